@@ -5,8 +5,8 @@
 //
 // A [Session] is one thread of work; its [SessionID] never changes. Its key
 // is a natural name such as cli:api. An [Event] is one thing that happened in
-// a session and the only thing ever written; its [Seq] is its place there: 1,
-// 2, 3, no gaps, given by the store. A [Message] is one utterance of one
+// a session and the only thing ever written; its [Seq] is its position there: 1,
+// 2, 3, no gaps, assigned by the store. A [Message] is one utterance of one
 // speaker, made of [Part] values. A turn is a user message and everything up
 // to the next one. The context is the messages a model is shown on its next
 // request. A fork is a session that begins with another session's events up
@@ -19,8 +19,8 @@
 // # Which way the data flows
 //
 // Everything that writes makes events and hands them to [Store.Append];
-// everything that reads asks the [Store]. There is no other road to the disk.
-// All else is worked out from the events: the Session ([Session.Apply]), the
+// everything that reads asks the [Store]. There is no other way to the disk.
+// Everything else is computed from the events: the Session ([Session.Apply]), the
 // message list ([Entries]), the model's context ([window.Context]), the search
 // index ([FactsOf]), the usage.
 //

@@ -11,17 +11,17 @@ import (
 	"strings"
 )
 
-// Entries returns the messages that events add up to, in order of their first
-// event: the pieces of one message put together, what was amended in place,
-// what was withdrawn left out. events are a session's, in order, a fork's with
-// those of its parent; they need not be all of them (see [EntryBuilder]).
+// Entries returns the messages of events, in order of their first event: the pieces
+// of each message put together, amendments applied, withdrawn messages left out.
+// events are a session's, in order, a fork's with those of its parent; some may be
+// missing (see [EntryBuilder]).
 //
-// Pieces are said events with the same Message.ID, whatever stands between
-// them, unless all that came before was taken back or withdrawn by then: what is
-// said again is another message. A part that a later piece repeats stands once: a call or result by its
-// ID, a text or reasoning where the later one begins with the earlier one;
-// other parts add up. The pieces' usage is put together by [Usage.Merge], and
-// of the other fields the later one that is set holds.
+// Pieces are said events with the same Message.ID, whatever comes between them,
+// unless all earlier ones were taken back or withdrawn by then: what is said again
+// is another message. A part that a later piece repeats is kept once: a call or
+// result by its ID, a text or reasoning if the later one begins with the earlier
+// one; other parts are appended. The pieces' usage is merged by [Usage.Merge]; for
+// every other field, the latest value that is set counts.
 //
 // A message's Turn counts the messages that a person typed, in the order of
 // the log, taken back or not: no rewind or amendment ever changes it.
@@ -37,11 +37,11 @@ func Entries(events []Event) ([]Entry, error) {
 	return f.Entries(), nil
 }
 
-// An EntryBuilder puts messages together from events that come one by one, in order
-// of their seq. Its zero value is ready.
+// An EntryBuilder builds messages from events that are added one by one, in order
+// of their seq. Its zero value is ready to use.
 //
-// A store that wants the newest few messages need not read the whole session:
-// it gives only the said events of these messages, every piece of each, with
+// A store that needs only the newest few messages need not read the whole session:
+// it adds the said events of these messages, every piece of each, with
 // [EntryBuilder.AddAt], and among them, in order of seq, all rewound, compacted and
 // amended events of the session.
 type EntryBuilder struct {
@@ -50,16 +50,16 @@ type EntryBuilder struct {
 	line    liveLine
 	ids     map[string]int // message ID → index in said of its newest piece
 	turn    int
-	light   bool // of messages only what a LiveMessages needs is kept
+	light   bool // keep only what a LiveMessages needs of each message
 }
 
-// A piece is what one said event holds of a message.
+// A piece is the part of a message that one said event has.
 type piece struct {
 	seq     Seq
 	time    Time
 	turn    int
 	first   int // index in said of the message's first piece
-	before  int // the same of the piece with the same message ID before it; -1 if there is none
+	before  int // index in said of the previous piece with the same message ID; -1 if there is none
 	message Message
 	typed   bool // of a first piece: a person typed it
 	gone    bool
@@ -72,18 +72,17 @@ type compaction struct {
 	gone bool
 }
 
-// Add takes in the event e, whose seq must be greater than those before.
+// Add adds the event e, whose seq must be greater than those before.
 //
 // The error wraps [ErrInvalid]: a payload that does not fit its kind.
 func (f *EntryBuilder) Add(e Event) error { return f.add(e, -1) }
 
-// AddAt is like Add and says to which turn a said event belongs, as
-// [Added].Turn did, for a caller that leaves out events before it. Errors as
-// [EntryBuilder.Add].
+// AddAt is like Add, but the caller, which leaves out earlier events, says which
+// turn a said event belongs to, as [Added].Turn did. Errors as [EntryBuilder.Add].
 func (f *EntryBuilder) AddAt(e Event, turn int) error { return f.add(e, turn) }
 
-// AddMessage is like Add of a said event whose payload is m, for a caller that has
-// read it: e's payload is not looked at.
+// AddMessage is like Add for a said event whose payload the caller has already
+// decoded as m: e.Payload is ignored.
 func (f *EntryBuilder) AddMessage(e Event, m Message) { f.say(e, m, -1) }
 
 func (f *EntryBuilder) add(e Event, turn int) error {
@@ -144,8 +143,8 @@ func (f *EntryBuilder) say(e Event, m Message, turn int) {
 	f.said = append(f.said, p)
 }
 
-// joins returns the first piece of the message that a next piece with the ID
-// belongs to: the newest that stands where the session goes on.
+// joins returns the first piece of the message that a next piece with this ID
+// belongs to: the newest live message with the ID.
 func (f *EntryBuilder) joins(id string) (first int, ok bool) {
 	i, ok := f.ids[id]
 	if id == "" || !ok {
@@ -159,8 +158,8 @@ func (f *EntryBuilder) joins(id string) (first int, ok bool) {
 	return 0, false
 }
 
-// amend puts what stands there now in the place of a message or compaction.
-// What is about another event, or one that was not added, changes no entry.
+// amend replaces a message or compaction by its new payload. An amendment of
+// another event, or of one that was not added, changes no entry.
 func (f *EntryBuilder) amend(a Amended) error {
 	if i := sort.Search(len(f.said), func(i int) bool { return f.said[i].seq >= a.Seq }); i < len(f.said) && f.said[i].seq == a.Seq {
 		p := &f.said[i]
@@ -191,13 +190,13 @@ func replace[T any](to *T, gone *bool, a Amended) error {
 }
 
 // Entries returns the messages of the events added so far, as [Entries] does.
-// What it returns shares nothing that a later Add changes.
+// A later Add does not change what it returned.
 func (f *EntryBuilder) Entries() []Entry {
 	spans := f.line.spans(math.MaxInt64)
 	covered, keep := f.covered(spans)
 	entries := make([]Entry, 0, len(f.said))
 	at := make(map[int]int, len(f.ids)) // first piece → index in entries
-	own := map[int]bool{}               // entries whose parts are no piece's any more
+	own := map[int]bool{}               // entries whose parts are no longer shared with a piece
 	for _, p := range f.said {
 		if p.gone {
 			continue
@@ -227,7 +226,7 @@ type Compaction struct {
 }
 
 // Compactions returns the compactions of the events added so far that were not
-// withdrawn, in order, whether they were rewound or failed.
+// withdrawn, in order, even if they were rewound or failed.
 func (f *EntryBuilder) Compactions() (all []Compaction) {
 	for _, c := range f.compact {
 		if !c.gone {
@@ -237,8 +236,8 @@ func (f *EntryBuilder) Compactions() (all []Compaction) {
 	return all
 }
 
-// covered returns up to where the newest compaction in spans covers the
-// events, and which messages it keeps; 0 if there is none.
+// covered returns the last seq that the newest compaction in spans covers, or 0 if
+// there is none, and which messages it keeps.
 func (f *EntryBuilder) covered(spans []SeqRange) (to Seq, keep []Seq) {
 	if c := f.newestCompaction(spans); c != nil {
 		return c.what.To, c.what.Keep
@@ -256,11 +255,11 @@ func (f *EntryBuilder) newestCompaction(spans []SeqRange) *compaction {
 }
 
 // maxLookBack is how many parts, from the newest, a part of a later piece is
-// compared with: more than any real message has, few enough that one of a
-// hundred thousand pieces is put together in no time.
+// compared with: more than any real message has, but few enough that a message of a
+// hundred thousand pieces is put together quickly.
 const maxLookBack = 256
 
-// join adds the piece p to the message, whose parts it may change.
+// join adds the piece p to e, whose parts it may change.
 func (e *Entry) join(p piece) {
 	e.End = p.seq
 	m, next := &e.Message, &p.message
@@ -288,8 +287,8 @@ func (e *Entry) join(p piece) {
 	}
 }
 
-// joinParts returns the parts of a message of which first had, then next came.
-// It changes had and leaves next as it is.
+// joinParts returns the parts of a message that has the parts had, followed by next.
+// It changes had but not next.
 func joinParts(had, next []Part) []Part {
 	all := had
 	from := max(0, len(had)-maxLookBack)
@@ -309,7 +308,7 @@ func joinParts(had, next []Part) []Part {
 	return all
 }
 
-// repeats reports whether p, of a later piece, is q once more, or q grown.
+// repeats reports whether p, of a later piece, is q again, or an extension of q.
 func repeats(p, q Part) bool {
 	if p.Kind != q.Kind {
 		return false
@@ -327,7 +326,7 @@ func repeats(p, q Part) bool {
 	return p.Text == q.Text && bytes.Equal(p.Raw, q.Raw) && reflect.DeepEqual(p.File, q.File)
 }
 
-// later returns what is known of a part of which first q, then p was said.
+// later merges two versions of a part: q, and p, which came later.
 func later(q, p Part) Part {
 	switch {
 	case p.Kind == PartCall && len(p.Call.Input) == 0:

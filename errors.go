@@ -7,30 +7,30 @@ import (
 )
 
 // The errors that a caller can do something about. Test for them with
-// [errors.Is]; any other error is the disk's, the network's or a bug's, and is
+// [errors.Is]; any other error comes from the disk, the network or a bug, and is
 // for people to read.
 var (
-	ErrNotFound  = errors.New("not found")                        // there is no such session, file or blob (or not for this user)
+	ErrNotFound  = errors.New("not found")                        // no such session, file or blob (or not for this user)
 	ErrExists    = errors.New("already exists")                   // a session with that ID, or a live one with that key
 	ErrConflict  = errors.New("session has moved on")             // Batch.After is not the last seq; see ConflictError
 	ErrMismatch  = errors.New("client ID used for other content") // same client ID, other content; nothing was changed
-	ErrLocked    = errors.New("locked by another")                // somebody holds the lease; see LockedError
+	ErrLocked    = errors.New("locked by another")                // another holder has the lease; see LockedError
 	ErrFenced    = errors.New("lease was taken over")             // the fencing number is stale
 	ErrDeleted   = errors.New("was deleted")                      // the ID has a tombstone
 	ErrRefused   = errors.New("refused")                          // a rule the caller chose forbids it, such as RefuseChildren
 	ErrAmbiguous = errors.New("names several sessions")           // see AmbiguousError
-	ErrInvalid   = errors.New("invalid")                          // the caller's argument is wrong; trying again is no use
-	ErrUnknown   = errors.New("outcome unknown")                  // it may or may not be stored; the same client IDs settle it
+	ErrInvalid   = errors.New("invalid")                          // the caller's argument is wrong; retrying does not help
+	ErrUnknown   = errors.New("outcome unknown")                  // it may or may not be stored; retry with the same client IDs
 	ErrClosed    = errors.New("store is closed")                  // the store was closed
 	ErrCorrupt   = errors.New("stored data is damaged")           // what is on disk cannot be what was written
 	ErrNewer     = errors.New("written by a newer version")       // the store's schema is newer than this program
-	ErrAway      = errors.New("store is not to be had now")       // its server is away or has no room, or somebody does not let go; later it may work
-	ErrReplaced  = errors.New("store's file is gone or another")  // removed or replaced while it was open, or the log beside it is another file's
+	ErrAway      = errors.New("store is not to be had now")       // its server is down or out of room, or a lock is not released; retrying later may work
+	ErrReplaced  = errors.New("store's file is gone or another")  // removed or replaced while it was open, or the log beside it belongs to another file
 	ErrReadOnly  = errors.New("store is read-only")               // the disk or the file's mode forbids writing
 	ErrFull      = errors.New("disk is full")                     // no space left; nothing of the call was stored
 )
 
-// A ConflictError says where a session ends that an append expected to end
+// A ConflictError says where a session ends when an append expected it to end
 // elsewhere. It wraps [ErrConflict].
 type ConflictError struct {
 	Session SessionID
@@ -59,8 +59,7 @@ func (e *LockedError) Error() string {
 // Unwrap returns [ErrLocked].
 func (e *LockedError) Unwrap() error { return ErrLocked }
 
-// A QuotaError says that a user would have more than is allowed. It wraps
-// [ErrFull].
+// A QuotaError says that a user would exceed a quota. It wraps [ErrFull].
 type QuotaError struct {
 	User User
 	Of   string // sessions or bytes
@@ -95,21 +94,21 @@ func (e *AmbiguousError) Error() string {
 // Unwrap returns [ErrAmbiguous].
 func (e *AmbiguousError) Unwrap() error { return ErrAmbiguous }
 
-// Wrapf puts a prefix before *errp, if there is an error. Deferred at the top
-// of an exported function, it names the act once for every way out:
+// Wrapf prefixes *errp, if it is not nil. Deferred at the top of an exported
+// function, it names the operation once for every return:
 //
 //	func (s *Store) Bin(ctx context.Context, id skein.SessionID) (err error) {
 //		defer skein.Wrapf(&err, "sqlite: bin %s", id)
 //
-// The error has a method Act() string that returns the prefix, for whoever
-// shows people the cause without the path that it took.
+// The error has a method Act() string that returns the prefix, for callers that
+// show people only the cause.
 func Wrapf(errp *error, format string, args ...any) {
 	if *errp != nil {
 		*errp = &actError{fmt.Sprintf(format, args...), *errp}
 	}
 }
 
-// An actError is an error with the act that it ended.
+// An actError is an error with the name of the operation that failed.
 type actError struct {
 	act string
 	err error
@@ -126,13 +125,13 @@ func Invalidf(format string, args ...any) error {
 }
 
 // A DamagedError says which event of a session cannot be read as it was
-// written. It wraps [ErrCorrupt] and Err. What it has besides the place is what
-// could still be read.
+// written. It wraps [ErrCorrupt] and Err. Time, Kind and Role are what could still
+// be read.
 type DamagedError struct {
 	Seq  Seq
 	Time Time
-	Kind Kind // "" if that cannot be told
-	Role Role // of a said event; "" if that cannot be told
+	Kind Kind // "" if it cannot be determined
+	Role Role // of a said event; "" if it cannot be determined
 	Err  error
 }
 
@@ -142,23 +141,23 @@ func (e *DamagedError) Error() string { return fmt.Sprintf("event %d is damaged:
 // Unwrap returns [ErrCorrupt] and Err.
 func (e *DamagedError) Unwrap() []error { return []error{ErrCorrupt, e.Err} }
 
-// ErrSum is what a [DamagedError] wraps if the event was read but is not what was
-// stored.
+// ErrSum is wrapped by a [DamagedError] if the event could be read but is not what
+// was stored.
 var ErrSum = errors.New("its checksum does not match: it is not what was stored")
 
-// NoteLost is the name of the note that stands in the place of an event which was
-// lost with the damage that a store was rebuilt after. Its level is error.
+// NoteLost is the name of the note that replaces an event that could not be
+// recovered when a damaged store was rebuilt. Its level is error.
 const NoteLost = "lost"
 
-// Placeholder returns an event that says, in the place of the damaged one, that it is
-// damaged. It is for people to read. Only a copy of the session stores it, elsewhere:
-// [Event.IsPlaceholder] tells it from what was said.
+// Placeholder returns an event to show in place of the damaged one, which says that it
+// is damaged. It is for people to read. Only a copy of the session stores it, elsewhere:
+// [Event.IsPlaceholder] distinguishes it from what was said.
 func (e *DamagedError) Placeholder() Event {
 	ev := NewEvent(KindNoted, e.Time, Noted{Name: "damaged", Level: "error", Data: MustJSON(e.Error())})
 	switch e.Kind {
 	case KindCreated:
 		ev = NewEvent(KindCreated, e.Time, Created{})
-	case KindSaid, "": // what cannot be told must be seen, too
+	case KindSaid, "": // an event of unknown kind must be visible too
 		role := e.Role
 		switch role {
 		case RoleUser, RoleAssistant, RoleTool, RoleSystem, RoleSteer:
@@ -171,10 +170,10 @@ func (e *DamagedError) Placeholder() Event {
 	return ev
 }
 
-// standIn is what the client ID of each stand-in begins with.
+// standIn is what the client ID of each placeholder begins with.
 const standIn = "damaged/"
 
-// IsPlaceholder reports whether e only stands in for a damaged event
+// IsPlaceholder reports whether e is the placeholder of a damaged event
 // ([DamagedError.Placeholder]).
 func (e *Event) IsPlaceholder() bool { return strings.HasPrefix(string(e.ClientID), standIn) }
 

@@ -12,7 +12,7 @@ import (
 type Kind string
 
 // The kinds of event, and the type of each one's payload. A store keeps events
-// of kinds it does not know as they are.
+// of kinds it does not know unchanged.
 const (
 	KindCreated   Kind = "created"   // Created; the session's own first event, and no other
 	KindSaid      Kind = "said"      // Message
@@ -28,18 +28,18 @@ const (
 	KindNoted     Kind = "noted"     // Noted
 )
 
-// MaxPayload is the longest payload that a Store takes, in bytes: enough for
-// a message of 64 MB whose every byte needs an escape of two.
+// MaxPayload is the longest payload that a Store accepts, in bytes: enough for
+// a message of 64 MB in which every byte needs a two-byte escape.
 const MaxPayload = 160 << 20
 
 // An Event is one thing that happened in a session. Events are never changed
-// and never reordered once a [Store] has taken them.
+// and never reordered once a [Store] has accepted them.
 //
-// The payload is JSON and is kept byte for byte, with fields that this
+// The payload is JSON and is kept byte for byte, including fields that this
 // version does not know. Make events with [NewEvent]; read payloads with
 // [Decode].
 type Event struct {
-	Seq      Seq  // given by the Store; ignored by Append
+	Seq      Seq  // assigned by the Store; ignored by Append
 	Time     Time // by the writer's clock, informative only; 0 if not known
 	Kind     Kind
 	ClientID ClientID        // "" for none
@@ -47,7 +47,7 @@ type Event struct {
 }
 
 // NewEvent returns an event with v as its payload. v is the kind's type, or a
-// pointer to it. It panics if v cannot be JSON, which is the caller's mistake.
+// pointer to it. It panics if v cannot be marshaled, which is the caller's mistake.
 func NewEvent(kind Kind, t Time, v any) Event {
 	return Event{Kind: kind, Time: t, Payload: MustJSON(v)}
 }
@@ -65,8 +65,8 @@ func Decode[T any](e Event) (v T, err error) {
 	return v, nil
 }
 
-// MustJSON returns v as JSON without the escapes that [json.Marshal] puts in
-// for HTML. It panics if v cannot be JSON.
+// MustJSON returns v as JSON without the HTML escapes of [json.Marshal]. It
+// panics if v cannot be marshaled.
 func MustJSON(v any) json.RawMessage {
 	var b bytes.Buffer
 	enc := json.NewEncoder(&b)
@@ -77,8 +77,8 @@ func MustJSON(v any) json.RawMessage {
 	return bytes.TrimSuffix(b.Bytes(), []byte("\n"))
 }
 
-// housekeeping reports whether e says nothing and does nothing in its session:
-// it sets what the session is called or belongs to, or says who opened it.
+// housekeeping reports whether e is not part of the session's work: it only sets
+// what the session is called or belongs to, or says who opened it.
 func (e *Event) housekeeping() bool {
 	switch e.Kind {
 	case KindTitled, KindChanged, KindResumed, KindEnded:
@@ -98,9 +98,9 @@ func (e *Event) Scrubbed() bool {
 
 var castagnoli = crc32.MakeTable(crc32.Castagnoli)
 
-// Sum returns the checksum of e that a store keeps with it, and of what it keeps
-// beside: CRC-32C over seq, time, and length of kind, client ID and payload
-// (each 8 bytes, little endian), then kind, client ID, payload and beside.
+// Sum returns the checksum that a store keeps with e, which covers e and what the
+// store keeps beside it: CRC-32C over seq, time, and length of kind, client ID and
+// payload (each 8 bytes, little endian), then kind, client ID, payload and beside.
 func (e *Event) Sum(beside string) uint32 {
 	head := make([]byte, 0, 128)
 	for _, n := range []int64{int64(e.Seq), int64(e.Time), int64(len(e.Kind)), int64(len(e.ClientID)), int64(len(e.Payload))} {
@@ -108,7 +108,7 @@ func (e *Event) Sum(beside string) uint32 {
 	}
 	head = append(append(head, e.Kind...), e.ClientID...)
 	sum := crc32.Update(crc32.Checksum(head, castagnoli), castagnoli, e.Payload)
-	// It is only read: a copy would cost several times what the checksum does.
+	// beside is only read: copying it would cost several times the checksum.
 	return crc32.Update(sum, castagnoli, unsafe.Slice(unsafe.StringData(beside), len(beside))) //nolint:gosec // see above
 }
 
@@ -122,8 +122,8 @@ type eventJSON struct {
 }
 
 // MarshalJSON implements [json.Marshaler]: an object of seq, time, kind,
-// client_id (if any) and payload, in this order. Errors are of invalid JSON in
-// the payload.
+// client_id (if any) and payload, in this order. The error says that the payload
+// is invalid JSON.
 func (e Event) MarshalJSON() ([]byte, error) {
 	var b bytes.Buffer
 	enc := json.NewEncoder(&b)
@@ -153,13 +153,13 @@ type Created struct {
 	Provider string          `json:"provider,omitempty"`
 	Model    string          `json:"model,omitempty"`
 	Parent   *Parent         `json:"parent,omitempty"`
-	Origin   *Origin         `json:"origin,omitempty"` // nil if it was born here
+	Origin   *Origin         `json:"origin,omitempty"` // nil if it began here
 	Config   json.RawMessage `json:"config,omitempty"`
 	Program  string          `json:"program,omitempty"` // what wrote it: skein, claude-code
 	Version  string          `json:"version,omitempty"` // of that program
 }
 
-// Why says how a session hangs on its parent.
+// Why says how a session is related to its parent.
 type Why string
 
 // The reasons for a parent. Only a Fork shows the parent's events as its own.
@@ -177,7 +177,7 @@ type Parent struct {
 	Call    string    `json:"call,omitempty"` // Child: ID of the parent's tool call; "" if not known
 }
 
-// IsFork reports whether p, which may be nil, is that of a fork.
+// IsFork reports whether p, which may be nil, is the parent of a fork.
 func (p *Parent) IsFork() bool { return p != nil && p.Why == Fork }
 
 // An Origin is the program and file that an imported session came from.
@@ -201,8 +201,8 @@ const (
 	Uncertain CallState = "uncertain"
 )
 
-// ToolState is the payload of a tool event. The call's input stands once, in
-// its Call part, and its output once, in its Result part.
+// ToolState is the payload of a tool event. The call's input is stored only in
+// its Call part, and its output only in its Result part.
 type ToolState struct {
 	Call  string          `json:"call"` // ID of the Call part
 	State CallState       `json:"state"`
@@ -234,8 +234,8 @@ type Step struct {
 	Attempt  int        `json:"attempt,omitempty"` // 1 for the first
 }
 
-// By says who gave a title. A title holds until one of the same or a higher
-// rank comes: person above model above source.
+// By says who gave a title. A title is replaced only by one of the same or a
+// higher rank: person above model above source.
 type By string
 
 // Who can give a title.
@@ -252,8 +252,8 @@ type Titled struct {
 	By          By     `json:"by"`
 }
 
-// Changed is the payload of a changed event: what was set, to what. A nil
-// field was not touched.
+// Changed is the payload of a changed event: the fields that were set, and their
+// new values. A nil field was not changed.
 type Changed struct {
 	Key      *string   `json:"key,omitempty"` // "" takes the key away
 	Model    *string   `json:"model,omitempty"`
@@ -272,13 +272,13 @@ type Changed struct {
 // Compacted is the payload of a compacted event.
 type Compacted struct {
 	To      Seq             `json:"to"`                // covers the events up to this seq
-	Summary string          `json:"summary,omitempty"` // what stands in their place
-	Keep    []Seq           `json:"keep,omitempty"`    // messages of the user's among those events that stand word for word before the summary: the place of each one's first event
+	Summary string          `json:"summary,omitempty"` // replaces them
+	Keep    []Seq           `json:"keep,omitempty"`    // user messages among those events that are kept word for word before the summary: the seq of each one's first event
 	Opaque  json.RawMessage `json:"opaque,omitempty"`  // a provider's own item in place of a summary
 	Before  int64           `json:"before,omitempty"`  // tokens before; 0 if not known
 	After   int64           `json:"after,omitempty"`   // tokens after; 0 if not known
 	Trigger string          `json:"trigger,omitempty"` // auto, manual
-	Failed  bool            `json:"failed,omitempty"`  // the attempt gave no summary; it covers nothing
+	Failed  bool            `json:"failed,omitempty"`  // the attempt produced no summary; it covers nothing
 }
 
 // Rewound is the payload of a rewound event. The context is then exactly what
@@ -298,9 +298,9 @@ type Program struct {
 // Amended is the payload of an amended event: a source record that its own
 // program changed or removed after it was read.
 type Amended struct {
-	Seq       Seq             `json:"seq"`                 // the event that it is about
-	Withdrawn bool            `json:"withdrawn,omitempty"` // it is gone
-	Payload   json.RawMessage `json:"payload,omitempty"`   // what stands there now, of the same kind
+	Seq       Seq             `json:"seq"`                 // the event that is amended
+	Withdrawn bool            `json:"withdrawn,omitempty"` // the event is gone
+	Payload   json.RawMessage `json:"payload,omitempty"`   // the new payload, of the same kind
 }
 
 // Noted is the payload of a noted event: anything else, kept whole.
@@ -310,8 +310,8 @@ type Noted struct {
 	Data  json.RawMessage `json:"data,omitempty"`
 }
 
-// An Entry is a message as people and programs read it: the pieces of one
-// message put together, what was amended in place.
+// An Entry is a message as people and programs read it: its pieces put together,
+// its amendments applied.
 type Entry struct {
 	Seq       Seq     `json:"seq"`            // of its first event
 	End       Seq     `json:"end"`            // of its last event; the same if it has one
@@ -319,5 +319,5 @@ type Entry struct {
 	Turn      int     `json:"turn,omitempty"` // 0 before the first
 	Message   Message `json:"message"`
 	Rewound   bool    `json:"rewound,omitempty"`
-	Compacted bool    `json:"compacted,omitempty"` // it lies under the newest compaction
+	Compacted bool    `json:"compacted,omitempty"` // it is covered by the newest compaction
 }

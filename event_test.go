@@ -374,7 +374,7 @@ func FuzzText(f *testing.F) {
 	}
 	f.Fuzz(func(t *testing.T, s string) {
 		roundTrip(t, s)
-		// s as what stands between quotes in somebody's JSON.
+		// s is what is between the quotes of a JSON string.
 		in := `"` + s + `"`
 		got, ok := skein.Unquote([]byte(in))
 		var want string
@@ -526,7 +526,7 @@ func TestTitlesAreNotMadeOfWhatProgramsWrap(t *testing.T) {
 	}
 }
 
-// What a person calls a session it is called, however that looks.
+// A title that a person gave counts, however it looks.
 func TestAPersonsTitleIsNoProgramsWrap(t *testing.T) {
 	for _, title := range []string{"<skill> docs", "# AGENTS.md instructions cleanup", "<system-reminder>x</system-reminder>"} {
 		for what, evs := range map[string][]skein.Event{

@@ -7,8 +7,8 @@ import (
 	"unicode/utf8"
 )
 
-// Facts are what a store needs to know of an event besides its bytes, worked
-// out from the payload in one place for all stores.
+// Facts are what a store needs to know about an event besides its bytes, computed
+// from the payload in one place for all stores.
 type Facts struct {
 	Created   *Created   // of a created event
 	Message   *Message   // of a said event
@@ -22,12 +22,12 @@ type Facts struct {
 	Role   Role     // of a said event; "" otherwise
 	Text   string   // UTF-8: what search finds in the event; the parts' texts, reasoning, tool inputs and outputs, one after the other
 	Spans  []Span   // where each piece of Text comes from
-	Parts  []int    // for each part of a message, how many of the Spans are its and those of the parts before it
-	Tools  []string // names of the tools that are called, and of results that name theirs
+	Parts  []int    // for each part of a message, how many Spans it and the parts before it have
+	Tools  []string // names of the tools that are called, and those that results name
 	Calls  []string // IDs of the Call parts
 	Answer []string // IDs of the calls that Result parts answer
-	Failed bool     // a tool said no, or the message or step has an error
-	Paths  []string // file paths that tool inputs and file parts name
+	Failed bool     // a tool failed, or the message or step has an error
+	Paths  []string // file paths in tool inputs and file parts
 	Blobs  []Hash   // blobs that the payload refers to
 	Charge *Charge  // nil if it cost nothing
 }
@@ -38,12 +38,12 @@ type Span struct {
 	Start, End int      // bytes of Facts.Text
 }
 
-// FactsOf works out the facts of e.
+// FactsOf computes the facts of e. An event of a kind that this version does not
+// know has no facts.
 //
-// The error wraps [ErrInvalid]: the payload is no JSON object, is longer than
-// [MaxPayload], or does not fit the kind; the kind is empty, longer than 64
-// bytes or no UTF-8; the time is not in the years 0 to 9999. Kinds that this version does not
-// know have no facts.
+// The error wraps [ErrInvalid]: the payload is not a JSON object, is longer than
+// [MaxPayload], or does not fit the kind; the kind is empty, longer than 64 bytes
+// or not UTF-8; the time is not in the years 0 to 9999.
 func FactsOf(e Event) (Facts, error) {
 	if err := checkEvent(e); err != nil {
 		return Facts{}, err
@@ -57,12 +57,12 @@ func FactsOf(e Event) (Facts, error) {
 	return f.Facts, err
 }
 
-// A gatherer works out facts. Their text is put together at the end, for a
-// message can have a hundred thousand parts.
+// A gatherer computes facts. It joins their text at the end, because a message can
+// have a hundred thousand parts.
 type gatherer struct {
 	Facts
 	texts []string
-	size  int // bytes of texts, with what goes between
+	size  int // bytes of texts, with their separators
 }
 
 func (f *gatherer) event(e Event) (err error) {
@@ -133,8 +133,8 @@ func notObject(e Event) error {
 	return Invalidf("event of kind %q: payload is not a JSON object: %.40q", e.Kind, []byte(e.Payload))
 }
 
-// hasType reports whether FactsOf decodes payloads of this kind, and so sees
-// whether they are JSON.
+// hasType reports whether FactsOf decodes payloads of this kind, and so checks that
+// they are JSON.
 func hasType(k Kind) bool {
 	switch k {
 	case KindCreated, KindSaid, KindTool, KindStep, KindTitled, KindChanged, KindCompacted, KindRewound, KindAmended:
@@ -214,14 +214,14 @@ func (f *gatherer) add(k PartKind, s string) {
 	f.texts, f.size = append(f.texts, s), f.size+len(s)
 }
 
-// pathKeys are the names under which tools take a file.
+// pathKeys are the names of tool parameters that are a file's path.
 var pathKeys = map[string]bool{"path": true, "file_path": true, "filepath": true, "filename": true, "file": true, "notebook_path": true}
 
-// strings adds the strings that stand as values in a tool's input, in order.
+// strings adds the strings that are values in a tool's input, in order.
 func (f *gatherer) strings(input json.RawMessage) {
 	dec := json.NewDecoder(bytes.NewReader(input))
 	dec.UseNumber()
-	var open []byte // of each object and array we are in: '{' before a key, ':' before its value, '['
+	var open []byte // one byte per open object or array: '{' before a key, ':' before its value, '['
 	key := ""
 	for {
 		tok, err := dec.Token()
@@ -259,7 +259,7 @@ func (f *gatherer) strings(input json.RawMessage) {
 	}
 }
 
-// charge makes c the charge of u, if that is any.
+// charge makes c the charge of u, unless u is nil or zero.
 func (f *gatherer) charge(c *Charge, service string, u *Usage) {
 	if u == nil || *u == (Usage{}) {
 		return

@@ -8,14 +8,14 @@ import (
 	"sort"
 )
 
-// Fold returns what events add up to as the session id: all of them in order,
-// of a fork those of its parents first, as [Store.Events] yields them. It is
-// [Session.Apply] with its own look-ups, so that a store can be held against
-// it, or a session worked out without one.
+// Fold computes the session id from its events: all of them in order, for a fork
+// those of its parents first, as [Store.Events] yields them. It is [Session.Apply]
+// with its own lookups, for checking a store against it or computing a session
+// without a store.
 //
-// What a store knows and events do not say is left out: Revision, Binned,
-// LockedBy. Requests that another session was charged for before are counted
-// here once more, because Fold does not see them.
+// Revision, Binned and LockedBy, which only a store knows, are left out. Requests
+// that another session was charged for before are counted again, because Fold does
+// not see that session.
 //
 // The error wraps [ErrInvalid] if a payload does not fit its kind or a seq is
 // not the next one, else it is one of [Session.Apply].
@@ -29,8 +29,8 @@ func Fold(id SessionID, events []Event) (Session, error) {
 	return t.Session(), nil
 }
 
-// A Tally does what [Fold] does with events that come one by one. Make one
-// with [NewTally].
+// A Tally is a [Fold] of events that are added one by one. Make one with
+// [NewTally].
 type Tally struct {
 	id      SessionID
 	session Session
@@ -38,12 +38,12 @@ type Tally struct {
 	charged map[string]Usage // by request
 }
 
-// NewTally returns the tally of the session id without any event.
+// NewTally returns the tally of the session id without events.
 func NewTally(id SessionID) *Tally {
 	return &Tally{id: id, charged: map[string]Usage{}}
 }
 
-// Session returns what the events added so far add up to.
+// Session returns the session that results from the events added so far.
 func (t *Tally) Session() Session {
 	s := t.session
 	s.ID = t.id
@@ -51,7 +51,7 @@ func (t *Tally) Session() Session {
 }
 
 // Add adds the next event and returns what it added. Errors as [Fold]; after
-// one the tally is of no more use.
+// an error the tally must not be used.
 func (t *Tally) Add(e Event) (_ Added, err error) {
 	if want := t.session.Last + 1; e.Seq != want {
 		return Added{}, Invalidf("event %d of kind %q: its place is %d", e.Seq, e.Kind, want)
@@ -96,9 +96,9 @@ func (s *Session) Shown() Shown {
 	}
 }
 
-// Set puts in x what a created or changed event with the facts f sets, as
-// [Session.Apply] does, and reports whether that is the model. Of a created
-// event that is no fork's, all that was set before it is gone.
+// Set sets in x what a created or changed event with the facts f sets, as
+// [Session.Apply] does, and reports whether that includes the model. A created
+// event that does not begin a fork resets x first.
 func (x *Shown) Set(f Facts) (model bool) {
 	switch c := f.Created; {
 	case f.Changed != nil:
@@ -117,14 +117,15 @@ func (x *Shown) Set(f Facts) (model bool) {
 	return false
 }
 
-// A LiveMessages tells from events which messages of a session stand: what was
-// neither taken back nor withdrawn. That is what [Session.Messages] counts, and
-// what [Entries] does not mark. Its zero value is ready.
+// A LiveMessages determines from events which messages of a session are live, that
+// is, neither taken back nor withdrawn. These are the messages that
+// [Session.Messages] counts and that [Entries] does not mark. Its zero value is
+// ready to use.
 type LiveMessages struct{ folder EntryBuilder }
 
-// Add takes in the event e, whose seq must be greater than those before. Said,
-// rewound and amended ones matter. Where not all of them are added, there must
-// be all rewinds, and of each message all pieces and amendments or none.
+// Add adds the event e, whose seq must be greater than those before. Only said,
+// rewound and amended events matter. If not all of them are added, all rewinds must
+// be, and of each message either all pieces and amendments or none.
 //
 // The error wraps [ErrInvalid]: a payload that does not fit its kind.
 func (s *LiveMessages) Add(e Event) error {
@@ -132,14 +133,14 @@ func (s *LiveMessages) Add(e Event) error {
 	return s.folder.Add(e)
 }
 
-// Joins reports whether a said event that comes next, with this message ID, is
-// a further piece of a message that stands.
+// Joins reports whether the next event, if it is a said event with this message ID,
+// is a further piece of a live message.
 func (s *LiveMessages) Joins(id string) bool {
 	_, ok := s.folder.joins(id)
 	return ok
 }
 
-// Shown returns what stands: Messages, Turns, First and LastPrompt.
+// Shown returns Messages, Turns, First and LastPrompt of the live messages.
 func (s *LiveMessages) Shown() (x Shown) {
 	for _, m := range s.messages() {
 		if !m.stands {
@@ -155,10 +156,10 @@ func (s *LiveMessages) Shown() (x Shown) {
 	return x
 }
 
-// A liveMessage message is one that was said.
+// A liveMessage is a message that was said.
 type liveMessage struct {
 	typed, stands bool
-	words         string // of the first piece that stands
+	words         string // of the first live piece
 }
 
 // messages returns the messages in order of their first events.
@@ -186,26 +187,26 @@ func inShort(m *Message) Message {
 	return Message{ID: m.ID, Parts: []Part{TextPart(m.Prompt())}}
 }
 
-// A liveLine tells which events lie in the context after the last one: all but
-// what was rewound. It is worked out from the rewound events alone.
+// A liveLine determines which events are in the context after the last one: all
+// that were not rewound. It is computed from the rewound events alone.
 type liveLine struct {
 	rewinds []rewind // in order of at
 }
 
 type rewind struct{ at, to Seq }
 
-// add takes in that the event at seq goes back to the seq to. One that names
-// no earlier event goes nowhere.
+// add adds a rewind: the event at goes back to the seq to. A rewind that does not
+// name an earlier event has no effect.
 func (l *liveLine) add(at, to Seq) {
 	l.rewinds = append(l.rewinds, rewind{at, max(0, min(to, at-1))})
 }
 
-// A SeqRange is the places after From, up to and with To.
+// A SeqRange is the seqs after From, up to and including To.
 type SeqRange struct{ From, To Seq }
 
-// OnLine returns the ranges of a session, up to its event at last, that lie
-// in the context, in order: all but what was rewound. Of events, which are in
-// order, only the rewound ones up to there matter, and these are needed all.
+// OnLine returns the ranges of a session, up to the seq last, that are in the
+// context, in order: all that was not rewound. events are in order and must include
+// all rewound events up to last; others do not matter.
 //
 // The error wraps [ErrInvalid]: a payload that does not fit its kind.
 func OnLine(events []Event, last Seq) ([]SeqRange, error) {
@@ -222,7 +223,7 @@ func OnLine(events []Event, last Seq) ([]SeqRange, error) {
 	return l.spans(last), nil
 }
 
-// Unrewound returns the events that lie in the context, without the rewinds
+// Unrewound returns the events that are in the context, without the rewinds
 // themselves. events are a session's, in order.
 //
 // The error wraps [ErrInvalid]: a payload that does not fit its kind.
@@ -243,7 +244,7 @@ func Unrewound(events []Event) ([]Event, error) {
 	return on, nil
 }
 
-// spans returns the places on the line that ends at last, in order.
+// spans returns the ranges of seqs on the line that ends at last, in order.
 func (l *liveLine) spans(last Seq) []SeqRange {
 	var back []SeqRange
 	for last > 0 {
@@ -262,7 +263,7 @@ func (l *liveLine) spans(last Seq) []SeqRange {
 	return back
 }
 
-// on reports whether seq lies on the line that goes on after the last event.
+// on reports whether seq is on the line that continues after the last event.
 func (l *liveLine) on(seq Seq) bool {
 	if n := len(l.rewinds); n == 0 || seq > l.rewinds[n-1].at {
 		return true
@@ -270,7 +271,7 @@ func (l *liveLine) on(seq Seq) bool {
 	return within(l.spans(math.MaxInt64), seq)
 }
 
-// within reports whether seq lies in one of spans, which are in order.
+// within reports whether seq is in one of spans, which are in order.
 func within(spans []SeqRange, seq Seq) bool {
 	i := sort.Search(len(spans), func(i int) bool { return spans[i].To >= seq })
 	return i < len(spans) && spans[i].From < seq
@@ -282,24 +283,24 @@ type TurnPolicy int
 // The policies.
 const (
 	OnlyTyped        TurnPolicy = iota // what a person typed: turns as [Entry].Turn numbers them
-	EveryUserMessage                   // every message of the user's role that is more than tools' results, put in by programs too
+	EveryUserMessage                   // every user message that is more than tool results, including those that programs inserted
 )
 
 // A Turn is a user message and everything up to the next one.
 type Turn struct {
-	N       int     // 1 for the first; 0 for what stands before it
+	N       int     // 1 for the first; 0 for what comes before it
 	First   Seq     // of its first event
-	Last    Seq     // of its last message's last event, before the next turn: where to fork to keep it all
-	Entries []Entry // at least one; part of what Turns was given
+	Last    Seq     // of its last message's last event, before the next turn: a fork there keeps the whole turn
+	Entries []Entry // at least one; a slice of the argument of Turns
 	Rewound bool    // all of it was rewound
 }
 
-// Turns cuts entries, which are a session's in order, into turns. Turns that
-// were rewound are among them: with OnlyTyped a turn's number never changes,
-// whatever happens to the session later.
+// Turns splits entries, which are a session's in order, into turns, including those
+// that were rewound: with OnlyTyped, a turn's number never changes, whatever
+// happens to the session later.
 //
-// A fork at turn N is one at its Last: it shows everything up to the end of
-// the turn, without a rewind that came after it.
+// A fork at turn N is a fork at its Last: it shows everything up to the end of the
+// turn, without a rewind that came after it.
 func Turns(entries []Entry, p TurnPolicy) (turns []Turn) {
 	for i := range entries {
 		e := &entries[i]
@@ -328,8 +329,7 @@ func Turns(entries []Entry, p TurnPolicy) (turns []Turn) {
 	return turns
 }
 
-// asks reports whether m is a user message that holds more than tools'
-// results.
+// asks reports whether m is a user message that is more than tool results.
 func (m *Message) asks() bool {
 	if m.Role != RoleUser {
 		return false
@@ -344,7 +344,7 @@ func (m *Message) asks() bool {
 
 // TurnAt returns the turn with number n.
 //
-// The error wraps [ErrNotFound] and says which turns there are.
+// The error wraps [ErrNotFound] and says which turns exist.
 func TurnAt(turns []Turn, n int) (Turn, error) {
 	for _, t := range turns {
 		if t.N == n {

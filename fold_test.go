@@ -15,7 +15,7 @@ import (
 	"github.com/skein-dev/skein/internal/eventtest"
 )
 
-// fold fails the test if the events are no session.
+// fold fails the test if the events are not those of a session.
 func fold(t *testing.T, events ...skein.Event) skein.Session {
 	t.Helper()
 	s, err := skein.Fold("s", eventtest.Number(events...))
@@ -162,8 +162,8 @@ func TestSessionName(t *testing.T) {
 	}
 }
 
-// What a store does event by event, with look-ups that only know what came
-// before, gives what Fold gives of the whole, and what Entries count.
+// Applying events one by one, with lookups that only know what came before, gives
+// the same as Fold of all events, and as counting the Entries.
 func TestApplyOneByOneEqualsFold(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		events := eventtest.EventsFrom(rapid.SliceOfN(rapid.Byte(), 0, 300).Draw(t, "events"))
@@ -215,7 +215,7 @@ func TestApplyOneByOneEqualsFold(t *testing.T) {
 	})
 }
 
-// What a session is set to follows from its created and changed events alone.
+// A session's settings follow from its created and changed events alone.
 func TestShownSetIsWhatFoldSays(t *testing.T) {
 	p, q, m := "/q", "", "m2"
 	events := []skein.Event{
@@ -253,7 +253,7 @@ func TestShownSetIsWhatFoldSays(t *testing.T) {
 	}
 }
 
-// show writes entries in one line each: seq-end turn flags role: parts.
+// show formats entries, one per line: seq-end turn flags role: parts.
 func show(entries []skein.Entry) string {
 	var b strings.Builder
 	for _, e := range entries {
@@ -388,8 +388,8 @@ func TestEntriesMergesUsageOfPieces(t *testing.T) {
 	}
 }
 
-// Of what pieces say of the message, the later one that is set holds; what a
-// piece does not say leaves it as it was.
+// For each field that pieces set, the latest value counts; a field that a piece does
+// not set is left unchanged.
 func TestEntriesMergesTheOtherFieldsOfPieces(t *testing.T) {
 	ofResult := func(text, meta string) skein.Part {
 		p := eventtest.Result("c", text)
@@ -434,7 +434,7 @@ func TestEntriesLeavesTheEventsAsTheyWere(t *testing.T) {
 }
 
 // A store's Newest gives the EntryBuilder a window: its messages' events and all
-// marks. The entries are those at the end of the whole.
+// rewound, compacted and amended events. The result is the end of all entries.
 func TestFolderOfAWindowEqualsTheEndOfTheWhole(t *testing.T) {
 	events := eventtest.Number(
 		eventtest.Created(), eventtest.User("a"), eventtest.Assistant("m", skein.TextPart("b")), eventtest.User("c"), eventtest.Rewound(3), eventtest.User("d"), eventtest.Compacted(3, "s"),
@@ -510,7 +510,7 @@ func TestTurns(t *testing.T) {
 	}
 }
 
-// Withdrawing a prompt leaves its turn, and every other turn's number.
+// Withdrawing a prompt keeps its turn, and the number of every other turn.
 func TestTurnsKeepTheirNumbers(t *testing.T) {
 	events := eventtest.Number(eventtest.Created(), eventtest.User("one"), eventtest.Assistant("", skein.TextPart("a")), eventtest.User("two"), eventtest.Withdrawn(2))
 	want := "1: 3-3, 1 entries\n2: 4-4, 1 entries\n"
@@ -602,8 +602,8 @@ func TestSessionsAreOrderedByTimeThenByID(t *testing.T) {
 	}
 }
 
-// What a Time cannot hold as text never becomes one, so that no event of a
-// transcript can be one that cannot be written.
+// A time that has no text form never becomes a Time, so that no imported event can
+// be one that cannot be written.
 func TestTimesOutsideOfTextAreRefused(t *testing.T) {
 	for _, s := range []string{"9999-12-31T23:59:59-05:00", "0000-01-01T00:00:00+01:00"} {
 		if got, err := skein.ParseTime(s); !errors.Is(err, skein.ErrInvalid) {
@@ -640,8 +640,8 @@ func TestFirstWordsAreWordsThoughSpaceComesFirst(t *testing.T) {
 	}
 }
 
-// A hundred thousand pieces are put together in no time: were each piece to
-// copy those before it, this test would not end.
+// A hundred thousand pieces are put together quickly: if each piece copied those
+// before it, this test would not end.
 func TestAMessageOfManyPiecesIsPutTogether(t *testing.T) {
 	const n = 100_000
 	events := make([]skein.Event, n)

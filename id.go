@@ -10,35 +10,36 @@ import (
 	"unicode/utf8"
 )
 
-// A SessionID names a session and never changes. Those from [NewSessionID]
-// are UUIDv7; imported sessions bring their own text, up to [MaxIDLen] bytes.
+// A SessionID names a session and never changes. [NewSessionID] makes UUIDv7s;
+// imported sessions bring IDs of their own, up to [MaxIDLen] bytes.
 type SessionID string
 
-// A ClientID is a name that a writer gives an event, so that sending it twice
-// stores it once. It is unique in its session; up to [MaxIDLen] bytes.
+// A ClientID is the idempotency key of an event: a name that its writer gives it,
+// so that sending it twice stores it once. It is unique in its session and has at
+// most [MaxIDLen] bytes.
 type ClientID string
 
-// A User owns sessions. On one machine that is [Local].
+// A User owns sessions. On a single machine, it is [Local].
 type User string
 
 // Local is the user of a store that has only one.
 const Local User = "local"
 
 // MaxIDLen is the longest SessionID, ClientID, key or User that a Store
-// takes, in bytes.
+// accepts, in bytes.
 const MaxIDLen = 128
 
-// A Seq is the place of an event in its session: 1, 2, 3 and so on, no gaps.
-// In a fork the parent's events keep their places and the fork's own go on
-// from there.
+// A Seq is the position of an event in its session: 1, 2, 3 and so on, no gaps.
+// In a fork, the parent's events keep their seqs and the fork's own events
+// continue from there.
 type Seq int64
 
-// Fresh, as [Batch.After], says that the session must not have begun.
+// Fresh, as [Batch.After], requires that the session has not begun.
 const Fresh Seq = -1
 
 // NewSessionID returns a UUIDv7 (RFC 9562, section 5.7) for a session made at
-// t: 48 bits of milliseconds since 1970, then 74 random ones, as 36 characters
-// of lower-case hexadecimal and hyphens.
+// t: 48 bits of milliseconds since 1970, then 74 random bits, as 36 characters
+// of lowercase hexadecimal and hyphens.
 func NewSessionID(t time.Time) SessionID {
 	var b [16]byte
 	rand.Read(b[:])
@@ -52,9 +53,9 @@ func NewSessionID(t time.Time) SessionID {
 	return SessionID(h[:8] + "-" + h[8:12] + "-" + h[12:16] + "-" + h[16:20] + "-" + h[20:])
 }
 
-// Check reports an error wrapping [ErrInvalid] if id is empty, longer than
-// [MaxIDLen], not UTF-8, has a control character or a slash in it, or is one of
-// the names . and .., which no path of a URL can have.
+// Check returns an error wrapping [ErrInvalid] if id is empty, is longer than
+// [MaxIDLen], is not UTF-8, contains a control character or a slash, or is
+// . or .., which cannot be part of a URL's path.
 func (id SessionID) Check() error {
 	if id == "." || id == ".." {
 		return Invalidf("session ID %q: no path can have it", string(id))
@@ -62,8 +63,7 @@ func (id SessionID) Check() error {
 	return checkName("session ID", string(id), true)
 }
 
-// checkName is the rule for IDs, keys and users; only a needed one may not be
-// empty.
+// checkName checks an ID, a key or a user. A name that is not needed may be empty.
 func checkName(what, s string, needed bool) error {
 	switch bad := func(r rune) bool { return r < ' ' || r == 0x7f || r == '/' && what != "key" && what != "client ID" }; {
 	case s == "" && needed:
@@ -78,10 +78,10 @@ func checkName(what, s string, needed bool) error {
 	return nil
 }
 
-// Other returns the n-th ID, from 0, that a session gets where another user has its
-// own: always the same ones, so that it is found by them again. It is id, cut where
-// it is too long, with ~ and eight hexadecimal digits of the SHA-256 of id, a NUL and
-// n behind it.
+// Other returns the n-th ID, from 0, for a session whose own ID another user has. It
+// always returns the same IDs, so that the session is found again. It is id, truncated
+// if it is too long, followed by ~ and eight hexadecimal digits of the SHA-256 of id,
+// a NUL and n.
 func (id SessionID) Other(n int) SessionID {
 	sum := sha256.Sum256(fmt.Appendf(nil, "%s\x00%d", id, n))
 	short := strings.ToValidUTF8(string(id[:min(len(id), MaxIDLen-9)]), "")
@@ -89,20 +89,20 @@ func (id SessionID) Other(n int) SessionID {
 }
 
 // A Time is a moment to the millisecond: milliseconds since 1970, UTC.
-// 0 means that it is not known. In JSON and SQL it is text of one shape,
-// 2026-11-21T04:36:00.123Z, and "" where it is not known.
+// 0 means that it is not known. In JSON and SQL it is text of one form,
+// 2026-11-21T04:36:00.123Z, and "" if it is not known.
 type Time int64
 
 const timeLayout = "2006-01-02T15:04:05.000Z"
 
-// The first and the last Time that text of the one shape can hold.
+// The first and the last Time that can be written as text.
 const (
 	firstTime Time = -62167219200000 // 0000-01-01T00:00:00.000Z
 	lastTime  Time = 253402300799999 // 9999-12-31T23:59:59.999Z
 )
 
-// At returns t as a Time. The zero [time.Time] gives 0, and so does one
-// outside of the years 0 to 9999, in UTC, which no text can hold.
+// At returns t as a Time. It returns 0 for the zero [time.Time] and for a time
+// outside the years 0 to 9999, in UTC, which cannot be written as text.
 func At(t time.Time) Time {
 	if t.IsZero() || t.Before(firstTime.Std()) || t.After(lastTime.Std()) {
 		return 0
@@ -110,10 +110,10 @@ func At(t time.Time) Time {
 	return Time(t.UnixMilli())
 }
 
-// ParseTime reads an RFC 3339 time of any zone and precision; "" is 0.
+// ParseTime parses an RFC 3339 time of any zone and precision; "" is 0.
 //
-// The error wraps [ErrInvalid] and has s in it; one that in UTC is not in the
-// years 0 to 9999 is invalid too.
+// The error wraps [ErrInvalid] and quotes s; a time outside the years 0 to 9999,
+// in UTC, is invalid too.
 func ParseTime(s string) (Time, error) {
 	if s == "" {
 		return 0, nil
@@ -128,7 +128,7 @@ func ParseTime(s string) (Time, error) {
 	return At(t), nil
 }
 
-// Std returns t as a [time.Time] in UTC; the zero one if t is not known.
+// Std returns t as a [time.Time] in UTC, or the zero time if t is not known.
 func (t Time) Std() time.Time {
 	if t == 0 {
 		return time.Time{}
@@ -162,8 +162,8 @@ func (t *Time) UnmarshalText(b []byte) (err error) {
 	return err
 }
 
-// Slot returns the start of the quarter of an hour that t lies in: the unit of
-// the usage roll-up, from which any time zone's days can be summed.
+// Slot returns the start of the quarter hour that contains t: the unit of the
+// usage rollup, from which the days of any time zone can be summed.
 func (t Time) Slot() Time {
 	const quarter = 15 * 60 * 1000
 	return t - (t%quarter+quarter)%quarter

@@ -10,7 +10,7 @@ import (
 // A Role says who speaks in a message.
 type Role string
 
-// The roles. Tools' answers come in messages of their own. A steer is what a
+// The roles. Tool results come in messages of their own. A steer is what a
 // person or program said to an agent in the middle of its turn.
 const (
 	RoleUser      Role = "user"
@@ -35,8 +35,8 @@ type Message struct {
 	Usage       *Usage          `json:"usage,omitempty"`   // what the request cost; nil if not known
 	Stop        string          `json:"stop,omitempty"`    // why the model ended, in its vendor's word
 	Error       *ErrorInfo      `json:"error,omitempty"`
-	Synthetic   bool            `json:"synthetic,omitempty"`   // put in by a program, not typed by a person nor said by a model
-	Interrupted bool            `json:"interrupted,omitempty"` // it broke off; Parts is what there was
+	Synthetic   bool            `json:"synthetic,omitempty"`   // inserted by a program, neither typed by a person nor said by a model
+	Interrupted bool            `json:"interrupted,omitempty"` // it broke off; Parts is what came before
 	Meta        json.RawMessage `json:"meta,omitempty"`
 }
 
@@ -50,16 +50,16 @@ type ErrorInfo struct {
 // A PartKind says which fields of a [Part] are set.
 type PartKind string
 
-// The kinds of part. A reader meets others and keeps them.
+// The kinds of part. A reader keeps parts of other kinds too.
 const (
 	PartText      PartKind = "text"      // Text
 	PartReasoning PartKind = "reasoning" // Text, and Raw where the provider's item is opaque
 	PartCall      PartKind = "call"      // Call
 	PartResult    PartKind = "result"    // Result
 	PartFile      PartKind = "file"      // File
-	PartSummary   PartKind = "summary"   // Text: stands for what was compacted
-	PartAgent     PartKind = "agent"     // Text: name of an agent that was called on
-	PartOther     PartKind = "other"     // Raw: something an importer met and kept as it was
+	PartSummary   PartKind = "summary"   // Text: replaces what was compacted
+	PartAgent     PartKind = "agent"     // Text: name of an agent that was called
+	PartOther     PartKind = "other"     // Raw: something an importer found and kept unchanged
 )
 
 // A Part is a piece of a message.
@@ -80,7 +80,7 @@ type Part struct {
 type Call struct {
 	ID    string          `json:"id"` // pairs the call with its result
 	Name  string          `json:"name"`
-	Input json.RawMessage `json:"input,omitempty"` // JSON, as the model wrote it; a string where it was no JSON
+	Input json.RawMessage `json:"input,omitempty"` // JSON, as the model wrote it; a string if it was not JSON
 }
 
 // A Result is what a tool answered.
@@ -89,7 +89,7 @@ type Result struct {
 	Name   string          `json:"name,omitempty"` // of the tool, where known
 	Text   Text            `json:"text,omitempty"`
 	Files  []File          `json:"files,omitempty"`
-	Failed bool            `json:"failed,omitempty"` // the tool ran and said no
+	Failed bool            `json:"failed,omitempty"` // the tool ran and failed
 	Raw    json.RawMessage `json:"raw,omitempty"`    // content that is neither text nor file
 }
 
@@ -112,8 +112,8 @@ func UserSays(text string) Message {
 	return Message{Role: RoleUser, Parts: []Part{TextPart(text)}}
 }
 
-// Typed reports whether a person typed m: a user message that no program put
-// in and that holds more than tools' results.
+// Typed reports whether a person typed m: whether it is a user message that no
+// program inserted and that has more than tool results.
 func (m *Message) Typed() bool {
 	if m.Role != RoleUser || m.Synthetic {
 		return false
@@ -127,7 +127,8 @@ func (m *Message) Typed() bool {
 }
 
 // Prompt returns the beginning of what a person typed in m, on one line and
-// without what programs wrap (see [Unwrap]): what Session.First and LastPrompt hold.
+// without what programs wrapped around it (see [Unwrap]), as Session.First and
+// LastPrompt hold it.
 func (m *Message) Prompt() string {
 	var all []string
 	for _, p := range m.Parts {
@@ -141,7 +142,7 @@ func (m *Message) Prompt() string {
 }
 
 // Words returns the text of m's text parts that a person or model meant to be
-// read, joined by blank lines; without reasoning, tools and synthetic parts.
+// read, joined by blank lines. It leaves out reasoning, tools and synthetic parts.
 func (m *Message) Words() string {
 	if len(m.Parts) == 1 && m.Parts[0].Kind == PartText && !m.Parts[0].Synthetic {
 		return string(m.Parts[0].Text) // nothing to copy
@@ -158,24 +159,24 @@ func (m *Message) Words() string {
 	return string(b)
 }
 
-// A Hash names a blob: the SHA-256 of its bytes, 64 characters of lower-case
+// A Hash names a blob: the SHA-256 of its bytes, 64 characters of lowercase
 // hexadecimal.
 type Hash string
 
-// A Blob is bytes that lie out of line: an image, a document. They go to a
-// Store with the batch whose events name them and are kept once each.
+// A Blob is the bytes of an attachment, such as an image or a document. It is
+// stored with the batch whose events refer to it, and each blob is stored once.
 type Blob struct {
 	Hash Hash
 	Data []byte
 }
 
-// NewBlob returns data as a Blob. It keeps data.
+// NewBlob returns data as a Blob. It does not copy data.
 func NewBlob(data []byte) Blob {
 	sum := sha256.Sum256(data)
 	return Blob{Hash: Hash(hex.EncodeToString(sum[:])), Data: data}
 }
 
-// Check reports an error wrapping [ErrInvalid] if b's hash is not its data's.
+// Check returns an error wrapping [ErrInvalid] if b's hash is not that of its data.
 func (b Blob) Check() error {
 	if want := NewBlob(b.Data).Hash; b.Hash != want {
 		return Invalidf("blob %s: its bytes have the hash %s", b.Hash, want)
@@ -183,13 +184,13 @@ func (b Blob) Check() error {
 	return nil
 }
 
-// patchMarks are what stands before a path in a patch that several agents give
+// patchMarks are the prefixes of a path in the patches that several agents pass to
 // their tools: lines of text between "*** Begin Patch" and "*** End Patch".
 func patchMarks() []string {
 	return []string{"*** Add File: ", "*** Update File: ", "*** Delete File: ", "*** Move to: "}
 }
 
-// maxPatchPaths bounds how many paths of one patch are kept.
+// maxPatchPaths limits how many paths of one patch are kept.
 const maxPatchPaths = 1000
 
 // patchPaths returns the paths of the files that a patch in text changes.

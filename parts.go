@@ -10,98 +10,100 @@ import (
 // Leases is the part of a [Store] that says who may write to a session.
 type Leases interface {
 	// Acquire takes the lease of session id, which need not have begun.
-	// Every lease has a greater Fence than those before; one with a TTL is
-	// held until that is over, one without until it is given back, the
+	// Every lease has a greater Fence than those before. A lease with a TTL
+	// is held until the TTL is over; one without, until it is released, the
 	// process ends or the Store that it was taken from is closed.
-	// The error wraps [ErrLocked] (as a *[LockedError]) if somebody holds it,
-	// be it the same process.
+	// The error wraps [ErrLocked] (as a *[LockedError]) if the lease is held,
+	// even by the same process.
 	Acquire(ctx context.Context, id SessionID, r LeaseRequest) (Lease, error)
 
-	// Renew moves the end of a lease with a TTL by that TTL, on the store's
-	// clock. The error wraps [ErrFenced] if the lease is no longer held.
+	// Renew makes a lease with a TTL end ttl from now, by the store's clock.
+	// The error wraps [ErrFenced] if the lease is no longer held.
 	Renew(ctx context.Context, l Lease, ttl time.Duration) (Lease, error)
 
-	// Release gives the lease back. Giving back one that is no longer held
-	// is fine.
+	// Release ends the lease. Releasing one that is no longer held is not an
+	// error.
 	Release(ctx context.Context, l Lease) error
 }
 
-// Lifecycle is the part of a [Store] that puts sessions away and destroys them.
+// Lifecycle is the part of a [Store] that bins, restores and destroys sessions.
 type Lifecycle interface {
-	// Bin puts a session in the bin; its key is free again. Nothing is lost.
-	// Binning twice is fine. The error wraps [ErrNotFound].
+	// Bin puts a session in the bin and frees its key. Nothing is lost.
+	// Binning twice is not an error. The error wraps [ErrNotFound].
 	Bin(ctx context.Context, id SessionID) error
 
-	// Restore takes a session out of the bin. If its key was taken meanwhile
-	// it appends a changed event that takes the key away. Restoring what is
-	// not in the bin is fine. The error wraps [ErrNotFound].
+	// Restore takes a session out of the bin. If its key was taken meanwhile,
+	// it appends a changed event that removes the key. Restoring a session
+	// that is not in the bin is not an error. The error wraps [ErrNotFound].
 	Restore(ctx context.Context, id SessionID) error
 
-	// Delete destroys a session and everything found through it, the source
-	// files too whose session it is or that are copies of it. Events that
-	// forks still show move, with their usage, to the fork that shows most of
-	// them (of several, the one made first); the others look there. A
-	// tombstone keeps late writes and imports from bringing it back.
-	// The error wraps [ErrNotFound], [ErrLocked] if somebody holds its lease,
+	// Delete destroys a session and everything that belongs to it, including
+	// the records of its source files and of files that are copies of it.
+	// Events that forks still show move, with their usage, to the fork that
+	// shows the most of them (the one made first, if several do); the other
+	// forks read them there. A tombstone keeps late writes and imports from
+	// bringing the session back.
+	// The error wraps [ErrNotFound], [ErrLocked] if its lease is held,
 	// [ErrConflict] if it does not end where d says, or [ErrRefused] if it has
-	// children and d says so.
+	// children and d forbids that.
 	Delete(ctx context.Context, id SessionID, d Deletion) (Deleted, error)
 
 	// Scrub replaces every occurrence of secrets in the events that the
 	// session shows, its source records, index and blobs by a mark of the
-	// same length (see [erase.Mask]), raises the revision, also of other sessions
-	// that show a changed event, and appends a noted event named scrubbed
-	// without the secrets. It is the one exception to "events are never
-	// changed". What is damaged it goes around, and names (see [Scrubbed]).
+	// same length (see [erase.Mask]), increments the revision, also of other
+	// sessions that show a changed event, and appends a noted event named
+	// scrubbed without the secrets. It is the only exception to "events are
+	// never changed". It skips damaged data and reports it (see [Scrubbed]).
 	// The error wraps [ErrNotFound] or [ErrInvalid] (a secret shorter than
 	// four bytes).
 	Scrub(ctx context.Context, id SessionID, secrets []string) (Scrubbed, error)
 
-	// Size returns roughly the bytes on disk of session id's own events,
-	// records and blobs. The error wraps [ErrNotFound].
+	// Size returns about how many bytes session id's own events, records and
+	// blobs take on disk. The error wraps [ErrNotFound].
 	Size(ctx context.Context, id SessionID) (int64, error)
 }
 
 // Sources is the part of a [Store] that knows which files its sessions were
 // imported from.
 type Sources interface {
-	// Find returns where the events with these client IDs stand that came
-	// from imports, for those that there are, in the bin or not; of several,
-	// the one stored first. What moved to a fork stands there.
+	// Find returns the places of imported events by their client IDs, in the
+	// bin or not, for those that exist; if several events have the same client
+	// ID, the one stored first. An event that moved to a fork is found there.
 	Find(ctx context.Context, keys []ClientID) (map[ClientID]Place, error)
 
-	// File returns what is known of a source file; where several users have
-	// read the same one, and the store is no view, that of the first by name.
-	// The error wraps [ErrNotFound] if it was never read.
+	// File returns what is known about a source file. If several users have
+	// read the same one, and the store is not a view, the first user by name
+	// counts. The error wraps [ErrNotFound] if it was never read.
 	File(ctx context.Context, format, path string) (SourceFile, error)
 
-	// Files yields the source files of a format, or of all if it is "", by
-	// path.
+	// Files yields the source files of a format, or of all formats if it is
+	// "", by path.
 	Files(ctx context.Context, format string) iter.Seq2[SourceFile, error]
 
 	// Records yields the records of a source file from number n on, in order.
 	// It yields an error wrapping [ErrNotFound] if it was never read, and a
-	// [DamagedRecordsError] where some cannot be read: those behind them are
-	// asked for by their number (see [lenient.Records]).
+	// [DamagedRecordsError] if some cannot be read: to read the records after
+	// them, call it again with their number (see [lenient.Records]).
 	Records(ctx context.Context, format, path string, n int) iter.Seq2[Record, error]
 
 	// FilesNamed yields, by path, the source files whose ID in their own
-	// program begins or ends with part and is not that of their session.
+	// program begins or ends with part and differs from that of their session.
 	FilesNamed(ctx context.Context, part string) iter.Seq2[SourceFile, error]
 }
 
-// Feed is the part of a [Store] that tells what is stored, as it is stored.
+// Feed is the part of a [Store] that reports events as they are stored.
 type Feed interface {
-	// Feed returns the events of all sessions that are stored after a place,
+	// Feed yields the events of all sessions that were stored after a cursor,
 	// in the order in which they were stored, each once, and then waits for
-	// more, of this and of other processes. It ends, without an error, when
-	// ctx does. What a fork shows of its parent is its parent's; what was
-	// deleted since is left out. The error wraps [ErrInvalid] if the place is
-	// none that this store gave, also where ctx is done already.
+	// more, from this and other processes. It ends, without an error, when
+	// ctx does. The events that a fork shows of its parent are yielded only as
+	// the parent's; what was deleted since is left out. The error wraps
+	// [ErrInvalid] if this store did not return the cursor, even if ctx is
+	// already done.
 	Feed(ctx context.Context, after Cursor) iter.Seq2[Fed, error]
 }
 
-// A FullStore is a Store with all its parts, as those of this module are.
+// A FullStore is a Store with all the parts. The stores of this module are.
 type FullStore interface {
 	Store
 	Leases
@@ -113,14 +115,14 @@ type FullStore interface {
 // A Sweeper is a Store that keeps bytes of what was deleted or scrubbed for a
 // while.
 type Sweeper interface {
-	// Swept waits until they are out of its files, which takes as long as
-	// somebody reads an earlier state. The error is ctx's, or the disk's.
+	// Swept waits until those bytes are gone from its files. It waits as long
+	// as a reader uses an earlier state. The error is ctx's, or the disk's.
 	Swept(ctx context.Context) error
 }
 
 // PartOf returns s as a P, an interface: s itself, or else the first of the stores
-// that it wraps (Unwrap() Store) which is one. It is the one way to ask what more a
-// store can do.
+// that it wraps (Unwrap() Store) that implements P. It is the one way to ask what
+// else a store can do.
 func PartOf[P any](s Store) (part P, ok bool) {
 	for s != nil {
 		if part, ok = s.(P); ok {
@@ -135,20 +137,20 @@ func PartOf[P any](s Store) (part P, ok bool) {
 	return part, false
 }
 
-// LeasesOf returns the leases of s. Where s has none, its methods fail with an
-// error that wraps [ErrRefused].
+// LeasesOf returns the leases of s. If s does not have leases, the methods of the
+// result fail with an error that wraps [ErrRefused].
 func LeasesOf(s Store) Leases { return partOr[Leases](s, lacks{}) }
 
-// LifecycleOf returns the life cycle of the sessions in s. Where s has none, its
-// methods fail with an error that wraps [ErrRefused].
+// LifecycleOf returns s as a Lifecycle. If s does not implement it, the methods of
+// the result fail with an error that wraps [ErrRefused].
 func LifecycleOf(s Store) Lifecycle { return partOr[Lifecycle](s, lacks{}) }
 
-// SourcesOf returns the source files of s. Where s has none, its methods fail with
-// an error that wraps [ErrRefused].
+// SourcesOf returns the source files of s. If s does not keep source files, the
+// methods of the result fail with an error that wraps [ErrRefused].
 func SourcesOf(s Store) Sources { return partOr[Sources](s, lacks{}) }
 
-// FeedOf returns the feed of s. Where s has none, it yields an error that wraps
-// [ErrRefused].
+// FeedOf returns the feed of s. If s does not have a feed, the result yields an
+// error that wraps [ErrRefused].
 func FeedOf(s Store) Feed { return partOr[Feed](s, lacks{}) }
 
 func partOr[P any](s Store, otherwise P) P {
@@ -158,7 +160,7 @@ func partOr[P any](s Store, otherwise P) P {
 	return otherwise
 }
 
-// lacks is what a store does not have.
+// lacks takes the place of a part that a store does not implement.
 type lacks struct{}
 
 func lacking(what string) error { return fmt.Errorf("%w: this store has no %s", ErrRefused, what) }
@@ -214,31 +216,30 @@ func (lacks) Records(context.Context, string, string, int) iter.Seq2[Record, err
 
 func (lacks) Feed(context.Context, Cursor) iter.Seq2[Fed, error] { return none[Fed]("feed") }
 
-// A Cursor is a place in all that a store was given, in the store's own words:
-// only that store can say what it means. "" is the beginning.
+// A Cursor is a position in a store's feed. It is opaque: only the store that
+// returned it can read it. "" is the beginning.
 type Cursor string
 
-// FeedNow stands for the end of what is stored. The first that [Feed.Feed]
-// then yields has no event, only the cursor of that place.
+// FeedNow is the end of what is stored now. The first [Fed] that [Feed.Feed] then
+// yields has no event, only the cursor of that position.
 const FeedNow Cursor = "now"
 
 // A Fed is an event among those of all sessions.
 type Fed struct {
-	Cursor  Cursor // the place behind it
+	Cursor  Cursor // the position after it
 	Session SessionID
 	User    User
 	Event   Event
-	Damaged bool // Event only stands in for one that cannot be read as it was written
+	Damaged bool // Event is the placeholder of one that cannot be read as it was written
 }
 
 // A Fence is a fencing number: it grows with every lease of a session, and a
-// store refuses the writes of a lease that is not the newest. 0 is no lease.
+// store refuses the writes of a lease that is not the newest. 0 means no lease.
 type Fence int64
 
-// A Lease is the right to write to a session. While somebody holds it, said,
-// tool, step, compacted and rewound events need its Fence; others do not. A
-// Fence that is given is always looked at: it must be the newest lease's, held
-// or not.
+// A Lease is the right to write to a session. While it is held, said, tool,
+// step, compacted and rewound events need its Fence; others do not. A Fence that
+// is given is always checked: it must be the newest lease's, held or not.
 type Lease struct {
 	Session SessionID
 	Fence   Fence
@@ -246,7 +247,7 @@ type Lease struct {
 	Expires Time // 0 if it is held by a process and does not expire
 }
 
-// A Holder is who holds a lease.
+// A Holder identifies who holds a lease.
 type Holder struct {
 	Program string `json:"program,omitempty"` // such as "skein chat"
 	PID     int    `json:"pid,omitempty"`     // 0 if it is not a process of this host
@@ -254,8 +255,8 @@ type Holder struct {
 	Since   Time   `json:"since,omitzero"`
 }
 
-// String says who h is, for people: PID 4711 (skein chat, since 10:31). The
-// time is in the local zone.
+// String describes h for people: PID 4711 (skein chat, since 10:31). The time is
+// in the local zone.
 func (h Holder) String() string {
 	who := h.Host
 	if h.PID != 0 {
@@ -266,53 +267,53 @@ func (h Holder) String() string {
 
 // A LeaseRequest asks for a lease.
 type LeaseRequest struct {
-	Program   string        // who asks, for people
-	TakeOver  bool          // end the lease of whoever holds it
+	Program   string        // the program that asks, for people
+	TakeOver  bool          // end the lease if it is held
 	TTL       time.Duration // 0: held by this process for as long as it lives; else it must be renewed within this time
 	Elsewhere Holder        // with a TTL: the PID and Host of a process that asks from elsewhere, for people
 }
 
-// A SourceFile is what a store knows of a file that sessions were imported
-// from: how far it was read, and how to see that it has not changed since.
+// A SourceFile is what a store knows about a file that sessions were imported
+// from: how far it was read, and how to detect that it has changed since.
 type SourceFile struct {
 	Format  string    // name of the interop format
 	Path    string    // absolute; Format and Path name the file
 	Session SessionID // the main session in it; "" if it has none of its own
 	ID      string    // the session's ID in its own program; "" if not known
-	CopyOf  SessionID // where all that was read is a copy: the session that it is in
+	CopyOf  SessionID // if all that was read is a copy: the session that has these events
 	Size    int64     // bytes, when it was last read
 	Mtime   int64     // nanoseconds since 1970, when it was last read
-	Inode   uint64    // 0 where there is none
+	Inode   uint64    // 0 if there is none
 	Offset  int64     // bytes of it that are stored as records
 	Records int       // how many records these are
 	Damaged int       // how many of them are damaged
 	Head    Hash      // of its first bytes, up to 4096
-	State   []byte    // what the format's reader wants to find again; at most 1 MB
+	State   []byte    // the state that the format's reader saves; at most 1 MB
 }
 
-// A Record is one source record: a line of a file, with its bytes as they are.
-// Read in order, the records of a file are the file.
+// A Record is one source record: a line of a file, byte for byte. Joined in
+// order, the records of a file are the file.
 type Record struct {
 	N      int      // 0 for the first of its file
 	Offset int64    // of its first byte in the file
-	Raw    []byte   // all its bytes, with what separates it from the next
+	Raw    []byte   // all its bytes, with the separator after it
 	Key    ClientID // its events have the client IDs Key (if there is one) or Key/0, Key/1, …; "" if it has none
 	Events int      // how many events it made
-	Copy   bool     // these events stand in another session: it repeats another file's record
+	Copy   bool     // these events are in another session: the record repeats another file's
 	Damage string   // what is wrong with it, for people; "" if nothing is
 }
 
-// Import is what a batch says of the file that its events come from. It is
+// Import is what a batch says about the file that its events come from. It is
 // stored in the transaction of the events, so that events, records and how far
-// the file was read can never disagree. A file belongs to the user of the batch's
-// session; two users may have read the same one.
+// the file was read never disagree. A file belongs to the user of the batch's
+// session; two users may have read the same file.
 type Import struct {
-	File    SourceFile // as it stands after Records
+	File    SourceFile // as it is after Records
 	Records []Record   // N without gaps, following those stored before; one stored before (the same N) is replaced
 	Forget  bool       // the records stored from Records[0].N on (all if there are no Records) are dropped first: the file was rewritten
 }
 
-// A Place is where an event stands.
+// A Place is the position of an event.
 type Place struct {
 	Session SessionID
 	Seq     Seq

@@ -8,19 +8,19 @@ import (
 	"time"
 )
 
-// MaxWhole is about how many bytes the events of a search's hits take at most, see
+// MaxWhole is about the most bytes that the events of a search's hits take; see
 // [Query].Whole.
 const MaxWhole = 8 << 20
 
-// A Query asks for messages. [search.Parse] makes one of what a person typed;
-// [search.NewMatcher] says what it means. One with conditions and no words gives
-// what fulfils them; one with nothing at all matches nothing.
+// A Query asks for messages. [search.Parse] makes one from what a person typed;
+// [search.NewMatcher] defines what it matches. A query with conditions but no words
+// matches everything that meets them; an empty query matches nothing.
 type Query struct {
-	Terms     []Term    // all must hold
+	Terms     []Term    // all must match
 	Substring string    // exact text, case ignored, instead of Terms
 	Regex     string    // RE2 expression, instead of Terms
 	User      User      // "" for every user
-	Session   SessionID // only in this one, what it shows of its parent included
+	Session   SessionID // only in this one, including what it shows of its parent
 	Role      Role
 	Agent     string
 	Project   string // its path, or the end of it after a slash; see [search.InProject]
@@ -32,9 +32,9 @@ type Query struct {
 	Until     Time
 	Rewound   bool          // also what was taken back; Hit.Rewound marks it
 	Each      bool          // every message, not the best of each session
-	Whole     bool          // Hit.Event too; with Each, the hits end where these take MaxWhole bytes, and CutOff says so
+	Whole     bool          // Hit.Event too; with Each, the hits end where these take MaxWhole bytes, and CutOff is set
 	Limit     int           // at most this many hits; 0 is 20
-	Deadline  time.Duration // how much to look at: what takes so long where nothing else runs; 0 is 150 ms. See [search.Budget], [search.Widen]
+	Deadline  time.Duration // how much to search: as much as takes this long on an idle machine; 0 is 150 ms. See [search.Budget], [search.Widen]
 }
 
 // MostHits returns how many hits the query asks for: Limit, or 20.
@@ -45,7 +45,7 @@ func (q *Query) MostHits() int {
 	return 20
 }
 
-// A Term is one thing to look for. Words are compared without case, and an
+// A Term is one thing to look for. Words are compared ignoring case, and an
 // index may compare them by their stem. [search.Phrases] says what to look for.
 type Term struct {
 	Words  []string // one word, or a phrase
@@ -56,7 +56,7 @@ type Term struct {
 // Results answer a [Query].
 type Results struct {
 	Hits   []Hit
-	CutOff bool // not all was looked at, the newest was: there may be better ones
+	CutOff bool // only the newest were searched: there may be better hits
 }
 
 // A Hit is a message that matches.
@@ -66,15 +66,15 @@ type Hit struct {
 	Turn    int // 0 before the first
 	Role    Role
 	Time    Time
-	Score   float64 // higher is better; only hits of one search compare
+	Score   float64 // higher is better; comparable only within one search
 	Snippet string  // some words around the match, the matching ones between Mark and EndMark
-	Count   int     // events of the session that match, of those that were looked at, as Query.Each gives them: messages, titles, summaries; 0 if not counted
+	Count   int     // matching events of the session among those searched, as Query.Each gives them: messages, titles, summaries; 0 if not counted
 	Rewound bool    // it was taken back
-	Event   *Event  // what stands there, as it was amended; nil unless Query.Whole asks for it, or if it is damaged
+	Event   *Event  // the event, as it was amended; nil unless Query.Whole asks for it, or if it is damaged
 }
 
-// Mark and EndMark stand around what matched in [Hit.Snippet]. Text from
-// transcripts that has these characters has them taken out of the snippet.
+// Mark and EndMark enclose what matched in [Hit.Snippet]. If the text has these
+// characters itself, they are removed from the snippet.
 const (
 	Mark    = "\x02"
 	EndMark = "\x03"
@@ -86,8 +86,8 @@ type Fragment struct {
 	Match bool   `json:"match,omitempty"`
 }
 
-// Fragments takes [Hit.Snippet] apart at its marks: the texts, one after the other,
-// are the snippet without them.
+// Fragments splits [Hit.Snippet] at its marks: the texts, joined, are the snippet
+// without them.
 func (h *Hit) Fragments() (all []Fragment) {
 	rest := h.Snippet
 	for match := false; rest != ""; match = !match {
@@ -103,8 +103,8 @@ func (h *Hit) Fragments() (all []Fragment) {
 	return all
 }
 
-// Fits reports whether f lets s through, its fields Before, LargerThan and Limit
-// aside: what a store's index cannot say exactly can be held against it.
+// Fits reports whether f selects s, ignoring its fields Before, LargerThan and
+// Limit. A store uses it to check candidates that its index finds only roughly.
 func (f *Filter) Fits(s *Session) bool {
 	var parent Parent
 	if s.Parent != nil {
@@ -147,8 +147,8 @@ func (f *Filter) fitsTitle(s *Session) bool {
 	return f.Title == "" || strings.Contains(strings.ToLower(cmp.Or(s.Title, s.First)), strings.ToLower(f.Title))
 }
 
-// Compare compares s and t by the order of [Store.Sessions]: negative if s comes
-// before t.
+// Compare compares s and t by the order of [Store.Sessions]. It is negative if s
+// comes before t.
 func (s *Session) Compare(t *Session) int {
 	return cmp.Or(cmp.Compare(t.Updated, s.Updated), cmp.Compare(s.ID, t.ID))
 }
@@ -176,7 +176,7 @@ type UsageQuery struct {
 	Zone         *time.Location // whose days; nil is UTC
 }
 
-// Check tells whether usage can be summed by q.By; "" is [ByDay].
+// Check checks that usage can be summed by q.By; "" is [ByDay].
 //
 // The error wraps [ErrInvalid].
 func (q UsageQuery) Check() error {
@@ -200,12 +200,12 @@ type UsageRow struct {
 // A Usage is what model requests used. Token counts are the provider's own; a
 // count that it does not report is 0.
 type Usage struct {
-	Input      int64 `json:"input,omitempty"`       // tokens read, without those of CacheRead and CacheWrite
+	Input      int64 `json:"input,omitempty"`       // tokens read, not counting CacheRead and CacheWrite
 	Output     int64 `json:"output,omitempty"`      // tokens written, Reasoning included
 	Reasoning  int64 `json:"reasoning,omitempty"`   // part of Output
 	CacheRead  int64 `json:"cache_read,omitempty"`  // tokens read from the provider's cache
-	CacheWrite int64 `json:"cache_write,omitempty"` // tokens put into it
-	CacheHour  int64 `json:"cache_hour,omitempty"`  // part of CacheWrite: put there for an hour, which costs more than for five minutes
+	CacheWrite int64 `json:"cache_write,omitempty"` // tokens written to it
+	CacheHour  int64 `json:"cache_hour,omitempty"`  // part of CacheWrite: kept for an hour, which costs more than for five minutes
 	Requests   int64 `json:"requests,omitempty"`    // model requests; set by the fold
 	Reported   int64 `json:"reported,omitempty"`    // cost that the source reported, in billionths of a US dollar; 0 if it did not
 }
@@ -224,15 +224,14 @@ func (u Usage) Plus(v Usage) Usage {
 	}
 }
 
-// Minus returns what u has more than v, field by field.
+// Minus returns u minus v, field by field.
 func (u Usage) Minus(v Usage) Usage {
 	return u.Plus(Usage{-v.Input, -v.Output, -v.Reasoning, -v.CacheRead, -v.CacheWrite, -v.CacheHour, -v.Requests, -v.Reported})
 }
 
-// Merge returns what is known of one request of which first u, then v was
-// reported: the larger output, for it grows while an answer streams, and of
-// the other counters the later one that is not 0. CacheHour stays a part of
-// CacheWrite.
+// Merge returns the usage of one request for which first u, then v was reported:
+// the larger output, since it grows while an answer streams, and, of every other
+// counter, the later value that is not 0. CacheHour stays a part of CacheWrite.
 func (u Usage) Merge(v Usage) Usage {
 	later := func(a, b int64) int64 {
 		if b != 0 {
@@ -255,21 +254,21 @@ func (u Usage) Merge(v Usage) Usage {
 // Tokens returns all tokens of u: read, written and cached.
 func (u Usage) Tokens() int64 { return u.Prompt() + u.Output }
 
-// Prompt returns all tokens that were read: new, from the cache and put into it.
+// Prompt returns all tokens of the prompt: new, read from the cache, and written to it.
 func (u Usage) Prompt() int64 { return u.Input + u.CacheRead + u.CacheWrite }
 
-// A Charge is what one event says of the cost of one request.
+// A Charge is what one event says about the cost of one request.
 type Charge struct {
 	Request  string // provider request ID; the store counts each once per user
 	Provider string
 	Model    string
-	Tier     Tier // what Usage and the record say; [Added.Tier] knows of the events before, too
+	Tier     Tier // by this event alone; [Added.Tier] also considers the events before
 	Several  bool // Usage is of several requests, of whose prompts nothing is known
 	Time     Time
 	Usage    Usage // Requests is 1
 }
 
-// tier returns the tier of the request if u is what it used.
+// tier returns the tier of the request if its usage is u.
 func (c *Charge) tier(service string, u Usage) Tier {
 	if c.Several {
 		return TierOf(service, 0)
@@ -277,21 +276,20 @@ func (c *Charge) tier(service string, u Usage) Tier {
 	return TierOf(service, u.Prompt())
 }
 
-// A Tier is what besides the model decides the price of a request: its service
-// tier and how long its prompt was. It is the service tier (batch, flex,
-// priority or fast; "" for the usual one) and, where the prompt was longer than
-// the shortest of the lengths from which some provider asks for more, ">" and
-// the greatest such length that it was longer than: "", "batch", ">200000",
-// "batch>200000".
+// A Tier is what, besides the model, determines the price of a request: its service
+// tier and the length of its prompt. It is the service tier (batch, flex, priority
+// or fast; "" for the usual one) and, if the prompt exceeded one of the lengths
+// above which some provider charges more, ">" and the greatest such length that it
+// exceeded: "", "batch", ">200000", "batch>200000".
 type Tier string
 
-// longPrompts are the lengths in tokens beyond which prompts cost more, of any
-// provider. Prices know no other: a test of theirs says so.
+// longPrompts are the lengths in tokens above which prompts cost more, for any
+// provider. A test of the prices checks that they use no others.
 var longPrompts = []int64{128_000, 199_999, 200_000, 271_999, 272_000, 512_000}
 
 // ServiceTier returns the service tier that a provider calls word: batch, flex,
 // priority or fast; "" for the usual one, which providers call standard or
-// default, and for what none is known to ask another price for.
+// default, and for words that are not known to change the price.
 func ServiceTier(word string) string {
 	switch word = strings.ToLower(strings.TrimSpace(word)); word {
 	case "batch", "flex", "priority", "fast":
@@ -301,7 +299,7 @@ func ServiceTier(word string) string {
 }
 
 // TierOf returns the tier of a request with this service tier, as its provider
-// calls it, and a prompt of so many tokens.
+// calls it, and a prompt of this many tokens.
 func TierOf(service string, prompt int64) Tier {
 	service = ServiceTier(service)
 	above := int64(0)
@@ -323,8 +321,8 @@ func (t Tier) Service() string {
 	return service
 }
 
-// Above returns the greatest length from which some provider asks for more that
-// the prompt was longer than; 0 for none.
+// Above returns the greatest length above which some provider charges more and
+// that the prompt exceeded; 0 if there is none.
 func (t Tier) Above() int64 {
 	_, above, _ := strings.Cut(string(t), ">")
 	n, err := strconv.ParseInt(above, 10, 64)

@@ -9,7 +9,7 @@ import (
 	"unicode/utf8"
 )
 
-// A Session is what the events of one session add up to, and the marks that a
+// A Session is the state that results from the events of one session, and what a
 // store keeps beside them.
 type Session struct {
 	ID          SessionID `json:"id"`
@@ -19,7 +19,7 @@ type Session struct {
 	TitleBy     By        `json:"title_by,omitempty"`
 	Description string    `json:"description,omitempty"`
 	First       string    `json:"first_words,omitempty"` // of what a person typed first, at most 200 bytes on one line
-	LastPrompt  string    `json:"last_prompt,omitempty"` // the same of the newest
+	LastPrompt  string    `json:"last_prompt,omitempty"` // the same of what a person typed last
 	Surface     string    `json:"surface,omitempty"`
 	Project     string    `json:"project,omitempty"`
 	Cwd         string    `json:"cwd,omitempty"`
@@ -36,34 +36,35 @@ type Session struct {
 	Updated     Time      `json:"updated_at,omitzero"` // when something was last said or done: the latest time among its own events but those of Touched, unless only they have one
 	Touched     Time      `json:"touched_at,omitzero"` // housekeeping: the latest time among its own titled, changed, resumed and ended events and notes of a scrub; 0 if there was none
 	Base        Seq       `json:"base,omitempty"`      // fork: the events up to here are the parent's; 0 otherwise
-	Last        Seq       `json:"last"`                // place of its last event; 0 before the first
-	Messages    int       `json:"messages"`            // messages that stand in it now, those of the parent that it shows included; without what was taken back or withdrawn
-	Turns       int       `json:"turns"`               // those of them that a person typed
-	Undone      Counts    `json:"undone,omitzero"`     // what was taken back or withdrawn; turns are numbered as if it stood
+	Last        Seq       `json:"last"`                // seq of its last event; 0 before the first
+	Messages    int       `json:"messages"`            // live messages, including those that it shows of its parent; without what was taken back or withdrawn
+	Turns       int       `json:"turns"`               // how many of them a person typed
+	Undone      Counts    `json:"undone,omitzero"`     // what was taken back or withdrawn; turns are numbered as if it were live
 	Compactions int       `json:"compactions,omitempty"`
 	Usage       Usage     `json:"usage,omitzero"` // its own, without what it shows of its parent
 	Open        []string  `json:"open_calls,omitempty"`
 	Uncertain   int       `json:"uncertain,omitempty"` // calls whose outcome nobody knows
-	Revision    int       `json:"revision,omitempty"`  // raised by every scrub
+	Revision    int       `json:"revision,omitempty"`  // incremented by every scrub
 	Binned      Time      `json:"binned_at,omitzero"`  // 0 if it is not in the bin
 	LockedBy    string    `json:"locked_by,omitempty"` // holder of the lease, for people; "" if there is none
 }
 
-// Counts are numbers of messages, and of those that a person typed.
+// Counts are a number of messages and how many of them a person typed.
 type Counts struct {
 	Messages int `json:"messages"`
 	Turns    int `json:"turns"`
 }
 
-// LeftRunning reports whether calls that are running by s's events are not: nobody
-// holds its lease, so their program has died, and whether they took effect nobody
-// knows. Of an imported session that cannot be told: other programs take no lease.
+// LeftRunning reports whether the calls that s's events show as running are not
+// running: its lease is not held, so their program has died, and nobody knows whether
+// they took effect. It is false for an imported session, since other programs take no
+// lease.
 func (s *Session) LeftRunning() bool { return s.LockedBy == "" && s.Origin == nil }
 
 // maxWords is the length of Session.First and LastPrompt, in bytes.
 const maxWords = 200
 
-// Name returns what to call s in a list: its title, else its first words, else
+// Name returns the name of s in a list: its title, else its first words, else
 // its ID.
 func (s *Session) Name() string {
 	switch {
@@ -75,16 +76,16 @@ func (s *Session) Name() string {
 	return string(s.ID)
 }
 
-// Prior is what a store has to look up before it can add an event to a
-// session: what came before, of the same message and of the same request.
+// Prior is what a store looks up before it adds an event to a session: what came
+// before of the same message and of the same request.
 type Prior struct {
-	Message bool  // the event is a further piece of a message, of which an earlier piece stands where the session goes on; see [LiveMessages.Joins]
+	Message bool  // the event is a further piece of a message, an earlier piece of which is live; see [LiveMessages.Joins]
 	Charged Usage // what was counted for the same Charge.Request; zero if nothing was
 	Base    Shown // for a created event of a fork: what the parent had at that seq
 }
 
-// Shown is what a fork shows of its parent, as it was right after the event
-// that the fork begins with: whatever the parent does later changes nothing.
+// Shown is what a fork shows of its parent, as it was right after the event that
+// the fork starts at: whatever happens in the parent later changes nothing.
 type Shown struct {
 	Messages, Turns int
 	Undone          Counts
@@ -94,23 +95,23 @@ type Shown struct {
 	Agent, Model    string
 }
 
-// Added is what one event added to a session: what stores write down beside it.
+// Added is what one event added to a session. Stores keep it beside the event.
 type Added struct {
 	Piece   bool  // it is a further piece of a message counted before
-	Stale   bool  // it took back, withdrew or changed messages: Session.SetShown is to be called with what stands now, before the session is read
+	Stale   bool  // it took back, withdrew or changed messages: call Session.SetShown with what is live now before the session is read
 	Turn    int   // turn that the event belongs to; 0 before the first
 	Charge  Usage // what to add to the usage; zero if nothing
-	Tier    Tier  // of the request, by all that is now counted for it
-	Counted Usage // what is now counted for the request, in all
+	Tier    Tier  // of the request, by everything that is now counted for it
+	Counted Usage // what is now counted for the request in total
 }
 
-// Apply adds the event e, with the facts f, to s, gives it the next place in
-// e.Seq, and returns what it added. It is the one rule by which events become
-// a session: every store uses it and none repeats it.
+// Apply adds the event e, with the facts f, to s, sets e.Seq to the next seq, and
+// returns what the event added. It is the only place where events become a
+// session: every store uses it instead of repeating it.
 //
-// The error wraps [ErrExists] if s has begun and e is created, [ErrNotFound]
-// if s has not begun and e is not, [ErrInvalid] if e names a seq that is not
-// before it. On error s and e are unchanged.
+// The error wraps [ErrExists] if s has begun and e is a created event,
+// [ErrNotFound] if s has not begun and e is not one, [ErrInvalid] if e refers to
+// a seq that is not before it. On error s and e are unchanged.
 func (s *Session) Apply(e *Event, f Facts, p Prior) (a Added, err error) {
 	if begun := s.Last > s.Base; begun == (f.Created != nil) {
 		if begun {
@@ -157,8 +158,8 @@ func (s *Session) Apply(e *Event, f Facts, p Prior) (a Added, err error) {
 	return a, nil
 }
 
-// date counts the time of e as that of housekeeping, or of something said or
-// done. A session that has no such time has the one of its first housekeeping.
+// date updates Touched if e is housekeeping, else Updated. As long as nothing was
+// said or done, Updated is the time of the first housekeeping.
 func (s *Session) date(e *Event) {
 	keeping := e.housekeeping()
 	if keeping {
@@ -233,21 +234,21 @@ func (s *Session) create(c *Created, base Shown) error {
 	return nil
 }
 
-// Ever counts what stands and what was undone. The newest turn has the number
-// Ever().Turns.
+// Ever counts the live messages and those that were undone. The newest turn has
+// the number Ever().Turns.
 func (s *Session) Ever() Counts {
 	return Counts{s.Messages + s.Undone.Messages, s.Turns + s.Undone.Turns}
 }
 
-// SetShown sets what is counted and told of the messages that stand now: Messages,
-// Turns, First and LastPrompt of x.
+// SetShown sets what is said about the live messages: Messages, Turns, First and
+// LastPrompt of x.
 func (s *Session) SetShown(x Shown) {
 	ever := s.Ever()
 	s.Undone = Counts{ever.Messages - x.Messages, ever.Turns - x.Turns}
 	s.Messages, s.Turns, s.First, s.LastPrompt = x.Messages, x.Turns, x.First, x.LastPrompt
 }
 
-// say counts a message; piece says that it was counted before.
+// say counts a message; piece reports that it was counted before.
 func (s *Session) say(f Facts, p Prior) (piece bool) {
 	m := f.Message
 	if piece = m.ID != "" && p.Message; !piece {
@@ -265,8 +266,8 @@ func (s *Session) say(f Facts, p Prior) (piece bool) {
 	return piece
 }
 
-// FirstWords returns the beginning of text, at most 200 bytes, on one line:
-// what Session.First and LastPrompt hold.
+// FirstWords returns the beginning of text, at most 200 bytes, on one line, as
+// Session.First and LastPrompt hold it.
 func FirstWords(text string) string {
 	text = strings.TrimLeftFunc(text, unicode.IsSpace)
 	cut := text[:min(len(text), 4*maxWords)]
@@ -303,8 +304,8 @@ func (s *Session) change(c *Changed) {
 	}
 }
 
-// tool keeps the calls that run, so that those of a dead program can be found.
-// One that is pending does not run.
+// tool records which calls are running, so that those of a dead program can be
+// found. A pending call is not running.
 func (s *Session) tool(t *ToolState) {
 	i := slices.Index(s.Open, t.Call)
 	switch {

@@ -9,12 +9,12 @@ import (
 	"unicode/utf8"
 )
 
-// MaxTitle is how long a title that is given here is at most, in characters.
-// One that another program gave stays as it is.
+// MaxTitle is the length of the longest title that can be given here, in
+// characters. Titles that another program gave are kept whole.
 const MaxTitle = 200
 
-// ShortTitle returns title on one line in at most [MaxTitle] characters, with …
-// where something went.
+// ShortTitle returns title on one line in at most [MaxTitle] characters, with … if
+// it was shortened.
 func ShortTitle(title string) string {
 	title = strings.Join(strings.Fields(title), " ")
 	if r := []rune(title); len(r) > MaxTitle {
@@ -23,21 +23,21 @@ func ShortTitle(title string) string {
 	return title
 }
 
-// Text is a string that keeps what JSON of other programs holds and a Go
-// string in JSON does not: a lone surrogate, \ud800, is kept as the three
-// bytes that UTF-8 would give it (ED A0 80; the encoding is called WTF-8) and
-// goes back to \ud800. Everything else is UTF-8.
+// Text is a string that keeps lone surrogates, which the JSON of other programs may
+// have and which Go's encoding/json replaces: \ud800 is kept as the three bytes that
+// UTF-8 would give it (ED A0 80; the encoding is called WTF-8) and marshaled as
+// \ud800 again. Everything else is UTF-8.
 type Text string
 
-// MarshalJSON implements [json.Marshaler]. Only what JSON demands is escaped:
-// the quote, the backslash, characters below 0x20, lone surrogates. Bytes that
-// are no WTF-8 become U+FFFD; [Text.Valid] tells beforehand.
+// MarshalJSON implements [json.Marshaler]. It escapes only what JSON requires: the
+// quote, the backslash, characters below 0x20, lone surrogates. Bytes that are not
+// WTF-8 become U+FFFD; [Text.Valid] reports whether there are any.
 func (t Text) MarshalJSON() ([]byte, error) { return AppendQuoted(nil, string(t)), nil }
 
-// AppendQuoted appends s, in WTF-8, as a JSON string to b.
+// AppendQuoted appends s, which is WTF-8, to b as a JSON string.
 func AppendQuoted(b []byte, s string) []byte {
 	if least := len(s) + 2; cap(b)-len(b) < least {
-		b = slices.Grow(b, least+len(s)/8) // which is what line feeds and quotes take in code
+		b = slices.Grow(b, least+len(s)/8) // about what escaped line feeds and quotes in code take
 	}
 	b = append(b, '"')
 	done := 0
@@ -109,8 +109,8 @@ func (t Text) Valid() bool {
 	return true
 }
 
-// UTF8 returns t with U+FFFD in place of each lone surrogate: what people and
-// indexes can read.
+// UTF8 returns t with U+FFFD in place of each lone surrogate, for people and
+// indexes.
 func (t Text) UTF8() string {
 	if utf8.ValidString(string(t)) {
 		return string(t)
@@ -127,9 +127,9 @@ func (t Text) UTF8() string {
 	return string(b)
 }
 
-// UnmarshalJSON implements [json.Unmarshaler]. null leaves t as it is.
+// UnmarshalJSON implements [json.Unmarshaler]. null leaves t unchanged.
 //
-// The error wraps [ErrInvalid] if b is no JSON string.
+// The error wraps [ErrInvalid] if b is not a JSON string.
 func (t *Text) UnmarshalJSON(b []byte) error {
 	if string(b) == "null" {
 		return nil
@@ -142,8 +142,8 @@ func (t *Text) UnmarshalJSON(b []byte) error {
 	return nil
 }
 
-// Unquote returns what the JSON string b, with its quotes, stands for, in
-// WTF-8, and false if b is none. Bytes that are no UTF-8 become U+FFFD.
+// Unquote returns the value of the JSON string b, which has its quotes, in WTF-8.
+// It returns false if b is not a JSON string. Bytes that are not UTF-8 become U+FFFD.
 func Unquote(b []byte) (string, bool) {
 	if len(b) < 2 || b[0] != '"' || b[len(b)-1] != '"' {
 		return "", false
@@ -152,7 +152,7 @@ func Unquote(b []byte) (string, bool) {
 	if plain(b) == len(b) {
 		return string(b), true
 	}
-	var out strings.Builder // whose string is no copy
+	var out strings.Builder // does not copy its string
 	out.Grow(len(b))
 	var char [utf8.UTFMax]byte
 	for len(b) > 0 {
@@ -180,8 +180,7 @@ func Unquote(b []byte) (string, bool) {
 	return out.String(), true
 }
 
-// plain returns how many bytes of b, from the start, are ASCII that stands for
-// itself.
+// plain returns how many bytes at the start of b are ASCII without escapes.
 func plain(b []byte) int {
 	for i, c := range b {
 		if c < ' ' || c == '"' || c == '\\' || c >= utf8.RuneSelf {
@@ -191,9 +190,9 @@ func plain(b []byte) int {
 	return len(b)
 }
 
-// AppendUnescaped appends to dst what the JSON escape at the start of b stands for,
-// as UTF-8, a lone surrogate as WTF-8, and returns how many bytes of b that escape
-// takes; 0 if there is none.
+// AppendUnescaped appends to dst the character that the JSON escape at the start of b
+// stands for, as UTF-8, or a lone surrogate as WTF-8, and returns the length of the
+// escape in bytes; 0 if b does not begin with one.
 func AppendUnescaped(dst, b []byte) ([]byte, int) {
 	if len(b) == 0 || b[0] != '\\' {
 		return dst, 0
@@ -206,7 +205,7 @@ func AppendUnescaped(dst, b []byte) ([]byte, int) {
 }
 
 // unescape returns the character that the escape at the start of b stands for
-// and the escape's length; 0 if it is none.
+// and the escape's length; 0 if b does not begin with one.
 func unescape(b []byte) (rune, int) {
 	if len(b) < 2 {
 		return 0, 0

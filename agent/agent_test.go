@@ -16,7 +16,7 @@ import (
 	"github.com/skein-dev/skein/store/memory"
 )
 
-// A rig is a thread and all that it works with.
+// A rig is a thread and everything that it works with.
 type rig struct {
 	*agent.Thread
 	t       *testing.T
@@ -34,7 +34,7 @@ func (g *rig) observe(u agent.Update) {
 	g.seen = append(g.seen, u)
 }
 
-// heard returns how many updates of a kind there were.
+// heard returns the number of updates of a kind.
 func (g *rig) heard(k agent.UpdateKind) (n int) {
 	g.mu.Lock()
 	defer g.mu.Unlock()
@@ -86,7 +86,7 @@ func (g *rig) open() {
 	g.Thread = th
 }
 
-// again closes the thread and opens its session once more, for these answers.
+// again closes the thread and reopens its session, with these answers.
 func (g *rig) again(answers ...answer) {
 	g.t.Helper()
 	if err := g.Close(g.t.Context(), "done"); err != nil {
@@ -102,7 +102,7 @@ func (g *rig) reopen(answers ...answer) {
 	g.open()
 }
 
-// say makes a turn that must go well and end with want.
+// say runs a turn that must succeed and end with want.
 func (g *rig) say(text, want string) agent.Outcome {
 	g.t.Helper()
 	out, err := g.Turn(g.t.Context(), skein.UserSays(text))
@@ -123,7 +123,7 @@ func (g *rig) events() (all []skein.Event) {
 	return all
 }
 
-// log shows the session's events, a line each.
+// log formats the session's events, one per line.
 func (g *rig) log() string {
 	g.t.Helper()
 	return logOf(g.t, g.events())
@@ -180,7 +180,7 @@ func decode[T any](t *testing.T, e skein.Event) T {
 	return v
 }
 
-// showMessage is m on a line.
+// showMessage formats m on one line.
 func showMessage(m skein.Message) string {
 	s := string(m.Role)
 	if m.Interrupted {
@@ -210,7 +210,7 @@ func (g *rig) wantLog(want string) {
 	}
 }
 
-// wantShown wants the last request to have shown these messages.
+// wantShown checks that the last request showed these messages.
 func (g *rig) wantShown(want ...string) {
 	g.t.Helper()
 	var got []string
@@ -222,8 +222,8 @@ func (g *rig) wantShown(want ...string) {
 	}
 }
 
-// tools are a few for tests: look and note do as they are told, of which look
-// does no harm; bad fails.
+// tools returns a few tools for tests: look and note do as instructed, and look
+// is harmless; bad fails.
 func tools() []tool.Tool {
 	run := func(_ context.Context, c tool.Call) (tool.Output, error) {
 		return tool.Output{Text: "ran " + string(c.Input)}, nil

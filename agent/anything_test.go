@@ -19,8 +19,8 @@ import (
 
 // TestWhateverHappensTheContextIsSound lets models and tools do anything,
 // interrupts at any point, undoes, clears, retries and compacts in any order,
-// and wants every prefix of the session to have a context that every provider
-// takes.
+// and checks that every prefix of the session has a context that every provider
+// accepts.
 func TestWhateverHappensTheContextIsSound(t *testing.T) {
 	rapid.Check(t, func(rt *rapid.T) {
 		a := newAnything(rt)
@@ -31,14 +31,14 @@ func TestWhateverHappensTheContextIsSound(t *testing.T) {
 	})
 }
 
-// An anything is a thread to which anything happens.
+// An anything is a thread on which random operations are performed.
 type anything struct {
 	th    *agent.Thread
 	o     agent.Options
 	store skein.Store
 	model *model
-	calls int // that there were
-	left  int // updates until it is interrupted; below 0 for never
+	calls int // number of calls so far
+	left  int // updates until it is interrupted; negative for never
 }
 
 func newAnything(rt *rapid.T) *anything {
@@ -65,7 +65,7 @@ func (a *anything) open(rt *rapid.T) {
 	a.th = th
 }
 
-// wildTools are some that do as they like.
+// wildTools returns tools with random results.
 func wildTools(rt *rapid.T) []tool.Tool {
 	end := rapid.SampledFrom([]error{nil, errGone}).Draw(rt, "tools end with")
 	run := func(ctx context.Context, c tool.Call) (tool.Output, error) {
@@ -78,7 +78,7 @@ func wildTools(rt *rapid.T) []tool.Tool {
 	return []tool.Tool{{Spec: spec("look"), Safe: true, Run: run}, {Spec: spec("note"), Run: run}, {Spec: spec("ask"), Run: run, Ask: func(tool.Call) string { return "?" }}}
 }
 
-// act does something, as a person would.
+// act performs a random operation, as a person would.
 func (a *anything) act(rt *rapid.T) {
 	ctx := context.Background()
 	a.model.answers = rapid.SliceOfN(rapid.Custom(wildAnswer), 0, 8).Draw(rt, "answers")
@@ -101,7 +101,7 @@ func (a *anything) act(rt *rapid.T) {
 	case "close":
 		err = a.th.Close(ctx, "done")
 		a.again(rt)
-	case "die": // nothing is said any more
+	case "die": // nothing more is said
 		a.o.TakeOver = true
 		a.again(rt)
 	}
@@ -113,8 +113,7 @@ func (a *anything) act(rt *rapid.T) {
 	rt.Fatalf("it fails with %v", err)
 }
 
-// name gives the calls of the answers to come IDs of their own, as providers
-// do.
+// name gives the calls of the coming answers unique IDs, as providers do.
 func (a *anything) name() {
 	for _, x := range a.model.answers {
 		if x.message == nil {
@@ -158,7 +157,7 @@ func wildAnswer(rt *rapid.T) answer {
 	return says("well ")
 }
 
-// check looks at all that is there.
+// check checks everything that can be read.
 func (a *anything) check(t *testing.T, rt *rapid.T) {
 	for _, err := range a.model.broken {
 		rt.Errorf("a request breaks the provider's rules: %v", err)

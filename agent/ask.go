@@ -14,15 +14,15 @@ import (
 	"github.com/skein-dev/skein/llm/window"
 )
 
-// What a request is for, as step events say it.
+// The purposes of a request, as step events store them.
 const (
 	modeTurn    = "turn"
 	modeCompact = "compact"
 	modeTitle   = "title"
 )
 
-// ask shows the model the context and returns its answer, which is stored. It
-// tries again where that may do.
+// ask sends the model the context and returns its answer, which is stored. It
+// retries if a retry may succeed.
 func (u *turn) ask() (*skein.Message, error) {
 	for try := 1; ; {
 		if err := u.compactIfDue(); err != nil {
@@ -56,11 +56,11 @@ func (u *turn) ask() (*skein.Message, error) {
 	}
 }
 
-// tooLong is the error that the model does not take the request r, which
-// nothing more can be left out of.
+// tooLong returns the error for a request r that the model rejects as too long
+// and that cannot be shortened any more.
 func (t *Thread) tooLong(r llm.Request, err error) error {
 	said := 0
-	for _, e := range slices.Backward(t.window) { // in r it may be one message with others
+	for _, e := range slices.Backward(t.window) { // in r, it may be merged with other messages
 		if m, err := skein.Decode[skein.Message](e); e.Kind == skein.KindSaid && err == nil && m.Typed() {
 			said = len(m.Words())
 			break
@@ -74,7 +74,7 @@ func (t *Thread) tooLong(r llm.Request, err error) error {
 		said, len(r.System), len(toolList(r.Tools)), t.agent.Model.About(), takes, err)
 }
 
-// request is what the model is to read now.
+// request returns the next request to the model.
 func (u *turn) request() (llm.Request, error) {
 	v, err := u.view(u.ctx)
 	if err != nil {
@@ -87,8 +87,8 @@ func (u *turn) request() (llm.Request, error) {
 	return r, nil
 }
 
-// view is the context as it stands. However many messages the turn under way
-// has, it is shown whole.
+// view returns the current context. The turn under way is shown whole, no
+// matter how many messages it has.
 func (t *Thread) view(ctx context.Context) (window.View, error) {
 	events, err := t.events(ctx)
 	if err != nil {
@@ -108,7 +108,7 @@ func (t *Thread) view(ctx context.Context) (window.View, error) {
 	return window.Context(events, rules)
 }
 
-// prompts reports whether e is a user message that is more than results.
+// prompts reports whether e is a user message that has more than tool results.
 func prompts(e skein.Event) bool {
 	if e.Kind != skein.KindSaid {
 		return false
@@ -121,7 +121,7 @@ func (t *Thread) blob(ctx context.Context, h skein.Hash) ([]byte, error) {
 	return t.o.Store.Blob(ctx, t.id, h)
 }
 
-// attempt makes the request r for the try-th time and stores what comes of it.
+// attempt makes the request r for the try-th time and stores the result.
 func (u *turn) attempt(r llm.Request, try int) (*skein.Message, error) {
 	s, err := u.start(modeTurn, r, try)
 	if err != nil {
@@ -143,7 +143,7 @@ func (u *turn) attempt(r llm.Request, try int) (*skein.Message, error) {
 	}
 	events := []skein.Event{u.finish(s, m, err)}
 	_, again := u.again(err, try)
-	if !again && u.ctx.Err() == nil && !errors.Is(err, llm.ErrTooLong) { // what fits may be tried instead
+	if !again && u.ctx.Err() == nil && !errors.Is(err, llm.ErrTooLong) { // a shorter request may be tried instead
 		if m == nil {
 			m = &skein.Message{Role: skein.RoleAssistant, Parts: []skein.Part{}}
 		}
@@ -151,7 +151,7 @@ func (u *turn) attempt(r llm.Request, try int) (*skein.Message, error) {
 	}
 	if m != nil && (len(m.Parts) > 0 || m.Error != nil) {
 		events = append(events, skein.Say(u.now(), *m))
-		if again { // the model is not to go on from there
+		if again { // the model must not continue from there
 			events = append(events, skein.NewEvent(skein.KindRewound, u.now(), skein.Rewound{To: from}))
 		}
 	}
@@ -161,15 +161,15 @@ func (u *turn) attempt(r llm.Request, try int) (*skein.Message, error) {
 	return nil, err
 }
 
-// again reports whether the request that failed with err for the try-th time
-// is to be made again, after at least the wait that it returns.
+// again reports whether the request that failed with err on the try-th attempt
+// is to be retried, after at least the returned wait.
 func (t *Thread) again(err error, try int) (asked time.Duration, ok bool) {
 	asked, ok = llm.Again(err)
 	return asked, ok && try < t.o.Attempts && asked <= patience
 }
 
-// waitAfter waits after a try that failed with err. It returns err if that was
-// the last one, or ctx's.
+// waitAfter waits after an attempt that failed with err. It returns err if that
+// was the last attempt, or ctx's error.
 func (u *turn) waitAfter(err error, try int) error {
 	if cerr := u.ctx.Err(); cerr != nil {
 		return cerr
@@ -189,7 +189,7 @@ func (u *turn) waitAfter(err error, try int) error {
 	return nil
 }
 
-// start stores that a request begins.
+// start stores that a request starts.
 func (t *Thread) start(mode string, r llm.Request, try int) (skein.Step, error) {
 	about := t.agent.Model.About()
 	s := skein.Step{Phase: "start", Mode: mode, Attempt: try, Provider: about.Provider, Model: about.Model, Kept: true}
@@ -206,8 +206,8 @@ func (t *Thread) start(mode string, r llm.Request, try int) (skein.Step, error) 
 	return s, t.put(context.Background(), blobs, skein.NewEvent(skein.KindStep, t.now(), s))
 }
 
-// toolList is tools as a JSON array, nil for none. What a schema of another
-// program says need not be JSON.
+// toolList returns tools as a JSON array, or nil if there are none. A schema
+// from another program may not be valid JSON.
 func toolList(tools []llm.ToolSpec) []byte {
 	type spec struct {
 		Name   string          `json:"name"`
@@ -228,8 +228,8 @@ func toolList(tools []llm.ToolSpec) []byte {
 	return skein.MustJSON(list)
 }
 
-// finish returns the event that the request s has come to its end, with the
-// answer m, if there is any, or err.
+// finish returns the event that ends the request s, with the answer m, if any,
+// or err.
 func (t *Thread) finish(s skein.Step, m *skein.Message, err error) skein.Event {
 	s.Phase, s.Prompt, s.Tools, s.Config, s.Kept = "finish", "", "", "", false
 	if m != nil {
@@ -244,7 +244,7 @@ func (t *Thread) finish(s skein.Step, m *skein.Message, err error) skein.Event {
 	return skein.NewEvent(skein.KindStep, t.now(), s)
 }
 
-// errorInfo is err as events keep it.
+// errorInfo returns err in the form in which events store it.
 func errorInfo(err error) *skein.ErrorInfo {
 	info := skein.ErrorInfo{Kind: errorKind(err), Message: strings.ToValidUTF8(err.Error(), "\ufffd")}
 	if e := (*llm.Error)(nil); errors.As(err, &e) {
@@ -253,8 +253,7 @@ func errorInfo(err error) *skein.ErrorInfo {
 	return &info
 }
 
-// errorKind returns the name of what kind of error err is; "" if it is none
-// that has one.
+// errorKind returns the name of the kind of err, or "" if its kind has no name.
 func errorKind(err error) string {
 	for _, k := range []struct {
 		is   error

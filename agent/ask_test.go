@@ -108,7 +108,7 @@ func TestAnAnswerThatBrokeOffIsNotShownToTheNextTry(t *testing.T) {
 func TestCallsOfABrokenAnswerAreNotKept(t *testing.T) {
 	a := calls("note {}")
 	a.message.Parts = append([]skein.Part{skein.TextPart("I will")}, a.message.Parts...)
-	a.message.Interrupted = true // it says so itself
+	a.message.Interrupted = true // the message itself says so
 	g := open(t, a, says("well"))
 	g.say("go", "well")
 	for _, e := range g.events() {

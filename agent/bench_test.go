@@ -14,9 +14,9 @@ import (
 	"github.com/skein-dev/skein/store/sqlite"
 )
 
-// A turn on a model that takes no time: opening the thread, the turn, closing
-// it; then the turn alone. What is measured is the overhead beside a model's
-// own time.
+// BenchmarkTurn measures a turn on a model that takes no time: opening the
+// thread, the turn, closing it; then the turn alone. This is the overhead on
+// top of a model's own time.
 func BenchmarkTurn(b *testing.B) {
 	for _, n := range []int{10, 100_000} {
 		b.Run(fmt.Sprintf("open, turn, close, %d messages", n), func(b *testing.B) {
@@ -36,8 +36,8 @@ func BenchmarkTurn(b *testing.B) {
 	}
 }
 
-// median reports how long do takes in the middle of all times: what a machine
-// that is busy with other things does not change much.
+// median reports the median duration of do, which hardly changes if the machine
+// is busy with other things.
 func median(b *testing.B, do func()) {
 	b.Helper()
 	var all []time.Duration

@@ -17,16 +17,16 @@ import (
 	"github.com/skein-dev/skein/store/sqlite"
 )
 
-// jobVariable makes the test binary another process.
+// jobVariable is the environment variable that makes the test binary a child.
 const jobVariable = "SKEIN_AGENT_JOB"
 
-// A job is what another process does: a turn in a new session, during which it
+// A job is what a child process does: a turn in a new session, during which it
 // dies or stops.
 type job struct {
 	Path    string // of the store
-	Effects string // file to which the tools that run write their calls' IDs
-	At      string // where: before 3, after 3 (appends), stream 2, tool c0 (before its effect), effect c0 (after it)
-	Wait    bool   // there it says so on its output and waits for a line instead of dying
+	Effects string // file to which running tools write the IDs of their calls
+	At      string // place: before 3, after 3 (appends), stream 2, tool c0 (before its effect), effect c0 (after it)
+	Wait    bool   // at that place, print a line and wait for input instead of dying
 }
 
 func TestMain(m *testing.M) {
@@ -73,7 +73,7 @@ func (j job) run() error {
 	return th.Close(ctx, "done")
 }
 
-// tools leave a line in the file of effects.
+// tools returns tools that add a line to the file of effects.
 func (j job) tools() []tool.Tool {
 	run := func(_ context.Context, c tool.Call) (tool.Output, error) {
 		j.reach("tool " + c.ID)
@@ -89,14 +89,14 @@ func (j job) tools() []tool.Tool {
 	return []tool.Tool{{Spec: spec("note"), Run: run}, {Spec: spec("look"), Safe: true, Run: run}}
 }
 
-// reach ends the process, as kill -9 does, if it is there that it is to die.
+// reach kills the process, as kill -9 does, if this is the place to die.
 func (j job) reach(where string) {
 	if where != j.At {
 		return
 	}
 	if j.Wait {
 		fmt.Println(where)
-		_, _ = bufio.NewReader(os.Stdin).ReadString('\n') // also when the other side has gone
+		_, _ = bufio.NewReader(os.Stdin).ReadString('\n') // also returns if the other side has exited
 		return
 	}
 	self, err := os.FindProcess(os.Getpid())
@@ -109,7 +109,7 @@ func (j job) reach(where string) {
 	select {} // the signal is on its way
 }
 
-// A passing store says how far it has come.
+// A passing store reports how far it has come.
 type passing struct {
 	skein.Store
 	job job

@@ -9,22 +9,22 @@ import (
 	"github.com/skein-dev/skein"
 )
 
-// compactAfter is Agent.CompactAfter where that is 0, fill the share of
+// compactAfter is the default of Agent.CompactAfter. fill is the share of
 // Agent.Window, in percent, above which a compaction is due.
 const (
 	compactAfter = 40
 	fill         = 80
 )
 
-// The triggers of a compaction, as events keep them.
+// The triggers of a compaction, as events store them.
 const (
 	auto   = "auto"
 	manual = "manual"
 )
 
-// Compact sums up what is older than the turn that began last; if there is no
-// such turn, the oldest results of tools are left out of what the model is
-// shown. Errors as Turn; [skein.ErrInvalid] if there is too little for either.
+// Compact summarizes what is older than the last turn; if nothing is older, it
+// leaves the oldest tool results out of what the model is shown. Errors as
+// Turn; [skein.ErrInvalid] if there is too little for either.
 func (t *Thread) Compact(ctx context.Context) (err error) {
 	defer skein.Wrapf(&err, "agent: compact %s", t.id)
 	if t.agent.Model == nil {
@@ -52,17 +52,17 @@ func (t *Thread) Compact(ctx context.Context) (err error) {
 	return fmt.Errorf("%w compaction: there is too little to sum up", skein.ErrInvalid)
 }
 
-// A plan is what a compaction covers.
+// A plan says what a compaction covers.
 type plan struct {
 	to     skein.Seq
-	items  []skein.Entry // that it sums up
-	kept   []skein.Entry // of the user's, that before has kept
-	before *summed       // whose summary goes into this one; nil if there is none
+	items  []skein.Entry // that are summarized
+	kept   []skein.Entry // user messages that before kept
+	before *summed       // the compaction whose summary goes into this one; nil if there is none
 	states []skein.Event // of tools
 }
 
-// plan returns what a compaction would cover whose tail is worked out by the
-// first of cuts that leaves anything; nil if none does.
+// plan returns what a compaction would cover, using the first of cuts that
+// leaves anything to cover; nil if none does.
 func (t *Thread) plan(ctx context.Context, cuts ...func([]skein.Entry) int) (*plan, error) {
 	items, before, err := t.shown(ctx)
 	if err != nil {
@@ -91,9 +91,9 @@ func (t *Thread) plan(ctx context.Context, cuts ...func([]skein.Entry) int) (*pl
 	return nil, nil
 }
 
-// keeps returns the places of the user's messages that stay word for word: the
-// newest of those that p covers, as many as take room bytes. One that is too
-// long for what is left keeps no older one from staying.
+// keeps returns the seqs of the user messages that stay word for word: the
+// newest of those that p covers that fit in room bytes. A message that is too
+// long for the remaining room does not exclude older ones.
 func (p *plan) keeps(room int) (keep []skein.Seq) {
 	for _, e := range slices.Backward(slices.Concat(p.kept, p.items)) {
 		if r := e.Message.Role; r != skein.RoleUser && r != skein.RoleSteer || e.Message.Synthetic {
@@ -110,9 +110,9 @@ func (p *plan) keeps(room int) (keep []skein.Seq) {
 	return keep
 }
 
-// compactIfDue sums up what is older than the turn under way if that has become
-// long. If that turn alone fills the model, its oldest results go. That it does
-// not work stops nothing.
+// compactIfDue summarizes what is older than the current turn if that has
+// become long. If the current turn alone fills the model's window, its oldest
+// results are left out. A failed compaction does not stop the turn.
 func (u *turn) compactIfDue() error {
 	events, err := u.events(u.ctx)
 	if err != nil {
@@ -149,13 +149,13 @@ func (u *turn) compactIfDue() error {
 	return err
 }
 
-// Shares of what the model was shown that it will be shown at most, in percent.
+// Bounds on what the model is shown, in percent of what it was shown before.
 const (
 	half = 50
 	most = 90
 )
 
-// tighten bounds what the model is shown from now on by a share of what it
+// tighten limits what the model is shown from now on to a share of what it
 // would be shown now, and reports whether that makes it less. The bound holds
 // for this thread and this model.
 func (t *Thread) tighten(ctx context.Context, share int) (done bool, err error) {
@@ -168,8 +168,8 @@ func (t *Thread) tighten(ctx context.Context, share int) (done bool, err error) 
 	return then.Size < now.Size, err
 }
 
-// shrink makes what the model is shown less because it did not take the
-// request, and reports whether it could.
+// shrink reduces what the model is shown after it rejected the request as too
+// long, and reports whether it could.
 func (u *turn) shrink() (done bool, err error) {
 	if !u.compacted {
 		p, err := u.plan(u.ctx, tail, lastTurn)
@@ -202,8 +202,8 @@ func (t *Thread) limit() int {
 	return t.agent.CompactAfter
 }
 
-// saidSince returns how many said events stand after the newest compaction, or
-// the newest try at one.
+// saidSince returns how many said events come after the newest compaction or
+// attempted compaction.
 func saidSince(events []skein.Event) (n int) {
 	for _, e := range slices.Backward(events) {
 		switch e.Kind {
@@ -216,8 +216,8 @@ func saidSince(events []skein.Event) (n int) {
 	return n
 }
 
-// many reports whether more items that are not the user's than the limit stand
-// in the context since the newest compaction.
+// many reports whether the context has more items that are not the user's since
+// the newest compaction than the limit allows.
 func (t *Thread) many() (bool, error) {
 	var since skein.Seq
 	for _, e := range slices.Backward(t.window) {
@@ -237,14 +237,14 @@ func (t *Thread) many() (bool, error) {
 }
 
 // full reports whether the last request took up most of what the model can
-// read, and nothing was done about that since.
+// read, and neither a compaction nor tighten has reduced that since.
 func (t *Thread) full(events []skein.Event) (bool, error) {
 	used, at, err := usedOf(events)
 	return t.agent.Window > 0 && used > t.agent.Window/100*fill && at > t.tightened, err
 }
 
-// usedOf returns how many tokens the newest answer and what the model read for
-// it took, and the answer's place; 0 if that is not known, or no longer what it
+// usedOf returns how many tokens the newest answer and its request took, and
+// the answer's seq; 0 if that is unknown or no longer describes what the model
 // reads.
 func usedOf(events []skein.Event) (used int64, at skein.Seq, err error) {
 	for _, e := range slices.Backward(events) {

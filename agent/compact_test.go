@@ -11,7 +11,7 @@ import (
 	"github.com/skein-dev/skein/llm"
 )
 
-// chat makes n turns without tools: n items that are not the user's.
+// chat runs n turns without tools: n items that are not the user's.
 func (g *rig) chat(n int) {
 	g.t.Helper()
 	for i := range n {
@@ -35,7 +35,7 @@ func TestACompactionKeepsWhatFitsThoughSomethingLongDoesNot(t *testing.T) {
 	}
 }
 
-// compactions are those in the session, also the ones that failed.
+// compactions returns those in the session, including failed ones.
 func (g *rig) compactions() (all []skein.Compacted) {
 	g.t.Helper()
 	for _, e := range g.events() {
@@ -123,7 +123,7 @@ func TestACompactionNeverCutsARound(t *testing.T) {
 	g.wantWhole(c[0].To)
 }
 
-// wantWhole wants no call up to a place to have its result after it.
+// wantWhole checks that no call up to a seq has its result after it.
 func (g *rig) wantWhole(to skein.Seq) {
 	g.t.Helper()
 	called := map[string]bool{}
@@ -222,8 +222,8 @@ func TestFewLargeTurnsFit(t *testing.T) {
 	g.say("and on", "done")
 }
 
-// A prompt that was refused, as it is too long by itself, is summed up as what is
-// older is: with its middle left out.
+// A prompt that was rejected as too long by itself is summarized like other
+// older messages: without its middle.
 func TestARefusedPromptIsInNoSummarysWay(t *testing.T) {
 	g := open(t)
 	g.model.reads = 16 << 10
@@ -271,7 +271,7 @@ func TestAModelThatIsFullIsHelped(t *testing.T) {
 	g.model.answers = []answer{full}
 	g.say("more", "much")
 	g.model.answers = []answer{says("a summary"), says("well")}
-	g.again(g.model.answers...) // it is known to the next process too
+	g.again(g.model.answers...) // the next process knows it too
 	g.say("on", "well")
 	if c := g.compactions(); len(c) != 1 || c[0].Before != 810 {
 		t.Errorf("the compactions are %+v, want one, of 810 tokens", c)

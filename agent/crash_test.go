@@ -12,8 +12,8 @@ import (
 	"github.com/skein-dev/skein/store/sqlite"
 )
 
-// TestAKilledTurnIsTakenUp kills a process at every step of a turn, goes on
-// with its session, and wants nothing to be lost or done twice.
+// TestAKilledTurnIsTakenUp kills a process at every step of a turn, continues
+// its session, and checks that nothing is lost or done twice.
 func TestAKilledTurnIsTakenUp(t *testing.T) {
 	places := []string{"stream 0", "stream 1", "stream 2", "tool c0", "effect c0", "tool c1", "effect c1"}
 	for n := 1; n <= 14; n++ {
@@ -35,7 +35,7 @@ func TestAKilledTurnIsTakenUp(t *testing.T) {
 	}
 }
 
-// takeUp goes on with what the killed process left.
+// takeUp continues the session of the killed process.
 func takeUp(t *testing.T, j job) {
 	t.Helper()
 	s, err := sqlite.Open(t.Context(), j.Path, sqlite.Options{})
@@ -59,7 +59,7 @@ func takeUp(t *testing.T, j job) {
 		if state == skein.Running {
 			want = skein.Uncertain
 			if call != "c0" {
-				want = skein.Failed // it does no harm
+				want = skein.Failed // its tool does no harm
 			}
 		}
 		if is[call] != want {
@@ -106,7 +106,7 @@ func only(t *testing.T, s skein.Store) (id skein.SessionID) {
 	return id
 }
 
-// states are the newest of each call.
+// states returns the newest state of each call.
 func states(t *testing.T, events []skein.Event) map[string]skein.CallState {
 	t.Helper()
 	all := map[string]skein.CallState{}
@@ -119,7 +119,7 @@ func states(t *testing.T, events []skein.Event) map[string]skein.CallState {
 	return all
 }
 
-// called are the calls of all answers.
+// called returns the IDs of the calls of all answers.
 func called(t *testing.T, events []skein.Event) (calls []string) {
 	t.Helper()
 	for _, e := range events {
@@ -135,8 +135,8 @@ func called(t *testing.T, events []skein.Event) (calls []string) {
 	return calls
 }
 
-// wantEffects wants each call to have had its effect once, and the log to know
-// of those that had.
+// wantEffects checks that each call had its effect at most once, and that the
+// log has the calls that had one.
 func wantEffects(t *testing.T, j job, states map[string]skein.CallState) {
 	t.Helper()
 	b, err := os.ReadFile(j.Effects)

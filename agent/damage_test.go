@@ -48,8 +48,8 @@ func (h hurt) Window(ctx context.Context, id skein.SessionID, n int) ([]skein.Ev
 	return all, err
 }
 
-// A session goes on though one of its events is damaged: the model is shown that
-// it is, and the rest.
+// A session with a damaged event continues: the model is shown that the event
+// is damaged, and the rest.
 func TestATurnGoesAroundADamagedEvent(t *testing.T) {
 	g := open(t, says("one"))
 	store := g.store.(*memory.Store)

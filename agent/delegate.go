@@ -11,21 +11,21 @@ import (
 	"github.com/skein-dev/skein/llm"
 )
 
-// deepest is how many delegates may stand below each other.
+// deepest is the maximum depth of nested delegates.
 const deepest = 4
 
-// A Subagent is an agent that another one can hand work to.
+// A Subagent is an agent that another agent can delegate tasks to.
 type Subagent struct {
-	Name        string // by which the model names it
-	Description string // for the model: when to hand work to it; "" for none
-	File        string // that defines it, for the model; "" for none
-	Task        string // what it is told before each task; "" for nothing
+	Name        string // the name that the model uses for it
+	Description string // for the model: when to delegate to it; may be ""
+	File        string // path of its agent file, for the model; may be ""
+	Task        string // text put before each task; may be ""
 	Agent       Agent
 }
 
-// Delegate returns the tool delegate, by which a model hands a task to one of
-// subs. The task is a turn in a child session of its own, whose answer is what
-// the tool answers. It works only in a [Thread].
+// Delegate returns the tool delegate, with which a model gives a task to one of
+// subs. The task is a turn in a child session of its own, and the answer of
+// that turn is the tool's output. The tool works only in a [Thread].
 func Delegate(subs ...Subagent) tool.Tool {
 	return tool.Tool{
 		Spec: llm.ToolSpec{
@@ -109,16 +109,16 @@ func delegateSchema(subs []Subagent) json.RawMessage {
 	}, []string{"agent", "task"}})
 }
 
-// handKey is where a tool's ctx has its hand.
+// handKey is the context key of a tool's hand.
 type handKey struct{}
 
-// A hand is by what a tool reaches the thread that runs it.
+// A hand gives a tool access to the thread that runs it.
 type hand struct {
 	crew *crew
 	run  *running
 }
 
-// handOver lets a answer the task in a child session.
+// handOver has the agent a perform the task in a child session.
 func handOver(ctx context.Context, c tool.Call, a Agent, task string) (out tool.Output, err error) {
 	h, ok := ctx.Value(handKey{}).(hand)
 	if !ok {
@@ -157,7 +157,7 @@ func handOver(ctx context.Context, c tool.Call, a Agent, task string) (out tool.
 	return handedBack(o, child.id), ctx.Err()
 }
 
-// handedBack is what the model is told that the child came to.
+// handedBack returns the output that tells the model the child's outcome.
 func handedBack(o Outcome, child skein.SessionID) tool.Output {
 	out := tool.Output{Text: o.Text, Meta: skein.MustJSON(map[string]skein.SessionID{"child": child})}
 	switch o.Stop {
@@ -177,7 +177,8 @@ func handedBack(o Outcome, child skein.SessionID) tool.Output {
 	return out
 }
 
-// options are those of the child that a answers in, whose ID will be in id.
+// options returns the options of the child session that a answers in, whose ID
+// will be in id.
 func (h hand) options(c tool.Call, a Agent, id *skein.SessionID) Options {
 	t, parent := h.crew.Thread, h.crew.o
 	o := Options{

@@ -12,7 +12,7 @@ import (
 	"github.com/skein-dev/skein/agent/tool"
 )
 
-// boss is a rig whose agent can hand work to a reviewer with its own model.
+// boss returns a rig whose agent can delegate to a reviewer with its own model.
 func boss(t *testing.T, reviewer *model, answers ...answer) *rig {
 	t.Helper()
 	return openWith(t, func(o *agent.Options) {
@@ -95,7 +95,7 @@ func eventsOf(t *testing.T, s skein.Store, id skein.SessionID) (all []skein.Even
 	return all
 }
 
-// wantChildHeard wants what happened in the child to have been told, as its.
+// wantChildHeard checks that updates of the child were observed as the child's.
 func (g *rig) wantChildHeard(id skein.SessionID) {
 	g.t.Helper()
 	told := map[skein.SessionID][]string{}
@@ -179,7 +179,7 @@ func TestADelegatesToolsAskTheSamePerson(t *testing.T) {
 func TestDelegationHasAnEnd(t *testing.T) {
 	all := newModel()
 	a := agent.Agent{Name: "a", Model: all}
-	for range 8 { // each can hand on to the one below
+	for range 8 { // each can delegate to the next one
 		a = agent.Agent{Name: "a", Model: all, Tools: []tool.Tool{agent.Delegate(agent.Subagent{Name: "reviewer", Agent: a})}}
 		all.answers = append(all.answers, calls(review))
 	}
@@ -221,7 +221,7 @@ func TestTheCallsOfADeadDelegateAreUncertainToo(t *testing.T) {
 	}, calls(review))
 	go func() { _, _ = g.Turn(context.Background(), skein.UserSays("go")) }() // it never ends
 	<-gone
-	for _, id := range []skein.SessionID{g.ID(), g.child().ID} { // the kernel gives the leases of the dead back
+	for _, id := range []skein.SessionID{g.ID(), g.child().ID} { // the kernel releases the leases of dead processes
 		l, err := skein.LeasesOf(g.store).Acquire(t.Context(), id, skein.LeaseRequest{TakeOver: true})
 		if err == nil {
 			err = skein.LeasesOf(g.store).Release(t.Context(), l)

@@ -13,13 +13,13 @@ import (
 	"github.com/skein-dev/skein/store/memory"
 )
 
-// A faulty store fails one of its appends, as a disk or a network does.
+// A faulty store fails one of its appends, like a failing disk or network.
 type faulty struct {
 	skein.Store
-	n     int // of the append that fails, 1 for the first
-	times int // how many fail from there on
+	n     int // number of the append that fails, 1 for the first
+	times int // how many fail from then on
 	err   error
-	done  bool // what fails is stored all the same
+	done  bool // the failing append is stored anyway
 	seen  int
 }
 
@@ -38,7 +38,7 @@ func (s *faulty) Append(ctx context.Context, batches ...skein.Batch) ([]skein.Re
 	return nil, fmt.Errorf("faulty: append %d: %w", s.seen, s.err)
 }
 
-// aTurn are the answers of a turn with a bit of everything.
+// aTurn returns the answers of a turn with some of everything.
 func aTurn() []answer {
 	return []answer{calls("note {}", "look {}", "look {}"), cut("I sta"), says("well")}
 }
@@ -66,8 +66,8 @@ func TestAnUnknownOutcomeIsSettled(t *testing.T) {
 	}
 }
 
-// plainLog is the log without places: calls that run side by side may end in
-// any order.
+// plainLog is the log without seqs: calls that run side by side may end in any
+// order.
 func plainLog(g *rig) string {
 	var lines []string
 	for _, l := range strings.Split(g.log(), "\n") {
@@ -101,7 +101,7 @@ func TestADiskThatFillsEndsTheTurnAndLosesNothingElse(t *testing.T) {
 			if _, err := g.Retry(t.Context()); err != nil {
 				t.Errorf("Retry after append %d failed = %v", n, err)
 			}
-		default: // the answer that could not be stored was owed
+		default: // the answer that could not be stored was kept for later
 			g.say("on", "done")
 		}
 		g.wantSound()
@@ -114,7 +114,7 @@ func TestADiskThatFillsEndsTheTurnAndLosesNothingElse(t *testing.T) {
 	}
 }
 
-// wantSound wants no call to have been started twice, and the context to keep
+// wantSound checks that no call was started twice, and that the context keeps
 // every provider's rules.
 func (g *rig) wantSound() {
 	g.t.Helper()

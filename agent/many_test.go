@@ -11,8 +11,8 @@ import (
 	"github.com/skein-dev/skein/store/sqlite"
 )
 
-// Fifty threads at once, through two handles on one file, as two processes
-// have it: none disturbs another.
+// Fifty threads at once, through two handles on one file, like two processes,
+// do not disturb each other.
 func TestManyThreadsWorkAtOnce(t *testing.T) {
 	path := filepath.Join(t.TempDir(), "skein.db")
 	var stores []skein.Store

@@ -14,26 +14,26 @@ import (
 	"github.com/skein-dev/skein/llm/window"
 )
 
-// A model answers with what it was given, one after the other, and keeps what
-// it was asked. When the answers are used up it says "done".
+// A model gives its answers one after the other, and records the requests. When
+// the answers are used up, it says "done".
 type model struct {
 	about llm.About
 
 	mu       sync.Mutex
 	answers  []answer
-	summary  string // that it answers requests for one with; "" for its next answer
-	counts   bool   // its usage is about what it was shown
-	reads    int    // bytes of messages that it takes; 0 for any number
+	summary  string // answer to requests for a summary; "" for its next answer
+	counts   bool   // its usage depends on what it was shown
+	reads    int    // maximum bytes of messages that it accepts; 0 for any number
 	requests []llm.Request
-	broken   []error // rules that a request did not keep
+	broken   []error // rules that requests broke
 }
 
-// An answer is what a model does with one request.
+// An answer is how a model answers one request.
 type answer struct {
 	message *skein.Message
-	text    string // said before err, in words
+	text    string // said before err, word by word
 	err     error
-	hang    bool // it says text, then waits for the end of ctx
+	hang    bool // say text, then wait for the end of ctx
 	before  func()
 }
 
@@ -109,14 +109,14 @@ func (m *model) Stream(ctx context.Context, r llm.Request) iter.Seq2[llm.Delta, 
 	}
 }
 
-// says is the answer text.
+// says returns an answer with a text.
 func says(text string) answer { return answer{text: text, message: message(skein.TextPart(text))} }
 
 func message(parts ...skein.Part) *skein.Message {
 	return &skein.Message{Role: skein.RoleAssistant, Parts: parts, Usage: &skein.Usage{Input: 10, Output: 5}}
 }
 
-// calls is an answer that calls tools: "name input" each.
+// calls returns an answer that calls tools: "name input" each.
 func calls(each ...string) answer {
 	var parts []skein.Part
 	for i, c := range each {

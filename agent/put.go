@@ -11,29 +11,29 @@ import (
 	"github.com/skein-dev/skein/store/lenient"
 )
 
-// settling is how often the fate of an append that nobody knows is asked for.
+// settling is how often an append is tried whose outcome is unknown.
 const settling = 4
 
-// manyEvents are more than a window usually has.
+// manyEvents is more than a window usually has.
 const manyEvents = 1000
 
-// put stores events, all or none, after those that are owed. ctx does not stop
-// it: what happened has happened.
+// put stores events, all or none, after any that are still to be stored. ctx
+// does not cancel it: what happened has happened.
 func (t *Thread) put(ctx context.Context, blobs []skein.Blob, events ...skein.Event) error {
 	return t.store(ctx, t.batch(blobs, events), false)
 }
 
-// keep is put for what happened and cannot be done again, such as an answer
-// that was paid for or the outcome of a tool: if it cannot be stored now, it
-// is owed, and stored before the next events.
+// keep is put for what happened and cannot be repeated, such as an answer that
+// was paid for or the outcome of a tool: if it cannot be stored now, it is kept
+// and stored before the next events.
 func (t *Thread) keep(ctx context.Context, blobs []skein.Blob, events ...skein.Event) error {
 	return t.store(ctx, t.batch(blobs, events), true)
 }
 
-// work is put for what this process does when it works on the session: before
-// the first of that it says that the session was created or resumed.
+// work is put for events of this process's own work on the session: before the
+// first of them, it stores that the session was created or resumed.
 func (t *Thread) work(ctx context.Context, blobs []skein.Blob, events ...skein.Event) error {
-	if err := t.settle(ctx); err != nil { // it may be what the prologue says
+	if err := t.settle(ctx); err != nil { // the unsaved events may include the prologue
 		return err
 	}
 	first, err := t.prologue(ctx)
@@ -47,7 +47,8 @@ func (t *Thread) work(ctx context.Context, blobs []skein.Blob, events ...skein.E
 	return nil
 }
 
-// prologue returns what stands before the first events of this process.
+// prologue returns the events that come before the first events of this
+// process.
 func (t *Thread) prologue(ctx context.Context) ([]skein.Event, error) {
 	switch {
 	case t.at:
@@ -77,13 +78,13 @@ func (t *Thread) prologue(ctx context.Context) ([]skein.Event, error) {
 	return append([]skein.Event{skein.NewEvent(skein.KindCreated, t.now(), c)}, t.early...), nil
 }
 
-// batch gives events client IDs, so that storing them twice stores them once,
-// and the lease's number.
+// batch returns events as a batch with client IDs, so that appending it twice
+// stores it once, and with the lease's number.
 func (t *Thread) batch(blobs []skein.Blob, events []skein.Event) skein.Batch {
 	b := skein.Batch{Session: t.id, Fence: t.lease.Fence, Events: events, Blobs: blobs}
 	for i := range events {
 		if events[i].ClientID != "" {
-			continue // its writer's own
+			continue // it has one already
 		}
 		t.written++
 		events[i].ClientID = skein.ClientID(fmt.Sprintf("%s-%d", t.writer, t.written))
@@ -105,7 +106,7 @@ func (t *Thread) store(ctx context.Context, b skein.Batch, owe bool) error {
 	return err
 }
 
-// settle stores what is owed.
+// settle stores the events that could not be stored before.
 func (t *Thread) settle(ctx context.Context) error {
 	for len(t.owed) > 0 {
 		err := t.append(ctx, t.owed[0])
@@ -120,15 +121,15 @@ func (t *Thread) settle(ctx context.Context) error {
 	return nil
 }
 
-// final reports whether the batch that the Store refused with err will never
-// be taken.
+// final reports whether the Store will never accept a batch that it refused
+// with err.
 func final(err error) bool {
 	return slices.ContainsFunc([]error{
 		skein.ErrFenced, skein.ErrInvalid, skein.ErrMismatch, skein.ErrDeleted, skein.ErrNotFound, skein.ErrExists, skein.ErrConflict, skein.ErrLocked,
 	}, func(target error) bool { return errors.Is(err, target) })
 }
 
-// append hands b to the Store, again if it is not known what became of it.
+// append hands b to the Store, again if the outcome is unknown.
 func (t *Thread) append(ctx context.Context, b skein.Batch) error {
 	if t.fenced != nil {
 		return t.fenced
@@ -156,7 +157,7 @@ func (t *Thread) append(ctx context.Context, b skein.Batch) error {
 	return nil
 }
 
-// stored takes in that b is on the disk.
+// stored updates the thread after b was stored.
 func (t *Thread) stored(b skein.Batch, r skein.Receipt) {
 	events := slices.Clone(b.Events)
 	gap := len(events) > 0 && r.Seqs[0] != t.last+1
@@ -182,12 +183,12 @@ func (t *Thread) stored(b skein.Batch, r skein.Receipt) {
 	t.o.Observe(Update{Kind: Stored, Events: events})
 }
 
-// events returns what the context is worked out from. The caller leaves them
-// as they are. They are read again when they have grown long, for most of them
-// is not shown any more.
+// events returns the events that the context is computed from. The caller must
+// not modify them. They are read again once there are many, because most of
+// them are no longer shown.
 func (t *Thread) events(ctx context.Context) ([]skein.Event, error) {
 	if t.begun && (t.window == nil || len(t.window) > t.enough) {
-		store := lenient.Store(t.o.Store, nil) // what is damaged is shown as such
+		store := lenient.Store(t.o.Store, nil) // what is damaged is shown as damaged
 		events, err := store.Window(ctx, t.id, t.newest())
 		for n, had := 2*t.newest(), -1; err == nil && len(events) > had && !slices.ContainsFunc(events, prompts); n *= 2 { // a long turn
 			had = len(events)
@@ -196,7 +197,7 @@ func (t *Thread) events(ctx context.Context) ([]skein.Event, error) {
 		if err != nil {
 			return nil, err
 		}
-		t.window = slices.Grow(events, 1) // nil is not read yet
+		t.window = slices.Grow(events, 1) // nil means not read yet
 		t.enough = 2*len(events) + manyEvents
 	}
 	return slices.Clip(t.window), nil

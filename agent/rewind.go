@@ -8,9 +8,9 @@ import (
 	"github.com/skein-dev/skein"
 )
 
-// Undo goes back to before the n-th last user message in the context (1 is
-// the last), and returns its text. The error wraps [skein.ErrInvalid] if there
-// are fewer, or is the Store's.
+// Undo rewinds to before the n-th last user message in the context (1 is the
+// last), and returns its text. The error wraps [skein.ErrInvalid] if there are
+// fewer, or is the Store's.
 func (t *Thread) Undo(ctx context.Context, n int) (_ string, err error) {
 	defer skein.Wrapf(&err, "agent: undo %d in %s", n, t.id)
 	if err := t.settle(ctx); err != nil {
@@ -32,8 +32,8 @@ func (t *Thread) Undo(ctx context.Context, n int) (_ string, err error) {
 	return "", fmt.Errorf("%w undo: the context has %d messages that a person typed", skein.ErrInvalid, n-max(left, 0))
 }
 
-// Redo takes back the newest Undo or Clear that nothing was said after. The
-// error wraps [skein.ErrInvalid] if there is none, or is the Store's.
+// Redo takes back the newest Undo or Clear, unless something was said after it.
+// The error wraps [skein.ErrInvalid] if there is none, or is the Store's.
 func (t *Thread) Redo(ctx context.Context) (err error) {
 	defer skein.Wrapf(&err, "agent: redo in %s", t.id)
 	if err := t.settle(ctx); err != nil {
@@ -53,11 +53,11 @@ func (t *Thread) Redo(ctx context.Context) (err error) {
 	return t.rewind(ctx, undone[len(undone)-1]-1)
 }
 
-// undone returns the places of the rewinds at the end of events that were not
-// taken back, oldest first. One that takes back another leads to right before
-// it.
+// undone returns the seqs of the rewinds at the end of events that were not
+// taken back, oldest first. A rewind that takes back another one leads to right
+// before that one.
 func undone(events []skein.Event) (at []skein.Seq, err error) {
-	from := 0 // after what was said or asked last
+	from := 0 // after the last message or request
 	for i, e := range slices.Backward(events) {
 		if e.Kind == skein.KindSaid || e.Kind == skein.KindStep {
 			from = i + 1
@@ -81,7 +81,7 @@ func undone(events []skein.Event) (at []skein.Seq, err error) {
 	return at, nil
 }
 
-// Clear makes the context empty; a rewind, so that nothing is lost. Errors are
+// Clear makes the context empty; it is a rewind, so nothing is lost. Errors are
 // the Store's.
 func (t *Thread) Clear(ctx context.Context) (err error) {
 	defer skein.Wrapf(&err, "agent: clear the context of %s", t.id)

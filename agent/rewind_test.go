@@ -11,7 +11,7 @@ import (
 	"github.com/skein-dev/skein/llm/window"
 )
 
-// wantUndo undoes n and wants the text of what was undone.
+// wantUndo undoes n and checks the returned text.
 func (g *rig) wantUndo(n int, want string) {
 	g.t.Helper()
 	if got, err := g.Undo(g.t.Context(), n); err != nil || got != want {
@@ -33,8 +33,8 @@ func (g *rig) wantNothingToRedo() {
 	}
 }
 
-// wantContext asks once more and wants the model to be shown the questions
-// before it.
+// wantContext asks once more and checks that the model is shown these questions
+// before that.
 func (g *rig) wantContext(questions ...string) {
 	g.t.Helper()
 	g.say("and now", "done")

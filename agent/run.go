@@ -12,29 +12,29 @@ import (
 	"github.com/skein-dev/skein/agent/tool"
 )
 
-// A running is a call whose tool runs.
+// A running is a call whose tool is running.
 type running struct {
 	call  *skein.Call
 	state skein.ToolState
 	out   tool.Output
 	err   error
-	ended chan struct{} // closed when the tool has
+	ended chan struct{} // closed when the tool has ended
 }
 
-// A crew is the calls that run side by side. What their goroutines want done
-// is done by the Thread's own.
+// A crew is a set of calls that run side by side. Their goroutines pass what
+// touches the Thread to the Thread's own goroutine.
 type crew struct {
 	*turn
 	ctx  context.Context //nolint:containedctx // of the tools; it ends with the turn, or with the lease
 	stop context.CancelFunc
 	do   chan func()
 	done chan *running
-	runs int // that have not ended
+	runs int // number that have not ended
 	err  error
 }
 
-// together runs calls, several at once if there are several, and waits for
-// them all. It returns how many it has begun.
+// together runs calls, concurrently if there are several, and waits for all of
+// them. It returns how many it has started.
 func (u *turn) together(calls []*skein.Call) (begun int, err error) {
 	ctx, stop := context.WithCancel(u.ctx)
 	defer stop()
@@ -61,7 +61,7 @@ func (u *turn) together(calls []*skein.Call) (begun int, err error) {
 	return begun, w.err
 }
 
-// fail keeps the first error, which stops all that runs.
+// fail keeps the first error, which stops all running tools.
 func (w *crew) fail(err error) {
 	if err != nil && w.err == nil {
 		w.err = err
@@ -69,7 +69,7 @@ func (w *crew) fail(err error) {
 	}
 }
 
-// next does what a goroutine wants done, or takes in that one has ended.
+// next does what a goroutine asks for, or handles the end of a tool.
 func (w *crew) next() {
 	select {
 	case f := <-w.do:
@@ -80,8 +80,8 @@ func (w *crew) next() {
 	}
 }
 
-// begin starts the tool of c, once it is stored that it runs, or stores why it
-// does not run.
+// begin starts the tool of c after storing that it runs, or stores why it does
+// not run.
 func (w *crew) begin(c *skein.Call) error {
 	tl, tc, no, err := w.admit(c)
 	if err != nil {
@@ -126,8 +126,8 @@ func (w *crew) run(r *running, tl *tool.Tool, tc tool.Call) {
 	r.out, r.err = tl.Run(context.WithValue(w.ctx, handKey{}, hand{w, r}), tc)
 }
 
-// ask lets the Thread's goroutine do f, and waits until it has; if the tool of
-// r has ended it does nothing.
+// ask has the Thread's goroutine call f, and waits until it has; if the tool of
+// r has ended, it does nothing.
 func (w *crew) ask(r *running, f func()) {
 	did := make(chan struct{})
 	select {
@@ -137,7 +137,7 @@ func (w *crew) ask(r *running, f func()) {
 	}
 }
 
-// end stores what a call has come to.
+// end stores the outcome of a call.
 func (w *crew) end(r *running) error {
 	s := r.state
 	s.State, s.End = skein.Completed, w.now()
@@ -165,7 +165,7 @@ func (w *crew) end(r *running) error {
 	return err
 }
 
-// words is what a tool says, as UTF-8.
+// words returns s as valid UTF-8.
 func words(s string) string { return strings.ToValidUTF8(s, "\ufffd") }
 
 func join(a, b string) string {
@@ -176,7 +176,7 @@ func join(a, b string) string {
 }
 
 // files returns the files of out, and the blobs that no file names as files of
-// their own: a store keeps only what an event refers to.
+// their own: a store keeps only blobs that an event refers to.
 func files(out *tool.Output) []skein.File {
 	all := slices.Clone(out.Files)
 	for _, b := range out.Blobs {

@@ -7,8 +7,8 @@ import (
 	"github.com/skein-dev/skein"
 )
 
-// settleCalls says of calls that were running when their program died that
-// nobody knows what became of them; of those that do no harm, that they failed.
+// settleCalls stores the outcome of calls that were running when their program
+// died: it is uncertain, or failed for calls of tools that do no harm.
 func (t *Thread) settleCalls(ctx context.Context, open []string) error {
 	if len(open) == 0 {
 		return nil
@@ -54,8 +54,8 @@ func (t *Thread) settleCalls(ctx context.Context, open []string) error {
 	return nil
 }
 
-// settleChild settles the calls of a delegate that died with its program: it
-// will hardly be opened for itself.
+// settleChild settles the calls of a delegate that died with its program,
+// because its session is unlikely to be opened by itself.
 func (t *Thread) settleChild(ctx context.Context, id skein.SessionID) error {
 	o := t.o
 	o.Session, o.TakeOver = id, false
@@ -68,7 +68,7 @@ func (t *Thread) settleChild(ctx context.Context, id skein.SessionID) error {
 	child, err := openAt(ctx, o, t.depth+1)
 	switch {
 	case errors.Is(err, skein.ErrLocked), errors.Is(err, skein.ErrNotFound):
-		return nil // it is somebody's, or nobody's
+		return nil // another process holds it, or it does not exist
 	case err != nil:
 		return err
 	}

@@ -8,9 +8,9 @@ import (
 	"github.com/skein-dev/skein/llm/window"
 )
 
-// shown returns the messages that are in the context as it stands, without
-// those that only its summary stands for, and the compaction that has the
-// summary; nil if there is none.
+// shown returns the messages of the current context, without those that only
+// its summary represents, and the compaction that has the summary; nil if there
+// is none.
 func (t *Thread) shown(ctx context.Context) ([]skein.Entry, *summed, error) {
 	events, err := t.events(ctx)
 	if err != nil {
@@ -53,7 +53,7 @@ func (t *Thread) lastSummed(events []skein.Event) (*summed, error) {
 	return &summed{v.Compacted, c}, err
 }
 
-// asks reports whether m is a user message that is more than results.
+// asks reports whether m is a user message that has more than tool results.
 func asks(m *skein.Message) bool {
 	return m.Role == skein.RoleUser && slices.ContainsFunc(m.Parts, func(p skein.Part) bool { return p.Kind != skein.PartResult })
 }

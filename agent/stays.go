@@ -7,15 +7,15 @@ import (
 	"github.com/skein-dev/skein/store/lenient"
 )
 
-// Events from the end of a session that are looked through, first and at most,
-// for who worked on it last.
+// How many events from the end of a session are read, at first and at most, to
+// find out who worked on it last.
 const (
 	fewStays  = 64
 	manyStays = 4096
 )
 
-// stayed reports whether this program, being one that stays, is the one that
-// worked on the session last, and has not said that its work ended.
+// stayed reports whether this program is one that stays, worked on the session
+// last, and has not stored that its work ended.
 func (t *Thread) stayed(ctx context.Context) (is bool, err error) {
 	for n := skein.Seq(fewStays); t.o.Stays && n <= manyStays; n *= 4 {
 		told := false

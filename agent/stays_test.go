@@ -9,7 +9,7 @@ import (
 	"github.com/skein-dev/skein/agent"
 )
 
-// A server opens a thread for each turn: that is no coming and going.
+// A server opens a thread for each turn, without ended and resumed events.
 func TestAProgramThatStaysGoesOnWithoutAWord(t *testing.T) {
 	g := openWith(t, func(o *agent.Options) { o.Program, o.Host, o.Stays = "serve", "h", true }, says("one"))
 	g.say("1", "one")
@@ -25,7 +25,7 @@ func TestAProgramThatStaysGoesOnWithoutAWord(t *testing.T) {
 	turn("serve", true, "two")
 	turn("chat", false, "three")
 	turn("serve", true, "four")
-	for range 40 { // of which a turn may have many
+	for range 40 { // a turn may have many
 		if _, err := skein.Add(t.Context(), g.store, g.ID(), skein.NewEvent(skein.KindNoted, 0, skein.Noted{Name: "a"}), skein.NewEvent(skein.KindNoted, 0, skein.Noted{Name: "b"})); err != nil {
 			t.Fatal(err)
 		}

@@ -14,8 +14,8 @@ import (
 	"github.com/skein-dev/skein/store/storetest"
 )
 
-// TestAStoppedTurnThatWasTakenOverCannotGoOn stops a process in the middle of
-// a tool, takes its session over, and lets it go on.
+// TestAStoppedTurnThatWasTakenOverCannotGoOn stops a process in the middle of a
+// tool, takes over its session, and lets the process continue.
 func TestAStoppedTurnThatWasTakenOverCannotGoOn(t *testing.T) {
 	dir := t.TempDir()
 	j := job{Path: filepath.Join(dir, "skein.db"), Effects: filepath.Join(dir, "effects"), At: "tool c0", Wait: true}

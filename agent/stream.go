@@ -12,9 +12,9 @@ import (
 	"github.com/skein-dev/skein/llm"
 )
 
-// stream makes the request r, shows what comes, and returns the answer; with
-// an error what there was of it, marked as interrupted, or nil if nothing was.
-// Its parts have the times between which they came.
+// stream makes the request r, shows the pieces as they come, and returns the
+// answer. With an error, the answer is what had come, marked as interrupted, or
+// nil if nothing had. Its parts have the times between which they came.
 func stream(ctx context.Context, model llm.Provider, r llm.Request, now func() skein.Time, show func(llm.Delta)) (m *skein.Message, err error) {
 	var text, reasoning strings.Builder
 	var came []span
@@ -40,13 +40,13 @@ func stream(ctx context.Context, model llm.Provider, r llm.Request, now func() s
 	return timed(m, came), err
 }
 
-// A span is when pieces of one kind came, one after the other.
+// A span is the time in which consecutive pieces of one kind came.
 type span struct {
 	kind       skein.PartKind
 	start, end skein.Time
 }
 
-// spanned adds that d came at a time.
+// spanned adds d, which came at a time, to came.
 func spanned(came []span, d llm.Delta, at skein.Time) []span {
 	var kind skein.PartKind
 	switch {
@@ -62,7 +62,7 @@ func spanned(came []span, d llm.Delta, at skein.Time) []span {
 		return append(came, span{kind, at, at})
 	}
 	if last >= 0 {
-		came[last].end = at // what a call is given comes without a word
+		came[last].end = at // a call's input comes without text to show
 	}
 	return came
 }
@@ -87,7 +87,7 @@ func timed(m *skein.Message, came []span) *skein.Message {
 	return &t
 }
 
-// show tells people of a piece of an answer.
+// show shows people a piece of an answer.
 func (t *Thread) show(d llm.Delta) {
 	for _, u := range []Update{{Kind: Reasoning, Text: d.Reasoning}, {Kind: Text, Text: d.Text}, {Kind: Calling, Text: d.Call}} {
 		if u.Text != "" {
@@ -96,8 +96,8 @@ func (t *Thread) show(d llm.Delta) {
 	}
 }
 
-// broken returns what there was of an answer that broke off: m, or what was
-// shown of it. A call in it is left out, for nobody will run it.
+// broken returns what had come of an answer that broke off: m, or what was
+// shown of it. Calls are left out, because they will not be run.
 func broken(m *skein.Message, text, reasoning string) *skein.Message {
 	if m == nil {
 		m = &skein.Message{}
@@ -117,10 +117,10 @@ func broken(m *skein.Message, text, reasoning string) *skein.Message {
 	return &b
 }
 
-// filled returns a copy of the answer m to the request s, with what the
-// provider did not say of it. A request ID that was charged before is not this
-// one's, and some servers begin to count their calls anew each time. What is to
-// be JSON and is none cannot be stored as it is.
+// filled returns a copy of the answer m to the request s with the fields that
+// the provider left out. A request ID that was charged before belongs to
+// another answer, and some servers restart the numbering of their calls each
+// time. Fields that must be JSON but are not cannot be stored as they are.
 func (t *Thread) filled(m *skein.Message, s *skein.Step, shown []skein.Message) *skein.Message {
 	f := *m
 	f.ID, f.Role = "", skein.RoleAssistant // the event is the whole message
@@ -154,7 +154,7 @@ func (t *Thread) filled(m *skein.Message, s *skein.Step, shown []skein.Message) 
 	return &f
 }
 
-// validJSON returns raw, or nil if it is no JSON.
+// validJSON returns raw, or nil if it is not valid JSON.
 func validJSON(raw json.RawMessage) json.RawMessage {
 	if !json.Valid(raw) {
 		return nil

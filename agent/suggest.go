@@ -17,11 +17,11 @@ const (
 	maxTitle    = 80   // bytes
 	maxExcerpt  = 2000 // bytes of each message that the model is shown for a title
 	excerpts    = 6    // messages
-	titleTokens = 4000 // of the answer: some models think before they say a word
+	titleTokens = 4000 // of the answer: some models think before they write
 )
 
-// Suggest asks the model for a title and gives it to the session, if nobody
-// has; errors as Turn.
+// Suggest asks the model for a title and gives it to the session, unless the
+// session has a title; errors as Turn.
 func (t *Thread) Suggest(ctx context.Context) (err error) {
 	defer skein.Wrapf(&err, "agent: title for %s", t.id)
 	if t.agent.Model == nil {
@@ -55,7 +55,7 @@ func (t *Thread) Suggest(ctx context.Context) (err error) {
 	return t.put(ctx, nil, skein.NewEvent(skein.KindTitled, t.now(), skein.Titled{Title: skein.ShortTitle(title), By: skein.ByModel}))
 }
 
-// title makes the request r, again where that may do.
+// title makes the request r, and retries if a retry may succeed.
 func (u *turn) title(r llm.Request) (string, error) {
 	for try := 1; ; try++ {
 		m, err := u.aside(modeTitle, r, try)
@@ -72,8 +72,8 @@ func (u *turn) title(r llm.Request) (string, error) {
 	}
 }
 
-// excerpt returns the first words that were said, and the question for a
-// title: user and assistant in turn, so that every model takes it.
+// excerpt returns the beginning of the conversation and the request for a
+// title: user and assistant alternate, so that every model accepts it.
 func excerpt(shown []skein.Entry) (messages []skein.Message) {
 	for _, e := range shown {
 		text, _ := skein.Unwrap(e.Message.Words())
@@ -100,8 +100,8 @@ func excerpt(shown []skein.Entry) (messages []skein.Message) {
 	return append(messages, skein.Message{Role: skein.RoleUser, Synthetic: true, Parts: []skein.Part{ask}})
 }
 
-// plainTitle returns the first line of what a model answered, without what
-// models like to put around a title.
+// plainTitle returns the first line of a model's answer, without the decoration
+// that models like to put around a title.
 func plainTitle(s string) string {
 	s, _ = skein.Unwrap(s)
 	s, _, _ = strings.Cut(strings.TrimSpace(s), "\n")

@@ -9,11 +9,11 @@ import (
 	"github.com/skein-dev/skein/llm/window"
 )
 
-// attempts is how often a summary is asked for.
+// attempts is how often a summary is requested.
 const attempts = 3
 
-// compactSystem is what the model reads before a conversation that it is to
-// sum up, compactAsk what it reads after it.
+// compactSystem is the system prompt for a summary; compactAsk is the message
+// after the conversation that is to be summarized.
 const (
 	compactSystem = "You sum up a conversation between a person and an agent, so that the agent can go on with the work from your summary alone."
 	compactAsk    = "Sum up this conversation up to here. Keep: what the person asked for, in their words where they matter, and what they said they want or do not want; " +
@@ -21,17 +21,17 @@ const (
 		"Leave out greetings and what no longer matters. Answer with the summary and nothing else."
 	summaryHead = "[What was said before, summed up:]\n\n"
 	summaryKept = "[The messages above stand as they were said. What was said and done besides, up to here, summed up:]\n\n"
-	keptRoom    = 64 << 10 // bytes of the user's messages that a compaction keeps
+	keptRoom    = 64 << 10 // bytes of user messages that a compaction keeps
 )
 
-// An asideError says that the model failed at a request that is not about the
+// An asideError says that the model failed at a request that was not for the
 // conversation's next answer.
 type asideError struct{ err error }
 
 func (f *asideError) Error() string { return f.err.Error() }
 func (f *asideError) Unwrap() error { return f.err }
 
-// sumUp lets the model sum up what p covers, and stores that.
+// sumUp has the model summarize what p covers, and stores the summary.
 func (u *turn) sumUp(p *plan, trigger string) error {
 	u.o.Observe(Update{Kind: Compacting})
 	before, _, err := usedOf(u.window)
@@ -58,7 +58,7 @@ func (u *turn) sumUp(p *plan, trigger string) error {
 			continue
 		}
 		if asked, ok := llm.Again(err); ok && try < attempts && asked <= patience {
-			_ = u.o.Wait(u.ctx, backoff(try, asked)) // that ctx has ended is seen below
+			_ = u.o.Wait(u.ctx, backoff(try, asked)) // the end of ctx is noticed below
 		}
 		if u.ctx.Err() != nil {
 			u.o.Observe(Update{Kind: Compacted, Err: u.ctx.Err()})
@@ -74,10 +74,10 @@ func (u *turn) sumUp(p *plan, trigger string) error {
 	return err
 }
 
-// keptRoom returns how many bytes of the user's messages a compaction keeps.
+// keptRoom returns how many bytes of user messages a compaction keeps.
 func (t *Thread) keptRoom() int {
 	room := keptRoom
-	if w := t.agent.Window; w > 0 { // tokens, of some four bytes each
+	if w := t.agent.Window; w > 0 { // tokens of about four bytes each
 		room = int(min(int64(room), w))
 	}
 	if t.room > 0 {
@@ -86,7 +86,7 @@ func (t *Thread) keptRoom() int {
 	return room
 }
 
-// head is what stands before the summary of p.
+// head returns the text that precedes the summary of p.
 func (p *plan) head(keep []skein.Seq) string {
 	if len(keep) > 0 {
 		return summaryKept
@@ -94,8 +94,8 @@ func (p *plan) head(keep []skein.Seq) string {
 	return summaryHead
 }
 
-// summary asks for the summary of what p covers, with at most room bytes of it,
-// and returns how many it showed.
+// summary requests the summary of what p covers, showing at most room bytes of
+// it, and returns how many bytes it showed.
 func (u *turn) summary(p *plan, room, try int) (text string, size int, err error) {
 	rules := u.agent.Model.About().Rules
 	rules.Room, rules.Aside = room, true
@@ -114,8 +114,8 @@ func (u *turn) summary(p *plan, room, try int) (text string, size int, err error
 	return text, v.Size, nil
 }
 
-// events are a session whose context is what p covers and the question for its
-// summary.
+// events returns a session whose context is what p covers and the request for
+// its summary.
 func (p *plan) events() (events []skein.Event) {
 	add := func(e skein.Event) {
 		e.Seq = skein.Seq(len(events) + 1)
@@ -143,8 +143,8 @@ func (p *plan) events() (events []skein.Event) {
 	return events
 }
 
-// aside makes a request that is not about the conversation's next answer, and
-// stores its steps but not what it says. An error that is the model's is a
+// aside makes a request that is not for the conversation's next answer, and
+// stores its steps but not its answer. An error of the model's is an
 // *asideError.
 func (u *turn) aside(mode string, r llm.Request, try int) (*skein.Message, error) {
 	s, err := u.start(mode, r, try)

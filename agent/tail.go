@@ -2,20 +2,20 @@ package agent
 
 import "github.com/skein-dev/skein"
 
-// keepItems is how many of the newest messages a compaction keeps at least.
+// keepItems is the minimum number of newest messages that a compaction keeps.
 const keepItems = 10
 
 // tail returns the index of the first of items that a compaction keeps: the
-// newest keepItems, grown back to where a turn begins. If that is all of them,
-// nothing is left to sum up.
+// newest keepItems, extended back to the start of a turn. If that is all of
+// them, nothing is left to summarize.
 func tail(items []skein.Entry) int { return turnAt(items, len(items)-keepItems) }
 
-// lastTurn is tail for a compaction that keeps as little as it may: the turn
-// that began last.
+// lastTurn is tail for a compaction that keeps as little as it may: the last
+// turn.
 func lastTurn(items []skein.Entry) int { return turnAt(items, len(items)-1) }
 
-// turnAt returns where the turn begins that items[from] is in, without a round
-// of tools that goes on after that; 0 if that is at the beginning.
+// turnAt returns the start of the turn that contains items[from], such that no
+// round of tools crosses it; 0 if the turn starts at the beginning.
 func turnAt(items []skein.Entry, from int) int {
 	cuts := rounds(items)
 	for from > 0 && (!cuts[from] || !asks(&items[from].Message)) {
@@ -24,8 +24,8 @@ func turnAt(items []skein.Entry, from int) int {
 	return max(0, from)
 }
 
-// rounds tells for each of items whether a cut before it leaves every call
-// with its result.
+// rounds reports for each of items whether a cut before it keeps every call
+// together with its result.
 func rounds(items []skein.Entry) []bool {
 	last := map[string]int{} // call ID → item with its result
 	for i := range items {
@@ -46,8 +46,8 @@ func rounds(items []skein.Entry) []bool {
 	return cuts
 }
 
-// leading returns how many system messages items begins with, which no
-// compaction covers.
+// leading returns how many system messages items begins with; no compaction
+// covers them.
 func leading(items []skein.Entry) (n int) {
 	for n < len(items) && items[n].Message.Role == skein.RoleSystem {
 		n++

@@ -12,30 +12,30 @@ import (
 	"github.com/skein-dev/skein/internal/sleep"
 )
 
-// A Thread is a session that this process works on. Its methods are for one
-// goroutine, except Interrupt.
+// A Thread is a session that this process works on. Its methods must be called
+// from one goroutine, except Interrupt.
 type Thread struct {
 	o     Options
 	id    skein.SessionID
 	lease skein.Lease
 	agent Agent
-	depth int // of delegates above it
+	depth int // number of delegates above it
 
-	about skein.Created // of the session: User, Surface, Project and Cwd
+	about skein.Created // User, Surface, Project and Cwd of the session
 	begun bool          // the session is stored
-	at    bool          // this process has worked on it: created or resumed is stored
+	at    bool          // this process has stored created or resumed
 	last  skein.Seq
-	base  skein.Seq // up to where a fork shows its parent
+	base  skein.Seq // seq up to which a fork shows its parent
 
-	writer    string          // what the client IDs of this thread begin with
-	written   int             // events that had one
+	writer    string          // prefix of the client IDs of this thread
+	written   int             // number of events that had such an ID
 	early     []skein.Event   // to be appended after created
-	owed      []skein.Batch   // what happened, and could not be stored yet
-	fenced    error           // not nil: the session was taken over
-	window    []skein.Event   // what the context is worked out from; nil if that is to be read
-	room      int             // bytes that the model is shown at most, since it did not take more; 0 for no bound
-	tightened skein.Seq       // where the session ended when room was set
-	enough    int             // events in window from which on it is read again
+	owed      []skein.Batch   // events that happened and could not be stored yet
+	fenced    error           // not nil if the session was taken over
+	window    []skein.Event   // events that the context is computed from; nil if they must be read
+	room      int             // maximum bytes that the model is shown, set after it rejected more; 0 means no bound
+	tightened skein.Seq       // last seq of the session when room was set
+	enough    int             // number of events in window from which on it is read again
 	charged   map[string]bool // request IDs of answers
 	called    map[string]bool // IDs of calls
 
@@ -45,7 +45,7 @@ type Thread struct {
 
 // Open takes the lease of the session and returns its thread. Calls that were
 // running when their program died are marked as uncertain. A new session has
-// its ID from now on, and is not stored before its first message.
+// its ID from now on, but is not stored before its first message.
 //
 // The error wraps [skein.ErrLocked] (as a *[skein.LockedError]),
 // [skein.ErrNotFound], or is one of the Store's.
@@ -63,7 +63,7 @@ func openAt(ctx context.Context, o Options, depth int) (_ *Thread, err error) {
 		if err := t.inherit(ctx); err != nil {
 			return nil, err
 		}
-	} else if _, err := o.Store.Session(ctx, t.id); err != nil { // a lease of nothing would be kept
+	} else if _, err := o.Store.Session(ctx, t.id); err != nil { // without the session, the lease would be kept for nothing
 		return nil, fmt.Errorf("agent: open %s: %w", t.id, err)
 	}
 	defer skein.Wrapf(&err, "agent: open %s", t.id)
@@ -94,7 +94,7 @@ func withDefaults(o Options) Options {
 	return o
 }
 
-// inherit fills in what a fork that has not begun takes from its parent.
+// inherit fills in what a fork without events of its own takes from its parent.
 func (t *Thread) inherit(ctx context.Context) error {
 	p := t.about.Parent
 	if p == nil || p.Why != skein.Fork {
@@ -105,7 +105,7 @@ func (t *Thread) inherit(ctx context.Context) error {
 	return err
 }
 
-// goOn takes up a session that is stored.
+// goOn prepares the thread to continue a session that is stored.
 func (t *Thread) goOn(ctx context.Context) error {
 	s, err := t.o.Store.Session(ctx, t.id)
 	if err != nil {
@@ -116,7 +116,7 @@ func (t *Thread) goOn(ctx context.Context) error {
 	return t.settleCalls(ctx, s.Open)
 }
 
-// ID returns the session's ID, also before it has begun.
+// ID returns the session's ID, even before the session is stored.
 func (t *Thread) ID() skein.SessionID { return t.id }
 
 // Begun reports whether the session is stored.
@@ -128,11 +128,11 @@ func (t *Thread) Session(ctx context.Context) (skein.Session, error) {
 	return t.o.Store.Session(ctx, t.id)
 }
 
-// Agent returns what answers now.
+// Agent returns the agent that answers now.
 func (t *Thread) Agent() Agent { return t.agent }
 
-// Interrupt ends the turn that is under way, as the end of its ctx does. It is
-// safe for use by many goroutines; without a turn it does nothing.
+// Interrupt ends the current turn as if its ctx had ended. It is safe for
+// concurrent use; without a turn it does nothing.
 func (t *Thread) Interrupt() {
 	t.mu.Lock()
 	defer t.mu.Unlock()
@@ -142,7 +142,7 @@ func (t *Thread) Interrupt() {
 }
 
 // Close appends how the work ended (done, interrupted, error), if this process
-// has worked on the session and does not stay, and gives the lease back. Errors
+// has worked on the session and does not stay, and releases the lease. Errors
 // are the Store's.
 func (t *Thread) Close(ctx context.Context, how string) (err error) {
 	defer skein.Wrapf(&err, "agent: close %s", t.id)
@@ -160,8 +160,8 @@ func (t *Thread) program(how string) skein.Program {
 
 func (t *Thread) now() skein.Time { return skein.At(t.o.Now()) }
 
-// SetAgent lets a answer from now on; the thread goes on. Errors are the
-// Store's.
+// SetAgent makes a the agent that answers from now on; the thread continues.
+// Errors are the Store's.
 func (t *Thread) SetAgent(ctx context.Context, a Agent) (err error) {
 	defer skein.Wrapf(&err, "agent: change the agent of %s", t.id)
 	if t.begun {
@@ -178,11 +178,11 @@ func (t *Thread) SetAgent(ctx context.Context, a Agent) (err error) {
 		}
 	}
 	t.agent, t.room = a, 0
-	t.window = nil // it may show more
+	t.window = nil // the new agent may be shown more
 	return nil
 }
 
-// Rename gives the session a title by a person. Errors are the Store's.
+// Rename gives the session a title chosen by a person. Errors are the Store's.
 func (t *Thread) Rename(ctx context.Context, title string) (err error) {
 	defer skein.Wrapf(&err, "agent: rename %s", t.id)
 	e := skein.NewEvent(skein.KindTitled, t.now(), skein.Titled{Title: skein.ShortTitle(title), By: skein.ByPerson})

@@ -12,13 +12,13 @@ import (
 	"github.com/skein-dev/skein/agent/tool"
 )
 
-// sideBySide is how many calls of tools that do no harm run at once.
+// sideBySide is the maximum number of harmless tools that run at once.
 const sideBySide = 4
 
-// run does what the calls of one answer ask for, and stores each outcome when
-// it is there. Tools that do no harm run side by side, others in order, alone.
-// Its error is ctx's if that ended. Calls that had not begun then stay without
-// an answer; that they have not is stored.
+// run runs the calls of one answer, and stores each outcome as soon as it is
+// known. Harmless tools run side by side, others in order, one at a time. Its
+// error is ctx's if that ended. Calls that had not begun by then get no result;
+// an event says that they never ran.
 func (u *turn) run(calls []*skein.Call) error {
 	for len(calls) > 0 {
 		n := 1
@@ -40,7 +40,7 @@ func (t *Thread) safe(c *skein.Call) bool {
 	return tl != nil && tl.Safe
 }
 
-// tool returns the tool of that name; nil if there is none.
+// tool returns the tool of that name, or nil.
 func (t *Thread) tool(name string) *tool.Tool {
 	i := slices.IndexFunc(t.agent.Tools, func(tl tool.Tool) bool { return tl.Spec.Name == name })
 	if i < 0 {
@@ -49,8 +49,8 @@ func (t *Thread) tool(name string) *tool.Tool {
 	return &t.agent.Tools[i]
 }
 
-// admit returns the tool that the call c is to run, or, where it is not to run
-// at all, what to tell the model. The error ends the turn.
+// admit returns the tool that the call c is to run, or, if it must not run,
+// what to tell the model. The error ends the turn.
 func (u *turn) admit(c *skein.Call) (tl *tool.Tool, tc tool.Call, no string, err error) {
 	tc = tool.Call{ID: c.ID, Input: c.Input, Session: u.id, Cwd: u.about.Cwd}
 	if tl = u.tool(c.Name); tl == nil {
@@ -71,7 +71,7 @@ func (u *turn) admit(c *skein.Call) (tl *tool.Tool, tc tool.Call, no string, err
 	a := Approval{Reason: "Nobody is here who could allow it."}
 	if u.o.Approve != nil {
 		if a, err = u.o.Approve(u.ctx, *tl, tc, question); err != nil {
-			return nil, tc, "", cmp.Or(u.ctx.Err(), err) // nobody answers any more
+			return nil, tc, "", cmp.Or(u.ctx.Err(), err) // nobody is there to answer
 		}
 	}
 	if a.Yes {
@@ -87,7 +87,7 @@ func (t *Thread) toolNames() (names []string) {
 	return names
 }
 
-// headline is the line for people on what the call c asks for.
+// headline returns one line for people that says what the call c does.
 func (t *Thread) headline(c *skein.Call) string {
 	title := ""
 	if tl := t.tool(c.Name); tl != nil && tl.Title != nil {

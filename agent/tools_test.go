@@ -30,7 +30,7 @@ func TestCallsThatCannotRunAreAnswered(t *testing.T) {
 	}
 }
 
-// results are those in the session, in order.
+// results returns those in the session, in order.
 func (g *rig) results() (all []skein.Result) {
 	g.t.Helper()
 	for _, e := range g.events() {

@@ -9,13 +9,13 @@ import (
 	"github.com/skein-dev/skein"
 )
 
-// maxSteps is Agent.MaxSteps where that is 0.
+// maxSteps is the default of Agent.MaxSteps.
 const maxSteps = 50
 
-// Turn appends m, a user message, and what the model and its tools answer. The
-// Outcome is what there is, also with an error. When ctx ends, what was
-// complete is kept, the rest marked, and Outcome.Stop is [Interrupted] with a
-// nil error.
+// Turn appends m, a user message, and the answers of the model and its tools.
+// The Outcome is valid as far as it goes even if there is an error. When ctx
+// ends, what was complete is kept, the rest is marked as interrupted, and
+// Outcome.Stop is [Interrupted] with a nil error.
 //
 // The error wraps [skein.ErrFenced] if the session was taken over, one of the
 // Store's, or one of package llm's, after all attempts.
@@ -24,7 +24,7 @@ func (t *Thread) Turn(ctx context.Context, m skein.Message, blobs ...skein.Blob)
 	return t.say(ctx, "", m, blobs)
 }
 
-// say is Turn with the client ID that the message is stored under; "" for one
+// say is Turn with the client ID under which the message is stored; "" for one
 // of the thread's own.
 func (t *Thread) say(ctx context.Context, id skein.ClientID, m skein.Message, blobs []skein.Blob) (Outcome, error) {
 	if m.Role == "" {
@@ -41,9 +41,9 @@ func (t *Thread) say(ctx context.Context, id skein.ClientID, m skein.Message, bl
 	return t.answer(ctx)
 }
 
-// Retry takes up the last user message, if it has no whole answer, without
-// saying it again. It wraps [skein.ErrInvalid] if there is nothing to take up;
-// other errors as Turn.
+// Retry answers the last user message again, without repeating it, if it has no
+// complete answer. The error wraps [skein.ErrInvalid] if there is nothing to
+// answer; other errors as Turn.
 func (t *Thread) Retry(ctx context.Context) (out Outcome, err error) {
 	defer skein.Wrapf(&err, "agent: retry in %s", t.id)
 	if t.agent.Model == nil {
@@ -52,7 +52,7 @@ func (t *Thread) Retry(ctx context.Context) (out Outcome, err error) {
 	if err := t.settle(ctx); err != nil {
 		return Outcome{Stop: Error, Last: t.last}, err
 	}
-	if !t.begun && t.about.Parent != nil { // a fork can take up its parent's last message
+	if !t.begun && t.about.Parent != nil { // a fork can answer its parent's last message
 		if err := t.work(ctx, nil); err != nil {
 			return Outcome{Stop: Error, Last: t.last}, err
 		}
@@ -76,8 +76,8 @@ func (t *Thread) Retry(ctx context.Context) (out Outcome, err error) {
 	return t.answer(ctx)
 }
 
-// Pending reports whether the last user message has no answer that is whole.
-// Errors are the Store's.
+// Pending reports whether the last user message has no complete answer. Errors
+// are the Store's.
 func (t *Thread) Pending(ctx context.Context) (_ bool, err error) {
 	defer skein.Wrapf(&err, "agent: pending in %s", t.id)
 	if err := t.settle(ctx); err != nil {
@@ -87,7 +87,7 @@ func (t *Thread) Pending(ctx context.Context) (_ bool, err error) {
 	return pending(shown), err
 }
 
-// pending reports whether the last of shown is no whole answer.
+// pending reports whether the last of shown is not a complete answer.
 func pending(shown []skein.Entry) bool {
 	for _, e := range slices.Backward(shown) {
 		m := &e.Message
@@ -102,8 +102,8 @@ func pending(shown []skein.Entry) bool {
 	return false
 }
 
-// brokenOff returns the first of the answers at the end of shown that broke
-// off; nil if there is none.
+// brokenOff returns the first of the interrupted answers at the end of shown,
+// or nil.
 func brokenOff(shown []skein.Entry) (first *skein.Entry) {
 	for i := len(shown) - 1; i >= 0; i-- {
 		m := &shown[i].Message
@@ -125,15 +125,15 @@ func callsOf(m *skein.Message) (calls []*skein.Call) {
 	return calls
 }
 
-// A turn is one that is under way.
+// A turn is a turn under way.
 type turn struct {
 	*Thread
 	ctx       context.Context //nolint:containedctx // it ends with the turn, which is one call
 	out       Outcome
-	compacted bool // in this turn, or tried to
+	compacted bool // or tried to, in this turn
 }
 
-// answer asks the model and runs its tools until it has no more to ask.
+// answer asks the model and runs its tools until it calls no more.
 func (t *Thread) answer(ctx context.Context) (Outcome, error) {
 	parent := ctx
 	ctx, done := t.begin(ctx)
@@ -153,7 +153,8 @@ func (t *Thread) answer(ctx context.Context) (Outcome, error) {
 	return u.out, err
 }
 
-// begin returns the ctx of a turn, which Interrupt ends, and what ends it.
+// begin returns the ctx of a turn, which Interrupt cancels, and a function that
+// ends it.
 func (t *Thread) begin(ctx context.Context) (context.Context, func()) {
 	ctx, stop := context.WithCancel(ctx)
 	end := stop
@@ -172,7 +173,7 @@ func (t *Thread) begin(ctx context.Context) (context.Context, func()) {
 	}
 }
 
-// steps is the loop. Its error is that of ctx where ctx ended it.
+// steps is the loop of a turn. Its error is that of ctx if ctx ended it.
 func (u *turn) steps() (Stop, error) {
 	limit := u.agent.MaxSteps
 	if limit <= 0 {

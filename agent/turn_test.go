@@ -152,7 +152,7 @@ func TestATurnEndsWhenItsTimeIsOver(t *testing.T) {
 
 func TestAnInterruptKeepsWhatThereWas(t *testing.T) {
 	g := open(t, calls("note {}"), answer{text: "I sta", hang: true})
-	go func() { // by another goroutine, as a key does
+	go func() { // from another goroutine, as on a key press
 		for g.heard(agent.Text) == 0 {
 			runtime.Gosched()
 		}

@@ -6,14 +6,14 @@ import (
 	"github.com/skein-dev/skein"
 )
 
-// TurnAs is Turn for a message that may come more than once, as from a sender
-// that tries again: id is the message's own, and stored with it. One that was
-// said before is not said again: its answer is returned, or asked for if it
-// did not come. Of one that was taken back, or was overtaken before its answer
-// came, the Outcome has no Text.
+// TurnAs is Turn for a message that may come more than once, such as from a
+// sender that retries: id identifies the message and is stored with it. A
+// message that is stored already is not stored again: its answer is returned,
+// or requested if there is none. If the message was rewound, or was overtaken
+// before its answer came, the Outcome has no Text.
 //
-// It looks among what the model is shown, so it is for messages that come
-// again soon. Errors are those of Turn.
+// TurnAs looks only among what the model is shown, so it is for messages that
+// are repeated soon. Errors are those of Turn.
 func (t *Thread) TurnAs(ctx context.Context, id skein.ClientID, m skein.Message, blobs ...skein.Blob) (out Outcome, err error) {
 	defer skein.Wrapf(&err, "agent: turn %s in %s", id, t.id)
 	if err := t.settle(ctx); err != nil {
@@ -37,8 +37,8 @@ func (t *Thread) TurnAs(ctx context.Context, id skein.ClientID, m skein.Message,
 	return Outcome{Text: text, Stop: Done, Last: t.last}, nil
 }
 
-// saidAs returns the place of the message that was stored with this client ID;
-// 0 if there is none.
+// saidAs returns the seq of the message that was stored with this client ID; 0
+// if there is none.
 func (t *Thread) saidAs(ctx context.Context, id skein.ClientID) (skein.Seq, error) {
 	events, err := t.events(ctx)
 	for _, e := range events {
@@ -49,8 +49,8 @@ func (t *Thread) saidAs(ctx context.Context, id skein.ClientID) (skein.Seq, erro
 	return 0, err
 }
 
-// answerTo returns the words of the last answer to the message at a place,
-// whether a person said something after it, and whether it is shown at all.
+// answerTo returns the text of the last answer to the message at a seq, whether
+// a person said something after it, and whether it is shown at all.
 func answerTo(shown []skein.Entry, at skein.Seq) (text string, overtaken, there bool) {
 	for i := range shown {
 		e := &shown[i]

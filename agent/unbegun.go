@@ -8,11 +8,11 @@ import (
 	"github.com/skein-dev/skein"
 )
 
-// ours is what the client IDs of events begin with that a Thread made.
+// ours is the prefix of the client IDs of events that a Thread made.
 const ours = "turn-"
 
-// leave stores of calls that the turn ended with err before it began them, and
-// returns err, or the Store's.
+// leave stores that calls never ran because the turn ended with err, and
+// returns err, or the Store's error.
 func (t *Thread) leave(ctx context.Context, calls []*skein.Call, err error) error {
 	var marks []skein.Event
 	for _, c := range calls {
@@ -24,17 +24,16 @@ func (t *Thread) leave(ctx context.Context, calls []*skein.Call, err error) erro
 	return err
 }
 
-// neverRan returns the event that a call waits to be run, which it does for
-// good if nobody says more of it.
+// neverRan returns the event that marks a call as pending. If no later event
+// follows for the call, it never ran.
 func (t *Thread) neverRan(call string) skein.Event {
 	return skein.NewEvent(skein.KindTool, t.now(), skein.ToolState{Call: call, State: skein.Pending})
 }
 
 // unbegun returns such an event for every call that a dead program had not
-// begun. A Thread stores that a call runs before it does: one of which its
-// session says nothing has done nothing. That cannot be said of answers that
-// were imported, nor of those that a fork shows of its parent, which may have
-// gone on.
+// begun. A Thread stores that a call runs before running it, so a call without
+// an event did nothing. That does not hold for imported answers, nor for those
+// that a fork shows of its parent, where the call may have run since.
 func (t *Thread) unbegun(ctx context.Context) (marks []skein.Event, err error) {
 	events, err := t.events(ctx)
 	if err != nil {

@@ -6,8 +6,8 @@ import (
 	"github.com/skein-dev/skein"
 )
 
-// TestOfCallsThatAForkShowsNothingIsKnown: its parent may have gone on and run
-// them.
+// TestOfCallsThatAForkShowsNothingIsKnown: the parent may have continued and
+// run them.
 func TestOfCallsThatAForkShowsNothingIsKnown(t *testing.T) {
 	g := open(t, says("one"))
 	g.say("go", "one")

@@ -5,16 +5,16 @@ import (
 	"time"
 )
 
-// The waits between two tries of a request.
+// The waits between two attempts of a request.
 const (
 	firstWait   = time.Second
 	longestWait = time.Minute
-	patience    = 5 * time.Minute // longest that a provider may ask for
+	patience    = 5 * time.Minute // the longest that a provider may ask for
 )
 
 // backoff returns how long to wait after the given try, 1 for the first, of a
-// request whose provider wants to be left alone for a while: twice as long
-// each time, and up to half as long again, so that many do not come back at
+// request whose provider asks clients to wait: twice as long each time, plus a
+// random part of up to half of that, so that many clients do not return at
 // once.
 func backoff(try int, asked time.Duration) time.Duration {
 	d := firstWait << min(try-1, 16)

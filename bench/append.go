@@ -24,13 +24,14 @@ func (e *env) open(ctx context.Context, name string) (*sqlite.Store, string, err
 	return s, dir, err
 }
 
-// rounds is how often the two sides of a comparison take turns, so that a
+// rounds is how often the two sides of a comparison alternate, so that a
 // machine that slows down slows both.
 const rounds = 3
 
-// appendOne: one writer appends messages of 1 KB, each durable before the
-// next, to a new store. The plain file has its turns before that has begun and
-// after it was closed, so that nothing it does in the background slows them.
+// appendOne measures one writer that appends messages of 1 KB, each durable
+// before the next, to a new store. The plain file is measured before that
+// begins and after the store is closed, so that the store's background work
+// does not slow it.
 func appendOne(ctx context.Context, e *env) error {
 	evs := said(gen.NewWords(1), e.size.appends, 1000, newYear)
 	var ours, theirs time.Duration
@@ -63,8 +64,8 @@ func appendOne(ctx context.Context, e *env) error {
 	return nil
 }
 
-// burst appends evs to a new session of s and closes s; only the appends
-// count.
+// burst appends evs to a new session of s and closes s; only the appends are
+// timed.
 func burst(ctx context.Context, s *sqlite.Store, evs []skein.Event, calls *series) (d time.Duration, err error) {
 	if _, err = skein.Add(ctx, s, "one", beginning("/home/ada/one", newYear)); err == nil {
 		d, err = appendEach(ctx, s, "one", evs, calls)
@@ -72,7 +73,7 @@ func burst(ctx context.Context, s *sqlite.Store, evs []skein.Event, calls *serie
 	return d, errors.Join(err, s.Close())
 }
 
-// appendEach appends evs one by one and adds how long each took to calls.
+// appendEach appends evs one by one and adds the time of each append to calls.
 func appendEach(ctx context.Context, s skein.Store, id skein.SessionID, evs []skein.Event, calls *series) (time.Duration, error) {
 	start := time.Now()
 	for _, ev := range evs {
@@ -85,8 +86,8 @@ func appendEach(ctx context.Context, s skein.Store, id skein.SessionID, evs []sk
 	return time.Since(start), nil
 }
 
-// appendSustained: the same for minutes; the time until the index has the last
-// message counts.
+// appendSustained is appendOne for minutes, including the time until the index
+// has the last message.
 func appendSustained(ctx context.Context, e *env) error {
 	s, dir, err := e.open(ctx, "append-sustained")
 	if err != nil {
@@ -102,8 +103,8 @@ func appendSustained(ctx context.Context, e *env) error {
 	if err != nil {
 		return err
 	}
-	// Text is made beforehand: while it is made the index would catch up, and
-	// nobody would count that.
+	// The text is made in advance: otherwise the index could catch up
+	// meanwhile, in time that is not measured.
 	text := strings.ToValidUTF8(w.Prose(8<<20), "")
 	var calls series
 	n, start := 0, time.Now()
@@ -130,7 +131,7 @@ func appendSustained(ctx context.Context, e *env) error {
 	return nil
 }
 
-// appendMany: many sessions at once, a burst.
+// appendMany measures a burst of appends to many sessions at once.
 func appendMany(ctx context.Context, e *env) error {
 	return e.many(ctx, "append-many", e.size.each, func(r *row, o, t float64, calls series) {
 		r.what, r.goal = fmt.Sprintf("the same, %d sessions at once, %d messages", e.size.producers, e.size.producers*e.size.each), "2 in a burst, p99 under 60 ms"
@@ -138,8 +139,8 @@ func appendMany(ctx context.Context, e *env) error {
 	})
 }
 
-// appendManySustained: many sessions at once for as long as it takes the index
-// to matter.
+// appendManySustained measures appends to many sessions at once, for long
+// enough that the index matters.
 func appendManySustained(ctx context.Context, e *env) error {
 	return e.many(ctx, "append-many-sustained", e.size.steady, func(r *row, o, t float64, calls series) {
 		r.what, r.goal = fmt.Sprintf("the same, %d messages, until the index has them", e.size.producers*e.size.steady), "1.2, p99 under 60 ms"
@@ -185,7 +186,7 @@ func (e *env) many(ctx context.Context, name string, each int, say func(r *row, 
 	return nil
 }
 
-// race appends each list of events to a session of its own, all at once.
+// race appends each list of events to a session of its own, concurrently.
 func race(ctx context.Context, s skein.Store, load [][]skein.Event) (all series, err error) {
 	var wg sync.WaitGroup
 	var mu sync.Mutex

@@ -8,7 +8,7 @@ import (
 	"time"
 )
 
-// tiny is just enough for every experiment to run.
+// tiny is just enough work for every experiment to run.
 var tiny = size{
 	appends: 50, producers: 4, each: 10, steady: 20, sustained: time.Millisecond,
 	long: 1_200, sessions: 600, perOne: 10, corpus: 1 << 20, files: 20,
@@ -25,7 +25,7 @@ func TestEveryExperimentMeasures(t *testing.T) {
 				t.Error("it added no row to the table")
 			}
 			for _, r := range e.rows {
-				if x.name == "memory" && r.holds == no { // it has no clock
+				if x.name == "memory" && r.holds == no { // it does not depend on time
 					t.Errorf("%s: %s, want %s", r.what, r.got, r.goal)
 				}
 				_, cc := exec.LookPath("cc")
@@ -37,7 +37,7 @@ func TestEveryExperimentMeasures(t *testing.T) {
 	}
 }
 
-// A program's memory is its own, however much we have.
+// A program's memory is its own, however much this process has.
 func TestWatchedReturnsTheMemoryOfTheProgram(t *testing.T) {
 	if runtime.GOOS == "windows" {
 		t.Skip("Windows does not say how much memory an ended process had")

@@ -17,7 +17,7 @@ import (
 	"github.com/skein-dev/skein/bench/gen"
 )
 
-// The most memory that the program may take for one of what is large, and for many.
+// Limits on the program's memory, for one large item and for many.
 const (
 	boundOfOne  = 256 << 20
 	boundOfMany = 512 << 20
@@ -27,15 +27,15 @@ const (
 	longMessage = 33 << 20
 	longLine    = 19 << 20
 	largeBatch  = 240 << 20
-	batches     = 16  // at once
-	stuck       = 100 // readers that take nothing
+	batches     = 16  // sent at once
+	stuck       = 100 // readers that do not read
 )
 
-// agents is the formats that sessions are exported to as an agent's files.
+// agents are the formats in which sessions are exported to an agent's files.
 var agents = []string{"claude-code", "codex", "agsh", "amplifier", "agentuse", "ethos", "skillet", "pi", "opencode", "atif", "otel-genai"}
 
-// memoryBound measures the most memory that commands and the server take for what
-// is large, and for many who take nothing.
+// memoryBound measures the most memory that commands and the server use for
+// large items, and for many clients that do not read.
 func memoryBound(ctx context.Context, e *env) error {
 	b, err := newBound(ctx, e)
 	if err != nil {
@@ -102,11 +102,11 @@ func exportTo(args []string) string {
 	return " " + args[3]
 }
 
-// bound is where the memory of the program is measured.
+// bound is the setup in which the program's memory is measured.
 type bound struct {
 	*env
 	bin, dir       string
-	text, word     string // a file with a long message, a word of it
+	text, word     string // a file with a long message, and a word of it
 	line, gemini   string // files with a long line
 	session, token string
 }
@@ -159,12 +159,12 @@ func newBound(ctx context.Context, e *env) (_ *bound, err error) {
 	return b, nil
 }
 
-// prose is n bytes of text, all of which is one message.
+// prose returns a text of n bytes, which is one message.
 func prose(n int) string {
 	return strings.Repeat("the quick brown fox of the file system jumps over 4711 lazy tests\n", n/66) + "needle\n"
 }
 
-// command measures a command.
+// command measures the memory of a command.
 func (b *bound) command(what string, args ...string) error {
 	cmd := exec.Command(b.bin, args...)
 	cmd.Env = home(b.dir)
@@ -192,7 +192,7 @@ type served struct {
 	url string
 }
 
-// served measures a server while do asks it.
+// served measures a server's memory while do sends it requests.
 func (b *bound) served(what string, most int64, do func(*served) error) error {
 	cmd := exec.Command(b.bin, "serve", "--listen", "127.0.0.1:0")
 	cmd.Env = home(b.dir)
@@ -220,7 +220,7 @@ func (b *bound) served(what string, most int64, do func(*served) error) error {
 	return nil
 }
 
-// post sends a batch of so many bytes, as events of 1 MB, and wants a status.
+// post sends a batch of size bytes, as events of 1 MB, and checks the status.
 func (s *served) post(ctx context.Context, size, want int) error {
 	status, said, err := s.send(ctx, size)
 	if err == nil && status != want {
@@ -229,8 +229,8 @@ func (s *served) post(ctx context.Context, size, want int) error {
 	return err
 }
 
-// crowd sends many batches of so many bytes at once. Each is stored, or to come
-// again for lack of room.
+// crowd sends many batches of size bytes at once. Each must be stored, or
+// refused for lack of room, to be sent again.
 func (s *served) crowd(ctx context.Context, size int) error {
 	over := make(chan error, batches)
 	for range batches {
@@ -249,8 +249,8 @@ func (s *served) crowd(ctx context.Context, size int) error {
 	return all
 }
 
-// send sends a batch of so many bytes, as events of 1 MB, and returns its status
-// and answer.
+// send sends a batch of size bytes, as events of 1 MB, and returns the status
+// and the answer.
 func (s *served) send(ctx context.Context, size int) (status int, said string, err error) {
 	event := skein.MustJSON(skein.Say(1, skein.UserSays(prose(1<<20))))
 	from, to := io.Pipe()
@@ -284,8 +284,8 @@ func (s *served) send(ctx context.Context, size int) (status int, said string, e
 	return w.StatusCode, string(b), err
 }
 
-// stick asks for a path many times, and takes no more than the first byte of each
-// answer: who has that has been served as far as it will be.
+// stick requests a path many times, and reads only the first byte of each
+// answer: the server has then sent all that it can.
 func (s *served) stick(ctx context.Context, path string) error {
 	host := strings.TrimPrefix(s.url, "http://")
 	var dialer net.Dialer

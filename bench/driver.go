@@ -5,10 +5,10 @@ import (
 	"net/url"
 	"path/filepath"
 
-	_ "modernc.org/sqlite" // the driver that we compare with
+	_ "modernc.org/sqlite" // the driver that skein is compared with
 )
 
-// bare opens a store's file with the driver alone, to read.
+// bare opens a store's file with only the driver, for reading.
 func bare(dir string) (*sql.DB, error) {
 	name := url.URL{Scheme: "file", Path: filepath.Join(dir, "skein.db"), RawQuery: "mode=ro&_pragma=cache_size(-16384)"}
 	db, err := sql.Open("sqlite", name.String())
@@ -19,7 +19,8 @@ func bare(dir string) (*sql.DB, error) {
 	return db, nil
 }
 
-// pages returns the size of the database in bytes, its log included.
+// pages returns the size of the database in bytes, including its write-ahead
+// log.
 func pages(dir string) (int64, error) {
 	db, err := bare(dir)
 	if err != nil {

@@ -9,16 +9,16 @@ import (
 	"github.com/skein-dev/skein/bench/gen"
 )
 
-// newYear is when the sessions begin.
+// newYear is the time at which the sessions begin.
 var newYear = skein.At(time.Date(2026, 1, 1, 0, 0, 0, 0, time.UTC))
 
-// beginning returns the event that a session of ours begins with.
+// beginning returns the first event of a session.
 func beginning(project string, at skein.Time) skein.Event {
 	return skein.NewEvent(skein.KindCreated, at, skein.Created{Project: project, Cwd: project, Agent: "bench", Program: "bench"})
 }
 
-// said returns n messages of about bytes each, 20 seconds apart, of a person
-// and a model in turn, the model's with what they used.
+// said returns n messages of about bytes each, 20 seconds apart, by a person
+// and a model alternately, the model's with their usage.
 func said(w *gen.Words, n, bytes int, at skein.Time) []skein.Event {
 	evs := make([]skein.Event, n)
 	for i := range evs {
@@ -27,7 +27,7 @@ func said(w *gen.Words, n, bytes int, at skein.Time) []skein.Event {
 	return evs
 }
 
-// piece returns message i of those that the pieces of 1 KB of text are.
+// piece returns message i, whose text is the i-th KB of text.
 func piece(text string, i int) skein.Event {
 	at := i * 1000 % (len(text) - 1000)
 	return message(strings.ToValidUTF8(text[at:at+1000], ""), i, fmt.Sprintf("req_%d", i), newYear+skein.Time(i)*20_000)

@@ -10,8 +10,8 @@ import (
 	"github.com/skein-dev/skein/bench/gen"
 )
 
-// importCorpus imports generated transcripts with the whole program, in pure
-// Go and with the C driver, and then once more, when nothing has changed.
+// importCorpus imports generated transcripts with the whole program, in pure Go
+// and with the C driver, and then again when nothing has changed.
 func importCorpus(ctx context.Context, e *env) error {
 	dir, err := e.folder("transcripts")
 	if err != nil {
@@ -39,7 +39,7 @@ func importCorpus(ctx context.Context, e *env) error {
 }
 
 // importAmplifier imports ten sessions of Amplifier's, each a folder of files
-// that its program writes anew.
+// that its program rewrites.
 func importAmplifier(ctx context.Context, e *env) error {
 	dir, err := e.folder("amplifier")
 	if err != nil {

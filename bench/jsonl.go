@@ -9,7 +9,7 @@ import (
 )
 
 // plainFile appends events to a file, one JSON line each, with an fsync after
-// every line: what a durable transcript without skein costs.
+// every line: the cost of a durable transcript without skein.
 func plainFile(dir string, evs []skein.Event) (d time.Duration, err error) {
 	f, err := os.OpenFile(filepath.Join(dir, "plain.jsonl"), os.O_CREATE|os.O_APPEND|os.O_WRONLY, 0o600)
 	if err != nil {

@@ -32,9 +32,9 @@ func loadLong(ctx context.Context, s skein.Store, n int) error {
 	return nil
 }
 
-// loadWide fills n sessions with per messages each, as a year of work gives
-// them: begun one after the other in eight hours of each day, fifty in a row
-// for one of 20 projects.
+// loadWide fills n sessions with per messages each, like a year of work: they
+// begin one after the other in eight hours of each day, fifty in a row for one
+// of 20 projects.
 func loadWide(ctx context.Context, s skein.Store, n, per int) error {
 	w := gen.NewWords(5)
 	const at = 50 // sessions in one append
@@ -54,7 +54,7 @@ func loadWide(ctx context.Context, s skein.Store, n, per int) error {
 	return nil
 }
 
-// beginOf returns when session j of n begins.
+// beginOf returns the time at which session j of n begins.
 func beginOf(j, n int) skein.Time {
 	const day, hour = 24 * 3_600_000, 3_600_000
 	perDay := (n + 364) / 365

@@ -10,7 +10,7 @@ import (
 	"github.com/skein-dev/skein"
 )
 
-// longSession measures what must not depend on how long a session is.
+// longSession measures what must not depend on the length of a session.
 func longSession(ctx context.Context, e *env) error {
 	s, dir, err := e.open(ctx, "long")
 	if err != nil {
@@ -54,8 +54,8 @@ func (e *env) newest(ctx context.Context, s skein.Store) error {
 	return nil
 }
 
-// fork forks the long session again and again; the bytes are what its file
-// grew by, divided by the number of forks.
+// fork forks the long session repeatedly; the bytes are the growth of the
+// store's file divided by the number of forks.
 func (e *env) fork(ctx context.Context, s skein.Store, dir string) error {
 	seq := skein.Seq(e.size.long / 2)
 	n := 0

@@ -105,7 +105,7 @@ func profiled(folder string, x experiment, f func() error) error {
 	return f()
 }
 
-// A row is one line of the table.
+// A row is a line of the table.
 type row struct {
 	what, got, beside, ratio, goal string
 	holds                          verdict
@@ -127,12 +127,12 @@ func holds(b bool) verdict {
 	return no
 }
 
-// An env is what the experiments share.
+// An env is shared by the experiments.
 type env struct {
 	size size
 	dir  string
 	rows []row
-	bins map[string]string // programs that were built, by their tags
+	bins map[string]string // programs built so far, by their tags
 }
 
 func (e *env) add(r row) {

@@ -8,11 +8,11 @@ import (
 	"time"
 )
 
-// watchMemory looks at a running process until done is closed, and returns the
-// most memory that it had, in bytes; 0 if that cannot be seen.
+// watchMemory polls a running process until done is closed, and returns the
+// most memory that it had, in bytes; 0 if that is unknown.
 //
-// What the system says of it when it has ended is of no use: there the process
-// has had at least as much as the one that started it.
+// What the system reports after the process has ended is useless: by that
+// count, the process had at least as much as the one that started it.
 func watchMemory(pid int, done <-chan struct{}) (most int64) {
 	tick := time.NewTicker(10 * time.Millisecond)
 	defer tick.Stop()

@@ -10,7 +10,7 @@ import (
 	"strings"
 )
 
-// build returns the program skein, built with those tags; "" is pure Go.
+// build returns the program skein, built with the given tags; "" is pure Go.
 func (e *env) build(ctx context.Context, tags string) (string, error) {
 	if bin := e.bins[tags]; bin != "" {
 		return bin, nil
@@ -36,19 +36,19 @@ func (e *env) build(ctx context.Context, tags string) (string, error) {
 	return bin, nil
 }
 
-// home returns an environment in which all that skein keeps lies in dir.
+// home returns an environment in which skein keeps everything in dir.
 func home(dir string) []string {
 	return append(os.Environ(), "SKEIN_HOME="+dir, "HOME="+dir, "NO_COLOR=1")
 }
 
-// silent runs cmd; the error has what it wrote to stderr.
+// silent runs cmd; its error includes what cmd wrote to stderr.
 func silent(cmd *exec.Cmd) error {
 	_, err := watched(cmd)
 	return err
 }
 
 // watched is silent and returns the most memory that cmd had, in bytes; 0 if
-// the system does not say.
+// the system does not report it.
 func watched(cmd *exec.Cmd) (peak int64, err error) {
 	var said bytes.Buffer
 	cmd.Stderr = &said

@@ -9,14 +9,14 @@ import (
 	"github.com/skein-dev/skein/bench/gen"
 )
 
-// asStore is the statement that the store ranks with: the index, joined to
+// asStore is the statement with which the store ranks: the index, joined with
 // events and sessions, grouped, limited.
 const asStore = `SELECT e.id, e.session, e.seq, e.turn, coalesce(e.role, ''), e.at, s.id, min(m.score) AS best, count(*)
 	FROM (SELECT rowid AS id, rank AS score FROM words WHERE words MATCH ?) m
 	CROSS JOIN events e ON e.id = m.id CROSS JOIN sessions s ON s.n = e.session
 	WHERE s.binned = 0 GROUP BY e.session ORDER BY best, e.id DESC LIMIT 20`
 
-// search: one word of middling frequency.
+// search measures a search for one word of medium frequency.
 func (e *env) search(ctx context.Context, s skein.Store, dir string) error {
 	word := gen.NewWords(1).Rank(middling)
 	ask := func() error {

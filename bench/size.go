@@ -2,18 +2,18 @@ package main
 
 import "time"
 
-// A size says how much the experiments do.
+// A size says how much work the experiments do.
 type size struct {
 	appends   int           // messages appended in a burst by one writer
-	producers int           // writers at once
-	each      int           // messages of each of them, in a burst
-	steady    int           // the same while the index keeps up
-	sustained time.Duration // how long a writer goes on while the index keeps up
+	producers int           // concurrent writers
+	each      int           // messages per writer, in a burst
+	steady    int           // messages per writer while the index keeps up
+	sustained time.Duration // how long a writer appends while the index keeps up
 	long      int           // messages of the long session
 	sessions  int           // sessions of the wide store
-	perOne    int           // messages of each
+	perOne    int           // messages per session
 	corpus    int64         // bytes of transcripts
-	files     int           // how many files they are in
+	files     int           // number of files
 }
 
 func sizes() map[string]size {

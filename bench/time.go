@@ -6,7 +6,7 @@ import (
 	"time"
 )
 
-// A series is how long the same thing took, again and again.
+// A series is the durations of repetitions of one operation.
 type series []time.Duration
 
 // at returns the value that a share p of the series does not exceed.
@@ -20,7 +20,7 @@ func (s series) at(p float64) time.Duration {
 
 func (s series) median() time.Duration { return s.at(0.5) }
 
-// repeat times f n times, after one that is not counted.
+// repeat times f n times, after one run that is not counted.
 func repeat(n int, f func() error) (s series, err error) {
 	for i := range n + 1 {
 		start := time.Now()

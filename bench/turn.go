@@ -13,7 +13,7 @@ import (
 	"github.com/skein-dev/skein/llm/window"
 )
 
-// instant is a model that answers at once, so that what a turn takes is what
+// instant is a model that answers at once, so that the time of a turn is what
 // skein adds to a model's own time.
 type instant struct{}
 
@@ -28,8 +28,8 @@ func (instant) Stream(context.Context, llm.Request) iter.Seq2[llm.Delta, error] 
 }
 
 // turns measures a turn in a short and in a long session: as a process of its
-// own makes it, from taking the lease to giving it back, and in a chat that
-// goes on.
+// own runs it, from taking the lease to releasing it, and in a chat that
+// continues.
 func turns(ctx context.Context, e *env) error {
 	s, _, err := e.open(ctx, "turn")
 	if err != nil {

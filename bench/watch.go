@@ -16,8 +16,8 @@ import (
 	"github.com/skein-dev/skein/store/sqlite"
 )
 
-// watchFile measures how soon a line that another program appends is found,
-// and what watching costs while nothing happens.
+// watchFile measures how soon a line that another program appends is found, and
+// the cost of watching while nothing happens.
 func watchFile(ctx context.Context, e *env) (err error) {
 	dir, err := e.folder("watched")
 	if err != nil {
@@ -59,7 +59,7 @@ func watchFile(ctx context.Context, e *env) (err error) {
 		if err != nil {
 			return err
 		}
-		if i > 0 { // the first waits for the import of all the rest
+		if i > 0 { // the first one waits for the import of everything else
 			found = append(found, d)
 		}
 	}
@@ -95,7 +95,7 @@ func wait(ctx context.Context, d time.Duration) error {
 	}
 }
 
-// waitForStore opens the store as soon as the other process has made it.
+// waitForStore opens the store as soon as the other process has created it.
 func waitForStore(ctx context.Context, name string) (*sqlite.Store, error) {
 	for range 600 {
 		if _, err := os.Stat(name + "-wal"); err == nil {
@@ -108,8 +108,8 @@ func waitForStore(ctx context.Context, name string) (*sqlite.Store, error) {
 	return nil, errors.New("watch: no store after 30 s")
 }
 
-// appendAndFind appends a prompt with a word that nothing else has and returns
-// how long it takes until a search finds it.
+// appendAndFind appends a prompt with a unique word and returns how long it
+// takes until a search finds it.
 func appendAndFind(ctx context.Context, s skein.Store, name string, t *gen.Transcript, i int) (time.Duration, error) {
 	word := fmt.Sprintf("needle%dq", i)
 	before := len(t.Bytes())
@@ -145,7 +145,7 @@ func appendAndFind(ctx context.Context, s skein.Store, name string, t *gen.Trans
 }
 
 // cpuOf returns the CPU time of a running process, in steps of 10 ms. Only
-// Linux says.
+// Linux reports it.
 func cpuOf(pid int) (time.Duration, error) {
 	b, err := os.ReadFile(fmt.Sprintf("/proc/%d/stat", pid))
 	if err != nil {

@@ -11,7 +11,7 @@ import (
 	"github.com/skein-dev/skein/bench/gen"
 )
 
-// wideStore measures lists, searches and sums over many sessions.
+// wideStore measures lists, searches and totals over many sessions.
 func wideStore(ctx context.Context, e *env) error {
 	s, dir, err := e.open(ctx, "wide")
 	if err != nil {
@@ -107,7 +107,7 @@ func (e *env) ask(dir string, times, want int, query string, args ...any) (serie
 	})
 }
 
-// listCommand times whole processes: ours, and the sqlite3 shell's.
+// listCommand times whole processes: skein's, and the sqlite3 shell's.
 func (e *env) listCommand(ctx context.Context, dir string) error {
 	bin, err := e.build(ctx, "")
 	if err != nil {
@@ -154,10 +154,10 @@ func (e *env) usage(ctx context.Context, s skein.Store, dir string) error {
 	return nil
 }
 
-// middling is the rank of a word that stands in a message of a few hundred.
+// middling is the rank of a word that occurs in a few hundred messages.
 const middling = 1200
 
-// common: a word that stands in nearly every message.
+// common measures a search for a word that occurs in nearly every message.
 func (e *env) common(ctx context.Context, s skein.Store, dir string) error {
 	word, cut := gen.NewWords(1).Rank(0), 0
 	ours, err := repeat(10, func() error {

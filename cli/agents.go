@@ -32,8 +32,8 @@ path of any such file, or of an AgentUse one.`,
 type agentLine struct {
 	Name        string   `json:"name"`
 	Description string   `json:"description,omitempty"`
-	Model       string   `json:"model,omitempty"` // "" for the one that is used anyway
-	Tools       []string `json:"tools,omitempty"` // as the file has them; none for the default ones
+	Model       string   `json:"model,omitempty"` // "" for the default one
+	Tools       []string `json:"tools,omitempty"` // as in the file; none means the default ones
 	Path        string   `json:"path"`
 }
 

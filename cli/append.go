@@ -73,7 +73,7 @@ func (o *appendOptions) run(ctx context.Context, j *job, args []string) error {
 type appended struct {
 	Session skein.SessionID `json:"session"`
 	Seq     skein.Seq       `json:"seq"`
-	New     bool            `json:"new"` // false if the client ID was there already
+	New     bool            `json:"new"` // false if an event with the client ID was stored already
 }
 
 func (o *appendOptions) append(ctx context.Context, j *job, name string, said skein.Event) (skein.Receipt, error) {
@@ -95,11 +95,11 @@ func (o *appendOptions) append(ctx context.Context, j *job, name string, said sk
 		r, err := one(o.begin(ctx, j, name, said))
 		if !errors.Is(err, skein.ErrExists) {
 			return r, err
-		} // another program has just begun it
+		} // another program has just created it
 	}
 }
 
-// begin makes a session with the key name.
+// begin creates a session with the key name.
 func (o *appendOptions) begin(ctx context.Context, j *job, name string, said skein.Event) ([]skein.Receipt, error) {
 	project, err := j.projectOf("")
 	if err != nil {
@@ -150,8 +150,8 @@ func (j *job) input(ctx context.Context, args []string) (string, error) {
 	return string(b), nil
 }
 
-// readAll reads r up to one byte more than a payload may have. It gives up
-// when ctx is cancelled, which a read from a terminal alone would not.
+// readAll reads at most one byte more than a payload may have. It returns when ctx
+// is canceled, which a plain read from a terminal would not.
 func readAll(ctx context.Context, r io.Reader) ([]byte, error) {
 	type result struct {
 		b   []byte

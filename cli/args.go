@@ -7,14 +7,13 @@ import (
 	"github.com/spf13/cobra"
 )
 
-// minus stands for a hyphen that begins a word and no flag. No program can be
-// handed this character.
+// minus stands for a hyphen that begins a word that is not a flag. No program
+// argument can contain this character.
 const minus = "\x00"
 
-// protect marks the words of args that begin with one hyphen and are meant as
-// words: after search what is not to be found, after tag what is taken off. No
-// flag of these two is a single letter but -h; the value of one of root's or
-// theirs stays as it is.
+// protect marks the words of args that begin with one hyphen but are not flags:
+// after search, a word to exclude; after tag, a tag to remove. The only one-letter
+// flag of these two commands is -h. The values of flags stay as they are.
 func protect(root *cobra.Command, args []string) []string {
 	at := slices.IndexFunc(args, func(a string) bool { return a == "search" || a == "tag" })
 	if at < 0 || slices.ContainsFunc(args[:at], func(a string) bool { return !strings.HasPrefix(a, "-") }) && !afterStore(args[:at]) {
@@ -45,8 +44,7 @@ func takesValue(c *cobra.Command, name string) bool {
 	return f != nil && f.NoOptDefVal == ""
 }
 
-// afterStore reports whether all that args has are global flags and their
-// values.
+// afterStore reports whether args consists only of global flags and their values.
 func afterStore(args []string) bool {
 	for i := 0; i < len(args); i++ {
 		switch {

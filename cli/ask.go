@@ -11,8 +11,8 @@ import (
 	"github.com/skein-dev/skein/render"
 )
 
-// ask puts a question to the person at the terminal, on a line of its own.
-// Whatever is no clear yes is a no.
+// ask asks the person at the terminal a question, on a line of its own. Any answer
+// that is not a clear yes counts as no.
 func (j *job) ask(ctx context.Context, q question) (reply, error) {
 	choices := "[y/N]"
 	if q.always != "" {
@@ -31,8 +31,8 @@ func (j *job) ask(ctx context.Context, q question) (reply, error) {
 	return no, err
 }
 
-// line reads one line of stdin; at its end, an empty one. It gives up when ctx
-// is cancelled.
+// line reads one line of stdin; at the end of stdin it returns an empty one. It
+// returns when ctx is canceled.
 func (j *job) line(ctx context.Context) (string, error) {
 	type result struct {
 		text string
@@ -51,7 +51,8 @@ func (j *job) line(ctx context.Context) (string, error) {
 	}
 }
 
-// toolLine says on one line that a tool ran; title is what it was asked.
+// toolLine returns one line that says that a tool ran; title is what the call is
+// about.
 func toolLine(u agent.Update, title string) string {
 	mark, name := "→", u.Call.Name
 	if u.Result != nil && u.Result.Failed {
@@ -66,7 +67,7 @@ func toolLine(u agent.Update, title string) string {
 	return fmt.Sprintf("%s %s (%s)", mark, cut(render.Line(name), 100, false), seconds(u.Wait))
 }
 
-// seconds returns d for people.
+// seconds formats d for people.
 func seconds(d time.Duration) string {
 	if d < 10*time.Second {
 		return fmt.Sprintf("%.1f s", d.Seconds())
@@ -74,8 +75,7 @@ func seconds(d time.Duration) string {
 	return fmt.Sprintf("%.0f s", d.Seconds())
 }
 
-// readLine reads r byte by byte up to the end of a line, and nothing of the
-// next one.
+// readLine reads r byte by byte up to the end of a line, and nothing after it.
 func readLine(r io.Reader) (string, error) {
 	var text []byte
 	for b := make([]byte, 1); ; {

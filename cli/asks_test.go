@@ -10,8 +10,8 @@ import (
 	"github.com/rogpeppe/go-internal/testscript"
 )
 
-// asks sends a request to $SERVER with the token of $TOKEN_FILE, wants that
-// status, and puts the answer's body on stdout.
+// asks sends a request to $SERVER with the token in $TOKEN_FILE, checks the status
+// of the response, and writes its body to stdout.
 func asks(ts *testscript.TestScript, neg bool, args []string) {
 	if neg || len(args) < 3 {
 		ts.Fatalf("usage: asks STATUS METHOD PATH [BODY]")
@@ -29,7 +29,7 @@ func asks(ts *testscript.TestScript, neg bool, args []string) {
 		r.Header.Set("Content-Type", "application/json")
 	}
 	if args[2] == "/mcp" {
-		r.Header.Set("Accept", "application/json, text/event-stream") // as its specification wants it
+		r.Header.Set("Accept", "application/json, text/event-stream") // as MCP requires
 	}
 	a, err := http.DefaultClient.Do(r)
 	ts.Check(err)

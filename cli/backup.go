@@ -59,7 +59,7 @@ does. With --due that is what is made, if it is due.`,
 	return c
 }
 
-// backup makes a backup, at args[0] if there is one, and returns where.
+// backup makes a backup, at args[0] if given, and returns its path.
 func (j *job) backup(ctx context.Context, k inspect.Backups, args []string) (string, error) {
 	path := j.backupPath("backup")
 	if len(args) > 0 {
@@ -119,7 +119,7 @@ or with --yes.`,
 	return c
 }
 
-// putBack says what the store has that a backup at path is put in place of.
+// putBack says what is lost from the store if the backup at path replaces it.
 func (j *job) putBack(ctx context.Context, path, kept string) (loss, error) {
 	if _, err := os.Stat(path); errors.Is(err, fs.ErrNotExist) {
 		return loss{}, notRestored(j, path, skein.ErrNotFound)
@@ -143,7 +143,7 @@ func (j *job) putBack(ctx context.Context, path, kept string) (loss, error) {
 	}, nil
 }
 
-// notRestored says what to do about err.
+// notRestored adds to err what to do about it.
 func notRestored(j *job, path string, err error) error {
 	switch {
 	case gone(err):
@@ -154,7 +154,7 @@ func notRestored(j *job, path string, err error) error {
 	return err
 }
 
-// keeper returns the store as one that can be copied.
+// keeper returns the store as one that can be backed up.
 func (j *job) keeper() (inspect.Backups, error) {
 	k, ok := skein.PartOf[inspect.Backups](j.store)
 	if !ok {
@@ -170,15 +170,15 @@ func (j *job) keeper() (inspect.Backups, error) {
 	return k, nil
 }
 
-// backups returns the folder beside the store that backups go to.
+// backups returns the folder for backups, which is beside the store.
 func (j *job) backups() string { return filepath.Join(filepath.Dir(j.place.Path), "backups") }
 
-// backupPath returns a name for a copy that is made now.
+// backupPath returns a file name for a copy that is made now.
 func (j *job) backupPath(what string) string {
 	return filepath.Join(j.backups(), what+"-"+j.Now().UTC().Format("20060102T150405.000Z")+".db")
 }
 
-// absolute returns path, taken from the directory the person is in.
+// absolute returns path as an absolute path, relative to the working directory.
 func (j *job) absolute(path string) (string, error) {
 	if filepath.IsAbs(path) {
 		return path, nil

@@ -11,7 +11,7 @@ import (
 	"github.com/skein-dev/skein/store/sqlite"
 )
 
-// openFile opens the store at path, until the test ends.
+// openFile opens the store at path and closes it when the test ends.
 func openFile(t *testing.T, path string) *sqlite.Store {
 	t.Helper()
 	st, err := sqlite.Open(t.Context(), path, sqlite.Options{})
@@ -26,8 +26,8 @@ func openFile(t *testing.T, path string) *sqlite.Store {
 	return st
 }
 
-// A backup is the store at one moment: whoever writes meanwhile has written
-// the first n messages of a session by then, whatever n.
+// A backup is the store at one moment: of a session that is written meanwhile, it
+// has the first n messages, for some n.
 func TestABackupWhileOthersWriteIsWhole(t *testing.T) {
 	dir := t.TempDir()
 	writer := openFile(t, filepath.Join(dir, "skein.db"))
@@ -65,7 +65,7 @@ func TestABackupWhileOthersWriteIsWhole(t *testing.T) {
 	}
 }
 
-// wholeCopy fails if the store at path has damage or a gap.
+// wholeCopy fails the test if the store at path has damage or a gap.
 func wholeCopy(t *testing.T, path string) {
 	t.Helper()
 	st := openFile(t, path)

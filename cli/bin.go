@@ -9,10 +9,10 @@ import (
 	"github.com/skein-dev/skein/store/lookup"
 )
 
-// gone reports whether err says that there is no such session (any more).
+// gone reports whether err says that the session does not exist (any more).
 func gone(err error) bool { return errors.Is(err, skein.ErrNotFound) }
 
-// binned returns the one session in the bin that a person means by name.
+// binned returns the one session in the bin that name means.
 func (j *job) binned(ctx context.Context, name string) (skein.Session, error) {
 	s, err := lookup.Resolve(ctx, j.store, name, skein.Filter{Bin: true})
 	switch {
@@ -24,8 +24,8 @@ func (j *job) binned(ctx context.Context, name string) (skein.Session, error) {
 	return s, err
 }
 
-// sessionOrBinned returns the one session that a person means by name: one
-// that is not in the bin, if there is one, else one that is.
+// sessionOrBinned returns the one session that name means: one that is not in the
+// bin, if there is one, else one in the bin.
 func (j *job) sessionOrBinned(ctx context.Context, name string) (skein.Session, error) {
 	s, err := j.session(ctx, name)
 	if !gone(err) {
@@ -37,7 +37,7 @@ func (j *job) sessionOrBinned(ctx context.Context, name string) (skein.Session, 
 	return s, err
 }
 
-// called returns the name of s for a sentence, short and without its quotes.
+// called returns a short name for s to use in a sentence, without quotes around it.
 func called(s skein.Session) string {
 	s = drawn(false).session(s)
 	return cut(render.Line(s.Name()), 50, false)

@@ -8,11 +8,12 @@ import (
 	"github.com/skein-dev/skein/render"
 )
 
-// bytesText returns n bytes for people.
+// bytesText formats n bytes for people.
 func bytesText(n int64) string { return render.Bytes(n) }
 
 // parseBytes reads a size as people type it: 1GB, 1.5 MB, 200k, 4096. Units are
-// thousands; KiB and so on are 1024. It returns false if s is none.
+// powers of 1000; KiB and so on are powers of 1024. It returns false if s is not a
+// size.
 func parseBytes(s string) (int64, bool) {
 	text := strings.ToUpper(strings.TrimSpace(s))
 	i := strings.IndexFunc(text, func(r rune) bool { return (r < '0' || r > '9') && r != '.' })

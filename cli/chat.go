@@ -47,17 +47,17 @@ stdout and all else to stderr; the exit code is 1 if one of them failed.`,
 type chat struct {
 	*job
 	options threadOptions
-	screen  screen.Screen // nil when it is closed
+	screen  screen.Screen // nil if closed
 	thread  *thread
 	calls   callLog
-	above   string // what kind of thing stands above: see gap
-	thought string // reasoning that is not shown yet
-	tokens  int64  // that came in this turn, about
+	above   string // the kind of the last thing shown: see gap
+	thought string // reasoning not shown yet
+	tokens  int64  // received in this turn, roughly
 	kept    bool   // what the person said in this turn is stored
 	failed  bool   // something that was said was not done
 }
 
-// chat holds the conversation that the flags ask for.
+// chat runs the conversation that the flags ask for.
 func (o *threadOptions) chat(ctx context.Context, j *job) (err error) {
 	c := &chat{job: j, options: *o}
 	if err := c.open(); err != nil {
@@ -77,7 +77,7 @@ func (o *threadOptions) chat(ctx context.Context, j *job) (err error) {
 	if errors.Is(err, errLeave) {
 		err = nil
 	}
-	if err == nil && c.failed && !c.Terminal.In { // no person has seen it: the program that wrote the lines learns it by the exit code
+	if err == nil && c.failed && !c.Terminal.In { // nobody is watching: the program that wrote the lines needs the exit code
 		err = errSilent
 	}
 	if err != nil {
@@ -114,10 +114,10 @@ func (c *chat) talk(ctx context.Context) error {
 	}
 }
 
-// errLeave ends the conversation as the person wishes.
+// errLeave ends the conversation at the person's request.
 var errLeave = errors.New("the person leaves")
 
-// obey does what text asks for: a command, or words for the model.
+// obey does what text asks for: it runs a command, or sends a prompt to the model.
 func (c *chat) obey(ctx context.Context, text string) error {
 	if name, args, ok := slashed(text); ok {
 		return c.command(ctx, name, args)
@@ -126,7 +126,7 @@ func (c *chat) obey(ctx context.Context, text string) error {
 	err := c.turn(ctx, func(ctx context.Context) (agent.Outcome, error) { return c.thread.say(ctx, text) })
 	switch {
 	case c.kept:
-	case errors.Is(err, skein.ErrFenced): // it ends here: there is no other prompt
+	case errors.Is(err, skein.ErrFenced): // the session cannot continue here, so there is no next prompt
 		c.screen.Note("not stored: " + cleanText(text))
 	default:
 		c.screen.Prefill(text)
@@ -134,13 +134,14 @@ func (c *chat) obey(ctx context.Context, text string) error {
 	return err
 }
 
-// complain shows an error that does not end the conversation, and what to do.
+// complain shows an error that does not end the conversation, and what to do about
+// it.
 func (c *chat) complain(err error) {
 	c.failed = true
 	err = noModel(err)
 	text, hint := sentence(err), ""
 	if _, after, ok := strings.Cut(text, skein.ErrInvalid.Error()+" "); ok && errors.Is(err, skein.ErrInvalid) {
-		text = after // the path that the error took says nothing to a person
+		text = after // the call path in the error means nothing to a person
 	} else if _, hint = outcome(err, "skein chat"); !isAdvised(err) && errors.Is(err, errUsage) {
 		hint = "see: /help"
 	}
@@ -162,7 +163,7 @@ func isAdvised(err error) bool {
 	return errors.As(err, &a)
 }
 
-// turn lets the model answer, and says how that ended if it is not done.
+// turn lets the model answer, and if the turn was not completed, says why.
 func (c *chat) turn(ctx context.Context, do func(context.Context) (agent.Outcome, error)) error {
 	ctx, stop := context.WithCancel(ctx)
 	defer stop()
@@ -187,7 +188,7 @@ func (c *chat) turn(ctx context.Context, do func(context.Context) (agent.Outcome
 	return err
 }
 
-// why says why a turn ended before the model was done; "" if it was.
+// why says why a turn ended before the model was done; "" if it was done.
 func (c *chat) why(out agent.Outcome) string {
 	switch out.Stop {
 	case agent.Interrupted:

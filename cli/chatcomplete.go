@@ -12,8 +12,8 @@ import (
 	"github.com/skein-dev/skein/render"
 )
 
-// complete returns what may stand before byte at of what is being typed:
-// commands and what they take, and paths and agents after @.
+// complete returns the completions at byte at of the text being typed: commands and
+// their arguments, and after @ paths and agents.
 func (c *chat) complete(text string, at int) screen.Completion {
 	typed := text[:at]
 	if i := mentioned(typed); i >= 0 {
@@ -34,8 +34,8 @@ func (c *chat) complete(text string, at int) screen.Completion {
 	return screen.Completion{}
 }
 
-// mentioned returns where the @ of the last word of typed is; -1 if it has
-// none.
+// mentioned returns the index of the @ that begins the last word of typed; -1 if it
+// has none.
 func mentioned(typed string) int {
 	i := strings.LastIndexAny(typed, " \t\n(") + 1
 	if strings.HasPrefix(typed[i:], "@") {
@@ -56,7 +56,7 @@ func slashWords(typed string) (words []screen.Word) {
 	return words
 }
 
-// mentionable returns the paths, and the agents, that begin with typed.
+// mentionable returns the paths and agents that begin with typed.
 func (c *chat) mentionable(typed string) (words []screen.Word) {
 	dir, base := filepath.Split(typed)
 	in := fromHome(dir, c.dirs.Home)
@@ -65,7 +65,7 @@ func (c *chat) mentionable(typed string) (words []screen.Word) {
 	}
 	files, err := os.ReadDir(in)
 	if err != nil {
-		files = nil // there is nothing to offer
+		files = nil // nothing to offer
 	}
 	for _, f := range files {
 		name := f.Name()
@@ -87,7 +87,7 @@ func (c *chat) mentionable(typed string) (words []screen.Word) {
 func (c *chat) agentWords(_ context.Context, typed string) (words []screen.Word) {
 	found, _, err := c.thread.roster.Definitions()
 	if err != nil {
-		return nil // nobody could read an error here
+		return nil // there is no place to show an error
 	}
 	for _, d := range found {
 		if strings.HasPrefix(d.Name, typed) {
@@ -97,7 +97,7 @@ func (c *chat) agentWords(_ context.Context, typed string) (words []screen.Word)
 	return words
 }
 
-// modelWords returns the models that answered before, and the providers.
+// modelWords returns the models that have answered before, and the providers.
 func (c *chat) modelWords(ctx context.Context, typed string) (words []screen.Word) {
 	var names []string
 	found, err := c.job.sessions(ctx, skein.Filter{Limit: most})
@@ -122,7 +122,7 @@ func (c *chat) modelWords(ctx context.Context, typed string) (words []screen.Wor
 	return words
 }
 
-// sessionWords returns the sessions that are called so.
+// sessionWords returns the sessions whose names match typed.
 func (c *chat) sessionWords(ctx context.Context, typed string) (words []screen.Word) {
 	found, err := c.job.sessions(ctx, skein.Filter{NoChildren: true, Limit: most})
 	if err != nil {
@@ -135,7 +135,7 @@ func (c *chat) sessionWords(ctx context.Context, typed string) (words []screen.W
 	return words
 }
 
-// formatWords returns the formats that one can export to.
+// formatWords returns the formats that a session can be exported to.
 func (c *chat) formatWords(_ context.Context, typed string) (words []screen.Word) {
 	for _, f := range exportNames {
 		if strings.HasPrefix(f, typed) {

@@ -19,7 +19,8 @@ import (
 	"github.com/skein-dev/skein/render"
 )
 
-// open opens the screen: the terminal, if it is one that can move its cursor.
+// open opens the screen: a full terminal if the cursor can be moved on it, else a
+// plain one.
 func (c *chat) open() error {
 	in, inOK := c.Stdin.(*os.File)
 	out, outOK := c.Stdout.(*os.File)
@@ -42,7 +43,7 @@ func (c *chat) open() error {
 	return err
 }
 
-// typed returns what was typed in this project before.
+// typed returns the history of what was typed in this project.
 func (c *chat) typed() (*screen.History, error) {
 	cwd, err := c.Getwd()
 	if err != nil {
@@ -55,17 +56,17 @@ func (c *chat) closeScreen() error {
 	if c.screen == nil {
 		return nil
 	}
-	err := c.screen.Close() // until then a key may ask for it
+	err := c.screen.Close() // until it is closed, a key may still use it
 	c.screen = nil
 	return err
 }
 
-// face returns what the thread sees of the conversation.
+// face returns the callbacks by which the thread talks to the conversation.
 func (c *chat) face() face {
 	return face{program: "skein chat", observe: c.observe, ask: c.ask, tell: c.tell}
 }
 
-// tell says something that is no answer.
+// tell prints a note that is not part of an answer.
 func (c *chat) tell(format string, args ...any) {
 	text := cleanText(fmt.Sprintf(format, args...))
 	if c.screen == nil || !c.Terminal.Err {
@@ -76,7 +77,7 @@ func (c *chat) tell(format string, args ...any) {
 	c.screen.Note(c.paint.dim(c.fitted(text)))
 }
 
-// fitted returns text in lines that the terminal does not break.
+// fitted wraps text to the width of the terminal.
 func (c *chat) fitted(text string) string {
 	if width := c.width(); width > 0 {
 		return ansi.Wrap(text, width-1, "")
@@ -84,7 +85,7 @@ func (c *chat) fitted(text string) string {
 	return text
 }
 
-// ask puts a question to the person. At the end of a pipe the answer is no.
+// ask asks the person a question. At the end of a pipe the answer is no.
 func (c *chat) ask(ctx context.Context, q question) (reply, error) {
 	c.screen.Said()
 	choices := []screen.Choice{
@@ -102,7 +103,7 @@ func (c *chat) ask(ctx context.Context, q question) (reply, error) {
 	return reply(answer), err
 }
 
-// gap leaves a line free between things of different kinds; not in a pipe.
+// gap prints a blank line between things of different kinds, except in a pipe.
 func (c *chat) gap(kind string) {
 	if _, ok := c.screen.(*screen.Terminal); ok && c.above != "" && c.above != kind {
 		c.screen.Note("")
@@ -156,10 +157,10 @@ func (c *chat) observe(u agent.Update) {
 	}
 }
 
-// reckon counts the tokens of text that came: about four bytes each.
+// reckon estimates the tokens of text that came: about four bytes each.
 func (c *chat) reckon(text string) { c.tokens += int64(len(text)+3) / 4 }
 
-// ponder shows the reasoning that came, if that is wanted.
+// ponder shows the reasoning received so far, if the person wants to see it.
 func (c *chat) ponder() {
 	text := strings.TrimSpace(cleanText(c.thought))
 	c.thought = ""
@@ -170,11 +171,11 @@ func (c *chat) ponder() {
 	c.screen.Note(c.paint.dim("┊ " + strings.ReplaceAll(text, "\n", "\n┊ ")))
 }
 
-// lastLine returns the last line of text that has anything on it.
+// lastLine returns the last line of text that is not blank.
 func lastLine(text string) string {
 	text = strings.TrimRight(text, "\n ")
 	return text[strings.LastIndexByte(text, '\n')+1:]
 }
 
-// cleanText returns text of others as a terminal may show it.
+// cleanText returns untrusted text made safe for a terminal.
 func cleanText(text string) string { return render.Clean(text) }

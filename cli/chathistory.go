@@ -14,7 +14,7 @@ import (
 // resumed is how many messages are shown when a session is resumed.
 const resumed = 10
 
-// greet says which thread this is, and shows what was said in it.
+// greet says which thread this is, and shows its earlier messages.
 func (c *chat) greet(ctx context.Context) error {
 	c.banner()
 	if at := c.thread.at; at.forked && !c.thread.Begun() {
@@ -45,7 +45,7 @@ func (c *chat) greet(ctx context.Context) error {
 	return err
 }
 
-// banner says on a line where one is.
+// banner says in one line which session this is.
 func (c *chat) banner() {
 	t := c.thread
 	about := []string{t.Agent().Model.About().String(), c.tilde(t.cwd())}
@@ -59,7 +59,7 @@ func (c *chat) banner() {
 	c.tell("%s · %s · /help", cut(strings.Join(strings.Fields(title), " "), 40, false), strings.Join(about, " · "))
 }
 
-// past shows what was said in s, as the flags want it.
+// past shows the earlier messages of s, as the flags ask.
 func (c *chat) past(ctx context.Context, s skein.Session) error {
 	switch {
 	case c.options.none:
@@ -72,8 +72,8 @@ func (c *chat) past(ctx context.Context, s skein.Session) error {
 	return c.messages(ctx, s, resumed)
 }
 
-// everything shows all messages of s that were not taken back, as they are
-// read: there may be more than fit in memory.
+// everything shows all messages of s that were not taken back while it reads them:
+// they may not all fit in memory.
 func (c *chat) everything(ctx context.Context, s skein.Session) error {
 	c.gap("past")
 	t := c.transcript(printer{c.screen})
@@ -91,8 +91,8 @@ func (c *chat) everything(ctx context.Context, s skein.Session) error {
 	return nil
 }
 
-// messages shows the newest n messages of s that were not taken back, and says
-// how many there are before them.
+// messages shows the newest n messages of s that were not taken back, and says how
+// many earlier ones there are.
 func (c *chat) messages(ctx context.Context, s skein.Session, n int) error {
 	j := *c.job
 	j.store = c.thread.store
@@ -118,8 +118,8 @@ func (c *chat) messages(ctx context.Context, s skein.Session, n int) error {
 	return nil
 }
 
-// newestShown returns the newest n messages of s that were not taken back, and
-// how many there are before them.
+// newestShown returns the newest n messages of s that were not taken back, and how
+// many earlier ones there are.
 func (j *job) newestShown(ctx context.Context, s skein.Session, n int) (shown []skein.Entry, earlier int, err error) {
 	store := lenient.Store(j.store, nil)
 	for ask := n; ; ask *= 4 {
@@ -140,7 +140,7 @@ func (j *job) newestShown(ctx context.Context, s skein.Session, n int) (shown []
 	}
 }
 
-// transcript returns what writes messages as this chat shows them.
+// transcript returns a writer of messages in the style of this chat.
 func (c *chat) transcript(w io.Writer) *transcript {
 	j := *c.job
 	env := *c.Env

@@ -22,7 +22,8 @@ func (c *chat) again(ctx context.Context, s skein.Session) error {
 	return t.j.replay(ctx, printer{c.screen}, s, r, t.o)
 }
 
-// A printer prints what is written to it, which is whole lines.
+// A printer is an io.Writer that prints on a screen. Each write must be whole
+// lines.
 type printer struct{ screen.Screen }
 
 func (p printer) Write(b []byte) (int, error) {

@@ -20,12 +20,12 @@ type ran struct {
 	took   time.Duration
 }
 
-// A callLog is the tool calls of a conversation. It is safe for use by many
-// goroutines: a key shows a call while others run.
+// A callLog is the tool calls of a conversation. It is safe for concurrent use: a
+// key press shows a call while others run.
 type callLog struct {
 	mu     sync.Mutex
 	all    []ran
-	opened int // of them that were shown whole, from the newest
+	opened int // how many of them, from the newest, were shown in full
 }
 
 // begin notes that a call has started.
@@ -35,7 +35,7 @@ func (l *callLog) begin(r ran) {
 	l.all, l.opened = append(l.all, r), 0
 }
 
-// title returns what a call that runs is about.
+// title returns what a running call is about.
 func (l *callLog) title(call *skein.Call) string {
 	l.mu.Lock()
 	defer l.mu.Unlock()
@@ -47,7 +47,7 @@ func (l *callLog) title(call *skein.Call) string {
 	return "tool"
 }
 
-// end puts the outcome of a call with the call, and returns both.
+// end stores the outcome of a call with the call, and returns both.
 func (l *callLog) end(u agent.Update) ran {
 	l.mu.Lock()
 	defer l.mu.Unlock()
@@ -62,7 +62,7 @@ func (l *callLog) end(u agent.Update) ran {
 	return r
 }
 
-// newest returns the n-th newest call, 1 for the last.
+// newest returns the n-th newest call; 1 is the newest.
 func (l *callLog) newest(n int) (ran, bool) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
@@ -73,7 +73,7 @@ func (l *callLog) newest(n int) (ran, bool) {
 	return l.all[len(l.all)-n], true
 }
 
-// next returns the newest call that was not shown since the last one began.
+// next returns the newest call that has not been shown since the last one began.
 func (l *callLog) next() (ran, bool) {
 	l.mu.Lock()
 	n := l.opened + 1
@@ -97,8 +97,8 @@ func (c *chat) watchTool(u agent.Update) {
 	}
 }
 
-// watchChild shows, more briefly, what happens where an agent works for this
-// one.
+// watchChild shows, more briefly, what happens in a session that was delegated to
+// another agent.
 func (c *chat) watchChild(u agent.Update) {
 	switch u.Kind {
 	case agent.Running:
@@ -119,7 +119,7 @@ func resultOf(u agent.Update) skein.Result {
 	return *u.Result
 }
 
-// toolLine returns a call that has ended on one line.
+// toolLine returns one line about a call that has ended.
 func (c *chat) toolLine(r ran) string {
 	p, mark := c.paint, c.paint.green("✓")
 	if r.result.Failed {
@@ -145,7 +145,7 @@ func (c *chat) toolLine(r ran) string {
 	return "  " + mark + " " + p.yellow(name) + " " + about + p.dim(tail)
 }
 
-// width returns the terminal's; 0 if there is none.
+// width returns the width of the terminal; 0 without a terminal.
 func (c *chat) width() int {
 	if t, ok := c.screen.(*screen.Terminal); ok {
 		return t.Width()
@@ -153,7 +153,7 @@ func (c *chat) width() int {
 	return 0
 }
 
-// openCall shows the whole of the newest call that is not shown yet.
+// openCall shows in full the newest call that was not shown yet.
 func (c *chat) openCall() {
 	r, ok := c.calls.next()
 	if !ok {
@@ -163,7 +163,7 @@ func (c *chat) openCall() {
 	c.showCall(r)
 }
 
-// showCall shows all of a call: what went in, what came out.
+// showCall shows a call in full: its input and its output.
 func (c *chat) showCall(r ran) {
 	p := c.paint
 	var b strings.Builder

@@ -87,7 +87,7 @@ func (o *clearOptions) run(ctx context.Context, j *job, args []string) error {
 	return nil
 }
 
-// loss names the session, and says what of it would be cleared.
+// loss names the session, and says how much of it would be cleared.
 func (o *clearOptions) loss(ctx context.Context, j *job, s *skein.Session) (loss, error) {
 	if !o.log {
 		return loss{lines: []string{j.named(s, nil)}, would: "its context would begin afresh, all of it staying in the session"}, nil
@@ -99,8 +99,8 @@ func (o *clearOptions) loss(ctx context.Context, j *job, s *skein.Session) (loss
 	return loss{[]string{j.named(s, nil), "its log: " + j.tilde(path)}, "Empty the log for good?", "its log would be emptied"}, nil
 }
 
-// clearContext takes all that was said in s out of its context. The error
-// wraps skein.ErrLocked if another program works on it.
+// clearContext takes everything said in s out of its context. The error wraps
+// skein.ErrLocked if another program works on it.
 func (j *job) clearContext(ctx context.Context, s skein.Session) (err error) {
 	lease, err := skein.LeasesOf(j.store).Acquire(ctx, s.ID, skein.LeaseRequest{Program: "skein clear"})
 	if err != nil {
@@ -115,8 +115,8 @@ func (j *job) clearContext(ctx context.Context, s skein.Session) (err error) {
 	return err
 }
 
-// clearLog empties the log of s for good. The store is told first, so that
-// nothing brings the lines back.
+// clearLog empties the log of s for good. The store is told first, so that the
+// lines are not written again.
 func (j *job) clearLog(ctx context.Context, s skein.Session) error {
 	if _, err := j.logOf(ctx, s); err != nil {
 		return err

@@ -7,7 +7,7 @@ import (
 	"github.com/spf13/cobra"
 )
 
-// groups is every command, in the order of the help.
+// groups lists every command, in the order of the help.
 var groups = []struct {
 	title    string
 	commands []func(*frame) *cobra.Command
@@ -32,11 +32,11 @@ var groups = []struct {
 	}},
 }
 
-// order is an annotation: the place of a command in the help. cobra itself
-// sorts commands by name.
+// order is an annotation: the position of a command in the help. cobra itself sorts
+// commands by name.
 const order = "order"
 
-// inOrder returns the commands of c as groups has them.
+// inOrder returns the commands of c in the order of groups.
 func inOrder(c *cobra.Command) []*cobra.Command {
 	return slices.SortedStableFunc(slices.Values(c.Commands()), func(a, b *cobra.Command) int {
 		return place(a) - place(b)

@@ -11,15 +11,15 @@ import (
 	"github.com/skein-dev/skein/render"
 )
 
-// A completer returns what a word that begins with typed may become: each the
-// word, and after a tab what it is.
+// A completer returns completions of a word that begins with typed: each is the
+// word, and after a tab a description.
 type completer func(ctx context.Context, typed string) []string
 
-// most is how many sessions are offered, and looked at.
+// most is how many sessions are read, and at most offered.
 const most = 200
 
-// recently returns the newest sessions. What goes wrong gives none: nobody
-// could read an error.
+// recently returns the newest sessions. If that fails it returns nil: there is no
+// place to show an error.
 func (f *frame) recently(ctx context.Context, of skein.Filter) []skein.Session {
 	j, err := f.job()
 	if err != nil {
@@ -37,8 +37,7 @@ func (f *frame) recently(ctx context.Context, of skein.Filter) []skein.Session {
 	return found
 }
 
-// names completes the name of a session: its ID as lists show it, or its
-// title.
+// names completes the name of a session: its ID as lists show it, or its title.
 func (f *frame) names(ctx context.Context, typed string) []string {
 	return namesOf(f.recently(ctx, skein.Filter{NoChildren: true}), typed)
 }
@@ -62,7 +61,7 @@ func namesOf(found []skein.Session, typed string) (words []string) {
 	return words
 }
 
-// seen completes to what the newest sessions have in one of their fields.
+// seen completes to the values that the newest sessions have in one field.
 func (f *frame) seen(of func(*skein.Session) []string) completer {
 	return func(ctx context.Context, typed string) []string {
 		var words []string
@@ -78,9 +77,9 @@ func (f *frame) seen(of func(*skein.Session) []string) completer {
 	}
 }
 
-// completeSessionFlags completes those flags of c that narrow sessions down.
+// completeSessionFlags completes those flags of c that filter sessions.
 func (f *frame) completeSessionFlags(c *cobra.Command) {
-	if c.Flags().Lookup("take-over") != nil { // it has them to choose who answers
+	if c.Flags().Lookup("take-over") != nil { // there these flags choose who answers
 		f.completeThreadFlags(c)
 		return
 	}
@@ -102,8 +101,8 @@ func (f *frame) completeSessionFlags(c *cobra.Command) {
 	}
 }
 
-// completeNames completes NAME where a command's use line has it, and does
-// nothing if the command sees to that itself.
+// completeNames completes NAME where it is in a command's use line, unless the
+// command has its own completion.
 func (f *frame) completeNames(c *cobra.Command) {
 	switch words := strings.Fields(c.Use); {
 	case c.ValidArgsFunction != nil || len(words) < 2:
@@ -116,8 +115,7 @@ func (f *frame) completeNames(c *cobra.Command) {
 	}
 }
 
-// completeArg completes the first word after the command by by, others as
-// files.
+// completeArg completes the first argument with by, and the others as files.
 func (f *frame) completeArg(c *cobra.Command, by completer) {
 	c.ValidArgsFunction = func(c *cobra.Command, args []string, typed string) ([]string, cobra.ShellCompDirective) {
 		if len(args) > 0 {
@@ -127,14 +125,14 @@ func (f *frame) completeArg(c *cobra.Command, by completer) {
 	}
 }
 
-// completeArgs completes every word after the command by by.
+// completeArgs completes every argument with by.
 func (f *frame) completeArgs(c *cobra.Command, by completer) {
 	c.ValidArgsFunction = func(c *cobra.Command, _ []string, typed string) ([]string, cobra.ShellCompDirective) {
 		return by(c.Context(), typed), cobra.ShellCompDirectiveNoFileComp
 	}
 }
 
-// complete completes the value of a flag by by.
+// complete completes the value of a flag with by.
 func (f *frame) complete(c *cobra.Command, flag string, by completer) {
 	mustComplete(c.RegisterFlagCompletionFunc(flag, func(c *cobra.Command, _ []string, typed string) ([]string, cobra.ShellCompDirective) {
 		return by(c.Context(), typed), cobra.ShellCompDirectiveNoFileComp
@@ -146,7 +144,7 @@ func fixed(c *cobra.Command, flag string, values ...string) {
 	mustComplete(c.RegisterFlagCompletionFunc(flag, cobra.FixedCompletions(values, cobra.ShellCompDirectiveNoFileComp)))
 }
 
-// mustComplete panics if a command completes a flag that it does not have.
+// mustComplete panics if a completion is registered for a flag that does not exist.
 func mustComplete(err error) {
 	if err != nil {
 		panic("cli: " + err.Error())

@@ -84,7 +84,7 @@ With the name of a SETTING, print its value alone.
 type configLine struct {
 	Settings map[string]value  `json:"settings"`
 	Folders  map[string]string `json:"folders"`
-	Ignored  []string          `json:"ignored"` // what the files say that nobody heeds
+	Ignored  []string          `json:"ignored"` // what has no effect in the files
 }
 
 func (o *configOptions) run(ctx context.Context, j *job, args []string) error {
@@ -105,7 +105,7 @@ func (o *configOptions) run(ctx context.Context, j *job, args []string) error {
 		return writeJSON(j.Stdout, configLine{j.settings.values, folders, append([]string{}, j.settings.unknown...)})
 	}
 	t := table{columns: []column{{title: "SETTING", paint: j.paint.cyan}, {title: "VALUE"}, {title: "FROM", paint: j.paint.dim}}}
-	var rows []string // the settings in their order, then the tables
+	var rows []string // the settings in order, then the tables
 	for _, k := range known() {
 		rows = append(rows, k.name)
 	}

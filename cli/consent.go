@@ -13,9 +13,9 @@ import (
 	"github.com/skein-dev/skein/store/lookup"
 )
 
-// A consent is what a command that destroys something for good has to hear
-// first: a yes at the terminal, or --yes. It names what it is about to destroy
-// before that. --dry-run only names it.
+// A consent is what a command that destroys something for good needs first: a yes
+// at the terminal, or --yes. Before that, it names what will be destroyed. With
+// --dry-run it only names it.
 type consent struct{ yes, dryRun bool }
 
 func (o *consent) flags(c *cobra.Command) {
@@ -23,17 +23,17 @@ func (o *consent) flags(c *cobra.Command) {
 	c.Flags().BoolVarP(&o.dryRun, "dry-run", "n", false, "only say what would be done")
 }
 
-// A loss is what is about to be destroyed.
+// A loss is what will be destroyed.
 type loss struct {
-	lines    []string // that name it
+	lines    []string // names of what is destroyed
 	question string   // "Destroy it for good?"
 	would    string   // "it would be destroyed"
 }
 
-// given reports whether a person agrees that something is destroyed. what is
-// only called if it has to be named.
+// given reports whether the person agrees to the destruction. It calls what only if
+// what is destroyed has to be named.
 //
-// Where nobody can be asked, the error wraps errUsage.
+// The error wraps errUsage if there is nobody to ask.
 func (o *consent) given(ctx context.Context, j *job, what func() (loss, error)) (bool, error) {
 	if o.yes && !o.dryRun {
 		return true, nil
@@ -59,10 +59,9 @@ func (o *consent) given(ctx context.Context, j *job, what func() (loss, error)) 
 	return answer == yes, err
 }
 
-// doomed returns the one session, in the bin or not, that a person means by
-// name, for a command that destroys. What is easily said and means something
-// else in the next folder, or tomorrow, does not name it: neither a part of a
-// title, nor - or last.
+// doomed returns the one session, in the bin or not, that name means, for a command
+// that destroys it. A name that may mean something else tomorrow or in another
+// folder is not enough: a part of a title, - or last.
 //
 // The error wraps errUsage for those, skein.ErrAmbiguous or skein.ErrNotFound.
 func (j *job) doomed(ctx context.Context, name string) (skein.Session, error) {
@@ -72,7 +71,7 @@ func (j *job) doomed(ctx context.Context, name string) (skein.Session, error) {
 			s, err = lookup.ResolveWhole(ctx, j.store, name, skein.Filter{Bin: true})
 		}
 		if several := (*skein.AmbiguousError)(nil); errors.As(err, &several) {
-			return s, several // it names the name itself
+			return s, several // the error includes the name
 		}
 		if !gone(err) {
 			return s, err
@@ -97,8 +96,8 @@ func (j *job) doomed(ctx context.Context, name string) (skein.Session, error) {
 		"did you mean:\n%s", candidates(several.Candidates, j.Now()))
 }
 
-// named returns how a session is named before it is destroyed: what it is
-// called, where it belongs, how much it is and who keeps what of it.
+// named describes a session before it is destroyed: its name, its project, its
+// size, and which forks keep parts of it.
 func (j *job) named(s *skein.Session, forks []skein.SessionID) string {
 	text := fmt.Sprintf("%s %q", shortID(s.ID), called(*s))
 	if s.Project != "" {
@@ -114,7 +113,7 @@ func (j *job) named(s *skein.Session, forks []skein.SessionID) string {
 	return text
 }
 
-// forksOf returns the forks of session id, those in the bin too.
+// forksOf returns the forks of session id, including those in the bin.
 func forksOf(ctx context.Context, j *job, id skein.SessionID) (forks []skein.SessionID, err error) {
 	for _, bin := range []bool{false, true} {
 		found, err := j.sessions(ctx, skein.Filter{Parent: id, Bin: bin, IncludeEmpty: true})

@@ -8,8 +8,8 @@ import (
 	"github.com/skein-dev/skein/store/memory"
 )
 
-// walrus is a store with a session that a part of its title, the folder and the
-// time all seem to name.
+// walrus returns a store with a session that could be meant by a part of its title,
+// by the folder, and by the time.
 func walrus(t *testing.T) skein.Store {
 	t.Helper()
 	st := memory.New()
@@ -28,7 +28,7 @@ func walrus(t *testing.T) skein.Store {
 	return st
 }
 
-// destroying is what destroys a session for good.
+// destroying returns the commands that destroy a session for good.
 func destroying(name string) [][]string {
 	return [][]string{
 		{"rm", name, "--purge"},
@@ -60,7 +60,7 @@ func TestNothingIsDestroyedByAPartOfANameOrByAWord(t *testing.T) {
 func TestWhatIsDestroyedIsNamedAndAskedFor(t *testing.T) {
 	for _, name := range []string{"session1", "cli:zoo", "feed the WALRUS"} {
 		for _, c := range []struct {
-			answer   string // "-": there is no terminal
+			answer   string // "-": without a terminal
 			more     []string
 			code     int
 			says     string

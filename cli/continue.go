@@ -63,8 +63,8 @@ taken up; on a terminal the conversation is opened.`,
 	return c
 }
 
-// goOn says the prompt, if there is one; else it takes up the last one, if
-// that has no answer, or opens the conversation.
+// goOn says the prompt, if there is one. Else it retries the last prompt, if that
+// has no answer, or opens the conversation.
 func (o *runOptions) goOn(ctx context.Context, j *job, args []string, start start, program string) error {
 	prompt, err := j.prompt(ctx, args)
 	if err != nil {
@@ -90,7 +90,7 @@ func (o *runOptions) goOn(ctx context.Context, j *job, args []string, start star
 	})
 }
 
-// again returns how program is called to go on in t.
+// again returns the command line by which program continues t.
 func (o *runOptions) again(t *thread, program string) string {
 	if o.name == "" && o.key == "" {
 		return program

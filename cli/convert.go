@@ -21,7 +21,7 @@ import (
 
 type convertOptions struct {
 	out   string
-	users []string // whose sessions become whose, as given
+	users []string // which user's sessions become whose, as given
 	json  bool
 	over  bool
 }
@@ -93,7 +93,7 @@ func (o *convertOptions) run(ctx context.Context, j *job, args []string) error {
 	return cmp.Or(o.write(ctx, j, to, home, paths), failed(rep))
 }
 
-// from returns what is read: a format's usual place, or a path.
+// from returns what to read: a format's usual place, or a path.
 func (o *convertOptions) from(j *job, name string) (read []interop.Format, paths []string, err error) {
 	if f, err := formatNamed("FROM", name); err == nil {
 		for _, p := range f.Places(j.home()) {
@@ -118,8 +118,8 @@ func (o *convertOptions) from(j *job, name string) (read []interop.Format, paths
 	return formats(), []string{path}, nil
 }
 
-// write writes every session that came from paths. One that cannot be does not
-// keep the others from it.
+// write writes every session that came from paths. If one cannot be written, it
+// continues with the others.
 func (o *convertOptions) write(ctx context.Context, j *job, to interop.Format, home string, paths []string) error {
 	ids, all, silent, err := j.from(ctx, paths)
 	if err != nil {
@@ -135,7 +135,7 @@ func (o *convertOptions) write(ctx context.Context, j *job, to interop.Format, h
 		case silent[id] && errors.Is(err, skein.ErrInvalid):
 			empty = append(empty, "  "+names[id])
 		default:
-			defer j.say("skein: %v", err) // below what was written of it
+			defer j.say("skein: %v", err) // below the lines about what was written
 			failed++
 		}
 		return tellWritten(j, to, home, done, names, o.json)
@@ -155,9 +155,9 @@ func (o *convertOptions) write(ctx context.Context, j *job, to interop.Format, h
 	return nil
 }
 
-// from returns the sessions that came from paths: those that are to be written,
-// the one that was changed last behind the others,
-// all with those that they started, and in which of them nothing was said.
+// from returns the sessions that came from paths: ids are those to be written, the
+// one changed last at the end; all includes the sessions that they started; silent
+// are those in which nothing was said.
 func (j *job) from(ctx context.Context, paths []string) (ids, all []skein.SessionID, silent map[skein.SessionID]bool, err error) {
 	silent = map[skein.SessionID]bool{}
 	parents := map[skein.SessionID]skein.SessionID{}
@@ -185,8 +185,8 @@ func (j *job) from(ctx context.Context, paths []string) (ids, all []skein.Sessio
 	return parentsFirst(ids, parents), all, silent, nil
 }
 
-// parentsFirst puts each of ids behind the one that it is a fork of: whoever
-// reads files in the order in which they were written meets that first.
+// parentsFirst puts each fork after its parent, so that a reader of the files in
+// the order they were written sees the parent first.
 func parentsFirst(ids []skein.SessionID, parents map[skein.SessionID]skein.SessionID) (out []skein.SessionID) {
 	const waits, placed = 1, 2
 	state := map[skein.SessionID]int{}
@@ -194,7 +194,7 @@ func parentsFirst(ids []skein.SessionID, parents map[skein.SessionID]skein.Sessi
 		state[id] = waits
 	}
 	for _, id := range ids {
-		var line []skein.SessionID // id and what it goes back to
+		var line []skein.SessionID // id and its ancestors
 		for ; state[id] == waits; id = parents[id] {
 			state[id] = placed
 			line = append(line, id)
@@ -205,8 +205,8 @@ func parentsFirst(ids []skein.SessionID, parents map[skein.SessionID]skein.Sessi
 	return out
 }
 
-// held returns the sessions that files below paths hold, wherever they were
-// read from first.
+// held returns the sessions in files below paths, even if they were first read from
+// elsewhere.
 func (j *job) held(ctx context.Context, paths []string) (map[skein.SessionID]bool, error) {
 	ids := map[skein.SessionID]bool{}
 	for f, err := range skein.SourcesOf(j.store).Files(ctx, "") {
@@ -220,7 +220,7 @@ func (j *job) held(ctx context.Context, paths []string) (map[skein.SessionID]boo
 		if f.Format != replay.Format {
 			continue
 		}
-		if err := logSessions(f.Path, ids); err != nil { // it may hold several
+		if err := logSessions(f.Path, ids); err != nil { // a log may hold several
 			return nil, err
 		}
 	}
@@ -231,7 +231,7 @@ func (j *job) held(ctx context.Context, paths []string) (map[skein.SessionID]boo
 func logSessions(path string, ids map[skein.SessionID]bool) (err error) {
 	f, err := os.Open(path)
 	if errors.Is(err, fs.ErrNotExist) {
-		return nil // it was read once
+		return nil // the file was read before, and is gone
 	}
 	if err != nil {
 		return err
@@ -257,7 +257,7 @@ func logSessions(path string, ids map[skein.SessionID]bool) (err error) {
 	return nil
 }
 
-// under reports whether path is one of paths or lies below one.
+// under reports whether path is one of paths or below one.
 func under(path string, paths []string) bool {
 	for _, p := range paths {
 		if real, err := filepath.EvalSymlinks(p); err == nil {

@@ -17,8 +17,8 @@ import (
 	"github.com/skein-dev/skein/store/transfer"
 )
 
-// convertRun returns what cobra calls for convert: stores are copied as they
-// are, all else goes by way of the own store.
+// convertRun returns the cobra run function of convert: stores are copied directly,
+// everything else is imported into skein's own store and exported from it.
 func (f *frame) convertRun(o *convertOptions) func(*cobra.Command, []string) error {
 	return func(c *cobra.Command, args []string) error {
 		if isStore(args[0]) && isStore(args[1]) {
@@ -28,8 +28,8 @@ func (f *frame) convertRun(o *convertOptions) func(*cobra.Command, []string) err
 	}
 }
 
-// isStore reports whether text says by its scheme, or its keywords, that it is
-// a store.
+// isStore reports whether text names a store by its scheme, or by PostgreSQL's
+// keywords.
 func isStore(text string) bool {
 	if conninfo.Is(text) {
 		return true
@@ -109,7 +109,7 @@ func (o *convertOptions) stores(ctx context.Context, j *job, args []string) (err
 	return errSilent
 }
 
-// owners returns whose sessions become whose, as --user says.
+// owners parses --user: which user's sessions become whose.
 func (o *convertOptions) owners() (map[skein.User]skein.User, error) {
 	users := map[skein.User]skein.User{}
 	for _, text := range o.users {
@@ -128,8 +128,8 @@ func (o *convertOptions) owners() (map[skein.User]skein.User, error) {
 	return users, nil
 }
 
-// openNamed opens a store that a command's words name. One that is read must be
-// there.
+// openNamed opens a store that is named on the command line. A store that is read
+// must exist.
 func (j *job) openNamed(ctx context.Context, what, text string, read bool) (Place, skein.Store, error) {
 	cwd, err := j.Getwd()
 	if err != nil {
@@ -151,7 +151,7 @@ func (j *job) openNamed(ctx context.Context, what, text string, read bool) (Plac
 	return p, s, err
 }
 
-// tellStores shows what both stores have.
+// tellStores shows what both stores contain.
 func (o *convertOptions) tellStores(j *job, from, to Place, r transfer.Report) error {
 	t := &table{columns: []column{{title: ""}, {title: "FROM", right: true}, {title: "TO", right: true}}}
 	row := func(what string, a, b any) { t.rows = append(t.rows, []string{what, fmt.Sprint(a), fmt.Sprint(b)}) }

@@ -7,12 +7,12 @@ import (
 	"github.com/skein-dev/skein/price"
 )
 
-// few is for how many sessions usage is asked one by one; above it, for all at
-// once.
+// few is up to how many sessions usage is queried one by one; for more, all usage
+// is read at once.
 const few = 200
 
-// costs returns what each of ss cost itself, without its children and what a
-// fork shows of its parent.
+// costs returns what each of ss cost by itself, without its children and without
+// what a fork shares with its parent.
 func (j *job) costs(ctx context.Context, ss []skein.Session) (map[skein.SessionID]price.Sum, error) {
 	at := make(map[skein.SessionID]skein.Time, len(ss))
 	for _, s := range ss {

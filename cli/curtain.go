@@ -10,11 +10,11 @@ import (
 	"github.com/skein-dev/skein/redact"
 )
 
-// A curtain hides secrets in what is shown. The zero value hides nothing.
+// A curtain masks secrets in what is shown. The zero value masks nothing.
 type curtain struct{ redact *redact.Redactor }
 
-// secretsFlag gives c the flag --raw, for a view or an export that hides
-// secrets without it.
+// secretsFlag gives c the flag --raw, for a view or an export that masks secrets by
+// default.
 func secretsFlag(c *cobra.Command, to *bool) {
 	c.Flags().BoolVar(to, "raw", false, "show secrets too: tokens, keys, passwords")
 }
@@ -27,7 +27,7 @@ func drawn(raw bool) curtain {
 	return curtain{redact.New()}
 }
 
-// text returns s as it may be shown.
+// text returns s with its secrets masked.
 func (c curtain) text(s string) string {
 	if c.redact == nil {
 		return s
@@ -56,7 +56,7 @@ func (c curtain) session(s skein.Session) skein.Session {
 	return c.redact.Session(s)
 }
 
-// sessions returns ss as they may be shown.
+// sessions returns ss with their secrets masked.
 func (c curtain) sessions(ss []skein.Session) []skein.Session {
 	shown := make([]skein.Session, len(ss))
 	for i := range ss {
@@ -65,7 +65,7 @@ func (c curtain) sessions(ss []skein.Session) []skein.Session {
 	return shown
 }
 
-// log makes the line e of a log as it may be shown.
+// log masks the secrets in e, an entry of a log.
 func (c curtain) log(e *sessionlog.Entry) {
 	if c.redact == nil {
 		return
@@ -77,7 +77,7 @@ func (c curtain) log(e *sessionlog.Entry) {
 	}
 }
 
-// store returns st as a search of it may be shown.
+// store returns st with secrets masked in its search results.
 func (c curtain) store(st skein.Store) skein.Store {
 	if c.redact == nil {
 		return st
@@ -85,7 +85,7 @@ func (c curtain) store(st skein.Store) skein.Store {
 	return c.redact.Cover(st)
 }
 
-// entries yields what seq does, as it may be shown.
+// entries yields the entries of seq with their secrets masked.
 func (c curtain) entries(seq iter.Seq2[skein.Entry, error]) iter.Seq2[skein.Entry, error] {
 	if c.redact == nil {
 		return seq

@@ -9,9 +9,9 @@ import (
 	"github.com/skein-dev/skein/store/lenient"
 )
 
-// goAround lets the job read around damaged events, and returns what is to be
-// called with the outcome of the reading: it says what was met, which is a
-// failure then.
+// goAround lets the job read past damaged events. It returns a function to be
+// called with the error of the reading: it reports the damage that was found, and
+// returns an error if there was any.
 func (j *job) goAround() func(error) error {
 	met := map[skein.SessionID][]skein.Seq{}
 	j.store = lenient.Store(j.store, func(id skein.SessionID, e *skein.DamagedError) {
@@ -35,14 +35,14 @@ func (j *job) goAround() func(error) error {
 	}
 }
 
-// unread is told of source records that are damaged.
+// unread is called for source records that are damaged and were skipped.
 func (j *job) unread(bad *skein.DamagedRecordsError) {
 	if j.lost != nil {
 		j.lost(bad)
 	}
 }
 
-// ranges returns places in words: 3, 7-9.
+// ranges formats places for people: 3, 7-9.
 func ranges(seqs []skein.Seq) string {
 	slices.Sort(seqs)
 	var all []string

@@ -13,7 +13,7 @@ import (
 	"github.com/skein-dev/skein/store/sqlite"
 )
 
-// At every door a damaged event is shown as such, and hides nothing else.
+// Every way to read a session marks a damaged event, and hides nothing else.
 func TestEveryDoorGoesAroundDamage(t *testing.T) {
 	h := newAsked(t, altered(t), drawn(seeded(t)))
 	session := "/v1/sessions/a"

@@ -20,17 +20,17 @@ import (
 // ~/.config if they are not set to an absolute path. $SKEIN_HOME puts all four
 // into one folder: data itself, and state, cache and config below it.
 type dirs struct {
-	Home   string // of the person; "" if not known
+	Home   string // the person's; "" if not known
 	Data   string // skein.db, backups
 	State  string // logs, locks, tokens
 	Cache  string // what can be made again
 	Config string // config.toml
 }
 
-// owned returns the data folder if it is skein's own: a folder that is named for
-// it, or one that a person named and in which nothing else is. "" if it is not.
+// owned returns the data folder if it belongs to skein: it has skein's name, or it
+// is SKEIN_HOME and has nothing else in it. Otherwise it returns "".
 func (d dirs) owned() string {
-	if d.State != filepath.Join(d.Data, "state") || d.Config == d.Data { // not of SKEIN_HOME
+	if d.State != filepath.Join(d.Data, "state") || d.Config == d.Data { // not from SKEIN_HOME
 		return d.Data
 	}
 	entries, err := os.ReadDir(d.Data)
@@ -45,8 +45,8 @@ func (d dirs) owned() string {
 	return d.Data
 }
 
-// findDirs works out the folders. It fails if the environment names no
-// home, or one that is no absolute path.
+// findDirs works out the folders. The error says if the environment has no home
+// folder, or one that is not an absolute path.
 func findDirs(env *Env) (dirs, error) {
 	name := "HOME"
 	if env.OS == "windows" {

@@ -13,7 +13,7 @@ import (
 	"github.com/skein-dev/skein/store/memory"
 )
 
-// reference is the page that is made of the commands' help.
+// reference is the page that is generated from the commands' help.
 const reference = "../docs/commands.md"
 
 func TestTheReferenceSaysWhatTheHelpSays(t *testing.T) {
@@ -42,7 +42,7 @@ func TestTheReferenceSaysWhatTheHelpSays(t *testing.T) {
 	}
 }
 
-// withParts returns the commands of c that help names, each before its own.
+// withParts returns the commands of c that help lists, each before its subcommands.
 func withParts(c *cobra.Command) (all []*cobra.Command) {
 	for _, sub := range inOrder(c) {
 		if sub.IsAvailableCommand() {
@@ -52,7 +52,7 @@ func withParts(c *cobra.Command) (all []*cobra.Command) {
 	return all
 }
 
-// Nobody reads help that says nothing, or that a terminal breaks.
+// Every command says what it does, in lines that fit on a terminal.
 func TestEveryCommandHasHelpThatFits(t *testing.T) {
 	env, _, _ := newEnv(t, memory.New())
 	root := newRoot(&frame{env: env})

@@ -38,7 +38,7 @@ something is, or stays, damaged.`,
 	return c
 }
 
-// open opens the store, from what can be saved of it if need be, and examines it.
+// open opens the store, from what can be salvaged if need be, and examines it.
 func (o *doctorOptions) open(ctx context.Context, j *job, _ []string) (err error) {
 	var n findings
 	err = j.begin(ctx)
@@ -79,7 +79,7 @@ func (o *doctorOptions) run(ctx context.Context, j *job, n *findings) error {
 	return nil
 }
 
-// tell shows what is found, and adds it to n.
+// tell shows the findings, and counts them in n.
 func (o *doctorOptions) tell(j *job, found iter.Seq2[inspect.Finding, error], n *findings) error {
 	for f, err := range found {
 		if errors.Is(err, skein.ErrCorrupt) {
@@ -96,11 +96,11 @@ func (o *doctorOptions) tell(j *job, found iter.Seq2[inspect.Finding, error], n 
 	return nil
 }
 
-// findings counts what was found.
+// findings counts findings.
 type findings struct {
 	damaged, warnings, mendable, mended int
 
-	lasting int // damaged, and not mendable
+	lasting int // damaged, and cannot be repaired
 }
 
 func (n *findings) add(f inspect.Finding) {
@@ -123,7 +123,7 @@ func (n *findings) add(f inspect.Finding) {
 
 const aboutDamage = "what is not damaged can be read and exported; an earlier state comes back with: skein restore-backup FILE, of a database with its own copies"
 
-// advice says in a line what was found, and what to do next.
+// advice says in one line what was found, and what to do next.
 func (n *findings) advice() string {
 	bad := n.damaged + n.warnings
 	switch {
@@ -166,11 +166,11 @@ func (o *doctorOptions) show(j *job, f inspect.Finding) error {
 	return err
 }
 
-// maxLines is how many lines of one finding people are shown.
+// maxLines is how many lines of one finding are shown to people.
 const maxLines = 5
 
-// findingLines returns the text of f, cleaned: what SQLite says of a damaged
-// file goes on for pages.
+// findingLines returns the text of f, cleaned and shortened: SQLite's message about
+// a damaged file can go on for pages.
 func findingLines(f inspect.Finding) []string {
 	text := f.Text
 	if f.Session != "" {
@@ -186,6 +186,6 @@ func findingLines(f inspect.Finding) []string {
 	return lines
 }
 
-// narrow is the width of a terminal, in columns, below which a finding stands
-// on a line of its own.
+// narrow is the width of a terminal, in columns, below which a finding starts on a
+// line of its own.
 const narrow = 60

@@ -8,47 +8,48 @@ import (
 	"github.com/skein-dev/skein"
 )
 
-// An Env is all that commands may touch of the world.
+// An Env is everything outside the program that commands may use.
 type Env struct {
 	Stdin          io.Reader
 	Stdout, Stderr io.Writer
 	Terminal       Terminal
 	Getenv         func(name string) string
 	Getwd          func() (string, error)
-	Now            func() time.Time // its location is the zone that times are shown in
-	OS             string           // as runtime.GOOS
+	Now            func() time.Time // its location is the time zone of what is shown
+	OS             string           // like runtime.GOOS
 	Version        string           // of the program
 
-	// Open opens the store of a file or a database. Whoever opened it closes it.
+	// Open opens the store of a file or a database. The caller closes it.
 	Open func(ctx context.Context, place Place) (skein.Store, error)
 
-	// Keys makes the terminal of Stdin give each key as it is pressed, Ctrl-C
-	// too, and show none; restore undoes that. Nil: it cannot be done.
+	// Keys makes the terminal of Stdin deliver each key as it is pressed, also Ctrl-C,
+	// without echo; restore undoes that. It is nil if that cannot be done.
 	Keys func() (restore func() error, err error)
 
-	// Wait waits between two tries of a model request; nil really does.
+	// Wait waits between two attempts of a model request; nil means to really wait.
 	Wait func(ctx context.Context, d time.Duration) error
 
-	KeyRing KeyRing // nil: there is none
+	KeyRing KeyRing // nil if there is none
 
-	// Detach starts this program with args, to go on when this one has ended;
-	// nil: it cannot be done.
+	// Detach starts this program with args, to run on after this process has ended. It
+	// is nil if that cannot be done.
 	Detach func(args ...string) error
 }
 
 // A Terminal says which streams are a terminal and how large it is.
 type Terminal struct {
 	In, Out, Err  bool
-	Width, Height int // columns and lines; 0 if not known
+	Width, Height int // columns and lines; 0 if unknown
 }
 
 // A Place says where a store is.
 type Place struct {
-	Scheme string // sqlite; postgres; https or http: a server has it
-	Path   string // absolute path of its file; of a server its URL, of a database its address, which may have a password in it
+	Scheme string // sqlite, postgres, or https or http for a server
+	Path   string // of a file its absolute path, of a server its URL, of a database its address, which may include a password
 }
 
-// columns returns the width that output for stdout must fit in; 0 if any does.
+// columns returns the width that output to stdout must fit in; 0 if there is no
+// limit.
 func (t Terminal) columns() int {
 	if !t.Out {
 		return 0

@@ -16,7 +16,7 @@ import (
 // errUsage says that the command line was wrong.
 var errUsage = errors.New("bad command line")
 
-// errSilent ends a command with its exit code when all has been said.
+// errSilent ends a command with its exit code when everything has been said.
 var errSilent = errors.New("failed")
 
 // The exit codes.
@@ -26,11 +26,11 @@ const (
 	exitUsage       = 2   // the command line was wrong, or the name ambiguous
 	exitNotFound    = 3   // there is no such session, file or turn
 	exitLocked      = 4   // another program writes to the session
-	exitInterrupted = 130 // Ctrl-C, as shells say it: 128 + SIGINT
+	exitInterrupted = 130 // Ctrl-C, as in shells: 128 + SIGINT
 )
 
-// outcomes is the one table from errors to exit codes and to what a person can
-// do next; the first that fits holds. {cmd} is the command.
+// outcomes maps errors to exit codes and to what a person can do next; the first
+// match counts. {cmd} is the command.
 var outcomes = []struct {
 	err  error
 	code int
@@ -68,7 +68,7 @@ var outcomes = []struct {
 	{skein.ErrNotFound, exitNotFound, "see what there is: skein list --all"},
 }
 
-// An advised is an error with its own advice in place of the table's.
+// An advised is an error with its own advice instead of the table's.
 type advised struct {
 	err  error
 	hint string
@@ -77,7 +77,7 @@ type advised struct {
 func (a *advised) Error() string { return a.err.Error() }
 func (a *advised) Unwrap() error { return a.err }
 
-// advise returns err with what to do next.
+// advise returns err with advice on what to do next.
 func advise(err error, format string, args ...any) error {
 	return &advised{err, fmt.Sprintf(format, args...)}
 }
@@ -87,7 +87,7 @@ func usagef(format string, args ...any) error {
 	return &told{fmt.Sprintf(format, args...), errUsage}
 }
 
-// flagText says what is wrong with a flag, as our own checks say it.
+// flagText says what is wrong with a flag, in the style of our own checks.
 func flagText(err error) string {
 	var value *pflag.InvalidValueError
 	var needs *pflag.ValueRequiredError
@@ -122,12 +122,12 @@ func wanted(f *pflag.Flag) string {
 	return "want a " + f.Value.Type()
 }
 
-// missing returns an error that says what there is none of.
+// missing returns an error that says what does not exist.
 func missing(format string, args ...any) error {
 	return &told{fmt.Sprintf(format, args...), skein.ErrNotFound}
 }
 
-// A told is an error whose text says all, so that its kind adds no words.
+// A told is an error whose text is complete: its kind adds no words.
 type told struct {
 	text string
 	kind error
@@ -136,8 +136,8 @@ type told struct {
 func (t *told) Error() string { return t.text }
 func (t *told) Unwrap() error { return t.kind }
 
-// outcome returns the exit code of err and what to do next, "" if nothing can
-// be said. cmd is the command as a person types it.
+// outcome returns the exit code of err and what to do next, "" if there is no
+// advice. cmd is the command as a person types it.
 func outcome(err error, cmd string) (code int, hint string) {
 	code = exitFailed
 	for _, o := range outcomes {
@@ -147,7 +147,7 @@ func outcome(err error, cmd string) (code int, hint string) {
 		}
 	}
 	if l := (*skein.LockedError)(nil); errors.Is(err, skein.ErrLocked) && !errors.As(err, &l) {
-		hint = "" // the whole store is, and the error says by whom and what to do
+		hint = "" // the whole store is locked, and the error says by whom and what to do
 	}
 	if q := (*skein.QuotaError)(nil); errors.As(err, &q) {
 		hint = "destroy what is not needed (skein prune), or let who runs the database give you more: skein user set"

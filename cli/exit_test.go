@@ -14,8 +14,7 @@ import (
 	"github.com/skein-dev/skein/store/memory"
 )
 
-// newEnv returns a world of its own with the store st, and what is printed to
-// it.
+// newEnv returns an environment with the store st, and what is printed in it.
 func newEnv(t *testing.T, st skein.Store) (env *Env, stdout, stderr *bytes.Buffer) {
 	t.Helper()
 	home := t.TempDir()
@@ -74,7 +73,7 @@ func TestALockedSessionEndsTheCommandWith4(t *testing.T) {
 	}
 }
 
-// What an error quotes may come from a transcript.
+// An error may quote a transcript.
 func TestErrorsReachTheTerminalClean(t *testing.T) {
 	env, _, stderr := newEnv(t, memory.New())
 	if got := Main(t.Context(), env, []string{"show", "a\x1b[31mb"}); got != 3 {

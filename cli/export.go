@@ -18,11 +18,11 @@ import (
 )
 
 type exportOptions struct {
-	name, to, file   string // name is what the session was called
+	name, to, file   string // name is what the user called the session
 	thinking, noTool bool
 	json, secrets    bool
 	rewound, over    bool
-	gaps             *interop.GapError // what is missing of a source; nil if nothing is
+	gaps             *interop.GapError // what is missing from a source; nil if nothing is
 }
 
 func newExport(f *frame) *cobra.Command {
@@ -72,8 +72,8 @@ included: skein scrub takes them out for good.`,
 
 var exportNames = []string{"md", "html", "json", "skein", "source"}
 
-// exportTo is what --to says that it takes. It takes a format that can only be
-// read too, for a session that came from there and has not gone on here.
+// exportTo returns the values that --to accepts. The flag also accepts a format that
+// can only be read, for a session that came from there and was not continued here.
 func exportTo() []string { return append(slices.Clone(exportNames), writtenFormats()...) }
 
 func (o *exportOptions) run(ctx context.Context, j *job, args []string) error {
@@ -92,12 +92,12 @@ func (o *exportOptions) run(ctx context.Context, j *job, args []string) error {
 	return told(o.missed(j, s, o.asText(ctx, j, s)))
 }
 
-// asText writes one of exportNames.
+// asText writes the session as one of exportNames.
 func (o *exportOptions) asText(ctx context.Context, j *job, s skein.Session) error {
 	if o.file == "" || o.file == "-" {
 		return j.page(ctx, func(w io.Writer) error {
 			b := bufio.NewWriter(w)
-			return cmp.Or(o.write(ctx, j, b, s), b.Flush()) // both may meet the same
+			return cmp.Or(o.write(ctx, j, b, s), b.Flush()) // both may return the same error
 		})
 	}
 	path, err := j.absolute(o.file)
@@ -121,7 +121,7 @@ func (o *exportOptions) check(j *job) error {
 		return usagef("--json goes with the formats of agents; %s says nothing besides", o.to)
 	case o.over && slices.Contains(exportNames, o.to):
 		return usagef("--over goes with the formats of agents; %s is written to a new file", o.to)
-	case o.to == "source" && o.file == "" && j.Terminal.Out: // it is not cleaned of what a terminal obeys
+	case o.to == "source" && o.file == "" && j.Terminal.Out: // a source is not cleaned of terminal escape sequences
 		return advise(usagef("--to source: a terminal is no place for the bytes of a file"), "write them to a new file with -o FILE, or into a pipe")
 	case o.secrets && !slices.Contains(exportNames[:3], o.to):
 		return usagef("--raw goes with --to md, html and json; %s is exact", o.to)
@@ -170,8 +170,8 @@ func (o *exportOptions) write(ctx context.Context, j *job, w io.Writer, s skein.
 	return render.Markdown(w, &shown, entries, ro)
 }
 
-// source writes the file that s was imported from, as it was read, or, if what
-// was named is a file that only copies s, that one.
+// source writes the file that s was imported from, byte for byte. If the name given
+// is that of a file that only copies s, it writes that file.
 func (o *exportOptions) source(ctx context.Context, j *job, w io.Writer, s skein.Session) error {
 	for f, err := range skein.SourcesOf(j.store).Files(ctx, "") {
 		if err != nil {
@@ -192,7 +192,8 @@ func (o *exportOptions) source(ctx context.Context, j *job, w io.Writer, s skein
 	return advise(err, "all that there is of it: skein export %s --to skein", shortID(s.ID))
 }
 
-// readable keeps what err says is missing of a source, of which all else is written.
+// readable accepts that parts of a source are missing, and keeps which: everything
+// else was written.
 func (o *exportOptions) readable(err error) error {
 	if errors.As(err, &o.gaps) {
 		return nil
@@ -200,7 +201,7 @@ func (o *exportOptions) readable(err error) error {
 	return err
 }
 
-// missed says what is missing of a source, which is a failure.
+// missed says what is missing from a source, which makes the command fail.
 func (o *exportOptions) missed(j *job, s skein.Session, err error) error {
 	if err != nil || o.gaps == nil {
 		return err
@@ -212,6 +213,5 @@ func (o *exportOptions) missed(j *job, s skein.Session, err error) error {
 	return errSilent
 }
 
-// partOf reports whether name is what a person may call the ID id: its
-// beginning or its end.
+// partOf reports whether a person may call id by name, its beginning or end.
 func partOf(id, name string) bool { return strings.HasPrefix(id, name) || strings.HasSuffix(id, name) }

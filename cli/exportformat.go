@@ -14,7 +14,7 @@ import (
 	"github.com/skein-dev/skein/store/lookup"
 )
 
-// agentFormats are the formats of other programs, by name.
+// agentFormats returns the names of the formats of other programs.
 func agentFormats() (names []string) {
 	for _, f := range formats() {
 		if f.Open != nil {
@@ -24,7 +24,7 @@ func agentFormats() (names []string) {
 	return names
 }
 
-// writtenFormats are those of them that a session can be written as.
+// writtenFormats returns the names of the formats that a session can be written as.
 func writtenFormats() (names []string) {
 	for _, f := range formats() {
 		if f.Write != nil {
@@ -34,7 +34,7 @@ func writtenFormats() (names []string) {
 	return names
 }
 
-// formatNamed returns the format of another program, that flag names.
+// formatNamed returns the format of another program that flag names.
 func formatNamed(flag, name string) (interop.Format, error) {
 	for _, f := range formats() {
 		if f.Name == name && f.Open != nil {
@@ -48,16 +48,16 @@ func formatNamed(flag, name string) (interop.Format, error) {
 	return interop.Format{}, usagef("%s %q: want one of %s", flag, name, strings.Join(want, ", "))
 }
 
-// home is where formats look for their places.
+// home returns where formats look for their places.
 func (j *job) home() interop.Home {
 	cwd, err := j.Getwd()
 	if err != nil {
-		cwd = "" // it is gone; there is no repository then
+		cwd = "" // the directory was removed, so there is no repository
 	}
 	return interop.Home{Dir: j.dirs.Home, Cwd: cwd, Env: j.Getenv}
 }
 
-// place writes s, and what it started, as another program's files.
+// place writes s, and the sessions that it started, as another program's files.
 func (o *exportOptions) place(ctx context.Context, j *job, s skein.Session) error {
 	f, err := formatNamed("--to", o.to)
 	if err != nil {
@@ -80,7 +80,7 @@ func (o *exportOptions) place(ctx context.Context, j *job, s skein.Session) erro
 	return adviseExport(err, f)
 }
 
-// adviseExport says what to do about an export that was not done.
+// adviseExport adds to err what to do about an export that failed.
 func adviseExport(err error, f interop.Format) error {
 	if err != nil && f.Write == nil {
 		return advise(err, "skein writes a session as %s only if it came from there and has not gone on here", f.Name)
@@ -93,7 +93,7 @@ func overFlag(c *cobra.Command, over *bool) {
 	c.Flags().BoolVar(over, "over", false, "replace what somebody else has changed there")
 }
 
-// adviseOver says what to do about something that lies where a session is to be.
+// adviseOver adds to err what to do about a file in the place of a session.
 func adviseOver(err error) error {
 	if errors.Is(err, interop.ErrChanged) || errors.Is(err, skein.ErrExists) {
 		return advise(err, "replace it: the same command with --over; or take in what is there first: skein import")
@@ -110,7 +110,7 @@ func tellExported(j *job, f interop.Format, home string, done []interop.Exported
 	return tellWritten(j, f, home, done, shortNames(ids), asJSON)
 }
 
-// tellWritten says what was written, of sessions that go by these names.
+// tellWritten says what was written; names has the sessions' names.
 func tellWritten(j *job, f interop.Format, home string, done []interop.Exported, names map[skein.SessionID]string, asJSON bool) error {
 	if asJSON {
 		for _, d := range done {
@@ -141,14 +141,14 @@ func tellWritten(j *job, f interop.Format, home string, done []interop.Exported,
 	return nil
 }
 
-// tellDamaged says what of a session is damaged here.
+// tellDamaged says what of a session is damaged in this store.
 func (j *job) tellDamaged(what []string) {
 	if len(what) > 0 {
 		j.say("  damaged in the store:\n  %s\n  see what can be mended: skein doctor", strings.Join(what, "\n  "))
 	}
 }
 
-// shortNames returns what to call sessions that are named together.
+// shortNames returns short names for sessions that are listed together.
 func shortNames(ids []skein.SessionID) map[skein.SessionID]string {
 	names := make(map[skein.SessionID]string, len(ids))
 	for i, short := range lookup.ShortIDs(ids) {
@@ -157,7 +157,7 @@ func shortNames(ids []skein.SessionID) map[skein.SessionID]string {
 	return names
 }
 
-// lossLines says what a format cannot hold, and where that is.
+// lossLines says what a format cannot hold, and where it was lost.
 func lossLines(f interop.Format, ls interop.Losses, where string) (lines []string) {
 	if len(ls) == 0 {
 		return nil

@@ -28,8 +28,8 @@ func faulty(t *testing.T, test func(t *testing.T, p *typist, s *llmtest.Server, 
 	}
 }
 
-// An answer that is cut off, or that is no JSON any more, after any byte is
-// asked for again, and what there was of it is not part of the conversation.
+// An answer that is cut off after any byte, or is not JSON from there on, is
+// requested again, and its first part does not become part of the conversation.
 func TestAnAnswerThatBreaksOffAnywhereIsAskedForAgain(t *testing.T) {
 	faulty(t, func(t *testing.T, p *typist, s *llmtest.Server, model string) {
 		half := llmtest.Says("One two three.")
@@ -44,7 +44,7 @@ func TestAnAnswerThatBreaksOffAnywhereIsAskedForAgain(t *testing.T) {
 			case code == 0 && out == "Four five six.\n" && asked == 2 && strings.Contains(errs, "again in "):
 				whole = 0
 			case code == 0 && out == "One two three.\n" && asked == 1:
-				whole++ // the break came after its end, or is past it
+				whole++ // the break is after the end of the answer
 			default:
 				t.Fatalf("%s at byte %d: run = %q, exit code %d, asked %d times\n%s", how, at, out, code, asked, errs)
 			}
@@ -63,7 +63,7 @@ func TestAnAnswerThatBreaksOffAnywhereIsAskedForAgain(t *testing.T) {
 	})
 }
 
-// noneRefused wants nothing to have been turned down.
+// noneRefused checks that no request was refused.
 func noneRefused(t *testing.T, s *llmtest.Server) {
 	t.Helper()
 	for i, r := range s.Requests() {
@@ -73,8 +73,8 @@ func noneRefused(t *testing.T, s *llmtest.Server) {
 	}
 }
 
-// A provider says how long it wants to be left alone: that is kept to, if it is
-// not more than a person would wait.
+// A provider may say how long to wait before the next request. We wait that long,
+// unless it is longer than a person would wait.
 func TestAProviderIsLeftAloneForAsLongAsItWants(t *testing.T) {
 	faulty(t, func(t *testing.T, p *typist, s *llmtest.Server, model string) {
 		var waits []time.Duration
@@ -96,8 +96,8 @@ func TestAProviderIsLeftAloneForAsLongAsItWants(t *testing.T) {
 	})
 }
 
-// What a provider has trouble with is tried again, longer and longer after,
-// and not for ever; each try is stored as a step.
+// A request that a provider cannot answer at the moment is retried a limited number
+// of times, with growing pauses; each retry is stored as a step.
 func TestAProviderInTroubleIsAskedAFewTimes(t *testing.T) {
 	faulty(t, func(t *testing.T, p *typist, s *llmtest.Server, model string) {
 		var waits []time.Duration

@@ -10,10 +10,10 @@ import (
 	"github.com/spf13/pflag"
 )
 
-// understand returns args in our words where a person typed those of another
-// program: session list, sessions, session show NAME; and without a command
-// -c, -s NAME, -r NAME for a chat, -p PROMPT, also of run, for one answer. (Commands have
-// aliases of their own, such as delete, and flags too: see flagWords.)
+// understand returns args in skein's words where a person typed those of another
+// program: session list, sessions, session show NAME; and without a command -c, -s
+// NAME, -r NAME for a chat, -p PROMPT, also of run, for one answer. (Commands have
+// aliases of their own, such as delete, and so have flags: see flagWords.)
 func understand(root *cobra.Command, args []string) []string {
 	at := 0
 	for at < len(args) && strings.HasPrefix(args[at], "--") && root.PersistentFlags().Lookup(strings.SplitN(args[at][2:], "=", 2)[0]) != nil {
@@ -51,7 +51,7 @@ func isCommand(root *cobra.Command, word string) bool {
 	return slices.ContainsFunc(root.Commands(), func(c *cobra.Command) bool { return c.Name() == word || c.HasAlias(word) })
 }
 
-// flagWords makes the flags of c answer to other programs' words too.
+// flagWords makes the flags of c also answer to other programs' names for them.
 func flagWords(c *cobra.Command, words map[string]string) {
 	c.Flags().SetNormalizeFunc(func(_ *pflag.FlagSet, name string) pflag.NormalizedName {
 		if ours, ok := words[name]; ok {
@@ -61,7 +61,8 @@ func flagWords(c *cobra.Command, words map[string]string) {
 	})
 }
 
-// meanings is which command does what a word means that is none of ours.
+// meanings maps words that skein does not have to the command that does what they
+// mean.
 var meanings = map[string]string{
 	"ask": "run", "prompt": "run", "exec": "run", "talk": "chat", "new": "chat", "start": "chat",
 	"view": "show", "cat": "show", "print": "show", "read": "show", "info": "show", "get": "show", "history": "show",
@@ -74,8 +75,8 @@ var meanings = map[string]string{
 	"session": "list", "sessions": "list",
 }
 
-// meant returns the command that comes nearest to what args say, "" if none
-// does: by what the words mean, else by how they are written.
+// meant returns the command nearest to what args say, by the meaning of the words,
+// else by their spelling; "" if there is none.
 func meant(root *cobra.Command, args []string) string {
 	typed := strings.ToLower(args[0])
 	word, command := typed, meanings[typed]
@@ -88,10 +89,10 @@ func meant(root *cobra.Command, args []string) string {
 	return command
 }
 
-// nearestWord returns the word that is written most like typed, and the command
-// that it means; "" if none is.
+// nearestWord returns the word with the spelling nearest to typed, and the command
+// that it means; "" if no word is near.
 func nearestWord(root *cobra.Command, typed string) (word, command string) {
-	least := len(typed)/3 + 2 // that many letters may be wrong, less one
+	least := len(typed)/3 + 2 // fewer wrong letters than this
 	consider := func(w, of string) {
 		d := distance(typed, w)
 		if strings.HasPrefix(w, typed) {

@@ -19,7 +19,7 @@ type forkOptions struct {
 	turn, seq int64
 	title     string
 	json      bool
-	given     func(flag string) bool // on the command line
+	given     func(flag string) bool // whether a flag was on the command line
 }
 
 func newFork(f *frame) *cobra.Command {
@@ -79,8 +79,8 @@ func (o *forkOptions) run(ctx context.Context, j *job, args []string) error {
 	return err
 }
 
-// forkOf returns how a session is created that shows s up to a seq and goes on
-// by itself, with the agent and model that s has now.
+// forkOf returns the creation of a session that shows s up to a seq and goes on
+// independently, with the current agent and model of s.
 func forkOf(s skein.Session, at skein.Seq, title, version string) skein.Created {
 	return skein.Created{
 		Title: skein.ShortTitle(title), User: s.User, Surface: "cli", Program: "skein", Version: version,
@@ -119,16 +119,16 @@ func (o *forkOptions) noTurn(s skein.Session) error {
 	return advise(usagef("--turn %d: session %s has %s", o.turn, shortID(s.ID), has), "see where it can be forked: skein fork %s", shortID(s.ID))
 }
 
-// A turnLine is a turn that one can fork from, in JSON.
+// A turnLine is a turn that a fork can begin after, in JSON.
 type turnLine struct {
 	Turn   int        `json:"turn"`
 	Seq    skein.Seq  `json:"seq"` // of its prompt
 	Time   skein.Time `json:"time,omitzero"`
 	Prompt string     `json:"prompt"`
-	Theirs int        `json:"amplifier_turn,omitempty"` // as Amplifier counts, in its sessions
+	Theirs int        `json:"amplifier_turn,omitempty"` // as Amplifier counts, for its own sessions
 }
 
-// offer shows the turns to fork from.
+// offer lists the turns to fork from.
 func (o *forkOptions) offer(ctx context.Context, j *job, s skein.Session) (err error) {
 	told := j.goAround()
 	defer func() { err = told(err) }()

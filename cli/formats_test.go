@@ -2,9 +2,9 @@ package cli
 
 import "testing"
 
-// Of several formats that know a file, the first reads it, and names what it
-// lies in. Those that take any database must not stand before one that knows
-// the name, or the folder that it is part of.
+// If several formats recognize a file, the first one reads it, and the folder or
+// database is reported under that format. Those that match any database must come
+// after those that recognize the name or the folder.
 func TestFormatsThatTakeAnyDatabaseComeLast(t *testing.T) {
 	last := ""
 	for _, f := range formats() {

@@ -18,7 +18,8 @@ import (
 
 const formatsPage = "../docs/formats.md"
 
-// TestThePageOfFormatsSaysWhatTheyDo makes the table that ends the page from the formats.
+// TestThePageOfFormatsSaysWhatTheyDo generates the table at the end of the page
+// from the formats.
 func TestThePageOfFormatsSaysWhatTheyDo(t *testing.T) {
 	if runtime.GOOS != "linux" {
 		t.Skip("the table has the places on Linux")
@@ -44,7 +45,7 @@ func TestThePageOfFormatsSaysWhatTheyDo(t *testing.T) {
 	}
 }
 
-// formatRows returns a row of the table for each format.
+// formatRows returns the table's rows, one for each format.
 func formatRows() string {
 	var b strings.Builder
 	for _, f := range slices.SortedFunc(slices.Values(formats()), func(a, b interop.Format) int { return strings.Compare(a.Name, b.Name) }) {
@@ -62,7 +63,8 @@ func formatRows() string {
 	return b.String()
 }
 
-// placesText names the first places of a format, and what can name others.
+// placesText names the first places of a format, and the variables that name
+// others.
 func placesText(f interop.Format) string {
 	const home, cwd, most = "/home/ann", "/src/tree", 3
 	places, asked := interop.PlacesOf(f, interop.Home{Dir: home, Cwd: cwd, Env: func(string) string { return "" }})

@@ -13,7 +13,7 @@ import (
 	"github.com/skein-dev/skein"
 )
 
-// A frame is what all commands share before they run: the world and the
+// A frame is what all commands share before they run: the environment and the
 // global flags.
 type frame struct {
 	env     *Env
@@ -24,7 +24,7 @@ type frame struct {
 	started bool   // a run function was reached: errors are no longer the command line's
 }
 
-// A job is what a command's run function is handed.
+// A job is what a command's run function receives.
 type job struct {
 	*Env
 	dirs     dirs
@@ -34,15 +34,15 @@ type job struct {
 	verbose  bool
 	place    Place                            // of the store
 	store    skein.Store                      // nil if the command needs none
-	whole    skein.Store                      // the same one, but that of all users where store is one's view
-	lost     func(*skein.DamagedRecordsError) // is told of source records that were gone around; nil if nobody is
-	detached bool                             // it is what Detach starts, so it starts nothing itself: each would start the next
+	whole    skein.Store                      // the same store, of all users if store is one user's view
+	lost     func(*skein.DamagedRecordsError) // called for source records that were skipped; nil if nobody asks
+	detached bool                             // started by Detach: it must not detach itself, or there would be no end
 }
 
 // A runner does a command's work; args are the words after the flags.
 type runner func(ctx context.Context, j *job, args []string) error
 
-// plain returns what cobra calls for a command that needs no store.
+// plain returns the cobra run function of a command that needs no store.
 func (f *frame) plain(run runner) func(*cobra.Command, []string) error {
 	return func(c *cobra.Command, args []string) error {
 		f.started = true
@@ -54,7 +54,7 @@ func (f *frame) plain(run runner) func(*cobra.Command, []string) error {
 	}
 }
 
-// withStore returns what cobra calls for a command that works on the store. It
+// withStore returns the cobra run function of a command that works on the store. It
 // opens the store before run and closes it after.
 func (f *frame) withStore(run runner) func(*cobra.Command, []string) error {
 	return f.plain(func(ctx context.Context, j *job, args []string) (err error) {
@@ -70,8 +70,8 @@ func (f *frame) withStore(run runner) func(*cobra.Command, []string) error {
 	})
 }
 
-// begin opens the store, and takes the view of the user whom the settings name.
-// Whoever called it closes whole.
+// begin opens the store, and takes the view of the user that the settings name. The
+// caller closes whole.
 func (j *job) begin(ctx context.Context) (err error) {
 	if j.whole, err = j.open(ctx); err != nil {
 		return err
@@ -83,8 +83,8 @@ func (j *job) begin(ctx context.Context) (err error) {
 	return nil
 }
 
-// unopened returns err, why there is no store, with advice if there is a file
-// that is none, or too damaged to be opened: then nothing else helps.
+// unopened returns err, the reason why the store was not opened. It adds advice if
+// the file is not a store, or too damaged to open: then no other advice helps.
 func unopened(j *job, err error) error {
 	const another = "name another file with --store; this one was not touched"
 	file := j.place.file()
@@ -108,7 +108,7 @@ func unopened(j *job, err error) error {
 }
 
 // isText reports whether the file at path begins with text. No part of a store
-// does: its pages have zeros, also where they are damaged.
+// does, not even a damaged one: its pages contain zero bytes.
 func isText(path string) bool {
 	f, err := os.Open(path)
 	if err != nil {
@@ -123,7 +123,7 @@ func isText(path string) bool {
 	return bytes.IndexByte(page[:n], 0) < 0
 }
 
-// job reads the settings.
+// job reads the settings and returns a new job.
 func (f *frame) job() (*job, error) {
 	d, err := findDirs(f.env)
 	if err != nil {
@@ -148,8 +148,8 @@ func (f *frame) job() (*job, error) {
 	return &job{Env: f.env, dirs: d, settings: s, paint: p, noPager: f.noPager, verbose: f.verbose, place: place}, err
 }
 
-// words returns a check that a command gets between min and max words (max -1:
-// any number), and names what they are in its error.
+// words returns a check that a command has between min and max arguments (max -1:
+// no limit); what names them in its error.
 func words(min, max int, what string) cobra.PositionalArgs {
 	return func(c *cobra.Command, args []string) error {
 		switch {

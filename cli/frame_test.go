@@ -36,7 +36,7 @@ func TestFolders(t *testing.T) {
 	}
 }
 
-// native returns an absolute path as this system has it.
+// native returns an absolute path in this system's form.
 func native(path string) string {
 	if !strings.HasPrefix(path, "/") {
 		return path

@@ -8,13 +8,12 @@ import (
 	"sync"
 )
 
-// heapGoal is how much memory the program takes, in bytes, before garbage is
-// collected more often than usual: what is made of a long message is large, soon
-// garbage, and has few pointers to follow.
+// heapGoal is the memory use, in bytes, above which garbage is collected more often
+// than usual: what is made from a long message is large, soon garbage, and has few
+// pointers to follow.
 const heapGoal = 96 << 20
 
-// frugal keeps memory small whatever is read, unless GOMEMLIMIT says how large it
-// may be.
+// frugal keeps memory use small whatever is read, unless GOMEMLIMIT sets a limit.
 var frugal = sync.OnceFunc(func() {
 	if debug.SetMemoryLimit(-1) != math.MaxInt64 {
 		return
@@ -28,22 +27,22 @@ var frugal = sync.OnceFunc(func() {
 	})
 })
 
-// A goal is how much memory is taken before garbage is collected at once. Where
-// much is in use that is no garbage, collections come so soon after each other that
-// little else is done: then it is higher for a while.
+// A goal is the memory use above which garbage is collected at once. If most of the
+// memory is still in use, collections follow so closely that little else gets done: then
+// the goal is raised for a while.
 type goal struct {
-	made int64 // bytes, ever, at the last collection
-	soon int   // how many collections in a row came soon
+	made int64 // total bytes ever allocated, at the last collection
+	soon int   // how many collections in a row came early
 	high int64 // 0 for the usual one
 }
 
 const (
-	soonAfter = heapGoal / 12 // bytes that were made between two collections
+	soonAfter = heapGoal / 12 // bytes allocated between two collections
 	tooSoon   = 4             // collections in a row
 )
 
-// after returns the goal after a collection that found so many bytes in use; made
-// is how many were ever made.
+// after returns the goal after a collection that found live bytes in use; made is
+// how many bytes were ever allocated.
 func (g *goal) after(live, made int64) int64 {
 	if made-g.made < soonAfter {
 		g.soon++
@@ -60,7 +59,7 @@ func (g *goal) after(live, made int64) int64 {
 	return max(heapGoal, g.high)
 }
 
-// atEachCollection calls do after each collection of garbage from now on.
+// atEachCollection calls do after each garbage collection from now on.
 func atEachCollection(do func()) {
 	type sentinel struct{ _ [16]byte }
 	runtime.SetFinalizer(new(sentinel), func(*sentinel) {

@@ -7,7 +7,7 @@ func TestTheGoalIsHigherWhereCollectionsFindNothing(t *testing.T) {
 	var g goal
 	made := int64(0)
 	for i, c := range []struct{ live, made, want int64 }{
-		{200 * mb, 33 * mb, 96 * mb}, // large pieces: each collection finds some
+		{200 * mb, 33 * mb, 96 * mb}, // large pieces: each collection frees some
 		{200 * mb, 33 * mb, 96 * mb},
 		{200 * mb, mb, 96 * mb},
 		{200 * mb, mb, 96 * mb},

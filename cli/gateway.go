@@ -94,8 +94,7 @@ func (o *gatewayOptions) run(ctx context.Context, j *job, _ []string) (err error
 	return beside(ctx, g, func(ctx context.Context) error { return d.Serve(ctx, l) })
 }
 
-// beside runs g while serve does, and ends both when one fails or serve has
-// ended.
+// beside runs g while serve runs, and stops both when one fails or serve ends.
 func beside(ctx context.Context, g *gateway.Gateway, serve func(context.Context) error) error {
 	ctx, stop := context.WithCancel(ctx)
 	defer stop()
@@ -109,7 +108,7 @@ func beside(ctx context.Context, g *gateway.Gateway, serve func(context.Context)
 	return errors.Join(err, <-ran)
 }
 
-// gateway returns what is set up, and the routes by which signed requests come.
+// gateway returns the gateway as configured, and the routes for signed requests.
 func (j *job) gateway(ctx context.Context, allow []string, log *slog.Logger) (*gateway.Gateway, []door.Route, error) {
 	surfaces, sources, err := j.surfaces(log)
 	if err != nil {

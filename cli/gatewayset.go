@@ -15,7 +15,7 @@ import (
 	"github.com/skein-dev/skein/server/gateway/webhook"
 )
 
-// An ownGateway is what a person set for messages from elsewhere.
+// An ownGateway is what a person configured for messages from elsewhere.
 type ownGateway struct {
 	Allow    []string             `toml:"allow"` // tools that run without asking
 	Telegram *ownSurface          `toml:"telegram"`
@@ -24,10 +24,10 @@ type ownGateway struct {
 	Inbox    map[string]ownSource `toml:"inbox"`
 }
 
-// An ownSurface is a place that people write from.
+// An ownSurface is a place that people write messages from.
 type ownSurface struct {
-	Allow []string `toml:"allow"` // who may
-	API   string   `toml:"api"`   // address in place of the usual one
+	Allow []string `toml:"allow"` // who may write
+	API   string   `toml:"api"`   // address to use instead of the default
 }
 
 // An ownSource is a program that sends signed requests.
@@ -38,20 +38,20 @@ type ownSource struct {
 	URL       string   `toml:"url"`
 }
 
-// named returns the surfaces that are set up, by name.
+// named returns the configured surfaces by name.
 func (o *ownGateway) named() map[string]*ownSurface {
 	all := map[string]*ownSurface{"telegram": o.Telegram, "discord": o.Discord, "slack": o.Slack}
 	maps.DeleteFunc(all, func(_ string, s *ownSurface) bool { return s == nil })
 	return all
 }
 
-// writers returns who may write on the surface of that name.
+// writers returns who may write on the surface with this name.
 func (o *ownGateway) writers(name string) []string {
 	if title, ok := strings.CutPrefix(name, "inbox."); ok {
 		if s := o.Inbox[title]; s.Allow != nil {
 			return s.Allow
 		}
-		return []string{"*"} // whoever the program signs for
+		return []string{"*"} // anyone for whom the program signs
 	}
 	if s := o.named()[name]; s != nil {
 		return s.Allow
@@ -59,7 +59,7 @@ func (o *ownGateway) writers(name string) []string {
 	return nil
 }
 
-// showGateway puts what is set up among the settings.
+// showGateway adds the gateway's configuration to the settings.
 func (s *settings) showGateway(file string, g ownGateway) {
 	s.gateway = g
 	show := func(name, v string) {
@@ -80,7 +80,7 @@ func (s *settings) showGateway(file string, g ownGateway) {
 	}
 }
 
-// gatewayStrangers tells of the keys in the table gateway that nobody knows.
+// gatewayStrangers reports unknown keys in the table gateway.
 func (s *settings) gatewayStrangers(file string, v any) {
 	tables, ok := v.(map[string]any)
 	if !ok {
@@ -101,8 +101,8 @@ func (s *settings) gatewayStrangers(file string, v any) {
 	s.strangers(file, "gateway", known, "allow", "api")
 }
 
-// surfaces returns the surfaces that are set up, and those of them that send
-// signed requests.
+// surfaces returns the configured surfaces, and those of them that receive signed
+// requests.
 func (j *job) surfaces(log *slog.Logger) (all []gateway.Surface, sources []*webhook.Source, err error) {
 	for _, name := range slices.Sorted(maps.Keys(j.settings.gateway.named())) {
 		s, err := j.surface(name, j.settings.gateway.named()[name], log)
@@ -129,7 +129,7 @@ func (j *job) surfaces(log *slog.Logger) (all []gateway.Surface, sources []*webh
 	return all, sources, nil
 }
 
-// surface makes the surface of that name.
+// surface makes the surface with this name.
 func (j *job) surface(name string, o *ownSurface, log *slog.Logger) (gateway.Surface, error) {
 	switch name {
 	case "telegram":
@@ -158,8 +158,7 @@ func (j *job) surface(name string, o *ownSurface, log *slog.Logger) (gateway.Sur
 	return nil, usagef("gateway.%s: it is not known here", name)
 }
 
-// surfaceSecret returns a token or secret, from the environment or from the key
-// ring.
+// surfaceSecret returns a token or secret from the environment or the key ring.
 func (j *job) surfaceSecret(name, variable string) (string, error) {
 	if v := j.Getenv(variable); v != "" {
 		return v, nil
@@ -172,8 +171,8 @@ func (j *job) surfaceSecret(name, variable string) (string, error) {
 	return "", advise(fmt.Errorf("gateway.%s: there is no secret for it", name), "put it into the environment: %s", variable)
 }
 
-// isSurface reports whether the gateway asks the key ring for a secret of this
-// name.
+// isSurface reports whether the gateway looks up a secret with this name in the key
+// ring.
 func isSurface(name string) bool {
 	return slices.Contains([]string{"telegram", "discord", "slack", "slack-app"}, name) || strings.HasPrefix(name, "inbox.")
 }

@@ -12,14 +12,14 @@ import (
 	"github.com/skein-dev/skein/server/gateway"
 )
 
-// relaying is the program that answers what is said elsewhere.
+// relaying is the name of the program in sessions that are answered by the gateway.
 const relaying = "skein gateway"
 
-// A messenger lets agents answer what is said elsewhere. It implements
+// A messenger lets agents answer messages from elsewhere. It implements
 // [gateway.Talker].
 type messenger struct {
 	job   *job
-	allow []string // tools that never ask
+	allow []string // tools that run without asking
 }
 
 // Talk implements [gateway.Talker].
@@ -45,19 +45,19 @@ func (w *messenger) Talk(ctx context.Context, t gateway.Talk) (a gateway.Answer,
 	return a, err
 }
 
-// notes are what is told beside an answer.
+// notes are the lines that are sent along with an answer.
 type notes struct{ lines []string }
 
 func (n *notes) tell(format string, args ...any) {
-	if format != "session %s" { // nobody there needs its ID
+	if format != "session %s" { // people elsewhere have no use for the ID
 		n.lines = append(n.lines, "_("+fmt.Sprintf(format, args...)+")_")
 	}
 }
 
 func (n *notes) text() string { return strings.Join(n.lines, "\n") }
 
-// open opens the session that is talked in; name is the agent that is to
-// answer, "" for the one that does.
+// open opens the session of the talk; name is the agent that is to answer, "" for
+// the current one.
 func (w *messenger) open(ctx context.Context, t gateway.Talk, name string) (*thread, *notes, error) {
 	j, o, n := *w.job, threadOptions{key: t.Key, user: string(w.job.owner()), agent: name, allow: w.allow, noHint: true}, &notes{}
 	at, err := o.spotOf(ctx, &j, t)
@@ -68,7 +68,7 @@ func (w *messenger) open(ctx context.Context, t gateway.Talk, name string) (*thr
 	return th, n, err
 }
 
-// spotOf returns the session of a talk, or a new one under its key.
+// spotOf returns the session of a talk, or a new one with its key.
 func (o *threadOptions) spotOf(ctx context.Context, j *job, t gateway.Talk) (at spot, err error) {
 	if t.Session != "" {
 		at.session, err = j.store.Session(ctx, t.Session)
@@ -79,8 +79,8 @@ func (o *threadOptions) spotOf(ctx context.Context, j *job, t gateway.Talk) (at 
 	return at, err
 }
 
-// sayAs is say for a message that has an ID of its own and may come twice. No
-// word in it names a file: it comes from elsewhere.
+// sayAs is say for a message that has an ID of its own and may arrive twice. It
+// attaches no files: the message comes from elsewhere.
 func (t *thread) sayAs(ctx context.Context, id skein.ClientID, text string) (agent.Outcome, error) {
 	if task := t.team.Definition.Task; task != "" && !t.Begun() {
 		text = joined(task, text)
@@ -117,8 +117,8 @@ func (w *messenger) Personality(ctx context.Context, t gateway.Talk, name string
 	return joined(said, notes.text()), errors.Join(err, th.close(ctx, string(agent.Done)))
 }
 
-// beginEmpty stores that a session was created in which nothing was said yet,
-// so that it keeps its agent.
+// beginEmpty stores the creation of a session without messages, so that it keeps
+// its agent.
 func (t *thread) beginEmpty(ctx context.Context) error {
 	c, a := t.at.created, t.Agent()
 	about := a.Model.About()
@@ -129,7 +129,7 @@ func (t *thread) beginEmpty(ctx context.Context) error {
 	return err
 }
 
-// agents says who can answer.
+// agents lists who can answer.
 func (w *messenger) agents(ctx context.Context, t gateway.Talk) (string, error) {
 	cwd, now := "", ""
 	if t.Session != "" {

@@ -12,7 +12,7 @@ import (
 	"github.com/skein-dev/skein"
 )
 
-// A command that was to give up still tells what is wrong with the store.
+// A command that was interrupted still reports what is wrong with the store.
 func TestWhatIsWrongWithTheStoreIsToldAlsoAfterAnInterruption(t *testing.T) {
 	for _, of := range []struct {
 		err  error

@@ -8,12 +8,12 @@ import (
 	"github.com/skein-dev/skein/render"
 )
 
-// maxGuidance is how many bytes of what was written down for agents a model is
-// shown, whatever it can read.
+// maxGuidance is how many bytes of the guidance for agents a model is shown at
+// most, however much it can read.
 const maxGuidance = 64 << 10
 
-// memoryDir returns the folder of the person's USER.md and MEMORY.md; "" if the
-// settings say that they are not read.
+// memoryDir returns the folder of the person's USER.md and MEMORY.md; "" if they
+// are turned off in the settings.
 func (j *job) memoryDir() string {
 	if j.settings.text("memory") == "off" {
 		return ""
@@ -21,10 +21,10 @@ func (j *job) memoryDir() string {
 	return j.dirs.Config
 }
 
-// guide reads what was written down for agents, for a thread that is being
-// opened, and says what of it cannot be read. What the person keeps for their own
-// agents is nobody else's: it is not read for another user's session, nor for
-// messages from elsewhere, which others may write.
+// guide reads the guidance for agents, for a thread that is being opened, and
+// reports what of it cannot be read. The person's own USER.md and MEMORY.md are
+// private: they are not read for another user's session, nor for messages from
+// elsewhere, which others may write.
 func (t *thread) guide() {
 	own := t.job.memoryDir()
 	if own == "" {
@@ -44,8 +44,8 @@ func (t *thread) guide() {
 	t.roster.Guidance = func(window int64) string { return t.guided(window).Prompt() }
 }
 
-// guided returns what of the guidance a model is shown that can read so many
-// tokens, 0 for nobody knows: about an eighth of them at most.
+// guided returns the guidance for a model that can read window tokens, 0 if not
+// known: about an eighth of them at most.
 func (t *thread) guided(window int64) guidance.Guidance {
 	room := int64(maxGuidance)
 	if window > 0 {

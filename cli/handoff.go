@@ -19,7 +19,7 @@ type handoffOptions struct {
 	run, json bool
 	over      bool
 	cwd       string
-	next      *resumption // what is to be run once the store is closed
+	next      *resumption // the command to run after the store is closed
 }
 
 func newHandoff(f *frame) *cobra.Command {
@@ -55,8 +55,8 @@ exit code is the command's. If it cannot be run nothing is written.`,
 	return c
 }
 
-// handoffNames are the formats that are written where their program finds them:
-// not those of documents, which have no place.
+// handoffNames returns the formats whose program has a place for sessions. Document
+// formats have none.
 func handoffNames() (names []string) {
 	anywhere := interop.Home{Dir: filepath.FromSlash("/home"), Cwd: filepath.FromSlash("/home"), Env: func(string) string { return "" }}
 	for _, f := range formats() {
@@ -67,7 +67,7 @@ func handoffNames() (names []string) {
 	return names
 }
 
-// A handedOff is what a handoff did, in JSON.
+// A handedOff is the result of a handoff, in JSON.
 type handedOff struct {
 	interop.Exported
 	Command []string `json:"command,omitempty"`
@@ -126,7 +126,7 @@ func (o *handoffOptions) do(ctx context.Context, j *job, args []string) error {
 	return err
 }
 
-// moved takes --cwd for the session's folder.
+// moved makes --cwd the session's folder.
 func (o *handoffOptions) moved(j *job, s *skein.Session) error {
 	path, err := j.folder(o.cwd)
 	if err != nil {
@@ -136,8 +136,8 @@ func (o *handoffOptions) moved(j *job, s *skein.Session) error {
 	return nil
 }
 
-// write writes a session where f's program finds it. One that was handed to it
-// before is brought up to date there.
+// write writes a session where f's program finds it. A session that was handed to
+// that program before is brought up to date there.
 func (o *handoffOptions) write(ctx context.Context, j *job, f interop.Format, s skein.Session, home string) (interop.Exported, error) {
 	done, err := interop.Export(ctx, j.store, f, s.ID, home, interop.Exports{Now: j.Now(), Places: f.Places(j.home()), Cwd: o.cwd, Over: o.over})
 	if !o.over && (errors.Is(err, skein.ErrExists) || errors.Is(err, interop.ErrChanged)) {
@@ -154,8 +154,8 @@ func (o *handoffOptions) write(ctx context.Context, j *job, f interop.Format, s 
 	return done[0], tellExported(j, f, home, done, false)
 }
 
-// again reads what f's program has and writes what is new in the session to
-// where it is there. It reports whether the session is there.
+// again reads what f's program has and writes what is new in the session to its
+// file there. It reports whether the session is there.
 func (o *handoffOptions) again(ctx context.Context, j *job, f interop.Format, s skein.Session, home string) (done interop.Exported, ok bool, err error) {
 	var paths []string
 	for _, p := range f.Places(j.home()) {
@@ -176,7 +176,7 @@ func (o *handoffOptions) again(ctx context.Context, j *job, f interop.Format, s 
 	is, err := interop.SyncIn(ctx, j.store, f, s.ID, f.Places(j.home()))
 	switch {
 	case errors.Is(err, skein.ErrInvalid):
-		return done, false, nil // what is there is another session
+		return done, false, nil // the file there is another session
 	case errors.Is(err, interop.ErrChanged):
 		return done, false, advise(err, "see both lines: skein tree %s", j.name(ctx, s))
 	case err != nil:
@@ -193,7 +193,7 @@ func (o *handoffOptions) again(ctx context.Context, j *job, f interop.Format, s 
 	return done, true, nil
 }
 
-// name returns what to call s in a command: short, if that means s alone.
+// name returns a name for s to use in a command: a short one, if it means only s.
 func (j *job) name(ctx context.Context, s skein.Session) string {
 	short := shortID(s.ID)
 	if found, err := j.session(ctx, short); err == nil && found.ID == s.ID {
@@ -202,7 +202,7 @@ func (j *job) name(ctx context.Context, s skein.Session) string {
 	return string(s.ID)
 }
 
-// ready says whether the agent can be run, before anything is written for it.
+// ready returns an error if the agent cannot be run, before anything is written.
 func (o *handoffOptions) ready(ctx context.Context, j *job, f interop.Format, s skein.Session) error {
 	if f.Resume == nil {
 		return advise(usagef("--run: %s has no command to go on with a session", f.Name), "without --run it is written where %s finds it", f.Name)
@@ -218,12 +218,12 @@ func (o *handoffOptions) ready(ctx context.Context, j *job, f interop.Format, s 
 	return nil
 }
 
-// adviseHandoff says what to do about a session that could not be written.
+// adviseHandoff adds to err what to do about a session that could not be written.
 func adviseHandoff(err error, f interop.Format, name string) error {
 	if f.Write == nil {
 		return advise(fmt.Errorf("skein can read the sessions of %s, but not write one", f.Name), "it can hand a session to %s", strings.Join(handoffNames(), ", "))
 	}
-	if errors.Is(err, skein.ErrInvalid) { // in a folder of its own too
+	if errors.Is(err, skein.ErrInvalid) { // a folder of its own would not help
 		return err
 	}
 	if errors.Is(err, skein.ErrExists) || errors.Is(err, interop.ErrChanged) {
@@ -232,8 +232,8 @@ func adviseHandoff(err error, f interop.Format, name string) error {
 	return advise(err, "write it to a folder of its own: skein export %s --to %s -o FOLDER", name, f.Name)
 }
 
-// formatCalled returns the format of another program by its name as people
-// type it: claude and Claude Code are claude-code.
+// formatCalled returns the format of another program by the name that people use:
+// claude and Claude Code are claude-code.
 func formatCalled(flag, name string) (interop.Format, error) {
 	if f, err := formatNamed(flag, name); err == nil {
 		return f, nil
@@ -257,7 +257,7 @@ func formatCalled(flag, name string) (interop.Format, error) {
 	return interop.Format{}, usagef("%s %q: want one of %s", flag, name, strings.Join(handoffNames(), ", "))
 }
 
-// bare returns a name in lower case without what people put between words.
+// bare returns a name in lower case, without separators between words.
 func bare(name string) string {
 	return strings.NewReplacer("-", "", "_", "", " ", "", ".", "").Replace(strings.ToLower(name))
 }

@@ -9,7 +9,7 @@ import (
 	"github.com/spf13/pflag"
 )
 
-// help prints how c is used, on stdout, as wide as the terminal.
+// help prints the help of c on stdout, as wide as the terminal.
 func (f *frame) help(c *cobra.Command) {
 	p, err := newPaint(f.env, "auto")
 	if f.color != "" && err == nil {
@@ -93,7 +93,8 @@ func (h helpText) commands(c *cobra.Command, group string) string {
 	return h.rows(rows)
 }
 
-// flags returns the flags of set that pass, in their own order.
+// flags returns the help of those flags in set that pass accepts, in their own
+// order.
 func (h helpText) flags(set *pflag.FlagSet, pass func(*pflag.Flag) bool) string {
 	var rows [][2]string
 	set.SortFlags = false
@@ -107,7 +108,7 @@ func (h helpText) flags(set *pflag.FlagSet, pass func(*pflag.Flag) bool) string 
 	return h.rows(rows)
 }
 
-// flagHelp returns how f is written and what it means.
+// flagHelp returns the syntax of f and its description.
 func flagHelp(f *pflag.Flag) (name, doc string) {
 	value, doc := pflag.UnquoteUsage(f)
 	name = "    --" + f.Name
@@ -125,8 +126,8 @@ func flagHelp(f *pflag.Flag) (name, doc string) {
 	return name, doc
 }
 
-// rows lays out names and what they mean in two columns, or one below the
-// other where there is no room.
+// rows lays out names and descriptions in two columns, or one below the other if
+// there is not enough room.
 func (h helpText) rows(rows [][2]string) string {
 	left := 0
 	for _, r := range rows {
@@ -144,8 +145,8 @@ func (h helpText) rows(rows [][2]string) string {
 	return b.String()
 }
 
-// wrap breaks text into lines of the width, each indented; what goes on a
-// further line than it began is indented more, if it was itself.
+// wrap breaks text into lines of the width, each indented; the continuation of an
+// indented line is indented further.
 func (h helpText) wrap(text string, indent int) string {
 	room := max(h.width-indent-1, 16)
 	var lines []string
@@ -174,8 +175,8 @@ func longest(text string) (n int) {
 	return n
 }
 
-// fill breaks the words of text into lines of room columns; lead goes before
-// every line but the first.
+// fill breaks text into lines of room columns; lead goes before every line but the
+// first.
 func fill(text string, room int, lead string) string {
 	var b strings.Builder
 	at := 0

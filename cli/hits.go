@@ -15,7 +15,7 @@ import (
 type hitLine struct {
 	Session skein.SessionID  `json:"session"`
 	Seq     skein.Seq        `json:"seq"`
-	Turn    int              `json:"turn"` // 0 before the first
+	Turn    int              `json:"turn"` // 0 before the first turn
 	Role    skein.Role       `json:"role"`
 	Time    skein.Time       `json:"time"`
 	Score   float64          `json:"score"`             // higher is better
@@ -24,7 +24,7 @@ type hitLine struct {
 	Name    string           `json:"name"`              // of the session
 	Agent   string           `json:"agent"`
 	Project string           `json:"project"`
-	Snippet []skein.Fragment `json:"snippet"` // its texts, one after the other, are the snippet
+	Snippet []skein.Fragment `json:"snippet"` // joined, its texts are the snippet
 }
 
 func newHitLine(s *skein.Session, h skein.Hit) hitLine {
@@ -65,7 +65,7 @@ func (h *hitLine) write(w io.Writer, j *job, n int) error {
 	return err
 }
 
-// about says where and when h was said; project is as it is to be shown.
+// about says where and when h was said; project is the project as shown.
 func (h *hitLine) about(j *job, project string) string {
 	var about []string
 	for _, s := range []string{render.Line(h.Agent), project, ago(h.Time, j.Now())} {
@@ -85,11 +85,11 @@ func (h *hitLine) about(j *job, project string) string {
 	return strings.Join(about, " · ")
 }
 
-// text returns the snippet with the matches in colour, or between stars where
-// there is none.
+// text returns the snippet with the matches in color, or without colors between
+// asterisks.
 func (h *hitLine) text(p paint, width int) string {
 	var b strings.Builder
-	if h.Role != "" { // a title and a summary have none
+	if h.Role != "" { // titles and summaries have no role
 		b.WriteString(string(h.Role) + ": ")
 	}
 	for _, s := range h.Snippet {

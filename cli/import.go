@@ -38,12 +38,12 @@ import (
 	"github.com/skein-dev/skein/interop/formats/skillet"
 )
 
-// formats is every format that sessions are imported from. Of several that match
-// a file, the first reads it: a sub-agent of Qwen Code's looks like one of Claude
-// Code's.
+// formats returns every format that sessions are imported from. If several match a
+// file, the first one reads it: a sub-agent of Qwen Code looks like one of Claude
+// Code.
 func formats() []interop.Format {
 	all := []interop.Format{skeinlog.Format(), qwen.Format(), claudecode.Format(), codex.Format(), codex.Old(), agsh.Format(), amplifier.Format(), agentuse.Format(), ethos.Format(), skillet.Format(), llmlogs.Format(), amp.Format(), cursor.Format(), cline.Format(), aider.Format(), pi.Format(), gemini.Format(), gemini.Qwen(), goose.Format(), crush.Format(), copilot.Format(), opencode.Format(), copilotvscode.Format(), atif.Format(), otelgenai.Format()}
-	return append(all, openaiagents.Format(), adk.Format()) // these look at any database that nobody else knows
+	return append(all, openaiagents.Format(), adk.Format()) // last, as these match any unknown database
 }
 
 func formatNames() (names []string) {
@@ -145,7 +145,7 @@ func (o *importOptions) run(ctx context.Context, j *job, args []string) error {
 	return cmp.Or(o.report(ctx, j, rep), failed(rep))
 }
 
-// stay imports, and goes on with what comes until ctx ends.
+// stay imports, and keeps importing what is new until ctx ends.
 func (o *importOptions) stay(ctx context.Context, j *job, fs []interop.Format, paths []string, opts interop.Options, bar *progressBar) error {
 	within, stop := context.WithCancelCause(ctx)
 	defer stop(nil)
@@ -174,7 +174,7 @@ func (o *importOptions) stay(ctx context.Context, j *job, fs []interop.Format, p
 	return nil
 }
 
-// nothing says that there is nothing to import.
+// nothing returns the error that there is nothing to import.
 func (o *importOptions) nothing(j *job, formats []interop.Format) error {
 	if o.json {
 		return writeImportReport(j, interop.Report{})
@@ -204,8 +204,8 @@ func (o *importOptions) formats() ([]interop.Format, error) {
 	return nil, usagef("--format %q: want one of %s", o.format, strings.Join(formatNames(), ", "))
 }
 
-// paths returns what to read: what was named, else the usual places that there
-// are, for a watch also those that may come.
+// paths returns what to read: the paths in args, else the usual places that exist;
+// for a watch also those that do not exist yet.
 func (o *importOptions) paths(j *job, formats []interop.Format, args []string) (paths []string, err error) {
 	var absent []string
 	for _, a := range args {

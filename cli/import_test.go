@@ -11,8 +11,7 @@ import (
 	"github.com/skein-dev/skein/store/memory"
 )
 
-// A brake is a store at which somebody presses Ctrl-C while the second batch
-// is stored.
+// A brake is a store that simulates Ctrl-C while the second batch is stored.
 type brake struct {
 	skein.Store
 	appends int
@@ -57,7 +56,7 @@ func TestAnImportThatIsInterruptedSaysWhatItTookAndThatItGoesOn(t *testing.T) {
 	}
 }
 
-// Several formats may know a document by its name, and none of them by that
+// Several formats may recognize a document's name, but none of them by the name
 // alone.
 func TestADocumentThatIsTooLongIsNamedWhoeverItIs(t *testing.T) {
 	st := memory.New()
@@ -74,7 +73,7 @@ func TestADocumentThatIsTooLongIsNamedWhoeverItIs(t *testing.T) {
 		if err := os.Truncate(file, 60_000_000); err != nil {
 			t.Fatal(err)
 		}
-		for code, args := range map[int][]string{exitFailed: {"import", file}, exitDone: {"import", "--list", file}} { // a list takes nothing in
+		for code, args := range map[int][]string{exitFailed: {"import", file}, exitDone: {"import", "--list", file}} { // --list imports nothing
 			env, _, stderr := newEnv(t, &brake{Store: st, appends: 2})
 			if got := Main(t.Context(), env, args); got != code || !strings.Contains(stderr.String(), c.want) {
 				t.Errorf("skein %v of %s exits %d and says\n%s\nwant exit %d and %q in it", args, name, got, stderr, code, c.want)

@@ -11,23 +11,22 @@ import (
 	"github.com/skein-dev/skein/render"
 )
 
-// A foundPlace is what skein import --list says of a format and a place, in
-// JSON.
+// A foundPlace is what skein import --list says about a format's place, in JSON.
 type foundPlace struct {
 	Format    string   `json:"format"`
 	Place     string   `json:"place"`
 	There     bool     `json:"there"`
 	Variable  string   `json:"variable,omitempty"`  // the environment variable that names the place
-	Variables []string `json:"variables,omitempty"` // those that could
-	Files     int      `json:"files"`               // a folder or database that holds sessions is one
+	Variables []string `json:"variables,omitempty"` // all variables that can name it
+	Files     int      `json:"files"`               // a folder or database of sessions counts as one
 	Bytes     int64    `json:"bytes"`
-	New       int      `json:"new_files"`     // that were never taken in
-	Grown     int      `json:"changed_files"` // since they were
+	New       int      `json:"new_files"`     // never imported
+	Grown     int      `json:"changed_files"` // changed since their import
 	Sessions  int      `json:"sessions"`
-	Stored    int      `json:"stored"` // sessions of these that skein has
+	Stored    int      `json:"stored"` // sessions from here that skein has
 }
 
-// find says what there is to import, and what of it is here already.
+// find lists what there is to import, and how much of it is already imported.
 func (o *importOptions) find(ctx context.Context, j *job, formats []interop.Format, args []string) error {
 	paths, err := o.paths(j, formats, args)
 	if err != nil {
@@ -78,8 +77,8 @@ func usual(j *job, formats []interop.Format) (all []foundPlace) {
 	return all
 }
 
-// put adds what was found to the line of its place, or a line of its own where
-// it lies in another format's place.
+// put adds what was found to the line of its place, or adds a new line if it is in
+// another format's place.
 func put(all []foundPlace, f interop.Found) []foundPlace {
 	at := 0
 	for at < len(all) && (all[at].Format != f.Format || all[at].Place != f.Path) {
@@ -93,7 +92,7 @@ func put(all []foundPlace, f interop.Found) []foundPlace {
 	return all
 }
 
-// foundTable has what is there before what is not.
+// foundTable lists the places that exist before those that do not.
 func (j *job) foundTable(all []foundPlace) *table {
 	t := &table{columns: []column{
 		{title: "FORMAT", rank: 0, paint: j.paint.cyan},

@@ -14,7 +14,7 @@ import (
 	"github.com/skein-dev/skein/interop/formats/claudecode"
 )
 
-// prompts recovers sessions of which only the prompts are left.
+// prompts recovers sessions of which only the prompts remain.
 func (o *importOptions) prompts(ctx context.Context, j *job, args []string) error {
 	if o.format != "" || o.watch || o.list {
 		return usagef("--prompts goes with none of --format, --watch and --list")
@@ -53,8 +53,7 @@ func (o *importOptions) prompts(ctx context.Context, j *job, args []string) erro
 	return failing
 }
 
-// historyFiles returns the files with prompts that are named, or the usual one
-// if it is there.
+// historyFiles returns the prompt files in args, else the usual one if it exists.
 func historyFiles(j *job, f interop.Format, args []string) (paths []string, err error) {
 	for _, a := range args {
 		if a, err = j.absolute(a); err != nil {
@@ -100,14 +99,14 @@ func (o *importOptions) tellPrompts(ctx context.Context, j *job, path string, h 
 	j.say("%s", strings.Join(lines, "\n"))
 }
 
-// hadSession reports whether the store has a session, or had it and was told to
-// forget it, which again does not count.
+// hadSession reports whether the store has a session, or had it until it was
+// purged. If again is true, a purged session does not count.
 func hadSession(ctx context.Context, s skein.Store, id skein.SessionID, again bool) (bool, error) {
 	_, err := s.Session(ctx, id)
 	if !errors.Is(err, skein.ErrNotFound) {
 		return err == nil, err
 	}
-	// An event before the first is refused in any case, and says why.
+	// Appending to a session that does not exist always fails, and the error says why.
 	_, err = s.Append(ctx, skein.Batch{Session: id, Events: []skein.Event{skein.NewEvent(skein.KindNoted, 0, skein.Noted{Name: "prompts"})}})
 	switch {
 	case errors.Is(err, skein.ErrDeleted):
@@ -118,8 +117,8 @@ func hadSession(ctx context.Context, s skein.Store, id skein.SessionID, again bo
 	return err == nil, err
 }
 
-// replaced puts recovered sessions in the bin whose transcript has turned up,
-// unless they went on here, and returns how many.
+// replaced puts recovered sessions into the bin if their transcript has turned up,
+// unless they were continued here. It returns how many.
 func (j *job) replaced(ctx context.Context) (n int, err error) {
 	var all []skein.Session
 	for s, err := range j.store.Sessions(ctx, skein.Filter{Origin: claudecode.HistoryName, IncludeEmpty: true}) {
@@ -150,8 +149,8 @@ func (j *job) replaced(ctx context.Context) (n int, err error) {
 	return n, nil
 }
 
-// wentOn reports whether something was said in a recovered session besides
-// what was recovered.
+// wentOn reports whether a recovered session has messages besides the recovered
+// ones.
 func wentOn(ctx context.Context, s skein.Store, id skein.SessionID) (bool, error) {
 	for e, err := range s.Events(ctx, id, 0) {
 		if err != nil {

@@ -11,7 +11,7 @@ import (
 	"github.com/skein-dev/skein/store/lookup"
 )
 
-// An importReport is what an import did, in JSON.
+// An importReport is the result of an import, in JSON.
 type importReport struct {
 	Files     int            `json:"files"`
 	Unchanged int            `json:"unchanged"`
@@ -48,7 +48,8 @@ type importSkip struct {
 	Why  string `json:"why"`
 }
 
-// An importOther is a file that looks like a format's and is another program's.
+// An importOther is a file that looks like one of a format but is another
+// program's.
 type importOther struct {
 	Path   string `json:"path"`
 	Format string `json:"format"`
@@ -74,7 +75,8 @@ func writeImportReport(j *job, r interop.Report) error {
 	return writeJSON(j.Stdout, out)
 }
 
-// failed is the end of an import that has told of what it could not take in.
+// failed returns the error of an import that has already said what it could not
+// import.
 func failed(r interop.Report) error {
 	if r.Failed > 0 {
 		return errSilent
@@ -82,7 +84,7 @@ func failed(r interop.Report) error {
 	return nil
 }
 
-// report says what an import did.
+// report shows the result of an import.
 func (o *importOptions) report(ctx context.Context, j *job, r interop.Report) error {
 	replaced, err := j.replaced(ctx)
 	if err != nil {
@@ -106,7 +108,7 @@ func (o *importOptions) report(ctx context.Context, j *job, r interop.Report) er
 	return nil
 }
 
-// broken says what an import did that ended before it had read everything.
+// broken shows the result of an import that ended early.
 func (o *importOptions) broken(j *job, r interop.Report) error {
 	if o.json {
 		return writeImportReport(j, r)
@@ -117,8 +119,8 @@ func (o *importOptions) broken(j *job, r interop.Report) error {
 	return nil
 }
 
-// change says in a line what a watch has just taken in, and below it what was
-// wrong; a record that adds nothing, such as a title told again, is no news.
+// change says in one line what a watch has just imported, and below it what was
+// wrong. A record that adds nothing, such as a repeated title, is not shown.
 func (o *importOptions) change(ctx context.Context, j *job, r interop.Report) error {
 	if _, err := j.replaced(ctx); err != nil {
 		return err
@@ -126,7 +128,7 @@ func (o *importOptions) change(ctx context.Context, j *job, r interop.Report) er
 	if o.json {
 		return writeImportReport(j, r)
 	}
-	r.Unchanged, r.Unmatched, r.Alike, r.Others = 0, 0, 0, nil // which is the usual case
+	r.Unchanged, r.Unmatched, r.Alike, r.Others = 0, 0, 0, nil // these are the usual case
 	news := append(changed(ctx, j, r), o.remarks(j, r)...)
 	if what := newIn(r); what != nothingNew || len(news) > 0 {
 		j.say("%s", strings.Join(append([]string{j.Now().Format("15:04:05") + "  " + what}, news...), "\n"))
@@ -136,12 +138,12 @@ func (o *importOptions) change(ctx context.Context, j *job, r interop.Report) er
 
 const nothingNew = "nothing new"
 
-// maxChanged is how many sessions are named one by one that are new or have
-// grown; where there are more, none is.
+// maxChanged is how many new or grown sessions are named one by one; if there are
+// more, none is named.
 const maxChanged = 3
 
-// changed names the sessions that are new or have grown, a line each, where
-// there are few of them.
+// changed names the sessions that are new or have grown, one a line, if they are
+// few.
 func changed(ctx context.Context, j *job, r interop.Report) (lines []string) {
 	if len(r.Changed) > maxChanged {
 		return nil
@@ -149,7 +151,7 @@ func changed(ctx context.Context, j *job, r interop.Report) (lines []string) {
 	for i, short := range lookup.ShortIDs(r.Changed) {
 		s, err := j.store.Session(ctx, r.Changed[i])
 		if err != nil {
-			continue // it is gone again, which is no reason to stop
+			continue // it is gone already, which is not an error here
 		}
 		lines = append(lines, "  "+short+"  "+cut(render.Line(drawn(false).text(s.Name())), 60, false))
 	}
@@ -177,7 +179,7 @@ func newIn(r interop.Report) string {
 	return strings.Join(parts, ", ")
 }
 
-// remarks says what of an import is not as usual, a line each.
+// remarks says what is unusual about an import, one remark a line.
 func (o *importOptions) remarks(j *job, r interop.Report) (lines []string) {
 	known := "that no format knows"
 	if o.format != "" {
@@ -228,8 +230,8 @@ func (o *importOptions) remarks(j *job, r interop.Report) (lines []string) {
 	return lines
 }
 
-// others says which files look like a format's and are another program's, a line
-// for each program, and how to take them.
+// others says which files look like those of a format but are another program's,
+// one line for each program, and how to import them.
 func others(j *job, r interop.Report) (lines []string) {
 	type kind struct{ of, format string }
 	all := map[kind][]interop.Other{}

@@ -11,8 +11,9 @@ import (
 	"github.com/skein-dev/skein/store/sqlite"
 )
 
-// A store of skein's is no other program's, whatever its file is called and
-// whether or not what is in its log has reached the file: it is not even copied.
+// A store of skein's is not taken for another program's, whatever the name of its
+// file and whether or not its write-ahead log was checkpointed: it is not even
+// copied.
 func TestAStoreOfOurOwnIsNobodyElses(t *testing.T) {
 	dir := t.TempDir()
 	said := skein.NewEvent(skein.KindSaid, 0, skein.UserSays("session_id, locked_by and time_created"))
@@ -30,7 +31,7 @@ func TestAStoreOfOurOwnIsNobodyElses(t *testing.T) {
 			t.Fatal(err)
 		}
 	}
-	nowhere := filepath.Join(dir, "nowhere") // a copy would be an error
+	nowhere := filepath.Join(dir, "nowhere") // making a copy would fail
 	t.Setenv("TMPDIR", nowhere)
 	t.Setenv("TMP", nowhere)
 	to := memory.New()

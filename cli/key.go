@@ -85,7 +85,7 @@ func (o *keyOptions) run(ctx context.Context, j *job, args []string) error {
 	return nil
 }
 
-// hidden reads one line that a terminal does not show.
+// hidden reads one line without echo.
 func (j *job) hidden(ctx context.Context, what string) (string, error) {
 	if in, ok := j.Stdin.(*os.File); ok && j.Terminal.In {
 		fmt.Fprintf(j.Stderr, "%s (it is not shown): ", what)
@@ -107,7 +107,7 @@ func checkKey(what, text string, err error) (string, error) {
 // A keyLine is a provider in JSON.
 type keyLine struct {
 	Provider string `json:"provider"`
-	Key      string `json:"key"` // where it comes from: a variable, key ring, not needed, or empty
+	Key      string `json:"key"` // its source: a variable, key ring, not needed, or empty
 	URL      string `json:"url,omitempty"`
 }
 

@@ -103,7 +103,7 @@ func (o *listOptions) run(ctx context.Context, j *job, _ []string) error {
 	return j.page(ctx, func(w io.Writer) error { return t.write(w, j.Terminal.columns(), j.paint.bold) })
 }
 
-// elsewhere looks in all projects for what this one has none of.
+// elsewhere looks in all projects when this one has no such session.
 func (o *listOptions) elsewhere(ctx context.Context, j *job, f skein.Filter) ([]skein.Session, error) {
 	here := j.tilde(f.Project)
 	others, err := j.sessions(ctx, skein.Filter{Project: f.Project, Limit: 1})
@@ -122,7 +122,7 @@ func (o *listOptions) elsewhere(ctx context.Context, j *job, f skein.Filter) ([]
 	return found, err
 }
 
-// filter works out which sessions are asked for.
+// filter makes the filter that the flags ask for.
 func (o *listOptions) filter(j *job) (f skein.Filter, err error) {
 	f = skein.Filter{
 		Agent: o.agent, Profile: o.profile, Model: o.model, Origin: o.origin, Tag: o.tag,
@@ -134,7 +134,7 @@ func (o *listOptions) filter(j *job) (f skein.Filter, err error) {
 	case o.all && o.project != "":
 		return f, usagef("--all and --project: want one of them")
 	case o.limit > 0:
-		f.Limit = o.limit + 1 // to know whether there are more
+		f.Limit = o.limit + 1 // one more, to know whether there are more
 	}
 	if f.Since, f.Until, err = span(o.since, o.until, j.Now()); err != nil || o.all {
 		return f, err

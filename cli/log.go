@@ -82,8 +82,7 @@ func (o *logOptions) run(ctx context.Context, j *job, args []string) error {
 	})
 }
 
-// logOf returns the path of the log of s, which is there; one that was lost is
-// made again.
+// logOf returns the path of the log of s; a log that was lost is rebuilt first.
 func (j *job) logOf(ctx context.Context, s skein.Session) (string, error) {
 	path, err := sessionlog.Path(j.logDir(), s.User, s.ID)
 	if err != nil {
@@ -107,7 +106,7 @@ func (j *job) logOf(ctx context.Context, s skein.Session) (string, error) {
 	return path, err
 }
 
-// print prints entries as they come.
+// print prints entries as they arrive.
 func (o *logOptions) print(j *job, w io.Writer, entries iter.Seq2[sessionlog.Entry, error]) error {
 	text, hide := logText{w: w, j: j, steps: true, events: true}, drawn(o.secrets)
 	for e, err := range entries {

@@ -50,7 +50,7 @@ damage, what is wrong with it. Secrets are hidden; --raw shows them.`,
 // A streamLine is a line of a log in JSON.
 type streamLine struct {
 	Log    string          `json:"log"`            // USER/SESSION
-	Line   json.RawMessage `json:"line,omitempty"` // as it stands in the log
+	Line   json.RawMessage `json:"line,omitempty"` // as it is in the log
 	Damage string          `json:"damage,omitempty"`
 }
 

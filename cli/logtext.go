@@ -10,15 +10,14 @@ import (
 	"github.com/skein-dev/skein/render"
 )
 
-// A logText writes the entries of logs for people, in a line or a paragraph
-// each.
+// A logText writes log entries for people, one line or paragraph each.
 type logText struct {
 	w      io.Writer
 	j      *job
-	steps  bool   // what agents and tools began and ended too
-	events bool   // and what is no part of a turn
-	name   string // of the log, for what is damaged; "" if there is one only
-	said   string // by the agent last, in this turn
+	steps  bool   // also show what agents and tools began and ended
+	events bool   // also show what is not part of a turn
+	name   string // name of the log, for messages about damage; "" if there is only one log
+	said   string // what the agent said last, in this turn
 }
 
 // entry writes e, if it is to be shown.
@@ -34,13 +33,13 @@ func (t *logText) entry(e *sessionlog.Entry) error {
 		return t.final(e)
 	case e.Kind == sessionlog.Step && t.steps:
 		return t.step(e)
-	case e.Kind == "" && t.events && e.Event != "llm:request" && e.Event != "llm:response": // what came of them stands there too
+	case e.Kind == "" && t.events && e.Event != "llm:request" && e.Event != "llm:response": // their results are in the log too
 		return t.line(e, "  "+render.Line(e.Event))
 	}
 	return nil
 }
 
-// final writes the last words of a turn, unless they stand there.
+// final writes the last words of a turn, unless they were just written.
 func (t *logText) final(e *sessionlog.Entry) error {
 	p := t.j.paint
 	if t.said != "" && t.said == string(e.Text) {
@@ -84,8 +83,8 @@ func (t *logText) step(e *sessionlog.Entry) error {
 	return t.line(e, "  "+render.Line(e.Step))
 }
 
-// firstLine returns the first line of text that is not blank, and … if there
-// are others.
+// firstLine returns the first line of text that is not blank, with … if others
+// follow.
 func firstLine(text string) string {
 	line, rest, _ := strings.Cut(strings.TrimSpace(text), "\n")
 	if strings.TrimSpace(rest) != "" {
@@ -103,7 +102,7 @@ func (t *logText) at(e *sessionlog.Entry) string {
 	return t.j.paint.dim("[" + at + "]")
 }
 
-// write writes a paragraph that who says.
+// write writes a paragraph spoken by who.
 func (t *logText) write(e *sessionlog.Entry, who, text string) error {
 	text = strings.TrimRight(render.Clean(skein.Text(text).UTF8()), "\n")
 	text = strings.ReplaceAll(text, "\n", "\n    ")

@@ -12,8 +12,8 @@ import (
 	"github.com/skein-dev/skein/llm/llmtest"
 )
 
-// TestALongTurnRunsToItsEnd lets each provider's model read thirty notes, one
-// after the other, each of which names the next.
+// TestALongTurnRunsToItsEnd lets each provider's model read thirty notes, one after
+// the other, each of which names the next.
 func TestALongTurnRunsToItsEnd(t *testing.T) {
 	const notes = 30
 	for _, c := range []struct {
@@ -57,7 +57,7 @@ func TestALongTurnRunsToItsEnd(t *testing.T) {
 	}
 }
 
-// has writes a file at home.
+// has writes a file into the home folder.
 func (p *typist) has(name, text string) {
 	p.t.Helper()
 	if err := os.WriteFile(filepath.Join(p.home, name), []byte(text), 0o600); err != nil {

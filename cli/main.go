@@ -12,10 +12,10 @@ import (
 	"github.com/skein-dev/skein"
 )
 
-// Main runs the command that args name and returns the exit code: 0 done, 1
-// failed, 2 the command line was wrong or the name ambiguous, 3 not found, 4
-// locked by another, 130 interrupted. When ctx is cancelled the command gives
-// up, and what it had stored stays stored.
+// Main runs the command in args and returns the exit code: 0 success, 1 failure, 2
+// the command line was wrong or the name ambiguous, 3 not found, 4 locked by
+// another program, 130 interrupted. When ctx is canceled, the command stops; what
+// it had stored stays stored.
 func Main(ctx context.Context, env *Env, args []string) int {
 	frugal()
 	f := &frame{env: env}
@@ -29,14 +29,14 @@ func Main(ctx context.Context, env *Env, args []string) int {
 		err = givenUp(err)
 	}
 	if !f.started && !errors.Is(err, errUsage) {
-		err = usagef("%v", err) // cobra's own, of flags
+		err = usagef("%v", err) // an error of cobra's about flags
 	}
 	return f.report(err, cmd.CommandPath())
 }
 
-// givenUp returns what is to be told of err, which a command ended with after it
-// was to give up: what the end of its work caused is nothing to speak of, but
-// what is wrong with the store is.
+// givenUp returns the error to report for a command that was interrupted and ended
+// with err. Errors that the interruption caused are not worth mentioning, but a
+// problem with the store is.
 func givenUp(err error) error {
 	for _, wrong := range []error{skein.ErrReplaced, skein.ErrCorrupt, skein.ErrFull} {
 		if errors.Is(err, wrong) {
@@ -67,7 +67,7 @@ func (f *frame) report(err error, cmd string) int {
 	return code
 }
 
-// newRoot returns the command skein with all its commands.
+// newRoot returns the root command, skein, with all its commands.
 func newRoot(f *frame) *cobra.Command {
 	root := newOverview(f)
 	root.SilenceErrors, root.SilenceUsage = true, true

@@ -69,7 +69,7 @@ func (m *manual) command(c *cobra.Command) {
 	}
 }
 
-// prose writes paragraphs; indented lines stay as they are.
+// prose writes paragraphs; indented lines are kept as they are.
 func (m *manual) prose(text string) {
 	var block []string
 	flush := func() {
@@ -116,7 +116,7 @@ func (m *manual) item(name, about string) {
 
 func (m *manual) request(format string, args ...any) { fmt.Fprintf(m, format+"\n", args...) }
 
-// text writes a line that begins with no request.
+// text writes a line so that it cannot begin with a request.
 func (m *manual) text(line string) {
 	line = roff(line)
 	if strings.HasPrefix(line, ".") || strings.HasPrefix(line, "'") {
@@ -125,7 +125,7 @@ func (m *manual) text(line string) {
 	m.WriteString(line + "\n")
 }
 
-// roff escapes what man would read as its own.
+// roff escapes the characters that are special to roff.
 func roff(s string) string {
 	return strings.NewReplacer(`\`, `\e`, "-", `\-`, "…", "...", "`", "\\(ga").Replace(s)
 }

@@ -42,13 +42,13 @@ In the settings of most agents it stands like this:
 	return c
 }
 
-// unclosed is a stream that is its owner's to close.
+// unclosed is a stream that only its owner closes.
 type unclosed struct{ io.Writer }
 
 // Close implements [io.Closer].
 func (unclosed) Close() error { return nil }
 
-// mcpOptions are what the tools for agents are made of.
+// mcpOptions returns the options of the MCP server's tools.
 func (j *job) mcpOptions() mcp.Options {
 	prices := sync.OnceValues(func() (*price.List, error) { return price.Load(j.settings.prices...) })
 	return mcp.Options{Version: j.Version, Now: j.Now, Cost: func(r skein.UsageRow) (float64, bool, error) {

@@ -11,19 +11,19 @@ import (
 	"github.com/skein-dev/skein/render"
 )
 
-// manyMoved is how many of the newest sessions are looked through for a project
-// that was moved.
+// manyMoved is how many of the newest sessions are searched for a project that was
+// moved.
 const manyMoved = 5000
 
-// moved returns the newest session of u's whose project had the name of this
-// one and is not there any more, if this one has no session yet: its folder was
-// perhaps moved here.
+// moved returns the newest session of user u whose project has the same name as
+// this one and no longer exists, if this project has no session yet: its folder may
+// have been moved here.
 func (j *job) moved(ctx context.Context, u skein.User, project string) (was skein.Session, is bool, err error) {
 	here, err := j.sessions(ctx, skein.Filter{User: u, Project: project, Limit: 1, IncludeEmpty: true})
 	if err != nil || len(here) > 0 {
 		return was, false, err
 	}
-	gone := map[string]bool{} // projects that were looked for
+	gone := map[string]bool{} // projects looked for on the disk
 	for s, err := range j.store.Sessions(ctx, skein.Filter{User: u, NoChildren: true, Limit: manyMoved}) {
 		if err != nil {
 			return was, false, err
@@ -42,8 +42,7 @@ func (j *job) moved(ctx context.Context, u skein.User, project string) (was skei
 	return was, false, nil
 }
 
-// hintMoved says what to type where this project was perhaps moved from
-// elsewhere.
+// hintMoved says what to type if this project may have been moved from elsewhere.
 func (j *job) hintMoved(ctx context.Context, u skein.User, project string, tell func(string, ...any)) error {
 	was, is, err := j.moved(ctx, u, project)
 	if is {

@@ -14,9 +14,9 @@ import (
 	"github.com/skein-dev/skein/store/lookup"
 )
 
-// session returns the one session that a person means by name, as
-// [lookup.Resolve] does; - or last is the newest of this project. The children
-// that agents started come second: their first words are often their parent's.
+// session returns the one session that a person means by name, as [lookup.Resolve]
+// does; - or last is the newest one of this project. Sessions that agents started
+// are considered last: their first words are often their parent's.
 //
 // The error wraps skein.ErrAmbiguous or skein.ErrNotFound.
 func (j *job) session(ctx context.Context, name string) (skein.Session, error) {
@@ -31,7 +31,7 @@ func (j *job) session(ctx context.Context, name string) (skein.Session, error) {
 		return s, j.noSession(ctx, name)
 	}
 	if several := (*skein.AmbiguousError)(nil); errors.As(err, &several) {
-		return s, several // it names the name itself
+		return s, several // it includes the name
 	}
 	return s, err
 }
@@ -39,9 +39,9 @@ func (j *job) session(ctx context.Context, name string) (skein.Session, error) {
 // meansNewest reports whether name is a word for the newest session.
 func meansNewest(name string) bool { return name == "-" || name == "last" }
 
-// newestOrCalled returns the newest session of this project, and says which
-// others have its word, such as last, for their title or key; one of those where
-// the project has none.
+// newestOrCalled returns the newest session of this project, and says which others
+// have the word, such as last, as their title or key. If the project has no
+// session, it returns one of those.
 func (j *job) newestOrCalled(ctx context.Context, word string) (skein.Session, error) {
 	newest, err := j.newest(ctx)
 	if err != nil && !gone(err) {
@@ -60,8 +60,8 @@ func (j *job) newestOrCalled(ctx context.Context, word string) (skein.Session, e
 	return others[0], nil
 }
 
-// reallyCalled returns the sessions, but for one, whose title or key is a word
-// that means something else, at most as many as can be told of.
+// reallyCalled returns the sessions, except the one with ID but, whose title or key
+// is word, at most lookup.MaxCandidates.
 func (j *job) reallyCalled(ctx context.Context, word string, but skein.SessionID) (all []skein.Session, err error) {
 	for _, f := range []skein.Filter{{Title: word}, {Key: word}} {
 		f.IncludeEmpty = true
@@ -93,7 +93,7 @@ func (j *job) newest(ctx context.Context) (skein.Session, error) {
 	return found[0], nil
 }
 
-// exact returns the session with this ID or key, and no other.
+// exact returns the session with the ID or key name, matched exactly.
 func (j *job) exact(ctx context.Context, name string) (skein.SessionID, error) {
 	if id := skein.SessionID(name); id.Check() == nil {
 		if s, err := j.store.Session(ctx, id); !errors.Is(err, skein.ErrNotFound) {
@@ -110,9 +110,8 @@ func (j *job) exact(ctx context.Context, name string) (skein.SessionID, error) {
 	return found[0].ID, nil
 }
 
-// shortID returns what to show for id where there is little room, and no list
-// of others to tell it from: the end, if that is random; else all of it, for
-// others may begin like it.
+// shortID returns a short form of id, for use outside lists: its end, if that is
+// random; else all of it, as other IDs may begin in the same way.
 func shortID(id skein.SessionID) string {
 	if short := lookup.ShortIDs([]skein.SessionID{id})[0]; strings.HasSuffix(string(id), short) {
 		return short
@@ -129,8 +128,7 @@ func shortIDs(ss []skein.Session) []string {
 	return lookup.ShortIDs(ids)
 }
 
-// noSession returns the error that nothing is called name, with what comes
-// near.
+// noSession returns the error that no session has this name, with suggestions.
 func (j *job) noSession(ctx context.Context, name string) error {
 	binned, lookErr := lookup.Resolve(ctx, j.store, name, skein.Filter{Bin: true})
 	switch {
@@ -153,7 +151,7 @@ func (j *job) noSession(ctx context.Context, name string) error {
 	return advise(err, "did you mean:\n%s", candidates(near, j.Now()))
 }
 
-// nearest returns up to three of ss that are called much like name.
+// nearest returns up to three of ss with names like name.
 func nearest(name string, ss []skein.Session) (near []skein.Session) {
 	type scored struct {
 		s     skein.Session
@@ -174,7 +172,7 @@ func nearest(name string, ss []skein.Session) (near []skein.Session) {
 	return near
 }
 
-// alike returns how much of the pairs of letters of a are in b: 0 to 1.
+// alike returns the share of the letter pairs of a that are also in b: 0 to 1.
 func alike(a, b string) float64 {
 	a, b = strings.ToLower(a), strings.ToLower(b)
 	shared, pairs := 0, max(len(a)-1, 1)
@@ -186,7 +184,7 @@ func alike(a, b string) float64 {
 	return float64(shared) / float64(pairs)
 }
 
-// candidates returns a line for each of ss, to choose from.
+// candidates returns a line about each of ss, to choose from.
 func candidates(ss []skein.Session, now time.Time) string {
 	var b strings.Builder
 	for i, id := range shortIDs(ss) {

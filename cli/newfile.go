@@ -13,8 +13,8 @@ import (
 	"github.com/skein-dev/skein"
 )
 
-// writeNew writes a file that does not exist yet, for the owner only, whole or
-// not at all.
+// writeNew writes a file that does not exist yet, readable by its owner only. It
+// writes all of it or nothing.
 func writeNew(path string, write func(io.Writer) error) (err error) {
 	if err := free(path); err != nil {
 		return err
@@ -32,16 +32,15 @@ func writeNew(path string, write func(io.Writer) error) (err error) {
 	if err := cmp.Or(write(b), b.Flush(), f.Close()); err != nil {
 		return err
 	}
-	if err := os.Link(f.Name(), path); errors.Is(err, fs.ErrExist) { // there is one by now
+	if err := os.Link(f.Name(), path); errors.Is(err, fs.ErrExist) { // another program created it
 		return fmt.Errorf("file %s %w", path, skein.ErrExists)
-	} else if err != nil { // no links on this disk
+	} else if err != nil { // the file system has no links
 		return os.Rename(f.Name(), path)
 	}
 	return os.Remove(f.Name())
 }
 
-// free returns an error if there is something at path, or no folder that it
-// could be in.
+// free returns an error if there is something at path, or no folder to hold it.
 func free(path string) error {
 	info, err := os.Lstat(path)
 	switch {
@@ -58,7 +57,7 @@ func free(path string) error {
 	return nil
 }
 
-// cause returns what went wrong in err, without the path that was tried.
+// cause returns what went wrong, without the path that err names.
 func cause(err error) error {
 	if p := (*fs.PathError)(nil); errors.As(err, &p) {
 		return p.Err

@@ -77,13 +77,13 @@ func (o *openOptions) run(ctx context.Context, j *job, args []string) error {
 	return nil
 }
 
-// serverFile is where a running server says its address; it holds the lock
-// beside it for as long as it lives. Others could listen on its port when it is
-// gone: without the lock nobody is asked.
+// serverFile is the file in which a running server stores its address; the server
+// holds the lock beside it while it runs. After it ends, another program could
+// listen on its port, so the address is used only if the lock is held.
 func (j *job) serverFile() string { return filepath.Join(j.dirs.State, "server") }
 
-// recordServer notes where this server is, unless another one is noted that
-// lives. forget takes that back.
+// recordServer stores the address of this server, unless another running server has
+// stored its own. forget undoes that.
 func (j *job) recordServer(at string) (forget func(), err error) {
 	if err := os.MkdirAll(j.dirs.State, 0o700); err != nil {
 		return nil, err
@@ -122,7 +122,8 @@ func (j *job) server() (string, error) {
 	return strings.TrimSpace(string(at)), err
 }
 
-// loginLink asks the server for a link that logs in, once, and leads to a page.
+// loginLink asks the server for a link that logs in, once, and leads to the page
+// next.
 func (j *job) loginLink(ctx context.Context, at, next string) (string, error) {
 	tokens, err := j.tokens()
 	if err != nil {
@@ -150,9 +151,8 @@ func (j *job) loginLink(ctx context.Context, at, next string) (string, error) {
 	return at + "/login?" + url.Values{"code": {got.Code}, "next": {next}}.Encode(), nil
 }
 
-// leadingPage writes a file, for its owner alone, that leads to link, and
-// returns its address: what stands in the arguments of a program all users of
-// the machine can read.
+// leadingPage writes a file that redirects to link, readable only by its owner, and
+// returns its URL: all users of the machine can read the arguments of a program.
 func (j *job) leadingPage(link string) (string, error) {
 	path := filepath.Join(j.dirs.State, "open.html")
 	text := `<!doctype html><meta charset="utf-8"><title>skein</title><meta http-equiv="refresh" content="0; url=` + html.EscapeString(link) + `">`
@@ -165,8 +165,9 @@ func (j *job) leadingPage(link string) (string, error) {
 	return (&url.URL{Scheme: "file", Path: "/" + strings.TrimPrefix(filepath.ToSlash(path), "/")}).String(), nil
 }
 
-// browser returns what opens a page: a browser that can give it a window of its
-// own, else the system's usual one; nil if there is no screen, or nothing found.
+// browser returns a function that opens a page in a browser that can give it its
+// own window, else in the system's default one; nil if there is no screen or no
+// browser.
 func (j *job) browser() func(page string) *exec.Cmd {
 	if j.OS == "linux" && j.Getenv("DISPLAY") == "" && j.Getenv("WAYLAND_DISPLAY") == "" || !j.Terminal.Out || j.Getenv("SSH_CONNECTION") != "" {
 		return nil
@@ -187,8 +188,8 @@ func (j *job) browser() func(page string) *exec.Cmd {
 	return func(page string) *exec.Cmd { return exec.Command(path, append(usual[1:], page)...) }
 }
 
-// appBrowsers are the programs that take --app, which gives a page a window
-// without tabs.
+// appBrowsers returns the programs that support --app, which opens a page in a
+// window without tabs.
 func appBrowsers(system string) []string {
 	switch system {
 	case "darwin":

@@ -29,9 +29,9 @@ import (
 	"github.com/skein-dev/skein/store/sqlite"
 )
 
-// Who may not see secrets does not find out about them by asking: of two stores
-// that differ only in the characters of their secrets every answer is the same,
-// byte for byte.
+// A client that may not see secrets cannot find them out by asking: if two stores
+// differ only in the characters of their secrets, every answer is the same, byte
+// for byte.
 func TestNoAnswerDependsOnWhatIsHidden(t *testing.T) {
 	rnd := seeded(t)
 	for name, open := range map[string]func(*testing.T) skein.Store{
@@ -60,8 +60,8 @@ func TestNoAnswerDependsOnWhatIsHidden(t *testing.T) {
 	}
 }
 
-// seeded returns random numbers that another run has again, with the seed that is
-// logged.
+// seeded returns a random number generator; the seed is logged so that a failure
+// can be reproduced.
 func seeded(t *testing.T) *rand.Rand {
 	t.Helper()
 	seed := uint64(time.Now().UnixNano())
@@ -69,8 +69,8 @@ func seeded(t *testing.T) *rand.Rand {
 	return rand.New(rand.NewPCG(seed, 0))
 }
 
-// A hidden thing is two secrets: one that is known by its shape, and one that is
-// by what stands before it.
+// A hiddenThing is two secrets: one that is recognized by its form, and one by the
+// text before it.
 type hiddenThing struct{ token, password string }
 
 func drawn(rnd *rand.Rand) hiddenThing {
@@ -88,7 +88,7 @@ func drawn(rnd *rand.Rand) hiddenThing {
 	}
 }
 
-// asked is a server of everything that people and programs read without secrets.
+// An asked is a server of everything that people and programs read without secrets.
 type asked struct {
 	*testing.T
 	door  *door.Door
@@ -121,7 +121,7 @@ func newAsked(t *testing.T, store skein.Store, h hiddenThing) *asked {
 	)...), token}
 }
 
-// tell puts the secrets wherever a search looks.
+// tell puts the secrets everywhere that a search looks.
 func (h hiddenThing) tell(t *testing.T, store skein.Store) {
 	t.Helper()
 	both := h.token + " password=" + h.password
@@ -155,11 +155,11 @@ func (h hiddenThing) tell(t *testing.T, store skein.Store) {
 	}
 }
 
-// A riddle is a question that would tell something of a secret. Mode is that of
-// /v1/search; pages and MCP have words only.
+// A riddle is a query whose answer could reveal something about a secret. The mode
+// is that of /v1/search; pages and MCP have only text.
 type riddle struct{ mode, text string }
 
-// riddles are questions that have other answers with h than with another one.
+// riddles returns queries that would find h but not other secrets.
 func riddles(h hiddenThing) (all []riddle) {
 	for _, s := range []string{h.token, h.password} {
 		low, half := strings.ToLower(s), s[:len(s)/2]
@@ -183,7 +183,7 @@ func riddles(h hiddenThing) (all []riddle) {
 	return append(all, riddle{"words", "pear"}, riddle{"words", "pear plum"}, riddle{"words", "pear*"}, riddle{"words", "redacted"}, riddle{"regex", "redacted"})
 }
 
-// requests are all the ways to ask q.
+// requests returns all the ways to send q.
 func (q riddle) requests() map[string]*http.Request {
 	all := map[string]*http.Request{}
 	get := func(path, key, text string) {
@@ -213,7 +213,7 @@ func (q riddle) requests() map[string]*http.Request {
 	return all
 }
 
-// toolCall asks for a tool over MCP.
+// toolCall returns an MCP request that calls a tool.
 func toolCall(tool string, in map[string]any) *http.Request {
 	body := skein.MustJSON(map[string]any{"jsonrpc": "2.0", "id": 1, "method": "tools/call", "params": map[string]any{"name": tool, "arguments": in}})
 	r := httptest.NewRequest(http.MethodPost, "/mcp", bytes.NewReader(body))
@@ -222,7 +222,7 @@ func toolCall(tool string, in map[string]any) *http.Request {
 	return r
 }
 
-// answer returns what a request is answered with.
+// answer returns the response to a request.
 func (a *asked) answer(r *http.Request) string {
 	q := r.Clone(a.Context())
 	body, err := io.ReadAll(r.Body)
@@ -237,7 +237,7 @@ func (a *asked) answer(r *http.Request) string {
 	return drawnAnew().ReplaceAllString(fmt.Sprint(w.Code, " ", w.Header().Get("Location"), " ", w.Body.String()), "drawn")
 }
 
-// listen returns what a stream sends, until it has sent something with until in it.
+// listen returns what a stream sends, up to and including until.
 func (a *asked) listen(path, until string) (said string) {
 	a.serve(path, func(r *http.Response) {
 		for lines := bufio.NewScanner(r.Body); !strings.Contains(said, until) && lines.Scan(); {
@@ -247,7 +247,7 @@ func (a *asked) listen(path, until string) (said string) {
 	return said
 }
 
-// trailer returns what follows an answer by that name.
+// trailer returns the response trailer with that name.
 func (a *asked) trailer(path, name string) (value string) {
 	a.serve(path, func(r *http.Response) {
 		if _, err := io.Copy(io.Discard, r.Body); err != nil {
@@ -258,7 +258,7 @@ func (a *asked) trailer(path, name string) (value string) {
 	return value
 }
 
-// serve asks over a connection, and reads what comes with f.
+// serve sends a request over a connection, and passes the response to f.
 func (a *asked) serve(path string, f func(*http.Response)) {
 	server := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		r.Host = "localhost:7433"
@@ -280,11 +280,11 @@ func (a *asked) serve(path string, f func(*http.Response)) {
 	f(r)
 }
 
-// drawnAnew finds what every answer draws at random: what stands around data,
-// and the ID of a request.
+// drawnAnew matches what is random in every answer: the marks around data, and the
+// ID of a request.
 func drawnAnew() *regexp.Regexp { return regexp.MustCompile(`\b[0-9a-f]{32}\b|"request_id":"\w+"`) }
 
-// differing returns where x is not y.
+// differing returns the part where x differs from y.
 func differing(x, y string) string {
 	i := 0
 	for i < min(len(x), len(y)) && x[i] == y[i] {

@@ -28,10 +28,10 @@ func writeJSON(w io.Writer, v any) error {
 	return err
 }
 
-// say tells the person something that is no result, on stderr.
+// say writes a message that is not a result to stderr.
 func (j *job) say(format string, args ...any) { j.tell(fmt.Sprintf(format, args...)) }
 
-// tell writes text to stderr, cleaned, on a terminal in lines that fit it.
+// tell writes text to stderr, cleaned; on a terminal, wrapped to its width.
 func (e *Env) tell(text string) {
 	text = render.Clean(text)
 	if e.Terminal.Err && e.Terminal.Width > 0 {

@@ -12,7 +12,7 @@ import (
 
 type overviewOptions struct{ json bool }
 
-// newOverview returns the command skein itself.
+// newOverview returns the command skein without arguments.
 func newOverview(f *frame) *cobra.Command {
 	var o overviewOptions
 	c := &cobra.Command{

@@ -24,11 +24,11 @@ func (j *job) openAt(ctx context.Context, p Place) (skein.Store, error) {
 }
 
 // fitsOwner returns an error if uid is root's, and the file at path, or the folder
-// that it is or will be in, belongs to another user. What root puts there, that
-// user can no longer change; and what root reads there, that user can exchange.
+// that it is or will be in, belongs to another user. That user can no longer change
+// what root writes there, and can replace what root reads there.
 func fitsOwner(uid int, path string) error {
 	if uid != 0 {
-		return nil // the system itself says no
+		return nil // the system checks permissions
 	}
 	for at, below := path, ""; at != below; at, below = filepath.Dir(at), at {
 		info, err := os.Stat(at)
@@ -42,13 +42,13 @@ func fitsOwner(uid int, path string) error {
 			return ofAnother(at, owner)
 		}
 		if at != path {
-			return nil // the folder that was there
+			return nil // the nearest folder that exists
 		}
 	}
 	return nil
 }
 
-// ofAnother says that what is at path belongs to another user than root.
+// ofAnother returns the error that path belongs to a user other than root.
 func ofAnother(path string, owner int) error {
 	name, how := fmt.Sprintf("user %d", owner), fmt.Sprintf("in a container, docker run --user %d", owner)
 	if u, err := user.LookupId(strconv.Itoa(owner)); err == nil {

@@ -4,5 +4,5 @@ package cli
 
 import "io/fs"
 
-// ownerOf returns false: files have no owner that is a number.
+// ownerOf returns false: on this system files have no numeric owner.
 func ownerOf(fs.FileInfo) (uid int, ok bool) { return 0, false }

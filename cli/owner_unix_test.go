@@ -10,7 +10,7 @@ import (
 	"testing"
 )
 
-// othersFolder returns a folder that belongs to another user than root.
+// othersFolder returns a folder that belongs to a user other than root.
 func othersFolder(t *testing.T) string {
 	t.Helper()
 	dir := t.TempDir()

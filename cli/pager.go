@@ -11,8 +11,8 @@ import (
 	"syscall"
 )
 
-// page calls write with where its output goes: through the pager if stdout is
-// a terminal and the output is longer than it is high, else to stdout.
+// page calls write with the writer for its output: the pager, if stdout is a
+// terminal and the output does not fit on it, else stdout.
 func (j *job) page(ctx context.Context, write func(io.Writer) error) error {
 	command := j.settings.text("pager")
 	if !j.Terminal.Out || j.noPager || j.Getenv("TERM") == "dumb" || !canRun(command) {
@@ -21,13 +21,13 @@ func (j *job) page(ctx context.Context, write func(io.Writer) error) error {
 	p := &pager{ctx: ctx, job: j, command: command, room: max(j.Terminal.Height, 24) - 1}
 	err := write(p)
 	if closed := p.close(); err == nil || errors.Is(err, syscall.EPIPE) || errors.Is(err, io.ErrClosedPipe) {
-		err = closed // who quits the pager has seen enough
+		err = closed // quitting the pager early is not an error
 	}
 	return err
 }
 
-// canRun reports whether the program that command begins with is there. Else
-// the shell would say that it is not, and swallow the output.
+// canRun reports whether the program in command exists. If it did not, the shell
+// would print an error and the output would be lost.
 func canRun(command string) bool {
 	words := strings.Fields(command)
 	if len(words) == 0 || words[0] == "cat" {
@@ -37,8 +37,8 @@ func canRun(command string) bool {
 	return err == nil || strings.Contains(words[0], "=")
 }
 
-// A pager keeps what is written until it is more than fits; then it starts the
-// program.
+// A pager buffers the output until it no longer fits on the terminal; then it
+// starts the program.
 type pager struct {
 	ctx     context.Context
 	job     *job
@@ -46,8 +46,8 @@ type pager struct {
 	room    int // lines
 	kept    bytes.Buffer
 	cmd     *exec.Cmd
-	to      io.WriteCloser // nil before the program runs
-	direct  bool           // the program cannot be started
+	to      io.WriteCloser // nil until the program runs
+	direct  bool           // the program could not be started
 }
 
 func (p *pager) Write(b []byte) (int, error) {
@@ -67,7 +67,7 @@ func (p *pager) Write(b []byte) (int, error) {
 	return len(b), nil
 }
 
-// start runs the program and gives it what was kept.
+// start runs the program and passes it what was buffered.
 func (p *pager) start() error {
 	cmd := pagerCommand(p.ctx, p.command)
 	cmd.Stdout, cmd.Stderr = p.job.Stdout, p.job.Stderr
@@ -89,7 +89,7 @@ func (p *pager) start() error {
 	return err
 }
 
-// close shows what is left and waits until the person has read it.
+// close shows the rest and waits until the person quits the pager.
 func (p *pager) close() error {
 	if p.to == nil {
 		if p.direct {
@@ -103,14 +103,14 @@ func (p *pager) close() error {
 	}
 	if err := p.cmd.Wait(); err != nil && p.ctx.Err() == nil {
 		if exit := (*exec.ExitError)(nil); errors.As(err, &exit) {
-			return nil // how a pager ends is its own affair
+			return nil // a pager's exit code does not matter
 		}
 		return err
 	}
 	return nil
 }
 
-// pagerCommand returns the program as a shell would run it.
+// pagerCommand returns the command for a shell to run.
 func pagerCommand(ctx context.Context, command string) *exec.Cmd {
 	if runtime.GOOS == "windows" {
 		words := strings.Fields(command)

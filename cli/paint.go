@@ -2,11 +2,12 @@ package cli
 
 import "github.com/skein-dev/skein/cli/prose"
 
-// A paint puts colours on text for a terminal, or leaves it plain.
+// A paint adds colors to text for a terminal, or leaves it plain.
 type paint struct{ on bool }
 
-// newPaint decides about colours: when is always, never or auto. Auto is only
-// where stdout is a terminal that can, and NO_COLOR is not set.
+// newPaint decides whether to use colors: when is always, never or auto. With auto,
+// colors are used if stdout is a terminal that supports them and NO_COLOR is not
+// set.
 func newPaint(env *Env, when string) (paint, error) {
 	switch when {
 	case "always":
@@ -19,7 +20,7 @@ func newPaint(env *Env, when string) (paint, error) {
 	return paint{}, usagef("color %q: want auto, always or never", when)
 }
 
-// full returns p for other packages.
+// full returns p in the form that other packages use.
 func (p paint) full() prose.Paint { return prose.Paint{On: p.on} }
 
 func (p paint) bold(s string) string   { return p.full().Bold(s) }

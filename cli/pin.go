@@ -35,7 +35,7 @@ func pinCommand(f *frame, o *pinOptions, c *cobra.Command) *cobra.Command {
 
 func (o *pinOptions) run(ctx context.Context, j *job, args []string) error {
 	found := make([]skein.Session, len(args))
-	for i, name := range args { // all names first: a wrong one changes nothing
+	for i, name := range args { // resolve all names first, so that a wrong one changes nothing
 		s, err := j.session(ctx, name)
 		if err != nil {
 			return err

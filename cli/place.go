@@ -9,10 +9,10 @@ import (
 	"github.com/skein-dev/skein/internal/conninfo"
 )
 
-// parsePlace reads what a person gave as the store: a path, sqlite: and a path,
-// the address of a PostgreSQL database, as a URL or as keywords and values, or
-// the URL of a server. A path is taken from the directory base; one that begins
-// with ~/ from the home folder. ./host=x is a file.
+// parsePlace parses the address of a store: a path, sqlite: and a path, the address
+// of a PostgreSQL database as a URL or as keywords and values, or the URL of a
+// server. A path is relative to the directory base; one that begins with ~/, to the
+// home folder. ./host=x is a file.
 func parsePlace(text, base, home string) (Place, error) {
 	if conninfo.Is(text) {
 		return Place{Scheme: "postgres", Path: text}, nil
@@ -42,23 +42,23 @@ func parsePlace(text, base, home string) (Place, error) {
 	return Place{Scheme: "sqlite", Path: filepath.Clean(path)}, nil
 }
 
-// isServer reports whether a scheme is that of a server.
+// isServer reports whether a scheme is that of a skein server.
 func isServer(scheme string) bool { return slices.Contains([]string{"https", "http"}, scheme) }
 
-// isDatabase reports whether a scheme is that of a database of PostgreSQL.
+// isDatabase reports whether a scheme is that of a PostgreSQL database.
 func isDatabase(scheme string) bool {
 	return slices.Contains([]string{"postgres", "postgresql"}, scheme)
 }
 
-// atServer reports whether a place, as a person writes it, is a server, be it
-// ours or a database's.
+// atServer reports whether text, as a person writes it, is the address of a skein
+// server or a database server.
 func atServer(text string) bool {
 	p, err := parsePlace(text, "", "")
 	return err == nil && p.file() == ""
 }
 
-// file returns the path of the store's file; "" if a server or a database has
-// it.
+// file returns the path of the store's file; "" if the store is a server or a
+// database.
 func (p Place) file() string {
 	if isServer(p.Scheme) || isDatabase(p.Scheme) {
 		return ""
@@ -66,16 +66,16 @@ func (p Place) file() string {
 	return p.Path
 }
 
-// String returns where the store is, for people: without the password that an
-// address may have in it.
+// String returns the address of the store for people: without the password that it
+// may contain.
 func (p Place) String() string { return withoutPassword(p.Path) }
 
-// inQuery is a password in the part of an address behind the question mark.
+// inQuery matches a password in the query part of an address.
 var inQuery = regexp.MustCompile(`(?i)([?&](?:ssl)?password=)[^&]*`)
 
-// withoutPassword returns the address of a server or a database with *** in
-// place of the password in it. It takes addresses apart that net/url does not
-// know: those of several hosts.
+// withoutPassword returns the address of a server or a database with *** in place
+// of the password. It also handles addresses that net/url cannot parse: those with
+// several hosts.
 func withoutPassword(address string) string {
 	if conninfo.Is(address) {
 		masked, _ := conninfo.Masked(address)
@@ -85,7 +85,7 @@ func withoutPassword(address string) string {
 	if !ok {
 		return address
 	}
-	// A password may have a slash or an @ in it that should have been escaped.
+	// A password may contain a slash or an @ that should have been escaped.
 	if i := strings.LastIndexByte(rest, '@'); i >= 0 {
 		if name, _, ok := strings.Cut(rest[:i], ":"); ok {
 			rest = name + ":***" + rest[i:]
@@ -94,8 +94,8 @@ func withoutPassword(address string) string {
 	return scheme + "://" + inQuery.ReplaceAllString(rest, "${1}***")
 }
 
-// isScheme reports whether s, before a colon, is a scheme and not a drive of
-// Windows or a piece of a path.
+// isScheme reports whether s, the text before a colon, is a scheme and not a
+// Windows drive or part of a path.
 func isScheme(s string) bool {
 	for _, c := range s {
 		if (c < 'a' || c > 'z') && (c < '0' || c > '9') && c != '+' {

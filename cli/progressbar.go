@@ -10,11 +10,11 @@ import (
 	"github.com/skein-dev/skein/store/transfer"
 )
 
-// barEvery is how often a progress bar is drawn at most.
+// barEvery is the shortest time between two drawings of a progress bar.
 const barEvery = 100 * time.Millisecond
 
-// A progressBar shows on a terminal how far something has come, on one line of
-// stderr that is gone once it is done. Where stderr is no terminal it shows nothing.
+// A progressBar shows progress on one line of stderr, which is cleared at the end.
+// If stderr is not a terminal, it shows nothing.
 type progressBar struct {
 	j     *job
 	doing string
@@ -27,7 +27,7 @@ func (b *progressBar) carried(p transfer.Progress) {
 	b.show(p.Doing, int64(p.Done), int64(p.Of), func(n int64) string { return strconv.FormatInt(n, 10) })
 }
 
-// show says that done of so many were done, which text writes.
+// show draws the bar for done out of the total, of; text formats both numbers.
 func (b *progressBar) show(doing string, done, of int64, text func(int64) string) {
 	if !b.j.Terminal.Err || of <= 0 {
 		return
@@ -39,7 +39,7 @@ func (b *progressBar) show(doing string, done, of int64, text func(int64) string
 	}
 }
 
-// end takes the bar away.
+// end removes the bar.
 func (b *progressBar) end() {
 	if b.doing != "" {
 		fmt.Fprint(b.j.Stderr, clearLine)
@@ -47,11 +47,11 @@ func (b *progressBar) end() {
 	}
 }
 
-// clearLine goes to the beginning of the line and makes it empty.
+// clearLine goes to the beginning of the line and clears it.
 const clearLine = "\r\x1b[K"
 
-// barLine returns a bar that fits into so many columns: the numbers go first where
-// there is little room, then the bar.
+// barLine returns a bar that fits into columns. If there is not enough room, the
+// numbers are left out first, then the bar.
 func barLine(doing string, done, of int64, text func(int64) string, columns int) string {
 	const cells = 30
 	full := int(float64(done) / float64(of) * cells)

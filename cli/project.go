@@ -6,8 +6,8 @@ import (
 	"strings"
 )
 
-// projectRoot returns the project that dir belongs to: the nearest folder
-// upwards with a .git in it, else dir itself; symbolic links are followed.
+// projectRoot returns the project of dir: the nearest folder, dir or one above it,
+// with a .git in it, else dir itself. Symbolic links are resolved.
 func projectRoot(dir string) string {
 	if real, err := filepath.EvalSymlinks(dir); err == nil {
 		dir = real
@@ -24,8 +24,8 @@ func projectRoot(dir string) string {
 	}
 }
 
-// projectOf returns the project that a person means by path, as --project has
-// it; "" is that of the working directory.
+// projectOf returns the project that path means, as in --project; "" means that of
+// the working directory.
 func (j *job) projectOf(path string) (string, error) {
 	cwd, err := j.Getwd()
 	if err != nil || path == "" {
@@ -38,10 +38,10 @@ func (j *job) projectOf(path string) (string, error) {
 	if _, err := os.Stat(path); err == nil {
 		return projectRoot(path), nil
 	}
-	return filepath.Clean(path), nil // the folder may be gone; its sessions are not
+	return filepath.Clean(path), nil // the folder may be gone while its sessions are not
 }
 
-// fromHome returns path with the home folder in place of ~/ at its beginning.
+// fromHome returns path with ~/ at its beginning replaced by the home folder.
 func fromHome(path, home string) string {
 	if rest, ok := strings.CutPrefix(path, "~/"); ok && home != "" {
 		return filepath.Join(home, rest)
@@ -49,7 +49,7 @@ func fromHome(path, home string) string {
 	return path
 }
 
-// near returns path for people, as seen from the folder dir if both lie in one
+// near returns path for people, relative to the folder dir if both are in one
 // project.
 func (j *job) near(dir, path string) string {
 	if dir, err := filepath.EvalSymlinks(dir); err == nil {
@@ -62,7 +62,7 @@ func (j *job) near(dir, path string) string {
 	return j.tilde(path)
 }
 
-// tilde returns path for people, with ~ for the home folder.
+// tilde returns path for people, with ~ in place of the home folder.
 func (j *job) tilde(path string) string {
 	home := j.dirs.Home
 	if rest, ok := strings.CutPrefix(path, home); ok && home != "" && (rest == "" || os.IsPathSeparator(rest[0])) {

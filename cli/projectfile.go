@@ -7,8 +7,8 @@ import (
 	"strings"
 )
 
-// projectFile returns a file name for what is kept of a project: its folder's
-// name, and a hash of its path.
+// projectFile returns a file name for data about a project: the name of its folder,
+// and a hash of its path.
 func projectFile(project string) string {
 	name := strings.Map(func(r rune) rune {
 		if r >= 'a' && r <= 'z' || r >= 'A' && r <= 'Z' || r >= '0' && r <= '9' || r == '-' || r == '_' {

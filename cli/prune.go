@@ -51,14 +51,14 @@ by itself. A session that is in use is not destroyed.`,
 	return c
 }
 
-// A pruned is a session that prune is about, in JSON.
+// A pruned is a session that prune found, in JSON.
 type pruned struct {
 	ID      skein.SessionID `json:"id"`
 	Name    string          `json:"name"`
 	Updated skein.Time      `json:"updated_at,omitzero"`
 	Bytes   int64           `json:"bytes"`
 	Pinned  bool            `json:"pinned"`
-	Binned  bool            `json:"binned"` // it is in the bin already
+	Binned  bool            `json:"binned"` // already in the bin
 	Done    string          `json:"done"`   // binned, destroyed, or "" if it was only shown
 	session skein.Session
 }
@@ -91,7 +91,7 @@ func (o *pruneOptions) run(ctx context.Context, j *job, _ []string) error {
 	return err
 }
 
-// find returns the sessions that the options speak of.
+// find returns the sessions that match the options.
 func (o *pruneOptions) find(ctx context.Context, j *job) ([]pruned, error) {
 	f := skein.Filter{IncludeEmpty: true}
 	var err error
@@ -152,7 +152,7 @@ func (o *pruneOptions) show(ctx context.Context, j *job, found []pruned) error {
 		{title: "WHERE", rank: 5},
 		{title: "PROJECT", rank: 6, min: 14, left: true, piped: pipedText},
 		{title: "MSGS", rank: 7, right: true},
-		{title: "FORKS", rank: 8}, // that keep what they show
+		{title: "FORKS", rank: 8}, // forks, which keep what they show
 	}}
 	if o.olderThan != "" { // then the time matters more than the size
 		t.columns[3].rank, t.columns[4].rank = 2, 3
@@ -180,8 +180,8 @@ func (o *pruneOptions) show(ctx context.Context, j *job, found []pruned) error {
 	return t.write(j.Stdout, j.Terminal.columns(), j.paint.bold)
 }
 
-// agreed reports whether the person said yes, beforehand or when asked. What
-// only goes to the bin needs no answer where nobody can give one.
+// agreed reports whether the person agreed, in advance or when asked. Moving
+// sessions to the bin needs no answer if nobody can be asked.
 func (o *pruneOptions) agreed(ctx context.Context, j *job, found []pruned) (bool, error) {
 	would, question := "would go to the bin", "put them in the bin"
 	if o.purge {
@@ -199,7 +199,7 @@ func (o *pruneOptions) agreed(ctx context.Context, j *job, found []pruned) (bool
 	}
 	return o.given(ctx, j, func() (loss, error) {
 		for _, p := range found {
-			if o.json { // else a table has shown them
+			if o.json { // otherwise a table has shown them
 				l.lines = append(l.lines, j.named(&p.session, nil))
 			}
 		}
@@ -207,8 +207,8 @@ func (o *pruneOptions) agreed(ctx context.Context, j *job, found []pruned) (bool
 	})
 }
 
-// do bins or destroys what was found, and says how much. What is in use or
-// was pruned by somebody else meanwhile keeps nothing else from going.
+// do bins or destroys what was found, and says how much. A session that is in use,
+// or that somebody else has pruned meanwhile, does not stop it.
 func (o *pruneOptions) do(ctx context.Context, j *job, found []pruned) error {
 	var bytes int64
 	var done int
@@ -236,7 +236,7 @@ func (o *pruneOptions) do(ctx context.Context, j *job, found []pruned) error {
 	return errors.Join(busy...)
 }
 
-// prune puts p in the bin, or destroys it. It returns how many bytes that is.
+// prune puts p into the bin, or destroys it. It returns the size in bytes.
 func (o *pruneOptions) prune(ctx context.Context, j *job, p *pruned) (int64, error) {
 	if !o.purge {
 		err := skein.LifecycleOf(j.store).Bin(ctx, p.ID)

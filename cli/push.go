@@ -16,7 +16,7 @@ import (
 	"github.com/skein-dev/skein/store/transfer"
 )
 
-// carryOptions are those of push and pull.
+// carryOptions are the options of push and pull.
 type carryOptions struct {
 	there   string // the other store
 	dry     bool
@@ -70,14 +70,14 @@ func (o *carryOptions) flags(c *cobra.Command) {
 	jsonFlag(c, &o.json)
 }
 
-// A carryLine is what became of a session, in JSON.
+// A carryLine is the outcome for a session, in JSON.
 type carryLine struct {
 	Session skein.SessionID `json:"session"`
 	To      skein.SessionID `json:"to"`
 	What    string          `json:"what"` // new, grown, forked, newer, gone, failed
 	Events  int             `json:"events"`
 	Error   string          `json:"error,omitempty"`
-	Damaged []string        `json:"damaged,omitempty"` // what of it could not be read, and was sent as such
+	Damaged []string        `json:"damaged,omitempty"` // what could not be read; the copy says so
 }
 
 func (o *carryOptions) run(ctx context.Context, j *job, args []string) (err error) {
@@ -128,13 +128,13 @@ func (o *carryOptions) run(ctx context.Context, j *job, args []string) (err erro
 	return errSilent
 }
 
-// hopeless reports whether err would be every session's: the server is not there
-// or does not allow it.
+// hopeless reports whether every other session would fail with err too: the server
+// cannot be reached or does not allow it.
 func hopeless(err error) bool {
 	return errors.Is(err, remote.ErrUnreachable) || errors.Is(err, remote.ErrForbidden) || errors.Is(err, remote.ErrToken)
 }
 
-// other returns a job on the other store.
+// other returns a job with the other store.
 func (o *carryOptions) other(j *job) (*job, error) {
 	text, flag := o.there, "--to"
 	if o.pulling {
@@ -166,7 +166,7 @@ func (o *carryOptions) other(j *job) (*job, error) {
 	return &there, nil
 }
 
-// tell shows what became of a session.
+// tell shows the outcome for a session.
 func (o *carryOptions) tell(j, from *job, out transfer.Outcome) error {
 	if o.json {
 		l := carryLine{Session: out.Session, To: out.To, What: out.What, Events: out.Events, Damaged: out.Damaged}
@@ -201,7 +201,7 @@ func (o *carryOptions) tell(j, from *job, out transfer.Outcome) error {
 type carried struct {
 	sessions, events, newer, gone, failed, damaged int
 
-	hints []string // what to do about what failed
+	hints []string // what to do about failures
 }
 
 func (n *carried) add(out transfer.Outcome) {
@@ -253,15 +253,15 @@ func (n *carried) text(o *carryOptions, there Place) string {
 	return strings.Join(lines, "\n")
 }
 
-// remember writes the store that was named into the person's config.toml, if
-// none stands there.
+// remember writes the store that was named into the person's config.toml, if that
+// has none yet.
 func (o *carryOptions) remember(j *job) error {
 	if o.there == "" || j.settings.remote != "" || o.dry {
 		return nil
 	}
 	file := filepath.Join(j.dirs.Config, "config.toml")
 	if real, err := filepath.EvalSymlinks(file); err == nil {
-		file = real // a link to it stays one
+		file = real // a symbolic link stays one
 	}
 	old, err := os.ReadFile(file)
 	if err != nil && !errors.Is(err, os.ErrNotExist) {

@@ -8,7 +8,7 @@ import (
 	"github.com/skein-dev/skein"
 )
 
-// A reader reads a session in pieces, so that one of a million messages takes
+// A reader reads a session in pieces, so that a session of a million messages needs
 // no more memory than a short one.
 type reader struct {
 	ctx     context.Context
@@ -16,10 +16,10 @@ type reader struct {
 	session skein.Session
 }
 
-// window is how many events' messages are read at once.
+// window is how many events are read at once.
 const window = 500
 
-// entries yields the messages that begin after the given place, in order.
+// entries yields the messages that begin after the given seq, in order.
 func (r reader) entries(after skein.Seq) iter.Seq2[skein.Entry, error] {
 	return func(yield func(skein.Entry, error) bool) {
 		for ; after < r.session.Last; after += window {
@@ -37,7 +37,7 @@ func (r reader) entries(after skein.Seq) iter.Seq2[skein.Entry, error] {
 	}
 }
 
-// last yields the newest n messages but for the newest skip.
+// last yields the newest n messages, after leaving out the newest skip ones.
 func (r reader) last(n, skip int) iter.Seq2[skein.Entry, error] {
 	return func(yield func(skein.Entry, error) bool) {
 		found, err := r.store.Newest(r.ctx, r.session.ID, n+skip, 0)
@@ -69,8 +69,8 @@ func (r reader) turn(n int) iter.Seq2[skein.Entry, error] {
 	}
 }
 
-// begin returns the place where turn n begins, or one after the session's end
-// if it has no such turn. Turns never go back, so it can be searched for.
+// begin returns the seq at which turn n begins, or the one after the session's end
+// if it has no such turn. Turn numbers never decrease, so it uses binary search.
 func (r reader) begin(n int) (at skein.Seq, err error) {
 	i := sort.Search(int(r.session.Last), func(i int) bool {
 		if err != nil {

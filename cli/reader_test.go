@@ -9,9 +9,8 @@ import (
 	"github.com/skein-dev/skein/store/memory"
 )
 
-// newLong returns a reader of a session with a turn of four messages 400 times
-// over, of which each has two events; the message m has a piece early and one
-// late.
+// newLong returns a reader of a session with 400 turns of four messages, each of
+// two events; one part of the message m comes early and one late.
 func newLong(t *testing.T) reader {
 	t.Helper()
 	st := memory.New()
@@ -48,7 +47,7 @@ func seqs(t *testing.T, entries iter.Seq2[skein.Entry, error]) (all []skein.Seq)
 	return all
 }
 
-// A session is read in windows; nobody must see where they end.
+// A session is read in windows; the result must not show where they end.
 func TestALongSessionIsReadWhole(t *testing.T) {
 	r := newLong(t)
 	all, err := r.store.Newest(t.Context(), "long", 1<<20, 0)

@@ -12,7 +12,7 @@ import (
 	"github.com/skein-dev/skein/store/remote"
 )
 
-// open opens the store, in its file, its database or at its server.
+// open opens the store: its file, its database or its server.
 func (j *job) open(ctx context.Context) (skein.Store, error) {
 	if !isServer(j.place.Scheme) {
 		return j.openAt(ctx, j.place)
@@ -22,14 +22,14 @@ func (j *job) open(ctx context.Context) (skein.Store, error) {
 		return nil, err
 	}
 	s, err := remote.Open(ctx, remote.Options{URL: j.place.Path, Token: token})
-	if err != nil { // else there would be a store in the answer, of no value
+	if err != nil { // else the interface would hold a nil pointer
 		return nil, err
 	}
 	return s, nil
 }
 
-// serverToken returns what a server is shown: what SKEIN_TOKEN has, or the first
-// line of the token_file. It is no argument, for others can read those.
+// serverToken returns the token for a server: SKEIN_TOKEN, or the first line of the
+// token_file. It is not an argument, because other users can read those.
 func (j *job) serverToken() (string, error) {
 	if token := strings.TrimSpace(j.Getenv("SKEIN_TOKEN")); token != "" {
 		return token, nil
@@ -58,15 +58,14 @@ func (j *job) serverToken() (string, error) {
 	return token, nil
 }
 
-// hostOf returns what a person is told of a URL, which may have a secret in it
-// that should not be there.
+// hostOf returns the host of a URL for messages: the rest may contain a secret.
 func hostOf(url string) string {
 	_, rest, _ := strings.Cut(url, "://")
 	rest, _, _ = strings.Cut(rest, "/")
 	return rest[strings.LastIndexByte(rest, '@')+1:]
 }
 
-// owner returns whose new sessions are.
+// owner returns the user that new sessions belong to.
 func (j *job) owner() skein.User {
 	if s, ok := j.store.(*remote.Store); ok && s.Owner() != "" {
 		return s.Owner()

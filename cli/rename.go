@@ -55,7 +55,7 @@ func (o *renameOptions) run(ctx context.Context, j *job, args []string) error {
 	return nil
 }
 
-// writeSession prints session id, as it is now, as JSON.
+// writeSession prints the current state of session id as JSON.
 func (j *job) writeSession(ctx context.Context, id skein.SessionID) error {
 	s, err := j.store.Session(ctx, id)
 	if err != nil {

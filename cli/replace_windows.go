@@ -7,12 +7,12 @@ import (
 	"os/signal"
 )
 
-// replace runs another program on this one's terminal and ends with its exit
-// code: a process cannot be replaced on Windows. It returns only if the program
-// cannot be run.
+// replace runs another program on this one's terminal and exits with its exit code:
+// on Windows a process cannot be replaced. It returns only if the program cannot be
+// run.
 func replace(env *Env, path string, args, vars []string) error {
 	signals := make(chan os.Signal, 1)
-	signal.Notify(signals, os.Interrupt) // Ctrl-C is the other program's
+	signal.Notify(signals, os.Interrupt) // leave Ctrl-C to the other program
 	c := exec.Command(path)
 	c.Args, c.Env = args, vars
 	c.Stdin, c.Stdout, c.Stderr = env.Stdin, env.Stdout, env.Stderr

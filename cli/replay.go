@@ -63,7 +63,7 @@ func (o *replayOptions) run(ctx context.Context, j *job, args []string) (err err
 	return j.replay(ctx, w, s, r, &o.showOptions)
 }
 
-// replay writes s to w at its pace.
+// replay writes s to w at the pace at which it was said.
 func (j *job) replay(ctx context.Context, w io.Writer, s skein.Session, r *replaying, o *showOptions) error {
 	all := reader{context.WithoutCancel(ctx), j.store, s}
 	t := newTranscript(w, j, o)
@@ -80,8 +80,7 @@ func (j *job) replay(ctx context.Context, w io.Writer, s skein.Session, r *repla
 		})
 }
 
-// shows reports whether e is a message of a person or model of which anything
-// is shown.
+// shows reports whether e is a message of a person or model with anything to show.
 func (t *transcript) shows(e *skein.Entry) bool {
 	if e.Message.Role != skein.RoleUser && e.Message.Role != skein.RoleAssistant {
 		return false
@@ -94,7 +93,7 @@ func (t *transcript) shows(e *skein.Entry) bool {
 	return e.Message.Error != nil
 }
 
-// pressed returns the bytes of in as they come, until it or ctx ends.
+// pressed returns the bytes of in as they arrive, until it or ctx ends.
 func pressed(ctx context.Context, in io.Reader) <-chan byte {
 	keys := make(chan byte)
 	go func() {
@@ -117,8 +116,8 @@ func pressed(ctx context.Context, in io.Reader) <-chan byte {
 	return keys
 }
 
-// crlf writes to a terminal that gives each key as it is pressed, and does not
-// go back to the first column by itself.
+// crlf writes to a terminal in raw mode, where a line feed does not return to the
+// first column.
 type crlf struct{ io.Writer }
 
 func (c crlf) Write(b []byte) (int, error) {

@@ -11,15 +11,15 @@ import (
 
 // replaying shows messages at the pace at which they were said.
 type replaying struct {
-	speed float64     // times as fast
-	keys  <-chan byte // that the person presses: space pauses and goes on, Ctrl-C shows the rest at once; nil if none are read
+	speed float64     // speed factor
+	keys  <-chan byte // keys pressed: space pauses and resumes, Ctrl-C shows the rest at once; nil if none are read
 
 	rest   bool // no more pauses
 	before skein.Time
 	begun  bool
 }
 
-// Keys that mean something while a session is replayed.
+// Keys with a meaning while a session is replayed.
 const (
 	keySpace = ' '
 	keyCtrlC = 0x03
@@ -31,9 +31,9 @@ const (
 	maxPause = 10 * time.Second
 )
 
-// play calls show for each of entries, with a pause before each that visible
-// says is seen, but the first. When ctx ends, or on Ctrl-C, the rest is shown
-// at once; nothing is lost. So entries should not end with ctx.
+// play calls show for each of entries, after a pause before each that visible
+// accepts, except the first. When ctx ends, or on Ctrl-C, it shows the rest at
+// once, so that nothing is lost; entries should therefore not end with ctx.
 //
 // Errors are those of entries and show.
 func (r *replaying) play(ctx context.Context, entries iter.Seq2[skein.Entry, error], visible func(*skein.Entry) bool, show func(*skein.Entry) error) error {
@@ -54,10 +54,10 @@ func (r *replaying) play(ctx context.Context, entries iter.Seq2[skein.Entry, err
 	return nil
 }
 
-// replayPause returns how long to wait before a message of so many characters
-// that was said at now, after one that was said at before: the time between
-// them, or where that is not known 1.5 s and half a second for every hundred
-// characters, by speed; at least 0.5 s and at most 10 s.
+// replayPause returns how long to wait between a message said at before and one of
+// so many characters said at now: the time between them, or if that is not known,
+// 1.5 s plus half a second for every hundred characters; divided by speed; at least
+// 0.5 s and at most 10 s.
 func replayPause(before, now skein.Time, characters int, speed float64) time.Duration {
 	seconds := float64(now-before) / 1000
 	if before == 0 || now == 0 {
@@ -84,7 +84,7 @@ func (r *replaying) pause(ctx context.Context, d time.Duration) {
 				r.keys = nil
 			case k == keyCtrlC:
 				r.rest = true
-			case k == keySpace && over != nil: // it stands still
+			case k == keySpace && over != nil: // the replay is paused
 				timer.Stop()
 				left -= time.Since(began)
 				over = nil

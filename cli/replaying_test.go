@@ -26,7 +26,7 @@ func TestAPauseIsTheTimeBetweenMessagesWithinBounds(t *testing.T) {
 		{at(0), at(600), 0, 2, 10 * time.Second},
 		{at(0), at(600), 0, 1000, 600 * time.Millisecond},
 		{at(0), at(0), 900, 2, 500 * time.Millisecond},
-		{at(5), at(0), 900, 2, 500 * time.Millisecond}, // a clock that went back
+		{at(5), at(0), 900, 2, 500 * time.Millisecond}, // a clock that was set back
 		{0, at(6), 0, 1, 1500 * time.Millisecond},
 		{at(6), 0, 300, 1, 3 * time.Second},
 		{0, 0, 250, 2, 1375 * time.Millisecond},
@@ -39,7 +39,7 @@ func TestAPauseIsTheTimeBetweenMessagesWithinBounds(t *testing.T) {
 	}
 }
 
-// said yields five messages, two seconds apart; the third is not seen.
+// said yields five messages, two seconds apart; the third is not visible.
 func said() iter.Seq2[skein.Entry, error] {
 	return func(yield func(skein.Entry, error) bool) {
 		for i := range 5 {
@@ -54,8 +54,8 @@ func said() iter.Seq2[skein.Entry, error] {
 	}
 }
 
-// played replays said, while do works on it, and returns when each message was
-// shown.
+// played replays said while do acts on the replay, and returns when each message
+// was shown.
 func played(t *testing.T, r *replaying, ctx context.Context, do func()) (shown []string) {
 	t.Helper()
 	began := time.Now()

@@ -26,18 +26,18 @@ func newRestore(f *frame) *cobra.Command {
 	return c
 }
 
-// A restored is a session that is out of the bin, in JSON.
+// A restored is a session that was restored from the bin, in JSON.
 type restored struct {
 	ID       skein.SessionID   `json:"id"`
 	Name     string            `json:"name"`
 	Key      string            `json:"key,omitempty"`
 	Lost     string            `json:"lost_key,omitempty"`        // another session has it now
-	Children []skein.SessionID `json:"children_binned,omitempty"` // that are still in the bin
+	Children []skein.SessionID `json:"children_binned,omitempty"` // still in the bin
 }
 
 func (o *restoreOptions) run(ctx context.Context, j *job, args []string) error {
 	var all []skein.Session
-	for _, name := range args { // all of them, before the first is touched
+	for _, name := range args { // check all of them before restoring the first
 		s, err := j.binned(ctx, name)
 		if err != nil {
 			return err

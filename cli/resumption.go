@@ -13,10 +13,10 @@ import (
 	"github.com/skein-dev/skein/interop"
 )
 
-// A resumption is the command with which an agent goes on with a session.
+// A resumption is the command by which an agent resumes a session.
 type resumption struct {
 	command []string
-	dir     string // to run it in; "" for here
+	dir     string // to run it in; "" for the current one
 }
 
 // program returns the path of the agent's program.
@@ -31,7 +31,7 @@ func (r resumption) program() (string, error) {
 	return at, nil
 }
 
-// folder says what is wrong with the folder to run it in.
+// folder returns an error if the agent cannot run in its folder.
 func (r resumption) folder() error {
 	if r.dir == "" {
 		return nil
@@ -48,8 +48,7 @@ func (r resumption) folder() error {
 	return nil
 }
 
-// run runs the agent in the place of this program. It returns only if that
-// cannot be done.
+// run replaces this program with the agent. It returns only if that fails.
 func (r resumption) run(env *Env) error {
 	at, err := r.program()
 	if err != nil {
@@ -72,7 +71,7 @@ func (r resumption) run(env *Env) error {
 	return nil
 }
 
-// tell prints the command for a person's shell.
+// tell prints the command for the person to run in a shell.
 func (r resumption) tell(j *job, f interop.Format) error {
 	if len(r.command) == 0 {
 		j.say("%s has no command for that; it finds the session by itself", f.Name)
@@ -90,8 +89,8 @@ func (r resumption) tell(j *job, f interop.Format) error {
 	return nil
 }
 
-// line returns the command as one types it: in a POSIX shell on one line, on
-// Windows, whose shells do not agree on how to join commands, the folder on a
+// line returns the command as one types it. In a POSIX shell it is one line.
+// Windows shells do not agree on how to join commands, so there the folder is on a
 // line before it.
 func (r resumption) line(system string) string {
 	quote, join := shellWord, " && "
@@ -121,8 +120,8 @@ func shellWord(s string) string {
 	return "'" + strings.ReplaceAll(s, "'", `'\''`) + "'"
 }
 
-// windowsWord returns s as one word of cmd's and of PowerShell's command line,
-// as far as they agree.
+// windowsWord returns s as one word of a command line of cmd and PowerShell, as far
+// as they agree.
 func windowsWord(s string) string {
 	if s != "" && !strings.ContainsFunc(s, func(r rune) bool { return r != '\\' && special(r) }) {
 		return s

@@ -54,9 +54,9 @@ type removed struct {
 	DryRun   bool              `json:"dry_run,omitempty"`
 	Events   int               `json:"events,omitempty"`          // destroyed
 	Bytes    int64             `json:"bytes,omitempty"`           // freed, roughly
-	Forks    []skein.SessionID `json:"forks,omitempty"`           // that took over events which they show
-	Children []skein.SessionID `json:"children,omitempty"`        // that were kept
-	Binned   []skein.SessionID `json:"children_binned,omitempty"` // that went to the bin
+	Forks    []skein.SessionID `json:"forks,omitempty"`           // forks that took over the events they show
+	Children []skein.SessionID `json:"children,omitempty"`        // those that were kept
+	Binned   []skein.SessionID `json:"children_binned,omitempty"` // those moved to the bin
 }
 
 func (o *rmOptions) run(ctx context.Context, j *job, args []string) error {
@@ -85,8 +85,8 @@ func (o *rmOptions) run(ctx context.Context, j *job, args []string) error {
 	return nil
 }
 
-// meant returns the sessions that args name: all of them, before the first is
-// touched.
+// meant returns the sessions that args name. It resolves all names before any
+// session is changed.
 func (o *rmOptions) meant(ctx context.Context, j *job, args []string) (all []skein.Session, err error) {
 	find := j.sessionOrBinned
 	if o.purge && !o.dryRun {
@@ -104,7 +104,7 @@ func (o *rmOptions) meant(ctx context.Context, j *job, args []string) (all []ske
 	return all, nil
 }
 
-// loss names each of all, and what becomes of its forks and children.
+// loss names each of all, and says what happens to its forks and children.
 func (o *rmOptions) loss(ctx context.Context, j *job, all []skein.Session) (l loss, err error) {
 	for i := range all {
 		r := removed{ID: all[i].ID, DryRun: true}
@@ -168,7 +168,7 @@ func refused(s skein.Session, err error) error {
 	return advise(err, "see them: skein tree %s; then say --children keep or --children bin", shortID(s.ID))
 }
 
-// children returns the children of session id, theirs, and so on.
+// children returns all descendants of session id.
 func children(ctx context.Context, j *job, id skein.SessionID) (all []skein.SessionID, err error) {
 	found, err := j.sessions(ctx, skein.Filter{Parent: id, IncludeEmpty: true})
 	if err != nil {

@@ -13,24 +13,24 @@ import (
 	"github.com/skein-dev/skein/store/inspect"
 )
 
-// Backups are made unasked. A command that has the store open for long makes
-// one itself, beside its work. Of the others none can copy a large store in the
-// moment that it lives, nor should anybody wait for it: a process of its own is
-// started, which goes on when the command has ended. Slices, one a command,
-// would not do: what others write in between makes the copy begin anew.
+// Backups are made automatically. A command that has the store open for long makes
+// one itself, beside its work. Other commands end too soon to copy a large store,
+// and nobody should wait for that: they start a separate process, which runs on
+// after the command has ended. Copying a slice with each command would not do:
+// writes in between make the copy start over.
 const (
 	rollFirst = 10 * time.Second // after the store was opened
-	rollLook  = 15 * time.Minute // how often it is looked whether one is due
+	rollLook  = 15 * time.Minute // how often to check whether a backup is due
 )
 
-// keeps returns how many backups that are made unasked stay.
+// keeps returns how many automatic backups are kept.
 func (j *job) keeps() int {
 	n, _ := strconv.Atoi(j.settings.text("backups")) //nolint:errcheck // it was read as a number
 	return n
 }
 
-// rolling makes backups while a command has the store open, until stop, which
-// waits. After it a process is started, if there is still one to be made.
+// rolling makes backups while a command has the store open. stop ends that and
+// waits; if a backup is still due, it starts a separate process.
 func (j *job) rolling(ctx context.Context) (stop func()) {
 	k, ok := skein.PartOf[inspect.Backups](j.whole)
 	if !ok || j.keeps() < 1 || j.Detach == nil {
@@ -72,7 +72,8 @@ func (j *job) roll(ctx context.Context, k inspect.Backups) (path string, err err
 	return k.Roll(ctx, j.keeps())
 }
 
-// listCopies prints what the store could be put back to, the newest first.
+// listCopies prints the backups that the store can be restored to, the newest
+// first.
 func (j *job) listCopies(ctx context.Context, k inspect.Backups, asJSON bool) error {
 	all, err := k.Copies(ctx)
 	if err != nil {
@@ -106,14 +107,14 @@ func (j *job) listCopies(ctx context.Context, k inspect.Backups, asJSON bool) er
 	return nil
 }
 
-// A backupLook says how old the newest backup is. It is a [inspect.Examiner].
+// A backupLook checks the age of the newest backup. It is an [inspect.Examiner].
 type backupLook struct {
 	j *job
 	k inspect.Backups
 }
 
-// backupLook returns what looks at the backups of the store; nil if it has none
-// of its own.
+// backupLook returns the check of the store's backups; nil if the store does not
+// make any.
 func (j *job) backupLook() inspect.Examiner {
 	k, ok := skein.PartOf[inspect.Backups](j.whole)
 	if !ok {
@@ -122,8 +123,7 @@ func (j *job) backupLook() inspect.Examiner {
 	return backupLook{j, k}
 }
 
-// backupsLate is how old the newest backup may be, if the store has changed
-// since.
+// backupsLate is how old the newest backup may be if the store has changed since.
 const backupsLate = 3 * 24 * time.Hour
 
 // Examine implements [inspect.Examiner].
@@ -131,7 +131,7 @@ func (b backupLook) Examine(ctx context.Context, _ inspect.Examination) iter.Seq
 	return func(yield func(inspect.Finding, error) bool) {
 		f, err := b.look(ctx)
 		if errors.Is(err, skein.ErrCorrupt) {
-			return // the store's own examination tells of it
+			return // the store's own examination reports it
 		}
 		if err != nil {
 			err = fmt.Errorf("backups: %w", err)
@@ -147,7 +147,7 @@ func (b backupLook) look(ctx context.Context) (inspect.Finding, error) {
 		return f, err
 	}
 	newest := inspect.Copy{}
-	for _, c := range all { // the newest comes first
+	for _, c := range all { // the newest is first
 		if !c.Gone && newest.Path == "" && (c.Kind == inspect.BackupCopy || c.Kind == inspect.RollingCopy) {
 			newest = c
 		}

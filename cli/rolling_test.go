@@ -10,14 +10,14 @@ import (
 	"github.com/skein-dev/skein/store/sqlite"
 )
 
-// alwaysDue is a store of which a copy is due, whatever is done.
+// alwaysDue is a store that always needs a backup.
 type alwaysDue struct{ *sqlite.Store }
 
 func (alwaysDue) Due(context.Context, int) (bool, error)    { return true, nil }
 func (alwaysDue) Roll(context.Context, int) (string, error) { return "", nil }
 
-// A command starts a process that makes the backup; that starts none, or each
-// would start the next.
+// A command starts a process that makes the backup. That process must not start
+// another one, or there would be no end.
 func TestTheProcessThatMakesTheBackupStartsNone(t *testing.T) {
 	for _, c := range []struct {
 		args []string

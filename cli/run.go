@@ -53,7 +53,7 @@ as they are stored.`,
 	return c
 }
 
-// once says the prompt that args and stdin give, and prints the answer.
+// once says the prompt from args and stdin, and prints the answer.
 func (o *runOptions) once(ctx context.Context, j *job, args []string, start start, program string) error {
 	prompt, err := j.prompt(ctx, args)
 	if err != nil {
@@ -70,8 +70,8 @@ func (o *runOptions) once(ctx context.Context, j *job, args []string, start star
 	})
 }
 
-// with opens the thread, lets turn do one turn in it, prints what it came to
-// and closes the thread.
+// with opens the thread, lets turn run one turn in it, prints its outcome and
+// closes the thread.
 func (o *runOptions) with(ctx context.Context, j *job, start start, program string, turn func(*thread) (agent.Outcome, error)) (err error) {
 	w := &runFace{job: j, json: o.json, thinking: o.thinking, titles: map[string]string{}}
 	f := face{program: program, observe: w.observe}
@@ -93,7 +93,7 @@ func (o *runOptions) with(ctx context.Context, j *job, start start, program stri
 	}
 	failed := w.print(out, err)
 	if failed == nil {
-		failed = t.titled(ctx, out, nil) // the answer is there already
+		failed = t.titled(ctx, out, nil) // the answer is printed already
 	}
 	return errors.Join(failed, t.close(ctx, how))
 }
@@ -102,11 +102,11 @@ func (o *runOptions) with(ctx context.Context, j *job, start start, program stri
 type runFace struct {
 	job      *job
 	json     bool
-	thinking bool // the reasoning is shown
+	thinking bool // show the reasoning
 	thread   *thread
-	titles   map[string]string // of calls that run, by ID
-	thought  string            // reasoning that is not shown yet
-	err      error             // the first that came when events were written
+	titles   map[string]string // titles of running calls, by ID
+	thought  string            // reasoning not shown yet
+	err      error             // the first error from writing events
 }
 
 // observe shows what happens.
@@ -136,7 +136,7 @@ func (w *runFace) observe(u agent.Update) {
 	}
 }
 
-// A threadEvent is a stored event in JSON, after the session that it is of.
+// A threadEvent is a stored event in JSON, with the ID of its session.
 type threadEvent struct {
 	Session  skein.SessionID `json:"session"`
 	Seq      skein.Seq       `json:"seq"`
@@ -159,7 +159,7 @@ func (w *runFace) events(u agent.Update) error {
 	return nil
 }
 
-// print prints the answer, and returns err or what else came between.
+// print prints the answer, and returns err or its own error.
 func (w *runFace) print(out agent.Outcome, err error) error {
 	j := w.job
 	if w.err != nil {
@@ -190,9 +190,9 @@ func (w *runFace) print(out agent.Outcome, err error) error {
 	return nil
 }
 
-// prompt returns the text that args make, with stdin in the place of -; of
-// stdin alone, if there are no args and it is no terminal. White space alone is
-// no prompt.
+// prompt returns the text of args, with - replaced by stdin. Without args, it
+// returns the text of stdin, if that is not a terminal. Text that is all white
+// space counts as no prompt.
 func (j *job) prompt(ctx context.Context, args []string) (string, error) {
 	text, err := j.given(ctx, args)
 	if strings.TrimSpace(text) == "" {
@@ -201,7 +201,7 @@ func (j *job) prompt(ctx context.Context, args []string) (string, error) {
 	return text, err
 }
 
-// given is prompt, white space and all.
+// given is prompt, but keeps white space.
 func (j *job) given(ctx context.Context, args []string) (string, error) {
 	at := slices.Index(args, "-")
 	if at < 0 && (len(args) > 0 || j.Terminal.In) {

@@ -24,7 +24,7 @@ type typist struct {
 	home string
 	vars map[string]string
 	in   string
-	wait func(time.Duration) // is told how long it would wait; nil for nobody
+	wait func(time.Duration) // called with each wait; may be nil
 }
 
 func newTypist(t *testing.T, vars map[string]string) *typist {
@@ -87,7 +87,7 @@ func TestRunTalksToEveryProvider(t *testing.T) {
 			if len(sent) != 2 || !strings.Contains(string(sent[1].Body), "hello from the note") || sent[0].System == "" {
 				t.Errorf("the provider was asked %d times, at last:\n%s\nwant twice, with what the tool read", len(sent), sent[len(sent)-1].Body)
 			}
-			// Another process goes on with the same model.
+			// Another process continues with the same model.
 			if out, errs, code := p.typed(t.Context(), "continue", "really?"); code != 0 || out != "Indeed.\n" {
 				t.Errorf("continue = %q, exit code %d\n%s", out, code, errs)
 			}
@@ -146,7 +146,7 @@ func TestCtrlCKeepsWhatWasComplete(t *testing.T) {
 	}
 }
 
-// Many runs on one store at once are as many sessions, each with its answer.
+// Many runs at once on one store make as many sessions, each with its answer.
 func TestFiftyRunsAtOnceLoseNothing(t *testing.T) {
 	const runs = 50
 	p := newTypist(t, nil)

@@ -7,15 +7,15 @@ import (
 	"github.com/skein-dev/skein"
 )
 
-// past shows on stderr what was said in the thread before, as the flags want it;
-// without one, the last messages on a terminal: stdout is for the answer.
+// past shows earlier messages of the thread on stderr, as the flags ask; without
+// such a flag, the last few on a terminal. Stdout is for the answer.
 func (w *runFace) past(ctx context.Context) error {
 	o := w.thread.options
 	few := !o.full && !o.replay
 	if few && (o.none || w.json || !w.job.Terminal.Err) {
 		return nil
 	}
-	s := w.thread.at.session // what a fork begins with
+	s := w.thread.at.session // for a fork, its parent
 	if w.thread.Begun() {
 		var err error
 		if s, err = w.thread.Session(ctx); err != nil {
@@ -65,8 +65,8 @@ func (w *runFace) few(ctx context.Context, j *job, s skein.Session, t *transcrip
 	return nil
 }
 
-// onStderr returns the job with its store as the session's user sees it, and
-// stderr in the place of stdout.
+// onStderr returns the job with the store as the session's user sees it, and stderr
+// in place of stdout.
 func (w *runFace) onStderr() *job {
 	j, env := *w.job, *w.job.Env
 	env.Stdout, env.Terminal.Out = env.Stderr, env.Terminal.Err
@@ -74,7 +74,7 @@ func (w *runFace) onStderr() *job {
 	return &j
 }
 
-// ponder shows on stderr the reasoning that came, if that is wanted.
+// ponder shows the reasoning received so far on stderr, if that is wanted.
 func (w *runFace) ponder() {
 	text := strings.TrimSpace(w.thought)
 	w.thought = ""

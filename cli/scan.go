@@ -37,15 +37,15 @@ value may be none. skein scrub takes secrets out for good.`,
 	return c
 }
 
-// A leak is a secret of a session.
+// A leak is a secret found in a session.
 type leak struct {
 	Session skein.SessionID `json:"session"`
 	Kind    redact.Kind     `json:"kind"`
-	Seq     skein.Seq       `json:"seq,omitempty"` // of the first event that has it; 0: only what was imported does
-	Events  int             `json:"events"`        // that have it
-	Records int             `json:"records"`       // source records that have it
-	Bytes   int             `json:"bytes"`         // of it
-	Begins  string          `json:"begins"`        // how it begins, so that one knows which it is
+	Seq     skein.Seq       `json:"seq,omitempty"` // of the first event with it; 0 if only source records have it
+	Events  int             `json:"events"`        // events with it
+	Records int             `json:"records"`       // source records with it
+	Bytes   int             `json:"bytes"`         // its length
+	Begins  string          `json:"begins"`        // its beginning, to identify it
 	Secret  string          `json:"secret,omitempty"`
 	value   string
 }
@@ -79,7 +79,7 @@ func (o *scanOptions) run(ctx context.Context, j *job, args []string) (err error
 	return nil
 }
 
-// each calls look for the sessions that are named, or for all, the bin's too.
+// each calls look for the sessions in args, or for all, including those in the bin.
 func (o *scanOptions) each(ctx context.Context, j *job, args []string, look func(skein.Session) error) error {
 	for _, name := range args {
 		s, err := j.sessionOrBinned(ctx, name)
@@ -169,7 +169,8 @@ func (j *job) leaks(ctx context.Context, r *redact.Redactor, s skein.Session, fi
 	return all, err
 }
 
-// filesOf returns the source files of each session, those that copy it too.
+// filesOf returns the source files of each session, including those that only copy
+// it.
 func (j *job) filesOf(ctx context.Context) (map[skein.SessionID][]skein.SourceFile, error) {
 	all := map[skein.SessionID][]skein.SourceFile{}
 	for f, err := range skein.SourcesOf(j.store).Files(ctx, "") {
@@ -185,8 +186,7 @@ func (j *job) filesOf(ctx context.Context) (map[skein.SessionID][]skein.SourceFi
 	return all, nil
 }
 
-// records hands look the source records of files, and goes around those that are
-// damaged.
+// records calls look with the source records of files, and skips damaged ones.
 func (j *job) records(ctx context.Context, files []skein.SourceFile, look func(raw []byte)) error {
 	for _, f := range files {
 		for r, err := range lenient.Records(ctx, j.store, f.Format, f.Path, j.unread) {

@@ -91,7 +91,7 @@ func runScripts(t *testing.T, dir string, database func(*testscript.TestScript, 
 	})
 }
 
-// exits runs a command whose exit code is given first.
+// exits runs a command and checks its exit code, which comes first.
 func exits(ts *testscript.TestScript, neg bool, args []string) {
 	if neg || len(args) < 2 {
 		ts.Fatalf("usage: exits N COMMAND")
@@ -107,7 +107,7 @@ func exits(ts *testscript.TestScript, neg bool, args []string) {
 	}
 }
 
-// testEnv returns the world of a script.
+// testEnv returns the environment of a script.
 func testEnv() *cli.Env {
 	now, err := time.Parse(time.RFC3339, os.Getenv("SKEIN_NOW"))
 	if err != nil {
@@ -143,8 +143,8 @@ func runSkein() int {
 	return cli.Main(ctx, testEnv(), patient(os.Args[1:]))
 }
 
-// patient gives a search as long as it takes, unless args say how long: a
-// machine that tests much at once may need more than the usual 150 ms.
+// patient gives a search all the time it needs, unless args set a deadline: a busy
+// machine may need more than the usual 150 ms.
 func patient(args []string) []string {
 	at := slices.Index(args, "search")
 	if at < 0 || at > 0 && !strings.HasPrefix(args[0], "--") {

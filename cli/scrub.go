@@ -62,8 +62,8 @@ where it is used.`,
 	return c
 }
 
-// leastFound is the shortest secret that --found takes out, in bytes: what is
-// shorter may well be a word that stands elsewhere too.
+// leastFound is the length of the shortest secret that --found removes, in bytes:
+// anything shorter may well be a common word.
 const leastFound = 8
 
 // A scrubbed is what scrub did, in JSON.
@@ -74,14 +74,14 @@ type scrubbed struct {
 	Events  int               `json:"events"`
 	Records int               `json:"records"`
 	Blobs   int               `json:"blobs"`
-	Typed   int               `json:"typed"`             // lines of what was typed in chats
-	Forks   []skein.SessionID `json:"forks,omitempty"`   // that show a changed event too
+	Typed   int               `json:"typed"`             // lines of chat input history
+	Forks   []skein.SessionID `json:"forks,omitempty"`   // forks that show a changed event too
 	Beyond  []string          `json:"beyond,omitempty"`  // backups that it cannot reach
-	Moved   []string          `json:"moved,omitempty"`   // backups that are not where they were written
-	Pending string            `json:"pending,omitempty"` // where old bytes of it still are, and until when
-	Sources []string          `json:"sources,omitempty"` // files of other programs, not changed
+	Moved   []string          `json:"moved,omitempty"`   // backups that were moved since
+	Pending string            `json:"pending,omitempty"` // where its old bytes still are, and until when
+	Sources []string          `json:"sources,omitempty"` // files of other programs, left unchanged
 
-	Unread        []skein.Seq  `json:"unread_events,omitempty"` // what is damaged, and may have them still
+	Unread        []skein.Seq  `json:"unread_events,omitempty"` // damaged: they may still have secrets
 	UnreadRecords int          `json:"unread_records,omitempty"`
 	UnreadBlobs   []skein.Hash `json:"unread_blobs,omitempty"`
 }
@@ -149,14 +149,14 @@ func (o *scrubOptions) run(ctx context.Context, j *job, args []string) error {
 	return o.report(j, s, done)
 }
 
-// mendLogs takes what was scrubbed out of the logs of sessions.
+// mendLogs removes what was scrubbed from the logs of sessions.
 func (j *job) mendLogs(ctx context.Context, ids []skein.SessionID) error {
 	for _, id := range ids {
 		s, err := j.store.Session(ctx, id)
 		if err != nil {
 			return err
 		}
-		j.catchUp(ctx, &s) // where a program works on it, that does it
+		j.catchUp(ctx, &s) // if a program works on the session, that program does it
 	}
 	return nil
 }
@@ -168,7 +168,7 @@ func paths(files []skein.SourceFile) (all []string) {
 	return all
 }
 
-// secrets returns what is to be taken out.
+// secrets returns what is to be removed.
 func (o *scrubOptions) secrets(ctx context.Context, j *job, s skein.Session, files []skein.SourceFile) (all []string, err error) {
 	if o.found {
 		leaks, err := j.leaks(ctx, redact.New(), s, files)
@@ -260,7 +260,7 @@ func (o *scrubOptions) loss(ctx context.Context, j *job, s *skein.Session, files
 	return loss{lines, "Take them out for good?", out}, err
 }
 
-// report says what was done.
+// report shows what was done.
 func (o *scrubOptions) report(j *job, s skein.Session, d scrubbed) error {
 	if o.json {
 		if err := writeJSON(j.Stdout, d); err != nil {
@@ -272,7 +272,8 @@ func (o *scrubOptions) report(j *job, s skein.Session, d scrubbed) error {
 	return o.missed(j, s, d)
 }
 
-// missed says what is damaged and could not be looked at, which is a failure.
+// missed says what is damaged and could not be searched, which makes the command
+// fail.
 func (o *scrubOptions) missed(j *job, s skein.Session, d scrubbed) error {
 	var all []string
 	if len(d.Unread) > 0 {

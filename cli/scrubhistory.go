@@ -9,7 +9,7 @@ import (
 	"github.com/skein-dev/skein/store/erase"
 )
 
-// scrubHistory takes secrets out of what was typed in chats of any project, and
+// scrubHistory removes secrets from the chat input history of all projects, and
 // returns how many lines had any.
 func (j *job) scrubHistory(secrets []string) (lines int, err error) {
 	files, err := filepath.Glob(filepath.Join(j.dirs.State, "history", "*.jsonl"))
@@ -25,8 +25,8 @@ func (j *job) scrubHistory(secrets []string) (lines int, err error) {
 	return lines, nil
 }
 
-// scrubLines writes the file of JSON Lines at path anew without secrets, if it
-// has any.
+// scrubLines rewrites the JSON Lines file at path without the secrets, if it has
+// any.
 func scrubLines(path string, secrets []string) (changed int, err error) {
 	b, err := os.ReadFile(path)
 	if err != nil {

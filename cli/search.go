@@ -88,8 +88,8 @@ func (o *searchOptions) run(ctx context.Context, j *job, args []string) error {
 	return o.find(ctx, j, q)
 }
 
-// find prints what matches q. It goes on until all was looked at, or as far as
-// --deadline allows; a person at a terminal sees what there is meanwhile.
+// find prints what matches q. It continues until everything was searched or
+// --deadline is reached; a person at a terminal sees the hits found so far.
 func (o *searchOptions) find(ctx context.Context, j *job, q skein.Query) error {
 	f := &hitList{searchOptions: o, job: j, hide: drawn(o.secrets), shown: map[skein.Place]bool{}}
 	atOnce := j.Terminal.Out && !o.json || !ranked(&q)
@@ -109,20 +109,20 @@ func (o *searchOptions) find(ctx context.Context, j *job, q skein.Query) error {
 	if ended != nil && ctx.Err() == nil {
 		return ended
 	}
-	ctx = context.WithoutCancel(ctx) // what was found is shown, also to who gave up
+	ctx = context.WithoutCancel(ctx) // show what was found, also after an interrupt
 	if err := f.rest(ctx, last.Hits); err != nil {
 		return err
 	}
 	return cmp.Or(ended, f.end(last, ended != nil))
 }
 
-// ranked reports whether the best that matches q comes first: else it is the
-// newest, and whatever is found is among what is shown in the end.
+// ranked reports whether the best hits for q come first. If not, the newest do, and
+// every hit found early is also in the final result.
 func ranked(q *skein.Query) bool {
 	return slices.ContainsFunc(q.Terms, func(t skein.Term) bool { return !t.Not })
 }
 
-// A hitList is hits that are printed as they are found.
+// A hitList prints hits as they are found.
 type hitList struct {
 	*searchOptions
 	job   *job
@@ -140,7 +140,7 @@ func (f *hitList) write(ctx context.Context, w io.Writer, hits []skein.Hit) erro
 		}
 		s, err := f.job.store.Session(ctx, h.Session)
 		if errors.Is(err, skein.ErrNotFound) {
-			continue // it was deleted since
+			continue // it was deleted meanwhile
 		}
 		if err != nil {
 			return err
@@ -163,14 +163,13 @@ func (f *hitList) write(ctx context.Context, w io.Writer, hits []skein.Hit) erro
 	return nil
 }
 
-// A searched ends the JSON of a search.
+// A searched is the last line of a search's JSON.
 type searched struct {
-	Complete bool `json:"complete"` // all was looked at
-	Hits     int  `json:"hits"`     // that were printed
+	Complete bool `json:"complete"` // everything was searched
+	Hits     int  `json:"hits"`     // how many were printed
 }
 
-// rest prints the hits that are left, where nothing was printed yet through the
-// pager.
+// rest prints the remaining hits; through the pager, if nothing was printed before.
 func (f *hitList) rest(ctx context.Context, hits []skein.Hit) error {
 	if len(f.shown) > 0 {
 		return f.write(ctx, f.job.Stdout, hits)
@@ -178,7 +177,7 @@ func (f *hitList) rest(ctx context.Context, hits []skein.Hit) error {
 	return f.job.page(ctx, func(w io.Writer) error { return f.write(ctx, w, hits) })
 }
 
-// end says whether all was looked at. The error is errSilent if not.
+// end says whether everything was searched. The error is errSilent if not.
 func (f *hitList) end(last skein.Results, stopped bool) error {
 	cut := last.CutOff || stopped
 	if f.json {
@@ -203,7 +202,7 @@ func (f *hitList) end(last skein.Results, stopped bool) error {
 	return nil
 }
 
-// query works out what is asked for; flags beat what the words say.
+// query makes the query from the flags and the words; flags take precedence.
 func (o *searchOptions) query(ctx context.Context, j *job, args []string) (q skein.Query, err error) {
 	for i := range args {
 		args[i] = unprotect(args[i])
@@ -240,7 +239,7 @@ func (o *searchOptions) query(ctx context.Context, j *job, args []string) (q ske
 	return q, nil
 }
 
-// narrow puts the flags into q.
+// narrow adds the filters among the flags to q.
 func (o *searchOptions) narrow(j *job, q *skein.Query) (err error) {
 	for _, f := range []struct {
 		to   *string

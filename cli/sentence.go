@@ -8,9 +8,9 @@ import (
 	"github.com/skein-dev/skein"
 )
 
-// sentence returns what err says to a person: the cause, with what it is about,
-// but without the path that it took through our packages. That is err.Error(),
-// which --verbose and logs show.
+// sentence returns err in words for a person: the cause and what it is about,
+// without the call path through our packages. The full text, err.Error(), is shown
+// by --verbose and in logs.
 func sentence(err error) string {
 	if errors.Is(err, skein.ErrFenced) {
 		return "another program took this session over, so nothing more was stored here"
@@ -39,12 +39,12 @@ func reason(err error) string {
 	return err.Error()
 }
 
-// ours is the name of a package of ours at the head of an act.
+// ours matches the name of one of our packages at the beginning of an act.
 var ours = regexp.MustCompile(`^[a-z]+: `)
 
-// about puts an act before why, without its package, unless why names what the
-// act was about already, or the act says no more than its package did. What the
-// agent was at in its one session the person knows, who asked for it.
+// about puts an act before why, without its package name. It returns only why if
+// why already names what the act was about, or if the act is only a package name.
+// It also leaves out what the agent was doing: the person asked for it.
 func about(act, why string) string {
 	if strings.HasPrefix(act, "agent: ") {
 		return why

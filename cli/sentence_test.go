@@ -42,7 +42,7 @@ func TestAnErrorSaysItsCauseAndNotItsPath(t *testing.T) {
 	}
 }
 
-// A fullStore has no room for anything that is said.
+// A fullStore has no room for anything.
 type fullStore struct{ skein.Store }
 
 func (w fullStore) Unwrap() skein.Store { return w.Store }
@@ -83,7 +83,7 @@ func TestASessionInTheBinIsSaidToBeThere(t *testing.T) {
 	}
 }
 
-// A crowdedStore has no room for what is said.
+// A crowdedStore has no room for new messages.
 type crowdedStore struct{ skein.Store }
 
 func (s crowdedStore) Unwrap() skein.Store { return s.Store }
@@ -93,7 +93,7 @@ func (crowdedStore) Append(context.Context, ...skein.Batch) ([]skein.Receipt, er
 	return nil, skein.ErrFull
 }
 
-// A promptScreen remembers what was put where the person types.
+// A promptScreen remembers what was put into the editor.
 type promptScreen struct {
 	screen.Screen
 	prompt string

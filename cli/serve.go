@@ -179,8 +179,8 @@ func (o *serveOptions) open(ctx context.Context) (net.Listener, error) {
 	return l, err
 }
 
-// greet says where the server is. The link that logs in goes to a terminal
-// only: it is no business of a log.
+// greet prints the address of the server. It prints the link that logs in only to a
+// terminal: the link must not end up in a log.
 func (o *serveOptions) greet(j *job, d *door.Door, l net.Listener) error {
 	at := cmp.Or(strings.TrimSuffix(o.public, "/"), o.url(l))
 	if _, err := fmt.Fprintf(j.Stdout, "%s\n", at); err != nil {
@@ -194,7 +194,7 @@ func (o *serveOptions) greet(j *job, d *door.Door, l net.Listener) error {
 	return err
 }
 
-// publicURL is by which browsers see the server; nil if nothing is in front of it.
+// publicURL returns the URL by which browsers see the server; nil without a proxy.
 func (o *serveOptions) publicURL() (*url.URL, error) {
 	if o.public == "" {
 		return nil, nil //nolint:nilnil // there is none
@@ -206,7 +206,7 @@ func (o *serveOptions) publicURL() (*url.URL, error) {
 	return u, nil
 }
 
-// url is where the server is, by a name that this machine knows it by.
+// url returns the server's URL with a host name that works on this machine.
 func (o *serveOptions) url(l net.Listener) string {
 	scheme := "http"
 	if o.cert != "" {
@@ -226,8 +226,8 @@ func (o *serveOptions) url(l net.Listener) string {
 	return scheme + "://" + net.JoinHostPort(host, fmt.Sprint(addr.Port))
 }
 
-// tokens opens the file of tokens, and makes it with its first one if there is
-// none. A store of many users has more of them.
+// tokens opens the token file. If it does not exist, tokens creates it with a first
+// token. A store that has accounts keeps further tokens itself.
 func (j *job) tokens() (*door.Tokens, error) {
 	path := filepath.Join(j.dirs.State, "tokens")
 	if err := fitsOwner(os.Geteuid(), path); err != nil {

@@ -11,7 +11,7 @@ import (
 	"github.com/skein-dev/skein/server"
 )
 
-// apiOptions are what the API is made of.
+// apiOptions returns the options of the API.
 func (j *job) apiOptions() server.Options {
 	return server.Options{
 		Store: j.store, Version: j.Version, Now: j.Now, Formats: formats(), Redact: redact.New(),

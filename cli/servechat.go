@@ -12,17 +12,17 @@ import (
 	"github.com/skein-dev/skein/server/web"
 )
 
-// serving is the program that answers in the dashboard.
+// serving is the name of the program in sessions that are answered in the
+// dashboard.
 const serving = "skein serve"
 
-// A talker lets agents answer what is said in the dashboard, as skein chat does
-// on a terminal.
+// A talker lets agents answer in the dashboard, as skein chat does on a terminal.
 type talker struct {
 	job   *job
-	allow []string // tools that never ask
+	allow []string // tools that run without asking
 
 	mu     sync.Mutex
-	always map[string][]string // tools by the project in which a person let them run for good
+	always map[string][]string // tools that a person allowed for good, by project
 }
 
 // Talk implements [web.Talker].
@@ -47,12 +47,12 @@ func (w *talker) Talk(ctx context.Context, t *web.Talk) (err error) {
 	return errors.Join(noModel(err), th.close(ctx, how))
 }
 
-// chat returns the conversations of the dashboard.
+// chat returns the dashboard's conversations.
 func (j *job) chat(allow []string) *web.Chat {
 	return web.NewChat(&talker{job: j, allow: allow, always: map[string][]string{}})
 }
 
-// spot returns the session that is talked in, and how it is opened.
+// spot returns the session of the talk, and the options to open it with.
 func (w *talker) spot(ctx context.Context, j *job, t *web.Talk) (at spot, o threadOptions, err error) {
 	o = threadOptions{model: t.Model, agent: t.Agent, user: string(t.User), noHint: true}
 	if t.Session == "" {
@@ -68,8 +68,8 @@ func (w *talker) spot(ctx context.Context, j *job, t *web.Talk) (at spot, o thre
 	return at, o, err
 }
 
-// remember keeps what a person let run for good: the settings of this process
-// are those of its start.
+// remember stores which tools a person allowed for good: this process read its
+// settings only when it started.
 func (w *talker) remember(a *allowed) {
 	w.mu.Lock()
 	defer w.mu.Unlock()
@@ -90,15 +90,15 @@ func (f *webFace) face() face {
 	return face{program: serving, stays: true, observe: f.observe, ask: f.ask, tell: f.tell}
 }
 
-// tell says something that is no answer; not the ID of a new session, which the
-// page has in its address.
+// tell passes on a note that is not part of an answer. It drops the ID of a new
+// session, which is in the page's address.
 func (f *webFace) tell(format string, args ...any) {
 	if format != "session %s" {
 		f.talk.Note(fmt.Sprintf(format, args...))
 	}
 }
 
-// observe tells what happens.
+// observe passes on what happens.
 func (f *webFace) observe(u agent.Update) {
 	switch u.Kind {
 	case agent.Stored:
@@ -129,7 +129,7 @@ func (f *webFace) observe(u agent.Update) {
 	}
 }
 
-// ask puts a question to whoever looks at the page.
+// ask asks whoever is looking at the page a question.
 func (f *webFace) ask(ctx context.Context, q question) (reply, error) {
 	answer, err := f.talk.Ask(ctx, web.Question{Text: q.text, Always: q.always})
 	switch answer {

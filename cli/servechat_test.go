@@ -16,8 +16,8 @@ import (
 	"github.com/skein-dev/skein/cli"
 )
 
-// TestServeLetsAgentsAnswerInTheDashboard talks to a model in a new session and
-// goes on in it, with the real thread, store and door.
+// TestServeLetsAgentsAnswerInTheDashboard starts a new session with a model and
+// continues it, with the real thread, store and door.
 func TestServeLetsAgentsAnswerInTheDashboard(t *testing.T) {
 	home := t.TempDir()
 	t.Setenv("SKEIN_HOME", home)

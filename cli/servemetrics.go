@@ -15,13 +15,13 @@ import (
 
 // counted is what --metrics adds to a server; the zero value adds nothing.
 type counted struct {
-	routes   []door.Route // of the server itself
-	own      *door.Door   // of the listener that is for the counts alone
+	routes   []door.Route // for the server itself
+	own      *door.Door   // for a listener that serves only metrics
 	listener net.Listener
-	of       *atomic.Pointer[door.Door] // whose streams are counted
+	of       *atomic.Pointer[door.Door] // the door whose streams are counted
 }
 
-// count lets the requests that options are for be counted, if they are to be.
+// count sets up the counting of requests in options, if metrics are wanted.
 func (o *serveOptions) count(ctx context.Context, j *job, options *door.Options) (c counted, err error) {
 	if o.metrics == "" {
 		return c, nil
@@ -56,8 +56,8 @@ func (o *serveOptions) count(ctx context.Context, j *job, options *door.Options)
 	return c, err
 }
 
-// sizeOf returns the bytes of a store that is a file, with what was not yet
-// moved into it; -1 for another.
+// sizeOf returns the size in bytes of a store's file, including its write-ahead
+// log; -1 if it is not a file.
 func sizeOf(path string) int64 {
 	info, err := os.Stat(path)
 	if err != nil {
@@ -70,7 +70,8 @@ func sizeOf(path string) int64 {
 	return size
 }
 
-// with serves the counts beside what serve serves, where they have a listener.
+// with serves the metrics beside what serve serves, if they have their own
+// listener.
 func (c counted) with(serve func(*door.Door, context.Context, net.Listener) error) func(*door.Door, context.Context, net.Listener) error {
 	return func(d *door.Door, ctx context.Context, l net.Listener) error {
 		if c.of != nil {

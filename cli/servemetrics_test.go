@@ -13,8 +13,8 @@ import (
 	"github.com/skein-dev/skein/cli"
 )
 
-// TestServeCountsWhereItIsToldTo serves without counts, and with them in each
-// place where they may be.
+// TestServeCountsWhereItIsToldTo serves without metrics, and with them in each
+// possible place.
 func TestServeCountsWhereItIsToldTo(t *testing.T) {
 	home := t.TempDir()
 	t.Setenv("SKEIN_HOME", home)
@@ -26,7 +26,7 @@ func TestServeCountsWhereItIsToldTo(t *testing.T) {
 	}{
 		{nil, 404, 404},
 		{[]string{"--metrics", "on"}, 401, 200},
-		{[]string{"--metrics", "127.0.0.1:0"}, 404, 404}, // they are elsewhere
+		{[]string{"--metrics", "127.0.0.1:0"}, 404, 404}, // they are on another listener
 	} {
 		env := testEnv()
 		env.Getwd = func() (string, error) { return home, nil }

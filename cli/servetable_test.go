@@ -24,7 +24,7 @@ import (
 	"github.com/skein-dev/skein/store/memory"
 )
 
-// A whole is a server with all that skein serve can be told to serve.
+// A whole is a server with everything that skein serve can serve.
 type whole struct {
 	*testing.T
 	door   *door.Door
@@ -67,8 +67,8 @@ func newWhole(t *testing.T) *whole {
 	return h
 }
 
-// ask sends a request to a route, each from another address: wrong tokens are
-// counted. Headers of the value "" are left out.
+// ask sends a request to a route. Each comes from another address, because wrong
+// tokens are counted. Headers with the value "" are left out.
 func (h *whole) ask(r door.Route, body string, headers ...string) (*httptest.ResponseRecorder, door.Problem) {
 	method, path, _ := strings.Cut(r.Pattern, " ")
 	path = strings.NewReplacer("{id}", "a", "{key}", "k", "{hash}", strings.Repeat("0", 64), "{seq}", "2", "{n}", "0", "{name}", "style.css", "{$}", "").Replace(path)
@@ -102,8 +102,8 @@ func (h *whole) ask(r door.Route, body string, headers ...string) (*httptest.Res
 	return w, p
 }
 
-// refused wants a request to be refused with a status and a code, which a page
-// does not say.
+// refused checks that a request is refused with a status and a code; a page does
+// not include the code.
 func (h *whole) refused(r door.Route, status int, code, body string, headers ...string) {
 	h.Helper()
 	w, p := h.ask(r, body, headers...)
@@ -113,7 +113,7 @@ func (h *whole) refused(r door.Route, status int, code, body string, headers ...
 	}
 }
 
-// token makes a token of that scope and returns the header that shows it.
+// token makes a token with that scope and returns its header.
 func (h *whole) token(scope string, lasts time.Duration) string {
 	h.Helper()
 	token, err := h.tokens.Add(door.Token{Name: fmt.Sprint(scope, lasts), Scope: scope, Expires: skein.At(h.now.Add(lasts))})
@@ -123,8 +123,8 @@ func (h *whole) token(scope string, lasts time.Duration) string {
 	return "Authorization: Bearer " + token
 }
 
-// destroying are the routes that need less than they say where the token is one
-// user's.
+// destroying returns the routes that need a lesser scope than they say if the token
+// is one user's.
 func destroying() []string { return []string{"POST /v1/sessions/{id}/purge", "POST /bin/purge"} }
 
 func TestWhoMayUseEachRouteOfTheServer(t *testing.T) {
@@ -192,7 +192,7 @@ func TestWhatBodiesEachRouteOfTheServerTakes(t *testing.T) {
 	}
 }
 
-// ofPages are the routes that no program asks, besides those that are pages.
+// ofPages returns the routes that only browsers use, besides the pages themselves.
 func ofPages() []string {
 	return []string{
 		"GET /static/{name}", "GET /manifest.webmanifest", "GET /favicon.ico", "GET /sessions/{id}/live", "GET /sessions/stream",

@@ -9,7 +9,7 @@ import (
 	"github.com/skein-dev/skein/server/traces"
 )
 
-// lastSpans is how long the end of a server waits for the collector.
+// lastSpans is how long the server waits for the collector when it shuts down.
 const lastSpans = time.Second
 
 // traced is what --traces adds to a server; the zero value adds nothing.
@@ -18,7 +18,7 @@ type traced struct {
 	log *slog.Logger
 }
 
-// trace makes the traces that the flag or the environment asks for.
+// trace sets up traces as the flag or the environment asks.
 func (o *serveOptions) trace(ctx context.Context, j *job, log *slog.Logger) (traced, error) {
 	to, err := traces.Find(o.traces, j.Getenv)
 	if err != nil || to.URL == "" {
@@ -28,14 +28,14 @@ func (o *serveOptions) trace(ctx context.Context, j *job, log *slog.Logger) (tra
 	return traced{t, log}, err
 }
 
-// of has the requests of a door traced, and their calls of the store.
+// of adds tracing of requests and of store calls to the options of a door.
 func (t traced) of(o *door.Options) {
 	if t.Traces != nil {
 		o.Store, o.Trace = t.Store(o.Store), t.Request
 	}
 }
 
-// close sends what waits; ctx may be over.
+// close sends the spans that are waiting, even if ctx has ended.
 func (t traced) close(ctx context.Context) {
 	if t.Traces == nil {
 		return

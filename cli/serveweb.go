@@ -9,7 +9,7 @@ import (
 	"github.com/skein-dev/skein/server/web"
 )
 
-// webOptions are what the dashboard is made of.
+// webOptions returns the options of the dashboard.
 func (j *job) webOptions(log *slog.Logger) web.Options {
 	return web.Options{
 		Version: j.Version, Now: j.Now, Log: log, Agents: handoffNames(), Secrets: redact.New(),

@@ -9,8 +9,8 @@ import (
 	"github.com/rogpeppe/go-internal/testscript"
 )
 
-// serving starts skein serve on the store of the script's home, with the given
-// flags, and sets SERVER to where it is. It ends with the script.
+// serving starts skein serve on the store in the script's home folder, with the
+// given flags, and sets SERVER to its URL. It ends with the script.
 func serving(ts *testscript.TestScript, neg bool, args []string) {
 	if neg {
 		ts.Fatalf("usage: serving [FLAGS]")

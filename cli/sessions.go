@@ -12,7 +12,7 @@ import (
 	"github.com/skein-dev/skein/render"
 )
 
-// sessions returns what f lets through.
+// sessions returns the sessions that match f.
 func (j *job) sessions(ctx context.Context, f skein.Filter) (found []skein.Session, err error) {
 	for s, err := range j.store.Sessions(ctx, f) {
 		if err != nil {
@@ -23,10 +23,10 @@ func (j *job) sessions(ctx context.Context, f skein.Filter) (found []skein.Sessi
 	return found, nil
 }
 
-// A sessionLine is a session in JSON: what it adds up to, what to call it, and
-// what it cost (without its children), null if a price is not known. Where they
-// are, locked_by says who works on it, uncertain how many calls have an unknown
-// outcome, and open_calls names those that run, or ran when a program died.
+// A sessionLine is a session in JSON: its totals, its name, and its cost (without
+// its children), null if a price is not known. If present, locked_by says who works
+// on it, uncertain how many calls have an unknown outcome, and open_calls names the
+// calls that run, or ran when a program died.
 type sessionLine struct {
 	skein.Session
 	Name string   `json:"name"`
@@ -42,12 +42,12 @@ func writeSessions(w io.Writer, ss []skein.Session, costs map[skein.SessionID]pr
 	return nil
 }
 
-// pipedTitle is how wide a title is in a pipe, and pipedText other text, in
-// columns; JSON has all of it, and so has --wide of list.
+// pipedTitle and pipedText are the widths, in columns, of a title and of other text
+// in a pipe; JSON and list --wide have all of the text.
 const pipedTitle, pipedText = 80, 40
 
-// sessionTable returns ss as a table. What has a rank of never is only there if
-// it is asked for.
+// sessionTable returns ss as a table. Columns whose rank is the constant never are
+// shown only on request.
 func (j *job) sessionTable(ss []skein.Session, costs map[skein.SessionID]price.Sum) *table {
 	p, now := j.paint, j.Now()
 	t := &table{columns: []column{
@@ -75,7 +75,7 @@ func (j *job) sessionTable(ss []skein.Session, costs map[skein.SessionID]price.S
 		})
 	}
 	if j.Terminal.Out && allOf(ss, ss[0].Project) {
-		t.columns[4].rank = 11 // it says nothing new
+		t.columns[4].rank = 11 // it adds no information
 	}
 	if slices.ContainsFunc(ss, func(s skein.Session) bool { return s.Surface != ss[0].Surface }) {
 		t.columns[12].rank = 6
@@ -83,12 +83,12 @@ func (j *job) sessionTable(ss []skein.Session, costs map[skein.SessionID]price.S
 	return t
 }
 
-// allOf reports whether all of ss are of this project.
+// allOf reports whether all of ss belong to this project.
 func allOf(ss []skein.Session, project string) bool {
 	return !slices.ContainsFunc(ss, func(s skein.Session) bool { return s.Project != project })
 }
 
-// marks returns the signs of s: * pinned, > a fork, + a child, ! in use.
+// marks returns the marks of s: * pinned, > a fork, + a child, ! in use.
 func marks(s *skein.Session) (m string) {
 	if s.Pinned {
 		m += "*"
@@ -107,7 +107,7 @@ func marks(s *skein.Session) (m string) {
 	return m
 }
 
-// agentOf returns the agent of s and its profile, unless that is the agent's
+// agentOf returns the agent of s and its profile, unless the profile is the agent's
 // file.
 func agentOf(s *skein.Session) string {
 	if s.Profile != "" && !filepath.IsAbs(s.Profile) {

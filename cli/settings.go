@@ -15,18 +15,18 @@ import (
 	"github.com/skein-dev/skein/agent/roster"
 )
 
-// A setting is something that a person can choose for good.
+// A setting is something that a person can configure.
 type setting struct {
-	name     string   // in config.toml
-	flag     string   // "" if none sets it
-	env      []string // variables that set it, the strongest first
-	value    string   // if nobody sets it
-	want     want     // what it may be set to
-	personal bool     // a project's file may not set it, for projects come from strangers
+	name     string   // as in config.toml
+	flag     string   // "" if no flag sets it
+	env      []string // environment variables that set it, the strongest first
+	value    string   // the default
+	want     want     // which values it accepts
+	personal bool     // a project's file may not set it: projects come from strangers
 	doc      string
 }
 
-// known returns every setting.
+// known returns all settings.
 func known() []setting {
 	return []setting{
 		{name: "store", flag: "--store", env: []string{"SKEIN_STORE"}, want: text, doc: "where the sessions are"},
@@ -47,19 +47,18 @@ func known() []setting {
 	}
 }
 
-// A value is what a setting is set to, and by what.
+// A value is the value of a setting, and where it was set.
 type value struct {
 	Text string `json:"value"`
-	From string `json:"from"` // default, a flag, a variable, a file
+	From string `json:"from"` // default, a flag, a variable, or a file
 }
 
-// settings is the value of each setting, and what the files say that nobody
-// heeds.
+// settings is the value of each setting, and what in the files has no effect.
 type settings struct {
 	values  map[string]value
 	unknown []string // "FILE: KEY: why", sorted
-	home    string   // of the person
-	remote  string   // as it was given: it may have a password in it
+	home    string   // the home folder of the person
+	remote  string   // as given: it may contain a password
 	own
 }
 
@@ -71,8 +70,9 @@ func (s settings) words(name string) []string {
 	return strings.FieldsFunc(s.text(name), func(r rune) bool { return r == ',' || r == ' ' })
 }
 
-// loadSettings works out every setting: flags beat the environment, that beats
-// the project's .skein/config.toml, that the user's config.toml.
+// loadSettings determines every setting. Flags take precedence over the
+// environment, that over the project's .skein/config.toml, and that over the user's
+// config.toml.
 func (f *frame) loadSettings(d dirs, cwd string) (settings, error) {
 	s := settings{values: map[string]value{}, home: d.Home}
 	for _, k := range known() {
@@ -109,9 +109,9 @@ func (f *frame) loadSettings(d dirs, cwd string) (settings, error) {
 	return s, nil
 }
 
-// hidePassword takes passwords out of what is shown of the store, which is at
-// p, and of the remote. It refuses one on the command line, where every user of
-// the machine reads it.
+// hidePassword masks passwords in the settings as shown: in the store's address,
+// which is p, and the remote's. The error wraps errUsage if a password is on the
+// command line, where every user of the machine can read it.
 func (s *settings) hidePassword(p Place) error {
 	s.remote = s.text("remote")
 	s.values["remote"] = value{withoutPassword(s.remote), s.values["remote"].From}
@@ -127,8 +127,8 @@ func (s *settings) hidePassword(p Place) error {
 
 const noPassword = "put it into PGPASSWORD or ~/.pgpass, or the whole address into SKEIN_STORE"
 
-// read takes in a config.toml, if there is one. project is the folder of a
-// project's file, "" for the user's own.
+// read reads a config.toml, if it exists. project is the folder of a project's
+// file, "" for the user's own.
 func (s *settings) read(file, project string) error {
 	b, err := os.ReadFile(file)
 	if errors.Is(err, fs.ErrNotExist) {
@@ -169,8 +169,8 @@ func badFile(file string, err error) error {
 	return advise(fmt.Errorf("%s:%d: %w", file, line, err), "mend that line; what can be set is shown by: skein help config")
 }
 
-// set takes in one line of a file. What is wrong with a project's is ignored:
-// nobody there wrote it.
+// set applies one line of a file. Mistakes in a project's file are ignored: the user
+// may not have written that file.
 func (s *settings) set(file, project, name string, v any) error {
 	all := known()
 	i := slices.IndexFunc(all, func(k setting) bool { return k.name == name })
@@ -206,9 +206,9 @@ func (s *settings) set(file, project, name string, v any) error {
 	return nil
 }
 
-// fromFolder returns the store text of a file so that it means the same in
-// every working directory: a bare path is taken from the project, or from the
-// folder of the user's file.
+// fromFolder returns the store setting of a file so that it means the same in every
+// working directory: a bare path is relative to the project, or to the folder of
+// the user's file.
 func fromFolder(dir, project, text string) string {
 	if project != "" {
 		dir = project

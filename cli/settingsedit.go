@@ -15,14 +15,14 @@ import (
 	"github.com/skein-dev/skein"
 )
 
-// allowInProject writes into the person's own config.toml that a tool need not
-// ask in a project. The rest of the file, comments too, stays as it is.
+// allowInProject adds to the person's own config.toml that a tool need not ask in a
+// project. The rest of the file, including comments, stays as it is.
 //
-// The error says why it was not written, and the file is as it was.
+// The error says why the file could not be changed; it is then as it was before.
 func (j *job) allowInProject(project, tool string) error {
 	file := filepath.Join(j.dirs.Config, "config.toml")
 	if real, err := filepath.EvalSymlinks(file); err == nil {
-		file = real // a link to it stays one
+		file = real // a symbolic link stays one
 	}
 	old, err := os.ReadFile(file)
 	if err != nil && !errors.Is(err, fs.ErrNotExist) {
@@ -41,8 +41,8 @@ func (j *job) allowInProject(project, tool string) error {
 	return replaceFile(file, []byte(edited))
 }
 
-// allowIn returns the TOML text with tool added to what is allowed in project.
-// The error says that the text is of a shape that it cannot add to.
+// allowIn returns the TOML text with tool added to what is allowed in project. The
+// error says that the text has a form that it cannot add to.
 func allowIn(text, project, tool string) (string, error) {
 	before, err := tables(text)
 	if err != nil {
@@ -57,7 +57,7 @@ func allowIn(text, project, tool string) (string, error) {
 	if err != nil {
 		return "", err
 	}
-	// Whatever the file looked like, it must now say this and else what it said.
+	// The edited file must now say this, and otherwise what it said before.
 	if !slices.Equal(allowedIn(after, project), append(allowed, tool)) {
 		return "", errors.New("it is written in a way that cannot be added to")
 	}
@@ -69,8 +69,8 @@ func allowIn(text, project, tool string) (string, error) {
 	return edited, nil
 }
 
-// insertAllowed adds tool to the list allow of the project's table, or the
-// list, or the table.
+// insertAllowed adds tool to the list allow of the project's table, and adds the
+// list or the table if it is missing.
 func insertAllowed(text, project, tool string) string {
 	lines := strings.SplitAfter(text, "\n")
 	head := slices.IndexFunc(lines, func(l string) bool { return isTable(l, project) })
@@ -123,7 +123,7 @@ func tables(text string) (top map[string]any, err error) {
 	return top, err
 }
 
-// allowedIn returns what top allows in project.
+// allowedIn returns which tools top allows in project.
 func allowedIn(top map[string]any, project string) (names []string) {
 	projects, _ := top["project"].(map[string]any)
 	table, _ := projects[project].(map[string]any)
@@ -134,7 +134,8 @@ func allowedIn(top map[string]any, project string) (names []string) {
 	return names
 }
 
-// forget takes out of top what it allows in project, and what is empty then.
+// forget removes from top what it allows in project, and tables that are then
+// empty.
 func forget(top map[string]any, project string) {
 	projects, _ := top["project"].(map[string]any)
 	table, _ := projects[project].(map[string]any)
@@ -147,11 +148,10 @@ func forget(top map[string]any, project string) {
 	}
 }
 
-// tomlText returns s as TOML; what JSON escapes, TOML does in the same way.
+// tomlText quotes s for TOML, which has the same escapes as JSON.
 func tomlText(s string) string { return string(skein.AppendQuoted(nil, s)) }
 
-// replaceFile writes a file of the person's own whole or not at all; its mode
-// stays.
+// replaceFile replaces a file of the person's own atomically; its mode stays.
 func replaceFile(path string, text []byte) (err error) {
 	mode := fs.FileMode(0o600)
 	if info, err := os.Stat(path); err == nil {

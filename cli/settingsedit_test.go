@@ -31,7 +31,7 @@ func TestAllowingAToolChangesNothingElseInTheFile(t *testing.T) {
 	}
 }
 
-// A file that it cannot add to safely is left alone.
+// A file that cannot be edited safely is left alone.
 func TestAllowingAToolLeavesAStrangeFileAlone(t *testing.T) {
 	for _, text := range []string{
 		"[project.\"/p\"]\nallow = [\n  \"a\",\n]\n",

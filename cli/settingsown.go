@@ -14,8 +14,8 @@ import (
 	"github.com/skein-dev/skein/price"
 )
 
-// own is what only a person's own file can say: the tables price, provider,
-// project and gateway.
+// own is what only a person's own file can set: the tables price, provider, project
+// and gateway.
 type own struct {
 	prices    []price.Override
 	providers map[string]roster.Provider
@@ -23,19 +23,19 @@ type own struct {
 	gateway   ownGateway
 }
 
-// An ownProject is what a person set for one project.
+// An ownProject is what a person configured for one project.
 type ownProject struct {
 	Allow []string `toml:"allow"` // tools that run there without asking
 }
 
-// An ownProvider is a place where models are.
+// An ownProvider is a provider that a person configured.
 type ownProvider struct {
 	BaseURL string `toml:"base_url"`
-	KeyEnv  string `toml:"key_env"` // variable that the key is in
+	KeyEnv  string `toml:"key_env"` // variable with the key
 	API     string `toml:"api"`
 }
 
-// readOwn takes in the tables of a file and takes them out of top.
+// readOwn reads the tables of a file and removes them from top.
 func (s *settings) readOwn(file string, b []byte, top map[string]any) error {
 	var from struct {
 		Price    []price.Override       `toml:"price"`
@@ -60,10 +60,10 @@ func (s *settings) readOwn(file string, b []byte, top map[string]any) error {
 	for _, path := range slices.Sorted(maps.Keys(from.Project)) {
 		p := from.Project[path]
 		at := filepath.Clean(fromHome(path, s.home))
-		if real, err := filepath.EvalSymlinks(at); err == nil { // as projects are found
+		if real, err := filepath.EvalSymlinks(at); err == nil { // as project paths are resolved
 			at = real
 		}
-		both := ownProject{append(s.projects[at].Allow, p.Allow...)} // one may be named twice
+		both := ownProject{append(s.projects[at].Allow, p.Allow...)} // a project may be named twice
 		s.projects[at] = both
 		s.values["project."+path+".allow"] = value{strings.Join(p.Allow, ", "), file}
 	}
@@ -77,7 +77,7 @@ func (s *settings) readOwn(file string, b []byte, top map[string]any) error {
 	return nil
 }
 
-// strangers tells of the keys in a table of tables that nobody knows.
+// strangers reports unknown keys in a table of tables.
 func (s *settings) strangers(file, table string, v any, known ...string) {
 	tables, ok := v.(map[string]any)
 	if !ok {
@@ -100,7 +100,7 @@ func (s *settings) strangers(file, table string, v any, known ...string) {
 	}
 }
 
-// provider takes in a provider.
+// provider checks and converts the table of a provider.
 func (s *settings) provider(file, name string, p ownProvider) (roster.Provider, error) {
 	if p.API != "" && !slices.Contains(roster.APIs(), roster.API(p.API)) {
 		return roster.Provider{}, fmt.Errorf("api %q: want one of %v", p.API, roster.APIs())

@@ -7,8 +7,8 @@ import (
 	"strings"
 )
 
-// A want reads what a file, or a variable, sets a setting to, and returns it
-// as text. The error says what it should have been.
+// A want checks the value of a setting from a file or a variable, and returns it as
+// text. The error says which values it accepts.
 type want func(v any) (string, error)
 
 func text(v any) (string, error) {
@@ -18,7 +18,7 @@ func text(v any) (string, error) {
 	return "", fmt.Errorf("want text in quotes, got %v", v)
 }
 
-// oneOf wants one of some words.
+// oneOf accepts one of some words.
 func oneOf(words ...string) want {
 	return func(v any) (string, error) {
 		if s, ok := v.(string); ok && slices.Contains(words, s) {
@@ -28,7 +28,7 @@ func oneOf(words ...string) want {
 	}
 }
 
-// onOff wants on or off, or a boolean.
+// onOff accepts on or off, or a boolean.
 func onOff(v any) (string, error) {
 	switch v {
 	case true, "on", "true":
@@ -39,7 +39,7 @@ func onOff(v any) (string, error) {
 	return "", fmt.Errorf("want on or off, got %v", v)
 }
 
-// number wants a number from 0.
+// number accepts a number of at least 0.
 func number(v any) (string, error) {
 	n, err := strconv.Atoi(fmt.Sprint(v))
 	if err != nil || n < 0 {
@@ -48,7 +48,7 @@ func number(v any) (string, error) {
 	return strconv.Itoa(n), nil
 }
 
-// list wants a list of words.
+// list accepts a list of words.
 func list(v any) (string, error) {
 	switch v := v.(type) {
 	case string:

@@ -13,7 +13,7 @@ import (
 type showOptions struct {
 	events, tools, thinking, raw, rewound, json bool
 	last, first, offset, turn                   int
-	hidden                                      int // messages that were left out because they were taken back
+	hidden                                      int // messages left out because they were taken back
 	theirs                                      theirTurns
 	curtain                                     curtain
 }
@@ -140,7 +140,7 @@ func (o *showOptions) writeMessages(j *job, r reader) error {
 	})
 }
 
-// messages yields what of the session is asked for.
+// messages yields the messages that are asked for.
 func (o *showOptions) messages(r reader) iter.Seq2[skein.Entry, error] {
 	switch {
 	case o.turn > 0:
@@ -151,7 +151,7 @@ func (o *showOptions) messages(r reader) iter.Seq2[skein.Entry, error] {
 	return part(r.entries(0), o.offset, o.first)
 }
 
-// part yields n of what seq yields (0: all), without the first skip of it.
+// part yields n elements of seq (0: all), after leaving out the first skip.
 func part[T any](seq iter.Seq2[T, error], skip, n int) iter.Seq2[T, error] {
 	return func(yield func(T, error) bool) {
 		i := 0

@@ -29,8 +29,8 @@ func (o *showOptions) writeEvents(j *job, r reader) error {
 	})
 }
 
-// eventsOf yields the events that are asked for; --last, --first and --offset
-// count events.
+// eventsOf yields the events that are asked for; --last, --first and --offset count
+// events.
 func (o *showOptions) eventsOf(r reader) iter.Seq2[skein.Event, error] {
 	events := func(after skein.Seq, n int) iter.Seq2[skein.Event, error] {
 		return part(r.store.Events(r.ctx, r.session.ID, after), 0, n)
@@ -64,8 +64,8 @@ func (o *showOptions) eventsOf(r reader) iter.Seq2[skein.Event, error] {
 	return events(skein.Seq(o.offset), o.first)
 }
 
-// writeEvent prints e on a line: its place, time, kind and payload, cut to the
-// width of a terminal.
+// writeEvent prints e on one line: its seq, time, kind and payload, cut to the
+// width of the terminal.
 func (o *showOptions) writeEvent(w io.Writer, j *job, e skein.Event) error {
 	p, payload := j.paint, string(e.Payload)
 	if !o.raw || j.Terminal.Out {

@@ -11,14 +11,14 @@ import (
 	"github.com/skein-dev/skein/render"
 )
 
-// A sessionHead is what stands above a whole session.
+// A sessionHead is the heading above a whole session.
 type sessionHead struct {
 	title string
-	about []string // its ID; where, with whom and when it was, how long, its cost
+	about []string // ID; where, with whom and when it was, how long; cost
 }
 
-// headOf returns the head of s. A cost that cannot be worked out is named, and
-// does not hide the session.
+// headOf returns the heading of s. If the cost cannot be determined, it says so and
+// shows the rest.
 func (o *showOptions) headOf(ctx context.Context, j *job, s skein.Session) sessionHead {
 	costs, err := j.costs(ctx, []skein.Session{s})
 	if err != nil {
@@ -42,7 +42,7 @@ func (o *showOptions) headOf(ctx context.Context, j *job, s skein.Session) sessi
 	return sessionHead{render.Line(s.Title), []string{string(s.ID), strings.Join(facts, " · ")}}
 }
 
-// begin writes the head of a session.
+// begin writes the heading of a session.
 func (t *transcript) begin(h sessionHead) {
 	p := t.j.paint
 	if h.title != "" {
@@ -54,7 +54,7 @@ func (t *transcript) begin(h sessionHead) {
 	t.begun = true
 }
 
-// wrap breaks a line where the terminal's ends.
+// wrap breaks a line at the width of the terminal.
 func (t *transcript) wrap(line string) string {
 	if t.width == 0 {
 		return line

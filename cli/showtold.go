@@ -7,8 +7,8 @@ import (
 	"github.com/skein-dev/skein/render"
 )
 
-// told returns messages again, and what the events tell besides them. Only the
-// events that a part of a session needs are read.
+// told returns the messages again, and the progress that the events report besides
+// them. It reads only the events for the part of the session that is shown.
 func (o *showOptions) told(r reader, messages iter.Seq2[skein.Entry, error]) (iter.Seq2[skein.Entry, error], *render.Progress, error) {
 	from, to := skein.Seq(0), r.session.Last
 	if o.last+o.first+o.turn > 0 {

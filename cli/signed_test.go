@@ -11,8 +11,8 @@ import (
 	"github.com/skein-dev/skein/server/gateway/webhook"
 )
 
-// signed sends a signed request of the source mail to the server of serving,
-// and puts its answer on stdout.
+// signed sends a signed request from the source mail to the server that serving
+// started, and writes the response to stdout.
 func signed(ts *testscript.TestScript, neg bool, args []string) {
 	if neg || len(args) != 2 {
 		ts.Fatalf("usage: signed PATH BODY")

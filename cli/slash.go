@@ -12,14 +12,14 @@ import (
 	"github.com/skein-dev/skein/cli/screen"
 )
 
-// A slash is a command in a conversation: /undo 2.
+// A slash is a command in a conversation, such as /undo 2.
 type slash struct {
 	name  string
-	also  []string // other names
-	args  string   // as the help has them
+	also  []string // aliases
+	args  string   // as shown in the help
 	doc   string
 	run   func(c *chat, ctx context.Context, args string) error
-	words func(c *chat, ctx context.Context, typed string) []screen.Word // that args may be; nil: none are offered
+	words func(c *chat, ctx context.Context, typed string) []screen.Word // completions of args; nil for none
 }
 
 // slashes returns every command, in the order of the help.
@@ -48,7 +48,7 @@ func slashes() []slash {
 	}
 }
 
-// slashed takes a command apart. A path such as /usr/bin is no command.
+// slashed splits a command. A path such as /usr/bin is not a command.
 func slashed(text string) (name, args string, ok bool) {
 	m := regexp.MustCompile(`^/([a-zA-Z]+|\?)(?:\s+(.*))?$`).FindStringSubmatch(text)
 	if m == nil {
@@ -57,7 +57,7 @@ func slashed(text string) (name, args string, ok bool) {
 	return strings.ToLower(m[1]), strings.TrimSpace(m[2]), true
 }
 
-// command runs the command of this name.
+// command runs the command with this name.
 func (c *chat) command(ctx context.Context, name, args string) error {
 	if name == "?" {
 		name = "help"
@@ -78,10 +78,10 @@ func (c *chat) command(ctx context.Context, name, args string) error {
 	return advise(err, "/help lists what there is")
 }
 
-// nearestSlash returns the command that is called most like name; "" if none
-// is.
+// nearestSlash returns the command with the name nearest to name; "" if none is
+// near.
 func nearestSlash(name string) (best string) {
-	least := len(name)/3 + 2 // that many letters may be wrong, less one
+	least := len(name)/3 + 2 // fewer wrong letters than this
 	for _, s := range slashes() {
 		for _, n := range append([]string{s.name}, s.also...) {
 			d := distance(name, n)
@@ -96,8 +96,8 @@ func nearestSlash(name string) (best string) {
 	return best
 }
 
-// distance returns how many letters must be put in, taken out, changed or
-// swapped with the next to make b of a.
+// distance returns how many letters must be inserted, removed, replaced or swapped
+// with the next one to turn a into b.
 func distance(a, b string) int {
 	before, last := []int(nil), make([]int, len(b)+1)
 	for j := range last {
@@ -144,7 +144,7 @@ func (c *chat) help(context.Context, string) error {
 	return nil
 }
 
-// pairs returns rows of a name and what it is, aligned, in lines that fit.
+// pairs returns rows of names and descriptions, aligned and wrapped.
 func (c *chat) pairs(rows [][2]string) string {
 	wide := 0
 	for _, r := range rows {
@@ -166,7 +166,7 @@ func (c *chat) pairs(rows [][2]string) string {
 	return b.String()
 }
 
-// print shows what a command prints.
+// print shows the output of a command.
 func (c *chat) print(text string) {
 	if text = strings.Trim(text, "\n"); text != "" {
 		c.gap("command")

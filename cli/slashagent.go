@@ -35,7 +35,7 @@ func (c *chat) personality(ctx context.Context, name string) error {
 	return nil
 }
 
-// agents lists who can answer.
+// agents lists the agents that can answer.
 func (c *chat) agents() error {
 	found, bad, err := c.thread.roster.Definitions()
 	if err != nil {
@@ -74,7 +74,7 @@ func (c *chat) model(ctx context.Context, name string) error {
 	return nil
 }
 
-// answerBy lets the agent d answer from now on, by this model ("" for its own).
+// answerBy makes the agent d answer from now on, with this model ("" for its own).
 func (c *chat) answerBy(ctx context.Context, d roster.Definition, model string) error {
 	t := c.thread
 	team, err := t.ready(ctx, d, model)

@@ -12,8 +12,8 @@ import (
 	"github.com/skein-dev/skein/render"
 )
 
-// quietly lets another command run in this conversation, and shows what it
-// prints, on stdout and on stderr.
+// quietly runs another command in this conversation, and shows what it prints on
+// stdout and stderr.
 func (c *chat) quietly(run func(*job) error) error {
 	j, env := *c.job, *c.Env
 	var out, notes bytes.Buffer
@@ -68,7 +68,7 @@ func ordinalCall(n int) string {
 	return fmt.Sprintf("tool call %d before the end", n)
 }
 
-// firstSentence returns what text begins with, on one line.
+// firstSentence returns the first sentence of text, on one line.
 func firstSentence(text string) string {
 	text = render.Line(text)
 	if i := strings.Index(text, ". "); i > 0 {

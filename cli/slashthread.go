@@ -48,12 +48,12 @@ func (c *chat) resume(ctx context.Context, name string) error {
 	return c.messages(ctx, s, resumed)
 }
 
-// moveTo lets the conversation go on in another session. The one at hand is
-// given back only when the other one is there.
+// moveTo continues the conversation in another session. It releases the current one
+// only after the other one has been opened.
 func (c *chat) moveTo(ctx context.Context, at spot) error {
 	o := c.options
 	o.fork, o.takeOver, o.newest, o.name, o.key = false, false, false, "", ""
-	if at.isNew() { // whoever answers here goes on
+	if at.isNew() { // keep the agent of this conversation
 		o.agent = c.thread.Agent().Profile
 		o.model = c.thread.Agent().Model.About().String()
 	} else {
@@ -105,7 +105,8 @@ func (c *chat) fork(ctx context.Context, args string) error {
 	return nil
 }
 
-// begun returns the session, which must have begun for what is to be done.
+// begun returns the session. The error says that the session has not begun, which
+// the command what needs.
 func (c *chat) begun(ctx context.Context, what string) (skein.Session, error) {
 	if !c.thread.Begun() {
 		return skein.Session{}, advise(usagef("/%s: nothing was said in this session yet", what), "say something first")

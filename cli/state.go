@@ -7,8 +7,8 @@ import (
 	"github.com/skein-dev/skein/render"
 )
 
-// stateOf says what a person should know of s before going on in it: who works
-// on it, which calls nobody knows the outcome of; "" if there is nothing.
+// stateOf says what a person should know about s before continuing it: who works
+// on it, and which calls have an unknown outcome; "" if there is nothing.
 func stateOf(s *skein.Session) string {
 	var all []string
 	if s.LockedBy != "" {

@@ -69,9 +69,9 @@ func (o *syncOptions) run(ctx context.Context, j *job, args []string) error {
 	return o.one(ctx, j, f, s.ID)
 }
 
-// every writes back all sessions of a format: those that came from its files,
-// and those that were written as such and read again. One that cannot be does
-// not keep the others from it.
+// every writes back all sessions of a format: those that were imported from its
+// files, and those that were exported to it and read again. If one cannot be
+// written, it continues with the others.
 func (o *syncOptions) every(ctx context.Context, j *job) error {
 	f, err := formatNamed("--all", o.all)
 	if err != nil {
@@ -106,7 +106,8 @@ func (o *syncOptions) every(ctx context.Context, j *job) error {
 	return nil
 }
 
-// filed returns the sessions that files of a format hold, in the order of these.
+// filed returns the sessions that files of a format hold, in the order of the
+// files.
 func (j *job) filed(ctx context.Context, format string) (ids []skein.SessionID, err error) {
 	seen := map[skein.SessionID]bool{"": true}
 	for f, err := range skein.SourcesOf(j.store).Files(ctx, format) {
@@ -121,8 +122,8 @@ func (j *job) filed(ctx context.Context, format string) (ids []skein.SessionID, 
 	return ids, nil
 }
 
-// filedAs returns the format of which a file holds session id, although it did
-// not come from there: it was written as such, and read again.
+// filedAs returns the format of the file that holds session id, although the
+// session did not come from there: it was exported to that format and read again.
 func (j *job) filedAs(ctx context.Context, id skein.SessionID) (string, error) {
 	for _, f := range formats() {
 		ids, err := j.filed(ctx, f.Name)

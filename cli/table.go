@@ -8,30 +8,30 @@ import (
 	"github.com/charmbracelet/x/ansi"
 )
 
-// A column of a table.
+// A column is a column of a table.
 type column struct {
 	title string
-	rank  int  // which columns stay where there is little room: the lowest
-	min   int  // columns of the terminal that it can be cut down to; 0: never cut
-	right bool // numbers
-	left  bool // it is cut at its left end, as paths are
-	asked bool // it is shown also where it is all empty
-	piped int  // what it is cut down to where there is no terminal; 0: never cut
+	rank  int  // if there is not enough room, columns with the lowest ranks stay
+	min   int  // width that it can be cut down to; 0: never cut
+	right bool // align right, for numbers
+	left  bool // cut at the left end, for paths
+	asked bool // shown even if it is empty
+	piped int  // width that it is cut down to in a pipe; 0: never cut
 	paint func(string) string
 }
 
-// never is the rank of a column that is not shown unless it is picked.
+// never is the rank of a column that is shown only if it is picked.
 const never = 1000
 
-// A table has as many columns as the terminal has room for.
+// A table shows as many columns as fit on the terminal.
 type table struct {
 	columns []column
 	rows    [][]string // cleaned, on one line each
-	wide    bool       // nothing is cut or left out
+	wide    bool       // do not cut or leave out anything
 }
 
-// pick leaves only the columns of these names, in this order: their titles in
-// small letters, - for a space. The error names what is no column.
+// pick leaves only the columns with these names, in this order. A name is the title
+// in lower case, with - for a space. The error names what is not a column.
 func (t *table) pick(names []string) error {
 	var at []int
 	var all []string
@@ -69,10 +69,10 @@ func columnName(c column) string {
 	return strings.ToLower(strings.ReplaceAll(c.title, " ", "-"))
 }
 
-const gap = 2 // columns of the terminal between two of a table
+const gap = 2 // between two columns
 
-// write prints t in at most width columns of a terminal, the header first; width
-// 0 is a pipe's, where only long text is cut.
+// write prints t at most width wide, the header first; width 0 means a pipe, in
+// which only long text is cut.
 func (t *table) write(w io.Writer, width int, header func(string) string) error {
 	widths := t.natural()
 	for i, c := range t.columns {
@@ -96,8 +96,8 @@ func (t *table) write(w io.Writer, width int, header func(string) string) error 
 	return err
 }
 
-// natural returns the width of each column, 0 for one that is all empty, unless
-// it was asked for.
+// natural returns the width of each column, 0 for one that is empty, unless it was
+// asked for.
 func (t *table) natural() []int {
 	widths := make([]int, len(t.columns))
 	for i, c := range t.columns {
@@ -114,9 +114,9 @@ func (t *table) natural() []int {
 	return widths
 }
 
-// fit returns the widths at which t fits: columns of a high rank are left out
-// (0) until the others fit when cut to their minimum; then what room there is
-// goes to those that were cut, the lowest rank first.
+// fit returns the widths with which t fits into room. It leaves out columns of high
+// rank (0) until the others fit when cut to their minimum. Then it gives the
+// remaining room to the columns that were cut, the lowest rank first.
 func (t *table) fit(widths []int, room int) []int {
 	ranked := make([]int, len(widths))
 	for i := range ranked {
@@ -172,7 +172,7 @@ func (t *table) line(b *strings.Builder, cells []string, widths []int, paint fun
 	b.WriteString("\n")
 }
 
-// cut returns text in at most width columns, with … where something went.
+// cut shortens text to at most width columns, with … where something was removed.
 func cut(text string, width int, left bool) string {
 	if n := ansi.StringWidth(text); n > width {
 		if left {

@@ -58,8 +58,8 @@ func (o *tagOptions) run(ctx context.Context, j *job, args []string) error {
 	return nil
 }
 
-// retag changes the tags of s and returns what they are then. If another
-// program changes the session meanwhile, it looks again.
+// retag changes the tags of s and returns the new ones. If another program changes
+// the session meanwhile, it starts over.
 func (j *job) retag(ctx context.Context, s skein.Session, add, remove []string) ([]string, error) {
 	for {
 		tags := slices.DeleteFunc(append(slices.Clone(s.Tags), add...), func(t string) bool { return slices.Contains(remove, t) })
@@ -82,7 +82,7 @@ func (j *job) retag(ctx context.Context, s skein.Session, add, remove []string) 
 	}
 }
 
-// parseTags reads tags as a person types them.
+// parseTags parses tags as people type them.
 func parseTags(words []string) (add, remove []string, err error) {
 	for _, w := range words {
 		tag, off := strings.CutPrefix(unprotect(w), "-")

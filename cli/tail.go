@@ -71,7 +71,7 @@ func (o *tailOptions) run(ctx context.Context, j *job, args []string) (err error
 	return nil
 }
 
-// tailing writes what happens in a session.
+// A tailing prints what happens in a session.
 type tailing struct {
 	o    *tailOptions
 	j    *job
@@ -79,7 +79,7 @@ type tailing struct {
 	text *transcript
 }
 
-// begin writes the newest messages that are there, or events.
+// begin prints the newest messages, or events.
 func (t *tailing) begin(r reader) error {
 	if t.o.last == 0 {
 		return nil
@@ -124,7 +124,7 @@ func (t *tailing) entry(e *skein.Entry) error {
 	return t.text.entry(&shown)
 }
 
-// event writes what e tells, if anything.
+// event prints what e reports, if anything.
 func (t *tailing) event(ctx context.Context, id skein.SessionID, e skein.Event) error {
 	if t.o.events {
 		return t.raw(e)
@@ -136,7 +136,7 @@ func (t *tailing) event(ctx context.Context, id skein.SessionID, e skein.Event) 
 	if err != nil {
 		return err
 	}
-	if m.Typed() { // a further piece of a message counts no turn: ask the store
+	if m.Typed() { // a further piece of a message does not count a turn: ask the store
 		found, err := t.j.store.Newest(ctx, id, 1, e.Seq+1)
 		if err != nil {
 			return err
@@ -148,7 +148,7 @@ func (t *tailing) event(ctx context.Context, id skein.SessionID, e skein.Event) 
 	return t.entry(&skein.Entry{Seq: e.Seq, End: e.Seq, Time: e.Time, Turn: t.turn, Message: m})
 }
 
-// note writes in a line what happened besides messages, for people.
+// note prints one line about an event that is not a message, for people.
 func (t *tailing) note(e skein.Event) error {
 	text := t.o.curtain.text(noteText(e))
 	if text == "" || t.o.json {
@@ -163,7 +163,7 @@ func (t *tailing) note(e skein.Event) error {
 	return err
 }
 
-// noteText says what e tells; "" if it is nothing that a person waits for.
+// noteText describes e; "" if e is of no interest to a person who watches.
 func noteText(e skein.Event) string {
 	f, err := skein.FactsOf(e)
 	switch {

@@ -6,11 +6,11 @@ import (
 	"github.com/skein-dev/skein/render"
 )
 
-// theirTurns counts the turns of a session as the program does that it came
-// from, where that is not what a person would. Amplifier begins one with each
-// message in the user's name, also with those that its hooks put in.
+// theirTurns counts the turns of a session in the way of the program that it came
+// from, where that differs from ours. Amplifier begins a turn with each message in
+// the user's name, including those that its hooks insert.
 type theirTurns struct {
-	program string // "" for one that counts as we do
+	program string // "" for one that counts as skein does
 	turn    int
 }
 
@@ -21,14 +21,14 @@ func turnsOf(s *skein.Session) (t theirTurns) {
 	return t
 }
 
-// take takes in the next message.
+// take counts the next message.
 func (t *theirTurns) take(e *skein.Entry) {
 	if t.program != "" && !e.Rewound && (e.Message.Role == skein.RoleUser || e.Message.Role == skein.RoleSteer) {
 		t.turn++
 	}
 }
 
-// say returns both counts in words, ours is n; "" where there is but one.
+// say returns both counts in words, n is ours; "" if the program counts as skein does.
 func (t *theirTurns) say(n int) string {
 	if t.program == "" {
 		return ""
@@ -36,7 +36,7 @@ func (t *theirTurns) say(n int) string {
 	return count(n, "turn") + "; " + t.program + " counts " + count(t.turn, "turn")
 }
 
-// theirEntry is a message with the turn that it is in as Amplifier counts.
+// theirEntry is a message with its turn as Amplifier counts.
 type theirEntry struct {
 	render.Entry
 	Turn int `json:"amplifier_turn,omitempty"`

@@ -11,14 +11,14 @@ import (
 // threadOptions are the flags that chat, run, continue and resume share: which
 // thread to work on, who answers in it, how it is shown.
 //
-// A command calls flags once, then open with what it means if no flag picks a
-// thread:
+// A command calls flags once, then open with the thread to use if no flag picks
+// one:
 //
 //	t, err := o.open(ctx, j, projectThread, face{program: "skein chat", …})
 //	defer func() { err = errors.Join(err, t.close(ctx, "done")) }()
 //	outcome, err := t.say(ctx, "what the person typed, with @paths in it")
 //
-// A thread that is not begun costs nothing: it has an ID, but no row.
+// A thread that has not begun costs nothing: it has an ID, but no row.
 type threadOptions struct {
 	newest   bool // -c
 	name     string
@@ -32,8 +32,8 @@ type threadOptions struct {
 	takeOver bool
 	noHint   bool
 
-	start  start // set by the command: it beats what open is told
-	takeUp bool  // a prompt that has no answer yet is taken up first, when a conversation is opened
+	start  start // set by the command; it overrides the start that open is passed
+	takeUp bool  // when a conversation is opened, first answer a prompt that has no answer yet
 
 	full     bool // --full-history
 	none     bool // --no-history
@@ -42,7 +42,7 @@ type threadOptions struct {
 	speed    float64 // --replay-speed
 }
 
-// pickFlags gives c the flags that pick a thread.
+// pickFlags adds to c the flags that pick a thread.
 func (o *threadOptions) pickFlags(c *cobra.Command) {
 	g := c.Flags()
 	g.BoolVarP(&o.newest, "continue", "c", false, "go on in the newest session of the command line, this project's first")
@@ -52,7 +52,7 @@ func (o *threadOptions) pickFlags(c *cobra.Command) {
 	hide(c, "session")
 }
 
-// flags gives c the flags that say who works on the thread, where and how.
+// flags adds to c the flags that say who works on the thread, where and how.
 func (o *threadOptions) flags(c *cobra.Command) {
 	g := c.Flags()
 	g.StringVar(&o.user, "user", "", "work as this `USER`; else local, or whose session it is")
@@ -68,7 +68,7 @@ func (o *threadOptions) flags(c *cobra.Command) {
 	flagWords(c, map[string]string{"session-name": "key", "user-email": "user"})
 }
 
-// showFlags gives c the flags that say what is shown of a thread that goes on.
+// showFlags adds to c the flags that say what is shown of a resumed thread.
 func (o *threadOptions) showFlags(c *cobra.Command) {
 	g := c.Flags()
 	g.BoolVar(&o.full, "full-history", false, "show all that was said, not only the last messages")
@@ -78,10 +78,10 @@ func (o *threadOptions) showFlags(c *cobra.Command) {
 	g.Float64Var(&o.speed, "replay-speed", 2, "`times` as fast as it was")
 }
 
-// hide leaves a second name of a flag out of the help.
+// hide hides an alias of a flag from the help.
 func hide(c *cobra.Command, flag string) {
 	if err := c.Flags().MarkHidden(flag); err != nil {
-		panic(err) // there is no such flag
+		panic(err) // the flag does not exist
 	}
 }
 
@@ -95,7 +95,7 @@ func (o *threadOptions) picks() (n int) {
 	return n
 }
 
-// check returns what is wrong with the flags together.
+// check returns an error if the flags contradict each other.
 func (o *threadOptions) check() error {
 	switch {
 	case o.picks() > 1:
@@ -108,11 +108,11 @@ func (o *threadOptions) check() error {
 	return nil
 }
 
-// open opens the thread that the flags pick; without any, the one that start
-// means.
+// open opens the thread that the flags pick; without such a flag, the one that
+// start means.
 //
-// The error wraps skein.ErrNotFound, skein.ErrAmbiguous, skein.ErrLocked, or
-// says what is wrong with agent, model or folder.
+// The error wraps skein.ErrNotFound, skein.ErrAmbiguous, skein.ErrLocked, or says
+// what is wrong with agent, model or folder.
 func (o *threadOptions) open(ctx context.Context, j *job, start start, f face) (*thread, error) {
 	if err := o.check(); err != nil {
 		return nil, err
@@ -140,25 +140,25 @@ func (o *threadOptions) open(ctx context.Context, j *job, start start, f face) (
 	return t, err
 }
 
-// A face is what a person, or a program, sees of a thread, and what asks them.
+// A face is how a thread shows itself to a person or a program, and asks them.
 type face struct {
-	program string // that works on the thread: skein chat
-	stays   bool   // it opens the thread for each turn, as agent.Options.Stays says
+	program string // the program that works on the thread, such as skein chat
+	stays   bool   // opens the thread for each turn; see agent.Options.Stays
 
-	// observe is told what happens, as in agent.Options; nil: nobody looks.
+	// observe is called for what happens, as in agent.Options; nil: nobody looks.
 	observe func(agent.Update)
 
-	// ask puts a question to the person; nil: there is none to be asked.
+	// ask asks the person a question; nil: there is nobody to ask.
 	ask func(ctx context.Context, q question) (reply, error)
 
-	// tell says something that is no answer, such as the ID of a new session.
+	// tell shows a note that is not part of an answer, such as the ID of a new session.
 	tell func(format string, args ...any)
 }
 
-// A question is something that a person decides.
+// A question is something that the person decides.
 type question struct {
-	text   string // one line or several, cleaned by whoever shows it
-	always string // what "always" would mean, such as "in this project"; "" if it cannot be said
+	text   string // one or several lines; whoever shows it cleans it
+	always string // what "always" would mean, such as "in this project"; "" if there is no "always"
 }
 
 // A reply is a person's answer to a question.

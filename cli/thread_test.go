@@ -18,8 +18,7 @@ import (
 	"github.com/skein-dev/skein/store/memory"
 )
 
-// newJob returns a job whose person works in a folder of their own, with a
-// model that answers.
+// newJob returns a job in a folder of its own, with a model that answers.
 func newJob(t *testing.T) (j *job, cwd string) {
 	t.Helper()
 	env, _, _ := newEnv(t, memory.New())
@@ -27,7 +26,7 @@ func newJob(t *testing.T) (j *job, cwd string) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if cwd, err = filepath.EvalSymlinks(cwd); err != nil { // as projects are found
+	if cwd, err = filepath.EvalSymlinks(cwd); err != nil { // as project paths are resolved
 		t.Fatal(err)
 	}
 	env.Getwd = func() (string, error) { return cwd, nil }
@@ -49,7 +48,7 @@ func newJob(t *testing.T) (j *job, cwd string) {
 	return j, cwd
 }
 
-// A person answers each question with the next reply, and hears what is told.
+// A person answers each question with the next reply, and records what is shown.
 type person struct {
 	replies []reply
 	asked   []question
@@ -85,7 +84,7 @@ func opened(t *testing.T, j *job, o *threadOptions, p *person) *thread {
 
 const touch = `echo: call shell {"command": "echo ran >> ran.txt"}`
 
-// runs returns how often the command of touch ran.
+// runs returns how many times the touch command ran.
 func runs(t *testing.T, cwd string) int {
 	t.Helper()
 	text, err := os.ReadFile(filepath.Join(cwd, "ran.txt"))
@@ -267,7 +266,7 @@ func TestASessionThatIsInUseSaysByWhomAndWhatToDo(t *testing.T) {
 	}
 }
 
-// Two programs begin the same thread: the second finds it taken.
+// Two programs begin the same thread: the second one finds that it exists.
 func TestTwoThatBeginTheSameThreadDoNotBothBeginIt(t *testing.T) {
 	j, _ := newJob(t)
 	a, b := opened(t, j, &threadOptions{}, &person{}), opened(t, j, &threadOptions{}, &person{})

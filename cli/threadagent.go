@@ -14,8 +14,8 @@ import (
 	"github.com/skein-dev/skein/price"
 )
 
-// roster returns who can answer in a thread whose folder is cwd, with tools
-// that see store.
+// roster returns the agents that can answer in a thread with the folder cwd, with
+// tools that see store.
 func (j *job) roster(store skein.Store, cwd string) *roster.Roster {
 	return roster.New(roster.Options{
 		Getenv: j.Getenv,
@@ -38,16 +38,16 @@ func (j *job) roster(store skein.Store, cwd string) *roster.Roster {
 	})
 }
 
-// window returns how many tokens a model can read, 0 if that is not known.
+// window returns how many tokens a model can read, 0 if not known.
 func (j *job) window(provider, model string) int64 {
 	table, err := price.Load(j.settings.prices...)
 	if err != nil {
-		return 0 // a price that the person set is wrong; usage says so
+		return 0 // a price override is invalid; skein usage reports it
 	}
 	return table.Window(provider, model)
 }
 
-// compactAfter returns the setting in agent.Agent's terms.
+// compactAfter returns the setting as a value for agent.Agent.
 func (j *job) compactAfter() int {
 	if n, err := strconv.Atoi(j.settings.text("compact_after")); err == nil && n > 0 {
 		return n
@@ -55,8 +55,8 @@ func (j *job) compactAfter() int {
 	return -1
 }
 
-// answering returns who answers in the thread: as the flags say, else who
-// answered in it before, else the agent that the settings name.
+// answering returns who answers in the thread: as the flags say, else who answered
+// before, else the agent in the settings.
 func (t *thread) answering(ctx context.Context) (*roster.Team, error) {
 	d, err := t.definition()
 	if err != nil {
@@ -81,8 +81,8 @@ func (t *thread) answering(ctx context.Context) (*roster.Team, error) {
 	return team, noModel(err)
 }
 
-// answerable returns what is wrong with the agent and model that answer in a
-// new session where nobody names another.
+// answerable returns an error if the default agent and model cannot answer in a new
+// session.
 func (j *job) answerable(ctx context.Context) error {
 	cwd, err := j.Getwd()
 	if err != nil {
@@ -101,7 +101,7 @@ func (j *job) answerable(ctx context.Context) error {
 	return noModel(err)
 }
 
-// ready puts an agent together for this thread.
+// ready prepares an agent for this thread.
 func (t *thread) ready(ctx context.Context, d roster.Definition, model string) (*roster.Team, error) {
 	for _, note := range d.Notes {
 		t.face.tell("%s", note)
@@ -110,8 +110,8 @@ func (t *thread) ready(ctx context.Context, d roster.Definition, model string) (
 	return t.roster.Ready(ctx, d, model)
 }
 
-// nameless is what a person calls the agent without a name, where no other one
-// is called so.
+// nameless is the name for the agent without a name, unless another agent is called
+// that.
 const nameless = "default"
 
 // definition returns the agent that is to answer.
@@ -128,14 +128,14 @@ func (t *thread) definition() (roster.Definition, error) {
 		name = t.job.settings.text("agent")
 	case filepath.IsAbs(s.Profile):
 		name = s.Profile
-	default: // the program that it was imported from, or a file that a fork does not name
+	default: // the program that it was imported from, or a file, which a fork does not name
 		name, needed = s.Agent, false
 	}
 	if name == "" {
 		return roster.Default(), nil
 	}
 	d, err := t.roster.Definition(name, cwd)
-	if isNotFound(err) && s.Profile == name && s.Agent != "" { // its file was moved
+	if isNotFound(err) && s.Profile == name && s.Agent != "" { // the agent's file was moved
 		d, err = t.roster.Definition(s.Agent, cwd)
 	}
 	switch {
@@ -147,7 +147,7 @@ func (t *thread) definition() (roster.Definition, error) {
 	return d, err
 }
 
-// ownModel returns the model that answered in s before, as --model has it; ""
+// ownModel returns the model that answered in s before, in the form of --model; ""
 // if none did.
 func ownModel(s *skein.Session) string {
 	switch {
@@ -159,11 +159,10 @@ func ownModel(s *skein.Session) string {
 	return s.Provider + ":" + s.Model
 }
 
-// unreachable reports whether err is that of a model that cannot be reached
-// from here.
+// unreachable reports whether err says that a model cannot be used from here.
 func unreachable(err error) bool { return errors.Is(err, llm.ErrNoKey) || errors.Is(err, llm.ErrModel) }
 
-// noModel adds to err what to do where a model is missing.
+// noModel adds to err what to do about a missing model.
 func noModel(err error) error {
 	if missing := (*llm.NoKeyError)(nil); errors.As(err, &missing) {
 		return advise(err, "set %s, or try it out with: --model echo", strings.Join(missing.Variables, " or "))

@@ -17,7 +17,7 @@ type allowed struct {
 	tools   []string
 }
 
-// allowed returns what need not ask in a project: by the flags, by the
+// allowed returns the tools that need not ask in a project: by the flags, by the
 // settings, by what the person said there before.
 func (j *job) allowed(project string, flags []string) *allowed {
 	var names []string
@@ -29,19 +29,19 @@ func (j *job) allowed(project string, flags []string) *allowed {
 	return &allowed{project, roster.Flat(names)}
 }
 
-// has reports whether name need not ask; * allows all.
+// has reports whether name need not ask; * allows all tools.
 func (a *allowed) has(name string) bool {
 	return slices.Contains(a.tools, name) || slices.Contains(a.tools, "*")
 }
 
-// runs reports whether a tool need not ask: one that asks each time only where
-// it is named.
+// runs reports whether a tool need not ask. A tool that asks each time must be
+// allowed by name.
 func (a *allowed) runs(of tool.Tool) bool {
 	return a.has(of.Spec.Name) && (!of.Each || slices.Contains(a.tools, of.Spec.Name))
 }
 
-// approve decides, or lets the person decide, whether a tool may run that
-// wants to be asked about.
+// approve decides, or lets the person decide, whether a tool that asks first may
+// run.
 func (t *thread) approve(ctx context.Context, of tool.Tool, _ tool.Call, text string) (agent.Approval, error) {
 	name := of.Spec.Name
 	if t.allowed.runs(of) {
@@ -65,7 +65,7 @@ func (t *thread) approve(ctx context.Context, of tool.Tool, _ tool.Call, text st
 	return agent.Approval{Yes: r != no}, nil
 }
 
-// allowForGood lets what name says run in this project without asking.
+// allowForGood allows the tool name in this project from now on.
 func (t *thread) allowForGood(name string) {
 	t.allowed.tools = append(t.allowed.tools, name)
 	if err := t.job.allowInProject(t.allowed.project, name); err != nil {

@@ -16,15 +16,15 @@ import (
 	"github.com/skein-dev/skein/agent/roster"
 )
 
-// Bounds of what a prompt attaches.
+// Limits on what a prompt attaches.
 const (
-	maxAttachedText = 256 << 10 // bytes of a text file, or of the lines that are asked for
+	maxAttachedText = 256 << 10 // bytes of a text file, or of the requested lines
 	maxAttachedFile = 20 << 20  // bytes of any other file
 )
 
-// A mention is a word of a prompt that begins with @ and what it may mean.
+// A mention is a word of a prompt that begins with @, and what it may mean.
 type mention struct {
-	start, end  int // bytes of the prompt
+	start, end  int // byte offsets in the prompt
 	name        string
 	first, last int // lines; 0 for all
 }
@@ -50,9 +50,8 @@ func mentionSyntax() *regexp.Regexp {
 
 func lineSyntax() *regexp.Regexp { return regexp.MustCompile(`^(.*?)"?:(\d+)(?:-(\d+))?$`) }
 
-// attach returns text as a message, with a part for each file and agent that
-// it mentions, and the bytes that go with them. A mention that is neither is
-// left as text.
+// attach returns text as a message, with a part for each file and agent that it
+// mentions, and the blobs of the parts. A mention that is neither stays text.
 //
 // The error names the file that cannot be attached.
 func (t *thread) attach(text string) (skein.Message, []skein.Blob, error) {
@@ -71,8 +70,8 @@ func (t *thread) attach(text string) (skein.Message, []skein.Blob, error) {
 	return m, blobs, nil
 }
 
-// attachment returns the parts for what text mentions at a place; none if it
-// is no file and no agent.
+// attachment returns the parts for a mention in text; none if it is neither a file
+// nor an agent.
 func (t *thread) attachment(text string, at mention) ([]skein.Part, *skein.Blob, error) {
 	for _, try := range at.readings() {
 		path, info := t.mentioned(try.name)
@@ -80,7 +79,7 @@ func (t *thread) attachment(text string, at mention) ([]skein.Part, *skein.Blob,
 			continue
 		}
 		if !info.Mode().IsRegular() {
-			return nil, nil, nil // a folder is text: the tools look into it
+			return nil, nil, nil // a folder stays text: tools can read it
 		}
 		if t.job.isStore(info) {
 			return nil, nil, usagef("@%s: it is the store itself, which is not opened while it is in use", at.name)
@@ -95,8 +94,8 @@ func (t *thread) attachment(text string, at mention) ([]skein.Part, *skein.Blob,
 	return nil, nil, nil
 }
 
-// isStore reports whether info is about a file of the store. To close it would
-// drop the locks that this process has on it.
+// isStore reports whether info describes a file of the store. Closing such a file
+// would drop the locks that this process has on it.
 func (j *job) isStore(info os.FileInfo) bool {
 	if j.place.file() == "" {
 		return false
@@ -109,8 +108,8 @@ func (j *job) isStore(info os.FileInfo) bool {
 	return false
 }
 
-// attachAgent returns the parts for an agent that is called on. The model that
-// answers is told of it if it can hand work to it, else the person is.
+// attachAgent returns the parts for an agent that is mentioned. They tell the model
+// that answers, if it can delegate to that agent; if not, the person is told.
 func (t *thread) attachAgent(d roster.Definition, source []byte) []skein.Part {
 	parts := []skein.Part{{Kind: skein.PartAgent, Text: skein.Text(d.Name), Meta: source}}
 	at := slices.IndexFunc(t.team.Delegates, func(other roster.Definition) bool { return other.Path == d.Path })
@@ -122,8 +121,8 @@ func (t *thread) attachAgent(d roster.Definition, source []byte) []skein.Part {
 		"<agent %q>\nThe user wants this agent to do it: hand the work to it with the tool delegate.\n</agent>", t.team.Delegates[at].Name))})
 }
 
-// mentioned returns the file that a person means by name: from the session's
-// folder, else from their own; nil if there is none.
+// mentioned returns the file that name means: in the session's folder, else in the
+// person's own; nil if there is none.
 func (t *thread) mentioned(name string) (string, os.FileInfo) {
 	name = fromHome(name, t.job.dirs.Home)
 	folders := []string{t.cwd()}
@@ -142,7 +141,7 @@ func (t *thread) mentioned(name string) (string, os.FileInfo) {
 	return "", nil
 }
 
-// readings returns what m may mean: as it stands, without the lines, without a
+// readings returns what m may mean: as written, without the lines, and without a
 // punctuation mark at the end.
 func (m mention) readings() []mention {
 	all := []mention{m}
@@ -165,8 +164,8 @@ func (m mention) readings() []mention {
 	return all
 }
 
-// source says where in the prompt an attachment was mentioned, in the words of
-// AgentUse's parts; start and end are bytes.
+// source says where in the prompt an attachment was mentioned, in the format of
+// AgentUse's parts; start and end are byte offsets.
 func source(text string, at mention, path string) []byte {
 	type span struct {
 		Value string `json:"value"`
@@ -180,8 +179,8 @@ func source(text string, at mention, path string) []byte {
 	return skein.MustJSON(map[string]any{"source": map[string]any{"type": "file", "path": path, "text": in}})
 }
 
-// attachFile returns the file at path as a part. The text of a text file goes
-// with it, for every model to read; other files are blobs.
+// attachFile returns the file at path as a part. A text file is attached as text,
+// which every model can read; other files are blobs.
 func attachFile(prompt string, at mention, path string, size int64) ([]skein.Part, *skein.Blob, error) {
 	if size > maxAttachedFile {
 		return nil, nil, usagef("@%s: it has %s; at most %s are attached", at.name, bytesText(size), bytesText(maxAttachedFile))
@@ -216,8 +215,8 @@ func attachFile(prompt string, at mention, path string, size int64) ([]skein.Par
 	return []skein.Part{part, {Kind: skein.PartText, Synthetic: true, Text: skein.Text(named + ">\n" + text + "\n</file>")}}, nil, nil
 }
 
-// lines returns the lines first to last of text, and which ones those are; 0
-// and 0 if it has none of them.
+// lines returns the lines first to last of text, and their actual range; 0 and 0 if
+// text has none of them.
 func lines(text string, first, last int) (string, int, int) {
 	n, from, to := 0, 0, 0
 	for at := 0; at < len(text); {
@@ -239,8 +238,8 @@ func lines(text string, first, last int) (string, int, int) {
 	return text[from:to], first, min(last, n)
 }
 
-// mediaOf returns the type of a file. That of text says its character set, so
-// that it is told from a file whose bytes the model is sent.
+// mediaOf returns the media type of a file. For text it includes the character set,
+// to distinguish it from files whose bytes are sent to the model.
 func mediaOf(path string, data []byte) string {
 	media := mime.TypeByExtension(filepath.Ext(path))
 	sniffed := http.DetectContentType(data)

@@ -10,7 +10,7 @@ import (
 	"github.com/skein-dev/skein/agent/roster"
 )
 
-// completeThreadFlags completes the flags of threadOptions.
+// completeThreadFlags adds completion for the flags of threadOptions.
 func (f *frame) completeThreadFlags(c *cobra.Command) {
 	for flag, by := range map[string]completer{
 		"resume":  f.names,
@@ -57,8 +57,7 @@ func (f *frame) agents(_ context.Context, typed string) (words []string, then co
 	return words, cobra.ShellCompDirectiveDefault
 }
 
-// models completes the name of a model: one that answered before, or a
-// provider.
+// models completes the name of a model: one that answered before, or a provider.
 func (f *frame) models(ctx context.Context, typed string) (words []string, then cobra.ShellCompDirective) {
 	words = f.seen(func(s *skein.Session) []string { return []string{ownModel(s)} })(ctx, typed)
 	j, err := f.job()

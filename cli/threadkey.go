@@ -12,9 +12,9 @@ import (
 	"github.com/skein-dev/skein"
 )
 
-// projectKey returns the key of the project's own thread, and the thread if it
-// has begun: the one of its keys that has a session of this project, else the
-// first that is free.
+// projectKey returns the key of the project's own thread, and the thread if it has
+// begun. It is the key among projectKeys that has a session of this project, else
+// the first one that is free.
 func (j *job) projectKey(ctx context.Context, u skein.User, project string) (string, skein.Session, error) {
 	free := ""
 	for _, key := range projectKeys(project) {
@@ -31,9 +31,8 @@ func (j *job) projectKey(ctx context.Context, u skein.User, project string) (str
 	return free, skein.Session{}, nil
 }
 
-// projectKeys returns the keys that a project may take, in the order that it
-// tries them: cli:api, cli:work/api, …, the whole path, and one that nothing
-// else has.
+// projectKeys returns the keys that a project may use, in the order in which they
+// are tried: cli:api, cli:work/api, …, the whole path, and one that is unique.
 func projectKeys(project string) []string {
 	path := strings.Trim(filepath.ToSlash(project), "/")
 	if path == "" {
@@ -52,8 +51,8 @@ func projectKeys(project string) []string {
 	return append(keys, "cli:~"+hex.EncodeToString(sum[:8]))
 }
 
-// isKey reports whether key, with the milliseconds of a fresh session, can be
-// one.
+// isKey reports whether key is valid with the milliseconds of a fresh session
+// added.
 func isKey(key string) bool {
 	return len(key) <= skein.MaxIDLen-len(":1795230386350") && utf8.ValidString(key) && !strings.ContainsFunc(key, unicode.IsControl)
 }

@@ -12,11 +12,11 @@ import (
 	"github.com/skein-dev/skein/agent/sessionlog"
 )
 
-// logDir returns the folder of the logs of all sessions.
+// logDir returns the folder with the logs of all sessions.
 func (j *job) logDir() string { return filepath.Join(j.dirs.State, "log") }
 
-// logs returns what writes the logs of the sessions in store; nil, which writes
-// none, if the settings say so.
+// logs returns the writer of the logs of the sessions in store; nil, which writes
+// none, if logs are turned off in the settings.
 func (j *job) logs(store skein.Store) *sessionlog.Logs {
 	if j.settings.text("log") == "off" {
 		return nil
@@ -24,8 +24,8 @@ func (j *job) logs(store skein.Store) *sessionlog.Logs {
 	return sessionlog.New(j.logDir(), store)
 }
 
-// catchUp adds to the log of s, if it has one, what a command that is not the
-// session's thread has appended. Where there is a thread, that will do it.
+// catchUp adds to the log of s, if it has one, what a command has appended outside
+// the session's thread. If a thread is open, it does that itself.
 func (j *job) catchUp(ctx context.Context, s *skein.Session) {
 	if s.LockedBy != "" {
 		return
@@ -42,8 +42,8 @@ func (j *job) catchUp(ctx context.Context, s *skein.Session) {
 	}
 }
 
-// openLog mends the thread's log, and has those of sessions removed that were
-// deleted for good.
+// openLog repairs the thread's log, and starts to remove the logs of sessions that
+// were deleted for good.
 func (t *thread) openLog(ctx context.Context) {
 	if t.logs == nil {
 		return
@@ -55,7 +55,7 @@ func (t *thread) openLog(ctx context.Context) {
 	go func() { t.swept <- t.job.logs(t.job.store).Sweep(context.WithoutCancel(ctx)) }()
 }
 
-// closeLog waits for what openLog has begun.
+// closeLog waits for what openLog started.
 func (t *thread) closeLog() {
 	if t.swept != nil {
 		t.badLog(<-t.swept)
@@ -69,13 +69,13 @@ func (t *thread) log(u agent.Update) {
 	if id == "" && t.Thread != nil {
 		id = t.ID()
 	} else if id == "" {
-		id = t.at.session.ID // its thread is being opened
+		id = t.at.session.ID // the thread is still being opened
 	}
 	t.badLog(t.logs.Append(context.Background(), id, u.Events...))
 }
 
-// badLog says, once, that the log could not be written. The turn goes on: a
-// log can be made again.
+// badLog says, once, that the log could not be written. The turn continues: a log can
+// be rebuilt.
 func (t *thread) badLog(err error) {
 	if err != nil && !t.logFailed {
 		t.logFailed = true

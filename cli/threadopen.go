@@ -13,8 +13,8 @@ import (
 	"github.com/skein-dev/skein/internal/guidance"
 )
 
-// A thread is an agent.Thread and what a command needs beside it. Its methods
-// are for one goroutine.
+// A thread is an agent.Thread and what a command needs with it. Its methods are not
+// safe for concurrent use.
 type thread struct {
 	*agent.Thread
 	job     *job
@@ -25,17 +25,17 @@ type thread struct {
 	face    face
 	at      spot
 	allowed *allowed // tools that need not ask
-	answers int      // turns that this process had answered
+	answers int      // turns answered by this process
 
-	guidance guidance.Guidance // that was read when it was opened
+	guidance guidance.Guidance // as read when the thread was opened
 
 	logs      *sessionlog.Logs // nil if none are kept
-	logFailed bool             // and the person knows
-	swept     chan error       // gets how the removal of dead logs ended; nil if there is none
+	logFailed bool             // and the person was told
+	swept     chan error       // receives the result of removing dead logs; nil if none are removed
 }
 
-// openAt opens the thread of the session at a spot; say, one that the person
-// picked from a list, or freshly begun. Errors are those of open.
+// openAt opens the thread of the session at a spot, such as one that the person
+// picked from a list, or a new one. Errors are those of open.
 func (o *threadOptions) openAt(ctx context.Context, j *job, at spot, f face) (_ *thread, err error) {
 	if f.tell == nil {
 		f.tell = j.say
@@ -60,7 +60,7 @@ func (o *threadOptions) openAt(ctx context.Context, j *job, at spot, f face) (_ 
 	return t, nil
 }
 
-// keepAgent lets a session that is there keep the agent that --agent names.
+// keepAgent stores the agent that --agent names in an existing session.
 func (t *thread) keepAgent(ctx context.Context) error {
 	s, a := &t.at.session, t.team.Agent
 	if t.options.agent == "" || t.at.isNew() || s.Agent == a.Name && s.Profile == a.Profile {
@@ -92,7 +92,7 @@ func (t *thread) begin(ctx context.Context) (*agent.Thread, error) {
 	})
 }
 
-// observe hands on what happens, and says the ID of a new session.
+// observe passes on what happens, and tells the ID of a new session.
 func (t *thread) observe(u agent.Update) {
 	if u.Kind == agent.Stored {
 		t.log(u)
@@ -105,7 +105,7 @@ func (t *thread) observe(u agent.Update) {
 	}
 }
 
-// cwd returns the folder that the session's tools work in.
+// cwd returns the folder in which the session's tools work.
 func (t *thread) cwd() string {
 	if t.at.isNew() {
 		return t.at.created.Cwd
@@ -113,8 +113,8 @@ func (t *thread) cwd() string {
 	return t.at.session.Cwd
 }
 
-// settle gets the session ready: a fork of it, if that is wanted, and a folder
-// that is there.
+// settle prepares the session: it plans a fork of it, if that is wanted, and makes
+// sure that its folder exists.
 func (t *thread) settle(ctx context.Context) error {
 	if t.options.fork && !t.at.forked {
 		if t.at.isNew() {
@@ -128,7 +128,7 @@ func (t *thread) settle(ctx context.Context) error {
 	return t.findFolder(ctx)
 }
 
-// findFolder sees to it that the session's folder is there.
+// findFolder makes sure that the session's folder exists.
 func (t *thread) findFolder(ctx context.Context) error {
 	s := &t.at.session
 	want, _, err := t.options.place(t.job)
@@ -150,7 +150,7 @@ func (t *thread) findFolder(ctx context.Context) error {
 		t.at.created.Cwd = want
 		return nil
 	case want == s.Cwd, s.LockedBy != "" && !t.options.takeOver:
-		return nil // if it is locked, opening it says so
+		return nil // if it is locked, opening it returns that error
 	}
 	if _, err := skein.Add(ctx, t.store, s.ID, skein.NewEvent(skein.KindChanged, skein.At(t.job.Now()), skein.Changed{Cwd: &want})); err != nil {
 		return err
@@ -164,7 +164,7 @@ func there(folder string) bool {
 	return err == nil && info.IsDir()
 }
 
-// elsewhere asks whether the session may go on in another folder, for its own
+// elsewhere asks whether the session may continue in another folder, because its own
 // is gone.
 func (t *thread) elsewhere(ctx context.Context, folder string) error {
 	gone := advise(missing("the folder %s of session %s is gone", t.at.session.Cwd, shortID(t.at.session.ID)),
@@ -179,7 +179,7 @@ func (t *thread) elsewhere(ctx context.Context, folder string) error {
 	return err
 }
 
-// locked returns err in the words of a command that can do something about it.
+// locked adds to err what this command can do about a lock.
 func (t *thread) locked(err error) error {
 	if l := (*skein.LockedError)(nil); errors.As(err, &l) {
 		return advise(&told{"session is locked by " + whoIs(l.Holder), skein.ErrLocked}, "use --fork to branch off it, or --take-over to end its turn")
@@ -187,7 +187,7 @@ func (t *thread) locked(err error) error {
 	return err
 }
 
-// whoIs says who holds a lease, and where, if that is another machine.
+// whoIs says who holds a lease, and on which machine, if on another one.
 func whoIs(h skein.Holder) string {
 	host, err := os.Hostname()
 	if h.PID == 0 || h.Host == "" || err != nil || h.Host == host {
@@ -196,8 +196,8 @@ func whoIs(h skein.Holder) string {
 	return h.String() + " on " + h.Host
 }
 
-// close ends the work on the thread; how is done, interrupted or error. It
-// says which session that was and how to go on, unless that is not wanted.
+// close ends the work on the thread; how is done, interrupted or error. It says
+// which session that was and how to resume it, unless that is not wanted.
 func (t *thread) close(ctx context.Context, how string) error {
 	ctx = context.WithoutCancel(ctx)
 	begun := t.Begun()

@@ -10,31 +10,31 @@ import (
 	"github.com/skein-dev/skein"
 )
 
-// A start says which thread is meant where no flag picks one.
+// A start is the thread to use if no flag picks one.
 type start int
 
 // The starts.
 const (
-	projectThread start = iota // the one with the project's key: goes on, or begins with the first message
-	newestThread               // as with -c, but there must be one
-	freshThread                // a new one of its own
+	projectThread start = iota // the one with the project's key, or a new one with that key
+	newestThread               // as with -c, but it must exist
+	freshThread                // a new one
 )
 
 // A spot is the session that a thread is to work on.
 type spot struct {
-	session skein.Session // to go on with, or that a fork begins with; its ID is "" if there is none
-	forked  bool          // a new one that begins with session
-	created skein.Created // of a new one
+	session skein.Session // to continue or to fork; its ID is "" if there is none
+	forked  bool          // a new one that begins as a fork of session
+	created skein.Created // creation of a new one
 
-	// again finds another spot when a program has just taken the key of this
-	// one; nil if there is no other.
+	// again finds another spot if another program has just taken the key of this one;
+	// nil if there is no other.
 	again func(ctx context.Context) (spot, error)
 }
 
 // isNew reports whether the session is not stored yet.
 func (s *spot) isNew() bool { return s.session.ID == "" || s.forked }
 
-// stored returns the ID of the session to go on with, "" for a new one.
+// stored returns the ID of the session to continue, "" for a new one.
 func (s *spot) stored() skein.SessionID {
 	if s.isNew() {
 		return ""
@@ -43,12 +43,12 @@ func (s *spot) stored() skein.SessionID {
 }
 
 // forkAt returns the spot of a new session that shows s up to a seq. It costs
-// nothing before its first message; until then, what was said is in s.
+// nothing before its first message; until then, earlier messages are read from s.
 func (j *job) forkAt(s skein.Session, at skein.Seq, title string) spot {
 	return spot{session: s, forked: true, created: forkOf(s, at, title, j.Version)}
 }
 
-// user returns whose the session is.
+// user returns the owner of the session.
 func (s *spot) user() skein.User {
 	if s.isNew() {
 		return s.created.User
@@ -82,7 +82,7 @@ func (o *threadOptions) pick(ctx context.Context, j *job, start start) (spot, er
 	return o.projects(ctx, j)
 }
 
-// named returns the session that a person means by --resume.
+// named returns the session that --resume names.
 func (o *threadOptions) named(ctx context.Context, j *job) (spot, error) {
 	mine := *j
 	if o.user != "" {
@@ -92,7 +92,7 @@ func (o *threadOptions) named(ctx context.Context, j *job) (spot, error) {
 	return spot{session: s}, err
 }
 
-// keyed returns the session with the key that --key gives, or a new one.
+// keyed returns the session with the key in --key, or a new one.
 func (o *threadOptions) keyed(ctx context.Context, j *job) (spot, error) {
 	s, err := j.withKey(ctx, o.who(j), o.key)
 	if !errors.Is(err, skein.ErrNotFound) {
@@ -102,8 +102,8 @@ func (o *threadOptions) keyed(ctx context.Context, j *job) (spot, error) {
 	return o.begin(j, o.key, again)
 }
 
-// latest returns the newest session of the command line, this project's first;
-// no child of an agent, and none that was imported.
+// latest returns the newest session of the command line, preferably of this
+// project, except children of agents and imported sessions.
 func (o *threadOptions) latest(ctx context.Context, j *job) (spot, error) {
 	_, project, err := o.place(j)
 	if err != nil {
@@ -132,7 +132,7 @@ func (o *threadOptions) projects(ctx context.Context, j *job) (spot, error) {
 	return o.begin(j, key, again)
 }
 
-// fresh returns a new session: that of a one-shot, or after /new.
+// fresh returns a new session: for a one-shot, or after /new.
 func (o *threadOptions) fresh(ctx context.Context, j *job) (spot, error) {
 	_, project, err := o.place(j)
 	if err != nil {
@@ -145,8 +145,8 @@ func (o *threadOptions) fresh(ctx context.Context, j *job) (spot, error) {
 	return o.freshAt(j, base, j.Now().UnixMilli())
 }
 
-// freshAt returns a new session under base and a number of milliseconds; if
-// that is taken, under the next one.
+// freshAt returns a new session with a key of base and a number of milliseconds; if
+// that is taken, with the next number.
 func (o *threadOptions) freshAt(j *job, base string, ms int64) (spot, error) {
 	again := func(context.Context) (spot, error) { return o.freshAt(j, base, ms+1) }
 	return o.begin(j, fmt.Sprintf("%s:%d", base, ms), again)
@@ -163,7 +163,7 @@ func (o *threadOptions) begin(j *job, key string, again func(context.Context) (s
 	}}, nil
 }
 
-// who returns the user that new sessions are of.
+// who returns the user that new sessions belong to.
 func (o *threadOptions) who(j *job) skein.User {
 	if o.user != "" {
 		return skein.User(o.user)
@@ -171,7 +171,7 @@ func (o *threadOptions) who(j *job) skein.User {
 	return j.owner()
 }
 
-// place returns the folder that the person works in, and its project.
+// place returns the folder in which the person works, and its project.
 func (o *threadOptions) place(j *job) (cwd, project string, err error) {
 	if cwd, err = j.Getwd(); err != nil {
 		return "", "", err
@@ -203,8 +203,8 @@ func (j *job) folder(path string) (string, error) {
 	return filepath.Clean(path), nil
 }
 
-// elsewhere reports whether the session at a spot works in another project
-// than the person.
+// elsewhere reports whether the session at a spot belongs to another project than
+// the person's.
 func (o *threadOptions) elsewhere(j *job, at spot) bool {
 	_, project, err := o.place(j)
 	return err == nil && at.session.Project != project && at.session.Project != ""

@@ -8,11 +8,10 @@ import (
 	"github.com/skein-dev/skein/agent"
 )
 
-// say lets the person say text, with the files and agents that it names by
-// @, and returns what the turn came to. If another program has just taken the
-// new session's key, it goes on in that session, or under another key.
-// Then the session may get a title. Errors are those of agent.Thread.Turn and
-// of open.
+// say sends text as the person's prompt, with the files and agents that it mentions
+// with @, and returns the outcome of the turn. If another program has just taken
+// the new session's key, it continues that session, or uses another key. Then the
+// session may get a title. Errors are those of agent.Thread.Turn and of open.
 func (t *thread) say(ctx context.Context, text string) (agent.Outcome, error) {
 	out, err := t.answer(ctx, text)
 	return out, t.titled(ctx, out, err)
@@ -37,14 +36,14 @@ func (t *thread) answer(ctx context.Context, text string) (agent.Outcome, error)
 	return out, err
 }
 
-// retry takes up the last prompt, if it has no answer. Errors are those of
+// retry lets the last prompt be answered, if it was not. Errors are those of
 // agent.Thread.Retry.
 func (t *thread) retry(ctx context.Context) (agent.Outcome, error) {
 	out, err := t.Retry(ctx)
 	return out, t.titled(ctx, out, err)
 }
 
-// again moves the thread to another spot, for its key was taken.
+// again moves the thread to another spot, because its key was taken.
 func (t *thread) again(ctx context.Context) error {
 	at, err := t.at.again(ctx)
 	if err != nil {
@@ -62,9 +61,9 @@ func (t *thread) again(ctx context.Context) error {
 	return nil
 }
 
-// titled lets the model give the session a title after its second turn, if
-// the settings say so and nobody has given one. What goes wrong with that is
-// no matter.
+// titled lets the model give the session a title after its second turn, if the
+// settings allow it and it has none yet. It ignores errors of the suggestion, except
+// skein.ErrFenced.
 func (t *thread) titled(ctx context.Context, out agent.Outcome, err error) error {
 	if err != nil || out.Stop != agent.Done {
 		return err

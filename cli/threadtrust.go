@@ -14,13 +14,13 @@ import (
 	"github.com/skein-dev/skein/agent/roster"
 )
 
-// trust decides, or lets the person decide, whether an MCP server that an
-// agent file names may be started. One in the person's own config folder may:
-// others come with a project, perhaps from a stranger, and a server is a
-// program that runs without asking.
+// trust decides, or lets the person decide, whether an MCP server in an agent file
+// may be started. One in the person's own config folder may. Other files come with
+// a project, perhaps from a stranger, and a server is a program that runs without
+// asking.
 func (t *thread) trust(ctx context.Context, d roster.Definition, s roster.Server) error {
 	own := filepath.Join(t.job.dirs.Config, "agents") + string(filepath.Separator)
-	path := filepath.Clean(d.Path) // with .. in it, it could begin like our own and lead elsewhere
+	path := filepath.Clean(d.Path) // without .., which could lead out of our own folder
 	name := "mcp:" + s.Name
 	exact := name + ":" + fingerprint(s)
 	if strings.HasPrefix(path, own) || t.allowed.has(name) || t.allowed.has(exact) {
@@ -43,8 +43,8 @@ func (t *thread) trust(ctx context.Context, d roster.Definition, s roster.Server
 	return nil
 }
 
-// wants says what s does when it is trusted, and what it is given: a variable
-// or header may hand it a key.
+// wants describes what s does when it is trusted, and what it receives: a variable
+// or header may contain a key.
 func wants(s roster.Server) string {
 	var b strings.Builder
 	b.WriteString("start: " + s.Command)
@@ -67,7 +67,7 @@ func wants(s roster.Server) string {
 	return b.String()
 }
 
-// fingerprint returns what changes when s does.
+// fingerprint returns a text that changes when what s does changes.
 func fingerprint(s roster.Server) string {
 	sum := sha256.Sum256(fmt.Appendf(nil, "%q %q %q %q %q", s.Command, s.Args, s.Env, s.URL, s.Headers))
 	return hex.EncodeToString(sum[:6])

@@ -41,7 +41,7 @@ func newTokenPath(f *frame) *cobra.Command {
 		Use: "path", Short: "print where the file of tokens is",
 		Args: words(0, 0, ""),
 		RunE: f.plain(func(_ context.Context, j *job, _ []string) error {
-			t, err := j.tokens() // makes it, so that what is printed is there
+			t, err := j.tokens() // creates the file, so that the token printed is in it
 			if err != nil {
 				return err
 			}
@@ -129,7 +129,7 @@ func newTokenAdd(f *frame) *cobra.Command {
 	return c
 }
 
-// parseExpiry reads a date, or how many days from now: 30d.
+// parseExpiry parses a date, or a number of days from now: 30d.
 func parseExpiry(s string, now time.Time) (skein.Time, error) {
 	if n, err := strconv.Atoi(strings.TrimSuffix(s, "d")); err == nil && n > 0 && strings.HasSuffix(s, "d") {
 		return skein.At(now.AddDate(0, 0, n)), nil
@@ -158,7 +158,7 @@ func newTokenRm(f *frame) *cobra.Command {
 	}
 }
 
-// addToken makes a token, in the database if the store is one.
+// addToken creates a token, in the database if the store is one.
 func (j *job) addToken(ctx context.Context, a door.Token) (token string, err error) {
 	defer func() {
 		if errors.Is(err, skein.ErrExists) {

@@ -17,16 +17,16 @@ type transcript struct {
 	w     io.Writer
 	j     *job
 	o     *showOptions
-	width int // columns; 0 if any do
+	width int // columns; 0 for no limit
 	md    *prose.Markdown
-	said  string // who said what is above
-	turn  int    // in which turn
-	begun bool   // anything was printed
-	typed bool   // a person typed the message at hand
-	lined bool   // the last was a line about a tool
+	said  string // the speaker of what is above
+	turn  int    // the turn of what is above
+	begun bool   // something was printed
+	typed bool   // a person typed the current message
+	lined bool   // the last thing printed was a line about a tool
 	told  *render.Progress
-	asked map[string]string // what calls without result are about, by ID
-	above string            // ID of the call right above
+	asked map[string]string // what calls without a result are about, by ID
+	above string            // ID of the call directly above
 	err   error
 }
 
@@ -44,7 +44,7 @@ func (t *transcript) print(text string) {
 	}
 }
 
-// entry writes e, if anything of it is to be shown.
+// entry writes e, if there is anything to show.
 func (t *transcript) entry(e *skein.Entry) error {
 	m := &e.Message
 	t.failed(e)
@@ -85,7 +85,7 @@ func (t *transcript) entry(e *skein.Entry) error {
 	return t.err
 }
 
-// failed writes which requests failed before e, nil for the end.
+// failed writes which requests failed before e; nil means the end.
 func (t *transcript) failed(e *skein.Entry) {
 	for _, line := range t.told.Before(e) {
 		if t.begun {
@@ -99,10 +99,10 @@ func (t *transcript) failed(e *skein.Entry) {
 // A piece is what is shown of a part.
 type piece struct {
 	text string
-	line bool // it is about a tool: no blank line between two of these
+	line bool // a line about a tool: no blank line between two of these
 }
 
-// head writes who says e, unless the same one goes on.
+// head writes the speaker of e, unless it is the same as before.
 func (t *transcript) head(e *skein.Entry) {
 	p := t.j.paint
 	who, colour := speaker(e), p.cyan
@@ -134,7 +134,7 @@ func (t *transcript) head(e *skein.Entry) {
 	t.print(line + "\n")
 }
 
-// speaker returns who says e.
+// speaker returns the speaker of e.
 func speaker(e *skein.Entry) string {
 	m := &e.Message
 	switch {
@@ -150,7 +150,7 @@ func speaker(e *skein.Entry) string {
 	return string(m.Role)
 }
 
-// words returns prose: what programs put into it is a line each.
+// words returns prose; text that programs inserted into it becomes one line each.
 func (t *transcript) words(m *skein.Message, text skein.Text) string {
 	typed, wraps := render.Unwrap(m, string(text))
 	if len(wraps) == 0 || t.o.raw {
@@ -190,7 +190,7 @@ func (t *transcript) part(m *skein.Message, p *skein.Part) piece {
 	return piece{}
 }
 
-// text returns prose: rendered on a terminal, else as it was written.
+// text returns prose: rendered on a terminal, otherwise as written.
 func (t *transcript) text(text skein.Text) string {
 	switch {
 	case t.md != nil && t.typed:
@@ -204,8 +204,8 @@ func (t *transcript) text(text skein.Text) string {
 	return strings.TrimRight(t.clean(string(text)), "\n")
 }
 
-// clean returns text as it may be shown: only --raw in a pipe leaves control
-// characters in.
+// clean returns text that is safe to show: only --raw in a pipe keeps control
+// characters.
 func (t *transcript) clean(text string) string {
 	if t.o.raw && t.width == 0 {
 		return text
@@ -213,7 +213,7 @@ func (t *transcript) clean(text string) string {
 	return render.Clean(text)
 }
 
-// indent puts lead before every line of text, which is wrapped to fit.
+// indent wraps text and puts lead before every line.
 func (t *transcript) indent(lead, text string) string {
 	text = strings.TrimRight(text, "\n")
 	if t.width > 0 {

@@ -9,7 +9,7 @@ import (
 	"github.com/skein-dev/skein/render"
 )
 
-// call returns a tool call on a line; with --tools, its input below it.
+// call returns one line about a tool call; with --tools, its input below it.
 func (t *transcript) call(c *skein.Call) string {
 	p := t.j.paint
 	name := p.yellow("→ " + render.Line(c.Name))
@@ -23,8 +23,8 @@ func (t *transcript) call(c *skein.Call) string {
 	return "  " + name + " " + p.dim(about)
 }
 
-// result returns what a tool answered: with --tools all of it, else only that
-// it failed. One that does not stand right below its call says which that is.
+// result returns what a tool answered: with --tools all of it, else only that it
+// failed. If it is not directly below its call, it names the call.
 func (t *transcript) result(r *skein.Result) string {
 	p := t.j.paint
 	mark, text := p.dim("←"), t.clean(r.Text.UTF8())
@@ -60,8 +60,8 @@ func (t *transcript) result(r *skein.Result) string {
 	return "  " + mark + " " + p.dim(line)
 }
 
-// other returns what an importer met and knows no better, as the JSON that it
-// is: with --tools all of it.
+// other returns a part that the importer could not interpret, as JSON: with --tools
+// all of it.
 func (t *transcript) other(raw json.RawMessage) string {
 	mark := t.j.paint.dim("▪")
 	if t.o.tools {
@@ -74,7 +74,7 @@ func (t *transcript) other(raw json.RawMessage) string {
 	return "  " + mark + " " + t.j.paint.dim(line)
 }
 
-// gistKeys name the inputs that say best what a call does.
+// gistKeys lists the input fields that best say what a call does.
 var gistKeys = []string{"command", "cmd", "pattern", "query", "file_path", "path", "url", "description", "prompt"}
 
 // gist returns what a call's input is about, on one line.
@@ -97,8 +97,8 @@ func gist(input json.RawMessage) string {
 	return render.Line(inputText(input))
 }
 
-// inputText returns a call's input for people: a string as its text, else the
-// JSON, indented where it is long.
+// inputText returns a call's input for people: a string as its text, else the JSON,
+// indented if it is long.
 func inputText(input json.RawMessage) string {
 	if s, ok := skein.Unquote(input); ok {
 		return s

@@ -48,21 +48,21 @@ func (o *treeOptions) run(ctx context.Context, j *job, args []string) error {
 	return j.page(ctx, func(w io.Writer) error { return j.family(root).write(w, j.Terminal.columns(), j.paint.bold) })
 }
 
-// A treeNode is a session of a family, in JSON.
+// A treeNode is a session in a family, in JSON.
 type treeNode struct {
 	ID       skein.SessionID `json:"id"`
 	Name     string          `json:"name"`
 	Why      skein.Why       `json:"why,omitempty"`
-	Seq      skein.Seq       `json:"seq,omitempty"` // of the parent's event that it hangs on
+	Seq      skein.Seq       `json:"seq,omitempty"` // of the parent's event that it is attached to
 	Updated  skein.Time      `json:"updated_at,omitzero"`
 	Turns    int             `json:"turns"`
 	Messages int             `json:"messages"`
-	Asked    bool            `json:"asked,omitempty"` // the one that was named
+	Asked    bool            `json:"asked,omitempty"` // this is the session that was named
 	Binned   bool            `json:"binned,omitempty"`
 	Children []*treeNode     `json:"children,omitempty"`
 }
 
-// nodeOf returns k with all that hangs on it; asked is marked.
+// nodeOf returns k with all its descendants; asked is marked.
 func nodeOf(k *lookup.Kin, asked skein.SessionID, hide curtain) *treeNode {
 	s := hide.session(k.Session)
 	n := &treeNode{
@@ -78,7 +78,7 @@ func nodeOf(k *lookup.Kin, asked skein.SessionID, hide curtain) *treeNode {
 	return n
 }
 
-// flat returns n and all below it, each with the branches to draw before it.
+// flat returns n and its descendants, each with the branches to draw before it.
 func (n *treeNode) flat(lead, below string) (nodes []*treeNode, leads []string) {
 	nodes, leads = []*treeNode{n}, []string{lead}
 	for i, c := range n.Children {
@@ -92,8 +92,8 @@ func (n *treeNode) flat(lead, below string) (nodes []*treeNode, leads []string) 
 	return nodes, leads
 }
 
-// family returns the family of root as a table, in which the session that was
-// named is marked.
+// family returns the family of root as a table, in which the session that was named
+// is marked.
 func (j *job) family(root *treeNode) *table {
 	p := j.paint
 	out := &table{columns: []column{
@@ -122,7 +122,7 @@ func (j *job) family(root *treeNode) *table {
 	return out
 }
 
-// about says what n is to the one above it.
+// about says how n is related to its parent.
 func (n *treeNode) about() string {
 	var about []string
 	switch n.Why {
@@ -137,7 +137,7 @@ func (n *treeNode) about() string {
 	return strings.Join(about, ", ")
 }
 
-// count returns n and what is counted: 1 turn, 2 turns.
+// count returns n and the noun: 1 turn, 2 turns.
 func count[N int | int64](n N, what string) string {
 	if n == 1 {
 		return "1 " + what

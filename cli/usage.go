@@ -104,7 +104,7 @@ func writeUsage(w io.Writer, lines []usageLine) error {
 	return nil
 }
 
-// most returns as many of lines as are asked for.
+// most returns as many of lines as the options ask for.
 func (o *usageOptions) most(lines []usageLine) []usageLine {
 	if o.limit > 0 && len(lines) > o.limit {
 		return lines[:o.limit]

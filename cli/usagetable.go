@@ -10,8 +10,8 @@ import (
 	"github.com/skein-dev/skein/store/lookup"
 )
 
-// table returns as many of lines as are asked for, and the sum of all; and the
-// models that have no price.
+// table returns as many of lines as the options ask for, and the total of all; and
+// the models that have no price.
 func (o *usageOptions) table(j *job, lines []usageLine) (t *table, unpriced []string) {
 	t = &table{columns: []column{
 		{title: strings.ToUpper(o.by), rank: 0, min: 20, left: o.by == string(skein.ByProject)},
@@ -39,7 +39,7 @@ func (o *usageOptions) table(j *job, lines []usageLine) (t *table, unpriced []st
 	return t, total.Unpriced
 }
 
-// names returns what to call each of lines.
+// names returns the name of each of lines.
 func (o *usageOptions) names(j *job, lines []usageLine) (names []string) {
 	var ids []skein.SessionID
 	for _, l := range lines {

@@ -15,8 +15,8 @@ import (
 	"github.com/skein-dev/skein/store/accounts"
 )
 
-// withRegistry returns what cobra calls for a command on accounts and tokens: it
-// opens the store only if that keeps them.
+// withRegistry returns the cobra run function of a command on accounts and tokens:
+// it opens the store only if the store keeps accounts.
 func (f *frame) withRegistry(run runner) func(*cobra.Command, []string) error {
 	return func(c *cobra.Command, args []string) error {
 		return f.plain(func(ctx context.Context, j *job, args []string) (err error) {
@@ -32,8 +32,8 @@ func (f *frame) withRegistry(run runner) func(*cobra.Command, []string) error {
 	}
 }
 
-// registry returns the store as one that keeps accounts and tokens; nil if it
-// does not.
+// registry returns the store as one that keeps accounts and tokens; nil if it does
+// not.
 func (j *job) registry() accounts.Registry {
 	r, ok := skein.PartOf[accounts.Registry](j.whole)
 	if !ok {
@@ -55,7 +55,7 @@ A user sees only what is his own. He shows a server a token, see skein token.`,
 	return c
 }
 
-// accounts is registry, or says why there is none.
+// accounts is registry, but returns an error if there is none.
 func (j *job) accounts() (accounts.Registry, error) {
 	if r := j.registry(); r != nil {
 		return r, nil
@@ -120,7 +120,7 @@ func newUserList(f *frame) *cobra.Command {
 	return c
 }
 
-// of says how much of how much.
+// of returns "HAS of MOST", or only has if bound is 0, which means no limit.
 func of(has string, bound int64, most string) string {
 	if bound == 0 {
 		return has
@@ -162,7 +162,7 @@ func newUserAdd(f *frame, act string) *cobra.Command {
 	return c
 }
 
-// setUser changes those bounds of an account that were named on the command line.
+// setUser changes those limits of an account that were named on the command line.
 func setUser(ctx context.Context, named *pflag.FlagSet, r accounts.Registry, a accounts.Account) error {
 	if !named.Changed("max-sessions") && !named.Changed("max-bytes") {
 		return usagef("skein user set needs --max-sessions or --max-bytes: 0 for no bound")
@@ -183,7 +183,7 @@ func setUser(ctx context.Context, named *pflag.FlagSet, r accounts.Registry, a a
 	return noUser(r.SetUser(ctx, a))
 }
 
-// noUser advises where an account was named that is not there.
+// noUser adds advice if the account does not exist.
 func noUser(err error) error {
 	if errors.Is(err, skein.ErrNotFound) {
 		return advise(err, "see which accounts there are: skein user list")
@@ -212,7 +212,7 @@ func newUserRm(f *frame) *cobra.Command {
 	return c
 }
 
-// accountLoss says what an account has.
+// accountLoss says what an account contains.
 func accountLoss(ctx context.Context, r accounts.Registry, user skein.User) (loss, error) {
 	users, err := r.Users(ctx)
 	if err != nil {

@@ -8,8 +8,8 @@ import (
 	"github.com/skein-dev/skein/store/search"
 )
 
-// ago returns t as people say it at now, in at most 10 columns: just now, 5m
-// ago, 3h ago, 2d ago, Nov 2, 2025-11-02; "" if t is not known.
+// ago returns t as people say it at now, in at most 10 columns: just now, 5m ago,
+// 3h ago, 2d ago, Nov 2, 2025-11-02; "" if t is not known.
 func ago(t skein.Time, now time.Time) string {
 	if t == 0 {
 		return ""
@@ -17,7 +17,7 @@ func ago(t skein.Time, now time.Time) string {
 	at := t.Std().In(now.Location())
 	switch d := now.Sub(at); {
 	case d < -time.Minute:
-		return at.Format(time.DateOnly) // a clock that runs ahead
+		return at.Format(time.DateOnly) // a clock runs ahead
 	case d < time.Minute:
 		return "just now"
 	case d < time.Hour:
@@ -40,8 +40,8 @@ func stamp(t skein.Time, now time.Time) string {
 	return t.Std().In(now.Location()).Format("2006-01-02 15:04")
 }
 
-// span reads --since and --until as people type them, in now's zone; "" is no
-// bound.
+// span parses --since and --until as people type them, in now's zone; "" means no
+// limit.
 func span(since, until string, now time.Time) (from, to skein.Time, err error) {
 	if since != "" {
 		if from, err = search.ParseSince(since, now); err != nil {

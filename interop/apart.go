@@ -10,8 +10,8 @@ import (
 	"github.com/skein-dev/skein/interop/reconcile"
 )
 
-// placeApart appends, to the sessions that they are about, the events that
-// files have for others' sessions, as far as these are known by now.
+// placeApart appends the events that files have for other files' sessions to those
+// sessions, as far as these are known by now.
 func (im *importer) placeApart(ctx context.Context) error {
 	for path, k := range im.files {
 		if !k.apart {
@@ -50,8 +50,8 @@ func (im *importer) placeApartOf(ctx context.Context, format, path string) error
 	return err
 }
 
-// appendApart returns what has no place yet, or could not be put there: the error
-// says why.
+// appendApart returns the events whose session is not known yet, or that could not be
+// appended: the error says why.
 func (im *importer) appendApart(ctx context.Context, f skein.SourceFile, as []apart) (left []apart, failed error) {
 	var keys []skein.ClientID
 	for _, a := range as {
@@ -69,7 +69,7 @@ func (im *importer) appendApart(ctx context.Context, f skein.SourceFile, as []ap
 		}
 		id := places[reconcile.Candidates(a.Of)[i]].Session
 		if id == f.Session {
-			continue // its reader has seen to it
+			continue // its reader has handled it
 		}
 		e := skein.Event{Kind: a.Kind, Time: a.Time, Payload: a.Payload}
 		e.ClientID = "apart:" + skein.ClientID(digest(append([]byte(a.Of), a.Payload...))[:32])

@@ -14,32 +14,32 @@ import (
 	"github.com/skein-dev/skein/internal/lines"
 )
 
-// A batch is sessions that are put into one database together: each time one is
-// opened, all of it is read.
+// A batch is sessions that are put into one database together: each time a database
+// is opened, all of it is read.
 type batch struct {
 	path  string // of the database, below home
 	waits []inBatch
 	size  int // bytes of their lines
 }
 
-// An inBatch is a session and what was made of it, to be put.
+// An inBatch is a session and the lines made from it, to be put.
 type inBatch struct {
 	sess    skein.Session
-	events  []skein.Event // that it shows, see gists; nil if these are the bytes that it was read from
+	events  []skein.Event // the events that it shows, see gists; nil if these are the bytes that it was read from
 	wrote   Written
 	exactly string // the unit that it was read from, whose bytes these are; "" if it was made anew
 	of      *result
-	known   *skein.SourceFile // that the store knows of what is replaced; nil if it does not
+	known   *skein.SourceFile // the file that is replaced, as the store knows it; nil if it does not
 }
 
-// So much is put into a database at once.
+// At most this much is put into a database at once.
 const (
 	batchSessions = 1000
 	batchBytes    = 16 << 20
 )
 
-// take writes a session, or puts it into the batch. The error is this one's
-// alone.
+// take writes a session, or puts it into the batch. The error concerns this session
+// only.
 func (x *exporter) take(ctx context.Context, w inBatch) error {
 	if !x.joins(w.wrote.Texts) {
 		if x.flush(ctx); x.now.err != nil {
@@ -80,8 +80,8 @@ func (x *exporter) joins(texts []Text) bool {
 	return !slices.ContainsFunc(texts, func(t Text) bool { return t.Log || t.Path != texts[0].Path })
 }
 
-// flush writes the batch. If that cannot be done its sessions are written one
-// by one, so that each has its own error, which is in its result.
+// flush writes the batch. If that fails, its sessions are written one by one, so
+// that each has its own error, in its result.
 func (x *exporter) flush(ctx context.Context) {
 	b := x.batch
 	x.batch = batch{}
@@ -137,7 +137,7 @@ func (x *exporter) apart(ctx context.Context, b batch) {
 	}
 	for _, w := range b.waits {
 		if w.of.err != nil {
-			continue // what it hangs on could not be written
+			continue // the session that it depends on could not be written
 		}
 		clear(x.memo)
 		x.now, x.files = w.of, map[string]bool{}
@@ -150,8 +150,8 @@ func (x *exporter) apart(ctx context.Context, b batch) {
 	clear(x.memo)
 }
 
-// again writes a session anew into a database in which the rows that it had are
-// another's. It returns why that could not be done, was if it is for nothing.
+// again writes a session anew into a database in which the rows that it had belong to
+// another. It returns the error that prevented it, or was if a new try is pointless.
 func (x *exporter) again(ctx context.Context, w inBatch, was error) error {
 	now, files := x.now, x.files
 	defer func() { x.now, x.files = now, files }()
@@ -196,8 +196,8 @@ func (x *exporter) finishAll(ctx context.Context, b batch) (err error) {
 	return nil
 }
 
-// finish writes the side file of what was written, and says that it was. u is
-// the unit that it is in, if that is open.
+// finish writes the side file of what was written, and reports the session as written.
+// u is the unit that it is in, if that is open.
 func (x *exporter) finish(ctx context.Context, w inBatch, u *opened) (err error) {
 	out := Exported{Session: w.sess.ID, Spot: x.spots[w.sess.ID]}
 	switch {
@@ -213,7 +213,7 @@ func (x *exporter) finish(ctx context.Context, w inBatch, u *opened) (err error)
 	return nil
 }
 
-// put writes what a format made: files, and units as a whole.
+// put writes the texts that a format made: files, and units as a whole.
 func (x *exporter) put(ctx context.Context, texts []Text) (err error) {
 	if err := x.looked.close(); err != nil {
 		return err

@@ -100,7 +100,7 @@ func (t *target) begin(ctx context.Context, th *fileSession, key skein.ClientID)
 	if th.shared {
 		return th.load(ctx, t.im.store)
 	}
-	if p := created.Parent; p != nil && p.Session == th.id { // it says so of itself
+	if p := created.Parent; p != nil && p.Session == th.id { // it names itself as its parent
 		created.Parent = nil
 	}
 	e := skein.NewEvent(skein.KindCreated, b.Time, created)
@@ -114,7 +114,7 @@ func (t *target) begin(ctx context.Context, th *fileSession, key skein.ClientID)
 	return nil
 }
 
-// maxKeys is how many client IDs of a record are looked for.
+// maxKeys is how many client IDs of a record are looked up.
 const maxKeys = 1000
 
 // pick returns an ID for a session that begins: the wanted one if it is free.
@@ -157,14 +157,14 @@ func (t *target) pick(ctx context.Context, b Begin, o *skein.Origin, key skein.C
 }
 
 // waits reports whether a session of this file has begun that has or will have
-// this ID: the store may not know of it yet.
+// this ID: the store may not know it yet.
 func (t *target) waits(id skein.SessionID) bool {
 	return slices.ContainsFunc(t.order, func(th *fileSession) bool { return th.begun && th.id == id })
 }
 
-// hasOf is has for a session of this name in its file. keys are those of a record,
-// none if there is none. A session that came from another store, without a file,
-// is known by its events.
+// hasOf is has for a session with this name in its file. keys are those of a record,
+// empty if there is no record. A session that came from another store, without a
+// file, is recognized by its events.
 func (im *importer) hasOf(ctx context.Context, id skein.SessionID, name string, keys []skein.ClientID) (bool, error) {
 	if name != "" {
 		if theirs, err := im.has(ctx, id, keys); theirs || err != nil {
@@ -193,7 +193,7 @@ func (im *importer) has(ctx context.Context, id skein.SessionID, keys []skein.Cl
 	return false, err
 }
 
-// parent returns what a child hangs on.
+// parent returns a child's parent.
 func (t *target) parent(ctx context.Context, th *fileSession, b Begin) (*skein.Parent, error) {
 	p := *b.Created.Parent
 	if b.ParentID != "" {
@@ -208,8 +208,8 @@ func (t *target) parent(ctx context.Context, th *fileSession, b Begin) (*skein.P
 	return &p, err
 }
 
-// moved reports whether the file of a session was moved to where f is: it is
-// the same session and the files that it was read from are gone, or replaced.
+// moved reports whether the file of a session was moved to where f is: f has the same
+// session, and the files that it was read from are gone or replaced.
 func (im *importer) moved(wanted, id skein.SessionID, f skein.SourceFile) bool {
 	if wanted != id {
 		return false
@@ -222,21 +222,21 @@ func (im *importer) moved(wanted, id skein.SessionID, f skein.SourceFile) bool {
 	return len(im.pathsOf(id)) > 0
 }
 
-// replaced reports whether what a store knows by path is held by f now.
+// replaced reports whether f now holds what a store knows by path.
 func (im *importer) replaced(path string, f skein.SourceFile) bool {
 	of := im.format(f.Format)
 	return of != nil && of.Replaces != nil && of.Name == im.files[path].Format &&
 		of.Replaces(filepath.ToSlash(im.onDisk(f.Path)), filepath.ToSlash(im.onDisk(path)))
 }
 
-// parentElsewhere fills p for a child whose parent is in another file: its
-// session, and if it was imported before, the call that started the child.
+// parentElsewhere fills in p for a child whose parent is in another file: its
+// session and, if that was imported before, the call that started the child.
 func (im *importer) parentElsewhere(ctx context.Context, format string, b Begin, p *skein.Parent) error {
 	if p.Session = im.byProgramID(format, b.ParentID); p.Session.Check() != nil {
 		p.Session = skein.SessionID("unknown" + reconcile.Mark(b.ParentID))
 	}
-	// It may be read later, and get another ID then. A store that refuses what is the
-	// parent's refuses nothing of the child's.
+	// The parent may be read later, and get another ID then. A store that refuses access
+	// to the parent does not refuse the child.
 	if here, err := skein.Here(ctx, im.store, p.Session); err == nil {
 		p.Session = here
 	}
@@ -250,7 +250,7 @@ func (im *importer) parentElsewhere(ctx context.Context, format string, b Begin,
 	return err
 }
 
-// byProgramID returns the session that has an ID in its own program.
+// byProgramID returns the session with this ID in its own program.
 func (im *importer) byProgramID(format, id string) skein.SessionID {
 	for _, path := range im.pathsOfID(format, id) {
 		return im.files[path].Session
@@ -258,14 +258,14 @@ func (im *importer) byProgramID(format, id string) skein.SessionID {
 	return skein.SessionID(id)
 }
 
-// childCall is the call that started a child, and where the parent says so.
+// childCall is the call that started a child, and where it is in the parent.
 type childCall struct {
 	call string
 	seq  skein.Seq
 }
 
-// childCalls returns the calls of a session that started children. It keeps
-// the answer for the session that was asked for last: children come in rows.
+// childCalls returns the calls of a session that started children. It caches the
+// answer for the last session: children come one after the other.
 func (im *importer) childCalls(ctx context.Context, id skein.SessionID) (map[skein.SessionID]childCall, error) {
 	if im.callsOf == id {
 		return im.calls, nil

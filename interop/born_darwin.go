@@ -5,8 +5,8 @@ import (
 	"syscall"
 )
 
-// born returns when a file was made, in nanoseconds since 1970; 0 if the system
-// does not tell.
+// born returns when a file was created, in nanoseconds since 1970; 0 if the system
+// does not say.
 func born(path string) int64 {
 	info, err := os.Lstat(path)
 	if err != nil {

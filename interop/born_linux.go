@@ -2,8 +2,8 @@ package interop
 
 import "golang.org/x/sys/unix"
 
-// born returns when a file was made, in nanoseconds since 1970; 0 if the system
-// does not tell.
+// born returns when a file was created, in nanoseconds since 1970; 0 if the system
+// does not say.
 func born(path string) int64 {
 	var s unix.Statx_t
 	err := unix.Statx(unix.AT_FDCWD, path, unix.AT_SYMLINK_NOFOLLOW, unix.STATX_BTIME, &s)

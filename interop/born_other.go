@@ -2,6 +2,6 @@
 
 package interop
 
-// born returns when a file was made, in nanoseconds since 1970; 0 as the system
-// does not tell.
+// born returns when a file was created, in nanoseconds since 1970; always 0, as the
+// system does not say.
 func born(string) int64 { return 0 }

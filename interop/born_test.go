@@ -6,8 +6,8 @@ import (
 	"testing"
 )
 
-// A file that was copied or restored is younger than its last change, which is
-// then all that is known of its age.
+// A file that was copied or restored is younger than its last change; then only the
+// change is known of its age.
 func TestTheFileThatWasMadeFirstComesFirst(t *testing.T) {
 	made := map[string]int64{"/went-on.jsonl": 10, "/fork.jsonl": 20, "/restored.jsonl": 90}
 	cs := []candidate{{path: "/restored.jsonl", mtime: 5}, {path: "/fork.jsonl", mtime: 30}, {path: "/went-on.jsonl", mtime: 40}, {path: "/unknown.jsonl", mtime: 25}}

@@ -12,9 +12,10 @@ import (
 	"github.com/skein-dev/skein/internal/lines"
 )
 
-// A side file of a session that was read from another program's files has their
-// records too, so that it can be written there again as it was: between the
-// head, which says so, and the log, a line for each, and one at the end.
+// A sideLine is a line of a side file's section of source records. A side file of a
+// session that was read from another program's files has their records too, so that
+// it can be written there again unchanged: between the head, which announces them,
+// and the log, one record a line, and a line at the end.
 type sideLine struct {
 	File   *sideSource `json:"file,omitempty"`
 	Record *sideRecord `json:"record,omitempty"`
@@ -38,8 +39,8 @@ type sideRecord struct {
 	Damage string         `json:"damage,omitempty"`
 }
 
-// sources returns the files that a session was read from, in another format
-// than it is written to now: its own, and what its unit has but once.
+// sources returns the files that a session was read from, in another format than it
+// is written to now: its own, and the parts that its unit has only once.
 func (x *exporter) sources(ctx context.Context, sess skein.Session) (all []skein.SourceFile, err error) {
 	o := sess.Origin
 	if o == nil || o.Format == x.format.Name {
@@ -66,7 +67,7 @@ func (x *exporter) sources(ctx context.Context, sess skein.Session) (all []skein
 	return x.withWhole(ctx, all, own, sess.ID)
 }
 
-// withWhole appends f, of which session id was read, unless records of it are damaged:
+// withWhole appends f, from which session id was read, unless records of it are damaged:
 // a part of it would not be the file.
 func (x *exporter) withWhole(ctx context.Context, all []skein.SourceFile, f skein.SourceFile, id skein.SessionID) ([]skein.SourceFile, error) {
 	for _, err := range skein.SourcesOf(x.store).Records(ctx, f.Format, f.Path, 0) {
@@ -103,13 +104,13 @@ func (x *exporter) sideSources(ctx context.Context, w io.Writer, files []skein.S
 	return line(sideLine{End: true})
 }
 
-// A bringer takes the files of a side file into a store.
+// A bringer imports the files in a side file.
 type bringer struct {
 	ctx     context.Context
 	store   skein.Store
-	session skein.SessionID // that they are of, among others' that are passed over
+	session skein.SessionID // the session whose files these are; others' are skipped
 	file    skein.SourceFile
-	known   bool // by the store: it needs no more of it
+	known   bool // the store knows the file: no more of it is needed
 	records []skein.Record
 	bytes   int
 }
@@ -137,7 +138,7 @@ func eachSideLine(in *bufio.Reader, f func(sideLine) error) error {
 	}
 }
 
-// take takes one line.
+// take handles one line.
 func (b *bringer) take(l sideLine) error {
 	switch {
 	case l.File != nil:
@@ -169,8 +170,8 @@ func (b *bringer) take(l sideLine) error {
 	return nil
 }
 
-// flush stores what was taken. The file's size and time stay unknown, so that
-// one which is there is looked at.
+// flush stores the records taken so far. The file's size and time stay unknown, so
+// that if the file exists, it is looked at.
 func (b *bringer) flush() error {
 	if len(b.records) == 0 {
 		return nil

@@ -39,7 +39,7 @@ func TestByWayOfAnotherFormatASessionComesBackAsItWas(t *testing.T) {
 	}
 }
 
-// rows returns the rows of the database of toys in home.
+// rows returns the rows of the toy database in home.
 func rows(t *testing.T, home string) map[string]string {
 	t.Helper()
 	db, err := foreign.Open(t.Context(), home+"/toys.db")

@@ -51,7 +51,7 @@ func TestAFileThatWasRewritten(t *testing.T) {
 			if want := strings.Count(c.want, ":=") + strings.Count(c.want, "-"); rep.Amended != want {
 				t.Errorf("Amended = %d, want %d", rep.Amended, want)
 			}
-			p.write("a.toy", c.is...) // later, the same
+			p.write("a.toy", c.is...) // the same content, later
 			if rep := p.bring(interop.Options{}); rep.Events != 0 {
 				t.Errorf("Import of the same again gives %d events, want none", rep.Events)
 			}
@@ -59,7 +59,7 @@ func TestAFileThatWasRewritten(t *testing.T) {
 	}
 }
 
-// also is a line that says n words more.
+// also returns a line that says n more words.
 func also(id string, n int) string {
 	var more []string
 	for i := range n {
@@ -99,7 +99,7 @@ func TestWhatWasCutOffComesAgain(t *testing.T) {
 	p := newPlace(t)
 	p.write("a.toy", "a1", "a2", "a3")
 	p.bring(interop.Options{})
-	p.write("a.toy", "a1") // a program that is writing it anew
+	p.write("a.toy", "a1") // a program that is rewriting it
 	p.bring(interop.Options{})
 	p.write("a.toy", "a1", "a2")
 	p.bring(interop.Options{})
@@ -181,8 +181,8 @@ func TestALockedSessionWaits(t *testing.T) {
 	p.wants("a", "created a1 a2")
 }
 
-// A flaky store fails every n-th append, before or after it was done, and grants
-// no lease then.
+// A flaky store fails every n-th append, before or after storing it, and then grants
+// no lease.
 type flaky struct {
 	skein.Store
 	skein.Leases
@@ -283,7 +283,7 @@ func TestAReportTellsWhichSessionsGrew(t *testing.T) {
 	}
 }
 
-// What a file has lost is withdrawn at its end, also if the import that saw it
+// What a file has lost is withdrawn at its end, even if the import that saw it
 // was stopped before that, and if that is more than fits into a list of keys.
 func TestAFileThatLostMuchWhileImportsWereStopped(t *testing.T) {
 	const lost, kept = 10_000, 2000
@@ -310,7 +310,7 @@ func TestAFileThatLostMuchWhileImportsWereStopped(t *testing.T) {
 	p.exact("a.toy")
 }
 
-// So is what a record does not say any more.
+// So is what a record no longer says.
 func TestAFileThatSaysLessWhileImportsWereStopped(t *testing.T) {
 	const records = 3000
 	var was, is []string
@@ -333,8 +333,7 @@ func TestAFileThatSaysLessWhileImportsWereStopped(t *testing.T) {
 	}
 }
 
-// The last line may still grow: what it made is known again, however much that
-// is.
+// The last line may still grow: its events are recognized, however many they are.
 func TestALastLineThatBeganAChildIsReadAgain(t *testing.T) {
 	p := newPlace(t)
 	last := strings.TrimSuffix(also("a2", 6), "}\n") + `,"beside":"k"}`

@@ -9,20 +9,20 @@ import (
 	"github.com/skein-dev/skein/interop/reconcile"
 )
 
-// A copier takes the records of a file as long as it only repeats another file's.
+// A copier takes the records of a file as long as they only repeat another file's.
 type copier struct {
 	t          *target
-	places     map[skein.ClientID]skein.Place // of the records up to ahead
+	places     map[skein.ClientID]skein.Place // where the events of the records up to ahead are
 	ahead      int
 	window     int
 	follow     follower
 	n          int                           // copies
 	last       skein.Place                   // of the last one
-	furthest   map[skein.SessionID]skein.Seq // last event that is shared with each session
+	furthest   map[skein.SessionID]skein.Seq // the last event that is shared with each session
 	held       []heldBack
 	bytes      int // of held
 	duplicates duplicates
-	judged     map[skein.SessionID]bool // whose age was compared with this one's
+	judged     map[skein.SessionID]bool // sessions whose age was compared with this one's
 }
 
 // heldBack is a floating record that waits for the session.
@@ -33,7 +33,7 @@ type heldBack struct {
 	indexes []int // of the items' ordinals
 }
 
-// So much is held back; more makes a session of the file.
+// At most this much is held back; more makes a session of the file.
 const (
 	maxHeldBytes   = 4 << 20
 	maxHeldRecords = 2000
@@ -43,8 +43,8 @@ func newCopier(t *target) *copier {
 	return &copier{t: t, window: 4, follow: follower{store: t.im.store}, furthest: map[skein.SessionID]skein.Seq{}, duplicates: duplicates{t: t}, judged: map[skein.SessionID]bool{}}
 }
 
-// lookAhead asks the store where the events of the next records stand. It asks
-// for few at first: most files are no copies, which their first record shows.
+// lookAhead asks the store where the events of the next records are. It asks for few
+// at first: most files are not copies, as their first record shows.
 func (c *copier) lookAhead(ctx context.Context, rs []read) error {
 	if rs[0].rec.N < c.ahead {
 		return nil
@@ -69,7 +69,7 @@ func (c *copier) lookAhead(ctx context.Context, rs []read) error {
 	return err
 }
 
-// take takes a record: as a copy, as one that is held back, or as the first one that
+// take takes a record: as a copy, as one to hold back, or as the first one that
 // only this file has, which ends the copier.
 func (c *copier) take(ctx context.Context, rec *skein.Record, r read) error {
 	for _, key := range []skein.ClientID{r.made.CopyKey, rec.Key} {
@@ -93,7 +93,7 @@ func (c *copier) take(ctx context.Context, rec *skein.Record, r read) error {
 		c.hold(rec, r.line, r.made.Items)
 		return nil
 	}
-	c.t.w.old = min(c.t.w.old, rec.N) // what follows was stored as copies, and is none
+	c.t.w.old = min(c.t.w.old, rec.N) // what follows was stored as copies, but is not
 	if err := c.own(ctx, rec.Key); err != nil {
 		return err
 	}
@@ -111,7 +111,7 @@ func (c *copier) hold(rec *skein.Record, line int, items []Item) {
 	rec.Events = 0
 }
 
-// share notes where the items of a copy stand.
+// share notes where the items of a copy are.
 func (c *copier) share(key skein.ClientID, items []Item, places []skein.Place) {
 	for i, it := range items {
 		p, th := places[i], c.t.session(it.Session)
@@ -154,7 +154,7 @@ func (c *copier) own(ctx context.Context, key skein.ClientID) error {
 }
 
 // match returns where the items of a record are stored already, and nil if it is
-// no copy.
+// not a copy.
 func (c *copier) match(ctx context.Context, key skein.ClientID, items []Item) ([]skein.Place, error) {
 	var at []skein.Place
 	for _, id := range reconcile.Candidates(key) {
@@ -169,9 +169,9 @@ func (c *copier) match(ctx context.Context, key skein.ClientID, items []Item) ([
 	return reconcile.SameAs(events, at, func(p skein.Place) (skein.Event, error) { return c.follow.event(ctx, p) })
 }
 
-// fork returns what a file that was a copy so far hangs on: the session that
-// shows all that was copied, if there is one, up to the last event that is
-// shared. rewind is where the copy itself ends, if that is earlier; else 0.
+// fork returns the parent of a file that was a copy so far: the session that shows
+// all that was copied, if there is one, up to the last event that is shared. rewind
+// is where the copy itself ends, if that is earlier; else 0.
 func (c *copier) fork(ctx context.Context) (p *skein.Parent, rewind skein.Seq, err error) {
 	p = &skein.Parent{Session: c.last.Session, Seq: c.furthest[c.last.Session], Why: skein.Fork}
 	for id, seq := range c.furthest {
@@ -206,7 +206,7 @@ func (c *copier) shows(ctx context.Context, id skein.SessionID, p skein.Place) (
 	return false, nil
 }
 
-// revise queues a record that was taken before once more, as it is now.
+// revise queues an earlier record once more, as it is now.
 func (t *target) revise(rec skein.Record) {
 	i, found := slices.BinarySearchFunc(t.records, rec.N, func(r skein.Record, n int) int { return r.N - n })
 	if found {
@@ -216,7 +216,7 @@ func (t *target) revise(rec skein.Record) {
 	t.revised = append(t.revised, rec)
 }
 
-// A follower reads single events of the store, cheaply if each is soon after
+// A follower reads single events of the store, cheaply if each comes soon after
 // the one before.
 type follower struct {
 	store skein.Store
@@ -226,7 +226,7 @@ type follower struct {
 	stop  func()
 }
 
-// near is how many events are read over rather than asked for anew.
+// near is how many events are skipped by reading rather than by a new query.
 const near = 64
 
 // event returns the event at p.

@@ -77,7 +77,7 @@ func TestCopiesBecomeForks(t *testing.T) {
 			}
 			check()
 			p = newPlace(t)
-			for _, f := range c.files { // each file a line at a time
+			for _, f := range c.files { // each file, a line at a time
 				for n := range f {
 					p.write(f[0]+".toy", f[1:n+1]...)
 					p.bring(interop.Options{})

@@ -24,37 +24,37 @@ import (
 // MaxDocument is the longest document that is read, in bytes.
 const MaxDocument = 48 << 20
 
-// TornFor is how long a document that is cut off is taken for one that is being
+// TornFor is how long a document that is cut off is assumed to be still being
 // written.
 const TornFor = 10 * time.Second
 
 // ErrTooLong says that a document is longer than [MaxDocument].
 var ErrTooLong = errors.New("too long a document")
 
-// longHead is how much of a document that is too long is shown to those who
-// may know it, in bytes.
+// longHead is how much of a document that is too long is shown to the formats that
+// may recognize it, in bytes.
 const longHead = 256 << 10
 
 // ErrTorn says that a document is cut off, and was written just now.
 var ErrTorn = errors.New("it is being written")
 
 // IsFresh reports whether a file that was changed at mtime, in nanoseconds since
-// 1970, may be cut off because it is being written: it was within [TornFor].
+// 1970, may be cut off because it is being written: it was changed within [TornFor].
 func IsFresh(mtime int64) bool {
 	age := time.Since(time.Unix(0, mtime))
 	return age >= 0 && age < TornFor
 }
 
-// OpenDocument returns the file at path, which is no JSON Lines, as a unit: one
+// OpenDocument returns the file at path, which is not JSON Lines, as a unit: one
 // that its program writes anew each time, such as a JSON document. Its source,
-// "", has a line for each piece that cut makes of it; [Piece] gives the bytes
-// back. So of a document that has changed only the pieces that did are stored
-// again. The pieces, one after the other, must be the file; whole is false if
-// the file is cut off, which is not believed for 10 seconds.
+// "", has a line for each piece that cut makes of it; [Piece] returns the bytes
+// of a piece. So only the changed pieces of a document are stored again. The
+// pieces, one after the other, must be the file; whole is false if the file is
+// cut off; for 10 seconds it is then taken for one that is being written.
 //
-// The error wraps [ErrOther] for a database, [ErrTorn] for such a file, and [ErrTooLong] for one longer than
-// [MaxDocument], of which cut is given the first 256 KB, so that its caller sees
-// whose it is; others are those of reading it.
+// The error wraps [ErrOther] for a database, [ErrTorn] for such a file, and
+// [ErrTooLong] for one longer than [MaxDocument], of which cut is given the first
+// 256 KB, so that its caller can recognize it; others are those of reading it.
 func OpenDocument(ctx context.Context, path string, cut func(data []byte) (pieces [][]byte, whole bool)) (_ Unit, err error) {
 	defer skein.Wrapf(&err, "file %s", path)
 	f, is, err := open(path)
@@ -73,7 +73,7 @@ func OpenDocument(ctx context.Context, path string, cut func(data []byte) (piece
 		cut(head)
 		return nil, longError{is.size}
 	}
-	b := bytes.NewBuffer(make([]byte, 0, is.size+bytes.MinRead)) // in one piece: growing would take twice the room
+	b := bytes.NewBuffer(make([]byte, 0, is.size+bytes.MinRead)) // allocated at once: growing would take twice the memory
 	if _, err := b.ReadFrom(io.LimitReader(ctxReader{ctx, f}, MaxDocument)); err != nil {
 		return nil, err
 	}
@@ -113,7 +113,7 @@ func (d document) Open(_ context.Context, name string) (io.ReadCloser, error) {
 	return io.NopCloser(&pieceReader{rest: d.pieces}), nil
 }
 
-// Skips implements [Unit]; there are none.
+// Skips implements [Unit]; it returns nothing.
 func (d document) Skips() []Skip { return nil }
 
 // Close implements [Unit]; there are no errors.
@@ -122,8 +122,8 @@ func (d document) Close() error { return nil }
 // pieceReader makes the lines of pieces, a portion at a time.
 type pieceReader struct {
 	rest [][]byte
-	now  []byte // what is left of a piece that is begun; nil if none is
-	text bool   // it is told as text, else in base64
+	now  []byte // what is left of a piece that was begun; nil if none was
+	text bool   // it is written as text, else in base64
 	out  bytes.Reader
 }
 
@@ -172,7 +172,7 @@ func (r *pieceReader) next() (line []byte) {
 	return line
 }
 
-// PieceLine returns the line that a piece of a document is.
+// PieceLine returns the line for a piece of a document.
 func PieceLine(piece []byte) []byte {
 	if !utf8.Valid(piece) {
 		return append(skein.MustJSON(pieceLine{Bytes: base64.StdEncoding.EncodeToString(piece)}), '\n')
@@ -187,7 +187,7 @@ type pieceLine struct {
 	Bytes string     `json:"base64,omitempty"`
 }
 
-// Piece returns the piece of a document that a line, or a record, is.
+// Piece returns the piece of a document that a line, or a record, holds.
 //
 // The error says what the line is instead.
 func Piece(line []byte) ([]byte, error) {
@@ -208,8 +208,8 @@ func Piece(line []byte) ([]byte, error) {
 	return []byte(p.Text), nil
 }
 
-// PutDocument writes the document that the lines of the only part are to path,
-// in the place of the one that is there. It is a Format.Put.
+// PutDocument writes the document held by the lines of the only part to path,
+// replacing the one that is there. It is a Format.Put.
 //
 // The error wraps [ErrChanged] if a document is there that is not as Was says;
 // then nothing has been written. Others are the system's.
@@ -247,7 +247,7 @@ func PutDocument(_ context.Context, path string, parts []Part) (err error) {
 	return replaceFile(root, filepath.Base(path), bytes.NewReader(now))
 }
 
-// pieces returns what the lines of a document are.
+// pieces returns the content of a document's lines.
 func pieces(r io.Reader) ([]byte, error) {
 	all, err := lines.Of(r)
 	if err != nil {

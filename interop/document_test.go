@@ -112,7 +112,7 @@ func TestALongPieceIsTheLineThatItWouldBeInOnePiece(t *testing.T) {
 			t.Fatal(err)
 		}
 		var got []byte
-		for range 2 { // the second time it is as the first
+		for range 2 { // the second time is like the first
 			in, err := u.Open(t.Context(), "")
 			if err != nil {
 				t.Fatal(err)

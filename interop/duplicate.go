@@ -12,9 +12,9 @@ import (
 )
 
 // Duplicates are the files of the same session that were read before from another
-// place and have had the same records so far, byte for byte. What has a duplicate is
-// a copy, also where it could not be told by its events: these may have been
-// amended, stand under other keys, or depend on where the file lies.
+// place and have had the same records so far, byte for byte. A file with a duplicate is
+// a copy, even if its events do not show it: they may have been amended, be stored
+// under other keys, or depend on where the file is.
 type duplicates struct {
 	t     *target
 	begun bool         // they were looked for
@@ -26,18 +26,18 @@ type duplicates struct {
 type duplicate struct {
 	file     skein.SourceFile
 	ahead    []skein.Record // the next ones
-	next     int            // the record behind these
+	next     int            // the number of the record after these
 	seqs     map[skein.ClientID]skein.Seq
-	amended  map[skein.Seq]skein.Seq    // by what they amend: the last amendments
-	steps    []skein.Seq                // the events that amend none, in order
+	amended  map[skein.Seq]skein.Seq    // the last amendment of each event
+	steps    []skein.Seq                // the events that are not amendments, in order
 	sessions map[string]skein.SessionID // as in state
 }
 
-// maxFirst is how many records may come before one says whose file it is.
+// maxFirst is how many records may come before one that names the file's session.
 const maxFirst = 1000
 
 // match returns the duplicate that has this record too, and the record as it is
-// there; nil if there is none.
+// in that one; nil if no duplicate has it.
 func (ts *duplicates) match(ctx context.Context, r read) (tw *duplicate, was skein.Record, err error) {
 	if !ts.begun && ts.t.file.ID == "" {
 		if len(r.made.Items) > 0 || len(ts.first) == maxFirst {
@@ -102,7 +102,7 @@ func (ts *duplicates) begin(ctx context.Context) error {
 }
 
 // begins reports whether the file begins with these records, and if so reads
-// where the events of its session stand.
+// where the events of its session are.
 func (tw *duplicate) begins(ctx context.Context, s skein.Store, with []recordHash) (bool, error) {
 	for n, h := range with {
 		rec, ok, err := tw.record(ctx, s, n)
@@ -148,7 +148,7 @@ func (tw *duplicate) record(ctx context.Context, s skein.Store, n int) (rec skei
 	return rec, true, nil
 }
 
-// repeat notes where the items of a record stand that tw has too.
+// repeat notes where the items of a record that tw also has are.
 func (c *copier) repeat(tw *duplicate, key skein.ClientID, items []Item) {
 	for i, it := range items {
 		id, th := reconcile.ClientID(key, i, len(items)), c.t.session(it.Session)
@@ -174,9 +174,9 @@ func (c *copier) repeat(tw *duplicate, key skein.ClientID, items []Item) {
 	}
 }
 
-// end returns far if nothing but amendments come after seq up to there, so that
-// what ends in seq may end there: else they would not be in force. Where there
-// is more it is seq.
+// end returns far if only amendments come after seq up to there, so that what ends
+// at seq may end there: otherwise they would not be in force. If anything else comes
+// in between, it returns seq.
 func (tw *duplicate) end(seq, far skein.Seq) skein.Seq {
 	i, _ := slices.BinarySearch(tw.steps, seq+1)
 	if i < len(tw.steps) && tw.steps[i] <= far {

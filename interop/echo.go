@@ -11,13 +11,13 @@ import (
 	"github.com/skein-dev/skein/interop/reconcile"
 )
 
-// echoes is the records of a source that were made of events which the session
-// has: they make none. Of each it has 8 bytes of the SHA-256 of its bytes and
-// the seq of the last event that it, with those before it, tells of, as a
-// varint behind the one before it.
+// echoes is the records of a source that were made from events that the session has,
+// so they make no events. For each, it has 8 bytes of the SHA-256 of its bytes and,
+// as a varint relative to the one before, the seq of the last event that the records
+// up to it cover.
 type echoes []byte
 
-// maxEchoes is how long a list is kept, in bytes.
+// maxEchoes is how long a list may be, in bytes.
 const maxEchoes = 600 << 10
 
 type recordHash [8]byte
@@ -27,7 +27,7 @@ func hashRecord(raw []byte) recordHash {
 	return recordHash(sum[:])
 }
 
-// each calls f with what the list has, in order.
+// each calls f with the entries of the list, in order.
 func (t echoes) each(f func(recordHash, skein.Seq)) {
 	var seq int64
 	for len(t) > len(recordHash{}) {
@@ -42,14 +42,14 @@ func (t echoes) each(f func(recordHash, skein.Seq)) {
 	}
 }
 
-// last returns the last event that some record tells of.
+// last returns the last event that some record covers.
 func (t echoes) last() (last skein.Seq) {
 	t.each(func(_ recordHash, s skein.Seq) { last = max(last, s) })
 	return last
 }
 
-// only returns the list less the records that are no more: of each, the last so
-// many are left.
+// only returns the list without the records that no longer exist: of several equal
+// ones, only as many of the last as here says are left.
 func (t echoes) only(here map[recordHash]int) echoes {
 	count := map[recordHash]int{}
 	t.each(func(h recordHash, _ skein.Seq) { count[h]++ })
@@ -66,7 +66,7 @@ func (t echoes) only(here map[recordHash]int) echoes {
 // noRecord is the hash of an echo without a record: what was written was a removal.
 var noRecord = recordHash{}
 
-// upTo returns a list that tells of the events up to last.
+// upTo returns a list that covers the events up to last.
 func (t echoes) upTo(last skein.Seq) echoes {
 	if t.last() >= last {
 		return t
@@ -77,7 +77,7 @@ func (t echoes) upTo(last skein.Seq) echoes {
 	return b.list
 }
 
-// index returns, by the hash of a record, what its copies tell of, in order.
+// index returns, by the hash of a record, the events that its copies cover, in order.
 func (t echoes) index() map[recordHash][]skein.Seq {
 	if len(t) == 0 {
 		return nil
@@ -87,9 +87,9 @@ func (t echoes) index() map[recordHash][]skein.Seq {
 	return m
 }
 
-// echoesOf returns the list of the records of a source as it is now, which was
-// just made of these lines, and what they are summed up as. It lets go of the lines:
-// both they and the records may be long.
+// echoesOf returns the list of the records of a source as it is now, just made from
+// these lines, and their checksum. It releases the lines as it goes: both they and the
+// records may be long.
 func echoesOf(ctx context.Context, w *work, lines []OutLine, k *lack) (echoes, string, error) {
 	var raws []recordHash
 	var idents []string
@@ -121,16 +121,16 @@ func echoesOf(ctx context.Context, w *work, lines []OutLine, k *lack) (echoes, s
 	return b.list, sum.String(), nil
 }
 
-// identity says which line of its source a line is, whatever else it says:
-// of a folder, the file and the place in it; of a database, the table and how
-// many of its rows came before; else how many lines.
+// identity identifies a line in its source, whatever else it says: in a folder, by the
+// file and the position in it; in a database, by the table and how many of its rows
+// came before; otherwise by how many lines did.
 func identity(line []byte, count map[string]int) string {
 	var in struct {
 		File, Folder, Table string
 		Line                *int
 		Schema              *struct{ Name string }
 	}
-	_ = json.Unmarshal(line, &in) // what is none of these is a line like others
+	_ = json.Unmarshal(line, &in) // anything else is an ordinary line
 	switch {
 	case in.File != "" && in.Line != nil:
 		return fmt.Sprintf("file %s %d", in.File, *in.Line)
@@ -145,7 +145,7 @@ func identity(line []byte, count map[string]int) string {
 	return fmt.Sprintf("row %s %d", in.Table, count[in.Table])
 }
 
-// echoBuilder appends without looking for the end each time.
+// echoBuilder appends to a list without searching for its end each time.
 type echoBuilder struct {
 	list echoes
 	seq  skein.Seq
@@ -159,7 +159,7 @@ func (b *echoBuilder) add(h recordHash, seq skein.Seq) {
 	b.seq = seq
 }
 
-// takeEcho takes a record that was written here, of events that the session has: it
+// takeEcho takes a record that was written here, from events that the session has: it
 // makes no events, but its items get their ordinals.
 func (t *target) takeEcho(ctx context.Context, r read, seqs []skein.Seq) error {
 	t.echoes[hashRecord(r.rec.Raw)] = seqs[1:]

@@ -111,7 +111,7 @@ func (p *place) export(f interop.Format, id string) (home string, done []interop
 	return home, done
 }
 
-// elsewhere is a store that has what is in a folder.
+// elsewhere returns a store with the contents of a folder.
 func elsewhere(t *testing.T, dir string) *place {
 	t.Helper()
 	p := &place{T: t, dir: dir, store: memory.New()}
@@ -129,7 +129,7 @@ func (p *place) again() interop.Report {
 	return rep
 }
 
-// all returns every event of a session, with all that it is.
+// all returns every event of a session, in full.
 func (p *place) all(id string) string {
 	p.Helper()
 	var b strings.Builder

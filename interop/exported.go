@@ -16,11 +16,11 @@ import (
 // Exports says how to export. The zero value is the usual case.
 type Exports struct {
 	NoChildren bool      // leave out the sessions that it started
-	NoSide     bool      // write no side file: the way back is not exact then, and only what the format itself knows of is in Losses
-	Cwd        string    // absolute: the folder that the agent is to work in; "" for the session's
+	NoSide     bool      // write no side file: then the round trip is not exact, and Losses has only what the format itself reports
+	Cwd        string    // absolute: the folder for the agent to work in; "" for the session's
 	Over       bool      // replace what somebody else has changed
-	Now        time.Time // zero for the clock's
-	Places     []string  // where the program looks, below home: what would lie elsewhere as it was is written anew
+	Now        time.Time // zero for the clock's time
+	Places     []string  // where the program looks, below home: a source that would go elsewhere unchanged is written anew
 }
 
 // An Exported is a session that was written.
@@ -30,22 +30,21 @@ type Exported struct {
 	Exact   bool            `json:"exact"` // the bytes that it was read from
 	Losses  Losses          `json:"losses,omitempty"`
 	Side    string          `json:"side,omitempty"`    // path of the side file
-	Damaged []string        `json:"damaged,omitempty"` // what of it cannot be read here, in words: in the place of an event something was written that says so
+	Damaged []string        `json:"damaged,omitempty"` // what of it cannot be read here, in words: a placeholder was written in place of an event
 
-	Unchanged bool `json:"unchanged,omitempty"` // it stood there, and nothing was written
+	Unchanged bool `json:"unchanged,omitempty"` // it was there already, and nothing was written
 }
 
-// Export writes a session and what it started to home, the folder that stands
-// for the one where f's program keeps its files. One that was read from such
-// files and has not gone on here is written byte for byte as they were; of
-// others, what the program cannot hold is in Losses and, with all else, in a
-// side file, from which an import makes the same session again. A session that
-// was written there before, or is there as it was read, is brought up to date;
-// where nothing is new, nothing is written. What somebody else has changed stays,
-// unless Exports.Over says that it is to be replaced; the file that the session
-// came from stays in any case. It goes around what is damaged in the store: then the
-// bytes that the session was read from are written only as far as they are elsewhere,
-// see Exported.Damaged.
+// Export writes a session and the sessions that it started to home, the folder that
+// stands for the one where f's program keeps its files. One that was read from such
+// files and has not gone on here is written byte for byte as they were; for others,
+// what the program cannot hold is in Losses and, with everything else, in a side file,
+// from which an import makes the same session again. A session that was written there
+// before, or is there as it was read, is brought up to date; if nothing is new, nothing
+// is written. What somebody else has changed stays, unless Exports.Over says to replace
+// it; the file that the session came from stays in any case. Export skips what is
+// damaged in the store: then the bytes that the session was read from are written only
+// as far as they can be found elsewhere, see Exported.Damaged.
 //
 // The error wraps [skein.ErrNotFound], [skein.ErrInvalid] if f cannot be
 // written or the session has nothing that it could hold, or [skein.ErrExists]
@@ -64,10 +63,10 @@ func Export(ctx context.Context, s skein.Store, f Format, id skein.SessionID, ho
 	return r.done, r.err
 }
 
-// ExportAll is like [Export] for many sessions, which it takes in turn. Those
-// that go into one database are put into it together; so tell, which is called
-// once for each of ids and in their order with what Export returns, may hear of
-// one later than of the next one's beginning.
+// ExportAll is like [Export] for many sessions, one after the other. Those that go
+// into one database are put into it together; so tell, which is called once for each
+// of ids and in their order with what Export returns, may be called for one only
+// after the next has begun.
 //
 // The error is tell's, which ends it, or ctx's.
 func ExportAll(ctx context.Context, s skein.Store, f Format, ids []skein.SessionID, home string, o Exports, tell func(skein.SessionID, []Exported, error) error) (err error) {
@@ -106,26 +105,26 @@ type exporter struct {
 	home   string
 	o      Exports
 	spots  map[skein.SessionID]Spot // of what was written, or is in the batch
-	files  map[string]bool          // that were written as they are for this root, by their paths in the store
+	files  map[string]bool          // written unchanged for this root, by their paths in the store
 	now    *result                  // of the root that is being written
 	batch  batch
 	memo   map[string]any           // see Once
-	anew   map[skein.SessionID]bool // whose rows are not free, so that they are written with others
+	anew   map[skein.SessionID]bool // sessions whose rows are taken, so they are written with others
 	asked  map[skein.SessionID]bool // see ancestor
 	looked units
 }
 
-// A result is what became of a session that was to be exported, and of what it
+// A result is what became of a session that was to be exported, and of those that it
 // started.
 type result struct {
 	root skein.SessionID
 	done []Exported
 	lost []skein.SessionID       // that started one in which nothing was said
-	turn map[skein.SessionID]int // of those that were taken up
+	turn map[skein.SessionID]int // the order in which they were taken up
 	err  error
 }
 
-// end puts the sessions in the order in which they were taken up, and says with
+// end sorts the sessions in the order in which they were taken up, and records with
 // each what became of those that it started.
 func (r *result) end() {
 	slices.SortStableFunc(r.done, func(a, b Exported) int { return cmp.Compare(r.turn[a.Session], r.turn[b.Session]) })
@@ -149,7 +148,7 @@ func newExporter(s skein.Store, f Format, home string, o Exports) (_ *exporter, 
 	return x, err
 }
 
-// root writes a session and what it started, or puts some of it into the batch.
+// root writes a session and those that it started, or puts some of them into the batch.
 func (x *exporter) root(ctx context.Context, id skein.SessionID) *result {
 	x.now, x.files = &result{root: id, turn: map[skein.SessionID]int{}}, map[string]bool{}
 	if err := x.tree(ctx, id); x.now.err == nil {
@@ -158,7 +157,7 @@ func (x *exporter) root(ctx context.Context, id skein.SessionID) *result {
 	return x.now
 }
 
-// tree writes a session and then what it started.
+// tree writes a session and then those that it started.
 func (x *exporter) tree(ctx context.Context, id skein.SessionID) error {
 	if _, ok := x.spots[id]; ok {
 		return nil
@@ -227,7 +226,7 @@ func (x *exporter) one(ctx context.Context, sess skein.Session) error {
 	return x.place(ctx, inBatch{sess: sess, events: gists(d.Events), wrote: w, of: x.now}, p)
 }
 
-// draft gathers what a format's Write is told.
+// draft gathers the input of a format's Write.
 func (x *exporter) draft(ctx context.Context, sess skein.Session) (Draft, error) {
 	if x.o.Cwd != "" {
 		sess.Cwd, sess.Project = x.o.Cwd, x.o.Cwd
@@ -254,8 +253,8 @@ func (x *exporter) draft(ctx context.Context, sess skein.Session) (Draft, error)
 	return d, nil
 }
 
-// untitled returns e without a title that is what an agent's program wrapped: no
-// other program is to be told of it.
+// untitled returns e without a title that is text wrapped by an agent's program: no
+// other program is to see it.
 func untitled(e skein.Event) skein.Event {
 	switch e.Kind {
 	case skein.KindTitled:
@@ -271,9 +270,9 @@ func untitled(e skein.Event) skein.Event {
 	return e
 }
 
-// other returns where other sessions are: where they were just written, or
-// what they were read from, if that lies in the same home. What goes on with
-// sess now is no other's any more.
+// other returns where other sessions are: where they were just written, or the source
+// that they were read from, if it is in the same home. The source that sess now
+// continues no longer counts as another session's.
 func (x *exporter) other(ctx context.Context, sess skein.Session) func(skein.SessionID) (Spot, bool) {
 	return func(id skein.SessionID) (Spot, bool) {
 		if spot, ok := x.spots[id]; ok {
@@ -298,7 +297,7 @@ func (x *exporter) other(ctx context.Context, sess skein.Session) func(skein.Ses
 	}
 }
 
-// isUnit reports whether what lies at path below home is a unit, by its name.
+// isUnit reports whether the path below home is that of a unit, by its name.
 func (x *exporter) isUnit(path string) bool {
 	return x.format.is(filepath.ToSlash(filepath.Join(x.home, filepath.FromSlash(path))))
 }
@@ -308,7 +307,7 @@ func (f *Format) inUnit(file skein.SourceFile) bool {
 	return f.Look != nil && !decodeState(file.State).Plain
 }
 
-// is reports whether a unit lies at path, absolute and with slashes.
+// is reports whether path, absolute and with slashes, is that of a unit.
 func (f *Format) is(path string) bool {
 	return f.Unit != nil && (f.Unit(path) == path || f.Unit(path+"/x") == path)
 }

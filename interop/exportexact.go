@@ -12,8 +12,8 @@ import (
 	"github.com/skein-dev/skein"
 )
 
-// exact writes the source that a session was read from, byte for byte. Where records
-// of it are damaged, the session is written anew, or what is whole, if f only reads.
+// exact writes the source that a session was read from, byte for byte. If its records
+// are damaged, the session is written anew or, if f only reads, as far as it is intact.
 func (x *exporter) exact(ctx context.Context, sess skein.Session, p provenanceOf) error {
 	unit, name := x.split(p.file.Path)
 	below := x.below(unit)
@@ -64,7 +64,7 @@ func (x *exporter) split(path string) (unit, name string) {
 	return path[:at], unescape(path[at+1:])
 }
 
-// below returns where under home a file or unit is to be written.
+// below returns the path below home where a file or unit is to be written.
 func (x *exporter) below(path string) string {
 	path = filepath.ToSlash(plain(path))
 	if x.format.Below != nil {
@@ -75,9 +75,9 @@ func (x *exporter) below(path string) string {
 	return path[strings.LastIndexByte(path, '/')+1:]
 }
 
-// seen reports whether the program would find what it is written to as it was
-// read from path. A file that was imported from a folder of its own lies, as it
-// was, where no program looks.
+// seen reports whether the program would find a source written where it was read from,
+// path. A file that was imported from a folder of its own is, unchanged, where no
+// program looks.
 func (x *exporter) seen(sess skein.Session, path string) bool {
 	if len(x.o.Places) == 0 {
 		return true
@@ -87,8 +87,7 @@ func (x *exporter) seen(sess skein.Session, path string) bool {
 	return isIn(x.o.Places, filepath.Join(x.home, filepath.FromSlash(below))) && (x.format.Finds == nil || x.format.Finds(below, sess))
 }
 
-// isIn reports whether path is one of places or lies in one, or there are no
-// places to lie in.
+// isIn reports whether path is one of places or in one, or places is empty.
 func isIn(places []string, path string) bool {
 	return len(places) == 0 || slices.ContainsFunc(places, func(place string) bool {
 		rel, err := filepath.Rel(place, path)

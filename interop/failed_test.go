@@ -11,7 +11,7 @@ import (
 	"github.com/skein-dev/skein/interop"
 )
 
-// A refusing store takes nothing for one session, until it is asked to.
+// A refusing store accepts nothing for one session until it is told to.
 type refusing struct {
 	skein.Store
 	id    skein.SessionID
@@ -54,7 +54,7 @@ func TestWhatFailsIsNamedAndTriedAgain(t *testing.T) {
 	p.wants("kid", "child(a@2) kid")
 }
 
-// What stands beside a damaged side file is taken in without it, and known by then.
+// The source beside a damaged side file is imported without it, and known from then on.
 func TestADamagedSideFileIsNotTriedAgain(t *testing.T) {
 	p := newPlace(t)
 	p.write("a.toy", "a1")

@@ -133,8 +133,8 @@ func TestManyFilesInTheOrderOfTheirAge(t *testing.T) {
 	p.wants("z", "created z1 z2")
 }
 
-// A late store lets something happen behind its first Find, such as that
-// another import reads the same file.
+// A late store lets something happen after its first Find, such as another import
+// that reads the same file.
 type late struct {
 	skein.Store
 	skein.Sources

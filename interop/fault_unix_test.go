@@ -16,8 +16,8 @@ func pipe(t *testing.T, path string) bool {
 	return true
 }
 
-// unreadable makes a file that cannot be read; root reads all the same, so
-// for root there is none.
+// unreadable makes a file that cannot be read; root can read any file, so for root it
+// makes none.
 func unreadable(t *testing.T, p *place, name string) bool {
 	t.Helper()
 	if os.Geteuid() == 0 {

@@ -13,27 +13,27 @@ import (
 	"github.com/skein-dev/skein/store/erase"
 )
 
-// A Found is what of one format's was found at and under one path.
+// A Found says what was found of one format at and under one path.
 type Found struct {
 	Format string
 	Path   string // one of those that were asked for
-	Files  int    // a folder or database that holds sessions is one
+	Files  int    // a folder or database that holds sessions counts as one
 	Bytes  int64  // on disk
 	New    int    // files that the store does not have
 	Grown  int    // files that have changed since they were read
 
-	// Sessions is how many there are, those that another one started not
-	// counted, nor those that were destroyed here. Of a file that was never read
-	// it is one if a record begins one, though that may turn out to be a copy of
-	// another's; of a database as many as have such a record.
+	// Sessions is the number of sessions, without those that another one started
+	// and those that were purged here. A file that was never read counts as one if
+	// a record begins a session, even if it turns out to be a copy of another's; a
+	// database counts as many as have such a record.
 	Sessions int
 	Stored   int // sessions of these files that the store has
 }
 
-// Find looks at the files at and under paths as [Import] does: each format's
-// that were found under each path, in the order of paths and formats. Those that
-// are new or have changed are read up to where a session begins. Of the report,
-// Files, Unmatched, Removed and Skips are filled in.
+// Find looks at the files at and under paths as [Import] does and returns what was
+// found of each format under each path, in the order of paths and formats. Files that
+// are new or have changed are read up to where a session begins. In the report, Files,
+// Unmatched, Removed and Skips are filled in.
 //
 // Errors are as those of [Import].
 func Find(ctx context.Context, s skein.Store, formats []Format, paths []string) (all []Found, rep Report, err error) {
@@ -106,7 +106,7 @@ func (fd *finder) look(ctx context.Context, cs []candidate) error {
 	return nil
 }
 
-// files counts files that are no units by their paths.
+// files counts files that are not units by their paths.
 func (fd *finder) files(ctx context.Context, files []candidate) error {
 	for _, c := range files {
 		if err := ctx.Err(); err != nil {
@@ -119,7 +119,7 @@ func (fd *finder) files(ctx context.Context, files []candidate) error {
 		}
 		m, err := fd.im.match(c)
 		switch {
-		case errors.Is(err, fs.ErrNotExist), m.guess.Sure == Alike: // it was removed meanwhile, or renamed; or it has been told of
+		case errors.Is(err, fs.ErrNotExist), m.guess.Sure == Alike: // it was removed or renamed meanwhile; or it has been reported
 		case err != nil:
 			fd.im.rep.skip(c.path, why(err))
 		case m.documents != nil:
@@ -144,7 +144,7 @@ func (fd *finder) files(ctx context.Context, files []candidate) error {
 	return nil
 }
 
-// fallen counts the files of what turned out to be no unit.
+// fallen counts the files of what turned out not to be a unit.
 func (fd *finder) fallen(ctx context.Context, files []candidate) error {
 	was := fd.im.rep.counts()
 	err := fd.files(ctx, files)
@@ -185,8 +185,8 @@ func (fd *finder) unit(ctx context.Context, u unitFound) error {
 	return ctx.Err()
 }
 
-// sessions returns how many sessions the sources of a unit hold that are not
-// destroyed here. The nameless source of a database is no session's.
+// sessions returns how many sessions the sources of a unit hold, without those that
+// were purged here. The nameless source of a database belongs to no session.
 func (fd *finder) sessions(ctx context.Context, f *Format, o *opened, now candidate, sources []Source) (n int) {
 	for i, s := range sources {
 		if s.Name == "" && (isDatabase(o.unit) || len(sources) > 1) {
@@ -214,8 +214,8 @@ func isDatabase(u Unit) bool {
 	return ok
 }
 
-// count counts a file or unit with so many sessions, if it has not been read
-// as it is.
+// count counts a file or unit with this many sessions, unless it has already been
+// read in its current state.
 func (fd *finder) count(format string, c candidate, sessions int) {
 	at := -1
 	for i, r := range fd.roots {
@@ -223,7 +223,7 @@ func (fd *finder) count(format string, c candidate, sessions int) {
 			at = i
 		}
 	}
-	if at < 0 { // a unit that a root lies in
+	if at < 0 { // a unit that contains a root
 		at = max(0, slices.IndexFunc(fd.roots, func(r string) bool { return within(c.path, r) || strings.HasPrefix(r, c.path) }))
 	}
 	key := place{at, format}
@@ -248,15 +248,15 @@ func (fd *finder) count(format string, c candidate, sessions int) {
 	fd.im.rep.Files++
 }
 
-// maxPeeks is how many sources of one unit are looked into to see whether a
-// session comes of them; the others are taken for sessions.
+// maxPeeks is how many sources of one unit are examined to see whether they make a
+// session; the others are assumed to.
 const maxPeeks = 1000
 
 var errSeen = errors.New("seen enough")
 
 // peek reads a file, or a source of a unit, up to the first record that begins
-// its session, and reports whether there is one and whether it was destroyed
-// here. Of what cannot be read it says that there is one: the import will tell.
+// its session, and reports whether there is one and whether it was purged here. If
+// the file cannot be read, it reports that there is one: the import will return the error.
 func (fd *finder) peek(ctx context.Context, w *work) (begins, destroyed bool) {
 	if w.format.Load != nil {
 		return true, false // it holds events, which begin a session
@@ -294,7 +294,7 @@ func guarded(do func() error) (err error) {
 	return do()
 }
 
-// tombstones reads what was destroyed here.
+// tombstones reads the tombstones of purged sessions.
 func (fd *finder) tombstones(ctx context.Context) error {
 	s := fd.im.store
 	if m, ok := s.(mending); ok {

@@ -54,7 +54,7 @@ func TestFindSaysWhatThereIsAndTakesInNothing(t *testing.T) {
 	}
 }
 
-// What an import would make no session of is none in the list.
+// A session that an import would drop is not in the list.
 func TestFindCountsNoSessionThatAnImportDrops(t *testing.T) {
 	p := newPlace(t)
 	p.write("empty.toy")

@@ -7,8 +7,8 @@ import (
 	"github.com/skein-dev/skein"
 )
 
-// flush appends what is queued: events, records and how far the file was read, in
-// one transaction. Until finish the stored file counts as changed, so that the next
+// flush appends what is queued: events, records and the read position, in one
+// transaction. Until finish the stored file counts as changed, so that the next
 // import reads it.
 func (t *target) flush(ctx context.Context) error { return t.commit(ctx, candidate{path: t.file.Path}) }
 
@@ -31,7 +31,7 @@ func (t *target) finish(ctx context.Context, broken error) error {
 	}
 	now := t.w.now
 	if t.left || t.w.unfinished() {
-		now = candidate{path: now.path} // it must not look unchanged
+		now = candidate{path: now.path} // the file must not look unchanged
 	}
 	if t.idle() && unchanged(now, t.w.known) {
 		return nil
@@ -40,7 +40,7 @@ func (t *target) finish(ctx context.Context, broken error) error {
 }
 
 // endRewriting withdraws what was removed from a file that was rewritten, and
-// drops the records that it no longer has. If part of the file cannot be read, the
+// drops the records that are no longer in it. If part of the file cannot be read, the
 // withdrawals wait until it can.
 func (t *target) endRewriting(ctx context.Context) error {
 	if t.main.begun {
@@ -69,7 +69,7 @@ func (t *target) endRewriting(ctx context.Context) error {
 	}
 	for r, err := range skein.SourcesOf(t.im.store).Records(ctx, t.file.Format, t.file.Path, t.file.Records-1) {
 		if err == nil {
-			t.records = append(t.records, r) // from which on the others are dropped
+			t.records = append(t.records, r) // the others are dropped from this one on
 		}
 		return err
 	}
@@ -131,8 +131,8 @@ func (t *target) state() state {
 }
 
 // batches returns what is queued, the file's main session first. Its batch has the
-// records. The file's state is that of now: a session that had to begin under
-// another ID is found by it when the file is read again.
+// records. The file's state is the current one: it holds the ID of a session that had
+// to begin under another ID, for when the file is read again.
 func (t *target) batches() []skein.Batch {
 	t.file.State = t.state().encode()
 	var bs []skein.Batch

@@ -11,8 +11,8 @@ import (
 	"github.com/skein-dev/skein/store/lenient"
 )
 
-// predictEnd works out where the main session will end when what is queued has
-// been appended.
+// predictEnd computes where the main session will end when what is queued has been
+// appended.
 func (t *target) predictEnd(ctx context.Context) error {
 	if len(t.main.events) == 0 {
 		return nil
@@ -29,8 +29,8 @@ func (t *target) predictEnd(ctx context.Context) error {
 }
 
 // forkIfDiverged begins a fork, at the last event that both have, if the file went
-// on with a conversation that went on here too. So neither line of the conversation
-// stands in the middle of the other.
+// on with a conversation that went on here too. So neither branch of the conversation
+// ends up in the middle of the other.
 func (t *target) forkIfDiverged(ctx context.Context, key skein.ClientID, items []Item) error {
 	th := t.main
 	if t.alone || !th.begun || t.w.known.Session == "" || t.ends == 0 {
@@ -61,7 +61,7 @@ func (t *target) forkIfDiverged(ctx context.Context, key skein.ClientID, items [
 }
 
 // isNews reports whether a record has a step of the conversation that the session
-// does not have. In a file that was rewritten most records have none.
+// does not have. In a file that was rewritten, most records do not.
 func (t *target) isNews(ctx context.Context, key skein.ClientID, items []Item) (bool, error) {
 	if !slices.ContainsFunc(items, func(it Item) bool { return it.Session == "" && reconcile.Talks(it.Event.Kind) }) || isAside(items) {
 		return false, nil
@@ -84,7 +84,7 @@ func (t *target) isNews(ctx context.Context, key skein.ClientID, items []Item) (
 	return false, nil
 }
 
-// isAside reports whether a record goes back over all that it says: it is no step
+// isAside reports whether a record takes back all that it says: it is not a step
 // of the conversation.
 func isAside(items []Item) bool {
 	said := false
@@ -97,7 +97,7 @@ func isAside(items []Item) bool {
 	return false
 }
 
-// branch makes what comes next go into a fork of the session, at seq.
+// branch directs what comes next into a fork of the session, at seq.
 func (t *target) branch(sess skein.Session, at skein.Seq) {
 	th := t.main
 	hash := reconcile.Mark(t.file.Path + "\x00" + string(sess.ID) + "\x00" + strconv.FormatInt(int64(at), 10))
@@ -111,5 +111,5 @@ func (t *target) branch(sess skein.Session, at skein.Seq) {
 	e := skein.NewEvent(skein.KindCreated, th.begin.Time, created)
 	e.ClientID = CreatedID
 	th.events = slices.DeleteFunc(th.events, func(w waiting) bool { return w.event.Kind == skein.KindAmended && t.beyond(w.event, th) })
-	th.events = append([]waiting{{e, -1, nowhere}}, th.events...) // what came before is no step of the conversation
+	th.events = append([]waiting{{e, -1, nowhere}}, th.events...) // what came before is not a step of the conversation
 }

@@ -16,12 +16,11 @@ import (
 type unitFound struct {
 	candidate
 	formats []*Format
-	files   []candidate // of it, that were found
+	files   []candidate // the files of it that were found
 }
 
-// gather puts the files that belong to units together, and returns the others
-// as they were. roots is where the files were found, if they are all that
-// there are.
+// gather groups the files that belong to units, and returns the others unchanged.
+// roots is where the files were found, if that is all of them.
 func (im *importer) gather(found []candidate, roots []string) (files []candidate, units []unitFound) {
 	groups := map[string][]candidate{}
 	formats := map[string][]*Format{}
@@ -58,7 +57,7 @@ func (im *importer) gather(found []candidate, roots []string) (files []candidate
 	return files, units
 }
 
-// byUnit sorts units: the oldest first, but what lies in another comes after
+// byUnit sorts units: the oldest first, but a unit inside another comes after
 // that one.
 func byUnit(a, b candidate) int {
 	switch {
@@ -97,7 +96,7 @@ func (im *importer) unitFiles(unit string) (cs []candidate) {
 	return cs
 }
 
-// around returns the folders in which files of a unit lie that is a file.
+// around returns the folders that contain files of a unit that is itself a file.
 func (im *importer) around(unit string) (dirs []string) {
 	fs, _ := im.unitOf(unit)
 	for _, f := range fs {
@@ -119,9 +118,9 @@ func eachFile(dir string, add func(path string)) {
 	})
 }
 
-// together returns a unit as a candidate: as large and as young as its files
-// are, with a hash of them, and of the time of its folder, for its inode. It is
-// none without a file, nor, if it is a file itself, without that one.
+// together returns a unit as a candidate: with the total size and latest change of its
+// files, and a hash of them, and of its folder's time, for its inode. It returns false
+// without any file or, for a unit that is itself a file, without that file.
 func together(unit string, cs []candidate) (candidate, bool) {
 	slices.SortFunc(cs, func(a, b candidate) int { return cmp.Compare(a.path, b.path) })
 	h := sha256.New()
@@ -168,8 +167,8 @@ func (im *importer) planUnits(units []unitFound, p *Progress) (works []planned) 
 	return works
 }
 
-// elsewhere reports whether all files of a unit, by their paths, are other formats'
-// by what is in them.
+// elsewhere reports whether all files of a unit, which were grouped by their paths,
+// belong to other formats by their content.
 func (im *importer) elsewhere(u unitFound) bool {
 	for _, c := range u.files {
 		m := im.judged(c.path)
@@ -181,8 +180,8 @@ func (im *importer) elsewhere(u unitFound) bool {
 	return len(u.files) > 0
 }
 
-// judged returns what the formats make of the file at path; nothing of one that
-// cannot be read, which will be said when it is.
+// judged returns what the formats make of the file at path; nothing if it cannot be
+// read, which is reported when it is imported.
 func (im *importer) judged(path string) match {
 	file, _, err := open(path)
 	if err != nil {
@@ -196,8 +195,8 @@ func (im *importer) judged(path string) match {
 	return judge(im.formats, filepath.ToSlash(plain(path)), b)
 }
 
-// mayBe returns the formats that may know a unit: those that know its path, and
-// of one that is a file also those that know it by what is in it.
+// mayBe returns the formats that may know a unit: those that know its path and, for
+// a unit that is a file, also those that know it by its content.
 func (im *importer) mayBe(u unitFound) []*Format {
 	m := im.judged(u.path)
 	first, last := u.formats, m.documents

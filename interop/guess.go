@@ -15,37 +15,37 @@ type Sure int
 // From not at all to what cannot be another program's.
 const (
 	No     Sure = iota
-	Alike       // it has the shape of the format's files, and is another program's
-	Placed      // it is called, or lies, as the format's files do, and nothing in it says otherwise
-	Known       // what is in it says so
+	Alike       // it has the shape of the format's files, but is another program's
+	Placed      // its name or place is that of the format's files, and its content does not contradict it
+	Known       // its content says so
 )
 
-// A Guess is what a format says of a file: how sure it is that this is one of
-// its own, and why. The zero value says that it is none.
+// A Guess is a format's judgment of a file: how sure it is that this is one of
+// its own, and why. The zero value says that it is not.
 type Guess struct {
 	Sure Sure
 	Why  string // for people: its lines have a parentUuid
-	Of   string // of one that is Alike: the program that wrote it
+	Of   string // if Alike: the program that wrote it
 }
 
-// KnownBy is the guess of a format that knows a file by what is in it.
+// KnownBy is the guess of a format that knows a file by its content.
 func KnownBy(why string) Guess { return Guess{Sure: Known, Why: why} }
 
 // PlacedBy is the guess of a format that knows a file by its name or place.
 func PlacedBy(why string) Guess { return Guess{Sure: Placed, Why: why} }
 
 // A Kin is another program whose files have the shape of a format's. They are
-// left alone, and named as what they are, unless a person asks for them as the
+// left alone, and reported as what they are, unless the user asks for them as the
 // format's.
 type Kin struct {
 	Program string   // what people call it
-	Dirs    []string // folders of a path that are its alone: .openclaw
+	Dirs    []string // folders in a path that only it uses: .openclaw
 	Signs   []string // what only its files have near their beginning, in lower case
 	Header  []string // what only its files have in their first line, in lower case
 }
 
-// IsDatabase is a Document that takes any SQLite database but a store of skein's,
-// for formats whose Look knows theirs by their tables.
+// IsDatabase is a Document that accepts any SQLite database except skein's own
+// stores, for formats whose Look knows theirs by their tables.
 func IsDatabase(_ string, head []byte) Guess {
 	if startsDatabase(head) && !foreign.IsStore(head) {
 		return PlacedBy("it is a SQLite database")
@@ -55,25 +55,25 @@ func IsDatabase(_ string, head []byte) Guess {
 
 func startsDatabase(head []byte) bool { return bytes.HasPrefix(head, []byte("SQLite format 3\x00")) }
 
-// FirstLine returns the first line of a file, without what stands around it, and
-// whether it is one whole JSON value: a document that is written over several lines
-// begins with a part of one.
+// FirstLine returns the first line of a file, without surrounding white space, and
+// whether it is one whole JSON value: a document written over several lines begins
+// with a part of one.
 func FirstLine(head []byte) (line []byte, whole bool) {
 	line, _, _ = bytes.Cut(bytes.TrimLeft(head, "\xef\xbb\xbf \t\r\n"), []byte("\n"))
 	line = bytes.TrimSpace(line)
 	return line, json.Valid(line)
 }
 
-// isLines reports whether a file is one of JSON Lines, as far as its beginning
-// tells: of one whose first line is longer than head, by what it begins with.
+// isLines reports whether a file is JSON Lines, as far as its beginning shows. If the
+// first line is longer than head, its beginning decides.
 func isLines(head []byte) bool {
 	line, whole := FirstLine(head)
 	return whole || len(head) == headLen && len(line) > headLen/2
 }
 
-// holdsRecords reports whether a file is of JSON Lines, as far as its beginning
-// tells: its lines are objects, but for a few that are damaged. A program's text, or
-// a person's, may quote such lines.
+// holdsRecords reports whether a file holds JSON Lines records, as far as its
+// beginning shows: its lines are objects, except for a few that are damaged. Source
+// code or prose may quote such lines.
 func holdsRecords(head []byte) bool {
 	records, others := 0, 0
 	lines := bytes.Split(bytes.TrimPrefix(head, []byte("\xef\xbb\xbf")), []byte("\n"))
@@ -98,15 +98,15 @@ func isDocument(head []byte) bool {
 }
 
 // A match says which format takes a file, and as what. The zero value says that
-// none does.
+// no format does.
 type match struct {
 	guess     Guess
-	format    *Format   // that takes it, as lines unless documents says otherwise
-	documents []*Format // that may know it as a document, to be asked in turn
+	format    *Format   // the format that takes it, as lines unless documents says otherwise
+	documents []*Format // formats that may know it as a document, to be asked in turn
 }
 
 // judge returns what the formats make of a file by its name and beginning: the
-// surest of them, of several that are as sure the first, and lines before
+// surest format or, if several are equally sure, the first; lines come before
 // documents.
 func judge(formats []Format, name string, head []byte) (m match) {
 	for i := range formats {
@@ -115,7 +115,7 @@ func judge(formats []Format, name string, head []byte) (m match) {
 			continue
 		}
 		g := f.Match(name, head)
-		if g.Sure == Known && !holdsRecords(head) { // what it says is within other text
+		if g.Sure == Known && !holdsRecords(head) { // its sign is within other text
 			g = f.Match(name, nil)
 		}
 		if g = f.less(name, head, g); g.Sure > m.guess.Sure {
@@ -168,8 +168,8 @@ func (f *Format) less(name string, head []byte, g Guess) Guess {
 	return g
 }
 
-// force returns how a file is to be read that a person says is of the only format
-// there is: as that knows its files, else by whether it is JSON at all.
+// force returns how to read a file that the user says is of the only format given: as
+// that format knows its files, or else by whether it is JSON at all.
 func (im *importer) force(m match, head []byte, named bool) match {
 	if len(im.formats) != 1 || !im.opts.Named || m.guess.Sure > Alike {
 		return m
@@ -192,16 +192,16 @@ func (im *importer) force(m match, head []byte, named bool) match {
 	return m
 }
 
-// An Other is a file that looks like a format's and is another program's. It is
+// An Other is a file that looks like a format's but is another program's. It is
 // left alone.
 type Other struct {
 	Path   string
-	Format string // that it looks like
+	Format string // the format that it looks like
 	Of     string // the program that wrote it
-	Why    string // what says so
+	Why    string // why it is that program's
 }
 
-// String says what the file is, and how to take it.
+// String says what the file is, and how to import it.
 func (o Other) String() string {
 	return fmt.Sprintf("a file of %s (%s) that only has the shape of %s; to take it as that, name the format: --format %s", o.Of, o.Why, o.Format, o.Format)
 }

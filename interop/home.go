@@ -6,8 +6,8 @@ import (
 	"strings"
 )
 
-// HomeOf returns the folder that f's program keeps its files in, absolute, to
-// [Export] to: such that what Format.Places says lies in it. It is "" where the
+// HomeOf returns the folder in which f's program keeps its files, absolute, as the
+// home for [Export]: the paths that Format.Places returns are in it. It is "" if the
 // format has no usual place.
 func HomeOf(f Format, h Home) string {
 	for _, place := range f.Places(h) {
@@ -31,8 +31,8 @@ type Place struct {
 	Variable string // the environment variable that says so; "" for the usual place
 }
 
-// PlacesOf returns what Format.Places says, and which environment variables it
-// asks for: those that could name another place.
+// PlacesOf returns what Format.Places returns, and which environment variables it
+// reads: those that could name another place.
 func PlacesOf(f Format, h Home) (places []Place, asked []string) {
 	named := map[string]string{} // by variable
 	env := h.Env
@@ -48,7 +48,7 @@ func PlacesOf(f Format, h Home) (places []Place, asked []string) {
 	}
 	for _, path := range f.Places(h) {
 		p := Place{Path: path}
-		for _, name := range asked { // the longest says most
+		for _, name := range asked { // the longest path is the most specific
 			if at := named[name]; at != "" && len(at) > len(named[p.Variable]) && (at == path || within(at, path)) {
 				p.Variable = name
 			}

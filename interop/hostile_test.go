@@ -11,7 +11,7 @@ import (
 	"github.com/skein-dev/skein/interop"
 )
 
-// A file that a store gives back may have been told by somebody else.
+// The name of a file that a store returns may come from somebody else.
 func TestNoFileIsWrittenOutOfItsFolder(t *testing.T) {
 	for _, name := range []string{"../evil", "/evil", "a/../../evil", `..\evil`, "a/./../../evil", "..", ".", "", "C:evil\x00"} {
 		home := t.TempDir()

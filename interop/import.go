@@ -16,36 +16,36 @@ type importer struct {
 	opts    Options
 	rep     *Report
 	files   map[string]knownFile // by path; of all formats
-	// The paths of those that have a session: by this, and by its ID in its own
-	// program where that is another one.
+	// The paths of the files that have a session: by its ID here, and by its ID in
+	// its own program if that differs.
 	sessions, others pathsBy
 
-	named     []string             // the files that somebody named
+	named     []string             // the files that the user named
 	strange   map[string]candidate // files that no format knows
-	fallen    [][]candidate        // files of units that were none after all, to be read by themselves
+	fallen    [][]candidate        // files of what turned out not to be units, to be read by themselves
 	torn      func(candidate)      // called with a unit that is being written; may be nil
 	callsOf   skein.SessionID      // see childCalls
 	calls     map[skein.SessionID]childCall
 	adopts    map[string]adoption      // by path in the store: what a source was just given
-	ours      string                   // path in the store of the source that a sync is writing to, whose import this is
-	oursErr   error                    // why that was not taken in
+	ours      string                   // path in the store of the source that a sync is writing to, if this import is the sync's
+	oursErr   error                    // why that source could not be imported
 	originals []original               // files whose copies were read before them
-	again     map[skein.SessionID]bool // that were taken out to be read again
-	rereads   map[string]int           // how often a path was one of them
+	again     map[skein.SessionID]bool // sessions that were taken out to be read again
+	rereads   map[string]int           // how often a path was among them
 	soon      func(string)             // called with the path of what is to be read again soon; may be nil
 	taken     func(*target)            // called when a file has been read to its end; may be nil
 }
 
-// Import brings what is new in the files at and under paths into the store.
-// Doing it again adds nothing; a file that has grown adds what is new in it. It
-// may be stopped at any moment, and be done while other programs write the
+// Import adds what is new in the files at and under paths to the store.
+// Repeating it adds nothing; if a file has grown, only its new records are added.
+// It may be stopped at any moment, and may run while other programs write the
 // files and while other imports run.
 //
-// What is wrong with single paths, files, records and sessions is in the report, and
-// no error: one that cannot be taken in keeps no other from it, and the next import
-// tries it again. Errors are ctx's, those of a store that answers nothing more,
-// and, if none of the paths exists, that of the last (it wraps [fs.ErrNotExist]);
-// the report then says what was done before.
+// Problems with single paths, files, records and sessions are in the report, not
+// in the error: one that cannot be imported does not affect the others, and the
+// next import tries it again. Errors are ctx's, those of a store that has stopped
+// responding and, if none of the paths exists, that of the last (it wraps
+// [fs.ErrNotExist]); the report then says what was done before.
 func Import(ctx context.Context, s skein.Store, formats []Format, paths []string, o Options) (rep Report, err error) {
 	defer skein.Wrapf(&err, "import")
 	start := time.Now()
@@ -86,7 +86,7 @@ func newImporter(ctx context.Context, s skein.Store, formats []Format, o Options
 }
 
 func (im *importer) importAll(ctx context.Context, found []candidate, moving func(candidate) bool, roots []string) error {
-	if err := im.rereadAll(ctx); err != nil { // what an import before this one did not come to
+	if err := im.rereadAll(ctx); err != nil { // left over from an earlier import
 		return err
 	}
 	works, p := im.plan(found, moving, roots...)
@@ -108,7 +108,7 @@ func (im *importer) importAll(ctx context.Context, found []candidate, moving fun
 	return im.loadAll(ctx, append(whole, more...))
 }
 
-// importEach reads files on one goroutine and appends what is in them on
+// importEach reads files on one goroutine and appends their contents on
 // another.
 func (im *importer) importEach(ctx context.Context, works []planned, p Progress) error {
 	ctx, cancel := context.WithCancel(ctx)
@@ -143,7 +143,7 @@ func (im *importer) importEach(ctx context.Context, works []planned, p Progress)
 	return errors.Join(err, ignoreCancel(<-done, err))
 }
 
-// ignoreCancel drops a cancellation that only follows from an earlier error.
+// ignoreCancel drops a cancellation that only results from an earlier error.
 func ignoreCancel(err, first error) error {
 	if first != nil && errors.Is(err, context.Canceled) {
 		return nil
@@ -186,7 +186,7 @@ func (im *importer) produce(ctx context.Context, w *work, sink func(chunk) error
 		if err2 != nil {
 			return sink(chunk{w: w, end: true, err: err2})
 		}
-		if adopts { // what is gone was taken out by us, and the session says so itself
+		if adopts { // we took out what is gone, and the session says so itself
 			next.state.Removed, next.state.Shrunk = nil, nil
 		}
 		w, err = next, next.produce(ctx, sink)
@@ -194,7 +194,7 @@ func (im *importer) produce(ctx context.Context, w *work, sink func(chunk) error
 	return err
 }
 
-// consume takes the chunks into the store.
+// consume stores the chunks.
 func (im *importer) consume(ctx context.Context, chunks <-chan chunk, p Progress) error {
 	var t *target
 	for c := range chunks {
@@ -210,7 +210,7 @@ func (im *importer) consume(ctx context.Context, chunks <-chan chunk, p Progress
 		p.Path = t.file.Path
 		p.Bytes += c.bytes
 		if c.end {
-			if t.w.name == "" { // a unit is one, with all its sources
+			if t.w.name == "" { // a unit counts as one, with all its sources
 				p.Files++
 			}
 			if im.taken != nil {
@@ -224,8 +224,8 @@ func (im *importer) consume(ctx context.Context, chunks <-chan chunk, p Progress
 	return ctx.Err()
 }
 
-// takeChunk takes a chunk, and at the end of its file adds the outcome to the
-// report. It returns only errors that the next file would meet too.
+// takeChunk stores a chunk, and at the end of its file adds the outcome to the
+// report. It returns only errors that would affect the next file too.
 func (im *importer) takeChunk(ctx context.Context, t *target, c chunk) error {
 	if c.torn && im.torn != nil { // it will be looked at again
 		im.torn(c.w.now)
@@ -272,7 +272,7 @@ func (im *importer) takeChunk(ctx context.Context, t *target, c chunk) error {
 		im.leaves(t.file.Path, &im.rep.Removed, errDestroyed)
 	case errors.Is(err, errTaken):
 		im.waits(t)
-	case errors.Is(err, errOriginal): // it is read when its copies are out of its way
+	case errors.Is(err, errOriginal): // it is read once its copies are out of the way
 	case errors.Is(err, skein.ErrLocked):
 		im.leaves(t.file.Path, &im.rep.Waiting, errLocked)
 	case err != nil:
@@ -286,7 +286,7 @@ func (im *importer) takeChunk(ctx context.Context, t *target, c chunk) error {
 	return nil
 }
 
-// dies ends the reading of the source. Its unit counts as changed, so that the next
+// dies stops reading the source. Its unit counts as changed, so that the next
 // import reads it again.
 func (t *target) dies() {
 	t.w.dead.Store(true)

@@ -15,22 +15,22 @@ import (
 	"github.com/skein-dev/skein/internal/foreign"
 )
 
-// An intent is what a sync is about to write to a source. It stands in the
-// source's state from before the first byte is written until the store knows
-// what was, so that after a kill in between nobody takes for the program's own
-// what was written here, and the next sync ends what was begun.
+// An intent is what a sync is about to write to a source. It is in the source's
+// state from before the first byte is written until the store knows what was
+// written, so that after a kill in between nobody mistakes it for the program's own
+// records, and the next sync completes it.
 type intent struct {
-	Last   skein.Seq         `json:"last"` // event that it tells of up to
+	Last   skein.Seq         `json:"last"` // the last event that it covers
 	Events int               `json:"events,omitempty"`
 	Losses Losses            `json:"losses,omitempty"`
 	Marks  map[string]echoes `json:"marks,omitempty"`  // of its lines, by kind, in order
-	Gone   echoes            `json:"gone,omitempty"`   // rows that are to be no more
+	Gone   echoes            `json:"gone,omitempty"`   // rows that are to be removed
 	Size   int64             `json:"size,omitempty"`   // of a file of lines, before
 	Begun  bool              `json:"begun,omitempty"`  // the store knows some of it
 	There  bool              `json:"there,omitempty"`  // the store knows all of it; what is written beside it may be missing
-	Filled map[string]bool   `json:"filled,omitempty"` // of an export: TABLE.COLUMN that its rows fill, and not their database
+	Filled map[string]bool   `json:"filled,omitempty"` // for an export: TABLE.COLUMN that its rows fill, not their database
 	Texts  []plannedText     `json:"texts,omitempty"`  // without rows: a database has all of them or none
-	bytes  []byte            // the lines of Texts, which stand behind the state's own line
+	bytes  []byte            // the lines of Texts, which follow the state's own line
 }
 
 // A plannedText is a text of an intent.
@@ -42,7 +42,7 @@ type plannedText struct {
 	Lens []int    `json:"lens"` // bytes of each line
 }
 
-// newIntent says what is to be written: texts, own of which is the source's.
+// newIntent returns what is to be written: texts, own of which is the source's.
 func newIntent(texts []Text, own int, unit bool, last skein.Seq) *intent {
 	b := newMarker(unit)
 	for _, l := range texts[own].Lines {
@@ -68,7 +68,7 @@ type marker struct {
 
 func newMarker(unit bool) *marker { return &marker{unit, map[string]*echoBuilder{}} }
 
-// add adds a line, which tells of events up to seq. It returns the row that the line
+// add adds a line, which covers events up to seq. It returns the row that the line
 // is, if it is one.
 func (b *marker) add(line []byte, seq skein.Seq) (r foreign.Row, ok bool) {
 	m, r, ok := markRow(line, b.unit)
@@ -87,7 +87,7 @@ func (b *marker) marks() map[string]echoes {
 	return all
 }
 
-// addText adds a text to what a sync that goes on writes again.
+// addText adds a text for a sync that resumes to write again.
 func (in *intent) addText(t Text, mayHaveRows bool) {
 	m := plannedText{Path: t.Path, Name: t.Name, Log: t.Log, As: t.as, Lens: []int{}}
 	for _, l := range t.Lines {
@@ -110,7 +110,7 @@ func (t *Text) inDatabase(line []byte) bool {
 	return slices.ContainsFunc([]string{`{"table":`, `{"schema":`, `{"database":`}, func(sign string) bool { return bytes.HasPrefix(line, []byte(sign)) })
 }
 
-// texts returns what is to be written, but for rows.
+// texts returns what is to be written, except rows.
 func (in *intent) texts() (all []Text) {
 	rest := in.bytes
 	for _, m := range in.Texts {
@@ -126,7 +126,7 @@ func (in *intent) texts() (all []Text) {
 	return all
 }
 
-// same reports whether two are one, or neither is any.
+// same reports whether both are the same intent, or both are nil.
 func (in *intent) same(as *intent) bool {
 	if in == nil || as == nil {
 		return in == as
@@ -134,20 +134,20 @@ func (in *intent) same(as *intent) bool {
 	return in.Last == as.Last && in.Begun == as.Begun && in.There == as.There && bytes.Equal(in.Gone, as.Gone) && maps.EqualFunc(in.Marks, as.Marks, func(a, b echoes) bool { return bytes.Equal(a, b) })
 }
 
-// A mark is what a line is known by when it is read back: what its program or
-// its database adds to it, such as a rowid, does not count.
+// A mark identifies a line when it is read back: what its program or its database
+// adds to it, such as a rowid, does not count.
 type mark struct {
 	kind string // rows TABLE; of a folder: piece or end; else line
 	hash recordHash
-	file string // that it is of
+	file string // the file that it belongs to
 }
 
 const (
 	rowsOf  = "rows "
 	aLine   = "line"
 	aPiece  = "piece"
-	anEnd   = "end"   // of a file whose pieces stand before it
-	nothing = "aside" // the program's own: a folder, say
+	anEnd   = "end"   // the end of a file whose pieces come before it
+	nothing = "aside" // the program's own: a folder, for example
 )
 
 func markOf(line []byte, unit bool) mark {
@@ -166,7 +166,7 @@ func markRow(line []byte, unit bool) (m mark, r foreign.Row, ok bool) {
 	return markFile(line), r, false
 }
 
-// markFile is markOf for what is no row.
+// markFile is markOf for what is not a row.
 func markFile(line []byte) mark {
 	plain := mark{kind: aLine, hash: hashRecord(line)}
 	l, err := folder.Parse(line)
@@ -192,7 +192,7 @@ func markFile(line []byte) mark {
 	return mark{aPiece, recordHash(h.Sum(nil)), l.File}
 }
 
-// hashText writes a text to a hash, without a copy of all of it.
+// hashText writes a text to a hash without copying all of it.
 func hashText(h hash.Hash, text string) {
 	const some = 64 << 10
 	for text != "" {
@@ -202,7 +202,7 @@ func hashText(h hash.Hash, text string) {
 	}
 }
 
-// hashRow returns a hash of what is in a row, whatever its rowid.
+// hashRow returns a hash of a row's content, without its rowid.
 func hashRow(r foreign.Row) recordHash {
 	order := make([]int, 0, len(r.Columns))
 	for i := range r.Columns {
@@ -224,8 +224,8 @@ func hashRow(r foreign.Row) recordHash {
 	return recordHash(h.Sum(nil))
 }
 
-// encodeIntent returns a state with its intent, as long as it may be: without
-// the lines that a sync would go on with, if need be, or without an intent.
+// encodeIntent returns a state with its intent, within the size limit: if necessary
+// without the lines that a sync would resume with, or without an intent.
 func (s state) encodeIntent() []byte {
 	in := *s.Intent
 	b := skein.MustJSON(s)
@@ -244,7 +244,7 @@ func (s state) encodeIntent() []byte {
 	return b
 }
 
-// splitIntent takes what stands behind the line of a state.
+// splitIntent splits off what follows the line of a state.
 func splitIntent(b []byte) (line, rest []byte) {
 	line, rest, _ = bytes.Cut(b, []byte("\n"))
 	return line, rest

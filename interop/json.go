@@ -12,13 +12,13 @@ import (
 	"github.com/skein-dev/skein"
 )
 
-// JSON returns v as [skein.MustJSON] does. Of a long text in it no copy is made but
-// the one in what is returned, which has room for a line feed: a session may be
-// one message that is long. It panics if v cannot be JSON.
+// JSON returns v as [skein.MustJSON] does. A long text in it is copied only once, into
+// the result, which has room for a line feed: a session may be one long message. It
+// panics if v cannot be JSON.
 func JSON(v any) []byte { return jsonOf(v) }
 
-// IndentedJSON is JSON with each member and element on a line of its own, behind
-// so much space for each level.
+// IndentedJSON is JSON with each member and element on a line of its own, indented
+// by indent for each level.
 func IndentedJSON(v any, indent string) []byte { return jsonOf(v, jsontext.WithIndent(indent)) }
 
 func jsonOf(v any, how ...json.Options) []byte {
@@ -35,7 +35,7 @@ func jsonOf(v any, how ...json.Options) []byte {
 		json.MarshalToFunc(func(enc *jsontext.Encoder, t skein.Text) error { return leave(enc, string(t)) }),
 		json.MarshalToFunc(func(enc *jsontext.Encoder, s string) error {
 			if len(s) <= longMessage || !utf8.ValidString(s) {
-				return errors.ErrUnsupported // it is written as always
+				return errors.ErrUnsupported // written the ordinary way
 			}
 			return leave(enc, s)
 		}),
@@ -51,13 +51,13 @@ func jsonOf(v any, how ...json.Options) []byte {
 	return append(b, around.Bytes()[done:]...)
 }
 
-// A leftOut is a text that comes in the place of an empty string, which ends at end.
+// A leftOut is a text that replaces an empty string, which ends at end.
 type leftOut struct {
 	end  int
 	text string
 }
 
-// quotedSize returns about how many bytes more than "" a text is as a JSON string.
+// quotedSize returns roughly how many bytes longer than "" a text is as a JSON string.
 func quotedSize(s string) int {
 	n := len(s)
 	for i := range len(s) {

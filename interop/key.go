@@ -14,7 +14,7 @@ type uniqueKeys struct {
 	seed  maphash.Seed
 	first map[uint64]uint64   // by hash of the key: hash of the content that had it first
 	more  map[uint64][]uint64 // and of the contents that had it after that
-	makes map[uint64]int      // how many events the record made that had it first, if several
+	makes map[uint64]int      // how many events the first record with this key made, if several
 }
 
 func newUniqueKeys() *uniqueKeys {
@@ -22,8 +22,8 @@ func newUniqueKeys() *uniqueKeys {
 }
 
 // keyOf returns the key of a record. again says that an earlier record of the
-// file is the same: this one makes no events of its own. Another content under
-// a key that was used before gets a number behind it.
+// file is the same: this one makes no events of its own. If the key was used before
+// with different content, a number is appended.
 func (c *uniqueKeys) keyOf(r read) (key skein.ClientID, again bool) {
 	if len(r.made.Items) == 0 {
 		return r.made.Key, false
@@ -53,7 +53,7 @@ func (c *uniqueKeys) keyOf(r read) (key skein.ClientID, again bool) {
 func (c *uniqueKeys) hash(key skein.ClientID) uint64 { return maphash.String(c.seed, string(key)) }
 
 // clashes reports whether one of the client IDs of a record that makes n events
-// is that of an earlier record's: a/1 is the key of one and the second event of
+// is also an earlier record's: a/1 is the key of one and the second event of
 // another.
 func (c *uniqueKeys) clashes(key skein.ClientID, n int) bool {
 	for i := range n {
@@ -65,16 +65,16 @@ func (c *uniqueKeys) clashes(key skein.ClientID, n int) bool {
 	return ok && i < c.makes[c.hash(of)]
 }
 
-// numbered returns key for the content that came i-th after the first.
+// numbered returns key for the i-th different content after the first.
 func numbered(key skein.ClientID, i int) skein.ClientID {
 	return skein.ClientID(fmt.Sprintf("%s#%d", key, i+2))
 }
 
-// maxKey leaves room for the numbers that come behind a key.
+// maxKey leaves room for the numbers appended to a key.
 const maxKey = 100
 
-// bounded returns key, or a hash in its place: of itself if it is too long for
-// a client ID or is none, of the record if there is none.
+// bounded returns key, or a hash in its place: of the key if it is too long for or
+// not valid as a client ID, of the record if key is empty.
 func bounded(key skein.ClientID, raw []byte) skein.ClientID {
 	if key == "" {
 		return "record:" + skein.ClientID(digest(raw)[:32])

@@ -10,8 +10,8 @@ import (
 	"github.com/skein-dev/skein"
 )
 
-// A knownFile is what is held in memory of a file that the store knows: there
-// may be hundreds of thousands. The rest is asked of the store when it is
+// A knownFile is what is held in memory about a file that the store knows: there
+// may be hundreds of thousands. The rest is read from the store when it is
 // needed.
 type knownFile struct {
 	Format  string
@@ -21,8 +21,8 @@ type knownFile struct {
 	Mtime   int64
 	Inode   uint64
 	records bool // some are stored
-	apart   bool // it has what waits for another file
-	reread  bool // others are to be read again behind it
+	apart   bool // it has events that wait for another file
+	reread  bool // others are to be read again after it
 }
 
 // unchanged reports whether a file is as it was when it was last read whole.
@@ -30,8 +30,8 @@ func (k knownFile) unchanged(c candidate) bool {
 	return c.size == k.Size && c.mtime == k.Mtime && c.inode == k.Inode
 }
 
-// keep notes what the store knows of a file now. What is held shares memory
-// where it says the same: most sessions are called like their file.
+// keep notes what the store knows about a file now. Equal strings share memory:
+// most sessions are named like their file.
 func (im *importer) keep(f skein.SourceFile) {
 	k := knownFile{Format: f.Format, Size: f.Size, Mtime: f.Mtime, Inode: f.Inode, records: f.Records > 0}
 	if known := im.format(f.Format); known != nil {
@@ -53,7 +53,7 @@ func (im *importer) keep(f skein.SourceFile) {
 	}
 }
 
-// forget forgets a file that the store does not know any more.
+// forget forgets a file that the store no longer knows.
 func (im *importer) forget(path string) {
 	k, ok := im.files[path]
 	if !ok {
@@ -64,7 +64,7 @@ func (im *importer) forget(path string) {
 	delete(im.files, path)
 }
 
-// sharing returns part as it stands in text, if it does: it shares its memory.
+// sharing returns part as a substring of text if it occurs there, to share its memory.
 func sharing(text, part string) string {
 	if i := strings.LastIndex(text, part); i >= 0 {
 		return text[i : i+len(part)]
@@ -72,8 +72,8 @@ func sharing(text, part string) string {
 	return part
 }
 
-// stored returns all that the store knows of a file; nothing of one that it
-// does not know.
+// stored returns all that the store knows about a file; zero if it does not know
+// the file.
 //
 // The error is the store's.
 func (im *importer) stored(ctx context.Context, format, path string) (f skein.SourceFile, err error) {
@@ -87,7 +87,7 @@ func (im *importer) stored(ctx context.Context, format, path string) (f skein.So
 // pathsOf returns the files that a session is known to have been read from.
 func (im *importer) pathsOf(id skein.SessionID) []string { return im.sessions.of(string(id)) }
 
-// pathsOfID returns the files whose session has an ID in its own program.
+// pathsOfID returns the files whose session has this ID in its own program.
 func (im *importer) pathsOfID(format, id string) (paths []string) {
 	for _, all := range [][]string{im.sessions.of(id), im.others.of(format + "\x00" + id)} {
 		for _, path := range all {
@@ -102,7 +102,7 @@ func (im *importer) pathsOfID(format, id string) (paths []string) {
 // pathsBy is paths by a name. Most names have one.
 type pathsBy struct {
 	first map[string]string
-	more  map[string][]string // but the first
+	more  map[string][]string // all but the first
 }
 
 func newPathsBy() pathsBy { return pathsBy{map[string]string{}, map[string][]string{}} }

@@ -7,19 +7,19 @@ import (
 	"github.com/skein-dev/skein"
 )
 
-// A lack is what a format's reader makes of what was just written, and what that
-// lacks of the session: so that what a format has no place for is told, whatever
-// its Write thought of.
+// A lack collects what a format's reader makes of what was just written, to find what
+// of the session is missing there: what the format cannot hold is reported even if its
+// Write did not report it.
 type lack struct {
 	kinds   map[skein.Kind]int
 	notes   map[string]int
 	charged bool            // a request, or a message, has its usage
-	hours   map[int64]bool  // how much of what such put into a cache is there for an hour
-	tiers   map[string]bool // that they were served in
+	hours   map[int64]bool  // how much of the cache writes is cached for an hour
+	tiers   map[string]bool // the service tiers
 	title   string
 	about   skein.Titled
 	created skein.Created
-	hangs   bool // on another session
+	hangs   bool // it has a parent
 	changed skein.Changed
 	profile string
 }
@@ -28,7 +28,7 @@ func newLack() *lack {
 	return &lack{kinds: map[skein.Kind]int{}, notes: map[string]int{}, hours: map[int64]bool{}, tiers: map[string]bool{}}
 }
 
-// take takes in what a record made of the file's main session.
+// take adds what a record made of the file's main session.
 func (k *lack) take(m Made) {
 	for _, b := range m.Begin {
 		if b.Name == "" {
@@ -73,7 +73,7 @@ func (k *lack) event(e skein.Event) {
 	}
 }
 
-// charge takes in what a request, or a message, used and in which service tier.
+// charge adds what a request, or a message, used and in which service tier.
 func (k *lack) charge(u *skein.Usage, tier string) {
 	if u != nil {
 		k.charged, k.hours[u.CacheHour] = true, true
@@ -81,8 +81,8 @@ func (k *lack) charge(u *skein.Usage, tier string) {
 	k.tiers[tier] = true
 }
 
-// uncharged adds what is lacking of that. It is told even where the format has told
-// of the event: that is about its words.
+// uncharged adds what is missing of the usage. It is reported even if the format has
+// reported the event: that is about its text.
 func (k *lack) uncharged(at skein.Seq, u *skein.Usage, tier string, ls *Losses) {
 	switch {
 	case u != nil && !k.charged:
@@ -113,8 +113,7 @@ func (k *lack) change(c skein.Changed) {
 	}
 }
 
-// gists returns events with as much of them as tell asks for: what they say may be
-// long.
+// gists returns events with only what tell needs: their text may be long.
 func gists(evs []skein.Event) []skein.Event {
 	const long = 1 << 10
 	short := slices.Clone(evs)
@@ -144,8 +143,8 @@ func gists(evs []skein.Event) []skein.Event {
 	return short
 }
 
-// tell adds what is lacking to what the format has told of: not again what it
-// has told of in its own words.
+// tell adds what is missing to the losses, except what the format has already
+// reported in its own words.
 func (k *lack) tell(s skein.Session, evs []skein.Event, ls *Losses) {
 	first := map[skein.Seq]skein.Kind{}
 	counts := map[skein.Kind]int{}
@@ -201,7 +200,7 @@ func (k *lack) tell(s skein.Session, evs []skein.Event, ls *Losses) {
 	k.properties(s, ls)
 }
 
-// properties adds what is lacking of what the session is.
+// properties adds what is missing of the session's properties.
 func (k *lack) properties(s skein.Session, ls *Losses) {
 	at := max(1, s.Base+1)
 	says := func(word string) bool {
@@ -226,8 +225,8 @@ func (k *lack) properties(s skein.Session, ls *Losses) {
 	}
 }
 
-// itsModel tells that a session which another program began, or skein, does not bring
-// its model along: the program that goes on with it need not have that.
+// itsModel reports that a session begun by another program, or by skein, does not keep
+// its model: the program that continues it may not have that one.
 func (x *exporter) itsModel(s skein.Session, ls *Losses) {
 	theirs := s.Origin != nil && s.Origin.Format == x.format.Name
 	echoes := slices.ContainsFunc(*ls, func(l Loss) bool { return strings.HasPrefix(l.What, "model: ") })

@@ -10,11 +10,11 @@ import (
 	"path/filepath"
 )
 
-// maxLog is how long a log may be that we append to, in bytes.
+// maxLog is the longest log that is appended to, in bytes.
 const maxLog = 256 << 20
 
-// logBelow appends lines to the file at name, below home and with slashes, in
-// one write and less those that it has. It is made if there is none.
+// logBelow appends lines to the file at name, below home and with slashes, in one
+// write and without those that it already has. It creates the file if necessary.
 func logBelow(home, name string, lines []OutLine) (err error) {
 	root, err := openHome(home)
 	if err != nil {
@@ -54,7 +54,7 @@ func logBelow(home, name string, lines []OutLine) (err error) {
 	return errors.Join(err, f.Sync(), f.Close())
 }
 
-// readLog returns what is in a log, nil if there is none.
+// readLog returns the content of a log, nil if there is no file.
 func readLog(root *os.Root, at string) ([]byte, error) {
 	info, err := root.Stat(at)
 	switch {

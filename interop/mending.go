@@ -10,13 +10,13 @@ import (
 	"github.com/skein-dev/skein/store/lenient"
 )
 
-// legible returns s to be read around what is damaged: f's source records as far as
-// the sources still have them, and stand-ins for events.
+// legible returns s such that it can be read around what is damaged: f's source records
+// as far as the sources still have them, and placeholders for events.
 func legible(s skein.Store, f *Format, d damage) mending {
 	return newMending(lenient.Store(s, func(id skein.SessionID, e *skein.DamagedError) { d.add(id, e.Error()) }), f)
 }
 
-// damage is what of sessions is damaged, in words.
+// damage is what is damaged in each session, in words.
 type damage map[skein.SessionID][]string
 
 func (d damage) add(id skein.SessionID, what string) {
@@ -25,9 +25,9 @@ func (d damage) add(id skein.SessionID, what string) {
 	}
 }
 
-// A mending store takes source records of a format that are damaged in it from the
-// source itself, where that still begins with what was read: it says so by a
-// checksum of all of it. Nothing of that is stored.
+// A mending store replaces a format's source records that are damaged in it with those
+// in the source itself, if that still begins with what was read, as a checksum of all
+// of it shows. Nothing of that is stored.
 type mending struct {
 	skein.Store
 	skein.Sources
@@ -81,7 +81,7 @@ func (m mending) Records(ctx context.Context, format, path string, n int) iter.S
 }
 
 // there returns those records of a source that are damaged in the store, as they
-// stand in the source; none if that is not there, or is another one.
+// are in the source; nil if the source is missing or has changed.
 func (m mending) there(ctx context.Context, format, path string) map[int]skein.Record {
 	f, err := m.Sources.File(ctx, format, path)
 	if err != nil {
@@ -121,7 +121,7 @@ func (m mending) there(ctx context.Context, format, path string) map[int]skein.R
 		if len(bad) > 0 && bad[0].First <= r.rec.N {
 			rec := r.rec
 			rec.Raw = append([]byte(nil), rec.Raw...)
-			if len(echoes[hashRecord(rec.Raw)]) == 0 { // else it was made of events
+			if len(echoes[hashRecord(rec.Raw)]) == 0 { // otherwise it was made of events
 				if rec.Key = key; !again {
 					rec.Events = len(r.made.Items)
 				}

@@ -11,12 +11,12 @@ import (
 )
 
 // Earlier versions took the file that was read first for the original, and so some
-// stores have the original of two files as a fork of its copy. Where somebody names
-// the original, or asks for it again, the two are turned: the fork is taken out
-// first, then what it is a fork of, and both are read again as original.go does. At
-// every moment a file that is there says what is to be read again.
+// stores have the original of two files as a fork of its copy. If the user names
+// the original, or imports it again, the two are swapped: the fork is taken out
+// first, then its parent, and both are read again as original.go does. At every
+// moment an existing file records what is to be read again.
 
-// turnAll turns what is the wrong way round of the files that were asked for.
+// turnAll swaps originals and copies that are the wrong way round among the files given.
 func (im *importer) turnAll(ctx context.Context, found []candidate) error {
 	for _, c := range found {
 		if k, ok := im.files[c.path]; !ok || k.Session == "" || !im.opts.Again && !slices.Contains(im.named, c.path) {
@@ -35,8 +35,8 @@ func (im *importer) turnAll(ctx context.Context, found []candidate) error {
 	return nil
 }
 
-// misplaced returns as an elder a file whose session is a fork of one that was read
-// from a younger file; the zero elder for any other.
+// misplaced returns as an original a file whose session is a fork of one that was read
+// from a younger file; the zero original for any other.
 func (im *importer) misplaced(ctx context.Context, c candidate) (original, error) {
 	k := im.files[c.path]
 	format := im.format(k.Format)
@@ -53,14 +53,14 @@ func (im *importer) misplaced(ctx context.Context, c candidate) (original, error
 		return original{}, nil
 	}
 	for r, err := range skein.SourcesOf(im.store).Records(ctx, k.Format, c.path, 0) {
-		if err != nil || bytes.Contains(r.Raw, []byte(`"`+of.Origin.ID+`"`)) { // it is a copy by another name
+		if err != nil || bytes.Contains(r.Raw, []byte(`"`+of.Origin.ID+`"`)) { // it is a copy under another name
 			return original{}, err
 		}
 	}
 	return original{path: c.path, format: format, of: of.ID}, nil
 }
 
-// skip returns err, but for that of a session which is not there.
+// skip returns err, or nil if it says that a session does not exist.
 func skip(err error) error {
 	if errors.Is(err, skein.ErrNotFound) {
 		return nil
@@ -68,8 +68,8 @@ func skip(err error) error {
 	return err
 }
 
-// turn takes out all that hangs on the session that e is older than, then that one,
-// and reads them again.
+// turn takes out all that depends on the session that e is older than, then that
+// session, and reads them again.
 func (im *importer) turn(ctx context.Context, e original) error {
 	x := redo{original: e, made: reconcile.Made{}}
 	if ok, err := im.redoable(ctx, e.of, &x); !ok || err != nil {
@@ -91,7 +91,7 @@ func (im *importer) turn(ctx context.Context, e original) error {
 	}
 	for _, s := range rest.Sessions {
 		_, err := skein.LifecycleOf(im.store).Delete(ctx, s.ID, skein.Deletion{After: s.Last})
-		if errors.Is(err, skein.ErrLocked) || errors.Is(err, skein.ErrConflict) { // somebody works on it: all stays what it is
+		if errors.Is(err, skein.ErrLocked) || errors.Is(err, skein.ErrConflict) { // somebody is writing to it: everything stays unchanged
 			im.rereads[e.path] = maxRereads
 			return im.readAgain(ctx, e.format, young)
 		}
@@ -110,10 +110,10 @@ func (im *importer) turn(ctx context.Context, e original) error {
 	if err := im.rereadBehind(ctx, e); err != nil {
 		return err
 	}
-	return im.readAgain(ctx, e.format, young) // nothing, unless it stayed
+	return im.readAgain(ctx, e.format, young) // does nothing unless it stayed
 }
 
-// noteReread stores what is to be read again behind a file.
+// noteReread stores what is to be read again after a file.
 func (im *importer) noteReread(ctx context.Context, f skein.SourceFile, y reread) error {
 	st := decodeState(f.State)
 	st.Reread = &y

@@ -9,7 +9,7 @@ import (
 	"strings"
 )
 
-// Why a file gave nothing that somebody named.
+// Why a file that the user named yielded nothing.
 var (
 	errEmpty     = errors.New("it is empty")
 	errUnknown   = errors.New("no format knows it")
@@ -19,7 +19,7 @@ var (
 	errLocked    = errors.New("its session is locked by another program; import it again later")
 )
 
-// name notes which of the paths are files. One that cannot be looked at has failed
+// name notes which of the paths are files. A path that cannot be examined has failed
 // already.
 func (im *importer) name(paths []string) {
 	for _, p := range paths {
@@ -36,7 +36,7 @@ func (im *importer) name(paths []string) {
 	}
 }
 
-// leaves counts a file that is left out in n, or names it as failed if somebody
+// leaves counts a file that is left out in n, or reports it as failed if the user
 // named it.
 func (im *importer) leaves(path string, n *int, why error) {
 	if slices.Contains(im.named, path) {
@@ -46,8 +46,8 @@ func (im *importer) leaves(path string, n *int, why error) {
 	*n++
 }
 
-// skips says what was left out of sources that were read; what somebody named has
-// failed.
+// skips reports what was left out of sources that were read; if the user named it, it
+// has failed.
 func (im *importer) skips(all []Skip, fail func(path string, err error)) {
 	for _, s := range all {
 		if slices.Contains(im.named, s.Path) {
@@ -58,8 +58,8 @@ func (im *importer) skips(all []Skip, fail func(path string, err error)) {
 	}
 }
 
-// barren names the files that gave nothing, now or before, though they were
-// named, unless they are named already.
+// barren reports the files that yielded nothing, now or before, although they were
+// named, unless they are reported already.
 //
 // The error is the store's.
 func (im *importer) barren(ctx context.Context) error {
@@ -78,7 +78,7 @@ func (im *importer) barren(ctx context.Context) error {
 	return nil
 }
 
-// barrenness returns why a file gave no session, nil if it did.
+// barrenness returns why a file yielded no session, nil if it did.
 func (im *importer) barrenness(ctx context.Context, path string) (why, err error) {
 	if c, strange := im.strange[path]; strange {
 		im.rep.Unmatched--

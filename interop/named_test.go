@@ -12,7 +12,7 @@ import (
 	"github.com/skein-dev/skein/interop"
 )
 
-// names imports files of a place that somebody named.
+// names imports files of a place as if the user had named them.
 func (p *place) names(o interop.Options, files ...string) interop.Report {
 	p.Helper()
 	o.Named = true
@@ -26,8 +26,8 @@ func (p *place) names(o interop.Options, files ...string) interop.Report {
 	return rep
 }
 
-// What gave nothing is named with the reason, each time; what lies in a folder
-// that was named is only counted.
+// A file that yielded nothing is reported with the reason, each time; files in a folder
+// that was named are only counted.
 func TestANamedFileThatGivesNothingFails(t *testing.T) {
 	for name, tt := range map[string]struct {
 		file, data, why string
@@ -84,7 +84,7 @@ func TestANamedFileThatIsLeftOutFails(t *testing.T) {
 	}
 }
 
-// A session in whose place the file alone was read is not all that somebody named.
+// A named file has failed if it was read without the session in its side file.
 func TestANamedFileWithADamagedSideFileFails(t *testing.T) {
 	for _, named := range []bool{true, false} {
 		p := newPlace(t)
@@ -103,7 +103,7 @@ func TestANamedFileWithADamagedSideFileFails(t *testing.T) {
 	}
 }
 
-// One path that does not exist keeps no other from being taken.
+// A path that does not exist does not keep others from being imported.
 func TestANamedPathThatDoesNotExistFailsAlone(t *testing.T) {
 	for _, files := range [][]string{{"a.toy", "b.toy"}, {"b.toy", "a.toy"}, {"b.toy", "a.toy", "b.toy"}} {
 		p := newPlace(t)
@@ -120,7 +120,7 @@ func TestANamedPathThatDoesNotExistFailsAlone(t *testing.T) {
 	}
 }
 
-// What is quoted in other text is no record.
+// A quotation in other text is not a record.
 func TestOnlyFilesOfRecordsAreKnownByWhatIsInThem(t *testing.T) {
 	known := toy()
 	known.Match = func(_ string, head []byte) (g interop.Guess) {

@@ -12,7 +12,7 @@ import (
 	"github.com/skein-dev/skein/interop"
 )
 
-// What can have no end is not read, and what somebody named is not passed over.
+// A file that may have no end is not read, and if the user named it, it is reported.
 func TestWhatIsNoFileFailsIfItIsNamed(t *testing.T) {
 	for what, put := range map[string]func(path string) error{
 		"a named pipe": func(path string) error { return syscall.Mkfifo(path, 0o600) },

@@ -11,7 +11,7 @@ import (
 
 var errIrregular = errors.New("no regular file")
 
-// open opens a regular file for reading and says what it is now.
+// open opens a regular file for reading and returns its current state.
 func open(path string) (*os.File, candidate, error) {
 	f, err := os.OpenFile(path, openFlags, 0)
 	if err != nil {
@@ -28,7 +28,7 @@ func open(path string) (*os.File, candidate, error) {
 	return f, candidate{path, info.Size(), info.ModTime().UnixNano(), inode(info)}, nil
 }
 
-// headLen is how much of a file is looked at to see whose it is.
+// headLen is how much of a file is examined to find its format.
 const headLen = 4096
 
 // head returns the first bytes of f and goes back to its start.

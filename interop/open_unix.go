@@ -9,7 +9,7 @@ import (
 )
 
 // openFlags keep an open from waiting for a FIFO's writer and from following
-// a link that was put in a file's place.
+// a link that replaced a file.
 const openFlags = os.O_RDONLY | syscall.O_NONBLOCK | syscall.O_NOFOLLOW
 
 func inode(info fs.FileInfo) uint64 {

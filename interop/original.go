@@ -14,37 +14,37 @@ import (
 	"github.com/skein-dev/skein/interop/reconcile"
 )
 
-// Which of two files is the original must not depend on which was read first.
-// Where a copy was, what both have stands in its session. When the original
-// comes, the copy's session is taken out, the original is read, and then the
-// copy again, as the fork that it is. That is done only where nothing can be
-// lost: all that the session has came from its file, and the file is there with
-// every byte of it. Before anything is taken out the original's state says what
-// is to be read again, so that after a kill the next import does it.
+// Which of two files is the original must not depend on which was read first. If a
+// copy was read first, the events that both have are in its session. When the original
+// comes, the copy's session is taken out, the original is read, and then the copy
+// again, as the fork that it is. That is done only if nothing can be lost: everything
+// in the session came from its file, and the file is there with every byte of it.
+// Before anything is taken out, the original's state records what is to be read again,
+// so that after a kill the next import does it.
 
-// An original is a file that is older than what it would be a copy of.
+// An original is a file that is older than the one that it would be a copy of.
 type original struct {
 	path   string
 	format *Format
 	of     skein.SessionID // the session that it is older than
-	again  []ended         // that this import took out already, its own among them
+	again  []ended         // that this import took out already, including its own
 }
 
-// An ended is a session that is taken out as long as it ends there: what somebody
-// has added stays.
+// An ended is a session to be taken out if it still ends there: what somebody has
+// added since stays.
 type ended struct {
 	ID   skein.SessionID `json:"id"`
 	Last skein.Seq       `json:"last"`
 }
 
-// A reread is what is to be read again behind a file.
+// A reread is what is to be read again after a file.
 type reread struct {
 	Files    []string `json:"files"`
-	Sessions []ended  `json:"sessions,omitempty"` // that stand in these, and are taken out; forks before what they are forks of
-	Kids     []ended  `json:"kids,omitempty"`     // children in these, to be taken out with them
+	Sessions []ended  `json:"sessions,omitempty"` // in these files, to be taken out; forks before their parents
+	Kids     []ended  `json:"kids,omitempty"`     // children in these files, to be taken out with them
 }
 
-// A redo collects what is to be read again behind an elder.
+// A redo collects what is to be read again after an original.
 type redo struct {
 	original
 	reread
@@ -57,12 +57,12 @@ const maxRereads = 8
 // errOriginal says that a file is read on only after its copies were taken out.
 var errOriginal = errors.New("its copies were read before it")
 
-// brings reports whether a session is stored also where it was deleted: as this
-// import did, not where a person did.
+// brings reports whether a session is stored even if it was deleted: yes if this
+// import deleted it, no if a person did.
 func (im *importer) brings(id skein.SessionID) bool { return im.opts.Again || im.again[id] }
 
-// checkOriginal returns errOriginal if the file is older than a session that it shares a record
-// with, which stands at places, and that session can be read again.
+// checkOriginal returns errOriginal if the file is older than a session that it shares
+// a record with, whose events are at places, and that session can be read again.
 func (c *copier) checkOriginal(ctx context.Context, r read, places []skein.Place) error {
 	t := c.t
 	if t.w.unit != nil || t.w.packed || t.im.ours != "" || t.im.rereads[t.file.Path] >= maxRereads {
@@ -96,8 +96,8 @@ func (c *copier) checkOriginal(ctx context.Context, r read, places []skein.Place
 
 // isOlder reports whether the file is older than the one that session id was read
 // from: by the times of a record that both have, which some programs set anew in a
-// copy, and else by those of the files. Copies under one ID are one session, and a file
-// whose records say that they are the other session's is a copy of it by another name.
+// copy, or else by those of the files. Copies under one ID are one session, and a file
+// whose records name the other session as theirs is a copy of it under another name.
 func (t *target) isOlder(ctx context.Context, id skein.SessionID, raw []byte, mine, theirs skein.Event) (bool, error) {
 	s, err := t.im.store.Session(ctx, id)
 	if err != nil {
@@ -105,7 +105,7 @@ func (t *target) isOlder(ctx context.Context, id skein.SessionID, raw []byte, mi
 	}
 	o, paths := s.Origin, t.im.pathsOf(id)
 	switch {
-	case o == nil, o.Format != t.w.format.Name, o.ID == "", t.file.ID == "", len(paths) != 1: // nobody knows
+	case o == nil, o.Format != t.w.format.Name, o.ID == "", t.file.ID == "", len(paths) != 1: // unknown
 		return false, nil
 	case o.ID == t.file.ID, bytes.Contains(raw, []byte(`"`+o.ID+`"`)):
 		return false, nil
@@ -146,7 +146,7 @@ func (im *importer) redoable(ctx context.Context, id skein.SessionID, x *redo) (
 	case len(paths) > 1, !slices.Contains(x.Files, s.Origin.Path):
 		return false, nil
 	}
-	for f, err := range skein.SourcesOf(im.store).Files(ctx, x.format.Name) { // what only repeats it is forgotten with it
+	for f, err := range skein.SourcesOf(im.store).Files(ctx, x.format.Name) { // a file that only repeats it is forgotten with it
 		if err != nil {
 			return false, err
 		}
@@ -168,7 +168,7 @@ func (im *importer) redoable(ctx context.Context, id skein.SessionID, x *redo) (
 				return false, err
 			}
 			if k.Parent.Why == skein.Child && (k.Origin == nil || len(im.pathsOf(k.ID)) > 0 || !slices.Contains(x.Files, k.Origin.Path)) {
-				continue // it has no part of it, and finds it again
+				continue // it has no part of it, and will find it again
 			}
 			if ok, err := im.redoable(ctx, k.ID, x); !ok || err != nil {
 				return false, err
@@ -188,7 +188,7 @@ func (y *reread) has(id skein.SessionID) bool {
 }
 
 // rereadable adds a file to x, and reports whether all that is stored of it came
-// from it and is there.
+// from it and is still in it.
 func (im *importer) rereadable(ctx context.Context, x *redo, path string) (bool, error) {
 	f, err := im.stored(ctx, x.format.Name, path)
 	st := decodeState(f.State)
@@ -222,8 +222,9 @@ func (im *importer) rereadable(ctx context.Context, x *redo, path string) (bool,
 	return true, nil
 }
 
-// rereadAll reads the files again that are copies of what came after them, here and
-// in an import that was stopped. The error is one that the next file would meet too.
+// rereadAll reads the files again that are copies of files read after them, in this
+// import or one that was stopped. It returns only an error that would affect the next
+// file too.
 func (im *importer) rereadAll(ctx context.Context) error {
 	for path, k := range im.files {
 		f := im.format(k.Format)
@@ -244,7 +245,7 @@ func (im *importer) rereadAll(ctx context.Context) error {
 	return nil
 }
 
-// rereadBehind takes out the copies of a file, and reads it, and them behind it.
+// rereadBehind takes out the copies of a file, then reads it and after it the copies.
 func (im *importer) rereadBehind(ctx context.Context, e original) error {
 	im.rereads[e.path]++
 	if err := im.takeOut(ctx, e); err != nil {
@@ -255,16 +256,16 @@ func (im *importer) rereadBehind(ctx context.Context, e original) error {
 	return im.readAgain(ctx, e.format, e.path)
 }
 
-// takeOut deletes the copies of a file, once its state says which they are. They are
-// looked at anew: since it was found, something may have been said in them, or they
-// were read again themselves.
+// takeOut deletes the copies of a file, once its state names them. They are checked
+// again first: since the file was found, something may have been said in them, or they
+// may have been read again themselves.
 func (im *importer) takeOut(ctx context.Context, e original) error {
 	x := redo{original: e, made: reconcile.Made{}}
 	ok, err := im.redoable(ctx, e.of, &x)
 	if err != nil && !errors.Is(err, skein.ErrNotFound) {
 		return err
 	}
-	if !ok { // it stays what it is
+	if !ok { // it stays unchanged
 		x.reread, im.rereads[e.path] = reread{}, maxRereads
 	}
 	f, err := im.stored(ctx, e.format.Name, e.path)
@@ -284,7 +285,7 @@ func (im *importer) takeOut(ctx context.Context, e original) error {
 	}
 	for _, s := range x.Sessions {
 		switch _, err := skein.LifecycleOf(im.store).Delete(ctx, s.ID, skein.Deletion{After: s.Last}); {
-		case errors.Is(err, skein.ErrLocked), errors.Is(err, skein.ErrConflict): // somebody works on it: it stays what it is
+		case errors.Is(err, skein.ErrLocked), errors.Is(err, skein.ErrConflict): // somebody is writing to it: it stays unchanged
 			im.rereads[e.path] = maxRereads
 			return nil
 		case err != nil && !errors.Is(err, skein.ErrNotFound):
@@ -294,18 +295,18 @@ func (im *importer) takeOut(ctx context.Context, e original) error {
 	return nil
 }
 
-// readAgain reads a file whose copies were taken out, and those behind it.
+// readAgain reads a file whose copies were taken out, and then the copies.
 func (im *importer) readAgain(ctx context.Context, format *Format, path string) error {
 	f, err := im.stored(ctx, format.Name, path)
 	if err != nil {
 		return im.fails(ctx, path, err)
 	}
 	y := decodeState(f.State).Reread
-	if y == nil { // it could not be noted
+	if y == nil { // it could not be stored
 		return nil
 	}
 	copies, err := im.takenOut(ctx, format.Name, y.Files)
-	if err == nil && f.Size == -1 { // nothing of it has been read yet, and so none of them are its own
+	if err == nil && f.Size == -1 { // nothing of it has been read yet, so none of the sessions are its own
 		err = im.orphans(ctx, format.Name, y.Kids)
 	}
 	if err != nil {
@@ -351,8 +352,8 @@ func (im *importer) orphans(ctx context.Context, format string, kids []ended) er
 	return nil
 }
 
-// takenOut returns which of the files at paths the store does not know, or not to
-// their ends, in their order. The error is the store's.
+// takenOut returns, in order, those of the files at paths that the store does not know
+// or has not read to the end. The error is the store's.
 func (im *importer) takenOut(ctx context.Context, format string, paths []string) (out []candidate, err error) {
 	for _, path := range paths {
 		switch f, err := skein.SourcesOf(im.store).File(ctx, format, path); {
@@ -372,8 +373,8 @@ func (im *importer) takenOut(ctx context.Context, format string, paths []string)
 	return out, nil
 }
 
-// readOne reads a file that the walk did not find, or did before. What a copy has
-// was reported when it was read first.
+// readOne reads a file that the walk did not find, or found before. What a copy has
+// was reported when it was first read.
 func (im *importer) readOne(ctx context.Context, format *Format, path string, isCopy bool) error {
 	c, there := look(path)
 	if !there {
@@ -403,7 +404,7 @@ func (im *importer) readOne(ctx context.Context, format *Format, path string, is
 	return err
 }
 
-// note stores what is known of a file.
+// note stores what is known about a file.
 func (im *importer) note(ctx context.Context, f skein.SourceFile) error {
 	_, err := im.store.Append(ctx, skein.Batch{Session: f.Session, Import: &skein.Import{File: f}})
 	if err == nil {

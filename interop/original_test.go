@@ -13,7 +13,7 @@ import (
 	"github.com/skein-dev/skein/interop"
 )
 
-// TestTheFileThatWasMadeFirstIsTheOriginalInWhateverOrderTheyCome brings files in
+// TestTheFileThatWasMadeFirstIsTheOriginalInWhateverOrderTheyCome imports files
 // one by one in each order, all at once, and some before the others.
 func TestTheFileThatWasMadeFirstIsTheOriginalInWhateverOrderTheyCome(t *testing.T) {
 	for name, c := range map[string]struct {
@@ -99,8 +99,8 @@ func permutations(of []string) (all [][]string) {
 	return all
 }
 
-// What would be lost if it were read again keeps a fork as it is: then the
-// original becomes the fork.
+// A fork of which something would be lost if it were read again stays unchanged: then
+// the original becomes the fork.
 func TestAForkThatHasMoreThanItsFileStaysWhatItIs(t *testing.T) {
 	ctx := context.Background()
 	for name, do := range map[string]func(p *place){
@@ -140,7 +140,7 @@ func TestAForkThatHasMoreThanItsFileStaysWhatItIs(t *testing.T) {
 	}
 }
 
-// theWrongWayRound has the fork b and the original a the wrong way round, as earlier
+// theWrongWayRound returns a place with the fork b and the original a swapped, as earlier
 // versions left them: a became a fork of b, and c is one of a.
 func theWrongWayRound(t *testing.T) *place {
 	t.Helper()
@@ -149,7 +149,7 @@ func theWrongWayRound(t *testing.T) *place {
 	p.write("b.toy", "a1", "k1/k", "a2", "b1", "l1/l")
 	p.write("c.toy", "a1", "k1/k", "a2", "a3", "c1")
 	p.names(interop.Options{}, "b.toy")
-	lease, err := skein.LeasesOf(p.store).Acquire(t.Context(), "b", skein.LeaseRequest{Program: "test"}) // so it stays what it is
+	lease, err := skein.LeasesOf(p.store).Acquire(t.Context(), "b", skein.LeaseRequest{Program: "test"}) // so it stays unchanged
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -163,7 +163,7 @@ func theWrongWayRound(t *testing.T) *place {
 }
 
 // A store in which the original is the fork of its copy, as earlier versions left
-// them, is put right when somebody names the files, or asks for them again.
+// them, is repaired when the user names the files, or imports them again.
 func TestAnOriginalThatIsTheForkOfItsCopyIsTurned(t *testing.T) {
 	for name, ask := range map[string]func(p *place){
 		"named": func(p *place) { p.names(interop.Options{}, "a.toy", "b.toy") },
@@ -206,7 +206,7 @@ func TestAnOriginalThatIsTheForkOfItsCopyIsTurned(t *testing.T) {
 	}
 }
 
-// What somebody adds at any moment until a fork is taken out keeps it as it is.
+// If somebody adds something at any moment until a fork is taken out, it stays unchanged.
 func TestAForkThatSomebodyGoesOnWithMeanwhileStays(t *testing.T) {
 	p := newPlace(t)
 	p.write("a.toy", "a1", "a2", "a3")
@@ -223,7 +223,7 @@ func TestAForkThatSomebodyGoesOnWithMeanwhileStays(t *testing.T) {
 	p.wants("l", "child(b@4) l1")
 }
 
-// A lateSayer is a store where something is said right before the first deletion.
+// A lateSayer is a store in which something is said right before the first deletion.
 type lateSayer struct {
 	skein.Store
 	skein.Lifecycle
@@ -240,7 +240,7 @@ func (l *lateSayer) Delete(ctx context.Context, id skein.SessionID, d skein.Dele
 	return skein.LifecycleOf(l.Store).Delete(ctx, id, d)
 }
 
-// What a person destroyed is not brought back because a copy of it is read again.
+// What a person purged is not restored when a copy of it is read again.
 func TestWhatWasDestroyedStaysSoWhateverIsReadAgain(t *testing.T) {
 	p := newPlace(t)
 	p.write("a.toy", "a1", "k1/k", "a2")
@@ -263,7 +263,7 @@ func TestWhatWasDestroyedStaysSoWhateverIsReadAgain(t *testing.T) {
 	}
 }
 
-// A kill between any two steps leaves what the next import ends.
+// After a kill between any two steps, the next import completes the rest.
 func TestAnImportThatIsStoppedWhileAForkIsReadAgainLosesNothing(t *testing.T) {
 	for n := 1; ; n++ {
 		p := newPlace(t)
@@ -291,8 +291,8 @@ func TestAnImportThatIsStoppedWhileAForkIsReadAgainLosesNothing(t *testing.T) {
 	}
 }
 
-// A kill between any two steps of a turn loses nothing either, and the next import
-// of the files does it.
+// A kill between any two steps of a swap loses nothing either, and the next import
+// of the files completes it.
 func TestATurnThatIsStoppedLosesNothing(t *testing.T) {
 	for n := 1; ; n++ {
 		p := theWrongWayRound(t)
@@ -322,7 +322,7 @@ func TestATurnThatIsStoppedLosesNothing(t *testing.T) {
 	}
 }
 
-// What somebody has added to one of the two keeps them as they are.
+// If somebody has added to either of the two, both stay unchanged.
 func TestWhatSomebodyAddedToIsNotTurned(t *testing.T) {
 	for _, id := range []string{"a", "b", "c"} {
 		p := theWrongWayRound(t)
@@ -332,7 +332,7 @@ func TestWhatSomebodyAddedToIsNotTurned(t *testing.T) {
 	}
 }
 
-// Somebody who works on one of them keeps them as they are, with all that they have.
+// While somebody is writing to one of them, both stay unchanged, with all their events.
 func TestWhatSomebodyWorksOnIsNotTurned(t *testing.T) {
 	for _, id := range []skein.SessionID{"a", "b", "c"} {
 		p := theWrongWayRound(t)
@@ -360,7 +360,7 @@ func TestWhatSomebodyWorksOnIsNotTurned(t *testing.T) {
 	}
 }
 
-// A fault is a store that ends before its n-th write.
+// A fault is a store that stops working before its n-th write.
 type fault struct {
 	skein.Store
 	skein.Leases
@@ -400,7 +400,7 @@ func (f *fault) Acquire(ctx context.Context, id skein.SessionID, r skein.LeaseRe
 	return skein.LeasesOf(f.Store).Acquire(ctx, id, r)
 }
 
-// The costs of what both have are the original's, in whatever order they come.
+// The usage of shared requests counts for the original, in whatever order the files come.
 func TestWhatAForkRepeatsIsTheOriginalsInWhateverOrderTheyCome(t *testing.T) {
 	p := newPlace(t)
 	p.write("a.toy", "a1", "a2")

@@ -42,7 +42,7 @@ func TestWhatOnlyLooksAlikeIsNamedAndLeftAlone(t *testing.T) {
 	}
 }
 
-// Whatever is known of a program's kin later.
+// This holds whatever is learned about a program's kin later.
 func TestWhatWasTakenInGoesOn(t *testing.T) {
 	p := newPlace(t)
 	p.write(".puppet/a.toy", "a1")
@@ -87,5 +87,5 @@ func TestANamedFileIsOfTheFormatThatIsSaid(t *testing.T) {
 	}
 }
 
-// never is a Document that knows nothing.
+// never is a Document that recognizes nothing.
 func never(string, []byte) interop.Guess { return interop.Guess{} }

@@ -20,14 +20,14 @@ import (
 	"github.com/skein-dev/skein/internal/lines"
 )
 
-// A currentSource is a source, as it is now, that a session is to be written to.
+// A currentSource is a source, in its current state, for a session to be written to.
 type currentSource struct {
 	work *work
 	sum  string // see summer
 }
 
 // each calls f with each record. The error is f's, that of reading, or wraps
-// [ErrChanged] if the source is not as it was when it was read first.
+// [ErrChanged] if the source has changed since it was first read.
 func (is *currentSource) each(ctx context.Context, f func(raw []byte) error) error {
 	is.work.stream = newStream(is.work.format, is.work.file())
 	sum := newSummer(is.work.unit != nil)
@@ -43,7 +43,7 @@ func (is *currentSource) each(ctx context.Context, f func(raw []byte) error) err
 	return err
 }
 
-// lines returns what it has. Errors are those of each.
+// lines returns the source's lines. Errors are those of each.
 func (is *currentSource) lines(ctx context.Context) (*lines.Lines, error) {
 	var all [][]byte
 	err := is.each(ctx, func(raw []byte) error {
@@ -53,8 +53,8 @@ func (is *currentSource) lines(ctx context.Context) (*lines.Lines, error) {
 	return lines.New(all...), err
 }
 
-// A summer sums up what the records of a source say: not when a file of it was
-// changed, nor which rowids its rows have.
+// A summer computes a checksum of what the records of a source say, ignoring the times
+// of file changes and the rowids of rows.
 type summer struct {
 	hash.Hash
 	unit bool
@@ -70,8 +70,8 @@ func (s summer) add(raw []byte) {
 
 func (s summer) String() string { return hex.EncodeToString(s.Sum(nil)) }
 
-// units is the unit that was looked at last, and the sources that it has. It is
-// good until something is written.
+// units is the unit that was looked at last, and its sources. It is valid until
+// something is written.
 type units struct {
 	path  string
 	unit  *opened
@@ -86,7 +86,7 @@ func (u *units) close() (err error) {
 	return err
 }
 
-// source returns the unit of a text, nil for a file, and whether it has the
+// source returns the unit of a text, nil for a file, and whether the unit has the
 // text's source.
 func (x *exporter) source(ctx context.Context, t Text) (*opened, bool, error) {
 	if x.format.Put == nil || !x.inUnit(t) {
@@ -120,7 +120,7 @@ func (x *exporter) source(ctx context.Context, t Text) (*opened, bool, error) {
 	return x.looked.unit, x.looked.names[t.Name], nil
 }
 
-// current reads the source that a text is to be; nil if it is not there.
+// current reads the source that a text is written to; nil if it does not exist.
 func (x *exporter) current(ctx context.Context, t Text) (*currentSource, error) {
 	if !filepath.IsLocal(filepath.FromSlash(t.Path)) {
 		return nil, nil
@@ -134,9 +134,9 @@ func (x *exporter) current(ctx context.Context, t Text) (*currentSource, error) 
 	return is, is.each(ctx, func([]byte) error { return nil })
 }
 
-// place writes a session where it was not written before, or what has become of
-// it since: what lies there is replaced if it is as it was written or read here,
-// or is to be replaced whoever wrote it.
+// place writes a session where it has not been written before, or over an earlier
+// version of it: an existing source is replaced if it has not changed since it was
+// written or read here, or if it is to be replaced whoever wrote it.
 //
 // The error wraps [ErrChanged] if somebody else has changed it, and
 // [skein.ErrExists] if it is the file that the session came from.
@@ -151,7 +151,7 @@ func (x *exporter) place(ctx context.Context, w inBatch, p provenanceOf) error {
 	}
 	at := filepath.Join(x.home, filepath.FromSlash(t.Path))
 	head := x.headOf(*t)
-	cut := false // it was being written, and ended
+	cut := false // it was being written, and the write was interrupted
 	if head.Session == w.sess.ID {
 		if cut, err = head.wrote(ctx, is, x.format.Put != nil && x.inUnit(*t)); err != nil {
 			return err
@@ -172,7 +172,7 @@ func (x *exporter) place(ctx context.Context, w inBatch, p provenanceOf) error {
 	switch {
 	case x.o.NoSide && slices.Equal(hashOf(t.lines()), hashOf(was)):
 		return x.leave(ctx, w)
-	case w.exactly != "" && ours: // it was written anew before, and has a new name, say
+	case w.exactly != "" && ours: // it was written anew before, and has a new name, for example
 		x.anew[w.sess.ID] = true
 		return x.one(ctx, w.sess)
 	case p.found && p.file.Path == sourcePath(realPath(at), t.Name):
@@ -198,7 +198,7 @@ func (x *exporter) place(ctx context.Context, w inBatch, p provenanceOf) error {
 	return x.take(ctx, w)
 }
 
-// altered is an [ErrChanged]: it says which source is not as it was written.
+// altered is an [ErrChanged]: it says which source has changed since it was written.
 type altered string
 
 func (a altered) Error() string { return string(a) + ": somebody else has written to it since" }
@@ -211,8 +211,8 @@ func realPath(path string) string {
 	return path
 }
 
-// asStored reports whether a source is as it was when the session was read from
-// it, there or elsewhere, and that is known.
+// asStored reports whether a source is known to be as it was when the session was read
+// from it, there or elsewhere.
 func (x *exporter) asStored(ctx context.Context, p provenanceOf, is *currentSource) (bool, error) {
 	if !p.found {
 		return false, nil
@@ -230,15 +230,15 @@ func (x *exporter) asStored(ctx context.Context, p provenanceOf, is *currentSour
 	return sum.String() == is.sum, nil
 }
 
-// hashOf returns what stands for a text.
+// hashOf returns a hash of a text.
 func hashOf(text io.Reader) []byte {
 	h := sha256.New()
 	_, _ = io.Copy(h, text) // neither fails
 	return h.Sum(nil)
 }
 
-// leave says of a session that it stands there as it is. A log that all sessions
-// share gets its lines, if it has not got them.
+// leave reports a session as there, unchanged. A log shared by all sessions gets its
+// lines, if they are not in it yet.
 func (x *exporter) leave(ctx context.Context, w inBatch) error {
 	logs := slices.DeleteFunc(slices.Clone(w.wrote.Texts), func(t Text) bool { return !t.Log })
 	if len(logs) > 0 {
@@ -252,7 +252,7 @@ func (x *exporter) leave(ctx context.Context, w inBatch) error {
 }
 
 // sync writes what is new to a source that was read since it was written: what
-// its program has added is in the session, or comes into it now.
+// its program has added is in the session, or is imported now.
 func (x *exporter) sync(ctx context.Context, w inBatch) error {
 	if x.flush(ctx); x.now.err != nil {
 		return x.now.err
@@ -268,8 +268,8 @@ func (x *exporter) sync(ctx context.Context, w inBatch) error {
 	return nil
 }
 
-// knows tells the store what a source has that was replaced, of which it knew
-// what it had before.
+// knows tells the store the new records of a source that was replaced, if the store
+// knew the old ones.
 func (x *exporter) knows(ctx context.Context, w inBatch, list echoes) error {
 	if w.known == nil {
 		return nil
@@ -297,8 +297,8 @@ func (x *exporter) knows(ctx context.Context, w inBatch, list echoes) error {
 	return err
 }
 
-// drops reports whether files of a folder that was so would be removed by writing the
-// text there.
+// drops reports whether writing the text there would remove files from a folder whose
+// lines are was.
 func (t Text) drops(was *lines.Lines) bool {
 	t.was = was
 	for _, line := range t.gone() {
@@ -309,9 +309,8 @@ func (t Text) drops(was *lines.Lines) bool {
 	return false
 }
 
-// gone returns what a source has that is to be there no more: its rows, for those
-// that take their place have rowids of their own, and the files that it is not to
-// have.
+// gone returns what is to be removed from a source: its rows, since those that replace
+// them have rowids of their own, and the files that it should no longer have.
 func (t *Text) gone() (gone [][]byte) {
 	has := map[string]bool{}
 	now, was := t.lines(), t.was.Again()
@@ -333,8 +332,7 @@ func (t *Text) gone() (gone [][]byte) {
 	return gone
 }
 
-// ancestor returns where the session lies that another one hangs on, if it was
-// written to this home before.
+// ancestor returns where a session's parent is, if it was written to this home before.
 func (x *exporter) ancestor(ctx context.Context, sess skein.Session) (Spot, bool) {
 	if x.asked[sess.ID] || x.format.Write == nil {
 		return Spot{}, false

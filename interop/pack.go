@@ -12,17 +12,17 @@ import (
 	"github.com/klauspost/compress/zstd"
 )
 
-// So much is unpacked of a file at most, in bytes. What is short is unpacked
-// however well it was packed.
+// A file is unpacked up to these limits, in bytes. A short one is unpacked whatever its
+// compression ratio.
 const (
 	maxUnpacked = 8 << 30
 	maxRatio    = 500 // agents' lines come to 10 to 50
 	freeOfRatio = 32 << 20
-	maxWindow   = 64 << 20 // of zstd: how far back it refers, all of which is in memory
+	maxWindow   = 64 << 20 // zstd's window: how far back it refers, all held in memory
 )
 
-// packings are how files are packed, by what is behind their names, and how
-// such a file begins.
+// packings are how files are packed, by the suffix of their names, and how such a
+// file begins.
 var packings = [...]struct {
 	suffix string
 	magic  []byte
@@ -41,7 +41,7 @@ func openZstd(r io.Reader) (io.ReadCloser, error) {
 }
 
 // PlainName returns the name that a file has when it is unpacked, and whether
-// that is another one: whether it ends in .gz or .zst.
+// that is a different one: whether it ends in .gz or .zst.
 func PlainName(path string) (name string, packed bool) {
 	for _, p := range packings {
 		if name, ok := strings.CutSuffix(path, p.suffix); ok {
@@ -51,12 +51,12 @@ func PlainName(path string) (name string, packed bool) {
 	return path, false
 }
 
-// Unpack returns what r, the file at path, holds that is packed by its name, as
-// [PlainName] says, and false if it is not. The caller closes it.
+// Unpack returns the content of r, the file at path, if it is packed according to its
+// name, as [PlainName] says, and false if it is not. The caller closes it.
 //
 // The error says that it is not packed that way. Reading ends with an error
-// where that is damaged, and where it becomes longer than a session can be: 8
-// GB, or, after the first 32 MB, 500 times as much as was read of r.
+// where the packing is damaged, and where the content becomes longer than a session can
+// be: 8 GB, or, after the first 32 MB, 500 times as much as was read of r.
 func Unpack(path string, r io.Reader) (io.ReadCloser, bool, error) {
 	for _, p := range packings {
 		if !strings.HasSuffix(path, p.suffix) {
@@ -82,8 +82,7 @@ func Unpack(path string, r io.Reader) (io.ReadCloser, bool, error) {
 // errNotPacked says that a file is not packed as its name says.
 var errNotPacked = errors.New("it is not packed as its name says")
 
-// unpacked is a stream that ends with an error where it is longer than it may
-// be.
+// unpacked is a stream that ends with an error where it exceeds the limits.
 type unpacked struct {
 	how    string
 	from   io.ReadCloser
@@ -91,8 +90,8 @@ type unpacked struct {
 	n      int64 // bytes that came out
 }
 
-// Read implements [io.Reader]; errors are those of the packing, and of too long
-// a stream.
+// Read implements [io.Reader]; errors are those of the packing, and of a stream that is
+// too long.
 func (u *unpacked) Read(b []byte) (int, error) {
 	switch {
 	case u.n >= maxUnpacked:
@@ -111,7 +110,7 @@ func (u *unpacked) Read(b []byte) (int, error) {
 // Close implements [io.Closer]; errors are those of the packing.
 func (u *unpacked) Close() error { return u.from.Close() }
 
-// A readable is a packed stream that ends where it is damaged, so that all
+// A readable is a packed stream that ends where it is damaged, so that everything
 // before that is read; damage then says what is wrong.
 type readable struct {
 	r      io.Reader

@@ -19,7 +19,7 @@ import (
 	"github.com/skein-dev/skein/interop"
 )
 
-// pack packs data as a name says.
+// pack packs data in the way that the name says.
 func pack(t testing.TB, name string, data []byte) []byte {
 	t.Helper()
 	var b bytes.Buffer
@@ -206,8 +206,8 @@ func TestAPackedDatabaseIsRead(t *testing.T) {
 	}
 }
 
-// Whatever is wrong with a packed file: what comes before is taken, and the file
-// is named each time until it is whole.
+// Whatever is wrong with a packed file, what comes before is imported, and the file
+// is reported each time until it is whole.
 func TestWhatIsReadableOfADamagedPackedFileIsTaken(t *testing.T) {
 	text := []byte(line("a1") + line("a2") + strings.TrimSuffix(line("a3"), "\n"))
 	for _, ending := range []string{".gz", ".zst"} {
@@ -222,7 +222,7 @@ func TestWhatIsReadableOfADamagedPackedFileIsTaken(t *testing.T) {
 			"more follows":          {string(whole) + "and more", "created a1 a2 a3"},
 			"the end is missing":    {string(whole[:len(whole)-3]), "created a1 a2 a3"},
 		} {
-			if ending == ".zst" && name != "more follows" { // its blocks are checked before they are given
+			if ending == ".zst" && name != "more follows" { // its blocks are checked before they are returned
 				continue
 			}
 			t.Run(ending+" "+name, func(t *testing.T) {

@@ -18,8 +18,8 @@ func plain(path string) string {
 	return path
 }
 
-// shadowed reports whether a packed file lies beside the plain one, which is
-// read in its place. roots is where files are looked for, nil for everywhere.
+// shadowed reports whether the unpacked file is beside a packed one, and is read
+// instead. roots is where files are looked for, nil for everywhere.
 func shadowed(path string, roots []string) bool {
 	name, packed := PlainName(path)
 	if !packed {
@@ -33,8 +33,8 @@ func shadowed(path string, roots []string) bool {
 	return in && there
 }
 
-// plainHead returns the first bytes of a file, unpacked if it is packed. It has
-// none that says it is packed and is not.
+// plainHead returns the first bytes of a file, unpacked if it is packed. A file that is
+// named as packed but is not has no head.
 func plainHead(path string, f *os.File) ([]byte, bool, error) {
 	r, packed, err := Unpack(path, f)
 	switch {
@@ -58,12 +58,12 @@ func plainHead(path string, f *os.File) ([]byte, bool, error) {
 // A packedUnit is a database or document that was unpacked to be read.
 type packedUnit struct {
 	Unit
-	temp, path string // where it lies, below which folder, and where it was packed
+	temp, path string // where it is now, the folder that contains that, and where the packed file is
 	damage     error  // why it was not unpacked to its end
 }
 
 // lookPacked opens the packed unit at path: unpacked to a folder of its own,
-// with the names that it has where it is.
+// with its original names.
 func (f *Format) lookPacked(ctx context.Context, path string) (_ Unit, err error) {
 	temp, err := os.MkdirTemp("", "skein-*")
 	if err != nil {
@@ -93,8 +93,8 @@ func (f *Format) lookPacked(ctx context.Context, path string) (_ Unit, err error
 	return nil, errors.Join(err, os.RemoveAll(temp))
 }
 
-// unpackTo unpacks what can be read of the file at path; damage says why that
-// is not all of it.
+// unpackTo unpacks what can be read of the file at path; damage says why that is
+// not all of it.
 func unpackTo(ctx context.Context, at, path string) (damage, err error) {
 	f, _, err := open(path)
 	if err != nil {
@@ -129,7 +129,7 @@ func unpackTo(ctx context.Context, at, path string) (damage, err error) {
 }
 
 // An otherError says that what can be read of a damaged unit is not of a format,
-// and what is wrong with it, which is told if it is of no other format either.
+// and what is wrong with it, which is reported if it is not of any other format either.
 type otherError struct{ damage error }
 
 func (e otherError) Error() string        { return e.damage.Error() }

@@ -9,11 +9,11 @@ import (
 	"slices"
 )
 
-// still says of every file that it is not being written.
+// still reports, for every file, that it is not being written.
 func still(candidate) bool { return false }
 
-// plan picks the files and units that are to be read. A torn end of a moving
-// one is left. roots is where the files were found, all that there are.
+// plan picks the files and units that are to be read. A torn end of a moving one is
+// left for later. roots is where the files were found, if that is all of them.
 func (im *importer) plan(found []candidate, moving func(candidate) bool, roots ...string) ([]planned, Progress) {
 	var p Progress
 	files, units := im.gather(found, roots)
@@ -21,7 +21,7 @@ func (im *importer) plan(found []candidate, moving func(candidate) bool, roots .
 	return inOrder(append(works, im.planFiles(files, moving, &p)...)), p
 }
 
-// planFallen picks from the files of what turned out to be no unit.
+// planFallen picks from the files of what turned out not to be units.
 func (im *importer) planFallen(moving func(candidate) bool) (works []planned, p Progress) {
 	fallen := im.fallen
 	im.fallen = nil
@@ -33,7 +33,7 @@ func (im *importer) planFallen(moving func(candidate) bool) (works []planned, p 
 	return inOrder(works), p
 }
 
-// planFiles picks from files that are no units by their paths.
+// planFiles picks from files that are not units by their paths.
 func (im *importer) planFiles(files []candidate, moving func(candidate) bool, p *Progress) (works []planned) {
 	for _, c := range files {
 		known, ok := im.files[c.path]
@@ -45,7 +45,7 @@ func (im *importer) planFiles(files []candidate, moving func(candidate) bool, p 
 		m, err := im.match(c)
 		f := m.format
 		switch {
-		case errors.Is(err, fs.ErrNotExist), m.guess.Sure == Alike: // it was removed meanwhile, or renamed; or it has been told of
+		case errors.Is(err, fs.ErrNotExist), m.guess.Sure == Alike: // it was removed or renamed meanwhile; or it has been reported
 			continue
 		case err != nil:
 			im.rep.fail(c.path, err)
@@ -73,7 +73,7 @@ func (im *importer) planFiles(files []candidate, moving func(candidate) bool, p 
 	return works
 }
 
-// aloneUnit returns a file as the unit that is this file.
+// aloneUnit returns a file as the unit that consists of it.
 func aloneUnit(c candidate) candidate {
 	c, _ = together(c.path, []candidate{c})
 	return c
@@ -88,7 +88,7 @@ func inOrder(works []planned) []planned {
 }
 
 // A planned is a file or unit that is to be read. There may be hundreds of
-// thousands; a work is made of it when it is its turn.
+// thousands; a work is made from each when its turn comes.
 type planned struct {
 	format  *Format
 	now     candidate
@@ -99,7 +99,7 @@ type planned struct {
 }
 
 // workOf returns the work that is to be done on a file or unit, with what the
-// store knows of it. The error is the store's.
+// store knows about it. The error is the store's.
 func (im *importer) workOf(ctx context.Context, p planned) (w *work, err error) {
 	w = &work{format: *p.format, now: p.now, unit: p.unit, patient: p.patient}
 	if p.was == nil {
@@ -110,8 +110,8 @@ func (im *importer) workOf(ctx context.Context, p planned) (w *work, err error) 
 	return w, err
 }
 
-// orderOf returns what files that the time of their last change would misplace
-// are sorted by, after all others.
+// orderOf returns the sort key of a file that the time of its last change would
+// misplace; such files are read after all others.
 func (p planned) orderOf() string {
 	if p.format.Order == nil {
 		return ""
@@ -128,8 +128,8 @@ func (im *importer) format(name string) *Format {
 	return nil
 }
 
-// match returns which format takes a file. What looks like a format's and is
-// another program's is told of in the report.
+// match returns which format takes a file. A file that looks like a format's but is
+// another program's is added to the report.
 func (im *importer) match(c candidate) (m match, err error) {
 	if s := im.strange[c.path]; s == c || s == aloneUnit(c) {
 		return match{}, nil
@@ -147,7 +147,7 @@ func (im *importer) match(c candidate) (m match, err error) {
 		m = im.force(judge(im.formats, filepath.ToSlash(plain(c.path)), b), b, slices.Contains(im.named, c.path))
 	}
 	if k, ok := im.files[c.path]; ok && m.guess.Sure == Alike && k.Format == m.format.Name {
-		m.guess.Sure = Placed // what was taken in goes on, whoever wrote it
+		m.guess.Sure = Placed // what was imported is read on, whoever wrote it
 	}
 	if m.guess.Sure <= Alike {
 		im.strange[c.path] = c

@@ -105,7 +105,7 @@ func TestHomeOfIsWhereBelowBegins(t *testing.T) {
 	}
 }
 
-// after returns what of a path follows and includes the folder in.
+// after returns the part of a path from the folder in on.
 func after(path, in string) string {
 	if i := strings.LastIndex(path, in); i >= 0 {
 		return path[i+1:]

@@ -9,7 +9,7 @@ import (
 	"github.com/skein-dev/skein/interop/reconcile"
 )
 
-// provenanceOf says where a session came from, and how far.
+// provenanceOf says where a session came from, and up to which event.
 type provenanceOf struct {
 	found  bool
 	file   skein.SourceFile
@@ -37,8 +37,8 @@ func provenance(ctx context.Context, s skein.Store, format string, sess skein.Se
 	return p, p.look(ctx, s, sess)
 }
 
-// handedOver looks up the file of a format that a session was exported to, and
-// that was read since, if it lies in one of places.
+// handedOver looks up the file of a format that a session was exported to and that
+// was read since, if it is in one of places.
 func handedOver(ctx context.Context, s skein.Store, format string, sess skein.Session, places []string) (p provenanceOf, err error) {
 	for f, err := range skein.SourcesOf(s).Files(ctx, format) {
 		if err != nil {
@@ -67,8 +67,8 @@ func (p *provenanceOf) look(ctx context.Context, s skein.Store, sess skein.Sessi
 	return err
 }
 
-// madeBy returns what the stored records of a file make; of one that is being read
-// for the first time only what the engine adds.
+// madeBy returns what the stored records of a file make; for a file that is being read
+// for the first time, only what the engine adds.
 func madeBy(ctx context.Context, s skein.Store, f skein.SourceFile) (reconcile.Made, error) {
 	made := reconcile.NewMade()
 	for r, err := range skein.SourcesOf(s).Records(ctx, f.Format, f.Path, 0) {
@@ -114,7 +114,7 @@ func imported(ctx context.Context, s skein.Store, sess skein.Session) (reconcile
 	return made, look()
 }
 
-// unescape returns the name of a source as sourcePath was given it.
+// unescape returns the source name that was given to sourcePath.
 func unescape(name string) string {
 	if plain, err := url.PathUnescape(name); err == nil {
 		return plain

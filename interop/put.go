@@ -19,20 +19,20 @@ import (
 	"github.com/skein-dev/skein/internal/lines"
 )
 
-// ErrChanged says that a file is not as it was when it was read last.
+// ErrChanged says that a file has changed since it was last read.
 var ErrChanged = errors.New("it has changed since it was read")
 
-// PutFolder puts the files that the lines of the parts tell into the folder at
+// PutFolder writes the files held by the lines of the parts into the folder at
 // path. It is a Format.Put.
 //
-// The error wraps [ErrChanged] if a file is not as Was says, or is there and
-// there is no Was; then nothing has been written. Others are the system's.
+// The error wraps [ErrChanged] if a file is not as Was says, or exists although there
+// is no Was; then nothing has been written. Others are the system's.
 func PutFolder(ctx context.Context, path string, parts []Part) error {
 	return putFolder(ctx, path, nil, parts)
 }
 
-// PutLogs returns a PutFolder that appends to those files of which appended says
-// so by their names, if all that they have stays.
+// PutLogs returns a PutFolder that appends to a file, instead of replacing it, if
+// appended reports true for its name and all of its content stays.
 func PutLogs(appended func(name string) bool) func(ctx context.Context, path string, parts []Part) error {
 	return func(ctx context.Context, path string, parts []Part) error {
 		return putFolder(ctx, path, appended, parts)
@@ -73,12 +73,12 @@ func putFolder(ctx context.Context, path string, appended func(name string) bool
 	return nil
 }
 
-// PutDatabase puts the rows that the lines of the parts tell into the database
-// at path, and makes it if there is none: a frame must be among the parts then.
+// PutDatabase writes the rows held by the lines of the parts into the database
+// at path, and creates it if necessary: then a frame must be among the parts.
 // It is a Format.Put.
 //
-// The error wraps [ErrChanged] if a row is not as Was says, or another one is
-// there and there is no Was; then nothing has been written. Others are the
+// The error wraps [ErrChanged] if a row is not as Was says, or another one exists
+// although there is no Was; then nothing has been written. Others are the
 // system's and SQLite's.
 func PutDatabase(ctx context.Context, path string, parts []Part) (err error) {
 	defer skein.Wrapf(&err, "database %s", path)
@@ -117,8 +117,8 @@ func PutDatabase(ctx context.Context, path string, parts []Part) (err error) {
 	return os.Rename(temp, path)
 }
 
-// putFile writes a file below home, whole or not at all. What is there must be
-// the same already, or what stands, if that is not nil.
+// putFile writes a file below home, whole or not at all. An existing file must have
+// the same content already or, if stands is not nil, that of stands.
 func putFile(home, name string, data, stands *lines.Lines) (err error) {
 	root, err := openHome(home)
 	if err != nil {
@@ -166,8 +166,8 @@ func putFile(home, name string, data, stands *lines.Lines) (err error) {
 	})
 }
 
-// beginsAs reports whether all that a file has is how a text begins, and how many
-// bytes the file has.
+// beginsAs reports whether a file's whole content is the beginning of a text, and how
+// many bytes the file has.
 func beginsAs(root *os.Root, name string, text *lines.Lines) (begins bool, n int64, err error) {
 	f, err := root.Open(filepath.FromSlash(name))
 	if err != nil {
@@ -183,7 +183,7 @@ func beginsAs(root *os.Root, name string, text *lines.Lines) (begins bool, n int
 			return false, n, err
 		}
 		a, _ := is.Peek(is.Buffered())
-		b, _ := want.Peek(len(a)) // of a text there are no errors but the end
+		b, _ := want.Peek(len(a)) // a text yields no errors but the end
 		if !bytes.Equal(a, b) {
 			return false, n, nil
 		}
@@ -197,8 +197,8 @@ func beginsAs(root *os.Root, name string, text *lines.Lines) (begins bool, n int
 	}
 }
 
-// link puts a file where none is: one that came there meanwhile stays. Where a file
-// system has no links it is renamed.
+// link puts a file where no file is: one that has appeared meanwhile stays. If the file
+// system has no links, it is renamed.
 func link(root *os.Root, temp, at string) error {
 	err := root.Link(temp, at)
 	switch {
@@ -222,7 +222,7 @@ func replaceFile(root *os.Root, name string, data io.Reader) error {
 	return placeFile(root, name, data, root.Rename)
 }
 
-// placeFile writes a file beside its place, and put puts it there.
+// placeFile writes a file beside its place, and put moves it there.
 func placeFile(root *os.Root, name string, data io.Reader, put func(temp, at string) error) error {
 	at := filepath.FromSlash(name)
 	temp := filepath.Join(filepath.Dir(at), folder.TempName())
@@ -240,8 +240,8 @@ func placeFile(root *os.Root, name string, data io.Reader, put func(temp, at str
 	return nil
 }
 
-// appendFile appends data to a file that is size bytes long, at once: its program may
-// append too.
+// appendFile appends data to a file that is size bytes long, in one write: its program
+// may append too.
 func appendFile(path string, size int64, data []byte) (err error) {
 	f, err := os.OpenFile(path, os.O_WRONLY|os.O_APPEND, 0)
 	if err != nil {

@@ -10,15 +10,15 @@ import (
 	"github.com/skein-dev/skein"
 )
 
-// found says what of an intent is in its source.
+// found says how much of an intent is in its source.
 type found struct {
 	echoes echoes // of the records that the source has now
-	some   bool   // something of it
+	some   bool   // part of it
 	whole  bool   // all of it
 }
 
 // findWritten looks in a source, which read reads from its beginning, for what in
-// says was to be written to it. was is what the store knows that was written
+// says was to be written to it. was is what the store knows to have been written
 // here before.
 func findWritten(ctx context.Context, s skein.Store, file skein.SourceFile, unit bool, was echoes, in *intent, read func(func(read) error) error) (found, error) {
 	r := intentMatch{unit: unit, known: map[recordHash]int{}, marks: map[mark]int{}, now: map[recordHash]int{}}
@@ -41,14 +41,14 @@ func findWritten(ctx context.Context, s skein.Store, file skein.SourceFile, unit
 // An intentMatch is one look at a source.
 type intentMatch struct {
 	unit  bool
-	known map[recordHash]int // the records that the store has, less those that were seen
+	known map[recordHash]int // the records that the store has, minus those seen so far
 	marks map[mark]int       // of these
 	now   map[recordHash]int // the records that the source has
 	news  []newRecord
-	cut   bool // the last of them has no end
+	cut   bool // the last of them is cut off
 }
 
-// A newRecord is one that the store has not.
+// A newRecord is a record that the store does not have.
 type newRecord struct {
 	hash recordHash
 	mark mark
@@ -71,9 +71,9 @@ func (r *intentMatch) take(rd read) error {
 	return nil
 }
 
-// match compares the new records with what was to be written: each line is one
-// of them at most. A row that its database has changed is known by its table
-// alone: the first ones that are left are these.
+// match compares the new records with what was to be written: each line matches
+// at most one of them. A row that its database has changed is known by its table
+// alone: the first rows that are left are matched.
 func (r *intentMatch) match(in *intent, was echoes) (f found) {
 	waits := map[mark][]skein.Seq{}
 	for kind, list := range in.Marks {
@@ -93,7 +93,7 @@ func (r *intentMatch) match(in *intent, was echoes) (f found) {
 			theirs[n.mark.file] = true
 		}
 	}
-	for i := range r.news { // the end of a file that somebody else writes tells of what they write
+	for i := range r.news { // the end line of a file that somebody else wrote to is theirs
 		if n := &r.news[i]; n.mark.kind == anEnd && theirs[n.mark.file] {
 			n.ours = false
 		}
@@ -108,10 +108,10 @@ func (r *intentMatch) match(in *intent, was echoes) (f found) {
 	return f
 }
 
-// pair gives the rows that are left to the lines that are, and returns how many
+// pair assigns the remaining rows to the lines that are rows, and returns how many
 // lines are left then. took is the lines that are not.
 func (r *intentMatch) pair(in *intent, took map[mark]int) (lacks int) {
-	again := map[mark]int{} // lines that are as they were
+	again := map[mark]int{} // lines that did not change
 	for m, n := range r.marks {
 		again[mark{kind: m.kind, hash: m.hash}] += n
 	}
@@ -160,7 +160,7 @@ func (r *intentMatch) list(was echoes) echoes {
 	return b.list.only(r.now)
 }
 
-// recoverIntent looks for what a sync that was killed has written to a source which
+// recoverIntent looks for what a sync that was killed has written to a source that
 // is to be read.
 func (im *importer) recoverIntent(ctx context.Context, w *work) (adopts bool, err error) {
 	in := w.state.Intent

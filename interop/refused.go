@@ -56,7 +56,7 @@ func (t *target) retry(ctx context.Context, bs []skein.Batch) ([]skein.Receipt, 
 	return got, nil
 }
 
-// dropInvalid drops the events that no store takes and marks their records as
+// dropInvalid drops the events that no store accepts and marks their records as
 // damaged. It reports whether there were any.
 func (t *target) dropInvalid() (some bool) {
 	for _, th := range t.order {
@@ -80,7 +80,7 @@ func (t *target) dropInvalid() (some bool) {
 }
 
 // reconcileAll compares what is queued with what the store has: another writer
-// stored another content under one of the client IDs.
+// stored different content under one of the client IDs.
 func (t *target) reconcileAll(ctx context.Context) error {
 	for _, th := range t.order {
 		if len(th.events) == 0 {
@@ -118,15 +118,15 @@ func (t *target) dropDead(ctx context.Context) error {
 	return nil
 }
 
-// rename gives those of the file's sessions that are to begin with an ID which
-// another user has IDs that are free. It reports whether there were any.
+// rename gives a free ID to each of the file's sessions that is to begin with an ID
+// which another user has. It reports whether there were any.
 func (t *target) rename(ctx context.Context) (some bool, err error) {
 	for _, th := range t.order {
 		if len(th.events) == 0 || th.events[0].event.Kind != skein.KindCreated {
 			continue
 		}
 		was := th.id
-		for n := 0; ; n++ { // as often as there are users who have read the same file
+		for n := 0; ; n++ { // at most as often as users have read the same file
 			if free, err := skein.Free(ctx, t.im.store, th.id); err != nil {
 				return some, err
 			} else if free {
@@ -148,7 +148,7 @@ func (t *target) rename(ctx context.Context) (some bool, err error) {
 	return some, nil
 }
 
-// reparent hangs what waits to begin below one session below another.
+// reparent moves the sessions that wait to begin below one parent to another.
 func (t *target) reparent(was, is skein.SessionID) error {
 	for _, th := range t.order {
 		if len(th.events) == 0 || th.events[0].event.Kind != skein.KindCreated {

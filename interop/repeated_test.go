@@ -7,8 +7,8 @@ import (
 	"github.com/skein-dev/skein/interop"
 )
 
-// A record that is only kept whole makes one event however often it comes one
-// after the other, at whatever byte the file ended when it was read last.
+// A record that is only kept whole makes one event however often it is repeated,
+// at whatever byte the file ended when it was last read.
 func TestWhatIsNotedAgainAtOnceMakesNoEvent(t *testing.T) {
 	text := line("a") + strings.Repeat(line("!j"), 4) + "\n\n" + line("!j") + line("b") + line("!j") + line("!k") + line("!j") + strings.TrimSpace(line("!j"))
 	const want = "created a !j b !j !k !j"

@@ -13,9 +13,9 @@ import (
 
 // Options say how to import. The zero value is the usual case.
 type Options struct {
-	Again    bool           // bring back sessions that were deleted here
-	Named    bool           // somebody named the paths: a file among them that gives nothing has failed
-	Progress func(Progress) // called from time to time, from one goroutine; nil for nobody
+	Again    bool           // import sessions again that were deleted here
+	Named    bool           // the user named the paths: a file among them that yields nothing has failed
+	Progress func(Progress) // called from time to time, from one goroutine; may be nil
 }
 
 // Progress is how far an import has come.
@@ -34,22 +34,22 @@ type Report struct {
 	Files     int           // that some format knows
 	Unchanged int           // of these, not read because they have not changed
 	Unmatched int           // files that no format knows
-	Alike     int           // files that look like a format's and are another program's
+	Alike     int           // files that look like a format's but are another program's
 	Others    []Other       // these, the first thousand
-	Removed   int           // files that were not taken because their session was deleted here
+	Removed   int           // files that were left out because their session was deleted here
 	Waiting   int           // files whose session is locked, or that another import is reading; the next import takes them
 	Sessions  int           // new ones
-	Grown     int           // sessions that were there and have new events
+	Grown     int           // existing sessions that have new events
 	Messages  int           // new ones, each counted once, in however many pieces it came
 	Events    int           // new ones, of every kind
 	Copies    int           // records that repeat another file's
 	Amended   int           // events whose record was changed or removed since it was read
 	Damaged   int           // new records that are damaged
 	Damage    []Damage      // these, the first thousand
-	Skipped   int           // what is neither file nor folder, leads out of the tree or cannot be taken in
+	Skipped   int           // paths that are neither file nor folder, lead out of the tree or cannot be imported
 	Skips     []Skip        // these, the first thousand
-	Failed    int           // of these, what an error kept from being taken in, or in whole, and files that gave nothing though they were named
-	Retried   int           // of these, what the next import tries again, though its file has not changed
+	Failed    int           // of these, what an error kept from being imported, or in whole, and files that were named but yielded nothing
+	Retried   int           // of these, what the next import tries again, although its file has not changed
 	Err       error         // the first such error, without the path
 	Bytes     int64         // of new records
 	Elapsed   time.Duration // wall clock
@@ -66,14 +66,14 @@ func (r Report) Rate() float64 {
 	return float64(r.Bytes) / r.Elapsed.Seconds()
 }
 
-// A Damage is a record that is not what it should be. Its bytes are kept.
+// A Damage is a damaged record. Its bytes are kept.
 type Damage struct {
 	Path string
 	Line int // 1 for the first
 	What string
 }
 
-// A Skip is something that was not taken in, or not to its end.
+// A Skip is something that was not imported, or not in full.
 type Skip struct {
 	Path string
 	Why  string
@@ -86,7 +86,7 @@ func (r *Report) damage(path string, line int, what string) {
 }
 
 func (r *Report) skip(path, why string) {
-	for _, what := range []string{"file ", "folder ", "database "} { // what opened it may have named it already
+	for _, what := range []string{"file ", "folder ", "database "} { // whatever opened it may have named it already
 		why = strings.TrimPrefix(why, what+path+": ")
 	}
 	if r.Skipped++; len(r.Skips) < maxNamed {
@@ -94,14 +94,14 @@ func (r *Report) skip(path, why string) {
 	}
 }
 
-// fail names what an error kept from being taken in.
+// fail reports a path that an error kept from being imported.
 func (r *Report) fail(path string, err error) {
 	r.Retried++
 	r.partly(path, err)
 }
 
-// partly names what an error kept from being taken in whole: the rest is known
-// now, and the file is not read again before it changes.
+// partly reports a path that an error kept from being imported in whole: the rest
+// is stored now, and the file is not read again before it changes.
 func (r *Report) partly(path string, err error) {
 	r.skip(path, why(err))
 	if r.Failed++; r.Err == nil {
@@ -109,7 +109,7 @@ func (r *Report) partly(path string, err error) {
 	}
 }
 
-// other names a file that is another program's; it has failed if somebody named it.
+// other reports another program's file; it has failed if the user named it.
 func (r *Report) other(o Other, named bool) {
 	if named {
 		r.fail(o.Path, errors.New(o.String()))
@@ -120,7 +120,7 @@ func (r *Report) other(o Other, named bool) {
 	}
 }
 
-// counts is how many files were told of by now.
+// counts is how many files have been reported so far.
 type counts struct{ files, unmatched, alike int }
 
 func (r *Report) counts() counts { return counts{r.Files, r.Unmatched, r.Alike} }
@@ -132,12 +132,12 @@ func (r *Report) asOne(was counts) {
 	}
 }
 
-// count adds what a batch brought that has its receipt.
+// count adds what a batch with this receipt added.
 func (r *Report) count(b skein.Batch, got skein.Receipt) {
 	if got.New == 0 {
 		return
 	}
-	old := slices.Max(got.Seqs) - skein.Seq(got.New) // the last that was there
+	old := slices.Max(got.Seqs) - skein.Seq(got.New) // the last one that was there before
 	n := News{Session: b.Session, Events: got.New, Messages: got.Messages}
 	for i, e := range b.Events {
 		switch {
@@ -151,12 +151,12 @@ func (r *Report) count(b skein.Batch, got skein.Receipt) {
 	r.news(n)
 }
 
-// News is what came to a session.
+// News is what was added to a session.
 type News struct {
 	Session  skein.SessionID
 	Created  bool // it is new
 	Events   int  // that were appended
-	Messages int  // that these began
+	Messages int  // that these events began
 }
 
 func (r *Report) news(n News) {
@@ -182,9 +182,9 @@ func (r *Report) news(n News) {
 	}
 }
 
-// fails names a source that an error kept from being taken in, so that the
-// others are. Only an error that they would meet too is returned: ctx's, or that
-// of a store which does not even grant a lease any more.
+// fails reports a source that an error kept from being imported, so that the
+// others are still imported. It returns only an error that would affect them too:
+// ctx's, or that of a store which no longer even grants a lease.
 func (im *importer) fails(ctx context.Context, path string, err error) error {
 	if ctx.Err() != nil {
 		return ctx.Err()
@@ -199,7 +199,7 @@ func (im *importer) fails(ctx context.Context, path string, err error) error {
 	return nil
 }
 
-// tryID is the ID whose lease is asked for to see whether a store works.
+// tryID is the ID whose lease is requested to see whether a store works.
 const tryID skein.SessionID = "writing~try"
 
 func (im *importer) storeWorks(ctx context.Context) bool {
@@ -210,12 +210,11 @@ func (im *importer) storeWorks(ctx context.Context) bool {
 	return skein.LeasesOf(im.store).Release(context.WithoutCancel(ctx), l) == nil
 }
 
-// errPanic says that a reader met what its format does not know of, in a way
-// that nobody thought of.
+// errPanic says that a format's code panicked on what a file contains.
 var errPanic = errors.New("reading it met a bug in skein")
 
-// guard makes a panic of a format's code the error of the source that it was
-// reading. Defer it.
+// guard turns a panic in a format's code into the error of the source that it
+// was reading. Defer it.
 func guard(err *error) {
 	if p := recover(); p != nil {
 		*err = fmt.Errorf("%w: %v", errPanic, p)

@@ -10,8 +10,8 @@ import (
 	"github.com/skein-dev/skein"
 )
 
-// intent returns what a sync was about to write to the source when it ended; nil
-// if the store knows what was.
+// intent returns what a sync was about to write to the source when it was interrupted;
+// nil if the store knows what was written.
 func (y *syncer) intent() *intent { return decodeState(y.from.file.State).Intent }
 
 // saveIntent stores what is about to be written, or with nil that nothing is.
@@ -39,7 +39,7 @@ func (y *syncer) saveIntent(ctx context.Context, in *intent) error {
 	return nil
 }
 
-// forget forgets what was about to be written, if nothing of it was.
+// forget forgets what was about to be written, if nothing of it was written.
 func (y *syncer) forget(ctx context.Context) error {
 	ctx = context.WithoutCancel(ctx)
 	if same, err := y.stands(ctx); !same || err != nil {
@@ -48,14 +48,13 @@ func (y *syncer) forget(ctx context.Context) error {
 	return y.saveIntent(ctx, nil)
 }
 
-// An adoption is what is known of a source whose writing has just ended.
+// An adoption is what is known about a source whose writing has just ended.
 type adoption struct {
 	echoes echoes
-	intent *intent // that is left
+	intent *intent // what is left of the intent
 }
 
-// adopt reads again what was written, as records of events that the session
-// has.
+// adopt reads what was written again, as records of events that the session has.
 func (y *syncer) adopt(ctx context.Context) error {
 	in := y.intent()
 	if in == nil || in.There {
@@ -76,12 +75,12 @@ func (y *syncer) adopt(ctx context.Context) error {
 	return y.adoptAs(ctx, a)
 }
 
-// there returns what is left of an intent when the store knows of its lines.
+// there returns what is left of an intent when the store knows its lines.
 func (in *intent) there() *intent {
 	return &intent{Last: in.Last, Events: in.Events, Losses: in.Losses, There: true, Texts: in.Texts, bytes: in.bytes}
 }
 
-// looks looks for what is written in the source.
+// looks looks for what was written in the source.
 func (y *syncer) looks(ctx context.Context, in *intent) (found, error) {
 	unit := y.format.inUnit(y.from.file)
 	st := newStream(y.format, File{Path: y.unit, Name: y.name, Unit: unit, Beside: func(string) ([]byte, bool) { return nil, false }})
@@ -90,7 +89,7 @@ func (y *syncer) looks(ctx context.Context, in *intent) (found, error) {
 	})
 }
 
-// adoptAs imports the source, of which so much is known.
+// adoptAs imports the source, given what is known about it.
 func (y *syncer) adoptAs(ctx context.Context, a adoption) error {
 	var rep Report
 	im, err := newImporter(ctx, y.mended, []Format{y.format}, Options{}, &rep)
@@ -99,7 +98,7 @@ func (y *syncer) adoptAs(ctx context.Context, a adoption) error {
 	}
 	im.ours = y.from.file.Path
 	im.adopts = map[string]adoption{y.from.file.Path: a}
-	for _, path := range []string{y.unit, y.from.file.Path} { // what is stored of it is not what is there
+	for _, path := range []string{y.unit, y.from.file.Path} { // the source no longer matches what is stored of it
 		f := im.files[path]
 		f.Size = -1
 		im.files[path] = f
@@ -111,7 +110,7 @@ func (y *syncer) adoptAs(ctx context.Context, a adoption) error {
 	return errors.Join(im.importAll(ctx, found, still, nil), im.oursErr)
 }
 
-// goOn ends what a sync that was killed has begun. What it had not begun to
+// goOn completes what a sync that was killed has begun. What it had not begun to
 // write is forgotten: it is written as if for the first time.
 func (y *syncer) goOn(ctx context.Context, done *Synced) error {
 	in := y.intent()
@@ -139,7 +138,7 @@ func (y *syncer) ends(ctx context.Context, in *intent, done *Synced) error {
 		} else if len(texts) > 0 {
 			err = y.putUnit(ctx, x, texts)
 		}
-		if err != nil && !errors.Is(err, ErrChanged) { // its program went on meanwhile: what is there counts
+		if err != nil && !errors.Is(err, ErrChanged) { // its program went on meanwhile: its content counts
 			return err
 		}
 	}
@@ -167,7 +166,7 @@ func (y *syncer) begun(in *intent) bool {
 	return err == nil && len(there) > 0 && bytes.HasPrefix(y.own(in.texts()), bytes.TrimPrefix(there, []byte("\n")))
 }
 
-// behind returns what stands in a file of lines behind what stood there before.
+// behind returns what follows the earlier content in a file of lines.
 func (y *syncer) behind(in *intent) (_ []byte, err error) {
 	f, _, err := open(y.unit)
 	if err != nil {
@@ -190,7 +189,7 @@ func (y *syncer) own(texts []Text) (b []byte) {
 	return b
 }
 
-// appendRest appends what a file of lines has only the beginning of.
+// appendRest completes a line of which a file has only the beginning.
 func (y *syncer) appendRest(in *intent, texts []Text) error {
 	there, err := y.behind(in)
 	if err != nil {

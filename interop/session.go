@@ -13,14 +13,14 @@ import (
 type fileSession struct {
 	id     skein.SessionID
 	begin  Begin
-	fork   *skein.Parent // if it begins as one
+	fork   *skein.Parent // if it begins as a fork
 	begun  bool          // its created event is stored or waits in events
-	shared bool          // it was begun by another file: what comes may be there
+	shared bool          // it was begun by another file, which may have stored what comes next
 	dead   bool          // it was deleted: its events are dropped
-	last   skein.Seq     // where the session ended when it was appended to; 0 if not known
-	base   skein.Seq     // of a fork: the events up to here are its parent's; known with stored, and when it is new
+	last   skein.Seq     // where the session ended when it was last appended to; 0 if not known
+	base   skein.Seq     // for a fork: the events up to here are its parent's; set with stored, and for a new fork
 	keys   []skein.ClientID
-	seqs   []skein.Seq // by ordinal, as keys; 0 where not known
+	seqs   []skein.Seq // by ordinal, as keys; 0 if not known
 	events []waiting   // for the next flush
 	blobs  []skein.Blob
 	spared skein.Seq          // the last event of records that were removed, but not withdrawn
@@ -34,27 +34,27 @@ type waiting struct {
 	at    site
 }
 
-// A site is where in the file a record is.
+// A site is the position of a record in the file.
 type site struct {
-	n       int // of the record; -1 if there is none
+	n       int // of the record; -1 if there is no record
 	line    int
 	instead bool // see Made.Instead
 }
 
 var nowhere = site{n: -1}
 
-// add gives the next item of the session a place in the ordinals.
+// add gives the next item of the session an ordinal.
 func (t *fileSession) add(key skein.ClientID, seq skein.Seq) int {
 	t.keys, t.seqs = append(t.keys, key), append(t.seqs, seq)
 	return len(t.keys) - 1
 }
 
-// load reads what the store has of the session, the events that it shows of its
-// parent included.
+// load reads what the store has of the session, including the events that it shows of
+// its parent.
 func (t *fileSession) load(ctx context.Context, s skein.Store) error {
 	id := t.id
 	sess, err := s.Session(ctx, id)
-	waits := errors.Is(err, skein.ErrNotFound) // to be created
+	waits := errors.Is(err, skein.ErrNotFound) // not created yet
 	switch {
 	case waits && t.fork != nil:
 		id, sess.Base, sess.Last = t.fork.Session, t.fork.Seq, t.fork.Seq
@@ -75,14 +75,14 @@ func (t *fileSession) load(ctx context.Context, s skein.Store) error {
 		}
 		t.stored.Add(e)
 	}
-	if waits { // how its parent began says nothing of how it does
+	if waits { // how its parent began does not say how it will
 		t.stored.Forget(reconcile.CreatedID)
 		t.stored.Forget(reconcile.RewoundID)
 	}
 	return nil
 }
 
-// locate finds out whether damaged events are those of the record with this key,
+// locate determines whether damaged events are those of the record with this key,
 // which makes n.
 func (t *fileSession) locate(ctx context.Context, s skein.Store, key skein.ClientID, n int) error {
 	if !t.stored.Damaged() {
@@ -97,8 +97,7 @@ func (t *fileSession) locate(ctx context.Context, s skein.Store, key skein.Clien
 	return err
 }
 
-// reconcile adds to what waits what the session lacks of e, which has the
-// ordinal index.
+// reconcile queues what the session lacks of e, which has the ordinal index.
 func (t *fileSession) reconcile(e skein.Event, blobs []skein.Blob, index int, at site) {
 	d := t.stored.Diff(e)
 	if index >= 0 && d.SameAs != 0 {
@@ -117,20 +116,20 @@ func (t *fileSession) reconcile(e skein.Event, blobs []skein.Blob, index int, at
 	}
 }
 
-// withdraw adds withdrawals to what waits.
+// withdraw queues withdrawals.
 func (t *fileSession) withdraw(events []skein.Event) {
 	for _, e := range events {
 		t.events = append(t.events, waiting{e, -1, nowhere})
 	}
 }
 
-// beyond reports whether an amended event is about none of the session's own.
+// beyond reports whether an amended event concerns none of the session's own events.
 func (t *target) beyond(e skein.Event, th *fileSession) bool {
 	a, err := skein.Decode[skein.Amended](e)
 	return err != nil || a.Seq <= th.base
 }
 
-// place returns the event of it with the seq in its payload that it speaks of.
+// place returns the item's event with the seq that it refers to in its payload.
 func (t *target) place(ctx context.Context, th *fileSession, it Item) (skein.Event, error) {
 	e := it.Event
 	if e.Kind != skein.KindRewound && e.Kind != skein.KindCompacted && e.Kind != skein.KindAmended {
@@ -147,7 +146,7 @@ func (t *target) place(ctx context.Context, th *fileSession, it Item) (skein.Eve
 		var c skein.Compacted
 		c, err = skein.Decode[skein.Compacted](e)
 		if c.To != to {
-			c.Keep = nil // places in the file's own count
+			c.Keep = nil // positions by the file's own count
 		}
 		c.To = to
 		e.Payload = skein.MustJSON(c)
@@ -161,8 +160,8 @@ func (t *target) place(ctx context.Context, th *fileSession, it Item) (skein.Eve
 }
 
 // seq returns the seq of an item by its ordinal, counted from 1; 0 for 0. An
-// item that is not stored, because it was dropped, stands where the one before
-// it does.
+// item that is not stored, because it was dropped, has the seq of the one before
+// it.
 func (t *target) seq(ctx context.Context, th *fileSession, ordinal int) (skein.Seq, error) {
 	for i := min(ordinal, len(th.keys)) - 1; i >= 0; i-- {
 		if th.seqs[i] == 0 && len(th.events) > 0 {
@@ -182,7 +181,7 @@ func (t *target) seq(ctx context.Context, th *fileSession, ordinal int) (skein.S
 	return 0, nil
 }
 
-// find looks up where item i of th stands.
+// find looks up the seq of item i of th.
 func (t *target) find(ctx context.Context, th *fileSession, i int) error {
 	key := th.keys[i]
 	places, err := skein.SourcesOf(t.im.store).Find(ctx, []skein.ClientID{key})

@@ -23,22 +23,22 @@ import (
 
 // A side file keeps what a format cannot hold, beside a source that was
 // written in it. It is one line of JSON, [sideHead], and then skein's own log
-// of the session, whole. An import that meets the source for the first time
-// takes in the log, and of the source only what its program has added.
+// of the whole session. An import that meets the source for the first time
+// imports the log, and from the source only what its program has added.
 type sideHead struct {
 	Side    int             `json:"skein_side"` // version: 1
 	Format  string          `json:"format"`
 	Session skein.SessionID `json:"session"`
 	Echoes  echoes          `json:"told"`              // the source's records as they were written
-	Sum     string          `json:"sum,omitempty"`     // of what the source had then, see summer
-	Last    skein.Seq       `json:"last,omitempty"`    // event of the session that it was written up to
+	Sum     string          `json:"sum,omitempty"`     // of the source's records then, see summer
+	Last    skein.Seq       `json:"last,omitempty"`    // the event up to which the session was written
 	Sources bool            `json:"sources,omitempty"` // lines with the files that it was read from follow
-	Writing *intent         `json:"writing,omitempty"` // what is being written: the rest is of what was there before
+	Writing *intent         `json:"writing,omitempty"` // what is being written: the rest describes the source before that
 }
 
 const sideSuffix = ".skein"
 
-// maxName is how long a file's name may be, in bytes, on most systems.
+// maxName is the longest name of a file on most systems, in bytes.
 const maxName = 255
 
 // maxSideHead is the longest first line, in bytes.
@@ -68,9 +68,9 @@ func sidePath(f Format, path, name string) string {
 	return filepath.Join(filepath.Dir(path), base+sideSuffix)
 }
 
-// side writes the side file of what was just written, adds what that lacks of the
-// session to its losses, and returns the file's path. u
-// is the unit that it is in, if that is open.
+// side writes the side file of what was just written, adds what is missing of the
+// session there to its losses, and returns the file's path. u is the unit that it is
+// in, if that is open.
 func (x *exporter) side(ctx context.Context, w *inBatch, u *opened) (string, error) {
 	t := w.wrote.Texts[0]
 	at := filepath.Join(x.home, filepath.FromSlash(t.Path))
@@ -81,7 +81,7 @@ func (x *exporter) side(ctx context.Context, w *inBatch, u *opened) (string, err
 	}
 	x.logs(w.wrote.Texts, k)
 	for _, t := range w.wrote.Texts {
-		clear(t.Lines) // they are there, and may be long
+		clear(t.Lines) // they were written, and may be long
 	}
 	k.tell(w.sess, w.events, &w.wrote.Losses)
 	x.itsModel(w.sess, &w.wrote.Losses)
@@ -92,8 +92,8 @@ func (x *exporter) side(ctx context.Context, w *inBatch, u *opened) (string, err
 	return path, x.knows(ctx, *w, list)
 }
 
-// headOf returns the head of the side file of a text's source; zero if there is
-// none of this format.
+// headOf returns the head of the side file of a text's source; zero if there is no
+// side file of this format.
 func (x *exporter) headOf(t Text) sideHead {
 	f, _, err := open(sidePath(x.format, filepath.Join(x.home, filepath.FromSlash(t.Path)), t.Name))
 	if err != nil {
@@ -107,8 +107,8 @@ func (x *exporter) headOf(t Text) sideHead {
 	return head
 }
 
-// sideAt writes the side file of a source whose records are told by list, and
-// are summed up as sum.
+// sideAt writes the side file of a source whose records are list, and whose checksum
+// is sum.
 func (x *exporter) sideAt(ctx context.Context, path string, sess skein.Session, list echoes, sum string) error {
 	files, err := x.sources(ctx, sess)
 	if err != nil {
@@ -129,7 +129,7 @@ func (x *exporter) sideAt(ctx context.Context, path string, sess skein.Session, 
 	})
 }
 
-// written reads again what was written to at.
+// written reads back what was written to at.
 func (x *exporter) written(ctx context.Context, at string, t Text, u *opened, k *lack) (_ echoes, sum string, err error) {
 	if u == nil && x.format.Put != nil && x.isUnit(t.Path) {
 		if u, err = x.look(ctx, t.Path); err != nil {
@@ -142,8 +142,7 @@ func (x *exporter) written(ctx context.Context, at string, t Text, u *opened, k 
 	return echoesOf(ctx, w, t.Lines, k)
 }
 
-// logs lets k take in what was written into files that other sessions have lines
-// in too.
+// logs adds to k what was written into files in which other sessions have lines too.
 func (x *exporter) logs(all []Text, k *lack) {
 	for _, t := range all {
 		if !t.Log {
@@ -158,8 +157,7 @@ func (x *exporter) logs(all []Text, k *lack) {
 	}
 }
 
-// look opens the unit at path below home, as it is now; its Close is the
-// caller's.
+// look opens the unit at path below home, in its current state; the caller closes it.
 func (x *exporter) look(ctx context.Context, path string) (*opened, error) {
 	u := &opened{path: filepath.Join(x.home, filepath.FromSlash(path)), formats: []*Format{&x.format}}
 	if _, err := u.look(ctx); err != nil {
@@ -171,7 +169,7 @@ func (x *exporter) look(ctx context.Context, path string) (*opened, error) {
 	return u, nil
 }
 
-// writeSide writes a file whole, in the place of one that is there.
+// writeSide writes a whole file, replacing any that exists.
 func writeSide(path string, write func(io.Writer) error) (err error) {
 	f, err := os.OpenFile(filepath.Join(filepath.Dir(path), folder.TempName()), os.O_WRONLY|os.O_CREATE|os.O_EXCL, 0o600)
 	if err != nil {
@@ -188,7 +186,7 @@ func writeSide(path string, write func(io.Writer) error) (err error) {
 	return nil
 }
 
-// beside takes in the side file of a source that was not read before, if there
+// beside imports the side file of a source that was not read before, if there
 // is one. It reports whether the source is to be read: not if its session was
 // deleted here.
 func (im *importer) beside(ctx context.Context, w *work, sink func(chunk) error) (read bool, err error) {
@@ -203,14 +201,14 @@ func (im *importer) beside(ctx context.Context, w *work, sink func(chunk) error)
 	if errors.Is(err, fs.ErrNotExist) {
 		return true, nil
 	}
-	if err != nil { // the source without it would be another session, for good
+	if err != nil { // without it the source would be another session, permanently
 		return false, sink(chunk{w: w, end: true, failed: errors.New("its side file: " + why(err))})
 	}
 	defer f.Close()
 	switch {
 	case isPromise(side):
 		return false, sink(chunk{w: w, end: true, err: errTaken})
-	case side.size == 0: // who was about to write it was killed
+	case side.size == 0: // whoever was about to write it was killed
 		return true, nil
 	}
 	head, rest, err := readSideHead(f)
@@ -243,8 +241,8 @@ func (im *importer) beside(ctx context.Context, w *work, sink func(chunk) error)
 	return true, sink(chunk{w: w.aside(), took: &took})
 }
 
-// takeUp lets a source be read whose writer was killed: here it is known what was
-// written of the session. Elsewhere it is read as what it is. The error is the store's.
+// takeUp lets a source be read whose writer was killed: this store knows what was
+// written of the session. Other stores read it as it is. The error is the store's.
 func (im *importer) takeUp(ctx context.Context, w *work, head sideHead) error {
 	s, err := im.store.Session(ctx, head.Session)
 	switch {
@@ -257,8 +255,8 @@ func (im *importer) takeUp(ctx context.Context, w *work, head sideHead) error {
 	return nil
 }
 
-// later are the reasons why a side file cannot be taken in now, which say nothing
-// against it: its source is not to be read without it.
+// later are the reasons why a side file cannot be imported now that are not the fault of
+// the file: its source must not be read without it.
 var later = []error{skein.ErrAway, skein.ErrReadOnly, skein.ErrFull, skein.ErrUnknown, skein.ErrClosed, skein.ErrLocked, skein.ErrFenced, skein.ErrRefused}
 
 func cmpErr(err error) error {
@@ -268,11 +266,10 @@ func cmpErr(err error) error {
 	return err
 }
 
-// aside is a work of which something is said that concerns none of its
-// records.
+// aside is a work for reporting something that concerns none of its records.
 func (w *work) aside() *work { return &work{format: w.format, now: w.now, unit: w.unit, name: w.name} }
 
-// says returns what names w, and why.
+// says returns a chunk that reports w, and why.
 func (w *work) says(err error) chunk {
 	return chunk{w: w.aside(), skips: []Skip{{w.now.path, why(err)}}}
 }
@@ -297,7 +294,7 @@ func parseSideHead(line []byte) (head sideHead, err error) {
 	return head, nil
 }
 
-// loadSide takes in the log of a side file, and sets which ID its session has here.
+// loadSide imports the log of a side file, and sets the ID that its session has here.
 func (im *importer) loadSide(ctx context.Context, head *sideHead, log *bufio.Reader) (t Took, err error) {
 	if head.Sources {
 		if err := eachSideLine(log, func(sideLine) error { return nil }); err != nil {
@@ -321,8 +318,8 @@ func (im *importer) loadSide(ctx context.Context, head *sideHead, log *bufio.Rea
 	return t, err
 }
 
-// bringSources takes in the files that a side file's session was read from, once
-// the session is there.
+// bringSources imports the source files of a side file's session, once the session is
+// stored.
 func (im *importer) bringSources(ctx context.Context, head sideHead, f io.ReadSeeker) error {
 	if _, err := f.Seek(0, io.SeekStart); err != nil {
 		return err

@@ -12,19 +12,18 @@ import (
 	"github.com/skein-dev/skein/store/lenient"
 )
 
-// A GapError says which records are missing in what was written of a source, as
-// they are damaged. It wraps [skein.ErrCorrupt].
+// A GapError says which records of a source are damaged and so missing from what was
+// written. It wraps [skein.ErrCorrupt].
 type GapError struct{ Gaps []Gap }
 
-// A Gap is records that follow each other.
+// A Gap is a run of consecutive records.
 type Gap struct {
 	First, Last int   // their numbers, 0 for the first of the file
-	From, To    int64 // where they stood in the file, in bytes; To is 0 if that is not known
+	From, To    int64 // where they were in the file, in bytes; To is 0 if that is not known
 	Err         error // why they cannot be read
 }
 
-// String says which records they are, the first of the file being 1, and where they
-// stood.
+// String says which records they are, counting from 1, and where they were.
 func (g Gap) String() string {
 	what := fmt.Sprintf("record %d", g.First+1)
 	if g.Last > g.First {
@@ -48,12 +47,12 @@ func (e *GapError) Error() string {
 // Unwrap returns [skein.ErrCorrupt].
 func (e *GapError) Unwrap() error { return skein.ErrCorrupt }
 
-// WriteSource writes what a source was read as, from its source records: a file
-// of lines byte for byte, damage and a missing last line feed included, and of a
-// unit the lines that hold it. Of a packed file it writes what was packed.
+// WriteSource writes what a source was read as, from its source records: a file of
+// lines byte for byte, including damage and a missing last line feed, and for a unit
+// the lines that hold it. For a packed file, it writes the unpacked content.
 //
 // The error wraps [skein.ErrNotFound] if the file was never read, and is a
-// [GapError] if everything was written but some damaged records; others are the
+// [GapError] if everything was written except some damaged records; others are the
 // store's or w's.
 func WriteSource(ctx context.Context, s skein.Store, format, path string, w io.Writer) (err error) {
 	defer skein.Wrapf(&err, "write source %s %s", format, path)
@@ -87,8 +86,8 @@ func WriteSource(ctx context.Context, s skein.Store, format, path string, w io.W
 
 var errNoRecords = errors.New("they are missing")
 
-// widened returns gaps with g, in the last one if that goes on there: then nobody
-// knows where the one ended.
+// widened returns gaps with g added, or merged into the last gap if that has no known
+// end.
 func widened(gaps []Gap, g Gap) []Gap {
 	if n := len(gaps); n > 0 && gaps[n-1].To == 0 {
 		gaps[n-1].Last = g.Last
@@ -97,15 +96,15 @@ func widened(gaps []Gap, g Gap) []Gap {
 	return append(gaps, g)
 }
 
-// endAt notes that what follows the last gap is at an offset, if that was not known.
+// endAt sets the end of the last gap to offset, if it was not known.
 func endAt(gaps []Gap, offset int64) {
 	if len(gaps) > 0 && gaps[len(gaps)-1].To == 0 {
 		gaps[len(gaps)-1].To = offset
 	}
 }
 
-// WriteFile is [WriteSource], but of a document it writes the file byte for byte,
-// not the lines that its pieces are.
+// WriteFile is like [WriteSource], but for a document it writes the file byte for byte,
+// not the lines that hold its pieces.
 //
 // Errors are those of WriteSource.
 func WriteFile(ctx context.Context, s skein.Store, format, path string, w io.Writer) error {
@@ -120,8 +119,8 @@ func WriteFile(ctx context.Context, s skein.Store, format, path string, w io.Wri
 	return missing
 }
 
-// A pieceHolder keeps what begins as the pieces of a document do, and lets all
-// else through.
+// A pieceHolder holds back lines that begin like the pieces of a document, and lets
+// everything else through.
 type pieceHolder struct {
 	to    io.Writer
 	held  *bytes.Buffer
@@ -139,12 +138,12 @@ func (d *pieceHolder) Write(p []byte) (int, error) {
 	return d.to.Write(p)
 }
 
-// aboutLine is how a line begins that a format puts before the pieces of a
+// aboutLine is the beginning of a line that a format puts before the pieces of a
 // document.
 const aboutLine = `{"about":`
 
-// joined returns the document that lines are the pieces of, and lines that are
-// anything else as they are.
+// joined returns the document whose pieces the lines hold; other lines are returned
+// unchanged.
 func joined(lines []byte) []byte {
 	var all []byte
 	for line := range bytes.Lines(lines) {
@@ -160,7 +159,7 @@ func joined(lines []byte) []byte {
 	return all
 }
 
-// isPiece reports whether a line begins as that of a piece does.
+// isPiece reports whether a line begins like that of a piece.
 func isPiece(line []byte) bool {
 	return bytes.HasPrefix(line, []byte(`{"text":"`)) || bytes.HasPrefix(line, []byte(`{"base64":"`))
 }

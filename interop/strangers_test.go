@@ -13,7 +13,7 @@ import (
 	"github.com/skein-dev/skein/interop"
 )
 
-// leaves is the format leaf, with documents that are known by what is in them
+// leaves is the format leaf, with documents that are recognized by their content
 // and files of lines, x.lines.
 func leaves() interop.Format {
 	f := leaf()
@@ -130,7 +130,7 @@ func TestWatchTakesADocumentThatStaysCutOff(t *testing.T) {
 		p := newPlace(t)
 		cut := leafText("a1", "a2")
 		p.raw(name, cut[:strings.Index(cut, `"a2"`)])
-		young := time.Now().Add(-9 * time.Second) // for one second more it may be that it is being written
+		young := time.Now().Add(-9 * time.Second) // for one more second it may be being written
 		if err := os.Chtimes(p.path(name), young, young); err != nil {
 			t.Fatal(err)
 		}

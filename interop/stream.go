@@ -30,24 +30,24 @@ type stream struct {
 	n      int         // its record
 	sum    hash.Hash   // SHA-256 of the records that will not change
 	ended  int64       // bytes of these
-	tail   []byte      // the last bytes of these, to see that they are still there
+	tail   []byte      // the last of these bytes, to check that they are still there
 	last   []byte      // Body of the last record, if that can still change and was given to reader
 	made   Made        // what reader made of it
 	err    error       // or why it could not
 	noted  []byte      // Body of the last record that the reader was given, if that was short and only noted; nil if not
-	unread int         // bytes since one of a run of unknown records made an event; -1 outside of a run
+	unread int         // bytes since a record in a run of unknown ones made an event; -1 outside of a run
 }
 
-// maxRepeated is how many bytes may go by without an event: a record that is
-// longer is noted again when it comes again, and of a run of unknown records one
-// is noted for each so many bytes.
+// maxRepeated is how many bytes may pass without an event: a longer record is noted
+// again if it is repeated, and in a run of unknown records one is noted every so many
+// bytes.
 const maxRepeated = 1 << 10
 
 func newStream(f Format, file File) *stream {
 	return &stream{reader: f.Open(file), at: jsonl.Place{Line: 1}, sum: sha256.New(), unread: -1}
 }
 
-// run reads what r, which begins at s.at, has, and hands each record to emit.
+// run reads r, which begins at s.at, and hands each record to emit.
 // The last one may come again, longer, with the next run.
 func (s *stream) run(r io.Reader, emit func(read) error) error {
 	in := jsonl.Resume(r, limits, s.at)
@@ -80,7 +80,7 @@ func (s *stream) run(r io.Reader, emit func(read) error) error {
 	}
 }
 
-// maxTail is how many bytes are looked at before a file is read on.
+// maxTail is how many bytes are checked before a file is read on.
 const maxTail = 512
 
 // read makes a record of a piece. The error ends the reading.
@@ -103,8 +103,8 @@ func (s *stream) read(in *jsonl.Reader, p *jsonl.Piece) (_ read, err error) {
 	}, nil
 }
 
-// give gives the reader a piece, but not one that it was given when the file
-// ended just behind it.
+// give gives the reader a piece, unless the reader was given it already when the file
+// ended just after it.
 func (s *stream) give(p *jsonl.Piece) (made Made, err error) {
 	defer guard(&err)
 	last := s.last
@@ -116,13 +116,13 @@ func (s *stream) give(p *jsonl.Piece) (made Made, err error) {
 	repeats := s.noted != nil && bytes.Equal(s.noted, p.Body)
 	switch {
 	case last != nil && bytes.Equal(last, p.Body):
-	case repeats: // the log has it: junk by the thousand takes no more room than its bytes
+	case repeats: // the event is stored already: junk by the thousand takes no more room than its bytes
 		made, err = Made{}, nil
 	default:
 		made, err = s.reader.Read(Line{N: s.n, Number: p.Line, Body: p.Body, Run: s.unread >= 0 && s.unread+len(p.Body) <= maxRepeated})
 	}
 	if made.Unknown && len(made.Items) == 0 {
-		made.Key = "" // nothing is known by it
+		made.Key = "" // nothing has this key
 	}
 	if p.Ended && err == nil && !repeats {
 		s.goesOn(&made, len(p.Body))
@@ -139,7 +139,7 @@ func (s *stream) give(p *jsonl.Piece) (made Made, err error) {
 	return made, err
 }
 
-// goesOn takes a record of n bytes into the run of unknown records, or ends that.
+// goesOn adds a record of n bytes to the run of unknown records, or ends the run.
 func (s *stream) goesOn(m *Made, n int) {
 	some := len(m.Items) > 0 || len(m.Begin) > 0 || len(m.Apart) > 0
 	switch {
@@ -152,14 +152,14 @@ func (s *stream) goesOn(m *Made, n int) {
 	}
 }
 
-// onlyNoted reports whether a record is one that is just kept whole.
+// onlyNoted reports whether a record is just kept whole.
 func onlyNoted(m *Made) bool {
 	return len(m.Items) == 1 && m.Items[0].Event.Kind == skein.KindNoted && len(m.Items[0].Blobs) == 0 &&
 		len(m.Begin) == 0 && len(m.Apart) == 0 && m.Damage == ""
 }
 
 // Scan reads r as a file of format f and hands each record to yield, with what
-// the format's reader makes of it, keys as the reader gave them. It is what
+// the format's reader makes of it and the keys that the reader returned. It does what
 // [Import] does before it asks the store.
 //
 // Errors are r's and yield's.

@@ -8,15 +8,14 @@ import (
 	"github.com/skein-dev/skein/internal/folder"
 )
 
-// leftFor is how long nothing has changed in what is taken for left behind by
-// a process that was killed. None that lives needs so long; one that slept with
-// its machine fails, and what it was about to write is as it was.
+// leftFor is how long files must be unchanged to count as left behind by a process that
+// was killed. No live process takes so long; one that slept with its machine fails
+// afterward, and leaves its source unchanged.
 const leftFor = time.Hour
 
-// sweep removes from around a source what was being written there when its
-// writer was killed. The lease of the source is held; another one that lies
-// there may be written now, so that only what is old goes. What cannot be
-// removed stays.
+// sweep removes the temporary files around a source whose writer was killed. The lease
+// of the source is held, but another source there may be being written, so only old
+// files are removed. What cannot be removed stays.
 func sweep(unit string, around []string) {
 	dirs := append([]string{filepath.Dir(unit)}, around...)
 	if info, err := os.Lstat(unit); err == nil && info.IsDir() {
@@ -44,7 +43,7 @@ func sweepIn(dir string, below bool) {
 	}
 }
 
-// find adds what is left behind in a folder, and in those below it.
+// find adds what is left behind in a folder and its subfolders.
 func find(root *os.Root, dir string, deep int, old *[]string) {
 	d, err := root.Open(dir)
 	if err != nil {

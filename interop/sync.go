@@ -23,14 +23,14 @@ type Synced struct {
 	Name    string          `json:"name,omitempty"` // of the source in a unit
 	Events  int             `json:"events"`         // that were written; 0 if there was nothing new
 	Losses  Losses          `json:"losses,omitempty"`
-	Damaged []string        `json:"damaged,omitempty"` // what of it cannot be read here, in words; in the place of an event that is new something was written that says so
-	Report  Report          `json:"-"`                 // what the file brought, if it had changed
+	Damaged []string        `json:"damaged,omitempty"` // what of it cannot be read here, in words; a placeholder was written in place of a new event
+	Report  Report          `json:"-"`                 // what was imported from the file, if it had changed
 }
 
 // Sync writes what is new in a session into the file that it came from, or was
-// exported to and read from since, as f's program would have. Where the file has changed since it was read, that is
-// imported first; if both went on, nothing is written: the file's line is then
-// a fork of the session.
+// exported to and read from since, as f's program would have. If the file has changed
+// since it was read, that is imported first; if both went on, nothing is written: the
+// file's branch is then a fork of the session.
 //
 // The error wraps [ErrChanged] in that case, [skein.ErrNotFound] if there is no
 // such session or the file is gone, [skein.ErrInvalid] if the session did not
@@ -40,10 +40,9 @@ func Sync(ctx context.Context, s skein.Store, f Format, id skein.SessionID) (don
 	return SyncIn(ctx, s, f, id, nil)
 }
 
-// SyncIn is [Sync] with a file that lies in one of places, files and folders;
-// with none of them any is right. One that lies elsewhere is not written to.
-// The error is as Sync's, and wraps [skein.ErrInvalid] if no file of the
-// session lies there.
+// SyncIn is like [Sync], but writes only to a file that is in one of places, files and
+// folders; if places is empty, any file will do. The error is as Sync's, and wraps
+// [skein.ErrInvalid] if no file of the session is there.
 func SyncIn(ctx context.Context, s skein.Store, f Format, id skein.SessionID, places []string) (done Synced, err error) {
 	defer skein.Wrapf(&err, "sync %s with %s", id, f.Name)
 	defer func() {
@@ -77,7 +76,7 @@ func SyncIn(ctx context.Context, s skein.Store, f Format, id skein.SessionID, pl
 		return done, err
 	}
 	defer func() { err = errors.Join(err, release()) }()
-	if y.sess, y.from, err = y.origin(ctx, id); err != nil { // another one may have written to it
+	if y.sess, y.from, err = y.origin(ctx, id); err != nil { // another sync may have written to it
 		return done, err
 	}
 	y.sweep()
@@ -93,7 +92,7 @@ func SyncIn(ctx context.Context, s skein.Store, f Format, id skein.SessionID, pl
 	return done, y.locked(ctx, func() error { return y.write(ctx, &done) })
 }
 
-// locked does what writes to the source, while its program cannot.
+// locked calls write, which writes to the source, while its program cannot.
 func (y *syncer) locked(ctx context.Context, write func() error) (err error) {
 	if y.format.Lock != nil {
 		unlock, err2 := y.format.Lock(ctx, y.unit, y.name)
@@ -107,10 +106,10 @@ func (y *syncer) locked(ctx context.Context, write func() error) (err error) {
 
 // A syncer is one call of Sync.
 type syncer struct {
-	mended      skein.Store // store, but events are as they are: what an import reads it may store
+	mended      skein.Store // the store with only its source records mended, not its events: an import may store what it reads here
 	store       mending     // see legible
 	format      Format
-	places      []string // where a file must lie; anywhere without
+	places      []string // where a file must be; anywhere if empty
 	sess        skein.Session
 	from        provenanceOf
 	unit, name  string // of the source
@@ -151,8 +150,8 @@ func (y *syncer) origin(ctx context.Context, id skein.SessionID) (sess skein.Ses
 	return sess, p, err
 }
 
-// homeOf returns the home of the program that path is a file of, and where it
-// lies below that, with slashes.
+// homeOf returns the home of the program that the file at path belongs to, and where
+// the file is below that, with slashes.
 func homeOf(x *exporter, path string) (below, home string) {
 	below = x.below(path)
 	if home, ok := strings.CutSuffix(filepath.ToSlash(path), "/"+below); ok {
@@ -185,7 +184,7 @@ func (y *syncer) fresh(ctx context.Context, done *Synced) error {
 	return nil
 }
 
-// again looks where the session came from once more, after an import.
+// again looks up where the session came from once more, after an import.
 func (y *syncer) again(ctx context.Context) (err error) {
 	y.sess, y.from, err = y.origin(ctx, y.sess.ID)
 	if errors.Is(err, skein.ErrInvalid) { // a fork has the file now
@@ -201,7 +200,7 @@ func (y *syncer) bring(ctx context.Context) (rep Report, err error) {
 		return rep, err
 	}
 	im.ours = y.from.file.Path
-	for _, path := range []string{y.unit, y.from.file.Path} { // what is stored of it is not what is there
+	for _, path := range []string{y.unit, y.from.file.Path} { // the source no longer matches what is stored of it
 		f := im.files[path]
 		f.Size = -1
 		im.files[path] = f
@@ -231,7 +230,7 @@ func (y *syncer) stands(ctx context.Context) (bool, error) {
 	return bytes.Equal(h.Sum(nil), is.Sum(nil)), err
 }
 
-// lines gives read the source as it is now.
+// lines lets read read the source in its current state.
 func (y *syncer) lines(ctx context.Context, read func(io.Reader) error) (err error) {
 	if !y.format.inUnit(y.from.file) {
 		f, _, err := open(y.unit)
@@ -256,7 +255,7 @@ func (y *syncer) lines(ctx context.Context, read func(io.Reader) error) (err err
 		if i < 0 {
 			return fmt.Errorf("%w: %s has it no more", skein.ErrNotFound, y.unit)
 		}
-		y.name = sources[i].Name // a long one is not in the path
+		y.name = sources[i].Name // a long name is not in the path
 	}
 	r, err := u.Open(ctx, y.name)
 	if err != nil {

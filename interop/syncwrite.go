@@ -57,8 +57,8 @@ func (y *syncer) write(ctx context.Context, done *Synced) error {
 	return y.end(ctx, x, w.Texts)
 }
 
-// end writes what lies beside the source, now that this is written, and makes
-// the store know what was.
+// end writes the files beside the source, once the source is written, and tells the
+// store what was written.
 func (y *syncer) end(ctx context.Context, x *exporter, texts []Text) error {
 	for _, t := range texts {
 		if t.Path != y.below {
@@ -85,8 +85,8 @@ func (y *syncer) hasSide() (bool, error) {
 	return err == nil && info.Mode().IsRegular(), err
 }
 
-// side writes the source's side file anew, if there is one: what the session went
-// back over is in no other.
+// side rewrites the source's side file, if there is one: only the side file has what
+// the session went back over.
 func (y *syncer) side(ctx context.Context, x *exporter) error {
 	if has, err := y.hasSide(); !has || err != nil {
 		return err
@@ -153,8 +153,8 @@ func (y *syncer) putUnit(ctx context.Context, x *exporter, texts []Text) error {
 	return y.format.Put(ctx, y.unit, parts)
 }
 
-// whole returns the lines that a source is to have: of a folder, each file
-// whole, with the lines that it had, as many as its own line says.
+// whole returns the lines that a source is to have: for a folder, each file whole,
+// with as many of its previous lines as its own line says.
 func whole(was []byte, lines []OutLine) []byte {
 	var pieces, ends []byte
 	new := map[string]bool{}
@@ -194,7 +194,7 @@ func whole(was []byte, lines []OutLine) []byte {
 	return append(pieces, ends...)
 }
 
-// cut reports whether a line lies behind the end that its file is to have.
+// cut reports whether a line is after the end that its file is to have.
 func cut(size map[string]int, l folder.Line) bool {
 	n, ends := size[l.File]
 	return ends && *l.Line >= n

@@ -10,7 +10,7 @@ import (
 	"github.com/skein-dev/skein/interop/reconcile"
 )
 
-// A target takes the records of one file into the store.
+// A target stores the records of one file.
 type target struct {
 	im      *importer
 	w       *work
@@ -20,24 +20,24 @@ type target struct {
 	main    *fileSession
 	threads map[string]*fileSession
 	order   []*fileSession
-	copies  *copier // while the file is only a copy, as far as was read; nil afterwards
+	copies  *copier // while the file is only a copy, as far as it was read; nil afterward
 	apart   []apart
 	last    taken            // the last record; a torn one comes again when it is longer
 	records []skein.Record   // for the next flush
-	runs    [][]skein.Record // earlier ones in its place that do not follow each other
-	revised []skein.Record   // stored records that made events afterwards
+	runs    [][]skein.Record // earlier ones in its place that are not consecutive
+	revised []skein.Record   // stored records that made events later
 	bytes   int64            // of records
 	forget  bool
 	shrunk  map[reconcile.HashedKey]int // of state.Shrunk
-	making  int                         // how many events the record makes that is being emitted
+	making  int                         // how many events the record being emitted makes
 	left    bool                        // a torn end was left for later
-	echoes  map[recordHash][]skein.Seq  // what records that were written here tell of
+	echoes  map[recordHash][]skein.Seq  // the events covered by records that were written here
 	ends    skein.Seq                   // see state.Seq
 	knew    bool                        // the source was known when this reading of it began
-	alone   bool                        // nobody else went on with the session, as far as was looked
+	alone   bool                        // nobody else went on with the session, as far as was checked
 }
 
-// taken is a record with the line it is on.
+// taken is a record with its line number.
 type taken struct {
 	rec   skein.Record
 	items bool
@@ -197,7 +197,7 @@ func (t *target) store(r read, rec skein.Record) {
 	}
 }
 
-// note gives items that are stored their ordinals.
+// number gives items that are stored their ordinals.
 func (t *target) number(key skein.ClientID, items []Item) {
 	for i, it := range items {
 		t.session(it.Session).add(reconcile.ClientID(key, i, len(items)), 0)
@@ -205,8 +205,8 @@ func (t *target) number(key skein.ClientID, items []Item) {
 }
 
 // emit reconciles the items of a record with the sessions that they belong to. It
-// reports whether these show all of the items of their parents already: then the
-// record is a copy that is read again.
+// reports whether these sessions show all of the items of their parents already: then
+// the record is a copy that is read again.
 func (t *target) emit(ctx context.Context, key skein.ClientID, at site, items []Item) (copies bool, err error) {
 	copies, t.making = true, len(items)
 	used := map[skein.ClientID]bool{}
@@ -239,7 +239,7 @@ func (t *target) emit(ctx context.Context, key skein.ClientID, at site, items []
 			continue
 		}
 		if e.Kind == skein.KindAmended && t.beyond(e, th) {
-			continue // it is about what the session shows of its parent
+			continue // it concerns what the session shows of its parent
 		}
 		th.reconcile(e, it.Blobs, index, at)
 		copies = copies && th.seqs[index] != 0 && th.seqs[index] <= th.base
@@ -253,7 +253,7 @@ func (t *target) emit(ctx context.Context, key skein.ClientID, at site, items []
 	return copies, err
 }
 
-// withdrawUnused withdraws what a record made that made n events and makes fewer
+// withdrawUnused withdraws the events of a record that made n events and makes fewer
 // now, those in used.
 func (t *target) withdrawUnused(ctx context.Context, key skein.ClientID, n int, used map[skein.ClientID]bool) error {
 	for _, th := range t.order {
@@ -269,9 +269,9 @@ func (t *target) withdrawUnused(ctx context.Context, key skein.ClientID, n int, 
 }
 
 // replace takes an event of a record that replaces others which its program has
-// removed: what these made is not withdrawn. It returns the event, which covers
-// them if it is a compaction, and where the session has it already, if it is a
-// message.
+// removed: the events of those are not withdrawn. It returns the event, which covers
+// them if it is a compaction, and, if it is a message, the seq at which the session has
+// it already.
 func (t *target) replace(th *fileSession, e skein.Event) (skein.Event, skein.Seq) {
 	if th.stored == nil || th.stored.Seq(e.ClientID) != 0 {
 		return e, 0

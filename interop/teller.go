@@ -8,11 +8,11 @@ import (
 	"github.com/skein-dev/skein/interop/reconcile"
 )
 
-// A teller says what the records of a source tell of, when a session is to be
-// written to it: see Draft.Tells.
+// A teller determines which events the records of a source cover, when a session is to
+// be written to it: see Draft.Tells.
 type teller struct {
-	made    map[skein.ClientID]skein.Seq // where the events of records stand; 0 of one that is neither a message nor a compaction
-	lost    []skein.Event                // that stand in for damaged ones, whose client IDs are not known
+	made    map[skein.ClientID]skein.Seq // where the events of records are; 0 for one that is neither a message nor a compaction
+	lost    []skein.Event                // placeholders of damaged events, whose client IDs are not known
 	echoes  map[recordHash][]skein.Seq
 	steps   []skein.Seq // the messages and compactions
 	rewinds []skein.Event
@@ -69,9 +69,9 @@ func (t *teller) tells(r skein.Record) (at skein.Seq, still bool) {
 	return at, at == 0 || !reconcile.OnLine(t.was, at) || reconcile.OnLine(t.now, at)
 }
 
-// stands returns where the message or compaction with a client ID stands; 0 if there is
-// none. One that is not to be seen is the next damaged one: records come in the order of
-// their events.
+// stands returns the seq of the message or compaction with a client ID; 0 if there is
+// none. If it cannot be found, it is taken to be the next damaged one: records come in
+// the order of their events.
 func (t *teller) stands(id skein.ClientID) skein.Seq {
 	at, ok := t.made[id]
 	if ok || len(t.lost) == 0 {

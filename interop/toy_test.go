@@ -18,10 +18,11 @@ import (
 	"github.com/skein-dev/skein/store/memory"
 )
 
-// toy is a format with all that the engine cares for and nothing else. A line
+// toy is a format with everything that the engine handles and nothing else. A line
 // is {"id", "say"}, and may have "to" (go back to that line), "child" (said in
 // that child session), "for" (a title for the session of another file's line),
-// "and" (said too), "beside" (a child session that it is said in too), "mute" (it says nothing), "put" (a program said it), "note" (it is noted, not said) and "float".
+// "and" (said too), "beside" (a child session that it is said in too), "mute" (it
+// says nothing), "put" (a program said it), "note" (it is noted, not said) and "float".
 func toy() interop.Format {
 	return interop.Format{
 		Name:   "toy",
@@ -131,10 +132,10 @@ func newPlace(t *testing.T) *place {
 
 func (p *place) path(name string) string { return filepath.Join(p.dir, filepath.FromSlash(name)) }
 
-// write makes a file of toys, later than all before it. Lines are told by a
-// word for each: "a" says a, "b>a" goes back to a and says b, "c/k" says c in
-// the child k, "~f" floats, "!n" is noted, "a=x" says x under the ID a; others stand as they
-// are.
+// write makes a file of toys, later than all before it. Each line is given as a
+// word: "a" says a, "b>a" goes back to a and says b, "c/k" says c in the child k,
+// "~f" floats, "!n" is noted, "a=x" says x under the ID a; others are written
+// unchanged.
 func (p *place) write(name string, words ...string) {
 	p.Helper()
 	var b strings.Builder
@@ -230,7 +231,7 @@ func word(t *testing.T, e skein.Event) string {
 	return string(e.Kind)
 }
 
-// sessions returns the IDs of the sessions that there are.
+// sessions returns the IDs of all sessions.
 func (p *place) sessions() []string {
 	p.Helper()
 	ids := map[string]bool{}
@@ -255,7 +256,7 @@ func (p *place) exact(name string) {
 	}
 }
 
-// wants compares what a session tells.
+// wants compares the events of a session with want.
 func (p *place) wants(id, want string) {
 	p.Helper()
 	if got := p.tell(id); got != want {
@@ -273,7 +274,7 @@ func (p *place) move(from, to string) {
 	}
 }
 
-// ending is a Match that goes by how a file's name ends.
+// ending returns a Match that goes by the end of a file's name.
 func ending(with string) func(string, []byte) interop.Guess {
 	return func(path string, _ []byte) interop.Guess {
 		if strings.HasSuffix(path, with) {

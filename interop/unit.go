@@ -15,47 +15,46 @@ import (
 	"github.com/skein-dev/skein/internal/foreign"
 )
 
-// ErrOther is what a Format.Look returns for a folder or database that is some
-// other program's after all.
+// ErrOther is what a Format.Look returns for a folder or database that turns out to be
+// another program's.
 var ErrOther = errors.New("it is another program's")
 
-// A Unit is what sessions lie in that is no file of JSON Lines: a folder, or a
-// database, as it was at one moment. It gives streams of lines, its sources;
-// each is to the engine what a file is elsewhere. [OpenFolder] and
-// [OpenDatabase] make the usual ones.
+// A Unit is a store of sessions that is not a file of JSON Lines: a folder, or a
+// database, as it was at one moment. It has streams of lines, its sources; the engine
+// treats each like a file. [OpenFolder] and [OpenDatabase] make the usual ones.
 type Unit interface {
-	// Sources returns what there is, a parent before what hangs on it.
+	// Sources returns the sources, parents before children.
 	Sources(ctx context.Context) ([]Source, error)
 
 	// Open returns the lines of a source, each one a JSON object.
 	Open(ctx context.Context, name string) (io.ReadCloser, error)
 
-	// Skips returns what could not be read, as far as that is known by now.
+	// Skips returns what could not be read, as far as is known so far.
 	Skips() []Skip
 
 	Close() error
 }
 
-// A Source is a stream of lines that a unit has.
+// A Source is a stream of lines in a unit.
 type Source struct {
-	Name  string // the same whenever it is looked at: a session's ID; "" for what the unit has but once
-	Stamp string // it differs whenever the lines do; "" if that is not known
+	Name  string // the same at every look: a session's ID; "" for what the unit has only once
+	Stamp string // it changes whenever the lines do; "" if not known
 	Size  int64  // bytes, roughly
 }
 
-// A Folder says how the files of a folder are lines; package folder has them
-// byte by byte. It is one source, "".
+// A Folder says how the files of a folder become lines; package folder keeps them
+// byte for byte. It is one source, "".
 type Folder struct {
-	Leave  func(name string) bool // what is no part of it, by its name from the folder with slashes: files and whole folders; nil for nothing
+	Leave  func(name string) bool // files and whole folders that are not part of it, by name from the folder with slashes; nil for none
 	ByLine func(name string) bool // files that grow by lines, each of which is a record; nil for none
-	Order  func(a, b string) int  // in which order files come, by their names; nil for the order of these
+	Order  func(a, b string) int  // the order of the files, by their names; nil for the order of the names
 	Head   string                 // the file that says what the session is, see [Await]; "" if there is none
 }
 
-// Await returns an error wrapping [ErrTorn] while a folder is being written and
-// its file named head is yet to come, which says whose child the session is, and
-// where: what is created without it stays so. If it is not there when some file
-// was last changed longer ago than [TornFor], it will not come.
+// Await returns an error wrapping [ErrTorn] while a folder is being written and its
+// file named head is missing, which names the session's parent and place: a session
+// created without it stays so. If the file is missing [TornFor] after the last change
+// of another file, it is no longer expected.
 func Await(files []folder.File, head string) error {
 	if len(files) == 0 || slices.ContainsFunc(files, func(f folder.File) bool { return f.Name == head || !IsFresh(f.Mtime) }) {
 		return nil
@@ -114,25 +113,25 @@ func (u *folderUnit) Skips() (all []Skip) {
 	return all
 }
 
-// A Database says which tables of a database are lines; package foreign has
-// them byte by byte. Each session is a source, named after its ID; the source
-// "" has the frame, rows that are nobody's and the names of the others, as
-// {"sources":["…"]}, in several such lines where they are many.
+// A Database says which tables of a database become lines; package foreign keeps them
+// byte for byte. Each session is a source, named after its ID; the source "" has the
+// frame, rows that belong to no session and the names of the other sources, as
+// {"sources":["…"]}, in several such lines if there are many.
 type Database struct {
-	// Mentions are names one of which the schema has if the database is the
-	// format's: one without them is not even copied. Nor is a store of skein's.
+	// Mentions are names of which the schema has at least one if the database is the
+	// format's: a database without any is not even copied. Neither is a store of skein's.
 	Mentions []string
 
-	// Ours looks at which tables and columns there are and returns the parts
-	// that are read, none if the database is another program's. Only what is
-	// named there is ever read: leave out what holds credentials.
+	// Ours looks at the tables and columns and returns the parts to read, none if the
+	// database is another program's. Only what it names is ever read: leave out what
+	// holds credentials.
 	Ours func(db *foreign.DB) []foreign.Part
 }
 
 // OpenDatabase returns the database at path as a unit: a copy of it.
 //
-// The error wraps [ErrOther] if it is not ours, or no database; others are
-// those of copying it, and that a schema with these names cannot be read.
+// The error wraps [ErrOther] if it is another program's, or is not a database; others
+// are those of copying it, or say that a schema with these names cannot be read.
 func OpenDatabase(ctx context.Context, path string, d Database) (_ Unit, err error) {
 	defer skein.Wrapf(&err, "database %s", path)
 	if there, err := foreign.Mentions(path, d.Mentions...); err != nil || !there {
@@ -143,7 +142,7 @@ func OpenDatabase(ctx context.Context, path string, d Database) (_ Unit, err err
 		if errors.Is(err, foreign.ErrNone) && len(d.Mentions) == 0 {
 			err = errors.Join(ErrOther, err)
 		}
-		return nil, err // what mentions these names is ours, and its schema is damaged
+		return nil, err // a database that mentions these names is ours, and its schema is damaged
 	}
 	u := &databaseUnit{db: db, path: path, parts: d.Ours(db)}
 	if len(u.parts) == 0 {
@@ -192,12 +191,11 @@ func (u *databaseUnit) Open(_ context.Context, name string) (io.ReadCloser, erro
 	return io.NopCloser(u.db.Lines(p)), nil
 }
 
-// maxNames is how long the names of sources on one line are, in bytes: no
-// record may be as long as they can be, and what is new costs no more than the
-// last line.
+// maxNames is how many bytes of source names are put on one line: together they may be
+// too long for a record, and this way a new name costs no more than the last line.
 const maxNames = 1 << 20
 
-// frame is what the database has besides rows, and the names of its sources.
+// frame returns what the database has besides rows, and the names of its sources.
 func (u *databaseUnit) frame() (b []byte, err error) {
 	var tables []string
 	for _, p := range u.parts {

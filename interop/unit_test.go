@@ -26,7 +26,7 @@ import (
 // note.txt a title.
 func box() interop.Format { return headed("") }
 
-// headed is box whose folders say what they are in the file head.
+// headed is box with folders whose file head says what they are.
 func headed(head string) interop.Format {
 	return interop.Format{
 		Name: "box", Doc: "for tests", Places: func(interop.Home) []string { return nil },
@@ -212,7 +212,7 @@ func TestADatabaseWithADamagedSchemaIsNamed(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	copy(data[108:], "\xff\xff\xff\xff\xff\xff") // where on the page its entries are
+	copy(data[108:], "\xff\xff\xff\xff\xff\xff") // where the offsets of its entries are
 	p.raw("toys.db", string(data))
 	if rep := p.bringUnits(); rep.Failed != 1 || rep.Unmatched != 0 {
 		t.Errorf("Import of a database with a damaged schema = %+v, want it named with the error", rep)
@@ -396,7 +396,7 @@ func TestOfASourceOnlyTheRecordsThatChangedAreStoredAgain(t *testing.T) {
 	p.same("a")
 }
 
-// same compares the records of a talk with the rows that there are.
+// same compares the records of a talk with its rows.
 func (p *place) same(talk string) {
 	p.Helper()
 	var is strings.Builder

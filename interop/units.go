@@ -19,13 +19,13 @@ import (
 	"github.com/skein-dev/skein"
 )
 
-// opened is a unit that is to be read, and while it is.
+// opened is a unit that is to be read or is being read.
 type opened struct {
 	path    string
 	formats []*Format   // that may know it
-	files   []candidate // of it that were found: to be read by themselves if it is none
+	files   []candidate // files of it that were found: to be read by themselves if it is not a unit
 	unit    Unit
-	left    atomic.Bool // some source was not taken to its end: it must not look unchanged
+	left    atomic.Bool // some source was not imported to its end: the unit must not look unchanged
 }
 
 func (w *work) unfinished() bool { return w.unit != nil && w.name == "" && w.unit.left.Load() }
@@ -39,8 +39,8 @@ func (o *opened) file(name string) File {
 	}}
 }
 
-// sourcePath is the path under which a store knows a source: that of its unit,
-// and behind a number sign its name, escaped.
+// sourcePath returns the path under which a store knows a source: that of its unit,
+// followed by a number sign and its name, escaped.
 func sourcePath(unit, name string) string {
 	if name == "" {
 		return unit
@@ -51,7 +51,7 @@ func sourcePath(unit, name string) string {
 	return unit + "#" + name
 }
 
-// onDisk returns where on disk that is which a store knows by path.
+// onDisk returns the path on disk of what a store knows by path.
 func (im *importer) onDisk(path string) string {
 	f := im.format(im.files[path].Format)
 	if at := strings.LastIndexByte(path, '#'); at > 0 && f != nil && f.Look != nil {
@@ -62,9 +62,9 @@ func (im *importer) onDisk(path string) string {
 	return path
 }
 
-// unitOf returns the formats that say which unit a file belongs to, as the
-// first of them does, and "" if there are none. A packed file is a unit if it
-// is all of one when it is unpacked.
+// unitOf returns the formats whose Unit knows the file at path, and the unit that the
+// first of them returns; "" if there are none. A packed file is a unit if, unpacked,
+// it would be all of one.
 func (im *importer) unitOf(path string) (fs []*Format, unit string) {
 	if name, packed := PlainName(path); packed {
 		if fs, unit = im.plainUnitOf(name); unit == name {
@@ -89,9 +89,9 @@ func (im *importer) plainUnitOf(path string) (fs []*Format, unit string) {
 }
 
 // produceUnit reads what has changed in a unit and hands it to sink, the
-// source "" last: with its end the unit is known as it is now.
+// source "" last: when that ends, the unit's current state is known.
 func (im *importer) produceUnit(ctx context.Context, w *work, sink func(chunk) error) (err error) {
-	alone := &work{format: w.format, now: w.now, unit: w.unit} // what is said of the unit, not of a source
+	alone := &work{format: w.format, now: w.now, unit: w.unit} // for what is reported of the unit, not of a source
 	fail := func(err error) error {
 		if errors.Is(err, ErrTorn) {
 			return sink(chunk{w: alone, end: true, skips: []Skip{{w.now.path, why(err)}}, torn: true})
@@ -146,7 +146,7 @@ func (o *opened) sources(ctx context.Context) (all []Source, err error) {
 	return o.unit.Sources(ctx)
 }
 
-// look opens the unit as one of the first format that knows it.
+// look opens the unit in the first format that knows it.
 func (o *opened) look(ctx context.Context) (_ *Format, err error) {
 	defer guard(&err)
 	err = ErrOther
@@ -161,7 +161,7 @@ func (o *opened) look(ctx context.Context) (_ *Format, err error) {
 			o.unit, err = f.Look(ctx, o.path)
 		}
 		if errors.Is(err, fs.ErrNotExist) {
-			if _, there := os.Lstat(o.path); there != nil { // only files that may belong to it
+			if _, there := os.Lstat(o.path); there != nil { // there are only files that may belong to it
 				err = ErrOther
 			}
 		}
@@ -190,7 +190,7 @@ func (im *importer) produceSource(ctx context.Context, of *work, s Source, sink 
 	return im.produce(ctx, w.begin(), sink)
 }
 
-// knownOf returns what the store knows of the file that w reads.
+// knownOf returns what the store knows about the file that w reads.
 func (im *importer) knownOf(ctx context.Context, w *work) (skein.SourceFile, error) {
 	f, err := skein.SourcesOf(im.store).File(ctx, w.format.Name, w.now.path)
 	if errors.Is(err, skein.ErrNotFound) {
@@ -199,7 +199,7 @@ func (im *importer) knownOf(ctx context.Context, w *work) (skein.SourceFile, err
 	return f, err
 }
 
-// readSource runs the stream of a source over what is there.
+// readSource runs the stream of a source over its content.
 func (w *work) readSource(ctx context.Context, emit func(read) error) error {
 	r, err := w.unit.unit.Open(ctx, w.name)
 	if err != nil {
@@ -218,8 +218,8 @@ func (w *work) readSource(ctx context.Context, emit func(read) error) error {
 	return w.stream.run(in, emit)
 }
 
-// restFor is the shortest time between two looks at a unit that is watched.
-// One that takes longer is left alone for twice as long as it took.
+// restFor is the shortest time between two looks at a unit that is watched. If a look
+// takes longer, the unit rests for twice as long as it took.
 const restFor = 100 * time.Millisecond
 
 // takeUnits reads what is new in units.

@@ -53,7 +53,7 @@ func TestWatchSeesWhatChangesInAFolder(t *testing.T) {
 	w.until("b", "created b1")
 }
 
-// What a link from outside writes, only the poll sees: it has not come before.
+// Only the poll sees what a link from outside writes: it has not run yet.
 func TestAFolderThatStaysWithoutItsHeadIsReadWithoutAPoll(t *testing.T) {
 	p, aside := newPlace(t), t.TempDir()
 	p.raw("b.box/talk.jsonl", line("b1"))

@@ -9,7 +9,7 @@ import (
 	"github.com/skein-dev/skein/interop"
 )
 
-// What others have imported keeps nobody from importing the same files.
+// What others have imported does not keep anybody from importing the same files.
 func TestEveryUserMayImportTheSameFiles(t *testing.T) {
 	p := newPlace(t)
 	whole := p.store

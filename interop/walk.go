@@ -29,9 +29,9 @@ type walker struct {
 }
 
 // walk returns the files at and under paths, the oldest first: an original is
-// older than its copies. A path itself may be a symbolic link; those found on
+// older than its copies. A path itself may be a symbolic link; links found on
 // the way are not followed. A path that is neither file nor folder has failed. So
-// has one that does not exist, where another does; if none does, that is the error.
+// has one that does not exist, if another does; if none does, that is the error.
 func walk(ctx context.Context, paths []string, rep *Report) ([]candidate, error) {
 	w := walker{seen: map[string]bool{}, rep: rep}
 	missing := map[string]error{}
@@ -75,10 +75,10 @@ func (w *walker) root(ctx context.Context, path string) error {
 	return w.entry(ctx, path, info, maxFolders)
 }
 
-// byAge sorts files, the oldest first: those that were made first, for an original
-// may have gone on after its copy was made. One that was itself put there later
-// than its last change is as old as that. Those in the folder x come after the
-// file x.jsonl beside it: what a session started comes after the session.
+// byAge sorts files, the oldest first, by when they were created, for an original may
+// have gone on after its copy was made. A file that was put there later than its last
+// change counts from that change. Those in the folder x come after the file x.jsonl
+// beside it: what a session started comes after the session.
 func byAge(cs []candidate, born func(path string) int64) {
 	age := make(map[string]int64, len(cs))
 	for _, c := range cs {
@@ -99,8 +99,8 @@ func byAge(cs []candidate, born func(path string) int64) {
 	})
 }
 
-// age returns when a file was made, or last changed if that was earlier: it was
-// copied or restored since.
+// age returns when a file was created, or last changed if that was earlier: then it
+// was copied or restored since.
 func (c candidate) age(born func(path string) int64) int64 {
 	if at := born(c.path); at != 0 {
 		return min(c.mtime, at)
@@ -136,7 +136,7 @@ func (w *walker) entry(ctx context.Context, path string, info fs.FileInfo, deepe
 	return nil
 }
 
-// irregular says what stands where a file or folder should: nothing that could be
+// irregular says what is in the place of a file or folder: something that could not be
 // read to its end.
 func irregular(mode fs.FileMode) error {
 	switch {
@@ -161,7 +161,7 @@ func (w *walker) folder(ctx context.Context, path string, deeper int) error {
 			continue
 		}
 		info, err := e.Info()
-		if errors.Is(err, fs.ErrNotExist) { // it was removed meanwhile, or renamed
+		if errors.Is(err, fs.ErrNotExist) { // it was removed or renamed meanwhile
 			continue
 		}
 		if err != nil {

@@ -14,18 +14,18 @@ import (
 	"github.com/skein-dev/skein"
 )
 
-// pollEvery is how often a watch looks at all files, for what the system did
-// not tell it.
+// pollEvery is how often a watch looks at all files, to find changes that the system
+// did not report.
 const pollEvery = 30 * time.Second
 
 // warmFiles is how many readers a watch makes ready before their files grow.
 const warmFiles = maxLive
 
-// Watch imports and then goes on with what other programs append, until ctx
-// ends; it returns nil then. each is called with what the first import did,
-// and after every change with what that brought; it may be nil. Torn last
-// lines wait until they are whole, or have not moved for half a minute. A path
-// that is not there is waited for, and taken up when it is.
+// Watch imports and then keeps importing what other programs append, until ctx
+// ends; it returns nil then. each is called with the report of the first import,
+// and after every change with the report of that; it may be nil. Torn last
+// lines wait until they are whole, or have not changed for half a minute. A path
+// that does not exist is waited for, and imported when it appears.
 //
 // Errors are those of [Import], and the system's if it has no watches left.
 func Watch(ctx context.Context, s skein.Store, formats []Format, paths []string, o Options, each func(Report)) (err error) {
@@ -57,9 +57,9 @@ func Watch(ctx context.Context, s skein.Store, formats []Format, paths []string,
 type watch struct {
 	im      *importer
 	fs      *fsnotify.Watcher
-	asked   []string // what is to be watched
-	roots   []string // what of it is there, without links
-	missing missing  // what is not
+	asked   []string // the paths to be watched
+	roots   []string // those of them that exist, without links
+	missing missing  // those that do not
 	each    func(Report)
 	rep     Report
 	lives   liveSet
@@ -67,7 +67,7 @@ type watch struct {
 	dirty   map[string]bool
 	rest    map[string]time.Time // by unit: not to be looked at before
 	later   map[string]time.Time // by file: to be looked at then, if it has not changed before
-	told    map[string]bool      // kinds of what was said to be skipped
+	told    map[string]bool      // kinds of skips that were already reported
 	again   *time.Timer          // when what rests is to be looked at
 }
 
@@ -75,7 +75,7 @@ func (w *watch) run(ctx context.Context) error {
 	if err := w.appear(); err != nil {
 		return err
 	}
-	clear(w.dirty) // the first import takes what is there
+	clear(w.dirty) // the first import reads everything
 	if err := w.first(ctx); err != nil {
 		return err
 	}
@@ -100,7 +100,7 @@ func (w *watch) run(ctx context.Context) error {
 			w.note(e)
 			w.drain()
 			if w.missing.changed {
-				_ = w.appear() // what may not be looked at now may be later
+				_ = w.appear() // a path that must not be read now may become readable later
 			}
 			if len(w.dirty) > 0 {
 				err = w.takeDirty(ctx)
@@ -124,7 +124,7 @@ func (w *watch) run(ctx context.Context) error {
 	}
 }
 
-// first imports what is there.
+// first imports everything that exists.
 func (w *watch) first(ctx context.Context) error {
 	start := time.Now()
 	w.awaited()
@@ -147,7 +147,7 @@ func (w *watch) first(ctx context.Context) error {
 	return err
 }
 
-// awaited names the paths that somebody named and that are not there yet.
+// awaited reports the paths that the user named and that do not exist yet.
 func (w *watch) awaited() {
 	for _, p := range w.asked {
 		if _, err := os.Stat(p); w.im.opts.Named && isMissing(err) {
@@ -156,11 +156,11 @@ func (w *watch) awaited() {
 	}
 }
 
-// isMoving reports whether a file changed so lately that more may come.
+// isMoving reports whether a file changed so recently that more may come.
 func isMoving(c candidate) bool { return time.Since(time.Unix(0, c.mtime)) < pollEvery }
 
-// takeAll reads what is new in files. roots is where they were found, if they
-// are all that there are.
+// takeAll reads what is new in files. roots is where the files were found, if that is
+// all of them.
 func (w *watch) takeAll(ctx context.Context, found []candidate, roots []string) error {
 	start := time.Now()
 	found, units := w.im.gather(found, roots)
@@ -188,7 +188,7 @@ func (w *watch) takeAll(ctx context.Context, found []candidate, roots []string) 
 	return nil
 }
 
-// tellOnce leaves out of the report what was skipped before.
+// tellOnce removes from the report what was already reported as skipped.
 func (w *watch) tellOnce() {
 	w.rep.Skips = slices.DeleteFunc(w.rep.Skips, func(s Skip) bool {
 		told := w.told[s.kind()]
@@ -198,8 +198,8 @@ func (w *watch) tellOnce() {
 	w.rep.Skipped = len(w.rep.Skips)
 }
 
-// kind is what two skips have in common that need not both be told: the file
-// and the reason, whatever figures are in it.
+// kind returns what two skips have in common if only one of them needs to be reported:
+// the file and the reason, without any numbers in it.
 func (s Skip) kind() string {
 	return s.Path + "\x00" + strings.Map(func(r rune) rune {
 		if r >= '0' && r <= '9' {
@@ -243,7 +243,7 @@ func (w *watch) takeOne(ctx context.Context, pl planned) error {
 	return err
 }
 
-// warm makes the reader of a file ready.
+// warm prepares the reader of a file.
 func (w *watch) warm(ctx context.Context, path string) error {
 	known := w.im.files[path]
 	c, ok := look(path)
@@ -256,9 +256,9 @@ func (w *watch) warm(ctx context.Context, path string) error {
 
 // poll looks at everything.
 func (w *watch) poll(ctx context.Context) error {
-	_, _ = w.find() // what may not be looked at now may be later
+	_, _ = w.find() // a path that must not be read now may become readable later
 	found, err := walk(ctx, w.roots, &w.rep)
-	if isMissing(err) { // a root went just now
+	if isMissing(err) { // a root disappeared just now
 		w.missing.changed, err = true, nil
 	}
 	if err != nil {

@@ -13,7 +13,7 @@ import (
 	"github.com/skein-dev/skein/interop"
 )
 
-// A watched place is one that a Watch looks at.
+// A watched is a place that a Watch looks at.
 type watched struct {
 	*place
 	reports chan interop.Report
@@ -52,7 +52,7 @@ func watchAll(t *testing.T, p *place, formats []interop.Format, paths ...string)
 	return w
 }
 
-// overdue is when a report that should have come will not: a machine may be slow.
+// overdue is how long to wait for a report: a machine may be slow.
 const overdue = 5 * time.Minute
 
 // next waits for a report.
@@ -67,7 +67,7 @@ func (w *watched) next() interop.Report {
 	}
 }
 
-// until waits until a session tells what it should.
+// until waits until a session has the events that it should.
 func (w *watched) until(id, want string) {
 	w.Helper()
 	for {
@@ -125,7 +125,7 @@ func TestWatchLeavesATornLineUntilItIsWhole(t *testing.T) {
 	if f, err := skein.SourcesOf(w.store).File(t.Context(), "toy", w.path("a.toy")); err != nil || f.Offset != int64(len(line("a1"))) || f.Damaged != 0 {
 		t.Errorf("File = %+v, %v, want the offset at the end of the first line", f, err)
 	}
-	w.append("a.toy", whole[9:len(whole)-1]) // whole, but for the line feed
+	w.append("a.toy", whole[9:len(whole)-1]) // whole, except for the line feed
 	w.until("a", "created a1 a2")
 	w.append("a.toy", "\n"+line("a3"))
 	w.until("a", "created a1 a2 a3")

@@ -53,7 +53,7 @@ func (w *watch) note(e fsnotify.Event) {
 		if _, unit := w.im.unitOf(e.Name); unit != "" {
 			w.dirty[e.Name] = true
 		}
-	case !w.under(e.Name): // it lies beside what is watched, or above
+	case !w.under(e.Name): // it is beside or above what is watched
 	case e.Has(fsnotify.Create):
 		if info, err := os.Lstat(e.Name); err == nil && info.IsDir() {
 			w.add(e.Name)
@@ -65,8 +65,8 @@ func (w *watch) note(e fsnotify.Event) {
 	}
 }
 
-// forget ends the watch of a folder that has gone, and of those that were below
-// it: others may come in their places.
+// forget ends the watch of a folder that no longer exists, and of those that were below
+// it: others may replace them.
 func (w *watch) forget(dir string) {
 	if !w.folders[dir] {
 		return
@@ -100,7 +100,7 @@ func (w *watch) takeDirty(ctx context.Context) error {
 	for path, at := range w.later {
 		if !time.Now().Before(at) {
 			delete(w.later, path)
-			eachFile(path, func(file string) { w.dirty[file] = true }) // of a folder its files tell whose it is
+			eachFile(path, func(file string) { w.dirty[file] = true }) // a folder's files show which unit it belongs to
 		}
 	}
 	for path := range w.dirty {
@@ -110,7 +110,7 @@ func (w *watch) takeDirty(ctx context.Context) error {
 		}
 		delete(w.dirty, path)
 		c, ok := look(path)
-		if !ok && unit != "" { // something of it is gone
+		if !ok && unit != "" { // part of it is gone
 			c, ok = candidate{path: path}, true
 		}
 		if ok && w.under(path) {
@@ -121,8 +121,8 @@ func (w *watch) takeDirty(ctx context.Context) error {
 	return w.takeAll(ctx, found, nil)
 }
 
-// wait makes a unit that is being written be looked at again when its end is
-// believed, though nothing more is written.
+// wait schedules another look at a unit that is being written, for when it counts as
+// complete even if nothing more is written.
 func (w *watch) wait(c candidate) {
 	w.later[c.path] = time.Unix(0, c.mtime).Add(TornFor)
 }
@@ -139,8 +139,7 @@ func (w *watch) wake() {
 	w.again.Reset(max(next, time.Millisecond))
 }
 
-// under reports whether path is one that is watched: with a database its -wal
-// is.
+// under reports whether path is watched: with a database, so is its -wal.
 func (w *watch) under(path string) bool {
 	_, unit := w.im.unitOf(path)
 	return slices.ContainsFunc(w.roots, func(root string) bool {
@@ -152,19 +151,19 @@ func (w *watch) under(path string) bool {
 	})
 }
 
-// A missing notes what a watch waits for: paths that are not there yet, or no
-// more.
+// A missing holds what a watch waits for: paths that do not exist yet, or no
+// longer do.
 type missing struct {
-	names   map[string]bool // whose coming into being may be that of a path
+	names   map[string]bool // names whose appearance may be that of a path
 	above   map[string]bool // folders that are watched for that
-	changed bool            // some of it is there, or a root is gone
+	changed bool            // some of them exist, or a root is gone
 }
 
-// find finds out which of the paths that were asked for are there: these are
-// the roots. Where one is not, the nearest folder above is watched for it,
-// alone; what the system does not tell is found by the next poll.
+// find determines which of the paths that were asked for exist: these are the roots.
+// For a missing one, the nearest existing folder above is watched, by itself; what the
+// system does not report is found by the next poll.
 //
-// The error says which may not be looked at; the others are found.
+// The error says which paths must not be read; the others are found.
 func (w *watch) find() (news []string, err error) {
 	was := w.roots
 	w.roots = nil
@@ -190,14 +189,14 @@ func (w *watch) find() (news []string, err error) {
 	return news, err
 }
 
-// isMissing reports whether an error says that there is no such path: also
-// where a file stands in a folder's place.
+// isMissing reports whether an error says that a path does not exist, also if a file
+// is in the place of a folder.
 func isMissing(err error) bool {
 	return errors.Is(err, fs.ErrNotExist) || errors.Is(err, syscall.ENOTDIR)
 }
 
-// await watches the nearest folder above a path that is not there, until it has
-// seen that the next one below that is not there either.
+// await watches the nearest existing folder above a missing path, after making sure
+// that the next one below it does not exist either.
 func (w *watch) await(path string) {
 	for !exists(path) {
 		dir, next := nearest(path)
@@ -214,8 +213,8 @@ func exists(path string) bool {
 	return err == nil
 }
 
-// nearest returns the nearest folder above a path that is there, without links,
-// and the name of the next one below it.
+// nearest returns the nearest existing folder above a path, without links, and the
+// name of the next one below it.
 func nearest(path string) (dir, next string) {
 	for dir = filepath.Dir(path); !exists(dir) && dir != filepath.Dir(dir); dir = filepath.Dir(path) {
 		path = dir
@@ -226,8 +225,7 @@ func nearest(path string) (dir, next string) {
 	return dir, filepath.Base(path)
 }
 
-// appear takes up what is there now of the paths that were asked for. The error
-// is that of find.
+// appear starts watching those of the given paths that exist now. The error is find's.
 func (w *watch) appear() error {
 	news, err := w.find()
 	for _, root := range news {
@@ -236,8 +234,8 @@ func (w *watch) appear() error {
 	return err
 }
 
-// A live file is one whose reader is kept, so that a line that is appended
-// costs no more than that line.
+// A live file is one whose reader is kept, so that reading an appended line costs no
+// more than that line.
 type live struct {
 	t    *target
 	used time.Time
@@ -246,8 +244,8 @@ type live struct {
 // maxLive is how many readers are kept.
 const maxLive = 16
 
-// update takes what is new in a file that has a live reader. It reports
-// whether that could be done.
+// update reads what is new in a file that has a live reader. It reports whether that
+// was possible.
 func (l *live) update(ctx context.Context, im *importer, c candidate) (bool, error) {
 	w := l.t.w
 	if w.dead.Load() || c.inode != w.now.inode || c.size < w.stream.ended || !w.tailStands() {
@@ -258,8 +256,7 @@ func (l *live) update(ctx context.Context, im *importer, c candidate) (bool, err
 	return err == nil && !w.dead.Load(), err
 }
 
-// tailStands reports whether the last bytes that were read still stand where
-// they stood.
+// tailStands reports whether the last bytes that were read are still where they were.
 func (w *work) tailStands() bool {
 	f, _, err := open(w.now.path)
 	if err != nil {
@@ -271,7 +268,7 @@ func (w *work) tailStands() bool {
 	return err == nil && bytes.Equal(b, w.stream.tail)
 }
 
-// A liveSet is the readers that are kept, by path.
+// A liveSet is the live files, by path.
 type liveSet map[string]*live
 
 func (s liveSet) put(t *target) {
@@ -293,7 +290,7 @@ func (s liveSet) put(t *target) {
 	}
 }
 
-// read reads one file and returns what reads it on.
+// read reads one file and returns the target for reading on.
 func (im *importer) read(ctx context.Context, w *work) (*target, error) {
 	var t *target
 	err := im.produce(ctx, w, func(ch chunk) error {
@@ -305,7 +302,7 @@ func (im *importer) read(ctx context.Context, w *work) (*target, error) {
 	return t, err
 }
 
-// look says what a path is now, and false if it is no regular file.
+// look returns the current state of a path, and false if it is not a regular file.
 func look(path string) (candidate, bool) {
 	info, err := os.Lstat(path)
 	if err != nil || !info.Mode().IsRegular() {

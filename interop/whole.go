@@ -9,33 +9,33 @@ import (
 	"github.com/skein-dev/skein"
 )
 
-// A Whole is a file that a format takes in by itself: see Format.Load.
+// A Whole is a file that a format imports by itself: see Format.Load.
 type Whole struct {
 	Store skein.Store
-	File  skein.SourceFile // Format and Path: to be stored with what is taken in
+	File  skein.SourceFile // Format and Path: to be stored with what is imported
 	Data  io.Reader        // from its beginning
-	Again bool             // bring back sessions that were deleted here
+	Again bool             // import sessions again that were deleted here
 }
 
 // Took says what a Format.Load did.
 type Took struct {
 	News    []News   // of the sessions that are new or have grown
-	Removed int      // sessions that were not taken because they were deleted here
-	Failed  []error  // why single sessions were not taken, or not to their end
-	Skips   []Skip   // what was not taken, and why
+	Removed int      // sessions that were not imported because they were deleted here
+	Failed  []error  // why single sessions were not imported, or not to their end
+	Skips   []Skip   // what was not imported, and why
 	Damaged int      // records
 	Damage  []Damage // the first of these
 
-	// Waits says that there may be more in the file, now that this was taken:
+	// Waits says that there may be more in the file, now that this was imported:
 	// Load is called for it again.
 	Waits bool
 }
 
-// maxLoads is how often a file is loaded in which something waits for what
-// comes later in it, so that reading it ends soon whatever is in it.
+// maxLoads is how often a file is loaded if something in it depends on what comes
+// later in it, so that reading it ends soon whatever is in it.
 const maxLoads = 20
 
-// loadAll takes in the files whose formats do that by themselves.
+// loadAll imports the files whose formats do that by themselves.
 func (im *importer) loadAll(ctx context.Context, works []planned) error {
 	for _, p := range works {
 		w, err := im.workOf(ctx, p)
@@ -51,8 +51,7 @@ func (im *importer) loadAll(ctx context.Context, works []planned) error {
 	return nil
 }
 
-// load takes in one file. Only errors that the next file would meet too are
-// returned.
+// load imports one file. It returns only errors that would affect the next file too.
 func (im *importer) load(ctx context.Context, w *work) error {
 	for n := 1; ; n++ {
 		took, err := im.loadOnce(ctx, w)
@@ -102,7 +101,7 @@ func (im *importer) loadOnce(ctx context.Context, w *work) (t Took, err error) {
 	return t, cmp.Or(to.damage, err)
 }
 
-// loaded makes a file that was taken in whole look unchanged to the next import.
+// loaded makes a file that was imported whole look unchanged to the next import.
 func (im *importer) loaded(ctx context.Context, w *work) error {
 	f, err := im.stored(ctx, w.format.Name, w.now.path)
 	if err != nil || f.Path == "" || unchanged(w.now, f) {
@@ -119,7 +118,7 @@ func (im *importer) loaded(ctx context.Context, w *work) error {
 	return err
 }
 
-// took says in the report what was taken in.
+// took adds to the report what was imported.
 func (im *importer) took(t Took) {
 	for _, n := range t.News {
 		im.rep.news(n)

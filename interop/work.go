@@ -20,20 +20,20 @@ type state struct {
 	Sum       string                     `json:"sum,omitempty"`     // SHA-256 of these, hexadecimal
 	Rewriting bool                       `json:"rewriting,omitempty"`
 	Removed   reconcile.RemovedKeys      `json:"lost,omitempty"`     // while rewriting, or Unread: what is to be withdrawn at the end
-	Shrunk    reconcile.RemovedKeys      `json:"fewer,omitempty"`    // the same: what makes fewer events now, with how many it made
-	Unread    bool                       `json:"unread,omitempty"`   // what is in Removed and Shrunk may be in the file, where it cannot be read
+	Shrunk    reconcile.RemovedKeys      `json:"fewer,omitempty"`    // likewise: records that make fewer events now, with how many they made
+	Unread    bool                       `json:"unread,omitempty"`   // what is in Removed and Shrunk may be in the part of the file that cannot be read
 	Withdrew  bool                       `json:"withdrew,omitempty"` // some records were withdrawn, and may come again
-	Sessions  map[string]skein.SessionID `json:"sessions,omitempty"` // by name in the file, where not the wanted ID
-	Apart     []apart                    `json:"apart,omitempty"`    // what waits for a file that has not been read
-	Tail      int                        `json:"tail,omitempty"`     // while rewriting: how many records are stored, if those behind the last are to be dropped at the end
-	Echoes    echoes                     `json:"told,omitempty"`     // records that were written here, of events that there were
-	Plain     bool                       `json:"plain,omitempty"`    // no unit, though the format has some
-	Seq       skein.Seq                  `json:"seq,omitempty"`      // where the session ended with what was stored last, if nobody else wrote to it
+	Sessions  map[string]skein.SessionID `json:"sessions,omitempty"` // by name in the file, if not the wanted ID
+	Apart     []apart                    `json:"apart,omitempty"`    // events that wait for a file that has not been read
+	Tail      int                        `json:"tail,omitempty"`     // while rewriting: how many records are stored, if those after the last are to be dropped at the end
+	Echoes    echoes                     `json:"told,omitempty"`     // records that were written here, from existing events
+	Plain     bool                       `json:"plain,omitempty"`    // not a unit, although the format has units
+	Seq       skein.Seq                  `json:"seq,omitempty"`      // where the session ended when it was last stored to, if nobody else wrote to it
 	Intent    *intent                    `json:"intent,omitempty"`   // what a sync is writing to it
-	Reread    *reread                    `json:"yields,omitempty"`   // copies of this file, to be read again behind it
+	Reread    *reread                    `json:"yields,omitempty"`   // copies of this file, to be read again after it
 }
 
-// apart is an Apart as it is kept.
+// apart is an Apart as it is stored.
 type apart struct {
 	Of      skein.ClientID  `json:"of"`
 	Kind    skein.Kind      `json:"kind"`
@@ -76,18 +76,18 @@ func decodeState(b []byte) (s state) {
 type work struct {
 	format  Format
 	now     candidate
-	known   skein.SourceFile // as it was left; zero if it is new
+	known   skein.SourceFile // as it was last stored; zero if it is new
 	state   state            // of known
 	stream  *stream
 	old     int  // records before this one are stored and have not changed
-	verify  int  // the first so many must have the sum that state has; 0 for no check
+	verify  int  // the first verify records must have the sum in state; 0 for no check
 	patient bool // leave a torn end for later
-	forget  bool // the stored ones from old on are not the file's any more
+	forget  bool // the stored records from old on are no longer in the file
 	head    skein.Hash
 	packed  bool               // the file is read through [Unpack]
-	unit    *opened            // that the file is a source of; nil if it is a file
+	unit    *opened            // the unit that the file is a source of; nil if it is a file
 	name    string             // of the source
-	stored  *reconcile.Records // while a source of a unit is read anew: what is stored of it; nil otherwise
+	stored  *reconcile.Records // what is stored of a source of a unit, while it is read anew; otherwise nil
 	dead    atomic.Bool        // its session cannot be written to; stop reading
 }
 
@@ -107,16 +107,16 @@ func unchanged(c candidate, f skein.SourceFile) bool {
 type chunk struct {
 	w      *work
 	reads  []read
-	at     state // how far the stream is after it: Records, Bytes, Sum
+	at     state // where the stream is after it: Records, Bytes, Sum
 	bytes  int64
 	end    bool  // it is the file's last
 	err    error // with end: why reading ended before the file did
-	failed error // with end: why the file cannot be read at all; nothing is known of it
+	failed error // with end: why the file cannot be read at all; nothing is known about it
 	skips  []Skip
-	took   *Took         // what a side file had
-	other  bool          // with end: it was no unit after all
+	took   *Took         // what was imported from a side file
+	other  bool          // with end: it turned out not to be a unit
 	torn   bool          // with skips: it is being written
-	taken  chan struct{} // closed when it was taken in, if it is so big that the next is not to be read before
+	taken  chan struct{} // closed when it was stored, if it is so big that the next is not to be read before
 }
 
 // A chunk ends with the record that takes it over one of these.
@@ -125,8 +125,8 @@ const (
 	chunkRecords = 768
 )
 
-// bigChunk is how many bytes a chunk has at most that waits for its turn while
-// the next is read.
+// bigChunk is the most bytes that a chunk may have to wait for its turn while the
+// next one is read.
 const bigChunk = 2 << 20
 
 var errRestart = errors.New("not what was read before")
@@ -171,7 +171,7 @@ func (w *work) produce(ctx context.Context, sink func(chunk) error) error {
 
 var errDead = errors.New("stopped")
 
-// read opens the file and runs its stream over what is there.
+// read opens the file and runs its stream over the content.
 func (w *work) read(ctx context.Context, emit func(read) error) error {
 	if w.unit != nil {
 		return w.readSource(ctx, emit)
@@ -209,12 +209,12 @@ func (w *work) read(ctx context.Context, emit func(read) error) error {
 	return cmp.Or(w.stream.run(ctxReader{ctx, r}, emit), unpacked.damage)
 }
 
-// state returns how far s is.
+// state returns how far s has read.
 func (s *stream) state() state {
 	return state{Records: s.n, Bytes: s.ended, Sum: hex.EncodeToString(s.sum.Sum(nil))}
 }
 
-// verified reports whether the records read so far are those that were stored.
+// verified reports whether the records read so far are the stored ones.
 func (w *work) verified() bool {
 	return w.verify == 0 || w.stream.n == w.verify && w.stream.state().Sum == w.state.Sum
 }
@@ -232,8 +232,8 @@ func (c ctxReader) Read(b []byte) (int, error) {
 	return c.r.Read(b)
 }
 
-// begin plans how to read a file: what was stored of it is given to the reader
-// once more, and checked by its sum, before what is new. It returns w.
+// begin plans how to read a file: the stored part is given to the reader once more,
+// and checked by its sum, before what is new. It returns w.
 func (w *work) begin() *work {
 	w.state = decodeState(w.known.State)
 	w.stream = newStream(w.format, w.file())
@@ -242,9 +242,9 @@ func (w *work) begin() *work {
 }
 
 // rewritten plans how to read a file whose beginning has changed: what it has
-// in common with what was stored stays, and what came after that is stored anew.
-// What is not in it any more was removed if the file was read whole; what cannot
-// be read was not.
+// in common with what was stored stays, and what follows is stored anew. What is
+// no longer in it counts as removed if the file was read whole, but not if part of
+// it cannot be read.
 //
 // Errors are the store's, or those of reading the file.
 func rewritten(ctx context.Context, s skein.Store, w *work) (*work, error) {

@@ -10,54 +10,55 @@ import (
 	"github.com/skein-dev/skein/internal/lines"
 )
 
-// A Draft is a session that a format is to write.
+// A Draft is a session for a format to write.
 type Draft struct {
 	Session skein.Session
-	Events  []skein.Event // all that it shows, in order, a fork's parent's too; what a long message says is in Entries only
+	Events  []skein.Event // all that it shows, in order, including a fork's parent's; the text of a long message is in Entries only
 
 	// After says that the session went on here after it was read from, or
 	// written to, the source Path and Name, which has the records Known:
 	// only what came after this event is to be written. Lines that change
-	// (a time of the last change, say) are given again, as they are to be
-	// now. 0 is a session that is written for the first time.
+	// (a time of the last change, say) are returned again, with their new
+	// content. It is 0 for a session that is written for the first time.
 	After skein.Seq
 	Known iter.Seq2[skein.Record, error]
 	Path  string // below the program's home, with slashes
 	Name  string // of the source, in a unit
 
 	// Tells returns the last message or compaction that a record of Known
-	// tells of, 0 if of none, and whether the session goes on from it still:
-	// not if it went back to before it. It is to be asked once for each
-	// record, in order. nil without Known.
+	// covers, 0 if it covers none, and whether the session still continues from
+	// it: not if it went back to before it. Call it once for each record, in
+	// order. nil without Known.
 	Tells func(skein.Record) (at skein.Seq, still bool)
 
-	// Other returns where another session is written, or was read from: a
-	// parent or a child. false says that it is not there.
+	// Other returns where another session, a parent or a child, is written or
+	// was read from. false says that it is not there.
 	Other func(skein.SessionID) (Spot, bool)
 
 	// Blob returns the bytes of a blob that Events refer to.
 	Blob func(skein.Hash) ([]byte, error)
 
 	// Beside returns the bytes of a small file below Home, by its path there
-	// with slashes, such as the program's settings; false as File.Beside.
+	// with slashes, such as the program's settings; it returns false as
+	// File.Beside does.
 	Beside func(rel string) ([]byte, bool)
 
-	Dir  string // the session's working directory as a program in it is told: symbolic links followed if it is there
-	Home string // of the program, absolute: what is written lies in it
+	Dir  string // the session's working directory as a program in it sees it: symbolic links followed if it is there
+	Home string // of the program, absolute: what is written goes into it
 	Now  time.Time
 
-	// Places are where the program looks below Home, absolute, where it is to
-	// find what is written; none for a folder that somebody named.
+	// Places are where the program looks below Home, absolute, if it is to
+	// find what is written; empty for a folder that the user named.
 	Places []string
 
 	memo map[string]any              // see Once
-	long map[skein.Seq]skein.Message // the long messages; Events have what these are without their words
+	long map[skein.Seq]skein.Message // the long messages; Events have them without their text
 }
 
-// Once returns what look does: for several sessions that are written to the same
-// home in one go, what it returned for the first of them. A format looks in this
-// way at a database that it is to add to, and notes there what it has made:
-// the rows may be put in later than the next session is made. name says what is
+// Once returns what look returns: for several sessions that are written to the same
+// home in one go, what it returned for the first of them. A format uses it to look
+// at a database that it is to add to, and notes there what it has made: the rows
+// may be inserted only after the next session is made. name identifies what is
 // looked at.
 //
 // The error is look's.
@@ -92,10 +93,10 @@ func (d Draft) EntriesOf(n int) ([]skein.Entry, error) {
 	return f.Entries(), nil
 }
 
-// longMessage is how many bytes a message or text may have to be held more than once.
+// longMessage is the longest message or text that is held more than once, in bytes.
 const longMessage = 64 << 10
 
-// add adds the next event. A long message is held once: not as JSON and as its words.
+// add adds the next event. A long message is held once: not both as JSON and as text.
 func (d *Draft) add(e skein.Event) {
 	if e.Kind == skein.KindSaid && len(e.Payload) > longMessage {
 		if m, err := skein.Decode[skein.Message](e); err == nil {
@@ -108,7 +109,7 @@ func (d *Draft) add(e skein.Event) {
 	d.Events = append(d.Events, e)
 }
 
-// wordless returns m without what it says.
+// wordless returns m without its text.
 func wordless(m skein.Message) skein.Message {
 	m.Meta, m.Parts = nil, slices.Clone(m.Parts)
 	for i := range m.Parts {
@@ -129,38 +130,38 @@ func (d Draft) WentBack() bool {
 	return d.After > 0 && slices.ContainsFunc(d.Events, func(e skein.Event) bool { return e.Kind == skein.KindRewound && e.Seq > d.After })
 }
 
-// A Spot is where a session is in a program's files.
+// A Spot is the location of a session in a program's files.
 type Spot struct {
 	ID   string `json:"id"`             // its ID in that program
 	Path string `json:"path"`           // below the program's home, with slashes: a file or unit
 	Name string `json:"name,omitempty"` // of the source, in a unit
 }
 
-// A Written is a session in the words of a format.
+// A Written is a session as a format writes it.
 type Written struct {
 	ID     string // of the session, in that program
 	Texts  []Text // the session's own first
 	Losses Losses
 }
 
-// A Text is what a source is to hold: all of it, or with Draft.After what is
-// new in it and what takes the place of a line that it has.
+// A Text is what a source is to hold: all of it or, with Draft.After, what is
+// new in it and what replaces existing lines.
 type Text struct {
 	Path  string // below the program's home, with slashes: of a file or unit
 	Name  string // of the source, in a unit
 	Lines []OutLine
 
-	// Gone is the rows of Known, as they stand there, that the source is to
-	// have no more, of a database: what a session went back over. Of a
-	// folder, a file has no more lines than its own line says.
+	// Gone is the rows of Known, unchanged, to be removed from a database:
+	// those that a session went back over. In a folder, a file has no more
+	// lines than its own line says.
 	Gone [][]byte
 
-	// Log says that Path is a file of lines, which its program only ever
-	// appends to, for all sessions: the lines are put behind what is there,
-	// less those that are there already. It is never a session's own text.
+	// Log says that Path is a file of lines, shared by all sessions, which its
+	// program only ever appends to: the lines are appended, except those that
+	// are there already. It is never a session's own text.
 	Log bool
 
-	as  textKind     // what Path is, if its name does not tell
+	as  textKind     // what Path is, if its name does not say
 	was *lines.Lines // what the source has now, which is to be replaced; nil if it is not there
 }
 
@@ -173,8 +174,8 @@ const (
 	aUnit
 )
 
-// reach makes the last line tell of all events: those behind its own are what
-// the format has no line for, and are not written another time.
+// reach makes the last line cover all events: the format has no lines for those
+// after its own, and they are not written another time.
 func (t *Text) reach(evs []skein.Event) {
 	if n, m := len(t.Lines), len(evs); n > 0 && m > 0 {
 		t.Lines[n-1].Seq = max(t.Lines[n-1].Seq, evs[m-1].Seq)
@@ -183,41 +184,41 @@ func (t *Text) reach(evs []skein.Event) {
 
 // An OutLine is a line of a source.
 type OutLine struct {
-	// Body is the bytes: of a file with the line feed, of a unit a line as
-	// the unit gives it. A row without rowid gets the next one.
+	// Body is the bytes: for a file with the line feed, for a unit a line as
+	// the unit gives it. A row without a rowid gets the next one.
 	Body []byte
 
-	// Seq is the last event that the line tells of; 0, or the line's before,
-	// where it tells of none.
+	// Seq is the last event that the line covers; 0, or the previous line's,
+	// if it covers none.
 	Seq skein.Seq
 }
 
-// A Part is a stream that is put into a unit.
+// A Part is a stream to be put into a unit.
 type Part struct {
 	Name  string
 	Lines io.Reader
 
 	// Was, if not nil, is what the source has: these rows or files must be
-	// there as they were, and Lines may change them. Without it nothing that
-	// is there may be changed.
+	// unchanged, and Lines may change them. Without it nothing that exists
+	// may be changed.
 	Was io.Reader
 
-	// Gone, if not nil, is rows of Was that are to be there no more, or a line
-	// of each of its files that is not.
+	// Gone, if not nil, is rows of Was that are to be removed, or a line of
+	// each of its files that is to be removed.
 	Gone io.Reader
 }
 
-// Losses is what a format cannot hold, in words for people, and how often.
+// Losses are what a format cannot hold, in words for people, and how often.
 type Losses []Loss
 
-// A Loss is one kind of thing that is lost.
+// A Loss is one kind of loss.
 type Loss struct {
 	What  string    `json:"what"` // such as "reasoning: left out"
 	Count int       `json:"count"`
-	First skein.Seq `json:"first,omitempty"` // the first event of which something is lost
+	First skein.Seq `json:"first,omitempty"` // the first event that lost something
 }
 
-// Add notes that something of an event is lost.
+// Add notes that an event lost something.
 func (l *Losses) Add(seq skein.Seq, what string) {
 	for i := range *l {
 		if (*l)[i].What == what {

@@ -21,28 +21,28 @@ import (
 )
 
 // Between the moment when a source has been written and the one when the store
-// knows what was written, an import must not take it for the program's own.
-// Who writes back holds a lease of the source's until both are true; who
-// exports puts the side file there first, which says what is being written.
+// knows what was written, an import must not mistake it for the program's own.
+// A sync holds a lease on the source until both are done; an export first writes
+// a side file that says what is being written.
 
-// patience is how long a sync waits for another one of the same source, and how
-// long a side file that says so is believed to be about to be filled. An import leaves
+// patience is how long a sync waits for another one of the same source, and how long
+// a side file that announces a write is assumed to be completed soon. An import leaves
 // the source for later after a second.
 const (
 	patience   = 30 * time.Second
 	impatience = time.Second
 )
 
-// heldBy is the ID whose lease is held while a source of a unit is written, or
-// what was read of it is stored. Sixty-four stand for all.
+// heldBy returns the ID whose lease is held while a source of a unit is written, or
+// what was read from it is stored. Sixty-four IDs cover all units.
 func heldBy(unit string) skein.SessionID {
 	return skein.SessionID(fmt.Sprintf("writing~%02x", sha256.Sum256([]byte(unit))[0]%64))
 }
 
 // hold takes the right to write to a unit, or to store what is in it, and waits
-// so long while somebody else has it.
+// up to patience while somebody else has it.
 //
-// The error wraps [skein.ErrLocked] if that does not end; others are the
+// The error wraps [skein.ErrLocked] if the wait is in vain; others are the
 // store's and ctx's.
 func hold(ctx context.Context, s skein.Store, program, unit string, patience time.Duration) (release func() error, err error) {
 	over := time.NewTimer(patience)
@@ -71,9 +71,9 @@ func tryHold(ctx context.Context, s skein.Store, program, unit string) (release 
 	return func() error { return skein.LeasesOf(s).Release(context.WithoutCancel(ctx), l) }, nil
 }
 
-// current reports, with errTaken, that what was read is not to be stored: a
-// sync is writing to the source, or somebody else has stored something of it
-// since. Nobody does so before done is called.
+// current returns errTaken if what was read must not be stored: a sync is writing
+// to the source, or somebody else has stored something of it since. Nobody does so
+// before done is called.
 func (t *target) current(ctx context.Context) (done func() error, err error) {
 	done = func() error { return nil }
 	if t.im.ours != "" || !t.knew || t.w.format.Write == nil {
@@ -110,8 +110,8 @@ func (t *target) current(ctx context.Context) (done func() error, err error) {
 	return done, nil
 }
 
-// isRecent reports whether the source changed so lately that a sync may be
-// what changed it.
+// isRecent reports whether the source changed so recently that a sync may have
+// changed it.
 func (t *target) isRecent() bool {
 	if t.w.unit == nil {
 		return isMoving(t.w.now)
@@ -119,7 +119,7 @@ func (t *target) isRecent() bool {
 	return len(t.w.unit.files) == 0 || slices.ContainsFunc(t.w.unit.files, isMoving)
 }
 
-// isAs reports whether as much is stored of a source as of another.
+// isAs reports whether the same amount is stored of both sources.
 func isAs(a, b skein.SourceFile) bool {
 	was, is := decodeState(a.State), decodeState(b.State)
 	return a.Session == b.Session && a.Records == b.Records && was.Sum == is.Sum && bytes.Equal(was.Echoes, is.Echoes) && was.Intent.same(is.Intent)
@@ -145,9 +145,9 @@ func (im *importer) waits(t *target) {
 // hurry makes a watch read a file again soon.
 func (w *watch) hurry(path string) { w.later[path] = time.Now().Add(2 * restFor) }
 
-// keeping does what writes these sessions and then their side files. These say from
-// the beginning what is being written, so that after a kill it is known; what was
-// there comes back if nothing was written.
+// keeping writes these sessions and then their side files. The side files say from
+// the beginning what is being written, so that it is known after a kill; their earlier
+// content is put back if nothing was written.
 func (x *exporter) keeping(ws []inBatch, write func() error) (err error) {
 	if x.o.NoSide {
 		return write()
@@ -170,15 +170,15 @@ func (x *exporter) keeping(ws []inBatch, write func() error) (err error) {
 	return err
 }
 
-// A promised is a side file that says in its first line what is being written.
+// A promised is a side file whose first line says what is being written.
 type promised struct {
 	was []byte // how it began before; nil if it was not there
 	now []byte // how it begins
 }
 
-// promise puts a side file where that of a session will be which says what is about to
-// be written, before what was there; where that cannot be done, what is to be written
-// cannot either.
+// promise puts, at the path of a session's side file, one that says what is about to
+// be written, followed by the earlier content; if that cannot be done, the session
+// cannot be written either.
 func (x *exporter) promise(root *os.Root, w inBatch) (rel string, p promised, made bool) {
 	t := w.wrote.Texts[0]
 	if w.exactly != "" || !filepath.IsLocal(filepath.FromSlash(t.Path)) || strings.ContainsAny(t.Path, "\x00\\") {
@@ -197,17 +197,17 @@ func (x *exporter) promise(root *os.Root, w inBatch) (rel string, p promised, ma
 		return "", p, false
 	}
 	p.was, err = lines.Append([]byte{}, bufio.NewReaderSize(f, 64<<10), maxSideHead)
-	if errors.Is(err, io.EOF) || errors.Is(err, lines.ErrLong) { // it is no side file, or none any more
+	if errors.Is(err, io.EOF) || errors.Is(err, lines.ErrLong) { // it is not a side file, or no longer one
 		err = nil
 	}
-	if err := errors.Join(err, f.Close()); err != nil || t.was == nil && len(p.was) > 0 { // it is of what is not there any more
+	if err := errors.Join(err, f.Close()); err != nil || t.was == nil && len(p.was) > 0 { // it belongs to a source that no longer exists
 		return "", p, false
 	}
 	p.now = append(skein.MustJSON(x.promises(w, p.was)), '\n')
 	return rel, p, exchange(root, rel, p.was, p.now) == nil
 }
 
-// takeBack makes a side file as it was, if nothing has been written.
+// takeBack restores a side file if nothing has been written.
 //
 // The error is the system's.
 func (p promised) takeBack(root *os.Root, rel string) error {
@@ -224,8 +224,8 @@ func (p promised) takeBack(root *os.Root, rel string) error {
 	return root.Remove(rel)
 }
 
-// exchange puts a file that begins otherwise in the place of one, if that begins with
-// was: it is now, and then what stands behind was.
+// exchange replaces the beginning of a file: if the file begins with was, it then
+// begins with now, followed by what came after was.
 //
 // The error is the system's.
 func exchange(root *os.Root, rel string, was, now []byte) (err error) {
@@ -238,19 +238,19 @@ func exchange(root *os.Root, rel string, was, now []byte) (err error) {
 	}
 	defer func() { err = errors.Join(err, f.Close()) }()
 	is := make([]byte, len(was))
-	if n, _ := io.ReadFull(f, is); !bytes.Equal(is[:n], was) { // it is another one by now
+	if n, _ := io.ReadFull(f, is); !bytes.Equal(is[:n], was) { // it is another file by now
 		return nil
 	}
 	return placeFile(root, filepath.ToSlash(rel), io.MultiReader(bytes.NewReader(now), f), root.Rename)
 }
 
 // promises returns the head of a side file that says what is about to be written; was
-// is that of the one that is there.
+// is the head of the existing one.
 func (x *exporter) promises(w inBatch, was []byte) sideHead {
 	in := x.intends(w)
 	head := sideHead{Side: 1, Format: x.format.Name, Session: w.sess.ID}
 	if is, err := parseSideHead(was); err == nil && is.Format == head.Format && is.Session == head.Session {
-		if head = is; is.Writing != nil { // it was killed before, and some of that may be there
+		if head = is; is.Writing != nil { // it was killed before, and part of that may have been written
 			in.also(is.Writing)
 		}
 	}
@@ -258,7 +258,7 @@ func (x *exporter) promises(w inBatch, was []byte) sideHead {
 	return head
 }
 
-// intends returns what is about to be written of a session's own text.
+// intends returns what is about to be written to a session's own text.
 func (x *exporter) intends(w inBatch) *intent {
 	t := w.wrote.Texts[0]
 	m := newMarker(x.format.Put != nil && x.inUnit(t))
@@ -289,8 +289,8 @@ func (in *intent) also(was *intent) {
 	}
 }
 
-// markOf is markOf for a record that is read back: of a row, what its database filled
-// in does not count.
+// markOf is markOf for a record that is read back: for a row, the columns that its
+// database filled in do not count.
 func (in *intent) markOf(raw []byte, unit bool) mark {
 	r, ok, err := foreign.ParseRow(raw)
 	if !unit || err != nil || !ok || r.Damage != "" {
@@ -304,7 +304,7 @@ func (in *intent) markOf(raw []byte, unit bool) mark {
 	return mark{kind: rowsOf + r.Table, hash: hashRow(r)}
 }
 
-// wrote reports whether all that a source has was written here: before, or by a
+// wrote reports whether everything in a source was written here: before, or by a
 // writer that was killed.
 //
 // Errors are those of reading it.
@@ -329,5 +329,5 @@ func (h sideHead) wrote(ctx context.Context, is *currentSource, unit bool) (bool
 // isPromise reports whether a side file of earlier versions is about to be written.
 func isPromise(c candidate) bool { return c.size == 0 && isRecent(c) }
 
-// isRecent reports whether whoever writes a side file may not have come to its end.
+// isRecent reports whether the writer of a side file may not have finished yet.
 func isRecent(c candidate) bool { return time.Since(time.Unix(0, c.mtime)) < patience }

@@ -14,8 +14,8 @@ import (
 	"github.com/skein-dev/skein/interop"
 )
 
-// A meddler is a store whose user does something of its own in the middle of
-// what another one does: once, as soon as when is true.
+// A meddler is a store whose user does something of its own in the middle of another
+// user's work: once, as soon as when is true.
 type meddler struct {
 	skein.Store
 	skein.Sources
@@ -215,7 +215,7 @@ func (p *place) filed(format string) (ids []string) {
 	return ids
 }
 
-// bytes returns what is in the folder's files.
+// bytes returns the contents of the folder's files.
 func (p *place) bytes() string {
 	p.Helper()
 	var all []string

@@ -9,23 +9,23 @@ import (
 	"github.com/skein-dev/skein"
 )
 
-// An Answer is put together by a Provider while it comes.
+// An Answer is built by a Provider from the pieces that it receives.
 type Answer struct {
-	Message skein.Message // what is known of it besides its parts
-	Cut     bool          // the model came to a limit: the last call may be torn
-	Ended   bool          // the model has said why it ended, so that nothing is missing
+	Message skein.Message // everything known of it except its parts
+	Cut     bool          // the model reached a limit: the last call may be incomplete
+	Ended   bool          // the model has said why it ended, so nothing is missing
 	pieces  []*Piece
 }
 
-// A Piece is a part of an Answer that still grows.
+// A Piece is a part of an Answer that may still grow.
 type Piece struct {
-	Part  skein.Part // Raw of reasoning counts only when it is whole
-	Whole bool       // it has come to its end
+	Part  skein.Part // the Raw of reasoning is used only if it is whole
+	Whole bool       // it is complete
 	grown strings.Builder
 }
 
-// Add returns a new piece, after all others, that begins as p. A call that has
-// no ID gets one.
+// Add returns a new piece, after all others, that begins as p. A call without
+// an ID gets one.
 func (a *Answer) Add(p skein.Part) *Piece {
 	if p.Call != nil && p.Call.ID == "" {
 		p.Call.ID = "call_" + rand.Text()
@@ -38,11 +38,11 @@ func (a *Answer) Add(p skein.Part) *Piece {
 // Grow adds s to the piece: to the input of a call, else to its text.
 func (p *Piece) Grow(s string) { p.grown.WriteString(s) }
 
-// Grown returns what the piece has grown by.
+// Grown returns the text that was added to the piece.
 func (p *Piece) Grown() string { return p.grown.String() }
 
-// Last returns the newest piece, if it is of that kind and not whole, else a
-// new one.
+// Last returns the last piece if it is of that kind and not whole, else a new
+// one.
 func (a *Answer) Last(k skein.PartKind) *Piece {
 	if n := len(a.pieces); n > 0 && a.pieces[n-1].Part.Kind == k && !a.pieces[n-1].Whole {
 		return a.pieces[n-1]
@@ -57,7 +57,7 @@ func (a *Answer) Close() {
 	}
 }
 
-// whole returns the message of an answer that has ended.
+// whole returns the message of a complete answer.
 func (a *Answer) whole() *skein.Message {
 	a.Close()
 	m := a.message()
@@ -70,7 +70,7 @@ func (a *Answer) whole() *skein.Message {
 }
 
 // broken returns the message of an answer that broke off; nil if nothing came,
-// not even what it cost.
+// not even its cost.
 func (a *Answer) broken() *skein.Message {
 	a.pieces = slices.DeleteFunc(a.pieces, func(p *Piece) bool { return p.Part.Kind == skein.PartCall && !p.Whole })
 	m := a.message()
@@ -81,7 +81,7 @@ func (a *Answer) broken() *skein.Message {
 	return m
 }
 
-// message returns what there is, without empty parts and calls of nothing.
+// message returns what has come, without empty parts and calls without a name.
 func (a *Answer) message() *skein.Message {
 	m := a.Message
 	m.Role = skein.RoleAssistant
@@ -98,7 +98,7 @@ func (a *Answer) message() *skein.Message {
 	return &m
 }
 
-// part returns the part that the piece is now.
+// part returns the piece as a part.
 func (p *Piece) part() skein.Part {
 	part := p.Part
 	if part.Kind == skein.PartCall {
@@ -114,8 +114,8 @@ func (p *Piece) part() skein.Part {
 	return part
 }
 
-// input returns what a model wrote as a call's input: as it is if it is JSON,
-// else as a JSON string; nothing stands for an empty object.
+// input returns a model's input for a call: unchanged if it is valid JSON, else
+// as a JSON string; an empty one becomes an empty object.
 func input(s string) json.RawMessage {
 	switch s = strings.TrimSpace(s); {
 	case s == "":

@@ -14,7 +14,7 @@ import (
 )
 
 // begun returns an answer with a thought, a text and two calls, the last of
-// which still grows.
+// which is still incomplete.
 func begun() *llm.Exchange {
 	x := &llm.Exchange{Key: "sk-secret"}
 	x.Message = skein.Message{Provider: "p", Model: "m", Request: "req_1", Usage: &skein.Usage{Input: 3}}

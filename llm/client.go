@@ -16,8 +16,8 @@ const patience = 10 * time.Minute
 var errSilent = errors.New("silent for too long")
 
 // HTTP returns the client to send requests with: that of the options, or one
-// that gives up after ten minutes in which no byte came. Neither follows
-// redirects, which would carry the key elsewhere.
+// that gives up after ten minutes without a byte. Neither follows redirects,
+// which would send the key to another address.
 func (o *Options) HTTP() *http.Client {
 	c := http.Client{Transport: watched{http.DefaultTransport, patience}}
 	if o.Client != nil {
@@ -27,7 +27,7 @@ func (o *Options) HTTP() *http.Client {
 	return &c
 }
 
-// watched gives up on requests to whose answer nothing comes for so long.
+// watched cancels requests whose response is silent for too long.
 type watched struct {
 	next  http.RoundTripper
 	after time.Duration
@@ -50,7 +50,7 @@ func (w watched) RoundTrip(req *http.Request) (*http.Response, error) {
 	return res, nil
 }
 
-// watchedBody is the body of an answer. It waits only while it is read, so
+// watchedBody is the body of a response. Its timer runs only during reads, so
 // that a slow reader is not taken for a silent provider.
 type watchedBody struct {
 	io.ReadCloser
@@ -60,7 +60,7 @@ type watchedBody struct {
 	after  time.Duration
 }
 
-// why returns errSilent in place of err if that was the reason.
+// why returns errSilent instead of err if that was the reason.
 func (b *watchedBody) why(err error) error {
 	if cause := context.Cause(b.ctx); errors.Is(cause, errSilent) {
 		return cause

@@ -10,7 +10,7 @@ import (
 	"time"
 )
 
-// A trip answers with body after a while.
+// A trip answers with body after a delay.
 type trip struct {
 	after time.Duration // before the header
 	body  io.ReadCloser
@@ -24,7 +24,7 @@ func (t trip) RoundTrip(req *http.Request) (*http.Response, error) {
 		return nil, req.Context().Err()
 	case <-timer.C:
 	}
-	context.AfterFunc(req.Context(), func() { _ = t.body.Close() }) // as a transport does
+	context.AfterFunc(req.Context(), func() { _ = t.body.Close() }) // like a transport
 	return &http.Response{StatusCode: http.StatusOK, Body: t.body, Request: req}, nil
 }
 

@@ -1,3 +1,3 @@
-// Package llm says how to talk to a model. Each provider has a folder of its
-// own under this one, and passes package llmtest.
+// Package llm defines how to talk to a model. Each provider has a package of
+// its own below this one, which passes the tests of package llmtest.
 package llm

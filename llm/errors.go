@@ -7,26 +7,26 @@ import (
 	"time"
 )
 
-// The errors that a caller can do something about.
+// The errors that a caller can act on.
 var (
-	ErrBusy    = errors.New("model is busy")              // too many requests, or the provider's own trouble: the same request may do later
-	ErrCut     = errors.New("answer broke off")           // the connection, or what came over it: the same request may do
-	ErrNoWay   = errors.New("provider cannot be reached") // no connection came about: another URL, or the same one later, may do
-	ErrTooLong = errors.New("request is too long")        // fewer messages may do
-	ErrDenied  = errors.New("key was turned down")        // another key may do
+	ErrBusy    = errors.New("model is busy")              // too many requests, or an error of the provider's: the same request may succeed later
+	ErrCut     = errors.New("answer broke off")           // the connection failed, or its data was bad: the same request may succeed
+	ErrNoWay   = errors.New("provider cannot be reached") // no connection was made: another URL, or the same one later, may succeed
+	ErrTooLong = errors.New("request is too long")        // fewer messages may succeed
+	ErrDenied  = errors.New("key was turned down")        // another key may succeed
 	ErrNoKey   = errors.New("no key")                     // see NoKeyError
-	ErrRequest = errors.New("request was turned down")    // the same one never does
-	ErrModel   = errors.New("no such model or provider")  // another name may do
+	ErrRequest = errors.New("request was turned down")    // the same request never succeeds
+	ErrModel   = errors.New("no such model or provider")  // another name may succeed
 )
 
-// An Error is what a provider, or the way to it, answered in place of a model.
+// An Error is an error from a provider or from the connection to it.
 type Error struct {
-	Kind    error         // one of this package's errors
-	Status  int           // HTTP status; 0 if none came
+	Kind    error         // one of this package's error variables
+	Status  int           // HTTP status; 0 if there was no response
 	Message string        // in the provider's words, at most 4 KB
 	Request string        // provider request ID; "" if not known
-	After   time.Duration // how long the provider wants to be left alone; 0 if it did not say
-	Err     error         // what it came from; nil if nothing
+	After   time.Duration // how long the provider asked to wait; 0 if it did not say
+	Err     error         // cause; may be nil
 }
 
 // Error implements error.
@@ -52,7 +52,7 @@ func (e *Error) Unwrap() []error {
 // A NoKeyError says that a provider has no key. It wraps [ErrNoKey].
 type NoKeyError struct {
 	Provider  string
-	Variables []string // of the environment, any of which would do
+	Variables []string // environment variables, any of which is enough
 }
 
 // Error implements error.
@@ -61,9 +61,9 @@ func (e *NoKeyError) Error() string { return fmt.Sprintf("no key for %s", e.Prov
 // Unwrap returns [ErrNoKey].
 func (e *NoKeyError) Unwrap() error { return ErrNoKey }
 
-// Again reports whether the request that failed with err may do if it is sent
-// again, after at least the wait that it returns. Where nothing listens, nothing
-// will in a few seconds.
+// Again reports whether the request that failed with err may succeed if it is
+// sent again, after at least the returned wait. If nothing listens at the
+// address, it reports false, because that rarely changes within seconds.
 func Again(err error) (wait time.Duration, ok bool) {
 	if e := (*Error)(nil); errors.As(err, &e) {
 		wait = e.After

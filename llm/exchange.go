@@ -10,20 +10,20 @@ import (
 	"strings"
 )
 
-// minKey is how long a key is at least, in bytes: shorter ones are what people
-// give to local servers that want none, and stand in many a word.
+// minKey is the minimum length of a key, in bytes: shorter ones are dummies for
+// local servers that need none, and occur in many words.
 const minKey = 8
 
-// An Exchange is one request over HTTP and the Answer to it.
+// An Exchange is one HTTP request and its Answer.
 type Exchange struct {
 	Answer
-	Header string // that has the provider's request ID
-	Key    string // that no error may show
+	Header string // name of the header with the provider's request ID
+	Key    string // must not occur in any error
 }
 
-// Named says how the vendor named the model that answers. Where that is only
-// the dated version of the one that was asked for, the message keeps the name
-// that was asked for: what its provider's rules go by.
+// Named sets the vendor's name of the model that answers. If that is only the
+// dated version of the requested model, the message keeps the requested name,
+// because the provider's rules depend on it.
 func (x *Exchange) Named(model string) {
 	asked := strings.TrimSuffix(x.Message.Model, "-latest")
 	if model != "" && !strings.HasPrefix(model, asked) {
@@ -31,19 +31,20 @@ func (x *Exchange) Named(model string) {
 	}
 }
 
-// noWay returns err, or, if no connection to u came about, an *[Error] that says
-// so and where it was to go.
+// noWay returns err or, if no connection to u was made, an *[Error] that says
+// so and names the address.
 func noWay(u *url.URL, err error) error {
 	if e := (*net.OpError)(nil); !errors.As(err, &e) || e.Op != "dial" && e.Op != "proxyconnect" {
 		return err
 	}
 	if in := (*url.Error)(nil); errors.As(err, &in) {
-		err = in.Err // a URL may have a key in it
+		err = in.Err // a URL may contain a key
 	}
 	return &Error{Kind: ErrNoWay, Message: cut(u.Scheme + "://" + u.Host + ": " + err.Error()), Err: err}
 }
 
-// send sends req. An answer that is no stream of events it returns as an *[Error].
+// send sends req. If the response is not an event stream, it returns an
+// *[Error].
 func (x *Exchange) send(c *http.Client, req *http.Request) (*http.Response, error) {
 	res, err := c.Do(req)
 	if err != nil {
@@ -57,7 +58,7 @@ func (x *Exchange) send(c *http.Client, req *http.Request) (*http.Response, erro
 	case media == "application/json", media == "text/html":
 		e := Refused(res)
 		if errors.Is(e, ErrRequest) || errors.Is(e, ErrCut) {
-			e.Kind = ErrRequest // whoever answers so does it again
+			e.Kind = ErrRequest // the same server would answer the same again
 			e.Message = cut("answered with " + media + " in place of a stream of events: " + e.Message)
 		}
 		return nil, e
@@ -66,7 +67,7 @@ func (x *Exchange) send(c *http.Client, req *http.Request) (*http.Response, erro
 }
 
 // End returns the last Delta of the answer, and its error: err is what ended
-// it, nil if nothing did. Once it has [Answer.Ended] nothing can harm it.
+// it, or nil. Once the answer has [Answer.Ended], err is ignored.
 func (x *Exchange) End(ctx context.Context, err error) (Delta, error) {
 	switch {
 	case x.Ended:
@@ -79,7 +80,7 @@ func (x *Exchange) End(ctx context.Context, err error) (Delta, error) {
 	case errors.As(err, &e):
 	case err != nil:
 		if u := (*url.Error)(nil); errors.As(err, &u) {
-			err = u.Err // a URL may have a key in it
+			err = u.Err // a URL may contain a key
 		}
 		e = &Error{Kind: ErrCut, Message: cut(err.Error()), Err: err}
 	default:

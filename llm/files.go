@@ -9,8 +9,8 @@ import (
 	"github.com/skein-dev/skein"
 )
 
-// Check reports an error wrapping [ErrRequest] if something in r that is to be
-// sent as it is, is no JSON.
+// Check reports an error wrapping [ErrRequest] if something in r that is sent
+// unchanged is not valid JSON.
 func (r *Request) Check() error {
 	if len(r.Opaque) > 0 && !json.Valid(r.Opaque) {
 		return fmt.Errorf("%w: opaque item %.40q is no JSON", ErrRequest, r.Opaque)
@@ -35,8 +35,8 @@ func (r *Request) Check() error {
 
 // Data returns the bytes of f, which has a blob.
 //
-// The error wraps [ErrRequest] if the request has no way to them, or is that
-// of its Blob.
+// The error wraps [ErrRequest] if the request cannot read blobs, or is that of
+// its Blob.
 func (r *Request) Data(ctx context.Context, f *skein.File) ([]byte, error) {
 	if r.Blob == nil {
 		return nil, fmt.Errorf("%w: no way to the bytes of file %q", ErrRequest, f.Name)
@@ -48,7 +48,7 @@ func (r *Request) Data(ctx context.Context, f *skein.File) ([]byte, error) {
 	return data, nil
 }
 
-// DataURL returns where f is: its URL, or one that has its bytes in it. Errors
+// DataURL returns a URL for f: its own, or one that contains its bytes. Errors
 // as [Request.Data].
 func (r *Request) DataURL(ctx context.Context, f *skein.File) (string, error) {
 	if f.Blob == "" {

@@ -6,8 +6,8 @@ import (
 	"net/url"
 )
 
-// An Effort says how much a model is to think before it answers. The zero
-// value leaves that to the model: most do not think then.
+// An Effort says how much a model thinks before it answers. The zero value
+// leaves that to the model: most do not think then.
 type Effort string
 
 // The efforts.
@@ -19,16 +19,16 @@ const (
 
 // Options say how to reach a model over HTTP.
 type Options struct {
-	Key     string // of the provider; it goes nowhere but there, into no error and no log
-	BaseURL string // of the API; "" for the provider's own
-	Model   string // as its vendor names it
-	Name    string // of the provider, where it is another one than whose API it speaks; "" for that one
+	Key     string // of the provider; it is sent only there, and is in no error and no log
+	BaseURL string // of the API; "" for the provider's default
+	Model   string // the vendor's name for it
+	Name    string // of the provider, if it is not the one whose API it speaks; "" if it is
 	Effort  Effort
-	Client  *http.Client // nil for one that gives up after ten minutes without a byte; its redirects are not followed
+	Client  *http.Client // nil for one that gives up after ten minutes without a byte; redirects are not followed
 }
 
 // Check reports an error wrapping [ErrModel] if o names no model, and one
-// wrapping [ErrRequest] if the base URL or the effort is none.
+// wrapping [ErrRequest] if the base URL or the effort is invalid.
 func (o *Options) Check() error {
 	if o.Model == "" {
 		return fmt.Errorf("%w: %q", ErrModel, o.Model)

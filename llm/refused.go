@@ -11,21 +11,21 @@ import (
 )
 
 const (
-	maxAfter   = 24 * time.Hour // of Error.After: nobody waits longer
+	maxAfter   = 24 * time.Hour // limit of Error.After
 	maxMessage = 4 << 10        // bytes of Error.Message
-	maxBody    = 64 << 10       // bytes that are read of an answer that is none
+	maxBody    = 64 << 10       // bytes that are read of an error response
 )
 
-// Refused returns what a provider answered in place of a model, whatever the
-// shape of its body, and closes that.
+// Refused returns the error in a provider's response, whatever the shape of its
+// body, and closes the body.
 func Refused(res *http.Response) *Error {
-	body, _ := io.ReadAll(io.LimitReader(res.Body, maxBody)) // what came says more than why no more did
+	body, _ := io.ReadAll(io.LimitReader(res.Body, maxBody)) // a partial body says more than the read error
 	_ = res.Body.Close()
 	return Refusal(res.StatusCode, res.Header, body)
 }
 
-// Refusal returns the error that body, an answer with that HTTP status or an
-// error event in a stream, stands for: the status is 200 then, and the error has none.
+// Refusal returns the error in body, which came with that HTTP status or as an
+// error event in a stream: then the status is 200, and the error's status is 0.
 func Refusal(status int, header http.Header, body []byte) *Error {
 	c := complaintOf(body)
 	if status == http.StatusOK {
@@ -39,7 +39,7 @@ func Refusal(status int, header http.Header, body []byte) *Error {
 	return e
 }
 
-// cut returns at most maxMessage bytes of s, whole characters.
+// cut returns at most maxMessage bytes of s, without splitting a character.
 func cut(s string) string {
 	if len(s) > maxMessage {
 		s = s[:maxMessage]
@@ -59,12 +59,12 @@ type complaint struct {
 // complaintOf finds the complaint in body:
 //
 //	{"type": "error", "error": {"type": …, "message": …}}   Anthropic
-//	{"error": {"message": …, "type": …, "code": …}}         OpenAI and most who speak like it
+//	{"error": {"message": …, "type": …, "code": …}}         OpenAI and compatible servers
 //	[{"error": {"code": …, "message": …, "status": …}}]     Google
 //	{"error": "…"}                                          Ollama
 //	{"message": …}, {"detail": …}                           gateways
 //
-// Anything else is taken as it is.
+// Any other body is the message.
 func complaintOf(body []byte) complaint {
 	var list []json.RawMessage
 	if json.Unmarshal(body, &list) == nil && len(list) > 0 {
@@ -97,12 +97,12 @@ func complaintOf(body []byte) complaint {
 	return c
 }
 
-// words returns the complaint's own words for its kind, in lower case.
+// words returns the provider's names for the kind of error, in lower case.
 func (c *complaint) words() string {
 	return strings.ToLower(c.Type + " " + strings.Trim(string(c.Code), `"`) + " " + c.Status)
 }
 
-// kind says what a caller can do.
+// kind returns the kind of the error.
 func (c *complaint) kind(status int) error {
 	says := func(s string, words ...string) bool {
 		for _, w := range words {
@@ -115,7 +115,7 @@ func (c *complaint) kind(status int) error {
 	words, message := c.words(), strings.ToLower(c.Message)
 	switch {
 	case says(words, "insufficient_quota", "billing", "credit"):
-		return ErrDenied // waiting does not fill a purse
+		return ErrDenied // waiting does not help
 	case says(words, "context_length", "exceed_context", "request_too_large", "string_above_max_length"), says(message,
 		"prompt is too long", "maximum context length", "context window", "exceeds the maximum number of tokens",
 		"exceeds the available context", "input length and `max_tokens` exceed", "reduce the length"):
@@ -133,9 +133,9 @@ func (c *complaint) kind(status int) error {
 	return kindOf(status)
 }
 
-// kindInStream says what a caller can do about an error in the middle of a
-// stream: as the HTTP status says that some servers give as its code. What
-// nobody blames on the request may go well another time.
+// kindInStream returns the kind of an error in the middle of a stream: that of
+// the HTTP status which some servers give as its code. An error that is not
+// blamed on the request may not occur again.
 func (c *complaint) kindInStream(words string) error {
 	if status, err := strconv.Atoi(strings.Trim(string(c.Code), `"`)); err == nil && status >= 400 {
 		return kindOf(status)
@@ -146,7 +146,7 @@ func (c *complaint) kindInStream(words string) error {
 	return ErrCut
 }
 
-// kindOf says what a caller can do, by the status alone.
+// kindOf returns the kind of error for a status.
 func kindOf(status int) error {
 	switch {
 	case status == http.StatusUnauthorized, status == http.StatusPaymentRequired, status == http.StatusForbidden:
@@ -162,9 +162,9 @@ func kindOf(status int) error {
 	return ErrRequest
 }
 
-// after returns how long the provider wants to be left alone: as its headers
-// say, in milliseconds, seconds or until when; or as a google.rpc.RetryInfo in
-// its body does.
+// after returns how long the provider asks to wait: according to its headers,
+// in milliseconds, seconds or as a date, or to a google.rpc.RetryInfo in its
+// body.
 func after(h http.Header, c complaint) time.Duration {
 	if ms, err := strconv.ParseFloat(h.Get("Retry-After-Ms"), 64); err == nil && ms > 0 {
 		return bounded(ms * float64(time.Millisecond))
@@ -189,5 +189,5 @@ func after(h http.Header, c complaint) time.Duration {
 	return 0
 }
 
-// bounded returns so many nanoseconds, from 0 to maxAfter.
+// bounded returns ns nanoseconds, limited to 0 to maxAfter.
 func bounded(ns float64) time.Duration { return time.Duration(min(max(0, ns), float64(maxAfter))) }

@@ -15,11 +15,11 @@ import (
 	"github.com/skein-dev/skein/internal/lines"
 )
 
-// maxEvent is how long one event of a stream may be, in bytes: an answer that
-// comes whole at its end, reasoning and all, is far shorter.
+// maxEvent is the longest event of a stream, in bytes: even an answer that
+// comes as one event at the end, with its reasoning, is far shorter.
 const maxEvent = 64 << 20
 
-// A Post is a request that is answered with a stream of server-sent events.
+// A Post is a request whose response is a stream of server-sent events.
 type Post struct {
 	Base   string   // URL of the API
 	Path   []string // of the endpoint, below the base
@@ -27,9 +27,9 @@ type Post struct {
 	Body   any // sent as JSON
 }
 
-// Stream sends p as the options say, gives take the data of each event of the
-// answer, and yields what that returns, without empty ones, and at last what
-// [Exchange.End] does. take's error ends the answer.
+// Stream sends p according to the options, passes the data of each event of the
+// response to take, yields the non-empty deltas that it returns, and finally
+// those of [Exchange.End]. An error of take ends the answer.
 func (x *Exchange) Stream(ctx context.Context, o *Options, p Post, take func(data []byte) ([]Delta, error), yield func(Delta, error) bool) {
 	for data, err := range x.post(ctx, o, p) {
 		var deltas []Delta
@@ -49,8 +49,8 @@ func (x *Exchange) Stream(ctx context.Context, o *Options, p Post, take func(dat
 	yield(x.End(ctx, nil))
 }
 
-// post yields the data of the events that p is answered with, and at last what went
-// wrong, if anything did.
+// post yields the data of the events of the response to p, and at the end the
+// error, if any.
 func (x *Exchange) post(ctx context.Context, o *Options, p Post) iter.Seq2[[]byte, error] {
 	return func(yield func([]byte, error) bool) {
 		req, err := p.request(ctx)
@@ -63,7 +63,7 @@ func (x *Exchange) post(ctx context.Context, o *Options, p Post) iter.Seq2[[]byt
 			yield(nil, err)
 			return
 		}
-		defer func() { _ = res.Body.Close() }() // an answer that nobody reads any more
+		defer func() { _ = res.Body.Close() }() // the rest of the response is not needed
 		for data, err := range events(res.Body) {
 			if !yield(data, err) {
 				return
@@ -72,7 +72,7 @@ func (x *Exchange) post(ctx context.Context, o *Options, p Post) iter.Seq2[[]byt
 	}
 }
 
-// request returns p for net/http.
+// request returns p as an http.Request.
 func (p *Post) request(ctx context.Context) (*http.Request, error) {
 	u, err := url.Parse(p.Base)
 	if err != nil {
@@ -97,8 +97,7 @@ func (p *Post) request(ctx context.Context) (*http.Request, error) {
 	return req, nil
 }
 
-// events yields the data of the events that r has, as far as they are whole, up to
-// OpenAI's mark of the end.
+// events yields the data of the complete events in r, up to OpenAI's end mark.
 func events(r io.Reader) iter.Seq2[[]byte, error] {
 	return func(yield func([]byte, error) bool) {
 		in := bufio.NewReader(r)
@@ -131,7 +130,8 @@ func events(r io.Reader) iter.Seq2[[]byte, error] {
 
 var errLongEvent = fmt.Errorf("an event of the stream has more than %d bytes", maxEvent)
 
-// lineOf returns the next line, without its end. What no line feed ends is none.
+// lineOf returns the next line, without its end. A line must end in a line
+// feed.
 func lineOf(in *bufio.Reader, most int) ([]byte, error) {
 	line, err := lines.Append(nil, in, most)
 	switch {
@@ -143,9 +143,9 @@ func lineOf(in *bufio.Reader, most int) ([]byte, error) {
 	return bytes.TrimSuffix(line[:len(line)-1], []byte("\r")), nil
 }
 
-// Decode reads the data of an event into to. A value of another type than is
-// wanted, as some servers write, counts as left out. The error is that of
-// [json.Unmarshal]: data is not JSON.
+// Decode decodes the data of an event into to. A value of the wrong type, which
+// some servers send, counts as left out. The error is that of [json.Unmarshal]:
+// data is not JSON.
 func Decode(data []byte, to any) error {
 	err := json.Unmarshal(data, to)
 	if other := (*json.UnmarshalTypeError)(nil); errors.As(err, &other) {

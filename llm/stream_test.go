@@ -10,7 +10,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 )
 
-// The data of events are yielded as they were sent, and only of whole events.
+// The data of events is yielded unchanged, and only for complete events.
 func TestEventsAreReadAsTheyWereSent(t *testing.T) {
 	long := strings.Repeat("x", 100_000)
 	for _, c := range []struct {

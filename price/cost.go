@@ -9,11 +9,11 @@ import (
 	"github.com/skein-dev/skein"
 )
 
-// NanoUSD is money in billionths of a US dollar.
+// NanoUSD is an amount in billionths of a US dollar.
 type NanoUSD int64
 
-// String returns n in dollars: $12.34, of less than a dollar $0.0123, of less
-// than that <$0.0001.
+// String returns n in dollars: $12.34, below a dollar $0.0123, below $0.0001
+// <$0.0001.
 func (n NanoUSD) String() string {
 	usd := float64(n) / 1e9
 	switch {
@@ -25,7 +25,7 @@ func (n NanoUSD) String() string {
 	return fmt.Sprintf("$%.4f", usd)
 }
 
-// price is one entry of a model's prices; doc.go says what holds when.
+// price is an entry of a model's prices; doc.go says which entry applies when.
 type price struct {
 	rates
 	From  string   `json:"from"`
@@ -34,7 +34,7 @@ type price struct {
 	Long  *rates   `json:"long"`
 }
 
-// rates are dollars for a million tokens, or for a thousand requests.
+// rates are dollars per million tokens, or per thousand requests.
 type rates struct {
 	Input      float64  `json:"input"`
 	Output     float64  `json:"output"`
@@ -45,18 +45,18 @@ type rates struct {
 	Requests   float64  `json:"requests"`
 }
 
-// Cost returns what a row of usage cost at this time, to the nearest billionth
-// of a dollar, and false if the price is not known: unknown is not zero. Usage
+// Cost returns what a row of usage cost at a time, to the nearest billionth of
+// a dollar, and false if the price is not known: unknown is not zero. Usage
 // without tokens costs nothing, whatever the model.
 //
-// r.Provider may be "": the model's name then says whose it is. at may be 0: the
-// newest price holds. Where the table knows no price but the source reported a
-// cost (r.Usage.Reported), that is the answer.
+// If r.Provider is "", it is derived from the model's name. If at is 0, the
+// newest price applies. If the table has no price but the source reported a
+// cost (r.Usage.Reported), Cost returns that.
 //
-// Where the price of the service tier is not published, it is not known.
+// If the price of the service tier is not published, it is not known.
 //
-// A price that a person set holds for every tier. What the models echo and
-// replay answered, which run here and on no network, costs nothing.
+// A price that a person set applies to every tier. Answers of the models echo
+// and replay, which run locally without a network, cost nothing.
 func (t *List) Cost(r skein.UsageRow, at skein.Time) (cost NanoUSD, known bool) {
 	u := r.Usage
 	if u.Tokens() == 0 && u.Reported == 0 {
@@ -87,8 +87,8 @@ func (t *List) Cost(r skein.UsageRow, at skein.Time) (cost NanoUSD, known bool) 
 	return nano(rates.cost(u) * factor), true
 }
 
-// Window returns how many tokens this model can read, 0 if that is not known.
-// provider may be "": the model's name then says whose it is.
+// Window returns how many tokens a model can read, 0 if that is not known. If
+// provider is "", it is derived from the model's name.
 func (t *List) Window(provider, model string) int64 {
 	m, _ := t.find(lower(provider), lower(model))
 	return m.Window
@@ -123,7 +123,7 @@ func (p price) inForce(t time.Time) bool {
 	return true
 }
 
-// cost returns what u costs in billionths of a dollar.
+// cost returns the cost of u in billionths of a dollar.
 func (r rates) cost(u skein.Usage) float64 {
 	tokens := func(n int64, usd float64) float64 { return float64(n) * usd * 1e3 }
 	part := func(p *float64, whole float64) float64 {
@@ -145,7 +145,7 @@ func (r rates) cost(u skein.Usage) float64 {
 
 func nano(cost float64) NanoUSD { return NanoUSD(math.Round(cost)) }
 
-// or fills in what r leaves out from base.
+// or returns r with missing rates taken from base.
 func (r rates) or(base rates) rates {
 	if r.Input == 0 {
 		r.Input = base.Input

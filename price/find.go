@@ -6,8 +6,8 @@ import (
 	"strings"
 )
 
-// find returns the model of this name, which is in lower case. provider may be
-// empty: then the model's name says whose it is.
+// find returns the model of this name, which is in lower case. If provider is
+// empty, it is derived from the model's name.
 func (t *List) find(provider, name string) (modelPrice, bool) {
 	p := t.provider(provider, name)
 	for _, name := range spellings(name) {
@@ -15,7 +15,7 @@ func (t *List) find(provider, name string) (modelPrice, bool) {
 			return m, true
 		}
 	}
-	// Gateways write the vendor before the model: openai/gpt-5.
+	// Gateways put the vendor before the model: openai/gpt-5.
 	if vendor, rest, ok := strings.Cut(name, "/"); ok && (provider == "" || t.byName(vendor) == p) {
 		if v := t.byName(vendor); v != nil {
 			return t.find(v.ID, rest)
@@ -24,7 +24,7 @@ func (t *List) find(provider, name string) (modelPrice, bool) {
 	return modelPrice{}, false
 }
 
-// provider returns the provider that is meant, or nil.
+// provider returns the provider with this name, or by the model, or nil.
 func (t *List) provider(name, model string) *providerPrices {
 	if name != "" {
 		return t.byName(name)
@@ -67,9 +67,9 @@ func (t *List) in(p *providerPrices, name string) (modelPrice, bool) {
 	return modelPrice{}, false
 }
 
-// spellings returns the names under which a model may stand in the table, the
-// likeliest first: as it is, with a hyphenated date, without a variant in
-// brackets, without a date.
+// spellings returns the names that a model may have in the table, the likeliest
+// first: unchanged, with a hyphenated date, without a variant in brackets,
+// without a date.
 func spellings(name string) []string {
 	all := []string{name, solid.ReplaceAllString(name, "-$1-$2-$3")}
 	if short, _, ok := strings.Cut(name, "["); ok {

@@ -1,6 +1,6 @@
 package price
 
-// A UsageLine is a [Sum] in JSON, as the API and the command line have it.
+// A UsageLine is the JSON form of a [Sum], for the API and the command line.
 type UsageLine struct {
 	Of       string   `json:"of" doc:"the day, model, agent, project or session ID"`
 	Name     string   `json:"name,omitempty" doc:"of a session"`
@@ -17,7 +17,7 @@ type UsageLine struct {
 	Unpriced []string `json:"unpriced_models,omitempty"`
 }
 
-// Line returns s in JSON, without a name.
+// Line returns s in its JSON form, without a name.
 func (s Sum) Line() UsageLine {
 	u := s.Usage
 	line := UsageLine{
@@ -31,7 +31,7 @@ func (s Sum) Line() UsageLine {
 	return line
 }
 
-// USD returns what s cost in dollars; nil if some of it has no price.
+// USD returns the cost of s in dollars; nil if some of it has no price.
 func (s Sum) USD() *float64 {
 	if len(s.Unpriced) > 0 {
 		return nil

@@ -7,11 +7,11 @@ import (
 	"github.com/skein-dev/skein"
 )
 
-// An Override is a price that a person set. Prices are US dollars for a
-// million tokens.
+// An Override is a price that a person set. Prices are US dollars per million
+// tokens.
 type Override struct {
 	Provider   string   `json:"provider,omitempty" toml:"provider"` // "" for any
-	Model      string   `json:"model" toml:"model"`                 // name, case ignored; a * at the end stands for any ending
+	Model      string   `json:"model" toml:"model"`                 // name, ignoring case; a * at the end matches any ending
 	Input      float64  `json:"input" toml:"input"`
 	Output     float64  `json:"output" toml:"output"`
 	Reasoning  *float64 `json:"reasoning,omitempty" toml:"reasoning"`     // nil: as Output

@@ -7,8 +7,8 @@ import (
 	"github.com/skein-dev/skein"
 )
 
-// What the library that publishes the prices answers itself, for a short
-// request and a long one.
+// published has the results of the library that publishes the prices, for a
+// short request and a long one.
 var published = []struct {
 	provider, model, at string
 	short, long         NanoUSD
@@ -63,7 +63,7 @@ func builtIn(t *testing.T, overrides ...Override) *List {
 	return table
 }
 
-// cost returns what one request cost.
+// cost returns the cost of one request.
 func cost(t *List, provider, model string, at skein.Time, u skein.Usage) (NanoUSD, bool) {
 	return t.Cost(skein.UsageRow{Provider: provider, Model: model, Tier: skein.TierOf("", u.Prompt()), Usage: u}, at)
 }
@@ -176,8 +176,8 @@ func TestPricesChangeWithTime(t *testing.T) {
 	}
 }
 
-// Sums of short requests must not be taken for one long request, nor what one
-// long request used for that of many short ones.
+// A sum of short requests must not be taken for one long request, nor the usage
+// of one long request for that of many short ones.
 func TestTheTierDecidesWhetherThePromptWasLong(t *testing.T) {
 	table := builtIn(t)
 	for tier, want := range map[skein.Tier]NanoUSD{
@@ -194,8 +194,7 @@ func TestTheTierDecidesWhetherThePromptWasLong(t *testing.T) {
 	}
 }
 
-// Every length beyond which a model of the table costs more is one that tiers
-// tell apart.
+// Tiers distinguish every length above which a model of the table costs more.
 func TestTiersTellApartWhatCostsMore(t *testing.T) {
 	for _, p := range builtIn(t).providers {
 		for _, m := range p.models() {
@@ -208,7 +207,7 @@ func TestTiersTellApartWhatCostsMore(t *testing.T) {
 	}
 }
 
-// Worked out by hand from the vendors' pages, in dollars for a million tokens.
+// Computed by hand from the vendors' pages, in dollars per million tokens.
 func TestWhatCachesAndTiersCost(t *testing.T) {
 	table := builtIn(t)
 	// 1,000 new at 3, 2,000 read at 0.30, 10,000 written: 4,000 for five minutes

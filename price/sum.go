@@ -8,20 +8,20 @@ import (
 	"github.com/skein-dev/skein"
 )
 
-// A Sum is what all rows of one value of a dimension add up to: a day, a model,
-// a session.
+// A Sum is the sum of all rows with one value of a dimension: a day, a model, a
+// session.
 type Sum struct {
 	Of       string
 	Usage    skein.Usage
-	Cost     NanoUSD  // of what has a price
-	Unpriced []string // models without one, by name, each once
+	Cost     NanoUSD  // of the usage that has a price
+	Unpriced []string // names of the models without a price, each once
 
-	differs bool // the programs recorded another cost of some of it
+	differs bool // programs recorded a different cost for some of it
 }
 
-// Sums puts the rows of one value together: days in the order in which they
-// come, all else with the largest cost first. Days have the prices of their
-// noon, in UTC, all else the newest ones.
+// Sums adds up the rows of each value of by: days in the order of the rows,
+// others with the largest cost first. Days are priced at noon UTC, others at
+// the newest prices.
 func (t *List) Sums(rows []skein.UsageRow, by skein.Dimension) []Sum {
 	var out []Sum
 	at := map[string]int{}
@@ -44,7 +44,7 @@ func (t *List) Sums(rows []skein.UsageRow, by skein.Dimension) []Sum {
 	return out
 }
 
-// Sum puts all rows together, at the prices of a time, under no name.
+// Sum adds up all rows, at the prices of a time, without a name.
 func (t *List) Sum(rows []skein.UsageRow, at skein.Time) (sum Sum) {
 	for _, r := range rows {
 		usd, known := t.Cost(r, at)
@@ -60,7 +60,7 @@ func (t *List) Sum(rows []skein.UsageRow, at skein.Time) (sum Sum) {
 
 const cent NanoUSD = 1e7
 
-// Plus returns what s and u are together, under the name of s.
+// Plus returns the sum of s and u, with the name of s.
 func (s Sum) Plus(u Sum) Sum {
 	s.Usage = s.Usage.Plus(u.Usage)
 	s.Cost += u.Cost
@@ -73,8 +73,8 @@ func (s Sum) Plus(u Sum) Sum {
 	return s
 }
 
-// Money returns what s cost for people, to the cent: $1.20, >$1.20 if some of it
-// has no price, ? if none has, "" if nothing was used.
+// Money returns the cost of s for people, to the cent: $1.20, >$1.20 if some of
+// it has no price, ? if all of it has none, "" if nothing was used.
 func (s Sum) Money() string {
 	switch {
 	case s.Cost == 0 && len(s.Unpriced) > 0:
@@ -85,8 +85,8 @@ func (s Sum) Money() string {
 	return cents(s.Cost)
 }
 
-// Recorded returns for people what the programs themselves recorded as the cost,
-// of as much of s as they did; "" where that is what it cost.
+// Recorded returns for people the cost that the programs themselves recorded,
+// for as much of s as they did; "" if it is equal to the cost.
 func (s Sum) Recorded() string {
 	if !s.differs {
 		return ""
@@ -94,7 +94,7 @@ func (s Sum) Recorded() string {
 	return cents(NanoUSD(s.Usage.Reported))
 }
 
-// Costs returns what Money says and, where it is different, what was recorded:
+// Costs returns the result of Money and, if different, the recorded cost:
 // "$1.20 (recorded: $1.15)".
 func (s Sum) Costs() string {
 	if recorded := s.Recorded(); recorded != "" {
@@ -103,7 +103,7 @@ func (s Sum) Costs() string {
 	return s.Money()
 }
 
-// cents returns n to the cent; "" for nothing.
+// cents returns n to the cent; "" if it is zero.
 func cents(n NanoUSD) string {
 	switch {
 	case n == 0:

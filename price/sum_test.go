@@ -34,7 +34,7 @@ func TestSumsAddUpByValueTheDearestFirst(t *testing.T) {
 	}
 }
 
-// What a program recorded is shown where it is not what we come to.
+// The recorded cost is shown if it differs from the computed one.
 func TestWhatWasRecordedStandsBeside(t *testing.T) {
 	table, err := price.Load(price.Override{Model: "dollar", Input: 1})
 	if err != nil {

@@ -15,17 +15,17 @@ import (
 //go:embed prices.jsonl
 var data []byte
 
-// A List knows what models cost. It is safe for use by many goroutines.
+// A List knows what models cost. It is safe for concurrent use.
 type List struct {
-	Source string // where the prices are from, with its version
-	Date   string // of the source's release, 2026-09-23: prices set later are not in it
+	Source string // source of the prices, with its version
+	Date   string // of the source's release, 2026-09-23: later price changes are not in it
 
 	overrides []Override
 	providers []*providerPrices
 }
 
-// A providerPrices is one line of the data; its models are read when first asked
-// for, because most programs ask for two providers of forty.
+// A providerPrices is a provider's line of the data; its models are parsed on
+// first use, because most programs need two providers of forty.
 type providerPrices struct {
 	ID       string       `json:"provider"`
 	Match    *namePattern `json:"match"`
@@ -42,7 +42,7 @@ type modelPrice struct {
 	Prices []price     `json:"prices"`
 }
 
-// Load returns the built-in prices. Overrides go before them, the first that
+// Load returns the built-in prices. Overrides precede them; the first that
 // matches wins.
 //
 // The error wraps [skein.ErrInvalid] if an override names no model or has a
@@ -76,8 +76,8 @@ func parse(data []byte, overrides []Override) (*List, error) {
 	return t, nil
 }
 
-// parseModels reads a provider's models. It panics on what is no model: the
-// data is built in, and a test reads all of it.
+// parseModels parses a provider's models. It panics on invalid lines: the data
+// is built in, and a test parses all of it.
 func parseModels(lines string) (ms []modelPrice) {
 	for line := range strings.Lines(lines) {
 		var m modelPrice
@@ -89,7 +89,7 @@ func parseModels(lines string) (ms []modelPrice) {
 	return ms
 }
 
-// A namePattern picks names; exactly one field is set.
+// A namePattern matches names; exactly one field is set.
 type namePattern struct {
 	Equals   string        `json:"equals"`
 	Starts   string        `json:"starts_with"`
@@ -101,7 +101,7 @@ type namePattern struct {
 	Not      *namePattern  `json:"not"`
 }
 
-// regex is compiled when it is read.
+// regex is compiled when it is decoded.
 type regex struct{ *regexp.Regexp }
 
 func (r *regex) UnmarshalText(b []byte) (err error) {
@@ -109,7 +109,7 @@ func (r *regex) UnmarshalText(b []byte) (err error) {
 	return err
 }
 
-// of reports whether m picks name, which is in lower case.
+// of reports whether m matches name, which is in lower case.
 func (m *namePattern) of(name string) bool {
 	switch {
 	case m == nil:

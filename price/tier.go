@@ -1,19 +1,20 @@
 package price
 
-// A tierPrice is a service tier whose price is published, as a factor of the usual
-// price of all that a request reads and writes.
+// A tierPrice is the published price of a service tier, as a factor of the
+// standard price of everything that a request reads and writes.
 type tierPrice struct {
 	provider string // its ID
-	model    string // its ID; "" for all of the provider's
+	model    string // its ID; "" for all models of the provider
 	service  string // as [skein.Tier.Service]
 	factor   float64
 }
 
-// tiers are those that Anthropic (its pages on batches and on fast mode), Google
-// (its page on optimization) and OpenAI (its pages on batches, flex and priority
-// processing) publish. The table has few of them, as models with names of their
-// own, which a test holds these against. What Anthropic's priority tier costs, a
-// contract says, and of Google's only the bounds are known.
+// tiers are those that Anthropic (its pages on batches and on fast mode),
+// Google (its page on optimization) and OpenAI (its pages on batches, flex and
+// priority processing) publish. The table has a few of them as models with
+// names of their own; a test compares these with them. The price of Anthropic's
+// priority tier depends on a contract, and of Google's only the bounds are
+// known.
 var tiers = []tierPrice{
 	{"anthropic", "", "batch", 0.5},
 	{"anthropic", "claude-opus-4-6", "fast", 6},
@@ -41,9 +42,9 @@ var tiers = []tierPrice{
 	{"openai", "o4-mini", "priority", 2 / 1.1},
 }
 
-// factor returns what a service tier of a model costs as a multiple of the usual
-// one, and false if that is not known. provider is who sells it, as the record
-// names it; "" for the one whose model it is.
+// factor returns the price of a model's service tier as a multiple of the
+// standard one, and false if that is not known. provider is the seller's name
+// in the record; "" for the model's own vendor.
 func (t *List) factor(provider, name string, m modelPrice, service string) (float64, bool) {
 	if service == "" {
 		return 1, true

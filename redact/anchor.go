@@ -7,8 +7,8 @@ import (
 	"github.com/skein-dev/skein"
 )
 
-// unanchored returns a regular expression that matches wherever expr does, and
-// whatever stands beside that: without ^ and $, \b and the like.
+// unanchored returns a regular expression that matches wherever expr does,
+// whatever surrounds the match: without ^ and $, \b and the like.
 func unanchored(expr string) (string, error) {
 	parsed, err := syntax.Parse(expr, syntax.Perl)
 	if err != nil {
@@ -20,8 +20,8 @@ func unanchored(expr string) (string, error) {
 	return parsed.String(), nil
 }
 
-// loosen takes out of an expression what matches a place instead of text, and
-// reports whether there was any.
+// loosen removes from an expression what matches a position instead of text,
+// and reports whether there was any.
 func loosen(x *syntax.Regexp) (found bool) {
 	switch x.Op {
 	case syntax.OpBeginLine, syntax.OpEndLine, syntax.OpBeginText, syntax.OpEndText, syntax.OpWordBoundary, syntax.OpNoWordBoundary:

@@ -2,8 +2,8 @@ package redact
 
 import "strings"
 
-// assignRules find what is given to a name that says what it is: in code, JSON,
-// YAML, .env files, on command lines, in URLs and in XML.
+// assignRules returns the rules for values of telling names: in code, JSON,
+// YAML, .env files, command lines, URLs and XML.
 func assignRules() (rules []secretRule) {
 	add := func(kind Kind, word string, judge func(string) bool) {
 		a := assignment{kind, word, judge}
@@ -29,11 +29,11 @@ func kindOf(word string) Kind {
 	return Kind(word)
 }
 
-// service is the kind of what a service's name is given.
+// service is the kind of a value assigned to a service's name.
 const service Kind = "service-key"
 
-// serviceNames are names of services whose keys have no shape of their own:
-// random letters and digits, given to a name that has that of the service.
+// serviceNames returns names of services whose keys have no recognizable form:
+// random letters and digits, assigned to a name that contains the service's.
 func serviceNames() []string {
 	return strings.Fields(`adafruit adobe algolia asana beamer bitbucket bittrex codecov coinbase confluent
 		datadog dd_ discord droneci dropbox etsy facebook fastly finicity finnhub flickr freshbooks gitter
@@ -44,7 +44,8 @@ func serviceNames() []string {
 		harness fly.io nuget typeform infracost facebook duffel clojars freemius hashicorp gcp heroku kubernetes polymarket`)
 }
 
-// before says which words make a key secret; they stand before "key".
+// keyed reports whether name, which precedes "key", ends in a word of secret
+// keys.
 func keyed(name string) bool {
 	name = strings.TrimRight(name, "_-. ")
 	for _, w := range []string{
@@ -60,20 +61,20 @@ func keyed(name string) bool {
 
 // Bounds of an assignment, in bytes.
 const (
-	maxName  = 40 // of what follows the word in the name
+	maxName  = 40 // of the rest of the name after the word
 	maxValue = 1024
 )
 
-// An assignment gives a value to a name with a word in it. It is of a secret if
-// judge says that the value can be one.
+// An assignment assigns a value to a name that contains a word. The value is a
+// secret if judge accepts it.
 type assignment struct {
 	kind  Kind
 	word  string
 	judge func(string) bool
 }
 
-// secret reports whether the word at s[at:] makes the name that it is in one of
-// a secret, as far as what stands before it goes.
+// secret reports whether the word at s[at:] makes its name one of a secret,
+// given the text before it.
 func (a *assignment) secret(s string, at int) bool {
 	if a.word == "key" {
 		return keyed(s[max(0, at-16):at])
@@ -81,7 +82,7 @@ func (a *assignment) secret(s string, at int) bool {
 	return !strings.HasSuffix(a.word, "=") && a.kind != service || at == 0 || !alnum(s[at-1])
 }
 
-// find is a [findFunc] of what is given to a name in text.
+// find is a [findFunc] for values of names in text.
 func (a *assignment) find(s string, at, end int) []Secret {
 	if !a.secret(s, at) {
 		return nil
@@ -97,18 +98,18 @@ func (a *assignment) find(s string, at, end int) []Secret {
 	return []Secret{{a.kind, v.from, v.to}}
 }
 
-// given is a [givenFunc] of the name of a member.
+// given is a [givenFunc] for the name of a member.
 func (a *assignment) given(name string, at, end int, value string) (Kind, bool) {
 	return a.kind, value != "" && a.secret(name, at) && nameEnd(name, end) == len(name) && a.judge(value) && !placeholder(value)
 }
 
-// An assigned is what a name is given.
+// An assigned is the value of a name.
 type assigned struct {
 	from, to int
 	quoted   bool
 }
 
-// valueOf returns the value of the name of which a word ends at end.
+// valueOf returns the value of the name in which a word ends at end.
 func valueOf(s string, at, end int) (v assigned, ok bool) {
 	i := end
 	if s[end-1] != '=' {
@@ -137,8 +138,8 @@ func valueOf(s string, at, end int) (v assigned, ok bool) {
 
 func quotes(b byte) bool { return b == '"' || b == '\'' }
 
-// nameEnd returns where the name ends that goes on at i; -1 if it says that it
-// has no secret.
+// nameEnd returns the end of the name that continues at i, or -1 if the name is
+// not one of a secret.
 func nameEnd(s string, i int) int {
 	from := i
 	for i < len(s) && i-from < maxName && (alnum(s[i]) || s[i] == '_' || s[i] == '-' || s[i] == '.') {
@@ -163,8 +164,8 @@ func nameEnd(s string, i int) int {
 
 func isUpper(b byte) bool { return 'A' <= b && b <= 'Z' }
 
-// operator returns where what gives a value to a name ends, and whether there
-// was any.
+// operator returns the end of the assignment operator at i, and whether there
+// is one.
 func operator(s string, i int) (int, bool) {
 	for i < len(s) && strings.IndexByte("\"'`\\])", s[i]) >= 0 {
 		i++
@@ -187,8 +188,8 @@ func operator(s string, i int) (int, bool) {
 	return i, true
 }
 
-// flag reports whether the name that ends at end is a flag whose value stands
-// behind a space: --token VALUE.
+// flag reports whether the name that ends at end is a flag whose value follows
+// a space: --token VALUE.
 func flag(s string, at, end int) bool {
 	if end >= len(s) || s[end] != ' ' {
 		return false
@@ -207,7 +208,7 @@ func spaces(s string, i int) int {
 	return i
 }
 
-// valueEnd returns where the value ends that begins at i.
+// valueEnd returns the end of the value that begins at i.
 func valueEnd(s string, i int, quote byte) int {
 	from := i
 	for ; i < len(s) && i-from < maxValue; i++ {
@@ -215,7 +216,7 @@ func valueEnd(s string, i int, quote byte) int {
 		if b == '\n' || b == '\r' || b < ' ' {
 			return i
 		}
-		if b == '\\' { // the end of a quoted text in a quoted text, or an escape
+		if b == '\\' { // an escape, or the end of a quoted text inside a quoted text
 			return i
 		}
 		if quote != 0 {

@@ -1,16 +1,16 @@
 package redact
 
-// An automaton finds many words in one walk over a text, letters in any case:
-// that of Aho and Corasick, as a table. States at which words end have the
-// highest numbers, so that one comparison tells them from the others.
+// An automaton finds many words in one pass over a text, ignoring case: that of
+// Aho and Corasick, as a table. States at which words end have the highest
+// numbers, so one comparison identifies them.
 type automaton struct {
-	class [256]uint8 // of a byte; 0: it is in no word
-	next  []uint16   // state<<6 | class: the state after it
+	class [256]uint8 // class of each byte; 0 if it is in no word
+	next  []uint16   // state<<6 | class → next state
 	hot   int        // first state at which words end
-	found [][]int    // of state hot+i: numbers of the words that end there, longest first
+	found [][]int    // by state-hot: numbers of the words that end there, longest first
 }
 
-// step returns the state after state when b comes.
+// step returns the state that follows state on b.
 func (a *automaton) step(state int, b byte) int {
 	return int(a.next[state<<6|int(a.class[b])])
 }
@@ -21,15 +21,15 @@ func (a *automaton) ends(state int) bool { return state >= a.hot }
 // at returns the numbers of the words that end at a state, longest first.
 func (a *automaton) at(state int) []int { return a.found[state-a.hot] }
 
-// jsonNode is a state while the automaton is built.
+// jsonNode is a state during construction of the automaton.
 type jsonNode struct {
-	next [64]uint16 // 0: none
+	next [64]uint16 // 0 means none
 	fail uint16
 	ends []int
 }
 
-// newAutomaton returns the automaton of words, which are in lower case and have
-// fewer than 64 different bytes.
+// newAutomaton returns the automaton for words, which are in lower case and
+// have fewer than 64 different bytes.
 func newAutomaton(words []string) *automaton {
 	a := &automaton{}
 	size := 1
@@ -61,8 +61,8 @@ func newAutomaton(words []string) *automaton {
 	return a
 }
 
-// link makes every step of every node lead somewhere: where there was none, to
-// where the longest end of what was read leads.
+// link completes the steps of every node: a missing step goes where the longest
+// proper suffix of what was read goes.
 func link(nodes []jsonNode) {
 	queue := make([]uint16, 0, len(nodes))
 	for _, n := range nodes[0].next {

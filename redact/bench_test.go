@@ -10,8 +10,8 @@ import (
 	"github.com/skein-dev/skein/redact"
 )
 
-// transcript returns JSON Lines as agents write them: prose, code, logs, what
-// tools answer, with a word here and there that a rule looks at.
+// transcript returns JSON Lines as agents write them: prose, code, logs, tool
+// output, with an occasional keyword of a rule.
 func transcript(size int) string {
 	var b strings.Builder
 	for i := 0; b.Len() < size; i++ {
@@ -43,7 +43,7 @@ func BenchmarkText(b *testing.B) {
 	}
 }
 
-// BenchmarkJSON is to be compared with BenchmarkParse, of the same lines.
+// BenchmarkJSON is comparable with BenchmarkParse, on the same lines.
 func BenchmarkJSON(b *testing.B) {
 	lines, r := strings.Split(strings.TrimSpace(transcript(1<<20)), "\n"), redact.New()
 	b.SetBytes(1 << 20)

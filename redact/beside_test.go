@@ -14,11 +14,11 @@ import (
 type specimen struct {
 	kind         Kind
 	text, secret string
-	shaped       bool // it is known by its shape alone: whatever stands beside it
+	shaped       bool // it is recognized by its form alone, whatever surrounds it
 }
 
-// specimens returns one of every kind, and of every service, with letters of
-// one way to draw them.
+// specimens returns one of every kind, and of every service, with letters from
+// draw.
 func specimens(draw func(n int, of string) string) (all []specimen) {
 	const alnums = "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789"
 	mixed := func(n int) string { return draw(n, alnums) }
@@ -42,7 +42,7 @@ func specimens(draw func(n int, of string) string) (all []specimen) {
 	return all
 }
 
-// byName returns what is known by its name, or by standing alone.
+// byName returns specimens recognized by their name, or by standing alone.
 func byName() (all []specimen) {
 	const random = "q7Rk2ZtW9mXv4LbN8sPfD3hJyC6gAuE1"
 	for kind, text := range map[Kind]string{
@@ -66,7 +66,7 @@ func byName() (all []specimen) {
 	return all
 }
 
-// written returns a text that re matches, as short as it may be.
+// written returns a text that re matches, as short as possible.
 func written(re *syntax.Regexp, draw func(n int, of string) string) string {
 	var b strings.Builder
 	switch re.Op {
@@ -99,7 +99,7 @@ func written(re *syntax.Regexp, draw func(n int, of string) string) string {
 }
 
 // lettered returns the ways to draw letters: at random, all the same, and a
-// pattern that is repeated.
+// repeated pattern.
 func lettered() map[string]func(n int, of string) string {
 	rnd, at := rand.New(rand.NewPCG(1, 2)), 0
 	return map[string]func(n int, of string) string{
@@ -123,7 +123,7 @@ func lettered() map[string]func(n int, of string) string {
 	}
 }
 
-// shows returns a piece of secret that text has, worth something; "" if none.
+// shows returns a valuable piece of secret that text has; "" if none.
 func shows(text, secret string) string {
 	const worth = 8
 	for i := 0; i+worth <= len(secret); i++ {
@@ -134,8 +134,8 @@ func shows(text, secret string) string {
 	return ""
 }
 
-// What has the shape of a vendor's secret is hidden whatever its letters are and
-// whatever letters and digits stand beside it.
+// Text in the form of a vendor's secret is hidden whatever its letters are and
+// whatever letters and digits surround it.
 func TestAShapeIsHiddenWhateverStandsBesideIt(t *testing.T) {
 	r := New()
 	for way, draw := range lettered() {
@@ -149,7 +149,7 @@ func TestAShapeIsHiddenWhateverStandsBesideIt(t *testing.T) {
 	}
 }
 
-// places are those in which two secrets are found beside each other.
+// places returns the texts in which two secrets occur next to each other.
 func places() map[string]func(a, b string) string {
 	quoted := func(s string) string {
 		b, _ := json.Marshal(s)
@@ -174,8 +174,8 @@ func places() map[string]func(a, b string) string {
 	}
 }
 
-// Of two secrets beside each other each is hidden, in whatever they stand and
-// wherever it begins, and what lists secrets lists them.
+// Of two adjacent secrets, each is hidden, in any surrounding text and wherever
+// it begins, and functions that list secrets list both.
 func TestTwoSecretsBesideEachOtherAreHidden(t *testing.T) {
 	r := New()
 	kinds := map[Kind]bool{}

@@ -7,8 +7,8 @@ import (
 	"sync"
 )
 
-// headerRules find what is shown at a door: Authorization headers, cookies,
-// curl's -u, .netrc.
+// headerRules returns the rules for credentials: Authorization headers,
+// cookies, curl's -u, .netrc.
 func headerRules() []secretRule {
 	return []secretRule{
 		{word: "authorization", find: authorization},
@@ -20,7 +20,7 @@ func headerRules() []secretRule {
 	}
 }
 
-// authorization finds what an Authorization header carries, by whatever scheme.
+// authorization finds the credentials of an Authorization header of any scheme.
 func authorization(s string, _, end int) []Secret {
 	i, ok := operator(s, end)
 	if !ok {
@@ -53,7 +53,7 @@ func bearer(s string, _, end int) []Secret {
 	return []Secret{{"authorization", i, to}}
 }
 
-// basic finds a name and password as base64.
+// basic finds a name and password in base64.
 func basic(s string, _, end int) []Secret {
 	i := spaces(s, end)
 	to := valueEnd(s, i, 0)
@@ -88,7 +88,7 @@ func cookie(s string, _, end int) (all []Secret) {
 }
 
 // curl finds the passwords of a curl command: those of -u and -U, and of their
-// long names, wherever they stand in it.
+// long names, anywhere in it.
 func curl() findFunc {
 	flag := sync.OnceValue(func() *regexp.Regexp {
 		return regexp.MustCompile(`\s(?:-[uU]|--user|--proxy-user)[ =]*(?:["'][^:"']{1,100}:([^"'\\\n]{3,100})|[^\s:"']{1,100}:([^\s"'\\;&|<>()]{3,100}))`)
@@ -105,9 +105,9 @@ func curl() findFunc {
 	}
 }
 
-// command returns the rest of a curl command that s begins with: up to the end
-// of a line that no backslash continues, or to the next such command, so that
-// nothing is looked at twice.
+// command returns the rest of a curl command at the start of s: up to the end
+// of a line without a continuing backslash, or to the next curl command, so
+// that nothing is searched twice.
 func command(s string) string {
 	if n := strings.Index(s, "curl "); n >= 0 {
 		s = s[:n]
@@ -123,7 +123,7 @@ func command(s string) string {
 	}
 }
 
-// netrc finds the password of a line of .netrc.
+// netrc finds the password in a line of .netrc.
 func netrc() findFunc {
 	line := sync.OnceValue(func() *regexp.Regexp {
 		return regexp.MustCompile(`^(?i:machine) [^\s]+\s+login\s+[^\s]+\s+password\s+([^\s"'\\]{3,100})`)
@@ -137,7 +137,7 @@ func netrc() findFunc {
 	}
 }
 
-// named reports whether v only stands for a password.
+// named reports whether v is only a placeholder for a password.
 func named(v string) bool {
 	return len(v) < 4 || placeholder(v) || strings.EqualFold(v, "password")
 }

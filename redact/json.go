@@ -8,9 +8,9 @@ import (
 )
 
 // JSON returns the JSON text b with a mark in place of every secret in its
-// strings, what a member named password and the like has included. It stays
-// JSON, and bytes without secrets stay as they are; b itself is not changed.
-// What is no JSON is redacted as text.
+// strings, including the values of members such as password. The result is
+// valid JSON, and bytes without secrets are unchanged; b itself is not
+// modified. If b is not valid JSON, it is redacted as text.
 func (r *Redactor) JSON(b []byte) []byte {
 	if !json.Valid(b) {
 		return []byte(r.Text(string(b)))
@@ -22,13 +22,13 @@ func (r *Redactor) JSON(b []byte) []byte {
 	return append(w.out, b[w.done:]...)
 }
 
-// A KnownSecret is a secret itself.
+// A KnownSecret is a secret's own text.
 type KnownSecret struct {
 	Kind Kind
 	Text string
 }
 
-// Values returns the secrets that [Redactor.JSON] takes out of b, in order.
+// Values returns the secrets that [Redactor.JSON] masks in b, in order.
 func (r *Redactor) Values(b []byte) (all []KnownSecret) {
 	if json.Valid(b) {
 		return r.walk(b).found
@@ -54,28 +54,27 @@ func (r *Redactor) walk(b []byte) *jsonWalk {
 	return w
 }
 
-// A jsonWalk goes through the strings of a JSON text and what stands between
-// them.
+// A jsonWalk visits the strings of a JSON text and the text between them.
 type jsonWalk struct {
 	*Redactor
 	in   []byte
-	out  []byte // nil as long as there was no secret
-	done int    // how much of in is in out
-	last string // string before
+	out  []byte // nil while no secret was found
+	done int    // how much of in was copied to out
+	last string // previous string
 	name string // of the member whose value is next; "" if there is none
 
 	found []KnownSecret
 }
 
-// between looks at what stands between two strings: a colon alone makes the
-// first the second's name.
+// between looks at the text between two strings: if it is only a colon, the
+// first string is the name of the second.
 func (w *jsonWalk) between(b []byte) {
 	if b = bytes.TrimSpace(b); len(b) == 1 && b[0] == ':' {
 		w.name = w.last
 	}
 }
 
-// text looks at the string that in has from at to end.
+// text handles the string in[at:end].
 func (w *jsonWalk) text(at, end int) {
 	raw := w.in[at:end]
 	s := string(raw[1 : len(raw)-1])
@@ -96,8 +95,8 @@ func (w *jsonWalk) text(at, end int) {
 	w.done = end
 }
 
-// secrets returns where secrets stand in s, which a member of that name has, if
-// any.
+// secrets returns the positions of secrets in s, the value of a member of that
+// name, if any.
 func (w *jsonWalk) secrets(name, s string) []Secret {
 	found := w.matches(s)
 	header, state := false, 0
@@ -120,8 +119,8 @@ func (w *jsonWalk) secrets(name, s string) []Secret {
 	return joined(found)
 }
 
-// header returns what is found in s as it is behind head, by more than by the
-// name.
+// header returns what is found in s after head, except by rules that go only by
+// the name.
 func (w *jsonWalk) header(head, s string) (found []ruleMatch) {
 	for _, m := range w.matches(head + s) {
 		if m.Start -= len(head); m.Start >= 0 && !m.vague {
@@ -132,7 +131,7 @@ func (w *jsonWalk) header(head, s string) (found []ruleMatch) {
 	return found
 }
 
-// tokenEnd returns where the string, or what stands between strings, ends that
+// tokenEnd returns the end of the string, or of the text between strings, that
 // begins at i in the valid JSON b.
 func tokenEnd(b []byte, i int) int {
 	if b[i] != '"' {

@@ -2,8 +2,7 @@ package redact
 
 import "strings"
 
-// placeholder reports whether v stands for a value that is elsewhere, or is an
-// example.
+// placeholder reports whether v refers to a value elsewhere, or is an example.
 func placeholder(v string) bool {
 	low := strings.ToLower(v)
 	if strings.ContainsAny(low[:1], "$%<{[(@#") {
@@ -21,8 +20,8 @@ func placeholder(v string) bool {
 	return false
 }
 
-// code reports whether a value without quotes is an expression: a call, an
-// index, a field of something.
+// code reports whether an unquoted value is an expression: a call, an index, a
+// field selector.
 func code(s string, v assigned) bool {
 	if v.to < len(s) && (s[v.to] == '(' || s[v.to] == '[' || s[v.to] == '{') {
 		return true
@@ -32,7 +31,7 @@ func code(s string, v assigned) bool {
 	return named && strings.Contains(text, ".") && wordy(text)
 }
 
-// password reports whether v can be one that a person thought of.
+// password reports whether v may be a password that a person chose.
 func password(v string) bool {
 	if len(v) < 6 || len(v) > 256 || strings.ContainsAny(v, " \t") {
 		return false
@@ -60,7 +59,7 @@ func password(v string) bool {
 	return !strings.HasPrefix(low, "password") && !strings.HasPrefix(low, "sha256:")
 }
 
-// random reports whether v looks as if a machine had drawn it: long, of letters
+// random reports whether v looks as if a machine generated it: long, of letters
 // and digits that make no words.
 func random(v string) bool {
 	if len(v) < 12 || len(v) > maxValue || strings.ContainsAny(v, " \t*?()[]{}|,;'") || strings.HasPrefix(v, "/") || strings.HasPrefix(v, "./") || strings.HasPrefix(v, "http") || strings.HasPrefix(v, "sha") {
@@ -72,8 +71,8 @@ func random(v string) bool {
 	return !wordy(v)
 }
 
-// digest reports whether v is random and has no more than letters, digits and
-// what base64 and UUIDs have, at least 14 of them.
+// digest reports whether v is random and consists of at least 14 letters,
+// digits and characters of base64 and UUIDs.
 func digest(v string) bool {
 	if len(v) < 14 || len(v) > 200 {
 		return false
@@ -93,8 +92,8 @@ func log2(n int) (bits float64) {
 	return bits
 }
 
-// wordy reports whether v is made of words and small numbers, as names, paths
-// and versions are.
+// wordy reports whether v consists of words and small numbers, as names, paths
+// and versions do.
 func wordy(v string) bool {
 	strange, whole := 0, 0
 	for piece := range strings.FieldsFuncSeq(v, func(r rune) bool { return strings.ContainsRune("_-./:=+~@#", r) }) {
@@ -106,8 +105,8 @@ func wordy(v string) bool {
 	return strange < 8 || strange*4 < whole
 }
 
-// isWord reports whether p, which has no separators, is a word, several with a
-// capital each, or a small number.
+// isWord reports whether p, which has no separators, is a word, several
+// capitalized words, or a small number.
 func isWord(p string) bool {
 	digits, turns, vowels, run, longest := 0, 0, 0, 0, 0
 	for i := range len(p) {
@@ -139,7 +138,7 @@ func isWord(p string) bool {
 	return letters < 8 || longest < 6 && vowels*6 >= letters
 }
 
-// class tells lower case, capitals and the rest apart.
+// class distinguishes lower case, upper case and the rest.
 func class(b byte) int {
 	switch {
 	case 'a' <= b && b <= 'z':

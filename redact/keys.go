@@ -8,7 +8,7 @@ import (
 	"sync"
 )
 
-// keyRules are of keys that are known by more than how they begin.
+// keyRules returns the rules for keys that need more than a prefix.
 func keyRules() []secretRule {
 	return []secretRule{
 		{word: "-----begin", find: privateKey},
@@ -24,8 +24,8 @@ func keyRules() []secretRule {
 // maxKey is the longest private key, in bytes.
 const maxKey = 64 << 10
 
-// privateKey finds a PEM block of a private key, what was cut off of it
-// included, as it stands or in a quoted text with \n.
+// privateKey finds a PEM block of a private key, even if it is cut off, as
+// lines or in a quoted text with \n.
 func privateKey(s string, at, end int) []Secret {
 	head, _, ok := strings.Cut(upTo(s, end, 80), "-----")
 	if !ok || !strings.Contains(strings.ToUpper(head), "PRIVATE KEY") {
@@ -49,7 +49,7 @@ func privateKey(s string, at, end int) []Secret {
 	return []Secret{{"private-key", at, to}}
 }
 
-// keyLength returns how much of s can be the inside of a PEM block.
+// keyLength returns how much of s can be the content of a PEM block.
 func keyLength(s string) int {
 	for i := range len(s) {
 		switch b := s[i]; {
@@ -68,9 +68,9 @@ const (
 	maxModelKey   = 512
 )
 
-// modelKey finds the keys of those who serve models: most begin alike. Some
-// have a shape that nothing else has; the others are told from names with
-// hyphens by standing alone and by their letters.
+// modelKey finds the keys of model providers: most begin alike. Some have an
+// unmistakable shape; others are distinguished from hyphenated names by
+// standing alone and by their letters.
 func modelKey() findFunc {
 	shaped := sync.OnceValue(func() *regexp.Regexp {
 		return regexp.MustCompile(`^sk-(?:ant-[a-z]+[0-9]+-[\w-]{20}|(?:proj|svcacct|admin)-[\w-]{40}|or-v1-[0-9a-f]{64})`)
@@ -94,8 +94,8 @@ func modelKey() findFunc {
 	}
 }
 
-// mixed reports whether v has letters of both cases and digits: an ID that
-// follows another word, such as that of task-ID, has not.
+// mixed reports whether v has letters of both cases and digits, which an ID
+// after another word, such as that of task-ID, does not.
 func mixed(v string) bool {
 	var has [4]bool
 	for i := range len(v) {
@@ -104,7 +104,7 @@ func mixed(v string) bool {
 	return has[1] && has[2] && strings.ContainsAny(v, "0123456789")
 }
 
-// modelKind says whose a model's key is.
+// modelKind returns the kind of a model provider's key.
 func modelKind(key string) Kind {
 	switch {
 	case strings.HasPrefix(key, "sk-ant-"):
@@ -115,7 +115,7 @@ func modelKind(key string) Kind {
 	return "model-key"
 }
 
-// telegramToken finds a bot's token: its number stands before the word.
+// telegramToken finds a bot's token: its number precedes the word.
 func telegramToken() findFunc {
 	const digits = 16
 	compile := sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile(`^:A[\w-]{34}`) })
@@ -135,8 +135,8 @@ func telegramToken() findFunc {
 	}
 }
 
-// behind returns a finder of what the expressions before and after match on both
-// sides of the word, in its case, in the n bytes there.
+// behind returns a finder of text that matches the expressions before and after
+// on both sides of the word, in its exact case, within n bytes.
 func behind(kind Kind, word, before, after string, n int) findFunc {
 	head := sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile(`(?:` + before + `)$`) })
 	tail := sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile(`^(?:` + after + `)`) })
@@ -175,8 +175,8 @@ const (
 	maxTokenPart = 16 << 10
 )
 
-// jsonWebToken finds three to five parts with dots between them, of which the
-// first is a JSON object: its first two bytes make the word.
+// jsonWebToken finds three to five parts separated by dots, the first of which
+// is a JSON object: its first two bytes are the word.
 func jsonWebToken(s string, at, end int) []Secret {
 	if s[at:end] != "eyJ" {
 		return nil
@@ -201,8 +201,8 @@ func jsonWebToken(s string, at, end int) []Secret {
 	return []Secret{{"jwt", at, to}}
 }
 
-// part returns where base64 for URLs ends that begins at i and has at most so
-// many bytes.
+// part returns the end of the URL-safe base64 that begins at i and has at most
+// most bytes.
 func part(s string, i, most int) int {
 	for from := i; i < len(s) && i-from < most && (alnum(s[i]) || s[i] == '_' || s[i] == '-'); {
 		i++

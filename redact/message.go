@@ -7,8 +7,8 @@ import (
 	"github.com/skein-dev/skein"
 )
 
-// Message returns m without secrets. m itself is not changed; what has none is
-// shared with it.
+// Message returns m without secrets. m itself is not modified; parts without
+// secrets are shared.
 func (r *Redactor) Message(m *skein.Message) skein.Message {
 	to := *m
 	to.Meta = r.raw(m.Meta)
@@ -51,8 +51,8 @@ func (r *Redactor) raw(b json.RawMessage) json.RawMessage {
 	return r.JSON(b)
 }
 
-// part takes the secrets out of p, which nobody else has; what it points to,
-// others may.
+// part masks the secrets in p, which is a copy; what it points to may be
+// shared.
 func (r *Redactor) part(p *skein.Part) {
 	p.Text, p.Raw, p.Meta = skein.Text(r.Text(string(p.Text))), r.raw(p.Raw), r.raw(p.Meta)
 	if p.Call != nil {

@@ -8,8 +8,7 @@ import (
 	"github.com/skein-dev/skein/redact"
 )
 
-// Pieces of secrets are put together at run time, so that no scanner takes this
-// file for one that has any.
+// Secrets are assembled at run time, so that no scanner reports this file.
 const (
 	letters = "q7Rk2ZtW9mXv4LbN8sPfD3hJyC6gAuE1"
 	hex64   = "3f9a1c7be52d084f6a91d3c87be450f13f9a1c7be52d084f6a91d3c87be450f2"
@@ -101,7 +100,7 @@ func TestWhatIsNoSecretStays(t *testing.T) {
 		"monkey=" + letters, "turkey: " + letters[:20],
 	} {
 		if text == "AKIAIOSFODNN7EXAMPLE" {
-			continue // an example by its words, but of the shape; it is redacted
+			continue // an example by its words, but in the form of a secret; it is redacted
 		}
 		if found := r.Find(text); len(found) > 0 {
 			t.Errorf("Find(%q) = %v %q, want none", text, found, text[found[0].Start:found[0].End])
@@ -127,7 +126,7 @@ func TestJSONStaysJSON(t *testing.T) {
 		`{"pem":"-----BEGIN ` + `PRIVATE KEY-----\n` + letters + `\n-----END PRIVATE KEY-----\n"}`: `{"pem":"[redacted:private-key]\n"}`,
 	} {
 		got := string(r.JSON([]byte(in)))
-		if got != want && strings.Contains(in, `\u0021`) { // a string that is changed is written anew
+		if got != want && strings.Contains(in, `\u0021`) { // a string that is changed is encoded anew
 			want = strings.ReplaceAll(want, `\u0021`, "!")
 		}
 		if got != want {

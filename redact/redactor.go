@@ -10,37 +10,37 @@ import (
 // only a-z, 0-9 and hyphens.
 type Kind string
 
-// A Secret is where one stands in a text.
+// A Secret is the position of a secret in a text.
 type Secret struct {
 	Kind  Kind
 	Start int // of its first byte
 	End   int // after its last
 }
 
-// A Redactor finds secrets. Many goroutines may use one.
+// A Redactor finds secrets. It is safe for concurrent use.
 type Redactor struct {
 	words  *automaton
 	rules  []secretRule // by the number of their word in words
-	tokens []tokenShape // that are known by how they begin
+	tokens []tokenShape // recognized by their beginning
 }
 
-// A secretRule says what may be a secret where its word stands.
+// A secretRule finds possible secrets at the places of its word.
 type secretRule struct {
 	word  string // in lower case
 	find  findFunc
-	vague bool // it goes by the name before the secret: one that knows the secret itself says better what it is
+	vague bool // it goes by the name before the secret, so a rule that recognizes the secret itself knows its kind better
 	given givenFunc
 }
 
-// A givenFunc says whether the name with the word at name[at:end] makes the value
-// of a member a secret, and which.
+// A givenFunc reports whether the name with the word at name[at:end] makes the
+// value of a member a secret, and of which kind.
 type givenFunc func(name string, at, end int, value string) (Kind, bool)
 
-// A findFunc returns the secrets that are known by s[at:end], where its word stands
-// in some case.
+// A findFunc returns the secrets at s[at:end], which is the rule's word in any
+// case.
 type findFunc func(s string, at, end int) []Secret
 
-// New returns a Redactor. It takes about a millisecond: make one when it is
+// New returns a Redactor. It takes about a millisecond, so make one when it is
 // needed, and keep it.
 func New() *Redactor {
 	r := &Redactor{tokens: services()}
@@ -57,12 +57,13 @@ func New() *Redactor {
 	return r
 }
 
-// Find returns where secrets stand in s, in order; they do not overlap.
+// Find returns the positions of secrets in s, in order; they do not overlap.
 func (r *Redactor) Find(s string) []Secret { return joined(r.matches(s)) }
 
-// matches returns what the rules find in s, by where their words end.
+// matches returns what the rules find in s, in the order in which their words
+// end.
 func (r *Redactor) matches(s string) (found []ruleMatch) {
-	var reach []int // by the number of a rule: where the last of what it found ends
+	var reach []int // by rule number: where its last match ends
 	state := 0
 	for i := range len(s) {
 		state = r.words.step(state, s[i])
@@ -70,7 +71,8 @@ func (r *Redactor) matches(s string) (found []ruleMatch) {
 			continue
 		}
 		for _, n := range r.words.at(state) {
-			// In the middle of a long secret, the same rule would find its end again.
+			// Inside a long secret, the same rule would find the same end
+			// again.
 			if reach != nil && reach[n] > i+maxValue {
 				continue
 			}
@@ -91,14 +93,14 @@ func (r *Redactor) matches(s string) (found []ruleMatch) {
 	return found
 }
 
-// A ruleMatch is a secret as a rule found it.
+// A ruleMatch is a secret found by a rule.
 type ruleMatch struct {
 	Secret
 	vague bool
 }
 
-// joined returns found in order, with one secret for those that overlap. It is
-// of the kind that the first says that is not vague.
+// joined returns found in order, with overlapping secrets merged. A merged
+// secret has the kind of the first one that is not vague.
 func joined(found []ruleMatch) (all []Secret) {
 	slices.SortStableFunc(found, func(a, b ruleMatch) int { return cmp.Or(a.Start-b.Start, b.End-a.End) })
 	vague := false
@@ -116,7 +118,7 @@ func joined(found []ruleMatch) (all []Secret) {
 	return all
 }
 
-// marked reports whether what stands at s[at] is the kind in a mark.
+// marked reports whether s[at] is in the kind of a mark.
 func marked(s string, at int) bool {
 	from := at
 	for from > 0 && at-from < maxName && (s[from-1] == '-' || 'a' <= s[from-1] && s[from-1] <= 'z' || '0' <= s[from-1] && s[from-1] <= '9') {
@@ -136,7 +138,7 @@ func (r *Redactor) Text(s string) string {
 	return s
 }
 
-// without returns s with marks in place of found.
+// without returns s with found replaced by marks.
 func without(s string, found []Secret) string {
 	var b strings.Builder
 	from := 0
@@ -149,14 +151,14 @@ func without(s string, found []Secret) string {
 	return b.String()
 }
 
-// Mark returns what stands in place of a secret of that kind.
+// Mark returns the text that replaces a secret of this kind.
 func (k Kind) Mark() string { return markHead + string(k) + "]" }
 
-// markHead is how a mark begins.
+// markHead is the beginning of a mark.
 const markHead = "[redacted:"
 
-// Start returns the beginning of a longer text without secrets: also one that
-// is cut off at its end, if it is one that is known by how it begins.
+// Start returns the beginning of a longer text without secrets, including a
+// secret that is cut off at its end, if it is recognized by its beginning.
 func (r *Redactor) Start(s string) string {
 	s = r.Text(s)
 	last := strings.LastIndexAny(s, " \t\n\"'=:") + 1

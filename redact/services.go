@@ -6,25 +6,25 @@ import (
 	"sync"
 )
 
-// A tokenShape says what one of a service looks like, of which nothing else begins
-// alike: where its shape is met, it is one, whatever stands beside it and
-// whatever its letters are.
+// A tokenShape is the form of a service's tokens that cannot be confused with
+// anything else: text of that form is a token, whatever surrounds it and
+// whatever its letters.
 type tokenShape struct {
 	kind   Kind
-	prefix string // that it begins with, in its case
-	rest   string // expression of what follows
+	prefix string // its beginning, case-sensitive
+	rest   string // expression for the rest
 }
 
-// A lookalike is a token of which something else may begin alike: it is one only
-// if it stands alone.
+// A lookalike is the form of tokens whose beginning other text may share: it is
+// a token only if it stands alone.
 type lookalike struct {
 	kind   Kind
-	prefix string  // that it begins with, in its case
-	rest   string  // expression of what follows
-	bits   float64 // that its bytes have at least; names of code have fewer, or are wordy
+	prefix string  // its beginning, case-sensitive
+	rest   string  // expression for the rest
+	bits   float64 // minimum entropy of its bytes; names in code have less, or are wordy
 }
 
-// longest is how far a token may reach, in bytes.
+// longest is the maximum length of a token, in bytes.
 const longest = 4096
 
 func serviceRules(tokens []tokenShape) (rules []secretRule) {
@@ -37,7 +37,7 @@ func serviceRules(tokens []tokenShape) (rules []secretRule) {
 	return rules
 }
 
-// finder returns what finds such tokens.
+// finder returns a function that finds such tokens.
 func (t tokenShape) finder() findFunc {
 	end := prefixed(t.prefix, t.rest)
 	return func(s string, at, from int) []Secret {
@@ -53,7 +53,7 @@ func (t tokenShape) finder() findFunc {
 	}
 }
 
-// finder returns what finds such tokens.
+// finder returns a function that finds such tokens.
 func (l lookalike) finder() findFunc {
 	end := prefixed(l.prefix, l.rest)
 	return func(s string, at, from int) []Secret {
@@ -68,9 +68,9 @@ func (l lookalike) finder() findFunc {
 	}
 }
 
-// prefixed returns what says where a token ends whose prefix stands at s[at:from]
-// in some case; -1 if there is none. The expression is compiled when the prefix
-// is met for the first time: most never are.
+// prefixed returns a function that returns the end of a token whose prefix is
+// s[at:from] in any case, or -1. The expression is compiled when the prefix is
+// first found: most never are.
 func prefixed(prefix, rest string) func(s string, at, from int) int {
 	compile := sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile(`^(?:` + rest + `)`) })
 	return func(s string, at, from int) int {
@@ -92,7 +92,7 @@ const (
 	hex   = `[0-9a-f]`
 )
 
-// likenesses returns the tokens whose prefix is no proof.
+// likenesses returns the tokens whose prefix is not sufficient.
 func likenesses() []lookalike {
 	return []lookalike{
 		{"aws-key", "ABIA", `[A-Z2-7]{16}`, 2.8},
@@ -123,8 +123,8 @@ func likenesses() []lookalike {
 	}
 }
 
-// services returns the tokens that are known by how they begin. What vendors
-// say of their tokens is where the lengths come from (checked 2026-11).
+// services returns the tokens that are recognized by their beginning. The
+// lengths are those that vendors document (checked 2026-11).
 func services() []tokenShape {
 	return []tokenShape{
 		// clouds
@@ -208,7 +208,7 @@ func services() []tokenShape {
 		{"cerebras-key", "csk-", word + `{40,}`},
 		{"e2b-key", "e2b_", hex + `{40}`},
 		{"tavily-key", "tvly-", `[\w-]{20,}`},
-		// talk and mail
+		// chat and mail
 		{"slack-token", "xoxb-", `[\w-]{20,}`},
 		{"slack-token", "xoxp-", `[\w-]{20,}`},
 		{"slack-token", "xoxa-", `[\w-]{8,}`},
@@ -235,7 +235,7 @@ func services() []tokenShape {
 		{"readme-token", "rdme_", `[a-z0-9]{70}`},
 		{"frameio-token", "fio-u-", `[A-Za-z0-9_=-]{64}`},
 		{"contentful-token", "CFPAT-", `[\w-]{43}`},
-		// money
+		// payments
 		{"stripe-key", "sk_live_", word + `{10,99}`},
 		{"stripe-key", "sk_test_", word + `{10,99}`},
 		{"stripe-key", "sk_prod_", word + `{10,99}`},
@@ -261,7 +261,7 @@ func services() []tokenShape {
 		{"plaid-token", "access-production-", `[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}`},
 		{"plaid-token", "access-sandbox-", `[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}`},
 		{"plaid-token", "access-development-", `[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}`},
-		// data and watching
+		// data and monitoring
 		{"databricks-token", "dapi", hex + `{32}(?:-\d)?`},
 		{"planetscale-token", "pscale_tkn_", `[\w=.-]{32,64}`},
 		{"planetscale-token", "pscale_oauth_", `[\w=.-]{32,64}`},

@@ -2,15 +2,15 @@ package redact
 
 import "math"
 
-// upTo returns the part of s from at on, at most n bytes of it.
+// upTo returns at most n bytes of s from at on.
 func upTo(s string, at, n int) string { return s[at:min(len(s), at+n)] }
 
 func alnum(b byte) bool {
 	return '0' <= b && b <= '9' || 'a' <= b|0x20 && b|0x20 <= 'z'
 }
 
-// begins reports whether a token may begin at s[at]: it is not the middle of a
-// word, but for one that an escape such as \n of a quoted text makes.
+// begins reports whether a token may begin at s[at]: not in the middle of a
+// word, except after an escape such as \n in a quoted text.
 func begins(s string, at int) bool {
 	if at == 0 || !alnum(s[at-1]) {
 		return true
@@ -21,12 +21,12 @@ func begins(s string, at int) bool {
 // ended reports whether a token may end before s[at].
 func ended(s string, at int) bool { return at >= len(s) || !alnum(s[at]) }
 
-// maxSpelled is how much of a text is looked at to tell what it spells, in bytes.
+// maxSpelled is how much of a text spelled examines, in bytes.
 const maxSpelled = 64
 
-// spelled reports whether a name of several words stands at s[at:], as code,
-// files and metrics have: no machine draws letters of one case with separators
-// that make words.
+// spelled reports whether s[at:] begins with a name of several words, as in
+// code, files and metrics: generated keys do not consist of words of one case
+// with separators.
 func spelled(s string, at int) bool {
 	separators, lower, upper, to := 0, false, false, at
 	for ; to < len(s) && to-at < maxSpelled; to++ {
@@ -47,12 +47,11 @@ func spelled(s string, at int) bool {
 	return separators >= 2 && !(lower && upper) && wordy(v) && entropy(v) > 2.5
 }
 
-// leastEncoded is how long base64 is at least, in bytes, in which the letters of
-// a token's prefix stand by chance: an image or another file.
+// leastEncoded is the minimum length of base64, in bytes, in which a token's
+// prefix occurs by chance: an image or another file.
 const leastEncoded = 512
 
-// encoded reports whether what stands at s[at] is in the middle of a file in
-// base64.
+// encoded reports whether s[at] is in the middle of a base64-encoded file.
 func encoded(s string, at int) bool {
 	if at < leastEncoded {
 		return false
@@ -65,7 +64,7 @@ func encoded(s string, at int) bool {
 	return true
 }
 
-// entropy returns the bits a byte that s has by how often its bytes occur.
+// entropy returns the bits per byte of s, from the frequencies of its bytes.
 func entropy(s string) (bits float64) {
 	var count [256]int
 	for i := range len(s) {

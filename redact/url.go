@@ -14,7 +14,7 @@ func urlPassword(s string, at, end int) []Secret {
 		b := s[i]
 		if b == '@' {
 			to = i
-			continue // a password may have an @ that was not escaped: the last one counts
+			continue // a password may have an unescaped @: the last one counts
 		}
 		if b == ':' && colon < 0 {
 			colon = i

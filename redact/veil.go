@@ -15,14 +15,14 @@ import (
 	"github.com/skein-dev/skein/store/search"
 )
 
-// Veil returns s as those see it who may not see secrets, nor find them out by
-// asking: titles are shown, and filtered by, without secrets, and what a search
-// looks through, counts and ranks is the text without them. So an answer is the
-// same whatever the secrets are. All else is s.
+// Veil returns s as seen by users who may neither see secrets nor find them out
+// with queries: titles are shown, and filtered by, without secrets, and a
+// search examines, counts and ranks the text without them. So an answer does
+// not depend on the secrets. Everything else is that of s.
 func (r *Redactor) Veil(s skein.Store) skein.Store { return &veil{covered{s, r}} }
 
-// Cover returns s as those see it who may find secrets, and are not shown them
-// unasked: a search finds them, and says where without showing them.
+// Cover returns s as seen by users who may search for secrets but are not shown
+// them by default: a search finds them and says where, without showing them.
 func (r *Redactor) Cover(s skein.Store) skein.Store { return &covered{s, r} }
 
 type covered struct {
@@ -33,7 +33,7 @@ type covered struct {
 // As implements [skein.Store].
 func (c *covered) As(u skein.User) skein.Store { return c.r.Cover(c.Store.As(u)) }
 
-// Unwrap returns the store itself.
+// Unwrap returns the underlying store.
 func (c *covered) Unwrap() skein.Store { return c.Store }
 
 // Session implements [skein.Store].
@@ -65,7 +65,7 @@ func (c *covered) Search(ctx context.Context, q skein.Query) (skein.Results, err
 	for i := range found.Hits {
 		h := &found.Hits[i]
 		switch t := c.r.searchText(h.Event); {
-		case h.Event == nil: // it is damaged, and that is said
+		case h.Event == nil: // it is damaged, and reported as such
 			h.Snippet = c.r.Text(h.Snippet)
 		case t.hides:
 			h.Snippet = t.snippet(m)
@@ -90,7 +90,7 @@ func (v *veil) Sessions(ctx context.Context, f skein.Filter) iter.Seq2[skein.Ses
 	return func(yield func(skein.Session, error) bool) {
 		n := 0
 		for s, err := range v.covered.Sessions(ctx, f) {
-			// What stands in a title without secrets stands in the whole one.
+			// What a masked title contains, the full title contains too.
 			if err == nil && !holds(strings.ToLower(cmp.Or(s.Title, s.First)), title) {
 				continue
 			}
@@ -101,17 +101,17 @@ func (v *veil) Sessions(ctx context.Context, f skein.Filter) iter.Seq2[skein.Ses
 	}
 }
 
-// What it takes to look at a hit, where nothing else runs: besides what its
-// text takes, by the byte.
+// The cost of examining a hit, if nothing else runs, in addition to the cost
+// per byte of its text.
 const (
 	hitWork  = 30 * time.Microsecond
 	hideWork = 10 * time.Nanosecond
 
-	someHits = 256 // that are looked at at first, at least
+	someHits = 256 // minimum number examined at first
 )
 
-// Search implements [skein.Store]. Everything that may match without what is
-// hidden is looked at, and the order, too, comes from what is shown.
+// Search implements [skein.Store]. It examines every event that may match once
+// the secrets are masked, and ranks by the masked text.
 func (v *veil) Search(ctx context.Context, q skein.Query) (r skein.Results, err error) {
 	x, err := newSearch(q)
 	if err != nil || search.Empty(&q) {
@@ -124,7 +124,7 @@ func (v *veil) Search(ctx context.Context, q skein.Query) (r skein.Results, err 
 		if err != nil {
 			return r, err
 		}
-		x.hits = nil // of more, others may be the best
+		x.hits = nil // with more of them, others may be the best
 		for i := 0; i < len(found.Hits) && !x.budget.Spent(); i++ {
 			x.look(v.r, found.Hits[i])
 			found.Hits[i].Event = nil
@@ -145,16 +145,16 @@ func (v *veil) Search(ctx context.Context, q skein.Query) (r skein.Results, err 
 	return r, nil
 }
 
-// A maskedSearch is one over what is shown.
+// A maskedSearch is a search over masked text.
 type maskedSearch struct {
 	skein.Query
-	wide   skein.Query // what finds all that may match, each message
+	wide   skein.Query // finds everything that may match, every message
 	budget *search.Budget
 	text   *search.Matcher   // of the query
-	wants  []*search.Matcher // of each word that is looked for,
-	not    *search.Matcher   // and of all that must not be there; nil if there are none
+	wants  []*search.Matcher // of each search word,
+	not    *search.Matcher   // and of everything that must not occur; nil if there is none
 	hits   []skein.Hit
-	whole  bool // hits are all that there are
+	whole  bool // hits is complete
 }
 
 func newSearch(q skein.Query) (x *maskedSearch, err error) {
@@ -187,7 +187,7 @@ func newSearch(q skein.Query) (x *maskedSearch, err error) {
 	return x, err
 }
 
-// allow bounds the work of x.
+// allow limits the work of x.
 func (x *maskedSearch) allow(b *search.Budget) {
 	x.budget, x.text = b, x.text.Within(b)
 	for i, m := range x.wants {
@@ -198,11 +198,11 @@ func (x *maskedSearch) allow(b *search.Budget) {
 	}
 }
 
-// byText reports whether the query is a text or an expression instead of words.
+// byText reports whether the query is a substring or a regular expression, not
+// words.
 func (x *maskedSearch) byText() bool { return x.Substring != "" || x.Regex != "" }
 
-// look takes a hit that matches in what is shown of it. What is damaged shows
-// nothing.
+// look adds a hit if its masked text matches. A damaged event has no text.
 func (x *maskedSearch) look(r *Redactor, h skein.Hit) {
 	if h.Event == nil {
 		return
@@ -229,9 +229,9 @@ func (x *maskedSearch) look(r *Redactor, h skein.Hit) {
 	x.hits = append(x.hits, h)
 }
 
-// fits reports whether what is shown of a text matches: piece by piece, for what
-// stands on both sides of a secret does not stand together. A piece that matches
-// matches whatever the secrets are, so the store has found it.
+// fits reports whether the masked text matches: piece by piece, because the
+// text before and after a secret is not adjacent. A piece that matches does so
+// whatever the secrets are, so the store has found it.
 func (x *maskedSearch) fits(t *searchText) bool {
 	if x.Path != "" && !slices.ContainsFunc(t.paths, func(p string) bool { return holds(p, x.Path) }) {
 		return false
@@ -248,7 +248,7 @@ func (x *maskedSearch) fits(t *searchText) bool {
 	return x.not == nil || !slices.ContainsFunc(all, func(piece string) bool { return !x.not.MatchesText(piece) })
 }
 
-// shows is how many hits there are to show.
+// shows returns the number of hits to show.
 func (x *maskedSearch) shows() int {
 	if x.Each {
 		return len(x.hits)
@@ -260,7 +260,7 @@ func (x *maskedSearch) shows() int {
 	return len(in)
 }
 
-// best returns the hits to show, best first, with what they count where that is
+// best returns the hits to show, best first, with their counts if those are
 // known.
 func (x *maskedSearch) best() []skein.Hit {
 	slices.SortFunc(x.hits, bestFirst)
@@ -282,28 +282,28 @@ func (x *maskedSearch) best() []skein.Hit {
 	return first
 }
 
-// bestFirst compares by score, what was said before titles, the newest first.
+// bestFirst compares by score, then messages before titles, then newest first.
 func bestFirst(a, b skein.Hit) int {
 	said := func(h skein.Hit) int { return min(len(h.Role), 1) }
 	return cmp.Or(cmp.Compare(b.Score, a.Score), said(b)-said(a), cmp.Compare(b.Time, a.Time), cmp.Compare(a.Session, b.Session), cmp.Compare(b.Seq, a.Seq))
 }
 
-// bm25 says how good a match text is, as BM25 does for one word: every further
-// match counts less, and in a longer text each does.
+// bm25 returns the score of a text, as BM25 does for one word: every further
+// match counts less, and so does each match in a longer text.
 func bm25(m *search.Matcher, text string) float64 {
 	const most, short, mean = 1.2, 0.25, 1000 // bytes
 	n := float64(max(len(m.Find(text)), 1))   // an index finds a word by its stem, too
 	return n * (most + 1) / (n + most*(short+(1-short)*float64(len(text))/mean))
 }
 
-// searchText is what a search looks through in an event, without secrets.
+// searchText is the masked text of an event that a search examines.
 type searchText struct {
 	text  string
 	paths []string
-	hides bool // there were secrets
+	hides bool // secrets were masked
 }
 
-// searchText returns what there is to tell of e; nothing if e is nil.
+// searchText returns the masked text of e; nothing if e is nil.
 func (r *Redactor) searchText(e *skein.Event) (t searchText) {
 	if e == nil {
 		return t
@@ -311,14 +311,14 @@ func (r *Redactor) searchText(e *skein.Event) (t searchText) {
 	shown := r.Event(*e)
 	t.hides = !bytes.Equal(shown.Payload, e.Payload)
 	f, err := skein.FactsOf(shown)
-	if err != nil { // a mark stands where none can: nothing is told
+	if err != nil { // a mark is where it is not allowed: nothing is shown
 		return searchText{hides: true}
 	}
 	t.text, t.paths = f.Text, f.Paths
 	return t
 }
 
-// snippet returns some words around what matches, or else around what is hidden.
+// snippet returns some words around a match, or else around a mark.
 func (t *searchText) snippet(m *search.Matcher) string {
 	if len(m.Find(t.text)) > 0 {
 		return plainMarks(m.Snippet(t.text))
@@ -330,11 +330,11 @@ func (t *searchText) snippet(m *search.Matcher) string {
 	return strings.NewReplacer(skein.Mark, "", skein.EndMark, "").Replace(hidden.Snippet(t.text))
 }
 
-// inMark finds a mark in a snippet, with what stands in it around what matched.
+// inMark matches a mark in a snippet, with highlighting in it.
 var inMark = regexp.MustCompile(`\[[\x02\x03]*redacted[\x02\x03]*:[a-z0-9\x02\x03-]*\]`)
 
-// plainMarks returns a snippet in which nothing in a mark stands out: what
-// begins or ends to match in one does so behind it.
+// plainMarks returns a snippet without highlighting inside marks: a highlight
+// that begins or ends in a mark does so after it.
 func plainMarks(snippet string) string {
 	snippet = inMark.ReplaceAllStringFunc(snippet, func(mark string) string {
 		begins, ends := strings.Count(mark, skein.Mark), strings.Count(mark, skein.EndMark)
@@ -344,7 +344,7 @@ func plainMarks(snippet string) string {
 	return strings.ReplaceAll(snippet, skein.Mark+skein.EndMark, "")
 }
 
-// pieces returns what stands before, between and behind the marks in s.
+// pieces returns the text before, between and after the marks in s.
 func pieces(s string) (all []string) {
 	for {
 		before, rest, found := strings.Cut(s, markHead)
@@ -356,13 +356,13 @@ func pieces(s string) (all []string) {
 	}
 }
 
-// holds reports whether part stands in s, and not in a mark.
+// holds reports whether part occurs in s outside of marks.
 func holds(s, part string) bool {
 	return slices.ContainsFunc(pieces(s), func(piece string) bool { return strings.Contains(piece, part) })
 }
 
-// apart returns pieces without the words at their ends that may go on in what is
-// hidden.
+// apart returns pieces without the words at their ends that may continue in
+// what is hidden.
 func apart(pieces []string) []string {
 	inWord := func(r rune) bool {
 		return unicode.In(r, unicode.L, unicode.N, unicode.Co, unicode.M)

@@ -16,7 +16,7 @@ const (
 	veiledWord  = "hunter2!correct.horse"
 )
 
-// said returns a store with one session, in which texts were said.
+// said returns a store with one session that has these texts.
 func said(t *testing.T, texts ...string) skein.Store {
 	t.Helper()
 	s := memory.New()
@@ -30,8 +30,8 @@ func said(t *testing.T, texts ...string) skein.Store {
 	return s
 }
 
-// What matches only together with a secret, on both sides of it, or at the end
-// that a secret makes, does not match; all else does.
+// Text that matches only together with a secret, on both sides of it or at an
+// end caused by a secret, does not match; everything else does.
 func TestASearchThroughAVeilFindsWhatIsShown(t *testing.T) {
 	s := redact.New().Veil(said(t, "one pear", "a plum, PASSWORD="+veiledWord+" and\nthe end", "pears of "+veiledToken+"\npear"))
 	word := func(text string) skein.Query {
@@ -43,7 +43,7 @@ func TestASearchThroughAVeilFindsWhatIsShown(t *testing.T) {
 	}
 	for _, c := range []struct {
 		q    skein.Query
-		want string // places
+		want string // seqs
 	}{
 		{word("pear"), "[2 4]"},
 		{word("pear -pears"), "[2]"},
@@ -97,8 +97,8 @@ func TestTitlesThroughAVeilAreFilteredAsTheyAreShown(t *testing.T) {
 	}
 }
 
-// A snippet shows no piece of a secret, wherever it is cut and whatever matched:
-// words before, in and behind it.
+// A snippet shows no piece of a secret, wherever it is cut and whatever
+// matched: words before, in and after it.
 func TestASnippetShowsNoPieceOfASecret(t *testing.T) {
 	for pad := range 170 {
 		text := "first\n" + strings.Repeat("x", pad) + " export DB_PASSWORD=" + veiledWord + "\nand then " + veiledToken + " the rest of it"
@@ -126,7 +126,7 @@ func TestASnippetShowsNoPieceOfASecret(t *testing.T) {
 	}
 }
 
-// What matched stands out in a snippet, and nothing in the mark of a secret does.
+// A match is highlighted in a snippet, but nothing in the mark of a secret is.
 func TestASnippetKeepsItsMarks(t *testing.T) {
 	mark := strings.NewReplacer("<", skein.Mark, ">", skein.EndMark)
 	for _, c := range []struct{ text, regex, want string }{

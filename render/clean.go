@@ -8,12 +8,12 @@ import (
 	"unicode/utf8"
 )
 
-// Clean returns s as a terminal may show it: in UTF-8, without anything that
-// moves the cursor, changes colours or the order of characters, or speaks to
-// the terminal. Whole escape sequences are taken out; other control
-// characters become visible (␇, \u009b, \u202e), bytes that are no UTF-8
-// U+FFFD. Line feeds and tabs stay; CR LF becomes a line feed, a lone CR too,
-// so that nothing is written over.
+// Clean returns s in a form that is safe for a terminal: valid UTF-8, without
+// anything that moves the cursor, changes colors or the order of characters, or
+// controls the terminal. Whole escape sequences are removed; other control
+// characters become visible (␇, \u009b, \u202e), invalid UTF-8 becomes U+FFFD.
+// Line feeds and tabs stay; CR LF becomes a line feed, and so does a lone CR,
+// so that nothing is overwritten.
 func Clean(s string) string {
 	if isClean(s) {
 		return s
@@ -77,13 +77,13 @@ func visible(r rune) string {
 	return fmt.Sprintf(`\u%04x`, r)
 }
 
-// maxSequence is how long an escape sequence may be that is taken out as a
-// whole, in bytes: some terminals put whole images into one, but a beginning
+// maxSequence is the maximum length, in bytes, of an escape sequence that is
+// removed as a whole: some terminals put whole images into one, but a beginning
 // without an end must not hide the rest of the text.
 const maxSequence = 1 << 16
 
-// escapeSequence returns the length of the escape sequence (ECMA-48) that s
-// begins with, 0 if it is none.
+// escapeSequence returns the length of the escape sequence (ECMA-48) at the
+// start of s, 0 if there is none.
 func escapeSequence(s string) int {
 	if len(s) < 2 {
 		return 0
@@ -98,7 +98,8 @@ func escapeSequence(s string) int {
 	return final(s, run(s, 1, 0x20, 0x2f), 0x30)
 }
 
-// run returns where the bytes from first to last end that stand in s from i.
+// run returns the end of the run of bytes from first to last that starts at
+// s[i].
 func run(s string, i int, first, last byte) int {
 	for i < len(s) && s[i] >= first && s[i] <= last {
 		i++
@@ -130,8 +131,8 @@ func controlString(s string) int {
 
 var reference = regexp.MustCompile(`&#(?:[0-9]{1,8}|[xX][0-9a-fA-F]{1,8});?`)
 
-// CleanMarkdown is [Clean] for text that is then read as Markdown, which would
-// otherwise turn a reference such as &#27; into the character.
+// CleanMarkdown is [Clean] for text that is then rendered as Markdown, which
+// would otherwise turn a reference such as &#27; into the character.
 func CleanMarkdown(s string) string {
 	s = Clean(s)
 	if !strings.Contains(s, "&#") {

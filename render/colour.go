@@ -8,11 +8,11 @@ import (
 )
 
 // colour returns code as HTML: spans of class c (comment), s (string), m
-// (number), k (keyword), f (what is called), i and d (inserted and deleted
-// lines), or plain text where the language is not known.
+// (number), k (keyword), f (function call), i and d (inserted and deleted
+// lines), or plain text if the language is not known.
 //
-// It tells apart what the eye needs to. A full set of grammars takes longer to
-// be made ready, at the start of every command, than most commands run.
+// It distinguishes only what helps a reader. Preparing a full set of grammars
+// at the start of every command takes longer than most commands run.
 func colour(language, code string) string {
 	language = strings.ToLower(language)
 	s, ok := syntaxes[aliases[language]]
@@ -49,7 +49,7 @@ func colourDiff(code string) string {
 	return b.String()
 }
 
-// span writes text with a class, or without if that is "".
+// span writes text with a class, or without one if class is "".
 func span(b *strings.Builder, class, text string) {
 	if class == "" {
 		b.WriteString(html.EscapeString(text))
@@ -58,16 +58,16 @@ func span(b *strings.Builder, class, text string) {
 	b.WriteString(`<span class="` + class + `">` + html.EscapeString(text) + `</span>`)
 }
 
-// inputPainter goes over code once.
+// inputPainter makes one pass over code.
 type inputPainter struct {
 	syntax
 	code string
-	done int // up to here it is written
+	done int // end of what was written
 	at   int
 	out  strings.Builder
 }
 
-// plain writes what is not yet written, up to end, without a class.
+// plain writes the text not yet written, up to end, without a class.
 func (p *inputPainter) plain(end int) {
 	span(&p.out, "", p.code[p.done:end])
 	p.done = end
@@ -113,7 +113,7 @@ func (p *inputPainter) next() {
 
 func wordRune(r rune) bool { return r == '_' || unicode.IsLetter(r) || unicode.IsDigit(r) }
 
-// comment returns the length of the comment that s begins with; 0 if none.
+// comment returns the length of the comment at the start of s; 0 if none.
 func (p *inputPainter) comment(s string) int {
 	if p.open != "" && strings.HasPrefix(s, p.open) {
 		if end := strings.Index(s[len(p.open):], p.shut); end >= 0 {
@@ -124,7 +124,7 @@ func (p *inputPainter) comment(s string) int {
 	if p.line == "" || !strings.HasPrefix(s, p.line) {
 		return 0
 	}
-	// In a shell, a # within a word is none: $#, ${a#b}.
+	// In a shell, a # inside a word does not begin a comment: $#, ${a#b}.
 	if p.line == "#" && p.at > 0 && !strings.ContainsRune(" \t\n;(", rune(p.code[p.at-1])) {
 		return 0
 	}
@@ -138,9 +138,9 @@ func lineLen(s string) int {
 	return len(s)
 }
 
-// quoted returns the length of the string that s begins with; 0 if none. One
-// that does not end on its line ends there, but for those of three quotes or
-// of backticks.
+// quoted returns the length of the string at the start of s; 0 if none. A
+// string that does not end on its line ends there, except those with three
+// quotes or backticks.
 func (p *inputPainter) quoted(s string) int {
 	if !strings.ContainsRune(p.quotes, rune(s[0])) {
 		return 0

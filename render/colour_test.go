@@ -27,7 +27,7 @@ func TestColour(t *testing.T) {
 
 var tag = regexp.MustCompile(`</?span[^>]*>`)
 
-// Colours change no character.
+// Coloring changes no character.
 func FuzzColour(f *testing.F) {
 	for _, s := range []string{"if a", "'", "\"\\", "/*", "//x", "1.2.3", "東京(", "\xff\x00", "```", "+a\n-b"} {
 		for _, language := range []string{"go", "py", "sh", "sql", "json", "diff", ""} {

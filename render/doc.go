@@ -3,13 +3,13 @@
 //
 // # What is trusted
 //
-// Nothing of a session is: not the text, not titles, not names of tools, files
-// or models. [Clean] is the one place where text is made fit for a terminal.
-// The HTML is one file that runs no script, asks for nothing from anywhere and
-// says so to the browser in a content security policy: Markdown goes through
-// goldmark, which here writes markup that it finds in the text as text and
-// code with spans to colour it, then through a sieve, which lets through only what
-// we expect. Everything else is escaped.
+// Nothing in a session is trusted: not the text, not titles, not names of
+// tools, files or models. [Clean] is the one place where text is made safe for
+// a terminal. The HTML is one file that runs no script, loads nothing and says
+// so to the browser in a content security policy: Markdown is rendered by
+// goldmark, which here outputs markup in the text as text and code with spans
+// for color, and then passed through a sieve, which lets only expected markup
+// through. Everything else is escaped.
 //
 // # Anchors
 //

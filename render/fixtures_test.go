@@ -12,7 +12,7 @@ import (
 
 var noon = skein.At(time.Date(2026, 11, 21, 12, 0, 0, 0, time.UTC))
 
-// sample is a session with something of everything.
+// sample returns a session with some of everything.
 func sample() (skein.Session, []skein.Entry) {
 	s := skein.Session{
 		ID: "01990000-0000-7000-8000-000000000001", Title: "Make the parser faster", User: skein.Local,

@@ -53,7 +53,7 @@ var vectors = []string{
 	"<div style=\"position:fixed;inset:0\" class=\"user\" id=\"seq-1\">over everything</div>",
 }
 
-// poisoned is a session with v wherever text can be.
+// poisoned returns a session with v wherever it can have text.
 func poisoned(v string) (skein.Session, []skein.Entry) {
 	quoted := skein.AppendQuoted(nil, v)
 	s := skein.Session{
@@ -90,7 +90,7 @@ func poisoned(v string) (skein.Session, []skein.Entry) {
 	return s, entries
 }
 
-// allowed are the elements that our pages have, with the attributes of each.
+// allowed has the elements of skein's pages, with the attributes of each.
 var allowed = map[string][]string{
 	"html": {"lang"}, "head": nil, "title": nil, "style": nil, "body": nil, "header": nil, "main": nil,
 	"meta": {"charset", "http-equiv", "content", "name"}, "article": {"id", "class"}, "div": {"class"}, "span": {"class"}, "time": {"datetime"},
@@ -100,7 +100,7 @@ var allowed = map[string][]string{
 	"table": nil, "thead": nil, "tbody": nil, "tr": nil, "th": {"align"}, "td": {"align"},
 }
 
-// checkPage reports whatever of page could run, load or restyle.
+// checkPage reports everything in page that could run, load or restyle.
 func checkPage(t *testing.T, page, what string) {
 	t.Helper()
 	doc, err := html.Parse(strings.NewReader(page))
@@ -220,7 +220,7 @@ func TestOnlyPicturesBecomeImages(t *testing.T) {
 	}
 }
 
-// Text that takes other readers of Markdown seconds must not hold up a page.
+// Text that takes other Markdown parsers seconds must not delay a page.
 func TestNestedTextIsShownAsItIs(t *testing.T) {
 	r := newRich()
 	table := strings.Repeat("|", 500) + "\n" + strings.Repeat("|-", 500) + "|\n" + strings.Repeat("|a\n", 500)

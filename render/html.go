@@ -16,9 +16,9 @@ import (
 //go:embed style.css
 var style string
 
-// HTML writes s and its messages to w as one HTML file that needs nothing
-// else: no script, no font, no picture from elsewhere. It is readable on a
-// phone and a wide screen, light and dark. Tool calls and results are folded.
+// HTML writes s and its messages to w as one self-contained HTML file: no
+// script, no font, no external images. It is readable on a phone and a wide
+// screen, light and dark. Tool calls and results are folded.
 //
 // The error is that of entries or of w.
 func HTML(w io.Writer, s *skein.Session, entries Entries, o Options) (err error) {
@@ -43,8 +43,8 @@ func HTML(w io.Writer, s *skein.Session, entries Entries, o Options) (err error)
 	return p.w.Flush()
 }
 
-// policy is what the page may load: nothing but its own style and pictures
-// that stand in it.
+// policy returns what the page may load: only its own style and embedded
+// images.
 func policy() string {
 	sum := sha256.Sum256([]byte(style))
 	return "default-src 'none'; style-src 'sha256-" + base64.StdEncoding.EncodeToString(sum[:]) + "'; img-src data:; base-uri 'none'; form-action 'none'"
@@ -60,7 +60,7 @@ type htmlPage struct {
 	err   error
 }
 
-// print writes markup: none of it may come from a session unescaped.
+// print writes markup, which must not contain unescaped text of a session.
 func (p *htmlPage) print(markup ...string) {
 	for _, s := range markup {
 		if p.err == nil {
@@ -89,7 +89,7 @@ func (p *htmlPage) head(s *skein.Session) {
 	p.print("</dl>\n</header>\n<main>\n")
 }
 
-// failed writes which requests failed before e.
+// failed writes the requests that failed before e.
 func (p *htmlPage) failed(e *skein.Entry) {
 	for _, text := range p.o.Told.Before(e) {
 		p.print(`<p class="error">`, line(text), "</p>\n")
@@ -130,7 +130,7 @@ func (p *htmlPage) entry(e *skein.Entry) {
 	p.print("</article>\n")
 }
 
-// class returns the classes of an entry, all of them our own words.
+// class returns the classes of an entry, none of which come from the session.
 func class(e *skein.Entry) string {
 	c := "other"
 	switch m := &e.Message; {
@@ -174,7 +174,7 @@ func (p *htmlPage) part(e *skein.Entry, part *skein.Part) {
 	}
 }
 
-// words writes text: what programs put into it folded up, a line for each.
+// words writes text, with what programs put into it folded, one line each.
 func (p *htmlPage) words(m *skein.Message, program bool, words string) {
 	typed, wraps := Unwrap(m, words)
 	for _, w := range wraps {
@@ -218,8 +218,8 @@ func (p *htmlPage) file(f *skein.File) {
 	p.print(`<p><img alt="`, line(f.Name), `" src="data:`, kind, `;base64,`, base64.StdEncoding.EncodeToString(data), "\"></p>\n")
 }
 
-// pictureKind returns the media type of a picture that a browser shows, by its
-// first bytes; "" for anything else, SVG above all.
+// pictureKind returns the media type of a picture that browsers show, by its
+// first bytes; "" for anything else, in particular SVG.
 func pictureKind(data []byte) string {
 	for begin, kind := range map[string]string{"\x89PNG\r\n\x1a\n": "image/png", "\xff\xd8\xff": "image/jpeg", "GIF8": "image/gif"} {
 		if strings.HasPrefix(string(data[:min(len(data), 8)]), begin) {

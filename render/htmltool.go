@@ -7,8 +7,7 @@ import (
 	"github.com/skein-dev/skein"
 )
 
-// call writes a tool call: folded, with what it is about in the line that
-// stays visible.
+// call writes a tool call, folded; the line that stays visible has its gist.
 func (p *htmlPage) call(e *skein.Entry, c *skein.Call) {
 	n, about := fmt.Sprint(p.calls.add(c)), ""
 	if state := p.o.Told.Call(e, c.ID); state != "" {
@@ -33,7 +32,7 @@ func (p *htmlPage) call(e *skein.Entry, c *skein.Call) {
 	p.print("</details>\n")
 }
 
-// short writes the fields that fit on a line each.
+// short writes the fields that fit on one line each.
 func (p *htmlPage) short(fs []field) {
 	open := false
 	for _, f := range fs {
@@ -75,7 +74,7 @@ func (p *htmlPage) result(r *skein.Result) {
 	}
 }
 
-// extent returns how much text there is, for people.
+// extent returns the length of s, for people.
 func extent(s string) string {
 	switch n := strings.Count(strings.TrimRight(s, "\n"), "\n") + 1; {
 	case s == "":

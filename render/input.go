@@ -8,20 +8,20 @@ import (
 	"github.com/skein-dev/skein"
 )
 
-// A field is a piece of a tool's input.
+// A field is a member of a tool's input.
 type field struct {
-	name  string // "" if the input is no object
+	name  string // "" if the input is not an object
 	value string // cleaned
 	json  bool   // value is JSON
 }
 
-// long reports whether f wants a block of its own.
+// long reports whether f needs a block of its own.
 func (f field) long() bool {
 	return f.json && f.value != "" || len(f.value) > 100 || strings.Contains(f.value, "\n")
 }
 
-// fields returns the input of a tool as people read it: the members of an
-// object in its order, strings as their text, what is nested as indented JSON.
+// fields returns the input of a tool for people: the members of an object in
+// order, strings as their text, nested values as indented JSON.
 func fields(input json.RawMessage) []field {
 	if len(input) == 0 {
 		return nil
@@ -79,8 +79,8 @@ func gist(fs []field) string {
 	return ""
 }
 
-// commandLine returns the words of a command that stands as a JSON list, or what
-// a shell is given to run; "" if the JSON is something else.
+// commandLine returns the words of a command given as a JSON list, or the
+// command passed to a shell; "" if the JSON is something else.
 func commandLine(list string) string {
 	var words []string
 	if json.Unmarshal([]byte(list), &words) != nil {

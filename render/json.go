@@ -10,10 +10,10 @@ import (
 	"github.com/skein-dev/skein"
 )
 
-// JSON writes s and its messages to w as one object of two members, session
+// JSON writes s and its messages to w as one object with two members, session
 // (a [skein.Session]) and entries (an array of [Entry], one on each line), with
-// what told, which [ProgressOfCalls] returned, says of their calls. Nothing is left out,
-// cut or cleaned.
+// the progress of their calls from told, which [ProgressOfCalls] returned.
+// Nothing is left out, cut or cleaned.
 //
 // The error is that of entries or of w.
 func JSON(w io.Writer, s *skein.Session, entries Entries, told *Progress) (err error) {

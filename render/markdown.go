@@ -13,9 +13,9 @@ import (
 // Markdown writes s and its messages to w as a Markdown document (CommonMark
 // with tables): a head, then a section for each message.
 //
-// Text of messages stands as it is, cleaned as by [CleanMarkdown], but cannot
-// swallow what follows: code that was not ended is ended, and a line that
-// begins with markup of HTML is escaped. Tools' inputs and outputs are fenced.
+// Text of messages is unchanged, except for [CleanMarkdown], but cannot affect
+// what follows: an open code fence is closed, and a line that begins with HTML
+// markup is escaped. Tools' inputs and outputs are fenced.
 //
 // The error is that of entries or of w.
 func Markdown(w io.Writer, s *skein.Session, entries Entries, o Options) (err error) {
@@ -57,7 +57,7 @@ func (d *markdownWriter) printf(format string, args ...any) {
 	}
 }
 
-// failed writes which requests failed before e.
+// failed writes the requests that failed before e.
 func (d *markdownWriter) failed(e *skein.Entry) {
 	for _, line := range d.o.Told.Before(e) {
 		d.printf("\n**%s**\n", inline(line))
@@ -122,8 +122,8 @@ func (d *markdownWriter) part(e *skein.Entry, p *skein.Part) {
 	}
 }
 
-// wrap writes what a program wrapped, on a line: all of it where a person may have
-// typed it, for nothing else in the document has it.
+// wrap writes text that a program added, on a line: in full if a person may
+// have typed it, because it is nowhere else in the document.
 func (d *markdownWriter) wrap(w skein.Wrap, theirs bool) {
 	if line := w.Line(); theirs || len(w.Label)+len(": ")+len(strings.Join(strings.Fields(w.Text), " ")) <= len(line) {
 		d.printf("\n*%s*\n", inline(Line(line)))
@@ -182,7 +182,7 @@ func (d *markdownWriter) result(r *skein.Result) {
 	}
 }
 
-// fence writes text as code between fences that are longer than any in it.
+// fence writes text as a code block with fences longer than any in text.
 func (d *markdownWriter) fence(lang, text string) {
 	text, rest := d.o.cut(text)
 	mark := strings.Repeat("`", max(3, longestRun(text, '`')+1))

@@ -13,7 +13,7 @@ import (
 )
 
 // headings returns the sections of a Markdown document as another program
-// sees them.
+// parses them.
 func headings(doc string) (all []string) {
 	src := []byte(doc)
 	root := goldmark.DefaultParser().Parse(gmtext.NewReader(src))
@@ -65,7 +65,7 @@ func TestCodeSpans(t *testing.T) {
 	}
 }
 
-// A session need not fit in memory: what has been written is not kept.
+// A session need not fit in memory: written messages are not kept.
 func TestDocumentsAreStreams(t *testing.T) {
 	s := skein.Session{ID: "s"}
 	const n = 2000
@@ -91,7 +91,7 @@ func TestDocumentsAreStreams(t *testing.T) {
 	}
 }
 
-// stopper fails after so many bytes.
+// stopper fails after some bytes.
 type stopper struct {
 	left int
 	err  error

@@ -6,11 +6,10 @@ import (
 	"github.com/skein-dev/skein"
 )
 
-// marks notice where the messages that were taken back or compacted begin and
-// end.
+// marks tracks where the messages that were rewound or compacted begin and end.
 type marks struct{ rewound, compacted bool }
 
-// before returns what to say before e.
+// before returns the lines to write before e.
 func (m *marks) before(e *skein.Entry) (lines []string) {
 	if m.compacted && !e.Compacted {
 		lines = append(lines, "What stands above was compacted: the model sees a summary of it.")
@@ -25,8 +24,8 @@ func (m *marks) before(e *skein.Entry) (lines []string) {
 	return lines
 }
 
-// calls numbers the calls of a document, and remembers them until their
-// results come.
+// calls numbers the calls of a document, and keeps them until their results
+// come.
 type calls struct {
 	n    int
 	open map[string]numberedCall // by ID
@@ -49,8 +48,8 @@ func (c *calls) add(call *skein.Call) int {
 	return c.n
 }
 
-// answered returns the name of the tool that r comes from and the number of
-// the call that it answers, 0 if that is not there.
+// answered returns the name of the tool whose result r is, and the number of
+// its call, 0 if the call is missing.
 func (c *calls) answered(r *skein.Result) (name string, n int) {
 	call := c.open[r.CallID]
 	delete(c.open, r.CallID)

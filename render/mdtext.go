@@ -5,7 +5,8 @@ import (
 	"strings"
 )
 
-// inline returns s, which is one line, as Markdown that shows it as it is.
+// inline returns s, which is one line, escaped so that Markdown shows it
+// literally.
 func inline(s string) string { return special.ReplaceAllString(s, `\$0`) }
 
 var special = regexp.MustCompile("[\\\\`*_\\[\\]<>&#|~]")
@@ -42,9 +43,9 @@ func longestRun(s string, c byte) (longest int) {
 	return longest
 }
 
-// closed returns Markdown text so that what follows it is not part of it: a
-// code fence that is open at its end is closed, and outside of code a line
-// that begins with an HTML tag or comment is escaped.
+// closed returns Markdown text that cannot affect what follows: a code fence
+// that is open at its end is closed, and outside code a line that begins with
+// an HTML tag or comment is escaped.
 func closed(text string) string {
 	var b strings.Builder
 	open := ""

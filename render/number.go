@@ -14,7 +14,7 @@ func Count(n int64) string {
 	return s
 }
 
-// Bytes returns n bytes for people: 512 B, 4.0 KB, 1.3 GB, in thousands.
+// Bytes returns n bytes for people, in decimal units: 512 B, 4.0 KB, 1.3 GB.
 func Bytes(n int64) string {
 	if n < 1000 {
 		return fmt.Sprintf("%d B", n)

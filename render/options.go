@@ -9,12 +9,12 @@ import (
 	"github.com/skein-dev/skein"
 )
 
-// Entries are the messages of a session, in order, and at most one error,
-// last: what [skein.Entries] gives, or a part of it.
+// Entries are the messages of a session, in order, and at most one error, last:
+// the result of [skein.Entries], or a part of it.
 type Entries = iter.Seq2[skein.Entry, error]
 
-// Live yields what of entries stands in the conversation now: all but what
-// was taken back. Errors are those of entries.
+// Live yields those of entries that are live: all except what was rewound.
+// Errors are those of entries.
 func Live(entries Entries) Entries {
 	return func(yield func(skein.Entry, error) bool) {
 		for e, err := range entries {
@@ -25,18 +25,18 @@ func Live(entries Entries) Entries {
 	}
 }
 
-// Options say what of a session a document has. The zero value is all but
-// reasoning, with times in UTC.
+// Options say what a document contains of a session. The zero value means
+// everything except reasoning, with times in UTC.
 type Options struct {
-	Reasoning bool           // the models' reasoning too
-	NoTools   bool           // tool calls and results are left out
-	MaxOutput int            // tool inputs and outputs are cut after this many bytes; 0 for never
-	Zone      *time.Location // of times; nil is UTC
+	Reasoning bool           // include the models' reasoning
+	NoTools   bool           // leave out tool calls and results
+	MaxOutput int            // maximum bytes of a tool's input or output, the rest is cut; 0 for no limit
+	Zone      *time.Location // of times; nil means UTC
 	Cost      string         // what the session cost, for people; "" to leave it out
-	Told      *Progress      // what events tell besides the messages; it serves one document
+	Told      *Progress      // what events say besides the messages; use it for one document only
 
-	// Image returns the bytes of an image to put into an HTML document. It may
-	// be nil, and an error leaves that image out; its name is shown anyway.
+	// Image returns the bytes of an image for an HTML document. It may be nil,
+	// and an error leaves the image out; its name is shown anyway.
 	Image func(skein.Hash) ([]byte, error)
 }
 
@@ -51,8 +51,8 @@ func (o Options) time(t skein.Time) string {
 	return t.Std().In(zone).Format("2006-01-02 15:04:05 MST")
 }
 
-// cut returns what is shown of a tool's input or output, and how many bytes
-// are not.
+// cut returns the shown part of a tool's input or output, and how many bytes
+// are not shown.
 func (o Options) cut(s string) (shown string, rest int) {
 	if o.MaxOutput <= 0 || len(s) <= o.MaxOutput {
 		return s, 0
@@ -61,10 +61,10 @@ func (o Options) cut(s string) (shown string, rest int) {
 	return shown, len(s) - len(shown)
 }
 
-// A fact is a line of the head of a document.
+// A fact is a line in the head of a document.
 type fact struct{ name, value string }
 
-// facts returns what is known of s, for its head.
+// facts returns the facts about s for its head.
 func facts(s *skein.Session, o Options) (fs []fact) {
 	add := func(name, value string) {
 		if value != "" && value != "0" {
@@ -109,7 +109,7 @@ func speaker(m *skein.Message) string {
 	return strings.ToUpper(string(role[:1])) + string(role[1:])
 }
 
-// fileLine returns what is known of f besides its bytes, on one line.
+// fileLine returns a description of f without its bytes, on one line.
 func fileLine(f *skein.File) string {
 	name := Line(f.Name)
 	if name == "" {
@@ -145,7 +145,7 @@ func (o Options) hidden(p *skein.Part) bool {
 	return false
 }
 
-// shows reports whether anything of m is left to show.
+// shows reports whether any part of m is shown.
 func (o Options) shows(m *skein.Message) bool {
 	for i := range m.Parts {
 		if !o.hidden(&m.Parts[i]) {
@@ -155,8 +155,9 @@ func (o Options) shows(m *skein.Message) bool {
 	return m.Error != nil
 }
 
-// Unwrap returns the words of a message without what programs put into them, and
-// this: see [skein.Unwrap]. What a model said is its own words.
+// Unwrap returns the words of a message without what programs added to them,
+// and the additions: see [skein.Unwrap]. A model's words are returned
+// unchanged.
 func Unwrap(m *skein.Message, words string) (typed string, wraps []skein.Wrap) {
 	if m.Role == skein.RoleAssistant || m.Role == skein.RoleTool {
 		return words, nil

@@ -35,7 +35,7 @@ func TestFieldsKeepTheirOrder(t *testing.T) {
 	}
 }
 
-// An error says once what kind it is of and which status it has.
+// An error says its kind and its status only once.
 func TestErrorLineSaysNothingTwice(t *testing.T) {
 	for want, e := range map[string]skein.ErrorInfo{
 		"overloaded: try later (HTTP 529)":             {Kind: "overloaded", Message: "try later", Status: 529},

@@ -8,26 +8,26 @@ import (
 	"github.com/skein-dev/skein"
 )
 
-// A Progress is what a session's events tell besides its messages: how far the
-// calls came that have no result, which requests failed, and which events were
-// lost. A nil Progress tells nothing.
+// A Progress is what a session's events say besides its messages: the state of
+// calls without a result, which requests failed, and which events were lost. A
+// nil Progress says nothing.
 type Progress struct {
-	calls   map[string][]openCall // by ID, which may come again, in order
-	all     bool                  // calls with a result are kept too, and nothing else
-	left    bool                  // calls that run are those of a program that died
-	waiting int                   // calls whose result may come
+	calls   map[string][]openCall // in order, by ID, which may occur more than once
+	all     bool                  // keep calls with a result too, and nothing else
+	left    bool                  // running calls belong to a program that died
+	waiting int                   // number of calls whose result may come
 	failed  []failedRequest       // in order
 }
 
 type openCall struct {
-	seq     skein.Seq // where it was made
+	seq     skein.Seq // seq of the call
 	message string    // ID of the message
 	said    skein.CallState
-	result  skein.Seq // of the message with its result; 0 if there is none
-	failed  bool      // so the result says
+	result  skein.Seq // seq of the message with the result; 0 if there is none
+	failed  bool      // according to the result
 }
 
-// state is how far c came, "" if nothing tells.
+// state returns the state of c, "" if it is unknown.
 func (c *openCall) state() skein.CallState {
 	if c.result == 0 {
 		return CallState(c.said, nil)
@@ -35,22 +35,22 @@ func (c *openCall) state() skein.CallState {
 	return CallState(c.said, &skein.Result{Failed: c.failed})
 }
 
-// plain reports whether c has a result that tells its state.
+// plain reports whether c has a result that implies its state.
 func (c *openCall) plain() bool {
 	return c.result > 0 && (c.failed || c.state() == skein.Completed)
 }
 
-// A failedRequest is a request that failed or, without an error, events from seq to
-// last that were lost.
+// A failedRequest is a request that failed or, without an error, the lost
+// events from seq to last.
 type failedRequest struct {
 	seq, last skein.Seq
 	error     *skein.ErrorInfo
 }
 
-// ProgressOf gathers what events of s tell of the messages up to the place to: all events
-// from the first of these messages on. It stops where nothing more can come. It
-// keeps no more than calls without result and errors, with hide applied to
-// their text unless that is nil.
+// ProgressOf collects what events of s say about the messages up to the seq to:
+// all events from the first of these messages on. It stops once nothing more
+// can come. It keeps only calls without a result and errors, with hide applied
+// to their text unless that is nil.
 //
 // The error is that of events.
 func ProgressOf(s *skein.Session, events iter.Seq2[skein.Event, error], to skein.Seq, hide func(string) string) (*Progress, error) {
@@ -58,8 +58,8 @@ func ProgressOf(s *skein.Session, events iter.Seq2[skein.Event, error], to skein
 	return t, t.read(events, to, hide)
 }
 
-// ProgressOfCalls is as [ProgressOf], of calls alone, and keeps those with a result too: what
-// [Progress.Entry] needs.
+// ProgressOfCalls is like [ProgressOf], for calls only, and also keeps those
+// with a result: what [Progress.Entry] needs.
 //
 // The error is that of events.
 func ProgressOfCalls(s *skein.Session, events iter.Seq2[skein.Event, error], to skein.Seq) (*Progress, error) {
@@ -67,7 +67,7 @@ func ProgressOfCalls(s *skein.Session, events iter.Seq2[skein.Event, error], to 
 	return t, t.read(events, to, nil)
 }
 
-// read takes in events for [ProgressOf].
+// read adds events for [ProgressOf].
 func (t *Progress) read(events iter.Seq2[skein.Event, error], to skein.Seq, hide func(string) string) error {
 	for e, err := range events {
 		if err != nil {
@@ -81,14 +81,14 @@ func (t *Progress) read(events iter.Seq2[skein.Event, error], to skein.Seq, hide
 	return nil
 }
 
-// add takes in e. A payload that does not fit its kind tells nothing.
+// add adds e. A payload that does not fit its kind is ignored.
 func (t *Progress) add(e *skein.Event, to skein.Seq, hide func(string) string) {
 	if t.all && (e.Kind == skein.KindStep || e.Kind == skein.KindNoted) {
 		return
 	}
 	switch e.Kind {
 	case skein.KindSaid:
-		if bytes.Contains(e.Payload, []byte(`"call`)) { // spares most messages
+		if bytes.Contains(e.Payload, []byte(`"call`)) { // skips most messages cheaply
 			if m, err := skein.Decode[skein.Message](*e); err == nil {
 				t.message(e.Seq, &m, e.Seq <= to)
 			}
@@ -125,7 +125,7 @@ func (t *Progress) add(e *skein.Event, to skein.Seq, hide func(string) string) {
 	}
 }
 
-// lost takes in that the event at seq was lost.
+// lost records that the event at seq was lost.
 func (t *Progress) lost(seq skein.Seq) {
 	if n := len(t.failed); n > 0 && t.failed[n-1].error == nil && t.failed[n-1].last == seq-1 {
 		t.failed[n-1].last = seq
@@ -134,7 +134,7 @@ func (t *Progress) lost(seq skein.Seq) {
 	t.failed = append(t.failed, failedRequest{seq, seq, nil})
 }
 
-// message takes in the results of m, and its calls if made.
+// message adds the results of m, and its calls if made.
 func (t *Progress) message(seq skein.Seq, m *skein.Message, made bool) {
 	for i := range m.Parts {
 		switch p := &m.Parts[i]; {
@@ -146,7 +146,7 @@ func (t *Progress) message(seq skein.Seq, m *skein.Message, made bool) {
 	}
 }
 
-// call takes in a call. A piece of a message may repeat one of an earlier piece.
+// call adds a call. A piece of a message may repeat a call of an earlier piece.
 func (t *Progress) call(seq skein.Seq, message, id string) {
 	if c := t.newest(id); c != nil && c.message != "" && c.message == message {
 		return
@@ -155,8 +155,8 @@ func (t *Progress) call(seq skein.Seq, message, id string) {
 	t.waiting++
 }
 
-// answer takes in the result r, which stands at seq, and forgets the call that it
-// answers, unless more is to be told of that.
+// answer adds the result r, which is at seq, and drops the call that it
+// answers, unless more is to be said about that.
 func (t *Progress) answer(seq skein.Seq, r *skein.Result) {
 	c := t.newest(r.CallID)
 	if c == nil || c.result > 0 {
@@ -180,8 +180,8 @@ func (t *Progress) newest(id string) *openCall {
 	return nil
 }
 
-// CallProgress returns how far the call with this ID came that e made: pending,
-// running, …, in words; "" if its result tells that.
+// Call returns the state of the call with this ID that e made, in words:
+// pending, running, …; "" if its result implies it.
 func (t *Progress) Call(e *skein.Entry, id string) string {
 	if t == nil {
 		return ""
@@ -192,7 +192,7 @@ func (t *Progress) Call(e *skein.Entry, id string) string {
 	return ""
 }
 
-// of returns the call with this ID that e made, nil if none is known.
+// of returns the call with this ID that e made, or nil.
 func (t *Progress) of(e *skein.Entry, id string) *openCall {
 	for _, c := range t.calls[id] {
 		if c.seq >= e.Seq && c.seq <= e.End {
@@ -225,24 +225,24 @@ func callWords(c *openCall) string {
 	}
 }
 
-// Open is the state of a call of which nothing tells how far it came.
+// Open is the state of a call about which no event says anything.
 const Open skein.CallState = "open"
 
-// An Entry is a message as JSON has it: with how far its calls came.
+// An Entry is a message in JSON form, with the progress of its calls.
 type Entry struct {
 	skein.Entry
-	Calls []CallProgress `json:"calls,omitempty"` // those of the message, in order
+	Calls []CallProgress `json:"calls,omitempty"` // of the message, in order
 }
 
-// A CallProgress is how far a call came, and which message answers it.
+// A CallProgress is the state of a call, and the message that answers it.
 type CallProgress struct {
 	ID     string          `json:"id"`
-	State  skein.CallState `json:"state,omitempty"`  // a [skein.CallState] or [Open]; "" if nobody looked far enough
-	Result skein.Seq       `json:"result,omitempty"` // of the message with its result; 0 if there is none
+	State  skein.CallState `json:"state,omitempty"`  // a [skein.CallState] or [Open]; "" if not enough events were read
+	Result skein.Seq       `json:"result,omitempty"` // seq of the message with its result; 0 if there is none
 }
 
-// Entry returns e with what t tells of its calls, which may be without text that
-// is hidden in e. It needs what [ProgressOfCalls] returns.
+// Entry returns e with the progress of its calls, which may lack text that is
+// hidden in e. t must come from [ProgressOfCalls].
 func (t *Progress) Entry(e skein.Entry) Entry {
 	out := Entry{Entry: e}
 	if t == nil {
@@ -265,9 +265,9 @@ func (t *Progress) Entry(e skein.Entry) Entry {
 	return out
 }
 
-// Before returns the errors of requests that failed before the message e, nil
-// for the end of the session, and which events were lost there, each once. What
-// e says itself is not among them.
+// Before returns the errors of requests that failed before the message e, or
+// before the end of the session if e is nil, and the events that were lost
+// there, each once. Errors that e itself has are not included.
 func (t *Progress) Before(e *skein.Entry) (lines []string) {
 	if t == nil {
 		return nil
@@ -283,7 +283,7 @@ func (t *Progress) Before(e *skein.Entry) (lines []string) {
 		}
 	}
 	if e != nil && e.Message.Error != nil {
-		// What it says is not said again of its own request.
+		// An error that e has is not repeated for its request.
 		for len(t.failed) > 0 && t.failed[0].seq <= e.End+1 && t.failed[0].error != nil && t.failed[0].error.Message == e.Message.Error.Message {
 			t.failed = t.failed[1:]
 		}
@@ -298,8 +298,8 @@ func lostLine(f failedRequest) string {
 	return fmt.Sprintf("Events %d to %d were lost when the store was damaged", f.seq, f.last)
 }
 
-// CallState returns how far a call came of which its tool events say said, ""
-// for nothing, and whose result is r, nil for none.
+// CallState returns the state of a call whose tool events say said, "" for
+// none, and whose result is r, nil for none.
 func CallState(said skein.CallState, r *skein.Result) skein.CallState {
 	if r == nil {
 		return said

@@ -10,8 +10,8 @@ import (
 	"github.com/skein-dev/skein"
 )
 
-// progressOf is a session whose calls came to different ends, and whose requests
-// failed.
+// progressOf returns a session whose calls ended differently, and whose
+// requests failed.
 func progressOf() (s skein.Session, events []skein.Event, entries []skein.Entry) {
 	s = skein.Session{ID: "told"}
 	put := func(kind skein.Kind, payload any) {
@@ -81,7 +81,7 @@ func TestDocumentsTellWhichEventsWereLost(t *testing.T) {
 	}
 }
 
-// What runs while nobody holds the session's lease is not said to run.
+// A call is not reported as running while nobody holds the session's lease.
 func TestCallsThatADeadProgramLeftRunningAreUncertain(t *testing.T) {
 	_, events, entries := progressOf()
 	for _, tt := range []struct {
@@ -90,7 +90,7 @@ func TestCallsThatADeadProgramLeftRunningAreUncertain(t *testing.T) {
 	}{
 		{skein.Session{LockedBy: "skein chat"}, "running"},
 		{skein.Session{}, "uncertain: nobody knows whether it took effect"},
-		{skein.Session{Origin: &skein.Origin{Format: "codex"}}, "running"}, // who works on it cannot be told
+		{skein.Session{Origin: &skein.Origin{Format: "codex"}}, "running"}, // it is unknown who works on it
 	} {
 		what, err := ProgressOf(&tt.s, eachEvent(events), entries[len(entries)-1].Seq, nil)
 		if err != nil {
@@ -134,7 +134,7 @@ func TestDocumentsTellHowFarCallsCameAndWhichRequestsFailed(t *testing.T) {
 
 func TestJSONTellsHowFarCallsCameAndWhatAnswersThem(t *testing.T) {
 	s, events, entries := progressOf()
-	late := skein.NewEvent(skein.KindTool, noon, skein.ToolState{Call: "b", State: skein.Completed}) // its result said no
+	late := skein.NewEvent(skein.KindTool, noon, skein.ToolState{Call: "b", State: skein.Completed}) // its result says that it failed
 	late.Seq = skein.Seq(len(events) + 1)
 	what, err := ProgressOfCalls(&skein.Session{LockedBy: "x"}, eachEvent(append(events, late)), s.Last)
 	if err != nil {
@@ -157,7 +157,7 @@ func TestJSONTellsHowFarCallsCameAndWhatAnswersThem(t *testing.T) {
 	}
 }
 
-// An ID that comes again is another call.
+// A repeated ID belongs to another call.
 func TestJSONTellsCallsWithOneIDApart(t *testing.T) {
 	var events []skein.Event
 	say := func(role skein.Role, p skein.Part) skein.Entry {
@@ -186,7 +186,7 @@ func TestJSONTellsCallsWithOneIDApart(t *testing.T) {
 }
 
 // Reading a part of a session reads no more of it than the calls in that part
-// ask for.
+// require.
 func TestTellStopsWhereNothingMoreCanCome(t *testing.T) {
 	_, events, _ := progressOf()
 	read := 0

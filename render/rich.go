@@ -14,16 +14,15 @@ import (
 	"github.com/yuin/goldmark/util"
 )
 
-// Bounds of what is read as Markdown and coloured; longer text is shown as it
-// is. Reading Markdown can take time that grows with the square of it.
+// Bounds of what is rendered as Markdown and colored; longer text is shown as
+// plain text. Rendering Markdown can take quadratic time.
 const (
 	maxRich     = 64 << 10 // bytes of a text
-	maxCells    = 50_000   // of a table: a short row is filled up to all columns
+	maxCells    = 50_000   // of a table: short rows are filled up to all columns
 	maxColoured = 32 << 10 // bytes of a piece of code
 )
 
-// rich makes HTML of Markdown that nobody vouches for. It is safe for use by
-// many goroutines.
+// rich renders untrusted Markdown as HTML. It is safe for concurrent use.
 type rich struct {
 	prose goldmark.Markdown // line feeds are spaces
 	typed goldmark.Markdown // line feeds stay: what people type
@@ -43,7 +42,7 @@ func newMarkdown(o ...renderer.Option) goldmark.Markdown {
 	)
 }
 
-// html returns text, which is Markdown, as HTML that is safe to show.
+// html renders text, which is Markdown, as HTML that is safe to show.
 func (r *rich) html(md goldmark.Markdown, text string) string {
 	text = CleanMarkdown(text)
 	var b strings.Builder
@@ -53,7 +52,7 @@ func (r *rich) html(md goldmark.Markdown, text string) string {
 	return sieve(b.String())
 }
 
-// tooRich reports whether reading text as Markdown may take long.
+// tooRich reports whether rendering text as Markdown may take long.
 func tooRich(text string) bool {
 	if len(text) > maxRich || nested.MatchString(text) {
 		return true
@@ -68,11 +67,11 @@ func tooRich(text string) bool {
 	return rows*columns > maxCells
 }
 
-// nested finds lines that begin more containers than any real text does.
+// nested matches lines that begin more containers than real text does.
 var nested = regexp.MustCompile(`(?m)^[ \t]*(?:(?:>|[-+*]|\d{1,9}[.)])[ \t]*){64}`)
 
-// plainNodes renders what would be markup of the text, or fetched, as text,
-// and colours code.
+// plainNodes renders markup in the text, and what would be loaded, as text, and
+// colors code.
 type plainNodes struct{}
 
 // RegisterFuncs implements [renderer.NodeRenderer].
@@ -110,7 +109,7 @@ func htmlBlock(w util.BufWriter, src []byte, n ast.Node, entering bool) (ast.Wal
 	return ast.WalkSkipChildren, err
 }
 
-// image shows that there was a picture, and where, but does not load it.
+// image shows that there was a picture, and its address, but does not load it.
 func image(w util.BufWriter, _ []byte, n ast.Node, entering bool) (ast.WalkStatus, error) {
 	if entering {
 		_, err := io.WriteString(w, `<em class="image">picture: `)

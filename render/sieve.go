@@ -8,10 +8,10 @@ import (
 	"golang.org/x/net/html"
 )
 
-// passes has the elements that come out of goldmark and colour, each with the
-// attributes that it may have and what they may say. One that is nil stands by
-// itself; another is let through only with one of its attributes, but for those
-// in plain.
+// passes has the elements that goldmark and colour output, each with its
+// allowed attributes and their allowed values. An element with nil attributes
+// may occur without any; another is let through only with one of its
+// attributes, except those in plain.
 var passes = map[string]map[string]func(string) bool{
 	"p": nil, "br": nil, "hr": nil, "h1": nil, "h2": nil, "h3": nil, "h4": nil, "h5": nil, "h6": nil,
 	"ul": nil, "li": nil, "blockquote": nil, "pre": nil, "code": nil, "strong": nil, "del": nil,
@@ -25,7 +25,7 @@ var passes = map[string]map[string]func(string) bool{
 	"a":     {"href": isAddress},
 }
 
-// plain has the elements that say something without an attribute too.
+// plain has the elements that are also allowed without an attribute.
 var plain = []string{"ol", "th", "td", "em"}
 
 func isEmpty(s string) bool { return s == "" }
@@ -36,8 +36,8 @@ func isStart(s string) bool {
 	return s != "" && len(s) <= 9 && strings.Trim(s, "0123456789") == ""
 }
 
-// isAddress reports whether s is one that a reader may follow: not one that
-// runs something, nor one beside the page.
+// isAddress reports whether s is an address that a reader may follow: not one
+// that runs something, nor a relative one.
 func isAddress(s string) bool {
 	if strings.ContainsAny(s, " \t\n") {
 		return false
@@ -49,11 +49,11 @@ func isAddress(s string) bool {
 	return u.Scheme == "mailto" || u.Host != "" && (u.Scheme == "http" || u.Scheme == "https")
 }
 
-// sieve returns markup with what [passes] has, and the text of all else. It
-// does not trust who made the markup: what is let through is written anew.
+// sieve returns the markup allowed by [passes], and everything else as text. It
+// does not trust the source of the markup: what is let through is rewritten.
 func sieve(markup string) string {
 	var b strings.Builder
-	open := map[string]int{} // elements that were let through and not closed yet
+	open := map[string]int{} // open elements that were let through
 	for z := html.NewTokenizer(strings.NewReader(markup)); z.Next() != html.ErrorToken; {
 		switch t := z.Token(); t.Type {
 		case html.TextToken:
@@ -73,7 +73,8 @@ func sieve(markup string) string {
 	return b.String()
 }
 
-// sift takes from a tag what it may not have, and reports whether it may stand.
+// sift removes forbidden attributes from a tag, and reports whether it is
+// allowed.
 func sift(t *html.Token) bool {
 	may, ok := passes[t.Data]
 	if !ok {
@@ -84,7 +85,7 @@ func sift(t *html.Token) bool {
 		return a.Namespace != "" || fits == nil || !fits(a.Val)
 	})
 	if t.Data == "a" && len(t.Attr) > 0 {
-		to, _ := url.Parse(t.Attr[0].Val) // it is an address
+		to, _ := url.Parse(t.Attr[0].Val) // isAddress has accepted it
 		t.Attr = []html.Attribute{{Key: "href", Val: to.String()}, {Key: "rel", Val: "nofollow noreferrer"}}
 	}
 	return may == nil || len(t.Attr) > 0 || slices.Contains(plain, t.Data)

@@ -2,13 +2,13 @@ package render
 
 import "strings"
 
-// A syntax is what a family of languages looks like.
+// A syntax is the lexical structure of a family of languages.
 type syntax struct {
-	line       string // begins a comment that ends with its line
+	line       string // begins a comment that ends at the end of its line
 	open, shut string // around other comments
 	quotes     string // characters around strings
 	keywords   map[string]bool
-	anyCase    bool // keywords may be in capitals
+	anyCase    bool // keywords may be in upper case
 }
 
 func (s syntax) fold(word string) string {
@@ -26,7 +26,7 @@ func words(list string) map[string]bool {
 	return m
 }
 
-// syntaxes are the families, by the name of one of them.
+// syntaxes are the families, each under the name of one language.
 var syntaxes = map[string]syntax{
 	"c": {line: "//", open: "/*", shut: "*/", quotes: "\"'`", keywords: words(`
 		abstract any as async await bool boolean break byte case catch chan char class const continue debugger default defer delete do double
@@ -50,8 +50,7 @@ var syntaxes = map[string]syntax{
 	"json": {quotes: "\"", keywords: words("true false null")},
 }
 
-// aliases give the family of a language, by the names that stand after a
-// fence.
+// aliases maps the names after a code fence to the family of the language.
 var aliases = func() map[string]string {
 	m := map[string]string{}
 	for family, names := range map[string]string{

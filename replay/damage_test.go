@@ -77,7 +77,7 @@ func TestWhatStandsInForADamagedEventIsNamed(t *testing.T) {
 		if _, err := replay.Write(t.Context(), &log, from, c.id); err != nil {
 			t.Fatal(err)
 		}
-		for _, s := range []skein.Store{to, bad} { // the event itself comes behind what stands in for it, or is damaged
+		for _, s := range []skein.Store{to, bad} { // the event itself comes after its placeholder, or is damaged
 			done, err := replay.Load(t.Context(), s, bytes.NewReader(log.Bytes()), replay.Options{})
 			if err != nil || done.Damaged != 1 || !strings.Contains(done.Damage[0], fmt.Sprintf("event %d is damaged here", c.seq)) {
 				t.Errorf("load of %s with event %d as it was = %+v, %v, want that it is named", c.id, c.seq, done, err)

@@ -37,14 +37,14 @@ var strange = []skein.Event{
 	{Kind: skein.KindNoted, Payload: []byte(`{"name":"without a time"}`)},
 }
 
-// family is a store with a session "p", a fork of it "f", a fork of that "g",
+// family returns a store with a session "p", a fork of it "f", a fork of that "g",
 // and a child "c".
 func family(t *testing.T) *memory.Store {
 	t.Helper()
 	return familyOf(t, picture, strange)
 }
 
-// small is the same with a blob and payloads that are short.
+// small is family with a blob and short payloads.
 func small(t *testing.T) *memory.Store {
 	t.Helper()
 	short := slices.Clone(strange)
@@ -112,7 +112,7 @@ func eventsOf(t *testing.T, s skein.Store, id skein.SessionID) (all []skein.Even
 	return all
 }
 
-// sameSession compares session id of two stores, and all its events.
+// sameSession compares session id, and all its events, in two stores.
 func sameSession(t *testing.T, what string, want, got skein.Store, id skein.SessionID) {
 	t.Helper()
 	a, err := want.Session(context.Background(), id)

@@ -11,9 +11,9 @@ import (
 	"github.com/fsnotify/fsnotify"
 )
 
-// Follow yields the lines of the file at path, then what comes, until ctx
-// ends; then what is there, once more. The file need not exist yet, but its
-// folder must. Lines are as of a [Tail].
+// Follow yields the lines of the file at path, then those that are appended, until
+// ctx ends; then what is left, once more. The file need not exist yet, but its
+// folder must. Lines are those of a [Tail].
 //
 // It yields at most one error, last: that the folder cannot be watched, or the
 // file's.
@@ -26,7 +26,7 @@ func Follow(ctx context.Context, path string) iter.Seq2[Line, error] {
 }
 
 // FollowLog is like [Follow] for a log: it yields what its lines hold, as
-// [Read] does. Where the file begins anew, so does the log.
+// [Read] does. If the file begins anew, so does the log.
 //
 // It yields at most one error, last, as Follow and Read do.
 func FollowLog(ctx context.Context, path string) iter.Seq2[LogItem, error] {
@@ -52,7 +52,7 @@ func FollowLog(ctx context.Context, path string) iter.Seq2[LogItem, error] {
 	}
 }
 
-// damaged makes damage of what is no JSON.
+// damaged turns what is not JSON into damage.
 func (p *lineParser) damaged(it LogItem, ok bool, err error) (LogItem, bool, error) {
 	var syntax *json.SyntaxError
 	if errors.As(err, &syntax) {
@@ -61,8 +61,8 @@ func (p *lineParser) damaged(it LogItem, ok bool, err error) (LogItem, bool, err
 	return it, ok, err
 }
 
-// lookAnyway is how often a file is looked at of which nothing is heard: some
-// file systems, such as those of other machines, tell nothing.
+// lookAnyway is how often a file without notifications is checked: some file systems,
+// such as network file systems, send none.
 const lookAnyway = 2 * time.Second
 
 func follow(ctx context.Context, path string, yield func(Line, error) bool) (err error) {

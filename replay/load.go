@@ -15,38 +15,38 @@ const Format = "skein"
 
 // Options say how to load a log.
 type Options struct {
-	// File is the file that the log is in: its Path (absolute), Size, Mtime
-	// and Inode are kept, so that an import sees that it has not changed. ""
-	// as Path is a stream.
+	// File is the file that holds the log: its Path (absolute), Size, Mtime
+	// and Inode are stored, so that an import sees that it has not changed. An
+	// empty Path means a stream.
 	File skein.SourceFile
 
-	Again bool // bring deleted sessions back
+	Again bool // load sessions again that were deleted
 }
 
 // Loaded says what [Load] did.
 type Loaded struct {
 	Sessions []LoadedSession
-	Damaged  int      // lines that could not be read, that stand in for damaged events, or whose events are damaged in the store
-	Damage   []string // what is wrong with the first hundred, with their line
+	Damaged  int      // lines that could not be read, that are placeholders, or whose events are damaged in the store
+	Damage   []string // what is wrong with the first hundred, with their line numbers
 }
 
 // A LoadedSession is what became of one session of a log.
 type LoadedSession struct {
 	Session skein.SessionID
-	Here    skein.SessionID // its ID in the store: another one where another user has its own
-	For     skein.SessionID // the fork that shows its events, if it does not stand for itself
+	Here    skein.SessionID // its ID in the store: differs if another user's session has its own
+	For     skein.SessionID // the fork that shows its events, if it is in the log only for that
 	Events  int             // that the log has of it
 	New     int             // how many of them were appended
-	Lacks   int             // events that the head promises and the log has not
-	Key     string          // its key, if another session has that already: it came without
+	Lacks   int             // events that the head promises and the log lacks
+	Key     string          // its key, if another session already has it: it was loaded without
 	Err     error           // why it, or the rest of it, was not loaded
 
-	Messages int // that the new ones begin
+	Messages int // that the new events begin
 }
 
 // Waits reports whether loading the same log once more may add something: a
-// session, or the rest of one, was not loaded, and then others were; one of
-// these may be what it lacked, such as the parent of a fork.
+// session, or the rest of one, was not loaded, but later ones were; one of them
+// may be what it lacked, such as the parent of a fork.
 func (d Loaded) Waits() bool {
 	failed := false
 	for _, s := range d.Sessions {
@@ -58,11 +58,11 @@ func (d Loaded) Waits() bool {
 	return false
 }
 
-// Load appends the sessions of the log r to s: those that are there already
-// get the events that they do not have. A session that cannot be loaded does
-// not keep the others from it. What the log has of a parent only because a
-// fork shows it is loaded only where the fork is not there. A session that lacks
-// something that the log has only later is not loaded: see [Loaded.Waits].
+// Load appends the sessions of the log r to s: existing sessions get the events
+// that they lack. A session that cannot be loaded does not affect the others.
+// What the log has of a parent only because a fork shows it is loaded only if the
+// fork does not exist. A session that depends on something later in the log is not
+// loaded: see [Loaded.Waits].
 //
 // The error joins those of the sessions. They wrap [skein.ErrMismatch] if the
 // store has another event at a place, [skein.ErrDeleted] if the session was
@@ -100,7 +100,7 @@ type loader struct {
 	cur   *session // nil before the first head
 }
 
-// item takes in a line. The error ends the load.
+// item handles a line. The error ends the load.
 func (l *loader) item(ctx context.Context, it LogItem) error {
 	switch {
 	case it.Damage != "":
@@ -139,8 +139,8 @@ func (l *loader) damage(line int, what string) {
 	}
 }
 
-// settle keeps err for the session: it may be one that the next would not meet.
-// Only ctx's is returned.
+// settle keeps err for the session, as it may not affect the next one. It returns
+// only ctx's.
 func (l *loader) settle(ctx context.Context, err error) error {
 	if err == nil || ctx.Err() != nil {
 		return err

@@ -59,7 +59,7 @@ func TestOnlyWhatIsNewIsAppended(t *testing.T) {
 	sameSession(t, "grown", from, to, "p")
 }
 
-// Whatever a cut leaves is loaded, and the whole log brings the rest.
+// Whatever a cut leaves is loaded, and the whole log adds the rest.
 func TestALogCutAtEveryByteGivesAPrefix(t *testing.T) {
 	from := small(t)
 	full := eventsOf(t, from, "g")
@@ -141,7 +141,7 @@ func TestDeletedSessionsStayDeleted(t *testing.T) {
 	sameSession(t, "again", from, to, "g")
 }
 
-// A fork lives on when its parent is deleted, also in its log.
+// A fork outlives its deleted parent, also in its log.
 func TestAForkOfADeletedParentIsWhole(t *testing.T) {
 	from, to := family(t), memory.New()
 	want := eventsOf(t, from, "g")

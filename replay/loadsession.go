@@ -29,8 +29,8 @@ type session struct {
 	result LoadedSession
 
 	begun   bool // the store has it
-	reading bool // no event of it may be appended: it stands only for a fork that is there
-	lacks   bool // of the last event of the log the store has no more than what says that it is damaged
+	reading bool // no event of it may be appended: it is only in the log for a fork that exists
+	lacks   bool // the store has only a placeholder of the log's last event
 	stored  func() (skein.Event, error, bool)
 	stop    func()
 
@@ -57,7 +57,7 @@ func (s *session) begin(ctx context.Context) error {
 	return err
 }
 
-// compareAs looks which ID a session of the log has, or gets, here, and compares
+// compareAs finds the ID that a session of the log has, or gets, here, and compares
 // the events with those that it has.
 func (s *session) compareAs(ctx context.Context, id skein.SessionID) (found bool, err error) {
 	if s.id, err = s.names.of(ctx, id); err != nil {
@@ -66,8 +66,8 @@ func (s *session) compareAs(ctx context.Context, id skein.SessionID) (found bool
 	return s.compareWith(ctx, s.id)
 }
 
-// deleted returns an error wrapping ErrDeleted if session id, which is not
-// there, has a tombstone: its parent is then of no use either. A store says so
+// deleted returns an error wrapping ErrDeleted if session id, which does not exist,
+// has a tombstone: then its parent need not be loaded either. A store checks this
 // before it refuses an event that cannot be a session's first.
 func (s *session) deleted(ctx context.Context, id skein.SessionID) error {
 	if s.o.Again {
@@ -81,8 +81,8 @@ func (s *session) deleted(ctx context.Context, id skein.SessionID) error {
 	return err
 }
 
-// compareWith makes the events that session id has from the head's first on
-// those that the log's are compared with, and reports whether it is there.
+// compareWith sets the events to compare the log's with to those of session id, from
+// the head's first on, and reports whether the session exists.
 func (s *session) compareWith(ctx context.Context, id skein.SessionID) (bool, error) {
 	if err := id.Check(); err != nil {
 		return false, err
@@ -97,7 +97,7 @@ func (s *session) compareWith(ctx context.Context, id skein.SessionID) (bool, er
 	return true, nil
 }
 
-// event takes in the next event, which it has.
+// event handles it, which holds the next event.
 func (s *session) event(ctx context.Context, it LogItem) error {
 	e := *it.Event
 	if e.Seq != s.next {
@@ -117,7 +117,7 @@ func (s *session) event(ctx context.Context, it LogItem) error {
 		case ok:
 			s.blobs, s.size = nil, 0
 			if s.lacks = had.IsPlaceholder() && it.StandIn == ""; s.lacks || it.StandIn != "" {
-				return nil // one of them does not say what should be stored there
+				return nil // one of them is a placeholder
 			}
 			return same(had, e)
 		case s.reading:
@@ -150,7 +150,7 @@ func same(had, e skein.Event) error {
 	return fmt.Errorf("event %d of kind %q is another one than what is stored, of kind %q: %w", e.Seq, e.Kind, had.Kind, skein.ErrMismatch)
 }
 
-// checkPlace compares the seq of a created event with what it will get.
+// checkPlace compares the seq of a created event with the one that it will get.
 func (s *session) checkPlace(e skein.Event) error {
 	if e.Kind != skein.KindCreated {
 		return nil
@@ -191,7 +191,7 @@ func (s *session) failed() bool { return s.result.Err != nil }
 
 func (s *session) full() bool { return len(s.events) >= maxEvents || s.size >= maxBytes }
 
-// flush appends the events taken in.
+// flush appends the events handled so far.
 func (s *session) flush(ctx context.Context) error {
 	if len(s.events) == 0 {
 		return nil
@@ -220,7 +220,7 @@ func (s *session) flush(ctx context.Context) error {
 	return nil
 }
 
-// file is what the store keeps of where the events came from.
+// file returns what the store keeps about where the events came from.
 func (s *session) file() skein.SourceFile {
 	f := s.o.File
 	f.Format, f.Session, f.ID = Format, s.id, string(s.head.Session)

@@ -8,15 +8,15 @@ import (
 	"github.com/skein-dev/skein"
 )
 
-// names are the IDs that sessions of a log have, or get, in a store: another one
-// where another user, whose sessions the store does not show, has their own.
+// names are the IDs that sessions of a log have, or get, in a store: a different one
+// if another user, whose sessions the store does not show, has a session with that ID.
 type names struct {
 	store skein.Store
 	known map[skein.SessionID]skein.SessionID
 }
 
-// of returns the ID of session id in the store. Where it is not there, it is the one
-// that it gets.
+// of returns the ID of session id in the store or, if it is not there, the one that it
+// will get.
 func (n names) of(ctx context.Context, id skein.SessionID) (skein.SessionID, error) {
 	if err := id.Check(); err != nil {
 		return id, err
@@ -31,7 +31,7 @@ func (n names) of(ctx context.Context, id skein.SessionID) (skein.SessionID, err
 	return here, err
 }
 
-// in returns e with the ID that the parent which it names has in the store.
+// in returns e with the ID that its parent has in the store.
 func (n names) in(ctx context.Context, e skein.Event) (skein.Event, error) {
 	if e.Kind != skein.KindCreated {
 		return e, nil

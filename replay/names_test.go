@@ -7,7 +7,7 @@ import (
 	"github.com/skein-dev/skein/store/memory"
 )
 
-// What another user has loaded keeps nobody from loading the same log.
+// What another user has loaded does not keep anybody from loading the same log.
 func TestEveryUserMayLoadTheSameLog(t *testing.T) {
 	from := memory.New()
 	for id, evs := range map[skein.SessionID][]skein.Event{
@@ -33,7 +33,7 @@ func TestEveryUserMayLoadTheSameLog(t *testing.T) {
 					t.Errorf("%s loads %d events of %s once more, want none", who, s.New, s.Session)
 				}
 			}
-			log = write(t, from, "f", "c", "p") // where it stands otherwise in the log, too
+			log = write(t, from, "f", "c", "p") // with a different order in the log, too
 		}
 		for _, s := range done.Sessions {
 			if s.For != "" {

@@ -11,24 +11,24 @@ import (
 	"github.com/skein-dev/skein/internal/jsonl"
 )
 
-// A LogItem is what a line of a log holds; of Header, Event, Blob and Damage one
-// is set.
+// A LogItem is what a line of a log holds; exactly one of Header, Event, Blob and
+// Damage is set.
 type LogItem struct {
 	Line    int // 1 for the first
 	Session skein.SessionID
 	Head    *Header
 	Event   *skein.Event
-	StandIn string      // Event: why it only stands in for another one, which is damaged; "" if it is itself
+	StandIn string      // Event: why it is a placeholder for a damaged event; "" if it is the event itself
 	Blob    *skein.Blob // a whole one, with the right hash
 	Damage  string      // why the line could not be read, for people
 	Torn    bool        // Damage: the file ends in this line; the rest may still come
 }
 
-// Read yields what is in the log r, in order; what cannot be read as damage,
-// but nothing for a piece of a blob that is not the last.
+// Read yields the contents of the log r, in order; what cannot be read is yielded as
+// damage, and a piece of a blob yields nothing unless it is the last.
 //
 // It yields at most one error, last: one wrapping [skein.ErrInvalid] if r is
-// no log, [skein.ErrNewer] if it is one of a newer version, or r's own.
+// not a log, [skein.ErrNewer] if it is one of a newer version, or r's own.
 func Read(r io.Reader) iter.Seq2[LogItem, error] {
 	return func(yield func(LogItem, error) bool) {
 		in := jsonl.NewReader(r, jsonl.Limits{Bytes: maxLine, Depth: maxDepth})
@@ -93,7 +93,7 @@ func (p *lineParser) session() skein.SessionID {
 	return p.head.Session
 }
 
-// line reads a line; ok is false if there is nothing to tell yet. The error is
+// line reads a line; ok is false if there is nothing to yield yet. The error is
 // a *json.SyntaxError, ErrNewer, or before the first head ErrInvalid.
 func (p *lineParser) line(b []byte) (it LogItem, ok bool, err error) {
 	var o anyLine

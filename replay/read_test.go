@@ -14,7 +14,7 @@ import (
 	"github.com/skein-dev/skein/store/memory"
 )
 
-// items returns what Read gives, in one line each, and its error.
+// items returns what Read yields, in one line each, and its error.
 func items(log string) (all []string, err error) {
 	for it, err := range replay.Read(strings.NewReader(log)) {
 		if err != nil {
@@ -137,7 +137,7 @@ func TestTurns(t *testing.T) {
 	}
 }
 
-// Turns count as the session's own do.
+// Turns are numbered as in the session.
 func TestTurnsCountAsTheSessionDoes(t *testing.T) {
 	s := small(t)
 	for _, id := range []skein.SessionID{"p", "f", "g", "c"} {

@@ -12,29 +12,28 @@ import (
 
 // A Line is a whole line of a file that grows.
 type Line struct {
-	Bytes []byte // without its line feed and a carriage return before it; the caller's to keep
-	Anew  bool   // the file was replaced, cut or rewritten: this is the first line of what it holds now
+	Bytes []byte // without its line feed and a carriage return before it; the caller may keep it
+	Anew  bool   // the file was replaced, cut or rewritten: this is the first line of its new content
 	Lost  bool   // it was longer than a line of a log can be and was left out
 }
 
-// A Tail reads a file that grows, line by line. It gives whole lines only, so
-// that no character and no record is ever cut, and begins again where the file
-// is another one than before: replaced, shorter, or with other bytes where it
-// has read. It keeps no file open, so that others may replace it. It is for
-// one goroutine.
+// A Tail reads a file that grows, line by line. It yields whole lines only, so
+// that no character and no record is ever cut, and begins again if the file has
+// changed: replaced, shorter, or with other bytes where it has read. It keeps no
+// file open, so that others may replace it. It is for one goroutine.
 type Tail struct {
 	path    string
-	offset  int64       // up to where it was read
+	offset  int64       // up to where the file was read
 	partial []byte      // of the last line, not yet ended
 	scanned int         // bytes of partial known to have no line feed
 	long    bool        // the last line is being left out
 	seen    fs.FileInfo // nil before the first look
-	end     []byte      // the last bytes before offset, to see that they are still there
+	end     []byte      // the last bytes before offset, to check that they are still there
 	anew    bool
 }
 
-// NewTail returns a Tail of the file at path, from its beginning. It need not
-// be there yet.
+// NewTail returns a Tail of the file at path, from its beginning. The file need not
+// exist yet.
 func NewTail(path string) *Tail { return &Tail{path: path} }
 
 // Bounds of what is read and remembered, in bytes.
@@ -43,10 +42,10 @@ const (
 	tailCheck = 256
 )
 
-// Lines yields the lines that were ended since the last time. There are none
-// while the file does not exist.
+// Lines yields the lines completed since the last call, none while the file does
+// not exist.
 //
-// It yields at most one error, last: the file's. The next call goes on where
+// It yields at most one error, last: the file's. The next call continues where
 // this one ended.
 func (t *Tail) Lines() iter.Seq2[Line, error] {
 	return func(yield func(Line, error) bool) {
@@ -56,11 +55,11 @@ func (t *Tail) Lines() iter.Seq2[Line, error] {
 	}
 }
 
-// errStop says that the caller wants no more.
+// errStop says that the caller has stopped the iteration.
 var errStop = errors.New("stop")
 
 func (t *Tail) read(yield func(Line, error) bool) (err error) {
-	if !t.cut(yield) { // what a caller left who stopped
+	if !t.cut(yield) { // left by a caller that stopped
 		return errStop
 	}
 	f, err := os.Open(t.path)
@@ -122,7 +121,7 @@ func (t *Tail) take(b []byte) {
 	t.end = bytes.Clone(t.end[max(0, len(t.end)-tailCheck):])
 }
 
-// cut yields the lines that are whole.
+// cut yields the complete lines.
 func (t *Tail) cut(yield func(Line, error) bool) bool {
 	for {
 		n := bytes.IndexByte(t.partial[t.scanned:], '\n')

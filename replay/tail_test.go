@@ -13,7 +13,7 @@ import (
 	"github.com/skein-dev/skein/replay"
 )
 
-// grow is a file under the eyes of a Tail.
+// grow is a file that a Tail reads.
 type grow struct {
 	*testing.T
 	path string
@@ -46,7 +46,7 @@ func (g *grow) set(text string) {
 	}
 }
 
-// want compares the new lines; one of a file begun anew is marked with a star.
+// want compares the new lines; the first one of a file begun anew is marked with a star.
 func (g *grow) want(want ...string) {
 	g.Helper()
 	var got []string

@@ -7,7 +7,7 @@ import (
 	"github.com/skein-dev/skein"
 )
 
-// A Turn is what a person said and all that came of it.
+// A Turn is a user message and all that came of it.
 type Turn struct {
 	Session skein.SessionID
 	N       int           // 1 for the first; 0 for what comes before it
@@ -18,8 +18,8 @@ type Turn struct {
 
 // Turns yields the turns of the log r as they end: at the next one, at the
 // next session, at the end of the log. Only one is in memory at a time. What
-// precedes the first is turn 0, if there is anything. Turns are numbered
-// as [skein.Entry].Turn is, those of a fork from where its parent's end.
+// precedes the first, if anything, is turn 0. Turns are numbered as
+// [skein.Entry].Turn is, those of a fork from where its parent's end.
 //
 // It yields at most one error, last, as [Read] does.
 func Turns(r io.Reader) iter.Seq2[Turn, error] {
@@ -44,10 +44,10 @@ type turnBuilder struct {
 	yield  func(Turn, error) bool
 	cur    Turn
 	fork   skein.SessionID // whose log this is; its parents come first
-	spoken map[string]bool // messages that had a piece already
+	spoken map[string]bool // messages of which a piece was already seen
 }
 
-// item returns false if the caller wants no more.
+// item returns false if the caller has stopped the iteration.
 func (t *turnBuilder) item(it LogItem) bool {
 	switch {
 	case it.Head != nil:

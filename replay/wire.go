@@ -20,16 +20,16 @@ const (
 
 	chunk    = 768 << 10 // bytes of a blob in one line
 	maxLine  = skein.MaxPayload/3*4 + 64<<10
-	maxDepth = 10_000 // of a line, as encoding/json has it
-	maxPlain = 9_000  // brackets in a payload that stands as it is
+	maxDepth = 10_000 // of a line, the limit of encoding/json
+	maxPlain = 9_000  // brackets in a payload that is written unchanged
 )
 
 // A Header begins the events of a session in a log.
 type Header struct {
 	Session skein.SessionID
-	First   skein.Seq       // place of the first event that follows
-	Last    skein.Seq       // place of the last; 0 while the log still grows
-	For     skein.SessionID // the fork that shows these events; "" if the session stands for itself
+	First   skein.Seq       // seq of the first event that follows
+	Last    skein.Seq       // seq of the last; 0 while the log still grows
+	For     skein.SessionID // the fork that shows these events; "" for the session's own log
 }
 
 // appendHead appends the line of h to b.
@@ -46,8 +46,8 @@ func appendHead(b []byte, h Header) []byte {
 	return append(b, '}', '\n')
 }
 
-// appendEvent appends the line of e, which stands in for one that is damaged if that
-// is not "", to b. The error wraps ErrInvalid.
+// appendEvent appends the line of e to b; e is a placeholder if damaged is not "". The
+// error wraps ErrInvalid.
 func appendEvent(b []byte, e skein.Event, damaged string) ([]byte, error) {
 	at, err := e.Time.MarshalText()
 	if err != nil {
@@ -71,7 +71,7 @@ func appendEvent(b []byte, e skein.Event, damaged string) ([]byte, error) {
 	return append(b, '}', '\n'), nil
 }
 
-// plain reports whether a payload can stand on a line as it is.
+// plain reports whether a payload can be written on a line unchanged.
 func plain(p []byte) bool {
 	return !bytes.ContainsAny(p, "\n\r") && utf8.Valid(p) &&
 		bytes.HasPrefix(p, []byte("{")) && bytes.HasSuffix(p, []byte("}")) &&

@@ -11,27 +11,27 @@ import (
 	"github.com/skein-dev/skein/store/lenient"
 )
 
-// A Writer writes a log. Each line goes to the writer beneath in one call, so
-// that a log can be followed while it is written. It is not safe for use by
-// several goroutines.
+// A Writer writes a log. Each line goes to the underlying writer in one call, so
+// that a log can be followed while it is written. It is not safe for concurrent
+// use.
 type Writer struct {
 	w   io.Writer
 	buf []byte
 }
 
-// NewWriter returns a Writer that adds to w.
+// NewWriter returns a Writer that writes to w.
 func NewWriter(w io.Writer) *Writer { return &Writer{w: w} }
 
-// Begin writes the head of a session. Errors are those of the writer beneath.
+// Begin writes the head of a session. Errors are those of the underlying writer.
 func (w *Writer) Begin(h Header) error { return w.line(appendHead(w.buf[:0], h)) }
 
-// Event writes an event of the session begun last, with its seq. The error
+// Event writes an event of the current session, with its seq. The error
 // wraps [skein.ErrInvalid] if its time is not in the years 0 to 9999, or is
-// that of the writer beneath.
+// that of the underlying writer.
 func (w *Writer) Event(e skein.Event) error { return w.event(e, "") }
 
-// WritePlaceholder writes e in the place of an event that is damaged, which why says. Errors
-// as [Writer.Event].
+// WritePlaceholder writes e in the place of an event that is damaged, as why says.
+// Errors as [Writer.Event].
 func (w *Writer) WritePlaceholder(e skein.Event, why string) error { return w.event(e, why) }
 
 func (w *Writer) event(e skein.Event, damaged string) error {
@@ -42,9 +42,9 @@ func (w *Writer) event(e skein.Event, damaged string) error {
 	return w.line(b)
 }
 
-// Blob writes a blob, to come before the events that name it. The error wraps
-// [skein.ErrInvalid] if it is longer than [MaxBlob], or is that of the writer
-// beneath.
+// Blob writes a blob, which must come before the events that name it. The error wraps
+// [skein.ErrInvalid] if it is longer than [MaxBlob], or is that of the underlying
+// writer.
 func (w *Writer) Blob(b skein.Blob) error {
 	if len(b.Data) > MaxBlob {
 		return fmt.Errorf("blob %s: %d bytes, at most %d are allowed: %w", b.Hash, len(b.Data), MaxBlob, skein.ErrInvalid)
@@ -67,14 +67,14 @@ func (w *Writer) line(b []byte) error {
 
 // Written says what [Write] wrote.
 type Written struct {
-	Events  int          // those of the parent that a fork shows included
+	Events  int          // including those of the parent that a fork shows
 	Blobs   int          // each counted once
-	Missing []skein.Hash // blobs that events name and the store has not, or not whole
+	Missing []skein.Hash // blobs that events name and the store lacks, or has damaged
 }
 
 // Write writes the log of session id, as it is when Write begins, to w: its
-// events, those of the parent that it shows, and the blobs that they name. Of a
-// store that [lenient.Store] made, what stands in for damaged events is marked.
+// events, those of the parent that it shows, and the blobs that they name. If
+// [lenient.Store] made the store, placeholders for damaged events are marked.
 //
 // The error wraps [skein.ErrNotFound] if there is no such session, or is that
 // of the store or of w.
@@ -116,7 +116,7 @@ func Write(ctx context.Context, w io.Writer, s skein.Store, id skein.SessionID) 
 }
 
 // parts returns the heads of what session s shows, its own last. They are
-// worked out from the created events, for a parent may be deleted.
+// computed from the created events, for a parent may be deleted.
 func parts(ctx context.Context, s skein.Store, sess *skein.Session) (heads []Header, err error) {
 	first := skein.Seq(1)
 	if p := sess.Parent; p.IsFork() {
@@ -144,7 +144,7 @@ func parts(ctx context.Context, s skein.Store, sess *skein.Session) (heads []Hea
 	return append(heads, Header{Session: sess.ID, First: first, Last: sess.Last}), nil
 }
 
-// withParent returns e, and where it stands in for the created event of the fork
+// withParent returns e or, if e is a placeholder of the created event of the fork
 // sess, one that names the parent.
 func withParent(e skein.Event, sess *skein.Session) skein.Event {
 	p := sess.Parent
@@ -165,10 +165,10 @@ type writeCall struct {
 	store skein.Store
 	w     *Writer
 	id    skein.SessionID
-	blobs map[skein.Hash]bool // that were looked for
+	blobs map[skein.Hash]bool // those already looked up
 	done  Written
 
-	damaged map[skein.Seq]*skein.DamagedError // what is not read as it was stored
+	damaged map[skein.Seq]*skein.DamagedError // events that are not read as they were stored
 }
 
 func (j *writeCall) event(ctx context.Context, e skein.Event) error {
@@ -178,7 +178,7 @@ func (j *writeCall) event(ctx context.Context, e skein.Event) error {
 	}
 	hashes := f.Blobs
 	if f.Amended != nil && len(f.Amended.Payload) > 0 {
-		// Of another kind than a message it names no blobs, and is no message.
+		// An event of another kind than a message names no blobs.
 		if now, err := skein.FactsOf(skein.Event{Kind: skein.KindSaid, Payload: f.Amended.Payload}); err == nil {
 			hashes = now.Blobs
 		}

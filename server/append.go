@@ -19,14 +19,14 @@ const (
 	linesType = "application/x-ndjson"
 )
 
-// appended answers a batch.
+// appended is the answer to a batch.
 type appended struct {
 	Seqs []skein.Seq `json:"seqs" doc:"places of the events, new or stored before"`
 	Last skein.Seq   `json:"last" doc:"where the session ends now"`
 	New  int         `json:"new" doc:"how many of the events are new"`
 }
 
-// appends registers the door to everything that is ever written.
+// appends registers the route that appends events.
 func (a *service) appends(t *table) {
 	type in struct {
 		request
@@ -63,7 +63,8 @@ func (a *service) appends(t *table) {
 	})
 }
 
-// batch reads a batch as it comes. Events that have no time get the server's.
+// batch decodes a batch from the stream. Events without a time get the
+// server's.
 func (a *service) batch(contentType string, body io.Reader) (b skein.Batch, err error) {
 	media, _, err := mime.ParseMediaType(contentType)
 	if err != nil && contentType != "" {
@@ -120,7 +121,8 @@ func readLines(d *json.Decoder, b *skein.Batch) error {
 	}
 }
 
-// wrong says where a body is wrong, unless it is the length that is.
+// wrong adds to err where the body is wrong. The error wraps [skein.ErrInvalid],
+// unless the body is too long.
 func wrong(where string, err error) error {
 	var long *http.MaxBytesError
 	if errors.As(err, &long) || errors.Is(err, skein.ErrInvalid) {

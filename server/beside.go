@@ -8,7 +8,7 @@ import (
 	"github.com/skein-dev/skein/server/door"
 )
 
-// besides puts into the document what other packages answer: programs ask there
+// besides adds routes of other packages to the document: programs call them
 // too.
 func (t *table) besides() {
 	text := []media{{Type: "text/plain"}}
@@ -45,7 +45,7 @@ const inboxDoc = `There with --gateway. No token: the request is signed by a sou
 
 A message with the same id is taken once. The answer goes to the source's URL, signed likewise; with wait=1 it is in the answer of the request.`
 
-// Shapes of what other packages answer.
+// Shapes of the answers of other packages.
 type (
 	loginCode struct {
 		Code string `json:"code"`
@@ -70,7 +70,7 @@ type (
 	}
 )
 
-// beside puts an operation into the document that another package answers.
+// beside adds an operation that another package answers to the document.
 func (t *table) beside(o operation) {
 	op := &huma.Operation{
 		OperationID: o.ID, Method: o.Method, Path: o.Path, Summary: o.Summary, Description: o.Doc, Tags: []string{o.Tag},
@@ -83,7 +83,7 @@ func (t *table) beside(o operation) {
 	t.fill(op, o)
 }
 
-// inbox says of the inbox what other operations do not have.
+// inbox documents what only the inbox has.
 func (t *table) inbox() {
 	doc := t.api.OpenAPI()
 	op := doc.Paths["/v1/inbox/{key}"].Post

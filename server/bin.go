@@ -9,7 +9,7 @@ import (
 	"github.com/skein-dev/skein/server/door"
 )
 
-// removal says what became of a session, and of those that hung on it.
+// removal says what became of a session and its children.
 type removal struct {
 	ID       skein.SessionID   `json:"id"`
 	Purged   bool              `json:"purged"`
@@ -20,7 +20,7 @@ type removal struct {
 	Binned   []skein.SessionID `json:"children_binned,omitempty" doc:"that went to the bin"`
 }
 
-// bins registers the bin: in, out, and for good.
+// bins registers the routes that bin, restore and purge.
 func (a *service) bins(t *table) {
 	type in struct {
 		ID       skein.SessionID `path:"id"`
@@ -79,7 +79,7 @@ func bin(ctx context.Context, store skein.Store, id skein.SessionID, rule skein.
 	return r, skein.LifecycleOf(store).Bin(ctx, id)
 }
 
-// childrenOf returns the children of a session, theirs, and so on.
+// childrenOf returns all descendants of a session.
 func childrenOf(ctx context.Context, store skein.Store, id skein.SessionID, seen map[skein.SessionID]bool) (all []skein.SessionID, err error) {
 	var found []skein.SessionID
 	for s, err := range store.Sessions(ctx, skein.Filter{Parent: id, IncludeEmpty: true}) {
@@ -101,8 +101,8 @@ func childrenOf(ctx context.Context, store skein.Store, id skein.SessionID, seen
 	return all, nil
 }
 
-// mayPurge reports, as an error, that the visitor may not destroy sessions:
-// they are everybody's, and the token is no admin's.
+// mayPurge returns an error if the visitor may not destroy sessions: the token
+// sees everybody's, but lacks the scope admin.
 func mayPurge(ctx context.Context) error {
 	if v := door.From(ctx); !v.MayDestroy() {
 		return refuse(http.StatusForbidden, "scope", "the token %q may only %s everybody's sessions; to destroy them needs admin", v.Token, v.Scope)
@@ -110,7 +110,7 @@ func mayPurge(ctx context.Context) error {
 	return nil
 }
 
-// purge destroys a session, and what is kept of it beside the store.
+// purge destroys a session, and what is kept of it outside the store.
 func (a *service) purge(ctx context.Context, id skein.SessionID, rule skein.ChildRule) (removal, error) {
 	if err := mayPurge(ctx); err != nil {
 		return removal{}, err

@@ -13,10 +13,10 @@ import (
 )
 
 // pictures are the types that a browser may show as an image. Everything else,
-// SVG too, is bytes.
+// SVG included, is served as bytes.
 func pictures() []string { return []string{"image/png", "image/jpeg", "image/gif", "image/webp"} }
 
-// blobs registers what is too big for a payload.
+// blobs registers the routes of blobs.
 func (a *service) blobs(t *table) {
 	type in struct {
 		ID   skein.SessionID `path:"id"`
@@ -38,7 +38,7 @@ func (a *service) blobs(t *table) {
 		tag := `"` + string(i.Hash) + `"`
 		return &written{func(c huma.Context) {
 			c.SetHeader("ETag", tag)
-			c.SetHeader("Cache-Control", "private, no-cache") // asked for again each time: the session may be gone
+			c.SetHeader("Cache-Control", "private, no-cache") // revalidated each time: the session may be gone
 			if i.Have != "" && matches(i.Have, tag, wholly) {
 				c.SetStatus(http.StatusNotModified)
 				return

@@ -11,13 +11,13 @@ import (
 	"github.com/skein-dev/skein/server/door"
 )
 
-// where is a place in a session that is named by a seq or by a turn.
+// where is a place in a session, given as a seq or as a turn.
 type where struct {
-	seq  *int64 // the last event that counts
-	turn *int64 // up to the end of this turn; -1 is the last one, -2 the one before
+	seq  *int64 // the last event to keep
+	turn *int64 // keep up to the end of this turn; -1 is the last one, -2 the one before
 }
 
-// place returns the seq that w means in s.
+// place returns the seq in s that w stands for.
 func (w *where) place(ctx context.Context, store skein.Store, s *skein.Session, least skein.Seq) (skein.Seq, error) {
 	switch {
 	case (w.seq == nil) == (w.turn == nil):
@@ -49,11 +49,11 @@ func turnOf(ctx context.Context, store skein.Store, s *skein.Session, n int64) (
 	return first, last - 1, err
 }
 
-// beginOf returns the seq with which turn n of s begins; behind the last one
-// that is one after the session's end. It looks at a few pages, wherever the
-// turn is: turns count up with the seqs.
+// beginOf returns the seq with which turn n of s begins; after the last turn,
+// the seq after the session's end. It reads only a few pages, wherever the turn
+// is: turn numbers grow with the seqs.
 func beginOf(ctx context.Context, store skein.Store, s *skein.Session, n int) (skein.Seq, error) {
-	low, high := skein.Seq(1), s.Last+1 // it is one of them, or between
+	low, high := skein.Seq(1), s.Last+1 // the answer is in this range, both ends included
 	share := room.Of(ctx)
 	was := share.Used()
 	defer func() { share.Give(share.Used() - was) }()
@@ -124,7 +124,7 @@ func (a *service) branches(t *table) {
 	a.rewinds(t)
 }
 
-// rewinds registers going back.
+// rewinds registers rewind.
 func (a *service) rewinds(t *table) {
 	type rewind struct {
 		Seq   *int64      `json:"seq,omitempty" doc:"the context is then what it was right after this event; 0 for the empty one"`
@@ -171,7 +171,7 @@ func (a *service) rewinds(t *table) {
 }
 
 // rewoundBefore finds the rewind that was stored for the same key. The end of
-// the turn may have moved on since.
+// the turn may have moved since then.
 func rewoundBefore(ctx context.Context, store skein.Store, s *skein.Session, id skein.ClientID, turn int64) (seq, to skein.Seq, err error) {
 	first, last, err := turnOf(ctx, store, s, turn)
 	if err != nil {

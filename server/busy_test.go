@@ -12,7 +12,7 @@ import (
 	"github.com/skein-dev/skein/server/door"
 )
 
-// A body for which there is no room is no wrong body, on whatever route.
+// A body for which there is no room is not an invalid body, on any route.
 func TestABodyThatFindsNoRoomIsToComeAgain(t *testing.T) {
 	s := newSite(t)
 	for what, begin := range map[string]string{

@@ -14,8 +14,7 @@ import (
 
 type humaContext = huma.Context
 
-// call is a request. Of what huma finds wrong with it the status is 400: 422
-// has one meaning only.
+// call is a request. Errors that huma finds are 400: 422 has one meaning only.
 type call struct {
 	humaContext
 	response http.ResponseWriter
@@ -57,8 +56,8 @@ func (n *noted) Read(b []byte) (int, error) {
 	return k, err
 }
 
-// request is for operations that read the body as it comes, or that write more
-// than one piece: embed it in what they take.
+// request is for operations that read the body as a stream, or write the answer
+// in several pieces: embed it in their input.
 type request struct{ call huma.Context }
 
 // Resolve implements [huma.Resolver].
@@ -67,10 +66,10 @@ func (r *request) Resolve(ctx huma.Context) []error {
 	return nil
 }
 
-// refusal is a problem that huma writes.
+// refusal is a problem for huma to write.
 type refusal struct{ door.Problem }
 
-// refuse returns what answers with a problem that is none of package skein's.
+// refuse returns an error that is answered with a problem of its own code.
 func refuse(status int, code, format string, args ...any) error {
 	return &refusal{door.Problem{Status: status, Title: http.StatusText(status), Code: code, Detail: door.Brief(fmt.Sprintf(format, args...))}}
 }
@@ -84,7 +83,7 @@ func (r *refusal) GetStatus() int { return r.Status }
 // ContentType implements [huma.ContentTypeFilter].
 func (r *refusal) ContentType(string) string { return "application/problem+json" }
 
-// problems makes what huma finds wrong with a request a problem of ours.
+// problems turns huma's error for a request into one of our problems.
 func problems(ctx huma.Context, _ string, v any) (any, error) {
 	m, ok := v.(*huma.ErrorModel)
 	if !ok {
@@ -119,7 +118,7 @@ func problems(ctx huma.Context, _ string, v any) (any, error) {
 // maxValue is how much of a wrong value a problem shows, in bytes.
 const maxValue = 100
 
-// inWords says what is wrong with a value, and which one it is.
+// inWords returns what is wrong with a value, and the value.
 func inWords(e *huma.ErrorDetail) string {
 	if e.Location == "" {
 		return e.Message

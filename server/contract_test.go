@@ -12,8 +12,8 @@ import (
 	"github.com/google/jsonschema-go/jsonschema"
 )
 
-// A contract is what the API's document says of every answer. It is safe for use
-// by many goroutines.
+// A contract is what the API's document says about every answer. It is safe for
+// concurrent use.
 type contract struct {
 	Paths      map[string]map[string]contractOp
 	Components struct {
@@ -35,16 +35,17 @@ type contractAnswer struct {
 	Content map[string]struct{ Schema *jsonschema.Schema }
 }
 
-// readContract reads the document of a server.
+// readContract parses the document of a server.
 func readContract(b []byte) (*contract, error) {
 	c := &contract{known: map[*jsonschema.Schema]*jsonschema.Resolved{}}
-	// A schema by itself has those that it refers to among its own definitions.
+	// A schema by itself has the schemas that it refers to among its own
+	// definitions.
 	b = bytes.ReplaceAll(b, []byte(`"#/components/schemas/`), []byte(`"#/$defs/`))
 	return c, json.Unmarshal(b, c)
 }
 
-// find returns the operation that a request is for, false if the document has
-// none: the one with the fewest parameters.
+// find returns the operation for a request, false if the document has none: of
+// several, the one with the fewest parameters.
 func (c *contract) find(method, path string) (op contractOp, ok bool) {
 	fewest := len(path)
 	for pattern, ops := range c.Paths {
@@ -69,8 +70,8 @@ func (c *contract) find(method, path string) (op contractOp, ok bool) {
 	return op, ok
 }
 
-// check returns what is wrong with an answer: its status, type and body are to be
-// among those of the document. Of a stream the body may be a part.
+// check returns what is wrong with an answer: its status, type and body must be
+// among those of the document. The body of a stream may be incomplete.
 func (c *contract) check(r *http.Response, body []byte) error {
 	op, ok := c.find(r.Request.Method, r.Request.URL.EscapedPath())
 	if !ok {
@@ -108,8 +109,8 @@ func (c *contract) check(r *http.Response, body []byte) error {
 	return nil
 }
 
-// values returns the JSON in a body: all of it, its lines, or what its events
-// say. A problem that ends a stream is no value.
+// values returns the JSON in a body: all of it, its lines, or the data of its
+// events. A problem that ends a stream is left out.
 func values(kind string, body []byte) (all [][]byte) {
 	switch {
 	case kind == "text/event-stream":
@@ -130,7 +131,7 @@ func values(kind string, body []byte) (all [][]byte) {
 	return all
 }
 
-// fits holds a value against a schema.
+// fits validates a value against a schema.
 func (c *contract) fits(s *jsonschema.Schema, value []byte) error {
 	var v any
 	if err := json.Unmarshal(value, &v); err != nil {

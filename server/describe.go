@@ -11,7 +11,7 @@ import (
 	"github.com/skein-dev/skein/server/door"
 )
 
-// always are the statuses that every operation may answer with.
+// always returns the statuses that every operation may answer with.
 func always() []int {
 	return []int{
 		http.StatusBadRequest, http.StatusUnauthorized, http.StatusForbidden, http.StatusRequestEntityTooLarge, http.StatusTooManyRequests,
@@ -19,7 +19,7 @@ func always() []int {
 	}
 }
 
-// meaning says what a status means, everywhere.
+// meaning returns what a status means, for every operation.
 func meaning(status int) string {
 	return map[int]string{
 		http.StatusBadRequest:            "The request is wrong: trying again is no use.",
@@ -39,12 +39,12 @@ func meaning(status int) string {
 	}[status]
 }
 
-// describe puts into the document what huma cannot know of an operation.
+// describe documents what huma cannot know about an operation.
 func (t *table) describe(o operation) {
 	t.fill(operationAt(t.api.OpenAPI().Paths["/v1"+o.Path], o.Method), o)
 }
 
-// fill puts statuses, and bodies that are read or written by hand, into op.
+// fill adds statuses, and bodies that are read or written by hand, to op.
 func (t *table) fill(op *huma.Operation, o operation) {
 	statuses := append(always(), o.Errors...)
 	if o.Body > 0 {
@@ -73,7 +73,7 @@ func (t *table) fill(op *huma.Operation, o operation) {
 	}
 }
 
-// problem puts the answer of a status among the document's parts.
+// problem adds the response of a status to the document's components.
 func (t *table) problem(status int) {
 	c := t.api.OpenAPI().Components
 	if c.Responses == nil {
@@ -95,7 +95,7 @@ func (t *table) content(all []media) map[string]*huma.MediaType {
 		if m.Of != nil {
 			s = t.api.OpenAPI().Components.Schemas.Schema(m.Of, true, m.Of.Name())
 		}
-		if old := out[m.Type]; old != nil { // it is one or the other; an empty page may be both
+		if old := out[m.Type]; old != nil { // either one of them; an empty page may be both
 			if old.Schema.AnyOf == nil {
 				old.Schema = &huma.Schema{AnyOf: []*huma.Schema{old.Schema}}
 			}
@@ -112,7 +112,7 @@ func operationAt(p *huma.PathItem, method string) *huma.Operation {
 	return all[slices.Index([]string{http.MethodGet, http.MethodPost, http.MethodPut, http.MethodPatch, http.MethodDelete}, method)]
 }
 
-// Shapes of what is written by hand, for the document.
+// Shapes of bodies that are written by hand, for the document.
 type (
 	event struct {
 		Seq       int64          `json:"seq" doc:"its place in the session: 1, 2, 3, no gaps"`

@@ -23,9 +23,10 @@ var docsPage string
 //go:embed docs/style.css
 var docsStyle []byte
 
-// documents are the OpenAPI document, and the same for people.
+// documents returns the routes of the OpenAPI document, and of its page for
+// people.
 func (t *table) documents() []door.Route {
-	page := sync.OnceValues(t.page) // when somebody looks, all operations are there
+	page := sync.OnceValues(t.page) // by the first request, all operations are registered
 	return []door.Route{
 		{Pattern: "GET /v1/openapi.json", Scope: door.Read, Handler: t.document()},
 		{Pattern: "GET /v1/docs", Scope: door.Read, Page: true, Handler: http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
@@ -57,7 +58,7 @@ func (t *table) document() http.Handler {
 	})
 }
 
-// What the page shows.
+// The data of the page.
 type (
 	pageData struct {
 		Version  string
@@ -87,7 +88,7 @@ type (
 		Needed                bool
 		Type                  pageType
 	}
-	pageType   struct{ Words, Ref string } // Ref is the name of a shape that it is, or is a list of
+	pageType   struct{ Words, Ref string } // Ref is the name of the shape that it is, or is a list of
 	pageStatus struct{ Status, Meaning string }
 	pageShape  struct {
 		Name   string
@@ -95,7 +96,7 @@ type (
 	}
 )
 
-// page makes the page of the document.
+// page renders the page of the document.
 func (t *table) page() ([]byte, error) {
 	tmpl, err := template.New("docs").Parse(docsPage)
 	if err != nil {
@@ -181,7 +182,7 @@ func fieldsOf(s *huma.Schema) (all []pageField) {
 	return all
 }
 
-// typeOf says what a schema is: string, list of Event.
+// typeOf returns the type of a schema in words: string, list of Event.
 func typeOf(s *huma.Schema) pageType {
 	switch {
 	case s == nil:
@@ -195,7 +196,7 @@ func typeOf(s *huma.Schema) pageType {
 	return pageType{Words: cmp.Or(s.Type, "anything")}
 }
 
-// boundsOf says what values a schema allows.
+// boundsOf returns in words which values a schema allows.
 func boundsOf(s *huma.Schema) string {
 	if s == nil {
 		return ""

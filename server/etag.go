@@ -8,9 +8,9 @@ import (
 	"github.com/skein-dev/skein"
 )
 
-// etag is the version of what is told of a session: where it ends and its
-// marks; behind a dot who holds its lease, which is told but no version to be
-// compared with If-Match.
+// etag is the version of a session as clients see it: its last seq, its
+// revision, and when it was binned and created; after a dot, a hash of who
+// holds its lease, which If-Match ignores.
 func etag(s *skein.Session) string {
 	h := fnv.New32a()
 	h.Write([]byte(s.LockedBy)) //nolint:errcheck // it never fails
@@ -31,7 +31,7 @@ func matches(header, tag string, same func(a, b string) bool) bool {
 
 func wholly(a, b string) bool { return a == b }
 
-// version compares tags but for who holds the lease.
+// version compares tags, ignoring who holds the lease.
 func version(a, b string) bool {
 	a, _, ok := strings.Cut(a, ".")
 	b, _, _ = strings.Cut(b, ".")

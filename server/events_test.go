@@ -98,7 +98,7 @@ func TestTheContextKeepsAProvidersRules(t *testing.T) {
 	}
 }
 
-// What begins or ends as the first body did, or has only more of the same, is
+// A body that begins or ends as the first one did, or only adds to it, is
 // another body.
 func TestAnIdempotencyKeyStandsForAWholeBody(t *testing.T) {
 	x, y := `{"kind":"noted","payload":{"name":"x"}}`, `{"kind":"noted","payload":{"name":"y"}}`
@@ -120,7 +120,7 @@ func TestAnIdempotencyKeyStandsForAWholeBody(t *testing.T) {
 				continue
 			}
 			if strings.Contains(first, "own") != strings.Contains(other, "own") {
-				continue // what has a client ID of its own is compared by that
+				continue // an event with its own client ID is compared by that
 			}
 			s.refuses(422, "mismatch", base, body, "Idempotency-Key: k")
 		}
@@ -131,8 +131,8 @@ func TestAnIdempotencyKeyStandsForAWholeBody(t *testing.T) {
 	}
 }
 
-// Two bodies that come at the same moment, to two servers on one store: one of
-// them is what the key stands for.
+// Two bodies come at the same moment, to two servers on one store: the key
+// stands for one of them.
 func TestAnIdempotencyKeyStandsForOneOfTwoBodiesAtOnce(t *testing.T) {
 	x, y := `{"kind":"noted","payload":{"name":"x"}}`, `{"kind":"noted","payload":{"name":"y"}}`
 	for _, bodies := range [][]string{{x, x + "," + x}, {y, x + "," + y}, {x + "," + x, x + "," + y}, {x + "," + y, x + "," + x + "," + y}} {
@@ -167,8 +167,8 @@ func TestAnIdempotencyKeyStandsForOneOfTwoBodiesAtOnce(t *testing.T) {
 	}
 }
 
-// meeting is a store in which the first two writers meet who want to append where
-// a session ends.
+// meeting is a store in which the first two writers that append after a
+// session's last seq meet.
 type meeting struct {
 	skein.Store
 	waits atomic.Bool
@@ -221,7 +221,7 @@ func TestTheSameIdempotencyKeyIsDoneOnce(t *testing.T) {
 		}
 	}
 	s.refuses(422, "mismatch", base+"/events", `{"events":[{"kind":"noted","payload":{"name":"z"}}]}`, "Idempotency-Key: e")
-	for _, other := range []string{ // they begin as the first, end as it, or are in it
+	for _, other := range []string{ // they begin like the first, end like it, or are part of it
 		`{"kind":"noted","payload":{"name":"x"}},{"kind":"noted","payload":{"name":"y"}},{"kind":"noted","payload":{"name":"z"}}`,
 		`{"kind":"noted","payload":{"name":"x"}}`,
 		`{"kind":"noted","payload":{"name":"z"}},{"kind":"noted","payload":{"name":"y"}}`,
@@ -259,7 +259,7 @@ func TestTheSameIdempotencyKeyIsDoneOnce(t *testing.T) {
 	}
 }
 
-// listen reads a stream: the events that come, as "ID data".
+// listen reads a stream, and returns its events as "ID data".
 func (s *site) listen(ctx context.Context, path string, headers ...string) func() string {
 	s.Helper()
 	r, err := http.NewRequestWithContext(ctx, http.MethodGet, s.url+path, nil)

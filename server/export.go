@@ -24,7 +24,7 @@ import (
 	"github.com/skein-dev/skein/store/lenient"
 )
 
-// exports registers a session as a file.
+// exports registers the route that returns a session as a file.
 func (a *service) exports(t *table) {
 	type query struct {
 		ID       skein.SessionID `path:"id"`
@@ -71,7 +71,7 @@ func (a *service) exports(t *table) {
 	})
 }
 
-// damagedTrailer follows an export that had to go around damaged events.
+// damagedTrailer is the trailer of an export that had to skip damaged events.
 const damagedTrailer = "Skein-Damaged"
 
 type export struct {
@@ -83,14 +83,15 @@ type export struct {
 	raw   bool
 	look  render.Options
 
-	rewound bool // with what was taken back
+	rewound bool // includes what was taken back
 
 	source skein.SourceFile
-	lost   []string // damaged records of it, in words
+	lost   []string // damaged records of the source, in words
 }
 
-// sourceOf returns the file that s was imported from; of several, as a file
-// that was sent again is another one, the one of which most was read.
+// sourceOf returns the file that s was imported from. A file that was uploaded
+// again counts as another file: of several, it returns the one of which most
+// was read.
 func sourceOf(ctx context.Context, store skein.Store, s *skein.Session) (found skein.SourceFile, err error) {
 	if s.Origin != nil {
 		for f, err := range skein.SourcesOf(store).Files(ctx, s.Origin.Format) {
@@ -108,7 +109,7 @@ func sourceOf(ctx context.Context, store skein.Store, s *skein.Session) (found s
 	return found, nil
 }
 
-// kind is the type and the ending of the file.
+// kind returns the media type and the extension of the file.
 func (e *export) kind() (mediaType, ending string) {
 	switch e.to {
 	case "md":
@@ -184,7 +185,7 @@ func (e *export) write(w io.Writer) error {
 	return err
 }
 
-// entries yields the messages, without what looks like a secret.
+// entries yields the messages, with secrets masked.
 func (e *export) entries() iter.Seq2[skein.Entry, error] {
 	all := entries(e.ctx, e.store, e.s, 0)
 	if e.raw || e.Redact == nil {
@@ -201,7 +202,7 @@ func (e *export) entries() iter.Seq2[skein.Entry, error] {
 	}
 }
 
-// cost says what a session cost itself, for people.
+// cost says what a session itself cost, for people.
 func (a *service) cost(ctx context.Context, store skein.Store, s *skein.Session) (string, error) {
 	prices, err := a.prices()
 	if err != nil || prices == nil || s.Usage == (skein.Usage{}) {
@@ -214,7 +215,7 @@ func (a *service) cost(ctx context.Context, store skein.Store, s *skein.Session)
 	return prices.Sum(rows, s.Updated).Costs(), nil
 }
 
-// fileName is s as a name for a file, wherever it is saved.
+// fileName returns s as a file name that is safe on every system.
 func fileName(s string) string {
 	s = strings.Map(func(r rune) rune {
 		if r < 0x80 && (unicode.IsLetter(r) || unicode.IsDigit(r) || strings.ContainsRune("-_.~", r)) {
@@ -229,5 +230,5 @@ func fileName(s string) string {
 	return s[:min(len(s), 120)]
 }
 
-// baseName is the last part of a path of any system.
+// baseName returns the last part of a path of any system.
 func baseName(path string) string { return path[strings.LastIndexAny(path, `/\`)+1:] }

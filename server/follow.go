@@ -14,7 +14,7 @@ import (
 	"github.com/skein-dev/skein/store/lenient"
 )
 
-// follow answers with the events of a session, and with those that come.
+// follow answers with the events of a session, and with new ones as they come.
 func (a *service) follow(ctx context.Context, store skein.Store, q *EventQuery) (*written, error) {
 	if q.View != "events" || q.Before > 0 {
 		return nil, fmt.Errorf("%w: follow: it goes on with view=events only, and forward", skein.ErrInvalid)
@@ -26,7 +26,7 @@ func (a *service) follow(ctx context.Context, store skein.Store, q *EventQuery) 
 			return nil, err
 		}
 	}
-	s, err := store.Session(ctx, q.ID) // while a status can still say that there is none
+	s, err := store.Session(ctx, q.ID) // while a status can still say that it does not exist
 	if err != nil {
 		return nil, err
 	}
@@ -40,14 +40,13 @@ func (a *service) follow(ctx context.Context, store skein.Store, q *EventQuery) 
 				return a.watched(lenient.Store(a.Store, nil).Watch(ctx, q.ID, s.Last), s.Last, q.Raw)
 			})
 			defer leave()
-			h.now(ctx) // so that it is known where it begins
+			h.now(ctx) // waits until the hub's first position is known
 			h.join(ctx, strconv.FormatInt(int64(after), 10), "", own)(yield)
 		}
 	}), nil
 }
 
-// hubName is the name of the hub of those who read something with secrets, or
-// without.
+// hubName returns the name of the hub for readers with secrets, or without.
 func hubName(of string, raw bool) string {
 	if raw {
 		return "raw " + of
@@ -55,7 +54,8 @@ func hubName(of string, raw bool) string {
 	return of
 }
 
-// watched are the events of a session after a place, that place first.
+// watched yields the events of a session after a position, and that position
+// first.
 func (a *service) watched(evs iter.Seq2[skein.Event, error], after skein.Seq, raw bool) places {
 	return func(yield func(place, error) bool) {
 		if !yield(place{id: strconv.FormatInt(int64(after), 10)}, nil) {
@@ -70,7 +70,7 @@ func (a *service) watched(evs iter.Seq2[skein.Event, error], after skein.Seq, ra
 	}
 }
 
-// alone yields the frames of what one reader reads by itself.
+// alone yields the frames for a reader that shares no hub.
 func alone(own places) frames {
 	return func(yield func([]byte, error) bool) {
 		for p, err := range own {
@@ -81,7 +81,7 @@ func alone(own places) frames {
 	}
 }
 
-// streams registers what happens in all sessions.
+// streams registers the stream of the events of all sessions.
 func (a *service) streams(t *table) {
 	type in struct {
 		request
@@ -116,7 +116,7 @@ func (a *service) streams(t *table) {
 	})
 }
 
-// feed reads what happens in all sessions with the others who do.
+// feed reads the events of all sessions, sharing a hub with its other readers.
 func (a *service) feed(ctx context.Context, from skein.Cursor, user skein.User, own places, raw bool) frames {
 	return func(yield func([]byte, error) bool) {
 		h, leave := a.hubs.enter(hubName("", raw), keepOfAll, func(ctx context.Context) places {
@@ -134,14 +134,14 @@ func (a *service) feed(ctx context.Context, from skein.Cursor, user skein.User, 
 	}
 }
 
-// goodCursor returns what the store says of a cursor, while a status can still
-// say so.
+// goodCursor returns the store's error for a cursor, while a status can still
+// be set.
 func goodCursor(ctx context.Context, store skein.Store, c skein.Cursor) error {
 	if c == "" || c == skein.FeedNow {
 		return nil
 	}
 	ctx, cancel := context.WithCancel(ctx)
-	cancel() // it need not find anything
+	cancel() // only the cursor is checked: no event needs to be found
 	for _, err := range skein.FeedOf(store).Feed(ctx, c) {
 		if errors.Is(err, skein.ErrInvalid) {
 			return err
@@ -151,8 +151,8 @@ func goodCursor(ctx context.Context, store skein.Store, c skein.Cursor) error {
 	return nil
 }
 
-// fedPlaces are the events of a feed. One from now begins with the place where
-// that is, which nobody reads from a hub: one begins behind it.
+// fedPlaces yields the events of a feed. A feed from now begins with its
+// position, which nobody reads from a hub: readers begin after it.
 func (a *service) fedPlaces(feed iter.Seq2[skein.Fed, error], raw bool) places {
 	return func(yield func(place, error) bool) {
 		for f, err := range feed {
@@ -168,8 +168,8 @@ func readyFrame(cursor string) []byte {
 	return fmt.Appendf(nil, "id: %s\nevent: ready\ndata: {}", cursor)
 }
 
-// fedFrame is an event among those of all sessions; one without an event is a
-// place only.
+// fedFrame returns the SSE frame of an event of the feed; without an event, it
+// carries only a position.
 func fedFrame(f skein.Fed) []byte {
 	if f.Event.Kind == "" {
 		return readyFrame(string(f.Cursor))

@@ -9,7 +9,7 @@ import (
 	"github.com/skein-dev/skein"
 )
 
-// hostile are bodies that are wrong for every route.
+// hostile returns bodies that are invalid for every route.
 func hostile() map[string]string {
 	deep := 20_000
 	return map[string]string{
@@ -38,9 +38,9 @@ func hostile() map[string]string {
 	}
 }
 
-// TestHostileJSONIsRefusedByEveryRoute wants a problem of 400 of each route that
-// takes JSON, and the server to take no more memory than the body is long, some
-// times over.
+// TestHostileJSONIsRefusedByEveryRoute expects a problem of 400 from each route
+// that reads JSON, and that the server uses only a few times as much memory as
+// the body is long.
 func TestHostileJSONIsRefusedByEveryRoute(t *testing.T) {
 	s := newSite(t)
 	s.begin("a", skein.Created{Key: "k"}, "hello")

@@ -10,7 +10,7 @@ import (
 	"github.com/skein-dev/skein"
 )
 
-// Bytes of frames that a hub keeps for readers that are behind.
+// Bytes of frames that a hub keeps for readers that fell behind.
 const (
 	keepOfAll     = 8 << 20 // of all sessions
 	keepOfSession = 256 << 10
@@ -20,38 +20,38 @@ const keepPlaces = 8192 // at most
 
 // A place is an event on its way to readers.
 type place struct {
-	id    string // of the frame; what a reader that comes back names
+	id    string // of the frame; a reader that comes back sends it
 	user  skein.User
-	frame []byte // nil for a place only
+	frame []byte // nil if it is only a position
 }
 
 type places = iter.Seq2[place, error]
 
-// A hub reads something that goes on once for all its readers, and keeps the
-// newest of it. A reader that names a place that the hub has goes on from
-// there; another one reads by itself until it comes to such a place. So a
-// thousand readers ask the store no more than one does.
+// A hub reads a stream once for all its readers, and keeps the newest part of
+// it. A reader whose last ID is still in the hub resumes from there; any other
+// reads by itself until it reaches such an ID. So a thousand readers ask the
+// store no more than one does.
 type hub struct {
 	cancel context.CancelFunc
-	done   chan struct{} // closed when it has ended
-	known  chan struct{} // closed when base is known, or it has ended
+	done   chan struct{} // closed when the hub has ended
+	known  chan struct{} // closed when base is known, or the hub has ended
 
 	mu      sync.Mutex
-	most    int // bytes that it keeps
+	most    int // bytes to keep
 	kept    []place
-	dropped int64 // how many came before kept[0]
+	dropped int64 // how many places came before kept[0]
 	bytes   int
-	at      map[string]int64 // number of the place behind the one with that ID
+	at      map[string]int64 // number of the place after the one with that ID
 	last    string           // ID of the newest place
 	err     error
 	ended   bool
-	changed chan struct{} // closed when something has come
-	told    time.Time     // when it was closed last
-	telling *time.Timer   // that will close it; nil if none waits
+	changed chan struct{} // closed when a place was added
+	told    time.Time     // when changed was last closed
+	telling *time.Timer   // will close changed; nil if none is set
 }
 
-// newHub begins to read all. The first place may have no frame: it says where
-// it begins.
+// newHub begins to read all. The first place may have no frame: it marks where
+// the hub begins.
 func newHub(most int, all func(context.Context) places) *hub {
 	ctx, cancel := context.WithCancel(context.Background())
 	h := &hub{most: most, cancel: cancel, done: make(chan struct{}), known: make(chan struct{}), at: map[string]int64{}, changed: make(chan struct{})}
@@ -89,7 +89,7 @@ func (h *hub) run(all places) {
 	}
 }
 
-// keep adds p, and forgets what is too old.
+// keep adds p, and drops what is too old.
 func (h *hub) keep(p place) {
 	h.last = p.id
 	if p.frame != nil {
@@ -105,7 +105,7 @@ func (h *hub) keep(p place) {
 	}
 }
 
-// tell wakes the readers, now or a moment after the last time.
+// tell wakes the readers: now, or shortly after they were last woken.
 func (h *hub) tell() {
 	switch wait := between - time.Since(h.told); {
 	case wait <= 0:
@@ -126,8 +126,8 @@ func (h *hub) wake() {
 	h.changed, h.told = make(chan struct{}), time.Now()
 }
 
-// behind returns the number of the place behind the one with that ID, and
-// false if the hub does not have it.
+// behind returns the number of the place after the one with that ID, and false
+// if the hub does not have it.
 func (h *hub) behind(id string) (int64, bool) {
 	h.mu.Lock()
 	defer h.mu.Unlock()
@@ -135,7 +135,7 @@ func (h *hub) behind(id string) (int64, bool) {
 	return n, ok && n >= h.dropped
 }
 
-// now returns the ID of the newest place, and the number behind it.
+// now returns the ID of the newest place, and the number after it.
 func (h *hub) now(ctx context.Context) (string, int64) {
 	select {
 	case <-h.known:
@@ -146,8 +146,8 @@ func (h *hub) now(ctx context.Context) (string, int64) {
 	return h.last, h.dropped + int64(len(h.kept))
 }
 
-// read yields what comes from number n on, for the user, several frames at a
-// time, until ctx ends or the hub has forgotten what is next.
+// read yields the frames from number n on, for the user, several at a time,
+// until ctx ends or the hub has dropped the next one.
 func (h *hub) read(ctx context.Context, n int64, user skein.User, yield func([]byte, error) bool) {
 	for {
 		h.mu.Lock()
@@ -166,7 +166,7 @@ func (h *hub) read(ctx context.Context, n int64, user skein.User, yield func([]b
 				news = news[:i]
 				break
 			}
-			if b == nil { // alone it is not copied: it may be long, and all who read it have the same
+			if b == nil { // a single frame is not copied: it may be long, and its readers share it
 				b = p.frame[:len(p.frame):len(p.frame)]
 				continue
 			}
@@ -194,8 +194,8 @@ func (h *hub) read(ctx context.Context, n int64, user skein.User, yield func([]b
 	}
 }
 
-// join yields the frames after the place with the ID from, of own until the hub
-// has them.
+// join yields the frames after the place with the ID from: those of own, until
+// the hub has the rest.
 func (h *hub) join(ctx context.Context, from string, user skein.User, own places) frames {
 	return func(yield func([]byte, error) bool) {
 		n, has := h.behind(from)
@@ -219,7 +219,7 @@ func (h *hub) join(ctx context.Context, from string, user skein.User, own places
 	}
 }
 
-// over reports whether nothing comes any more.
+// over reports whether the hub has ended.
 func (h *hub) over() bool {
 	h.mu.Lock()
 	defer h.mu.Unlock()

@@ -5,7 +5,7 @@ import (
 	"sync"
 )
 
-// hubs are those that have readers.
+// hubs are the hubs that have readers.
 type hubs struct {
 	mu   sync.Mutex
 	open map[string]*shared
@@ -16,8 +16,8 @@ type shared struct {
 	readers int
 }
 
-// enter returns the hub of that name, and what counts the reader out: with the
-// last one the hub ends.
+// enter returns the hub of that name, and a function for the reader to call
+// when it leaves: the hub ends with its last reader.
 func (h *hubs) enter(name string, most int, all func(context.Context) places) (_ *hub, leave func()) {
 	h.mu.Lock()
 	defer h.mu.Unlock()

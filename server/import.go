@@ -18,7 +18,7 @@ import (
 	"github.com/skein-dev/skein/server/door"
 )
 
-// imported is what an import did.
+// imported is the result of an import.
 type imported struct {
 	Files     int               `json:"files" doc:"that some format knows"`
 	Unchanged int               `json:"unchanged"`
@@ -49,7 +49,7 @@ type skipped struct {
 	Why  string `json:"why"`
 }
 
-// imports registers taking in other programs' files.
+// imports registers the route that imports other programs' files.
 func (a *service) imports(t *table) {
 	type in struct {
 		request
@@ -68,7 +68,7 @@ func (a *service) imports(t *table) {
 		if err != nil {
 			return nil, err
 		}
-		dir, err := os.MkdirTemp("", "skein-import-*") // for its owner only
+		dir, err := os.MkdirTemp("", "skein-import-*") // only the owner may read it
 		if err != nil {
 			return nil, err
 		}
@@ -85,7 +85,8 @@ func (a *service) imports(t *table) {
 	})
 }
 
-// passing is a body that goes to the disk as it comes: nothing of it is held.
+// passing reads a body that goes straight to the disk: nothing of it is kept in
+// memory.
 type passing struct {
 	io.Reader
 	share *room.Share
@@ -109,8 +110,8 @@ func (a *service) formatsNamed(name string) ([]interop.Format, error) {
 	return a.Formats[i : i+1], nil
 }
 
-// unload writes what was sent into dir, as the file or files that it is. No
-// path leads out of dir, whatever their names are.
+// unload writes what was sent into dir, as one file or several. No file is
+// written outside dir, whatever the names are.
 func unload(dir, name string, body io.Reader) (err error) {
 	root, err := os.OpenRoot(dir)
 	if err != nil {

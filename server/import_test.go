@@ -132,7 +132,7 @@ func TestAnArchiveIsUnpackedWithinItsFolder(t *testing.T) {
 	}
 }
 
-// emptyTemp makes the folder for temporary files an empty one.
+// emptyTemp sets an empty folder for temporary files.
 func emptyTemp(t *testing.T) {
 	t.Helper()
 	dir := t.TempDir()

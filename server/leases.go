@@ -12,7 +12,7 @@ import (
 	"github.com/skein-dev/skein/server/door"
 )
 
-// Bounds of how long a lease that was taken over HTTP is held unless it is
+// Bounds of how long a lease that was acquired over HTTP lasts unless it is
 // renewed.
 const (
 	leaseFor = time.Minute
@@ -20,7 +20,7 @@ const (
 	leaseMax = time.Hour
 )
 
-// lease is a lease as it is told.
+// lease is a lease in an answer.
 type lease struct {
 	Session skein.SessionID `json:"session"`
 	Fence   skein.Fence     `json:"fence" doc:"goes with every write of its holder"`
@@ -28,14 +28,14 @@ type lease struct {
 	Expires skein.Time      `json:"expires_at,omitzero" doc:"on the server's clock"`
 }
 
-// newLease asks for one.
+// newLease is the body of a request for a lease.
 type newLease struct {
 	Program  string `json:"program,omitempty" maxLength:"200" doc:"who asks, for people"`
 	TTL      string `json:"ttl,omitempty" doc:"how long it is held unless it is renewed: 30s, 5m; 1 s to 1 h, 1 m if it is left out"`
 	TakeOver bool   `json:"take_over,omitempty" doc:"end the lease of whoever holds it"`
 }
 
-// leases registers the right to write to a session.
+// leases registers the routes of leases.
 func (a *service) leases(t *table) {
 	type out struct{ Body lease }
 	type in struct {
@@ -74,7 +74,7 @@ func (a *service) leases(t *table) {
 		l, err := skein.LeasesOf(store).Renew(ctx, skein.Lease{Session: i.ID, Fence: i.Body.Fence}, ttl)
 		if errors.Is(err, skein.ErrFenced) {
 			if _, none := store.Session(ctx, i.ID); none != nil {
-				err = none // there is nothing to hold, or not for this user
+				err = none // the session does not exist, or not for this user
 			}
 		}
 		return &out{lease(l)}, err

@@ -22,7 +22,7 @@ type line struct {
 
 func TestListsGoOnByCursorAndTakeEveryFilter(t *testing.T) {
 	s := newSite(t)
-	for _, id := range []skein.SessionID{"a", "b", "c", "d"} { // of one time: by ID
+	for _, id := range []skein.SessionID{"a", "b", "c", "d"} { // all of the same time: ordered by ID
 		s.begin(id, skein.Created{Key: "k:" + string(id), Agent: "codex", Surface: "cli"}, "hello "+string(id))
 	}
 	s.begin("x", skein.Created{Project: "/x", Agent: "other", Title: "The X"}, "hi", "there")

@@ -14,7 +14,7 @@ import (
 	"github.com/skein-dev/skein/store/search"
 )
 
-// listQuery is skein.Filter as a query.
+// listQuery is a skein.Filter as URL parameters.
 type listQuery struct {
 	User         skein.User      `query:"user" doc:"whose; for tokens that see everybody's"`
 	Key          string          `query:"key"`
@@ -42,8 +42,8 @@ type listQuery struct {
 	Cursor       string          `query:"cursor" doc:"next_cursor of the page before"`
 }
 
-// filter returns which sessions q asks for, and one more to know whether there
-// are others.
+// filter returns the filter for q, with a limit of one session more, to know
+// whether there are others.
 func (a *service) filter(q *listQuery) (f skein.Filter, err error) {
 	f = skein.Filter{
 		User: q.User, Key: q.Key, Project: q.Project, Agent: q.Agent, Profile: q.Profile, Model: q.Model, Origin: q.Origin, Born: q.Born,
@@ -72,12 +72,13 @@ func (a *service) span(since, until string) (from, to skein.Time, err error) {
 	return from, to, nil
 }
 
-// cursorOf is the place behind s in a list: when it was active, and its ID.
+// cursorOf returns the cursor of the place after s in a list: when it was
+// active, and its ID.
 func cursorOf(s *skein.Session) string {
 	return base64.RawURLEncoding.EncodeToString([]byte(strconv.FormatInt(int64(s.Updated), 10) + " " + string(s.ID)))
 }
 
-// sessionAt returns what stands for the session at a cursor.
+// sessionAt returns a session with the fields that the cursor has.
 func sessionAt(cursor string) (*skein.Session, error) {
 	b, err := base64.RawURLEncoding.DecodeString(cursor)
 	at, id, ok := strings.Cut(string(b), " ")

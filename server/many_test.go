@@ -31,7 +31,7 @@ func TestManyReadersEachHaveEveryEventOnce(t *testing.T) {
 		next := listen()
 		last := ""
 		for n := 3; n <= want; n++ {
-			if n%(events/3) == 0 { // go away and come back
+			if n%(events/3) == 0 { // disconnect and come back
 				next = listen("Last-Event-ID: " + last)
 			}
 			got := next()
@@ -84,7 +84,7 @@ func TestAReaderThatIsTooSlowIsDroppedAndComesBack(t *testing.T) {
 		switch {
 		case strings.HasPrefix(got, "problem ") && !strings.Contains(got, `"code":"slow"`):
 			t.Fatalf("the stream ends with %.200s, want slow", got)
-		case strings.HasPrefix(got, "problem "), got == "end": // for longer than a write may take
+		case strings.HasPrefix(got, "problem "), got == "end": // longer than a write may take
 			next = s.listen(t.Context(), "/v1/stream", "Last-Event-ID: "+last)
 			continue
 		}

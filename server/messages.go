@@ -26,7 +26,8 @@ type placeOf struct {
 	Seq skein.Seq `json:"seq"`
 }
 
-// messages registers what people say most: a message, and the last ones.
+// messages registers what people use most: sending a message, and reading the
+// newest ones.
 func (a *service) messages(t *table) {
 	type in struct {
 		Once
@@ -79,12 +80,12 @@ func (a *service) messages(t *table) {
 		})
 }
 
-// farthest is how many events behind a page are read for what became of its calls:
-// one that was never answered would have the rest of the session read.
+// farthest is how many events after a page are read to find the results of its
+// calls: a call without a result would have the rest of the session read.
 const farthest = 1000
 
-// messagesOf returns messages, which follow each other, as they are told: with how
-// far their calls came.
+// messagesOf returns consecutive messages as clients see them: with the state
+// of their calls.
 func (a *service) messagesOf(ctx context.Context, store skein.Store, id skein.SessionID, found []skein.Entry, raw bool) ([]render.Entry, error) {
 	out := make([]render.Entry, 0, len(found))
 	if len(found) == 0 {
@@ -117,9 +118,9 @@ func (a *service) messagesOf(ctx context.Context, store skein.Store, id skein.Se
 	return out, nil
 }
 
-// newest returns the newest n messages before a place, fewer if they are long, those that were taken back
-// only if rewound is set, and whether there may be more before them. What it drops
-// it gives back.
+// newest returns the newest n messages before a seq, and whether there may be
+// more before them. It returns fewer if they are long, and those that were
+// taken back only if rewound is set. The room that dropped messages took is given back.
 func newest(ctx context.Context, store skein.Store, id skein.SessionID, n int, before skein.Seq, rewound bool) (list []skein.Entry, more bool, err error) {
 	share := room.Of(ctx)
 	for {
@@ -130,7 +131,7 @@ func newest(ctx context.Context, store skein.Store, id skein.SessionID, n int, b
 		}
 		took, size := share.Used()-was, sizeOfAll(found)
 		more = further
-		long := more && len(found) < n // as much as a page may have
+		long := more && len(found) < n // as much as a page may hold
 		if more {
 			before = found[0].Seq
 		}
@@ -148,7 +149,7 @@ func newest(ctx context.Context, store skein.Store, id skein.SessionID, n int, b
 	}
 }
 
-// seqOf reads a cursor that is a seq; 0 for none.
+// seqOf parses a cursor that is a seq; 0 if it is empty.
 func seqOf(cursor string) (skein.Seq, error) {
 	if cursor == "" {
 		return 0, nil
@@ -160,7 +161,7 @@ func seqOf(cursor string) (skein.Seq, error) {
 	return skein.Seq(n), nil
 }
 
-// cursorError says that a cursor is none that we gave.
+// cursorError is the error for a cursor that is not one of ours.
 type cursorError struct{ cursor string }
 
 // Error implements error.

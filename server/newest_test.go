@@ -12,7 +12,8 @@ import (
 	"github.com/skein-dev/skein/store/memory"
 )
 
-// holding is a store whose Newest takes room for what it returns, as one on a disk does.
+// holding is a store whose Newest holds room for what it returns, as a store on
+// disk does.
 type holding struct{ skein.Store }
 
 func (h holding) Unwrap() skein.Store { return h.Store }
@@ -22,8 +23,8 @@ func (h holding) Newest(ctx context.Context, id skein.SessionID, n int, before s
 	return found, cmp.Or(err, room.Of(ctx).Take(ctx, int64(sizeOfAll(found))))
 }
 
-// Who looks for what stands behind much that was taken back holds room for what is
-// found only.
+// A search for messages before many that were taken back holds room only for
+// what is found.
 func TestWhatIsDroppedIsNotHeld(t *testing.T) {
 	s := memory.New()
 	t.Cleanup(func() { s.Close() })

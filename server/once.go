@@ -13,14 +13,14 @@ import (
 	"github.com/skein-dev/skein/server/door"
 )
 
-// Once is for operations that may be sent again: embed it in what they take.
-// What they store gets client IDs that are made of the user and the key, so
-// the store remembers: after a restart, and for all servers on it.
+// Once makes an operation idempotent: embed it in the operation's input. Events
+// that are stored get client IDs made from the user and the key, so the store
+// itself remembers: after a restart, and for all servers on it.
 type Once struct {
 	Key string `header:"Idempotency-Key" maxLength:"200" doc:"the same key and body again is done once, and answered as the first time; another body is 422"`
 }
 
-// sum hashes the user who asks and what is said, each apart.
+// sum hashes the user who asks and the strings, each separately.
 func sum(ctx context.Context, what ...string) []byte {
 	h := sha256.New()
 	for _, s := range append([]string{string(owner(ctx))}, what...) {
@@ -29,7 +29,7 @@ func sum(ctx context.Context, what ...string) []byte {
 	return h.Sum(nil)
 }
 
-// owner is who owns what the visitor makes.
+// owner returns who owns what the visitor creates.
 func owner(ctx context.Context) skein.User {
 	if u := door.From(ctx).User; u != "" {
 		return u
@@ -37,8 +37,8 @@ func owner(ctx context.Context) skein.User {
 	return skein.Local
 }
 
-// clientID is that of the event that an operation with the key stores; "" if
-// there is no key.
+// clientID returns the client ID for the event of an operation with the key; ""
+// without a key.
 func (o Once) clientID(ctx context.Context) skein.ClientID {
 	if o.Key == "" {
 		return ""
@@ -46,8 +46,8 @@ func (o Once) clientID(ctx context.Context) skein.ClientID {
 	return skein.ClientID("once:" + base64.RawURLEncoding.EncodeToString(sum(ctx, "event", o.Key)))
 }
 
-// session is the ID of the session that an operation with the key begins: a
-// UUID of version 8 (RFC 9562), for its bits are those of a hash.
+// session returns the ID for the session that an operation with the key begins:
+// a UUID of version 8 (RFC 9562), because its bits come from a hash.
 func (o Once) session(ctx context.Context) skein.SessionID {
 	b := sum(ctx, "session", o.Key)[:16]
 	b[6], b[8] = b[6]&0x0f|0x80, b[8]&0x3f|0x80
@@ -55,9 +55,9 @@ func (o Once) session(ctx context.Context) skein.SessionID {
 	return skein.SessionID(strings.Join([]string{h[:8], h[8:12], h[12:16], h[16:20], h[20:]}, "-"))
 }
 
-// begin begins session id, or the one that the key stands for if that is "",
-// or a new one if there is no key either. what is all that was asked for: if it
-// was asked for with the same key before, it is answered with what was begun
+// begin begins session id; if that is "", the session that the key stands for,
+// or a new one without a key. what is the whole request: if the same request
+// was made with the same key before, the answer is the session that was begun
 // then.
 func (a *service) begin(ctx context.Context, id skein.SessionID, c skein.Created, o Once, what any) (skein.Session, error) {
 	e := skein.NewEvent(skein.KindCreated, skein.At(a.Now()), c)
@@ -82,8 +82,8 @@ func (a *service) begin(ctx context.Context, id skein.SessionID, c skein.Created
 	return store.Session(ctx, id)
 }
 
-// begunBy reports that session id was not begun by the event with that client
-// ID.
+// begunBy returns an error if session id was not begun by the event with that
+// client ID.
 func begunBy(ctx context.Context, store skein.Store, id skein.SessionID, client skein.ClientID) error {
 	s, err := store.Session(ctx, id)
 	if err != nil {

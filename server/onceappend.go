@@ -13,18 +13,18 @@ import (
 	"github.com/skein-dev/skein"
 )
 
-// nowhere is a place where no session ends: a batch with it stores nothing, and
-// is answered only if all of it is stored.
+// nowhere is a seq at which no session ends: a batch after it is never stored,
+// and succeeds only if all of it is stored already.
 const nowhere skein.Seq = 1 << 52
 
-// append stores a batch once for its key. Its events that have no client ID get
-// one of the key's. The store compares an event with the one of the same ID, so
-// two bodies of different lengths could go for one where they begin alike: the
-// first event's ID says whether it is the only one, and the others' have a hash
-// of all.
+// append stores a batch once for its key. Events without a client ID get one
+// from the key. The store compares an event only with the stored event of the
+// same client ID, so a batch and a longer one that begins with it could be
+// taken for the same: the first event's ID says whether it is the only one, and
+// those of the others contain a hash of all.
 //
-// The error wraps [skein.ErrMismatch] if the key stands for another body; others
-// as [skein.Store.Append].
+// The error wraps [skein.ErrMismatch] if the key stands for another body; other
+// errors are those of [skein.Store.Append].
 func (o Once) append(ctx context.Context, s skein.Store, b skein.Batch, q *queues) ([]skein.Receipt, error) {
 	var unnamed []int
 	for i := range b.Events {
@@ -39,8 +39,8 @@ func (o Once) append(ctx context.Context, s skein.Store, b skein.Batch, q *queue
 	if b.After != 0 {
 		return o.compared(ctx, s, b, n)
 	}
-	// Another body may come at the same moment: what was looked up holds only
-	// while the session ends where it did.
+	// Another body may come at the same moment: what was looked up is valid
+	// only until the session grows.
 	for before := skein.Seq(0); ; before = b.After {
 		var err error
 		if b.After, err = end(ctx, s, b.Session); err != nil {
@@ -56,11 +56,11 @@ func (o Once) append(ctx context.Context, s skein.Store, b skein.Batch, q *queue
 	}
 }
 
-// queues are where those wait who write to the same session and were overtaken:
-// each would else overtake the others again and again.
+// queues let the writers to a session that lost an optimistic check wait for
+// each other, so that they do not overtake each other again and again.
 type queues struct{ of [256]sync.Mutex }
 
-// enter waits for the session's turn, and returns what ends it.
+// enter waits for the session's turn, and returns what ends that turn.
 func (q *queues) enter(id skein.SessionID) (leave func()) {
 	h := fnv.New32a()
 	h.Write([]byte(id)) //nolint:errcheck // it cannot fail
@@ -69,7 +69,7 @@ func (q *queues) enter(id skein.SessionID) (leave func()) {
 	return m.Unlock
 }
 
-// end is where a session ends; [skein.Fresh] if it has not begun.
+// end returns where a session ends; [skein.Fresh] if it does not exist.
 func end(ctx context.Context, s skein.Store, id skein.SessionID) (skein.Seq, error) {
 	one, err := s.Session(ctx, id)
 	if errors.Is(err, skein.ErrNotFound) {
@@ -78,8 +78,8 @@ func end(ctx context.Context, s skein.Store, id skein.SessionID) (skein.Seq, err
 	return one.Last, err
 }
 
-// compared stores a batch whose events were named, unless the session has another
-// one of the key.
+// compared stores a batch whose events were named, unless the session already
+// has a different batch of the key.
 func (o Once) compared(ctx context.Context, s skein.Store, b skein.Batch, n named) ([]skein.Receipt, error) {
 	if err := o.unused(ctx, s, b.Session, n.other); err != nil {
 		return nil, err
@@ -98,14 +98,14 @@ func (o Once) compared(ctx context.Context, s skein.Store, b skein.Batch, n name
 	return s.Append(ctx, b)
 }
 
-// named is what the key named in a body.
+// named is the client IDs that the key gave to events of a body.
 type named struct {
-	first int            // place of the first event
-	many  bool           // it is not the only one
-	other skein.ClientID // the first event's, if many were otherwise
+	first int            // index of the first event that was named
+	many  bool           // it is not the only event that was named
+	other skein.ClientID // the client ID of the first event if many were the opposite
 }
 
-// name gives the events at these places IDs.
+// name gives client IDs to the events at these indexes.
 func (o Once) name(ctx context.Context, evs []skein.Event, unnamed []int) named {
 	id := o.clientID(ctx)
 	one, many := id+"/one", id+"/many"
@@ -128,7 +128,7 @@ func (o Once) name(ctx context.Context, evs []skein.Event, unnamed []int) named 
 	return named{first, true, one}
 }
 
-// unused reports it if the session has an event with that client ID.
+// unused returns an error if the session has an event with that client ID.
 func (o Once) unused(ctx context.Context, s skein.Store, id skein.SessionID, client skein.ClientID) error {
 	e := skein.NewEvent(skein.KindNoted, 1, skein.Noted{Name: "is it there?"})
 	e.ClientID = client
@@ -136,7 +136,7 @@ func (o Once) unused(ctx context.Context, s skein.Store, id skein.SessionID, cli
 	if err == nil || errors.Is(err, skein.ErrMismatch) {
 		return o.other(id)
 	}
-	return nil // whatever else is wrong, the append says
+	return nil // the append reports any other error
 }
 
 func (o Once) other(id skein.SessionID) error {

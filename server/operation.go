@@ -19,35 +19,35 @@ type operation struct {
 	Method  string
 	Path    string // below /v1, with {parameters}
 	Summary string
-	Doc     string // more about it, in sentences
+	Doc     string // a longer description, in sentences
 	Tag     string // sessions, events, …
 	Scope   door.Scope
-	Raw     bool // needs door.ReadRaw besides
+	Raw     bool // needs door.ReadRaw too
 	Status  int  // of success; 0: 200
 	Body    int64
 	Types   []string // media types of the body; nil: JSON
-	Stream  bool     // stays open
-	Follow  bool     // stays open if it is asked with follow=1
-	Errors  []int    // statuses, besides those that every operation has
-	Takes   []media  // the body, where it is read as it comes
-	Gives   []media  // the answer, where it is written by hand
+	Stream  bool     // the response stays open
+	Follow  bool     // the response stays open if follow=1 is set
+	Errors  []int    // statuses, besides those of every operation
+	Takes   []media  // the body, if it is read as a stream
+	Gives   []media  // the answer, if it is written by hand
 }
 
-// media is a kind of body, for the document.
+// media is a media type of a body, for the document.
 type media struct {
 	Type string
 	Of   reflect.Type // nil: bytes
 }
 
-// bodyOf is a body of JSON, or of lines of it, of the shape T.
+// bodyOf returns a body of the shape T: JSON, or JSON lines.
 func bodyOf[T any](mediaType string) media { return media{mediaType, reflect.TypeFor[T]()} }
 
-// table takes operations in and gives routes out. It is a huma.Adapter.
+// table collects operations and turns them into routes. It is a huma.Adapter.
 type table struct {
 	api    huma.API
 	routes []door.Route
-	now    operation                         // that is being registered
-	veiled func(skein.Session) skein.Session // a session as it is told
+	now    operation                         // the one being registered
+	veiled func(skein.Session) skein.Session // masks the secrets in a session
 }
 
 // Handle implements [huma.Adapter].
@@ -69,13 +69,14 @@ func (t *table) Handle(op *huma.Operation, handler func(huma.Context)) {
 	t.routes = append(t.routes, route)
 }
 
-// truth reads a word that stands for yes.
+// truth parses a boolean parameter.
 func truth(s string) bool { return s == "1" || s == "true" }
 
-// ServeHTTP implements [huma.Adapter]; nothing comes this way.
+// ServeHTTP implements [huma.Adapter]; it is not used.
 func (t *table) ServeHTTP(w http.ResponseWriter, r *http.Request) { http.NotFound(w, r) }
 
-// register adds an operation. An error of f is answered as door.Fail would.
+// register adds an operation. An error of f is answered as door.Fail would
+// answer it.
 func register[I, O any](t *table, o operation, f func(context.Context, *I) (*O, error)) {
 	t.now = o
 	op := huma.Operation{
@@ -93,7 +94,7 @@ func register[I, O any](t *table, o operation, f func(context.Context, *I) (*O, 
 	t.describe(o)
 }
 
-// veil takes secrets out of the sessions that a name could mean.
+// veil masks the secrets in the candidates of an ambiguous name.
 func (t *table) veil(err error) error {
 	var ambiguous *skein.AmbiguousError
 	if !errors.As(err, &ambiguous) {
@@ -107,8 +108,8 @@ func (t *table) veil(err error) error {
 	return &out
 }
 
-// refusalOf returns what huma is to answer for err. The log is told what it
-// must not tell the client.
+// refusalOf returns the answer for err. What clients must not see goes to the
+// log.
 func refusalOf(ctx context.Context, err error) *refusal {
 	var r *refusal
 	if !errors.As(err, &r) {

@@ -10,7 +10,8 @@ import (
 	"github.com/skein-dev/skein/server/door"
 )
 
-// patch is the body of PATCH /v1/sessions/{id}: what is left out stays.
+// patch is the body of PATCH /v1/sessions/{id}: fields that are left out stay
+// unchanged.
 type patch struct {
 	Title       *string   `json:"title,omitempty" doc:"by a person: no model or import replaces it"`
 	Description *string   `json:"description,omitempty"`
@@ -26,7 +27,7 @@ type patch struct {
 	Status      *string   `json:"status,omitempty"`
 }
 
-// patches registers what changes a session's own words.
+// patches registers the route that changes a session's title, tags and so on.
 func (a *service) patches(t *table) {
 	type in struct {
 		ID   skein.SessionID `path:"id"`
@@ -68,7 +69,7 @@ func stale(s *skein.Session) error {
 	return refuse(http.StatusPreconditionFailed, "stale", "session %s has changed since: read it again", s.ID)
 }
 
-// changes returns the events that make s as p says.
+// changes returns the events that make s as p wants it.
 func (a *service) changes(s *skein.Session, p *patch) (evs []skein.Event) {
 	now := skein.At(a.Now())
 	if differs(s.Title, p.Title) || differs(s.Description, p.Description) {

@@ -11,8 +11,9 @@ import (
 	"github.com/skein-dev/skein/server/api"
 )
 
-// An older server refuses what it does not know of a newer client's, in words that
-// help nobody; of a server that speaks another version a client says so at once.
+// An older server refuses fields of a newer client that it does not know, with
+// an error that helps nobody; when a server has another version, a client says
+// so at once.
 func TestWhatAStoreCanBeAskedForStaysInAVersionOfTheProtocol(t *testing.T) {
 	s := newSite(t)
 	var doc struct {
@@ -47,7 +48,7 @@ func TestWhatAStoreCanBeAskedForStaysInAVersionOfTheProtocol(t *testing.T) {
 	}
 }
 
-// shape returns v as JSON, without its words for people.
+// shape returns v as JSON, without its descriptions.
 func shape(t *testing.T, v any) []byte {
 	t.Helper()
 	var bare func(v any) any

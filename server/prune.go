@@ -11,7 +11,7 @@ import (
 	"github.com/skein-dev/skein/store/search"
 )
 
-// pruneQuery says which sessions are to go.
+// pruneQuery says which sessions to remove.
 type pruneQuery struct {
 	OlderThan  string `json:"older_than,omitempty" query:"older_than" doc:"not active for this age: 30d, 12w, or since a date"`
 	LargerThan int64  `json:"larger_than,omitempty" query:"larger_than" minimum:"0" doc:"that take more bytes than this on disk"`
@@ -19,7 +19,7 @@ type pruneQuery struct {
 	Purge      bool   `json:"purge,omitempty" query:"purge" doc:"destroy them, those in the bin included; alone it empties the bin"`
 }
 
-// pruned is a session that a prune is about.
+// pruned is a session that a prune selected.
 type pruned struct {
 	ID      skein.SessionID `json:"id"`
 	Name    string          `json:"name"`
@@ -30,7 +30,7 @@ type pruned struct {
 	Done    string          `json:"done,omitempty" enum:"binned,destroyed,locked" doc:"left out if it was only shown"`
 }
 
-// prunes registers prune: what would go, and that it goes.
+// prunes registers prune: to preview it, and to do it.
 func (a *service) prunes(t *table) {
 	type pruneList struct {
 		Items []pruned `json:"items"`
@@ -69,7 +69,7 @@ func (a *service) prunes(t *table) {
 	})
 }
 
-// prunable returns the sessions that q speaks of.
+// prunable returns the sessions that q selects.
 func (a *service) prunable(ctx context.Context, q *pruneQuery) (found []pruned, err error) {
 	f := skein.Filter{IncludeEmpty: true, LargerThan: q.LargerThan}
 	if q.OlderThan != "" {
@@ -110,8 +110,8 @@ func (a *service) addPruned(ctx context.Context, found []pruned, f skein.Filter,
 	return found, nil
 }
 
-// prune puts p in the bin, or destroys it. What is in use, or was pruned by
-// somebody else meanwhile, keeps nothing else from going.
+// prune bins p, or purges it. A session that is in use, or that somebody else
+// removed meanwhile, does not stop the others.
 func (a *service) prune(ctx context.Context, p *pruned, q *pruneQuery) error {
 	var err error
 	p.Done = "binned"

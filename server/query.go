@@ -12,9 +12,9 @@ import (
 	"github.com/skein-dev/skein"
 )
 
-// asked looks whether a query has only parameters of op, each once: one with a
-// slip in its name would be left out in silence, and a list be longer than what
-// was asked for.
+// asked checks that a query has only parameters of op, each at most once: a
+// misspelled one would be ignored in silence, and a list be longer than the
+// client wanted.
 //
 // The error wraps [skein.ErrInvalid].
 func asked(op *huma.Operation, query string) error {

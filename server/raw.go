@@ -11,8 +11,8 @@ import (
 	"github.com/skein-dev/skein/store/lookup"
 )
 
-// rawly reports an error if what looks like a secret is asked for by who may not
-// see that.
+// rawly returns an error if secrets are asked for by a visitor who may not see
+// them.
 func rawly(ctx context.Context, asked bool) error {
 	if v := door.From(ctx); asked && !v.Raw {
 		return refuse(http.StatusForbidden, "scope", "%s", v.NoRaw())
@@ -20,7 +20,7 @@ func rawly(ctx context.Context, asked bool) error {
 	return nil
 }
 
-// veiled returns e as it is told: without secrets, unless they are asked for.
+// veiled returns e without secrets, unless raw is set.
 func (a *service) veiled(e skein.Event, raw bool) skein.Event {
 	if raw || a.Redact == nil {
 		return e
@@ -28,7 +28,7 @@ func (a *service) veiled(e skein.Event, raw bool) skein.Event {
 	return a.Redact.Event(e)
 }
 
-// veiledEntry is e as it is told.
+// veiledEntry returns e without secrets, unless raw is set.
 func (a *service) veiledEntry(e skein.Entry, raw bool) skein.Entry {
 	if raw || a.Redact == nil {
 		return e
@@ -36,7 +36,7 @@ func (a *service) veiledEntry(e skein.Entry, raw bool) skein.Entry {
 	return a.Redact.Entry(e)
 }
 
-// veiledSession is a session as it is told: its names are for people.
+// veiledSession returns a session without secrets: its names are for people.
 func (a *service) veiledSession(s skein.Session) skein.Session {
 	if a.Redact == nil {
 		return s
@@ -44,7 +44,8 @@ func (a *service) veiledSession(s skein.Session) skein.Session {
 	return a.Redact.Session(s)
 }
 
-// veiledMessages are the messages of a context as they are told.
+// veiledMessages returns the messages of a context without secrets, unless raw
+// is set.
 func (a *service) veiledMessages(all []skein.Message, raw bool) []skein.Message {
 	if raw || a.Redact == nil {
 		return all
@@ -56,7 +57,7 @@ func (a *service) veiledMessages(all []skein.Message, raw bool) []skein.Message 
 	return out
 }
 
-// veiledJSON is a provider's own item as it is told.
+// veiledJSON returns a provider's own item without secrets, unless raw is set.
 func (a *service) veiledJSON(b json.RawMessage, raw bool) json.RawMessage {
 	if raw || a.Redact == nil || len(b) == 0 {
 		return b
@@ -64,8 +65,8 @@ func (a *service) veiledJSON(b json.RawMessage, raw bool) json.RawMessage {
 	return a.Redact.JSON(b)
 }
 
-// told is the visitor's store as it is told: with secrets only if they are asked
-// for, and else as if there were none.
+// told returns the visitor's store: with secrets if raw is set, and otherwise
+// as if they did not exist.
 func (a *service) told(ctx context.Context, raw bool) skein.Store {
 	store := door.From(ctx).Store
 	if raw || a.Redact == nil {
@@ -74,7 +75,8 @@ func (a *service) told(ctx context.Context, raw bool) skein.Store {
 	return a.Redact.Veil(store)
 }
 
-// resolve returns the session that a name means: by its title only as it is told.
+// resolve returns the session that a name stands for. Titles are matched
+// without their secrets.
 func (a *service) resolve(ctx context.Context, name string, f skein.Filter) (skein.Session, error) {
 	s, err := lookup.Resolve(ctx, a.told(ctx, false), name, f)
 	if err != nil {
@@ -83,6 +85,6 @@ func (a *service) resolve(ctx context.Context, name string, f skein.Filter) (ske
 	return door.From(ctx).Store.Session(ctx, s.ID)
 }
 
-// legible is the visitor's store with damaged events shown as such, so that they
-// hide nothing else.
+// legible returns the visitor's store with placeholders for damaged events, so
+// that they hide nothing else.
 func legible(ctx context.Context) skein.Store { return lenient.Store(door.From(ctx).Store, nil) }

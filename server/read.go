@@ -34,7 +34,7 @@ type EventQuery struct {
 	Newest   int             `query:"newest" minimum:"0" doc:"context: about this many of the newest messages; 0 for all"`
 }
 
-// shown is what a model is shown on the next request.
+// shown is the context: what a model is shown on the next request.
 type shown struct {
 	Messages  []skein.Message `json:"messages"`
 	Seqs      []skein.Seq     `json:"seqs" doc:"for each message the place of its first event; 0 if it stands for none"`
@@ -49,10 +49,10 @@ type repair struct {
 	Detail string            `json:"detail,omitempty"`
 }
 
-// written is an answer that is written by hand.
+// written is an answer written by hand.
 type written struct{ Body func(huma.Context) }
 
-// events registers how a session is read.
+// events registers the routes that read a session.
 func (a *service) events(t *table) {
 	type in struct {
 		request
@@ -99,7 +99,7 @@ func asBytes(b []byte) *written {
 	}}
 }
 
-// readCursor puts the place of the cursor into After or Before.
+// readCursor sets After or Before from the cursor.
 func (q *EventQuery) readCursor() error {
 	if q.After > 0 && q.Before > 0 {
 		return fmt.Errorf("%w: after and before: want one of them", skein.ErrInvalid)
@@ -120,11 +120,11 @@ func (q *EventQuery) readCursor() error {
 	return nil
 }
 
-// maxPage is about how many bytes of payloads a page has at most; one event
-// may be longer.
+// maxPage is about how many bytes of payloads a page has at most; a single
+// event may be longer.
 const maxPage = 8 << 20
 
-// sizeOf is how many bytes an event holds.
+// sizeOf returns how many bytes an event's payload has.
 func sizeOf(e skein.Event) int { return len(e.Payload) }
 
 // readEvents returns a page of events as JSON.
@@ -163,7 +163,7 @@ func (a *service) readEvents(ctx context.Context, store skein.Store, q *EventQue
 	return append(out, '}'), nil
 }
 
-// messagePage returns a page of messages: from the front, or, with before, the
+// messagePage returns a page of messages: the first ones or, with before, the
 // newest ones before it.
 func (a *service) messagePage(ctx context.Context, store skein.Store, q *EventQuery) (p api.Page[render.Entry], err error) {
 	if q.Before > 0 {
@@ -202,20 +202,20 @@ func (a *service) messagePage(ctx context.Context, store skein.Store, q *EventQu
 	return p, err
 }
 
-// Messages that are read at once: as many as have about readBytes, but for the
-// first time, when nobody knows how long they are.
+// Messages that are read at once: enough for about readBytes; fewer the first
+// time, when their length is not known yet.
 const (
 	readFirst = 4
 	readMost  = 500
 	readBytes = 1 << 20
 )
 
-// next returns how many messages to read after some that were read at once.
+// next returns how many messages to read at once, after n that gave found.
 func next(found []skein.Entry, n int) int {
 	return max(1, min(readMost, 8*n, readBytes*n/sizeOfAll(found)))
 }
 
-// sizeOfAll is about how many bytes entries have, at least 1.
+// sizeOfAll returns about how many bytes entries have, at least 1.
 func sizeOfAll(all []skein.Entry) int {
 	size := 1
 	for _, e := range all {
@@ -224,7 +224,7 @@ func sizeOfAll(all []skein.Entry) int {
 	return size
 }
 
-// lengthOf is about how many bytes an entry has.
+// lengthOf returns about how many bytes an entry has.
 func lengthOf(e skein.Entry) int {
 	n := 0
 	for i := range e.Message.Parts {
@@ -240,8 +240,8 @@ func lengthOf(e skein.Entry) int {
 	return n
 }
 
-// entries yields the messages of s that begin after a place, in order, a few
-// at a time.
+// entries yields the messages of s that begin after a seq, in order, reading a
+// few at a time.
 func entries(ctx context.Context, store skein.Store, s *skein.Session, after skein.Seq) iter.Seq2[skein.Entry, error] {
 	return func(yield func(skein.Entry, error) bool) {
 		share := room.Of(ctx)
@@ -265,9 +265,9 @@ func entries(ctx context.Context, store skein.Store, s *skein.Session, after ske
 	}
 }
 
-// fitting returns the newest n messages before a place, in order, fewer if they
-// are long: about maxPage bytes, at least one; and whether there may be more before
-// them.
+// fitting returns the newest n messages before a seq, in order, and whether
+// there may be more before them. It returns fewer if they are long: about
+// maxPage bytes, but at least one message.
 func fitting(ctx context.Context, store skein.Store, id skein.SessionID, n int, before skein.Seq) (all []skein.Entry, more bool, err error) {
 	size := 0
 	for some := readFirst; len(all) < n && size < maxPage; {
@@ -288,7 +288,7 @@ func fitting(ctx context.Context, store skein.Store, id skein.SessionID, n int, 
 	return all, len(all) > 0 && all[0].Seq > 1, nil
 }
 
-// contextOf returns what a model is shown, as JSON.
+// contextOf returns the context of a session, as JSON.
 func (a *service) contextOf(ctx context.Context, store skein.Store, q *EventQuery) ([]byte, error) {
 	provider, model := q.Provider, q.Model
 	switch provider {

@@ -14,18 +14,19 @@ import (
 	"github.com/skein-dev/skein/server/door"
 )
 
-// A field reads the value that comes next.
+// A field decodes the value that comes next.
 type field func(*json.Decoder) error
 
-// into is a field that is read at once.
+// into returns a field that is decoded at once.
 func into[T any](v *T) field { return func(d *json.Decoder) error { return d.Decode(v) } }
 
-// eachIn is a list that is read element by element: it may be long.
+// eachIn returns a field for a list that is decoded element by element: it may
+// be long.
 func eachIn[T any](take func(T)) field {
 	return func(d *json.Decoder) error { return eachOf(d, take) }
 }
 
-// readWhole reads one object, and nothing behind it.
+// readWhole decodes one object, which must be all there is.
 func readWhole(d *json.Decoder, what string, fields map[string]field) error {
 	if err := readObject(d, what, fields); err != nil {
 		return err
@@ -36,7 +37,7 @@ func readWhole(d *json.Decoder, what string, fields map[string]field) error {
 	return nil
 }
 
-// readObject reads an object that may have these fields, each once.
+// readObject decodes an object that may have these fields, each at most once.
 func readObject(d *json.Decoder, what string, fields map[string]field) error {
 	if err := expect(d, json.Delim('{')); err != nil {
 		return err
@@ -66,7 +67,7 @@ func readObject(d *json.Decoder, what string, fields map[string]field) error {
 // readBatch reads the body of POST /v1/sessions/{id}/events.
 func readBatch(d *json.Decoder, b *skein.Batch) error { return readWhole(d, "a batch", ofBatch(b)) }
 
-// ofBatch are the fields of a batch for a session that is known.
+// ofBatch returns the fields of a batch for a known session.
 func ofBatch(b *skein.Batch) map[string]field {
 	return map[string]field{
 		"after":  into(&b.After),
@@ -104,7 +105,7 @@ func readImport(d *json.Decoder) (*skein.Import, error) {
 	return i, err
 }
 
-// objects is a list whose elements read reads.
+// objects returns a field for a list whose elements are decoded by read.
 func objects(read field) field {
 	return func(d *json.Decoder) error {
 		if err := expect(d, json.Delim('[')); err != nil {
@@ -124,11 +125,11 @@ func objects(read field) field {
 	}
 }
 
-// maxBatch is how many bytes a body may have that is of more than one thing: all of
-// it is in memory at once. One event may be longer.
+// maxBatch is how many bytes a body with more than one element may have: all of
+// it is in memory at once. A single event may be longer.
 const maxBatch = 96 * door.MB
 
-// fits returns that a body is too long, if it is.
+// fits returns an error if a body is too long.
 func fits(d *json.Decoder) error {
 	if d.InputOffset() > maxBatch {
 		return &http.MaxBytesError{Limit: maxBatch}
@@ -136,8 +137,9 @@ func fits(d *json.Decoder) error {
 	return nil
 }
 
-// refused returns err. If a body was too long, what is left of it is read first:
-// who is still sending would see a broken connection, and not the answer.
+// refused returns err. If a body was too long, the rest of it is read first: a
+// client that is still sending would see a broken connection instead of the
+// answer.
 func refused(ctx context.Context, body io.Reader, err error) error {
 	if long := (*http.MaxBytesError)(nil); errors.As(err, &long) && long.Limit == maxBatch {
 		io.Copy(io.Discard, passing{body, room.Of(ctx)}) //nolint:errcheck // it is of no interest any more
@@ -145,7 +147,7 @@ func refused(ctx context.Context, body io.Reader, err error) error {
 	return err
 }
 
-// eachOf reads a list.
+// eachOf decodes a list.
 func eachOf[T any](d *json.Decoder, take func(T)) error {
 	return objects(func(d *json.Decoder) error {
 		var v T

@@ -6,8 +6,8 @@ import (
 	"github.com/skein-dev/skein/server/door"
 )
 
-// ready is the route that says whether the server can do its work now. It
-// tells a stranger nothing else.
+// ready is the route that says whether the server can do its work now. It says
+// nothing else, because it needs no token.
 func (a *service) ready() door.Route {
 	return door.Route{Pattern: "GET /readyz", Scope: door.Open, Handler: http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		if a.Ready != nil {

@@ -11,7 +11,7 @@ import (
 	"github.com/skein-dev/skein/store/memory"
 )
 
-// failing is a store that cannot do its work.
+// failing is a store whose appends fail.
 type failing struct {
 	skein.Store
 	err error
@@ -204,7 +204,7 @@ func TestAnExportShowsNoSecretOfATool(t *testing.T) {
 	}
 }
 
-// overtaken is a store in which somebody else is always a moment faster.
+// overtaken is a store in which another writer is always faster.
 type overtaken struct{ skein.Store }
 
 func (o overtaken) Unwrap() skein.Store { return o.Store }

@@ -11,7 +11,7 @@ import (
 	"github.com/skein-dev/skein/server/door"
 )
 
-// document is as much of an OpenAPI document as the tests look at.
+// document is the part of an OpenAPI document that the tests read.
 type document struct {
 	OpenAPI string
 	Paths   map[string]map[string]struct {
@@ -28,10 +28,11 @@ type document struct {
 	Components map[string]map[string]json.RawMessage
 }
 
-// elsewhere are operations that other packages answer, here not among the routes.
+// elsewhere are operations of other packages, which are not among the routes
+// here.
 func elsewhere() []string { return []string{"GET /metrics", "POST /mcp", "POST /v1/inbox/{key}"} }
 
-// unlisted are the routes that are none of the API's operations.
+// unlisted are the routes that are not operations of the API.
 func unlisted() []string {
 	return []string{
 		"GET /login", "POST /login", "POST /logout",
@@ -161,7 +162,7 @@ func pathOf(r door.Route) string {
 func TestNoRouteIsOpenToStrangersOrPagesOfOthers(t *testing.T) {
 	s := newSite(t)
 	for _, r := range s.door.Routes() {
-		s, what := newSite(t), pathOf(r) // a new one each time: it counts wrong tokens
+		s, what := newSite(t), pathOf(r) // a new one each time: wrong tokens are counted
 		s.refuses(403, "host", what, "", "Host: evil.example")
 		s.refuses(403, "host", what, "", "Host: 127.0.0.1.evil.example")
 		s.refuses(403, "origin", what, "", "Origin: https://evil.example")
@@ -267,7 +268,7 @@ func TestAnothersSessionIsNotThere(t *testing.T) {
 		theirs, with := fill("anns", "bobs")
 		missing, withMissing := fill("nones", "bobs")
 		missing = strings.NewReplacer("ann:key", "none:key", "annstitle", "nonestitle", "anns", "nones", string(blob.Hash), strings.Repeat("f", 64)).Replace(missing)
-		if strings.HasSuffix(what, "/lease") { // that of a session that is not there yet can be taken
+		if strings.HasSuffix(what, "/lease") { // the lease of a session that does not exist yet can be taken
 			bob.refuses(404, "not_found", theirs, with)
 			continue
 		}
@@ -310,7 +311,7 @@ func TestAnothersSessionIsNotThere(t *testing.T) {
 	}
 }
 
-// problem sends a request and returns the problem it was answered with.
+// problem sends a request and returns the problem in the answer.
 func (s *site) problem(what, body string) (p door.Problem) {
 	s.Helper()
 	w := s.send(what, body)

@@ -14,7 +14,7 @@ import (
 	"github.com/skein-dev/skein/store/search"
 )
 
-// searchQuery is a skein.Query as a query.
+// searchQuery is a skein.Query as URL parameters.
 type searchQuery struct {
 	Q        string `query:"q" doc:"what a person types: words, \"a phrase\", snap*, -without, tool:bash status:error file:store.go role: agent: project: session: since: until:"`
 	Mode     string `query:"mode" enum:"words,substring,regex" default:"words" doc:"substring: q is exact text, case ignored; regex: q is an expression (RE2)"`
@@ -51,20 +51,20 @@ type hit struct {
 	Snippet []skein.Fragment `json:"snippet" doc:"its texts, one after the other, are the snippet"`
 }
 
-// facet is how many of the hits have a value.
+// facet is a value of the hits, and how many have it.
 type facet struct {
 	Value string `json:"value"`
 	Count int    `json:"count"`
 }
 
-// found answers a search.
+// found is the answer to a search.
 type found struct {
 	Items  []hit              `json:"items"`
 	CutOff bool               `json:"cut_off" doc:"not all was looked at, the newest was: there may be better ones"`
 	Facets map[string][]facet `json:"facets" doc:"agents, projects and roles of the hits that are here"`
 }
 
-// searches registers the search.
+// searches registers the route of search.
 func (a *service) searches(t *table) {
 	type out struct{ Body found }
 	register(t, operation{ID: "search", Method: http.MethodGet, Path: "/search", Tag: "search", Scope: door.Read, Summary: "Messages that match, best first", Errors: []int{http.StatusNotFound, http.StatusConflict}},
@@ -84,7 +84,7 @@ func (a *service) searches(t *table) {
 		})
 }
 
-// find returns what q finds, as it is told.
+// find returns what q finds, without secrets unless they are asked for.
 func (a *service) find(ctx context.Context, q skein.Query, i *searchQuery) (found, error) {
 	store := a.told(ctx, i.Raw)
 	r, err := search.FindSome(ctx, store, q, cmp.Or(q.Deadline, slowly))
@@ -94,10 +94,11 @@ func (a *service) find(ctx context.Context, q skein.Query, i *searchQuery) (foun
 	return hitsOf(ctx, store, r)
 }
 
-// slowly is how much a search does that does not say, until it finds something.
+// slowly is how long a search may take to find something, if the request does
+// not say.
 const slowly = 10 * time.Second
 
-// query works out what is asked for; parameters beat what the words say.
+// query builds the query; parameters override what the words say.
 func (a *service) query(ctx context.Context, i *searchQuery) (q skein.Query, err error) {
 	switch i.Mode {
 	case "substring":
@@ -132,7 +133,7 @@ func (a *service) query(ctx context.Context, i *searchQuery) (q skein.Query, err
 	return q, nil
 }
 
-// hitsOf returns r, which store found, as it is told.
+// hitsOf returns the results r of store as the answer has them.
 func hitsOf(ctx context.Context, store skein.Store, r skein.Results) (found, error) {
 	out := found{Items: []hit{}, CutOff: r.CutOff, Facets: map[string][]facet{}}
 	for _, h := range r.Hits {

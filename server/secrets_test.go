@@ -21,7 +21,7 @@ func TestExportsForReadingHideSecretsWhereverTheyStand(t *testing.T) {
 	}
 	if _, err := s.store.Append(t.Context(), skein.Batch{Session: "a", Events: []skein.Event{
 		skein.NewEvent(skein.KindCreated, 1, skein.Created{Title: "of " + key}),
-		skein.Say(2, skein.UserSays(strings.Repeat("long words ", 9)+key)), // what a list shows of it breaks off somewhere
+		skein.Say(2, skein.UserSays(strings.Repeat("long words ", 9)+key)), // lists cut it off somewhere
 		skein.Say(3, said),
 	}}); err != nil {
 		t.Fatal(err)
@@ -37,8 +37,8 @@ func TestExportsForReadingHideSecretsWhereverTheyStand(t *testing.T) {
 	}
 }
 
-// A token reads secrets only if it was made to, and only where they are asked
-// for; what a store on another machine reads is never without them.
+// A token reads secrets only with the scope for it, and only if they are asked
+// for; what a store on another machine reads always contains them.
 func TestSecretsAreReadOnlyWithAScopeOfTheirOwn(t *testing.T) {
 	s := newSite(t)
 	const key = "ghp_abcdefghijklmnopqrstuvwxyz0123456789"
@@ -120,7 +120,7 @@ func TestNoRoomSaysWhichRoom(t *testing.T) {
 	}
 }
 
-// Titles are without secrets in whatever answer they stand.
+// Titles are without secrets in every answer.
 func TestNamesHideSecretsInEveryAnswer(t *testing.T) {
 	s := newSite(t)
 	const key = "ghp_abcdefghijklmnopqrstuvwxyz0123456789"
@@ -145,8 +145,8 @@ func TestNamesHideSecretsInEveryAnswer(t *testing.T) {
 	}
 }
 
-// A search finds only what it may show: else it would tell a secret letter by
-// letter.
+// A search finds only what it may show: otherwise it would reveal a secret
+// letter by letter.
 func TestASearchTellsNothingOfWhatIsHidden(t *testing.T) {
 	s := newSite(t)
 	const key = "ghp_abcdefghijklmnopqrstuvwxyz0123456789"

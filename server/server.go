@@ -15,20 +15,20 @@ import (
 	"github.com/skein-dev/skein/server/door"
 )
 
-// Options are what the API is made of.
+// Options are the settings of the API.
 type Options struct {
-	Store   skein.Store // everybody's: many readers of a stream share what they read of it; nil: each reads by itself
+	Store   skein.Store // the store of all users: readers of a stream share one reader of it; nil: each reads by itself
 	Version string
 	Now     func() time.Time
-	Formats []interop.Format            // that imports know, as interop.Import takes them
-	Prices  func() (*price.List, error) // asked when they are needed; nil: no cost is known
-	Redact  *redact.Redactor            // takes secrets out of what people read; nil: nothing is taken out
+	Formats []interop.Format            // that imports recognize, as interop.Import takes them
+	Prices  func() (*price.List, error) // called when prices are needed; nil: no cost is known
+	Redact  *redact.Redactor            // masks secrets in what people read; nil: nothing is masked
 
-	// Purged removes what is kept of a destroyed session beside the store;
-	// nil for nothing.
+	// Purged removes what is kept of a purged session outside the store; may be
+	// nil.
 	Purged func(skein.User, skein.SessionID) error
 
-	// Ready says why the server cannot do its work now; nil: it can.
+	// Ready returns why the server cannot do its work now; nil: it always can.
 	Ready func(context.Context) error
 }
 
@@ -45,7 +45,7 @@ func Routes(o Options) []door.Route {
 	}
 	t.besides()
 	shapes := t.api.OpenAPI().Components.Schemas.Map()
-	delete(shapes, "ErrorModel") // huma's own: ours are problems
+	delete(shapes, "ErrorModel") // huma's own: our errors are problems
 	delete(shapes, "ErrorDetail")
 	return append(append(t.routes, t.documents()...), a.ready())
 }
@@ -68,8 +68,9 @@ const about = `The sessions of a skein store: what was said between people and a
 
 Every request shows a token: Authorization: Bearer TOKEN. Errors are problems of RFC 9457; their code says which error it is, and each status means one thing. Lists come in pages: next_cursor goes into cursor. Times are UTC, 2026-11-21T04:36:00.123Z, and empty where they are not known. What belongs to another user is not found.`
 
-// schemaNames returns what names types in the document. Where two packages have
-// one of the same name, the one that comes later is called by its package too.
+// schemaNames returns a function that names types in the document. If two
+// packages have a type of the same name, the later one is prefixed with its
+// package.
 func schemaNames() func(reflect.Type, string) string {
 	named := map[string]reflect.Type{}
 	return func(t reflect.Type, hint string) string {
@@ -85,14 +86,14 @@ func schemaNames() func(reflect.Type, string) string {
 	}
 }
 
-// service is what operations share.
+// service is what all operations share.
 type service struct {
 	Options
 	hubs      hubs
 	overtaken queues
 }
 
-// prices returns what models cost; nil if nothing is known of it.
+// prices returns what models cost; nil if that is not known.
 func (a *service) prices() (*price.List, error) {
 	if a.Prices == nil {
 		return nil, nil

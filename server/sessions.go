@@ -28,7 +28,7 @@ type madeSession struct {
 	ID skein.SessionID `json:"id"`
 }
 
-// sessionLine is a session, and what to call it.
+// sessionLine is a session, and its display name.
 type sessionLine struct {
 	skein.Session
 	Name string `json:"name" doc:"its title, else its first words, else its ID"`
@@ -39,7 +39,7 @@ func (a *service) lineOf(s skein.Session) sessionLine {
 	return sessionLine{s, s.Name()}
 }
 
-// oneSession is an answer of one session with its version.
+// oneSession is the answer with one session and its version.
 type oneSession struct {
 	Status int
 	ETag   string `header:"ETag"`
@@ -50,7 +50,7 @@ func (a *service) answer(s skein.Session) *oneSession {
 	return &oneSession{http.StatusOK, etag(&s), a.lineOf(s)}
 }
 
-// sessions registers what is about one session as a whole.
+// sessions registers the routes of one session as a whole.
 func (a *service) sessions(t *table) {
 	type in struct {
 		Once
@@ -104,7 +104,7 @@ func (a *service) sessions(t *table) {
 	})
 }
 
-// created returns how n begins.
+// created returns the event that begins n.
 func (n *newSession) created(version string) skein.Created {
 	c := skein.Created{
 		Key: n.Key, Title: skein.ShortTitle(n.Title), Surface: n.Surface, Project: n.Project, Cwd: n.Cwd, Agent: n.Agent, Profile: n.Profile,

@@ -31,7 +31,7 @@ import (
 
 func TestMain(m *testing.M) { goleak.VerifyTestMain(m) }
 
-// site is a server with a store, and a token to ask with.
+// site is a server with a store, and a token for requests.
 type site struct {
 	*testing.T
 	store  skein.Store
@@ -40,9 +40,9 @@ type site struct {
 	url    string
 	token  string
 	purged []skein.SessionID
-	broken error // why it is not ready; nil: it is
+	broken error // why the server is not ready; nil: it is
 
-	contract func() *contract // what the server's document says
+	contract func() *contract // the server's document
 }
 
 func newSite(t *testing.T) *site {
@@ -50,13 +50,13 @@ func newSite(t *testing.T) *site {
 	return newSiteOn(t, memory.New())
 }
 
-// newSiteOn returns a site whose readers of a stream share what they read.
+// newSiteOn returns a site whose stream readers share one reader.
 func newSiteOn(t *testing.T, store skein.Store) *site {
 	t.Helper()
 	return newSiteWith(t, store, store)
 }
 
-// newSiteWith returns a site; where shared is nil each reader reads by itself.
+// newSiteWith returns a site; if shared is nil, each reader reads by itself.
 func newSiteWith(t *testing.T, store, shared skein.Store) *site {
 	t.Helper()
 	tokens, err := door.OpenTokens(filepath.Join(t.TempDir(), "tokens"), time.Now)
@@ -92,7 +92,7 @@ func newSiteWith(t *testing.T, store, shared skein.Store) *site {
 	return s
 }
 
-// as returns the same site, asked with a token of that user's.
+// as returns the same site, with a token of that user.
 func (s *site) as(user skein.User, scope string) *site {
 	s.Helper()
 	token, err := s.tokens.Add(door.Token{Name: fmt.Sprintf("%s %s %d", user, scope, time.Now().UnixNano()), Scope: scope, User: user})
@@ -149,8 +149,8 @@ func (s *site) raw(status int, what, body string, headers ...string) []byte {
 	return b
 }
 
-// wants sends a request, wants that status and reads the answer into out, if
-// there is one.
+// wants sends a request, expects that status, and decodes the answer into out,
+// if there is one.
 func (s *site) wants(status int, what, body string, out any, headers ...string) {
 	s.Helper()
 	b := s.raw(status, what, body, headers...)
@@ -162,7 +162,7 @@ func (s *site) wants(status int, what, body string, out any, headers ...string) 
 	}
 }
 
-// refuses sends a request and wants a problem of that status and code.
+// refuses sends a request and expects a problem of that status and code.
 func (s *site) refuses(status int, code, what, body string, headers ...string) {
 	s.Helper()
 	var p door.Problem
@@ -172,7 +172,7 @@ func (s *site) refuses(status int, code, what, body string, headers ...string) {
 	}
 }
 
-// begin begins a session in which some things were said.
+// begin begins a session with messages of these texts.
 func (s *site) begin(id skein.SessionID, c skein.Created, texts ...string) {
 	s.Helper()
 	evs := []skein.Event{skein.NewEvent(skein.KindCreated, 1_700_000_000_000, c)}

@@ -17,20 +17,20 @@ import (
 const (
 	sseType    = "text/event-stream"
 	heartbeat  = 15 * time.Second
-	slowest    = 30 * time.Second      // that a reader may take for what is sent to it at once
-	maxWaiting = 1                     // frames that wait for a reader, at most
-	batchBytes = 256 << 10             // bytes that are sent at once, about, at most
-	between    = 20 * time.Millisecond // at least, between two things that are sent to one reader
+	slowest    = 30 * time.Second      // that a reader may take to receive one write
+	maxWaiting = 1                     // frames that wait for a reader
+	batchBytes = 256 << 10             // bytes of one write, about, at most
+	between    = 20 * time.Millisecond // least time between two writes to one reader
 )
 
-// frames makes of what a store yields the frames of a stream: fields, without
-// the empty line behind them. One that is longer than batchBytes has been sent when
-// the next is asked for: what it takes can be given back.
+// frames yields the frames of a stream: fields, without the empty line after
+// them. A frame longer than batchBytes has been sent when the next one is asked
+// for: its memory can be given back.
 type frames = iter.Seq2[[]byte, error]
 
-// stream answers with frames as they come, and with a comment where none comes
-// for a while. At most maxWaiting wait; who takes none for as long as slowest
-// is cut off.
+// stream answers with frames as they come, and with a comment when none comes
+// for a while. At most maxWaiting frames wait; a reader that takes none within
+// slowest is cut off.
 func (a *service) stream(all func(context.Context) frames) *written {
 	return &written{func(c huma.Context) {
 		w, ok := responseOf(c)
@@ -65,8 +65,8 @@ func responseOf(c huma.Context) (http.ResponseWriter, bool) {
 	return k.response, true
 }
 
-// pump hands on what comes, until nobody takes it. It waits until what is long was
-// sent.
+// pump passes on what comes, until nobody receives it. It waits until a long
+// frame was sent.
 func pump(ctx context.Context, all frames, to chan<- []byte, sent <-chan struct{}) error {
 	for f, err := range all {
 		if err != nil {
@@ -94,7 +94,7 @@ type pen struct {
 	w       http.ResponseWriter
 	control *http.ResponseController
 	b       []byte
-	long    []byte // a frame that goes behind b as it is: the others who read it have the same
+	long    []byte // a frame that follows b, not copied: its other readers share it
 }
 
 func (p *pen) begin() {
@@ -105,8 +105,8 @@ func (p *pen) begin() {
 	p.b = append(p.b, ": skein\n\n"...) // so that the client knows at once that it is connected
 }
 
-// write writes what waits, together, until there is no more. Its errors are
-// those of the connection.
+// write writes everything that waits, together, until no more comes. Its errors
+// are those of the connection.
 func (p *pen) write(ctx context.Context, waiting <-chan []byte, sent chan<- struct{}) error {
 	beat := time.NewTimer(heartbeat)
 	defer beat.Stop()
@@ -138,7 +138,8 @@ func (p *pen) write(ctx context.Context, waiting <-chan []byte, sent chan<- stru
 	}
 }
 
-// gather takes what comes within a moment: many readers cost less so.
+// gather collects what comes within a moment: with many readers, this saves
+// work.
 func (p *pen) gather(ctx context.Context, waiting <-chan []byte) {
 	pause := time.NewTimer(between)
 	defer pause.Stop()
@@ -165,10 +166,10 @@ func (p *pen) take(f []byte) {
 	p.b = append(append(p.b, f...), "\n\n"...)
 }
 
-// inTime says by when what is sent next has to be taken.
+// inTime sets the deadline for the next write.
 func (p *pen) inTime() error {
 	err := p.control.SetWriteDeadline(time.Now().Add(slowest))
-	if errors.Is(err, http.ErrNotSupported) { // a recorder
+	if errors.Is(err, http.ErrNotSupported) { // a test's recorder
 		err = nil
 	}
 	return err
@@ -191,7 +192,7 @@ func (p *pen) flush() error {
 	return p.control.Flush()
 }
 
-// sendLong sends a long frame. Who takes it slowly gets time for each piece.
+// sendLong sends a long frame. A slow reader gets time for each piece.
 func (p *pen) sendLong() error {
 	if p.long == nil {
 		return nil
@@ -209,7 +210,7 @@ func (p *pen) sendLong() error {
 	return err
 }
 
-// fail tells the client why the stream ends, as a problem.
+// fail sends the client the reason why the stream ends, as a problem.
 func (p *pen) fail(ctx context.Context, err error) {
 	b := append([]byte("event: problem\ndata: "), skein.MustJSON(refusalOf(ctx, err).Problem)...)
 	p.take(b)

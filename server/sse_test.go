@@ -55,7 +55,7 @@ func TestAStreamOnWhichNothingComesSaysThatItLives(t *testing.T) {
 		is(2*time.Second, ": skein||:||")
 		is(10*time.Second, ": skein||:||")
 		waiting <- []byte("id: 1\ndata: {}")
-		is(10*time.Second, ": skein||:||id: 1|data: {}||") // what comes puts the next one off
+		is(10*time.Second, ": skein||:||id: 1|data: {}||") // a frame postpones the next heartbeat
 		is(heartbeat, ": skein||:||id: 1|data: {}||:||")
 		cancel()
 		if err := <-done; err != nil {

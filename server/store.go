@@ -10,10 +10,10 @@ import (
 	"github.com/skein-dev/skein/server/door"
 )
 
-// store registers the methods of [skein.Store], each as it is: what package
-// remote speaks to. Bodies are JSON even where nothing is changed, for IDs may
-// be any text, and lists are lines of JSON, a line with a problem last if there
-// is one.
+// store registers the methods of [skein.Store], one to one: package remote
+// calls them. Requests have JSON bodies even where nothing is changed, because
+// IDs may be any text. Lists are lines of JSON; if there is an error, the last
+// line is a problem.
 func (a *service) store(t *table) {
 	type in struct{}
 	type out struct{ Body api.About }
@@ -34,15 +34,15 @@ func (a *service) store(t *table) {
 const storeDoc = "They give everything as it is, secrets too: those that read need the scope read:raw besides. The operations under /v1/store are the methods of the store that the library has, with exactly their meaning; " +
 	"the Go package remote is a client of them. Programs that only keep conversations are better served by the others."
 
-// ofSession is the body of what is about one session.
+// ofSession is the body of a request about one session.
 type ofSession struct {
 	Session skein.SessionID `json:"session"`
 }
 
-// nothing is an answer that has nothing to say.
+// nothing is an answer without content.
 type nothing struct{}
 
-// ask registers a method that answers with one value.
+// ask registers a method that returns one value.
 func ask[In, Out any](t *table, o operation, f func(context.Context, skein.Store, In) (Out, error)) {
 	type in struct{ Body In }
 	type out struct{ Body Out }
@@ -62,7 +62,7 @@ func storeOperation(name, summary string, scope door.Scope) operation {
 	}
 }
 
-// storeAppend registers what stores batches.
+// storeAppend registers the route that appends batches.
 func (a *service) storeAppend(t *table) {
 	type in struct{ request }
 	type out struct{ Body api.Receipts }

@@ -13,12 +13,12 @@ import (
 )
 
 const (
-	longest  = time.Hour      // of work that a search may do; it ends with its request
+	longest  = time.Hour      // that a search may be asked to take; it ends with its request
 	maxLease = 24 * time.Hour // that a lease may last without being renewed
 )
 
-// storeLeases registers what is about leases. Each has an end: nobody here sees
-// when a process elsewhere dies.
+// storeLeases registers the methods of leases. Each lease has an end: the
+// server cannot see when a process on another machine dies.
 func (a *service) storeLeases(t *table) {
 	ask(t, storeOperation("acquire", "Take the lease of a session, until an end that can be moved", door.Write), func(ctx context.Context, s skein.Store, in api.Acquire) (api.Lease, error) {
 		if in.TTL <= 0 || in.TTL > maxLease {
@@ -45,7 +45,7 @@ func (a *service) storeLeases(t *table) {
 	})
 }
 
-// storeEnds registers the bin, and what destroys.
+// storeEnds registers the bin, purge and scrub.
 func (a *service) storeEnds(t *table) {
 	ask(t, storeOperation("bin", "Put a session in the bin", door.Write), func(ctx context.Context, s skein.Store, in ofSession) (nothing, error) {
 		return nothing{}, skein.LifecycleOf(s).Bin(ctx, in.Session)
@@ -81,14 +81,14 @@ func (a *service) storeEnds(t *table) {
 	ask(t, storeOperation("lag", "How far the search index is behind what is stored", door.Admin), func(ctx context.Context, s skein.Store, _ nothing) (api.Lag, error) {
 		g, ok := skein.PartOf[inspect.IndexLag](s)
 		if !ok {
-			return api.Lag{}, nil // it needs no index, or feeds it at once
+			return api.Lag{}, nil // no index to wait for, or one that is always current
 		}
 		l, err := g.Lag(ctx)
 		return api.Lag(l), err
 	})
 }
 
-// destroy destroys a session, and what is kept of it beside the store.
+// destroy purges a session, and what is kept of it outside the store.
 func (a *service) destroy(ctx context.Context, s skein.Store, in api.Deletion) (api.Deleted, error) {
 	if err := mayPurge(ctx); err != nil {
 		return api.Deleted{}, err

@@ -19,14 +19,14 @@ const (
 	lineType   = "application/x-ndjson"
 )
 
-// lines are an answer of many lines.
+// lines is an answer of many lines.
 type lines struct {
 	Type string `header:"Content-Type"`
 	Body func(huma.Context)
 }
 
-// list registers a method that answers with many values, each on a line that
-// put appends to a buffer.
+// list registers a method that returns many values; put appends each as a line
+// to a buffer.
 func list[In, T any](t *table, o operation, of any, put func([]byte, T) []byte, f func(context.Context, skein.Store, In) iter.Seq2[T, error]) {
 	type in struct{ Body In }
 	o.Gives = []media{{lineType, reflect.TypeOf(of)}}
@@ -62,14 +62,14 @@ type liner struct {
 
 func newLiner(c huma.Context) *liner {
 	c.SetStatus(http.StatusOK)
-	w, _ := c.BodyWriter().(http.ResponseWriter) // humago's is one
+	w, _ := c.BodyWriter().(http.ResponseWriter) // it is humago's
 	return &liner{w: w, c: http.NewResponseController(w)}
 }
 
-// line returns the buffer that the next line is to be appended to.
+// line returns the buffer to append the next line to.
 func (l *liner) line() []byte { return l.buf }
 
-// put takes the buffer with the line.
+// put takes back the buffer with the line.
 func (l *liner) put(b []byte) {
 	if l.buf = append(b, '\n'); len(l.buf) > lineBuffer {
 		l.flush()
@@ -81,7 +81,7 @@ func (l *liner) flush() {
 		return
 	}
 	l.err = l.c.SetWriteDeadline(time.Now().Add(slowest))
-	if errors.Is(l.err, http.ErrNotSupported) { // a recorder
+	if errors.Is(l.err, http.ErrNotSupported) { // a test's recorder
 		l.err = nil
 	}
 	if l.err == nil && len(l.buf) > 0 {
@@ -95,7 +95,7 @@ func (l *liner) flush() {
 	}
 }
 
-// problem writes the line that says why there are no more.
+// problem writes the line that says why the list ends early.
 func (l *liner) problem(ctx context.Context, err error) {
 	if ctx.Err() != nil {
 		return
@@ -108,7 +108,8 @@ func (l *liner) problem(ctx context.Context, err error) {
 	l.put(append(append(append(l.line(), `{"problem":`...), skein.MustJSON(p)...), '}'))
 }
 
-// end sends what waits. The next request of the connection may take its time.
+// end sends what is buffered, and clears the deadline for the connection's next
+// request.
 func (l *liner) end() {
 	l.flush()
 	if l.err == nil {

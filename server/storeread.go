@@ -10,7 +10,7 @@ import (
 	"github.com/skein-dev/skein/server/door"
 )
 
-// storeSessions registers what gives sessions.
+// storeSessions registers the methods that return sessions.
 func (a *service) storeSessions(t *table) {
 	ask(t, storeOperation("session", "A session by its ID", door.Read), func(ctx context.Context, s skein.Store, in ofSession) (skein.Session, error) {
 		return s.Session(ctx, in.Session)
@@ -30,13 +30,13 @@ func (a *service) storeSessions(t *table) {
 
 func putJSON[T any](b []byte, v T) []byte { return append(b, skein.MustJSON(v)...) }
 
-// afterPlace is a place in a session.
+// afterPlace is a request for what follows a seq in a session.
 type afterPlace struct {
 	Session skein.SessionID `json:"session"`
 	After   skein.Seq       `json:"after,omitempty"`
 }
 
-// storeEvents registers what gives events and messages.
+// storeEvents registers the methods that return events and messages.
 func (a *service) storeEvents(t *table) {
 	list(t, storeOperation("events", "The events of a session after a place", door.Read), event{}, api.AppendEvent,
 		func(ctx context.Context, s skein.Store, in afterPlace) iter.Seq2[skein.Event, error] {
@@ -132,7 +132,7 @@ func (a *service) storeFind(t *table) {
 	})
 }
 
-// storeSources registers what gives the files that sessions came from.
+// storeSources registers the methods that return source files.
 func (a *service) storeSources(t *table) {
 	type sourceName struct {
 		Format string `json:"format"`

@@ -22,10 +22,10 @@ import (
 	"github.com/skein-dev/skein/server/door"
 )
 
-// seedEnv repeats the requests of another run, by the seed that it logged.
+// seedEnv repeats the requests of another run, by the seed in its log.
 const seedEnv = "SKEIN_STRANGE_SEED"
 
-// strangeOp is an operation as the document tells of it.
+// strangeOp is an operation as the document describes it.
 type strangeOp struct {
 	ID         string `json:"operationId"`
 	Parameters []struct {
@@ -49,22 +49,22 @@ type strangeSchema struct {
 	Required   []string
 }
 
-// is reports whether a schema is of a type, maybe among others.
+// is reports whether a schema allows a type, maybe among others.
 func (s *strangeSchema) is(typ string) bool {
 	all, _ := s.Type.([]any)
 	return s.Type == typ || slices.Contains(all, any(typ))
 }
 
-// strangers asks for operations with values that nobody would, and with some that
-// are right, so that the others get somewhere.
+// strangers makes requests with values that nobody would send, and with some
+// valid ones, so that the others get somewhere.
 type strangers struct {
 	*rand.Rand
 	schemas map[string]strangeSchema
-	session skein.SessionID // that there is
-	right   bool            // most of the request under way is
+	session skein.SessionID // that exists
+	right   bool            // most of the current request is valid
 }
 
-// odd is a value for anything.
+// odd returns a strange value for any purpose.
 func (x *strangers) odd() string {
 	all := []string{
 		"", "a", "zzz", "0", "1", "-1", "9999999999999999999999", "1e309", "true", "null", "[]", "{}", "a/../b", "..", "%", "\x00", "\xff\xfe", "🧵", "2026-11-21T04:36:00.123Z", "30d",
@@ -73,7 +73,7 @@ func (x *strangers) odd() string {
 	return all[x.IntN(len(all))]
 }
 
-// word is a value of a kind of string, by the name that it goes by.
+// word returns a string value, by the name of its parameter.
 func (x *strangers) word(name string) string {
 	if !x.right || x.IntN(12) == 0 {
 		return x.odd()
@@ -99,7 +99,8 @@ func (x *strangers) word(name string) string {
 
 func (x *strangers) number() int { return []int{0, 1, 2, 3, 50, -1, 1 << 40}[x.IntN(7)] }
 
-// parameter is a value of a query, a header or a path.
+// parameter returns the value of a query parameter, a header or a path
+// parameter.
 func (x *strangers) parameter(name string, s strangeSchema) string {
 	switch {
 	case !x.right || x.IntN(12) == 0:
@@ -114,7 +115,7 @@ func (x *strangers) parameter(name string, s strangeSchema) string {
 	return x.word(name)
 }
 
-// json is a value of a body.
+// json returns a value for a body.
 func (x *strangers) json(name string, s strangeSchema, depth int) any {
 	if s.Ref != "" {
 		s = x.schemas[s.Ref[strings.LastIndex(s.Ref, "/")+1:]]
@@ -153,14 +154,14 @@ func (x *strangers) json(name string, s strangeSchema, depth int) any {
 	return all
 }
 
-// file is a body of bytes: what a program may have sent to be taken in.
+// file returns a body of bytes, such as a program might upload for an import.
 func (x *strangers) file() string {
 	switch x.IntN(6) {
 	case 0:
 		return transcript + answer
 	case 1:
 		return transcript + "{\x00" + answer[:len(answer)/2]
-	case 2: // unpacked it is a hundred times as long
+	case 2: // unpacked, it is a hundred times as long
 		var b bytes.Buffer
 		z := gzip.NewWriter(&b)
 		z.Write(make([]byte, 1<<20)) //nolint:errcheck // memory
@@ -172,7 +173,7 @@ func (x *strangers) file() string {
 	return x.odd()
 }
 
-// body is one of a type.
+// body returns a body of a media type.
 func (x *strangers) body(typ string, s strangeSchema) string {
 	switch n := x.IntN(24); {
 	case n == 0:
@@ -187,7 +188,7 @@ func (x *strangers) body(typ string, s strangeSchema) string {
 	return string(skein.MustJSON(x.json("", s, 0)))
 }
 
-// request returns one for an operation.
+// request returns a request for an operation.
 func (x *strangers) request(ctx context.Context, t *testing.T, root, method, path string, op *strangeOp) *http.Request {
 	query, header, body := url.Values{}, http.Header{}, ""
 	for _, p := range op.Parameters {
@@ -227,9 +228,9 @@ func (x *strangers) request(ctx context.Context, t *testing.T, root, method, pat
 	return r
 }
 
-// Whatever is asked, with whatever scope, the server answers as the document says
-// it does, in its status, its type and every member, and never fails itself. Who
-// hangs up in the middle of a stream leaves nothing behind.
+// Whatever the request and the scope, the server answers as the document says,
+// in status, type and every member, and never fails itself. A client that hangs
+// up in the middle of a stream leaves nothing behind.
 func TestNoRequestMakesTheServerFail(t *testing.T) {
 	seed := uint64(time.Now().UnixNano())
 	if again := os.Getenv(seedEnv); again != "" {
@@ -254,7 +255,7 @@ func TestNoRequestMakesTheServerFail(t *testing.T) {
 			t.Fatal(err)
 		}
 		for round := range 8 {
-			x.session = skein.SessionID(fmt.Sprintf("s%d-%d", n, round)) // the last may be gone by now
+			x.session = skein.SessionID(fmt.Sprintf("s%d-%d", n, round)) // the last one may be gone by now
 			s.begin(x.session, skein.Created{Title: "one", Cwd: "/src"}, "hello", "again")
 			for _, path := range slices.Sorted(maps.Keys(doc.Paths)) {
 				for _, method := range slices.Sorted(maps.Keys(doc.Paths[path])) {
@@ -273,7 +274,7 @@ func TestNoRequestMakesTheServerFail(t *testing.T) {
 	}
 }
 
-// asks sends a strange request and holds the answer against the document.
+// asks sends a strange request and checks the answer against the document.
 func (s *site) asks(x *strangers, token, method, path string, op *strangeOp) int {
 	s.Helper()
 	ctx, stop := context.WithCancel(s.Context())
@@ -311,7 +312,7 @@ func (s *site) asks(x *strangers, token, method, path string, op *strangeOp) int
 	return w.StatusCode
 }
 
-// firstFrame returns what a stream says first: the rest may take for ever.
+// firstFrame returns the first frame of a stream: the rest may take forever.
 func firstFrame(stream io.Reader) io.Reader {
 	var b bytes.Buffer
 	for in := bufio.NewReader(stream); ; {
@@ -323,8 +324,8 @@ func firstFrame(stream io.Reader) io.Reader {
 	}
 }
 
-// What a stream sends fits the document, with secrets and without, and to each of
-// several that hang up at another place.
+// What a stream sends fits the document, with secrets and without, for several
+// readers that hang up at different places.
 func TestWhatAStreamSendsIsWhatTheDocumentSays(t *testing.T) {
 	s := newSite(t)
 	s.begin("a", skein.Created{Title: "one", Cwd: "/src"}, "hello", "again", "and again")

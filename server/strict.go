@@ -12,10 +12,11 @@ import (
 	"github.com/go-json-experiment/json/jsontext"
 )
 
-// strictly is JSON for small bodies as RFC 8259 recommends it: no name stands
-// twice in an object, and text is UTF-8. Who reads the first of two and who reads
-// the last would else see different requests. Half of a character that is written
-// as \ud83d is taken, for programs that cut text send that.
+// strictly is the JSON format for small bodies, as RFC 8259 recommends it: no
+// name twice in an object, and text in UTF-8. Otherwise, parsers that take the
+// first of two values and parsers that take the last would see different
+// requests. Half of a surrogate pair, such as \ud83d, is accepted: programs
+// that cut text send that.
 func strictly() huma.Format {
 	f := huma.DefaultJSONFormat
 	f.Unmarshal = func(data []byte, v any) error {
@@ -27,7 +28,7 @@ func strictly() huma.Format {
 	return f
 }
 
-// strict reports what is wrong with one value of JSON.
+// strict returns what is wrong with one JSON value.
 func strict(data []byte) error {
 	if !utf8.Valid(data) {
 		return errors.New("it is no UTF-8")

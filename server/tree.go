@@ -27,7 +27,7 @@ type treeNode struct {
 // maxFamily is how many sessions a tree has at most.
 const maxFamily = 10_000
 
-// trees registers the family of a session.
+// trees registers the route of a session's family.
 func (a *service) trees(t *table) {
 	type in struct {
 		ID skein.SessionID `path:"id"`
@@ -45,7 +45,7 @@ func (a *service) trees(t *table) {
 	})
 }
 
-// nodeOf returns k with all that hangs on it; asked is marked.
+// nodeOf returns k with all its descendants; asked is marked.
 func (a *service) nodeOf(k *lookup.Kin, asked skein.SessionID) *treeNode {
 	s := a.veiledSession(k.Session)
 	n := &treeNode{

@@ -16,21 +16,21 @@ import (
 	"github.com/skein-dev/skein"
 )
 
-// Bounds of what is unpacked of an archive.
+// Bounds of unpacking an archive.
 const (
 	maxUnpacked = 1 << 30 // bytes in all
 	maxPacked   = 10_000  // files
 	maxDepth    = 32      // folders in a name
 )
 
-// box is a folder that files are put into.
+// box is a folder that files are written to.
 type box struct {
 	root  *os.Root
-	left  int64 // bytes that it still takes
+	left  int64 // bytes that may still be written
 	files int
 }
 
-// put writes a file. Its name may have folders, of any system.
+// put writes a file. Its name may contain folders, in the syntax of any system.
 func (b *box) put(name string, from io.Reader) (err error) {
 	name = path.Clean(strings.TrimLeft(strings.ReplaceAll(name, `\`, "/"), "/"))
 	if !filepath.IsLocal(filepath.FromSlash(name)) || name == "." || strings.Count(name, "/") > maxDepth || strings.ContainsAny(name, "\x00:") {
@@ -65,8 +65,8 @@ func (b *box) tgz(from io.Reader) error {
 	return b.tar(z)
 }
 
-// noArchive says that what was sent is not what its name says, unless it was
-// too long.
+// noArchive returns an error saying that what was sent is not the archive that
+// its name says, unless it was too long.
 func noArchive(err error) error {
 	var long *http.MaxBytesError
 	if errors.As(err, &long) {
@@ -75,7 +75,7 @@ func noArchive(err error) error {
 	return fmt.Errorf("%w archive: %w", skein.ErrInvalid, err)
 }
 
-// tar unpacks regular files; all else is left out.
+// tar unpacks regular files, and skips everything else.
 func (b *box) tar(from io.Reader) error {
 	for t := tar.NewReader(from); ; {
 		h, err := t.Next()
@@ -93,8 +93,8 @@ func (b *box) tar(from io.Reader) error {
 	}
 }
 
-// zip unpacks regular files; all else is left out. The archive lies beside
-// them meanwhile, for its list stands at its end.
+// zip unpacks regular files, and skips everything else. The archive is stored
+// beside them meanwhile, because its directory is at its end.
 func (b *box) zip(from io.Reader) (err error) {
 	f, err := os.CreateTemp("", "skein-import-*.zip")
 	if err != nil {
@@ -129,8 +129,8 @@ func (b *box) unzip(x *zip.File) (err error) {
 	return b.put(x.Name, r)
 }
 
-// sender is where a file comes from: its errors are those of who sends it, not
-// of the disk.
+// sender is the source of a file: its errors are those of the client, not of
+// the disk.
 type sender struct{ io.Reader }
 
 // Read implements [io.Reader].

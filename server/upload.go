@@ -11,25 +11,27 @@ import (
 	"github.com/skein-dev/skein"
 )
 
-// An upload is a store for files that lie for a moment in a folder of this
-// machine. It knows them by where they come from instead: upload:, a hash of what
-// was sent, and the name that its sender gave it, so that the same is known again.
+// An upload is a store for uploaded files that are in a temporary folder of
+// this machine. It knows each by a name of its own instead: upload:, a hash of
+// what was sent, and the name that its sender gave it, so that the same file is
+// recognized again.
 type upload struct {
 	skein.Store
 	skein.Sources
-	dir  string // where the files lie
-	from string // what stands for it in the store
+	dir  string // the temporary folder
+	from string // what replaces it in the store
 }
 
-// Unwrap returns the store itself, to which files lie where they lie.
+// Unwrap returns the store itself, which sees the real paths.
 func (u *upload) Unwrap() skein.Store { return u.Store }
 
-// uploaded returns the store for what lies in dir and was sent with that hash.
+// uploaded returns the store for the files in dir, which were sent with that
+// hash.
 func uploaded(s skein.Store, dir string, hash []byte) *upload {
 	return &upload{s, skein.SourcesOf(s), dir, "upload:" + hex.EncodeToString(hash[:4])}
 }
 
-// out returns what the store calls a path of the folder.
+// out returns the store's name for a path in the folder.
 func (u *upload) out(path string) string {
 	if rest, ok := strings.CutPrefix(path, u.dir); ok {
 		return u.from + filepath.ToSlash(rest)
@@ -37,7 +39,7 @@ func (u *upload) out(path string) string {
 	return path
 }
 
-// in returns the path of what the store calls so.
+// in returns the path for the store's name.
 func (u *upload) in(path string) string {
 	if rest, ok := strings.CutPrefix(path, u.from+"/"); ok {
 		return filepath.Join(u.dir, filepath.FromSlash(rest))
@@ -60,8 +62,8 @@ func (u *upload) Append(ctx context.Context, batches ...skein.Batch) ([]skein.Re
 	return u.Store.Append(ctx, out...)
 }
 
-// events returns evs with the paths in those that begin a session as the store
-// calls them.
+// events returns evs with the store's names in place of paths in the events
+// that begin a session.
 func (u *upload) events(evs []skein.Event) []skein.Event {
 	was, is := inQuotes(u.dir), inQuotes(u.from)
 	out := evs
@@ -77,7 +79,7 @@ func (u *upload) events(evs []skein.Event) []skein.Event {
 	return out
 }
 
-// inQuotes returns s as it stands in a string of JSON.
+// inQuotes returns s as it is written inside a JSON string.
 func inQuotes(s string) []byte {
 	q := skein.AppendQuoted(nil, s)
 	return q[1 : len(q)-1]

@@ -25,7 +25,7 @@ type usageQuery struct {
 	Limit   int             `query:"limit" minimum:"0" doc:"at most this many; 0 for all"`
 }
 
-// usages registers what was used.
+// usages registers the route of usage.
 func (a *service) usages(t *table) {
 	type usageSums struct {
 		Items  []price.UsageLine `json:"items" doc:"days latest first; all else with the largest cost first"`
@@ -77,7 +77,7 @@ func (a *service) nameLines(ctx context.Context, store skein.Store, lines []pric
 	return nil
 }
 
-// sumUsage puts the rows of one value together; prices may be nil.
+// sumUsage adds up the rows of each value; prices may be nil.
 func sumUsage(rows []skein.UsageRow, by skein.Dimension, prices *price.List) []price.UsageLine {
 	if prices == nil {
 		prices = &price.List{}

@@ -16,20 +16,20 @@ import (
 // maxFile is the longest agent file, in bytes.
 const maxFile = 1 << 20
 
-// A Definition is what an agent file says.
+// A Definition is the content of an agent file.
 type Definition struct {
 	Path        string // of the file, absolute; "" for the default agent
 	Name        string
 	Description string
-	Model       string   // "" for the one that is used anyway
+	Model       string   // "" for the default
 	Tools       []string // names of tools and groups; nil for the default ones
 	Servers     []Server
 	Subagents   []Subagent
-	Timeout     time.Duration // of a turn; 0 for none
-	MaxSteps    int           // model requests in a turn; 0 for the usual
+	Timeout     time.Duration // of a turn; 0 means no limit
+	MaxSteps    int           // model requests in a turn; 0 for the default
 	System      string        // system prompt; "" for none
-	Task        string        // what the user says first, before the prompt; "" for nothing
-	Notes       []string      // what is odd but does no harm: file:line and what
+	Task        string        // first user message, before the prompt; may be ""
+	Notes       []string      // oddities that do no harm: file:line and what
 }
 
 // A Server is an MCP server that an agent's tools come from.
@@ -42,9 +42,9 @@ type Server struct {
 	Headers map[string]string
 }
 
-// A Subagent is another agent that an agent can hand work to.
+// A Subagent is another agent that an agent can delegate to.
 type Subagent struct {
-	Path string // as it stands in the file: a path from the file's folder, or a name
+	Path string // as written in the file: a path from the file's folder, or a name
 	Name string // "" for the one in its file
 }
 
@@ -76,8 +76,8 @@ func load(path string) ([]byte, error) {
 	return os.ReadFile(path)
 }
 
-// Parse reads the text of the agent file at path, which says of which format
-// it is.
+// Parse parses the text of the agent file at path, whose extension determines
+// the format.
 //
 // The error wraps [skein.ErrInvalid] and begins with file and line.
 func Parse(path string, text []byte) (Definition, error) {
@@ -99,8 +99,8 @@ func Parse(path string, text []byte) (Definition, error) {
 	return d, nil
 }
 
-// split returns the YAML at the beginning of text and what comes after it; all
-// is text if there is none. It reports whether the YAML has an end.
+// split returns the YAML at the beginning of text and the rest; if there is no
+// YAML, the rest is all of text. It reports whether the YAML has an end.
 func split(text []byte) (front []byte, body string, ok bool) {
 	text = bytes.ReplaceAll(text, []byte("\r\n"), []byte("\n"))
 	rest, ok := bytes.CutPrefix(text, []byte("---\n"))

@@ -1,7 +1,6 @@
 // Package roster knows who can answer in a thread: agents by name or file,
 // models by provider:model, tools by name. It reads agent files, finds keys and
-// puts an [agent.Agent] together; it is where every provider and every tool is
-// wired.
+// assembles an [agent.Agent]; every provider and every tool is wired here.
 //
 // # Agent files
 //
@@ -25,11 +24,11 @@
 //	You review changes. Be short.
 //
 // Everything in it is optional; the text is the system prompt. Without tools
-// the agent has the default ones; "tools: []" gives it none. Keys that nobody
-// knows are told and left alone.
+// the agent has the default ones; "tools: []" gives it none. Unknown keys are
+// reported and ignored.
 //
-// A file NAME.agentuse is one of AgentUse's: its text is the task, the first
-// thing that the user says, and a prompt is added to it; there is no system
-// prompt. Its keys are maxSteps, mcpServers, subagents (a list of path and
-// name), timeout in seconds, and tools with the groups filesystem and bash.
+// A file NAME.agentuse is in AgentUse's format: its text is the task, the first
+// user message, to which a prompt is added; there is no system prompt. Its keys
+// are maxSteps, mcpServers, subagents (a list of path and name), timeout in
+// seconds, and tools with the groups filesystem and bash.
 package roster

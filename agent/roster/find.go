@@ -12,15 +12,16 @@ import (
 	"github.com/skein-dev/skein"
 )
 
-// extensions are those of agent files.
+// extensions returns the extensions of agent files.
 func extensions() []string { return []string{".md", ".agentuse"} }
 
-// Definition returns the agent that a person means by name: a path, if it has
-// a separator or the ending of an agent file, else a file of that name in one
-// of the folders. A path is taken from the folder cwd.
+// Definition returns the agent that a person means by name: a path, if it has a
+// separator or the extension of an agent file, else a file of that name in one
+// of the folders. A path is relative to the folder cwd.
 //
-// The error wraps [skein.ErrNotFound] if there is none, [skein.ErrInvalid]
-// (with file and line) if the file is no agent.
+// The error wraps [skein.ErrNotFound] if there is no such agent,
+// [skein.ErrInvalid] (with file and line) if the file is not a valid agent
+// file.
 func (r *Roster) Definition(name, cwd string) (Definition, error) {
 	if IsPath(name) {
 		if !filepath.IsAbs(name) {
@@ -43,7 +44,7 @@ func IsPath(name string) bool {
 }
 
 // in returns the agent of this name in dir: by its file's name, else by the
-// name in it. The error wraps fs.ErrNotExist if there is none.
+// name in the file. The error wraps fs.ErrNotExist if there is none.
 func in(dir, name string) (Definition, error) {
 	for _, ext := range extensions() {
 		path := filepath.Join(dir, name+ext)
@@ -62,8 +63,8 @@ func in(dir, name string) (Definition, error) {
 }
 
 // Definitions returns the agents in the folders, by name, without those that
-// another one of that name hides; and what is wrong with the files that are
-// no agents. Other errors are the disk's.
+// are hidden by another agent of the same name; and an error for each file that
+// is not a valid agent file. Other errors are the disk's.
 func (r *Roster) Definitions() (all []Definition, bad []error, err error) {
 	for _, dir := range r.Folders {
 		found, wrong, err := list(dir)

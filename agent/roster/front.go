@@ -19,22 +19,21 @@ type parser struct {
 	to       *Definition
 }
 
-// wrong returns the error that something is wrong in a line of the file; n may
-// be nil.
+// wrong returns an error about a line of the file; n may be nil.
 func (p *parser) wrong(n *yaml.Node, format string, args ...any) error {
 	line := 1
 	if n != nil {
-		line = n.Line + 1 // the first one is ---
+		line = n.Line + 1 // the first line is ---
 	}
 	return fmt.Errorf("%s:%d: %w agent file: %s", p.path, line, skein.ErrInvalid, fmt.Sprintf(format, args...))
 }
 
-// note tells of something that does no harm.
+// note records something odd that does no harm.
 func (p *parser) note(n *yaml.Node, format string, args ...any) {
 	p.to.Notes = append(p.to.Notes, fmt.Sprintf("%s:%d: %s", p.path, n.Line+1, fmt.Sprintf(format, args...)))
 }
 
-// front reads the YAML.
+// front parses the YAML.
 func (p *parser) front(text []byte) error {
 	var doc yaml.Node
 	if err := yaml.Unmarshal(text, &doc); err != nil {
@@ -50,7 +49,7 @@ func (p *parser) front(text []byte) error {
 	return p.pairs(top, "the front matter", p.field)
 }
 
-// broken returns what is wrong with text that is no YAML, with its line.
+// broken returns the error of text that is not valid YAML, with its line.
 func (p *parser) broken(err error) error {
 	said := strings.TrimPrefix(err.Error(), "yaml: ")
 	at := &yaml.Node{}
@@ -88,7 +87,7 @@ func (p *parser) pairs(n *yaml.Node, what string, each func(key string, k, v *ya
 	return nil
 }
 
-// field reads one key of the front matter.
+// field parses one key of the front matter.
 func (p *parser) field(key string, k, v *yaml.Node) (err error) {
 	d := p.to
 	switch key {
@@ -131,7 +130,7 @@ func (p *parser) number(key string, v *yaml.Node) (int, error) {
 	return n, nil
 }
 
-// duration reads a number of seconds, or a number with a unit.
+// duration parses a number of seconds, or a number with a unit.
 func (p *parser) duration(key string, v *yaml.Node) (time.Duration, error) {
 	if v.Kind == yaml.ScalarNode {
 		if s, err := strconv.ParseFloat(v.Value, 64); err == nil && s > 0 && s < 1e7 {
@@ -144,7 +143,7 @@ func (p *parser) duration(key string, v *yaml.Node) (time.Duration, error) {
 	return 0, p.wrong(v, "%s: want a time such as 90 (seconds) or 5m, got %s", key, shown(v))
 }
 
-// list reads a list of texts, or one text with commas.
+// list parses a list of texts, or one text with commas.
 func (p *parser) list(key string, v *yaml.Node) ([]string, error) {
 	all := []string{}
 	if v.Kind == yaml.ScalarNode && v.Tag == "!!str" {
@@ -168,7 +167,7 @@ func (p *parser) list(key string, v *yaml.Node) ([]string, error) {
 	return all, nil
 }
 
-// shown returns what n is, for an error.
+// shown describes n for an error.
 func shown(n *yaml.Node) string {
 	switch n.Kind {
 	case yaml.MappingNode:

@@ -11,11 +11,11 @@ import (
 	"github.com/skein-dev/skein/llm/replay"
 )
 
-// A ModelError says that a name is no model's. It wraps [llm.ErrModel].
+// A ModelError says that no model has a given name. It wraps [llm.ErrModel].
 type ModelError struct {
 	Name  string
 	Why   string
-	Known []string // what there is instead
+	Known []string // what can be used instead
 }
 
 // Error implements error.
@@ -53,7 +53,7 @@ func (r *Roster) Model(ctx context.Context, name string) (_ llm.Provider, err er
 		return nil, &ModelError{name, fmt.Sprintf("there is no provider %q", provider), r.examples()}
 	case model == "":
 		return nil, &ModelError{name, fmt.Sprintf("which model of %s? want %[1]s:MODEL", provider), nil}
-	case p.BaseURL == "" && p.NotEnv != "" && r.Getenv(p.NotEnv) != "": // requests that it was to take elsewhere must not go to the vendor
+	case p.BaseURL == "" && p.NotEnv != "" && r.Getenv(p.NotEnv) != "": // requests meant for another service must not go to the vendor
 		return nil, &ModelError{name, fmt.Sprintf("%s=%s is for the vendor's own API, and skein speaks the one like OpenAI's: set %s to the address of that, or unset %[1]s", p.NotEnv, r.Getenv(p.NotEnv), p.BaseEnv), nil}
 	}
 	key, err := r.key(provider, p)
@@ -63,7 +63,7 @@ func (r *Roster) Model(ctx context.Context, name string) (_ llm.Provider, err er
 	return r.reach(provider, model, key, p)
 }
 
-// examples returns what can stand in the place of a model's name.
+// examples returns examples of model names.
 func (r *Roster) examples() []string {
 	var all []string
 	for _, p := range r.Providers() {
@@ -72,7 +72,7 @@ func (r *Roster) examples() []string {
 	return append(all, "replay:SESSION", "echo")
 }
 
-// guess returns a question for who left out the provider of a famous model.
+// guess returns a suggestion for a well-known model named without its provider.
 func guess(model string) string {
 	for _, of := range [][2]string{{"claude", "anthropic"}, {"gpt", "openai"}, {"o1", "openai"}, {"o3", "openai"}, {"o4", "openai"}, {"gemini", "google"}, {"grok", "xai"}} {
 		if strings.HasPrefix(model, of[0]) {
@@ -91,9 +91,8 @@ func (r *Roster) key(name string, p Provider) (string, error) {
 	return key, err
 }
 
-// lookUp returns the key of a provider and where it is from: the environment,
-// else the system's key ring, which those that need no key are not looked up
-// in.
+// lookUp returns the key of a provider and its origin: the environment, else
+// the system's key ring, which is not searched for providers that need no key.
 func (r *Roster) lookUp(name string, p Provider) (key, from string, err error) {
 	for _, v := range p.KeyEnv {
 		if key := strings.TrimSpace(r.Getenv(v)); key != "" {
@@ -123,7 +122,7 @@ func (r *Roster) KeyFrom(name string) (string, error) {
 	return "", nil
 }
 
-// replay returns the model that answers as it did in a session.
+// replay returns the model that repeats the answers of a session.
 func (r *Roster) replay(ctx context.Context, name string) (llm.Provider, error) {
 	if r.Find == nil || r.Store == nil {
 		return nil, &ModelError{"replay:" + name, "there are no sessions here", nil}

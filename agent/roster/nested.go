@@ -6,7 +6,7 @@ import (
 	"go.yaml.in/yaml/v3"
 )
 
-// server reads one entry of mcp_servers.
+// server parses one entry of mcp_servers.
 func (p *parser) server(name string, k, v *yaml.Node) error {
 	s := Server{Name: name}
 	err := p.pairs(v, "mcp server "+name, func(key string, k, v *yaml.Node) (err error) {
@@ -21,8 +21,8 @@ func (p *parser) server(name string, k, v *yaml.Node) error {
 			s.URL, err = p.text(key, v)
 		case "headers":
 			s.Headers, err = p.texts(key, v)
-		case "type", "transport": // said by whether there is a command
-		case "requiredEnvVars", "allowedEnvVars": // AgentUse: variables that it hands on
+		case "type", "transport": // implied by whether there is a command
+		case "requiredEnvVars", "allowedEnvVars": // AgentUse: variables that it passes on
 			err = p.handOn(&s, key, v)
 		default:
 			p.note(k, "mcp server %s: %s: nothing has this name", name, key)
@@ -39,7 +39,7 @@ func (p *parser) server(name string, k, v *yaml.Node) error {
 	return nil
 }
 
-// handOn reads the names of variables that a server gets from the environment.
+// handOn parses the names of variables that a server gets from the environment.
 func (p *parser) handOn(s *Server, key string, v *yaml.Node) error {
 	names, err := p.list(key, v)
 	for _, name := range names {
@@ -51,7 +51,7 @@ func (p *parser) handOn(s *Server, key string, v *yaml.Node) error {
 	return err
 }
 
-// texts reads keys and values that are texts or numbers.
+// texts parses a mapping whose values are texts or numbers.
 func (p *parser) texts(key string, v *yaml.Node) (map[string]string, error) {
 	all := map[string]string{}
 	err := p.pairs(v, key, func(name string, _, v *yaml.Node) (err error) {
@@ -61,7 +61,7 @@ func (p *parser) texts(key string, v *yaml.Node) (map[string]string, error) {
 	return all, err
 }
 
-// subagents reads a list of names, paths, or objects of path and name.
+// subagents parses a list of names, paths, or objects of path and name.
 func (p *parser) subagents(v *yaml.Node) error {
 	if v.Kind != yaml.SequenceNode {
 		return p.wrong(v, "subagents: want a list, got %s", shown(v))
@@ -101,7 +101,8 @@ func (p *parser) subagents(v *yaml.Node) error {
 	return nil
 }
 
-// tools reads the names of tools, or, in AgentUse's way, an object of groups.
+// tools parses the names of tools or, in AgentUse's format, an object of
+// groups.
 func (p *parser) tools(v *yaml.Node) (err error) {
 	if v.Kind != yaml.MappingNode {
 		p.to.Tools, err = p.list("tools", v)
@@ -122,8 +123,8 @@ func (p *parser) tools(v *yaml.Node) (err error) {
 	})
 }
 
-// filesystem takes over which rights an AgentUse agent has on files, if not on
-// which files.
+// filesystem takes over the rights on files of an AgentUse agent, but not the
+// list of files.
 func (p *parser) filesystem(k, v *yaml.Node) error {
 	if v.Kind != yaml.SequenceNode {
 		return p.wrong(v, "tools: filesystem: want a list, got %s", shown(v))
@@ -153,7 +154,7 @@ func (p *parser) filesystem(k, v *yaml.Node) error {
 	return nil
 }
 
-// add adds tools that are not there yet.
+// add adds tools that are not in the list yet.
 func (p *parser) add(names ...string) {
 	for _, name := range names {
 		if !slices.Contains(p.to.Tools, name) {

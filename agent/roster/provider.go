@@ -7,28 +7,28 @@ import (
 	"strings"
 )
 
-// An API is a way to talk to models.
+// An API is a protocol for requests to models.
 type API string
 
-// The ways to talk to models.
+// The APIs.
 const (
 	Anthropic API = "anthropic" // Anthropic's Messages
 	Responses API = "responses" // OpenAI's Responses
-	Chat      API = "chat"      // OpenAI's Chat Completions, as many servers speak it
+	Chat      API = "chat"      // OpenAI's Chat Completions, which many servers support
 	Google    API = "google"    // Google's Gemini
 )
 
 // APIs returns all of them.
 func APIs() []API { return []API{Anthropic, Responses, Chat, Google} }
 
-// A Provider says where models are and how they are talked to.
+// A Provider says where models are and which API reaches them.
 type Provider struct {
 	API     API
-	BaseURL string   // "" for the vendor's own
-	BaseEnv string   // variable of the environment that sets BaseURL; "" for none
-	NotEnv  string   // variable that says where an API of the vendor's is that is not spoken here; "" for none
-	KeyEnv  []string // variables of the environment that the key may be in
-	Keyless bool     // it answers without a key
+	BaseURL string   // "" for the vendor's default
+	BaseEnv string   // environment variable that sets BaseURL; "" for none
+	NotEnv  string   // variable that sets the URL of an API of the vendor's that is not supported here; "" for none
+	KeyEnv  []string // environment variables that may have the key
+	Keyless bool     // it works without a key
 }
 
 // known returns the providers that need no configuration.
@@ -52,8 +52,8 @@ func known() map[string]Provider {
 // sorted; echo and replay are not among them.
 func (r *Roster) Providers() []string { return slices.Sorted(maps.Keys(r.providers)) }
 
-// Provider returns the provider of this name, its base URL as the environment
-// has it, and whether there is one.
+// Provider returns the provider of this name, with the base URL from the
+// environment if it is set there, and reports whether there is one.
 func (r *Roster) Provider(name string) (Provider, bool) {
 	p, ok := r.providers[name]
 	if ok && p.BaseEnv != "" {
@@ -67,7 +67,7 @@ func (r *Roster) Provider(name string) (Provider, bool) {
 	return p, ok
 }
 
-// ollamaURL returns the base URL for what OLLAMA_HOST says: a host, perhaps
+// ollamaURL returns the base URL for the value of OLLAMA_HOST: a host, perhaps
 // with a port and a scheme.
 func ollamaURL(host string) string {
 	scheme, rest, ok := strings.Cut(host, "://")
@@ -76,7 +76,7 @@ func ollamaURL(host string) string {
 	}
 	at, path, _ := strings.Cut(rest, "/")
 	if name, port, ok := strings.Cut(at, ":"); name == "0.0.0.0" || name == "" {
-		at = "localhost" // where it listens, not where to call it
+		at = "localhost" // the value is a listen address
 		if ok {
 			at += ":" + port
 		}
@@ -87,7 +87,7 @@ func ollamaURL(host string) string {
 	return scheme + "://" + at + "/" + cmp.Or(strings.Trim(path, "/"), "v1")
 }
 
-// merge returns what p says, and in what it does not, what other says.
+// merge returns p, with fields that p leaves empty taken from other.
 func (p Provider) merge(other Provider) Provider {
 	p.API = cmp.Or(p.API, other.API)
 	p.BaseEnv = cmp.Or(p.BaseEnv, other.BaseEnv)
@@ -95,7 +95,7 @@ func (p Provider) merge(other Provider) Provider {
 	if p.BaseURL == "" {
 		p.BaseURL = other.BaseURL
 	} else {
-		p.BaseEnv = "" // what was set in the configuration holds
+		p.BaseEnv = "" // the configured URL takes precedence
 	}
 	if len(p.KeyEnv) == 0 {
 		p.KeyEnv = other.KeyEnv

@@ -133,7 +133,7 @@ func FuzzParse(f *testing.F) {
 	})
 }
 
-// write makes files below a new folder and returns it.
+// write writes files into a new folder and returns it.
 func write(t *testing.T, files map[string]string) string {
 	t.Helper()
 	dir := t.TempDir()
@@ -205,7 +205,7 @@ func TestAModelIsReachedWhereItsNameSays(t *testing.T) {
 	}
 }
 
-// An address of an API that is not spoken here is neither asked nor passed over.
+// If only an unsupported API's address is set, it is neither used nor ignored.
 func TestGooglesOwnAddressIsNotAskedForChat(t *testing.T) {
 	env := map[string]string{"GEMINI_API_KEY": "k", "GOOGLE_GEMINI_BASE_URL": "http://gate:1"}
 	getenv := func(name string) string { return env[name] }

@@ -13,8 +13,9 @@ import (
 	"github.com/skein-dev/skein/agent/tool/mcp"
 )
 
-// served starts the MCP servers of d, as far as they are trusted, and returns
-// their tools. What cannot be reached is told; the others are there.
+// served starts the MCP servers of d, unless Trust refuses one, and returns
+// their tools. Servers that cannot be reached are reported, if there is a
+// Notice; the tools of the others are returned.
 func (r *Roster) served(ctx context.Context, t *Team, d Definition) ([]tool.Tool, error) {
 	var servers []mcp.Server
 	for _, s := range d.Servers {
@@ -42,9 +43,9 @@ func (r *Roster) served(ctx context.Context, t *Team, d Definition) ([]tool.Tool
 	return tools, err
 }
 
-// fill returns s with ${NAME} in its env, url and headers replaced by what the
-// environment has. A variable of its env that is nothing but an unset one is
-// left out.
+// fill returns s with ${NAME} in its env, url and headers replaced by values
+// from the environment. A variable of its env that consists only of an unset
+// variable is left out.
 func (r *Roster) fill(s Server) (mcp.Server, error) {
 	to := mcp.Server{Name: s.Name, Command: s.Command, Args: s.Args, Env: map[string]string{}, Headers: map[string]string{}}
 	var err error

@@ -61,7 +61,7 @@ func TestAnAgentHasTheToolsOfItsServers(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	t.Setenv("TEST_SECRET", "s3cret") // of ours, and no business of the server
+	t.Setenv("TEST_SECRET", "s3cret") // the test's own, which the server must not see
 	dir := write(t, map[string]string{"a.md": fmt.Sprintf("---\nmodel: echo\ntools: []\nmcp_servers:\n  here: {command: %q, env: {TEST_SERVES: \"it is ${WHAT}\"}}\n  gone: {command: no-such-program}\n---\n", exe)})
 	var told []string
 	var trusted []Server

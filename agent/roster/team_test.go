@@ -12,7 +12,7 @@ import (
 	"github.com/skein-dev/skein/store/memory"
 )
 
-// ready puts the agent together that the file name says.
+// ready assembles the agent of the file called name.
 func ready(t *testing.T, dir, name string) (*Team, error) {
 	t.Helper()
 	r := New(Options{})
@@ -23,8 +23,8 @@ func ready(t *testing.T, dir, name string) (*Team, error) {
 	return r.Ready(t.Context(), d, "echo")
 }
 
-// TestAgentsThatAllNameEachOtherAreTooMany: they would be put together once for
-// each way from one to another, with all their servers.
+// TestAgentsThatAllNameEachOtherAreTooMany: they would be assembled once for
+// each path from one to another, with all their servers.
 func TestAgentsThatAllNameEachOtherAreTooMany(t *testing.T) {
 	for n, want := range map[int]error{4: nil, 20: skein.ErrInvalid} {
 		files, names := map[string]string{}, []string{}

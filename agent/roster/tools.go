@@ -11,7 +11,7 @@ import (
 	"github.com/skein-dev/skein/agent/tool/shell"
 )
 
-// groups are names for several tools.
+// groups returns names that stand for several tools.
 func groups() map[string][]string {
 	return map[string][]string{
 		"files":    {"read_file", "write_file", "edit_file", "list_files", "search_files"},
@@ -20,7 +20,7 @@ func groups() map[string][]string {
 	}
 }
 
-// usual are the tools of an agent that names none.
+// usual returns the tools of an agent that names none.
 func usual() []string { return []string{"shell", "files", "sessions", "remember"} }
 
 // built returns every tool that is built in.
@@ -49,7 +49,7 @@ func (r *Roster) named(d Definition) ([]tool.Tool, error) {
 		switch {
 		case i >= 0:
 			all = append(all, built[i])
-		case d.Tools != nil && name != "delegate" && name != "remember": // which come with the subagents and with a memory
+		case d.Tools != nil && name != "delegate" && name != "remember": // these come with the subagents and with a memory
 			return nil, unknownTool(d, name, r.ToolNames())
 		}
 	}
@@ -70,7 +70,7 @@ func (r *Roster) ToolNames() []string {
 	return names
 }
 
-// Flat returns names with the tools of each group in its place, each once.
+// Flat returns names with each group replaced by its tools, without duplicates.
 func Flat(names []string) (all []string) {
 	for _, name := range names {
 		of, ok := groups()[strings.TrimSpace(name)]

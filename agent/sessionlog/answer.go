@@ -27,13 +27,13 @@ func (l *Lines) message(b []byte, m *skein.Message) []byte {
 	return b
 }
 
-// A said is the data of a line about a message that is of no kind.
+// A said is the data of a line about a message that has no kind.
 type said struct {
 	Role skein.Role `json:"role,omitempty"`
 	Text skein.Text `json:"text"`
 }
 
-// words returns all text of m, also what a program put in.
+// words returns all text of m, including text added by a program.
 func words(m *skein.Message) (text string) {
 	for i := range m.Parts {
 		if p := &m.Parts[i]; p.Kind == skein.PartText || p.Kind == skein.PartSummary {
@@ -46,8 +46,8 @@ func words(m *skein.Message) (text string) {
 	return text
 }
 
-// prompt begins a turn: nothing from before it matters for the lines to come
-// but the agent, which its line names, so that a log can be taken up here.
+// prompt begins a turn. Later lines depend on nothing from before it except the
+// agent, which its line names, so a log can be continued from here.
 func (l *Lines) prompt(b []byte, m *skein.Message) []byte {
 	l.busy, l.text, l.model, l.calls = false, "", "", nil
 	data := object(struct {
@@ -66,8 +66,8 @@ func files(parts []skein.Part) (names []string) {
 	return names
 }
 
-// answer appends what a model said: its reasoning and words, and the end of
-// the turn if it asks for nothing more.
+// answer appends what a model said: its reasoning and text, and the end of the
+// turn if it calls no tools.
 func (l *Lines) answer(b []byte, m *skein.Message) []byte {
 	b = l.begin(b, m.Agent)
 	l.text, l.model = m.Words(), modelName(m.Provider, m.Model)
@@ -85,7 +85,7 @@ func (l *Lines) answer(b []byte, m *skein.Message) []byte {
 		}
 	}
 	switch {
-	case m.Error != nil: // it may be tried again
+	case m.Error != nil: // it may be retried
 	case m.Interrupted:
 		return l.complete(b, "interrupted")
 	case !called:
@@ -101,7 +101,7 @@ func modelName(provider, model string) string {
 	return provider + "/" + model
 }
 
-// begin appends that the agent begins to answer, once in a turn.
+// begin appends that the agent begins to answer, once per turn.
 func (l *Lines) begin(b []byte, agent string) []byte {
 	if l.busy {
 		return b
@@ -110,7 +110,7 @@ func (l *Lines) begin(b []byte, agent string) []byte {
 	return l.step(b, info, "execution:start", "agent_start", nil, pair{"agentName", l.name(agent)})
 }
 
-// complete appends the end of a turn. status is "" if all is well.
+// complete appends the end of a turn. status is "" if all went well.
 func (l *Lines) complete(b []byte, status string) []byte {
 	l.busy = false
 	level := info
@@ -144,7 +144,7 @@ type request struct {
 func (l *Lines) request(b []byte, s *skein.Step) []byte {
 	data := object(request{s.Provider, s.Model, s.Mode, s.Usage, s.Stop, s.Request, s.Attempt, s.Error})
 	switch {
-	case s.Phase == "start" && s.Mode != "" && s.Mode != "turn": // a summary or title is no part of an answer
+	case s.Phase == "start" && s.Mode != "" && s.Mode != "turn": // a summary or title is not part of an answer
 		return l.plain(b, info, "llm:request", data)
 	case s.Phase == "start":
 		return l.plain(l.begin(b, ""), info, "llm:request", data)
@@ -154,7 +154,7 @@ func (l *Lines) request(b []byte, s *skein.Step) []byte {
 	return l.plain(b, info, "llm:response", data)
 }
 
-// know keeps what the lines of a tool call need.
+// know stores what the lines of a tool call need.
 func (l *Lines) know(c *skein.Call) {
 	if l.calls == nil {
 		l.calls = map[string]call{}
@@ -162,7 +162,8 @@ func (l *Lines) know(c *skein.Call) {
 	l.calls[c.ID] = call{name: c.Name, input: inputText(c.Input)}
 }
 
-// inputText returns a call's input as a string: JSON, or what was none.
+// inputText returns a call's input as a string, whether or not it is valid
+// JSON.
 func inputText(input json.RawMessage) string {
 	if s, ok := skein.Unquote(input); ok {
 		return s

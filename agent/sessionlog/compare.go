@@ -13,7 +13,7 @@ import (
 	"github.com/skein-dev/skein"
 )
 
-// difference says for people how the log at path differs from what it should
+// difference says, for people, how the log at path differs from what it should
 // be; "" if it does not.
 func difference(ctx context.Context, st skein.Store, s skein.Session, path string) (what string, err error) {
 	var in io.ReadSeeker = strings.NewReader("")
@@ -37,8 +37,8 @@ func difference(ctx context.Context, st skein.Store, s skein.Session, path strin
 type comparison struct {
 	in      io.ReadSeeker
 	line    int
-	differs int // first line that does; 0 if none
-	lacks   int // lines that the file ends before
+	differs int // first line that differs; 0 if none
+	lacks   int // expected lines after the end of the file
 }
 
 func (c *comparison) add(b []byte) error {

@@ -10,7 +10,7 @@ import (
 // A Kind says what part of a turn a line is.
 type Kind string
 
-// The kinds. Lines that are no part of a turn have none.
+// The kinds. Lines that are not part of a turn have no kind.
 const (
 	User  Kind = "user_message"
 	Step  Kind = "step"
@@ -20,28 +20,28 @@ const (
 // An Entry is what a line of a log says.
 type Entry struct {
 	Line    int             // 1 for the first
-	Anew    bool            // the log was replaced or emptied: this is the first line of what it holds now
+	Anew    bool            // the log was replaced or emptied: this is the first line of its new content
 	Time    skein.Time      // 0 if it is not known
-	Level   string          // DEBUG, INFO, WARNING, ERROR; "" in logs that have none
-	Event   string          // such as tool:pre; "" in logs that have none
-	Session skein.SessionID // "" in logs that do not say
-	Seq     skein.Seq       // 0 in logs that do not say
+	Level   string          // DEBUG, INFO, WARNING, ERROR; "" if the log has none
+	Event   string          // such as tool:pre; "" if the log has none
+	Session skein.SessionID // "" if the log does not say
+	Seq     skein.Seq       // 0 if the log does not say
 	Kind    Kind
-	Step    string          // agent_start, agent_end, agent_tool_start, agent_tool_end, handoff, text; "" if it is no step
+	Step    string          // agent_start, agent_end, agent_tool_start, agent_tool_end, handoff, text; "" if the line is not a step
 	Text    skein.Text      // what a person, a model or a tool said
 	Agent   string          // of a step
 	To      string          // agent that a handoff goes to
 	Tool    string          // name
 	Input   string          // of a tool
 	Model   string          // of a final result: provider/model
-	Data    json.RawMessage // nil if there is none
-	Raw     []byte          // the line as it stands, without its line feed
-	Damage  string          // why the line could not be read, for people; then only Line, Anew and Raw are set
-	Torn    bool            // Damage: the file ends in it; the rest may still come
+	Data    json.RawMessage // nil if the line has none
+	Raw     []byte          // the line unchanged, without its line feed
+	Damage  string          // why the line could not be read, for people; only Line, Anew and Raw are set then
+	Torn    bool            // with Damage: the line is at the end of the file; the rest may still come
 }
 
-// wire is a line of a log, of ours or of a program's that writes much the
-// same.
+// wire is a line of a log, written by skein or by a program with a similar
+// format.
 type wire struct {
 	TS        string          `json:"ts"`
 	Timestamp string          `json:"timestamp"`
@@ -104,7 +104,7 @@ func (w *wire) time() skein.Time {
 }
 
 // inputWords returns the text of a user's input: a string, or a list of items
-// whose content is one or has parts with a text.
+// whose content is a string or has parts with a text.
 func inputWords(input json.RawMessage, depth int) (text skein.Text) {
 	if json.Unmarshal(input, &text) == nil || depth > 3 {
 		return text
@@ -130,8 +130,8 @@ func inputWords(input json.RawMessage, depth int) (text skein.Text) {
 	return text
 }
 
-// fromData fills in the kind of a line that has none: Amplifier says in data
-// what we say in the members of a kind.
+// fromData fills in the kind of a line that has none: Amplifier puts into data
+// what skein puts into the members of a kind.
 func (e *Entry) fromData() {
 	var d struct {
 		Prompt  *skein.Text     `json:"prompt"`

@@ -15,9 +15,9 @@ import (
 const area = "logs"
 
 // Examine compares the logs with what is in the store, line by line. With
-// x.Repair those that differ are mended, unless another program works on the
-// session, and those of deleted sessions removed. Sessions whose events are
-// damaged are left out: the store's own examination tells of them. If any log
+// x.Repair, logs that differ are repaired, unless another program works on the
+// session, and logs of deleted sessions are removed. Sessions whose events are
+// damaged are left out: the store's own examination reports them. If any log
 // agrees, a finding says how many do.
 //
 // It yields at most one error, last: the file system's or the store's.
@@ -57,7 +57,7 @@ func (x *examiner) run(ctx context.Context) error {
 	return nil
 }
 
-// tell yields a warning, and does what mends it if that is asked for.
+// tell yields a warning, and calls mend if repairs are requested.
 func (x *examiner) tell(id skein.SessionID, text string, mend func() error) error {
 	f := inspect.Finding{Area: area, Level: inspect.Warning, Text: text, Session: id, Mendable: mend != nil}
 	if x.repair && mend != nil {
@@ -76,7 +76,7 @@ func (x *examiner) tell(id skein.SessionID, text string, mend func() error) erro
 	return nil
 }
 
-// file looks at one log.
+// file examines one log.
 func (x *examiner) file(ctx context.Context, path string) error {
 	id, ok, err := sessionOf(path)
 	if err != nil {
@@ -99,7 +99,7 @@ func (x *examiner) file(ctx context.Context, path string) error {
 	return x.compare(ctx, s, path)
 }
 
-// strange tells of the log of a session that the store has not.
+// strange reports the log of a session that the store does not have.
 func (x *examiner) strange(ctx context.Context, path string, id skein.SessionID) error {
 	dead, err := deleted(ctx, x.store, id)
 	switch {
@@ -111,7 +111,7 @@ func (x *examiner) strange(ctx context.Context, path string, id skein.SessionID)
 	return x.tell(id, "has a log, and is not in this store", nil)
 }
 
-// compare tells how the log of s differs from what it should be.
+// compare reports how the log of s differs from what it should be.
 func (x *examiner) compare(ctx context.Context, s skein.Session, path string) error {
 	what, err := difference(ctx, x.store, s, path)
 	switch {
@@ -126,7 +126,7 @@ func (x *examiner) compare(ctx context.Context, s skein.Session, path string) er
 	return x.tell(s.ID, what, func() error { return x.anew(ctx, s) })
 }
 
-// anew writes the log of s anew, as long as nobody else works on s.
+// anew rewrites the log of s, unless another process works on s.
 func (x *examiner) anew(ctx context.Context, s skein.Session) (err error) {
 	lease, err := skein.LeasesOf(x.store).Acquire(ctx, s.ID, skein.LeaseRequest{Program: "skein doctor"})
 	if err != nil {
@@ -136,7 +136,7 @@ func (x *examiner) anew(ctx context.Context, s skein.Session) (err error) {
 	w := x.writer(s.ID)
 	w.mu.Lock()
 	defer w.mu.Unlock()
-	s, err = w.find(ctx) // it may have gone on meanwhile
+	s, err = w.find(ctx) // it may have continued meanwhile
 	if err != nil {
 		return err
 	}
@@ -165,10 +165,10 @@ func Ran(ctx context.Context, st skein.Store, s skein.Session) (bool, error) {
 			return true, nil
 		}
 	}
-	return false, nil // what was paid for is a deleted parent's
+	return false, nil // the usage belongs to a deleted parent
 }
 
-// answered reports whether a model was asked or has answered with e.
+// answered reports whether e is a request to a model or its answer.
 func answered(e skein.Event) bool {
 	if e.Kind != skein.KindSaid {
 		return e.Kind == skein.KindStep
@@ -177,7 +177,7 @@ func answered(e skein.Event) bool {
 	return err == nil && m.Role == skein.RoleAssistant
 }
 
-// lost tells of sessions that should have a log and have none.
+// lost reports sessions that should have a log but do not.
 func (x *examiner) lost(ctx context.Context) error {
 	for _, bin := range []bool{false, true} {
 		for s, err := range x.store.Sessions(ctx, skein.Filter{Bin: bin}) {

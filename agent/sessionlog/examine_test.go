@@ -14,7 +14,7 @@ import (
 	"github.com/skein-dev/skein/store/inspect"
 )
 
-// examine returns what an examination finds, in a line each.
+// examine returns the findings of an examination, one per line.
 func (p *place) examine(repair bool) (found []string) {
 	p.t.Helper()
 	l := sessionlog.New(p.dir, p.store)
@@ -99,7 +99,7 @@ func TestExamineLeavesALogInUseToWhoUsesIt(t *testing.T) {
 	}
 }
 
-// A deleted session's log goes; that of a session of another store stays.
+// A deleted session's log is removed; that of another store's session stays.
 func TestSweepRemovesTheLogsOfTheDead(t *testing.T) {
 	p, other := newPlace(t), newPlace(t)
 	other.dir = p.dir
@@ -147,7 +147,7 @@ func (p *place) names() []string {
 	return found
 }
 
-// What a scrub takes out of the store is in no log after it is mended.
+// Text that a scrub removed from the store is in no log after a repair.
 func TestAScrubbedSessionsLogIsWrittenAnew(t *testing.T) {
 	p := newPlace(t)
 	l := sessionlog.New(p.dir, p.store)
@@ -210,7 +210,7 @@ func TestNamesAreSafeAndNeverShared(t *testing.T) {
 			if err != nil || strings.Count(name, "/") != 1 || strings.Trim(strings.TrimSuffix(name, ".jsonl"), "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789_-/") != "" {
 				t.Errorf("Path(%q, %q) = %q, want two names of letters, digits, _ and -", u, id, name)
 			}
-			folded := strings.ToLower(name) // as some file systems have it
+			folded := strings.ToLower(name) // as on some file systems
 			if runtime.GOOS == "linux" {
 				folded = filepath.ToSlash(filepath.Dir(rel)) + "/" + strings.ToLower(filepath.Base(rel))
 			}
@@ -228,8 +228,8 @@ func TestNamesAreSafeAndNeverShared(t *testing.T) {
 	}
 }
 
-// A fork that got its parent's events, and their usage, when that was deleted
-// has not been run for that.
+// A fork that inherited its deleted parent's events and usage need not have run
+// itself.
 func TestExamineMissesNoLogOfAForkThatWasNotRun(t *testing.T) {
 	p := newPlace(t)
 	said := skein.Say(noon, skein.Message{Role: skein.RoleAssistant, Usage: &skein.Usage{Input: 10, Output: 1}, Parts: []skein.Part{skein.TextPart("hello")}})

@@ -17,7 +17,7 @@ const (
 	failure = "ERROR"
 )
 
-// Names of what every line says of its shape.
+// schema is the value of the member schema, which every line has.
 const schema = `{"name":"skein.log","ver":"1.0.0"}`
 
 // head appends the members that every line begins with.
@@ -34,12 +34,12 @@ func (l *Lines) head(b []byte, level, name string) []byte {
 	return b
 }
 
-// stamp appends the time of a line of a kind.
+// stamp appends the time of a line that has a kind.
 func (l *Lines) stamp(b []byte) []byte {
 	return skein.AppendQuoted(append(b, `,"timestamp":`...), l.at)
 }
 
-// end ends a line: data is a JSON object, or nil.
+// end ends a line; data is a JSON object, or nil.
 func end(b []byte, data []byte) []byte {
 	if len(data) > 0 && string(data) != "{}" {
 		b = append(append(b, `,"data":`...), data...)
@@ -47,7 +47,7 @@ func end(b []byte, data []byte) []byte {
 	return append(b, '}', '\n')
 }
 
-// plain appends a line that is of no kind.
+// plain appends a line without a kind.
 func (l *Lines) plain(b []byte, level, name string, data []byte) []byte {
 	return end(l.head(b, level, name), data)
 }
@@ -81,8 +81,8 @@ func (l *Lines) final(b []byte, level, text, model string, data []byte) []byte {
 	return end(b, data)
 }
 
-// raw returns the JSON object p so that it can stand on a line; nil if it is
-// no object.
+// raw returns the JSON object p in a form that fits on one line; nil if it is
+// not an object.
 func raw(p json.RawMessage) []byte {
 	p = bytes.TrimSpace(p)
 	if len(p) == 0 || p[0] != '{' {

@@ -21,10 +21,10 @@ func ClearedEvent(t skein.Time) skein.Event {
 type Lines struct {
 	session  skein.SessionID
 	revision int
-	agent    string // that answers in the session, "" if it has no name
+	agent    string // the agent that answers in the session; "" if it has no name
 
-	seq skein.Seq // of the event at hand
-	at  string    // its time
+	seq skein.Seq // of the current event
+	at  string    // time of the current event
 
 	busy  bool            // the agent has begun to answer
 	text  string          // the last words of the turn
@@ -36,17 +36,17 @@ type Lines struct {
 type call struct {
 	name, input string
 	took        skein.Time // milliseconds; 0 if not known
-	handed      bool       // its child session was told of
+	handed      bool       // a line about its child session was written
 }
 
 // NewLines returns the Lines of a session whose first own event comes next.
-// revision is as [skein.Session].Revision.
+// revision is [skein.Session].Revision.
 func NewLines(id skein.SessionID, revision int) *Lines {
 	return &Lines{session: id, revision: revision}
 }
 
-// Append appends the lines of e to b. The one event that makes lines go away
-// is [Cleared]; it makes none itself.
+// Append appends the lines of e to b. Only [Cleared] removes lines; it makes
+// none itself.
 func (l *Lines) Append(b []byte, e skein.Event) []byte {
 	l.seq, l.at = e.Seq, e.Time.String()
 	f, err := skein.FactsOf(e)
@@ -92,7 +92,7 @@ func (l *Lines) created(b []byte, e skein.Event, c *skein.Created) []byte {
 	return l.plain(b, info, name, raw(e.Payload))
 }
 
-// other appends the lines of kinds that have no facts of their own.
+// other appends the lines of all other kinds.
 func (l *Lines) other(b []byte, e skein.Event) []byte {
 	switch e.Kind {
 	case skein.KindStep:
@@ -117,7 +117,7 @@ func (l *Lines) other(b []byte, e skein.Event) []byte {
 }
 
 // ended appends that a program left the session, and the end of a turn that it
-// left unanswered.
+// left without an answer.
 func (l *Lines) ended(b []byte, e skein.Event) []byte {
 	p, _ := skein.Decode[skein.Program](e)
 	if l.busy {
@@ -146,7 +146,7 @@ func noteData(data json.RawMessage) []byte {
 	return raw(append(append([]byte(`{"value":`), data...), '}'))
 }
 
-// name returns what to call the agent that answers.
+// name returns the name of the agent that answers.
 func (l *Lines) name(of string) string {
 	switch {
 	case of != "":

@@ -10,8 +10,8 @@ import (
 	"github.com/skein-dev/skein/agent/sessionlog"
 )
 
-// linesOf returns the lines of events in a few words each, and fails if one is
-// not whole.
+// linesOf returns the lines of events in a short form, and fails if a line is
+// incomplete.
 func linesOf(t *testing.T, events ...skein.Event) (all []string) {
 	t.Helper()
 	lines := sessionlog.NewLines("s1", 0)

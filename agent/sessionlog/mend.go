@@ -13,7 +13,7 @@ import (
 	"github.com/skein-dev/skein"
 )
 
-// mend makes the file what it should be and the writer sound.
+// mend repairs the file and makes the writer sound.
 func (w *writer) mend(ctx context.Context) error {
 	s, err := w.find(ctx)
 	if err != nil {
@@ -27,7 +27,7 @@ func (w *writer) mend(ctx context.Context) error {
 	return err
 }
 
-// find returns the session, and finds out where its log is.
+// find returns the session, and determines where its log is.
 func (w *writer) find(ctx context.Context) (skein.Session, error) {
 	w.sound = false
 	s, err := w.store.Session(ctx, w.id)
@@ -39,8 +39,8 @@ func (w *writer) find(ctx context.Context) (skein.Session, error) {
 	return s, err
 }
 
-// takeUp adds to the file what it lacks. It reports false if that is not to be
-// had by adding.
+// takeUp adds to the file what it lacks. It reports false if adding is not
+// enough.
 func (w *writer) takeUp(ctx context.Context, s skein.Session) (ok bool, err error) {
 	f, err := os.OpenFile(w.path, os.O_RDWR|os.O_APPEND, 0)
 	if errors.Is(err, fs.ErrNotExist) {
@@ -76,11 +76,11 @@ func (w *writer) takeUp(ctx context.Context, s skein.Session) (ok bool, err erro
 	return true, err
 }
 
-// maxTake is how much of a log is looked at before it is written anew, in
+// maxTake is how much of a log is read before it is rewritten instead, in
 // bytes.
 const maxTake = 8 << 20
 
-// A prompt is a line that a log can be taken up at.
+// A prompt is a line from which a log can be continued.
 type prompt struct {
 	Event    string          `json:"event"`
 	Session  skein.SessionID `json:"session_id"`
@@ -92,8 +92,8 @@ type prompt struct {
 	offset int64
 }
 
-// lastPrompt returns the last line of the file that begins a turn, and what is
-// there from it on; nil if there is none near the end.
+// lastPrompt returns the last line of the file that begins a turn, and the
+// file's content from there on; nil if there is none near the end.
 func lastPrompt(f *os.File, s skein.Session) (*prompt, []byte, error) {
 	info, err := f.Stat()
 	if err != nil {
@@ -116,8 +116,8 @@ func lastPrompt(f *os.File, s skein.Session) (*prompt, []byte, error) {
 	return nil, nil, nil
 }
 
-// findPrompt returns the last line of b that begins a turn of s, and where it
-// begins.
+// findPrompt returns the last line of b that begins a turn of s, and its
+// offset.
 func findPrompt(b []byte, s skein.Session) (*prompt, int) {
 	for end := len(b); ; {
 		at := bytes.LastIndex(b[:end], []byte(`"event":"prompt:submit"`))

@@ -15,16 +15,16 @@ import (
 
 const ext = ".jsonl"
 
-// maxName is the longest name of a file that is made from another name, in
-// bytes, without its hash and ending.
+// maxName is the longest file name made from another name, in bytes, without
+// its hash and extension.
 const maxName = 100
 
-// allowed reports whether c may stand in a name.
+// allowed reports whether c may occur in a name.
 func allowed(c byte) bool {
 	return c >= 'a' && c <= 'z' || c >= 'A' && c <= 'Z' || c >= '0' && c <= '9' || c == '_' || c == '-'
 }
 
-// clean returns name made of a-z, A-Z, 0-9, _ and -; perhaps "".
+// clean returns name reduced to a-z, A-Z, 0-9, _ and -; it may be "".
 func clean(name string) string {
 	var b []byte
 	for _, c := range []byte(strings.TrimSpace(name)) {
@@ -39,13 +39,13 @@ func clean(name string) string {
 	return s[:min(len(s), maxName)]
 }
 
-// plain reports whether name can stand as it is on every file system, and no
-// other name is the same there.
+// plain reports whether name can be used unchanged on every file system, and no
+// other name is equal to it there.
 func plain(name string) bool {
 	return name != "" && len(name) <= maxName && clean(name) == name && strings.ToLower(name) == name && !device(name)
 }
 
-// device reports whether Windows keeps name for itself.
+// device reports whether Windows reserves name.
 func device(name string) bool {
 	switch strings.TrimRight(strings.ToLower(name), "0123456789") {
 	case "con", "prn", "aux", "nul", "com", "lpt":
@@ -54,7 +54,7 @@ func device(name string) bool {
 	return false
 }
 
-// hashed returns clean(name) with a hash of name, which no other name has.
+// hashed returns clean(name) with a hash of name, which makes it unique.
 func hashed(name, otherwise string) string {
 	h := sha256.Sum256([]byte(name))
 	s := clean(name)
@@ -72,10 +72,10 @@ func fileName(id skein.SessionID) string {
 	return hashed(string(id), "session") + ext
 }
 
-// userFile has, in the folder of a user's logs, the user's name.
+// userFile is the file in the folder of a user's logs that has the user's name.
 const userFile = ".user"
 
-// folder returns the folder of u's logs, which need not be there.
+// folder returns the folder of u's logs, which need not exist.
 func folder(dir string, u skein.User) (string, error) {
 	name := clean(string(u))
 	if name == "" || device(name) {
@@ -94,9 +94,9 @@ func folder(dir string, u skein.User) (string, error) {
 	return path, nil
 }
 
-// makeFolder returns the folder of u's logs, and makes it.
+// makeFolder returns the folder of u's logs, and creates it.
 func makeFolder(dir string, u skein.User) (string, error) {
-	for range 2 { // the second time, if another user took the name meanwhile
+	for range 2 { // a second time if another user took the name meanwhile
 		path, err := folder(dir, u)
 		if err != nil {
 			return "", err
@@ -114,8 +114,8 @@ func makeFolder(dir string, u skein.User) (string, error) {
 	return "", fmt.Errorf("%w: folder of user %q", skein.ErrExists, u)
 }
 
-// takeFolder says in a folder whose it is. Nobody ever sees half of that. The
-// error wraps [fs.ErrExist] if it is somebody's already.
+// takeFolder records in a folder which user it belongs to, atomically. The
+// error wraps [fs.ErrExist] if the folder belongs to somebody already.
 func takeFolder(path string, u skein.User) error {
 	f, err := os.CreateTemp(path, userFile+"-*") // 0600
 	if err != nil {
@@ -128,7 +128,8 @@ func takeFolder(path string, u skein.User) error {
 	return errors.Join(err, os.Remove(f.Name()))
 }
 
-// Path returns where the log of session id of user u is, or would be.
+// Path returns the path of the log of session id of user u, which need not
+// exist.
 //
 // The error is the file system's.
 func Path(dir string, u skein.User, id skein.SessionID) (string, error) {

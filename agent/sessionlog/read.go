@@ -17,8 +17,9 @@ const (
 	maxDepth = 10_000
 )
 
-// Read yields what the lines of the log r say, in order; a line that cannot be
-// read as one with Damage. It reads the logs of Skillet and of Amplifier too.
+// Read yields the entries of the log r, in order; a line that cannot be read
+// becomes an entry with Damage. It reads the logs of Skillet and of Amplifier
+// too.
 //
 // It yields at most one error, last: that of r.
 func Read(r io.Reader) iter.Seq2[Entry, error] {
@@ -45,18 +46,18 @@ func Read(r io.Reader) iter.Seq2[Entry, error] {
 	}
 }
 
-// A Turn is what a person said and all that came of it.
+// A Turn is what a person said and everything up to the final result.
 type Turn struct {
 	User    Entry   // of kind User
 	Steps   []Entry // of kind Step
-	Final   Entry   // of kind Final; if the log has none, its Text is that of the steps put together
+	Final   Entry   // if the log has none, its Text is the text of the steps
 	Whole   bool    // the log has the final result
-	Damaged int     // lines since the turn before that could not be read
+	Damaged int     // lines since the previous turn that could not be read
 }
 
-// Turns yields the turns of the log r as they end: with their final result, or
-// with the next turn or the log if they broke off. Steps and results outside
-// of a turn are left out.
+// Turns yields the turns of the log r as they end: with their final result, or,
+// if they broke off, with the next turn or the end of the log. Steps and
+// results outside a turn are left out.
 //
 // It yields at most one error, last: that of r.
 func Turns(r io.Reader) iter.Seq2[Turn, error] {
@@ -95,7 +96,7 @@ func Turns(r io.Reader) iter.Seq2[Turn, error] {
 	}
 }
 
-// broken returns t with a final result if it has none.
+// broken returns t, with a final result if it has none.
 func (t Turn) broken() Turn {
 	if t.Whole {
 		return t

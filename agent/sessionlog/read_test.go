@@ -13,7 +13,7 @@ import (
 	"github.com/skein-dev/skein/agent/sessionlog"
 )
 
-// short says what an entry says in a few words.
+// short formats an entry in a few words.
 func short(e sessionlog.Entry) string {
 	switch {
 	case e.Damage != "":
@@ -115,7 +115,7 @@ func TestTurnsEndWithTheirResultOrTheNext(t *testing.T) {
 	}
 }
 
-// A follower that sees a log cut at any byte, also in the middle of a
+// A follower that sees a log cut at any byte, even in the middle of a
 // character, sees each line once and whole when the rest comes.
 func TestFollowNeverCutsALine(t *testing.T) {
 	p := newPlace(t)

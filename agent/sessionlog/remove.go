@@ -6,8 +6,8 @@ import (
 	"github.com/skein-dev/skein"
 )
 
-// Remove removes the log of session id of user u, if there is one: for a
-// session that was destroyed.
+// Remove removes the log of session id of user u, if there is one. It is for a
+// session that was purged.
 //
 // The error is the file system's.
 func Remove(dir string, u skein.User, id skein.SessionID) (err error) {
@@ -20,8 +20,8 @@ func Remove(dir string, u skein.User, id skein.SessionID) (err error) {
 }
 
 // Empty empties the log of session id of user u at once, if there is one. The
-// store must say so too, with a [ClearedEvent]; whoever writes the log sees
-// that with the next event.
+// store must be told too, with a [ClearedEvent]; the writer of the log notices
+// it with the next event.
 //
 // The error is the file system's.
 func Empty(dir string, u skein.User, id skein.SessionID) (err error) {

@@ -13,7 +13,7 @@ import (
 	"github.com/skein-dev/skein"
 )
 
-// renew replaces the file by what it should be.
+// renew replaces the file with a newly computed one.
 func (w *writer) renew(ctx context.Context, s skein.Session) (err error) {
 	temp, err := os.CreateTemp(filepath.Dir(w.path), ".new-*")
 	if err != nil {
@@ -39,7 +39,7 @@ func (w *writer) renew(ctx context.Context, s skein.Session) (err error) {
 	return w.replace(temp)
 }
 
-// replace puts temp in the place of the file, unless that holds the same.
+// replace puts temp in the place of the file, unless their content is equal.
 func (w *writer) replace(temp *os.File) error {
 	_, err := os.Stat(w.path)
 	switch {
@@ -59,7 +59,7 @@ func (w *writer) replace(temp *os.File) error {
 	return os.Rename(temp.Name(), w.path)
 }
 
-// equalFiles reports whether the file at path holds what temp does.
+// equalFiles reports whether the file at path has the content of temp.
 func equalFiles(path string, temp *os.File) (same bool, err error) {
 	f, err := os.Open(path)
 	if err != nil {
@@ -100,7 +100,7 @@ func discard(temp *os.File) error {
 	return nil
 }
 
-// eachLine hands the lines of session s to add, those of an event at a time,
+// eachLine passes the lines of session s to add, those of one event at a time,
 // and calls restart where the log is emptied. It returns what the next event
 // follows.
 func eachLine(ctx context.Context, st skein.Store, s skein.Session, add func([]byte) error, restart func() error) (*Lines, skein.Seq, error) {

@@ -21,10 +21,9 @@ type Streamed struct {
 	Entry
 }
 
-// Stream yields what all logs below the folder dir say, one log after the
-// other, the one first that was changed longest ago; then what comes, of old
-// logs and of new ones, until ctx ends. The folder is waited for if it is not
-// there.
+// Stream yields the entries of all logs below the folder dir, one log after the
+// other, the least recently changed first; then new entries, of old logs and of
+// new ones, until ctx ends. If the folder does not exist, Stream waits for it.
 //
 // It yields at most one error, last: that of the file system.
 func Stream(ctx context.Context, dir string) iter.Seq2[Streamed, error] {
@@ -36,17 +35,17 @@ func Stream(ctx context.Context, dir string) iter.Seq2[Streamed, error] {
 	}
 }
 
-// errStop says that the caller wants no more.
+// errStop says that the caller wants no more entries.
 var errStop = errors.New("stop")
 
-// lookAnyway is how often all logs are looked at, heard of or not.
+// lookAnyway is how often all logs are checked even without a notification.
 const lookAnyway = 2 * time.Second
 
 // A followed is a log that is read as it grows.
 type followed struct {
 	path string
 	tail *Tail
-	seen fs.FileInfo // when it was read last
+	seen fs.FileInfo // as of the last read
 }
 
 type stream struct {
@@ -83,7 +82,7 @@ func (s *stream) wait(ctx context.Context, tick <-chan time.Time) error {
 	case <-ctx.Done():
 	case <-tick:
 	case <-s.watch.Events:
-		for { // a burst is looked at once
+		for { // a burst of changes is handled at once
 			select {
 			case <-s.watch.Events:
 				continue
@@ -99,7 +98,7 @@ func (s *stream) wait(ctx context.Context, tick <-chan time.Time) error {
 	return nil
 }
 
-// look yields what is new.
+// look yields the new entries.
 func (s *stream) look() error {
 	changed, err := s.find()
 	if err != nil {
@@ -127,7 +126,7 @@ func (s *stream) find() (changed []*followed, err error) {
 	}
 	err = filepath.WalkDir(s.dir, func(path string, d fs.DirEntry, err error) error {
 		switch {
-		case errors.Is(err, fs.ErrNotExist): // gone meanwhile, or not there yet
+		case errors.Is(err, fs.ErrNotExist): // removed meanwhile, or not created yet
 			return nil
 		case err != nil:
 			return err
@@ -154,7 +153,7 @@ func (s *stream) find() (changed []*followed, err error) {
 	return changed, err
 }
 
-// gone returns err, unless it says that something is not there any more.
+// gone returns err, unless it says that a file does not exist any more.
 func gone(err error) error {
 	if errors.Is(err, fs.ErrNotExist) {
 		return nil
@@ -162,7 +161,7 @@ func gone(err error) error {
 	return err
 }
 
-// watchFor watches dir, or while it is not there, the nearest folder above it.
+// watchFor watches dir or, if it does not exist, the nearest folder above it.
 func (s *stream) watchFor(dir string) error {
 	for {
 		info, err := os.Stat(dir)
@@ -182,7 +181,7 @@ func (s *stream) watchFor(dir string) error {
 	}
 }
 
-// read yields the lines of f that ended since the last time.
+// read yields the entries of f whose lines have ended since the last call.
 func (s *stream) read(f *followed) error {
 	rel, err := filepath.Rel(s.dir, f.path)
 	if err != nil {

@@ -15,7 +15,7 @@ func line(text string) string {
 	return fmt.Sprintf(`{"kind":"user_message","userInput":%q,"timestamp":"2026-06-01T07:00:00.000Z"}`+"\n", text)
 }
 
-// put adds text to a file, which it makes with its folder.
+// put adds text to a file, creating it and its folder.
 func put(t *testing.T, path, text string) {
 	t.Helper()
 	if err := os.MkdirAll(filepath.Dir(path), 0o700); err != nil {
@@ -33,7 +33,7 @@ func put(t *testing.T, path, text string) {
 	}
 }
 
-// A heard is what a stream yields, one after the other.
+// A heard receives what a stream yields.
 type heard struct {
 	t  *testing.T
 	ch chan string

@@ -14,9 +14,9 @@ import (
 	"github.com/skein-dev/skein"
 )
 
-// Sweep removes the logs of sessions that were deleted for good, wherever that
-// was done. It leaves alone those of which the store knows nothing: they may
-// be another store's.
+// Sweep removes the logs of sessions that were purged, by whatever process. It
+// keeps those of sessions that the store does not know: they may belong to
+// another store.
 //
 // The error is the file system's or the store's.
 func (l *Logs) Sweep(ctx context.Context) (err error) {
@@ -35,9 +35,9 @@ func (l *Logs) Sweep(ctx context.Context) (err error) {
 	return nil
 }
 
-// sweep removes the log at path if its session was deleted for good.
+// sweep removes the log at path if its session was purged.
 func (l *Logs) sweep(ctx context.Context, path string) error {
-	// Most are alive, and their names say whose they are.
+	// Most sessions exist, and the log's name has their ID.
 	_, err := l.store.Session(ctx, named(path))
 	if !errors.Is(err, skein.ErrNotFound) {
 		return err
@@ -53,27 +53,27 @@ func (l *Logs) sweep(ctx context.Context, path string) error {
 	return gone(os.Remove(path))
 }
 
-// named returns the session that the name of a log says, if its ID needed no
-// other name.
+// named returns the session ID in the name of a log, if the ID was not changed
+// to make the name.
 func named(path string) skein.SessionID {
 	return skein.SessionID(strings.TrimSuffix(filepath.Base(path), ext))
 }
 
-// deleted reports whether session id was deleted for good.
+// deleted reports whether session id was purged.
 func deleted(ctx context.Context, s skein.Store, id skein.SessionID) (bool, error) {
 	_, err := s.Session(ctx, id)
 	if !errors.Is(err, skein.ErrNotFound) {
 		return false, err
 	}
-	// A store says that an ID is dead before it says that no session begins
-	// with a note.
+	// A store checks whether an ID was purged before it checks that a session
+	// does not begin with a note.
 	probe := skein.NewEvent(skein.KindNoted, 0, skein.Noted{Name: "probe"})
 	_, err = s.Append(ctx, skein.Batch{Session: id, After: skein.Fresh, Events: []skein.Event{probe}})
 	switch {
 	case errors.Is(err, skein.ErrDeleted):
 		return true, nil
 	case errors.Is(err, skein.ErrNotFound), errors.Is(err, skein.ErrConflict), errors.Is(err, skein.ErrExists),
-		errors.Is(err, skein.ErrReadOnly): // then it cannot be known
+		errors.Is(err, skein.ErrReadOnly): // then it is unknown
 		return false, nil
 	}
 	return false, err
@@ -97,11 +97,11 @@ func logs(dir string) func(yield func(string, error) bool) {
 	}
 }
 
-// maxFirst is the longest first line that is looked at, in bytes.
+// maxFirst is the longest first line that is read, in bytes.
 const maxFirst = 64 << 10
 
-// sessionOf returns the session that the log at path is of: what its first
-// line says, else what its name says. It reports false if neither does.
+// sessionOf returns the ID of the session of the log at path: from its first
+// line, else from its name. It reports false if neither has it.
 func sessionOf(path string) (id skein.SessionID, ok bool, err error) {
 	f, err := os.Open(path)
 	if err != nil {

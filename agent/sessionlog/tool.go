@@ -16,8 +16,7 @@ type toolData struct {
 	Status string          `json:"status,omitempty"`
 }
 
-// tool appends what a tool event tells. What the tool answered comes in a
-// message.
+// tool appends the lines of a tool event. The tool's output comes in a message.
 func (l *Lines) tool(b []byte, t *skein.ToolState) []byte {
 	c := l.calls[t.Call]
 	agent, name := pair{"agentName", l.name("")}, pair{"toolName", c.name}
@@ -46,7 +45,7 @@ func (l *Lines) tool(b []byte, t *skein.ToolState) []byte {
 	return b
 }
 
-// delegate returns the name of the agent that a call hands over to.
+// delegate returns the name of the agent that a call delegates to.
 func delegate(c call) string {
 	var input struct{ Agent, Subagent, Name string }
 	if json.Unmarshal([]byte(c.input), &input) == nil {

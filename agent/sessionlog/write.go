@@ -13,10 +13,10 @@ import (
 )
 
 // Logs writes the logs of the sessions that this process runs. A nil *Logs
-// writes none. Its methods may be called by many goroutines.
+// writes none. It is safe for concurrent use.
 //
-// That a log cannot be written takes nothing from the session: its lines are
-// made again from the store when one can.
+// A log that cannot be written does not affect the session: its lines are added
+// from the store later.
 type Logs struct {
 	dir   string
 	store skein.Store
@@ -25,15 +25,16 @@ type Logs struct {
 	open map[skein.SessionID]*writer
 }
 
-// New returns Logs that writes below the folder dir, which need not be there,
-// what is in s.
+// New returns Logs that writes the sessions of s below the folder dir, which
+// need not exist.
 func New(dir string, s skein.Store) *Logs {
 	return &Logs{dir: dir, store: lenient.Store(s, nil), open: map[skein.SessionID]*writer{}}
 }
 
-// Append adds the lines of events, which session id has now. It is told of
-// all events of a session that this process appends, and finds those of
-// others by itself. What is wrong with the log, it mends first.
+// Append adds the lines of events, which were stored in session id. It must be
+// given all events of a session that this process appends; it finds those of
+// other processes by itself. If something is wrong with the log, it repairs
+// that first.
 //
 // The error is the file system's or the store's.
 func (l *Logs) Append(ctx context.Context, id skein.SessionID, events ...skein.Event) (err error) {
@@ -47,9 +48,9 @@ func (l *Logs) Append(ctx context.Context, id skein.SessionID, events ...skein.E
 	return w.append(ctx, events)
 }
 
-// Mend makes the log of session id what it should be, and does nothing where
-// that is so. It looks at the end of the log only, from the newest turn on.
-// It is for who holds the session's lease.
+// Mend repairs the log of session id if it is not what it should be. It reads
+// only the end of the log, from the newest turn on. The caller must hold the
+// session's lease.
 //
 // The error wraps [skein.ErrNotFound] if there is no such session, or is the
 // file system's or the store's.
@@ -83,11 +84,11 @@ type writer struct {
 	id    skein.SessionID
 
 	mu    sync.Mutex
-	sound bool // the fields below are known, and the file was as they say
+	sound bool // the fields below are valid, and the file was as they say
 	user  skein.User
 	path  string
 	size  int64     // of the file; 0 if there is none
-	last  skein.Seq // event up to which it goes
+	last  skein.Seq // last event in the file
 	lines *Lines
 }
 
@@ -95,7 +96,7 @@ func (w *writer) append(ctx context.Context, events []skein.Event) (err error) {
 	if !w.sound {
 		return w.mend(ctx)
 	}
-	if !w.follows(events) { // others have appended too
+	if !w.follows(events) { // other processes have appended too
 		if events, err = w.since(ctx); err != nil {
 			return err
 		}
@@ -122,7 +123,7 @@ func (w *writer) append(ctx context.Context, events []skein.Event) (err error) {
 	return nil
 }
 
-// follows reports whether no event is missing before one of events.
+// follows reports whether no event is missing before any of events.
 func (w *writer) follows(events []skein.Event) bool {
 	next := w.last + 1
 	for _, e := range events {
@@ -145,7 +146,7 @@ func (w *writer) since(ctx context.Context) (events []skein.Event, err error) {
 	return events, nil
 }
 
-// renews reports whether the log is another one after e.
+// renews reports whether e requires the log to be rewritten.
 func renews(e skein.Event) bool {
 	if e.Kind != skein.KindNoted {
 		return false
@@ -163,10 +164,10 @@ func cleared(e skein.Event) bool {
 	return err == nil && n.Name == Cleared
 }
 
-// errChanged says that somebody else changed the file.
+// errChanged says that another process changed the file.
 var errChanged = errors.New("changed by another")
 
-// write adds b to the file, which must be as it was left.
+// write adds b to the file, which must be unchanged since the last write.
 func (w *writer) write(b []byte) (err error) {
 	if len(b) == 0 {
 		return nil

@@ -55,7 +55,7 @@ func newPlace(t *testing.T) *place {
 	return &place{t, s, filepath.Join(t.TempDir(), "state", "log")}
 }
 
-// add appends events to the store and returns them with their places.
+// add appends events to the store and returns them with their seqs.
 func (p *place) add(id skein.SessionID, events ...skein.Event) []skein.Event {
 	p.t.Helper()
 	r, err := p.store.Append(p.t.Context(), skein.Batch{Session: id, Events: events})
@@ -116,7 +116,8 @@ func TestTheLogIsWhatTheEventsMake(t *testing.T) {
 	}
 }
 
-// A log that a crash cut at any byte is mended when its session is next opened.
+// A log that a crash cut at any byte is repaired when its session is next
+// opened.
 func TestALogCutAnywhereIsMended(t *testing.T) {
 	p := newPlace(t)
 	p.add("s1", thread()...)
@@ -126,7 +127,7 @@ func TestALogCutAnywhereIsMended(t *testing.T) {
 	whole := p.read("s1")
 	lastTurn := strings.LastIndex(whole, "prompt:submit")
 	for n := range len(whole) {
-		if n < lastTurn-200 && n%7 > 0 { // there it is written anew, wherever it was cut
+		if n < lastTurn-200 && n%7 > 0 { // there, it is rewritten wherever it was cut
 			continue
 		}
 		rest := []string{"", "\x00\x00\x00", `{"torn":`}[n%3]
@@ -151,7 +152,7 @@ func TestALogCutAnywhereIsMended(t *testing.T) {
 	}
 }
 
-// Mending adds to a log: what was there is not written again.
+// Mend adds to a log: existing lines are not rewritten.
 func TestMendingKeepsTheFile(t *testing.T) {
 	p := newPlace(t)
 	p.add("s1", thread()...)
@@ -176,8 +177,8 @@ func TestMendingKeepsTheFile(t *testing.T) {
 	}
 }
 
-// What others append, and what they do to the file, is in the log in its
-// place after the next append.
+// Events that others append, and their changes to the file, are in the log in
+// order after the next append.
 func TestOthersEventsComeInOrder(t *testing.T) {
 	for name, do := range map[string]func(p *place){
 		"an event of another": func(p *place) {
@@ -212,7 +213,7 @@ func TestOthersEventsComeInOrder(t *testing.T) {
 	}
 }
 
-// whole returns what the log of a session should be, worked out by itself.
+// whole returns the expected log of a session, computed independently.
 func (p *place) whole(id skein.SessionID) string {
 	p.t.Helper()
 	var b bytes.Buffer

@@ -1,3 +1,3 @@
-// Package tool says what a tool is: something that a model may ask to have
-// done. Each has a folder of its own under this one.
+// Package tool defines what a tool is: something that a model may call. The
+// packages below this one each have one tool or one group of tools.
 package tool

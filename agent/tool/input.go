@@ -9,11 +9,11 @@ import (
 	"strings"
 )
 
-// Read reads the input of a call into to, a pointer to a struct. A field that
+// Read decodes the input of a call into to, a pointer to a struct. A field that
 // the struct does not have is an error, so that a model which made up a name
-// learns of it. No input at all is an empty object.
+// learns of it. Empty input counts as an empty object.
 //
-// The error is fit for a model: it says what is wrong with which field.
+// The error is written for the model: it says what is wrong with which field.
 func Read(input json.RawMessage, to any) error {
 	if len(bytes.TrimSpace(input)) == 0 {
 		return nil

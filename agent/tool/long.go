@@ -9,18 +9,18 @@ import (
 	"github.com/skein-dev/skein"
 )
 
-// Sizes of what a tool wrote, in bytes.
+// Sizes of a tool's output, in bytes.
 const (
 	MaxText = 64 << 10 // that a model is shown whole
-	headLen = 16 << 10 // of what is longer, the beginning that it is shown
-	tailLen = 16 << 10 // and the end
+	headLen = 16 << 10 // of longer output, the length of the beginning that is shown
+	tailLen = 16 << 10 // and of the end
 )
 
-// Put adds data, what a tool wrote, to o. The model is shown data of up to
-// [MaxText] bytes whole, of more the beginning, the end, and the hash of the
-// blob that has all of it, by which session_read reads the rest; name is the
-// blob's, for people. What is no UTF-8 becomes U+FFFD in the text, and is in
-// the blob as it was.
+// Put adds data, a tool's output, to o. The model is shown up to [MaxText]
+// bytes of data whole; of more, the beginning, the end, and the hash of a blob
+// with all of it, whose rest session_read can read. name is the blob's name,
+// for people. Invalid UTF-8 becomes U+FFFD in the text, and is unchanged in the
+// blob.
 func (o *Output) Put(name string, data []byte) {
 	if len(data) <= MaxText && utf8.Valid(data) {
 		o.Text += string(data)
@@ -42,8 +42,8 @@ func (o *Output) Put(name string, data []byte) {
 		`session_read with {"blob": "%s", "offset": %d} reads on …]`+"\n", tail-head, len(data), b.Hash, b.Hash, head) + plain(data[tail:])
 }
 
-// ends returns where the beginning of data ends and its end begins, if
-// possible between lines, else between characters.
+// ends returns where the beginning of data ends and its end begins, if possible
+// between lines, else between characters.
 func ends(data []byte) (head, tail int) {
 	head, tail = headLen, len(data)-tailLen
 	if i := bytes.LastIndexByte(data[:head], '\n'); i > headLen/2 {

@@ -7,11 +7,11 @@ import (
 	"unicode/utf8"
 )
 
-// Visible returns s with nothing in it that a person who is asked about it
-// would not see: control characters, what changes the order of characters,
-// and bytes that are no UTF-8 become escapes such as \x1b or \u202e. Line
-// feeds and tabs stay. Of a text longer than limit bytes it leaves out the
-// middle and says how much that is.
+// Visible returns s with everything escaped that a person who is asked about it
+// would not see: control characters, characters that change the order of
+// characters, and invalid UTF-8 become escapes such as \x1b or \u202e. Line
+// feeds and tabs stay. From a text longer than limit bytes, it removes the
+// middle and says how much was removed.
 func Visible(s string, limit int) string {
 	if len(s) > limit {
 		from, to := limit/2, len(s)-limit/2
@@ -40,8 +40,8 @@ func Visible(s string, limit int) string {
 	return b.String()
 }
 
-// Line returns the first line of s that has words, as [Visible] does, at most
-// about 120 bytes of it.
+// Line returns the first line of s that has words, escaped like [Visible], at
+// most about 120 bytes of it.
 func Line(s string) string {
 	for line := range strings.Lines(s) {
 		if line = strings.TrimSpace(line); line != "" {

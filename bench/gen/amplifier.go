@@ -9,20 +9,20 @@ import (
 	"time"
 )
 
-// An Amplifier writes one session as Amplifier keeps it: a transcript, spelled
-// as Python does, and a log in which each call, its result and each request
-// stand a second time.
+// An Amplifier writes one session in Amplifier's format: a transcript,
+// formatted like Python's JSON, and a log that repeats each call, its result
+// and each request.
 type Amplifier struct {
 	*Transcript
 	said, logged bytes.Buffer
 	turns        int
 }
 
-// NewAmplifier returns an empty session of a seed.
+// NewAmplifier returns an empty session generated from seed.
 func NewAmplifier(seed uint64) *Amplifier { return &Amplifier{Transcript: NewTranscript(seed)} }
 
-// NewAmplifierTree writes sessions of together about total bytes below dir, in
-// the folders where Amplifier keeps them. Errors are those of writing files.
+// NewAmplifierTree writes sessions of about total bytes together below dir, in
+// the folders that Amplifier uses. Errors are those of writing files.
 func NewAmplifierTree(dir string, seed uint64, sessions int, total int64) (Corpus, error) {
 	c := Corpus{Dir: dir, Files: sessions, What: "an Amplifier tree"}
 	for i := range sessions {
@@ -106,12 +106,12 @@ func (a *Amplifier) metadata() []byte {
 		a.ID, a.turns, a.Cwd)
 }
 
-// spaced returns a line of JSON with a space behind commas and colons, as
+// spaced returns a line of JSON with a space after commas and colons, as
 // Python's json.dumps writes it.
 func spaced(o object) []byte {
 	text, err := encode(o)
 	if err != nil {
-		panic(err) // it is made of strings and numbers
+		panic(err) // it consists of strings and numbers
 	}
 	out, in, escaped := make([]byte, 0, len(text)+64), false, false
 	for _, c := range text {

@@ -10,16 +10,16 @@ import (
 // A Corpus is a folder of transcripts.
 type Corpus struct {
 	Dir   string
-	What  string // it is, for people
+	What  string // description, for people
 	Files int
 	Bytes int64
 }
 
 var notInKey = regexp.MustCompile(`[^A-Za-z0-9-]`)
 
-// NewCorpus writes files transcripts of together about total bytes below dir,
-// in the folders where Claude Code keeps them: sizes differ a hundredfold.
-// Errors are those of writing files.
+// NewCorpus writes files transcripts of about total bytes together below dir,
+// in the folders that Claude Code uses: sizes differ by a factor of up to a
+// hundred. Errors are those of writing files.
 func NewCorpus(dir string, seed uint64, files int, total int64) (Corpus, error) {
 	c := Corpus{Dir: dir, What: "transcripts", Files: files}
 	for i := range files {
@@ -40,8 +40,8 @@ func NewCorpus(dir string, seed uint64, files int, total int64) (Corpus, error) 
 	return c, nil
 }
 
-// share returns the size of one file where the mean is given: many are a
-// quarter of it, a few are ten times as long.
+// share returns the size of one file, given the mean: many have a quarter of
+// it, a few ten times as much.
 func (t *Transcript) share(mean int64) int64 {
 	if t.r.IntN(12) == 0 {
 		return mean * int64(3+t.r.IntN(8))

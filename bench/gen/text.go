@@ -5,8 +5,8 @@ import (
 	"strings"
 )
 
-// Prose returns sentences of at least n bytes, with a paragraph now and then,
-// an identifier in back quotes, and here and there another script.
+// Prose returns sentences of at least n bytes, with occasional paragraphs,
+// identifiers in backquotes, and other scripts.
 func (w *Words) Prose(n int) string {
 	var b strings.Builder
 	for b.Len() < n {
@@ -47,7 +47,7 @@ func foreign(i int) string {
 	}[i]
 }
 
-// Identifier returns a name as programs have them: camelCase or snake_case.
+// Identifier returns a name as in programs: camelCase or snake_case.
 func (w *Words) Identifier() string {
 	a, c := w.Word(), w.Word()
 	if w.r.IntN(2) == 0 {
@@ -87,7 +87,7 @@ func (w *Words) statement(b *strings.Builder) {
 	}
 }
 
-// Output returns what a command printed, of at least n bytes: test results,
+// Output returns the output of a command, of at least n bytes: test results,
 // log lines, search hits, listings.
 func (w *Words) Output(dir string, n int) string {
 	var b strings.Builder

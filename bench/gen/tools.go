@@ -19,7 +19,7 @@ func (t *Transcript) thinking() object {
 	return object{"type", "thinking", "thinking", t.Prose(80 + t.r.IntN(600)), "signature", t.base64(300 + t.r.IntN(900))}
 }
 
-// base64 returns n random bytes: what no index and no compression likes.
+// base64 returns n random bytes, which neither indexes nor compresses well.
 func (t *Transcript) base64(n int) string {
 	b := make([]byte, n)
 	for i := range b {
@@ -86,7 +86,7 @@ func (t *Transcript) edit(id string) {
 	})
 }
 
-// picture adds a screenshot, which stands in the line twice.
+// picture adds a screenshot, which occurs in its line twice.
 func (t *Transcript) picture(id string) {
 	t.call(id, "Read", object{"file_path", t.Cwd + "/shot.png"})
 	data := t.base64(t.size(8_000, 120_000))

@@ -7,9 +7,9 @@ import (
 	"time"
 )
 
-// A Transcript writes one Claude Code session, a line at a time, into a
-// buffer: prompts, answers in chunks with one message ID, tool calls, their
-// results with the copy that the program keeps beside them.
+// A Transcript writes one Claude Code session, a line at a time, into a buffer:
+// prompts, answers in chunks with one message ID, tool calls, and their results
+// with the copy that the program stores with them.
 type Transcript struct {
 	*Words
 	ID  string // of the session
@@ -49,7 +49,7 @@ func encode(v any) ([]byte, error) {
 	return bytes.TrimSuffix(b.Bytes(), []byte("\n")), err
 }
 
-// NewTranscript returns an empty session of a seed.
+// NewTranscript returns an empty session generated from seed.
 func NewTranscript(seed uint64) *Transcript {
 	t := &Transcript{Words: NewWords(seed), clock: time.Date(2026, 1, 1, 8, 0, 0, 0, time.UTC), ctx: 12_000}
 	t.clock = t.clock.Add(time.Duration(t.r.IntN(300*24)) * time.Hour)
@@ -66,8 +66,8 @@ func (t *Transcript) uuid() string {
 // Bytes returns what was written so far.
 func (t *Transcript) Bytes() []byte { return t.buf.Bytes() }
 
-// line adds a line of the parent chain: its own fields between those that
-// every line has.
+// line adds a line of the parent chain: its own fields between those that every
+// line has.
 func (t *Transcript) line(own ...any) {
 	t.clock = t.clock.Add(time.Duration(200+t.r.IntN(20_000)) * time.Millisecond)
 	var parent any
@@ -82,7 +82,7 @@ func (t *Transcript) line(own ...any) {
 	o = append(append(o, own...), "uuid", t.parent, "timestamp", t.clock.Format("2006-01-02T15:04:05.000Z"))
 	b, err := o.MarshalJSON()
 	if err != nil {
-		panic("gen: " + err.Error()) // only strings and numbers go in
+		panic("gen: " + err.Error()) // it consists of strings and numbers
 	}
 	t.buf.Write(append(b, '\n'))
 }
@@ -92,8 +92,8 @@ func (t *Transcript) Ask(prompt string) {
 	t.line("type", "user", "message", object{"role", "user", "content", prompt})
 }
 
-// answer adds the lines of one model request: one for each block, with one
-// message ID and a usage that grows.
+// answer adds the lines of one model request: one per block, with one message
+// ID and a usage that grows.
 func (t *Transcript) answer(stop string, blocks ...object) {
 	id, request := "msg_01"+t.Hex(11), "req_011C"+t.Hex(10)
 	t.ctx += 400 + t.r.IntN(900)

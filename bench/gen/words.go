@@ -9,7 +9,7 @@ import (
 	"sync"
 )
 
-// common are the words of the head of the vocabulary, the most frequent first.
+// common are the most frequent words of the vocabulary, in order.
 const common = `the to a and of is in it that for this file with on test be as not are we if from
 error function by can line run have but or an should when at will use code now so add what type all change there
 which then no value you same one only return key new check name call set first out also let me read need fix was time
@@ -27,7 +27,7 @@ const (
 	steepness  = 1.02
 )
 
-// Words draws words by Zipf's law. It is not safe for several goroutines.
+// Words draws words by Zipf's law. It is not safe for concurrent use.
 type Words struct {
 	r *rand.Rand
 	*ranking
@@ -36,10 +36,10 @@ type Words struct {
 // A ranking is the vocabulary, the most frequent word first.
 type ranking struct {
 	words []string
-	sums  []float64 // of the frequencies up to each rank
+	sums  []float64 // cumulative frequencies by rank
 }
 
-// ranked makes the vocabulary once: every seed has the same.
+// ranked makes the vocabulary once; it is the same for every seed.
 var ranked = sync.OnceValue(func() *ranking {
 	v := &ranking{words: strings.Fields(common)}
 	r, seen := rand.New(rand.NewPCG(1, 2)), map[string]bool{}
@@ -60,13 +60,13 @@ var ranked = sync.OnceValue(func() *ranking {
 	return v
 })
 
-// NewWords returns the words of a seed. The vocabulary is the same for every
-// seed; only the order in which words come differs.
+// NewWords returns a source of words. The vocabulary is the same for every
+// seed; only the order of the words differs.
 func NewWords(seed uint64) *Words {
 	return &Words{rand.New(rand.NewPCG(seed, 0x5eed)), ranked()}
 }
 
-// made returns a word that could be one.
+// made returns an invented word.
 func made(r *rand.Rand) string {
 	const on, nucleus, end = "b c d f g h k l m n p r s t v w st tr pl gr ch sh br cl", "a e i o u ai ea ou io", "n r s t l m nd rt st ck ng"
 	pick := func(s string) string { f := strings.Fields(s); return f[r.IntN(len(f))] }
@@ -83,10 +83,10 @@ func (w *Words) Word() string {
 	return w.words[sort.SearchFloat64s(w.sums, at)]
 }
 
-// Rank returns the word of a rank: 0 is the most frequent, 19,999 the rarest.
+// Rank returns the word with a rank: 0 is the most frequent, 19,999 the rarest.
 func (w *Words) Rank(n int) string { return w.words[n] }
 
-// Hex returns n bytes as hexadecimal: the tail of an ID.
+// Hex returns n bytes in hexadecimal: the tail of an ID.
 func (w *Words) Hex(n int) string {
 	b := make([]byte, n)
 	for i := range b {

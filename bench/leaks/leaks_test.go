@@ -33,8 +33,8 @@ func detector(t testing.TB) *detect.Detector {
 // A sample is a text in which one of gitleaks' rules finds a secret.
 type sample struct{ rule, text, secret string }
 
-// samples composes n texts for each rule. A rule may find none in what its own
-// expression gives: it wants a certain entropy, or leaves a word out.
+// samples generates n texts for each rule. A rule may not match the text of its
+// own expression: it requires a minimum entropy, or excludes a word.
 func samples(t testing.TB, n int) (all []sample) {
 	t.Helper()
 	d := detector(t)
@@ -66,12 +66,12 @@ func samples(t testing.TB, n int) (all []sample) {
 	return all
 }
 
-// hides reports whether r leaves nothing of the secret that is worth anything.
+// hides reports whether r leaves nothing of value of the secret.
 func hides(r *redact.Redactor, text, secret string) bool {
 	return !strings.Contains(r.Text(text), secret)
 }
 
-// Of what gitleaks finds, redact hides most.
+// Most of what gitleaks finds is hidden by redact.
 func TestRecall(t *testing.T) {
 	r := redact.New()
 	all, hidden := map[string]int{}, map[string]int{}
@@ -100,9 +100,9 @@ func TestRecall(t *testing.T) {
 	}
 }
 
-// composed returns text without a secret that has all that looks like one: IDs,
-// hashes, versions, paths, code that handles secrets, forms, settings without
-// values.
+// composed returns text without a secret that has everything that looks like
+// one: IDs, hashes, versions, paths, code that handles secrets, forms, settings
+// without values.
 func composed() string {
 	rnd := rand.New(rand.NewPCG(2, 2))
 	hex := func(n int) string {
@@ -149,7 +149,7 @@ func goSource(t testing.TB) (files []string) {
 	return files
 }
 
-// What is no secret is rarely taken for one.
+// Text that is not a secret is rarely taken for one.
 func TestPrecision(t *testing.T) {
 	r, d := redact.New(), detector(t)
 	text := composed()
@@ -176,7 +176,7 @@ func TestPrecision(t *testing.T) {
 	t.Logf("the standard library, %.1f MB: redact finds %d, gitleaks %d", float64(bytes)/1e6, mine, others)
 }
 
-// transcript is a text of lines as agents write them, in all 1 MB.
+// transcript returns a text of lines as agents write them, 1 MB in all.
 func transcript() string {
 	var b strings.Builder
 	src := composed()
@@ -205,7 +205,7 @@ func BenchmarkGitleaks(b *testing.B) {
 	}
 }
 
-// BenchmarkParse is what reading the same text as JSON costs.
+// BenchmarkParse measures parsing the same text as JSON.
 func BenchmarkParse(b *testing.B) {
 	lines := strings.Split(strings.TrimSpace(transcript()), "\n")
 	b.SetBytes(1 << 20)

@@ -7,10 +7,10 @@ import (
 	"strings"
 )
 
-// A sampler writes texts that match expressions.
+// A sampler writes texts that match regular expressions.
 type sampler struct{ *rand.Rand }
 
-// longest is how often something is repeated that may be so without end.
+// longest is how often an unbounded repetition is repeated.
 const longest = 12
 
 // of returns a text that re matches.
@@ -23,7 +23,7 @@ func (s sampler) of(re *syntax.Regexp) string {
 func (s sampler) write(b *strings.Builder, re *syntax.Regexp) {
 	switch re.Op {
 	case syntax.OpLiteral:
-		if re.Flags&syntax.FoldCase != 0 { // then it stands there in capitals
+		if re.Flags&syntax.FoldCase != 0 { // the literal is stored in upper case
 			b.WriteString(strings.ToLower(string(re.Rune)))
 		} else {
 			b.WriteString(string(re.Rune))
@@ -59,7 +59,7 @@ func (s sampler) repeat(b *strings.Builder, re *syntax.Regexp, least, most int) 
 	}
 }
 
-// class returns a rune of a class, one that can be printed if there is any.
+// class returns a rune of a class, a printable one if there is any.
 func (s sampler) class(ranges []rune) rune {
 	var all []rune
 	for i := 0; i+1 < len(ranges); i += 2 {
@@ -76,8 +76,8 @@ func (s sampler) class(ranges []rune) rune {
 	return all[s.IntN(len(all))]
 }
 
-// named reports whether the expression wants a name that is given something, as
-// most of gitleaks' rules do, and returns the part that it is given.
+// named reports whether the expression matches a name with an assigned value,
+// as most of gitleaks' rules do, and returns the part for the value.
 func named(re *syntax.Regexp) (given *syntax.Regexp, ok bool) {
 	if !strings.Contains(re.String(), `:=|=>|`) && !strings.Contains(re.String(), "{1,3}=") {
 		return nil, false
@@ -99,7 +99,8 @@ func captured(re *syntax.Regexp) *syntax.Regexp {
 	return nil
 }
 
-// assigned returns value given to a name with word in it, as people write it.
+// assigned returns value assigned to a name that contains word, as people write
+// it.
 func (s sampler) assigned(word, value string) string {
 	word = strings.Trim(word, "_.- ")
 	what := []string{"token", "api_key", "secret", "key", "access_token"}[s.IntN(5)]

@@ -12,10 +12,10 @@ import (
 	"time"
 )
 
-// times are how long things took.
+// times are durations.
 type times []time.Duration
 
-// at returns the time within which a share of all was done.
+// at returns the time within which a share of the operations was done.
 func (t times) at(share float64) time.Duration {
 	if len(t) == 0 {
 		return 0
@@ -60,7 +60,7 @@ func appends(ctx context.Context, s *server, o options) error {
 	return nil
 }
 
-// pages asks for what people look at, one after the other.
+// pages requests what people view, one page after the other.
 func pages(ctx context.Context, s *server, o options) error {
 	session := string(sessionID(o.sessions / 2))
 	for _, p := range []struct{ name, path string }{
@@ -84,7 +84,7 @@ func pages(ctx context.Context, s *server, o options) error {
 			all = append(all, took)
 		}
 		goal, most := "30 ms", 30*time.Millisecond
-		if strings.Contains(p.name, "common") { // in a big store it is cut off, and says so
+		if strings.Contains(p.name, "common") { // in a large store, it is cut off, and says so
 			goal, most = "200 ms", 200*time.Millisecond
 		}
 		row(p.name, fmt.Sprintf("median %.1f ms, p95 %.1f ms, %d KB", ms(all.at(.5)), ms(all.at(.95)), size>>10), goal, all.at(.5) < most)
@@ -92,8 +92,8 @@ func pages(ctx context.Context, s *server, o options) error {
 	return nil
 }
 
-// stopping stops the server while appends are under way, and looks whether each
-// that was acknowledged is there afterwards.
+// stopping stops the server while appends are under way, and checks that each
+// acknowledged one is stored afterward.
 func stopping(ctx context.Context, s *server, o options) error {
 	var acknowledged atomic.Int64
 	var wait sync.WaitGroup

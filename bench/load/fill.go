@@ -25,8 +25,8 @@ const (
 
 func sessionID(i int) skein.SessionID { return skein.SessionID(fmt.Sprintf("load-%06d", i)) }
 
-// fill makes a store of n sessions of 10 messages of 400 bytes, and returns a
-// middling word: one that is in about one of 200 messages.
+// fill creates a store of n sessions of 10 messages of 400 bytes, and returns a
+// medium-frequency word: one that is in about one of 200 messages.
 func fill(ctx context.Context, dir string, n int) (word string, err error) {
 	s, err := sqlite.Open(ctx, filepath.Join(dir, "skein.db"), sqlite.Options{})
 	if err != nil {
@@ -67,7 +67,7 @@ func fill(ctx context.Context, dir string, n int) (word string, err error) {
 	return middling(seen, min(n, sampled)*perSession/200), nil
 }
 
-// settle waits until the index has everything, which a search brings on.
+// settle waits until the index is complete, which a search triggers.
 func settle(ctx context.Context, s *sqlite.Store) error {
 	for {
 		if lag, err := s.Lag(ctx); err != nil || lag == (inspect.Lag{}) {
@@ -79,7 +79,7 @@ func settle(ctx context.Context, s *sqlite.Store) error {
 	}
 }
 
-// middling returns the word that was seen about that often.
+// middling returns a word that was seen about that often.
 func middling(seen map[string]int, often int) string {
 	best, off := "", 1<<30
 	for word, n := range seen {
@@ -90,9 +90,9 @@ func middling(seen map[string]int, often int) string {
 	return best
 }
 
-// filled puts a store of n sessions into dir and returns the word of fill. One
-// that was made before, in kept, is copied; without one it is made there, or, if
-// kept is "", only in dir.
+// filled puts a store of n sessions into dir and returns the word of fill. If
+// kept has a store from an earlier run, it is copied; if not, it is created
+// there, or, if kept is "", only in dir.
 func filled(ctx context.Context, dir, kept string, n int) (string, error) {
 	if kept == "" {
 		return fill(ctx, dir, n)
@@ -110,7 +110,7 @@ func filled(ctx context.Context, dir, kept string, n int) (string, error) {
 	return string(word), copyFile(filepath.Join(dir, "skein.db"), filepath.Join(kept, "skein.db"))
 }
 
-// keep makes the store in a folder that has its name once it is whole.
+// keep creates the store in a folder that gets its name once it is complete.
 func keep(ctx context.Context, kept string, n int) error {
 	making := kept + ".part"
 	if err := errors.Join(os.RemoveAll(making), os.MkdirAll(making, 0o700)); err != nil {

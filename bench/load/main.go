@@ -11,7 +11,7 @@ import (
 	"time"
 )
 
-// options are how much is done; each has a bound.
+// options say how much is done; each has a limit.
 type options struct {
 	sessions, conns, readers, rate int
 	seconds                        time.Duration
@@ -80,7 +80,7 @@ func run(ctx context.Context) (err error) {
 	return nil
 }
 
-// row says what one kind of load cost.
+// row prints the result of one kind of load.
 func row(what, measured, goal string, holds bool) {
 	word := "yes"
 	if !holds {

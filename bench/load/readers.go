@@ -16,13 +16,13 @@ import (
 	"github.com/skein-dev/skein/store/sqlite"
 )
 
-// ofToken is how many streams one token may have.
+// ofToken is the maximum number of streams per token.
 const ofToken = 100
 
-// mark stands before and behind the moment at which a message was sent.
+// mark surrounds the time at which a message was sent.
 var mark = []byte("@@")
 
-// readers has many follow all that happens, while messages come in.
+// readers has many clients follow all events, while messages arrive.
 func readers(ctx context.Context, s *server, o options) error {
 	ctx, cancel := context.WithCancel(ctx)
 	defer cancel()
@@ -65,7 +65,8 @@ func readers(ctx context.Context, s *server, o options) error {
 	return nil
 }
 
-// speak sends n messages, rate a second, each with the moment it was sent.
+// speak sends n messages, rate per second, each with the time at which it was
+// sent.
 func (s *server) speak(ctx context.Context, n, rate int) error {
 	const lanes = 16
 	tick := time.NewTicker(time.Second / time.Duration(rate))
@@ -97,7 +98,7 @@ func (s *server) speak(ctx context.Context, n, rate int) error {
 }
 
 // follow reads the stream until it has n messages, and returns how long each
-// took to come.
+// took to arrive.
 func (s *server) follow(ctx context.Context, token string, n int, ready chan<- error) (all times) {
 	r, err := http.NewRequestWithContext(ctx, http.MethodGet, s.url+"/v1/stream?from=now", nil)
 	if err != nil {

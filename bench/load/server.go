@@ -19,14 +19,14 @@ import (
 	"github.com/skein-dev/skein/server/door"
 )
 
-// server is the program that is loaded.
+// server is the program under load.
 type server struct {
 	url, token string
 	tokens     *door.Tokens
 	process    *exec.Cmd
 	took       time.Duration // from the start until it answers
 	size       int64         // bytes of the store
-	word       string        // that is in some messages
+	word       string        // a word that is in some messages
 	client     *http.Client
 }
 
@@ -107,7 +107,7 @@ func (s *server) ask(ctx context.Context, method, path, body string) ([]byte, ti
 }
 
 // memory returns the most memory that the server has had, in bytes; 0 if the
-// system does not say.
+// system does not report it.
 func (s *server) memory() int64 {
 	data, err := os.ReadFile(fmt.Sprintf("/proc/%d/status", s.process.Process.Pid))
 	if err != nil {
@@ -125,7 +125,7 @@ func (s *server) memory() int64 {
 	return 0
 }
 
-// kill ends the server if it has not ended.
+// kill kills the server if it is still running.
 func (s *server) kill() {
 	if s.process.ProcessState == nil {
 		s.process.Process.Kill() //nolint:errcheck // it has just ended

@@ -8,11 +8,11 @@ import (
 	"os"
 )
 
-// What the arithmetic of docs/scaling.md begins with.
+// The assumptions of the arithmetic of docs/scaling.md.
 const (
 	sessionsPerUser  = 100
 	eventsPerSession = 100
-	years            = 3  // in which all of it was appended
+	years            = 3  // during which all of it was appended
 	peak             = 10 // the busiest second, as a multiple of the mean
 )
 

@@ -8,17 +8,17 @@ import (
 	"strings"
 )
 
-// beside is what an event takes on disk in PostgreSQL beside its payload, with
-// its share of all indexes, the journal and the search index: docs/scaling.md
-// says how it was measured.
+// beside is the size on disk of an event in PostgreSQL in addition to its
+// payload, with its share of all indexes, the write-ahead log and the search
+// index: docs/scaling.md says how it was measured.
 const beside = 3000
 
-// A shape is how long sessions are and how large their records.
+// A shape is the lengths of sessions and the size of their records.
 type shape struct {
-	lengths []float64 // records of a session
+	lengths []float64 // records per session
 	mean    float64   // of lengths
-	size    float64   // bytes of a record
-	from    string    // where that is from
+	size    float64   // bytes per record
+	from    string    // where the data is from
 }
 
 // usual is the shape of 21 sessions of Copilot CLI, VS Code, Gemini CLI, pi and
@@ -29,7 +29,8 @@ func usual() shape {
 	return s
 }
 
-// shapeOf measures the sessions in a folder; "" gives the usual shape.
+// shapeOf measures the sessions in a folder; for "", it returns the usual
+// shape.
 func shapeOf(dir string) (shape, error) {
 	if dir == "" {
 		return usual(), nil

@@ -6,7 +6,7 @@ import (
 	"math"
 )
 
-// A spread is what lies on each of n shards.
+// A spread is the load of each of n shards.
 type spread struct{ loads []load }
 
 type load struct {
@@ -38,9 +38,9 @@ func (s *spread) total(of func(load) float64) (m moments) {
 }
 
 // print writes the shards' loads, each with what the arithmetic expects of the
-// fullest one: the largest of n draws around a mean lies about √(2 ln n)
-// deviations above it, and a shard's deviation is a user's over the root of
-// how many users it has.
+// fullest one: the largest of n draws around a mean is about √(2 ln n)
+// deviations above it, and a shard's deviation is a user's divided by the root
+// of the shard's number of users.
 func (s *spread) print(w io.Writer, user moments) {
 	n := float64(len(s.loads))
 	expected := 1 + math.Sqrt(2*math.Log(n))*user.variation()/math.Sqrt(user.n/n)
@@ -51,7 +51,7 @@ func (s *spread) print(w io.Writer, user moments) {
 		len(s.loads), events.max/events.mean(), expected, events.max/1e6, size.max/1e12, perSecond, events.mean()/1e6, size.mean()/1e12)
 }
 
-// moments are what a list of numbers adds up to.
+// moments are sums over a list of numbers.
 type moments struct{ n, sum, squares, max float64 }
 
 func (m *moments) add(x float64) {
@@ -60,7 +60,7 @@ func (m *moments) add(x float64) {
 
 func (m moments) mean() float64 { return m.sum / m.n }
 
-// variation is the standard deviation as a multiple of the mean.
+// variation returns the standard deviation as a multiple of the mean.
 func (m moments) variation() float64 {
 	mean := m.mean()
 	return math.Sqrt(max(0, m.squares/m.n-mean*mean)) / mean

@@ -1,9 +1,9 @@
 // Package prose shows Markdown on a terminal.
 //
-// A block never looks back or ahead: how it is shown does not depend on what
-// comes after it, so a text that is still being written can be shown block by
-// block (a [Stream]) and ends as the whole would look. For that, links
-// that name a reference ([text][name]) stay as they were written.
+// How a block is shown does not depend on the blocks before or after it, so text
+// that is still being written can be shown block by block (a [Stream]), with the
+// same result as the whole text. For that reason, links that refer to a definition
+// ([text][name]) stay as they were written.
 //
-// The text is nobody's: package render cleans it of what a terminal obeys.
+// The text is untrusted: package render cleans it of terminal escape sequences.
 package prose

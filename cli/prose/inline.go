@@ -10,7 +10,7 @@ import (
 	"github.com/skein-dev/skein/render"
 )
 
-// A style is how a run of text looks: some of these together.
+// A style is the combination of attributes of a run of text.
 type style uint8
 
 const (
@@ -28,8 +28,8 @@ type run struct {
 	style style
 }
 
-// put returns text as the terminal shows it in style s; where there are no
-// colours, code stands between its backticks.
+// put returns text as the terminal shows it in style s; without colors, code keeps
+// its backticks.
 func (p Paint) put(text string, s style) string {
 	if !p.On {
 		return text
@@ -106,7 +106,8 @@ func (b *blocks) codeSpan(n *ast.CodeSpan, s style) []run {
 	return []run{{text, s | code}}
 }
 
-// link returns what a link says and, if that is something else, where it goes.
+// link returns the text of a link and, if it differs from the text, its
+// destination.
 func (b *blocks) link(says []run, to string) []run {
 	var words strings.Builder
 	for _, r := range says {
@@ -118,8 +119,8 @@ func (b *blocks) link(says []run, to string) []run {
 	return append(says, run{" (" + to + ")", faint})
 }
 
-// unescape takes the backslashes away that Markdown wants before punctuation,
-// and resolves references such as &amp;. What they stand for is cleaned too.
+// unescape removes the backslashes that Markdown needs before punctuation, and
+// resolves references such as &amp;. It also cleans the result.
 func unescape(s string) string {
 	if !strings.ContainsAny(s, `\&`) {
 		return s

@@ -9,7 +9,7 @@ import (
 	east "github.com/yuin/goldmark/extension/ast"
 )
 
-// list returns a list, its items indented by their bullets or numbers.
+// list returns the lines of a list, its items indented by their bullets or numbers.
 func (b *blocks) list(l *ast.List, width int) (lines []string) {
 	n := l.Start
 	for item := l.FirstChild(); item != nil; item = item.NextSibling() {
@@ -37,11 +37,11 @@ func tableOf(n ast.Node) (*east.Table, bool) {
 	return t, ok
 }
 
-// gap is how many columns stand between two of a table.
+// gap is the number of columns between two columns of a table.
 const gap = 2
 
-// table returns a table with aligned columns; where these do not fit, each
-// row's cells one below the other.
+// table returns a table with aligned columns; if they do not fit, each row's cells
+// one below the other.
 func (b *blocks) table(t *east.Table, width int) []string {
 	var rows [][]string
 	var widths []int

@@ -13,40 +13,40 @@ import (
 	"github.com/skein-dev/skein/render"
 )
 
-// Bounds of what is read as Markdown; other text stays as it is. Reading
-// Markdown can take time that grows with the square of it.
+// Limits on what is parsed as Markdown; other text stays as it is. Parsing can take
+// time that is quadratic in the size of the text.
 const (
 	maxMarkdown = 128 << 10 // bytes
 	maxProse    = 100       // columns: longer lines are hard to read
 )
 
-// nested finds lines that begin more quotations and lists than real text does.
+// nested matches lines that nest quotations and lists deeper than real text does.
 var nested = regexp.MustCompile(`(?m)^[ \t]*(?:(?:>|[-+*]|\d{1,9}[.)])[ \t]*){32}`)
 
-// A Markdown renders Markdown for a terminal. It is our own because the
-// libraries for it bring every language that they can colour, and their
-// setting up takes longer than all else that a short command does.
+// A Markdown renders Markdown for a terminal. We do not use a library for it: those
+// include every language that they can highlight, and their setup takes longer than
+// everything else that a short command does.
 type Markdown struct {
 	paint Paint
 	width int // columns
 	parse goldmark.Markdown
 }
 
-// New returns one for a terminal of this width.
+// New returns a Markdown for a terminal of this width.
 func New(p Paint, width int) *Markdown {
 	return &Markdown{p, min(width, maxProse), goldmark.New(
 		goldmark.WithParser(parser.NewParser(
 			parser.WithBlockParsers(parser.DefaultBlockParsers()...),
-			parser.WithInlineParsers(parser.DefaultInlineParsers()...), // and no references
+			parser.WithInlineParsers(parser.DefaultInlineParsers()...), // without link definitions
 		)),
 		goldmark.WithExtensions(extension.Table, extension.Strikethrough, extension.TaskList),
 	)}
 }
 
-// Render returns words, which nobody vouches for, as the terminal shows them.
+// Render returns words, which are untrusted, as the terminal shows them.
 func (m *Markdown) Render(words string) string { return m.render(words, false) }
 
-// RenderTyped is Render for what a person typed: it keeps its line ends.
+// RenderTyped is Render for what a person typed: it keeps line breaks.
 func (m *Markdown) RenderTyped(words string) string { return m.render(words, true) }
 
 func (m *Markdown) render(words string, typed bool) string {
@@ -58,21 +58,21 @@ func (m *Markdown) render(words string, typed bool) string {
 	return strings.Join(b.of(b.read(), m.width), "\n")
 }
 
-// tooMuch reports whether words are not to be read as Markdown.
+// tooMuch reports whether words exceed the limits for parsing as Markdown.
 func tooMuch(words string) bool { return len(words) > maxMarkdown || nested.MatchString(words) }
 
-// read returns the tree of the text.
+// read parses the text.
 func (b *blocks) read() ast.Node { return b.parse.Parser().Parse(text.NewReader(b.src)) }
 
-// blocks renders the blocks of one text.
+// A blocks renders the blocks of one text.
 type blocks struct {
 	*Markdown
 	src   []byte
 	typed bool
 }
 
-// of returns the lines of the blocks in n, at most width columns wide where
-// their words allow it.
+// of returns the lines of the blocks in n, at most width columns wide unless a part
+// cannot be broken.
 func (b *blocks) of(n ast.Node, width int) (lines []string) {
 	width = max(width, 20)
 	for c := n.FirstChild(); c != nil; c = c.NextSibling() {
@@ -85,7 +85,7 @@ func (b *blocks) of(n ast.Node, width int) (lines []string) {
 	return lines
 }
 
-// tight reports whether no blank line stands before the block c of n.
+// tight reports whether there is no blank line before the block c of n.
 func (b *blocks) tight(n, c ast.Node) bool {
 	item, isItem := n.(*ast.ListItem)
 	if !isItem {
@@ -121,8 +121,8 @@ func (b *blocks) block(n ast.Node, width int) []string {
 	return b.wrap(b.inline(n, 0), width)
 }
 
-// code returns code as it is, a step to the right: broken lines of it could
-// not be copied.
+// code returns code unchanged but indented; if its lines were wrapped, it could not
+// be copied.
 func (b *blocks) code(n ast.Node) []string {
 	lines := strings.Split(strings.TrimRight(string(n.Lines().Value(b.src)), "\n"), "\n")
 	for i, l := range lines {

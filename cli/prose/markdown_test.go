@@ -43,7 +43,7 @@ func TestMarkdownKeepsTheLineEndsOfWhatWasTyped(t *testing.T) {
 	}
 }
 
-// A pager forgets the colours of a line when it goes back to it.
+// A pager forgets the colors of a line when it goes back to it.
 func TestMarkdownEndsEveryColourOnItsLine(t *testing.T) {
 	got := New(Paint{On: true}, 24).Render("**one two three four five six seven** `a b c d e f g h i j k l m n`")
 	for line := range strings.SplitSeq(got, "\n") {

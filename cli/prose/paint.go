@@ -2,13 +2,13 @@ package prose
 
 import "fmt"
 
-// A Paint puts colours on text for a terminal, or leaves it plain.
+// A Paint adds colors to text for a terminal, or leaves it plain.
 type Paint struct {
-	On bool // colours are wanted
+	On bool // use colors
 }
 
-// SGR returns text between the ANSI attribute code and a reset; as it is
-// without colours.
+// SGR returns text between the ANSI attribute code and a reset; without colors, it
+// returns text unchanged.
 func (p Paint) SGR(code int, text string) string {
 	if !p.On || text == "" {
 		return text
@@ -19,7 +19,7 @@ func (p Paint) SGR(code int, text string) string {
 // Bold returns s in bold.
 func (p Paint) Bold(s string) string { return p.SGR(1, s) }
 
-// Dim returns s faintly.
+// Dim returns s in faint text.
 func (p Paint) Dim(s string) string { return p.SGR(2, s) }
 
 // Red returns s in red.

@@ -9,24 +9,24 @@ import (
 	"github.com/skein-dev/skein/render"
 )
 
-// A Stream shows Markdown that comes in pieces. What Add returned, then what
-// End returns, are the lines that Render makes of the whole, if that is no
-// more than it reads as Markdown. Make one with [NewStream].
+// A Stream shows Markdown that arrives in pieces. The lines that Add and then End
+// return are those that Render makes of the whole text, unless that exceeds the
+// limits for Markdown. Make one with [NewStream].
 type Stream struct {
 	m     *Markdown
-	line  string // the last line, as far as it has come, as it came
-	open  string // the lines before it of the block that may still change, cleaned
-	shown int    // lines of that block that were returned already
-	later bool   // another block stands before it
+	line  string // the incomplete last line, not cleaned
+	open  string // the lines before it that belong to the block that may still change, cleaned
+	shown int    // how many lines of that block were returned
+	later bool   // another block is above it
 }
 
-// NewStream returns one that shows what m does.
+// NewStream returns a Stream that renders with m.
 func NewStream(m *Markdown) *Stream { return &Stream{m: m} }
 
-// Use lets m show what follows, as when the terminal's width has changed.
+// Use renders what follows with m, for when the terminal's width has changed.
 func (s *Stream) Use(m *Markdown) { s.m = m }
 
-// Add takes the next piece and returns the lines that it makes sure.
+// Add appends the next piece and returns the lines that can no longer change.
 func (s *Stream) Add(piece string) (lines []string) {
 	s.line += piece
 	end := strings.LastIndexByte(s.line, '\n') + 1
@@ -45,7 +45,7 @@ func (s *Stream) Add(piece string) (lines []string) {
 		b = s.blocks(s.open)
 		doc = b.read()
 	}
-	// Of code that is not at its end yet, all lines but the last stay.
+	// In code that has not ended yet, all lines but the last are final.
 	if n, ok := doc.FirstChild().(*ast.FencedCodeBlock); ok {
 		code := b.code(n)
 		lines = append(lines, s.next(code[:len(code)-1])...)
@@ -53,9 +53,9 @@ func (s *Stream) Add(piece string) (lines []string) {
 	return lines
 }
 
-// last takes the last block, which may still change, out of doc, and returns
-// where its first line begins; 0 if there is no other. A table and the words
-// right above it are one block: goldmark lets them begin at the same line.
+// last removes the last block, which may still change, from doc, and returns where
+// its first line begins; 0 if it is the only block. A table and the text directly
+// above it are one block: goldmark gives them the same start.
 func (b *blocks) last(doc ast.Node) (at int) {
 	for n := doc.LastChild(); n != nil; n = doc.LastChild() {
 		begin := bytes.LastIndexByte(b.src[:n.Pos()], '\n') + 1
@@ -71,14 +71,14 @@ func (b *blocks) last(doc ast.Node) (at int) {
 	return 0
 }
 
-// Open returns the lines of what is not sure yet, as far as it has come.
+// Open returns the lines so far that may still change.
 func (s *Stream) Open() []string {
 	shown := s.shown
 	defer func() { s.shown = shown }()
 	return s.End()
 }
 
-// End returns the lines that are left when no more comes.
+// End returns the remaining lines when the text is complete.
 func (s *Stream) End() []string {
 	rest := s.open + render.CleanMarkdown(s.line)
 	if tooMuch(rest) {
@@ -90,16 +90,16 @@ func (s *Stream) End() []string {
 
 func (s *Stream) blocks(src string) *blocks { return &blocks{s.m, []byte(src), false} }
 
-// close returns what is left of lines, which are the block that was open and
-// others, and goes on with rest.
+// close returns those of lines that were not returned yet. The lines are those of
+// the open block and of blocks after it; rest becomes the open block.
 func (s *Stream) close(lines []string, rest string) []string {
 	lines = s.next(lines)
 	s.open, s.shown, s.later = rest, 0, s.later || s.shown > 0
 	return lines
 }
 
-// next returns those of the open block's lines that were not returned yet,
-// after a blank one if another block stands before it.
+// next returns those of the open block's lines that were not returned yet, after a
+// blank one if another block is above.
 func (s *Stream) next(lines []string) []string {
 	if len(lines) <= s.shown {
 		return nil

@@ -7,8 +7,8 @@ import (
 	"pgregory.net/rapid"
 )
 
-// pieces are what Markdown is made of, and what may become something else
-// when more comes.
+// pieces are building blocks of Markdown, some of which may change their meaning
+// when more text follows.
 var pieces = []string{
 	"one", "two three four five six seven", " ", "\n", "\n\n", "- ", "1. ", "2) ", "> ", "# ", "#", "===", "---", "***", "-",
 	"```", "```go\n", "`", "**", "*", "~~~\n", "    ", "\t", "| a | b |\n|---|---|\n", "| 1 | 2 |\n", "|", "<div>", "<!-- ", "-->",

@@ -6,8 +6,8 @@ import (
 	"github.com/charmbracelet/x/ansi"
 )
 
-// wrap lays runs out in lines of at most width columns; a word that is longer
-// is broken.
+// wrap lays out runs in lines of at most width columns; it breaks words that are
+// longer.
 func (b *blocks) wrap(runs []run, width int) (lines []string) {
 	l := layout{paint: b.paint, width: width}
 	for _, r := range runs {
@@ -27,12 +27,12 @@ type layout struct {
 	paint Paint
 	width int
 	lines []string
-	line  []run // of the line that is being made
-	at    int   // its columns
-	word  []run // a word that is not yet put anywhere: its pieces may differ in style
-	wide  int   // its columns
-	space bool  // a space stands before it
-	style style // of that space
+	line  []run // the current line
+	at    int   // its width
+	word  []run // a word that is not placed yet: its parts may differ in style
+	wide  int   // its width
+	space bool  // a space is before it
+	style style // style of that space
 }
 
 func (l *layout) add(text string, s style) {
@@ -53,7 +53,7 @@ func (l *layout) add(text string, s style) {
 	}
 }
 
-// place puts the word where it belongs.
+// place puts the word on the current line, or on the next if it does not fit.
 func (l *layout) place() {
 	if len(l.word) == 0 {
 		return
@@ -78,7 +78,7 @@ func (l *layout) place() {
 	l.word, l.wide, l.space = nil, 0, false
 }
 
-// flush ends the line that is being made.
+// flush ends the current line.
 func (l *layout) flush() {
 	var b strings.Builder
 	for i := 0; i < len(l.line); {
@@ -93,7 +93,7 @@ func (l *layout) flush() {
 	l.line, l.at = nil, 0
 }
 
-// end puts the last word and ends the line.
+// end places the last word and ends the line.
 func (l *layout) end() {
 	l.place()
 	l.flush()

@@ -13,7 +13,7 @@ import (
 // An asked is a question that waits for its answer.
 type asked struct {
 	Question
-	answer string // "" until there is one
+	answer string // "" until it is answered
 }
 
 // lines returns the choices as they are shown while the question waits.
@@ -54,7 +54,7 @@ func (t *Terminal) Ask(ctx context.Context, q Question) (string, error) {
 	}
 }
 
-// answered returns the answer to the question, if there is one.
+// answered returns the answer to the question, if there is one yet.
 func (t *Terminal) answered(ctx context.Context) (answer string, err error) {
 	t.mu.Lock()
 	defer t.mu.Unlock()
@@ -77,7 +77,7 @@ func (t *Terminal) answered(ctx context.Context) (answer string, err error) {
 	}
 	t.asked = nil
 	if len(t.said) > 0 {
-		t.nudge() // what was typed ahead waits for Read
+		t.nudge() // Read can return what was typed ahead
 	}
 	t.show(t.o.Paint.Dim("  → ") + t.o.Paint.Bold(label) + "\n")
 	return answer, err

@@ -1,12 +1,11 @@
-// Package screen is a conversation's terminal: a line editor, Markdown that
-// streams in, a line that says what goes on, and questions. It knows nothing
-// of sessions and models.
+// Package screen is the terminal of a conversation: a line editor, streamed
+// Markdown, a status line, and questions. It does not depend on sessions or models.
 //
-// [Open] gives one for a person at a terminal. What is said stays in the
-// terminal's scrollback, as if it had been printed; only the last lines, where
-// a person types, are drawn anew. [Plain] gives one for a pipe, or a terminal
-// that obeys no escape sequences: lines in, plain text out.
+// [Open] returns a screen for a person at a terminal. The conversation stays in the
+// terminal's scrollback, as if it had been printed; only the last lines, where the
+// person types, are redrawn. [Plain] returns one for a pipe, or for a terminal
+// without escape sequences: it reads lines and writes plain text.
 //
-// What is handed to Say is nobody's text, and cleaned here; for what is printed
-// its caller vouches.
+// Text passed to Say is untrusted and is cleaned here; the caller of Print must
+// pass clean text.
 package screen

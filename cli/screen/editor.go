@@ -7,31 +7,31 @@ import (
 	"github.com/charmbracelet/x/ansi"
 )
 
-// An editor is the text that a person is typing, and where the cursor stands.
+// An editor is the text that a person is typing, and the position of the cursor.
 // Its zero value is empty.
 type editor struct {
 	text string
-	at   int    // byte before which the cursor stands, at the edge of a character
-	cut  string // what was cut last, for yank
+	at   int    // byte offset of the cursor, at the edge of a character
+	cut  string // last text cut, for yank
 }
 
-// set makes text what is being typed, with the cursor at its end.
+// set sets the text, with the cursor at its end.
 func (e *editor) set(text string) { e.text, e.at = text, len(text) }
 
-// insert puts s where the cursor stands.
+// insert inserts s at the cursor.
 func (e *editor) insert(s string) {
 	e.text = e.text[:e.at] + s + e.text[e.at:]
 	e.at += len(s)
 }
 
-// replace puts s in place of what stands from byte from to the cursor.
+// replace replaces the text from byte from to the cursor with s.
 func (e *editor) replace(from int, s string) {
 	e.text = e.text[:from] + s + e.text[e.at:]
 	e.at = from + len(s)
 }
 
-// next returns where the character at byte i ends: letters with their accents,
-// emoji of several parts and the like are one.
+// next returns where the character at byte i ends. A letter with its accents, or an
+// emoji of several parts, is one character.
 func (e *editor) next(i int) int {
 	if i >= len(e.text) {
 		return i
@@ -69,8 +69,8 @@ func (e *editor) lineEnd(i int) int {
 	return len(e.text)
 }
 
-// wordLeft returns where the word before the cursor begins, wordRight where
-// the one after it ends.
+// wordLeft returns where the word before the cursor begins, wordRight where the one
+// after it ends.
 func (e *editor) wordLeft() int {
 	i := e.at
 	for i > 0 && !wordAt(e.text[e.before(i):]) {
@@ -100,12 +100,12 @@ func wordAt(s string) bool {
 	return false
 }
 
-// remove takes out what stands between bytes from and to.
+// remove removes the text between bytes from and to.
 func (e *editor) remove(from, to int) {
 	e.text, e.at = e.text[:from]+e.text[to:], from
 }
 
-// kill is remove for more than a character: yank brings it back.
+// kill is remove, but keeps the text for yank.
 func (e *editor) kill(from, to int) {
 	if from < to {
 		e.cut = e.text[from:to]
@@ -113,8 +113,8 @@ func (e *editor) kill(from, to int) {
 	}
 }
 
-// up goes a line up, as far to the right as it was, and reports whether there
-// is one; down goes down.
+// up moves the cursor a line up, in the same column, and reports whether there is
+// such a line; down moves it down.
 func (e *editor) up() bool {
 	start := e.lineStart(e.at)
 	if start == 0 {
@@ -133,8 +133,8 @@ func (e *editor) down() bool {
 	return true
 }
 
-// column returns the byte of the line from start to end that stands in column
-// col, or its end.
+// column returns the byte offset of column col in the line from start to end, or
+// the line's end.
 func (e *editor) column(start, end, col int) int {
 	i := start
 	for i < end && ansi.StringWidth(e.text[start:i]) < col {

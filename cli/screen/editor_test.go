@@ -10,7 +10,7 @@ import (
 	"pgregory.net/rapid"
 )
 
-// at returns an editor with the cursor where | stands in text.
+// at returns an editor with text without its |, and the cursor there.
 func at(text string) editor {
 	before, after, _ := strings.Cut(text, "|")
 	return editor{text: before + after, at: len(before)}
@@ -23,7 +23,7 @@ func TestKeysEditAsInAShell(t *testing.T) {
 		{"ab|c", "left", "a|bc"},
 		{"|abc", "left", "|abc"},
 		{"ab|c", "right", "abc|"},
-		{"e\u0301|x", "left", "|e\u0301x"}, // an accent of its own
+		{"e\u0301|x", "left", "|e\u0301x"}, // a combining accent
 		{"x|👩‍👩‍👧y", "right", "x👩‍👩‍👧|y"},
 		{"x👩‍👩‍👧|", "backspace", "x|"},
 		{"東京|", "backspace", "東|"},

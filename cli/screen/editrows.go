@@ -6,8 +6,8 @@ import (
 	"github.com/charmbracelet/x/ansi"
 )
 
-// rows lays the text out in rows of at most width columns and says in which of
-// them, and in which column, the cursor stands. A tab is shown as four spaces.
+// rows lays the text out in rows of at most width columns and returns the row and
+// column of the cursor. A tab is shown as four spaces.
 func (e *editor) rows(width int) (rows []string, row, col int) {
 	width = max(width, 2)
 	var line strings.Builder
@@ -48,7 +48,7 @@ func (e *editor) rows(width int) (rows []string, row, col int) {
 	return rows, row, col
 }
 
-// part returns at most high of rows, those around row, and where row is among
+// part returns at most high of rows, those around row, and the index of row among
 // them.
 func part(rows []string, row, high int) ([]string, int) {
 	if len(rows) <= high {

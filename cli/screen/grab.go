@@ -2,8 +2,8 @@ package screen
 
 import uv "github.com/charmbracelet/ultraviolet"
 
-// Keys lets the caller have what is pressed from now on, up to release: the
-// bytes of the text, and 3 for Ctrl-C. What nobody receives is lost.
+// Keys gives the caller all keys pressed until release is called: the bytes of
+// their text, and 3 for Ctrl-C. Keys are dropped if nobody receives them in time.
 func (t *Terminal) Keys() (keys <-chan byte, release func()) {
 	t.mu.Lock()
 	defer t.mu.Unlock()
@@ -16,7 +16,7 @@ func (t *Terminal) Keys() (keys <-chan byte, release func()) {
 	}
 }
 
-// hand gives a key to who has grabbed the keys.
+// hand passes a key to the caller of Keys.
 func (t *Terminal) hand(key uv.Key, name string) {
 	text := key.Text
 	if name == "ctrl+c" {

@@ -12,19 +12,18 @@ import (
 	"strings"
 )
 
-// maxHistory is how much of a history is read, in bytes from its end.
+// maxHistory is how much of a history file is read, in bytes from its end.
 const maxHistory = 512 << 10
 
-// A History is what a person has typed before, the oldest first. The file has
-// a JSON string a line; several programs may add to it at the same time.
+// A History is what a person has typed before, the oldest first. The file has one
+// JSON string per line; several programs may append to it at the same time.
 type History struct {
-	path  string // "" for none
+	path  string // "" if it is not stored
 	lines []string
 }
 
-// OpenHistory reads the history at path, which need not be there; with "" it
-// is only for as long as the program runs. Damaged lines are left out. Errors
-// are the disk's.
+// OpenHistory reads the history at path, which need not exist; with "", it is only
+// kept in memory. Damaged lines are left out. Errors are the disk's.
 func OpenHistory(path string) (*History, error) {
 	h := &History{path: path}
 	if path == "" {
@@ -67,13 +66,13 @@ func tail(path string, n int64) ([]byte, error) {
 	return b, err
 }
 
-// remember puts text last; an older one that is the same goes.
+// remember adds text at the end, and removes an older line with the same text.
 func (h *History) remember(text string) {
 	h.lines = append(slices.DeleteFunc(h.lines, func(s string) bool { return s == text }), text)
 }
 
-// Add puts text last, in the file too, which only its owner may read. Errors
-// are the disk's; the text is remembered all the same.
+// Add adds text at the end, also in the file, which only its owner may read. Errors
+// are the disk's; the text is remembered in any case.
 func (h *History) Add(text string) error {
 	if strings.TrimSpace(text) == "" {
 		return nil
@@ -100,14 +99,14 @@ func (h *History) Add(text string) error {
 // A recall walks through a history.
 type recall struct {
 	h     *History
-	at    int    // line that is shown; len(h.lines) for what is being typed
-	typed string // before the walk began
+	at    int    // line that is shown; len(h.lines) for the text being typed
+	typed string // the text when the walk began
 }
 
 func newRecall(h *History) recall { return recall{h: h, at: len(h.lines)} }
 
-// older returns the line before the one that is shown; text is what stands in
-// the editor.
+// older returns the line before the one that is shown; text is the text in the
+// editor.
 func (r *recall) older(text string) (string, bool) {
 	if r.at == 0 || r.at > len(r.h.lines) {
 		return "", false
@@ -119,8 +118,8 @@ func (r *recall) older(text string) (string, bool) {
 	return r.h.lines[r.at], true
 }
 
-// newer returns the line after the one that is shown, at the end what was
-// being typed.
+// newer returns the line after the one that is shown; after the last, the text that
+// was being typed.
 func (r *recall) newer() (string, bool) {
 	if r.at >= len(r.h.lines) {
 		return "", false
@@ -132,8 +131,7 @@ func (r *recall) newer() (string, bool) {
 	return r.h.lines[r.at], true
 }
 
-// find returns the newest line before the one that is shown that contains
-// part.
+// find returns the newest line with part in it, before the one that is shown.
 func (r *recall) find(part string) (string, bool) {
 	for i := r.at - 1; i >= 0; i-- {
 		if strings.Contains(r.h.lines[i], part) {

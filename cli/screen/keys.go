@@ -8,9 +8,9 @@ import (
 	"github.com/charmbracelet/x/ansi"
 )
 
-// event does what a key, a paste or a new size of the terminal asks for.
+// event handles a key, a paste or a new size of the terminal.
 func (t *Terminal) event(e uv.Event) {
-	var after func() // what must not be done under the lock
+	var after func() // to be called without the lock
 	t.mu.Lock()
 	switch e := e.(type) {
 	case uv.KeyPressEvent:
@@ -32,7 +32,7 @@ func (t *Terminal) event(e uv.Event) {
 	}
 }
 
-// typed puts text where the cursor stands.
+// typed inserts text at the cursor.
 func (t *Terminal) typed(text string) {
 	t.list = list{}
 	if t.search != nil {
@@ -43,7 +43,7 @@ func (t *Terminal) typed(text string) {
 	t.edit.insert(text)
 }
 
-// key does what key asks for.
+// key handles a key.
 func (t *Terminal) key(key uv.Key) (after func()) {
 	name := key.Keystroke()
 	if name != "ctrl+c" {
@@ -158,10 +158,10 @@ func (t *Terminal) newer() {
 	}
 }
 
-// again is how soon a second Ctrl-C must come to leave.
+// again is the time within which a second Ctrl-C leaves.
 const again = 3 * time.Second
 
-// interrupt is Ctrl-C: it stops what the person waits for, else empties the
+// interrupt handles Ctrl-C: it stops what the person waits for, else clears the
 // line; a second one leaves.
 func (t *Terminal) interrupt() {
 	now := t.o.Now()
@@ -182,16 +182,16 @@ func (t *Terminal) interrupt() {
 	}
 }
 
-// forget takes back that Ctrl-C was pressed, and what is said about it.
+// forget forgets that Ctrl-C was pressed, and removes the notice about it.
 func (t *Terminal) forget() { t.warned, t.notice = time.Time{}, "" }
 
-// clear empties the terminal; the scrollback stays.
+// clear clears the terminal but not the scrollback.
 func (t *Terminal) clear() {
 	t.write(strings.Repeat("\r\n", t.height) + ansi.EraseEntireScreen + ansi.CursorHomePosition)
 	t.paint.live, t.paint.row, t.paint.col = nil, 0, 0
 }
 
-// suspend gives the terminal to the shell until the person comes back.
+// suspend returns to the shell until the person resumes the program.
 func (t *Terminal) suspend() {
 	t.mu.Lock()
 	defer t.mu.Unlock()

@@ -9,11 +9,11 @@ import (
 	"github.com/skein-dev/skein/render"
 )
 
-// A list is the words that Tab offers. Its zero value offers nothing.
+// A list is the completions that Tab offers. Its zero value offers none.
 type list struct {
 	words []Word
-	from  int // byte of the text that they stand at
-	at    int // word that stands in the text; -1 for none yet
+	from  int // byte offset in the text at which the words are inserted
+	at    int // index of the word inserted; -1 for none yet
 }
 
 // listed is how many words are shown at once.
@@ -50,8 +50,8 @@ func (l *list) lines(p prose.Paint, width int) (lines []string) {
 	return lines
 }
 
-// complete does what Tab does: what all words have in common is typed; then
-// one after the other, by step.
+// complete handles Tab: it inserts what all words have in common; then it goes
+// through the words, by step.
 func (t *Terminal) complete(step int) {
 	if len(t.list.words) > 0 {
 		n := len(t.list.words)
@@ -62,7 +62,7 @@ func (t *Terminal) complete(step int) {
 		t.edit.replace(t.list.from, t.list.words[t.list.at].Text)
 		return
 	}
-	if t.o.Complete == nil || !t.reading { // it may look at what the reader works on
+	if t.o.Complete == nil || !t.reading { // Complete may use data of the caller of Read
 		return
 	}
 	c := t.o.Complete(t.edit.text, t.edit.at)
@@ -82,7 +82,7 @@ func (t *Terminal) complete(step int) {
 	t.list = list{words: c.Words, from: c.From, at: -1}
 }
 
-// common returns what all words begin with.
+// common returns the common prefix of words.
 func common(words []Word) string {
 	all := words[0].Text
 	for _, w := range words[1:] {

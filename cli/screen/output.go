@@ -6,8 +6,8 @@ import (
 	"github.com/skein-dev/skein/cli/prose"
 )
 
-// Print implements [Screen]. While an answer comes, it stands above what of
-// that is not sure yet.
+// Print implements [Screen]. While an answer arrives, text is printed above the
+// lines that may still change.
 func (t *Terminal) Print(text string) {
 	t.mu.Lock()
 	defer t.mu.Unlock()
@@ -37,7 +37,7 @@ func (t *Terminal) Said() {
 	t.show("")
 }
 
-// flush prints what is left of an answer.
+// flush prints the rest of an answer.
 func (t *Terminal) flush() {
 	if t.stream == nil {
 		return

@@ -7,26 +7,24 @@ import (
 	"github.com/charmbracelet/x/ansi"
 )
 
-// A painter draws the last lines of a terminal anew, and prints what stays
-// above them.
+// A painter redraws the last lines of a terminal, and prints text above them.
 type painter struct {
 	w     io.Writer
 	width int
-	live  []string // lines that are drawn
-	row   int      // of them that the cursor is in
-	col   int      // its column
+	live  []string // lines drawn
+	row   int      // row of the cursor among them
+	col   int      // column of the cursor
 }
 
-// A frame is what the last lines are to be.
+// A frame is the new content of the last lines.
 type frame struct {
 	lines    []string // each without line feeds and narrower than the terminal
-	row, col int      // where the cursor stands
-	hide     bool     // it is not shown
+	row, col int      // position of the cursor
+	hide     bool     // hide the cursor
 }
 
-// above returns how many rows of the terminal there are from the first live
-// line to the cursor. A terminal that became narrower has broken lines that
-// were wider.
+// above returns how many rows of the terminal there are from the first live line to
+// the cursor. A terminal that became narrower has wrapped lines that were wider.
 func (p *painter) above() (rows int) {
 	for _, l := range p.live[:min(p.row, len(p.live))] {
 		rows += max((ansi.StringWidth(l)+p.width-1)/p.width, 1)

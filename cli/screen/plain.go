@@ -19,18 +19,18 @@ type Streams struct {
 	In     io.Reader
 	Out    io.Writer // answers, and what is printed
 	Err    io.Writer // notes and questions
-	Prompt string    // written to Err before each Read; "" for none
+	Prompt string    // written to Err before each Read; may be ""
 }
 
 // A Pipe is a Screen without a terminal. Make one with [Plain].
 type Pipe struct {
 	s       Streams
 	in      *bufio.Reader
-	pending chan line // of a line that nobody waited for any more; nil for none
+	pending chan line // receives a line whose reader stopped waiting; nil if there is none
 
 	mu   sync.Mutex
-	line string // of an answer: the last line, as far as it has come
-	err  error  // of Out
+	line string // the incomplete last line of an answer
+	err  error  // from writing to Out
 }
 
 type line struct {
@@ -38,9 +38,9 @@ type line struct {
 	err  error
 }
 
-// Plain returns a Screen that reads lines and writes text without escape
-// codes. A line that ends in a backslash goes on in the next one. A question
-// is answered by the next line.
+// Plain returns a Screen that reads lines and writes text without escape sequences.
+// A line that ends in a backslash continues in the next one. The answer to a
+// question is the next line.
 func Plain(s Streams) *Pipe { return &Pipe{s: s, in: bufio.NewReader(s.In)} }
 
 // Read implements [Screen].
@@ -65,7 +65,7 @@ func (p *Pipe) Read(ctx context.Context) (string, error) {
 	}
 }
 
-// next returns the next line. At the end of the input comes io.EOF.
+// next returns the next line. At the end of the input the error is io.EOF.
 func (p *Pipe) next(ctx context.Context) (string, error) {
 	p.mu.Lock()
 	err := p.err
@@ -109,15 +109,15 @@ func (p *Pipe) Note(text string) {
 	fmt.Fprintln(p.s.Err, ansi.Strip(strings.TrimRight(text, "\n")))
 }
 
-// write writes to Out; what goes wrong is kept for Read.
+// write writes to Out; it keeps an error for Read.
 func (p *Pipe) write(text string) {
 	if _, err := io.WriteString(p.s.Out, ansi.Strip(text)); err != nil && p.err == nil {
 		p.err = err
 	}
 }
 
-// Say implements [Screen]. Lines come when they are complete: a piece may end
-// in the middle of something that a terminal obeys.
+// Say implements [Screen]. Only complete lines are written: a piece may end in the
+// middle of an escape sequence.
 func (p *Pipe) Say(piece string) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
@@ -135,7 +135,7 @@ func (p *Pipe) Said() {
 	p.flush()
 }
 
-// flush writes what is left of an answer.
+// flush writes the rest of an answer.
 func (p *Pipe) flush() {
 	if p.line != "" {
 		p.write(render.Clean(p.line) + "\n")
@@ -143,10 +143,10 @@ func (p *Pipe) flush() {
 	}
 }
 
-// Begin implements [Screen]. A pipe has no key that stops.
+// Begin implements [Screen]. It ignores stop: a pipe has no keys.
 func (p *Pipe) Begin(func()) {}
 
-// Work implements [Screen]. It says nothing: there is nobody who waits.
+// Work implements [Screen]. It does nothing: nobody is watching.
 func (p *Pipe) Work(Work) {}
 
 // End implements [Screen].
@@ -155,7 +155,7 @@ func (p *Pipe) End() (left bool) {
 	return false
 }
 
-// Ask implements [Screen]. What is none of the choices is asked again.
+// Ask implements [Screen]. It asks again until the answer is one of the choices.
 func (p *Pipe) Ask(ctx context.Context, q Question) (string, error) {
 	for {
 		var labels []string

@@ -45,7 +45,7 @@ func (t *Terminal) entered() (text string, err error, ok bool) {
 	return text, err, true
 }
 
-// echo returns what a person has said, as it stays on the screen.
+// echo formats what a person has said for the scrollback.
 func (t *Terminal) echo(text string) string {
 	if text == "" {
 		return ""
@@ -61,7 +61,7 @@ func (t *Terminal) echo(text string) string {
 	return strings.Join(lines, "\n") + "\n"
 }
 
-// enter takes what is typed as said.
+// enter takes the text in the editor as entered.
 func (t *Terminal) enter() {
 	text := strings.TrimSpace(t.edit.text)
 	if text == "" {

@@ -11,18 +11,17 @@ import (
 // ErrLeft says that the person has left: by Ctrl-D, or by Ctrl-C twice.
 var ErrLeft = errors.New("the person has left")
 
-// A Screen is where a conversation takes place. Its methods may be called by
-// several goroutines; they never wait for the person, but Read and Ask.
+// A Screen is where a conversation takes place. Its methods are safe for concurrent
+// use; only Read and Ask wait for the person.
 type Screen interface {
-	// Read returns what the person says next, without space around it; never
-	// "". The error is [ErrLeft], that of ctx, or the terminal's; at the end
-	// of a pipe io.EOF.
+	// Read returns what the person says next, without space around it; never "". The
+	// error is [ErrLeft], that of ctx, or the terminal's; at the end of a pipe io.EOF.
 	Read(ctx context.Context) (string, error)
 
-	// Print shows text, which may have colours, on lines of its own.
+	// Print shows text, which may contain colors, on lines of its own.
 	Print(text string)
 
-	// Note is Print for what is no answer: through a pipe it goes elsewhere.
+	// Note is Print for text that is not an answer: a [Pipe] writes it to Streams.Err.
 	Note(text string)
 
 	// Say shows the next piece of an answer in Markdown.
@@ -31,8 +30,8 @@ type Screen interface {
 	// Said ends the answer.
 	Said()
 
-	// Begin says that the person waits from now on. When they want it to
-	// stop, stop is called, once. What goes on is told by Work.
+	// Begin says that the person waits from now on. If they want to stop the work, stop
+	// is called once. Work says what is going on.
 	Begin(stop func())
 
 	// Work says what the person waits for.
@@ -42,62 +41,62 @@ type Screen interface {
 	// they want to leave.
 	End() (left bool)
 
-	// Ask puts a question. The answer is the Value of one of its choices.
-	// Errors are those of Read.
+	// Ask asks a question. It returns the Value of one of the choices. Errors are those
+	// of Read.
 	Ask(ctx context.Context, q Question) (string, error)
 
-	// Prefill puts text where the person types.
+	// Prefill puts text into the editor.
 	Prefill(text string)
 
-	// Close gives the terminal back as it was. Errors are the terminal's.
+	// Close restores the terminal. Errors are the terminal's.
 	Close() error
 }
 
 // Work is what a person waits for.
 type Work struct {
 	Doing  string // such as: thinking, or what a tool does
-	Detail string // the newest line of what comes of it; "" for none
-	Tokens int64  // that have come so far; 0 if not known
+	Detail string // the newest line of its output; may be ""
+	Tokens int64  // received so far; 0 if not known
 }
 
 // A Question is something that only the person can decide.
 type Question struct {
-	Text    string // what is asked; may have several lines, and colours
+	Text    string // may have several lines, and colors
 	Choices []Choice
 }
 
 // A Choice is an answer to a Question.
 type Choice struct {
-	Key   rune   // that chooses it
+	Key   rune   // the key that chooses it
 	Label string // such as: yes, always in this project
 	Value string // never ""
 }
 
-// A Completion is what the word before the cursor may become.
+// A Completion is the possible completions of the word before the cursor.
 type Completion struct {
-	From  int // byte of the text where that word begins
+	From  int // byte offset at which that word begins
 	Words []Word
 }
 
-// A Word is one thing that a word may become.
+// A Word is one completion.
 type Word struct {
-	Text  string // in place of the word
-	About string // what it is; "" if that is clear
+	Text  string // replaces the word
+	About string // its description; may be ""
 }
 
-// Options say how to open a Screen. Its zero value will do.
+// Options are the settings of a Screen. The zero value is ready to use.
 type Options struct {
 	Paint   prose.Paint
 	History *History // nil for none
 
-	// Complete returns what may stand before byte at of text. It is called
-	// while Read waits, and must not use the Screen. Nil: nothing.
+	// Complete returns the completions at byte at of text. It is called while Read
+	// waits, and must not use the Screen. It may be nil.
 	Complete func(text string, at int) Completion
 
-	// Open is called when the person wants to see the whole of what was cut
-	// short (Ctrl-O), and prints it; by another goroutine, but not before the
-	// first Read. Nil: nothing was.
+	// Open is called when the person wants to see in full what was cut short (Ctrl-O),
+	// and prints it. It is called by another goroutine, but not before the first Read.
+	// It may be nil.
 	Open func()
 
-	Now func() time.Time // nil is time.Now
+	Now func() time.Time // nil means time.Now
 }

@@ -8,8 +8,8 @@ import (
 	"github.com/charmbracelet/x/ansi"
 )
 
-// A fakeScreen is a terminal of one width that never scrolls, and understands
-// what a painter writes.
+// A fakeScreen is a terminal of one width that never scrolls, and interprets what a
+// painter writes.
 type fakeScreen struct {
 	width    int
 	lines    []string
@@ -71,7 +71,7 @@ func (s *fakeScreen) obey(args string, what byte) {
 	}
 }
 
-// reflow breaks the lines anew, as a terminal does that becomes narrower.
+// reflow wraps the lines again, as a terminal does that becomes narrower.
 func (s *fakeScreen) reflow(width int) {
 	var lines []string
 	row, col := 0, s.col

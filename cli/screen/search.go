@@ -2,13 +2,13 @@ package screen
 
 import "unicode/utf8"
 
-// A search is for what was typed before.
+// A search looks for what was typed before.
 type search struct {
-	part   string // that it contains
-	before string // what was being typed
+	part   string // the text to find
+	before string // what was being typed before the search
 }
 
-// seek shows the newest line that the search finds.
+// seek shows the newest line that matches.
 func (t *Terminal) seek() {
 	t.recall.at = len(t.o.History.lines)
 	if text, ok := t.recall.find(t.search.part); ok && t.search.part != "" {
@@ -16,8 +16,8 @@ func (t *Terminal) seek() {
 	}
 }
 
-// searchKey does what a key means while one searches. It reports false if the
-// key ends the search and still is to do what it always does.
+// searchKey handles a key during a search. It returns false if the key ends the
+// search and is to be handled as usual.
 func (t *Terminal) searchKey(name string) bool {
 	s := t.search
 	switch name {
@@ -36,7 +36,7 @@ func (t *Terminal) searchKey(name string) bool {
 		t.search = nil
 	default:
 		if utf8.RuneCountInString(name) == 1 || name == "space" {
-			return false // goes to typed
+			return false // handled by typed
 		}
 		t.search = nil
 		return false

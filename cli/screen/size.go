@@ -2,29 +2,29 @@ package screen
 
 import "github.com/skein-dev/skein/cli/prose"
 
-// Width returns how many columns the terminal has.
+// Width returns the width of the terminal in columns.
 func (t *Terminal) Width() int {
 	t.mu.Lock()
 	defer t.mu.Unlock()
 	return t.paint.width
 }
 
-// measure draws anew after the terminal has said that it has another size.
+// measure redraws after the terminal has reported a new size.
 func (t *Terminal) measure() {
 	t.mu.Lock()
 	defer t.mu.Unlock()
 	t.show("")
 }
 
-// fit takes over the terminal's size. It may have changed before it says so, and
-// what is drawn by the old one stays behind.
+// fit adopts the terminal's size. The size may change before the terminal reports
+// it, and lines drawn for the old size would leave remains.
 func (t *Terminal) fit() {
 	if t.console == nil {
 		return
 	}
 	width, height, err := t.console.GetSize()
 	if err != nil || width == t.paint.width && height == t.height {
-		return // the old size will do
+		return // keep the old size
 	}
 	t.resize(width, height)
 }

@@ -8,7 +8,7 @@ import (
 	"github.com/charmbracelet/x/ansi"
 )
 
-// resized is a console that has become as wide as this.
+// A resized is a console that has been resized to this width.
 type resized struct {
 	uv.Console
 	width int
@@ -17,8 +17,8 @@ type resized struct {
 // GetSize implements [uv.Console].
 func (r resized) GetSize() (width, height int, err error) { return r.width, 20, nil }
 
-// A terminal breaks its lines before the program hears of it: what is drawn in
-// between must not count them as they were.
+// A terminal wraps its lines before the program learns of the new size: drawing
+// before that must count the lines as they are now.
 func TestADrawGoesByTheSizeThatTheTerminalHasNow(t *testing.T) {
 	term, out := newTerminal(Options{})
 	press(term, strings.Repeat("wide ", 10)) // one row of 60 columns

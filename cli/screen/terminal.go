@@ -23,32 +23,32 @@ type Terminal struct {
 	input   cancelreader.CancelReader
 	done    chan struct{}  // closed by Close
 	ended   sync.WaitGroup // the goroutines that read and tick
-	wake    chan struct{}  // something to Read, or an answer, is there
+	wake    chan struct{}  // signals Read and Ask that there is something to return
 
 	mu      sync.Mutex
 	paint   painter
 	height  int
-	err     error // of the terminal
+	err     error // from the terminal
 	edit    editor
 	recall  recall
 	list    list // of completions
 	search  *search
-	reading bool      // Read waits
-	ready   bool      // Read was called: the caller is there
-	said    []string  // that were entered and not read yet
+	reading bool      // Read is waiting
+	ready   bool      // Read has been called, so the caller is ready
+	said    []string  // entered but not read yet
 	left    bool      // the person wants to leave
-	warned  time.Time // when Ctrl-C was pressed: soon again, it leaves
-	notice  string    // for the person, until the next key
-	stop    func()    // nil if the person does not wait
+	warned  time.Time // when Ctrl-C was last pressed; pressed again soon, it leaves
+	notice  string    // shown until the next key
+	stop    func()    // nil if the person is not waiting
 	work    Work
-	since   time.Time // that they wait
+	since   time.Time // when they began to wait
 	stream  *prose.Stream
 	asked   *asked
-	grabbed chan byte // gets the keys; nil if nobody has grabbed them
+	grabbed chan byte // receives the keys; nil if Keys is not in use
 }
 
-// Open makes the terminal of in and out a Screen. Close must be called.
-// Errors are the terminal's.
+// Open makes a Screen of the terminal of in and out. Close must be called. Errors
+// are the terminal's.
 func Open(in, out *os.File, o Options) (_ *Terminal, err error) {
 	defer skein.Wrapf(&err, "screen: open the terminal")
 	if o.Now == nil {
@@ -75,7 +75,7 @@ func Open(in, out *os.File, o Options) (_ *Terminal, err error) {
 	return t, nil
 }
 
-// start begins to read keys and to follow the terminal's size.
+// start begins to read keys and to track the terminal's size.
 func (t *Terminal) start() {
 	events := make(chan uv.Event, 64)
 	ctx, cancel := context.WithCancel(context.Background())
@@ -96,7 +96,7 @@ func (t *Terminal) start() {
 			select {
 			case <-t.done:
 				cancel()
-				for range events { // until the reader has ended
+				for range events { // until the reader ends
 				}
 				return
 			case e, ok := <-events:
@@ -129,14 +129,14 @@ func (t *Terminal) Close() (err error) {
 	return errors.Join(t.err, t.input.Close(), t.console.Restore())
 }
 
-// write sends bytes to the terminal. An error is kept for Read.
+// write writes to the terminal. It keeps an error for Read.
 func (t *Terminal) write(s string) {
 	if _, err := t.console.Write([]byte(s)); err != nil && t.err == nil {
 		t.err = err
 	}
 }
 
-// show prints text, which ends its lines itself, and draws the last lines anew.
+// show prints text, line feeds included, and redraws the last lines.
 func (t *Terminal) show(text string) {
 	t.fit()
 	if err := t.paint.draw(text, t.frame()); err != nil && t.err == nil {
@@ -152,14 +152,14 @@ func (t *Terminal) fail(err error) {
 	}
 }
 
-// hangUp ends the conversation with a terminal that is gone.
+// hangUp ends the conversation when the terminal is gone.
 func (t *Terminal) hangUp() {
 	t.mu.Lock()
 	defer t.mu.Unlock()
 	t.leave()
 }
 
-// leave lets the person go: Read says so, and what they wait for stops.
+// leave makes Read return ErrLeft, and stops what the person waits for.
 func (t *Terminal) leave() {
 	t.left = true
 	t.halt()

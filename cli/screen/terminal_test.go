@@ -86,12 +86,12 @@ func TestCtrlCEmptiesStopsAndSoonAgainLeaves(t *testing.T) {
 	if left := term.End(); left {
 		t.Fatal("End says that the person left")
 	}
-	now = now.Add(again + time.Second) // a later one does not count as the second
+	now = now.Add(again + time.Second) // too late to count as the second
 	press(term, "ctrl+c")
 	if term.left {
 		t.Fatal("a ctrl+c much later left")
 	}
-	press(term, "x", "ctrl+c", "ctrl+c") // nor does one after something else
+	press(term, "x", "ctrl+c", "ctrl+c") // nor does one after another key
 	if term.left {
 		t.Fatal("a ctrl+c that emptied the line counted")
 	}

@@ -10,15 +10,16 @@ import (
 	"github.com/skein-dev/skein/render"
 )
 
-// prompt stands before what a person types, and what they said.
+// prompt is shown before what a person types, and before what they said.
 const prompt = "❯ "
 
-// visible returns typed text as it may be shown, in as many characters.
+// visible returns typed text as it may be shown, with the same number of
+// characters.
 func visible(text string) string { return render.Clean(text) }
 
-// frame works out the last lines of the screen.
+// frame returns the last lines of the screen.
 func (t *Terminal) frame() (f frame) {
-	var below []string // what stands under the answer that is coming
+	var below []string // what is below the answer that is arriving
 	if t.stop != nil && t.asked == nil {
 		below = append(below, t.working()...)
 	}
@@ -46,14 +47,14 @@ func (t *Terminal) frame() (f frame) {
 	if f.hide {
 		f.row, f.col = max(len(f.lines)-1, 0), 0
 	}
-	if over := len(f.lines) - t.height; over > 0 { // the terminal is very low
+	if over := len(f.lines) - t.height; over > 0 { // the terminal has few lines
 		f.lines, f.row = f.lines[over:], max(f.row-over, 0)
 	}
 	return f
 }
 
-// coming returns the lines of an answer that may still change, the last of
-// them if there is little room, and a blank one.
+// coming returns the lines of an answer that may still change, only the last if
+// there is little room, and a blank line.
 func (t *Terminal) coming(room int) []string {
 	if t.stream == nil || room < 2 {
 		return nil
@@ -68,8 +69,7 @@ func (t *Terminal) coming(room int) []string {
 	return append(lines[max(len(lines)-room+1, 0):], "")
 }
 
-// working returns the line that says what goes on, and the newest that came of
-// it.
+// working returns the status line and the newest line of output.
 func (t *Terminal) working() []string {
 	p, waited := t.o.Paint, t.o.Now().Sub(t.since)
 	about := []string{duration(waited)}
@@ -92,13 +92,13 @@ func (t *Terminal) working() []string {
 	return lines
 }
 
-// spinner returns a sign that turns.
+// spinner returns the sign that a spinner shows after d.
 func spinner(d time.Duration) string {
 	signs := []rune("⠋⠙⠹⠸⠼⠴⠦⠧⠇⠏")
 	return string(signs[int(max(d, 0)/(100*time.Millisecond))%len(signs)])
 }
 
-// duration returns d in whole seconds, for people.
+// duration formats d in whole seconds, for people.
 func duration(d time.Duration) string {
 	s := int(d / time.Second)
 	if s < 60 {
@@ -107,7 +107,7 @@ func duration(d time.Duration) string {
 	return fmt.Sprintf("%dm%02ds", s/60, s%60)
 }
 
-// count returns n with as many digits as one can take in.
+// count formats n with few digits.
 func count(n int64) string {
 	switch {
 	case n < 1000:
@@ -118,7 +118,7 @@ func count(n int64) string {
 	return fmt.Sprintf("%dk", n/1000)
 }
 
-// editor returns the rows of what is being typed, and where the cursor is.
+// editor returns the rows of the text being typed, and the position of the cursor.
 func (t *Terminal) editor() (rows []string, row, col int) {
 	sign, text := prompt, &t.edit
 	if t.search != nil {

@@ -31,7 +31,7 @@ func (t *Terminal) End() (left bool) {
 	return t.left
 }
 
-// tick draws what time changes.
+// tick redraws what changes with time.
 func (t *Terminal) tick() {
 	t.mu.Lock()
 	defer t.mu.Unlock()

@@ -4,5 +4,6 @@ package main
 
 import "syscall"
 
-// alone keeps a process out of the terminal's signals.
+// alone puts a process into its own session (setsid), where the terminal's signals
+// do not reach it.
 func alone() *syscall.SysProcAttr { return &syscall.SysProcAttr{Setsid: true} }

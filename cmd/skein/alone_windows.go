@@ -6,7 +6,7 @@ import (
 	"golang.org/x/sys/windows"
 )
 
-// alone keeps a process out of the console's signals.
+// alone shields a process from the console's signals.
 func alone() *syscall.SysProcAttr {
 	return &syscall.SysProcAttr{HideWindow: true, CreationFlags: windows.CREATE_NEW_PROCESS_GROUP | windows.DETACHED_PROCESS}
 }

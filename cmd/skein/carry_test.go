@@ -18,7 +18,7 @@ import (
 	"github.com/skein-dev/skein/store/sqlite"
 )
 
-// A machine is a home of skein, where commands are typed.
+// A machine is a home folder of skein, in which commands run.
 type machine struct {
 	*testing.T
 	home, work string
@@ -37,8 +37,8 @@ func newMachine(t *testing.T, env ...string) *machine {
 	return m
 }
 
-// command is a program that dies at a place, see asProgram; "1" for one that
-// does not.
+// command returns a program that dies at a place, see asProgram; with "1" it does
+// not.
 func (m *machine) command(dies string, args ...string) *exec.Cmd {
 	m.Helper()
 	self, err := os.Executable()
@@ -50,8 +50,8 @@ func (m *machine) command(dies string, args ...string) *exec.Cmd {
 	return cmd
 }
 
-// killed runs a command that is killed at a place, and reports whether it got
-// there.
+// killed runs a command that is killed at a place, and reports whether it got that
+// far.
 func (m *machine) killed(dies string, args ...string) bool {
 	m.Helper()
 	out, err := m.command(dies, args...).CombinedOutput()
@@ -61,7 +61,7 @@ func (m *machine) killed(dies string, args ...string) bool {
 	return err != nil
 }
 
-// does runs a command that must end well and returns what it prints.
+// does runs a command that must succeed and returns its output.
 func (m *machine) does(args ...string) string {
 	m.Helper()
 	out, err := m.command("1", args...).CombinedOutput()
@@ -71,7 +71,7 @@ func (m *machine) does(args ...string) string {
 	return string(out)
 }
 
-// furnish puts sessions into the machine's store.
+// furnish adds sessions to the machine's store.
 func (m *machine) furnish() {
 	m.Helper()
 	s, err := sqlite.Open(m.Context(), filepath.Join(m.home, "skein.db"), sqlite.Options{})
@@ -97,8 +97,8 @@ func (m *machine) furnish() {
 	}
 }
 
-// database returns the address of an empty database without the password, and
-// the variable that has it.
+// database returns the address of an empty database without its password, and the
+// environment variable with the password.
 func database(t *testing.T) (dsn, password string) {
 	t.Helper()
 	u, err := url.Parse(pgtest.DSN(t))
@@ -116,7 +116,7 @@ func TestAKilledConvertGoesOn(t *testing.T) {
 	m.furnish()
 	back := "sqlite:" + filepath.Join(m.home, "back.db")
 	for _, way := range [][]string{{"convert", "sqlite:" + filepath.Join(m.home, "skein.db"), dsn}, {"convert", dsn, back}} {
-		// Each goes on where the one before it was killed.
+		// Each resumes where the one before it was killed.
 		for _, dies := range []string{"before 1", "after 1", "after 2", "before 3", "after 3", "before 2", "after 1"} {
 			m.killed(dies, way...)
 		}
@@ -127,12 +127,12 @@ func TestAKilledConvertGoesOn(t *testing.T) {
 	}
 }
 
-// A server on a database that is killed in the midst of a push, and a pull that
-// is killed: the same commands go on, and nothing is lost or doubled.
+// A server on a database is killed during a push, and then a pull is killed: the
+// same commands resume, and nothing is lost or duplicated.
 func TestAKilledPushAndPullGoOn(t *testing.T) {
 	dsn, password := database(t)
 	host := newMachine(t, password, "SKEIN_STORE="+dsn)
-	said := strings.Fields(host.does("token", "add", "t", "--scope", "write,read:raw")) // that tables are made, then the token
+	said := strings.Fields(host.does("token", "add", "t", "--scope", "write,read:raw")) // create the tables, then the token
 	token := said[len(said)-1]
 	laptop, desk := newMachine(t, "SKEIN_TOKEN="+token), newMachine(t, "SKEIN_TOKEN="+token)
 	laptop.furnish()
@@ -152,7 +152,7 @@ func TestAKilledPushAndPullGoOn(t *testing.T) {
 		at := strings.TrimSpace(line)
 		if dies != "1" {
 			_ = laptop.command("1", "push", "--to", at).Run() // fails with its server
-			_ = cmd.Process.Kill()                            // it may not have come so far
+			_ = cmd.Process.Kill()                            // it may not have got that far
 			_ = cmd.Wait()
 			continue
 		}

@@ -6,8 +6,8 @@ import (
 	"golang.org/x/sys/windows"
 )
 
-// canColour makes the console of f understand ANSI sequences, and reports
-// whether it does: an old one shows them as they are.
+// canColour makes the console of f interpret ANSI sequences, and reports whether it
+// can: old consoles print them as text.
 func canColour(f *os.File) bool {
 	var mode uint32
 	h := windows.Handle(f.Fd())

@@ -18,13 +18,13 @@ import (
 	"github.com/skein-dev/skein/llm/llmtest"
 )
 
-// A maker is a provider, as a person names it.
+// A maker is a provider and the names by which it is configured.
 type maker struct {
 	model, key, base string
 	serve            func(testing.TB, ...llmtest.Reply) *llmtest.Server
 }
 
-// makers are one for each wire format.
+// makers returns one maker for each wire format.
 func makers() []maker {
 	return []maker{
 		{"anthropic:claude-x", "ANTHROPIC_API_KEY", "ANTHROPIC_BASE_URL", llmtest.Anthropic},
@@ -34,18 +34,18 @@ func makers() []maker {
 	}
 }
 
-// A desk is where a person types commands, each of which is a process, and
-// talks to a provider.
+// A desk is where a person runs commands, each in a process of its own, and talks
+// to a provider.
 type desk struct {
 	*testing.T
-	home   string // of skein
-	work   string // folder that the commands run in: a project named api
+	home   string // home folder of skein
+	work   string // working directory: a project named api
 	env    []string
 	model  string
 	server *llmtest.Server
 }
 
-// at runs test at the desk of each provider, which gives replies, then says
+// at runs test at a desk for each provider, which sends replies, and after those
 // "It is so.".
 func at(t *testing.T, replies []llmtest.Reply, test func(d *desk)) {
 	for _, m := range makers() {
@@ -76,7 +76,7 @@ func newDesk(t *testing.T, m maker, replies ...llmtest.Reply) *desk {
 	d.env = []string{
 		"PATH=" + os.Getenv("PATH"), "HOME=" + d.home, "SKEIN_HOME=" + d.home, "LC_ALL=C.UTF-8",
 		m.key + "=" + llmtest.Key, m.base + "=" + d.server.URL,
-		"GORACE=atexit_sleep_ms=0", // else each process of many waits a second at its end
+		"GORACE=atexit_sleep_ms=0", // else each process waits a second at its end
 	}
 	t.Cleanup(func() {
 		for i, r := range d.server.Requests() {
@@ -88,7 +88,7 @@ func newDesk(t *testing.T, m maker, replies ...llmtest.Reply) *desk {
 	return d
 }
 
-// A process is a command that runs, or has.
+// A process is a command that is running or has ended.
 type process struct {
 	d         *desk
 	cmd       *exec.Cmd
@@ -97,7 +97,7 @@ type process struct {
 	code      int // -1: it was killed
 }
 
-// start starts a command that dies at a place; of "1" it does not.
+// start starts a command that dies at a place; with "1" it does not.
 func (d *desk) start(dies string, args ...string) *process {
 	d.Helper()
 	self, err := os.Executable()
@@ -112,13 +112,13 @@ func (d *desk) launch(dies string, cmd *exec.Cmd) *process {
 	p := &process{d: d, cmd: cmd, ended: make(chan struct{})}
 	p.cmd.Dir, p.cmd.Env = d.work, append([]string{asProgram + "=" + dies}, d.env...)
 	p.cmd.Stdout, p.cmd.Stderr = &p.out, &p.errs
-	p.cmd.WaitDelay = time.Minute // what it started may have its output
+	p.cmd.WaitDelay = time.Minute // its children may hold its output open
 	if err := p.cmd.Start(); err != nil {
 		d.Fatal(err)
 	}
 	go func() {
 		defer close(p.ended)
-		_ = p.cmd.Wait() // it is asked for its exit code
+		_ = p.cmd.Wait() // the exit code is checked
 		p.code = p.cmd.ProcessState.ExitCode()
 	}()
 	d.Cleanup(func() {
@@ -146,8 +146,8 @@ func (p *process) signal(s syscall.Signal) {
 	}
 }
 
-// want wants the exit code of a process that has ended, and words on its
-// stdout and stderr.
+// want checks the exit code of a process that has ended, and that its stdout and
+// stderr contain the given text.
 func (p *process) want(code int, out string, errs ...string) *process {
 	p.d.Helper()
 	ok := p.code == code && strings.Contains(p.out.String(), out)
@@ -160,7 +160,7 @@ func (p *process) want(code int, out string, errs ...string) *process {
 	return p
 }
 
-// String tells all of a process that has ended.
+// String describes a process that has ended.
 func (p *process) String() string {
 	return fmt.Sprintf("skein %q ends with exit code %d, stdout:\n%s\nstderr:\n%s", p.cmd.Args[1:], p.code, &p.out, &p.errs)
 }
@@ -171,7 +171,7 @@ func (d *desk) types(args ...string) *process {
 	return d.start("1", args...).wait()
 }
 
-// whole wants doctor to find nothing wrong, but for a disk that is small.
+// whole checks that doctor finds nothing wrong, except a small disk.
 func (d *desk) whole() {
 	d.Helper()
 	p := d.types("doctor").want(0, "")
@@ -182,7 +182,7 @@ func (d *desk) whole() {
 	}
 }
 
-// asked waits until the provider was asked n times.
+// asked waits until the provider has received n requests.
 func (d *desk) asked(n int) {
 	d.Helper()
 	deadline := time.After(late)
@@ -197,7 +197,7 @@ func (d *desk) asked(n int) {
 	}
 }
 
-// effects returns how often the tool ran.
+// effects returns how many times the tool ran.
 func (d *desk) effects() int {
 	d.Helper()
 	b, err := os.ReadFile(filepath.Join(d.work, "effects"))
@@ -207,7 +207,8 @@ func (d *desk) effects() int {
 	return strings.Count(string(b), "ran\n")
 }
 
-// runs is an answer that has a command run, after which it has had an effect.
+// runs returns an answer that calls a tool to run a command, and then records an
+// effect.
 func runs(command string) llmtest.Reply {
 	input := skein.MustJSON(map[string]string{"command": "echo ran >> effects; " + command})
 	return llmtest.Calls(skein.Call{ID: "call_1", Name: "shell", Input: input})
@@ -216,11 +217,11 @@ func runs(command string) llmtest.Reply {
 // A gate is where a tool waits in the middle of its work.
 type gate struct {
 	d    *desk
-	here *os.File // gets a line when the tool is there
-	on   *os.File // a line lets it go on
+	here *os.File // receives a line when the tool is there
+	on   *os.File // a line lets the tool go on
 }
 
-// held is what a tool runs to stop at the gate.
+// held is the shell code with which a tool stops at the gate.
 const held = "echo > here; read x < on; "
 
 func (d *desk) gate() *gate {
@@ -235,7 +236,7 @@ func (d *desk) gate() *gate {
 		if *f, err = os.OpenFile(path, os.O_RDWR|syscall.O_NONBLOCK, 0); err != nil {
 			d.Fatal(err)
 		}
-		d.Cleanup(func() { _ = (*f).Close() }) // which also lets an orphan go
+		d.Cleanup(func() { _ = (*f).Close() }) // this also releases an orphaned tool
 	}
 	return g
 }

@@ -7,7 +7,7 @@ import (
 	"testing"
 )
 
-// Where a session's folder is gone, a person is asked, and goes on in theirs.
+// If a session's folder is gone, the person is asked, and can continue in their own.
 func TestAChatAsksWhereToGoOnWhenTheFolderIsGone(t *testing.T) {
 	p := newPane(t, 160, 40)
 	old := p.home + "/old"
@@ -36,6 +36,6 @@ func TestAChatAsksWhereToGoOnWhenTheFolderIsGone(t *testing.T) {
 	p.await(`^api$`)
 	p.leave()
 	p.clear()
-	p.chat("--key k --no-history") // it is asked once
+	p.chat("--key k --no-history") // asked only once
 	p.leave()
 }

@@ -15,12 +15,12 @@ import (
 	"github.com/skein-dev/skein/llm/llmtest"
 )
 
-// long is a command whose output does not get much smaller when it is packed.
+// long is a command whose output does not compress well.
 const long = "head -c 1500000 /dev/urandom | od -An -v -tx1"
 
 const roomless = "make room on the disk"
 
-// The files may not become longer than so much in the middle of a turn.
+// A limit on the size of files is reached in the middle of a turn.
 func TestARunWhoseFilesMayNotGrowLosesNothing(t *testing.T) {
 	at(t, []llmtest.Reply{llmtest.Says("Well."), runs(long)}, func(d *desk) {
 		d.types("run", "--key", "k", "--model", d.model, "so", "far").want(0, "")
@@ -48,8 +48,8 @@ func TestARunWhoseDiskFillsLosesNothing(t *testing.T) {
 		}
 		g.open()
 		p.wait().want(1, "", roomless)
-		d.types("show", "k").want(0, "so far")                    // reading goes on
-		if p := d.types("resume", "k", "one more"); p.code != 0 { // a short one may find room
+		d.types("show", "k").want(0, "so far")                    // reading still works
+		if p := d.types("resume", "k", "one more"); p.code != 0 { // a short prompt may still fit
 			p.want(1, "", roomless)
 		}
 		if err := os.Remove(fill); err != nil {
@@ -59,8 +59,8 @@ func TestARunWhoseDiskFillsLosesNothing(t *testing.T) {
 	})
 }
 
-// afterRoom goes on with the session k after there was no room for the outcome
-// of a tool.
+// afterRoom resumes the session k after there was no room for the result of a tool
+// call.
 func (d *desk) afterRoom() {
 	d.Helper()
 	had := len(d.server.Requests())

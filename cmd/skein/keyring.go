@@ -11,8 +11,8 @@ import (
 	"github.com/skein-dev/skein/cli"
 )
 
-// keyRing is the system's: of service skein, the account of the provider's
-// name.
+// keyRing is the system's key ring. Keys are stored under the service skein and the
+// provider's name as the account.
 type keyRing struct{}
 
 const service = "skein"
@@ -26,7 +26,7 @@ func (keyRing) Key(provider string) (string, error) {
 	switch {
 	case errors.Is(err, keyring.ErrNotFound), errors.Is(err, keyring.ErrUnsupportedPlatform):
 		return "", nil
-	case err != nil && runtime.GOOS == "linux": // a bus, and no secret service on it
+	case err != nil && runtime.GOOS == "linux": // there is a bus, but no secret service on it
 		return "", nil
 	}
 	return key, err
@@ -59,8 +59,8 @@ func told(err error) error {
 	return err
 }
 
-// hasBus reports whether a key ring can be asked. On Linux that is done over a
-// session bus: where none runs, the client library would start one.
+// hasBus reports whether a key ring can be reached. On Linux that needs a session
+// bus; if none is running, the client library would start one.
 func hasBus() bool {
 	if runtime.GOOS == "windows" || runtime.GOOS == "darwin" || os.Getenv("DBUS_SESSION_BUS_ADDRESS") != "" {
 		return true

@@ -14,12 +14,12 @@ import (
 	"github.com/skein-dev/skein/llm/llmtest"
 )
 
-// appends are how many a turn with one call of a tool has: what was said, a
-// request's begin, its answer, the tool's begin and outcome, a request's begin,
-// its answer, the end.
+// appends is the number of appends of a turn with one tool call: the prompt, the
+// begin of a request, its answer, the begin and the result of the tool call, the
+// begin of a request, its answer, the end.
 const appends = 8
 
-// A run that is killed at any of its appends is gone on with.
+// A run that is killed at any of its appends can be resumed.
 func TestAKilledRunIsTakenUp(t *testing.T) {
 	for n := 1; n <= appends; n++ {
 		for _, when := range []string{"before", "after"} {
@@ -28,7 +28,7 @@ func TestAKilledRunIsTakenUp(t *testing.T) {
 				at(t, []llmtest.Reply{runs("echo done")}, func(d *desk) {
 					d.start(place, d.first()...).wait().want(-1, "")
 					ran := 0
-					if n > 4 { // the tool's outcome is the fifth
+					if n > 4 { // the tool's result is the fifth append
 						ran = 1
 					}
 					d.takeUp(ran, n == 4 && when == "after" || n == 5 && when == "before")
@@ -38,13 +38,13 @@ func TestAKilledRunIsTakenUp(t *testing.T) {
 	}
 }
 
-// first is the command of a first turn in which a tool runs.
+// first returns the command of a first turn in which a tool runs.
 func (d *desk) first() []string {
 	return []string{"run", "--key", "k", "--model", d.model, "--allow", "shell", "go", "ahead"}
 }
 
-// takeUp goes on with the session k of a run that was killed, whose tool ran so
-// many times by then, and whose call is one that nobody knows the outcome of.
+// takeUp resumes the session k of a run that was killed. By then the tool has run
+// so many times; uncertain says whether the outcome of its call is unknown.
 func (d *desk) takeUp(ran int, uncertain bool) {
 	d.Helper()
 	if n := d.effects(); n != ran {
@@ -73,7 +73,7 @@ func (d *desk) takeUp(ran int, uncertain bool) {
 	}
 }
 
-// goOn takes up the last prompt, if it has no answer; else it says something.
+// goOn answers the last prompt, if it has no answer; else it says something.
 func (d *desk) goOn() *process {
 	d.Helper()
 	p := d.types("resume", "k")
@@ -86,8 +86,8 @@ func (d *desk) goOn() *process {
 	return p
 }
 
-// wantUncertain wants list and show to say that nobody knows what became of a
-// call, and the model to have been told; or none of them to say so.
+// wantUncertain checks that list and show report a call with an unknown outcome,
+// and that the model was told; or that none of them does.
 func (d *desk) wantUncertain(want bool) {
 	d.Helper()
 	lists, shows := d.types("list").want(0, ""), d.types("show", "k").want(0, "")
@@ -139,7 +139,7 @@ func TestARunKilledInAToolIsTakenUp(t *testing.T) {
 		p := d.start("1", d.first()...)
 		g.reached(p)
 		p.signal(syscall.SIGKILL)
-		g.open() // the tool has outlived it
+		g.open() // the tool has outlived its run
 		p.wait().want(-1, "")
 		d.types("list").want(0, "1 call left running by a program that died")
 		d.takeUp(1, true)

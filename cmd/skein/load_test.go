@@ -8,8 +8,8 @@ import (
 	"testing"
 )
 
-// As many processes at once on one store, new as it is, are as many sessions,
-// each with its answer.
+// Many processes at once on one new store make as many sessions, each with its
+// answer.
 func TestFiftyRunsAtOnce(t *testing.T) {
 	const runs = 50
 	d := newDesk(t, makers()[0])
@@ -43,8 +43,8 @@ func TestFiftyRunsAtOnce(t *testing.T) {
 	d.whole()
 }
 
-// Many runs at once that want to go on in one session: one after the other
-// does, or is told who has it; none is lost, none half there.
+// Many runs at once want to continue one session: each gets its turn, or is told
+// who has the session. None is lost or stored partially.
 func TestManyRunsOnOneSession(t *testing.T) {
 	const runs = 12
 	d := newDesk(t, makers()[0])

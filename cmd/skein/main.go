@@ -21,7 +21,7 @@ func main() {
 	os.Exit(cli.Main(ctx, env(), os.Args[1:]))
 }
 
-// env is what the program finds in the world.
+// env returns the program's environment.
 func env() *cli.Env {
 	return &cli.Env{
 		Stdin:    os.Stdin,
@@ -40,8 +40,8 @@ func env() *cli.Env {
 	}
 }
 
-// detach starts this program as one that belongs to no terminal, and that
-// whoever waits for this one's output does not wait for.
+// detach starts this program without a terminal and without this one's output, so
+// that nobody who waits for the end of that output waits for it.
 func detach(args ...string) error {
 	self, err := os.Executable()
 	if err != nil {
@@ -55,13 +55,13 @@ func detach(args ...string) error {
 	return c.Process.Release()
 }
 
-// keys makes the terminal of stdin give each key as it is pressed.
+// keys makes the terminal of stdin deliver each key as it is pressed.
 func keys() (restore func() error, err error) {
 	was, err := term.MakeRaw(os.Stdin.Fd())
 	return func() error { return term.Restore(os.Stdin.Fd(), was) }, err
 }
 
-// terminal looks at the process's streams.
+// terminal examines the process's streams.
 func terminal() cli.Terminal {
 	t := cli.Terminal{
 		In:  term.IsTerminal(os.Stdin.Fd()),
@@ -71,7 +71,7 @@ func terminal() cli.Terminal {
 	switch {
 	case t.Out:
 		t.Width, t.Height, _ = term.GetSize(os.Stdout.Fd())
-	case t.Err: // what goes there is wrapped too
+	case t.Err: // stderr is wrapped to a width too
 		t.Width, t.Height, _ = term.GetSize(os.Stderr.Fd())
 	}
 	return t

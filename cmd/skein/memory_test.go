@@ -16,12 +16,11 @@ import (
 	"github.com/klauspost/compress/zstd"
 )
 
-// mostMemory is what a process may have had in memory after any import, in
-// bytes.
+// mostMemory is the most memory that a process may use during any import, in bytes.
 const mostMemory = 256 << 20
 
-// TestAnImportStaysSmallWhateverTheFile imports hostile files in a process of
-// its own and looks how much memory that had at most.
+// TestAnImportStaysSmallWhateverTheFile imports hostile files, each in a process of
+// its own, and measures the peak memory use.
 func TestAnImportStaysSmallWhateverTheFile(t *testing.T) {
 	const begin = `{"type":"user","isSidechain":false,"userType":"external","sessionId":"b0a7ce01-0000-4000-8000-00000000feed",` +
 		`"uuid":"00000001-1111-4222-8333-000000000001","timestamp":"2026-11-20T10:00:01.000Z","message":{"role":"user","content":"`
@@ -42,8 +41,8 @@ func TestAnImportStaysSmallWhateverTheFile(t *testing.T) {
 		if err := os.MkdirAll(filepath.Dir(at), 0o700); err != nil {
 			t.Fatal(err)
 		}
-		// Piece by piece: what this process has in memory counts for those
-		// that it starts.
+		// Write piece by piece: the memory use of this process counts for those that it
+		// starts.
 		if err := writePieces(at, begin, c.piece, c.times, c.end); err != nil {
 			t.Fatal(err)
 		}
@@ -55,7 +54,7 @@ func TestAnImportStaysSmallWhateverTheFile(t *testing.T) {
 	}
 }
 
-// writePieces writes a file, packed if its name says so.
+// writePieces writes a file, compressed if its name says so.
 func writePieces(path, begin, piece string, times int, end string) (err error) {
 	f, err := os.Create(path)
 	if err != nil {
@@ -84,8 +83,8 @@ func writePieces(path, begin, piece string, times int, end string) (err error) {
 	return errors.Join(err, f.Close())
 }
 
-// peakOf runs a command with its home in dir and returns how much memory it had
-// at most, in bytes.
+// peakOf runs a command with its home folder in dir and returns its peak memory use
+// in bytes.
 func peakOf(t *testing.T, dir string, args ...string) int64 {
 	t.Helper()
 	self, err := os.Executable()
@@ -95,7 +94,8 @@ func peakOf(t *testing.T, dir string, args ...string) int64 {
 	cmd := exec.Command(self, args...)
 	cmd.Dir = dir
 	cmd.Env = []string{asProgram + "=1", "PATH=" + os.Getenv("PATH"), "HOME=" + dir, "SKEIN_HOME=" + filepath.Join(dir, "skein")}
-	// A named file that gave nothing, of which it has one record at most, is exit 1.
+	// The exit code is 1 if nothing was imported from a named file: it has one record
+	// at most.
 	if out, err := cmd.CombinedOutput(); err != nil && cmd.ProcessState.ExitCode() != 1 {
 		t.Fatalf("skein %q = %v: %s", args, err, out)
 	}

@@ -16,7 +16,7 @@ func open(ctx context.Context, place cli.Place) (skein.Store, error) {
 	notice := func(text string) { fmt.Fprintln(os.Stderr, "skein:", text) }
 	if place.Scheme == "postgres" {
 		s, err := postgres.Open(ctx, place.Path, postgres.Options{Notice: notice})
-		if err != nil { // else there would be a store in the answer, of no value
+		if err != nil { // else the interface would hold a nil pointer
 			return nil, err
 		}
 		return s, nil

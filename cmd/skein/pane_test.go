@@ -18,22 +18,22 @@ import (
 	"github.com/skein-dev/skein/llm/llmtest"
 )
 
-// late is when something that should have come will not. It costs nothing where
-// it comes, and a machine may be slow.
+// late is how long to wait for something before giving up. It costs nothing if the
+// thing happens, and a machine may be slow.
 const late = 5 * time.Minute
 
 // A pane is a terminal in which a shell runs, with the command skein.
 type pane struct {
 	t    *testing.T
-	n    int    // words that the shell was asked to say, none twice
-	dir  string // of tmux's socket s: such a path must be short, so we go there
-	home string // of skein
-	work string // folder that the shell is in: a project named api
+	n    int    // number of the last word that the shell printed, so that each is unique
+	dir  string // of tmux's socket s: such a path must be short, so we change into it
+	home string // home folder of skein
+	work string // working directory of the shell: a project named api
 	path string // its PATH
 }
 
-// newPane starts a terminal of this size. Its variables are those given, on top
-// of a plain UTF-8 one.
+// newPane starts a terminal of this size. The variables in env are added to a plain
+// UTF-8 environment.
 func newPane(t *testing.T, width, height int, env ...string) *pane {
 	t.Helper()
 	t.Parallel()
@@ -77,8 +77,8 @@ func newPane(t *testing.T, width, height int, env ...string) *pane {
 // heldModel is the model of a heldPane.
 const heldModel = "anthropic:claude-x"
 
-// heldPane is newPane with a provider that stops in the midst of its first
-// answer, until goOn is called, and then says "It is so.".
+// heldPane is newPane with a provider that stops in the middle of its first answer
+// until goOn is called, and afterward says "It is so.".
 func heldPane(t *testing.T, width, height int, answer string) (p *pane, goOn func()) {
 	t.Helper()
 	on := make(chan struct{})
@@ -95,8 +95,8 @@ func heldPane(t *testing.T, width, height int, answer string) (p *pane, goOn fun
 	return p, func() { close(on) }
 }
 
-// fifo makes a place in the folder where a tool that reads it waits, until the
-// test is over.
+// fifo makes a named pipe in the folder; a tool that reads it waits until the test
+// ends.
 func (p *pane) fifo(name string) {
 	p.t.Helper()
 	path := filepath.Join(p.work, name)
@@ -107,7 +107,7 @@ func (p *pane) fifo(name string) {
 	if err != nil {
 		p.t.Fatal(err)
 	}
-	p.t.Cleanup(func() { _ = f.Close() }) // which lets an orphan go
+	p.t.Cleanup(func() { _ = f.Close() }) // this releases an orphaned tool
 }
 
 func (p *pane) tmux(args ...string) string {
@@ -122,7 +122,7 @@ func (p *pane) tmux(args ...string) string {
 	return string(out)
 }
 
-// keys presses keys, as tmux names them.
+// keys presses keys, by their names in tmux.
 func (p *pane) keys(names ...string) {
 	p.t.Helper()
 	p.tmux(append([]string{"send-keys", "-t", "p"}, names...)...)
@@ -135,15 +135,15 @@ func (p *pane) enter(text string) {
 	p.keys("Enter")
 }
 
-// paste pastes text, as a terminal does that says where a paste begins.
+// paste pastes text as a terminal with bracketed paste does.
 func (p *pane) paste(text string) {
 	p.t.Helper()
 	p.tmux("set-buffer", text)
 	p.tmux("paste-buffer", "-p", "-t", "p")
 }
 
-// resize makes the terminal wider or narrower, and waits until it has told so to
-// what runs in it: tmux takes a moment before it does.
+// resize changes the width of the terminal, and waits until the program in it has
+// been told: tmux takes a moment to do that.
 func (p *pane) resize(width int) {
 	p.t.Helper()
 	p.tmux("resize-window", "-t", "p", "-x", fmt.Sprint(width))
@@ -159,8 +159,8 @@ func (p *pane) resize(width int) {
 	}, fmt.Sprintf("has %d columns", width))
 }
 
-// screen returns what the terminal shows, and showed before, without what is
-// free at the end.
+// screen returns the terminal's content and scrollback, without the free space at
+// the end.
 func (p *pane) screen() string {
 	p.t.Helper()
 	return strings.TrimRight(p.tmux("capture-pane", "-p", "-S", "-", "-t", "p"), "\n ")
@@ -173,9 +173,8 @@ func (p *pane) await(pattern string) string {
 	return p.until(func(s string) bool { return re.MatchString(s) }, "matches "+pattern)
 }
 
-// prompt waits until the person may type, with an empty line before it. It is
-// also there until the screen has what was entered: await that, or the answer,
-// first.
+// prompt waits until the person may type, after an empty line. The same is on the
+// screen until it shows what was entered: await that, or the answer, first.
 func (p *pane) prompt() string {
 	p.t.Helper()
 	return p.await(`^❯\s*\z`)
@@ -199,7 +198,7 @@ func (p *pane) until(ok func(screen string) bool, want string) string {
 	}
 }
 
-// clear empties the terminal, and what it showed before, but for a word.
+// clear clears the terminal and its scrollback, except for one word.
 func (p *pane) clear() {
 	p.t.Helper()
 	p.n++
@@ -208,16 +207,16 @@ func (p *pane) clear() {
 	p.tmux("clear-history", "-t", "p")
 }
 
-// chat begins to chat and waits for the prompt.
+// chat starts skein chat and waits for the prompt.
 func (p *pane) chat(args string) {
 	p.t.Helper()
 	p.enter("skein chat " + args)
 	p.prompt()
 }
 
-// leave presses Ctrl-D when the person may type, waits for the shell, and wants
-// the exit code 0. What was entered must have been answered: Ctrl-D would stop
-// the answer.
+// leave presses Ctrl-D when the person may type, waits for the shell, and checks
+// that the exit code is 0. The last prompt must have been answered: Ctrl-D would
+// stop the answer.
 func (p *pane) leave() string {
 	p.t.Helper()
 	p.await(`^[❯>]\s*\z`)
@@ -226,8 +225,7 @@ func (p *pane) leave() string {
 	return p.code(0)
 }
 
-// code waits for the end of the last command and asks the shell for its exit
-// code.
+// code waits for the end of the last command and checks its exit code.
 func (p *pane) code(want int) string {
 	p.t.Helper()
 	p.n++

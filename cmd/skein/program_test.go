@@ -14,8 +14,8 @@ import (
 	"github.com/skein-dev/skein/cli"
 )
 
-// asProgram is set where the test binary is to be the program: to where that
-// dies (before 3, after 3: of its appends), or to anything else if it does not.
+// asProgram makes the test binary act as the program. Its value says at which
+// append the program dies (before 3, after 3); with any other value it does not.
 const asProgram = "SKEIN_TEST_PROGRAM"
 
 func TestMain(m *testing.M) {
@@ -29,7 +29,7 @@ func TestMain(m *testing.M) {
 	}
 }
 
-// mortal is the world of a program that dies at a place.
+// mortal returns the environment of a program that dies at a place.
 func mortal(at string) *cli.Env {
 	e := env()
 	open := e.Open
@@ -47,7 +47,7 @@ func mortal(at string) *cli.Env {
 type passing struct {
 	skein.Store
 	at string
-	n  *atomic.Int64 // appends that began
+	n  *atomic.Int64 // appends begun
 }
 
 func (s passing) Unwrap() skein.Store { return s.Store }
@@ -60,7 +60,7 @@ func (s passing) Append(ctx context.Context, batches ...skein.Batch) ([]skein.Re
 	return r, err
 }
 
-// As is the same for a user.
+// As implements [skein.Store].
 func (s passing) As(u skein.User) skein.Store { return passing{s.Store.As(u), s.at, s.n} }
 
 func (s passing) reach(when string, n int64) {
@@ -70,5 +70,5 @@ func (s passing) reach(when string, n int64) {
 	if err := syscall.Kill(os.Getpid(), syscall.SIGKILL); err != nil {
 		panic(err)
 	}
-	select {} // the signal is on its way
+	select {} // wait for the signal
 }

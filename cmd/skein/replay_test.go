@@ -7,8 +7,8 @@ import (
 	"testing"
 )
 
-// In a terminal the keys are read one by one while a session is replayed:
-// Ctrl-C shows the rest at once, and the terminal is as it was.
+// While a session is replayed in a terminal, single keys are read: Ctrl-C shows the
+// rest at once, and the terminal is restored.
 func TestCtrlCShowsTheRestOfAReplay(t *testing.T) {
 	p := newPane(t, 60, 40)
 	p.enter("for n in one two three four; do echo message $n | skein append k --create --role user >/dev/null; done")

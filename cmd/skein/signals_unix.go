@@ -7,6 +7,6 @@ import (
 	"syscall"
 )
 
-// ignoreLimits makes a limit on the size of files an error that can be told,
-// where the system would end the program in the middle of a write.
+// ignoreLimits makes a write beyond the limit on file sizes return an error. By
+// default the signal would end the program in the middle of the write.
 func ignoreLimits() { signal.Ignore(syscall.SIGXFSZ) }

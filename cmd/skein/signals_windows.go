@@ -1,4 +1,4 @@
 package main
 
-// ignoreLimits does nothing: there is no such signal here.
+// ignoreLimits does nothing: Windows has no such signal.
 func ignoreLimits() {}

@@ -13,7 +13,7 @@ import (
 	"github.com/skein-dev/skein/llm/llmtest"
 )
 
-// hanging is an answer that stops to come after so many bytes.
+// hanging returns an answer that stalls after so many bytes.
 func hanging(bytes int) llmtest.Reply {
 	return llmtest.Breaks(llmtest.Says("One two three four five six seven."), llmtest.Hang, bytes)
 }
@@ -22,7 +22,7 @@ func TestAProviderThatHangsIsGivenUpInTime(t *testing.T) {
 	for _, bytes := range []int{0, 500} {
 		t.Run(fmt.Sprint("after byte ", bytes), func(t *testing.T) {
 			at(t, nil, func(d *desk) {
-				d.server.Otherwise(hanging(bytes)) // a slow run is over before it asks
+				d.server.Otherwise(hanging(bytes)) // a slow run ends before it asks
 				hasty := filepath.Join(d.work, "hasty.md")
 				if err := os.WriteFile(hasty, []byte("---\nname: hasty\ntimeout: 1\n---\nBe quick.\n"), 0o600); err != nil {
 					t.Fatal(err)
@@ -39,7 +39,7 @@ func TestAProviderThatHangsIsGivenUpInTime(t *testing.T) {
 	}
 }
 
-// Ctrl-C ends a run that waits for its provider, whatever it waits for.
+// Ctrl-C ends a run that waits for its provider, in every phase.
 func TestCtrlCEndsARunThatWaits(t *testing.T) {
 	busy := llmtest.Fails(429, "Slow down.")
 	busy.After = time.Minute

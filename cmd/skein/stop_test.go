@@ -14,8 +14,8 @@ import (
 	"github.com/skein-dev/skein/store/storetest"
 )
 
-// A run that is stopped in the middle of a tool, while another takes its
-// session over, writes no more when it goes on, and says why.
+// A run that is stopped in the middle of a tool call, while another one takes over
+// its session, writes nothing more when it continues, and says why.
 func TestAStoppedRunThatWasTakenOverSaysSo(t *testing.T) {
 	at(t, []llmtest.Reply{runs(held)}, func(d *desk) {
 		g := d.gate()
@@ -39,7 +39,7 @@ func TestAStoppedRunThatWasTakenOverSaysSo(t *testing.T) {
 	})
 }
 
-// stops stops a process where it is not writing.
+// stops stops a process while it is not writing.
 func (d *desk) stops(p *process) {
 	d.Helper()
 	s, err := sqlite.Open(d.Context(), filepath.Join(d.home, "skein.db"), sqlite.Options{})
@@ -52,7 +52,7 @@ func (d *desk) stops(p *process) {
 	}
 }
 
-// locked wants a command to be told who has the session.
+// locked checks that a command says who has the session.
 func (d *desk) locked(args ...string) {
 	d.Helper()
 	p := d.types(args...).want(4, "")
@@ -62,8 +62,8 @@ func (d *desk) locked(args ...string) {
 	}
 }
 
-// Of two runs on one session the second is told so; it may go on in a fork,
-// and the first does not notice.
+// Of two runs on one session, the second is told about the first; it may continue in a
+// fork, and the first does not notice.
 func TestTwoRunsOnOneSession(t *testing.T) {
 	at(t, []llmtest.Reply{runs(held)}, func(d *desk) {
 		g := d.gate()

@@ -10,8 +10,8 @@ import (
 	"testing"
 )
 
-// A program that is killed while it writes back: the next ones end it, nothing
-// is doubled, and what was written is not taken for another line.
+// A program is killed while it writes back: the next one completes that, nothing is
+// duplicated, and what was written is not taken for a new line.
 func TestAKilledSyncGoesOn(t *testing.T) {
 	const id = "b0a7ce02-0000-4000-8000-00000000cafe"
 	begin := `{"parentUuid":null,"isSidechain":false,"cwd":"/srv/shop","sessionId":"` + id + `","version":"2.1.9","type":"user","message":{"role":"user","content":"one"},"uuid":"u1","timestamp":"2026-11-10T04:00:00.000Z"}

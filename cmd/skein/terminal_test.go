@@ -25,7 +25,7 @@ func TestAThreadIsThereTomorrow(t *testing.T) {
 	}
 
 	p.clear()
-	p.chat("") // in the same folder: the same thread, and the same model
+	p.chat("") // in the same folder: the same thread and model
 	p.await(`^Hello \*\*there\*\* · echo ·`)
 	p.await(`^You · turn 1 · `)
 	p.enter("and a second one")
@@ -58,7 +58,7 @@ func TestAThreadIsThereTomorrow(t *testing.T) {
 	p.await(`^\(replay: the space bar pauses`)
 	p.keys("Space")
 	p.await(`^You · turn 1 (.*\n)+Hello`)
-	p.keys("C-c") // the rest at once
+	p.keys("C-c") // show the rest at once
 	p.await(`^You · turn 2 (.*\n)+\n❯ *\z`)
 	p.leave()
 }
@@ -77,7 +77,7 @@ func TestCtrlCStopsAnAnswerAndTwiceLeaves(t *testing.T) {
 	p.prompt()
 	p.keys("C-c")
 	p.await(`^Ctrl-C again, or Ctrl-D, leaves`)
-	p.prompt() // the first one is forgotten: how soon the second must come is not how fast a machine must be
+	p.prompt() // the first one is forgotten: the test must not depend on how fast the machine is
 	p.keys("C-c", "C-c")
 	p.await(`Resume with: .*\n\$ *\z`)
 	p.code(0)
@@ -100,7 +100,7 @@ func TestAPasteOfManyLinesIsOneMessage(t *testing.T) {
 	p.paste("one\ntwo 東京\n\nfour")
 	p.await(`^  two 東京\n\s*\n  four *\z`)
 	p.keys("Up", "Up", "C-e")
-	p.enter("!") // in the middle of it
+	p.enter("!") // in the middle of the text
 	p.await(`^  two 東京!\n\s*\n  four\n`)
 	p.prompt()
 	p.enter("/usage")
@@ -109,7 +109,7 @@ func TestAPasteOfManyLinesIsOneMessage(t *testing.T) {
 	p.await(`^You · turn 1 .*\n\n(.*\n)*two 東京!`)
 	p.prompt()
 
-	// Three ways to begin a line.
+	// Three ways to start a new line.
 	p.tmux("send-keys", "-t", "p", "-l", "first")
 	p.keys("M-Enter")
 	p.tmux("send-keys", "-t", "p", "-l", "second")
@@ -118,7 +118,7 @@ func TestAPasteOfManyLinesIsOneMessage(t *testing.T) {
 	p.enter("fourth")
 	p.await(`^❯ first\n  second\n  third\n  fourth\n`)
 	p.prompt()
-	p.keys("Up") // the history has them as one
+	p.keys("Up") // the history has them as one entry
 	p.await(`^❯ first\n  second\n  third\n  fourth *\z`)
 	p.keys("C-c")
 	p.leave()
@@ -144,7 +144,7 @@ func TestATerminalMayChangeItsWidth(t *testing.T) {
 	p.keys("C-u")
 	p.prompt()
 
-	// While an answer comes.
+	// While an answer arrives.
 	p.enter("/model " + heldModel)
 	p.await(heldModel + `(.*\n)+❯\s*\z`)
 	p.enter("so many words")

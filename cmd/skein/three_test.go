@@ -19,7 +19,7 @@ import (
 	"github.com/skein-dev/skein/store/remote"
 )
 
-// A balancer is one address before several servers, which takes them in turn.
+// A balancer is one address for several servers, used in turn.
 type balancer struct {
 	mu      sync.Mutex
 	n       int
@@ -33,7 +33,7 @@ func (b *balancer) next() *url.URL {
 	return b.servers[b.n%len(b.servers)]
 }
 
-// drop leaves the first server out from now on.
+// drop stops the use of the first server.
 func (b *balancer) drop() {
 	b.mu.Lock()
 	defer b.mu.Unlock()
@@ -52,7 +52,7 @@ func (m *machine) serves() (*exec.Cmd, *url.URL) {
 		m.Fatal(err)
 	}
 	m.Cleanup(func() {
-		_ = cmd.Process.Kill() // it may be gone
+		_ = cmd.Process.Kill() // it may have ended
 		_ = cmd.Wait()         // it was killed
 	})
 	line, err := bufio.NewReader(out).ReadString('\n')
@@ -66,14 +66,14 @@ func (m *machine) serves() (*exec.Cmd, *url.URL) {
 	return cmd, u
 }
 
-// Three servers on one database, behind one address, of which one is killed:
-// a thousand sessions are written through all of them, and a reader of the
-// stream misses nothing and sees nothing twice.
+// Three servers on one database are behind one address, and one of them is killed:
+// a thousand sessions are written through all of them, and a reader of the stream
+// misses nothing and sees nothing twice.
 func TestThreeServersAreOne(t *testing.T) {
 	const sessions, writers = 1000, 16
 	dsn, password := database(t)
 	m := newMachine(t, password, "SKEIN_STORE="+dsn)
-	m.does("list") // which makes the tables
+	m.does("list") // creates the tables
 	token := strings.TrimSpace(m.does("token", "add", "t", "--scope", "write,read:raw"))
 	b := &balancer{}
 	first, at := m.serves()
@@ -128,8 +128,8 @@ func TestThreeServersAreOne(t *testing.T) {
 
 func threeID(i int) skein.SessionID { return skein.SessionID(fmt.Sprint("three-", i)) }
 
-// writeThrough writes session i, and says again what a server may not have
-// stored, under the same client IDs.
+// writeThrough writes session i. It repeats appends that a server may not have
+// stored, with the same client IDs.
 func writeThrough(t *testing.T, s skein.Store, i int) {
 	id := threeID(i)
 	evs := []skein.Event{
@@ -152,9 +152,9 @@ func writeThrough(t *testing.T, s skein.Store, i int) {
 	}
 }
 
-// followed reads n events of the feed, which goes on after its server was
-// killed, and returns the last place of each session. Each event must be the
-// next of its session.
+// followed reads n events of the feed, resuming after its server was killed, and
+// returns the last seq of each session. Each event must be the next one of its
+// session.
 func followed(t *testing.T, s skein.Store, n int) map[skein.SessionID]skein.Seq {
 	ctx, cancel := context.WithTimeout(t.Context(), late)
 	defer cancel()
@@ -163,7 +163,7 @@ func followed(t *testing.T, s skein.Store, n int) map[skein.SessionID]skein.Seq 
 	for got := 0; got < n; {
 		for f, err := range skein.FeedOf(s).Feed(ctx, at) {
 			if err != nil {
-				break // its server was killed: from the same place on
+				break // its server was killed: resume at the same position
 			}
 			if last[f.Session]++; last[f.Session] != f.Event.Seq {
 				t.Errorf("the stream has event %d of %s, want %d", f.Event.Seq, f.Session, last[f.Session])

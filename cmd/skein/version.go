@@ -15,8 +15,9 @@ func version() string {
 	return versionOf(info)
 }
 
-// pseudo matches what the go command calls a commit without a tag, such as
-// v0.0.0-20261122135100-673e5a4c01d2+dirty, and what a person wants of that.
+// pseudo matches the end of a version that the go command makes for a commit without
+// a tag, such as v0.0.0-20261122135100-673e5a4c01d2+dirty; its groups are the parts
+// worth showing.
 var pseudo = regexp.MustCompile(`[-.]\d{14}-([0-9a-f]{12})(\+dirty)?$`)
 
 func versionOf(info *debug.BuildInfo) string {

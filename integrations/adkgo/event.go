@@ -11,15 +11,15 @@ import (
 	"github.com/skein-dev/skein"
 )
 
-// noteEvent is the name of notes that are events in which nothing was said.
+// noteEvent is the name of notes that store events in which nothing was said.
 const noteEvent = "adk:event"
 
-// kept is what holds an event as it was.
+// kept is the data that stores an event unchanged.
 type kept struct {
 	Event json.RawMessage `json:"adk_event"`
 }
 
-// eventOf returns e as it is stored.
+// eventOf returns e in the form in which it is stored.
 func eventOf(e *session.Event) (out skein.Event, blobs []skein.Blob, err error) {
 	raw, err := json.Marshal(e)
 	if err != nil {
@@ -40,7 +40,7 @@ func eventOf(e *session.Event) (out skein.Event, blobs []skein.Blob, err error) 
 	return out, blobs, nil
 }
 
-// clientID is that of the event with an ID.
+// clientID returns the client ID of the event with an ID.
 func clientID(id string) skein.ClientID {
 	plain := !strings.ContainsFunc(id, func(r rune) bool { return r < ' ' || r > '~' })
 	if len(keyPrefix)+len(id) > skein.MaxIDLen || !plain || strings.HasPrefix(id, "sha256/") {
@@ -49,7 +49,7 @@ func clientID(id string) skein.ClientID {
 	return skein.ClientID(keyPrefix + id)
 }
 
-// messageOf returns what was said in e, to be read and searched.
+// messageOf returns what was said in e, for people to read and search.
 func messageOf(e *session.Event) (m skein.Message, blobs []skein.Blob) {
 	m = skein.Message{Role: roleOf(e), Agent: e.Author, Model: e.ModelVersion, Stop: string(e.FinishReason), Interrupted: e.Interrupted}
 	if m.Role == skein.RoleUser {
@@ -89,8 +89,8 @@ func usageOf(u *genai.GenerateContentResponseUsageMetadata) *skein.Usage {
 	}
 }
 
-// roleOf says who speaks: the user, tools if there are only their answers, and
-// else an agent.
+// roleOf returns the role of e: the user, tools if it has only their results,
+// and otherwise an agent.
 func roleOf(e *session.Event) skein.Role {
 	answers := 0
 	if e.Content != nil {
@@ -109,7 +109,7 @@ func roleOf(e *session.Event) skein.Role {
 	return skein.RoleAssistant
 }
 
-// partOf returns p, and the bytes that it refers to.
+// partOf returns p as a part, and the bytes that it refers to.
 func partOf(p *genai.Part) (skein.Part, *skein.Blob) {
 	switch {
 	case p.FunctionCall != nil:
@@ -149,7 +149,7 @@ func resultOf(r *genai.FunctionResponse) *skein.Result {
 	return out
 }
 
-// raw returns v as JSON, for people; the event was already found to be JSON.
+// raw returns v as JSON, for people; the event is known to be valid JSON.
 func raw(v any) json.RawMessage {
 	b, err := json.Marshal(v)
 	if err != nil {

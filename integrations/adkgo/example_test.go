@@ -20,8 +20,8 @@ import (
 	"github.com/skein-dev/skein/store/sqlite"
 )
 
-// Example runs an agent of ADK twice on one file: the second run finds the
-// session that the first one left.
+// Example runs an ADK agent twice on one file: the second run finds the session
+// of the first.
 func Example() {
 	dir, err := os.MkdirTemp("", "adkgo")
 	if err != nil {
@@ -81,7 +81,7 @@ func answer(ctx agent.InvocationContext) iter.Seq2[*session.Event, error] {
 	}
 }
 
-// What the README shows stands in the example, which is run.
+// The code in the README is that of the example, which is run.
 func TestTheReadmesExampleIsTheOneThatIsRun(t *testing.T) {
 	readme, err := os.ReadFile("README.md")
 	if err != nil {

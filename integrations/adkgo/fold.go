@@ -12,14 +12,14 @@ import (
 	"github.com/skein-dev/skein"
 )
 
-// A node is an event and what came before it. Nodes never change, so each state
-// in which the session ever was is one node.
+// A node is an event and the events before it. Nodes never change, so each
+// state that the session ever had is one node.
 type node struct {
 	event  *session.Event
 	before *node
 }
 
-// fold works out which events a session shows.
+// fold computes which events a session shows.
 type fold struct {
 	end    *node
 	states []place
@@ -66,7 +66,7 @@ func (f *fold) take(e skein.Event, c *config) error {
 			return fmt.Errorf("event %d: %w", e.Seq, err)
 		}
 		if got == nil {
-			return nil // the name is another's too
+			return nil // another program uses the name too
 		}
 		f.end = &node{got, f.end}
 	default:
@@ -85,7 +85,7 @@ func (f *fold) events() (all []*session.Event) {
 	return all
 }
 
-// readEvent returns the event that is kept in data; nil if it is none of ADK's.
+// readEvent returns the event stored in data; nil if it is not one of ADK's.
 func readEvent(data json.RawMessage) (*session.Event, error) {
 	var k kept
 	if others := len(data) == 0 || json.Unmarshal(data, &k) != nil || len(k.Event) == 0; others {
@@ -98,7 +98,7 @@ func readEvent(data json.RawMessage) (*session.Event, error) {
 	return e, nil
 }
 
-// foreign returns what another program said as an event of ADK.
+// foreign returns what another program said as an ADK event.
 func foreign(e skein.Event, m *skein.Message, c *config) *session.Event {
 	out := &session.Event{ID: fmt.Sprintf("skein-%d", e.Seq), Timestamp: e.Time.Std(), Author: "user"}
 	role := genai.RoleUser

@@ -13,15 +13,15 @@ import (
 	"github.com/skein-dev/skein"
 )
 
-// held is a session as it was read, with what its holder appended since.
+// held is a session as it was read, plus what its holder appended since.
 type held struct {
 	id     skein.SessionID
 	config *config
 
-	writing sync.Mutex // one append after the other
-	last    skein.Seq  // last event that it knows of
+	writing sync.Mutex // appends one at a time
+	last    skein.Seq  // last event that the holder has seen
 
-	mu      sync.RWMutex // guards what follows
+	mu      sync.RWMutex // guards the fields below
 	state   map[string]any
 	events  []*session.Event
 	updated time.Time
@@ -53,11 +53,11 @@ func (h *held) LastUpdateTime() time.Time {
 	return h.updated
 }
 
-// took notes that e was stored behind a place, and sets its delta with what is
-// temporary in it.
+// took records that e was stored after a seq, and applies its delta including
+// temporary state.
 func (h *held) took(e *session.Event, delta map[string]any, r skein.Receipt, after skein.Seq) {
 	if r.New == 0 && r.Seqs[0] <= after {
-		return // it was stored, and read, before
+		return // it had been stored and read before
 	}
 	if r.Seqs[0] == after+1 {
 		h.last = r.Seqs[0]
@@ -68,8 +68,8 @@ func (h *held) took(e *session.Event, delta map[string]any, r skein.Receipt, aft
 	h.events, h.updated = append(h.events, e), e.Timestamp
 }
 
-// withoutTemp returns e without what is temporary in its delta; e itself is
-// left as it was.
+// withoutTemp returns e without temporary state in its delta; e itself is not
+// modified.
 func withoutTemp(e *session.Event) *session.Event {
 	kept := *e
 	if e.Actions.StateDelta != nil {
@@ -87,7 +87,7 @@ func (e events) All() iter.Seq[*session.Event] { return slices.Values(e) }
 // Len implements [session.Events].
 func (e events) Len() int { return len(e) }
 
-// At implements [session.Events]; nil where there is none.
+// At implements [session.Events]; it returns nil if i is out of range.
 func (e events) At(i int) *session.Event {
 	if i < 0 || i >= len(e) {
 		return nil
@@ -95,7 +95,7 @@ func (e events) At(i int) *session.Event {
 	return e[i]
 }
 
-// state is that of a session as its holder sees it.
+// state is the state of a session as its holder sees it.
 type state held
 
 // Get implements [session.State].
@@ -109,7 +109,8 @@ func (s *state) Get(name string) (any, error) {
 	return value, nil
 }
 
-// Set implements [session.State]: for the holder; an event's delta is stored.
+// Set implements [session.State], for the holder only; an event's delta is
+// stored.
 func (s *state) Set(name string, value any) error {
 	s.mu.Lock()
 	defer s.mu.Unlock()

@@ -17,8 +17,8 @@ const (
 	statePrefix = "adk-state:"
 )
 
-// keyOf returns a key for names: themselves, each escaped, or a hash of them
-// where that is too long for a key.
+// keyOf returns a key for names: the names, each escaped, or a hash of them if
+// that is too long for a key.
 func keyOf(prefix string, names ...string) string {
 	escaped := make([]string, len(names))
 	for i, name := range names {
@@ -31,7 +31,7 @@ func keyOf(prefix string, names ...string) string {
 	return key
 }
 
-// hashOf hashes texts, each apart.
+// hashOf hashes texts, each separately delimited.
 func hashOf(texts ...string) string {
 	h := sha256.New()
 	for _, s := range texts {
@@ -51,10 +51,10 @@ func (c *config) check() error {
 	return nil
 }
 
-// A scope is whose state something is, other than a session's.
+// A scope is the owner of state that does not belong to a session.
 type scope struct {
-	prefix string // of its names, in ADK's state
-	key    string // of the session that keeps it
+	prefix string // of its names in ADK's state
+	key    string // of the session that stores it
 	title  string
 }
 
@@ -68,8 +68,8 @@ func (c *config) userScope() scope {
 	return scope{session.KeyPrefixUser, keyOf(statePrefix, c.App, c.User), "State of " + c.App + " for " + c.User}
 }
 
-// split returns what of a state is the app's and the user's, without the
-// prefixes, and what is the session's. What is temporary is nobody's.
+// split divides a state into the app's and the user's, without the prefixes,
+// and the session's. Temporary state is dropped.
 func split(state map[string]any) (app, user, own map[string]any) {
 	app, user, own = map[string]any{}, map[string]any{}, map[string]any{}
 	for name, value := range state {

@@ -15,17 +15,17 @@ import (
 	"github.com/skein-dev/skein"
 )
 
-// surface is that of the sessions that ADK began.
+// surface is the surface of the sessions that ADK created.
 const surface = "adk"
 
-// New returns a service whose sessions are in store. Its methods are safe for
-// use by many goroutines, and several services may share a store, or a server's.
+// New returns a service whose sessions are in store. It is safe for concurrent
+// use, and several services may share a store, or a server's.
 func New(store skein.Store) session.Service { return &service{store} }
 
 type service struct{ store skein.Store }
 
-// config says in a session's created event which one of ADK's it is, and with
-// which state it began.
+// config, in a session's created event, says which ADK session it is, and its
+// initial state.
 type config struct {
 	App   string         `json:"app"`
 	User  string         `json:"user"`
@@ -37,8 +37,8 @@ type created struct {
 	ADK *config `json:"adk,omitempty"`
 }
 
-// Create implements [session.Service]. The error wraps [skein.ErrExists] if
-// there is such a session.
+// Create implements [session.Service]. The error wraps [skein.ErrExists] if the
+// session exists.
 func (s *service) Create(ctx context.Context, r *session.CreateRequest) (_ *session.CreateResponse, err error) {
 	defer skein.Wrapf(&err, "adkgo: create")
 	c := config{App: r.AppName, User: r.UserID, ID: r.SessionID}
@@ -69,9 +69,9 @@ func (s *service) Create(ctx context.Context, r *session.CreateRequest) (_ *sess
 	return &session.CreateResponse{Session: made}, nil
 }
 
-// Get implements [session.Service]. After lets through events with that time
-// stamp or a later one, wherever they stand; NumRecentEvents picks the last of
-// those. The error wraps [skein.ErrNotFound].
+// Get implements [session.Service]. After selects events with that time stamp
+// or a later one, wherever they are; NumRecentEvents selects the last of those.
+// The error wraps [skein.ErrNotFound].
 func (s *service) Get(ctx context.Context, r *session.GetRequest) (_ *session.GetResponse, err error) {
 	defer skein.Wrapf(&err, "adkgo: get")
 	c := config{App: r.AppName, User: r.UserID, ID: r.SessionID}
@@ -95,8 +95,8 @@ func (s *service) Get(ctx context.Context, r *session.GetRequest) (_ *session.Ge
 	return &session.GetResponse{Session: got}, nil
 }
 
-// List implements [session.Service]: sessions with their state and without
-// events, the latest first. It reads the events of all of them.
+// List implements [session.Service]: it returns sessions with their state and
+// without events, the latest first. It reads the events of all of them.
 func (s *service) List(ctx context.Context, r *session.ListRequest) (_ *session.ListResponse, err error) {
 	defer skein.Wrapf(&err, "adkgo: list")
 	if r.AppName == "" {
@@ -133,7 +133,7 @@ func (s *service) List(ctx context.Context, r *session.ListRequest) (_ *session.
 }
 
 // Delete implements [session.Service]: the session goes to the bin, and its ID
-// is free again. Deleting what is not there is fine.
+// is free again. Deleting a session that does not exist is not an error.
 func (s *service) Delete(ctx context.Context, r *session.DeleteRequest) (err error) {
 	defer skein.Wrapf(&err, "adkgo: delete")
 	c := config{App: r.AppName, User: r.UserID, ID: r.SessionID}
@@ -158,7 +158,7 @@ func (s *service) find(ctx context.Context, key string) (skein.Session, error) {
 	return skein.Session{}, fmt.Errorf("%q: %w", key, skein.ErrNotFound)
 }
 
-// config returns as what session id was begun.
+// config returns the config with which session id was created.
 func (s *service) config(ctx context.Context, id skein.SessionID) (*config, error) {
 	for e, err := range s.store.Events(ctx, id, 0) {
 		if err != nil {
@@ -184,7 +184,7 @@ func configOf(e skein.Event) (*config, error) {
 	return c.ADK, nil
 }
 
-// load reads session id as a whole.
+// load reads all of session id.
 func (s *service) load(ctx context.Context, id skein.SessionID) (_ *held, err error) {
 	h := &held{id: id}
 	var f fold
@@ -226,9 +226,9 @@ func (s *service) load(ctx context.Context, id skein.SessionID) (_ *held, err er
 }
 
 // AppendEvent implements [session.Service]. Partial events are not stored. The
-// error wraps [skein.ErrConflict] if the session has moved on since cur was
+// error wraps [skein.ErrConflict] if the session has changed since cur was
 // read, [skein.ErrMismatch] if it has another event with the same ID, and
-// [skein.ErrNotFound]; then nothing is stored, and cur is as it was.
+// [skein.ErrNotFound]; then nothing is stored, and cur is unchanged.
 func (s *service) AppendEvent(ctx context.Context, cur session.Session, e *session.Event) (err error) {
 	defer skein.Wrapf(&err, "adkgo: append event")
 	switch {
@@ -245,7 +245,7 @@ func (s *service) AppendEvent(ctx context.Context, cur session.Session, e *sessi
 		return err
 	}
 	h, ok := cur.(*held)
-	if !ok { // somebody else's: it says nothing about what was read
+	if !ok { // another implementation's: it does not say what was read
 		h = &held{id: found.ID, config: &c, last: found.Last, state: map[string]any{}}
 	}
 	h.writing.Lock()
@@ -256,7 +256,7 @@ func (s *service) AppendEvent(ctx context.Context, cur session.Session, e *sessi
 	return s.append(ctx, h, e)
 }
 
-// append stores e if the session is as h saw it.
+// append stores e if the session has not changed since h.
 func (s *service) append(ctx context.Context, h *held, e *session.Event) error {
 	kept := withoutTemp(e)
 	event, blobs, err := eventOf(kept)
@@ -282,8 +282,8 @@ func (s *service) append(ctx context.Context, h *held, e *session.Event) error {
 	}
 }
 
-// moved returns the conflict if anything came after a place that a writer must
-// know; titles and the like are not.
+// moved returns the conflict if any event after a seq matters to a writer;
+// titles and the like do not.
 func (s *service) moved(ctx context.Context, id skein.SessionID, after skein.Seq, conflict *skein.ConflictError) error {
 	for e, err := range s.store.Events(ctx, id, after) {
 		if err != nil {

@@ -20,7 +20,7 @@ import (
 	"github.com/skein-dev/skein/store/sqlite"
 )
 
-// stores are those that everything is tested on.
+// stores returns the stores that every test runs on.
 func stores() map[string]func(t *testing.T) skein.Store {
 	return map[string]func(t *testing.T) skein.Store{
 		"memory": func(*testing.T) skein.Store { return memory.New() },
@@ -121,7 +121,7 @@ func TestEventsOfOneTimeKeepTheirOrder(t *testing.T) {
 		held := create(t, s, nil)
 		var order []string
 		for i := range 40 {
-			e := say(fmt.Sprintf("e%02d", (i*7)%40), "x") // neither in the order of their IDs
+			e := say(fmt.Sprintf("e%02d", (i*7)%40), "x") // not in the order of their IDs
 			e.Timestamp = at.Add(-time.Duration(i/10) * time.Hour)
 			mustAppend(t, s, held, e)
 			order = append(order, e.ID)
@@ -153,7 +153,7 @@ func TestOfTwoWritersTheStaleOneIsRefused(t *testing.T) {
 	})
 }
 
-// one returns the only session of ADK's.
+// one returns the only ADK session.
 func one(t *testing.T, store skein.Store) (found skein.Session) {
 	t.Helper()
 	for s, err := range store.Sessions(t.Context(), skein.Filter{Agent: app, IncludeEmpty: true}) {

@@ -10,24 +10,24 @@ import (
 	"github.com/skein-dev/skein"
 )
 
-// Notes in the sessions that keep the state of an app or a user.
+// Names of notes in the sessions that store the state of an app or a user.
 const (
-	noteDelta = "adk:state"    // what was set
-	noteWhole = "adk:snapshot" // all that is set at that place
+	noteDelta = "adk:state"    // values that were set
+	noteWhole = "adk:snapshot" // all values at that point
 )
 
-// wholeEvery is how many events of a shared state there are between two
-// snapshots, about: so that reading it takes time by the state, not by its
+// wholeEvery is the approximate number of events of a shared state between two
+// snapshots, so that the time to read it depends on its size and not on its
 // history.
 const wholeEvery = 64
 
-// maxTries bounds how often a commit begins anew because another began the same
-// shared state just now.
+// maxTries limits how often a commit is retried because another one created the
+// same shared state at the same time.
 const maxTries = 10
 
-// commit appends b, and to the sessions of the app's and the user's state what
-// is theirs, all or none. client is the client ID of b's event: what was stored
-// with it before is not stored again.
+// commit appends b, and the changes of the app's and the user's state to their
+// sessions, all or none. client is the client ID of b's event: what was stored
+// with it already is not stored again.
 func (s *service) commit(ctx context.Context, b skein.Batch, c *config, client skein.ClientID, app, user map[string]any) (skein.Receipt, error) {
 	for try := 1; ; try++ {
 		batches, begins := []skein.Batch{b}, false
@@ -47,7 +47,7 @@ func (s *service) commit(ctx context.Context, b skein.Batch, c *config, client s
 		got, err := s.store.Append(ctx, batches...)
 		if err != nil {
 			if begins && try < maxTries && errors.Is(err, skein.ErrExists) {
-				continue // now it is there, unless it is b that is
+				continue // now the state exists, unless b's session was the one that exists
 			}
 			return skein.Receipt{}, err
 		}
@@ -80,7 +80,7 @@ func (s *service) change(ctx context.Context, sc scope, delta map[string]any, b 
 	return skein.Batch{Session: found.ID, Events: []skein.Event{note}}, err
 }
 
-// shared returns a shared state, without the prefix.
+// shared returns a shared state, without the prefixes.
 func (s *service) shared(ctx context.Context, sc scope) (map[string]any, error) {
 	found, err := s.find(ctx, sc.key)
 	if errors.Is(err, skein.ErrNotFound) {
@@ -93,8 +93,8 @@ func (s *service) shared(ctx context.Context, sc scope) (map[string]any, error) 
 	return state, err
 }
 
-// state returns what the notes of session id come to, and its last place. It
-// looks for the newest snapshot from the end, in larger and larger steps.
+// state returns the state in the notes of session id, and its last seq. It
+// searches for the newest snapshot from the end, in larger and larger steps.
 func (s *service) state(ctx context.Context, id skein.SessionID, last skein.Seq) (state map[string]any, end skein.Seq, err error) {
 	for back := skein.Seq(wholeEvery + 8); ; back *= 4 {
 		from, whole := max(0, last-back), false
@@ -128,8 +128,8 @@ func (s *service) state(ctx context.Context, id skein.SessionID, last skein.Seq)
 	}
 }
 
-// snapshot appends a snapshot of a shared state. If another writes at the same
-// time, or it goes wrong, the next one will do.
+// snapshot appends a snapshot of a shared state. If another process writes at
+// the same time, or it fails, the next snapshot is enough.
 func (s *service) snapshot(ctx context.Context, id skein.SessionID) {
 	found, err := s.store.Session(ctx, id)
 	if err != nil {

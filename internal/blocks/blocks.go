@@ -9,17 +9,17 @@ import (
 	"github.com/skein-dev/skein/internal/loose"
 )
 
-// A Reader reads the messages of one conversation in order: it remembers which
-// tool a call was for. The zero value is ready.
+// A Reader reads the messages of one conversation in order: it remembers which tool a
+// call was for. The zero value is ready to use.
 type Reader struct {
-	// NewID, if not nil, gives an ID to a call that has none. Without it such
-	// a call is kept as it stands.
+	// NewID, if not nil, returns an ID for a call that has none. If it is nil, such
+	// a call is kept unchanged.
 	NewID func() string
 
 	tools map[string]string
 }
 
-// A Content is what a message says, with the bytes of its files.
+// A Content is the content of a message, with the bytes of its files.
 type Content struct {
 	Parts []skein.Part
 	Blobs []skein.Blob
@@ -76,14 +76,14 @@ func (r *Reader) add(c *Content, v jsontext.Value) {
 	}
 }
 
-// Other keeps a block as it stands.
+// Other keeps a block unchanged.
 func (c *Content) Other(v jsontext.Value) {
 	if raw := loose.Raw(v); raw != nil {
 		c.Parts = append(c.Parts, skein.Part{Kind: skein.PartOther, Raw: raw})
 	}
 }
 
-// reasoning is words, or what only the provider can read.
+// reasoning returns a part with words, or with what only the provider can read.
 func reasoning(b loose.Object, v jsontext.Value) skein.Part {
 	for _, name := range []string{"thinking", "text"} {
 		if s, ok := b.Text(name); ok && s != "" {
@@ -93,8 +93,8 @@ func reasoning(b loose.Object, v jsontext.Value) skein.Part {
 	return skein.Part{Kind: skein.PartReasoning, Raw: loose.Raw(v)}
 }
 
-// maxTools is of how many calls a reader remembers the tool: more than are ever
-// without an answer.
+// maxTools is for how many calls a reader remembers the tool: more than ever wait for
+// an answer.
 const maxTools = 10000
 
 func (r *Reader) call(id string, b loose.Object) *skein.Call {
@@ -108,7 +108,7 @@ func (r *Reader) call(id string, b loose.Object) *skein.Call {
 	return call
 }
 
-// Called notes that a call of this ID was for this tool.
+// Called records that the call with this ID was for this tool.
 func (r *Reader) Called(id, tool string) {
 	if r.tools == nil {
 		r.tools = map[string]string{}
@@ -147,7 +147,7 @@ func (c *Content) attach(b loose.Object) bool {
 	return true
 }
 
-// Split returns the parts that are no results, and those that are.
+// Split returns the parts that are not results, and those that are.
 func (c Content) Split() (rest, results []skein.Part) {
 	rest = []skein.Part{}
 	for _, p := range c.Parts {
@@ -160,8 +160,8 @@ func (c Content) Split() (rest, results []skein.Part) {
 	return rest, results
 }
 
-// Messages returns the messages that c is, said by whom m says: what tools
-// answered first, which is said by them.
+// Messages returns the messages of c: first one of the role tool with the results, if
+// there are any, then m with the other parts.
 func (c Content) Messages(m skein.Message) (all []skein.Message) {
 	rest, results := c.Split()
 	if len(results) > 0 {

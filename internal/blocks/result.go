@@ -9,7 +9,7 @@ import (
 	"github.com/skein-dev/skein/internal/loose"
 )
 
-// result adds what a tool answered, and reports whether the block is that.
+// result adds a tool's result, and reports whether the block is one.
 func (r *Reader) result(c *Content, b loose.Object) bool {
 	id := b.Str("tool_use_id", "toolCallId", "toolUseID")
 	if id == "" {
@@ -30,8 +30,8 @@ func (r *Reader) result(c *Content, b loose.Object) bool {
 	return true
 }
 
-// Fill puts what v holds into a result: texts one after the other, files, and v
-// as it stands if there is anything else in it.
+// Fill puts the content of v into a result: its texts, joined, its files, and v
+// itself if there is anything else in it.
 func (c *Content) Fill(res *skein.Result, v jsontext.Value) {
 	switch {
 	case loose.IsNull(v):
@@ -68,7 +68,7 @@ func (c *Content) fillList(res *skein.Result, v jsontext.Value) {
 	res.Text = skein.Text(strings.Join(texts, "\n"))
 }
 
-// fillTyped takes the AI SDK's {"type":"text","value":…}, where v is one.
+// fillTyped fills res from the AI SDK's {"type":"text","value":…}, if v is one.
 func (c *Content) fillTyped(res *skein.Result, v jsontext.Value) bool {
 	b, err := loose.Parse(v)
 	if err != nil || !b.Has("type", "value") {

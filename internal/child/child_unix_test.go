@@ -99,7 +99,7 @@ func TestTheEndOfTheContextEndsAllThatWasStarted(t *testing.T) {
 	gone(t, pid)
 }
 
-// gone wants the process to end.
+// gone fails the test unless the process ends.
 func gone(t *testing.T, pid int) {
 	t.Helper()
 	deadline := time.After(5 * time.Minute)
@@ -114,8 +114,7 @@ func gone(t *testing.T, pid int) {
 	}
 }
 
-// alive reports whether the process runs; one that is dead and that nobody
-// has asked about does not.
+// alive reports whether the process runs. A zombie does not.
 func alive(pid int) bool {
 	if stat, err := os.ReadFile(fmt.Sprintf("/proc/%d/stat", pid)); err == nil {
 		_, after, _ := strings.Cut(string(stat), ") ")

@@ -1,4 +1,3 @@
-// Package child starts other programs that are to know nothing of us: they
-// inherit no descriptors, no secrets and no terminal, and are ended together
-// with all that they started.
+// Package child starts other programs in isolation: they inherit no descriptors, no
+// secrets and no terminal, and are ended together with everything that they started.
 package child

@@ -6,9 +6,9 @@ import (
 	"strings"
 )
 
-// Environ returns those of environ, each NAME=value, that a child may know:
-// what programs need to find their way, and none that by its name holds a
-// secret. also names more that it may know, whatever they look like.
+// Environ returns the variables of environ, each NAME=value, that a child may have:
+// those that programs usually need, and none whose name looks like that of a secret.
+// also names more variables that it may have, whatever their names look like.
 func Environ(environ []string, also ...string) (kept []string) {
 	for _, e := range environ {
 		name, _, ok := strings.Cut(e, "=")
@@ -22,7 +22,7 @@ func Environ(environ []string, also ...string) (kept []string) {
 	return kept
 }
 
-// Secret reports whether a variable of that name looks as if it held a secret.
+// Secret reports whether a variable of that name looks as if it has a secret.
 func Secret(name string) bool {
 	up := strings.ToUpper(name)
 	return slices.ContainsFunc([]string{"KEY", "TOKEN", "SECRET", "PASS", "CREDENTIAL", "AUTH", "COOKIE", "PRIVATE"}, func(s string) bool {
@@ -30,7 +30,7 @@ func Secret(name string) bool {
 	})
 }
 
-// same reports whether two names are one variable.
+// same reports whether two names name the same variable.
 func same(a, b string) bool {
 	return a == b || runtime.GOOS == "windows" && strings.EqualFold(a, b)
 }
@@ -42,8 +42,8 @@ func known(name string) bool {
 	return strings.HasPrefix(name, "LC_") || strings.HasPrefix(name, "XDG_") || slices.Contains(strings.Fields(names), name)
 }
 
-// names are the variables that a child may know: of every system, of Windows,
-// of languages' tools.
+// names are the variables that a child may have: those of every system, of Windows,
+// and of programming languages' tools.
 const names = `
 PATH HOME USER LOGNAME SHELL LANG LANGUAGE TERM COLORTERM NO_COLOR TZ TMPDIR TMP TEMP PWD EDITOR VISUAL PAGER MANPATH INFOPATH
 NIX_PATH NIX_PROFILES NIX_SSL_CERT_FILE SSL_CERT_FILE SSL_CERT_DIR CI

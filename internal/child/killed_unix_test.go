@@ -14,8 +14,8 @@ import (
 	"github.com/skein-dev/skein/internal/child"
 )
 
-// starter is the variable that makes this test's binary start a program, which
-// starts another and says both their numbers, and wait to be killed.
+// starter is the variable that makes this test's binary start a program, which starts
+// another and prints both process IDs, and wait to be killed.
 const starter = "SKEIN_TEST_CHILD_STARTER"
 
 func TestMain(m *testing.M) {
@@ -42,7 +42,7 @@ func TestNothingThatWasStartedOutlivesUs(t *testing.T) {
 	if err := us.Start(); err != nil {
 		t.Fatal(err)
 	}
-	var line string // the program's; ours comes before or after it
+	var line string // of the program; ours comes before or after it
 	for r, n := bufio.NewReader(out), 0; n < 2; n++ {
 		one, err := r.ReadString('\n')
 		if err != nil {
@@ -65,8 +65,8 @@ func TestNothingThatWasStartedOutlivesUs(t *testing.T) {
 	}
 }
 
-// What a program leaves behind on purpose is not ended when we are done with
-// the program.
+// A process that a program leaves running on purpose is not ended when the group is
+// released.
 func TestWhatIsLeftBehindLivesOn(t *testing.T) {
 	cmd, out := shell(t.Context(), "sleep 1000 >/dev/null 2>&1 & echo $!")
 	g, err := child.Start(cmd)

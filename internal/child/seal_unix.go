@@ -2,6 +2,6 @@
 
 package child
 
-// seal marks all descriptors but the first three as not to be inherited: Go
-// marks those that it opens, whoever started us may have left others.
+// seal marks all descriptors but the first three as not inheritable: Go marks those
+// that it opens, but the process that started us may have left others.
 func seal() error { return sealEach("/dev/fd") }

@@ -8,7 +8,7 @@ import (
 	"syscall"
 )
 
-// sealEach marks the descriptors that folder names.
+// sealEach marks the descriptors that folder lists.
 func sealEach(folder string) error {
 	open, err := os.ReadDir(folder)
 	for _, e := range open {

@@ -7,15 +7,15 @@ import (
 
 const space = " \t\n\r\v\f"
 
-// Is reports whether text is such an address, which its first keyword says. A
-// file whose name looks so too can be named with its folder: ./host=x.
+// Is reports whether text is such an address, judging by its first keyword. A file
+// whose name looks like one can be named with its folder: ./host=x.
 func Is(text string) bool {
 	key, _, ok := strings.Cut(text, "=")
 	key = strings.Trim(key, space)
 	return ok && (strings.HasPrefix(key, "pool_") || slices.Contains(keywords(), key))
 }
 
-// keywords are those that an address may begin with: libpq's, and pgx's own.
+// keywords returns those that an address may begin with: libpq's, and pgx's own.
 func keywords() []string {
 	return []string{
 		"host", "hostaddr", "port", "dbname", "database", "user", "password", "passfile", "service", "servicefile", "options",
@@ -25,12 +25,12 @@ func keywords() []string {
 	}
 }
 
-// mask stands where a password was.
+// mask replaces a password.
 const mask = "***"
 
-// Masked returns text with *** in the place of its passwords. What comes behind
-// a mistake may be anything, also a piece of a password: that is *** too, and
-// whole is false.
+// Masked returns text with *** in place of its passwords. What follows a syntax error
+// may be anything, even a piece of a password: it is replaced by *** too, and whole
+// is false.
 func Masked(text string) (masked string, whole bool) {
 	var b strings.Builder
 	for rest := text; ; {
@@ -58,14 +58,13 @@ func Masked(text string) (masked string, whole bool) {
 			b.WriteString(after[gap : gap+end])
 		}
 		if rest = after[gap+end:]; rest != "" && !strings.ContainsRune(space, rune(rest[0])) {
-			b.WriteString(mask) // no space behind an apostrophe
+			b.WriteString(mask) // no space after an apostrophe
 			return b.String(), false
 		}
 	}
 }
 
-// value returns where the value ends that s begins with, and false if it does
-// not.
+// value returns the end of the value that s begins with, and false if it has no end.
 func value(s string) (end int, ok bool) {
 	quoted := strings.HasPrefix(s, "'")
 	if quoted {

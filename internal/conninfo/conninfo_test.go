@@ -29,9 +29,9 @@ func TestPasswordsAreMasked(t *testing.T) {
 		`password='hush\\' host='x y'`:             `password=*** host='x y'`,
 		"sslpassword=hush passfile=/f passwd=hush": "sslpassword=*** passfile=/f passwd=***",
 		"PassWord=hush":                            "PassWord=***",
-		"password= host=x":                         "password= ***", // as libpq: the value is host=x
+		"password= host=x":                         "password= ***", // as in libpq: the value is host=x
 		"host=x password=":                         "host=x password=",
-		"user=password=hush":                       "user=password=hush", // a name, as libpq sees it
+		"user=password=hush":                       "user=password=hush", // a name, for libpq
 	} {
 		if got, whole := conninfo.Masked(text); got != want || !whole {
 			t.Errorf("Masked(%q) = %q, %v; want %q", text, got, whole, want)

@@ -1,2 +1,2 @@
-// Package disktest gives tests a disk that is soon full.
+// Package disktest gives tests a disk that is quickly full.
 package disktest

@@ -6,7 +6,7 @@ import (
 )
 
 // Small mounts a disk of a size, such as "4m", at the folder dir until the test
-// ends. Where that may not be done it skips the test.
+// ends. If that is not permitted, it skips the test.
 func Small(t testing.TB, dir, size string) {
 	t.Helper()
 	if out, err := exec.Command("mount", "-t", "tmpfs", "-o", "mode=700,size="+size, "tmpfs", dir).CombinedOutput(); err != nil {

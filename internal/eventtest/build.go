@@ -52,7 +52,7 @@ func Amended(seq skein.Seq, now skein.Event) skein.Event {
 	return skein.NewEvent(skein.KindAmended, 1000, skein.Amended{Seq: seq, Payload: now.Payload})
 }
 
-// EntriesOf fails the test if the events are no entries.
+// EntriesOf returns the entries of events. It fails the test if there is an error.
 func EntriesOf(t *testing.T, events []skein.Event) []skein.Entry {
 	t.Helper()
 	entries, err := skein.Entries(events)
@@ -92,7 +92,7 @@ func ShowMessage(m skein.Message) string {
 	return b.String() + "\n"
 }
 
-// Facts fails the test if e has none.
+// Facts returns the facts of e. It fails the test if there is an error.
 func Facts(t *testing.T, e skein.Event) skein.Facts {
 	t.Helper()
 	f, err := skein.FactsOf(e)

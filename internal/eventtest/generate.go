@@ -6,8 +6,8 @@ import (
 	"github.com/skein-dev/skein"
 )
 
-// A Dice makes choices from bytes, so that a fuzzer and a property test can
-// both make events with it. It throws 0 when the bytes are used up.
+// A Dice makes choices from bytes, so that a fuzzer and a property test can both
+// generate events with it. It returns 0 when the bytes are used up.
 type Dice struct{ data []byte }
 
 func (d *Dice) throw(n int) int {
@@ -21,8 +21,8 @@ func (d *Dice) throw(n int) int {
 
 func Pick[T any](d *Dice, from ...T) T { return from[d.throw(len(from))] }
 
-// EventsFrom returns a session that data stands for: a created event, then
-// whatever can come in a log, in any order.
+// EventsFrom returns the events of a session generated from data: a created event,
+// then any events that a log may have, in any order.
 func EventsFrom(data []byte) []skein.Event {
 	d := &Dice{data}
 	events := []skein.Event{Created()}
@@ -32,7 +32,7 @@ func EventsFrom(data []byte) []skein.Event {
 	return Number(events...)
 }
 
-// event returns what could come after the event at last.
+// event returns an event that can come after the event at last.
 func (d *Dice) event(last skein.Seq) skein.Event {
 	switch d.throw(12) {
 	case 0:
@@ -85,7 +85,7 @@ const LongID = "0123456789012345678901234567890123456789012345678901234567890123
 
 var LongInput = skein.MustJSON(map[string]any{"path": "a", "content": LongText, "lines": []string{string(LongText)}})
 
-// LongText is more than a context with little room has room for.
+// LongText is too long for a small context.
 var LongText = skein.Text(strings.Repeat("ünd so on, ", 300))
 
 func (d *Dice) text() skein.Text {

@@ -45,7 +45,7 @@ func (l Line) Append(b []byte) []byte {
 	return append(b, "}\n"...)
 }
 
-// appendPiece appends what Piece makes of data.
+// appendPiece appends the line that Piece makes of data.
 func appendPiece(b []byte, name string, n int, data []byte) []byte {
 	if !utf8.Valid(data) {
 		return Piece(name, n, data).Append(b)
@@ -56,9 +56,9 @@ func appendPiece(b []byte, name string, n int, data []byte) []byte {
 	return append(appendString(append(b, `,"text":`...), data), "}\n"...)
 }
 
-// appendString appends text as a JSON string, byte for byte as [json.Encoder]
-// writes one without the escapes for HTML: what is stored of a file must be the
-// same each time it is read.
+// appendString appends text as a JSON string, byte for byte as [json.Encoder] writes
+// one without the escapes for HTML: what is stored of a file must be the same every
+// time it is read.
 func appendString[T ~string | ~[]byte](b []byte, text T) []byte {
 	b = append(b, '"')
 	done := 0
@@ -109,14 +109,14 @@ func appendEscape(b []byte, c byte) []byte {
 	return append(b, '\\', 'u', '0', '0', hexDigits[c>>4], hexDigits[c&0xf])
 }
 
-// Parse reads a line.
+// Parse parses a line.
 //
-// The error says what is wrong with it.
+// The error says what is wrong with the line.
 func Parse(line []byte) (l Line, err error) {
 	if l, ok := parseText(bytes.TrimSpace(line)); ok {
 		return l, nil
 	}
-	var of struct{ File, Folder string } // before its text, which may be long and another's
+	var of struct{ File, Folder string } // checked before the text, which may be long and not of a tree
 	if err := json.Unmarshal(line, &of); err != nil {
 		return l, err
 	}
@@ -126,9 +126,9 @@ func Parse(line []byte) (l Line, err error) {
 	return l, json.Unmarshal(line, &l)
 }
 
-// parseText reads the line of a file, or of a line of one, as Append writes it
-// where it has text, and reports false of all others: nearly all lines are such, and
-// json takes five times as long, and the text twice.
+// parseText parses the line of a file, or of a line of a file, as Append writes it if
+// it has text, and returns false for all others: nearly all lines are like that, and
+// encoding/json takes five times as long, and twice the memory of the text.
 func parseText(line []byte) (l Line, ok bool) {
 	rest, ok := bytes.CutPrefix(line, []byte(`{"file":"`))
 	if !ok || !utf8.Valid(line) {
@@ -170,8 +170,8 @@ func parseText(line []byte) (l Line, ok bool) {
 	return l, true
 }
 
-// cutPlain returns what stands before the quote that ends a JSON string, and what
-// behind it, if that has no escapes.
+// cutPlain returns what is before the quote that ends a JSON string, and what is after
+// it, if the string has no escapes.
 func cutPlain(b []byte) (text string, rest []byte, ok bool) {
 	at := bytes.IndexByte(b, '"')
 	if at < 0 || !isPlain(b[:at]) {
@@ -180,8 +180,8 @@ func cutPlain(b []byte) (text string, rest []byte, ok bool) {
 	return string(b[:at]), b[at+1:], true
 }
 
-// cutNumber returns the number of at most so many digits before a comma, and what
-// begins with that.
+// cutNumber returns the number of at most this many digits before a comma, and the
+// rest, which begins with the comma.
 func cutNumber(b []byte, digits int) (n int64, rest []byte, ok bool) {
 	at := bytes.IndexByte(b, ',')
 	if at <= 0 || at > digits || b[0] == '0' && at > 1 {
@@ -196,7 +196,7 @@ func cutNumber(b []byte, digits int) (n int64, rest []byte, ok bool) {
 	return n, b[at:], true
 }
 
-// isPlain reports whether b stands for itself within a JSON string.
+// isPlain reports whether b needs no escape in a JSON string.
 func isPlain(b []byte) bool {
 	return !slices.ContainsFunc(b, func(c byte) bool { return c < ' ' || c == '"' || c == '\\' })
 }

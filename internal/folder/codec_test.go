@@ -10,7 +10,7 @@ import (
 	"testing"
 )
 
-// odd are texts in which everything stands that JSON escapes, or might.
+// odd are texts that have everything that JSON escapes, or might.
 var odd = []string{
 	"", "a", "\"\\/\b\f\n\r\t", "\x00\x01\x1f\x7f", "<&>é\u2028\u2029日本\U0001f600", "\xff", "a\xc3", "\xed\xa0\x80", "\ufffd",
 	`{"role": "user", "content": "say \"it\"\n\ttwice\\n \u00e9 \ud800"}` + "\n",
@@ -51,7 +51,7 @@ func sameAsJSON(t *testing.T, s string) {
 	sameParse(t, line)
 }
 
-// sameParse says that what parseText reads is what json reads.
+// sameParse checks that parseText and encoding/json give the same result.
 func sameParse(t *testing.T, line []byte) {
 	t.Helper()
 	got, ok := parseText(line)

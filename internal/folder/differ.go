@@ -13,12 +13,12 @@ import (
 	"github.com/skein-dev/skein/internal/lines"
 )
 
-// Differ compares the files of the folder at root with lines: those that now
-// tells must stand as was tells them, or must not be there if it tells nothing
-// of them, or have the bytes that now gives them. It returns the name of the
-// first that does not, and "". No file is in memory whole.
+// Differ compares the files of the folder at root with lines: each file in now must
+// have its bytes in was, or must not exist if it is not in was, or must have its bytes
+// in now. It returns the name of the first file that differs, or "". It never reads a
+// whole file into memory.
 //
-// The error says which line is no line of a tree, or is the system's.
+// The error says which line is not a line of a tree, or is the system's.
 func Differ(root string, was, now io.Reader) (_ string, err error) {
 	before, _, err := contents(was)
 	if err != nil {
@@ -49,7 +49,7 @@ func Differ(root string, was, now io.Reader) (_ string, err error) {
 	return "", nil
 }
 
-// A fileHash stands for the bytes of a file.
+// A fileHash is the hash of the bytes of a file.
 type fileHash [sha256.Size]byte
 
 func sumOf(h hash.Hash) (c fileHash) {
@@ -67,7 +67,7 @@ func contentOf(dir *os.Root, name string) (fileHash, error) {
 	return sumOf(h), errors.Join(err, f.Close())
 }
 
-// contents returns what stands for the bytes of the files that lines tell.
+// contents returns the hashes of the files in lines, and their names in order.
 func contents(tree io.Reader) (map[string]hash.Hash, []string, error) {
 	all := map[string]hash.Hash{}
 	var order []string

@@ -1,14 +1,14 @@
-// Package folder gives a tree of files as lines of JSON that hold everything,
-// and makes the tree of such lines again.
+// Package folder reads a tree of files as lines of JSON that have everything, and
+// writes the tree from such lines.
 //
-// A file stands in one line:
+// A file is one line:
 //
 //	{"file":"part/a.json","mode":"0600","mtime":1795230386350000000,"text":"{\n  \"id\": …"}
 //
-// mode is the permission bits in octal, mtime nanoseconds since 1970. Bytes
-// that are not UTF-8 stand as "bytes" in base64 in place of "text". Where a file
-// grows by lines, each of these has a line of its own, so that a longer file
-// shares them, and the file's line says how many they are:
+// mode is the permission bits in octal, mtime nanoseconds since 1970. Bytes that are
+// not UTF-8 are "bytes" in base64 instead of "text". If a file grows by lines, each of
+// them has a line of its own, which a longer version of the file shares, and the
+// file's line says how many there are:
 //
 //	{"file":"log.jsonl","line":0,"text":"{}\n"}
 //	{"file":"log.jsonl","mode":"0600","mtime":1795230386350000000,"lines":1}
@@ -17,8 +17,8 @@
 //
 //	{"folder":"part","mode":"0700","mtime":1795230386350000000}
 //
-// Only regular files and folders are read: links, FIFOs and devices are named
-// in [Tree.Skips]. How deep, how many and how large is bounded. When a tree is
-// written no name leads out of it, whatever links there are, and every file is
-// written beside its place and put there by renaming.
+// Only regular files and folders are read: links, FIFOs and devices are listed in
+// [Tree.Skips]. Depth, number and size are limited. When a tree is written, no name
+// leads out of it, whatever links there are, and every file is written under a
+// temporary name and renamed into place.
 package folder

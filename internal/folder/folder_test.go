@@ -13,7 +13,7 @@ import (
 
 var hour = time.Date(2026, 3, 4, 5, 6, 7, 123456789, time.UTC)
 
-// lay makes a tree of files with these names and bytes.
+// lay creates a tree of files with these names and bytes.
 func lay(t *testing.T, files map[string]string) string {
 	t.Helper()
 	root := filepath.Join(t.TempDir(), "tree")

@@ -19,7 +19,7 @@ import (
 type Line struct {
 	File   string  `json:"file,omitempty"`
 	Folder string  `json:"folder,omitempty"`
-	Line   *int    `json:"line,omitempty"` // place of a line in its file, from 0
+	Line   *int    `json:"line,omitempty"` // number of a line in its file, from 0
 	Mode   string  `json:"mode,omitempty"` // octal
 	Mtime  int64   `json:"mtime,omitempty"`
 	Lines  *int    `json:"lines,omitempty"` // how many lines the file has
@@ -28,7 +28,7 @@ type Line struct {
 	Damage string  `json:"damage,omitempty"` // why it could not be read
 }
 
-// Data returns the bytes that the line holds.
+// Data returns the bytes in the line.
 func (l Line) Data() []byte {
 	if l.Text != nil {
 		return []byte(*l.Text)
@@ -36,7 +36,7 @@ func (l Line) Data() []byte {
 	return l.Bytes
 }
 
-// writeTo writes the bytes that the line holds, without a copy of all of them.
+// writeTo writes the bytes in the line, without copying all of them.
 func (l Line) writeTo(w io.Writer) error {
 	if l.Text == nil {
 		_, err := w.Write(l.Bytes)
@@ -53,14 +53,15 @@ func (l Line) writeTo(w io.Writer) error {
 	return nil
 }
 
-// Whole returns the line of a file that stands in one. It keeps data.
+// Whole returns the line of a file that is one line. It does not copy data.
 func Whole(f File, data []byte) Line {
 	l := meta(f)
 	l.File = f.Name
 	return l.with(data)
 }
 
-// Piece returns line n, from 0, of a file of lines, with its line feed. It keeps data.
+// Piece returns line n, from 0, of a file of lines, with its line feed. It does not
+// copy data.
 func Piece(name string, n int, data []byte) Line {
 	return Line{File: name, Line: &n}.with(data)
 }
@@ -93,10 +94,10 @@ func (l Line) with(data []byte) Line {
 	return l
 }
 
-// Lines returns the lines of these files of the tree, in this order: of a file
-// for which byLine says true, one for each of its own. Files are read as the
-// lines are, one at a time. A file that is gone has no line; one that cannot be
-// read has "damage".
+// Lines returns the lines of these files of the tree, in this order; for a file for
+// which byLine returns true, one for each of its lines. Files are read as the lines
+// are read, one at a time. A file that is gone has no line; one that cannot be read
+// has "damage".
 func (t *Tree) Lines(files []File, byLine func(name string) bool) *Reader {
 	return &Reader{t: t, files: files, byLine: byLine}
 }
@@ -110,25 +111,25 @@ func (t *Tree) Dirs() io.Reader {
 	return bytes.NewReader(b)
 }
 
-// maxKept is how long the buffer of a line may be, in bytes, to be used again.
+// maxKept is how long the buffer of a line may be, in bytes, to be reused.
 const maxKept = 4 << 20
 
-// A Reader gives the lines of files: with Read as a stream, or with Next one by
+// A Reader returns the lines of files: with Read as a stream, or with Next one by
 // one.
 type Reader struct {
 	t      *Tree
 	files  []File
 	byLine func(string) bool
-	out    []byte // not yet given by Read
-	buf    []byte // what a line is made in
-	piece  []byte // the same of what cut gives
+	out    []byte // not yet returned by Read
+	buf    []byte // the buffer of a line
+	piece  []byte // the buffer of what cut returns
 	in     *os.File
 	cut    *bufio.Reader
 	n      int
-	err    error // of cut, io.EOF included: what follows is the line of the file
+	err    error // of cut, including io.EOF: the line of the file comes next
 }
 
-// Read implements [io.Reader]; there are no errors but the end.
+// Read implements [io.Reader]. Its only error is [io.EOF].
 func (r *Reader) Read(b []byte) (int, error) {
 	if len(r.out) == 0 {
 		r.out = r.Next()
@@ -141,8 +142,8 @@ func (r *Reader) Read(b []byte) (int, error) {
 	return n, nil
 }
 
-// Next returns the next line, with its line feed, as it is until the next call;
-// nil after the last.
+// Next returns the next line, with its line feed; nil after the last. The line is
+// valid until the next call.
 func (r *Reader) Next() []byte {
 	for len(r.files) > 0 {
 		if cap(r.buf) > maxKept {
@@ -191,8 +192,8 @@ func (r *Reader) next(b []byte) []byte {
 	return End(f, r.n).Append(b)
 }
 
-// line returns the next line of the current file, or a piece of one that is
-// too long. It is as it is until the next call.
+// line returns the next line of the current file, or a piece of one that is too long.
+// It is valid until the next call.
 func (r *Reader) line() (piece []byte, err error) {
 	if r.piece, err = lines.Append(r.piece[:0], r.cut, MaxWhole); errors.Is(err, lines.ErrLong) {
 		err = nil
@@ -211,7 +212,7 @@ func whole(b []byte, f File, in io.Reader) []byte {
 	return Whole(f, data).Append(b)
 }
 
-// refuse appends the line of a file that cannot be read; none if it is gone.
+// refuse appends the line of a file that cannot be read; nothing if it is gone.
 func refuse(b []byte, f File, err error) []byte {
 	if errors.Is(err, fs.ErrNotExist) {
 		return b

@@ -10,7 +10,7 @@ import (
 	"path/filepath"
 )
 
-// So much of a tree is read: folders deep, entries, bytes of one file.
+// How much of a tree is read: folders deep, entries, bytes of one file.
 const (
 	MaxDepth   = 32
 	MaxEntries = 200_000
@@ -18,7 +18,7 @@ const (
 	MaxWhole   = 48 << 20
 )
 
-// A Tree is what lies in a folder. It is used by one goroutine at a time.
+// A Tree is the content of a folder. It is used by one goroutine at a time.
 type Tree struct {
 	Files   []File // by name
 	Folders []File // by name; the first is the root, "."
@@ -28,7 +28,7 @@ type Tree struct {
 	open *os.Root
 }
 
-// A File is a file or folder as it was when the tree was looked at.
+// A File is a file or folder as it was when the tree was opened.
 type File struct {
 	Name  string // from the root, with slashes
 	Mode  fs.FileMode
@@ -39,11 +39,11 @@ type File struct {
 // A Skip is something that is not read, and why.
 type Skip struct{ Name, Why string }
 
-// Open looks at the tree at root. leave, if not nil, says of the name of a file
-// or folder that it is no part of the tree.
+// Open reads the names in the tree at root. leave, if not nil, reports whether a file
+// or folder of this name is left out.
 //
-// Errors are those of reading root and all that is in it (what cannot be read now
-// is not taken for gone), ctx's, and of a tree that is too large.
+// Errors are those of reading root and everything in it (what cannot be read now does
+// not count as gone), ctx's, and of a tree that is too large.
 func Open(ctx context.Context, root string, leave func(name string) bool) (_ *Tree, err error) {
 	t := &Tree{root: root}
 	if t.open, err = os.OpenRoot(root); err != nil {
@@ -60,7 +60,7 @@ func Open(ctx context.Context, root string, leave func(name string) bool) (_ *Tr
 	return t, nil
 }
 
-// Close gives the folder back. Errors are the system's.
+// Close closes the folder. Errors are the system's.
 func (t *Tree) Close() error { return t.open.Close() }
 
 func fileOf(name string, info fs.FileInfo) File {
@@ -123,7 +123,7 @@ func (t *Tree) entry(ctx context.Context, name string, info fs.FileInfo, leave f
 	return nil
 }
 
-// unread returns err with the name of what cannot be read, and not its whole path.
+// unread returns err with the name of what cannot be read, but not its whole path.
 func unread(name string, err error) error {
 	var p *fs.PathError
 	if errors.As(err, &p) {

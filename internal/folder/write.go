@@ -17,14 +17,14 @@ import (
 	"github.com/skein-dev/skein/internal/lines"
 )
 
-// Write makes at root the tree that lines tell. What lies there already and the
-// lines do not speak of stays. A tree that is new appears at once; in
-// one that is there, each file whose bytes differ is replaced by renaming. A file
-// of which appended, if not nil, says so by its name, and whose bytes all stay, is
-// appended to: what its program appends meanwhile stays too.
+// Write writes the tree in lines to root. Files that are there and not in the lines
+// stay. A new tree appears at once; in an existing one, each file whose bytes differ
+// is replaced by renaming. If appended is not nil and returns true for a file's name,
+// and the file only grows, Write appends to it, so that what its program appends
+// meanwhile stays too.
 //
-// The error says which line is no line of a tree or leads out of it, in which
-// case nothing has changed; others are the system's and the readers'.
+// The error says which line is not a line of a tree or leads out of it, in which case
+// nothing has changed; others are the system's and the readers'.
 func Write(ctx context.Context, root string, appended func(name string) bool, tree ...io.Reader) (err error) {
 	parent := filepath.Dir(root)
 	if err := os.MkdirAll(parent, 0o700); err != nil {
@@ -56,7 +56,7 @@ func Write(ctx context.Context, root string, appended func(name string) bool, tr
 	return os.Rename(fresh, root)
 }
 
-// A writer gathers files in a folder of its own.
+// A writer collects files in a folder of its own.
 type writer struct {
 	ctx      context.Context
 	dir      string
@@ -66,7 +66,7 @@ type writer struct {
 	folders  []File
 }
 
-// A gatheredFile is a file that is gathered.
+// A gatheredFile is a file that a writer has collected.
 type gatheredFile struct {
 	File
 	at   string
@@ -130,7 +130,7 @@ func (p *gatheredFile) take(l Line, f File) error {
 	return p.end()
 }
 
-// end gives the file back to the system, with what was written.
+// end flushes what was written and closes the file.
 func (p *gatheredFile) end() error {
 	if p.out == nil {
 		return nil
@@ -147,7 +147,7 @@ func (w *writer) close() (err error) {
 	return err
 }
 
-// fileIn returns what a line says of a file or folder.
+// fileIn returns the file or folder in a line.
 func fileIn(l Line) (f File, err error) {
 	f.Name = l.File + l.Folder
 	if !fs.ValidPath(f.Name) || !filepath.IsLocal(filepath.FromSlash(f.Name)) || strings.ContainsAny(f.Name, "\x00\\") || l.File == "." {
@@ -164,7 +164,7 @@ func fileIn(l Line) (f File, err error) {
 	return f, nil
 }
 
-// put brings what was gathered to root, the folders' times last.
+// put moves what was collected to root, and sets the folders' times last.
 func (w *writer) put(root string) (err error) {
 	to, err := os.OpenRoot(root)
 	if err != nil {
@@ -191,7 +191,7 @@ func (w *writer) put(root string) (err error) {
 	return nil
 }
 
-// putFile puts one file in its place, unless it is there with these bytes.
+// putFile writes one file to its place, unless it is there with these bytes.
 func putFile(to *os.Root, p *gatheredFile, appended bool) error {
 	name := filepath.FromSlash(p.Name)
 	if err := to.MkdirAll(filepath.Dir(name), 0o700); err != nil {
@@ -222,7 +222,7 @@ func putFile(to *os.Root, p *gatheredFile, appended bool) error {
 	return dress(to, p.File)
 }
 
-// appendTo appends what is left of data to the file with this name.
+// appendTo appends the rest of data to the file with this name.
 func appendTo(to *os.Root, name string, data io.Reader) error {
 	rest, err := io.ReadAll(data)
 	if err != nil {
@@ -232,11 +232,11 @@ func appendTo(to *os.Root, name string, data io.Reader) error {
 	if err != nil {
 		return err
 	}
-	_, err = out.Write(rest) // at once: others append too
+	_, err = out.Write(rest) // in one call: others append too
 	return errors.Join(err, out.Sync(), out.Close())
 }
 
-// replace puts data in the place of the file with this name.
+// replace replaces the file with this name by data.
 func replace(to *os.Root, name string, data *os.File) error {
 	if _, err := data.Seek(0, io.SeekStart); err != nil {
 		return err
@@ -256,7 +256,7 @@ func replace(to *os.Root, name string, data *os.File) error {
 	return nil
 }
 
-// dress gives a file its mode and time.
+// dress sets the mode and time of a file.
 func dress(to *os.Root, f File) error {
 	name := filepath.FromSlash(f.Name)
 	if err := to.Chmod(name, f.Mode); err != nil {
@@ -294,7 +294,7 @@ func begins(to *os.Root, name string, data io.Reader) (n int64, ok bool) {
 
 // Remove removes the files below root that lines name.
 //
-// The error says which line is no line of a tree or leads out of it, or is the
+// The error says which line is not a line of a tree or leads out of it, or is the
 // system's.
 func Remove(root string, names io.Reader) (err error) {
 	dir, err := os.OpenRoot(root)

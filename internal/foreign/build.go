@@ -15,13 +15,12 @@ import (
 	"github.com/skein-dev/skein/internal/lines"
 )
 
-// Build makes a new database at path out of lines: those of a frame first,
-// then rows in any order. Lines of another kind and damaged rows are passed
-// over. A row without a rowid gets the next one.
+// Build creates a database at path from lines: those of a frame first, then rows in
+// any order. It skips other lines and damaged rows. A row without a rowid gets the
+// next one.
 //
-// The error wraps [os.ErrExist] if there is something at path; others are the
-// readers', and SQLite's if the lines make no database. Then there is nothing
-// at path.
+// The error wraps [os.ErrExist] if path exists; others are the readers', and SQLite's
+// if the lines do not make a database. After an error, Build leaves nothing at path.
 func Build(ctx context.Context, path string, rows ...io.Reader) (err error) {
 	if _, err := os.Lstat(path); err == nil {
 		return fmt.Errorf("%s: %w", path, os.ErrExist)
@@ -56,12 +55,12 @@ func Build(ctx context.Context, path string, rows ...io.Reader) (err error) {
 	return b.finish()
 }
 
-// A builder makes a database.
+// A builder builds a database.
 type builder struct {
 	ctx      context.Context
 	conn     *sql.Conn
 	settings *pragmas
-	objects  []schemaRow // that are made when the rows are there
+	objects  []schemaRow // created after the rows
 	sequence []Row
 	begun    bool
 	inserts  map[string]*sql.Stmt
@@ -122,11 +121,11 @@ var (
 	creates   = regexp.MustCompile(`(?is)^\s*CREATE\s+(TABLE|UNIQUE\s+INDEX|INDEX|TRIGGER|VIRTUAL\s+TABLE)\b`)
 )
 
-// object makes an ordinary table, and leaves what reads rows for later.
+// object creates an ordinary table, and leaves objects that read rows for later.
 func (b *builder) object(o schemaRow) error {
 	switch {
 	case strings.HasPrefix(strings.ToLower(o.Name), "sqlite_"):
-		return nil // SQLite makes these itself
+		return nil // SQLite creates these itself
 	case !creates.MatchString(o.SQL):
 		return fmt.Errorf("schema of %s %s: %.60q", o.Type, o.Name, o.SQL)
 	case ordinary.MatchString(o.SQL):
@@ -167,8 +166,8 @@ func (b *builder) insert(r Row) error {
 	return err
 }
 
-// columnsOf returns the columns of a row, quoted, and its values, with the
-// rowid where no column is it.
+// columnsOf returns the columns of a row, quoted, and its values, with the rowid if
+// no column is the rowid.
 func columnsOf(r Row) (names []string, args []any) {
 	hidden := map[string]bool{}
 	for i, c := range r.Columns {
@@ -186,7 +185,7 @@ func columnsOf(r Row) (names []string, args []any) {
 	return names, args
 }
 
-// finish makes what reads rows, sets what AUTOINCREMENT counts from, and
+// finish creates the objects that read rows, sets the counters of AUTOINCREMENT, and
 // checks the full-text tables.
 func (b *builder) finish() (err error) {
 	for _, st := range b.inserts {

@@ -16,17 +16,17 @@ import (
 // MaxFile is the longest database, or -wal, that is copied, in bytes.
 const MaxFile = 16 << 30
 
-// ErrBusy says that a database was written all the time while it was copied.
+// ErrBusy says that a database was constantly written to while it was copied.
 var ErrBusy = errors.New("it is being written all the time")
 
-// copyName is what a copy is called in its folder.
+// copyName is the name of a copy in its folder.
 const copyName = "copy.db"
 
-// settled is how old a file's time must be, so that a write which comes after
-// it was looked at gives it another one: systems count in steps of up to 16 ms.
+// settled is how old a file's mtime must be, so that a later write is sure to change
+// it: systems count in steps of up to 16 ms.
 const settled = 20 * time.Millisecond
 
-// tries is how often a copy is begun anew.
+// tries is how often a copy is tried.
 const tries = 20
 
 // copyAll copies the database at path to dir, as it was at one moment.
@@ -43,7 +43,7 @@ func copyAll(ctx context.Context, path, dir string) error {
 	return ErrBusy
 }
 
-// copyOnce reports whether what it copied belongs together.
+// copyOnce copies once and reports whether the copied files belong together.
 func copyOnce(ctx context.Context, path, dir string) (bool, error) {
 	before, err := lookAt(path)
 	if err != nil {
@@ -70,9 +70,9 @@ func copyOnce(ctx context.Context, path, dir string) (bool, error) {
 	return before == after, err
 }
 
-// A filesState is what a database's files look like. Of the -wal only how it begins
-// counts: what is written behind that, while it is copied, is no part of the
-// database before the frame that commits it.
+// A filesState is the state of a database's files. Only the beginning of the -wal
+// counts: what is appended while it is copied is not part of the database before the
+// frame that commits it.
 type filesState struct {
 	main, journal fileStamp
 	wal           [32]byte
@@ -137,7 +137,7 @@ func open(path string) (*os.File, fs.FileInfo, error) {
 	return f, info, nil
 }
 
-// copyFile copies what from has now, and removes to if there is no from.
+// copyFile copies what from has now, or removes to if from does not exist.
 func copyFile(ctx context.Context, from, to string) (err error) {
 	f, info, err := open(from)
 	if err != nil {
@@ -158,7 +158,7 @@ func copyFile(ctx context.Context, from, to string) (err error) {
 		}
 		n, err := io.CopyN(t, f, min(left, 64<<20))
 		if left -= n; errors.Is(err, io.EOF) {
-			return nil // it has become shorter; whoever looks again sees that
+			return nil // it was truncated; the caller's next check detects that
 		} else if err != nil {
 			return err
 		}

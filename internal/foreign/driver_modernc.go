@@ -13,7 +13,7 @@ import (
 const driverName = "sqlite"
 
 // dsn returns the URI of a database file, with SQLite's defensive flag: no
-// statement changes the schema by hand or what lies behind a virtual table.
+// statement changes the schema directly or the tables behind a virtual table.
 func dsn(path string, mode string) string {
 	u := url.URL{Scheme: "file", OmitHost: true, Path: path, RawQuery: "mode=" + mode + "&_defensive=1"}
 	return u.String()

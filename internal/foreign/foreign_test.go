@@ -13,7 +13,7 @@ import (
 	"testing"
 )
 
-// fixture makes a database with the schema of a small chat program.
+// fixture creates a database with the schema of a small chat program.
 func fixture(t testing.TB, statements ...string) (path string, db *sql.DB) {
 	t.Helper()
 	path = filepath.Join(t.TempDir(), "chats.db")
@@ -222,7 +222,7 @@ func TestTheSourceIsLeftAlone(t *testing.T) {
 	}
 }
 
-// shell returns the tables as statements, as the shell's .dump would.
+// shell returns the tables as statements, as the shell's .dump does.
 func shell(t *testing.T, path string) string {
 	t.Helper()
 	db, err := sql.Open(driverName, dsn(filepath.ToSlash(path), "ro"))
@@ -243,7 +243,7 @@ func shell(t *testing.T, path string) string {
 	return b.String()
 }
 
-// column returns the one column that a query gives, a line for each row.
+// column returns the only column of a query's result, a line for each row.
 func column(t *testing.T, db *sql.DB, query string) string {
 	t.Helper()
 	rows, err := db.QueryContext(context.Background(), query)

@@ -6,8 +6,8 @@ import (
 	"strings"
 )
 
-// Frame returns, as lines, the settings of the file and the statements that
-// made these tables, which may be virtual, and their indexes and triggers.
+// Frame returns, as lines, the settings of the file and the statements that created
+// these tables, which may be virtual, and their indexes and triggers.
 func (db *DB) Frame(tables ...string) []byte {
 	b := appendJSON(nil, struct {
 		S pragmas `json:"database"`

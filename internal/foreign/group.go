@@ -11,7 +11,7 @@ import (
 type rowRun struct {
 	piece uint32
 	at, n int64 // bytes of the lines
-	place int64 // where its place is, among these
+	place int64 // offset of its place, among the places
 	long  int64 // bytes of its place
 }
 
@@ -30,11 +30,11 @@ func parseEntry(b []byte) rowRun {
 	return rowRun{binary.LittleEndian.Uint32(b), num(4), num(12), num(20), num(28)}
 }
 
-// window is how many entries are put in order at once: 18 MB of them.
+// window is how many entries are ordered at once: 18 MB of them.
 const window = 1 << 19
 
-// group writes the entries, of which there are n, to the index: those of each
-// piece behind each other, as they came.
+// group writes the n entries to the index: those of each piece one after the other,
+// in the order in which they came.
 func (ps *Pieces) group(ctx context.Context, n int64) error {
 	return ps.groupBy(ctx, n, window)
 }
@@ -48,7 +48,7 @@ func (ps *Pieces) groupBy(ctx context.Context, n, window int64) error {
 	buf := make([]byte, min(n, window)*entryLen)
 	for from := int64(0); from < n; from += window {
 		in := bufio.NewReaderSize(io.NewSectionReader(ps.rows, 0, n*entryLen), 1<<18)
-		for p := range ps.n { // those of before are counted again
+		for p := range ps.n { // the earlier entries are counted again
 			ps.at(uint32(p)).spans = 0 //nolint:gosec // at most maxPieces
 		}
 		var one [entryLen]byte

@@ -256,7 +256,7 @@ func TestMergeChangesNothingThatItMustNot(t *testing.T) {
 	}
 }
 
-// FuzzParseRow holds lines to being read as they were written.
+// FuzzParseRow checks that lines are parsed as they were written.
 func FuzzParseRow(f *testing.F) {
 	f.Add([]byte(`{"table":"t","rowid":1,"row":{"a":1,"b":2.5,"c":"x","d":null,"e":{"blob":"AA=="},"f":{"text":"/w=="},"g":{"real":"+Inf"}}}`))
 	f.Add([]byte(`{"schema":{}}`))
@@ -278,7 +278,7 @@ func FuzzParseRow(f *testing.F) {
 	})
 }
 
-// told returns all that a row says.
+// told returns everything in a row.
 func told(r Row) []any {
 	var id int64
 	if r.Rowid != nil {
@@ -287,7 +287,7 @@ func told(r Row) []any {
 	return []any{r.Table, r.Rowid != nil, id, r.Columns, r.Values, r.Damage}
 }
 
-// FuzzOpen holds reading to not panicking on what a file may have.
+// FuzzOpen checks that no file makes reading panic.
 func FuzzOpen(f *testing.F) {
 	path, db := fixture(f, `INSERT INTO talks VALUES ('a', 1, 2)`, `INSERT INTO lines VALUES (1,'a','x',0)`)
 	if err := db.Close(); err != nil {

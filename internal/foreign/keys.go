@@ -6,17 +6,16 @@ import (
 	"fmt"
 )
 
-// A Mark says that a row of a table of keys and values is as it was: a program
-// that writes a value again gives its row another rowid, or the value another
-// length, or both.
+// A Mark changes when a row of a table of keys and values does: a program that writes
+// a value again gives its row another rowid, or the value another length, or both.
 type Mark struct {
 	Key   string
 	Rowid int64
 	Size  int64 // bytes of the value
 }
 
-// A Shelf is a table of keys and values whose keys are texts with an index of
-// their own, of which only some are read: of a table of many gigabytes, a few.
+// A Shelf is a table of keys and values of which only some are read, such as a few of
+// many gigabytes. The keys are texts with an index of their own.
 type Shelf struct {
 	Table, Key, Value string // names of the table and its columns
 }
@@ -24,8 +23,8 @@ type Shelf struct {
 // Marks calls yield with each key from first on that is less than end, in
 // order, without reading the values.
 //
-// The error is yield's, ctx's, or says that there is no such table. What a
-// damaged page hides is said by Damage.
+// The error is yield's, ctx's, or says that there is no such table. [DB.Damage]
+// reports what a damaged page hides.
 func (db *DB) Marks(ctx context.Context, s Shelf, first, end string, yield func(Mark) error) error {
 	t, err := db.shelf(s)
 	if err != nil {
@@ -62,8 +61,8 @@ func (db *DB) Marks(ctx context.Context, s Shelf, first, end string, yield func(
 	return nil
 }
 
-// At returns the row that has a mark, and false if it cannot be read. A value
-// that is longer than [MaxValue] is a damaged row.
+// At returns the row that has a mark, and false if it cannot be read. A row with a
+// value that is longer than [MaxValue] is a damaged row.
 //
 // The error is ctx's, or says that there is no such table.
 func (db *DB) At(ctx context.Context, s Shelf, m Mark) (r Row, ok bool, err error) {
@@ -86,7 +85,7 @@ func (db *DB) At(ctx context.Context, s Shelf, m Mark) (r Row, ok bool, err erro
 	return r, false, nil
 }
 
-// shelf returns the table, if it has what a shelf has.
+// shelf returns the table of s, if it has the columns of a shelf.
 func (db *DB) shelf(s Shelf) (Table, error) {
 	t, ok := db.Table(s.Table)
 	if !ok || !t.Has(s.Key, s.Value) || t.rowid == "" {
@@ -95,7 +94,7 @@ func (db *DB) shelf(s Shelf) (Table, error) {
 	return t, nil
 }
 
-// shelfDamage says what could not be read; only ctx's end is an error.
+// shelfDamage records what could not be read; only ctx's end is an error.
 func (db *DB) shelfDamage(ctx context.Context, s Shelf, key string, err error) error {
 	if ctx.Err() != nil {
 		return ctx.Err()

@@ -11,16 +11,16 @@ import (
 	"github.com/skein-dev/skein/internal/lines"
 )
 
-// A Row is a row of a table, with what it takes to put it back.
+// A Row is a row of a table, with everything that is needed to insert it again.
 type Row struct {
 	Table   string
-	Rowid   *int64 // nil in a table without
+	Rowid   *int64 // nil in a table without rowids
 	Columns []string
 	Values  []Value
-	Damage  string // why it could not be read; it then has no values
+	Damage  string // why it could not be read; then it has no values
 }
 
-// Get returns the value in a column, and nil if there is no such column.
+// Get returns the value in a column, or nil if there is no such column.
 func (r Row) Get(column string) Value {
 	if i := slices.Index(r.Columns, column); i >= 0 && i < len(r.Values) {
 		return r.Values[i]
@@ -28,13 +28,13 @@ func (r Row) Get(column string) Value {
 	return nil
 }
 
-// Text returns the text in a column, and "" if what is there is no text.
+// Text returns the text in a column, or "" if its value is not text.
 func (r Row) Text(column string) string {
 	s, _ := r.Get(column).(string)
 	return s
 }
 
-// Int returns the integer in a column, and 0 if what is there is none.
+// Int returns the integer in a column, or 0 if its value is not an integer.
 func (r Row) Int(column string) int64 {
 	n, _ := r.Get(column).(int64)
 	return n
@@ -67,10 +67,10 @@ func (r Row) AppendLine(b []byte) []byte {
 	return append(b, "}}\n"...)
 }
 
-// ParseRow reads a line that AppendLine made. ok is false if the line is
-// another one, such as one of the frame.
+// ParseRow parses a line that AppendLine made. ok is false for another line, such as
+// one of the frame.
 //
-// The error says what is wrong with it.
+// The error says what is wrong with the line.
 func ParseRow(line []byte) (r Row, ok bool, err error) {
 	if r, ok := parseLine(bytes.TrimSpace(line)); ok {
 		return r, true, nil
@@ -78,7 +78,7 @@ func ParseRow(line []byte) (r Row, ok bool, err error) {
 	return parseAny(line)
 }
 
-// parseAny is ParseRow for a line that anybody wrote.
+// parseAny is ParseRow for a line in any form.
 func parseAny(line []byte) (r Row, ok bool, err error) {
 	var in struct {
 		Table  *string
@@ -122,8 +122,9 @@ func (r *Row) parse(row json.RawMessage) error {
 	return nil
 }
 
-// parseLine reads a line as AppendLine writes it, and reports false of all others:
-// nearly all lines are such, and json takes five times as long, and a text four times.
+// parseLine parses a line as AppendLine writes it, and returns false for all others:
+// nearly all lines are like that, and encoding/json takes five times as long, and four
+// times the memory of a text.
 func parseLine(line []byte) (r Row, ok bool) {
 	rest, ok := bytes.CutPrefix(line, []byte(`{"table":"`))
 	if !ok || !utf8.Valid(line) {
@@ -162,8 +163,7 @@ func parseLine(line []byte) (r Row, ok bool) {
 	}
 }
 
-// cutString returns the JSON string that ends at the next quote, and what stands
-// behind that.
+// cutString returns the JSON string that ends at the next quote, and what follows it.
 func cutString(b []byte) (text string, rest []byte, ok bool) {
 	for i := 0; i < len(b); i++ {
 		switch b[i] {
@@ -177,7 +177,7 @@ func cutString(b []byte) (text string, rest []byte, ok bool) {
 	return "", nil, false
 }
 
-// cutValue returns the value that b begins with, and what stands behind it.
+// cutValue returns the value that b begins with, and what follows it.
 func cutValue(b []byte) (v Value, rest []byte, ok bool) {
 	if len(b) == 0 {
 		return nil, nil, false

@@ -7,31 +7,31 @@ import (
 	"slices"
 )
 
-// Lines returns the lines of a piece that Split returned last. It can be read
-// until the DB is closed.
+// Lines returns the lines of a piece of the last Split. It can be read until the DB is
+// closed.
 func (db *DB) Lines(p Piece) io.Reader {
 	return &pieceReader{ps: db.pieces, p: p}
 }
 
-// A pieceReader reads a piece, some entries after the others.
+// A pieceReader reads a piece, some entries at a time.
 type pieceReader struct {
 	ps    *Pieces
 	p     Piece
 	begun bool
 	ahead []rowRun // the next ones
-	read  int64    // entries that were read
+	read  int64    // how many entries were read
 }
 
-// ahead is how many entries are read at once; maxSorted how many a piece may
-// have that are to be sorted, and maxPlaces how many bytes their places.
+// ahead is how many entries are read at once; maxSorted is how many entries a piece
+// may have if they are to be sorted, and maxPlaces how many bytes their places.
 const (
 	ahead     = 1 << 10
 	maxSorted = 1 << 20
 	maxPlaces = 64 << 20
 )
 
-// Read implements [io.Reader]; errors are those of the temporary files, and of
-// more rows than are sorted.
+// Read implements [io.Reader]. Errors are those of the temporary files, and of a
+// piece with too many rows to be sorted.
 func (r *pieceReader) Read(b []byte) (int, error) {
 	for len(r.ahead) == 0 || r.ahead[0].n == 0 {
 		if len(r.ahead) > 0 {
@@ -52,7 +52,7 @@ func (r *pieceReader) Read(b []byte) (int, error) {
 	return n, err
 }
 
-// next reads more entries; all of them if they are to be sorted.
+// next reads more entries; all of them if they must be sorted.
 func (r *pieceReader) next() error {
 	if r.read == r.p.spans {
 		return io.EOF
@@ -76,7 +76,7 @@ func (r *pieceReader) next() error {
 	return err
 }
 
-// entries returns n entries of a piece, from the one with a number on.
+// entries returns n entries of a piece, from number from on.
 func (ps *Pieces) entries(p Piece, from, n int64) (all []rowRun, err error) {
 	b := make([]byte, n*entryLen)
 	if _, err := ps.index.ReadAt(b, (p.first+from)*entryLen); err != nil {
@@ -89,7 +89,7 @@ func (ps *Pieces) entries(p Piece, from, n int64) (all []rowRun, err error) {
 	return all, nil
 }
 
-// isSorted reports whether the rows of a piece stand as they came.
+// isSorted reports whether the rows of a piece are in the order in which they came.
 func (ps *Pieces) isSorted(p Piece) (bool, error) {
 	var last, place []byte
 	for from := int64(0); from < p.spans; from += ahead {
@@ -107,7 +107,7 @@ func (ps *Pieces) isSorted(p Piece) (bool, error) {
 	return true, nil
 }
 
-// appendPlace appends where a run of rows stands.
+// appendPlace appends the place of a run of rows.
 func (ps *Pieces) appendPlace(b []byte, e rowRun) ([]byte, error) {
 	if e.long == 0 {
 		return b, nil

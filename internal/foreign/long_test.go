@@ -9,7 +9,7 @@ import (
 	"testing"
 )
 
-// longRow is the line of a row with a text that is longer than what is read.
+// longRow returns the line of a row with a text that is too long to be read.
 func longRow(id int64) []byte {
 	text := strings.Repeat("a long text\n", (MaxValue+2<<20)/12)
 	return Row{Table: "lines", Rowid: &id, Columns: []string{"id", "talk", "words", "odd"}, Values: []Value{id, "a", text, 0.5}}.AppendLine(nil)

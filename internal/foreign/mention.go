@@ -10,31 +10,31 @@ import (
 	"slices"
 )
 
-// maxMention is how much of a -wal, and how many pages of a schema, are looked
-// through for a name.
+// maxMention is how much of a -wal, and how many pages of a schema, are searched for a
+// name.
 const (
 	maxMention = 64 << 20
 	maxSchema  = 1000
 )
 
-// storeMark is the application ID of skein's own stores, and markAt where the
-// header of a database has it (https://www.sqlite.org/fileformat2.html#application_id).
+// storeMark is the application ID of skein's own stores, and markAt its offset in the
+// header of a database (https://www.sqlite.org/fileformat2.html#application_id).
 const (
 	storeMark = "Skei"
 	markAt    = 68
 	headerLen = 100
 )
 
-// IsStore reports whether a database that begins with head is a store of skein's.
+// IsStore reports whether a database that begins with head is one of skein's stores.
 func IsStore(head []byte) bool {
 	return len(head) >= headerLen && string(head[markAt:markAt+len(storeMark)]) == storeMark
 }
 
-// Mentions reports whether the schema of the database at path, or what its -wal
-// has that is new, has one of these names in it: so that one which cannot have a
-// table need not be copied. Only these pages are read, where they lie. What cannot
-// be read as a database mentions nothing, and neither does a store of skein's,
-// which is no other program's whatever is in it.
+// Mentions reports whether the schema of the database at path, or its -wal, has one
+// of these names in it, so that a database that cannot have a table need not be
+// copied. It reads only these pages, in place. It returns false for a file that cannot
+// be read as a database, and for a store of skein's, which belongs to no other program
+// whatever is in it.
 //
 // Errors are those of opening and reading the file.
 func Mentions(path string, names ...string) (found bool, err error) {
@@ -57,20 +57,20 @@ func Mentions(path string, names ...string) (found bool, err error) {
 	return found && !store, err
 }
 
-// mentions reports whether b has one of names in it, or there are none.
+// mentions reports whether b contains one of names, or names is empty.
 func mentions(b []byte, names []string) bool {
 	return len(names) == 0 || slices.ContainsFunc(names, func(name string) bool { return bytes.Contains(b, []byte(name)) })
 }
 
-// How long the headers of a -wal and of each page in it are
+// The lengths of the headers of a -wal and of each page in it
 // (https://www.sqlite.org/fileformat2.html#the_write_ahead_log).
 const (
 	walHeader  = 32
 	walPageTop = 24
 )
 
-// beginsStore reports whether a -wal has the first page of a store of skein's: that
-// of one which was just made is in no other file yet.
+// beginsStore reports whether a -wal has the first page of one of skein's stores: the
+// first page of a new store is in no other file yet.
 func beginsStore(wal []byte) bool {
 	if len(wal) < walHeader {
 		return false
@@ -103,7 +103,7 @@ func inFile(path string, look func(*os.File) error) (err error) {
 // (https://www.sqlite.org/fileformat2.html#b_tree_pages).
 const pageInterior = 5
 
-// inSchema looks through the tree of sqlite_schema, which begins on page 1.
+// inSchema searches the tree of sqlite_schema, which begins on page 1.
 func inSchema(f *os.File, names []string) (found, store bool, err error) {
 	head := make([]byte, headerLen)
 	if n, err := f.ReadAt(head, 0); n < len(head) || string(head[:16]) != "SQLite format 3\x00" {

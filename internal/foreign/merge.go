@@ -12,18 +12,16 @@ import (
 	"github.com/skein-dev/skein/internal/lines"
 )
 
-// ErrDiffers says that a row is not as it should be.
+// ErrDiffers says that a row is not as expected.
 var ErrDiffers = errors.New("another row is there")
 
-// Merge puts rows into the database at path itself, in one transaction that
-// waits up to five seconds for others. The rows that was tells must stand there
-// as it tells them, and may be changed by rows; those of them that gone tells
-// are deleted. Of the others, one that is
-// there already must be the same. Tables that are missing are made; what a
-// frame says of the file, and rows of sqlite_sequence, are passed over. The
-// database's own triggers run.
+// Merge writes rows to the database at path itself, in one transaction that waits up
+// to five seconds for others. The rows of was must be in the database unchanged, and
+// rows may change them; those of them that are in gone are deleted. If another row
+// already exists, it must be the same. Missing tables are created; the settings in a
+// frame, and rows of sqlite_sequence, are skipped. The database's own triggers run.
 //
-// The error wraps [ErrDiffers]; others are the readers' and SQLite's. Then
+// The error wraps [ErrDiffers]; others are the readers' and SQLite's. After an error,
 // nothing has changed.
 func Merge(ctx context.Context, path string, was, gone []io.Reader, rows ...io.Reader) (err error) {
 	db, err := sql.Open(driverName, dsn(filepath.ToSlash(path), "rw"))
@@ -73,10 +71,10 @@ func Merge(ctx context.Context, path string, was, gone []io.Reader, rows ...io.R
 
 type merger struct {
 	builder
-	known map[string]bool // rows that may be changed
+	known map[string]bool // rows that may change
 }
 
-// stands checks that a row is there as it was.
+// stands checks that a row is in the database unchanged.
 func (m *merger) stands(line []byte) error {
 	r, ok, err := ParseRow(line)
 	if err != nil || !ok || r.Rowid == nil || r.Damage != "" || r.Table == "sqlite_sequence" {
@@ -90,7 +88,7 @@ func (m *merger) stands(line []byte) error {
 	return err
 }
 
-// remove deletes a row that stands there as it was.
+// remove deletes a row that is in the database unchanged.
 func (m *merger) remove(line []byte) error {
 	r, ok, err := ParseRow(line)
 	switch {
@@ -127,7 +125,7 @@ func (m *merger) merge(line []byte) error {
 	return fmt.Errorf("table %s, row %d: %w", r.Table, *r.Rowid, ErrDiffers)
 }
 
-// frame makes what the database has not.
+// frame creates what the database does not have.
 func (m *merger) frame(line []byte) error {
 	o, ok := objectIn(line)
 	if !ok || strings.HasPrefix(strings.ToLower(o.Name), "sqlite_") {
@@ -143,7 +141,7 @@ func (m *merger) frame(line []byte) error {
 	return m.exec(o.SQL)
 }
 
-// same reports whether a row is there, and whether it has these values.
+// same reports whether a row exists, and whether it has these values.
 func (m *merger) same(r Row) (same, there bool, err error) {
 	names, args := columnsOf(Row{Columns: r.Columns, Values: r.Values})
 	var tests []string

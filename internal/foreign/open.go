@@ -11,16 +11,15 @@ import (
 	"time"
 )
 
-// Deadline is how long the statements on one database may take altogether.
+// Deadline is how long the statements on one database may take in total.
 const Deadline = 10 * time.Minute
 
-// MaxValue is the longest value that is read, in bytes. A longer one makes its
-// row a damaged one.
+// MaxValue is the longest value that is read, in bytes. A row with a longer one counts
+// as damaged.
 const MaxValue = 16 << 20
 
-// maxWritten is the longest row that is written, in bytes: as long as SQLite lets one
-// be that nobody asked (https://www.sqlite.org/limits.html), so that other programs
-// can read it.
+// maxWritten is the longest row that is written, in bytes: SQLite's default limit
+// (https://www.sqlite.org/limits.html), so that other programs can read it.
 const maxWritten = 1_000_000_000
 
 // SQLite's limits, by number (https://www.sqlite.org/c3ref/c_limit_attached.html).
@@ -53,11 +52,11 @@ type DB struct {
 	damage []string
 }
 
-// ErrNone says that a file is no database, or one whose schema is damaged.
+// ErrNone says that a file is not a database, or that its schema is damaged.
 var ErrNone = errors.New("no database that can be read")
 
-// Open copies the database at path and opens the copy. The copy lies in a
-// folder of its own among the system's temporary files until Close.
+// Open copies the database at path and opens the copy. The copy is in a folder of its
+// own among the system's temporary files until Close.
 //
 // The error wraps [ErrBusy] or [ErrNone]; others are those of reading the file.
 // ctx ends everything that is done with the DB.
@@ -106,7 +105,8 @@ func (db *DB) open() (err error) {
 	return err
 }
 
-// guard sets what no database may change; length is how long a row may be, in bytes.
+// guard sets limits that a database cannot change; length is how long a row may be, in
+// bytes.
 func guard(ctx context.Context, c *sql.Conn, length int) error {
 	for id, n := range map[int]int{limitLength: length, limitSQL: 1 << 20, limitColumn: 400, limitDepth: 100, limitAttached: 0} {
 		if err := limit(c, id, n); err != nil {
@@ -135,7 +135,7 @@ func (db *DB) Close() error {
 	return errors.Join(errs...)
 }
 
-// Damage says what could not be read so far, in words for people.
+// Damage returns what could not be read so far, in words for people.
 func (db *DB) Damage() []string { return db.damage }
 
 func (db *DB) harm(format string, args ...any) {

@@ -12,14 +12,14 @@ import (
 
 // A Piece is the rows of one key.
 type Piece struct {
-	Key   string // "" for the rows that are nobody's
+	Key   string // "" for the rows without a key
 	Size  int64  // bytes of the lines
-	Stamp string // it differs if the lines do
+	Stamp string // differs if the lines do
 
 	first, spans int64 // its entries in the index
 }
 
-// Pieces are what Split found; nil has none. They can be read until the DB is
+// Pieces are the result of Split; nil has none. They can be read until the DB is
 // closed, or split again.
 type Pieces struct {
 	n       int
@@ -31,7 +31,7 @@ type Pieces struct {
 	keys   *os.File
 	rows   *os.File // an entry for each run of rows, as they came
 	index  *os.File // the same by piece
-	places *os.File // where runs stand in their piece: these texts, one behind the other
+	places *os.File // the places of runs in their piece: these texts, one after the other
 }
 
 // A storedPiece is a Piece whose key is in a file.
@@ -42,11 +42,11 @@ type storedPiece struct {
 	stamp         [16]byte
 }
 
-// A keyHash stands for a key, and for no other that is likely to be met.
+// A keyHash is the hash of a key. A collision is not likely.
 type keyHash [2]uint64
 
-// chunkLen is how many pieces are allocated at once: a longer slice would be
-// there twice while it grows.
+// chunkLen is how many pieces are allocated at once: one long slice would be in memory
+// twice while it grows.
 const chunkLen = 4096
 
 func newPieces() *Pieces {
@@ -85,7 +85,7 @@ func (ps *Pieces) close() error {
 	return errors.Join(errs...)
 }
 
-// Len returns how many there are.
+// Len returns how many pieces there are.
 func (ps *Pieces) Len() int {
 	if ps == nil {
 		return 0
@@ -93,7 +93,7 @@ func (ps *Pieces) Len() int {
 	return ps.n
 }
 
-// All returns the pieces in the order in which their keys were met. Errors are
+// All yields the pieces in the order in which their keys were found. Errors are
 // those of the temporary file.
 func (ps *Pieces) All() iter.Seq2[Piece, error] {
 	return func(yield func(Piece, error) bool) {

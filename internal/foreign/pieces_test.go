@@ -8,7 +8,7 @@ import (
 	"testing"
 )
 
-// mixed makes a database of many talks whose lines take turns, and splits it.
+// mixed creates a database of many talks with interleaved lines, and splits it.
 func mixed(t *testing.T, talks, each int, place func(Row) string) (*DB, *Pieces) {
 	t.Helper()
 	path, db := fixture(t)
@@ -26,7 +26,7 @@ func mixed(t *testing.T, talks, each int, place func(Row) string) (*DB, *Pieces)
 	return in, ps
 }
 
-// words returns what the lines of each piece say.
+// words returns the words in the lines of each piece.
 func words(t *testing.T, db *DB, ps *Pieces) (all []string) {
 	t.Helper()
 	for p, err := range ps.All() {
@@ -73,8 +73,8 @@ func TestRowsOfManyKeysThatTakeTurnsAreToldApart(t *testing.T) {
 	}
 }
 
-// Of a key little more than its hash is held, of a row nothing: so a database
-// of a million sessions is read in little memory.
+// Split keeps little more than the hash of each key in memory, and nothing per row, so
+// a database of a million sessions is read in little memory.
 func TestOfAKeyLittleIsHeldWhateverItsRows(t *testing.T) {
 	const talks, most = 30_000, 200
 	var before, after runtime.MemStats

@@ -6,8 +6,8 @@ import (
 	"testing"
 )
 
-// Rows stand where Place says, those of one place as they were; of an empty
-// part only the table is there.
+// Rows are sorted by Place, and rows with the same place stay in order; an empty part
+// has only its table.
 func TestRowsStandWhereTheirPlaceIs(t *testing.T) {
 	path, db := fixture(t, "CREATE TABLE secrets (talk TEXT, word TEXT)")
 	run(t, db, "INSERT INTO talks VALUES ('a', '1', 0), ('b', '2', 0)")

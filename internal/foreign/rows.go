@@ -8,9 +8,9 @@ import (
 	"strings"
 )
 
-// Rows calls yield with each row of a table: by rowid, or by the primary key
-// where there is none; by column first, if order names one. What a damaged
-// page hides is left out and said by Damage.
+// Rows calls yield with each row of a table: by rowid, or by the primary key if there
+// is no rowid; by the column order first, if it is not "". What a damaged page hides
+// is left out and reported by [DB.Damage].
 //
 // The error is yield's, ctx's, or says that there is no such table or column.
 func (db *DB) Rows(ctx context.Context, table, order string, yield func(Row) error) error {
@@ -33,8 +33,8 @@ func (db *DB) Rows(ctx context.Context, table, order string, yield func(Row) err
 	return s.byRowid(ctx)
 }
 
-// errDisorder says that pages refer to each other in a circle, or nearly so: a
-// small file would have rows without end.
+// errDisorder says that pages refer to each other in a circle, or nearly so: a small
+// file would have endless rows.
 var errDisorder = errors.New("its rows are in disorder")
 
 // A scan is one reading of a table.
@@ -43,15 +43,15 @@ type scan struct {
 	t     Table
 	yield func(Row) error
 	next  int64 // the first rowid that was not read yet
-	done  bool  // there can be no further one
+	done  bool  // there can be no further rowid
 
-	ordered bool  // rows come by their rowids
+	ordered bool  // rows come in the order of their rowids
 	inner   error // yield's
 }
 
-// columns is the list of what is selected. An expression has no declared type,
-// so no driver makes another value of it than is stored; a text as a blob has
-// its bytes, whatever they are.
+// columns returns the list of what is selected. An expression has no declared type,
+// so no driver converts the stored value; a text cast to a blob has its bytes,
+// whatever they are.
 func (s *scan) columns() string {
 	var list []string
 	if s.t.rowid != "" {
@@ -71,7 +71,7 @@ func (s *scan) columns() string {
 
 func (s *scan) from() string { return " FROM main." + quote(s.t.Name) + " NOT INDEXED" }
 
-// whole reads the table in one go, in the order of columns.
+// whole reads the table with one query, in the order of columns.
 func (s *scan) whole(ctx context.Context, by []string) error {
 	var list []string
 	for _, c := range by {
@@ -95,8 +95,8 @@ func (s *scan) whole(ctx context.Context, by []string) error {
 	return err
 }
 
-// fits is the condition of a row that is not too long to be read. It reads no
-// value.
+// fits returns the condition for a row that is not too long to be read. It reads no
+// values.
 func (s *scan) fits() string {
 	var sizes []string
 	for _, c := range s.t.Columns {
@@ -105,7 +105,7 @@ func (s *scan) fits() string {
 	return fmt.Sprintf("%s <= %d", strings.Join(sizes, " + "), MaxValue)
 }
 
-// tooLong gives the rows that do not fit, as damaged ones.
+// tooLong yields the rows that do not fit, as damaged ones.
 func (s *scan) tooLong(ctx context.Context, from string) (err error) {
 	id := s.t.rowid
 	if id == "" {
@@ -129,7 +129,7 @@ func (s *scan) tooLong(ctx context.Context, from string) (err error) {
 	return rows.Err()
 }
 
-// harm says which row it is that cannot be read.
+// harm reports a row that cannot be read.
 func (s *scan) harm(r Row) {
 	where := "a row"
 	if r.Rowid != nil {
@@ -138,12 +138,12 @@ func (s *scan) harm(r Row) {
 	s.db.harm("table %s, %s: %s", s.t.Name, where, r.Damage)
 }
 
-// byRowid reads the table forwards, and where that ends at something that
-// cannot be read, what lies behind it.
+// byRowid reads the table forward, and, if that ends at something that cannot be read,
+// continues after it.
 func (s *scan) byRowid(ctx context.Context) error {
 	const maxHoles = 200
 	for range maxHoles {
-		// Not "> last": that looks for the last row first, whose page may be
+		// Not "> last": that searches for the last row first, whose page may be
 		// the damaged one.
 		err := s.read(ctx, "SELECT "+s.columns()+s.from()+s.onwards(s.next))
 		if err == nil || s.done || s.inner != nil || ctx.Err() != nil {
@@ -158,19 +158,19 @@ func (s *scan) byRowid(ctx context.Context) error {
 	return nil
 }
 
-// onwards picks the rows from id on, in order.
+// onwards selects the rows from id on, in order.
 func (s *scan) onwards(id int64) string {
 	return fmt.Sprintf(" WHERE %s >= %d ORDER BY %s", s.t.rowid, id, s.t.rowid)
 }
 
-// passed notes that a row was read.
+// passed records that a row was read.
 func (s *scan) passed(id int64) {
 	if s.done = id == math.MaxInt64; !s.done {
 		s.next = id + 1
 	}
 }
 
-// skip goes on behind a place that cannot be read.
+// skip continues after a place that cannot be read.
 func (s *scan) skip(ctx context.Context, why error) (more bool, err error) {
 	if code(why) == codeTooBig {
 		return s.skipRow(ctx)
@@ -185,10 +185,10 @@ func (s *scan) skip(ctx context.Context, why error) (more bool, err error) {
 	return true, nil
 }
 
-// first returns the first rowid that was not read, as people may know it.
+// first returns the first rowid that was not read, for people.
 func (s *scan) first() int64 { return max(s.next, 0) }
 
-// skipRow passes over one row that is too long to be read.
+// skipRow skips one row that is too long to be read.
 func (s *scan) skipRow(ctx context.Context) (bool, error) {
 	var id int64
 	if err := s.db.conn.QueryRowContext(ctx, "SELECT "+s.t.rowid+s.from()+s.onwards(s.next)+" LIMIT 1").Scan(&id); err != nil {
@@ -200,8 +200,8 @@ func (s *scan) skipRow(ctx context.Context) (bool, error) {
 	return !s.done, s.give(r)
 }
 
-// behind returns a rowid behind a damaged place, from which on rows can be read
-// again: by halving what lies between the last good row and the table's end.
+// behind returns a rowid after a damaged place, from which on rows can be read again:
+// by bisection between the last good row and the table's end.
 func (s *scan) behind(ctx context.Context) (int64, bool) {
 	var end int64
 	if err := s.db.conn.QueryRowContext(ctx, "SELECT "+s.t.rowid+s.from()+" ORDER BY "+s.t.rowid+" DESC LIMIT 1").Scan(&end); err != nil || end <= s.next {
@@ -223,7 +223,7 @@ func (s *scan) behind(ctx context.Context) (int64, bool) {
 	return good, ctx.Err() == nil
 }
 
-// read runs a query and gives its rows.
+// read runs a query and yields its rows.
 func (s *scan) read(ctx context.Context, query string) (err error) {
 	rows, err := s.db.conn.QueryContext(ctx, query)
 	if err != nil {
@@ -267,7 +267,7 @@ func (s *scan) give(r Row) error {
 	return s.inner
 }
 
-// typed returns a cell as what SQLite says that it is.
+// typed returns a cell as the type that SQLite says it has.
 func typed(kind, cell any) Value {
 	name, ok := kind.(string)
 	if b, is := kind.([]byte); is && !ok {
@@ -283,7 +283,7 @@ func typed(kind, cell any) Value {
 		}
 		return v
 	case nil:
-		switch name { // an empty one, to some drivers
+		switch name { // nil for an empty value, with some drivers
 		case "text":
 			return ""
 		case "blob":

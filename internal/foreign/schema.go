@@ -12,8 +12,8 @@ import (
 // A Table is an ordinary table of a database.
 type Table struct {
 	Name    string
-	Columns []string // that are stored, in order
-	rowid   string   // a name for the rowid; "" for none
+	Columns []string // the stored ones, in order
+	rowid   string   // a name for the rowid; "" if there is none
 	key     []string // of a table without rowid: the columns of its primary key
 }
 
@@ -35,13 +35,13 @@ type schemaRow struct {
 	SQL   string `json:"sql"`
 }
 
-// A schema is what a database has besides rows.
+// A schema is everything that a database has besides rows.
 type schema struct {
 	Settings pragmas
 	Objects  []schemaRow
 }
 
-// pragmas are those of the file, as its PRAGMAs say.
+// pragmas are the settings of the file, as its PRAGMAs return them.
 type pragmas struct {
 	PageSize      int64  `json:"page_size"`
 	Encoding      string `json:"encoding"`
@@ -51,11 +51,10 @@ type pragmas struct {
 	Journal       string `json:"journal"`
 }
 
-// maxObjects is how many tables, indexes, triggers and views are looked at.
+// maxObjects is how many tables, indexes, triggers and views are read.
 const maxObjects = 2000
 
-// Tables returns the ordinary tables that there are, by their place in the
-// schema.
+// Tables returns the ordinary tables, in the order of the schema.
 func (db *DB) Tables() []Table { return db.tables }
 
 // Table returns the ordinary table with this name, and false if there is none.
@@ -96,7 +95,7 @@ var (
 	rowless  = regexp.MustCompile(`(?is)\bWITHOUT\s+ROWID\b[^)]*$`)
 )
 
-// shadow reports whether a table belongs to a virtual one.
+// shadow reports whether a table belongs to a virtual table.
 func (db *DB) shadow(name string) bool {
 	return slices.ContainsFunc(db.frame.Objects, func(o schemaRow) bool {
 		return o.Type == "table" && virtual.MatchString(o.SQL) && strings.HasPrefix(strings.ToLower(name), strings.ToLower(o.Name)+"_")
@@ -141,7 +140,7 @@ func (db *DB) readObjects() (err error) {
 	return rows.Err()
 }
 
-// describe asks which columns a table has.
+// describe reads which columns a table has.
 func (db *DB) describe(o schemaRow) (t Table, err error) {
 	t.Name = o.Name
 	rows, err := db.conn.QueryContext(db.ctx, `SELECT name, pk, hidden FROM pragma_table_xinfo(?) ORDER BY cid`, o.Name)
@@ -157,7 +156,7 @@ func (db *DB) describe(o schemaRow) (t Table, err error) {
 			return t, err
 		}
 		if hidden != 0 {
-			continue // worked out, not stored
+			continue // computed, not stored
 		}
 		if t.Columns = append(t.Columns, name); pk > 0 {
 			keys[pk] = name

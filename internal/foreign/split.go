@@ -11,32 +11,31 @@ import (
 	"strconv"
 )
 
-// A Part is a table that is split, and how.
+// A Part is a table that is split, and how to split it.
 type Part struct {
 	Table string
-	Key   string           // column that says whose a row is; "" for a table that is nobody's
-	KeyOf func(Row) string // says it in place of Key, where one column does not; nil for Key
-	Order string           // column that rows are in the order of, before the rowid; "" for the rowid alone
+	Key   string           // column with the key of a row; "" for a table without keys
+	KeyOf func(Row) string // returns the key if no single column has it; nil for Key
+	Order string           // column that rows are ordered by, before the rowid; "" for the rowid alone
 
-	// Place says where in its piece a row stands: those are sorted by it,
-	// and where it is equal stay as they are. nil is "" for all.
+	// Place returns the place of a row in its piece: rows are sorted by it,
+	// and rows with the same place stay in order. nil is "" for all.
 	Place func(Row) string
 
-	// Empty says that its rows are left where they are: only that there is
-	// such a table is told, by the frame.
+	// Empty says that the rows are not read: only the frame has the table.
 	Empty bool
 }
 
-// Split reads tables and returns their rows by key, each piece's in the order
-// of parts and in each of these in the table's; pieces come in the order in
-// which their keys were met. Tables that are not there are left out. Each table is
-// read once, from its beginning; its indexes, which may be damaged, are not
-// used. What it takes to tell which row is whose lies in temporary files: of a
-// key some hundred bytes are held in memory, of a row nothing.
+// Split reads tables and returns their rows by key. The rows of each piece are in the
+// order of parts, and within a part in that of the table; pieces come in the order in
+// which their keys were found. Tables that do not exist are left out. Each table is
+// read once, from its beginning; its indexes, which may be damaged, are not used. The
+// rows and their keys are in temporary files: Split keeps about a hundred bytes per
+// key in memory, and nothing per row.
 //
-// Errors are ctx's, those of writing to temporary files, of a column that the
-// table has not, of many times more rows than the file has room for, and of more
-// than maxPieces keys.
+// Errors are ctx's, those of writing to temporary files, of a column that the table
+// does not have, of many times more rows than the file has room for, and of more than
+// maxPieces keys.
 func (db *DB) Split(ctx context.Context, parts ...Part) (_ *Pieces, err error) {
 	ctx, stop := context.WithCancel(ctx)
 	defer stop()
@@ -60,15 +59,15 @@ func (db *DB) Split(ctx context.Context, parts ...Part) (_ *Pieces, err error) {
 	if err := s.end(ctx); err != nil {
 		return nil, err
 	}
-	_, err = db.conn.ExecContext(ctx, "PRAGMA shrink_memory") // most never ask it again
+	_, err = db.conn.ExecContext(ctx, "PRAGMA shrink_memory") // most callers run no further statements
 	return s.pieces, err
 }
 
-// maxGrowth is how many times as long as its database all lines may be; rows
-// that share pages, as none do that SQLite wrote, would have no end.
+// maxGrowth is how many times as long as the database all lines may be: rows that
+// share pages, which SQLite never writes, could be endless.
 const maxGrowth = 64
 
-// maxPieces is how many keys are told apart.
+// maxPieces is the most keys that Split accepts.
 const maxPieces = 1_000_000
 
 // A splitter is one call of Split.
@@ -78,10 +77,10 @@ type splitter struct {
 	hash   hash.Hash
 	sum    [sha256.Size]byte
 	pieces *Pieces
-	last   rowRun // of the rows that were added last, which is not written yet
+	last   rowRun // the rows that were added last, not written yet
 	place  string
 	row    [entryLen]byte
-	spans  int64 // entries that are written
+	spans  int64 // how many entries are written
 
 	lines, keys, rows, places *bufio.Writer
 	at, keysAt, placesAt      int64
@@ -118,7 +117,7 @@ func (db *DB) newSplitter() (*splitter, error) {
 	return s, nil
 }
 
-// keyOf returns whose a row is.
+// keyOf returns the key of a row.
 func (p Part) keyOf(r Row) string {
 	if p.KeyOf != nil && r.Damage == "" {
 		return p.KeyOf(r)
@@ -132,7 +131,7 @@ func (p Part) keyOf(r Row) string {
 	return ""
 }
 
-// placeOf returns where in its piece a row stands.
+// placeOf returns the place of a row in its piece.
 func (p Part) placeOf(r Row) string {
 	if p.Place == nil || r.Damage != "" {
 		return ""
@@ -187,8 +186,8 @@ func (s *splitter) piece(key string) (uint32, error) {
 	return number, err
 }
 
-// flush writes the last entry. Rows that follow each other are one, unless they
-// may stand apart in the end.
+// flush writes the last entry. Adjacent rows share an entry, unless sorting may
+// separate them.
 func (s *splitter) flush() error {
 	if s.last.n == 0 {
 		return nil
@@ -207,7 +206,7 @@ func (s *splitter) flush() error {
 	return err
 }
 
-// end writes what is left, and puts the entries of each piece together.
+// end writes what is left, and groups the entries by piece.
 func (s *splitter) end(ctx context.Context) error {
 	if err := s.flush(); err != nil {
 		return err

@@ -11,8 +11,8 @@ import (
 	"unicode/utf8"
 )
 
-// A Value is what SQLite stores: nil, int64, float64, string (TEXT, also where
-// it is not UTF-8) or []byte (BLOB).
+// A Value is what SQLite stores: nil, int64, float64, string (TEXT, even if it is not
+// UTF-8) or []byte (BLOB).
 type Value any
 
 // appendValue appends v as JSON; see the package comment.

@@ -6,39 +6,39 @@ import (
 	"unicode/utf8"
 )
 
-// Bounds of what is read.
+// Limits of what is read.
 const (
 	MaxFile    = 32 << 10 // bytes of one file, with what it imports
 	maxFolders = 64       // from a project's root down
-	maxImports = 32       // of one file, with those of what it imports
-	maxDepth   = 5        // of imports in imports
-	leastShown = 256      // bytes of a file that are worth being shown
+	maxImports = 32       // of one file, including those of its imports
+	maxDepth   = 5        // of nested imports
+	leastShown = 256      // bytes of a file that are worth showing
 )
 
-// Locations says where to look.
+// Locations are the folders to read from.
 type Locations struct {
 	Own     string // the person's config folder; "" for none
 	Project string // root of the project; "" for none
 	Cwd     string // folder in it
 }
 
-// A File is one that was read.
+// A File is a file that was read.
 type File struct {
 	Name string // from the project's root, or the person's folder: AGENTS.md, sub/AGENTS.md
 	Path string
 	Text string
 	Size int64 // of the file, in bytes
-	Left int   // bytes of it, and of what it imports, that are left out
+	Left int   // bytes of it, and of its imports, that are left out
 	Mine bool  // it is the person's own
 }
 
-// A Guidance is what was read, those files last that count most.
+// A Guidance is what was read; files that take precedence come last.
 type Guidance struct {
 	Files []File
 	Notes []string // what could not be read, and why: a line each
 }
 
-// Load reads the files. It never fails: see Notes.
+// Load reads the files. It never fails: see [Guidance.Notes].
 func Load(w Locations) Guidance {
 	var l loader
 	if w.Own != "" {
@@ -50,8 +50,8 @@ func Load(w Locations) Guidance {
 	return Guidance{l.files, l.notes}
 }
 
-// Fit returns g with at most about room bytes of text: where that is too little,
-// less is left of the files that count less.
+// Fit returns g with at most about room bytes of text: if that is too little, files
+// with lower precedence are cut first.
 func (g Guidance) Fit(room int) Guidance {
 	fit := Guidance{Notes: g.Notes}
 	for i := len(g.Files) - 1; i >= 0; i-- {
@@ -70,8 +70,7 @@ func (g Guidance) Fit(room int) Guidance {
 	return fit
 }
 
-// lines returns what of text, in whole lines if it has any, takes at most n
-// bytes.
+// lines returns at most n bytes of text, in whole lines if there are any.
 func lines(text string, n int) string {
 	if len(text) <= n {
 		return text

@@ -52,7 +52,7 @@ func (d *desk) load(cwd string) Guidance {
 	return Load(Locations{Own: d.path("own"), Project: d.path("shop"), Cwd: d.path(cwd)})
 }
 
-// wants loads and compares what was read, name: text, and what was noted.
+// wants loads and compares the files, as name: text, and the notes.
 func (d *desk) wants(cwd string, files, notes []string) {
 	d.Helper()
 	g := d.load(cwd)
@@ -130,7 +130,7 @@ func TestImportsEnd(t *testing.T) {
 	}
 }
 
-// A project comes from a stranger.
+// A project may come from a stranger.
 func TestNoFileOfAProjectLeadsElsewhereOrStopsTheStart(t *testing.T) {
 	d := newDesk(t)
 	d.write("secret.md", "hunter2")

@@ -25,8 +25,8 @@ func (l *loader) note(name string, format string, args ...any) {
 	l.notes = append(l.notes, name+": "+fmt.Sprintf(format, args...))
 }
 
-// An opener is where files are opened: a project, which nothing leads out of, or
-// the person's own folder, which may link to wherever they keep theirs.
+// An opener opens files: of a project, which no name leads out of, or of the person's
+// own folder, which may have links to anywhere.
 type opener interface {
 	open(rel string) (*os.File, error)
 	path(rel string) string
@@ -52,8 +52,8 @@ func (s projectShelf) mine() bool              { return false }
 func (s projectShelf) path(rel string) string  { return filepath.Join(s.dir, filepath.FromSlash(rel)) }
 func (s projectShelf) named(rel string) string { return rel }
 
-// open opens a file of the project. What a link leads to must be such a text as
-// an agent is told things by: a stranger's AGENTS.md could be a link to .env.
+// open opens a file of the project. The target of a link must be a kind of text that
+// instructions are written in: a stranger's AGENTS.md could be a link to .env.
 func (s projectShelf) open(rel string) (*os.File, error) {
 	if real, err := filepath.EvalSymlinks(s.path(rel)); err == nil && !isText(real) {
 		return nil, fmt.Errorf("it leads to %s, which is no Markdown or plain text", filepath.Base(real))
@@ -74,7 +74,7 @@ func (l *loader) own(dir string) {
 func (l *loader) project(dir, cwd string) {
 	root, err := os.OpenRoot(dir)
 	if err != nil {
-		return // the session's folder is gone: others say so
+		return // the session's folder is gone, which is reported elsewhere
 	}
 	defer root.Close() //nolint:errcheck // it is only read
 	s := projectShelf{dir, root}
@@ -87,7 +87,7 @@ func (l *loader) project(dir, cwd string) {
 	}
 }
 
-// folders returns the names of the folders from dir, which is "", down to cwd.
+// folders returns the names of the folders from dir, which is named "", down to cwd.
 func folders(dir, cwd string) []string {
 	all := []string{""}
 	if real, err := filepath.EvalSymlinks(cwd); err == nil {
@@ -101,7 +101,7 @@ func folders(dir, cwd string) []string {
 	return all[:min(len(all), maxFolders)]
 }
 
-// file reads one file, if it is there and was not read by another name.
+// file reads one file, if it exists and was not read under another name.
 func (l *loader) file(s opener, rel string) {
 	r := readFile{loader: l, shelf: s, name: s.named(rel), room: MaxFile}
 	text, size, err := r.read(rel, 0)
@@ -132,7 +132,7 @@ func (l *loader) file(s opener, rel string) {
 
 var errSeen = errors.New("it was read")
 
-// plain returns what went wrong without the path, which stands before it.
+// plain returns what went wrong without the path, which the note already has.
 func plain(err error) string {
 	if p := (*fs.PathError)(nil); errors.As(err, &p) {
 		if strings.Contains(p.Err.Error(), "escapes") {
@@ -143,18 +143,18 @@ func plain(err error) string {
 	return err.Error()
 }
 
-// A readFile is of one file and what it imports.
+// A readFile reads one file and what it imports.
 type readFile struct {
 	*loader
 	shelf   opener
 	name    string
 	room    int // bytes that are left of MaxFile
 	left    int // bytes that did not fit
-	hidden  int // characters that nobody sees
+	hidden  int // invisible characters
 	imports int
 }
 
-// read returns the text of a file with that of its imports.
+// read returns the text of a file, including its imports.
 func (r *readFile) read(rel string, depth int) (text string, size int64, err error) {
 	f, err := r.shelf.open(rel)
 	if err != nil {
@@ -188,8 +188,7 @@ func (r *readFile) read(rel string, depth int) (text string, size int64, err err
 	return r.expand(r.visible(raw), rel, depth), info.Size(), nil
 }
 
-// visible returns text without what a person who looks at the file does not see,
-// but a model reads.
+// visible returns text without characters that people do not see but a model reads.
 func (r *readFile) visible(text string) string {
 	return strings.Map(func(c rune) rune {
 		switch {
@@ -205,8 +204,8 @@ func (r *readFile) visible(text string) string {
 	}, text)
 }
 
-// expand puts what is imported in the place of lines such as @docs/style.md;
-// those in a block of code are none.
+// expand replaces lines such as @docs/style.md by the files that they import, except
+// in a block of code.
 func (r *readFile) expand(text, rel string, depth int) string {
 	if !strings.Contains(text, "@") {
 		return text
@@ -228,7 +227,7 @@ func (r *readFile) expand(text, rel string, depth int) string {
 	return b.String()
 }
 
-// imported returns what a line imports.
+// imported returns the target that a line imports.
 func imported(line string) (target string, ok bool) {
 	target, ok = strings.CutPrefix(strings.TrimSpace(line), "@")
 	return target, ok && isText(target) && !strings.ContainsAny(target, " \t@")

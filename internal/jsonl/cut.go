@@ -6,12 +6,12 @@ import (
 	"unicode/utf8"
 )
 
-// LongLine is how the Damage of the pieces of a line begins that is too long:
-// they follow each other and are one line.
+// LongLine is the prefix of the Damage of the pieces of a line that is too long: the
+// pieces follow each other and are one line.
 const LongLine = "line longer"
 
-// cut returns the piece that line begins with. line is the rest of a line; it
-// is not empty.
+// cut returns the piece that line begins with. line is the rest of a line and not
+// empty.
 func (r *Reader) cut(line []byte) Piece {
 	if r.long {
 		return Piece{Raw: line, Damage: fmt.Sprintf("%s than %d bytes", LongLine, r.limits.Bytes)}
@@ -29,7 +29,7 @@ func (r *Reader) cut(line []byte) Piece {
 	}
 	end := lead + n
 	trail, more := leading(line[end:])
-	if rest := line[end+trail:]; !r.ended && bytes.HasPrefix(bom, rest) { // the half of one that may still come
+	if rest := line[end+trail:]; !r.ended && bytes.HasPrefix(bom, rest) { // the rest of the byte order mark may still come
 		trail += len(rest)
 	}
 	p := Piece{Raw: line[: end+trail : end+trail], Body: line[lead:end:end], Damage: nulDamage(nuls + more)}
@@ -43,8 +43,8 @@ func (r *Reader) cut(line []byte) Piece {
 	return p
 }
 
-// broken returns what is not JSON at the start of line. It is torn if the
-// stream ended in it; the rest may still come.
+// broken returns what is not JSON at the start of line. It is Torn if the stream
+// ended in it, because the rest may still come.
 func (r *Reader) broken(line []byte, lead int, why string) Piece {
 	if !r.ended {
 		return Piece{Raw: line, Damage: "torn: the file ends in it", Torn: true}

@@ -1,7 +1,7 @@
 package jsonl
 
-// Depth returns how deep the objects and arrays of JSON text are nested; of
-// text that is no JSON, some number.
+// Depth returns how deep the objects and arrays of JSON text are nested; for text
+// that is not JSON, the number has no meaning.
 func Depth[T ~string | ~[]byte](text T) int {
 	deepest, now, quoted := 0, 0, false
 	for i := 0; i < len(text); i++ {

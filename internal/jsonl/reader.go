@@ -8,47 +8,47 @@ import (
 
 // A Piece is one record of a stream. Its slices are the caller's to keep.
 type Piece struct {
-	Raw    []byte // all its bytes, with what separates it from the next
+	Raw    []byte // all its bytes, with the separator after it
 	Body   []byte // JSON object or array in valid UTF-8; nil if there is none
 	Offset int64  // of Raw in the stream
 	Line   int    // 1 for the first line
-	Damage string // what is wrong with it; "" if nothing. It may have a Body all the same
+	Damage string // what is wrong with it; "" if nothing. It may still have a Body
 	Torn   bool   // the stream ended in the middle of it: it has no Body yet
 	Ended  bool   // a line feed ends it, or another piece of the line follows: it will not change when the stream grows
 }
 
-// A Reader cuts a stream into pieces.
+// A Reader splits a stream into pieces.
 type Reader struct {
 	in     io.Reader
-	buf    []byte // what was read and not yet cut off
+	buf    []byte // what was read and is not yet returned
 	line   []byte // rest of the current line, at the start of buf
-	chunk  int    // size of buf when it was made
+	chunk  int    // size of buf when it was allocated
 	err    error  // of in, io.EOF included
 	offset int64
 	number int  // of the current line
 	ended  bool // the current line will not change
-	long   bool // it is a part of one that is longer than the limit
+	long   bool // it is part of a line that is longer than the limit
 	more   bool // and another part follows
 	limits Limits
 }
 
-// Limits bound what is read as a piece.
+// Limits are the limits of a piece.
 type Limits struct {
-	Bytes int // a longer line is damaged, and cut into pieces of at most 1 MB
+	Bytes int // a longer line is damaged, and split into pieces of at most 1 MB
 	Depth int // a value nested deeper is damaged
 }
 
 // NewReader returns a Reader of r.
 func NewReader(r io.Reader, l Limits) *Reader { return &Reader{in: r, limits: l} }
 
-// A Place is where a Reader can be taken up again.
+// A Place is a position where a Reader can be resumed.
 type Place struct {
 	Offset int64
 	Line   int  // line that the next piece is on
 	Long   bool // in the middle of a line that is longer than the limit
 }
 
-// Resume returns a Reader of r, which begins at p of the stream.
+// Resume returns a Reader of r, which begins at p in the stream.
 func Resume(r io.Reader, l Limits, p Place) *Reader {
 	return &Reader{in: r, limits: l, offset: p.Offset, number: p.Line - p.step(), more: p.Long}
 }
@@ -63,7 +63,7 @@ func (r *Reader) Place() Place {
 	return p
 }
 
-// step returns how far on the next line is from p.
+// step returns how many lines after p the next line is.
 func (p Place) step() int {
 	if p.Long {
 		return 0
@@ -86,9 +86,9 @@ func (r *Reader) Next() (Piece, error) {
 	return p, nil
 }
 
-// Reject says that the Body of p, the piece that Next returned last, is not
-// JSON. It returns p as damaged, shorter if a whole object was found at the
-// end of it: that is then the next piece. One that has not ended stays whole.
+// Reject says that the Body of p, the piece that Next returned last, is not JSON. It
+// returns p as damaged. If p ends with a whole object, p is shortened and the object
+// is the next piece, unless p has not ended.
 func (r *Reader) Reject(p Piece, why string) Piece {
 	keep := len(p.Raw)
 	if at, _ := leading(p.Raw); at < keep && p.Ended {
@@ -108,16 +108,16 @@ func (r *Reader) take(n int) {
 	r.buf, r.line = r.buf[n:], r.line[n:]
 	r.offset += int64(n)
 	if n > maxChunk && len(r.line) == 0 {
-		r.buf = bytes.Clone(r.buf) // or the long line is kept with what is behind it
+		r.buf = bytes.Clone(r.buf) // else the long line would be kept in memory with what follows it
 	}
 }
 
-// nextLine sets line to the next one, with its line feed, or to as much of it
-// as the limit allows.
+// nextLine sets line to the next line, with its line feed, or to as much of it as
+// the limit allows.
 func (r *Reader) nextLine() error {
 	for seen := 0; ; {
 		limit := r.limits.Bytes
-		if r.more { // the rest of a long line is not put together
+		if r.more { // the rest of a long line is not joined
 			limit = min(limit, longPiece)
 		}
 		n := bytes.IndexByte(r.buf[seen:], '\n')
@@ -149,19 +149,19 @@ func (r *Reader) begin(n int, ended bool) {
 	r.line, r.ended, r.long = r.buf[:n:n], ended, r.more
 }
 
-// So much is read at once, in bytes: little at first, for most files are
-// short. Pieces point into what was read.
+// How many bytes are read at once: few at first, because most files are short.
+// Pieces point into what was read.
 const (
 	minChunk = 16 << 10
 	maxChunk = 1 << 20
 )
 
-// longPiece is how long the pieces of a line are that is longer than the limit,
-// in bytes.
+// longPiece is the length in bytes of the pieces of a line that is longer than the
+// limit.
 const longPiece = 1 << 20
 
-// fill reads more behind what is in buf: as much as comes at once, or of a line that
-// is longer than a chunk all of it, up to the limit.
+// fill appends more to buf: as much as one read returns, or, for a line that is longer
+// than a chunk, the whole line, up to the limit.
 func (r *Reader) fill(limit int) {
 	if cap(r.buf)-len(r.buf) >= minChunk/4 {
 		r.read()
@@ -176,14 +176,14 @@ func (r *Reader) fill(limit int) {
 	r.read()
 }
 
-// read reads into the room that is left in buf.
+// read reads into the free space of buf.
 func (r *Reader) read() {
 	n, err := r.in.Read(r.buf[len(r.buf):cap(r.buf)])
 	r.buf, r.err = r.buf[:len(r.buf)+n], err
 }
 
-// gather reads on until a line feed, in chunks that are put together once: a
-// buffer that grows as it fills is there twice, and half empty in the end.
+// gather reads up to a line feed, in chunks that are joined once: a buffer that grows
+// as it fills would be in memory twice, and half empty in the end.
 func (r *Reader) gather(limit int) {
 	parts := [][]byte{r.buf}
 	for size, ends := len(r.buf), false; !ends && size <= limit && r.err == nil; {

@@ -87,7 +87,7 @@ func TestNext(t *testing.T) {
 	}
 }
 
-// check says what holds of the pieces of any stream.
+// check tests what is true of the pieces of any stream.
 func check(t *testing.T, in []byte, ps []Piece) {
 	t.Helper()
 	var raw []byte
@@ -140,8 +140,8 @@ func TestResumeGoesOnWhereAnotherLeftOff(t *testing.T) {
 	}
 }
 
-// A stream that grows keeps all pieces but the last unended one, unless a line
-// of several objects grows beyond the limit.
+// A growing stream keeps all pieces but the last one if that has not ended, unless a
+// line of several objects grows beyond the limit.
 func FuzzGrow(f *testing.F) {
 	f.Add([]byte("{\"a\":1}{\"b\":2}\n\n{\"c\":\"{\"d\":1}\nxyz{}\n"), 9)
 	f.Add([]byte("\xef\xbb\xbf{}\r\n\x00\x00{\"a\":[1,{}]}\n[[[[[]]]]]"), 20)
@@ -162,8 +162,7 @@ func FuzzGrow(f *testing.F) {
 	})
 }
 
-// What is held of a line of many chunks is the line, and once more while it is put
-// together.
+// A line of many chunks is in memory once, and twice while it is joined.
 func TestALongLineIsCopiedOnce(t *testing.T) {
 	const size = 8 * maxChunk
 	line := `{"a":"` + strings.Repeat("x", size+maxChunk/3) + "\"}\n"

@@ -2,9 +2,9 @@ package jsonl
 
 import "bytes"
 
-// value returns where the JSON object or array ends that b begins with, and
-// how deep it is nested; ok is false if it does not end in b. It looks at
-// brackets and quotes only: what is inside need not be JSON.
+// value returns the end of the JSON object or array that b begins with, and how deep
+// it is nested; ok is false if it does not end in b. It checks only brackets and
+// quotes: what is inside need not be JSON.
 func value(b []byte) (end, depth int, ok bool) {
 	open := 0
 	for i := 0; i < len(b); i++ {
@@ -27,7 +27,7 @@ func value(b []byte) (end, depth int, ok bool) {
 	return 0, depth, false
 }
 
-// quoted returns the length of the string that b begins with, quotes included,
+// quoted returns the length of the string that b begins with, including its quotes,
 // or 0 if it does not end in b.
 func quoted(b []byte) int {
 	for i := 1; i < len(b); {
@@ -48,12 +48,12 @@ func quoted(b []byte) int {
 	return 0
 }
 
-// maxTries bounds how many beginnings salvage looks at, so that a hostile line
-// cannot keep it busy.
+// maxTries limits how many beginnings salvage tries, so that a hostile line cannot
+// keep it busy.
 const maxTries = 512
 
-// salvage returns where in line, after its first byte, a whole object begins
-// that ends with the line, or len(line) if there is none.
+// salvage returns the offset in line, after its first byte, of a whole object that
+// ends with the line, or len(line) if there is none.
 func salvage(line []byte) int {
 	at := 1
 	for range maxTries {
@@ -75,8 +75,8 @@ func salvage(line []byte) int {
 
 var bom = []byte("\xef\xbb\xbf")
 
-// leading returns how many bytes of b, from the start, separate pieces, and
-// how many of these are NUL.
+// leading returns how many bytes at the start of b are separators, and how many of
+// these are NUL.
 func leading(b []byte) (n, nuls int) {
 	for n < len(b) {
 		switch c := b[n]; {

@@ -1,4 +1,4 @@
-// Package lines reads lines of a stream, however long a stranger made them,
-// without holding more of one than its reader wants; and lines that are in memory,
-// and the strings of JSON in them, without another copy.
+// Package lines reads lines of a stream, however long, without keeping more of a line
+// than its caller wants; and lines that are in memory, and the JSON strings in them,
+// without another copy.
 package lines

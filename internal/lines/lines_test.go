@@ -9,8 +9,8 @@ import (
 	"testing/iotest"
 )
 
-// read returns the lines of text, of each at most so many bytes, joined with
-// what the errors say.
+// read returns the lines of text, at most most bytes of each, with a mark for each
+// error.
 func read(t *testing.T, text string, most int) (got []string) {
 	t.Helper()
 	in := bufio.NewReaderSize(iotest.OneByteReader(strings.NewReader(text)), 16)
@@ -42,7 +42,7 @@ func TestAppendGivesALineOrTheBeginningOfALongOne(t *testing.T) {
 		{"", 9, nil},
 		{"a\nb\n", 9, []string{"a\n", "b\n"}},
 		{"a\n\nb", 9, []string{"a\n", "\n", "b$"}},
-		{"abcdefgh\ni", 9, []string{"abcdefgh\n", "i$"}}, // just as long as may be
+		{"abcdefgh\ni", 9, []string{"abcdefgh\n", "i$"}}, // exactly as long as allowed
 		{"abcdefghi\nj\n", 9, []string{"abcdefghi…", "\n", "j\n"}},
 		{"abcdefghi", 9, []string{"abcdefghi…"}}, // what follows is not known yet
 		{long + "\n", 100, []string{long + "\n"}},

@@ -8,17 +8,17 @@ import (
 	"math"
 )
 
-// Lines is text in memory. It can be read once; see Again.
+// Lines is text in memory. It can be read once; see [Lines.Again].
 type Lines struct {
 	parts [][]byte
-	rest  [][]byte // parts that were not begun
-	now   []byte   // what is left of the one that was
+	rest  [][]byte // parts that are still unread
+	now   []byte   // the rest of the current part
 }
 
-// New returns the text that the parts are, one after the other. It keeps them.
+// New returns the text of the parts, one after the other. It does not copy them.
 func New(parts ...[]byte) *Lines { return &Lines{parts: parts, rest: parts} }
 
-// Of returns what r has. It is r, if that is a *Lines; all others are read to their
+// Of returns the text of r: r itself if it is a *Lines; otherwise it reads r to its
 // end.
 //
 // Errors are r's.
@@ -41,8 +41,8 @@ func (l *Lines) Len() (n int64) {
 	return n
 }
 
-// Next returns the next line, with its line feed; nil after the last. It is a part
-// of what New was given.
+// Next returns the next line, with its line feed; nil after the last. The line is a
+// slice of a part if it is in one part.
 func (l *Lines) Next() []byte {
 	if !l.more() {
 		return nil
@@ -53,7 +53,7 @@ func (l *Lines) Next() []byte {
 		return line
 	}
 	line := l.now
-	for l.now = nil; l.more(); { // the line goes on in the next part
+	for l.now = nil; l.more(); { // the line continues in the next part
 		n := bytes.IndexByte(l.now, '\n') + 1
 		if n == 0 {
 			n = len(l.now)
@@ -66,7 +66,7 @@ func (l *Lines) Next() []byte {
 	return line
 }
 
-// Read implements [io.Reader]; there are no errors but the end.
+// Read implements [io.Reader]. Its only error is [io.EOF].
 func (l *Lines) Read(b []byte) (int, error) {
 	if len(b) == 0 {
 		return 0, nil
@@ -79,7 +79,7 @@ func (l *Lines) Read(b []byte) (int, error) {
 	return n, nil
 }
 
-// more reports whether something is left, and has some of it in now.
+// more reports whether anything is left, and puts some of it in now.
 func (l *Lines) more() bool {
 	for len(l.now) == 0 && len(l.rest) > 0 {
 		l.now, l.rest = l.rest[0], l.rest[1:]
@@ -88,7 +88,7 @@ func (l *Lines) more() bool {
 }
 
 // Each calls f with each line that is not blank, without the space around it. The
-// line is as it is until f returns.
+// line is valid only until f returns.
 //
 // Errors are r's and f's.
 func Each(r io.Reader, f func(line []byte) error) error {

@@ -6,9 +6,10 @@ import (
 	"unicode/utf16"
 )
 
-// Unquote returns what b, which is valid UTF-8, stands for between the quotes of a
-// JSON string. It reports false of what is no JSON string, and of a half of a pair of
-// \u escapes: that is [encoding/json]'s, which takes more time, and the text twice.
+// Unquote returns the value of the JSON string whose bytes between the quotes are b,
+// which is valid UTF-8. It returns false if that is not a JSON string, or has half of
+// a surrogate pair of \u escapes, which is left to [encoding/json]: that takes more
+// time, and the memory of the text twice.
 func Unquote(b []byte) (string, bool) {
 	var out strings.Builder
 	out.Grow(len(b))
@@ -25,7 +26,7 @@ func Unquote(b []byte) (string, bool) {
 		i++
 		switch b[i] {
 		case '"', '\\', '/':
-			done = i // it stands for itself
+			done = i // the backslash is left out, the character is kept
 			continue
 		case 'n':
 			out.WriteByte('\n')

@@ -10,9 +10,9 @@ import (
 // maxURL is the longest address of an attachment, in bytes.
 const maxURL = 8 << 10
 
-// Attach returns the attachment that data stands for: base64, a data URL, or
-// the address of one; nil if it is none of these. media may be "" for a data
-// URL, which names its own.
+// Attach returns the attachment in data, which is base64, a data URL, or a URL; it
+// returns nil for anything else. media may be "" for a data URL, which names its
+// own.
 func Attach(name, media, data string) (*skein.File, *skein.Blob) {
 	f := &skein.File{Name: Clip(name), Media: Clip(media)}
 	if head, rest, ok := strings.Cut(data, ","); ok && strings.HasPrefix(head, "data:") {

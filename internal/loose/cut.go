@@ -5,15 +5,15 @@ import (
 	"slices"
 )
 
-// Cut cuts a JSON document into pieces that, one after the other, are its
-// bytes: what stands before the first element of the array that is its member
-// name, each element behind what separates it from the one before, and what
-// follows the last. So a document that grows at the end of its array has the
-// same pieces as before, and then others. [Element] takes the separator away. With name "" the document itself is the array. A document without such
+// Cut splits a JSON document into pieces that, joined, are its bytes: what is before
+// the first element of the array that is its member name, each element preceded by
+// its separator, and what follows the last. So a document that grows at the end of
+// its array has the same pieces as before, and then others. [Element] removes the
+// separator. With name "", the document itself is the array. A document without such
 // an array is one piece.
 //
-// whole is false if the document is no JSON, or ends too early: what cannot be
-// read is in the last piece.
+// whole is false if the document is not JSON, or ends too early: what cannot be read
+// is in the last piece.
 func Cut(data []byte, name string) (pieces [][]byte, whole bool) {
 	cuts, whole := cuts(data, name)
 	var was int64
@@ -25,18 +25,15 @@ func Cut(data []byte, name string) (pieces [][]byte, whole bool) {
 	return slices.DeleteFunc(pieces, func(p []byte) bool { return len(p) == 0 }), whole
 }
 
-// Element returns the element of an array that a piece is, without what stands
-// around it.
+// Element returns the element of an array in a piece, without what surrounds it.
 func Element(piece []byte) []byte {
 	return bytes.TrimSpace(bytes.TrimPrefix(bytes.TrimSpace(piece), []byte(",")))
 }
 
-// maxPieces is how many elements are cut apart: each takes room in memory,
-// however short it is.
+// maxPieces is how many elements are split: each takes memory, however short it is.
 const maxPieces = 250_000
 
-// cuts returns where the first element of the array begins, and where each
-// ends.
+// cuts returns the start of the first element of the array, and the end of each.
 func cuts(data []byte, name string) (all []int64, whole bool) {
 	var bom int64
 	if len(data) >= 3 && string(data[:3]) == "\xef\xbb\xbf" {
@@ -65,8 +62,8 @@ func cuts(data []byte, name string) (all []int64, whole bool) {
 	return all, d.ends()
 }
 
-// toArray goes into the array that is the first member of this name. Where
-// there is none it goes to the end.
+// toArray moves into the array that is the first member of this name. If there is
+// none, it moves to the end.
 func (d decoder) toArray(name string) (there bool, err error) {
 	if k := d.PeekKind(); name == "" && k != '[' || name != "" && k != '{' {
 		return false, d.SkipValue()
@@ -91,7 +88,7 @@ func (d decoder) toArray(name string) (there bool, err error) {
 	return false, err
 }
 
-// ends reports whether the document ends well.
+// ends reports whether the document ends correctly.
 func (d decoder) ends() bool {
 	for d.StackDepth() > 0 {
 		if k := d.PeekKind(); k == ']' || k == '}' {

@@ -1,5 +1,4 @@
-// Package loose reads the JSON that other programs write: a name that stands
-// twice means the last one, a lone surrogate is kept, what is missing or of
-// another type than was asked for is the zero value. The bytes of values stay
-// as they stand.
+// Package loose reads the JSON that other programs write: of a duplicate name, the
+// last one counts; a lone surrogate is kept; a value that is missing or has another
+// type than expected is the zero value. The bytes of values are not changed.
 package loose

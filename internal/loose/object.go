@@ -13,25 +13,25 @@ import (
 	"github.com/skein-dev/skein"
 )
 
-// Options let through what other programs write: names that come twice, lone
-// surrogates.
+// Options returns options that accept what other programs write: duplicate names and
+// lone surrogates.
 func Options() json.Options {
 	return json.JoinOptions(jsontext.AllowDuplicateNames(true), jsontext.AllowInvalidUTF8(true))
 }
 
-// An Object is the members of a JSON object in their order.
+// An Object is the members of a JSON object, in order.
 type Object []Member
 
-// A Member is a name of an object and what it stands for.
+// A Member is a name in an object and its value.
 type Member struct {
 	Name  string
 	Value jsontext.Value // points into what was parsed
 }
 
-// ErrNoObject says that a value is none.
+// ErrNoObject says that a value is not an object.
 var ErrNoObject = errors.New("it is no JSON object")
 
-// Parse reads the object that b is; what follows it is not looked at.
+// Parse parses the object that b begins with; it ignores what follows.
 //
 // The error says what b is instead, in words for people; the members before
 // the place that it names are returned with it.
@@ -67,7 +67,7 @@ func plain(err error) error {
 	return fmt.Errorf("%s", strings.TrimPrefix(err.Error(), "jsontext: "))
 }
 
-// Get returns the last member of this name, nil if there is none.
+// Get returns the last member of this name; nil if there is none.
 func (o Object) Get(name string) jsontext.Value {
 	for i := len(o) - 1; i >= 0; i-- {
 		if o[i].Name == name {
@@ -77,13 +77,12 @@ func (o Object) Get(name string) jsontext.Value {
 	return nil
 }
 
-// Has reports whether all these names are there, be it with null.
+// Has reports whether o has all these names, even if their value is null.
 func (o Object) Has(names ...string) bool {
 	return !slices.ContainsFunc(names, func(n string) bool { return o.Get(n) == nil })
 }
 
-// Str returns the first of these members that is a string and not "", in
-// UTF-8.
+// Str returns the first of these members that is a non-empty string, in UTF-8.
 func (o Object) Str(names ...string) string {
 	for _, n := range names {
 		if s := Str(o.Get(n)); s != "" {
@@ -93,13 +92,13 @@ func (o Object) Str(names ...string) string {
 	return ""
 }
 
-// Text returns a string that keeps lone surrogates, and false if there is none.
+// Text returns a string, with lone surrogates, and false if there is none.
 func (o Object) Text(name string) (string, bool) { return skein.Unquote(o.Get(name)) }
 
-// Obj returns an object, nil if there is none.
+// Obj returns an object; nil if there is none.
 func (o Object) Obj(name string) Object {
 	if v := o.Get(name); v.Kind() == '{' {
-		sub, _ := Parse(v) // it is part of one that was read
+		sub, _ := Parse(v) // it is part of an object that was parsed
 		return sub
 	}
 	return nil
@@ -111,8 +110,7 @@ func (o Object) List(name string) []jsontext.Value { return Elements(o.Get(name)
 // Yes reports whether a member is true.
 func (o Object) Yes(name string) bool { return o.Get(name).Kind() == 't' }
 
-// Count returns a whole number that is not negative, of the first of these
-// names that has one.
+// Count returns the first of these members that is a whole number and not negative.
 func (o Object) Count(names ...string) int64 {
 	for _, n := range names {
 		if i, ok := count(o.Get(n)); ok {
@@ -133,7 +131,7 @@ func count(v jsontext.Value) (int64, bool) {
 	return int64(f), err == nil && f >= 0 && f < 1<<53 && f == float64(int64(f))
 }
 
-// Without returns the object as JSON, less the members of these names.
+// Without returns the object as JSON, without the members of these names.
 func (o Object) Without(names ...string) jsontext.Value {
 	out := []byte{'{'}
 	for _, m := range o {

@@ -14,18 +14,19 @@ import (
 	"github.com/skein-dev/skein/internal/jsonl"
 )
 
-// MaxNest is how deep JSON may be nested that stands in a string, a column or a
-// document: it comes to stand inside an event, and must be readable there.
+// MaxNest is how deep JSON in a string, a column or a document may be nested: it is
+// put inside an event, and must be readable there.
 const MaxNest = 1000
 
-// decoder tells where in its input a value stands.
+// decoder returns where in its input a value is.
 type decoder struct{ *jsontext.Decoder }
 
 func newDecoder(b []byte) decoder {
 	return decoder{jsontext.NewDecoder(bytes.NewBuffer(b), Options())}
 }
 
-// value returns the next value of b: what ReadValue returns does not last.
+// value returns the next value as a slice of b, because what ReadValue returns is
+// valid only until the next call.
 func (d decoder) value(b []byte) (jsontext.Value, error) {
 	v, err := d.ReadValue()
 	end := d.InputOffset()
@@ -50,7 +51,7 @@ func Raw(v jsontext.Value) json.RawMessage {
 	return json.RawMessage(v)
 }
 
-// Elements returns the elements of an array, none if v is anything else.
+// Elements returns the elements of an array; nil if v is anything else.
 func Elements(v jsontext.Value) (all []jsontext.Value) {
 	if v.Kind() == '[' && jsonv2.Unmarshal(v, &all, Options()) != nil {
 		return nil
@@ -58,13 +59,13 @@ func Elements(v jsontext.Value) (all []jsontext.Value) {
 	return all
 }
 
-// Fits reports whether text is JSON that can stand in an event.
+// Fits reports whether text is JSON that can be put in an event.
 func Fits(text string) bool {
 	return skein.Text(text).UTF8() == text && jsonl.Depth(text) <= MaxNest && json.Valid([]byte(text))
 }
 
-// Inner returns the JSON that a string holds, or the value itself if it is no
-// string or holds none; nil for null.
+// Inner returns the JSON in a string, or the value itself if it is not a string or
+// has no JSON; nil for null.
 func Inner(v jsontext.Value) json.RawMessage {
 	if s := Str(v); s != "" && Fits(s) {
 		return json.RawMessage(s)
@@ -72,8 +73,8 @@ func Inner(v jsontext.Value) json.RawMessage {
 	return Raw(v)
 }
 
-// AsJSON returns text as JSON: as it stands, or, where it is none, as a string.
-// "" is nil.
+// AsJSON returns text as JSON: unchanged, or, if it is not JSON, as a string. For "",
+// it returns nil.
 func AsJSON(text string) json.RawMessage {
 	switch {
 	case text == "":
@@ -84,14 +85,14 @@ func AsJSON(text string) json.RawMessage {
 	return skein.MustJSON(skein.Text(text))
 }
 
-// Number returns a number, and false if v is none that is finite.
+// Number returns a number, and false if v is not a finite number.
 func Number(v jsontext.Value) (float64, bool) {
 	f, err := strconv.ParseFloat(string(v), 64)
 	return f, v.Kind() == '0' && err == nil && !math.IsInf(f, 0)
 }
 
-// Billionths returns a cost in dollars in billionths of a dollar, 0 for one
-// that there cannot be.
+// Billionths returns a cost in dollars in billionths of a dollar; 0 if it is not
+// possible.
 func Billionths(v jsontext.Value) int64 {
 	f, ok := Number(v)
 	if n := math.Round(f * 1e9); ok && n > 0 && n < 1<<53 {
@@ -100,8 +101,7 @@ func Billionths(v jsontext.Value) int64 {
 	return 0
 }
 
-// Millis returns a time that is a number of milliseconds, 0 for one that there
-// cannot be.
+// Millis returns a time that is a number of milliseconds; 0 if it is not possible.
 func Millis(v jsontext.Value) skein.Time {
 	f, ok := Number(v)
 	if t := skein.Time(f); ok && math.Abs(f) < 1<<53 && skein.At(t.Std()) == t {
@@ -110,8 +110,8 @@ func Millis(v jsontext.Value) skein.Time {
 	return 0
 }
 
-// Stamp returns the time that a string of RFC 3339 names, 0 if it names none: a
-// wrong stamp is no reason to lose what was said.
+// Stamp returns the time in an RFC 3339 string; 0 if it has none: a wrong timestamp
+// is no reason to lose what was said.
 func Stamp(v jsontext.Value) skein.Time {
 	t, err := skein.ParseTime(Str(v))
 	if err != nil {
@@ -120,11 +120,11 @@ func Stamp(v jsontext.Value) skein.Time {
 	return t
 }
 
-// Values cuts a line into the JSON values on it: one, unless a program began
-// the next where another had not ended its line. Python's NaN and Infinity,
-// which are no JSON, are taken as strings; the values then lie in a copy.
+// Values splits a line into the JSON values on it: one, unless a program began the
+// next value before another program had ended its line. Python's NaN and Infinity,
+// which are not JSON, are read as strings; the values are then slices of a copy.
 //
-// The error says why there are no more of them.
+// The error says why there are no more values.
 func Values(line []byte) (all []jsontext.Value, err error) {
 	for len(bytes.TrimSpace(line)) > 0 {
 		d := newDecoder(line)

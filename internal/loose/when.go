@@ -8,8 +8,8 @@ import (
 	"github.com/skein-dev/skein"
 )
 
-// Epoch returns the time that a number stands for: seconds since 1970, or
-// milli-, micro- or nanoseconds, whichever gives a time of our days; 0 for none.
+// Epoch returns the time of a number of seconds since 1970, or of milli-, micro- or
+// nanoseconds, whichever gives a plausible date; 0 if none does.
 func Epoch(n float64) skein.Time {
 	seconds := n
 	for _, unit := range []float64{1e3, 1e6, 1e9} {
@@ -24,9 +24,9 @@ func Epoch(n float64) skein.Time {
 	return skein.At(time.UnixMilli(int64(math.Round(seconds * 1000))))
 }
 
-// SQLTime returns the time that a column holds as SQLite, Python and sqlx write
-// it: text with a space or a T, with or without a fraction and a zone, which is
-// UTC if there is none; or a number, see [Epoch]. ok is false if it is none.
+// SQLTime returns the time in a column as SQLite, Python and sqlx write it: text with
+// a space or a T, with or without a fraction and a zone, which is UTC if there is
+// none; or a number, see [Epoch]. ok is false if it is not a time.
 func SQLTime(v any) (t skein.Time, ok bool) {
 	switch v := v.(type) {
 	case int64:

@@ -9,28 +9,28 @@ import (
 	"testing"
 )
 
-// superuser is the role that made a cluster, application the one that owns
-// the databases of tests.
+// superuser is the role that created a cluster, application the role that owns the
+// databases of tests.
 const (
 	superuser   = "postgres"
 	application = "skein_test"
 )
 
-// Options say how a cluster of one's own differs from a new one of
-// PostgreSQL's. The zero value is that, with fsync.
+// Options say how a cluster differs from PostgreSQL's defaults. The zero value is
+// the defaults, with fsync.
 type Options struct {
 	Settings []string // lines of postgresql.conf
-	Size     int64    // bytes that all its files may take; 0: as many as the disk has
+	Size     int64    // bytes that all its files may take; 0: no limit
 }
 
 // A Cluster is a server of PostgreSQL with its data.
 type Cluster struct {
 	installation
 	dir  string
-	door *os.File // whose closing ends it
+	door *os.File // closing it ends the cluster
 }
 
-// An installation is what another process needs to know of a cluster.
+// An installation is what another process needs to know about a cluster.
 type installation struct {
 	Bin      string // folder of the programs
 	Port     int
@@ -58,7 +58,7 @@ func (c *Cluster) DSN(t testing.TB) string {
 	return database(t, c.Admin(), application)
 }
 
-// Stop ends the server; how is a mode of pg_ctl: "fast" breaks off what runs,
+// Stop stops the server; how is a mode of pg_ctl: "fast" aborts running transactions,
 // "immediate" also leaves recovery to the next start.
 func (c *Cluster) Stop(t testing.TB, how string) {
 	t.Helper()
@@ -76,8 +76,7 @@ func (c *Cluster) Start(t testing.TB) {
 	}
 }
 
-// Promote makes a standby a server that can be written to, and waits until it
-// is one.
+// Promote makes a standby writable, and waits until it is.
 func (c *Cluster) Promote(t testing.TB) {
 	t.Helper()
 	if err := c.run("pg_ctl", "-D", c.data(), "-w", "promote"); err != nil {

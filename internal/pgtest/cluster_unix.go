@@ -13,7 +13,7 @@ import (
 	"strings"
 )
 
-// known reads what a cluster's maker wrote down about it.
+// known reads what the process that made a cluster recorded about it.
 func known(dir string) (*Cluster, error) {
 	b, err := os.ReadFile(filepath.Join(dir, "cluster.json"))
 	if err != nil {
@@ -23,7 +23,7 @@ func known(dir string) (*Cluster, error) {
 	return c, json.Unmarshal(b, &c.installation)
 }
 
-// make makes and starts a cluster that was prepared.
+// make creates and starts a cluster that was prepared.
 func (c *Cluster) make(o Options) error {
 	if err := c.initialise(o); err != nil {
 		return err
@@ -34,7 +34,7 @@ func (c *Cluster) make(o Options) error {
 	return c.populate()
 }
 
-// prepare makes a cluster's folder, which is still empty.
+// prepare creates a cluster's folder, which is still empty.
 func prepare(base string) (*Cluster, error) {
 	bin, err := programs()
 	if err != nil {
@@ -59,7 +59,7 @@ func prepare(base string) (*Cluster, error) {
 	return c, err
 }
 
-// free returns a port that nobody listens on at the moment.
+// free returns a port that no process listens on at the moment.
 func free() (int, error) {
 	l, err := net.Listen("tcp", "127.0.0.1:0")
 	if err != nil {
@@ -69,7 +69,7 @@ func free() (int, error) {
 	return l.Addr().(*net.TCPAddr).Port, nil
 }
 
-// initialise makes the data folder.
+// initialise creates the data folder.
 func (c *Cluster) initialise(o Options) error {
 	if err := c.small(o.Size); err != nil {
 		return err
@@ -106,7 +106,7 @@ func (c *Cluster) configure(settings ...string) error {
 	defer f.Close()
 	all := append([]string{
 		"listen_addresses = '127.0.0.1'", "unix_socket_directories = ''", "port = " + strconv.Itoa(c.Port),
-		"dynamic_shared_memory_type = mmap", // in the cluster's folder: what a killed server leaves goes with it
+		"dynamic_shared_memory_type = mmap", // in the cluster's folder: what a killed server leaves is removed with it
 		"logging_collector = off", "log_min_messages = warning",
 	}, settings...)
 	_, err = fmt.Fprintln(f, strings.Join(all, "\n"))

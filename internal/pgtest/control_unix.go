@@ -19,7 +19,7 @@ import (
 	"github.com/jackc/pgx/v5"
 )
 
-// New starts a cluster for this test alone, which ends with it.
+// New starts a cluster for this test alone, which ends with the test.
 func New(t testing.TB, o Options) *Cluster {
 	t.Helper()
 	c := prepared(t)
@@ -44,7 +44,7 @@ func prepared(t testing.TB) (c *Cluster) {
 }
 
 // Standby starts a second cluster that follows c as its hot standby. Commits
-// of c do not wait for it, unless c is told to by its settings
+// of c do not wait for it, unless c's settings say so
 // (synchronous_standby_names = '*').
 func (c *Cluster) Standby(t testing.TB, o Options) *Cluster {
 	t.Helper()
@@ -84,15 +84,14 @@ func (c *Cluster) Postmaster(t testing.TB) int {
 	return pid
 }
 
-// start starts the server; children of a killed one may take a moment to let
-// it.
+// start starts the server. Children of a killed one may block that for a moment.
 func (c *Cluster) start() error {
 	return until(func() error {
 		return c.run("pg_ctl", "-D", c.data(), "-w", "-l", filepath.Join(c.dir, "log"), "start")
 	})
 }
 
-// populate makes the role that owns the databases of tests.
+// populate creates the role that owns the databases of tests.
 func (c *Cluster) populate() error {
 	ctx, cancel := context.WithTimeout(context.Background(), patience)
 	defer cancel()
@@ -105,7 +104,7 @@ func (c *Cluster) populate() error {
 	return err
 }
 
-// small puts the data on a file system that has room for size bytes.
+// small puts the data on a file system with room for size bytes.
 func (c *Cluster) small(size int64) error {
 	if size == 0 {
 		return nil
@@ -131,7 +130,7 @@ func (c *Cluster) run(program string, args ...string) error {
 		return err
 	}
 	cmd.SysProcAttr.Credential = who
-	// A file, not a pipe: the server that pg_ctl leaves behind would hold it open.
+	// A file, not a pipe: the server that pg_ctl starts would hold a pipe open.
 	out, err := os.CreateTemp(c.dir, "out")
 	if err != nil {
 		return err
@@ -140,9 +139,9 @@ func (c *Cluster) run(program string, args ...string) error {
 	defer out.Close()
 	cmd.Stdout, cmd.Stderr = out, out
 	if err := cmd.Run(); err != nil {
-		said, _ := os.ReadFile(out.Name())                             // the error says enough without
+		said, _ := os.ReadFile(out.Name())                             // the error says enough without it
 		log, _ := os.ReadFile(filepath.Join(c.dir, "log"))             // there may be none yet
-		said = bytes.ReplaceAll(said, []byte(c.Password), []byte("…")) // pg_basebackup tells its -d
+		said = bytes.ReplaceAll(said, []byte(c.Password), []byte("…")) // pg_basebackup prints its -d
 		return fmt.Errorf("%s: %w: %s\n%s", program, err, tail(said), tail(log))
 	}
 	return nil
@@ -157,8 +156,8 @@ func own(name string) error {
 	return os.Chown(name, int(who.Uid), int(who.Gid))
 }
 
-// account is whom the server runs as: root may not run it, others do so as
-// themselves, which is nil.
+// account returns the account that the server runs as: root may not run it; other
+// users run it as themselves, which is nil.
 func account() (*syscall.Credential, error) {
 	if os.Getuid() != 0 {
 		return nil, nil //nolint:nilnil // documented

@@ -7,7 +7,7 @@ import (
 
 var errWindows = errors.New("on Windows no server is made for tests")
 
-// New skips the test: on Windows no cluster is made.
+// New skips the test: on Windows there are no clusters.
 func New(t testing.TB, _ Options) *Cluster {
 	t.Helper()
 	without(t, errWindows)

@@ -13,16 +13,15 @@ import (
 	"github.com/jackc/pgx/v5"
 )
 
-// Env names the variable with the address of another server to test on.
+// Env is the environment variable with the address of another server to test on.
 const Env = "SKEIN_TEST_POSTGRES"
 
-// shared is the cluster of all test processes, which we join once.
+// shared is the cluster of all test processes, which this process joins once.
 var shared = sync.OnceValues(join)
 
 // DSN returns the address of a new, empty database, which is dropped when the
-// test ends. Its role owns the database and may create roles; it is no
-// superuser. Where there can be no server, the test is skipped, or fails under
-// CI=true.
+// test ends. Its role owns the database and may create roles; it is not a
+// superuser. If there is no server, the test is skipped, or fails if CI=true.
 func DSN(t testing.TB) string {
 	t.Helper()
 	if dsn := os.Getenv(Env); dsn != "" {
@@ -35,8 +34,8 @@ func DSN(t testing.TB) string {
 	return c.DSN(t)
 }
 
-// Copy returns the address of a new database that is what the one at dsn, which
-// DSN gave and nobody is connected to, is now. It is dropped when the test ends.
+// Copy returns the address of a new database that is a copy of the one at dsn, which
+// DSN returned and to which nobody is connected. It is dropped when the test ends.
 func Copy(t testing.TB, dsn string) string {
 	t.Helper()
 	u, err := url.Parse(dsn)
@@ -50,8 +49,8 @@ func Copy(t testing.TB, dsn string) string {
 	return databaseLike(t, admin, owner, strings.TrimPrefix(u.Path, "/"))
 }
 
-// As returns the address dsn with connections that begin as another role, which
-// its own may take.
+// As returns the address dsn for connections that begin as another role, which its
+// own role may assume.
 func As(t testing.TB, dsn, role string) string {
 	t.Helper()
 	u, err := url.Parse(dsn)
@@ -66,7 +65,7 @@ func As(t testing.TB, dsn, role string) string {
 
 // Admin returns the address of the maintenance database of the server that
 // [DSN] makes databases on, as a superuser (on the server that SKEIN_TEST_POSTGRES
-// names: as its role): to look at pg_stat_activity, to terminate backends.
+// names: as its role), to read pg_stat_activity or terminate backends.
 func Admin(t testing.TB) string {
 	t.Helper()
 	if dsn := os.Getenv(Env); dsn != "" {
@@ -79,7 +78,7 @@ func Admin(t testing.TB) string {
 	return c.Admin()
 }
 
-// without ends a test that can have no server.
+// without ends a test that has no server.
 func without(t testing.TB, err error) {
 	t.Helper()
 	if os.Getenv("CI") == "true" {
@@ -88,14 +87,14 @@ func without(t testing.TB, err error) {
 	t.Skipf("NO POSTGRESQL: %v\ninstall it (Debian: apt-get install postgresql), or set %s=postgres://… to a server whose role may create databases and roles", err, Env)
 }
 
-// database makes an empty database on the server at admin and returns its
-// address for owner, or for the role of admin if that is "".
+// database creates an empty database on the server at admin and returns its address
+// for owner, or for the role of admin if owner is "".
 func database(t testing.TB, admin, owner string) string {
 	t.Helper()
 	return databaseLike(t, admin, owner, "template0")
 }
 
-// databaseLike is the same for one that is a copy of another.
+// databaseLike is database for a copy of another database.
 func databaseLike(t testing.TB, admin, owner, template string) string {
 	t.Helper()
 	name := "skein_" + strings.ToLower(rand.Text())[:16]
@@ -103,7 +102,7 @@ func databaseLike(t testing.TB, admin, owner, template string) string {
 	if owner != "" {
 		statement += ` OWNER ` + owner
 	}
-	// The tests of others make roles, which are the cluster's.
+	// Other tests create roles, which belong to the whole cluster.
 	Exec(t, admin, statement, `REVOKE CONNECT ON DATABASE `+name+` FROM PUBLIC`)
 	t.Cleanup(func() { drop(t, admin, name) })
 	u, err := url.Parse(admin)
@@ -120,8 +119,8 @@ func databaseLike(t testing.TB, admin, owner, template string) string {
 	return u.String()
 }
 
-// asLater makes the schema of a database what it is from version 15 on: its
-// owner's, where nobody else makes anything.
+// asLater makes the schema of a database as it is from version 15 on: it belongs to
+// the database's owner, and nobody else creates anything in it.
 func asLater(owner string) string {
 	return `DO $$ BEGIN
 	IF current_setting('server_version_num')::int < 150000 THEN
@@ -132,8 +131,8 @@ EXCEPTION WHEN insufficient_privilege THEN NULL; -- who says which server to tes
 END $$`
 }
 
-// drop removes a database, also if a test left connections or killed the
-// server; one of a cluster that is gone needs no removing.
+// drop removes a database, even if a test left connections or killed the server. If
+// the cluster is gone, there is nothing to remove.
 func drop(t testing.TB, admin, name string) {
 	ctx := context.Background() //nolint:usetesting // the test's own has ended
 	conn, err := pgx.Connect(ctx, admin)
@@ -147,7 +146,7 @@ func drop(t testing.TB, admin, name string) {
 	}
 }
 
-// Exec runs SQL statements, each by itself, on a connection of its own.
+// Exec runs SQL statements, one by one, on a connection of its own.
 func Exec(t testing.TB, dsn string, statements ...string) {
 	t.Helper()
 	ctx := t.Context()

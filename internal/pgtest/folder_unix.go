@@ -18,9 +18,9 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// minder ends the cluster in folder $1 when nobody holds its door open any
-// more. Who comes in writes a line, and knows by the file of that name that
-// the minder had seen them before it left.
+// minder ends the cluster in folder $1 when no process holds its door open any
+// longer. A process that enters writes a line, and knows by the file of that name
+// that the minder saw it before it left.
 const minder = `
 while read -r who; do : >"$1/in.$who"; done <"$1/door"
 rm -f "$1/door"
@@ -34,15 +34,14 @@ rm -rf "$1"
 // patience is how long anything of a cluster may take to begin or to end.
 const patience = 5 * time.Minute
 
-// Where Linux has files in memory. The files of a new database, which are
-// hundreds, are made there ten times as quickly as on a disk.
+// Where Linux has files in memory. The hundreds of files of a new database are
+// created there ten times as fast as on a disk.
 const (
 	memory     = "/dev/shm"
-	memoryRoom = 4 << 30 // that it must have left: those of large tests are there too
+	memoryRoom = 4 << 30 // bytes that must be free: the files of large tests are there too
 )
 
-// base returns the folder of our clusters and lock, which nobody else may
-// own.
+// base returns the folder of our clusters and lock, which no other user may own.
 func base() (string, error) {
 	parent := os.TempDir()
 	var st unix.Statfs_t
@@ -60,7 +59,7 @@ func base() (string, error) {
 	if s, ok := info.Sys().(*syscall.Stat_t); !ok || !info.IsDir() || int(s.Uid) != os.Getuid() {
 		return "", fmt.Errorf("%s is not a folder of ours", dir)
 	}
-	return dir, os.Chmod(dir, 0o711) // whatever the umask; the server's own user passes through
+	return dir, os.Chmod(dir, 0o711) // regardless of the umask; the server's own user must pass through
 }
 
 // alone calls do while no other process makes or joins a cluster.
@@ -80,7 +79,7 @@ func alone(do func(base string) error) error {
 	return do(dir)
 }
 
-// sweep ends the clusters that no minder waits beside.
+// sweep ends the clusters that have no minder.
 func sweep(base string) {
 	dirs, err := filepath.Glob(filepath.Join(base, "c*"))
 	if err != nil {
@@ -98,8 +97,8 @@ func sweep(base string) {
 	}
 }
 
-// foundation makes a new folder below base, starts its minder and opens its door,
-// which stays open for as long as we use the cluster.
+// foundation creates a folder below base, starts its minder and opens its door, which
+// stays open for as long as we use the cluster.
 func foundation(base string) (dir string, door *os.File, err error) {
 	dir = filepath.Join(base, "c"+strings.ToLower(rand.Text())[:10])
 	if err := os.Mkdir(dir, 0o711); err != nil {
@@ -123,8 +122,8 @@ func foundation(base string) (dir string, door *os.File, err error) {
 	return dir, door, err
 }
 
-// reap waits for a minder, which outlives us but in fault tests, so that it is
-// no zombie there. Tests that look for goroutines let this one be.
+// reap waits for a minder, which ends before us only in fault tests, so that it does
+// not become a zombie there. Tests that look for leaked goroutines ignore this one.
 func reap(cmd *exec.Cmd) {
 	cmd.Wait() //nolint:errcheck // nobody asks how it ended
 }
@@ -145,7 +144,7 @@ func enter(dir string) (*os.File, error) {
 	err = until(func() error {
 		err := os.Remove(seen)
 		if _, left := os.Lstat(door.Name()); errors.Is(left, os.ErrNotExist) {
-			return nil // as the next look at the cluster says
+			return nil // the next check of the cluster says so
 		}
 		return err
 	})
@@ -156,7 +155,7 @@ func enter(dir string) (*os.File, error) {
 	return door, nil
 }
 
-// until calls try until it has no error, or patience ends.
+// until calls try until it returns no error, or patience ends.
 func until(try func() error) error {
 	deadline := time.After(patience)
 	tick := time.NewTicker(5 * time.Millisecond)

@@ -12,8 +12,8 @@ import (
 	"strings"
 )
 
-// programs returns the folder with initdb, postgres and pg_ctl, which it
-// installs if there is none and it may.
+// programs returns the folder with initdb, postgres and pg_ctl. It installs them if
+// they are missing and it may.
 func programs() (string, error) {
 	if dir, ok := found(); ok {
 		return dir, nil
@@ -36,7 +36,7 @@ func found() (string, bool) {
 	return "", false
 }
 
-// places are the folders to look in, the likeliest first.
+// places returns the folders to search, the most likely first.
 func places() (dirs []string) {
 	if out, err := exec.Command("pg_config", "--bindir").Output(); err == nil {
 		dirs = append(dirs, strings.TrimSpace(string(out)))
@@ -58,7 +58,7 @@ func places() (dirs []string) {
 	return dirs
 }
 
-// version returns the number in a folder's path, 0 if it has none.
+// version returns the number in a folder's path; 0 if it has none.
 func version(dir string) int {
 	i := strings.IndexFunc(dir, func(r rune) bool { return r >= '0' && r <= '9' })
 	if i < 0 {

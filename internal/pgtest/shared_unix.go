@@ -12,7 +12,7 @@ import (
 	"github.com/jackc/pgx/v5"
 )
 
-// join returns the cluster of all test processes; who is first makes it.
+// join returns the cluster of all test processes; the first process creates it.
 func join() (c *Cluster, err error) {
 	err = alone(func(base string) error {
 		current := filepath.Join(base, "current")
@@ -27,12 +27,12 @@ func join() (c *Cluster, err error) {
 			return err
 		}
 		err = c.make(Options{Settings: []string{
-			// It is thrown away; nothing that is tested on it takes the system down.
+			// The data is thrown away, and no test on it crashes the system.
 			"fsync = off", "full_page_writes = off",
 			"max_connections = 400", "shared_buffers = 64MB", "max_wal_size = 256MB",
 		}})
 		if err != nil {
-			c.door.Close() // which ends it
+			c.door.Close() // ends the cluster
 			return err
 		}
 		return os.WriteFile(current, []byte(c.dir), 0o600)
@@ -40,7 +40,7 @@ func join() (c *Cluster, err error) {
 	return c, err
 }
 
-// joined enters the cluster in dir, if it is well.
+// joined enters the cluster in dir, if it works.
 func joined(dir string) (*Cluster, error) {
 	door, err := enter(dir)
 	if err != nil {

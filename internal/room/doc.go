@@ -1,3 +1,3 @@
-// Package room bounds how many bytes are held at once by many who do not know of
-// each other, such as the requests of a server.
+// Package room limits how many bytes independent users of memory, such as the
+// requests of a server, hold together.
 package room

@@ -9,23 +9,25 @@ import (
 )
 
 const (
-	piece    = 256 << 10 // that is taken at once; the first of each share is not counted
+	piece    = 256 << 10 // what is taken at once; the first of each share is not counted
 	patience = 10 * time.Second
 )
 
-// ErrFull says that there is no room now. Who gets it from [Share.Try] lets go of
-// what was read, waits, and reads it again.
+// ErrFull says that there is no room now. A caller that gets it from [Share.Try]
+// discards what it read, waits, and reads it again.
 var ErrFull = errors.New("there is no room now")
 
-// A Room is what all may hold together. It is safe for use by many goroutines.
+// A Room limits the bytes that all its shares hold together. It is safe for use by
+// many goroutines.
 type Room struct {
 	mu    sync.Mutex
 	most  int64
 	held  int64
-	freed chan struct{} // closed when there is more room; nil: nobody waits for that
+	freed chan struct{} // closed when there is more room; nil if nobody waits
 }
 
-// New returns a room of so many bytes. Who holds all that is held may hold more.
+// New returns a room of this many bytes. A share that is the only one to hold
+// anything may hold more.
 func New(most int64) *Room { return &Room{most: most} }
 
 // Held returns how many bytes are held.
@@ -35,21 +37,21 @@ func (r *Room) Held() int64 {
 	return r.held
 }
 
-// Share returns what one of those who are in the room holds: nothing yet.
+// Share returns a new share of the room, which holds nothing yet.
 func (r *Room) Share() *Share { return &Share{room: r} }
 
-// A Share is what one holds of a [Room]. A nil one is of a room without an end. It
-// is safe for use by many goroutines.
+// A Share is what one user holds of a [Room]. A nil Share has no limit. It is safe
+// for use by many goroutines.
 type Share struct {
 	room *Room
 
 	mu    sync.Mutex
 	used  int64
-	taken int64 // of the room: as much as is used, in pieces, but for the first
-	want  int64 // more than is taken, for what did not fit
+	taken int64 // from the room: what is used, in pieces, without the first
+	want  int64 // how much more than taken what did not fit needs
 }
 
-// Used returns how many bytes it holds.
+// Used returns how many bytes s holds.
 func (s *Share) Used() int64 {
 	if s == nil {
 		return 0
@@ -68,7 +70,8 @@ func (s *Share) Try(n int64) error {
 	return err
 }
 
-// try is Try. If there is no room, it returns what tells when to try again.
+// try is Try. If there is no room, it returns a channel that is closed when there may
+// be.
 func (s *Share) try(n int64) (freed <-chan struct{}, err error) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -85,7 +88,7 @@ func (s *Share) try(n int64) (freed <-chan struct{}, err error) {
 	return nil, nil
 }
 
-// Take holds n bytes more, and waits for room: at most some seconds, then it
+// Take holds n bytes more, and waits for room: at most a few seconds, then it
 // returns [ErrFull]. Other errors are those of ctx.
 func (s *Share) Take(ctx context.Context, n int64) error {
 	if s == nil {
@@ -112,12 +115,12 @@ func (s *Share) Take(ctx context.Context, n int64) error {
 	}
 }
 
-// Again waits for room for what [Share.Try] was refused, and goes back to the
-// used bytes that were held before, so that the same can be tried again: it fits
-// then. Its errors are those of [Share.Take].
+// Again waits for room for what [Share.Try] refused, and goes back to holding used
+// bytes, so that the same can be tried again: then it fits. Its errors are those of
+// [Share.Take].
 func (s *Share) Again(ctx context.Context, used int64) error {
 	s.mu.Lock()
-	n := s.want + s.taken + piece - s.used // what is used counts already
+	n := s.want + s.taken + piece - s.used // what is used is counted already
 	s.mu.Unlock()
 	if err := s.Take(ctx, n); err != nil {
 		return err
@@ -141,11 +144,12 @@ func (s *Share) Give(n int64) {
 	s.taken = needs
 }
 
-// LetGo gives back all that is held.
+// LetGo gives back everything that is held.
 func (s *Share) LetGo() { s.Give(s.Used()) }
 
-// Kept yields what all yields, each with as many bytes as size says taken for it:
-// for who keeps all of them. Its errors are those of all and of [Share.Take].
+// Kept yields what all yields, and takes as many bytes for each value as size says,
+// for a caller that keeps all values. Its errors are those of all and of
+// [Share.Take].
 func Kept[T any](ctx context.Context, all iter.Seq2[T, error], size func(T) int) iter.Seq2[T, error] {
 	s := Of(ctx)
 	return func(yield func(T, error) bool) {
@@ -160,8 +164,8 @@ func Kept[T any](ctx context.Context, all iter.Seq2[T, error], size func(T) int)
 	}
 }
 
-// take takes n bytes for one who has some; if there is no room, it returns what
-// tells when there may be.
+// take takes n bytes for a share that has some; if there is no room, it returns a
+// channel that is closed when there may be.
 func (r *Room) take(n, has int64) (freed <-chan struct{}) {
 	r.mu.Lock()
 	defer r.mu.Unlock()
@@ -187,7 +191,7 @@ func (r *Room) give(n int64) {
 
 type key struct{}
 
-// With returns a context for what is held in s.
+// With returns a context that has the share s.
 func With(ctx context.Context, s *Share) context.Context { return context.WithValue(ctx, key{}, s) }
 
 // Of returns the share of ctx; nil if it has none.

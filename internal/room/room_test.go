@@ -52,7 +52,7 @@ func TestARoomHoldsNoMoreThanItsBytes(t *testing.T) {
 	})
 }
 
-// What fitted of two counts once while there is room to be for the other.
+// If the first of two fitted, it is counted once while the second waits for room.
 func TestWhoTriesAgainWaitsForNoMoreThanItNeeds(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		r := room.New(8 * mb)

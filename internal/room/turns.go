@@ -8,17 +8,17 @@ import (
 // errTurn says that a read has to wait for its turn.
 var errTurn = errors.New("what may be long is read few at once")
 
-// Semaphore lets those who share rooms read what may be long few at once: that is in
-// memory, twice, before it is known how long it is.
+// Semaphore limits how many holders of a share read what may be long at once: it is
+// in memory, twice, before its length is known.
 type Semaphore struct{ now chan struct{} }
 
-// NewSemaphore returns turns for so many at once.
+// NewSemaphore returns a semaphore for this many reads at once.
 func NewSemaphore(atOnce int) *Semaphore { return &Semaphore{make(chan struct{}, atOnce)} }
 
 type turnKey struct{}
 
-// Turn ends a read of what may be long, for one who shares a room and has no turn: it
-// returns an error that [Semaphore.Read] waits after, and nil for all others.
+// Turn ends a read of what may be long if ctx has a share but no turn: it returns an
+// error after which [Semaphore.Read] waits, and nil otherwise.
 func Turn(ctx context.Context) error {
 	if Of(ctx) == nil || ctx.Value(turnKey{}) != nil {
 		return nil
@@ -26,8 +26,8 @@ func Turn(ctx context.Context) error {
 	return errTurn
 }
 
-// Read runs read, and again if that has to wait, for its turn or for room: what it
-// returned before is of no use then.
+// Read calls read, and calls it again if it has to wait for its turn or for room:
+// then what it returned before must be discarded.
 //
 // Errors are read's and those of [Share.Again].
 func (t *Semaphore) Read(ctx context.Context, read func(context.Context) error) error {
@@ -38,7 +38,7 @@ func (t *Semaphore) Read(ctx context.Context, read func(context.Context) error) 
 		err = t.inTurn(ctx, read)
 	}
 	for errors.Is(err, ErrFull) && share != nil {
-		if err := share.Again(ctx, was); err != nil { // without a turn, which others need
+		if err := share.Again(ctx, was); err != nil { // without holding a turn, which others need
 			return err
 		}
 		err = t.inTurn(ctx, read)

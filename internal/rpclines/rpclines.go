@@ -12,25 +12,25 @@ import (
 	"github.com/skein-dev/skein/internal/lines"
 )
 
-// Why something is no message, besides what [jsonrpc.DecodeMessage] says.
+// Why something is not a message, besides what [jsonrpc.DecodeMessage] returns.
 var (
 	ErrLong    = errors.New("the line is too long")
 	ErrNotJSON = errors.New("the line is not JSON")
 )
 
-// A Reader gives the messages of a stream, one a line; those of a batch one by
+// A Reader reads the messages of a stream, one per line, and those of a batch one by
 // one. It is used by one goroutine at a time.
 type Reader struct {
 	io.Closer
 	in   *bufio.Reader
 	most int
 	odd  func(text []byte, why error) error
-	rest []byte // of the messages that were read and not yet passed on
+	rest []byte // of the messages that were read and not yet returned
 }
 
-// New returns a reader of in. odd is given what is no message, and why: a line,
-// of one that has more than most bytes only the beginning, or one of a batch. An
-// error of odd's is Read's.
+// New returns a reader of in. It calls odd for what is not a message, with the
+// reason: a line, of which odd gets only the beginning if it has more than most
+// bytes, or an element of a batch. An error of odd is returned by Read.
 func New(in io.ReadCloser, most int, odd func(text []byte, why error) error) *Reader {
 	return &Reader{in, bufio.NewReader(in), most, odd, nil}
 }
@@ -51,7 +51,7 @@ func (r *Reader) Read(b []byte) (int, error) {
 	return n, nil
 }
 
-// next returns a line; of one that is too long, one byte more than may be.
+// next returns a line; if it is too long, one byte more than the limit.
 func (r *Reader) next() (line []byte, err error) {
 	for err = lines.ErrLong; errors.Is(err, lines.ErrLong) && len(line) <= r.most; {
 		line, err = lines.Append(line, r.in, r.most+1)
@@ -63,7 +63,7 @@ func (r *Reader) next() (line []byte, err error) {
 	return bytes.TrimSpace(line), err
 }
 
-// take passes on the messages of a line.
+// take adds the messages of a line to rest.
 func (r *Reader) take(line []byte) error {
 	var batch []json.RawMessage
 	switch {

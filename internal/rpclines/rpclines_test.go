@@ -14,7 +14,7 @@ import (
 
 const ping = `{"jsonrpc":"2.0","id":1,"method":"ping"}`
 
-// What is no message is told of, and each message after it is read.
+// What is not a message is reported, and every message after it is read.
 func TestWhatIsNoMessageIsSetAside(t *testing.T) {
 	long := strings.Repeat("x", 70_000)
 	for _, c := range []struct {

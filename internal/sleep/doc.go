@@ -1,2 +1,2 @@
-// Package sleep waits for a time to pass, as long as somebody still wants that.
+// Package sleep waits for a time to pass, unless the context ends first.
 package sleep

@@ -6,97 +6,98 @@ import (
 	"github.com/skein-dev/skein"
 )
 
-// A LiveLog is what [Live], [Joins] and the methods of [LiveState] need of a
-// store. All but Readable and Rewinds is answered from rows, not payloads. Of
-// segs, which are newest first, an amendment counts for the events of its own
-// segment.
+// A LiveLog is what [Live], [Joins] and the methods of [LiveState] need from a
+// store. Everything but Readable and Rewinds is answered from rows, not payloads.
+// segs are newest first; an amendment applies only to events of its own segment.
 type LiveLog interface {
 	// Rewinds returns the rewound events of segs, which are oldest first, in
 	// order. A damaged one has no payload.
 	Rewinds(segs Segments) ([]skein.Event, error)
 
-	// Readable returns the event at a place in segs. A damaged one has no
+	// Readable returns the event at a seq in segs. A damaged one has no
 	// payload.
 	Readable(segs Segments, seq skein.Seq) (skein.Event, error)
 
 	// PiecesOf returns the said events in segs of the message with an ID, in any
-	// order, and PieceAt the one at a place, if one is there.
+	// order, and PieceAt the said event at a seq, if there is one.
 	PiecesOf(segs Segments, message string) ([]Piece, error)
 	PieceAt(segs Segments, seq skein.Seq) ([]Piece, error)
 
-	// Gone returns the said events of segs in r, in any order, in whose place the
-	// last amendment puts nothing.
+	// Gone returns the said events of segs in r whose last amendment leaves no
+	// message, in any order.
 	Gone(segs Segments, r skein.SeqRange) ([]Piece, error)
 
-	// AnyGone reports whether an amendment in segs puts nothing in a place.
+	// AnyGone reports whether an amendment in segs leaves no message.
 	AnyGone(segs Segments) (bool, error)
 
-	// Continued returns the IDs of the messages that have a piece in r of segs
-	// which is not their first, each once.
+	// Continued returns the IDs of the messages that have a piece other than their
+	// first in r of segs, each once.
 	Continued(segs Segments, r skein.SeqRange) ([]string, error)
 
-	// Amendments returns those in segs that are about some places, in any order.
+	// Amendments returns the amendments in segs of the events at seqs, in any order.
 	Amendments(segs Segments, seqs []skein.Seq) ([]Amendment, error)
 
-	// LastPrompt returns the last said event in r of one of segs that begins a
-	// message of the user's and is not Gone, or has an ID; and FirstPrompt the
-	// first one. If there is none, there are no pieces.
+	// LastPrompt returns the last said event in r of seg that begins a user message
+	// and is not Gone, or has an ID; FirstPrompt returns the first. If there is
+	// none, they return no pieces.
 	LastPrompt(seg Segment, r skein.SeqRange) ([]Piece, error)
 	FirstPrompt(seg Segment, r skein.SeqRange) ([]Piece, error)
 
-	// Counts returns, for each of some places of segs, how many messages and
-	// turns had begun up to there, whatever became of them.
+	// Counts returns, for each of seqs in segs, how many messages and turns had
+	// begun up to there, taken back or not.
 	Counts(segs Segments, seqs []skein.Seq) ([]skein.Counts, error)
 }
 
-// A Piece is a said event as its row has it.
+// A Piece is a said event, as its row has it.
 type Piece struct {
 	Seq     skein.Seq
-	Message string // message ID, as the store looks for it; "" if it has none
+	Message string // message ID, in the form that the store searches for; "" if it has none
 	More    bool   // it is a further piece of a message
 	Typed   bool   // a turn begins with it
 }
 
-// An Amendment is the place of an amended event, and what it is about.
+// An Amendment is the seq of an amended event, and of the event that it amends.
 type Amendment struct {
 	Seq, Amends skein.Seq
-	Empty       bool // it puts no message there
+	Empty       bool // it leaves no message there
 }
 
-// A LiveState is what stands of a session. One that is written down is brought up to
-// date by what was taken back, withdrawn or changed: [LiveState.Rewind] and
-// [LiveState.Amend] cost what that touches, not what the session has. Of payloads
-// they read those of the first and last words, and a redo those of rewinds; what
-// is damaged they go around, and note in Hurt.
+// A LiveState is the state of a session's live messages. A stored one is updated when
+// messages are taken back, withdrawn or changed: the cost of [LiveState.Rewind] and
+// [LiveState.Amend] depends on how much that touches, not on the length of the
+// session. They read only the payloads of the first and last words and, for a redo,
+// those of rewinds; they skip what is damaged, and set Hurt.
 type LiveState struct {
-	skein.Counts             // messages and turns that stand
+	skein.Counts             // live messages and turns
 	First, LastPrompt string // as in [skein.Session]
 	Prompts
-	Gaps []skein.SeqRange // places that were taken back, in order
+	Gaps []skein.SeqRange // seqs that were taken back, in order
 	Hurt bool             // something damaged would have mattered
 
-	ever skein.Counts // known to Live
+	ever skein.Counts // set by Live
 }
 
-// StateOf returns the LiveState of a session as it is written down.
+// StateOf returns the LiveState of a session as it is stored.
 func StateOf(s *skein.Session, p Prompts, gaps []skein.SeqRange) LiveState {
 	return LiveState{Counts: skein.Counts{Messages: s.Messages, Turns: s.Turns}, First: s.First, LastPrompt: s.LastPrompt, Prompts: p, Gaps: gaps}
 }
 
-// Shown returns what [skein.Session.Live] takes.
+// Shown returns the argument for [skein.Session.SetShown].
 func (x *LiveState) Shown() skein.Shown {
 	return skein.Shown{Messages: x.Messages, Turns: x.Turns, First: x.First, LastPrompt: x.LastPrompt}
 }
 
-// Show sets what x, which is of [Live] or [LiveWith], has of what a fork shows.
+// Show sets in to what x, which is from [Live] or [LiveWith], says about what a fork
+// shows.
 func (x *LiveState) Show(to *skein.Shown) {
 	to.Messages, to.Turns, to.First, to.LastPrompt = x.Messages, x.Turns, x.First, x.LastPrompt
 	to.Undone = minus(x.ever, x.Counts)
 }
 
-// Retell puts into s what people read of a session, after its events have changed:
-// of what stands what x says, of all else what sum does, which they add up to.
-// Counts stay. texts is told what became of each text that a fork shows, too.
+// Retell updates what people read in s after its events have changed: the words of
+// live messages from x, everything else from sum, the session folded from its events.
+// Counts do not change. For each text that a fork also shows, it sets texts[old] to
+// the new one.
 func (x *LiveState) Retell(s *skein.Session, sum skein.Session, texts map[string]string) {
 	for was, now := range map[string]string{s.Project: sum.Project, s.Cwd: sum.Cwd, s.Agent: sum.Agent, s.Model: sum.Model} {
 		texts[was] = now
@@ -109,12 +110,12 @@ func (x *LiveState) Retell(s *skein.Session, sum skein.Session, texts map[string
 	}
 }
 
-// Prompts are the places where the messages begin whose words a session has as
-// its first and last ones; 0 where that is not known, or there are none.
+// Prompts are the seqs of the messages whose words a session has as its first words
+// and last prompt; 0 if that is not known, or there is none.
 type Prompts struct{ FirstAt, LastAt skein.Seq }
 
-// Say takes in that the message m, which is no further piece, was said at seq;
-// first says what [skein.Session.First] was before.
+// Say updates p for the message m, which is not a further piece, said at seq; first
+// is what [skein.Session.First] was before.
 func (p *Prompts) Say(m *skein.Message, seq skein.Seq, first string) {
 	if !m.Typed() || m.Prompt() == "" {
 		return
@@ -124,8 +125,8 @@ func (p *Prompts) Say(m *skein.Message, seq skein.Seq, first string) {
 	}
 }
 
-// Live works out what stands of a session after the last of its events from
-// nothing but its events. Errors are the log's.
+// Live computes the LiveState of a session after its event at last, from its events
+// alone. Errors are the log's.
 func Live(l LiveLog, segs Segments, last skein.Seq) (LiveState, error) {
 	x, err := Undone(l, segs, last)
 	if err != nil {
@@ -137,7 +138,7 @@ func Live(l LiveLog, segs Segments, last skein.Seq) (LiveState, error) {
 	return x, err
 }
 
-// LiveWith is Live where it is known what was taken back. Errors are the log's.
+// LiveWith is Live if it is known what was taken back. Errors are the log's.
 func LiveWith(l LiveLog, segs Segments, gaps []skein.SeqRange, last skein.Seq) (x LiveState, err error) {
 	x.Gaps = gaps
 	s := look{log: l, segs: ended(segs, last), state: &x}
@@ -157,14 +158,14 @@ func LiveWith(l LiveLog, segs Segments, gaps []skein.SeqRange, last skein.Seq) (
 	return x, s.words()
 }
 
-// A ForkLog is what [ShownAt] needs of a store.
+// A ForkLog is what [ShownAt] needs from a store.
 type ForkLog interface {
 	PastLog
 	LiveLog
 }
 
-// ShownAt returns what a fork shows of a session whose events end at last, the last
-// said one at said, and what stands there. Errors are the log's.
+// ShownAt returns what a fork shows of a session whose events end at last, with the
+// last said event at said, and its LiveState there. Errors are the log's.
 func ShownAt(l ForkLog, segs Segments, said, last skein.Seq) (to skein.Shown, x LiveState, err error) {
 	if to, err = Past(l, segs, said); err != nil {
 		return to, x, err
@@ -181,9 +182,9 @@ func Undone(l LiveLog, segs Segments, last skein.Seq) (x LiveState, err error) {
 	return x, err
 }
 
-// Joins reports whether a said event that comes after the last of segs is a
-// further piece of a message: of one that stands, where gaps were taken back,
-// and whose ID the store looks for as message. Errors are the log's.
+// Joins reports whether a said event that comes after the last of segs is a further
+// piece of a live message whose ID the store searches for as message; gaps were taken
+// back. Errors are the log's.
 func Joins(l LiveLog, segs Segments, gaps []skein.SeqRange, message string) (bool, error) {
 	s := look{log: l, segs: segs}
 	m, err := s.message(message)
@@ -193,14 +194,13 @@ func Joins(l LiveLog, segs Segments, gaps []skein.SeqRange, message string) (boo
 	return slices.ContainsFunc(m.pieces, func(p Piece) bool { return !within(gaps, p.Seq) && !m.goneAt(p.Seq, s.end()) }), nil
 }
 
-// Rewind brings x up to date after the rewound event at, which went back to the
-// place to. segs may have later events; they count as they are. Errors are the
-// log's.
+// Rewind updates x after the rewound event at, which went back to the seq to. segs
+// may have later events, which count as they are. Errors are the log's.
 func (x *LiveState) Rewind(l LiveLog, segs Segments, at, to skein.Seq) error {
 	s := look{log: l, segs: ended(segs, at), state: x}
 	to = max(0, min(to, at-1))
 	was, now := x.Gaps, append(cut(x.Gaps, to), skein.SeqRange{From: to, To: at})
-	if within(was, to) { // it lies on a line that was left
+	if within(was, to) { // to is on a line that was left
 		var err error
 		if now, err = s.gapsAt(at); err != nil {
 			return err
@@ -222,15 +222,15 @@ func (x *LiveState) Rewind(l LiveLog, segs Segments, at, to skein.Seq) error {
 	}
 	x.Gaps, x.Counts = now, minus(plus(minus(x.Counts, less), more), gone)
 	s.segs = segs
-	// What was joined to a prompt, and withdrawn, may change whether it stands.
+	// Pieces that joined a prompt, and were withdrawn, may change whether it is live.
 	if len(restored) > 0 || s.mixed {
 		x.Prompts = Prompts{}
 	}
 	return s.keepWords(to, at)
 }
 
-// Amend brings x up to date after the amended event at, which is about the said
-// event seq. Errors are the log's.
+// Amend updates x after the amended event at, which amends the said event seq.
+// Errors are the log's.
 func (x *LiveState) Amend(l LiveLog, segs Segments, at, seq skein.Seq) error {
 	s := look{log: l, segs: ended(segs, at), state: x}
 	if within(x.Gaps, seq) {
@@ -260,20 +260,20 @@ func (x *LiveState) Amend(l LiveLog, segs Segments, at, seq skein.Seq) error {
 	return s.reword(g.first)
 }
 
-// ended returns segs as far as the event at last.
+// ended returns segs up to the event at last.
 func ended(segs Segments, last skein.Seq) Segments {
 	return segs.Within(skein.SeqRange{From: 0, To: last})
 }
 
-// A look is one look at what stands.
+// A look is one computation of a LiveState.
 type look struct {
 	log   LiveLog
 	segs  Segments
 	state *LiveState
-	mixed bool // prompts may have got or lost pieces other than their first
+	mixed bool // prompts may have gained or lost pieces other than their first
 }
 
-// end is the place behind all that counts.
+// end returns the seq after everything that counts.
 func (s *look) end() skein.Seq {
 	end := skein.Seq(0)
 	for _, seg := range s.segs {
@@ -282,7 +282,7 @@ func (s *look) end() skein.Seq {
 	return end + 1
 }
 
-// gapsAt returns from the rewound events what was taken back when the session
+// gapsAt computes from the rewound events what was taken back when the session
 // ended at last.
 func (s *look) gapsAt(last skein.Seq) ([]skein.SeqRange, error) {
 	events, err := s.log.Rewinds(ended(s.segs, last).Oldest())
@@ -317,8 +317,8 @@ func (s *look) begun(ranges []skein.SeqRange) (n skein.Counts, err error) {
 	return n, err
 }
 
-// goneBetween counts by how much more was withdrawn of what is not in the gaps
-// now than of what is not in the gaps was.
+// goneBetween counts how many more messages were withdrawn outside the gaps now than
+// outside the gaps was.
 func (s *look) goneBetween(dropped, restored, was, now []skein.SeqRange) (n skein.Counts, err error) {
 	some, err := s.log.AnyGone(s.segs)
 	if err != nil || !some {
@@ -354,8 +354,8 @@ func (s *look) goneBetween(dropped, restored, was, now []skein.SeqRange) (n skei
 	return n, nil
 }
 
-// gone counts the messages in ranges that were withdrawn. Those with an ID it
-// counts as they stand outside of gaps, or, if there are ids, adds to these.
+// gone counts the messages in ranges that were withdrawn. It counts a message with an
+// ID as it is outside gaps, or, if ids is not nil, adds the ID to ids instead.
 func (s *look) gone(ranges []skein.SeqRange, ids map[string]bool, gaps []skein.SeqRange) (n skein.Counts, err error) {
 	count := ids == nil
 	if count {
@@ -387,7 +387,7 @@ func (s *look) gone(ranges []skein.SeqRange, ids map[string]bool, gaps []skein.S
 	return n, nil
 }
 
-// counts is what a message counts that begins with p.
+// counts returns the counts of a message that begins with p.
 func (p Piece) counts() skein.Counts {
 	n := skein.Counts{Messages: 1}
 	if p.Typed {

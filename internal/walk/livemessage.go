@@ -7,8 +7,9 @@ import (
 	"github.com/skein-dev/skein"
 )
 
-// A messageEvents is all that was said under one ID, or what has none: maybe several
-// messages, since what is said again after it was taken back is another one.
+// A messageEvents is everything that was said under one ID, or one event without an
+// ID. It may be several messages, because what is said again after it was taken back
+// is another message.
 type messageEvents struct {
 	pieces []Piece // in order
 	about  map[skein.Seq][]Amendment
@@ -23,7 +24,7 @@ func (s *look) message(id string) (messageEvents, error) {
 	return s.amended(pieces)
 }
 
-// messageOf returns the message that p is of.
+// messageOf returns the message that p belongs to.
 func (s *look) messageOf(p Piece) (messageEvents, error) {
 	if p.Message != "" {
 		return s.message(p.Message)
@@ -50,7 +51,7 @@ func (s *look) amended(pieces []Piece) (m messageEvents, err error) {
 	return m, err
 }
 
-// goneAt reports whether the piece at seq was withdrawn before the place at.
+// goneAt reports whether the piece at seq was withdrawn before at.
 func (m *messageEvents) goneAt(seq, at skein.Seq) bool {
 	gone := false
 	for _, a := range m.about[seq] {
@@ -61,15 +62,15 @@ func (m *messageEvents) goneAt(seq, at skein.Seq) bool {
 	return gone
 }
 
-// A messagePieces is a message: its first piece and all of them, as far as they were not
-// taken back.
+// A messagePieces is a message: its first piece and all its pieces, without those that
+// were taken back.
 type messagePieces struct {
 	first  Piece
 	pieces []skein.Seq
 }
 
-// groups returns the messages that begin outside of gaps. A further piece is of
-// the message of the newest piece that stood when it was said.
+// groups returns the messages that begin outside gaps. A further piece belongs to the
+// message of the newest piece that was live when it was said.
 func (m *messageEvents) groups(gaps []skein.SeqRange) (all []*messagePieces) {
 	of := map[skein.Seq]*messagePieces{}
 	var on []Piece
@@ -104,8 +105,7 @@ func (m *messageEvents) groupOf(p Piece, gaps []skein.SeqRange) *messagePieces {
 	return &messagePieces{first: p}
 }
 
-// shown returns the first piece that was not withdrawn before the place at; 0 if
-// all were.
+// shown returns the first piece that was not withdrawn before at; 0 if all were.
 func (g *messagePieces) shown(m *messageEvents, at skein.Seq) skein.Seq {
 	for _, seq := range g.pieces {
 		if !m.goneAt(seq, at) {
@@ -115,8 +115,7 @@ func (g *messagePieces) shown(m *messageEvents, at skein.Seq) skein.Seq {
 	return 0
 }
 
-// gone counts the messages outside of gaps that were withdrawn before the place
-// at.
+// gone counts the messages outside gaps that were withdrawn before at.
 func (m *messageEvents) gone(gaps []skein.SeqRange, at skein.Seq) (n skein.Counts) {
 	for _, g := range m.groups(gaps) {
 		if g.shown(m, at) == 0 {

@@ -7,26 +7,26 @@ import (
 	"github.com/skein-dev/skein"
 )
 
-// A Said is an event, and what its row says besides: a said one, or one that
-// changes how others are read.
+// A Said is an event with other columns of its row: a said event, or one that changes
+// how others are read.
 type Said struct {
 	skein.Event
-	Message string    // message ID, as the store looks for it; "" if it has none
+	Message string    // message ID, in the form that the store searches for; "" if it has none
 	Turn    int       // as [skein.Added].Turn
-	Prev    skein.Seq // place of the said event before it, a fork's parent's included; 0 if there is none
+	Prev    skein.Seq // seq of the said event before it, including a fork's parent's; 0 if there is none
 	Piece   bool      // as [skein.Added].Piece
 }
 
-// A SaidLog finds said events of a session, on one state of the store. Errors
+// A SaidLog finds said events of a session, in one snapshot of the store. Errors
 // are the store's.
 type SaidLog interface {
-	// Back calls f for said events of seg, from the one at a place back, the
-	// newest first, until there are n or f says that it is enough. An event
-	// that is no longer a said one may be among them.
+	// Back calls f for said events of seg, from the one at at backward, the newest
+	// first, until there are n or f returns that it has enough. Events that are no
+	// longer said events may be among them.
 	Back(seg Segment, at skein.Seq, n int, f func(Said) bool) error
 
-	// Place returns of which kind the event at seq of seg is, and the place of
-	// the said event before it.
+	// Place returns the kind of the event at seq of seg, and the seq of the said
+	// event before it.
 	Place(seg Segment, seq skein.Seq) (kind skein.Kind, prev skein.Seq, err error)
 
 	// Pieces returns the said events in segs of the messages with these IDs, in
@@ -34,17 +34,17 @@ type SaidLog interface {
 	Pieces(segs Segments, messages []string) ([]Said, error)
 }
 
-// inOrder sorts events by their places and leaves out what stands there twice.
+// inOrder sorts events by seq and removes duplicates.
 func inOrder(all []Said) []Said {
 	slices.SortFunc(all, func(a, b Said) int { return cmp.Compare(a.Seq, b.Seq) })
 	return slices.CompactFunc(all, func(a, b Said) bool { return a.Seq == b.Seq })
 }
 
-// An Extent is what a store knows of a session when a walk begins.
+// An Extent is what a store knows about a session when a walk begins.
 type Extent struct {
 	Segments Segments
-	Last     skein.Seq // place of its last event
-	Said     skein.Seq // place of its last said event; 0 if there is none
+	Last     skein.Seq // seq of its last event
+	Said     skein.Seq // seq of its last said event; 0 if there is none
 }
 
 // maxBack is how many events one call of Back asks for at most.

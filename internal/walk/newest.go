@@ -4,7 +4,7 @@ import (
 	"github.com/skein-dev/skein"
 )
 
-// A NewestLog is what [Newest] needs of a store.
+// A NewestLog is what [Newest] needs from a store.
 type NewestLog interface {
 	SaidLog
 
@@ -13,15 +13,14 @@ type NewestLog interface {
 	Marks(segs Segments) ([]Said, error)
 }
 
-// Newest returns the newest n messages of a session that begin before a place,
-// 0 for its end, as [skein.Store.Newest] does. Errors are the log's, or wrap
+// Newest returns the newest n messages of a session that begin before a seq, 0 for
+// its end, as [skein.Store.Newest] does. Errors are the log's, or wrap
 // [skein.ErrInvalid]: a payload that does not fit its kind.
 //
-// Each row names the said event before it, so that what is not said costs
-// nothing.
+// Each row names the said event before it, so that other events cost nothing.
 func Newest(l NewestLog, x Extent, n int, before skein.Seq) ([]skein.Entry, error) {
 	w := newestWalk{log: l, Extent: x}
-	// What was withdrawn is left out, so there may have to be more.
+	// What was withdrawn is left out, so more may have to be read.
 	for want := n; ; want *= 2 {
 		done, err := w.back(want, before)
 		if err != nil {
@@ -37,7 +36,7 @@ func Newest(l NewestLog, x Extent, n int, before skein.Seq) ([]skein.Entry, erro
 	}
 }
 
-// A newestWalk goes back along the said events of a session.
+// A newestWalk goes backward along the said events of a session.
 type newestWalk struct {
 	log NewestLog
 	Extent
@@ -45,8 +44,8 @@ type newestWalk struct {
 	marks []Said // nil until they are read
 }
 
-// back reads the said events of the newest n messages that begin before a
-// place, 0 for the end; done says that there are no more.
+// back reads the said events of the newest n messages that begin before a seq, 0 for
+// the end; done reports that there are no more.
 func (w *newestWalk) back(n int, before skein.Seq) (done bool, err error) {
 	w.said = nil
 	at, err := w.last(before)
@@ -69,7 +68,7 @@ func (w *newestWalk) back(n int, before skein.Seq) (done bool, err error) {
 	return at <= 0, err
 }
 
-// last returns the place of the last said event before a place; 0 if none.
+// last returns the seq of the last said event before a seq; 0 if there is none.
 func (w *newestWalk) last(before skein.Seq) (skein.Seq, error) {
 	if before <= 0 || before > w.Last {
 		return w.Said, nil
@@ -78,8 +77,8 @@ func (w *newestWalk) last(before skein.Seq) (skein.Seq, error) {
 	return prev, err
 }
 
-// entries puts the messages together that were read, with the pieces of them
-// that stand later and with all that was done to messages since.
+// entries builds the messages that were read, with their later pieces and with
+// everything that changed them since.
 func (w *newestWalk) entries() (_ []skein.Entry, err error) {
 	first := map[string]bool{}
 	var ids []string
@@ -96,7 +95,7 @@ func (w *newestWalk) entries() (_ []skein.Entry, err error) {
 		}
 	}
 	for _, x := range w.said {
-		if !x.Piece || first[x.Message] { // else of an older message
+		if !x.Piece || first[x.Message] { // else it belongs to an older message
 			all = append(all, x)
 		}
 	}

@@ -6,21 +6,20 @@ import (
 	"github.com/skein-dev/skein"
 )
 
-// A PastLog is what [Past] needs of a store.
+// A PastLog is what [Past] needs from a store.
 type PastLog interface {
 	// Back is as in [SaidLog].
 	Back(seg Segment, at skein.Seq, n int, f func(Said) bool) error
 
-	// Settings returns the created and changed events of segs, in their order
-	// and in each of them in that of the events. A damaged one has no payload.
+	// Settings returns the created and changed events of segs, in the order of segs
+	// and, in each segment, of its events. A damaged one has no payload.
 	Settings(segs Segments) ([]skein.Event, error)
 }
 
-// Past works out what a session was set to after the last event of segs, whose
-// last said event stands at said: of Shown only Project, Cwd, Agent and Model.
-// It is needed only for a fork that does not begin at its parent's end: the
-// parent's row says what is set now. It goes around what is damaged. Errors are
-// the log's.
+// Past computes the settings of a session after the last event of segs, whose last
+// said event is at said: only Project, Cwd, Agent and Model of Shown. It is needed
+// only for a fork that does not begin at its parent's end, because the parent's row
+// has the current settings. It skips what is damaged. Errors are the log's.
 func Past(l PastLog, segs Segments, said skein.Seq) (x skein.Shown, err error) {
 	settings, err := l.Settings(segs.Oldest())
 	if err != nil {
@@ -42,8 +41,8 @@ func Past(l PastLog, segs Segments, said skein.Seq) (x skein.Shown, err error) {
 	return x, err
 }
 
-// answeredBy returns the model of the newest answer after a place, going back
-// from the said event at said; "" if there is none.
+// answeredBy returns the model of the newest answer after a seq, going backward from
+// the said event at said; "" if there is none.
 func answeredBy(l PastLog, segs Segments, said, after skein.Seq) (model string, err error) {
 	for n := 8; said > after && model == "" && err == nil; n = min(2*n, maxBack) {
 		seg := segs.Of(said)

@@ -7,18 +7,18 @@ import (
 	"github.com/skein-dev/skein"
 )
 
-// within reports whether seq lies in one of ranges, which are in order.
+// within reports whether seq is in one of ranges, which are in order.
 func within(ranges []skein.SeqRange, seq skein.Seq) bool {
 	i, _ := slices.BinarySearchFunc(ranges, seq, func(r skein.SeqRange, seq skein.Seq) int { return cmp.Compare(r.To, seq) })
 	return i < len(ranges) && ranges[i].From < seq
 }
 
-// spans returns what ranges leave of the places up to last.
+// spans returns the seqs up to last that are not in ranges.
 func spans(ranges []skein.SeqRange, last skein.Seq) []skein.SeqRange {
 	return subtract([]skein.SeqRange{{From: 0, To: last}}, ranges)
 }
 
-// cut returns what of ranges lies in the places up to last.
+// cut returns the parts of ranges up to last.
 func cut(ranges []skein.SeqRange, last skein.Seq) (all []skein.SeqRange) {
 	for _, r := range ranges {
 		if r.To = min(r.To, last); r.From < r.To {
@@ -28,7 +28,7 @@ func cut(ranges []skein.SeqRange, last skein.Seq) (all []skein.SeqRange) {
 	return all
 }
 
-// subtract returns what of some ranges is not in others; both are in order.
+// subtract returns the parts of some that are not in others; both are in order.
 func subtract(some, others []skein.SeqRange) (rest []skein.SeqRange) {
 	for _, r := range some {
 		i, _ := slices.BinarySearchFunc(others, r.From, func(o skein.SeqRange, at skein.Seq) int { return cmp.Compare(o.To, at+1) })

@@ -6,7 +6,7 @@ import (
 	"github.com/skein-dev/skein"
 )
 
-// words works out the first and last words anew.
+// words recomputes the first and last words.
 func (s *look) words() (err error) {
 	x := s.state
 	x.First, x.LastPrompt, x.Prompts = "", "", Prompts{}
@@ -20,8 +20,8 @@ func (s *look) words() (err error) {
 	return err
 }
 
-// keepWords sets the first and last words right after what lay between the places
-// to and at was taken back.
+// keepWords corrects the first and last words after the events between to and at were
+// taken back.
 func (s *look) keepWords(to, at skein.Seq) (err error) {
 	x := s.state
 	kept := func(seq skein.Seq) bool { return seq != 0 && !within(x.Gaps, seq) }
@@ -33,13 +33,13 @@ func (s *look) keepWords(to, at skein.Seq) (err error) {
 			return err
 		}
 	}
-	if !kept(x.FirstAt) { // then nothing before it stands
+	if !kept(x.FirstAt) { // then nothing before it is live
 		x.FirstAt, x.First, err = s.firstWords(min(to, x.FirstAt))
 	}
 	return err
 }
 
-// reword sets the first and last words right after the prompt that begins with p has
+// reword corrects the first and last words after the prompt that begins with p has
 // changed.
 func (s *look) reword(p Piece) error {
 	x, seq := s.state, p.Seq
@@ -67,8 +67,8 @@ func (s *look) reword(p Piece) error {
 	return err
 }
 
-// lastWords returns the last prompt before a place that stands and has words: a
-// picture alone has none.
+// lastWords returns the last live prompt before a seq that has words: a picture alone
+// has none.
 func (s *look) lastWords(before skein.Seq) (at skein.Seq, text string, err error) {
 	for {
 		p, err := s.last(before)
@@ -82,7 +82,7 @@ func (s *look) lastWords(before skein.Seq) (at skein.Seq, text string, err error
 	}
 }
 
-// firstWords returns the first such prompt behind a place.
+// firstWords returns the first such prompt after a seq.
 func (s *look) firstWords(after skein.Seq) (at skein.Seq, text string, err error) {
 	for {
 		p, err := s.first(after)
@@ -96,7 +96,7 @@ func (s *look) firstWords(after skein.Seq) (at skein.Seq, text string, err error
 	}
 }
 
-// last returns the last prompt before a place that was not taken back.
+// last returns the last prompt before a seq that was not taken back.
 func (s *look) last(before skein.Seq) (p Piece, err error) {
 	line := subtract([]skein.SeqRange{{From: 0, To: before - 1}}, s.state.Gaps)
 	for _, r := range slices.Backward(line) {
@@ -107,7 +107,7 @@ func (s *look) last(before skein.Seq) (p Piece, err error) {
 	return Piece{}, nil
 }
 
-// first returns the first prompt behind a place that was not taken back.
+// first returns the first prompt after a seq that was not taken back.
 func (s *look) first(after skein.Seq) (p Piece, err error) {
 	line := subtract([]skein.SeqRange{{From: after, To: s.end()}}, s.state.Gaps)
 	for _, r := range line {
@@ -118,7 +118,7 @@ func (s *look) first(after skein.Seq) (p Piece, err error) {
 	return Piece{}, nil
 }
 
-// prompt returns what is found in the first of segs, in r, in which one is.
+// prompt returns the prompt that find returns for the first of segs that has one in r.
 func prompt(segs Segments, r skein.SeqRange, find func(Segment, skein.SeqRange) ([]Piece, error)) (Piece, error) {
 	for _, seg := range segs {
 		found, err := find(seg, r)
@@ -132,8 +132,8 @@ func prompt(segs Segments, r skein.SeqRange, find func(Segment, skein.SeqRange) 
 	return Piece{}, nil
 }
 
-// wordsOf returns the first words of the message that begins with p; "" if a turn
-// does not begin with it, or it does not stand, or cannot be read.
+// wordsOf returns the first words of the message that begins with p; "" if it does not
+// begin a turn, is not live, or cannot be read.
 func (s *look) wordsOf(p Piece) (string, error) {
 	if !p.Typed {
 		return "", nil
@@ -159,8 +159,8 @@ func (s *look) wordsOf(p Piece) (string, error) {
 	return text, err
 }
 
-// read returns the words that a said event has, or that an amended one puts in
-// another's place; known is false if that puts nothing there.
+// read returns the words of a said event, or of an amended event's new payload; known
+// is false if the amended event has none.
 func (s *look) read(seq skein.Seq) (text string, known bool, err error) {
 	e, err := s.log.Readable(s.segs, seq)
 	if err != nil {

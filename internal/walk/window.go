@@ -9,17 +9,16 @@ import (
 	"github.com/skein-dev/skein"
 )
 
-// A WindowLog is what [Window] needs of a store. Where it says "in order", the
-// order is that of segs, and in each of them that of the events.
+// A WindowLog is what [Window] needs from a store. "In order" means in the order of
+// segs, and within each segment in the order of its events.
 type WindowLog interface {
 	SaidLog
 
-	// Line returns the rewound events of segs, and what was amended where, in
-	// order.
+	// Line returns the rewound events of segs, and their amendments, in order.
 	Line(segs Segments) ([]skein.Event, []Amendment, error)
 
-	// Compacted returns the last compacted event of the first of segs, which
-	// are newest first, that has one; nil if none has.
+	// Compacted returns the last compacted event of the first of segs, which are
+	// newest first, that has one; nil if none has.
 	Compacted(segs Segments) (*skein.Event, error)
 
 	// Next returns the first said event of segs, which are oldest first; nil
@@ -29,12 +28,12 @@ type WindowLog interface {
 	// Tools returns the tool events of segs, in any order.
 	Tools(segs Segments) ([]skein.Event, error)
 
-	// At returns the events at places in segs, in any order.
+	// At returns the events at seqs in segs, in any order.
 	At(segs Segments, seqs []skein.Seq) ([]skein.Event, error)
 }
 
-// All returns all that events yields, as a window of everything. The error is
-// what it yields.
+// All returns everything that events yields, as a window of the whole session. The
+// error is the one that events yields.
 func All(events iter.Seq2[skein.Event, error]) (all []skein.Event, err error) {
 	for e, err := range events {
 		if err != nil {
@@ -49,9 +48,9 @@ func All(events iter.Seq2[skein.Event, error]) (all []skein.Event, err error) {
 // [skein.Store.Window] does. Errors are the log's, or wrap [skein.ErrInvalid]
 // (a payload that does not fit its kind) or [skein.ErrCorrupt].
 //
-// It reads the said events back from the end until there are enough, or a
-// compaction covers the rest; the first ones, for messages at the beginning
-// have rules of their own; and what says how these are read.
+// It reads the said events backward from the end until there are enough, or a
+// compaction covers the rest; the first ones, because messages at the beginning have
+// rules of their own; and the events that change how these are read.
 func Window(l WindowLog, x Extent, n int) ([]skein.Event, error) {
 	w := windowWalk{log: l, Extent: x, n: n, taken: map[skein.Seq]skein.Event{}, whole: map[string]bool{}}
 	for _, step := range []func() error{w.readLine, w.compactions, w.suffix, w.prefix, w.tools, w.amended} {
@@ -62,18 +61,18 @@ func Window(l WindowLog, x Extent, n int) ([]skein.Event, error) {
 	return w.inOrder(), nil
 }
 
-// A windowWalk is what is being gathered for Window.
+// A windowWalk collects events for Window.
 type windowWalk struct {
 	log WindowLog
 	Extent
 	n      int
 	amends []Amendment      // in order
 	line   []skein.SeqRange // what is not rewound, in order
-	covers []skein.Seq      // up to where the compaction covers that is used, by one provider or another
+	covers []skein.Seq      // the last seqs that the compactions cover that one provider or another uses
 	keeps  []skein.Seq      // messages that these keep
-	cut    skein.Seq        // all that matters after this place is taken
+	cut    skein.Seq        // everything that matters after this seq is taken
 	taken  map[skein.Seq]skein.Event
-	whole  map[string]bool // message IDs of which all pieces are taken
+	whole  map[string]bool // IDs of messages all of whose pieces are taken
 }
 
 func (w *windowWalk) inOrder() []skein.Event {
@@ -86,8 +85,8 @@ func (w *windowWalk) add(events ...skein.Event) {
 	}
 }
 
-// readLine takes the rewound events, works out what they leave, and looks which
-// events were amended where.
+// readLine takes the rewound events, computes what is left after them, and reads the
+// amendments.
 func (w *windowWalk) readLine() error {
 	rewound, amends, err := w.log.Line(w.Segments.Oldest())
 	if err != nil {
@@ -103,7 +102,7 @@ func (w *windowWalk) onLine(seq skein.Seq) bool {
 	return slices.ContainsFunc(w.line, func(r skein.SeqRange) bool { return r.From < seq && seq <= r.To })
 }
 
-// compactions takes the newest one that every provider can use, and those
+// compactions takes the newest compaction that every provider can use, and those
 // after it.
 func (w *windowWalk) compactions() error {
 	for upto := w.Last; ; {
@@ -131,8 +130,8 @@ func (w *windowWalk) compactions() error {
 	}
 }
 
-// compactedBefore returns the last compacted event on the line up to a place;
-// nil if there is none.
+// compactedBefore returns the last compacted event on the line up to a seq; nil if
+// there is none.
 func (w *windowWalk) compactedBefore(upto skein.Seq) (*skein.Event, error) {
 	var segs Segments
 	for _, r := range slices.Backward(w.line) {
@@ -141,7 +140,7 @@ func (w *windowWalk) compactedBefore(upto skein.Seq) (*skein.Event, error) {
 	return w.log.Compacted(segs)
 }
 
-// compactionNow returns what the compacted event e says as it stands now; nil
+// compactionNow returns the payload of the compacted event e, as it was amended; nil
 // if it was withdrawn.
 func (w *windowWalk) compactionNow(e skein.Event) (*skein.Compacted, error) {
 	c, err := skein.Decode[skein.Compacted](e)

@@ -6,10 +6,9 @@ import (
 	"github.com/skein-dev/skein"
 )
 
-// prefix takes the said events at the beginning: the system messages that
-// stand before all others stay in the context, whatever is left out after
-// them; and that something was said before the suffix changes what becomes of
-// a system message there.
+// prefix takes the said events at the beginning: the system messages before all
+// others stay in the context, whatever is left out after them; and whether anything
+// was said before the suffix decides what happens to a system message there.
 func (w *windowWalk) prefix() error {
 	if err := w.kept(); err != nil {
 		return err
@@ -46,7 +45,7 @@ func (w *windowWalk) kept() error {
 			return err
 		}
 		x := &Said{Event: e}
-		if m.ID != "" { // the store knows it in its own way
+		if m.ID != "" { // the store has it in a form of its own
 			if x, err = w.log.Next(w.Segments.Within(skein.SeqRange{From: e.Seq - 1, To: e.Seq})); err != nil {
 				return err
 			}
@@ -58,8 +57,8 @@ func (w *windowWalk) kept() error {
 	return nil
 }
 
-// leading takes the said events that a session begins with, up to a place,
-// while they are a system's, and the first that is not.
+// leading takes the said events that a session begins with, up to a seq, while they
+// are system messages, and the first that is not.
 func (w *windowWalk) leading(upto skein.Seq) error {
 	for after := skein.Seq(0); ; {
 		x, err := w.log.Next(w.after(after))
@@ -77,8 +76,8 @@ func (w *windowWalk) leading(upto skein.Seq) error {
 	}
 }
 
-// first takes the said events after a place until one of them is a message, in
-// any provider's context, that is no system's.
+// first takes the said events after a seq until one of them is a message, in any
+// provider's context, that is not a system message.
 func (w *windowWalk) first(after skein.Seq) error {
 	for covered := after; after < w.cut; {
 		x, err := w.log.Next(w.after(after))
@@ -102,7 +101,7 @@ func (w *windowWalk) first(after skein.Seq) error {
 	return nil
 }
 
-// tools takes the tool events after the cut: they say what became of calls.
+// tools takes the tool events after the cut: they have the outcome of calls.
 func (w *windowWalk) tools() error {
 	segs := w.after(w.cut)
 	if len(segs) == 0 {
@@ -113,8 +112,7 @@ func (w *windowWalk) tools() error {
 	return err
 }
 
-// after returns where on the line the events after a place are, the oldest
-// first.
+// after returns the segments of the line after a seq, the oldest first.
 func (w *windowWalk) after(seq skein.Seq) (segs Segments) {
 	for _, r := range w.line {
 		for _, x := range slices.Backward(w.Segments.Within(skein.SeqRange{From: max(r.From, seq), To: r.To})) {

@@ -9,8 +9,8 @@ import (
 	"github.com/skein-dev/skein"
 )
 
-// suffix takes the said events, from the end back, until there are enough
-// messages for every provider or no more.
+// suffix takes the said events, from the end backward, until there are enough messages
+// for every provider or no more events.
 func (w *windowWalk) suffix() error {
 	floor := slices.Min(w.covers)
 	w.cut = math.MaxInt64
@@ -38,7 +38,7 @@ func (w *windowWalk) suffix() error {
 	return nil
 }
 
-// lastSaid returns the place of the last said event up to a place.
+// lastSaid returns the seq of the last said event up to a seq.
 func (w *windowWalk) lastSaid(upto skein.Seq) (skein.Seq, error) {
 	if upto == w.Last {
 		return w.Said, nil
@@ -50,9 +50,8 @@ func (w *windowWalk) lastSaid(upto skein.Seq) (skein.Seq, error) {
 	return prev, err
 }
 
-// takeBack takes the said events from the one at a place back, n of them at
-// most, and returns the place of the next one. What lies at or before from it
-// does not take.
+// takeBack takes at most n said events, from the one at at backward, and returns the
+// seq of the next one. It does not take events at or before from.
 func (w *windowWalk) takeBack(at, from skein.Seq, n int) (skein.Seq, error) {
 	for n > 0 && at > from {
 		seg := w.Segments.Of(at)
@@ -101,7 +100,7 @@ func (w *windowWalk) take(some ...Said) error {
 	return err
 }
 
-// takeAt takes the events at places.
+// takeAt takes the events at seqs.
 func (w *windowWalk) takeAt(seqs ...skein.Seq) error {
 	seqs = slices.DeleteFunc(seqs, func(seq skein.Seq) bool {
 		_, is := w.taken[seq]
@@ -123,7 +122,7 @@ func (w *windowWalk) takeAt(seqs ...skein.Seq) error {
 	return nil
 }
 
-// amended takes what was done to the events taken.
+// amended takes the amendments of the events that were taken.
 func (w *windowWalk) amended() error {
 	var seqs []skein.Seq
 	for _, m := range w.amends {
@@ -134,8 +133,8 @@ func (w *windowWalk) amended() error {
 	return w.takeAt(seqs...)
 }
 
-// enough reports whether what was taken is n messages after the cut, whatever
-// provider they are for.
+// enough reports whether what was taken has n messages after the cut, for every
+// provider.
 func (w *windowWalk) enough() (bool, error) {
 	for _, covered := range w.covers {
 		entries, err := w.entriesAfter(covered)
@@ -155,8 +154,8 @@ func (w *windowWalk) enough() (bool, error) {
 	return true, nil
 }
 
-// entriesAfter returns the messages of the said events on the line that were
-// taken and lie after a place, as they stand now.
+// entriesAfter returns the messages of the said events on the line that were taken
+// and are after a seq, as they were amended.
 func (w *windowWalk) entriesAfter(covered skein.Seq) ([]skein.Entry, error) {
 	if err := w.amended(); err != nil {
 		return nil, err
@@ -172,9 +171,9 @@ func (w *windowWalk) entriesAfter(covered skein.Seq) ([]skein.Entry, error) {
 	return f.Entries(), nil
 }
 
-// weight returns how many messages m is at least in any provider's context: 2
-// with the results of its calls, 0 if nothing may be left of it or it may be
-// one of the system messages at the beginning.
+// weight returns the least number of messages that m becomes in any provider's
+// context: 2 with the results of its calls, 0 if nothing may be left of it or it may
+// be one of the system messages at the beginning.
 func weight(m *skein.Message) (n int) {
 	if m.Role == skein.RoleSystem {
 		return 0

@@ -10,8 +10,8 @@ import (
 	"github.com/skein-dev/skein/store/memory"
 )
 
-// exportedIn exports what a case has, and imports that where it came from: it
-// is all there.
+// exportedIn exports all sessions of a case, and imports them back where they came
+// from: nothing is missing.
 func (s Suite) exportedIn(t *testing.T, name string) {
 	store := memory.New()
 	defer store.Close()

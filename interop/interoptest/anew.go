@@ -14,11 +14,10 @@ import (
 	"github.com/skein-dev/skein/store/memory"
 )
 
-// writtenAnew holds a format that can be written to this: writing a session to
-// a place where it was written before changes nothing and says so; one that has
-// grown is brought up to date there, and stands there once; a child may come
-// after its parent; and what somebody else has changed is refused by name, until
-// it is to be replaced.
+// writtenAnew checks, for a format that can be written: writing a session to a place
+// where it was written before changes nothing and says so; one that has grown is brought
+// up to date there, and is there once; a child may come after its parent; and what
+// somebody else has changed is refused by name, until it is to be replaced.
 func (s Suite) writtenAnew(t *testing.T) {
 	a := anew{s, t, memory.New(), filepath.Join(t.TempDir(), "home"), ""}
 	defer a.store.Close()
@@ -77,7 +76,7 @@ func (a *anew) export(id skein.SessionID, o interop.Exports) []interop.Exported 
 	return done
 }
 
-// unchanged exports a session that stands there as it is.
+// unchanged exports a session that is already there, unchanged.
 func (a *anew) unchanged(when string, id skein.SessionID) {
 	a.t.Helper()
 	before := snapshot(a.t, a.home)
@@ -125,7 +124,7 @@ func add(t testing.TB, s skein.Store, id skein.SessionID, words string) {
 }
 
 // stands imports what is there: with the side files it is the same session, and
-// without them its words stand there once.
+// without them its text is there once.
 func (a *anew) stands() {
 	a.t.Helper()
 	to := memory.New()
@@ -149,7 +148,7 @@ func (a *anew) stands() {
 	}
 }
 
-// all is said, of children too.
+// all returns everything that is said, including in children.
 func all(t testing.TB, s *memory.Store) (words []string) {
 	t.Helper()
 	for id := range events(t, s) {
@@ -162,7 +161,7 @@ func all(t testing.TB, s *memory.Store) (words []string) {
 	return words
 }
 
-// aside takes the side files away, and returns what puts them back.
+// aside moves the side files away, and returns a function that restores them.
 func (a *anew) aside() (back func()) {
 	a.t.Helper()
 	kept := map[string][]byte{}
@@ -181,7 +180,7 @@ func (a *anew) aside() (back func()) {
 	}
 }
 
-// changed goes on with the session as its program would, which knows nothing of
+// changed continues the session as its program would, which does not know about
 // side files.
 func (a *anew) changed() {
 	a.t.Helper()

@@ -14,25 +14,24 @@ import (
 	"github.com/skein-dev/skein/store/memory"
 )
 
-// A Back holds a format that is written back to this: whatever was said in a
-// session here, gone back over, gone forth to again and, if Sums, summed up, and
-// whenever that was written back in between, its file gives another store what
-// a model is shown here; and the session has nothing that an import of the file
-// would change. A write that is killed anywhere is ended by the next one, and
-// nothing of it is taken for the program's own.
+// A Back tests a format that is written back: whatever was said in a session here,
+// rewound, continued and, if Sums, summed up, and whenever that was written back in
+// between, from its file another store gets what a model is shown here; and an import
+// of the file would change nothing in the session. A write that is killed at any point
+// is completed by the next one, and nothing of it is mistaken for the program's own.
 type Back struct {
 	Format  interop.Format
 	Session skein.SessionID               // of the file, which has a message or more
 	Lay     func(t testing.TB) string     // makes the file and returns its path
 	Sums    bool                          // the format holds summaries
-	Waits   bool                          // that nothing was said but gone back is not written
-	Holds   func(shown string) string     // what of Shown the format can hold; nil for all
-	Check   func(t testing.TB, at string) // looks at the file; nil for nothing
+	Waits   bool                          // a rewind is not written while nothing was said after it
+	Holds   func(shown string) string     // the part of Shown that the format can hold; nil for all
+	Check   func(t testing.TB, at string) // checks the file; may be nil
 	From    int                           // the first seed
-	Seeds   int                           // how many
+	Seeds   int                           // how many seeds
 }
 
-// Run runs it.
+// Run runs the tests.
 func (b Back) Run(t *testing.T) {
 	steps := rapid.Custom(func(rt *rapid.T) []int { return rapid.SliceOfN(rapid.IntRange(0, 99), 12, 24).Draw(rt, "steps") })
 	for seed := b.From; seed < b.From+b.Seeds; seed++ {
@@ -51,7 +50,7 @@ func (b Back) Run(t *testing.T) {
 	b.killed(t, steps.Example(b.From))
 }
 
-// goes is one session that goes back and forth.
+// goes is one session that is written back repeatedly.
 type goes struct {
 	Back
 	t    testing.TB
@@ -84,7 +83,7 @@ func (g goes) last() skein.Seq {
 	return sess.Last
 }
 
-// time returns when step i is taken.
+// time returns the time of step i.
 func (g goes) time(i int) skein.Time { return 1_795_000_000_000 + skein.Time(i)*60_000 }
 
 // step takes a step: a turn, a rewind to the end of one, a summary, or writing
@@ -118,7 +117,7 @@ func (g goes) step(i, n int, start skein.Seq) {
 	}
 }
 
-// turnEnd returns the end of some turn, where a person may go back to.
+// turnEnd returns the end of some turn, which a person may go back to.
 func (g goes) turnEnd(n int) skein.Seq {
 	g.t.Helper()
 	var ends []skein.Seq
@@ -158,8 +157,8 @@ func (g goes) end(seed int) {
 	}
 }
 
-// same compares what a model is shown by a store that reads the file for the
-// first time.
+// same compares what a model is shown with what it is shown by a store that reads the
+// file for the first time.
 func (g goes) same(when string) {
 	g.t.Helper()
 	fresh := memory.New()

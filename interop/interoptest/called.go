@@ -7,8 +7,8 @@ import (
 	"github.com/skein-dev/skein"
 )
 
-// usualCalls are calls of the tools that every agent has, as several name them:
-// those of Claude Code, Codex, Gemini CLI, Cline, pi.
+// usualCalls are calls of the tools that every agent has, as several agents name them:
+// Claude Code, Codex, Gemini CLI, Cline, pi.
 func usualCalls() []skein.Call {
 	return []skein.Call{
 		{Name: "Bash", Input: []byte(`{"command":"ls"}`)},
@@ -32,8 +32,8 @@ func usualCalls() []skein.Call {
 	}
 }
 
-// called holds a format that can be written to this: what other agents' tools did
-// that its program can do too is written as calls with their results, not as words.
+// called checks, for a format that can be written: what other agents' tools did that
+// its program can do too is written as calls with their results, not as text.
 func (s Suite) called(t *testing.T) {
 	for _, c := range usualCalls() {
 		c.ID = "toolu_2"
@@ -60,7 +60,7 @@ func (s Suite) called(t *testing.T) {
 			}
 			return true
 		}})
-		if calls != 2 || results != 2 { // the other is in every session that is written so
+		if calls != 2 || results != 2 { // the other one is in every session that is written this way
 			t.Errorf("of %s %s there are %d calls and %d results, want 2 of each", c.Name, c.Input, calls, results)
 		}
 	}

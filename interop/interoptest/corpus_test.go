@@ -107,7 +107,7 @@ func said(t *testing.T, s skein.Store) map[string]bool {
 	return all
 }
 
-// One import into a store on disk serves all that only looks at it.
+// One import into a store on disk serves all tests that only read it.
 func TestCorpus(t *testing.T) {
 	root, s := corpus(t), onDisk(t)
 	rep := bring(t, s, root)
@@ -206,8 +206,8 @@ func TestCorpusCountsEachRequestOnce(t *testing.T) {
 	t.Logf("output tokens: %d, each line's would be %d", got, naive)
 }
 
-// The prompts that a session still has are those on the way from its newest
-// line to the root.
+// newestBranch checks that the prompts that a session still has are those on the path
+// from its newest line to the root.
 func newestBranch(t *testing.T, s skein.Store) {
 	sources(t, s, func(f skein.SourceFile, data []byte) {
 		if f.Format != claudecode.Name {
@@ -233,8 +233,8 @@ func newestBranch(t *testing.T, s skein.Store) {
 	})
 }
 
-// asWritten returns the words of m as they stand in the file: of a command, its
-// envelope, beside which stands what the person typed.
+// asWritten returns the text of m as it is in the file: for a command, its envelope,
+// which is beside what the person typed.
 func asWritten(m *skein.Message) string {
 	if p := m.Parts[0]; p.Synthetic && strings.HasPrefix(string(p.Text), "<command-") {
 		return string(p.Text)
@@ -242,8 +242,8 @@ func asWritten(m *skein.Message) string {
 	return m.Words()
 }
 
-// chain returns the texts on the way from the last line to the root. Where a
-// parent is not in the file, the way goes on with the line before.
+// chain returns the texts on the path from the last line to the root. If a parent is
+// not in the file, the path continues with the line before.
 func chain(data []byte) map[string]bool {
 	rs, _ := rows(data)
 	at, i := map[string]int{}, -1

@@ -17,8 +17,8 @@ import (
 	"github.com/skein-dev/skein/store/memory"
 )
 
-// maxCuts is at how many places, besides around the ends of lines, a file is cut
-// whose halves are imported. It is cut at every byte to see what its reader
+// maxCuts is at how many places, besides around the ends of lines, a file is cut to
+// import the halves. It is also cut at every byte, but only to see what its reader
 // makes of that.
 const maxCuts = 64
 
@@ -56,8 +56,8 @@ func (g *given) Read(l interop.Line) (interop.Made, error) {
 	return interop.Made{}, nil
 }
 
-// bodies returns what a reader is given of a line, or of as much of it as there
-// is, one after the other.
+// bodies returns what a reader is given of a line, or of as much of it as exists, one
+// after the other.
 func bodies(t *testing.T, line []byte) string {
 	t.Helper()
 	var g given
@@ -68,8 +68,8 @@ func bodies(t *testing.T, line []byte) string {
 	return string(g)
 }
 
-// everyByte cuts a file at every byte. Where the reader is given the same as
-// at the cut before, it is not asked again.
+// everyByte cuts a file at every byte. If the reader is given the same as at the
+// previous cut, it is not asked again.
 func (s Suite) everyByte(t *testing.T, f string, data []byte) {
 	t.Helper()
 	whole := s.items(t, f, data)
@@ -159,7 +159,7 @@ func (s Suite) export(t *testing.T, name string) {
 	}
 }
 
-// matches reports whether the format knows a file that holds data when it is
+// matches reports whether the format recognizes a file that holds data when it is
 // unpacked.
 func (s Suite) matches(path string, data []byte) bool {
 	name, _ := interop.PlainName(filepath.ToSlash(path))
@@ -184,8 +184,8 @@ func (s Suite) unpacked(t *testing.T, f string) []byte {
 	return b.Bytes()
 }
 
-// Fuzz holds the format to what must be true of any bytes: nothing panics,
-// every byte is kept, and reading again adds nothing. The cases are the seeds.
+// Fuzz checks what must be true for any bytes: nothing panics, every byte is kept, and
+// reading again adds nothing. The cases are the seeds.
 func Fuzz(f *testing.F, s Suite) {
 	var name string
 	for _, c := range s.cases(f) {

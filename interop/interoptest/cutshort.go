@@ -18,9 +18,9 @@ import (
 	"github.com/skein-dev/skein/store/memory"
 )
 
-// cutShort holds a format that can be written to this: whenever the program is
-// killed that writes a session, for the first time or where it was written before,
-// writing it again knows what it wrote, and brings it up to date.
+// cutShort checks, for a format that can be written: whenever the program is killed while
+// it writes a session, for the first time or where it was written before, the next write
+// recognizes what was written, and brings it up to date.
 func (s Suite) cutShort(t *testing.T) {
 	home := filepath.Join(t.TempDir(), "home")
 	a := anew{s, t, memory.New(), home, ""}
@@ -33,7 +33,7 @@ func (s Suite) cutShort(t *testing.T) {
 }
 
 // dies exports the session, and then from each state of the files in between; in
-// the end it stands there.
+// the end it is there.
 func (a *anew) dies(when string) {
 	a.t.Helper()
 	before := bytesOf(a.t, a.home)
@@ -63,15 +63,15 @@ func (a *anew) dies(when string) {
 	layBytes(a.t, a.home, after)
 }
 
-// kept is a file as it was.
+// kept is a file's earlier content.
 type kept struct {
 	data []byte
 	mode os.FileMode
 	at   time.Time
 }
 
-// imported holds an import, long after the kill, to finding nothing there that the
-// session has not.
+// imported checks that an import, long after the kill, finds nothing there that the
+// session does not have.
 func (a *anew) imported(when string, is map[string]kept) {
 	a.t.Helper()
 	layBytes(a.t, a.home, is)
@@ -101,14 +101,14 @@ func (a *anew) grown() bool {
 	return strings.Contains(Shown(a.t, a.store, a.id), "and now?")
 }
 
-// half is what there is if the program is killed before it has written more than the
-// side files.
+// half returns the possible states if the program is killed before it has written more
+// than the side files.
 func half(before map[string]kept, states []map[string]kept) (all []map[string]kept) {
 	for _, is := range states {
 		some := maps.Clone(before)
 		before = is
 		for f, data := range is {
-			if strings.HasSuffix(f, ".skein") && bytes.Contains(data.data, []byte(`"writing":{`)) { // else all of it is written
+			if strings.HasSuffix(f, ".skein") && bytes.Contains(data.data, []byte(`"writing":{`)) { // otherwise all of it is written
 				some[f] = data
 			}
 		}
@@ -149,7 +149,7 @@ func layBytes(t testing.TB, home string, all map[string]kept) {
 	}
 }
 
-// A seen store tells of each time that it is asked for a session or its events.
+// A seen store reports each request for a session or its events.
 type seen struct {
 	skein.Store
 	look func()

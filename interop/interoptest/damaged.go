@@ -17,8 +17,8 @@ import (
 	"github.com/skein-dev/skein/store/memory"
 )
 
-// hurt is a store in which an event of each of some sessions is damaged, and a record
-// of each of some files.
+// hurt is a store with a damaged event in each of some sessions, and a damaged record in
+// each of some files.
 type hurt struct {
 	skein.Store
 	skein.Sources
@@ -90,8 +90,8 @@ func hurtOf(t *testing.T, s skein.Store) skein.Store {
 	return h
 }
 
-// aroundDamage holds a format that can be written to this: what cannot be read of a
-// session is named, in its place stands what says so, and all else is written.
+// aroundDamage checks, for a format that can be written: what cannot be read of a session
+// is named, a placeholder is written in its place, and everything else is written.
 func (s Suite) aroundDamage(t *testing.T) {
 	from := memory.New()
 	defer from.Close()

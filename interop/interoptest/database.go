@@ -8,10 +8,10 @@ import (
 	"github.com/skein-dev/skein/internal/foreign"
 )
 
-// Dump returns everything of some tables of the database at path: the
+// Dump returns the full content of some tables of the database at path: the
 // statements that made them, the rows with their rowids and the type of each
-// value, and what AUTOINCREMENT counts from. Two databases for which it is the
-// same have the same .dump of these tables.
+// value, and the AUTOINCREMENT counters. Two databases with the same Dump have the
+// same .dump of these tables.
 func Dump(t testing.TB, path string, tables ...string) []byte {
 	t.Helper()
 	db, err := foreign.Open(t.Context(), path)

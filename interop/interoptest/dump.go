@@ -14,8 +14,8 @@ import (
 	"github.com/skein-dev/skein/store/memory"
 )
 
-// dump returns all that is in the store as text, with DIR for the folder that
-// the case was laid in.
+// dump returns everything in the store as text, with DIR for the folder that the case
+// was copied to.
 func dump(t testing.TB, s *memory.Store, root string) string {
 	t.Helper()
 	var b strings.Builder
@@ -79,7 +79,7 @@ func clean(payload json.RawMessage) string {
 	return strings.ReplaceAll(string(payload), `\\`, "/")
 }
 
-// sum adds up what is in the store.
+// sum adds up the content of the store.
 func sum(t testing.TB, s *memory.Store) (sum Sum) {
 	t.Helper()
 	for sess, err := range s.Sessions(context.Background(), skein.Filter{IncludeEmpty: true}) {

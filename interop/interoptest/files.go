@@ -8,10 +8,10 @@ import (
 	"time"
 )
 
-// epoch is when the oldest file of a case was changed last.
+// epoch is when the oldest file of a case was last changed.
 var epoch = time.Date(2026, 1, 1, 0, 0, 0, 0, time.UTC)
 
-// lay copies a case to a folder of its own and returns where it is.
+// lay copies a case to a folder of its own and returns its path.
 func lay(t testing.TB, from string) string {
 	t.Helper()
 	root, err := filepath.EvalSymlinks(t.TempDir())
@@ -25,8 +25,8 @@ func lay(t testing.TB, from string) string {
 	return root
 }
 
-// placeFor returns where the file f below from is to be below root, and makes the
-// folder that it is in.
+// placeFor returns where the file f below from is to be below root, and creates its
+// folder.
 func placeFor(t testing.TB, root, from, f string) string {
 	t.Helper()
 	rel, err := filepath.Rel(from, f)

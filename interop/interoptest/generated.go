@@ -16,11 +16,11 @@ import (
 	"github.com/skein-dev/skein/store/memory"
 )
 
-// generatedSessions is how many sessions are made up to be written.
+// generatedSessions is how many sessions are generated to be written.
 const generatedSessions = 25
 
-// whatever holds a format that can be written to this: any session, written
-// and read again, is the same.
+// whatever checks, for a format that can be written: any session, written and read
+// again, is the same.
 func (s Suite) whatever(t *testing.T) {
 	sessions := rapid.Custom(conversation)
 	for seed := range generatedSessions {
@@ -33,7 +33,7 @@ func (s Suite) whatever(t *testing.T) {
 		home := filepath.Join(t.TempDir(), "home")
 		_, err := interop.Export(context.Background(), from, s.Format, "generated", home, interop.Exports{})
 		if errors.Is(err, skein.ErrInvalid) {
-			continue // there was nothing in it that the format could hold
+			continue // it contained nothing that the format could hold
 		}
 		if err != nil {
 			t.Fatalf("seed %d: Export() = %v", seed, err)
@@ -53,7 +53,7 @@ func (s Suite) whatever(t *testing.T) {
 	}
 }
 
-// A teller makes up a conversation.
+// A teller generates a conversation.
 type teller struct {
 	*rapid.T
 	at    skein.Time
@@ -62,7 +62,7 @@ type teller struct {
 	evs   []skein.Event
 }
 
-// conversation makes up the events of a session.
+// conversation generates the events of a session.
 func conversation(rt *rapid.T) []skein.Event {
 	w := &teller{T: rt, at: skein.At(epoch)}
 	w.add(skein.KindCreated, skein.Created{Title: w.text("title"), Cwd: "/home/ada/pear", Project: "/home/ada/pear", Agent: "skein", Model: "m-1", Provider: "openai"})
@@ -77,7 +77,7 @@ func (w *teller) add(kind skein.Kind, v any) {
 	w.evs = append(w.evs, skein.NewEvent(kind, w.at, v))
 }
 
-// text makes up a text, at times with what other programs' files trip over.
+// text generates a text, sometimes with what other programs' files have trouble with.
 func (w *teller) text(what string) string {
 	return rapid.OneOf(
 		rapid.StringN(1, 30, 200),

@@ -16,9 +16,9 @@ import (
 	"github.com/skein-dev/skein/store/memory"
 )
 
-// headless holds a format of folders to this: a folder that is being written
-// and does not say yet what it is, is waited for, and is then read as if it had
-// been there whole; one that stays as it is, is read without.
+// headless checks, for a format of folders: a folder that is being written and does not
+// say yet what it is, is waited for, and is then read as if it had been complete from
+// the start; one that stays without a head is read without it.
 func (s Suite) headless(t *testing.T, name string) {
 	from := lay(t, filepath.Join(s.Dir, name))
 	root, err := filepath.EvalSymlinks(t.TempDir())
@@ -104,14 +104,14 @@ func (s Suite) isHead(t testing.TB, f string) bool {
 	return s.Head(unit, filepath.ToSlash(rel))
 }
 
-// A stand is what a session is, but for what it says.
+// A stand is the properties of a session, without its messages.
 type stand struct {
 	Title, Agent, Cwd, Project string
 	Parent                     skein.SessionID
 	Why                        string
 }
 
-// stands returns what all sessions are.
+// stands returns the properties of all sessions.
 func stands(t testing.TB, s *memory.Store) map[skein.SessionID]stand {
 	t.Helper()
 	all := map[skein.SessionID]stand{}

@@ -16,12 +16,12 @@ import (
 	"github.com/skein-dev/skein/store/memory"
 )
 
-// Hostile holds a format to what must be true whatever is in its files: of a
-// case that is changed in one of many bad ways, an import ends soon, without an error
-// but with a report, changes none of the files and puts none beside them; a
-// second one adds nothing; and when the files are whole again, all that is in
-// them comes, or for a format with a Load, which takes events as they are, the
-// report names what went on in another way. It is part of [Run].
+// Hostile checks what must be true whatever is in a format's files: if a case is changed
+// in one of many bad ways, an import ends soon, without an error but with a report,
+// changes none of the files and adds none beside them; a second import adds nothing;
+// and when the files are whole again, everything in them is imported or, for a format
+// with a Load, which takes events as they are, the report names what has diverged. It
+// is part of [Run].
 func Hostile(t *testing.T, s Suite) {
 	cases := s.cases(t)
 	turns := (len(cases) + 1) / 2 // each evil is done to two cases
@@ -42,8 +42,8 @@ func Hostile(t *testing.T, s Suite) {
 type evil struct {
 	name string
 
-	// do returns what is to be in a file in the place of data, and false to
-	// leave it as it is.
+	// do returns what replaces data in a file, and false to leave the file
+	// unchanged.
 	do func(t *testing.T, data []byte) ([]byte, bool)
 }
 
@@ -101,7 +101,7 @@ func (s Suite) soon(t *testing.T, store *memory.Store, path string) interop.Repo
 	return rep
 }
 
-// snapshot returns what there is in and beside a folder: names, times, sums.
+// snapshot returns everything in and beside a folder: names, times, sums.
 func snapshot(t *testing.T, root string) (all []string) {
 	t.Helper()
 	for _, f := range files(t, filepath.Dir(root)) {
@@ -118,7 +118,7 @@ func snapshot(t *testing.T, root string) (all []string) {
 	return all
 }
 
-// missing returns what of want is not in got, as often as it is in want.
+// missing returns the elements of want that are not in got, as often as they are in want.
 func missing(want, got []string) (lost []string) {
 	n := map[string]int{}
 	for _, w := range got {

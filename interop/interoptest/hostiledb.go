@@ -75,7 +75,7 @@ func databaseEvils() (all []evil) {
 
 func quoted(name string) string { return `"` + strings.ReplaceAll(name, `"`, `""`) + `"` }
 
-// changed returns a database as change leaves it.
+// changed returns a database after change.
 func changed(t *testing.T, data []byte, change func(db *sql.DB, tables []string)) ([]byte, bool) {
 	t.Helper()
 	if !isSQLite(data) {
@@ -119,8 +119,8 @@ func names(t *testing.T, db *sql.DB, query string, args ...any) (all []string) {
 	return all
 }
 
-// eachColumn sets every column to a value, an expression; "" leaves it. Where
-// a rule of the table's forbids that, it stays as it is.
+// eachColumn sets every column to a value, an expression; "" leaves it. If a rule of
+// the table forbids that, the column stays unchanged.
 func eachColumn(t *testing.T, data []byte, value func(column string) string) ([]byte, bool) {
 	t.Helper()
 	return changed(t, data, func(db *sql.DB, tables []string) {

@@ -11,7 +11,7 @@ import (
 	"unicode/utf16"
 )
 
-// textEvils returns what is done to files that are no databases, and to the
+// textEvils returns what is done to files that are not databases, and to the
 // JSON in the columns of databases.
 func textEvils() (all []evil) {
 	for name, change := range members() {
@@ -38,8 +38,8 @@ func isSQLite(data []byte) bool { return bytes.HasPrefix(data, []byte("SQLite fo
 
 func differs(was, is []byte) ([]byte, bool) { return is, !bytes.Equal(was, is) }
 
-// eachMember gives change each member of the objects in JSON text whose value
-// is no object and no list, and puts what it returns in its place.
+// eachMember passes to change each member of the objects in JSON text whose value
+// is neither an object nor a list, and replaces it with what change returns.
 func eachMember(data []byte, change func(key, value string) string) []byte {
 	member := regexp.MustCompile(`("(?:[^"\\\n]|\\.)*")(\s*:\s*)("(?:[^"\\\n]|\\.)*"|-?[0-9][-+.0-9eE]*|true|false|null)`)
 	return member.ReplaceAllFunc(data, func(m []byte) []byte {
@@ -48,7 +48,7 @@ func eachMember(data []byte, change func(key, value string) string) []byte {
 	})
 }
 
-// members returns what is done to members of objects, each made anew for each
+// members returns what is done to members of objects, a new function for each
 // file.
 func members() map[string]func() func(key, value string) string {
 	isNumber := func(v string) bool { return strings.ContainsAny(v[:1], "-0123456789") }
@@ -73,7 +73,7 @@ func members() map[string]func() func(key, value string) string {
 	ids := func(k, v string) bool {
 		return isString(v) && regexp.MustCompile(`(?i)id"$|uuid|session|key"$|parent|slug|name"$`).MatchString(k)
 	}
-	last := func(value string) func() func(k, v string) string { // what has words gets it behind them
+	last := func(value string) func() func(k, v string) string { // a member with value follows text
 		return func() func(k, v string) string {
 			return func(k, v string) string {
 				if k != `"text"` && k != `"content"` {

@@ -21,8 +21,8 @@ import (
 
 var errKilled = errors.New("killed")
 
-// A dying store ends what its user does at one of its appends, as a kill does:
-// nothing can be done with it any more but giving a lease back.
+// A dying store fails its user's calls from one of its appends on, as a kill does:
+// from then on only leases can be released.
 type dying struct {
 	skein.Store
 	skein.Sources
@@ -71,8 +71,8 @@ func (s dying) Records(ctx context.Context, format, path string, n int) iter.Seq
 	return skein.SourcesOf(s.Store).Records(ctx, format, path, n)
 }
 
-// killed holds a format to what becomes of a write that was killed: at each
-// append of the store, and with only some of its files written.
+// killed tests what becomes of a write that was killed: at each append of the store,
+// and with only some of its files written.
 func (b Back) killed(t *testing.T, steps []int) {
 	for at := 1; ; at++ {
 		for does := range 2 {
@@ -103,7 +103,7 @@ func (b Back) killed(t *testing.T, steps []int) {
 }
 
 // dies returns a session whose write was killed, and what its files were before;
-// ended is that it was not.
+// ended says that it was not killed.
 func (b Back) dies(t *testing.T, steps []int, at, does int) (g goes, was map[string][]byte, ended bool) {
 	t.Helper()
 	g = b.begun(t, steps)
@@ -127,7 +127,7 @@ var aftermaths = []aftermath{
 	{"two imports", func(g goes) { g.bring(g.s); g.bring(g.s) }},
 }
 
-// begun is a session that went back and forth, and has something to be written.
+// begun returns a session that was written back before, and has something to be written.
 func (b Back) begun(t *testing.T, steps []int) goes {
 	s := memory.New()
 	t.Cleanup(func() { s.Close() })
@@ -152,7 +152,7 @@ func (b Back) begun(t *testing.T, steps []int) goes {
 	return g
 }
 
-// survives looks whether all is well in the end.
+// survives checks that everything is correct in the end.
 func (g goes) survives(when string, a aftermath) {
 	g.t.Helper()
 	when += ", then " + a.name
@@ -186,15 +186,15 @@ func (g goes) survives(when string, a aftermath) {
 	}
 }
 
-// followed looks whether what the program itself adds behind what was written
-// is taken as its own, in the same session.
+// followed checks that what the program itself appends after what was written is
+// imported as its own, in the same session.
 func (g goes) followed(when string) {
 	g.t.Helper()
 	program := g
 	program.s = memory.New()
 	defer program.s.Close()
 	program.bring(program.s)
-	for program.last() < g.last()+100 { // or its lines may have the IDs of ours
+	for program.last() < g.last()+100 { // otherwise its lines may have the IDs of ours
 		program.add(slices.Repeat([]skein.Event{skein.NewEvent(skein.KindNoted, g.time(1400), skein.Noted{Name: "pads"})}, 100)...)
 	}
 	program.add(skein.Say(g.time(1500), skein.UserSays("from the program")))
@@ -207,7 +207,7 @@ func (g goes) followed(when string) {
 	g.survives(when+", its program went on", aftermaths[1])
 }
 
-// alone looks whether there is one session only.
+// alone checks that there is only one session.
 func (g goes) alone(when string) {
 	g.t.Helper()
 	var ids []string
@@ -242,15 +242,15 @@ func (g goes) files() map[string][]byte {
 	return all
 }
 
-// A halfway is what may be there when a write was killed; nil is no file.
+// A halfway is a possible state after a write was killed; nil means no file.
 type halfway struct {
 	name  string
 	files map[string][]byte
 }
 
-// states returns what could be there between was and now: some files written and
-// the others not, and a file that is appended to cut off. Of a database all is
-// written or nothing, and it first.
+// states returns the possible states between was and now: some files written and
+// the others not, and a file that is appended to cut off. A database is written as a
+// whole or not at all, and first.
 func (g goes) states(was map[string][]byte) (all []halfway) {
 	g.t.Helper()
 	now := g.files()
@@ -295,7 +295,7 @@ func (g goes) states(was map[string][]byte) (all []halfway) {
 	return all
 }
 
-// lay puts files there.
+// lay writes the files.
 func (g goes) lay(files map[string][]byte) {
 	g.t.Helper()
 	for path, data := range files {

@@ -14,9 +14,9 @@ import (
 	"github.com/skein-dev/skein/store/memory"
 )
 
-// tooLong holds a format of documents to this: one that is longer than is read
-// is named with its length, the limit and what to do, by an import and by a look
-// at what there is, packed or not; nothing of it is taken.
+// tooLong checks, for a format of documents: one that is longer than the limit is
+// reported with its length, the limit and what to do, by an import and by [interop.Find],
+// packed or not; nothing of it is imported.
 func (s Suite) tooLong(t *testing.T) {
 	name, data := s.document(t)
 	if name == "" {
@@ -83,13 +83,13 @@ func (s Suite) document(t *testing.T) (name string, data []byte) {
 	return "", nil
 }
 
-// filling returns n bytes that can be packed well, but no better than what is
-// taken for a session.
+// filling returns n bytes that can be packed well, but not so well that they are no
+// longer taken for a session.
 func filling(n int) []byte {
 	b := make([]byte, n)
 	r := rand.NewChaCha8([32]byte{})
 	for at := 0; at < n; at += 64 << 10 {
-		_, _ = r.Read(b[at:min(n, at+1<<10)]) // it has no errors
+		_, _ = r.Read(b[at:min(n, at+1<<10)]) // it never fails
 	}
 	return b
 }

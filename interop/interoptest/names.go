@@ -11,8 +11,8 @@ import (
 	"github.com/skein-dev/skein/store/memory"
 )
 
-// Names holds formats that are used together to this: what is in a file decides
-// whose it is. Every file that is one format's by itself is put under the names of
+// Names checks, for formats that are used together: a file's content decides its format.
+// Every file that is recognized as one format's by its content is put under the names of
 // all other formats' files. dirs is where each format's cases are, by its name.
 func Names(t *testing.T, formats []interop.Format, dirs map[string]string) {
 	all, paths := namedFiles(t, formats, dirs)
@@ -28,7 +28,7 @@ func Names(t *testing.T, formats []interop.Format, dirs map[string]string) {
 	}
 }
 
-// A namedFile is a file that is one format's by itself.
+// A namedFile is a file that is one format's by its content.
 type namedFile struct {
 	format, path string
 	data         []byte
@@ -68,8 +68,8 @@ func whose(t testing.TB, formats []interop.Format, at string) string {
 	return strings.Join(names, " ")
 }
 
-// namedFiles returns the files that are one format's by what is in them, one of
-// each kind of name in a format, and the names of all.
+// namedFiles returns the files that are one format's by their content, one of each kind
+// of name in a format, and the names of all.
 func namedFiles(t *testing.T, formats []interop.Format, dirs map[string]string) (all []namedFile, paths []string) {
 	for _, f := range formats {
 		dir := dirs[f.Name]
@@ -93,7 +93,7 @@ func namedFiles(t *testing.T, formats []interop.Format, dirs map[string]string) 
 			kinds = append(kinds, kind)
 			paths = append(paths, rel)
 			n := namedFile{f.Name, rel, read(t, path)}
-			if !slices.Contains(ends, filepath.Ext(rel)) && n.under(t, formats, "x") == f.Name { // one of an ending
+			if !slices.Contains(ends, filepath.Ext(rel)) && n.under(t, formats, "x") == f.Name { // one for each ending
 				ends = append(ends, filepath.Ext(rel))
 				all = append(all, n)
 			}

@@ -34,7 +34,7 @@ import (
 	"github.com/skein-dev/skein/interop/interoptest"
 )
 
-// everyFormat is all that there are, in the order of skein import.
+// everyFormat returns all formats, in the order of skein import.
 func everyFormat() []interop.Format {
 	return []interop.Format{
 		skeinlog.Format(),
@@ -71,10 +71,10 @@ func everyFormat() []interop.Format {
 // that is not in everyFormat fails the test.
 func cases(t *testing.T) map[string]string {
 	t.Helper()
-	in := map[string]string{ // where that is not called like the format
+	in := map[string]string{ // where the name differs from the format's
 		"claude-code": "claudecode", "copilot-vscode": "copilotvscode", "llm": "llmlogs", "openai-agents": "openaiagents",
 		"otel-genai": "otelgenai", "skein": "skeinlog", "codex-old": "codex/olddata",
-		"qwen-old": "", // the shape of gemini's, told apart from them by their folder
+		"qwen-old": "", // the shape of gemini's, distinguished by their folder
 	}
 	dirs, seen := map[string]string{}, map[string]bool{}
 	for _, f := range everyFormat() {
@@ -103,7 +103,7 @@ func cases(t *testing.T) map[string]string {
 	return dirs
 }
 
-// What is in a file decides whose it is, whatever it is called.
+// A file's content decides its format, whatever its name.
 func TestContentDecidesTheFormat(t *testing.T) {
 	interoptest.Names(t, everyFormat(), cases(t))
 }

@@ -17,11 +17,11 @@ import (
 	"github.com/skein-dev/skein/store/memory"
 )
 
-// A refusing store has an error for what concerns one session or one source.
+// A refusing store returns an error for one session or one source.
 type refusing struct {
 	*memory.Store
-	session skein.SessionID // that nothing is appended to
-	path    string          // of the source that nothing is known of
+	session skein.SessionID // the session that nothing is appended to
+	path    string          // the source that it reports nothing about
 	err     error
 }
 
@@ -43,16 +43,16 @@ func (r refusing) File(ctx context.Context, format, path string) (skein.SourceFi
 	return r.Store.File(ctx, format, path)
 }
 
-// refusals are the errors of a store, but for the one that another user has the ID:
-// see Suite.users.
+// refusals are the errors of a store, except that another user has the ID: see
+// Suite.users.
 var refusals = []error{
 	skein.ErrInvalid, skein.ErrNotFound, skein.ErrMismatch, skein.ErrConflict, skein.ErrLocked, skein.ErrFenced,
 	skein.ErrDeleted, skein.ErrRefused, skein.ErrAmbiguous, skein.ErrUnknown, skein.ErrClosed, skein.ErrCorrupt, skein.ErrNewer,
 	skein.ErrAway, skein.ErrReadOnly, skein.ErrFull, errors.New("disk I/O error (4874)"),
 }
 
-// refused holds the format to this: whatever keeps one session from being taken
-// in, it is said, all others are taken in, and the next import tries it again.
+// refused checks: whatever keeps one session from being imported, it is reported, all
+// others are imported, and the next import tries it again.
 func (s Suite) refused(t *testing.T, name string) {
 	root := lay(t, filepath.Join(s.Dir, name))
 	want := memory.New()
@@ -61,7 +61,7 @@ func (s Suite) refused(t *testing.T, name string) {
 	all, words := origins(t, want), said(t, want)
 	n := slices.Index(s.cases(t), name)
 	for i, id := range slices.Sorted(maps.Keys(all))[:min(len(all), maxRefused)] {
-		errs := refusals // one case has them all
+		errs := refusals // one case has all of them
 		if n+i > 0 {
 			errs = errs[(n+i)%len(errs):][:1]
 		}
@@ -77,8 +77,8 @@ func (s Suite) refused(t *testing.T, name string) {
 // maxRefused is how many sessions of a case are refused.
 const maxRefused = 4
 
-// refusedOne imports into a store that refuses what is of o, and then into the
-// same store when it does not.
+// refusedOne imports into a store that refuses what belongs to o, and then into the
+// same store when it no longer does.
 func (s Suite) refusedOne(t *testing.T, root string, r refusing, o skein.Origin, all map[skein.SessionID]skein.Origin, words []string) {
 	t.Helper()
 	r.Store = memory.New()
@@ -103,7 +103,7 @@ func (s Suite) refusedOne(t *testing.T, root string, r refusing, o skein.Origin,
 		}
 	}
 	if errors.Is(r.err, skein.ErrDeleted) {
-		return // it stays away
+		return // a deleted session is not imported again
 	}
 	again, err := interop.Import(t.Context(), r.Store, []interop.Format{s.Format}, []string{root}, interop.Options{})
 	if err != nil || again.Failed > 0 {
@@ -114,7 +114,7 @@ func (s Suite) refusedOne(t *testing.T, root string, r refusing, o skein.Origin,
 	}
 }
 
-// once returns what there is in all, once each.
+// once returns the elements of all, each once.
 func once(all []string) []string { return slices.Compact(slices.Sorted(slices.Values(all))) }
 
 // origins returns where the sessions came from.

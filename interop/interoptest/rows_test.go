@@ -6,7 +6,7 @@ import (
 	"errors"
 )
 
-// A row is what this test's own, small reading finds in a line of either
+// A row is what this test's own, small parser finds in a line of either
 // format.
 type row struct {
 	Type, UUID        string
@@ -28,7 +28,7 @@ type row struct {
 }
 
 // rows returns the objects of a file, and how many lines end in something that
-// is none.
+// is not an object.
 func rows(data []byte) (rs []row, damaged int) {
 	for line := range bytes.Lines(data) {
 		dec := json.NewDecoder(bytes.NewReader(line))

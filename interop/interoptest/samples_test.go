@@ -21,12 +21,12 @@ import (
 	"github.com/skein-dev/skein/store/memory"
 )
 
-// seeds is the formats of the programs that there are samples of.
+// seeds returns the formats of the programs that there are samples of.
 func seeds() []interop.Format {
 	return []interop.Format{agsh.Format(), amplifier.Format(), ethos.Format(), agentuse.Format(), skillet.Format()}
 }
 
-// writers is the formats that can be written.
+// writers returns the formats that can be written.
 func writers() []interop.Format {
 	return append(seeds(), codex.Format(), claudecode.Format(), pi.Format())
 }
@@ -64,7 +64,7 @@ func comesBack(t *testing.T, own, by interop.Format) {
 	}
 	home := t.TempDir()
 	want := ids(t, from, false)
-	empty := map[skein.SessionID]bool{} // and not taken for that
+	empty := map[skein.SessionID]bool{} // and not mistaken for that
 	for _, id := range ids(t, from, true) {
 		_, err := interop.Export(t.Context(), from, by, id, home, interop.Exports{})
 		if s, _ := from.Session(t.Context(), id); s.Messages == 0 && errors.Is(err, skein.ErrInvalid) {
@@ -109,7 +109,7 @@ func comesBack(t *testing.T, own, by interop.Format) {
 	t.Logf("%d sources, %d bytes", files, size)
 }
 
-// ids returns the sessions of a store; roots, those that no other one started.
+// ids returns the sessions of a store; with roots, only those that no other one started.
 func ids(t *testing.T, s skein.Store, roots bool) (all []skein.SessionID) {
 	t.Helper()
 	for sess, err := range s.Sessions(t.Context(), skein.Filter{IncludeEmpty: true, NoChildren: roots}) {

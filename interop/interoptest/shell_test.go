@@ -17,10 +17,9 @@ import (
 	"github.com/skein-dev/skein/store/memory"
 )
 
-// TestDatabasesHaveTheSameDump compares, by the sqlite3 shell's own .dump, the
-// session tables of databases with what they are when all sessions of them are
-// written again: the cases of each format, and the samples, where there are
-// some.
+// TestDatabasesHaveTheSameDump compares, using the sqlite3 shell's own .dump, the
+// session tables of databases with those of databases to which all their sessions were
+// written again: the cases of each format, and the samples, if there are any.
 func TestDatabasesHaveTheSameDump(t *testing.T) {
 	shell, err := exec.LookPath("sqlite3")
 	if err != nil {
@@ -82,7 +81,7 @@ func databases(t *testing.T, f interop.Format) (all []string) {
 	return all
 }
 
-// rewritten returns a home with all sessions of a database written again.
+// rewritten returns a home to which all sessions of a database were written again.
 func rewritten(t *testing.T, f interop.Format, path string) string {
 	t.Helper()
 	s := memory.New()
@@ -99,8 +98,8 @@ func rewritten(t *testing.T, f interop.Format, path string) string {
 	return home
 }
 
-// shellDump returns what the sqlite3 shell dumps of some tables, with their
-// indexes and triggers, and of sqlite_sequence.
+// shellDump returns the sqlite3 shell's dump of some tables, with their indexes and
+// triggers, and of sqlite_sequence.
 func shellDump(t *testing.T, shell, path string, tables []string) string {
 	t.Helper()
 	var out []byte

@@ -21,39 +21,39 @@ type Suite struct {
 	Format interop.Format
 	Dir    string // of the cases
 
-	// Tables is what must be the same in a database that is written again.
+	// Tables must be the same in a database that is written again.
 	Tables []string
 
-	// Head reports whether a file, by its name and that of its unit, is one
-	// without which no session should begin that is being written: it says
-	// whose child it is, and where. Nil if there is none.
+	// Head reports whether a file, by its name and that of its unit, is the one
+	// that names the session's parent and place: no session of a unit that is still
+	// being written should begin without it. May be nil.
 	Head func(unit, name string) bool
 
-	// OneWay names the cases no session of which can be written back to where
-	// it came from: that is refused, and their files stay as they are.
+	// OneWay names the cases none of whose sessions can be written back to where
+	// they came from: that is refused, and their files stay unchanged.
 	OneWay []string
 
-	// Lacks names what the program's files cannot hold, of the things that a
-	// session is written with one at a time: all else must be read again.
+	// Lacks names what the program's files cannot hold, of the things that a session
+	// is written with one at a time: everything else must be read again.
 	Lacks []string
 
-	// Recorded says that the model of a session in the program's files is what
-	// answered, for people, and not what the program goes on with.
+	// Recorded says that the model of a session in the program's files only records
+	// which one answered, and not which one the program continues with.
 	Recorded bool
 
-	// Count says what an import of one file must add up to, by other means
-	// than the format's: nil for no such test.
+	// Count returns the expected totals of an import of one file, computed without
+	// the format: nil for no such test.
 	Count func(t testing.TB, path string, data []byte) Sum
 }
 
-// A Sum is what a file adds up to.
+// A Sum is the totals of a file.
 type Sum struct {
 	Messages int   // of all its sessions, pieces of one message counted once
 	Output   int64 // tokens, each request counted once
 	Damaged  int   // records
 }
 
-// Run holds the format to what every format must do, a subtest for each.
+// Run tests what every format must do, a subtest for each.
 func Run(t *testing.T, s Suite) {
 	for _, name := range s.cases(t) {
 		t.Run(name, func(t *testing.T) {
@@ -69,7 +69,7 @@ func Run(t *testing.T, s Suite) {
 				t.Run("is written back around damage", func(t *testing.T) { s.writtenBack(t, name, hurtOf) })
 			}
 			if s.Format.Load != nil {
-				return // what it holds are events: there is nothing else to write again
+				return // it holds events: there is nothing else to write again
 			}
 			t.Run("with much that it does not know costs no more than its bytes", func(t *testing.T) { s.unknown(t, name) })
 			if s.Format.Look != nil {
@@ -156,7 +156,7 @@ func (s Suite) twice(t *testing.T, name string) {
 	defer store.Close()
 	s.bring(t, store, root)
 	first := dump(t, store, root)
-	touch(t, root, 1) // or the files would not be read at all
+	touch(t, root, 1) // otherwise the files would not be read at all
 	rep := s.bring(t, store, root)
 	if s.Format.Look != nil {
 		rep.Damaged = 0 // a file's time is part of its record, which is read anew

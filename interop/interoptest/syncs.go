@@ -15,10 +15,10 @@ import (
 	"github.com/skein-dev/skein/store/memory"
 )
 
-// writtenBack holds a format that can be written to this: a session that goes
-// on here after it was imported is written back to where it came from, its own
-// program (another import, here) finds what is new behind what was there, and
-// doing it again changes nothing. through is what the sync sees of the store.
+// writtenBack checks, for a format that can be written: a session that goes on here
+// after it was imported is written back to where it came from, its own program (another
+// import, here) finds what is new after what was there, and repeating it changes
+// nothing. through returns the store as the sync sees it.
 func (s Suite) writtenBack(t *testing.T, name string, through func(*testing.T, skein.Store) skein.Store) {
 	root := lay(t, filepath.Join(s.Dir, name))
 	store := memory.New()
@@ -35,7 +35,7 @@ func (s Suite) writtenBack(t *testing.T, name string, through func(*testing.T, s
 		}
 		at := sess.Updated + 1000
 		answer := skein.Message{Role: skein.RoleAssistant, Provider: sess.Provider, Model: sess.Model, Parts: []skein.Part{skein.TextPart("<Gladly> & at once.")}}
-		finish := skein.NewEvent(skein.KindStep, at+1000, skein.Step{Phase: "finish"}) // what a format has no line for comes last
+		finish := skein.NewEvent(skein.KindStep, at+1000, skein.Step{Phase: "finish"}) // something that a format has no line for comes last
 		if _, err := skein.Add(context.Background(), store, id, skein.Say(at, skein.UserSays("go on,\nplease")), skein.Say(at+1000, answer), finish); err != nil {
 			t.Fatal(err)
 		}
@@ -70,7 +70,7 @@ func (s Suite) writtenBack(t *testing.T, name string, through func(*testing.T, s
 	}
 	fresh := memory.New()
 	defer fresh.Close()
-	touch(t, root, 1) // or a file that others copy would be younger than they are
+	touch(t, root, 1) // otherwise a file that others copy would be younger than they are
 	s.bring(t, fresh, root)
 	was, is := said(t, store), said(t, fresh)
 	for i := range is { // what its program has somewhere else is said where it goes on, if it can be read here

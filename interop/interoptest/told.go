@@ -13,10 +13,10 @@ import (
 	"github.com/skein-dev/skein/store/memory"
 )
 
-// toldOf holds a format that can be written to this: whatever a session has
-// besides its messages is in what was written, or is told to be lost, not both. One
-// thing at a time is added to a session, and looked for in what another store reads
-// there without the side file.
+// toldOf checks, for a format that can be written: whatever a session has besides its
+// messages is in what was written, or is reported as lost, not both. One thing at a time
+// is added to a session, and looked for in what another store reads there without the
+// side file.
 func (s Suite) toldOf(t *testing.T) {
 	plain := s.tells(t, added{})
 	for _, a := range additions() {
@@ -43,10 +43,10 @@ func (s Suite) toldOf(t *testing.T) {
 	}
 }
 
-// unpinned holds a format that can be written to this: what is written of a session
-// of another program does not say which model the program is to go on with, and that
-// is told. Where a session's model is nothing but a record of what answered, it is
-// kept (Suite.Recorded).
+// unpinned checks, for a format that can be written: what is written of a session of
+// another program does not say which model the program is to continue with, and that is
+// reported. If a session's model only records which one answered, it is kept
+// (Suite.Recorded).
 func (s Suite) unpinned(t *testing.T) {
 	const other = "gpt-6"
 	model := other
@@ -64,13 +64,13 @@ func (s Suite) unpinned(t *testing.T) {
 	}
 }
 
-// added is a thing that a session has.
+// added is a property added to a session.
 type added struct {
 	name  string
-	told  *regexp.Regexp // what is told of it, where more may be lost with it; nil for anything
+	told  *regexp.Regexp // what is reported about it, if more may be lost with it; nil for anything
 	begin func(*skein.Created)
 	evs   []skein.Event
-	held  func(sess skein.Session, evs []skein.Event) bool // it is read again
+	held  func(sess skein.Session, evs []skein.Event) bool // whether it is read again
 }
 
 func additions() []added {
@@ -138,15 +138,15 @@ func additions() []added {
 	}
 }
 
-// said of a session that was written and read again.
+// toldBack is what is reported of a session that was written and read again.
 type toldBack struct {
 	held bool
 	told []string
 	home string
 }
 
-// untitled holds a format that can be written to this: what an agent's program
-// wrapped is no title to another.
+// untitled checks, for a format that can be written: text wrapped by an agent's program
+// is not a title for another program.
 func (s Suite) untitled(t *testing.T) {
 	const title = "<local-command-caveat>Caveat of pears</local-command-caveat>"
 	titled := skein.NewEvent(skein.KindTitled, skein.At(epoch)+6500, skein.Titled{Title: title, By: skein.ByModel})

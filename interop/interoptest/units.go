@@ -15,10 +15,9 @@ import (
 	"github.com/skein-dev/skein/store/memory"
 )
 
-// writtenAgain holds a format of folders or databases to giving back what it
-// read: every session of a case is exported to one new place, which must then
-// have the same files, with their modes and times, and databases with the same
-// tables.
+// writtenAgain checks that a format of folders or databases writes what it read: every
+// session of a case is exported to one new place, which must then have the same files,
+// with their modes and times, and databases with the same tables.
 func (s Suite) writtenAgain(t *testing.T, name string) {
 	root := lay(t, filepath.Join(s.Dir, name))
 	store := memory.New()
@@ -50,7 +49,7 @@ func (s Suite) writtenAgain(t *testing.T, name string) {
 			}
 			continue
 		}
-		if unit := s.Format.Unit(filepath.ToSlash(f)); filepath.FromSlash(unit) == f { // a document has no more than its bytes
+		if unit := s.Format.Unit(filepath.ToSlash(f)); filepath.FromSlash(unit) == f { // a document has only its bytes
 			if !bytes.Equal(read(t, f), read(t, at)) {
 				t.Errorf("%s written again is\n%s\nwant\n%s", at, read(t, at), read(t, f))
 			}
@@ -70,8 +69,8 @@ func (s Suite) writtenAgain(t *testing.T, name string) {
 	}
 }
 
-// below returns where a file of a unit is to be found below a home, and "" if
-// it belongs to none, or is one of a database's that comes and goes.
+// below returns where a file of a unit is to be below a home, and "" if it belongs to
+// no unit, or is one of a database's temporary files.
 func (s Suite) below(t *testing.T, file string) string {
 	t.Helper()
 	unit := s.Format.Unit(filepath.ToSlash(file))
@@ -111,7 +110,7 @@ func same(t *testing.T, was, is string) {
 	}
 }
 
-// roots returns the sessions that no other one started.
+// roots returns the sessions that no other session started.
 func roots(t testing.TB, s *memory.Store) (ids []skein.SessionID) {
 	t.Helper()
 	for sess, err := range s.Sessions(context.Background(), skein.Filter{IncludeEmpty: true, NoChildren: true}) {
@@ -124,10 +123,10 @@ func roots(t testing.TB, s *memory.Store) (ids []skein.SessionID) {
 	return ids
 }
 
-// thereAndBack holds a format that can be written to this: a session that was
-// not read from it is written, read again, and is the same with all that the
-// format cannot hold; and reading what was written without the side file gives
-// the same messages, or says what was lost.
+// thereAndBack checks, for a format that can be written: a session that was not read
+// from it is written, read again, and is the same, including what the format cannot
+// hold; and reading what was written without the side file yields the same messages, or
+// what was lost is reported.
 func (s Suite) thereAndBack(t *testing.T) {
 	from := memory.New()
 	defer from.Close()
@@ -202,7 +201,7 @@ func composed(t testing.TB, s *memory.Store) skein.SessionID {
 	return id
 }
 
-// said returns the words and calls of all sessions, in order.
+// said returns the text and calls of all sessions, in order.
 func said(t testing.TB, s *memory.Store) (all []string) {
 	t.Helper()
 	for _, id := range roots(t, s) {
@@ -249,7 +248,7 @@ func SameFiles(t *testing.T, was, is string) {
 	}
 }
 
-// sources returns those of a unit.
+// sources returns the sources of a unit.
 func (s Suite) sources(t testing.TB, path string) []interop.Source {
 	t.Helper()
 	u, err := s.Format.Look(context.Background(), path)

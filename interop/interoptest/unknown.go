@@ -14,13 +14,13 @@ import (
 	"github.com/skein-dev/skein/store/memory"
 )
 
-// unknownRun is how many records of a run the format has never heard of.
+// unknownRun is how many records in a run are unknown to the format.
 const unknownRun = 400
 
-// unknown holds a format of lines to this: runs of records that it does not
-// know, whatever they say, cost no more events than they have kilobytes, keep
-// nothing of the conversation away, are kept byte for byte, and are the same
-// where the file ended in the middle of one when it was read before.
+// unknown checks, for a format of lines: runs of records that it does not know, whatever
+// they say, cost no more events than they have kilobytes, hide nothing of the
+// conversation, are kept byte for byte, and give the same result if the file ended in
+// the middle of one when it was read before.
 func (s Suite) unknown(t *testing.T, name string) {
 	for what, record := range map[string]func(int) string{
 		"numbers":     func(i int) string { return fmt.Sprintf(`{"x":%d}`, i) },
@@ -37,7 +37,7 @@ func (s Suite) unknownOf(t *testing.T, name string, record func(int) string) {
 	junk, n := 0, 0 // bytes, records
 	next := func() string {
 		n++
-		return record(n) // another one in each file: one that two have may be a copy
+		return record(n) // a different one in each file: one that two have may be a copy
 	}
 	for _, f := range files(t, root) {
 		data := read(t, f)
@@ -73,8 +73,8 @@ func (s Suite) unknownOf(t *testing.T, name string, record func(int) string) {
 	s.unknownGrow(t, root, half, whole, dump(t, store, root))
 }
 
-// unknownGrow holds files that grow in the middle of a run to what they are when
-// they are read at once.
+// unknownGrow checks that files that grow in the middle of a run give the same result as
+// when they are read at once.
 func (s Suite) unknownGrow(t *testing.T, root string, half, whole map[string][]byte, want string) {
 	t.Helper()
 	store := memory.New()
@@ -82,7 +82,7 @@ func (s Suite) unknownGrow(t *testing.T, root string, half, whole map[string][]b
 	s.writeAll(t, root, half)
 	s.bring(t, store, root)
 	if len(whole) > 1 {
-		return // which of several is the original, their times say
+		return // their times decide which of several is the original
 	}
 	s.writeAll(t, root, whole)
 	s.bring(t, store, root)
@@ -103,7 +103,7 @@ func (s Suite) writeAll(t *testing.T, root string, all map[string][]byte) {
 	touch(t, root, 0)
 }
 
-// withRuns returns the lines of data with a run of records behind the first,
+// withRuns returns the lines of data with a run of records after the first,
 // in the middle and at the end, and the same up to the middle of the last run.
 func withRuns(data []byte, next func() string) (half, whole []byte) {
 	lines := bytes.SplitAfter(data, []byte("\n"))
@@ -125,7 +125,7 @@ func withRuns(data []byte, next func() string) (half, whole []byte) {
 	return whole[:at:at], whole
 }
 
-// total returns how many events all sessions have, each of their own.
+// total returns how many events all sessions have of their own.
 func total(t testing.TB, s *memory.Store) (n int) {
 	t.Helper()
 	for _, evs := range events(t, s) {

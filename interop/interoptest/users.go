@@ -12,9 +12,9 @@ import (
 	"github.com/skein-dev/skein/store/memory"
 )
 
-// users holds the format to this: whoever has imported the same files before, each
-// user of a store gets all that is in them, once, and hanging together as the first
-// one's does, also where their files grow between imports.
+// users checks: whoever has imported the same files before, each user of a store gets
+// everything in them, once, and related in the same way as the first user's sessions,
+// also if their files grow between imports.
 func (s Suite) users(t *testing.T, name string) {
 	root := lay(t, filepath.Join(s.Dir, name))
 	all := memory.New()
@@ -62,8 +62,8 @@ func (s Suite) users(t *testing.T, name string) {
 // growSteps is in how many steps the files grow.
 const growSteps = 12
 
-// growing imports the files as they grow by whole lines, but for the last of them.
-// Those that are no lines are there as they are.
+// growing imports the files as they grow by whole lines, except the last line. Files
+// that are not lines stay unchanged.
 func (s Suite) growing(t *testing.T, root string, view *memory.Store) {
 	t.Helper()
 	whole := map[string][]byte{}

@@ -16,9 +16,8 @@ import (
 // patience is how long a watch may take on a machine with much else to do.
 const patience = 5 * time.Minute
 
-// watched holds a format of folders or databases to this: a watch that sees a
-// case come into being, file by file, ends with the messages that an import of
-// all gives.
+// watched checks, for a format of folders or databases: a watch that sees a case
+// appear, file by file, ends with the same messages as an import of the whole case.
 func (s Suite) watched(t *testing.T, name string) {
 	from := lay(t, filepath.Join(s.Dir, name))
 	want := memory.New()
@@ -46,7 +45,7 @@ func (s Suite) watched(t *testing.T, name string) {
 	heads := s.headed(t, from)
 	for _, f := range files(t, from) {
 		write(t, aside, read(t, f))
-		if s.Head != nil && !heads[s.Format.Unit(filepath.ToSlash(f))] { // what says what it is will not come, and is not waited for
+		if s.Head != nil && !heads[s.Format.Unit(filepath.ToSlash(f))] { // the head will not come, and is not waited for
 			if err := os.Chtimes(aside, long, long); err != nil {
 				t.Fatal(err)
 			}
@@ -69,8 +68,8 @@ func (s Suite) watched(t *testing.T, name string) {
 	}
 }
 
-// between imports the folders also after each of their files is there: what is
-// stored in the end must say the same as when they were imported at once.
+// between also imports the folders after each of their files appears: what is stored in
+// the end must say the same as when they were imported at once.
 func (s Suite) between(t *testing.T, name string) {
 	from := lay(t, filepath.Join(s.Dir, name))
 	want := memory.New()

@@ -10,18 +10,18 @@ import (
 // CreatedID is the client ID of the created event of an imported session.
 const CreatedID skein.ClientID = "created"
 
-// RewoundID is the client ID of the event behind it, in a fork that goes back
-// at once.
+// RewoundID is the client ID of the event after it, in a fork that begins with a
+// rewind.
 const RewoundID = CreatedID + "/rewound"
 
 // amendedPrefix begins the client IDs of amendments and withdrawals.
 const amendedPrefix = "amended/"
 
-// repeatedMark ends the client ID of an amendment that is made once more.
+// repeatedMark ends the client ID of an amendment that is repeated.
 const repeatedMark = "/again"
 
-// Reserved reports whether a client ID is one that no record's key may be: of an
-// event that the engine makes by itself.
+// Reserved reports whether a client ID belongs to an event that the engine makes by
+// itself, so that no record's key may be equal to it.
 func Reserved(id skein.ClientID) bool {
 	return id == CreatedID || id == RewoundID || strings.HasPrefix(string(id), amendedPrefix)
 }
@@ -35,8 +35,8 @@ func ClientID(key skein.ClientID, i, n int) skein.ClientID {
 	return key + "/" + skein.ClientID(strconv.Itoa(i))
 }
 
-// ClientIDs returns the client IDs of the events of a record with this key, if it
-// makes one event or n.
+// ClientIDs returns the client IDs that a record with this key uses, whether it makes
+// one event or n.
 func ClientIDs(key skein.ClientID, n int) []skein.ClientID {
 	ids := []skein.ClientID{key}
 	for i := range n {
@@ -63,8 +63,7 @@ func PartOf(id skein.ClientID) (key skein.ClientID, i int, ok bool) {
 // of the hash of s.
 func Mark(s string) string { return "~" + string(skein.NewBlob([]byte(s)).Hash)[:8] }
 
-// WithoutMark returns a client ID without the suffix that a [Diff] has put
-// behind it.
+// WithoutMark returns a client ID without the suffix that a [Diff] appended to it.
 func WithoutMark(id skein.ClientID) skein.ClientID {
 	if at := strings.LastIndexByte(string(id), '~'); at > 0 && len(id)-at == len("~01234567") {
 		return id[:at]

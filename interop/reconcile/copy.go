@@ -8,7 +8,7 @@ import (
 )
 
 // SameAs returns where the events that a record makes are stored already, and nil
-// if the record is no copy: each event, besides those that depend on the records
+// if the record is not a copy: each event, except those that depend on the records
 // before it, must be stored at one of the places, equal in kind and payload. read
 // returns the event at a place.
 //
@@ -47,9 +47,9 @@ func SameAs(events []skein.Event, at []skein.Place, read func(skein.Place) (skei
 	return out, nil
 }
 
-// saysSame reports whether two messages say the same, whoever is thought to have
-// written them: what was read before went by what was known of programs' envelopes
-// then.
+// saysSame reports whether two messages say the same, regardless of their supposed
+// authors: earlier reads depended on what was known of programs' envelopes at the
+// time.
 func saysSame(a, b skein.Event) bool {
 	if a.Kind != skein.KindSaid || b.Kind != skein.KindSaid {
 		return false
@@ -69,7 +69,7 @@ func saysSame(a, b skein.Event) bool {
 	return bytes.Equal(plain[0], plain[1])
 }
 
-// Dependent reports whether an event of this kind, of a record that makes so many,
+// Dependent reports whether an event of this kind, from a record that makes this many,
 // depends on the records before it: it may come with the record in one file and
 // not in its copy.
 func Dependent(k skein.Kind, events int) bool {

@@ -1,5 +1,5 @@
 // Package reconcile compares what a source says now with what is stored from
-// it. It takes values and returns values: it reads no file and asks no store.
+// it. It works on values only: it reads no files and queries no store.
 //
 //	source, read now                    store
 //	────────────────                    ─────
@@ -11,17 +11,17 @@
 //	               ▼
 //	   append · amend · withdraw · same as · fork at
 //
-// The answers, for each event that a record makes:
+// The results, for each event that a record makes:
 //
 //   - append: nothing is stored under its client ID;
-//   - amend: its record says something else now than it did;
+//   - amend: its record has changed;
 //   - withdraw: its record was removed, or makes another kind of event;
-//   - same as: it is stored, in this session or in another one whose records
-//     the source repeats ([SameAs]);
+//   - same as: it is stored already, in this session or in another one whose
+//     records the source repeats ([SameAs]);
 //   - fork at: the source and its session both went on with the conversation;
 //     what is new goes into a fork at the last event that both have
 //     ([Divergence]).
 //
-// What another hand has amended stays amended as long as the record says what
-// it said before.
+// What another writer has amended stays amended as long as the record does not
+// change.
 package reconcile

@@ -8,15 +8,15 @@ import (
 	"github.com/skein-dev/skein"
 )
 
-// A Divergence says how a session and its source went on after what both have.
+// A Divergence says how a session and its source went on after their common events.
 type Divergence struct {
 	Last   skein.Seq // the last event that the source has, before those that only the session has
-	WentOn bool      // the session went on with the conversation, and the source has not got that
-	Mixed  bool      // and the source went on behind some of it already
+	WentOn bool      // the session went on with the conversation, and the source does not have that
+	Mixed  bool      // and the source already went on after some of it
 }
 
 // ForkAt returns where what is new in the source begins as a fork, so that neither
-// line of the conversation stands in the middle of the other; 0 if it goes on in
+// branch of the conversation ends up in the middle of the other; 0 if it continues in
 // the session.
 func (d Divergence) ForkAt() skein.Seq {
 	if !d.WentOn || d.Mixed {
@@ -25,16 +25,16 @@ func (d Divergence) ForkAt() skein.Seq {
 	return d.Last
 }
 
-// A Bounds says what is known of a session besides its events.
+// A Bounds is what is known about a session besides its events.
 type Bounds struct {
 	Base    skein.Seq // the events up to here are its parent's
 	Last    skein.Seq // its last event
 	Written skein.Seq // the source was written from its events up to here; 0 if it was not
-	Read    skein.Seq // what is damaged up to here came from the source, if made is not all that it makes
+	Read    skein.Seq // damaged events up to here came from the source, if made is not all that it makes
 }
 
-// Diverge compares the events of a session, behind its base, with those that the
-// records of its source made. events may be asked for twice.
+// Diverge compares the events of a session, after its base, with those that the
+// records of its source made. events may be ranged over twice.
 //
 // Errors are those of events, and of rewinds that cannot be read.
 func Diverge(events iter.Seq2[skein.Event, error], made Made, b Bounds) (d Divergence, err error) {
@@ -94,11 +94,11 @@ func Diverge(events iter.Seq2[skein.Event, error], made Made, b Bounds) (d Diver
 		return d, err
 	}
 	d.Mixed = slices.ContainsFunc(theirs, func(at skein.Seq) bool { return at > own[0] && OnLine(spans, at) })
-	d.Last = own[0] - 1 // what the source said since is no step of the conversation
+	d.Last = own[0] - 1 // what the source said since is not a step of the conversation
 	return d, nil
 }
 
-// missing returns how many of the events are not among these.
+// missing returns how many of the events in m are not among events.
 func (m Made) missing(events iter.Seq2[skein.Event, error]) (int, error) {
 	left := maps.Clone(m)
 	delete(left, CreatedID)
@@ -112,8 +112,8 @@ func (m Made) missing(events iter.Seq2[skein.Event, error]) (int, error) {
 	return len(left), nil
 }
 
-// Talks reports whether events of this kind are steps of the conversation, and
-// not about it.
+// Talks reports whether events of this kind are steps of the conversation, rather
+// than about it.
 func Talks(k skein.Kind) bool {
 	switch k {
 	case skein.KindSaid, skein.KindTool, skein.KindStep, skein.KindCompacted, skein.KindRewound:
@@ -122,7 +122,7 @@ func Talks(k skein.Kind) bool {
 	return false
 }
 
-// OnLine reports whether one of the spans has seq.
+// OnLine reports whether one of the spans contains seq.
 func OnLine(spans []skein.SeqRange, seq skein.Seq) bool {
 	return slices.ContainsFunc(spans, func(s skein.SeqRange) bool { return s.From < seq && seq <= s.To })
 }

@@ -10,14 +10,14 @@ import (
 	"github.com/skein-dev/skein"
 )
 
-// A Session is what is stored of the session of a source, by client ID, to be
-// compared with what the source says now. The zero pointer has nothing stored.
+// A Session is what is stored of a source's session, by client ID, to be compared
+// with what the source says now. A nil *Session has nothing stored.
 type Session struct {
 	seed    maphash.Seed
 	base    skein.Seq // the events up to here are its parent's
 	byID    map[skein.ClientID]*stored
 	bySeq   map[skein.Seq]*stored
-	damaged map[skein.Seq]skein.Kind // what cannot be read, and its kind if that is known
+	damaged map[skein.Seq]skein.Kind // events that cannot be read, and their kinds if known
 }
 
 // A stored is the event that is stored under a client ID.
@@ -28,8 +28,8 @@ type stored struct {
 	withdrawn bool
 	amends    int // how often it was amended
 
-	// What its record gave, before the amendments that other records of the
-	// source and other writers made: content and withdrawn include those.
+	// What its record gave, before the amendments by other records of the source and by
+	// other writers: content and withdrawn include those.
 	given   uint64
 	removed bool // the record was removed
 
@@ -38,7 +38,7 @@ type stored struct {
 }
 
 // NewSession returns a Session without events. Those up to base will be its
-// parent's, which nothing amends.
+// parent's, which are never amended.
 func NewSession(base skein.Seq) *Session {
 	return &Session{
 		seed: maphash.MakeSeed(), base: base, damaged: map[skein.Seq]skein.Kind{},
@@ -77,8 +77,8 @@ func (s *Session) AddDamaged(seq skein.Seq, kind skein.Kind) { s.damaged[seq] = 
 // Damaged reports whether some event cannot be read.
 func (s *Session) Damaged() bool { return s != nil && len(s.damaged) > 0 }
 
-// Locate says that the event at seq has this client ID: a damaged one is then
-// known to be stored.
+// Locate says that the event at seq has this client ID: if the event is damaged, it is
+// then known to be stored.
 func (s *Session) Locate(id skein.ClientID, seq skein.Seq) {
 	if kind, is := s.damaged[seq]; is && s.byID[id] == nil {
 		s.byID[id] = &stored{seq: seq, kind: kind, damaged: true}
@@ -96,8 +96,8 @@ func (s *Session) Seq(id skein.ClientID) skein.Seq {
 	return 0
 }
 
-// Like returns the seq of the first event that says the same as e, under whatever
-// client ID; 0 if there is no such event.
+// Like returns the seq of the first event that says the same as e, under any client
+// ID; 0 if there is no such event.
 func (s *Session) Like(e skein.Event) (at skein.Seq) {
 	content := s.hash(e)
 	for _, st := range s.byID {
@@ -116,9 +116,9 @@ func (s *Session) Inherits(e skein.Event) bool {
 }
 
 // Named returns the client ID under which the session has an event of this kind
-// of the record with this key: id, or, where the record made another number of
-// events then, one that no other event of the record uses. Where another event
-// has taken id, it returns one that is free. It adds what it returns to used.
+// from the record with this key: id, or, if the record made a different number of
+// events then, one that no other event of the record uses. If another event has
+// taken id, it returns one that is free. It adds the returned ID to used.
 func (s *Session) Named(key, id skein.ClientID, kind skein.Kind, used map[skein.ClientID]bool) skein.ClientID {
 	for _, c := range append([]skein.ClientID{id}, Candidates(key)...) {
 		if st := s.find(c); st != nil && st.kind == kind && !used[c] {
@@ -133,17 +133,17 @@ func (s *Session) Named(key, id skein.ClientID, kind skein.Kind, used map[skein.
 	return id
 }
 
-// A Diff is what must happen so that a session has an event that its source says
+// A Diff is what is needed for a session to have an event that its source says
 // now. The zero value is never returned.
 type Diff struct {
 	Withdraw []skein.Event // withdraws another kind of event of the same record
 	Amend    []skein.Event // amends what is stored
 	Append   []skein.Event // the event
-	SameAs   skein.Seq     // where it is stored; 0 where Append will put it
+	SameAs   skein.Seq     // where it is stored; 0 if Append will store it
 }
 
-// Diff compares an event, with its client ID, with what is stored. The session
-// then counts as having what the answer says.
+// Diff compares an event, with its client ID, with what is stored. From then on the
+// session counts as having the result.
 func (s *Session) Diff(e skein.Event) Diff {
 	st := s.find(e.ClientID)
 	if st == nil {
@@ -179,9 +179,9 @@ func (s *Session) Diff(e skein.Event) Diff {
 	return d
 }
 
-// diffAmendment repeats a stored amendment if a record before it amended the same
-// event in this reading, if it says something else now, or if its event came
-// anew. was is the hash of what it said.
+// diffAmendment repeats a stored amendment if an earlier record amended the same
+// event in this reading, if it says something else now, or if its event was
+// appended anew. was is the hash of what it said.
 func (s *Session) diffAmendment(e skein.Event, was uint64) []skein.Event {
 	a, err := skein.Decode[skein.Amended](e)
 	if err != nil || a.Seq == 0 {
@@ -208,7 +208,7 @@ func (s *Session) diffAmendment(e skein.Event, was uint64) []skein.Event {
 	return []skein.Event{e}
 }
 
-// WithdrawRemoved returns what withdraws the events of removed records.
+// WithdrawRemoved returns the withdrawals of the events of removed records.
 func (s *Session) WithdrawRemoved(r RemovedKeys) []skein.Event {
 	if s == nil {
 		return nil
@@ -223,8 +223,8 @@ func (s *Session) WithdrawRemoved(r RemovedKeys) []skein.Event {
 	return s.withdraw(lost, skein.Event{})
 }
 
-// WithdrawUnused returns what withdraws the events of a record that made n events
-// and makes fewer now: those under a client ID that is not in used.
+// WithdrawUnused returns the withdrawals for a record that made n events and makes
+// fewer now: of those whose client ID is not in used.
 func (s *Session) WithdrawUnused(key skein.ClientID, n int, used map[skein.ClientID]bool) []skein.Event {
 	var lost []*stored
 	for _, id := range ClientIDs(key, n) {
@@ -246,7 +246,7 @@ func (s *Session) LastOf(r RemovedKeys) (last skein.Seq) {
 	return last
 }
 
-// withdraw returns what withdraws these, in their order, at the time of e.
+// withdraw returns the withdrawals of these events, in order, at the time of e.
 func (s *Session) withdraw(lost []*stored, e skein.Event) (out []skein.Event) {
 	slices.SortFunc(lost, func(a, b *stored) int { return cmp.Compare(a.seq, b.seq) })
 	for _, st := range lost {
@@ -276,7 +276,7 @@ func (s *Session) amend(st *stored, a skein.Amended) {
 	}
 }
 
-// keep says that the record gave what is stored now.
+// keep notes that the record gave what is stored now.
 func (st *stored) keep() { st.given, st.removed = st.content, st.withdrawn }
 
 // amendment returns the event that amends st, with a client ID that no other
@@ -288,20 +288,19 @@ func amendment(e skein.Event, st *stored, a skein.Amended) skein.Event {
 	return out
 }
 
-// byRecord reports whether an amendment says what the amended event's own record
-// gives.
+// byRecord reports whether an amendment reflects the amended event's own record.
 func byRecord(id skein.ClientID) bool {
 	return strings.HasPrefix(string(id), amendedPrefix) && !strings.HasSuffix(string(id), repeatedMark)
 }
 
-// structural events say how others hang together; nothing amends them.
+// structural events say how others relate; they are never amended.
 func structural(k skein.Kind) bool {
 	return k == skein.KindRewound || k == skein.KindCompacted || k == skein.KindCreated || k == skein.KindAmended
 }
 
 // sets reports whether an event sets a property or a total of the session, of
-// which the newest counts: amending an old one would change nothing, so that it
-// is appended once more. Of a step with a request the difference is counted.
+// which the newest counts: amending an old one would change nothing, so it is
+// appended once more. For a step with a request, the difference is counted.
 func sets(e skein.Event) bool {
 	if e.Kind == skein.KindStep {
 		s, err := skein.Decode[skein.Step](e)

@@ -7,15 +7,15 @@ import (
 	"github.com/skein-dev/skein"
 )
 
-// Records compares the records of a source as it is now with those that are
-// stored from it: first each stored one is added ([Records.Stored]), then each
-// that the source has ([Records.Now]).
+// Records compares the current records of a source with those that are stored from
+// it: first each stored one is added ([Records.Stored]), then each that the source
+// has ([Records.Now]).
 type Records struct {
-	Prefix    int         // so many at the beginning are the same
-	Removed   RemovedKeys // with Close: those that are not there any more
-	Shrunk    RemovedKeys // with Close: those that make fewer events now
-	Unread    bool        // what is removed or shrunk may be there, where it cannot be read
-	WasUnread bool        // the comparison before this one said so
+	Prefix    int         // how many at the beginning are the same
+	Removed   RemovedKeys // after Close: those that no longer exist
+	Shrunk    RemovedKeys // after Close: those that make fewer events now
+	Unread    bool        // what is removed or shrunk may be in the part that cannot be read
+	WasUnread bool        // the previous comparison said so
 
 	seed    maphash.Seed
 	stored  []storedRecord
@@ -26,7 +26,7 @@ type Records struct {
 
 type storedRecord struct {
 	raw    uint64
-	all    uint64         // of everything but its place
+	all    uint64         // of everything but its position
 	key    skein.ClientID // "" if it made no events of its own
 	events int
 }
@@ -51,8 +51,8 @@ func (d *Records) Stored(r skein.Record) {
 // Len returns how many records are stored.
 func (d *Records) Len() int { return len(d.stored) }
 
-// Now adds the next record that the source has. One that is torn, because the
-// source ends in the middle of it, comes without Damage.
+// Now adds the next record that the source has. A torn one, where the source ends in
+// the middle of the record, comes without Damage.
 func (d *Records) Now(r skein.Record) {
 	raw := maphash.Bytes(d.seed, r.Raw)
 	if d.changed = d.changed || r.N >= len(d.stored) || raw != d.stored[r.N].raw; !d.changed {
@@ -66,7 +66,7 @@ func (d *Records) Now(r skein.Record) {
 	}
 }
 
-// Close works out Removed and Shrunk. earlier is what comparisons said whose
+// Close computes Removed and Shrunk. earlier is the results of comparisons whose
 // reading was stopped.
 func (d *Records) Close(earlier ...RemovedKeys) {
 	miss := func(key HashedKey, was int) {
@@ -90,12 +90,12 @@ func (d *Records) Close(earlier ...RemovedKeys) {
 	d.now, d.damaged = nil, nil
 }
 
-// Has reports whether a record is stored in its place as it is now.
+// Has reports whether a record is stored at its position with the same content.
 func (d *Records) Has(r skein.Record) bool {
 	return d != nil && r.N < len(d.stored) && d.stored[r.N].all == d.hash(r)
 }
 
-// hash returns a hash of everything that is stored of a record but its place.
+// hash returns a hash of everything that is stored of a record but its position.
 func (d *Records) hash(r skein.Record) uint64 {
 	var h maphash.Hash
 	h.SetSeed(d.seed)

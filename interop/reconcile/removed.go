@@ -7,16 +7,15 @@ import (
 	"github.com/skein-dev/skein"
 )
 
-// A RemovedKeys is the records that are not in a source any more, or make fewer
-// events: of each 8 bytes of the SHA-256 of its key, and one byte with how many
-// events it made, 255 for more. A source may lose tens of thousands of records
-// at once, and the list is stored with every chunk until the source has been
-// read to its end.
+// RemovedKeys is the records that are no longer in a source, or make fewer events:
+// for each, 8 bytes of the SHA-256 of its key, and one byte with how many events it
+// made, 255 for more. A source may lose tens of thousands of records at once, and the
+// list is stored with every chunk until the source has been read to its end.
 type RemovedKeys []byte
 
 const removedSize = 9
 
-// A HashedKey stands for the key of a record.
+// A HashedKey is a hash of the key of a record.
 type HashedKey [removedSize - 1]byte
 
 // HashKey returns the hash of a record's key.
@@ -41,14 +40,14 @@ func (r RemovedKeys) Counts() map[HashedKey]int {
 // Whole returns the list without a last record that is cut off.
 func (r RemovedKeys) Whole() RemovedKeys { return r[:len(r)/removedSize*removedSize] }
 
-// Shorter returns the list without so many records that it is over bytes shorter
-// at least.
+// Shorter returns the list without enough records to make it at least over bytes
+// shorter.
 func (r RemovedKeys) Shorter(over int) RemovedKeys {
 	return r[:max(0, len(r)/removedSize-over/removedSize-1)*removedSize]
 }
 
 // made reports whether one of the records in counts made the event with this
-// client ID; see ClientID. One of several may have been the only one once.
+// client ID; see ClientID. A record of several events may once have made only one.
 func made(counts map[HashedKey]int, id skein.ClientID) bool {
 	if counts[HashKey(id)] > 0 {
 		return true

@@ -8,20 +8,20 @@ import (
 	"github.com/skein-dev/skein/llm"
 )
 
-// An answer is put together from the events of a stream:
+// An answer is built from the events of a stream:
 //
 //	message_start                                     model, tokens read
 //	content_block_start, content_block_delta …, content_block_stop
 //	message_delta                                     why it ended, tokens written
 //	message_stop
 //
-// and ping at any time. After message_delta nothing is missing.
+// and ping at any time. After message_delta, the answer is complete.
 type answer struct {
 	llm.Exchange
 	blocks map[int64]*growing
 }
 
-// A growing block is one that has begun.
+// A growing is a content block that has begun.
 type growing struct {
 	*llm.Piece
 	signature string
@@ -34,8 +34,7 @@ func newAnswer(p *Provider) *answer {
 	return a
 }
 
-// take adds what an event says to the answer and returns what of it is to be
-// shown.
+// take adds an event to the answer and returns what of it is to be shown.
 func (a *answer) take(data []byte) ([]llm.Delta, error) {
 	var e event
 	if err := llm.Decode(data, &e); err != nil {
@@ -65,7 +64,7 @@ func (a *answer) take(data []byte) ([]llm.Delta, error) {
 	return []llm.Delta{d}, nil
 }
 
-// count takes in what the answer cost so far.
+// count updates the cost of the answer.
 func (a *answer) count(u *usage) {
 	if u == nil {
 		return
@@ -92,7 +91,7 @@ func (a *answer) begin(e *event) llm.Delta {
 		b.Grow(c.Thinking)
 		return llm.Delta{Reasoning: c.Thinking}
 	case "redacted_thinking":
-		raw, _ := json.Marshal(thought{Type: c.Type, Data: c.Data}) // strings alone
+		raw, _ := json.Marshal(thought{Type: c.Type, Data: c.Data}) // only strings, so no error
 		a.blocks[i] = &growing{Piece: a.Add(skein.Part{Kind: skein.PartReasoning, Raw: raw})}
 	case "tool_use":
 		a.blocks[i] = &growing{Piece: a.Add(skein.Part{Kind: skein.PartCall, Call: &skein.Call{ID: c.ID, Name: c.Name}})}
@@ -122,11 +121,11 @@ func (b *growing) stop() {
 	b.Whole = true
 	if b.Part.Kind == skein.PartReasoning && b.signature != "" {
 		text := b.Grown()
-		b.Part.Raw, _ = json.Marshal(thought{Type: "thinking", Thinking: &text, Signature: b.signature}) // strings alone
+		b.Part.Raw, _ = json.Marshal(thought{Type: "thinking", Thinking: &text, Signature: b.signature}) // only strings, so no error
 	}
 }
 
-// end takes in why the answer ended.
+// end sets why the answer ended.
 func (a *answer) end(why string) {
 	if why == "" {
 		return

@@ -8,13 +8,13 @@ import (
 	"github.com/skein-dev/skein/llm"
 )
 
-// budgeted tells the models that think only if they are told for how many
-// tokens; later ones decide by themselves how long to, by the effort. Others
-// than Anthropic's that speak its API know the older way.
+// budgeted matches the models that think only with a budget of tokens; later
+// ones decide by the effort how long to think. Models of other vendors with
+// this API support the older way.
 const budgeted = `^claude-(3|instant|2|(opus|sonnet|haiku)-4(-[0-5])?(-\d{8})?(@\d{8})?$)|^([^c]|c[^l])`
 
-// maxTokens returns how many tokens an answer of model may have: what it can
-// write at most, or 32,000, which is more than any one step of an agent wants.
+// maxTokens returns how many tokens an answer of model may have: its maximum,
+// or 32,000, which is more than one step of an agent needs.
 func maxTokens(model string) int64 {
 	switch {
 	case strings.HasPrefix(model, "claude-3-5-"):
@@ -43,14 +43,14 @@ func think(m *request, effort llm.Effort, messages []skein.Message) {
 }
 
 // midway reports whether the messages end within a round of tools that began
-// without a thought: the API turns down a model that would think only now.
+// without a thought: the API rejects a model that would begin to think there.
 func midway(messages []skein.Message) bool {
 	n := len(messages)
 	return n > 1 && messages[n-1].Parts[0].Kind == skein.PartResult && messages[n-2].Parts[0].Kind != skein.PartReasoning
 }
 
-// cache marks what the next request will begin with too: up to the system
-// prompt, else the tools, and up to the last message.
+// cache marks what the next request will also begin with: up to the system
+// prompt, or the tools if there is none, and up to the last message.
 func cache(m *request) {
 	ephemeral := &mark{"ephemeral"}
 	if n := len(m.System); n > 0 {

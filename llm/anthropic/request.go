@@ -10,7 +10,7 @@ import (
 	"github.com/skein-dev/skein/llm"
 )
 
-// request returns r as the API wants it.
+// request converts r to the Messages API.
 func (p *Provider) request(ctx context.Context, r llm.Request) (*request, error) {
 	m := &request{Model: p.options.Model, MaxTokens: int64(r.MaxTokens), Stream: true}
 	if err := r.Check(); err != nil {
@@ -43,7 +43,7 @@ func (p *Provider) request(ctx context.Context, r llm.Request) (*request, error)
 
 func text(s string) *block { return &block{Type: "text", Text: s} }
 
-// content returns m as the API wants it.
+// content converts m to the Messages API.
 func content(ctx context.Context, r *llm.Request, m *skein.Message) (message, error) {
 	c := message{Role: "user"}
 	if m.Role == skein.RoleAssistant {
@@ -90,7 +90,7 @@ func result(ctx context.Context, r *llm.Request, res *skein.Result) (*block, err
 	return b, nil
 }
 
-// file returns f as an image or document, by URL or with its bytes.
+// file converts f to an image or document, by URL or with its bytes.
 func file(ctx context.Context, r *llm.Request, f *skein.File) (*block, error) {
 	b := &block{Type: "document"}
 	if strings.HasPrefix(f.Media, "image/") {

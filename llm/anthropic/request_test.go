@@ -11,8 +11,8 @@ import (
 	"github.com/skein-dev/skein/llm/llmtest"
 )
 
-// ask sends r to model with that effort and returns what the server read, and
-// the answer.
+// ask sends r to model with that effort and returns the request that the server
+// received, and the answer.
 func ask(t *testing.T, s *llmtest.Server, o llm.Options, r llm.Request) (llmtest.Request, skein.Message) {
 	t.Helper()
 	o.Key, o.BaseURL = llmtest.Key, s.URL
@@ -153,7 +153,7 @@ func TestFiles_GoAsTheirTypeWants(t *testing.T) {
 	}
 }
 
-// What is put into the cache for an hour costs more.
+// Caching for an hour costs more.
 func TestWhatIsCachedForAnHourIsTold(t *testing.T) {
 	s := llmtest.Anthropic(t)
 	reply := llmtest.Says("Counted.")

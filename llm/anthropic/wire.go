@@ -2,7 +2,7 @@ package anthropic
 
 import "encoding/json"
 
-// A request is the body of one, as far as it is used here.
+// A request is the body of a request, as far as it is used here.
 type request struct {
 	Model     string    `json:"model"`
 	MaxTokens int64     `json:"max_tokens"`
@@ -16,10 +16,10 @@ type request struct {
 
 type message struct {
 	Role    string `json:"role"`
-	Content []any  `json:"content"` // *block, or json.RawMessage as it came
+	Content []any  `json:"content"` // *block, or json.RawMessage from an answer
 }
 
-// A block is a content block of some type.
+// A block is a content block of any type.
 type block struct {
 	Type      string          `json:"type"`
 	Text      string          `json:"text,omitempty"`
@@ -47,7 +47,7 @@ type tool struct {
 	Cache  *mark           `json:"cache_control,omitempty"`
 }
 
-// A mark says that what the request has up to there is to be cached.
+// A mark says that the request is to be cached up to there.
 type mark struct {
 	Type string `json:"type"`
 }
@@ -62,7 +62,7 @@ type output struct {
 	Effort string `json:"effort,omitempty"`
 }
 
-// A thought is reasoning as it came, and as it goes back.
+// A thought is reasoning as received and sent back.
 type thought struct {
 	Type      string  `json:"type"`
 	Thinking  *string `json:"thinking,omitempty"`
@@ -70,7 +70,7 @@ type thought struct {
 	Data      string  `json:"data,omitempty"`
 }
 
-// An event is one of the stream.
+// An event is an event of the stream.
 type event struct {
 	Type    string `json:"type"`
 	Index   int64  `json:"index"`

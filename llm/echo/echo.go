@@ -14,19 +14,19 @@ import (
 	"github.com/skein-dev/skein/llm/window"
 )
 
-// Options say what a Model takes from outside. Its zero value is the usual.
+// Options are the dependencies of a Model. The zero value is the usual.
 type Options struct {
-	Wait func(ctx context.Context, d time.Duration) error // ends early, with ctx's error, when ctx ends; nil waits
-	ID   func() string                                    // a new request ID on each call; nil makes random ones
+	Wait func(ctx context.Context, d time.Duration) error // returns early, with ctx's error, when ctx ends; nil waits for d
+	ID   func() string                                    // returns a new request ID; nil makes random ones
 }
 
-// A Model answers with what it was told. Make one with [New].
+// A Model answers as the prompt directs. Make one with [New].
 type Model struct {
 	wait func(ctx context.Context, d time.Duration) error
 	id   func() string
 
 	mu    sync.Mutex
-	tries map[string]int // how often an answer failed or broke off
+	tries map[string]int // how often each answer failed or broke off
 }
 
 // New returns a Model.
@@ -73,8 +73,8 @@ func (m *Model) Stream(ctx context.Context, r llm.Request) iter.Seq2[llm.Delta, 
 	}
 }
 
-// tried counts one more try of what key names and returns how many there were
-// before; nothing is kept of what never fails.
+// tried counts an attempt at the answer key and returns the number of earlier
+// ones; answers that never fail are not counted.
 func (m *Model) tried(times int, key string) int {
 	if times == 0 {
 		return 0
@@ -85,7 +85,7 @@ func (m *Model) tried(times int, key string) int {
 	return m.tries[key] - 1
 }
 
-// refusal is what a provider answers with that HTTP status.
+// refusal returns a provider's error with that HTTP status.
 func refusal(status int, id string) error {
 	kind := llm.ErrRequest
 	switch {

@@ -15,7 +15,7 @@ import (
 	"github.com/skein-dev/skein/llm/window"
 )
 
-// A heard is what came of one request.
+// A heard is the result of one request.
 type heard struct {
 	text, reasoning string
 	pieces          int

@@ -12,12 +12,12 @@ import (
 )
 
 const (
-	maxSaid  = 64 << 10 // bytes of a prompt or result that are said again
+	maxSaid  = 64 << 10 // bytes of a prompt or result that are repeated
 	maxLine  = 200      // bytes of a message that "context" shows
 	fewWords = 6        // of a title, or of a message in a summary
 )
 
-// plan works out what r is to be answered with. The error is fit for a person.
+// plan returns the answer to r. The error is written for people.
 func plan(r *llm.Request) (answer, error) {
 	last := len(r.Messages) - 1
 	if last < 0 {
@@ -39,7 +39,7 @@ func plan(r *llm.Request) (answer, error) {
 	if rounds < len(script) {
 		a = script[rounds]
 	}
-	// Two prompts alike in one conversation count apart.
+	// Equal prompts in one conversation are counted separately.
 	a.key = fmt.Sprintf("%x %d %d", sha256.Sum256([]byte(prompt)), at, rounds)
 	if a.context {
 		a.said = append(a.said, shown(r))
@@ -56,7 +56,7 @@ func plan(r *llm.Request) (answer, error) {
 	return a, nil
 }
 
-// typed returns the place of the newest message that a person typed, -1 if
+// typed returns the index of the newest message that a person typed, -1 if
 // there is none, and how many answers with calls come after it.
 func typed(all []skein.Message) (at, rounds int) {
 	for at = len(all) - 1; at >= 0 && !all[at].Typed(); at-- {
@@ -80,7 +80,7 @@ func results(m *skein.Message) bool {
 	return false
 }
 
-// resultText returns the results of the newest round of tools.
+// resultText returns the text of the newest round of tool results.
 func resultText(all []skein.Message) string {
 	var texts []string
 	for i := len(all) - 1; i >= 0 && all[i].Role != skein.RoleAssistant; i-- {
@@ -93,7 +93,7 @@ func resultText(all []skein.Message) string {
 	return strings.TrimSpace(strings.Join(texts, "\n\n"))
 }
 
-// program answers a request that a program made of a conversation.
+// program answers a request that a program made about a conversation.
 func program(all []skein.Message) string {
 	own := all[len(all)-1].Parts
 	ask := ""
@@ -117,7 +117,7 @@ func program(all []skein.Message) string {
 	return cut(strings.TrimSpace(ask), maxSaid)
 }
 
-// head returns the first words of s, without directives' marks.
+// head returns the first words of s, without the marks of directives.
 func head(s string) []string {
 	f := strings.Fields(strings.ReplaceAll(cut(s, 4<<10), marker, ""))
 	return f[:min(len(f), fewWords)]
@@ -134,7 +134,7 @@ func text(m *skein.Message) string {
 	return strings.Join(all, " ")
 }
 
-// shown says what the model was shown.
+// shown describes what the model was shown.
 func shown(r *llm.Request) string {
 	var b strings.Builder
 	fmt.Fprintf(&b, "system: %s\n", line(r.System))
@@ -162,8 +162,8 @@ func shown(r *llm.Request) string {
 // line returns the beginning of s on one line.
 func line(s string) string { return cut(strings.Join(strings.Fields(cut(s, 4*maxLine)), " "), maxLine) }
 
-// cut returns the first n bytes of s, or a little less so that no character is
-// cut.
+// cut returns the first n bytes of s, or slightly less so that no character is
+// split.
 func cut(s string, n int) string {
 	if len(s) <= n {
 		return s

@@ -12,9 +12,9 @@ import (
 	"github.com/skein-dev/skein"
 )
 
-// An answer is what one request is answered with.
+// An answer is the planned answer to one request.
 type answer struct {
-	key      string // names it among all answers
+	key      string // identifies it among all answers
 	said     []string
 	thoughts []string
 	calls    []skein.Call
@@ -22,21 +22,21 @@ type answer struct {
 	hang     bool
 	context  bool
 	system   bool
-	status   int // HTTP, if it fails
+	status   int // HTTP status, if it fails
 	fail     often
 	cut      often
 }
 
-// often says how many times something happens before it does no more.
+// often says how many times something happens before it stops.
 type often struct{ times int }
 
-// due reports whether it happens after it has happened so often.
+// due reports whether it happens once more after so many times.
 func (o often) due(before int) bool { return before < o.times }
 
 const marker = "echo:"
 
-// parse reads the directives of a prompt, an answer for each round of tools;
-// none if it has no directive.
+// parse parses the directives of a prompt into an answer for each round of
+// tools; none if it has no directive.
 func parse(prompt string) (script []answer, err error) {
 	for line := range strings.Lines(prompt) {
 		rest := strings.TrimSpace(line)
@@ -61,8 +61,8 @@ func parse(prompt string) (script []answer, err error) {
 	return script, nil
 }
 
-// directive does what name says with what begins args, and returns the rest
-// of the line.
+// directive applies the directive name, whose arguments begin args, and returns
+// the rest of the line.
 func (a *answer) directive(name, args string) (rest string, err error) {
 	first, rest, _ := strings.Cut(args, " ")
 	rest = strings.TrimSpace(rest)
@@ -104,7 +104,7 @@ func (a *answer) directive(name, args string) (rest string, err error) {
 	return rest, nil
 }
 
-// times reads how often, once if text does not begin with it.
+// times parses a count, which is 1 if text does not begin with one.
 func times(text string) (o often, rest string) {
 	first, rest, _ := strings.Cut(text, " ")
 	if first == "always" {
@@ -116,7 +116,7 @@ func times(text string) (o often, rest string) {
 	return often{1}, text
 }
 
-// call reads the input of a call of the tool name.
+// call parses the input of a call of the tool name.
 func (a *answer) call(name, text string) (rest string, err error) {
 	if name == "" || strings.HasPrefix(name, "{") {
 		return "", fmt.Errorf("echo: call %q: want the name of a tool before its input", name)

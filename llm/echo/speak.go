@@ -9,18 +9,18 @@ import (
 	"github.com/skein-dev/skein/llm"
 )
 
-// A speaker says an answer.
+// A speaker streams an answer.
 type speaker struct {
 	answer answer
 	id     string // of the request
 	input  int64  // tokens of it
 	wait   func(ctx context.Context, d time.Duration) error
-	breaks bool // it breaks off in the middle
+	breaks bool // the answer breaks off in the middle
 
 	thought, said strings.Builder // so far
 }
 
-// A piece of an answer comes at once.
+// A piece of an answer is sent at once.
 type piece struct {
 	text    string
 	thought bool
@@ -74,7 +74,7 @@ func (s *speaker) pause(ctx context.Context, d time.Duration) error {
 	return ctx.Err()
 }
 
-// maxPieces is how many pieces an answer comes in at most.
+// maxPieces is the maximum number of pieces of an answer.
 const maxPieces = 1000
 
 // pieces cuts the answer into words.
@@ -91,7 +91,7 @@ func (s *speaker) pieces() (all []piece) {
 	return all
 }
 
-// rest is the last delta of an answer that did not come to its end.
+// rest returns the last delta of an answer that broke off.
 func (s *speaker) rest() llm.Delta {
 	m := s.message(nil)
 	if len(m.Parts) == 0 {
@@ -101,7 +101,7 @@ func (s *speaker) rest() llm.Delta {
 	return llm.Delta{Message: m}
 }
 
-// message is what was said so far, with these calls.
+// message returns what was said so far, with these calls.
 func (s *speaker) message(calls []skein.Call) *skein.Message {
 	m := &skein.Message{Role: skein.RoleAssistant, Provider: "echo", Model: "echo", Request: s.id, Stop: "end_turn"}
 	thought, said := s.thought.String(), s.said.String()

@@ -2,11 +2,11 @@
 // that Google offers beside its own (checked 2026-11 against its documentation
 // and error texts).
 //
-// Why not Google's own client library: it brings gRPC, OpenCensus and the
-// cloud clients, forty modules in all, and makes every start of the program
-// 2 ms longer, whether a model is asked or not. What is lost is little:
-// signatures of thoughts go to and fro in extra_content, thoughts come as text
-// marked in the same place, and tokens thought are what the total has more than
-// its parts. Lost are the signature of a thought that no call follows, which
-// Google does not ask for, and films and plain text as files.
+// It does not use Google's own client library because that brings gRPC,
+// OpenCensus and the cloud clients, forty modules in all, and makes every start
+// of the program 2 ms longer, whether a model is used or not. Little is lost:
+// thought signatures are exchanged in extra_content, thoughts come as text that
+// is marked there, and the number of thinking tokens is the total minus its
+// parts. Lost are the signature of a thought that no call follows, which Google
+// does not require, and video and plain text as files.
 package google

@@ -12,7 +12,7 @@ import (
 
 const base = "https://generativelanguage.googleapis.com/v1beta/openai/"
 
-// skip is what Google's documentation gives for calls that no Gemini made.
+// skip is the signature that Google documents for calls not made by Gemini.
 const skip = `{"google":{"thought_signature":"skip_thought_signature_validator"}}`
 
 // New returns a Provider that reaches a Gemini model.
@@ -37,19 +37,19 @@ func New(o llm.Options) (llm.Provider, error) {
 	if !older(o.Model) {
 		d.Unsigned = json.RawMessage(skip)
 	}
-	o.Effort = "" // said by Extra
+	o.Effort = "" // Extra has it
 	return openai.NewDialect(d, o)
 }
 
-// older reports whether model is one that counts thoughts in tokens and does
-// not insist on signatures.
+// older reports whether model is one that measures thinking in tokens and does
+// not require signatures.
 func older(model string) bool {
 	model = strings.TrimPrefix(model, "models/")
 	return strings.HasPrefix(model, "gemini-1") || strings.HasPrefix(model, "gemini-2")
 }
 
-// thinking returns what a request says of thoughts: how long, and that they
-// are to be shown.
+// thinking returns a request's settings for thoughts: how long, and that they
+// are to be included.
 func thinking(o llm.Options) any {
 	if o.Effort == "" {
 		return nil

@@ -44,7 +44,7 @@ func TestThinking_IsAskedForAsTheModelKnowsIt(t *testing.T) {
 	}
 }
 
-// A thread that another model began has calls that no Gemini signed.
+// A thread begun by another model has calls that Gemini did not sign.
 func TestSignatures_AreNotMissedInCallsOfAnotherModel(t *testing.T) {
 	thread := []skein.Message{
 		skein.UserSays("hello"),

@@ -6,7 +6,7 @@ import (
 	"github.com/skein-dev/skein"
 )
 
-// part returns the content block c, which stands at that place.
+// part converts the content block c; at is its place.
 func (c *anthropicContent) part(at, role string) (p skein.Part, err error) {
 	mine := role == "assistant"
 	switch {

@@ -13,7 +13,7 @@ import (
 	"github.com/skein-dev/skein/llm"
 )
 
-// anthropicRequest is the body of a request, as far as skein could want it.
+// anthropicRequest is the body of a request, as far as skein could use it.
 type anthropicRequest struct {
 	Model     string             `json:"model"`
 	MaxTokens *int               `json:"max_tokens"`
@@ -74,7 +74,7 @@ type anthropicContent struct {
 
 var anthropicName = regexp.MustCompile(`^[a-zA-Z0-9_-]{1,64}$`)
 
-// readAnthropic reads a request as the Messages API does.
+// readAnthropic checks a request as the Messages API does.
 func readAnthropic(r *Request) error {
 	if r.Header.Get("Anthropic-Version") == "" {
 		return refuse("anthropic-version: header is required")
@@ -128,7 +128,7 @@ func (q *anthropicRequest) thinking(r *Request) error {
 	return nil
 }
 
-// above reads what stands above the messages.
+// above checks the fields other than the messages.
 func (q *anthropicRequest) above(r *Request) error {
 	var system []string
 	for i, b := range q.System {
@@ -191,7 +191,7 @@ func (q *anthropicRequest) messages(r *Request) error {
 	return anthropicEnd(r.Messages)
 }
 
-// anthropicPairs looks whether calls and results fit up to message i.
+// anthropicPairs checks that calls and results match up to message i.
 func anthropicPairs(all []skein.Message, i int) error {
 	open := map[string]bool{}
 	if i > 0 {

@@ -9,9 +9,9 @@ import (
 	"github.com/skein-dev/skein"
 )
 
-// anyMessages asks with the contexts of random conversations, some of them with
-// everything in the wrong place. What [window.Context] made keep the provider's
-// rules the server must take.
+// anyMessages sends the contexts of random conversations, some of them with
+// everything in the wrong place. The server must accept what [window.Context]
+// made.
 func anyMessages(c *check) {
 	p := c.ask()
 	c.server.Otherwise(Says("Well."))
@@ -29,7 +29,7 @@ func anyMessages(c *check) {
 	}
 }
 
-// A generator makes conversations.
+// A generator makes random conversations.
 type generator struct {
 	*rand.Rand
 	calls int
@@ -71,7 +71,7 @@ func (g *generator) part() skein.Part {
 	return skein.TextPart(text)
 }
 
-// id returns the ID of the nth call: now and then one that others have too.
+// id returns the ID of the nth call, which sometimes is not unique.
 func (g *generator) id(n int) string {
 	switch {
 	case n%7 == 0:

@@ -19,8 +19,9 @@ import (
 	"github.com/skein-dev/skein/llm"
 )
 
-// cuts breaks an answer off after each of its bytes, in turn by a reset and by
-// an end that looks like one. It is whole, or it is what there was until then.
+// cuts breaks an answer off after each of its bytes, alternately by a reset and
+// by what looks like a normal end. The answer is whole, or what had come until
+// then.
 func cuts(c *check) {
 	reply := Thinks("Hm, ü?", Calls(skein.Call{ID: "call_1", Name: "read_file", Input: json.RawMessage(`{"path":"ä"}`)}))
 	reply.Parts = slices.Insert(reply.Parts, 1, skein.TextPart("See: 🧵."))
@@ -57,8 +58,8 @@ func cuts(c *check) {
 	}
 }
 
-// broken returns why m and err are not what an answer that is cut off may come
-// to, "" if they are.
+// broken says why m and err are not a valid result for an answer that is cut
+// off; "" if they are.
 func broken(m, whole *skein.Message, err error) string {
 	switch {
 	case err == nil && (m.Stop != whole.Stop || len(m.Parts) != len(whole.Parts)):
@@ -69,7 +70,7 @@ func broken(m, whole *skein.Message, err error) string {
 	return beginning(m, whole)
 }
 
-// size returns the bytes of the body of an answer with rp.
+// size returns the length of the body of an answer with rp, in bytes.
 func (c *check) size(rp Reply) (n int) {
 	for _, e := range c.server.wire.events(&Request{Model: c.suite.Model}, &rp, "req_0001") {
 		n += len(e.bytes())
@@ -77,8 +78,7 @@ func (c *check) size(rp Reply) (n int) {
 	return n
 }
 
-// beginning returns why m is not what there was of whole at some time, "" if it
-// is.
+// beginning says why m is not a beginning of whole; "" if it is one.
 func beginning(m, whole *skein.Message) string {
 	if m == nil {
 		return ""
@@ -128,7 +128,7 @@ func nobody(c *check) {
 	if !errors.Is(e, llm.ErrNoWay) || m != nil || !strings.HasPrefix(e.Message, at+": ") || strings.Contains(e.Error(), Key) {
 		c.Errorf("Stream() with nobody at %s = %v, message %+v, want %v, where and why", at, e, m, llm.ErrNoWay)
 	}
-	if _, again := llm.Again(e); again && runtime.GOOS != "windows" { // which has another number for it
+	if _, again := llm.Again(e); again && runtime.GOOS != "windows" { // where the error number is another one
 		c.Errorf("Again(%v) = true, want false", e)
 	}
 	if _, e := c.fails(c.ask(Reply{Break: Drop})); !errors.Is(e, llm.ErrCut) {

@@ -11,7 +11,7 @@ import (
 )
 
 // Chat returns a server that speaks OpenAI's Chat Completions API, with the
-// reasoning_content that many others give.
+// reasoning_content that many other servers send.
 func Chat(t testing.TB, replies ...Reply) *Server {
 	return serve(t, wire{
 		path: "/v1/chat/completions", id: "X-Request-Id", key: bearer,
@@ -50,7 +50,7 @@ func openaiError(f *refusal) object {
 	return object{"error": object{"message": message, "type": kind, "param": nil, "code": code}}
 }
 
-// chatEvents returns the chunks of an answer; parts makes the deltas of it.
+// chatEvents returns the chunks of an answer; parts makes its deltas.
 func chatEvents(r *Request, rp *Reply, id string, parts func(rp *Reply) []object) (all []event) {
 	model := rp.Model
 	if model == "" {
@@ -121,5 +121,5 @@ func chatParts(rp *Reply) (all []object) {
 	return all
 }
 
-// called names a call for an error text.
+// called returns the name of a call for an error text.
 func called(c *skein.Call) string { return fmt.Sprintf("`default_api:%s`", c.Name) }

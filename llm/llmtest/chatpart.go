@@ -69,7 +69,7 @@ func (c *chatCall) part(i, j int) (p skein.Part, err error) {
 	return skein.Part{Kind: skein.PartCall, Call: &skein.Call{ID: c.ID, Name: c.Function.Name, Input: json.RawMessage(*c.Function.Arguments)}}, nil
 }
 
-// chatPairs looks whether calls and results fit.
+// chatPairs checks that calls and results match.
 func chatPairs(all []chatMessage) error {
 	var open []string
 	for i, m := range all {

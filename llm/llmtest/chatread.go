@@ -10,7 +10,7 @@ import (
 	"github.com/skein-dev/skein/llm"
 )
 
-// chatRequest is the body of a request, as far as skein could want it.
+// chatRequest is the body of a request, as far as skein could use it.
 type chatRequest struct {
 	Model        string        `json:"model"`
 	Messages     []chatMessage `json:"messages"`
@@ -64,8 +64,8 @@ type chatPart struct {
 	} `json:"input_audio"`
 }
 
-// readChat reads a request as the Chat Completions API does. more looks at what
-// a dialect adds; without one there is nothing to add.
+// readChat checks a request as the Chat Completions API does. more checks what
+// a dialect adds; if it is nil, additions are not allowed.
 func readChat(r *Request, more func(r *Request, q *chatRequest) error) error {
 	var q chatRequest
 	if unknown, err := decode(r.Body, &q); err != nil {

@@ -10,10 +10,10 @@ import (
 )
 
 // Collect reads a stream to its end and returns its message, nil if it had
-// none, and its error. It fails the test if the stream breaks a rule that
-// holds for every [llm.Provider]: only the last Delta has a Message, or comes
-// with an error; the Deltas add up to the Message; an answer with an error is
-// marked as interrupted, no other is; calls are whole, and announced.
+// none, and its error. It fails the test if the stream breaks a rule that holds
+// for every [llm.Provider]: only the last Delta has a Message, or comes with an
+// error; the Deltas add up to the Message; an answer is marked as interrupted
+// if and only if there is an error; calls are whole, and announced.
 func Collect(t testing.TB, stream iter.Seq2[llm.Delta, error]) (m *skein.Message, err error) {
 	t.Helper()
 	var text, thoughts strings.Builder

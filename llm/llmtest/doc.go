@@ -1,6 +1,6 @@
-// Package llmtest holds what every provider must do, and local servers that
-// speak the providers' wire formats. A provider's test hands its [Suite] to
-// [Run]:
+// Package llmtest has the tests that every provider must pass, and local
+// servers that speak the providers' wire formats. A provider's test passes its
+// [Suite] to [Run]:
 //
 //	func TestProvider(t *testing.T) {
 //		llmtest.Run(t, llmtest.Suite{
@@ -10,13 +10,12 @@
 //		})
 //	}
 //
-// A [Server] gives scripted answers, and goes wrong as it is told: it turns
-// requests down, breaks off after any byte, hangs, sends what is no JSON. It
-// reads requests as strictly as the real ones do, with their error texts:
-// calls without results, results without calls, wrong roles, blank texts,
-// fields that nobody knows, signatures that it did not give. What it read can
-// be looked at afterwards. So the tests of the turn loop and of commands talk
-// to it too:
+// A [Server] gives scripted answers, and fails as instructed: it rejects
+// requests, breaks off after any byte, hangs, sends invalid JSON. It checks
+// requests as strictly as the real servers do, with their error texts: calls
+// without results, results without calls, wrong roles, blank texts, unknown
+// fields, signatures that it did not give. What it received can be inspected
+// afterward. The tests of the turn loop and of commands use it too:
 //
 //	s := llmtest.OpenAI(t, llmtest.Calls(call), llmtest.Says("done"))
 //	… --base-url s.URL, with the key llmtest.Key …

@@ -64,7 +64,7 @@ func pages(c *check) {
 
 func once(c *check) {
 	for i, reply := range []Reply{Fails(429, "wait"), Fails(500, "oh"), Fails(529, "busy"), {Break: Drop}, Breaks(Says("Hello."), Cut, 0)} {
-		_, _ = c.fails(c.ask(reply)) // which error is looked at elsewhere
+		_, _ = c.fails(c.ask(reply)) // other tests check which error
 		if n := len(c.server.Requests()); n != i+1 {
 			c.Fatalf("%+v: %d requests came, want %d: the client tries again by itself", reply, n, i+1)
 		}

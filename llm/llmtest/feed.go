@@ -22,7 +22,7 @@ func (f feed) RoundTrip(req *http.Request) (*http.Response, error) {
 	}, nil
 }
 
-// Feed asks the provider and gives it data as the stream of its answer.
+// Feed asks the provider and passes it data as the stream of its answer.
 func Feed(t testing.TB, s Suite, data []byte) (*skein.Message, error) {
 	t.Helper()
 	p, err := s.Open(llm.Options{Key: Key, BaseURL: "http://provider.invalid/v1", Model: s.Model, Client: &http.Client{Transport: feed(data)}})
@@ -32,7 +32,7 @@ func Feed(t testing.TB, s Suite, data []byte) (*skein.Message, error) {
 	return Collect(t, p.Stream(t.Context(), hello()))
 }
 
-// Fuzz gives the provider streams of any bytes: it must come to an end, with a
+// Fuzz gives the provider streams of arbitrary bytes: each must end, with a
 // message or an error that keep the rules of [Collect].
 func Fuzz(f *testing.F, s Suite) {
 	server := s.Serve(f)

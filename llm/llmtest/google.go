@@ -23,7 +23,7 @@ func Google(t testing.TB, replies ...Reply) *Server {
 		refuse: func(f *refusal) (int, []byte) {
 			status := f.status
 			if status == http.StatusUnauthorized && f.reply == nil {
-				status = http.StatusBadRequest // a key that is not valid is an argument that is not
+				status = http.StatusBadRequest // an invalid key is reported as an invalid argument
 			}
 			return status, encode([]object{googleError(f)})
 		},
@@ -58,7 +58,7 @@ func googleUsage(all []event, rp *Reply) []event {
 	i := len(all) - 2
 	chunk := object{}
 	if err := json.Unmarshal(all[i].data, &chunk); err != nil {
-		panic(err) // we made it
+		panic(err) // it was encoded here
 	}
 	in := u.Prompt()
 	usage := object{"prompt_tokens": in, "completion_tokens": u.Output - u.Reasoning, "total_tokens": in + u.Output}
@@ -103,7 +103,7 @@ func googleParts(rp *Reply) (all []object) {
 	return all
 }
 
-// readGoogle looks at what Google adds: who speaks after whom, and signatures.
+// readGoogle checks what Google adds: the order of roles, and signatures.
 func readGoogle(r *Request, q *chatRequest) error {
 	var extra struct {
 		Google struct {
@@ -124,7 +124,7 @@ func readGoogle(r *Request, q *chatRequest) error {
 			r.Effort = "thinking " + t.Level
 		}
 	}
-	turn := 0 // where the user spoke last
+	turn := 0 // index of the last user message
 	for i, m := range r.Messages {
 		switch {
 		case i == 0 && m.Role == skein.RoleAssistant && len(callsOf(&m)) > 0:
@@ -141,8 +141,8 @@ func readGoogle(r *Request, q *chatRequest) error {
 	return nil
 }
 
-// signatures looks at those of message i. Where they must be, the first call has
-// one.
+// signatures checks those of message i. If must is set, the first call must
+// have one.
 func signatures(m *skein.Message, i int, must bool) error {
 	first := slices.IndexFunc(m.Parts, func(p skein.Part) bool { return p.Call != nil })
 	for j, p := range m.Parts {

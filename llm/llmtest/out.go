@@ -7,7 +7,7 @@ import (
 	"github.com/skein-dev/skein/internal/sleep"
 )
 
-// An event is one of a stream of server-sent events.
+// An event is a server-sent event.
 type event struct {
 	name string // "" for none
 	data []byte
@@ -21,7 +21,7 @@ func (e event) bytes() []byte {
 	return append(append(append(b, "data: "...), e.data...), "\n\n"...)
 }
 
-// An out sends an answer, and goes wrong as the reply says.
+// An out sends an answer, and fails as the reply says.
 type out struct {
 	w     http.ResponseWriter
 	req   *http.Request
@@ -29,7 +29,7 @@ type out struct {
 	sent  int // bytes of the body
 }
 
-// whole sends an answer that is no stream.
+// whole sends an answer that is not a stream.
 func (o *out) whole(media string, status int, body []byte) {
 	if d := o.reply.After; d > 0 {
 		o.w.Header().Set("Retry-After", strconv.FormatFloat(d.Seconds(), 'f', -1, 64))
@@ -58,13 +58,13 @@ func (o *out) stream(events []event) {
 	}
 }
 
-// wait lets time pass between two events. It reports false if the client went.
+// wait pauses between two events. It reports false if the client left.
 func (o *out) wait() bool {
 	return o.reply.Pace == 0 || sleep.For(o.req.Context(), o.reply.Pace) == nil
 }
 
-// write sends b, or as much of it as there is to be. It reports whether more is
-// to come.
+// write sends b, up to the point at which the reply breaks. It reports whether
+// more is to be sent.
 func (o *out) write(b []byte) bool {
 	how, left := o.reply.Break, o.reply.At-o.sent
 	breaks := (how == Cut || how == End || how == Hang || how == Hold) && left <= len(b)
@@ -90,7 +90,8 @@ func (o *out) write(b []byte) bool {
 	return false
 }
 
-// held waits until the answer may go on. It reports false if the client went.
+// held waits until the answer may continue. It reports false if the client
+// left.
 func (o *out) held() bool {
 	select {
 	case <-o.reply.On:
@@ -101,4 +102,4 @@ func (o *out) held() bool {
 	}
 }
 
-func (o *out) flush() { _ = http.NewResponseController(o.w).Flush() } // the client may have gone
+func (o *out) flush() { _ = http.NewResponseController(o.w).Flush() } // the client may have left

@@ -28,7 +28,7 @@ func OpenAI(t testing.TB, replies ...Reply) *Server {
 // A responder makes the events of an answer.
 type responder struct {
 	all    []event
-	output []object // items that are done
+	output []object // completed items
 }
 
 // send adds an event with its number.

@@ -7,7 +7,7 @@ import (
 	"github.com/skein-dev/skein"
 )
 
-// message returns what item i says.
+// message converts item i.
 func (it *responsesItem) message(i int) (m skein.Message, err error) {
 	said := func(role skein.Role, p skein.Part) (skein.Message, error) {
 		return skein.Message{Role: role, Parts: []skein.Part{p}}, nil

@@ -10,7 +10,7 @@ import (
 	"github.com/skein-dev/skein/llm"
 )
 
-// responsesRequest is the body of a request, as far as skein could want it.
+// responsesRequest is the body of a request, as far as skein could use it.
 type responsesRequest struct {
 	Model     string            `json:"model"`
 	System    string            `json:"instructions"`
@@ -62,7 +62,7 @@ type responsesContent struct {
 	Name   string  `json:"filename"`
 }
 
-// readResponses reads a request as the Responses API does.
+// readResponses checks a request as the Responses API does.
 func readResponses(r *Request) error {
 	var q responsesRequest
 	if unknown, err := decode(r.Body, &q); err != nil {
@@ -109,10 +109,10 @@ func readResponses(r *Request) error {
 	return q.items(r)
 }
 
-// items reads the input, and looks whether calls, results and reasoning fit.
+// items reads the input, and checks that calls, results and reasoning match.
 func (q *responsesRequest) items(r *Request) error {
 	var open []string // calls without a result
-	thought := ""     // ID of reasoning that nothing has followed
+	thought := ""     // ID of reasoning that has no follower yet
 	for i, raw := range q.Input {
 		var it responsesItem
 		if unknown, err := decode(raw, &it); err != nil {
@@ -160,7 +160,8 @@ func (q *responsesRequest) items(r *Request) error {
 	return nil
 }
 
-// add adds m to the messages; to the last one, if both are answers or results.
+// add adds m to the messages, or to the last one if both are answers or
+// results.
 func (r *Request) add(m skein.Message) {
 	if n := len(r.Messages); n > 0 && r.Messages[n-1].Role == m.Role && (m.Role == skein.RoleAssistant || m.Role == skein.RoleTool) {
 		r.Messages[n-1].Parts = append(r.Messages[n-1].Parts, m.Parts...)

@@ -37,7 +37,7 @@ func text(c *check) {
 	}
 }
 
-// input is a call's, with what must stay as the model wrote it.
+// input is a call's input, with details that must stay as the model wrote them.
 const input = `{"path":"a/<b>&\"c\".go","n":12345678901234567890,"deep":{"z":[1,2.50,null],"a":"é\u0000 ü 🧵"},"e":1e400}`
 
 func calls(c *check) {
@@ -113,7 +113,7 @@ func reasoning(c *check) {
 	}
 }
 
-// apart looks at a thought before a text.
+// apart checks that a thought is separate from the text after it.
 func apart(c *check) {
 	m := c.answer(c.ask(Thinks("Hm, <so>.", Says("Yes, it is."))), hello())
 	if kinds(&m) != "reasoning text" || m.Parts[0].Text != "Hm, <so>." || m.Words() != "Yes, it is." {

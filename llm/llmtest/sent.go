@@ -12,7 +12,7 @@ import (
 	"github.com/skein-dev/skein/llm"
 )
 
-// png is a file that says it is an image; nobody here looks.
+// png returns a file that claims to be an image; nothing here decodes it.
 func png() skein.Blob { return skein.NewBlob([]byte("\x89PNG\r\n\x1a\n not really")) }
 
 func results(c *check) {
@@ -79,7 +79,7 @@ func filesOf(m skein.Message) (all []skein.File) {
 }
 
 // same reports whether a and b are the same JSON, with numbers as written and
-// names in the same order.
+// members in the same order.
 func same(a, b json.RawMessage) bool {
 	var x, y strings.Builder
 	tell(json.NewDecoder(strings.NewReader(string(a))), &x)
@@ -95,7 +95,7 @@ func tell(d *json.Decoder, to *strings.Builder) {
 		if err != nil {
 			return
 		}
-		b, _ := json.Marshal(tok) // a token
+		b, _ := json.Marshal(tok) // a token always encodes
 		to.Write(append(b, ' '))
 	}
 }
@@ -161,7 +161,7 @@ func unsendable(c *check) {
 func opaque(c *check) {
 	p := c.ask(Says("Go on."), Says("Go on."))
 	if !p.About().Rules.Opaque {
-		return // Context gives it none
+		return // Context makes none for it
 	}
 	item := json.RawMessage(`{"type":"compaction","encrypted_content":"` + sign("compacted") + `"}`)
 	for _, raw := range []string{string(item), "[" + string(item) + "]"} {

@@ -14,17 +14,17 @@ import (
 	"github.com/skein-dev/skein/llm"
 )
 
-// Key is the only one that a [Server] takes.
+// Key is the only key that a [Server] accepts.
 const Key = "sk-test-5f0c7a9d41"
 
-// A Server speaks a provider's wire format on a local address. Its methods may
-// be called by many goroutines.
+// A Server speaks a provider's wire format on a local address. It is safe for
+// concurrent use.
 type Server struct {
 	URL string // base URL for the provider's client
 
 	t     testing.TB
 	wire  wire
-	close func() // ends all connections
+	close func() // closes all connections
 
 	mu        sync.Mutex
 	replies   []Reply
@@ -32,7 +32,7 @@ type Server struct {
 	requests  []Request
 }
 
-// A Request is what a Server was asked, as it understood it.
+// A Request is a request that a Server received, as it understood it.
 type Request struct {
 	Header    http.Header
 	Body      []byte
@@ -42,35 +42,35 @@ type Request struct {
 	Opaque    []json.RawMessage
 	Tools     []llm.ToolSpec
 	MaxTokens int
-	Effort    string // how hard to think, in the provider's words; "" if it does not say
-	Marks     int    // places up to which it wants to be cached
-	Refused   string // why it was turned down; "" if it was not
+	Effort    string // how hard to think, in the provider's words; "" if not given
+	Marks     int    // number of cache marks
+	Refused   string // why it was rejected; "" if it was not
 }
 
 // A wire is a provider's format.
 type wire struct {
 	path   string                                         // of requests
-	id     string                                         // header with the request ID
-	key    func(h http.Header) string                     // that the request has
-	read   func(r *Request) error                         // a *refusal if the provider would turn it down
+	id     string                                         // name of the header with the request ID
+	key    func(h http.Header) string                     // returns the key of the request
+	read   func(r *Request) error                         // returns a *refusal if the provider would reject the request
 	events func(r *Request, rp *Reply, id string) []event // of the answer
-	refuse func(f *refusal) (status int, body []byte)     // what an error looks like
-	broken func(f *refusal) event                         // the same in the middle of a stream
+	refuse func(f *refusal) (status int, body []byte)     // returns an error response
+	broken func(f *refusal) event                         // returns the error as an event in a stream
 }
 
-// A refusal is why a request is turned down.
+// A refusal says why a request is rejected.
 type refusal struct {
 	status  int
-	kind    string // type or code; "" for the usual one
+	kind    string // type or code; "" for the default
 	message string
 	id      string
-	reply   *Reply // that asked for it; nil if the request was wrong
+	reply   *Reply // that asked for the error; nil if the request was wrong
 }
 
 // Error implements error.
 func (r *refusal) Error() string { return r.message }
 
-// refuse returns a refusal of what is wrong with a request.
+// refuse returns a refusal that says what is wrong with a request.
 func refuse(format string, args ...any) error {
 	return &refusal{status: http.StatusBadRequest, message: fmt.Sprintf(format, args...)}
 }
@@ -87,30 +87,29 @@ func serve(t testing.TB, w wire, base string, replies []Reply) *Server {
 	return s
 }
 
-// Reply adds to the answers that are to be given, one to each request.
+// Reply adds answers, each of which is given to one request.
 func (s *Server) Reply(replies ...Reply) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	s.replies = append(s.replies, replies...)
 }
 
-// Otherwise gives r to every request that no other answer is left for. Without
-// it such a request fails the test.
+// Otherwise sets r as the answer to every request for which no other is left.
+// Without it, such a request fails the test.
 func (s *Server) Otherwise(r Reply) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	s.otherwise = &r
 }
 
-// Requests returns what was asked up to now, in order, with what was turned
-// down.
+// Requests returns the requests so far, in order, including rejected ones.
 func (s *Server) Requests() []Request {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	return append([]Request(nil), s.requests...)
 }
 
-// next keeps r and returns its number, from 1, and the answer to it.
+// next stores r and returns its number, from 1, and the answer to it.
 func (s *Server) next(r *Request) (n int, rp Reply, ok bool) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -132,7 +131,7 @@ func (s *Server) next(r *Request) (n int, rp Reply, ok bool) {
 func (s *Server) ServeHTTP(w http.ResponseWriter, req *http.Request) {
 	body, err := io.ReadAll(req.Body)
 	if err != nil {
-		return // the client has gone
+		return // the client has left
 	}
 	r := Request{Header: req.Header, Body: body}
 	why := s.check(req, &r)
@@ -172,7 +171,7 @@ func (s *Server) ServeHTTP(w http.ResponseWriter, req *http.Request) {
 	}
 }
 
-// check reads the request and returns why it is turned down, nil if it is not.
+// check reads the request and returns why it is rejected, or nil.
 func (s *Server) check(req *http.Request, r *Request) *refusal {
 	switch {
 	case !strings.HasSuffix(req.URL.Path, s.wire.path) || req.Method != http.MethodPost:
@@ -190,7 +189,7 @@ func (s *Server) check(req *http.Request, r *Request) *refusal {
 	return &refusal{status: http.StatusBadRequest, message: err.Error()}
 }
 
-// refusal returns the error that the reply is, nil if it is none.
+// refusal returns the error that the reply asks for, or nil.
 func (r *Reply) refusal() *refusal {
 	if r.Status == 0 {
 		return nil

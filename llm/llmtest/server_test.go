@@ -32,7 +32,7 @@ func post(t *testing.T, s *llmtest.Server, path, body string) (*http.Response, s
 	return res, string(b)
 }
 
-// A refused is a request that a provider turns down.
+// A refused is a request that a provider rejects.
 type refused struct{ name, body, why string }
 
 func refuses(t *testing.T, s *llmtest.Server, path, good string, all []refused) {

@@ -13,16 +13,16 @@ import (
 
 // A Suite says how to reach a provider.
 type Suite struct {
-	Serve func(t testing.TB, replies ...Reply) *Server // that speaks its wire format
-	Open  func(o llm.Options) (llm.Provider, error)    // as its New does
-	Model string                                       // that it is asked for
-	NoKey bool                                         // it goes without a key too
-	Cut   string                                       // why an answer ends that came to its limit, in the provider's word
+	Serve func(t testing.TB, replies ...Reply) *Server // starts a server with its wire format
+	Open  func(o llm.Options) (llm.Provider, error)    // as the provider's New does
+	Model string                                       // model to ask for
+	NoKey bool                                         // it also works without a key
+	Cut   string                                       // why an answer ends that reached its limit, in the provider's words
 
-	TooLong string // what the provider says to a request that is too long
+	TooLong string // the provider's error text for a request that is too long
 }
 
-// Run puts the provider to every promise.
+// Run tests that the provider keeps every promise.
 func Run(t *testing.T, s Suite) {
 	for _, p := range promises() {
 		t.Run(p.name, func(t *testing.T) {
@@ -39,7 +39,7 @@ func Run(t *testing.T, s Suite) {
 	}
 }
 
-// A promise is what a provider promises, and what shows it.
+// A promise is what a provider promises, and its test.
 type promise struct {
 	name string
 	run  func(c *check)
@@ -74,7 +74,7 @@ func promises() []promise {
 	}
 }
 
-// A check is one promise of one provider.
+// A check is the test of one promise of one provider.
 type check struct {
 	*testing.T
 	suite  Suite
@@ -82,8 +82,7 @@ type check struct {
 	server *Server
 }
 
-// ask starts a server with these replies and returns the provider that talks
-// to it.
+// ask starts a server with these replies and returns a provider that uses it.
 func (c *check) ask(replies ...Reply) llm.Provider {
 	c.Helper()
 	return c.askWith("", replies...)
@@ -107,7 +106,7 @@ func (c *check) open(o llm.Options) llm.Provider {
 	return p
 }
 
-// last returns what was asked last.
+// last returns the last request.
 func (c *check) last() Request {
 	c.Helper()
 	all := c.server.Requests()
@@ -117,7 +116,7 @@ func (c *check) last() Request {
 	return all[len(all)-1]
 }
 
-// answer asks p and returns the message of an answer that comes to its end.
+// answer asks p and returns the message of an answer that must be complete.
 func (c *check) answer(p llm.Provider, r llm.Request) skein.Message {
 	c.Helper()
 	m, err := Collect(c.T, p.Stream(c.Context(), r))
@@ -127,7 +126,7 @@ func (c *check) answer(p llm.Provider, r llm.Request) skein.Message {
 	return *m
 }
 
-// fails asks p and returns the error that must come.
+// fails asks p and returns the error that it must give.
 func (c *check) fails(p llm.Provider) (*skein.Message, *llm.Error) {
 	c.Helper()
 	m, err := Collect(c.T, p.Stream(c.Context(), hello()))
@@ -141,7 +140,7 @@ func (c *check) fails(p llm.Provider) (*skein.Message, *llm.Error) {
 	return m, e
 }
 
-// hello is a small request.
+// hello returns a small request.
 func hello() llm.Request {
 	return llm.Request{Messages: []skein.Message{skein.UserSays("hello")}}
 }

@@ -13,22 +13,22 @@ import (
 	"github.com/skein-dev/skein"
 )
 
-// An object is JSON that is sent.
+// An object is a JSON object to send.
 type object map[string]any
 
-// encode returns v as JSON that is sent, with < and > as they are.
+// encode returns v as JSON, with < and > not escaped.
 func encode(v any) []byte {
 	var b bytes.Buffer
 	e := json.NewEncoder(&b)
 	e.SetEscapeHTML(false)
 	if err := e.Encode(v); err != nil {
-		panic(err) // nothing here cannot be encoded
+		panic(err) // everything here can be encoded
 	}
 	return bytes.TrimSuffix(b.Bytes(), []byte("\n"))
 }
 
-// decode reads a request into v. Fields that v does not have are an error, with
-// the name of the first one.
+// decode decodes a request into v. It returns the name of the first field that
+// v does not have, which is an error.
 func decode(body []byte, v any) (unknown string, err error) {
 	d := json.NewDecoder(bytes.NewReader(body))
 	d.DisallowUnknownFields()
@@ -57,7 +57,7 @@ func pieces(s string) (all []string) {
 	return append(all, s)
 }
 
-// sign returns the signature that the servers give for s.
+// sign returns the servers' signature of s.
 func sign(s string) string {
 	sum := sha256.Sum256([]byte("signed by llmtest: " + s))
 	return base64.StdEncoding.EncodeToString(sum[:])
@@ -72,7 +72,7 @@ func fileFrom(media, data string) (*skein.File, error) {
 	return &skein.File{Media: media, Blob: skein.NewBlob(b).Hash, Size: int64(len(b))}, nil
 }
 
-// fileAt returns a file by its URL, which may have its bytes in it.
+// fileAt returns the file at a URL, which may contain its bytes.
 func fileAt(url string) (*skein.File, error) {
 	rest, ok := strings.CutPrefix(url, "data:")
 	if !ok {

@@ -8,18 +8,18 @@ import (
 	"github.com/skein-dev/skein/llm"
 )
 
-// An answer is put together from the events of a stream of the Responses API.
-// Items (reasoning, message, function_call) are added, grow by deltas and are
-// done; the last event has the usage and why it ended.
+// An answer is built from the events of a stream of the Responses API. Items
+// (reasoning, message, function_call) are added, grow by deltas and are done;
+// the last event has the usage and the reason for the end.
 type answer struct {
 	llm.Exchange
 	items map[int64]*growing // by output_index
 }
 
-// A growing item is an output item that has begun.
+// A growing is an output item that has begun.
 type growing struct {
 	*llm.Piece
-	part int64 // index of the piece of its text that came last
+	part int64 // index of the latest piece of its text
 }
 
 func newAnswer(p *Provider) *answer {
@@ -29,8 +29,7 @@ func newAnswer(p *Provider) *answer {
 	return a
 }
 
-// take adds what an event says to the answer and returns what of it is to be
-// shown.
+// take adds an event to the answer and returns what of it is to be shown.
 func (a *answer) take(data []byte) ([]llm.Delta, error) {
 	var e event
 	if err := llm.Decode(data, &e); err != nil {
@@ -63,12 +62,12 @@ func (a *answer) take(data []byte) ([]llm.Delta, error) {
 	return []llm.Delta{d}, nil
 }
 
-// isSet reports whether a field of an event was there, and not null.
+// isSet reports whether a field of an event was present and not null.
 func isSet(raw json.RawMessage) bool { return len(raw) > 0 && string(raw) != "null" }
 
 func (a *answer) begin(e *event) llm.Delta {
 	var o made
-	_ = llm.Decode(e.Item, &o) // it is JSON, or was left out
+	_ = llm.Decode(e.Item, &o) // valid JSON, or left out
 	var p skein.Part
 	switch o.Type {
 	case "message":
@@ -87,8 +86,8 @@ func (a *answer) begin(e *event) llm.Delta {
 	return llm.Delta{}
 }
 
-// grow adds s to the item, if it is of that kind, and returns what it grew by.
-// Between two pieces of its text there is a blank line.
+// grow adds s to the item, if it is of that kind, and returns the added text.
+// Pieces of its text are separated by a blank line.
 func (it *growing) grow(k skein.PartKind, part int64, s string) string {
 	if it == nil || it.Whole || it.Part.Kind != k || s == "" {
 		return ""
@@ -101,14 +100,14 @@ func (it *growing) grow(k skein.PartKind, part int64, s string) string {
 	return s
 }
 
-// done ends the item with what raw has and no delta brought, and returns what of
-// it is to be shown.
+// done completes the item with what raw has and no delta brought, and returns
+// what of it is to be shown.
 func (it *growing) done(raw json.RawMessage) (d llm.Delta) {
 	if it == nil {
 		return d
 	}
 	var o made
-	_ = llm.Decode(raw, &o) // it is JSON, or was left out
+	_ = llm.Decode(raw, &o) // valid JSON, or left out
 	switch it.Part.Kind {
 	case skein.PartReasoning:
 		if o.Encrypted != "" {
@@ -131,7 +130,7 @@ func (it *growing) done(raw json.RawMessage) (d llm.Delta) {
 
 func (a *answer) end(raw json.RawMessage) {
 	var r response
-	_ = llm.Decode(raw, &r) // it is JSON, or was left out
+	_ = llm.Decode(raw, &r) // valid JSON, or left out
 	a.Named(r.Model)
 	if r.Usage != nil {
 		a.Message.Usage = r.Usage.apart()
@@ -142,7 +141,7 @@ func (a *answer) end(raw json.RawMessage) {
 	}
 }
 
-// apart returns u with what was cached apart from what was read anew.
+// apart returns u with cached input separate from uncached input.
 func (u *usage) apart() *skein.Usage {
 	return &skein.Usage{
 		Input: max(0, u.Input-u.In.Cached-u.In.CacheWrite), CacheRead: u.In.Cached, CacheWrite: u.In.CacheWrite,

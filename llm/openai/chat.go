@@ -9,25 +9,25 @@ import (
 	"github.com/skein-dev/skein/llm/window"
 )
 
-// A Dialect says how a server's Chat Completions differ from the usual.
+// A Dialect says how a server's Chat Completions differ from OpenAI's.
 type Dialect struct {
-	Name  string       // of the provider, as sessions and price tables have it
-	Rules window.Rules // what messages it takes
+	Name  string       // of the provider, in sessions and price tables
+	Rules window.Rules // rules for its messages
 
 	// Signed says that reasoning comes signed, beside the calls that follow
-	// from it or at the end of a text, and has to go back there: Gemini's
+	// from it or at the end of a text, and must be sent back there: Gemini's
 	// extra_content.
 	Signed bool
 
-	// Unsigned stands in for the signature of an answer's first call, where
-	// another model made it; nil for nothing.
+	// Unsigned is the signature for an answer's first call if another model
+	// made it; nil for none.
 	Unsigned json.RawMessage
 
-	// Newer says that the limit of an answer is named max_completion_tokens,
-	// as OpenAI's own later models want it, and not max_tokens.
+	// Newer says that the limit of an answer is named max_completion_tokens, as
+	// OpenAI's newer models require, and not max_tokens.
 	Newer bool
 
-	// Extra goes along with each request, as extra_body; nil for nothing.
+	// Extra is sent with each request, as extra_body; nil for none.
 	Extra any
 }
 
@@ -38,8 +38,8 @@ type Chat struct {
 }
 
 // NewChat returns a Chat for the provider of that name: openai, ollama, vllm,
-// openrouter. Without a key none is sent. The base URL ends with the version:
-// http://localhost:11434/v1. Options.Name counts for nothing.
+// openrouter. Without a key, none is sent. The base URL ends with the version:
+// http://localhost:11434/v1. Options.Name is ignored.
 //
 // The error is that of [llm.Options.Check].
 func NewChat(name string, o llm.Options) (*Chat, error) {

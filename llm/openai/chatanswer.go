@@ -10,8 +10,8 @@ import (
 	"github.com/skein-dev/skein/llm"
 )
 
-// A chatAnswer is put together from the chunks of a Chat Completions stream.
-// After a finish_reason nothing is missing but the usage, which comes last.
+// A chatAnswer is built from the chunks of a Chat Completions stream. After a
+// finish_reason, only the usage may be missing, which comes last.
 type chatAnswer struct {
 	llm.Exchange
 	signed  bool
@@ -26,8 +26,7 @@ func newChatAnswer(c *Chat) *chatAnswer {
 	return a
 }
 
-// take adds what a chunk says to the answer and returns what of it is to be
-// shown.
+// take adds a chunk to the answer and returns what of it is to be shown.
 func (a *chatAnswer) take(data []byte) (deltas []llm.Delta, err error) {
 	var c chunk
 	if err := llm.Decode(data, &c); err != nil {
@@ -96,7 +95,8 @@ func thinks(extra json.RawMessage) bool {
 	return json.Unmarshal(extra, &x) == nil && x.Google.Thought
 }
 
-// sign keeps extra, if it has a signature, as reasoning before what it signs.
+// sign stores extra, if it has a signature, as reasoning before the signed
+// part.
 func (a *chatAnswer) sign(extra json.RawMessage) {
 	var x struct {
 		Google struct {
@@ -110,12 +110,12 @@ func (a *chatAnswer) sign(extra json.RawMessage) {
 	p.Part.Raw, p.Whole = extra, true
 }
 
-// call adds a piece of a call. A new one begins with an index that was not
-// there before, or with another ID: some servers give each call the index 0.
+// call adds a piece of a call. A new call begins with a new index or with
+// another ID: some servers give each call the index 0.
 func (a *chatAnswer) call(c *callDelta) (deltas []llm.Delta) {
 	p := a.calls[c.Index]
 	if p == nil || c.ID != "" && p.Part.Call.ID != c.ID {
-		a.Close() // what came before has come to its end
+		a.Close() // earlier pieces are complete
 		if a.signed {
 			a.sign(c.Extra)
 		}
@@ -130,8 +130,8 @@ func (a *chatAnswer) call(c *callDelta) (deltas []llm.Delta) {
 	return deltas
 }
 
-// apart returns u with what was cached apart from what was read anew. Where the
-// total is more than its parts, the rest was thought: Google does not count it as
+// apart returns u with cached input separate from uncached input. If the total
+// is more than its parts, the rest was thinking: Google does not count it as
 // output.
 func (u *chatUsage) apart() *skein.Usage {
 	s := &skein.Usage{

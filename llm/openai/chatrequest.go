@@ -10,7 +10,7 @@ import (
 	"github.com/skein-dev/skein/llm"
 )
 
-// request returns r as the Chat Completions API wants it.
+// request converts r to the Chat Completions API.
 func (c *Chat) request(ctx context.Context, r llm.Request) (*chatRequest, error) {
 	if err := r.Check(); err != nil {
 		return nil, err
@@ -37,7 +37,7 @@ func (c *Chat) request(ctx context.Context, r llm.Request) (*chatRequest, error)
 	return m, nil
 }
 
-// messages returns m as messages: one for each result, and one for the rest.
+// messages converts m to messages: one for each result, and one for the rest.
 func (c *Chat) messages(ctx context.Context, r *llm.Request, m *skein.Message) (all []chatMessage, err error) {
 	switch m.Role {
 	case skein.RoleSystem:
@@ -65,15 +65,15 @@ func (c *Chat) messages(ctx context.Context, r *llm.Request, m *skein.Message) (
 	}
 	switch {
 	case len(list) == 1 && list[0].Text != nil:
-		all = append(all, chatMessage{Role: "user", Content: *list[0].Text}) // what every server takes
+		all = append(all, chatMessage{Role: "user", Content: *list[0].Text}) // every server accepts this form
 	case len(list) > 0:
 		all = append(all, chatMessage{Role: "user", Content: list})
 	}
 	return all, nil
 }
 
-// assistant returns an answer: its text as one, and its calls. Signatures stand
-// beside the call that comes after them; those of the text beside the message.
+// assistant converts an answer: its text as one string, and its calls.
+// Signatures go with the next call; those of the text go with the message.
 func (c *Chat) assistant(m *skein.Message) chatMessage {
 	a := chatMessage{Role: "assistant"}
 	var text []string
@@ -105,7 +105,7 @@ func callOf(call *skein.Call, signed json.RawMessage) chatCall {
 	return chatCall{ID: call.ID, Type: "function", Function: chatFunction{call.Name, string(call.Input)}, Extra: signed}
 }
 
-// chatFile returns f as an image, a recording or a document.
+// chatFile converts f to an image, a recording or a document.
 func chatFile(ctx context.Context, r *llm.Request, f *skein.File) (p chatPart, err error) {
 	url, err := r.DataURL(ctx, f)
 	if err != nil {
@@ -119,6 +119,6 @@ func chatFile(ctx context.Context, r *llm.Request, f *skein.File) (p chatPart, e
 		}
 		return chatPart{Type: "input_audio", Audio: &chatAudio{data, format}}, nil
 	}
-	// Gemini takes documents here too, by the type in the URL.
+	// Gemini also takes documents here, by the type in the URL.
 	return chatPart{Type: "image_url", Image: &chatImage{url}}, nil
 }

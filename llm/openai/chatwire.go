@@ -2,8 +2,8 @@ package openai
 
 import "encoding/json"
 
-// A chatRequest is the body of one to the Chat Completions API, as far as it is
-// used here.
+// A chatRequest is the body of a request to the Chat Completions API, as far as
+// it is used here.
 type chatRequest struct {
 	Model        string        `json:"model"`
 	Messages     []chatMessage `json:"messages"`

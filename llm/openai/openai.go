@@ -10,7 +10,7 @@ import (
 	"github.com/skein-dev/skein/llm/window"
 )
 
-// header has OpenAI's request ID.
+// header is the name of the header with OpenAI's request ID.
 const header = "X-Request-Id"
 
 // A Provider reaches one of OpenAI's models by the Responses API.
@@ -35,8 +35,8 @@ func New(o llm.Options) (*Provider, error) {
 	return &Provider{o, rules}, nil
 }
 
-// post returns the request with that body to an endpoint. Without a key none is
-// sent.
+// post returns the request with that body to an endpoint. Without a key, none
+// is sent.
 func post(o *llm.Options, body any, path ...string) llm.Post {
 	p := llm.Post{Base: cmp.Or(o.BaseURL, "https://api.openai.com/v1"), Path: path, Header: http.Header{}, Body: body}
 	if o.Key != "" {

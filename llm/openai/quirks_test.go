@@ -14,13 +14,12 @@ import (
 	"github.com/skein-dev/skein/llm/openai"
 )
 
-// named returns a suite for a server of that name, for streams that are fed to
-// it.
+// named returns a suite for a server of that name, for streams passed to it.
 func named(name string) llmtest.Suite {
 	return llmtest.Suite{Model: "qwen3", Open: func(o llm.Options) (llm.Provider, error) { return openai.NewChat(name, o) }}
 }
 
-// feed returns what a Chat makes of chunks.
+// feed returns the message that a Chat makes of chunks.
 func feed(t *testing.T, chunks ...string) *skein.Message {
 	t.Helper()
 	m, err := llmtest.Feed(t, named("ollama"), []byte("data: "+strings.Join(chunks, "\n\ndata: ")+"\n\n"))

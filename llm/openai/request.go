@@ -10,10 +10,10 @@ import (
 	"github.com/skein-dev/skein/llm"
 )
 
-// minOutput is the smallest limit that the Responses API takes, in tokens.
+// minOutput is the smallest limit that the Responses API accepts, in tokens.
 const minOutput = 16
 
-// request returns r as the Responses API wants it.
+// request converts r to the Responses API.
 func (p *Provider) request(ctx context.Context, r llm.Request) (*request, error) {
 	if err := r.Check(); err != nil {
 		return nil, err
@@ -37,8 +37,8 @@ func (p *Provider) request(ctx context.Context, r llm.Request) (*request, error)
 	return m, nil
 }
 
-// think asks for reasoning, encrypted as nothing is kept, from models that do:
-// others turn down a request that speaks of it.
+// think requests reasoning, encrypted because nothing is stored, from models
+// that support it: others reject a request that mentions it.
 func (p *Provider) think(m *request) {
 	model := strings.TrimPrefix(p.options.Model, "ft:")
 	for _, plain := range []string{"gpt-3", "gpt-4", "chatgpt-", "gpt-5-chat"} {
@@ -52,8 +52,8 @@ func (p *Provider) think(m *request) {
 	}
 }
 
-// opaque returns the items that stand for what was compacted: raw is one, or a
-// list of them.
+// opaque returns the items that replace what was compacted: raw is one item, or
+// a list of them.
 func opaque(raw json.RawMessage) (items []any) {
 	if len(raw) == 0 {
 		return nil
@@ -68,8 +68,8 @@ func opaque(raw json.RawMessage) (items []any) {
 	return items
 }
 
-// itemsOf returns m as items: a message for text and files in a row, and one
-// item for each other part.
+// itemsOf converts m to items: a message for consecutive text and files, and
+// one item for each other part.
 func itemsOf(ctx context.Context, r *llm.Request, m *skein.Message) (items []any, err error) {
 	var list []content
 	flush := func() {
@@ -121,7 +121,7 @@ func itemOf(ctx context.Context, r *llm.Request, p *skein.Part) (any, error) {
 	return nil, fmt.Errorf("%w: part of kind %q", llm.ErrRequest, p.Kind)
 }
 
-// result returns res as an item: a text, or a list if there are files.
+// result converts res to an item: a text, or a list if there are files.
 func result(ctx context.Context, r *llm.Request, res *skein.Result) (*item, error) {
 	out := &item{Type: "function_call_output", CallID: res.CallID, Output: outcome(res)}
 	if len(res.Files) == 0 {
@@ -152,7 +152,7 @@ func outcome(res *skein.Result) string {
 	return text
 }
 
-// file returns f as an image or a document, by URL or with its bytes.
+// file converts f to an image or a document, by URL or with its bytes.
 func file(ctx context.Context, r *llm.Request, f *skein.File) (c content, err error) {
 	url, err := r.DataURL(ctx, f)
 	switch {
@@ -166,7 +166,7 @@ func file(ctx context.Context, r *llm.Request, f *skein.File) (c content, err er
 	return content{Type: "input_file", Data: url, Name: nameOf(f)}, nil
 }
 
-// nameOf returns a name for f, which the API wants one for.
+// nameOf returns a name for f, which the API requires.
 func nameOf(f *skein.File) string {
 	if f.Name == "" {
 		return "file"

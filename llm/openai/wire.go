@@ -2,13 +2,14 @@ package openai
 
 import "encoding/json"
 
-// A request is the body of one to the Responses API, as far as it is used here.
+// A request is the body of a request to the Responses API, as far as it is used
+// here.
 type request struct {
 	Model        string     `json:"model"`
 	Stream       bool       `json:"stream"`
 	Store        bool       `json:"store"`
 	Instructions string     `json:"instructions,omitempty"`
-	Input        []any      `json:"input"` // *item, or json.RawMessage as it came
+	Input        []any      `json:"input"` // *item, or json.RawMessage from an answer
 	MaxTokens    int        `json:"max_output_tokens,omitempty"`
 	Tools        []function `json:"tools,omitempty"`
 	Include      []string   `json:"include,omitempty"`
@@ -20,7 +21,7 @@ type reasoning struct {
 	Summary string `json:"summary"`
 }
 
-// A function is a tool, its schema as it was given.
+// A function is a tool, with its schema unchanged.
 type function struct {
 	Type       string          `json:"type,omitempty"`
 	Name       string          `json:"name"`
@@ -29,7 +30,7 @@ type function struct {
 	Strict     *bool           `json:"strict,omitempty"`
 }
 
-// An item is an input item of some type; without one it is a message.
+// An item is an input item; without a type, it is a message.
 type item struct {
 	Type      string  `json:"type,omitempty"`
 	Role      string  `json:"role,omitempty"`
@@ -50,7 +51,7 @@ type content struct {
 	Name   string  `json:"filename,omitempty"`
 }
 
-// An event is one of the stream of the Responses API.
+// An event is an event of the stream of the Responses API.
 type event struct {
 	Type     string          `json:"type"`
 	Output   int64           `json:"output_index"`
@@ -62,7 +63,7 @@ type event struct {
 	Error    json.RawMessage `json:"error"`
 }
 
-// A made item is one that the model made.
+// A made is an item that the model made.
 type made struct {
 	Type      string `json:"type"`
 	CallID    string `json:"call_id"`

@@ -1,18 +1,18 @@
-// Package replay is a model that answers with what another one answered in a
-// stored session, in order: the regression test for an agent, without a
-// network or a key.
+// Package replay is a model that repeats the answers of another one in a stored
+// session, in order: the regression test for an agent, without a network or a
+// key.
 //
-// Answers that broke off or failed, that a program put in, or that were
-// rewound are left out. Answers in a row are one, as some sources keep each
-// piece of an answer as a message of its own. Reasoning is shown and not sent
-// back.
+// Answers that broke off or failed, that a program inserted, or that were
+// rewound are left out. Consecutive answers are one, because some sources store
+// each piece of an answer as a message of its own. Reasoning is shown but not
+// sent back.
 //
-// Which answer comes next is counted: in a thread that has answers of a
-// [Model] in its context already, of another process, it goes on after those.
-// An answer that was not heard to its end comes again. When there are no more,
-// a request is turned down with [llm.ErrRequest]; so is one that a program
-// makes beside the conversation, for a title or a summary, as what was
-// answered to those is no message.
+// The next answer is found by counting: in a thread whose context already has
+// answers of a [Model], from another process, it continues after those. An
+// answer that was not read to its end is repeated. When there are no more, a
+// request fails with [llm.ErrRequest]; so does one that a program makes beside
+// the conversation, for a title or a summary, because its answer was not stored
+// as a message.
 //
-// What is asked may differ from what was asked then: [Options.Differ] is told.
+// A request may differ from the recorded one: [Options.Differ] is called then.
 package replay

@@ -8,18 +8,18 @@ import (
 	"github.com/skein-dev/skein"
 )
 
-// An answer is what a model once answered.
+// An answer is a recorded answer of a model.
 type answer struct {
 	message skein.Message
-	turn    int      // that it belongs to
-	prompt  []string // what came before it, after the answer before
-	program bool     // a program had asked
+	turn    int      // of the session
+	prompt  []string // the messages between the previous answer and this one
+	program bool     // a program made the request
 }
 
 // record gathers the answers of a session.
 func record(entries []skein.Entry) (all []answer) {
 	var prompt []skein.Message
-	row := false // the message before was an answer too
+	row := false // the previous message was an answer too
 	for i := range entries {
 		e := &entries[i]
 		m := e.Message
@@ -37,7 +37,7 @@ func record(entries []skein.Entry) (all []answer) {
 	return all
 }
 
-// join puts the parts of m, a piece of the same answer, to those of to.
+// join appends the parts of m, a piece of the same answer, to those of to.
 func join(to, m *skein.Message) {
 	to.Parts = append(to.Parts[:len(to.Parts):len(to.Parts)], m.Parts...)
 	to.Stop = cmp.Or(m.Stop, to.Stop)
@@ -53,8 +53,8 @@ func join(to, m *skein.Message) {
 	}
 }
 
-// byProgram reports whether the last of messages, to a model, is one that a
-// program put in.
+// byProgram reports whether the last of messages, to a model, was inserted by a
+// program.
 func byProgram(messages []skein.Message) bool {
 	if len(messages) == 0 {
 		return false
@@ -71,8 +71,8 @@ func byProgram(messages []skein.Message) bool {
 	return m.Role == skein.RoleUser && m.Synthetic
 }
 
-// said returns what people and tools said in messages; what programs put in
-// is left out.
+// said returns what people and tools said in messages, without what programs
+// inserted.
 func said(messages []skein.Message) (all []string) {
 	for i := range messages {
 		m := &messages[i]
@@ -88,7 +88,7 @@ func said(messages []skein.Message) (all []string) {
 	return all
 }
 
-// newest returns the messages after the last answer among all.
+// newest returns the messages after the last answer in all.
 func newest(all []skein.Message) []skein.Message {
 	for i := len(all); i > 0; i-- {
 		if all[i-1].Role == skein.RoleAssistant {
@@ -98,13 +98,13 @@ func newest(all []skein.Message) []skein.Message {
 	return all
 }
 
-// A DifferenceError is a place where what a model is asked is not what it was
-// asked when its answer was recorded.
+// A DifferenceError is a place where a request differs from the one for which
+// its answer was recorded.
 type DifferenceError struct {
-	Answer int    // that is due; 1 for the first of the session
-	Turn   int    // of the session that it stands in
-	Got    string // what the model is asked now; "" for less than then
-	Want   string // what it was asked then; "" for nothing
+	Answer int    // number of the answer; 1 for the first of the session
+	Turn   int    // turn of the session
+	Got    string // what the request says now; "" if it says less than then
+	Want   string // what the recorded request said; "" for nothing
 }
 
 // Error implements error.
@@ -112,8 +112,8 @@ func (d *DifferenceError) Error() string {
 	return fmt.Sprintf("answer %d (turn %d) was given to %.200q, not to %.200q", d.Answer, d.Turn, d.Want, d.Got)
 }
 
-// differ returns the first difference between what is asked and what was, nil
-// if there is none.
+// differ returns the first difference between the request and the recorded one,
+// nil if there is none.
 func differ(n int, due *answer, got []string) *DifferenceError {
 	for i := range max(len(got), len(due.prompt)) {
 		d := DifferenceError{Answer: n + 1, Turn: due.turn}

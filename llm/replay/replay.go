@@ -13,18 +13,17 @@ import (
 	"github.com/skein-dev/skein/llm/window"
 )
 
-// Options say what a Model takes from outside. Its zero value is the usual.
+// Options are the dependencies of a Model. The zero value is the usual.
 type Options struct {
-	// Differ is told when a request is not what was asked when the answer was
-	// recorded, before the answer is given; its error turns the request down.
-	// Nil lets it pass. See [Strict].
+	// Differ is called, before the answer is given, if a request differs from
+	// the one for which the answer was recorded; its error fails the request.
+	// Nil ignores differences. See [Strict].
 	Differ func(d *DifferenceError) error
 
-	ID func() string // a new request ID on each call; nil makes random ones
+	ID func() string // returns a new request ID; nil makes random ones
 }
 
-// Strict is an [Options].Differ that turns down whatever differs. The error is
-// d.
+// Strict is an [Options].Differ that rejects every difference. The error is d.
 func Strict(d *DifferenceError) error { return d }
 
 // A Model answers with what was recorded. Make one with [New].
@@ -37,8 +36,8 @@ type Model struct {
 	next int // -1 before the first request
 }
 
-// New returns a Model that answers as entries, which are those of session id
-// in order, have it.
+// New returns a Model that answers like entries, which are those of session id
+// in order.
 func New(id skein.SessionID, entries []skein.Entry, o Options) *Model {
 	if o.ID == nil {
 		o.ID = func() string { return "replay-" + string(skein.NewSessionID(time.Now())) }
@@ -53,8 +52,7 @@ func (m *Model) About() llm.About {
 	return llm.About{Provider: "replay", Model: string(m.session), Rules: r}
 }
 
-// Left returns how many answers have not been given; of a model that was not
-// asked yet, all.
+// Left returns how many answers have not been given yet.
 func (m *Model) Left() int {
 	m.mu.Lock()
 	defer m.mu.Unlock()
@@ -80,7 +78,7 @@ func (m *Model) Stream(ctx context.Context, r llm.Request) iter.Seq2[llm.Delta, 
 	}
 }
 
-// due returns the answer that r is to have, and its place.
+// due returns the answer to r and its index.
 func (m *Model) due(r *llm.Request) (n int, due *answer, err error) {
 	asked := newest(r.Messages)
 	m.mu.Lock()
@@ -114,14 +112,14 @@ func given(all []skein.Message) (n int) {
 	return n
 }
 
-// marked reports whether m is marked as one that broke off.
+// marked reports whether m is marked as interrupted.
 func marked(m *skein.Message) bool {
 	return slices.ContainsFunc(m.Parts, func(p skein.Part) bool { return p.Kind == skein.PartText && p.Synthetic })
 }
 
 // message returns the answer as this model's, so that a thread knows which
-// session it goes on to replay, and without its usage: the request was made, and
-// counted, when it was recorded.
+// session it continues to replay, and without its usage, which was counted when
+// the request was recorded.
 func (m *Model) message(a *answer) *skein.Message {
 	was := &a.message
 	to := &skein.Message{Role: skein.RoleAssistant, Provider: "replay", Model: string(m.session), Request: m.options.ID(), Stop: was.Stop}

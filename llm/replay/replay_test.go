@@ -38,8 +38,8 @@ func entries(messages ...skein.Message) (all []skein.Entry) {
 	return all
 }
 
-// recorded is a session of two turns, with an answer that broke off, one that
-// a program put in and one that came in two pieces.
+// recorded returns a session of two turns, with an answer that broke off, one
+// that a program inserted and one that came in two pieces.
 func recorded() []skein.Entry {
 	broken := assistant(skein.TextPart("I"))
 	broken.Interrupted = true
@@ -133,7 +133,7 @@ func TestAnotherProcessGoesOn(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	// An answer that broke off, as a context marks it, is none.
+	// An answer that broke off, as marked in a context, does not count.
 	messages = append(messages, skein.Message{Role: skein.RoleAssistant, Provider: "replay", Parts: []skein.Part{
 		{Kind: skein.PartText, Text: "[This answer was interrupted.]", Synthetic: true}, skein.TextPart("Wel"),
 	}})

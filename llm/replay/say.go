@@ -9,7 +9,7 @@ import (
 	"github.com/skein-dev/skein/llm"
 )
 
-// say yields m's parts in pieces, and reports whether anybody heard it all.
+// say yields m's parts in pieces, and reports whether all were read.
 func say(ctx context.Context, m *skein.Message, yield func(llm.Delta, error) bool) bool {
 	for i, p := range m.Parts {
 		switch {
@@ -42,8 +42,8 @@ func say(ctx context.Context, m *skein.Message, yield func(llm.Delta, error) boo
 	return true
 }
 
-// broken is the last delta of an answer of which m's first n parts and some
-// bytes of the next were heard.
+// broken returns the last delta of an answer of which m's first n parts and
+// some bytes of the next were read.
 func broken(m *skein.Message, n, bytes int) llm.Delta {
 	part := *m
 	part.Interrupted, part.Stop = true, ""
@@ -60,8 +60,8 @@ func broken(m *skein.Message, n, bytes int) llm.Delta {
 	return llm.Delta{Message: &part}
 }
 
-// piece returns how many bytes of rest, the end of a text with so many bytes,
-// come at once.
+// piece returns how many bytes of rest, the end of a text of whole bytes, are
+// sent at once.
 func piece(rest string, whole int) int {
 	n := max(24, whole/1000)
 	for n < len(rest) && !utf8.RuneStart(rest[n]) {

@@ -11,9 +11,9 @@ import (
 	"github.com/skein-dev/skein"
 )
 
-// Check tells whether messages, as they would be sent, keep the rules.
+// Check checks that messages, as they would be sent, keep the rules.
 //
-// The error wraps [ErrInvalid] and says which message breaks which rule.
+// The error wraps [skein.ErrInvalid] and says which message breaks which rule.
 func (r Rules) Check(messages []skein.Message) error {
 	c := checker{rules: r, messages: messages, used: map[string]bool{}}
 	for i := range messages {
@@ -97,7 +97,7 @@ func (c *checker) part(i, j int) error {
 	return nil
 }
 
-// goesOn reports whether the answer has, from part j of message i on, anything
+// goesOn reports whether the answer, from part j of message i on, has anything
 // but reasoning.
 func (c *checker) goesOn(i, j int) bool {
 	for ; i < len(c.messages) && c.messages[i].Role == skein.RoleAssistant; i, j = i+1, 0 {
@@ -128,8 +128,8 @@ func (c *checker) call(i int, call *skein.Call) error {
 	return nil
 }
 
-// results looks whether message i begins with one result for each call of the
-// message before, and has no others.
+// results checks that message i begins with one result for each call of the
+// previous message, and has no others.
 func (c *checker) results(i int) error {
 	open := map[string]bool{}
 	if i > 0 {
@@ -159,7 +159,7 @@ func (c *checker) results(i int) error {
 	return nil
 }
 
-// ends looks at the first and the last message.
+// ends checks the first and the last message.
 func (c *checker) ends() error {
 	last := len(c.messages) - 1
 	if last < 0 {

@@ -10,7 +10,7 @@ import (
 	"github.com/skein-dev/skein/llm/window"
 )
 
-// Check knows the rules by itself: what Context would never make is refused.
+// Check rejects messages that Context would never make.
 func TestRulesCheckRefuses(t *testing.T) {
 	text := skein.TextPart
 	says := func(role skein.Role, parts ...skein.Part) skein.Message {
@@ -29,7 +29,7 @@ func TestRulesCheckRefuses(t *testing.T) {
 	anthropic, chat := window.AnthropicRules("m"), window.OpenAIChatRules("m")
 	for _, c := range []struct {
 		rules    window.Rules
-		want     string // in the error; "" if it is fine
+		want     string // in the error; "" if there must be none
 		messages []skein.Message
 	}{
 		{anthropic, "", nil},

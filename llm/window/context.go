@@ -8,66 +8,66 @@ import (
 	"github.com/skein-dev/skein"
 )
 
-// A ContextView is what a model is shown on the next request, and how it
-// differs from what was said.
+// A View is what a model is shown on the next request, and how it differs from
+// what was said.
 type View struct {
-	Messages  []skein.Message // that keep the rules; of a Message only ID, Role, Parts, Provider, Model and Synthetic are set
-	Seqs      []skein.Seq     // for each of them the place of its first event; 0 if it stands for none
-	Size      int             // bytes that Messages take, as Rules.Room counts them
-	Opaque    json.RawMessage // a provider's own item that goes before the messages, for what was compacted; nil for none
-	Compacted skein.Seq       // place of the compacted event whose summary or Opaque is used; 0 for none
-	Repairs   []Repair        // in the order of the messages that they are about
+	Messages  []skein.Message // they keep the rules; only ID, Role, Parts, Provider, Model and Synthetic are set
+	Seqs      []skein.Seq     // for each message, the seq of its first event; 0 if it has none
+	Size      int             // bytes of Messages, as Rules.Room counts them
+	Opaque    json.RawMessage // a provider's own item before the messages, for what was compacted; nil for none
+	Compacted skein.Seq       // seq of the compacted event whose summary or Opaque is used; 0 for none
+	Repairs   []Repair        // in the order of their messages
 }
 
-// A RepairKind says what Context did to keep the rules.
+// A RepairKind says what Context changed to keep the rules.
 type RepairKind string
 
 // The kinds of repair.
 const (
 	RepairAnswered    RepairKind = "answered"    // a call without a result was answered as interrupted
-	RepairDuplicate   RepairKind = "duplicate"   // a call or result stood twice and was left out once
+	RepairDuplicate   RepairKind = "duplicate"   // a call or result occurred twice and was left out once
 	RepairOrphan      RepairKind = "orphan"      // a result without a call was left out
 	RepairRenamed     RepairKind = "renamed"     // a call's ID or tool's name was changed
 	RepairInput       RepairKind = "input"       // a call's input was made a JSON object
-	RepairReasoning   RepairKind = "reasoning"   // reasoning that the provider does not take was left out
-	RepairFile        RepairKind = "file"        // a file became words
-	RepairPart        RepairKind = "part"        // a part that nobody takes was left out
-	RepairText        RepairKind = "text"        // what is no UTF-8 was replaced, or spaces at the end left out
+	RepairReasoning   RepairKind = "reasoning"   // reasoning that the provider does not accept was left out
+	RepairFile        RepairKind = "file"        // a file was replaced by a description
+	RepairPart        RepairKind = "part"        // a part that no provider accepts was left out
+	RepairText        RepairKind = "text"        // invalid UTF-8 was replaced, or trailing spaces were removed
 	RepairRole        RepairKind = "role"        // a message was given another role
-	RepairEmpty       RepairKind = "empty"       // a message of which nothing was left was left out
-	RepairInterrupted RepairKind = "interrupted" // a message that broke off was marked so
-	RepairFirst       RepairKind = "first"       // a user message was put first
-	RepairWindow      RepairKind = "window"      // older messages were left out, as Rules.Newest asks
+	RepairEmpty       RepairKind = "empty"       // a message without any remaining part was left out
+	RepairInterrupted RepairKind = "interrupted" // a message that broke off was marked as interrupted
+	RepairFirst       RepairKind = "first"       // a user message was added at the beginning
+	RepairWindow      RepairKind = "window"      // older messages were left out because of Rules.Newest
 	RepairCompaction  RepairKind = "compaction"  // a compaction that only another provider can read was not used
-	RepairRoom        RepairKind = "room"        // a result, or the middle of something large, was left out, as Rules.Room asks
+	RepairRoom        RepairKind = "room"        // a result, or the middle of something large, was left out because of Rules.Room
 )
 
 // A Repair is a difference between what was said and what is shown.
 type Repair struct {
-	Seq    skein.Seq // of the first event of the message that it is about
+	Seq    skein.Seq // of the first event of the affected message
 	Kind   RepairKind
-	Detail string // what it is about: the ID of a call, the name of a file, a role; for people
+	Detail string // the ID of a call, the name of a file, a role; for people
 }
 
-// Context works out what a model is shown on its next request from events: all
-// of a session up to now, in order, a fork's with those of its parent. It
-// changes nothing but what it returns, so what it mends stays as it was in the
-// log. The messages keep the rules r, whatever the events are.
+// Context computes what a model is shown on its next request from events: all
+// of a session so far, in order, a fork's with those of its parent. It does not
+// modify events, so what it repairs stays in the log as it was. The messages
+// keep the rules r, whatever the events are.
 //
-// It begins with the messages of the user's that the newest compaction keeps,
-// and its summary, after that all that it does not cover; only a compaction
-// counts that was not rewound and that the provider can read. System messages
-// that stand before all others stay. What was rewound is left
-// out: after rewound{to} the context is what it was right after to, without
-// amendments that came since. Pieces of one message are put together as in
-// [Entries], and what was amended is used as it stands now.
+// It begins with the user messages that the newest compaction keeps and its
+// summary, followed by everything that it does not cover; a compaction counts
+// only if it was not rewound and the provider can read it. System messages that
+// precede all others stay. What was rewound is left out: after rewound{to} the
+// context is what it was right after to, without later amendments. Pieces of
+// one message are joined as in [skein.Entries], and amended messages have their
+// current text.
 //
-// Every call is followed by its result; one that has none is answered as
-// interrupted, in words that say what is known of its outcome from the tool
+// Every call is followed by its result; a call without one is answered as
+// interrupted, with a text that says what is known of its outcome from the tool
 // events after its message began. What was said meanwhile comes after the
 // results.
 //
-// The error wraps [ErrInvalid]: a payload that does not fit its kind.
+// The error wraps [skein.ErrInvalid] if a payload does not fit its kind.
 func Context(events []skein.Event, r Rules) (View, error) {
 	events, err := skein.Unrewound(events)
 	if err != nil {
@@ -100,8 +100,7 @@ func Context(events []skein.Event, r Rules) (View, error) {
 	return v, nil
 }
 
-// compaction returns the newest compaction that can be used; the zero one if
-// there is none.
+// compaction returns the newest compaction that can be used, or the zero one.
 func (b *builder) compaction(events []skein.Event) (skein.Compaction, error) {
 	var f skein.EntryBuilder
 	for _, e := range events {
@@ -123,9 +122,8 @@ func (b *builder) compaction(events []skein.Event) (skein.Compaction, error) {
 	return skein.Compaction{}, nil
 }
 
-// entries returns the messages of the events that c does not cover, those of
-// the user's that it keeps, and the system messages that stand before all
-// others.
+// entries returns the messages of the events that c does not cover, the user
+// messages that it keeps, and the system messages that precede all others.
 func (b *builder) entries(events []skein.Event, c skein.Compacted) ([]skein.Entry, error) {
 	var f skein.EntryBuilder
 	leading, kept := true, map[string]bool{}

@@ -12,7 +12,7 @@ import (
 	"github.com/skein-dev/skein/llm/window"
 )
 
-// view shows a context: its messages, then its repairs.
+// view formats a context: its messages, then its repairs.
 func view(t *testing.T, events []skein.Event, r window.Rules) string {
 	t.Helper()
 	v, err := window.Context(events, r)

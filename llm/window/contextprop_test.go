@@ -14,8 +14,8 @@ import (
 	"github.com/skein-dev/skein/llm/window"
 )
 
-// contextHolds returns what is wrong with the contexts of events; "" if
-// nothing is.
+// contextHolds says what is wrong with the contexts of events; "" if nothing
+// is.
 func contextHolds(events []skein.Event, name string, r window.Rules) string {
 	v, err := window.Context(events, r)
 	if err != nil {
@@ -109,7 +109,7 @@ func FuzzContext(f *testing.F) {
 	})
 }
 
-// allRules are those of every provider, with and without a window.
+// allRules returns the rules of every provider, with and without a window.
 func allRules() map[string]window.Rules {
 	all := map[string]window.Rules{
 		"generic": window.GenericRules(), "anthropic": window.AnthropicRules("m"), "google": window.GoogleRules("m"),

@@ -12,9 +12,9 @@ import (
 )
 
 const (
-	fileSize  = 4 << 10 // that a file counts for, whatever its own size
-	leastItem = 512     // bytes of an item that are never cut
-	markSize  = 128     // about what a mark takes that stands for what was left out
+	fileSize  = 4 << 10 // that a file counts for, whatever its real size
+	leastItem = 512     // bytes of an item that are never removed
+	markSize  = 128     // approximate size of a mark that replaces what was left out
 )
 
 // sizeOf returns how many bytes messages take.
@@ -49,21 +49,22 @@ func sizeOfResult(r *skein.Result) int {
 	return n + len(r.Files)*fileSize
 }
 
-// An item is what can be cut by itself: a part of a draft, or a result.
+// An item is something that can be shortened by itself: a part of a draft, or a
+// result.
 type item struct {
 	draft *draft
 	part  *skein.Part // nil for a result
 	round *round      // nil for a part
-	whole int         // bytes that it takes
-	most  int         // that it may take; 0 for all of it
+	whole int         // bytes of the whole item
+	most  int         // maximum bytes shown; 0 for all of it
 	rank  cutRank
 }
 
-// A cutRank says when an item is cut: those of a lower one first.
+// A cutRank is the order in which items are shortened: lower ranks first.
 type cutRank int
 
 const (
-	oldWork cutRank = iota // what the agent said and was answered
+	oldWork cutRank = iota // what the agent said, and the results of its tools
 	newWork                // its newest round of tools
 	users                  // what the user said
 )
@@ -75,14 +76,14 @@ func (x *item) size() int {
 	return x.whole
 }
 
-// fit leaves out of the drafts what is too much for Rules.Room, some of which
-// is taken up by others: first the middle of what alone takes a quarter of it,
-// then the oldest results, then the middle of all that is large, of the newest
-// round and of what the user said last.
+// fit removes from the drafts what exceeds Rules.Room, of which others bytes
+// are used otherwise: first the middle of items that take more than a quarter
+// of it alone, then the oldest results, then the middle of all large items,
+// those of the newest round and of the user last.
 //
-// How many results go is worked out as if the messages came one by one, and
-// half of the room is made free at once, so that a conversation that goes on
-// has the same beginning for a while: providers cache it.
+// The number of results to remove is computed as if the messages came one by
+// one, and half of the room is freed at once, so that a conversation keeps the
+// same beginning for a while as it continues: providers cache it.
 func (b *builder) fit(others int) {
 	items := b.items()
 	shrink(items, b.rules.Room/4, func(*item) bool { return true })
@@ -102,7 +103,7 @@ func (b *builder) fit(others int) {
 	}
 }
 
-// shrink lets those items that are so take at most most bytes.
+// shrink limits the items for which so is true to most bytes.
 func shrink(items []item, most int, so func(*item) bool) {
 	for i := range items {
 		if x := &items[i]; x.most != 0 && so(x) {
@@ -118,9 +119,9 @@ func sumOf(items []item) (n int) {
 	return n
 }
 
-// items returns all items, in order. Those that must stay whole have no most:
-// what stands before all else, what the user said last, and reasoning after
-// that, which the answer under way needs.
+// items returns all items, in order. Those that must stay whole have most 0:
+// system messages, what the user said last, and reasoning after that, which the
+// current answer needs.
 func (b *builder) items() (items []item) {
 	last := b.lastTyped()
 	var round *draft
@@ -155,7 +156,8 @@ func (b *builder) items() (items []item) {
 }
 
 // lastTyped returns the index of the last draft that a person typed, else of
-// the last that is the user's, else -1; of all, where Rules.Aside is.
+// the last with the user role, else -1; with Rules.Aside, that of the last
+// draft.
 func (b *builder) lastTyped() int {
 	if b.rules.Aside {
 		return len(b.drafts) - 1
@@ -172,9 +174,9 @@ func (b *builder) lastTyped() int {
 	return last
 }
 
-// forget leaves out the oldest results, those of the newest round excepted.
+// forget removes the oldest results, except those of the newest round.
 func (b *builder) forget(items []item, others int) {
-	total, next := others, 0 // next is the item that may go
+	total, next := others, 0 // next is the next item to remove
 	for i := range items {
 		total += items[i].size()
 		if i+1 < len(items) && items[i+1].draft == items[i].draft || total <= b.rules.Room {
@@ -189,7 +191,7 @@ func (b *builder) forget(items []item, others int) {
 	}
 }
 
-// cut makes x as small as it is to be.
+// cut shortens x to x.most.
 func (b *builder) cut(x *item) {
 	seq := x.draft.seq
 	if x.round != nil {
@@ -203,13 +205,13 @@ func (b *builder) cut(x *item) {
 		*p = skein.Part{Kind: skein.PartText, Text: skein.Text(describe(p.File)), Synthetic: true}
 	case skein.PartCall:
 		p.Call.Input = shortInput(p.Call.Input, x.most, seq)
-	case skein.PartReasoning: // a signed one is whole, or not there
+	case skein.PartReasoning: // signed reasoning is either whole or left out
 		p.Text, p.Raw = "", nil
 	}
 	b.repair(seq, RepairRoom, string(x.part.Kind))
 }
 
-// shorten leaves out of res, the result of r, what r.most says.
+// shorten shortens res, the result of r, to r.most.
 func (b *builder) shorten(r *round, res *skein.Result) {
 	files := min(len(res.Files), r.most/fileSize)
 	if most := r.most - files*fileSize; most <= markSize {
@@ -224,13 +226,13 @@ func (b *builder) shorten(r *round, res *skein.Result) {
 	b.repair(r.draft.seq, RepairRoom, "result "+r.id)
 }
 
-// readAll says how a model reads all of what was left out of a message.
+// readAll tells a model how to read all of a shortened message.
 func readAll(seq skein.Seq) string {
 	return fmt.Sprintf(`session_read with {"message": %d} reads all of it.`, seq)
 }
 
-// middleOut returns the beginning and the end of text, together at most about
-// most bytes, and between them that, and where, the rest is.
+// middleOut returns the beginning and the end of text, together about most
+// bytes, and between them a mark that says where to read the rest.
 func middleOut(text string, most int, seq skein.Seq) string {
 	if len(text) <= most {
 		return text
@@ -246,7 +248,7 @@ func middleOut(text string, most int, seq skein.Seq) string {
 	return fmt.Sprintf("%s\n[… %d of %d bytes are left out here. %s …]\n%s", text[:head], tail-head, len(text), readAll(seq), text[tail:])
 }
 
-// shortInput returns a call's input, an object, with the middle out of its long
+// shortInput returns a call's input, an object, without the middle of its long
 // strings; if that is not enough, an object that says only how long it was.
 func shortInput(input json.RawMessage, most int, seq skein.Seq) json.RawMessage {
 	var fields map[string]json.RawMessage

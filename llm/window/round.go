@@ -11,18 +11,18 @@ import (
 	"github.com/skein-dev/skein"
 )
 
-// A builder gathers the messages of a context.
+// A builder collects the messages of a context.
 type builder struct {
 	rules    Rules
 	drafts   []*draft
 	states   map[string][]callState // by call ID, in order
-	open     map[string][]*round    // by call ID: the calls of the newest message with it that have no result yet
+	open     map[string][]*round    // by call ID: calls of the newest message with that ID that have no result yet
 	answered map[string]bool        // call IDs that had a result
-	talked   bool                   // a draft is no system message
+	talked   bool                   // some draft is not a system message
 	repairs  []Repair
 }
 
-// A draft is a message on its way into the context, and the calls in it.
+// A draft is a message being prepared for the context, and the calls in it.
 type draft struct {
 	seq    skein.Seq
 	typed  bool // by a person
@@ -30,7 +30,7 @@ type draft struct {
 	rounds []*round
 }
 
-// A callState is how far a call had come at a place.
+// A callState is the state of a call as of some event.
 type callState struct {
 	seq   skein.Seq
 	state skein.CallState
@@ -39,19 +39,18 @@ type callState struct {
 // A round is a call and its result.
 type round struct {
 	draft  *draft
-	call   *skein.Call // the copy that is in the draft
+	call   *skein.Call // the copy in the draft
 	id     string
-	result *skein.Result // nil until it comes
-	at     skein.Seq     // of the message with it
-	most   int           // bytes of the result that are shown; 0 for all
+	result *skein.Result // nil until the result is found
+	at     skein.Seq     // seq of the message with the result
+	most   int           // maximum bytes of the result that are shown; 0 for all
 }
 
 func (b *builder) repair(seq skein.Seq, k RepairKind, detail string) {
 	b.repairs = append(b.repairs, Repair{seq, k, detail})
 }
 
-// take adds the message e to the drafts, and the results in it to the calls
-// that they answer.
+// take adds the message e to the drafts, and the results in it to their calls.
 func (b *builder) take(e *skein.Entry) {
 	m := &e.Message
 	d := &draft{seq: e.Seq, typed: m.Typed(), m: skein.Message{ID: m.ID, Role: m.Role, Provider: m.Provider, Model: m.Model, Synthetic: m.Synthetic}}
@@ -74,7 +73,7 @@ func (b *builder) take(e *skein.Entry) {
 	b.talked = b.talked || d.m.Role != skein.RoleSystem
 }
 
-// role gives d a role that a request can have.
+// role gives d a role that is allowed in a request.
 func (b *builder) role(d *draft) {
 	was := d.m.Role
 	switch was {
@@ -84,7 +83,7 @@ func (b *builder) role(d *draft) {
 		if !b.rules.SystemFirst || !b.talked {
 			return
 		}
-	case skein.RoleTool, skein.RoleSteer: // what is no result is the user's
+	case skein.RoleTool, skein.RoleSteer: // what is not a result is the user's
 		d.m.Role = skein.RoleUser
 		d.m.Synthetic = d.m.Synthetic || was == skein.RoleTool
 		return
@@ -93,7 +92,7 @@ func (b *builder) role(d *draft) {
 	b.repair(d.seq, RepairRole, string(was))
 }
 
-// mark says, before the first call, that d broke off.
+// mark marks d as interrupted, before its first call.
 func (d *draft) mark() {
 	i := slices.IndexFunc(d.m.Parts, func(p skein.Part) bool { return p.Kind == skein.PartCall })
 	if i < 0 {
@@ -125,7 +124,8 @@ func (b *builder) call(d *draft, c *skein.Call) {
 	d.m.Parts = append(d.m.Parts, skein.Part{Kind: skein.PartCall, Call: &copied})
 }
 
-// result gives res to the oldest call of the newest message that waits for it.
+// result adds res to the oldest call of the newest message that has no result
+// yet.
 func (b *builder) result(seq skein.Seq, res *skein.Result) {
 	open := b.open[res.CallID]
 	switch {
@@ -140,8 +140,8 @@ func (b *builder) result(seq skein.Seq, res *skein.Result) {
 	}
 }
 
-// settle gives every call a name and ID that the provider takes, an input that
-// is an object, and a result.
+// settle gives every call a name and ID that the provider accepts, an input
+// that is an object, and a result.
 func (b *builder) settle() {
 	used := map[string]int{}
 	for _, d := range b.drafts {
@@ -172,8 +172,8 @@ func (b *builder) name(r *round, used map[string]int) {
 	c.Name = name
 }
 
-// asObject returns input as a JSON object, and whether it was one; an empty
-// one, which stands for none, is fine.
+// asObject returns input as a JSON object, and whether it was one; empty input
+// counts as an empty object.
 func asObject(input json.RawMessage) (json.RawMessage, bool) {
 	input = bytes.TrimSpace(input)
 	switch {
@@ -190,7 +190,7 @@ func asObject(input json.RawMessage) (json.RawMessage, bool) {
 	return slices.Concat(json.RawMessage(`{"input":`), input, json.RawMessage("}")), false
 }
 
-// answer returns the part that answers r.
+// answer returns the part with the result of r.
 func (b *builder) answer(r *round) skein.Part {
 	res := skein.Result{CallID: r.call.ID, Name: r.call.Name}
 	if r.result == nil {
@@ -231,7 +231,7 @@ func (b *builder) state(r *round) skein.CallState {
 	return ""
 }
 
-// unanswered says what is known of a call without a result.
+// unanswered describes the outcome of a call without a result.
 func unanswered(s skein.CallState) skein.Text {
 	switch s {
 	case skein.Pending:

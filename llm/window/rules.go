@@ -8,40 +8,40 @@ import (
 	"github.com/skein-dev/skein"
 )
 
-// Rules say what a provider takes as the messages of a request. [Context]
-// makes messages that keep them, [Rules.Check] tells whether some do.
+// Rules say which messages a provider accepts in a request. [Context] makes
+// messages that keep them, [Rules.Check] reports whether messages do.
 //
-// Some hold for every provider: a message has parts; only the assistant calls
-// tools; each call has an ID of its own, and the next message begins with the
-// results of all its calls, one each; results stand nowhere else; texts are
-// UTF-8 and not blank; inputs of calls are JSON objects.
+// Some rules hold for every provider: a message has parts; only the assistant
+// calls tools; each call has a unique ID, and the next message begins with the
+// results of all its calls, one each; results occur nowhere else; texts are
+// valid UTF-8 and not blank; inputs of calls are JSON objects.
 //
 // The zero value is [GenericRules].
 type Rules struct {
-	Provider    string     // whose reasoning and opaque items may go back; "" for none
-	Model       string     // whose reasoning may go back; "" for every one of the provider's
-	Reasoning   bool       // the provider wants its signed reasoning back; it must not end an answer
-	Opaque      bool       // the provider takes an opaque item in place of a summary
-	ResultsAs   skein.Role // role of the message with a round's results: RoleUser, or RoleTool, which "" means
-	SystemFirst bool       // system messages stand before all others
+	Provider    string     // provider whose reasoning and opaque items may be sent back; "" for none
+	Model       string     // model whose reasoning may be sent back; "" for every model of the provider
+	Reasoning   bool       // the provider requires its signed reasoning back; an answer must not end with it
+	Opaque      bool       // the provider accepts an opaque item in place of a summary
+	ResultsAs   skein.Role // role of the message with a round's results: RoleUser or RoleTool; "" means RoleTool
+	SystemFirst bool       // system messages precede all others
 	UserFirst   bool       // after those comes a user message
-	Alternate   bool       // no two messages in a row have one role
-	TrimLast    bool       // an answer at the end does not end with a space
-	Media       []string   // types of files in user messages, or beginnings of types: image/
-	ResultMedia []string   // the same in results
-	MaxName     int        // bytes of a tool's name, which has only letters, digits, _ and -; 0 for no rule
-	MaxCall     int        // bytes of a call's ID, likewise
-	Newest      int        // at most about this many of the newest messages, cut where a round of tools begins; 0 for all
-	Room        int        // bytes that the messages may take: what is too much is left out, the oldest results first, and marked; the newest message of the user's never is; 0 for no bound
-	Aside       bool       // the last message is a program's, about those before: that is what Room leaves whole
+	Alternate   bool       // consecutive messages have different roles
+	TrimLast    bool       // a final answer does not end with a space
+	Media       []string   // media types of files in user messages, or prefixes of types: image/
+	ResultMedia []string   // the same for results
+	MaxName     int        // maximum bytes of a tool's name, which has only letters, digits, _ and -; 0 for no rule
+	MaxCall     int        // maximum bytes of a call's ID, which has the same characters; 0 for no rule
+	Newest      int        // show at most about this many of the newest messages, cut where a round of tools begins; 0 for all
+	Room        int        // maximum bytes of the messages: what exceeds it is left out and marked, the oldest results first, but never the user's newest message; 0 for no bound
+	Aside       bool       // the last message is a program's, about the earlier ones: Room leaves that one whole
 }
 
-// GenericRules are the ones that hold everywhere: what a template for a local
-// model takes. No file and no reasoning goes through.
+// GenericRules returns rules that every provider accepts, such as the template
+// of a local model. They allow no files and no reasoning.
 func GenericRules() Rules { return Rules{} }
 
-// AnthropicRules are those of Anthropic's Messages API, for a request to model
-// (checked 2026-11 against its documentation and error texts).
+// AnthropicRules returns the rules of Anthropic's Messages API for a request to
+// model (checked 2026-11 against its documentation and error texts).
 func AnthropicRules(model string) Rules {
 	return Rules{
 		Provider: "anthropic", Model: model, Reasoning: true, ResultsAs: skein.RoleUser,
@@ -52,8 +52,8 @@ func AnthropicRules(model string) Rules {
 	}
 }
 
-// OpenAIChatRules are those of OpenAI's Chat Completions API and of the many
-// servers that speak it.
+// OpenAIChatRules returns the rules of OpenAI's Chat Completions API and of
+// compatible servers.
 func OpenAIChatRules(model string) Rules {
 	return Rules{
 		Provider: "openai", Model: model,
@@ -62,7 +62,7 @@ func OpenAIChatRules(model string) Rules {
 	}
 }
 
-// OpenAIResponsesRules are those of OpenAI's Responses API.
+// OpenAIResponsesRules returns the rules of OpenAI's Responses API.
 func OpenAIResponsesRules(model string) Rules {
 	return Rules{
 		Provider: "openai", Model: model, Reasoning: true, Opaque: true,
@@ -72,7 +72,7 @@ func OpenAIResponsesRules(model string) Rules {
 	}
 }
 
-// GoogleRules are those of Google's Gemini API.
+// GoogleRules returns the rules of Google's Gemini API.
 func GoogleRules(model string) Rules {
 	return Rules{
 		Provider: "google", Model: model, Reasoning: true, ResultsAs: skein.RoleUser,
@@ -82,9 +82,9 @@ func GoogleRules(model string) Rules {
 	}
 }
 
-// RulesFor returns the rules for a request to model, by the provider's name as
-// sessions have it: anthropic, openai, google; those of Chat Completions for
-// every other one, with the files that they have in common.
+// RulesFor returns the rules for a request to model, by the provider's name in
+// sessions: anthropic, openai, google; for others, those of Chat Completions,
+// with the files that they have in common.
 func RulesFor(provider, model string) Rules {
 	switch provider {
 	case "":
@@ -101,7 +101,7 @@ func RulesFor(provider, model string) Rules {
 	return r
 }
 
-// resultsAs is the role of messages with results.
+// resultsAs returns the role of messages with results.
 func (r *Rules) resultsAs() skein.Role {
 	if r.ResultsAs == "" {
 		return skein.RoleTool
@@ -109,23 +109,23 @@ func (r *Rules) resultsAs() skein.Role {
 	return r.ResultsAs
 }
 
-// takes reports whether a file can stand among those of the given types: its
-// bytes are in a blob or at a URL, and its type is one of them.
+// takes reports whether a file is allowed among the given types: its bytes are
+// in a blob or at a URL, and its type is one of them.
 func takes(types []string, f *skein.File) bool {
 	return (f.Blob != "" || f.URL != "") && slices.ContainsFunc(types, func(t string) bool {
 		return f.Media == t || strings.HasSuffix(t, "/") && strings.HasPrefix(f.Media, t)
 	})
 }
 
-// takesBack reports whether the reasoning p of the message m may be sent: it
-// has the provider's own signature, and the same provider and model made it.
+// takesBack reports whether the reasoning p of the message m may be sent back:
+// it is signed, and the same provider and model made it.
 func (r *Rules) takesBack(m *skein.Message, p *skein.Part) bool {
 	return r.Reasoning && len(p.Raw) > 0 && r.Provider != "" && m.Provider == r.Provider && (r.Model == "" || m.Model == r.Model)
 }
 
-// plainName returns name with _ for every character that is no letter, digit,
-// _ or -, at most limit bytes of it; if limit is 0, name as it is. An empty
-// one becomes what is given for it.
+// plainName returns name with _ for every character that is not a letter,
+// digit, _ or -, cut to limit bytes; if limit is 0, name unchanged. If name is
+// empty, it returns empty.
 func plainName(name string, limit int, empty string) string {
 	if name == "" {
 		return empty

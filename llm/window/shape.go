@@ -11,7 +11,7 @@ import (
 	"github.com/skein-dev/skein"
 )
 
-// part adds what the provider takes of p, of the message m, to d.
+// part adds to d what the provider accepts of p, a part of the message m.
 func (b *builder) part(d *draft, m *skein.Message, p *skein.Part) {
 	switch {
 	case p.Call != nil && p.Kind == skein.PartCall:
@@ -49,7 +49,7 @@ func (b *builder) text(d *draft, p *skein.Part) {
 	}
 }
 
-// describe says in words what f is.
+// describe returns a text that stands for f.
 func describe(f *skein.File) string {
 	s := "[file " + cmp.Or(f.Name, "without a name")
 	if f.First > 0 {
@@ -64,14 +64,14 @@ func describe(f *skein.File) string {
 	return skein.Text(s + "]").UTF8()
 }
 
-// A shown is a message of the context and the place of its first event.
+// A shown is a message of the context and the seq of its first event.
 type shown struct {
 	seq skein.Seq
 	m   skein.Message
 }
 
-// shape makes of the drafts the messages that keep the rules, with summary
-// before those after the place covered.
+// shape turns the drafts into messages that keep the rules, with summary before
+// those after the seq covered.
 func (b *builder) shape(covered skein.Seq, summary string) (messages []skein.Message, seqs []skein.Seq) {
 	head := b.first(func(d *draft) bool { return d.m.Role != skein.RoleSystem })
 	tail := max(head, b.first(func(d *draft) bool { return d.seq > covered }))
@@ -93,7 +93,8 @@ func (b *builder) shape(covered skein.Seq, summary string) (messages []skein.Mes
 	return messages, seqs
 }
 
-// first returns the index of the first draft that is so, or how many there are.
+// first returns the index of the first draft for which so is true, or their
+// number.
 func (b *builder) first(so func(*draft) bool) int {
 	if i := slices.IndexFunc(b.drafts, so); i >= 0 {
 		return i
@@ -101,15 +102,15 @@ func (b *builder) first(so func(*draft) bool) int {
 	return len(b.drafts)
 }
 
-// begins reports whether the first of drafts has the summary in it already.
+// begins reports whether the first of drafts has the summary already.
 func begins(drafts []*draft, summary string) bool {
 	return len(drafts) > 0 && drafts[0].m.Role == skein.RoleUser &&
 		slices.ContainsFunc(drafts[0].m.Parts, func(p skein.Part) bool { return string(p.Text) == summary })
 }
 
-// window returns the newest of drafts: from the first one on, among those that
-// Rules.Newest lets in, where the user speaks; else from the first answer
-// there; else from the last answer on, with what was said since.
+// window returns the newest drafts that fit in Rules.Newest, starting at the
+// first user message among them; without one, at the first answer that fits, or
+// at the last answer if none does.
 func (b *builder) window(drafts []*draft) []*draft {
 	n, from := 0, len(drafts) // messages, first draft that fits
 	for from > 0 && n < b.rules.Newest {
@@ -131,7 +132,7 @@ func (b *builder) window(drafts []*draft) []*draft {
 	return drafts[from:]
 }
 
-// whole returns the drafts as messages, each with its results after it.
+// whole returns the drafts as messages, each followed by its results.
 func (b *builder) whole(drafts []*draft) (all []shown) {
 	for _, d := range drafts {
 		all = append(all, shown{d.seq, d.m})
@@ -147,8 +148,8 @@ func (b *builder) whole(drafts []*draft) (all []shown) {
 	return all
 }
 
-// endReasoning leaves out reasoning that ends an answer, and messages of which
-// nothing else is left.
+// endReasoning leaves out reasoning at the end of an answer, and messages that
+// have nothing else.
 func (b *builder) endReasoning(all []shown) []shown {
 	goesOn := false
 	for i := len(all) - 1; i >= 0; i-- {
@@ -168,7 +169,7 @@ func (b *builder) endReasoning(all []shown) []shown {
 	return slices.DeleteFunc(all, func(s shown) bool { return len(s.m.Parts) == 0 })
 }
 
-// userFirst puts a user message before an answer that would come first.
+// userFirst adds a user message before an answer that would come first.
 func (b *builder) userFirst(all []shown) []shown {
 	i := slices.IndexFunc(all, func(s shown) bool { return s.m.Role != skein.RoleSystem })
 	if !b.rules.UserFirst || i < 0 || all[i].m.Role == skein.RoleUser {
@@ -180,7 +181,7 @@ func (b *builder) userFirst(all []shown) []shown {
 	}}})
 }
 
-// joined makes one message of those in a row that have the same role.
+// joined merges consecutive messages of the same role.
 func (b *builder) joined(all []shown) (out []shown) {
 	if !b.rules.Alternate {
 		return all
@@ -191,7 +192,7 @@ func (b *builder) joined(all []shown) (out []shown) {
 			to.Parts = append(to.Parts, s.m.Parts...)
 			to.Synthetic = to.Synthetic && s.m.Synthetic
 			if slices.ContainsFunc(s.m.Parts, func(p skein.Part) bool { return p.Kind == skein.PartReasoning }) {
-				to.Provider, to.Model = s.m.Provider, s.m.Model // whose signature it is
+				to.Provider, to.Model = s.m.Provider, s.m.Model // the provider and model of the signature
 			}
 			continue
 		}
@@ -200,7 +201,7 @@ func (b *builder) joined(all []shown) (out []shown) {
 	return out
 }
 
-// trimLast leaves out the spaces at the end of an answer that comes last.
+// trimLast removes the spaces at the end of a final answer.
 func (b *builder) trimLast(all []shown) {
 	if !b.rules.TrimLast || len(all) == 0 || all[len(all)-1].m.Role != skein.RoleAssistant {
 		return

@@ -22,12 +22,12 @@ func main() {
 	}
 }
 
-// A pkg is what was counted in one folder.
+// A pkg is the counts of one folder.
 type pkg struct {
 	name         string
 	files, lines int               // without tests
 	tests        int               // lines
-	decls        map[string]string // what is declared outside of functions → the file
+	decls        map[string]string // names declared outside functions → file
 	uses         map[string]map[string]bool
 	methods      map[string]int
 	fields       map[string]int
@@ -70,7 +70,7 @@ func run() error {
 
 func row(what string, n int) { _, _ = fmt.Fprintf(os.Stdout, "%-60s %7d\n", what, n) }
 
-// most prints the five largest.
+// most prints the five largest values.
 func most(what string, packages map[string]*pkg, of func(*pkg) map[string]int) {
 	type entry struct {
 		name string
@@ -210,8 +210,8 @@ func (p *pkg) spec(file string, s ast.Spec) {
 	}
 }
 
-// backward returns how many references between two files go the other way than
-// most between those two.
+// backward returns the number of references between two files that go in the
+// less common direction of the pair.
 func (p *pkg) backward() (n int) {
 	between := map[[2]string]int{}
 	for file, uses := range p.uses {

@@ -1,7 +1,6 @@
-// Testlog reads what go test -json prints and tells what matters of it: go
-// test's own line for each package, all that a failing test said, and each
-// test that was skipped, with its reason. With -noskip a skipped test is a
-// failure.
+// Testlog reads the output of go test -json and prints what matters: go test's
+// own line for each package, all output of a failing test, and each skipped
+// test, with its reason. With -noskip a skipped test is a failure.
 //
 //	go test -json ./... | go run ./scripts/testlog -noskip
 package main

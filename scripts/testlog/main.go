@@ -32,7 +32,7 @@ type event struct {
 	Output  string
 }
 
-// A log keeps what each test said until it is known how that ended.
+// A log keeps each test's output until the test's result is known.
 type log struct {
 	out     io.Writer
 	said    map[string]*strings.Builder // by package and test
@@ -92,7 +92,7 @@ func (l *log) output(name string, e event) {
 	b.WriteString(e.Output)
 }
 
-// told returns what a test said and forgets it.
+// told returns the output of a test and drops it.
 func (l *log) told(name string) string {
 	defer l.forget(name)
 	if b := l.said[name]; b != nil {
@@ -103,7 +103,7 @@ func (l *log) told(name string) string {
 
 func (l *log) forget(name string) { delete(l.said, name) }
 
-// reason returns what a skipped test said, on one line.
+// reason returns the output of a skipped test, on one line.
 func reason(said string) string {
 	var words []string
 	for line := range strings.Lines(said) {

@@ -9,7 +9,7 @@ import (
 // A Batch is a [skein.Batch] as JSON.
 type Batch struct {
 	Session skein.SessionID `json:"session,omitempty"`
-	After   skein.Seq       `json:"after,omitempty"` // 0: wherever the session ends; -1: it must not have begun
+	After   skein.Seq       `json:"after,omitempty"` // 0: wherever the session ends; -1: the session must not exist yet
 	Fence   skein.Fence     `json:"fence,omitempty"`
 	Events  []Event         `json:"events,omitempty"`
 	Blobs   []Blob          `json:"blobs,omitempty"`
@@ -68,7 +68,7 @@ type Receipt struct {
 	Messages int `json:"messages,omitempty"` // that the new events begin
 }
 
-// Batch returns b as a store takes it.
+// Batch returns b as the type that a store takes.
 func (b Batch) Batch() skein.Batch {
 	out := skein.Batch{Session: b.Session, After: b.After, Fence: b.Fence, Again: b.Again}
 	for _, e := range b.Events {
@@ -86,8 +86,8 @@ func (b Batch) Batch() skein.Batch {
 	return out
 }
 
-// AppendBatch appends b as the JSON of a [Batch] to out, the payloads' bytes as
-// they are.
+// AppendBatch appends b as the JSON of a [Batch] to out, with the payloads byte
+// for byte.
 func AppendBatch(out []byte, b skein.Batch) []byte {
 	rest := Batch{Session: b.Session, After: b.After, Fence: b.Fence, Again: b.Again}
 	for _, blob := range b.Blobs {
@@ -107,23 +107,24 @@ func AppendBatch(out []byte, b skein.Batch) []byte {
 	return append(AppendEvents(append(out, `"events":`...), b.Events), '}')
 }
 
-// Appended is the body of POST /v1/append: batches that are stored all or none.
+// Appended is the body of POST /v1/append: batches that are stored all together
+// or not at all.
 type Appended struct {
 	Batches []Batch `json:"batches"`
 }
 
-// Receipts is the answer.
+// Receipts is the answer to an [Appended].
 type Receipts struct {
 	Receipts []Receipt `json:"receipts"`
 }
 
-// Page is a list in pieces: Next goes into ?cursor=, "" at the end.
+// Page is one page of a list: Next goes into ?cursor=, and is "" at the end.
 type Page[T any] struct {
 	Items []T    `json:"items"`
 	Next  string `json:"next_cursor,omitempty"`
 }
 
-// RawPage is a [Page] whose items are read later, or written beforehand.
+// RawPage is a [Page] whose items are decoded later, or were encoded before.
 type RawPage struct {
 	Items []json.RawMessage `json:"items"`
 	Next  string            `json:"next_cursor,omitempty"`

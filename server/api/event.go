@@ -11,12 +11,12 @@ import (
 	"github.com/skein-dev/skein"
 )
 
-// maxNest is how deep JSON may be that encoding/json reads.
+// maxNest is how deeply nested JSON may be for encoding/json to read it.
 const maxNest = 9000
 
 // AppendEvent appends e as JSON to b: {"seq","time","kind","client_id",
-// "payload"}, the payload's bytes as they are. A payload that cannot stand in
-// JSON that every program reads is payload64 instead, its bytes in base64.
+// "payload"}, with the payload byte for byte. A payload that not every JSON
+// parser reads is sent as payload64 instead, its bytes in base64.
 func AppendEvent(b []byte, e skein.Event) []byte {
 	b = append(b, `{"seq":`...)
 	b = strconv.AppendInt(b, int64(e.Seq), 10)
@@ -32,14 +32,14 @@ func AppendEvent(b []byte, e skein.Event) []byte {
 	return append(append(append(b, `,"payload":`...), e.Payload...), '}')
 }
 
-// plain reports whether a payload can stand as it is: an object, on one line
-// as SSE wants it, not too deep.
+// plain reports whether a payload can be sent as it is: an object, on one line
+// as SSE wants it, not nested too deeply.
 func plain(p []byte) bool {
 	if len(p) == 0 || p[0] != '{' || p[len(p)-1] != '}' || !utf8.Valid(p) || bytes.ContainsAny(p, "\r\n") {
 		return false
 	}
 	depth, deepest := 0, 0
-	for _, c := range p { // brackets in strings count too: it may only be too careful
+	for _, c := range p { // brackets in strings count too: that only errs on the safe side
 		switch c {
 		case '{', '[':
 			depth++
@@ -51,7 +51,7 @@ func plain(p []byte) bool {
 	return deepest <= maxNest
 }
 
-// An Event is a [skein.Event] that is read from JSON.
+// An Event is a [skein.Event] decoded from JSON.
 type Event struct{ skein.Event }
 
 type eventJSON struct {
@@ -64,12 +64,12 @@ type eventJSON struct {
 }
 
 // anyTime is a time that is read as it was written: the first moment of year 1
-// stands for itself, and not for a time that is not known.
+// is that moment, and not an unknown time.
 type anyTime skein.Time
 
 const yearOne anyTime = -62135596800000
 
-// UnmarshalText implements [encoding.TextUnmarshaler]; errors as
+// UnmarshalText implements [encoding.TextUnmarshaler]; its errors are those of
 // [skein.ParseTime].
 func (t *anyTime) UnmarshalText(b []byte) error {
 	if string(b) == skein.Time(yearOne).String() {
@@ -95,8 +95,8 @@ func (e *Event) UnmarshalJSON(b []byte) error {
 	return nil
 }
 
-// MarshalJSON is not to be used: encoding/json changes the bytes of what it is
-// given. The error, which there always is, says to use [AppendEvent].
+// MarshalJSON always fails: encoding/json would change the payload's bytes. The
+// error says to use [AppendEvent].
 func (e Event) MarshalJSON() ([]byte, error) {
 	return nil, fmt.Errorf("event %d: it is written with AppendEvent", e.Seq)
 }

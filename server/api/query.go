@@ -24,7 +24,7 @@ type Filter struct {
 	Bin           bool            `json:"bin,omitempty"`
 	Since         skein.Time      `json:"since,omitzero"`
 	Until         skein.Time      `json:"until,omitzero"`
-	Before        *skein.Session  `json:"before,omitempty"` // its ID and updated_at count
+	Before        *skein.Session  `json:"before,omitempty"` // only its ID and updated_at matter
 	IDPrefix      string          `json:"id_prefix,omitempty"`
 	IDSuffix      string          `json:"id_suffix,omitempty"`
 	Title         string          `json:"title,omitempty"`
@@ -52,7 +52,7 @@ type Query struct {
 	Until     skein.Time      `json:"until,omitzero"`
 	Rewound   bool            `json:"rewound,omitempty"`
 	Each      bool            `json:"each,omitempty"`
-	Whole     bool            `json:"whole,omitempty"` // kind and payload64 of each hit, too
+	Whole     bool            `json:"whole,omitempty"` // also send kind and payload64 of each hit
 	Limit     int             `json:"limit,omitempty"`
 	Deadline  time.Duration   `json:"deadline_ns,omitempty"` // nanoseconds
 }
@@ -64,7 +64,7 @@ type Term struct {
 	Not    bool     `json:"not,omitempty"`
 }
 
-// QueryOf returns q as it goes over the wire.
+// QueryOf returns q as it is sent over the wire.
 func QueryOf(q skein.Query) Query {
 	out := Query{
 		Substring: q.Substring, Regex: q.Regex, User: q.User, Session: q.Session, Role: q.Role, Agent: q.Agent, Project: q.Project, Origin: q.Origin,
@@ -76,7 +76,7 @@ func QueryOf(q skein.Query) Query {
 	return out
 }
 
-// Query returns q as a store takes it.
+// Query returns q as the type that a store takes.
 func (q Query) Query() skein.Query {
 	out := skein.Query{
 		Substring: q.Substring, Regex: q.Regex, User: q.User, Session: q.Session, Role: q.Role, Agent: q.Agent, Project: q.Project, Origin: q.Origin,
@@ -102,14 +102,14 @@ type Hit struct {
 	Role    skein.Role      `json:"role,omitempty"`
 	Time    skein.Time      `json:"time"`
 	Score   float64         `json:"score"`
-	Snippet string          `json:"snippet"` // what matches stands between U+0002 and U+0003
+	Snippet string          `json:"snippet"` // matches are between U+0002 and U+0003
 	Count   int             `json:"count"`
 	Rewound bool            `json:"rewound,omitempty"`
-	Kind    skein.Kind      `json:"kind,omitempty"`      // of what stands there; only if it was asked for
-	Payload []byte          `json:"payload64,omitempty"` // and its payload, in base64
+	Kind    skein.Kind      `json:"kind,omitempty"`      // of the event; only if Whole was set
+	Payload []byte          `json:"payload64,omitempty"` // of the event, in base64; only if Whole was set
 }
 
-// ResultsOf returns r as it goes over the wire.
+// ResultsOf returns r as it is sent over the wire.
 func ResultsOf(r skein.Results) Results {
 	out := Results{Hits: make([]Hit, len(r.Hits)), CutOff: r.CutOff}
 	for i, h := range r.Hits {
@@ -121,7 +121,7 @@ func ResultsOf(r skein.Results) Results {
 	return out
 }
 
-// Results returns r as a store gives it.
+// Results returns r as the type that a store returns.
 func (r Results) Results() skein.Results {
 	out := skein.Results{CutOff: r.CutOff}
 	for _, h := range r.Hits {

@@ -7,12 +7,12 @@ import (
 	"github.com/skein-dev/skein"
 )
 
-// Protocol is the version of what a server's routes under /v1/store mean. One
-// that means something else has a greater number, and so has one that can be asked
-// for more: a server refuses what it does not know.
+// Protocol is the version of the routes under /v1/store. It is raised when the
+// meaning of a route changes, and also when more can be asked for: a server
+// refuses what it does not know.
 const Protocol = 2
 
-// About is what a server says of itself to a client that wants a store.
+// About is what a server says about itself to a client that opens a store.
 type About struct {
 	Protocol int        `json:"protocol"`
 	Version  string     `json:"version"` // of the program
@@ -41,7 +41,7 @@ type Acquire struct {
 	Host     string          `json:"host,omitempty"`
 }
 
-// A Renew asks to move a lease's end.
+// A Renew asks to extend a lease.
 type Renew struct {
 	Session skein.SessionID `json:"session"`
 	Fence   skein.Fence     `json:"fence"`
@@ -70,8 +70,8 @@ type Lag struct {
 	Since  skein.Time `json:"since,omitzero"`
 }
 
-// A Scrub asks to take secrets out of a session; in base64, for they may be any
-// bytes.
+// A Scrub asks to remove secrets from a session; they are in base64, because
+// they may be any bytes.
 type Scrub struct {
 	Session skein.SessionID `json:"session"`
 	Secrets [][]byte        `json:"secrets64"`
@@ -92,21 +92,21 @@ type Scrubbed struct {
 	UnreadBlobs   []skein.Hash `json:"unread_blobs,omitempty"`
 }
 
-// A Place is where the event of a client ID stands.
+// A Place is the session and seq of the event with a client ID.
 type Place struct {
 	ClientID skein.ClientID  `json:"client_id"`
 	Session  skein.SessionID `json:"session"`
 	Seq      skein.Seq       `json:"seq"`
 }
 
-// An Entry is a [skein.Entry] as JSON that is exact: Raws has the bytes of what
-// other programs wrote, where JSON does not keep them as they were.
+// An Entry is a [skein.Entry] as exact JSON: Raws has the bytes of other
+// programs' JSON wherever encoding/json would change them.
 type Entry struct {
 	skein.Entry
 	Raws [][]byte `json:"raws64,omitempty"`
 }
 
-// EntryOf returns e as it goes over the wire.
+// EntryOf returns e as it is sent over the wire.
 func EntryOf(e skein.Entry) Entry {
 	out := Entry{Entry: e}
 	raws := rawsOf(&e.Message)
@@ -122,7 +122,7 @@ func EntryOf(e skein.Entry) Entry {
 	return out
 }
 
-// Exact returns e with the bytes as they were.
+// Exact returns e with the original bytes.
 func (e Entry) Exact() skein.Entry {
 	raws := rawsOf(&e.Message)
 	for i := range min(len(raws), len(e.Raws)) {
@@ -131,7 +131,8 @@ func (e Entry) Exact() skein.Entry {
 	return e.Entry
 }
 
-// rawsOf returns where a message has bytes of other programs.
+// rawsOf returns pointers to the fields of a message that hold bytes of other
+// programs.
 func rawsOf(m *skein.Message) []*json.RawMessage {
 	out := []*json.RawMessage{&m.Meta}
 	for i := range m.Parts {
@@ -147,7 +148,8 @@ func rawsOf(m *skein.Message) []*json.RawMessage {
 	return out
 }
 
-// A Fed is the data of an event of GET /v1/stream; its cursor is the event's id.
+// A Fed is the data of an event of GET /v1/stream; its cursor is the SSE
+// event's ID.
 type Fed struct {
 	Session skein.SessionID `json:"session"`
 	User    skein.User      `json:"user"`

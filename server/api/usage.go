@@ -18,21 +18,21 @@ type UsageQuery struct {
 	Agent   string          `json:"agent,omitempty"`
 	Since   skein.Time      `json:"since,omitzero"`
 	Until   skein.Time      `json:"until,omitzero"`
-	Zone    []Offset        `json:"zone,omitempty"` // whose days; none is UTC
+	Zone    []Offset        `json:"zone,omitempty"` // that days are counted in; empty for UTC
 }
 
 // An Offset is how far a zone's clocks are east of UTC from a moment on. The
-// first one of a zone holds before, too.
+// first offset of a zone also applies before that moment.
 type Offset struct {
 	From    skein.Time `json:"from"`
 	Seconds int        `json:"seconds"`
 }
 
-// The years whose changes of the clocks go over the wire: sessions of AI
-// agents are from these.
+// The years whose clock changes are sent: sessions of AI agents fall into
+// these.
 const (
 	firstYear = 2000
-	lastYear  = 2037 // the end of 32 bits of seconds
+	lastYear  = 2037 // the last full year of 32-bit seconds
 )
 
 // ZoneOf returns the offsets of a zone in the years 2000 to 2037; nil for UTC.
@@ -67,9 +67,10 @@ func Location(zone []Offset) (*time.Location, error) {
 	return l, nil
 }
 
-// tzif returns a zone in the format of RFC 8536, version 1: a header, when the
-// offsets change (4 bytes each), to which type (1 byte each), the types (offset
-// in 4 bytes, summer time in one, index of the name in one), and one name.
+// tzif returns a zone in the format of RFC 8536, version 1: a header, the
+// transition times (4 bytes each), the type of each transition (1 byte each),
+// the types (4 bytes of offset, 1 of summer time, 1 of index of the name), and
+// one name.
 func tzif(zone []Offset) []byte {
 	var b bytes.Buffer
 	n := len(zone)

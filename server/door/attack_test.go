@@ -198,7 +198,7 @@ func TestAChangeWithALoginSaysWhereItComesFrom(t *testing.T) {
 func TestACodeWorksOnceAndForAWhile(t *testing.T) {
 	h := newHouse(t)
 	code, _ := h.door.Code()
-	for _, look := range []string{"HEAD", "GET", "GET"} { // as programs do that look at links first
+	for _, look := range []string{"HEAD", "GET", "GET"} { // as link previews do
 		if w := h.ask(look+" /login?code="+code, "", "Authorization: "); len(w.Result().Cookies()) > 0 { //nolint:bodyclose // a recorder's
 			t.Errorf("%s of the link sets a cookie", look)
 		}
@@ -253,7 +253,7 @@ func TestGuessesOfCodesAndOfTheFormAreCounted(t *testing.T) {
 		t.Errorf("one guess too many = %d, want 429", w.Code)
 	}
 	h.wants(429, "GET /v1/read", "", "Authorization: Bearer x")
-	h.wants(401, "GET /login", "", "Authorization: ") // the form is no guess
+	h.wants(401, "GET /login", "", "Authorization: ") // the form does not count as a wrong token
 	h.wants(401, "GET /login?code=x", "", "Authorization: ")
 }
 
@@ -267,7 +267,7 @@ func TestAFileOfTokensThatCannotBeReadLetsNobodyIn(t *testing.T) {
 	h.wants(503, "GET /v1/read", "", "Authorization: ", in)
 }
 
-// A secret must not be in a log, an error or an address.
+// A secret must not be in a log, an error or a URL.
 func TestNoSecretIsLogged(t *testing.T) {
 	var log strings.Builder
 	tokens, err := door.OpenTokens(filepath.Join(t.TempDir(), "tokens"), time.Now)
@@ -308,8 +308,8 @@ func TestNoSecretIsLogged(t *testing.T) {
 	}
 }
 
-// raw sends bytes and returns the first line of each answer that comes until the
-// server closes the connection, or stays silent.
+// raw sends bytes and returns the first line of each answer until the server
+// closes the connection, or stays silent.
 func raw(t *testing.T, addr, request string) (lines []string) {
 	t.Helper()
 	c, err := new(net.Dialer).DialContext(t.Context(), "tcp", addr)
@@ -368,7 +368,7 @@ func TestRequestsThatTwoServersWouldReadDifferently(t *testing.T) {
 	}
 }
 
-// What is behind a body with two lengths is no request of its own.
+// What follows a body with two lengths is not a request.
 func TestNoRequestHidesInABody(t *testing.T) {
 	h := newHouse(t)
 	addr, _ := h.serve(nil)

@@ -18,8 +18,8 @@ import (
 	"github.com/skein-dev/skein/store/accounts"
 )
 
-// A logbook keeps logins: a file for those of the tokens in the file, else the
-// registry. Its methods are those of [accounts.Registry].
+// A logbook keeps logins: a file for those of the tokens in the file, the
+// registry for others. Its methods are those of [accounts.Registry].
 type logbook interface {
 	AddLogin(ctx context.Context, l accounts.Login) error
 	Logins(ctx context.Context) ([]accounts.Login, error)
@@ -27,9 +27,9 @@ type logbook interface {
 	RemoveLogins(ctx context.Context, ids []string) (int, error)
 }
 
-// browsers are the logins of the tokens in a file, in a file beside it: a line of
-// JSON each. All processes that have the tokens share it, so that a login that
-// one of them ends is ended, after a restart too.
+// browsers are the logins of the tokens in a file, in a file beside it, one
+// line of JSON each. All processes with the tokens share it, so that a login
+// ended by one of them stays ended, after a restart too.
 type browsers struct {
 	of   *Tokens
 	file private
@@ -39,9 +39,9 @@ type browsers struct {
 // browser is a line of the file.
 type browser struct {
 	ID      string     `json:"id"`
-	Hash    string     `json:"sha256"` // of what the browser shows, in hexadecimal
+	Hash    string     `json:"sha256"` // of the browser's cookie, in hexadecimal
 	Token   string     `json:"token"`
-	Seal    string     `json:"seal"` // of the token and the first one as they were: the login dies with either
+	Seal    string     `json:"seal"` // of the token and the first token: the login ends if either changes
 	Device  string     `json:"device"`
 	Address string     `json:"address"`
 	Created skein.Time `json:"created_at"`
@@ -49,10 +49,11 @@ type browser struct {
 	Expires skein.Time `json:"expires_at"`
 }
 
-// seal returns what binds a login to a token, and to the first one.
+// seal returns what binds a login to its token and to the first token.
 func (b *browsers) seal(m Token) string { return hashOf(b.of.first + " " + m.Hash) }
 
-// read reads the file if it has changed; no file has no logins.
+// read reads the file if it has changed; a file that does not exist has no
+// logins.
 func (b *browsers) read() (err error) {
 	defer skein.Wrapf(&err, "logins %s", b.file.path)
 	data, now, err := b.file.read()
@@ -75,14 +76,14 @@ func (b *browsers) read() (err error) {
 	return nil
 }
 
-// lives reports whether x lets its browser in.
+// lives reports whether x is valid.
 func (b *browsers) lives(x *browser) bool {
 	m, ok := b.of.line(x.Token)
 	return ok && b.of.living(m) && x.Seal == b.seal(m) && x.Expires.Std().After(b.of.now())
 }
 
-// living returns the logins that let in, those used last first. The tokens were
-// read, and are locked.
+// living returns the valid logins, the last used first. The tokens must have
+// been read, and be locked.
 func (b *browsers) living() (all []accounts.Login, err error) {
 	if err := b.read(); err != nil {
 		return nil, err
@@ -104,8 +105,8 @@ func (b *browsers) living() (all []accounts.Login, err error) {
 	return all, nil
 }
 
-// change writes what f makes of the logins that let in; one process at a time.
-// Where f changes nothing, nothing is written.
+// change replaces the valid logins with what f returns; one process at a time.
+// If f changes nothing, nothing is written.
 func (b *browsers) change(f func([]browser) (_ []browser, changed bool, _ error)) (err error) {
 	b.of.mu.Lock()
 	defer b.of.mu.Unlock()

@@ -10,8 +10,8 @@ import (
 	"github.com/skein-dev/skein/server/door"
 )
 
-// What several processes change in the file of tokens at once is all changed:
-// also where one of them makes the first token anew.
+// Changes that several processes make to the file of tokens at once are all
+// kept, even if one of them replaces the first token.
 func TestTokensThatSeveralChangeAreAllThere(t *testing.T) {
 	const each, writers = 10, 4
 	path := filepath.Join(t.TempDir(), "tokens")

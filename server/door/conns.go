@@ -10,20 +10,21 @@ import (
 
 const (
 	maxConns   = 4096 // connections at once
-	turnedAway = 64   // of those beyond, how many are told why at once; the others are only closed
+	turnedAway = 64   // of the refused ones, how many at once are told why; others are only closed
 	turnTime   = time.Second
 )
 
-// limited is a listener whose connections are at most so many at once. Those
-// beyond are told to come back: waiting would look as if the server were dead.
+// limited is a listener that limits how many connections are open at once.
+// Further ones are told to come back: if they waited, the server would seem
+// dead.
 type limited struct {
 	net.Listener
-	open chan struct{} // one for each connection
-	away chan struct{} // one for each that is told why
-	told string        // what they are told; "" for nothing
+	open chan struct{} // one element for each open connection
+	away chan struct{} // one element for each connection that is told why
+	told string        // what refused connections get; "" for nothing
 }
 
-// limit returns l with at most n connections, which speak t if that is not nil.
+// limit returns l with at most n connections, which speak TLS if t is not nil.
 func limit(l net.Listener, n int, t *tls.Config) net.Listener {
 	told := ""
 	if t == nil {
@@ -48,7 +49,7 @@ func (l *limited) Accept() (net.Conn, error) {
 	}
 }
 
-// turn ends a connection that is one too many, without making others wait.
+// turn refuses a connection, without making others wait.
 func (l *limited) turn(c net.Conn) {
 	select {
 	case l.away <- struct{}{}:

@@ -14,7 +14,7 @@ import (
 func TestTooManyConnectionsAreToldToComeBack(t *testing.T) {
 	for _, c := range []struct {
 		tls  *tls.Config
-		want int // status beyond the limit; 0: none
+		want int // status of connections over the limit; 0: no answer
 	}{{nil, http.StatusServiceUnavailable}, {&tls.Config{MinVersion: tls.VersionTLS12}, 0}} {
 		inner, err := net.Listen("tcp", "127.0.0.1:0")
 		if err != nil {

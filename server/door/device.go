@@ -5,11 +5,11 @@ import (
 	"unicode"
 )
 
-// maxDevice is how much is kept of what a program says that it is, in bytes.
+// maxDevice is how much of a program's description of itself is kept, in bytes.
 const maxDevice = 60
 
-// device returns what a person is told of the browser that says this of itself,
-// such as Firefox on Linux.
+// device returns what to call a browser with this User-Agent, such as Firefox
+// on Linux.
 func device(agent string) string {
 	browser := firstOf(agent, "Edg/", "Edge", "OPR/", "Opera", "SamsungBrowser/", "Samsung Internet", "Firefox/", "Firefox", "FxiOS/", "Firefox",
 		"CriOS/", "Chrome", "Chrome/", "Chrome", "Safari/", "Safari")
@@ -33,8 +33,8 @@ func device(agent string) string {
 	return agent
 }
 
-// firstOf returns the name behind the first word that text has; of pairs of word
-// and name.
+// firstOf returns the name after the first word that text contains, of pairs of
+// word and name.
 func firstOf(text string, pairs ...string) string {
 	for i := 0; i+1 < len(pairs); i += 2 {
 		if strings.Contains(text, pairs[i]) {

@@ -19,36 +19,36 @@ import (
 	"github.com/skein-dev/skein/internal/room"
 )
 
-// Options are what a Door is made of.
+// Options are the settings of a Door.
 type Options struct {
 	Store  skein.Store
 	Tokens *Tokens
-	Hosts  []string // names that the server is known by, beside those of loopback; with a port or for any
-	Public *url.URL // scheme and host by which browsers see the server, where another is in front of it; nil: none is
+	Hosts  []string // names of the server, besides loopback; with a port, or for any port
+	Public *url.URL // scheme and host by which browsers reach the server through a proxy; nil: there is no proxy
 	Log    *slog.Logger
 	Now    func() time.Time
-	Form   http.Handler // the page to log in, for people who have not; nil: a problem
+	Form   http.Handler // the login page, for people who are not logged in; nil: they get a problem
 
 	// Page shows a problem to people who asked for a page; nil: they get the
-	// problem as it is.
+	// problem as JSON.
 	Page func(w http.ResponseWriter, r *http.Request, p Problem)
 
-	// Done is called after each request, with the route's pattern, "" if
-	// there was none; nil for nothing.
+	// Done is called after each request, with the route's pattern, "" if there
+	// was none; may be nil.
 	Done func(pattern string, status int, took time.Duration)
 
 	// Trace is called before each request, with the route's pattern and the
-	// request's ID. It returns the context that the request goes on with, and
-	// what is called after it, with its status; nil for nothing.
+	// request's ID. It returns the context for the request, and a function that
+	// is called at its end with its status; may be nil.
 	Trace func(r *http.Request, pattern, id string) (context.Context, func(status int))
 }
 
-// A Door is an [http.Handler] that lets in who may.
+// A Door is an [http.Handler] that lets in only those who may.
 type Door struct {
 	Options
 	tokens  *Tokens
 	hosts   []string
-	at      net.IP // where it listens, if that is one address
+	at      net.IP // where it listens, if that is a single address
 	now     func() time.Time
 	routes  []Route
 	mux     *http.ServeMux
@@ -59,13 +59,13 @@ type Door struct {
 	visits  visits
 	room    *room.Room
 
-	// grace returns a context that ends when what is under way when the server
-	// stops has had its time.
+	// grace returns a context that ends when requests that were still running
+	// at the server's stop have had their time.
 	grace func(context.Context) (context.Context, context.CancelFunc)
 }
 
-// New returns the door to routes. Two with the same pattern are the caller's
-// mistake: it panics, as [http.ServeMux] does.
+// New returns the door to routes. It panics if two have the same pattern, as
+// [http.ServeMux] does: that is the caller's mistake.
 func New(o Options, routes ...Route) *Door {
 	d := &Door{Options: o, tokens: o.Tokens, hosts: o.Hosts, now: o.Now, routes: slices.Concat(routes, nil), mux: http.NewServeMux(), room: room.New(maxHeld), grace: grace}
 	d.routes = append(d.routes, d.own()...)
@@ -95,11 +95,11 @@ func (d *Door) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 		defer func() { end(note.status) }()
 	}
 	defer func() { d.done(r, note, pattern, began, recover()) }()
-	note.lease() // the one of the request before may be over
+	note.lease() // the deadline of the connection's last request may be over
 	hurry(note, r)
 	if r.ProtoMajor == 1 && len(r.TransferEncoding) > 0 {
-		// There may have been a length too, which a server in front believed:
-		// what comes behind the body is then no request of its client's.
+		// There may have been a length too, which a proxy believed: what
+		// follows the body is then not a request of the proxy's client.
 		note.Header().Set("Connection", "close")
 	}
 	switch {
@@ -114,7 +114,7 @@ func (d *Door) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	}
 }
 
-// lost answers a request that no route is for.
+// lost answers a request that matches no route.
 func (d *Door) lost(w http.ResponseWriter, r *http.Request) {
 	var methods []string
 	for _, m := range []string{"GET", "POST", "PUT", "PATCH", "DELETE"} {
@@ -140,7 +140,8 @@ func (d *Door) lost(w http.ResponseWriter, r *http.Request) {
 	Refuse(w, r, http.StatusNotFound, "no_route", "there is nothing at %s", r.URL.Path)
 }
 
-// paged returns r with what shows its problems as pages, if somebody wants that.
+// paged returns r with a context that shows problems as pages, if the client
+// wants pages.
 func (d *Door) paged(r *http.Request) *http.Request {
 	if d.Page == nil || !strings.Contains(r.Header.Get("Accept"), "text/html") {
 		return r
@@ -158,7 +159,7 @@ func asVisitor(r *http.Request, v Visitor) *http.Request {
 func (d *Door) done(r *http.Request, w *noting, pattern string, began time.Time, panicked any) {
 	begun := w.status != 0
 	if !begun && panicked == nil {
-		w.status = http.StatusOK // it has nothing to say
+		w.status = http.StatusOK // an empty answer
 	}
 	w.lease()
 	if panicked != nil && panicked != http.ErrAbortHandler { //nolint:errorlint // it is that value
@@ -176,11 +177,11 @@ func (d *Door) done(r *http.Request, w *noting, pattern string, began time.Time,
 		d.Done(pattern, w.status, took)
 	}
 	if begun && panicked != nil {
-		panic(http.ErrAbortHandler) // what was sent is not whole: the client must see that
+		panic(http.ErrAbortHandler) // what was sent is incomplete: the client must see that
 	}
 }
 
-// guard lets in who may use a route.
+// guard wraps a route in the checks of its visitors.
 func (d *Door) guard(route Route) http.Handler {
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		if route.Page {
@@ -215,7 +216,7 @@ func (d *Door) guard(route Route) http.Handler {
 	})
 }
 
-// who returns who asks, and what it shows of that; false if that one was refused.
+// who returns the visitor and their proof; false if the request was refused.
 func (d *Door) who(w http.ResponseWriter, r *http.Request, route Route) (Visitor, proof, bool) {
 	v := From(r.Context())
 	k, p, err := d.known(r)
@@ -244,8 +245,8 @@ func (d *Door) who(w http.ResponseWriter, r *http.Request, route Route) (Visitor
 	return v, p, true
 }
 
-// known returns what is known of who asks, and by what. Its errors are those of
-// [Tokens.Find].
+// known returns what is known of the visitor, and their proof. The errors are
+// those of [Tokens.Find].
 func (d *Door) known(r *http.Request) (known, proof, error) {
 	p, ok := d.shown(r)
 	if !ok {
@@ -255,9 +256,9 @@ func (d *Door) known(r *http.Request) (known, proof, error) {
 	return k, p, err
 }
 
-// shown returns the proof that a request shows, and false if there is none. Two
-// tokens are one too many: what is in front of this server may have looked at the
-// other one.
+// shown returns the token or login of a request, and false if there is none. A
+// second token is an error: a proxy in front of this server may have checked
+// the other one.
 func (d *Door) shown(r *http.Request) (proof, bool) {
 	if shown := r.Header.Values("Authorization"); len(shown) > 0 {
 		kind, token, _ := strings.Cut(shown[0], " ")
@@ -267,7 +268,7 @@ func (d *Door) shown(r *http.Request) (proof, bool) {
 		return proofOf(strings.TrimSpace(token))
 	}
 	if unsafe(r.Method) && r.Header.Get("Origin") == "" && r.Header.Get("Sec-Fetch-Site") == "" {
-		return proof{}, false // every browser says from which page a change comes
+		return proof{}, false // every browser says which page a change comes from
 	}
 	c, err := r.Cookie(From(r.Context()).CookieName(loginCookie))
 	if err != nil {
@@ -276,8 +277,9 @@ func (d *Door) shown(r *http.Request) (proof, bool) {
 	return shownBy(c), true
 }
 
-// unknown answers who has no token that is known. Where err is that it could not
-// be looked up, nobody is told that it is a wrong one: he would throw it away.
+// unknown answers a request without a known token. If err says that the token
+// could not be looked up, the client is not told that it is wrong: the client
+// might discard it.
 func (d *Door) unknown(w http.ResponseWriter, r *http.Request, route Route, wrong bool, err error) {
 	if errors.Is(err, skein.ErrNotFound) {
 		d.stranger(w, r, route, wrong)
@@ -288,7 +290,8 @@ func (d *Door) unknown(w http.ResponseWriter, r *http.Request, route Route, wron
 	Refuse(w, r, http.StatusServiceUnavailable, "unavailable", "the token cannot be looked up now: try again")
 }
 
-// stranger answers who has no token; wrong, if that one showed something else.
+// stranger answers a request without a token; wrong is set if it had an unknown
+// one.
 func (d *Door) stranger(w http.ResponseWriter, r *http.Request, route Route, wrong bool) {
 	if wrong && d.wrong.add(r, d.now()) {
 		w.Header().Set("Retry-After", fmt.Sprint(int(wrongFor/time.Second)))
@@ -307,7 +310,7 @@ func (d *Door) stranger(w http.ResponseWriter, r *http.Request, route Route, wro
 	Refuse(w, r, http.StatusUnauthorized, "token", "this needs a token: Authorization: Bearer TOKEN")
 }
 
-// fits reports whether the body of a request is what a route takes.
+// fits reports whether a route accepts the body of a request.
 func (d *Door) fits(w http.ResponseWriter, r *http.Request, route Route) bool {
 	if r.ContentLength == 0 || r.Body == nil || r.Body == http.NoBody {
 		return true

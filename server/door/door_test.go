@@ -18,7 +18,7 @@ import (
 	"github.com/skein-dev/skein/store/memory"
 )
 
-// house is a door with a route of each kind behind it.
+// house is a door with a route of each kind.
 type house struct {
 	*testing.T
 	door   *door.Door
@@ -50,18 +50,18 @@ func newHouse(t *testing.T) *house {
 	return h
 }
 
-// with returns a door to other routes, with the same tokens.
+// with returns a door for other routes, with the same tokens.
 func (h *house) with(routes ...door.Route) *door.Door {
 	return door.New(door.Options{Store: memory.New(), Tokens: h.tokens, Log: slog.New(slog.DiscardHandler), Now: time.Now}, routes...)
 }
 
-// ask sends a request with headers (name: value), to loopback with the first
-// token if they do not say otherwise.
+// ask sends a request with headers (name: value), by default to loopback with
+// the first token.
 func (h *house) ask(what, body string, headers ...string) *httptest.ResponseRecorder {
 	return h.from(what, strings.NewReader(body), headers...)
 }
 
-// from is ask with what comes from body.
+// from is ask with a body from a reader.
 func (h *house) from(what string, body io.Reader, headers ...string) *httptest.ResponseRecorder {
 	method, path, _ := strings.Cut(what, " ")
 	r := httptest.NewRequest(method, path, body)
@@ -83,7 +83,7 @@ func (h *house) from(what string, body io.Reader, headers ...string) *httptest.R
 	return w
 }
 
-// send sends the form to log in, as a browser does.
+// send sends the login form, as a browser does.
 func (h *house) send(form string, headers ...string) *httptest.ResponseRecorder {
 	return h.ask("POST /login", form, append([]string{"Authorization: ", "Content-Type: application/x-www-form-urlencoded"}, headers...)...)
 }

@@ -18,10 +18,10 @@ type failure struct {
 	status int
 }
 
-// failures are the errors of package skein, what they are called in a problem,
-// and their status. Each status means one thing: 400 the request is wrong, 404
-// it is not there (for this visitor), 409 it has moved on, 422 the client ID
-// was used for other content, 503 try again later, 507 no space.
+// failures are the errors of package skein, with their codes in a problem and
+// their statuses. Each status means one thing: 400 the request is wrong, 404
+// not found (for this visitor), 409 it has changed, 422 the client ID was used
+// for other content, 503 try again later, 507 no space.
 func failures() []failure {
 	return []failure{
 		{skein.ErrMismatch, "mismatch", http.StatusUnprocessableEntity},
@@ -45,8 +45,8 @@ func failures() []failure {
 	}
 }
 
-// ProblemOf returns what err is in a problem. What is no error of package
-// skein's is "internal": its words stay in the log, as do those of "away".
+// ProblemOf returns err as a problem. An error that is not one of package skein
+// is "internal": its text goes only to the log, as does that of "away".
 func ProblemOf(err error) Problem {
 	p := Problem{Status: http.StatusInternalServerError, Code: "internal", Detail: "the server failed; its log says how"}
 	var long *http.MaxBytesError
@@ -59,10 +59,10 @@ func ProblemOf(err error) Problem {
 			break
 		}
 	}
-	if p.Code == "away" { // where the store is stays in the log, too
+	if p.Code == "away" { // the store's address goes only to the log, too
 		p.Detail = skein.ErrAway.Error() + ": try again later"
 	}
-	if errors.Is(err, ErrBusy) || errors.Is(err, room.ErrFull) { // whatever reading broke off for
+	if errors.Is(err, ErrBusy) || errors.Is(err, room.ErrFull) { // whatever error it caused while reading
 		p = Problem{Status: http.StatusServiceUnavailable, Code: "busy", Detail: ErrBusy.Error()}
 	}
 	p.Title = http.StatusText(p.Status)
@@ -89,8 +89,8 @@ func ProblemOf(err error) Problem {
 	return p
 }
 
-// Err returns the error that p stands for: it wraps that of package skein, and
-// is a *skein.ConflictError and so on where the store's was.
+// Err returns the error that p stands for: it wraps the error of package skein,
+// and is a *skein.ConflictError and so on if the store's was.
 func (p Problem) Err() error {
 	switch p.Code {
 	case "conflict":
@@ -123,7 +123,7 @@ func (p Problem) Err() error {
 	return fmt.Errorf("%d %s: %s", p.Status, p.Title, p.Detail)
 }
 
-// told is an error in the words of the server.
+// told is an error with the server's text.
 type told struct {
 	words string
 	err   error
@@ -137,11 +137,10 @@ func (t *told) Error() string {
 	return t.words
 }
 
-// Unwrap returns what the error is.
+// Unwrap returns the underlying error.
 func (t *told) Unwrap() error { return t.err }
 
-// Fail answers with the problem that err is. One whose client has gone is not
-// answered.
+// Fail answers with err as a problem, unless the client has gone.
 func Fail(w http.ResponseWriter, r *http.Request, err error) {
 	if errors.Is(err, context.Canceled) && r.Context().Err() != nil {
 		return

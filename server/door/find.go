@@ -12,16 +12,17 @@ import (
 	"github.com/skein-dev/skein/store/accounts"
 )
 
-// registryTime bounds how long a look into the registry may take.
+// registryTime bounds how long a lookup in the registry may take.
 const registryTime = 10 * time.Second
 
-// proof is what a request shows of itself: by its hash, a token or a login.
+// proof is what a request is authenticated by: the hash of a token or of a
+// login.
 type proof struct {
 	login bool
 	hash  [sha256.Size]byte
 }
 
-// proofOf returns the proof that a token is; false if it is none of skein's.
+// proofOf returns the proof for a token; false if it is not a token of skein.
 func proofOf(token string) (proof, bool) {
 	return proof{hash: sha256.Sum256([]byte(token))}, strings.HasPrefix(token, prefix)
 }
@@ -30,13 +31,14 @@ func proofOf(token string) (proof, bool) {
 type known struct {
 	token Token
 	login string  // its ID; "" for a token
-	in    logbook // that keeps the login
+	in    logbook // the logbook with the login
 }
 
-// Find returns which token that is.
+// Find returns what is known of a token.
 //
-// The error wraps [skein.ErrNotFound] if it is none, or has expired. Another
-// says that it could not be looked up: whose it is is not known then.
+// The error wraps [skein.ErrNotFound] if the token is unknown or has expired.
+// Any other error says that it could not be looked up, so nothing is known
+// about it.
 func (t *Tokens) Find(ctx context.Context, token string) (Token, error) {
 	p, ok := proofOf(token)
 	if !ok {
@@ -46,8 +48,8 @@ func (t *Tokens) Find(ctx context.Context, token string) (Token, error) {
 	return k.token, err
 }
 
-// one is find for one proof. The error wraps [skein.ErrNotFound] if nothing is
-// known of it.
+// one is find for one proof. The error wraps [skein.ErrNotFound] if it is
+// unknown.
 func (t *Tokens) one(ctx context.Context, p proof) (known, error) {
 	all, err := t.find(ctx, p)
 	if err != nil {
@@ -60,8 +62,8 @@ func (t *Tokens) one(ctx context.Context, p proof) (known, error) {
 	return k, nil
 }
 
-// find returns what is known of each proof, in the file or in the registry; what
-// is missing is wrong, or has ended.
+// find looks up each proof, in the file and in the registry; those that are
+// missing from the result are wrong, or have ended.
 func (t *Tokens) find(ctx context.Context, proofs ...proof) (map[proof]known, error) {
 	found := map[proof]known{}
 	if err := t.inFile(proofs, found); err != nil || t.registry == nil {
@@ -103,22 +105,22 @@ func (t *Tokens) find(ctx context.Context, proofs ...proof) (map[proof]known, er
 	return found, nil
 }
 
-// findInFile is find in the files alone.
+// findInFile is find for the files alone.
 func (t *Tokens) findInFile(_ context.Context, proofs ...proof) (map[proof]known, error) {
 	found := map[proof]known{}
 	return found, t.inFile(proofs, found)
 }
 
-// registered puts down what the registry knows of p, unless it has expired. One
-// of a name that the file has too is let in by neither: its logins would be
-// mistaken for those of the other.
+// registered records what the registry knows of p, unless it has expired. A
+// token with a name that is also in the file is not accepted: its logins would
+// be mistaken for those of the other.
 func (t *Tokens) registered(found map[proof]known, p proof, a accounts.Access, login string) {
 	if m := tokenOf(a); t.living(m) && !t.has(a.Name) {
 		found[p] = known{m, login, t.registry}
 	}
 }
 
-// has reports whether the file, as it was read last, has a token of that name.
+// has reports whether the file, as last read, has a token of that name.
 func (t *Tokens) has(name string) bool {
 	t.mu.Lock()
 	defer t.mu.Unlock()
@@ -126,7 +128,7 @@ func (t *Tokens) has(name string) bool {
 	return ok
 }
 
-// line returns the token of that name in the file as it was read last.
+// line returns the token of that name in the file, as last read.
 func (t *Tokens) line(name string) (Token, bool) {
 	if name == First {
 		return Token{Name: First, Scope: allOf, Hash: hashOf(t.first)}, true
@@ -138,7 +140,7 @@ func (t *Tokens) line(name string) (Token, bool) {
 	return t.more[i], true
 }
 
-// inFile puts down what the files know of proofs.
+// inFile records what the files know of proofs.
 func (t *Tokens) inFile(proofs []proof, found map[proof]known) error {
 	t.mu.Lock()
 	defer t.mu.Unlock()
@@ -172,8 +174,8 @@ func (t *Tokens) inFile(proofs []proof, found map[proof]known) error {
 	return nil
 }
 
-// named returns the token of that name, and what keeps its logins. The error
-// wraps [skein.ErrNotFound] if there is none, or it has expired.
+// named returns the token of that name, and the logbook with its logins. The
+// error wraps [skein.ErrNotFound] if the token is unknown or has expired.
 func (t *Tokens) named(ctx context.Context, name string) (Token, logbook, error) {
 	if m, ok, err := t.lineNow(name); err != nil || ok || t.registry == nil {
 		if err == nil && !t.living(m) {
@@ -191,7 +193,7 @@ func (t *Tokens) named(ctx context.Context, name string) (Token, logbook, error)
 	return m, t.registry, err
 }
 
-// lineNow is line of the file as it is now.
+// lineNow is line, after reading the file again.
 func (t *Tokens) lineNow(name string) (Token, bool, error) {
 	t.mu.Lock()
 	defer t.mu.Unlock()

@@ -5,11 +5,12 @@ import (
 	"time"
 )
 
-// policy is what a page may load: what this server sends, and no inline code.
+// policy is what a page may load: only what this server sends, and no inline
+// code.
 const policy = "default-src 'none'; script-src 'self'; style-src 'self'; img-src 'self'; font-src 'self'; connect-src 'self'; " +
 	"manifest-src 'self'; form-action 'self'; base-uri 'none'; frame-ancestors 'none'"
 
-// setHeaders sets what every answer says. A handler may set another
+// setHeaders sets the headers of every answer. A handler may override
 // Cache-Control.
 func setHeaders(h http.Header, id string) {
 	h.Set("X-Request-Id", id)
@@ -23,12 +24,12 @@ func setHeaders(h http.Header, id string) {
 	h.Set("Cache-Control", "no-store")
 }
 
-// noting notes what was answered.
+// noting records the status of an answer.
 type noting struct {
 	http.ResponseWriter
 	status int
 	bytes  int64
-	err    error // what failed inside
+	err    error // the internal error
 	leased time.Time
 }
 

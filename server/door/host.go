@@ -9,8 +9,8 @@ import (
 )
 
 // ours reports whether a Host header names this server: loopback, under any of
-// its names, or one of the hosts that were allowed. A name that somebody else
-// may point to this machine is none of them.
+// its names, or one of the allowed hosts. Any other name may be one that
+// somebody else pointed to this machine.
 func (d *Door) ours(host string) bool {
 	name := host
 	if h, port, err := net.SplitHostPort(host); err == nil {
@@ -40,20 +40,20 @@ func goodPort(port string) bool {
 	return err == nil && port[0] != '+'
 }
 
-// unsafe reports whether a method is to change something.
+// unsafe reports whether a method may change something.
 func unsafe(method string) bool {
 	return method != http.MethodGet && method != http.MethodHead && method != http.MethodOptions
 }
 
-// foreign reports whether a request comes from a page of another origin. One
-// without any word about that comes from no browser, or from none of today's.
+// foreign reports whether a request comes from a page of another origin. A
+// request that says nothing about that does not come from a current browser.
 func (d *Door) foreign(r *http.Request) bool {
 	origins := r.Header.Values("Origin")
 	if len(origins) > 1 || len(r.Header.Values("Sec-Fetch-Site")) > 1 {
 		return true
 	}
-	// A form of our own page comes without an origin, for it is to send no
-	// referrer; but no page can make the browser say that it is of this site.
+	// A form of our own page has no origin, because it sends no referrer; but
+	// no page can make the browser claim to be of this site.
 	ours := len(origins) == 1 && origins[0] == "null" && r.Header.Get("Sec-Fetch-Site") == "same-origin"
 	if len(origins) > 0 && !ours {
 		scheme, host, ok := strings.Cut(origins[0], "://")
@@ -63,13 +63,14 @@ func (d *Door) foreign(r *http.Request) bool {
 	case "", "same-origin", "none":
 		return false
 	}
-	// A link on another page may lead here: it gets what a stranger gets.
+	// A link on another page may lead here: it is treated as a stranger's
+	// request.
 	return r.Method != http.MethodGet || r.Header.Get("Sec-Fetch-Mode") != "navigate" || r.Header.Get("Sec-Fetch-Dest") != "document"
 }
 
-// lastingName reports whether a browser may be told to speak https alone with a
-// host from now on, at all its ports: not with names of the visitor's own machine,
-// where other programs speak without.
+// lastingName reports whether a browser may be told to use only https with a
+// host from now on, at all its ports: not for names of the visitor's own
+// machine, where other programs may not use it.
 func lastingName(host string) bool {
 	if h, _, err := net.SplitHostPort(host); err == nil {
 		host = h

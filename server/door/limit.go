@@ -10,9 +10,9 @@ import (
 const (
 	maxWrong   = 100 // wrong tokens from one address in wrongFor
 	wrongFor   = 15 * time.Minute
-	maxAddr    = 10_000 // addresses that are remembered
+	maxAddr    = 10_000 // addresses to remember
 	maxStreams = 1000   // at once
-	maxOfToken = 100    // of these, of one token
+	maxOfToken = 100    // of these, with one token
 )
 
 // wrongs counts wrong tokens by address.
@@ -22,7 +22,7 @@ type wrongs struct {
 	count map[string]int
 }
 
-// add counts one and reports whether these are too many.
+// add counts one, and reports whether there are too many.
 func (w *wrongs) add(r *http.Request, now time.Time) bool {
 	addr := address(r)
 	w.mu.Lock()
@@ -34,7 +34,7 @@ func (w *wrongs) add(r *http.Request, now time.Time) bool {
 	return w.count[addr] > maxWrong
 }
 
-// streams counts what is open, and ends it.
+// streams counts the open streams, and ends them.
 type streams struct {
 	mu    sync.Mutex
 	ended bool
@@ -43,8 +43,8 @@ type streams struct {
 	count map[string]int // by token
 }
 
-// enter counts one in. It returns a context that ends with the server, and what
-// counts it out; nil if there are too many.
+// enter counts a stream. It returns a context that ends when the server stops,
+// and a function for the stream's end; both are nil if there are too many.
 func (s *streams) enter(ctx context.Context, token string) (_ context.Context, leave func()) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -73,7 +73,7 @@ func (s *streams) enter(ctx context.Context, token string) (_ context.Context, l
 	}
 }
 
-// end ends all that are open, and will be.
+// end ends all streams, and those that are opened later.
 func (s *streams) end() {
 	s.mu.Lock()
 	defer s.mu.Unlock()

@@ -25,19 +25,19 @@ const (
 	loginCookie = "skein_login"
 )
 
-// codes are what logs a browser in: each works once.
+// codes are the codes that log a browser in: each works once.
 type codes struct {
 	mu  sync.Mutex
-	all map[[sha256.Size]byte]code // by hash: how long a look takes tells nothing
+	all map[[sha256.Size]byte]code // by hash: the time of a lookup reveals nothing
 }
 
 type code struct {
-	token string // name
+	token string // name of the token
 	ends  time.Time
 }
 
 // make returns a new code for the token of that name, and false if too many
-// wait to be used.
+// codes are unused.
 func (c *codes) make(token string, now time.Time) (string, bool) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
@@ -57,7 +57,8 @@ func (c *codes) make(token string, now time.Time) (string, bool) {
 	return s, true
 }
 
-// use returns the name of the token that a code logs in, and ends the code.
+// use returns the name of the token that a code logs in with, and ends the
+// code.
 func (c *codes) use(s string, now time.Time) (string, bool) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
@@ -67,28 +68,29 @@ func (c *codes) use(s string, now time.Time) (string, bool) {
 	return found.token, ok && found.ends.After(now)
 }
 
-// https reports whether the browser speaks https: with this server, or with the
-// one in front of it, whose name [Options].Public has.
+// https reports whether the browser uses https: with this server, or with the
+// proxy that [Options].Public names.
 func (d *Door) https(r *http.Request) bool {
 	return r.TLS != nil || d.Public != nil && d.Public.Scheme == "https" && strings.EqualFold(r.Host, d.Public.Host)
 }
 
-// shownBy returns the proof that a cookie is. Its name is in the hash: a login is
-// good for no other server of the host.
+// shownBy returns the proof in a cookie. The hash includes the cookie's name: a
+// login is not valid for another server of the host.
 func shownBy(cookie *http.Cookie) proof {
 	return proof{true, sha256.Sum256([]byte("login " + cookie.Name + " " + cookie.Value))}
 }
 
-// usedEvery is how often at most it is noted that a login was used.
+// usedEvery limits how often the use of a login is recorded.
 const usedEvery = time.Minute
 
-// uses are the logins whose use was noted last, and when.
+// uses are the logins whose use was recorded last, and when.
 type uses struct {
 	mu  sync.Mutex
 	all map[[sha256.Size]byte]time.Time
 }
 
-// due reports whether a use of a login is to be noted, and takes it that it is.
+// due reports whether a use of a login should be recorded, and assumes that it
+// is.
 func (u *uses) due(hash [sha256.Size]byte, now time.Time) bool {
 	u.mu.Lock()
 	defer u.mu.Unlock()
@@ -102,8 +104,8 @@ func (u *uses) due(hash [sha256.Size]byte, now time.Time) bool {
 	return true
 }
 
-// use notes that a login was used. That it cannot be noted, as where a database
-// is only read, keeps nobody out.
+// use records that a login was used. If it cannot be recorded, as in a
+// read-only database, the visitor gets in all the same.
 func (d *Door) use(r *http.Request, k known, p proof) {
 	if k.login == "" || !d.uses.due(p.hash, d.now()) {
 		return
@@ -115,8 +117,8 @@ func (d *Door) use(r *http.Request, k known, p proof) {
 	}
 }
 
-// address returns where a request comes from: the server in front of this one,
-// where there is one.
+// address returns where a request comes from: the proxy in front of this
+// server, if there is one.
 func address(r *http.Request) string {
 	addr, _, err := net.SplitHostPort(r.RemoteAddr)
 	if err != nil {
@@ -125,9 +127,9 @@ func address(r *http.Request) string {
 	return addr
 }
 
-// Logins returns the logins that let in, those used last first.
+// Logins returns the valid logins, the last used first.
 //
-// Errors are those of reading them.
+// The error is that of reading them.
 func (t *Tokens) Logins(ctx context.Context) ([]accounts.Login, error) {
 	all, err := t.browsers.Logins(ctx)
 	if err != nil || t.registry == nil {
@@ -145,7 +147,7 @@ func (t *Tokens) Logins(ctx context.Context) ([]accounts.Login, error) {
 
 // EndLogins ends logins by their IDs, on all servers that share the tokens.
 //
-// The error wraps [skein.ErrNotFound] if there is none of them.
+// The error wraps [skein.ErrNotFound] if none of them exists.
 func (t *Tokens) EndLogins(ctx context.Context, ids ...string) error {
 	n, err := t.browsers.RemoveLogins(ctx, ids)
 	if err == nil && t.registry != nil {

@@ -18,11 +18,11 @@ import (
 	"github.com/skein-dev/skein/store/memory"
 )
 
-// A home is where several servers share tokens: in one state folder, or in one
+// A home is what several servers share tokens in: a state folder, or a
 // registry.
 type home struct {
 	token string
-	open  func(t *testing.T) (*door.Tokens, *door.Door) // one more server, or one that was started again
+	open  func(t *testing.T) (*door.Tokens, *door.Door) // starts one more server, or one again
 }
 
 // homes returns a home of each kind.
@@ -64,7 +64,7 @@ func homes(t *testing.T, now func() time.Time) map[string]home {
 	}
 }
 
-// login logs a browser in by the form, and returns its cookie.
+// login logs a browser in with the form, and returns its cookie.
 func login(t *testing.T, h http.Handler, token, agent string) *http.Cookie {
 	t.Helper()
 	r := httptest.NewRequest(http.MethodPost, "http://127.0.0.1/login", strings.NewReader("token="+token))
@@ -80,7 +80,7 @@ func login(t *testing.T, h http.Handler, token, agent string) *http.Cookie {
 	return all[0]
 }
 
-// with asks for something with a cookie.
+// with sends a request with a cookie.
 func with(h http.Handler, c *http.Cookie, method, path string) *httptest.ResponseRecorder {
 	r := httptest.NewRequest(method, "http://127.0.0.1"+path, nil)
 	r.Header.Set("Sec-Fetch-Site", "same-origin")

@@ -13,7 +13,7 @@ import (
 	"github.com/skein-dev/skein/store/accounts"
 )
 
-// own are the door's own routes: whether it is alive, and to log in and out.
+// own returns the door's own routes: the health check, login and logout.
 func (d *Door) own() []Route {
 	form := []string{"application/x-www-form-urlencoded"}
 	return []Route{
@@ -29,11 +29,12 @@ func (d *Door) own() []Route {
 }
 
 // Code returns a code that logs one browser in with the first token, and false
-// if too many wait to be used. The page /login?code=CODE has a button that sends it.
+// if too many codes are unused. The page /login?code=CODE has a button that
+// sends it.
 func (d *Door) Code() (string, bool) { return d.codes.make(First, d.now()) }
 
-// newCode answers with a code for the token that asks. A login is not enough:
-// it would never end, with a code for the next one.
+// newCode answers with a code for the token of the request. A login is not
+// enough: with a code for the next login, it would never end.
 func (d *Door) newCode(w http.ResponseWriter, r *http.Request) {
 	if r.Header.Get("Authorization") == "" {
 		Refuse(w, r, http.StatusForbidden, "login", "a code is made for who shows a token, not for a login")
@@ -52,16 +53,16 @@ func (d *Door) newCode(w http.ResponseWriter, r *http.Request) {
 	}{c, "/login?code=" + url.QueryEscape(c)}))
 }
 
-// form shows the page to log in. With a code in its address the page has a button
-// that sends the code: programs that look at the links in mails and chats follow
-// them, and other sites can lead a browser to one, so a GET neither uses a code up
+// form shows the login page. With a code in its address, the page has a button
+// that sends the code: link previews in mail and chat programs follow links,
+// and other sites can lead a browser to one, so a GET neither uses up a code
 // nor logs in.
 func (d *Door) form(w http.ResponseWriter, r *http.Request) {
 	d.stranger(w, r, Route{Page: true}, false)
 }
 
-// logIn logs a browser in with the code of a link, or the token that a person
-// typed.
+// logIn logs a browser in with the code of a link, or with the token that a
+// person typed.
 func (d *Door) logIn(w http.ResponseWriter, r *http.Request) {
 	name, err := d.named(r)
 	if err != nil {
@@ -71,8 +72,8 @@ func (d *Door) logIn(w http.ResponseWriter, r *http.Request) {
 	d.asNamed(w, r, name)
 }
 
-// named returns the name of the token that a form to log in sends, or has a code
-// for. Its errors are those of [Tokens.Find].
+// named returns the name of the token that a login form contains, or has a code
+// for. The errors are those of [Tokens.Find].
 func (d *Door) named(r *http.Request) (string, error) {
 	if c := r.PostFormValue("code"); c != "" {
 		name, ok := d.codes.use(c, d.now())
@@ -86,7 +87,7 @@ func (d *Door) named(r *http.Request) (string, error) {
 }
 
 // asNamed logs a browser in with the token of that name: it stores the login,
-// sets the cookie, and leads on to the page that the form names.
+// sets the cookie, and redirects to the page that the form names.
 func (d *Door) asNamed(w http.ResponseWriter, r *http.Request, name string) {
 	token, book, err := d.tokens.named(r.Context(), name)
 	if err != nil {
@@ -108,7 +109,8 @@ func (d *Door) asNamed(w http.ResponseWriter, r *http.Request, name string) {
 	http.Redirect(w, r, local(r.PostFormValue("next")), http.StatusSeeOther)
 }
 
-// local returns path if it is one of this site, else the first page's.
+// local returns path if it is on this site, and otherwise the path of the first
+// page.
 func local(path string) string {
 	u, err := url.Parse(path)
 	if err != nil || u.IsAbs() || u.Host != "" || u.User != nil || !strings.HasPrefix(u.Path, "/") || strings.HasPrefix(u.Path, "//") || strings.ContainsAny(u.Path, "\\\r\n") {
@@ -117,15 +119,16 @@ func local(path string) string {
 	return (&url.URL{Path: u.Path, RawPath: u.RawPath, RawQuery: u.RawQuery}).String()
 }
 
-// arrives reports whether a request is a person's way here from another site, or
-// that way loaded again: the browser then keeps a strict cookie to itself.
+// arrives reports whether a request is a navigation from another site, or a
+// reload of one: the browser does not send a strict cookie then.
 func arrives(r *http.Request) bool {
 	site := r.Header.Get("Sec-Fetch-Site")
 	return r.Method == http.MethodGet && (site == "cross-site" || site == "same-site") && r.Header.Get("Sec-Fetch-Mode") == "navigate"
 }
 
-// comeAgain answers with a page that leads to itself: a page of this site's own
-// then asks, and the browser shows the cookie, if it has one.
+// comeAgain answers with a page that redirects to itself: the request then
+// comes from a page of this site, so the browser sends the cookie, if it has
+// one.
 func (d *Door) comeAgain(w http.ResponseWriter, r *http.Request) {
 	w.Header().Set("Content-Type", "text/html; charset=utf-8")
 	w.Write([]byte(strings.ReplaceAll(againPage, "NEXT", html.EscapeString(local(r.URL.RequestURI()))))) //nolint:errcheck // the client has gone
@@ -140,7 +143,7 @@ const againPage = `<!doctype html>
 </html>
 `
 
-// leave ends a login, also for who has a copy of the cookie.
+// leave ends a login, including for anybody with a copy of the cookie.
 func (d *Door) leave(w http.ResponseWriter, r *http.Request) {
 	v := From(r.Context())
 	if c, err := r.Cookie(v.CookieName(loginCookie)); err == nil {
@@ -149,7 +152,7 @@ func (d *Door) leave(w http.ResponseWriter, r *http.Request) {
 			err = d.tokens.EndLogins(r.Context(), k.login)
 		}
 		if err != nil && !errors.Is(err, skein.ErrNotFound) {
-			Fail(w, r, err) // the cookie stays: it is still good
+			Fail(w, r, err) // keep the cookie: it is still valid
 			return
 		}
 	}

@@ -9,22 +9,22 @@ import (
 	"path/filepath"
 )
 
-// private is a file that is its owner's alone, and that other processes change
-// too, by putting another one in its place.
+// private is a file that only its owner may read, and that other processes also
+// change, by replacing it.
 type private struct {
 	path string
 	seen seen
 }
 
-// seen is what a file was when it was read.
+// seen identifies the version of a file that was read.
 type seen struct {
-	info fs.FileInfo // nil: it never was
+	info fs.FileInfo // nil: it was never read
 	size int64
 	time int64
 }
 
-// read returns the text of the file as it is now, and what to put into seen when
-// the text has turned out to be good; nil if it is that which was read before.
+// read returns the text of the file, and what to put into seen once the text
+// turned out to be valid; nil if the file has not changed.
 func (p *private) read() (text []byte, now seen, err error) {
 	info, err := os.Lstat(p.path)
 	if err != nil {
@@ -53,7 +53,7 @@ func (p *private) read() (text []byte, now seen, err error) {
 	return append([]byte{}, text...), now, err
 }
 
-// writeNew writes a file beside the one and returns its path.
+// writeNew writes a new file beside it, and returns the path.
 func (p *private) writeNew(text []byte) (path string, err error) {
 	f, err := os.CreateTemp(filepath.Dir(p.path), "."+filepath.Base(p.path)+"-*") // 0600
 	if err != nil {
@@ -66,7 +66,7 @@ func (p *private) writeNew(text []byte) (path string, err error) {
 	return f.Name(), nil
 }
 
-// replace puts a file with that text in the place of the one.
+// replace replaces the file with one that has that text.
 func (p *private) replace(text []byte) error {
 	temp, err := p.writeNew(text)
 	if err != nil {
@@ -75,6 +75,6 @@ func (p *private) replace(text []byte) error {
 	if err := os.Rename(temp, p.path); err != nil {
 		return errors.Join(err, os.Remove(temp))
 	}
-	p.seen = seen{} // two of one size, written in one tick of the clock, may look alike
+	p.seen = seen{} // two files of one size, written in one tick of the clock, may look alike
 	return nil
 }

@@ -13,8 +13,8 @@ import (
 	"github.com/skein-dev/skein/store/memory"
 )
 
-// Behind a server that speaks https, a browser is treated as if it spoke https
-// with this one; by any other name it is not, whatever headers say.
+// Behind a proxy that uses https, a browser is treated as if it used https with
+// this server; under any other name it is not, whatever headers say.
 func TestBehindAServerThatEncryptsTheLoginIsSecure(t *testing.T) {
 	h := newHouse(t)
 	public := &url.URL{Scheme: "https", Host: "sessions.example"}
@@ -48,9 +48,9 @@ func TestBehindAServerThatEncryptsTheLoginIsSecure(t *testing.T) {
 	h.wants(401, "GET /v1/read", "", "Host: sessions.example", "Authorization: ", "Cookie: __Host-skein_login="+local.Value)
 }
 
-// A link on another site, and a page from there that is loaded again, come without
-// the cookie; a page of this site that asks again has it. A stranger sees the form
-// then, and no other request is answered so.
+// A link on another site, and a reload of a page opened from there, come
+// without the cookie; a page of this site that asks again has it. A stranger
+// then sees the form, and no other request is answered like this.
 func TestAWayFromElsewhereIsTakenOnceMoreFromHere(t *testing.T) {
 	h := newHouse(t)
 	form := http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) { http.Error(w, "form", http.StatusUnauthorized) })

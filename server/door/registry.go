@@ -10,17 +10,17 @@ import (
 	"github.com/skein-dev/skein/store/accounts"
 )
 
-// In lets in those with a token in r, too, beside those of the file. Call it
-// before t is used.
+// In also accepts the tokens in r, besides those of the file. Call it before t
+// is used.
 func (t *Tokens) In(r accounts.Registry) { t.registry = r }
 
-// tokenOf returns what a registry knows of a token.
+// tokenOf returns a token of a registry.
 func tokenOf(a accounts.Access) Token {
 	return Token{Name: a.Name, Scope: a.Scope, User: a.User, Expires: a.Expires, Hash: hex.EncodeToString(a.Hash[:])}
 }
 
-// Register makes a token of the name, scope, user and expiry of a in r, and
-// returns it: it cannot be seen again.
+// Register makes a token with the name, scope, user and expiry of a in r, and
+// returns it: it cannot be read again.
 //
 // The error wraps [skein.ErrExists], [skein.ErrInvalid], or
 // [skein.ErrNotFound] if the user has no account.
@@ -37,7 +37,7 @@ func Register(ctx context.Context, r accounts.Registry, a Token) (token string, 
 
 // Registered returns what is known of all tokens in r, by name.
 //
-// Errors are those of reading it.
+// The error is that of reading it.
 func Registered(ctx context.Context, r accounts.Registry) (all []Token, err error) {
 	as, err := r.Accesses(ctx)
 	for _, a := range as {

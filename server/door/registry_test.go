@@ -24,15 +24,15 @@ import (
 
 // registry keeps tokens in memory.
 type registry struct {
-	accounts.Registry // of which nothing else is used
-	*sync.Mutex       // of what follows
+	accounts.Registry // no other methods are used
+	*sync.Mutex       // of the fields below
 	all               map[string]accounts.Access
 	in                map[[sha256.Size]byte]accounts.Login
-	away              *atomic.Bool  // it cannot be reached
-	lost              *atomic.Int32 // so many looks for tokens are never answered
+	away              *atomic.Bool  // the registry cannot be reached
+	lost              *atomic.Int32 // how many lookups of tokens are never answered
 }
 
-// reached reports an error if the registry cannot be reached.
+// reached returns an error if the registry cannot be reached.
 func (r registry) reached() error {
 	if r.away.Load() {
 		return errors.New("connection refused")
@@ -125,7 +125,7 @@ func (r registry) RemoveLogins(_ context.Context, ids []string) (n int, err erro
 	return n, nil
 }
 
-// remove takes tokens out.
+// remove removes tokens.
 func (r registry) remove(names ...string) {
 	r.Lock()
 	defer r.Unlock()
@@ -134,12 +134,12 @@ func (r registry) remove(names ...string) {
 	}
 }
 
-// newRegistry returns one without tokens.
+// newRegistry returns a registry without tokens.
 func newRegistry() registry {
 	return registry{Mutex: &sync.Mutex{}, all: map[string]accounts.Access{}, in: map[[sha256.Size]byte]accounts.Login{}, away: &atomic.Bool{}, lost: &atomic.Int32{}}
 }
 
-// node is one of several servers on a registry, each with a file of its own.
+// node returns one of several servers on a registry, each with its own file.
 func node(t *testing.T, r accounts.Registry) (*door.Tokens, http.Handler) {
 	t.Helper()
 	tokens, err := door.OpenTokens(filepath.Join(t.TempDir(), "tokens"), time.Now)
@@ -183,8 +183,8 @@ func TestALoginOnOneServerIsOneOnAll(t *testing.T) {
 			t.Errorf("GET %s with the login = %d %s, want ann's", name, w.Code, w.Body)
 		}
 	}
-	// A token of that name in a server's file is another: neither stands for the
-	// other one.
+	// A token of that name in a server's file is another token: neither is
+	// accepted in place of the other.
 	if _, err := one.Add(door.Token{Name: "anns", Scope: "admin"}); err != nil {
 		t.Fatal(err)
 	}
@@ -200,8 +200,8 @@ func TestALoginOnOneServerIsOneOnAll(t *testing.T) {
 	}
 }
 
-// A program that is told that its token is wrong forgets it, and who shows many
-// wrong ones is kept out.
+// A program that hears that its token is wrong discards it, and a client that
+// sends many wrong ones is locked out.
 func TestWhileTokensCannotBeLookedUpNoneIsWrong(t *testing.T) {
 	r := newRegistry()
 	token, err := door.Register(t.Context(), r, door.Token{Name: "anns", User: "ann", Scope: "write"})

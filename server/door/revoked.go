@@ -10,35 +10,35 @@ import (
 	"time"
 )
 
-// lookEvery is how often the tokens of the requests under way are looked up
-// again, and maxLooks how many looks into the registry wait for an answer at once.
-// A stream ends within a second of its token, also where one answer does not come.
+// lookEvery is how often the tokens of running requests are looked up again,
+// and maxLooks how many registry lookups may be waiting at once. A stream ends
+// within a second of its token, even if one lookup is never answered.
 const (
 	lookEvery = 400 * time.Millisecond
 	maxLooks  = 4
 )
 
-// ErrRevoked is why the context of a request ends whose token or login is no
-// longer what it was when the request came in.
+// ErrRevoked is the cause of a request's context when its token or login was
+// revoked or changed.
 var ErrRevoked = errors.New("the token or login was revoked")
 
-// A visit is a request under way, by what it showed.
+// A visit is a running request, with what it was authenticated by.
 type visit struct {
 	shown proof
-	token Token // as it was when the request came in
-	filed bool  // it is the file's, not the registry's
+	token Token // at the start of the request
+	filed bool  // it is in the file, not in the registry
 	end   context.CancelCauseFunc
 }
 
-// visits are the requests under way that showed a token or a login.
+// visits are the running requests with a token or a login.
 type visits struct {
 	mu   sync.Mutex
 	open map[*visit]struct{}
-	rest chan struct{} // closed when there are none any more, which ends the goroutine that looks after them
+	rest chan struct{} // closed when there are no requests left, which ends the goroutine of lookAfter
 }
 
-// enter counts a request in. It returns a context that ends when its token
-// does, and what counts the request out.
+// enter registers a request. It returns a context that ends when the request's
+// token does, and a function for the request's end.
 func (d *Door) enter(ctx context.Context, shown proof, from Visitor) (_ context.Context, leave func()) {
 	ctx, end := context.WithCancelCause(ctx)
 	v := &visit{shown, from.known, from.in == logbook(&d.tokens.browsers), end}
@@ -82,13 +82,14 @@ func (d *Door) lookAfter(rest <-chan struct{}) {
 					defer func() { <-under }()
 					d.endRevoked(ctx, registered, d.tokens.find)
 				})
-			default: // none of them was answered yet
+			default: // none of the lookups was answered yet
 			}
 		}
 	}
 }
 
-// now returns the requests under way whose tokens are the file's, and the others.
+// now returns the running requests: those with tokens of the file, and the
+// others.
 func (s *visits) now() (filed, registered []*visit) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -102,9 +103,9 @@ func (s *visits) now() (filed, registered []*visit) {
 	return filed, registered
 }
 
-// endRevoked looks up again what was shown, and ends what it no longer allows.
-// Where that cannot be looked up now nothing is known of it: the next look
-// decides. Without a file of tokens nobody is let in.
+// endRevoked looks up the tokens and logins again, and ends the requests that
+// are no longer allowed. If a lookup fails, nothing is known: the next one
+// decides. Without a file of tokens, nobody is let in.
 func (d *Door) endRevoked(ctx context.Context, open []*visit, find func(context.Context, ...proof) (map[proof]known, error)) {
 	if len(open) == 0 {
 		return

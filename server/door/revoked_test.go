@@ -18,7 +18,7 @@ import (
 	"github.com/skein-dev/skein/store/memory"
 )
 
-// lingering is a door whose routes stay open until their context ends.
+// lingering returns a door whose routes stay open until their context ends.
 func lingering(tokens *door.Tokens) *door.Door {
 	stay := http.HandlerFunc(func(_ http.ResponseWriter, r *http.Request) { <-r.Context().Done() })
 	return door.New(door.Options{Store: memory.New(), Tokens: tokens, Log: slog.New(slog.DiscardHandler), Now: time.Now},
@@ -48,8 +48,8 @@ func asking(what, token string) *http.Request {
 }
 
 // lasts returns how long a request stays open after revoke, which is called
-// when the request has been open for a while. keep is how long it is left open
-// if nothing ends it.
+// when the request has been open for a while. keep is how long it stays open if
+// nothing ends it.
 func lasts(t *testing.T, h http.Handler, r *http.Request, keep time.Duration, revoke func()) time.Duration {
 	t.Helper()
 	ctx, cancel := context.WithCancel(t.Context())
@@ -109,8 +109,8 @@ func TestWhatIsOpenEndsWithinASecondOfItsToken(t *testing.T) {
 	}
 }
 
-// again calls f with another handle on the file of tokens, as another process
-// would have.
+// again calls f with another handle on the file of tokens, like that of another
+// process.
 func again(t *testing.T, tokens *door.Tokens, f func(*door.Tokens)) {
 	t.Helper()
 	other, err := door.OpenTokens(tokens.Path(), time.Now)
@@ -121,7 +121,7 @@ func again(t *testing.T, tokens *door.Tokens, f func(*door.Tokens)) {
 	f(other)
 }
 
-// change changes what a registry knows of its tokens.
+// change changes the tokens of a registry.
 func change(r registry, f func(*accounts.Access)) {
 	r.Lock()
 	defer r.Unlock()
@@ -131,7 +131,7 @@ func change(r registry, f func(*accounts.Access)) {
 	}
 }
 
-// An answer that does not come holds up neither the next one nor the file.
+// A lookup without an answer delays neither the next one nor the file.
 func TestWhatIsOpenEndsWithItsTokenWhereTheRegistryIsSlow(t *testing.T) {
 	for _, of := range []string{"registry", "file"} {
 		t.Run(of, func(t *testing.T) {
@@ -150,7 +150,7 @@ func TestWhatIsOpenEndsWithItsTokenWhereTheRegistryIsSlow(t *testing.T) {
 				h := lingering(tokens)
 				ctx, cancel := context.WithCancel(t.Context())
 				defer cancel()
-				go h.ServeHTTP(httptest.NewRecorder(), asking("GET /stream", others).WithContext(ctx)) // which the registry is asked for
+				go h.ServeHTTP(httptest.NewRecorder(), asking("GET /stream", others).WithContext(ctx)) // that the registry is asked about
 				synctest.Wait()
 				took := lasts(t, h, asking("GET /stream", token), time.Hour, func() {
 					if r.lost.Store(1); of == "registry" {
@@ -170,8 +170,8 @@ func TestWhatIsOpenEndsWithItsTokenWhereTheRegistryIsSlow(t *testing.T) {
 	}
 }
 
-// A database that is away for a moment tells nothing about a token: whoever
-// reads goes on.
+// A database that is away for a moment says nothing about a token: requests go
+// on.
 func TestWhatIsOpenStaysWhileTokensCannotBeLookedUp(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		tokens, r := registered(t)

@@ -8,17 +8,17 @@ import (
 	"github.com/skein-dev/skein/internal/room"
 )
 
-// maxHeld is how many bytes requests may hold of bodies and of what they read,
-// all together. What is made of these takes three times as much again.
+// maxHeld is how many bytes of bodies, and of what they read, all requests
+// together may hold. The values made from these take three times as much again.
 const maxHeld = 96 << 20
 
-// ErrBusy says that what other requests hold takes all the room there is. It is
+// ErrBusy says that other requests hold all the memory there is. The status is
 // 503: nothing was done.
 var ErrBusy = errors.New("other requests take all the room there is: send it again later, or in smaller pieces")
 
-// A heldBody holds what is read of it. Its first error is its last: a decoder that
-// looks for more and passes over the error (json.Decoder.More does) would else go
-// on behind the piece that found no room, and take a body without it for whole.
+// A heldBody counts what is read of it as held. Its first error is final: a
+// decoder that reads on after an error (json.Decoder.More does) would otherwise
+// skip the piece that found no room, and accept the body without it.
 type heldBody struct {
 	io.ReadCloser
 	ctx context.Context //nolint:containedctx // of the request whose body it is

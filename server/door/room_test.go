@@ -16,7 +16,7 @@ import (
 	"github.com/skein-dev/skein/store/memory"
 )
 
-// Large bodies wait for each other, and for one that does not end not for ever.
+// Large bodies wait for each other, but not forever for one that does not end.
 func TestLargeBodiesShareTheRoom(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		h := newHouse(t)
@@ -59,8 +59,8 @@ func TestLargeBodiesShareTheRoom(t *testing.T) {
 	})
 }
 
-// What follows the piece of a body that found no room may find some, and the body
-// may still be right without that piece.
+// What follows the piece of a body that found no room may find some, and the
+// body may still be valid without that piece.
 func TestOfABodyThatLostAPieceNothingIsStored(t *testing.T) {
 	begins := string(skein.MustJSON(skein.NewEvent(skein.KindCreated, 1, skein.Created{Title: strings.Repeat("a", 600<<10)})))
 	says := string(skein.MustJSON(skein.Say(1, skein.UserSays(strings.Repeat("b", 600<<10)))))

@@ -16,15 +16,16 @@ import (
 const (
 	headerTime = 5 * time.Second
 	idleTime   = 2 * time.Minute
-	stopTime   = 4 * time.Second // the process is to end within 5
+	stopTime   = 4 * time.Second // the process must end within 5
 	maxHeader  = 32 << 10
 )
 
-// Listen opens the address, for at most 4,096 connections at once: to those
-// beyond, it answers 503, or closes them where they would speak TLS. Beyond loopback it wants TLS, unless clear says
-// that clear text is meant.
+// Listen opens the address, for at most 4,096 connections at once: it answers
+// further ones with 503, or closes them if they would use TLS. Beyond loopback
+// it requires TLS, unless clear allows clear text.
 //
-// The error wraps [skein.ErrRefused] if not; others are the system's.
+// The error wraps [skein.ErrRefused] if clear text is not allowed; others are
+// the system's.
 func Listen(ctx context.Context, address string, t *tls.Config, clear Clear) (_ net.Listener, err error) {
 	defer skein.Wrapf(&err, "listen on %s", address)
 	l, err := new(net.ListenConfig).Listen(ctx, "tcp", address)
@@ -34,7 +35,7 @@ func Listen(ctx context.Context, address string, t *tls.Config, clear Clear) (_ 
 	l = limit(l, maxConns, t)
 	if t != nil {
 		if t = t.Clone(); t.NextProtos == nil {
-			t.NextProtos = []string{"h2", "http/1.1"} // over one connection a browser may open many streams
+			t.NextProtos = []string{"h2", "http/1.1"} // a browser may open many streams over one connection
 		}
 		return tls.NewListener(l, t), nil
 	}
@@ -48,13 +49,12 @@ func Listen(ctx context.Context, address string, t *tls.Config, clear Clear) (_ 
 // text.
 type Clear string
 
-// ClearText allows it: something in front of the server encrypts.
+// ClearText allows clear text: a proxy in front of the server encrypts.
 const ClearText Clear = "clear text"
 
-// Serve answers what comes in at l until ctx ends. Then streams end at once, and
-// what else is under way has 4 seconds.
-//
-// Errors are those of the listener.
+// Serve answers the requests that come in at l until ctx ends. Then streams end
+// at once, and other running requests have 4 seconds.
+// The error is that of the listener.
 func (d *Door) Serve(ctx context.Context, l net.Listener) error {
 	if ip := addressOf(l); !ip.IsUnspecified() {
 		d.at = ip

@@ -21,8 +21,8 @@ import (
 
 func TestMain(m *testing.M) { goleak.VerifyTestMain(m) }
 
-// serve listens on loopback as skein serve does, and returns where, and what
-// stops it and says how that went.
+// serve listens on loopback, as skein serve does, and returns the address, and
+// a function that stops it and returns its error.
 func (h *house) serve(t *tls.Config) (addr string, stop func() error) {
 	h.Helper()
 	l, err := door.Listen(h.Context(), "127.0.0.1:0", t, "")
@@ -62,7 +62,7 @@ func TestNoClearTextLeavesTheMachine(t *testing.T) {
 	}
 }
 
-// A guest listens beyond loopback, at one address.
+// A guest listens beyond loopback, on one address.
 type guest struct {
 	net.Listener
 	addr net.TCPAddr
@@ -129,7 +129,7 @@ func TestOverTLSBothProtocolsPassTheSameDoor(t *testing.T) {
 			{200, ask("GET", "/v1/read", "", bearer)},
 			{401, ask("GET", "/v1/read", "")},
 			{403, ask("GET", "/v1/read", "", bearer, "Host: evil.example")},
-			{403, ask("GET", "/v1/read", "", bearer, "Origin: http://"+addr)}, // the page came in clear text: anybody's
+			{403, ask("GET", "/v1/read", "", bearer, "Origin: http://"+addr)}, // the page came in clear text: anybody could have sent it
 			{200, ask("GET", "/v1/read", "", bearer, "Origin: https://"+addr)},
 			{413, ask("POST", "/v1/write", strings.Repeat(" ", 101), bearer, "Content-Type: application/json")},
 		} {
@@ -144,8 +144,8 @@ func TestOverTLSBothProtocolsPassTheSameDoor(t *testing.T) {
 	}
 }
 
-// TestWhatIsUnderWayIsEndedWhenItStops stops a server with a stream open, a
-// request under way, one that never ends, and one that does not even begin.
+// TestWhatIsUnderWayIsEndedWhenItStops stops a server with an open stream, a
+// running request, one that never ends, and one that does not even begin.
 func TestWhatIsUnderWayIsEndedWhenItStops(t *testing.T) {
 	h := newHouse(t)
 	in, goOn := make(chan string, 3), make(chan struct{})
@@ -241,7 +241,7 @@ func TestStreamsAreCounted(t *testing.T) {
 		}
 		h.wants(429, "GET /stream", "", "Authorization: Bearer "+token)
 	}
-	h.wants(429, "GET /stream", "") // the first token has none open: there are 1,000 in all
+	h.wants(429, "GET /stream", "") // the first token has no open stream: there are 1,000 in all
 	h.wants(200, "GET /healthz", "")
 	cancel()
 	open.Wait()

@@ -6,25 +6,26 @@ import (
 	"time"
 )
 
-// Who sends less than slowRate, beyond the first slowStart, or takes nothing for
-// slowTake, is cut off: it would keep a connection for ever.
+// A client that sends less than slowRate, after the first slowStart, or
+// receives nothing for slowTake, is cut off: it would keep its connection
+// forever.
 const (
 	slowStart = 30 * time.Second
 	slowRate  = 16 << 10 // bytes a second
 	slowTake  = 30 * time.Second
-	refusedIn = 5 * time.Second // how long the rest of a body may take that nobody reads
-	piece     = 64 << 10        // bytes that are written at once
+	refusedIn = 5 * time.Second // for the rest of a body that nobody reads
+	piece     = 64 << 10        // bytes written at once
 )
 
-// hurry says by when the body of a request has to be there if no route reads it.
+// hurry sets the deadline for the body of a request that no route reads.
 func hurry(w http.ResponseWriter, r *http.Request) {
 	if r.ContentLength != 0 {
 		http.NewResponseController(w).SetReadDeadline(time.Now().Add(refusedIn)) //nolint:errcheck // a test's recorder cannot
 	}
 }
 
-// A timedBody is a body that has to come at slowRate. What its reader does in
-// between takes none of that time.
+// A timedBody is a body that must come at slowRate. Time between reads does not
+// count.
 type timedBody struct {
 	io.ReadCloser
 	control *http.ResponseController
@@ -35,8 +36,8 @@ func inTime(w http.ResponseWriter, body io.ReadCloser) io.ReadCloser {
 	return &timedBody{body, http.NewResponseController(w), slowStart}
 }
 
-// Read implements [io.Reader]. Behind the end of the body there is no limit: the
-// connection is only watched then, for as long as the answer takes.
+// Read implements [io.Reader]. After the end of the body there is no limit: the
+// connection is then only watched while the answer is made.
 func (b *timedBody) Read(p []byte) (int, error) {
 	began := time.Now()
 	b.control.SetReadDeadline(began.Add(b.left)) //nolint:errcheck // a test's recorder cannot
@@ -48,7 +49,7 @@ func (b *timedBody) Read(p []byte) (int, error) {
 	return n, err
 }
 
-// lease gives the client time to take what is written next.
+// lease gives the client time to receive the next write.
 func (n *noting) lease() {
 	if now := time.Now(); now.Sub(n.leased) > time.Second {
 		n.leased = now

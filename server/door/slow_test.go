@@ -15,7 +15,7 @@ import (
 	"github.com/skein-dev/skein/server/door"
 )
 
-// pipes is a listener to what is not a network, so that its time can be made up.
+// pipes is a listener without a network, so that a test can control its time.
 type pipes struct {
 	conns chan net.Conn
 	ended chan struct{}
@@ -41,8 +41,9 @@ func (p pipes) Close() error {
 
 func (p pipes) Addr() net.Addr { return &net.TCPAddr{IP: net.IPv4(127, 0, 0, 1), Port: 7433} }
 
-// slowly sends the pieces of a request with a pause before each, takes the
-// answer at once if it is to, and returns it, and how long the connection lasted.
+// slowly sends the pieces of a request with a pause before each, and reads the
+// answer at once if takes is set. It returns the answer, and how long the
+// connection lasted.
 func slowly(t *testing.T, takes bool, pause time.Duration, pieces ...string) (answer string, took time.Duration) {
 	t.Helper()
 	synctest.Test(t, func(t *testing.T) {
@@ -51,7 +52,7 @@ func slowly(t *testing.T, takes bool, pause time.Duration, pieces ...string) (an
 			door.Route{Pattern: "POST /v1/write", Scope: door.Write, Body: door.MaxBody, Handler: http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 				b, err := io.ReadAll(r.Body)
 				if err == nil {
-					<-time.After(time.Hour) // that it takes long is no fault of the client's
+					<-time.After(time.Hour) // the client is not to blame for this delay
 				}
 				fmt.Fprintf(w, "%d %v", len(b), err) //nolint:errcheck // the test reads it
 			})},

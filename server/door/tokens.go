@@ -30,18 +30,19 @@ const First = "first"
 
 const prefix = "skein_"
 
-// A Token is what is known of one, not the token itself.
+// A Token is what is known of a token, without the token itself.
 type Token struct {
 	Name    string     `json:"name"`
-	Scope   string     `json:"scope"` // read, write or admin; behind it read:raw, if it may read secrets
+	Scope   string     `json:"scope"` // read, write or admin, followed by read:raw if it may read secrets
 	User    skein.User `json:"user,omitempty"`
 	Expires skein.Time `json:"expires,omitzero"` // 0: never
 	Hash    string     `json:"sha256,omitempty"` // of the token, in hexadecimal
 }
 
-// Tokens is a file of tokens: the first line is a token itself, 256 random
-// bits, which may do everything; each other line is one as JSON, by its hash.
-// The file is its owner's alone. It is read again when it has changed.
+// Tokens is a file of tokens. The first line is a token itself, 256 random
+// bits, which may do everything; each other line describes one in JSON, with
+// its hash. Only the file's owner may read it. It is read again when it has
+// changed.
 type Tokens struct {
 	now      func() time.Time
 	registry accounts.Registry // nil if there is none
@@ -51,14 +52,14 @@ type Tokens struct {
 	first string
 	more  []Token
 
-	browsers browsers // that are logged in with tokens of the file
+	browsers browsers // logged in with tokens of the file
 }
 
-// OpenTokens returns the tokens of the file at path, and makes the file with
-// its first token if there is none. now is the clock.
+// OpenTokens returns the tokens of the file at path, and creates the file with
+// a first token if it does not exist. now is the clock.
 //
-// Errors are the system's, or say that the file is none of tokens, is a link to
-// one, or can be read by others.
+// The error is the system's, or says that the file does not hold tokens, is a
+// symbolic link, or can be read by others.
 func OpenTokens(path string, now func() time.Time) (_ *Tokens, err error) {
 	defer skein.Wrapf(&err, "tokens %s", path)
 	t := &Tokens{now: now, file: private{path: path}}
@@ -73,7 +74,7 @@ func OpenTokens(path string, now func() time.Time) (_ *Tokens, err error) {
 	return t, t.read()
 }
 
-// make writes a file with a first token, unless another process just did.
+// make writes a file with a first token, unless another process was faster.
 func (t *Tokens) make() error {
 	if err := os.MkdirAll(filepath.Dir(t.file.path), 0o700); err != nil {
 		return err
@@ -82,7 +83,7 @@ func (t *Tokens) make() error {
 	if err != nil {
 		return err
 	}
-	err = os.Link(temp, t.file.path) // fails if it is there
+	err = os.Link(temp, t.file.path) // fails if the file exists
 	if errors.Is(err, fs.ErrExist) {
 		err = nil
 	}
@@ -100,7 +101,7 @@ func hashOf(token string) string {
 	return hex.EncodeToString(sum[:])
 }
 
-// textOf is what the file says.
+// textOf returns the text of the file.
 func textOf(first string, more []Token) []byte {
 	b := []byte(first + "\n")
 	for _, m := range more {
@@ -144,7 +145,7 @@ func (t *Tokens) First() string {
 
 // All returns what is known of all tokens, the first one first.
 //
-// Errors are those of reading the file.
+// The error is that of reading the file.
 func (t *Tokens) All() ([]Token, error) {
 	t.mu.Lock()
 	defer t.mu.Unlock()
@@ -154,8 +155,8 @@ func (t *Tokens) All() ([]Token, error) {
 	return append([]Token{{Name: First, Scope: allOf}}, t.more...), nil
 }
 
-// checkToken reports an error wrapping [skein.ErrInvalid] if there can be no
-// such token.
+// checkToken returns an error wrapping [skein.ErrInvalid] if such a token is
+// not allowed.
 func checkToken(a Token) error {
 	if a.Name == "" || len(a.Name) > 100 || strings.ContainsFunc(a.Name, func(r rune) bool { return r < ' ' }) || scopeOf(a.Scope) == Open {
 		return fmt.Errorf("token %q: scope %q: %w: a token has a name, and the scope read, write or admin, with read:raw besides or without", a.Name, a.Scope, skein.ErrInvalid)
@@ -163,10 +164,9 @@ func checkToken(a Token) error {
 	return nil
 }
 
-// Add makes a token of the name, scope, user and expiry of a, and returns it:
-// it cannot be seen again.
-//
-// The error wraps [skein.ErrExists] if there is one of that name, or
+// Add makes a token with the name, scope, user and expiry of a, and returns it:
+// it cannot be read again.
+// The error wraps [skein.ErrExists] if the name is taken, or
 // [skein.ErrInvalid].
 func (t *Tokens) Add(a Token) (token string, err error) {
 	if err := checkToken(a); err != nil {
@@ -183,9 +183,10 @@ func (t *Tokens) Add(a Token) (token string, err error) {
 	})
 }
 
-// Remove takes the token of that name away. The first one gets a new value.
+// Remove removes the token of that name. The first one gets a new value
+// instead.
 //
-// The error wraps [skein.ErrNotFound].
+// The error wraps [skein.ErrNotFound] if there is no such token.
 func (t *Tokens) Remove(name string) (err error) {
 	defer skein.Wrapf(&err, "token %q", name)
 	return t.change(func(first string, all []Token) (string, []Token, error) {
@@ -200,7 +201,7 @@ func (t *Tokens) Remove(name string) (err error) {
 	})
 }
 
-// change makes another first token and other lines of what they are; one
+// change replaces the first token and the other lines with what f returns; one
 // process at a time.
 func (t *Tokens) change(f func(first string, all []Token) (string, []Token, error)) (err error) {
 	t.mu.Lock()
@@ -227,7 +228,7 @@ func (t *Tokens) replace(first string, more []Token) error {
 	return t.read()
 }
 
-// living reports whether m lets in, and has not expired.
+// living reports whether m is valid and has not expired.
 func (t *Tokens) living(m Token) bool {
 	return m.Name != "" && scopeOf(m.Scope) != Open && (m.Expires == 0 || m.Expires.Std().After(t.now()))
 }
@@ -237,12 +238,12 @@ func (s Scope) String() string {
 	return [...]string{"open", "read", "write", "admin"}[s]
 }
 
-// ReadRaw is the scope that a token has besides if it may also read what looks
-// like a secret. No other scope contains it.
+// ReadRaw is the additional scope of a token that may also read what looks like
+// a secret. No other scope contains it.
 const ReadRaw = "read:raw"
 
-// scopeOf returns the scope that words stand for; Open for none, or if one of
-// them is none.
+// scopeOf returns the scope that words stand for; Open if there are none, or
+// one of them is unknown.
 func scopeOf(words string) Scope {
 	most := Open
 	for _, word := range scopeWords(words) {
@@ -258,15 +259,16 @@ func scopeOf(words string) Scope {
 	return most
 }
 
-// scopeWords returns the words of a scope, which spaces or commas part.
+// scopeWords returns the words of a scope, separated by spaces or commas.
 func scopeWords(words string) []string {
 	return strings.FieldsFunc(words, func(r rune) bool { return r == ' ' || r == ',' })
 }
 
-// raw reports whether words have [ReadRaw] among them.
+// raw reports whether words contain [ReadRaw].
 func raw(words string) bool { return slices.Contains(scopeWords(words), ReadRaw) }
 
-// usual returns words as they are kept: one scope, and [ReadRaw] behind it.
+// usual returns words in the form that is stored: one scope, followed by
+// [ReadRaw] if they contain it.
 func usual(words string) string {
 	if raw(words) {
 		return scopeOf(words).String() + " " + ReadRaw

@@ -12,40 +12,40 @@ import (
 type Talker interface {
 	// Talk takes the lease of the session, says the text there, under its
 	// client ID, lets its agent answer until it has no more to say, and gives
-	// the lease back. When ctx ends it stops, with ctx's error. What was said
-	// before under that ID is not said again, as in [agent.Thread.TurnAs].
+	// the lease back. When ctx ends, it stops with ctx's error. A text that was
+	// said before under that ID is not said again, as in [agent.Thread.TurnAs].
 	//
 	// The error wraps [skein.ErrLocked] if another program works on the
 	// session, or says what is wrong with agent, model or text.
 	Talk(ctx context.Context, t Talk) (Answer, error)
 
 	// Personality lets the agent of this name answer in the session from now
-	// on; "" lists who could. It returns what to tell the person. Errors as
-	// those of Talk.
+	// on; "" lists the agents. It returns what to tell the person. The errors
+	// are those of Talk.
 	Personality(ctx context.Context, t Talk, name string) (string, error)
 
 	// Cost returns what a session has cost, for people; "" if that is not
-	// known. Errors are the Store's.
+	// known. The errors are the Store's.
 	Cost(ctx context.Context, s skein.Session) (string, error)
 }
 
-// A Talk is what is said, and where.
+// A Talk is a text to say, and the session to say it in.
 type Talk struct {
-	Session skein.SessionID // "" begins one, under Key
+	Session skein.SessionID // "" begins a session under Key
 	Key     string
 	Surface string
 	ID      skein.ClientID
 	Text    string
 }
 
-// An Answer is what came of a message.
+// An Answer is the answer to a message.
 type Answer struct {
 	Session skein.SessionID
-	Text    string // Markdown; "" for nothing
+	Text    string // Markdown; "" for no answer
 }
 
 // answer returns what to tell the writer of a message; false if ctx ended
-// first, and it is to be answered by the next run.
+// first, and the next run must answer it.
 func (g *Gateway) answer(ctx context.Context, it *item) (Answer, bool) {
 	text := strings.TrimSpace(it.Text)
 	if text == "" {
@@ -81,7 +81,7 @@ func (g *Gateway) talk(it *item, s skein.Session, text string) Talk {
 	return Talk{Session: s.ID, Key: it.Key, Surface: it.Surface, ID: it.client(), Text: text}
 }
 
-// trouble is an error in words for the person who wrote.
+// trouble returns an error as text for the person who wrote.
 func trouble(err error) string {
 	var locked *skein.LockedError
 	switch {

@@ -9,7 +9,7 @@ import (
 	"github.com/skein-dev/skein"
 )
 
-// command does what a message that begins with a slash says.
+// command runs a message that begins with a slash.
 func (g *Gateway) command(ctx context.Context, it *item, s skein.Session, text string) (string, error) {
 	if it.before {
 		return "", nil
@@ -32,8 +32,8 @@ func (g *Gateway) command(ctx context.Context, it *item, s skein.Session, text s
 	return fmt.Sprintf("There is no `/%s` here; `/help` says what there is.", strings.ReplaceAll(name, "`", "")), nil
 }
 
-// fresh lets the place of a message go on in a new session, which has its key
-// and the milliseconds of now. Whoever answered goes on.
+// fresh moves the place of a message to a new session, with the same key and
+// the milliseconds of now. The same agent answers there.
 func (g *Gateway) fresh(ctx context.Context, it *item, old skein.Session) (string, error) {
 	g.sent.clear(it.Key)
 	if old.ID == "" || old.Messages == 0 {
@@ -69,7 +69,7 @@ func turns(n int) string {
 	return fmt.Sprintf("%d turns", n)
 }
 
-// usage says what a session has used.
+// usage returns what a session has used.
 func (g *Gateway) usage(ctx context.Context, s skein.Session) (string, error) {
 	if s.Messages == 0 {
 		return "Nothing was said in this conversation yet.", nil

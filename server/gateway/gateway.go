@@ -17,42 +17,42 @@ import (
 	"github.com/skein-dev/skein/redact"
 )
 
-// Options are what a Gateway is made of.
+// Options are the settings of a Gateway.
 type Options struct {
 	Store    skein.Store
-	User     skein.User // whose the sessions are
+	User     skein.User // the owner of the sessions
 	Talker   Talker
 	Surfaces []Surface
 	Allow    map[string][]string // who may talk, by the name of a surface: IDs, @names, or * for everybody
 	Inbox    string              // folder
-	Secrets  *redact.Redactor    // what it finds is not sent
+	Secrets  *redact.Redactor    // masks secrets in what is sent
 	Log      *slog.Logger
 	Now      func() time.Time
-	Wait     func(ctx context.Context, d time.Duration) error // between two tries; nil waits
+	Wait     func(ctx context.Context, d time.Duration) error // between two tries; nil sleeps
 }
 
-// A Gateway lets messages from elsewhere become turns. Make one with [New].
+// A Gateway turns messages from elsewhere into turns. Make one with [New].
 type Gateway struct {
 	Options
 	inbox   *inbox
 	lock    *flock.Flock // of the inbox
-	waiting []Message    // from before the start
+	waiting []Message    // messages from before the start
 	sent    repeats
 
 	mu       sync.Mutex
 	ctx      context.Context //nolint:containedctx // of the run; nil before
-	early    []*item         // that came before the run
+	early    []*item         // came before the run
 	closed   bool
 	lanes    map[string]*lane
 	sessions map[skein.SessionID]*held
 	working  sync.WaitGroup
 }
 
-// New returns a Gateway, and reads what waits in its inbox, which is its alone
-// until Run or Close ends.
+// New returns a Gateway, and reads the messages that wait in its inbox, which
+// it holds alone until Run or Close ends.
 //
-// The error wraps [skein.ErrLocked] if another gateway has the inbox; others are
-// the disk's.
+// The error wraps [skein.ErrLocked] if another gateway has the inbox; others
+// are the disk's.
 func New(o Options) (_ *Gateway, err error) {
 	defer skein.Wrapf(&err, "gateway: inbox %s", o.Inbox)
 	if o.Wait == nil {
@@ -68,8 +68,8 @@ func New(o Options) (_ *Gateway, err error) {
 	return g, nil
 }
 
-// Close gives the inbox back; it is for a gateway that is not run. What came
-// stays in the inbox. Errors are the disk's.
+// Close releases the inbox; it is for a gateway that was not run. Messages stay
+// in the inbox. Errors are the disk's.
 func (g *Gateway) Close() error {
 	g.mu.Lock()
 	defer g.mu.Unlock()
@@ -83,12 +83,12 @@ func (g *Gateway) Close() error {
 	return g.lock.Close()
 }
 
-// Run answers what waited, and what comes, until ctx ends; then it waits for
-// the turns under way, which are cut off and taken up by the next run. It may
-// be called once.
+// Run answers the messages that wait, and new ones, until ctx ends; then it
+// waits for the running turns, which are cut off and resumed by the next run.
+// It may be called once.
 //
-// The error is those of the surfaces that cannot go on. Others go on
-// meanwhile.
+// The error joins those of the surfaces that failed for good. The others go on
+// in the meantime.
 func (g *Gateway) Run(ctx context.Context) (err error) {
 	defer func() { err = errors.Join(err, g.Close()) }()
 	g.begin(ctx)
@@ -114,7 +114,8 @@ func (g *Gateway) Run(ctx context.Context) (err error) {
 	return err
 }
 
-// begin lets what waits be answered: what is from before the start first.
+// begin starts the answers to waiting messages: those from before the start
+// first.
 func (g *Gateway) begin(ctx context.Context) {
 	g.mu.Lock()
 	defer g.mu.Unlock()
@@ -128,12 +129,12 @@ func (g *Gateway) begin(ctx context.Context) {
 	g.waiting, g.early = nil, nil
 }
 
-// Take takes a message in: when it returns nil, the message is on the disk and
-// will be answered, or came before, or is from a stranger. It is safe for use
-// by many goroutines.
+// Take accepts a message: when it returns nil, the message is on disk and will
+// be answered, or came before, or is from a stranger. It is safe for concurrent
+// use.
 //
-// The error wraps [skein.ErrClosed], [skein.ErrInvalid] for a key that is
-// none, or is the disk's.
+// The error wraps [skein.ErrClosed], [skein.ErrInvalid] if the key is not
+// valid, or is the disk's.
 func (g *Gateway) Take(_ context.Context, m Message) (err error) {
 	defer skein.Wrapf(&err, "gateway: take message %s under %s", m.ID, m.Key)
 	if ok, err := g.may(m); !ok || err != nil {
@@ -146,9 +147,9 @@ func (g *Gateway) Take(_ context.Context, m Message) (err error) {
 	return g.enqueue(&item{Message: m})
 }
 
-// Ask takes a message in, as Take does, and waits for its answer, which is not
-// sent anywhere else. For one that came before it is the answer of that time.
-// A stranger's is "".
+// Ask accepts a message, as Take does, and waits for its answer, which is not
+// sent anywhere else. For a message that came before, the answer is the one of
+// that time. For a stranger's, it is "".
 //
 // The error is that of Take, or ctx's: the message is answered all the same.
 func (g *Gateway) Ask(ctx context.Context, m Message) (_ Answer, err error) {
@@ -175,7 +176,7 @@ func (g *Gateway) Ask(ctx context.Context, m Message) (_ Answer, err error) {
 	}
 }
 
-// may reports whether the writer of m is on the list of its surface.
+// may reports whether the writer of m is on the allow list of its surface.
 func (g *Gateway) may(m Message) (bool, error) {
 	if err := Check(m.Key); err != nil {
 		return false, err
@@ -189,7 +190,7 @@ func (g *Gateway) may(m Message) (bool, error) {
 	return false, nil
 }
 
-// surface returns the one of that name; nil if it is not there any more.
+// surface returns the surface of that name; nil if it is no longer set up.
 func (g *Gateway) surface(name string) Surface {
 	for _, s := range g.Surfaces {
 		if s.Name() == name {

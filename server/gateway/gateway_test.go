@@ -18,10 +18,10 @@ import (
 	"github.com/skein-dev/skein/store/memory"
 )
 
-// A talker answers with what it was told, and stores it.
+// A talker answers with the text that it gets, and stores it.
 type talker struct {
 	store skein.Store
-	wait  chan struct{} // not nil: it answers when it can be read from
+	wait  chan struct{} // if not nil, it waits for a value before it answers
 	err   error
 
 	mu   sync.Mutex
@@ -56,7 +56,7 @@ func (k *talker) Talk(ctx context.Context, t gateway.Talk) (gateway.Answer, erro
 	return gateway.Answer{Session: b.Session, Text: "heard " + t.Text}, nil
 }
 
-// fail lets Talk fail from now on; nil ends that.
+// fail makes Talk fail from now on; nil ends that.
 func (k *talker) fail(err error) {
 	k.mu.Lock()
 	defer k.mu.Unlock()
@@ -75,10 +75,10 @@ func (k *talker) Personality(_ context.Context, _ gateway.Talk, name string) (st
 
 func (k *talker) Cost(context.Context, skein.Session) (string, error) { return "$0.01", nil }
 
-// A place is a surface of a test.
+// A place is a surface for tests.
 type place struct {
 	sent  chan string
-	fails int // sends that do not arrive
+	fails int // how many sends fail
 }
 
 func (p *place) Name() string { return "test" }
@@ -97,7 +97,7 @@ func (p *place) Send(_ context.Context, to, text string) error {
 	return nil
 }
 
-// A rig is a gateway that runs.
+// A rig is a running gateway.
 type rig struct {
 	*gateway.Gateway
 	t      *testing.T
@@ -128,7 +128,7 @@ func (g *rig) start() {
 	g.run()
 }
 
-// open makes a gateway that is not run yet.
+// open creates the gateway without running it.
 func (g *rig) open() {
 	g.t.Helper()
 	var err error
@@ -152,7 +152,7 @@ func (g *rig) end() {
 	}
 }
 
-// say takes a new message in under a key and waits until all is quiet.
+// say sends a new message under a key and waits until all is quiet.
 func (g *rig) say(key, text string) gateway.Message {
 	g.t.Helper()
 	g.n++
@@ -169,7 +169,7 @@ func (g *rig) take(m gateway.Message) {
 	synctest.Wait()
 }
 
-// wantSent compares all that was sent since the last look.
+// wantSent compares what was sent since the last call.
 func (g *rig) wantSent(want ...string) {
 	g.t.Helper()
 	var got []string
@@ -356,7 +356,7 @@ func TestErrorsAreTold(t *testing.T) {
 	})
 }
 
-// TestAMessageWaitsForALockedSession frees the session after a while.
+// TestAMessageWaitsForALockedSession unlocks the session after a while.
 func TestAMessageWaitsForALockedSession(t *testing.T) {
 	bubble(t, func(g *rig) {
 		g.talker.fail(&skein.LockedError{Session: "x", Holder: skein.Holder{Program: "skein chat", PID: 7}})
@@ -368,14 +368,14 @@ func TestAMessageWaitsForALockedSession(t *testing.T) {
 		g.wantSent("heard one")
 		g.talker.fail(skein.ErrLocked)
 		g.say("test:1", "two")
-		g.end() // in the midst of waiting
+		g.end() // while it waits
 		g.talker.fail(nil)
 		g.start()
 		g.wantSent("heard two")
 	})
 }
 
-// TestTwoGatewaysDoNotShareAnInbox opens one that is in use.
+// TestTwoGatewaysDoNotShareAnInbox opens an inbox that is in use.
 func TestTwoGatewaysDoNotShareAnInbox(t *testing.T) {
 	bubble(t, func(g *rig) {
 		if _, err := gateway.New(g.o); !errors.Is(err, skein.ErrLocked) {

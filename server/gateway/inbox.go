@@ -15,7 +15,7 @@ import (
 	"github.com/skein-dev/skein"
 )
 
-// known is how long a message that was answered is remembered.
+// known is how long an answered message is remembered.
 const known = 7 * 24 * time.Hour
 
 // An inbox is a folder with a file for each message:
@@ -30,12 +30,12 @@ type inbox struct {
 	now func() time.Time
 
 	mu    sync.Mutex
-	last  int64            // time of the newest
-	names map[string]int64 // of all that are there, and when they came
+	last  int64            // time of the newest message
+	names map[string]int64 // time of each message, by name
 }
 
-// openInbox reads what is in the folder, which is made if it is not there, and
-// returns the messages that were not answered, in the order in which they came.
+// openInbox reads the folder, which is created if it is missing, and returns
+// the unanswered messages, in the order in which they came.
 func openInbox(dir string, now func() time.Time) (*inbox, []Message, error) {
 	if err := os.MkdirAll(dir, 0o700); err != nil {
 		return nil, nil, err
@@ -82,8 +82,8 @@ func readMessage(path string) (m Message, err error) {
 	return m, nil
 }
 
-// put writes a message down, and reports whether it is new: false means that it
-// came before.
+// put writes a message to the inbox, and reports whether it is new: false means
+// that it came before.
 func (b *inbox) put(m Message) (fresh bool, err error) {
 	b.mu.Lock()
 	defer b.mu.Unlock()
@@ -98,7 +98,7 @@ func (b *inbox) put(m Message) (fresh bool, err error) {
 	return true, nil
 }
 
-// done takes a message off the list; that it came is remembered.
+// done marks a message as answered; that it came is remembered.
 func (b *inbox) done(m Message) error {
 	b.mu.Lock()
 	defer b.mu.Unlock()
@@ -112,7 +112,8 @@ func (b *inbox) done(m Message) error {
 	return errors.Join(os.Remove(b.path(at, m.name(), "json")), b.forget())
 }
 
-// forget removes what came too long ago to come again, or to be answered.
+// forget removes messages that came too long ago to come again, or to be
+// answered.
 func (b *inbox) forget() error {
 	before := b.now().Add(-known).UnixNano()
 	var errs []error
@@ -134,8 +135,8 @@ func (b *inbox) path(at int64, name, kind string) string {
 	return filepath.Join(b.dir, fmt.Sprintf("%020d-%s.%s", at, name, kind))
 }
 
-// writeWhole writes a file that is there whole or not at all, also after the
-// power went.
+// writeWhole writes a file that is either complete or missing, even after a
+// power failure.
 func writeWhole(path string, text []byte) (err error) {
 	f, err := os.CreateTemp(filepath.Dir(path), ".new-*")
 	if err != nil {

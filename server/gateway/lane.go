@@ -12,15 +12,15 @@ import (
 // An item is a message that waits for its turn.
 type item struct {
 	Message
-	heard  chan Answer // gets the answer in place of the surface; nil: it is sent
-	before bool        // it came before: it is not said, or done, again
+	heard  chan Answer // gets the answer instead of the surface; nil: the answer is sent
+	before bool        // it came before: it is not said, or run, again
 }
 
 // A lane is the messages under one key, which are answered in order.
 type lane struct{ items []*item }
 
-// enqueue puts it behind what waits under its key. What comes before the run is
-// answered once that begins.
+// enqueue appends it to the messages under its key. One that comes before the
+// run is answered when that begins.
 func (g *Gateway) enqueue(it *item) error {
 	g.mu.Lock()
 	defer g.mu.Unlock()
@@ -35,7 +35,8 @@ func (g *Gateway) enqueue(it *item) error {
 	return nil
 }
 
-// line puts it into the lane of its key, which somebody works on. g.mu is held.
+// line adds it to the lane of its key, and starts a worker for a new lane. g.mu
+// is held.
 func (g *Gateway) line(it *item) {
 	l := g.lanes[it.Key]
 	if l == nil {
@@ -46,7 +47,7 @@ func (g *Gateway) line(it *item) {
 	l.items = append(l.items, it)
 }
 
-// work answers what is in a lane until there is nothing more.
+// work answers the messages of a lane until none is left.
 func (g *Gateway) work(ctx context.Context, key string, l *lane) {
 	for {
 		g.mu.Lock()
@@ -62,8 +63,8 @@ func (g *Gateway) work(ctx context.Context, key string, l *lane) {
 	}
 }
 
-// handle answers a message and sees to it that the answer arrives. One that is
-// cut off by the end of ctx stays in the inbox.
+// handle answers a message and delivers the answer. A message that is cut off
+// by the end of ctx stays in the inbox.
 func (g *Gateway) handle(ctx context.Context, it *item) {
 	if it.heard != nil {
 		defer close(it.heard)
@@ -89,7 +90,7 @@ func (g *Gateway) handle(ctx context.Context, it *item) {
 	}
 }
 
-// answered is answer, while the surface shows that it is worked on.
+// answered is answer, with the surface showing that it is being worked on.
 func (g *Gateway) answered(ctx context.Context, it *item) (Answer, bool) {
 	var showing sync.WaitGroup
 	defer showing.Wait()
@@ -108,10 +109,10 @@ func (g *Gateway) answered(ctx context.Context, it *item) (Answer, bool) {
 	return g.answer(ctx, it)
 }
 
-// tries is how often an answer is sent that does not arrive.
+// tries is how often sending an answer is tried.
 const tries = 5
 
-// deliver sends an answer, and reports whether it need not be sent any more.
+// deliver sends an answer, and reports whether it is finished with it.
 func (g *Gateway) deliver(ctx context.Context, it *item, text string) bool {
 	if text == "" {
 		return true
@@ -139,14 +140,14 @@ func (g *Gateway) deliver(ctx context.Context, it *item, text string) bool {
 	return false
 }
 
-// held is a session that a lane works on, or waits for.
+// held is a session that lanes work on, or wait for.
 type held struct {
 	sync.Mutex
 	users int
 }
 
-// hold waits until no other lane works on the session, and returns what ends
-// the wait of the next.
+// hold waits until no other lane works on the session, and returns what lets
+// the next lane go on.
 func (g *Gateway) hold(id skein.SessionID) (free func()) {
 	g.mu.Lock()
 	h := g.sessions[id]

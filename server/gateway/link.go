@@ -10,11 +10,11 @@ import (
 	"github.com/skein-dev/skein"
 )
 
-// linked is what the tag of a linked session begins with.
+// linked is the beginning of the tag of a linked session.
 const linked = "link:"
 
-// Find returns the session that the place of this key goes on in: the one that
-// is linked to it, else the one that has the key. u is whose it is.
+// Find returns the session of the place with this key: the session that is
+// linked to it, otherwise the one that has the key. u is the owner.
 //
 // The error wraps [skein.ErrNotFound] if there is none yet, or is the Store's.
 func Find(ctx context.Context, s skein.Store, u skein.User, key string) (skein.Session, error) {
@@ -27,9 +27,8 @@ func Find(ctx context.Context, s skein.Store, u skein.User, key string) (skein.S
 	return skein.Session{}, fmt.Errorf("%w: nothing was said under %q yet", skein.ErrNotFound, key)
 }
 
-// Link joins the place of this key to session id, and takes it from the one
-// that it was linked to before. at is the time. Errors are those of
-// [skein.Store].Append.
+// Link joins the place with this key to session id, and removes the link to any
+// other session. at is the time. The errors are those of [skein.Store].Append.
 func Link(ctx context.Context, s skein.Store, u skein.User, key string, id skein.SessionID, at skein.Time) (err error) {
 	defer skein.Wrapf(&err, "gateway: link %s to %s", key, id)
 	if err := Check(key); err != nil {
@@ -45,8 +44,8 @@ func Link(ctx context.Context, s skein.Store, u skein.User, key string, id skein
 	return unlink(ctx, s, u, key, id, at)
 }
 
-// Unlink takes the place of this key from the session that it is linked to. It
-// wraps [skein.ErrNotFound] if it is linked to none; others are the Store's.
+// Unlink removes the link between the place with this key and its session. The
+// error wraps [skein.ErrNotFound] if there is no link; others are the Store's.
 func Unlink(ctx context.Context, s skein.Store, u skein.User, key string, at skein.Time) (err error) {
 	defer skein.Wrapf(&err, "gateway: unlink %s", key)
 	for _, err := range s.Sessions(ctx, skein.Filter{User: u, Tag: linked + key, IncludeEmpty: true, Limit: 1}) {
@@ -58,7 +57,7 @@ func Unlink(ctx context.Context, s skein.Store, u skein.User, key string, at ske
 	return fmt.Errorf("%w: %q is linked to no session", skein.ErrNotFound, key)
 }
 
-// unlink takes the tag from all sessions but one.
+// unlink removes the tag from all sessions but one.
 func unlink(ctx context.Context, s skein.Store, u skein.User, key string, but skein.SessionID, at skein.Time) error {
 	var old []skein.Session
 	for found, err := range s.Sessions(ctx, skein.Filter{User: u, Tag: linked + key, IncludeEmpty: true}) {
@@ -88,7 +87,7 @@ func Check(key string) error {
 	return nil
 }
 
-// A change is what becomes of a tag.
+// A change says whether to add a tag or to remove it.
 type change int
 
 const (
@@ -97,7 +96,7 @@ const (
 )
 
 // retag changes one tag of a session. If another program changes the session
-// meanwhile, it looks again.
+// meanwhile, it tries again.
 func retag(ctx context.Context, s skein.Store, of skein.Session, at skein.Time, tag string, c change) error {
 	for {
 		if slices.Contains(of.Tags, tag) == (c == put) {

@@ -11,10 +11,11 @@ import (
 	"github.com/skein-dev/skein"
 )
 
-// lockInbox takes the inbox for one gateway: two would answer each message twice.
-// The kernel gives it back when the process ends, however it does.
+// lockInbox locks the inbox for one gateway: two would answer each message
+// twice. The kernel releases the lock when the process ends, for whatever
+// reason.
 //
-// The error wraps [skein.ErrLocked] if another has it.
+// The error wraps [skein.ErrLocked] if another process has it.
 func lockInbox(dir string) (*flock.Flock, error) {
 	if err := os.MkdirAll(dir, 0o700); err != nil {
 		return nil, err

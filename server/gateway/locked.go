@@ -8,16 +8,17 @@ import (
 	"github.com/skein-dev/skein"
 )
 
-// How long a message waits for a session that another program works on, in all
-// and between two tries.
+// How long a message waits for a session that another program works on: in
+// total, and between two tries.
 const (
 	lockedFor  = 2 * time.Minute
 	lockedTry  = time.Second
 	lockedTryN = 8 * time.Second // at most
 )
 
-// talked is what the agent says. While another program works on the session it
-// tries again, until it has waited for lockedFor; then the error says who that is.
+// talked returns what the agent says. While another program works on the
+// session it tries again, until it has waited for lockedFor; then the error
+// names that program.
 func (g *Gateway) talked(ctx context.Context, t Talk) (a Answer, err error) {
 	pause := lockedTry
 	for waited := time.Duration(0); ; waited += pause {

@@ -6,17 +6,17 @@ import (
 	"time"
 )
 
-// again is how long the same answer is not sent twice under one key.
+// again is how long the same answer is not sent again under one key.
 const again = 30 * time.Second
 
-// repeats knows what was sent of late.
+// repeats remembers what was sent recently.
 type repeats struct {
 	mu   sync.Mutex
 	sent map[string]map[[32]byte]time.Time // by key
 }
 
-// repeated reports whether text was sent under key less than 30 seconds ago;
-// if not, it is sent now.
+// repeated reports whether text was sent under key less than 30 seconds ago; if
+// not, it records text as sent now.
 func (r *repeats) repeated(key, text string, now time.Time) bool {
 	r.mu.Lock()
 	defer r.mu.Unlock()
@@ -44,7 +44,7 @@ func (r *repeats) repeated(key, text string, now time.Time) bool {
 	return false
 }
 
-// unsent takes back that text was sent: it did not arrive.
+// unsent forgets that text was sent: it did not arrive.
 func (r *repeats) unsent(key, text string) {
 	r.mu.Lock()
 	defer r.mu.Unlock()

@@ -5,11 +5,12 @@ import (
 	"unicode/utf8"
 )
 
-// Split cuts Markdown into pieces of at most limit units, as size counts them,
-// at the ends of paragraphs where it can, else of lines, else of words. A block
-// of code that is cut is closed, and opened again. limit is at least 64.
+// Split cuts Markdown into pieces of at most limit units, as counted by size:
+// at the ends of paragraphs if possible, otherwise of lines, otherwise of
+// words. A code block that is cut is closed, and opened again. limit is at
+// least 64.
 func Split(text string, limit int, size func(string) int) (pieces []string) {
-	fence := "" // that the next piece begins with
+	fence := "" // the next piece begins with it
 	for text = strings.TrimSpace(text); text != ""; {
 		whole := fence + text
 		if size(whole) <= limit {
@@ -28,7 +29,7 @@ func Split(text string, limit int, size func(string) int) (pieces []string) {
 }
 
 // cut returns the longest beginning of text that has at most limit units and
-// ends well, and what comes after it.
+// ends well, and the rest.
 func cut(text string, limit int, size func(string) int) (piece, rest string) {
 	n := fits(text, limit, size)
 	for _, end := range []string{"\n\n", "\n", " "} {
@@ -39,8 +40,8 @@ func cut(text string, limit int, size func(string) int) (piece, rest string) {
 	return text[:n], text[n:]
 }
 
-// fits returns how many bytes of text have at most limit units: whole runes,
-// one at least.
+// fits returns how many bytes of text fit into limit units: whole runes, at
+// least one.
 func fits(text string, limit int, size func(string) int) int {
 	low, high := 0, len(text)
 	for low < high {
@@ -66,8 +67,8 @@ func fits(text string, limit int, size func(string) int) int {
 	return low
 }
 
-// fenceAt returns the line that opened the block of code in which text ends;
-// "" if it ends in none.
+// fenceAt returns the line that opened the code block in which text ends; "" if
+// it does not end in one.
 func fenceAt(text string) (open string) {
 	for line := range strings.Lines(text) {
 		if !strings.HasPrefix(strings.TrimSpace(line), "```") {

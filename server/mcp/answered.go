@@ -8,9 +8,9 @@ import (
 	sdk "github.com/modelcontextprotocol/go-sdk/mcp"
 )
 
-// answeredFirst is a transport whose end of input is told only after each request
-// has been answered: at that end the SDK cancels what it is at, and a script that
-// writes its requests and closes the pipe would get no answers.
+// answeredFirst is a transport that reports the end of input only after each
+// request has been answered: at the end, the SDK cancels running requests, and
+// a script that writes its requests and closes the pipe would get no answers.
 type answeredFirst struct{ sdk.Transport }
 
 // Connect implements [sdk.Transport]; errors are those of the transport.
@@ -26,10 +26,10 @@ func (t answeredFirst) Connect(ctx context.Context) (sdk.Connection, error) {
 type answering struct {
 	sdk.Connection
 	mu     sync.Mutex
-	asked  map[jsonrpc.ID]bool // requests without an answer; of two with one ID the SDK answers one
+	asked  map[jsonrpc.ID]bool // requests without an answer; of two with one ID, the SDK answers one
 	ended  bool                // nothing more will be read
-	closed bool                // done is
-	done   chan struct{}       // closed when ended and all is answered, or on Close
+	closed bool                // done is closed
+	done   chan struct{}       // closed when the input has ended and all is answered, or on Close
 }
 
 // Read implements [sdk.Connection]; errors are the connection's.
@@ -53,7 +53,7 @@ func (c *answering) Read(ctx context.Context) (jsonrpc.Message, error) {
 func (c *answering) Write(ctx context.Context, m jsonrpc.Message) error {
 	err := c.Connection.Write(ctx, m)
 	if r, ok := m.(*jsonrpc.Response); ok {
-		c.change(func() { delete(c.asked, r.ID) }) // even on an error: no other answer will come
+		c.change(func() { delete(c.asked, r.ID) }) // even after an error: no other answer will come
 	}
 	return err
 }
@@ -64,7 +64,7 @@ func (c *answering) Close() error {
 	return c.Connection.Close()
 }
 
-// change does f, and then tells if there is nothing more to wait for.
+// change calls f, and then closes done if there is nothing left to wait for.
 func (c *answering) change(f func()) {
 	c.mu.Lock()
 	defer c.mu.Unlock()

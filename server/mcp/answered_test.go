@@ -48,7 +48,7 @@ func TestWhatWasAskedBeforeTheEndIsAnswered(t *testing.T) {
 				t.Errorf("Serve = %v, want nil", err)
 			}
 			got := idsOf(t, &out.Buffer)
-			if slices.Contains(tt.in, cancel) { // which may come before the answer or after it
+			if slices.Contains(tt.in, cancel) { // it may come before the answer or after it
 				got = strings.TrimSuffix(got, " b")
 			}
 			if got != tt.ids {
@@ -58,8 +58,8 @@ func TestWhatWasAskedBeforeTheEndIsAnswered(t *testing.T) {
 	}
 }
 
-// An ID that is used again while the first request is being answered is the
-// client's mistake; whatever becomes of it, the server ends.
+// Reusing an ID while the first request is being answered is the client's
+// mistake; whatever the answers are, the server ends.
 func TestRequestsWithOneIDEndNothing(t *testing.T) {
 	ping := `{"jsonrpc":"2.0","id":7,"method":"tools/list"}` + "\n"
 	var out keep
@@ -78,7 +78,7 @@ func (deaf) Close() error              { return nil }
 func TestAClientThatReadsNoAnswersHoldsNothingUp(t *testing.T) {
 	o := mcp.Options{Version: "test", Now: time.Now, Store: store(t)}
 	list := `{"jsonrpc":"2.0","id":2,"method":"tools/list"}`
-	_ = mcp.Serve(t.Context(), o, io.NopCloser(strings.NewReader(hello+"\n"+list+"\n")), deaf{}) // it ends, which is the promise
+	_ = mcp.Serve(t.Context(), o, io.NopCloser(strings.NewReader(hello+"\n"+list+"\n")), deaf{}) // it ends, as promised
 }
 
 // idsOf returns the IDs of the answers, sorted.

@@ -8,7 +8,7 @@ import (
 	"github.com/skein-dev/skein/server/mcp"
 )
 
-// What one client may see, nothing in between may keep for another one.
+// Nothing in between may cache what one client may see for another one.
 func TestNoAnswerMayBeKeptForOthers(t *testing.T) {
 	c := started(t, mcp.Options{Store: store(t)})
 	check := func(method string, r sdk.CacheableResult, err error) {

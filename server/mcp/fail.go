@@ -8,7 +8,8 @@ import (
 	"github.com/skein-dev/skein"
 )
 
-// failure returns err as an answer. What a session is called is data there too.
+// failure returns err as an answer. The names of sessions are framed as data
+// there, too.
 func (s *service) failure(err error) *sdk.CallToolResult {
 	p := &page{service: s}
 	p.add(struct {

@@ -23,7 +23,7 @@ const (
 type page struct {
 	*service
 	data bytes.Buffer
-	full bool // a line did not fit any more
+	full bool // a line did not fit
 }
 
 // add appends v as a line, without secrets, and reports whether it fit.
@@ -36,12 +36,12 @@ func (p *page) add(v any) bool {
 	return !p.full
 }
 
-// answer returns the page in its frame. The words of besides are our own.
+// answer returns the page in its frame. The text in besides must be our own.
 func (p *page) answer(besides ...string) *sdk.CallToolResult {
 	return &sdk.CallToolResult{Content: []sdk.Content{&sdk.TextContent{Text: framed(p.data.String(), besides...)}}}
 }
 
-// framed puts a mark around data that nothing in it can know.
+// framed puts data between marks that nothing in it can know.
 func framed(data string, besides ...string) string {
 	var b [16]byte
 	rand.Read(b[:]) //nolint:errcheck // it never fails
@@ -58,9 +58,9 @@ func framed(data string, besides ...string) string {
 	return w.String()
 }
 
-// cut returns at most maxText bytes of s from offset on, and where the rest
-// begins; 0 if there is none. It takes the secrets out first: half of one looks
-// like nothing.
+// cut returns at most maxText bytes of s from offset on, and the offset of the
+// rest; 0 if there is none. It masks secrets first: half a secret is not
+// recognized.
 func (s *service) cut(text string, offset int) (piece string, rest int) {
 	text = s.redactor().Text(text)
 	offset = min(max(offset, 0), len(text))

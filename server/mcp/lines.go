@@ -12,8 +12,8 @@ import (
 	"github.com/skein-dev/skein/internal/rpclines"
 )
 
-// messages returns what a client writes, without what is no message: that is
-// answered here. out is safe for several goroutines.
+// messages returns the client's messages. Lines that are not messages are left
+// out, and answered here. out must be safe for concurrent use.
 func messages(in io.ReadCloser, out io.Writer) *rpclines.Reader {
 	return rpclines.New(in, maxRequest, func(text []byte, why error) error {
 		switch {
@@ -26,8 +26,8 @@ func messages(in io.ReadCloser, out io.Writer) *rpclines.Reader {
 	})
 }
 
-// idOf returns the ID of what is no message, nil if it has none that an answer
-// can bear.
+// idOf returns the ID of a line that is not a message; nil if it has none that
+// an answer can have.
 func idOf(text []byte) any {
 	var m struct {
 		ID any `json:"id"`
@@ -40,7 +40,7 @@ func idOf(text []byte) any {
 	return nil
 }
 
-// refuse answers what is no message.
+// refuse answers a line that is not a message.
 func refuse(out io.Writer, id any, code int64, why string) error {
 	type failure struct {
 		Code    int64  `json:"code"`
@@ -58,7 +58,7 @@ func refuse(out io.Writer, id any, code int64, why string) error {
 	return err
 }
 
-// oneByOne is a stream that several goroutines may write to.
+// oneByOne is a stream that is safe for concurrent use.
 type oneByOne struct {
 	io.WriteCloser
 	mu sync.Mutex

@@ -22,8 +22,8 @@ type answer struct {
 	Result json.RawMessage `json:"result"`
 }
 
-// speak starts a server and returns what sends it text and what waits for its
-// next answer.
+// speak starts a server, and returns a function that sends it text and one that
+// waits for its next answer.
 func speak(t *testing.T) (send func(string), next func() answer) {
 	t.Helper()
 	toServer, ours := io.Pipe()
@@ -119,7 +119,7 @@ func TestEveryMessageOfABatchIsAnswered(t *testing.T) {
 	}
 }
 
-// A client that dies in the middle of a message, and comes back.
+// A client dies in the middle of a message, and comes back.
 func TestAMessageCutAnywhereEndsNothing(t *testing.T) {
 	send, next := speak(t)
 	send(hello + "\n")

@@ -66,7 +66,7 @@ func (s *service) line(x *skein.Session) sessionLine {
 // short returns the beginning of a text without secrets.
 func (s *service) short(text string) string { return s.redactor().Start(text) }
 
-// Sessions in an answer.
+// Bounds of the sessions in an answer.
 const (
 	fewSessions  = 20
 	manySessions = 100
@@ -100,7 +100,7 @@ func (s *service) list(ctx context.Context, in listIn) (*sdk.CallToolResult, err
 
 const end = "There is no more."
 
-// bound returns n, few if it is not given, and at most many.
+// bound returns n, limited to many; few if n was not given.
 func bound(n, few, many int) int {
 	if n < 1 {
 		return few
@@ -108,7 +108,7 @@ func bound(n, few, many int) int {
 	return min(n, many)
 }
 
-// cursorOf returns where a list goes on after x.
+// cursorOf returns the cursor for the list after x.
 func cursorOf(x *skein.Session) string { return fmt.Sprintf("%d.%s", int64(x.Updated), x.ID) }
 
 func sessionCursor(cursor string) (*skein.Session, error) {
@@ -123,7 +123,7 @@ func sessionCursor(cursor string) (*skein.Session, error) {
 	return &skein.Session{ID: skein.SessionID(id), Updated: skein.Time(n)}, nil
 }
 
-// when reads a date, in UTC, or a time; 0 for none.
+// when parses a date, in UTC, or a time; 0 if it is empty.
 func when(text string) (skein.Time, error) {
 	if text == "" {
 		return 0, nil

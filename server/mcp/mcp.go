@@ -15,37 +15,37 @@ import (
 	"github.com/skein-dev/skein/store/lenient"
 )
 
-// Options are what the tools are made of.
+// Options are the settings of the tools.
 type Options struct {
 	Version string
 	Now     func() time.Time
-	Store   skein.Store // of [Serve]; a route's is its visitor's
-	Write   bool        // also the tools that write; of a route, for who may write
+	Store   skein.Store // for [Serve]; a route uses its visitor's store
+	Write   bool        // also offer the tools that write; on a route, only to visitors who may write
 
-	// Redactor makes what takes secrets out of answers, when it is needed for
-	// the first time; nil: [redact.New].
+	// Redactor makes the redactor for answers, when it is first needed; nil:
+	// [redact.New].
 	Redactor func() *redact.Redactor
 
 	// Cost returns what usage costs in US dollars, false if that is not known;
-	// nil: it never is.
+	// nil: never known.
 	Cost func(skein.UsageRow) (dollars float64, ok bool, err error)
 }
 
-// idle is how long a connection of HTTP may be silent.
+// idle is how long an HTTP connection may be idle.
 const idle = 5 * time.Minute
 
-// private says that nothing between server and client may keep an answer for
-// others: each sees other sessions, and other tools. Without a word, it may.
+// private says that no cache between server and client may share an answer:
+// each client sees other sessions, and other tools. Without it, a cache may.
 const private = "private"
 
 // maxRequest is the longest message of a client, in bytes.
 const maxRequest = 1 << 20
 
-// Serve answers one client, that writes to in and reads out, until it hangs up
-// or ctx ends. What it asked before it hung up is answered. A line that is no
-// message is answered with an error of JSON-RPC.
+// Serve answers one client, which writes to in and reads out, until the client
+// hangs up or ctx ends. Requests from before the client hung up are answered. A
+// line that is not a message is answered with a JSON-RPC error.
 //
-// Errors are those of the streams.
+// The error is that of the streams.
 func Serve(ctx context.Context, o Options, in io.ReadCloser, out io.WriteCloser) (err error) {
 	defer skein.Wrapf(&err, "mcp")
 	answers := &oneByOne{WriteCloser: out}
@@ -58,8 +58,8 @@ func Serve(ctx context.Context, o Options, in io.ReadCloser, out io.WriteCloser)
 }
 
 // Routes returns the route /mcp: streamable HTTP without sessions of its own,
-// so that any of several servers may answer. It sees what its visitor sees; with
-// [Options.Write], who may write has the tools that write.
+// so that any of several servers may answer. It sees what its visitor sees;
+// with [Options.Write], visitors who may write get the tools that write.
 func Routes(o Options) []door.Route {
 	all := shared(o)
 	h := sdk.NewStreamableHTTPHandler(func(r *http.Request) *sdk.Server {
@@ -68,7 +68,7 @@ func Routes(o Options) []door.Route {
 	}, &sdk.StreamableHTTPOptions{
 		Stateless: true, JSONResponse: true, SessionTimeout: idle, MaxRequestBodyBytes: maxRequest,
 		PropagateRequestCancellation: true,
-		DisableLocalhostProtection:   true, // the door knows its hosts
+		DisableLocalhostProtection:   true, // the door checks the host
 	})
 	return []door.Route{{Pattern: "POST /mcp", Scope: door.Read, Body: maxRequest, Handler: h}}
 }
@@ -87,10 +87,10 @@ func shared(o Options) *common {
 	return &common{o, sync.OnceValue(o.Redactor), sdk.NewSchemaCache()}
 }
 
-// A service is what one client may do.
+// A service is what one client can use.
 type service struct {
 	*common
-	store skein.Store // as who may not see secrets sees it
+	store skein.Store // as visitors without the right to see secrets see it
 	whole skein.Store
 }
 
@@ -114,7 +114,7 @@ func (c *common) server(store skein.Store, write bool) *sdk.Server {
 	return m
 }
 
-// add registers a tool. What f fails with is told in the answer.
+// add registers a tool. An error of f becomes the answer.
 func add[In any](s *service, m *sdk.Server, t *sdk.Tool, f func(context.Context, In) (*sdk.CallToolResult, error)) {
 	sdk.AddTool(m, t, func(ctx context.Context, _ *sdk.CallToolRequest, in In) (*sdk.CallToolResult, any, error) {
 		r, err := f(ctx, in)
@@ -131,7 +131,7 @@ func looks() *sdk.ToolAnnotations {
 	return &sdk.ToolAnnotations{ReadOnlyHint: true, IdempotentHint: true, OpenWorldHint: &closed}
 }
 
-// adds are those of a tool that only adds.
+// adds are the annotations of a tool that only adds.
 func adds() *sdk.ToolAnnotations {
 	no := false
 	return &sdk.ToolAnnotations{DestructiveHint: &no, OpenWorldHint: &no}

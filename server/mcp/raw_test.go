@@ -10,7 +10,7 @@ import (
 	"github.com/skein-dev/skein/server/mcp"
 )
 
-// raw is what testdata/client.py sees of a server with one session.
+// raw is what testdata/client.py sees on a server with one session.
 const raw = `server skein 2025-06-18
 tools session_list session_read session_search session_tree session_usage
 list s1
@@ -21,7 +21,7 @@ resource skein://session/s1
 redacted True False
 `
 
-// python returns the client that knows the protocol and no SDK.
+// python returns the client, which implements the protocol without an SDK.
 func python(t *testing.T, args ...string) (*exec.Cmd, *bytes.Buffer) {
 	t.Helper()
 	path, err := exec.LookPath("python3")

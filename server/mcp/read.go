@@ -32,12 +32,12 @@ type messageLine struct {
 	Model       string     `json:"model,omitempty"`
 	Parts       []partLine `json:"parts"`
 	Error       string     `json:"error,omitempty"`
-	Rewound     bool       `json:"rewound,omitempty"`     // it was taken back
-	Interrupted bool       `json:"interrupted,omitempty"` // it broke off
-	Compacted   bool       `json:"compacted,omitempty"`   // a summary stands for it
+	Rewound     bool       `json:"rewound,omitempty"`     // a rewind took it back
+	Interrupted bool       `json:"interrupted,omitempty"` // it was cut off
+	Compacted   bool       `json:"compacted,omitempty"`   // a summary replaces it
 }
 
-// A partLine is a piece of a message.
+// A partLine is a part of a message.
 type partLine struct {
 	Kind   skein.PartKind `json:"kind"`
 	Text   string         `json:"text,omitempty"`
@@ -81,7 +81,7 @@ func (s *service) read(ctx context.Context, in readIn) (*sdk.CallToolResult, err
 	return p.answer(fmt.Sprintf("next_cursor: before.%d", found[kept].Seq)), nil
 }
 
-// place reads the cursor: the way to go, and from where.
+// place parses the cursor: the direction, and the seq to begin at.
 func place(in readIn) (way string, at skein.Seq, err error) {
 	if in.Cursor == "" {
 		if in.From > 0 {
@@ -97,8 +97,8 @@ func place(in readIn) (way string, at skein.Seq, err error) {
 	return way, skein.Seq(n), nil
 }
 
-// fitting returns from which of found on the newest fit into an answer; at
-// least the newest does.
+// fitting returns the index from which on the newest messages of found fit into
+// an answer; at least the newest does.
 func (s *service) fitting(found []skein.Entry, in readIn) int {
 	size := 0
 	for i := range slices.Backward(found) {
@@ -109,7 +109,7 @@ func (s *service) fitting(found []skein.Entry, in readIn) int {
 	return 0
 }
 
-// onward answers with the messages that begin after a place.
+// onward answers with the messages that begin after a seq.
 func (s *service) onward(ctx context.Context, p *page, x skein.Session, after skein.Seq, n int, in readIn) (*sdk.CallToolResult, error) {
 	const window = 200
 	count := 0
@@ -144,7 +144,7 @@ func (s *service) one(ctx context.Context, p *page, id skein.SessionID, in readI
 	return p.answer(), nil
 }
 
-// message returns e as an answer shows it.
+// message returns e as it is in an answer.
 func (s *service) message(e *skein.Entry, in readIn) messageLine {
 	m := &e.Message
 	l := messageLine{Seq: e.Seq, Turn: e.Turn, Role: m.Role, Time: e.Time, Model: m.Model, Rewound: e.Rewound, Interrupted: m.Interrupted, Compacted: e.Compacted, Parts: []partLine{}}

@@ -9,7 +9,8 @@ import (
 	"github.com/skein-dev/skein/store/memory"
 )
 
-// What a client is not shown is not lost when it gives a session another title.
+// Text that a client is not shown is not lost when the client renames the
+// session.
 func TestARenamedSessionKeepsItsWholeDescription(t *testing.T) {
 	st := memory.New()
 	t.Cleanup(func() { _ = st.Close() })

@@ -16,8 +16,8 @@ const (
 	scheme = "skein://session/"
 )
 
-// resources registers sessions as resources. Which there are is asked of the
-// store each time.
+// resources registers sessions as resources. The list is read from the store
+// each time.
 func (s *service) resources(m *sdk.Server) {
 	m.AddResourceTemplate(&sdk.ResourceTemplate{
 		Name: "session", Title: "A session", URITemplate: scheme + "{id}", MIMEType: "text/plain",
@@ -33,7 +33,7 @@ func (s *service) resources(m *sdk.Server) {
 	})
 }
 
-// listed answers which resources there are.
+// listed answers with the list of resources.
 func (s *service) listed(ctx context.Context, req sdk.Request) (sdk.Result, error) {
 	cursor := ""
 	if p, ok := req.GetParams().(*sdk.ListResourcesParams); ok && p != nil {

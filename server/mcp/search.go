@@ -31,11 +31,11 @@ type hitLine struct {
 	Role    skein.Role      `json:"role,omitempty"`
 	Time    skein.Time      `json:"time,omitzero"`
 	Count   int             `json:"count,omitempty"`   // hits in the session
-	Rewound bool            `json:"rewound,omitempty"` // it was taken back
+	Rewound bool            `json:"rewound,omitempty"` // a rewind took it back
 	Snippet string          `json:"snippet"`
 }
 
-// most is how much a search does until it finds something.
+// most is how long a search may take to find something.
 const most = 10 * time.Second
 
 func (s *service) search(ctx context.Context, in searchIn) (*sdk.CallToolResult, error) {
@@ -83,14 +83,14 @@ func (s *service) search(ctx context.Context, in searchIn) (*sdk.CallToolResult,
 	return p.answer("Read on: session_read with the session and from=SEQ. « and » stand around what matched."), nil
 }
 
-// hit returns a hit as it is told.
+// hit returns a hit for an answer.
 func (s *service) hit(ctx context.Context, h skein.Hit) (hitLine, error) {
 	x, err := s.store.Session(ctx, h.Session)
 	snippet := strings.NewReplacer(skein.Mark, "«", skein.EndMark, "»").Replace(h.Snippet)
 	return hitLine{h.Session, s.short(x.Name()), h.Seq, h.Turn, h.Role, h.Time, h.Count, h.Rewound, snippet}, err
 }
 
-// session returns the session that is meant by a name.
+// session returns the session that a name stands for.
 func (s *service) session(ctx context.Context, name string) (skein.Session, error) {
 	return lookup.Resolve(ctx, s.store, name, skein.Filter{})
 }

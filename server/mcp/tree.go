@@ -16,13 +16,13 @@ type nameIn struct {
 // maxFamily is how many sessions of a family are shown.
 const maxFamily = 300
 
-// A kinLine is a session of a family, after those that it came from.
+// A kinLine is a session of a family; its ancestors come before it.
 type kinLine struct {
 	sessionLine
 	Depth  int             `json:"depth"`
 	Parent skein.SessionID `json:"parent,omitempty"`
 	Why    skein.Why       `json:"why,omitempty"`
-	Seq    skein.Seq       `json:"seq,omitempty"` // of the parent's event that it hangs on
+	Seq    skein.Seq       `json:"seq,omitempty"` // of the parent's event where it began
 	Asked  bool            `json:"asked,omitempty"`
 	Binned bool            `json:"binned,omitempty"`
 }
@@ -49,7 +49,7 @@ type family struct {
 	page  *page
 }
 
-// add adds k and all that hangs on it; false says that not all of it fits.
+// add adds k and its descendants; false says that not all of them fit.
 func (f *family) add(k *lookup.Kin, depth int) bool {
 	l := kinLine{sessionLine: f.line(&k.Session), Depth: depth, Asked: k.ID == f.asked, Binned: k.Binned != 0}
 	if k.Parent != nil {

@@ -25,9 +25,9 @@ type usageLine struct {
 	Of       string      `json:"of"`
 	Provider string      `json:"provider,omitempty"`
 	Model    string      `json:"model,omitempty"`
-	Tier     skein.Tier  `json:"tier,omitempty"` // service tier, and the length that prompts were longer than
+	Tier     skein.Tier  `json:"tier,omitempty"` // service tier, and the size that prompts exceeded
 	Usage    skein.Usage `json:"usage"`
-	Dollars  *float64    `json:"usd,omitempty"` // what it costs; not there if that is not known
+	Dollars  *float64    `json:"usd,omitempty"` // the cost; left out if unknown
 }
 
 func (s *service) usage(ctx context.Context, in usageIn) (*sdk.CallToolResult, error) {

@@ -22,7 +22,7 @@ type noteIn struct {
 	Text    string `json:"text" jsonschema:"the note, at most 8000 bytes"`
 }
 
-// NoteName is the name of the noted event that session_note makes. Its data is
+// NoteName is the name of the noted event that session_note adds. Its data is
 // an object with the member text.
 const NoteName = "mcp:note"
 
@@ -59,7 +59,7 @@ func (s *service) rename(ctx context.Context, in renameIn) (*sdk.CallToolResult,
 	if err != nil {
 		return nil, err
 	}
-	was, err := s.whole.Session(ctx, x.ID) // nothing is stored with marks for secrets
+	was, err := s.whole.Session(ctx, x.ID) // unmasked: masks must not be stored
 	if err != nil {
 		return nil, err
 	}
@@ -131,7 +131,7 @@ func (s *service) forkPlace(ctx context.Context, x skein.Session, in forkIn) (sk
 		return x.Last, nil
 	}
 	var err error
-	i := sort.Search(int(x.Last), func(i int) bool { // turns never go back
+	i := sort.Search(int(x.Last), func(i int) bool { // turn numbers never decrease
 		if err != nil {
 			return true
 		}

@@ -17,15 +17,15 @@ import (
 	"github.com/skein-dev/skein/store/inspect"
 )
 
-// Options are what is told beside the requests; each may be nil.
+// Options are the sources of the other metrics; each may be nil.
 type Options struct {
 	Now     func() time.Time
 	Streams func() int       // how many are open
-	Size    func() int64     // of the store, in bytes; below 0 if it is not known
-	Index   inspect.IndexLag // says what waits for the search index
+	Size    func() int64     // of the store, in bytes; negative if unknown
+	Index   inspect.IndexLag // returns what waits for the search index
 }
 
-// Metrics are counts of requests. Its methods may be called at the same time.
+// Metrics are counts of requests. They are safe for concurrent use.
 type Metrics struct {
 	o     Options
 	began time.Time
@@ -34,10 +34,10 @@ type Metrics struct {
 	routes map[string]*route
 }
 
-// A route is what was counted of one.
+// A route is the counts of one route.
 type route struct {
 	statuses map[int]int64
-	within   []int64 // by bound; the last one is of all
+	within   []int64 // by bound; the last one counts all
 	seconds  float64
 }
 
@@ -49,7 +49,7 @@ func New(o Options) *Metrics {
 	return &Metrics{o: o, began: o.Now(), routes: map[string]*route{}}
 }
 
-// bounds are the upper ones of the histogram, in seconds.
+// bounds are the upper bounds of the histogram, in seconds.
 func bounds() []float64 { return []float64{.001, .003, .01, .03, .1, .3, 1, 3, 10} }
 
 // Done counts a request; it is for [door.Options]. The pattern is that of its
@@ -75,7 +75,7 @@ func (m *Metrics) Done(pattern string, status int, took time.Duration) {
 	r.within[len(r.within)-1]++
 }
 
-// Route is where a token that sees everybody's sessions can read the counts.
+// Route returns the metrics route for tokens that see everybody's sessions.
 func (m *Metrics) Route() door.Route {
 	return door.Route{Pattern: "GET /metrics", Scope: door.Read, Handler: http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		if v := door.From(r.Context()); v.User != "" {
@@ -86,7 +86,7 @@ func (m *Metrics) Route() door.Route {
 	})}
 }
 
-// Open is where all who reach the listener can read them.
+// Open returns the metrics route for everybody who reaches the listener.
 func (m *Metrics) Open() door.Route {
 	return door.Route{Pattern: "GET /metrics", Scope: door.Open, Handler: http.HandlerFunc(m.write)}
 }
@@ -113,7 +113,7 @@ func (m *Metrics) text(ctx context.Context) []byte {
 		}
 	}
 	if m.o.Index != nil {
-		if l, err := m.o.Index.Lag(ctx); err == nil { // else it is not known
+		if l, err := m.o.Index.Lag(ctx); err == nil { // otherwise it is not known
 			gauge("skein_index_waiting_events", "Events that the search index does not have yet.", float64(l.Events))
 			gauge("skein_index_lag_seconds", "Since the oldest of them was stored.", m.lag(l).Seconds())
 		}
@@ -126,7 +126,7 @@ func (m *Metrics) text(ctx context.Context) []byte {
 	return b.Bytes()
 }
 
-// lag returns for how long events wait for the index.
+// lag returns how long events have waited for the index.
 func (m *Metrics) lag(l inspect.Lag) time.Duration {
 	if l.Events == 0 {
 		return 0

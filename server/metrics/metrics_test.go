@@ -18,7 +18,7 @@ import (
 	"github.com/skein-dev/skein/store/memory"
 )
 
-// line is what a line of the format looks like, if it is no comment.
+// line matches a line of the format that is not a comment.
 var line = regexp.MustCompile(`^[a-z_]+(\{[a-z]+="([^"\\\n]|\\["\\n])*"(,[a-z]+="([^"\\\n]|\\["\\n])*")*\})? [0-9.e+-]+$`)
 
 func TestRequestsAreCountedByRoute(t *testing.T) {
@@ -76,7 +76,7 @@ func TestRequestsAreCountedByRoute(t *testing.T) {
 	}
 }
 
-// behind is a store whose index is behind.
+// behind is a store whose index lags.
 type behind struct {
 	lag inspect.Lag
 	err error

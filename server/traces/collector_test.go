@@ -12,27 +12,27 @@ import (
 	"testing"
 )
 
-// A collector takes OTLP over HTTP in JSON, and is strict about it.
+// A collector receives OTLP over HTTP in JSON, and is strict about it.
 type collector struct {
 	*httptest.Server
 
 	mu      sync.Mutex
-	status  int // that it answers with
+	status  int // status of its answers
 	got     []span
 	service map[string]string // attributes of the resource
 	headers http.Header       // of the last request
 }
 
-// A span as it arrived.
+// A span is a span as it arrived.
 type span struct {
 	Trace, ID, Parent, Name string
 	Kind, Flags             int
-	Nanos                   int64 // how long it took
+	Nanos                   int64 // duration
 	Failed                  bool
 	Is                      map[string]string // attributes
 }
 
-// What is decoded: fields that OTLP does not have are errors.
+// The types that are decoded: fields that OTLP does not have are errors.
 type (
 	sentAttributes []struct {
 		Key   string `json:"key"`
@@ -121,7 +121,7 @@ func (c *collector) take(t *testing.T, sent sentRequest) {
 	}
 }
 
-// spans returns what came so far.
+// spans returns the spans received so far.
 func (c *collector) spans() map[string]span {
 	c.mu.Lock()
 	defer c.mu.Unlock()
@@ -138,7 +138,8 @@ func (c *collector) answer(status int) {
 	c.status = status
 }
 
-// id wants an ID of that many bytes, in lower case hexadecimal, not all zero.
+// id checks for an ID of that many bytes, in lowercase hexadecimal, not all
+// zero.
 func id(t *testing.T, s string, size int) string {
 	b, err := hex.DecodeString(s)
 	if err != nil || len(b) != size || string(b) == string(make([]byte, size)) {

@@ -15,14 +15,14 @@ type Endpoint struct {
 	Headers http.Header // of each request; may be nil
 }
 
-// Find returns where spans are to go: to the collector at base, or, if that is
-// "", where the variables of OpenTelemetry say: OTEL_EXPORTER_OTLP_ENDPOINT and
+// Find returns where to send spans: to the collector at base or, if that is "",
+// where the variables of OpenTelemetry say: OTEL_EXPORTER_OTLP_ENDPOINT and
 // OTEL_EXPORTER_OTLP_TRACES_ENDPOINT, unless OTEL_TRACES_EXPORTER is none or
-// OTEL_SDK_DISABLED is true. Headers are those of OTEL_EXPORTER_OTLP_HEADERS and
-// OTEL_EXPORTER_OTLP_TRACES_HEADERS.
+// OTEL_SDK_DISABLED is true. Headers are those of OTEL_EXPORTER_OTLP_HEADERS
+// and OTEL_EXPORTER_OTLP_TRACES_HEADERS.
 //
-// The error wraps [skein.ErrInvalid] if a URL or a header is none, or the
-// protocol is one that this package does not speak.
+// The error wraps [skein.ErrInvalid] if a URL or a header is not valid, or the
+// protocol is one that this package does not implement.
 func Find(base string, getenv func(string) string) (e Endpoint, err error) {
 	defer skein.Wrapf(&err, "traces")
 	if e.URL, err = place(base, getenv); err != nil || e.URL == "" {
@@ -54,7 +54,7 @@ func place(base string, getenv func(string) string) (string, error) {
 	return under(base)
 }
 
-// under returns where a collector at base takes traces.
+// under returns the traces URL of a collector at base.
 func under(base string) (string, error) {
 	u, err := parse(base)
 	if err != nil {
@@ -74,7 +74,7 @@ func parse(s string) (*url.URL, error) {
 	return u, nil
 }
 
-// headers reads the shape a=b,c=d, values escaped as in a URL.
+// headers parses a=b,c=d, with values escaped as in a URL.
 func headers(s string) (http.Header, error) {
 	h := http.Header{}
 	for pair := range strings.SplitSeq(s, ",") {
@@ -84,7 +84,7 @@ func headers(s string) (http.Header, error) {
 		name, value, ok := strings.Cut(pair, "=")
 		value, err := url.PathUnescape(strings.TrimSpace(value))
 		if name = strings.TrimSpace(name); !ok || err != nil || name == "" || strings.ContainsAny(value, "\r\n") {
-			return nil, fmt.Errorf("%w: a header in OTEL_EXPORTER_OTLP_HEADERS is not of the shape name=value", skein.ErrInvalid) // its value may be a secret
+			return nil, fmt.Errorf("%w: a header in OTEL_EXPORTER_OTLP_HEADERS is not of the shape name=value", skein.ErrInvalid) // the value may be a secret
 		}
 		h.Add(name, value)
 	}

@@ -21,7 +21,7 @@ type exporter struct {
 	to     Endpoint
 	log    *slog.Logger
 	client *http.Client
-	broken atomic.Bool // the log was told
+	broken atomic.Bool // the failure was logged
 }
 
 func newExporter(o Options) *exporter {
@@ -29,14 +29,14 @@ func newExporter(o Options) *exporter {
 	if x.client == nil {
 		x.client = &http.Client{
 			Timeout:       sendTime,
-			CheckRedirect: func(*http.Request, []*http.Request) error { return http.ErrUseLastResponse }, // the headers are for this place alone
+			CheckRedirect: func(*http.Request, []*http.Request) error { return http.ErrUseLastResponse }, // the headers are only for this server
 		}
 	}
 	return x
 }
 
-// ExportSpans implements [sdk.SpanExporter]. What cannot be sent is lost: the
-// log is told once, until something arrives again.
+// ExportSpans implements [sdk.SpanExporter]. Spans that cannot be sent are
+// lost: that is logged once, until sending works again.
 func (x *exporter) ExportSpans(ctx context.Context, spans []sdk.ReadOnlySpan) error {
 	err := x.send(ctx, spans)
 	switch {

@@ -12,7 +12,7 @@ import (
 	"github.com/skein-dev/skein/server/door"
 )
 
-// Store returns s with a span for each call that is made in a request, but for
+// Store returns s with a span for each call that is made in a request, except
 // Watch and Feed, which wait.
 func (t *Traces) Store(s skein.Store) skein.Store {
 	return &store{Store: s, Lifecycle: skein.LifecycleOf(s), Sources: skein.SourcesOf(s), t: t}
@@ -32,10 +32,10 @@ func (s *store) Unwrap() skein.Store { return s.Store }
 // As implements [skein.Store].
 func (s *store) As(u skein.User) skein.Store { return s.t.Store(s.Store.As(u)) }
 
-// A timed is a call under way. Where nobody traces it, its span is nil.
+// A timed is a running call. Its span is nil if there is no trace.
 type timed struct{ span trace.Span }
 
-// begin begins a call, of a session unless id is "".
+// begin begins a call, about a session unless id is "".
 func (s *store) begin(ctx context.Context, name string, id skein.SessionID) (context.Context, timed) {
 	if !trace.SpanFromContext(ctx).IsRecording() {
 		return ctx, timed{}
@@ -47,7 +47,8 @@ func (s *store) begin(ctx context.Context, name string, id skein.SessionID) (con
 	return ctx, timed{span}
 }
 
-// end ends a call that gave or took some items; below 0 for what has no number.
+// end ends a call that returned or received that many items; negative if it has
+// no number.
 func (c timed) end(items int, err error) {
 	if c.span == nil {
 		return
@@ -62,7 +63,7 @@ func (c timed) end(items int, err error) {
 	c.span.End()
 }
 
-// spun is seq, with a span for as long as it is ranged over.
+// spun returns seq, with a span that lasts while it is ranged over.
 func spun[T any](ctx context.Context, s *store, name string, id skein.SessionID, seq func(context.Context) iter.Seq2[T, error]) iter.Seq2[T, error] {
 	return func(yield func(T, error) bool) {
 		ctx, c := s.begin(ctx, name, id)

@@ -20,23 +20,22 @@ import (
 
 const scope = "github.com/skein-dev/skein/server/traces"
 
-// Options are what traces are made of.
+// Options are the settings of traces.
 type Options struct {
 	Endpoint Endpoint
 	Version  string       // of the program
-	Log      *slog.Logger // told of what is lost
-	Client   *http.Client // nil: one with a limit of 10 seconds
+	Log      *slog.Logger // for reports of lost spans
+	Client   *http.Client // nil: one with a timeout of 10 seconds
 }
 
-// Traces makes spans until it is closed. Its methods may be called at the same
-// time.
+// Traces creates spans until it is closed. It is safe for concurrent use.
 type Traces struct {
 	provider *sdk.TracerProvider
 	tracer   trace.Tracer
 }
 
-// New returns traces that go to o.Endpoint. What is sampled, how many spans wait
-// and what the service is called, the variables of OpenTelemetry say:
+// New returns traces that go to o.Endpoint. Sampling, the size of the queue and
+// the service's name are set by the variables of OpenTelemetry:
 // OTEL_TRACES_SAMPLER, OTEL_BSP_…, OTEL_SERVICE_NAME, OTEL_RESOURCE_ATTRIBUTES.
 //
 // The error wraps [skein.ErrInvalid] if one of them cannot be read.
@@ -53,11 +52,11 @@ func New(ctx context.Context, o Options) (_ *Traces, err error) {
 	return &Traces{p, p.Tracer(scope, trace.WithInstrumentationVersion(o.Version))}, nil
 }
 
-// Close sends what waits, until ctx ends. Errors are of ctx.
+// Close sends the spans that wait, until ctx ends. The error is ctx's.
 func (t *Traces) Close(ctx context.Context) error { return t.provider.Shutdown(ctx) }
 
-// Request begins the span of a request; it is for [door.Options]. The pattern is
-// that of its route, "" if there is none.
+// Request begins the span of a request; it is for [door.Options]. The pattern
+// is that of its route, "" if there is none.
 func (t *Traces) Request(r *http.Request, pattern, id string) (context.Context, func(status int)) {
 	ctx := propagation.TraceContext{}.Extract(r.Context(), propagation.HeaderCarrier(r.Header))
 	name := pattern
@@ -80,7 +79,8 @@ func (t *Traces) Request(r *http.Request, pattern, id string) (context.Context, 
 	}
 }
 
-// method returns the method of r, if it is one: a client may send any word.
+// method returns the method of r, if it is a known one: a client may send any
+// word.
 func method(r *http.Request) string {
 	switch r.Method {
 	case http.MethodGet, http.MethodHead, http.MethodPost, http.MethodPut, http.MethodPatch, http.MethodDelete, http.MethodOptions:

@@ -23,12 +23,13 @@ import (
 	"github.com/skein-dev/skein/store/sqlite"
 )
 
-// TestMain wants no goroutine left behind.
+// TestMain fails if a goroutine is left behind.
 func TestMain(m *testing.M) { goleak.VerifyTestMain(m) }
 
 const secret = "pomegranate"
 
-// traced is a door whose requests are traced, with a store whose calls are.
+// traced is a door whose requests are traced, with a store whose calls are
+// traced.
 type traced struct {
 	*testing.T
 	*collector
@@ -91,7 +92,7 @@ func (h *traced) ask(path string, headers ...string) *httptest.ResponseRecorder 
 	return w
 }
 
-// sent returns all spans, after the last one.
+// sent returns all spans, once the last one was sent.
 func (h *traced) sent() map[string]span {
 	h.Helper()
 	if err := h.traces.Close(context.WithoutCancel(h.Context())); err != nil {

@@ -10,9 +10,10 @@ import (
 	"go.opentelemetry.io/otel/trace"
 )
 
-// What is sent, as opentelemetry/proto/collector/trace/v1/trace_service.proto of
-// opentelemetry-proto 1.11 has it, in OTLP's JSON: names in lowerCamelCase, IDs
-// in hexadecimal, 64-bit numbers as strings, enums as numbers.
+// The types of a request, as in
+// opentelemetry/proto/collector/trace/v1/trace_service.proto of
+// opentelemetry-proto 1.11, in OTLP's JSON: names in lowerCamelCase, IDs in
+// hexadecimal, 64-bit numbers as strings, enums as numbers.
 type (
 	wireRequest struct {
 		ResourceSpans []wireResource `json:"resourceSpans"`
@@ -60,14 +61,14 @@ type (
 	}
 )
 
-// Bits of a span's flags beside W3C's own: whether it is known that the parent is
-// of another process, and whether it is.
+// Bits of a span's flags besides W3C's own: whether it is known that the parent
+// is in another process, and whether it is.
 const (
 	flagKnown  = 0x100
 	flagRemote = 0x200
 )
 
-// requestOf returns spans, of one resource and one scope, as they are sent.
+// requestOf returns the request for spans of one resource and one scope.
 func requestOf(spans []sdk.ReadOnlySpan) wireRequest {
 	if len(spans) == 0 {
 		return wireRequest{}
@@ -119,7 +120,8 @@ func attributes(all []attribute.KeyValue) []wireAttribute {
 	return out
 }
 
-// valueOf returns a value as it is sent; what is no number and no truth is text.
+// valueOf returns a value in OTLP's JSON; a value that is neither a number nor
+// a boolean is text.
 func valueOf(v attribute.Value) wireValue {
 	switch v.Type() {
 	case attribute.INT64:

@@ -14,9 +14,9 @@ import (
 	"github.com/skein-dev/skein"
 )
 
-// TestPagesCanBeHeardAndUsedByKeyboard walks all pages as the browser tells them
-// to a screen reader, in light and dark: controls and landmarks have names,
-// headings stand in order, text can be read and the focus be seen.
+// TestPagesCanBeHeardAndUsedByKeyboard walks all pages as the browser describes
+// them to a screen reader, in light and dark: controls and landmarks have
+// names, headings are in order, text is legible, and the focus is visible.
 func TestPagesCanBeHeardAndUsedByKeyboard(t *testing.T) {
 	p := &parrot{}
 	v := chatting(t, p)
@@ -40,7 +40,7 @@ func TestPagesCanBeHeardAndUsedByKeyboard(t *testing.T) {
 		}
 		for _, scheme := range []string{"light", "dark"} {
 			b.size(1024, scheme)
-			b.press(kb.Tab) // the focus is shown to those who use the keyboard
+			b.press(kb.Tab) // the focus is shown to people who use the keyboard
 			for _, check := range []string{pale, unfocused, twice} {
 				for _, wrong := range b.eval(check).([]any) {
 					t.Errorf("%s, %s: %v", path, scheme, wrong)
@@ -50,13 +50,13 @@ func TestPagesCanBeHeardAndUsedByKeyboard(t *testing.T) {
 	}
 }
 
-// A heardNode is a thing that a screen reader tells of.
+// A heardNode is a node that a screen reader announces.
 type heardNode struct {
 	role, name string
 	level      int
 }
 
-// tree returns what a screen reader can tell of, in order.
+// tree returns the nodes that a screen reader announces, in order.
 func (b *tab) tree() (all []heardNode) {
 	b.t.Helper()
 	found, err := chromedp.Call(b, accessibility.GetFullAXTree, accessibility.GetFullAXTreeParams{})
@@ -95,7 +95,7 @@ func spoken(v *accessibility.Value) (s string) {
 	return s
 }
 
-// heard tells what is wrong with what is heard.
+// heard returns what is wrong with the nodes.
 func heard(all []heardNode) (wrong []string) {
 	controls := []string{"button", "link", "textbox", "searchbox", "checkbox", "combobox", "slider", "DisclosureTriangle", "listbox", "image", "dialog", "figure", "group", "region", "navigation", "search", "toolbar", "article"}
 	landmarks := map[string]int{}
@@ -130,8 +130,8 @@ func heard(all []heardNode) (wrong []string) {
 	return wrong
 }
 
-// pale lists texts that stand out from what is behind them by less than 4.5 to
-// 1, or, large, than 3 to 1 (WCAG 2.2, 1.4.3).
+// pale lists texts whose contrast with the background is less than 4.5 to 1 or,
+// if they are large, 3 to 1 (WCAG 2.2, 1.4.3).
 const pale = `(() => {
 	const canvas = document.createElement("canvas").getContext("2d", { willReadFrequently: true });
 	const rgba = (c) => { canvas.clearRect(0, 0, 1, 1); canvas.fillStyle = c; canvas.fillRect(0, 0, 1, 1); const d = canvas.getImageData(0, 0, 1, 1).data; return [d[0], d[1], d[2], d[3] / 255]; };
@@ -154,7 +154,7 @@ const pale = `(() => {
 	return [...seen];
 })()`
 
-// unfocused lists what does not show that it has the focus.
+// unfocused lists elements that do not show that they have the focus.
 const unfocused = `(() => {
 	const wrong = new Set();
 	for (const e of document.querySelectorAll("a[href], button, input:not([type=hidden]), select, textarea, summary, [tabindex]")) {
@@ -171,7 +171,7 @@ const unfocused = `(() => {
 // twice lists IDs that several elements have.
 const twice = `[...document.querySelectorAll("[id]")].map((e) => e.id).filter((id, i, all) => all.indexOf(id) !== i).map((id) => "two elements are called " + id)`
 
-// What is new is told to who listens.
+// New messages are announced to screen readers.
 func TestNewMessagesAreTold(t *testing.T) {
 	store := composed(t)
 	b := visiting(t, store, nil).browse()

@@ -7,8 +7,8 @@ import (
 	"github.com/skein-dev/skein/server/door"
 )
 
-// appRoutes are what makes the dashboard an app that a browser installs. They
-// say nothing about sessions, and browsers ask for them without a login.
+// appRoutes make the dashboard an app that a browser can install. They say
+// nothing about sessions, and browsers request them without a login.
 func (s *site) appRoutes() []door.Route {
 	return []door.Route{
 		{Pattern: "GET /manifest.webmanifest", Scope: door.Open, Handler: http.HandlerFunc(s.manifest)},
@@ -16,7 +16,7 @@ func (s *site) appRoutes() []door.Route {
 	}
 }
 
-// icon is one of a manifest.
+// icon is an icon of a manifest.
 type icon struct {
 	Src     string `json:"src"`
 	Sizes   string `json:"sizes"`

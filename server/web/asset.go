@@ -20,18 +20,19 @@ var staticFiles embed.FS
 
 // asset is a file that pages load.
 type asset struct {
-	url    string // with a hash of its bytes in it
+	url    string // contains a hash of the bytes
 	media  string
 	plain  []byte
-	packed []byte // with gzip; nil if that makes it no smaller
+	packed []byte // with gzip; nil if that is not smaller
 }
 
-// assets are all of them, by their name in static/.
+// assets are all files, by their name in static/.
 type assets map[string]*asset
 
-// newAssets reads static/. A module may load another with from "./name.js": that
-// is made to name the other one's hash, so modules must not load each other in
-// circles. What is wrong with them is wrong at compile time.
+// newAssets reads static/. A module may load another with from "./name.js",
+// which is replaced by the URL with the other one's hash, so modules must not
+// load each other in circles. The files are embedded, so it panics if one is
+// wrong.
 func newAssets() assets {
 	all := assets{}
 	files, err := fs.ReadDir(staticFiles, "static")
@@ -70,7 +71,8 @@ func (all assets) add(name string, depth int) *asset {
 	return a
 }
 
-// linked returns a module that loads others by the names they are served by.
+// linked returns a module with the names of those that it loads replaced by
+// their URLs.
 func (all assets) linked(data []byte, depth int) []byte {
 	const begin, end = `from "./`, `"`
 	var b bytes.Buffer
@@ -90,7 +92,7 @@ func pack(data []byte) []byte {
 	var b bytes.Buffer
 	z, err := gzip.NewWriterLevel(&b, gzip.BestCompression)
 	if err != nil {
-		panic(err) // the level is one
+		panic(err) // the level is valid
 	}
 	z.Write(data) //nolint:errcheck // it goes to memory
 	z.Close()     //nolint:errcheck // as above
@@ -116,8 +118,8 @@ func mediaOf(ext string) string {
 	return "application/octet-stream"
 }
 
-// assetRoutes serve static files, to everybody: the form to log in has a style
-// too, and they say nothing about sessions.
+// assetRoutes serve static files to everybody: the login page has a style too,
+// and they say nothing about sessions.
 func (s *site) assetRoutes() []door.Route {
 	byURL := map[string]*asset{}
 	for _, a := range s.assets {

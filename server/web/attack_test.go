@@ -22,8 +22,8 @@ import (
 	"github.com/skein-dev/skein/store/memory"
 )
 
-// attacks are texts that want to do something in the page that shows them: run
-// (they set window.ran), or send something to TRAP, or look like a part of the
+// attacks are texts that try to do something in the page that shows them: run
+// (they set window.ran), send something to TRAP, or look like a part of the
 // page (id="clobbered").
 func attacks(trap string) []string {
 	return strings.Split(strings.ReplaceAll(strings.TrimSpace(`
@@ -50,7 +50,7 @@ func attacks(trap string) []string {
 `), "TRAP", trap), "\n")
 }
 
-// hostile puts sessions into store that have attacks wherever a text can be.
+// hostile puts sessions into store that have attacks wherever text is allowed.
 func hostile(t *testing.T, store skein.Store, all []string) {
 	t.Helper()
 	one := strings.Join(all, "\n\n")
@@ -99,7 +99,7 @@ func hostile(t *testing.T, store skein.Store, all []string) {
 	}
 }
 
-// A trap is a server that counts who comes.
+// A trap is a server that records its requests.
 type trap struct {
 	url string
 	mu  sync.Mutex
@@ -121,7 +121,7 @@ func (p *trap) note(s string) {
 	p.hit = append(p.hit, s)
 }
 
-// hits returns what came, and forgets it.
+// hits returns the recorded requests, and forgets them.
 func (p *trap) hits() []string {
 	p.mu.Lock()
 	defer p.mu.Unlock()
@@ -130,8 +130,8 @@ func (p *trap) hits() []string {
 	return h
 }
 
-// watched is a browser that tells the trap of every request that leaves the
-// site, every dialog, and everything that the policy had to stop.
+// watched returns a browser that reports to the trap every request that leaves
+// the site, every dialog, and everything that the policy stopped.
 func (v *visit) watched(p, stopped *trap) *tab {
 	v.t.Helper()
 	b := v.quietly()
@@ -159,10 +159,11 @@ func (v *visit) watched(p, stopped *trap) *tab {
 	return b
 }
 
-// lived waits until the page had time to do what it wants.
+// lived waits until the page had time for its scripts.
 const lived = `document.readyState == "complete" && performance.now() > 600`
 
-// alive are the things in a page that could do something if somebody used them.
+// alive lists the elements in a page that could do something if somebody used
+// them.
 const alive = `JSON.stringify([
 	...[...document.querySelectorAll("a[href], area[href]")].filter((e) => !/^(https?|mailto):$/.test(new URL(e.getAttribute("href"), location).protocol)).map((e) => e.outerHTML),
 	...[...document.querySelectorAll("form, [formaction]")].filter((e) => new URL(e.getAttribute("formaction") || e.getAttribute("action") || "", location).origin != location.origin).map((e) => e.outerHTML),
@@ -173,8 +174,7 @@ const alive = `JSON.stringify([
 	...(window.ran ? ["ran " + window.ran] : []),
 ])`
 
-// TestATranscriptFullOfAttacksDoesNothing shows what wants to do harm in every
-// page there is.
+// TestATranscriptFullOfAttacksDoesNothing shows attacks on every page.
 func TestATranscriptFullOfAttacksDoesNothing(t *testing.T) {
 	p, stopped := newTrap(t), newTrap(t)
 	all := attacks(p.url)
@@ -219,7 +219,7 @@ func TestATranscriptFullOfAttacksDoesNothing(t *testing.T) {
 	check("a page that grows")
 }
 
-// TestTheAnswerOfAnAgentDoesNothing lets an agent say it in the page.
+// TestTheAnswerOfAnAgentDoesNothing lets an agent say attacks in the chat page.
 func TestTheAnswerOfAnAgentDoesNothing(t *testing.T) {
 	p, stopped := newTrap(t), newTrap(t)
 	v := chatting(t, &parrot{})
@@ -240,13 +240,13 @@ func queryOf(s string) string {
 	return strings.NewReplacer("%", "%25", "&", "%26", "+", "%2B", "#", "%23", " ", "+", "\t", "%09").Replace(s)
 }
 
-// TestThePolicyStopsWhatIsInAPage sends the attacks as they are: there is a
-// second wall behind the first.
+// TestThePolicyStopsWhatIsInAPage sends the attacks unescaped: the policy is a
+// second line of defense.
 func TestThePolicyStopsWhatIsInAPage(t *testing.T) {
 	p, stopped := newTrap(t), newTrap(t)
 	var html strings.Builder
 	for _, a := range attacks(p.url) {
-		if !strings.Contains(a, "http-equiv") && !strings.Contains(a, "plaintext") { // to go elsewhere is no request of the page's
+		if !strings.Contains(a, "http-equiv") && !strings.Contains(a, "plaintext") { // a navigation is not a request of the page
 			html.WriteString(a + "\n")
 		}
 	}
@@ -268,7 +268,7 @@ func TestThePolicyStopsWhatIsInAPage(t *testing.T) {
 		t.Errorf("attack %v ran", ran)
 	}
 	for _, hit := range p.hits() {
-		if !strings.HasPrefix(hit, "thrown: ") && !strings.HasPrefix(hit, "sent to ") { // it tells of what the policy stops, too
+		if !strings.HasPrefix(hit, "thrown: ") && !strings.HasPrefix(hit, "sent to ") { // the trap also records what the policy stops
 			t.Errorf("a request left the page: %s", hit)
 		}
 	}
@@ -277,7 +277,7 @@ func TestThePolicyStopsWhatIsInAPage(t *testing.T) {
 	over := time.After(late)
 	for n := len(stopped.hits()); n < 10; n += len(stopped.hits()) {
 		select {
-		case <-ticks.C: // the browser may not have told of it yet
+		case <-ticks.C: // the browser may not have reported it yet
 		case <-over:
 			t.Fatalf("the policy stopped %d things, want at least 10: were there no attacks?", n)
 		}

@@ -11,7 +11,7 @@ import (
 	"github.com/skein-dev/skein/server/door"
 )
 
-// binRoutes are those of the bin.
+// binRoutes are the routes of the bin.
 func (s *site) binRoutes() []door.Route {
 	return []door.Route{
 		read("/bin", s.showBin),
@@ -20,15 +20,15 @@ func (s *site) binRoutes() []door.Route {
 	}
 }
 
-// binPage is what the page shows.
+// binPage is the data of the page.
 type binPage struct {
 	Sessions []skein.Session
-	Asked    []skein.Session // to be destroyed, if that is meant; nil: nothing is asked
+	Asked    []skein.Session // to be purged, once that is confirmed; nil: nothing to confirm
 	MayPurge bool
 	Next     string // path of the next page; "" if there is none
 }
 
-// showBin lists what is in the bin.
+// showBin lists the sessions in the bin.
 func (s *site) showBin(w http.ResponseWriter, r *http.Request) {
 	v := door.From(r.Context())
 	f := skein.Filter{Bin: true, IncludeEmpty: true, Limit: pageSize + 1}
@@ -112,7 +112,7 @@ func (s *site) restored(all []skein.Session) string {
 	return "Restored: " + plural(len(all), "session") + "."
 }
 
-// purge destroys sessions; it asks first.
+// purge purges sessions, after asking for confirmation.
 func (s *site) purge(w http.ResponseWriter, r *http.Request) {
 	if !door.From(r.Context()).MayDestroy() {
 		door.Refuse(w, r, http.StatusForbidden, "scope", "to destroy sessions of everybody needs an admin's token")
@@ -144,7 +144,7 @@ func (s *site) purge(w http.ResponseWriter, r *http.Request) {
 	back(w, r, "/bin", done)
 }
 
-// destroy deletes sessions for good, and says what that did.
+// destroy purges sessions, and returns what was done.
 func (s *site) destroy(r *http.Request, all []skein.Session) (string, error) {
 	var events, kept int
 	var freed int64

@@ -72,7 +72,7 @@ func TestBinIsForThoseWhoMayWrite(t *testing.T) {
 	}
 }
 
-// ill is an examiner that finds something.
+// ill is an examiner with a finding.
 type ill struct{}
 
 // Examine implements [inspect.Examiner].

@@ -43,7 +43,7 @@ func visiting(t *testing.T, store skein.Store, change func(*web.Options)) *visit
 	d := door.New(door.Options{Store: store, Tokens: tokens, Log: log, Now: now, Form: web.Form(o), Page: web.Refused(o)}, web.Routes(o)...)
 	s := httptest.NewServer(d)
 	t.Cleanup(func() {
-		s.CloseClientConnections() // a stream of a browser that has not ended yet would keep it waiting
+		s.CloseClientConnections() // otherwise, an open stream of a browser would keep it waiting
 		s.Close()
 	})
 	jar, err := cookiejar.New(nil)
@@ -74,8 +74,7 @@ func (v *visit) get(path string) string {
 	return body
 }
 
-// send sends a form as the page's own would be, and returns the page that it
-// leads to.
+// send sends a form as the page would, and returns the page that follows.
 func (v *visit) send(path string, form url.Values) string {
 	v.t.Helper()
 	status, body := v.ask(http.MethodPost, path, form)
@@ -85,7 +84,7 @@ func (v *visit) send(path string, form url.Values) string {
 	return body
 }
 
-// ask makes a request, follows where it leads, and returns the answer.
+// ask makes a request, follows redirects, and returns the answer.
 func (v *visit) ask(method, path string, form url.Values) (int, string) {
 	v.t.Helper()
 	r, err := http.NewRequestWithContext(v.t.Context(), method, v.url+path, strings.NewReader(form.Encode()))
@@ -108,7 +107,7 @@ func (v *visit) ask(method, path string, form url.Values) (int, string) {
 	return a.StatusCode, string(b)
 }
 
-// wants fails the test unless body has each of the texts.
+// wants fails the test unless body contains each of the texts.
 func wants(t *testing.T, of, body string, texts ...string) {
 	t.Helper()
 	for _, text := range texts {
@@ -118,12 +117,12 @@ func wants(t *testing.T, of, body string, texts ...string) {
 	}
 }
 
-// tokenOf is a token of a user.
+// tokenOf returns a token of a user.
 func tokenOf(user, scope string) door.Token {
 	return door.Token{Name: user + " " + scope, Scope: scope, User: skein.User(user)}
 }
 
-// as shows a token from now on, in place of the login.
+// as uses a token from now on, instead of the login.
 func (v *visit) as(token string) {
 	next := v.client.Transport
 	if before, ok := next.(shows); ok {

@@ -8,24 +8,23 @@ import (
 	"github.com/skein-dev/skein/price"
 )
 
-// A chart is columns, one for each day, week or month, that the page draws as
-// SVG: 1 wide and 100 high, stretched to the room there is; what is written
-// beside them is HTML.
+// A chart has a column for each day, week or month. The page draws it as SVG, 1
+// wide and 100 high, stretched to fit; the labels beside it are HTML.
 type chart struct {
 	Title   string
 	Unit    string // what a column is: day, week, month
 	Columns []column
-	Most    string // what the highest column stands for
-	Peak    string // which one it is
+	Most    string // value of the highest column
+	Peak    string // label of the highest column
 	First   string
 	Last    string
-	Series  []string // names of the pieces of a column, from the bottom
+	Series  []string // names of a column's pieces, from the bottom
 	Total   string
 }
 
 // A column is one step of time.
 type column struct {
-	Label  string // of the step, and what it is worth
+	Label  string // the step, and its value
 	Pieces []piece
 }
 
@@ -41,14 +40,14 @@ type step struct {
 	sum        price.Sum
 }
 
-// The numbers of days from which on weeks, then months, are shown.
+// The numbers of days from which weeks, then months, are shown.
 const (
 	manyDays  = 100
 	manyWeeks = 750
 )
 
-// stepsOf returns what days come to, from the first to the last, with those
-// between on which nothing was. Those that are no day are left out.
+// stepsOf groups days into steps, from the first to the last, including those
+// without usage in between. Rows that are not a day are left out.
 func stepsOf(days []price.Sum) (steps []step) {
 	of := map[string]price.Sum{}
 	var first, last time.Time
@@ -91,8 +90,8 @@ func weekName(t time.Time) string {
 	return "week of " + t.AddDate(0, 0, -(int(t.Weekday())+6)%7).Format("2 Jan 2006")
 }
 
-// newChart draws steps. values are the pieces of a column, from the bottom;
-// words is what a column is worth, for people.
+// newChart draws steps. values returns the pieces of a column, from the bottom;
+// words returns the value of a column, for people.
 func newChart(title string, steps []step, values func(price.Sum) []int64, words func(price.Sum) string, series ...string) *chart {
 	c := &chart{Title: title, Unit: steps[0].unit, First: steps[0].name, Last: steps[len(steps)-1].name, Series: series}
 	var most, all int64
@@ -130,7 +129,7 @@ func sumOf(values []int64) (sum int64) {
 	return sum
 }
 
-// Keys returns the series with the classes of their colours, the topmost first.
+// Keys returns the series with the classes of their colors, the topmost first.
 func (c *chart) Keys() (keys [][2]string) {
 	for i, name := range c.Series {
 		keys = append(keys, [2]string{"s" + string(rune('1'+i)), name})

@@ -12,59 +12,59 @@ import (
 	"github.com/skein-dev/skein"
 )
 
-// A Talker lets an agent answer in a session, on the machine of the server.
+// A Talker lets an agent answer in a session, on the server's machine.
 type Talker interface {
 	// Talk takes the lease of the session, says the text there, lets its agent
-	// answer until it has no more to say, and gives the lease back. It tells t
-	// what happens, from its own goroutine. When ctx ends it stops; what was
-	// complete is kept.
+	// answer until it has no more to say, and gives the lease back. It reports
+	// progress to t, from its own goroutine. When ctx ends, it stops; complete
+	// messages are kept.
 	//
-	// The error wraps [skein.ErrLocked] if somebody else works on the
+	// The error wraps [skein.ErrLocked] if another program works on the
 	// session, or says what is wrong with the agent, the model or the text.
 	Talk(ctx context.Context, t *Talk) error
 }
 
-// A Question is something that a person decides.
+// A Question is something that a person must decide.
 type Question struct {
 	ID     string
 	Text   string
-	Always string // what "always" would mean, such as "in this project"; "" if it cannot be said
+	Always string // what "always" would mean, such as "in this project"; "" if that is not offered
 }
 
 // The replies to a question.
 const (
-	Yes    = "yes" // this once
+	Yes    = "yes" // only this time
 	Always = "always"
 	No     = "no"
 )
 
-// A Talk is a turn under way: what was said, and what is known of the answer
+// A Talk is a running turn: what was said, and what is known of the answer
 // before it is stored.
 type Talk struct {
 	Session skein.SessionID // "" begins a new one
-	User    skein.User      // whose a new one is; "" for the server's own
-	Agent   string          // of a new one; "" for the usual one
+	User    skein.User      // the owner of a new one; "" for the server's own user
+	Agent   string          // of a new one; "" for the default
 	Model   string          // "" for the agent's
 	Text    string
 
 	chat  *Chat
 	stop  context.CancelFunc
 	begun chan struct{} // closed when the session's ID is known and the text is stored
-	asks  chan struct{} // closed when something is asked before that
+	asks  chan struct{} // closed when a question is asked before that
 	over  chan struct{} // closed at the end
 	err   error         // after over
 
 	mu     sync.Mutex
-	words  string // of the answer so far
-	doing  string // what the agent is at
+	words  string // the answer so far
+	doing  string // what the agent is doing
 	notes  []string
 	asked  int
 	open   []Question
 	answer map[string]chan string
 }
 
-// Begun tells that the text is stored in the session id. More than once is
-// fine.
+// Begun reports that the text is stored in the session id. It may be called
+// more than once.
 func (t *Talk) Begun(id skein.SessionID) {
 	t.mu.Lock()
 	first := !isClosed(t.begun)
@@ -87,7 +87,7 @@ func isClosed(c chan struct{}) bool {
 	}
 }
 
-// Write tells of a piece of the answer.
+// Write adds a piece to the answer.
 func (t *Talk) Write(piece string) {
 	t.mu.Lock()
 	t.words += piece
@@ -95,8 +95,8 @@ func (t *Talk) Write(piece string) {
 	t.chat.tell(t.Session, news{Kind: "piece", Text: piece})
 }
 
-// Doing tells what the agent is at, such as running a tool; "" for nothing in
-// particular. What it wrote so far is stored.
+// Doing reports what the agent is doing, such as running a tool; "" for nothing
+// in particular. What it wrote so far is stored.
 func (t *Talk) Doing(what string) {
 	t.mu.Lock()
 	t.doing, t.words = what, ""
@@ -104,7 +104,7 @@ func (t *Talk) Doing(what string) {
 	t.changed()
 }
 
-// Note tells the person something that is no answer.
+// Note shows the person a text that is not part of the answer.
 func (t *Talk) Note(text string) {
 	t.mu.Lock()
 	t.notes = append(t.notes, text)
@@ -148,8 +148,8 @@ func (t *Talk) Ask(ctx context.Context, q Question) (string, error) {
 	}
 }
 
-// Chat is the turns that are under way on this server. Close it when the server
-// has stopped.
+// Chat is the running turns of this server. Close it after the server has
+// stopped.
 type Chat struct {
 	talker Talker
 	ctx    context.Context //nolint:containedctx // turns outlive the request that began them
@@ -159,7 +159,7 @@ type Chat struct {
 	mu    sync.Mutex
 	ended bool
 	talks map[skein.SessionID]*Talk
-	last  map[skein.SessionID]string // how the newest turn went wrong; "" if it did not
+	last  map[skein.SessionID]string // error of the newest turn; "" if it succeeded
 	ears  map[skein.SessionID]map[chan news]bool
 }
 
@@ -169,14 +169,14 @@ type news struct {
 	Text string
 }
 
-// NewChat returns the turns that talker takes.
+// NewChat returns a Chat whose turns talker runs.
 func NewChat(talker Talker) *Chat {
 	c := &Chat{talker: talker, talks: map[skein.SessionID]*Talk{}, last: map[skein.SessionID]string{}, ears: map[skein.SessionID]map[chan news]bool{}}
 	c.ctx, c.cancel = context.WithCancel(context.Background())
 	return c
 }
 
-// Close stops the turns that are under way and waits for them.
+// Close stops the running turns and waits for them.
 func (c *Chat) Close() {
 	c.mu.Lock()
 	c.ended = true
@@ -185,12 +185,12 @@ func (c *Chat) Close() {
 	c.done.Wait()
 }
 
-// Interrupt stops the turns that are under way.
+// Interrupt stops the running turns.
 func (c *Chat) Interrupt() { c.cancel() }
 
-// say begins a turn, and returns the session's ID when what was said is stored.
+// say begins a turn, and returns the session's ID once the text is stored.
 //
-// The error wraps [skein.ErrLocked] if this server is at a turn there already,
+// The error wraps [skein.ErrLocked] if this server already runs a turn there,
 // or is the talker's.
 func (c *Chat) say(ctx context.Context, t *Talk) (skein.SessionID, error) {
 	t.chat, t.begun, t.asks, t.over, t.answer = c, make(chan struct{}), make(chan struct{}), make(chan struct{}), map[string]chan string{}
@@ -214,7 +214,7 @@ func (c *Chat) say(ctx context.Context, t *Talk) (skein.SessionID, error) {
 	return t.Session, ctx.Err()
 }
 
-// start lets the talker begin; false if the server stops.
+// start starts the talker; false if the server is stopping.
 func (c *Chat) start(t *Talk) bool {
 	c.mu.Lock()
 	defer c.mu.Unlock()
@@ -243,7 +243,7 @@ func (c *Chat) run(ctx context.Context, t *Talk) {
 	c.tell(t.Session, news{Kind: "state"})
 }
 
-// claim puts t down as the turn of its session; false if there is another one.
+// claim records t as the turn of its session; false if there is another one.
 func (c *Chat) claim(t *Talk) bool {
 	c.mu.Lock()
 	defer c.mu.Unlock()
@@ -254,8 +254,8 @@ func (c *Chat) claim(t *Talk) bool {
 	return true
 }
 
-// at returns the turn that is under way in a session, nil if there is none, and
-// how the one before went wrong.
+// at returns the running turn of a session, nil if there is none, and the error
+// of the turn before.
 func (c *Chat) at(id skein.SessionID) (*Talk, string) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
@@ -278,11 +278,12 @@ func (c *Chat) reply(id skein.SessionID, question, answer string) bool {
 	return ok
 }
 
-// maxNews is how much a reader may be behind, in pieces. One that is further
-// asks for the whole state instead.
+// maxNews is how many news a reader may be behind. One that is further behind
+// misses some, and asks for the whole state instead.
 const maxNews = 256
 
-// listen returns what is told of a session from now on, and what ends that.
+// listen returns the news of a session from now on, and a function that ends
+// them.
 func (c *Chat) listen(id skein.SessionID) (<-chan news, func()) {
 	ear := make(chan news, maxNews)
 	c.mu.Lock()
@@ -301,8 +302,8 @@ func (c *Chat) listen(id skein.SessionID) (<-chan news, func()) {
 	}
 }
 
-// tell tells all that listen. Who is too far behind misses pieces, and sees the
-// answer when it is stored.
+// tell sends n to all listeners. One that is too far behind misses it, and sees
+// the answer when it is stored.
 func (c *Chat) tell(id skein.SessionID, n news) {
 	c.mu.Lock()
 	ears := slices.Collect(maps.Keys(c.ears[id]))

@@ -14,11 +14,11 @@ import (
 	"github.com/skein-dev/skein/server/web"
 )
 
-// parrot answers with what was said; it asks before it does, if it is to run
-// something.
+// parrot answers with the text that was said; before it runs something, it
+// asks.
 type parrot struct {
 	store skein.Store
-	hold  chan struct{} // not nil: the answer waits for it
+	hold  chan struct{} // if not nil, the answer waits for it
 }
 
 // Talk implements [web.Talker].
@@ -63,7 +63,7 @@ func (p *parrot) Talk(ctx context.Context, t *web.Talk) error {
 	return err
 }
 
-// end returns the last place of s-fork.
+// end returns the last seq of s-fork.
 func (p *parrot) end() skein.Seq {
 	s, err := p.store.Session(context.Background(), "s-fork")
 	if err != nil {
@@ -72,7 +72,7 @@ func (p *parrot) end() skein.Seq {
 	return s.Last
 }
 
-// chatting serves the composed sessions with p at the other end.
+// chatting serves the composed sessions with p as the talker.
 func chatting(t *testing.T, p *parrot) *visit {
 	t.Helper()
 	p.store = composed(t)
@@ -95,7 +95,7 @@ func TestChatGoesOnInTheSession(t *testing.T) {
 	if got := h.until("piece"); got != `"You "` {
 		t.Errorf("the first piece is %s, want %q", got, "You ")
 	}
-	h.until("state") // that the turn is over
+	h.until("state") // the turn is over
 	h.grown(end)
 	wants(t, "the page", v.get("/sessions/s-fork/chat"), "hello", "You said: hello")
 	wants(t, "the session's page", v.get("/sessions/s-fork"), "/sessions/s-fork/chat")
@@ -131,8 +131,8 @@ func TestChatAsksAndEveryPageSeesTheQuestion(t *testing.T) {
 	wants(t, "the page", v.send("/sessions/s-fork/chat/reply", url.Values{"question": {id[1]}, "answer": {"no"}}), "answered already", "The answer was always")
 }
 
-// What is asked between a page and its stream, or while the stream is away, is
-// seen all the same.
+// A question asked between a page and its stream, or while the stream is away,
+// is seen all the same.
 func TestChatTellsWhatWasAskedBefore(t *testing.T) {
 	v := chatting(t, &parrot{})
 	v.send("/sessions/s-fork/chat", said("run make"))
@@ -197,8 +197,8 @@ func TestPiecesOfAnAnswerAreForAdmins(t *testing.T) {
 	}
 }
 
-// A call that has not run yet, while the agent is at the turn, is no call that
-// nobody answered, and its turn is not over.
+// A call that has not run yet, while the agent works on the turn, is not shown
+// as unanswered, and its turn is not over.
 func TestACallThatWaitsIsPending(t *testing.T) {
 	p := &parrot{hold: make(chan struct{})}
 	v := chatting(t, p)

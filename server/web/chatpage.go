@@ -9,8 +9,8 @@ import (
 	"github.com/skein-dev/skein/server/door"
 )
 
-// chatRoutes are those of conversations. Tools run on the machine of the server,
-// as whoever started it: that takes the scope admin.
+// chatRoutes are the routes of conversations. Tools run on the server's
+// machine, as the user who started it: that takes the scope admin.
 func (s *site) chatRoutes() []door.Route {
 	if s.Chat == nil {
 		return nil
@@ -30,27 +30,27 @@ func (s *site) chatRoutes() []door.Route {
 	return all
 }
 
-// chatPage is what the page shows.
+// chatPage is the data of the page.
 type chatPage struct {
 	*transcript
 	Title string
 	State chatState
-	Text  string // to be said; it could not be
+	Text  string // a text that could not be said
 	Error string
 }
 
-// chatState is a turn that is under way.
+// chatState is a running turn.
 type chatState struct {
 	Path    string
 	Working bool
-	Words   string // of the answer so far
+	Words   string // the answer so far
 	Doing   string
 	Notes   []string
 	Open    []Question
 	Error   string // of the turn before
 }
 
-// stateOf returns how far the turn in a session is.
+// stateOf returns the state of the turn in a session.
 func (s *site) stateOf(id skein.SessionID) chatState {
 	t, wrong := s.Chat.at(id)
 	if t == nil {
@@ -69,10 +69,10 @@ func (s *site) newChat(w http.ResponseWriter, r *http.Request) {
 	s.show(w, r, "newchat", page{Title: "New chat", At: "chat", Data: &chatPage{}})
 }
 
-// chat shows the end of a session, and the form to say something.
+// chat shows the end of a session, and the form for the next message.
 func (s *site) chat(w http.ResponseWriter, r *http.Request) { s.chatWith(w, r, "", nil) }
 
-// chatWith is chat, after a text that could not be said because of err.
+// chatWith is chat, after err kept a text from being said.
 func (s *site) chatWith(w http.ResponseWriter, r *http.Request, text string, wrong error) {
 	one, ok := s.one(w, r)
 	if !ok {
@@ -99,7 +99,7 @@ func (s *site) chatWith(w http.ResponseWriter, r *http.Request, text string, wro
 	s.show(w, r, "chat", page{Title: one.Name(), At: "chat", Class: "session chat", Data: p})
 }
 
-// chatState answers with the turn under way alone.
+// chatState answers with the running turn alone.
 func (s *site) chatState(w http.ResponseWriter, r *http.Request) {
 	one, ok := s.one(w, r)
 	if ok {
@@ -107,7 +107,7 @@ func (s *site) chatState(w http.ResponseWriter, r *http.Request) {
 	}
 }
 
-// say says what a form has in a session, or in a new one.
+// say says the text of a form in a session, or in a new one.
 func (s *site) say(w http.ResponseWriter, r *http.Request) {
 	v := door.From(r.Context())
 	t := &Talk{User: v.User, Text: strings.ReplaceAll(strings.TrimSpace(r.PostFormValue("text")), "\r\n", "\n"), Model: strings.TrimSpace(r.PostFormValue("model"))}
@@ -136,7 +136,7 @@ func (s *site) say(w http.ResponseWriter, r *http.Request) {
 	}
 }
 
-// wordsOf returns what went wrong, for the person who runs the server.
+// wordsOf returns the error for the person who runs the server.
 func wordsOf(err error) string {
 	if p := door.ProblemOf(err); p.Code != "internal" {
 		return p.Detail
@@ -144,7 +144,7 @@ func wordsOf(err error) string {
 	return err.Error() // an admin may see it
 }
 
-// stop ends the turn under way.
+// stop ends the running turn.
 func (s *site) stop(w http.ResponseWriter, r *http.Request) {
 	one, ok := s.one(w, r)
 	if !ok {
@@ -160,7 +160,7 @@ func (s *site) stop(w http.ResponseWriter, r *http.Request) {
 	back(w, r, sessionPath(one.ID)+"/chat#say", "")
 }
 
-// reply answers what the agent asks.
+// reply answers a question of the agent.
 func (s *site) reply(w http.ResponseWriter, r *http.Request) {
 	one, ok := s.one(w, r)
 	if !ok {

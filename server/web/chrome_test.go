@@ -16,11 +16,11 @@ import (
 	"github.com/chromedp/chromedp"
 )
 
-// shots is a folder to put pictures of pages into, for people to look at.
+// shots is a folder for pictures of pages, for people to look at.
 var shots = flag.String("shots", "", "put pictures of the pages into this `folder`")
 
-// late is when something that should have come will not. It costs nothing where
-// it comes, and a machine may be slow.
+// late is when something overdue will not come any more. It costs nothing if it
+// comes, and a machine may be slow.
 const late = 5 * time.Minute
 
 // A tab is a page of a real browser.
@@ -30,8 +30,8 @@ type tab struct {
 	v *visit
 }
 
-// browse starts a browser and logs it in. What the browser has to complain about
-// fails the test.
+// browse starts a browser and logs it in. Errors that the browser reports fail
+// the test.
 func (v *visit) browse() *tab {
 	v.t.Helper()
 	b := v.quietly()
@@ -51,7 +51,7 @@ func (v *visit) browse() *tab {
 	return b
 }
 
-// quietly is browse without listening.
+// quietly is browse without watching for errors.
 func (v *visit) quietly() *tab {
 	v.t.Helper()
 	path := ""
@@ -73,12 +73,12 @@ func (v *visit) quietly() *tab {
 	v.t.Cleanup(cancelTime)
 	b := &tab{ctx, v.t, v}
 	b.do(chromedp.Navigate(v.url+"/login?code="+v.code()), chromedp.WaitReady(chromedp.CSS("main button.main")))
-	b.eval(`document.querySelector("main button.main").click()`) // not by the mouse: the browser would show the focus to nobody on the next page
+	b.eval(`document.querySelector("main button.main").click()`) // not with the mouse: the browser would not show the focus on the next page
 	b.until(`location.pathname == "/" && document.getElementById("main") && document.readyState == "complete"`)
 	return b
 }
 
-// do does something in the browser.
+// do runs actions in the browser.
 func (b *tab) do(actions ...chromedp.Action[chromedp.Void]) {
 	b.t.Helper()
 	if err := chromedp.Do(b, actions...); err != nil {
@@ -92,7 +92,7 @@ func (b *tab) open(path string) {
 	b.do(chromedp.Navigate(b.v.url+path), chromedp.WaitReady(chromedp.CSS("main")))
 }
 
-// eval returns what an expression is.
+// eval returns the value of an expression.
 func (b *tab) eval(expression string) any {
 	b.t.Helper()
 	out, err := chromedp.Run(b, chromedp.Evaluate[any](expression))
@@ -102,9 +102,8 @@ func (b *tab) eval(expression string) any {
 	return out
 }
 
-// until waits for an expression to be true, on this page or the one that it
-// leads to, and for that page to have run its scripts: a key that comes before
-// them is nobody's.
+// until waits for an expression to be true, on this page or the next one, and
+// for that page to have run its scripts: a key pressed before would be lost.
 func (b *tab) until(expression string) {
 	b.t.Helper()
 	ticks := time.NewTicker(40 * time.Millisecond)
@@ -124,7 +123,7 @@ func (b *tab) until(expression string) {
 	}
 }
 
-// size sets the window's width, and light or dark.
+// size sets the window's width, and the color scheme: light or dark.
 func (b *tab) size(width int64, scheme string) {
 	b.t.Helper()
 	b.do(chromedp.EmulateViewport(width, 900))
@@ -134,7 +133,7 @@ func (b *tab) size(width int64, scheme string) {
 	}
 }
 
-// shot takes a picture of the page, if somebody wants to look at it.
+// shot takes a picture of the page, if pictures are wanted.
 func (b *tab) shot(name string) {
 	b.t.Helper()
 	if *shots == "" {

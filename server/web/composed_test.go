@@ -11,7 +11,7 @@ import (
 	"github.com/skein-dev/skein/store/memory"
 )
 
-// composedNow is when the composed sessions are looked at.
+// composedNow is the time at which tests see the composed sessions.
 var composedNow = time.Date(2026, 11, 21, 14, 30, 0, 0, time.UTC)
 
 // composer writes sessions as people and agents would.
@@ -23,7 +23,7 @@ type composer struct {
 	calls int
 }
 
-// begin starts another session.
+// begin begins another session.
 func (c *composer) begin(id string, at time.Time, created skein.Created) {
 	c.id, c.at = skein.SessionID(id), skein.At(at)
 	c.put(skein.NewEvent(skein.KindCreated, c.at, created))
@@ -38,7 +38,7 @@ func (c *composer) put(events ...skein.Event) skein.Seq {
 	return last
 }
 
-// later moves the clock of the session.
+// later advances the clock of the session.
 func (c *composer) later(d time.Duration) { c.at += skein.Time(d.Milliseconds()) }
 
 func (c *composer) asks(text string) skein.Seq {
@@ -46,7 +46,7 @@ func (c *composer) asks(text string) skein.Seq {
 	return c.put(skein.Say(c.at, skein.UserSays(text)))
 }
 
-// answers says text as a model, which used some tokens.
+// answers says text as a model, with some usage.
 func (c *composer) answers(model, text string, u skein.Usage) skein.Seq {
 	c.later(9 * time.Second)
 	c.calls++
@@ -56,7 +56,7 @@ func (c *composer) answers(model, text string, u skein.Usage) skein.Seq {
 	}))
 }
 
-// runs lets a model call a tool, and the tool answer.
+// runs lets a model call a tool, and the tool return a result.
 func (c *composer) runs(model, tool, input, output string, failed bool, u skein.Usage) skein.Seq {
 	c.calls++
 	c.later(4 * time.Second)
@@ -83,7 +83,7 @@ const (
 	haiku  = "claude-haiku-4-5"
 )
 
-// providerOf returns who sells a model.
+// providerOf returns the provider of a model.
 func providerOf(model string) string {
 	if strings.HasPrefix(model, "gpt") {
 		return "openai"
@@ -138,7 +138,7 @@ func (c *composer) retry() {
 	c.answers(sonnet, "Most use resumable uploads.", used(210, 80, 6300, 0))
 }
 
-// others puts in what the lists and charts show.
+// others adds sessions for the lists and charts.
 func (c *composer) others() {
 	titles := []struct{ title, surface, project, agent, model, origin string }{
 		{"Why the nightly build is slow", "import", "/home/ada/orchard", "claude-code", "claude-opus-4-5", "claude-code"},

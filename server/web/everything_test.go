@@ -13,7 +13,8 @@ import (
 	"github.com/skein-dev/skein"
 )
 
-// everything puts a session into store that has all that a transcript can show.
+// everything adds a session with everything that a transcript can show to
+// store.
 func everything(t *testing.T, store skein.Store) skein.SessionID {
 	t.Helper()
 	c := &composer{t: t, store: store, calls: 1000}
@@ -60,7 +61,7 @@ func everything(t *testing.T, store skein.Store) skein.SessionID {
 	return everything
 }
 
-// long puts a session of n messages into store.
+// long adds a session of n messages to store.
 func long(t *testing.T, store skein.Store, id skein.SessionID, n int) {
 	t.Helper()
 	at := skein.At(composedNow.Add(-48 * time.Hour))
@@ -80,7 +81,7 @@ func long(t *testing.T, store skein.Store, id skein.SessionID, n int) {
 	}
 }
 
-// drawing is a small picture.
+// drawing returns a small picture.
 func drawing(t *testing.T) []byte {
 	t.Helper()
 	m := image.NewRGBA(image.Rect(0, 0, 240, 120))

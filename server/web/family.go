@@ -11,15 +11,15 @@ import (
 // maxFamily is how many sessions a tree shows at most.
 const maxFamily = 500
 
-// kin is a session of a family, and those that hang on it.
+// kin is a session of a family, with its children.
 type kin struct {
 	skein.Session
 	Asked    bool // the one that the page is about
 	Children []*kin
 }
 
-// kinOf returns k with all that hangs on it, without the secrets in their
-// names.
+// kinOf returns k with all its descendants, and with the secrets in their names
+// masked.
 func (s *site) kinOf(k *lookup.Kin, asked skein.SessionID) *kin {
 	one := &kin{Session: s.veiled(k.Session), Asked: k.ID == asked}
 	for _, c := range k.Children {
@@ -28,7 +28,7 @@ func (s *site) kinOf(k *lookup.Kin, asked skein.SessionID) *kin {
 	return one
 }
 
-// About says what k is to the one above it.
+// About says how k is related to its parent.
 func (k *kin) About() string {
 	var about []string
 	if p := k.Parent; p != nil {

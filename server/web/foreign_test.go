@@ -10,7 +10,7 @@ import (
 	"github.com/chromedp/chromedp"
 )
 
-// foreignPage wants to read and change what is at SITE.
+// foreignPage tries to read and change what is at SITE.
 const foreignPage = `<!doctype html><title>other</title><main id=main>
 <iframe name=f src="SITE/sessions/s-retry"></iframe><img id=i src="SITE/static/style.css"><script src="SITE/"></script>
 <form id=form method=post target=f action="SITE/sessions/s-retry/bin"></form>
@@ -30,9 +30,9 @@ form.submit();
 Promise.allSettled(all).then(() => { text.submit(); setTimeout(() => fetch("SITE/logout", { method: "POST", mode: "no-cors", credentials: "include", body: new URLSearchParams({ a: "b" }) }).then(() => (window.done = 1), () => (window.done = 1)), 500); });
 </script></main>`
 
-// TestAPageOfAnotherPortCanDoNothing logs a real browser in, and shows it a page
-// of another server of this machine, to which it is the same site: the browser
-// sends its cookies along.
+// TestAPageOfAnotherPortCanDoNothing logs a real browser in, and shows it a
+// page of another server on this machine. To the browser that is the same site:
+// it sends its cookies along.
 func TestAPageOfAnotherPortCanDoNothing(t *testing.T) {
 	store := composed(t)
 	v := visiting(t, store, nil)

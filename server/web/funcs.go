@@ -43,7 +43,7 @@ func toInt(n any) int64 {
 	return 0
 }
 
-// plural returns how many of something there are: 1 turn, 12 turns.
+// plural returns a number with its noun: 1 turn, 12 turns.
 func plural(n any, what string) string {
 	if toInt(n) == 1 {
 		return "1 " + what
@@ -51,7 +51,7 @@ func plural(n any, what string) string {
 	return render.Count(toInt(n)) + " " + what + "s"
 }
 
-// compact returns a number of tokens on little room: 950, 12.3k, 4.5M.
+// compact returns a number of tokens in a short form: 950, 12.3k, 4.5M.
 func compact(n any) string {
 	v := toInt(n)
 	switch {
@@ -65,8 +65,8 @@ func compact(n any) string {
 	return strings.TrimSuffix(fmt.Sprintf("%.1f", float64(v)/1e9), ".0") + "G"
 }
 
-// stamp returns t as people read it, in UTC; the script of the page puts it
-// into the reader's zone.
+// stamp returns t for people, in UTC; the page's script converts it to the
+// reader's time zone.
 func stamp(t skein.Time) string {
 	if t == 0 {
 		return ""
@@ -118,7 +118,7 @@ func escapeSegment(s string) string {
 	return url.PathEscape(s)
 }
 
-// views are the other pages of a session.
+// views returns links to the other pages of a session.
 func (s *site) views(id skein.SessionID) []link {
 	all := sessionViews(sessionPath(id))
 	if s.Chat != nil {

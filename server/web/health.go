@@ -10,24 +10,24 @@ import (
 	"github.com/skein-dev/skein/store/inspect"
 )
 
-// healthRoutes are those of whether the store is whole. They speak of all that
-// is in it, whoever's it is.
+// healthRoutes are the routes of the health check. It covers the sessions of
+// all users.
 func (s *site) healthRoutes() []door.Route {
 	look, mend := read("/health", s.health), change("/health/repair", s.repair)
 	look.Scope, mend.Scope = door.Admin, door.Admin
 	return []door.Route{look, mend}
 }
 
-// healthPage is what the page shows.
+// healthPage is the data of the page.
 type healthPage struct {
 	Findings                  []inspect.Finding
 	Damaged, Warned, Mendable int
-	Looked                    bool   // it was looked; else the page only offers to
+	Looked                    bool   // the store was examined; otherwise the page only offers it
 	Cannot                    bool   // the store cannot examine itself
-	Broken                    string // why looking ended early
+	Broken                    string // why the examination ended early
 }
 
-// health examines the store, if it is asked to: that can take a while.
+// health examines the store, if requested: that can take a while.
 func (s *site) health(w http.ResponseWriter, r *http.Request) {
 	p := &healthPage{}
 	if r.URL.Query().Has("look") {
@@ -36,7 +36,7 @@ func (s *site) health(w http.ResponseWriter, r *http.Request) {
 	s.show(w, r, "health", page{Title: "Health", At: "health", Data: p})
 }
 
-// repair mends what can be mended without losing anything.
+// repair repairs what can be repaired without losing anything.
 func (s *site) repair(w http.ResponseWriter, r *http.Request) {
 	p := s.examine(r.Context(), inspect.Examination{Repair: true})
 	s.show(w, r, "health", page{Title: "Health", At: "health", Data: p})
@@ -61,7 +61,7 @@ func (s *site) examine(ctx context.Context, x inspect.Examination) *healthPage {
 	return p
 }
 
-// broke notes why looking ended.
+// broke records why the examination ended.
 func (p *healthPage) broke(err error) {
 	p.Broken = err.Error()
 	if !errors.Is(err, context.Canceled) {

@@ -2,11 +2,12 @@ package web
 
 import "strings"
 
-// maxDiff bounds what is compared line by line: the product of both counts.
+// maxDiff bounds comparisons line by line: the product of both numbers of
+// lines.
 const maxDiff = 1 << 20
 
-// lineDiff returns what became of was, as a patch without line numbers: lines
-// that begin with a space, - or +.
+// lineDiff returns the changes between two texts, as a patch without line
+// numbers: lines that begin with a space, - or +.
 func lineDiff(was, is string) string {
 	a, b := splitLines(was), splitLines(is)
 	var out strings.Builder
@@ -36,7 +37,7 @@ func splitLines(s string) []string {
 }
 
 // changes writes how b differs from a, by the longest common subsequence of
-// lines; where that is too much work, as one block.
+// lines; if that is too much work, as one block.
 func changes(a, b []string, write func(mark string, lines []string)) {
 	if len(a)*len(b) > maxDiff {
 		write("-", a)

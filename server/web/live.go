@@ -12,23 +12,23 @@ import (
 	"github.com/skein-dev/skein/server/door"
 )
 
-// liveRoutes are those by which a page follows a session as it grows.
+// liveRoutes are the routes by which a page follows a session as it grows.
 func (s *site) liveRoutes() []door.Route {
 	return []door.Route{{Pattern: "GET /sessions/{id}/live", Scope: door.Read, Stream: true, Handler: http.HandlerFunc(s.live)}}
 }
 
-// soon is how long what happens is gathered before a page is told of it.
+// soon is how long changes are collected before a page hears of them.
 const soon = 150 * time.Millisecond
 
-// live tells, as server-sent events, that a session has grown. The page then
-// gets what is new as it gets everything else. Events are
+// live reports, as server-sent events, that a session has grown. The page then
+// requests the new messages as it requests all others. The events are
 //
 //	changed   it has grown; data and ID are its last seq
-//	rewound   what was said before was taken back, or stands again; changed follows
-//	piece     a piece of the answer that is being written, as JSON
-//	state     the turn under way is at another place
+//	rewound   earlier messages were taken back, or are live again; changed follows
+//	piece     a piece of the answer being written, as JSON
+//	state     the running turn has another state
 //	gone      the session was deleted
-//	out       the login was ended: the page is to be loaded again
+//	out       the login was ended: the page must be reloaded
 func (s *site) live(w http.ResponseWriter, r *http.Request) {
 	store, id := door.From(r.Context()).Store, skein.SessionID(r.PathValue("id"))
 	one, err := store.Session(r.Context(), id)
@@ -65,11 +65,10 @@ func (s *site) live(w http.ResponseWriter, r *http.Request) {
 	}
 }
 
-// loggedOut tells a page that its login was ended.
+// loggedOut reports to a page that its login was ended.
 const loggedOut = "event: out\ndata: {}\n\n"
 
-// watch sends on what is appended, until ctx ends or the session
-// is gone.
+// watch passes on new events, until ctx ends or the session is gone.
 func (s *site) watch(ctx context.Context, store skein.Store, id skein.SessionID, after skein.Seq, grown chan<- skein.Event) {
 	for e, err := range legible(store).Watch(ctx, id, after) {
 		if err != nil {
@@ -83,7 +82,7 @@ func (s *site) watch(ctx context.Context, store skein.Store, id skein.SessionID,
 	}
 }
 
-// living is a stream of events that is under way.
+// living is a running stream of events.
 type living struct {
 	w   http.ResponseWriter
 	out *http.ResponseController
@@ -94,22 +93,22 @@ func (l *living) write(text string) bool {
 	return err == nil && l.out.Flush() == nil
 }
 
-// stateChanged tells that the turn under way is at something else.
+// stateChanged reports that the state of the running turn changed.
 const stateChanged = "event: state\ndata: {}\n\n"
 
-// rewound tells that there was a rewind.
+// rewound reports a rewind.
 const rewound = "event: rewound\ndata: {}\n\n"
 
-// follow writes what happens, until ctx ends, the session is gone, or nobody
-// reads.
+// follow writes events, until ctx ends, the session is gone, or the client
+// hangs up.
 func (l *living) follow(ctx context.Context, grown <-chan skein.Event, gone <-chan struct{}, talk <-chan news, redact func(string) string) {
 	beats := time.NewTicker(beat)
 	defer beats.Stop()
-	var due <-chan time.Time // when to tell that it has grown; nil if it has not
+	var due <-chan time.Time // when to report growth; nil if there was none
 	last, told := skein.Seq(0), ""
 	hello := "retry: 2000\n\n"
 	if talk != nil {
-		hello += stateChanged // between the page and its stream something may have been asked
+		hello += stateChanged // a question may have been asked between the page and its stream
 	}
 	for ok := l.write(hello); ok; {
 		select {

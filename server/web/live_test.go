@@ -16,7 +16,7 @@ import (
 type hearing struct {
 	t     *testing.T
 	lines *bufio.Reader
-	last  string // what the newest "changed" said
+	last  string // data of the newest "changed"
 }
 
 // hear opens the stream at path, until the test ends.
@@ -76,8 +76,8 @@ func (h *hearing) until(event string) string {
 	}
 }
 
-// grown reads until the session is told to have grown to there, unless that was
-// told before: several changes may be told at once.
+// grown reads until the session is reported to have grown to that seq, unless
+// that was reported before: several changes may be reported at once.
 func (h *hearing) grown(to skein.Seq) {
 	h.t.Helper()
 	for h.last != fmt.Sprint(to) {

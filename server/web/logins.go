@@ -10,8 +10,8 @@ import (
 	"github.com/skein-dev/skein/store/accounts"
 )
 
-// loginRoutes are those of the browsers that are logged in. Whoever may read may
-// end the logins that the page lists.
+// loginRoutes are the routes of the logins. Whoever may read may end the logins
+// that the page lists.
 func (s *site) loginRoutes() []door.Route {
 	if s.Tokens == nil {
 		return nil
@@ -21,15 +21,15 @@ func (s *site) loginRoutes() []door.Route {
 	return []door.Route{read("/logins", s.logins), end}
 }
 
-// loginsPage is what the page shows.
+// loginsPage is the data of the page.
 type loginsPage struct {
 	Logins []accounts.Login
 	Here   string // ID of the visitor's own
 	Others bool   // there are others
-	Whose  bool   // they are of several tokens
+	Whose  bool   // they belong to several tokens
 }
 
-// logins lists the browsers that are logged in.
+// logins lists the logins.
 func (s *site) logins(w http.ResponseWriter, r *http.Request) {
 	p := loginsPage{Here: door.From(r.Context()).Login}
 	var err error
@@ -42,9 +42,9 @@ func (s *site) logins(w http.ResponseWriter, r *http.Request) {
 	s.show(w, r, "logins", page{Title: "Logins", At: "logins", Data: p})
 }
 
-// loginsOf returns the logins that a visitor may see and end: with the user's
-// tokens, or, where the token sees everybody's sessions, with that token; all of
-// them where it may do everything.
+// loginsOf returns the logins that a visitor may see and end: those with the
+// user's tokens or, if the token sees everybody's sessions, with that token;
+// all of them if it may do everything.
 func (s *site) loginsOf(r *http.Request) ([]accounts.Login, error) {
 	v := door.From(r.Context())
 	all, err := s.Tokens.Logins(r.Context())
@@ -59,7 +59,7 @@ func (s *site) loginsOf(r *http.Request) ([]accounts.Login, error) {
 	}), err
 }
 
-// endLogins ends those that the form names, or all others, or all.
+// endLogins ends the logins that the form names, or all others, or all.
 func (s *site) endLogins(w http.ResponseWriter, r *http.Request) {
 	if err := r.ParseForm(); err != nil {
 		s.fail(w, r, errors.Join(skein.ErrInvalid, err))

@@ -82,7 +82,8 @@ func (v *visit) elsewhere(token string) *http.Cookie {
 	return a.Cookies()[0]
 }
 
-// A reader of one user's sees and ends that user's logins, and no others.
+// A token that reads one user's sessions sees and ends that user's logins, and
+// no others.
 func TestLoginsOfOthersAreNeitherSeenNorEnded(t *testing.T) {
 	v := visiting(t, composed(t), nil)
 	v.elsewhere("anns")
@@ -105,15 +106,15 @@ func TestLoginsOfOthersAreNeitherSeenNorEnded(t *testing.T) {
 	}
 }
 
-// A link to log in shows a button, as often as it is looked at; only the button
-// logs in, once, and leads to the page that the link names.
+// A login link shows a button, as often as it is opened; only the button logs
+// in, once, and leads to the page that the link names.
 func TestALinkToLogInShowsAButton(t *testing.T) {
 	v := visiting(t, composed(t), nil)
 	jar, err := cookiejar.New(nil)
 	if err != nil {
 		t.Fatal(err)
 	}
-	v.client.Jar = jar // another browser, in which nobody is logged in
+	v.client.Jar = jar // another browser, without a login
 	code := v.code()
 	for range 3 {
 		status, body := v.ask(http.MethodGet, "/login?"+url.Values{"code": {code}, "next": {"/usage?by=model"}}.Encode(), nil)

@@ -31,8 +31,7 @@ func TestAPageThatIsNotThereIsAPage(t *testing.T) {
 	}
 }
 
-// What the door refuses is said on a page to who looks at pages, and as a problem
-// to programs.
+// Refusals of the door are a page for browsers, and a problem for programs.
 func TestWhatIsRefusedIsAPageForPeople(t *testing.T) {
 	v := visiting(t, composed(t), nil)
 	reader, err := v.tokens.Add(tokenOf("", "read"))

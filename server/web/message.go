@@ -6,18 +6,18 @@ import (
 	"github.com/skein-dev/skein"
 )
 
-// item is a piece of a transcript: a message, a mark between two, or the end of
-// a turn. One of its fields is set.
+// item is a piece of a transcript: a message, a mark between two messages, or
+// the end of a turn. One of its fields is set.
 type item struct {
 	Message *message
 	Mark    *mark
 	Turn    *turnEnd
 }
 
-// message is one as the page shows it.
+// message is a message as the page shows it.
 type message struct {
 	Seq         skein.Seq
-	Class       string // of our own words
+	Class       string // chosen by us
 	Who         string
 	Turn        int // 0 if none begins here
 	Model       string
@@ -26,28 +26,28 @@ type message struct {
 	Blocks      []block
 	Error       string
 	Interrupted bool
-	Same        bool      // the message before is by the same speaker
-	Fork        skein.Seq // where to fork to keep it and what tools answered
+	Same        bool      // same speaker as the message before
+	Fork        skein.Seq // seq of a fork that keeps it and the results of its calls
 }
 
 // block is a part of a message. Which fields are set depends on Kind.
 type block struct {
 	Kind  string        // text, reasoning, summary, program, call, file, raw, agent
-	Title string        // the line that stays when it is folded
+	Title string        // the line that stays when it is collapsed
 	HTML  template.HTML // of text, from package render
-	Code  template.HTML // of what stands in a pre
-	Rest  int           // bytes that are not shown
+	Code  template.HTML // the content of a pre
+	Rest  int           // bytes that are left out
 	Call  *call
-	Image string // where its bytes are; "" if it is none that is shown
+	Image string // where its bytes are; "" if no picture is shown
 }
 
-// call is a tool call with its answer.
+// call is a tool call with its result.
 type call struct {
 	ID      string
 	Seq     skein.Seq // of its message
 	Name    string
 	Gist    string
-	Title   string // as the tool said
+	Title   string // given by the tool
 	State   string // completed, error, running, pending, uncertain, open
 	Class   string // good, bad, warn or ""
 	Start   skein.Time
@@ -55,14 +55,14 @@ type call struct {
 	Short   []field
 	Long    []field
 	Output  []field
-	Extent  string // how much it answered
+	Extent  string // length of the result
 	Images  []block
 	Child   *child
-	Anchors []skein.Seq // messages that its answers stood in
+	Anchors []skein.Seq // messages that its results were in
 }
 
-// Unfold reports whether the call is shown unfolded: it is a change of some
-// lines, which people want to see.
+// Unfold reports whether the call is shown expanded: it is a short change,
+// which people want to see.
 func (c *call) Unfold() bool {
 	for i := range c.Long {
 		if c.Long[i].Diff && len(c.Long[i].Code) < maxUnfold {
@@ -72,17 +72,16 @@ func (c *call) Unfold() bool {
 	return false
 }
 
-// maxUnfold is how long a change may be that is shown unfolded, in bytes of
-// HTML.
+// maxUnfold is the longest change that is shown expanded, in bytes of HTML.
 const maxUnfold = 6 << 10
 
 // field is a piece of a tool's input or output.
 type field struct {
 	Name  string
-	Value string        // of a short one
-	Code  template.HTML // of a long one
+	Value string        // if it is short
+	Code  template.HTML // if it is long
 	Diff  bool
-	Rest  int // bytes that are not shown
+	Rest  int // bytes that are left out
 }
 
 // child is a session that a call started.
@@ -90,17 +89,17 @@ type child struct {
 	ID       skein.SessionID
 	Name     string
 	Messages int
-	Known    bool // it is stored here
+	Known    bool // it is in this store
 }
 
-// mark stands between messages.
+// mark is shown between messages.
 type mark struct {
 	Seq     skein.Seq
 	Class   string // compacted, rewound, fork, note, error
 	Text    string
-	To      skein.Seq // the message that it speaks of; 0 for none
+	To      skein.Seq // the message that it refers to; 0 for none
 	Session skein.SessionID
-	Title   string // of what is folded
+	Title   string // of the collapsed content
 	HTML    template.HTML
 	Code    template.HTML
 }
@@ -110,6 +109,6 @@ type turnEnd struct {
 	N    int
 	Used string
 	Took string
-	Part bool // only what this page has of it
+	Part bool // covers only the part of it on this page
 	Fork skein.Seq
 }

@@ -8,7 +8,7 @@ import (
 	"github.com/skein-dev/skein/server/door"
 )
 
-// noticeCookie carries what a form did to the page that is shown next.
+// noticeCookie carries the result of a form to the next page.
 const noticeCookie = "skein_notice"
 
 const (
@@ -16,7 +16,7 @@ const (
 	noticeFor = time.Minute
 )
 
-// back answers a form: what was done is told by the next page, which is at path.
+// back answers a form: the next page, at path, shows what was done.
 func back(w http.ResponseWriter, r *http.Request, path, done string) {
 	if done != "" {
 		http.SetCookie(w, door.From(r.Context()).Cookie(noticeCookie, url.QueryEscape(clip(done, maxNotice)), noticeFor))
@@ -24,7 +24,7 @@ func back(w http.ResponseWriter, r *http.Request, path, done string) {
 	http.Redirect(w, r, path, http.StatusSeeOther)
 }
 
-// notice returns what the form before did, once.
+// notice returns the result of the last form, once.
 func notice(w http.ResponseWriter, r *http.Request) string {
 	v := door.From(r.Context())
 	c, err := r.Cookie(v.CookieName(noticeCookie))
@@ -39,8 +39,8 @@ func notice(w http.ResponseWriter, r *http.Request) string {
 	return clip(text, maxNotice)
 }
 
-// local returns path if it leads to a page of this server, else the other one:
-// a form may say where to go back to, but nowhere else.
+// local returns path if it leads to a page of this server, and otherwise other:
+// a form may say which page to go back to, but nowhere else.
 func local(path, other string) string {
 	u, err := url.Parse(path)
 	if err != nil || u.IsAbs() || u.Host != "" || len(path) == 0 || path[0] != '/' || len(path) > 1 && (path[1] == '/' || path[1] == '\\') {

@@ -14,8 +14,9 @@ import (
 	"github.com/skein-dev/skein/server/web"
 )
 
-// What a form did is told by a cookie that is as safe as the login's: also behind
-// a server that speaks https, and not taken for that of a server at another port.
+// The result of a form is in a cookie that is as safe as the login's: also
+// behind a proxy that uses https, and not mistaken for that of a server at
+// another port.
 func TestWhatAFormDidIsToldByASafeCookie(t *testing.T) {
 	tokens, err := door.OpenTokens(filepath.Join(t.TempDir(), "tokens"), time.Now)
 	if err != nil {

@@ -97,7 +97,7 @@ func TestTranscriptLoadsAsOneScrolls(t *testing.T) {
 	b.open("/sessions/s-long?at=10000#m10000")
 	b.until(`document.activeElement.id == "m10000"`)
 	b.eval(`(() => { document.getElementById("m9987").scrollIntoView({ block: "start" }); window.was = document.getElementById("m9987").getBoundingClientRect().top })()`)
-	b.until(`document.getElementById("m9950")`) // what stands before came by itself
+	b.until(`document.getElementById("m9950")`) // the earlier messages came by themselves
 	b.until(`Math.abs(document.getElementById("m9987").getBoundingClientRect().top - window.was) < 5`)
 	if b.eval(inOrder) != true {
 		t.Error("the messages around one do not follow each other")

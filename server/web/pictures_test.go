@@ -11,8 +11,8 @@ import (
 
 var update = flag.Bool("update", false, "take the pictures of docs/img anew")
 
-// TestPicturesOfTheDocs sees that the pages of which docs/img has pictures are
-// there; with -update it takes them.
+// TestPicturesOfTheDocs checks that the pages shown in docs/img exist; with
+// -update it takes the pictures.
 func TestPicturesOfTheDocs(t *testing.T) {
 	folder := filepath.Join("..", "..", "docs", "img")
 	for _, p := range []struct{ name, path, scheme string }{

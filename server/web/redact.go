@@ -7,7 +7,7 @@ import (
 	"github.com/skein-dev/skein/server/door"
 )
 
-// Redact returns text without secrets.
+// Redact returns text with its secrets masked.
 func (s *site) Redact(text string) string {
 	if s.Secrets == nil {
 		return text
@@ -15,7 +15,7 @@ func (s *site) Redact(text string) string {
 	return s.Secrets.Text(text)
 }
 
-// veiled returns a session without secrets in its names.
+// veiled returns a session with the secrets in its names masked.
 func (s *site) veiled(one skein.Session) skein.Session {
 	if s.Secrets == nil {
 		return one
@@ -23,8 +23,8 @@ func (s *site) veiled(one skein.Session) skein.Session {
 	return s.Secrets.Session(one)
 }
 
-// told is the visitor's store as the pages tell of it: who may not see secrets
-// does not find out about them by asking either.
+// told returns the visitor's store as the pages show it. A visitor who may not
+// see secrets cannot find out about them by searching either.
 func (s *site) told(ctx context.Context) skein.Store {
 	switch v := door.From(ctx); {
 	case s.Secrets == nil:
@@ -36,7 +36,7 @@ func (s *site) told(ctx context.Context) skein.Store {
 	}
 }
 
-// veil takes the secrets out of what the page is to show.
+// veil masks the secrets in what the page shows.
 func (t *transcriber) veil(w window) window {
 	if t.Raw || t.Secrets == nil {
 		return w
@@ -53,7 +53,8 @@ func (t *transcriber) veil(w window) window {
 	return w
 }
 
-// sameText reports whether two messages, one made of the other, say the same.
+// sameText reports whether two messages, one made from the other, have the same
+// text.
 func sameText(a, b *skein.Message) bool {
 	for i := range a.Parts {
 		p, q := &a.Parts[i], &b.Parts[i]

@@ -6,14 +6,14 @@ import (
 	"github.com/skein-dev/skein/server/door"
 )
 
-// replayRoutes are those of the player.
+// replayRoutes are the routes of the player.
 func (s *site) replayRoutes() []door.Route {
 	return []door.Route{read("/sessions/{id}/replay", s.replay)}
 }
 
-// replay shows a session for a player: the page's script shows its messages one
-// after the other, at the pace that skein replay has. Without it they are all
-// there.
+// replay shows a session in a player: the page's script shows its messages one
+// after the other, at the pace of skein replay. Without the script, it shows
+// all of them.
 func (s *site) replay(w http.ResponseWriter, r *http.Request) {
 	one, ok := s.one(w, r)
 	if !ok {

@@ -8,8 +8,8 @@ import (
 	"github.com/skein-dev/skein"
 )
 
-// The page, its downloads and its jumps show what stands in the conversation;
-// what was taken back only where it is asked for, marked.
+// The page, its downloads and its jumps show the live messages; what was taken
+// back is shown only on request, and marked.
 func TestSessionShowsWhatStandsAndTheRestWhereAskedFor(t *testing.T) {
 	store := composed(t)
 	path := "/sessions/" + string(everything(t, store))
@@ -36,7 +36,7 @@ func TestSessionShowsWhatStandsAndTheRestWhereAskedFor(t *testing.T) {
 	lacks(t, "the page that a jump leads to", last, "make everything pink")
 }
 
-// A page is never empty because what stands is further on.
+// A page is never empty because the live messages are further on.
 func TestPagesGoOnToWhatStands(t *testing.T) {
 	store := composed(t)
 	long(t, store, "s-undone", 700)
@@ -67,8 +67,8 @@ func TestPagesGoOnToWhatStands(t *testing.T) {
 	wants(t, "a jump forward", v.get("/sessions/s-undone/next?what=user&from=400"), "question 401")
 }
 
-// A rewind takes what it took back off the screen, wherever the reader is, and
-// what follows it comes once.
+// A rewind removes what it took back from the screen, wherever the reader is,
+// and what follows it comes once.
 func TestALivePageLosesWhatIsTakenBack(t *testing.T) {
 	store := composed(t)
 	long(t, store, "s-live", 200)

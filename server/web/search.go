@@ -19,45 +19,45 @@ import (
 )
 
 const (
-	maxHits   = 40 // that each step of the search shows
-	maxFacets = 8  // values of one
+	maxHits   = 40 // shown by each step of the search
+	maxFacets = 8  // values of one facet
 )
 
-// searchRoutes are those of the search.
+// searchRoutes are the routes of the search.
 func (s *site) searchRoutes() []door.Route {
 	return []door.Route{read("/search", s.search)}
 }
 
-// searchPage is what the search shows.
+// searchPage is the data of the search page.
 type searchPage struct {
 	Query  string
 	Asked  bool
 	Hits   []hit
 	CutOff bool
-	Bad    string // what is wrong with the query
+	Bad    string // error in the query
 	Facets []facet
 
-	Later iter.Seq[*laterPage] // what is found while the page is read; nil if all was looked at
+	Later iter.Seq[*laterPage] // what is found while the page is sent; nil if everything was searched
 	stop  func()               // ends the search
 }
 
-// laterPage is what one more step of a search found.
+// laterPage is what a later step of a search found.
 type laterPage struct {
-	Hits []hit // that were not shown before
+	Hits []hit // not shown before
 	Last bool  // the search has ended,
 	None bool  // and found nothing at all
 	Bad  string
 }
 
-// Words returns the query, for a search in one session, where it may say
-// nothing about which.
+// Words returns the query for a search in one session, without what selects
+// sessions.
 func (p *searchPage) Words() string {
 	words := strings.Fields(p.Query)
 	return strings.Join(slices.DeleteFunc(words, func(w string) bool { return strings.HasPrefix(w, "session:") }), " ")
 }
 
 // WithRewound returns the path of the search that also finds what was taken
-// back; "" if this one does, or if the query says what it wants of that.
+// back; "" if this one does, or if the query itself says whether to.
 func (p *searchPage) WithRewound() string {
 	if strings.Contains(" "+p.Query, " rewound:") {
 		return ""
@@ -65,25 +65,25 @@ func (p *searchPage) WithRewound() string {
 	return "/search?q=" + url.QueryEscape(p.Query+" rewound:yes")
 }
 
-// listed is some hits of a search.
+// listed is hits for a list.
 type listed struct {
 	Words string
 	Hits  []hit
 }
 
-// Listed returns hits as the page lists them.
+// Listed returns hits for the page's list.
 func (p *searchPage) Listed(hits []hit) listed { return listed{p.Words(), hits} }
 
-// hit is a message that was found, in its session.
+// hit is a hit, with its session.
 type hit struct {
 	skein.Hit
 	Session skein.Session
 	Name    string
 	Pieces  []skein.Fragment
-	Path    string // of the message
+	Path    string // to the message
 }
 
-// facet is a property of the hits, with the values that it has there.
+// facet is a property of the hits, with its values among them.
 type facet struct {
 	Title  string
 	Values []facetValue
@@ -92,11 +92,11 @@ type facet struct {
 type facetValue struct {
 	Name  string
 	Count int
-	Path  string // of the search that has only these
+	Path  string // of the search for only these
 }
 
-// search shows what matches some words. With piece=1 only the results, for a
-// script that asks as one types.
+// search shows the results of a search. With piece=1 it sends only the results,
+// for the script that searches as people type.
 func (s *site) search(w http.ResponseWriter, r *http.Request) {
 	text := strings.TrimSpace(r.URL.Query().Get("q"))
 	p := &searchPage{Query: text, Asked: text != "", stop: func() {}}
@@ -119,8 +119,8 @@ func (s *site) search(w http.ResponseWriter, r *http.Request) {
 	}), p)
 }
 
-// showFound answers with a template of search.html: at once where all was looked at,
-// else as it comes.
+// showFound answers with a template of search.html: at once if everything was
+// searched, otherwise as it comes.
 func (s *site) showFound(w http.ResponseWriter, piece string, data any, p *searchPage) {
 	if p.Later == nil {
 		s.execute(w, http.StatusOK, "search", piece, data)
@@ -133,8 +133,8 @@ func (s *site) showFound(w http.ResponseWriter, piece string, data any, p *searc
 	}
 }
 
-// find puts into p what was found at once. Where that is not all there is to
-// look at, the search goes on while the page is read.
+// find puts the first hits into p. If there is more to search, the search goes
+// on while the page is sent.
 func (s *site) find(w http.ResponseWriter, r *http.Request, p *searchPage) error {
 	ctx := r.Context()
 	q, err := s.query(ctx, p.Query)
@@ -162,8 +162,8 @@ func (s *site) find(w http.ResponseWriter, r *http.Request, p *searchPage) error
 	return nil
 }
 
-// later yields what each further step of a search finds. What was written before
-// is sent first.
+// later yields what each further step of a search finds. It first sends what
+// was written before.
 func (s *site) later(w http.ResponseWriter, r *http.Request, q skein.Query, hits []hit, next func() (skein.Results, error, bool), yield func(*laterPage) bool) {
 	shown := map[skein.Place]bool{}
 	for {
@@ -190,7 +190,7 @@ func (s *site) later(w http.ResponseWriter, r *http.Request, q skein.Query, hits
 	}
 }
 
-// query reads what a person typed.
+// query parses what a person typed.
 func (s *site) query(ctx context.Context, text string) (skein.Query, error) {
 	q, err := search.ParseAt(text, s.Now())
 	if err != nil {
@@ -206,12 +206,12 @@ func (s *site) query(ctx context.Context, text string) (skein.Query, error) {
 	return q, nil
 }
 
-// hasWords reports whether q has something to look for that an index serves.
+// hasWords reports whether q has words that an index can find.
 func hasWords(q *skein.Query) bool {
 	return slices.ContainsFunc(q.Terms, func(t skein.Term) bool { return !t.Not })
 }
 
-// hits looks up the sessions of hits.
+// hits adds the sessions to hits.
 func (s *site) hits(ctx context.Context, found []skein.Hit) ([]hit, error) {
 	known := map[skein.SessionID]skein.Session{}
 	var all []hit
@@ -220,7 +220,7 @@ func (s *site) hits(ctx context.Context, found []skein.Hit) ([]hit, error) {
 		if !ok {
 			var err error
 			if one, err = s.told(ctx).Session(ctx, h.Session); errors.Is(err, skein.ErrNotFound) {
-				continue // deleted meanwhile
+				continue // deleted in the meantime
 			} else if err != nil {
 				return nil, err
 			}
@@ -232,7 +232,7 @@ func (s *site) hits(ctx context.Context, found []skein.Hit) ([]hit, error) {
 	return all, nil
 }
 
-// pieces returns the snippet of a hit as it is shown.
+// pieces returns the snippet of a hit for its template.
 func pieces(h *skein.Hit) []skein.Fragment {
 	all := h.Fragments()
 	for i := range all {
@@ -241,12 +241,12 @@ func pieces(h *skein.Hit) []skein.Fragment {
 	return all
 }
 
-// spaced returns text on one line, with the spaces at its ends.
+// spaced returns text on one line, keeping the spaces at its ends.
 func spaced(text string) string {
 	return strings.NewReplacer("\n", " ", "\t", " ").Replace(render.Clean(text))
 }
 
-// facets counts the properties of hits that a search can be narrowed to.
+// facets counts the properties of hits by which a search can be narrowed.
 func facets(query string, hits []hit) (all []facet) {
 	for _, f := range []struct {
 		title, field string
@@ -280,7 +280,7 @@ func facets(query string, hits []hit) (all []facet) {
 	return all
 }
 
-// quoted returns a value as a query has it.
+// quoted returns a value in the syntax of queries.
 func quoted(s string) string {
 	if strings.ContainsAny(s, " \t") {
 		return `"` + strings.ReplaceAll(s, `"`, "") + `"`

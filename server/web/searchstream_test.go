@@ -8,7 +8,7 @@ import (
 	"github.com/skein-dev/skein"
 )
 
-// stepwise is a store that finds nothing at first, and then what there is.
+// stepwise is a store that finds nothing at first, and later everything.
 type stepwise struct {
 	skein.Store
 	asked *int
@@ -23,8 +23,8 @@ func (s stepwise) Search(ctx context.Context, q skein.Query) (skein.Results, err
 	return s.Store.Search(ctx, q)
 }
 
-// A search that could not look at everything goes on while the page is read, and
-// the page ends with what was found, or that nothing was.
+// A search that could not look at everything goes on while the page is sent,
+// and the page ends with what was found, or says that nothing was.
 func TestSearchGoesOnWhileThePageIsRead(t *testing.T) {
 	store := composed(t)
 	for words, want := range map[string]string{"uploads": "<mark>uploads</mark>", "xylophone": "Nothing found."} {
@@ -43,8 +43,8 @@ func TestSearchGoesOnWhileThePageIsRead(t *testing.T) {
 	}
 }
 
-// What was taken back is found where it is asked for, marked, and a search that
-// finds nothing leads there.
+// What was taken back is found only on request, and marked; a search without
+// hits links to that.
 func TestSearchFindsWhatWasTakenBackWhereAskedFor(t *testing.T) {
 	store := composed(t)
 	if _, err := skein.Add(t.Context(), store, "rethought", skein.NewEvent(skein.KindCreated, 1, skein.Created{}), skein.Say(2, skein.UserSays("a walrus")),

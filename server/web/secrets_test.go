@@ -22,7 +22,7 @@ func TestNoPageShowsASecretOrAPieceOfOne(t *testing.T) {
 	c.begin("s-secret", composedNow, skein.Created{Title: "Token " + secret, Agent: "codex", Model: sonnet})
 	secretly(c, secret)
 	c.begin("s-kid", composedNow, skein.Created{Title: "As " + secret, Parent: &skein.Parent{Session: "s-secret", Seq: 3, Why: skein.Child, Call: "call_2001"}})
-	c.asks(strings.Repeat("long words ", 9) + secret) // its name breaks off somewhere
+	c.asks(strings.Repeat("long words ", 9) + secret) // its name is cut off somewhere
 	c.begin("s-gone", composedNow, skein.Created{Title: "Gone " + secret, Surface: "cli"})
 	c.asks("token " + secret)
 	if err := skein.LifecycleOf(p.store).Bin(t.Context(), "s-gone"); err != nil {
@@ -52,7 +52,7 @@ func TestNoPageShowsASecretOrAPieceOfOne(t *testing.T) {
 	}
 }
 
-// secretly says a secret in all the ways that there are.
+// secretly says a secret in every possible way.
 func secretly(c *composer, secret string) {
 	c.asks("my token is " + secret + " ok")
 	c.runs(sonnet, "Bash", `{"command":"curl -H 'Authorization: Bearer `+secret+`'","description":"`+secret+`"}`, "token="+secret, false, used(1, 1, 0, 0))

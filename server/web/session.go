@@ -15,7 +15,7 @@ import (
 	"github.com/skein-dev/skein/store/lookup"
 )
 
-// sessionRoutes are those of one session.
+// sessionRoutes are the routes of one session.
 func (s *site) sessionRoutes() []door.Route {
 	return []door.Route{
 		read("/sessions/{id}", s.session),
@@ -32,28 +32,28 @@ func (s *site) sessionRoutes() []door.Route {
 	}
 }
 
-// sessionPage is what the page of a session shows.
+// sessionPage is the data of a session's page.
 type sessionPage struct {
 	*transcript
 	Title    string
 	Cost     string
-	Parent   *skein.Session // nil if there is none, or it is not known here
+	Parent   *skein.Session // nil if there is none, or it is not in this store
 	Related  []skein.Session
-	Found    found // by words to look for in it
+	Found    found // for a search in the session
 	Commands []command
-	Newest   bool // it shows the end
+	Newest   bool // it shows the end of the session
 }
 
-// MayWrite reports whether the visitor may change it.
+// MayWrite reports whether the visitor may change the session.
 func (p *sessionPage) MayWrite() bool { return p.Write }
 
-// Downloads returns what it can be downloaded as.
+// Downloads returns the formats for downloads.
 func (p *sessionPage) Downloads() []download { return downloads() }
 
-// Jumps returns what one can jump to.
+// Jumps returns the kinds of messages to jump to.
 func (p *sessionPage) Jumps() []wanted { return []wanted{wantUser, wantTool, wantError} }
 
-// Jump returns where the next message of a kind is, or the one before.
+// Jump returns the path to the next message of a kind, or to the previous one.
 func (p *sessionPage) Jump(what wanted, backward bool) string {
 	to := fmt.Sprintf("%s/next?what=%s&from=%d%s", p.Path(), what, p.At, p.More())
 	if backward {
@@ -62,11 +62,11 @@ func (p *sessionPage) Jump(what wanted, backward bool) string {
 	return to
 }
 
-// command is what a person may type in a terminal.
+// command is a command line for people to type in a terminal.
 type command struct{ ID, Label, Line string }
 
-// one returns the session that a request names, and false if it has been
-// answered: there is none, or it has another path.
+// one returns the session that a request names, and false if the request was
+// answered: the session does not exist, or has another path.
 func (s *site) one(w http.ResponseWriter, r *http.Request) (skein.Session, bool) {
 	if !mayRead(w, r, r.URL.Query().Has("raw")) {
 		return skein.Session{}, false
@@ -105,7 +105,7 @@ func (s *site) session(w http.ResponseWriter, r *http.Request) {
 	s.show(w, r, "session", page{Title: t.Session.Name(), At: "sessions", Class: "session", Data: p})
 }
 
-// about fills in what stands above the transcript.
+// about fills in what the page shows above the transcript.
 func (s *site) about(r *http.Request, p *sessionPage) error {
 	ctx, store := r.Context(), door.From(r.Context()).Store
 	costs, err := s.costs(ctx, []skein.Session{p.Session})
@@ -133,7 +133,7 @@ func (s *site) about(r *http.Request, p *sessionPage) error {
 	return s.findIn(r, p)
 }
 
-// messages answers with the messages of a window alone.
+// messages answers with only the messages of a window.
 func (s *site) messages(w http.ResponseWriter, r *http.Request) {
 	one, ok := s.one(w, r)
 	if !ok {
@@ -148,7 +148,7 @@ func (s *site) messages(w http.ResponseWriter, r *http.Request) {
 	s.fragment(w, "session", "items", &t.transcript)
 }
 
-// window makes the transcript of the window that a request asks for.
+// window makes the transcript for the window that a request asks for.
 func (s *site) window(r *http.Request, one skein.Session) (*transcriber, error) {
 	q := r.URL.Query()
 	read := windows{ctx: r.Context(), store: legible(door.From(r.Context()).Store), id: one.ID, size: windowSize, rewound: q.Has("rewound")}
@@ -178,7 +178,7 @@ func (s *site) window(r *http.Request, one skein.Session) (*transcriber, error) 
 	return t, t.build(found)
 }
 
-// seqOf reads a place; 0 stands for an end.
+// seqOf parses a seq; 0 is the beginning or the end.
 func seqOf(what, text string) (skein.Seq, error) {
 	n, err := strconv.ParseInt(text, 10, 64)
 	if err != nil || n < 0 {
@@ -187,7 +187,7 @@ func seqOf(what, text string) (skein.Seq, error) {
 	return skein.Seq(n), nil
 }
 
-// wholeMessage shows a message without cuts.
+// wholeMessage shows a message in full.
 func (s *site) wholeMessage(w http.ResponseWriter, r *http.Request) {
 	one, ok := s.one(w, r)
 	if !ok {
@@ -198,7 +198,7 @@ func (s *site) wholeMessage(w http.ResponseWriter, r *http.Request) {
 		s.fail(w, r, err)
 		return
 	}
-	// It was asked for by its place, so it is shown even if it was taken back.
+	// The request names this message, so it is shown even if it was taken back.
 	read := windows{ctx: r.Context(), store: legible(door.From(r.Context()).Store), id: one.ID, size: 1, rewound: true}
 	found, err := read.from(max(seq-1, 0))
 	if err != nil {
@@ -218,7 +218,7 @@ func (s *site) wholeMessage(w http.ResponseWriter, r *http.Request) {
 	s.show(w, r, "message", page{Title: t.Session.Name(), At: "sessions", Class: "session", Data: &sessionPage{transcript: &t.transcript, Title: line(t.Session.Name())}})
 }
 
-// commands are how to go on with a session in a terminal.
+// commands returns the commands that continue a session in a terminal.
 func (s *site) commands(one *skein.Session) (all []command) {
 	short := lookup.ShortIDs([]skein.SessionID{one.ID})[0]
 	add := func(label, line string) { all = append(all, command{fmt.Sprint("command-", len(all)+1), label, line}) }
@@ -236,7 +236,7 @@ func (s *site) commands(one *skein.Session) (all []command) {
 	return all
 }
 
-// word returns s as one word of a POSIX shell's command line.
+// word returns s quoted as one word of a POSIX shell's command line.
 func word(s string) string {
 	plain := func(r rune) bool {
 		return r >= '0' && r <= '9' || r >= 'a' && r <= 'z' || r >= 'A' && r <= 'Z' || strings.ContainsRune("-_.:", r)
@@ -247,7 +247,7 @@ func word(s string) string {
 	return "'" + strings.ReplaceAll(s, "'", `'\''`) + "'"
 }
 
-// costs returns what each of ss cost itself.
+// costs returns what each session of ss itself cost.
 func (s *site) costs(ctx context.Context, ss []skein.Session) (map[skein.SessionID]price.Sum, error) {
 	if s.Prices == nil {
 		return nil, nil
@@ -270,7 +270,7 @@ func (s *site) costs(ctx context.Context, ss []skein.Session) (map[skein.Session
 	return all, nil
 }
 
-// sessionViews are the other pages of the session at path.
+// sessionViews returns links to the other pages of the session at path.
 func sessionViews(path string) []link {
 	return []link{
 		{"replay", "Replay", path + "/replay"},

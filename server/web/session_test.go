@@ -17,7 +17,7 @@ import (
 	"github.com/skein-dev/skein/server/web"
 )
 
-// lacks fails the test if body has one of the texts.
+// lacks fails the test if body contains one of the texts.
 func lacks(t *testing.T, of, body string, texts ...string) {
 	t.Helper()
 	for _, text := range texts {
@@ -34,7 +34,7 @@ func TestSessionShowsAllThatATranscriptHas(t *testing.T) {
 	page := v.get("/sessions/" + string(id))
 	wants(
 		t, "the page", page,
-		`id="m2"`, "<strong>brown</strong>", `<img src="/sessions/s-everything/blobs/`, // what was asked, with its picture
+		`id="m2"`, "<strong>brown</strong>", `<img src="/sessions/s-everything/blobs/`, // the question, with its picture
 		`<span class="d">-  &lt;rect/&gt;`, `<span class="i">+  &lt;text&gt;Pier 1&lt;/text&gt;`, // a change as a change
 		`<span class="d">-  &lt;rect/&gt;`, "Opening and ending tag mismatch", "✗ error", "2.1 s",
 		`<span class="k">def</span>`, "<th>sign</th>",
@@ -262,7 +262,7 @@ func TestListIsPagedByPlace(t *testing.T) {
 	store := composed(t)
 	c := &composer{t: t, store: store, calls: 3000}
 	for i := range 120 {
-		c.begin(fmt.Sprintf("s-many-%03d", i), composedNow, skein.Created{Title: "one of many", Agent: "many"}) // all at one time
+		c.begin(fmt.Sprintf("s-many-%03d", i), composedNow, skein.Created{Title: "one of many", Agent: "many"}) // all at the same time
 		c.put(skein.Say(c.at, skein.UserSays("x")))
 	}
 	v := visiting(t, store, nil)
@@ -359,7 +359,7 @@ func TestPiecesNeverPartACallFromItsAnswer(t *testing.T) {
 	for range n {
 		c.runs(sonnet, "Bash", `{"command":"true"}`, "fine", false, used(1, 1, 0, 0))
 	}
-	c.answers(sonnet, "It works.", used(1, 1, 0, 0)) // so that pairs do not fit a piece by themselves
+	c.answers(sonnet, "It works.", used(1, 1, 0, 0)) // so that pairs do not fit into a piece by themselves
 	v := visiting(t, store, nil)
 	for _, w := range []struct{ begin, way string }{{"after=0", "after"}, {"before=0", "before"}} {
 		answered, path := 0, "/sessions/s-calls/messages?"+w.begin

@@ -13,8 +13,8 @@ import (
 	"github.com/skein-dev/skein/server/door"
 )
 
-// act answers a form of a session's page: f does it and says what was done, and
-// the next page is the session's, or where the form says.
+// act answers a form of a session's page: f does the work and says what was
+// done, and the next page is the session's, or the one that the form names.
 func (s *site) act(w http.ResponseWriter, r *http.Request, f func(context.Context, skein.Store, skein.Session) (done string, err error)) {
 	one, ok := s.one(w, r)
 	if !ok {
@@ -65,7 +65,7 @@ func (s *site) bin(w http.ResponseWriter, r *http.Request) {
 	back(w, r, "/", "Moved to the bin. It can be restored there.")
 }
 
-// retag sets the tags of a session to those of the form.
+// retag replaces the tags of a session with those of the form.
 func (s *site) retag(w http.ResponseWriter, r *http.Request) {
 	s.act(w, r, func(ctx context.Context, store skein.Store, one skein.Session) (string, error) {
 		tags, err := parseTags(r.PostFormValue("tags"))
@@ -79,7 +79,7 @@ func (s *site) retag(w http.ResponseWriter, r *http.Request) {
 // maxTag is the longest tag, in bytes.
 const maxTag = 64
 
-// parseTags reads tags that spaces or commas part.
+// parseTags parses tags separated by spaces or commas.
 func parseTags(text string) ([]string, error) {
 	tags := strings.FieldsFunc(text, func(r rune) bool { return unicode.IsSpace(r) || r == ',' })
 	for _, t := range tags {
@@ -91,8 +91,8 @@ func parseTags(text string) ([]string, error) {
 	return slices.Compact(tags), nil
 }
 
-// addTags puts tags on a session beside those that it has. If another program
-// changes the session meanwhile, it looks again.
+// addTags adds tags to those of a session. If another program changes the
+// session meanwhile, it tries again.
 func (s *site) addTags(ctx context.Context, store skein.Store, id skein.SessionID, add []string) error {
 	for {
 		one, err := store.Session(ctx, id)
@@ -111,7 +111,7 @@ func (s *site) addTags(ctx context.Context, store skein.Store, id skein.SessionI
 	}
 }
 
-// fork makes a session that begins with this one up to a place.
+// fork makes a fork of the session up to a seq.
 func (s *site) fork(w http.ResponseWriter, r *http.Request) {
 	one, ok := s.one(w, r)
 	if !ok {

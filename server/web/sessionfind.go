@@ -16,24 +16,24 @@ import (
 )
 
 const (
-	maxInside  = 100                   // hits that are shown at once
-	keptInside = 500                   // hits that one can go through
-	findFor    = 25 * time.Millisecond // what the index serves; then come the newest
-	lookFor    = 2 * time.Second       // what it does not, and where nothing was found so soon
+	maxInside  = 100                   // hits shown at once
+	keptInside = 500                   // hits that the pages show in all
+	findFor    = 25 * time.Millisecond // for ranking what the index finds; after that, the newest are shown
+	lookFor    = 2 * time.Second       // for what the index does not find, and when nothing was found that soon
 )
 
-// found is what was found in one session, a page of it.
+// found is a page of what a search in one session found.
 type found struct {
-	Words          string // that were looked for; "" if none were
-	Bad            string // what is wrong with them
+	Words          string // to search for; "" for no search
+	Bad            string // error in the words
 	Hits           []hit  // of this page, in order
-	All            int    // of all pages
-	From, To       int    // which ones of All this page has, from 1
+	All            int    // number of hits on all pages
+	From, To       int    // the hits on this page, counted from 1
 	CutOff         bool   // there may be more
-	Earlier, Later string // paths of the pages around this one; "" if there are none
+	Earlier, Later string // paths of the previous and the next page; "" if there are none
 }
 
-// findIn looks for words in the session of a page.
+// findIn searches the session of a page.
 func (s *site) findIn(r *http.Request, p *sessionPage) error {
 	ctx, f := r.Context(), &p.Found
 	if f.Words = strings.TrimSpace(r.URL.Query().Get("find")); f.Words == "" {
@@ -71,7 +71,7 @@ func (s *site) findIn(r *http.Request, p *sessionPage) error {
 	return nil
 }
 
-// foundPage takes the hits after a place, as many as a page has.
+// foundPage puts a page of hits into p: those after a seq.
 func foundPage(p *sessionPage, hits []skein.Hit, past skein.Seq) {
 	f := &p.Found
 	link := func(key string, seq skein.Seq) string {
@@ -88,7 +88,7 @@ func foundPage(p *sessionPage, hits []skein.Hit, past skein.Seq) {
 		f.Earlier = link("past", 0)
 	}
 	for _, h := range hits[begin:end] {
-		h.Session = p.Session.ID // of a fork, what it shows of its parent too
+		h.Session = p.Session.ID // in a fork, also for hits in the parent's events
 		to := fmt.Sprintf("%s&past=%d", link("at", h.Seq), past)
 		if h.Rewound && !p.Rewound {
 			to += "&rewound=1"

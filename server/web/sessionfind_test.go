@@ -8,7 +8,7 @@ import (
 	"github.com/skein-dev/skein"
 )
 
-// slow is a store that needs a second to look through a session.
+// slow is a store that needs a second to search a session.
 type slow struct {
 	skein.Store
 	asked *int
@@ -24,7 +24,7 @@ func (s slow) Search(ctx context.Context, q skein.Query) (skein.Results, error) 
 	return s.Store.Search(ctx, q)
 }
 
-// fast is one that counts how often it is asked.
+// fast is a store that counts its searches.
 type fast struct{ slow }
 
 func (s fast) Search(ctx context.Context, q skein.Query) (skein.Results, error) {

@@ -11,7 +11,7 @@ import (
 	"github.com/skein-dev/skein/server/door"
 )
 
-// A wanted is what one can jump to.
+// A wanted is a kind of message to jump to.
 type wanted string
 
 const (
@@ -20,7 +20,7 @@ const (
 	wantError wanted = "error"
 )
 
-// next leads to the next message of a kind, or back to the one before.
+// next redirects to the next message of a kind, or to the previous one.
 func (s *site) next(w http.ResponseWriter, r *http.Request) {
 	one, ok := s.one(w, r)
 	if !ok {
@@ -57,7 +57,7 @@ func (s *site) next(w http.ResponseWriter, r *http.Request) {
 	}[what])
 }
 
-// is reports whether m is what is wanted.
+// is reports whether m is of kind k.
 func (k wanted) is(m *skein.Message) bool {
 	if k == wantUser {
 		return m.Typed()
@@ -74,7 +74,7 @@ func (k wanted) is(m *skein.Message) bool {
 	return false
 }
 
-// following yields the messages after a place.
+// following yields the messages after a seq.
 func following(ctx context.Context, store skein.Store, id skein.SessionID, after skein.Seq) iter.Seq2[skein.Entry, error] {
 	return func(yield func(skein.Entry, error) bool) {
 		read := windows{ctx: ctx, store: store, id: id, size: maxWindow, rewound: true}
@@ -97,7 +97,7 @@ func following(ctx context.Context, store skein.Store, id skein.SessionID, after
 	}
 }
 
-// preceding yields the messages before a place, the nearest first.
+// preceding yields the messages before a seq, the nearest first.
 func preceding(ctx context.Context, store skein.Store, id skein.SessionID, before skein.Seq) iter.Seq2[skein.Entry, error] {
 	return func(yield func(skein.Entry, error) bool) {
 		share := room.Of(ctx)

@@ -19,8 +19,8 @@ import (
 	"github.com/skein-dev/skein/store/lookup"
 )
 
-// blob answers with a blob of a session: a picture as what it is, all else as a
-// file to be saved.
+// blob answers with a blob of a session: a picture as itself, anything else as
+// a file to save.
 func (s *site) blob(w http.ResponseWriter, r *http.Request) {
 	one, ok := s.one(w, r)
 	if !ok {
@@ -44,8 +44,8 @@ func (s *site) blob(w http.ResponseWriter, r *http.Request) {
 	w.Write(data)                                               //nolint:errcheck // the client has gone
 }
 
-// mayRead reports whether the visitor may read what is asked for, raw or not,
-// and refuses it otherwise.
+// mayRead reports whether the visitor may read what was asked for, raw or not,
+// and refuses the request otherwise.
 func mayRead(w http.ResponseWriter, r *http.Request, raw bool) bool {
 	v := door.From(r.Context())
 	if raw && !v.Raw {
@@ -55,7 +55,7 @@ func mayRead(w http.ResponseWriter, r *http.Request, raw bool) bool {
 	return true
 }
 
-// downloads are what a session can be downloaded as, by name.
+// downloads returns the formats for downloads, by name.
 func downloads() []download {
 	return []download{
 		{"md", "Markdown", ".md", "text/markdown; charset=utf-8"},
@@ -92,10 +92,10 @@ func (s *site) download(w http.ResponseWriter, r *http.Request) {
 	door.Refuse(w, r, http.StatusBadRequest, "invalid", "as=%s: want md, html, json or skein", r.URL.Query().Get("as"))
 }
 
-// said is which of a session's messages a document has.
+// said selects the messages of a session for a document.
 type said func(render.Entries) render.Entries
 
-// saidBy returns which messages a request asks for: those that stand, or all.
+// saidBy returns the messages that a request asks for: the live ones, or all.
 func saidBy(r *http.Request) said {
 	if r.URL.Query().Has("rewound") {
 		return func(all render.Entries) render.Entries { return all }
@@ -103,7 +103,7 @@ func saidBy(r *http.Request) said {
 	return render.Live
 }
 
-// export writes a session in a form. What is for people to read has no secrets.
+// export writes a session in a format. Formats for people contain no secrets.
 func (s *site) export(ctx context.Context, w io.Writer, one skein.Session, as string, of said) error {
 	store := legible(door.From(ctx).Store)
 	if as == "skein" {
@@ -137,7 +137,7 @@ func (s *site) export(ctx context.Context, w io.Writer, one skein.Session, as st
 	return b.Flush()
 }
 
-// entries yields the messages of a session without secrets.
+// entries yields the messages of a session with their secrets masked.
 func (s *site) entries(ctx context.Context, store skein.Store, one skein.Session) iter.Seq2[skein.Entry, error] {
 	return func(yield func(skein.Entry, error) bool) {
 		share := room.Of(ctx)
@@ -164,7 +164,7 @@ func (s *site) entries(ctx context.Context, store skein.Store, one skein.Session
 	}
 }
 
-// fileName returns what to call a session's file.
+// fileName returns the name of a session's file.
 func fileName(one *skein.Session) string {
 	name := strings.Map(func(r rune) rune {
 		if unicode.IsLetter(r) || unicode.IsDigit(r) {

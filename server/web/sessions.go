@@ -16,7 +16,7 @@ import (
 // pageSize is how many sessions a page of the list has.
 const pageSize = 50
 
-// sessionsRoutes are those of the list of all sessions.
+// sessionsRoutes are the routes of the list of all sessions.
 func (s *site) sessionsRoutes() []door.Route {
 	stream := read("/sessions/stream", s.stream)
 	stream.Stream, stream.Page = true, false
@@ -27,22 +27,22 @@ func (s *site) sessionsRoutes() []door.Route {
 	}
 }
 
-// sessionsPage is what the list shows.
+// sessionsPage is the data of the list.
 type sessionsPage struct {
 	Rows     []row
-	Filter   url.Values // as it stands in the address, without the place
-	Next     string     // where the page after this one is; "" if there is none
-	First    bool       // it is the first page
+	Filter   url.Values // as in the URL, without the place
+	Next     string     // path of the next page; "" if this is the last one
+	First    bool       // this is the first page
 	Filtered bool
 	Write    bool
 	Choices  map[string][]string // for the fields of the filter
 	Path     string              // of this page
 }
 
-// Has returns the value of a filter.
+// Has returns the value of a filter, "" if it is not set.
 func (p *sessionsPage) Has(name string) string { return p.Filter.Get(name) }
 
-// With returns where the list is that one more filter narrows.
+// With returns the path of the list with one more filter.
 func (p *sessionsPage) With(name, value string) string {
 	q := url.Values{}
 	for k, v := range p.Filter {
@@ -52,13 +52,13 @@ func (p *sessionsPage) With(name, value string) string {
 	return "/?" + q.Encode()
 }
 
-// row is a session in the list.
+// row is a session of the list.
 type row struct {
 	skein.Session
 	Cost string
 }
 
-// Who returns which agent it is of.
+// Who returns the name of the session's agent.
 func (r *row) Who() string {
 	if r.Profile != "" && !strings.ContainsAny(r.Profile, `/\`) && r.Profile != r.Agent {
 		return strings.TrimPrefix(r.Agent+"/"+r.Profile, "/")
@@ -66,17 +66,16 @@ func (r *row) Who() string {
 	return r.Agent
 }
 
-// filterFields are the filters of the list that are text, as skein list has
-// them.
+// filterFields returns the list's filters with a text value, as in skein list.
 func filterFields() []string {
 	return []string{"title", "project", "agent", "model", "profile", "origin", "surface", "tag", "since", "until"}
 }
 
-// filterMarks are those that are on or off.
+// filterMarks returns the filters that are on or off.
 func filterMarks() []string { return []string{"pinned", "children", "open"} }
 
-// sessions shows the list. With piece=1 only the list, for a script that brings
-// it up to date.
+// sessions shows the list. With piece=1 it sends only the list, for the script
+// that updates it.
 func (s *site) sessions(w http.ResponseWriter, r *http.Request) {
 	p, err := s.list(r)
 	if err != nil {
@@ -133,7 +132,7 @@ func (s *site) found(ctx context.Context, f skein.Filter) (all []skein.Session, 
 	return all, nil
 }
 
-// filter reads the filters of an address, and notes in p which are set.
+// filter parses the filters of a URL, and records in p which are set.
 func (s *site) filter(q url.Values, p *sessionsPage) (f skein.Filter, err error) {
 	for _, name := range filterFields() {
 		if v := strings.TrimSpace(q.Get(name)); v != "" {
@@ -162,7 +161,7 @@ func (s *site) filter(q url.Values, p *sessionsPage) (f skein.Filter, err error)
 	return f, err
 }
 
-// place says where in the list a session stands, for the page after it.
+// place returns the place of a session in the list, for the next page.
 func place(s *skein.Session) string {
 	return strconv.FormatInt(int64(s.Updated), 36) + "." + string(s.ID)
 }
@@ -176,7 +175,7 @@ func placeOf(text string) (*skein.Session, error) {
 	return &skein.Session{ID: skein.SessionID(id), Updated: skein.Time(n)}, nil
 }
 
-// choices are the values that the rows have, to pick filters from.
+// choices returns the values of the rows, to choose filters from.
 func choices(rows []row) map[string][]string {
 	all := map[string][]string{}
 	seen := map[string]bool{}
@@ -202,7 +201,7 @@ func choices(rows []row) map[string][]string {
 	return all
 }
 
-// Start returns where the first page of the list is.
+// Start returns the path of the first page of the list.
 func (p *sessionsPage) Start() string {
 	if len(p.Filter) == 0 {
 		return "/"

@@ -11,10 +11,10 @@ import (
 	"github.com/skein-dev/skein/server/door"
 )
 
-// maxBulk is how many sessions a form can name.
+// maxBulk is how many sessions a form may name.
 const maxBulk = 1000
 
-// bulk does something with the sessions that were picked in the list.
+// bulk changes the sessions that were selected in the list.
 func (s *site) bulk(w http.ResponseWriter, r *http.Request) {
 	if err := r.ParseForm(); err != nil {
 		s.fail(w, r, fmt.Errorf("%w: %w", err, skein.ErrInvalid))
@@ -58,7 +58,7 @@ func (s *site) bulk(w http.ResponseWriter, r *http.Request) {
 	back(w, r, to, done+plural(len(all), "session")+".")
 }
 
-// picks looks the sessions up: all are there before anything is done.
+// picks looks up sessions: all must exist before anything is done.
 func picks(ctx context.Context, ids []string) (all []skein.Session, err error) {
 	for _, id := range ids {
 		one, err := door.From(ctx).Store.Session(ctx, skein.SessionID(id))
@@ -86,7 +86,7 @@ func (s *site) tagAll(r *http.Request, all []skein.Session) error {
 	return nil
 }
 
-// exportAll answers with an archive that has a file for each session.
+// exportAll answers with an archive that contains a file for each session.
 func (s *site) exportAll(w http.ResponseWriter, r *http.Request, all []skein.Session) {
 	for _, d := range downloads() {
 		if d.Name != or(r.PostFormValue("as"), "md") {

@@ -11,12 +11,12 @@ import (
 )
 
 const (
-	beat  = 15 * time.Second       // how often a silent stream says that it lives
-	pause = 500 * time.Millisecond // what happens within it is told at once
+	beat  = 15 * time.Second       // interval of the heartbeats of a silent stream
+	pause = 500 * time.Millisecond // events within it are reported together
 )
 
-// stream tells, as server-sent events, which sessions something happens in: the
-// list then brings itself up to date. It also tells a page whose login was ended.
+// stream reports, as server-sent events, which sessions have changed, so that
+// the list updates itself. It also tells a page that its login was ended.
 func (s *site) stream(w http.ResponseWriter, r *http.Request) {
 	out := http.NewResponseController(w)
 	w.Header().Set("Content-Type", "text/event-stream")
@@ -37,12 +37,12 @@ func (s *site) stream(w http.ResponseWriter, r *http.Request) {
 	}
 	beats := time.NewTicker(beat)
 	defer beats.Stop()
-	select { // who hears that the stream is open misses nothing from then on
+	select { // a client that sees the stream open misses nothing from then on
 	case <-news:
 	case <-done:
 		return
 	}
-	var due <-chan time.Time // when to tell; nil if there is nothing to
+	var due <-chan time.Time // when to report; nil if there is nothing to report
 	for ok := write("retry: 2000\n\n"); ok; {
 		select {
 		case <-done:
@@ -63,7 +63,7 @@ func (s *site) stream(w http.ResponseWriter, r *http.Request) {
 	}
 }
 
-// feed sends on what happens from now on, until ctx ends.
+// feed passes on events from now on, until ctx ends.
 func (s *site) feed(ctx context.Context, news chan<- skein.Fed) {
 	for fed, err := range skein.FeedOf(door.From(ctx).Store).Feed(ctx, skein.FeedNow) {
 		if err != nil {

@@ -26,7 +26,7 @@ type site struct {
 	Options
 	pages  map[string]*template.Template // by name: sessions for pages/sessions.html
 	assets assets
-	pieces func() *render.Pieces // made when it is first needed
+	pieces func() *render.Pieces // made when first needed
 }
 
 func newSite(o Options) *site {
@@ -44,8 +44,8 @@ func newSite(o Options) *site {
 	return s
 }
 
-// parse reads the templates: each page with the layout, and with the pieces of
-// parts.html. What is wrong with them is wrong at compile time.
+// parse parses the templates: each page together with the layout and with
+// parts.html. They are embedded, so it panics if one is wrong.
 func (s *site) parse() {
 	frame := template.Must(template.New("layout.html").Funcs(s.funcs()).ParseFS(pageFiles, "pages/layout.html", "pages/parts.html", "pages/transcript.html"))
 	files, err := fs.Glob(pageFiles, "pages/*.html")
@@ -58,27 +58,27 @@ func (s *site) parse() {
 	}
 }
 
-// link is an entry of the navigation.
+// link is a link of the navigation.
 type link struct{ Name, Title, Path string }
 
-// page is what the layout shows around a page's own template, main.
+// page is the data of the layout, which surrounds a page's own template, main.
 type page struct {
-	Title string // of the window
-	At    string // name of the entry of the navigation that it belongs to
+	Title string // of the browser window
+	At    string // name of the page's navigation link
 	Class string // of the body, for the style sheet
 	Query string // in the search field
 	Data  any    // of the page, for its own template
 
 	Visitor door.Visitor // set by show
-	Notice  string       // what was done by the form before; set by show
+	Notice  string       // what the last form did; set by show
 	Chats   bool         // agents answer here; set by here
-	Logins  bool         // there is a page of them; set by here
+	Logins  bool         // the page of logins exists; set by here
 }
 
 // Nav returns the navigation.
 func (p page) Nav() []link { return append(navigation(), p.viewLinks()...) }
 
-// In reports whether somebody is logged in.
+// In reports whether the visitor is logged in.
 func (p page) In() bool { return p.Visitor.Scope > door.Open }
 
 // MayWrite reports whether the visitor may change sessions.
@@ -87,7 +87,8 @@ func (p page) MayWrite() bool { return p.Visitor.Scope >= door.Write }
 // MayAdmin reports whether the visitor may do everything.
 func (p page) MayAdmin() bool { return p.Visitor.Scope >= door.Admin }
 
-// show answers with a page: the layout, with the template main of pages/NAME.html.
+// show answers with a page: the layout, with the template main of
+// pages/NAME.html.
 func (s *site) show(w http.ResponseWriter, r *http.Request, name string, p page) {
 	p.Visitor = door.From(r.Context())
 	p.Notice = notice(w, r)
@@ -99,14 +100,14 @@ func (s *site) write(w http.ResponseWriter, status int, name string, p page) {
 	s.execute(w, status, name, "layout", s.here(p))
 }
 
-// here returns p with what there is at this site.
+// here returns p with the fields that say what this site offers.
 func (s *site) here(p page) page {
 	p.Chats, p.Logins = s.Chat != nil, s.Tokens != nil
 	return p
 }
 
-// fragment answers with a template of pages/NAME.html alone, for a script to
-// put into a page.
+// fragment answers with only a template of pages/NAME.html, for a script to put
+// into a page.
 func (s *site) fragment(w http.ResponseWriter, name, piece string, data any) {
 	s.execute(w, http.StatusOK, name, piece, data)
 }
@@ -124,10 +125,10 @@ func (s *site) execute(w http.ResponseWriter, status int, name, piece string, da
 	w.Write(b.Bytes()) //nolint:errcheck // the client has gone
 }
 
-// fail answers with what went wrong, for people.
+// fail answers with an error, for people.
 func (s *site) fail(w http.ResponseWriter, r *http.Request, err error) {
 	if r.Context().Err() != nil {
-		return // nobody reads it
+		return // the client has gone
 	}
 	p := door.ProblemOf(err)
 	if p.Code == "internal" {
@@ -136,5 +137,5 @@ func (s *site) fail(w http.ResponseWriter, r *http.Request, err error) {
 	s.write(w, p.Status, "error", page{Title: p.Title, Data: p, Visitor: door.From(r.Context())})
 }
 
-// sessionPath returns where the page of a session is.
+// sessionPath returns the path of a session's page.
 func sessionPath(id skein.SessionID) string { return "/sessions/" + escapeSegment(string(id)) }

@@ -9,7 +9,7 @@ import (
 	"github.com/skein-dev/skein"
 )
 
-// tardy is a store whose feed takes its time to begin.
+// tardy is a store whose feed begins late.
 type tardy struct {
 	skein.Store
 	begin chan struct{}

@@ -17,24 +17,24 @@ import (
 type transcript struct {
 	Session skein.Session
 	Items   []item
-	Before  skein.Seq // as of window
+	Before  skein.Seq // as in window
 	After   skein.Seq
 	Raw     bool      // secrets are shown
 	Rewound bool      // what was taken back is shown
-	Hid     bool      // some were taken out
-	Nested  bool      // it stands in another session's page
-	Write   bool      // the visitor may change it
-	At      skein.Seq // where the reader is; 0 at the beginning
+	Hid     bool      // secrets were masked
+	Nested  bool      // it is shown inside another session's page
+	Write   bool      // the visitor may change the session
+	At      skein.Seq // seq that the reader is at; 0 at the beginning
 }
 
-// shown is a message or a call, for its template, with what it stands in.
+// shown is a message or a call, for its template, with its transcript.
 type shown struct {
 	In      *transcript
 	Message *message
 	Call    *call
 }
 
-// Show returns what the template of a message or of a call is given.
+// Show returns the data for the template of a message or of a call.
 func (t *transcript) Show(what any) shown {
 	out := shown{In: t}
 	out.Message, _ = what.(*message)
@@ -42,15 +42,15 @@ func (t *transcript) Show(what any) shown {
 	return out
 }
 
-// Path returns where the session's page is.
+// Path returns the path of the session's page.
 func (t *transcript) Path() string { return sessionPath(t.Session.ID) }
 
-// Link returns where another window of it is: key is before, after or at.
+// Link returns the path of another window: key is before, after or at.
 func (t *transcript) Link(key string, seq skein.Seq) string {
 	return t.Path() + "?" + key + "=" + strconv.FormatInt(int64(seq), 10) + t.More()
 }
 
-// Piece returns where that window is without the page around it.
+// Piece returns the path of that window without the page around it.
 func (t *transcript) Piece(key string, seq skein.Seq) string {
 	nested := ""
 	if t.Nested {
@@ -59,30 +59,31 @@ func (t *transcript) Piece(key string, seq skein.Seq) string {
 	return t.Path() + "/messages?" + key + "=" + strconv.FormatInt(int64(seq), 10) + t.More() + nested
 }
 
-// Child returns where the first messages of a child are.
+// Child returns the path of a child's first messages.
 func (t *transcript) Child(id skein.SessionID) string {
 	return sessionPath(id) + "/messages?nested=1" + t.More()
 }
 
-// Whole returns where a message is shown without cuts.
+// Whole returns the path of a message in full.
 func (t *transcript) Whole(seq skein.Seq) string {
 	return t.Path() + "/messages/" + strconv.FormatInt(int64(seq), 10) + "?" + strings.TrimPrefix(t.More(), "&")
 }
 
-// Begin returns where its first window is.
+// Begin returns the path of the first window.
 func (t *transcript) Begin() string {
 	return strings.TrimSuffix(t.Path()+"?"+strings.TrimPrefix(t.More(), "&"), "?")
 }
 
-// SecretsPath returns where it is shown with secrets or, if it has them, without.
+// SecretsPath returns the path of the transcript with secrets or, if it shows
+// them, without.
 func (t *transcript) SecretsPath() string {
 	other := *t
 	other.Raw = !t.Raw
 	return other.here()
 }
 
-// RewoundPath returns where it is shown with what was taken back or, if it has this,
-// without.
+// RewoundPath returns the path of the transcript with what was taken back or,
+// if it shows that, without.
 func (t *transcript) RewoundPath() string {
 	other := *t
 	other.Rewound = !t.Rewound
@@ -96,8 +97,8 @@ func (t *transcript) here() string {
 	return t.Link("at", t.At)
 }
 
-// More returns what the visitor wants to see besides the usual, to be added to a
-// path.
+// More returns the visitor's settings that differ from the defaults, to be
+// added to a path.
 func (t *transcript) More() (more string) {
 	if t.Raw {
 		more += "&raw=1"
@@ -118,20 +119,20 @@ type transcriber struct {
 	answers  map[string]*answer
 	children map[string]skein.Session // by the call that started them
 	whole    bool                     // nothing is cut
-	working  bool                     // an agent is at its last turn, here
+	working  bool                     // an agent works on the last turn, on this server
 }
 
-// answer is what a tool answered.
+// answer is the result of a tool call.
 type answer struct {
 	result *skein.Result
 	part   *skein.Part
-	seq    skein.Seq // of the message that it stands in
+	seq    skein.Seq // of the message that it is in
 	end    skein.Seq
 	time   skein.Time
-	taken  bool // it is shown with its call
+	taken  bool // shown with its call
 }
 
-// transcribe makes what the page shows of w.
+// transcribe returns a transcriber for w.
 func (s *site) transcribe(ctx context.Context, one skein.Session, w window) (*transcriber, error) {
 	t := &transcriber{
 		site: s, ctx: ctx, states: map[string]skein.ToolState{}, answers: map[string]*answer{}, children: map[string]skein.Session{},
@@ -201,7 +202,7 @@ func (t *transcriber) build(w window) error {
 
 func (t *transcriber) add(i item) { t.Items = append(t.Items, i) }
 
-// merged returns what is known of a call after another event about it.
+// merged returns the state of a call after another event about it.
 func merged(was, is skein.ToolState) skein.ToolState {
 	if is.Start == 0 {
 		is.Start = was.Start
@@ -215,7 +216,7 @@ func merged(was, is skein.ToolState) skein.ToolState {
 	return is
 }
 
-// maxChildren is how many children of a session are looked for.
+// maxChildren bounds the search for children of a session.
 const maxChildren = 1000
 
 // findChildren finds the sessions that calls started.
@@ -248,7 +249,8 @@ func (t *transcriber) findAnswers(e *skein.Entry) {
 	}
 }
 
-// line returns text on one line, without secrets unless they are to be shown.
+// line returns text on one line, with secrets masked unless they are to be
+// shown.
 func (t *transcriber) line(text string) string {
 	if t.Raw {
 		return line(text)
@@ -259,8 +261,8 @@ func (t *transcriber) line(text string) string {
 // line returns text on one line.
 func line(text string) string { return render.Line(text) }
 
-// cost returns what u cost, which the request of e's message used and which is
-// part of all that it used; false if that is not known.
+// cost returns the cost of u, which is a part of all, the usage of the request
+// of e's message; false if it is not known.
 func (t *transcriber) cost(e *skein.Entry, u, all skein.Usage) (price.NanoUSD, bool) {
 	if t.prices == nil {
 		return 0, false

@@ -10,13 +10,13 @@ import (
 	"github.com/skein-dev/skein/render"
 )
 
-// called is a call, and the last place of what belongs to it.
+// called is a call, and the last seq of what belongs to it.
 type called struct {
 	*call
 	end skein.Seq
 }
 
-// call shows a tool call with its answer.
+// call shows a tool call with its result.
 func (t *transcriber) call(e *skein.Entry, p *skein.Part) called {
 	c, state := p.Call, t.states[p.Call.ID]
 	out := called{call: &call{
@@ -46,7 +46,7 @@ func (t *transcriber) call(e *skein.Entry, p *skein.Part) called {
 		case slices.Contains(t.Session.Open, c.ID):
 			out.State = string(skein.Running)
 		case t.working && e.Turn == t.Session.Ever().Turns:
-			out.State = string(skein.Pending) // somebody may be asked whether it may run
+			out.State = string(skein.Pending) // it may be waiting for permission
 		}
 	}
 	if out.State == string(skein.Running) && t.Session.LeftRunning() {
@@ -57,7 +57,7 @@ func (t *transcriber) call(e *skein.Entry, p *skein.Part) called {
 	return out
 }
 
-// orphan shows an answer whose call is not on the page.
+// orphan shows a result whose call is not on the page.
 func (t *transcriber) orphan(e *skein.Entry, r *skein.Result) *call {
 	out := &call{ID: r.CallID, Seq: e.Seq, Name: line(or(r.Name, "tool")), State: string(skein.Completed)}
 	if r.Failed {
@@ -80,7 +80,7 @@ func stateClass(state string) string {
 	return ""
 }
 
-// child returns the session that a call started; nil if none.
+// child returns the session that a call started; nil if there is none.
 func (t *transcriber) child(callID string, id skein.SessionID) *child {
 	if c, ok := t.children[callID]; ok && callID != "" {
 		return &child{ID: c.ID, Name: line(c.Name()), Messages: c.Messages, Known: true}
@@ -91,7 +91,7 @@ func (t *transcriber) child(callID string, id skein.SessionID) *child {
 	return &child{ID: id, Name: line(string(id))}
 }
 
-// input shows what a tool was given.
+// input shows the input of a call.
 func (t *transcriber) input(out *call, c *skein.Call) {
 	fields := render.Fields(c.Input)
 	for _, p := range edits(c.Input) {
@@ -129,10 +129,11 @@ func languageOf(fields []render.InputField) string {
 	return ""
 }
 
-// edit is a piece of text that a tool was to put in another one's place.
+// edit is a replacement of a piece of text by a tool.
 type edit struct{ from, to, was, is string }
 
-// edits returns the edits of a tool's input, by the names that agents give them.
+// edits returns the edits in a tool's input, by the field names that agents
+// use.
 func edits(input json.RawMessage) (all []edit) {
 	var object map[string]json.RawMessage
 	if json.Unmarshal(input, &object) != nil {
@@ -154,7 +155,7 @@ func edits(input json.RawMessage) (all []edit) {
 	return all
 }
 
-// output shows what a tool answered.
+// output shows the result of a call.
 func (t *transcriber) output(out *call, r *skein.Result) {
 	words := r.Text.UTF8()
 	out.Extent = extent(words)

@@ -9,12 +9,12 @@ import (
 	"github.com/skein-dev/skein/render"
 )
 
-// Bytes of a text or of a piece of code that a page shows; the rest is shown
-// with the message by itself.
+// Bytes of a text or of a piece of code that a page shows; the rest is on the
+// page of the message.
 const (
 	maxText  = 100 << 10
 	maxPiece = 12 << 10
-	maxWhole = 8 << 20 // there
+	maxWhole = 8 << 20 // on that page
 )
 
 // entry adds a message.
@@ -53,7 +53,7 @@ func or(a, b string) string {
 	return b
 }
 
-// classOf returns the classes of a message, all of them our own words.
+// classOf returns the CSS classes of a message, all of them chosen by us.
 func classOf(e *skein.Entry) string {
 	c := "other"
 	switch m := &e.Message; {
@@ -75,7 +75,7 @@ func classOf(e *skein.Entry) string {
 	return c
 }
 
-// part adds what is shown of p.
+// part adds what the page shows of p.
 func (t *transcriber) part(out *message, e *skein.Entry, p *skein.Part) {
 	m := &e.Message
 	words := p.Text.UTF8()
@@ -120,7 +120,7 @@ func (t *transcriber) part(out *message, e *skein.Entry, p *skein.Part) {
 	}
 }
 
-// prose returns Markdown as HTML, and how many bytes of it are not shown.
+// prose returns Markdown as HTML, and how many bytes are left out.
 func (t *transcriber) prose(m *skein.Message, words string) (template.HTML, int) {
 	shown, rest := t.cut(words, maxText)
 	if m.Role == skein.RoleAssistant {
@@ -129,7 +129,7 @@ func (t *transcriber) prose(m *skein.Message, words string) (template.HTML, int)
 	return template.HTML(t.pieces().Typed(shown)), rest //nolint:gosec // as above
 }
 
-// code returns code in colour, and how many bytes of it are not shown.
+// code returns highlighted code, and how many bytes are left out.
 func (t *transcriber) code(language, code string) (template.HTML, int) {
 	shown, rest := t.cut(code, maxPiece)
 	if language == "" && looksLikePatch(shown) {
@@ -138,7 +138,7 @@ func (t *transcriber) code(language, code string) (template.HTML, int) {
 	return template.HTML(t.pieces().Code(language, shown)), rest //nolint:gosec // package render makes it safe
 }
 
-// cut returns what is shown of s, and how many bytes are not.
+// cut returns what is shown of s, and how many bytes are left out.
 func (t *transcriber) cut(s string, n int) (shown string, rest int) {
 	if t.whole {
 		n = maxWhole
@@ -147,14 +147,14 @@ func (t *transcriber) cut(s string, n int) (shown string, rest int) {
 	return shown, len(s) - len(shown)
 }
 
-// looksLikePatch reports whether text is what git diff and others write.
+// looksLikePatch reports whether text looks like the output of diff.
 func looksLikePatch(text string) bool {
 	text = strings.TrimLeft(text, "\n")
 	return strings.HasPrefix(text, "diff --git ") || strings.HasPrefix(text, "*** Begin Patch") || strings.HasPrefix(text, "@@ ") ||
 		strings.HasPrefix(text, "--- ") && strings.Contains(text, "\n+++ ")
 }
 
-// file shows an attachment: a picture if it is one that the store has.
+// file shows an attachment: as a picture if it is one and the store has it.
 func (t *transcriber) file(f *skein.File) block {
 	b := block{Kind: "file", Title: line(render.FileLine(f))}
 	if f.Blob != "" {
@@ -166,7 +166,7 @@ func (t *transcriber) file(f *skein.File) block {
 	return b
 }
 
-// extent returns how much text there is, for people.
+// extent returns the length of a text, for people.
 func extent(s string) string {
 	switch n := strings.Count(strings.TrimRight(s, "\n"), "\n") + 1; {
 	case strings.TrimSpace(s) == "":

@@ -9,7 +9,7 @@ import (
 	"github.com/skein-dev/skein/render"
 )
 
-// mark adds what an event says that is no message.
+// mark adds a mark for an event that is not a message.
 func (t *transcriber) mark(e skein.Event) {
 	var m *mark
 	switch e.Kind {
@@ -99,7 +99,7 @@ func (t *transcriber) changed(c *skein.Changed) *mark {
 	add("status", c.Status)
 	add("key", c.Key)
 	if text == "" {
-		return nil // pins and tags are no part of the conversation
+		return nil // pins and tags are not part of the conversation
 	}
 	return &mark{Class: "note", Text: "Changed" + text[1:]}
 }
@@ -125,7 +125,7 @@ func (t *transcriber) program(e skein.Event) *mark {
 	return &mark{Class: "note", Text: text}
 }
 
-// noted shows what somebody should see: what was wrong, and scrubs.
+// noted shows events that people should see: errors and scrubs.
 func (t *transcriber) noted(e skein.Event) *mark {
 	n, err := skein.Decode[skein.Noted](e)
 	if err != nil || !slices.Contains([]string{"warning", "warn", "error"}, n.Level) && n.Name != "scrubbed" && n.Name != "note" {
@@ -142,10 +142,10 @@ func (t *transcriber) noted(e skein.Event) *mark {
 	return m
 }
 
-// turnSums adds up what turns used, and says so at their ends.
+// turnSums adds up the usage of turns, and shows it at their ends.
 type turnSums struct {
 	t           *transcriber
-	begun       bool // no message came yet, and the window is not the session's first
+	begun       bool // no message came yet, and the window does not begin the session
 	n           int
 	open        bool
 	part        bool
@@ -157,7 +157,7 @@ type turnSums struct {
 	fork        skein.Seq
 }
 
-// add takes in a message; one that begins a turn ends the one before.
+// add adds a message; one that begins a turn ends the turn before.
 func (s *turnSums) add(e *skein.Entry) {
 	if e.Turn != s.n || !s.open {
 		s.end()
@@ -182,7 +182,7 @@ func (s *turnSums) add(e *skein.Entry) {
 	s.known = s.known && known
 }
 
-// end says what the turn used, if one is open.
+// end shows the usage of the turn, if one is open.
 func (s *turnSums) end() {
 	if s.open && s.n > 0 && (s.usage.Tokens() > 0 || s.last > s.first) {
 		s.t.add(item{Turn: &turnEnd{N: s.n, Used: used(s.usage, s.cost, s.known), Took: took(s.first, s.last), Part: s.part, Fork: s.fork}})

@@ -9,12 +9,12 @@ import (
 	"github.com/skein-dev/skein/store/lookup"
 )
 
-// treeRoutes are those of families of sessions.
+// treeRoutes are the routes of families of sessions.
 func (s *site) treeRoutes() []door.Route {
 	return []door.Route{read("/sessions/{id}/tree", s.tree)}
 }
 
-// treePage is what the page shows.
+// treePage is the data of the page.
 type treePage struct {
 	Session skein.Session
 	Root    *kin
@@ -23,7 +23,7 @@ type treePage struct {
 	Max     int
 }
 
-// tree shows what a session came from, its forks and its sub-agents.
+// tree shows a session's ancestors, forks and sub-agents.
 func (s *site) tree(w http.ResponseWriter, r *http.Request) {
 	store := door.From(r.Context()).Store
 	one, err := store.Session(r.Context(), skein.SessionID(r.PathValue("id")))
@@ -41,15 +41,15 @@ func (s *site) tree(w http.ResponseWriter, r *http.Request) {
 	s.show(w, r, "tree", page{Title: "Tree of " + one.Name(), At: "sessions", Data: &treePage{one, root, draw(root), more, maxFamily}})
 }
 
-// The measures of the picture, in its units, which are pixels unless it is
-// shrunk.
+// Sizes in the picture, in its units, which are pixels unless it is scaled
+// down.
 const (
 	boxWide, boxHigh = 184, 46
 	gapWide, gapHigh = 56, 14
 	edge             = 6
 )
 
-// A picture is a family as boxes, those that hang on one to its right, with
+// A picture is a family as boxes, children to the right of their parent, with
 // lines between them.
 type picture struct {
 	Width, Height int
@@ -57,16 +57,16 @@ type picture struct {
 	Lines         []curve
 }
 
-// A box stands for a session.
+// A box is a session in the picture.
 type box struct {
 	*kin
 	X, Y int
 }
 
-// A curve leads from a session to one that hangs on it.
+// A curve leads from a session to one of its children.
 type curve struct{ Class, Path string }
 
-// draw puts root and all that hangs on it in their places.
+// draw puts root and its descendants in their places.
 func draw(root *kin) *picture {
 	p := &picture{}
 	p.put(root, 0)
@@ -74,8 +74,8 @@ func draw(root *kin) *picture {
 	return p
 }
 
-// put puts k at a depth below what was put before, its children first: it
-// stands in the middle of them. It returns how far down the middle of k is.
+// put places k at a depth, below what was placed before, after its children: k
+// is centered beside them. It returns the vertical center of k.
 func (p *picture) put(k *kin, depth int) (middle int) {
 	x := edge + depth*(boxWide+gapWide)
 	p.Width = max(p.Width, x-edge+boxWide)
@@ -100,7 +100,7 @@ func (p *picture) put(k *kin, depth int) (middle int) {
 	return middle
 }
 
-// Name is what fits into the box.
+// Name returns as much of the name as fits into the box.
 func (b box) Name() string {
 	const fits = 20 // characters
 	name := []rune(b.Session.Name())
@@ -110,17 +110,17 @@ func (b box) Name() string {
 	return string(name)
 }
 
-// TextX, NameY and AboutY are where the words of a box begin.
+// TextX returns where the text of a box begins.
 func (b box) TextX() int { return b.X + 10 }
 
-// NameY is the line of the name.
+// NameY returns the baseline of the name.
 func (b box) NameY() int { return b.Y + 19 }
 
-// AboutY is the line below it.
+// AboutY returns the baseline of the line below it.
 func (b box) AboutY() int { return b.Y + 36 }
 
-// Wide and High are the size of a box.
+// Wide returns the width of a box.
 func (box) Wide() int { return boxWide }
 
-// High is the other one.
+// High returns the height of a box.
 func (box) High() int { return boxHigh }

@@ -16,54 +16,54 @@ import (
 	"github.com/skein-dev/skein/store/search"
 )
 
-// usageRoutes are those of what models used.
+// usageRoutes are the routes of usage.
 func (s *site) usageRoutes() []door.Route {
 	return []door.Route{read("/usage", s.usage)}
 }
 
 // mostShown is how many models, agents, projects and sessions the page names;
-// the others are one line.
+// the others are summed up in one line.
 const mostShown = 12
 
-// usageAsked is what the form of the page asks for.
+// usageAsked is the form of the page.
 type usageAsked struct{ Since, Until, Project, Agent string }
 
-// usagePage is what the page shows.
+// usagePage is the data of the page.
 type usagePage struct {
 	Asked    usageAsked
 	Spans    []usageSpan
 	Total    price.Sum
-	Share    string // of what was read that came from the cache; "" if nothing was
-	Days     int    // on which anything was used
+	Share    string // of the input that came from the cache; "" if there was no input
+	Days     int    // with any usage
 	Unpriced []string
-	Priced   bool   // costs are known at all
-	PricesOf string // date of the list
+	Priced   bool   // costs are known for any of it
+	PricesOf string // date of the price list
 	Cost     *chart
 	Tokens   *chart
 	Tables   []usageTable
 }
 
-// usageSpan is a link to a stretch of time.
+// usageSpan is a link to a period of time.
 type usageSpan struct {
 	Title, Path string
 	At          bool
 }
 
-// usageTable is the sums of one dimension.
+// usageTable is the sums by one dimension.
 type usageTable struct {
 	ID, Title, Of string
 	Rows          []usageRow
 }
 
-// usageRow is one of them.
+// usageRow is a row of such a table.
 type usageRow struct {
 	price.Sum
 	Name  string
-	Path  string // "" for none
-	Share int    // of the largest, in thousandths: how long its bar is
+	Path  string // "" for no link
+	Share int    // of the largest, in thousandths: the length of its bar
 }
 
-// usage shows what was used, by day, model, agent, project and session.
+// usage shows the usage by day, model, agent, project and session.
 func (s *site) usage(w http.ResponseWriter, r *http.Request) {
 	in := r.URL.Query()
 	asked := usageAsked{in.Get("since"), in.Get("until"), in.Get("project"), in.Get("agent")}
@@ -78,7 +78,7 @@ func (s *site) usage(w http.ResponseWriter, r *http.Request) {
 	s.show(w, r, "usage", page{Title: "Usage", At: "usage", Data: p})
 }
 
-// query returns what a asks the store for.
+// query returns the query for the store.
 func (a usageAsked) query(now time.Time) (q skein.UsageQuery, err error) {
 	q = skein.UsageQuery{Project: a.Project, Agent: a.Agent, Zone: now.Location()}
 	if a.Since != "" {
@@ -92,7 +92,7 @@ func (a usageAsked) query(now time.Time) (q skein.UsageQuery, err error) {
 	return q, err
 }
 
-// usageOf adds up what was used.
+// usageOf adds up the usage.
 func (s *site) usageOf(ctx context.Context, asked usageAsked) (*usagePage, error) {
 	q, err := asked.query(s.Now())
 	if err != nil {
@@ -165,7 +165,7 @@ func (p *usagePage) charts(days []price.Sum) {
 	}, func(s price.Sum) string { return compact(s.Usage.Tokens()) }, "Cache read", "Cache write", "Input", "Output")
 }
 
-// usageRows names the sums of a dimension.
+// usageRows returns the rows of a dimension.
 func (s *site) usageRows(ctx context.Context, by skein.Dimension, all []price.Sum) (rows []usageRow, err error) {
 	shown, rest := all, all[:0]
 	if len(all) > mostShown+1 && by != skein.ByDay {
@@ -192,8 +192,8 @@ func (s *site) usageRows(ctx context.Context, by skein.Dimension, all []price.Su
 	return rows, nil
 }
 
-// weight is what bars are as long as: the cost, or the tokens where nothing has
-// a price.
+// weight returns what the length of bars stands for: the cost, or the tokens if
+// nothing has a price.
 func weight(one price.Sum, all []price.Sum) int64 {
 	if slices.ContainsFunc(all, func(a price.Sum) bool { return a.Cost > 0 }) {
 		return int64(one.Cost)
@@ -201,7 +201,7 @@ func weight(one price.Sum, all []price.Sum) int64 {
 	return one.Usage.Tokens()
 }
 
-// nameRow says what a row is about, and where more about it is.
+// nameRow sets a row's name, and its link to more about it.
 func (s *site) nameRow(ctx context.Context, by skein.Dimension, row *usageRow) error {
 	at := func(key, value string) string { return "/?" + url.Values{key: {value}}.Encode() }
 	switch of := row.Of; {
@@ -226,7 +226,7 @@ func (s *site) nameRow(ctx context.Context, by skein.Dimension, row *usageRow) e
 	return nil
 }
 
-// spansOf returns the links to the usual stretches of time.
+// spansOf returns links to common periods of time.
 func spansOf(asked usageAsked) (spans []usageSpan) {
 	for _, c := range [][2]string{{"7 days", "7d"}, {"30 days", "30d"}, {"90 days", "90d"}, {"1 year", "365d"}, {"All", ""}} {
 		v := url.Values{"since": {c[1]}}
@@ -240,7 +240,7 @@ func spansOf(asked usageAsked) (spans []usageSpan) {
 	return spans
 }
 
-// percent returns how much of all part is: 12 %, <1 %.
+// percent returns part as a percentage of all: 12 %, <1 %.
 func percent(part, all int64) string {
 	switch n := 100 * part / max(all, 1); {
 	case part > 0 && n == 0:

@@ -11,7 +11,7 @@ import (
 	"github.com/skein-dev/skein/render"
 )
 
-// cells returns the words of each row of a table.
+// cells returns the text of each row of a table.
 func cells(page, id string) (rows [][]string) {
 	_, part, _ := strings.Cut(page, `id="by-`+id+`"`)
 	part, _, _ = strings.Cut(part, "</section>")

@@ -6,7 +6,7 @@ import (
 	"github.com/skein-dev/skein/server/door"
 )
 
-// viewRoutes are those of the other views of sessions.
+// viewRoutes are the routes of the other views of sessions.
 func (s *site) viewRoutes() []door.Route {
 	return slices.Concat(
 		s.treeRoutes(),
@@ -21,7 +21,7 @@ func (s *site) viewRoutes() []door.Route {
 	)
 }
 
-// viewLinks lead to them, as far as the visitor may see them.
+// viewLinks returns links to those views that the visitor may see.
 func (p page) viewLinks() (all []link) {
 	if p.Chats && p.MayAdmin() {
 		all = append(all, link{"chat", "Chat", "/chat"})

@@ -86,18 +86,19 @@ func TestChatInTheBrowserAsksAndAnswers(t *testing.T) {
 	b.do(chromedp.Click(chromedp.CSS(".question button.main")))
 	b.until(`document.getElementById("transcript").textContent.includes("The answer was " + "yes")`)
 	b.until(`!document.querySelector(".question") && !document.querySelector(".pending")`)
-	// The driver types the line feed after the key, also where the key did something else.
+	// The driver types the line feed after the key, even if the key did
+	// something else.
 	if left := b.eval(`document.getElementById("text").value.trim()`); left != "" {
 		t.Errorf("the field still has %q", left)
 	}
 }
 
-// Each key does something or nothing, on every page; browse fails the test
-// where one throws.
+// Each key does something or nothing, on every page; browse fails the test if
+// one throws.
 func TestNoKeyThrowsOnAnyPage(t *testing.T) {
 	p := &parrot{}
 	v := chatting(t, p)
-	for range 120 { // so that there are earlier messages than those of the page
+	for range 120 { // so that there are earlier messages than those on the page
 		if _, err := skein.Add(t.Context(), p.store, "s-fork", skein.Say(skein.At(composedNow), skein.UserSays("again"))); err != nil {
 			t.Fatal(err)
 		}

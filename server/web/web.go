@@ -14,24 +14,24 @@ import (
 	"github.com/skein-dev/skein/store/inspect"
 )
 
-// Options are what the dashboard is made of. The zero value shows everything as
+// Options are the settings of the dashboard. The zero value shows everything as
 // it is, without costs.
 type Options struct {
 	Version string
 	Now     func() time.Time            // nil: [time.Now]
-	Log     *slog.Logger                // of what fails inside; nil: nothing
-	Secrets *redact.Redactor            // takes them out of what is shown; nil: leaves them in
-	Prices  func() (*price.List, error) // nil: costs are not shown
-	Agents  []string                    // formats of other programs that a session can be handed to
+	Log     *slog.Logger                // of internal errors; nil: no log
+	Secrets *redact.Redactor            // masks secrets in what is shown; nil: they are shown
+	Prices  func() (*price.List, error) // nil: no costs are shown
+	Agents  []string                    // formats of the programs that a session can be handed off to
 
-	Tokens    *door.Tokens              // whose logins are listed and ended; nil: there is no such page
-	Purged    func(skein.Session) error // removes what else is kept of a session that was deleted for good; may be nil
-	Examiners []inspect.Examiner        // what Health looks at besides the store
-	FindFor   time.Duration             // how long messages of one session are ranked, before the newest are shown; 0: 25 ms
-	Chat      *Chat                     // lets agents answer in the page; nil: they do not
+	Tokens    *door.Tokens              // for the page of logins; nil: there is no such page
+	Purged    func(skein.Session) error // removes what is kept of a purged session outside the store; may be nil
+	Examiners []inspect.Examiner        // examined by the health page besides the store
+	FindFor   time.Duration             // how long messages of one session are ranked before the newest are shown; 0: 25 ms
+	Chat      *Chat                     // lets agents answer in the browser; nil: they cannot
 }
 
-// Routes returns the routes of all pages, and of what they load.
+// Routes returns the routes of all pages, and of the files that they load.
 func Routes(o Options) []door.Route {
 	s := newSite(o)
 	return slices.Concat(
@@ -43,7 +43,7 @@ func Routes(o Options) []door.Route {
 	)
 }
 
-// navigation is what the bar on top of every page leads to.
+// navigation returns the links at the top of every page.
 func navigation() []link {
 	return []link{
 		{"sessions", "Sessions", "/"},
@@ -51,15 +51,15 @@ func navigation() []link {
 	}
 }
 
-// loginForm is what the page to log in shows.
+// loginForm is the data of the login page.
 type loginForm struct {
-	Wrong bool   // what was sent did not log in
-	Code  string // of the link that was followed: a button sends it
-	Next  string // page that the link leads to, as it was given
+	Wrong bool   // the login failed
+	Code  string // of the link to this page: a button sends it
+	Next  string // the page to go to after the login, as given
 }
 
-// Form returns the page to log in, for [door.Options]. It is made when it is
-// first needed.
+// Form returns the login page, for [door.Options]. It is made when first
+// needed.
 func Form(o Options) http.Handler {
 	site := sync.OnceValue(func() *site { return newSite(o) })
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
@@ -71,8 +71,8 @@ func Form(o Options) http.Handler {
 	})
 }
 
-// Refused returns what shows a problem to people, for [door.Options]. It is made
-// when it is first needed.
+// Refused returns the function that shows problems to people, for
+// [door.Options]. Its page is made when first needed.
 func Refused(o Options) func(http.ResponseWriter, *http.Request, door.Problem) {
 	site := sync.OnceValue(func() *site { return newSite(o) })
 	return func(w http.ResponseWriter, r *http.Request, p door.Problem) {
@@ -80,15 +80,15 @@ func Refused(o Options) func(http.ResponseWriter, *http.Request, door.Problem) {
 	}
 }
 
-// read is a route that shows something.
+// read returns a route that shows something.
 func read(path string, h http.HandlerFunc) door.Route {
 	return door.Route{Pattern: "GET " + path, Scope: door.Read, Page: true, Handler: h}
 }
 
-// maxForm is how long a form may be, in bytes.
+// maxForm is the longest form, in bytes.
 const maxForm = 1 << 20
 
-// change is a route that a form is sent to.
+// change returns a route for a form.
 func change(path string, h http.HandlerFunc) door.Route {
 	return door.Route{
 		Pattern: "POST " + path, Scope: door.Write, Page: true, Body: maxForm,

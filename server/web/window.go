@@ -10,38 +10,38 @@ import (
 )
 
 const (
-	windowSize   = 60    // messages that a page of a transcript has, about
-	maxWindow    = 400   // however many answers of tools follow each other
-	maxReadAhead = 20000 // events that are looked at for one page
+	windowSize   = 60    // messages of a page, about
+	maxWindow    = 400   // even if more results of tools follow each other
+	maxReadAhead = 20000 // events that are read for one page
 )
 
-// window is a piece of a session: its messages, and all that happened between
+// window is a piece of a session: its messages, and the other events between
 // them, in order.
 type window struct {
 	Entries []skein.Entry
-	Events  []skein.Event // others than said
-	Before  skein.Seq     // there are earlier ones, before this place; 0: it begins here
-	After   skein.Seq     // there are later ones, after this place; 0: it ends here
+	Events  []skein.Event // of other kinds than said
+	Before  skein.Seq     // there are earlier messages before this seq; 0: the session begins here
+	After   skein.Seq     // there are later messages after this seq; 0: the session ends here
 }
 
-// windows reads a session in pieces that do not part a call from its answer, in
-// time that does not depend on how long it is.
+// windows reads a session in pieces that keep calls and their results together,
+// in time that does not depend on the session's length.
 type windows struct {
 	ctx   context.Context
 	store skein.Store
 	id    skein.SessionID
 	size  int
 
-	rewound bool // what was taken back will be shown: else no window has only that
+	rewound bool // also show what was taken back; otherwise no window consists of only that
 }
 
-// legible returns s with damaged events shown as such, so that they hide nothing
-// else.
+// legible returns s with placeholders for damaged events, so that they hide
+// nothing else.
 func legible(s skein.Store) skein.Store {
 	return lenient.Store(s, nil)
 }
 
-// until reads the messages before a place; 0 for the session's end.
+// until reads the messages before a seq; 0 is the session's end.
 func (r windows) until(before skein.Seq) (w window, err error) {
 	last := skein.Seq(0)
 	if before > 0 {
@@ -73,7 +73,7 @@ func (r windows) until(before skein.Seq) (w window, err error) {
 	return w, r.between(&w, from, last)
 }
 
-// from reads the messages after a place; 0 for the session's beginning.
+// from reads the messages after a seq; 0 is the session's beginning.
 func (r windows) from(after skein.Seq) (window, error) {
 	w, err := r.messagesFrom(after)
 	if err != nil {
@@ -82,7 +82,7 @@ func (r windows) from(after skein.Seq) (window, error) {
 	return w, r.between(&w, after, w.After)
 }
 
-// messagesFrom is from, without what happened between the messages.
+// messagesFrom is from, without the other events.
 func (r windows) messagesFrom(after skein.Seq) (w window, err error) {
 	if after > 0 {
 		w.Before = after + 1
@@ -109,15 +109,15 @@ func (r windows) messagesFrom(after skein.Seq) (w window, err error) {
 	}
 }
 
-// shows reports whether there is anything among entries that will be shown.
+// shows reports whether any of the entries will be shown.
 func (r windows) shows(entries []skein.Entry) bool {
 	return r.rewound || slices.ContainsFunc(entries, func(e skein.Entry) bool { return !e.Rewound })
 }
 
-// current returns of w what is part of the conversation now. Of a message the
-// store says so; of what else happened the rewinds before the last message that
-// stands. What follows this message is known only up to what was taken back or a
-// rewind, if the session goes on after w.
+// current returns the live part of w. The store says which messages are live;
+// for other events, the rewinds before the last live message do. If the session
+// goes on after w, what follows that message is known only up to the first
+// message taken back or rewind.
 func (w window) current() (window, error) {
 	if w.After > 0 {
 		stands, end := skein.Seq(0), w.After+1
@@ -141,7 +141,7 @@ func (w window) current() (window, error) {
 	return w, err
 }
 
-// around reads the messages about a place.
+// around reads the messages around a seq.
 func (r windows) around(at skein.Seq) (window, error) {
 	head := r
 	head.size = r.size / 4
@@ -152,8 +152,8 @@ func (r windows) around(at skein.Seq) (window, error) {
 	return r.from(max(w.Before-1, 0))
 }
 
-// reach returns the last place of a page that begins after a place; 0 if that
-// is the session's end.
+// reach returns the last seq of a page that begins after a seq; 0 if that is
+// the session's end.
 func (r windows) reach(after skein.Seq) (skein.Seq, error) {
 	seen := map[string]bool{}
 	messages, n := 0, 0
@@ -183,8 +183,8 @@ func (r windows) reach(after skein.Seq) (skein.Seq, error) {
 	return 0, nil
 }
 
-// between reads what else happened after a place, up to another; 0 for the
-// session's end.
+// between adds the other events after one seq up to another; 0 is the session's
+// end.
 func (r windows) between(w *window, after, last skein.Seq) error {
 	n := 0
 	for e, err := range r.store.Events(r.ctx, r.id, after) {
@@ -201,7 +201,7 @@ func (r windows) between(w *window, after, last skein.Seq) error {
 	return nil
 }
 
-// onlyAnswers reports whether m has nothing but what tools answered.
+// onlyAnswers reports whether m has only results of tools.
 func onlyAnswers(m *skein.Message) bool {
 	for i := range m.Parts {
 		if m.Parts[i].Result == nil {

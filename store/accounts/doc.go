@@ -1,3 +1,3 @@
-// Package accounts names who may use a store that many share: accounts, tokens
-// and logins.
+// Package accounts defines who may use a shared store: accounts, tokens and
+// logins.
 package accounts

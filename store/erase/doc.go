@@ -1,3 +1,3 @@
-// Package erase has the rules of destroying: how a secret is blotted out of text
-// and JSON, and the tombstones that keep a deleted session from coming back.
+// Package erase has the rules of erasing: how a secret is masked in text and JSON,
+// and the tombstones that keep a deleted session from coming back.
 package erase

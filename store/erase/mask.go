@@ -10,14 +10,14 @@ import (
 )
 
 // Mask returns b with a '*' for every byte of every occurrence of secrets, and
-// whether there was one. b itself is never changed; without an occurrence it is
-// what is returned. Empty secrets do not occur.
+// whether there was one. It never changes b itself, and returns b if there is no
+// occurrence. Empty secrets are ignored.
 //
-// The length stays, and JSON stays JSON: there an occurrence is looked for in
-// what the strings stand for, however they are escaped, names of fields
-// included, and in numbers, which get digits 1 instead. In any text it is also
-// found as JSON writes it, once or twice over: a secret in a JSON text that is
-// a string in another one is gone too.
+// The length does not change, and JSON stays JSON: there, Mask looks for secrets in
+// the values of strings, however they are escaped, including field names, and in
+// numbers, whose digits become 1. In any text, it also finds secrets that are escaped
+// as JSON, once or twice: a secret in a JSON text that is a string in another JSON
+// text is masked too.
 func Mask(b []byte, secrets []string) ([]byte, bool) {
 	forms := secretForms(secrets)
 	if len(forms) == 0 {
@@ -41,8 +41,8 @@ func Mask(b []byte, secrets []string) ([]byte, bool) {
 	return out, true
 }
 
-// MaskSession returns what people read in the row of a session without secrets.
-// It is for rows that cannot be worked out from events any more, as one of these is
+// MaskSession returns s with secrets masked in the fields that people read. It is for
+// sessions that can no longer be computed from their events, because one of these is
 // damaged. s itself is not changed.
 func MaskSession(s skein.Session, secrets []string) skein.Session {
 	clean := func(text *string) {
@@ -75,7 +75,7 @@ func MaskSession(s skein.Session, secrets []string) skein.Session {
 	return s
 }
 
-// secretForms returns the ways in which secrets stand in a text.
+// secretForms returns the forms in which secrets occur in a text.
 func secretForms(secrets []string) (forms [][]byte) {
 	escape := []func(string) string{
 		func(s string) string { q := skein.AppendQuoted(nil, s); return string(q[1 : len(q)-1]) },
@@ -99,7 +99,7 @@ func secretForms(secrets []string) (forms [][]byte) {
 	return forms
 }
 
-// occurrences returns where forms stand in b.
+// occurrences returns where forms occur in b.
 func occurrences(b []byte, forms [][]byte) (at []search.ByteRange) {
 	for _, f := range forms {
 		for from := 0; ; {
@@ -114,7 +114,7 @@ func occurrences(b []byte, forms [][]byte) (at []search.ByteRange) {
 	return at
 }
 
-// maskRanges blots the stretches of b out.
+// maskRanges masks the ranges at in b.
 func maskRanges(b []byte, at []search.ByteRange) []byte {
 	for _, s := range at {
 		for i := s.Start; i < s.End; i++ {
@@ -124,8 +124,8 @@ func maskRanges(b []byte, at []search.ByteRange) []byte {
 	return b
 }
 
-// maskToken blots the piece tok of valid JSON, a string or what stands between
-// two, and reports whether there was anything to blot.
+// maskToken masks the piece tok of valid JSON, a string or what is between two
+// strings, and reports whether it found a secret.
 func maskToken(tok []byte, forms [][]byte) (found bool) {
 	if tok[0] != '"' {
 		return maskNumbers(tok, forms)
@@ -145,8 +145,8 @@ func maskToken(tok []byte, forms [][]byte) (found bool) {
 	return len(at) > 0
 }
 
-// decoded returns what the inside tok of a JSON string stands for and, for
-// each byte of that, where in tok it comes from.
+// decoded returns the value of a JSON string, given without its quotes as tok, and,
+// for each byte of the value, where in tok it comes from.
 func decoded(tok []byte) (text []byte, raw []search.ByteRange) {
 	for i := 0; i < len(tok); {
 		var n int
@@ -161,8 +161,8 @@ func decoded(tok []byte) (text []byte, raw []search.ByteRange) {
 	return text, raw
 }
 
-// maskNumbers is maskToken of what stands between two strings. A number that a
-// secret is in, or is, keeps its shape.
+// maskNumbers is maskToken for what is between two strings. A number that is or has
+// a secret keeps its form.
 func maskNumbers(tok []byte, forms [][]byte) (found bool) {
 	for _, s := range occurrences(tok, forms) {
 		if len(bytes.Trim(tok[s.Start:s.End], "+-.0123456789Ee")) > 0 {
@@ -178,7 +178,7 @@ func maskNumbers(tok []byte, forms [][]byte) (found bool) {
 	return found
 }
 
-// tokenEnd returns where the string, or what stands between strings, ends that
+// tokenEnd returns the end of the token, a string or what is between strings, that
 // begins at i in the valid JSON b.
 func tokenEnd(b []byte, i int) int {
 	if b[i] != '"' {

@@ -36,8 +36,7 @@ func TestMask(t *testing.T) {
 	}
 }
 
-// Whatever is blotted keeps its length, stays JSON if it was, and has no
-// secret in it.
+// Masked bytes keep their length, stay JSON if they were, and have no secret.
 func FuzzMask(f *testing.F) {
 	f.Add([]byte(`{"a":"se\u0063ret \\\\\"","n":-1.5e10}`), "secret")
 	f.Add([]byte("\"\\ud83d\\ude00pass\""), "\U0001f600pa")

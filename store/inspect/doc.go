@@ -1,3 +1,3 @@
-// Package inspect is what a store can say of its own state: an examination of it,
-// area by area, copies of it, and how far its search index is behind.
+// Package inspect has the interfaces by which a store reports its own state: its
+// examination, area by area, its copies, and the lag of its search index.
 package inspect

@@ -9,18 +9,18 @@ import (
 	"github.com/skein-dev/skein"
 )
 
-// An Exam is one call of [Examiner.Examine]. It is one goroutine's.
+// An Exam is one call of [Examiner.Examine]. It is used by one goroutine.
 type Exam struct {
 	ctx     context.Context //nolint:containedctx // it ends with the examination, which is one call
 	repair  bool
 	yield   func(Finding, error) bool
 	stopped bool  // the caller wants no more
-	failed  error // why it could not go on
-	bad     int   // findings that are not fine in this area
+	failed  error // why it could not continue
+	bad     int   // findings in this area that are not Fine
 }
 
-// Run yields what areas finds, which calls [Exam.Area] for each. An error ends
-// what is yielded, under the name what.
+// Run yields the findings of areas, which calls [Exam.Area] for each area. If an
+// error ends the examination, it comes last, prefixed with what.
 func Run(ctx context.Context, x Examination, what string, areas func(*Exam)) iter.Seq2[Finding, error] {
 	return func(yield func(Finding, error) bool) {
 		ex := &Exam{ctx: ctx, repair: x.Repair, yield: yield}
@@ -33,8 +33,8 @@ func Run(ctx context.Context, x Examination, what string, areas func(*Exam)) ite
 	}
 }
 
-// Area lets look look at an area, unless the caller wants no more. Its error is
-// damage of that area; only the end of the context ends all.
+// Area calls look for an area, unless the examination is over. An error of look is
+// damage of that area; only the end of the context ends the examination.
 func (ex *Exam) Area(name string, look func(area string) error) {
 	if ex.Over() {
 		return
@@ -49,10 +49,10 @@ func (ex *Exam) Area(name string, look func(area string) error) {
 	}
 }
 
-// Over reports whether nothing more is to be looked at.
+// Over reports whether the examination is over.
 func (ex *Exam) Over() bool { return ex.stopped || ex.failed != nil }
 
-// Find tells of a finding.
+// Find yields a finding.
 func (ex *Exam) Find(f Finding) {
 	if f.Level != Fine {
 		ex.bad++
@@ -62,20 +62,20 @@ func (ex *Exam) Find(f Finding) {
 	}
 }
 
-// Fine says that an area is whole, unless something else was said of it.
+// Fine yields that an area is undamaged, unless something else was found in it.
 func (ex *Exam) Fine(area, format string, args ...any) {
 	if ex.bad == 0 {
 		ex.Find(Finding{Area: area, Level: Fine, Text: fmt.Sprintf(format, args...)})
 	}
 }
 
-// Damage tells of damage; id is "" where it is no one session's.
+// Damage yields damage; id is "" if it does not belong to one session.
 func (ex *Exam) Damage(area string, id skein.SessionID, text string) {
 	ex.Find(Finding{Area: area, Level: Damaged, Session: id, Text: text})
 }
 
-// Mend says what is wrong and, if asked to repair, does fix. The error is that
-// of fix.
+// Mend yields what is wrong and, if it was asked to repair, calls fix. The error is
+// that of fix.
 func (ex *Exam) Mend(f Finding, fix func() error) error {
 	f.Mendable = true
 	if ex.repair {
@@ -88,7 +88,7 @@ func (ex *Exam) Mend(f Finding, fix func() error) error {
 	return nil
 }
 
-// Leases looks which of sessions are in use. The error is what they yield.
+// Leases yields which of sessions are in use. The error is what sessions yields.
 func (ex *Exam) Leases(area string, sessions iter.Seq2[skein.Session, error]) error {
 	held := 0
 	for sess, err := range sessions {
@@ -106,7 +106,7 @@ func (ex *Exam) Leases(area string, sessions iter.Seq2[skein.Session, error]) er
 	return nil
 }
 
-// Waits says in words what an index does not have yet.
+// Waits describes in words what an index does not have yet.
 func Waits(l Lag, now time.Time) string {
 	if l.Events == 0 {
 		return "0 events wait for it"

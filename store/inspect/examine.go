@@ -11,25 +11,25 @@ import (
 type Examiner interface {
 	// Examine yields what it finds, area by area; an area without damage has
 	// one finding that says so. With x.Repair it mends what can be mended
-	// without losing anything. It goes on after damage; the one error it may
+	// without losing anything. It continues after damage; the one error it may
 	// yield, last, says why it could not.
 	Examine(ctx context.Context, x Examination) iter.Seq2[Finding, error]
 }
 
-// A Salvager is the error of opening a store whose data is too damaged for that.
+// A Salvager is the error of opening a store that is too damaged to be opened.
 type Salvager interface {
 	error
 
-	// Salvage puts in its place a new store with all that can be read, keeps
-	// the damaged one beside it, and yields what is lost. The one error it may
-	// yield, last, says why nothing was done.
+	// Salvage replaces the store by a new one with everything that can be read,
+	// keeps the damaged one beside it, and yields what is lost. The one error it
+	// may yield, last, says why nothing was done.
 	Salvage(ctx context.Context) iter.Seq2[Finding, error]
 }
 
-// An Examination says how to look. Its zero value only looks.
+// An Examination says how to examine. Its zero value changes nothing.
 type Examination struct {
 	Repair bool
-	Folder string // a folder of the program's own, whose rights Repair may change; "" for none
+	Folder string // a folder of the program's own, whose permissions Repair may change; "" for none
 }
 
 // A Level says how much a finding matters.
@@ -38,7 +38,7 @@ type Level string
 // The levels of a finding.
 const (
 	Fine    Level = "ok"
-	Warning Level = "warning" // nothing is lost, but somebody should know
+	Warning Level = "warning" // nothing is lost, but a person should know
 	Damaged Level = "damaged"
 )
 
@@ -52,33 +52,33 @@ type Finding struct {
 	Mended   bool            `json:"mended,omitempty"`
 }
 
-// A Backups is a Store of one file that can be copied and brought back while
-// others write.
+// A Backups is a Store in one file that can be backed up and restored while others
+// write.
 type Backups interface {
-	// Backup writes a whole copy of the store, as it is at one moment, to a
-	// new file. The error wraps [ErrExists] if there is one of that name.
+	// Backup writes a complete copy of the store, as it is at one moment, to a
+	// new file. The error wraps [ErrExists] if the file exists.
 	Backup(ctx context.Context, path string) error
 
-	// RestoreBackup puts the store back to what Backup wrote, after it was
-	// copied to the file kept. Other processes that use the store go on with
-	// it. The error wraps [ErrNotFound], [ErrCorrupt], [ErrNewer] or
-	// [ErrInvalid] if path is no whole backup; then nothing was changed.
+	// RestoreBackup copies the store to the file kept and then restores what
+	// Backup wrote to path. Other processes that use the store continue with
+	// the restored one. The error wraps [ErrNotFound], [ErrCorrupt], [ErrNewer]
+	// or [ErrInvalid] if path is not a complete backup; then nothing changed.
 	RestoreBackup(ctx context.Context, path, kept string) error
 
 	// Copies returns all copies that were ever made of the store, the newest
-	// first, and what else lies where copies are made.
+	// first, and other files in the folders of copies.
 	Copies(ctx context.Context) ([]Copy, error)
 
-	// Due reports whether Roll would make a copy now. The error says why one
+	// Due reports whether Roll would make a copy now. The error says why a copy
 	// that is due cannot be made; it wraps [ErrFull] if there is no room for it.
 	Due(ctx context.Context, keep int) (bool, error)
 
 	// Roll makes a copy if the newest one is a day old and the store has
-	// changed since, in small steps with pauses, so that writers notice
-	// nothing, and returns its path; "" if none was due or another process is
-	// making one. Of the copies that it made it leaves the newest keep; with
-	// keep below 1 it does nothing. The error wraps [ErrFull] if there is no
-	// room, and [ErrCorrupt] if the copy is not whole; then the older ones stay.
+	// changed since, in small steps with pauses, so that writers are not
+	// disturbed, and returns its path; "" if none was due or another process is
+	// making one. It keeps the newest keep of the copies that it made; if keep
+	// is below 1, it does nothing. The error wraps [ErrFull] if there is no room,
+	// and [ErrCorrupt] if the copy is not complete; then the older copies stay.
 	Roll(ctx context.Context, keep int) (path string, err error)
 }
 
@@ -88,7 +88,7 @@ type Copy struct {
 	Kind CopyKind   `json:"kind"`
 	Made skein.Time `json:"made"`            // when it was begun
 	Size int64      `json:"bytes,omitempty"` // 0 if it is gone
-	Gone bool       `json:"gone,omitempty"`  // it is not where it was written: removed, moved, or on a disk that is not here
+	Gone bool       `json:"gone,omitempty"`  // it is not where it was written: removed, moved, or on a disk that is not mounted
 }
 
 // A CopyKind says why a store was copied.
@@ -96,26 +96,26 @@ type CopyKind string
 
 // The kinds of copies.
 const (
-	BackupCopy    CopyKind = "backup"         // somebody asked for it
+	BackupCopy    CopyKind = "backup"         // a user asked for it
 	RollingCopy   CopyKind = "daily"          // [Backups.Roll] made it
-	RestoredCopy  CopyKind = "before-restore" // what a backup was put in place of
+	RestoredCopy  CopyKind = "before-restore" // the store before a backup was restored
 	MigrationCopy CopyKind = "migration"      // the store before a migration
-	DamagedCopy   CopyKind = "damaged"        // what a salvage was made from
-	UnknownCopy   CopyKind = "unknown"        // it lies where copies are made
+	DamagedCopy   CopyKind = "damaged"        // the damaged store that was salvaged
+	UnknownCopy   CopyKind = "unknown"        // another file in a folder of copies
 )
 
-// An IndexLag is a Store whose search index is fed after the append, and that can
-// say how far behind it is. Search finds what waits all the same, by looking
-// through it.
+// An IndexLag is a Store whose search index is updated after the append, and that can
+// report how far behind the index is. Search also finds events that are not indexed
+// yet, by scanning them.
 type IndexLag interface {
-	// Lag returns how far the index is behind what is stored, whoever's it is.
-	// It takes no time by how much that is. Errors are the disk's.
+	// Lag returns how far the index is behind what is stored, for all users. Its
+	// time does not depend on how much that is. Errors are the disk's.
 	Lag(ctx context.Context) (Lag, error)
 }
 
 // A Lag is what a search index does not have yet. Its zero value says that the
 // index has everything.
 type Lag struct {
-	Events int        // that wait; roughly, where they are more than 10,000
-	Since  skein.Time // when the oldest of them was stored, as far as the store knows, on its clock; 0 if none waits
+	Events int        // how many wait; approximate above 10,000
+	Since  skein.Time // when the oldest of them was stored, as far as the store knows, by its clock; 0 if none waits
 }

@@ -8,8 +8,8 @@ import (
 	"github.com/skein-dev/skein/store/lenient"
 )
 
-// Records reads the source records that each of views has, one file after the other,
-// says which are damaged or missing, and returns how many it read. Errors are the
+// Records reads the source records of each of views, one file after the other,
+// yields which are damaged or missing, and returns how many it read. Errors are the
 // store's.
 func (ex *Exam) Records(area string, views []skein.Store) (n int, err error) {
 	for _, view := range views {
@@ -40,13 +40,13 @@ func (ex *Exam) source(area string, view skein.Store, f skein.SourceFile) (n int
 		n++
 	}
 	is, err := skein.SourcesOf(view).File(ex.ctx, f.Format, f.Path)
-	if want := min(f.Records, is.Records); err == nil && next < want { // it may have been read anew meanwhile
+	if want := min(f.Records, is.Records); err == nil && next < want { // it may have been imported again meanwhile
 		ex.gap(area, f, next, want-1, errors.New("they are missing"))
 	}
 	return n, err
 }
 
-// gap tells of damaged records. To people the first one is number 1.
+// gap yields that records are damaged. For people, the first one is number 1.
 func (ex *Exam) gap(area string, f skein.SourceFile, first, last int, why error) {
 	what := fmt.Sprintf("record %d is", first+1)
 	if last > first {

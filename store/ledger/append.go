@@ -8,7 +8,7 @@ import (
 	"github.com/skein-dev/skein/store/erase"
 )
 
-// A batch is one that is being appended.
+// A batch is a batch that is being appended.
 type batch struct {
 	*skein.Batch
 	book  Book
@@ -17,17 +17,17 @@ type batch struct {
 	first *Event // nil if there is none
 	seqs  []skein.Seq
 
-	messages int // that the new events begin
+	messages int // how many the new events begin
 }
 
-// Append works out the batch b for the session s, which came through the view v.
-// Of a session that the store does not have, s has only the ID. The batch must
-// have passed [Check].
+// Append appends the batch b, which came through the view v, to the session s. If
+// the store does not have the session, s has only the ID. The batch must have passed
+// [Check].
 //
 // The error is the book's, or wraps [skein.ErrNotFound], [skein.ErrExists],
 // [skein.ErrDeleted], [skein.ErrMismatch], [skein.ErrFenced] or
 // [skein.ErrInvalid], or is a [skein.ConflictError] or [skein.LockedError]. After
-// one, nothing that the book was told may stay written.
+// an error, the store must roll back everything that the book wrote.
 func Append(book Book, v View, s *Head, b *skein.Batch) (r skein.Receipt, err error) {
 	x := batch{Batch: b, book: book, view: v, to: s, seqs: make([]skein.Seq, len(b.Events))}
 	r = skein.Receipt{Session: b.Session, Seqs: x.seqs}
@@ -72,8 +72,8 @@ func (x *batch) admit() error {
 	return fmt.Errorf("session %s %w", x.Session, skein.ErrNotFound)
 }
 
-// Tombs returns the tombstones that there must not be for a batch with this
-// first event, which may be nil.
+// Tombs returns the tombstones that forbid a batch with this first event, which may
+// be nil.
 func Tombs(b *skein.Batch, first *Event) []Tomb {
 	tombs := []Tomb{erase.TombOfID(b.Session)}
 	if first == nil || first.Facts.Created == nil || b.Import == nil {
@@ -85,10 +85,10 @@ func Tombs(b *skein.Batch, first *Event) []Tomb {
 	return tombs
 }
 
-// checkTombs refuses what would bring back a session that its user deleted,
-// unless it is to come back.
+// checkTombs refuses a batch that would bring back a session that its user deleted,
+// unless Again allows it.
 func (x *batch) checkTombs() error {
-	user := skein.User(x.view) // of a batch that begins no session: who sends it
+	user := skein.User(x.view) // if the batch begins no session: the sender
 	if x.creates() {
 		user = x.first.Facts.Created.User
 	}
@@ -109,7 +109,7 @@ func (x *batch) checkTombs() error {
 	return nil
 }
 
-// places finds out which events the session has already.
+// places determines which events the session already has.
 func (x *batch) places() (err error) {
 	if !x.begun() {
 		return nil
@@ -122,8 +122,8 @@ func (x *batch) places() (err error) {
 	return nil
 }
 
-// place returns where the session has the i-th event, in what it shows of its
-// parents too; 0 if it has it nowhere.
+// place returns the seq of the i-th event in the session, including what it shows of
+// its parents; 0 if the session does not have it.
 func (x *batch) place(i int) (skein.Seq, error) {
 	e := x.book.Event(i)
 	if e.ClientID == "" {
@@ -139,7 +139,7 @@ func (x *batch) place(i int) (skein.Seq, error) {
 	return at.Seq, nil
 }
 
-// mayAppend compares After, and looks at the lease, if the batch has a new event.
+// mayAppend checks After and the lease if the batch has a new event.
 func (x *batch) mayAppend() error {
 	isNew, fenced := false, false
 	for i, seq := range x.seqs {
@@ -165,8 +165,8 @@ func (x *batch) mayAppend() error {
 	return nil
 }
 
-// needsFence reports whether an event of this kind may not be written beside
-// the holder of a lease.
+// needsFence reports whether an event of this kind needs the Fence of the lease
+// while the lease is held.
 func needsFence(k skein.Kind) bool {
 	switch k {
 	case skein.KindSaid, skein.KindTool, skein.KindStep, skein.KindCompacted, skein.KindRewound:
@@ -175,7 +175,7 @@ func needsFence(k skein.Kind) bool {
 	return false
 }
 
-// events writes the events that are new and returns how many these are.
+// events writes the new events and returns how many there are.
 func (x *batch) events() (n int, err error) {
 	forks := !x.begun() && x.creates() && x.first.Facts.Created.Parent.IsFork()
 	var seen map[skein.ClientID]bool
@@ -184,7 +184,7 @@ func (x *batch) events() (n int, err error) {
 	}
 	for i := range x.Events {
 		id := x.Events[i].ClientID
-		if x.seqs[i] == 0 && i > 0 && (forks || seen[id]) { // those before it have brought it, or what the fork shows has
+		if x.seqs[i] == 0 && i > 0 && (forks || seen[id]) { // it may be stored by now: by an earlier event of the batch, or as part of what the fork shows
 			if x.seqs[i], err = x.place(i); err != nil {
 				return n, err
 			}
@@ -203,7 +203,7 @@ func (x *batch) events() (n int, err error) {
 	return n, nil
 }
 
-// event writes the i-th event and returns its place.
+// event writes the i-th event and returns its seq.
 func (x *batch) event(i int) (skein.Seq, error) {
 	if err := x.book.Read(i); err != nil {
 		return 0, err
@@ -254,11 +254,11 @@ func (x *batch) event(i int) (skein.Seq, error) {
 	if s.Said = row.Prev; e.Kind == skein.KindSaid {
 		s.Said = e.Seq
 	}
-	seq := e.Seq // what was put may be let go of
+	seq := e.Seq // read before Put, which may release the event
 	return seq, x.book.Put(i, &row)
 }
 
-// amend works out what an amended event puts in another's place.
+// amend computes what an amended event changes.
 func (x *batch) amend(row *Row) error {
 	a := row.Facts.Amended
 	of, err := x.book.Target(a.Seq)
@@ -271,9 +271,9 @@ func (x *batch) amend(row *Row) error {
 }
 
 // Now returns the facts by which an event is to be found: its own, f, or, if it
-// amends another, those of what stands in the other's place from then on.
+// amends another event, those of that event's new payload.
 //
-// The error wraps [skein.ErrInvalid]: what is put there does not fit the kind.
+// The error wraps [skein.ErrInvalid]: the new payload does not fit the kind.
 func Now(f *skein.Facts, of Target) (*skein.Facts, error) {
 	a := f.Amended
 	switch {
@@ -281,7 +281,7 @@ func Now(f *skein.Facts, of Target) (*skein.Facts, error) {
 		return f, nil
 	case a.Withdrawn || len(a.Payload) > 0 && of.Kind == "":
 		return &skein.Facts{}, nil
-	case len(a.Payload) == 0: // it is put back as it was
+	case len(a.Payload) == 0: // the original payload is restored
 		return &skein.Facts{Role: of.Role}, nil
 	}
 	now, err := skein.FactsOf(skein.Event{Kind: of.Kind, Payload: a.Payload})

@@ -14,7 +14,7 @@ import (
 	"github.com/skein-dev/skein/store/ledger"
 )
 
-// A book is a store of values: what was looked up, and what was written.
+// A book answers from values, and records what was looked up and what was written.
 type book struct {
 	events   []ledger.Event
 	places   map[skein.ClientID]ledger.Place
@@ -31,7 +31,7 @@ type book struct {
 
 	begun bool
 	rows  []ledger.Row
-	log   []string // what was asked that a caller may have to look up
+	log   []string // the questions that may cost a caller a lookup
 }
 
 func (k *book) Event(i int) *ledger.Event { return &k.events[i] }
@@ -75,7 +75,7 @@ func (k *book) Put(_ int, r *ledger.Row) error {
 	return nil
 }
 
-// A given is what an append finds.
+// A given is the state that an append finds.
 type given struct {
 	book
 	view ledger.View
@@ -265,8 +265,8 @@ func TestAForkBeginsWithWhatItShows(t *testing.T) {
 	}
 }
 
-// TestAnAppendIsWhatALogWouldBe compares many batches with the simplest store
-// that there could be: a list of events.
+// TestAnAppendIsWhatALogWouldBe compares many batches with the simplest possible
+// store: a list of events.
 func TestAnAppendIsWhatALogWouldBe(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		g := empty()
@@ -300,7 +300,7 @@ func TestAnAppendIsWhatALogWouldBe(t *testing.T) {
 			if (err != nil) != bad {
 				t.Fatalf("%v after %d: the error is %v, want one: %v", b, len(log), err, bad)
 			}
-			if bad { // the store's transaction ends
+			if bad { // the store rolls back
 				g.head, g.rows, g.places = was, g.rows[:rows], had
 				continue
 			}

@@ -1,9 +1,9 @@
-// Package ledger holds the rules of an append: which events of a batch are new,
+// Package ledger has the rules of an append: which events of a batch are new,
 // whether they may be written, what each of them adds to its session, and what
-// the caller is told. Every store follows them and none repeats them.
+// the receipt says. Every store uses these rules instead of repeating them.
 //
-// [Append] is pure: what it has to know it asks a [Book], and what it decides it
-// hands to the book to write. A store implements Book on its transaction. One
-// that answers without looking, because it believes to know a session's end, must
-// check those answers when it writes, in the same transaction.
+// [Append] is pure: it asks a [Book] what it has to know, and gives the book what
+// is to be written. A store implements Book on its transaction. A store that
+// answers from a cached session must check those answers when it writes, in the
+// same transaction.
 package ledger

@@ -10,13 +10,13 @@ import (
 // MaxState is the most bytes that a source file's State may have.
 const MaxState = 1 << 20
 
-// A View says whose sessions a store shows: one user's, or everybody's if it is "".
+// A View says whose sessions a store shows: one user's, or all users' if it is "".
 type View skein.User
 
 // Sees reports whether v shows the sessions of u.
 func (v View) Sees(u skein.User) bool { return v == "" || skein.User(v) == u }
 
-// Owner returns the user of what is written through v and names none.
+// Owner returns the owner of what is written through v without naming a user.
 func (v View) Owner() skein.User {
 	if v == "" {
 		return skein.Local
@@ -24,7 +24,7 @@ func (v View) Owner() skein.User {
 	return skein.User(v)
 }
 
-// An Event is an event of a batch with what can be known of it without a store.
+// An Event is an event of a batch with what can be computed of it without a store.
 type Event struct {
 	skein.Event
 	Facts skein.Facts
@@ -40,8 +40,8 @@ func Unread(e skein.Event) Event {
 	return x
 }
 
-// Hash returns 16 bytes that tell whether two events with the same client ID are
-// the same.
+// Hash returns 16 bytes that are equal if two events with the same client ID have
+// the same content.
 func Hash(e skein.Event) []byte {
 	h := sha256.New()
 	h.Write([]byte(e.Kind))
@@ -71,8 +71,8 @@ func (v View) Read(e skein.Event) (x Event, err error) {
 	return x, nil
 }
 
-// Check refuses what is wrong with a batch whatever the store holds. It does not
-// look at the events and blobs themselves.
+// Check refuses a batch that is wrong regardless of what the store has. It does not
+// check the events and blobs themselves.
 //
 // The error wraps [skein.ErrInvalid].
 func Check(b *skein.Batch) error {
@@ -109,8 +109,8 @@ func checkImport(im *skein.Import) error {
 	return nil
 }
 
-// FirstRecord returns the number of the first record of im, which is to be
-// written to a file of which the store has the records before have.
+// FirstRecord returns the number of the first record of im, which is to be written
+// to a file whose records before have the store has.
 //
 // The error wraps [skein.ErrInvalid] if there would be a gap.
 func FirstRecord(im *skein.Import, have int) (first int, err error) {

@@ -8,8 +8,8 @@ import (
 	"github.com/skein-dev/skein"
 )
 
-// A UsageSlot is what one session used of one model in one tier and quarter of an
-// hour: the rows that a store keeps, from which every [UsageRow] is summed.
+// A UsageSlot is the usage of one session, model and tier in one quarter hour. A
+// store keeps a row for each, and every [UsageRow] is a sum of them.
 type UsageSlot struct {
 	Slot     skein.Time // start of the quarter of an hour
 	Session  skein.SessionID
@@ -22,7 +22,7 @@ type UsageSlot struct {
 	Usage    skein.Usage
 }
 
-// A UsageSum adds up slots for a query. Make one with [NewUsageSum].
+// A UsageSum sums slots for a query. Make one with [NewUsageSum].
 type UsageSum struct {
 	q    skein.UsageQuery
 	rows map[usageKey]skein.Usage
@@ -41,7 +41,7 @@ func NewUsageSum(q skein.UsageQuery) *UsageSum {
 	return &UsageSum{q: q, rows: map[usageKey]skein.Usage{}}
 }
 
-// Add counts s, if the query lets it through.
+// Add adds s, if the query selects it.
 func (u *UsageSum) Add(s UsageSlot) {
 	q := &u.q
 	switch {
@@ -76,8 +76,8 @@ func (u *UsageSum) of(s UsageSlot) string {
 }
 
 // Rows returns the sums: days from the latest to the first; everything else
-// by tokens, the most first, all rows of one value side by side. What adds up
-// to nothing is left out.
+// by tokens, the most first, with all rows of one value together. Sums that are
+// zero are left out.
 func (u *UsageSum) Rows() []skein.UsageRow {
 	total := map[string]int64{}
 	out := make([]skein.UsageRow, 0, len(u.rows))

@@ -10,7 +10,7 @@ import (
 	"github.com/skein-dev/skein/store/ledger"
 )
 
-// Quarter hours add up to the days of any time zone.
+// Quarter hours sum to the days of any time zone.
 func TestUsageSumFollowsTheZonesDays(t *testing.T) {
 	at := func(s string) skein.Time {
 		v, err := skein.ParseTime(s)

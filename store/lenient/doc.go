@@ -1,3 +1,3 @@
-// Package lenient reads a store around its damage, for readers: a stand-in is
-// shown in the place of what cannot be read.
+// Package lenient lets readers read a damaged store: a placeholder is shown in
+// place of each event that cannot be read.
 package lenient

@@ -10,7 +10,7 @@ import (
 )
 
 // Records yields all records of a source file, as [skein.Sources.Records] does, but
-// goes around those that are damaged, and calls told for them.
+// skips damaged records and calls told for them.
 func Records(ctx context.Context, s skein.Store, format, path string, told func(*skein.DamagedRecordsError)) iter.Seq2[skein.Record, error] {
 	return func(yield func(skein.Record, error) bool) {
 		next := 0
@@ -32,10 +32,10 @@ func Records(ctx context.Context, s skein.Store, format, path string, told func(
 	}
 }
 
-// Store returns s, except that reading goes around damage: what Events, Watch,
-// Newest and Window give has a placeholder ([DamagedError.Placeholder]) in the place of
-// each damaged event, and told, unless it is nil, is called for it, maybe more than
-// once. It is for readers only: what a writer takes from it would become the truth.
+// Store returns a store that reads s despite damage: Events, Watch, Newest and Window
+// give a placeholder ([DamagedError.Placeholder]) in place of each damaged event, and
+// call told for it, unless told is nil, possibly more than once. It is for readers
+// only: a writer would store the placeholders as if they were real events.
 func Store(s skein.Store, told func(skein.SessionID, *skein.DamagedError)) skein.Store {
 	if told == nil {
 		told = func(skein.SessionID, *skein.DamagedError) {}
@@ -43,8 +43,8 @@ func Store(s skein.Store, told func(skein.SessionID, *skein.DamagedError)) skein
 	return &lenient{Store: s, told: told}
 }
 
-// AlsoTell returns s so that told is called as well for each damaged event that is
-// gone around, if [Store] made s; else s itself.
+// AlsoTell returns a copy of s that also calls told for each damaged event, if
+// [Store] made s; otherwise it returns s.
 func AlsoTell(s skein.Store, told func(skein.SessionID, *skein.DamagedError)) skein.Store {
 	a, ok := s.(*lenient)
 	if !ok {
@@ -65,7 +65,7 @@ type lenient struct {
 	entries []skein.Entry
 }
 
-// Unwrap returns the store that damage is gone around in.
+// Unwrap returns the store that a reads.
 func (a *lenient) Unwrap() skein.Store { return a.Store }
 
 // As implements [Store].
@@ -81,7 +81,7 @@ func (a *lenient) Watch(ctx context.Context, id skein.SessionID, after skein.Seq
 	return a.events(id, after, func(after skein.Seq) iter.Seq2[skein.Event, error] { return a.Store.Watch(ctx, id, after) })
 }
 
-// events goes on behind each damaged event.
+// events continues after each damaged event.
 func (a *lenient) events(id skein.SessionID, after skein.Seq, from func(skein.Seq) iter.Seq2[skein.Event, error]) iter.Seq2[skein.Event, error] {
 	return func(yield func(skein.Event, error) bool) {
 		for again := true; again; {
@@ -120,8 +120,8 @@ func (a *lenient) Newest(ctx context.Context, id skein.SessionID, n int, before 
 	return all[max(0, end-max(n, 0)):end], nil
 }
 
-// folded returns all messages of a session. Those of the last one are kept, for
-// readers ask for windows of it.
+// folded returns all messages of a session. It caches those of the last session,
+// because readers ask for one window of it after another.
 func (a *lenient) folded(ctx context.Context, id skein.SessionID) ([]skein.Entry, error) {
 	s, err := a.Store.Session(ctx, id)
 	if err != nil {

@@ -9,19 +9,18 @@ import (
 	"github.com/skein-dev/skein"
 )
 
-// A Kin is a session of a family, and those that hang on it itself: its forks,
-// children and continuations, by the place where they hang on it, then the
-// older first.
+// A Kin is a session of a family with its direct descendants: its forks, children
+// and continuations, by the seq where they start, then the older first.
 type Kin struct {
 	skein.Session
 	Children []*Kin
 }
 
-// Family returns the oldest ancestor of session id that is there, with all that
-// hangs on it, in the bin or not, but with no more than most sessions; more
-// says that there are others. most below 1 is no bound.
+// Family returns the oldest existing ancestor of session id with all its
+// descendants, in the bin or not, but at most most sessions; more reports that there
+// are others. If most is below 1, there is no limit.
 //
-// The error wraps [ErrNotFound] if there is no session id.
+// The error wraps [ErrNotFound] if session id does not exist.
 func Family(ctx context.Context, st skein.Store, id skein.SessionID, most int) (root *Kin, more bool, err error) {
 	s, err := ancestor(ctx, st, id)
 	if err != nil {
@@ -32,8 +31,8 @@ func Family(ctx context.Context, st skein.Store, id skein.SessionID, most int) (
 	return root, f.more, err
 }
 
-// ancestor follows the parents of session id up to the one that has none, or
-// whose parent is gone, or another user's.
+// ancestor follows the parents of session id up to a session without a parent, or
+// whose parent is gone or another user's.
 func ancestor(ctx context.Context, st skein.Store, id skein.SessionID) (skein.Session, error) {
 	s, err := st.Session(ctx, id)
 	for seen := map[skein.SessionID]bool{}; err == nil && s.Parent != nil && !seen[s.ID]; {
@@ -53,12 +52,12 @@ func ancestor(ctx context.Context, st skein.Store, id skein.SessionID) (skein.Se
 // A family is what Family has found so far.
 type family struct {
 	store skein.Store
-	most  int // 0 for no bound
+	most  int // 0 for no limit
 	seen  map[skein.SessionID]bool
 	more  bool
 }
 
-// of returns s with all that hangs on it.
+// of returns s with all its descendants.
 func (f *family) of(ctx context.Context, s skein.Session) (*Kin, error) {
 	k := &Kin{Session: s}
 	f.seen[s.ID] = true
@@ -83,7 +82,7 @@ func (f *family) of(ctx context.Context, s skein.Session) (*Kin, error) {
 	return k, nil
 }
 
-// below returns what hangs on a session itself.
+// below returns the direct descendants of a session.
 func (f *family) below(ctx context.Context, id skein.SessionID) (all []skein.Session, err error) {
 	q := skein.Filter{Parent: id, IncludeEmpty: true}
 	if f.most > 0 {

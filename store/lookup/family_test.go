@@ -11,7 +11,7 @@ import (
 	"github.com/skein-dev/skein/store/memory"
 )
 
-// drawn writes k and all below it with brackets.
+// drawn formats k and all below it with brackets.
 func drawn(k *lookup.Kin) string {
 	var below []string
 	for _, c := range k.Children {

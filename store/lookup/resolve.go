@@ -17,22 +17,22 @@ const MaxCandidates = 20
 const minPart = 4
 
 // Resolve returns the one session that a person means by name, the first of
-// these that there is:
+// these that exists:
 //
 //   - the session with that ID, whatever f says
 //   - the session with that key
-//   - the one whose ID begins or ends so (4 characters or more), else so in
-//     capitals or in small letters, as some programs write all of theirs
-//   - the one whose ID in the program that it was imported from begins or ends
-//     so, or which holds a copy's events whose ID there does
-//   - the one with that title, ignoring case, or first words where it has none
-//   - the one in whose title, or first words, it occurs
+//   - the session whose ID begins or ends with name (4 characters or more), or with
+//     name in uppercase or lowercase, as some programs write all their IDs
+//   - the session whose ID in the program that it was imported from begins or ends
+//     with name, or that has the events of a copy whose ID there does
+//   - the session with that title, ignoring case, or first words if it has no title
+//   - the session whose title, or first words, contain name
 //
 // f narrows the choice; its Key, IDPrefix, IDSuffix, Title, Before and Limit
-// are not used. "-" and "last", which mean the newest session of a project,
-// are the caller's business.
+// are not used. The caller handles "-" and "last", which mean the newest session of
+// a project.
 //
-// The error wraps [ErrNotFound] if there is none, [ErrAmbiguous] (as an
+// The error wraps [ErrNotFound] if no session is found, [ErrAmbiguous] (as an
 // *[AmbiguousError]) if one of these finds several, [ErrInvalid] if name is
 // empty.
 func Resolve(ctx context.Context, s skein.Store, name string, f skein.Filter) (_ skein.Session, err error) {
@@ -41,12 +41,12 @@ func Resolve(ctx context.Context, s skein.Store, name string, f skein.Filter) (_
 	return r.first(r.byKey, r.byPart, r.bySource, r.byTitle)
 }
 
-// ResolveWhole is [Resolve] for a caller that is about to destroy what name
-// means. Of a title, or of first words, it takes only the whole; of an ID a part
-// only where that cannot be a word: 8 characters or more, one of them a digit,
-// for the IDs of some programs are names.
+// ResolveWhole is [Resolve] for a caller that is about to destroy the session. A
+// title, or first words, must match as a whole; part of an ID counts only if it cannot
+// be a word: 8 characters or more, one of them a digit, since the IDs of some programs
+// are names.
 //
-// The error wraps what that of Resolve does.
+// The error wraps what the error of Resolve does.
 func ResolveWhole(ctx context.Context, s skein.Store, name string, f skein.Filter) (_ skein.Session, err error) {
 	defer skein.Wrapf(&err, "session %q", name)
 	r := newResolver(ctx, s, name, f)
@@ -61,8 +61,8 @@ func newResolver(ctx context.Context, s skein.Store, name string, f skein.Filter
 	return &resolver{ctx, s, name, f}
 }
 
-// first returns the session whose ID the name is, else the one that the first of
-// finds to find any finds.
+// first returns the session whose ID is the name, else the result of the first of
+// finds that finds a session.
 func (r *resolver) first(finds ...func() (candidates, error)) (skein.Session, error) {
 	if strings.TrimSpace(r.name) == "" {
 		return skein.Session{}, skein.Invalidf("name: it is empty")
@@ -91,7 +91,7 @@ type resolver struct {
 	filter skein.Filter
 }
 
-// A candidates is what a name could mean.
+// A candidates is the sessions that a name could mean.
 type candidates struct {
 	found []skein.Session
 	more  bool
@@ -114,7 +114,7 @@ func (c *candidates) only(name string) (skein.Session, error) {
 	return c.found[0], nil
 }
 
-// all adds the sessions that f lets through, until there are too many.
+// all adds the sessions that f selects, until there are too many.
 func (r *resolver) all(c *candidates, f skein.Filter) error {
 	f.Limit = MaxCandidates + 1
 	for s, err := range r.store.Sessions(r.ctx, f) {
@@ -149,13 +149,13 @@ func (r *resolver) byPart() (c candidates, err error) {
 	return c, nil
 }
 
-// bySource looks through the files that sessions were imported from: a copy
-// has no session of its own, and an ID that was taken became another.
+// bySource searches the files that sessions were imported from: a copy has no
+// session of its own, and an ID that was taken was replaced by another.
 func (r *resolver) bySource() (c candidates, err error) {
 	if utf8.RuneCountInString(r.name) < minPart {
 		return c, nil
 	}
-	for file, err := range skein.SourcesOf(r.store).FilesNamed(r.ctx, r.name) { // byPart has looked at the others
+	for file, err := range skein.SourcesOf(r.store).FilesNamed(r.ctx, r.name) { // byPart has searched the others
 		if err != nil {
 			return c, err
 		}
@@ -191,8 +191,8 @@ func (r *resolver) byWholeTitle() (candidates, error) {
 	return whole, err
 }
 
-// titles returns the sessions that are called by the name, and those in whose
-// title or first words it occurs.
+// titles returns the sessions whose title or first words are the name, and those
+// whose title or first words contain it.
 func (r *resolver) titles() (whole, part candidates, err error) {
 	f := r.filter
 	f.Title = r.name

@@ -12,11 +12,11 @@ import (
 // minShort is the shortest ID that lists show, in bytes.
 const minShort = 8
 
-// ShortIDs returns for each of ids, in their order, what to call it in a list:
-// its shortest end of 8 bytes or more that neither begins nor ends another of
-// them, since UUIDv7 begin alike; its beginning where the end is not random,
-// such as a date; all of it where no part will do. [Resolve] finds it, if ids
-// are all that there is.
+// ShortIDs returns for each of ids, in their order, a short form for lists: its
+// shortest end of 8 bytes or more that neither begins nor ends another of them,
+// since UUIDv7s begin alike; its beginning if the end is not random, such as a date;
+// all of it if no part is unique. [Resolve] finds the session by it, if the store has
+// only ids.
 func ShortIDs(ids []skein.SessionID) []string {
 	s := newShortener(ids)
 	short := make([]string, len(ids))
@@ -26,8 +26,7 @@ func ShortIDs(ids []skein.SessionID) []string {
 	return short
 }
 
-// A shortener has the IDs in the order of their beginnings and, turned around,
-// of their ends.
+// A shortener has the IDs sorted and, reversed, sorted by their ends.
 type shortener struct{ ahead, turned []string }
 
 func newShortener(ids []skein.SessionID) (s shortener) {
@@ -41,7 +40,7 @@ func newShortener(ids []skein.SessionID) (s shortener) {
 	return s
 }
 
-// turn returns the bytes of s backwards.
+// turn returns the bytes of s reversed.
 func turn(s string) string {
 	b := []byte(s)
 	slices.Reverse(b)
@@ -76,8 +75,8 @@ func begin(sorted []string, part string) (n int) {
 	return n
 }
 
-// randomEnd reports whether id ends like a random number: it is a UUID, or its
-// last 8 bytes are letters and digits, some of each.
+// randomEnd reports whether the end of id looks random: id is a UUID, or its last 8
+// bytes are letters and digits, with some of each.
 func randomEnd(id string) bool {
 	if len(id) == 36 && id[8] == '-' && id[23] == '-' {
 		return true

@@ -8,7 +8,7 @@ import (
 	"github.com/skein-dev/skein/store/ledger"
 )
 
-// A tx is one call of Append: what it did is undone if it fails.
+// A tx is one call of Append, which is undone if it fails.
 type tx struct {
 	*Store
 	undo    []func()
@@ -42,8 +42,8 @@ func (s *Store) Append(ctx context.Context, batches ...skein.Batch) (_ []skein.R
 
 // check returns the events of b with their facts.
 //
-// The error wraps [skein.ErrInvalid]: something in b is wrong whatever the
-// store holds.
+// The error wraps [skein.ErrInvalid]: something in b is wrong regardless of what
+// the store has.
 func (s *Store) check(b *skein.Batch) (events []ledger.Event, err error) {
 	if err := ledger.Check(b); err != nil {
 		return nil, err
@@ -76,7 +76,7 @@ func (t *tx) batch(b *skein.Batch, events []ledger.Event) (r skein.Receipt, err 
 		t.brought[blob.Hash] = blob.Data
 	}
 	sess := t.sessions[b.Session]
-	if sess == nil { // it is put among the others when it begins
+	if sess == nil { // it is added to the sessions when it begins
 		sess = &session{head: ledger.Head{Session: skein.Session{ID: b.Session}}}
 		sess.index()
 	}
@@ -87,14 +87,14 @@ func (t *tx) batch(b *skein.Batch, events []ledger.Event) (r skein.Receipt, err 
 	return r, err
 }
 
-// append is the one way in which events come to be in a session.
+// append is the only way in which events are added to a session.
 func (t *tx) append(sess *session, b *skein.Batch, events []ledger.Event) (skein.Receipt, error) {
 	was, base, from := sess.head, sess.base, sess.from
 	t.undo = append(t.undo, func() { sess.head, sess.base, sess.from = was, base, from })
 	return ledger.Append(&book{tx: t, sess: sess, events: events}, ledger.View(t.user), &sess.head, b)
 }
 
-// A book answers for one batch.
+// A book answers the questions about one batch.
 type book struct {
 	*tx
 	sess   *session

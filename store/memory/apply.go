@@ -24,7 +24,7 @@ func (s *Store) keyTaken(h *skein.Session) bool {
 	return false
 }
 
-// stands returns what stands of all that sess shows.
+// stands returns the live messages of what sess shows.
 func (sess *session) stands() *skein.LiveMessages {
 	if sess.standing == nil {
 		sess.standing = &skein.LiveMessages{}
@@ -35,7 +35,7 @@ func (sess *session) stands() *skein.LiveMessages {
 	return sess.standing
 }
 
-// take adds the last of sess's own events to what stands.
+// take adds e, the last of sess's own events, to the live messages.
 func (sess *session) take(e *event) {
 	if sess.standing != nil {
 		_ = sess.standing.Add(e.Event) //nolint:errcheck // as above

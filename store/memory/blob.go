@@ -8,7 +8,7 @@ import (
 	"github.com/skein-dev/skein"
 )
 
-// A blobKey names a blob; users share none.
+// A blobKey names a blob. Users do not share blobs.
 type blobKey struct {
 	user skein.User
 	hash skein.Hash
@@ -46,7 +46,7 @@ func (e *event) blobs() []skein.Hash {
 	return e.facts.Blobs
 }
 
-// dropBlob takes back one reference.
+// dropBlob removes one reference.
 func (s *Store) dropBlob(k blobKey) {
 	b := s.blobs[k]
 	if b.refs--; b.refs == 0 {

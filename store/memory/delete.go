@@ -12,13 +12,13 @@ import (
 	"github.com/skein-dev/skein/store/ledger"
 )
 
-// A tombstone is a tombstone of a user's.
+// A tombstone is the tombstone of one user's session.
 type tombstone struct {
 	user skein.User
 	tomb ledger.Tomb
 }
 
-// hasTombstone reports whether u has the tombstone; if u is "", whether anybody has.
+// hasTombstone reports whether u, or, if u is "", any user has the tombstone.
 func (s *Store) hasTombstone(u skein.User, t ledger.Tomb) bool {
 	if u != "" {
 		return s.tombs[tombstone{u, t}] != 0
@@ -66,7 +66,7 @@ func (s *Store) Restore(ctx context.Context, id skein.SessionID) (err error) {
 	return nil
 }
 
-// note appends an event of the store's own.
+// note appends an event that the store itself makes.
 func (s *Store) note(sess *session, e skein.Event) error {
 	x, err := ledger.View(s.user).Read(e)
 	if err != nil {
@@ -137,7 +137,7 @@ func (s *Store) children(sess *session) (all []*session) {
 	return all
 }
 
-// destroy forgets sess and all but the first events of its own, which moved.
+// destroy deletes sess and its own events, except for the first ones, which moved.
 func (s *Store) destroy(sess *session, moved int) {
 	h := &sess.head.Session
 	for _, e := range sess.own[moved:] {

@@ -1,7 +1,8 @@
-// Package memory is a [skein.Store] that forgets when the program ends.
+// Package memory is a [skein.Store] that keeps everything in memory, until the
+// program ends.
 //
-// It is the shortest true reading of the Store's promises: the other stores
-// are checked against it, and tests use it where the disk is not the point.
-// Every call holds one lock; what a query asks is worked out from the events
-// each time. It has no limits of its own and no speed to speak of.
+// It is the simplest correct implementation of a Store: the other stores are
+// checked against it, and tests use it when the disk does not matter. Every call
+// holds one lock, and every query is answered from the events. It has no limits of
+// its own, and it is slow.
 package memory

@@ -11,8 +11,8 @@ import (
 	"github.com/skein-dev/skein"
 )
 
-// Feed implements [skein.Feed]. It goes through all events at each step: it is
-// right, not fast.
+// Feed implements [skein.Feed]. It scans all events at each step: it is simple, not
+// fast.
 func (s *Store) Feed(ctx context.Context, after skein.Cursor) iter.Seq2[skein.Fed, error] {
 	return func(yield func(skein.Fed, error) bool) {
 		at, err := feedPlace(after)
@@ -45,7 +45,7 @@ func (s *Store) Feed(ctx context.Context, after skein.Cursor) iter.Seq2[skein.Fe
 	}
 }
 
-// feedPlace returns the number that a cursor is; -1 for the end.
+// feedPlace returns the number that a cursor stands for; -1 for the end.
 func feedPlace(c skein.Cursor) (int, error) {
 	switch c {
 	case "":
@@ -65,8 +65,8 @@ type fed struct {
 	skein.Fed
 }
 
-// fedAfter returns the events that were stored after a place, and a channel
-// that closes when there are others.
+// fedAfter returns the events that were stored after a position, and a channel
+// that is closed when there are others.
 func (s *Store) fedAfter(ctx context.Context, at int) (all []fed, changed <-chan struct{}, err error) {
 	if err := s.enter(ctx); err != nil {
 		return nil, nil, err

@@ -7,8 +7,8 @@ import (
 	"github.com/skein-dev/skein"
 )
 
-// shown yields the events that sess shows up to and with the place upto: those
-// before its own are its base's.
+// shown yields the events that sess shows up to and including upto: those before
+// its own are its base's.
 func (sess *session) shown(upto skein.Seq) iter.Seq[*event] {
 	return func(yield func(*event) bool) {
 		if sess.base != nil {
@@ -26,7 +26,7 @@ func (sess *session) shown(upto skein.Seq) iter.Seq[*event] {
 	}
 }
 
-// at returns the event that sess shows at seq; nil if it shows none.
+// at returns the event that sess shows at seq; nil if there is none.
 func (sess *session) at(seq skein.Seq) *event {
 	switch {
 	case seq <= sess.from && sess.base != nil:
@@ -37,8 +37,8 @@ func (sess *session) at(seq skein.Seq) *event {
 	return nil
 }
 
-// client returns the place of the event up to upto that has the client ID;
-// of several the last, 0 if there is none.
+// client returns the seq of the last event up to upto that has the client ID; 0 if
+// there is none.
 func (sess *session) client(id skein.ClientID, upto skein.Seq) skein.Seq {
 	if seq := last(sess.clients[id], upto); seq > 0 || sess.base == nil {
 		return seq
@@ -56,9 +56,9 @@ func last(seqs []skein.Seq, upto skein.Seq) (seq skein.Seq) {
 	return seq
 }
 
-// reparent gives the events of sess that forks show to the one that shows most of
-// them, and the others that one as their base. It returns nil if there are no
-// forks, and how many events moved.
+// reparent gives the events of sess that forks show to the fork that shows the most
+// of them, and makes it the base of the other forks. heir is that new parent, nil if
+// there are no forks; moved is how many events moved.
 func (s *Store) reparent(sess *session) (heir *session, moved int) {
 	var forks []*session
 	for _, f := range s.sessions {
@@ -90,7 +90,7 @@ func (s *Store) reparent(sess *session) (heir *session, moved int) {
 	return heir, moved
 }
 
-// index makes the maps of sess anew.
+// index rebuilds the maps of sess.
 func (sess *session) index() {
 	sess.clients = map[skein.ClientID][]skein.Seq{}
 	for i := range sess.own {
@@ -98,14 +98,14 @@ func (sess *session) index() {
 	}
 }
 
-// enter puts e, which is one of sess's own, into the maps.
+// enter adds e, which is one of sess's own events, to the maps.
 func (sess *session) enter(e *event) {
 	if e.ClientID != "" {
 		sess.clients[e.ClientID] = append(sess.clients[e.ClientID], e.Seq)
 	}
 }
 
-// leave undoes enter of the event entered last.
+// leave undoes enter for e, which was entered last.
 func (sess *session) leave(e *event) {
 	if e.ClientID != "" {
 		seqs := sess.clients[e.ClientID]

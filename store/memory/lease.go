@@ -16,7 +16,7 @@ type lease struct {
 	held bool
 }
 
-// live reports whether somebody holds l, which may be nil.
+// live reports whether l, which may be nil, is held.
 func (l *lease) live() bool { return l != nil && l.held && (l.Expires == 0 || now() < l.Expires) }
 
 // Acquire implements [skein.Leases].
@@ -48,9 +48,9 @@ func (s *Store) Acquire(ctx context.Context, id skein.SessionID, r skein.LeaseRe
 	return l.Lease, nil
 }
 
-// holder returns who asks with r.
+// holder returns the holder that r asks for.
 func holder(r skein.LeaseRequest) skein.Holder {
-	host, _ := os.Hostname() // for people; without it they see none
+	host, _ := os.Hostname() // only for people; may be empty
 	h := skein.Holder{Program: r.Program, PID: os.Getpid(), Host: host, Since: now()}
 	if r.TTL > 0 {
 		h.PID, h.Host = r.Elsewhere.PID, cmp.Or(r.Elsewhere.Host, host)
@@ -91,7 +91,7 @@ func (s *Store) Release(ctx context.Context, l skein.Lease) (err error) {
 	return nil
 }
 
-// holds reports whether l is the lease is, and of a session that the view has.
+// holds reports whether l is the lease is, and the view has its session.
 func (s *Store) holds(is *lease, l skein.Lease) bool {
 	sess := s.sessions[l.Session]
 	return is.Fence == l.Fence && (sess == nil || s.sees(sess.head.User))

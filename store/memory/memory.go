@@ -13,7 +13,7 @@ import (
 // A Store keeps sessions in memory. Make one with [New].
 type Store struct {
 	*data
-	user skein.User // whose view it is; "" for all
+	user skein.User // of the view; "" for all
 	view bool       // closing it does nothing
 }
 
@@ -21,34 +21,34 @@ type Store struct {
 type data struct {
 	mu       sync.Mutex
 	closed   bool
-	changed  chan struct{} // closed, and made anew, at each change
+	changed  chan struct{} // closed and replaced at each change
 	order    int           // counts what was stored
 	fence    skein.Fence   // of the newest lease of any session
 	sessions map[skein.SessionID]*session
 	leases   map[skein.SessionID]*lease
-	requests map[request]skein.Usage // what was counted for it
+	requests map[request]skein.Usage // what was counted for each
 	blobs    map[blobKey]*blob
 	files    map[fileKey]*sourceFile
 	tombs    map[tombstone]skein.Time
 }
 
-// A session has events of its own and may show those of another before them.
+// A session has events of its own and may show those of another session before them.
 type session struct {
 	head     ledger.Head // without LockedBy
-	base     *session    // who has the events up to from; nil if that is 0
-	from     skein.Seq   // own[0] stands after it
-	own      []event     // what is in it never changes; it is replaced or grows
+	base     *session    // has the events up to from; nil if from is 0
+	from     skein.Seq   // the seq before own[0]
+	own      []event     // its elements never change; it is replaced or grows
 	clients  map[skein.ClientID][]skein.Seq
-	standing *skein.LiveMessages // of what it shows; nil until somebody asks
+	standing *skein.LiveMessages // of what it shows; nil until it is needed
 	order    int                 // when it was made
 }
 
-// An event is one with all that was worked out of it.
+// An event is an event with everything that was computed from it.
 type event struct {
 	skein.Event
 	facts    skein.Facts
 	hash     []byte       // [ledger.Hash]; nil without a client ID, or if it was scrubbed
-	now      *skein.Facts // amended: of what stands there now; nil if that is nothing, or what was there at first
+	now      *skein.Facts // amended: facts of the new payload; nil if there is none, or if it is the original one
 	prior    skein.Prior
 	added    skein.Added
 	after    skein.Shown // what a fork at this event shows
@@ -91,7 +91,7 @@ func (s *Store) Close() error {
 	return nil
 }
 
-// enter takes the lock, or says why the call cannot go on.
+// enter takes the lock, or returns why the call cannot continue.
 func (s *Store) enter(ctx context.Context) error {
 	s.mu.Lock()
 	err := ctx.Err()
@@ -120,7 +120,7 @@ func (s *Store) look(id skein.SessionID) (*session, error) {
 
 func (s *Store) sees(u skein.User) bool { return ledger.View(s.user).Sees(u) }
 
-// owner returns whose a new thing is that does not say.
+// owner returns the owner of what is written without naming a user.
 func (s *Store) owner() skein.User { return ledger.View(s.user).Owner() }
 
 func now() skein.Time { return skein.At(time.Now()) }

@@ -69,8 +69,8 @@ func (s *Store) Events(ctx context.Context, id skein.SessionID, after skein.Seq)
 	}
 }
 
-// events returns the events that session id shows after a place, and what
-// closes when anything changes.
+// events returns the events that session id shows after a seq, and a channel that is
+// closed when anything changes.
 func (s *Store) events(ctx context.Context, id skein.SessionID, after skein.Seq) (*session, []skein.Event, <-chan struct{}, error) {
 	if err := s.enter(ctx); err != nil {
 		return nil, nil, nil, err
@@ -89,8 +89,8 @@ func (s *Store) events(ctx context.Context, id skein.SessionID, after skein.Seq)
 	return sess, evs, s.changed, nil
 }
 
-// Newest implements [skein.Store]. It puts all messages together and returns
-// the last ones: it is right, not fast.
+// Newest implements [skein.Store]. It builds all messages and returns the last ones:
+// it is simple, not fast.
 func (s *Store) Newest(ctx context.Context, id skein.SessionID, n int, before skein.Seq) (_ []skein.Entry, err error) {
 	defer skein.Wrapf(&err, "memory: newest messages")
 	_, evs, _, err := s.events(ctx, id, 0)
@@ -139,7 +139,7 @@ func (s *Store) size(sess *session) (n int64) {
 	return n
 }
 
-// each yields all, or err under the name of what was done.
+// each yields all, or err prefixed with what.
 func each[T any](all []T, err error, what string, yield func(T, error) bool) {
 	if err != nil {
 		skein.Wrapf(&err, "%s", what)

@@ -12,7 +12,7 @@ import (
 	"github.com/skein-dev/skein/store/ledger"
 )
 
-// minSecret is the shortest secret that scrub takes, in bytes.
+// minSecret is the shortest secret that Scrub accepts, in bytes.
 const minSecret = 4
 
 // Scrub implements [skein.Lifecycle].
@@ -64,7 +64,7 @@ type scrub struct {
 	secrets []string
 	user    skein.User
 	hashes  map[skein.Hash]skein.Blob // blobs that had a secret, and what they become
-	events  map[*event]event          // the same of events
+	events  map[*event]event          // the same for events
 }
 
 func (sc *scrub) findBlobs(sess *session) {
@@ -104,7 +104,7 @@ func (sc *scrub) findEvents(sess *session) error {
 	return nil
 }
 
-// touched returns the sessions that show an event that changes, by ID.
+// touched returns the sessions that show a changed event, by ID.
 func (sc *scrub) touched() (all []*session) {
 	for _, sess := range sc.sessions {
 		for e := range sess.shown(sess.head.Last) {
@@ -120,7 +120,7 @@ func (sc *scrub) touched() (all []*session) {
 	return all
 }
 
-// replace puts the blotted events and blobs in the place of the others.
+// replace replaces events and blobs by the masked ones.
 func (sc *scrub) replace() {
 	for _, sess := range sc.sessions {
 		own := slices.Clone(sess.own)
@@ -151,8 +151,8 @@ func (sc *scrub) moveBlob(h skein.Hash, b skein.Blob) {
 	sc.dropBlob(blobKey{sc.user, h})
 }
 
-// records blots the source records of the session h and returns how many had
-// a secret.
+// records masks the source records of the session h and returns how many had a
+// secret.
 func (sc *scrub) records(h *skein.Session) (n int) {
 	for k, f := range sc.files {
 		if !f.is(k, h) {
@@ -175,8 +175,7 @@ func (sc *scrub) records(h *skein.Session) (n int) {
 	return n
 }
 
-// refold works out anew what sess's own events add up to, after its base's,
-// unless it is in done.
+// refold recomputes sess from its events, after its base, unless it is in done.
 func (sess *session) refold(done map[*session]bool) {
 	if sess == nil || done[sess] {
 		return

@@ -11,7 +11,7 @@ import (
 	"github.com/skein-dev/skein/store/search"
 )
 
-// eventWork is what it takes to look at one event, without its text.
+// eventWork is the work of matching one event, without its text.
 const eventWork = time.Microsecond
 
 // Search implements [skein.Store].
@@ -56,7 +56,7 @@ func (s *Store) Search(ctx context.Context, q skein.Query) (r skein.Results, err
 	r.Hits = r.Hits[:min(len(r.Hits), q.MostHits())]
 	size := 0
 	for i := range r.Hits {
-		if q.Each && size > skein.MaxWhole { // as stores do that must read them
+		if q.Each && size > skein.MaxWhole { // as in stores that must read them
 			r.Hits, r.CutOff = r.Hits[:i], true
 			break
 		}
@@ -70,14 +70,14 @@ func (s *Store) Search(ctx context.Context, q skein.Query) (r skein.Results, err
 	return r, nil
 }
 
-// newestFirst returns all sessions, the one that changed last first.
+// newestFirst returns all sessions, the most recently updated first.
 func (s *Store) newestFirst() []*session {
 	return slices.SortedFunc(maps.Values(s.sessions), func(a, b *session) int {
 		return cmp.Or(cmp.Compare(b.head.Updated, a.head.Updated), cmp.Compare(a.head.ID, b.head.ID))
 	})
 }
 
-// A version is an event, and what amended it; nil if nothing did.
+// A version is an event and the event that amended it, nil if there is none.
 type version struct{ e, by *event }
 
 // shownEvent is an event as a session shows it.
@@ -88,13 +88,13 @@ type shownEvent struct {
 	rewound bool
 }
 
-// tells returns what sess shows and was not withdrawn, in order.
+// tells returns the events that sess shows and that were not withdrawn, in order.
 func (sess *session) tells() (all []shownEvent) {
 	by := map[skein.Seq]*event{}
 	for e := range sess.shown(sess.head.Last) {
 		switch a := e.facts.Amended; {
 		case a == nil:
-		case e.now == nil && !a.Withdrawn: // it is put back as it was
+		case e.now == nil && !a.Withdrawn: // the original payload is restored
 			delete(by, a.Seq)
 		default:
 			by[a.Seq] = e
@@ -114,9 +114,10 @@ func (sess *session) tells() (all []shownEvent) {
 	return all
 }
 
-// tellers says in which session each event is found: in the one that has it if
-// it stands there, else in the first fork in which it does, else likewise where
-// it was taken back. It is nil where there are no forks.
+// tellers returns the session in which each event is found: the one that has it if
+// it is live there, else the first fork in which it is live; if it was taken back
+// everywhere, the one that has it, else the first fork. It is nil if there are no
+// forks.
 func (s *Store) tellers() map[version]*session {
 	var all []*session
 	forks := false
@@ -148,7 +149,7 @@ func (s *Store) tellers() map[version]*session {
 }
 
 // search returns the events of sess that are wanted and match, the newest first,
-// and whether the budget lasted for all.
+// and whether the budget was enough for all events.
 func (sess *session) search(m *search.Matcher, q *skein.Query, b *search.Budget, wanted func(*shownEvent) bool) (hits []skein.Hit, whole bool) {
 	for _, t := range slices.Backward(sess.tells()) {
 		if !wanted(&t) {
@@ -159,7 +160,7 @@ func (sess *session) search(m *search.Matcher, q *skein.Query, b *search.Budget,
 		}
 		b.Spend(eventWork)
 		if !m.Matches(&sess.head.Session, t.e.Event, t.facts) {
-			if b.Spent() { // in the midst of the text, for all we know
+			if b.Spent() { // perhaps in the middle of the text
 				return hits, false
 			}
 			continue
@@ -177,7 +178,7 @@ func (sess *session) search(m *search.Matcher, q *skein.Query, b *search.Budget,
 	return hits, true
 }
 
-// onLine returns the places of sess that were not taken back.
+// onLine returns the ranges of sess that were not taken back.
 func (sess *session) onLine() []skein.SeqRange {
 	var rewound []skein.Event
 	for e := range sess.shown(sess.head.Last) {
@@ -189,7 +190,7 @@ func (sess *session) onLine() []skein.SeqRange {
 	return spans
 }
 
-// score is how much of text matches.
+// score returns how much of text matches.
 func score(m *search.Matcher, text string) float64 {
 	n := 1
 	for _, s := range m.Find(text) {
@@ -208,7 +209,7 @@ func best(hits []skein.Hit) []skein.Hit {
 	return []skein.Hit{top}
 }
 
-// better compares by score, then the newest first.
+// better compares by score, then by time, the newest first.
 func better(a, b skein.Hit) int {
 	return cmp.Or(cmp.Compare(b.Score, a.Score), cmp.Compare(b.Time, a.Time), cmp.Compare(a.Session, b.Session), cmp.Compare(a.Seq, b.Seq))
 }

@@ -10,10 +10,10 @@ import (
 	"github.com/skein-dev/skein/store/search"
 )
 
-// That not all was looked at is said of what was not, and not where all was.
+// CutOff is set if and only if something was not searched.
 func TestSearchIsCutOffOnlyWhereSomethingWasNotLookedAt(t *testing.T) {
 	s := memory.New()
-	long := strings.Repeat("hello ", 200_000) // more than the least that a search does
+	long := strings.Repeat("hello ", 200_000) // more than the minimum budget of a search
 	for _, id := range []skein.SessionID{"a", "b"} {
 		if _, err := s.Append(t.Context(), skein.Batch{Session: id, Events: []skein.Event{
 			skein.NewEvent(skein.KindCreated, 1, skein.Created{}), skein.Say(2, skein.UserSays(long)),

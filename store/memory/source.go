@@ -99,8 +99,8 @@ func (s *Store) file(ctx context.Context, format, path string) (*sourceFile, err
 	return all[0], nil
 }
 
-// all returns the source files of the view that f lets through, by path,
-// format and user.
+// all returns the source files of the view that f selects, by path, format and
+// user.
 func (s *Store) all(ctx context.Context, f func(*sourceFile) bool) (files []*sourceFile, err error) {
 	if err := s.enter(ctx); err != nil {
 		return nil, err

@@ -50,7 +50,7 @@ func (s *Store) PutTombstones(ctx context.Context, stones ...erase.Tombstone) (e
 	return nil
 }
 
-// putTombstone puts up a tombstone, unless it is there.
+// putTombstone adds a tombstone, unless it exists.
 func (s *Store) putTombstone(u skein.User, t ledger.Tomb, at skein.Time) {
 	if g := (tombstone{u, t}); s.tombs[g] == 0 {
 		s.tombs[g] = max(1, at)

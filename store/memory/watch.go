@@ -14,7 +14,7 @@ func (s *Store) Watch(ctx context.Context, id skein.SessionID, after skein.Seq) 
 		for ctx.Err() == nil {
 			sess, evs, changed, err := s.events(ctx, id, after)
 			if err == nil && first != nil && first != sess {
-				err = skein.ErrNotFound // the ID was deleted and began anew
+				err = skein.ErrNotFound // the session was deleted and another began with its ID
 			}
 			if ctx.Err() != nil {
 				return

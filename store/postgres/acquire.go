@@ -9,16 +9,16 @@ import (
 	"github.com/skein-dev/skein/internal/sleep"
 )
 
-// codeTooMany is PostgreSQL's word for a server, a database or a role that has
-// as many connections as it may.
+// codeTooMany is PostgreSQL's code for a server, a database, or a role that has
+// as many connections as it may have.
 const codeTooMany = "53300"
 
-// roomFor is how long it is waited for room for a connection.
+// roomFor is how long acquire waits until the server accepts another connection.
 const roomFor = 20 * time.Second
 
-// acquire returns a connection of the pool. The server may have no room for as
-// many as the pool may: then it is waited until one of those that there are is
-// free, or others have given theirs up.
+// acquire returns a connection of the pool. The server may allow fewer connections
+// than the pool: then acquire waits until one of the pool's is free, or other
+// clients have closed theirs.
 func (c *core) acquire(ctx context.Context) (*pgxpool.Conn, error) {
 	wait := patienceA
 	for began := time.Now(); ; wait = min(2*wait, patienceZ) {

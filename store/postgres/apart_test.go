@@ -49,7 +49,7 @@ func wantApart(t *testing.T, dsn string) {
 	}
 }
 
-// warnings returns what Examine warns of in the area of rights.
+// warnings returns the warnings of Examine in the area of rights.
 func warnings(t *testing.T, s *postgres.Store) (all []string) {
 	t.Helper()
 	for f, err := range s.Examine(t.Context(), inspect.Examination{}) {
@@ -63,8 +63,8 @@ func warnings(t *testing.T, s *postgres.Store) (all []string) {
 	return all
 }
 
-// before makes a database what it was when its login owned the tables and had the
-// rights of the roles, and there was no role for the owner.
+// before restores the state of a database in which the login owned the tables and had
+// the rights of the roles, and the role for the owner did not exist.
 func before(t *testing.T, server *pgtest.Cluster, dsn string) (login string) {
 	t.Helper()
 	u, err := url.Parse(dsn)
@@ -80,8 +80,8 @@ func before(t *testing.T, server *pgtest.Cluster, dsn string) (login string) {
 	return login
 }
 
-// reads fails the test unless ann and bob each find their own kettle in s, and
-// everybody's view both.
+// reads fails the test unless ann and bob each find their own kettle in s, and the
+// store of all users finds both.
 func reads(t *testing.T, s *postgres.Store) {
 	t.Helper()
 	for user, want := range map[skein.User]int{"ann": 1, "bob": 1, "eve": 0, "": 2} {
@@ -128,7 +128,7 @@ func TestALoginThatOwnsTheTablesIsSetApartAtTheNextStart(t *testing.T) {
 	stock(t, server.DSN(t)) // an empty database of a login that inherits nothing
 }
 
-// As where the role in the address is one that somebody else has made.
+// The role in the address was made by somebody else.
 func TestALoginThatMayNotMakeRolesIsToldWhatToRun(t *testing.T) {
 	server := pgtest.New(t, pgtest.Options{})
 	dsn := server.DSN(t)
@@ -151,7 +151,7 @@ func TestALoginThatMayNotMakeRolesIsToldWhatToRun(t *testing.T) {
 	wantApart(t, dsn)
 }
 
-// Up to version 15 a role inherits from all that it is a member of, or from none.
+// Up to version 15, a role inherits from all roles that it is a member of, or from none.
 func TestALoginKeepsRightsThatAreNotSkeins(t *testing.T) {
 	server := pgtest.New(t, pgtest.Options{})
 	dsn := server.DSN(t)

@@ -12,7 +12,7 @@ import (
 type job struct {
 	ctx     context.Context
 	batches []packed
-	turn    chan bool // true: it has its answer; false: it is to lead those that wait
+	turn    chan bool // true: it has its answer; false: it is to lead the waiting jobs
 
 	rs  []skein.Receipt
 	err error
@@ -49,9 +49,9 @@ func (s *Store) Append(ctx context.Context, batches ...skein.Batch) (rs []skein.
 	return j.rs, nil
 }
 
-// settleUnknown sends again what may have been stored, once: the client IDs
-// tell. Only that it is stored is an answer; until the server has given up the
-// lost transaction, everything else may change.
+// settleUnknown sends a job again, once, that may have been stored: the client IDs
+// keep it from being stored twice. Only success counts as an answer; any other
+// result may change until the server has given up the lost transaction.
 func (s *Store) settleUnknown(j *job) {
 	unknown := j.err
 	ctx, cancel := context.WithTimeout(context.WithoutCancel(j.ctx), ownTime)

@@ -28,7 +28,7 @@ func open(t testing.TB, address string) *postgres.Store {
 	return s
 }
 
-// add appends events that must be taken, and returns the place of the last.
+// add appends events, which must succeed, and returns the seq of the last.
 func add(t testing.TB, s skein.Store, id skein.SessionID, evs ...skein.Event) skein.Seq {
 	t.Helper()
 	last, err := skein.Add(context.Background(), s, id, evs...)
@@ -183,7 +183,7 @@ func TestWhatAnotherUserTriesChangesNothing(t *testing.T) {
 	s := open(t, pgtest.DSN(t))
 	ann, bob := s.As("ann"), s.As("bob")
 	add(t, ann, "a", created(), said("one"), said("two"))
-	if err := s.Bin(t.Context(), "a"); err != nil { // nobody knows its head now
+	if err := s.Bin(t.Context(), "a"); err != nil { // its head is no longer cached
 		t.Fatal(err)
 	}
 	var wg sync.WaitGroup

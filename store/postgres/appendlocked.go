@@ -14,13 +14,13 @@ import (
 	"github.com/skein-dev/skein/store/ledger"
 )
 
-// maxUnique is how often an append is tried again that met what another has
-// just made: then it is there to be looked up.
+// maxUnique is how often an append is retried after a unique violation: the row that
+// another transaction has just made can then be looked up.
 const maxUnique = 5
 
-// settle writes what the jobs want in one transaction that looks first, and
-// gives each its answer. The error is the transaction's: of the jobs that have
-// no error of their own nothing is stored, or nobody knows.
+// settle writes the jobs in one transaction that reads first, and gives each its
+// answer. The error is the transaction's: if it is not nil, nothing of the jobs
+// without an error of their own is stored, or it is unknown whether it is.
 func (s *Store) settle(ctx context.Context, jobs []*job) (err error) {
 	unique := 0
 	for try := 1; try <= maxTries; try++ {
@@ -51,7 +51,7 @@ func (s *Store) settle(ctx context.Context, jobs []*job) (err error) {
 	return classify(err)
 }
 
-// run works the jobs out and writes what comes of it.
+// run computes what the jobs change and writes it.
 func (w *work) run(jobs []*job) error {
 	if err := w.look(jobs); err != nil {
 		return err
@@ -63,7 +63,7 @@ func (w *work) run(jobs []*job) error {
 			continue
 		}
 		if !w.tx.usable() || again(failed) || len(jobs) == 1 || errors.Is(failed, errAlone) {
-			return failed // the transaction's own error, or there is nothing else to write
+			return failed // the transaction itself failed, or there is nothing else to write
 		}
 		j.err = failed
 	}
@@ -73,8 +73,7 @@ func (w *work) run(jobs []*job) error {
 	return w.finish()
 }
 
-// sessionsOf returns the sessions of jobs, each once, in the order in which
-// they come.
+// sessionsOf returns the sessions of jobs, each once, in order of appearance.
 func sessionsOf(jobs []*job) (ids []skein.SessionID) {
 	for _, j := range jobs {
 		for i := range j.batches {
@@ -86,9 +85,9 @@ func sessionsOf(jobs []*job) (ids []skein.SessionID) {
 	return ids
 }
 
-// locks returns the numbers of the locks that the jobs need, in order, so that
-// no two groups wait for each other: of the sessions, the parents of forks,
-// the requests that may be charged and the source files.
+// locks returns the keys of the advisory locks that the jobs need, sorted, so that
+// no two groups wait for each other: those of the sessions, the parents of forks,
+// the requests that may be charged, and the source files.
 func (w *work) locks(jobs []*job) []int64 {
 	keys := map[int64]bool{}
 	for _, j := range jobs {
@@ -117,8 +116,8 @@ func (w *work) locks(jobs []*job) []int64 {
 	return slices.Sorted(maps.Keys(keys))
 }
 
-// boundSessions returns whose session p begins, if there may be a bound to how
-// many he may have.
+// boundSessions returns the owner of the session that p begins; bound reports whether
+// the number of the owner's sessions may be limited.
 func (w *work) boundSessions(p *packed) (u skein.User, bound bool) {
 	if len(p.events) == 0 || p.events[0].Facts.Created == nil {
 		return "", false
@@ -128,14 +127,16 @@ func (w *work) boundSessions(p *packed) (u skein.User, bound bool) {
 	return u, !known || x.sessions > 0
 }
 
-// sessionLock is the advisory lock that whoever changes a session takes before
-// he reads it, but for the usual append. It is no guard, it saves tries.
+// sessionLock returns the key of the advisory lock that every change of a session
+// takes before it reads the session, except the usual append. Correctness does not
+// depend on it; it saves retries.
 func sessionLock(id skein.SessionID) int64 { return lockKey("session", string(id)) }
 
-// requestLock is the lock of who charges a request, so that it is counted once.
+// requestLock returns the key of the lock for charging a request, which makes sure
+// that it is counted once.
 func requestLock(id string) int64 { return lockKey("request", indexed(id)) }
 
-// requestLocks returns the locks of requests, in order.
+// requestLocks returns the lock keys of requests, sorted.
 func requestLocks(ids []string) []int64 {
 	keys := make([]int64, len(ids))
 	for i, id := range ids {
@@ -147,7 +148,7 @@ func requestLocks(ids []string) []int64 {
 
 const takeLocks = `SELECT pg_advisory_xact_lock(k) FROM unnest($1::bigint[]) k`
 
-// lock takes the advisory locks of sessions that f is to change.
+// lock takes the advisory locks of sessions that the transaction will change.
 func (t *tx) lock(ids ...skein.SessionID) error {
 	keys := make([]int64, len(ids))
 	for i, id := range ids {
@@ -158,8 +159,7 @@ func (t *tx) lock(ids ...skein.SessionID) error {
 	return err
 }
 
-// look reads what the jobs have to know. All heads are read before anything is
-// written.
+// look reads what the jobs need. All heads are read before anything is written.
 func (w *work) look(jobs []*job) error {
 	ids := sessionsOf(jobs)
 	w.order = ids
@@ -198,8 +198,8 @@ func (w *work) look(jobs []*job) error {
 	return w.lookMore(ids, fresh)
 }
 
-// headsOf is what there is to know of sessions and their leases; andTheirs adds
-// what a view is told of those that are not its user's.
+// headsOf selects sessions and their leases; andTheirs adds what a view may know of
+// the sessions of other users.
 const (
 	headsOf = `SELECT h.id, h.user_id, h.n, h.last, h.revision, h.epoch, h.held AND h.expires > clock_timestamp(), coalesce(l.holder, ''), s.state, coalesce(s.binned, 0), coalesce(s.bytes, 0)
 		FROM heads h LEFT JOIN leases l ON l.id = h.id LEFT JOIN sessions s ON s.user_id = h.user_id AND s.n = h.n
@@ -207,7 +207,7 @@ const (
 	andTheirs = ` UNION ALL SELECT x.id, '', coalesce(x.n, 0), x.last, coalesce(x.revision, 0), coalesce(x.epoch, 0), coalesce(x.held, false), coalesce(x.holder, ''), NULL, 0, 0 FROM theirs($1) x`
 )
 
-// readHeads adds the look for sessions to the pipe.
+// readHeads adds the query for sessions to the pipe.
 func (w *work) readHeads(p *pipe, ids []skein.SessionID) {
 	sql := headsOf
 	if w.s.user != "" {
@@ -238,7 +238,7 @@ func (w *work) readHeads(p *pipe, ids []skein.SessionID) {
 			if h.Last != last {
 				return fmt.Errorf("session %s: its events end at %d, its state says %d: %w", id, last, h.Last, skein.ErrCorrupt)
 			}
-		case last != 0: // another user's, whose the view is not told
+		case last != 0: // another user's; the view does not learn whose
 			h.User, h.Last = user, last
 		}
 		h.ID = skein.SessionID(id)
@@ -275,7 +275,7 @@ func (w *work) lookMore(ids []skein.SessionID, fresh int) error {
 	return w.lookAtPieces()
 }
 
-// lookAtPieces finds out which of the messages that have pieces stand.
+// lookAtPieces finds out which of the messages that have pieces are live.
 func (w *work) lookAtPieces() error {
 	for _, d := range w.drafts {
 		if !d.marked || len(d.messages) == 0 {
@@ -295,7 +295,7 @@ func (w *work) lookAtPieces() error {
 	return nil
 }
 
-// number gives the sessions that begin their numbers.
+// number assigns numbers to the sessions that begin.
 func (w *work) number(ids []skein.SessionID, numbers []int64) {
 	for _, id := range ids {
 		if d := w.drafts[id]; d.n == 0 {
@@ -318,7 +318,7 @@ func batchesOf(jobs []*job, id skein.SessionID) func(yield func(*packed) bool) {
 	}
 }
 
-// flush writes what is drafted, in the transaction.
+// flush writes the drafts, in the transaction.
 func (w *work) flush() error {
 	p, err := w.writes()
 	if err == nil {
@@ -337,7 +337,7 @@ func (w *work) flush() error {
 	return nil
 }
 
-// finish writes what is drafted and commits, in one round trip.
+// finish writes the drafts and commits, in one round trip.
 func (w *work) finish() error {
 	p, err := w.writes()
 	if err != nil {
@@ -346,7 +346,7 @@ func (w *work) finish() error {
 	return p.commit()
 }
 
-// writes returns the statements that write what is drafted.
+// writes returns the statements that write the drafts.
 func (w *work) writes() (*pipe, error) {
 	if err := w.writeFiles(); err != nil {
 		return nil, err
@@ -391,10 +391,10 @@ func (w *work) writes() (*pipe, error) {
 	return p, nil
 }
 
-// keepHeads takes over what is committed.
+// keepHeads remembers the heads and quotas that were committed.
 func (w *work) keepHeads() {
 	for _, d := range w.drafts {
-		if d.Last > 0 && w.s.sees(d.User) { // of another's nothing but the end was read
+		if d.Last > 0 && w.s.sees(d.User) { // of another user's session, only the end was read
 			w.s.heads.keep(d.head)
 		}
 	}

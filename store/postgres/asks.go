@@ -8,9 +8,9 @@ import (
 	"github.com/skein-dev/skein/store/ledger"
 )
 
-// asks are what the batches for one session have to have looked up.
+// asks are what has to be looked up for the batches of one session.
 type asks struct {
-	user                              skein.User // whose a new session will be
+	user                              skein.User // the owner of a new session
 	clients, messages, requests, keys []string
 	amended                           []int64
 }
@@ -39,8 +39,8 @@ func (a *asks) add(p *packed) {
 	}
 }
 
-// lookMore adds to the pipe what the batches for d ask for, and reports whether
-// there is anything.
+// lookMore adds the queries that the batches for d need to the pipe, and reports
+// whether there are any.
 func (d *draft) lookMore(p *pipe, w *work) bool {
 	user, needed := d.User, false
 	if d.begins {
@@ -61,15 +61,15 @@ func (d *draft) lookMore(p *pipe, w *work) bool {
 	return p.keysOf(user, d.asks.keys, w.keys) || needed
 }
 
-// marked adds the look whether anything in what a session shows was taken back
-// or amended.
+// marked adds a query for whether anything that a session shows was taken back or
+// amended.
 func (p *pipe) marked(user skein.User, segs walk.Segments, is *bool) {
 	ns, upto := pieces(segs)
 	p.one(nil, `SELECT EXISTS (SELECT FROM unnest($2::bigint[], $3::bigint[]) g (n, upto) JOIN events e ON e.user_id = $1 AND e.n = g.n AND e.seq <= g.upto
 		WHERE e.kind IN ('rewound', 'compacted', 'amended') AND e.kind <> 'compacted')`, []any{string(user), ns, upto}, is)
 }
 
-// targetsOf adds the look for the events that are amended.
+// targetsOf adds the query for the events that are amended.
 func (p *pipe) targetsOf(d *draft) bool {
 	if len(d.asks.amended) == 0 {
 		return false
@@ -87,7 +87,7 @@ func (p *pipe) targetsOf(d *draft) bool {
 	return true
 }
 
-// keysOf adds the look for the live sessions of a user with some keys.
+// keysOf adds the query for a user's sessions with some keys, except in the bin.
 func (p *pipe) keysOf(user skein.User, keys []string, to map[userKey]int64) bool {
 	keys = slices.DeleteFunc(slices.Clone(keys), func(k string) bool { return k == "" || plain(k) != k })
 	if len(keys) == 0 {

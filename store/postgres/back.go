@@ -8,21 +8,22 @@ import (
 )
 
 const (
-	someRows = 1000 // the newest: those of them that match tell how frequent they are
-	fewRows  = 4    // if fewer match, all older ones are asked for at once
-	slack    = 1.25 // how much longer a period is than what should do
+	someRows = 1000 // the newest rows: how many of them match gives the frequency
+	fewRows  = 4    // if fewer match, all older ones are read at once
+	slack    = 1.25 // how much longer a period is than it should need to be
 	perTaken = 4    // rows that are looked at for each that may be taken,
-	shorter  = 8    // in periods that are made that much shorter where there are more,
-	maxShort = 4    // but not more often
+	shorter  = 8    // if there are more, the period is made this many times shorter,
+	maxShort = 4    // but no more often than this
 )
 
-// A period is from a time on, before another.
+// A period is the time from since, inclusive, to until, exclusive.
 type period struct{ since, until int64 }
 
-// length is how long p is. Times are anybody's, and it may be longer than an integer can say.
+// length returns how long p is. Times come from clients, so the length may overflow
+// an integer.
 func (p period) length() float64 { return float64(p.until) - float64(p.since) }
 
-// end returns the end of p that is so long.
+// end returns the last part of p, of the given length.
 func (p period) end(long float64) period {
 	if since := float64(p.until) - long; since > float64(p.since) {
 		p.since = max(p.since, min(int64(since), p.until-1))
@@ -30,9 +31,9 @@ func (p period) end(long float64) period {
 	return p
 }
 
-// back gives do what the index finds, the newest rows first, most of them at most. It
-// goes back period by period, each as long as should have aim rows that match: so
-// it looks at few rows that are not taken, however many match.
+// back calls do with what the index finds, newest rows first, at most most of them.
+// It goes back period by period, each long enough for about aim matching rows: so
+// it reads few rows that are not used, however many match.
 func (x *searcher) back(q *conn, by indexQuery, aim, most int, do func([]hit) error) error {
 	rest, now, err := x.periods(q)
 	if err != nil || rest.since >= rest.until {
@@ -56,7 +57,7 @@ func (x *searcher) back(q *conn, by indexQuery, aim, most int, do func([]hit) er
 		}
 		got += there
 		long := now.length() * slack * float64(min(aim, most-got)) / float64(max(there, 1))
-		aim *= 2 // do may have had no use for what it was given
+		aim *= 2 // do may not have used what it was given
 		rest.until = now.since
 		if done := rest.since >= rest.until; done || got >= most || there == look {
 			x.cutOff = x.cutOff || !done || got > most || there == look
@@ -68,8 +69,8 @@ func (x *searcher) back(q *conn, by indexQuery, aim, most int, do func([]hit) er
 	}
 }
 
-// periods returns the one that has all rows that are looked through, and its end
-// that has some.
+// periods returns the period that has all rows to be searched, and the last part of
+// it, which has some of them.
 func (x *searcher) periods(q *conn) (all, some period, err error) {
 	var w where
 	at, first, last := "-f.at", "", " DESC" // see found_all_by_time
@@ -102,8 +103,8 @@ func (x *searcher) periods(q *conn) (all, some period, err error) {
 	return all, some, nil
 }
 
-// find returns what the index finds in a period: the newest rows, most of them at
-// most, of those that were looked at, look at most. there says how many these were.
+// find returns what the index finds in a period: the newest matching rows, at most
+// most of those looked at, which are at most look. there is how many these were.
 func (x *searcher) find(q *conn, by indexQuery, in period, most, look int) (all []hit, there int, err error) {
 	w := x.conds("d")
 	var doubtful *string
@@ -111,7 +112,7 @@ func (x *searcher) find(q *conn, by indexQuery, in period, most, look int) (all 
 		doubtful = &by.doubtful
 	}
 	var until *int64
-	if in.until != math.MaxInt64 { // there are rows of then
+	if in.until != math.MaxInt64 { // a row may have that very time
 		until = &in.until
 	}
 	args := append(w.args, x.who, by.query, doubtful, by.odd, plain(string(x.q.Role)), x.q.Failed, in.since, until, x.q.Until != 0, x.inside(), most, look)
@@ -138,9 +139,9 @@ func (x *searcher) find(q *conn, by indexQuery, in period, most, look int) (all 
 	return all, there, p.run()
 }
 
-// simple are the sessions of what the index finds (c) of which each event is found in its
-// own session: nothing in them was amended or taken back, nor are they in the bin. It
-// spares a search to look at each event's place.
+// simple returns a subquery for those sessions of the rows found (c) in which every
+// event is found in its own session: nothing in them was amended or taken back, and
+// they are not in the bin. It saves a search from checking each event's place.
 func (x *searcher) simple() string {
 	if x.shownIn != nil {
 		return `, simple AS (SELECT s.user_id, s.n, s.id, s.origin, s.project, s.agent FROM sessions s WHERE false)`

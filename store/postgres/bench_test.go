@@ -26,8 +26,8 @@ import (
 // benchText is a message of a usual length.
 var benchText = strings.Repeat("what was said and what was done about it, line by line\n", 15)
 
-// durable returns the address of a new database on a server that syncs, as those
-// of tests do not.
+// durable returns the address of a new database on a server that syncs, which the
+// servers of tests do not.
 func durable(b *testing.B) string {
 	b.Helper()
 	if os.Getenv(pgtest.Env) != "" {
@@ -98,9 +98,9 @@ func appendAll(b *testing.B, s skein.Store, sessions int) {
 }
 
 // BenchmarkBesidePgbench appends messages of 800 bytes, each durable by itself, to
-// 64 sessions over as many connections: by the store, which feeds its index
-// meanwhile, and, with the same statements, by pgbench, in turn for some seconds
-// each, every time in a new database of one server. ratio is the middle one of the
+// 64 sessions over as many connections: by the store, which builds its index
+// meanwhile, and, with the same statements, by pgbench; in turn for some seconds
+// each, every time in a new database of one server. ratio is the median of the
 // rounds, store to pgbench.
 func BenchmarkBesidePgbench(b *testing.B) {
 	const sessions, rounds, seconds = 64, 5, 4
@@ -134,7 +134,7 @@ func BenchmarkBesidePgbench(b *testing.B) {
 	}
 }
 
-// beginMany makes sessions with names that begin so, one after the other, and returns
+// beginMany makes sessions whose names have a prefix, one after the other, and returns
 // their IDs.
 func beginMany(b *testing.B, s skein.Store, name string, sessions int) (ids []skein.SessionID) {
 	b.Helper()
@@ -148,7 +148,7 @@ func beginMany(b *testing.B, s skein.Store, name string, sessions int) (ids []sk
 }
 
 // appendFor appends to each of the sessions, one message after the other, and
-// returns how many they were in a second.
+// returns how many it appended per second.
 func appendFor(b *testing.B, s skein.Store, ids []skein.SessionID, long time.Duration) float64 {
 	b.Helper()
 	var n atomic.Int64
@@ -185,8 +185,7 @@ func pgbench(b *testing.B) string {
 }
 
 // runPgbench runs the statements of the usual append, a connection for each of
-// the sessions whose numbers begin at first, and returns how many there were in a
-// second.
+// the sessions whose numbers begin at first, and returns how many it ran per second.
 func runPgbench(b *testing.B, program, dsn string, first int64, sessions, seconds int) float64 {
 	b.Helper()
 	script := filepath.Join(b.TempDir(), "append.sql")
@@ -223,7 +222,7 @@ func firstNumber(b *testing.B, dsn string, id skein.SessionID) (n int64) {
 	return n
 }
 
-// pgbenchScript is the pipeline of the usual append in pgbench's words.
+// pgbenchScript is the pipeline of the usual append as a pgbench script.
 func pgbenchScript(first int64) string {
 	payload := skein.MustJSON(skein.UserSays(benchText))
 	state := skein.MustJSON(skein.Session{ID: "s0", User: "ann", First: "what was said", LastPrompt: "what was said", Created: noon, Updated: noon})

@@ -50,7 +50,7 @@ func (s *Store) Restore(ctx context.Context, id skein.SessionID) (err error) {
 }
 
 // restore takes a session out of the bin, unless its key is taken; then last is
-// where it ends.
+// its last seq.
 func (s *Store) restore(ctx context.Context, id skein.SessionID) (taken bool, last skein.Seq, err error) {
 	err = s.write(ctx, func(t *tx) error {
 		taken = false
@@ -70,7 +70,7 @@ func (s *Store) restore(ctx context.Context, id skein.SessionID) (taken bool, la
 			return err
 		}
 		err = t.setBinned(&h, 0)
-		if code(err) == codeUnique { // another took the key at this moment
+		if code(err) == codeUnique { // another session has just taken the key
 			err = fmt.Errorf("%w: %w", errMoved, err)
 		}
 		return err
@@ -78,7 +78,7 @@ func (s *Store) restore(ctx context.Context, id skein.SessionID) (taken bool, la
 	return taken, last, err
 }
 
-// setBinned puts a session into the bin, or with 0 takes it out.
+// setBinned puts a session into the bin, or takes it out if at is 0.
 func (t *tx) setBinned(h *head, at skein.Time) error {
 	if err := t.touch(h); err != nil {
 		return err
@@ -87,8 +87,9 @@ func (t *tx) setBinned(h *head, at skein.Time) error {
 	return err
 }
 
-// touch makes the row of h in sessions this transaction's to change: who holds
-// an older state of it, here or in another process, will notice.
+// touch lets this transaction change the row of h in sessions: it raises the
+// revision, so that writers that know an older one, in this process or another,
+// notice.
 func (t *tx) touch(h *head) error {
 	n, err := t.exec(`UPDATE heads SET revision = revision + 1 WHERE id = $1 AND n = $2`, string(h.ID), h.n)
 	if err == nil && n == 0 {
@@ -98,7 +99,7 @@ func (t *tx) touch(h *head) error {
 	return err
 }
 
-// changed says what is to be told when the transaction is committed.
+// changed notes the sessions to be announced as changed after the commit.
 func (t *tx) changed(ids ...skein.SessionID) {
 	t.after = append(t.after, func() {
 		for _, id := range ids {

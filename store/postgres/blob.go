@@ -46,7 +46,7 @@ func (q *conn) blob(id skein.SessionID, h skein.Hash) (form, size int, data []by
 			SELECT 1 FROM blob_refs r WHERE r.user_id = $1 AND r.hash = $2 AND r.n = $3 AND r.seq <= $4)`,
 			[]any{string(x.User), hash, seg.Session, int64(seg.To)}, func(r row) error {
 				if found {
-					return nil // it is the same
+					return nil // it has the same bytes
 				}
 				if err := q.hold(r); err != nil {
 					return err
@@ -55,7 +55,7 @@ func (q *conn) blob(id skein.SessionID, h skein.Hash) (form, size int, data []by
 				if err := r.Scan(&form, &size, &data); err != nil {
 					return err
 				}
-				return q.share.Try(int64(size)) // that it is, unpacked
+				return q.share.Try(int64(size)) // its size when unpacked
 			})
 	}
 	if err = p.run(); err == nil && !found {

@@ -55,7 +55,7 @@ func (p *packer) unpackBlob(h skein.Hash, form, size int, data []byte) ([]byte, 
 	return data, nil
 }
 
-// hashBytes returns the 32 bytes that h names, as blobs.hash has them.
+// hashBytes returns the 32 bytes of h, as stored in blobs.hash.
 func hashBytes(h skein.Hash) ([]byte, error) {
 	b, err := hex.DecodeString(string(h))
 	if err != nil || len(b) != 32 {
@@ -77,8 +77,9 @@ func (w *work) hasBlob(k userBlob) (bool, error) {
 		AND NOT EXISTS (SELECT FROM doomed d WHERE d.user_id = r.user_id AND d.n = r.n AND r.seq > d.above) LIMIT 1`, []any{string(k.user), hash}, &one)
 }
 
-// writeBlobs adds to the pipe the blobs that the group's events refer to: those
-// that were brought are put in, and none may be taken away until the commit.
+// writeBlobs adds the blobs that the group's events refer to to the pipe: those
+// that came with the batches are inserted, and all are locked against removal
+// until the commit.
 func (w *work) writeBlobs(p *pipe) error {
 	users := map[skein.User][][]byte{}
 	for k := range w.stored {

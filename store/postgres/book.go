@@ -8,9 +8,9 @@ import (
 	"github.com/skein-dev/skein/store/ledger"
 )
 
-// A book answers for one batch by what its group has looked up, or, where that
-// has not looked, takes it for granted that the session has none of what is asked
-// for, and notes that.
+// A book answers for one batch from what its group has looked up. If the group has
+// not looked anything up, the book assumes that the session has none of what is
+// asked for, and notes the assumption.
 type book struct {
 	*work
 	p *packed
@@ -18,7 +18,7 @@ type book struct {
 	forkParent
 }
 
-// batch works out one batch.
+// batch computes what one batch changes.
 func (w *work) batch(p *packed) (r skein.Receipt, err error) {
 	if p.Session == "" {
 		return r, w.putImport(p, nil)
@@ -33,7 +33,7 @@ func (w *work) batch(p *packed) (r skein.Receipt, err error) {
 	return r, w.putImport(p, d)
 }
 
-// userOf returns whose the session of a batch is, or will be.
+// userOf returns the present or future owner of a batch's session.
 func (w *work) userOf(p *packed, d *draft) skein.User {
 	if d.begins && len(p.events) > 0 && p.events[0].Facts.Created != nil {
 		return p.events[0].Facts.Created.User
@@ -171,7 +171,7 @@ func (k *book) Put(_ int, r *ledger.Row) error {
 	return nil
 }
 
-// note keeps what later events of the group have to know of this one.
+// note keeps what later events of the group need to know about this one.
 func (k *book) note(r *ledger.Row) {
 	d := k.d
 	if r.ClientID != "" {
@@ -191,6 +191,6 @@ func (k *book) note(r *ledger.Row) {
 	}
 }
 
-// rowSize returns roughly what an event takes on disk. The index, which is made of
-// the same text, does not count: a quota is of what was said.
+// rowSize returns roughly the space that an event takes on disk. The search index,
+// which is made from the same text, does not count toward quotas.
 func rowSize(e *skein.Event) int64 { return int64(80 + len(e.Payload) + 2*len(e.ClientID)) }

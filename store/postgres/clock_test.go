@@ -13,8 +13,8 @@ import (
 	"github.com/skein-dev/skein/internal/pgtest"
 )
 
-// skewed returns the address for connections whose server's clock shows an
-// hour more or less, as it does to a node whose own clock is wrong by that.
+// skewed returns the address for connections whose server's clock is an hour ahead or
+// behind, as it seems to a node whose own clock is wrong by that.
 func skewed(t *testing.T, dsn, by string) string {
 	t.Helper()
 	pgtest.Exec(t, dsn, `CREATE FUNCTION public.clock_timestamp() RETURNS timestamptz LANGUAGE sql AS $$ SELECT pg_catalog.clock_timestamp() + interval '`+by+`' $$`)

@@ -26,7 +26,7 @@ func (s *Store) Close() error {
 	return nil
 }
 
-// end gives everything back; no call is under way.
+// end releases everything; no call is under way.
 func (c *core) end() {
 	c.keeper.close()
 	c.finish()
@@ -34,8 +34,8 @@ func (c *core) end() {
 	c.pack.close()
 }
 
-// enter lets a call in, unless the store is closed. A call that got in must
-// leave.
+// enter admits a call, unless the store is closed. A call that was admitted must
+// call leave.
 func (c *core) enter() (leave func(), err error) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
@@ -46,8 +46,8 @@ func (c *core) enter() (leave func(), err error) {
 	return c.calls.Done, nil
 }
 
-// enter is the core's, but for what a call calls that is in already: it
-// finishes, whatever it needs, also when the store is being closed.
+// enter is the core's enter, but calls from within an admitted call always succeed,
+// so that it can finish while the store is being closed.
 func (s *Store) enter() (leave func(), err error) {
 	if s.in {
 		return func() {}, nil
@@ -55,5 +55,5 @@ func (s *Store) enter() (leave func(), err error) {
 	return s.core.enter()
 }
 
-// inside returns the store for what a call calls that is in.
+// inside returns the store for an admitted call to use.
 func (s *Store) inside() *Store { return &Store{core: s.core, user: s.user, view: true, in: true} }

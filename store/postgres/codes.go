@@ -12,7 +12,7 @@ import (
 	"github.com/skein-dev/skein"
 )
 
-// Codes of PostgreSQL, https://www.postgresql.org/docs/15/errcodes-appendix.html.
+// PostgreSQL's error codes, https://www.postgresql.org/docs/15/errcodes-appendix.html.
 const (
 	codeUnique        = "23505"
 	codeSerialization = "40001"
@@ -20,19 +20,18 @@ const (
 	codeReadOnly      = "25006"
 	codeDiskFull      = "53100"
 	codeLockTime      = "55P03"
-	codeCancelled     = "57014" // a bound of the server's on how long a statement may take, or its administrator
+	codeCancelled     = "57014" // by the server's statement_timeout or its administrator
 	codeDuplicate     = "42710"
 	codeNoPermission  = "42501"
 	codeDamaged       = "XX001"
 	codeIndexDamaged  = "XX002"
 	codeMoved         = "SK001" // must_be, schema/0001.sql
 	codeOtherSchema   = "SK002" // other_schema, schema/0009.sql
-	connectionCodes   = "08"    // they begin so: connection_failure, transaction_resolution_unknown
+	connectionCodes   = "08"    // prefix of connection_failure, transaction_resolution_unknown
 	codeInternal      = "XX000" // tuple concurrently updated
 )
 
-// code returns the code of the error that the server answered; "" if it has
-// answered none.
+// code returns the code of an error that the server sent; "" for other errors.
 func code(err error) string {
 	var e *pgconn.PgError
 	if errors.As(err, &e) {
@@ -41,8 +40,8 @@ func code(err error) string {
 	return ""
 }
 
-// again reports whether err says that others were in the way of a transaction,
-// which is certain not to be committed.
+// again reports whether err says that a transaction conflicted with others and
+// certainly was not committed.
 func again(err error) bool {
 	if errors.Is(err, skein.ErrUnknown) {
 		return false
@@ -51,7 +50,7 @@ func again(err error) bool {
 	return errors.Is(err, errMoved) || c == codeMoved || c == codeSerialization || c == codeDeadlock
 }
 
-// classify adds to an error of the server's the error of the root package that
+// classify wraps an error of the server with the error of the root package that
 // callers can test for.
 func classify(err error) error {
 	switch code(err) {
@@ -72,11 +71,11 @@ func classify(err error) error {
 	return err
 }
 
-// classifyCommit is classify for the error of what commits: unless the server
-// has answered that the transaction failed, or was sent nothing, it may have
-// committed. What ends the connection may come between the commit and its
-// answer. Codes that begin with 08 say, of a pooler too, that the connection to
-// the server was lost; a pooler may leave out the severity that is not localized.
+// classifyCommit is classify for the error of a commit: unless the server answered
+// that the transaction failed, or nothing was sent to it, the transaction may have
+// been committed. The connection may end between the commit and its answer. Codes
+// that begin with 08, from a pooler too, say that the connection to the server was
+// lost; a pooler may leave out the unlocalized severity.
 func classifyCommit(err error) error {
 	var e *pgconn.PgError
 	switch {

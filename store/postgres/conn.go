@@ -10,48 +10,47 @@ import (
 	"github.com/skein-dev/skein/internal/room"
 )
 
-// Roles: the one to whom row security shows a user's rows, and the one to whom
-// it shows all.
+// The roles: row security shows roleUser one user's rows, and roleAll all rows.
 const (
 	roleUser = "skein_user"
 	roleAll  = "skein_all"
 )
 
-// A row is what a query's function gets: Scan it, and keep nothing else of it.
+// A row is what a query's function is called with: Scan it, and keep nothing else.
 type row = pgx.CollectableRow
 
-// A conn is a connection in a transaction of the store's role and user. The
-// transaction begins with its first statement, in the same round trip. It is
-// one goroutine's.
+// A conn is a connection in a transaction with the store's role and user. The
+// transaction begins in the same round trip as its first statement. A conn is for
+// one goroutine at a time.
 type conn struct {
 	ctx   context.Context
 	pg    *pgxpool.Conn
 	s     *Store
-	share *room.Share // that holds what a reader keeps; nil without a room
-	begin string      // the statement that begins it; "" for one that ends with the first round trip
-	set   string      // what takes the place of setRole, in one that writes; "" in others
+	share *room.Share // accounts for the memory of a reader; nil without a room
+	begin string      // the statement that begins the transaction; "" if it is a single round trip
+	set   string      // used instead of setRole in a transaction that writes; else ""
 	begun bool
 }
 
-// setRole makes what follows in the transaction that of a role and a user. To
-// compile a search, which its costs as they are guessed call for, takes a
-// thousand times as long as to run it.
+// setRole sets the role and the user for the rest of the transaction. It turns off
+// JIT: the planner's cost estimates for a search would call for it, but compiling
+// takes a thousand times as long as running the search.
 const setRole = `SELECT set_config('role', $1, true), set_config('skein.user', $2, true), set_config('jit', 'off', true)`
 
-// setDurable does so for a transaction that writes. What is committed is on disk,
-// whatever the server's default is. Nobody waits for ever for one whose program was
-// stopped in the midst of it. Before it writes, it looks whether the tables still
-// are those of schema version $3: who brings them to another one waits for it, and
-// it waits for that (takeSteps).
+// setDurable is setRole for a transaction that writes. A commit is on disk,
+// whatever the server's default is. The server ends a transaction whose program
+// was stopped midway. Before anything is written, it checks that the tables still
+// have schema version $3: a migration waits for such transactions, and they wait
+// for a migration (schema.take).
 const setDurable = `SELECT CASE WHEN (SELECT m.version FROM skein_schema m) = $3 THEN true ELSE other_schema() END, set_config('role', $1, true), set_config('skein.user', $2, true),
 	set_config('synchronous_commit', CASE current_setting('synchronous_commit') WHEN 'off' THEN 'on' ELSE current_setting('synchronous_commit') END, true),
 	set_config('idle_in_transaction_session_timeout', '60s', true)`
 
-// setWriter is setDurable for a transaction that may wait for others' locks.
+// setWriter is setDurable for a transaction that may wait for locks.
 const setWriter = setDurable + `, set_config('lock_timeout', '20s', true)`
 
 // setPut is setDurable for the usual appends, whose statement has one plan for all
-// arguments. They share a transaction, so that they wait only a moment for who has
+// arguments. They share a transaction, so they wait only a moment for a lock on
 // one of their sessions.
 const setPut = setDurable + `, set_config('lock_timeout', '500ms', true), set_config('plan_cache_mode', 'force_generic_plan', true)`
 
@@ -62,9 +61,9 @@ func (s *Store) role() string {
 	return roleUser
 }
 
-// A pipe is statements that go to the server in one round trip. A function
-// that is given with one is called when its answer comes, in their order; after
-// one that failed none is run. Make one with conn.pipe, end it with run.
+// A pipe is statements that are sent to the server in one round trip. A statement's
+// function is called when its result arrives, in the order of the statements; after
+// one fails, the rest are not run. Make a pipe with conn.pipe and send it with run.
 type pipe struct {
 	q *conn
 	b pgx.Batch
@@ -85,7 +84,7 @@ func (q *conn) pipe() *pipe {
 	return p
 }
 
-// query adds a statement; f is called for each row of its answer.
+// query adds a statement; f is called for each row of its result.
 func (p *pipe) query(sql string, args []any, f func(row) error) {
 	p.b.Queue(sql, args...).Query(func(rows pgx.Rows) error {
 		for rows.Next() {
@@ -97,8 +96,8 @@ func (p *pipe) query(sql string, args []any, f func(row) error) {
 	})
 }
 
-// one adds a statement of whose answer the first row is scanned into dest, and
-// *found says whether there is one; found may be nil.
+// one adds a statement. The first row of its result is scanned into dest, and
+// *found says whether there was a row; found may be nil.
 func (p *pipe) one(found *bool, sql string, args []any, dest ...any) {
 	p.b.Queue(sql, args...).Query(func(rows pgx.Rows) error {
 		is := rows.Next()
@@ -112,7 +111,7 @@ func (p *pipe) one(found *bool, sql string, args []any, dest ...any) {
 	})
 }
 
-// exec adds a statement without an answer.
+// exec adds a statement without a result.
 func (p *pipe) exec(sql string, args ...any) { p.b.Queue(sql, args...) }
 
 // run sends the statements and calls the functions.
@@ -121,9 +120,9 @@ func (p *pipe) run() error {
 	return p.q.pg.SendBatch(p.q.ctx, &p.b).Close()
 }
 
-// commit sends the statements and the end of the transaction in one round trip.
-// From here on the caller's ctx stops nothing. The error wraps
-// [skein.ErrUnknown] if the answer was lost.
+// commit sends the statements and the COMMIT in one round trip. From here on, the
+// caller's ctx has no effect. The error wraps [skein.ErrUnknown] if the answer was
+// lost.
 func (p *pipe) commit() error {
 	if err := p.q.ctx.Err(); err != nil {
 		return err
@@ -139,18 +138,18 @@ func (p *pipe) commit() error {
 	return nil
 }
 
-// usable reports whether the transaction can go on.
+// usable reports whether the transaction can continue.
 func (q *conn) usable() bool { return q.pg.Conn().PgConn().TxStatus() == 'T' }
 
-// query runs f for each row of the answer to sql.
+// query runs f for each row of the result of sql.
 func (q *conn) query(sql string, args []any, f func(row) error) error {
 	p := q.pipe()
 	p.query(sql, args, f)
 	return p.run()
 }
 
-// one scans the first row of the answer to sql into dest; found is false if
-// there is none.
+// one scans the first row of the result of sql into dest; found is false if the
+// result is empty.
 func (q *conn) one(sql string, args []any, dest ...any) (found bool, err error) {
 	p := q.pipe()
 	p.one(&found, sql, args, dest...)
@@ -177,21 +176,21 @@ func unstop(err error) error {
 	return err
 }
 
-// The beginnings of transactions. A reader sees one state of the database, and
-// holds it for as short as it can.
+// The statements that begin transactions. A reader sees one snapshot of the
+// database, and holds it as briefly as it can.
 const (
 	beginRead  = `BEGIN ISOLATION LEVEL REPEATABLE READ READ ONLY`
 	beginWrite = `BEGIN ISOLATION LEVEL READ COMMITTED`
 	beginFeed  = `BEGIN ISOLATION LEVEL READ COMMITTED READ ONLY` // for the journal's edge
 )
 
-// read runs f on one state of the database, in a short transaction.
+// read runs f on one snapshot of the database, in a short transaction.
 func (s *Store) read(ctx context.Context, f func(*conn) error) error {
 	return s.roomy(ctx, beginRead, f)
 }
 
-// roomy is with for what may be long. It may run f again, if that has to wait: for
-// its turn, or for room.
+// roomy is with for reads that may need much memory. It may run f again if f has
+// to wait for its turn or for room.
 func (s *Store) roomy(ctx context.Context, begin string, f func(*conn) error) error {
 	return s.turns.Read(ctx, func(ctx context.Context) error {
 		return s.with(ctx, begin, func(q *conn) error {
@@ -201,21 +200,23 @@ func (s *Store) roomy(ctx context.Context, begin string, f func(*conn) error) er
 	})
 }
 
-// Those who share a [room.Room] read large sessions few at once.
+// Readers that share a [room.Room] read only a few large sessions at once.
 const (
-	largeFrom   = 8 << 20 // bytes of a session that may have something long
+	largeFrom   = 8 << 20 // bytes from which a session counts as large
 	largeAtOnce = 2
 )
 
-// large returns what [room.Turn] does if a session may have something long.
+// large calls [room.Turn] if the session may be large. The error is that of
+// [room.Turn].
 func (q *conn) large(h *head) error {
-	if q.share == nil || h.bytes < largeFrom && h.Parent == nil { // nobody knows how much it shows of the parent
+	if q.share == nil || h.bytes < largeFrom && h.Parent == nil { // how much a fork shows of its parent is not known
 		return nil
 	}
 	return room.Turn(q.ctx)
 }
 
-// hold holds what a row takes, for whoever reads it. The error is [room.ErrFull].
+// hold reserves the memory that a row takes, for its reader. The error is
+// [room.ErrFull].
 func (q *conn) hold(r row) error {
 	if q.share == nil {
 		return nil
@@ -228,12 +229,12 @@ func (q *conn) hold(r row) error {
 }
 
 // ask runs one statement by itself, in one round trip; f is called for each row
-// of its answer.
+// of its result.
 func (s *Store) ask(ctx context.Context, sql string, args []any, f func(row) error) error {
 	return s.with(ctx, "", func(q *conn) error { return q.query(sql, args, f) })
 }
 
-// with runs f on a connection, in a transaction that is rolled back after it.
+// with runs f on a connection, in a transaction that is rolled back afterward.
 func (s *Store) with(ctx context.Context, begin string, f func(*conn) error) error {
 	leave, err := s.enter()
 	if err != nil {
@@ -251,8 +252,8 @@ func (s *Store) with(ctx context.Context, begin string, f func(*conn) error) err
 	return classify(err)
 }
 
-// rollback ends the transaction. Where that fails the connection is closed,
-// which does so too.
+// rollback ends the transaction. If that fails, it closes the connection, which
+// also ends it.
 func (q *conn) rollback() {
 	if !q.begun || q.begin == "" || q.pg.Conn().IsClosed() {
 		return
@@ -260,6 +261,6 @@ func (q *conn) rollback() {
 	ctx, cancel := context.WithTimeout(context.WithoutCancel(q.ctx), ownTime)
 	defer cancel()
 	if _, err := q.pg.Exec(ctx, "ROLLBACK"); err != nil {
-		_ = q.pg.Conn().Close(ctx) // it is of no use any more
+		_ = q.pg.Conn().Close(ctx) // it is unusable now
 	}
 }

@@ -9,17 +9,17 @@ import (
 	"github.com/skein-dev/skein"
 )
 
-// A bookmark is where a feed is: at a spot on a timeline, and, where it began at
-// the end of what was stored while older transactions still ran, at the snapshot
-// of then: what that has is not to come again.
+// A bookmark is how far a feed has read: a position on a timeline. If the feed began
+// at the end of what was stored while older transactions still ran, it also has the
+// snapshot of that moment: rows visible in the snapshot must not come again.
 type bookmark struct {
 	position
-	line int32  // of the server when it was read; 0 if that is not known
-	seen string // as PostgreSQL writes it; "" if there is none
+	line int32  // timeline of the server when the bookmark was read; 0 if unknown
+	seen string // the snapshot as PostgreSQL writes it; "" without one
 }
 
-// at returns the bookmark at a spot. A snapshot says nothing any more of
-// transactions behind it.
+// at returns the bookmark moved to a position. It drops the snapshot if the position
+// is past all transactions that the snapshot covers.
 func (b bookmark) at(s position) bookmark {
 	if _, rest, ok := strings.Cut(b.seen, ":"); ok {
 		xmax, _, _ := strings.Cut(rest, ":")
@@ -31,8 +31,8 @@ func (b bookmark) at(s position) bookmark {
 	return b
 }
 
-// cursor returns b for callers: the name of the cluster, "-", timeline,
-// transaction, ordinal and seq, and "-" and the snapshot if there is one.
+// cursor returns b as a cursor: the name of the cluster, "-", timeline,
+// transaction, ordinal, and seq, and "-" and the snapshot if it has one.
 func (b bookmark) cursor(cluster string) skein.Cursor {
 	c := fmt.Sprintf("%s-%d.%d.%d.%d", cluster, b.line, b.xid, b.ordinal+1, b.seq)
 	if b.seen != "" {
@@ -41,12 +41,12 @@ func (b bookmark) cursor(cluster string) skein.Cursor {
 	return skein.Cursor(c)
 }
 
-// maxSnapshot is how many bytes of a cursor's snapshot are taken.
+// maxSnapshot is the longest snapshot that a cursor may have, in bytes.
 const maxSnapshot = 16 << 10
 
-// bookmarkOf returns the bookmark that a cursor is.
+// bookmarkOf returns the bookmark of a cursor.
 //
-// The error wraps [skein.ErrInvalid] if it is none of this cluster's.
+// The error wraps [skein.ErrInvalid] if it is not a cursor of this cluster.
 func bookmarkOf(c skein.Cursor, cluster string) (b bookmark, err error) {
 	b.ordinal = -1
 	if c == "" || c == skein.FeedNow {

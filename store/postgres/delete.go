@@ -10,10 +10,9 @@ import (
 	"github.com/skein-dev/skein/store/ledger"
 )
 
-// Delete implements [skein.Lifecycle]. From the first, short transaction on the
-// session is not found any more. What it had is taken away in steps between
-// which others write; a ctx that ends between two leaves the rest to the
-// background.
+// Delete implements [skein.Lifecycle]. After the first, short transaction, the
+// session can no longer be found. Its data is removed in steps, between which others
+// can write; if ctx ends between two steps, maintenance removes the rest.
 func (s *Store) Delete(ctx context.Context, id skein.SessionID, d skein.Deletion) (done skein.Deleted, err error) {
 	defer skein.Wrapf(&err, "postgres: delete %s", id)
 	if !slices.Contains([]skein.ChildRule{"", skein.KeepChildren, skein.BinChildren, skein.RefuseChildren}, d.Children) {
@@ -36,12 +35,12 @@ func (s *Store) Delete(ctx context.Context, id skein.SessionID, d skein.Deletion
 		more, err = s.drain(ctx)
 	}
 	if err != nil {
-		s.core.chores.soon() // it is deleted all the same
+		s.core.chores.soon() // the session is deleted anyway
 	}
 	return done, nil
 }
 
-// delete makes a session one that is not there any more. drain does the rest.
+// delete makes a session impossible to find. drain does the rest.
 func (t *tx) delete(id skein.SessionID, d skein.Deletion) (done skein.Deleted, err error) {
 	h, err := t.lockToDelete(id)
 	if err != nil {
@@ -68,8 +67,8 @@ func (t *tx) delete(id skein.SessionID, d skein.Deletion) (done skein.Deleted, e
 	return done, t.settle(&h, e)
 }
 
-// lockToDelete returns a session that nobody can write to, or fork, until the
-// transaction ends; nor is another session of its user deleted.
+// lockToDelete locks and returns a session: until the transaction ends, nobody can
+// write to it or fork it, and no other session of its user can be deleted.
 //
 // The error wraps [skein.ErrLocked] if somebody holds its lease.
 func (t *tx) lockToDelete(id skein.SessionID) (h head, err error) {
@@ -95,11 +94,11 @@ func (t *tx) lockToDelete(id skein.SessionID) (h head, err error) {
 		}
 		return h, &skein.LockedError{Session: id, Holder: who}
 	}
-	return t.head(id) // as it is now
+	return t.head(id) // its state under the lock
 }
 
-// children returns the children of a session that are kept, and those that
-// went to the bin.
+// children applies rule to the children of a session. It returns those that are kept
+// and those that it moved to the bin.
 func (t *tx) children(h *head, rule skein.ChildRule) (kept, binned []skein.SessionID, err error) {
 	var found []head
 	err = t.query(`SELECT s.id, s.n, s.binned FROM sessions s WHERE s.user_id = $1 AND s.parent = $2 AND s.parent <> '' AND s.why = 'child' ORDER BY s.id`,
@@ -134,9 +133,9 @@ func (t *tx) children(h *head, rule skein.ChildRule) (kept, binned []skein.Sessi
 	return kept, nil, nil
 }
 
-// addTombstones takes away what leads to a session, and puts up its tombstones. Its
-// source files, and those that are copies of it, have no format from then on:
-// nobody finds them, and drain takes them away.
+// addTombstones removes the rows by which a session is found, and adds its
+// tombstones. It clears the format of its source files, and of those that are copies
+// of it, so that they cannot be found; drain removes them.
 func (t *tx) addTombstones(h *head) error {
 	var tombs [][]byte
 	add := func(t ledger.Tomb) { tombs = append(tombs, t[:]) }

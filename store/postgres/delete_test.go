@@ -15,8 +15,8 @@ import (
 
 const noon skein.Time = 1777896000000
 
-// long appends a session of n messages, each with a picture and a cost, which
-// was imported from a file.
+// long appends a session of n messages, imported from a file, each with a picture and
+// a cost.
 func long(t testing.TB, s skein.Store, id skein.SessionID, n int) {
 	t.Helper()
 	origin := &skein.Origin{Format: "codex", Path: "/x/" + string(id), ID: "o"}
@@ -49,8 +49,8 @@ func fork(t testing.TB, s skein.Store, id, of skein.SessionID, seq skein.Seq) {
 	}
 }
 
-// rows returns how many rows each table of people's content has, and heads,
-// leases, journal and doomed.
+// rows returns the number of rows of each table with users' content, and of heads,
+// leases, journal, and doomed.
 func (s *Store) rows(t testing.TB) map[string]int {
 	t.Helper()
 	found := map[string]int{}
@@ -72,15 +72,14 @@ func (s *Store) rows(t testing.TB) map[string]int {
 	return found
 }
 
-// emptied fails the test unless everything is taken away. What the chores of the
-// store are at is left to them.
+// emptied fails the test unless everything is removed. It lets the store's maintenance
+// finish what it is working on.
 func (s *Store) emptied(t testing.TB) {
 	t.Helper()
 	until(t, "everything is taken away", func() bool { return len(s.rows(t)) == 0 })
 }
 
-// dies deletes a session as a process does that dies right after that was
-// committed.
+// dies deletes a session like a process that dies right after the commit.
 func (s *Store) dies(t testing.TB, id skein.SessionID) skein.Deleted {
 	t.Helper()
 	var done skein.Deleted
@@ -133,7 +132,7 @@ func TestDeletedAtOnceAndTakenAwayLater(t *testing.T) {
 	if _, err := s.File(ctx, "codex", "/x/a"); !errors.Is(err, skein.ErrNotFound) {
 		t.Errorf("File = %v, want not found", err)
 	}
-	// What is known of a request or a blob goes with the session.
+	// What is stored of a request or a blob is removed with the session.
 	picture := skein.NewBlob([]byte("picture a0"))
 	e := skein.Say(noon, skein.Message{Role: skein.RoleUser, Parts: []skein.Part{{Kind: skein.PartFile, File: &skein.File{Blob: picture.Hash}}}})
 	if _, err := skein.Add(ctx, s, "b", skein.NewEvent(skein.KindCreated, noon, skein.Created{}), e); !errors.Is(err, skein.ErrInvalid) {
@@ -152,7 +151,7 @@ func TestDeletedAtOnceAndTakenAwayLater(t *testing.T) {
 	all.emptied(t)
 }
 
-// Another process's store finishes what one has left.
+// The store of another process finishes what one has left.
 func TestTheNextProcessTakesAway(t *testing.T) {
 	all := opened(t)
 	long(t, all, "a", 2*stepRows+7)
@@ -244,7 +243,7 @@ func events(t testing.TB, s skein.Store, id skein.SessionID) (all []skein.Event)
 	return all
 }
 
-// fine wants an examination to find no damage.
+// fine fails the test if an examination finds damage.
 func fine(t testing.TB, s *Store) {
 	t.Helper()
 	for f, err := range s.Examine(t.Context(), inspect.Examination{}) {
@@ -257,8 +256,8 @@ func fine(t testing.TB, s *Store) {
 	}
 }
 
-// Forks are made of sessions, and these deleted, by many at once: no fork ever
-// shows less than it did.
+// Many goroutines fork sessions and delete them at once: no fork ever shows less than
+// before.
 func TestForkAndDeleteAtOnce(t *testing.T) {
 	all := opened(t)
 	s := all.As("ann").(*Store)
@@ -310,8 +309,8 @@ func TestForkAndDeleteAtOnce(t *testing.T) {
 	fine(t, all)
 }
 
-// A blob stays that somebody is about to refer to when the last session that
-// does is deleted.
+// A blob stays if an append is about to refer to it when the last session that refers
+// to it is deleted.
 func TestBlobThatIsBeingReferredTo(t *testing.T) {
 	s := opened(t)
 	long(t, s, "a", 1)
@@ -346,7 +345,7 @@ func TestBlobThatIsBeingReferredTo(t *testing.T) {
 	}
 }
 
-// A session that ctx stops Delete at is deleted all the same.
+// A session is deleted even if ctx stops Delete midway.
 func TestDeleteStopped(t *testing.T) {
 	s := opened(t)
 	long(t, s, "a", 2*stepRows)

@@ -7,8 +7,8 @@ import (
 	"github.com/skein-dev/skein/store/ledger"
 )
 
-// A draft is one session as a group of appends will leave it: what is stored
-// of it, as far as these have to know, and the rows to write.
+// A draft is one session as a group of appends will leave it: what is stored of it,
+// as far as the group needs to know, and the rows to write.
 type draft struct {
 	head
 	was    head // as it is stored
@@ -16,25 +16,25 @@ type draft struct {
 	asks   asks
 	lease  leaseState
 
-	clients  map[skein.ClientID]ledger.Place // what it has of the client IDs that were looked up, and those of the drafted events
-	messages map[string]bool                 // the same of message IDs
+	clients  map[skein.ClientID]ledger.Place // those of the client IDs looked up that it has, and those of the drafted events
+	messages map[string]bool                 // message IDs likewise; whether the message is live
 	targets  map[skein.Seq]ledger.Target     // the events that are amended
 
 	events  eventRows
 	charges chargeRows
 	refs    refRows
-	base    int64            // of a fork that begins: bases.base
-	gaps    []skein.SeqRange // of such a fork: what was taken back of what it shows
-	marked  bool             // anything in it was taken back or amended; known where a message ID was looked up
-	shakes  []shake          // after which what stands is to be brought up to date
-	shook   bool             // there were some in this transaction
-	stood   bool             // it was brought up to date, which is to be written
+	base    int64            // for a fork that begins: bases.base
+	gaps    []skein.SeqRange // for such a fork: the ranges that it shows and that were taken back
+	marked  bool             // something in it was taken back or amended; known if a message ID was looked up
+	shakes  []shake          // after these, what is live must be updated
+	shook   bool             // there were shakes in this transaction
+	stood   bool             // what is live was updated and has to be written
 	fences  []int64
-	free    bool  // nobody may hold the lease
+	free    bool  // only if nobody holds the lease
 	grew    int64 // bytes
-	flushed int64 // bytes that were written before, in the same transaction
+	flushed int64 // bytes written earlier in the same transaction
 
-	// What was taken for granted: it has none of these.
+	// What was assumed: the session has none of these.
 	noClients, noMessages, noRequests []string
 }
 
@@ -52,29 +52,29 @@ type leaseState struct {
 // changed reports whether there is anything to write.
 func (d *draft) changed() bool { return len(d.events.at) > 0 || d.grew != 0 || d.stood }
 
-// moves reports whether the usage of d becomes another project's or agent's.
+// moves reports whether the project or agent that the usage of d counts for changes.
 func (d *draft) moves() bool {
 	return !d.begins && (d.Project != d.was.Project || d.Agent != d.was.Agent)
 }
 
-// work is what a group of appends is worked out on. What one of them did is
-// undone if it fails.
+// work is the state on which a group of appends is computed. If one of them fails,
+// its changes are undone.
 type work struct {
 	s       *Store
-	looked  bool // everything was looked up; else what is not known is taken for granted
+	looked  bool // everything was looked up; else what is unknown is assumed
 	alone   bool // there is one job: if it fails, nothing is written
 	drafts  map[skein.SessionID]*draft
 	charged map[request]skein.Usage
-	keys    map[userKey]int64 // number of the live session with a key; 0 if there is none
+	keys    map[userKey]int64 // number of the session with a key, not in the bin; 0 without one
 	brought map[userBlob]packedBlob
-	stored  map[userBlob]bool    // blobs that must be there: by the group, or before
-	quotas  map[skein.User]quota // of those whose session it is; a user of whom nothing is known is free
-	tombs   map[tombOf]bool      // tombstones that there are
-	lift    []tombOf             // those to take away
-	tx      *tx                  // of a group that was looked up
-	shownBy []parentRow          // that must still be as they were read
+	stored  map[userBlob]bool    // blobs that must exist: from the group, or stored before
+	quotas  map[skein.User]quota // of the owners of the sessions; an unknown user has no quota
+	tombs   map[tombOf]bool      // tombstones that exist
+	lift    []tombOf             // tombstones to remove
+	tx      *tx                  // set if looked
+	shownBy []parentRow          // parents that must not have changed since they were read
 	files   map[fileKey]*fileDraft
-	order   []skein.SessionID // in which the drafts are written
+	order   []skein.SessionID // the order in which the drafts are written
 	ordinal int               // of the next row in journal
 	added   int               // events that were written
 	touched []skein.SessionID
@@ -104,7 +104,7 @@ func newWork(s *Store) *work {
 	}
 }
 
-// put sets m[k] until it is undone.
+// put sets m[k] to v and notes how to undo it.
 func put[K comparable, V any](w *work, m map[K]V, k K, v V) {
 	was, had := m[k]
 	m[k] = v
@@ -115,7 +115,8 @@ func put[K comparable, V any](w *work, m map[K]V, k K, v V) {
 	})
 }
 
-// job works out one call of Append. If it returns an error, w is as it was.
+// job computes what one call of Append changes. If it returns an error, w is
+// unchanged.
 func (w *work) job(j *job) (rs []skein.Receipt, err error) {
 	w.undo = w.undo[:0]
 	before := map[*draft]draft{}

@@ -6,21 +6,21 @@ import (
 	"github.com/skein-dev/skein"
 )
 
-// How much one step takes away.
+// How much one step removes.
 const (
 	stepRows   = 500
 	stepBytes  = 1 << 20
 	stepBlocks = 20
 )
 
-// drain does one step of taking away what deleted sessions of the view had, and
-// reports whether there is more to do.
+// drain removes one step's worth of what is in the purge queue of the view's users,
+// and reports whether there is more to do.
 func (s *Store) drain(ctx context.Context) (more bool, err error) {
 	err = s.write(ctx, func(t *tx) error {
 		var user string
 		var n int64
 		var above skein.Seq
-		// What another process is at is left to it.
+		// Skip what another process is working on.
 		found, err := t.one(`SELECT d.user_id, d.n, d.above FROM doomed d ORDER BY d.user_id, d.n LIMIT 1 FOR UPDATE SKIP LOCKED`, nil, &user, &n, &above)
 		switch {
 		case err != nil:
@@ -35,8 +35,8 @@ func (s *Store) drain(ctx context.Context) (more bool, err error) {
 	return more, err
 }
 
-// drainEvents takes the newest events of n away, those after the place above
-// only. When there are none left n is not doomed any more.
+// drainEvents removes the newest events of session number n, only those after above.
+// When none are left, it takes n out of the purge queue.
 func (t *tx) drainEvents(user string, n int64, above skein.Seq) error {
 	from, rows, size := above, 0, 0
 	err := t.query(`SELECT e.seq, octet_length(e.payload) FROM events e WHERE e.user_id = $1 AND e.n = $2 AND e.seq > $3 ORDER BY e.seq DESC LIMIT $4`,
@@ -66,7 +66,7 @@ func (t *tx) drainEvents(user string, n int64, above skein.Seq) error {
 	return t.destroy(user, n, from)
 }
 
-// destroy deletes the events of n after a place, and all that hangs on them.
+// destroy deletes the events of n after from, and all rows that depend on them.
 func (t *tx) destroy(user string, n int64, from skein.Seq) error {
 	var hashes [][]byte
 	at := []any{user, n, int64(from)}
@@ -89,9 +89,9 @@ func (t *tx) destroy(user string, n int64, from skein.Seq) error {
 	return t.dropBlobs(user, hashes)
 }
 
-// dropBlobs deletes those of the blobs that nothing refers to any more. The
-// first statement waits for those who are about to refer to one, the second
-// sees what they did.
+// dropBlobs deletes those of the blobs that nothing refers to. The first statement
+// waits for transactions that are about to refer to one; the second sees what they
+// did.
 func (t *tx) dropBlobs(user string, hashes [][]byte) error {
 	if len(hashes) == 0 {
 		return nil
@@ -102,7 +102,7 @@ func (t *tx) dropBlobs(user string, hashes [][]byte) error {
 	return p.run()
 }
 
-// drainFiles takes away source files that are deleted, with their records.
+// drainFiles removes deleted source files and their records, one step at a time.
 func (t *tx) drainFiles() (more bool, err error) {
 	var user string
 	var n int64

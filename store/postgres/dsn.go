@@ -12,8 +12,7 @@ import (
 	"github.com/skein-dev/skein/internal/conninfo"
 )
 
-// maxConns is how many connections a store has at most where its address does
-// not say.
+// maxConns is the maximum number of connections if the address does not set it.
 const maxConns = 16
 
 func parse(dsn string) (*pgxpool.Config, error) {
@@ -25,19 +24,20 @@ func parse(dsn string) (*pgxpool.Config, error) {
 		cfg.MaxConns = maxConns
 	}
 	switch mode := cfg.ConnConfig.DefaultQueryExecMode; mode {
-	case pgx.QueryExecModeExec, pgx.QueryExecModeSimpleProtocol: // they guess the types of arguments
+	case pgx.QueryExecModeExec, pgx.QueryExecModeSimpleProtocol: // these guess the types of arguments
 		return nil, fmt.Errorf("postgres: %w address: default_query_exec_mode is %s: for an old pooler, take cache_describe", skein.ErrInvalid, mode)
 	}
 	params := cfg.ConnConfig.RuntimeParams
 	params["application_name"] = cmp.Or(params["application_name"], "skein")
-	// What texts mean is not the database's to say. Poolers know these two.
+	// Do not leave the meaning of texts to the database's settings. Poolers know
+	// these two.
 	params["client_encoding"], params["standard_conforming_strings"] = "UTF8", "on"
 	return cfg, nil
 }
 
 // withoutPassword returns why dsn cannot be parsed, without the password. The
-// error has the address in it: that of a URL masks the password, that of
-// keywords and values may take a part of one for something else.
+// error contains the address: for a URL, the password is masked; for keywords and
+// values, a part of the password may be taken for something else.
 func withoutPassword(dsn string, err error) error {
 	if !conninfo.Is(dsn) {
 		return err
@@ -52,7 +52,7 @@ func withoutPassword(dsn string, err error) error {
 	return fmt.Errorf("%q: it cannot be read with its password", masked)
 }
 
-// address says where a database is, for people, without the password.
+// address returns where a database is, for people, without the password.
 func address(c *pgx.ConnConfig) string {
 	return fmt.Sprintf("postgres://%s:%d/%s", c.Host, c.Port, c.Database)
 }

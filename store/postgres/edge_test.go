@@ -27,8 +27,8 @@ func begun(t *testing.T, dsn, sql string) *pgx.Conn {
 	return c
 }
 
-// A transaction that has written, but cannot append, holds up neither the feed
-// nor the index: in another database, in this one, or a step of the index.
+// A transaction that has written but cannot append holds up neither the feed nor the
+// index: one in another database, one in this database, or an indexing step.
 func TestStrangersHoldUpNothing(t *testing.T) {
 	dsn := pgtest.DSN(t)
 	s := openTest(t, dsn)
@@ -54,7 +54,7 @@ func TestStrangersHoldUpNothing(t *testing.T) {
 	until(t, "the index has all", func() bool { return s.lag(t) == inspect.Lag{} })
 }
 
-// Each append has the lock by which the edge knows of it before it has a number.
+// Each append takes the lock that the edge looks for before it has a transaction ID.
 func TestAppendsLockTheJournalFirst(t *testing.T) {
 	dsn := pgtest.DSN(t)
 	s := openTest(t, dsn)
@@ -104,7 +104,7 @@ func TestAppendsLockTheJournalFirst(t *testing.T) {
 	}
 }
 
-// While strangers write all the time, a feed of racing writers misses nothing.
+// While other programs keep writing, a feed of racing writers misses nothing.
 func TestFeedAmongStrangers(t *testing.T) {
 	dsn := pgtest.DSN(t)
 	s, other := openTest(t, dsn), openTest(t, dsn)

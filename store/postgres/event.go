@@ -9,16 +9,16 @@ import (
 // eventColumns are the columns that scanEvent reads, of events e.
 const eventColumns = `e.seq, e.at, e.kind, e.client, e.payload, e.turn, e.prev, e.piece, e.sum, e.role`
 
-// A place is what an event's row says besides the event.
+// A place is what an event's row has besides the event.
 type place struct {
 	turn  int
-	prev  skein.Seq // of the said event before it, a fork's parent's included; 0 if none
+	prev  skein.Seq // seq of the said event before it, in a fork's parent too; 0 without one
 	piece bool
 }
 
-// scanEvent reads a row of eventColumns, and what follows them into more. The
-// error is a [skein.DamagedError] if the event is not what was stored; all else
-// is read.
+// scanEvent reads a row of eventColumns, and the columns that follow into more. The
+// error is a [skein.DamagedError] if the event is not what was stored; everything
+// else has been read then.
 func scanEvent(r row, more ...any) (e skein.Event, p place, err error) {
 	var client, role *string
 	var payload []byte
@@ -42,8 +42,8 @@ func scanEvent(r row, more ...any) (e skein.Event, p place, err error) {
 // sumOf returns events.sum.
 func sumOf(e *skein.Event) int64 { return int64(e.Sum("")) }
 
-// Events of a kind that this version does not know may be of one with a NUL in
-// it, which no text column can hold.
+// A kind that this version does not know may contain a NUL, which no text column
+// can hold.
 const (
 	escape    = "\x01"
 	escapeNUL = "\x01\x02"

@@ -12,8 +12,8 @@ import (
 
 var _ inspect.Examiner = (*Store)(nil)
 
-// Examine implements [inspect.Examiner]. It reads everything of the view's, page
-// by page, each in a short transaction; others write meanwhile.
+// Examine implements [inspect.Examiner]. It reads everything that the view includes,
+// page by page, each in a short transaction; others can write meanwhile.
 func (s *Store) Examine(ctx context.Context, x inspect.Examination) iter.Seq2[inspect.Finding, error] {
 	return inspect.Run(ctx, x, "postgres: examine "+s.core.where, func(e *inspect.Exam) {
 		ex := &exam{Exam: e, s: s, ctx: ctx}
@@ -37,7 +37,7 @@ type exam struct {
 	ctx context.Context
 }
 
-// rows runs f for each row of the answer to sql, in a transaction of its own.
+// rows runs f for each row of the result of sql, in a transaction of its own.
 func (ex *exam) rows(sql string, args []any, f func(row) error) error {
 	return ex.s.ask(ex.ctx, sql, args, f)
 }
@@ -53,7 +53,7 @@ func (ex *exam) version(area string) error {
 	return err
 }
 
-// chores says what is being taken away.
+// chores reports what maintenance still has to do.
 func (ex *exam) chores(area string) error {
 	var sessions, files, scrubs int64
 	var since *time.Time
@@ -71,8 +71,8 @@ func (ex *exam) chores(area string) error {
 	return nil
 }
 
-// doChores takes away what is to be taken away, and waits for others that are
-// at it.
+// doChores does the maintenance that is due, and waits for other processes that are
+// doing it.
 func (ex *exam) doChores() error {
 	for {
 		if err := ex.s.doChores(ex.ctx); err != nil {
@@ -89,7 +89,7 @@ func (ex *exam) doChores() error {
 	}
 }
 
-// leases says which sessions are in use.
+// leases reports which sessions are in use.
 func (ex *exam) leases(area string) error {
 	return ex.Leases(area, ex.s.Sessions(ex.ctx, skein.Filter{IncludeEmpty: true}))
 }

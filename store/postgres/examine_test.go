@@ -7,7 +7,7 @@ import (
 	"github.com/skein-dev/skein/store/inspect"
 )
 
-// findings returns what an examination says that is not fine, by area.
+// findings returns the findings of an examination that are not fine, by area.
 func findings(t testing.TB, s *Store, x inspect.Examination) map[string]inspect.Finding {
 	t.Helper()
 	found := map[string]inspect.Finding{}
@@ -71,10 +71,10 @@ func TestExamineFindsAndMends(t *testing.T) {
 	}
 }
 
-// What waits for the index is no damage.
+// An event that waits to be indexed is not damage.
 func TestExamineWhileTheIndexIsBehind(t *testing.T) {
 	s := opened(t)
-	s.index.stepping.Lock() // nobody feeds it
+	s.index.stepping.Lock() // the index is not built
 	defer s.index.stepping.Unlock()
 	long(t, s, "a", 5)
 	if found := findings(t, s, inspect.Examination{}); len(found) > 0 {
@@ -82,8 +82,8 @@ func TestExamineWhileTheIndexIsBehind(t *testing.T) {
 	}
 }
 
-// What the index is fed with while it is examined was not there when the events
-// were looked at, and does not wait when that is looked for.
+// An event that is indexed during an examination was not in the index when the events
+// were read, and no longer waits when that is checked.
 func TestExamineTakesNoIndexThatIsBeingFedForDamaged(t *testing.T) {
 	all := opened(t)
 	keep, err := all.pool.Acquire(t.Context())

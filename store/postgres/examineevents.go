@@ -7,18 +7,18 @@ import (
 	"github.com/skein-dev/skein"
 )
 
-// examRows is how many sessions, or blobs, are looked at at once.
+// examRows is how many sessions, or events of the index, are examined at once.
 const examRows = 100
 
-// A resumePoint is where a look goes on.
+// A resumePoint is where an examination continues.
 type resumePoint struct {
 	user string
 	n    int64
 	seq  skein.Seq
 }
 
-// heads compares heads with sessions, and these with the events: no gap, none
-// too many. What is read at once is of one moment.
+// heads compares heads with sessions, and sessions with events: no gaps, and no
+// extra events. Each page is read from one snapshot.
 func (ex *exam) heads(area string) error {
 	n := 0
 	for at := (resumePoint{}); ; {
@@ -65,8 +65,8 @@ func (ex *exam) heads(area string) error {
 	return nil
 }
 
-// reparented looks at what forks have of deleted sessions, and at the rows that
-// lead to no session.
+// reparented examines the events of deleted sessions that count as a fork's, and
+// looks for orphaned rows of heads.
 func (ex *exam) reparented(area string) error {
 	err := ex.rows(`SELECT t.n, coalesce(s.id, ''), t.upto - coalesce(b.upto, 0), (SELECT count(*) FROM events e WHERE e.user_id = t.user_id AND e.n = t.n AND e.seq <= t.upto)
 		FROM strands t LEFT JOIN sessions s ON s.user_id = t.user_id AND s.n = t.owner LEFT JOIN bases b ON b.user_id = t.user_id AND b.n = t.n`, nil, func(r row) error {
@@ -92,8 +92,8 @@ func (ex *exam) reparented(area string) error {
 	return err
 }
 
-// events reads every payload, and holds it against what its row and the index
-// say of it. It says which are damaged.
+// events reads every event, compares it with its checksum, and decodes it. It
+// reports which events are damaged.
 func (ex *exam) events(area string) error {
 	n := 0
 	for at := (resumePoint{}); ; {

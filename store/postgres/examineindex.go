@@ -10,15 +10,15 @@ import (
 	"github.com/skein-dev/skein/store/inspect"
 )
 
-// A misfit is an event of which the index says something else.
+// A misfit is an event with which the search index disagrees.
 type misfit struct {
 	user skein.User
 	n    int64
 	seq  skein.Seq
 }
 
-// index compares what search finds with the events that the index was fed
-// with, and makes anew what differs.
+// index compares the search index with the events that were indexed, and rebuilds
+// the rows that differ.
 func (ex *exam) index(area string) error {
 	lag, err := ex.s.Lag(ex.ctx)
 	if err != nil {
@@ -42,8 +42,8 @@ func (ex *exam) index(area string) error {
 	return nil
 }
 
-// misfits returns the events of which the index has another text, or that it
-// does not have though it should, or should in a moment.
+// misfits returns the events for which the index has another text or should have no
+// row, and those that it lacks, including those that are about to be indexed.
 func (ex *exam) misfits() (wrong []misfit, err error) {
 	for at := (resumePoint{}); ; {
 		rows, size := 0, 0
@@ -69,8 +69,8 @@ func (ex *exam) misfits() (wrong []misfit, err error) {
 	}
 }
 
-// misfitOf scans an event beside what the index has of it, and reports whether
-// that is something else; bytes is how large it is.
+// misfitOf scans an event and its row in the index, and reports whether they
+// disagree; bytes is the size of the event.
 func misfitOf(r row) (m misfit, bytes int, is bool, err error) {
 	var x suspect
 	var text *string
@@ -78,7 +78,7 @@ func misfitOf(r row) (m misfit, bytes int, is bool, err error) {
 	x.Event, _, err = scanEvent(r, &x.aimed, &m.user, &m.n, &text, &there)
 	m.seq = x.Seq
 	if bad := (*skein.DamagedError)(nil); errors.As(err, &bad) {
-		return m, len(x.Payload), false, nil // an index made of what is damaged would bless it
+		return m, len(x.Payload), false, nil // indexing a damaged event would hide the damage
 	}
 	if err != nil {
 		return m, 0, false, err
@@ -87,8 +87,8 @@ func misfitOf(r row) (m misfit, bytes int, is bool, err error) {
 	return m, len(x.Payload), there && (text == nil && finds || text != nil && (!finds || *text != f.Text)), nil
 }
 
-// lasting returns those of some events that the index was fed with and still
-// has something else of: it may have been fed after they were looked at.
+// lasting returns those events that were indexed and with which the index still
+// disagrees: some may have been indexed after they were read.
 func (ex *exam) lasting(some []misfit) (wrong []misfit, err error) {
 	fed, err := ex.notWaiting(some)
 	if err != nil {
@@ -117,7 +117,7 @@ func (ex *exam) lasting(some []misfit) (wrong []misfit, err error) {
 	return wrong, nil
 }
 
-// notWaiting returns those of some events that the index was fed with.
+// notWaiting returns those events that are not waiting to be indexed.
 func (ex *exam) notWaiting(some []misfit) (wrong []misfit, err error) {
 	for page := range slices.Chunk(some, examRows) {
 		err := ex.s.read(ex.ctx, func(q *conn) error {
@@ -138,7 +138,7 @@ func (ex *exam) notWaiting(some []misfit) (wrong []misfit, err error) {
 	return wrong, nil
 }
 
-// reindex makes rows of the index anew.
+// reindex rebuilds the rows of the index for some events.
 func (ex *exam) reindex(wrong []misfit) error {
 	for len(wrong) > 0 {
 		first := wrong[0]

@@ -9,9 +9,10 @@ import (
 	"github.com/skein-dev/skein/store/inspect"
 )
 
-// rights says who else may read the database, or have its statements call what
-// is his. The two roles are the cluster's: who is a member for another database
-// is one here too, if he may connect.
+// rights reports which other roles can read the database, or can make functions that
+// skein's statements would call. Roles belong to the whole cluster: a role that is a
+// member of skein's roles for another database is a member here too, if it may
+// connect.
 func (ex *exam) rights(area string) error {
 	var members, bypass []string
 	var strange bool
@@ -41,8 +42,8 @@ func (ex *exam) rights(area string) error {
 	return nil
 }
 
-// login says what a connection of the address's role sees that has not taken a role,
-// as psql's, or what is left of one where a statement was forgotten.
+// login reports what the address's role can see on a connection that has not taken a
+// role, such as psql's, or skein's own if a statement forgets to set it.
 func (ex *exam) login(area string) error {
 	pg, err := ex.s.acquire(ex.ctx)
 	if err != nil {
@@ -68,7 +69,7 @@ func (ex *exam) login(area string) error {
 	return nil
 }
 
-// ownLogin says how to make a role to log in as.
+// ownLogin returns the statements that make a role to log in as.
 func ownLogin(server int) string {
 	if server >= 160000 {
 		return "CREATE ROLE … LOGIN PASSWORD '…'; GRANT skein_owner, skein_user, skein_all TO … WITH INHERIT FALSE;"

@@ -8,14 +8,14 @@ import (
 	"github.com/skein-dev/skein/store/inspect"
 )
 
-// sumsOf returns a query of the sums of charges u, as usage has them, under a
-// condition.
+// sumsOf returns a query for the sums of the charges u for which a condition holds,
+// with the columns of usage.
 func sumsOf(cond string) string {
 	return `SELECT u.user_id, u.n, u.slot, u.provider, u.model, u.tier, s.project, s.agent, ` + usageSums + ` FROM charges u` + sessionOf("u") +
 		` WHERE ` + cond + alive("u") + ` GROUP BY 1, 2, 3, 4, 5, 6, 7, 8`
 }
 
-// usage compares the sums with what they are sums of.
+// usage compares the sums with the charges.
 func (ex *exam) usage(area string) error {
 	wrong := map[resumePoint]bool{}
 	const have = `SELECT user_id, n, slot, provider, model, tier, project, agent, input, output, reasoning, cache_read, cache_write, cache_hour, requests, reported FROM usage
@@ -44,7 +44,7 @@ func (ex *exam) usage(area string) error {
 	return nil
 }
 
-// resum adds up the usage of a session anew; nobody appends to it meanwhile.
+// resum recomputes the usage of a session; nobody can append to it meanwhile.
 func (ex *exam) resum(m resumePoint) error {
 	return ex.s.write(ex.ctx, func(t *tx) error {
 		p := t.pipe()
@@ -86,7 +86,7 @@ func (ex *exam) blobs(area string) error {
 	return nil
 }
 
-// refs looks for blobs that nothing refers to, and for what refers to none.
+// refs looks for blobs that nothing refers to, and for references to missing blobs.
 func (ex *exam) refs(area string) error {
 	orphans, missing, n := map[string][][]byte{}, int64(0), 0
 	err := ex.rows(`SELECT b.user_id, b.hash FROM blobs b WHERE NOT EXISTS (SELECT FROM blob_refs r WHERE r.user_id = b.user_id AND r.hash = b.hash)`, nil, func(r row) error {

@@ -7,8 +7,7 @@ import (
 	"github.com/skein-dev/skein"
 )
 
-// appendGroup gives the jobs, each one batch for the same session, their
-// answers.
+// appendGroup runs the jobs, each of which is one batch for the same session.
 func (s *Store) appendGroup(group []*job) {
 	ctx, cancel := all(group)
 	defer cancel()
@@ -21,8 +20,8 @@ func (s *Store) appendGroup(group []*job) {
 	}
 }
 
-// appendLocked gives the jobs their answers, in a transaction that looks first. If
-// the server refuses what one of them has, each is run by itself.
+// appendLocked runs the jobs in a transaction that reads first. If the server
+// refuses one of them, each is run by itself.
 func (s *Store) appendLocked(ctx context.Context, jobs []*job) {
 	s.slow.Add(int64(len(jobs)))
 	err := s.settle(ctx, jobs)
@@ -39,9 +38,9 @@ func (s *Store) appendLocked(ctx context.Context, jobs []*job) {
 	}
 }
 
-// appendFast gives those of the jobs their answers that one statement writes, if
-// the session is as this process believes. It returns the others: all, if the
-// belief was wrong.
+// appendFast runs those of the jobs that one statement can write, if the session is
+// in the state that this process expects. It returns the other jobs; all of them, if
+// the expectation was wrong.
 func (s *Store) appendFast(ctx context.Context, group []*job) (rest []*job) {
 	forgot := s.heads.times()
 	h, ok := s.heads.find(group[0].batches[0].Session)
@@ -60,7 +59,7 @@ func (s *Store) appendFast(ctx context.Context, group []*job) (rest []*job) {
 	for _, j := range group {
 		rs, err := w.job(j)
 		if err != nil {
-			rest = append(rest, j) // it may be the belief that is wrong
+			rest = append(rest, j) // the expected state may be wrong
 			continue
 		}
 		j.rs = rs

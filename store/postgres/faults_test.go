@@ -59,7 +59,7 @@ func TestNothingIsLostWhenAStandbyTakesOver(t *testing.T) {
 	w.calm(strings.Replace(address, first.Address(), second.Address(), 1))
 }
 
-// waitFor waits until a query answers true.
+// waitFor waits until a query returns true.
 func waitFor(t *testing.T, dsn, query string) {
 	t.Helper()
 	c, err := pgx.Connect(t.Context(), dsn)

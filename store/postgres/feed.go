@@ -12,22 +12,22 @@ import (
 )
 
 const (
-	journalRows = 2000 // of the journal that one page goes through at most
+	journalRows = 2000 // rows of the journal that one page reads at most
 
-	// nowFor is how long it is waited, from now on, for transactions that began
-	// before what is stored already. If they take longer, the cursor is a longer
-	// one: it says what was stored then.
+	// nowFor is how long a feed from [skein.FeedNow] waits for transactions that began
+	// before what is already stored. If they take longer, the cursor also has a
+	// snapshot of what was stored.
 	nowFor = 500 * time.Millisecond
 )
 
-// codeNoSnapshot is PostgreSQL's word for a text that it cannot read, and the
-// one in a feed's query is of the cursor's snapshot.
+// codeNoSnapshot is PostgreSQL's code for a text that it cannot parse; in a feed's
+// query, that is the cursor's snapshot.
 const codeNoSnapshot = "22P02"
 
-// Feed implements [skein.Feed]. A cursor is a spot in the journal, and where
-// the journal is: the cluster, the database and the timeline. Appends come in the order of
-// the numbers of their transactions, each when none with a smaller number can
-// be committed any more.
+// Feed implements [skein.Feed]. A cursor is a position in the journal, and says
+// which journal: the cluster, the database, and the timeline. Appends are yielded in
+// the order of their transaction IDs, each once no transaction with a smaller ID can
+// commit.
 func (s *Store) Feed(ctx context.Context, after skein.Cursor) iter.Seq2[skein.Fed, error] {
 	return func(yield func(skein.Fed, error) bool) {
 		if err := s.feed(ctx, after, yield); err != nil && (ctx.Err() == nil || errors.Is(err, skein.ErrInvalid)) {
@@ -60,7 +60,7 @@ func (s *Store) feed(ctx context.Context, after skein.Cursor, yield func(skein.F
 	look := lookAgain{}
 	share := room.Of(ctx)
 	for {
-		changed := s.wakers.wait("") // before reading, so that no change falls between
+		changed := s.wakers.wait("") // before reading, so that no change is missed
 		var page []journaled
 		var next position
 		var more, waiting bool
@@ -95,10 +95,10 @@ func (s *Store) feed(ctx context.Context, after skein.Cursor, yield func(skein.F
 	}
 }
 
-// feedPage returns the next events after a bookmark, and the spot behind them. If
-// another server has taken over since, it first puts the bookmark to where that
-// goes on. more says that there may be others at once, waiting that there will be
-// in a moment.
+// feedPage returns the next events after a bookmark, and the position after them. If
+// another server has taken over since, it first moves the bookmark to where that
+// server continues. more says that there may be more events now; waiting says that
+// there will be soon.
 func (s *Store) feedPage(ctx context.Context, at *bookmark) (page []journaled, next position, more, waiting bool, err error) {
 	err = s.roomy(ctx, beginFeed, func(q *conn) error {
 		var rows []journalRow
@@ -130,7 +130,7 @@ func (s *Store) feedPage(ctx context.Context, at *bookmark) (page []journaled, n
 	return page, next, more, waiting, err
 }
 
-// feedEnd returns the end of what is stored.
+// feedEnd returns the bookmark at the end of what is stored.
 func (s *Store) feedEnd(ctx context.Context) (end bookmark, err error) {
 	end.ordinal = -1
 	look := lookAgain{}
@@ -157,11 +157,11 @@ func (s *Store) feedEnd(ctx context.Context) (end bookmark, err error) {
 	}
 }
 
-// A lookAgain says when to look once more for what is committed, but cannot be
-// read yet because a transaction that began before it still runs.
+// A lookAgain says when to look again for events that are committed but cannot be
+// read yet, because a transaction that began earlier is still running.
 type lookAgain struct{ wait time.Duration }
 
-// after returns how long to wait; 0 for ever, if nothing is waiting.
+// after returns how long to wait; 0, for no limit, if nothing is waiting.
 func (l *lookAgain) after(waiting bool) time.Duration {
 	if !waiting {
 		*l = lookAgain{}
@@ -171,8 +171,8 @@ func (l *lookAgain) after(waiting bool) time.Duration {
 	return l.wait
 }
 
-// rest waits for a change, or so long if that is not 0. It reports false when
-// ctx has ended.
+// rest waits for a change, but no longer than most if that is not 0. It returns
+// false if ctx has ended.
 func (s *Store) rest(ctx context.Context, changed <-chan struct{}, most time.Duration) bool {
 	var up <-chan time.Time
 	if most > 0 {

@@ -12,9 +12,9 @@ import (
 	"github.com/skein-dev/skein/internal/pgtest"
 )
 
-// 16 writers on two stores, in sessions of their own and in one that all write
-// to, in batches of several sizes, with connections cut meanwhile: every reader
-// of either store gets every event once, each session's in order.
+// 16 writers on two stores write to sessions of their own and to a shared one, in
+// batches of several sizes, while connections are cut: every reader of either store
+// gets every event once, and those of each session in order.
 func TestFeedOfRacingWriters(t *testing.T) {
 	dsn := pgtest.DSN(t)
 	stores := []*Store{openTest(t, dsn), openTest(t, dsn)}
@@ -116,8 +116,8 @@ func TestFeedOfRacingWriters(t *testing.T) {
 	}
 }
 
-// What is committed waits for an append that began before it and still runs, and
-// no longer; from now on neither misses what comes nor waits for ever.
+// A committed event waits for an append that began earlier and is still running, and no
+// longer. A feed from now on neither misses what comes nor waits forever.
 func TestFeedWaitsForOlderTransactions(t *testing.T) {
 	dsn := pgtest.DSN(t)
 	s, other := openTest(t, dsn), openTest(t, dsn)

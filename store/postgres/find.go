@@ -38,8 +38,8 @@ type candidate struct {
 	at   skein.Place
 }
 
-// findQuery returns the query for the events with client IDs: LATERAL and
-// OFFSET, for each user by the index.
+// findQuery returns the query for the events with client IDs. LATERAL and OFFSET
+// make the planner use the index for each user.
 func (s *Store) findQuery(keys []string) (sql string, args []any) {
 	w := &where{args: []any{keys}}
 	users := s.usersOf("events", w)
@@ -73,7 +73,7 @@ func (q *conn) find(keys []string, found map[skein.ClientID]skein.Place) error {
 	return nil
 }
 
-// byAge sorts candidates by when they were stored.
+// byAge sorts candidates by the order in which they were stored.
 func (q *conn) byAge(of []candidate) error {
 	type age struct {
 		xid     int64

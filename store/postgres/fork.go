@@ -5,8 +5,8 @@ import (
 	"github.com/skein-dev/skein/internal/walk"
 )
 
-// segments returns the pieces of what the session h shows up to a place, its
-// own first, so newest first. At h.Base and before, its own piece is empty.
+// segments returns the segments that the session h shows up to upto, its own first,
+// so newest first. At h.Base and before, its own segment is empty.
 func (q *conn) segments(h *head, upto skein.Seq) (segs walk.Segments, err error) {
 	if h.Base == 0 {
 		return walk.Segments{{Session: h.n, From: 0, To: upto}}, nil

@@ -12,30 +12,30 @@ import (
 	"github.com/skein-dev/skein"
 )
 
-// How many transactions of usual appends this process runs at once, and how much
-// one of them writes at most.
+// How many transactions of usual appends this process runs at once, and the most
+// that one of them writes.
 const (
 	maxLanes   = 8
 	maxParcels = 32
 	laneBytes  = 1 << 20
 )
 
-// A groupWrite is what appends to one session will write by one statement.
+// A groupWrite is what appends to one session will write with one statement.
 type groupWrite struct {
 	ctx    context.Context
-	s      *Store // whose view it is of
+	s      *Store // the view that appends
 	w      *work
 	d      *draft
-	forgot int       // how often heads had been forgotten when d was read
-	turn   chan bool // true: it has its answer; false: it is to lead those that wait
+	forgot int       // heads.times when d was read
+	turn   chan bool // true: it has its answer; false: it is to lead the waiting ones
 
-	moved bool // it is written
+	moved bool // it was written
 	err   error
 }
 
-// groupCommit are where parcels wait for each other. Who comes while a lane is free
-// leads it, at once; who comes later waits, and shares a transaction with the
-// others who do: one commit for all of them.
+// A groupCommit lets group writes share transactions. A write that arrives while a
+// transaction may start leads one at once; later ones wait and share a transaction:
+// one commit for all of them.
 type groupCommit struct {
 	mu      sync.Mutex
 	free    int
@@ -46,9 +46,9 @@ func newGroupCommit(connections int32) *groupCommit {
 	return &groupCommit{free: max(1, min(maxLanes, int(connections)/2))}
 }
 
-// send writes what p has, and reports whether it has: not if the session is not
-// as was believed, or others are in the way. From when it is sent ctx stops
-// nothing.
+// send writes p, and reports whether it was written: it is not if the session is not
+// in the expected state, or other transactions are in the way. Once p is sent, ctx
+// has no effect.
 func (s *Store) send(p *groupWrite) (moved bool, err error) {
 	if !s.lanes.enter(p) {
 		select {
@@ -60,7 +60,7 @@ func (s *Store) send(p *groupWrite) (moved bool, err error) {
 			if s.lanes.quit(p) {
 				return false, p.ctx.Err()
 			}
-			if done := <-p.turn; done { // it is being written
+			if done := <-p.turn; done { // p is being written
 				return p.moved, p.err
 			}
 		}
@@ -69,7 +69,8 @@ func (s *Store) send(p *groupWrite) (moved bool, err error) {
 	return p.moved, p.err
 }
 
-// enter takes a free lane, or lets p wait, and reports whether it leads.
+// enter lets p lead a transaction if one may start, or else adds it to the waiting
+// ones. It reports whether p leads.
 func (l *groupCommit) enter(p *groupWrite) bool {
 	l.mu.Lock()
 	defer l.mu.Unlock()
@@ -81,7 +82,7 @@ func (l *groupCommit) enter(p *groupWrite) bool {
 	return false
 }
 
-// quit takes p from those that wait, and reports whether it still did.
+// quit removes p from the waiting ones, and reports whether it was still waiting.
 func (l *groupCommit) quit(p *groupWrite) bool {
 	l.mu.Lock()
 	defer l.mu.Unlock()
@@ -92,7 +93,7 @@ func (l *groupCommit) quit(p *groupWrite) bool {
 	return i >= 0
 }
 
-// group returns p, which leads, and what goes along with it.
+// group returns p, which leads, and the writes that share its transaction.
 func (l *groupCommit) group(p *groupWrite) []*groupWrite {
 	l.mu.Lock()
 	defer l.mu.Unlock()
@@ -108,7 +109,7 @@ func (l *groupCommit) group(p *groupWrite) []*groupWrite {
 	return group
 }
 
-// leave hands the lane to the first who waits.
+// leave hands the lead to the first that waits.
 func (l *groupCommit) leave() {
 	l.mu.Lock()
 	defer l.mu.Unlock()
@@ -121,7 +122,8 @@ func (l *groupCommit) leave() {
 	first.turn <- false
 }
 
-// lead writes p, and what waits when there is a connection, in one transaction.
+// lead acquires a connection and writes p, and what waits by then, in one
+// transaction.
 func (s *Store) lead(p *groupWrite) {
 	defer s.lanes.leave()
 	pg, err := s.acquire(p.ctx)
@@ -141,9 +143,9 @@ func (s *Store) lead(p *groupWrite) {
 	}
 }
 
-// answer says what became of p. Where others were in the way of the transaction,
-// or it may have been refused for another parcel's sake, p is not written, and to
-// be tried by itself.
+// answer sets the result of p. If other transactions were in the way, or the
+// transaction may have been refused because of another write in it, p is not written
+// and has to be tried by itself.
 func (p *groupWrite) answer(err error, shared bool) {
 	c := code(err)
 	switch {
@@ -154,8 +156,8 @@ func (p *groupWrite) answer(err error, shared bool) {
 	}
 }
 
-// going returns those of the parcels whose callers still want them, and which were
-// made since heads were forgotten, in the order of their sessions' numbers.
+// going returns the writes whose callers still want them and that were made since
+// heads were last forgotten, in the order of their sessions' numbers.
 func (s *Store) going(group []*groupWrite) (going []*groupWrite) {
 	forgot := s.heads.times()
 	for _, p := range group {
@@ -167,7 +169,7 @@ func (s *Store) going(group []*groupWrite) (going []*groupWrite) {
 	return going
 }
 
-// transmit sends the statements of the parcels as one transaction.
+// transmit sends the statements of the group as one transaction.
 func (s *Store) transmit(pg *pgxpool.Conn, group []*groupWrite) error {
 	if len(group) == 0 {
 		return nil
@@ -202,7 +204,7 @@ func (s *Store) transmit(pg *pgxpool.Conn, group []*groupWrite) error {
 	return nil
 }
 
-// locksOf returns the locks of the requests that the parcels charge, in order.
+// locksOf returns the lock keys of the requests that the group charges, sorted.
 func locksOf(group []*groupWrite) []int64 {
 	var ids []string
 	for _, p := range group {

@@ -11,7 +11,7 @@ import (
 	"github.com/skein-dev/skein/internal/pgtest"
 )
 
-// narrow is a store with one lane.
+// narrow is a store that runs one append transaction at a time.
 type narrow struct {
 	*Store
 	held []*pgxpool.Conn
@@ -41,8 +41,8 @@ func (n *narrow) release() {
 	n.held = nil
 }
 
-// say appends to a session and tells the outcome when there is one, having
-// waited until it leads the lane or is the nth that waits.
+// say starts an append to a session, waits until it leads or is the nth that waits, and
+// returns a channel for the outcome.
 func (n *narrow) say(ctx context.Context, t *testing.T, v skein.Store, id skein.SessionID, nth int, m skein.Message) <-chan error {
 	t.Helper()
 	ended := make(chan error, 1)
@@ -104,7 +104,7 @@ func TestAppendsThatWaitShareATransaction(t *testing.T) {
 	}
 }
 
-// A session that somebody else holds locked keeps only its own appends waiting.
+// A session that is locked by another transaction keeps only its own appends waiting.
 func TestALockedSessionHoldsUpNoOther(t *testing.T) {
 	dsn := pgtest.DSN(t)
 	s := openNarrow(t, dsn)
@@ -135,8 +135,8 @@ func TestALockedSessionHoldsUpNoOther(t *testing.T) {
 	}
 }
 
-// A request that two sessions report at once is counted once, though neither
-// sees the other's.
+// A request that two sessions report at once is counted once, although neither sees the
+// other's report.
 func TestARequestInTwoSessionsOfOneTransaction(t *testing.T) {
 	s := openNarrow(t, pgtest.DSN(t))
 	addText(t, s, "a")

@@ -10,8 +10,8 @@ import (
 	"github.com/skein-dev/skein/store/ledger"
 )
 
-// A head is what is known of a session: its row in sessions, and of its row in
-// heads what an append has to agree with.
+// A head is what is known of a session: its row in sessions, and what an append
+// has to match in its row in heads.
 type head struct {
 	ledger.Head       // LockedBy is set for readers only
 	n           int64 // sessions.n; 0 if it has not begun
@@ -20,15 +20,15 @@ type head struct {
 	segs        walk.Segments // what a fork shows, its own first; known to writers only
 }
 
-// stateJSON is sessions.state: all of a session that its events add up to.
+// stateJSON is sessions.state: the whole projection of a session's events.
 type stateJSON struct {
 	skein.Session
-	Said    skein.Seq `json:"said,omitempty"`           // place of the last said event, a fork's parent's included
+	Said    skein.Seq `json:"said,omitempty"`           // seq of the last said event, in a fork's parent too
 	FirstAt skein.Seq `json:"first_words_at,omitempty"` // as in [walk.Prompts]
 	LastAt  skein.Seq `json:"last_prompt_at,omitempty"`
 }
 
-// state returns sessions.state. Binned and LockedBy have other places.
+// state returns sessions.state. Binned and LockedBy are stored elsewhere.
 func (h *head) state() []byte {
 	x := stateJSON{h.Session, h.Said, h.Prompts.FirstAt, h.Prompts.LastAt}
 	x.Binned, x.LockedBy = 0, ""
@@ -38,7 +38,7 @@ func (h *head) state() []byte {
 // headColumns are the columns that scanHead reads, of sessions s.
 const headColumns = `s.n, s.state, s.binned, s.bytes, (SELECT l.holder FROM heads h JOIN leases l ON l.id = h.id WHERE h.n = s.n AND h.held AND h.expires > clock_timestamp())`
 
-// scanHead reads a row of headColumns, and what follows them into more.
+// scanHead reads a row of headColumns, and the columns that follow into more.
 func scanHead(r row, more ...any) (h head, err error) {
 	var state []byte
 	var binned int64
@@ -78,7 +78,7 @@ func holderFrom(s string) (h skein.Holder, err error) {
 
 // head returns the session id, if the view may see it.
 //
-// The error wraps [skein.ErrNotFound] if not.
+// The error wraps [skein.ErrNotFound] otherwise.
 func (q *conn) head(id skein.SessionID) (h head, err error) {
 	p := q.pipe()
 	p.head(id, &h)
@@ -88,11 +88,10 @@ func (q *conn) head(id skein.SessionID) (h head, err error) {
 	return h, h.there(id)
 }
 
-// head adds the look for session id to the pipe; h.there says whether there is
-// one.
+// head adds the query for session id to the pipe; h.there says whether it was found.
 func (p *pipe) head(id skein.SessionID, h *head) {
 	if plain(string(id)) != string(id) {
-		return // there is none
+		return // no session has such an ID
 	}
 	cond, args := `s.id = $1 AND s.user_id = (SELECT x.user_id FROM heads x WHERE x.id = $1)`, []any{string(id)}
 	if u := p.q.s.user; u != "" {
@@ -104,7 +103,7 @@ func (p *pipe) head(id skein.SessionID, h *head) {
 	})
 }
 
-// there reports an error wrapping [skein.ErrNotFound] if h is no session's.
+// there returns an error wrapping [skein.ErrNotFound] if no session was found.
 func (h *head) there(id skein.SessionID) error {
 	if h.n == 0 {
 		return fmt.Errorf("session %s %w", id, skein.ErrNotFound)

@@ -6,14 +6,14 @@ import (
 	"github.com/skein-dev/skein"
 )
 
-// heads are the sessions that this process wrote to last, so that an append
-// need not read them first. What they say is a belief: the statement that
-// appends compares it with heads.last and heads.revision.
+// heads caches the heads of the sessions that this process wrote to last, so that
+// an append need not read them first. The cache may be out of date: the statement
+// that appends compares it with heads.last and heads.revision.
 type heads struct {
 	mu     sync.Mutex
 	kept   map[skein.SessionID]head
-	server string // that they were read from
-	forgot int    // how often all were
+	server string // the server that they were read from
+	forgot int    // how often all were forgotten
 }
 
 // maxHeads is how many heads are kept.
@@ -37,11 +37,11 @@ func (h *heads) keep(x head) {
 	h.kept[x.ID] = x
 }
 
-// whichServer tells servers apart, and what one was before it took over.
+// whichServer tells servers apart, and also a server before and after it took over.
 const whichServer = `SELECT extract(epoch FROM pg_postmaster_start_time()), pg_is_in_recovery()`
 
-// servedBy forgets all of them if that is another server than before: it may lack
-// what the last one had committed, and have other events in the same places.
+// servedBy forgets all heads if server is not the one from before: it may lack what
+// the last one had committed, and have other events in the same places.
 func (h *heads) servedBy(server string) {
 	h.mu.Lock()
 	defer h.mu.Unlock()
@@ -60,7 +60,7 @@ func (h *heads) times() int {
 	return h.forgot
 }
 
-// drop forgets a session whose row was changed otherwise than by an append.
+// drop forgets a session whose row may differ from what is kept.
 func (h *heads) drop(id skein.SessionID) {
 	h.mu.Lock()
 	defer h.mu.Unlock()

@@ -8,15 +8,15 @@ import (
 	"github.com/skein-dev/skein"
 )
 
-// A heartbeat says every few seconds, for the leases that this process holds as
-// its own, that it lives.
+// A heartbeat renews the leases without a TTL that this process holds, every few
+// seconds.
 type heartbeat struct {
-	s    *Store // of everybody's
+	s    *Store // the store of all users
 	done chan struct{}
 
 	mu   sync.Mutex
 	held map[skein.SessionID]skein.Fence
-	on   bool // a goroutine renews
+	on   bool // a goroutine is renewing
 }
 
 func newHeartbeat(s *Store) *heartbeat {
@@ -43,7 +43,7 @@ func (k *heartbeat) remove(l skein.Lease) {
 	}
 }
 
-// loop renews until nothing is held any more or the store is closed.
+// loop renews until no lease is held or the store is closed.
 func (k *heartbeat) loop(done chan struct{}) {
 	defer close(done)
 	tick := time.NewTicker(renewEvery)
@@ -64,8 +64,8 @@ func (k *heartbeat) loop(done chan struct{}) {
 	}
 }
 
-// renew moves the ends of leases, also of those that have ended but were not
-// taken by another, and forgets those that were.
+// renew extends leases, even those that have expired but were not taken by another
+// holder, and forgets those that were taken.
 func (k *heartbeat) renew(ctx context.Context, ids []string, epochs []int64) error {
 	mine := map[string]bool{}
 	err := k.s.write(ctx, func(t *tx) error {
@@ -90,7 +90,7 @@ func (k *heartbeat) renew(ctx context.Context, ids []string, epochs []int64) err
 	return nil
 }
 
-// all returns what is held; if nothing is, the goroutine that asks ends.
+// all returns the leases that are held; if none are, the goroutine that asks ends.
 func (k *heartbeat) all() (ids []string, epochs []int64) {
 	k.mu.Lock()
 	defer k.mu.Unlock()
@@ -101,7 +101,7 @@ func (k *heartbeat) all() (ids []string, epochs []int64) {
 	return ids, epochs
 }
 
-// close gives all back. The store takes no calls any more.
+// close releases all leases. The store no longer accepts calls.
 func (k *heartbeat) close() {
 	k.mu.Lock()
 	done, on := k.done, k.on
@@ -115,11 +115,11 @@ func (k *heartbeat) close() {
 	}
 	ctx, cancel := context.WithTimeout(context.Background(), closeFor)
 	defer cancel()
-	_ = k.s.tryWrite(ctx, func(t *tx) error { // else they end by themselves
+	_ = k.s.tryWrite(ctx, func(t *tx) error { // if it fails, they expire
 		_, err := t.exec(`UPDATE heads h SET held = false FROM unnest($1::text[], $2::bigint[]) x (id, epoch) WHERE h.id = x.id AND h.epoch = x.epoch AND h.held`, ids, epochs)
 		return err
 	})
 }
 
-// closeFor bounds what a store still does when it is closed.
+// closeFor limits the time that closing takes to release leases.
 const closeFor = 5 * time.Second

@@ -12,9 +12,9 @@ import (
 	"github.com/skein-dev/skein/internal/pgtest"
 )
 
-// BenchmarkHint measures from an append on one store to its event at a reader of
-// another, 500 times: by watch and by feed, while nothing else goes on and while
-// 16 writers append to sessions of their own as fast as they can.
+// BenchmarkHint measures the time from an append on one store to its event at a reader
+// of another, 500 times: by watch and by feed, on an idle server and while 16 writers
+// append to sessions of their own as fast as they can.
 func BenchmarkHint(b *testing.B) {
 	dsn := pgtest.DSN(b)
 	if os.Getenv(pgtest.Env) == "" { // on a server of its own
@@ -65,7 +65,7 @@ func BenchmarkHint(b *testing.B) {
 	}
 }
 
-// heardBy gives the places of the events of a session as they come.
+// heardBy sends the seqs of the events of a session as they come.
 func heardBy(ctx context.Context, s skein.Store, by string, id skein.SessionID) <-chan skein.Seq {
 	seen := make(chan skein.Seq, 1000)
 	go func() {

@@ -17,20 +17,20 @@ type fileKey struct {
 // A fileDraft is a source file as a group of appends will leave it.
 type fileDraft struct {
 	n       int64 // files.n; 0 if it has no row
-	records int   // how many are stored, and drafted
+	records int   // how many are stored or drafted
 	writes  []fileWrite
 }
 
-// A fileWrite is what one batch writes of a file.
+// A fileWrite is what one batch writes to a file.
 type fileWrite struct {
 	im     *skein.Import
 	blocks []recordBlock
 	first  int
-	tail   bool // it only adds to what is stored
+	tail   bool // it only appends to what is stored
 }
 
-// putImport drafts the file and the records of a batch for session d; nil for
-// none.
+// putImport drafts the file and the records of a batch for session d, which may be
+// nil.
 func (w *work) putImport(p *packed, d *draft) error {
 	if p.Import == nil {
 		return nil
@@ -61,8 +61,8 @@ func (w *work) putImport(p *packed, d *draft) error {
 	return nil
 }
 
-// file returns the draft of a source file. Nobody else writes to it: the group
-// has its lock.
+// file returns the draft of a source file. Nobody else can write to the file: the
+// group holds its lock.
 func (w *work) file(k fileKey) (*fileDraft, error) {
 	if f := w.files[k]; f != nil {
 		return f, nil
@@ -78,7 +78,7 @@ func (w *work) file(k fileKey) (*fileDraft, error) {
 	return f, nil
 }
 
-// writeFiles writes what is drafted of source files.
+// writeFiles writes the drafts of source files.
 func (w *work) writeFiles() error {
 	for k, f := range w.files {
 		for i := range f.writes {
@@ -134,8 +134,7 @@ func (w *work) writeFile(k fileKey, f *fileDraft, x *fileWrite) error {
 	return p.run()
 }
 
-// splice returns the blocks that take the place of those that x replaces a
-// record of.
+// splice returns the blocks that replace those in which x replaces a record.
 func (w *work) splice(user skein.User, n int64, x *fileWrite) ([]recordBlock, error) {
 	var before, behind []skein.Record
 	end := x.first + len(x.im.Records)
@@ -156,14 +155,14 @@ func (w *work) splice(user skein.User, n int64, x *fileWrite) ([]recordBlock, er
 	return w.s.pack.blocks(append(all, behind...)), err
 }
 
-// join returns the blocks that take the place of the last one before x, if that
-// is short and can be read, and its first record's number.
+// join returns the blocks that replace the last one before x, if that is short and
+// can be read, and the number of its first record.
 func (w *work) join(user skein.User, n int64, x *fileWrite) (blocks []recordBlock, from int, err error) {
 	err = w.tx.query(`SELECT number, count, raw FROM records WHERE user_id = $1 AND file = $2 AND number < $3 AND number + count = $3 AND octet_length(raw) < $4 ORDER BY number DESC LIMIT 1`,
 		[]any{string(user), n, x.first, tailBytes}, func(r row) error {
 			rs, err := w.s.pack.scanBlock(r)
 			if errors.Is(err, skein.ErrCorrupt) {
-				return nil // what follows is whole
+				return nil // start a new block, which is readable
 			}
 			if err == nil {
 				from = rs[0].N

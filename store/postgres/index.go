@@ -11,11 +11,11 @@ import (
 	"github.com/skein-dev/skein/store/ledger"
 )
 
-// The search index, found, is fed after the append, not in it: that would make
-// the append many times dearer. It is fed from the journal, indexAfter after
-// this process's last append, at close, before a search, while appends go on
-// without a pause when indexRows events wait, and every indexLook for what a
-// process left that died. One process does so at a time, in short steps.
+// The search index, the table found, is built after an append, not in it: that
+// would make the append many times as expensive. It is built from the journal:
+// indexAfter after this process's last append; at close; before a search; when
+// indexRows events wait, if appends go on without a pause; and every indexLook, for
+// what a process that died left. One process builds at a time, in short steps.
 const (
 	indexRows  = 4000
 	indexAfter = 200 * time.Millisecond
@@ -27,37 +27,37 @@ const (
 	feedRows  = 500       // at most, in one step
 	feedBytes = 512 << 10 // of payload
 
-	// sortMemory is for the step in which the server sorts into the index of words what
-	// waits for that. With less it does so piece by piece, and writes the places of the
-	// usual words anew for each.
+	// sortMemory is work_mem for the step in which the server merges the pending list
+	// into the GIN index of words. With less memory, it merges piece by piece, and
+	// rewrites the posting lists of common words for each piece.
 	sortMemory = "64MB"
 
-	// indexLockClass and indexLockKey are the advisory lock of who changes found.
+	// indexLockClass and indexLockKey are the advisory lock for changing found.
 	indexLockClass = 0x736b6569
 	indexLockKey   = 2
 )
 
-// lockIndex keeps steps of the index away until the transaction ends, after it
-// has waited for the one under way. Who changes or deletes events, or rows of
-// found, takes it first in that transaction: else a step that has read them
-// brings back what they said.
+// lockIndex waits for an indexing step under way and keeps out others until the
+// transaction ends. A transaction that changes or deletes events, or rows of found,
+// must take this lock first: otherwise a step that has read the old events would
+// write their text back.
 func (t *tx) lockIndex() error {
 	_, err := t.exec(`SELECT pg_advisory_xact_lock($1::int, $2::int)`, indexLockClass, indexLockKey)
 	return err
 }
 
-// An indexer feeds the index in the background. An append only counts, and
-// wakes it where it sleeps.
+// An indexer builds the search index in the background. An append only counts its
+// events, and wakes the indexer if it is asleep.
 type indexer struct {
 	all      *Store
-	waiting  atomic.Int64 // events stored here that it has not set about, roughly
-	last     atomic.Int64 // when that was last, nanoseconds since 1970
-	awake    atomic.Bool  // it watches the clock
+	waiting  atomic.Int64 // roughly, the events stored by this process and not yet indexed
+	last     atomic.Int64 // when the last was stored, nanoseconds since 1970
+	awake    atomic.Bool  // it has a timer for new events
 	wake     chan struct{}
 	done     chan struct{}
 	catching sync.WaitGroup
 
-	stepping sync.Mutex // held in a step
+	stepping sync.Mutex // held during a step
 	lexer    lexer
 }
 
@@ -65,7 +65,7 @@ func newIndexer(c *core) *indexer {
 	return &indexer{all: &Store{core: c}, wake: make(chan struct{}, 1), done: make(chan struct{})}
 }
 
-// add says that n events were stored. It never waits.
+// add notes that n events were stored. It never blocks.
 func (x *indexer) add(n int) {
 	x.last.Store(time.Now().UnixNano())
 	if x.waiting.Add(int64(n)) < indexRows && !x.awake.CompareAndSwap(false, true) {
@@ -100,15 +100,15 @@ func (x *indexer) loop() {
 	}
 }
 
-// feed feeds until nothing waits, or while there are many others to be written,
-// for one step. It returns when to do so again.
+// feed indexes until nothing waits, or, while appends go on, until fewer than
+// indexRows events wait. It returns how long to wait before the next call.
 func (x *indexer) feed() time.Duration {
 	for {
 		s, err := x.step(x.all.life)
 		x.waiting.Store(max(0, x.waiting.Load()-int64(s.fed)))
 		switch {
 		case err != nil:
-			return indexAfter // it is only late, nothing is lost
+			return indexAfter // the index is only late; nothing is lost
 		case s.more && time.Since(time.Unix(0, x.last.Load())) < indexAfter && x.waiting.Load() < indexRows:
 			return indexAfter
 		case s.more:
@@ -122,9 +122,9 @@ func (x *indexer) feed() time.Duration {
 	}
 }
 
-// finish feeds what waits, if this process has stored something, but not for
-// long: others go on with it. It may have to wait for older transactions, or for
-// a step of its own that was broken off and that the server has yet to end.
+// finish indexes what waits, if this process has stored something, for at most
+// indexClose: other processes continue. It may have to wait for older transactions,
+// or for a canceled step of its own that the server has not ended yet.
 func (x *indexer) finish() {
 	x.catching.Wait()
 	if x.last.Load() == 0 {
@@ -150,21 +150,21 @@ func (x *indexer) finish() {
 	}
 }
 
-// A stride is what a step of the index did.
+// A stride is what an indexing step did.
 type stride struct {
 	fed     int
-	more    bool // there is more to do now
-	waiting bool // there is more to do in a moment
-	busy    bool // another process does it
+	more    bool // more can be indexed now
+	waiting bool // more can be indexed soon
+	busy    bool // another process is indexing
 }
 
-// step indexes the next events. Index and mark are committed together.
+// step indexes the next events. The rows and the watermark are committed together.
 func (x *indexer) step(ctx context.Context) (s stride, err error) {
 	x.stepping.Lock()
 	defer x.stepping.Unlock()
 	s, err = x.try(ctx, feedRows, x.row)
 	if bad := code(err); strings.HasPrefix(bad, "22") || strings.HasPrefix(bad, "54") {
-		// One of them is not as the server would have it. It shall not stop the others.
+		// The server refuses one of the events. It must not block the others.
 		s, err = x.try(ctx, 1, x.bare)
 	}
 	return s, err
@@ -205,19 +205,19 @@ func (x *indexer) try(ctx context.Context, most int, row func(*journaled) (found
 	return s, err
 }
 
-// mark adds a look for the spot up to which the index was fed.
+// mark adds the query for the watermark: the position up to which events are indexed.
 func (p *pipe) mark(at *position) {
 	p.one(nil, `SELECT xid, ordinal, seq FROM indexed`, nil, &at.xid, &at.ordinal, &at.seq)
 }
 
-// A foundRow is what a row of found has of an event's text.
+// A foundRow is the part of a row of found that is made from an event's text.
 type foundRow struct {
 	role        skein.Role
 	failed, odd bool
 	text, words string
 }
 
-// row returns the row for an event, and false if there is nothing to find.
+// row returns the row for an event; ok is false if there is nothing to find in it.
 func (x *indexer) row(e *journaled) (r foundRow, ok bool) {
 	f, ok := textOf(e.Event, e.aimed)
 	if !ok {
@@ -226,15 +226,15 @@ func (x *indexer) row(e *journaled) (r foundRow, ok bool) {
 	return foundRow{role: f.Role, failed: f.Failed, odd: isOdd(f.Text), text: f.Text, words: x.lexer.tsvector(f.Text)}, true
 }
 
-// bare returns a row that has to be looked at by every search.
+// bare returns a row for an event without its words, which every search has to check.
 func (x *indexer) bare(e *journaled) (r foundRow, ok bool) {
 	f, ok := textOf(e.Event, e.aimed)
 	return foundRow{role: f.Role, failed: f.Failed, odd: true, text: f.Text, words: quote(hugeMark)}, ok
 }
 
-// textOf returns the facts of what search finds in an event: of an amended one,
-// which is about one of the kind aimed, those of what stands there now. Their
-// text is as a text column has it. It is false if there is nothing.
+// textOf returns the facts that search finds in an event; for an amended event, which
+// amends one of the kind aimed, those of the new content. Their text is as a text
+// column can hold it. ok is false if there is nothing to find.
 func textOf(e skein.Event, aimed skein.Kind) (f skein.Facts, ok bool) {
 	f, err := skein.FactsOf(e)
 	if err != nil {
@@ -249,9 +249,9 @@ func textOf(e skein.Event, aimed skein.Kind) (f skein.Facts, ok bool) {
 	return f, f.Text != "" || f.Failed
 }
 
-// isOdd reports whether the words of text cannot tell that a piece is not in it:
-// it has one of the two characters beyond ASCII that are the same as one of ASCII,
-// K and S, if the case is ignored.
+// isOdd reports whether the words of text cannot rule out that it contains a piece of
+// ASCII: it has one of the two characters beyond ASCII that equal an ASCII letter, K
+// or S, if case is ignored.
 func isOdd(text string) bool { return strings.ContainsAny(text, "\u212a\u017f") }
 
 // putFound adds the rows of events to the index.
@@ -285,8 +285,8 @@ func (p *pipe) putFound(page []journaled, row func(*journaled) (foundRow, bool))
 		users, sessions, seqs, ats, amends, roles, failed, odd, texts, words)
 }
 
-// reindex makes the rows of found anew for events of a session number that were
-// changed in this transaction, which has the lock.
+// reindex rebuilds the rows of found for events of session number n that were changed
+// in this transaction, which holds the index lock.
 func (t *tx) reindex(user skein.User, n int64, seqs []skein.Seq) error {
 	at := make([]int64, 0, len(seqs))
 	rows := make([]journalRow, 0, len(seqs))
@@ -316,9 +316,8 @@ func (t *tx) reindex(user skein.User, n int64, seqs []skein.Seq) error {
 	return nil
 }
 
-// catchUp feeds the index until nothing of the view's waits, but no longer than
-// most; what is left the search scans. Whether that went well is not the
-// reader's business.
+// catchUp indexes until no event of the view waits, but for no longer than most; the
+// search scans what is left. Errors do not concern the reader and are ignored.
 func (s *Store) catchUp(ctx context.Context, most time.Duration) {
 	if !s.behind(ctx) {
 		return
@@ -344,8 +343,8 @@ func (s *Store) catchUp(ctx context.Context, most time.Duration) {
 	}
 }
 
-// behind reports whether events of the view wait for the index that it can be
-// fed with.
+// behind reports whether there are events of the view that wait and can be indexed
+// now.
 func (s *Store) behind(ctx context.Context) (is bool) {
 	err := s.with(ctx, "", func(q *conn) error {
 		mine, args := q.mine(nil)
@@ -355,6 +354,6 @@ func (s *Store) behind(ctx context.Context) (is bool) {
 	return is && err == nil
 }
 
-// behindMark says of rows of the journal j that not all of them is indexed.
+// behindMark is the condition that a row of the journal j is not fully indexed.
 const behindMark = `(j.xid, j.ordinal) >= ((SELECT xid FROM indexed), (SELECT ordinal FROM indexed))
 	AND ((j.xid, j.ordinal) > ((SELECT xid FROM indexed), (SELECT ordinal FROM indexed)) OR j.upto > (SELECT seq FROM indexed))`

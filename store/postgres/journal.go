@@ -8,16 +8,16 @@ import (
 	"github.com/skein-dev/skein"
 )
 
-// A position is a place in the journal: behind the event at seq of the row with
-// this ordinal of this transaction. Ordinal -1 is before the first row.
+// A position is a place in the journal: after the event at seq in the row with this
+// ordinal of this transaction. Ordinal -1 is before the first row.
 type position struct {
 	xid     uint64
 	ordinal int32
 	seq     skein.Seq
 }
 
-// A journalRow is a row of the journal, or what is left of it behind a spot: events
-// after from, up to and with to.
+// A journalRow is a row of the journal, or the rest of one after a position: the
+// events after from, up to and including to.
 type journalRow struct {
 	xid      uint64
 	ordinal  int32
@@ -26,23 +26,23 @@ type journalRow struct {
 	from, to skein.Seq
 }
 
-// journalEdge is the number of a transaction below which there is none that
-// still runs and may append: what is behind it may be passed by what is yet to
-// come. It holds for the statements that follow, in a transaction that is READ
-// COMMITTED; setEdge keeps it for them.
+// journalEdge is the lowest ID of a transaction that may still be running and append:
+// rows at or after it may yet be preceded by others. It holds for the statements that
+// follow in a READ COMMITTED transaction; setEdge keeps it for them.
 const (
 	journalEdge = `(SELECT journal_edge())`
 	setEdge     = `SELECT set_config('skein.edge', journal_edge()::text, true)`
 )
 
-// lockJournal comes first in each transaction that appends: by it those are known
-// that the edge waits for. The statement of the usual append does so by itself.
+// lockJournal comes first in each transaction that appends: the lock shows which
+// transactions the edge has to wait for. The statement of the usual append takes it
+// by itself.
 const lockJournal = `LOCK TABLE journal IN ROW EXCLUSIVE MODE`
 
-// journal returns the next rows before the edge, at most so many, after a
-// bookmark, and the spot behind them; not those that its snapshot has, if there
-// is one. If the view is one user's they are that user's. waiting says that there
-// are rows behind the edge, and line on which timeline they were read.
+// journal returns the next rows after a bookmark and before the edge, at most most of
+// them, and the position after them. It leaves out rows that the bookmark's snapshot
+// has and, in a view, those of other users. waiting says that there are rows at or
+// after the edge; line is the timeline on which they were read.
 func (q *conn) journal(at bookmark, most int) (rows []journalRow, end position, waiting bool, line int32, err error) {
 	mine, args := q.mine([]any{at.xid, at.ordinal})
 	behind := mine
@@ -88,8 +88,7 @@ func (q *conn) journal(at bookmark, most int) (rows []journalRow, end position, 
 	return rows, end, waiting, line, nil
 }
 
-// mine returns a condition on the journal j for the view, and args with what it
-// needs.
+// mine returns the view's condition on the journal j, and args with its arguments.
 func (q *conn) mine(args []any) (string, []any) {
 	if q.s.user == "" {
 		return "", args
@@ -97,23 +96,23 @@ func (q *conn) mine(args []any) (string, []any) {
 	return fmt.Sprintf(" AND j.user_id = $%d", len(args)+1), append(args, string(q.s.user))
 }
 
-// edge adds a look for the edge, whether there are rows behind it, and the
-// snapshot of that.
+// edge adds a query for the edge, whether there are rows at or after it, and the
+// snapshot of that moment.
 func (p *pipe) edge(xid *uint64, waiting *bool, now *string) {
 	mine, args := p.q.mine(nil)
 	p.exec(setEdge)
 	p.one(nil, edgeAnd(mine)+`SELECT edge.xid, edge.waiting, pg_current_snapshot()::text FROM edge`, args, xid, waiting, now)
 }
 
-// edgeAnd begins a statement that has the edge, and whether there are rows behind
-// it of which a condition holds: whether the last one is (what EXISTS asks, the
-// planner may look for in the whole table).
+// edgeAnd begins a statement with the edge, and whether there are rows at or after it
+// for which a condition holds. It looks at the last such row only: for EXISTS, the
+// planner may scan the whole table.
 func edgeAnd(cond string) string {
 	return `WITH edge AS MATERIALIZED (SELECT current_setting('skein.edge')::xid8 AS xid, coalesce((SELECT j.xid FROM journal j
 		WHERE true` + cond + ` ORDER BY j.xid DESC, j.ordinal DESC LIMIT 1) >= current_setting('skein.edge')::xid8, false) AS waiting) `
 }
 
-// before reports whether a stands before b.
+// before reports whether a is before b.
 func (a position) before(b position) bool {
 	switch {
 	case a.xid != b.xid:
@@ -124,21 +123,21 @@ func (a position) before(b position) bool {
 	return a.seq < b.seq
 }
 
-// A journaled is an event with where it is in the journal.
+// A journaled is an event and its position in the journal.
 type journaled struct {
 	skein.Event
 	position
 	user    string
 	session int64
-	id      skein.SessionID // of the session; "" if that was deleted
-	kept    bool            // the session, or some fork, still shows it
-	damaged bool            // Event stands in for it
-	amends  *int64          // of an amended event: the seq of the one that it is about
-	aimed   skein.Kind      // and its kind
+	id      skein.SessionID // the session's ID; "" if it was deleted
+	kept    bool            // the session or a fork still shows it
+	damaged bool            // Event is a placeholder
+	amends  *int64          // for an amended event: the seq of the event that it amends
+	aimed   skein.Kind      // and the kind of that event
 }
 
-// eventsOf returns the first of the events of rows, no more than so many, nor so
-// many bytes of payload, but at least one. all says that it is all of them.
+// eventsOf returns the first events of rows: at most most of them, and about bytes of
+// payload, but at least one. all says that these are all of them.
 func (q *conn) eventsOf(rows []journalRow, most, bytes int) (page []journaled, all bool, err error) {
 	var users []string
 	var sessions, from, to []int64
@@ -154,8 +153,8 @@ func (q *conn) eventsOf(rows []journalRow, most, bytes int) (page []journaled, a
 	}
 	whole := len(users) == len(rows) && (n == 0 || skein.Seq(to[len(to)-1]) == rows[len(rows)-1].to)
 	there := 0
-	// Row by row, by their keys (OFFSET 0): a table that has just begun to grow is
-	// no reason to read all of it.
+	// OFFSET 0 makes the planner look rows up one by one, by their keys: otherwise it
+	// may scan a table that has only just begun to grow.
 	err = q.query(`SELECT `+eventColumns+`, k, coalesce(s.id, ''), s.n IS NOT NULL OR coalesce(e.seq <= t.upto, false), e.amends,
 			coalesce((SELECT o.kind FROM events o WHERE o.user_id = e.user_id AND o.n = e.n AND o.seq = e.amends), ''), total
 		FROM (SELECT w.k, e.*, count(*) OVER () AS total, sum(octet_length(e.payload)) OVER (ORDER BY w.k, e.seq) - octet_length(e.payload) AS size
@@ -171,7 +170,7 @@ func (q *conn) eventsOf(rows []journalRow, most, bytes int) (page []journaled, a
 		var x journaled
 		e, _, err := scanEvent(r, &k, &x.id, &x.kept, &x.amends, &x.aimed, &there)
 		if bad := (*skein.DamagedError)(nil); errors.As(err, &bad) {
-			e, x.damaged, err = bad.Placeholder(), true, nil // one event must not keep everybody from all that follow
+			e, x.damaged, err = bad.Placeholder(), true, nil // one damaged event must not block all that follow
 		}
 		if err != nil {
 			return err
@@ -184,8 +183,8 @@ func (q *conn) eventsOf(rows []journalRow, most, bytes int) (page []journaled, a
 	return page, whole && len(page) == there, err
 }
 
-// through returns the spot behind the first events of rows, so many as eventsOf
-// looks for.
+// through returns the position after the first most events of rows, which are those
+// that eventsOf reads.
 func through(rows []journalRow, most int) position {
 	n := 0
 	for _, x := range rows {

@@ -6,8 +6,8 @@ import (
 	"github.com/skein-dev/skein/store/ledger"
 )
 
-// known looks up which of some client IDs and message IDs the events of segs,
-// the newest first, have.
+// known looks up which of some client IDs and message IDs occur in the events of
+// segs, which are newest first.
 func (q *conn) known(user skein.User, segs walk.Segments, clients, messages []string) (map[skein.ClientID]ledger.Place, map[string]bool, error) {
 	p := q.pipe()
 	at, said := map[skein.ClientID]ledger.Place{}, map[string]bool{}
@@ -17,8 +17,8 @@ func (q *conn) known(user skein.User, segs walk.Segments, clients, messages []st
 	return at, said, p.run()
 }
 
-// known adds the look to the pipe, what is found to at and said, and reports
-// whether there is anything to look for.
+// known adds the queries to the pipe, which put what they find into at and said. It
+// reports whether there is anything to look for.
 func (p *pipe) known(user skein.User, segs walk.Segments, clients, messages []string, at map[skein.ClientID]ledger.Place, said map[string]bool) bool {
 	ns, upto := pieces(segs)
 	if len(clients) > 0 {
@@ -49,7 +49,7 @@ func (p *pipe) known(user skein.User, segs walk.Segments, clients, messages []st
 	return len(clients)+len(messages) > 0
 }
 
-// pieces returns the numbers of the sessions of segs, and up to where they are
+// pieces returns the session numbers of segs, and the seqs up to which they are
 // shown.
 func pieces(segs walk.Segments) (ns, upto []int64) {
 	for _, s := range segs {
@@ -58,8 +58,8 @@ func pieces(segs walk.Segments) (ns, upto []int64) {
 	return ns, upto
 }
 
-// charged adds the look for what was counted for some requests of a user, and
-// reports whether there is anything to look for.
+// charged adds the query for the usage already counted for some requests of a user,
+// and reports whether there is anything to look for.
 func (p *pipe) charged(user skein.User, requests []string, to map[request]skein.Usage) bool {
 	if len(requests) == 0 {
 		return false

@@ -11,7 +11,7 @@ import (
 
 var _ inspect.IndexLag = (*Store)(nil)
 
-// countUpTo is how many appends that wait for the index are counted.
+// countUpTo is the most appends that Lag counts.
 const countUpTo = 10_000
 
 // Lag implements [inspect.IndexLag].

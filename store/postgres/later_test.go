@@ -12,7 +12,7 @@ import (
 	"github.com/skein-dev/skein/internal/pgtest"
 )
 
-// later is Options of a later version, whose schema has a step more than this one's.
+// later returns the Options of a later version, whose schema has one more step.
 func later(t *testing.T, step string) Options {
 	t.Helper()
 	steps, err := schemaSteps()
@@ -22,8 +22,8 @@ func later(t *testing.T, step string) Options {
 	return Options{steps: append(steps, step)}
 }
 
-// What a session has is there after a migration, and it goes on. A program of the
-// version before writes no more. A step that fails leaves all as it was.
+// After a migration, a session still has its events, and can be appended to. A program
+// of the version before can no longer write. A step that fails changes nothing.
 func TestAMigrationLeavesWhatWasThere(t *testing.T) {
 	dsn := pgtest.DSN(t)
 	s := openTest(t, dsn)
@@ -60,8 +60,8 @@ func TestAMigrationLeavesWhatWasThere(t *testing.T) {
 	}
 }
 
-// Who is in the midst of a write has looked which version the tables have: they stay
-// so until that is committed.
+// A transaction that writes has checked the version of the tables: the version stays
+// the same until it commits.
 func TestAMigrationWaitsForWhoWrites(t *testing.T) {
 	dsn := pgtest.DSN(t)
 	s := openTest(t, dsn)
@@ -98,8 +98,8 @@ func TestAMigrationWaitsForWhoWrites(t *testing.T) {
 	}
 }
 
-// What a build from before the first release made is not taken for a schema of
-// these, nor touched.
+// Tables made by a build before the first release are not taken for a released schema,
+// and not touched.
 func TestTablesOfDevelopmentBuildsAreRefused(t *testing.T) {
 	dsn := pgtest.DSN(t)
 	if err := openTest(t, dsn).Close(); err != nil {

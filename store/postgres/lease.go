@@ -11,15 +11,15 @@ import (
 	"github.com/skein-dev/skein"
 )
 
-// A lease that a process holds as its own goes on for ownLease after the store
-// has last said that it lives, which it does every renewEvery.
+// A lease without a TTL expires ownLease after the store's last heartbeat, which
+// comes every renewEvery.
 const (
 	ownLease   = 10 * time.Second
 	renewEvery = 3 * time.Second
 )
 
 // Acquire implements [skein.Leases]. A lease without a TTL is held for as long as
-// this process says every few seconds that it lives.
+// this process keeps up its heartbeat.
 func (s *Store) Acquire(ctx context.Context, id skein.SessionID, r skein.LeaseRequest) (l skein.Lease, err error) {
 	defer skein.Wrapf(&err, "postgres: acquire %s", id)
 	if err := id.Check(); err != nil {
@@ -32,7 +32,7 @@ func (s *Store) Acquire(ctx context.Context, id skein.SessionID, r skein.LeaseRe
 	if err != nil {
 		return l, err
 	}
-	defer leave() // Close gives back what the keeper has
+	defer leave() // Close releases the keeper's leases
 	s = s.inside()
 	err = s.write(ctx, func(t *tx) error {
 		l, err = t.acquire(id, r)
@@ -44,8 +44,8 @@ func (s *Store) Acquire(ctx context.Context, id skein.SessionID, r skein.LeaseRe
 	return l, err
 }
 
-// acquire is Acquire in a transaction. The row in heads is read under a lock
-// that takes no transaction number, and changed if it is still the same.
+// acquire is Acquire in a transaction. The row in heads is read under an advisory
+// lock, which takes no transaction ID, and changed if it is still the same.
 func (t *tx) acquire(id skein.SessionID, r skein.LeaseRequest) (l skein.Lease, err error) {
 	p := t.pipe()
 	p.exec(takeLocks, []int64{sessionLock(id)})
@@ -99,19 +99,19 @@ func (t *tx) acquire(id skein.SessionID, r skein.LeaseRequest) (l skein.Lease, e
 	return l, err
 }
 
-// adopt makes a session that has not begun, with its newest lease, a user's. It is
-// nobody's: whoever has the lease may renew it, and give it back, and begin the
-// session.
+// adopt makes a user the owner of a session that has not begun and of its newest
+// lease. Such a session has no owner yet: any user that has the lease may renew it,
+// release it, and begin the session.
 const adopt = `SELECT adopt($1, $2, $3)`
 
-// adopt adds that to the pipe of a view, for who has the lease l.
+// adopt adds that statement to the pipe of a view whose user has the lease l.
 func (p *pipe) adopt(l skein.Lease) {
 	if u := p.q.s.user; u != "" {
 		p.exec(adopt, string(l.Session), string(u), int64(l.Fence))
 	}
 }
 
-// holderOf says who asks for a lease.
+// holderOf returns the holder for a lease request.
 func holderOf(r skein.LeaseRequest) skein.Holder {
 	host, err := os.Hostname()
 	if err != nil {
@@ -176,5 +176,5 @@ func (s *Store) Release(ctx context.Context, l skein.Lease) (err error) {
 	return err
 }
 
-// releaseLease gives a lease back, if it is still the newest.
+// releaseLease releases a lease, if it is still the newest.
 const releaseLease = `UPDATE heads SET held = false WHERE id = $1 AND epoch = $2 AND held AND ($3 = '' OR user_id = $3)`

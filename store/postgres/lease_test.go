@@ -11,7 +11,7 @@ import (
 	"github.com/skein-dev/skein/internal/pgtest"
 )
 
-// wait waits for what is to come to be so.
+// wait waits until a condition holds.
 func wait(t *testing.T, what string, ok func() bool) {
 	t.Helper()
 	tick := time.NewTicker(20 * time.Millisecond)
@@ -49,7 +49,7 @@ func TestAProcessKeepsItsLeaseUntilItGivesItBack(t *testing.T) {
 	first = end()
 	wait(t, "the lease is renewed", func() bool { return end().After(first) })
 
-	// As if the process had been stopped for a while, and nobody took the lease.
+	// As if the process had been stopped for a while, and the lease was not taken.
 	pgtest.Exec(t, pgtest.As(t, dsn, "skein_all"), `UPDATE heads SET expires = now() - interval '1 hour' WHERE id = 'a'`)
 	wait(t, "the lease is taken up again", func() bool { return time.Until(end()) > 0 })
 	if _, err := other.Acquire(t.Context(), "a", skein.LeaseRequest{}); !errors.Is(err, skein.ErrLocked) {

@@ -10,35 +10,34 @@ import (
 	"github.com/skein-dev/skein/store/search"
 )
 
-// What a tsvector has of a text (found.words): of each word its stem, and, where
-// that is another, "=" and the word, for beginnings of words; then, two places
-// on, the same of what search.Extra has. A word is as search.Words has it, cut off
-// at maxLexeme bytes. Three more lexemes, which are no words, say what to think
-// of it:
+// The tsvector of a text (found.words) has the stem of each word and, if the stem
+// differs, "=" and the word, for prefix searches; then, two places on, the same for
+// what search.Extra returns. Words are those of search.Words, cut off at maxLexeme
+// bytes. Three more lexemes, which are not words, are marks:
 //
-//	/long  not all places are in it: who asks for a phrase has to look at the text
-//	/huge  nor are all words: so has who asks for anything
-//	/none  stands in queries only, for what is in no text
+//	/long  some places are missing: a phrase has to be checked in the text
+//	/huge  some words are missing too: everything has to be checked in the text
+//	/none  occurs in queries only, for what no text contains
 const (
 	longMark = "/long"
 	hugeMark = "/huge"
 	noneMark = "/none"
 
-	maxLexeme    = 120     // bytes; PostgreSQL takes 2046
-	maxPlace     = 16383   // what PostgreSQL takes
-	maxPlaces    = 255     // of one lexeme, what PostgreSQL takes
+	maxLexeme    = 120     // bytes; PostgreSQL's maximum is 2046
+	maxPlace     = 16383   // PostgreSQL's maximum
+	maxPlaces    = 255     // of one lexeme, PostgreSQL's maximum
 	maxPlacesFor = 400_000 // bytes of a tsvector up to which places are kept
-	maxWords     = 900_000 // bytes of a tsvector; PostgreSQL takes 1048575
+	maxWords     = 900_000 // bytes of a tsvector; PostgreSQL's maximum is 1048575
 )
 
-// A lexer makes a tsvector. It remembers stems, for one goroutine.
+// A lexer makes tsvectors and remembers stems. It is for one goroutine at a time.
 type lexer struct{ stems map[string]string }
 
 // A vector is a tsvector in the making.
 type vector struct {
 	places     map[string][]uint16
-	order      []string // the lexemes as they first came
-	size       int      // of the tsvector, roughly
+	order      []string // the lexemes by first occurrence
+	size       int      // of the tsvector, roughly, in bytes
 	long, huge bool
 }
 
@@ -50,8 +49,8 @@ func (l *lexer) tsvector(text string) string {
 	return v.String()
 }
 
-// add adds the words of text to v, from place at on, and returns the place
-// behind them.
+// add adds the words of text to v, from place at on, and returns the place after
+// them.
 func (l *lexer) add(v *vector, text string, at int) int {
 	for _, word := range search.Words(text) {
 		word = cut(word)
@@ -102,7 +101,7 @@ func (v *vector) String() string {
 	var num [8]byte
 	for _, lexeme := range v.order {
 		b.WriteByte('\'')
-		b.WriteString(lexeme) // it has neither ' nor \, for it is letters and digits
+		b.WriteString(lexeme) // it consists of letters and digits, so it has no ' or \
 		b.WriteByte('\'')
 		for i, p := range v.places[lexeme] {
 			b.WriteByte(":,"[min(i, 1)])
@@ -116,7 +115,7 @@ func (v *vector) String() string {
 // maxStems is how many stems a lexer remembers.
 const maxStems = 1 << 14
 
-// stem returns the stem of a folded word. Only English words have another one.
+// stem returns the stem of a folded word. It differs from the word only in English.
 func (l *lexer) stem(word string) string {
 	if s, ok := l.stems[word]; ok {
 		return s
@@ -129,7 +128,7 @@ func (l *lexer) stem(word string) string {
 	return s
 }
 
-// maxStemmed is how many letters a word has at most that is taken for English.
+// maxStemmed is the most letters of a word that is stemmed as English.
 const maxStemmed = 40
 
 func stem(word string) string {
@@ -142,7 +141,7 @@ func stem(word string) string {
 	return word
 }
 
-// cut returns as much of word as the index has.
+// cut returns the part of word that is indexed.
 func cut(word string) string {
 	if len(word) <= maxLexeme {
 		return word
@@ -154,7 +153,7 @@ func cut(word string) string {
 	return word[:end]
 }
 
-// isWord reports whether w is a word of which a text may consist.
+// isWord reports whether w is a word that a text can have.
 func isWord(w string) bool {
 	return w != "" && !strings.ContainsFunc(w, func(r rune) bool {
 		return !unicode.IsLetter(r) && !unicode.IsNumber(r) && !unicode.Is(unicode.Co, r) || r == unicode.ReplacementChar

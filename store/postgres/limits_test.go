@@ -57,8 +57,8 @@ func TestAFullDiskIsSaidAndOutlived(t *testing.T) {
 	}
 }
 
-// step appends e to session a and returns where the session ends, which is
-// where it did if that fails.
+// step appends e to session a and returns the session's last seq, which is unchanged if
+// the append fails.
 func step(s skein.Store, last skein.Seq, e skein.Event) (skein.Seq, error) {
 	next, err := skein.Add(context.Background(), s, "a", e)
 	if err != nil {
@@ -105,7 +105,7 @@ func TestOneConnectionServesManyWithoutWaitingForEver(t *testing.T) {
 			}
 			for range each {
 				ctx, cancel := context.WithTimeout(t.Context(), time.Millisecond)
-				_, _ = skein.Add(ctx, s, id, said("in a hurry")) // that it waited too long is no harm
+				_, _ = skein.Add(ctx, s, id, said("in a hurry")) // waiting too long does no harm
 				cancel()
 				if _, err := skein.Add(t.Context(), s, id, said("patient")); err != nil {
 					t.Error(err)
@@ -136,7 +136,7 @@ func TestOneConnectionServesManyWithoutWaitingForEver(t *testing.T) {
 	}
 }
 
-// The pools of all programs may be larger together than what the server has.
+// The pools of all programs together may be larger than the server's limit.
 func TestAServerWithoutRoomForMoreConnectionsIsWaitedFor(t *testing.T) {
 	dsn := pgtest.DSN(t)
 	s := open(t, dsn)

@@ -45,9 +45,9 @@ func (s *Store) Sessions(ctx context.Context, f skein.Filter) iter.Seq2[skein.Se
 	}
 }
 
-// sessionPage returns the next sessions of f in order, size of them at most, and
-// the one at which to go on; nil if there are no more. There may be some though
-// it returns none.
+// sessionPage returns the next sessions of f in order, at most size of them, and
+// the one to continue after; nil if there are no more. A page may be empty although
+// more sessions follow.
 func (s *Store) sessionPage(ctx context.Context, f skein.Filter, some *titledSession, size int) (page []skein.Session, last *skein.Session, err error) {
 	sql, args := s.listQuery(f, some, size)
 	rows := 0
@@ -71,8 +71,8 @@ func (s *Store) sessionPage(ctx context.Context, f skein.Filter, some *titledSes
 	return page, last, err
 }
 
-// listQuery returns the query for the next sessions of f. Rows come by the
-// second, as the index has them; those of one second are sorted then.
+// listQuery returns the query for the next sessions of f. The index has them in
+// order by the second (1,024 ms); those of one second are then sorted.
 func (s *Store) listQuery(f skein.Filter, some *titledSession, size int) (sql string, args []any) {
 	w := s.where(&f)
 	w.title(&f, some)
@@ -81,8 +81,8 @@ func (s *Store) listQuery(f skein.Filter, some *titledSession, size int) (sql st
 		fmt.Sprintf(` ORDER BY %s, s.updated DESC, s.id LIMIT $%d`, s.order(&f).by, len(w.args)), w.args
 }
 
-// A where is the conditions of a query, made of constant pieces only, so that
-// there are few different ones.
+// A where is the conditions of a query. Their texts are constants, so that there are
+// few different statements.
 type where struct {
 	conds []string
 	args  []any
@@ -108,8 +108,8 @@ func (w *where) sql() string {
 	return " WHERE " + strings.Join(w.conds, " AND ")
 }
 
-// where returns the conditions of f; what they let through is to be held
-// against it once more by [skein.Filter.Fits].
+// where returns the conditions of f; the sessions that they select still have to be
+// checked with [skein.Filter.Fits].
 func (s *Store) where(f *skein.Filter) *where {
 	w := &where{}
 	if s.user != "" {
@@ -135,7 +135,7 @@ func (s *Store) where(f *skein.Filter) *where {
 			w.add(x.cond, plain(x.value))
 		}
 	}
-	if f.Parent != "" && s.user == "" { // who says that another's session is the parent is not its child
+	if f.Parent != "" && s.user == "" { // a session that names another user's session as its parent is not its child
 		w.add("s.user_id = coalesce((SELECT h.user_id FROM heads h WHERE h.id = ? AND h.last > 0), s.user_id)", plain(string(f.Parent)))
 	}
 	if f.Project != "" {
@@ -154,17 +154,17 @@ func (s *Store) where(f *skein.Filter) *where {
 	if f.LargerThan > 0 {
 		w.add("s.bytes > ?", f.LargerThan)
 	}
-	slices.Sort(w.conds) // one text for one set of conditions
+	slices.Sort(w.conds) // the same text for the same set of conditions
 	return w
 }
 
-// names adds the conditions of IDs.
+// names adds the conditions on IDs.
 func (w *where) names(f *skein.Filter) {
 	if p := whole(f.IDPrefix); p != "" {
 		w.add("s.id >= ? AND s.id < ?", p, p+"\U0010ffff")
 	}
 	switch end := f.IDSuffix; {
-	case plain(end) != end: // it begins amid a letter
+	case plain(end) != end: // it begins within a character
 	case utf8.RuneCountInString(end) >= 4:
 		w.add("s.id_end = right(?, 4)", end)
 		fallthrough
@@ -173,7 +173,7 @@ func (w *where) names(f *skein.Filter) {
 	}
 }
 
-// whole returns the beginning of prefix that is text.
+// whole returns the longest beginning of prefix that is valid text.
 func whole(prefix string) string {
 	for i, r := range prefix {
 		if r == 0 || r == utf8.RuneError && !strings.HasPrefix(prefix[i:], "\ufffd") {
@@ -183,7 +183,7 @@ func whole(prefix string) string {
 	return prefix
 }
 
-// times adds the conditions of times.
+// times adds the conditions on times.
 func (w *where) times(f *skein.Filter, o listOrder) {
 	if f.Since != 0 {
 		w.add(o.newer+" AND s.updated >= ?", o.sign*int64(f.Since>>10), int64(f.Since))
@@ -197,14 +197,14 @@ func (w *where) times(f *skein.Filter, o listOrder) {
 	}
 }
 
-// A listOrder is what of the order of lists an index has, and how to say which
-// part of it.
+// A listOrder is the part of the order of lists that an index provides, and the
+// conditions for a range of it.
 type listOrder struct {
 	by, newer, older string
 	sign             int64
 }
 
-// order returns the order of f's sessions. Everybody's have an index of their
+// order returns the order of f's sessions. Lists of all users have an index of their
 // own.
 func (s *Store) order(f *skein.Filter) listOrder {
 	if s.user == "" && f.User == "" {

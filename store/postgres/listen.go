@@ -12,31 +12,30 @@ import (
 )
 
 const (
-	// channel is what the processes tell each other on of what they stored: a
-	// JSON array of the teller's name and the IDs of sessions; of all, if there
-	// are none.
+	// channel is the channel on which processes notify each other of what they stored:
+	// a JSON array of the sender's name and the IDs of sessions; without IDs, it means
+	// all sessions.
 	channel = "skein"
 
-	lookEvery  = 3 * time.Second // where something is watched
+	lookEvery  = 3 * time.Second // if something is watched
 	lookFor    = 5 * time.Second
 	lookMost   = 1000 // sessions
 	listenSlow = 5 * time.Second
 )
 
-// A listener wakes watchers when other processes say that they stored
-// something. What they say may be lost, with the connection, with a process
-// that dies after its commit, behind a pooler: so where something is watched it
-// also looks now and then what the journal has that is new, on the same
+// A listener wakes watchers when other processes notify it that they stored
+// something. Notifications may be lost: with the connection, with a process that
+// dies after its commit, or behind a pooler. So while something is watched, the
+// listener also looks for new rows in the journal now and then, on the same
 // connection.
 type listener struct {
 	core *core
-	node string        // our name in what we tell
+	node string        // this process's name in notifications
 	done chan struct{} // closed when it has ended
-	upto uint64        // the journal was looked through for what is below this xid
+	upto uint64        // rows of the journal below this xid have been looked at
 }
 
-// listen runs until the store is closed. It connects when something is watched
-// for the first time.
+// listen runs until the store is closed. It connects once something is watched.
 func (l *listener) listen() {
 	defer close(l.done)
 	select {
@@ -47,17 +46,17 @@ func (l *listener) listen() {
 	wait := 50 * time.Millisecond
 	for l.core.life.Err() == nil {
 		began := time.Now()
-		_ = l.connected(l.core.life) // whatever it was, it is tried again
+		_ = l.connected(l.core.life) // whatever the error, try again
 		if time.Since(began) > listenSlow {
 			wait = 50 * time.Millisecond
 		}
-		_ = sleep.For(l.core.life, wait) // the loop asks whether life has ended
+		_ = sleep.For(l.core.life, wait) // the loop checks whether life has ended
 		wait = min(2*wait, listenSlow)
 	}
 }
 
-// connected listens on one connection until that is lost. A standby lets nobody
-// listen: there it only looks, and listens once the standby has taken over.
+// connected listens on one connection until that is lost. A standby does not allow
+// LISTEN: there it only looks, and it listens once the standby has taken over.
 func (l *listener) connected(ctx context.Context) error {
 	cfg := l.core.pool.Config().ConnConfig.Copy()
 	cfg.RuntimeParams["application_name"] += " (listens)" // in pg_stat_activity
@@ -79,7 +78,7 @@ func (l *listener) connected(ctx context.Context) error {
 				return err
 			}
 			if hears = err == nil; hears || looked.IsZero() {
-				l.core.wakers.wakeAll() // of what was stored before, nothing was heard
+				l.core.wakers.wakeAll() // there were no notifications of what was stored before
 				looked = time.Now()
 			}
 		}
@@ -95,7 +94,7 @@ func (l *listener) connected(ctx context.Context) error {
 	}
 }
 
-// hear waits for one message, but not long.
+// hear waits for one notification, for at most lookEvery.
 func (l *listener) hear(ctx context.Context, pg *pgx.Conn) error {
 	short, cancel := context.WithTimeout(ctx, lookEvery)
 	defer cancel()
@@ -104,16 +103,16 @@ func (l *listener) hear(ctx context.Context, pg *pgx.Conn) error {
 	case err == nil:
 		l.receive(n.Payload)
 	case ctx.Err() == nil && short.Err() != nil && !pg.IsClosed():
-		err = nil // nothing was said
+		err = nil // no notification came
 	}
 	return err
 }
 
-// receive wakes whom a message is about.
+// receive wakes the watchers of the sessions in a notification.
 func (l *listener) receive(message string) {
 	var words []string
 	if err := json.Unmarshal([]byte(message), &words); err != nil || len(words) == 0 {
-		return // somebody else's
+		return // not one of skein's
 	}
 	switch {
 	case words[0] == l.node:
@@ -128,8 +127,8 @@ func (l *listener) receive(message string) {
 	}
 }
 
-// look wakes who watches what was stored since the last look. It also finds out
-// whether the connection still is one.
+// look wakes the watchers of what was stored since the last look. It also checks that
+// the connection still works.
 func (l *listener) look(ctx context.Context, pg *pgx.Conn) error {
 	ctx, cancel := context.WithTimeout(ctx, lookFor)
 	defer cancel()

@@ -9,11 +9,10 @@ import (
 	"github.com/skein-dev/skein/store/ledger"
 )
 
-// errAlone says that a job must be worked out by itself: it has to read what it
-// has written.
+// errAlone says that a job must be run by itself: it has to read what it has written.
 var errAlone = errors.New("the job has to be run alone")
 
-// pieces returns what d shows, as far as it was worked out.
+// pieces returns the segments that d shows.
 func (d *draft) pieces() walk.Segments {
 	if d.segs != nil {
 		return d.segs
@@ -23,11 +22,11 @@ func (d *draft) pieces() walk.Segments {
 
 // A shake is an event that took back, withdrew or changed messages.
 type shake struct {
-	at, of  skein.Seq // where it stands, and what it goes back to or is about
+	at, of  skein.Seq // its seq, and the seq that it goes back to or amends
 	rewinds bool
 }
 
-// shaken notes that the event of a row did so in d.
+// shaken notes that the event of a row is such an event in d.
 func (d *draft) shaken(r *ledger.Row) {
 	if x := r.Facts.Rewound; x != nil {
 		d.shakes = append(d.shakes, shake{r.Seq, x.To, true})
@@ -36,7 +35,7 @@ func (d *draft) shaken(r *ledger.Row) {
 	d.shakes = append(d.shakes, shake{r.Seq, r.Facts.Amended.Seq, false})
 }
 
-// joins reports whether a message ID is that of a message of d that stands.
+// joins reports whether d has a live message with the ID.
 func (w *work) joins(d *draft, id string) (bool, error) {
 	if !d.shook && len(d.shakes) == 0 {
 		return d.messages[id], nil
@@ -60,12 +59,12 @@ func (w *work) joins(d *draft, id string) (bool, error) {
 	return walk.Joins(&walker{q: w.tx.conn, user: d.User}, segs, taken, id)
 }
 
-// shows returns the pieces of what d shows, up to its end.
+// shows returns the segments that d shows, up to its end.
 func (d *draft) shows() walk.Segments {
 	return d.pieces().Within(skein.SeqRange{From: 0, To: d.Last})
 }
 
-// recountLive brings up to date what stands of the sessions in which that has changed.
+// recountLive updates what is live in the sessions in which that has changed.
 func (w *work) recountLive() error {
 	for _, id := range w.order {
 		d := w.drafts[id]
@@ -81,7 +80,7 @@ func (w *work) recountLive() error {
 	return nil
 }
 
-// updateLive does so with d, which is written.
+// updateLive updates what is live in d, whose events are already written.
 func (w *work) updateLive(d *draft) error {
 	if len(d.shakes) == 0 {
 		return nil
@@ -108,13 +107,13 @@ func (w *work) updateLive(d *draft) error {
 	return w.tx.putGaps(&d.head, was, x.Gaps)
 }
 
-// setLive sets what x says.
+// setLive sets in h what x says.
 func (h *head) setLive(x *walk.LiveState) {
 	h.SetShown(x.Shown())
 	h.Prompts = x.Prompts
 }
 
-// gaps returns what was taken back of a session.
+// gaps returns the ranges of a session that were taken back.
 func (t *tx) gaps(h *head) (all []skein.SeqRange, err error) {
 	err = t.query(`SELECT after, upto FROM undone WHERE user_id = $1 AND n = $2 ORDER BY after`, []any{string(h.User), h.n}, func(r row) error {
 		var x skein.SeqRange
@@ -125,7 +124,7 @@ func (t *tx) gaps(h *head) (all []skein.SeqRange, err error) {
 	return all, err
 }
 
-// putGaps writes that of a session now is taken back, where was is written.
+// putGaps replaces the stored ranges that were taken back, was, by now.
 func (t *tx) putGaps(h *head, was, now []skein.SeqRange) error {
 	p := t.pipe()
 	var gone []int64
@@ -141,7 +140,7 @@ func (t *tx) putGaps(h *head, was, now []skein.SeqRange) error {
 	return p.run()
 }
 
-// undone adds to the pipe that these places of a session were taken back.
+// undone adds a statement to the pipe that stores gaps as taken back.
 func (p *pipe) undone(h *head, gaps []skein.SeqRange) {
 	if len(gaps) == 0 {
 		return

@@ -8,7 +8,7 @@ import (
 	"github.com/skein-dev/skein/store/accounts"
 )
 
-// slicesOf returns hashes as the driver takes them.
+// slicesOf returns hashes as the driver expects them.
 func slicesOf(hashes [][sha256.Size]byte) [][]byte {
 	all := make([][]byte, len(hashes))
 	for i := range hashes {
@@ -58,7 +58,7 @@ func (s *Store) FindLogins(ctx context.Context, hashes [][sha256.Size]byte) (all
 	return s.logins(ctx, `l.hash = ANY ($1)`, slicesOf(hashes))
 }
 
-// logins returns the logins of which cond is true, with their tokens.
+// logins returns the logins for which cond is true, with their tokens.
 func (s *Store) logins(ctx context.Context, cond string, args ...any) (all []accounts.Login, err error) {
 	if err := s.own(); err != nil {
 		return nil, err

@@ -11,8 +11,8 @@ const (
 	choresEvery = time.Minute
 )
 
-// maintenance finishes what processes that died, and calls of this process whose
-// ctx has ended, left undone: it purges deleted sessions and finishes scrubs.
+// maintenance is the background work of a store: it empties the purge queue, and
+// finishes scrubs that a process that died, or a call whose ctx ended, left undone.
 type maintenance struct {
 	all  *Store
 	wake chan struct{}
@@ -23,7 +23,7 @@ func newMaintenance(c *core) *maintenance {
 	return &maintenance{all: &Store{core: c}, wake: make(chan struct{}, 1), done: make(chan struct{})}
 }
 
-// soon lets them be done now.
+// soon wakes maintenance now.
 func (c *maintenance) soon() {
 	select {
 	case c.wake <- struct{}{}:
@@ -43,13 +43,13 @@ func (c *maintenance) loop() {
 		case <-c.wake:
 		case <-timer.C:
 		}
-		_ = c.all.doChores(c.all.life) //nolint:errcheck // the next time does it
+		_ = c.all.doChores(c.all.life) //nolint:errcheck // the next run tries again
 		timer.Reset(choresEvery)
 	}
 }
 
-// doChores does what there is to do. One that does not work does not keep the
-// others from being done.
+// doChores does the maintenance that is due. An error in one kind of work does not
+// stop the others.
 func (s *Store) doChores(ctx context.Context) (err error) {
 	for _, do := range []func(context.Context) (bool, error){s.drain, s.resumeScrub} {
 		for more := true; more; {

@@ -6,7 +6,7 @@ import (
 	"github.com/skein-dev/skein"
 )
 
-// What cannot be taken away does not keep secrets where they are.
+// An error in purging does not keep a scrub from being finished.
 func TestAChoreThatFailsKeepsNoOtherFromBeingDone(t *testing.T) {
 	s := opened(t)
 	if _, err := skein.Add(t.Context(), s, "a", skein.NewEvent(skein.KindCreated, noon, skein.Created{Project: "/" + secret})); err != nil {

@@ -7,29 +7,29 @@ import (
 	"github.com/skein-dev/skein/store/search"
 )
 
-// An indexQuery is what the index is asked.
+// An indexQuery is a query for the index.
 type indexQuery struct {
 	query    string // tsquery
-	doubtful string // tsquery: what it says of a row with one of these has to be checked; "" if of all
-	odd      bool   // rows that are odd may match as well
+	doubtful string // tsquery: rows that match it have to be checked; "" if all rows have to be
+	odd      bool   // odd rows (isOdd) may match as well
 }
 
-// A doubt is what has to be checked of the rows that the index finds.
+// A doubt says which of the rows that the index finds have to be checked.
 type doubt int
 
 const (
-	doubtHuge doubt = iota // those that are marked as huge
-	doubtLong              // and those that are marked as long, for places count
-	doubtAll               // all, for a word is longer than what the index has of it
+	doubtHuge doubt = iota // those marked as huge
+	doubtLong              // and those marked as long, because places matter
+	doubtAll               // all, because a word is longer than what is indexed of it
 )
 
 func (d doubt) query() string {
 	return [...]string{quote(hugeMark), quote(hugeMark) + " | " + quote(longMark), "!" + quote(noneMark)}[d]
 }
 
-// finderOf returns what asks the index for terms, and false if it would ask for
-// nothing: there is no term that must occur. Every word is quoted and a word,
-// so nothing in it is taken for an operator.
+// finderOf returns the query for terms, and false if there is no term that must
+// occur. Every word consists of letters and digits and is quoted, so that nothing in
+// it is taken for an operator.
 func finderOf(terms []skein.Term) (indexQuery, bool) {
 	var all []string
 	d, some := doubtHuge, false
@@ -47,8 +47,8 @@ func finderOf(terms []skein.Term) (indexQuery, bool) {
 	return indexQuery{query: "(" + strings.Join(all, " & ") + ") | " + quote(hugeMark), doubtful: d.query()}, some
 }
 
-// termQuery returns the query for t: one of its ways, of each all phrases. It is
-// "" if t has no words.
+// termQuery returns the query for t: all phrases of one of its ways. It is "" if t
+// has no words.
 func termQuery(t skein.Term, d *doubt) string {
 	var ways []string
 	for _, way := range search.Phrases(t) {
@@ -64,8 +64,8 @@ func termQuery(t skein.Term, d *doubt) string {
 	return "((" + strings.Join(ways, ") | (") + "))"
 }
 
-// phraseQuery returns the query for a phrase. Of a text that is marked as long
-// it asks only for the words; unless they must not be there.
+// phraseQuery returns the query for a phrase. For a text marked as long, it requires
+// only the words, unless the phrase must not occur.
 func phraseQuery(p search.Phrase, not bool, d *doubt) string {
 	var words []string
 	for i, w := range p.Words {

@@ -21,13 +21,13 @@ var schemaFS embed.FS
 const (
 	// minServer is the first version of PostgreSQL that has pg_current_xact_id.
 	minServer = 130000
-	// migrateLock is the advisory lock of who migrates.
+	// migrateLock is the advisory lock for migrating.
 	migrateLock = 0x736b65696e01
 )
 
-// A schema is the steps that make it: the first makes the tables in an empty
-// database, and each of the others changes those that the one before it left. The
-// number of steps that made them is their version.
+// A schema is the steps that make the tables: the first makes them in an empty
+// database, and each of the others changes what the one before it left. The number of
+// steps is the version of the tables.
 type schema []string
 
 func (s schema) version() int { return len(s) }
@@ -43,8 +43,8 @@ func schemaSteps() (s schema, err error) {
 	return s, err
 }
 
-// migrate brings the database to the schema of this version, in one transaction. Of several
-// programs that start at once one does it, and says so, and the others wait.
+// migrate brings the database to the schema of this version, in one transaction. Of
+// several programs that start at once, one does it and calls Notice; the others wait.
 func (c *core) migrate(ctx context.Context, o Options) error {
 	pg, err := c.pool.Acquire(ctx)
 	if err != nil {
@@ -81,8 +81,8 @@ func (c *core) migrate(ctx context.Context, o Options) error {
 	return restoreRights(ctx, pg.Conn(), &l)
 }
 
-// serverFits reports an error wrapping [skein.ErrInvalid] if the server or the
-// database is none that the store can be in.
+// serverFits returns an error wrapping [skein.ErrInvalid] if the store cannot use the
+// server or the database.
 func (c *core) serverFits(ctx context.Context, pg *pgx.Conn) error {
 	var num int
 	var name, encoding, isolation, schema, security string
@@ -106,18 +106,18 @@ func (c *core) serverFits(ctx context.Context, pg *pgx.Conn) error {
 	return nil
 }
 
-// errDevelopment says what to do with tables of a build that was never released.
+// errDevelopment says what to do with the tables of an unreleased build.
 var errDevelopment = fmt.Errorf("%w database: a development build of skein made its tables, before the first release, and no release reads them\n"+
 	"write its sessions with that build (skein export NAME --to skein -o FILE), and read them with this one in another database (skein import FILE)", skein.ErrInvalid)
 
-// found returns the version of the database's tables, 0 if there are none.
+// found returns the version of the database's tables, 0 if it has no tables.
 //
-// The error wraps [skein.ErrNewer] if it is greater than that of s, and
-// [skein.ErrInvalid] if a build made them that was never released.
+// The error wraps [skein.ErrNewer] if the version is greater than that of s, and
+// [skein.ErrInvalid] if an unreleased build made the tables.
 func (s schema) found(ctx context.Context, pg *pgx.Conn) (v int, err error) {
 	var there, development bool
-	// It is read from the catalog: to_regclass may answer from a cache what was so
-	// before this program waited for another one, which made the tables.
+	// Read the catalog: to_regclass may answer from a cache that dates from before this
+	// program waited for another one, which made the tables.
 	err = pg.QueryRow(ctx, `SELECT count(*) FILTER (WHERE relname = 'skein_schema') > 0, count(*) FILTER (WHERE relname = 'skein_meta') > 0
 		FROM pg_catalog.pg_class WHERE relnamespace = 'public'::regnamespace AND relname IN ('skein_schema', 'skein_meta')`).Scan(&there, &development)
 	switch {
@@ -136,9 +136,9 @@ func (s schema) found(ctx context.Context, pg *pgx.Conn) (v int, err error) {
 	return v, err
 }
 
-// otherSchema says, of the error of other_schema, that another program has brought
-// the tables to another version since this one opened them: what this one would
-// write does not fit.
+// otherSchema converts the error of the function other_schema: another program has
+// brought the tables to another version since this one opened them, so this one must
+// not write to them.
 func otherSchema(err error) error {
 	var e *pgconn.PgError
 	if !errors.As(err, &e) {
@@ -154,8 +154,8 @@ func otherSchema(err error) error {
 	return fmt.Errorf("%w: a newer skein has brought its tables to version %s while this program, which knows %d, had them open: end this one and start the newer", skein.ErrNewer, e.Detail, this.version())
 }
 
-// extensions makes those that the schema takes where they can be had. They are the
-// login's, who may make some in its database.
+// extensions makes the extensions that the schema uses if they are available. The
+// login role owns them: it may make some extensions in its database.
 const extensions = `DO $$
 DECLARE x text;
 BEGIN
@@ -168,9 +168,9 @@ BEGIN
 	END LOOP;
 END $$`
 
-// take runs the steps of s that the database lacks, unless another
-// program has done so meanwhile; begins is called only if it has not. The steps are
-// skein_owner's, who sees everybody's rows.
+// take runs the steps of s that the database lacks, unless another program has done so
+// meanwhile; begins is called only if it has not. The steps run as skein_owner, which
+// sees the rows of all users.
 func (s schema) take(ctx context.Context, pg *pgx.Conn, l *loginRole, begins func()) error {
 	begins = sync.OnceFunc(begins)
 	err := alone(ctx, pg, func(t pgx.Tx) error {
@@ -187,7 +187,7 @@ func (s schema) take(ctx context.Context, pg *pgx.Conn, l *loginRole, begins fun
 		if err := l.become(ctx, t); err != nil {
 			return err
 		}
-		if v > 0 { // from now on nobody writes by the former version's rules
+		if v > 0 { // from now on, no program of the former version can write
 			if _, err := t.Exec(ctx, `LOCK TABLE skein_schema IN ACCESS EXCLUSIVE MODE`); err != nil {
 				return err
 			}
@@ -196,7 +196,7 @@ func (s schema) take(ctx context.Context, pg *pgx.Conn, l *loginRole, begins fun
 			if _, err := t.Exec(ctx, s[v], pgx.QueryExecModeSimpleProtocol); err != nil {
 				return fmt.Errorf("schema %d: %w", v+1, err)
 			}
-			if err := l.take(ctx, t); err != nil { // a step may have taken others
+			if err := l.take(ctx, t); err != nil { // a step may have changed the role
 				return err
 			}
 		}
@@ -212,8 +212,8 @@ func (s schema) take(ctx context.Context, pg *pgx.Conn, l *loginRole, begins fun
 	return err
 }
 
-// whoShouldOwn says what to do where the tables may not be made. In databases
-// that were made by versions 13 and 14 the schema is not the database owner's.
+// whoShouldOwn says what to do if the role may not make the tables. In databases
+// made by PostgreSQL 13 and 14, the database owner does not own the schema.
 func whoShouldOwn(ctx context.Context, pg *pgx.Conn) string {
 	database, user := pgx.Identifier{pg.Config().Database}.Sanitize(), pgx.Identifier{pg.Config().User}.Sanitize()
 	var owns bool

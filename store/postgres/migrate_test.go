@@ -9,8 +9,8 @@ import (
 	"github.com/skein-dev/skein/store/postgres"
 )
 
-// Of servers that start at once on an empty database one makes the tables, and only
-// that one says so.
+// Of several servers that start at once on an empty database, one makes the tables, and
+// only that one says so.
 func TestOneOfManyMakesTheTables(t *testing.T) {
 	dsn := pgtest.DSN(t)
 	var said atomic.Int32

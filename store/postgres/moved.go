@@ -7,18 +7,18 @@ import (
 	"fmt"
 )
 
-// The numbers of transactions are a cluster's own. A database that was restored
-// from a dump into another has a journal of numbers that mean nothing there, or
-// that are yet to come: no feed would yield its rows, and the index would take
-// what is appended for indexed. So the journal says whose numbers it has, and
-// is given new ones, smaller than all, where that is not this cluster.
+// Each cluster has its own transaction IDs. In a database that was restored from a
+// dump into another cluster, the journal's IDs are meaningless or in the future: no
+// feed would yield its rows, and new events would seem to be indexed already. So
+// indexed.journal names the cluster that the IDs belong to, and if that is not this
+// one, the rows get new IDs, smaller than all others.
 
-// clusterName gives the cluster and the database, which a copy in the same
-// cluster does not share, a name of 8 hex digits.
+// clusterName identifies the cluster and the database, so that a copy in the same
+// cluster has another name. arrive makes a name of 8 hex digits from it.
 const clusterName = `SELECT c.system_identifier || ' ' || d.oid FROM pg_control_system() c, pg_database d WHERE d.datname = current_database()`
 
-// arrive finds out which cluster this is, and sees to it that the journal has
-// its numbers.
+// arrive finds out which cluster this is, and makes sure that the journal has its
+// transaction IDs.
 func (c *core) arrive(ctx context.Context, o Options) error {
 	s := &Store{core: c}
 	var text, journal string
@@ -40,13 +40,13 @@ func (c *core) arrive(ctx context.Context, o Options) error {
 	}
 	err = s.write(ctx, func(t *tx) error { return t.renumber(c.cluster) })
 	if code(err) == codeReadOnly {
-		return nil // who may write does so
+		return nil // a program that can write does so
 	}
 	return err
 }
 
-// renumber gives the rows of a journal that came from elsewhere the number of a
-// transaction before all others, in their order.
+// renumber gives the rows of a journal from another cluster the ID of a transaction
+// before all others, and keeps their order.
 func (t *tx) renumber(cluster string) error {
 	if err := t.lockIndex(); err != nil {
 		return err
@@ -71,7 +71,7 @@ func (t *tx) renumber(cluster string) error {
 		if mark = (position{1, before, mark.seq}); !within {
 			mark.seq = 0
 		}
-		// The new numbers are none of the old ones: a cluster's own begin at 3.
+		// The new ID differs from the old ones: a cluster's own begin at 3.
 		p.exec(`UPDATE journal j SET xid = '1', ordinal = w.k - 1, line = 0
 			FROM (SELECT xid, ordinal, row_number() OVER (ORDER BY xid, ordinal) AS k FROM journal) w WHERE (j.xid, j.ordinal) = (w.xid, w.ordinal)`)
 	}

@@ -9,10 +9,9 @@ import (
 	"github.com/skein-dev/skein/store/inspect"
 )
 
-// A database that was restored from a dump of another cluster, whose
-// transactions had greater numbers, goes on: what is appended is found, the
-// index is fed, the feed has everything in its order, and old cursors are
-// refused.
+// A database that was restored from a dump of another cluster, whose transaction IDs
+// were greater, still works: new events are found, the index is built, the feed has
+// everything in order, and old cursors are refused.
 func TestARestoredDatabaseGoesOn(t *testing.T) {
 	dsn := pgtest.DSN(t)
 	s := openTest(t, dsn)

@@ -7,19 +7,18 @@ import (
 	"github.com/skein-dev/skein"
 )
 
-// mostNamed is of how many sessions at most it is asked which have a title. If
-// there are more, lists look at the titles as they go through the sessions, and
-// are soon full.
+// mostNamed limits how many sessions are looked up by title. If more match, lists
+// check the titles as they go through the sessions, and are soon full.
 const mostNamed = 500
 
-// titledSession are sessions with a title that is looked for.
+// A titledSession is the sessions whose titles match.
 type titledSession struct {
 	users   []string
 	numbers []int64
 }
 
-// named returns the sessions that have f's title, by the index; nil if there are
-// too many of them, or f has none.
+// named looks up the sessions that have f's title, by the index; nil if there are too
+// many of them, or f has no title.
 func (s *Store) named(ctx context.Context, f *skein.Filter) (*titledSession, error) {
 	if f.Title == "" {
 		return nil, nil
@@ -44,11 +43,11 @@ func (s *Store) named(ctx context.Context, f *skein.Filter) (*titledSession, err
 	return c, nil
 }
 
-// smallTitle returns a title as names has it.
+// smallTitle returns a title as stored in names.
 func smallTitle(t string) string { return plain(strings.ToLower(t)) }
 
-// title adds the condition of f's title, which only some sessions have if that
-// is not nil.
+// title adds the condition on f's title; some, if not nil, are the only sessions that
+// have it.
 func (w *where) title(f *skein.Filter, some *titledSession) {
 	switch {
 	case f.Title == "":

@@ -13,7 +13,7 @@ import (
 	"github.com/skein-dev/skein/internal/pgtest"
 )
 
-// titledAs appends sessions with titles, IDs being t0, t1, …
+// titledAs appends sessions with titles; their IDs are t0, t1, …
 func titledAs(t *testing.T, s skein.Store, titles ...string) {
 	t.Helper()
 	for i, title := range titles {
@@ -40,8 +40,8 @@ func listed(t *testing.T, s skein.Store, f skein.Filter) (ids []skein.SessionID)
 	return ids
 }
 
-// A title is found whatever its letters, by what it is now, whether few or many
-// sessions have it.
+// A title is found whatever its characters, only by its current text, and whether few
+// or many sessions have it.
 func TestTitlesAreFound(t *testing.T) {
 	s := openTest(t, pgtest.DSN(t))
 	ann, bob := s.As("ann"), s.As("bob")

@@ -26,12 +26,11 @@ func (s *Store) Newest(ctx context.Context, id skein.SessionID, n int, before sk
 type walker struct {
 	q     *conn
 	user  skein.User
-	ahead walk.Segments // whose marks are to be read with what is asked for next
+	ahead walk.Segments // whose marks the next Back reads as well
 	marks []walk.Said
 }
 
-// walker returns what finds the events of session id, which is there, and where
-// they are.
+// walker returns a walker for the events of session id, and where they are.
 func (q *conn) walker(id skein.SessionID) (*walker, walk.Extent, error) {
 	h, err := q.head(id)
 	if err != nil {
@@ -54,9 +53,9 @@ func scanSaid(r row) (x walk.Said, err error) {
 	return x, err
 }
 
-// selectBack goes from the said event at $3 of $2 back to those after $4, $5 at
-// most, each found by the one behind it. LATERAL and OFFSET keep the planner
-// from any other way.
+// selectBack goes from the said event at seq $3 of session number $2 back to those
+// after $4, at most $5, each found by the prev of the one after it. LATERAL and OFFSET
+// keep the planner from any other plan.
 const (
 	backColumns = eventColumns + `, e.message`
 	selectBack  = `WITH RECURSIVE back AS (
@@ -102,15 +101,14 @@ func (w *walker) Pieces(segs walk.Segments, messages []string) (all []walk.Said,
 	return all, p.run()
 }
 
-// markKinds picks the events that change how others are read.
+// markKinds selects the events that change how others are read.
 const markKinds = `e.kind IN ('rewound', 'compacted', 'amended')`
 
-// Marks implements [walk.NewestLog]. They came with the first of the said
-// events.
+// Marks implements [walk.NewestLog]. The first call of Back has read them.
 func (w *walker) Marks(walk.Segments) ([]walk.Said, error) { return w.marks, nil }
 
-// said adds to the pipe the events of each of segs for which a condition holds;
-// its arguments are $5 and on.
+// said adds a query to the pipe for the events of segs for which a condition holds;
+// its arguments start at $5.
 func (w *walker) said(p *pipe, segs walk.Segments, all *[]walk.Said, cond string, args ...any) {
 	w.each(p, segs, saidColumns, cond, args, func(r row) error {
 		if err := w.q.hold(r); err != nil {

@@ -11,14 +11,14 @@ import (
 
 const (
 	notifyEvery = 10 * time.Millisecond
-	notifyBytes = 7800 // of one message; PostgreSQL takes 7999
-	notifyMost  = 1000 // sessions; of more it is said that all have changed
+	notifyBytes = 7800 // of one message; PostgreSQL's maximum is 7999
+	notifyMost  = 1000 // sessions; if there are more, all are said to have changed
 	notifyFor   = 2 * time.Second
 )
 
-// A notifier tells other processes which sessions this one has changed: at most
-// every notifyEvery, for what tells makes all commits of the server wait for
-// each other. The first is told at once.
+// A notifier notifies other processes of the sessions that this one has changed: at
+// most every notifyEvery, because NOTIFY makes all commits of the server wait for each
+// other. The first notification is sent at once.
 type notifier struct {
 	core *core
 	node string
@@ -30,7 +30,7 @@ type notifier struct {
 	lost bool // more has changed than ids
 }
 
-// add takes down what has changed. It never waits.
+// add notes which sessions have changed. It never blocks.
 func (n *notifier) add(ids []skein.SessionID) {
 	n.mu.Lock()
 	for _, id := range ids {
@@ -46,7 +46,7 @@ func (n *notifier) add(ids []skein.SessionID) {
 	}
 }
 
-// notify runs until the store is closed, and tells what is left then.
+// notify runs until the store is closed, and then sends what is left.
 func (n *notifier) notify() {
 	defer close(n.done)
 	timer := time.NewTimer(0)
@@ -67,8 +67,8 @@ func (n *notifier) notify() {
 	}
 }
 
-// tell says what has changed. If that does not work it is left to the looks of
-// those who would have heard it.
+// tell sends the notifications. If that fails, the listeners of other processes find
+// the changes in the journal.
 func (n *notifier) tell() {
 	messages := n.messages()
 	if len(messages) == 0 {
@@ -79,7 +79,7 @@ func (n *notifier) tell() {
 	_, _ = n.core.pool.Exec(ctx, `SELECT pg_notify($1, m) FROM unnest($2::text[]) m`, channel, messages) //nolint:errcheck // see above
 }
 
-// messages returns what is to be said, and forgets it.
+// messages returns the notifications to send, and forgets the changes.
 func (n *notifier) messages() (all []string) {
 	n.mu.Lock()
 	defer n.mu.Unlock()
@@ -93,7 +93,7 @@ func (n *notifier) messages() (all []string) {
 	for id := range n.ids {
 		word, err := json.Marshal(string(id))
 		if err != nil {
-			continue // a string always has JSON
+			continue // cannot happen for a string
 		}
 		if len(message)+len(word) > notifyBytes {
 			all = append(all, message+"]")

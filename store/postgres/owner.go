@@ -6,9 +6,9 @@ import (
 	"github.com/jackc/pgx/v5"
 )
 
-// ours are the tables and sequences of the schema, with their partitions, and its
-// functions, that belong to a role whose rights the connection's has, as ALTER calls
-// them.
+// ours selects, in ALTER's notation, the tables (with partitions), sequences, and
+// functions of the schema that belong to a role whose rights the connection's role
+// has, and that skein_owner should own.
 const ours = `WITH RECURSIVE t AS (
 		SELECT c.oid FROM pg_class c WHERE c.relnamespace = 'public'::regnamespace AND c.relkind IN ('r', 'p', 'S') AND c.relname IN ('skein_schema', 'numbers', 'fences',
 			'heads', 'leases', 'journal', 'sessions', 'names', 'events', 'bases', 'undone', 'strands', 'doomed', 'scrubs', 'charges', 'usage',
@@ -20,7 +20,7 @@ const ours = `WITH RECURSIVE t AS (
 		AND p.proowner IS DISTINCT FROM to_regrole('skein_owner') AND p.proowner IS DISTINCT FROM to_regrole('skein_all') AND pg_has_role(p.proowner, 'USAGE')
 	ORDER BY 1`
 
-// owned returns what is ours, and not skein_owner's.
+// owned returns the result of ours.
 func owned(ctx context.Context, q interface {
 	Query(ctx context.Context, sql string, args ...any) (pgx.Rows, error)
 },
@@ -32,9 +32,9 @@ func owned(ctx context.Context, q interface {
 	return pgx.CollectRows(rows, pgx.RowTo[string])
 }
 
-// makeRoom lets skein_owner make tables in the schema public, and lends it to
-// skein_all. A role that inherits nothing does so as who owns the schema; it needs
-// what it had of the schema's rights for more than skein.
+// makeRoom lets skein_owner make tables in the schema public, and lend that right to
+// skein_all. A role that inherits no rights does this as the schema's owner,
+// and keeps its own rights on the schema, which it may need for more than skein.
 const makeRoom = `DO $$
 DECLARE
 	login text := current_user;
@@ -52,9 +52,9 @@ BEGIN
 	PERFORM set_config('role', was, true);
 END $$`
 
-// become makes skein_owner the role of the rest of a transaction that changes the
-// schema, and gives it what the login owns. A login that may not take it goes on as
-// itself.
+// become sets the role to skein_owner for the rest of a transaction that changes the
+// schema, and gives skein_owner what the login owns. A login that may not take that
+// role continues as itself.
 func (l *loginRole) become(ctx context.Context, t pgx.Tx) error {
 	if !l.may(roleOwner) || !l.sees {
 		return nil
@@ -75,7 +75,7 @@ func (l *loginRole) become(ctx context.Context, t pgx.Tx) error {
 	return l.take(ctx, t)
 }
 
-// take makes skein_owner the role of the transaction, if the login may take it.
+// take sets the transaction's role to skein_owner, if the login may take it.
 func (l *loginRole) take(ctx context.Context, t pgx.Tx) error {
 	if !l.may(roleOwner) || !l.sees {
 		return nil
@@ -84,8 +84,8 @@ func (l *loginRole) take(ctx context.Context, t pgx.Tx) error {
 	return err
 }
 
-// handOver gives skein_owner what the login owns. Where others have a table in use
-// for long, the next start tries again, and Examine says so meanwhile.
+// handOver gives skein_owner what the login owns. If others use a table for too long,
+// the next start tries again, and Examine reports it meanwhile.
 func (l *loginRole) handOver(ctx context.Context, pg *pgx.Conn) error {
 	if len(l.owns) == 0 || l.standby || !l.may(roleOwner) || !l.sees {
 		return nil

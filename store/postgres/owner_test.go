@@ -9,8 +9,8 @@ import (
 	"github.com/skein-dev/skein/store/postgres"
 )
 
-// As databases of versions 13 and 14 are, also where they were taken over by
-// later ones.
+// Databases made by versions 13 and 14 are like this, even if later versions have taken
+// them over.
 func TestARoleWhoseDatabasesSchemaIsAnothersIsToldWhatToDo(t *testing.T) {
 	open(t, pgtest.DSN(t)) // the roles are there
 	dsn := pgtest.DSN(t)

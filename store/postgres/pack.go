@@ -9,7 +9,7 @@ import (
 	"github.com/skein-dev/skein/store/ledger"
 )
 
-// A packed is a batch with all that can be worked out without the database.
+// A packed is a batch with everything that can be computed without the database.
 type packed struct {
 	skein.Batch
 	events []ledger.Event
@@ -42,12 +42,12 @@ func (s *Store) packBatch(b skein.Batch) (p packed, err error) {
 	return p, nil
 }
 
-// maxIndexed is the longest text that stands in an index as it is, in bytes;
-// PostgreSQL takes none of more than 2,700.
+// maxIndexed is the longest text that is put into an index unchanged, in bytes;
+// PostgreSQL accepts none longer than 2,700.
 const maxIndexed = 600
 
-// indexed returns s as the text columns hold it that an index has: as plain
-// does, and where it is long its beginning and its hash.
+// indexed returns s as stored in indexed text columns: like plain, but a long text
+// becomes its beginning and its hash.
 func indexed(s string) string {
 	if s = plain(s); len(s) <= maxIndexed {
 		return s
@@ -56,7 +56,7 @@ func indexed(s string) string {
 	return plain(s[:maxIndexed-2*sha256.Size]) + hex.EncodeToString(sum[:])
 }
 
-// lockKey returns the number of the advisory lock of something.
+// lockKey returns the key of the advisory lock for what parts name.
 func lockKey(parts ...string) int64 {
 	h := fnv.New64a()
 	for _, p := range parts {

@@ -4,8 +4,7 @@ import (
 	"github.com/klauspost/compress/zstd"
 )
 
-// A packer compresses what is kept compressed. It may be used by many
-// goroutines.
+// A packer compresses and decompresses. It is safe for concurrent use.
 type packer struct {
 	enc *zstd.Encoder
 	dec *zstd.Decoder

@@ -12,14 +12,13 @@ import (
 )
 
 const (
-	patience  = time.Minute // for the server to be there again
+	patience  = time.Minute // for the server to become reachable
 	patienceA = 20 * time.Millisecond
 	patienceZ = 2 * time.Second
 )
 
-// patiently runs f, which only reads, until it works or says something else
-// than that the server was not to be had: a watch does not end with a
-// connection.
+// patiently runs f, which only reads, until it succeeds, or fails with something other
+// than an unreachable server: a lost connection does not end a watch.
 func (s *Store) patiently(ctx context.Context, f func() error) error {
 	wait := patienceA
 	for began := time.Now(); ; wait = min(2*wait, patienceZ) {
@@ -43,7 +42,7 @@ func unreachable(err error) bool {
 	return strings.HasPrefix(e.Code, "08") || strings.HasPrefix(e.Code, "57P") || strings.HasPrefix(e.Code, "53") && e.Code != codeDiskFull
 }
 
-// lost reports whether err is one of the network.
+// lost reports whether err is a network error.
 func lost(err error) bool {
 	var n net.Error
 	return pgconn.SafeToRetry(err) || errors.As(err, &n) && !errors.Is(err, context.Canceled) && !errors.Is(err, context.DeadlineExceeded) ||

@@ -9,23 +9,23 @@ import (
 )
 
 const (
-	leastWord   = 2 // letters of a word that is worth asking for,
+	leastWord   = 2 // letters that a word must have to be worth searching for,
 	leastPrefix = 3 // and of the beginning of one
 	maxPieces   = 8
 )
 
-// A lexeme is what a text has as a word, or as the beginning of one.
+// A lexeme is a word of a text, or the beginning of one.
 type lexeme struct {
-	text   string // ASCII, in small letters
+	text   string // ASCII, in lower case
 	prefix bool
-	sure   bool // that the word begins with it: else it may end with it, too
+	sure   bool // the word begins with text; else text may also be its end
 }
 
 func (p lexeme) query() string { return wordQuery(p.text, p.prefix) }
 
-// byPieces returns what asks the index for texts that may match the query's
-// substring or regular expression. all says that there are no others; else the
-// index can only be asked for some of them, if for any.
+// byPieces returns the query for texts that may match q's substring or regular
+// expression. all says that it finds all of them; otherwise it finds only some, or is
+// empty.
 func byPieces(q *skein.Query) (by indexQuery, all bool) {
 	var sure, likely []string
 	for _, p := range piecesOf(q) {
@@ -42,9 +42,9 @@ func byPieces(q *skein.Query) (by indexQuery, all bool) {
 	return indexQuery{query: "(" + strings.Join(likely[:min(len(likely), maxPieces)], " & ") + ") | " + quote(hugeMark), odd: true}, all
 }
 
-// piecesOf returns the pieces that every text has that matches the query's
-// substring or regular expression, unless it is odd (isOdd). They are of ASCII only:
-// what else is the same where the case is ignored is not what is the same in words.
+// piecesOf returns the pieces that every text has that matches the query's substring
+// or regular expression, except odd texts (isOdd). They are ASCII only: beyond ASCII,
+// ignoring case is not the same as comparing folded words.
 func piecesOf(q *skein.Query) (all []lexeme) {
 	var runs []string
 	switch {
@@ -70,7 +70,7 @@ func piecesOf(q *skein.Query) (all []lexeme) {
 	return all
 }
 
-// wordLen returns how many letters and digits s begins with.
+// wordLen returns the number of letters and digits at the beginning of s.
 func wordLen(s string) int {
 	n := strings.IndexFunc(s, func(c rune) bool { return (c < 'a' || c > 'z') && (c < '0' || c > '9') })
 	if n < 0 {
@@ -79,12 +79,12 @@ func wordLen(s string) int {
 	return n
 }
 
-// likeEscape returns a text as a pattern of LIKE that matches it alone.
+// likeEscape returns a LIKE pattern that matches only text.
 func likeEscape(text string) string {
 	return strings.NewReplacer(`\`, `\\`, `%`, `\%`, `_`, `\_`).Replace(text)
 }
 
-// literals adds to runs the ASCII that every text has that re matches.
+// literals adds the runs of ASCII that occur in every match of re to runs.
 func literals(re *syntax.Regexp, runs []string) []string {
 	switch re.Op {
 	case syntax.OpLiteral:
@@ -103,7 +103,7 @@ func literals(re *syntax.Regexp, runs []string) []string {
 	return runs
 }
 
-// ascii returns the runs of ASCII in s, in small letters.
+// ascii returns the runs of ASCII in s, in lower case.
 func ascii(s string) []string {
 	return strings.FieldsFunc(strings.Map(func(r rune) rune {
 		switch {

@@ -40,7 +40,7 @@ func TestPiecesOfPatterns(t *testing.T) {
 	}
 }
 
-// What has a substring is given the newest first, whatever else the index tells of it.
+// Texts with a substring come newest first, whatever else the index knows of them.
 func TestPiecesAreFoundNewestFirst(t *testing.T) {
 	s := openTest(t, pgtest.DSN(t))
 	addText(t, s, "a", "the words, number words words", "these words, number two", "no word of it", "these words, number three")
@@ -54,7 +54,7 @@ func TestPiecesAreFoundNewestFirst(t *testing.T) {
 	}
 }
 
-// FuzzPieces wants no text to be left out that matches.
+// FuzzPieces checks that no matching text is left out.
 func FuzzPieces(f *testing.F) {
 	f.Add("a task", "A TASK tas\u212a ta\u017fk", false)
 	f.Add(" key,b", "the key,be\u0301", false)

@@ -17,9 +17,9 @@ import (
 // A Store keeps sessions in a PostgreSQL database. Make one with [Open].
 type Store struct {
 	*core
-	user skein.User // whose view it is; "" for everybody's
-	view bool       // closing it does nothing
-	in   bool       // it is a call's own, which was let in: what that calls is too
+	user skein.User // the user of the view; "" for all users
+	view bool       // Close does nothing
+	in   bool       // made by inside, for a call that has entered: enter always succeeds
 }
 
 var _ skein.FullStore = (*Store)(nil)
@@ -32,43 +32,43 @@ type core struct {
 	heads    *heads
 	pack     *packer
 	puts     putSQL
-	beginPut string // what begins the transaction of the usual append, where it cannot do without
+	beginPut string // begins the transaction of the usual append; "" if it needs no BEGIN
 	lines    *queues
 	lanes    *groupCommit
 	keeper   *heartbeat
 	quotas   *quotas
-	turns    *room.Semaphore // of those who read what may be long
+	turns    *room.Semaphore // limits concurrent reads of large sessions
 
 	steps schema // of this version
 
-	retries atomic.Int64 // transactions of appends that were run again
-	slow    atomic.Int64 // appends that had to look first
+	retries atomic.Int64 // append transactions that were retried
+	slow    atomic.Int64 // appends that had to read first
 
 	mu     sync.Mutex
-	closed bool            // no call gets in any more
-	ending chan struct{}   // closed with it
-	calls  sync.WaitGroup  // those that are in
-	gone   chan struct{}   // closed when all is given back
-	life   context.Context // done with ending: of what runs in the background
+	closed bool            // no more calls may enter
+	ending chan struct{}   // closed when closed is set
+	calls  sync.WaitGroup  // calls under way
+	gone   chan struct{}   // closed when all resources are released
+	life   context.Context // for background work; canceled when ending is closed
 	stop   context.CancelFunc
 }
 
-// Options say how to open a store. The zero value is the usual case.
+// Options are the settings of a store. The zero value is the usual case.
 type Options struct {
-	Notice func(string) // told, for people, of what takes long, such as a migration; nil for nobody
+	Notice func(string) // called with a text for people before slow work, such as a migration; may be nil
 
-	steps schema // nil: this version's. Tests add steps to it, as a later version will
+	steps schema // nil: this version's. Tests add steps, as a later version would
 }
 
 // Open opens the store at an address such as postgres://user@host:5432/skein,
-// or host=… dbname=…; what it lacks is taken from the PG… variables and the
-// files of libpq. pool_max_conns=N in it says how many connections there may
-// be; 16 if it does not. An empty database gets skein's tables.
+// or host=… dbname=…; missing parts are taken from the PG… variables and the
+// files of libpq. pool_max_conns=N in the address limits the number of
+// connections; the default is 16. In an empty database, Open makes skein's tables.
 //
-// The error wraps [skein.ErrNewer] if the tables are some later version's,
-// which are left untouched, and [skein.ErrInvalid] if the address is none. No
-// error has the password in it. Once a newer version has migrated the tables
-// meanwhile, what writes returns an error wrapping [skein.ErrNewer].
+// The error wraps [skein.ErrNewer] if a later version made the tables, which are
+// left untouched, and [skein.ErrInvalid] if the address is invalid. No error
+// contains the password. If a newer version migrates the tables while the store
+// is open, calls that write return an error wrapping [skein.ErrNewer].
 func Open(ctx context.Context, dsn string, o Options) (_ *Store, err error) {
 	cfg, err := parse(dsn)
 	if err == nil && o.steps == nil {
@@ -113,8 +113,8 @@ func Open(ctx context.Context, dsn string, o Options) (_ *Store, err error) {
 // As implements [skein.Store].
 func (s *Store) As(u skein.User) skein.Store { return &Store{core: s.core, user: u, view: true} }
 
-// sees reports whether the view has what is u's.
+// sees reports whether the view includes the sessions of u.
 func (s *Store) sees(u skein.User) bool { return ledger.View(s.user).Sees(u) }
 
-// owner returns whose a new thing is that does not say.
+// owner returns the owner of something new that does not name one.
 func (s *Store) owner() skein.User { return ledger.View(s.user).Owner() }

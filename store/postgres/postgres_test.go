@@ -21,7 +21,7 @@ func dial(address string) (skein.Store, error) {
 	return postgres.Open(context.Background(), address, postgres.Options{})
 }
 
-// frees is how long the lease of a process that was killed goes on.
+// frees is how long the lease of a killed process lasts.
 const frees = 11 * time.Second
 
 func TestStore(t *testing.T) {

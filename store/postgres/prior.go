@@ -10,8 +10,8 @@ import (
 	"github.com/skein-dev/skein/store/ledger"
 )
 
-// A parentRow is the row in heads of a session that a fork begins with: it must
-// be as it was read when the fork is written, and stay there until it is.
+// A parentRow is the row in heads of a new fork's parent: it must not change between
+// being read and the write of the fork, and must exist until then.
 type parentRow struct {
 	n, revision int64
 }
@@ -19,11 +19,11 @@ type parentRow struct {
 // A forkParent is what is known of the parent of a fork that begins.
 type forkParent struct {
 	parent   *head
-	strand   int64 // whose event the fork begins after: bases.base
+	strand   int64 // number of the session that stores the event after which the fork begins: bases.base
 	segs     walk.Segments
 	clients  map[skein.ClientID]ledger.Place
-	messages map[string]bool  // whether they stand
-	undone   []skein.SeqRange // what was taken back up to there
+	messages map[string]bool  // whether they are live
+	undone   []skein.SeqRange // the ranges taken back up to that event
 }
 
 // Shown implements [ledger.Book].
@@ -32,7 +32,7 @@ func (k *book) Shown(at skein.Parent) (x ledger.Base, err error) {
 	if k.segs, err = k.tx.segments(p, at.Seq); err != nil {
 		return x, err
 	}
-	// The first may show nothing: the place is in what it shows of its parent.
+	// The first segments may be empty: the event is in what p shows of its parent.
 	i := slices.IndexFunc(k.segs, func(s walk.Segment) bool { return s.From < s.To })
 	k.segs = k.segs[i:]
 	k.strand = k.segs[0].Session
@@ -74,8 +74,8 @@ func (k *book) Shown(at skein.Parent) (x ledger.Base, err error) {
 	return x, nil
 }
 
-// Parent implements [ledger.Book]. What the group has drafted so far is written,
-// for it may be the parent's.
+// Parent implements [ledger.Book]. It writes the group's drafts if one has changed
+// the parent.
 func (k *book) Parent(id skein.SessionID, u skein.User) (*skein.Session, error) {
 	w := k.work
 	if d := w.drafts[id]; d != nil && d.Last > 0 && w.s.sees(d.User) {
@@ -93,7 +93,7 @@ func (k *book) Parent(id skein.SessionID, u skein.User) (*skein.Session, error) 
 	p := w.tx.pipe()
 	var h head
 	var buried bool
-	var revision int64 // read first: of what is changed between the two it is too old
+	var revision int64 // read first, so that a change between the two queries makes it outdated
 	p.one(nil, `SELECT revision FROM heads WHERE id = $1`, []any{string(id)}, &revision)
 	p.head(id, &h)
 	p.one(&buried, `SELECT hash FROM tombstones WHERE user_id = $1 AND hash = $2`, []any{string(u), tomb[:]}, nil)

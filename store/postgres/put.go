@@ -8,9 +8,9 @@ import (
 	"github.com/skein-dev/skein"
 )
 
-// The statement that appends to one session: it moves the end in heads, if all
-// is as was believed, and what else it writes follows from that row. $1 to $10
-// are the belief, the others what is written.
+// The statement that appends to one session: it moves the end in heads, if the
+// session is in the expected state, and everything else that it writes depends on
+// that row. $1 to $10 are the expected state; the others are what to write.
 const (
 	putMoved = `WITH moved AS (
 	UPDATE heads h SET last = $5 WHERE h.n = $2 AND h.user_id = $1 AND h.last = $3 AND h.revision = $4
@@ -21,8 +21,8 @@ const (
 	AND NOT EXISTS (SELECT FROM charges c WHERE c.user_id = $1 AND c.request = ANY($10::text[]))
 	RETURNING h.n
 )`
-	// The same for a fork: the client IDs and message IDs may be in what it shows
-	// of its parent. $E1 and $E2 are the pieces of that.
+	// The same for a fork: the client IDs and message IDs may be in what it shows of
+	// its parent. $E1 and $E2 are the segments of that.
 	putMovedFork = `WITH had AS (
 	SELECT FROM unnest($E1::bigint[], $E2::bigint[]) g (n, upto) JOIN events e ON e.user_id = $1 AND e.n = g.n AND e.seq <= g.upto AND e.client = ANY($8::text[])
 	UNION ALL
@@ -54,7 +54,7 @@ const (
 	INSERT INTO sessions (user_id, n, id, state, key, surface, project, agent, profile, model, parent, why, origin, tags, pinned, empty, open, recent, updated, bytes)
 	SELECT $1, $2, $46, $29, $30, $31, $32, $33, $34, $35, $36, $37, $38, $39, $40, $41, $42, $43, $44, $45 FROM moved
 )`
-	// What lists look for titles by. It changes seldom.
+	// The name by which lists find titles. It seldom changes.
 	putName = `, put_name AS (
 	INSERT INTO names (user_id, n, name) SELECT $1, $2, $N1 FROM moved ON CONFLICT (user_id, n) DO UPDATE SET name = excluded.name
 )`
@@ -72,15 +72,15 @@ const (
 		cache_hour = u.cache_hour + excluded.cache_hour, requests = u.requests + excluded.requests, reported = u.reported + excluded.reported
 )`
 	putTold  = ` SELECT count(*) FROM moved`              // 1 or 0
-	putForce = ` SELECT must_be(count(*) = 1) FROM moved` // an error that makes the transaction be tried again
+	putForce = ` SELECT must_be(count(*) = 1) FROM moved` // an error, so that the transaction is retried
 )
 
-// A putKind says which of the statements it is.
+// A putKind is a variant of the statement.
 type putKind struct {
 	begins, charged, force, fork, named bool
 }
 
-// putSQL are the texts of all kinds of the statement.
+// putSQL has the texts of all variants of the statement.
 type putSQL map[putKind]string
 
 func newPutSQL() putSQL {
@@ -114,8 +114,8 @@ func newPutSQL() putSQL {
 	return all
 }
 
-// numbered puts the numbers of the parameters behind the first n in the place of
-// those that are named by a letter and 1 to many.
+// numbered replaces the parameters called name and 1 to many by the numbered ones
+// after the first n.
 func numbered(sql, name string, many, n int) string {
 	var pairs []string
 	for i := many; i > 0; i-- { // $C12 before $C1
@@ -124,8 +124,8 @@ func numbered(sql, name string, many, n int) string {
 	return strings.NewReplacer(pairs...).Replace(sql)
 }
 
-// put returns the statement that writes d, and its arguments; ordinal is its
-// number among those of the transaction.
+// put returns the statement that writes d, and its arguments; ordinal is the
+// statement's number in the transaction.
 func (w *work) put(d *draft, ordinal int) (sql string, args []any) {
 	name := d.name()
 	k := putKind{d.begins, len(d.charges.seq) > 0, w.looked, len(d.noClients)+len(d.noMessages) > 0 && d.Base != 0, name != d.was.name()}
@@ -151,11 +151,10 @@ func (w *work) put(d *draft, ordinal int) (sql string, args []any) {
 	return w.s.puts[k], append(args, orEmpty(d.events.sum))
 }
 
-// name returns what lists look for h's title by, as names has it; "" if it is
-// not there.
+// name returns the name by which lists find h, as stored in names; "" without one.
 func (h *head) name() string { return smallTitle(cmp.Or(h.Title, h.First)) }
 
-// from returns heads.last as it is before d is written.
+// from returns the value of heads.last before d is written.
 func (d *draft) from() skein.Seq { return d.was.Last }
 
 // columns returns the values of the columns of sessions from state on.
@@ -179,7 +178,7 @@ func (d *draft) columns() []any {
 	}
 }
 
-// orEmpty returns list, which is never NULL then.
+// orEmpty returns list, or an empty one instead of nil, which would be NULL.
 func orEmpty[T any](list []T) []T {
 	if list == nil {
 		return []T{}

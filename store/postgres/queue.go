@@ -9,21 +9,21 @@ import (
 	"github.com/skein-dev/skein"
 )
 
-// How much one statement writes at most.
+// The most that one statement writes.
 const (
 	groupJobs  = 128
 	groupBytes = 1 << 20
 )
 
-// queues are the lines in which the appends of this process to one session
-// wait for each other. Who comes to an empty one leads: he writes, for all who
-// have come meanwhile too, and hands the lead to the first who is left.
+// queues holds the queues in which this process's appends to one session wait for
+// each other. An append that finds its queue empty leads: it writes the appends that
+// have arrived meanwhile with its own, and hands the lead to the first one left.
 type queues struct {
 	mu sync.Mutex
 	m  map[lineKey]*appendQueue
 }
 
-// A lineKey names a line. Views have lines of their own.
+// A lineKey identifies a queue. Each view has its own queues.
 type lineKey struct {
 	id   skein.SessionID
 	user skein.User
@@ -35,8 +35,8 @@ type appendQueue struct {
 
 func newQueues() *queues { return &queues{m: map[lineKey]*appendQueue{}} }
 
-// inLine gives j, which is one batch for one session, its answer when its turn
-// has come. If j.ctx ends before that nothing of it is stored.
+// inLine runs j, which is one batch for one session, when its turn comes. If j.ctx
+// ends before that, nothing of it is stored.
 func (s *Store) inLine(j *job) {
 	k := lineKey{j.batches[0].Session, s.user}
 	if !s.lines.join(k, j) {
@@ -50,7 +50,7 @@ func (s *Store) inLine(j *job) {
 				j.err = j.ctx.Err()
 				return
 			}
-			if done := <-j.turn; done { // it is being written
+			if done := <-j.turn; done { // j is being written
 				return
 			}
 		}
@@ -63,7 +63,7 @@ func (s *Store) inLine(j *job) {
 	s.lines.next(k)
 }
 
-// join puts j in line k, and reports whether it leads.
+// join puts j into queue k, and reports whether it leads.
 func (q *queues) join(k lineKey, j *job) bool {
 	q.mu.Lock()
 	defer q.mu.Unlock()
@@ -76,7 +76,7 @@ func (q *queues) join(k lineKey, j *job) bool {
 	return false
 }
 
-// quit takes j out of the line, and reports whether it still waited there.
+// quit removes j from queue k, and reports whether it was still waiting there.
 func (q *queues) quit(k lineKey, j *job) bool {
 	q.mu.Lock()
 	defer q.mu.Unlock()
@@ -91,8 +91,8 @@ func (q *queues) quit(k lineKey, j *job) bool {
 	return i >= 0
 }
 
-// group returns what j, which leads, writes: with those that wait behind it, as
-// far as they can be written with it.
+// group returns the jobs that j, which leads, writes: itself and those waiting behind
+// it that can be written with it.
 func (q *queues) group(k lineKey, j *job) []*job {
 	group := []*job{j}
 	if !j.simple() {
@@ -113,7 +113,7 @@ func (q *queues) group(k lineKey, j *job) []*job {
 	return group
 }
 
-// next hands the lead to the first who waits.
+// next hands the lead to the first job that waits.
 func (q *queues) next(k lineKey) {
 	q.mu.Lock()
 	defer q.mu.Unlock()
@@ -127,8 +127,8 @@ func (q *queues) next(k lineKey) {
 	first.turn <- false
 }
 
-// simple reports whether j needs nothing but its session's head: it may be
-// written with others by one statement.
+// simple reports whether j needs nothing but its session's head, so that one statement
+// can write it together with others.
 func (j *job) simple() bool {
 	p := &j.batches[0]
 	if p.Import != nil || len(p.blobs) > 0 {
@@ -152,7 +152,7 @@ func (j *job) size() (n int) {
 	return n
 }
 
-// all returns a context that ends when the contexts of all jobs have.
+// all returns a context that ends when the contexts of all jobs have ended.
 func all(jobs []*job) (context.Context, context.CancelFunc) {
 	if len(jobs) == 1 {
 		return context.WithCancel(jobs[0].ctx)

@@ -7,21 +7,20 @@ import (
 	"github.com/skein-dev/skein"
 )
 
-// How long it is believed what was read of a user's quota: that there is none,
-// and how much of it is used. Other processes may use some meanwhile.
+// How long what was read of a user's quota is used: freeFor if the user has none, and
+// quotaFor for how much of it is used. Other processes may use some meanwhile.
 const (
 	freeFor  = time.Minute
 	quotaFor = 5 * time.Second
 )
 
-// A quota is what a user may have, and has.
+// A quota is how much a user may store, and how much the user has stored.
 type quota struct {
-	sessions, bytes int64 // at most; 0 for no bound
-	have, used      int64 // of these; counted only where there is a bound
+	sessions, bytes int64 // at most; 0 for no limit
+	have, used      int64 // of these; counted only if there is a limit
 }
 
-// quotas are what this process knows of the quotas of those who have written
-// last.
+// quotas caches the quotas of the users that wrote last in this process.
 type quotas struct {
 	mu   sync.Mutex
 	kept map[skein.User]keptQuota
@@ -67,8 +66,8 @@ func (q *quotas) use(u skein.User, bytes int64) {
 	}
 }
 
-// quotaOf adds the look for the quota of a user to the pipe, unless it is among
-// what the group has looked up.
+// quotaOf adds the query for the quota of a user to the pipe, unless the group has
+// already looked it up.
 func (p *pipe) quotaOf(u skein.User, to map[skein.User]quota) bool {
 	if _, asked := to[u]; asked || u == "" {
 		return false
@@ -85,11 +84,10 @@ func (p *pipe) quotaOf(u skein.User, to map[skein.User]quota) bool {
 	return true
 }
 
-// spend takes what a call adds to the drafts from the quotas; before is what
-// these were.
+// spend charges what a call adds to the drafts to the quotas; before has the drafts
+// as they were before the call.
 //
-// The error wraps [skein.ErrFull], as a *[skein.QuotaError], if there is not so
-// much left.
+// The error wraps [skein.ErrFull], as a *[skein.QuotaError], if too little is left.
 func (w *work) spend(before map[*draft]draft) error {
 	for d, was := range before {
 		grew := d.flushed + d.grew - was.flushed - was.grew

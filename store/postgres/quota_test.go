@@ -49,7 +49,7 @@ func wantQuota(t *testing.T, what string, err error, of string) {
 	}
 }
 
-// What is said counts once, though it stands in the index too.
+// A message counts once, although the index has its text too.
 func TestAQuotaCountsWhatIsSaidOnce(t *testing.T) {
 	dsn := pgtest.DSN(t)
 	s := open(t, dsn)

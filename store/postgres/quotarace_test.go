@@ -9,8 +9,8 @@ import (
 	"github.com/skein-dev/skein/internal/pgtest"
 )
 
-// Two nodes that have not heard of a user's quota begin the last session that he
-// may have at once: one of them does.
+// Two nodes that do not know a user's quota begin the last session that the user may
+// have, at once: only one of them succeeds.
 func TestAQuotaOfSessionsIsKeptAmongNodesThatJustStarted(t *testing.T) {
 	dsn := pgtest.DSN(t)
 	var nodes [2]*Store

@@ -6,7 +6,7 @@ import (
 	"slices"
 )
 
-// ranked puts what the index has, best first, to what it does not have yet.
+// ranked adds the hits of the index, best first, to those of events not indexed yet.
 func (x *searcher) ranked(ctx context.Context) error {
 	fresh, cut := x.hits, x.cutOff
 	x.hits, x.cutOff = nil, false
@@ -16,8 +16,8 @@ func (x *searcher) ranked(ctx context.Context) error {
 	return err
 }
 
-// best finds what matches by the index, best first: among the newest rows that do, as
-// many as may be ranked.
+// best finds hits by the index, best first, among the newest matching rows: as many as
+// may be ranked.
 func (x *searcher) best(q *conn) error {
 	most := x.rows(rankWork)
 	var all []hit
@@ -32,7 +32,7 @@ func (x *searcher) best(q *conn) error {
 	return x.check(q, all)
 }
 
-// check takes those of hits that do match.
+// check adds those of hits that do match.
 func (x *searcher) check(q *conn, hits []hit) error {
 	var doubtful []*hit
 	for i := range hits {
@@ -58,7 +58,7 @@ func (x *searcher) check(q *conn, hits []hit) error {
 	return err
 }
 
-// checkTexts looks whether the texts of hits match.
+// checkTexts checks whether the texts of hits match.
 func (x *searcher) checkTexts(q *conn, hits []*hit) error {
 	at := make([]eventRef, 0, len(hits))
 	for _, h := range hits {
@@ -80,8 +80,8 @@ func (x *searcher) checkTexts(q *conn, hits []*hit) error {
 	return p.run()
 }
 
-// join puts the fresh hits among those that are ranked: nothing tells how good
-// they are, so they come before those of less than the mean score.
+// join merges the fresh hits into the ranked ones. Their scores are unknown, so they
+// get the mean score and come before ranked hits with the same.
 func (x *searcher) join(fresh []hit) {
 	mean := 0.0
 	for _, h := range x.hits {
@@ -106,8 +106,8 @@ func (x *searcher) join(fresh []hit) {
 	x.hits = all[:min(len(all), x.limit)]
 }
 
-// firstOfEach returns the first hit of each session, with what all of them
-// count.
+// firstOfEach returns the first hit of each session, with the sum of the counts of the
+// session's hits.
 func (x *searcher) firstOfEach(hits []hit) (first []hit) {
 	at := map[int64]int{}
 	for _, h := range hits {
@@ -124,8 +124,8 @@ func (x *searcher) firstOfEach(hits []hit) (first []hit) {
 	return first
 }
 
-// group is what counts as one session: all that one shows, if only that is
-// searched.
+// group returns the session that h is grouped under; 0 if only one session is
+// searched, because all that it shows counts as its own.
 func (x *searcher) group(h hit) int64 {
 	if x.shownIn != nil {
 		return 0

@@ -9,8 +9,8 @@ import (
 	"github.com/skein-dev/skein/internal/room"
 )
 
-// A page is as much as is read at once; between two pages the caller has the
-// floor and nothing is held.
+// The most that one page reads. Between two pages, the caller runs, and neither a
+// connection nor a lock is held.
 const (
 	pageRows  = 500
 	pageBytes = 1 << 20
@@ -59,7 +59,7 @@ func (s *Store) Events(ctx context.Context, id skein.SessionID, after skein.Seq)
 	}
 }
 
-// eventPage returns the next events after a place, none at the end, and the
+// eventPage returns the next events after a seq, no events at the end, and the
 // session's number.
 func (s *Store) eventPage(ctx context.Context, id skein.SessionID, after skein.Seq) (page []skein.Event, n int64, err error) {
 	err = s.read(ctx, func(q *conn) error {
@@ -69,7 +69,7 @@ func (s *Store) eventPage(ctx context.Context, id skein.SessionID, after skein.S
 	return page, n, err
 }
 
-// eventsAfter is eventPage on one state of the database.
+// eventsAfter is eventPage on one snapshot of the database.
 func (q *conn) eventsAfter(id skein.SessionID, after skein.Seq) (page []skein.Event, n int64, err error) {
 	h, err := q.head(id)
 	if n = h.n; err != nil || after >= h.Last {
@@ -107,7 +107,7 @@ func (q *conn) eventsAfter(id skein.SessionID, after skein.Seq) (page []skein.Ev
 				return nil
 			})
 		if err != nil {
-			if err = unstop(err); (errors.Is(err, skein.ErrCorrupt) || errors.Is(err, room.ErrFull)) && len(page) > 0 { // the next page begins with what is wrong
+			if err = unstop(err); (errors.Is(err, skein.ErrCorrupt) || errors.Is(err, room.ErrFull)) && len(page) > 0 { // the next page returns the error
 				err = nil
 			}
 			return page, n, err
@@ -119,7 +119,7 @@ func (q *conn) eventsAfter(id skein.SessionID, after skein.Seq) (page []skein.Ev
 	return page, n, err
 }
 
-// missing returns that an event is not there.
+// missing returns the error for a missing event.
 func missing(seq skein.Seq) error {
 	return &skein.DamagedError{Seq: seq, Err: errors.New("its row is missing")}
 }

@@ -6,8 +6,8 @@ import (
 	"github.com/skein-dev/skein"
 )
 
-// BenchmarkReads reads from a crowd of 100,000 sessions of a user's and as many
-// of others, one of them of 1,000,000 messages.
+// BenchmarkReads reads from 100,000 sessions of one user and as many of others; one of
+// them has 1,000,000 messages.
 func BenchmarkReads(b *testing.B) {
 	all := opened(b)
 	crowd(b, all, 100_000, 1_000_000)

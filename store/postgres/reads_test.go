@@ -25,8 +25,8 @@ func opened(t testing.TB) *Store {
 	return s
 }
 
-// sql runs statements, as the role that sees everybody's, each in a transaction
-// of its own: a long one would keep all feeds of the server waiting.
+// sql runs statements as the role that sees all rows, each in a transaction of its own:
+// a long one would keep all feeds of the server waiting.
 func (s *Store) sql(t testing.TB, statements ...string) {
 	t.Helper()
 	for _, q := range statements {
@@ -40,7 +40,7 @@ func (s *Store) sql(t testing.TB, statements ...string) {
 	}
 }
 
-// plan returns how the server would run a query of s.
+// plan returns the server's plan for a query of s.
 func (s *Store) plan(t testing.TB, sql string, args ...any) string {
 	t.Helper()
 	var lines []string
@@ -56,8 +56,8 @@ func (s *Store) plan(t testing.TB, sql string, args ...any) string {
 	return strings.Join(lines, "\n")
 }
 
-// crowd fills the tables with sessions of ann's, the first with many messages,
-// and as many of others, all of them newer.
+// crowd fills the tables with sessions of ann, the first with many messages, and as
+// many of other users, all of them newer.
 func crowd(t testing.TB, s *Store, sessions, messages int) {
 	t.Helper()
 	user := `CASE WHEN i <= %[1]d THEN 'ann' ELSE 'u' || i %% 100 END`
@@ -87,8 +87,8 @@ func crowd(t testing.TB, s *Store, sessions, messages int) {
 	}
 }
 
-// Every read goes by an index that begins with the user: another user's rows
-// are never on the way, and a table never is read as a whole.
+// Every read uses an index that begins with the user: it never reads rows of another
+// user, or a whole table.
 func TestReadsGoByTheUsersIndex(t *testing.T) {
 	all := opened(t)
 	crowd(t, all, 5000, 20_000)
@@ -142,8 +142,7 @@ func fileQuery(t *testing.T, s *Store) string {
 	return s.plan(t, sql, args...)
 }
 
-// An ID, key or path is compared by its bytes, also where no text column can
-// hold it.
+// An ID, key, or path is compared by its bytes, even if no text column can hold it.
 func TestWhatTextCannotHold(t *testing.T) {
 	s := opened(t)
 	ctx := t.Context()

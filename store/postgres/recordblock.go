@@ -8,27 +8,27 @@ import (
 	"github.com/skein-dev/skein"
 )
 
-// A block is a row of records: several source records of a file that follow
-// each other, compressed together by zstd. Uncompressed it is, for each record,
-// the lengths (as unsigned varints) of raw, key and damage, the offset, how
-// many events it made, a byte that is 1 if it is a copy, then the three texts.
+// A block is a row of records: several consecutive source records of a file,
+// compressed together with zstd. Uncompressed, it has for each record the lengths (as
+// unsigned varints) of raw, key, and damage, the offset, the number of events that
+// it made, a byte that is 1 if it is a copy, and then the three texts.
 const (
 	blockBytes   = 256 << 10 // of the records; a longer record has a block of its own
 	blockRecords = 512
-	tailBytes    = 8 << 10 // a last block that is stored in less is filled up
+	tailBytes    = 8 << 10 // a last block that takes less space is filled up
 )
 
 // maxBlock is the longest block, uncompressed: one record of the greatest
 // length and its frame.
 const maxBlock = 1 << 30
 
-// A recordBlock is a block as it is written.
+// A recordBlock is a block to be written.
 type recordBlock struct {
 	first, count int
 	raw          []byte
 }
 
-// blocks cuts rs, whose numbers follow each other, into blocks.
+// blocks divides rs, whose numbers are consecutive, into blocks.
 func (p *packer) blocks(rs []skein.Record) (all []recordBlock) {
 	for len(rs) > 0 {
 		n, size := 1, len(rs[0].Raw)
@@ -61,7 +61,7 @@ func (p *packer) sealBlock(rs []skein.Record) []byte {
 
 var errBlock = errors.New("records: the block does not end where its records do")
 
-// openBlock returns the records of a block, the first of which has a number.
+// openBlock returns the records of a block; first is the number of the first one.
 //
 // The error wraps [skein.ErrCorrupt].
 func (p *packer) openBlock(first, count int, raw []byte) ([]skein.Record, error) {

@@ -15,11 +15,10 @@ import (
 // errBehind says that a session has more events than were folded.
 var errBehind = errors.New("session has more events")
 
-// refoldAll works out anew what people read in the rows of the sessions that
-// show what was changed, and raises their revisions. The forks come first, and
-// of these the older ones: what a fork has of its parent's texts is known by
-// what became of those. What was forked meanwhile, of a row that still had the
-// secrets, follows, until there is no such row any more.
+// refoldAll recomputes the texts in the rows of the sessions that show changed events,
+// and raises their revisions. Forks come first, older ones before newer ones. Forks
+// made meanwhile, from a row that still had the secrets, follow, until no new ones are
+// found.
 func (sc *scrub) refoldAll(ctx context.Context) error {
 	done := map[int64]bool{}
 	for {
@@ -46,16 +45,15 @@ func (sc *scrub) refoldAll(ctx context.Context) error {
 	}
 }
 
-// A refolding is a session's own events, folded anew as far as a place.
+// A refolding is a session folded again from its own events, up to a seq.
 type refolding struct {
 	sum  skein.Session
 	base skein.Shown
 	upto skein.Seq
-	hurt bool // one of them is damaged: sum is not to be used
+	hurt bool // an event is damaged: do not use sum
 }
 
-// refold folds the events of session id, and writes its row when there are no
-// more.
+// refold folds the events of session id again, and writes its row.
 func (sc *scrub) refold(ctx context.Context, id skein.SessionID) error {
 	h, err := sc.s.headOf(ctx, id)
 	if err != nil {
@@ -70,7 +68,7 @@ func (sc *scrub) refold(ctx context.Context, id skein.SessionID) error {
 				return err
 			}
 		}
-		x.hurt = x.hurt || x.upto == before // then the row of the last one is missing
+		x.hurt = x.hurt || x.upto == before // no progress: the row of the last event is missing
 		err := sc.putFold(ctx, id, &x)
 		if !errors.Is(err, errBehind) {
 			return err
@@ -78,16 +76,16 @@ func (sc *scrub) refold(ctx context.Context, id skein.SessionID) error {
 	}
 }
 
-// clean returns what became of a text in the row of a session.
+// clean returns a text from the row of a session without its secrets.
 func (sc *scrub) clean(text string) string {
-	if now, ok := sc.texts[text]; ok { // a fork has its parent's
+	if now, ok := sc.texts[text]; ok { // a fork has texts of its parent
 		return now
 	}
 	b, _ := erase.Mask([]byte(text), sc.secrets)
 	return string(b)
 }
 
-// foldPage folds the next events of h's own; more is false at the end.
+// foldPage folds the next of h's own events; more is false at the end.
 func (sc *scrub) foldPage(ctx context.Context, h *head, x *refolding) (more bool, err error) {
 	size := 0
 	err = sc.s.ask(ctx, `SELECT `+eventColumns+` FROM events e WHERE e.user_id = $1 AND e.n = $2 AND e.seq > $3 ORDER BY e.seq LIMIT $4`,
@@ -115,10 +113,9 @@ func (sc *scrub) foldPage(ctx context.Context, h *head, x *refolding) (more bool
 	return more, err
 }
 
-// putFold writes the texts of x, which has all events, into the row of session
-// id; counts stay.
+// putFold writes the texts of x into the row of session id; the counts stay.
 //
-// The error wraps errBehind if x has not all events.
+// The error wraps errBehind if x does not have all events.
 func (sc *scrub) putFold(ctx context.Context, id skein.SessionID, x *refolding) error {
 	return sc.step(ctx, func(t *tx) error {
 		was, err := t.head(id)
@@ -128,7 +125,7 @@ func (sc *scrub) putFold(ctx context.Context, id skein.SessionID, x *refolding) 
 		if err := t.touch(&was); err != nil {
 			return err
 		}
-		h, err := t.head(id) // nobody changes it from now on
+		h, err := t.head(id) // from now on, nobody else can change it
 		if err != nil {
 			return err
 		}
@@ -154,7 +151,7 @@ func (sc *scrub) putFold(ctx context.Context, id skein.SessionID, x *refolding) 
 	})
 }
 
-// putRow writes the row of h in sessions, which nobody else changes.
+// putRow writes the row of h in sessions, which nobody else can change.
 func (t *tx) putRow(h *head) error {
 	p := t.pipe()
 	p.exec(`UPDATE sessions s SET state = $3, key = $4, surface = $5, project = $6, agent = $7, profile = $8, model = $9, parent = $10, why = $11,

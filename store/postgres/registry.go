@@ -12,7 +12,7 @@ import (
 
 var _ accounts.Registry = (*Store)(nil)
 
-// own refuses what is not a view's to do.
+// own returns an error in a view: only the store of all users has accounts.
 func (s *Store) own() error {
 	if s.user != "" {
 		return fmt.Errorf("accounts: %w to user %q", skein.ErrRefused, s.user)
@@ -43,7 +43,7 @@ func (s *Store) SetUser(ctx context.Context, a accounts.Account) (err error) {
 	return s.change(ctx, skein.ErrNotFound, `UPDATE users SET sessions = $2, bytes = $3 WHERE user_id = $1`, string(a.User), a.MaxSessions, a.MaxBytes)
 }
 
-// change runs one statement, and fails with none if it changes nothing.
+// change runs one statement, and returns the error none if it changes no row.
 func (s *Store) change(ctx context.Context, none error, sql string, args ...any) error {
 	return s.write(ctx, func(t *tx) error {
 		n, err := t.exec(sql, args...)
@@ -122,7 +122,7 @@ func (s *Store) Accesses(ctx context.Context) (all []accounts.Access, err error)
 	return s.accesses(ctx, `TRUE`)
 }
 
-// accesses returns the tokens of which cond is true.
+// accesses returns the tokens for which cond is true.
 func (s *Store) accesses(ctx context.Context, cond string, args ...any) (all []accounts.Access, err error) {
 	if err := s.own(); err != nil {
 		return nil, err

@@ -8,16 +8,16 @@ import (
 	"github.com/skein-dev/skein/store/ledger"
 )
 
-// An ownership is what counts as a session's that is being deleted, and who gets
-// it.
+// An ownership is the events that count as those of a session being deleted, and
+// their new parent.
 type ownership struct {
-	strands walk.Segments // what it has: its own events and those that came to it from deleted sessions
-	heir    int64         // number of the fork that shows most of it; 0 if none shows any
+	strands walk.Segments // its own events, and those reparented to it from deleted sessions
+	heir    int64         // number of the new parent: the fork that shows most of it; 0 if no fork shows any
 	heirID  skein.SessionID
-	upto    skein.Seq // up to where the heir shows it; 0 without one
+	upto    skein.Seq // up to where the new parent shows it; 0 without one
 }
 
-// first returns the place before the first event of the estate.
+// first returns the seq before the first event.
 func (e *ownership) first() skein.Seq {
 	first := e.strands[0].From
 	for _, x := range e.strands {
@@ -26,7 +26,7 @@ func (e *ownership) first() skein.Seq {
 	return first
 }
 
-// numbers returns those of the strands.
+// numbers returns the session numbers under which the events are stored.
 func (e *ownership) numbers() (ns []int64) {
 	for _, x := range e.strands {
 		ns = append(ns, x.Session)
@@ -34,9 +34,9 @@ func (e *ownership) numbers() (ns []int64) {
 	return ns
 }
 
-// ownership looks what h has, and finds the heir: of those that show up to the
-// same place, the fork that was made first. Nobody may fork h meanwhile, and
-// nobody delete a session of the same user.
+// ownership reads which events count as those of h, and finds the new parent: among
+// forks that show them up to the same seq, the one that was made first. Nobody may
+// fork h or delete a session of the same user meanwhile.
 func (t *tx) ownership(h *head) (e ownership, err error) {
 	user := string(h.User)
 	err = t.query(`SELECT x.n, coalesce(b.upto, 0), x.upto FROM (SELECT $2::bigint AS n, $3::bigint AS upto UNION ALL SELECT n, upto FROM strands WHERE user_id = $1 AND owner = $2) x
@@ -49,7 +49,7 @@ func (t *tx) ownership(h *head) (e ownership, err error) {
 	if err != nil {
 		return e, err
 	}
-	// A strand that looks there is its owner's.
+	// If it is a deleted session that has its base there, the new parent is its owner.
 	_, err = t.one(`SELECT s.n, s.id, b.upto FROM bases b LEFT JOIN strands t ON t.user_id = b.user_id AND t.n = b.n
 		JOIN sessions s ON s.user_id = b.user_id AND s.n = CASE WHEN t.owner IS NULL THEN b.n ELSE t.owner END JOIN bases m ON m.user_id = s.user_id AND m.n = s.n
 		WHERE b.user_id = $1 AND b.base = ANY ($2) AND b.n <> ALL ($2) ORDER BY b.upto DESC, m.made LIMIT 1`,
@@ -57,7 +57,8 @@ func (t *tx) ownership(h *head) (e ownership, err error) {
 	return e, err
 }
 
-// settle gives the heir what it shows of the estate, and dooms the rest.
+// settle reparents the events that the new parent shows, and puts the rest into the
+// purge queue.
 func (t *tx) settle(h *head, e ownership) error {
 	for _, x := range e.strands {
 		var err error
@@ -76,7 +77,7 @@ func (t *tx) settle(h *head, e ownership) error {
 	return t.endow(h, e)
 }
 
-// purgeSegment gives up all events of a strand.
+// purgeSegment puts all events of a segment into the purge queue.
 func (t *tx) purgeSegment(h *head, x walk.Segment) error {
 	user := string(h.User)
 	p := t.pipe()
@@ -87,10 +88,10 @@ func (t *tx) purgeSegment(h *head, x walk.Segment) error {
 	return p.run()
 }
 
-// doom dooms the events of a strand after a place.
+// doom puts the events of a session number after a seq into the purge queue.
 const doom = `INSERT INTO doomed AS d (user_id, n, above) VALUES ($1, $2, $3) ON CONFLICT (user_id, n) DO UPDATE SET above = least(d.above, excluded.above)`
 
-// reparentSegment gives a strand to the heir, up to where that shows it.
+// reparentSegment gives a segment to the new parent, up to where that shows it.
 func (t *tx) reparentSegment(h *head, x walk.Segment, e ownership) error {
 	user, upto := string(h.User), min(x.To, e.upto)
 	p := t.pipe()
@@ -109,7 +110,7 @@ func (t *tx) reparentSegment(h *head, x walk.Segment, e ownership) error {
 	return p.run()
 }
 
-// endow writes into the heir's row what came to it.
+// endow adds the usage and the size of what was reparented to the new parent's row.
 func (t *tx) endow(h *head, e ownership) error {
 	heir := head{Head: ledger.Head{Session: skein.Session{ID: e.heirID, User: h.User}}, n: e.heir}
 	if err := t.touch(&heir); err != nil {

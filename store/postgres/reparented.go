@@ -3,25 +3,25 @@ package postgres
 import "fmt"
 
 // The events of a deleted session that forks still show stay under its number;
-// strands says which of the forks they count as, and up to where. What no fork
-// shows is doomed, and found by nobody.
+// strands says which fork they count as, and up to which seq. What no fork shows is in
+// the purge queue (doomed) and cannot be found.
 
-// sessionOf joins to the rows of a table that has user_id and n, called name,
-// the session s that they count as. A row of a place counts only where shown
-// holds. (It says CASE where coalesce would do: under row security an index is
-// not used to compare with coalesce, which may not keep what it sees to itself.)
+// sessionOf returns the join from the rows of a table with user_id and n, called name,
+// to the session s that they count as. Rows with a seq count only if shown holds. (It
+// uses CASE instead of coalesce: under row security, an index is not used for a
+// comparison with coalesce, because that is not leakproof.)
 func sessionOf(name string) string {
 	return fmt.Sprintf(` LEFT JOIN strands t ON t.user_id = %[1]s.user_id AND t.n = %[1]s.n
 		JOIN sessions s ON s.user_id = %[1]s.user_id AND s.n = CASE WHEN t.owner IS NULL THEN %[1]s.n ELSE t.owner END`, name)
 }
 
-// shown is the condition that goes with sessionOf where the row is of a place.
+// shown returns the condition that goes with sessionOf for rows with a seq.
 func shown(name string) string {
 	return fmt.Sprintf(`(t.upto IS NULL OR %s.seq <= t.upto)`, name)
 }
 
-// alive is the condition that a row of a place, in a table called name, is not
-// doomed, for those who do not ask whose session it is.
+// alive returns the condition that a row with a seq, in a table called name, is not
+// in the purge queue, for queries without sessionOf.
 func alive(name string) string {
 	return fmt.Sprintf(`NOT EXISTS (SELECT FROM doomed d WHERE d.user_id = %[1]s.user_id AND d.n = %[1]s.n AND %[1]s.seq > d.above)`, name)
 }

@@ -10,7 +10,7 @@ import (
 	"github.com/skein-dev/skein/store/search"
 )
 
-// results reads what hits say, and their texts for the snippets.
+// results reads the fields of the hits, and their texts for the snippets.
 func (x *searcher) results(ctx context.Context) (r skein.Results, err error) {
 	r.CutOff = x.cutOff
 	if len(x.hits) == 0 {
@@ -75,9 +75,9 @@ func (x *searcher) results(ctx context.Context) (r skein.Results, err error) {
 	return r, err
 }
 
-// events returns what the events at those places say stands at theirs: each
-// itself, or what it puts in the place of another one. What is damaged is nil. end
-// is how many were read: the others are too much.
+// events returns the events at the given places; for an amended event, the event that
+// it amends with the new content. Damaged ones are nil. end is how many were read: the
+// others would be too large.
 func (x *searcher) events(ctx context.Context, users []string, sessions, seqs []int64) (all []*skein.Event, end int, err error) {
 	all, end = make([]*skein.Event, len(seqs)), len(seqs)
 	size := 0
@@ -113,8 +113,8 @@ func (x *searcher) events(ctx context.Context, users []string, sessions, seqs []
 	return all, end, err
 }
 
-// snippet returns some words of text around the match. What the index found by
-// its stem is marked as it stands there.
+// snippet returns some words of text around the match. A word that the index found by
+// its stem is marked as it is in the text.
 func (x *searcher) snippet(text string) (string, error) {
 	if x.finder.query == "" {
 		return x.matcher.Snippet(text), nil
@@ -149,8 +149,8 @@ func (x *searcher) snippet(text string) (string, error) {
 	return m.Snippet(text), nil
 }
 
-// wordsWith returns a term for a word of text with each of the stems, and leaves
-// those that it finds none for.
+// wordsWith returns, for each of the stems, a term for a word of text that has it. It
+// deletes those stems from stems.
 func wordsWith(text string, stems map[string]bool) (terms []skein.Term) {
 	if len(stems) == 0 {
 		return nil
@@ -164,7 +164,7 @@ func wordsWith(text string, stems map[string]bool) (terms []skein.Term) {
 	return terms
 }
 
-// columns returns the places of events, column by column.
+// columns returns the places of events as columns.
 func columns(at []eventRef) (users []string, sessions, seqs []int64) {
 	for _, e := range at {
 		users, sessions, seqs = append(users, e.user), append(sessions, e.n), append(seqs, int64(e.seq))
@@ -172,8 +172,8 @@ func columns(at []eventRef) (users []string, sessions, seqs []int64) {
 	return users, sessions, seqs
 }
 
-// places returns the parameters after the first n, of those types, with commas
-// between; NULL for the type "".
+// places returns the parameters after the first n, with those types, separated by
+// commas; NULL for the type "".
 func places(n int, types ...string) string {
 	all := make([]string, len(types))
 	for i, t := range types {

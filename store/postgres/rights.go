@@ -8,11 +8,11 @@ import (
 	"github.com/jackc/pgx/v5"
 )
 
-// rightsFile is the part of the schema that says who may do what.
+// rightsFile is the part of the schema that grants rights to the roles.
 const rightsFile = "schema/rights.sql"
 
-// rightsHold asks whether the database has what rightsFile says: a dump may be
-// of the tables alone, or have been read before the roles were there.
+// rightsHold asks whether the database has the rights of rightsFile: a dump may have
+// only the tables, or may have been restored before the roles existed.
 const rightsHold = `SELECT
 	(SELECT bool_and(pg_get_userbyid(p.proowner) = 'skein_all' AND has_function_privilege('skein_user', p.oid, 'EXECUTE') AND has_function_privilege('skein_all', p.oid, 'EXECUTE')
 		AND NOT has_function_privilege('public', p.oid, 'EXECUTE'))
@@ -23,8 +23,7 @@ const rightsHold = `SELECT
 			'scrubs', 'charges', 'usage', 'blobs', 'blob_refs', 'files', 'records', 'tombstones', 'found'))
 	AND has_table_privilege('skein_all', 'users', 'INSERT') AND has_table_privilege('skein_all', 'logins', 'INSERT')`
 
-// restoreRights gives the roles their rights, where a copy of a database has
-// lost them.
+// restoreRights gives the roles their rights, if a copy of a database has lost them.
 func restoreRights(ctx context.Context, pg *pgx.Conn, l *loginRole) error {
 	var hold bool
 	if err := pg.QueryRow(ctx, rightsHold).Scan(&hold); err != nil || hold {
@@ -57,11 +56,10 @@ func giveRights(ctx context.Context, t pgx.Tx) error {
 	return nil
 }
 
-// alone runs f in the transaction of one who changes the schema: of several
-// programs one after the other. It waits for its turn as long as ctx lets it,
-// whatever the server thinks of statements that take long, and sees then what the
-// one before it has done. f is run again where it and a program that writes waited
-// for each other.
+// alone runs f in a transaction that changes the schema, one program at a time. It
+// waits for its turn as long as ctx allows, whatever timeouts the server sets, and
+// then sees what the program before it did. After a deadlock with a program that
+// writes, it runs f again.
 func alone(ctx context.Context, pg *pgx.Conn, f func(pgx.Tx) error) (err error) {
 	for range 10 {
 		if err = tryAlone(ctx, pg, f); code(err) != codeDeadlock {

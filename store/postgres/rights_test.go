@@ -18,9 +18,9 @@ import (
 	"github.com/skein-dev/skein/store/postgres"
 )
 
-// Who owns the database is no superuser, as with most providers. What it dumps
-// is everything; what it restores, also in a cluster that never had a skein, is a
-// store like the first one.
+// The owner of the database is not a superuser, as with most providers. Its dump has
+// everything; restored, even in a cluster that never had a skein, it is a store like
+// the first one.
 func TestADumpOfTheOwnersIsACopy(t *testing.T) {
 	first := pgtest.New(t, pgtest.Options{})
 	dsn := first.DSN(t)
@@ -42,7 +42,7 @@ func TestADumpOfTheOwnersIsACopy(t *testing.T) {
 	}
 	for name, to := range map[string]string{"in the same cluster": first.DSN(t), "in another": pgtest.New(t, pgtest.Options{}).DSN(t)} {
 		t.Run(name, func(t *testing.T) {
-			// It may say that there are no such roles; what is missing then is made.
+			// It may report missing roles; skein makes them later.
 			if out, err := exec.Command(filepath.Join(first.Bin, "psql"), "-q", "-X", "-c", "SET ROLE pg_database_owner", "-c", "GRANT CREATE ON SCHEMA public TO SESSION_USER", "-c", "RESET ROLE", "-f", dump, to).CombinedOutput(); err != nil {
 				t.Fatalf("psql: %v: %s", err, out)
 			}
@@ -52,8 +52,8 @@ func TestADumpOfTheOwnersIsACopy(t *testing.T) {
 	}
 }
 
-// isTheCopy fails the test unless s has what the test above has dumped, and goes
-// on with it.
+// isTheCopy fails the test unless s has what the test above has dumped and can be
+// written to.
 func isTheCopy(t *testing.T, s *postgres.Store, hash [sha256.Size]byte) {
 	t.Helper()
 	add(t, s.As("ann"), "a", said("another kettle"))
@@ -79,9 +79,9 @@ func isTheCopy(t *testing.T, s *postgres.Store, hash [sha256.Size]byte) {
 	}
 }
 
-// Whoever runs the server lets nobody wait long, and has every transaction
-// be serializable. Programs that start at once wait for the one that makes the
-// tables all the same.
+// The server is configured with short timeouts, and makes every transaction
+// serializable. Programs that start at once still wait for the one that makes the
+// tables.
 func TestWhoMakesTheTablesIsWaitedFor(t *testing.T) {
 	dsn := pgtest.DSN(t)
 	name := databaseOf(t, dsn)
@@ -137,7 +137,7 @@ func TestARoleThatMayNotMakeTablesIsToldWhatToDo(t *testing.T) {
 	}
 }
 
-// The roles are the cluster's, where other databases may be other people's.
+// Roles belong to the cluster, in which other people may own other databases.
 func TestExamineNamesWhoElseMayReadTheDatabase(t *testing.T) {
 	dsn := pgtest.DSN(t)
 	s := open(t, dsn)

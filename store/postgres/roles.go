@@ -11,34 +11,34 @@ import (
 	"github.com/skein-dev/skein"
 )
 
-// roleOwner owns the tables. Only what changes them takes it.
+// roleOwner owns the tables. Only transactions that change the schema take it.
 const roleOwner = "skein_owner"
 
-// A loginRole is what the role of the address is and may. A connection is to see no
-// rows before it has taken a role: so its role owns nothing, and inherits nothing
-// from those that it may take.
+// A loginRole is the role of the address and its rights. A connection must not see
+// rows before it has taken a role: so the login role should own nothing, and inherit
+// nothing from the roles that it may take.
 type loginRole struct {
 	name     string
 	server   int  // version of PostgreSQL
 	super    bool // row security does not hold for it
-	creates  bool // may make roles
-	inherits bool // up to version 15: all that it is a member of
-	member   bool // of other roles than skein's, whose rights it may need
-	standby  bool // nothing can be changed here
-	steps    bool // it has steps of the schema to make
+	creates  bool // it may make roles
+	inherits bool // up to version 15: from all roles that it is a member of
+	member   bool // of roles other than skein's, whose rights it may need
+	standby  bool // the server is read-only
+	steps    bool // there are steps of the schema to run
 
-	absent []string // of skein's roles: there is none
-	barred []string // it may not take them
-	held   []string // it has their rights without taking them
-	sees   bool     // skein_owner sees everybody's rows, as steps of the schema must
-	owns   []string // of what skein_owner should
+	absent []string // those of skein's roles that do not exist
+	barred []string // those that it may not take
+	held   []string // those whose rights it has without taking them
+	sees   bool     // skein_owner sees the rows of all users, as steps of the schema must
+	owns   []string // what it owns that skein_owner should own
 }
 
-// toTake is what a role needs to take another one. From version 16 on, who made
-// a role is its member and may give it, but not take it.
+// toTake is the privilege that a role needs to take another one. From version 16 on,
+// the creator of a role is a member of it and may grant it, but not take it.
 const toTake = `CASE WHEN current_setting('server_version_num')::int < 160000 THEN 'MEMBER' ELSE 'SET' END`
 
-// loginOf looks what the connection's role is and may.
+// loginOf reads the connection's role and its rights.
 func loginOf(ctx context.Context, pg *pgx.Conn, steps bool) (l loginRole, err error) {
 	l.steps = steps
 	err = pg.QueryRow(ctx, `SELECT rolname::text, current_setting('server_version_num')::int, rolsuper OR rolbypassrls, rolsuper OR rolcreaterole, rolinherit, pg_is_in_recovery(),
@@ -55,17 +55,17 @@ func loginOf(ctx context.Context, pg *pgx.Conn, steps bool) (l loginRole, err er
 	return l, err
 }
 
-// may reports whether l can take a role.
+// may reports whether l may take a role.
 func (l *loginRole) may(role string) bool { return !slices.Contains(l.barred, role) }
 
-// works reports whether l can do all that stores do but make tables.
+// works reports whether l can do everything that a store does, except make tables.
 func (l *loginRole) works() bool { return l.may(roleUser) && l.may(roleAll) }
 
 // apart reports whether a connection sees nothing before it has taken a role.
 func (l *loginRole) apart() bool { return !l.super && len(l.held) == 0 && len(l.owns) == 0 }
 
-// grants returns the statements by which l may take what it needs and is set apart,
-// for who may make roles.
+// grants returns the statements that let l take the roles that it needs and set it
+// apart. A role that may make roles has to run them.
 func (l *loginRole) grants() (all []string) {
 	owner := l.steps || len(l.owns) > 0
 	var give []string
@@ -96,13 +96,14 @@ func (l *loginRole) grants() (all []string) {
 	return all
 }
 
-// advice says who is to run the grants.
+// advice says who has to run the grants.
 func (l *loginRole) advice() string {
 	return "let somebody who may make roles run: " + strings.Join(l.grants(), "; ") + ";"
 }
 
-// settle lets the connection's role take what it needs, and sets it apart, where it
-// may. It is an error only if it can not do its work without.
+// settle lets the connection's role take the roles that it needs, and sets it apart,
+// if the role may do so. It returns an error only if the role cannot do its work
+// otherwise.
 func settle(ctx context.Context, pg *pgx.Conn, steps bool) (l loginRole, err error) {
 	if l, err = loginOf(ctx, pg, steps); err != nil || l.standby || len(l.grants()) == 0 {
 		return l, err
@@ -111,7 +112,7 @@ func settle(ctx context.Context, pg *pgx.Conn, steps bool) (l loginRole, err err
 	if able && !l.creates {
 		return l, nil // Examine says what is missing
 	}
-	for range 10 { // roles are the cluster's: another database's program may do so at once
+	for range 10 { // roles belong to the cluster: another database's program may do so at the same time
 		err = nil // another may have done all of it
 		for _, sql := range l.grants() {
 			if _, err = pg.Exec(ctx, sql); err != nil {
@@ -132,8 +133,7 @@ func settle(ctx context.Context, pg *pgx.Conn, steps bool) (l loginRole, err err
 	return l, fmt.Errorf("%w\n%s", err, l.advice())
 }
 
-// mayBe reports an error if the address's role may not take the roles of readers
-// and writers.
+// mayBe returns an error if the address's role may not take skein_user and skein_all.
 func (l *loginRole) mayBe() error {
 	if l.works() {
 		return nil

@@ -20,7 +20,7 @@ type eventRows struct {
 	sum                                        []int64
 }
 
-// add adds a row; the session has had so many messages with it.
+// add adds a row; messages is the session's number of messages including this one.
 func (r *eventRows) add(x *ledger.Row, messages int) {
 	e, now := &x.Event.Event, x.Now
 	r.at = append(r.at, int64(e.Time))
@@ -55,7 +55,8 @@ func (r *eventRows) add(x *ledger.Row, messages int) {
 	r.sum = append(r.sum, sumOf(e))
 }
 
-// args returns what putEvents takes from at on; sum comes last of all.
+// args returns the arguments of putEvents from at on; sum is the last of the whole
+// statement.
 func (r *eventRows) args() []any {
 	return []any{
 		r.at, r.kind, r.turn, r.ordinal, r.prev, r.piece, r.failed, r.imported, r.client, r.hash,
@@ -109,7 +110,7 @@ func orNull(s string) *string {
 	return &s
 }
 
-// lines joins names to a column value, each once.
+// lines joins names with newlines to a column value, each once.
 func lines(names []string) *string {
 	if len(names) == 0 {
 		return nil

@@ -10,14 +10,13 @@ import (
 	"github.com/skein-dev/skein"
 )
 
-// fetchRows is how many rows a scan looks at in one round trip.
+// fetchRows is how many rows a scan fetches in one round trip.
 const fetchRows = 200
 
-// mostPieces is how many rows that may match are looked at: the newest.
+// mostPieces is how many rows that may match are checked, newest first.
 const mostPieces = 10_000
 
-// fresh takes what matches among the events that are not indexed yet, the
-// newest first.
+// fresh adds the hits among the events that are not indexed yet, newest first.
 func (x *searcher) fresh(q *conn) error {
 	w := x.conds("e")
 	x.narrow(&w)
@@ -52,8 +51,8 @@ func (x *searcher) fresh(q *conn) error {
 	})
 }
 
-// scanned finds what the words of the index cannot tell: substrings, regular
-// expressions, conditions without words.
+// scanned finds what the words of the index cannot: substrings, regular expressions,
+// conditions without words.
 func (x *searcher) scanned(ctx context.Context) error {
 	by, all := byPieces(&x.q)
 	if all {
@@ -66,15 +65,15 @@ func (x *searcher) scanned(ctx context.Context) error {
 	}
 	err := x.insist(ctx, x.scan)
 	if err == nil && x.cutOff && !all && by.query != "" && len(x.hits) < x.limit {
-		// Of those that were not looked at, the index knows some.
+		// The index knows some of the hits that were not reached.
 		err = x.part(ctx, func(q *conn) error { return x.pick(q, by) })
 		x.cutOff = true
 	}
 	return err
 }
 
-// scan goes through what the index has, the newest first, and takes what
-// matches, until it has enough or the budget is spent.
+// scan goes through what is indexed, newest first, and adds hits until it has enough
+// or the budget is spent.
 func (x *searcher) scan(q *conn) error {
 	texts := x.q.Substring != "" || x.q.Regex != "" || len(x.q.Terms) > 0
 	name, text := "scanned", "''"
@@ -106,14 +105,14 @@ func (x *searcher) scan(q *conn) error {
 	return nil
 }
 
-// A scanRange is rows of found that are looked through one after the other.
+// A scanRange is rows of found that are scanned in order.
 type scanRange struct {
 	cond  string // besides the search's own conditions
 	args  []any
 	order string
 }
 
-// stretches returns what a scan goes through, the newest first.
+// stretches returns the ranges that a scan goes through, newest first.
 func (x *searcher) stretches() (all []scanRange) {
 	switch {
 	case x.shownIn != nil:
@@ -144,7 +143,7 @@ func (x *searcher) pick(q *conn, by indexQuery) error {
 				if !h.sure {
 					continue
 				}
-				h.Score = 0 // how good its words are says nothing
+				h.Score = 0 // the rank of its words means nothing here
 				if err := x.take(*h); err != nil {
 					return err
 				}
@@ -161,7 +160,7 @@ func (x *searcher) pick(q *conn, by indexQuery) error {
 	return unstop(err)
 }
 
-// take adds a hit of a scan; errStop says that there are enough.
+// take adds a hit of a scan. The error is errStop if there are enough.
 func (x *searcher) take(h hit) error {
 	if x.seen[h.at] {
 		return nil
@@ -185,9 +184,9 @@ func (x *searcher) take(h hit) error {
 	return nil
 }
 
-// fetch runs f for each row of the answer to sql, some at a time, until f says
-// errStop or the budget is spent. Joins go from row to row, in the order that is
-// asked for, so that the first are there at once. Cursors of one name have the
+// fetch runs f for each row of the result of sql, some at a time, until f returns
+// errStop or the budget is spent. Only nested loops are used for joins, in the
+// requested order, so that the first rows come at once. Cursors of one name have the
 // same columns.
 func (x *searcher) fetch(q *conn, name, sql string, args []any, f func(row) error) error {
 	p := q.pipe()

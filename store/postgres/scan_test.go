@@ -6,8 +6,8 @@ import (
 	"github.com/skein-dev/skein"
 )
 
-// What a fork shows is looked through piece by piece; no further than there are
-// enough.
+// The segments that a fork shows are scanned one by one, only until there are enough
+// hits.
 func TestSearchOfAForkStopsWhenThereAreEnough(t *testing.T) {
 	s := opened(t)
 	long(t, s, "a", 4)

@@ -15,7 +15,7 @@ import (
 // minSecret is the shortest secret that Scrub takes, in bytes.
 const minSecret = 4
 
-// beyond is what a scrub cannot reach, whatever it does in the tables.
+// What a scrub cannot reach.
 const (
 	beyondLog  = "the server's write-ahead log, its archive and backups"
 	beyondRows = "dead rows, until the server's next VACUUM"
@@ -25,8 +25,8 @@ const (
 var errScrubbed = errors.New("scrub was finished by another process")
 
 // Scrub implements [skein.Lifecycle]. A row in scrubs says that it is under way; it
-// goes in steps between which others write. If the process dies, or ctx ends,
-// between two, another goes on with it.
+// runs in steps, between which others can write. If the process dies, or ctx ends,
+// between two steps, maintenance finishes it, in this process or another.
 func (s *Store) Scrub(ctx context.Context, id skein.SessionID, secrets []string) (done skein.Scrubbed, err error) {
 	defer skein.Wrapf(&err, "postgres: scrub %s", id)
 	if len(secrets) == 0 || slices.ContainsFunc(secrets, func(s string) bool { return len(s) < minSecret }) {
@@ -56,22 +56,22 @@ func (s *Store) Scrub(ctx context.Context, id skein.SessionID, secrets []string)
 	return sc.done, nil
 }
 
-// A scrub is what one call of Scrub, or who finishes it, knows.
+// A scrub is the state of one call of Scrub, or of the maintenance that finishes it.
 type scrub struct {
 	s       *Store
-	head    head  // of the session, as it was at first
+	head    head  // of the session, as read at the beginning
 	n       int64 // scrubs.n
 	resumed bool  // another process began it
 	secrets []string
 	segs    walk.Segments
-	blobs   map[skein.Hash]skein.Blob // what a blob with a secret becomes
-	events  []eventPlace              // that have a secret, in order of strand and seq
-	forks   map[int64]skein.SessionID // numbers of the other sessions that show one of these
-	texts   map[string]string         // what texts in the rows of sessions became
+	blobs   map[skein.Hash]skein.Blob // the masked blobs, by the hash of the blob with a secret
+	events  []eventPlace              // those with a secret, ordered by segment and seq
+	forks   map[int64]skein.SessionID // the other sessions that show one of these, by number
+	texts   map[string]string         // texts in the rows of sessions, and what they became
 	done    skein.Scrubbed
 }
 
-// A eventPlace is the place of an event.
+// An eventPlace is the place of an event.
 type eventPlace struct {
 	n   int64
 	seq skein.Seq
@@ -107,7 +107,7 @@ func (sc *scrub) step(ctx context.Context, f func(*tx) error) error {
 	})
 }
 
-// run does what look has found to do.
+// run changes what look has found.
 func (sc *scrub) run(ctx context.Context) error {
 	for _, f := range []func(context.Context) error{sc.change, sc.showing, sc.files, sc.refoldAll, sc.note} {
 		if err := f(ctx); err != nil {
@@ -129,8 +129,8 @@ func (sc *scrub) note(ctx context.Context) error {
 	return err
 }
 
-// resumeScrub goes on with a scrub that nobody has worked on for a while, and
-// reports whether there was one.
+// resumeScrub finishes a scrub that no process has worked on for a minute, and reports
+// whether there was one.
 func (s *Store) resumeScrub(ctx context.Context) (was bool, err error) {
 	var user skein.User
 	var id skein.SessionID

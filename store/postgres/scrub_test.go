@@ -12,7 +12,7 @@ import (
 
 const secret = "sk-4711-secret"
 
-// traces returns where a text stands in the tables.
+// traces returns where a text occurs in the tables.
 func (s *Store) traces(t testing.TB, text string) (in []string) {
 	t.Helper()
 	for _, c := range []string{"events.payload", "sessions.state", "scrubs.secrets", "files.state"} {
@@ -92,8 +92,8 @@ func TestScrubLeavesNoTraceInTheTables(t *testing.T) {
 	fine(t, all)
 }
 
-// A process dies amid a scrub; another one finishes it, once it seems to be
-// dead, and not before.
+// A process dies during a scrub; another one finishes the scrub, once the first seems
+// to be dead, and not before.
 func TestScrubIsFinishedByTheNextProcess(t *testing.T) {
 	all := opened(t)
 	s := all.As("ann").(*Store)
@@ -160,8 +160,7 @@ func TestScrubThatIsFinishedReachesForksOfWhatWasChanged(t *testing.T) {
 	}
 }
 
-// Who forks the session while it is scrubbed has its words from its row, which
-// is the last to be changed.
+// A fork made during a scrub takes texts from the session's row, which is changed last.
 func TestScrubReachesForksThatAreMadeMeanwhile(t *testing.T) {
 	all := opened(t)
 	s := all.As("ann").(*Store)
@@ -195,7 +194,7 @@ func TestScrubReachesForksThatAreMadeMeanwhile(t *testing.T) {
 	}
 }
 
-// While one scrubs, others append; what the session adds up to is right.
+// Others append during a scrub; the session's projection is right afterward.
 func TestScrubWhileOthersAppend(t *testing.T) {
 	all := opened(t)
 	s := all.As("ann").(*Store)
@@ -235,8 +234,8 @@ func TestScrubWhileOthersAppend(t *testing.T) {
 	fine(t, all)
 }
 
-// A fork has its parent's words as they were read. They must be so still when it
-// is written, also where the call repeats what the parent has.
+// A fork takes its parent's texts as they were read. They must not have changed when it
+// is written, even if the call repeats what the parent has.
 func TestForkIsWrittenOnlyOfWhatItsParentStillIs(t *testing.T) {
 	s := opened(t)
 	ctx := t.Context()

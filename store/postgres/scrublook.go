@@ -15,7 +15,7 @@ import (
 
 // look finds what has a secret, and changes nothing.
 //
-// The error wraps [skein.ErrInvalid] if an event would not be one any more.
+// The error wraps [skein.ErrInvalid] if an event would be invalid without its secrets.
 func (sc *scrub) look(ctx context.Context) error {
 	err := sc.s.read(ctx, func(q *conn) (err error) {
 		sc.segs, err = q.segments(&sc.head, sc.head.Last)
@@ -82,7 +82,7 @@ func (sc *scrub) lookAtBlobs(ctx context.Context, seg walk.Segment) error {
 // A suspect is an event that may have a secret.
 type suspect struct {
 	skein.Event
-	aimed   skein.Kind // of an amended event: the kind of the one that it is about
+	aimed   skein.Kind // for an amended event: the kind of the event that it amends
 	damaged bool
 }
 
@@ -142,14 +142,14 @@ func (sc *scrub) lookAtEvents(ctx context.Context, seg walk.Segment) error {
 	return nil
 }
 
-// A maskedEvent is an event without its secrets, and what its row says besides.
+// A maskedEvent is an event without its secrets, and the rest of its row.
 type maskedEvent struct {
 	ledger.Row
-	moved   []skein.Blob // that it now refers to instead of those with a secret
+	moved   []skein.Blob // the blobs that it now refers to, instead of those with a secret
 	damaged bool
 }
 
-// mask takes the secrets out of an event; changed reports whether it had any.
+// mask masks the secrets in an event; changed reports whether it had any.
 func (sc *scrub) mask(x *suspect) (b maskedEvent, changed bool, err error) {
 	e := x.Event
 	e.Payload, changed = erase.Mask(e.Payload, sc.secrets)
@@ -167,7 +167,7 @@ func (sc *scrub) mask(x *suspect) (b maskedEvent, changed bool, err error) {
 		b.Now, err = ledger.Now(&b.Facts, ledger.Target{Kind: x.aimed})
 	}
 	if err != nil && x.damaged {
-		b.Facts, b.Now, err = skein.Facts{}, &skein.Facts{}, nil // it is no event any more: its bytes are blotted
+		b.Facts, b.Now, err = skein.Facts{}, &skein.Facts{}, nil // it is no longer a valid event: its bytes are masked
 	}
 	if err != nil {
 		err = fmt.Errorf("event %d would not be one any more: %w", e.Seq, err)

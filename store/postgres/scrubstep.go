@@ -11,7 +11,7 @@ import (
 	"github.com/skein-dev/skein/store/erase"
 )
 
-// change takes the secrets out of the events that look found, some at a time.
+// change masks the secrets in the events that look found, some at a time.
 func (sc *scrub) change(ctx context.Context) error {
 	const some = 100
 	for i := 0; i < len(sc.events); {
@@ -27,8 +27,7 @@ func (sc *scrub) change(ctx context.Context) error {
 	return nil
 }
 
-// changeSome takes the secrets out of events of strand n, as many at a time as
-// one step takes.
+// changeSome masks the secrets in events of session number n, step by step.
 func (sc *scrub) changeSome(ctx context.Context, n int64, seqs []int64) error {
 	for len(seqs) > 0 {
 		taken := 0
@@ -52,7 +51,7 @@ func (sc *scrub) changeSome(ctx context.Context, n int64, seqs []int64) error {
 	return nil
 }
 
-// put takes the secrets out of events of strand n that lock has returned.
+// put masks the secrets in the events of session number n that lock has returned.
 func (sc *scrub) put(t *tx, n int64, page []suspect) error {
 	var changed []skein.Seq
 	for i := range page {
@@ -71,8 +70,8 @@ func (sc *scrub) put(t *tx, n int64, page []suspect) error {
 	return t.reindex(sc.head.User, n, changed)
 }
 
-// lock returns the first of some events, which nobody else changes until the
-// transaction ends, and which nobody puts into the index.
+// lock locks and returns the first of some events: until the transaction ends, nobody
+// else can change or index them.
 func (sc *scrub) lock(t *tx, n int64, seqs []int64) (page []suspect, err error) {
 	if err := t.lockIndex(); err != nil {
 		return nil, err
@@ -91,16 +90,16 @@ func (sc *scrub) lock(t *tx, n int64, seqs []int64) (page []suspect, err error) 
 	return page, err
 }
 
-// write puts an event without its secrets in the place of the one with them.
+// write replaces an event by the one without its secrets.
 //
-// Without a hash its client ID answers whatever the content: nobody can tell
-// any more what it was.
+// It removes the hash: after that, dedup by the client ID ignores the content, because
+// nobody can tell any longer what it was.
 func (sc *scrub) write(t *tx, n int64, b *maskedEvent) error {
 	var r eventRows
 	r.add(&b.Row, 0)
 	at := []any{sc.user(), n, int64(b.Seq)}
 	p := t.pipe()
-	// The checksum of a damaged one stays: another would bless it.
+	// The checksum of a damaged event stays: a new one would hide the damage.
 	p.exec(`UPDATE events SET hash = CASE WHEN $10 AND sum IS NULL THEN hash END, agent = $4, message = $5, tools = $6, paths = $7, payload = $8,
 		sum = CASE WHEN $10 THEN sum ELSE $9 END WHERE user_id = $1 AND n = $2 AND seq = $3`,
 		append(at[:3:3], r.agent[0], r.message[0], r.tools[0], r.paths[0], []byte(b.Payload), r.sum[0], b.damaged)...)
@@ -116,7 +115,7 @@ func (sc *scrub) write(t *tx, n int64, b *maskedEvent) error {
 // moveBlobs lets an event refer to the blobs without secrets instead of those
 // with them.
 func (sc *scrub) moveBlobs(t *tx, n int64, b *maskedEvent) error {
-	if len(b.moved) == 0 && !b.damaged { // what a damaged one names nobody knows
+	if len(b.moved) == 0 && !b.damaged { // what a damaged event refers to is not known
 		return nil
 	}
 	p := t.pipe()
@@ -146,8 +145,8 @@ func (sc *scrub) moveBlobs(t *tx, n int64, b *maskedEvent) error {
 	return t.dropBlobs(sc.user(), gone)
 }
 
-// showing finds the other sessions that show an event which was changed. Which
-// these are that another process has changed nobody knows any more.
+// showing finds the other sessions that show a changed event. If another process began
+// the scrub, it is not known which events that one changed: then all of them count.
 func (sc *scrub) showing(ctx context.Context) error {
 	first := map[int64]skein.Seq{}
 	for _, e := range sc.events {
@@ -163,7 +162,7 @@ func (sc *scrub) showing(ctx context.Context) error {
 	return sc.s.read(ctx, func(q *conn) error {
 		p := q.pipe()
 		for n, seq := range first {
-			// A strand between is no session, but leads to some.
+			// A deleted session in between is not one of them, but may lead to some.
 			p.query(`WITH RECURSIVE f (n) AS (
 					SELECT $2::bigint UNION SELECT b.n FROM f JOIN bases b ON b.user_id = $1 AND b.base = f.n AND b.upto >= $3)
 				SELECT s.n, s.id FROM f JOIN sessions s ON s.user_id = $1 AND s.n = f.n WHERE s.n <> $4`,
@@ -184,8 +183,8 @@ func (sc *scrub) showing(ctx context.Context) error {
 	})
 }
 
-// files takes the secrets out of the source files of all sessions that show
-// what was changed.
+// files masks the secrets in the source files of all sessions that show a changed
+// event.
 func (sc *scrub) files(ctx context.Context) error {
 	ids := []string{string(sc.head.ID)}
 	for _, id := range sc.done.Forks {
@@ -213,7 +212,7 @@ func (sc *scrub) files(ctx context.Context) error {
 	return err
 }
 
-// state takes the secrets out of what a file's reader keeps.
+// state masks the secrets in the state that a file's reader keeps.
 func (sc *scrub) state(ctx context.Context, n int64) error {
 	return sc.step(ctx, func(t *tx) error {
 		var state []byte
@@ -228,8 +227,9 @@ func (sc *scrub) state(ctx context.Context, n int64) error {
 	})
 }
 
-// block takes the secrets out of the first block of file n behind a record, and
-// returns the number of its first record; more is false if there is none.
+// block masks the secrets in the first block of file n that begins after a record
+// number, and returns the number of its first record; more is false if there is no
+// such block.
 func (sc *scrub) block(ctx context.Context, n, after int64) (at int64, more bool, err error) {
 	changed, unread := 0, 0
 	err = sc.step(ctx, func(t *tx) error {

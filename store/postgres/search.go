@@ -19,20 +19,20 @@ import (
 const (
 	catchUpFor = 100 * time.Millisecond
 
-	shortest = 20 * time.Millisecond  // of work that a search may do,
-	usual    = 150 * time.Millisecond // if the query does not say
-	longest  = 10 * time.Second       // that statements get at least where nothing was found so soon
-	busy     = 20                     // times as much as its work may a search take, where others keep the machine busy
-	day      = 24 * time.Hour         // more is as good as no bound
+	shortest = 20 * time.Millisecond  // the least work that a search may do,
+	usual    = 150 * time.Millisecond // how much it may do if the query does not say
+	longest  = 10 * time.Second       // the least time that statements get if nothing was found at first
+	busy     = 20                     // a search may take this many times its work, if the machine is busy
+	day      = 24 * time.Hour         // a longer deadline is no limit
 
-	rowWork  = 5 * time.Microsecond   // what it takes to fetch one, without its text,
+	rowWork  = 5 * time.Microsecond   // the time to fetch a row, without its text,
 	rankWork = 120 * time.Microsecond // and to rank it
 )
 
-// codeCanceled is PostgreSQL's word for a statement that took too long.
+// codeCanceled is PostgreSQL's code for a statement that took too long.
 const codeCanceled = "57014"
 
-// errLate says that no more is to be looked at.
+// errLate says that the search must look at nothing more.
 var errLate = errors.New("the budget of the search is spent")
 
 // A searcher is one search under way.
@@ -41,15 +41,15 @@ type searcher struct {
 	q       skein.Query
 	matcher *search.Matcher
 	finder  indexQuery
-	who     *string // whose rows; nil for everybody's
-	where   where   // conditions on the events e, strands t and sessions s
+	who     *string // the owner of the rows; nil for all users
+	where   where   // conditions on the events e, strands t, and sessions s
 	hits    []hit   // found so far
 	seen    map[eventRef]bool
 	cutOff  bool
-	partial bool // what the hits count is not all: it stopped with enough of them
+	partial bool // the hits' counts are incomplete: the search stopped with enough hits
 	limit   int
-	shownIn *head          // the one session that is searched; its parent's hits are its own
-	segs    walk.Segments  // of what that one shows, newest first
+	shownIn *head          // the only session to search; hits in its parent count as its own
+	segs    walk.Segments  // of what shownIn shows, newest first
 	budget  *search.Budget // what may still be looked at
 	until   time.Time      // when statements end
 }
@@ -65,9 +65,9 @@ type eventRef struct {
 type hit struct {
 	skein.Hit
 	at      eventRef
-	session int64  // number of the one that it counts as
-	sure    bool   // it does not have to be checked
-	text    string // if the index does not have it
+	session int64  // number of the session that it counts as
+	sure    bool   // it need not be checked
+	text    string // if it is not in the index
 }
 
 // Search implements [skein.Store].
@@ -91,8 +91,8 @@ func (s *Store) Search(ctx context.Context, q skein.Query) (r skein.Results, err
 	if none, err := x.conditions(ctx); err != nil || none {
 		return r, err
 	}
-	// First what the index does not have: what it is fed with meanwhile is
-	// found twice, not never.
+	// First search what is not indexed: events that are indexed meanwhile are then
+	// found twice instead of never.
 	if err := x.insist(ctx, x.fresh); err != nil {
 		return r, err
 	}
@@ -108,23 +108,23 @@ func (s *Store) Search(ctx context.Context, q skein.Query) (r skein.Results, err
 	return x.results(ctx)
 }
 
-// part runs a part of the search on a state of the database, until it is
-// through, or has done what the query allows.
+// part runs a part of the search on a snapshot of the database, until it is done or
+// has used what the query allows.
 func (x *searcher) part(ctx context.Context, f func(*conn) error) error {
 	return x.timed(ctx, busy*x.work(), f)
 }
 
-// work is what each part of x may do, as the time that it takes where nothing else
-// runs.
+// work returns how much each part of x may do, as the time that it takes on an idle
+// machine.
 func (x *searcher) work() time.Duration {
 	return min(max(cmp.Or(x.q.Deadline, usual), shortest), day)
 }
 
-// rows returns of how many rows x may do something that takes so much.
+// rows returns how many rows x may process if each takes that much time.
 func (x *searcher) rows(each time.Duration) int { return int(min(x.work()/each, math.MaxInt32)) }
 
-// insist is part, where the answer is not to be empty only because the machine
-// is busy. What f looks at is bounded by the budget, or by how many rows it asks for.
+// insist is part, but the answer must not be empty only because the machine is busy.
+// What f looks at is limited by the budget, or by how many rows it asks for.
 func (x *searcher) insist(ctx context.Context, f func(*conn) error) error {
 	before, cut := len(x.hits), x.cutOff
 	err := x.part(ctx, f)
@@ -135,7 +135,7 @@ func (x *searcher) insist(ctx context.Context, f func(*conn) error) error {
 	return err
 }
 
-// timed is part with so much time.
+// timed is part with a time limit.
 func (x *searcher) timed(ctx context.Context, most time.Duration, f func(*conn) error) error {
 	x.until = time.Now().Add(most)
 	x.allow(ctx)
@@ -152,8 +152,7 @@ func (x *searcher) allow(ctx context.Context) {
 	x.matcher = x.matcher.Within(x.budget)
 }
 
-// limit lets the statements that follow in the transaction take no longer than
-// there is time.
+// limit sets the statement timeout for the rest of the transaction to the time left.
 func (p *pipe) limit(until time.Time) {
 	p.exec(`SELECT set_config('statement_timeout', $1::bigint::text, true)`, max(time.Until(until), time.Millisecond).Milliseconds())
 }
@@ -166,12 +165,11 @@ func (x *searcher) spend(work time.Duration) error {
 	return nil
 }
 
-// joins are what a search needs of an event e, from events or found, besides its
-// row: whose session it counts as, and, of a deleted one, up to where its events
-// are still shown. They are looked for by their keys, row by row (OFFSET 0): how
-// many rows there are is not to be guessed from what find returns. Under row
-// security an index is not used to compare with coalesce, which is not trusted
-// to keep what it sees to itself, but with CASE.
+// joins returns the joins that a search needs for an event e, from events or found:
+// the session that it counts as and, for a deleted one, up to where its events are
+// still shown. OFFSET 0 makes the planner look them up by their keys, row by row: it
+// cannot estimate how many rows find returns. Under row security, an index is used
+// for a comparison with CASE, but not with coalesce, which is not leakproof.
 func (x *searcher) joins() string {
 	teller := owner
 	if x.shownIn == nil {
@@ -185,9 +183,9 @@ func (x *searcher) joins() string {
 // owner is the number of the session that has the event e.
 const owner = `CASE WHEN t.owner IS NULL THEN e.n ELSE t.owner END`
 
-// teller says in which session the event e is found: the one that has it, if it
-// stands there, else the first fork in which it does. Where what was taken back
-// is asked for, it is found there too. NULL if it is found nowhere.
+// teller returns an expression for the session in which the event e is found: the one
+// that has it, if it is live there, else the first fork in which it is. If the query
+// asks for what was taken back, it is found there too. NULL if it is found nowhere.
 func (x *searcher) teller() string {
 	const forks = `EXISTS (SELECT FROM bases b WHERE b.user_id = e.user_id AND b.base = e.n AND b.upto >= e.seq)`
 	fits := func(n, upto string) string {
@@ -208,13 +206,13 @@ func (x *searcher) teller() string {
 	return `coalesce(CASE` + standing("NOT ") + ` END, CASE` + standing("") + ` END)`
 }
 
-// deep are conditions on what only events has.
+// deep reports whether there are conditions on columns that only events has.
 func (x *searcher) deep() bool { return x.q.Agent != "" || x.q.Tool != "" || x.q.Path != "" }
 
-// foundJoins returns what a search needs of an event e from found.
+// foundJoins returns the joins that a search needs for an event e from found.
 func (x *searcher) foundJoins() string { return x.eventJoin() + x.joins() }
 
-// eventJoin returns what it needs of that from events, as d.
+// eventJoin returns the join with the row of e in events, as d, if that is needed.
 func (x *searcher) eventJoin() string {
 	if !x.deep() {
 		return ""
@@ -222,8 +220,8 @@ func (x *searcher) eventJoin() string {
 	return ` CROSS JOIN LATERAL (SELECT d.agent, d.tools, d.paths FROM events d WHERE d.user_id = e.user_id AND d.n = e.n AND d.seq = e.seq OFFSET 0) d`
 }
 
-// conds returns the conditions, and those on what only events has, of which a
-// row is called so.
+// conds returns all conditions, including those on columns that only events has; events
+// is the name of such a row in the query.
 func (x *searcher) conds(events string) where {
 	w := where{conds: slices.Clone(x.where.conds), args: slices.Clone(x.where.args)}
 	for _, f := range []struct{ cond, value string }{
@@ -238,7 +236,7 @@ func (x *searcher) conds(events string) where {
 	return w
 }
 
-// narrow adds the conditions that find has by itself.
+// narrow adds the conditions that the SQL function find applies by itself.
 func (x *searcher) narrow(w *where) {
 	q := &x.q
 	if x.who != nil {
@@ -258,7 +256,7 @@ func (x *searcher) narrow(w *where) {
 	}
 }
 
-// conditions works out which events may match at all; none says that none can.
+// conditions sets the conditions on events; none reports that no event can match.
 func (x *searcher) conditions(ctx context.Context) (none bool, err error) {
 	q, w := &x.q, &x.where
 	user := q.User
@@ -315,8 +313,8 @@ func (x *searcher) within(ctx context.Context, id skein.SessionID) (none bool, e
 	return false, nil
 }
 
-// undone says that the message that the event e is, or what stands in its place,
-// was taken back.
+// undone returns the condition that the event e, or the one that it amends, is a
+// message that was taken back.
 func (x *searcher) undone() string {
 	if x.shownIn != nil {
 		return undoneIn(strconv.FormatInt(x.shownIn.n, 10))
@@ -324,14 +322,14 @@ func (x *searcher) undone() string {
 	return undoneIn("s.n")
 }
 
-// undoneIn says so of the session with this number.
+// undoneIn is undone for the session with this number.
 func undoneIn(n string) string {
 	const seq = `CASE WHEN e.amends IS NULL THEN e.seq ELSE e.amends END`
 	return `EXISTS (SELECT FROM undone u JOIN events k ON k.user_id = u.user_id AND k.n = e.n AND k.seq = ` + seq + ` AND k.kind = 'said'
 		WHERE u.user_id = e.user_id AND u.n = ` + n + ` AND u.after < ` + seq + ` AND u.upto >= ` + seq + `)`
 }
 
-// excludes reports whether the query's conditions on sessions leave h out.
+// excludes reports whether the query's conditions on sessions exclude h.
 func (x *searcher) excludes(h *skein.Session) bool {
 	q := &x.q
 	return h.Binned != 0 || q.User != "" && q.User != h.User ||
@@ -339,7 +337,7 @@ func (x *searcher) excludes(h *skein.Session) bool {
 		q.Project != "" && !search.InProject(h.Project, q.Project)
 }
 
-// stands says that nothing up to seq ? has taken the place of e.
+// stands is the condition that no amendment up to seq ? has replaced e.
 const stands = standsBefore + `?` + standsAfter
 
 const (
@@ -347,8 +345,7 @@ const (
 	standsAfter  = `)`
 )
 
-// inside returns the numbers of the sessions that alone are looked through; nil
-// for all.
+// inside returns the numbers of the only sessions to search; nil for all.
 func (x *searcher) inside() (all []int64) {
 	for _, seg := range x.segs {
 		all = append(all, seg.Session)

@@ -70,7 +70,7 @@ func (s *Store) number(t testing.TB, query string, args ...any) (n int64) {
 	return n
 }
 
-// until tries again and again, for a while, until f says that it is so.
+// until calls f again and again, for a while, until it returns true.
 func until(t testing.TB, what string, f func() bool) {
 	t.Helper()
 	tick := time.NewTicker(10 * time.Millisecond)
@@ -91,8 +91,7 @@ func (s *Store) lag(t testing.TB) inspect.Lag {
 	return l
 }
 
-// What is committed is found while the index cannot be fed, and by another
-// process.
+// A committed event is found while the index cannot be built, and by another process.
 func TestSearchFindsWhatIsNotIndexedYet(t *testing.T) {
 	dsn := pgtest.DSN(t)
 	s, other := openTest(t, dsn), openTest(t, dsn)
@@ -146,7 +145,7 @@ func TestIndexCatchesUp(t *testing.T) {
 	}
 }
 
-// A store that is closed leaves nothing for others to feed.
+// A closed store leaves nothing for others to index.
 func TestCloseFeedsTheIndex(t *testing.T) {
 	dsn := pgtest.DSN(t)
 	s := openTest(t, dsn)
@@ -159,7 +158,7 @@ func TestCloseFeedsTheIndex(t *testing.T) {
 	}
 }
 
-// At the end older transactions may still run, whose events would come before.
+// At close, older transactions may still run, whose events would come first.
 func TestCloseWaitsForOlderTransactions(t *testing.T) {
 	dsn := pgtest.DSN(t)
 	s := openTest(t, dsn)
@@ -186,7 +185,7 @@ func TestCloseWaitsForOlderTransactions(t *testing.T) {
 	}
 }
 
-// What a process left that died, another indexes.
+// Another process indexes what a process that died left.
 func TestAnotherProcessFeedsTheIndex(t *testing.T) {
 	dsn := pgtest.DSN(t)
 	s := openTest(t, dsn)
@@ -196,8 +195,7 @@ func TestAnotherProcessFeedsTheIndex(t *testing.T) {
 	until(t, "the index has all", func() bool { return other.lag(t) == inspect.Lag{} })
 }
 
-// A text that the server refuses does not stop the index: it is looked at by
-// every search.
+// A text that the server refuses does not stop indexing: every search checks it.
 func TestIndexGetsPastWhatTheServerRefuses(t *testing.T) {
 	s := openTest(t, pgtest.DSN(t))
 	if _, err := s.index.try(t.Context(), 1, func(*journaled) (foundRow, bool) { return foundRow{}, false }); err != nil {
@@ -263,8 +261,7 @@ func TestStemsAreFoundAndShown(t *testing.T) {
 	}
 }
 
-// Two letters beyond ASCII are K and S when the case is ignored, and words
-// know nothing of it.
+// Two letters beyond ASCII equal K and S if case is ignored, but not in folded words.
 func TestSubstringsFindOddLetters(t *testing.T) {
 	s := openTest(t, pgtest.DSN(t))
 	addText(t, s, "a", "a ta\u017fk", "a tas\u212a", "a TASK", "a tusk")
@@ -278,7 +275,7 @@ func TestSubstringsFindOddLetters(t *testing.T) {
 	}
 }
 
-// What the index does not have yet is found however the database writes bytes.
+// What is not indexed yet is found whatever the database's bytea_output.
 func TestWhatIsNotIndexedIsFoundInAnyNotation(t *testing.T) {
 	dsn := pgtest.DSN(t)
 	name := dsn[strings.LastIndex(dsn, "/")+1:]
@@ -295,8 +292,8 @@ func TestWhatIsNotIndexedIsFoundInAnyNotation(t *testing.T) {
 	}
 }
 
-// A word that is everywhere does not hold up the answer: the newest come, and
-// the answer says that it was cut off.
+// A word that is everywhere does not delay the answer: it has the newest hits, and says
+// that it was cut off.
 func TestSearchIsCutOffAtTheDeadline(t *testing.T) {
 	s := openTest(t, pgtest.DSN(t))
 	texts := make([]string, 3000)
@@ -312,8 +309,8 @@ func TestSearchIsCutOffAtTheDeadline(t *testing.T) {
 	}
 }
 
-// Words that stand in many of the newest messages, and in few of those before, are
-// found in all of them.
+// Words that occur in many of the newest messages, and in few older ones, are found in
+// all of them.
 func TestSearchFindsOldPlacesOfWhatIsFrequentNow(t *testing.T) {
 	s := openTest(t, pgtest.DSN(t))
 	texts := slices.Concat(slices.Repeat([]string{"a loom of old"}, 5), slices.Repeat([]string{"x"}, 20*someRows), slices.Repeat([]string{"the loom"}, 30))
@@ -333,8 +330,8 @@ func TestSearchFindsOldPlacesOfWhatIsFrequentNow(t *testing.T) {
 	}
 }
 
-// A word that many messages have costs no more than one that some have: the newest are
-// looked at, as many as may be ranked, and few others.
+// A word that many messages have costs no more than one that some have: a search looks
+// at the newest, as many as may be ranked, and few others.
 func TestSearchLooksAtFewOfManyMatches(t *testing.T) {
 	dsn := pgtest.DSN(t)
 	s := openTest(t, dsn)
@@ -378,7 +375,7 @@ func TestSearchLooksAtFewOfManyMatches(t *testing.T) {
 	}
 }
 
-// plans runs a query of a function as a user, or "" for everybody, and returns the
+// plans runs a query of a function as a user, or "" for all users, and returns the
 // plans of the statements in it.
 func plans(t *testing.T, dsn, user, query string) string {
 	t.Helper()

@@ -15,7 +15,7 @@ import (
 	"github.com/skein-dev/skein/store/postgres"
 )
 
-// Whoever runs the server has set it up for other programs.
+// The server is configured for other programs.
 func TestSettingsOfTheDatabaseChangeNothing(t *testing.T) {
 	dsn := pgtest.DSN(t)
 	name := databaseOf(t, dsn)

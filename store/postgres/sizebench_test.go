@@ -13,9 +13,9 @@ import (
 	"github.com/skein-dev/skein/internal/pgtest"
 )
 
-// BenchmarkSearch asks for words of different frequency among 1,000,000
-// messages (20,000 with -short) of ten users, and tells what they take on disk,
-// table by table.
+// BenchmarkSearch searches for words of different frequency among 1,000,000
+// messages (20,000 with -short) of ten users, and reports the space on disk, table by
+// table.
 func BenchmarkSearch(b *testing.B) {
 	messages := 1_000_000
 	if testing.Short() {
@@ -62,7 +62,7 @@ func BenchmarkSearch(b *testing.B) {
 	}
 }
 
-// library appends messages whose words are as unequal as those of a language.
+// library appends messages whose words are as unevenly distributed as in a language.
 func library(b *testing.B, s *Store, messages int) {
 	b.Helper()
 	const batch, users = 500, 10
@@ -86,7 +86,7 @@ func library(b *testing.B, s *Store, messages int) {
 	}
 }
 
-// tables logs what each table takes, in all and for an event.
+// tables logs the space that each table takes, in total and per event.
 func (s *Store) tables(b *testing.B, events int) {
 	b.Helper()
 	err := s.ask(context.Background(), `SELECT relname, pg_table_size(oid), pg_indexes_size(oid) FROM pg_class

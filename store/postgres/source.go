@@ -22,17 +22,17 @@ func scanFile(r row) (f sourceFile, err error) {
 	var path []byte
 	var inode int64
 	err = r.Scan(&f.Format, &path, &f.Session, &f.ID, &f.CopyOf, &f.Size, &f.Mtime, &inode, &f.Offset, &f.Records, &f.Damaged, &f.Head, &f.State, &f.n, &f.user)
-	f.Path, f.Inode = string(path), uint64(inode) //nolint:gosec // the column has its bits
+	f.Path, f.Inode = string(path), uint64(inode) //nolint:gosec // the column stores the same bits
 	if len(f.State) == 0 {
 		f.State = nil
 	}
 	return f, err
 }
 
-// usersOf returns a query for the users that table has rows of, by name: the
-// view's, or all; user_id must be the first column of one of its indexes. The
-// store of everybody does with each user's rows what a view does with its own,
-// for only so are there indexes for it.
+// usersOf returns a query for the users that have rows in table, by name: the view's
+// user, or all; user_id must be the first column of one of the table's indexes. The
+// store of all users queries each user's rows as a view does, because the indexes
+// support only that.
 func (s *Store) usersOf(table string, w *where) string {
 	if s.user != "" {
 		w.args = append(w.args, string(s.user))
@@ -44,21 +44,21 @@ func (s *Store) usersOf(table string, w *where) string {
 		SELECT user_id FROM u WHERE user_id IS NOT NULL)`, table)
 }
 
-// fileQuery returns the query for a file, of several users' that of the first by
-// name.
+// fileQuery returns the query for a file; if several users have it, for that of the
+// first user by name.
 func (s *Store) fileQuery(format, path string) (sql string, args []any) {
 	w := &where{}
 	users := s.usersOf("files", w)
 	w.add("f.path_hash = sha256(?)", []byte(path))
 	w.add("f.format = ?", format)
 	w.conds = append(w.conds, "f.user_id = u.user_id", "f.format <> ''")
-	// LATERAL and OFFSET: for each user by the index.
+	// LATERAL and OFFSET make the planner use the index for each user.
 	return `SELECT ` + fileColumns + ` FROM ` + users + ` u CROSS JOIN LATERAL (SELECT ` + fileColumns + ` FROM files f` + w.sql() + ` OFFSET 0) f ORDER BY u.user_id LIMIT 1`, w.args
 }
 
 // file returns what is known of a file.
 //
-// The error wraps [skein.ErrNotFound] if there is none.
+// The error wraps [skein.ErrNotFound] if there is no such file.
 func (q *conn) file(format, path string) (f sourceFile, err error) {
 	found := false
 	if plain(format) == format {
@@ -109,8 +109,9 @@ func (s *Store) Files(ctx context.Context, format string) iter.Seq2[skein.Source
 	}
 }
 
-// filesOrder is the order of Files, of which the index has the beginning of the
-// path. Everybody's have an index of their own.
+// filesOrder returns the order of Files, and a condition for where to begin. The index
+// has only the beginning of the path. The files of all users have an index of their
+// own.
 func (s *Store) filesOrder() (order, from string) {
 	head := `f.path_head`
 	if s.user == "" {
@@ -166,8 +167,8 @@ func (s *Store) Records(ctx context.Context, format, path string, from int) iter
 	}
 }
 
-// recordPage returns the records from number n on that one block has; none at
-// the end. The error is a [skein.DamagedRecordsError] if they cannot be read.
+// recordPage returns the records of one block, beginning with number from; no records
+// at the end. The error is a [skein.DamagedRecordsError] if they cannot be read.
 func (s *Store) recordPage(ctx context.Context, format, path string, from int) (page []skein.Record, err error) {
 	var first, count int
 	var next *int

@@ -25,7 +25,7 @@ func (w *walker) Readable(segs walk.Segments, seq skein.Seq) (e skein.Event, err
 	return e, err
 }
 
-// readable is events, but that a damaged one has no payload.
+// readable is events, but a damaged event has no payload instead of an error.
 func (w *walker) readable(p *pipe, segs walk.Segments, all *[]skein.Event, cond string) {
 	w.each(p, segs, eventColumns, cond, nil, func(r row) error {
 		e, _, err := scanEvent(r)
@@ -40,16 +40,16 @@ func (w *walker) readable(p *pipe, segs walk.Segments, all *[]skein.Event, cond 
 const (
 	// pieceColumns are the columns that pieces reads, of events e.
 	pieceColumns = `e.seq, coalesce(e.message, ''), e.piece, NOT e.piece AND e.turn > coalesce((SELECT p.turn FROM events p WHERE p.user_id = e.user_id AND p.n = e.n AND p.seq = e.seq - 1), 0)`
-	// isGone says that nothing stands in the place of event e.
+	// isGone is the condition that event e was withdrawn.
 	isGone = `coalesce((SELECT a.role IS NULL FROM events a
 		WHERE a.user_id = $1 AND a.n = $2 AND a.amends = e.seq AND a.amends IS NOT NULL AND a.seq <= $5 ORDER BY a.seq DESC LIMIT 1), false)`
-	// hereOnly is where the events lie that a query of pieces looks at.
+	// hereOnly is the condition for the events that a query of pieces looks at.
 	hereOnly = ` WHERE e.user_id = $1 AND e.n = $2 AND e.seq > $3 AND e.seq <= $4 AND $5::bigint > 0 AND e.kind = 'said' AND `
 )
 
-// within adds a query to the pipe for each of segs, in r: $1 to $5 are the user, a
-// session, the places between which a row lies, and the last place of the session
-// that counts; args follow.
+// within adds a query to the pipe for each of segs, within r: $1 to $5 are the user, a
+// session, the seqs after which and up to which rows count, and the last seq of the
+// session that counts; args follow.
 func (w *walker) within(p *pipe, segs walk.Segments, r skein.SeqRange, query string, args []any, do func(row) error) {
 	for _, seg := range segs {
 		if from, to := max(seg.From, r.From), min(seg.To, r.To); from < to {
@@ -58,7 +58,7 @@ func (w *walker) within(p *pipe, segs walk.Segments, r skein.SeqRange, query str
 	}
 }
 
-// pieces returns the pieces that a query gives.
+// pieces returns the pieces that a query finds.
 func (w *walker) pieces(segs walk.Segments, r skein.SeqRange, query string, args ...any) (all []walk.Piece, err error) {
 	p := w.q.pipe()
 	w.within(p, segs, r, query, args, func(r row) error {
@@ -70,7 +70,7 @@ func (w *walker) pieces(segs walk.Segments, r skein.SeqRange, query string, args
 	return all, p.run()
 }
 
-// everywhere is all places.
+// everywhere is the range of all seqs.
 var everywhere = skein.SeqRange{From: 0, To: 1 << 62}
 
 // PiecesOf implements [walk.LiveLog].
@@ -128,7 +128,7 @@ func (w *walker) Amendments(segs walk.Segments, seqs []skein.Seq) (all []walk.Am
 	return all, p.run()
 }
 
-// isPrompt picks the events that LastPrompt and FirstPrompt look for.
+// isPrompt selects the events that LastPrompt and FirstPrompt look for.
 const isPrompt = `e.role = 'user' AND NOT e.piece AND (e.message IS NOT NULL OR NOT ` + isGone + `)`
 
 // LastPrompt implements [walk.LiveLog].

@@ -7,8 +7,8 @@ import (
 	"github.com/skein-dev/skein"
 )
 
-// An echo is what follows from a commit and is no part of it: watchers look,
-// other processes are told, the search index is fed.
+// An echo is what happens after a commit: watchers are woken, other processes are
+// notified, and the search index is built.
 type echo struct {
 	wakers   *wakers
 	listener *listener
@@ -34,18 +34,18 @@ func (c *core) begin() {
 	go c.index.loop()
 }
 
-// finish waits for what begin started. No call is under way any more.
+// finish waits for what begin started. No call is under way.
 func (c *core) finish() {
 	<-c.chores.done
 	<-c.listener.done
 	<-c.notifier.done
 	<-c.index.done
-	c.notifier.tell() // of calls that ended after it had
+	c.notifier.tell() // for calls that ended after the notifier had
 	c.index.finish()
 }
 
-// stored is told what a commit has changed: how many events it has added, and
-// the sessions, also those that were deleted. It never waits.
+// stored announces what a commit has changed: the number of events that it added, and
+// the sessions, including deleted ones. It never blocks.
 func (c *core) stored(events int, ids ...skein.SessionID) {
 	if len(ids) > 0 {
 		c.wakers.wake(ids)

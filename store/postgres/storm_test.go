@@ -12,8 +12,8 @@ import (
 	"github.com/skein-dev/skein/store/postgres"
 )
 
-// A storm is writers that append to a few sessions while something is done to
-// the server, and what they were answered.
+// A storm is writers that append to a few sessions while something is done to the
+// server, and the answers that they got.
 type storm struct {
 	t      *testing.T
 	store  skein.Store
@@ -51,15 +51,15 @@ func begin(t *testing.T, stores ...skein.Store) *storm {
 
 func stormSession(i int) skein.SessionID { return skein.SessionID(fmt.Sprint("storm-", i)) }
 
-// write appends one message after the other. What may be stored or not is said
-// again under the same client ID until that is settled.
+// write appends one message after the other. If it is unknown whether one is stored, it
+// is sent again with the same client ID until that is known.
 func (w *storm) write(s skein.Store, id skein.SessionID, name string) {
 	for i := 0; w.ctx.Err() == nil; i++ {
 		client, maybe := skein.ClientID(fmt.Sprint(name, "-", i)), false
 		e := skein.Say(noon, skein.UserSays(string(client)))
 		e.ClientID = client
 		for w.ctx.Err() == nil {
-			// Only an answer ends an append: the storm's end must not.
+			// Only an answer ends an append; the end of the storm must not.
 			rs, err := s.Append(context.WithoutCancel(w.ctx), skein.Batch{Session: id, Events: []skein.Event{e}})
 			maybe = maybe || errors.Is(err, skein.ErrUnknown)
 			if w.answered(id, client, rs, err, maybe) {
@@ -69,9 +69,8 @@ func (w *storm) write(s skein.Store, id skein.SessionID, name string) {
 	}
 }
 
-// answered takes down an answer and reports whether it settles the matter. maybe
-// says that an earlier try may have stored the event, so that only the receipt
-// does.
+// answered records an answer and reports whether it is final. maybe says that an
+// earlier try may have stored the event: then only a receipt is final.
 func (w *storm) answered(id skein.SessionID, client skein.ClientID, rs []skein.Receipt, err error, maybe bool) bool {
 	w.mu.Lock()
 	defer w.mu.Unlock()
@@ -91,7 +90,7 @@ func (w *storm) answered(id skein.SessionID, client skein.ClientID, rs []skein.R
 	return true
 }
 
-// goes waits until n appends were acknowledged from now on.
+// goes waits until n more appends are acknowledged.
 func (w *storm) goes(n int) {
 	w.t.Helper()
 	late := time.After(5 * time.Minute)
@@ -109,8 +108,8 @@ func (w *storm) goes(n int) {
 	}
 }
 
-// calm ends the writers and holds what is stored, as a new process reads it at
-// address, to what they were answered.
+// calm ends the writers and compares what is stored, as a new process reads it at
+// address, with the answers that they got.
 func (w *storm) calm(address string) {
 	w.t.Helper()
 	w.end()
@@ -135,8 +134,8 @@ func (w *storm) calm(address string) {
 	w.t.Logf("%d acknowledged, %d refused, %d times unknown", len(w.acked), len(w.refused), w.unknown)
 }
 
-// check reads a session: its seqs are dense, no client ID is there twice, and
-// its row says what its events add up to.
+// check reads a session: its seqs have no gaps, no client ID occurs twice, and its row
+// agrees with its events.
 func (w *storm) check(s skein.Store, id skein.SessionID, there map[skein.ClientID]skein.Place) (n int) {
 	w.t.Helper()
 	for e, err := range s.Events(w.t.Context(), id, 0) {
@@ -161,7 +160,7 @@ func (w *storm) check(s skein.Store, id skein.SessionID, there map[skein.ClientI
 	return n
 }
 
-// fed reads the feed from its beginning: each event once, each session's in
+// fed reads the feed from its beginning: each event comes once, those of a session in
 // order.
 func (w *storm) fed(s skein.Store, events int) {
 	w.t.Helper()
@@ -183,8 +182,7 @@ func (w *storm) fed(s skein.Store, events int) {
 	w.t.Errorf("the feed has %d events, want %d", n, events)
 }
 
-// hardy opens a store that is closed at the end, whatever has become of its
-// server.
+// hardy opens a store that is closed at the end, whatever happened to its server.
 func hardy(t *testing.T, address string) *postgres.Store {
 	t.Helper()
 	s, err := postgres.Open(t.Context(), address, postgres.Options{})

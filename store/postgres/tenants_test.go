@@ -15,7 +15,7 @@ import (
 	"github.com/skein-dev/skein/internal/pgtest"
 )
 
-// A tableOf is a table, or what looks like one, of the schema.
+// A tableOf is a table, view, or the like of the schema.
 type tableOf struct {
 	name, kind string
 	columns    []columnOf
@@ -23,8 +23,7 @@ type tableOf struct {
 
 type columnOf struct{ name, kind string }
 
-// tablesOf returns all that there is in the schema, with the columns that can be
-// written.
+// tablesOf returns all tables of the schema, with the columns that can be written.
 func tablesOf(t *testing.T, c *pgx.Conn) (all []tableOf) {
 	t.Helper()
 	rows, err := c.Query(t.Context(), `SELECT c.relname::text, c.relkind::text, a.attname::text, format_type(a.atttypid, NULL)
@@ -48,13 +47,13 @@ func tablesOf(t *testing.T, c *pgx.Conn) (all []tableOf) {
 	return all
 }
 
-// owned reports whether the rows of a table are each one user's.
+// owned reports whether each row of a table belongs to a user.
 func (x *tableOf) owned() bool {
 	return slices.ContainsFunc(x.columns, func(c columnOf) bool { return c.name == "user_id" })
 }
 
-// row returns the statement that writes a row of a user's. The rows of different
-// users and numbers are in nobody's way.
+// row returns the statement that writes a row of a user. The rows of different users
+// and numbers do not conflict.
 func (x *tableOf) row(t *testing.T, user string, n int) string {
 	t.Helper()
 	var names, values []string
@@ -74,7 +73,7 @@ func (x *tableOf) row(t *testing.T, user string, n int) string {
 	return fmt.Sprintf(`INSERT INTO "%s" (%s) VALUES (%s)`, x.name, strings.Join(names, ", "), strings.Join(values, ", "))
 }
 
-// as runs f in a transaction of a role and a user, which is then rolled back.
+// as runs f in a transaction with a role and a user, and rolls it back.
 func as(t *testing.T, c *pgx.Conn, role, user string, f func(pgx.Tx)) {
 	t.Helper()
 	tx, err := c.Begin(t.Context())
@@ -88,8 +87,8 @@ func as(t *testing.T, c *pgx.Conn, role, user string, f func(pgx.Tx)) {
 	f(tx)
 }
 
-// changes runs a statement of one that is rolled back, and returns how many rows
-// it has changed, and the code of its error.
+// changes runs a statement in a transaction that is rolled back, and returns how many
+// rows it has changed, and the code of its error.
 func changes(t *testing.T, tx pgx.Tx, sql string, args ...any) (n int64, code string) {
 	t.Helper()
 	inner, err := tx.Begin(t.Context())
@@ -110,8 +109,8 @@ func changes(t *testing.T, tx pgx.Tx, sql string, args ...any) (n int64, code st
 
 const noPermission = "42501"
 
-// Who gets past the program's conditions still meets those of the database: of
-// every table that there is, also of one that was made since.
+// A statement without the program's conditions is still limited by those of the
+// database, on every table, including those added later.
 func TestRowSecurityKeepsAUserFromAnothersRows(t *testing.T) {
 	dsn := pgtest.DSN(t)
 	open(t, dsn).Close()
@@ -139,8 +138,8 @@ func TestRowSecurityKeepsAUserFromAnothersRows(t *testing.T) {
 	}
 }
 
-// wantNobodys fails the test unless users may no more than read x, where that is
-// the version and how far the index is.
+// wantNobodys fails the test unless users can at most read x, and only if x is the
+// version or the watermark.
 func wantNobodys(t *testing.T, c *pgx.Conn, x *tableOf) {
 	t.Helper()
 	var may string
@@ -153,8 +152,8 @@ func wantNobodys(t *testing.T, c *pgx.Conn, x *tableOf) {
 	}
 }
 
-// wantOwn fails the test unless bob, who has one row of x as ann has, reaches his
-// own at most.
+// wantOwn fails the test unless bob, who has one row of x, as ann has, reaches at most
+// his own.
 func wantOwn(t *testing.T, tx pgx.Tx, x *tableOf) {
 	t.Helper()
 	var may string
@@ -176,7 +175,7 @@ func wantOwn(t *testing.T, tx pgx.Tx, x *tableOf) {
 			t.Errorf("%s as bob: %d rows, %q, want no permission", sql, n, code)
 		}
 	}
-	// As nobody: neither all, nor those whose user is ''.
+	// Without a user: neither all rows, nor those whose user is ''.
 	if _, err := tx.Exec(t.Context(), `SELECT set_config('skein.user', '', true)`); err != nil {
 		t.Fatal(err)
 	}
@@ -198,7 +197,7 @@ func TestTheRolesOwnNothing(t *testing.T) {
 		(SELECT count(*) FROM pg_roles WHERE rolname IN ('skein_user', 'skein_all') AND (rolbypassrls OR rolsuper OR rolcanlogin))`).Scan(&owned, &bypass); err != nil || owned+bypass != 0 {
 		t.Errorf("the roles own %d tables, %d of them get by row security or may log in, %v, want 0, 0", owned, bypass, err)
 	}
-	// What sees everybody's rows is looked at by the test below.
+	// The test below checks the functions that see all rows.
 	var definers, open string
 	if err := c.QueryRow(t.Context(), `SELECT coalesce(string_agg(proname, ' ' ORDER BY proname), ''), coalesce(string_agg(proname, ' ') FILTER (WHERE pg_get_userbyid(proowner) <> 'skein_all' OR has_function_privilege('public', oid, 'EXECUTE')), '')
 		FROM pg_proc WHERE pronamespace = 'public'::regnamespace AND prosecdef`).Scan(&definers, &open); err != nil || definers != "adopt find journal_edge named theirs" || open != "" {
@@ -206,8 +205,8 @@ func TestTheRolesOwnNothing(t *testing.T) {
 	}
 }
 
-// The functions that see everybody's rows say and do no more than the store does
-// for who names a session.
+// The functions that see all rows return and do no more than the store does for a user
+// that names a session.
 func TestWhatSeesAllTellsAUserLittle(t *testing.T) {
 	dsn := pgtest.DSN(t)
 	s := open(t, dsn)
@@ -263,8 +262,8 @@ func TestWhatSeesAllTellsAUserLittle(t *testing.T) {
 	})
 }
 
-// Whose lease it is that was taken for a session that has not begun does not
-// count: it is the session that is somebody's.
+// Which user took a lease for a session that has not begun does not matter: it is the
+// session that has an owner.
 func TestALeaseGoesWithWhoBeginsTheSession(t *testing.T) {
 	dsn := pgtest.DSN(t)
 	s := open(t, dsn)
@@ -297,7 +296,7 @@ func TestALeaseGoesWithWhoBeginsTheSession(t *testing.T) {
 			t.Error(err)
 		}
 	}
-	// Who has the lease may give it back, and renew it, as whoever.
+	// Any user that has the lease may release it and renew it.
 	l, err := skein.LeasesOf(s.As("ann")).Acquire(t.Context(), "later", skein.LeaseRequest{TTL: frees})
 	if err == nil {
 		_, err = skein.LeasesOf(s.As("bob")).Renew(t.Context(), l, 2*frees)

@@ -6,23 +6,23 @@ import (
 	"github.com/skein-dev/skein"
 )
 
-// A standby that takes over without having all that was committed gives the
-// numbers of the transactions that it never saw to others. So a journal's row
-// says on which timeline of the server's log it was written, which is a new one
-// then, and a bookmark on which one it was read.
+// A standby that takes over without everything that was committed reuses the IDs of
+// the transactions that it never saw. It also begins a new timeline of the write-ahead
+// log. So each row of the journal says on which timeline it was written, and a
+// bookmark on which one it was read.
 
-// line adds a look for the timeline: 0 where it is not known, as at a standby.
+// line adds a query for the timeline; 0 if it is unknown, as on a standby.
 func (p *pipe) line(line *int32) {
 	p.one(nil, `SELECT CASE WHEN pg_is_in_recovery() THEN 0 ELSE timeline() END`, nil, line)
 }
 
-// turn puts a bookmark that was read on an earlier timeline onto this one: before
-// the first row that was written since, if there are such where it has been
-// already, else where it is, but not behind what may still be written. What it
-// had seen and was lost does not come again; what takes the place of that does.
+// turn moves a bookmark that was read on an earlier timeline to this one: to before the
+// first row written since, if there are such rows before the bookmark; else it stays,
+// but not after rows that may still be written. Events that it had seen and that were
+// lost do not come again; those that replaced them do.
 //
-// The error wraps [skein.ErrInvalid] if the server is on an earlier timeline: what
-// the bookmark has seen since is not here.
+// The error wraps [skein.ErrInvalid] if the server is on an earlier timeline: then it
+// lacks what the bookmark has seen since.
 func (q *conn) turn(at *bookmark, line int32) error {
 	if at.line > line {
 		return fmt.Errorf("cursor of timeline %d, but this server is on %d: another one has taken over from it, or it was set back: %w; begin anew, or go on from now on",
@@ -33,8 +33,8 @@ func (q *conn) turn(at *bookmark, line int32) error {
 		return nil
 	}
 	edge := position{ordinal: -1}
-	var old journalRow // the last row that it may have seen
-	var since bool     // there are newer ones before it
+	var old journalRow // the last row that the bookmark may have seen
+	var since bool     // there are rows of newer timelines before the bookmark
 	p := q.pipe()
 	p.one(nil, `SELECT `+journalEdge, nil, &edge.xid)
 	p.one(&since, `SELECT 1 FROM (SELECT line FROM journal WHERE (xid, ordinal) <= ($1::xid8, $2::int) ORDER BY xid DESC, ordinal DESC LIMIT 1) j WHERE line > $3`,
@@ -53,7 +53,8 @@ func (q *conn) turn(at *bookmark, line int32) error {
 	if edge.before(at.position) {
 		at.position = edge
 	}
-	// A snapshot has numbers that may be others' now: better twice than not at all.
+	// The IDs in a snapshot may now be those of other transactions: it is better to
+	// yield an event twice than not at all.
 	at.line, at.seen = line, ""
 	return nil
 }

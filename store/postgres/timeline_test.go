@@ -15,7 +15,7 @@ import (
 	"github.com/skein-dev/skein/internal/pgtest"
 )
 
-// fed returns the next n events of a feed, and the cursor behind them.
+// fed returns the next n events of a feed, and the cursor after them.
 func fed(t *testing.T, s *Store, at skein.Cursor, n int) (got []string, end skein.Cursor) {
 	t.Helper()
 	ctx, cancel := context.WithTimeout(t.Context(), 5*time.Minute)
@@ -48,8 +48,8 @@ func follows(t *testing.T, dsn string) {
 	})
 }
 
-// A standby takes over that lacks the last commits. Who had seen those gets what
-// took their place; who had not gets everything once; and the old server says
+// A standby that lacks the last commits takes over. A reader that had seen those gets
+// what replaced them; one that had not gets everything once; and the old server reports
 // that it does not know what came since.
 func TestAFeedGoesOnAtAStandbyThatLacksCommits(t *testing.T) {
 	first := pgtest.New(t, pgtest.Options{})
@@ -126,8 +126,8 @@ func TestAFeedGoesOnAtAStandbyThatLacksCommits(t *testing.T) {
 	}
 }
 
-// What a program believes of a session that it wrote to is not taken for what a
-// standby has in the same places that took over and lacks that.
+// The cached head of a session is not used with a standby that has taken over and lacks
+// what the program wrote, even if it has other events with the same seqs.
 func TestAnAppendAtAStandbyThatLacksCommitsBelievesNothing(t *testing.T) {
 	first := pgtest.New(t, pgtest.Options{})
 	dsn := first.DSN(t)

@@ -74,13 +74,13 @@ func (s *Store) PutTombstones(ctx context.Context, stones ...erase.Tombstone) (e
 	})
 }
 
-// A tombOf is a tombstone: its hash, and whose it is; "" stands for anybody.
+// A tombOf is a tombstone: its hash and its user; "" means any user.
 type tombOf struct {
 	hash string
 	user skein.User
 }
 
-// tombs returns the tombstones that there must not be for a batch.
+// tombs returns the tombstones that must not exist for a batch.
 func (p *packed) tombs() (all [][]byte) {
 	if p.Session == "" {
 		return nil
@@ -95,7 +95,7 @@ func (p *packed) tombs() (all [][]byte) {
 	return all
 }
 
-// readTombs adds the look for tombstones to the pipe.
+// readTombs adds the query for tombstones to the pipe.
 func (w *work) readTombs(p *pipe, jobs []*job) {
 	var hashes [][]byte
 	for _, j := range jobs {
@@ -115,7 +115,7 @@ func (w *work) readTombs(p *pipe, jobs []*job) {
 	})
 }
 
-// writeLifts adds to the pipe what takes away the tombstones that are lifted.
+// writeLifts adds the statement that deletes the lifted tombstones to the pipe.
 func (w *work) writeLifts(p *pipe) {
 	var users []string
 	var hashes [][]byte

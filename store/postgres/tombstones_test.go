@@ -7,8 +7,8 @@ import (
 	"github.com/skein-dev/skein"
 )
 
-// What one user has deleted says nothing of what another one imports, and is not
-// brought back by him.
+// A session that one user deleted does not keep another user from importing it, and
+// that import does not bring it back for the first.
 func TestAnOriginIsDeletedForItsUserOnly(t *testing.T) {
 	all := opened(t)
 	ann, bob := all.As("ann"), all.As("bob")

@@ -12,30 +12,30 @@ import (
 
 type pgTag = pgconn.CommandTag
 
-// ownTime bounds what is not the caller's to stop: a commit, a rollback.
+// ownTime limits what the caller's ctx does not stop: a commit, a rollback.
 const ownTime = 30 * time.Second
 
-// maxTries is how often a transaction is tried that had to give way to others.
+// maxTries is how often a transaction that conflicts with others is tried.
 const maxTries = 1000
 
-// errMoved says that a session is not any more as the transaction had read it;
-// write runs the whole of it again.
+// errMoved says that a session has changed since the transaction read it; write then
+// runs the whole transaction again.
 var errMoved = errors.New("session has changed meanwhile")
 
 // A tx is a transaction that writes.
 type tx struct {
 	*conn
 	now   skein.Time // when this try began, by this process's clock
-	after []func()   // run when it is committed
+	after []func()   // run after the commit
 }
 
-// write runs f in a transaction; nil means that it is committed. f may be run
-// several times, each time on a new transaction, if others were in its way.
+// write runs f in a transaction; nil means that it was committed. If the transaction
+// conflicts with others, f is run again, each time in a new transaction.
 // The error wraps [skein.ErrUnknown] if the connection was lost in the commit.
 //
-// In the log of what was appended the order of one session's rows must be that
-// of its events. So whatever f reads of a session to change its row in heads
-// it reads before it writes anything.
+// In the journal, the rows of one session must be in the order of its events. So
+// whatever f reads of a session to change its row in heads, it must read before it
+// writes anything.
 func (s *Store) write(ctx context.Context, f func(*tx) error) error {
 	leave, err := s.enter()
 	if err != nil {
@@ -78,7 +78,7 @@ func (s *Store) tryWrite(ctx context.Context, f func(*tx) error) error {
 	return nil
 }
 
-// commit ends the transaction. From here on the caller's ctx stops nothing.
+// commit ends the transaction. From here on, the caller's ctx has no effect.
 func (t *tx) commit() error {
 	ctx, cancel := context.WithTimeout(context.WithoutCancel(t.ctx), ownTime)
 	defer cancel()

@@ -14,7 +14,7 @@ import (
 	"github.com/skein-dev/skein/internal/pgtest"
 )
 
-// A proxy stands before a server and can lose what goes through it.
+// A proxy is in front of a server and can lose what goes through it.
 type proxy struct {
 	to   string
 	loss atomic.Int32
@@ -30,7 +30,7 @@ const (
 	answers  // the next one with the mark is passed on, its answer is not
 )
 
-// newProxy returns a proxy before the server of dsn, and the address of the
+// newProxy returns a proxy in front of the server of dsn, and the address of the
 // database through it.
 func newProxy(t *testing.T, dsn string) (*proxy, string) {
 	t.Helper()
@@ -127,7 +127,7 @@ func TestALostAnswerIsUnknownAndTheClientIDSettlesIt(t *testing.T) {
 				t.Errorf("Session(a) ends at %d, %v, want %d", x.Last, err, want)
 			}
 
-			add(t, s, "a", said("another")) // the cached head is not believed any more
+			add(t, s, "a", said("another")) // the cached head is no longer used
 			end := x.Last + 1
 			e := said(resumePoint)
 			e.ClientID = "c1"

@@ -8,7 +8,7 @@ import (
 	"github.com/skein-dev/skein/store/ledger"
 )
 
-// usageSums adds up the counters of usage u; usageSumsOr0 also where there are
+// usageSums adds up the counters of usage u; usageSumsOr0 returns zeros if there are
 // no rows.
 const (
 	usageSums = `sum(u.input)::bigint, sum(u.output)::bigint, sum(u.reasoning)::bigint, sum(u.cache_read)::bigint,
@@ -17,13 +17,13 @@ const (
 	coalesce(sum(u.cache_write), 0)::bigint, coalesce(sum(u.cache_hour), 0)::bigint, coalesce(sum(u.requests), 0)::bigint, coalesce(sum(u.reported), 0)::bigint`
 )
 
-// usageFields returns where to scan usageSums.
+// usageFields returns the destinations for scanning usageSums.
 func usageFields(u *skein.Usage) []any {
 	return []any{&u.Input, &u.Output, &u.Reasoning, &u.CacheRead, &u.CacheWrite, &u.CacheHour, &u.Requests, &u.Reported}
 }
 
-// Usage implements [skein.Store]. PostgreSQL sums up as far as no time zone is
-// needed; the rest is [ledger.UsageSum]'s.
+// Usage implements [skein.Store]. PostgreSQL adds up as far as possible without a time
+// zone; [ledger.UsageSum] does the rest.
 func (s *Store) Usage(ctx context.Context, q skein.UsageQuery) (rows []skein.UsageRow, err error) {
 	defer skein.Wrapf(&err, "postgres: usage")
 	if err := q.Check(); err != nil {
@@ -63,7 +63,7 @@ func (s *Store) usageQuery(q *skein.UsageQuery) (sql string, args []any) {
 			w.add(f.cond, plain(f.value))
 		}
 	}
-	if id := plain(string(q.Session)); id != "" { // and so by the index
+	if id := plain(string(q.Session)); id != "" { // so that the index is used
 		w.add("u.user_id = (SELECT h.user_id FROM heads h WHERE h.id = ?)", id)
 		w.add("u.n = ANY (ARRAY(SELECT h.n FROM heads h WHERE h.id = ? UNION ALL SELECT y.n FROM heads h JOIN strands y ON y.user_id = h.user_id AND y.owner = h.n WHERE h.id = ?))", id, id)
 	}
@@ -74,7 +74,7 @@ func (s *Store) usageQuery(q *skein.UsageQuery) (sql string, args []any) {
 		w.add("u.slot < ?", int64(q.Until))
 	}
 	from := `usage u`
-	if strings.Contains(of+w.sql(), "s.") { // only then it matters whose session it was
+	if strings.Contains(of+w.sql(), "s.") { // only then is the session needed
 		from = `usage u` + sessionOf("u")
 	}
 	return `SELECT ` + of + `, u.provider, u.model, u.tier, ` + usageSums + ` FROM ` + from + w.sql() + ` GROUP BY 1, 2, 3, 4`, w.args
@@ -92,8 +92,8 @@ func usageSlot(by skein.Dimension, r row) (u ledger.UsageSlot, err error) {
 	return u, err
 }
 
-// moveUsage adds the statement that gives the sums of what counts as session h
-// its project and agent.
+// moveUsage adds the statement that sets the project and agent of the usage that
+// counts as session h's.
 func (p *pipe) moveUsage(h *head) {
 	p.exec(`UPDATE usage u SET project = $3, agent = $4
 		WHERE u.user_id = $1 AND u.n = ANY (ARRAY(SELECT $2::bigint UNION ALL SELECT t.n FROM strands t WHERE t.user_id = $1 AND t.owner = $2))`,

@@ -10,12 +10,12 @@ import (
 	"github.com/skein-dev/skein/store/inspect"
 )
 
-// spent is an answer that was paid for.
+// spent returns an answer with a cost.
 func spent(at skein.Time, input int64) skein.Event {
 	return skein.Say(at, skein.Message{Role: skein.RoleAssistant, Model: "m", Provider: "p", Usage: &skein.Usage{Input: input, Requests: 1}, Parts: []skein.Part{{Kind: skein.PartText, Text: "x"}}})
 }
 
-// by returns what was used, as "project: input …" or of agents.
+// by returns the usage as "project: input …", or by agent.
 func by(t *testing.T, s skein.Store, of skein.Dimension) string {
 	t.Helper()
 	rows, err := s.Usage(t.Context(), skein.UsageQuery{By: of})
@@ -30,7 +30,7 @@ func by(t *testing.T, s skein.Store, of skein.Dimension) string {
 	return fmt.Sprint(all)
 }
 
-// allWhole fails the test if an examination finds the sums wrong.
+// allWhole fails the test if an examination finds wrong sums.
 func allWhole(t *testing.T, s *Store) {
 	t.Helper()
 	for f, err := range s.Examine(t.Context(), inspect.Examination{}) {
@@ -40,8 +40,8 @@ func allWhole(t *testing.T, s *Store) {
 	}
 }
 
-// What was used goes with its session, to another project or agent, and from a
-// deleted session to the fork that still shows it.
+// Usage moves with its session to another project or agent, and from a deleted session
+// to the fork that still shows it.
 func TestUsageFollowsItsSession(t *testing.T) {
 	s := openTest(t, pgtest.DSN(t))
 	set := func(project, agent string) skein.Event {

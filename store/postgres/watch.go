@@ -10,8 +10,8 @@ import (
 	"github.com/skein-dev/skein/internal/room"
 )
 
-// Watch implements [skein.Store]. The place in the session is the truth; what
-// this and other processes tell of appends only says when to look.
+// Watch implements [skein.Store]. It reads on from its seq in the session;
+// notifications from this process and others only say when to look.
 func (s *Store) Watch(ctx context.Context, id skein.SessionID, after skein.Seq) iter.Seq2[skein.Event, error] {
 	return func(yield func(skein.Event, error) bool) {
 		if err := s.watch(ctx, id, after, yield); err != nil && ctx.Err() == nil {
@@ -30,9 +30,9 @@ func (s *Store) watch(ctx context.Context, id skein.SessionID, after skein.Seq, 
 	leave()
 	defer stop()
 	share := room.Of(ctx)
-	first := int64(0) // the session's number: it may be deleted and begin anew
+	first := int64(0) // the session's number: it may be deleted and begin again
 	for {
-		changed := s.wakers.wait(id) // before reading, so that no change falls between
+		changed := s.wakers.wait(id) // before reading, so that no change is missed
 		was := share.Used()
 		var page []skein.Event
 		var n int64
@@ -67,12 +67,12 @@ func (s *Store) watch(ctx context.Context, id skein.SessionID, after skein.Seq, 
 	}
 }
 
-// wakers tell who watches in this process that sessions have changed.
+// wakers tells the watchers in this process that sessions have changed.
 type wakers struct {
 	mu      sync.Mutex
 	waiting map[skein.SessionID]chan struct{}
 	count   int           // of watchers
-	watched chan struct{} // closed when there is the first one
+	watched chan struct{} // closed when the first watcher starts
 }
 
 func newWakers() *wakers {
@@ -90,7 +90,7 @@ func (w *wakers) wait(id skein.SessionID) <-chan struct{} {
 	return w.waiting[id]
 }
 
-// wake wakes who waits for one of ids.
+// wake wakes the watchers that wait for one of ids or for any session.
 func (w *wakers) wake(ids []skein.SessionID) {
 	w.mu.Lock()
 	defer w.mu.Unlock()
@@ -111,7 +111,7 @@ func (w *wakers) wakeAll() {
 	}
 }
 
-// start counts a watcher in; stop counts it out.
+// start counts a watcher; stop ends that.
 func (w *wakers) start() (stop func()) {
 	w.mu.Lock()
 	defer w.mu.Unlock()
@@ -128,7 +128,7 @@ func (w *wakers) stop() {
 	w.mu.Lock()
 	defer w.mu.Unlock()
 	if w.count--; w.count == 0 {
-		clear(w.waiting) // nobody waits on these any more
+		clear(w.waiting) // nobody waits on these
 	}
 }
 

@@ -50,7 +50,7 @@ func listening(t *testing.T, s *Store) (is bool) {
 	return is
 }
 
-// follow gives the seqs of a watch, and its error.
+// follow sends the seqs of a watch, and its error.
 func follow(ctx context.Context, s skein.Store, id skein.SessionID, to skein.Seq) (last skein.Seq, err error) {
 	for e, err := range s.Watch(ctx, id, 0) {
 		if err != nil {
@@ -66,8 +66,8 @@ func follow(ctx context.Context, s skein.Store, id skein.SessionID, to skein.Seq
 	return last, nil
 }
 
-// Watchers lose and repeat nothing when connections are cut under them, those
-// that read and the one that listens.
+// Watchers lose and repeat nothing when connections are cut: those that read and the
+// one that listens.
 func TestWatchersOutliveTheirConnections(t *testing.T) {
 	dsn := pgtest.DSN(t)
 	s, other := openTest(t, dsn), openTest(t, dsn)
@@ -112,7 +112,7 @@ func TestWatchersOutliveTheirConnections(t *testing.T) {
 	}
 }
 
-// The one that listens is there again after it was cut, and hears at once.
+// The connection that listens comes back after it was cut, and hears at once.
 func TestTheListenerComesBack(t *testing.T) {
 	dsn := pgtest.DSN(t)
 	s, other := openTest(t, dsn), openTest(t, dsn)
@@ -135,7 +135,7 @@ func TestTheListenerComesBack(t *testing.T) {
 	}
 }
 
-// What a process stored that died before it could tell is seen all the same.
+// Watchers see what a process stored that died before it could notify them.
 func TestWatchersSeeWhatNobodyToldThemOf(t *testing.T) {
 	dsn := pgtest.DSN(t)
 	s, other := openTest(t, dsn), openTest(t, dsn)
@@ -220,7 +220,8 @@ func closed(c <-chan struct{}) bool {
 	}
 }
 
-// A standby tells nobody anything: it is looked at, also when it has taken over.
+// A standby sends no notifications: the listener looks at its journal, also after it has
+// taken over.
 func TestWatchersOfAStandbySeeWhatIsStored(t *testing.T) {
 	first := pgtest.New(t, pgtest.Options{})
 	dsn := first.DSN(t)

@@ -91,8 +91,8 @@ func (w *walker) At(segs walk.Segments, seqs []skein.Seq) (events []skein.Event,
 	return events, p.run()
 }
 
-// events adds to the pipe the events of each of segs for which a condition
-// holds; its arguments are $5 and on.
+// events adds a query to the pipe for the events of segs for which a condition holds;
+// its arguments start at $5.
 func (w *walker) events(p *pipe, segs walk.Segments, all *[]skein.Event, cond string, args ...any) {
 	w.each(p, segs, eventColumns, cond, args, func(r row) error {
 		if err := w.q.hold(r); err != nil {
@@ -104,7 +104,7 @@ func (w *walker) events(p *pipe, segs walk.Segments, all *[]skein.Event, cond st
 	})
 }
 
-// each is events for some columns, whose rows it hands to do.
+// each is events for some columns; it calls do for each row.
 func (w *walker) each(p *pipe, segs walk.Segments, columns, cond string, args []any, do func(row) error) {
 	for _, seg := range segs {
 		p.query(`SELECT `+columns+` FROM events e WHERE e.user_id = $1 AND e.n = $2 AND e.seq > $3 AND e.seq <= $4 AND `+cond,

@@ -62,8 +62,8 @@ func (s *Store) append(ctx context.Context, body []byte, n int) ([]skein.Receipt
 	return out, nil
 }
 
-// settles reports whether err, of what was sent again, says that no try was
-// stored: the store looked, and would have found its client IDs.
+// settles reports whether err, from a request that was sent again, means that no try
+// was stored: the store checked, and would have found its client IDs.
 func settles(err error) bool {
 	for _, is := range []error{
 		skein.ErrConflict, skein.ErrMismatch, skein.ErrLocked, skein.ErrFenced, skein.ErrDeleted, skein.ErrExists, skein.ErrInvalid, skein.ErrNotFound,
@@ -75,8 +75,8 @@ func settles(err error) bool {
 	return false
 }
 
-// repeatable reports whether it does no harm to store batches twice: the store
-// knows each event again. Records of files may have moved on meanwhile.
+// repeatable reports whether it is safe to store batches twice: the store
+// deduplicates each event. Records of files may have moved on meanwhile.
 func repeatable(batches []skein.Batch) bool {
 	for _, b := range batches {
 		if b.Import != nil {
@@ -93,8 +93,7 @@ func repeatable(batches []skein.Batch) bool {
 
 // bodyOf returns batches as they are sent.
 //
-// The error wraps [skein.ErrInvalid]: what JSON would change is nothing that a
-// store takes.
+// The error wraps [skein.ErrInvalid]: no store accepts what JSON would change.
 func bodyOf(batches []skein.Batch) ([]byte, error) {
 	out := []byte(`{"batches":[`)
 	for i, b := range batches {

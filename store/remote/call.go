@@ -18,12 +18,12 @@ import (
 )
 
 const (
-	tries      = 3                      // of what may be sent again
+	tries      = 3                      // for requests that may be sent again
 	pause      = 100 * time.Millisecond // before the second one; then four times as long
-	maxProblem = 4 << 20                // bytes of an answer that says what is wrong
+	maxProblem = 4 << 20                // bytes of a response that says what is wrong
 )
 
-// request sends a request and returns the answer, if the server did what was
+// request sends a request and returns the response, if the server did what was
 // asked.
 func (s *Store) request(ctx context.Context, method, path string, body io.Reader) (*http.Response, error) {
 	r, err := http.NewRequestWithContext(ctx, method, s.base+path, body)
@@ -41,7 +41,7 @@ func (s *Store) request(ctx context.Context, method, path string, body io.Reader
 		r.ContentLength = int64(len(b.b.data))
 		r.GetBody = func() (io.ReadCloser, error) { return io.NopCloser(b.b.reader()), nil }
 	} else {
-		r.Header["Idempotency-Key"] = nil // is not sent; it lets the transport try again on another connection
+		r.Header["Idempotency-Key"] = nil // it is not sent, but lets the transport try again on another connection
 	}
 	return s.do(r)
 }
@@ -58,13 +58,13 @@ func (s *Store) do(r *http.Request) (*http.Response, error) {
 	return answer, nil
 }
 
-// unreached returns why there is no answer.
+// unreached returns why there is no response.
 func unreached(ctx context.Context, err error) error {
 	if ctx.Err() != nil {
 		return ctx.Err()
 	}
 	if u := (*url.Error)(nil); errors.As(err, &u) {
-		err = u.Err // without the URL, which is said elsewhere
+		err = u.Err // without the URL, which is reported elsewhere
 	}
 	return fmt.Errorf("%w: %w", ErrUnreachable, err)
 }
@@ -83,7 +83,7 @@ func refusal(r *http.Response) error {
 	return problem(p)
 }
 
-// problem returns the error that a problem is.
+// problem returns the error that a problem describes.
 func problem(p door.Problem) error {
 	switch {
 	case p.Status == http.StatusUnauthorized:
@@ -105,11 +105,11 @@ func problem(p door.Problem) error {
 // errStopping says that the server's store is closed: nothing was done.
 var errStopping = fmt.Errorf("%w: it is being stopped", ErrUnreachable)
 
-// errLookup says that the server's registry is away, so that it does not know
-// whose the token is: nothing was done.
+// errLookup says that the server's registry is unavailable, so that it does not know
+// whose token this is: nothing was done.
 var errLookup = fmt.Errorf("%w: it cannot look up the token", ErrUnreachable)
 
-// answer reads the answer into out.
+// answer decodes the response into out.
 func (s *Store) answer(r *http.Response, out any) error {
 	defer r.Body.Close() //nolint:errcheck // it was read
 	b, err := io.ReadAll(r.Body)
@@ -122,7 +122,7 @@ func (s *Store) answer(r *http.Response, out any) error {
 	return nil
 }
 
-// ask calls a method that changes nothing, or that may be done twice.
+// ask calls a method that changes nothing, or that may safely run twice.
 func ask[T any](ctx context.Context, s *Store, method string, in any) (out T, err error) {
 	leave, err := s.enter(ctx)
 	if err != nil {
@@ -151,8 +151,8 @@ func (s *Store) once(ctx context.Context, method string, in, out any) error {
 	return s.answer(r, out)
 }
 
-// change calls a method that is not to be done twice. One whose answer was lost
-// has an error that wraps [skein.ErrUnknown].
+// change calls a method that must not run twice. If its response was lost, the
+// error wraps [skein.ErrUnknown].
 func change[T any](ctx context.Context, s *Store, method string, in any) (out T, err error) {
 	leave, err := s.enter(ctx)
 	if err != nil {
@@ -166,7 +166,7 @@ func change[T any](ctx context.Context, s *Store, method string, in any) (out T,
 	return out, err
 }
 
-// lost returns err, of what was done before, as one that leaves it open.
+// lost returns err, from a request that was sent, as one that leaves its outcome open.
 func lost(err error) error {
 	if errors.Is(err, errStopping) || errors.Is(err, errLookup) {
 		return err

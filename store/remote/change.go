@@ -7,7 +7,7 @@ import (
 	"github.com/skein-dev/skein/server/api"
 )
 
-// noAnswer is an answer that says nothing.
+// noAnswer is a response without content.
 type noAnswer struct{}
 
 // Bin implements [skein.Lifecycle].
@@ -25,7 +25,7 @@ func (s *Store) Restore(ctx context.Context, id skein.SessionID) (err error) {
 }
 
 // Delete implements [skein.Lifecycle]. The error wraps [skein.ErrUnknown] if the
-// answer was lost, [ErrForbidden] if the token is none of an admin.
+// response was lost, [ErrForbidden] if the token is not an admin's.
 func (s *Store) Delete(ctx context.Context, id skein.SessionID, d skein.Deletion) (_ skein.Deleted, err error) {
 	defer skein.Wrapf(&err, "remote: delete %s", id)
 	got, err := change[api.Deleted](ctx, s, "delete", api.Deletion{Session: id, Children: d.Children, After: d.After})

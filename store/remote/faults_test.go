@@ -23,12 +23,12 @@ import (
 	"github.com/skein-dev/skein/store/sqlite"
 )
 
-// network is what lies between a client and a server: it may lose things.
+// network is the network between a client and a server: it may lose things.
 type network struct {
 	*httptest.Server
-	lose atomic.Int64           // so many answers of appends are lost
-	hold atomic.Pointer[func()] // called before an append is answered
-	asks atomic.Int64           // appends that came
+	lose atomic.Int64           // how many responses to appends are still to be lost
+	hold atomic.Pointer[func()] // called before the response to an append
+	asks atomic.Int64           // appends that arrived
 }
 
 func between(t *testing.T, to http.Handler) *network {
@@ -310,7 +310,7 @@ func TestALeaseLastsAsLongAsItsProcess(t *testing.T) {
 	}
 }
 
-// status notes what is answered.
+// status records the status of a response.
 type status struct {
 	http.ResponseWriter
 	code int

@@ -13,7 +13,7 @@ import (
 )
 
 // Acquire implements [skein.Leases]. A lease without a TTL has an end at the
-// server, which this process moves on until the lease is given back.
+// server, which this process renews until the lease is released.
 func (s *Store) Acquire(ctx context.Context, id skein.SessionID, r skein.LeaseRequest) (_ skein.Lease, err error) {
 	defer skein.Wrapf(&err, "remote: lease of %s", id)
 	if err := id.Check(); err != nil {
@@ -47,7 +47,7 @@ func (s *Store) Renew(ctx context.Context, l skein.Lease, ttl time.Duration) (_ 
 	}
 	held := s.kept.has(l)
 	if held {
-		ttl = s.lease // it has no end that could be moved
+		ttl = s.lease // it has no end that could be renewed
 	}
 	got, err := ask[api.Lease](ctx, s, "renew", api.Renew{Session: l.Session, Fence: l.Fence, TTL: ttl})
 	if held {
@@ -71,7 +71,7 @@ type release struct {
 
 func releaseOf(l skein.Lease) release { return release{l.Session, l.Fence} }
 
-// heldLeases are those that this process holds for as long as it lives.
+// heldLeases are the leases that this process holds for as long as it lives.
 type heldLeases struct {
 	mu   sync.Mutex
 	held map[release]*heldLease
@@ -84,7 +84,7 @@ type heldLease struct {
 	done  chan struct{}
 }
 
-// keep begins to move the end of l on.
+// keep starts renewing l.
 func (k *heldLeases) keep(s *Store, l skein.Lease) {
 	ctx, leave := context.WithCancel(s.ending)
 	h := &heldLease{s, leave, make(chan struct{})}
@@ -102,8 +102,8 @@ func (k *heldLeases) keep(s *Store, l skein.Lease) {
 	}()
 }
 
-// renewing moves the end of l on until ctx ends; true if somebody else has the
-// lease before.
+// renewing renews l until ctx ends; it returns true if somebody else gets the lease
+// before that.
 func (s *Store) renewing(ctx context.Context, l skein.Lease) bool {
 	tick := time.NewTicker(s.lease / 4)
 	defer tick.Stop()
@@ -136,7 +136,7 @@ func (k *heldLeases) forget(r release, h *heldLease) {
 	}
 }
 
-// drop ends moving l's end on.
+// drop stops renewing l.
 func (k *heldLeases) drop(l skein.Lease) {
 	k.mu.Lock()
 	h := k.held[releaseOf(l)]
@@ -148,7 +148,7 @@ func (k *heldLeases) drop(l skein.Lease) {
 	}
 }
 
-// end gives all leases back.
+// end releases all leases.
 func (k *heldLeases) end() (err error) {
 	k.mu.Lock()
 	all := k.held
@@ -164,6 +164,6 @@ func (k *heldLeases) end() (err error) {
 	return err
 }
 
-// closeFor is how long giving back a lease may take when the store is closed:
-// it ends by itself.
+// closeFor is how long releasing a lease may take when the store is closed: otherwise
+// the lease expires by itself.
 const closeFor = 3 * time.Second

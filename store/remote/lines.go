@@ -19,7 +19,7 @@ import (
 
 const readBuffer = 64 << 10
 
-// list calls a method that answers in lines, and yields what read makes of each.
+// list calls a method that responds with lines, and yields what read makes of each.
 func list[T any](ctx context.Context, s *Store, method string, in any, read func([]byte) (T, error)) iter.Seq2[T, error] {
 	return func(yield func(T, error) bool) {
 		var none T
@@ -28,7 +28,7 @@ func list[T any](ctx context.Context, s *Store, method string, in any, read func
 			yield(none, fmt.Errorf("remote: %s: %w", method, err))
 			return
 		}
-		leave() // whoever ranges may close the store
+		leave() // the caller's loop may close the store
 		ctx, cancel := s.within(ctx)
 		defer cancel()
 		r, err := s.open(ctx, method, in)
@@ -60,7 +60,7 @@ func (c *core) within(ctx context.Context) (context.Context, context.CancelFunc)
 	return ctx, func() { stop(); cancel() }
 }
 
-// why returns [skein.ErrClosed] for what the end of the store has ended.
+// why returns [skein.ErrClosed] for an error caused by the closing of the store.
 func (c *core) why(err error) error {
 	if c.ending.Err() != nil && errors.Is(err, context.Canceled) {
 		return skein.ErrClosed
@@ -68,7 +68,7 @@ func (c *core) why(err error) error {
 	return err
 }
 
-// open calls a method that answers in lines, again if the server cannot be
+// open calls a method that responds with lines, again if the server cannot be
 // reached.
 func (s *Store) open(ctx context.Context, method string, in any) (*http.Response, error) {
 	for try := 1; ; try++ {
@@ -79,8 +79,8 @@ func (s *Store) open(ctx context.Context, method string, in any) (*http.Response
 	}
 }
 
-// linesOf yields the lines of an answer, each until the next is asked for. The
-// error of a line that is a problem is the problem's.
+// linesOf yields the lines of a response, each valid until the next. If a line is a
+// problem, the error is the problem's.
 func linesOf(r *http.Response) iter.Seq2[[]byte, error] {
 	return func(yield func([]byte, error) bool) {
 		in := bufio.NewReaderSize(r.Body, readBuffer)
@@ -104,8 +104,8 @@ func linesOf(r *http.Response) iter.Seq2[[]byte, error] {
 	}
 }
 
-// readLine appends a line, without its end, to line. The end of what is read in
-// the middle of one is [io.ErrUnexpectedEOF].
+// readLine appends a line, without its end, to line. If the input ends in the middle
+// of a line, the error is [io.ErrUnexpectedEOF].
 func readLine(in *bufio.Reader, line []byte) ([]byte, error) {
 	line, err := lines.Append(line, in, math.MaxInt)
 	switch {
@@ -128,7 +128,7 @@ func problemOf(line []byte) error {
 	return problem(p.Problem)
 }
 
-// readJSON reads a line that is a T.
+// readJSON decodes a line into a T.
 func readJSON[T any](line []byte) (v T, err error) {
 	if err := json.Unmarshal(line, &v); err != nil {
 		return v, fmt.Errorf("%w: a line of its answer: %w", ErrVersion, err)

@@ -10,7 +10,7 @@ import (
 	"github.com/skein-dev/skein/server/api"
 )
 
-// ofSession is what is asked of one session.
+// ofSession is a query about one session.
 type ofSession struct {
 	Session skein.SessionID `json:"session"`
 	After   skein.Seq       `json:"after,omitempty"`
@@ -30,8 +30,8 @@ func (s *Store) Sessions(ctx context.Context, f skein.Filter) iter.Seq2[skein.Se
 	return list(ctx, s, "sessions", api.Filter(f), readJSON[skein.Session])
 }
 
-// cutInLetters is Sessions of a filter whose piece of an ID ends in the middle
-// of a letter, which JSON cannot say.
+// cutInLetters is Sessions for a filter whose part of an ID ends in the middle
+// of a character, which JSON cannot express.
 func (s *Store) cutInLetters(ctx context.Context, f skein.Filter) iter.Seq2[skein.Session, error] {
 	return func(yield func(skein.Session, error) bool) {
 		all := f
@@ -68,7 +68,7 @@ func readEvent(line []byte) (skein.Event, error) {
 	return e.Event, err
 }
 
-// newestQuery asks for some of a session.
+// newestQuery asks for part of a session.
 type newestQuery struct {
 	Session skein.SessionID `json:"session"`
 	N       int             `json:"n"`
@@ -98,7 +98,7 @@ func collect[T any](all iter.Seq2[T, error]) (out []T, err error) {
 	return out, nil
 }
 
-// Blob implements [skein.Store]. The bytes are looked at here, too.
+// Blob implements [skein.Store]. The bytes are verified here, too.
 func (s *Store) Blob(ctx context.Context, id skein.SessionID, h skein.Hash) (_ []byte, err error) {
 	defer skein.Wrapf(&err, "remote: blob %s of %s", h, id)
 	got, err := ask[struct {

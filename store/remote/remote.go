@@ -17,30 +17,30 @@ import (
 	"github.com/skein-dev/skein/store/inspect"
 )
 
-// Options say where the server is, and who asks.
+// Options say where the server is, and who the caller is.
 type Options struct {
 	URL   string        // https://host:7433, or http:// of loopback; a path goes before /v1
-	Token string        // that the server lets in
+	Token string        // a token that the server accepts
 	TLS   *tls.Config   // nil: what the system trusts
 	Lease time.Duration // how long a lease outlives a process that crashes; 0 is 20 s
 }
 
 const (
 	leaseFor    = 20 * time.Second
-	connections = 64               // that are kept for the next request
-	idle        = 90 * time.Second // how long: less than the server does
+	connections = 64               // kept for the next request
+	idle        = 90 * time.Second // for how long: less than the server keeps them
 	dialFor     = 10 * time.Second
 )
 
-// What a server can be wrong with. Test for them with [errors.Is].
+// What a request to a server can fail with. Test for them with [errors.Is].
 var (
 	ErrUnreachable = errors.New("the server cannot be reached")
 	ErrToken       = errors.New("the server does not know the token")         // 401
 	ErrForbidden   = errors.New("the server does not allow it")               // 403
-	ErrVersion     = errors.New("no skein server, or one of another version") // it answers what it should not
+	ErrVersion     = errors.New("no skein server, or one of another version") // the response is not as expected
 )
 
-// A Store is what a server keeps. Make it with [Open].
+// A Store is a store that a server keeps. Make it with [Open].
 type Store struct {
 	*core
 	user skein.User // whose view it is; "" for all that the token sees
@@ -69,10 +69,10 @@ type core struct {
 	kept   heldLeases
 }
 
-// Open asks the server whether it lets the token in, and returns its store.
+// Open asks the server whether it accepts the token, and returns its store.
 //
-// The error wraps [skein.ErrInvalid] if the URL is none, or would send the token
-// in clear text through a network, [ErrUnreachable], [ErrToken], [ErrForbidden]
+// The error wraps [skein.ErrInvalid] if the URL is invalid, or would send the token
+// in clear text over a network, [ErrUnreachable], [ErrToken], [ErrForbidden]
 // or [ErrVersion].
 func Open(ctx context.Context, o Options) (_ *Store, err error) {
 	base, err := baseOf(o.URL)
@@ -97,7 +97,7 @@ func Open(ctx context.Context, o Options) (_ *Store, err error) {
 	return s, nil
 }
 
-// meet asks the server what it is.
+// meet asks the server to describe itself.
 func (s *Store) meet(ctx context.Context) error {
 	r, err := s.request(ctx, http.MethodGet, "/v1/store", nil)
 	if err != nil {
@@ -147,15 +147,15 @@ func loopback(host string) bool {
 	return host == "localhost" || ip != nil && ip.IsLoopback()
 }
 
-// Owner returns the user whose sessions alone the token sees; "" if it sees
+// Owner returns the only user whose sessions the token sees; "" if it sees
 // everybody's.
 func (s *Store) Owner() skein.User { return s.about.User }
 
-// As implements [skein.Store]. A token of one user's has no other views.
+// As implements [skein.Store]. A token of a single user has no other views.
 func (s *Store) As(u skein.User) skein.Store { return &Store{core: s.core, user: u, view: true} }
 
-// Close implements [skein.Store]. It gives the leases back that this process
-// holds; errors are of that.
+// Close implements [skein.Store]. It releases the leases that this process
+// holds; errors are from that.
 func (s *Store) Close() error {
 	if s.view || !s.shut() {
 		return nil
@@ -167,7 +167,7 @@ func (s *Store) Close() error {
 	return err
 }
 
-// shut lets no more calls in; false if that was so already.
+// shut admits no more calls; it returns false if that was already so.
 func (c *core) shut() bool {
 	c.mu.Lock()
 	defer c.mu.Unlock()
@@ -176,7 +176,7 @@ func (c *core) shut() bool {
 	return !was
 }
 
-// enter counts a call in. The error wraps [skein.ErrClosed], or is that of ctx.
+// enter registers a call. The error wraps [skein.ErrClosed], or is that of ctx.
 func (c *core) enter(ctx context.Context) (leave func(), err error) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
@@ -190,7 +190,7 @@ func (c *core) enter(ctx context.Context) (leave func(), err error) {
 	return c.calls.Done, nil
 }
 
-// alive returns the error of a call that came after the end.
+// alive returns the error of a call after Close.
 func (c *core) alive(ctx context.Context) error {
 	leave, err := c.enter(ctx)
 	if err == nil {

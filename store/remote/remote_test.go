@@ -29,11 +29,11 @@ func TestMain(m *testing.M) {
 	goleak.VerifyTestMain(m, goleak.IgnoreAnyFunction("github.com/skein-dev/skein/internal/pgtest.reap"))
 }
 
-// lease is how long the lease of a killed process lasts here.
+// lease is how long the lease of a killed process lasts in these tests.
 const lease = 8 * time.Second
 
-// dial opens the store at a server: its URL with the token as the fragment,
-// which only this test writes so.
+// dial opens the store at a server: its URL with the token as the fragment, a notation
+// that only this test uses.
 func dial(address string) (skein.Store, error) {
 	u, token, _ := strings.Cut(address, "#")
 	return remote.Open(context.Background(), remote.Options{URL: u, Token: token, Lease: lease})
@@ -69,7 +69,7 @@ func (s *site) address() string { return s.URL + "#" + s.tokens.First() }
 // the store behind them, each by what it knows: which writes were answered, who
 // holds a lease, what comes after Close and after a killed process, and what a
 // watcher and a reader of the feed have seen. The others are the store's own; it
-// keeps them behind a server too, which a long run shows.
+// keeps them behind a server too, as a long run shows.
 func together() []string {
 	if !testing.Short() {
 		return nil
@@ -77,7 +77,7 @@ func together() []string {
 	return []string{"01", "04", "06", "12", "14", "17", "27"}
 }
 
-// suite puts the stores behind new servers to promises; nil: to every one.
+// suite tests promises of the stores behind new servers; nil means all promises.
 func suite(t *testing.T, promises []string, behind func(*testing.T) skein.Store) {
 	var addresses sync.Map // of each store
 	open := func(t *testing.T) skein.Store {

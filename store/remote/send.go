@@ -10,13 +10,13 @@ import (
 	"time"
 )
 
-// patience is how long the answer to what was sent is waited for after the
+// patience is how long to wait for the response to what was sent after the
 // caller has given up.
 const patience = 10 * time.Second
 
-// send posts what is to be done once. As long as the server cannot have all of
-// it, ctx ends it, and the error says that nothing was done; after that the
-// error wraps [skein.ErrUnknown] where there is no answer.
+// send posts a request once. As long as the server cannot have all of it, ctx ends
+// it, and the error says that nothing was done; after that the error wraps
+// [skein.ErrUnknown] if there is no response.
 func (s *Store) send(ctx context.Context, path string, data []byte) (*http.Response, error) {
 	b := &body{data: data}
 	going, cancel := context.WithCancel(context.WithoutCancel(ctx))
@@ -41,7 +41,7 @@ func (s *Store) send(ctx context.Context, path string, data []byte) (*http.Respo
 	return r, nil
 }
 
-// ended is a body whose close ends what waits for it.
+// ended is a body that calls then when it is closed.
 type ended struct {
 	io.ReadCloser
 	then func()
@@ -53,15 +53,15 @@ func (e *ended) Close() error {
 	return e.ReadCloser.Close()
 }
 
-// body is what is sent. It knows whether the last of it was given away.
+// body is what is sent. It knows whether all of it was handed over.
 type body struct {
 	data    []byte
 	mu      sync.Mutex
 	given   bool // the server may have all of it
-	stopped bool // it will never have
+	stopped bool // it never will have
 }
 
-// stop keeps back what was not given away, and reports whether it did.
+// stop withholds what was not handed over, and reports whether anything was left.
 func (b *body) stop() bool {
 	b.mu.Lock()
 	defer b.mu.Unlock()
@@ -69,7 +69,7 @@ func (b *body) stop() bool {
 	return b.stopped
 }
 
-// outcome returns err as one that says what is known of what was sent.
+// outcome returns err as one that says what is known about the request.
 func (b *body) outcome(ctx context.Context, err error) error {
 	b.mu.Lock()
 	defer b.mu.Unlock()

@@ -9,7 +9,7 @@ import (
 	"github.com/skein-dev/skein/store/inspect"
 )
 
-// ofFile is what is asked of a source file.
+// ofFile is a query about a source file.
 type ofFile struct {
 	Format string `json:"format"`
 	Path   string `json:"path"`
@@ -68,7 +68,7 @@ func (s *Store) Records(ctx context.Context, format, path string, n int) iter.Se
 	})
 }
 
-// Lag implements [inspect.IndexLag]: it is that of the server's store. It wants a
+// Lag implements [inspect.IndexLag]: it is that of the server's store. It requires a
 // token with the scope admin.
 func (s *Store) Lag(ctx context.Context) (_ inspect.Lag, err error) {
 	defer skein.Wrapf(&err, "remote: lag of the index")
@@ -76,7 +76,7 @@ func (s *Store) Lag(ctx context.Context) (_ inspect.Lag, err error) {
 	return inspect.Lag(l), err
 }
 
-// Examine implements [inspect.Examiner]: the server looks at its store.
+// Examine implements [inspect.Examiner]: the server examines its store.
 func (s *Store) Examine(ctx context.Context, x inspect.Examination) iter.Seq2[inspect.Finding, error] {
 	return list(ctx, s, "examine", struct {
 		Repair bool `json:"repair,omitempty"`

@@ -13,8 +13,8 @@ import (
 	"github.com/skein-dev/skein/server/door"
 )
 
-// silence is how long a stream may say nothing, not even that it is there: it
-// says so every 15 seconds.
+// silence is how long a stream may send nothing at all: the server sends a sign of
+// life every 15 seconds.
 const silence = 45 * time.Second
 
 // A sseEvent is an event of a stream (the HTML standard, section 9.2): lines of
@@ -24,7 +24,7 @@ type sseEvent struct {
 	data      []byte
 }
 
-// frames reads a stream and hands each frame on, until the stream ends or take
+// frames reads a stream and passes each event to take, until the stream ends or take
 // returns an error, which it returns.
 func frames(ctx context.Context, open func(context.Context) (*http.Response, error), take func(sseEvent) error) error {
 	ctx, cancel := context.WithCancelCause(ctx)
@@ -68,7 +68,7 @@ func frames(ctx context.Context, open func(context.Context) (*http.Response, err
 
 var errSilent = fmt.Errorf("%w: it says nothing any more", ErrUnreachable)
 
-// brokeOff returns why a stream ends.
+// brokeOff returns why a stream ended.
 func brokeOff(ctx context.Context, err error) error {
 	if errors.Is(err, io.EOF) {
 		return fmt.Errorf("%w: it ended the stream", ErrUnreachable)
@@ -79,7 +79,7 @@ func brokeOff(ctx context.Context, err error) error {
 	return unreached(ctx, err)
 }
 
-// add takes a line into f.
+// add adds a line to f.
 func (f *sseEvent) add(line []byte) {
 	name, value, _ := bytes.Cut(line, []byte(":"))
 	value = bytes.TrimPrefix(value, []byte(" "))

@@ -15,13 +15,13 @@ import (
 )
 
 const (
-	awayFor  = 2 * time.Minute // that a stream is tried to be taken up again
+	awayFor  = 2 * time.Minute // how long to try to resume a stream
 	maxPause = 5 * time.Second // between two tries
 )
 
 // Watch implements [skein.Store]. It yields the error of a server that cannot
-// be reached, at first; one that goes away later is waited for, for two
-// minutes.
+// be reached at the start; one that becomes unreachable later is waited for, for
+// two minutes.
 func (s *Store) Watch(ctx context.Context, id skein.SessionID, after skein.Seq) iter.Seq2[skein.Event, error] {
 	if id == "." || id == ".." {
 		return failed[skein.Event](fmt.Errorf("remote: watch %s: %w: no path can have this ID", id, skein.ErrInvalid))
@@ -44,7 +44,7 @@ func (s *Store) Watch(ctx context.Context, id skein.SessionID, after skein.Seq) 
 	}
 }
 
-// Feed implements [skein.Feed]. It bears a server that goes away as
+// Feed implements [skein.Feed]. It tolerates an unreachable server as
 // [Store.Watch] does.
 func (s *Store) Feed(ctx context.Context, after skein.Cursor) iter.Seq2[skein.Fed, error] {
 	return func(yield func(skein.Fed, error) bool) {
@@ -73,7 +73,7 @@ func failed[T any](err error) iter.Seq2[T, error] {
 	}
 }
 
-// errEnough ends a stream that nobody ranges over any more.
+// errEnough ends a stream whose caller has stopped ranging over it.
 var errEnough = errors.New("enough")
 
 func given(goOn bool) error {
@@ -83,15 +83,15 @@ func given(goOn bool) error {
 	return errEnough
 }
 
-// follow reads the stream at path, which says from where, and takes it up again
-// when it breaks off. The end of ctx is no error.
+// follow reads the stream at path, which includes where to start, and resumes it
+// when it breaks off. The end of ctx is not an error.
 func (s *Store) follow(caller context.Context, path func() string, take func(sseEvent) error) error {
 	if err := s.alive(context.WithoutCancel(caller)); err != nil {
 		return err
 	}
 	ctx, cancel := s.within(caller)
 	defer cancel()
-	var since time.Time // when it went away
+	var since time.Time // when it became unreachable
 	begun, rest := false, pause
 	open := func(ctx context.Context) (*http.Response, error) {
 		r, err := s.request(ctx, http.MethodGet, path(), nil)

@@ -1,4 +1,4 @@
-// Package search says what a query means: it reads what a person typed as a
-// query, tells which messages match it, cuts snippets out of them, and counts
-// the work that a search may do. A store brings the index.
+// Package search defines what a query means: it parses what a person typed,
+// determines which messages match, cuts snippets out of them, and counts the work
+// that a search may do. The index is the store's.
 package search

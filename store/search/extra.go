@@ -2,28 +2,26 @@ package search
 
 import "unicode/utf8"
 
-// Bounds of what Extra takes apart.
+// Limits of what Extra splits.
 const (
 	maxIdentifier = 64  // bytes of a word; a longer one is data
-	minData       = 40  // bytes of a stretch that may be base64
-	maxData       = 160 // bytes of it that are looked at, on each side of a word
+	minData       = 40  // bytes of a run that may be base64
+	maxData       = 160 // bytes of it that are examined, on each side of a word
 )
 
-// Extra returns what search has to find of text besides its words: the pieces
-// of identifiers that are written in one (parseConfigFile gives parse Config
-// File, HTTPServer2 gives HTTP Server2) and, as Chinese, Japanese and Korean
-// are written without spaces, each two neighbouring characters of them, with
-// the last one of a run alone (東京都 gives 東京 京都 都). Pieces that stand
-// between other characters than letters and digits, such as those of foo_bar
-// and a/b.go, are words already.
+// Extra returns what search must find in text besides its words: the pieces of
+// identifiers that are written as one word (parseConfigFile gives parse Config File,
+// HTTPServer2 gives HTTP Server2) and, because Chinese, Japanese and Korean are
+// written without spaces, each pair of adjacent characters, with the last character
+// of a run alone (東京都 gives 東京 京都 都). Pieces that are separated by characters
+// other than letters and digits, such as those of foo_bar and a/b.go, are words
+// already.
 //
-// The pieces stand in the order of the text, each identifier once, with single
-// spaces between. Identifiers of more than 64 bytes and what looks like base64
-// are left out. The result is "" for most prose, and never longer than three
-// times the text.
+// The pieces are in the order of the text, each identifier once, separated by single
+// spaces. Identifiers of more than 64 bytes and what looks like base64 are left out.
+// The result is "" for most prose, and never longer than three times the text.
 //
-// An index keeps it in a column of its own; [Phrases] says what to look
-// for there.
+// An index keeps it in a column of its own; [Phrases] returns what to look for there.
 func Extra(text string) string {
 	x := extra{text: text}
 	for i := 0; i < len(text); {
@@ -53,11 +51,11 @@ func Extra(text string) string {
 	return string(x.out)
 }
 
-// extra gathers pieces.
+// extra collects pieces.
 type extra struct {
 	text string
 	out  []byte
-	seen map[string]bool // identifiers taken apart before
+	seen map[string]bool // identifiers that were split before
 }
 
 func (x *extra) put(piece string) {
@@ -67,7 +65,7 @@ func (x *extra) put(piece string) {
 	x.out = append(x.out, piece...)
 }
 
-// identifier takes word, which begins at start, apart, if it is one of several
+// identifier splits word, which begins at start, if it is an identifier of several
 // pieces.
 func (x *extra) identifier(word string, start int) {
 	if len(word) > maxIdentifier || x.seen[word] {
@@ -96,7 +94,7 @@ func (x *extra) identifier(word string, start int) {
 }
 
 // hump returns the length of the first piece of word: up to a capital after
-// something else, or the last of several capitals, if two small letters
+// something else, or up to the last of several capitals if two lowercase letters
 // follow, so that URLs and IDs stay whole.
 func hump(word string) int {
 	for i := 1; i < len(word); i++ {
@@ -113,9 +111,9 @@ func hump(word string) int {
 	return len(word)
 }
 
-// data reports whether the word from start to end lies in base64 or the like:
-// a long stretch of its characters whose letters change between capital, small
-// and digit oftener than every three and a half bytes.
+// data reports whether the word from start to end is in base64 or the like: a long
+// run of its characters that changes between uppercase, lowercase and digits more
+// often than every three and a half bytes.
 func (x *extra) data(start, end int) bool {
 	from, to := start, end
 	for from > max(0, start-maxData) && base64(x.text[from-1]) {
@@ -139,7 +137,7 @@ func base64(c byte) bool {
 	return k == lower || k == upper || k == digit || c == '+' || c == '/' || c == '=' || c == '-' || c == '_'
 }
 
-// mixed takes apart text[from:to], which has characters beyond ASCII in it.
+// mixed splits text[from:to], which has characters that are not ASCII.
 func (x *extra) mixed(from, to int) {
 	run := x.text[from:to]
 	for start, end := nextWord(run, 0); start < len(run); start, end = nextWord(run, end) {
@@ -161,7 +159,7 @@ func (x *extra) mixed(from, to int) {
 	}
 }
 
-// pairs puts each two neighbouring characters of run, and the last one.
+// pairs adds each pair of adjacent characters of run, and the last character.
 func (x *extra) pairs(run string) {
 	for run != "" {
 		n := runeLen(run)
@@ -174,7 +172,7 @@ func (x *extra) pairs(run string) {
 	}
 }
 
-// scriptRun returns how much of word, from its start, is CJK, or is not.
+// scriptRun returns how many bytes at the start of word are all CJK, or all not.
 func scriptRun(word string) int {
 	first, _ := utf8.DecodeRuneInString(word)
 	for i, r := range word {
@@ -186,7 +184,7 @@ func scriptRun(word string) int {
 }
 
 // cjk reports whether r is a letter of a script that is written without
-// spaces, or, like Korean, with endings that grow onto the words.
+// spaces, or, like Korean, with endings attached to the words.
 func cjk(r rune) bool {
 	switch {
 	case r < 0x1100:

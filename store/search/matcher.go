@@ -10,30 +10,30 @@ import (
 	"github.com/skein-dev/skein"
 )
 
-// A Matcher tells which events match a [Query]. It is what a query means: an
-// index may find more, by the stem of a word, and nothing less. It is safe for
-// use by many goroutines, unless it is [Matcher.Within] a budget.
+// A Matcher determines which events match a [Query]. It defines what a query means:
+// an index may find more, by the stem of a word, but not less. It is safe for use by
+// many goroutines, unless it is [Matcher.Within] a budget.
 type Matcher struct {
 	query   skein.Query
 	terms   []matchTerm
 	phrases phrases  // of all terms
 	text    *pattern // of Substring or Regex; nil if there is none
-	budget  *Budget  // nil for no bound
+	budget  *Budget  // nil for no limit
 }
 
-// tokenWork is what it takes to look at one byte for words.
+// tokenWork is the work of looking for words in one byte.
 const tokenWork = 30 * time.Nanosecond
 
 type matchTerm struct {
-	ways  [][]int // phrases of the matcher: it is there where all of one way are
+	ways  [][]int // phrases of the matcher: the term occurs if all phrases of one way do
 	not   bool
-	typed *regexp.Regexp // finds a word of it inside another one, for Find
+	typed *regexp.Regexp // finds a word of it inside another word, for Find
 }
 
-// Matcher returns what tells the events that match q.
+// NewMatcher returns a matcher for q.
 //
-// The error wraps [ErrInvalid] if q.Regex is no regular expression, or one that is
-// too long, as q.Substring may be too.
+// The error wraps [ErrInvalid] if q.Regex is not a regular expression, or if it or
+// q.Substring is too long.
 func NewMatcher(q skein.Query) (*Matcher, error) {
 	m := &Matcher{query: q}
 	if q.Substring != "" || q.Regex != "" {
@@ -64,23 +64,23 @@ func NewMatcher(q skein.Query) (*Matcher, error) {
 	return m, nil
 }
 
-// Within returns a matcher whose work is taken from b: when that is spent, texts
-// count as not matching, and b says so.
+// Within returns a matcher whose work is taken from b. When b is spent, which
+// [Budget.Spent] reports, texts count as not matching.
 func (m *Matcher) Within(b *Budget) *Matcher {
 	within := *m
 	within.budget = b
 	return &within
 }
 
-// literal returns an expression that matches text and nothing else. Bytes that
-// are no UTF-8 stand for U+FFFD, as in what search finds.
+// literal returns an expression that matches only text. Bytes that are not UTF-8
+// count as U+FFFD, as in [skein.Facts].
 func literal(text string) string {
 	return regexp.QuoteMeta(strings.ToValidUTF8(text, "\ufffd"))
 }
 
 // Matches reports whether the event e with the facts f, of the session s,
-// matches. The query's Session is not looked at, for a fork shows events of
-// its parent; nor are Each, Limit and Deadline.
+// matches. It ignores the query's Session, because a fork shows events of its
+// parent, and Each, Limit and Deadline.
 func (m *Matcher) Matches(s *skein.Session, e skein.Event, f *skein.Facts) bool {
 	q := &m.query
 	if Empty(q) || f.Text == "" && len(f.Tools) == 0 && len(f.Paths) == 0 && !f.Failed {
@@ -110,7 +110,7 @@ func (m *Matcher) Matches(s *skein.Session, e skein.Event, f *skein.Facts) bool 
 }
 
 // sameASCII reports whether a and b are equal if the case of A to Z is ignored,
-// as SQLite's lower does it too.
+// like SQLite's lower.
 func sameASCII(a, b string) bool {
 	return len(a) == len(b) && lowerASCII(a) == lowerASCII(b)
 }
@@ -125,15 +125,15 @@ func lowerASCII(s string) string {
 	return string(b)
 }
 
-// InProject reports whether project is the one that want names: its path, or
-// the end of it after a slash or backslash.
+// InProject reports whether want names project: its path, or the end of its path
+// after a slash or backslash.
 func InProject(project, want string) bool {
 	before, ok := strings.CutSuffix(project, want)
 	return ok && (before == "" || strings.HasSuffix(before, "/") || strings.HasSuffix(before, `\`))
 }
 
-// MatchesText reports whether the words of the query are in text, and none of
-// those that must not be.
+// MatchesText reports whether the words of the query occur in text, and none of
+// those that must not occur.
 func (m *Matcher) MatchesText(text string) bool {
 	if m.text != nil {
 		return m.text.matches(text, m.budget)
@@ -160,14 +160,14 @@ func (m *Matcher) MatchesText(text string) bool {
 	return true
 }
 
-// in reports whether the phrases that were seen make the term.
+// in reports whether the term occurs, given the phrases that were seen.
 func (t *matchTerm) in(seen []bool) bool {
 	return slices.ContainsFunc(t.ways, func(way []int) bool {
 		return !slices.ContainsFunc(way, func(i int) bool { return !seen[i] })
 	})
 }
 
-// A wordToken is a word of a text, folded, and where it stands.
+// A wordToken is a word of a text, folded, and its position.
 type wordToken struct {
 	word string
 	at   ByteRange
@@ -175,9 +175,9 @@ type wordToken struct {
 
 type phrases []Phrase
 
-// in tells where in text which of the phrases stand, in the order of their last
-// words, until told returns false. It holds no more words than the longest phrase
-// has: those of a long text take several times its bytes.
+// in calls told for each occurrence in text of one of the phrases, in the order of
+// their last words, until told returns false. It keeps only as many words as the
+// longest phrase has, because all words of a long text take several times its bytes.
 func (ps phrases) in(text string, told func(i int, at ByteRange) bool) {
 	longest := 0
 	for _, p := range ps {

@@ -12,7 +12,7 @@ import (
 	"github.com/skein-dev/skein/store/search"
 )
 
-// matcher fails the test if q has none.
+// matcher returns the matcher of q. It fails the test if there is an error.
 func matcher(t *testing.T, q skein.Query) *search.Matcher {
 	t.Helper()
 	m, err := search.NewMatcher(q)

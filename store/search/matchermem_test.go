@@ -34,7 +34,7 @@ func TestWordsOfALongTextAreNotHeld(t *testing.T) {
 	}
 }
 
-// allocated returns how many bytes do takes, altogether.
+// allocated returns how many bytes do allocates in total.
 func allocated(do func()) uint64 {
 	var before, after runtime.MemStats
 	runtime.ReadMemStats(&before)

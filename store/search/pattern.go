@@ -11,19 +11,19 @@ import (
 	"github.com/skein-dev/skein"
 )
 
-// Bounds of substrings and regular expressions: anybody who may read may send
-// one, and it is tried on every text.
+// Limits of substrings and regular expressions: anybody who may read may send
+// one, and it is matched against every text.
 const (
 	maxPattern = maxQuery // bytes
 	maxProgram = 5000     // instructions that it is compiled to
 
-	byteWork = 40 * time.Nanosecond // what it takes to look at one byte
-	stepWork = 5 * time.Nanosecond  // for each instruction, at worst
-	blind    = 5 * time.Millisecond // the longest work that nothing interrupts
-	gulp     = 1 << 10              // bytes that are read between two looks at the budget
+	byteWork = 40 * time.Nanosecond // work for one byte
+	stepWork = 5 * time.Nanosecond  // and for each instruction, at worst
+	blind    = 5 * time.Millisecond // the longest work that is not interrupted
+	gulp     = 1 << 10              // bytes that are read between two checks of the budget
 )
 
-// A pattern is a regular expression whose work is bounded.
+// A pattern is a regular expression whose work is limited.
 type pattern struct {
 	*regexp.Regexp
 	begins string        // what every match begins with
@@ -58,7 +58,7 @@ func newPattern(q *skein.Query) (*pattern, error) {
 	return p, nil
 }
 
-// instructions returns how many a regular expression is compiled to.
+// instructions returns how many instructions a regular expression is compiled to.
 func instructions(expr string) (int, error) {
 	parsed, err := syntax.Parse(expr, syntax.Perl)
 	if err != nil {
@@ -74,7 +74,8 @@ func instructions(expr string) (int, error) {
 	return len(program.Inst), nil
 }
 
-// matches reports whether text matches, as far as b lasts; without b in any case.
+// matches reports whether text matches. If b is spent first, it returns false; b may
+// be nil.
 func (p *pattern) matches(text string, b *Budget) bool {
 	if b == nil {
 		return p.MatchString(text)
@@ -91,7 +92,7 @@ func (p *pattern) matches(text string, b *Budget) bool {
 	return p.MatchReader(r) && !r.cut
 }
 
-// find returns the stretches that match, the first alone where the text is long.
+// find returns the ranges that match; only the first if the text is long.
 func (p *pattern) find(text string, b *Budget) [][]int {
 	if b == nil {
 		return p.FindAllStringIndex(text, maxStretches)
@@ -109,8 +110,8 @@ func (p *pattern) find(text string, b *Budget) [][]int {
 
 func (p *pattern) work(text string) time.Duration { return time.Duration(len(text)) * p.each }
 
-// A spender reads a text and pays for it: a match cannot be interrupted, but it
-// ends when there is no more to read.
+// A spender reads a text and spends the budget for it. A match cannot be
+// interrupted, but it ends when the text does.
 type spender struct {
 	text   string
 	at     int

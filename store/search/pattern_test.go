@@ -11,7 +11,8 @@ import (
 	"github.com/skein-dev/skein/store/search"
 )
 
-// A long text is matched piece by piece and gives the same answer as at once.
+// A long text that is matched piece by piece gives the same answer as one matched
+// at once.
 func TestMatcherWithinABudgetMatchesTheSame(t *testing.T) {
 	long := strings.Repeat("lorem ipsum dolor ", 40_000)
 	for _, c := range []struct {
@@ -37,7 +38,7 @@ func TestMatcherWithinABudgetMatchesTheSame(t *testing.T) {
 	}
 }
 
-// What is left of a budget ends the work inside of a text.
+// The work on a text ends when the budget does.
 func TestMatcherEndsWithItsBudget(t *testing.T) {
 	text := strings.Repeat("xy", 1<<20)
 	m := matcher(t, skein.Query{Regex: "(.*)*(.*)*(.*)*x{1000}"})
@@ -53,7 +54,7 @@ func TestMatcherEndsWithItsBudget(t *testing.T) {
 	}
 }
 
-// searches answers each search with how much it may do, and is whole at a second.
+// searches records the deadline of each search, and is complete at a second.
 type searches []time.Duration
 
 func (s *searches) Search(_ context.Context, q skein.Query) (skein.Results, error) {

@@ -9,23 +9,23 @@ import (
 	"github.com/skein-dev/skein"
 )
 
-// Bounds of what a person may type as a query.
+// Limits of what a person may type as a query.
 const (
 	maxQuery = 4096 // bytes
 	maxTerms = 64
 )
 
-// ParseQuery reads what a person typed to search:
+// Parse parses what a person typed to search:
 //
 //	fork pointer          both words
 //	"fork pointer"        the phrase
-//	snap*  "to the sna"*  words that begin so
+//	snap*  "to the sna"*  words that begin like this
 //	-draft -"first draft" without it
 //	tool:bash             calls and results of a tool
 //	status:error          errors only
 //	file:store.go         messages whose tools name a path that contains this
 //	role:user             user, assistant, tool, system or steer
-//	agent:codex           an agent, as its name stands in the session
+//	agent:codex           an agent, by its name in the session
 //	project:api           a project: its path, or the end of it
 //	session:NAME          left in Query.Session as typed, for the caller to [lookup.Resolve]
 //	since:7d until:2026-11-21
@@ -33,7 +33,7 @@ const (
 //
 // Times are 30m, 2h, 7d, 3w before now, today, yesterday, a date, a date and
 // time (2026-11-21T14:30), in the local zone, or RFC 3339. until: with a date
-// includes that day. A value with spaces stands in quotes: project:"my app".
+// includes that day. A value with spaces needs quotes: project:"my app".
 //
 // Nothing else is syntax. A word is a run of letters and digits; a term with
 // other characters inside, such as foo-bar, foo_bar or a/b.go, is a phrase of
@@ -41,13 +41,12 @@ const (
 // closed ends with the text; an unknown name before a colon is a word. Two
 // hyphens do not exclude: --all is the word all.
 //
-// The error wraps [ErrInvalid] and is fit for the person: a value that a
+// The error wraps [ErrInvalid] and can be shown to the person: a value that a
 // field cannot have, a field given twice, only words to leave out, more than
 // 4096 bytes or 64 terms.
 func Parse(s string) (skein.Query, error) { return ParseAt(s, time.Now()) }
 
-// ParseQueryAt is [Parse] at the moment now, in now's zone; errors are the
-// same.
+// ParseAt is [Parse] at the time now, in now's zone. Errors as [Parse].
 func ParseAt(s string, now time.Time) (skein.Query, error) {
 	if len(s) > maxQuery {
 		return skein.Query{}, skein.Invalidf("query of %d bytes: at most %d are allowed", len(s), maxQuery)
@@ -69,12 +68,12 @@ func ParseAt(s string, now time.Time) (skein.Query, error) {
 	return q, nil
 }
 
-// Empty reports whether q asks for nothing, so that it matches nothing.
+// Empty reports whether q has no words and no conditions, so that it matches nothing.
 func Empty(q *skein.Query) bool {
 	return len(q.Terms) == 0 && q.Substring == "" && q.Regex == "" && !narrowed(q)
 }
 
-// narrowed reports whether q has a condition that stands by itself.
+// narrowed reports whether q has a condition that is enough without words.
 func narrowed(q *skein.Query) bool {
 	return q.Session != "" || q.Role != "" || q.Agent != "" || q.Project != "" || q.Origin != "" ||
 		q.Tool != "" || q.Path != "" || q.Failed || q.Since != 0 || q.Until != 0
@@ -83,13 +82,13 @@ func narrowed(q *skein.Query) bool {
 type queryParser struct {
 	rest  string
 	query skein.Query
-	given []string // fields that were set
+	given []string // fields that were set so far
 	now   time.Time
 }
 
 func (p *queryParser) space() { p.rest = strings.TrimLeftFunc(p.rest, unicode.IsSpace) }
 
-// item reads one term or field.
+// item parses one term or field.
 func (p *queryParser) item() error {
 	not := false
 	if after, ok := strings.CutPrefix(p.rest, "-"); ok {

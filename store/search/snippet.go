@@ -8,15 +8,15 @@ import (
 	"github.com/skein-dev/skein"
 )
 
-// A ByteRange is bytes of a text, from Start up to, without, End.
+// A ByteRange is the bytes of a text from Start up to but not including End.
 type ByteRange struct{ Start, End int }
 
-// maxStretches is how many stretches Find returns.
+// maxStretches is the most ranges that Find returns.
 const maxStretches = 64
 
-// Find returns the stretches of text that match, in order, at most 64, that do
-// not overlap: phrases where they stand, words that are a piece of another
-// word inside it. In a long text it may return only the first.
+// Find returns the ranges of text that match, in order, at most 64, which do not
+// overlap: phrases where they occur, and words inside another word that they are a
+// piece of. In a long text it may return only the first.
 func (m *Matcher) Find(text string) []ByteRange {
 	if m.text != nil {
 		return found(m.text.find(text, m.budget))
@@ -52,7 +52,7 @@ func found(locs [][]int) (all []ByteRange) {
 	return all
 }
 
-// stretches returns where the phrases of a term stand.
+// stretches returns where the phrases of a term occur.
 func (t *matchTerm) stretches(stand [][]ByteRange) (all []ByteRange) {
 	for _, way := range t.ways {
 		for _, i := range way {
@@ -76,9 +76,9 @@ func apart(all []ByteRange) []ByteRange {
 	return all[:min(len(all), maxStretches)]
 }
 
-// Snippet returns some words of text around the first match, at most some 200
+// Snippet returns some words of text around the first match, at most about 200
 // bytes and the marks, on one line: what matches between [Mark] and [EndMark],
-// "…" where text was cut. Without a match it is the beginning.
+// "…" where text was cut. Without a match, it is the beginning of text.
 func (m *Matcher) Snippet(text string) string {
 	const before, after = 60, 140
 	at := m.Find(text)
@@ -106,8 +106,8 @@ func (m *Matcher) Snippet(text string) string {
 	return b.String()
 }
 
-// wordStart returns the first place after a space in text[from:to], or, if
-// there is none, where a character begins.
+// wordStart returns the first offset after a space in text[from:to], or, if there
+// is no space, where a character begins.
 func wordStart(text string, from, to int) int {
 	if from == 0 {
 		return 0
@@ -118,8 +118,8 @@ func wordStart(text string, from, to int) int {
 	return runeStart(text, from)
 }
 
-// wordEnd returns the place of the last space in text[from:to], or, if there
-// is none, where a character begins; to if that is the end.
+// wordEnd returns the offset of the last space in text[from:to], or, if there is no
+// space, where a character begins; to if that is the end.
 func wordEnd(text string, from, to int) int {
 	if to == len(text) {
 		return to
@@ -130,18 +130,18 @@ func wordEnd(text string, from, to int) int {
 	return runeStart(text, to)
 }
 
-// runeStart returns i, or where the character begins that i lies in.
+// runeStart returns the start of the character that i is in.
 func runeStart(text string, i int) int {
 	for back := range utf8.UTFMax {
 		if i-back <= 0 || i >= len(text) || utf8.RuneStart(text[i-back]) {
 			return i - back
 		}
 	}
-	return i // it is no UTF-8
+	return i // text is not UTF-8
 }
 
-// oneLine puts one space for each run of control characters and spaces and one
-// U+FFFD for each run of bytes that are no UTF-8, and leaves out the marks.
+// oneLine replaces each run of control characters and spaces by one space and each
+// run of bytes that are not UTF-8 by one U+FFFD, and removes the marks.
 func oneLine(s string) string {
 	space, bad := false, false
 	return strings.Map(func(r rune) rune {

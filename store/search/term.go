@@ -8,21 +8,20 @@ import (
 	"github.com/skein-dev/skein"
 )
 
-// A Phrase is words that stand one after the other. They are folded: in lower
-// case, without accents.
+// A Phrase is a sequence of words. They are folded: in lowercase, without accents.
 type Phrase struct {
 	Words  []string
 	Prefix bool // the last word is the beginning of one
 }
 
-// Phrases says where t occurs: where all phrases of one of these ways occur,
-// each in the words of the text or in the words of its [Extra]. The first way
-// is what was typed. It is nil if t has no words.
+// Phrases returns the ways in which t can occur: t occurs in a text if all phrases
+// of one way do, each in the words of the text or in the words of its [Extra]. The
+// first way is what was typed. The result is nil if t has no words.
 //
-// parseConfig is also looked for as the phrase parse config, which parse_config
-// and the pieces of parseConfigFile have; 東京都 as the pairs 東京 京都; a
-// single 京 as the beginning of a pair; and a phrase of both kinds of writing,
-// which no column has as it is, as a phrase for each stretch of one kind.
+// parseConfig is also looked for as the phrase parse config, which occurs in
+// parse_config and in the pieces of parseConfigFile; 東京都 as the pairs 東京 京都; a
+// single 京 as the beginning of a pair; and a phrase of both kinds of script, which
+// is in no column as a whole, as one phrase for each run of one kind.
 func Phrases(t skein.Term) [][]Phrase {
 	if len(t.Words) == 0 {
 		return nil
@@ -48,7 +47,7 @@ func Phrases(t skein.Term) [][]Phrase {
 	return [][]Phrase{{typed}, {pieces}}
 }
 
-// stretches returns a phrase for each stretch of words with, or without, CJK.
+// stretches returns a phrase for each run of words with, or without, CJK.
 func stretches(t skein.Term) (all []Phrase) {
 	var s termRun
 	for i, w := range t.Words {
@@ -73,8 +72,8 @@ func stretches(t skein.Term) (all []Phrase) {
 	return append(all, last)
 }
 
-// A termRun becomes a phrase as Extra writes it: after the pairs of a run its
-// last character, unless the text may go on there.
+// A termRun becomes a phrase as Extra writes it: the pairs of a run, then its last
+// character, unless the text may continue there.
 type termRun struct {
 	cjk    bool
 	words  []string

@@ -7,27 +7,27 @@ import (
 	"github.com/skein-dev/skein"
 )
 
-// ParseSince reads a time that a person typed as the beginning of a span:
+// ParseSince parses a time that a person typed as the beginning of a span:
 // 30m, 2h, 7d, 3w before now; today, yesterday; a date, 2026-11-21, or month,
 // 2026-11; a date and time, 2026-11-21T14:30; or RFC 3339. Days begin at
 // midnight in now's zone.
 //
-// The error wraps [ErrInvalid] and has s in it.
+// The error wraps [ErrInvalid] and quotes s.
 func ParseSince(s string, now time.Time) (skein.Time, error) {
 	t, _, err := parseWhen(s, now)
 	return skein.At(t), err
 }
 
-// ParseUntil reads a time as [ParseSince] does, as the end of a span, which
-// does not include it: of a day or month that is the midnight at its end.
+// ParseUntil parses a time as [ParseSince] does, as the end of a span, which does
+// not include it: for a day or month, it is the midnight at its end.
 //
-// The error wraps [ErrInvalid] and has s in it.
+// The error wraps [ErrInvalid] and quotes s.
 func ParseUntil(s string, now time.Time) (skein.Time, error) {
 	_, t, err := parseWhen(s, now)
 	return skein.At(t), err
 }
 
-// parseWhen returns when what s names begins and ends.
+// parseWhen returns the beginning and the end of the time that s names.
 func parseWhen(s string, now time.Time) (from, to time.Time, err error) {
 	today := time.Date(now.Year(), now.Month(), now.Day(), 0, 0, 0, 0, now.Location())
 	switch s {
@@ -53,7 +53,7 @@ func parseWhen(s string, now time.Time) (from, to time.Time, err error) {
 	return from, to, skein.Invalidf("time %q: want one like 7d, 2h, yesterday or 2026-11-21", s)
 }
 
-// ago reads 30m, 2h, 7d, 3w as that long before now.
+// ago parses 30m, 2h, 7d, 3w as that long before now.
 func ago(s string, now time.Time) (time.Time, bool) {
 	if s == "" {
 		return now, false

@@ -9,8 +9,8 @@ import (
 )
 
 const (
-	widenBy = 4         // times the work of the search before: all together do a third more than the last
-	widest  = time.Hour // of work; longer than anybody waits
+	widenBy = 4         // times the work of the search before: all searches do a third more than the last
+	widest  = time.Hour // of work: longer than anybody waits
 )
 
 // A Searchable is the part of a [Store] that searches.
@@ -18,12 +18,12 @@ type Searchable interface {
 	Search(ctx context.Context, q skein.Query) (skein.Results, error)
 }
 
-// Widen searches for as long as somebody waits: first as far as q.Deadline goes,
-// then, as long as that is not all there is to look at, four times as far, up to
-// most; 0 is an hour. It yields what each search found. What comes later was
-// chosen among more, and may leave out what came before.
+// Widen searches for as long as the caller ranges: first with q.Deadline, then, until
+// everything was searched, with four times the deadline of the search before, up to
+// most; 0 is an hour. It yields what each search found. Later results were chosen
+// among more, and may leave out earlier ones.
 //
-// The error is the store's, or the one of ctx; it comes last.
+// The error is the store's, or that of ctx; it comes last.
 func Widen(ctx context.Context, s Searchable, q skein.Query, most time.Duration) iter.Seq2[skein.Results, error] {
 	return func(yield func(skein.Results, error) bool) {
 		if q.Deadline <= 0 {
@@ -43,10 +43,10 @@ func Widen(ctx context.Context, s Searchable, q skein.Query, most time.Duration)
 	}
 }
 
-// FindSome is [Widen] for who waits for one answer: it returns what the first
-// search found that found something, or the last one.
+// FindSome is [Widen] for a caller that needs one answer: it returns the results of
+// the first search that found something, else those of the last.
 //
-// The error is the store's, or the one of ctx.
+// The error is the store's, or that of ctx.
 func FindSome(ctx context.Context, s Searchable, q skein.Query, most time.Duration) (r skein.Results, err error) {
 	for r, err = range Widen(ctx, s, q, most) {
 		if err != nil || len(r.Hits) > 0 {

@@ -7,14 +7,13 @@ import (
 	"unicode/utf8"
 )
 
-// What a word is, for every search: a run of letters and digits (Unicode
-// categories L, N and Co) with the combining marks in it, as SQLite's
-// unicode61 tokenizer has it. Everything else stands between words: foo_bar is
-// two words, a/b.go three. Words are compared folded: in lower case, Latin
-// letters without their accents.
+// For every search, a word is a run of letters and digits (Unicode categories L, N
+// and Co) with the combining marks in it, as for SQLite's unicode61 tokenizer.
+// Everything else separates words: foo_bar is two words, a/b.go three. Words are
+// compared folded: in lowercase, Latin letters without their accents.
 
-// nextWord returns where the first word of text at or after from begins and
-// ends; both are len(text) if there is none.
+// nextWord returns the start and end of the first word of text at or after from;
+// both are len(text) if there is none.
 func nextWord(text string, from int) (start, end int) {
 	for start = from; start < len(text); {
 		n := wordRune(text[start:], false)
@@ -31,9 +30,9 @@ func nextWord(text string, from int) (start, end int) {
 	return len(text), len(text)
 }
 
-// Words yields the words of text in their order: where each stands, and what it
-// is compared as, in lower case, Latin letters without accents. An index that
-// is made of them, and of those of [Extra], finds what [Phrases] says.
+// Words yields the words of text in order: the position of each, and its folded form,
+// in lowercase, Latin letters without accents. An index of these words, and of those
+// of [Extra], finds the phrases of [Phrases].
 func Words(text string) iter.Seq2[ByteRange, string] {
 	return func(yield func(ByteRange, string) bool) {
 		for start, end := nextWord(text, 0); start < len(text); start, end = nextWord(text, end) {
@@ -44,8 +43,8 @@ func Words(text string) iter.Seq2[ByteRange, string] {
 	}
 }
 
-// wordRune returns the length of the first character of s if it belongs to a
-// word, else 0. A mark does inside one.
+// wordRune returns the length of the first character of s if it belongs to a word,
+// else 0. A mark belongs to a word only if it is inside one.
 func wordRune(s string, inside bool) int {
 	if c := s[0]; c < utf8.RuneSelf {
 		if classes[c] == other {
@@ -68,7 +67,7 @@ func runeLen(s string) int {
 	return n
 }
 
-// split returns the words of text as they stand there.
+// split returns the words of text, not folded.
 func split(text string) (words []string) {
 	for start, end := nextWord(text, 0); start < len(text); start, end = nextWord(text, end) {
 		words = append(words, text[start:end])
@@ -82,7 +81,7 @@ const (
 	lower
 	upper
 	digit
-	beyond // no ASCII
+	beyond // not ASCII
 )
 
 // classes holds the class of every byte.
@@ -102,7 +101,7 @@ var classes = func() (c [256]byte) {
 	return c
 }()
 
-// fold returns word as words are compared.
+// fold returns the form in which word is compared.
 func fold(word string) string {
 	plain := true
 	for i := range len(word) {
@@ -133,7 +132,7 @@ func foldRune(r rune) rune {
 	return r
 }
 
-// bare holds the characters U+00C0 to U+017F in lower case, without accents.
+// bare has the characters U+00C0 to U+017F in lowercase, without accents.
 var bare = [...]rune{
 	'a', 'a', 'a', 'a', 'a', 'a', 'æ', 'c', 'e', 'e', 'e', 'e', 'i', 'i', 'i', 'i',
 	'ð', 'n', 'o', 'o', 'o', 'o', 'o', '×', 'ø', 'u', 'u', 'u', 'u', 'y', 'þ', 'ß',

@@ -51,7 +51,7 @@ func target(batches []skein.Batch) string {
 	return fmt.Sprintf("%s and %d more", batches[0].Session, len(batches)-1)
 }
 
-// A call is one Append in its transaction.
+// A call is one Append inside its transaction.
 type call struct {
 	*tx
 	s       *Store

@@ -27,8 +27,9 @@ func (s *Store) Backup(ctx context.Context, path string) (err error) {
 	return s.copyTo(ctx, path, inspect.BackupCopy, s.vacuumInto)
 }
 
-// copyTo makes a copy of the file under another name first, so that there is
-// never half a copy. It is written down before, so that none is unknown.
+// copyTo writes a copy of the file under a temporary name first, so that path
+// never has a partial copy. The copy is recorded before it is made, so that none
+// goes unrecorded.
 func (c *core) copyTo(ctx context.Context, path string, kind inspect.CopyKind, write func(ctx context.Context, to string) error) error {
 	if err := c.inPlace(); err != nil {
 		return err
@@ -66,7 +67,7 @@ func (c *core) copyTo(ctx context.Context, path string, kind inspect.CopyKind, w
 	return nil
 }
 
-// newID makes a copy a store of its own.
+// newID gives a copy a store ID of its own.
 func newID(path string) error {
 	d, err := sqlDriver()
 	if err != nil {
@@ -99,7 +100,7 @@ func syncFile(path string) error {
 	return errors.Join(f.Sync(), f.Close())
 }
 
-// copyPages copies the file as it is, damaged pages too, to a new one.
+// copyPages copies the file unchanged, damaged pages included, to a new file.
 func (c *core) copyPages(d driver.Driver, path string) error {
 	f, err := os.OpenFile(path, os.O_RDWR|os.O_CREATE|os.O_EXCL, 0o600)
 	if err != nil {
@@ -139,7 +140,7 @@ func (s *Store) RestoreBackup(ctx context.Context, path, kept string) (err error
 	}
 	defer func() { err = errors.Join(err, done()) }()
 	err = s.copyTo(ctx, kept, inspect.RestoredCopy, s.vacuumInto)
-	if errors.Is(err, skein.ErrCorrupt) { // damaged as it is, page by page
+	if errors.Is(err, skein.ErrCorrupt) { // the store is damaged: copy it page by page
 		if err = s.copyPages(d, kept); err == nil {
 			s.noteCopy(ctx, kept, inspect.RestoredCopy)
 		}
@@ -157,8 +158,8 @@ func (s *Store) RestoreBackup(ctx context.Context, path, kept string) (err error
 	return s.replace(ctx, d, path, func() error { return nil })
 }
 
-// adopt makes the store at path, which is to be put in the place of this one, the
-// same store: it gets its ID, and knows the copies that were made of it.
+// adopt gives the store at path, which is about to replace this one, this
+// store's ID and its list of copies.
 func (s *Store) adopt(d driver.Driver, path string, known []copyRow) (err error) {
 	c, err := openConn(d, dsn(path, "mode=rw"), "PRAGMA journal_mode = DELETE")
 	if err != nil {
@@ -171,9 +172,10 @@ func (s *Store) adopt(d driver.Driver, path string, known []copyRow) (err error)
 	return keepCopies(c, known)
 }
 
-// replace puts the store at path, which nobody has open, in the place of all that
-// the file has. Others who have it open go on with that. sure is asked once
-// nobody else can write; its error leaves the file as it is.
+// replace overwrites the whole content of the file with the store at path,
+// which nobody has open. Other processes that have the file open continue with
+// the new content. sure is called once nobody else can write; if it returns an
+// error, the file is left unchanged.
 func (s *Store) replace(ctx context.Context, d driver.Driver, path string, sure func() error) error {
 	start := time.Now()
 	patient, cancel := whileChanging(ctx, openPatience, func() any { return written(s.path) })
@@ -196,8 +198,8 @@ func (s *Store) replace(ctx context.Context, d driver.Driver, path string, sure 
 	}
 }
 
-// brought copies the backup at path, and brings the copy to this version where
-// an earlier one wrote it. done removes it.
+// brought copies the backup at path and migrates the copy to this version if an
+// earlier one wrote it. done removes the copy.
 func (s *Store) brought(ctx context.Context, d driver.Driver, path string) (to string, done func() error, err error) {
 	dir, err := os.MkdirTemp(filepath.Dir(s.path), ".restore-")
 	if err != nil {
@@ -211,7 +213,7 @@ func (s *Store) brought(ctx context.Context, d driver.Driver, path string) (to s
 	return to, done, nil
 }
 
-// bring copies the store at from, and brings the copy to schema s.
+// bring copies the store at from and migrates the copy to schema s.
 func (s schema) bring(ctx context.Context, d driver.Driver, from, to string) error {
 	old, err := openConn(d, dsn(from, "mode=ro&immutable=1"))
 	if err != nil {
@@ -225,11 +227,12 @@ func (s schema) bring(ctx context.Context, d driver.Driver, from, to string) err
 	if err != nil {
 		return err
 	}
-	keep := func(int64) error { return nil } // it is a copy itself
+	keep := func(int64) error { return nil } // the file is itself a copy
 	return errors.Join(step(ctx, c, s, keep), c.close())
 }
 
-// wholeBackup refuses a backup that is no whole store of schema s or an earlier one.
+// wholeBackup refuses a backup that is not a complete store of schema s or an
+// earlier one.
 func (s schema) wholeBackup(ctx context.Context, d driver.Driver, path string) error {
 	if err := plainFile(path); err != nil {
 		if errors.Is(err, fs.ErrNotExist) {
@@ -258,8 +261,8 @@ func (s schema) wholeBackup(ctx context.Context, d driver.Driver, path string) e
 	return errors.Join(notBackup(err), c.close())
 }
 
-// notBackup classifies an error of reading a backup; one driver meets it when
-// it opens the file, another later.
+// notBackup classifies an error from reading a backup. One driver reports it
+// when it opens the file, the other later.
 func notBackup(err error) error {
 	if resultCode(err)&0xff == codeNotADB {
 		return fmt.Errorf("%w: it is no SQLite database", skein.ErrCorrupt)
@@ -267,8 +270,8 @@ func notBackup(err error) error {
 	return classify(err)
 }
 
-// plainFile refuses what is no plain file: SQLite would call a folder a fault
-// of the disk, and wait for what comes out of a pipe.
+// plainFile refuses anything but a regular file: SQLite would report a
+// directory as a disk error, and would block reading from a pipe.
 func plainFile(path string) error {
 	st, err := os.Stat(path)
 	switch {

@@ -7,14 +7,14 @@ import (
 	"github.com/skein-dev/skein"
 )
 
-// How much of a session one step takes away: some 50 ms.
+// The most that one step removes from a session; a step takes some 50 ms.
 const (
 	stepRows  = 200
 	stepBytes = 256 << 10
 )
 
-// newParent returns the fork that shows most of session n's own events, and up to
-// where; a head without a number if none does.
+// newParent returns the fork that shows most of session n's own events, and the
+// seq up to which it shows them. If no fork does, h.n is 0.
 func (t *tx) newParent(n int64) (h head, upto skein.Seq, err error) {
 	err = t.query(`SELECT s.n, s.id, b.upto FROM bases b JOIN sessions s ON s.n = b.session WHERE b.base = ? ORDER BY b.upto DESC, b.session LIMIT 1`,
 		[]any{n}, func(row []driver.Value) error {
@@ -27,7 +27,8 @@ func (t *tx) newParent(n int64) (h head, upto skein.Seq, err error) {
 	return h, upto, err
 }
 
-// beginPurge makes a session one that is not there any more. drain does the rest.
+// beginPurge makes a session disappear and queues its events for drain. heir is
+// the number of its events' new parent, 0 if it has none.
 func (t *tx) beginPurge(h *head, heir int64) error {
 	if err := t.putTombstones(h.User, h.ID, h.Origin, t.now); err != nil {
 		return err
@@ -46,7 +47,7 @@ func (t *tx) beginPurge(h *head, heir int64) error {
 			`INSERT INTO graves (user_id, id, origin, path, origin_id, at) SELECT user_id, ?1, format, path, id, ?2 FROM files WHERE copy_of = ?1 AND copy_of <> '' AND user_id = ?3`,
 			[]any{string(h.ID), int64(t.now), string(h.User)},
 		},
-		// A file without a format is found by nobody.
+		// No query finds a file that has no format.
 		{`UPDATE files SET format = '', path = 'deleted ' || n WHERE session = ? AND user_id = ?`, []any{string(h.ID), string(h.User)}},
 		{`UPDATE files SET format = '', path = 'deleted ' || n WHERE copy_of = ? AND copy_of <> '' AND user_id = ?`, []any{string(h.ID), string(h.User)}},
 		{`DELETE FROM sessions WHERE n = ?`, []any{h.n}},
@@ -58,7 +59,7 @@ func (t *tx) beginPurge(h *head, heir int64) error {
 	return t.addTombstones()
 }
 
-// drain does one step of taking away what deleted sessions had, and reports
+// drain does one step of removing what purged sessions left behind, and reports
 // whether there is more to do.
 func (t *tx) drain() (more bool, err error) {
 	for steps := 0; ; {
@@ -81,9 +82,9 @@ func (t *tx) drain() (more bool, err error) {
 	}
 }
 
-// drainEvents takes the newest events from session n: those that no fork shows
-// are destroyed, then the others move to the fork. When there are none left
-// the session is gone.
+// drainEvents removes the newest events from session n: those that no fork
+// shows are destroyed first, then the others are moved to the fork. When no
+// events are left, the session is gone.
 func (t *tx) drainEvents(n int64) error {
 	var heir, upto int64
 	shown, err := t.one(`SELECT session, upto FROM bases WHERE base = ? ORDER BY upto DESC, session LIMIT 1`, []any{n}, &heir, &upto)
@@ -114,7 +115,7 @@ func (t *tx) drainEvents(n int64) error {
 }
 
 // lastRows returns how many of session n's newest events after a seq one step
-// can take, and the seq after which these are.
+// can process, and the seq that they follow.
 func (t *tx) lastRows(n int64, after skein.Seq) (from skein.Seq, rows int, err error) {
 	size := int64(0)
 	err = t.query(`SELECT seq, length(payload) + coalesce(octet_length(text), 0) + coalesce(octet_length(extra), 0)
@@ -133,8 +134,8 @@ func (t *tx) lastRows(n int64, after skein.Seq) (from skein.Seq, rows int, err e
 	return from, rows, unstop(err)
 }
 
-// destroy deletes the events of session n after a seq. The index is told in one
-// statement: a trigger would make it write for every row.
+// destroy deletes the events of session n after a seq. It updates the search
+// index in one statement: a trigger would make the index write for every row.
 func (t *tx) destroy(n int64, from skein.Seq) error {
 	if _, _, err := t.exec(`INSERT INTO words (words, rowid, text, extra)
 		SELECT 'delete', id, text, extra FROM events
@@ -148,7 +149,7 @@ func (t *tx) destroy(n int64, from skein.Seq) error {
 	return err
 }
 
-// reparent moves the events of session n after a seq to its heir.
+// reparent moves the events of session n after a seq to its new parent, heir.
 func (t *tx) reparent(n, heir int64, from skein.Seq) error {
 	if _, _, err := t.exec(`UPDATE events SET session = ? WHERE session = ? AND seq > ?`, heir, n, int64(from)); err != nil {
 		return err
@@ -160,8 +161,8 @@ func (t *tx) reparent(n, heir int64, from skein.Seq) error {
 	return err
 }
 
-// endPurge ends session n, which has no events any more: where its own
-// parent's are, its heir looks for them.
+// endPurge ends the purge of session n, which has no events left. The new
+// parent, heir, takes over n's link to n's own parent.
 func (t *tx) endPurge(n, heir int64) error {
 	if heir != 0 {
 		if _, _, err := t.exec(`DELETE FROM bases WHERE session = ?`, heir); err != nil {
@@ -178,7 +179,8 @@ func (t *tx) endPurge(n, heir int64) error {
 	return err
 }
 
-// drainFiles does the same to source files and their records.
+// drainFiles does one step of removing the source files and records of purged
+// sessions.
 func (t *tx) drainFiles() (more bool, err error) {
 	var n int64
 	found, err := t.one(`SELECT n FROM files WHERE format = '' ORDER BY path LIMIT 1`, nil, &n)

@@ -47,7 +47,7 @@ func (t *tx) putBlob(b packedBlob) error {
 	return err
 }
 
-// putRefs notes that an event refers to blobs.
+// putRefs records that an event refers to blobs.
 func (t *tx) putRefs(event int64, hashes []skein.Hash) error {
 	for _, h := range hashes {
 		hash, err := hex.DecodeString(string(h))

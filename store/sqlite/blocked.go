@@ -9,15 +9,15 @@ import (
 	"github.com/skein-dev/skein"
 )
 
-// A blocker is a process that has the file locked, as far as the system tells.
+// A blocker is a process that has the file locked, as far as the system reports it.
 type blocker struct {
 	pid     int
 	program string     // such as "skein import"
-	since   skein.Time // when it was started; 0 if that is not known
-	stopped bool       // it was stopped with Ctrl-Z or SIGSTOP, or is being debugged
+	since   skein.Time // when it was started; 0 if unknown
+	stopped bool       // stopped with Ctrl-Z or SIGSTOP, or being debugged
 }
 
-// String says who p is, for people.
+// String describes p for people.
 func (p blocker) String() string {
 	about := []string{p.program}
 	if p.since != 0 {
@@ -29,8 +29,8 @@ func (p blocker) String() string {
 	return fmt.Sprintf("PID %d (%s)", p.pid, strings.Join(about, ", "))
 }
 
-// blockedBy returns that another process has kept the file from being written
-// to for so long, who that is, and what to do about it.
+// blockedBy returns an error saying that another process has kept the file from being
+// written to for as long as waited, which process that is, and what to do about it.
 func blockedBy(path string, waited time.Duration) error {
 	found := writing(path)
 	if len(found) == 0 {

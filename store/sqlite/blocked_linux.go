@@ -12,22 +12,22 @@ import (
 	"github.com/skein-dev/skein"
 )
 
-// A shmLock is bytes of the -shm file, and how they are locked: 120 by who
-// writes, 121 and 122 by who recovers the log and who moves it to the database,
-// the next five by who reads. See https://sqlite.org/walformat.html#locks.
+// A shmLock is a range of bytes of the -shm file, and the name of the lock on
+// it. Writers lock byte 120, checkpoints 121, recovery of the write-ahead log 122,
+// and readers the next five. See https://sqlite.org/walformat.html#locks.
 type shmLock struct {
 	kind        string
 	first, last int
 }
 
-// writing returns the processes that have the file locked to write to it.
+// writing returns the processes that hold a lock to write to the file.
 func writing(path string) []blocker { return locking(path, shmLock{"WRITE", 120, 122}) }
 
-// reading returns the processes that are reading from it.
+// reading returns the processes that are reading from the file.
 func reading(path string) []blocker { return locking(path, shmLock{"READ", 123, 127}) }
 
-// locking returns the processes that have a lock, as /proc/PID/fdinfo says. It
-// opens none of the file's own.
+// locking returns the processes that hold the lock, according to
+// /proc/PID/fdinfo. It opens none of the store's own files.
 func locking(path string, l shmLock) (found []blocker) {
 	shm, err := os.Stat(path + "-shm")
 	if err != nil {
@@ -38,7 +38,7 @@ func locking(path string, l shmLock) (found []blocker) {
 		return nil
 	}
 	for _, fd := range fds {
-		to, err := os.Readlink(fd) // others' cannot be read
+		to, err := os.Readlink(fd) // links of other users' processes cannot be read
 		if err != nil || filepath.Base(to) != filepath.Base(path)+"-shm" {
 			continue
 		}
@@ -56,8 +56,8 @@ func locking(path string, l shmLock) (found []blocker) {
 	return found
 }
 
-// in reports whether the text of a file in fdinfo has the lock: it has lines
-// such as "lock:	1: OFDLCK ADVISORY  WRITE -1 08:01:131 120 120".
+// in reports whether the text of an fdinfo file lists the lock, in a line such
+// as "lock:	1: OFDLCK ADVISORY  WRITE -1 08:01:131 120 120".
 func (l shmLock) in(info []byte) bool {
 	for line := range bytes.Lines(info) {
 		f := strings.Fields(string(line))
@@ -72,10 +72,10 @@ func (l shmLock) in(info []byte) bool {
 	return false
 }
 
-// ticksPerSecond is the unit of the times in /proc, the same on every Linux.
+// ticksPerSecond is the unit of the times in /proc, which is the same on every Linux.
 const ticksPerSecond = 100
 
-// describe says what is known of a process.
+// describe returns what is known about a process.
 func describe(pid int) blocker {
 	p := blocker{pid: pid, program: "a program"}
 	dir := fmt.Sprintf("/proc/%d/", pid)
@@ -86,8 +86,8 @@ func describe(pid int) blocker {
 			p.program += " " + args[1]
 		}
 	}
-	// The second field is the program in parentheses and may have any
-	// character; the third is the state and the 22nd the start.
+	// The second field is the program in parentheses and may contain any
+	// character; the third is the state and the 22nd is the start time.
 	b, err := os.ReadFile(dir + "stat")
 	if err != nil {
 		return p
@@ -104,14 +104,13 @@ func describe(pid int) blocker {
 	return p
 }
 
-// isCommand reports whether an argument is the name of a command, rather than
-// something that is nobody's business.
+// isCommand reports whether an argument is the name of a command, as opposed to
+// something private.
 func isCommand(arg string) bool {
 	return len(arg) < 20 && strings.Trim(arg, "abcdefghijklmnopqrstuvwxyz-") == "" && !strings.HasPrefix(arg, "-")
 }
 
-// bootTime returns when the system was started, in seconds since 1970; 0 if
-// that is not known.
+// bootTime returns when the system was started, in seconds since 1970; 0 if unknown.
 func bootTime() int64 {
 	b, err := os.ReadFile("/proc/stat")
 	if err != nil {

@@ -19,7 +19,7 @@ import (
 	"github.com/skein-dev/skein/store/sqlite"
 )
 
-// childStop stops itself in the midst of a transaction.
+// childStop stops itself in the middle of a transaction.
 func childStop(args []string) error {
 	s, err := childOpen(args[0])
 	if err != nil {
@@ -30,14 +30,14 @@ func childStop(args []string) error {
 	err = sqlite.Within(s, func() {
 		fmt.Println("stops")
 		_ = syscall.Kill(os.Getpid(), syscall.SIGSTOP)
-		<-on // other threads than this may be stopped first
+		<-on // other threads may be stopped before this one
 	})
 	fmt.Println("goes on", err)
 	return s.Close()
 }
 
-// A process that was stopped in the midst of writing does not keep the others
-// waiting for ever: they are told who it is, and nothing of theirs is stored.
+// A process that was stopped while it was writing does not keep the others
+// waiting forever: their errors name it, and none of their events are stored.
 func TestWritersAreToldWhoKeepsThemWaiting(t *testing.T) {
 	name := filepath.Join(t.TempDir(), "x.db")
 	s, err := sqlite.Open(t.Context(), name, sqlite.Options{Patience: 300 * time.Millisecond})
@@ -93,8 +93,8 @@ func TestWritersAreToldWhoKeepsThemWaiting(t *testing.T) {
 	}
 }
 
-// Who has only read does not wait for a stopped writer when it closes, whatever
-// there is to do.
+// A store that has only been read does not wait for a stopped writer when it
+// closes, whatever work is left.
 func TestReadersCloseBesideAStoppedWriter(t *testing.T) {
 	name := filepath.Join(t.TempDir(), "x.db")
 	s, err := sqlite.Open(t.Context(), name, sqlite.Options{})
@@ -133,11 +133,11 @@ func TestReadersCloseBesideAStoppedWriter(t *testing.T) {
 	c.wait()
 }
 
-// A write that others keep from its turn waits for as long as they get things
-// done, however long that is.
+// A write that waits while other processes write keeps waiting as long as they
+// make progress, however long that is.
 func TestWritersWaitWhileOthersWrite(t *testing.T) {
 	name := filepath.Join(t.TempDir(), "x.db")
-	const patience = 4 * time.Second // far more than a machine stands still
+	const patience = 4 * time.Second // far longer than a machine ever stalls
 	s, err := sqlite.Open(t.Context(), name, sqlite.Options{Patience: patience})
 	if err != nil {
 		t.Fatal(err)
@@ -152,7 +152,7 @@ func TestWritersWaitWhileOthersWrite(t *testing.T) {
 	c.wait()
 }
 
-// childOccupy keeps the file locked seven times, for as long as args[1] says.
+// childOccupy locks the file seven times, each time for the duration args[1].
 func childOccupy(args []string) error {
 	d, err := time.ParseDuration(args[1])
 	if err != nil {

@@ -7,15 +7,16 @@ import (
 	"github.com/skein-dev/skein/store/ledger"
 )
 
-// A book answers for one batch in its transaction, and writes it.
+// A book answers the ledger's questions about one batch in its transaction, and
+// writes the batch.
 type book struct {
 	*call
 	p *packed
 	h *head
 
 	parent head             // of the fork that begins
-	strand int64            // sessions.n of whose event the fork begins after: bases.base
-	undone []skein.SeqRange // what was taken back up to there
+	strand int64            // bases.base: sessions.n of the session whose event the fork begins after
+	undone []skein.SeqRange // what rewinds took back, up to that event
 }
 
 // Event implements [ledger.Book].
@@ -136,7 +137,7 @@ func (k *book) Put(i int, r *ledger.Row) (err error) {
 	if r.Shakes {
 		err = k.updateLive(k.h, p)
 	}
-	if k.p.late && i > 0 { // it may be written once more, with others
+	if k.p.late && i > 0 { // the event may be written once more, together with others
 		*p = packedEvent{Event: ledger.Unread(k.p.Events[i])}
 	}
 	return err

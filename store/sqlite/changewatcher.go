@@ -9,30 +9,30 @@ import (
 	"github.com/fsnotify/fsnotify"
 )
 
-// A changeWatcher notices what other processes commit: the system tells of writes to
-// the -wal file, and SQLite's data_version then says whether something was
-// committed. It does nothing while nothing is written.
+// A changeWatcher notices what other processes commit: the system reports
+// writes to the -wal file, and SQLite's data_version then says whether
+// something was committed. It does nothing while nothing is written.
 type changeWatcher struct {
 	conn    *conn
 	readers *pool
-	notify  *fsnotify.Watcher // nil where the system has none left: then it polls
+	notify  *fsnotify.Watcher // nil if the system has none left: then it polls
 	log     string            // the file whose writes count
 	file    string            // the database
 	wake    func()
-	inPlace func() error // whether the file is the one at its path
+	inPlace func() error // reports whether the file is still the one at its path
 	seen    int64        // data_version
 	stop    chan struct{}
 	done    chan struct{}
 }
 
-// looks is when a lookout looks after it was told of a write: the commit shows
-// only some time after it, when it is on disk.
+// looks are the delays after which a changeWatcher looks once it was notified of a
+// write: the commit becomes visible only some time later, when it is on disk.
 var looks = [...]time.Duration{
 	0, 2 * time.Millisecond, 5 * time.Millisecond, 10 * time.Millisecond, 20 * time.Millisecond,
 	40 * time.Millisecond, 80 * time.Millisecond, 160 * time.Millisecond, 640 * time.Millisecond, 3 * time.Second,
 }
 
-// pollEvery is how often it looks where the system tells nothing.
+// pollEvery is how often it looks where the system sends no notifications.
 const pollEvery = 50 * time.Millisecond
 
 func newChangeWatcher(c *core, wake func()) (*changeWatcher, error) {
@@ -56,7 +56,7 @@ func newChangeWatcher(c *core, wake func()) (*changeWatcher, error) {
 	return l, nil
 }
 
-// close ends the lookout and waits for that.
+// close ends the changeWatcher and waits until it has ended.
 func (l *changeWatcher) close() {
 	close(l.stop)
 	<-l.done
@@ -104,11 +104,11 @@ func (l *changeWatcher) run() {
 	defer timer.Stop()
 	told := func() {
 		if next == 0 || next == 1 {
-			return // a look comes in a moment
+			return // a look is due in a moment
 		}
 		wait := looks[0]
 		if next < len(looks) {
-			wait = looks[1] // it looked a moment ago
+			wait = looks[1] // it has just looked
 		}
 		next = 0
 		timer.Reset(wait)
@@ -132,7 +132,7 @@ func (l *changeWatcher) run() {
 	}
 }
 
-// poll looks again and again.
+// poll looks every pollEvery.
 func (l *changeWatcher) poll() {
 	tick := time.NewTicker(pollEvery)
 	defer tick.Stop()
@@ -152,7 +152,7 @@ func (l *changeWatcher) lookAndWake() {
 	}
 }
 
-// counts reports whether what is told may be a commit, or the file's end.
+// counts reports whether a notification may mean a commit, or the end of the file.
 func (l *changeWatcher) counts(e fsnotify.Event) bool {
 	name := filepath.Base(e.Name)
 	return strings.EqualFold(name, l.log) || strings.EqualFold(name, l.file) && !e.Has(fsnotify.Write)

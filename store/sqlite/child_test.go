@@ -17,8 +17,8 @@ import (
 	"github.com/skein-dev/skein/store/sqlite"
 )
 
-// childEnv names what the child process does; its arguments are in the
-// variable childArgs, one a line.
+// childEnv names what the child process does; its arguments are in the variable
+// childArgs, one per line.
 const (
 	childEnv  = "SKEIN_SQLITE_CHILD"
 	childArgs = "SKEIN_SQLITE_ARGS"
@@ -32,7 +32,7 @@ type child struct {
 	out *bufio.Reader
 }
 
-// start starts a child. It dies with the test.
+// start starts a child, which ends with the test.
 func start(t *testing.T, what string, args ...string) *child {
 	t.Helper()
 	c := command(t, what, args...)
@@ -72,7 +72,7 @@ func command(t *testing.T, what string, args ...string) *child {
 	return c
 }
 
-// line returns the child's next line; "" at its end.
+// line returns the next line of the child's output; "" at its end.
 func (c *child) line() string {
 	c.t.Helper()
 	line, err := c.out.ReadString('\n')
@@ -82,7 +82,7 @@ func (c *child) line() string {
 	return strings.TrimSuffix(line, "\n")
 }
 
-// want wants the child's next line to be want.
+// want checks that the child's next line is want.
 func (c *child) want(want string) {
 	c.t.Helper()
 	if got := c.line(); got != want {
@@ -90,7 +90,7 @@ func (c *child) want(want string) {
 	}
 }
 
-// say gives the child a line.
+// say sends the child a line.
 func (c *child) say(line string) {
 	c.t.Helper()
 	if _, err := io.WriteString(c.in, line+"\n"); err != nil {
@@ -98,7 +98,7 @@ func (c *child) say(line string) {
 	}
 }
 
-// wait waits for the child's end, which must be a good one.
+// wait waits until the child ends, which must be without an error.
 func (c *child) wait() {
 	c.t.Helper()
 	if err := c.cmd.Wait(); err != nil {
@@ -126,9 +126,9 @@ func childOpen(name string) (*sqlite.Store, error) {
 	return sqlite.Open(context.Background(), name, sqlite.Options{})
 }
 
-// childAppend appends to four sessions at once until it is killed, and says
+// childAppend appends to four sessions at once until it is killed, and prints
 // what was acknowledged: session, client ID, seq. Its arguments are the file
-// and what its client IDs begin with.
+// and the prefix of its client IDs.
 func childAppend(args []string) error {
 	s, err := childOpen(args[0])
 	if err != nil {
@@ -196,7 +196,7 @@ func childWrite(args []string) error {
 	return s.Close()
 }
 
-// childRead reads every session and appends to one, and says how it went.
+// childRead reads every session, appends to one, and prints the result.
 func childRead(args []string) error {
 	s, err := childOpen(args[0])
 	if err != nil {
@@ -223,8 +223,8 @@ func childRead(args []string) error {
 	return s.Close()
 }
 
-// childHold takes the lease of a session, and then appends a message with its
-// fence for every line that it is given.
+// childHold acquires the lease of a session, and then appends a message with
+// its fencing number for every line that it is sent.
 func childHold(args []string) error {
 	s, err := childOpen(args[0])
 	if err != nil {

@@ -2,5 +2,5 @@
 
 package sqlite_test
 
-// childFaults are what only these systems can do.
+// childFaults are the child functions that only Unix systems support.
 var childFaults = map[string]func([]string) error{"fill": childFill, "stop": childStop, "occupy": childOccupy}

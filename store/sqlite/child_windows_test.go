@@ -1,4 +1,4 @@
 package sqlite_test
 
-// childFaults are what only other systems can do.
+// childFaults is empty: Windows supports none of these functions.
 var childFaults = map[string]func([]string) error{}

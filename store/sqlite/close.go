@@ -31,7 +31,7 @@ func (s *Store) Close() (err error) {
 	return err
 }
 
-// abandon gives back what a failed Open had taken.
+// abandon releases what a failed Open had acquired.
 func (c *core) abandon() error {
 	c.pack.close()
 	if c.writer == nil {
@@ -41,15 +41,15 @@ func (c *core) abandon() error {
 	return errors.Join(c.readers.close(), c.writer.conn.close())
 }
 
-// closeFor is how long a store that is closed waits for others who have the
-// file, to do what the next start can do as well.
+// closeFor is how long a store that is being closed waits for others that use
+// the file, for work that the next start can do as well.
 const closeFor = 5 * time.Second
 
-// closeStuck is the same where a write has waited for others in vain already,
-// or where nothing was written.
+// closeStuck replaces closeFor if a write has already waited for others in
+// vain, or if nothing was written.
 const closeStuck = 200 * time.Millisecond
 
-// end gives everything back; no call is under way.
+// end releases everything. No call may be in progress.
 func (c *core) end() error {
 	c.catching.Wait()
 	var errs []error
@@ -69,22 +69,24 @@ func (c *core) end() error {
 		c.writer.stop()
 	}
 	if c.paths.sameStore() != nil {
-		// To close the last connection moves the log to the file that was copied
-		// there, and destroys it. The process's end closes it without that.
+		// Closing the last connection would checkpoint the log into the file
+		// that was copied there, and destroy that file. The end of the process
+		// closes it without a checkpoint.
 		c.pack.close()
 		return c.paths.sameStore()
 	}
 	errs = append(errs, c.readers.close())
 	if c.writer != nil {
-		errs = append(errs, c.writer.conn.close()) // the last connection tidies up the -wal file
+		errs = append(errs, c.writer.conn.close()) // the last connection removes the -wal file
 		c.paths.dropPair()
 	}
 	c.pack.close()
 	return errors.Join(errs...)
 }
 
-// finish does what nobody waits for, as far as it gets: the next start goes on
-// with it. Who has only read does none of it while another process writes.
+// finish does the work that nobody waits for, as far as time allows; the next
+// start continues it. A store that has only read does none of it while another
+// process writes.
 func (c *core) finish(ctx context.Context) {
 	defer c.keepReserve()
 	if !c.behind(ctx) && !c.waiting(ctx) {
@@ -103,8 +105,8 @@ func (c *core) finish(ctx context.Context) {
 	_ = c.tidy(ctx) //nolint:errcheck // see above
 }
 
-// enter lets a call in, unless the store is closed. A call that got in must
-// leave.
+// enter admits a call, unless the store is closed. A call that was admitted
+// must call leave.
 func (c *core) enter() (leave func(), err error) {
 	c.mu.Lock()
 	defer c.mu.Unlock()

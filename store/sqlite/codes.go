@@ -7,9 +7,9 @@ import (
 )
 
 // Result codes of SQLite, https://sqlite.org/rescode.html. The low byte of an
-// extended code is the plain one.
+// extended code is the primary one.
 const (
-	codeError      = 1 // of a ROLLBACK: SQLite has rolled back by itself
+	codeError      = 1 // of a ROLLBACK: SQLite has already rolled back
 	codePerm       = 3
 	codeBusy       = 5
 	codeLocked     = 6
@@ -33,13 +33,13 @@ const (
 	codeBusySnapshot  = codeBusy | 2<<8
 )
 
-// busy reports whether err says that another connection is in the way.
+// busy reports whether err says that another connection holds a lock.
 func busy(err error) bool {
 	c := resultCode(err) & 0xff
 	return c == codeBusy || c == codeLocked
 }
 
-// classify adds to an error of SQLite's the error of the root package that
+// classify wraps an error from SQLite in the error of the root package that
 // callers can test for.
 func classify(err error) error {
 	if err == nil {
@@ -57,8 +57,8 @@ func classify(err error) error {
 		return fmt.Errorf("%w: %w", skein.ErrCorrupt, err)
 	case codeIOErr:
 		if code == codeIOErrWrite || code == codeIOErrShmSize {
-			// A file that may not grow: a quota or RLIMIT_FSIZE; of the
-			// shared memory, a full disk.
+			// The file may not grow, because of a quota or RLIMIT_FSIZE; or,
+			// for the shared memory, the disk is full.
 			return fmt.Errorf("%w: %w", skein.ErrFull, err)
 		}
 	}
@@ -66,7 +66,7 @@ func classify(err error) error {
 }
 
 // classifyCommit is classify for the error of a COMMIT, which may have come
-// when all was on its way to the disk already.
+// after everything was already on its way to the disk.
 func classifyCommit(err error) error {
 	switch code := resultCode(err); {
 	case code == codeIOErrFsync, code == codeIOErrDirFsync:

@@ -8,15 +8,15 @@ import (
 	"io"
 )
 
-// A conn is one connection, for one goroutine at a time. It talks to the
-// driver itself: what database/sql does for each statement costs a fifth of a
+// A conn is one connection, for one goroutine at a time. It calls the driver
+// directly: what database/sql does for each statement costs a fifth of a
 // durable append. Statements are prepared once and kept.
 type conn struct {
-	ctx   context.Context // of what runs; its end interrupts it
+	ctx   context.Context // of the running statement, which its end interrupts
 	raw   driver.Conn
 	stmts map[string]driver.Stmt
 	args  []driver.NamedValue
-	age   int // of the pool when it was opened
+	age   int // the pool's age when it was opened
 }
 
 // openConn opens a connection and runs pragmas on it.
@@ -49,7 +49,7 @@ func (c *conn) good() bool {
 }
 
 // stmt returns the prepared statement of a query, which must be constant text:
-// it is kept for good.
+// it is kept until the connection is closed.
 func (c *conn) stmt(query string) (driver.Stmt, error) {
 	if s := c.stmts[query]; s != nil {
 		return s, nil
@@ -63,7 +63,7 @@ func (c *conn) stmt(query string) (driver.Stmt, error) {
 }
 
 // named returns args as a driver takes them: int64, float64, string, []byte,
-// nil. It is good until the next call.
+// nil. The result is valid until the next call.
 func (c *conn) named(args []any) []driver.NamedValue {
 	c.args = c.args[:0]
 	for i, a := range args {
@@ -82,7 +82,7 @@ func (c *conn) named(args []any) []driver.NamedValue {
 	return c.args
 }
 
-// flag returns b as SQL has it.
+// flag returns b as an SQL value.
 func flag(b bool) int64 {
 	if b {
 		return 1
@@ -108,14 +108,14 @@ func (c *conn) exec(query string, args ...any) (id, rows int64, err error) {
 	return id, rows, err
 }
 
-// script runs statements, several if need be, that are not kept.
+// script runs one or more statements, which are not kept.
 func (c *conn) script(query string) error {
 	_, err := c.raw.(driver.ExecerContext).ExecContext(c.ctx, query, nil)
 	return err
 }
 
-// query runs a SELECT and hands each row to f; the values are int64, float64,
-// string, []byte or nil, and are f's to keep, but the slice is not.
+// query runs a SELECT and calls f with each row. The values are int64, float64,
+// string, []byte or nil; f may keep them, but not the slice.
 func (c *conn) query(query string, args []any, f func(row []driver.Value) error) (err error) {
 	s, err := c.stmt(query)
 	if err != nil {
@@ -145,7 +145,8 @@ func (c *conn) query(query string, args []any, f func(row []driver.Value) error)
 }
 
 // one runs a SELECT of at most one row, scans it into dest (pointers to int64,
-// float64, string or []byte; NULL leaves the zero value) and reports whether it came.
+// float64, string or []byte; NULL leaves the zero value) and reports whether
+// there was a row.
 func (c *conn) one(query string, args []any, dest ...any) (found bool, err error) {
 	err = c.query(query, args, func(row []driver.Value) error {
 		found = true

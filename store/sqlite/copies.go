@@ -17,10 +17,10 @@ import (
 	"github.com/skein-dev/skein/store/inspect"
 )
 
-// unfinished is how the name of a copy begins that is not whole yet.
+// unfinished is the prefix of the name of an incomplete copy.
 const unfinished = ".skein-backup-"
 
-// A copyRow is a copy as the table copies has it.
+// A copyRow is a row of the table copies.
 type copyRow struct {
 	path  string
 	made  skein.Time
@@ -28,9 +28,9 @@ type copyRow struct {
 	state string
 }
 
-// Copies implements [inspect.Backups]: those that are written down, and the files
-// that lie where copies are made, which may be of an earlier version or of
-// another store beside this one.
+// Copies implements [inspect.Backups]. It returns the copies that are recorded,
+// and the files in the places where copies are made, which may be from an
+// earlier version or from another store beside this one.
 func (s *Store) Copies(ctx context.Context) (all []inspect.Copy, err error) {
 	defer skein.Wrapf(&err, "sqlite: copies of %s", s.path)
 	known, err := s.notedCopies(ctx)
@@ -53,7 +53,7 @@ func (s *Store) Copies(ctx context.Context) (all []inspect.Copy, err error) {
 	for _, path := range found {
 		st, err := os.Stat(path)
 		if err != nil || seen[path] || !st.Mode().IsRegular() {
-			continue // it went meanwhile
+			continue // it was removed meanwhile
 		}
 		all = append(all, inspect.Copy{Path: path, Kind: kindOf(path), Made: skein.At(st.ModTime()), Size: st.Size()})
 	}
@@ -61,11 +61,10 @@ func (s *Store) Copies(ctx context.Context) (all []inspect.Copy, err error) {
 	return all, nil
 }
 
-// backupFolder is where copies of the store at path are made unless somebody
-// says otherwise.
+// backupFolder is where copies of the store at path are made by default.
 func backupFolder(path string) string { return filepath.Join(filepath.Dir(path), "backups") }
 
-// besides returns the files that lie where copies of the store at path are made.
+// besides returns the files in the places where copies of the store at path are made.
 func besides(path string) (all []string, err error) {
 	dir, base := filepath.Dir(path), filepath.Base(path)
 	for _, in := range []struct {
@@ -90,10 +89,10 @@ func besides(path string) (all []string, err error) {
 	return all, nil
 }
 
-// besideName is what the name of a copy has behind that of the store.
+// besideName matches what follows the store's name in the name of a copy.
 var besideName = regexp.MustCompile(`^\.v\d+(-\d+)?\.bak(\.tmp)?$|^\.damaged-\d+(-wal)?$`)
 
-// kindOf tells from its name what a copy is that is not written down.
+// kindOf returns the kind of a copy that is not recorded, judging by its name.
 func kindOf(path string) inspect.CopyKind {
 	name := filepath.Base(path)
 	switch {
@@ -109,7 +108,7 @@ func kindOf(path string) inspect.CopyKind {
 	return inspect.UnknownCopy
 }
 
-// notedCopies returns what the table copies has, the newest first.
+// notedCopies returns the rows of the table copies, the newest first.
 func (c *core) notedCopies(ctx context.Context) (all []copyRow, err error) {
 	err = c.read(ctx, func(r *conn) error {
 		all, err = copiesIn(r)
@@ -131,8 +130,8 @@ func copiesIn(c *conn) (all []copyRow, err error) {
 	return all, err
 }
 
-// noteCopy writes down that a copy is being made. Where that cannot be, people
-// are told: a store that is damaged, or on a full disk, must be copied too.
+// noteCopy records that a copy is being made. If that fails, it only sends a
+// notice: a store that is damaged, or on a full disk, must be copied too.
 func (c *core) noteCopy(ctx context.Context, path string, kind inspect.CopyKind) {
 	err := c.change(ctx, func(t *tx) error { return noteCopy(t.conn, path, kind, skein.At(c.clock())) })
 	if err != nil && ctx.Err() == nil && c.notice != nil {
@@ -150,7 +149,7 @@ func noteCopy(c *conn, path string, kind inspect.CopyKind, at skein.Time) error 
 	return err
 }
 
-// forgetCopy takes back that a copy was made.
+// forgetCopy removes the record of a copy.
 func (c *core) forgetCopy(path string) {
 	_ = c.change(context.Background(), func(t *tx) error { //nolint:errcheck // then it is called gone
 		_, _, err := t.exec(`DELETE FROM copies WHERE path = ?`, path)
@@ -158,8 +157,7 @@ func (c *core) forgetCopy(path string) {
 	})
 }
 
-// keepCopies writes down the copies that were known to the store that another is
-// put in the place of.
+// keepCopies records the copies that were known to a store that is being replaced.
 func keepCopies(c *conn, known []copyRow) error {
 	for _, n := range known {
 		if _, _, err := c.exec(`INSERT OR IGNORE INTO copies (path, made, kind, state) VALUES (?, ?, ?, '')`, n.path, int64(n.made), string(n.kind)); err != nil {
@@ -169,8 +167,7 @@ func keepCopies(c *conn, known []copyRow) error {
 	return nil
 }
 
-// stateOf returns what the store has, as a text that differs when something was
-// added or destroyed.
+// stateOf returns a text that differs once something was added or destroyed.
 func stateOf(c *conn) (state string, err error) {
 	_, err = c.one(`SELECT (SELECT coalesce(max(id), 0) FROM events) || ' events, ' || (SELECT count(*) FROM tombstones) || ' tombstones'`, nil, &state)
 	return state, err

@@ -7,11 +7,11 @@ import (
 	"os"
 )
 
-// notWhole ends the name of a copy that is not whole yet.
+// notWhole is the suffix of the name of an incomplete copy.
 const notWhole = ".tmp"
 
-// copyFirst copies the file, as it is before the migration from version v, and
-// returns where. Its caller keeps all others from writing.
+// copyFirst copies the file before the migration from version v, and returns
+// the copy's path. The caller keeps all others from writing.
 func copyFirst(path string, v int64, o Options) (to string, err error) {
 	to, there, err := copyName(path, v)
 	if err != nil || there {
@@ -21,7 +21,7 @@ func copyFirst(path string, v int64, o Options) (to string, err error) {
 		o.Notice(fmt.Sprintf("migrating %s from schema %d to %d; a copy is in %s", path, v, o.steps.version(), to))
 	}
 	tmp := to + notWhole
-	if err := removeCopy(tmp); err != nil { // of one who was killed
+	if err := removeCopy(tmp); err != nil { // left by a process that was killed
 		return "", err
 	}
 	f, err := os.OpenFile(tmp, os.O_RDWR|os.O_CREATE|os.O_EXCL, 0o600)
@@ -34,8 +34,8 @@ func copyFirst(path string, v int64, o Options) (to string, err error) {
 	return to, os.Rename(tmp, to)
 }
 
-// copyName returns where to copy the file, and whether it was copied there in
-// an earlier attempt, and not written to since.
+// copyName returns where to copy the file, and whether an earlier attempt
+// already copied it there and it has not been written to since.
 func copyName(path string, v int64) (name string, there bool, err error) {
 	name = fmt.Sprintf("%s.v%d.bak", path, v)
 	for n := 2; ; n++ {
@@ -69,8 +69,8 @@ func unchangedSince(path string, copied fs.FileInfo) (bool, error) {
 	return true, nil
 }
 
-// copyWhole copies the file to an empty one. It has a connection of its own, for
-// VACUUM runs in no transaction.
+// copyWhole copies the file to an empty one. It uses a connection of its own,
+// because VACUUM cannot run in a transaction.
 func copyWhole(path, to string) error {
 	d, err := sqlDriver()
 	if err != nil {
@@ -87,7 +87,7 @@ func copyWhole(path, to string) error {
 	return syncFile(to)
 }
 
-// removeCopy removes a copy that is not whole, with what SQLite left beside it.
+// removeCopy removes an incomplete copy, with what SQLite left beside it.
 func removeCopy(name string) error {
 	var errs []error
 	for _, n := range []string{name, name + "-journal"} {

@@ -4,7 +4,7 @@ import (
 	"encoding/binary"
 )
 
-// A varintReader reads varints; after the first that is not there it is bad.
+// A varintReader reads varints. Once one is missing, it is bad.
 type varintReader struct {
 	b   []byte
 	bad bool
@@ -30,7 +30,7 @@ func (d *varintReader) varint() int64 {
 	return v
 }
 
-// count reads how many things follow, each of at least a byte.
+// count reads the number of the items that follow, each of at least one byte.
 func (d *varintReader) count() int {
 	n := d.uvarint()
 	if n > uint64(len(d.b)) {

@@ -9,7 +9,7 @@ import (
 	"github.com/skein-dev/skein"
 )
 
-// own returns the row of a session that the view may see, in a transaction.
+// own returns the row of a session that the view may see, inside a transaction.
 func (s *Store) own(t *tx, id skein.SessionID) (head, error) {
 	h, err := t.head(id)
 	if err == nil && (h.n == 0 || !s.sees(h.User)) {
@@ -21,7 +21,7 @@ func (s *Store) own(t *tx, id skein.SessionID) (head, error) {
 // Bin implements [skein.Lifecycle].
 func (s *Store) Bin(ctx context.Context, id skein.SessionID) (err error) {
 	defer skein.Wrapf(&err, "sqlite: bin %s", id)
-	return s.makingRoom(ctx, func() error { // it is the first step to that
+	return s.makingRoom(ctx, func() error { // binning is the first step toward freeing room
 		return s.change(ctx, func(t *tx) error {
 			h, err := s.own(t, id)
 			if err != nil || h.Binned != 0 {
@@ -57,7 +57,7 @@ func (s *Store) Restore(ctx context.Context, id skein.SessionID) (err error) {
 	})
 }
 
-// note appends an event of the store's own.
+// note appends an event that the store itself makes.
 func (s *Store) note(t *tx, id skein.SessionID, e skein.Event) error {
 	p, err := s.packBatch(skein.Batch{Session: id, Events: []skein.Event{e}})
 	if err != nil {
@@ -76,9 +76,9 @@ func (s *Store) setBinned(t *tx, h head, at skein.Time) error {
 	return t.putHead(&was, &h)
 }
 
-// Delete implements [skein.Lifecycle]. A long session goes in steps between which
-// others write; from the first one on it is not found any more. A ctx that ends
-// between two steps leaves the rest to the background.
+// Delete implements [skein.Lifecycle]. A long session is removed in steps,
+// between which others can write; from the first step on, the session is not
+// found. If ctx ends between two steps, maintenance does the rest.
 func (s *Store) Delete(ctx context.Context, id skein.SessionID, d skein.Deletion) (done skein.Deleted, err error) {
 	defer skein.Wrapf(&err, "sqlite: delete %s", id)
 	leave, err := s.enter()
@@ -137,7 +137,7 @@ func (s *Store) delete(t *tx, id skein.SessionID, d skein.Deletion) (done skein.
 	return done, err
 }
 
-// free refuses if somebody holds the lease.
+// free returns an error if somebody holds the lease.
 func (s *Store) free(t *tx, id skein.SessionID) error {
 	l, err := t.lease(id)
 	if err != nil {
@@ -150,8 +150,8 @@ func (s *Store) free(t *tx, id skein.SessionID) error {
 	return &skein.LockedError{Session: id, Holder: l.holder.Holder}
 }
 
-// children returns the children of a session that are kept, and those that
-// went to the bin.
+// children returns the children of a session that are kept, and those that were
+// moved to the bin.
 func (s *Store) children(t *tx, h *head, rule skein.ChildRule) (kept, binned []skein.SessionID, err error) {
 	var found []skein.SessionID
 	if !slices.Contains([]skein.ChildRule{"", skein.KeepChildren, skein.BinChildren, skein.RefuseChildren}, rule) {
@@ -176,7 +176,7 @@ func (s *Store) children(t *tx, h *head, rule skein.ChildRule) (kept, binned []s
 	return found, nil, nil
 }
 
-// binAll puts sessions in the bin and returns those that were not there.
+// binAll moves sessions to the bin and returns those that were not in it.
 func (s *Store) binAll(t *tx, ids []skein.SessionID) (binned []skein.SessionID, err error) {
 	for _, id := range ids {
 		h, err := t.head(id)

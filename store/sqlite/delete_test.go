@@ -26,8 +26,8 @@ func long(t *testing.T, s skein.Store, id skein.SessionID, n int) {
 	}
 }
 
-// A long session goes in steps: forks show the same after each of them, and
-// when the deletion is broken off, the next start goes on with it.
+// A long session is deleted in steps: forks show the same after each of them,
+// and if the deletion is interrupted, the next start continues it.
 func TestLongSessionsAreDeletedInSteps(t *testing.T) {
 	name := filepath.Join(t.TempDir(), "x.db")
 	s := open(t, name)
@@ -41,7 +41,7 @@ func TestLongSessionsAreDeletedInSteps(t *testing.T) {
 	}
 	find(t, s, "word1", 1)
 
-	// Broken off after the first step, which is the caller's context's doing.
+	// The caller's context interrupts it after the first step.
 	ctx, cancel := context.WithCancel(t.Context())
 	done := make(chan struct{})
 	go func() {
@@ -82,7 +82,7 @@ func TestLongSessionsAreDeletedInSteps(t *testing.T) {
 	find(t, s, "word1400", 1)
 }
 
-// A program that runs for a moment has no time for chores: closing does them.
+// A short-lived program has no time for maintenance: Close does it.
 func TestClosingEndsADeletionThatWasBrokenOff(t *testing.T) {
 	dir := t.TempDir()
 	name := filepath.Join(dir, "x.db")
@@ -90,7 +90,8 @@ func TestClosingEndsADeletionThatWasBrokenOff(t *testing.T) {
 	long(t, s, "p", 1500)
 	add(t, s, "f", fork("p", 900), user("f"))
 	shut(t, s)
-	// What is left when a process was killed after the first step of a deletion.
+	// This is the state after a process was killed after the first step of a
+	// deletion.
 	shell(t, name, "INSERT INTO doomed (session, heir) SELECT 1, n FROM sessions WHERE id = 'f'; DELETE FROM sessions WHERE id = 'p';")
 	s = open(t, name)
 	shut(t, s)
@@ -101,7 +102,7 @@ func TestClosingEndsADeletionThatWasBrokenOff(t *testing.T) {
 	find(t, s, "word1400", 1)
 }
 
-// What was deleted is in none of the files any more once the chores are done.
+// Once maintenance is done, deleted text is in none of the files.
 func TestDeletedTextIsGoneFromTheFiles(t *testing.T) {
 	dir := t.TempDir()
 	name := filepath.Join(dir, "x.db")
@@ -126,8 +127,8 @@ func TestDeletedTextIsGoneFromTheFiles(t *testing.T) {
 	}
 }
 
-// After a kill in the midst of a deletion nothing that a fork shows is missed,
-// not even until somebody has gone on with the deletion.
+// After a kill in the middle of a deletion, everything that a fork shows is
+// still there, even before the deletion is continued.
 func TestWhatForksShowOfAHalfDeletedSessionIsTheirs(t *testing.T) {
 	name := filepath.Join(t.TempDir(), "x.db")
 	s := open(t, name)
@@ -143,7 +144,7 @@ func TestWhatForksShowOfAHalfDeletedSessionIsTheirs(t *testing.T) {
 	add(t, s, "g", fork("f", 5), user("of g"))
 	find(t, s, "commonword", 1)
 	doomInShell(t, name, "p", "f")
-	doomInShell(t, name, "f", "g") // which is the heir of both
+	doomInShell(t, name, "f", "g") // g is the new parent of both
 
 	find(t, s, "gonestword", 0)
 	for _, word := range []string{"commonword", "paidword", "comm*"} {
@@ -167,7 +168,7 @@ func TestWhatForksShowOfAHalfDeletedSessionIsTheirs(t *testing.T) {
 	}
 	add(t, s, "h", fork("g", 2), user("of h"))
 	want := map[skein.SessionID]string{"g": fmt.Sprint(events(t, s, "g")), "h": fmt.Sprint(events(t, s, "h"))}
-	shut(t, s) // goes on with the deletion
+	shut(t, s) // continues the deletion
 	s = open(t, name)
 	for id, want := range want {
 		if got := fmt.Sprint(events(t, s, id)); got != want {
@@ -182,8 +183,8 @@ func TestWhatForksShowOfAHalfDeletedSessionIsTheirs(t *testing.T) {
 	}
 }
 
-// doomInShell leaves what a process leaves that is killed after the first step
-// of deleting a session.
+// doomInShell leaves the state of a process that was killed after the first
+// step of deleting a session; heir is the new parent.
 func doomInShell(t *testing.T, name string, id, heir skein.SessionID) {
 	t.Helper()
 	shell(t, name, fmt.Sprintf(`INSERT INTO doomed (session, heir) SELECT s.n, h.n FROM sessions s, sessions h WHERE s.id = '%[1]s' AND h.id = '%[2]s';
@@ -191,7 +192,7 @@ func doomInShell(t *testing.T, name string, id, heir skein.SessionID) {
 		DELETE FROM sessions WHERE id = '%[1]s';`, id, heir))
 }
 
-// wantHit wants words to be found once.
+// wantHit checks that words are found exactly once.
 func wantHit(t *testing.T, s skein.Store, q skein.Query, words string) skein.Hit {
 	t.Helper()
 	terms, err := search.Parse(words)

@@ -10,10 +10,10 @@ import (
 	"github.com/skein-dev/skein/store/inspect"
 )
 
-// fewPages is the share of the file that may be free before it is said.
+// fewPages is the share of the file that may be free before it is reported.
 const fewPages = 4 // a quarter
 
-// disk says how large the file is and whether there is room for it to grow.
+// disk reports how large the file is and whether there is room for it to grow.
 func (ex *exam) disk(area string) error {
 	var pages, free, size int64
 	err := ex.read(func(c *conn) error {
@@ -49,8 +49,8 @@ func (ex *exam) disk(area string) error {
 	return nil
 }
 
-// inUnits returns a number of bytes for people: 980 B, 336.0 KB, 1.3 GB, in
-// thousands.
+// inUnits formats a number of bytes for people: 980 B, 336.0 KB, 1.3 GB, in
+// powers of 1000.
 func inUnits(n int64) string {
 	if n < 1000 {
 		return fmt.Sprintf("%d B", n)
@@ -62,7 +62,7 @@ func inUnits(n int64) string {
 	return fmt.Sprintf("%.1f %s", v, [...]string{"KB", "MB", "GB", "TB"}[unit])
 }
 
-// permissions looks whether others can read what is the owner's.
+// permissions checks whether others can read what belongs to the owner.
 func (ex *exam) permissions(area string) error {
 	seen, err := ex.folderRights(area)
 	if err != nil {
@@ -77,7 +77,7 @@ func (ex *exam) permissions(area string) error {
 	return nil
 }
 
-// ownerOnly takes from others their rights to a file or folder.
+// ownerOnly removes other users' rights to a file or folder.
 func (ex *exam) ownerOnly(area, path string, mode fs.FileMode) error {
 	st, err := os.Stat(path)
 	if errors.Is(err, fs.ErrNotExist) || err == nil && !othersMay(st) {
@@ -90,9 +90,8 @@ func (ex *exam) ownerOnly(area, path string, mode fs.FileMode) error {
 		func() error { return os.Chmod(path, mode) })
 }
 
-// folderRights returns what else there is to say of the folder. Only one of the
-// program's own is changed: of any other nobody knows who needs it as it is,
-// such as /tmp.
+// folderRights returns what else to report about the folder. It changes only a folder
+// of the program's own: any other, such as /tmp, may need the rights it has.
 func (ex *exam) folderRights(area string) (seen string, err error) {
 	dir := filepath.Dir(ex.s.path)
 	st, err := os.Stat(dir)

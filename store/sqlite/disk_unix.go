@@ -8,7 +8,7 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// freeSpace returns how many bytes the disk that dir is on has left for us.
+// freeSpace returns how many bytes are available to us on the disk with dir.
 func freeSpace(dir string) (bytes int64, known bool) {
 	var st unix.Statfs_t
 	if err := unix.Statfs(dir, &st); err != nil {
@@ -17,5 +17,5 @@ func freeSpace(dir string) (bytes int64, known bool) {
 	return int64(st.Bavail) * int64(st.Bsize), true //nolint:unconvert // the types differ between systems
 }
 
-// othersMay reports whether others than the owner have any right.
+// othersMay reports whether anybody but the owner has any right.
 func othersMay(st fs.FileInfo) bool { return st.Mode().Perm()&0o077 != 0 }

@@ -6,7 +6,7 @@ import (
 	"golang.org/x/sys/windows"
 )
 
-// freeSpace returns how many bytes the disk that dir is on has left for us.
+// freeSpace returns how many bytes are available to us on the disk with dir.
 func freeSpace(dir string) (bytes int64, known bool) {
 	path, err := windows.UTF16PtrFromString(dir)
 	if err != nil {
@@ -19,5 +19,5 @@ func freeSpace(dir string) (bytes int64, known bool) {
 	return int64(free), true
 }
 
-// othersMay reports nothing here: rights are not in the mode.
+// othersMay returns false: on Windows, the mode does not hold the rights.
 func othersMay(fs.FileInfo) bool { return false }

@@ -9,13 +9,13 @@ import (
 	"github.com/mattn/go-sqlite3"
 )
 
-// driverName is what the driver is registered as with database/sql.
+// driverName is the name under which the driver is registered with database/sql.
 const driverName = "sqlite3"
 
-// prepareDriver does nothing: this driver has POSIX locks only.
+// prepareDriver does nothing: this driver has only POSIX locks.
 func prepareDriver() {}
 
-// resultCode returns SQLite's extended result code in err; 0 if it has none.
+// resultCode returns SQLite's extended result code in err; 0 if err has none.
 func resultCode(err error) int {
 	if e := (sqlite3.Error{}); errors.As(err, &e) {
 		if e.ExtendedCode != 0 {
@@ -26,9 +26,9 @@ func resultCode(err error) int {
 	return 0
 }
 
-// copyInto replaces, in one transaction, the database that to has open by the
-// one at the URI from. sure is asked when nobody else can write to it any more;
-// its error leaves it as it is.
+// copyInto replaces, in one transaction, the database that to has open with the
+// one at the URI from. sure is called once nobody else can write to it; if it
+// returns an error, the database is left unchanged.
 func copyInto(to driver.Conn, d driver.Driver, from string, sure func() error) (err error) {
 	src, err := d.Open(from)
 	if err != nil {
@@ -47,7 +47,7 @@ func copyInto(to driver.Conn, d driver.Driver, from string, sure func() error) (
 	return errors.Join(err, b.Finish())
 }
 
-// copyOut begins to copy the database that from has open to the empty file at
+// copyOut starts copying the database that from has open to the empty file at
 // the URI to.
 func copyOut(from driver.Conn, d driver.Driver, to string) (*copying, error) {
 	dst, err := d.Open(to)

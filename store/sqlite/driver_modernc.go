@@ -9,17 +9,17 @@ import (
 	"modernc.org/sqlite"
 )
 
-// driverName is what the driver is registered as with database/sql.
+// driverName is the name under which the driver is registered with database/sql.
 const driverName = "sqlite"
 
-// prepareDriver makes SQLite's locks on database files survive that somebody
-// else in this process opens and closes the file. That is possible on Linux
-// only, and only before the process's first lock; elsewhere nothing changes.
+// prepareDriver makes SQLite's locks on database files survive when other code
+// in this process opens and closes the file. That is possible on Linux only,
+// and only before the process's first lock; elsewhere nothing changes.
 func prepareDriver() {
 	_, _ = sqlite.OFDLocking(true) //nolint:errcheck // what is not possible here is not needed for correctness
 }
 
-// resultCode returns SQLite's extended result code in err; 0 if it has none.
+// resultCode returns SQLite's extended result code in err; 0 if err has none.
 func resultCode(err error) int {
 	if e := (*sqlite.Error)(nil); errors.As(err, &e) {
 		return e.Code()
@@ -27,9 +27,9 @@ func resultCode(err error) int {
 	return 0
 }
 
-// copyInto replaces, in one transaction, the database that to has open by the
-// one at the URI from. sure is asked when nobody else can write to it any more;
-// its error leaves it as it is.
+// copyInto replaces, in one transaction, the database that to has open with the
+// one at the URI from. sure is called once nobody else can write to it; if it
+// returns an error, the database is left unchanged.
 func copyInto(to driver.Conn, _ driver.Driver, from string, sure func() error) error {
 	b, err := to.(interface {
 		NewRestore(uri string) (*sqlite.Backup, error)
@@ -45,7 +45,7 @@ func copyInto(to driver.Conn, _ driver.Driver, from string, sure func() error) e
 	return errors.Join(err, b.Finish())
 }
 
-// copyOut begins to copy the database that from has open to the empty file at
+// copyOut starts copying the database that from has open to the empty file at
 // the URI to.
 func copyOut(from driver.Conn, _ driver.Driver, to string) (*copying, error) {
 	b, err := from.(interface {

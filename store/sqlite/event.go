@@ -7,7 +7,7 @@ import (
 	"github.com/skein-dev/skein/store/ledger"
 )
 
-// rowSize returns roughly what an event takes on disk, without the index.
+// rowSize returns roughly how many bytes an event takes on disk, without the index.
 func rowSize(p *packedEvent) int64 {
 	n := 80 + len(p.payload) + len(p.now.Text) + 2*len(p.ClientID)
 	if x, ok := p.extra.(string); ok {
@@ -41,10 +41,9 @@ func (k *book) putEvent(p *packedEvent, r *ledger.Row) (id int64, err error) {
 	return id, err
 }
 
-// nextID returns the ID of the next event. It is greater than what the index
-// was fed with, so that the index never takes one for fed that is not, and than
-// any that was deleted: all that AUTOINCREMENT would give, without a page to
-// write for it.
+// nextID returns the ID of the next event. It is greater than the index's
+// watermark, so that a new event never counts as indexed, and greater than any
+// deleted ID: all that AUTOINCREMENT would give, without writing a page for it.
 func (t *tx) nextID() (int64, error) {
 	if t.heads.lastID == 0 {
 		if _, err := t.one(`SELECT max((SELECT coalesce(max(id), 0) FROM events), upto, gone) FROM indexed`, nil, &t.heads.lastID); err != nil {
@@ -77,7 +76,7 @@ func orNull(s string) any {
 	return s
 }
 
-// lines joins names to a column value, each once.
+// lines joins names, each once, into a column value.
 func lines(names []string) any {
 	switch len(names) {
 	case 0:

@@ -15,8 +15,8 @@ import (
 
 var _ inspect.Examiner = (*Store)(nil)
 
-// Examine implements [inspect.Examiner]. It reads the whole file; others write
-// meanwhile.
+// Examine implements [inspect.Examiner]. It reads the whole file; others can
+// write meanwhile.
 func (s *Store) Examine(ctx context.Context, x inspect.Examination) iter.Seq2[inspect.Finding, error] {
 	x.Repair = x.Repair && s.unwritable(ctx) == nil
 	return inspect.Run(ctx, x, "sqlite: examine "+s.path, func(e *inspect.Exam) {
@@ -56,7 +56,7 @@ func (ex *exam) version(area string) error {
 	return err
 }
 
-// file lets SQLite check all its pages.
+// file has SQLite check all pages of the file.
 func (ex *exam) file(area string) error {
 	var found []string
 	err := ex.read(func(c *conn) error {
@@ -79,7 +79,7 @@ func (ex *exam) file(area string) error {
 	return err
 }
 
-// broken says what SQLite finds, and makes a new store of what can be read.
+// broken reports what SQLite found, and makes a new store from what can be read.
 func (ex *exam) broken(area string, found []string) error {
 	var lost []inspect.Finding
 	err := ex.Mend(inspect.Finding{Area: area, Level: inspect.Damaged, Text: strings.Join(found, "\n")}, func() (err error) {
@@ -92,7 +92,7 @@ func (ex *exam) broken(area string, found []string) error {
 	return err
 }
 
-// events unpacks every payload and counts the seqs.
+// events unpacks every payload and checks that the seqs have no gaps.
 func (ex *exam) events(area string) error {
 	n, err := ex.payloads(area)
 	if err != nil {
@@ -116,7 +116,7 @@ func (ex *exam) events(area string) error {
 	return err
 }
 
-// payloads reads every payload, page by page, and says which are damaged.
+// payloads reads every payload, page by page, and reports the damaged ones.
 func (ex *exam) payloads(area string) (n int, err error) {
 	for after := int64(0); ; {
 		rows := 0
@@ -167,7 +167,7 @@ const sums = `sum(input), sum(output), sum(reasoning), sum(cache_read), sum(cach
 const sumsOfAll = `SELECT s.user_id, c.slot, c.provider, c.model, c.tier, s.project, s.agent, sum(c.input), sum(c.output), sum(c.reasoning),
 	sum(c.cache_read), sum(c.cache_write), sum(c.cache_hour), sum(c.requests), sum(c.reported) FROM charges c JOIN sessions s ON s.n = c.session GROUP BY 1, 2, 3, 4, 5, 6, 7`
 
-// usage compares the sums with what they are sums of.
+// usage compares the sums with the values that they sum up.
 func (ex *exam) usage(area string) error {
 	var wrong int64
 	err := ex.read(func(c *conn) error {
@@ -206,8 +206,7 @@ func (ex *exam) usage(area string) error {
 	return nil
 }
 
-// index lets FTS5 compare the index with the texts, and builds it anew if they
-// differ.
+// index has FTS5 compare the index with the texts, and rebuilds it if they differ.
 func (ex *exam) index(area string) error {
 	lag, err := ex.s.Lag(ex.ctx)
 	if err != nil {
@@ -235,7 +234,7 @@ func (ex *exam) index(area string) error {
 	return nil
 }
 
-// rebuildIndex builds the index anew, step by step; meanwhile search scans.
+// rebuildIndex rebuilds the index, step by step; meanwhile searches scan.
 func (c *core) rebuildIndex() error {
 	if err := c.change(context.Background(), (*tx).forgetIndex); err != nil {
 		return err
@@ -243,7 +242,7 @@ func (c *core) rebuildIndex() error {
 	return errors.Join(c.indexAll(context.Background()), c.readers.renew())
 }
 
-// forgetIndex empties the index, to be built anew.
+// forgetIndex empties the index, to be rebuilt.
 func (t *tx) forgetIndex() error {
 	if _, _, err := t.exec(`UPDATE indexed SET upto = 0`); err != nil {
 		return err
@@ -252,7 +251,7 @@ func (t *tx) forgetIndex() error {
 	return err
 }
 
-// blobs reads every blob, and looks for those that nothing refers to.
+// blobs reads every blob, and looks for blobs that nothing refers to.
 func (ex *exam) blobs(area string) error {
 	n := 0
 	for after := int64(0); ; n++ {
@@ -310,7 +309,7 @@ func (ex *exam) refs(area string) error {
 	})
 }
 
-// leases says which sessions are in use.
+// leases reports which sessions are in use.
 func (ex *exam) leases(area string) error {
 	return ex.Leases(area, ex.s.Sessions(ex.ctx, skein.Filter{IncludeEmpty: true}))
 }

@@ -5,10 +5,10 @@ import (
 	"time"
 )
 
-// DriverName is what tests must know of the file.
+// DriverName is the driver's name, which tests need to open the file.
 const DriverName = driverName
 
-// Within runs f in the midst of a transaction that writes.
+// Within runs f in the middle of a write transaction.
 func Within(s *Store, f func()) error {
 	return s.change(context.Background(), func(*tx) error {
 		f()
@@ -16,30 +16,30 @@ func Within(s *Store, f func()) error {
 	})
 }
 
-// CloseFor sets how long Close waits for others who have the file.
+// CloseFor sets how long Close waits for others that use the file.
 func CloseFor(s *Store, d time.Duration) { s.closeFor = d }
 
-// Owe leaves something to do when nobody waits.
+// Owe adds a sweep to the purge queue.
 func Owe(s *Store) error {
 	return s.change(context.Background(), func(t *tx) error { return t.owe() })
 }
 
-// TryAgain makes the next write look at once whether a full disk has room.
+// TryAgain makes the next write check at once whether a full disk has room.
 func TryAgain(s *Store) {
 	s.opening.Lock()
 	defer s.opening.Unlock()
 	s.tried = time.Time{}
 }
 
-// EmptyLog moves the log to the database.
+// EmptyLog checkpoints and truncates the log.
 func EmptyLog(s *Store) (emptied bool, err error) { return s.emptyLog() }
 
-// Feed feeds the index as in a pause, and reports whether events wait for it
-// still.
+// Feed feeds the index as in a pause, and reports whether events are still
+// waiting for it.
 func Feed(s *Store) (behind bool) {
 	s.index.pause()
 	return s.behind(context.Background())
 }
 
-// KeepReserve makes the reserve if there is room for it.
+// KeepReserve creates the reserve if there is room for it.
 func KeepReserve(s *Store) { s.keepReserve() }

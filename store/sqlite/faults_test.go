@@ -99,8 +99,8 @@ func TestForeignFilesAreRefused(t *testing.T) {
 	}
 }
 
-// One damaged page: what lies on it is an error that says so, all else is
-// read.
+// One damaged page: reading what is on it returns an error that says so;
+// everything else can be read.
 func TestDamagedPage(t *testing.T) {
 	name := filepath.Join(t.TempDir(), "x.db")
 	s := open(t, name)
@@ -184,7 +184,7 @@ func TestPermissions(t *testing.T) {
 	}
 }
 
-// behind changes a file behind the back of the store that has it open.
+// behind changes a file without the knowledge of the store that has it open.
 func behind(t *testing.T, name, query string, args ...any) {
 	t.Helper()
 	db, err := sql.Open(sqlite.DriverName, "file:"+(&url.URL{Path: name}).EscapedPath())

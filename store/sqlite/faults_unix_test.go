@@ -33,7 +33,8 @@ func fill(s skein.Store) (n int, err error) {
 	}
 }
 
-// childFill fills the file up to a limit on its size, then goes on without it.
+// childFill fills the file up to a limit on its size, then continues without
+// the limit.
 func childFill(args []string) error {
 	signal.Ignore(syscall.SIGXFSZ)
 	s, err := childOpen(args[0])
@@ -104,7 +105,7 @@ func TestFullDiskLosesNothing(t *testing.T) {
 }
 
 // A disk that others have filled to the last byte has no room for the shared
-// memory that SQLite makes when it opens a file.
+// memory that SQLite creates when it opens a file.
 func TestAStoreOnAFullDiskIsRead(t *testing.T) {
 	dir := smallDisk(t, "4m")
 	name := filepath.Join(dir, "x.db")
@@ -126,8 +127,8 @@ func TestAStoreOnAFullDiskIsRead(t *testing.T) {
 		t.Errorf("Append = %v, want %v", err, skein.ErrFull)
 	}
 
-	// It was read as if nobody wrote to it; when somebody does, that is read too,
-	// and what is written here is stored again.
+	// At first it was read as if nobody wrote to it; once somebody does, that
+	// is read too, and writes succeed again.
 	watched, ended := make(chan skein.Seq, 8), make(chan error, 1)
 	watch := func() error {
 		for e, err := range full.Watch(t.Context(), "a", 0) {
@@ -159,14 +160,14 @@ func TestAStoreOnAFullDiskIsRead(t *testing.T) {
 	shut(t, full)
 }
 
-// What a killed process left in a log is read, also where there is no room for
-// the index of the log; and when there is room, all goes on.
+// What a killed process left in a log is read even if there is no room for the
+// log's index; once there is room, everything works again.
 func TestALogOnAFullDiskIsRead(t *testing.T) {
 	whole := filepath.Join(t.TempDir(), "x.db")
 	s := open(t, whole)
 	add(t, s, "a", created(), user("some text"))
 	dir := smallDisk(t, "4m")
-	for _, suffix := range []string{"", "-wal"} { // as after a restart, without the shared memory
+	for _, suffix := range []string{"", "-wal"} { // without the shared memory, as after a restart
 		b, err := os.ReadFile(whole + suffix)
 		if err == nil {
 			err = os.WriteFile(filepath.Join(dir, "x.db"+suffix), b, 0o600)
@@ -197,17 +198,17 @@ func TestALogOnAFullDiskIsRead(t *testing.T) {
 	shut(t, full)
 }
 
-// On a disk without a byte left sessions can still be deleted, which makes room,
-// however small the store.
+// On a disk without a byte left, sessions can still be deleted, which frees
+// room, however small the store is.
 func TestDeletingMakesRoomOnAFullDisk(t *testing.T) {
 	for _, c := range []struct{ messages, words int }{{1, 8000}, {8, 8000}, {40, 8000}, {160, 8000}, {2000, 1}, {2000, 80}} {
 		t.Run(fmt.Sprintf("%d of %d words", c.messages, c.words), func(t *testing.T) { deletesOnAFullDisk(t, c.messages, c.words) })
 	}
 }
 
-// deletesOnAFullDisk deletes one of two sessions with so many messages.
+// deletesOnAFullDisk deletes one of two sessions with the given number of messages.
 func deletesOnAFullDisk(t *testing.T, messages, size int) {
-	dir := smallDisk(t, "200m") // the store, its log and room for a reserve
+	dir := smallDisk(t, "200m") // for the store, its log and a reserve
 	name := filepath.Join(dir, "x.db")
 	s, err := dial(name)
 	if err != nil {
@@ -230,7 +231,7 @@ func deletesOnAFullDisk(t *testing.T, messages, size int) {
 			add(t, s, id, some...)
 		}
 	}
-	sqlite.CloseFor(s.(*sqlite.Store), 1) // as on a busy machine: the index has little of it
+	sqlite.CloseFor(s.(*sqlite.Store), 1) // as on a busy machine: little has been indexed
 	shut(t, s)
 	was, err := os.Stat(name)
 	if err != nil {
@@ -262,7 +263,7 @@ func deletesOnAFullDisk(t *testing.T, messages, size int) {
 		t.Errorf("the other session has %d events, want 3", n)
 	}
 
-	// The room that was made is taken too, and the next deletion makes more.
+	// The freed room is filled too, and the next deletion frees more.
 	sqlite.KeepReserve(s.(*sqlite.Store))
 	fillDisk(t, dir, "again")
 	if _, err := skein.LifecycleOf(s).Delete(t.Context(), "too", skein.Deletion{}); err != nil {
@@ -283,7 +284,7 @@ func deletesOnAFullDisk(t *testing.T, messages, size int) {
 	shut(t, s)
 }
 
-// fillDisk takes the last byte of the disk that dir is, for a file.
+// fillDisk fills the disk with dir to the last byte, with a file.
 func fillDisk(t *testing.T, dir, file string) {
 	t.Helper()
 	f, err := os.Create(filepath.Join(dir, file))
@@ -298,7 +299,7 @@ func fillDisk(t *testing.T, dir, file string) {
 	}
 }
 
-// smallDisk returns the folder of a disk of a size.
+// smallDisk returns a folder on a disk of the given size.
 func smallDisk(t *testing.T, size string) (dir string) {
 	t.Helper()
 	dir = filepath.Join(t.TempDir(), "small")
@@ -309,7 +310,7 @@ func smallDisk(t *testing.T, size string) (dir string) {
 	return dir
 }
 
-// A folder and a file that this user may not write to.
+// This user may not write to the folder and the file.
 func TestReadOnlyFolderIsRead(t *testing.T) {
 	dir := t.TempDir()
 	data := filepath.Join(dir, "data")
@@ -346,7 +347,7 @@ func TestReadOnlyFolderIsRead(t *testing.T) {
 	}
 }
 
-// copySelf copies the test's program to where another user may run it.
+// copySelf copies the test binary to where another user may run it.
 func copySelf(t *testing.T, dir string) string {
 	t.Helper()
 	self, err := os.Executable()

@@ -12,12 +12,12 @@ import (
 	"github.com/skein-dev/skein/internal/room"
 )
 
-// feedStep is how many event IDs one page goes through at most: a view may see
-// few of them.
+// feedStep is the most event IDs that one page goes through: a view may see few
+// of them.
 const feedStep = 20_000
 
-// Feed implements [skein.Feed]. A cursor is the ID of an event: they are given
-// in the order of commits, and never twice.
+// Feed implements [skein.Feed]. A cursor is the ID of an event: IDs are
+// assigned in the order of commits, and never twice.
 func (s *Store) Feed(ctx context.Context, after skein.Cursor) iter.Seq2[skein.Fed, error] {
 	return func(yield func(skein.Fed, error) bool) {
 		if err := s.feed(ctx, after, yield); err != nil && (ctx.Err() == nil || errors.Is(err, skein.ErrInvalid)) {
@@ -45,7 +45,7 @@ func (s *Store) feed(ctx context.Context, after skein.Cursor, yield func(skein.F
 	share := room.Of(ctx)
 	for {
 		was := share.Used()
-		changed := s.wakers.wait("") // before reading, so that no change falls between
+		changed := s.wakers.wait("") // before reading, so that no change is missed in between
 		page, upto, err := s.feedPage(ctx, at)
 		took := share.Used() - was
 		if err != nil {
@@ -76,7 +76,7 @@ func (s *Store) feed(ctx context.Context, after skein.Cursor, yield func(skein.F
 
 func cursor(id int64) skein.Cursor { return skein.Cursor(strconv.FormatInt(id, 10)) }
 
-// feedPlace returns the event ID that a cursor is; -1 for the end.
+// feedPlace returns the event ID that a cursor stands for; -1 for the end.
 func feedPlace(c skein.Cursor) (int64, error) {
 	switch c {
 	case "":
@@ -91,8 +91,8 @@ func feedPlace(c skein.Cursor) (int64, error) {
 	return id, nil
 }
 
-// feedPage returns the next events after a place, and the place behind them;
-// of the end, -1, only that.
+// feedPage returns the next events after a place, and the place behind them.
+// For the end, -1, it returns only the place.
 func (s *Store) feedPage(ctx context.Context, at int64) (page []skein.Fed, upto int64, err error) {
 	err = s.read(ctx, func(c *conn) error {
 		page, upto = nil, at
@@ -138,7 +138,7 @@ func (s *Store) feedPage(ctx context.Context, at int64) (page []skein.Fed, upto 
 func (s *Store) scanFed(row []driver.Value) (f skein.Fed, id int64, err error) {
 	f.Event, _, err = s.scanEvent(row[:eventWidth])
 	if bad := (*skein.DamagedError)(nil); errors.As(err, &bad) {
-		f.Event, f.Damaged, err = bad.Placeholder(), true, nil // one event must not keep everybody from all that follow
+		f.Event, f.Damaged, err = bad.Placeholder(), true, nil // one damaged event must not hide all that follow
 	}
 	if err != nil {
 		return f, 0, err

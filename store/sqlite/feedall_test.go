@@ -8,8 +8,8 @@ import (
 	"github.com/skein-dev/skein"
 )
 
-// A batch that is larger than what the index lets wait is indexed by itself, also
-// where nothing is stored after it.
+// A batch with more events than may wait for the index is indexed in the
+// background, even if nothing is stored after it.
 func TestOneLargeBatchIsIndexedToItsEnd(t *testing.T) {
 	s, err := Open(t.Context(), filepath.Join(t.TempDir(), "a.db"), Options{})
 	if err != nil {

@@ -5,8 +5,8 @@ import (
 	"github.com/skein-dev/skein/internal/walk"
 )
 
-// segments returns the pieces of what session n shows up to last, its own
-// first, so newest first.
+// segments returns the segments of what session n shows up to last, the newest
+// first: its own, then those of its parents.
 func (c *conn) segments(n int64, last skein.Seq) (segs walk.Segments, err error) {
 	segs = walk.Segments{{Session: n, From: 0, To: last}}
 	for {
@@ -19,7 +19,7 @@ func (c *conn) segments(n int64, last skein.Seq) (segs walk.Segments, err error)
 	}
 }
 
-// segments of a session's head saves the look where there is no parent.
+// segments is conn.segments, without a query if the session has no parent.
 func (t *tx) segments(h *head) (walk.Segments, error) {
 	if h.Base == 0 {
 		return walk.Segments{{Session: h.n, From: 0, To: h.Last}}, nil

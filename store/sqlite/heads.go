@@ -15,18 +15,18 @@ type head struct {
 	ledger.Head       // LockedBy and Binned are looked up elsewhere
 	n           int64 // sessions.n; 0 if there is no row yet
 	bytes       int64
-	altered     bool // its texts are not what was stored: headsum.go
+	altered     bool // its texts are not what was stored (headsum.go)
 }
 
-// heads are the rows of the sessions that were written to last, so that an
-// append need not read them. What a transaction changes is kept apart until it
-// is committed. They are the writer goroutine's own.
+// heads caches the rows of the sessions that were written to last, so that an
+// append need not read them. The changes of a transaction are kept separate
+// until it is committed. Only the writer goroutine uses it.
 type heads struct {
 	kept  map[skein.SessionID]head // committed
-	held  map[skein.SessionID]head // of the jobs of this transaction that are done
-	dirty map[skein.SessionID]head // of the job that runs
+	held  map[skein.SessionID]head // by the finished jobs of this transaction
+	dirty map[skein.SessionID]head // by the running job
 
-	lastID int64 // events.id given last; 0 if that is to be looked up. A rollback leaves a gap
+	lastID int64 // events.id assigned last; 0 if it must be looked up. A rollback leaves a gap
 }
 
 // maxHeads is how many heads are kept.
@@ -47,7 +47,7 @@ func (h *heads) find(id skein.SessionID) (head, bool) {
 
 func (h *heads) put(x head) { h.dirty[x.ID] = x }
 
-// hold takes over what the job that is done has changed, drop forgets it.
+// hold accepts the changes of the job that just finished; drop discards them.
 func (h *heads) hold() {
 	maps.Copy(h.held, h.dirty)
 	clear(h.dirty)
@@ -55,7 +55,7 @@ func (h *heads) hold() {
 
 func (h *heads) drop() { clear(h.dirty) }
 
-// keep is called after the commit.
+// keep accepts the changes of the transaction after its commit.
 func (h *heads) keep() {
 	h.hold()
 	if len(h.kept) > maxHeads {
@@ -65,7 +65,7 @@ func (h *heads) keep() {
 	clear(h.held)
 }
 
-// clear forgets all, after a rollback or another process's commit.
+// clear forgets all heads, after a rollback or another process's commit.
 func (h *heads) clear() {
 	clear(h.kept)
 	clear(h.held)
@@ -80,7 +80,7 @@ const headColumns = `s.n, s.id, s.user_id, s.key, s.title, s.title_by, s.descrip
 	s.updated, s.touched, s.binned, s.base, s.last, s.said, s.messages, s.turns, s.undone_messages, s.undone_turns, s.compactions, s.uncertain, s.revision,
 	s.input, s.output, s.reasoning, s.cache_read, s.cache_write, s.cache_hour, s.requests, s.reported, s.bytes, s.first_words_at, s.last_prompt_at, coalesce(s.sum, -1)`
 
-// headScan reads a row of headColumns; scan is that of a row.
+// headScan reads a row of headColumns with scan, the row's scan function.
 func headScan(scan func(dest ...any) error) (h head, err error) {
 	var id, user, titleBy, parent, why, tags, open string
 	var parentSeq, pinned, created, updated, touched, binned, base, last, said, messages, turns, undoneMessages, undoneTurns, compactions, uncertain, revision, firstAt, lastAt, sum int64
@@ -118,7 +118,7 @@ func headScan(scan func(dest ...any) error) (h head, err error) {
 	return h, err
 }
 
-// stringsJSON is how sessions.tags and open_calls hold a list.
+// stringsJSON encodes a list for sessions.tags and open_calls.
 func stringsJSON(list []string) string {
 	if len(list) == 0 {
 		return "[]"
@@ -135,7 +135,7 @@ func stringsFrom(s string) (list []string, err error) {
 
 const selectHead = `SELECT ` + headColumns + ` FROM sessions s WHERE s.id = ?`
 
-// head returns the row of a session, and one with n = 0 if there is none.
+// head returns the row of a session; its n is 0 if the session has no row.
 func (t *tx) head(id skein.SessionID) (h head, err error) {
 	if h, ok := t.heads.find(id); ok {
 		return h, nil
@@ -148,7 +148,7 @@ func (t *tx) head(id skein.SessionID) (h head, err error) {
 	return h, err
 }
 
-// putHead writes what differs between was and h.
+// putHead writes the columns in which h differs from was.
 func (t *tx) putHead(was, h *head) (err error) {
 	switch {
 	case h.n == 0:
@@ -164,8 +164,9 @@ func (t *tx) putHead(was, h *head) (err error) {
 	return err
 }
 
-// updateCounts writes what every message changes. To set another column would
-// take it out of its indexes and put it in again, even if it stays the same.
+// updateCounts writes the columns that every message changes. Setting any other
+// column would remove the row from that column's indexes and add it again, even
+// with the same value.
 func (t *tx) updateCounts(was, h *head) (err error) {
 	u := &h.Usage
 	values := []any{
@@ -182,8 +183,8 @@ func (t *tx) updateCounts(was, h *head) (err error) {
 	return err
 }
 
-// sameButCounts reports whether b differs from a only in what every message
-// changes.
+// sameButCounts reports whether b differs from a only in the columns that every
+// message changes.
 func sameButCounts(a, b *head) bool {
 	x, y := &a.Session, &b.Session
 	return x.Key == y.Key && x.Title == y.Title && x.TitleBy == y.TitleBy && x.Description == y.Description && x.First == y.First &&

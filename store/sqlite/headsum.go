@@ -13,12 +13,13 @@ import (
 	"github.com/skein-dev/skein/store/inspect"
 )
 
-// alteredSum stands in sessions.sum of a row whose texts were not what was stored
-// when it was written to: no texts have it. What is true is in the events.
+// alteredSum is the sessions.sum of a row whose texts, when the row was written
+// to, were not what had been stored. No texts have this sum. The events have
+// the true texts.
 const alteredSum = -2
 
-// sum returns sessions.sum: CRC-32C over the texts of the row that people read,
-// each behind its length (a varint).
+// sum returns sessions.sum: the CRC-32C of the texts of the row that people
+// read, each preceded by its length (a varint).
 func (h *head) sum() int64 {
 	parent, origin := skein.Parent{}, skein.Origin{}
 	if h.Parent != nil {
@@ -41,8 +42,8 @@ func (h *head) sum() int64 {
 	return int64(crc32.Checksum(all, castagnoli))
 }
 
-// sumColumn returns what is written to sessions.sum. A row that was altered is
-// not blessed by what is appended.
+// sumColumn returns the value to write to sessions.sum. An append does not give
+// a row that was altered a valid sum.
 func (h *head) sumColumn() int64 {
 	if h.altered {
 		return alteredSum
@@ -50,8 +51,7 @@ func (h *head) sumColumn() int64 {
 	return h.sum()
 }
 
-// retell puts the texts into h that its events say. Of what is damaged there, it
-// says so.
+// retell sets the texts of h from its events. For damaged events, the texts say so.
 func (s *Store) retell(c *conn, h *head) error {
 	segs, err := c.segments(h.n, h.Last)
 	if err != nil {
@@ -75,8 +75,8 @@ func (s *Store) retell(c *conn, h *head) error {
 	return nil
 }
 
-// sumUp folds h's own events. It goes around those that are damaged; then the
-// error wraps [skein.ErrCorrupt], and the session is what could be read.
+// sumUp folds h's own events. It skips damaged ones; then the error wraps
+// [skein.ErrCorrupt], and the session is what could be read.
 func (s *Store) sumUp(c *conn, h *head, base skein.Shown) (x skein.Session, damage error) {
 	x = skein.Session{ID: h.ID}
 	for after, at := h.Base, skein.Seq(-1); after < h.Last; {
@@ -106,8 +106,8 @@ func (s *Store) sumUp(c *conn, h *head, base skein.Shown) (x skein.Session, dama
 	return x, damage
 }
 
-// heads looks for rows whose texts are not what was stored, and takes these
-// from the events again.
+// heads looks for rows whose texts are not what was stored, and restores them
+// from the events.
 func (ex *exam) heads(area string) error {
 	var bad []head
 	err := ex.read(func(c *conn) error {

@@ -9,8 +9,9 @@ import (
 	"github.com/skein-dev/skein/store/inspect"
 )
 
-// What the row of a session says is shown only as long as it is what was stored:
-// else its events are asked. An append does not make it true, a repair does.
+// The texts in a session's row are shown only while they are what was stored:
+// otherwise they are read from its events. An append does not make the row
+// valid, a repair does.
 func TestAlteredTitlesAreNotShown(t *testing.T) {
 	name := filepath.Join(t.TempDir(), "x.db")
 	s, err := Open(t.Context(), name, Options{})
@@ -99,7 +100,7 @@ func TestAlteredTitlesAreNotShown(t *testing.T) {
 		t.Errorf("%d rows have altered texts after the repair (%v), want 0", left, err)
 	}
 
-	// Who deletes a message in the shell takes its words out of the row, too.
+	// Deleting a message in the shell removes its words from the row, too.
 	add("b", skein.NewEvent(skein.KindCreated, 1, skein.Created{Title: "a title"}), skein.Say(2, skein.UserSays("pay 100 euros")))
 	if err := c.script(`DELETE FROM messages WHERE session_id = 'b'`); err != nil {
 		t.Fatal(err)

@@ -5,8 +5,8 @@ import (
 	"github.com/skein-dev/skein/store/ledger"
 )
 
-// putImport writes the file and the records of a batch for session h; nil for
-// none.
+// putImport writes the source file and the records of a batch for session h,
+// nil if it has none.
 func (t *call) putImport(p *packed, h *head) error {
 	if p.Import == nil {
 		return nil

@@ -11,28 +11,28 @@ import (
 	"github.com/skein-dev/skein/store/search"
 )
 
-// The search index is fed after the append, not in it: that would double what
-// an append costs. It is fed indexAfter after the last append, at close, before
-// a search, and while appends go on without a pause, when indexRows events
-// wait.
+// The search index is updated after the append, not in it, where it would double the
+// append's cost. It is updated indexAfter after the last append, at close, before a
+// search, and, if appends go on without a pause, once indexRows events wait.
 const (
 	indexRows  = 4000
 	indexAfter = 250 * time.Millisecond
 
 	feedRows  = 500       // at most, in one transaction
-	feedBytes = 384 << 10 // of text, roughly what 40 ms do
-	busyBytes = 192 << 10 // the same while others wait
+	feedBytes = 384 << 10 // of text; takes roughly 40 ms
+	busyBytes = 192 << 10 // the same while other jobs wait
 )
 
-// An indexer feeds the index in the background. An append only counts, and
-// wakes it where it sleeps: to do so every time costs a tenth of the append.
+// An indexer updates the index in the background. An append only counts its
+// events, and wakes the indexer if it sleeps: waking it every time would cost a
+// tenth of the append.
 type indexer struct {
 	core    *core
-	waiting atomic.Int64 // events stored that it has not set about
-	last    atomic.Int64 // when that was last, nanoseconds since 1970
-	awake   atomic.Bool  // it watches the clock
+	waiting atomic.Int64 // events stored that it has not started on
+	last    atomic.Int64 // when events were last added, in nanoseconds since 1970
+	awake   atomic.Bool  // it is watching the clock
 	wake    chan struct{}
-	ctx     context.Context // ends with the indexer
+	ctx     context.Context // ends when the indexer is closed
 	stop    context.CancelFunc
 	done    sync.WaitGroup
 }
@@ -40,12 +40,12 @@ type indexer struct {
 func newIndexer(c *core) *indexer {
 	x := &indexer{core: c, wake: make(chan struct{}, 1)}
 	x.ctx, x.stop = context.WithCancel(context.Background())
-	x.awake.Store(true) // for what an earlier process left
+	x.awake.Store(true) // for what an earlier process left unindexed
 	x.done.Go(x.loop)
 	return x
 }
 
-// add says that n events were stored. It never waits.
+// add reports that n events were stored. It never blocks.
 func (x *indexer) add(n int) {
 	x.last.Store(time.Now().UnixNano())
 	if x.waiting.Add(int64(n)) < indexRows && !x.awake.CompareAndSwap(false, true) {
@@ -57,7 +57,7 @@ func (x *indexer) add(n int) {
 	}
 }
 
-// close ends the indexer; what waits is left to the caller.
+// close ends the indexer; events that still wait are left to the caller.
 func (x *indexer) close() {
 	x.stop()
 	x.done.Wait()
@@ -77,10 +77,10 @@ func (x *indexer) loop() {
 			}
 			fed, _ := x.step(x.core.writer.between, busyBytes)
 			if x.waiting.Add(-int64(fed)); fed == 0 {
-				x.waiting.Store(0) // another process fed it
+				x.waiting.Store(0) // another process indexed them
 			}
 			x.awake.Store(true)
-			timer.Reset(indexAfter) // this may have been the last append for long
+			timer.Reset(indexAfter) // this may have been the last append for a long time
 		case <-timer.C:
 			if pause := time.Since(time.Unix(0, x.last.Load())); pause < indexAfter {
 				timer.Reset(indexAfter - pause)
@@ -95,7 +95,7 @@ func (x *indexer) loop() {
 	}
 }
 
-// pause feeds until nothing waits or something is stored.
+// pause feeds the index until nothing waits or something is stored.
 func (x *indexer) pause() {
 	x.waiting.Store(0)
 	for more := true; more && x.waiting.Load() == 0; {
@@ -105,13 +105,13 @@ func (x *indexer) pause() {
 	x.core.chores.wake()
 }
 
-// fed reports whether something was ever appended.
+// fed reports whether anything was ever appended.
 func (x *indexer) fed() bool { return x.last.Load() != 0 }
 
-// step feeds once and returns how many events it indexed, and whether there is
-// more to do now. An error is left to the next step: the index is only late,
-// nothing is lost. Where the disk is nearly full it stays late: it would take
-// the room that deleting needs.
+// step feeds the index once and returns how many events it indexed, and whether
+// there is more to do now. An error is left to the next step: the index is only
+// late, and nothing is lost. If the disk is nearly full, the index stays late:
+// it would take the room that deleting needs.
 func (x *indexer) step(run func(context.Context, func(*tx) error) error, bytes int64) (fed int, more bool) {
 	if x.core.tight.Load() {
 		return 0, false
@@ -126,19 +126,18 @@ func (x *indexer) step(run func(context.Context, func(*tx) error) error, bytes i
 	return fed, more
 }
 
-// extraOf returns what search finds in an event besides its text: a string, or
-// nil if there is nothing.
+// extraOf returns what a search finds in an event besides its text: a string,
+// or nil if there is nothing.
 func extraOf(f *skein.Facts) any { return orNull(search.Extra(f.Text)) }
 
-// appended is told how many events a commit stored.
+// appended reports to the indexer how many events a commit stored.
 func (c *core) appended(n int) {
 	if n > 0 {
 		c.index.add(n)
 	}
 }
 
-// feedIndex indexes some of the events that wait, and reports whether there
-// are more.
+// feedIndex indexes some of the events that wait, and reports whether more are left.
 func (c *core) feedIndex(ctx context.Context) (more bool, err error) {
 	err = c.writer.between(ctx, func(t *tx) (err error) {
 		_, more, err = t.feed(feedBytes)
@@ -147,9 +146,8 @@ func (c *core) feedIndex(ctx context.Context) (more bool, err error) {
 	return more, err
 }
 
-// feed indexes the next events, at most so many bytes of text and at least one
-// event, in the order in which they were stored. Index
-// and mark are committed together.
+// feed indexes the next events in the order in which they were stored: at most bytes
+// of text, but at least one event. Index and watermark are committed together.
 func (t *tx) feed(bytes int64) (rows int, more bool, err error) {
 	var upto, last int64
 	if _, err := t.one(`SELECT upto FROM indexed`, nil, &upto); err != nil {
@@ -180,15 +178,15 @@ func (t *tx) feed(bytes int64) (rows int, more bool, err error) {
 	return rows, more || rows == feedRows, err
 }
 
-// catchUp feeds the index until nothing waits, but no longer than most; what
-// is left the search scans. Whether that went well is not the reader's
-// business: the disk may be read-only or another process may write.
+// catchUp feeds the index until nothing waits, but for no longer than most; the
+// search scans what is left. Errors are not the reader's concern: the disk may
+// be read-only, or another process may be writing.
 func (c *core) catchUp(ctx context.Context, most time.Duration) {
 	if c.unwritable(ctx) != nil || !c.behind(ctx) {
 		return
 	}
 	if c.tight.Load() {
-		c.chores.wake() // they see whether there is room again
+		c.chores.wake() // maintenance checks whether there is room again
 		return
 	}
 	ctx, cancel := context.WithTimeout(ctx, most)
@@ -218,7 +216,7 @@ func (c *core) behind(ctx context.Context) bool {
 	return err != nil || waiting != 0
 }
 
-// indexAll feeds the index until nothing waits.
+// indexAll feeds the index until no events wait.
 func (c *core) indexAll(ctx context.Context) error {
 	for {
 		if more, err := c.feedIndex(ctx); err != nil || !more {

@@ -9,9 +9,9 @@ import (
 	"github.com/skein-dev/skein"
 )
 
-// itemsOf returns events.items of a message m whose facts are f: what the view
-// items makes the message's items of, in the sqlite3 shell, where payloads cannot
-// be read. It is nil where the message is one item with all of its text.
+// itemsOf returns events.items of a message m with facts f: what the view items
+// uses to show the message's items in the sqlite3 shell, where payloads cannot
+// be read. It is nil if the message is one item with all of its text.
 //
 // It is a JSON array with an array for each item:
 //
@@ -23,16 +23,15 @@ import (
 //	["file", name]
 //	["incomplete"]
 //
-// The last is no item: it ends those of a message that broke off.
-//
-// T is where a text stands in events.text: the place of its first character,
-// from 1, and how many they are. So no text stands twice.
+// The last one is not an item: it follows the items of a message that broke
+// off. T is a range of events.text: the position of its first character, from
+// 1, and the number of characters. So no text is stored twice.
 func itemsOf(m *skein.Message, f *skein.Facts) any {
 	if m == nil {
 		return nil
 	}
 	w := itemWriter{facts: f}
-	if hasItems(m) && !strings.ContainsRune(f.Text, 0) { // the shell counts no characters behind a NUL
+	if hasItems(m) && !strings.ContainsRune(f.Text, 0) { // the shell counts no characters after a NUL
 		for i := range m.Parts {
 			from := 0
 			if i > 0 {
@@ -64,15 +63,15 @@ func hasItems(m *skein.Message) bool {
 	return texts > 1
 }
 
-// An itemWriter makes items of parts.
+// An itemWriter turns parts into items.
 type itemWriter struct {
 	facts *skein.Facts
 	items [][]any
-	bytes int // of the text that are counted,
+	bytes int // of the text, counted so far
 	chars int // and the characters in them
 }
 
-// at returns where a span stands, in characters. Spans come in order.
+// at returns the position and length of a span in characters. Spans come in order.
 func (w *itemWriter) at(s skein.Span) [2]int {
 	w.chars += utf8.RuneCountInString(w.facts.Text[w.bytes:s.Start])
 	n := utf8.RuneCountInString(w.facts.Text[s.Start:s.End])
@@ -83,7 +82,7 @@ func (w *itemWriter) at(s skein.Span) [2]int {
 
 func (w *itemWriter) add(item ...any) { w.items = append(w.items, item) }
 
-// part adds the items of p, which has these spans of the text.
+// part adds the items of p, whose spans of the text are spans.
 func (w *itemWriter) part(p *skein.Part, spans []skein.Span) {
 	switch {
 	case p.Kind == skein.PartCall:
@@ -107,11 +106,11 @@ func (w *itemWriter) part(p *skein.Part, spans []skein.Span) {
 	}
 }
 
-// minArgument is from how many bytes on an argument is left out where it stands
-// in the text.
+// minArgument is the length in bytes from which an argument that is in the text
+// is left out.
 const minArgument = 48
 
-// call adds the item of a call, whose spans are its name's and those of the
+// call adds the item of a call. Its spans are those of its name and of the
 // strings in its input.
 func (w *itemWriter) call(c *skein.Call, spans []skein.Span) {
 	if c.Name != "" && len(spans) > 0 {
@@ -126,7 +125,7 @@ func (w *itemWriter) call(c *skein.Call, spans []skein.Span) {
 	w.add("function_call", c.ID, c.Name, arguments)
 }
 
-// arguments returns the members of an input that is an object; nil if it is none.
+// arguments returns the members of an input that is an object, otherwise nil.
 func (w *itemWriter) arguments(input json.RawMessage, spans []skein.Span) (parts [][]any) {
 	dec := json.NewDecoder(bytes.NewReader(input))
 	if tok, err := dec.Token(); err != nil || tok != json.Delim('{') {
@@ -156,11 +155,11 @@ func (w *itemWriter) arguments(input json.RawMessage, spans []skein.Span) (parts
 	return parts
 }
 
-// stringsIn counts the strings in value that stand in the text: those that are
-// no keys, and have a character.
+// stringsIn counts the strings in value that are in the text: those that are
+// not keys and not empty.
 func stringsIn(value json.RawMessage) (n int) {
 	dec := json.NewDecoder(bytes.NewReader(value))
-	var open []byte // of each object and array we are in: '{' before a key, ':' before its value, '['
+	var open []byte // for each open object and array: '{' before a key, ':' before its value, '['
 	for {
 		tok, err := dec.Token()
 		if err != nil {
@@ -176,7 +175,7 @@ func stringsIn(value json.RawMessage) (n int) {
 		case d != 0:
 			open = open[:top]
 			top--
-		case top >= 0 && open[top] == '{': // keys are strings
+		case top >= 0 && open[top] == '{': // keys are strings, too
 			open[top] = ':'
 			continue
 		case s != "":

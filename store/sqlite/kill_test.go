@@ -10,7 +10,8 @@ import (
 	"github.com/skein-dev/skein"
 )
 
-// Kill -9 at random moments: what was acknowledged is there, in order, once.
+// After kill -9 at random moments, every acknowledged event is stored, in
+// order, once.
 func TestEveryAcknowledgedEventOutlivesKill(t *testing.T) {
 	kills := 200
 	if testing.Short() {
@@ -33,8 +34,8 @@ func TestEveryAcknowledgedEventOutlivesKill(t *testing.T) {
 	t.Logf("%d kills, %d acknowledged events", kills, total)
 }
 
-// killOnce lets a child append for a moment, kills it, and puts what it
-// acknowledged in acked.
+// killOnce lets a child append for a moment, kills it, and adds what it
+// acknowledged to acked.
 func killOnce(t *testing.T, name, prefix string, acked map[string]map[skein.ClientID]skein.Seq) (n int) {
 	t.Helper()
 	c := start(t, "append", name, prefix)
@@ -57,7 +58,7 @@ func killOnce(t *testing.T, name, prefix string, acked map[string]map[skein.Clie
 	for {
 		line, err := c.out.ReadString('\n')
 		if err != nil {
-			break // what stands before it has no end of line: it was not said
+			break // the line has no end: the child did not finish it
 		}
 		took(line)
 	}

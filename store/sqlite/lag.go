@@ -10,21 +10,21 @@ import (
 
 var _ inspect.IndexLag = (*Store)(nil)
 
-// countUpTo is how many events that wait for the index are counted one by one.
+// countUpTo is the most events waiting for the index that are counted one by one.
 const countUpTo = 10_000
 
-// A lookback remembers when events were first seen to wait for the index: none
-// says when it was stored.
+// A lookback remembers when events were first seen to wait for the index,
+// because no event says when it was stored.
 type lookback struct {
 	mu    sync.Mutex
 	upto  int64      // the newest event that waited then
-	since skein.Time // when the oldest of them was stored; 0: nothing was seen to wait
-	after skein.Time // what is stored later than upto was stored after this
+	since skein.Time // when the oldest of them was stored; 0: no events were seen to wait
+	after skein.Time // events with IDs after upto were stored after this
 }
 
-// Lag implements [inspect.IndexLag]. An event that was not imported says itself
-// when it was stored; it may say something else, and others say nothing. So
-// that counts only as far as it fits what this process has seen before.
+// Lag implements [inspect.IndexLag]. The time of an event that was not imported
+// should be when it was stored, but may be wrong, and imported events do not say. So
+// that time counts only as far as it agrees with what this process has seen before.
 func (s *Store) Lag(ctx context.Context) (l inspect.Lag, err error) {
 	defer skein.Wrapf(&err, "sqlite: lag of the index")
 	var upto, last, at int64
@@ -49,15 +49,15 @@ func (s *Store) Lag(ctx context.Context) (l inspect.Lag, err error) {
 	return l, nil
 }
 
-// look is told what was seen now: events after upto wait, up to last; the
-// oldest says that it is of at. It returns since when they do, 0 if none does.
+// look records what was seen now: the events after upto, up to last, wait, and the
+// oldest one's time is at. It returns since when they have waited, 0 if none wait.
 func (b *lookback) look(upto, last int64, at, now skein.Time) skein.Time {
 	b.mu.Lock()
 	defer b.mu.Unlock()
 	switch {
 	case last <= upto:
 		b.upto, b.since, b.after = last, 0, now
-	case b.since == 0 || b.upto <= upto: // what waited then is in
+	case b.since == 0 || b.upto <= upto: // what waited then is indexed
 		b.since = now
 		if at > 0 {
 			b.since = max(b.after, min(at, now))

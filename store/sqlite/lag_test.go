@@ -9,7 +9,7 @@ import (
 	"github.com/skein-dev/skein/store/inspect"
 )
 
-// What waits for the index is counted, with its age; what is in is not.
+// Events that wait for the index are counted, with their age; indexed ones are not.
 func TestLagIsWhatWaits(t *testing.T) {
 	now := time.UnixMilli(1_000_000)
 	s, err := Open(t.Context(), filepath.Join(t.TempDir(), "a.db"), Options{Clock: func() time.Time { return now }})
@@ -17,7 +17,7 @@ func TestLagIsWhatWaits(t *testing.T) {
 		t.Fatal(err)
 	}
 	defer s.Close() //nolint:errcheck // nothing is written
-	s.index.close() // the test feeds
+	s.index.close() // the test feeds the index
 	want := func(events int, since skein.Time) {
 		t.Helper()
 		l, err := s.Lag(t.Context())
@@ -34,7 +34,7 @@ func TestLagIsWhatWaits(t *testing.T) {
 	want(0, 0)
 	seen := skein.At(now)
 	now = now.Add(time.Minute)
-	addText(t, s, "a", "one", "two") // of 1970, as they say: but then the index was whole
+	addText(t, s, "a", "one", "two") // their times are in 1970, but nothing waited for the index then
 	want(3, seen)
 	now = now.Add(time.Minute)
 	want(3, seen)
@@ -46,7 +46,7 @@ func TestLagIsWhatWaits(t *testing.T) {
 	now = now.Add(time.Second)
 	want(1, skein.At(now)-500)
 	feed()
-	addText(t, s, "a", "four") // stored after the last look, while nobody saw that three was in
+	addText(t, s, "a", "four") // stored after the last look, which did not see three indexed
 	now = now.Add(time.Second)
 	want(1, skein.At(now)-1000)
 }

@@ -6,7 +6,7 @@ import (
 	"github.com/skein-dev/skein/internal/room"
 )
 
-// Those who share a [room.Room] read large sessions few at once.
+// Of the readers that share a [room.Room], only a few read large sessions at once.
 const (
 	largeFrom   = 8 << 20 // bytes of a session that may have something long
 	largeAtOnce = 2
@@ -14,14 +14,14 @@ const (
 
 // large returns what [room.Turn] does if a session may have something long.
 func (c *conn) large(h *head) error {
-	if h.bytes < largeFrom && h.Parent == nil { // nobody knows how much it shows of the parent
+	if h.bytes < largeFrom && h.Parent == nil { // how much it shows of the parent is not known
 		return nil
 	}
 	return room.Turn(c.ctx)
 }
 
 // read runs f with a connection that reads one state of the file. It may run f
-// again, if that has to wait: for its turn, or for room.
+// again after waiting for its turn, or for room.
 func (c *core) read(ctx context.Context, f func(*conn) error) error {
 	leave, err := c.enter()
 	if err != nil {

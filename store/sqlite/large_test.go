@@ -56,7 +56,7 @@ func TestWhoSharesARoomReadsTheSameInTurn(t *testing.T) {
 	} {
 		want := read(nil)
 		other, mine := full.Share(), full.Share()
-		if err := other.Try(2 << 20); err != nil { // so that the first try finds no room
+		if err := other.Try(2 << 20); err != nil { // so that there is no room for the first try
 			t.Fatal(err)
 		}
 		got := make(chan any)
@@ -65,7 +65,7 @@ func TestWhoSharesARoomReadsTheSameInTurn(t *testing.T) {
 		if got := <-got; !reflect.DeepEqual(got, want) {
 			t.Errorf("%s with a share of a room is not what it is without", name)
 		}
-		if holds := mine.Used() >= 3<<20; name != "Events" && name != "Feed" && !holds { // these give back what went on
+		if holds := mine.Used() >= 3<<20; name != "Events" && name != "Feed" && !holds { // these release what they have returned
 			t.Errorf("%s: holds %d bytes when it is done", name, mine.Used())
 		}
 		if mine.LetGo(); full.Held() != 0 {

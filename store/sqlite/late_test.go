@@ -10,8 +10,8 @@ import (
 	"github.com/skein-dev/skein"
 )
 
-// A batch that is packed as it is written is stored as any other: whole, once, or
-// not at all.
+// A batch that is packed as it is written is stored like any other: completely
+// and once, or not at all.
 func TestALongBatchIsStoredAllOrNone(t *testing.T) {
 	s := openTest(t, filepath.Join(t.TempDir(), "a.db"))
 	text := strings.Repeat("the loom sings ", 1<<20/15) // a noted event's data is not searched

@@ -10,7 +10,7 @@ import (
 	"github.com/skein-dev/skein/store/sqlite"
 )
 
-// Of a batch that is too large to be packed at once each event is let go of when it
+// If a batch is too large to be packed at once, each event is released once it
 // is written.
 func TestALargeBatchIsToldWhereItsEventsAre(t *testing.T) {
 	s, err := sqlite.Open(t.Context(), filepath.Join(t.TempDir(), "skein.db"), sqlite.Options{})

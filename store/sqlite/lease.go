@@ -10,8 +10,8 @@ import (
 	"github.com/skein-dev/skein"
 )
 
-// Acquire implements [skein.Leases]. A lease without a TTL is held by the
-// process through a lock of its kernel.
+// Acquire implements [skein.Leases]. A process holds a lease without a TTL
+// through a lock of its kernel.
 func (s *Store) Acquire(ctx context.Context, id skein.SessionID, r skein.LeaseRequest) (l skein.Lease, err error) {
 	defer skein.Wrapf(&err, "sqlite: acquire %s", id)
 	if err := id.Check(); err != nil {
@@ -59,8 +59,7 @@ func (s *Store) acquire(t *tx, id skein.SessionID, r skein.LeaseRequest) (l skei
 	return l, t.putLease(id, leaseRow{l.Fence, true, l.Expires, processOf(l.Holder, l.Expires)})
 }
 
-// lockNext locks the file of l's epoch; if the transaction fails, it is given
-// back.
+// lockNext locks the file of l's epoch; if the transaction fails, it is unlocked.
 func (s *Store) lockNext(t *tx, l skein.Lease) error {
 	got, err := s.locks.take(l.Session, l.Fence)
 	if err == nil && !got {
@@ -103,7 +102,8 @@ func (s *Store) heldRow(t *tx, l skein.Lease) (leaseRow, error) {
 	return row, err
 }
 
-// mine refuses a session of another user. One that has not begun is nobody's.
+// mine returns an error for a session of another user. A session that has not
+// begun belongs to nobody.
 func (s *Store) mine(t *tx, id skein.SessionID) error {
 	h, err := t.head(id)
 	if err == nil && h.n != 0 && !s.sees(h.User) {
@@ -118,7 +118,7 @@ func (s *Store) Release(ctx context.Context, l skein.Lease) (err error) {
 	return s.change(ctx, func(t *tx) error {
 		if err := s.mine(t, l.Session); err != nil {
 			if errors.Is(err, skein.ErrNotFound) {
-				err = nil // giving back what one does not have is fine
+				err = nil // releasing a lease that is not held is fine
 			}
 			return err
 		}
@@ -136,7 +136,7 @@ func (s *core) release(t *tx, l skein.Lease) error {
 	return t.putLease(l.Session, row)
 }
 
-// releaseAll gives back the leases that this store holds as a process.
+// releaseAll releases the leases that this store holds as a process.
 func (s *core) releaseAll(ctx context.Context) error {
 	for id, epoch := range s.locks.all() {
 		err := s.write(ctx, func(t *tx) error { return s.release(t, skein.Lease{Session: id, Fence: epoch}) })

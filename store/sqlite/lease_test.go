@@ -66,7 +66,7 @@ func TestAStoppedProcessHoldsItsLeaseUntilItIsTakenOver(t *testing.T) {
 	}
 	c.say("write")
 	c.want("fenced true failed true")
-	// The old holder's end must not free what it does not hold any more.
+	// The end of the old holder must not release what it no longer holds.
 	if err := c.cmd.Process.Kill(); err != nil {
 		t.Fatal(err)
 	}
@@ -79,8 +79,8 @@ func TestAStoppedProcessHoldsItsLeaseUntilItIsTakenOver(t *testing.T) {
 	}
 }
 
-// A row that names a process which lives is worth nothing without its lock:
-// that is how a reused PID looks.
+// A row that names a live process does not count without the process's lock: a
+// reused PID looks like this.
 func TestAReusedPIDHoldsNothing(t *testing.T) {
 	name := filepath.Join(t.TempDir(), "x.db")
 	s := open(t, name)
@@ -91,10 +91,10 @@ func TestAReusedPIDHoldsNothing(t *testing.T) {
 		t.Fatal(err)
 	}
 	_ = c.cmd.Wait()
-	// Now a process with the dead one's number: this one.
+	// Now a process has the dead one's number: this one.
 	shell(t, name, fmt.Sprintf("UPDATE leases SET holder = json_set(holder, '$.pid', %d) WHERE session = 'a';", os.Getpid()))
 	add(t, s, "a", user("x"))
-	// And the other way round: the holder lives, the row names nobody.
+	// Conversely, the holder is alive, but the row names nobody.
 	c = start(t, "hold", name, "a")
 	c.want("fence 2")
 	shell(t, name, "UPDATE leases SET holder = json_set(holder, '$.pid', 4194304) WHERE session = 'a';")

@@ -12,21 +12,22 @@ import (
 type leaseRow struct {
 	epoch   skein.Fence
 	held    bool
-	expires skein.Time // 0: held by a process
+	expires skein.Time // 0: held by a process through a lock
 	holder  holderJSON
 }
 
-// holderJSON is leases.holder: who holds the lease, and by what a person can
-// tell the process from another with the same number.
+// holderJSON is leases.holder: who holds the lease, and what distinguishes the
+// process from another with the same number.
 type holderJSON struct {
 	skein.Holder
-	Started string `json:"started,omitempty"` // when the process was started, as its system says it
+	Started string `json:"started,omitempty"` // when the process was started, in its system's form
 	Boot    string `json:"boot,omitempty"`    // ID of the boot that it runs in
 }
 
 const selectLease = `SELECT epoch, held, expires, holder FROM leases WHERE session = ?`
 
-// lease returns the row of a session's newest lease; epoch 0 if there was none.
+// lease returns the row of a session's newest lease; its epoch is 0 if there
+// was none.
 func (c *conn) lease(id skein.SessionID) (l leaseRow, err error) {
 	var epoch, held, expires int64
 	var holder string
@@ -52,8 +53,8 @@ func (s *core) holds(id skein.SessionID, l leaseRow) (bool, error) {
 	return s.locks.alive(id, l.epoch)
 }
 
-// nextFence returns the number that follows the session's last one and all
-// those of deleted sessions, which may have had its ID.
+// nextFence returns the number that follows the session's last one and those of
+// all deleted sessions, which may have had the same ID.
 func (t *tx) nextFence(last skein.Fence) (skein.Fence, error) {
 	var floor int64
 	_, err := t.one(`SELECT floor FROM fences`, nil, &floor)
@@ -75,7 +76,7 @@ func (t *tx) putLease(id skein.SessionID, l leaseRow) error {
 	return err
 }
 
-// holder says who this process is.
+// holder describes this process.
 func holder(program string, now skein.Time) skein.Holder {
 	host, err := os.Hostname()
 	if err != nil {
@@ -91,7 +92,8 @@ func processOf(h skein.Holder, expires skein.Time) holderJSON {
 	return holderJSON{h, processStart(), bootID()}
 }
 
-// lockedBy returns who, if the lease is held now by who was noted last.
+// lockedBy returns the holder of the session's lease, "" if it is not held now. who
+// is the holder that was recorded last; if it is "", the lease is not looked up.
 func (s *Store) lockedBy(c *conn, id skein.SessionID, who string) (string, error) {
 	if who == "" {
 		return "", nil

@@ -12,8 +12,8 @@ import (
 	"github.com/skein-dev/skein"
 )
 
-// manyInProject is how many sessions of a project are sorted rather than found
-// by going through all sessions in order.
+// manyInProject is how many sessions of a project are sorted; if there are
+// more, Sessions goes through all sessions in order instead.
 const manyInProject = 2000
 
 // Sessions implements [skein.Store].
@@ -57,7 +57,8 @@ func (s *Store) sessionPage(ctx context.Context, f skein.Filter, size int) (page
 			if err != nil || f.Title != "" && !f.Fits(&h.Session) {
 				return err
 			}
-			// Rows come by the second; those of one second are sorted here.
+			// The rows are in order by second; those of the same second are
+			// sorted here.
 			if n := len(heads); n >= size && heads[n-1].Updated>>10 != h.Updated>>10 {
 				return errStop
 			}
@@ -80,10 +81,10 @@ func (s *Store) sessionPage(ctx context.Context, f skein.Filter, size int) (page
 	return page, err
 }
 
-// path says by which index the sessions of f are found, and may add to w what
-// it has found already.
+// path returns the index and order by which the sessions of f are found, and
+// may add to w what it has found already.
 func path(c *conn, f skein.Filter, w *where) (from, order string, err error) {
-	const sorted = ` ORDER BY +s.recent DESC` // the plus: by no index
+	const sorted = ` ORDER BY +s.recent DESC` // the plus keeps SQLite from using an index
 	if f.Title != "" {
 		if few, err := named(c, f.Title); err != nil || few != nil {
 			w.add("s.n IN (SELECT value FROM json_each(?))", string(few))
@@ -107,9 +108,9 @@ func path(c *conn, f skein.Filter, w *where) (from, order string, err error) {
 	return ` FROM sessions s INDEXED BY sessions_by_recent`, ` ORDER BY s.recent DESC`, nil
 }
 
-// named returns, as a JSON array, the numbers of the sessions in whose title,
-// or else first words, a text may occur; nil if these are many. It leaves
-// letters that are not ASCII to Filter.Fits: SQLite does not know their cases.
+// named returns, as a JSON array, the numbers of the sessions whose title, or
+// else first words, may contain text; nil if there are many. It leaves letters
+// that are not ASCII to Filter.Fits, because SQLite does not know their cases.
 func named(c *conn, text string) ([]byte, error) {
 	const name = `CASE title WHEN '' THEN first_words ELSE title END`
 	ns := []int64{}
@@ -124,8 +125,8 @@ func named(c *conn, text string) ([]byte, error) {
 	return json.Marshal(ns)
 }
 
-// A where is the conditions of a query, made of constant pieces only, so that
-// there are few different ones.
+// A where is the conditions of a query. They consist of constant pieces only,
+// so that there are few different queries.
 type where struct {
 	conds []string
 	args  []any
@@ -168,7 +169,7 @@ func (s *Store) where(f skein.Filter) *where {
 			w.add(x.cond, x.value)
 		}
 	}
-	if f.Parent != "" && s.user == "" { // who says that another's session is the parent is not its child
+	if f.Parent != "" && s.user == "" { // a session that names another user's session as its parent is not its child
 		w.add("s.user_id = coalesce((SELECT p.user_id FROM sessions p WHERE p.id = ?), s.user_id)", string(f.Parent))
 	}
 	if f.IDPrefix != "" {

@@ -9,7 +9,7 @@ import (
 	"github.com/skein-dev/skein/internal/walk"
 )
 
-// updateLive brings what stands of a session up to date after the event p, which took
+// updateLive updates a session's live events after the event p, which took
 // back, withdrew or changed messages.
 func (t *call) updateLive(h *head, p *packedEvent) error {
 	segs, err := t.segments(h)
@@ -35,15 +35,15 @@ func (t *call) updateLive(h *head, p *packedEvent) error {
 	return t.putGaps(h.n, was.written, x.Gaps)
 }
 
-// The gaps of a session are what was taken back of it.
+// gaps are the parts of a session that rewinds took back.
 type gaps struct {
 	ranges  []skein.SeqRange
 	written []skein.SeqRange // as the table undone has them
 }
 
-// gaps returns what was taken back of session n, which shows segs, when it ended
-// at last. Of one that is yet to be recounted the table undone may not say it; but
-// it says more than rewinds of which one is damaged.
+// gaps returns what was taken back of session n, which shows segs, up to the
+// event last. If the session is still to be recounted, the table undone may be
+// wrong, and the rewinds are read instead, unless one of them is damaged.
 func (t *call) gaps(n int64, segs walk.Segments, last skein.Seq) (g gaps, err error) {
 	err = t.query(`SELECT after, upto FROM undone WHERE session = ? ORDER BY after`, []any{n}, func(row []driver.Value) error {
 		var after, upto int64
@@ -66,7 +66,7 @@ func (t *call) gaps(n int64, segs walk.Segments, last skein.Seq) (g gaps, err er
 	return g, err
 }
 
-// putGaps writes that of session n now is taken back, where was is written.
+// putGaps records now as what is taken back of session n; was is what is recorded.
 func (t *tx) putGaps(n int64, was, now []skein.SeqRange) error {
 	written := map[skein.SeqRange]bool{}
 	for _, g := range was {
@@ -95,9 +95,9 @@ func (t *tx) putGaps(n int64, was, now []skein.SeqRange) error {
 	return nil
 }
 
-// within calls do for the rows that query gives for each of segs, in r: its
-// arguments are a session, the places between which a row lies, the last place
-// of the session that counts, and args.
+// within calls do for the rows that query returns for each of segs, limited to
+// r. The arguments of query are a session, the range of seqs, the last seq of
+// the session that counts, and args.
 func (w walker) within(segs walk.Segments, r skein.SeqRange, query string, do func(row []driver.Value) error, args ...any) error {
 	for _, seg := range segs {
 		from, to := max(seg.From, r.From), min(seg.To, r.To)
@@ -116,7 +116,7 @@ func (w walker) Rewinds(segs walk.Segments) ([]skein.Event, error) {
 	return w.readable(segs, `INDEXED BY events_rewound WHERE e.session = ? AND e.seq > ? AND e.seq <= ? AND e.kind = 'rewound' ORDER BY e.seq`)
 }
 
-// readable is events, but that a damaged one has no payload.
+// readable is events, except that a damaged event has no payload.
 func (w walker) readable(segs walk.Segments, cond string) (events []skein.Event, err error) {
 	err = w.each(segs, selectEvent+cond, func(row []driver.Value) error {
 		e, _, err := w.s.scanEvent(row)
@@ -141,7 +141,7 @@ func (w walker) Readable(segs walk.Segments, seq skein.Seq) (e skein.Event, err 
 const (
 	// pieceColumns are the columns that scanPiece reads, of events e.
 	pieceColumns = `e.seq, coalesce(e.message, ''), e.piece, e.turn > coalesce((SELECT p.turn FROM events p WHERE p.session = e.session AND p.seq = e.seq - 1), 0)`
-	// isGone is what stands in the place of event e: nothing.
+	// isGone says that nothing is live in the place of event e.
 	isGone = `coalesce((SELECT a.role IS NULL FROM events a INDEXED BY events_amends
 		WHERE a.session = e.session AND a.kind = 'amended' AND a.amends = e.seq AND a.seq <= ?4 ORDER BY a.seq DESC LIMIT 1), 0)`
 )
@@ -153,7 +153,7 @@ func scanPiece(row []driver.Value) (p walk.Piece, err error) {
 	return p, err
 }
 
-// pieces adds the pieces that a query gives.
+// pieces adds the pieces that a query returns.
 func (w walker) pieces(segs walk.Segments, r skein.SeqRange, query string, args ...any) (all []walk.Piece, err error) {
 	err = w.within(segs, r, query, func(row []driver.Value) error {
 		p, err := scanPiece(row)
@@ -163,7 +163,7 @@ func (w walker) pieces(segs walk.Segments, r skein.SeqRange, query string, args 
 	return all, err
 }
 
-// everywhere is all places.
+// everywhere is the range of all places.
 var everywhere = skein.SeqRange{From: 0, To: 1 << 62}
 
 // PiecesOf implements [walk.LiveLog].
@@ -225,7 +225,7 @@ func (w walker) Amendments(segs walk.Segments, seqs []skein.Seq) (all []walk.Ame
 	return all, nil
 }
 
-// isPrompt picks the events that LastPrompt and FirstPrompt look for.
+// isPrompt selects the events that LastPrompt and FirstPrompt look for.
 const isPrompt = `WHERE e.session = ?1 AND e.seq > ?2 AND e.seq <= ?3 AND e.kind = 'said' AND e.role = 'user' AND e.piece = 0 AND (e.message IS NOT NULL OR NOT ` + isGone + `)`
 
 // LastPrompt implements [walk.LiveLog].
@@ -238,8 +238,8 @@ func (w walker) FirstPrompt(seg walk.Segment, r skein.SeqRange) ([]walk.Piece, e
 	return w.pieces(walk.Segments{seg}, r, `SELECT `+pieceColumns+` FROM events e `+isPrompt+` ORDER BY e.seq LIMIT 1`)
 }
 
-// Counts implements [walk.LiveLog]. Where an event is missing, the one before it
-// says how many there were.
+// Counts implements [walk.LiveLog]. If an event is missing, the counts come
+// from the one before it.
 func (w walker) Counts(segs walk.Segments, seqs []skein.Seq) ([]skein.Counts, error) {
 	counts := make([]skein.Counts, len(seqs))
 	for i, seq := range seqs {

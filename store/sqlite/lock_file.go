@@ -16,8 +16,8 @@ import (
 )
 
 // locks are the leases that this process holds: a kernel lock on a file for
-// each session and epoch, in a folder beside the database. A lock goes with
-// its process, whatever kills it, and stays while it is stopped.
+// each session and epoch, in a folder beside the database. A lock ends with its
+// process, however that ends, and stays while the process is stopped.
 type locks struct {
 	dir string
 
@@ -34,14 +34,14 @@ func newLocks(db string) *locks {
 	return &locks{dir: db + "-locks", held: map[skein.SessionID]*heldLock{}}
 }
 
-// name returns the file of a session's epoch. The ID is hashed: it may have
-// characters that no file name may have.
+// name returns the file of a session's epoch. The ID is hashed, because it may
+// have characters that a file name may not have.
 func (l *locks) name(id skein.SessionID, epoch skein.Fence) string {
 	sum := sha256.Sum256([]byte(id))
 	return filepath.Join(l.dir, fmt.Sprintf("%s-%d.lock", hex.EncodeToString(sum[:16]), epoch))
 }
 
-// take locks the file of an epoch; false if another has it.
+// take locks the file of an epoch; it returns false if another process has it locked.
 func (l *locks) take(id skein.SessionID, epoch skein.Fence) (bool, error) {
 	if err := os.MkdirAll(l.dir, 0o700); err != nil {
 		return false, err
@@ -69,7 +69,8 @@ func (l *locks) alive(id skein.SessionID, epoch skein.Fence) (bool, error) {
 	if _, err := os.Stat(name); errors.Is(err, os.ErrNotExist) {
 		return false, nil
 	}
-	// A shared lock, so that two who look are not taken for a holder.
+	// The lock is shared, so that one process that checks does not look like a
+	// holder to another.
 	f := flock.New(name, flock.SetPermissions(0o600))
 	got, err := f.TryRLock()
 	if err != nil {
@@ -78,7 +79,7 @@ func (l *locks) alive(id skein.SessionID, epoch skein.Fence) (bool, error) {
 	return !got, f.Close()
 }
 
-// sweep removes the files that are not in keep and that nobody has locked.
+// sweep removes the files that are not in keep and that no process has locked.
 func (l *locks) sweep(keep map[string]bool) error {
 	entries, err := os.ReadDir(l.dir)
 	if err != nil {
@@ -112,7 +113,7 @@ func (l *locks) mine(id skein.SessionID, epoch skein.Fence) bool {
 	return h != nil && h.epoch == epoch
 }
 
-// drop gives the lock of an epoch back, if it is held.
+// drop releases the lock of an epoch, if it is held.
 func (l *locks) drop(id skein.SessionID, epoch skein.Fence) error {
 	l.mu.Lock()
 	h := l.held[id]
@@ -125,12 +126,12 @@ func (l *locks) drop(id skein.SessionID, epoch skein.Fence) error {
 	return errors.Join(h.file.Close(), l.remove(id, epoch))
 }
 
-// remove takes away the file of an epoch that is over. Who still has it locked
-// keeps a file without a name.
+// remove removes the file of an epoch that is over. A process that still has it
+// locked keeps a file without a name.
 func (l *locks) remove(id skein.SessionID, epoch skein.Fence) error {
 	err := os.Remove(l.name(id, epoch))
 	if errors.Is(err, os.ErrNotExist) || errors.Is(err, os.ErrPermission) {
-		return nil // on Windows a locked file stays until its holder goes
+		return nil // on Windows a locked file stays until its holder ends
 	}
 	return err
 }
@@ -145,7 +146,7 @@ func (l *locks) all() map[skein.SessionID]skein.Fence {
 	return m
 }
 
-// close gives all locks back.
+// close releases all locks.
 func (l *locks) close() error {
 	var errs []error
 	for id, epoch := range l.all() {

@@ -1,6 +1,6 @@
 //go:build !cgosqlite
 
-// The C driver has POSIX locks only.
+// The C driver has only POSIX locks.
 
 package sqlite_test
 
@@ -34,7 +34,8 @@ func heldLocks(t *testing.T, name string) (lines []string) {
 	return lines
 }
 
-// POSIX locks go when anybody in the process closes the file; these must not.
+// POSIX locks are dropped when anything in the process closes the file; these
+// must not be.
 func TestLocksOutliveAStrayClose(t *testing.T) {
 	name := filepath.Join(t.TempDir(), "x.db")
 	s := open(t, name)

@@ -12,25 +12,25 @@ import (
 	"github.com/skein-dev/skein"
 )
 
-// maintenance does in the background what nobody waits for: what is left of deleted
-// sessions, what only skein can do after a person used the sqlite3 shell.
+// maintenance does in the background what nobody waits for: removing the rest of
+// deleted sessions, and what only skein can do after somebody used the sqlite3 shell.
 type maintenance struct {
 	core *core
 	due  chan struct{}
-	ctx  context.Context // ends with the store
+	ctx  context.Context // ends when the store is closed
 	stop context.CancelFunc
 	done sync.WaitGroup
 
-	swept   time.Time   // when the file was swept last; the loop's own
+	swept   time.Time   // when the file was last swept; only the loop uses it
 	deleted atomic.Bool // something was deleted through this handle
 }
 
-// restFor is how long the chores wait after they were called, for more of the
+// restFor is how long maintenance waits after it was woken, for more of the
 // same to come.
 const restFor = time.Second
 
-// sweepEvery is how often the file is swept at most: merging the index reads
-// and writes all of it.
+// sweepEvery is the shortest time between two sweeps of the file: merging the
+// index reads and writes all of it.
 const sweepEvery = 10 * time.Minute
 
 func newMaintenance(c *core) *maintenance {
@@ -40,7 +40,7 @@ func newMaintenance(c *core) *maintenance {
 	return k
 }
 
-// wake says that there is something to do. It never waits.
+// wake reports that there is something to do. It never blocks.
 func (k *maintenance) wake() {
 	select {
 	case k.due <- struct{}{}:
@@ -48,7 +48,7 @@ func (k *maintenance) wake() {
 	}
 }
 
-// wakeFor is wake, of something that was deleted here.
+// wakeFor is wake after something was deleted through this handle.
 func (k *maintenance) wakeFor() {
 	k.deleted.Store(true)
 	k.wake()
@@ -89,7 +89,7 @@ func (k *maintenance) loop() {
 	}
 }
 
-// waiting reports whether something was left to do.
+// waiting reports whether any maintenance is left to do.
 func (c *core) waiting(ctx context.Context) bool {
 	var n int64
 	err := c.readers.with(ctx, func(r *conn) error {
@@ -100,19 +100,19 @@ func (c *core) waiting(ctx context.Context) bool {
 	return err == nil && n != 0
 }
 
-// do does what is due. The file is swept now and then only; the next start does
-// what is left.
+// do does what is due. It sweeps the file only now and then; the next start
+// does what is left.
 func (k *maintenance) do() error {
 	c := k.core
 	if !c.waiting(k.ctx) {
 		return nil
 	}
-	// A session that cannot be recounted, or read, must not keep the deleted words
-	// of others in the file.
+	// A session that cannot be recounted, or read, must not keep the deleted
+	// words of other sessions in the file.
 	return errors.Join(c.drainAll(k.ctx), c.recountAll(k.ctx), k.clean())
 }
 
-// clean takes out of the file what was deleted, now and then.
+// clean removes what was deleted from the file, now and then.
 func (k *maintenance) clean() error {
 	c := k.core
 	if owed, err := c.owed(k.ctx); err != nil || !owed {
@@ -129,7 +129,7 @@ func (k *maintenance) clean() error {
 	return nil
 }
 
-// drainAll does the rest of what was deleted, here or in the shell.
+// drainAll removes the rest of what was deleted, here or in the shell.
 func (c *core) drainAll(ctx context.Context) error {
 	for more := true; more; {
 		err := c.makingRoom(ctx, func() error {
@@ -147,10 +147,10 @@ func (c *core) drainAll(ctx context.Context) error {
 	return nil
 }
 
-// How long a process that ends sweeps for what is owed: one that deleted
-// something; one that wrote; one that only looked. Of large stores they do it in
-// turns. Of a small store nothing that was deleted is left, however busy the
-// machine is: there a process that deleted something sweeps to the end.
+// How long a process that is about to end sweeps the file: one that deleted
+// something; one that wrote; one that only read. For large stores, processes
+// take turns. In a small store, nothing that was deleted is left, however busy
+// the machine is: there a process that deleted something sweeps to the end.
 const (
 	smallStore = 8 << 20 // bytes
 
@@ -159,9 +159,9 @@ const (
 	sweepAfterRead   = 40 * time.Millisecond
 )
 
-// tidy is what the chores of a process that lives for a moment come to: the rest
-// of what was deleted, its words in the index as far as there is time, and the
-// pages that it had.
+// tidy is the maintenance of a process that lives only for a moment: it removes
+// the rest of what was deleted, its words in the index as far as time allows,
+// and its free pages.
 func (c *core) tidy(ctx context.Context) error {
 	if !c.waiting(ctx) {
 		return nil
@@ -189,7 +189,7 @@ func (c *core) tidy(ctx context.Context) error {
 }
 
 // sweepLocks removes the lock files of leases that are over. It does so in a
-// transaction, as leases are taken, so that none is just being locked.
+// transaction, as leases are acquired in one, so that none is being locked meanwhile.
 func (c *core) sweepLocks(ctx context.Context) error {
 	if _, err := os.Stat(c.locks.dir); errors.Is(err, os.ErrNotExist) {
 		return nil

@@ -9,9 +9,9 @@ import (
 	"github.com/skein-dev/skein/store/search"
 )
 
-// matchExpr returns the FTS5 expression that asks for terms, and false if it
-// would ask for nothing: there is no term that must occur. Every word is
-// quoted, so nothing in it is taken for an operator.
+// matchExpr returns the FTS5 expression that asks for terms. It returns false
+// if the expression would ask for nothing because no term must occur. Every
+// word is quoted, so that no word is taken for an operator.
 //
 // See https://www.sqlite.org/fts5.html#full_text_query_syntax.
 func matchExpr(terms []skein.Term) (string, bool) {
@@ -35,8 +35,8 @@ func matchExpr(terms []skein.Term) (string, bool) {
 	return expr, true
 }
 
-// termExpr returns the expression for t: one of its ways, of each all phrases.
-// It is "" if t has no words.
+// termExpr returns the expression for t: any one of its alternatives, with all
+// of that one's phrases. It is "" if t has no words.
 func termExpr(t skein.Term) string {
 	var ways []string
 	for _, way := range search.Phrases(t) {
@@ -55,8 +55,8 @@ func termExpr(t skein.Term) string {
 func phraseExpr(p search.Phrase) string {
 	words := p.Words
 	if p.Prefix {
-		// The index has the stems of words, so what a word begins with may
-		// be longer than its stem: look for more, and check (verify).
+		// The index has the stems of words, so what a word begins with may be longer
+		// than its stem: search for more, and check the matches (verify).
 		last := words[len(words)-1]
 		words = append(slices.Clone(words[:len(words)-1]), stemStart(last))
 	}
@@ -67,14 +67,14 @@ func phraseExpr(p search.Phrase) string {
 	return e
 }
 
-// surelyStem is how many letters of a word its stem has at least, if the word
-// has that many: porter leaves no fewer of longer words.
+// surelyStem is the least number of letters that the stem of a word has, if the
+// word has that many: the porter stemmer leaves no fewer of longer words.
 const surelyStem = 3
 
-// stemStart returns a beginning of every stem of a word that begins so.
+// stemStart returns a prefix of the stem of every word that begins with word.
 func stemStart(word string) string {
 	if !isASCII(word) {
-		return word // porter leaves other scripts alone
+		return word // the porter stemmer does not change other scripts
 	}
 	return word[:min(len(word), surelyStem)]
 }
@@ -88,7 +88,7 @@ func isASCII(s string) bool {
 	return true
 }
 
-// prefixes returns the terms of which the index finds more than they ask for.
+// prefixes returns the terms for which the index finds more than they ask for.
 func prefixes(terms []skein.Term) (ps []skein.Term) {
 	for _, t := range terms {
 		if t.Prefix {

@@ -6,7 +6,7 @@ import (
 	"github.com/skein-dev/skein"
 )
 
-// What a person typed is words, never syntax of the engine.
+// What a user types is taken as words, never as FTS5 syntax.
 func TestMatchExprQuotesEverything(t *testing.T) {
 	word := func(w ...string) skein.Term { return skein.Term{Words: w} }
 	for _, c := range []struct {

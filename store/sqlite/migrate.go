@@ -19,18 +19,18 @@ import (
 var schemaFS embed.FS
 
 const (
-	// applicationID marks the file as a store of a released skein's: "Skei".
+	// applicationID marks the file as a store of a released skein: "Skei".
 	// internal/foreign knows it too.
 	applicationID = 0x536b6569
 	// developmentID marks the stores of development builds from before the first
-	// release: "Skn1". Their schemas have numbers, up to 15, that mean others here.
+	// release: "Skn1". Their schema numbers, up to 15, have other meanings here.
 	developmentID = 0x536b6e31
-	// minVersion is the first SQLite whose WAL never loses a commit.
+	// minVersion is the first version of SQLite whose WAL never loses a commit.
 	minVersion = "3.51.3"
 )
 
-// shapePragmas shape a file before its first write; on one that has been
-// written to, the last would write again what is there.
+// shapePragmas shape a file before its first write. On a file that has been
+// written to, the last one would rewrite what is there.
 var shapePragmas = []string{
 	"PRAGMA page_size = 4096",
 	"PRAGMA auto_vacuum = INCREMENTAL",
@@ -41,18 +41,18 @@ var writerPragmas = []string{
 	"PRAGMA busy_timeout = 500",
 	"PRAGMA journal_mode = WAL",
 	"PRAGMA synchronous = FULL",
-	"PRAGMA secure_delete = FAST", // what is deleted is overwritten where that costs no further write
+	"PRAGMA secure_delete = FAST", // what is deleted is overwritten if that costs no further write
 	"PRAGMA foreign_keys = 1",
 	"PRAGMA journal_size_limit = 67108864",
-	"PRAGMA wal_autocheckpoint = 2000", // a log that begins anew is written over, which takes half the time that a longer one takes
+	"PRAGMA wal_autocheckpoint = 2000", // overwriting a log from its start takes half as long as appending to a longer one
 	"PRAGMA cache_size = -16000",
 	"PRAGMA mmap_size = 0",
 	"PRAGMA trusted_schema = 0",
 	"PRAGMA recursive_triggers = 0",
 }
 
-// tryWriter opens the connection that writes and brings the file to the schema
-// of this version. It looks before it touches anything.
+// tryWriter opens the connection that writes and migrates the file to the
+// schema of this version. It checks before it changes anything.
 func tryWriter(ctx context.Context, d driver.Driver, path string, o Options) (_ *conn, err error) {
 	if err := look(d, path, o.steps); err != nil {
 		return nil, err
@@ -83,8 +83,8 @@ func tryWriter(ctx context.Context, d driver.Driver, path string, o Options) (_ 
 	return c, nil
 }
 
-// migrate brings the file to the version of o.steps, in one transaction, after a
-// copy was made of it.
+// migrate brings the file to the version of o.steps, in one transaction, after
+// making a copy of it.
 func migrate(ctx context.Context, c *conn, path string, o Options) error {
 	v, err := fileVersion(c)
 	if err != nil || v == o.steps.version() {
@@ -104,8 +104,9 @@ func migrate(ctx context.Context, c *conn, path string, o Options) error {
 	return err
 }
 
-// step runs what is missing of steps, in one transaction. It calls first in it,
-// unless nothing is missing or the file is empty: then nobody else changes it.
+// step runs those of steps that are missing, in one transaction. Unless none is
+// missing or the file is empty, it calls first in that transaction, while nobody
+// else can change the file.
 func step(ctx context.Context, c *conn, steps schema, first func(v int64) error) error {
 	for {
 		if err := ctx.Err(); err != nil {
@@ -125,9 +126,9 @@ func step(ctx context.Context, c *conn, steps schema, first func(v int64) error)
 	return err
 }
 
-// A schema is the steps that make it: the first makes the tables of an empty
-// file, and each of the others changes those that the one before it left. The
-// number of steps that made a file is its user_version.
+// A schema is the steps that make it: the first creates the tables of an empty
+// file, and each of the others changes what the one before it left. The number
+// of steps that made a file is its user_version.
 type schema []string
 
 // version returns the user_version of a file of schema s.
@@ -144,8 +145,8 @@ func schemaSteps() (s schema, err error) {
 	return s, err
 }
 
-// runSteps runs what is missing, in the caller's transaction. Another process
-// may have done it meanwhile.
+// runSteps runs the missing steps in the caller's transaction. Another process
+// may have run them meanwhile.
 func runSteps(c *conn, steps schema, first func(v int64) error) error {
 	v, err := fileVersion(c)
 	if err := steps.refuse(v, err); err != nil {

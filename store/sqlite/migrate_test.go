@@ -45,7 +45,7 @@ func testConn(t *testing.T, name string) *conn {
 	return c
 }
 
-// later returns the schema of a later version, with a step more than this one's.
+// later returns the schema of a later version, with one step more than this one's.
 func later(t *testing.T) schema {
 	t.Helper()
 	steps, err := schemaSteps()
@@ -55,7 +55,7 @@ func later(t *testing.T) schema {
 	return append(steps, `ALTER TABLE sessions ADD COLUMN mood TEXT NOT NULL DEFAULT ''; CREATE TABLE later (x TEXT) STRICT`)
 }
 
-// wantVersion fails the test if a file is not of a schema.
+// wantVersion fails the test if a file does not have the given schema version.
 func wantVersion(t *testing.T, name string, want int64) {
 	t.Helper()
 	if v, err := fileVersion(testConn(t, name)); err != nil || v != want {
@@ -63,8 +63,8 @@ func wantVersion(t *testing.T, name string, want int64) {
 	}
 }
 
-// A migration that fails leaves the file as it is, and the next one is done after a
-// copy was made.
+// A migration that fails leaves the file unchanged, and the next one runs after
+// a copy was made.
 func TestMigrationCopiesTheFileFirst(t *testing.T) {
 	name := old(t)
 	c := testConn(t, name)
@@ -96,8 +96,8 @@ func TestMigrationCopiesTheFileFirst(t *testing.T) {
 	}
 }
 
-// Of programs of a later version that begin at once one migrates, and the others
-// wait for it. Then they go on with what was there.
+// If several programs of a later version start at once, one migrates and the
+// others wait for it. Then they continue with the migrated store.
 func TestManyMigrateAtOnce(t *testing.T) {
 	name, steps := old(t), later(t)
 	notices := make(chan string, 100)
@@ -123,7 +123,7 @@ func TestManyMigrateAtOnce(t *testing.T) {
 	wantVersion(t, name+".v1.bak", 1)
 }
 
-// A copy from long ago is none of the file as it is now.
+// An old copy does not count as a copy of the current file.
 func TestMigrationCopiesAFileThatWentOnAgain(t *testing.T) {
 	name := old(t)
 	was := []byte("of an earlier migration")
@@ -143,8 +143,8 @@ func TestMigrationCopiesAFileThatWentOnAgain(t *testing.T) {
 	wantVersion(t, name+".v1-2.bak", 1)
 }
 
-// An older program that has the file open while a later version migrates it writes
-// to it no more, and none opens it.
+// After a later version has migrated the file, an older program that has it
+// open no longer writes to it, and older programs cannot open it.
 func TestOlderProgramsLeaveAMigratedFileAlone(t *testing.T) {
 	name := old(t)
 	s, err := Open(t.Context(), name, Options{})
@@ -182,8 +182,8 @@ func TestBackupsOfAnEarlierSchemaAreRestored(t *testing.T) {
 	}
 }
 
-// What a build from before the first release made, with schema 1 or another of its
-// own, is not taken for one of these.
+// A file from a development build, with schema 1 or another of its own, is not
+// mistaken for one of this version's.
 func TestFilesOfDevelopmentBuildsAreRefusedUntouched(t *testing.T) {
 	for _, v := range []int64{1, 15} {
 		name := old(t)
@@ -215,7 +215,7 @@ func TestFilesOfDevelopmentBuildsAreRefusedUntouched(t *testing.T) {
 	}
 }
 
-// A migration that was released is never edited: add another one.
+// Never edit a migration that was released: add another one.
 func TestReleasedMigrationsStayAsTheyWere(t *testing.T) {
 	steps, err := schemaSteps()
 	if err != nil {

@@ -7,5 +7,5 @@ import (
 	"syscall"
 )
 
-// readOnlyFS reports whether err says that the file system takes no writes.
+// readOnlyFS reports whether err says that the file system is read-only.
 func readOnlyFS(err error) bool { return errors.Is(err, syscall.EROFS) }

@@ -1,4 +1,4 @@
 package sqlite
 
-// readOnlyFS reports whether err says that the file system takes no writes.
+// readOnlyFS reports whether err says that the file system is read-only.
 func readOnlyFS(error) bool { return false }

@@ -10,8 +10,8 @@ import (
 	"github.com/skein-dev/skein"
 )
 
-// What SQLite finds by title is what Go finds, whatever the letters, few or
-// many.
+// SQLite finds the same titles as Go does, whatever their letters, whether few
+// or many match.
 func TestTitlesAreFoundWhateverTheirLetters(t *testing.T) {
 	s := openTest(t, filepath.Join(t.TempDir(), "a.db"))
 	titles := []string{"Übung macht den Meister", "300 \u212aELVIN", "STRASSE", "straße", "İstanbul", "50% off_", "日本語の題"}
@@ -47,7 +47,7 @@ func TestTitlesAreFoundWhateverTheirLetters(t *testing.T) {
 	}
 }
 
-// A name is found through narrow indexes, however wide the rows are.
+// Names are found through narrow indexes, however wide the rows are.
 func TestNamesAreFoundThroughNarrowIndexes(t *testing.T) {
 	s := openTest(t, filepath.Join(t.TempDir(), "a.db"))
 	for query, want := range map[string]string{

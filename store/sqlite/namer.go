@@ -36,7 +36,7 @@ func (s *Store) FilesNamed(ctx context.Context, part string) iter.Seq2[skein.Sou
 	}
 }
 
-// filesNamed returns the files that FilesNamed yields, unless these are many.
+// filesNamed returns the files that FilesNamed yields, unless there are many.
 func (s *Store) filesNamed(ctx context.Context, part string) (few []skein.SourceFile, many bool, err error) {
 	err = s.read(ctx, func(c *conn) error {
 		ns := []int64{}

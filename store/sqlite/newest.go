@@ -22,7 +22,7 @@ func (s *Store) Newest(ctx context.Context, id skein.SessionID, n int, before sk
 	return entries, err
 }
 
-// extent returns where the events of a session are that the view may see.
+// extent returns where to find the events of a session that the view may see.
 func (s *Store) extent(c *conn, id skein.SessionID) (x walk.Extent, err error) {
 	h, err := s.head(c, id)
 	if err == nil {
@@ -40,7 +40,7 @@ func (s *Store) extent(c *conn, id skein.SessionID) (x walk.Extent, err error) {
 type walker struct {
 	s     *Store
 	conn  *conn
-	share *room.Share // that holds what is found; nil for what is let go of at once
+	share *room.Share // reserves memory for what is found; nil for what is released at once
 }
 
 const (
@@ -48,7 +48,7 @@ const (
 	selectSaid  = saidColumns + `FROM events e `
 )
 
-// scanSaid reads a row of selectSaid, and holds what is in it.
+// scanSaid reads a row of selectSaid, and reserves memory for it.
 func (w walker) scanSaid(row []driver.Value) (walk.Said, error) {
 	if err := hold(w.share, row); err != nil {
 		return walk.Said{}, err
@@ -56,7 +56,7 @@ func (w walker) scanSaid(row []driver.Value) (walk.Said, error) {
 	return w.s.scanSaid(row)
 }
 
-// scanEvent reads a row of selectEvent, and holds what is in it.
+// scanEvent reads a row of selectEvent, and reserves memory for it.
 func (w walker) scanEvent(row []driver.Value) (skein.Event, error) {
 	if err := hold(w.share, row); err != nil {
 		return skein.Event{}, err
@@ -116,8 +116,8 @@ func (w walker) Marks(segs walk.Segments) ([]walk.Said, error) {
 	return w.said(segs, `INDEXED BY events_marks WHERE e.session = ? AND e.seq > ? AND e.seq <= ? AND e.kind IN ('rewound', 'compacted', 'amended')`)
 }
 
-// said returns the events of segs for which a condition holds, whose arguments
-// are a session, the places between which it lies, and args.
+// said returns the events of segs that satisfy a condition, whose arguments are
+// a session, the range of seqs, and args.
 func (w walker) said(segs walk.Segments, cond string, args ...any) (all []walk.Said, err error) {
 	for _, seg := range segs {
 		err := w.conn.query(selectSaid+cond, append([]any{seg.Session, int64(seg.From), int64(seg.To)}, args...), func(row []driver.Value) error {

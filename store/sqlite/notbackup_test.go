@@ -10,7 +10,7 @@ import (
 	"github.com/skein-dev/skein"
 )
 
-// What is no backup is refused with a reason, and nothing is changed.
+// A file that is not a backup is refused with a reason, and nothing is changed.
 func TestRestoreRefusesWhatIsNoBackup(t *testing.T) {
 	dir := t.TempDir()
 	s := open(t, filepath.Join(dir, "x.db"))

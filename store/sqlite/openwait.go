@@ -14,16 +14,16 @@ import (
 )
 
 // openPatience is how long a store that is being opened waits for another
-// process that has the whole file, such as for the last close, which empties
-// the log, or for a recovery after a crash. It begins anew with every write of
-// the others: a store that waits its turn among many is not stuck.
+// process that has the whole file locked, such as for the last close, which
+// empties the log, or for recovery after a crash. It starts over with every
+// write by others: a store that waits its turn among many is not stuck.
 const openPatience = 30 * time.Second
 
-// errSwapped says that another file came to the path while one was being
-// opened; some file systems number a file anew when it is first written to.
+// errSwapped says that another file was put at the path while one was being opened.
+// Some file systems give a file a new number when it is first written to.
 var errSwapped = errors.New("another file was put there meanwhile")
 
-// openWriter is tryWriter, again where SQLite has given up waiting for another
+// openWriter is tryWriter, repeated while SQLite gives up waiting for another
 // process.
 func openWriter(ctx context.Context, d driver.Driver, path string, o Options) (*conn, error) {
 	start, whole := time.Now(), ctx
@@ -38,7 +38,7 @@ func openWriter(ctx context.Context, d driver.Driver, path string, o Options) (*
 		case !waits:
 			return c, err
 		}
-		_ = sleep.For(ctx, 10*time.Millisecond) // the next try says that ctx has ended
+		_ = sleep.For(ctx, 10*time.Millisecond) // the next try reports that ctx has ended
 		if err := whole.Err(); err != nil {
 			return nil, err
 		}
@@ -66,7 +66,8 @@ func written(path string) [2]stamp {
 }
 
 // moving returns what changes while another process works on the store at path:
-// its files, the copy that is made before a migration, and what showAlive writes.
+// its files, the copy that is made before a migration, and the file that
+// showAlive writes.
 func moving(path string) any {
 	stamps := fmt.Sprint(written(path))
 	entries, err := os.ReadDir(filepath.Dir(path))
@@ -81,12 +82,12 @@ func moving(path string) any {
 	return stamps
 }
 
-// aliveEvery is how often a process that migrates says that it is at it.
+// aliveEvery is how often a process that is migrating shows that it is alive.
 const aliveEvery = openPatience / 30
 
-// showAlive keeps the others who wait for the store at path waiting until done is
-// called: a migration may sort for long, or wait for the disk, without a write to
-// any file that they see.
+// showAlive keeps the processes that wait for the store at path waiting until
+// done is called: a migration may spend a long time sorting, or waiting for the
+// disk, without a write to any file that they see.
 func showAlive(path string) (done func()) {
 	name := path + ".vnext" + notWhole
 	beat := func() { _ = os.WriteFile(name, []byte(time.Now().String()), 0o600) } //nolint:errcheck // without it they wait for openPatience
@@ -112,8 +113,8 @@ func showAlive(path string) (done func()) {
 	}
 }
 
-// whileChanging returns a context that ends with ctx, or when what seen
-// returns has been the same for patience.
+// whileChanging returns a context that ends with ctx, or once seen has returned
+// the same value for as long as patience.
 func whileChanging(ctx context.Context, patience time.Duration, seen func() any) (context.Context, context.CancelFunc) {
 	ctx, cancel := context.WithCancel(ctx)
 	go func() {

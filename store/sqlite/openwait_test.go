@@ -30,7 +30,7 @@ func TestOpenWaitsForAnotherThatHasTheWholeFile(t *testing.T) {
 	select {
 	case err := <-opened:
 		t.Fatalf("Open while another has the file = %v, want that it waits", err)
-	case <-time.After(2 * time.Second): // four times what the connection itself waits
+	case <-time.After(2 * time.Second): // four times as long as the connection itself waits
 	}
 	if err := other.script("ROLLBACK"); err != nil {
 		t.Fatal(err)
@@ -40,7 +40,7 @@ func TestOpenWaitsForAnotherThatHasTheWholeFile(t *testing.T) {
 	}
 }
 
-// A caller who waits no longer is not kept by another process that has the file.
+// Open returns when its context ends, although another process has the file locked.
 func TestOpenEndsWithItsContext(t *testing.T) {
 	name := old(t)
 	other := testConn(t, name)
@@ -56,7 +56,7 @@ func TestOpenEndsWithItsContext(t *testing.T) {
 	}
 }
 
-// The copy that a migration makes of a large file may take long.
+// A migration may take long to copy a large file.
 func TestACopyThatGrowsIsWaitedFor(t *testing.T) {
 	name := old(t)
 	to, _, err := copyName(name, 1)
@@ -76,12 +76,12 @@ func TestACopyThatGrowsIsWaitedFor(t *testing.T) {
 	}
 }
 
-// A migration may do much between two writes.
+// A migration may work long between two writes.
 func TestAMigrationShowsThatItGoesOn(t *testing.T) {
 	name := old(t)
 	c := testConn(t, name)
 	seen := make(chan error, 1)
-	notice := func(string) { // it comes in the midst of the migration, which waits for it
+	notice := func(string) { // it is called in the middle of the migration, which waits for it
 		before, late := moving(name), time.After(3*time.Minute)
 		looks := time.NewTicker(aliveEvery / 10)
 		defer looks.Stop()
@@ -107,7 +107,7 @@ func TestAMigrationShowsThatItGoesOn(t *testing.T) {
 	}
 }
 
-// A link to the store leads to the log that is beside it.
+// If the path is a link to the store, the log beside the store itself is checked.
 func TestWrittenFollowsLinks(t *testing.T) {
 	name := old(t)
 	link := filepath.Join(t.TempDir(), "link.db")
@@ -124,11 +124,11 @@ func TestWrittenFollowsLinks(t *testing.T) {
 	}
 }
 
-// A store that is opened beside many others that write waits for its turn,
-// however long that takes, and gives up only where nothing moves.
+// A store that is opened while many others write waits for its turn, however
+// long that takes, and gives up only if nothing changes.
 func TestOpenWaitsAsLongAsOthersWrite(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		const writes = 40 // one every 5 s: six times the patience and more
+		const writes = 40 // one every 5 s: more than six times openPatience
 		begin := time.Now()
 		ctx, cancel := whileChanging(t.Context(), openPatience, func() any {
 			return min(time.Since(begin)/(5*time.Second), writes)

@@ -5,19 +5,19 @@ import (
 	"github.com/skein-dev/skein/store/ledger"
 )
 
-// A packed is a batch as it is written: all that can be worked out without
-// the database is.
+// A packed is a batch as it will be written, with everything computed that does
+// not need the database.
 type packed struct {
 	skein.Batch
 	events []packedEvent
 	blobs  []packedBlob
 	blocks []packedBlock
-	late   bool // events but the first are packed when they are written
+	late   bool // events after the first are packed when they are written
 }
 
-// lateFrom is from how many bytes of payloads on a batch's events are packed one
-// by one as they are written, though others wait meanwhile: a batch packed takes
-// several times as much memory as it is long.
+// lateFrom is the size of a batch's payloads, in bytes, from which its events
+// are packed one by one as they are written, although others wait meanwhile: a
+// packed batch takes several times its own size in memory.
 const lateFrom = 32 << 20
 
 // packsLate reports whether the events of b are packed when they are written.
@@ -29,11 +29,11 @@ func packsLate(b *skein.Batch) bool {
 	return b.Import == nil && size > lateFrom // records refer to the texts of all events
 }
 
-// A packedEvent is an event and what its row holds.
+// A packedEvent is an event with the values of its row.
 type packedEvent struct {
 	ledger.Event
-	id      int64        // events.id, when it is stored; 0 if its text cannot be referred to
-	now     *skein.Facts // what the row says, see [ledger.Now]; of an amended event known when it is written
+	id      int64        // events.id, once it is stored; 0 if its text cannot be referred to
+	now     *skein.Facts // what the row says, see [ledger.Now]; for an amendment, known only when it is written
 	text    any          // string, or nil if there is none
 	extra   any
 	items   any // string, or nil
@@ -76,8 +76,8 @@ func (s *Store) packEvent(e skein.Event) (p packedEvent, err error) {
 	return p, err
 }
 
-// packText sets what the row says of the facts of the event, or, where it
-// amends another, of what stands there now.
+// packText sets the row's values from the facts of the event or, if it amends
+// another, from the facts that are now live in that one's place.
 func (s *Store) packText(p *packedEvent, f *skein.Facts) {
 	p.now = f
 	if f.Text != "" {

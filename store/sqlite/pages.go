@@ -8,17 +8,16 @@ import (
 	"os"
 )
 
-// A pageFile is the pages of a database file, read without SQLite, which turns
-// down the whole of a file or tree for one page of it that is damaged. What it
-// reads is described in https://sqlite.org/fileformat.html (checked 2026-11-22).
+// A pageFile is the pages of a database file, read without SQLite, which rejects a
+// whole file or tree if one page of it is damaged. The format is described in
+// https://sqlite.org/fileformat.html (checked 2026-11-22).
 //
-// It believes no more than it must: the size of pages is [pageSize] whatever the
-// header says, no tree is followed down from its root, and which pages are free
-// is taken from the pointer map, which every file of skein's has, for it is made
-// with auto_vacuum.
+// It relies on as little as possible: the page size is [pageSize] whatever the header
+// says, no tree is followed down from its root, and the pointer map says which pages
+// are free. Every skein file has one, because it is created with auto_vacuum.
 type pageFile struct {
 	file  *os.File
-	log   map[uint32][]byte // pages that the -wal file has
+	log   map[uint32][]byte // pages in the -wal file
 	count uint32
 	maps  map[uint32][]byte // pages of the pointer map
 }
@@ -39,8 +38,8 @@ const (
 	mapTree = 5
 )
 
-// openPages opens a file that no connection of this process has open: closing it
-// would drop their locks.
+// openPages opens a file that no connection of this process has open: closing
+// it would drop their locks.
 func openPages(name string) (*pageFile, error) {
 	f, err := os.Open(name)
 	if err != nil {
@@ -63,7 +62,7 @@ func openPages(name string) (*pageFile, error) {
 
 func (p *pageFile) close() error { return p.file.Close() }
 
-// readLog takes the pages of all transactions in a log that are whole.
+// readLog reads the pages of all complete transactions in a log.
 func (p *pageFile) readLog(b []byte) {
 	const head, frameHead = 32, 24
 	if len(b) < head || binary.BigEndian.Uint32(b)&^1 != 0x377f0682 || binary.BigEndian.Uint32(b[8:]) != pageSize {
@@ -85,7 +84,7 @@ func (p *pageFile) readLog(b []byte) {
 			return
 		}
 		begun[binary.BigEndian.Uint32(f)] = f[frameHead:]
-		if size := binary.BigEndian.Uint32(f[4:]); size != 0 { // it commits
+		if size := binary.BigEndian.Uint32(f[4:]); size != 0 { // the frame commits a transaction
 			for n, page := range begun {
 				p.log[n] = page
 			}
@@ -103,8 +102,8 @@ func logSum(order binary.ByteOrder, s0, s1 uint32, b []byte) (uint32, uint32) {
 	return s0, s1
 }
 
-// develops reports whether the file is a development build's, as far as its header
-// can be read (https://www.sqlite.org/fileformat2.html#application_id).
+// develops reports whether the file is from a development build, as far as its
+// header can be read (https://www.sqlite.org/fileformat2.html#application_id).
 func (p *pageFile) develops() bool {
 	b := p.page(1)
 	return b != nil && binary.BigEndian.Uint32(b[68:]) == developmentID
@@ -125,8 +124,8 @@ func (p *pageFile) page(n uint32) []byte {
 	return b
 }
 
-// mapped returns what the pointer map says of a page; 0 if it says nothing that
-// can be.
+// mapped returns the pointer map's entry for a page; kind is 0 if there is no
+// valid entry.
 func (p *pageFile) mapped(n uint32) (kind byte, parent uint32) {
 	const most = pageSize/5 + 1
 	if n < 3 {
@@ -150,11 +149,11 @@ func (p *pageFile) mapped(n uint32) (kind byte, parent uint32) {
 	return e[0], binary.BigEndian.Uint32(e[1:])
 }
 
-// isMap reports whether a page is one of the pointer map.
+// isMap reports whether a page is part of the pointer map.
 func isMap(n uint32) bool { return n >= 2 && (n-2)%(pageSize/5+1) == 0 }
 
-// saneMap reports whether nearly all of a page is what a pointer map has: one
-// that was written over frees no page.
+// saneMap reports whether nearly all of a page consists of valid pointer map
+// entries: a page that was overwritten does not mark any page as free.
 func saneMap(b []byte) bool {
 	bad := 0
 	for i := 0; i+5 <= len(b); i += 5 {
@@ -165,7 +164,7 @@ func saneMap(b []byte) bool {
 	return b != nil && bad <= 8
 }
 
-// root returns the root of the tree that a page is in; 0 if that cannot be told.
+// root returns the root of the tree that a page is in; 0 if that is unknown.
 func (p *pageFile) root(n uint32) uint32 {
 	for range 40 {
 		kind, parent := p.mapped(n)
@@ -180,8 +179,8 @@ func (p *pageFile) root(n uint32) uint32 {
 	return 0
 }
 
-// roots returns, by its root, what each tree is called in the file's own list of
-// tables and indexes, as far as that can be read: page 1 and those below it.
+// roots returns the name of each tree by its root, from the file's own list of tables
+// and indexes, as far as that can be read: page 1 and the pages below it.
 func (p *pageFile) roots() map[uint32]string {
 	all := map[uint32]string{}
 	for n := uint32(1); n <= p.count; n++ {
@@ -206,18 +205,18 @@ func (p *pageFile) roots() map[uint32]string {
 	return all
 }
 
-// A cell is a row, of a table by its rowid.
+// A cell is a row; for a table, with its rowid.
 type cell struct {
 	rowid  int64
 	values []any // int64, float64, string, []byte or nil
 	spans  []byteSpan
 }
 
-// A byteSpan is where bytes of a cell are in the file.
+// A byteSpan is a range of bytes of a cell in the file.
 type byteSpan struct{ from, to int64 }
 
-// cells returns the rows of a page of a tree, and whether anything on it cannot
-// be read.
+// cells returns the rows of a page of a tree, and whether anything on the page
+// cannot be read.
 func (p *pageFile) cells(n uint32, b []byte) (all []cell, bad bool) {
 	base := 0
 	if n == 1 {
@@ -247,7 +246,7 @@ func (p *pageFile) cells(n uint32, b []byte) (all []cell, bad bool) {
 	return all, bad
 }
 
-// cell reads the cell at a place of a page of a kind.
+// cell reads the cell at an offset of a page of the given kind.
 func (p *pageFile) cell(n uint32, b []byte, at int, kind byte) (c cell, ok bool) {
 	const fewest = (pageSize-12)*32/255 - 23
 	from := at
@@ -294,10 +293,10 @@ func (p *pageFile) cell(n uint32, b []byte, at int, kind byte) (c cell, ok bool)
 	return c, ok
 }
 
-// overflow returns what begins with body and goes on in a chain of pages.
+// overflow returns content that begins with body and continues in a chain of pages.
 func (p *pageFile) overflow(body []byte, next uint32, size int, c *cell) ([]byte, bool) {
 	if recordTooWide(body) {
-		return nil, false // of what is no row not many pages are read
+		return nil, false // do not read many pages for something that is not a row
 	}
 	out := append(make([]byte, 0, size), body...)
 	for len(out) < size {
@@ -313,16 +312,15 @@ func (p *pageFile) overflow(body []byte, next uint32, size int, c *cell) ([]byte
 	return out, true
 }
 
-// recordTooWide reports whether what begins a record is none of a row that skein
-// has.
+// recordTooWide reports whether b cannot begin a record of any row of skein's.
 func recordTooWide(b []byte) bool {
 	d := sqliteVarints{b: b}
 	n := d.next()
 	return d.bad || n < 2 || n > 400
 }
 
-// recordValues reads a record: the length of its head, the kinds of its values,
-// the values.
+// recordValues reads a record: the length of its header, the types of its
+// values, the values.
 func recordValues(b []byte) (all []any, ok bool) {
 	d := sqliteVarints{b: b}
 	n := int(d.next())

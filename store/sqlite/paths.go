@@ -17,30 +17,29 @@ import (
 )
 
 // paths are where a store's files are: the database and the two that SQLite
-// keeps beside it. Whoever removes one of them, or puts another in its place,
-// leaves SQLite with files that no name leads to any more: it goes on writing
-// to them and says that all is well. So the store looks, before it reads and
-// around each commit, whether the names still lead to what it has open. It
-// asks the names only: to open the database would drop SQLite's locks.
+// keeps beside it. If one of them is removed or replaced, SQLite is left with a
+// file that no name leads to: it continues writing to it and reports success.
+// So the store checks, before it reads and around each commit, whether the
+// names still lead to the files that it has open. It looks only at the names:
+// opening the database would drop SQLite's locks.
 type paths struct {
 	names [3]string // of the database as the store was named, of -wal, of -shm
 	lost  atomic.Bool
 
 	mu    sync.RWMutex
-	ids   [3]fileID // what they were when the store was opened
-	alone bool      // the database is read as if nobody wrote to it
+	ids   [3]fileID // the files' IDs when the store was opened
+	alone bool      // the database is read as if nobody else wrote to it
 
 	content sync.Mutex
 	store   []byte // ID of the store in the file; nil if it is not compared
-	looked  stamp  // of the database when it was compared last
-	seen    bool   // the database itself had it then, rather than the log
-	other   error  // what came of that
+	looked  stamp  // of the database when it was last compared
+	seen    bool   // the database itself had the ID then, as opposed to the log
+	other   error  // the result of that comparison
 }
 
-// newPaths returns where the database at path is. Its files are looked at by
-// settle.
+// newPaths returns the paths of the database at path. settle looks at the files.
 func newPaths(path string) *paths {
-	real, err := filepath.EvalSymlinks(path) // the log is beside what a symbolic link leads to
+	real, err := filepath.EvalSymlinks(path) // the log is beside the target of a symbolic link
 	if err != nil {
 		real = path
 	}
@@ -60,7 +59,7 @@ func (p *paths) settle(n int) (err error) {
 	return nil
 }
 
-// readAlone says whether the database is read as if nobody wrote to it.
+// readAlone sets whether the database is read as if nobody else wrote to it.
 func (p *paths) readAlone(alone bool) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
@@ -71,7 +70,7 @@ func (p *paths) readAlone(alone bool) {
 // did.
 var errLogCame = fmt.Errorf("%w: somebody has written to it since it was opened for reading only; open it again", skein.ErrReplaced)
 
-// check reports that a file is not the one that settle saw.
+// check returns an error if a file is not the one that settle saw.
 func (p *paths) check() error {
 	p.mu.RLock()
 	defer p.mu.RUnlock()
@@ -97,11 +96,11 @@ func (p *paths) check() error {
 	return nil
 }
 
-// inPlace is check of the paths. The first one that fails tells people, and
-// wakes the watchers, who would wait in vain.
+// inPlace checks the paths and the store's ID and schema. The first failure
+// sends a notice and wakes the watchers, who would otherwise wait in vain.
 func (c *core) inPlace() error {
 	err := c.paths.check()
-	if errors.Is(err, errLogCame) { // as the disk was full: now it is read as others write it
+	if errors.Is(err, errLogCame) { // the disk was full at first: now it is read as others write it
 		_ = c.reopen(context.Background()) //nolint:errcheck // what it could not mend is looked at again
 		err = c.paths.check()
 	}
@@ -117,11 +116,11 @@ func (c *core) inPlace() error {
 	return err
 }
 
-// sameStore reports that another store was copied over the database: it has the
-// name and the inode of the one that was opened. Whenever the database was
-// written to, which only moving the log does, it looks for the store's ID in the
-// database itself, past the log. That opens it through SQLite, which knows which
-// locks its own connections have.
+// sameStore returns an error if another store was copied over the database,
+// which then has the same name and inode. After each write to the database,
+// which only a checkpoint does, it looks for the store's ID in the database
+// itself, ignoring the log. It opens the database through SQLite, which knows
+// the locks of its own connections.
 func (p *paths) sameStore() error {
 	p.content.Lock()
 	defer p.content.Unlock()
@@ -140,10 +139,10 @@ func (p *paths) sameStore() error {
 	case code == codeError: // all of it is in the log
 		p.looked, p.other = now, nil
 	}
-	return p.other // of any other error: it is just being written to, and the next call looks again
+	return p.other // after any other error, it is being written to, and the next call looks again
 }
 
-// compare remembers the ID of the store that c has open, to be compared.
+// compare remembers the ID of the store that c has open, for later comparisons.
 func (p *paths) compare(c *conn) error {
 	p.content.Lock()
 	defer p.content.Unlock()
@@ -151,8 +150,8 @@ func (p *paths) compare(c *conn) error {
 	return err
 }
 
-// storeIn returns the ID of the store that a database has without its log; nil if
-// all of it is in the log.
+// storeIn returns the ID of the store in a database without its log; nil if all
+// of it is in the log.
 func storeIn(path string) (id []byte, err error) {
 	d, err := sqlDriver()
 	if err != nil {
@@ -166,9 +165,8 @@ func storeIn(path string) (id []byte, err error) {
 	return id, errors.Join(err, c.close())
 }
 
-// dial opens a connection to the file, which must be the one that the store
-// has opened: closing the last one to another file would apply the log that
-// lies beside it.
+// dial opens a connection to the file, which must be the one that the store has
+// opened: closing the last connection to another file would apply the log beside it.
 func (c *core) dial(mode string, pragmas ...string) (*conn, error) {
 	if err := c.paths.check(); err != nil {
 		return nil, err
@@ -187,17 +185,18 @@ func (c *core) dial(mode string, pragmas ...string) (*conn, error) {
 	return conn, nil
 }
 
-// The file NAME-pair says, as "log 131 of 130 on 2049, store 5ea1…", which log SQLite wrote
-// for which database, by their inodes, their device and the store's ID. A log that a killed process left is applied
-// to whatever file lies beside it then, and destroys it if that is another; the
-// log itself does not say whose it is. What is copied or restored together has
-// other inodes, of which the note says nothing.
+// The file NAME-pair says, as "log 131 of 130 on 2049, store 5ea1…", which log
+// SQLite wrote for which database, by their inodes, their device and the store's
+// ID. A log that a killed process left is applied to whatever file is beside it
+// then, and destroys that file if it is another one; the log itself does not say
+// which database it belongs to. Files that were copied or restored together have
+// other inodes, which the note does not mention.
 const (
 	pairSuffix = "-pair"
 	pairFormat = "log %d of %d on %d, store %x\n"
 )
 
-// ownLog refuses a log that is not the database's.
+// ownLog returns an error if the log is not the database's.
 func (p *paths) ownLog() error {
 	db, log := p.names[0], p.names[1]
 	st, err := os.Stat(log)
@@ -233,15 +232,15 @@ func another(db string, store []byte) bool {
 
 func (p *paths) pair() string { return p.real() + pairSuffix }
 
-// real is the path of the database, past symbolic links.
+// real returns the path of the database with symbolic links resolved.
 func (p *paths) real() string { return strings.TrimSuffix(p.names[1], "-wal") }
 
-// writePair writes down whose the log is. Where there is no room for that,
-// nothing is written down.
+// writePair records which database the log belongs to. If the disk has no room
+// for that, nothing is recorded.
 func (p *paths) writePair() {
 	log, db := p.ids[1], p.ids[0]
 	if log.inode == 0 {
-		return // Windows lets nobody remove what is open
+		return // Windows does not let anybody remove an open file
 	}
 	text := fmt.Sprintf(pairFormat, log.inode, db.inode, db.device, p.store)
 	if was, err := os.ReadFile(p.pair()); err == nil && string(was) == text {
@@ -252,7 +251,7 @@ func (p *paths) writePair() {
 	}
 }
 
-// dropPair removes the note when the last connection has removed the log.
+// dropPair removes the note once the last connection has removed the log.
 func (p *paths) dropPair() {
 	if _, err := os.Stat(p.names[1]); errors.Is(err, fs.ErrNotExist) {
 		_ = os.Remove(p.pair()) //nolint:errcheck // it says nothing of a log that is made later

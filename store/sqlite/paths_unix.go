@@ -8,10 +8,10 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// A fileID is what tells a file from all others while it is open.
+// A fileID distinguishes a file from all others while it is open.
 type fileID struct{ device, inode uint64 }
 
-// identify returns which file a name leads to, without opening it.
+// identify returns the ID of the file that a name leads to, without opening it.
 func identify(name string) (fileID, error) {
 	var st unix.Stat_t
 	for {

@@ -10,25 +10,25 @@ import (
 	"github.com/skein-dev/skein"
 )
 
-// A payload is stored as it is, or, with a first byte that no JSON begins
-// with, packed: the long strings in it that stand in the event's text too are
-// left out, and what remains is compressed where that saves much.
+// A payload is stored unchanged, or packed, with a first byte that no JSON
+// begins with: its long strings that are also in the event's text are left out,
+// and the rest is compressed if that saves much.
 //
 //	'{' …    the payload itself
 //	0x01 B   B is the packed payload
 //	0x02 Z   Z is the payload, zstd
 //	0x03 Z   Z is B, zstd
 //
-// B is a row of: length of a literal, its bytes, then, unless B ends there,
-// where the next string begins in the text, counted from the end of the one
-// before (signed), and its length. Numbers are varints of encoding/binary. A
-// string is put in as [skein.AppendQuoted] writes it, quotes included.
+// B is a sequence of: length of a literal, its bytes, then, unless B ends
+// there, where the next string begins in the text, counted from the end of the
+// one before (signed), and its length. Numbers are varints of encoding/binary.
+// A string is inserted as [skein.AppendQuoted] writes it, including quotes.
 const (
 	formRefs    = 0x01
 	formZstd    = 0x02
 	formRefZstd = formRefs | formZstd
-	formWithin  = 0x04 // of records only
-	formSum     = 0x08 // of records only
+	formWithin  = 0x04 // only in records
+	formSum     = 0x08 // only in records
 )
 
 const (
@@ -36,7 +36,7 @@ const (
 	minZstd = 512 // bytes below which compression is not tried
 )
 
-// A packer packs and unpacks payloads; safe for use by many goroutines.
+// A packer packs and unpacks payloads. It is safe for concurrent use.
 type packer struct {
 	enc *zstd.Encoder
 	dec *zstd.Decoder
@@ -59,7 +59,7 @@ func (p *packer) close() {
 	_ = p.enc.Close() //nolint:errcheck // it writes nowhere
 }
 
-// pack returns how to store payload beside text, of which spans are pieces.
+// pack returns the form of payload to store beside text, given spans of text.
 func (p *packer) pack(payload []byte, text string, spans []skein.Span) []byte {
 	body, form := payload, byte(0)
 	if refs := putRefs(payload, text, spans); refs != nil {
@@ -76,7 +76,7 @@ func (p *packer) pack(payload []byte, text string, spans []skein.Span) []byte {
 	return append([]byte{form}, body...)
 }
 
-// unpack returns the payload that was stored.
+// unpack returns the payload from its stored form.
 func (p *packer) unpack(stored []byte, text string) ([]byte, error) {
 	if len(stored) == 0 {
 		return nil, fmt.Errorf("payload: it is empty: %w", skein.ErrCorrupt)
@@ -100,15 +100,15 @@ func (p *packer) unpack(stored []byte, text string) ([]byte, error) {
 	return takeRefs(body, text)
 }
 
-// putRefs returns payload with references in place of the strings that stand
-// in text; nil if there are none.
+// putRefs returns payload with references in place of the strings that are in
+// text; nil if there are none.
 func putRefs(payload []byte, text string, spans []skein.Span) []byte {
 	quoted := quotedSpans(text, spans)
 	if len(quoted) == 0 {
 		return nil
 	}
 	var out []byte
-	done, at := 0, 0 // of payload, of text
+	done, at := 0, 0 // positions in payload and in text
 	for i := 0; i < len(payload); {
 		if payload[i] != '"' {
 			i++
@@ -131,8 +131,8 @@ func putRefs(payload []byte, text string, spans []skein.Span) []byte {
 	return append(out, payload[done:]...)
 }
 
-// quotedSpans returns the spans of text that are worth a reference, by what
-// they are as JSON strings.
+// quotedSpans returns the spans of text that are worth a reference, by their
+// form as JSON strings.
 func quotedSpans(text string, spans []skein.Span) map[string]skein.Span {
 	var m map[string]skein.Span
 	for _, s := range spans {
@@ -150,7 +150,7 @@ func quotedSpans(text string, spans []skein.Span) map[string]skein.Span {
 	return m
 }
 
-// literalEnd returns where the JSON string ends that begins at i.
+// literalEnd returns the end of the JSON string that begins at i.
 func literalEnd(b []byte, i int) int {
 	for j := i + 1; ; {
 		n := bytes.IndexByte(b[j:], '"')

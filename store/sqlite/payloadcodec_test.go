@@ -20,13 +20,13 @@ func testPacker(t testing.TB) *packer {
 	return p
 }
 
-// roundTrip packs and unpacks a payload as an event's, and returns what was
-// stored.
+// roundTrip packs and unpacks a payload as that of an event, and returns its
+// stored form.
 func roundTrip(t *testing.T, p *packer, kind skein.Kind, payload []byte) []byte {
 	t.Helper()
 	f, err := skein.FactsOf(skein.Event{Kind: kind, Payload: payload})
 	if err != nil {
-		return nil // no store takes it
+		return nil // no store accepts it
 	}
 	stored := p.pack(payload, f.Text, f.Spans)
 	got, err := p.unpack(stored, f.Text)
@@ -75,7 +75,7 @@ func TestDamagedPayloadsAreErrors(t *testing.T) {
 	stored := roundTrip(t, p, skein.KindSaid, payload)
 	for i := range stored { // cut at every byte
 		if got, err := p.unpack(stored[:i], text); err == nil && i > 0 && !json.Valid(got) {
-			continue // shorter, and no JSON: whoever reads it says so
+			continue // shorter, and not JSON: its reader reports that
 		} else if err != nil && !errors.Is(err, skein.ErrCorrupt) {
 			t.Errorf("unpack of the first %d bytes = %v, want %v", i, err, skein.ErrCorrupt)
 		}
@@ -99,7 +99,7 @@ func FuzzPayload(f *testing.F) {
 	f.Cleanup(p.close)
 	f.Fuzz(func(t *testing.T, kind string, payload []byte) {
 		roundTrip(t, p, skein.Kind(kind), payload)
-		// What is stored can be damaged in any way.
+		// Stored bytes may be damaged in any way.
 		if _, err := p.unpack(payload, "some text"); err != nil && !errors.Is(err, skein.ErrCorrupt) {
 			t.Errorf("unpack(%q) = %v, want %v", payload, err, skein.ErrCorrupt)
 		}

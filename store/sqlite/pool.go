@@ -6,15 +6,15 @@ import (
 	"sync"
 )
 
-// A pool is the connections that only read.
+// A pool is a set of connections that only read.
 type pool struct {
-	check func() error // whether the file may be read
+	check func() error // returns an error if the file may not be read
 	open  func() (*conn, error)
 	slots chan struct{}
 
 	mu   sync.Mutex
 	free []*conn
-	age  int // how often it was renewed
+	age  int // how often the pool was renewed
 }
 
 func newPool(size int, check func() error, open func() (*conn, error)) *pool {
@@ -22,7 +22,7 @@ func newPool(size int, check func() error, open func() (*conn, error)) *pool {
 }
 
 // with runs f with a connection that reads one state of the file throughout.
-// The end of ctx interrupts what it runs.
+// The end of ctx interrupts the running statement.
 func (p *pool) with(ctx context.Context, f func(*conn) error) (err error) {
 	c, err := p.take(ctx)
 	if err != nil {
@@ -45,7 +45,7 @@ func (p *pool) with(ctx context.Context, f func(*conn) error) (err error) {
 	c.ctx = context.Background()
 	if _, _, end := c.exec("COMMIT"); end != nil {
 		_, _, rerr := c.exec("ROLLBACK")
-		if err == nil { // else it is of no interest what came of it
+		if err == nil { // otherwise its outcome does not matter
 			err = end
 		}
 		if rerr != nil && resultCode(rerr) != codeError {
@@ -55,7 +55,8 @@ func (p *pool) with(ctx context.Context, f func(*conn) error) (err error) {
 	return readError(ctx, err)
 }
 
-// readError says that the caller gave up where SQLite says interrupted.
+// readError returns the error of ctx if SQLite was interrupted because the
+// caller gave up.
 func readError(ctx context.Context, err error) error {
 	if err != nil && ctx.Err() != nil && resultCode(err)&0xff == codeInterrupt {
 		return ctx.Err()
@@ -87,7 +88,7 @@ func (p *pool) take(ctx context.Context) (*conn, error) {
 	return c, err
 }
 
-// fresh opens a connection, which knows when the pool was renewed after that.
+// fresh opens a connection that records the pool's age.
 func (p *pool) fresh() (*conn, error) {
 	p.mu.Lock()
 	age := p.age
@@ -130,9 +131,9 @@ func (p *pool) close() error {
 	return errors.Join(errs...)
 }
 
-// renew closes the connections, those in use when they are given back: full-text
-// search remembers in them what the file had before it was replaced, and they
-// read it as it could be read before.
+// renew closes the connections; those in use are closed when they are returned.
+// In them, full-text search remembers the content that the file had before it
+// was replaced, and they read the file in the mode that was possible before.
 func (p *pool) renew() error {
 	p.mu.Lock()
 	free := p.free

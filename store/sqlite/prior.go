@@ -30,7 +30,8 @@ func (k *book) Joins(id string) (found bool, err error) {
 	}
 	for _, seg := range segs {
 		var seq int64
-		// The index is partial: SQLite takes it only where its own condition stands.
+		// The index is partial: SQLite uses it only if the query repeats its
+		// condition.
 		marked, err := k.one(`SELECT seq FROM events INDEXED BY events_marks WHERE session = ? AND seq <= ? AND kind IN ('rewound', 'compacted', 'amended') AND kind <> 'compacted' LIMIT 1`,
 			[]any{seg.Session, int64(seg.To)}, &seq)
 		if err != nil {
@@ -63,13 +64,13 @@ func (k *book) Shown(at skein.Parent) (x ledger.Base, err error) {
 	if err != nil {
 		return x, err
 	}
-	// The first may show nothing: the place is in what it shows of its parent.
+	// The first segment may be empty: then the place is in a segment of its parent.
 	owner := segs[slices.IndexFunc(segs, func(s walk.Segment) bool { return s.From < s.To })]
 	k.strand = owner.Session
 	if doomed, err := k.isPurging(owner.Session); err != nil {
 		return x, err
 	} else if doomed {
-		k.strand = p.n // whose they will be
+		k.strand = p.n // which will have the events
 	}
 	var prev int64
 	var kind string
@@ -94,7 +95,7 @@ func (k *book) Shown(at skein.Parent) (x ledger.Base, err error) {
 	return x, err
 }
 
-// Begin implements [ledger.Book]. The row must be there to be referred to.
+// Begin implements [ledger.Book]. The row must exist before others can refer to it.
 func (k *book) Begin() (err error) {
 	h := k.h
 	if h.n, err = k.insertHead(h); err != nil {

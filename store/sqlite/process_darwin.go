@@ -7,7 +7,7 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// processStart returns when this process was started: nanoseconds since 1970.
+// processStart returns when this process was started, in nanoseconds since 1970.
 func processStart() string {
 	p, err := unix.SysctlKinfoProc("kern.proc.pid", os.Getpid())
 	if err != nil {

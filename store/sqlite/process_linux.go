@@ -5,14 +5,14 @@ import (
 	"strings"
 )
 
-// processStart returns when this process was started: clock ticks after boot.
+// processStart returns when this process was started, in clock ticks after boot.
 func processStart() string {
 	b, err := os.ReadFile("/proc/self/stat")
 	if err != nil {
 		return ""
 	}
-	// The second field is the program in parentheses and may have any
-	// character; the start is the 22nd.
+	// The second field is the program in parentheses and may contain any
+	// character; the start time is the 22nd.
 	_, rest, _ := strings.Cut(string(b), ") ")
 	if fields := strings.Fields(rest); len(fields) > 19 {
 		return fields[19]

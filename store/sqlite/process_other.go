@@ -2,8 +2,8 @@
 
 package sqlite
 
-// processStart returns "": the system is not asked when this process was started.
+// processStart returns "": on this system, the start time is not queried.
 func processStart() string { return "" }
 
-// bootID returns "": the system is not asked for it.
+// bootID returns "": on this system, the boot ID is not queried.
 func bootID() string { return "" }

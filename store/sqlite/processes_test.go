@@ -13,8 +13,8 @@ import (
 
 func isReadOnly(err error) bool { return errors.Is(err, skein.ErrReadOnly) }
 
-// Two processes with eight writers each on the same sessions lose nothing and
-// are never told that the database is locked.
+// Two processes with eight writers each in the same sessions lose nothing and
+// never get the error that the database is locked.
 func TestTwoProcessesWrite(t *testing.T) {
 	const each, writers = 60, 8
 	name := filepath.Join(t.TempDir(), "x.db")
@@ -55,7 +55,7 @@ func TestTwoProcessesWrite(t *testing.T) {
 	}
 }
 
-// childFollow watches a session and says each event as it comes.
+// childFollow watches a session and prints each event as it arrives.
 func childFollow(args []string) error {
 	s, err := childOpen(args[0])
 	if err != nil {

@@ -9,8 +9,8 @@ import (
 	"github.com/skein-dev/skein"
 )
 
-// A process that deletes and ends at once, as a command does, leaves no word of
-// what it deleted in the file: not in the index either.
+// A process that deletes and exits at once, as a command does, leaves no
+// deleted word in the file: not in the index either.
 func TestDeletedWordsAreGoneWhenTheStoreIsClosed(t *testing.T) {
 	name := filepath.Join(t.TempDir(), "a.db")
 	s, err := Open(t.Context(), name, Options{})
@@ -22,7 +22,7 @@ func TestDeletedWordsAreGoneWhenTheStoreIsClosed(t *testing.T) {
 	for range 20 {
 		addText(t, s, "b", "something that stays")
 	}
-	find(t, s, word) // it is in the index now
+	find(t, s, word) // it is indexed now
 	if err := s.Close(); err != nil {
 		t.Fatal(err)
 	}

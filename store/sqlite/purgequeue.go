@@ -10,21 +10,22 @@ import (
 	"github.com/skein-dev/skein/store/inspect"
 )
 
-// The index keeps the words of deleted text in its older parts until these are
-// merged with the part that says that they are deleted. So a merge of all parts
-// is owed after each deletion; the table chores remembers it, and how far it
-// is, for it goes in steps that several processes may do in turns:
+// The index keeps the words of deleted text in its older segments until these
+// are merged with the segment that records the deletion. So each deletion
+// requires a merge of all segments. The table chores records it and its
+// progress, because the merge runs in steps, which several processes may do in
+// turns:
 //
-//	sweep    it is owed; times grows with every deletion
-//	merging  a merge has begun that takes away what was deleted up to the
+//	sweep    a merge is required; times grows with every deletion
+//	merging  a merge has begun that removes what was deleted up to the
 //	         sweep with these times; the row level says at which level of
 //	         the index
 //	merged   such a merge is over; free pages and log may still have the words
 //
-// A merge that has begun is never begun anew before it is over, so that
-// however much is appended and deleted meanwhile, it ends.
+// A merge is never restarted before it is over, so it ends however much is
+// appended and deleted meanwhile.
 
-// How many pages of the index one step writes; it is fitted to stepTime.
+// How many pages of the index one step writes, adjusted so that it takes stepTime.
 const (
 	fewestPages = 16
 	firstPages  = 32
@@ -33,13 +34,13 @@ const (
 	stepTime = 50 * time.Millisecond
 )
 
-// owe says that something was deleted.
+// owe records that something was deleted and the file must be swept.
 func (t *tx) owe() error {
 	_, _, err := t.exec(`INSERT INTO chores (name, times) VALUES ('sweep', 1) ON CONFLICT (name) DO UPDATE SET times = times + 1`)
 	return err
 }
 
-// owed reports whether something that was deleted may still be in the file.
+// owed reports whether anything that was deleted may still be in the file.
 func (c *core) owed(ctx context.Context) (owed bool, err error) {
 	err = c.readers.with(ctx, func(r *conn) error {
 		var n int64
@@ -49,8 +50,8 @@ func (c *core) owed(ctx context.Context) (owed bool, err error) {
 	return owed, err
 }
 
-// mergeIndex takes the words of what was deleted out of the index, step by
-// step, until all is done or ctx ends.
+// mergeIndex removes deleted words from the index, step by step, until all are
+// removed or ctx ends.
 func (c *core) mergeIndex(ctx context.Context) error {
 	pages := int64(firstPages)
 	for more := true; more; {
@@ -77,8 +78,8 @@ func (c *core) mergeIndex(ctx context.Context) error {
 	return nil
 }
 
-// mergeStep does a step of at most so many pages and reports whether there is
-// more to do.
+// mergeStep does one step of at most this many pages and reports whether there
+// is more to do.
 func (t *tx) mergeStep(pages int64) (more bool, err error) {
 	var asked, begun, merged int64
 	if _, err := t.one(`SELECT coalesce(max(CASE name WHEN 'sweep' THEN times END), 0), coalesce(max(CASE name WHEN 'merging' THEN times END), 0),
@@ -115,7 +116,7 @@ func (t *tx) mergeStep(pages int64) (more bool, err error) {
 	return begun != asked, nil
 }
 
-// mergeGoes reports whether the merge that has begun is not over yet.
+// mergeGoes reports whether the current merge is not over yet.
 func (t *tx) mergeGoes() (bool, error) {
 	var level int64
 	found, err := t.one(`SELECT times FROM chores WHERE name = 'level'`, nil, &level)
@@ -126,8 +127,8 @@ func (t *tx) mergeGoes() (bool, error) {
 	return int(level) < len(levels) && levels[level], err
 }
 
-// mergeLevels says of each level of the index whether a merge of its parts has
-// begun and is not over.
+// mergeLevels reports, for each level of the index, whether a merge of its
+// segments has begun and is not over.
 func (t *tx) mergeLevels() ([]bool, error) {
 	var block []byte
 	if _, err := t.one(`SELECT block FROM words_data WHERE id = 10`, nil, &block); err != nil {
@@ -141,11 +142,11 @@ func (t *tx) mergeLevels() ([]bool, error) {
 }
 
 // mergeLevels reads the structure record of an FTS5 index: 4 bytes of its
-// configuration's version, then varints: how many levels there are, how many
-// parts, how often it was written; for each level how many parts are being
-// merged and how many there are, and for each of these its number, first and
-// last page. (SQLite's fts5_index.c, 3.53; a second version of the record is
-// for tables of another kind.)
+// configuration's version, then varints: the number of levels, the number of
+// segments and the number of writes; for each level, how many segments are
+// being merged and how many there are, and for each of these its number, first
+// and last page. (SQLite's fts5_index.c, 3.53; a second version of the record
+// is for tables of another kind.)
 func mergeLevels(block []byte) (levels []bool, ok bool) {
 	if len(block) < 4 {
 		return nil, false
@@ -164,15 +165,15 @@ func mergeLevels(block []byte) (levels []bool, ok bool) {
 	return levels, !d.bad && n <= maxLevels
 }
 
-// More than FTS5 has of either.
+// FTS5 never has as many of either.
 const (
 	maxLevels = 64
 	maxParts  = 2000
 )
 
-// beginMerge begins a merge of all parts into one. From then on parts of one
-// size are merged when there are two of them: where FTS5 waits for four, new
-// small parts keep it from going on with the merge of all.
+// beginMerge begins a merge of all segments into one. From then on, two
+// segments of one size are enough for a merge: FTS5 otherwise waits for four,
+// and new small segments would keep it from continuing the merge of all.
 //
 // See https://sqlite.org/fts5.html#the_merge_command.
 func (t *tx) beginMerge(asked, pages int64) error {
@@ -184,7 +185,7 @@ func (t *tx) beginMerge(asked, pages int64) error {
 		return err
 	}
 	act, args := t.merge, -pages
-	if texts == 0 { // merging would read all to write nothing, in one step
+	if texts == 0 { // merging would read everything to write nothing, in one step
 		act, args = t.forgetAll, 0
 	}
 	if _, err := act(args); err != nil {
@@ -197,13 +198,13 @@ func (t *tx) beginMerge(asked, pages int64) error {
 	if err != nil {
 		return err
 	}
-	for level := len(levels) - 1; level >= 0; level-- { // all parts were moved to the highest one
+	for level := len(levels) - 1; level >= 0; level-- { // all segments were moved to the highest one
 		if levels[level] {
 			_, _, err := t.exec(`INSERT INTO chores (name, times) VALUES ('level', ?)`, level)
 			return err
 		}
 	}
-	return nil // it is over already
+	return nil // the merge is over already
 }
 
 // forgetAll empties the index.
@@ -212,8 +213,8 @@ func (t *tx) forgetAll(int64) (bool, error) {
 	return true, err
 }
 
-// merge merges some pages and reports whether there was anything to merge: then
-// it changes two rows or more.
+// merge merges some pages and reports whether there was anything to merge: if
+// so, it changes at least two rows.
 func (t *tx) merge(pages int64) (changed bool, err error) {
 	var before, after int64
 	if _, err := t.one(`SELECT total_changes()`, nil, &before); err != nil {
@@ -226,7 +227,7 @@ func (t *tx) merge(pages int64) (changed bool, err error) {
 	return after-before >= 2, err
 }
 
-// settle notes that what was merged is out of free pages and log too.
+// settle records that what was merged is out of the free pages and the log, too.
 func (t *tx) settle() error {
 	for _, q := range []string{
 		`DELETE FROM chores WHERE name = 'sweep' AND times = (SELECT times FROM chores WHERE name = 'merged')`,
@@ -239,7 +240,7 @@ func (t *tx) settle() error {
 	return nil
 }
 
-// purgeQueue says whether words of deleted text are still in the file.
+// purgeQueue reports whether words of deleted text are still in the file.
 func (ex *exam) purgeQueue(area string) error {
 	owed, err := ex.s.owed(ex.ctx)
 	if err != nil || !owed {

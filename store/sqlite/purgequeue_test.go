@@ -14,7 +14,7 @@ import (
 	"github.com/skein-dev/skein/store/inspect"
 )
 
-// fillIndex indexes n messages, in parts of some.
+// fillIndex indexes n messages in several index segments.
 func fillIndex(t *testing.T, s *Store, id skein.SessionID, n int, word string) {
 	t.Helper()
 	for from := 0; from < n; from += 100 {
@@ -29,7 +29,7 @@ func fillIndex(t *testing.T, s *Store, id skein.SessionID, n int, word string) {
 	}
 }
 
-// wantNoByte wants none of the store's files to have a word.
+// wantNoByte checks that none of the store's files contains a word.
 func wantNoByte(t *testing.T, name, word string) {
 	t.Helper()
 	files, err := filepath.Glob(name + "*")
@@ -50,12 +50,12 @@ func wantNoByte(t *testing.T, name, word string) {
 	}
 }
 
-// However few steps each process takes, and whatever is appended and deleted
-// in between, the words of deleted text go.
+// However few steps each process does, and whatever is appended and deleted in
+// between, the words of deleted text are removed.
 func TestResidueGoesStepByStep(t *testing.T) {
 	name := filepath.Join(t.TempDir(), "a.db")
 	s := openTest(t, name)
-	s.chores.close() // the test takes the steps
+	s.chores.close() // the test does the steps
 	fillIndex(t, s, "a", 1500, "goingword")
 	fillIndex(t, s, "b", 1500, "stayingword")
 	fillIndex(t, s, "c", 300, "latergoing")
@@ -100,8 +100,8 @@ func TestResidueGoesStepByStep(t *testing.T) {
 	}
 }
 
-// New small parts of the index do not keep the merge of the large ones from
-// going on.
+// New small segments of the index do not keep the merge of the large ones from
+// continuing.
 func TestResidueGoesBesideNewParts(t *testing.T) {
 	name := filepath.Join(t.TempDir(), "a.db")
 	s := openTest(t, name)
@@ -136,13 +136,13 @@ func TestResidueGoesBesideNewParts(t *testing.T) {
 	wantNoByte(t, name, "oingwor")
 }
 
-// What is owed is paid by processes that only write a little, each a part.
+// Processes that write only a little each do a part of the pending work.
 func TestEveryProcessPaysOfTheResidue(t *testing.T) {
 	name := filepath.Join(t.TempDir(), "a.db")
 	s := openTest(t, name)
 	fillIndex(t, s, "a", 300, "goingword")
 	fillIndex(t, s, "b", 300, "stayingword")
-	// As a process leaves it that is killed after its deletion.
+	// This is the state after a process was killed right after its deletion.
 	if err := s.write(t.Context(), func(tx *tx) error {
 		h, err := tx.head("a")
 		if err != nil {
@@ -153,7 +153,7 @@ func TestEveryProcessPaysOfTheResidue(t *testing.T) {
 		t.Fatal(err)
 	}
 	wantFinding(t, s, inspect.Examination{}, true)
-	if err := s.Close(); err != nil { // it only filled the store
+	if err := s.Close(); err != nil { // this process only filled the store
 		t.Fatal(err)
 	}
 	for range 20 {
@@ -186,7 +186,7 @@ func TestDoctorMendsResidue(t *testing.T) {
 	wantNoByte(t, name, "oingwor")
 }
 
-// A store that loses all its texts does not merge them for long.
+// A store whose texts are all deleted does not spend long merging them.
 func TestResidueOfAllTextsGoesAtOnce(t *testing.T) {
 	name := filepath.Join(t.TempDir(), "a.db")
 	s := openTest(t, name)
@@ -205,7 +205,7 @@ func TestResidueOfAllTextsGoesAtOnce(t *testing.T) {
 	}
 }
 
-// wantFinding wants an examination to say that words are left, or not.
+// wantFinding checks whether an examination finds that deleted words are left.
 func wantFinding(t *testing.T, s *Store, x inspect.Examination, want bool) {
 	t.Helper()
 	said := ""

@@ -7,7 +7,7 @@ import (
 	"github.com/skein-dev/skein/store/search"
 )
 
-// ranked finds what the index has, best first, then what waits for the index.
+// ranked finds matches in the index, best first, then those that wait for the index.
 func (x *searcher) ranked(c *conn, expr string) error {
 	fresh, err := x.fresh(c)
 	if err != nil {
@@ -18,14 +18,14 @@ func (x *searcher) ranked(c *conn, expr string) error {
 	err = x.best(c, expr)
 	if resultCode(err)&0xff == codeCorrupt {
 		x.hits = nil
-		return x.scan(c, 0) // the index is damaged: what it is made of is not
+		return x.scan(c, 0) // the index is damaged, but not the texts that it is built from
 	}
 	x.cutOff = x.cutOff || late
 	x.join(fresh)
 	return err
 }
 
-// fresh returns what matches among the events that are not indexed yet.
+// fresh returns the matches among the events that are not indexed yet.
 func (x *searcher) fresh(c *conn) ([]hit, error) {
 	var upto int64
 	if _, err := c.one(`SELECT upto FROM indexed`, nil, &upto); err != nil {
@@ -37,9 +37,9 @@ func (x *searcher) fresh(c *conn) ([]hit, error) {
 	return fresh, err
 }
 
-// best finds the best rows by rank: of each session the best one, unless each
-// is asked for. Where a word is so frequent that to rank all takes too long, it
-// finds the best of the newest.
+// best finds the best rows by rank: the best one of each session, unless each
+// match is asked for. If a word is so frequent that ranking all matches takes
+// too long, it finds the best of the newest.
 func (x *searcher) best(c *conn, expr string) (err error) {
 	ids, in, more, err := x.newest(c, expr)
 	if err != nil || len(ids) == 0 {
@@ -51,8 +51,8 @@ func (x *searcher) best(c *conn, expr string) (err error) {
 	return x.rankFirst(c, expr, ids, in)
 }
 
-// checked returns those of hits that match where the index finds more than was
-// asked for.
+// checked returns those hits that really match, if the index finds more than
+// was asked for.
 func (x *searcher) checked(c *conn, hits []hit) (sure []hit, err error) {
 	ps := prefixes(x.q.Terms)
 	if len(ps) == 0 {
@@ -74,8 +74,8 @@ func (x *searcher) checked(c *conn, hits []hit) (sure []hit, err error) {
 	return sure, nil
 }
 
-// join puts the fresh hits among those that are ranked: nothing tells how good
-// they are, so they come before those of less than the mean score.
+// join inserts the fresh hits among the ranked ones: they have no score, so
+// they come before those with a score below the mean.
 func (x *searcher) join(fresh []hit) {
 	if len(fresh) == 0 {
 		return
@@ -103,8 +103,8 @@ func (x *searcher) join(fresh []hit) {
 	x.hits = all[:min(len(all), x.limit)]
 }
 
-// firstOfEach returns the first hit of each session, with what all of them
-// count.
+// firstOfEach returns the first hit of each session, with the counts of all of
+// that session's hits.
 func firstOfEach(hits []hit) (first []hit) {
 	at := map[int64]int{}
 	for _, h := range hits {

@@ -9,15 +9,15 @@ import (
 	"slices"
 )
 
-// An indexRow is a row of the index that has the words.
+// An indexRow is a row of the index that matches the words.
 type indexRow struct {
 	id    int64
-	score float64 // less is better
+	score float64 // lower is better
 }
 
-const firstLook = 128 // matches whose events are looked up at first; then four times as many
+const firstLook = 128 // matches whose events are looked up first; then four times as many
 
-// ranges returns where the index has what is searched, the newest first.
+// ranges returns which parts of the index to search, the newest first.
 func (x *searcher) ranges(c *conn) (all []idRange, err error) {
 	if x.shownIn == nil {
 		return []idRange{{0, math.MaxInt64}}, nil
@@ -32,9 +32,9 @@ func (x *searcher) ranges(c *conn) (all []idRange, err error) {
 	return all, nil
 }
 
-// newest returns where the index finds the words, the newest place first: as many
-// as may be ranked, and the ranges that they are all of. More says that there may
-// be more.
+// newest returns the IDs that the index finds for the words, the newest first:
+// as many as may be ranked, and the ranges that they cover completely. more
+// says that there may be more.
 func (x *searcher) newest(c *conn, expr string) (ids []int64, in []idRange, more bool, err error) {
 	all, err := x.ranges(c)
 	if err != nil {
@@ -60,7 +60,7 @@ func (x *searcher) newest(c *conn, expr string) (ids []int64, in []idRange, more
 	return ids, in, false, nil
 }
 
-// rankedIn returns what the index finds in some ranges, best first.
+// rankedIn returns what the index finds in the given ranges, best first.
 func (x *searcher) rankedIn(c *conn, expr string, in []idRange) (all []indexRow, err error) {
 	for _, r := range in {
 		err := c.query(`SELECT rowid, rank FROM words WHERE words MATCH ? AND rowid BETWEEN ? AND ?`, []any{expr, r.first, r.last}, func(row []driver.Value) error {
@@ -77,9 +77,9 @@ func (x *searcher) rankedIn(c *conn, expr string, in []idRange) (all []indexRow,
 	return all, nil
 }
 
-// rankFirst finds the best of the rows that the index finds in some ranges: it
-// ranks them, and looks up the events of the best until there are enough. Most
-// rows of a word that is not rare are never looked up.
+// rankFirst finds the best of the rows that the index finds in the given
+// ranges: it ranks them, and looks up the events of the best until there are
+// enough. Most rows of a frequent word are never looked up.
 func (x *searcher) rankFirst(c *conn, expr string, ids []int64, in []idRange) error {
 	all, err := x.rankedIn(c, expr, in)
 	if err != nil {
@@ -125,7 +125,7 @@ func (x *searcher) rankFirst(c *conn, expr string, ids []int64, in []idRange) er
 	return x.count(c, ids)
 }
 
-// lookUp returns the hits of those matches that fulfil the conditions, in the
+// lookUp returns the hits of those matches that satisfy the conditions, in the
 // same order.
 func (x *searcher) lookUp(c *conn, matches []indexRow) ([]hit, error) {
 	if len(matches) == 0 {
@@ -153,8 +153,8 @@ func (x *searcher) lookUp(c *conn, matches []indexRow) ([]hit, error) {
 	return found, err
 }
 
-// better reports whether a shows a session better than b, which is as good a
-// match: what was said before a title, the first before others.
+// better reports whether a represents a session better than b, which is as good
+// a match: a message before a title, an earlier one before a later one.
 func (a hit) better(b hit) bool {
 	if a.Score != b.Score {
 		return false
@@ -165,8 +165,8 @@ func (a hit) better(b hit) bool {
 	return a.Seq < b.Seq
 }
 
-// count says of each hit how many of the events ids, which are in order, are in
-// its session.
+// count sets the count of each hit to the number of the events ids, which are
+// in order, that are in its session.
 func (x *searcher) count(c *conn, ids []int64) error {
 	at := make(map[int64]int, len(x.hits))
 	for i, h := range x.hits {
@@ -197,8 +197,8 @@ func (x *searcher) count(c *conn, ids []int64) error {
 	})
 }
 
-// near returns those of ids, which are in order, that lie between the first and
-// the last event of what a hit's session shows.
+// near returns those of ids, which are in order, that are between the first and
+// the last event of a segment that a hit's session shows.
 func (x *searcher) near(c *conn, ids []int64) (near []int64, err error) {
 	for _, h := range x.hits {
 		segs, err := c.segments(h.session, math.MaxInt64)

@@ -11,13 +11,13 @@ import (
 	"github.com/skein-dev/skein"
 )
 
-// Of each session the best message comes, with how many of the session match,
-// also where the best of all are left out by a condition, and where there are
-// more sessions than are asked for.
+// Search returns the best message of each session, with the number of its
+// matches, even if a condition excludes the best ones of all, and if there are
+// more sessions than were asked for.
 func TestSearchRanksFirstAndCountsAfterwards(t *testing.T) {
 	s := openTest(t, filepath.Join(t.TempDir(), "a.db"))
 	const sessions = 60
-	for round := range 5 { // the sessions' events lie between each other's
+	for round := range 5 { // the sessions' events are interleaved
 		for i := range sessions {
 			text := fmt.Sprintf("round %d has some words around the loom", round)
 			if round == i%5 {
@@ -57,7 +57,7 @@ func TestSearchRanksFirstAndCountsAfterwards(t *testing.T) {
 		seen[h.Session] = true
 		best := skein.Seq(2 + i%5)
 		if i%5 > i%7 {
-			best = h.Seq // they are all alike
+			best = h.Seq // they are all equally good
 		}
 		if want := min(i%7+1, 5); h.Count != want || h.Seq != best {
 			t.Errorf("hit in %s at %d, %d of it, want at %d, %d", h.Session, h.Seq, h.Count, best, want)

@@ -12,8 +12,8 @@ import (
 	"github.com/skein-dev/skein/internal/walk"
 )
 
-// A page is as much as is read at once; between two pages the caller has the
-// floor and nothing is held.
+// A page is what is read at once. Between two pages the caller runs, and no
+// connection or transaction is held.
 const (
 	pageRows  = 256
 	pageBytes = 1 << 20
@@ -68,8 +68,8 @@ func (s *Store) Size(ctx context.Context, id skein.SessionID) (n int64, err erro
 	return n, err
 }
 
-// shownSession returns h as callers see it: locked only if it is now, and with the
-// texts that its events say if those of its row were altered.
+// shownSession returns h as callers see it: locked only if it is locked now,
+// and with the texts from its events if those of its row were altered.
 func (s *Store) shownSession(c *conn, h head) (x skein.Session, err error) {
 	if h.altered {
 		if err := s.retell(c, &h); err != nil {
@@ -108,8 +108,8 @@ func (s *Store) Events(ctx context.Context, id skein.SessionID, after skein.Seq)
 	}
 }
 
-// eventPage returns the next events after a place, none at the end, and the
-// session's number.
+// eventPage returns the next events after a place, or no events at the end, and
+// the session's number.
 func (s *Store) eventPage(ctx context.Context, id skein.SessionID, after skein.Seq) (page []skein.Event, n int64, err error) {
 	err = s.read(ctx, func(c *conn) error {
 		page, n, err = s.eventsAfter(c, id, after, room.Of(ctx))
@@ -118,8 +118,8 @@ func (s *Store) eventPage(ctx context.Context, id skein.SessionID, after skein.S
 	return page, n, err
 }
 
-// eventsAfter is eventPage on one state of the file. What it returns is held in
-// share.
+// eventsAfter is eventPage on one state of the file. The memory for what it
+// returns is reserved in share.
 func (s *Store) eventsAfter(c *conn, id skein.SessionID, after skein.Seq, share *room.Share) (page []skein.Event, n int64, err error) {
 	h, err := s.head(c, id)
 	if n = h.n; err != nil || after >= h.Last {
@@ -159,7 +159,7 @@ func (s *Store) eventsAfter(c *conn, id skein.SessionID, after skein.Seq, share 
 				return nil
 			})
 		if err != nil {
-			if err = unstop(err); len(page) > 0 { // the next page begins with what is wrong
+			if err = unstop(err); len(page) > 0 { // the next page begins with the bad event
 				err = nil
 			}
 			return page, n, s.damagedAt(c, seg, max(after, 0)+1, err)
@@ -171,13 +171,13 @@ func (s *Store) eventsAfter(c *conn, id skein.SessionID, after skein.Seq, share 
 	return page, n, err
 }
 
-// missing returns that an event is not there.
+// missing returns an error saying that an event is missing.
 func missing(seq skein.Seq) error {
 	return &skein.DamagedError{Seq: seq, Err: errors.New("its row is missing")}
 }
 
-// damagedAt says that it is the event at seq that err, if it is damage of the
-// file, is about, and what the intact part of its row tells.
+// damagedAt returns err, if it is damage of the file, as an error about the
+// event at seq, with what the intact part of its row says.
 func (s *Store) damagedAt(c *conn, seg walk.Segment, seq skein.Seq, err error) error {
 	var known *skein.DamagedError
 	if err = classify(err); !errors.Is(err, skein.ErrCorrupt) || errors.As(err, &known) {
@@ -193,7 +193,7 @@ func (s *Store) damagedAt(c *conn, seg walk.Segment, seq skein.Seq, err error) e
 
 const (
 	eventColumns  = `e.seq, e.at, e.kind, e.client, e.payload, e.text, e.turn, e.prev, e.piece, e.sum, e.hash, e.role`
-	eventWidth    = 12 // how many these are
+	eventWidth    = 12 // how many columns these are
 	payloadColumn = 4
 	textColumn    = 5
 	sumColumn     = 9
@@ -201,18 +201,18 @@ const (
 	selectEvent   = `SELECT ` + eventColumns + ` FROM events e `
 )
 
-// hold holds in s what the event of a row of selectEvent takes, for whoever reads it.
-// The error is [room.ErrFull].
+// hold reserves memory in s for the event of a row of selectEvent. The error is
+// [room.ErrFull].
 func hold(s *room.Share, row []driver.Value) error {
 	if s == nil {
 		return nil
 	}
 	payload, _ := row[payloadColumn].([]byte)
 	text, _ := row[textColumn].(string)
-	return s.Try(int64(len(payload) + 2*len(text))) // the text stands in the payload again
+	return s.Try(int64(len(payload) + 2*len(text))) // the payload contains the text, too
 }
 
-// A place is what an event's row says besides the event.
+// A place is the rest of an event's row, besides the event.
 type place struct {
 	turn  int
 	prev  skein.Seq

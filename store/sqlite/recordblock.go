@@ -9,9 +9,9 @@ import (
 	"github.com/skein-dev/skein"
 )
 
-// Source records are stored in blocks of some that follow each other, without
-// the strings that stand in the texts of the batch's events: what remains of a
-// transcript's lines is alike and compresses well. A block is
+// Source records are stored in blocks of consecutive records, without the
+// strings that are also in the texts of the batch's events: the rest of a
+// transcript's lines is similar and compresses well. A block is
 //
 //	form     0x09, or 0x0b where what follows the IDs is zstd; 0x0d and 0x0f the
 //	         same with a bit for each reference, see below
@@ -29,40 +29,40 @@ import (
 //	           start in its text less the end of the reference before (signed),
 //	           length, then length and bytes of what follows the string
 //
-// Numbers are varints of encoding/binary. A string is put in as
-// [skein.AppendQuoted] writes it, quotes included. In a block of form 0x0d the
-// number of the event is doubled, and one more where the string stands within a
-// string, as those of a line that is itself a value do: it is put in as
-// AppendQuoted writes the quoted string, without the outer quotes.
+// Numbers are varints of encoding/binary. A string is inserted as
+// [skein.AppendQuoted] writes it, including quotes. In a block of form 0x0d or
+// 0x0f the number of the event is doubled, plus one if the string is inside
+// another string, as are those of a line that is itself a value: it is inserted
+// as AppendQuoted writes the quoted string, without the outer quotes.
 
 // deletedText is the damage of a record whose message was deleted in the shell:
-// it has empty strings where that text was.
+// it has empty strings where the deleted text was.
 const deletedText = "its message was deleted"
 
-// A rawRecord is a source record in pieces.
+// A rawRecord is a source record split into pieces.
 type rawRecord struct {
 	skein.Record // Raw is not used
 	length       int
 	pieces       []rawPiece // at least one
 }
 
-// A rawPiece is bytes of a record and, but for the last one, the string after
-// them.
+// A rawPiece is bytes of a record and, except for the last piece, the string
+// after them.
 type rawPiece struct {
 	bytes      []byte
 	event      int // number of the event whose text has the string
 	start, len int
-	within     bool // the string stands within a string
+	within     bool // the string is inside another string
 }
 
-// hasWithin reports whether a string of these records stands within another.
+// hasWithin reports whether any string of these records is inside another.
 func hasWithin(rs []rawRecord) bool {
 	return slices.ContainsFunc(rs, func(r rawRecord) bool {
 		return slices.ContainsFunc(r.pieces, func(p rawPiece) bool { return p.within })
 	})
 }
 
-// encodeBlock returns the records of a block.
+// encodeBlock encodes the records of a block.
 func encodeBlock(rs []rawRecord) []byte {
 	within := hasWithin(rs)
 	size := binary.MaxVarintLen32
@@ -106,7 +106,7 @@ func appendString(b []byte, s string) []byte {
 	return append(binary.AppendUvarint(b, uint64(len(s))), s...)
 }
 
-// packBlock returns the stored block of rs, without its IDs.
+// packBlock returns the stored form of rs, without IDs.
 func (p *packer) packBlock(rs []rawRecord) (form byte, body []byte) {
 	b := encodeBlock(rs)
 	form = formRefs
@@ -121,7 +121,7 @@ func (p *packer) packBlock(rs []rawRecord) (form byte, body []byte) {
 	return form, b
 }
 
-// sealBlock puts form, checksum, IDs and body together.
+// sealBlock joins form, checksum, IDs and body.
 func sealBlock(form byte, ids []int64, body []byte) []byte {
 	b := make([]byte, sumAt+sumSize, sumAt+sumSize+binary.MaxVarintLen64*(len(ids)+1)+len(body))
 	b[0] = form | formSum
@@ -136,7 +136,7 @@ func sealBlock(form byte, ids []int64, body []byte) []byte {
 	return b
 }
 
-// Where a sealed block has its checksum.
+// Where the checksum of a sealed block is.
 const (
 	sumAt   = 1
 	sumSize = 4
@@ -149,8 +149,8 @@ func sumOfBlock(sealed []byte) uint32 {
 	return crc32.Update(crc32.Checksum(sealed[:sumAt], castagnoli), castagnoli, sealed[sumAt+sumSize:])
 }
 
-// openBlock undoes packBlock and sealBlock. The pieces refer to ids. The error
-// wraps [skein.ErrCorrupt].
+// openBlock reverses packBlock and sealBlock. The pieces refer to ids. The
+// error wraps [skein.ErrCorrupt].
 func (p *packer) openBlock(stored []byte) (rs []rawRecord, ids []int64, err error) {
 	if !sealed(stored) || binary.LittleEndian.Uint32(stored[sumAt:]) != sumOfBlock(stored) {
 		return nil, nil, fmt.Errorf("%w: %w", skein.ErrCorrupt, skein.ErrSum)
@@ -158,12 +158,12 @@ func (p *packer) openBlock(stored []byte) (rs []rawRecord, ids []int64, err erro
 	return p.unseal(stored)
 }
 
-// sealed reports whether a block has the form of one, and room for its checksum.
+// sealed reports whether stored has the form of a block, and room for its checksum.
 func sealed(stored []byte) bool {
 	return len(stored) >= sumAt+sumSize && stored[0]&^(formZstd|formWithin) == formSum|formRefs
 }
 
-// unseal is openBlock of a block that may be another one than was stored.
+// unseal is openBlock for a block that may differ from what was stored.
 func (p *packer) unseal(stored []byte) (rs []rawRecord, ids []int64, err error) {
 	if !sealed(stored) {
 		return nil, nil, fmt.Errorf("records of %d bytes that begin with %#x: %w", len(stored), stored[:min(len(stored), 1)], skein.ErrCorrupt)
@@ -213,7 +213,7 @@ func (p *packer) unseal(stored []byte) (rs []rawRecord, ids []int64, err error) 
 	return rs, ids, nil
 }
 
-// whole puts a record's strings in again.
+// whole returns the record with its strings inserted again.
 func (r *rawRecord) whole(texts []string) (skein.Record, error) {
 	out := r.Record
 	out.Raw = make([]byte, 0, r.length)

@@ -11,7 +11,7 @@ import (
 	"github.com/skein-dev/skein"
 )
 
-// transcript returns n lines with the events that come of them.
+// transcript returns n lines with the events made from them.
 func transcript(from, n int) (rs []skein.Record, evs []skein.Event) {
 	offset := int64(0)
 	for i := range from + n {
@@ -67,8 +67,8 @@ func blocks(t *testing.T, s *Store) (n, size int64) {
 	return n, size
 }
 
-// A file that grows line by line is stored as one that is read at once: in few
-// blocks, without the texts.
+// A file that grows line by line is stored like one that is read at once: in
+// few blocks, without the texts.
 func TestRecordsThatComeOneByOneShareBlocks(t *testing.T) {
 	s := openTest(t, filepath.Join(t.TempDir(), "x.db"))
 	importLines(t, s, skein.Import{}, skein.NewEvent(skein.KindCreated, 1, skein.Created{}))
@@ -86,8 +86,8 @@ func TestRecordsThatComeOneByOneShareBlocks(t *testing.T) {
 	}
 }
 
-// Records that pack to next to nothing do not all come into one block, which
-// would be packed anew with every append.
+// Records that pack to next to nothing do not all go into one block, which
+// would be packed again with every append.
 func TestABlockHasFewRecordsHoweverShortTheyAre(t *testing.T) {
 	const each, appends = 700, 10
 	s := openTest(t, filepath.Join(t.TempDir(), "x.db"))
@@ -127,7 +127,7 @@ func TestRecordsAreReplacedWithinBlocks(t *testing.T) {
 	wantRecords(t, s, 0, rs)
 	importLines(t, s, skein.Import{Forget: true})
 	wantRecords(t, s, 0, nil)
-	// Events that are stored already are referred to as well.
+	// Records can also refer to events that were stored before.
 	importLines(t, s, skein.Import{Records: rs}, evs...)
 	wantRecords(t, s, 0, rs)
 	if _, size := blocks(t, s); size > 1500 {
@@ -135,7 +135,7 @@ func TestRecordsAreReplacedWithinBlocks(t *testing.T) {
 	}
 }
 
-// A text that was deleted in the shell is gone from the record too.
+// A text that was deleted in the shell is removed from the record too.
 func TestRecordOfADeletedMessage(t *testing.T) {
 	s := openTest(t, filepath.Join(t.TempDir(), "x.db"))
 	rs, evs := transcript(0, 3)
@@ -155,8 +155,8 @@ func TestRecordOfADeletedMessage(t *testing.T) {
 	wantRecords(t, s, 0, again)
 }
 
-// What stands in a folder, or in a database, is a line that has a line in a
-// string.
+// Programs that store a session in a folder, or in a database, have lines that
+// contain a line in a string.
 func TestStringsWithinStringsAreLeftOutToo(t *testing.T) {
 	text := "some \"text\" that\\ is long\nenough\t é\x01 to be referred to"
 	said := string(skein.AppendQuoted([]byte(`{"role": "user", "content": `), text)) + `, "n": 1}` + "\n"

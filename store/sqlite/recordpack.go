@@ -8,16 +8,16 @@ import (
 
 // How much of a file is in one block.
 const (
-	blockBytes = 256 << 10 // of the file; a longer record has a block of its own
-	tailBytes  = 16 << 10  // stored; a shorter last block takes in what follows
+	blockBytes = 256 << 10 // of the file; a longer record has its own block
+	tailBytes  = 16 << 10  // as stored; a shorter last block is extended with what follows
 
-	// tailRecords is how many records a last block has at least that takes in
-	// no more: blank lines take hardly any bytes, and what was stored is packed
-	// anew each time.
+	// tailRecords is the number of records from which a last block is not
+	// extended: blank lines take hardly any bytes, and each extension packs the
+	// stored records again.
 	tailRecords = 1024
 )
 
-// A packedBlock is some records of a batch that follow each other.
+// A packedBlock is a run of consecutive records of a batch.
 type packedBlock struct {
 	records []rawRecord
 	events  []int // numbers in the batch of the events that the pieces refer to
@@ -25,9 +25,9 @@ type packedBlock struct {
 	body    []byte
 }
 
-// packRecords returns the records of a batch with these events in blocks.
+// packRecords returns the records of a batch with these events, in blocks.
 func (s *Store) packRecords(im *skein.Import, events []packedEvent) (blocks []packedBlock, err error) {
-	if len(im.Records) == 0 { // as of skein's own logs
+	if len(im.Records) == 0 { // as with skein's own logs
 		return nil, nil
 	}
 	for _, r := range im.Records {
@@ -47,7 +47,7 @@ func (s *Store) packRecords(im *skein.Import, events []packedEvent) (blocks []pa
 	return blocks, nil
 }
 
-// chunks cuts records into those of one block each.
+// chunks divides records into runs of one block each.
 func chunks(rs []skein.Record) (all [][]skein.Record) {
 	from, size := 0, 0
 	for i, r := range rs {
@@ -63,7 +63,7 @@ func chunks(rs []skein.Record) (all [][]skein.Record) {
 }
 
 func (p *packer) newBlock(rs []skein.Record, texts refTable) (b packedBlock) {
-	places := map[int]int{} // number in the batch → in the block
+	places := map[int]int{} // number in the batch → number in the block
 	for _, r := range rs {
 		x := texts.split(r)
 		for i := range x.pieces[:len(x.pieces)-1] {

@@ -14,7 +14,7 @@ type textRef struct {
 	start, end int
 }
 
-// add makes the spans of an event's text findable.
+// add adds the spans of an event's text to the table.
 func (t refTable) add(event int, f *skein.Facts) {
 	for _, s := range f.Spans {
 		if s.End-s.Start < minRef {
@@ -29,14 +29,14 @@ func (t refTable) add(event int, f *skein.Facts) {
 	}
 }
 
-// appendWithin appends a quoted string as it stands within a string.
+// appendWithin appends a quoted string in its form inside another string.
 func appendWithin(b []byte, q string) []byte {
 	from := len(b)
 	b = skein.AppendQuoted(b, q)
 	return append(b[:from], b[from+1:len(b)-1]...)
 }
 
-// split cuts a record at the strings that t has.
+// split divides a record at the strings that are in t.
 func (t refTable) split(r skein.Record) rawRecord {
 	raw := r.Raw
 	out := rawRecord{Record: r, length: len(raw)}
@@ -68,7 +68,7 @@ func (t refTable) split(r skein.Record) rawRecord {
 	return out
 }
 
-// eachWithin calls take with the strings that stand within the string b[i:end].
+// eachWithin calls take with the strings that are inside the string b[i:end].
 func eachWithin(b []byte, i, end int, take func(i, end int, within bool) bool) {
 	for i < end {
 		n := bytes.IndexByte(b[i:end], '\\')
@@ -85,8 +85,8 @@ func eachWithin(b []byte, i, end int, take func(i, end int, within bool) bool) {
 	}
 }
 
-// withinEnd returns where the string ends that begins at b[i] within another:
-// behind its quote, or at the end of b.
+// withinEnd returns the end of the string that begins at b[i] inside another:
+// the index after its quote, or the end of b.
 func withinEnd(b []byte, i int) int {
 	for i += 2; i < len(b); {
 		n := bytes.IndexByte(b[i:], '\\')
@@ -100,7 +100,7 @@ func withinEnd(b []byte, i int) int {
 		switch {
 		case b[i+1] == '"':
 			return i + 2
-		case b[i+1] == '\\' && b[i+2] == '\\': // an escaped quote or backslash of the string within
+		case b[i+1] == '\\' && b[i+2] == '\\': // an escaped quote or backslash of the inner string
 			i += 4
 		case b[i+1] == '\\':
 			i += 3

@@ -20,7 +20,7 @@ func (c *conn) recordCount(n int64) (int, error) {
 }
 
 // block returns the block of file n that has a record, with the number of its
-// first record and how many it has; nil if there is none.
+// first record and how many it has; nil if there is no such block.
 func (c *conn) block(n int64, record int) (first, records int, stored []byte, err error) {
 	var at, count int64
 	_, err = c.one(`SELECT n, count, raw FROM records WHERE n >= ? AND n <= ? ORDER BY n DESC LIMIT 1`,
@@ -32,8 +32,8 @@ func (c *conn) block(n int64, record int) (first, records int, stored []byte, er
 	return first, int(count), stored, nil
 }
 
-// records returns the records of a block, whole, the first of which has this
-// number. The error is a [skein.DamagedRecordsError] where some cannot be read.
+// records returns the complete records of a block; first is the number of the
+// first one. The error is a [skein.DamagedRecordsError] if some cannot be read.
 func (p *packer) records(c *conn, first int, stored []byte) ([]skein.Record, error) {
 	rs, bad, err := p.legible(c, first, stored)
 	if err == nil {
@@ -42,8 +42,8 @@ func (p *packer) records(c *conn, first int, stored []byte) ([]skein.Record, err
 	return rs, err
 }
 
-// legible is records that goes around those whose events are damaged: of these
-// bad has the errors. The error is about the whole block.
+// legible is records, except that it skips those whose events are damaged: bad
+// has their errors. The error is about the whole block.
 func (p *packer) legible(c *conn, first int, stored []byte) (rs []skein.Record, bad []error, err error) {
 	raw, ids, err := p.openBlock(stored)
 	if err != nil {
@@ -76,8 +76,9 @@ func (p *packer) legible(c *conn, first int, stored []byte) (rs []skein.Record, 
 	return rs, bad, nil
 }
 
-// firstBad returns an error about the first records that are bad from number i of a
-// block on, whose first one has this number; nil if there are none.
+// firstBad returns an error about the first run of bad records from number i of
+// a block on; first is the number of the block's first record. It returns nil
+// if none are bad.
 func firstBad(bad []error, first, i int) error {
 	for i < len(bad) && bad[i] == nil {
 		i++
@@ -92,7 +93,7 @@ func firstBad(bad []error, first, i int) error {
 	return &skein.DamagedRecordsError{First: first + i, Last: first + end, Err: bad[i]}
 }
 
-// putBlock stores a block of a batch behind what is stored of file n, and
+// putBlock stores a block of a batch after the stored records of file n, and
 // returns how many bytes that takes.
 func (t *call) putBlock(n int64, p *packed, b *packedBlock) (size int64, err error) {
 	ids := make([]int64, len(b.events))
@@ -101,7 +102,7 @@ func (t *call) putBlock(n int64, p *packed, b *packedBlock) (size int64, err err
 			return t.putPlain(n, p, b)
 		}
 	}
-	first, is := b.records[0].N, *b // b is left as it is: the job may be run again
+	first, is := b.records[0].N, *b // b is not changed: the job may be run again
 	size = int64(len(b.body))
 	if first > 0 && len(b.body) < 4*tailBytes && b.length() <= blockBytes && len(b.records) < tailRecords {
 		tail, had, err := t.tail(n, first)
@@ -117,8 +118,8 @@ func (t *call) putBlock(n int64, p *packed, b *packedBlock) (size int64, err err
 	return size, t.setBlock(n*recordsPerFile+int64(first), is, ids)
 }
 
-// putPlain stores a block without references, as one of its events has no text
-// any more.
+// putPlain stores a block without references, because one of its events no
+// longer has text.
 func (t *call) putPlain(n int64, p *packed, b *packedBlock) (int64, error) {
 	texts := make([]string, len(b.events))
 	for i, e := range b.events {
@@ -142,14 +143,14 @@ func (t *tx) setBlock(at int64, b packedBlock, ids []int64) error {
 	return err
 }
 
-// blockInfo is what a block has besides its records.
+// blockInfo is what a block contains besides its records.
 type blockInfo struct {
 	ids  []int64
 	size int
 }
 
 // tail returns the records of the last block of file n, if it is short, ends
-// before a record and can be read.
+// right before record and can be read.
 func (t *call) tail(n int64, record int) (rs []rawRecord, had blockInfo, err error) {
 	first, count, raw, err := t.block(n, record-1)
 	if err != nil || raw == nil || len(raw) > tailBytes || count >= tailRecords {
@@ -157,7 +158,7 @@ func (t *call) tail(n int64, record int) (rs []rawRecord, had blockInfo, err err
 	}
 	had.size = len(raw)
 	if rs, had.ids, err = t.s.pack.openBlock(raw); errors.Is(err, skein.ErrCorrupt) {
-		return nil, had, nil // what follows is whole
+		return nil, had, nil // then a new block is begun
 	}
 	for i := range rs {
 		rs[i].N = first + i
@@ -173,7 +174,7 @@ func (b *packedBlock) length() (n int) {
 	return n
 }
 
-// join makes one block of two that follow each other.
+// join makes one block from two consecutive ones.
 func (p *packer) join(a []rawRecord, aIDs []int64, b []rawRecord, bIDs []int64) (packedBlock, []int64) {
 	all := packedBlock{records: append([]rawRecord(nil), a...)}
 	for _, r := range b {
@@ -187,9 +188,9 @@ func (p *packer) join(a []rawRecord, aIDs []int64, b []rawRecord, bIDs []int64) 
 	return all, append(append([]int64(nil), aIDs...), bIDs...)
 }
 
-// cutRecords takes the records from first up to but not with end out of file
-// n, and, if all that follows is to be forgotten, those behind them. What
-// remains of the blocks that had them is stored without references.
+// cutRecords removes the records from first up to but not including end from
+// file n and, if forget is set, all that follow them. What remains of their
+// blocks is stored without references.
 func (t *call) cutRecords(n int64, first, end int, forget bool) error {
 	type block struct {
 		at  int64

@@ -12,9 +12,9 @@ import (
 	"github.com/skein-dev/skein/store/inspect"
 )
 
-// recountAll works out anew what the rows of those sessions say whose messages
-// were deleted in the shell, since triggers have kept the counts right, but cannot
-// read payloads. It goes on where another stopped.
+// recountAll recomputes the rows of sessions whose messages were deleted in the
+// shell: triggers have kept the counts right, but cannot read payloads. It
+// continues where an earlier run stopped.
 func (c *core) recountAll(ctx context.Context) error {
 	var due []int64
 	err := c.readers.with(ctx, func(r *conn) error {
@@ -35,17 +35,17 @@ func (c *core) recountAll(ctx context.Context) error {
 				more, err = (&call{tx: t, s: &Store{core: c}}).recount(n)
 				return err
 			})
-			all = append(all, err) // one that cannot be read keeps none of the others
+			all = append(all, err) // a session that cannot be read does not stop the others
 		}
 	}
 	return errors.Join(all...)
 }
 
-// recountFor is how long a process that ends works out rows anew. One that
-// lives longer, or an examination, does those that take more.
+// recountFor is how long a process that is about to end recomputes rows. A
+// process that lives longer, or an examination, does what takes more time.
 const recountFor = time.Second
 
-// recountSome is recountAll as far as it gets in recountFor.
+// recountSome is recountAll limited to recountFor.
 func (c *core) recountSome(ctx context.Context) error {
 	short, cancel := context.WithTimeout(ctx, recountFor)
 	defer cancel()
@@ -56,7 +56,7 @@ func (c *core) recountSome(ctx context.Context) error {
 	return err
 }
 
-// recounts says whether rows are to be worked out anew.
+// recounts reports whether rows must be recomputed.
 func (ex *exam) recounts(area string) error {
 	var n int64
 	err := ex.read(func(c *conn) error {
@@ -71,20 +71,20 @@ func (ex *exam) recounts(area string) error {
 		func() error { return ex.s.recountAll(ex.ctx) })
 }
 
-// recountName returns the name of the chore that is to recount session n. Its
-// times says how often that was asked for.
+// recountName returns the name of the row of chores that asks to recount
+// session n. Its times is how often that was asked for.
 func recountName(n int64) string { return fmt.Sprintf("recount %d", n) }
 
-// recountedName returns the name of the chore that says how far a recount of
-// session n has come that was asked for that often. Its times is a seq.
+// recountedName returns the name of the row of chores with the progress of a
+// recount of session n that was asked for that often. Its times is a seq.
 func recountedName(n, asked int64) string { return fmt.Sprintf("recounted %d %d", n, asked) }
 
-// recountRows is how many events are looked at in one transaction.
+// recountRows is how many events are processed in one transaction.
 const recountRows = 200
 
-// recount works out the next part of what the rows of session n say besides its
-// events: first to which turns these belong, then its own row. more is false when
-// it is done. What was appended meanwhile is worked out, too.
+// recount recomputes the next part of what the rows of session n say besides its
+// events: first which turns the events belong to, then the session's own row. more is
+// false when it is done. It includes events that were appended meanwhile.
 func (t *call) recount(n int64) (more bool, err error) {
 	var asked, done int64
 	if found, err := t.one(`SELECT times FROM chores WHERE name = ?`, []any{recountName(n)}, &asked); err != nil || !found {
@@ -116,9 +116,9 @@ func (t *call) recount(n int64) (more bool, err error) {
 	return false, err
 }
 
-// renumber sets right to which turns the next events of h's own behind a place
-// belong, how many messages had begun there, and whether they are pieces, and
-// returns how far it came.
+// renumber corrects, for the next of h's own events after a seq, which turn
+// each belongs to, how many messages had begun there, and whether it is a
+// piece, and returns the seq up to which it did so.
 func (t *call) renumber(h *head, after skein.Seq) (upto skein.Seq, err error) {
 	segs, err := t.segments(h)
 	if err != nil {
@@ -185,8 +185,8 @@ func (t *call) renumber(h *head, after skein.Seq) (upto skein.Seq, err error) {
 	return upto, nil
 }
 
-// joined reports whether the said event at seq is a further piece of a message
-// with an ID, as it was when it was said.
+// joined reports whether the said event at seq was, when it was said, another
+// piece of the message with the given ID.
 func (t *call) joined(segs walk.Segments, seq skein.Seq, message string) (bool, error) {
 	before := segs.Within(skein.SeqRange{From: 0, To: seq - 1})
 	if message == "" || len(before) == 0 {
@@ -204,8 +204,8 @@ func (t *call) joined(segs walk.Segments, seq skein.Seq, message string) (bool, 
 	return walk.Joins(l, before, x.Gaps, message)
 }
 
-// recountLive writes what the rows of h's events add up to. Where a damaged event
-// hides what was taken back, what is written of that is believed.
+// recountLive recomputes h's row from the rows of its events. If a damaged event
+// hides what was taken back, it relies on what the table undone says.
 func (t *call) recountLive(h *head) error {
 	was := *h
 	segs, err := t.segments(h)

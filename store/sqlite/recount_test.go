@@ -11,8 +11,8 @@ import (
 	"github.com/skein-dev/skein/store/inspect"
 )
 
-// Who examines the store is told what is yet to be worked out anew, and can
-// have it done at once, however long it takes.
+// An examination reports what is still to be recomputed, and can do it at once,
+// however long it takes.
 func TestExamineWorksRowsOutAnew(t *testing.T) {
 	s, err := Open(t.Context(), filepath.Join(t.TempDir(), "x.db"), Options{})
 	if err != nil {
@@ -22,7 +22,7 @@ func TestExamineWorksRowsOutAnew(t *testing.T) {
 	if _, err := skein.Add(t.Context(), s, "a", skein.NewEvent(skein.KindCreated, 1, skein.Created{}), skein.Say(2, skein.UserSays("one")), skein.Say(3, skein.UserSays("two"))); err != nil {
 		t.Fatal(err)
 	}
-	s.chores.close() // the test does it
+	s.chores.close() // the test does the recount
 	c := testConn(t, s.path)
 	if _, _, err := c.exec(`DELETE FROM messages WHERE content = 'one'`); err != nil {
 		t.Fatal(err)
@@ -46,8 +46,8 @@ func TestExamineWorksRowsOutAnew(t *testing.T) {
 	}
 }
 
-// A recount goes on where it was interrupted, and comes to an end also where an
-// event is damaged.
+// A recount continues where it was interrupted, and finishes even if an event
+// is damaged.
 func TestRecountGoesOnWhereItStopped(t *testing.T) {
 	s, err := Open(t.Context(), filepath.Join(t.TempDir(), "x.db"), Options{})
 	if err != nil {
@@ -61,7 +61,7 @@ func TestRecountGoesOnWhereItStopped(t *testing.T) {
 	if _, err := skein.Add(t.Context(), s, "a", evs...); err != nil {
 		t.Fatal(err)
 	}
-	s.chores.close() // the test does it
+	s.chores.close() // the test does the recount
 	c := testConn(t, s.path)
 	if err := c.script(`DELETE FROM messages WHERE content = 'prompt 0'; UPDATE events SET payload = CAST('{}' AS BLOB), text = 'x' WHERE seq = 300`); err != nil {
 		t.Fatal(err)
@@ -93,7 +93,7 @@ func TestRecountGoesOnWhereItStopped(t *testing.T) {
 	}
 }
 
-// A session whose row cannot be read keeps none of the others from being counted.
+// A session whose row cannot be read does not keep others from being recounted.
 func TestRecountGoesAroundWhatCannotBeRead(t *testing.T) {
 	s, err := Open(t.Context(), filepath.Join(t.TempDir(), "x.db"), Options{})
 	if err != nil {
@@ -105,7 +105,7 @@ func TestRecountGoesAroundWhatCannotBeRead(t *testing.T) {
 			t.Fatal(err)
 		}
 	}
-	s.chores.close() // the test does it
+	s.chores.close() // the test does the recount
 	c := testConn(t, s.path)
 	if err := c.script(`DELETE FROM messages WHERE content = 'one'; UPDATE sessions SET open_calls = '[' WHERE id = 'a'`); err != nil {
 		t.Fatal(err)

@@ -1,32 +1,31 @@
 package sqlite
 
-// What forks show of a session that is being deleted is theirs from the first
-// step on, though the last one may come much later: after a kill, with the next
-// process that has time for it. Until then its events are found by these.
+// What forks show of a session that is being purged is theirs from the first
+// step on, though the last step may come much later: after a kill, once another
+// process has time for it. Until then, the following find the events.
 
-// heirs has a row for each session that is being deleted and that a fork still
-// shows: the fork, which may in turn have been the fork of one that is being
-// deleted, and up to where it shows it.
+// heirs has a row for each session that is being purged and that a fork still
+// shows: its new parent, heir, and the seq up to which the new parent shows it. The
+// new parent may have been a fork of another session that is being purged.
 const heirs = `(WITH RECURSIVE heirs (session, heir, upto) AS (
 		SELECT d.session, b.session, b.upto FROM doomed d CROSS JOIN bases b ON b.base = d.session
 		UNION ALL
 		SELECT h.session, b.session, min(h.upto, b.upto) FROM heirs h CROSS JOIN doomed d ON d.session = h.heir CROSS JOIN bases b ON b.base = h.heir)
 	SELECT session, heir, max(upto) AS upto FROM heirs WHERE heir NOT IN (SELECT session FROM doomed) GROUP BY session)`
 
-// owners says how to get from an event e to its session s.
+// owners says how to get from an event e to the session s that it belongs to.
 type owners struct {
 	join  string // to be put before the one with sessions
 	owner string // the number of s
-	shown string // a condition that goes with it
+	shown string // a condition to add
 	upto  string // the seq up to which s shows the session that has e
 }
 
-// nobodyMoved is the condition shown of owners where every event is its
-// session's.
+// nobodyMoved is the value of owners.shown if every event belongs to its own session.
 const nobodyMoved = `1`
 
-// owners returns the short way unless a session is being deleted; then, of what
-// a fork d shows, s is the fork.
+// owners returns the short way unless a session is being purged; then s is the
+// fork d for the events that it shows.
 func (c *conn) owners() (owners, error) {
 	doomed, err := c.anyPurging()
 	if err != nil || !doomed {
@@ -40,13 +39,13 @@ func (c *conn) owners() (owners, error) {
 	}, nil
 }
 
-// anyPurging reports whether a session is being deleted.
+// anyPurging reports whether any session is being purged.
 func (c *conn) anyPurging() (bool, error) {
 	var n int64
 	return c.one(`SELECT session FROM doomed LIMIT 1`, nil, &n)
 }
 
-// isPurging reports whether session n is being deleted.
+// isPurging reports whether session n is being purged.
 func (c *conn) isPurging(n int64) (bool, error) {
 	var one int64
 	return c.one(`SELECT 1 FROM doomed WHERE session = ?`, []any{n}, &one)

@@ -8,8 +8,8 @@ import (
 	"github.com/skein-dev/skein"
 )
 
-// What is put in the place of a store is put there only if nobody has written to
-// it since it was made: the question is asked when nobody can any more.
+// A file replaces a store only if nobody has written to the store since the
+// file was made: sure is called once nobody can write any more.
 func TestReplaceAsksWhenNobodyElseCanWrite(t *testing.T) {
 	name, other := old(t), old(t)
 	s, err := Open(t.Context(), name, Options{})

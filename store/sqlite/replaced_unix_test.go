@@ -19,7 +19,7 @@ import (
 	"github.com/skein-dev/skein/store/sqlite"
 )
 
-// holding returns a store that holds a session, and its file.
+// holding returns a store with one session, and its file.
 func holding(t *testing.T, o sqlite.Options) (s *sqlite.Store, name string) {
 	t.Helper()
 	name = filepath.Join(t.TempDir(), "x.db")
@@ -42,7 +42,7 @@ func moveAll(t *testing.T, from, to string, suffixes ...string) {
 	}
 }
 
-// wantReplaced calls all that reads and all that writes, which must fail.
+// wantReplaced makes all calls that read and write, which must fail.
 func wantReplaced(t *testing.T, s *sqlite.Store) {
 	t.Helper()
 	var calls sync.WaitGroup
@@ -66,7 +66,7 @@ func wantReplaced(t *testing.T, s *sqlite.Store) {
 	}
 }
 
-// last returns the last error of a walk.
+// last returns the last error of an iteration.
 func last[T any](walk func(func(T, error) bool)) (err error) {
 	for _, err = range walk {
 	}
@@ -107,7 +107,7 @@ func TestAFilePutInThePlaceOfAnotherStaysAsItIs(t *testing.T) {
 		t.Errorf("the file that was put there was changed (%v)", err)
 	}
 
-	// The log of the former file is still beside it.
+	// The log of the former file is still beside the new one.
 	for range 2 {
 		if _, err := dial(name); !errors.Is(err, skein.ErrReplaced) || !strings.Contains(err.Error(), "x.db-wal") || !strings.Contains(err.Error(), "remove "+name+"-pair") {
 			t.Fatalf("Open with another file's log = %v, want %v that names it", err, skein.ErrReplaced)
@@ -164,7 +164,8 @@ func TestAFileThatIsCopiedOverIsNotWrittenTo(t *testing.T) {
 	}
 }
 
-// Nor does the end of who had the former file open touch it, nor the next start.
+// A process that still has the former file open does not change it when it
+// ends, nor does the next start.
 func TestAFileThatIsCopiedOverStaysWhenItsLogIsLeft(t *testing.T) {
 	s, name := holding(t, sqlite.Options{})
 	other := filepath.Join(t.TempDir(), "other.db")
@@ -189,7 +190,7 @@ func TestAFileThatIsCopiedOverStaysWhenItsLogIsLeft(t *testing.T) {
 	}
 }
 
-// Nor is the log moved to it.
+// The log is not checkpointed into it either.
 func TestAFileThatIsCopiedOverGetsNoLog(t *testing.T) {
 	s, name := holding(t, sqlite.Options{})
 	backup := filepath.Join(t.TempDir(), "backup.db")
@@ -212,8 +213,8 @@ func TestAFileThatIsCopiedOverGetsNoLog(t *testing.T) {
 	}
 }
 
-// A backup that is put back, a salvage and a checkpoint change the database, and
-// it is the same store for whoever has it open.
+// Restoring a backup, a salvage and a checkpoint change the database, but for
+// everybody who has it open it is still the same store.
 func TestAStoreThatIsPutBackIsTheSame(t *testing.T) {
 	s, name := holding(t, sqlite.Options{})
 	other := open(t, name)
@@ -248,7 +249,7 @@ func TestAFilePutBackGoesOn(t *testing.T) {
 	}
 }
 
-// What was committed while the file went away may be in it or not.
+// What was committed while the file was removed may be in it or not.
 func TestACommitToAFileThatGoesIsUnknown(t *testing.T) {
 	s, name := holding(t, sqlite.Options{})
 	elsewhere := filepath.Join(t.TempDir(), "x.db")
@@ -291,7 +292,7 @@ func TestWatchersAreToldThatTheFileIsGone(t *testing.T) {
 	}
 }
 
-// A log that is not empty goes with its file to wherever both are copied.
+// A log that is not empty stays valid if it is copied together with its file.
 func TestACopyOfFileAndLogIsOpened(t *testing.T) {
 	s, name := holding(t, sqlite.Options{})
 	dir := t.TempDir()

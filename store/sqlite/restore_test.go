@@ -6,7 +6,7 @@ import (
 	"testing"
 )
 
-// A store with damaged pages is just what a backup is brought back for.
+// A store with damaged pages is the main reason to restore a backup.
 func TestBackupComesBackOverADamagedStore(t *testing.T) {
 	dir := t.TempDir()
 	name, copied, kept := filepath.Join(dir, "a.db"), filepath.Join(dir, "copy.db"), filepath.Join(dir, "kept.db")

@@ -20,22 +20,22 @@ import (
 
 const (
 	rollEvery = 24 * time.Hour
-	rollAgain = time.Hour // after a try that failed
+	rollAgain = time.Hour // after a failed attempt
 )
 
-// Rolling copies lie in the folder backups beside the store. The lock of a file
-// there, which stays, is held by who makes one; its time is that of the last try,
-// of its end once it has ended.
-// It is an advisory lock of a file that SQLite does not know, so that nothing
-// that SQLite has locked is touched.
+// A roll makes rolling copies, in the folder backups beside the store. Whoever
+// makes one holds the lock of a file in that folder, which is never removed;
+// its modification time is that of the last attempt's start, or of its end once
+// it has ended. It is an advisory lock of a file that SQLite does not know, so
+// that nothing that SQLite has locked is touched.
 type roll struct {
 	*Store
 	keep int
 }
 
-// Due implements [inspect.Backups]. It costs a look at a few rows. Where a copy is
-// due, it makes the folder and the lock, if need be: whoever is told that one is
-// due starts a process for it, which must not be in vain each time.
+// Due implements [inspect.Backups]. It reads only a few rows. If a copy is due,
+// it creates the folder and the lock file if need be: its caller starts a
+// process for the copy, which must not fail each time.
 func (s *Store) Due(ctx context.Context, keep int) (due bool, err error) {
 	defer skein.Wrapf(&err, "sqlite: copy of %s", s.path)
 	if st, err := os.Stat(s.rollLock()); err == nil && recent(s.clock(), st.ModTime(), rollAgain) {
@@ -48,15 +48,15 @@ func (s *Store) Due(ctx context.Context, keep int) (due bool, err error) {
 	return r.free()
 }
 
-// free reports whether nobody makes a copy. Its error is why Roll could not
-// begin one, or not remember that it tried.
+// free reports whether nobody is making a copy. Its error is why Roll could not
+// start one, or could not record its attempt.
 func (r roll) free() (free bool, err error) {
 	name := r.rollLock()
 	if err := os.MkdirAll(filepath.Dir(name), 0o700); err != nil {
 		return false, err
 	}
 	f, err := os.OpenFile(name, os.O_RDWR|os.O_CREATE|os.O_EXCL, 0o600)
-	if err == nil { // nobody has tried yet, nor has this
+	if err == nil { // nobody has tried yet, and this was no attempt
 		long := r.clock().Add(-rollEvery)
 		err = errors.Join(f.Close(), os.Chtimes(name, long, long))
 	}
@@ -110,11 +110,11 @@ func (r roll) due(ctx context.Context) (bool, error) {
 	return true, r.room()
 }
 
-// leastRoom is how many bytes a copy must leave free, or a tenth of its size:
-// what Examine warns of.
+// leastRoom is how many bytes a copy must leave free, or a tenth of its size if
+// that is more: with less, Examine warns.
 const leastRoom = 256 << 20
 
-// room refuses to fill the disk with copies.
+// room returns an error if a copy would fill the disk.
 func (r roll) room() error {
 	st, err := os.Stat(r.path)
 	if err != nil {
@@ -154,7 +154,7 @@ func (s *Store) Roll(ctx context.Context, keep int) (path string, err error) {
 		return "", err
 	}
 	defer func() { err = errors.Join(err, lock.Close()) }()
-	if due, err := r.due(ctx); err != nil || !due { // another made one meanwhile
+	if due, err := r.due(ctx); err != nil || !due { // another process made a copy meanwhile
 		return "", err
 	}
 	now := s.clock()
@@ -170,19 +170,19 @@ func (s *Store) Roll(ctx context.Context, keep int) (path string, err error) {
 	return path, r.rotate(ctx)
 }
 
-// mark remembers when a copy was tried last.
+// mark records when a copy was last tried.
 func (r roll) mark() error {
 	now := r.clock()
 	return os.Chtimes(r.rollLock(), now, now)
 }
 
-// prefix is how the paths of the store's rolling copies begin.
+// prefix is what the paths of the store's rolling copies begin with.
 func (r roll) prefix() string {
 	return filepath.Join(backupFolder(r.path), strings.TrimSuffix(filepath.Base(r.path), ".db")+"-daily-")
 }
 
-// sweepUnfinished removes what processes left that were killed while they
-// made a copy.
+// sweepUnfinished removes what processes left that were killed while they made
+// a copy.
 func (r roll) sweepUnfinished() {
 	left, _ := filepath.Glob(filepath.Join(backupFolder(r.path), unfinished+"*")) //nolint:errcheck // the pattern is good
 	for _, name := range left {
@@ -192,9 +192,9 @@ func (r roll) sweepUnfinished() {
 	}
 }
 
-// rotate removes the oldest of its own copies, down to keep. A store that is a
-// copy of another knows that one's copies too, which are not its own: they lie
-// elsewhere, or have another name.
+// rotate removes the oldest of the store's own copies, down to keep. A store
+// that is a copy of another also knows that one's copies, which are not its
+// own: they are in another folder, or have another name.
 func (r roll) rotate(ctx context.Context) error {
 	known, err := r.notedCopies(ctx)
 	if err != nil {
@@ -206,7 +206,7 @@ func (r roll) rotate(ctx context.Context) error {
 			continue
 		}
 		if _, err := os.Lstat(n.path); err != nil {
-			continue // moved: it may well be somewhere
+			continue // moved: it may still exist elsewhere
 		}
 		if left--; left >= 0 {
 			continue
@@ -219,7 +219,7 @@ func (r roll) rotate(ctx context.Context) error {
 	return nil
 }
 
-// A copying copies a database page by page. finish is called in any case.
+// A copying copies a database page by page. finish must always be called.
 type copying struct {
 	step   func(pages int) (more bool, err error)
 	finish func() error
@@ -228,11 +228,11 @@ type copying struct {
 // rollPages is how many pages one step copies: 1 MB.
 const rollPages = 256
 
-// copySlowly copies the store as it is now to the empty file at path. Each step
-// is on the disk before the next begins, and a pause as long as the step
-// follows it: a file that the system writes out all at once makes the fsync of
-// every commit wait. While it works, the log cannot begin anew; when that gets
-// long, there are no more pauses. What was copied is checked.
+// copySlowly copies the current state of the store to the empty file at path.
+// Each step is on disk before the next begins, followed by a pause as long as
+// the step: a file that the system writes out all at once makes the fsync of
+// every commit wait. While it works, the log cannot start over; once the log
+// gets long, there are no more pauses. The copy is checked.
 func (c *core) copySlowly(ctx context.Context, path string) (err error) {
 	d, err := sqlDriver()
 	if err != nil {
@@ -248,7 +248,7 @@ func (c *core) copySlowly(ctx context.Context, path string) (err error) {
 		return classify(err)
 	}
 	defer func() { err = errors.Join(err, from.close()) }()
-	if _, _, err := from.exec("BEGIN"); err != nil { // what is read is one state of the store throughout
+	if _, _, err := from.exec("BEGIN"); err != nil { // everything is read from one state of the store
 		return classify(err)
 	}
 	var n int64

@@ -21,7 +21,7 @@ import (
 	"github.com/skein-dev/skein/store/inspect"
 )
 
-// aging returns a store whose clock later sets forward.
+// aging returns a store, and a function that advances its clock.
 func aging(t *testing.T, name string) (s *Store, later func(time.Duration)) {
 	t.Helper()
 	var ahead atomic.Int64
@@ -33,7 +33,7 @@ func aging(t *testing.T, name string) (s *Store, later func(time.Duration)) {
 	return s, func(d time.Duration) { ahead.Add(int64(d)) }
 }
 
-// roll returns the path of the copy that Roll makes; "" if it makes none.
+// rolled returns the path of the copy that Roll makes; "" if it makes none.
 func rolled(t *testing.T, s *Store, keep int) string {
 	t.Helper()
 	due, err := s.Due(t.Context(), keep)
@@ -111,12 +111,12 @@ func (e endingOnce) Err() error {
 	return nil
 }
 
-// A copy that was broken off, by whatever, leaves nothing under a copy's name,
-// and the next one is made; of two at once one is made.
+// A copy that was interrupted, for whatever reason, leaves nothing under a copy's
+// name, and the next one is made; if two are started at once, one is made.
 func TestACopyIsWholeOrNotThere(t *testing.T) {
 	name := filepath.Join(t.TempDir(), "x.db")
 	s, later := aging(t, name)
-	for n := range 40 { // more than one step copies
+	for n := range 40 { // more than one step's worth
 		addText(t, s, "a", unpackable(n))
 	}
 	later(25 * time.Hour)
@@ -161,7 +161,7 @@ func TestACopyIsWholeOrNotThere(t *testing.T) {
 	}
 }
 
-// What is damaged is not copied in the place of what is not.
+// A copy of a damaged store does not replace one of an intact store.
 func TestADamagedStoreKeepsItsOldCopies(t *testing.T) {
 	name := filepath.Join(t.TempDir(), "x.db")
 	s, later := aging(t, name)
@@ -204,8 +204,8 @@ func damage(t *testing.T, name string, page int64) {
 	}
 }
 
-// Every copy is known, wherever it was made, also after the store was put back
-// to a state in which it knew of none, or was made anew from a damaged one.
+// Every copy is known, wherever it was made, even after the store was restored
+// to a state in which it knew of none, or was rebuilt from a damaged one.
 func TestEveryCopyIsNamedByAScrub(t *testing.T) {
 	dir, elsewhere := t.TempDir(), t.TempDir()
 	name := filepath.Join(dir, "x.db")
@@ -269,7 +269,8 @@ func unpackable(n int) string {
 	return b.String()
 }
 
-// While a copy is made in small steps, others commit: none of them waits for it.
+// While a copy is made in small steps, others commit: none of them waits for
+// the copy.
 func TestWritersGoOnWhileTheStoreIsCopied(t *testing.T) {
 	name := filepath.Join(t.TempDir(), "x.db")
 	s, later := aging(t, name)
@@ -295,7 +296,7 @@ func TestWritersGoOnWhileTheStoreIsCopied(t *testing.T) {
 	}
 }
 
-// A store that was copied knows the copies of the one that it is a copy of.
+// A copy of a store knows the copies of the original, but does not remove them.
 func TestOfACopiedStoreTheCopiesOfTheOriginalStay(t *testing.T) {
 	name := filepath.Join(t.TempDir(), "x.db")
 	s, later := aging(t, name)
@@ -327,14 +328,14 @@ func TestOfACopiedStoreTheCopiesOfTheOriginalStay(t *testing.T) {
 	}
 }
 
-// Whoever is told that a copy is due starts a process for it.
+// The caller starts a process for each copy that is due.
 func TestNoCopyIsDueWhereNoneCanBeBegun(t *testing.T) {
 	for what, spoil := range map[string]func(folder string) error{
 		"a plain file":   func(folder string) error { return os.WriteFile(folder, nil, 0o600) },
 		"without a lock": func(folder string) error { return os.MkdirAll(filepath.Join(folder, ".x.db.lock"), 0o700) },
 		"a link to nothing": func(folder string) error {
 			err := os.Symlink(folder+"-gone", folder)
-			if err != nil && os.PathSeparator == '\\' { // not everybody may make links
+			if err != nil && os.PathSeparator == '\\' { // not every user may create links
 				return os.WriteFile(folder, nil, 0o600)
 			}
 			return err
@@ -358,7 +359,7 @@ func TestNoCopyIsDueWhileOneIsMadeOrAfterOneFailed(t *testing.T) {
 	s, later := aging(t, filepath.Join(t.TempDir(), "x.db"))
 	addText(t, s, "a", "one")
 	later(25 * time.Hour)
-	for range 2 { // to ask changes nothing
+	for range 2 { // asking changes nothing
 		if due, err := s.Due(t.Context(), 3); !due || err != nil {
 			t.Fatalf("Due = %v, %v, want a copy to be due", due, err)
 		}
@@ -381,7 +382,7 @@ func TestNoCopyIsDueWhileOneIsMadeOrAfterOneFailed(t *testing.T) {
 		later(2 * time.Hour)
 		return true
 	}}
-	for n := range 40 { // more than one step copies
+	for n := range 40 { // more than one step's worth
 		addText(t, s, "a", unpackable(n))
 	}
 	if _, err := s.Roll(long, 3); !errors.Is(err, context.Canceled) {

@@ -10,7 +10,7 @@ import (
 	"github.com/skein-dev/skein/internal/disktest"
 )
 
-// A copy a day leaves room for what else the disk is for.
+// Daily copies leave room on the disk for other files.
 func TestNoCopyIsMadeWhereItsRoomIsNeeded(t *testing.T) {
 	for size, enough := range map[string]bool{"200m": false, "400m": true} {
 		dir := t.TempDir()

@@ -12,8 +12,8 @@ import (
 	"github.com/skein-dev/skein"
 )
 
-// A store that was opened on a full disk is read only until there is room: it
-// is tried again, by who writes, at most so often.
+// A store that was opened on a full disk is read-only until there is room: a call
+// that writes tries again to open it for writing, at most once per tryEvery.
 const tryEvery = time.Second
 
 // unwritable returns why nothing can be written; nil if it can.
@@ -27,9 +27,8 @@ func (c *core) unwritable(ctx context.Context) error {
 	return c.reopen(ctx)
 }
 
-// reopen opens a store for writing that could only be read, if there is room
-// now, and returns why nothing can be written still. What is read from then on
-// is read as others write it.
+// reopen opens a read-only store for writing, if there is room now, and returns why
+// nothing can be written if that fails. From then on, reads see what others write.
 func (c *core) reopen(ctx context.Context) error {
 	c.opening.Lock()
 	defer c.opening.Unlock()
@@ -47,25 +46,25 @@ func (c *core) reopen(ctx context.Context) error {
 		return err
 	}
 	err = c.readers.renew()
-	if c.readOnly == nil { // there is a writer: Close counts on what works beside it
+	if c.readOnly == nil { // there is a writer: Close relies on the background work, too
 		c.work()
 	}
 	return errors.Join(c.readOnly, err)
 }
 
-// The reserve is a file of random bytes beside the store. On a full disk SQLite
-// can delete nothing, for it writes before it frees; then the file goes, and its
-// room is what deleting needs. It is made again when there is room.
+// The reserve is a file of random bytes beside the store. On a full disk, SQLite
+// cannot delete anything, because it writes before it frees; then the reserve is
+// removed, and deleting uses its room. It is created again when there is room.
 const (
 	reserveSuffix = "-reserve"
 	reserveLeast  = 512 << 10
 	reserveMost   = 4 << 20
-	tightRoom     = 8 // on a disk with less room than so many reserves, what can wait is left for later
+	tightRoom     = 8 // with less room than this many reserves, what can wait is left for later
 )
 
-// reserveFor returns how large a reserve is right for a store of a size. A step
-// of a deletion has a bound, but the larger the store, the more pages of the
-// indexes it touches. The sizes are few, so that the file is seldom made anew.
+// reserveFor returns the size of the reserve for a store of the given size. A
+// deletion step is bounded, but the larger the store, the more pages of the indexes
+// it touches. There are only a few sizes, so that the file is seldom replaced.
 func reserveFor(size int64) int64 {
 	want := int64(reserveLeast)
 	for want < reserveMost && want*8 <= size {
@@ -76,9 +75,9 @@ func reserveFor(size int64) int64 {
 
 func (c *core) reserve() string { return c.paths.real() + reserveSuffix }
 
-// keepReserve makes the reserve, if it is not there or the store has outgrown
-// it, and sees whether the disk is nearly full. That the reserve cannot be made
-// matters only when it would be needed.
+// keepReserve creates the reserve, if it does not exist or the store has
+// outgrown it, and checks whether the disk is nearly full. Failing to create
+// the reserve matters only when it is needed.
 func (c *core) keepReserve() {
 	st, err := os.Stat(c.path)
 	if err != nil {
@@ -101,27 +100,27 @@ func (c *core) keepReserve() {
 		return
 	}
 	_ = os.Remove(c.reserve()) //nolint:errcheck // then it is a small one
-	b := make([]byte, want)    // random: some file systems keep no zeros
+	b := make([]byte, want)    // random: some file systems do not store zeros
 	_, _ = rand.Read(b)        //nolint:errcheck // it never fails
 	f, err := os.OpenFile(c.reserve(), os.O_WRONLY|os.O_CREATE|os.O_EXCL, 0o600)
 	if err != nil {
-		return // another process makes it
+		return // another process is creating it
 	}
 	if _, err := f.Write(b); errors.Join(err, f.Close()) != nil {
 		_ = os.Remove(c.reserve()) //nolint:errcheck // then it is a small one
 	}
 }
 
-// makingRoom does what makes room on the disk, with the room of the reserve if
-// need be. Then the search index goes first: to take words out of it, FTS5 may
-// have to write a large part of it anew. It is built again when there is room;
-// until then search reads the texts.
+// makingRoom runs do, which frees room on the disk. If that needs the room of the
+// reserve, it first empties the search index: to remove words from it, FTS5 may
+// have to rewrite a large part of it. It is rebuilt when there is room; until
+// then, searches read the texts.
 func (c *core) makingRoom(ctx context.Context, do func() error) error {
 	err := do()
 	if !errors.Is(err, skein.ErrFull) {
 		return err
 	}
-	if os.Remove(c.reserve()) != nil { // it is given back already
+	if os.Remove(c.reserve()) != nil { // it is already removed
 		if emptied, eerr := c.emptyLog(); eerr != nil || !emptied {
 			return err
 		}
@@ -142,9 +141,9 @@ func (c *core) makingRoom(ctx context.Context, do func() error) error {
 	return do()
 }
 
-// afterStep lets the log begin anew where there is hardly room for it to grow.
-// The writer waits meanwhile: where one step follows the other, in several
-// goroutines, the log would never be found at rest, and fill the disk.
+// afterStep empties the log if it has hardly any room to grow. The writer waits
+// meanwhile: if steps followed each other in several goroutines, the log would
+// never be idle, and would fill the disk.
 func (c *core) afterStep() error {
 	if !c.tight.Load() {
 		return nil

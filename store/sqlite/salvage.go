@@ -21,24 +21,24 @@ import (
 // A Lost is what a salvage did not find of a session.
 type Lost struct {
 	Session skein.SessionID
-	Events  []walk.Segment // places after From, up to and with To
+	Events  []walk.Segment // seqs after From, up to and including To
 }
 
-// A salvage makes a new store of what can be read of a damaged file.
+// A salvage makes a new store from what can be read of a damaged file.
 type salvage struct {
 	from   *pageFile
 	to     *Store
 	tables []salvaged
-	roots  map[uint32]string // table by the root of its tree
+	roots  map[uint32]string // table name by the root of its tree
 	pages  map[string][]uint32
 }
 
-// A salvaged is a table that is taken over row by row.
+// A salvaged is a table that is copied row by row.
 type salvaged struct {
 	name    string
 	insert  string
 	columns []salvagedColumn
-	rowid   int // column that is the rowid; -1 if none is
+	rowid   int // column that is the rowid; -1 if there is none
 	plain   bool
 }
 
@@ -47,17 +47,17 @@ type salvagedColumn struct {
 	required   bool
 }
 
-// derived are the tables that are made anew from the others, and what was to be
-// done about them.
+// derived reports whether a table is rebuilt from the others, or records work
+// to be done on such tables.
 func derived(name string) bool {
 	return strings.HasPrefix(name, "words") || strings.HasPrefix(name, "sqlite_") || name == "usage" || name == "usage_all" || name == "indexed" || name == "chores" || name == "undone"
 }
 
-// salvageInto fills the new store at to with all that can be read of the file at
-// from, which no connection of this process has open, and returns what is lost.
-// The new store knows that the damaged one is kept as the file kept.
+// salvageInto fills the new store at to with all that can be read of the file
+// at from, which no connection of this process has open, and returns what is
+// lost. The new store records that the damaged file is kept at kept.
 //
-// The error wraps [skein.ErrCorrupt] if there is no event in it.
+// The error wraps [skein.ErrCorrupt] if the file has no event that can be read.
 func salvageInto(ctx context.Context, from, to, kept string, o Options) (lost []Lost, err error) {
 	p, err := openPages(from)
 	if err != nil {
@@ -83,9 +83,9 @@ func salvageInto(ctx context.Context, from, to, kept string, o Options) (lost []
 	return x.fill(ctx)
 }
 
-// layout learns from the new file which tables there are. Where their trees begin
-// the damaged file says; where that cannot be read it is where they do in the new
-// one, for both may have been made by the same steps.
+// layout reads from the new file which tables there are. The damaged file says
+// where their trees begin; if that cannot be read, they are assumed to begin
+// where they do in the new one, because the same steps may have created both.
 func (x *salvage) layout(ctx context.Context) error {
 	err := x.to.readers.with(ctx, func(c *conn) error {
 		var tables []string
@@ -130,14 +130,14 @@ func (t *salvaged) describe(c *conn) error {
 	})
 	marks := strings.TrimSuffix(strings.Repeat("?, ", len(names)), ", ")
 	verb := `INSERT OR IGNORE INTO `
-	if t.name == "fences" { // a new store has its one row already
+	if t.name == "fences" { // a new store already has the table's only row
 		verb = `INSERT OR REPLACE INTO `
 	}
 	t.insert = verb + t.name + ` (` + strings.Join(names, ", ") + `) VALUES (` + marks + `)`
 	return err
 }
 
-// row returns the values of a row of t; ok is false if the cell is none.
+// row returns the values of a row of t; ok is false if the cell is not such a row.
 func (t *salvaged) row(c *cell) (row []any, ok bool) {
 	if len(c.values) != len(t.columns) {
 		return nil, false
@@ -169,8 +169,8 @@ func (t *salvaged) row(c *cell) (row []any, ok bool) {
 	return row, true
 }
 
-// vote learns which tree has which table from the rows in it: in a file that
-// was copied by VACUUM these are not where they are in a new one.
+// vote determines which tree is which table from the rows in it: in a file that
+// VACUUM copied, the trees are not where they are in a new one.
 func (x *salvage) vote(ctx context.Context) error {
 	votes := map[uint32]map[string]int{}
 	for n := uint32(3); n <= x.from.count; n++ {
@@ -204,7 +204,7 @@ func (x *salvage) vote(ctx context.Context) error {
 	return nil
 }
 
-// sort finds out what each page has.
+// sort determines which table each page belongs to.
 func (x *salvage) sort(ctx context.Context) error {
 	if err := x.vote(ctx); err != nil {
 		return err
@@ -232,8 +232,8 @@ func (x *salvage) sort(ctx context.Context) error {
 	return nil
 }
 
-// looksLike returns the table whose rows a page without a root has; "" if it may
-// be several.
+// looksLike returns the table that the rows of a page without a known root
+// belong to; "" if it may be one of several.
 func (x *salvage) looksLike(n uint32, b []byte) string {
 	cells, _ := x.from.cells(n, b)
 	found := ""
@@ -254,7 +254,7 @@ func (x *salvage) looksLike(n uint32, b []byte) string {
 	return found
 }
 
-// each calls f with the rows of a table that can be read.
+// each calls f with each row of a table that can be read.
 func (x *salvage) each(ctx context.Context, t *salvaged, f func(row []any) error) error {
 	for _, n := range x.pages[t.name] {
 		if err := ctx.Err(); err != nil {
@@ -279,8 +279,8 @@ func (x *salvage) each(ctx context.Context, t *salvaged, f func(row []any) error
 	return nil
 }
 
-// carve returns the events on a page whose head is damaged: whatever has the
-// shape of one, and its checksum.
+// carve returns the events on a page whose header is damaged: everything that
+// has the shape of an event and a checksum that matches.
 func (x *salvage) carve(n uint32, b []byte) (all []cell) {
 	t := x.table("events")
 	for at := 8; at < pageSize; at++ {
@@ -315,7 +315,7 @@ func (t *salvaged) column(name string) int {
 	return slices.IndexFunc(t.columns, func(c salvagedColumn) bool { return c.name == name })
 }
 
-// fill writes all that was found.
+// fill writes all rows that were found.
 func (x *salvage) fill(ctx context.Context) (lost []Lost, err error) {
 	for _, name := range x.order() {
 		t := x.table(name)
@@ -338,7 +338,7 @@ func (x *salvage) fill(ctx context.Context) (lost []Lost, err error) {
 			}); err != nil {
 				return err
 			}
-			return x.each(ctx, t, func(row []any) error { // what is damaged, where there is nothing better
+			return x.each(ctx, t, func(row []any) error { // damaged events, where there is no better row
 				if x.whole(row) || row[t.column("seq")].(int64) < 1 {
 					return nil
 				}
@@ -355,8 +355,8 @@ func (x *salvage) fill(ctx context.Context) (lost []Lost, err error) {
 	return lost, x.to.indexAll(ctx)
 }
 
-// order returns the tables in the order in which they are filled: what triggers
-// look up comes first.
+// order returns the tables in the order in which they are filled: those that
+// triggers read come first.
 func (x *salvage) order() []string {
 	first := []string{"sessions", "bases", "files", "records", "blobs", "events", "blob_refs", "charges"}
 	for i := range x.tables {
@@ -367,8 +367,8 @@ func (x *salvage) order() []string {
 	return first
 }
 
-// A damagedFileError is the error of Open for a file that SQLite turns down. It is a
-// [inspect.Salvager].
+// A damagedFileError is the error of Open for a file that SQLite rejects. It is
+// an [inspect.Salvager].
 type damagedFileError struct {
 	path string
 	o    Options
@@ -378,7 +378,7 @@ type damagedFileError struct {
 // Error implements error.
 func (d *damagedFileError) Error() string { return d.err.Error() }
 
-// Unwrap returns what SQLite said.
+// Unwrap returns SQLite's error.
 func (d *damagedFileError) Unwrap() error { return d.err }
 
 // Salvage implements [inspect.Salvager].
@@ -398,7 +398,7 @@ func (d *damagedFileError) Salvage(ctx context.Context) iter.Seq2[inspect.Findin
 }
 
 func (d *damagedFileError) salvage(ctx context.Context) (found []inspect.Finding, err error) {
-	path, err := filepath.EvalSymlinks(d.path) // the log lies beside the file itself
+	path, err := filepath.EvalSymlinks(d.path) // the log is beside the file itself
 	if err != nil {
 		return nil, err
 	}
@@ -419,7 +419,7 @@ func (d *damagedFileError) salvage(ctx context.Context) (found []inspect.Finding
 	if written(path) != before {
 		return nil, fmt.Errorf("%w: another program writes to %s: stop it first", skein.ErrLocked, path)
 	}
-	// There is a file at the path at every moment, so that nobody makes a new one.
+	// There is always a file at the path, so that nobody creates a new one.
 	if err := os.Link(path, kept); err != nil {
 		return nil, err
 	}
@@ -434,7 +434,7 @@ func (d *damagedFileError) salvage(ctx context.Context) (found []inspect.Finding
 	return lostFindings(lost, kept), nil
 }
 
-// keptName returns a name beside a file that is free, for what is kept of it.
+// keptName returns an unused name beside a file, for what is kept of it.
 func keptName(path string) (string, error) {
 	for n := 1; ; n++ {
 		name := fmt.Sprintf("%s.damaged-%d", path, n)
@@ -446,7 +446,7 @@ func keptName(path string) (string, error) {
 	}
 }
 
-// lostFindings says what was lost in a salvage, and where the damaged file is.
+// lostFindings reports what a salvage lost, and where the damaged file is.
 func lostFindings(lost []Lost, kept string) []inspect.Finding {
 	all := []inspect.Finding{{Area: "file", Level: inspect.Damaged, Mendable: true, Mended: true, Text: "a new store was made of all that can be read; the damaged one is kept as " + kept}}
 	for _, l := range lost {
@@ -466,8 +466,8 @@ func lostFindings(lost []Lost, kept string) []inspect.Finding {
 // errWritten says that others wrote to the file while it was being read.
 var errWritten = errors.New("others have written to it")
 
-// rebuild puts in the place of all that the file has what can be read of it. What
-// is written meanwhile makes it begin anew.
+// rebuild replaces the file's content with what can be read of it. If others
+// write to the file meanwhile, it starts over.
 func (ex *exam) rebuild() (found []inspect.Finding, err error) {
 	d, err := sqlDriver()
 	if err != nil {

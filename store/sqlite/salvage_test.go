@@ -18,20 +18,20 @@ import (
 	"github.com/skein-dev/skein/store/lenient"
 )
 
-// copiesEnv says how many damaged copies are salvaged; 16 if it does not. 500
-// take some minutes.
+// copiesEnv is the variable with the number of damaged copies to salvage; 16 if
+// it is not set. 500 take some minutes.
 const copiesEnv = "SKEIN_DAMAGED_COPIES"
 
-// A truth is what a store says before it is damaged.
+// A truth is what a store contains before it is damaged.
 type truth struct {
 	events map[skein.SessionID][]skein.Event
-	where  map[string][]byteSpan // bytes of each event in the file, by session and place
+	where  map[string][]byteSpan // bytes of each event in the file, by session and seq
 }
 
 func at(id skein.SessionID, seq skein.Seq) string { return fmt.Sprintf("%s %d", id, seq) }
 
-// salvageable makes a store with all that an event's bytes can be, and returns
-// its file, which nobody has open.
+// salvageable creates a store with every form that an event's bytes can have,
+// and returns its file, which nobody has open.
 func salvageable(t *testing.T) (name string, want truth) {
 	t.Helper()
 	name = filepath.Join(t.TempDir(), "x.db")
@@ -105,7 +105,7 @@ func headOf(ctx context.Context, s *Store, id skein.SessionID) (h head, err erro
 	return h, err
 }
 
-// find finds the bytes of the events in the whole file.
+// find locates the bytes of the events in the whole file.
 func (want *truth) find(t *testing.T, name string, own map[int64]skein.SessionID) {
 	t.Helper()
 	empty, err := Open(t.Context(), filepath.Join(t.TempDir(), "e.db"), Options{})
@@ -140,8 +140,8 @@ func (want *truth) find(t *testing.T, name string, own map[int64]skein.SessionID
 	}
 }
 
-// hurt returns whether bytes of an event are damaged, its own or, of a fork, its
-// parent's.
+// hurt reports whether bytes of an event are damaged: its own or, for a fork,
+// those of its parent's event.
 func (want *truth) hurt(id skein.SessionID, seq skein.Seq, was, is []byte) (bool, bool) {
 	spans, ok := want.where[at(id, seq)]
 	for _, s := range spans {
@@ -152,8 +152,8 @@ func (want *truth) hurt(id skein.SessionID, seq skein.Seq, was, is []byte) (bool
 	return false, ok
 }
 
-// Of a damaged file nothing is lost but events whose own bytes are hurt, and no
-// event is another than it was.
+// A salvage of a damaged file loses only events whose own bytes are damaged,
+// and no event differs from the original.
 func TestSalvageLosesOnlyWhatIsHurt(t *testing.T) {
 	copies := 16
 	if n, err := strconv.Atoi(os.Getenv(copiesEnv)); err == nil {
@@ -173,7 +173,7 @@ func TestSalvageLosesOnlyWhatIsHurt(t *testing.T) {
 			for _, e := range events {
 				isHurt, own := want.hurt(id, e.Seq, was, is)
 				if !own {
-					continue // its parent's
+					continue // it is the parent's
 				}
 				if isHurt {
 					hurt++
@@ -196,7 +196,7 @@ func TestSalvageLosesOnlyWhatIsHurt(t *testing.T) {
 	}
 }
 
-// damaged damages b in one of the ways in which disks and people do.
+// damaged damages b in one of the ways in which disks and people damage files.
 func damaged(b []byte, r *rand.Rand, i int) ([]byte, string) {
 	fill := func(from, to int) {
 		for k := from; k < to; k++ {
@@ -233,8 +233,8 @@ func damaged(b []byte, r *rand.Rand, i int) ([]byte, string) {
 	return b, "empty header"
 }
 
-// repaired puts the bytes of a damaged file where a store is, lets it be
-// repaired, and returns the events that can be read then.
+// repaired replaces a store's file with the bytes of a damaged one, repairs it,
+// and returns the events that can then be read.
 func repaired(t *testing.T, b []byte, what string) map[string]skein.Event {
 	t.Helper()
 	name := filepath.Join(t.TempDir(), "x.db")
@@ -285,8 +285,8 @@ func repaired(t *testing.T, b []byte, what string) map[string]skein.Event {
 	return got
 }
 
-// Who reads a feed misses nothing that comes after a salvage, and is told nothing
-// twice: a place in it is never given again, also one of what was deleted.
+// A reader of the feed misses nothing that comes after a salvage, and sees
+// nothing twice: no cursor is assigned again, not even that of a deleted event.
 func TestAFeedGoesOnAfterASalvage(t *testing.T) {
 	name := filepath.Join(t.TempDir(), "x.db")
 	s, err := Open(t.Context(), name, Options{})
@@ -313,7 +313,7 @@ func TestAFeedGoesOnAfterASalvage(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	copy(b[100:], bytes.Repeat([]byte{0x5a}, 60)) // the schema's page
+	copy(b[100:], bytes.Repeat([]byte{0x5a}, 60)) // the page with the schema
 	if err := os.WriteFile(name, b, 0o600); err != nil {
 		t.Fatal(err)
 	}
@@ -344,7 +344,7 @@ func TestAFeedGoesOnAfterASalvage(t *testing.T) {
 	}
 }
 
-// lostMark reports whether e stands in the place of a lost event.
+// lostMark reports whether e is in the place of a lost event.
 func lostMark(e skein.Event) bool {
 	return e.Time == 0 && (e.Kind == skein.KindCreated || strings.Contains(string(e.Payload), `"lost"`))
 }

@@ -11,12 +11,13 @@ import (
 	"github.com/skein-dev/skein/store/lenient"
 )
 
-// mostGiven is the greatest ID that is believed: a damaged row may have any.
+// mostGiven is the limit above which IDs are not believed: a damaged row may
+// have any.
 const mostGiven = 1 << 53
 
-// given returns the greatest ID that the damaged store says it has given an
-// event, be it one that was deleted or is lost. None of those is given again:
-// who reads a feed goes on after the greatest that was seen.
+// given returns the greatest event ID that the damaged store says it has assigned,
+// even if that event was deleted or is lost. None of these IDs is assigned again: a
+// reader of the feed continues after the greatest ID it has seen.
 func (x *salvage) given(ctx context.Context) (most int64, err error) {
 	t := x.table("indexed")
 	err = x.each(ctx, t, func(row []any) error {
@@ -30,15 +31,15 @@ func (x *salvage) given(ctx context.Context) (most int64, err error) {
 	return most, err
 }
 
-// complete puts in what is missing between the rows that were found: rows of
-// sessions, the places of lost events, what follows from events. It returns what
-// is lost.
+// complete adds what is missing among the rows that were found: session rows,
+// events in the place of lost ones, and what is derived from events. It returns
+// what is lost.
 func (x *salvage) complete(ctx context.Context) (lost []Lost, err error) {
 	given, err := x.given(ctx)
 	if err != nil {
 		return nil, err
 	}
-	var again []skein.SessionID // sessions whose rows are made from their events
+	var again []skein.SessionID // sessions whose rows are rebuilt from their events
 	err = x.to.change(ctx, func(t *tx) (err error) {
 		if _, _, err := t.exec(`UPDATE indexed SET gone = ?`, given); err != nil {
 			return err
@@ -56,7 +57,7 @@ func (x *salvage) complete(ctx context.Context) (lost []Lost, err error) {
 		if err := x.follow(t); err != nil {
 			return err
 		}
-		// What was taken back is not among what is taken over.
+		// The table undone is not among those that are copied.
 		if _, _, err := t.exec(`INSERT OR IGNORE INTO chores (name, times) SELECT 'recount ' || n, 1 FROM (
 			SELECT session AS n FROM events INDEXED BY events_rewound WHERE kind = 'rewound' UNION SELECT session FROM bases)`); err != nil {
 			return err
@@ -86,8 +87,8 @@ func (x *salvage) complete(ctx context.Context) (lost []Lost, err error) {
 	return lost, err
 }
 
-// nameless makes rows of the sessions that are lost but for their events. Their
-// IDs are in an index, too.
+// nameless makes rows for sessions of which only events were found. Their IDs
+// are in an index, too.
 func (x *salvage) nameless(t *tx) (made []skein.SessionID, err error) {
 	ids := map[int64]string{}
 	for _, n := range x.pages["sqlite_autoindex_sessions_1"] {
@@ -123,7 +124,7 @@ func (x *salvage) nameless(t *tx) (made []skein.SessionID, err error) {
 	return made, err
 }
 
-// bases makes the rows that say whose events a fork shows, where these are lost.
+// bases restores lost rows that say whose events a fork shows.
 func (x *salvage) bases(t *tx) error {
 	return x.eachCreated(t, func(h *head, c *skein.Created) error {
 		if !c.Parent.IsFork() {
@@ -136,7 +137,7 @@ func (x *salvage) bases(t *tx) error {
 	})
 }
 
-// eachCreated calls f with what the newest created event of each session says.
+// eachCreated calls f with the newest created event of each session.
 func (x *salvage) eachCreated(t *tx, f func(*head, *skein.Created) error) error {
 	type begun struct {
 		h head
@@ -163,8 +164,8 @@ func (x *salvage) eachCreated(t *tx, f func(*head, *skein.Created) error) error 
 	return err
 }
 
-// mostLost is how many events may be lost at the end of a session: if its row says
-// that there were more, that is what is damaged.
+// mostLost is the most events that may be lost at the end of a session: if its
+// row claims more, the row is what is damaged.
 const mostLost = 1 << 20
 
 // gaps puts an event that says so in each place whose event is lost.
@@ -236,7 +237,7 @@ func (x *salvage) fillGaps(t *tx, n, upto, last int64, id skein.SessionID) (lost
 }
 
 // putLost puts an event in the place of a lost one. The first one of a session
-// must make it.
+// must create the session.
 func (x *salvage) putLost(t *tx, n, seq, said int64, id skein.SessionID, first bool) error {
 	e := skein.NewEvent(skein.KindNoted, 0, skein.Noted{Name: skein.NoteLost, Level: "error", Data: skein.MustJSON("the event that stood here was lost when the store was damaged")})
 	if first {
@@ -259,8 +260,8 @@ func (x *salvage) putLost(t *tx, n, seq, said int64, id skein.SessionID, first b
 	return err
 }
 
-// follow makes the references to blobs and the charges that follow from events
-// and are lost.
+// follow restores the lost references to blobs and charges that are derived
+// from events.
 func (x *salvage) follow(t *tx) error {
 	for after := int64(0); ; {
 		type found struct {
@@ -319,7 +320,7 @@ func (x *salvage) followOne(t *tx, id, session int64, f *skein.Facts) error {
 	return t.putCharge(&h, id, f.Charge, f.Charge.Tier, f.Charge.Usage)
 }
 
-// refill makes the row of a session from its events.
+// refill rebuilds the row of a session from its events.
 func (x *salvage) refill(ctx context.Context, id skein.SessionID) error {
 	sum := skein.NewTally(id)
 	for e, err := range lenient.Store(x.to, nil).Events(ctx, id, 0) {
@@ -327,7 +328,7 @@ func (x *salvage) refill(ctx context.Context, id skein.SessionID) error {
 			_, err = sum.Add(e)
 		}
 		if err != nil {
-			break // what there is says more than nothing
+			break // an incomplete row is better than none
 		}
 	}
 	return x.to.change(ctx, func(t *tx) error {

@@ -11,10 +11,10 @@ import (
 	"github.com/skein-dev/skein"
 )
 
-// scan goes through the events after id upto, the newest first, and takes
-// those whose text matches, until it has enough or the budget is spent. It
-// serves what no index can: substrings, regular expressions, conditions
-// without words, events that wait for the index.
+// scan goes through the events with IDs greater than upto, the newest first,
+// and takes those whose text matches, until it has enough or the budget is
+// spent. It finds what no index can: substrings, regular expressions,
+// conditions without words, events that wait for the index.
 func (x *searcher) scan(c *conn, upto int64) error {
 	all, err := x.stretches(c, upto)
 	if err != nil {
@@ -29,11 +29,11 @@ func (x *searcher) scan(c *conn, upto int64) error {
 	return nil
 }
 
-// scanStep is how many places of a stretch are looked at by one statement: one that
-// finds nothing says nothing until it is through.
+// scanStep is how many places of a range one statement looks at: a statement
+// that finds nothing does not return until it has finished.
 const scanStep = 1000
 
-// through takes what matches in one stretch; errStop says that there are enough.
+// through takes the matches in one range; errStop says that there are enough.
 func (x *searcher) through(c *conn, s scanRange, seen map[int64]int) error {
 	w := where{conds: slices.Concat(s.where.conds, x.where.conds), args: slices.Concat(s.where.args, x.where.args)}
 	w.add("(e.text IS NOT NULL OR e.failed = 1)")
@@ -114,8 +114,8 @@ func (x *searcher) results(c *conn) (r skein.Results, err error) {
 	return r, nil
 }
 
-// liveEvent returns what the event e, whose row is id, says stands at its place:
-// itself, or what it puts in the place of another one.
+// liveEvent returns the event that e, whose row is id, makes live at its place:
+// e itself, or, if e amends another event, what replaces that one.
 func (c *conn) liveEvent(id int64, e skein.Event) (*skein.Event, error) {
 	if e.Kind != skein.KindAmended {
 		return &e, nil
@@ -132,8 +132,8 @@ func (c *conn) liveEvent(id int64, e skein.Event) (*skein.Event, error) {
 	return &skein.Event{Seq: a.Seq, Time: e.Time, Kind: skein.Kind(kind), Payload: a.Payload}, nil
 }
 
-// snippet returns some words of text around the match. Where the index found a
-// word by its stem it says where.
+// snippet returns some words of text around the match. If the index found a
+// word by its stem, the index provides the snippet.
 func (x *searcher) snippet(c *conn, h hit, text string) (string, error) {
 	if h.expr == "" || len(x.matcher.Find(text)) > 0 {
 		return x.matcher.Snippet(text), nil
@@ -149,7 +149,7 @@ func (x *searcher) snippet(c *conn, h hit, text string) (string, error) {
 		return x.matcher.Snippet(text), nil
 	}
 	if strings.ContainsAny(text, skein.Mark+skein.EndMark) {
-		return x.matcher.Snippet(text), nil // its own would be taken for ours
+		return x.matcher.Snippet(text), nil // marks in the text would be taken for the snippet's
 	}
 	return s, nil
 }

@@ -18,15 +18,15 @@ import (
 	"github.com/skein-dev/skein/store/ledger"
 )
 
-// scrubPatience is how long Scrub waits for who reads an earlier state, before it
-// says who that is.
+// scrubPatience is how long Scrub waits for readers of an earlier state before
+// it reports them.
 const scrubPatience = 2 * time.Second
 
-// minSecret is the shortest secret that Scrub takes, in bytes.
+// minSecret is the length of the shortest secret that Scrub accepts, in bytes.
 const minSecret = 4
 
 // Scrub implements [skein.Lifecycle]. It is one transaction, however long that
-// takes; then the index, the free pages and the log are swept.
+// takes; after it, the index, the free pages and the log are swept.
 func (s *Store) Scrub(ctx context.Context, id skein.SessionID, secrets []string) (done skein.Scrubbed, err error) {
 	defer skein.Wrapf(&err, "sqlite: scrub %s", id)
 	if len(secrets) == 0 || slices.ContainsFunc(secrets, func(s string) bool { return len(s) < minSecret }) {
@@ -54,7 +54,7 @@ func (s *Store) Scrub(ctx context.Context, id skein.SessionID, secrets []string)
 	if err := s.sweep(ctx); err != nil && !errors.Is(err, skein.ErrLocked) {
 		return done, err
 	}
-	short, cancel := context.WithTimeout(ctx, scrubPatience) // most who read do so for a moment
+	short, cancel := context.WithTimeout(ctx, scrubPatience) // most readers are done in a moment
 	defer cancel()
 	if err := s.swept(short); err != nil && (ctx.Err() != nil || short.Err() == nil) {
 		return done, err
@@ -63,7 +63,7 @@ func (s *Store) Scrub(ctx context.Context, id skein.SessionID, secrets []string)
 	return done, err
 }
 
-// beyond names the copies that a scrub cannot reach.
+// beyond lists the copies that a scrub cannot reach.
 func (s *Store) beyond(ctx context.Context, done *skein.Scrubbed) error {
 	all, err := s.Copies(ctx)
 	for _, c := range all {
@@ -81,10 +81,10 @@ type scrub struct {
 	s *Store
 	*tx
 	secrets []string
-	blobs   map[string]skein.Blob // by hash: what a blob with a secret becomes
+	blobs   map[string]skein.Blob // by hash: the new blob that replaces one with a secret
 	heads   map[int64]bool        // numbers of the sessions whose rows change
-	first   map[int64]skein.Seq   // of each session with events that change, the first of these
-	texts   map[string]string     // what texts in the rows of sessions became
+	first   map[int64]skein.Seq   // the first changed event of each session that has any
+	texts   map[string]string     // the new texts in session rows, by the old
 	done    skein.Scrubbed
 }
 
@@ -143,7 +143,7 @@ func (sc *scrub) findBlobs(seg walk.Segment) error {
 	})
 }
 
-// events blots the events of seg, page by page.
+// events masks the secrets in the events of seg, page by page.
 func (sc *scrub) events(seg walk.Segment) error {
 	for after := seg.From; after < seg.To; {
 		var page []scrubEvent
@@ -167,7 +167,7 @@ func (sc *scrub) events(seg walk.Segment) error {
 			page = append(page, scrubEvent{e: skein.Event{Seq: seg.To + 1}})
 		}
 		for i := range page {
-			for after++; after < min(page[i].e.Seq, seg.To+1); after++ { // its row is missing
+			for after++; after < min(page[i].e.Seq, seg.To+1); after++ { // the event's row is missing
 				sc.done.Unread = append(sc.done.Unread, after)
 			}
 			if after <= seg.To {
@@ -180,14 +180,14 @@ func (sc *scrub) events(seg walk.Segment) error {
 	return nil
 }
 
-// A scrubEvent is an event that is to be looked at.
+// A scrubEvent is an event to be scrubbed.
 type scrubEvent struct {
 	id, session int64
-	e           skein.Event // without a payload, if that cannot be read
+	e           skein.Event // without a payload, if it cannot be read
 	damaged     bool
 }
 
-// look blots an event, and counts it.
+// look masks the secrets in an event, and counts it if it changed.
 func (sc *scrub) look(x *scrubEvent) error {
 	changed, err := sc.event(x)
 	if x.damaged {
@@ -195,7 +195,7 @@ func (sc *scrub) look(x *scrubEvent) error {
 		if errors.Is(err, skein.ErrInvalid) || len(x.e.Payload) == 0 {
 			changed, err = sc.bytes(x)
 		}
-		err = cmp.Or(err, sc.dropRefs(x.id, nil)) // what blobs it names nobody knows
+		err = cmp.Or(err, sc.dropRefs(x.id, nil)) // it is unknown which blobs the event names
 	}
 	if err != nil || !changed {
 		return err
@@ -207,8 +207,8 @@ func (sc *scrub) look(x *scrubEvent) error {
 	return nil
 }
 
-// bytes blots the bytes of a damaged event that is no event any more, and reports
-// whether there was a secret among them.
+// bytes masks the secrets in the bytes of a damaged event that cannot be
+// decoded, and reports whether there were any.
 func (sc *scrub) bytes(x *scrubEvent) (changed bool, err error) {
 	var columns []any
 	err = sc.query(`SELECT e.text, e.extra, e.tools, e.paths FROM events e WHERE e.id = ?`, []any{x.id}, func(row []driver.Value) error {
@@ -225,7 +225,7 @@ func (sc *scrub) bytes(x *scrubEvent) (changed bool, err error) {
 		return false, err
 	}
 	payload, found := erase.Mask(x.e.Payload, sc.secrets)
-	if found = found && payload[0] >= ' '; found { // else it would be taken for one that is packed
+	if found = found && payload[0] >= ' '; found { // otherwise it would be taken for a packed one
 		_, _, err = sc.exec(`UPDATE events SET payload = ? WHERE id = ?`, payload, x.id)
 	}
 	if err == nil && changed {
@@ -234,7 +234,7 @@ func (sc *scrub) bytes(x *scrubEvent) (changed bool, err error) {
 	return changed || found, err
 }
 
-// event blots one event and reports whether it had a secret.
+// event masks the secrets in one event and reports whether it had any.
 func (sc *scrub) event(x *scrubEvent) (changed bool, err error) {
 	id, e := x.id, x.e
 	e.Payload, changed = erase.Mask(e.Payload, sc.secrets)
@@ -272,17 +272,17 @@ func (sc *scrub) event(x *scrubEvent) (changed bool, err error) {
 			return false, err
 		}
 	}
-	// Without a hash its client ID answers whatever the content: nobody can
-	// tell any more what it was.
-	// The checksum of a damaged one stays: another would bless it.
+	// Without a hash, its client ID matches whatever the content: it is no
+	// longer possible to tell what the content was. The checksum of a damaged
+	// event stays: a new one would make it look intact.
 	_, _, err = sc.exec(`UPDATE events SET hash = CASE WHEN ?1 AND sum IS NULL THEN hash END, tools = ?2, paths = ?3, text = ?4, extra = ?5, payload = ?6,
 		sum = CASE WHEN ?1 THEN sum ELSE ?7 END, items = ?8 WHERE id = ?9`,
 		x.damaged, lines(p.now.Tools), lines(p.now.Paths), p.text, p.extra, p.payload, sumOf(&p.Event.Event, p.now.Text), p.items, id)
 	return true, err
 }
 
-// packNow sets what the row of p, if it amends another event, says of what stands
-// there now.
+// packNow sets the values of p's row, if p amends another event, from what is
+// now live in that one's place.
 func (sc *scrub) packNow(session int64, p *packedEvent) error {
 	a := p.Facts.Amended
 	if a == nil {
@@ -299,7 +299,7 @@ func (sc *scrub) packNow(session int64, p *packedEvent) error {
 	return err
 }
 
-// dropRefs takes away the event's references to blobs other than keep.
+// dropRefs removes the event's references to blobs other than keep.
 func (sc *scrub) dropRefs(event int64, keep []skein.Hash) error {
 	for hash := range sc.blobs {
 		raw, err := hex.DecodeString(hash)
@@ -313,8 +313,9 @@ func (sc *scrub) dropRefs(event int64, keep []skein.Hash) error {
 	return nil
 }
 
-// shown blots the records of the session, and of all others whose events changed
-// or that show such events; their heads are to change, too.
+// shown masks the secrets in the records of the session, and of all others
+// whose events changed or that show such events; the rows of these sessions
+// will change, too.
 func (sc *scrub) shown(h head) error {
 	all := map[int64]bool{h.n: true}
 	for n, first := range sc.first {
@@ -351,7 +352,8 @@ func (sc *scrub) shown(h head) error {
 	return nil
 }
 
-// records blots the source records of session n, and what their reader keeps.
+// records masks the secrets in the source records of session n, and in the
+// state of their readers.
 func (sc *scrub) records(n int64) error {
 	if err := sc.states(n); err != nil {
 		return err
@@ -377,8 +379,8 @@ func (sc *scrub) records(n int64) error {
 	return nil
 }
 
-// block blots a block of records and returns how many it changed that can be read.
-// One that cannot be read stays one.
+// block masks the secrets in a block of records and returns how many readable
+// records changed. An unreadable record stays unreadable.
 func (sc *scrub) block(n int64) (changed int, err error) {
 	var stored []byte
 	var count int64
@@ -412,8 +414,8 @@ func (sc *scrub) block(n int64) (changed int, err error) {
 	return changed, sc.setBlock(n, b, ids)
 }
 
-// keepBad puts the records that cannot be read into a block as they are stored,
-// without the secrets that stand in them, and returns the events that they refer to.
+// keepBad puts the unreadable records into a block in their stored form, with
+// the secrets in them masked, and returns the events that they refer to.
 func (sc *scrub) keepBad(b *packedBlock, bad []error, stored []byte) (ids []int64, err error) {
 	raw, ids, err := sc.s.pack.openBlock(stored)
 	if err != nil {
@@ -431,8 +433,8 @@ func (sc *scrub) keepBad(b *packedBlock, bad []error, stored []byte) (ids []int6
 	return ids, nil
 }
 
-// damagedBlock takes the secrets out of a block that is another one than was stored,
-// as far as it has records still. Its checksum stays, so that it is not blessed.
+// damagedBlock masks the secrets in a block that differs from what was stored, as far
+// as records can be found in it. Its checksum stays, so that it does not look intact.
 func (sc *scrub) damagedBlock(n int64, stored []byte) error {
 	rs, ids, err := sc.s.pack.unseal(stored)
 	if err != nil {
@@ -452,7 +454,8 @@ func (sc *scrub) damagedBlock(n int64, stored []byte) error {
 	return err
 }
 
-// pieces blots the pieces of a record, and reports whether that changed any.
+// pieces masks the secrets in the pieces of a record, and reports whether any
+// changed.
 func (sc *scrub) pieces(r rawRecord) (changed bool) {
 	for i := range r.pieces {
 		clean, found := erase.Mask(r.pieces[i].bytes, sc.secrets)
@@ -461,7 +464,7 @@ func (sc *scrub) pieces(r rawRecord) (changed bool) {
 	return changed
 }
 
-// states blots what readers keep of the files of session n.
+// states masks the secrets in the stored states of the readers of session n's files.
 func (sc *scrub) states(n int64) error {
 	changed := map[int64][]byte{}
 	err := sc.query(`SELECT f.n, f.state FROM sessions s JOIN files f ON f.session = s.id OR f.copy_of = s.id WHERE s.n = ?`, []any{n}, func(row []driver.Value) error {
@@ -486,8 +489,8 @@ func (sc *scrub) states(n int64) error {
 	return nil
 }
 
-// refold works out anew what people read in the head of session n, and raises
-// its revision.
+// refold recomputes the texts that people read in the row of session n, and
+// increments its revision.
 func (sc *scrub) refold(n int64) error {
 	var id string
 	if found, err := sc.one(`SELECT id FROM sessions WHERE n = ?`, []any{n}, &id); err != nil || !found {
@@ -506,9 +509,9 @@ func (sc *scrub) refold(n int64) error {
 	return sc.putHead(&was, &h)
 }
 
-// fold works out anew, from h's own events, the texts in its row; counts stay.
+// fold recomputes the texts in h's row from h's own events; counts stay.
 func (sc *scrub) fold(h *head) error {
-	clean := func(text string) string { // a fork has its parent's
+	clean := func(text string) string { // a fork has its parent's texts
 		if now, ok := sc.texts[text]; ok {
 			return now
 		}

@@ -14,7 +14,7 @@ import (
 	"github.com/skein-dev/skein/store/inspect"
 )
 
-// After a scrub the secret is in no byte of the file or its log: not in the
+// After a scrub, the secret is in no byte of the file or its log: not in the
 // index, not in free pages, not in old versions of rows.
 func TestScrubLeavesNoByte(t *testing.T) {
 	name := filepath.Join(t.TempDir(), "a.db")
@@ -55,8 +55,8 @@ func TestScrubLeavesNoByte(t *testing.T) {
 	}
 }
 
-// Who reads an earlier state keeps its bytes in the log: that is said, and can
-// be waited for.
+// A reader of an earlier state keeps its bytes in the log: Scrub reports that,
+// and callers can wait for it.
 func TestScrubSaysWhatAReaderKeeps(t *testing.T) {
 	name := filepath.Join(t.TempDir(), "a.db")
 	s := openTest(t, name)
@@ -98,8 +98,8 @@ func TestScrubSaysWhatAReaderKeeps(t *testing.T) {
 	}
 }
 
-// What is brought back from a backup is what was there, for a process that had
-// the store open too.
+// Restoring a backup brings back its content, even for a process that had the
+// store open.
 func TestBackupComesBack(t *testing.T) {
 	dir := t.TempDir()
 	name, copied, kept := filepath.Join(dir, "a.db"), filepath.Join(dir, "copy.db"), filepath.Join(dir, "kept.db")
@@ -137,7 +137,7 @@ func TestAScrubTakesSecretsOutOfDamagedRecordsAndDoesNotBlessThem(t *testing.T) 
 	s := openTest(t, filepath.Join(t.TempDir(), "x.db"))
 	const secret = "hunter22-hunter22"
 	raw := []byte{}
-	for i := range 200 { // nothing in it can be compressed
+	for i := range 200 { // incompressible
 		raw = append(raw, byte(i*i), byte(i))
 	}
 	rs := []skein.Record{{Raw: append(raw, secret...)}}

@@ -17,18 +17,18 @@ import (
 
 const (
 	catchUpFor    = 100 * time.Millisecond
-	recentMatches = 2000 // of some sessions, that are taken when those of all are too many to rank
+	recentMatches = 2000 // the most matches of some sessions to take, if all sessions' matches are too many to rank
 )
 
-// What it takes, where nothing else runs.
+// The time that work takes if nothing else runs.
 const (
-	placeWork  = time.Microsecond      // to find one place in the index,
-	matchWork  = 10 * time.Microsecond // and to rank what is there
-	rowWork    = 5 * time.Microsecond  // to read one event, without its text,
-	filterWork = 2 * time.Microsecond  // and to see that it is none of those that are asked for
+	placeWork  = time.Microsecond      // to find one place in the index
+	matchWork  = 10 * time.Microsecond // and to rank it
+	rowWork    = 5 * time.Microsecond  // to read one event, without its text
+	filterWork = 2 * time.Microsecond  // and to see that it does not satisfy the conditions
 )
 
-// A searcher is one search under way.
+// A searcher is one search in progress.
 type searcher struct {
 	store   *Store
 	q       skein.Query
@@ -36,14 +36,14 @@ type searcher struct {
 	where   where // conditions on the events e and sessions s
 	hits    []hit
 	cutOff  bool
-	partial bool // what the hits count is not all: it stopped with enough of them
+	partial bool // the counts of the hits are incomplete: it stopped once there were enough hits
 	limit   int
-	shownIn *head          // the one session that is searched; its parent's hits are its own
-	segs    walk.Segments  // of what that one shows, newest first
-	of      where          // conditions on the sessions s that leave some out
+	shownIn *head          // the one session that is searched; its parent's hits count as its own
+	segs    walk.Segments  // segments that this session shows, newest first
+	of      where          // conditions on the sessions s that exclude some
 	owners  string         // joins the sessions s to the events e
-	moved   bool           // some events are shown by others than the session that has them
-	budget  *search.Budget // what may still be done
+	moved   bool           // some events are shown by other sessions than the one that has them
+	budget  *search.Budget // the work that may still be done
 	looked  int            // places of the index that were looked at to find those of some sessions
 }
 
@@ -51,8 +51,8 @@ type searcher struct {
 type hit struct {
 	skein.Hit
 	id      int64  // of the event
-	session int64  // its number
-	expr    string // how the index found it; "" if by scanning
+	session int64  // the session's number
+	expr    string // the expression by which the index found it; "" if a scan did
 }
 
 // Search implements [skein.Store].
@@ -100,7 +100,7 @@ func (x *searcher) allow(ctx context.Context) {
 	x.matcher = x.matcher.Within(x.budget)
 }
 
-// errSpent ends what has no more work to do.
+// errSpent ends a search that has used up its budget.
 var errSpent = errors.New("the budget of the search is spent")
 
 // spend takes work from the budget. The error is errSpent if nothing is left.
@@ -111,8 +111,8 @@ func (x *searcher) spend(work time.Duration) error {
 	return cmp.Or(x.budget.Err(), errSpent)
 }
 
-// cut returns err, unless it says that the budget is spent: then the search is
-// cut off.
+// cut returns err, unless it says that the budget is spent: then it marks the
+// search as cut off.
 func (x *searcher) cut(err error) error {
 	if errors.Is(err, errSpent) {
 		x.cutOff, err = true, nil
@@ -120,7 +120,7 @@ func (x *searcher) cut(err error) error {
 	return err
 }
 
-// conditions works out which rows may match at all; none says that no row can.
+// conditions determines which rows may match at all; none is true if no row can.
 func (s *Store) conditions(c *conn, x *searcher) (none bool, err error) {
 	x.eventConditions()
 	owners, err := c.owners()
@@ -174,7 +174,7 @@ func (x *searcher) eventConditions() {
 	}
 }
 
-// within limits x to what a session shows.
+// within limits x to what one session shows.
 func (s *Store) within(c *conn, x *searcher, id skein.SessionID) (none bool, err error) {
 	h, err := s.head(c, id)
 	if err != nil {
@@ -205,9 +205,10 @@ func (s *Store) within(c *conn, x *searcher, id skein.SessionID) (none bool, err
 	return false, nil
 }
 
-// teller says in which session the event e is found: the one that has it, if it
-// stands there, else the first fork in which it does. Where what was taken back
-// is asked for, it is found there too. NULL if it is found nowhere.
+// teller returns an expression for the session in which the event e is found:
+// the one that has e, if e is live there, otherwise the first fork in which it
+// is. If the query includes what was taken back, e is found there, too. It is
+// NULL if e is found nowhere.
 func (x *searcher) teller(o owners) string {
 	const forks = `EXISTS (SELECT 1 FROM bases b WHERE b.base = e.session AND b.upto >= e.seq)`
 	fits := func(n, upto string) string {
@@ -236,14 +237,14 @@ func (x *searcher) excludes(h *skein.Session) bool {
 		q.Project != "" && !search.InProject(h.Project, q.Project)
 }
 
-// hitColumns are what scanHit reads of the event e of the session s. A row that
-// says what stands in another event's place is that event.
+// hitColumns are the columns of the event e of the session s that scanHit
+// reads. An amendment counts as the event that it amends.
 func (x *searcher) hitColumns() string {
 	return `e.id, s.n, coalesce(e.amends, e.seq), ` + x.undone() + `,` + hitColumns
 }
 
-// undone says that the message that the event e is, or what stands in its place,
-// was taken back.
+// undone returns the condition that the message that e is, or that is now live
+// in its place, was taken back.
 func (x *searcher) undone() string {
 	if x.shownIn != nil {
 		return undoneIn(strconv.FormatInt(x.shownIn.n, 10))
@@ -251,7 +252,7 @@ func (x *searcher) undone() string {
 	return undoneIn("s.n")
 }
 
-// undoneIn says so of the session with this number.
+// undoneIn is undone for the session with number n.
 func undoneIn(n string) string {
 	return `(e.role IS NOT NULL AND EXISTS (SELECT 1 FROM undone u WHERE u.session = ` + n + ` AND u.after < coalesce(e.amends, e.seq) AND u.upto >= coalesce(e.amends, e.seq)))`
 }
@@ -261,7 +262,7 @@ const hitColumns = `
 	CASE WHEN e.amends IS NULL THEN e.turn ELSE (SELECT o.turn FROM events o WHERE o.session = e.session AND o.seq = e.amends) END, coalesce(e.role, ''),
 	CASE WHEN e.amends IS NULL THEN e.at ELSE (SELECT o.at FROM events o WHERE o.session = e.session AND o.seq = e.amends) END, s.id`
 
-// stands says that nothing up to seq ? has taken the place of e.
+// stands is the condition that nothing up to seq ? has replaced e.
 const stands = standsBefore + `?` + standsAfter
 
 const (

@@ -69,8 +69,8 @@ func (s *Store) number(t *testing.T, query string) (n int64) {
 	return n
 }
 
-// What is committed is found while another process has the file and the index
-// cannot be fed.
+// Committed events are found while another process has the file locked and the
+// index cannot be updated.
 func TestSearchFindsWhatIsNotIndexedYet(t *testing.T) {
 	name := filepath.Join(t.TempDir(), "a.db")
 	s := openTest(t, name)
@@ -98,7 +98,7 @@ func TestSearchFindsWhatIsNotIndexedYet(t *testing.T) {
 	}
 }
 
-// The index catches up by itself, in steps, and then agrees with the texts.
+// The index catches up in the background, in steps, and then agrees with the texts.
 func TestIndexCatchesUp(t *testing.T) {
 	s := openTest(t, filepath.Join(t.TempDir(), "a.db"))
 	texts := make([]string, 3*feedRows+7)
@@ -123,7 +123,7 @@ func TestIndexCatchesUp(t *testing.T) {
 	}
 }
 
-// A damaged index is no reason not to find: the texts are there.
+// A search works despite a damaged index: the texts are there.
 func TestSearchGoesOnWithoutTheIndex(t *testing.T) {
 	s := openTest(t, filepath.Join(t.TempDir(), "a.db"))
 	addText(t, s, "a", "the shuttle flies", "the weaver rests")
@@ -143,8 +143,8 @@ func TestSearchGoesOnWithoutTheIndex(t *testing.T) {
 	}
 }
 
-// A word that is everywhere does not hold up the answer: the best of the newest
-// come, and the answer says that it was cut off.
+// A very frequent word does not delay the answer: it has the best of the newest
+// matches, and says that the search was cut off.
 func TestSearchIsCutOffAtTheDeadline(t *testing.T) {
 	s := openTest(t, filepath.Join(t.TempDir(), "a.db"))
 	texts := make([]string, 4000)

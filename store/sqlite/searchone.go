@@ -4,19 +4,18 @@ import (
 	"github.com/skein-dev/skein/internal/walk"
 )
 
-// A scanRange is events that are looked through one after the other, the newest
-// first.
+// A scanRange is a range of events that a scan goes through, the newest first.
 type scanRange struct {
 	from        string
-	place       string // the column that says where they are, in order
+	place       string // the column that orders the events
 	after, last int64  // the places before the first and of the last one
-	where       where  // besides the search's own conditions
+	where       where  // in addition to the search's own conditions
 }
 
-// stretches returns what a scan goes through to find events after id upto. In
-// the order of their places those of one session come without being sorted, so
-// that the first are there at once; unless so few are left to look at that
-// their IDs lead there sooner.
+// stretches returns the ranges in which a scan finds the events with IDs
+// greater than upto. The events of one session are in the order of their seqs:
+// they need no sorting, so the first arrive at once. If few events are left to
+// look at, it goes by their IDs, which is faster.
 func (x *searcher) stretches(c *conn, upto int64) ([]scanRange, error) {
 	var last int64
 	if _, err := c.one(`SELECT coalesce(max(id), 0) FROM events`, nil, &last); err != nil {
@@ -39,8 +38,8 @@ func (x *searcher) stretches(c *conn, upto int64) ([]scanRange, error) {
 	return all, nil
 }
 
-// ids returns the IDs of the first and the last event of a segment, which are
-// in the order of its places; 0 and -1 if it has none.
+// ids returns the IDs of the first and the last event of a segment, whose IDs
+// are in the order of its seqs; 0 and -1 if it has no events.
 func (c *conn) ids(seg walk.Segment) (first, last int64, err error) {
 	const q = `SELECT id FROM events WHERE session = ? AND seq > ? AND seq <= ? ORDER BY seq `
 	first, last = 0, -1

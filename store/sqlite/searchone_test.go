@@ -11,9 +11,9 @@ import (
 	"github.com/skein-dev/skein/store/search"
 )
 
-// However little work is allowed, the messages of one session are found however
-// many other sessions said the same since, and those that a fork shows of its
-// parent.
+// However little work is allowed, the messages of one session are found,
+// however many other sessions said the same since, and so are those of its
+// parent that a fork shows.
 func TestSearchInOneSessionThatIsCutOffFindsItsNewest(t *testing.T) {
 	s := openTest(t, filepath.Join(t.TempDir(), "a.db"))
 	addText(t, s, "old", "a common word", "nothing", "common again", "common, and not shown by the fork")
@@ -45,8 +45,8 @@ func TestSearchInOneSessionThatIsCutOffFindsItsNewest(t *testing.T) {
 	}
 }
 
-// unranked is a search that may look at no more than one place in the index
-// before it goes by where the events of what it searches lie.
+// unranked runs a search that may look at only one place of the index before it
+// turns to the ranges of the events that it searches.
 func (s *Store) unranked(t *testing.T, q skein.Query, limit int) *searcher {
 	t.Helper()
 	m, err := search.NewMatcher(q)

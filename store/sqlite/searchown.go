@@ -7,13 +7,13 @@ import (
 	"slices"
 )
 
-// Where many share a store, what is everywhere in the sessions of others may be
-// rare in those that are looked through. So the index is asked only for where
-// their events lie: an event's ID is its place in the index.
+// In a store that many share, a word that is frequent in other users' sessions may be
+// rare in those that are searched. So the index is searched only in the ranges that
+// have the events of these: an event's ID is its place in the index.
 
 const (
-	ownPage = 200 // sessions that are looked through at a time
-	ownGap  = 64  // IDs of others that are gone by rather than asked anew behind them
+	ownPage = 200 // sessions that are searched at a time
+	ownGap  = 64  // the most IDs of other events that are read rather than skipped by a new query
 	ownLook = 512 // places of the index that are looked at at a time
 	ownFar  = 1024
 )
@@ -25,15 +25,15 @@ const (
 	idsQuery = `SELECT id FROM events INDEXED BY events_by_seq WHERE session = ? ORDER BY seq`
 )
 
-// An idRange is places of the index, by the IDs of events. Of one session's there is
-// none of another one between them.
+// An idRange is a range of the index, by event IDs. A range of one session has
+// no events of others in it.
 type idRange struct{ first, last int64 }
 
-// ofSome reports whether only some sessions are looked through, as their rows say.
+// ofSome reports whether only some sessions are searched, judging by their rows.
 func (x *searcher) ofSome() bool { return len(x.of.conds) > 0 && !x.moved }
 
-// recent finds the newest that match in some sessions, without a rank: first of
-// what the index has newest of all, and if that is not enough, session by session.
+// recent finds the newest matches in some sessions, without a rank: first among the
+// newest matches of the whole index, and if that is not enough, session by session.
 func (x *searcher) recent(c *conn, expr string, ids []int64) error {
 	some := make([]indexRow, min(len(ids), recentMatches))
 	for i := range some {
@@ -60,9 +60,9 @@ func (x *searcher) recent(c *conn, expr string, ids []int64) error {
 	return err
 }
 
-// recentOf finds what matches in some sessions where the newest matches of all
-// are not in enough of them: the newest sessions first. If that is all of it, and
-// all is shown, nothing is cut off.
+// recentOf finds the matches in some sessions, the newest sessions first, if
+// the newest matches of all are not in enough of them. If it finds all of them,
+// and all are shown, nothing is cut off.
 func (x *searcher) recentOf(c *conn, expr string) error {
 	newest := x.hits
 	x.hits = nil
@@ -78,14 +78,15 @@ func (x *searcher) recentOf(c *conn, expr string) error {
 	x.hits = slices.CompactFunc(x.hits, func(a, b hit) bool { return a.id == b.id })
 	x.cutOff = !whole || x.shown() > x.limit
 	if !x.cutOff && (x.q.Origin != "" || x.q.Project != "") {
-		// What stands only in a fork is had by a parent that may be of another project.
+		// An event that is live only in a fork may belong to a parent of
+		// another project.
 		var n int64
 		x.cutOff, err = c.one(`SELECT session FROM bases LIMIT 1`, nil, &n)
 	}
 	return err
 }
 
-// shown is how many of the hits there would be to show if there was no limit.
+// shown returns how many of the hits would be shown if there were no limit.
 func (x *searcher) shown() int {
 	if x.q.Each {
 		return len(x.hits)
@@ -93,8 +94,8 @@ func (x *searcher) shown() int {
 	return len(firstOfEach(x.hits))
 }
 
-// goThrough adds what matches to the hits, page by page of the sessions, and
-// reports whether it came to the end.
+// goThrough adds the matches to the hits, page by page of the sessions, and
+// reports whether it reached the end.
 func (x *searcher) goThrough(c *conn, expr string) (whole bool, err error) {
 	for before := int64(math.MaxInt64); ; {
 		page, next, err := x.spans(c, before)
@@ -115,8 +116,8 @@ func (x *searcher) goThrough(c *conn, expr string) (whole bool, err error) {
 	}
 }
 
-// ask adds what the index finds in spans that are near each other, the newest
-// first.
+// ask adds the matches that the index finds in ranges that are near each other,
+// the newest first.
 func (x *searcher) ask(c *conn, expr string, in []idRange) error {
 	first, last := in[0].first, in[len(in)-1].last
 	for last >= first && len(x.hits) < recentMatches {
@@ -140,9 +141,9 @@ func (x *searcher) ask(c *conn, expr string, in []idRange) error {
 	return nil
 }
 
-// places returns where the index finds the words from first to last, the newest
-// first: all if that is not far, for to go back takes the index some time to set
-// about; else some.
+// places returns the places from first to last at which the index finds the
+// words, the newest first: all of them if the range is short, because reading
+// the index backward takes some time to start; otherwise some.
 func (x *searcher) places(c *conn, expr string, first, last int64) (ids []int64, err error) {
 	query, far := askQuery, last-first >= ownFar
 	if far {
@@ -166,7 +167,8 @@ func (x *searcher) places(c *conn, expr string, first, last int64) (ids []int64,
 	return ids, unstop(err)
 }
 
-// within returns those of ids, which come the newest first, that lie in spans.
+// within returns those of ids, which are in order, the newest first, that are
+// in the ranges in.
 func within(in []idRange, ids []int64) (some []indexRow) {
 	at := len(in) - 1
 	for _, id := range ids {
@@ -180,8 +182,9 @@ func within(in []idRange, ids []int64) (some []indexRow) {
 	return some
 }
 
-// spans returns where the events lie of the next sessions that were begun before
-// number before, in order, and the number to go on from; 0 if there are none.
+// spans returns the ranges with the events of the next sessions that began
+// before the one with number before, in order, and the number to continue from;
+// 0 if there are no more.
 func (x *searcher) spans(c *conn, before int64) (all []idRange, next int64, err error) {
 	w := where{conds: slices.Clone(x.of.conds), args: slices.Clone(x.of.args)}
 	w.add("s.n < ?", before)
@@ -200,7 +203,7 @@ func (x *searcher) spans(c *conn, before int64) (all []idRange, next int64, err 
 		switch {
 		case err != nil:
 			return nil, 0, err
-		case s.last == 0: // it has none
+		case s.last == 0: // it has no events
 		case s.last-s.first+1 == s.events:
 			all = append(all, s.idRange)
 		default:
@@ -211,8 +214,8 @@ func (x *searcher) spans(c *conn, before int64) (all []idRange, next int64, err 
 	return all, next, err
 }
 
-// spansOf adds where the events of one session lie that has others between its
-// own.
+// spansOf adds the ranges with the events of a session that has other sessions'
+// events between its own.
 func (x *searcher) spansOf(c *conn, n int64, all *[]idRange) error {
 	own := len(*all)
 	return c.query(idsQuery, []any{n}, func(row []driver.Value) error {

@@ -12,7 +12,7 @@ import (
 	"github.com/skein-dev/skein/store/search"
 )
 
-// addFor appends messages to a session of a user, which it begins.
+// addFor appends messages to a session of a user, creating the session if need be.
 func addFor(t *testing.T, s *Store, user skein.User, id skein.SessionID, texts ...string) {
 	t.Helper()
 	b := skein.Batch{Session: id}
@@ -27,8 +27,8 @@ func addFor(t *testing.T, s *Store, user skein.User, id skein.SessionID, texts .
 	}
 }
 
-// shared fills a store of which most is ann's, and all of that has the word loom:
-// before, between and behind what bob has.
+// shared fills a store in which most messages are ann's, all with the word
+// loom: before, between and after bob's.
 func shared(t *testing.T, s *Store) {
 	t.Helper()
 	many := slices.Repeat([]string{"the loom, the loom again"}, 500)
@@ -63,9 +63,8 @@ func placesOf(hits []hit) (all []string) {
 	return all
 }
 
-// Where there is no time to rank a word that is everywhere in what others said, a
-// user's own messages are found all the same, all of them, and little of the
-// others' is looked at.
+// If there is no time to rank a word that is frequent in other users' messages, all
+// of a user's own messages are still found, and few of the others' are looked at.
 func TestSearchOfOneOfManyUsersFindsAllOfHis(t *testing.T) {
 	s := openTest(t, filepath.Join(t.TempDir(), "a.db"))
 	shared(t, s)
@@ -93,8 +92,8 @@ func TestSearchOfOneOfManyUsersFindsAllOfHis(t *testing.T) {
 	}
 }
 
-// However many of the newest sessions have nothing, the older ones are looked
-// through.
+// However many of the newest sessions have no match, the older ones are
+// searched, too.
 func TestSearchOfOneOfManyUsersGoesThroughAllHisSessions(t *testing.T) {
 	s := openTest(t, filepath.Join(t.TempDir(), "a.db"))
 	addFor(t, s, "bob", "first", "his loom")
@@ -113,8 +112,8 @@ func TestSearchOfOneOfManyUsersGoesThroughAllHisSessions(t *testing.T) {
 	}
 }
 
-// What a word begins with is longer than what the index is asked for: also where
-// there is no time to rank, it is checked.
+// A word's prefix may be longer than what the index is asked for: matches are
+// checked even if there is no time to rank them.
 func TestSearchThatIsCutOffChecksBeginningsOfWords(t *testing.T) {
 	s := openTest(t, filepath.Join(t.TempDir(), "a.db"))
 	addFor(t, s, "ann", "a", "quick", "quicksand", "quickly")
@@ -135,8 +134,8 @@ func TestSearchThatIsCutOffChecksBeginningsOfWords(t *testing.T) {
 	}
 }
 
-// A user's events are found through indexes, and the index of words is asked for
-// no more than where they lie.
+// A user's events are found through indexes, and the search index is read only
+// in the ranges that have them.
 func TestSearchOfOneOfManyUsersGoesByIndexes(t *testing.T) {
 	s := openTest(t, filepath.Join(t.TempDir(), "a.db"))
 	shared(t, s)

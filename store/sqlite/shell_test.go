@@ -11,8 +11,8 @@ import (
 	"github.com/skein-dev/skein/store/search"
 )
 
-// shell runs SQL in the stock sqlite3 shell, as a person does: without
-// extensions, foreign keys off, whatever its version.
+// shell runs SQL in the stock sqlite3 shell as a person would: without
+// extensions, with foreign keys off, whatever its version.
 func shell(t *testing.T, name string, sql ...string) string {
 	t.Helper()
 	out, err := shellRun(t, name, sql...)
@@ -80,7 +80,7 @@ func TestShellCannotChangeMessages(t *testing.T) {
 	}
 }
 
-// Deleting in the shell while the program runs, with forks of forks.
+// Sessions with forks of forks are deleted in the shell while the program runs.
 func TestShellDeletes(t *testing.T) {
 	name := filepath.Join(t.TempDir(), "x.db")
 	s := open(t, name)
@@ -137,8 +137,8 @@ func TestShellDeletes(t *testing.T) {
 	find(t, s, "goneword", 1)
 }
 
-// Messages deleted in the shell leave empty places, so that what was said
-// after them keeps its seq.
+// Messages deleted in the shell leave gaps, so that what was said after them
+// keeps its seq.
 func TestShellDeletesMessagesOnly(t *testing.T) {
 	name := filepath.Join(t.TempDir(), "x.db")
 	s := open(t, name)
@@ -163,8 +163,8 @@ func TestShellDeletesMessagesOnly(t *testing.T) {
 	find(t, s, "word", 3)
 }
 
-// The recipe that deletes messages, without the one that deletes the session:
-// the row's counts are right at once, all else at the next start.
+// Messages are deleted without deleting the session: the counts in its row are
+// right at once, everything else after the next start.
 func TestShellLeavesCountsThatAreTrue(t *testing.T) {
 	name := filepath.Join(t.TempDir(), "x.db")
 	s := open(t, name)
@@ -194,7 +194,7 @@ func TestShellLeavesCountsThatAreTrue(t *testing.T) {
 	find(t, s, "amendedword", 0)
 	shut(t, s)
 	s = open(t, name)
-	shut(t, s) // by now its chores are done
+	shut(t, s) // its maintenance is done by now
 	s = open(t, name)
 	for _, id := range []skein.SessionID{"a", "b", "f"} {
 		got, err := s.Session(t.Context(), id)
@@ -205,7 +205,7 @@ func TestShellLeavesCountsThatAreTrue(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		if id != "f" { // it is charged for nothing that it shows of its parent
+		if id != "f" { // it is charged nothing for what it shows of its parent
 			equalJSON(t, fmt.Sprintf("Session(%s)", id), got, want)
 		}
 	}
@@ -231,7 +231,7 @@ func equalJSON(t *testing.T, what string, got, want any) {
 	}
 }
 
-// find searches for words and wants n hits.
+// find searches for words and checks that there are n hits.
 func find(t *testing.T, s skein.Store, words string, n int) {
 	t.Helper()
 	q, err := search.Parse(words)

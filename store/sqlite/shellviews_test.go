@@ -17,8 +17,8 @@ func rewound(to skein.Seq) skein.Event {
 	return skein.NewEvent(skein.KindRewound, noon, skein.Rewound{To: to})
 }
 
-// What messages shows is what the API gives without what is marked: of forks all
-// of it, of a message in pieces one row.
+// The view messages shows what the API returns, without what is marked as rewound:
+// for forks, all of it; for a message in pieces, one row.
 func TestShellShowsTheConversationAsItIsNow(t *testing.T) {
 	name := filepath.Join(t.TempDir(), "x.db")
 	s := open(t, name)
@@ -54,7 +54,7 @@ func TestShellShowsTheConversationAsItIsNow(t *testing.T) {
 	}
 }
 
-// What was undone goes with the last message that stands, and what a fork shows
+// What was undone is deleted with the last live message, and what a fork shows
 // of its parent stays the parent's.
 func TestShellDeletesWhatWasUndoneToo(t *testing.T) {
 	name := filepath.Join(t.TempDir(), "x.db")
@@ -71,7 +71,7 @@ func TestShellDeletesWhatWasUndoneToo(t *testing.T) {
 	}
 }
 
-// What broke off is marked, unless more of it came.
+// A message that broke off is marked, unless more of it came later.
 func TestShellMarksWhatBrokeOff(t *testing.T) {
 	name := filepath.Join(t.TempDir(), "x.db")
 	s := open(t, name)
@@ -94,8 +94,8 @@ func TestShellMarksWhatBrokeOff(t *testing.T) {
 	}
 }
 
-// A piece stands unless a later one repeats it: a call by its ID, whatever its
-// words, a text as what it is.
+// A piece is live unless a later one repeats it: calls are compared by their IDs,
+// whatever their words, and texts by their kind.
 func TestShellShowsEveryCallOfAMessageInPieces(t *testing.T) {
 	name := filepath.Join(t.TempDir(), "x.db")
 	s := open(t, name)
@@ -119,8 +119,8 @@ func TestShellShowsEveryCallOfAMessageInPieces(t *testing.T) {
 	}
 }
 
-// Items are what OpenAI's Responses API calls so, and Skillet's recipes work on
-// them.
+// Items are what OpenAI's Responses API calls items, and Skillet's recipes work
+// on them.
 func TestShellShowsItems(t *testing.T) {
 	name := filepath.Join(t.TempDir(), "x.db")
 	s := open(t, name)
@@ -160,9 +160,9 @@ func TestShellShowsItems(t *testing.T) {
 	}
 }
 
-// Four times as long a session takes the shell about four times the work to show
-// or delete, whether its messages have IDs or not and whether it is a fork:
-// writers wait for as long as the shell deletes.
+// For a session four times as long, the shell does about four times the work to
+// show or delete it, whether its messages have IDs or not and whether it is a
+// fork: writers wait while the shell deletes.
 func TestShellWorkGrowsAsTheSessionDoes(t *testing.T) {
 	work := func(n int, session, id, sql string) (steps int) {
 		name := filepath.Join(t.TempDir(), "x.db")

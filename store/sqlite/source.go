@@ -10,7 +10,7 @@ import (
 	"github.com/skein-dev/skein"
 )
 
-// recordsPerFile is how far apart in records.n the files are.
+// recordsPerFile is the distance in records.n from one file to the next.
 const recordsPerFile = 1 << 32
 
 // Find implements [skein.Sources].
@@ -54,7 +54,7 @@ func scanFile(row []driver.Value) (f skein.SourceFile, n int64, err error) {
 	return f, n, err
 }
 
-// file returns what is known of a file, and its number.
+// file returns what is recorded about a file, and its number.
 func (s *Store) file(c *conn, format, path string) (f skein.SourceFile, n int64, err error) {
 	found := false
 	err = c.query(selectFile+`WHERE f.path = ?1 AND f.format = ?2 AND (?3 = '' OR f.user_id = ?3) ORDER BY f.user_id LIMIT 1`,
@@ -102,7 +102,7 @@ func (s *Store) Files(ctx context.Context, format string) iter.Seq2[skein.Source
 	}
 }
 
-// filePage returns the next files after last, and moves it.
+// filePage returns the next files after last, and advances it.
 func (s *Store) filePage(ctx context.Context, format string, last []any) (page []skein.SourceFile, err error) {
 	err = s.read(ctx, func(c *conn) error {
 		return c.query(selectFile+`WHERE (f.path, f.format, f.user_id) > (?1, ?2, ?3) AND f.format <> '' AND (?4 = '' OR f.format = ?4) AND (?5 = '' OR f.user_id = ?5)
@@ -139,9 +139,9 @@ func (s *Store) Records(ctx context.Context, format, path string, from int) iter
 	}
 }
 
-// recordPage returns the records from number n on that one block has; none at
-// the end. The error is a [skein.DamagedRecordsError] if the first one cannot be
-// read.
+// recordPage returns the records of one block from number from on, or no
+// records at the end. The error is a [skein.DamagedRecordsError] if the first
+// one cannot be read.
 func (s *Store) recordPage(ctx context.Context, format, path string, from int) (page []skein.Record, err error) {
 	err = s.read(ctx, func(c *conn) error {
 		_, n, err := s.file(c, format, path)
@@ -174,8 +174,8 @@ func (s *Store) recordPage(ctx context.Context, format, path string, from int) (
 	return page, err
 }
 
-// gap returns a [skein.DamagedRecordsError] if file n has no record of this number,
-// but has one behind it.
+// gap returns a [skein.DamagedRecordsError] if file n has no record with this
+// number, but has a later one.
 func (c *conn) gap(n int64, record int) error {
 	var next int64
 	found, err := c.one(`SELECT n FROM records WHERE n > ? AND n < ? ORDER BY n LIMIT 1`, []any{n*recordsPerFile + int64(record), (n + 1) * recordsPerFile}, &next)

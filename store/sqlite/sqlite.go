@@ -21,8 +21,8 @@ import (
 // A Store keeps sessions in a SQLite file. Make one with [Open].
 type Store struct {
 	*core
-	user skein.User // whose view it is; "" for everybody's
-	view bool       // closing it does nothing
+	user skein.User // the user whose view it is; "" for everybody's
+	view bool       // a view: closing it does nothing
 }
 
 var (
@@ -33,70 +33,70 @@ var (
 // core is what all views of a store share.
 type core struct {
 	path     string
-	steps    schema // of this version
+	steps    schema // schema of this version
 	paths    *paths
 	notice   func(string) // Options.Notice
 	patience time.Duration
-	writer   *writer // nil if nothing can be written, as long as that is so
+	writer   *writer // nil as long as nothing can be written
 	readers  *pool
-	turns    *room.Semaphore // of those who read what may be long
+	turns    *room.Semaphore // for readers of what may be long
 	index    *indexer        // nil if nothing can be written
-	chores   *maintenance    // the same
+	chores   *maintenance    // nil if nothing can be written
 	waited   lookback
-	catching sync.WaitGroup // searches that feed the index
+	catching sync.WaitGroup // searches that are updating the index
 	pack     *packer
 	wakers   *wakers
 	locks    *locks
 	clock    func() time.Time
 	closeFor time.Duration
 
-	opening  sync.RWMutex // held while the store is opened for writing after all; under it:
+	opening  sync.RWMutex // held while the store is opened for writing later; it guards:
 	readOnly error        // why nothing can be written; nil if it can
 	mode     string       // how the file is opened to be read
-	tried    time.Time    // when it was tried last to open it for writing
-	schema   atomic.Int64 // the file's user_version, as it was found last; 0: nothing was written yet
-	tight    atomic.Bool  // the disk is so full that the reserve was given back
+	tried    time.Time    // when opening it for writing was last tried
+	schema   atomic.Int64 // the file's user_version when last read; 0: nothing was written yet
+	tight    atomic.Bool  // the disk is so full that the reserve was removed
 
 	mu     sync.Mutex
-	closed bool           // no call gets in any more
-	ending chan struct{}  // closed with it
-	calls  sync.WaitGroup // those that are in
-	gone   chan struct{}  // closed when all is given back
+	closed bool           // no more calls are admitted
+	ending chan struct{}  // closed when closed is set
+	calls  sync.WaitGroup // calls in progress
+	gone   chan struct{}  // closed when everything is released
 	err    error          // of Close; set before gone is closed
 }
 
 // Options say how to open a store. The zero value is the usual case.
 type Options struct {
-	Notice func(string)     // told, for people, of what takes long, as a migration and where the copy is, and of a file that is gone; nil for nobody
+	Notice func(string)     // called with messages for people: work that takes long, such as a migration and where its copy is, or a file that is gone; nil for none
 	Clock  func() time.Time // the store's clock, for leases and marks; nil is time.Now
 
 	// Patience is how long a write waits for another process that is in the
-	// midst of one, before it fails with an error that wraps
-	// [skein.ErrLocked] and says who that is; 0 is 10 seconds.
+	// middle of one, before it fails with an error that wraps [skein.ErrLocked]
+	// and says which process that is; 0 is 10 seconds.
 	Patience time.Duration
 
-	steps schema // nil: this version's. Tests add steps to it, as a later version will
+	steps schema // nil: this version's. Tests add steps, as a later version will
 }
 
-// patience is Options.Patience where it is not set: a hundred times what any
-// transaction of skein's takes.
+// patience is the default of Options.Patience: a hundred times what any of
+// skein's transactions takes.
 const patience = 10 * time.Second
 
-// readConns is how many connections read at once.
+// readConns is how many connections can read at once.
 const readConns = 8
 
-// Open opens the store in the named file, making it and its folder if need be.
-// A file that cannot be written to is opened for reading; what writes then
-// returns an error wrapping [skein.ErrReadOnly], or [skein.ErrFull] where the
-// disk has no room left for what SQLite needs to write.
+// Open opens the store in the named file, creating the file and its folder if
+// need be. A file that cannot be written to is opened for reading; calls that
+// write then return an error wrapping [skein.ErrReadOnly], or [skein.ErrFull]
+// if the disk has no room for what SQLite needs to write.
 //
-// The error wraps [skein.ErrNewer] if the file is some later version's, which
-// is left untouched, [skein.ErrCorrupt] (as a [inspect.Salvager]) or
-// [skein.ErrInvalid] if it is none of skein's, and [skein.ErrReplaced] if the
-// log beside it is another file's. Whatever is called later returns an error
-// wrapping that too while the file, or its log, is not the one that was opened.
-// Once a newer version has migrated the file meanwhile, what writes returns an error
-// wrapping [skein.ErrNewer], and so does what reads after that.
+// The error wraps [skein.ErrNewer] if the file is from a later version (it is left
+// untouched), [skein.ErrCorrupt] (as an [inspect.Salvager]) or [skein.ErrInvalid]
+// if it is not a skein store, and [skein.ErrReplaced] if the log beside it belongs
+// to another file. Later calls also return an error wrapping [skein.ErrReplaced]
+// while the file, or its log, is not the one that was opened. Once a newer version
+// has migrated the file, calls that write return an error wrapping
+// [skein.ErrNewer], and so do calls that read after that.
 func Open(ctx context.Context, name string, o Options) (_ *Store, err error) {
 	defer skein.Wrapf(&err, "sqlite: open %s", name)
 	prepareDriver()
@@ -132,14 +132,14 @@ func Open(ctx context.Context, name string, o Options) (_ *Store, err error) {
 	return &Store{core: c}, nil
 }
 
-// sqlDriver returns the driver, whose connections are used without
-// database/sql in between (conn.go).
+// sqlDriver returns the driver, whose connections are used directly, without
+// database/sql (conn.go).
 func sqlDriver() (driver.Driver, error) {
 	db, err := sql.Open(driverName, "")
 	if err != nil {
 		return nil, err
 	}
-	return db.Driver(), db.Close() // it has opened nothing
+	return db.Driver(), db.Close() // it has not opened anything
 }
 
 func (c *core) connect(ctx context.Context, d driver.Driver, o Options) error {
@@ -164,13 +164,13 @@ func (c *core) connect(ctx context.Context, d driver.Driver, o Options) error {
 		return err
 	}
 	if c.writer == nil {
-		return c.paths.settle(1) // SQLite may do without a log, and remove it
+		return c.paths.settle(1) // SQLite may not need a log, and remove it
 	}
 	c.work()
 	return nil
 }
 
-// openFiles opens the file for writing, or finds out how it can be read.
+// openFiles opens the file for writing, or determines how it can be read.
 func (c *core) openFiles(ctx context.Context, d driver.Driver, o Options) error {
 	w, err := openWriter(ctx, d, c.path, o)
 	switch {
@@ -202,13 +202,13 @@ func (c *core) readMode() string {
 	return c.mode
 }
 
-// work begins what a store that can be written to does in the background.
+// work starts the background work of a store that can be written to.
 func (c *core) work() {
 	c.chores = newMaintenance(c)
 	c.index = newIndexer(c)
 }
 
-// dsn returns how to name the file to the drivers; both hand a URI to SQLite.
+// dsn returns the URI that names the file for the drivers, which pass it to SQLite.
 func dsn(path, mode string) string {
 	p := filepath.ToSlash(path)
 	if filepath.VolumeName(path) != "" {
@@ -217,8 +217,9 @@ func dsn(path, mode string) string {
 	return "file:" + (&url.URL{Path: p}).EscapedPath() + "?" + mode
 }
 
-// makeFile makes the file and its folder, for the owner only, before SQLite
-// would make them for everybody. SQLite gives -wal and -shm the file's mode.
+// makeFile creates the file and its folder with rights for the owner only,
+// because SQLite would create them for everybody. SQLite gives -wal and -shm
+// the mode of the file.
 func makeFile(path string) error {
 	if err := os.MkdirAll(filepath.Dir(path), 0o700); err != nil {
 		return err
@@ -230,19 +231,19 @@ func makeFile(path string) error {
 	if err != nil {
 		return err
 	}
-	return f.Close() // no connection can have locks on a file that was not there
+	return f.Close() // no connection can have locks on a file that did not exist
 }
 
 // As implements [skein.Store].
 func (s *Store) As(u skein.User) skein.Store { return &Store{core: s.core, user: u, view: true} }
 
-// sees reports whether the view has what is u's.
+// sees reports whether the view includes what belongs to u.
 func (s *Store) sees(u skein.User) bool { return ledger.View(s.user).Sees(u) }
 
-// owner returns whose a new thing is that does not say.
+// owner returns the owner of a new object that does not name one.
 func (s *Store) owner() skein.User { return ledger.View(s.user).Owner() }
 
-// write runs f in a transaction; nil means that it is committed.
+// write runs f in a transaction; if it returns nil, the transaction is committed.
 func (c *core) write(ctx context.Context, f func(*tx) error) error {
 	if err := c.unwritable(ctx); err != nil {
 		return err
@@ -250,7 +251,7 @@ func (c *core) write(ctx context.Context, f func(*tx) error) error {
 	return c.writer.do(ctx, f)
 }
 
-// change is a whole call that writes.
+// change is write as a complete call: it enters and leaves the store.
 func (c *core) change(ctx context.Context, f func(*tx) error) error {
 	leave, err := c.enter()
 	if err != nil {

@@ -13,8 +13,8 @@ import (
 	"github.com/skein-dev/skein/store/storetest"
 )
 
-// TestMain makes the test binary, started again with a variable set, another
-// process that does what the variable says.
+// TestMain runs the tests, or, in a test binary that was started with a
+// variable set, the child process that the variable names.
 func TestMain(m *testing.M) {
 	if name := os.Getenv(childEnv); name != "" {
 		os.Exit(childMain(name))
@@ -71,7 +71,7 @@ func shut(t testing.TB, s skein.Store) {
 	}
 }
 
-// add appends events that must be taken, and returns the place of the last.
+// add appends events, which must succeed, and returns the seq of the last one.
 func add(t testing.TB, s skein.Store, id skein.SessionID, evs ...skein.Event) skein.Seq {
 	t.Helper()
 	last, err := skein.Add(context.Background(), s, id, evs...)
@@ -105,7 +105,7 @@ func events(t testing.TB, s skein.Store, id skein.SessionID) (evs []skein.Event)
 	return evs
 }
 
-// wait waits for what is to come to be so, as a process ends or stops.
+// wait waits until ok returns true, for example until a process has ended or stopped.
 func wait(t *testing.T, what string, ok func() bool) {
 	t.Helper()
 	tick := time.NewTicker(2 * time.Millisecond)

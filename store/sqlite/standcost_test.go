@@ -10,8 +10,8 @@ import (
 	"github.com/skein-dev/skein"
 )
 
-// A counter counts the statements that a connection runs, and the rows that they
-// give.
+// A counter counts the statements that a connection runs, and the rows that
+// they return.
 type counter struct {
 	driver.Conn
 	n int
@@ -52,7 +52,7 @@ func (r countedRows) Next(dest []driver.Value) error {
 	return r.Rows.Next(dest)
 }
 
-// What an append, a rewind and a withdrawal cost does not grow with what was
+// The cost of an append, a rewind and a withdrawal does not grow with what was
 // withdrawn before.
 func TestWhatWasWithdrawnCostsNothingLater(t *testing.T) {
 	cost := func(withdrawn int) (all []int) {
@@ -62,7 +62,7 @@ func TestWhatWasWithdrawnCostsNothingLater(t *testing.T) {
 		}
 		t.Cleanup(func() { s.Close() })
 		s.chores.close()
-		s.index.close() // it has the same connection
+		s.index.close() // it uses the same connection
 		piece := func(id string) skein.Event {
 			return skein.Say(1, skein.Message{ID: id, Role: skein.RoleAssistant, Parts: []skein.Part{skein.TextPart("piece")}})
 		}
@@ -103,7 +103,7 @@ func TestWhatWasWithdrawnCostsNothingLater(t *testing.T) {
 	}
 	few, many := cost(3), cost(300)
 	for i, n := range few {
-		if many[i] > n+2 { // a page more
+		if many[i] > n+2 { // one page more
 			t.Errorf("append %d runs statements and reads rows %v times after 600 messages were withdrawn, %v times after 6", i, many, few)
 			return
 		}

@@ -7,14 +7,14 @@ import (
 	"github.com/skein-dev/skein/store/ledger"
 )
 
-// unsummed stands for events.sum where that is NULL.
+// unsummed stands for a NULL in events.sum.
 const unsummed = -1
 
-// sumOf returns events.sum of an event beside whose payload stands text.
+// sumOf returns events.sum of an event whose payload is stored beside text.
 func sumOf(e *skein.Event, text string) int64 { return int64(e.Sum(text)) }
 
-// compare returns an error if an event is not what was stored. One without a
-// checksum was deleted in the shell, which can make none: it has no hash either.
+// compare returns an error if an event is not what was stored. An event without a
+// checksum was deleted in the shell, which cannot compute one: it has no hash either.
 func compare(e *skein.Event, text string, sum int64, hash []byte) error {
 	switch {
 	case sum != unsummed && sum != sumOf(e, text), sum == unsummed && len(hash) > 0 && !bytes.Equal(hash, ledger.Hash(*e)):

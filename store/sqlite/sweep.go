@@ -13,18 +13,18 @@ import (
 	"github.com/skein-dev/skein/internal/sleep"
 )
 
-// vacuumPages is how many pages one step gives back at most: some 50 ms.
-// vacuumCost is how many bytes the log may take for each: the page that is moved
-// to its place, what points there, and the map of both.
+// vacuumPages is the most pages that one step frees: some 50 ms. vacuumCost is
+// how many bytes of the log each may take: the page that is moved to its place,
+// what refers to it, and the pointer map of both.
 const (
 	vacuumPages = 1000
 	vacuumCost  = 4 * 4200
 )
 
-// sweep takes what was deleted out of the file itself: the index keeps deleted
-// words until its parts are merged, the file keeps free pages until it is cut,
-// and the log keeps old pages until it is emptied. It works in steps between
-// which others write.
+// sweep removes what was deleted from the file itself: the index keeps deleted
+// words until its segments are merged, the file keeps free pages until it is
+// truncated, and the log keeps old pages until it is emptied. It works in steps
+// between which others can write.
 func (c *core) sweep(ctx context.Context) error {
 	if c.tight.Load() { // merging needs room
 		if _, err := c.giveBack(ctx); err != nil {
@@ -66,11 +66,11 @@ func (c *core) swept(ctx context.Context) error {
 	}
 }
 
-// sweepAgain is how long Swept waits for who reads.
+// sweepAgain is how long Swept waits for readers before it tries again.
 const sweepAgain = 200 * time.Millisecond
 
 // left says, for people, where bytes of what was deleted still are, and until
-// when; "" if nowhere.
+// when; "" if there are none.
 func (c *core) left(ctx context.Context) (string, error) {
 	if owed, err := c.owed(ctx); err != nil || !owed {
 		return "", err
@@ -89,8 +89,8 @@ func (c *core) left(ctx context.Context) (string, error) {
 	return fmt.Sprintf("the log %s keeps old bytes of it until %s has read what it reads; the next command after that takes them out", log, who), nil
 }
 
-// giveBack gives free pages and the log back to the disk, and reports whether
-// the log was emptied.
+// giveBack returns free pages and the log to the file system, and reports
+// whether the log was emptied.
 func (c *core) giveBack(ctx context.Context) (emptied bool, err error) {
 	for {
 		free, most := int64(0), int64(vacuumPages)
@@ -112,14 +112,13 @@ func (c *core) giveBack(ctx context.Context) (emptied bool, err error) {
 	}
 }
 
-// cut gives at most n free pages back to the disk and returns how many are
-// left.
+// cut truncates the file by at most n free pages and returns how many are left.
 func (t *tx) cut(n int64) (left int64, err error) {
 	var free int64
 	if _, err := t.one(`PRAGMA freelist_count`, nil, &free); err != nil || free == 0 {
 		return 0, err
 	}
-	// Each row of the pragma is a page.
+	// Each row that the pragma returns is one page.
 	for range min(n, free) {
 		if err := t.script(`PRAGMA incremental_vacuum(1)`); err != nil {
 			return 0, err
@@ -127,17 +126,16 @@ func (t *tx) cut(n int64) (left int64, err error) {
 	}
 	_, err = t.one(`PRAGMA freelist_count`, nil, &left)
 	if left == free {
-		left = 0 // it can give no more
+		left = 0 // no more pages can be freed
 	}
 	return left, err
 }
 
-// manyPages is how long the log may be, in bytes, before it is moved to the
-// database in a pause, so that no append has to.
+// manyPages is how long the log may become, in bytes, before a pause is used
+// for a checkpoint, so that no append has to do it.
 const manyPages = 16 << 20
 
-// checkpoint moves what the -wal file has to the database, if that is much and
-// as far as nobody reads from it.
+// checkpoint checkpoints the log if it is long, as far as readers allow.
 func (c *core) checkpoint() {
 	if st, err := os.Stat(c.paths.names[1]); err != nil || st.Size() < manyPages {
 		return
@@ -145,8 +143,8 @@ func (c *core) checkpoint() {
 	_ = c.withLog(func(conn *conn) error { return conn.script(`PRAGMA wal_checkpoint(PASSIVE)`) }) //nolint:errcheck // the next pause does it
 }
 
-// emptyLog moves what the -wal file has to the database, cuts it to nothing,
-// and reports whether it could: not while somebody reads from it.
+// emptyLog checkpoints the log, truncates it to nothing, and reports whether it
+// could: not while somebody reads from it.
 func (c *core) emptyLog() (emptied bool, err error) {
 	err = c.withLog(func(conn *conn) error {
 		var blocked, pages, moved int64
@@ -160,9 +158,9 @@ func (c *core) emptyLog() (emptied bool, err error) {
 	return emptied, err
 }
 
-// withLog runs f with a connection of its own, so that the writer need not
-// wait for a checkpoint. The log must not be moved to a file that was copied over
-// the store's.
+// withLog runs f with its own connection, so that the writer need not wait for
+// a checkpoint. The log must not be checkpointed into a file that was copied
+// over the store's.
 func (c *core) withLog(f func(*conn) error) error {
 	if err := c.inPlace(); err != nil {
 		return err

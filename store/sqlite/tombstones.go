@@ -39,8 +39,8 @@ func (s *Store) Tombstones(ctx context.Context) iter.Seq2[erase.Tombstone, error
 	}
 }
 
-// tombPage returns the next tombstones after last; the first ones after one
-// without a user.
+// tombPage returns the next tombstones after last, or the first ones if last
+// has no user.
 func (s *Store) tombPage(ctx context.Context, last erase.Tombstone) (page []erase.Tombstone, err error) {
 	err = s.read(ctx, func(c *conn) error {
 		return c.query(`SELECT hash, user_id, at FROM tombstones WHERE (hash, user_id) > (?1, ?2) AND (?3 = '' OR user_id = ?3) ORDER BY hash, user_id LIMIT 500`,
@@ -76,8 +76,8 @@ func (s *Store) PutTombstones(ctx context.Context, stones ...erase.Tombstone) (e
 	})
 }
 
-// hasTombstone reports whether a user has a tombstone with this hash; if user is
-// "", whether anybody has.
+// hasTombstone reports whether a user has a tombstone with this hash or, if
+// user is "", whether anybody has.
 func (t *tx) hasTombstone(user skein.User, hash ledger.Tomb) (bool, error) {
 	if err := t.addTombstones(); err != nil {
 		return false, err
@@ -86,7 +86,7 @@ func (t *tx) hasTombstone(user skein.User, hash ledger.Tomb) (bool, error) {
 	return t.one(`SELECT at FROM tombstones WHERE hash = ?1 AND (?2 = '' OR user_id = ?2) LIMIT 1`, []any{hash[:], string(user)}, &at)
 }
 
-// addTombstones makes tombstones of what was deleted in the shell.
+// addTombstones adds tombstones for what was deleted in the shell.
 func (t *tx) addTombstones() error {
 	type tomb struct {
 		user, id string

@@ -6,8 +6,8 @@ import (
 	"github.com/skein-dev/skein"
 )
 
-// A tx is the transaction that a job runs in; what it does is undone if the
-// job fails, and the other jobs' is not.
+// A tx is the transaction in which a job runs. If the job fails, its changes
+// are undone, but not those of other jobs.
 type tx struct {
 	*conn
 	now     skein.Time // when the transaction began
@@ -17,8 +17,7 @@ type tx struct {
 	undo    []func() // run when they are not, newest first
 }
 
-// runJob runs j. err is j's own; a fatal one leaves the whole transaction
-// undone.
+// runJob runs j. err is j's own error; a fatal error undoes the whole transaction.
 func (t *tx) runJob(j *job, alone bool) (err, fatal error) {
 	if err := j.ctx.Err(); err != nil {
 		return err, nil

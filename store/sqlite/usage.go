@@ -9,8 +9,8 @@ import (
 	"github.com/skein-dev/skein/store/ledger"
 )
 
-// Usage implements [skein.Store]. SQLite sums up as far as no time zone is
-// needed; the rest is [ledger.UsageSum]'s.
+// Usage implements [skein.Store]. SQLite computes the sums as far as no time
+// zone is needed; [ledger.UsageSum] does the rest.
 func (s *Store) Usage(ctx context.Context, q skein.UsageQuery) (rows []skein.UsageRow, err error) {
 	defer skein.Wrapf(&err, "sqlite: usage")
 	if err := q.Check(); err != nil {
@@ -22,7 +22,7 @@ func (s *Store) Usage(ctx context.Context, q skein.UsageQuery) (rows []skein.Usa
 	if of == "" {
 		of = "u.slot"
 	}
-	// Only a question about sessions needs the sums of each session.
+	// Only a query about sessions needs the sums of each session.
 	from, withHeirs, session := "usage_all u", usageAllAndHeirs, "u."
 	if q.By == skein.BySession || q.Session != "" {
 		from, withHeirs, session = "usage u JOIN sessions s ON s.n = u.session", usageAndHeirs, "s."
@@ -70,8 +70,8 @@ func (s *Store) Usage(ctx context.Context, q skein.UsageQuery) (rows []skein.Usa
 	return sum.Rows(), nil
 }
 
-// The same sums with those of what forks show of sessions that are being
-// deleted, which are the forks' from then on.
+// The same sums, including what forks show of sessions that are being purged,
+// which belongs to the forks from then on.
 const (
 	usageAllAndHeirs = `(SELECT user_id, slot, provider, model, tier, project, agent, input, output, reasoning, cache_read, cache_write, cache_hour, requests, reported FROM usage_all
 		UNION ALL SELECT s.user_id, slot, c.provider, c.model, c.tier, s.project, s.agent, ` + heirsCharges + `) u`
@@ -82,7 +82,7 @@ const (
 		FROM ` + heirs + ` d CROSS JOIN events e ON e.session = d.session AND e.seq <= d.upto CROSS JOIN charges c ON c.event = e.id CROSS JOIN sessions s ON s.n = d.heir`
 )
 
-// usageSlot reads a row of a sum; its first column is the value of by.
+// usageSlot reads a row of sums; its first column is the value of by.
 func usageSlot(by skein.Dimension, row []driver.Value) (u ledger.UsageSlot, err error) {
 	var slot int64
 	var of string

@@ -1,8 +1,7 @@
 package sqlite
 
-// sqliteVarints reads SQLite's variable-length integers, the highest bits
-// first (https://sqlite.org/fileformat.html#varint); after the first that is
-// not there it is bad.
+// sqliteVarints reads SQLite's variable-length integers, the highest bits first
+// (https://sqlite.org/fileformat.html#varint). Once one is missing, it is bad.
 type sqliteVarints struct {
 	b   []byte
 	bad bool

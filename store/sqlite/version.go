@@ -12,14 +12,14 @@ import (
 	"github.com/skein-dev/skein"
 )
 
-// look refuses, without writing to it, a file that this version cannot have,
-// and a SQLite that is too old.
+// look returns an error, without writing to the file, if this version cannot
+// use it or if SQLite is too old.
 func look(d driver.Driver, path string, s schema) error {
 	if st, err := os.Stat(path); err == nil && st.Size() == 0 {
 		return nil
 	}
-	// A file without a log is whole by itself, and nobody has it open. As an
-	// immutable one SQLite does not make a log for it either.
+	// A file without a log is complete, and nobody has it open. If it is opened
+	// as immutable, SQLite does not create a log either.
 	if _, err := os.Stat(path + "-wal"); errors.Is(err, fs.ErrNotExist) {
 		if v, err := versionAs(d, path, "mode=ro&immutable=1"); err == nil {
 			return s.refuse(v, nil)
@@ -39,7 +39,7 @@ func versionAs(d driver.Driver, path, mode string) (v int64, err error) {
 	return v, errors.Join(err, c.close())
 }
 
-// refuse returns err, or that version v is too new.
+// refuse returns err or, if that is nil, an error if version v is too new.
 func (s schema) refuse(v int64, err error) error {
 	if err == nil && v > s.version() {
 		return fmt.Errorf("%w: the file has schema %d, this program knows %d: install a newer skein", skein.ErrNewer, v, s.version())
@@ -47,8 +47,8 @@ func (s schema) refuse(v int64, err error) error {
 	return err
 }
 
-// same refuses a file that another program has brought to schema v since it
-// was opened, 0 if that is not known: what this one would write to it does not fit.
+// same returns an error if another program has brought the file to schema v since it
+// was opened, because what this one would write does not fit. v is 0 if unknown.
 func (s schema) same(v int64) error {
 	switch {
 	case v > s.version():
@@ -68,8 +68,8 @@ func fileVersion(c *conn) (v int64, err error) {
 	if older(sqlite, minVersion) {
 		return 0, errVersion(sqlite)
 	}
-	// The tables first: another process may begin the file between two of
-	// these, and whose tables they are is stored with them.
+	// The tables are read first: another process may create the file between
+	// these queries, and the application ID is stored together with the tables.
 	var app, tables int64
 	if _, err := c.one("SELECT count(*) FROM sqlite_schema", nil, &tables); err != nil {
 		return 0, err
@@ -90,7 +90,7 @@ func fileVersion(c *conn) (v int64, err error) {
 	}
 }
 
-// errDevelopment says what to do with a store of a build that was never released.
+// errDevelopment says what to do with a store from a build that was never released.
 var errDevelopment = fmt.Errorf("%w file: a development build of skein made it, before the first release, and no release reads it\n"+
 	"write its sessions with that build (skein export NAME --to skein -o FILE), move the file away, and read them with this one (skein import FILE)", skein.ErrInvalid)
 
@@ -107,9 +107,8 @@ func older(a, b string) bool {
 	return false
 }
 
-// classifyOpen is classify for what comes while the file is being opened,
-// where a folder that cannot be written to shows as a file that cannot be
-// opened.
+// classifyOpen is classify for errors while the file is being opened, when a
+// folder that cannot be written to is reported as a file that cannot be opened.
 func classifyOpen(err error) error {
 	if err != nil && resultCode(err)&0xff == codeCantOpen {
 		return fmt.Errorf("%w: %w", skein.ErrReadOnly, err)
@@ -118,22 +117,22 @@ func classifyOpen(err error) error {
 }
 
 const (
-	// immutable is the mode of a file that nobody writes to, as SQLite is told.
+	// immutable is the mode of a file that, as SQLite is told, nobody writes to.
 	immutable = "mode=ro&immutable=1"
 
-	// shmless is the mode of a file whose log's index this process has in its
-	// memory, where there is no room for it on the disk. Others are kept out.
+	// shmless is the mode of a file whose log index is in this process's memory,
+	// because the disk has no room for it. Other processes are locked out.
 	shmless = "mode=rw&vfs=unix-excl"
 )
 
-// readOnlyMode returns how a file can be read that cannot be written to:
-// with the -wal file if SQLite can make do with it, as it is if there is none,
-// else with what SQLite keeps beside it in memory.
+// readOnlyMode returns the mode in which a file that cannot be written to can
+// be read: with the -wal file if SQLite can use it, as immutable if there is
+// none, otherwise with the log index in memory.
 func readOnlyMode(d driver.Driver, path string, s schema) (string, error) {
 	var errs []error
 	for _, mode := range []string{"mode=ro", immutable, shmless} {
 		if st, err := os.Stat(path + "-wal"); mode == immutable && err == nil && st.Size() > 0 {
-			continue // what the -wal file has would be missing
+			continue // the content of the -wal file would be missing
 		}
 		c, err := openConn(d, dsn(path, mode))
 		if err != nil {

@@ -8,8 +8,8 @@ import (
 	"testing"
 )
 
-// A watched connection calls before ahead of the nth statement that is
-// prepared on it.
+// A watched connection calls before ahead of the nth statement that is prepared
+// on it.
 type watched struct {
 	driver.Conn
 	n      int
@@ -23,8 +23,8 @@ func (w *watched) PrepareContext(ctx context.Context, query string) (driver.Stmt
 	return w.Conn.(driver.ConnPrepareContext).PrepareContext(ctx, query)
 }
 
-// A program that begins a store makes its tables while another looks at the
-// file: that is no database of another program.
+// A program creates a new store's tables while another one examines the file,
+// which must not take it for a database of another program.
 func TestAFileThatIsBegunWhileItIsLookedAt(t *testing.T) {
 	d, err := sqlDriver()
 	if err != nil {

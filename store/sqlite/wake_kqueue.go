@@ -7,10 +7,10 @@ import (
 	"path/filepath"
 )
 
-// wakePlace returns the folder to be told of, and the file in it whose writes
-// are commits. To be told of a folder, kqueue opens all files in it, and
-// closing the database file would drop SQLite's locks: so there is a folder of
-// its own, which watchers make, with a file that commits write to.
+// wakePlace returns the folder to watch, and the file in it whose writes are
+// commits. To watch a folder, kqueue opens all files in it, and closing the
+// database file would drop SQLite's locks: so there is a separate folder, which
+// watchers create, with a file that commits write to.
 func wakePlace(db string) (dir, file string) {
 	dir, file = db+"-wake", "commit"
 	if err := os.MkdirAll(dir, 0o700); err == nil {
@@ -22,7 +22,7 @@ func wakePlace(db string) (dir, file string) {
 	return dir, file
 }
 
-// touchWake tells watchers in other processes of a commit.
+// touchWake notifies watchers in other processes of a commit.
 func touchWake(db string) {
 	f, err := os.OpenFile(filepath.Join(db+"-wake", "commit"), os.O_WRONLY, 0)
 	if err != nil {

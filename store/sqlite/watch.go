@@ -28,9 +28,9 @@ func (s *Store) Watch(ctx context.Context, id skein.SessionID, after skein.Seq) 
 		}
 		defer stop()
 		share := room.Of(ctx)
-		first := int64(0) // the session's number: it may be deleted and begin anew
+		first := int64(0) // the session's number: the session may be deleted and begin again
 		for {
-			changed := s.wakers.wait(id) // before reading, so that no change falls between
+			changed := s.wakers.wait(id) // before reading, so that no change is missed in between
 			was := share.Used()
 			page, n, err := s.eventPage(ctx, id, after)
 			took := share.Used() - was
@@ -66,22 +66,22 @@ func (s *Store) Watch(ctx context.Context, id skein.SessionID, after skein.Seq) 
 	}
 }
 
-// wakers tell watchers that their sessions changed.
+// wakers wake watchers when their sessions change.
 type wakers struct {
 	core *core
 
 	mu      sync.Mutex
 	waiting map[skein.SessionID]chan struct{}
 	count   int            // of watchers
-	lookout *changeWatcher // for what other processes write; nil while nobody watches
+	lookout *changeWatcher // for commits by other processes; nil while nobody watches
 }
 
 func newWakers(c *core) *wakers {
 	return &wakers{core: c, waiting: map[skein.SessionID]chan struct{}{}}
 }
 
-// wait returns a channel that closes at the next wake of id, or of any session
-// if that is "".
+// wait returns a channel that is closed at the next wake of id, or of any
+// session if id is "".
 func (w *wakers) wait(id skein.SessionID) <-chan struct{} {
 	w.mu.Lock()
 	defer w.mu.Unlock()
@@ -91,7 +91,7 @@ func (w *wakers) wait(id skein.SessionID) <-chan struct{} {
 	return w.waiting[id]
 }
 
-// wake wakes who waits for one of ids, here and in other processes.
+// wake wakes all who wait for one of ids, here and in other processes.
 func (w *wakers) wake(ids []skein.SessionID) {
 	touchWake(w.core.path)
 	w.mu.Lock()
@@ -113,8 +113,8 @@ func (w *wakers) wakeAll() {
 	}
 }
 
-// start counts a watcher in, and sees to it that what other processes commit
-// from now on wakes it; stop counts it out.
+// start registers a watcher, and makes sure that from now on commits by other
+// processes wake it; stop unregisters it.
 func (w *wakers) start() (stop func(), err error) {
 	w.mu.Lock()
 	defer w.mu.Unlock()

@@ -89,8 +89,8 @@ func (w walker) At(segs walk.Segments, seqs []skein.Seq) (events []skein.Event, 
 	return events, nil
 }
 
-// events returns the events of segs for which a condition holds, whose
-// arguments are a session and the places between which it lies.
+// events returns the events of segs that satisfy a condition, whose arguments
+// are a session and the range of seqs.
 func (w walker) events(segs walk.Segments, cond string) (events []skein.Event, err error) {
 	err = w.each(segs, selectEvent+cond, func(row []driver.Value) error {
 		e, err := w.scanEvent(row)
@@ -100,7 +100,7 @@ func (w walker) events(segs walk.Segments, cond string) (events []skein.Event, e
 	return events, err
 }
 
-// each calls do for the rows that query gives for each of segs.
+// each calls do for the rows that query returns for each of segs.
 func (w walker) each(segs walk.Segments, query string, do func(row []driver.Value) error) error {
 	for _, seg := range segs {
 		if err := w.conn.query(query, []any{seg.Session, int64(seg.From), int64(seg.To)}, do); err != nil {

@@ -13,31 +13,31 @@ import (
 	"github.com/skein-dev/skein"
 )
 
-// How much one transaction does at most: others, in other processes too, wait
+// The most work that one transaction does: others, in other processes too, wait
 // while it runs.
 const (
 	groupJobs = 256
 	groupTime = 40 * time.Millisecond
 )
 
-// A writer writes, one transaction at a time. Its goroutine takes the jobs that
-// have queued up, runs them in one transaction, and answers them after the
-// commit. A caller who finds nobody writing and nobody waiting does so himself,
-// for changing goroutines twice costs a tenth of a durable append.
+// A writer runs one write transaction at a time. Its goroutine takes the jobs
+// that have queued up, runs them in one transaction, and answers them after the
+// commit. A caller who finds nobody writing or waiting runs the transaction
+// itself, because switching goroutines twice costs a tenth of a durable append.
 type writer struct {
-	mu       sync.Mutex // held during a transaction; what follows is under it, channels aside
+	mu       sync.Mutex // held during a transaction; it guards what follows, except channels
 	conn     *conn
 	jobs     chan *job
-	urgent   chan *job // run between two groups, alone
-	spare    chan *job // run when nothing else waits, alone
+	urgent   chan *job // jobs run alone between two groups
+	spare    chan *job // jobs run alone when nothing else waits
 	stopped  chan struct{}
 	heads    *heads
 	changed  func([]skein.SessionID)   // called after each commit that changed sessions
-	blocked  func(time.Duration) error // says who kept it from writing for so long
-	inPlace  func() error              // says that the file is not the one that was opened any more
+	blocked  func(time.Duration) error // returns who kept it from writing for so long
+	inPlace  func() error              // returns an error if the file is no longer the one that was opened
 	schema   *atomic.Int64             // the file's user_version, as the last transaction found it
-	patience time.Duration             // how long it waits for another process that writes
-	stuck    atomic.Bool               // its patience has ended, and nothing was written since
+	patience time.Duration             // how long it waits for another process that is writing
+	stuck    atomic.Bool               // its patience ran out, and nothing was written since
 	version  int64                     // PRAGMA data_version: others' commits change it
 }
 
@@ -46,7 +46,7 @@ type job struct {
 	ctx   context.Context
 	run   func(*tx) error
 	done  chan error // gets the one answer
-	since time.Time  // when it was given
+	since time.Time  // when it was submitted
 }
 
 func newWriter(conn *conn, c *core, patience time.Duration) *writer {
@@ -63,8 +63,8 @@ func newJob(ctx context.Context, f func(*tx) error) *job {
 	return &job{ctx: ctx, run: f, done: make(chan error, 1), since: time.Now()}
 }
 
-// do runs f in a transaction. A nil error means that it is committed. ctx may
-// stop f from starting, never the commit.
+// do runs f in a transaction. A nil error means that it was committed. The end
+// of ctx may keep f from starting, but never prevents the commit.
 func (w *writer) do(ctx context.Context, f func(*tx) error) error {
 	if len(w.jobs) > 0 || !w.mu.TryLock() {
 		return w.put(ctx, w.jobs, f)
@@ -75,13 +75,13 @@ func (w *writer) do(ctx context.Context, f func(*tx) error) error {
 	return <-j.done
 }
 
-// between is do for what nobody waits for and what must not wait for ever
-// either: it runs by itself after the group that is being committed.
+// between is do for work that nobody waits for but that must not wait forever
+// either: it runs alone after the group that is being committed.
 func (w *writer) between(ctx context.Context, f func(*tx) error) error {
 	return w.put(ctx, w.urgent, f)
 }
 
-// after is do for what nobody waits for: it runs by itself when no job waits.
+// after is do for work that nobody waits for: it runs alone when no other job waits.
 func (w *writer) after(ctx context.Context, f func(*tx) error) error { return w.put(ctx, w.spare, f) }
 
 func (w *writer) put(ctx context.Context, queue chan *job, f func(*tx) error) error {
@@ -94,8 +94,7 @@ func (w *writer) put(ctx context.Context, queue chan *job, f func(*tx) error) er
 	return <-j.done
 }
 
-// stop ends the writer after the jobs that wait. Nothing may be handed to it
-// any more.
+// stop ends the writer after the waiting jobs. No more jobs may be submitted.
 func (w *writer) stop() {
 	close(w.jobs)
 	<-w.stopped
@@ -124,14 +123,14 @@ func (w *writer) loop() {
 	}
 }
 
-// commitAll runs the jobs of group in as many transactions as that takes.
+// commitAll runs the jobs of group in as many transactions as necessary.
 func (w *writer) commitAll(group []*job) {
 	for len(group) > 0 {
 		group = group[w.commit(group):]
 	}
 }
 
-// next waits for a job; one that is to run alone comes only if no other waits.
+// next waits for a job; it returns one that must run alone only if no other waits.
 func (w *writer) next() (j *job, alone, ok bool) {
 	select {
 	case j, ok = <-w.jobs:
@@ -147,7 +146,7 @@ func (w *writer) next() (j *job, alone, ok bool) {
 	return j, true, true
 }
 
-// fill adds the jobs that wait already to group.
+// fill adds the jobs that are already waiting to group.
 func (w *writer) fill(group []*job) []*job {
 	for len(group) < groupJobs {
 		select {
@@ -164,7 +163,7 @@ func (w *writer) fill(group []*job) []*job {
 }
 
 // commit runs the first jobs of group, at least one, in a transaction, answers
-// them, and returns how many these were.
+// them, and returns how many there were.
 func (w *writer) commit(group []*job) int {
 	err := w.begin(group)
 	if err == nil {
@@ -196,8 +195,8 @@ func (w *writer) commit(group []*job) int {
 	}
 	if fatal != nil {
 		t.rolledBack(w.rollback())
-		// One job's error can end the transaction of all. They are run
-		// again, each alone, so that it fails that one only.
+		// One job's error can end the whole transaction. Then all jobs are run
+		// again, each alone, so that only that one fails.
 		if !alone {
 			for i := range group {
 				w.commit(group[i : i+1])
@@ -217,7 +216,7 @@ func (w *writer) commit(group []*job) int {
 		})
 		return len(errs)
 	}
-	gone := w.inPlace() // then what was committed went with the file, or not
+	gone := w.inPlace() // if it is not, what was committed may be gone with the file
 	if gone != nil {
 		gone = fmt.Errorf("%w: %w", skein.ErrUnknown, gone)
 	}
@@ -250,13 +249,13 @@ func (w *writer) rollback() error {
 	return nil
 }
 
-// leastPatience is how long a job waits for another process at least that has
-// waited long for its turn already.
+// leastPatience is the least time that a job waits for another process, even if
+// it has already waited long for its turn.
 const leastPatience = time.Second
 
-// begin begins a transaction. It waits while others write, for as long as one
-// of group still wants it. Where nobody commits anything, the patience ends:
-// who was stopped in the midst of a transaction keeps it for ever.
+// begin begins a transaction. It waits while others write, as long as a caller
+// in group still wants it. If nobody commits anything, its patience runs out: a
+// process that was stopped in the middle of a transaction keeps it forever.
 func (w *writer) begin(group []*job) error {
 	wanted := func(j *job) bool { return j.ctx.Err() == nil }
 	until := time.Now().Add(min(leastPatience, w.patience))
@@ -271,12 +270,12 @@ func (w *writer) begin(group []*job) error {
 		if err == nil {
 			break
 		}
-		if !busy(err) { // else the busy timeout has passed: ask again
+		if !busy(err) { // otherwise the busy timeout has passed: try again
 			return err
 		}
 		var v int64
 		if _, err := w.conn.one("PRAGMA data_version", nil, &v); err == nil && v != seen {
-			seen, until = v, time.Now().Add(w.patience) // many write: our turn comes
+			seen, until = v, time.Now().Add(w.patience) // many processes write: its turn will come
 		}
 		if time.Now().After(until) {
 			w.stuck.Store(true)
@@ -291,7 +290,7 @@ func (w *writer) begin(group []*job) error {
 	if v == w.version {
 		return nil
 	}
-	var schema int64 // nobody else has changed it without changing v
+	var schema int64 // nobody else can change it without changing v
 	if _, err := w.conn.one("PRAGMA user_version", nil, &schema); err != nil {
 		return errors.Join(err, w.rollback())
 	}

@@ -13,7 +13,7 @@ import (
 	"github.com/skein-dev/skein"
 )
 
-// One caller's conflict in a group commit fails that caller only.
+// A conflict of one caller in a group commit fails only that caller.
 func TestOneOfAGroupFails(t *testing.T) {
 	s := open(t, "")
 	add(t, s, "a", created())
@@ -24,7 +24,7 @@ func TestOneOfAGroupFails(t *testing.T) {
 		all.Go(func() {
 			b := skein.Batch{Session: "a", Events: []skein.Event{user(fmt.Sprint("message ", i))}}
 			if i%4 == 3 {
-				b.After = 4711 // never so
+				b.After = 4711 // never true
 			}
 			if i%8 == 1 { // the first half of it is good
 				b.Events = append(b.Events, skein.NewEvent(skein.KindRewound, noon, skein.Rewound{To: 1 << 40}))
@@ -58,13 +58,13 @@ func TestOneOfAGroupFails(t *testing.T) {
 	}
 }
 
-// A person who holds the file in the shell makes writers wait, not fail; who
-// does not want to wait need not.
+// If somebody has the file locked in the shell, writers wait instead of
+// failing; a caller that does not want to wait need not.
 func TestWritersWaitForTheShell(t *testing.T) {
 	name := filepath.Join(t.TempDir(), "x.db")
 	s := open(t, name)
 	add(t, s, "a", created())
-	shell(t, name, "SELECT 1;") // skips where there is none
+	shell(t, name, "SELECT 1;") // skips the test if there is no shell
 	c := exec.Command("sqlite3", "-batch", name)
 	in, err := c.StdinPipe()
 	if err != nil {
@@ -117,7 +117,7 @@ func TestWritersWaitForTheShell(t *testing.T) {
 	}
 }
 
-// What a fork takes over is what the parent was set to at that seq.
+// A fork takes over its parent's settings as of that seq.
 func TestForkTakesWhatWasSetThen(t *testing.T) {
 	s := open(t, "")
 	set := func(v string) skein.Event {

@@ -15,13 +15,13 @@ import (
 	"github.com/skein-dev/skein/store/search"
 )
 
-// add appends evs to session id, wherever it ends, and returns the last place.
+// add appends evs to the end of session id, and returns the last seq.
 func (t *test) add(id skein.SessionID, evs ...skein.Event) skein.Seq {
 	t.Helper()
 	return t.append(skein.Batch{Session: id, Events: evs}).Last
 }
 
-// append appends a batch that must be taken.
+// append appends a batch that must be accepted.
 func (t *test) append(b skein.Batch) skein.Receipt {
 	t.Helper()
 	r, err := t.s.Append(t.Context(), b)
@@ -35,7 +35,7 @@ func (t *test) append(b skein.Batch) skein.Receipt {
 }
 
 // refused appends a batch that must be refused with want, leaving the session
-// as it was.
+// unchanged.
 func (t *test) refused(b skein.Batch, want error) error {
 	t.Helper()
 	was, werr := t.s.Session(t.Context(), b.Session)
@@ -50,7 +50,7 @@ func (t *test) refused(b skein.Batch, want error) error {
 	return err
 }
 
-// show is b for a failure's text.
+// show formats b for an error message.
 func show(b skein.Batch) string {
 	var s strings.Builder
 	fmt.Fprintf(&s, "session %s after %d fence %d:", b.Session, b.After, b.Fence)
@@ -72,7 +72,7 @@ func all[T any](t *test, it iter.Seq2[T, error]) (out []T) {
 	return out
 }
 
-// failure returns the error that it yields, which must come alone or last.
+// failure returns the error that it yields, which must be the last element.
 func failure[T any](t *test, it iter.Seq2[T, error]) (last error) {
 	t.Helper()
 	for _, err := range it {
@@ -107,7 +107,7 @@ func (t *test) newest(id skein.SessionID, n int, before skein.Seq) []skein.Entry
 	return es
 }
 
-// ids returns the IDs of the sessions that f picks, in order.
+// ids returns the IDs of the sessions that f selects, in order.
 func (t *test) ids(f skein.Filter) (ids []skein.SessionID) {
 	t.Helper()
 	for _, s := range all(t, t.s.Sessions(t.Context(), f)) {
@@ -125,7 +125,7 @@ func (t *test) usage(q skein.UsageQuery) []skein.UsageRow {
 	return rows
 }
 
-// total returns all usage that q asks for.
+// total returns the sum of all usage that q selects.
 func (t *test) total(q skein.UsageQuery) (u skein.Usage) {
 	t.Helper()
 	for _, r := range t.usage(q) {
@@ -134,7 +134,7 @@ func (t *test) total(q skein.UsageQuery) (u skein.Usage) {
 	return u
 }
 
-// find searches for what a person typed, every message, without haste.
+// find searches every message for a text, with a long deadline.
 func (t *test) find(text string) []skein.Hit {
 	t.Helper()
 	q, err := search.Parse(text)
@@ -145,7 +145,7 @@ func (t *test) find(text string) []skein.Hit {
 	return t.search(q)
 }
 
-// patience is the deadline of searches that must be whole.
+// patience is the deadline of searches that must be complete.
 const patience = 60e9
 
 func (t *test) search(q skein.Query) []skein.Hit {
@@ -160,7 +160,7 @@ func (t *test) search(q skein.Query) []skein.Hit {
 	return r.Hits
 }
 
-// wantFound searches for text and wants hits at these places, in any order.
+// wantFound searches for text and wants hits at these seqs, in any order.
 func (t *test) wantFound(text string, want ...skein.Place) {
 	t.Helper()
 	got := map[skein.Place]int{}
@@ -192,10 +192,10 @@ func (t *test) noErr(what string, err error) {
 	}
 }
 
-// equal wants got to be want; nil and empty are the same.
+// equal checks that got equals want; nil and empty are the same.
 func equal[T any](t *test, what string, got, want T) {
 	t.Helper()
-	if reflect.DeepEqual(got, want) { // fast, where there are megabytes
+	if reflect.DeepEqual(got, want) { // fast for megabytes of data
 		return
 	}
 	if diff := cmp.Diff(want, got, cmpopts.EquateEmpty()); diff != "" {
@@ -203,8 +203,8 @@ func equal[T any](t *test, what string, got, want T) {
 	}
 }
 
-// wantEnd wants the session to end at want, 0 for one that is not there, in
-// its row and in its events.
+// wantEnd checks that the session ends at want, 0 if it must not exist, in its
+// row and in its events.
 func (t *test) wantEnd(id skein.SessionID, want skein.Seq) {
 	t.Helper()
 	wantEnd(t, t.s, id, want)

@@ -14,12 +14,12 @@ import (
 	"github.com/skein-dev/skein/store/storetest"
 )
 
-// brokenVariable makes TestBrokenStore the child that runs the suite on the
+// brokenVariable makes TestBrokenStore a child that runs the suite on the
 // broken store of that name.
 const brokenVariable = "SKEIN_STORETEST_BROKEN"
 
-// broken are stores that break one promise each, by name, and the check that
-// must notice.
+// broken returns stores that break one promise each, by name, and the check
+// that must notice.
 func broken() map[string]struct {
 	check string
 	open  func() skein.Store
@@ -48,8 +48,9 @@ func broken() map[string]struct {
 	}
 }
 
-// The suite's own test: a store that breaks a promise fails the check that
-// states it, and one that hangs is named and does not hold up the tests.
+// TestBrokenStore tests the suite itself: a store that breaks a promise fails
+// the check of that promise, and one that hangs is named and does not block the
+// tests.
 func TestBrokenStore(t *testing.T) {
 	if name := os.Getenv(brokenVariable); name != "" {
 		storetest.Run(t, func(*testing.T) skein.Store { return broken()[name].open() }, storetest.Options{Deadline: 10 * time.Second})
@@ -73,7 +74,7 @@ func TestBrokenStore(t *testing.T) {
 	}
 }
 
-// A forgetful store knows the client IDs of a session's newest events only.
+// A forgetful store knows only the client IDs of a session's newest events.
 type forgetful struct {
 	skein.Store
 }
@@ -112,7 +113,7 @@ func (s slow) Acquire(ctx context.Context, id skein.SessionID, r skein.LeaseRequ
 	return s.Leases.Acquire(ctx, id, r)
 }
 
-// A store that counts twice adds to a fork's usage what its parent has.
+// A twice store adds its parent's usage to a fork's.
 type twice struct{ skein.Store }
 
 func (s twice) Unwrap() skein.Store { return s.Store }
@@ -136,7 +137,7 @@ func (s twice) Usage(ctx context.Context, q skein.UsageQuery) ([]skein.UsageRow,
 	return rows, err
 }
 
-// A store that stays open hangs when it is closed.
+// A stays store hangs when it is closed.
 type stays struct{ skein.Store }
 
 func (w stays) Unwrap() skein.Store { return w.Store }
@@ -146,7 +147,7 @@ func (stays) Close() error {
 	return nil
 }
 
-// A store whose watches hang does not even look at their context.
+// A hangs store has watches that ignore their context.
 type hangs struct{ skein.Store }
 
 func (s hangs) Unwrap() skein.Store { return s.Store }

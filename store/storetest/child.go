@@ -12,25 +12,25 @@ import (
 	"github.com/skein-dev/skein"
 )
 
-// jobVariable makes the test binary a child.
+// jobVariable is the environment variable that makes the test binary a child.
 const jobVariable = "SKEIN_STORETEST_JOB"
 
-// A job is what a child does. It answers on standard output, one line of JSON
-// for each thing done.
+// A job is what a child does. The child answers on standard output, one line of
+// JSON for each step.
 type job struct {
-	Do      string // append: messages with the client IDs Name-0, Name-1, …; hold: the lease, then a message when told to
+	Do      string // append: messages with the client IDs Name-0, Name-1, …; hold: the lease, then a message for each command
 	Address string
 	Session skein.SessionID
 	Name    string
-	Count   int // messages; 0: until it is killed
+	Count   int // number of messages; 0: until it is killed
 }
 
-// A childReply is one line of a child.
+// A childReply is one line of a child's output.
 type childReply struct {
 	N     int         // number of the message
-	Seq   skein.Seq   // where it stands
-	Fence skein.Fence // hold: of the lease
-	Error string      // "" if it went well
+	Seq   skein.Seq   // seq of the message
+	Fence skein.Fence // hold: number of the lease
+	Error string      // "" if there was none
 }
 
 // Main is a TestMain for the test of a store: it runs the tests, or does what
@@ -40,10 +40,10 @@ func Main(m *testing.M, dial func(address string) (skein.Store, error)) {
 	os.Exit(m.Run())
 }
 
-// Child makes the test binary the other process that the suite has started it
-// as: it opens the store that dial opens at an address, does what it is told,
-// and ends the process. Where the suite has not, it returns at once. It is for
-// a TestMain that has more to do than Main.
+// Child runs the test binary as a child process if the suite has started it as
+// one: it opens the store with dial, does its job, and ends the process.
+// Otherwise it returns at once. It is for a TestMain that has more to do than
+// Main.
 func Child(dial func(address string) (skein.Store, error)) {
 	told := os.Getenv(jobVariable)
 	if told == "" {
@@ -75,7 +75,7 @@ func (j job) run(dial func(string) (skein.Store, error), in io.Reader, out io.Wr
 		_, err := out.Write(append(skein.MustJSON(r), '\n'))
 		return err
 	}
-	if err := say(childReply{N: -1}); err != nil { // it is open
+	if err := say(childReply{N: -1}); err != nil { // the store is open
 		return err
 	}
 	if j.Do == "hold" {
@@ -101,7 +101,7 @@ func (j job) append(s skein.Store, say func(childReply) error) error {
 	return nil
 }
 
-// hold takes the lease, and for each line of in appends a message with it.
+// hold takes the lease, and appends a message with it for each line of in.
 func (j job) hold(s skein.Store, in *bufio.Reader, say func(childReply) error) error {
 	l, err := skein.LeasesOf(s).Acquire(context.Background(), j.Session, skein.LeaseRequest{Program: j.Name})
 	r := childReply{Fence: l.Fence}

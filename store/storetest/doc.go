@@ -1,5 +1,5 @@
-// Package storetest puts a [skein.Store] to every promise that the Store
-// interface makes. Only tests import it.
+// Package storetest tests that a [skein.Store] keeps every promise of the Store
+// interface. Only tests import it.
 //
 // A store's test is one function:
 //
@@ -8,11 +8,11 @@
 //	}
 //
 // The tests are named after the promises of the design, "01 The answer agrees
-// with the disk" and so on, so -run 'TestStore/09' is all that deletion has to
-// do with. Those that matter to several writers run with one and with sixteen.
+// with the disk" and so on; for example, -run 'TestStore/09' runs all tests of
+// deletion. Tests that concern several writers run with one and with sixteen.
 //
 // A store that keeps its data where a second handle, or another process, can
-// open it says so in [Options], and is put to more:
+// open it says so in [Options], and is then tested further:
 //
 //	func TestMain(m *testing.M) { storetest.Main(m, dial) }
 //
@@ -33,6 +33,6 @@
 //		storetest.Run(t, open, storetest.Options{Address: address, Dial: dial})
 //	}
 //
-// Main makes the test binary, started again by the suite with a variable set
-// in its environment, the other process.
+// Main lets the test binary be the other process: the suite starts it again
+// with an environment variable.
 package storetest

@@ -7,7 +7,7 @@ import (
 	"github.com/skein-dev/skein"
 )
 
-// noon is when what the fixtures make begins: 2026-05-04T12:00:00Z.
+// noon is the time at which the fixtures begin: 2026-05-04T12:00:00Z.
 const noon skein.Time = 1777896000000
 
 const second skein.Time = 1000
@@ -27,15 +27,15 @@ func child(id skein.SessionID) skein.Event {
 	return begin(skein.Created{Parent: &skein.Parent{Session: id, Why: skein.Child, Call: "c1"}})
 }
 
-// user returns the event that a person said text.
+// user returns an event in which a person said text.
 func user(text string) skein.Event { return skein.Say(noon+second, skein.UserSays(text)) }
 
-// answered returns the event that a model said text.
+// answered returns an event in which a model said text.
 func answered(text string) skein.Event {
 	return skein.Say(noon+2*second, skein.Message{Role: skein.RoleAssistant, Model: "some-model", Provider: "vendor", Parts: []skein.Part{skein.TextPart(text)}})
 }
 
-// titled returns the event that a person gave a title.
+// titled returns the event in which a person set a title.
 func titled(title string) skein.Event {
 	return skein.NewEvent(skein.KindTitled, noon+3*second, skein.Titled{Title: title, By: skein.ByPerson})
 }
@@ -52,7 +52,7 @@ func paid(request string, at skein.Time, model string, u skein.Usage) skein.Even
 	return skein.Say(at, m)
 }
 
-// ran returns the message with the call of a tool and the one with its result.
+// ran returns a message with the call of a tool and a message with its result.
 func ran(tool, call, input, output string, failed ...string) []skein.Event {
 	return []skein.Event{
 		skein.Say(noon+2*second, skein.Message{Role: skein.RoleAssistant, Parts: []skein.Part{
@@ -64,7 +64,7 @@ func ran(tool, call, input, output string, failed ...string) []skein.Event {
 	}
 }
 
-// shows returns the event that a file with the blob b was attached.
+// shows returns an event in which a file with the blob b was attached.
 func shows(name string, b skein.Blob) skein.Event {
 	return skein.Say(noon+second, skein.Message{Role: skein.RoleUser, Parts: []skein.Part{
 		{Kind: skein.PartFile, File: &skein.File{Name: name, Blob: b.Hash, Size: int64(len(b.Data))}},
@@ -90,7 +90,7 @@ func some(n int) (evs []skein.Event) {
 	return evs
 }
 
-// everything returns one event of each kind, with every field that kind has.
+// everything returns one event of each kind, with all fields of the kind set.
 func everything() []skein.Event {
 	no, yes := "", true
 	tags := []string{"b", "a", "b"}

@@ -54,8 +54,8 @@ func addBegins(t *test) {
 	t.wantEnd("b", 2)
 }
 
-// endedContext ends the caller's context at random moments and asks each time
-// whether the answer was true.
+// endedContext cancels the caller's context at random moments and checks each
+// time that the answer agrees with what was stored.
 func endedContext(t *test, writers, each int) {
 	var wg sync.WaitGroup
 	for w := range writers {

@@ -20,7 +20,7 @@ func allOrNone() []check {
 	}
 }
 
-// unfit are events that no store takes after created and one message.
+// unfit returns events that no store accepts after created and one message.
 func unfit() map[string]skein.Event {
 	return map[string]skein.Event{
 		"no kind":                 {Payload: []byte(`{}`)},
@@ -94,8 +94,8 @@ func badBatch(t *test) {
 	}
 }
 
-// pairs has writers append to two sessions in one call, sometimes wrongly;
-// both must get the same.
+// pairs has writers append to two sessions in one call, some of them invalid;
+// both sessions must get the same.
 func pairs(t *test) {
 	t.add("left", created())
 	t.add("right", created())
@@ -156,7 +156,7 @@ func neighbours(t *test) {
 	}
 }
 
-// traceless lets a batch fail that would have set all there is.
+// traceless makes a batch fail that sets everything that can be set.
 func traceless(t *test) {
 	t.add("a", created(), user("x"))
 	old := skein.SourceFile{Format: "f", Path: "/old", Session: "a", Offset: 4}

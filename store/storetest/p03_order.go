@@ -31,8 +31,8 @@ func denseTwo(t *test, other skein.Store) {
 	denseIn(t, []skein.Store{t.s, other}, 8, 10)
 }
 
-// denseIn has writers append batches of three and looks whether each got
-// places in a row, in its own order, and all places are given.
+// denseIn has writers append batches of three and checks that each batch got
+// consecutive seqs, in its own order, and that there are no gaps.
 func denseIn(t *test, stores []skein.Store, writers, each int) {
 	got := make([][]skein.Receipt, writers)
 	everyone(writers, func(w int) {

@@ -32,7 +32,7 @@ func sameAnswer(t *test) {
 	}
 	t.add("a", user("since"), changed(skein.Changed{Key: ptr("k")}))
 	for i := range first.Events {
-		first.Events[i].Time += 12345 // a retry may stamp anew
+		first.Events[i].Time += 12345 // a retry may have new times
 	}
 	again := t.append(first)
 	equal(t, "second Append", again, skein.Receipt{Session: "a", Last: 5, Seqs: r.Seqs, New: 0})
@@ -111,7 +111,7 @@ func lookedUpFirst(t *test) {
 		r := t.append(b)
 		equal(t, show(b), r, skein.Receipt{Session: "a", Last: 3, Seqs: []skein.Seq{1, 2}[2-len(b.Events):]})
 	}
-	// What is not stored yet is held to After and the lease.
+	// After and the lease apply to events that are not stored yet.
 	more := append(slices.Clone(evs), id("2", user("new")))
 	t.refused(skein.Batch{Session: "a", After: skein.Fresh, Fence: l.Fence, Events: more}, skein.ErrConflict)
 	t.refused(skein.Batch{Session: "a", After: 2, Fence: l.Fence, Events: more}, skein.ErrConflict)
@@ -145,7 +145,7 @@ func throughFork(t *test) {
 	}
 }
 
-// senders has four writers each send the same events; two of four with other
+// senders has four writers each send the same events; two of them send other
 // content than the others.
 func senders(t *test, stores []skein.Store) {
 	t.add("a", created())

@@ -17,7 +17,8 @@ func after() []check {
 	}
 }
 
-// wantConflict wants the batch to be refused with the end of the session.
+// wantConflict checks that the batch is refused and the error has the session's
+// end.
 func (t *test) wantConflict(b skein.Batch, last skein.Seq) {
 	t.Helper()
 	err := t.refused(b, skein.ErrConflict)

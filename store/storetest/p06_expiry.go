@@ -9,10 +9,10 @@ import (
 	"github.com/skein-dev/skein"
 )
 
-// late is when something that should have come will not: a machine may be slow.
+// late is when to give up waiting for something: a machine may be slow.
 const late = 5 * time.Minute
 
-// eventually tries f until it holds.
+// eventually calls f until it returns true.
 func (t *test) eventually(what string, f func() bool) {
 	t.Helper()
 	over := time.After(late)
@@ -55,8 +55,8 @@ func expires(t *test) {
 	t.wantErr("Acquire with a negative TTL", err, skein.ErrInvalid)
 }
 
-// expiresInTime waits far longer than the TTL, by a clock of its own: a busy
-// machine can only make that longer. Then the lease is over at the first look.
+// expiresInTime waits far longer than the TTL, by its own clock: a busy machine
+// can only make that longer. The lease must then be over at the first check.
 func expiresInTime(t *test) {
 	for id, ask := range map[skein.SessionID]func(skein.SessionID) error{
 		"acquired": func(id skein.SessionID) error {

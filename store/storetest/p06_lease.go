@@ -123,7 +123,7 @@ func leaseFirst(t *test) {
 	l := t.acquire("a", skein.LeaseRequest{})
 	t.wantEnd("a", 0)
 	t.refused(skein.Batch{Session: "a", Events: []skein.Event{created(), user("x")}}, skein.ErrLocked)
-	t.append(skein.Batch{Session: "a", Events: []skein.Event{created()}}) // created needs no number
+	t.append(skein.Batch{Session: "a", Events: []skein.Event{created()}}) // created needs no fencing number
 	t.append(skein.Batch{Session: "a", Fence: l.Fence, Events: []skein.Event{user("x")}})
 	t.wantEnd("a", 2)
 }
@@ -164,7 +164,7 @@ func released(t *test) {
 	t.noErr("Release", skein.LeasesOf(t.s).Release(t.Context(), skein.Lease{Session: "nobody", Fence: 3}))
 }
 
-// reborn deletes a session whose lease somebody still believes to hold.
+// reborn deletes a session while somebody believes to hold its lease.
 func reborn(t *test) {
 	t.add("a", created())
 	old := t.acquire("a", skein.LeaseRequest{})

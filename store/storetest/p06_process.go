@@ -6,7 +6,7 @@ import (
 	"github.com/skein-dev/skein"
 )
 
-// leaseProcesses are the checks of promise 6 that need other processes.
+// leaseProcesses returns the checks of promise 6 that need other processes.
 func leaseProcesses() []check {
 	checks := []check{
 		{name: "another process holds it", processes: heldElsewhere},
@@ -30,7 +30,7 @@ func (t *test) holder(name string) (*process, skein.Fence) {
 	return p, r.Fence
 }
 
-// wantHeld wants the lease to be p's.
+// wantHeld checks that p holds the lease.
 func (t *test) wantHeld(p *process) {
 	t.Helper()
 	_, err := skein.LeasesOf(t.s).Acquire(t.Context(), "a", skein.LeaseRequest{})
@@ -58,7 +58,7 @@ func killedHolder(t *test) {
 	t.add("a", created())
 	rounds := 5
 	if t.options.Frees > 0 {
-		rounds = 1 // each takes that long
+		rounds = 1 // each round takes that long
 	}
 	for range rounds {
 		p, fence := t.holder("child")
@@ -77,8 +77,7 @@ func killedHolder(t *test) {
 	}
 }
 
-// free waits, where that may take time, until nobody holds the lease of session
-// a.
+// free waits, if that may take time, until nobody holds the lease of session a.
 func (t *test) free() {
 	t.Helper()
 	if t.options.Frees > 0 {
@@ -95,7 +94,7 @@ func fencedElsewhere(t *test) {
 		t.Errorf("the append of the process that was taken over answers %+v (%v), want an error", r, ok)
 	}
 	t.append(skein.Batch{Session: "a", Fence: l.Fence, Events: []skein.Event{user("x")}})
-	p.wait() // what the old holder gives back is not the new one's
+	p.wait() // the old holder must not release the new holder's lease
 	_, err := skein.LeasesOf(t.s).Acquire(t.Context(), "a", skein.LeaseRequest{TTL: time.Hour})
 	t.wantErr("Acquire after the old holder has ended", err, skein.ErrLocked)
 	t.wantEnd("a", 2)

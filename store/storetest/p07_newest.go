@@ -19,8 +19,8 @@ func newest() []check {
 	}
 }
 
-// wantNewest wants Newest to agree with Entries over all events, for several
-// n and before.
+// wantNewest checks that Newest agrees with Entries over all events, for
+// several n and before.
 func (t *test) wantNewest(id skein.SessionID) {
 	t.Helper()
 	evs := t.events(id)
@@ -88,7 +88,7 @@ func piecesCounted(t *test) {
 	}{
 		{"a", []skein.Event{created(), user("q"), piece("m1", "one"), piece("m1", "two")}, 2},
 		{"a", []skein.Event{piece("m1", "three"), id("i", piece("m2", "x")), noted("n")}, 1},
-		{"a", []skein.Event{id("i", piece("m2", "x"))}, 0}, // stored before
+		{"a", []skein.Event{id("i", piece("m2", "x"))}, 0}, // already stored
 		{"a", []skein.Event{id("i", piece("m2", "x")), piece("m2", "y"), user("last")}, 1},
 		{"f", []skein.Event{fork("a", 5), piece("m1", "four"), piece("m3", "z")}, 1},
 	}

@@ -24,7 +24,7 @@ func forks() []check {
 	}
 }
 
-// wordless forks behind a prompt that has no words, such as a picture alone.
+// wordless forks after a prompt without words, such as a picture alone.
 func wordless(t *test) {
 	t.add("a", created(), user(""), user("words"), user("more"))
 	t.add("f", fork("a", 2), user("own"))
@@ -36,13 +36,13 @@ func wordless(t *test) {
 	}
 }
 
-// wantShows wants the events of id to be these, with their places.
+// wantShows checks that id has these events, with their seqs.
 func (t *test) wantShows(id skein.SessionID, want []skein.Event) {
 	t.Helper()
 	equal(t, "Events of "+string(id), t.events(id), want)
 }
 
-// join returns evs and then own, with the places after them.
+// join returns evs followed by own, with consecutive seqs.
 func join(evs []skein.Event, own ...skein.Event) []skein.Event {
 	all := append([]skein.Event(nil), evs...)
 	for _, e := range own {
@@ -101,12 +101,12 @@ func badForks(t *test) {
 	keyed := begin(skein.Created{Key: "k", Parent: &skein.Parent{Session: "a", Seq: 1, Why: skein.Fork}})
 	t.refused(skein.Batch{Session: "f", Events: []skein.Event{keyed}}, skein.ErrInvalid)
 	t.add("own", fork("a", 2), user("own"))
-	for _, seq := range []skein.Seq{0, 1, 2} { // what is the parent's only the parent amends
+	for _, seq := range []skein.Seq{0, 1, 2} { // only the parent amends the parent's events
 		t.refused(skein.Batch{Session: "own", Events: []skein.Event{skein.NewEvent(skein.KindAmended, noon, skein.Amended{Seq: seq, Withdrawn: true})}}, skein.ErrInvalid)
 	}
 	t.delete("a")
 	t.refused(skein.Batch{Session: "f", Events: []skein.Event{fork("a", 1)}}, skein.ErrDeleted)
-	t.add("k", child("nobody")) // children may come before their parents
+	t.add("k", child("nobody")) // children may be stored before their parents
 }
 
 func countedOnce(t *test) {
@@ -120,7 +120,7 @@ func countedOnce(t *test) {
 	if u := t.session("f1").Usage; u != (skein.Usage{}) {
 		t.Errorf("the fork's own usage is %+v, want none", u)
 	}
-	t.add("f1", paid("r1", noon, "m", skein.Usage{Input: 5})) // the same request once more
+	t.add("f1", paid("r1", noon, "m", skein.Usage{Input: 5})) // the same request again
 	equal(t, "all usage after the same request in a fork", t.total(skein.UsageQuery{}), skein.Usage{Input: 5, Requests: 1})
 	if s := t.session("f1"); s.Messages != 4 || s.Turns != 2 {
 		t.Errorf("the fork has %d messages and %d turns, want 4 and 2", s.Messages, s.Turns)

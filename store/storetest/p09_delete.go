@@ -23,7 +23,7 @@ func deletion() []check {
 	}
 }
 
-// wantGone wants every method to say that there is no such session.
+// wantGone checks that every method reports that there is no such session.
 func (t *test) wantGone(s skein.Store, id skein.SessionID) {
 	t.Helper()
 	ctx := t.Context()
@@ -60,7 +60,7 @@ func (t *test) wantGone(s skein.Store, id skein.SessionID) {
 	}
 }
 
-// full appends a session that leaves something everywhere.
+// full appends a session that has data in every table.
 func (t *test) full(id skein.SessionID, word string) (skein.Blob, *skein.Import) {
 	t.Helper()
 	blob := skein.NewBlob([]byte("picture of " + word))

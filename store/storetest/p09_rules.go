@@ -41,7 +41,7 @@ func originTombstone(t *test) {
 	t.delete("a")
 	other := skein.Batch{Session: "a~1234", Events: []skein.Event{c}, Import: im}
 	t.refused(other, skein.ErrDeleted)
-	t.add("a~5678", c) // no import: somebody means it
+	t.add("a~5678", c) // not an import: somebody chose this ID
 	t.delete("a~5678")
 	other.Again = true
 	t.append(other)

@@ -23,7 +23,8 @@ func exactly() []check {
 	}
 }
 
-// wantBack appends evs to a new session and wants them back as they were.
+// wantBack appends evs to a new session and checks that they come back
+// unchanged.
 func (t *test) wantBack(id skein.SessionID, evs ...skein.Event) {
 	t.Helper()
 	t.add(id, created())

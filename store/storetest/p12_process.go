@@ -22,7 +22,7 @@ func one(int) skein.SessionID { return "a" }
 
 func each4(w int) skein.SessionID { return skein.SessionID(fmt.Sprint("s", w)) }
 
-// sideBySide has n processes, and this one, append at the same time.
+// sideBySide has n processes, and this one, append concurrently.
 func sideBySide(t *test, n, count int, into func(int) skein.SessionID) {
 	want := map[skein.SessionID]int{}
 	for w := range n + 1 {
@@ -56,8 +56,8 @@ func sideBySide(t *test, n, count int, into func(int) skein.SessionID) {
 	}
 }
 
-// wantOnce wants each client ID of a session once, and those of one writer in
-// its order, without gaps. It returns how many messages each has.
+// wantOnce checks that a session has each client ID once, and those of one
+// writer in order, without gaps. It returns how many messages each writer has.
 func (t *test) wantOnce(id skein.SessionID) map[string]int {
 	t.Helper()
 	next := map[string]int{}
@@ -101,8 +101,8 @@ func sameIDs(t *test) {
 	t.wantEnd("a", 51)
 }
 
-// killed kills a writing child at random moments. What it has said to be
-// stored must be; what it has not said may be, in order.
+// killed kills a writing child at random moments. What it reported as stored
+// must be stored; what it did not report may be, in order.
 func killed(t *test) {
 	rounds := 40
 	if testing.Short() {
@@ -135,12 +135,12 @@ func killed(t *test) {
 			t.Fatalf("round %d: the killed child was answered %d times, but %d messages are stored", round, answered, stored)
 		}
 		t.wantRest("a")
-		t.add("a", user("after it")) // the store goes on
+		t.add("a", user("after it")) // the store still works
 	}
 	t.wantFolded("a")
 }
 
-// wantRest wants a session to end where it says. What a killed process has sent
+// wantRest checks that a session ends where it says. What a killed process sent
 // to another one may still be stored for a moment.
 func (t *test) wantRest(id skein.SessionID) {
 	t.Helper()

@@ -12,8 +12,8 @@ import (
 	"github.com/skein-dev/skein"
 )
 
-// busyMachine wants a search to find something where there is something, also
-// while others take most of the processor.
+// busyMachine checks that a search finds an existing text even while others
+// take most of the processor.
 func busyMachine(t *test) {
 	for i := range 20 {
 		evs := []skein.Event{created()}
@@ -38,7 +38,7 @@ func busyMachine(t *test) {
 	}
 }
 
-// busy keeps the processors busy until what it returns is called.
+// busy keeps the processors busy until the returned function is called.
 func busy() (done func()) {
 	var all sync.WaitGroup
 	ctx, cancel := context.WithCancel(context.Background())
@@ -51,8 +51,8 @@ func busy() (done func()) {
 	return func() { cancel(); all.Wait() }
 }
 
-// endless wants the work on a single text to be bounded too: by the deadline, and
-// by who asks.
+// endless checks that the work on a single text is bounded too: by the
+// deadline, and by the caller's context.
 func endless(t *test) {
 	t.add("a", created(), user(strings.Repeat("xy", 1<<20)))
 	q := skein.Query{Regex: "(.*)*(.*)*(.*)*x{1000}", Deadline: time.Millisecond}

@@ -33,8 +33,8 @@ func bestOrEach(t *test) {
 	}
 }
 
-// counts checks that what a hit counts is how many a search for each lists of its
-// session, titles among them, or nothing: where not all was looked at.
+// counts checks that the count of a hit is how many hits a search for each
+// lists in its session, including titles, or 0 if not all was searched.
 func counts(t *test) {
 	t.add("a", created())
 	t.add("b", created())

@@ -162,12 +162,12 @@ func everyText(t *test) {
 	t.wantFound("needle", at("a", 6))
 }
 
-// lagOfIndex wants a store that says how far its index is behind to say only
-// what can be true.
+// lagOfIndex checks that a store that reports the lag of its index reports only
+// possible values.
 func lagOfIndex(t *test) {
 	g, ok := skein.PartOf[inspect.IndexLag](t.s)
 	if !ok {
-		return // it needs no index, or feeds it at once
+		return // it needs no index, or updates it at once
 	}
 	look := func(most int) inspect.Lag {
 		l, err := g.Lag(t.Context())

@@ -10,8 +10,8 @@ import (
 	"github.com/skein-dev/skein/store/search"
 )
 
-// found wants queries to find these messages of session a, the first of which
-// is at 2.
+// found checks that queries find these messages of session a, the first of
+// which is at seq 2.
 func (t *test) found(texts []string, cases map[string]string) {
 	t.Helper()
 	t.add("a", created())
@@ -125,8 +125,8 @@ func patterns(t *test) {
 	}
 }
 
-// insideWords wants what stands inside words to be found however old it is, or to be
-// told that not all was looked at.
+// insideWords checks that text inside words is found however old it is, or that
+// the result says that not all was searched.
 func insideWords(t *test) {
 	evs := []skein.Event{created(), user("an unmistakable beginning")}
 	for i := range 2500 {

@@ -43,7 +43,7 @@ func (t *test) watch(s skein.Store, id skein.SessionID, after skein.Seq) *watche
 	return &watched{t, next, stop}
 }
 
-// want wants the next event to be the one at seq.
+// want checks that the next event is the one at seq.
 func (w *watched) want(seq skein.Seq) {
 	w.t.Helper()
 	e, err, ok := w.next()
@@ -81,7 +81,7 @@ func takenUp(t *test) {
 	w.want(8)
 }
 
-// watchMany has 16 writers at t.s and watchers at s.
+// watchMany has 16 writers on t.s and watchers on s.
 func watchMany(t *test, s skein.Store) {
 	t.add("a", created())
 	const each = 10
@@ -174,7 +174,7 @@ func endsWhenDeleted(t *test) { watchedGone(t, t.s) }
 
 func endsWhenDeletedAcross(t *test, other skein.Store) { watchedGone(t, other) }
 
-// watchedGone deletes what is watched at t.s through s.
+// watchedGone deletes through s what is watched on t.s.
 func watchedGone(t *test, s skein.Store) {
 	t.add("a", created())
 	t.add("b", created())

@@ -18,7 +18,7 @@ func folding() []check {
 	}
 }
 
-// wantFolded wants the row of id to be what its events add up to.
+// wantFolded checks that the row of id is the fold of its events.
 func (t *test) wantFolded(id skein.SessionID) {
 	t.Helper()
 	got := t.session(id)
@@ -35,8 +35,8 @@ func (t *test) wantFolded(id skein.SessionID) {
 	t.Errorf("Sessions does not yield %s", id)
 }
 
-// fold returns what evs, all that a session shows, add up to, worked out with
-// nothing but Session.Apply and Entries. No other session may have had the same
+// fold returns the fold of evs, all events that a session shows, computed with
+// only Session.Apply and Entries. No other session may have had the same
 // requests.
 func fold(id skein.SessionID, evs []skein.Event) (s skein.Session, err error) {
 	charged := map[string]skein.Usage{}
@@ -47,7 +47,7 @@ func fold(id skein.SessionID, evs []skein.Event) (s skein.Session, err error) {
 			return s, err
 		}
 		var p skein.Prior
-		if f.Created != nil { // what came before it is a parent's
+		if f.Created != nil { // what came before it is the parent's
 			p.Base = s.Shown()
 			s = skein.Session{ID: id}
 		}
@@ -78,7 +78,7 @@ func fold(id skein.SessionID, evs []skein.Event) (s skein.Session, err error) {
 	return s, wantLiveCounts(&s, evs)
 }
 
-// wantLiveCounts wants what the session counts to be what Entries does not mark.
+// wantLiveCounts checks that the session counts what Entries marks as live.
 func wantLiveCounts(s *skein.Session, evs []skein.Event) error {
 	entries, err := skein.Entries(evs)
 	if err != nil {
@@ -133,7 +133,7 @@ func foldPieces(t *test) {
 	}
 	once, pieces := t.session("once"), t.session("pieces")
 	pieces.ID = once.ID
-	pieces.Usage, once.Usage = skein.Usage{}, skein.Usage{} // the requests are the same, and were counted
+	pieces.Usage, once.Usage = skein.Usage{}, skein.Usage{} // the requests are the same, and were counted already
 	equal(t, "Session of events one by one", pieces, once)
 	equal(t, "Events", t.events("pieces"), t.events("once"))
 }
@@ -148,7 +148,7 @@ func openCalls(t *test) {
 	equal(t, "Open, of which one is pending", t.session("a").Open, []string{"c2"})
 	state("c1", skein.Running)
 	state("c3", skein.Running)
-	state("c3", skein.Pending) // that it ran was not so
+	state("c3", skein.Pending) // it had not run after all
 	equal(t, "Open", t.session("a").Open, []string{"c2", "c1"})
 	equal(t, "Sessions with open calls", t.ids(skein.Filter{WithOpenCalls: true}), []skein.SessionID{"a"})
 	state("c1", skein.Completed)

@@ -42,7 +42,7 @@ func requestOnce(t *test) {
 	}
 	byID := piece("m1", "x")
 	t.add("a", byID)
-	for _, out := range []int64{5, 8} { // without a request ID the message's counts
+	for _, out := range []int64{5, 8} { // without a request ID, the message's ID counts
 		m := skein.Message{ID: "m1", Role: skein.RoleAssistant, Model: "m", Provider: "vendor", Usage: &skein.Usage{Output: out}, Parts: []skein.Part{}}
 		t.add("a", skein.Say(noon, m))
 	}

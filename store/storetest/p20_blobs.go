@@ -80,7 +80,7 @@ func blobMissing(t *test) {
 		skein.Batch{Session: "a", Events: []skein.Event{shows("x", b)}, Blobs: []skein.Blob{b}},
 		skein.Batch{Session: "b", Events: []skein.Event{created(), shows("x", b)}})
 	t.noErr("Append of a blob that the batch before brings", err)
-	t.add("c", created(), shows("x", b)) // the store has it
+	t.add("c", created(), shows("x", b)) // the store already has it
 	t.blob("c", b)
 	t.append(skein.Batch{Session: "a", Events: []skein.Event{user("nothing refers to it")}, Blobs: []skein.Blob{c}})
 	t.noBlob("a", c)

@@ -85,8 +85,8 @@ func filesNamed(t *test) {
 	}
 }
 
-// copies stores two files of which one repeats the other's records, so that a
-// store that packs one with the other's help is seen to unpack it.
+// copies stores two files, one of which repeats the other's records, to check
+// that a store that compresses one with the other's help can decompress it.
 func copies(t *test) {
 	r := rand.New(rand.NewPCG(7, 8))
 	var raws []string

@@ -23,7 +23,7 @@ func sources() []check {
 	}
 }
 
-// lines returns records of odd bytes, numbered from n at an offset.
+// lines returns records with odd bytes, numbered from n, from an offset on.
 func lines(n int, offset int64, raws ...string) (rs []skein.Record) {
 	for i, raw := range raws {
 		rs = append(rs, skein.Record{N: n + i, Offset: offset, Raw: []byte(raw), Key: skein.ClientID(fmt.Sprint("k", n+i)), Events: 1})
@@ -92,7 +92,7 @@ func recordsReplaced(t *test) {
 	}
 	want := lines(0, 0, "one\n", "two\n", "three\n", "torn")
 	send(false, want...)
-	want = append(want[:3], lines(3, 14, "torn no more\n", "five\n")...) // the torn line was ended
+	want = append(want[:3], lines(3, 14, "torn no more\n", "five\n")...) // the torn line was completed
 	send(false, want[3:]...)
 	equal(t, "Records after one was replaced", t.records("f", "/p", 0), want)
 	want[1].Raw = []byte("TWO\n")
@@ -136,7 +136,8 @@ func importWithEvents(t *test) {
 	t.refused(skein.Batch{Session: "a", After: 1, Events: []skein.Event{user("y")}, Import: im}, skein.ErrConflict)
 	_, err := skein.SourcesOf(t.s).File(t.Context(), "f", "/p")
 	t.wantErr("File after a batch that was refused", err, skein.ErrNotFound)
-	// What is stored is skipped; how far the file was read is not.
+	// Stored records are skipped; the read position of the file is still
+	// stored.
 	r := t.append(skein.Batch{Session: "a", After: skein.Fresh, Fence: 9, Events: []skein.Event{id("k0", user("x"))}, Import: im})
 	if r.New != 0 || r.Seqs[0] != 2 {
 		t.Errorf("Append = %+v, want nothing new", r)

@@ -24,7 +24,7 @@ func scrubbing() []check {
 
 const secret = "sk-pw-7f\"3é"
 
-// wantNoSecret wants none of the ways to read session id to show the secret.
+// wantNoSecret checks that no way to read session id shows the secrets.
 func (t *test) wantNoSecret(id skein.SessionID, secrets ...string) {
 	t.Helper()
 	seen := func(what string, b []byte) {
@@ -131,7 +131,7 @@ func scrubBytes(t *test) {
 		Session: "a", Events: []skein.Event{created(), shows("x", with), shows("y", without), user("x")}, Blobs: []skein.Blob{with, without},
 		Import: &skein.Import{File: f, Records: rs},
 	})
-	t.append(skein.Batch{Session: "b", Events: []skein.Event{created(), shows("x", with)}}) // another's own
+	t.append(skein.Batch{Session: "b", Events: []skein.Event{created(), shows("x", with)}}) // another session's own
 	d := t.scrub("a", secret)
 	if d.Records != 2 || d.Blobs != 1 {
 		t.Errorf("Scrub = %+v, want 2 records and 1 blob", d)
@@ -185,7 +185,7 @@ func scrubForks(t *test) {
 	t.wantNoSecret("f", secret)
 }
 
-// scrubFolds looks at rows whose events moved, and whose base has a later ID.
+// scrubFolds tests rows whose events moved, and whose base has a later ID.
 func scrubFolds(t *test) {
 	t.add("z", begin(skein.Created{Project: "/" + secret}), user(secret+" first"), paid("r", noon, "m", skein.Usage{Input: 3}))
 	t.add("y", fork("z", 3), user("own"))
@@ -195,7 +195,7 @@ func scrubFolds(t *test) {
 		t.wantFolded(id)
 		t.wantNoSecret(id, secret)
 	}
-	long := strings.Repeat("a ", 95) + secret // the row of a session has a part of it only
+	long := strings.Repeat("a ", 95) + secret // the row of a session has only a part of it
 	t.add("w", created(), user(long), user("later"))
 	t.add("v", fork("w", 2))
 	t.add("u", fork("v", 3))

@@ -8,7 +8,7 @@ import (
 	"github.com/skein-dev/skein/store/lookup"
 )
 
-// apart are the checks that what one user did away with, or has, says nothing
+// apart returns the checks that what one user deleted, or has, reveals nothing
 // to another.
 func apart() []check {
 	return []check{
@@ -20,7 +20,7 @@ func apart() []check {
 	}
 }
 
-// imported returns a batch that imports a session from the file that all users
+// imported returns a batch that imports a session from a file that all users
 // have, with the same ID in its own program.
 func imported(id skein.SessionID) skein.Batch {
 	o := &skein.Origin{Format: "codex", Path: "/shared/x", ID: "o"}
@@ -53,7 +53,7 @@ func ownTombstones(t *test) {
 		t.delete("a")
 		again := imported("a")
 		again.Again = true
-		t.append(again) // lifts dana's own
+		t.append(again) // removes dana's own tombstone
 		t.delete("a")
 	})
 	t.as("ann", func() {
@@ -98,7 +98,7 @@ func anybodysTombstones(t *test) {
 func copiedTombstones(t *test) {
 	all, ok := skein.PartOf[erase.Tombstones](t.s)
 	if !ok {
-		return // a store whose tombstones nobody can carry
+		return // a store whose tombstones cannot be copied
 	}
 	want := map[skein.User][sha256.Size]byte{"ann": erase.TombOfID("a"), "bob": erase.TombOfID("b"), "eve": erase.TombOfID("e")}
 	t.as("ann", func() {

@@ -22,7 +22,7 @@ func views() []check {
 	}
 }
 
-// as runs f with the store of the test being u's view.
+// as runs f with u's view as the store of the test.
 func (t *test) as(u skein.User, f func()) {
 	t.Helper()
 	was := t.s
@@ -66,8 +66,9 @@ func othersGone(t *test) {
 	equal(t, "Sessions of bob, seen by all", t.ids(skein.Filter{User: "bob"}), nil)
 }
 
-// ownAmongMany wants all that a user said to be found, and not to be told that
-// there may be more, where others said the same before, between and after it.
+// ownAmongMany checks that everything that a user said is found, without a
+// notice that there may be more, if others said the same before, between and
+// after it.
 func ownAmongMany(t *test) {
 	others := func(id skein.SessionID) {
 		evs := []skein.Event{created()}
@@ -117,7 +118,7 @@ func othersWrite(t *test) {
 	if s := t.session("a"); s.LockedBy == "" || s.Last != 3 {
 		t.Errorf("Session = %+v, want it locked and as it was", s)
 	}
-	// Who sees all forks as the owner, not as anybody.
+	// A handle on all users' sessions must fork as the owner.
 	t.refused(skein.Batch{Session: "f", Events: []skein.Event{fork("a", 1)}}, skein.ErrNotFound)
 	own := begin(skein.Created{User: "ann", Parent: &skein.Parent{Session: "a", Seq: 2, Why: skein.Fork}})
 	t.add("f", own)
@@ -179,7 +180,7 @@ func othersText(t *test) {
 		t.add("b", created(), user("needle of bob"))
 		t.wantFound("needle", at("b", 2))
 		t.noBlob("b", b)
-		// To know a hash is not to have the bytes.
+		// Knowing a hash does not give access to the bytes.
 		t.refused(skein.Batch{Session: "b", Events: []skein.Event{shows("x.png", b)}}, skein.ErrInvalid)
 		t.append(skein.Batch{Session: "b", Events: []skein.Event{shows("x.png", b)}, Blobs: []skein.Blob{b}})
 		t.blob("b", b)

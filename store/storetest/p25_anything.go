@@ -30,8 +30,9 @@ func anything() []check {
 	}
 }
 
-// compare does random things to the store and to one in memory and wants the
-// same answers. Every second read is through the handle that second gives.
+// compare performs random operations on the store and on one in memory and
+// checks that the answers are equal. Every second read uses the handle from
+// second.
 func (t *test) compare(second func(*testing.T, skein.Store) skein.Store) {
 	t.Cleanup(fewer())
 	rapid.Check(t.T, func(rt *rapid.T) {
@@ -54,8 +55,8 @@ func (t *test) compare(second func(*testing.T, skein.Store) skein.Store) {
 	})
 }
 
-// fewer makes rapid try less than it does by itself, unless somebody said how
-// much, and returns what undoes that.
+// fewer makes rapid run fewer checks than its default, unless a number was
+// given, and returns a function that restores the setting.
 func fewer() func() {
 	const name = "rapid.checks"
 	set := false
@@ -65,20 +66,20 @@ func fewer() func() {
 		return func() {}
 	}
 	was := f.Value.String()
-	_ = f.Value.Set("30") // it is a number
+	_ = f.Value.Set("30") // it is a valid number
 	return func() { _ = f.Value.Set(was) }
 }
 
-// A machine does the same to two stores.
+// A machine performs the same operations on two stores.
 type machine struct {
 	want, got, other skein.Store
-	leases           [][2]skein.Lease // of want, of got
+	leases           [][2]skein.Lease // of want and of got
 	touched          skein.SessionID
 }
 
 var ctx = context.Background()
 
-// sentinels are the errors that stores must agree on.
+// sentinels returns the errors that stores must agree on.
 func sentinels() []error {
 	return []error{
 		skein.ErrNotFound, skein.ErrExists, skein.ErrConflict, skein.ErrMismatch, skein.ErrLocked, skein.ErrFenced, skein.ErrDeleted,
@@ -103,7 +104,7 @@ func known(err error) bool {
 	return slices.ContainsFunc(sentinels(), func(s error) bool { return errors.Is(err, s) })
 }
 
-// agree wants the same answer from both stores.
+// agree checks that both stores gave the same answer.
 func agree[T any](rt *rapid.T, what string, want T, wantErr error, got T, gotErr error) {
 	rt.Helper()
 	if class(wantErr) != class(gotErr) {
@@ -121,7 +122,7 @@ func (m *machine) id(rt *rapid.T) skein.SessionID {
 	return m.touched
 }
 
-// as picks whose view of both stores to use; "" for everybody's.
+// as picks the user whose view of both stores to use; "" for the whole store.
 func (m *machine) as(rt *rapid.T) (u skein.User, want, got skein.Store) {
 	switch u = pick(rt, "user", skein.User(""), "", "", "", skein.Local, "ann"); u {
 	case "":

@@ -31,16 +31,17 @@ func (m *machine) append(rt *rapid.T) {
 		calls = append(calls, show(b))
 	}
 	if known(ew) && known(eg) {
-		ew, eg = nil, nil // which of several reasons comes first is the store's own affair
+		ew, eg = nil, nil // a store may choose which of several reasons it reports
 	}
 	agree(rt, "Append("+strings.Join(calls, "; ")+")", rw, ew, rg, eg)
 }
 
 var words = []string{"alpha", "beta", "gamma", "password1", "password2"}
 
-// batch returns one for a user who makes sessions that are his, if they do not
-// say whose. What is read from a file is read from its owner's: whether what one
-// user deleted keeps another from reading the same is the store's own affair.
+// batch returns a batch for a user; sessions that it creates without naming a
+// user are that user's. What is read from a file is read from its owner's: a
+// store may choose whether what one user deleted keeps another from importing
+// the same.
 func (m *machine) batch(rt *rapid.T, owner skein.User) (b skein.Batch) {
 	b.Session = m.id(rt)
 	switch pick(rt, "after", "any", "any", "any", "fresh", "last", "wrong") {

@@ -10,7 +10,7 @@ import (
 	"github.com/skein-dev/skein"
 )
 
-// look compares the session that was touched last.
+// look compares the session that was used last.
 func (m *machine) look(rt *rapid.T) {
 	if m.touched == "" {
 		return
@@ -81,8 +81,8 @@ func collect[T any](it func(func(T, error) bool)) (all []T, last error) {
 	return all, nil
 }
 
-// plain returns s without what differs from store to store: moments of now,
-// and the words for a holder.
+// plain returns s without what differs from store to store: the current time,
+// and the description of a holder.
 func plain(s skein.Session) skein.Session {
 	s.Binned = min(s.Binned, 1)
 	if s.LockedBy != "" {
@@ -104,7 +104,8 @@ func byID(all []skein.Session) []skein.Session {
 	return all
 }
 
-// timeless returns evs without the times that a store's own events have.
+// timeless returns evs without the times of the events that a store itself
+// made.
 func timeless(evs []skein.Event) []skein.Event {
 	for i := range evs {
 		if evs[i].Time > noon+24*3600*second {

@@ -19,7 +19,7 @@ func windows() []check {
 	}
 }
 
-// rulesets are those of every provider.
+// rulesets returns the rules of every provider.
 func rulesets() map[string]window.Rules {
 	return map[string]window.Rules{
 		"generic": window.GenericRules(), "anthropic": window.AnthropicRules("m"), "google": window.GoogleRules("m"),
@@ -36,7 +36,7 @@ func (t *test) window(id skein.SessionID, n int) []skein.Event {
 	return evs
 }
 
-// wrongWindow returns what is wrong with the windows of id; "" if nothing is.
+// wrongWindow says what is wrong with the windows of id; "" if nothing is.
 func (t *test) wrongWindow(id skein.SessionID) string {
 	t.Helper()
 	events := t.events(id)
@@ -128,21 +128,21 @@ func listed(events []skein.Event) (s string) {
 	return s
 }
 
-// talk returns events of every kind that a context looks at, to go after the
+// talk returns events of every kind that a context depends on, to follow the
 // session's own event at base.
 func talk(rt *rapid.T, base skein.Seq) (evs []skein.Event) {
 	for range rapid.IntRange(0, 3).Draw(rt, "system") {
 		evs = append(evs, skein.Say(noon, skein.Message{Role: skein.RoleSystem, Parts: []skein.Part{skein.TextPart("be kind")}}))
 	}
 	n := len(evs) + rapid.IntRange(1, 40).Draw(rt, "events")
-	dull := rapid.IntRange(0, 4).Draw(rt, "dull") // how seldom something other than a message comes
+	dull := rapid.IntRange(0, 4).Draw(rt, "dull") // how rarely something other than a message comes
 	for len(evs) < n {
 		evs = append(evs, talked(rt, base, base+skein.Seq(len(evs)), dull))
 	}
 	return evs
 }
 
-// talked returns one that comes after the session's event at last.
+// talked returns one event that follows the session's event at last.
 func talked(rt *rapid.T, base, last skein.Seq, dull int) skein.Event {
 	throw := func(name string, n int) int { return rapid.IntRange(0, n-1).Draw(rt, name) }
 	switch throw("kind", 6+4*dull) {
@@ -160,7 +160,7 @@ func talked(rt *rapid.T, base, last skein.Seq, dull int) skein.Event {
 		}
 		return skein.NewEvent(skein.KindCompacted, noon, c)
 	case 2:
-		far := pick(rt, "far", 4, int(last-base)+1) // what was said first has rules of its own
+		far := pick(rt, "far", 4, int(last-base)+1) // the first messages have special rules
 		a := skein.Amended{Seq: base + skein.Seq(throw("amends", min(far, int(last-base)+1))), Withdrawn: throw("withdrawn", 2) == 0}
 		return skein.NewEvent(skein.KindAmended, noon, a)
 	case 3:

@@ -41,8 +41,8 @@ func (t *test) feed(s skein.Store, after skein.Cursor) *feedPull {
 	return &feedPull{t, next, stop}
 }
 
-// want wants the next event to be the one at seq of a session, and returns the
-// cursor behind it.
+// want checks that the next event is the one at seq of a session, and returns
+// the cursor after it.
 func (f *feedPull) want(id skein.SessionID, seq skein.Seq) skein.Cursor {
 	f.t.Helper()
 	e, err, ok := f.next()
@@ -104,7 +104,7 @@ func feedFromNow(t *test) {
 	t.feed(t.s, e.Cursor).want("a", 2)
 }
 
-// feedMany has 16 writers at t.s and readers at s.
+// feedMany has 16 writers on t.s and readers on s.
 func feedMany(t *test, s skein.Store) {
 	const each = 10
 	readers := make(chan error)

@@ -27,8 +27,8 @@ func damage() []check {
 	}
 }
 
-// price is a session with a price in it, in an event without a client ID that
-// is altered as a text editor would do it.
+// price adds a session with a price in it, in an event without a client ID that
+// is altered as with a text editor.
 func (t *test) price(events int) {
 	t.Helper()
 	evs := []skein.Event{skein.NewEvent(skein.KindCreated, noon, skein.Created{})}
@@ -141,9 +141,9 @@ func noBlessing(t *test) {
 	}
 }
 
-// hurtEach damages one event of each kind, each in a session of its own, in which
-// there is text besides, and returns these as they were. The place of what is
-// damaged is hurtAt.
+// hurtEach damages one event of each kind, each in a session of its own that
+// also has text, and returns these sessions as they were. The damaged event is
+// at hurtAt.
 func (t *test) hurtEach(text string, more map[skein.SessionID]skein.Batch) map[skein.SessionID]skein.Session {
 	t.Helper()
 	bruised := "bruised"
@@ -187,11 +187,11 @@ func (t *test) hurtEach(text string, more map[skein.SessionID]skein.Batch) map[s
 	t.options.Hurt(t.T, t.address, "broken!", `brok"n!`)
 	t.options.Hurt(t.T, t.address, `{"to":3}`, `{"to":1}`)
 	t.options.Hurt(t.T, t.address, `{"seq":3,"withdrawn":true}`, `{"seq":2,"withdrawn":true}`)
-	t.s = t.dial() // it has seen nothing
+	t.s = t.dial() // a new handle has cached nothing
 	return before
 }
 
-// hurtAt is the place of the event of session id that hurtEach damages.
+// hurtAt returns the seq of the event of session id that hurtEach damages.
 func hurtAt(id skein.SessionID) skein.Seq {
 	if id == "created" {
 		return 1
@@ -199,8 +199,8 @@ func hurtAt(id skein.SessionID) skein.Seq {
 	return 6
 }
 
-// goesOn wants that whatever is appended behind a damaged event, or forked from
-// its session, is taken.
+// goesOn checks that appends after a damaged event, and forks of its session,
+// are accepted.
 func goesOn(t *test) {
 	for id, was := range t.hurtEach("", nil) {
 		stands := func(what string, messages int) {
@@ -230,8 +230,8 @@ func goesOn(t *test) {
 	}
 }
 
-// scrubsAround wants that a scrub takes the secret out of all that is whole, and
-// names the rest.
+// scrubsAround checks that a scrub removes the secret from all intact events,
+// and reports the damaged ones.
 func scrubsAround(t *test) {
 	blob := skein.NewBlob([]byte("binary \x00 " + secret))
 	more := map[skein.SessionID]skein.Batch{
@@ -255,7 +255,7 @@ func scrubsAround(t *test) {
 			t.Errorf("%s has %d events after a scrub, want %d", id, seen, want)
 		}
 		is := t.session(id)
-		first := strings.HasPrefix(is.First, "one **") || id == "amended" && is.First == "two" // the damaged event said what is first
+		first := strings.HasPrefix(is.First, "one **") || id == "amended" && is.First == "two" // the damaged event has the first prompt
 		if is.Messages != was.Messages || is.Title != was.Title || is.Project != was.Project || is.Cwd != was.Cwd || !first || is.Revision != was.Revision+1 {
 			t.Errorf("after a scrub of %s the row is %+v, want it without the secret, otherwise as it was: %+v", id, is, was)
 		}
@@ -267,10 +267,10 @@ func scrubsAround(t *test) {
 	t.noBlob("shows", blob)
 }
 
-// recordsAround wants that a damaged block of source records takes no others
-// along, neither from Records nor from a scrub.
+// recordsAround checks that a damaged block of source records does not affect
+// other blocks, neither in Records nor in a scrub.
 func recordsAround(t *test) {
-	long := strings.Repeat("a line, ", 300<<10/8) // each has a block of its own
+	long := strings.Repeat("a line, ", 300<<10/8) // so that each has a block of its own
 	rs := lines(0, 0, long+"0 "+secret, long+"1", long+"2", long+"3 "+secret)
 	f := skein.SourceFile{Format: "f", Path: "/p", Session: "a", Records: len(rs)}
 	t.append(skein.Batch{Session: "a", Events: []skein.Event{created(), user("whole")}, Import: &skein.Import{File: f, Records: rs}})
@@ -304,16 +304,16 @@ func recordsAround(t *test) {
 	}
 }
 
-// noise returns bytes that cannot be compressed, so that any of them can be altered
-// without harm to how they are stored.
+// noise returns incompressible bytes, so that any of them can be altered
+// without damage to the encoding.
 func noise(n int) string {
 	b := make([]byte, n)
 	rand.NewChaCha8([32]byte{}).Read(b) //nolint:errcheck // it never fails
 	return string(b)
 }
 
-// recordFlipped wants that no altered record is given, and that an examination finds
-// it and does not bless it.
+// recordFlipped checks that no altered record is returned, and that an
+// examination finds it and does not accept it.
 func recordFlipped(t *test) {
 	rs := lines(0, 0, noise(4000))
 	f := skein.SourceFile{Format: "f", Path: "/p", Session: "a", Records: 1}
@@ -351,7 +351,7 @@ func recordFlipped(t *test) {
 	}
 }
 
-// recordsGoOn wants that what follows damaged records is stored, and read.
+// recordsGoOn checks that records after damaged ones are stored, and read.
 func recordsGoOn(t *test) {
 	put := func(from int, texts ...string) {
 		t.Helper()
@@ -376,7 +376,8 @@ func recordsGoOn(t *test) {
 	equal(t, "damaged records", bad, []int{0, 1})
 }
 
-// recordsOfDamaged damages an event whose record may be stored by what it says.
+// recordsOfDamaged damages an event whose record may be stored as a reference
+// to it.
 func recordsOfDamaged(t *test) {
 	const plain = "sk-pw-7f3e"
 	texts := []string{
@@ -414,7 +415,7 @@ func recordsOfDamaged(t *test) {
 	}
 }
 
-// sumsFit does what changes rows of events and reads them again.
+// sumsFit changes rows of events in several ways and reads them again.
 func sumsFit(t *test) {
 	long := strings.Repeat("a long text that stands once, ", 100)
 	t.append(skein.Batch{Session: "a", Events: []skein.Event{

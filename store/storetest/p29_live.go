@@ -36,7 +36,7 @@ func amend(seq skein.Seq, now skein.Event) skein.Event {
 	return skein.NewEvent(skein.KindAmended, noon, skein.Amended{Seq: seq, Payload: now.Payload})
 }
 
-// wantStands wants what session id counts, and what it is called by.
+// wantStands checks the counts of session id, and its first and last prompt.
 func (t *test) wantStands(id skein.SessionID, messages, turns int, first, last string) {
 	t.Helper()
 	s := t.session(id)
@@ -146,10 +146,10 @@ func standsInBatch(t *test) {
 	t.wantStands("a", 2, 1, "two", "two")
 }
 
-// seeds is in how many ways standsAnyhow mixes what it does.
+// seeds is how many different sequences standsAnyhow tries.
 const seeds = 3
 
-// standsAnyhow does things in an order that is the same each time.
+// standsAnyhow performs random operations in a reproducible order.
 func standsAnyhow(t *test) {
 	for seed := range uint64(seeds) {
 		r := rand.New(rand.NewPCG(seed, 1))
@@ -183,8 +183,8 @@ func standsAnyhow(t *test) {
 	}
 }
 
-// someChange returns an event for a session whose own events are those after base
-// up to last.
+// someChange returns an event for a session whose own events are those after
+// base up to last.
 func someChange(r *rand.Rand, base, last skein.Seq) skein.Event {
 	own := base + 1 + skein.Seq(r.Int64N(int64(last-base)))
 	switch r.IntN(12) {
@@ -258,15 +258,15 @@ func findsInForks(t *test) {
 	t.wantHits("needle", []lookedUp{{"", false, "[g/2 g/3]"}, {"", true, "[g/2 g/3 g/4! g/5!]"}})
 }
 
-// A lookedUp is what a search yields, everywhere or in one session: SESSION/SEQ of
-// each hit in order, with ! behind what was taken back.
+// A lookedUp is the expected result of a search, everywhere or in one session:
+// SESSION/SEQ of each hit in order, with ! after rewound ones.
 type lookedUp struct {
 	in      skein.SessionID
 	rewound bool
 	want    string
 }
 
-// wantHits wants of a word what is said, however it is looked for.
+// wantHits checks the results of all ways to search for a word.
 func (t *test) wantHits(word string, all []lookedUp) {
 	t.Helper()
 	for _, q := range []skein.Query{{Terms: []skein.Term{{Words: []string{word}}}}, {Substring: word[1:]}, {Regex: word[:1] + "." + word[2:]}} {

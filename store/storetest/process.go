@@ -24,7 +24,7 @@ type process struct {
 func (t *test) start(j job) *process {
 	t.Helper()
 	j.Address = t.address
-	// Without Child in its TestMain the child finds no test to run, and ends.
+	// Without Child in its TestMain, the child finds no test to run, and ends.
 	cmd := exec.Command(os.Args[0], "-test.run=^$")
 	cmd.Env = append(os.Environ(), jobVariable+"="+string(skein.MustJSON(j)))
 	cmd.Stderr = os.Stderr
@@ -41,12 +41,12 @@ func (t *test) start(j job) *process {
 	return p
 }
 
-// reply returns the next answer, and false if there is none any more.
+// reply returns the next answer, and false if there are no more.
 func (p *process) reply() (r childReply, ok bool) {
 	p.t.Helper()
 	line, err := p.out.ReadBytes('\n')
 	if err != nil {
-		return r, false // a killed child's last line may be torn
+		return r, false // a killed child's last line may be incomplete
 	}
 	if err := json.Unmarshal(line, &r); err != nil {
 		p.t.Fatalf("a child says %q: %v (does TestMain call storetest.Main or Child?)", line, err)
@@ -54,7 +54,7 @@ func (p *process) reply() (r childReply, ok bool) {
 	return r, true
 }
 
-// tell lets a child that holds a lease write.
+// tell makes a child that holds a lease write.
 func (p *process) tell() {
 	p.t.Helper()
 	_, err := io.WriteString(p.in, "\n")
@@ -68,7 +68,7 @@ func (p *process) kill() {
 	}
 	p.done = true
 	_ = p.cmd.Process.Kill() // it may have ended
-	_ = p.cmd.Wait()         // it was killed: its status says so
+	_ = p.cmd.Wait()         // its status says that it was killed
 }
 
 // wait waits for the child to end by itself.

@@ -11,13 +11,12 @@ import (
 	"github.com/skein-dev/skein"
 )
 
-// canStop says that a process can be stopped and go on.
+// canStop says that a process can be stopped and continued.
 const canStop = true
 
-// StopAtRest stops a process, as Ctrl-Z does, where it is not in the midst of
-// writing to s: it may be writing to its index when nobody asks it to, and then
-// nobody else could write. It leaves a session or more behind in which nothing
-// was said.
+// StopAtRest stops a process, as Ctrl-Z does, while it is not writing to s: it
+// may be updating its index in the background, and then nobody else could
+// write. It adds one or more sessions without messages.
 //
 // Errors are ctx's, the system's and those of the append.
 func StopAtRest(ctx context.Context, s skein.Store, p *os.Process) error {
@@ -35,7 +34,7 @@ func StopAtRest(ctx context.Context, s skein.Store, p *os.Process) error {
 		if err := p.Signal(syscall.SIGCONT); err != nil {
 			return err
 		}
-		if err := write(ctx, s); err != nil { // it has come to its end
+		if err := write(ctx, s); err != nil { // the process has finished its write
 			return err
 		}
 	}

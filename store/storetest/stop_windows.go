@@ -1,6 +1,6 @@
 package storetest
 
-// canStop says that a process can be stopped and go on.
+// canStop says that a process can be stopped and continued.
 const canStop = false
 
 func (p *process) stop() error { return nil }

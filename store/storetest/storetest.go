@@ -10,51 +10,51 @@ import (
 	"github.com/skein-dev/skein"
 )
 
-// Options say what a store can do besides what every store can.
+// Options say what a store can do beyond what every store can.
 type Options struct {
-	// Address returns where s, which open made, keeps its data. nil: nothing
-	// but s itself can get at it, and what needs a second handle is left out.
+	// Address returns where s, which open made, keeps its data. Nil means that
+	// only s itself can access it; tests that need a second handle are skipped.
 	Address func(s skein.Store) string
 
-	// Dial opens the data at an address once more, as another process does.
-	// TestMain gives the same function to Main or Child.
+	// Dial opens the data at an address again, as another process does.
+	// TestMain passes the same function to Main or Child.
 	Dial func(address string) (skein.Store, error)
 
 	// Frees is how long the lease that a killed process held as its own may
-	// go on, where no kernel tells the store that the process is gone. 0: it
-	// is free at once.
+	// remain, if no kernel tells the store that the process is gone. 0 means
+	// that it is free at once.
 	Frees time.Duration
 
 	// Newer makes the data at an address, which a store may have open, look as
-	// if a newer version of the program had brought it to its own schema. nil:
+	// if a newer version of the program had migrated its schema. Nil means that
 	// the store has no versions.
 	Newer func(t *testing.T, address string)
 
-	// Unchanged looks at the data at an address, which no store has open, and
-	// returns what fails if anything there was changed since. It is set where
-	// Newer is.
+	// Unchanged records the data at an address, which no store has open, and
+	// returns a function that fails if it was changed since. It is set if Newer
+	// is.
 	Unchanged func(t *testing.T, address string) func() error
 
-	// Promises are the numbers of the promises to put the stores to, as "06".
-	// nil: all of them.
+	// Promises are the numbers of the promises to test, such as "06". Nil means
+	// all of them.
 	Promises []string
 
-	// Deadline is how long one check may take; 0: 15 minutes, which even a slow
-	// and busy machine needs for none. A store that hangs in a check ends the
-	// test binary with a text that names the promise.
+	// Deadline is the time limit of one check; 0 means 15 minutes, which is
+	// enough even for a slow and busy machine. A store that hangs in a check
+	// ends the test binary with a message that names the promise.
 	Deadline time.Duration
 
-	// Hurt puts new in the place of old, which is as long, in the stored events
-	// at an address, behind the back of the store that has it open. nil: nobody
-	// but the store can get at them.
+	// Hurt replaces old with new, which has the same length, in the stored
+	// events at an address, behind the back of the store that has it open. Nil
+	// means that only the store can access them.
 	Hurt func(t *testing.T, address, old, new string)
 
-	// HurtRecord flips a bit in the middle of what is stored of the source file at
-	// path where record n is. It is set where Hurt is.
+	// HurtRecord flips a bit in the middle of the stored data of the source
+	// file at path where record n is. It is set if Hurt is.
 	HurtRecord func(t *testing.T, address, path string, n int)
 }
 
-// Run puts the stores that open makes, each new and empty, to every promise.
+// Run tests the stores that open makes, each new and empty, for every promise.
 // It closes them.
 func Run(t *testing.T, open func(*testing.T) skein.Store, o Options) {
 	for _, p := range promises() {
@@ -65,7 +65,7 @@ func Run(t *testing.T, open func(*testing.T) skein.Store, o Options) {
 			for _, c := range p.checks {
 				if c.fits(o) {
 					t.Run(c.name, func(t *testing.T) {
-						t.Cleanup(within(o.Deadline, t.Name())) // after all that the check cleans up
+						t.Cleanup(within(o.Deadline, t.Name())) // after the check's own cleanup
 						c.put(&test{T: t, s: open(t), open: open, options: o})
 					})
 				}
@@ -74,8 +74,8 @@ func Run(t *testing.T, open func(*testing.T) skein.Store, o Options) {
 	}
 }
 
-// within ends the process when the check called name is not done after d. A
-// call that hangs cannot be made to return, so the test cannot end otherwise.
+// within ends the process if the check called name is not done after d. A call
+// that hangs cannot be made to return, so the test cannot end otherwise.
 func within(d time.Duration, name string) (done func()) {
 	if d == 0 {
 		d = 15 * time.Minute
@@ -84,23 +84,24 @@ func within(d time.Duration, name string) (done func()) {
 	return func() { hangs.Stop() }
 }
 
-// A promise is what the Store promises, in one sentence, and what shows it.
+// A promise is one sentence that the Store promises, and the checks that test
+// it.
 type promise struct {
 	name   string
 	checks []check
 }
 
-// A check has one of these functions.
+// A check has exactly one of these functions.
 type check struct {
 	name      string
 	run       func(*test)
 	two       func(t *test, other skein.Store) // with a second handle on the same data
 	processes func(*test)                      // with other processes
 	newer     func(*test)                      // with data of a newer version
-	hurt      func(*test)                      // with data that is damaged behind the store's back
+	hurt      func(*test)                      // with data that was damaged behind the store's back
 }
 
-// fits reports whether a store with the options o can be put to c.
+// fits reports whether c can run on a store with the options o.
 func (c check) fits(o Options) bool {
 	return c.run != nil || o.Address != nil && (c.newer == nil || o.Newer != nil) && (c.hurt == nil || o.Hurt != nil)
 }
@@ -124,13 +125,13 @@ func (c check) put(t *test) {
 	}
 }
 
-// A test is one check of one store, which is new and empty.
+// A test is one check of a new and empty store.
 type test struct {
 	*testing.T
 	s       skein.Store
-	open    func(*testing.T) skein.Store // a new, empty one
+	open    func(*testing.T) skein.Store // opens a new, empty store
 	options Options
-	address string // of its data; "" if there is no other handle
+	address string // of the store's data; "" if there can be no other handle
 }
 
 func promises() []promise {
@@ -167,7 +168,7 @@ func promises() []promise {
 	})
 }
 
-// dial opens the data of the test's store once more.
+// dial opens the data of the test's store again.
 func (t *test) dial() skein.Store {
 	t.Helper()
 	s, err := t.options.Dial(t.address)

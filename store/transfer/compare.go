@@ -21,19 +21,19 @@ type Report struct {
 	Differ   int      `json:"differ"`             // sessions and files that are not the same
 	Examples []string `json:"examples,omitempty"` // of them, for people
 
-	// Renamed has the IDs in the second store of the sessions whose own are taken
+	// Renamed has the IDs in the second store of the sessions whose own IDs are taken
 	// there, by their IDs in the first.
 	Renamed map[skein.SessionID]skein.SessionID `json:"renamed,omitempty"`
 
-	// Damaged says what of the first store could not be read in this run, in words: in
-	// the place of an event is what says so; blobs and source files were not copied.
+	// Damaged says what of the first store could not be read in this run, in words: an
+	// event was replaced by a placeholder; blobs and source files were not copied.
 	Damaged []string `json:"damaged,omitempty"`
 }
 
 // Same reports whether the second store has everything, exactly.
 func (r *Report) Same() bool { return r.Differ == 0 && r.From == r.To }
 
-// add adds what another Copy did to the report of one.
+// add adds the result of another Copy to the report.
 func (r *Report) add(one Report) {
 	r.Stored += one.Stored
 	r.Differ += one.Differ
@@ -73,7 +73,7 @@ func (t *Totals) add(one Totals) {
 	t.Hash = hex.EncodeToString(sum[:])
 }
 
-// Totals are sums of what a store has.
+// Totals are sums over a store.
 type Totals struct {
 	Sessions   int    `json:"sessions"`
 	Binned     int    `json:"binned"`
@@ -140,7 +140,7 @@ func (c *copier) pair(_ context.Context, r *Report, what string, sum func(*summe
 	return nil
 }
 
-// A summer adds up what a store has.
+// A summer sums up the contents of a store.
 type summer struct {
 	*copier
 	store  skein.Store
@@ -156,8 +156,8 @@ func (s *summer) add(sum []byte) []byte {
 }
 
 // session returns the hash of a session's state and own events; nil if the
-// store does not have it. Of one that went on since, it is that of the part
-// that k has.
+// store does not have it. If the session went on since, only the part that k has is
+// hashed.
 func (s *summer) session(ctx context.Context, k *known) ([]byte, error) {
 	id := k.ID
 	if s.second {
@@ -201,7 +201,7 @@ func (s *summer) session(ctx context.Context, k *known) ([]byte, error) {
 			}
 		}
 		if e.Kind == skein.KindCreated && e.Seq <= is.Base && s.only != "" {
-			e.Payload = canonical(e) // of a parent, which has it under an ID of its own
+			e.Payload = canonical(e) // the parent may have it under an ID of its own
 		}
 		fmt.Fprintf(h, "%d %d %q %q %d ", e.Seq, e.Time, e.Kind, e.ClientID, len(e.Payload))
 		h.Write(e.Payload)
@@ -212,7 +212,7 @@ func (s *summer) session(ctx context.Context, k *known) ([]byte, error) {
 	return s.add(h.Sum(nil)), nil
 }
 
-// refer looks whether the blobs are there that e refers to.
+// refer checks whether the blobs that e refers to exist.
 func (s *summer) refer(ctx context.Context, id skein.SessionID, e skein.Event) error {
 	f, err := skein.FactsOf(e)
 	if err != nil {
@@ -222,7 +222,7 @@ func (s *summer) refer(ctx context.Context, id skein.SessionID, e skein.Event) e
 		if s.blobs[b] {
 			continue
 		}
-		_, err := s.store.Blob(ctx, id, b) // which looks at its hash
+		_, err := s.store.Blob(ctx, id, b) // which checks its hash
 		if s.isHurt(err, fmt.Sprintf("session %s: blob %s", id, b)) {
 			continue
 		}
@@ -234,7 +234,7 @@ func (s *summer) refer(ctx context.Context, id skein.SessionID, e skein.Event) e
 	return nil
 }
 
-// file returns the hash of what is known of a source file, which is u's in the
+// file returns the hash of what is known about a source file, which is u's in the
 // first store, and its records; nil if the store does not have it.
 func (s *summer) file(ctx context.Context, u skein.User, f skein.SourceFile) ([]byte, error) {
 	if s.second {
@@ -267,8 +267,8 @@ func (s *summer) file(ctx context.Context, u skein.User, f skein.SourceFile) ([]
 	return s.add(h.Sum(nil)), nil
 }
 
-// isHurt reports whether err is that something of the first store is damaged, which
-// is noted; or that the second one has not got it for that.
+// isHurt reports whether err says that something in the first store is damaged, which
+// is noted; or that the second store lacks it for that reason.
 func (s *summer) isHurt(err error, what string) bool {
 	if s.second {
 		return err != nil && slices.Contains(s.damaged, what)
@@ -297,7 +297,7 @@ func (s *summer) totals(ctx context.Context) (Totals, error) {
 		if err != nil {
 			return s.Totals, err
 		}
-		if s.stones[tombstoneKey{t.User, t.Hash}] { // else it is of what the first store never had
+		if s.stones[tombstoneKey{t.User, t.Hash}] { // otherwise the first store never had it
 			s.Tombstones++
 		}
 	}

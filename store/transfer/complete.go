@@ -14,8 +14,8 @@ type fileKey struct {
 	format, path string
 }
 
-// complete returns b as batches that the second store can be given: with the
-// blobs that it refers to, and those events apart that came from an import.
+// complete returns b as batches for the second store: with the blobs that it refers
+// to, and with the events that came from an import in batches of their own.
 func (c *copier) complete(ctx context.Context, u skein.User, b skein.Batch) ([]skein.Batch, error) {
 	imported, err := c.imported(ctx, u, b)
 	if err != nil {
@@ -70,7 +70,7 @@ func (c *copier) newBlobs(ctx context.Context, u skein.User, id skein.SessionID,
 	return blobs, nil
 }
 
-// blob reads a blob of a session. One of a deleted session is a fork's.
+// blob reads a blob of a session. If the session was deleted, a fork has the blob.
 func (c *copier) blob(ctx context.Context, id skein.SessionID, h skein.Hash) ([]byte, error) {
 	data, err := c.from.Blob(ctx, id, h)
 	if !errors.Is(err, skein.ErrNotFound) {
@@ -86,8 +86,8 @@ func (c *copier) blob(ctx context.Context, id skein.SessionID, h skein.Hash) ([]
 	return nil, err
 }
 
-// imported returns for each event of b what to say of its file; nil for those
-// that did not come from an import.
+// imported returns, for each event of b, what to store about its file; nil for
+// events that did not come from an import.
 func (c *copier) imported(ctx context.Context, u skein.User, b skein.Batch) ([]*skein.Import, error) {
 	all := make([]*skein.Import, len(b.Events))
 	var keys []skein.ClientID
@@ -115,7 +115,7 @@ func (c *copier) imported(ctx context.Context, u skein.User, b skein.Batch) ([]*
 	return all, nil
 }
 
-// fileOf returns what the second store is to know, or knows, of the file that
+// fileOf returns what the second store is to know, or knows, about the file that
 // a session came from, before its records are there; nil if there is none.
 func (c *copier) fileOf(ctx context.Context, u skein.User, id skein.SessionID) (*skein.SourceFile, error) {
 	k := c.sessions[id]

@@ -17,12 +17,12 @@ import (
 const (
 	maxEvents = 500     // in one append
 	maxBytes  = 4 << 20 // of payloads, blobs or records in one append
-	// idle is how long a feed may be silent that has not brought all events
+	// idle is how long a feed may be silent that has not yielded all events
 	// yet: a session may have been deleted meanwhile.
 	idle = 10 * time.Second
 )
 
-// A Progress says how far a Copy or Send is.
+// A Progress says how far a Copy or Send has come.
 type Progress struct {
 	Doing    string // for people: copying, comparing
 	Done, Of int    // sessions
@@ -31,8 +31,8 @@ type Progress struct {
 
 // Options say how to copy. The zero value is the usual case.
 type Options struct {
-	Users    map[skein.User]skein.User // whose sessions are copied, with their files and tombstones, and whose they become; none for everybody's, which stay theirs
-	Progress func(Progress)            // told now and then; nil for nobody
+	Users    map[skein.User]skein.User // the users whose sessions, files and tombstones are copied, and the users who get them; nil copies everybody's without a change of owner
+	Progress func(Progress)            // called now and then; may be nil
 }
 
 func (o Options) tell(p Progress) {
@@ -41,22 +41,22 @@ func (o Options) tell(p Progress) {
 	}
 }
 
-// Copy brings all sessions of one store to another, or those of some users, with
+// Copy copies all sessions of one store to another, or those of some users, with
 // their source files, blobs, bins and tombstones, but not their leases, and compares
-// the stores. It goes around what is damaged in the first one: the report says what.
-// The second one may have other sessions too, and others may write to both meanwhile; what it has of the first one's stays there, so that Copy can be
-// run again after it was interrupted anywhere.
+// the stores. It skips what is damaged in the first one: the report says what.
+// The second one may have other sessions too, and others may write to both meanwhile;
+// what was copied already stays there, so that Copy can be run again after an
+// interruption at any point.
 //
 // With Options.Users a session whose ID another session has in the second store gets
 // another one there, as with [Send]; a whole store keeps its IDs.
 //
-// The error wraps [skein.ErrConflict] if a session went on in the second store,
-// or, of a whole store, is another one there, [skein.ErrExists] if it is another
-// user's there,
-// [skein.ErrInvalid] if sessions of several users were to become one's, and
-// [skein.ErrNotFound] if one of Options.Users has nothing in the first store; else
-// errors are those of the stores. That the stores differ in the end is no error:
-// the report says so.
+// The error wraps [skein.ErrConflict] if a session went on in the second store, or,
+// when copying a whole store, is a different one there, [skein.ErrExists] if it is
+// another user's there, [skein.ErrInvalid] if sessions of several users were to become
+// one's, and [skein.ErrNotFound] if one of Options.Users has nothing in the first
+// store; other errors are those of the stores. It is not an error that the stores
+// differ in the end: the report says so.
 func Copy(ctx context.Context, from, to skein.Store, o Options) (r Report, err error) {
 	if len(o.Users) == 0 {
 		return (&copier{raw: from, from: lenient.Store(from, nil), to: to, all: to, o: o}).copy(ctx)
@@ -80,7 +80,7 @@ func Copy(ctx context.Context, from, to skein.Store, o Options) (r Report, err e
 	return r, nil
 }
 
-// copy is Copy of all that the first store has.
+// copy is Copy of everything in the first store.
 func (c *copier) copy(ctx context.Context) (Report, error) {
 	c.blobs, c.files, c.stones = map[skein.User]map[skein.Hash]bool{}, map[fileKey]*skein.SourceFile{}, map[tombstoneKey]bool{}
 	c.sessions, c.there = map[skein.SessionID]*known{}, map[skein.SessionID]skein.Session{}
@@ -96,37 +96,37 @@ func (c *copier) copy(ctx context.Context) (Report, error) {
 // A copier is one run of Copy.
 type copier struct {
 	raw, to  skein.Store
-	from     skein.Store // raw, around what is damaged
-	all      skein.Store // the second store, with everybody's
+	from     skein.Store // raw, read around what is damaged
+	all      skein.Store // the second store, with everybody's sessions
 	o        Options
 	only     skein.User // whose views the stores are; "" for everybody's
 	sessions map[skein.SessionID]*known
 	order    []skein.SessionID                 // of sessions, as listed
-	there    map[skein.SessionID]skein.Session // what the second store listed
-	routes   map[skein.SessionID]route         // where those stand that have another ID there
+	there    map[skein.SessionID]skein.Session // the sessions that the second store listed
+	routes   map[skein.SessionID]route         // where sessions are that have another ID there
 	ours     map[skein.SessionID]bool          // the IDs there of all sessions
-	pending  int                               // sessions that the second store does not have whole
+	pending  int                               // sessions that the second store does not have in full
 	stored   int                               // events
 	batches  []skein.Batch                     // that wait to be stored
 	size     int                               // bytes of them
 	count    int                               // events of them
 	blobs    map[skein.User]map[skein.Hash]bool
-	files    map[fileKey]*skein.SourceFile // what the second store knows of a file
+	files    map[fileKey]*skein.SourceFile // what the second store knows about a file
 	stones   map[tombstoneKey]bool         // tombstones of the first store, as they are in the second
 	damaged  []string                      // see Report
 }
 
-// hurt notes what of the first store is damaged.
+// hurt notes that something in the first store is damaged.
 func (c *copier) hurt(what string) {
 	if !slices.Contains(c.damaged, what) {
 		c.damaged = append(c.damaged, what)
 	}
 }
 
-// known is what is known of a session of the first store.
+// known is what is known about a session of the first store.
 type known struct {
 	skein.Session
-	have skein.Seq // up to where the second store has it
+	have skein.Seq // the last seq that the second store has
 }
 
 func (k *known) whole() bool { return k.have >= k.Last }
@@ -156,7 +156,7 @@ func (c *copier) list(ctx context.Context) error {
 	return nil
 }
 
-// started counts what is to be done, and looks at the sessions that were begun.
+// started counts what is to be done, and checks the sessions that were begun.
 func (c *copier) started(ctx context.Context) error {
 	for _, k := range c.sessions {
 		if !k.whole() {
@@ -169,7 +169,7 @@ func (c *copier) started(ctx context.Context) error {
 	return nil
 }
 
-// something looks whether a user who was named has anything in the first store.
+// something checks that the user who was named has anything in the first store.
 func (c *copier) something(ctx context.Context) error {
 	if c.only == "" {
 		return nil
@@ -185,8 +185,8 @@ func (c *copier) something(ctx context.Context) error {
 	return fmt.Errorf("%w: no session or source file is theirs", skein.ErrNotFound)
 }
 
-// goesOn looks whether the second store has the beginning of k, and not the
-// beginning of something else, if it has a part of it.
+// goesOn checks, if the second store has a part of k, that this is the beginning of k
+// and not of something else.
 func (c *copier) goesOn(ctx context.Context, k *known) error {
 	if k.whole() || k.have <= k.Base {
 		return nil
@@ -214,7 +214,7 @@ func at(ctx context.Context, s skein.Store, id skein.SessionID, seq skein.Seq) (
 }
 
 // events copies the events that the second store lacks, in the order in which
-// the first one was given them.
+// they were appended to the first.
 func (c *copier) events(ctx context.Context) error {
 	if c.pending == 0 {
 		return nil
@@ -241,11 +241,11 @@ func (c *copier) events(ctx context.Context) error {
 	return c.flush(ctx)
 }
 
-// event takes in what the feed brought.
+// event handles an event of the feed.
 func (c *copier) event(ctx context.Context, f skein.Fed) error {
 	k := c.sessions[f.Session]
 	if k == nil || f.Event.Kind == "" || f.Event.Seq <= max(k.have, k.Base) || f.Event.Seq > k.Last {
-		return nil // it has it; or it came after the list was made
+		return nil // it is there already, or was created after the listing
 	}
 	if f.Damaged {
 		c.hurt(fmt.Sprintf("session %s: event %d", f.Session, f.Event.Seq))
@@ -270,8 +270,8 @@ func (c *copier) event(ctx context.Context, f skein.Fed) error {
 	return nil
 }
 
-// has notes that the second store has, or is about to be given, a session's
-// events up to seq.
+// has notes that the second store has, or is about to get, a session's events up to
+// seq.
 func (c *copier) has(k *known, seq skein.Seq) {
 	if k.have = seq; k.whole() {
 		c.pending--
@@ -279,8 +279,8 @@ func (c *copier) has(k *known, seq skein.Seq) {
 	}
 }
 
-// create stores the event that begins a session, by itself: the session is its
-// user's whom the event may not name, and its key may be another's.
+// create stores the event that begins a session, by itself: its owner comes from the
+// view, as the event may not name one, and its key may be taken.
 func (c *copier) create(ctx context.Context, k *known, e skein.Event) error {
 	if err := c.flush(ctx); err != nil {
 		return err
@@ -293,8 +293,8 @@ func (c *copier) create(ctx context.Context, k *known, e skein.Event) error {
 	return nil
 }
 
-// begin stores a batch that begins a session of u's. Keys were once others': a session
-// that has its key now goes to the bin, until all are as they were.
+// begin stores a batch that begins a session of u's. Keys may have changed hands: a
+// session that has its key now goes to the bin, until all are in their final state.
 func (c *copier) begin(ctx context.Context, u skein.User, b skein.Batch) error {
 	bs, err := c.complete(ctx, u, b)
 	if err != nil {
@@ -362,8 +362,8 @@ func (c *copier) user(id skein.SessionID) skein.User {
 	return cmp.Or(c.only, skein.Local)
 }
 
-// bins puts into the bin what is there in the first store, and takes out what
-// is not.
+// bins puts into the bin the sessions that are in it in the first store, and takes out
+// the others.
 func (c *copier) bins(ctx context.Context) error {
 	for _, id := range c.order {
 		to := c.place(id)

@@ -19,7 +19,7 @@ import (
 	"github.com/skein-dev/skein/store/transfer"
 )
 
-// kinds are the stores that sessions are carried between.
+// kinds are the stores that sessions are copied between.
 var kinds = map[string]func(*testing.T) skein.Store{
 	"memory": func(*testing.T) skein.Store { return memory.New() },
 	"sqlite": func(t *testing.T) skein.Store {
@@ -54,7 +54,7 @@ func do(t *testing.T, err error) {
 	}
 }
 
-// begun returns the events that begin a session, and n things that are said.
+// begun returns the events that begin a session, and n messages.
 func begun(c skein.Created, n int) []skein.Event {
 	evs := []skein.Event{skein.NewEvent(skein.KindCreated, 1_000, c)}
 	for i := range n {
@@ -76,7 +76,7 @@ func forkOf(id skein.SessionID, seq skein.Seq) skein.Created {
 	return skein.Created{Parent: &skein.Parent{Session: id, Seq: seq, Why: skein.Fork}}
 }
 
-// furnish puts into s one of everything that is hard to carry.
+// furnish puts into s one of everything that is hard to copy.
 func furnish(t *testing.T, s skein.Store) {
 	t.Helper()
 	ctx := t.Context()
@@ -94,7 +94,7 @@ func furnish(t *testing.T, s skein.Store) {
 	m.Parts = append(m.Parts, skein.Part{Kind: skein.PartFile, File: &skein.File{Media: "image/png", Name: "a.png", Blob: blob.Hash}})
 	put(t, s, skein.Batch{Session: "picture", Events: append(begun(skein.Created{}, 0), skein.Say(5, m)), Blobs: []skein.Blob{blob}})
 
-	// A key that three sessions had, one after the other; one came back without.
+	// A key that three sessions had, one after the other; one was restored without it.
 	put(t, s, skein.Batch{Session: "key1", Events: begun(skein.Created{Key: "k"}, 1)})
 	do(t, skein.LifecycleOf(s).Bin(ctx, "key1"))
 	put(t, s, skein.Batch{Session: "key2", Events: begun(skein.Created{Key: "k"}, 1)})
@@ -102,7 +102,7 @@ func furnish(t *testing.T, s skein.Store) {
 	put(t, s, skein.Batch{Session: "key3", Events: begun(skein.Created{Key: "k"}, 1)})
 	do(t, skein.LifecycleOf(s).Restore(ctx, "key1"))
 
-	// Forks of what was deleted: one deep, two of one, and one between.
+	// Forks of deleted sessions: one deep, two of one, and one in between.
 	put(t, s, skein.Batch{Session: "gone", Events: begun(skein.Created{Key: "g"}, 8)})
 	put(t, s, skein.Batch{Session: "gone2", Events: begun(forkOf("gone", 3), 5)})
 	put(t, s, skein.Batch{Session: "heir", Events: begun(forkOf("gone2", 6), 2)})
@@ -180,8 +180,8 @@ func TestCopyBringsEverything(t *testing.T) {
 	}
 }
 
-// stops is a store that ends all after so many appends, deletions and bins: as
-// if the program had been killed.
+// stops is a store that stops working after a number of appends, deletions and bins:
+// as if the program had been killed.
 type stops struct {
 	skein.Store
 	skein.Lifecycle

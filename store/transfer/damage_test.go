@@ -82,8 +82,8 @@ func (h hurt) Records(ctx context.Context, format, path string, n int) iter.Seq2
 	}
 }
 
-// family is a store with a session, a fork of it and a source file of 1,200 records,
-// and it as it is with damage.
+// family returns a store with a session, a fork of it and a source file of 1,200 records,
+// and the same store with damage.
 func family(t *testing.T) (skein.Store, hurt) {
 	t.Helper()
 	s := memory.New()
@@ -145,7 +145,7 @@ func TestCopyGoesAroundDamage(t *testing.T) {
 		slices.Sort(r.Damaged)
 		want := []string{"session a: event 3", "session f: event 5", "source file /p"}
 		if i > 0 {
-			want = want[2:] // of the others it has what says so
+			want = want[2:] // the others are there as placeholders
 		}
 		if !slices.Equal(r.Damaged, want) {
 			t.Errorf("copy %d names %q as damaged, want %q", i, r.Damaged, want)

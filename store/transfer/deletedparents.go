@@ -8,10 +8,9 @@ import (
 	"github.com/skein-dev/skein"
 )
 
-// parents makes what a fork hangs on whose parent was deleted: sessions in the
-// deleted ones' place, with the events that the fork shows of them. They are
-// deleted in the end, as they were in the first store, so that the fork has
-// their events.
+// parents recreates the deleted parents of a fork: sessions in the deleted ones' place,
+// with the events that the fork shows of them. They are deleted in the end, as they
+// were in the first store, so that the fork gets their events.
 func (c *copier) parents(ctx context.Context, k *known) error {
 	if k.Base == 0 || k.Parent == nil || c.sessions[k.Parent.Session] != nil {
 		return nil
@@ -69,7 +68,7 @@ func (c *copier) chain(ctx context.Context, k *known) (links []link, err error) 
 	return links, nil
 }
 
-// recreate makes the deleted session of l, or lets it go on.
+// recreate creates the deleted session of l, or appends to it.
 func (c *copier) recreate(ctx context.Context, u skein.User, l link) error {
 	if c.only != "" && c.routes[l.id] == nil {
 		to, err := pick(l.id, c.look(ctx, l.id, func() (skein.Event, error) { return l.events[0], nil }))
@@ -115,9 +114,9 @@ func (c *copier) recreate(ctx context.Context, u skein.User, l link) error {
 	return nil
 }
 
-// clear deletes what stood in for deleted sessions, also what an earlier run
-// left behind that was interrupted. What has more than the forks show is no
-// stand-in.
+// clear deletes what was put in the place of deleted sessions, including what an
+// earlier, interrupted run left behind. A session that has more than the forks show
+// was not put there for them.
 func (c *copier) clear(ctx context.Context) error {
 	shown := map[skein.SessionID]skein.Seq{} // up to where forks show a deleted session
 	for _, id := range c.order {

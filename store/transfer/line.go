@@ -12,11 +12,11 @@ import (
 	"github.com/skein-dev/skein"
 )
 
-// A lineMark stands in the config of a fork that Send made of a session's line.
+// A lineMark is in the config of a fork that Send made of a session's line.
 type lineMark struct {
 	Line *struct {
 		Of    skein.SessionID `json:"of"`    // whose line it is, in the store that it came from
-		After skein.Seq       `json:"after"` // where the lines part
+		After skein.Seq       `json:"after"` // where the lines diverge
 	} `json:"skein_line,omitempty"`
 }
 
@@ -26,14 +26,14 @@ func marked(config []byte) bool {
 	return json.Unmarshal(config, &m) == nil && m.Line != nil
 }
 
-// A bound is where a line is on its way: its events after seq from, to session
-// to, where they stand at their seq and shift.
+// A bound is where a line goes while it is sent: its events after seq from go to
+// session to, at their seq plus shift.
 type bound struct {
 	to    skein.SessionID
 	from  skein.Seq
 	shift skein.Seq
-	first *skein.Event    // where the session is new, what begins it; nil: the event after from does
-	own   skein.SessionID // of whom to is a name, where it is one of a whole session's; see name
+	first *skein.Event    // if the session is new, the event that begins it; nil: the event after from does
+	own   skein.SessionID // the session that to is a name of, if that is a whole one's; see name
 }
 
 // line sends what x has of its own, under its own ID or one that is not taken.
@@ -90,8 +90,8 @@ func (s *sender) lineOnce(ctx context.Context, x skein.Session, out *Outcome) er
 	}
 }
 
-// parentOf returns where what the fork x shows of its parent stands. A parent
-// that was deleted may still be there in the second store.
+// parentOf returns where the events that the fork x shows of its parent are. A parent
+// that was deleted may still exist in the second store.
 func (s *sender) parentOf(ctx context.Context, x skein.Session) (route, error) {
 	id := x.Parent.Session
 	if r := s.routes[id]; r != nil {
@@ -124,8 +124,8 @@ func (s *sender) parentOf(ctx context.Context, x skein.Session) (route, error) {
 	return nil, err
 }
 
-// ownLine looks whether x is a fork that Send made of the line that the second
-// store's session has, which parts at p; then it goes on there.
+// ownLine determines whether x is a fork that Send made of the line that the second
+// store's session has, which diverges at p; then it continues there.
 func (s *sender) ownLine(ctx context.Context, x skein.Session, p skein.Place) (b bound, ok bool, err error) {
 	e, err := at(ctx, s.from, x.ID, x.Base+1)
 	if err != nil {
@@ -152,8 +152,8 @@ func (s *sender) ownLine(ctx context.Context, x skein.Session, p skein.Place) (b
 	return b, like != unlike, err
 }
 
-// stretch sends the events of x that b is about. If the second store's session
-// went on by itself it returns where they go instead.
+// stretch sends the events of x that b covers. If the second store's session
+// went on by itself, it returns where they go instead.
 func (s *sender) stretch(ctx context.Context, x skein.Session, r route, b bound, out *Outcome) (*bound, error) {
 	is, there, err := s.at(ctx, b.to)
 	if err != nil {
@@ -191,19 +191,19 @@ func (s *sender) stretch(ctx context.Context, x skein.Session, r route, b bound,
 }
 
 // unchanged reports whether two sessions are so much alike that their events
-// need not be looked at.
+// need not be compared.
 func (s *sender) unchanged(x, is skein.Session, b bound) bool {
 	return b.shift == 0 && b.own != "" && alikeRows(x, is)
 }
 
-// alikeRows reports whether two sessions are the same by all that is known of them
-// without their events.
+// alikeRows reports whether two sessions are the same by everything that is known about
+// them without their events.
 func alikeRows(x, is skein.Session) bool {
 	return x.Last == is.Last && x.Base == is.Base && x.Updated == is.Updated && x.Created == is.Created &&
 		x.Usage == is.Usage && x.LastPrompt == is.LastPrompt && x.First == is.First && x.Title == is.Title && x.Revision == is.Revision
 }
 
-// like compares the event of x at seq with where it would stand.
+// like compares the event of x at seq with the one at its place in the second store.
 func (s *sender) like(ctx context.Context, x skein.Session, r route, b bound, seq skein.Seq) (likeness, error) {
 	mine, err := at(ctx, s.from, x.ID, seq)
 	if err != nil {
@@ -219,8 +219,8 @@ func (s *sender) like(ctx context.Context, x skein.Session, r route, b bound, se
 	return compareEvents(mine, theirs), nil
 }
 
-// common returns the last seq of x up to which the second store's session is
-// the same: by halves, for once two lines have parted they never meet.
+// common returns the last seq of x up to which the second store's session is the same,
+// by binary search, for two lines that have diverged never meet again.
 func (s *sender) common(ctx context.Context, x skein.Session, r route, b bound, is skein.Session, out *Outcome) (skein.Seq, error) {
 	low, high := b.from, min(x.Last, is.Last-b.shift)
 	for probe := high; low < high; probe = (low + high + 1) / 2 {
@@ -238,8 +238,8 @@ func (s *sender) common(ctx context.Context, x skein.Session, r route, b bound, 
 	return low, nil
 }
 
-// part returns the fork that the events of x after seq go to: one of the second
-// store's session, whose name follows from what they are.
+// part returns the fork that the events of x after seq go to: a fork of the second
+// store's session, whose name is derived from the events.
 func (s *sender) part(ctx context.Context, x skein.Session, r route, b bound, seq skein.Seq, out *Outcome) (*bound, error) {
 	if seq == x.Base {
 		return nil, fmt.Errorf("session %s: %w with other content: one of them must be given another ID", b.to, skein.ErrExists)
@@ -266,8 +266,8 @@ func (s *sender) part(ctx context.Context, x skein.Session, r route, b bound, se
 	return &bound{to: lineID(p, first), from: seq, shift: b.shift + 1, first: &e}, nil
 }
 
-// before returns the place at or before seq where a fork can begin that has
-// all after it: what is amended must be the fork's own.
+// before returns the place at or before seq where a fork can begin so that it owns
+// everything after it: what is amended must be the fork's own.
 func (s *sender) before(ctx context.Context, x skein.Session, seq skein.Seq) (skein.Seq, error) {
 	for e, err := range s.from.Events(ctx, x.ID, seq) {
 		if err != nil {
@@ -290,12 +290,12 @@ func (s *sender) before(ctx context.Context, x skein.Session, seq skein.Seq) (sk
 	return seq, nil
 }
 
-// lineID names the fork for a line that parts at p and goes on with first.
+// lineID names the fork for a line that diverges at p and continues with first.
 func lineID(p skein.Place, first skein.Event) skein.SessionID {
 	first.Seq = 0
 	sum := sha256.Sum256(slices.Concat(fmt.Appendf(nil, "%s\x00%d\x00", p.Session, p.Seq), skein.MustJSON(first)))
 	h := hex.EncodeToString(sum[:16])
-	// As a UUID of version 8, which is for such.
+	// As a UUID of version 8, which is for custom formats.
 	return skein.SessionID(h[:8] + "-" + h[8:12] + "-8" + h[13:16] + "-a" + h[17:20] + "-" + h[20:32])
 }
 
@@ -371,8 +371,8 @@ func (s *sender) put(ctx context.Context, x skein.Session, r route, b bound, seq
 	return flush()
 }
 
-// begun returns e, and where it stands in for the event that began x, one that says
-// what x is.
+// begun returns e or, if e is a placeholder of the event that began x, an event that
+// describes x.
 func begun(e skein.Event, x *skein.Session) skein.Event {
 	if !e.IsPlaceholder() || e.Kind != skein.KindCreated || e.Seq != x.Base+1 {
 		return e
@@ -384,7 +384,7 @@ func begun(e skein.Event, x *skein.Session) skein.Event {
 	return e
 }
 
-// append stores a batch; without the keys in it if others have them.
+// append stores a batch; without its keys if other sessions have them.
 func (s *sender) append(ctx context.Context, b skein.Batch) (skein.Seq, error) {
 	r, err := s.to.Append(ctx, b)
 	if errors.Is(err, skein.ErrExists) {

@@ -13,22 +13,22 @@ import (
 // IDs are one space for all users of a store, and two machines may have made
 // different sessions with one ID (skein append notes --create). So a session
 // whose ID is taken in the second store gets another one there, always the same
-// ones in the same order, and its first event says there which one it had. By
-// that the way back finds the session, and other stores give it its own ID.
+// ones in the same order, and its first event there records the original ID. By
+// that the session is found on the way back, and other stores give it its own ID.
 
-// otherNames is how many IDs besides its own a session is looked for by in any case;
-// by more it is where all of these are others'.
+// otherNames is how many IDs besides its own a session is always looked for under; more
+// are tried only if other sessions have all of these.
 const otherNames = 4
 
-// mostNames is how many a session may have: a store that says of any ID that it is
-// taken is not asked for ever.
+// mostNames is how many IDs are tried at most, in case a store says that every ID is
+// taken.
 const mostNames = 10_000
 
-// nameMark is the member of a config that says which ID a session has in the
-// store that it came from.
+// nameMark is the member of a config that records a session's ID in the store that it
+// came from.
 const nameMark = "skein_id"
 
-// errTaken says that a session has the ID that cannot be seen: another user's.
+// errTaken says that the ID belongs to a session that cannot be seen: another user's.
 var errTaken = fmt.Errorf("another session has this ID there: %w", skein.ErrExists)
 
 // own returns the ID that x has where it was begun.
@@ -44,7 +44,7 @@ func (s *sender) own(ctx context.Context, x skein.Session) (skein.SessionID, err
 	return named(c.Config, x.ID), err
 }
 
-// named returns the ID that a config says, or id if it says none.
+// named returns the ID in a config's mark, or id if it has none.
 func named(config []byte, id skein.SessionID) skein.SessionID {
 	var f fields
 	var own skein.SessionID
@@ -58,13 +58,13 @@ func named(config []byte, id skein.SessionID) skein.SessionID {
 type occupant int
 
 const (
-	free    occupant = iota // nothing that is known of
+	free    occupant = iota // nothing known
 	another                 // another session
-	itself                  // the session that is looked for
+	itself                  // the session being looked for
 )
 
-// pick returns the ID under which a session stands in the second store, or else the
-// first that is free, of all those that one may get whose own ID is own.
+// pick returns the ID that a session, whose own ID is own, has in the second store or
+// else the first free one of those that it may get.
 func pick(own skein.SessionID, look func(skein.SessionID) (occupant, error)) (to skein.SessionID, err error) {
 	for n := -1; n < otherNames || to == "" && n < mostNames; n++ {
 		id := own
@@ -87,8 +87,8 @@ func pick(own skein.SessionID, look func(skein.SessionID) (occupant, error)) (to
 	return to, err
 }
 
-// name returns the ID that x has where it was begun, and the one that it has in the
-// second store or is to have there. b is where it goes, but for that.
+// name returns the ID that x has where it was begun, and the one that it has or is to
+// have in the second store. b is where it goes, apart from the ID.
 func (s *sender) name(ctx context.Context, x skein.Session, r route, b bound) (own, to skein.SessionID, err error) {
 	if own, err = s.own(ctx, x); err != nil {
 		return "", "", err
@@ -119,8 +119,8 @@ func (s *sender) name(ctx context.Context, x skein.Session, r route, b bound) (o
 	return own, to, err
 }
 
-// mark returns the event that begins the session own as it stands in a session
-// with the ID to: with the mark, or without, if that is its own.
+// mark returns the event that begins the session own as stored in a session with the
+// ID to: with the mark, or without it if to is its own ID.
 func mark(e skein.Event, own, to skein.SessionID) (skein.Event, error) {
 	var f, config fields
 	if err := json.Unmarshal(e.Payload, &f); err != nil {

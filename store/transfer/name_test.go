@@ -14,8 +14,8 @@ import (
 	"github.com/skein-dev/skein/store/transfer"
 )
 
-// What ann and bob both imported is each one's own at the team, and each one's
-// other machines have it by the ID that it came with.
+// What ann and bob both imported is each one's own in the team's store, and the other
+// machines of each have it under its original ID.
 func TestASessionWhoseIDIsAnothersGoesOnUnderAnother(t *testing.T) {
 	for name, open := range kinds {
 		t.Run(name, func(t *testing.T) {
@@ -62,7 +62,7 @@ func TestASessionWhoseIDIsAnothersGoesOnUnderAnother(t *testing.T) {
 			if x := text(t, ann, "s"); x != text(t, a, "s") {
 				t.Errorf("ann's session is %q, want %q", x, text(t, a, "s"))
 			}
-			// Gone from there, its ID is free: what has a name keeps it.
+			// It is gone there, and its ID is free: what has another name keeps it.
 			if _, err := skein.LifecycleOf(team).Delete(t.Context(), "s", skein.Deletion{}); err != nil {
 				t.Fatal(err)
 			}
@@ -98,7 +98,7 @@ func TestDifferentSessionsWithOneIDAreBothKept(t *testing.T) {
 }
 
 // Whatever two users do who began with the same sessions, in the end each has
-// all of one's own lines on all one's machines, and nothing is sent any more.
+// all of their own lines on all of their machines, and nothing more is sent.
 func TestUsersWithTheSameIDsHaveEachTheirLines(t *testing.T) {
 	for seed := range uint64(12) {
 		r := rand.New(rand.NewPCG(seed, 2))

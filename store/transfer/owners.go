@@ -9,7 +9,7 @@ import (
 	"github.com/skein-dev/skein"
 )
 
-// whose returns whose in the second store is what is u's in the first.
+// whose returns the user in the second store who gets the sessions of u in the first.
 func (c *copier) whose(u skein.User) skein.User {
 	if to, ok := c.o.Users[u]; ok {
 		return to
@@ -17,9 +17,9 @@ func (c *copier) whose(u skein.User) skein.User {
 	return u
 }
 
-// names finds out under which IDs the second store has the sessions, or is to have
-// them. Those of users who were named get others where their own are taken there, as
-// in [Send]; a whole store is copied as it is, or not at all.
+// names finds the IDs that sessions have, or are to have, in the second store. If
+// users were named, a session whose own ID is taken there gets another one, as in
+// [Send]; a whole store is copied with its IDs, or not at all.
 func (c *copier) names(ctx context.Context) error {
 	for _, id := range c.order {
 		k := c.sessions[id]
@@ -31,7 +31,7 @@ func (c *copier) names(ctx context.Context) error {
 			c.called(id, to)
 		}
 		is, ok := c.there[c.place(id)]
-		if !ok { // it may have gone to the bin between the two looks
+		if !ok { // it may have been binned between the two listings
 			var err error
 			if is, err = c.to.Session(ctx, c.place(id)); err != nil && !errors.Is(err, skein.ErrNotFound) {
 				return err
@@ -43,13 +43,13 @@ func (c *copier) names(ctx context.Context) error {
 		k.have = is.Last
 		c.ours[c.place(id)] = true
 		if p := k.Parent; k.Base > 0 && p != nil && c.sessions[p.Session] == nil && is.Parent != nil {
-			c.called(p.Session, is.Parent.Session) // what stood in for it was
+			c.called(p.Session, is.Parent.Session) // the session in its place had this ID
 		}
 	}
 	return nil
 }
 
-// called notes that the session id stands, or is to stand, as to in the second store.
+// called notes that the session id has, or is to have, the ID to in the second store.
 func (c *copier) called(id, to skein.SessionID) {
 	if id != to {
 		c.routes[id] = route{{to: to}}
@@ -70,8 +70,8 @@ func (c *copier) first(ctx context.Context, k *known) (skein.Event, error) {
 	return begun(e, &k.Session), err
 }
 
-// look returns what says whether the second store has the session own, which begins
-// with what first returns, under an ID.
+// look returns a function that reports whether the second store has the session own,
+// whose beginning first returns, under an ID.
 func (c *copier) look(ctx context.Context, own skein.SessionID, first func() (skein.Event, error)) func(skein.SessionID) (occupant, error) {
 	found := false
 	return func(id skein.SessionID) (occupant, error) {
@@ -81,7 +81,7 @@ func (c *copier) look(ctx context.Context, own skein.SessionID, first func() (sk
 		is, there := c.there[id]
 		if !there {
 			if found {
-				return another, nil // one that is free is enough
+				return another, nil // a free ID suffices
 			}
 			var err error
 			if is, err = c.all.Session(ctx, id); errors.Is(err, skein.ErrNotFound) {
@@ -109,9 +109,9 @@ func (c *copier) look(ctx context.Context, own skein.SessionID, first func() (sk
 	}
 }
 
-// given returns e, which is the session id's own, as the second store is given it: if
-// it names a user who is another there, then without that, for whose the session is
-// the view says; and with the IDs that sessions have there.
+// given returns e, the session id's own event, as it is stored in the second store: with
+// the IDs that sessions have there, and without its user if that user has another name
+// there, since the view determines the owner.
 func (c *copier) given(id skein.SessionID, e skein.Event) (skein.Event, error) {
 	switch {
 	case c.only == "":
@@ -128,7 +128,7 @@ func (c *copier) given(id skein.SessionID, e skein.Event) (skein.Event, error) {
 	return e, err
 }
 
-// givenTool is given of an event that may name the session that a call started.
+// givenTool is given for an event that may name the session that a call started.
 func (c *copier) givenTool(e skein.Event) (skein.Event, error) {
 	t, err := skein.Decode[skein.ToolState](e)
 	if err != nil || c.place(t.Child) == t.Child {
@@ -143,7 +143,7 @@ func (c *copier) givenTool(e skein.Event) (skein.Event, error) {
 	return e, nil
 }
 
-// givenFile returns what is known of a source file as the second store is given it.
+// givenFile returns what is stored about a source file in the second store.
 func (c *copier) givenFile(f skein.SourceFile) skein.SourceFile {
 	f.Session, f.CopyOf = c.place(f.Session), c.place(f.CopyOf)
 	return f

@@ -76,7 +76,7 @@ func TestCopyGivesOnesSessionsToAnotherUser(t *testing.T) {
 	}
 }
 
-// A writing store has somebody else write to it at each append.
+// A writing store is written to by somebody else at each append.
 type writing struct {
 	skein.Store
 	other func()
@@ -91,7 +91,7 @@ func (w writing) Append(ctx context.Context, bs ...skein.Batch) ([]skein.Receipt
 	return w.Store.Append(ctx, bs...)
 }
 
-// Bury and Tombstones are those of the store.
+// PutTombstones and Tombstones are those of the store.
 func (w writing) PutTombstones(ctx context.Context, s ...erase.Tombstone) error {
 	w.other()
 	return w.Store.(erase.Tombstones).PutTombstones(ctx, s...)
@@ -109,7 +109,7 @@ func TestCopyOfOneUserLeavesOthersAloneWhileTheyWrite(t *testing.T) {
 			furnish(t, x)
 			before := owned(t, x)[skein.Local]
 			n := 0
-			others := func() { // in both stores: bob and the user that the sessions become
+			others := func() { // in both stores: bob and the user who gets the sessions
 				n++
 				for i, s := range []skein.Store{x.As("bob"), y.As("bob"), y.As("ann")} {
 					gone := skein.SessionID(fmt.Sprint("gone-", i, "-", n))

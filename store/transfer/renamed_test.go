@@ -11,7 +11,7 @@ import (
 	"github.com/skein-dev/skein/store/transfer"
 )
 
-// occupy gives bob sessions in s by the IDs that furnish uses.
+// occupy gives bob sessions in s with the IDs that furnish uses.
 func occupy(t *testing.T, s skein.Store) {
 	t.Helper()
 	for _, id := range []skein.SessionID{"plain", "child", "picture", "key2", "gone", "gone2", "heir", "mid", "imported"} {
@@ -65,7 +65,7 @@ func TestCopyGivesAnotherIDToASessionWhoseOwnIsAnothers(t *testing.T) {
 			if r, err := transfer.Copy(t.Context(), x, y, toAnn); err != nil || !r.Same() || r.Stored != 1 {
 				t.Errorf("Copy of what went on = %+v, %v, want one event more", r, err)
 			}
-			// Gone from there, its ID is free: what has another keeps that.
+			// It is gone there, and its ID is free: what has another one keeps that.
 			if _, err := skein.LifecycleOf(y).Delete(t.Context(), "plain", skein.Deletion{}); err != nil {
 				t.Fatal(err)
 			}

@@ -6,12 +6,12 @@ import (
 	"github.com/skein-dev/skein"
 )
 
-// A route says where the events that a session of the first store shows stand
-// in the second one: stretches, each of those after a seq.
+// A route says where the events that a session of the first store shows are
+// in the second one: stretches, each of the events after a seq.
 type route []stretch
 
-// A stretch is events of the first store's session from after on, which stand
-// in a session of the second at their seq and shift.
+// A stretch is the events of the first store's session from after on, which are in
+// a session of the second at their seq plus shift.
 type stretch struct {
 	after skein.Seq
 	to    skein.SessionID
@@ -19,7 +19,7 @@ type stretch struct {
 	lent  bool // to is its parent's, whose events it shows
 }
 
-// at returns where the event at seq stands.
+// at returns the place of the event at seq.
 func (r route) at(seq skein.Seq) (p skein.Place, ok bool) {
 	for _, s := range r {
 		if s.after < seq {
@@ -29,8 +29,8 @@ func (r route) at(seq skein.Seq) (p skein.Place, ok bool) {
 	return p, ok
 }
 
-// shown returns by whom the event at seq is shown: by the session itself there,
-// not by the parent that it has the event of.
+// shown returns the place at which the session itself shows the event at seq there,
+// rather than the parent's place.
 func (r route) shown(seq skein.Seq) (p skein.Place, ok bool) {
 	p, ok = r.at(seq)
 	if i := slices.IndexFunc(r, func(s stretch) bool { return !s.lent }); ok && i >= 0 && seq <= r[i].after {
@@ -39,7 +39,7 @@ func (r route) shown(seq skein.Seq) (p skein.Place, ok bool) {
 	return p, ok
 }
 
-// upto returns the part of r for events up to seq, as what another shows.
+// upto returns the part of r for events up to seq, as another session shows it.
 func (r route) upto(seq skein.Seq) (part route) {
 	for _, s := range r {
 		if s.after < seq {
@@ -50,7 +50,7 @@ func (r route) upto(seq skein.Seq) (part route) {
 	return part
 }
 
-// seq returns where the event at seq stands, whosever it is.
+// seq returns the new seq of the event at seq, in whichever session it is.
 func (r route) seq(seq skein.Seq) skein.Seq {
 	if p, ok := r.at(seq); ok {
 		return p.Seq

@@ -9,12 +9,12 @@ import (
 	"github.com/skein-dev/skein/store/lenient"
 )
 
-// A Sending says what to bring from one store to another that both go on.
+// A Sending says what to send from one store to another when both go on.
 type Sending struct {
-	Sessions []skein.SessionID // these, what they hang on and what hangs on them; nil for all that are not in the bin
-	Dry      bool              // only look
-	Program  string            // who sends, for the forks that it makes
-	Progress func(Progress)    // told now and then; nil for nobody
+	Sessions []skein.SessionID // these, their ancestors and descendants; nil for all that are not in the bin
+	Dry      bool              // only compare
+	Program  string            // the sender's name, for the forks that it makes
+	Progress func(Progress)    // called now and then; may be nil
 }
 
 // What became of a session.
@@ -23,40 +23,40 @@ const (
 	Newer  = "newer"  // the other store has more; nothing was sent
 	New    = "new"    // the other store did not have it
 	Grown  = "grown"  // it went on there, with what was sent
-	Forked = "forked" // both had gone on: what was sent is a fork there, or goes on in one
-	Gone   = "gone"   // it was deleted there, or what it is a fork of; nothing was sent
+	Forked = "forked" // both had gone on: what was sent is a fork there, or continues one
+	Gone   = "gone"   // it was deleted there, or its parent was; nothing was sent
 	Failed = "failed"
 )
 
 // An Outcome is what became of one session.
 type Outcome struct {
 	Session skein.SessionID // in the store that it came from
-	To      skein.SessionID // in the other one: another than Session if it forked, or its ID was taken
+	To      skein.SessionID // in the other one: differs from Session if it forked, or its ID was taken
 	What    string
 	Events  int  // that were sent
-	Blotted bool // what was scrubbed in one store stands in the other
+	Blotted bool // what was scrubbed in one store is still in the other
 
 	// Damaged says what of it could not be read in the first store, in words: events,
-	// of which what was sent says so in their place, and blobs, which were not sent.
+	// for which placeholders were sent, and blobs, which were not sent.
 	Damaged []string
 
 	Err error // why it failed
 }
 
-// Send brings to the second store what the first one has and it lacks. A
-// session is the same one in both by its ID. Where both went on, the second
-// keeps its line, and the first one's becomes a fork of it there, always the
-// same one, in which it then goes on; the other way round that fork is known to
-// be the session's line. User and, where another session has it, key stay
-// behind. A session whose ID another one has there gets another ID, by which the
-// other way round it is known, too.
+// Send copies to the second store what the first one has and the second lacks. A
+// session is identified by its ID in both. If both went on, the second keeps its
+// line, and the first one's becomes a fork of it there, always the same one, in
+// which it then continues; in the other direction that fork is recognized as the
+// session's line. The user is not sent, nor the key if another session has it. A
+// session whose ID another session has there gets another ID, by which it is
+// recognized in the other direction, too.
 //
-// It goes around what is damaged in either store. What stands in for an event is taken
-// for the event that it stands in for, in both.
+// Send skips what is damaged in either store. The placeholder of an event counts as
+// the event itself, in both.
 //
-// It can be run again after it was interrupted anywhere. told is called with
-// each outcome, parents first; one session's failure is no other's. Errors are
-// those of reading what there is, and of ctx.
+// Send can be run again after an interruption at any point. told is called with
+// each outcome, parents first; a session that fails does not affect the others.
+// Errors are those of reading the stores, and of ctx.
 func Send(ctx context.Context, from, to skein.Store, o Sending, told func(Outcome) error) error {
 	s := &sender{from: lenient.Store(from, nil), to: lenient.Store(to, nil), o: o, sessions: map[skein.SessionID]skein.Session{}, there: map[skein.SessionID]skein.Session{}, routes: map[skein.SessionID]route{}, gone: map[skein.SessionID]bool{}, taken: map[skein.SessionID]bool{}, tried: map[skein.SessionID]bool{}, failed: map[skein.SessionID]error{}, told: told}
 	order, err := s.pick(ctx)
@@ -82,15 +82,15 @@ type sender struct {
 	sessions map[skein.SessionID]skein.Session // of the first store
 	there    map[skein.SessionID]skein.Session // of the second, where listed
 	listed   bool
-	routes   map[skein.SessionID]route // of those that were sent, or looked at
+	routes   map[skein.SessionID]route // of sessions that were sent, or compared
 	gone     map[skein.SessionID]bool  // what was deleted there
-	taken    map[skein.SessionID]bool  // IDs that others have there
-	tried    map[skein.SessionID]bool  // what became of it was told, or is going to be
+	taken    map[skein.SessionID]bool  // IDs that other sessions have there
+	tried    map[skein.SessionID]bool  // sessions whose outcome was reported, or will be
 	failed   map[skein.SessionID]error // why it was not sent
 	sent     int                       // events
 }
 
-// pick returns which sessions to send, and lists what there is.
+// pick returns the sessions to send, and lists both stores.
 func (s *sender) pick(ctx context.Context) ([]skein.SessionID, error) {
 	if s.o.Sessions != nil {
 		return s.related(ctx)
@@ -117,7 +117,7 @@ func (s *sender) pick(ctx context.Context) ([]skein.SessionID, error) {
 	return order, nil
 }
 
-// related returns the sessions that were named, and all that hangs on them.
+// related returns the sessions that were named, with their ancestors and descendants.
 func (s *sender) related(ctx context.Context) (order []skein.SessionID, err error) {
 	for todo := s.o.Sessions; len(todo) > 0; {
 		id := todo[0]
@@ -169,7 +169,7 @@ func (s *sender) at(ctx context.Context, id skein.SessionID) (skein.Session, boo
 	return x, err == nil, err
 }
 
-// session sends one, unless that was done, after what it hangs on.
+// session sends a session, unless that was done, after its ancestors.
 func (s *sender) session(ctx context.Context, id skein.SessionID) error {
 	if s.tried[id] {
 		return nil
@@ -189,7 +189,7 @@ func (s *sender) session(ctx context.Context, id skein.SessionID) error {
 	out := Outcome{Session: id, To: id}
 	for try := 0; ; try++ {
 		err = s.line(ctx, x, &out)
-		// Another wrote at the same time, or nobody knows: look again.
+		// Somebody else wrote at the same time, or the outcome is unknown: look again.
 		again := errors.Is(err, skein.ErrConflict) || errors.Is(err, skein.ErrUnknown)
 		if !again || try == 3 || ctx.Err() != nil {
 			break
@@ -207,13 +207,13 @@ func (s *sender) session(ctx context.Context, id skein.SessionID) error {
 	case err != nil:
 		out.What, out.Err, s.failed[id] = Failed, err, err
 	}
-	slices.Sort(out.Damaged) // what was tried again was told again
+	slices.Sort(out.Damaged) // what was tried again was reported again
 	out.Damaged = slices.Compact(out.Damaged)
 	s.sent += out.Events
 	return s.told(out)
 }
 
-// refresh looks again what the second store has of a session.
+// refresh reads again what the second store has of a session.
 func (s *sender) refresh(ctx context.Context, id skein.SessionID) error {
 	x, err := s.to.Session(ctx, id)
 	switch {

@@ -17,8 +17,8 @@ import (
 	"github.com/skein-dev/skein/store/transfer"
 )
 
-// send sends all that from has, and returns what became of each session, but of
-// those that are the same.
+// send sends everything in from, and returns what became of each session, except those
+// that are the same.
 func send(t *testing.T, from, to skein.Store, ids ...skein.SessionID) map[skein.SessionID]transfer.Outcome {
 	t.Helper()
 	all := map[skein.SessionID]transfer.Outcome{}
@@ -107,8 +107,8 @@ func TestASessionGoesOnOnAnotherMachine(t *testing.T) {
 	}
 }
 
-// What a fork shows of its parent stands in the parent, but whom a session was
-// delegated by does not change by that.
+// What a fork shows of its parent is in the parent, but that does not change which
+// session delegated another.
 func TestAForksChildrenStayItsOwn(t *testing.T) {
 	for name, open := range kinds {
 		t.Run(name, func(t *testing.T) {
@@ -208,7 +208,7 @@ func TestLinesThatPartedAreBothKept(t *testing.T) {
 			t.Errorf("Send back again = %+v, want nothing", again)
 		}
 	}
-	// The other's line goes on here, and is the session's there.
+	// The other's line goes on here, and is the session's line there.
 	var theirs skein.SessionID
 	for x, err := range b.Sessions(t.Context(), skein.Filter{Parent: "s"}) {
 		do(t, err)
@@ -227,8 +227,7 @@ func TestLinesThatPartedAreBothKept(t *testing.T) {
 	}
 }
 
-// Whatever people do, in the end all have all lines, and then nothing is sent
-// any more.
+// Whatever people do, in the end all have all lines, and then nothing more is sent.
 func TestEverybodyHasEveryLineInTheEnd(t *testing.T) {
 	for seed := range uint64(20) {
 		r := rand.New(rand.NewPCG(seed, 1))

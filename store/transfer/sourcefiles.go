@@ -8,7 +8,7 @@ import (
 	"github.com/skein-dev/skein"
 )
 
-// sourceFiles copies what is known of source files, and their records.
+// sourceFiles copies what is known about source files, and their records.
 func (c *copier) sourceFiles(ctx context.Context) error {
 	for _, u := range c.users() {
 		from, to := c.from.As(u), c.to.As(c.whose(u))
@@ -29,8 +29,8 @@ func (c *copier) sourceFiles(ctx context.Context) error {
 	return nil
 }
 
-// sourceFile copies the file f, from the record on that the second store does
-// not have. Where one is damaged the second store is left to read the file itself from
+// sourceFile copies the file f, from the first record that the second store does
+// not have. If a record is damaged, the second store has to read the file itself from
 // its beginning: a part of it would be taken for the whole.
 func sourceFile(ctx context.Context, from, to skein.Store, f skein.SourceFile) error {
 	has, err := skein.SourcesOf(to).File(ctx, f.Format, f.Path)
@@ -41,7 +41,7 @@ func sourceFile(ctx context.Context, from, to skein.Store, f skein.SourceFile) e
 		return nil
 	}
 	if has.Records > f.Records {
-		has = skein.SourceFile{} // of another reading: all are given anew
+		has = skein.SourceFile{} // from another reading: all records are sent anew
 	}
 	part, size := skein.Import{File: f}, 0
 	part.File.Damaged = has.Damaged

@@ -14,7 +14,7 @@ type tombstoneKey struct {
 	hash [sha256.Size]byte
 }
 
-// tombstones copies those that the first store has.
+// tombstones copies the tombstones of the first store.
 func (c *copier) tombstones(ctx context.Context) error {
 	from, ok := skein.PartOf[erase.Tombstones](c.raw)
 	to, ok2 := skein.PartOf[erase.Tombstones](c.to)

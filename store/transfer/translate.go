@@ -10,8 +10,8 @@ import (
 // fields are the members of a payload.
 type fields map[string]json.RawMessage
 
-// translate returns e as it is to stand in the second store: places in it are
-// those of there. A payload that says nothing of that stays as it is.
+// translate returns e for the second store, with the positions in it translated. A
+// payload without positions stays unchanged.
 func (s *sender) translate(e skein.Event, r route) (skein.Event, error) {
 	name := map[skein.Kind]string{skein.KindRewound: "to", skein.KindCompacted: "to", skein.KindAmended: "seq"}[e.Kind]
 	switch {
@@ -37,7 +37,7 @@ func (s *sender) translate(e skein.Event, r route) (skein.Event, error) {
 }
 
 // translateCreated translates the event that begins a session: without its user,
-// where whose says that it is another in the second store, and with its parent's
+// if whose says that it is a different one in the second store, and with its parent's
 // place there.
 func translateCreated(e skein.Event, whose func(skein.User) skein.User, routes map[skein.SessionID]route) (skein.Event, error) {
 	c, err := skein.Decode[skein.Created](e)
@@ -55,7 +55,7 @@ func translateCreated(e skein.Event, whose func(skein.User) skein.User, routes m
 	}
 	if p := c.Parent; p != nil {
 		at, ok := routes[p.Session].at(max(1, p.Seq))
-		if !p.IsFork() { // who delegated is not whose event it was
+		if !p.IsFork() { // for a delegation, the delegating session matters, not whose event it was
 			at, ok = routes[p.Session].shown(max(1, p.Seq))
 		}
 		if ok && (at.Session != p.Session || p.Seq > 0 && at.Seq != p.Seq) {
@@ -73,7 +73,7 @@ func translateCreated(e skein.Event, whose func(skein.User) skein.User, routes m
 	return e, nil
 }
 
-// keyless returns e without a key in it, and whether it had one.
+// keyless returns e without its key, and whether it had one.
 func keyless(e skein.Event) (skein.Event, bool) {
 	if e.Kind != skein.KindCreated && e.Kind != skein.KindChanged {
 		return e, false
@@ -93,7 +93,7 @@ type likeness int
 const (
 	unlike likeness = iota
 	alike
-	blotted // but for what was scrubbed in one of them
+	blotted // equal except for what was scrubbed in one of them
 )
 
 // compareEvents compares an event of the first store, translated, with one of
@@ -121,9 +121,9 @@ func compareEvents(a, b skein.Event) likeness {
 	return unlike
 }
 
-// canonical returns a payload with its members in order, and without what
-// differs between stores. A fork's parent is such: what it shows of that may be
-// the parent's parent's, and then is in the other store.
+// canonical returns a payload with its members in order, and without what differs
+// between stores. A fork's parent differs: an event shown of it may belong to the
+// parent's parent, and is that session's in the other store.
 func canonical(e skein.Event) []byte {
 	var f map[string]any
 	d := json.NewDecoder(bytes.NewReader(e.Payload))
@@ -144,7 +144,7 @@ func canonical(e skein.Event) []byte {
 	return skein.MustJSON(f)
 }
 
-// isScrubbed reports whether a is b with asterisks in the place of some of it.
+// isScrubbed reports whether a is b with parts of it replaced by asterisks.
 func isScrubbed(a, b []byte) bool {
 	if len(a) != len(b) {
 		return false

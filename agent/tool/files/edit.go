@@ -47,7 +47,7 @@ func (o Options) editTool() tool.Tool {
 		Title: pathTitle(),
 		Ask: func(c tool.Call) string {
 			var in editing
-			if tool.Read(c.Input, &in) != nil { // Run turns it down
+			if tool.Read(c.Input, &in) != nil { // Run reports the error
 				return ""
 			}
 			return o.askWrite(c, in.Path)
@@ -89,7 +89,7 @@ func (o Options) edit(_ context.Context, c tool.Call) (out tool.Output, err erro
 	return out, nil
 }
 
-// content reads p, which must be a file that is not too large.
+// content reads p, which must be a regular file that is not too large.
 func (o Options) content(p place) ([]byte, error) {
 	f, size, err := o.open(p)
 	if err != nil {
@@ -106,7 +106,7 @@ func (o Options) content(p place) ([]byte, error) {
 	return data, nil
 }
 
-// change returns was with what in says replaced, and the lines where.
+// change returns was after the replacement, and the lines that it changed.
 func change(was []byte, in editing) (now []byte, at []int, err error) {
 	old, to := []byte(in.Old), []byte(*in.New)
 	if crlf(was) {
@@ -132,7 +132,7 @@ func withCRLF(b []byte) []byte {
 	return bytes.ReplaceAll(bytes.ReplaceAll(b, []byte("\r\n"), []byte("\n")), []byte("\n"), []byte("\r\n"))
 }
 
-// places returns the numbers of the lines where piece begins in b.
+// places returns the numbers of the lines at which piece begins in b.
 func places(b, piece []byte) (at []int) {
 	line := 1
 	for {
@@ -147,7 +147,7 @@ func places(b, piece []byte) (at []int) {
 	}
 }
 
-// nearly says where piece stands in b if spaces do not count; "" if nowhere.
+// nearly says where b has piece if spaces are ignored; "" if nowhere.
 func nearly(b, piece []byte) string {
 	words := strings.Fields(string(piece))
 	if len(words) == 0 || len(piece) > maxPattern || len(b) > maxSearched {
@@ -157,7 +157,7 @@ func nearly(b, piece []byte) string {
 		words[i] = regexp.QuoteMeta(words[i])
 	}
 	re, err := regexp.Compile(strings.Join(words, `\s+`))
-	if err != nil { // it is no UTF-8
+	if err != nil { // not valid UTF-8
 		return ""
 	}
 	m := re.FindIndex(b)
@@ -167,7 +167,7 @@ func nearly(b, piece []byte) string {
 	return fmt.Sprintf("; with other spaces or line ends it is at line %d", 1+bytes.Count(b[:m[0]], []byte("\n")))
 }
 
-// lineList says which lines, at most ten of them.
+// lineList lists the lines, at most ten of them.
 func lineList(at []int) string {
 	s := "line "
 	if len(at) > 1 {

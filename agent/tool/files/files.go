@@ -8,29 +8,29 @@ import (
 	"github.com/skein-dev/skein/agent/tool"
 )
 
-// Options say where the files are. The zero value is the usual.
+// Options configure the tools. The zero value is the usual.
 type Options struct {
-	Home string // the user's; "" is the process's own
+	Home string // the user's home; "" means the process's own
 
 	// Shut are SQLite databases that this process has open: no tool opens or
-	// replaces one, nor what lies beside it. SQLite's locks on a file would
-	// end when the process closes it, whoever had opened it.
+	// replaces one, or the files beside it. SQLite's locks on a file would be
+	// lost when the process closes it, no matter which code opened it.
 	Shut []string
 }
 
 // New returns the tools.
 func New(o Options) []tool.Tool {
 	if o.Home == "" {
-		o.Home, _ = os.UserHomeDir() // without one, ~ stays as it is
+		o.Home, _ = os.UserHomeDir() // without a home, ~ is left unchanged
 	}
 	return []tool.Tool{o.readTool(), o.writeTool(), o.editTool(), o.listTool(), o.searchTool()}
 }
 
-// titled returns a title that is the named text of the input, cleaned.
+// titled returns a Title that is the selected text of the input, cleaned.
 func titled(of func(in struct{ Path, Pattern string }) string) func(json.RawMessage) string {
 	return func(input json.RawMessage) string {
 		var in struct{ Path, Pattern string }
-		if json.Unmarshal(input, &in) != nil { // Run says what is wrong with it
+		if json.Unmarshal(input, &in) != nil { // Run reports the error
 			return ""
 		}
 		return tool.Line(of(in))
@@ -41,7 +41,7 @@ func pathTitle() func(json.RawMessage) string {
 	return titled(func(in struct{ Path, Pattern string }) string { return in.Path })
 }
 
-// count says how many of something there are.
+// count returns a number with its noun.
 func count(n int, of string) string {
 	if n == 1 {
 		return "1 " + of

@@ -25,8 +25,7 @@ type desk struct {
 	tools     []tool.Tool
 }
 
-// newDesk returns a desk with these files, whose names end with / if they are
-// folders.
+// newDesk returns a desk with these files; names that end with / are folders.
 func newDesk(t *testing.T, content map[string]string) *desk {
 	t.Helper()
 	d := &desk{t: t, dir: t.TempDir(), home: t.TempDir()}
@@ -84,7 +83,7 @@ func (d *desk) ask(name string, in given) string {
 	return ""
 }
 
-// fails checks that the tool says no, in words that have want.
+// fails checks that the tool fails with an error that contains want.
 func (d *desk) fails(name string, in given, want string) {
 	d.t.Helper()
 	out, err := d.try(name, in)

@@ -11,31 +11,31 @@ import (
 	"github.com/skein-dev/skein/agent/tool"
 )
 
-// maxFound is how many bytes of a line that matches are shown.
+// maxFound is how many bytes of a matching line are shown.
 const maxFound = 400
 
-// A finder gathers the lines that match.
+// A finder collects the lines that match.
 type finder struct {
 	re     *regexp.Regexp
 	around int // lines of context
-	limit  int // matches
+	limit  int // maximum number of matches
 	shut   shut
 
 	text    strings.Builder
-	matches int // one more than limit if there are more
+	matches int // limit+1 if there are more
 	files   int // with matches
-	secrets int // files that were left out
-	large   int // likewise
-	unread  int // likewise
+	secrets int // skipped files with secrets
+	large   int // skipped large files
+	unread  int // files that could not be read
 }
 
-// file looks through the file at path, which the model calls name. Errors do
-// not come: what cannot be read is counted.
+// file searches the file at path, which the model calls name. It returns no
+// errors of the file: one that cannot be read is counted.
 func (f *finder) file(path, name string, s fs.FileInfo) error {
 	if f.shut.has(s) {
 		return nil
 	}
-	if s.Size() == 0 { // nothing, or a file of the system's whose reading may wait
+	if s.Size() == 0 { // empty, or a special file whose reading may block
 		return nil
 	}
 	if s.Size() > maxSearched {
@@ -47,7 +47,7 @@ func (f *finder) file(path, name string, s fs.FileInfo) error {
 		f.unread++
 		return nil //nolint:nilerr // it is counted
 	}
-	if bytes.IndexByte(data[:min(len(data), 8<<10)], 0) >= 0 { // no text
+	if bytes.IndexByte(data[:min(len(data), 8<<10)], 0) >= 0 { // not a text
 		return nil
 	}
 	at := f.lines(data)
@@ -59,10 +59,10 @@ func (f *finder) file(path, name string, s fs.FileInfo) error {
 	return nil
 }
 
-// A hit is a line that matches: its bytes and where in it the match begins.
+// A hit is a line that matches: its range, and where in it the match begins.
 type hit struct{ number, start, end, match int }
 
-// lines returns the lines of data where a match begins.
+// lines returns the lines of data in which a match begins.
 func (f *finder) lines(data []byte) (at []hit) {
 	number, counted := 1, 0
 	for pos := 0; pos < len(data) && f.matches <= f.limit; {
@@ -89,9 +89,9 @@ func (f *finder) lines(data []byte) (at []hit) {
 	return at
 }
 
-// show writes the lines and what is around them.
+// show writes the matching lines and their context.
 func (f *finder) show(data []byte, name string, at []hit) {
-	shown := 0 // number of the last line that was
+	shown := 0 // number of the last line shown
 	for i, h := range at {
 		if f.text.Len() > maxShown {
 			f.matches = f.limit + 1
@@ -125,8 +125,8 @@ func (f *finder) show(data []byte, name string, at []hit) {
 	}
 }
 
-// around returns the first n lines of data, or, if n is below 0, the last; none
-// if there are none.
+// around returns the first n lines of data or, if n is negative, the last;
+// nothing if none is set.
 func around(data []byte, n int, none bool) [][]byte {
 	if none {
 		return nil
@@ -153,7 +153,7 @@ func around(data []byte, n int, none bool) [][]byte {
 	return lines
 }
 
-// line writes one line, at most maxFound bytes of it around the place at.
+// line writes one line, at most maxFound bytes of it around the offset at.
 func (f *finder) line(name, sign string, number int, line []byte, at int) {
 	line = bytes.TrimSuffix(line, []byte("\r"))
 	before, after := "", ""
@@ -167,7 +167,7 @@ func (f *finder) line(name, sign string, number int, line []byte, at int) {
 	fmt.Fprintf(&f.text, "%s%s%d%s %s%s%s\n", name, sign, number, sign, before, strings.ToValidUTF8(string(line), "\ufffd"), after)
 }
 
-// output is what the model reads.
+// output returns what the model reads.
 func (f *finder) output() (out tool.Output) {
 	out.Text = f.text.String()
 	switch {

@@ -6,16 +6,16 @@ import (
 	"strings"
 )
 
-// A glob matches paths with slashes. * is any text without a slash, ** any
-// folders, ? one character, [a-z] one of those, {a,b} one of both.
+// A glob matches paths with slashes. * matches any text without a slash, ** any
+// folders, ? one character, [a-z] one of a range, {a,b} either alternative.
 type glob struct {
 	re   *regexp.Regexp
-	name bool // it has no slash: only the last name of a path has to match
+	name bool // it has no slash: only the last element of a path has to match
 }
 
 const maxGlob = 1024 // bytes
 
-// parseGlob reads what a model typed. The error says what is wrong.
+// parseGlob parses a model's pattern. The error says what is wrong.
 func parseGlob(s string) (glob, error) {
 	if len(s) > maxGlob {
 		return glob{}, fmt.Errorf("pattern of %d bytes: at most %d are allowed", len(s), maxGlob)
@@ -35,7 +35,7 @@ func (g glob) match(path string) bool {
 	return g.re.MatchString(path)
 }
 
-// A dialect says which signs a pattern has.
+// A dialect says which special characters a pattern has.
 type dialect int
 
 const (
@@ -79,8 +79,8 @@ func expression(s string, d dialect) string {
 	return "(?s:" + b.String() + ")"
 }
 
-// anyFolders reads the ** at the start of s, which stands at the start of a
-// name, and returns its length and expression.
+// anyFolders parses the ** at the start of s, which is at the start of a path
+// element, and returns its length and expression.
 func anyFolders(s string) (n int, text string) {
 	switch {
 	case strings.HasPrefix(s, "**/"):
@@ -91,8 +91,8 @@ func anyFolders(s string) (n int, text string) {
 	return 2, "[^/]*"
 }
 
-// class reads the [...] at the start of s, and returns its length and
-// expression; a bracket that is not closed is itself.
+// class parses the [...] at the start of s, and returns its length and
+// expression; a bracket that is not closed stands for itself.
 func class(s string) (n int, text string) {
 	i, not := 1, ""
 	if i < len(s) && (s[i] == '!' || s[i] == '^') {

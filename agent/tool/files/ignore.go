@@ -14,17 +14,17 @@ import (
 
 // A rule is a line of a .gitignore file.
 type rule struct {
-	dir     string // of the file, from the top, with a slash at the end; "" for the top
+	dir     string // of the file, relative to the top, with a slash at the end; "" for the top
 	re      *regexp.Regexp
 	folders bool // only folders match
-	not     bool // what matches is not ignored after all
+	not     bool // what matches is not ignored
 }
 
-// rules say what git ignores; later ones beat earlier ones.
+// rules say what git ignores; later ones override earlier ones.
 type rules []rule
 
-// ignored reports whether the file or folder at p, from the top, is ignored,
-// given that the folder that it is in is not.
+// ignored reports whether the file or folder at p, relative to the top, is
+// ignored, given that its folder is not.
 func (rs rules) ignored(p string, d fs.DirEntry) bool {
 	for _, r := range slices.Backward(rs) {
 		rest, ok := strings.CutPrefix(p, r.dir)
@@ -35,8 +35,8 @@ func (rs rules) ignored(p string, d fs.DirEntry) bool {
 	return false
 }
 
-// parseRules reads what a .gitignore in dir says; lines that are no pattern
-// are left out, as git does.
+// parseRules parses the .gitignore in dir; like git, it skips lines that are
+// not patterns.
 func parseRules(dir, text string) (rs rules) {
 	for line := range strings.Lines(text) {
 		line = trimRule(strings.TrimRight(line, "\r\n"))
@@ -62,7 +62,7 @@ func parseRules(dir, text string) (rs rules) {
 	return rs
 }
 
-// trimRule takes the spaces from the end of line that no backslash keeps.
+// trimRule removes trailing spaces from line, unless a backslash quotes them.
 func trimRule(line string) string {
 	for strings.HasSuffix(line, " ") && !strings.HasSuffix(line, `\ `) {
 		line = line[:len(line)-1]
@@ -73,7 +73,7 @@ func trimRule(line string) string {
 // maxRules is how many bytes of a .gitignore are read.
 const maxRules = 1 << 20
 
-// readRules reads a file of rules for what is in dir; there may be none.
+// readRules reads a file of rules for dir; the file may be missing.
 func readRules(dir, file string) (rules, error) {
 	s, err := os.Stat(file)
 	switch {
@@ -88,8 +88,8 @@ func readRules(dir, file string) (rules, error) {
 	return parseRules(dir, string(text)), err
 }
 
-// above returns the top of the git repository that the folder real is in,
-// real itself if it is in none, and the rules that hold in real but for its
+// above returns the top of the git repository that contains the folder real, or
+// real itself if there is none, and the rules that apply in real, without its
 // own .gitignore.
 func above(real string) (top string, rs rules, err error) {
 	top = real
@@ -103,7 +103,7 @@ func above(real string) (top string, rs rules, err error) {
 		}
 	}
 	if rs, err = readRules("", filepath.Join(top, ".git", "info", "exclude")); err != nil {
-		rs = nil // .git is a file in a worktree
+		rs = nil // in a worktree, .git is a file
 	}
 	rel, err := filepath.Rel(top, real)
 	if err != nil || rel == "." {

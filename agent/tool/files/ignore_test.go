@@ -11,8 +11,7 @@ import (
 	"testing"
 )
 
-// ignoreNames and ignoreRules are what the folders and rules of the test are
-// made of.
+// ignoreNames and ignoreRules are the parts of the test's folders and rules.
 func ignoreNames() []string { return []string{"a", "b.go", "a b", "x.log", "ab", "#c", "!d", "éé"} }
 
 func ignoreRules() []string {
@@ -22,7 +21,7 @@ func ignoreRules() []string {
 	}
 }
 
-// What list_files leaves out is what git would.
+// list_files leaves out exactly the files that git ignores.
 func TestIgnoredIsWhatGitIgnores(t *testing.T) {
 	git, err := exec.LookPath("git")
 	if err != nil {
@@ -59,7 +58,7 @@ func compareWithGit(t *testing.T, git string, content map[string]string) {
 	d := &desk{t: t, dir: t.TempDir(), home: t.TempDir()}
 	for name, text := range content {
 		full := filepath.Join(d.dir, name)
-		if os.MkdirAll(filepath.Dir(full), 0o755) == nil { // a name may be that of a file already
+		if os.MkdirAll(filepath.Dir(full), 0o755) == nil { // the path may be a file already
 			if s, err := os.Stat(full); err != nil || !s.IsDir() {
 				d.put(full, text)
 			}

@@ -14,7 +14,7 @@ import (
 	"github.com/skein-dev/skein/internal/lines"
 )
 
-// page answers with the lines of r, which p is read through, that in asks for.
+// page answers with the lines of p, read from r, that in selects.
 func page(ctx context.Context, r *bufio.Reader, p place, in reading, size int64) (out tool.Output, err error) {
 	first, limit := max(in.Offset, 1), in.Limit
 	if limit == 0 {
@@ -58,7 +58,7 @@ func page(ctx context.Context, r *bufio.Reader, p place, in reading, size int64)
 	return out, nil
 }
 
-// A view shows lines and remembers what it did not show.
+// A view shows lines and remembers what it changed or cut.
 type view struct{ crlf, mended, cut bool }
 
 func (v *view) show(line []byte, long int64) string {

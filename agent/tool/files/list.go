@@ -13,7 +13,7 @@ import (
 	"github.com/skein-dev/skein/llm"
 )
 
-// Bounds of what list_files answers.
+// Bounds of the output of list_files.
 const (
 	usualEntries = 500
 	maxEntries   = 5000
@@ -115,7 +115,7 @@ func (o Options) folder(c tool.Call, path string) (place, error) {
 	return p, err
 }
 
-// under returns what the model may call the file at path in the folder p.
+// under returns a name for the file at path in the folder p.
 func (p place) under(path string) string {
 	s := filepath.ToSlash(filepath.Join(p.relative(), filepath.FromSlash(path)))
 	if strings.HasSuffix(path, "/") {

@@ -11,16 +11,16 @@ import (
 	"github.com/skein-dev/skein/agent/tool"
 )
 
-// A place is a file as a model names it and where it really is.
+// A place is a file as a model names it and its real path.
 type place struct {
-	named string // as it was named
+	named string // as the model named it
 	path  string // absolute
-	real  string // absolute, without symbolic links; the file need not be there
-	base  string // the call's folder, likewise
-	home  string // the user's home, likewise; "" if there is none
+	real  string // absolute, without symbolic links; the file need not exist
+	base  string // the call's folder, without symbolic links
+	home  string // the user's home, without symbolic links; "" if there is none
 }
 
-// place finds path, which must not be empty, from c's folder.
+// place resolves path, which must not be empty, from c's folder.
 func (o Options) place(c tool.Call, path string) (p place, err error) {
 	if path == "" || strings.ContainsRune(path, 0) {
 		return p, fmt.Errorf("path %q: it names no file", path)
@@ -47,12 +47,11 @@ func (o Options) place(c tool.Call, path string) (p place, err error) {
 	return p, err
 }
 
-// maxLinks is how many symbolic links to files that are not there are
-// followed.
+// maxLinks is how many symbolic links to missing files are followed.
 const maxLinks = 40
 
-// follow returns where path really is, also if there is nothing yet: what a
-// link points to, in the folder that its folder is a link to.
+// follow returns the real path of path, even if nothing exists there yet: it
+// follows links to missing files, and links among the parent folders.
 func follow(path string) (string, error) {
 	for range maxLinks {
 		real, err := filepath.EvalSymlinks(path)
@@ -71,7 +70,7 @@ func follow(path string) (string, error) {
 		}
 		path = filepath.Join(dir, filepath.Base(path))
 		target, err := os.Readlink(path)
-		if err != nil { // it is no link, or nothing is there
+		if err != nil { // not a link, or nothing is there
 			return path, nil //nolint:nilerr // that it cannot be read as a link is the answer
 		}
 		if !filepath.IsAbs(target) {
@@ -82,17 +81,17 @@ func follow(path string) (string, error) {
 	return "", fmt.Errorf("path %s: too many symbolic links", path)
 }
 
-// below reports whether path is dir or lies in it.
+// below reports whether path is dir or inside it.
 func below(dir, path string) bool {
 	rel, err := filepath.Rel(dir, path)
 	return err == nil && filepath.IsLocal(rel)
 }
 
-// inside reports whether p lies in the call's folder.
+// inside reports whether p is inside the call's folder.
 func (p place) inside() bool { return below(p.base, p.real) }
 
-// relative returns p as the model may name it: from the call's folder if it
-// is in it.
+// relative returns p as the model may name it: relative to the call's folder if
+// it is inside.
 func (p place) relative() string {
 	if rel, err := filepath.Rel(p.base, p.real); err == nil && p.inside() {
 		return filepath.ToSlash(rel)

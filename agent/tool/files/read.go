@@ -18,7 +18,7 @@ import (
 	"github.com/skein-dev/skein/llm"
 )
 
-// Bounds of what read_file answers.
+// Bounds of the output of read_file.
 const (
 	usualLines = 2000
 	maxWidth   = 2000      // bytes of a line that are shown
@@ -29,8 +29,8 @@ const (
 
 type reading struct {
 	Path   string `json:"path"`
-	Offset int    `json:"offset"` // line to begin with; 0 is 1
-	Limit  int    `json:"limit"`  // lines; 0 is usualLines
+	Offset int    `json:"offset"` // first line; 0 means 1
+	Limit  int    `json:"limit"`  // number of lines; 0 means usualLines
 }
 
 func (o Options) readTool() tool.Tool {
@@ -54,7 +54,7 @@ func (o Options) readTool() tool.Tool {
 		Title: pathTitle(),
 		Ask: func(c tool.Call) string {
 			var in reading
-			if tool.Read(c.Input, &in) != nil { // Run turns it down
+			if tool.Read(c.Input, &in) != nil { // Run reports the error
 				return ""
 			}
 			p, err := o.place(c, in.Path)
@@ -103,7 +103,7 @@ func (o Options) read(ctx context.Context, c tool.Call) (out tool.Output, err er
 	return page(ctx, r, p, in, size)
 }
 
-// open opens p, which must be a file.
+// open opens p, which must be a regular file.
 func (o Options) open(p place) (*os.File, int64, error) {
 	s, err := os.Stat(p.real) // first: opening a pipe would wait for a writer
 	switch {
@@ -121,7 +121,7 @@ func (o Options) open(p place) (*os.File, int64, error) {
 	return f, s.Size(), err
 }
 
-// binary reports whether a file that begins so is no text.
+// binary reports whether a file that begins with head is not a text.
 func binary(head []byte) bool {
 	if bytes.IndexByte(head, 0) >= 0 {
 		return true
@@ -141,7 +141,7 @@ func viewable(media string) bool {
 	return media == "image/png" || media == "image/jpeg" || media == "image/gif" || media == "image/webp"
 }
 
-// image answers with a picture.
+// image answers with an image.
 func image(p place, r io.Reader, size int64, media string) (out tool.Output, err error) {
 	if size > maxImage {
 		out.Text = fmt.Sprintf("[%s is an image of %d bytes; at most %d can be shown]\n", p.named, size, maxImage)

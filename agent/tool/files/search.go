@@ -15,7 +15,7 @@ import (
 	"github.com/skein-dev/skein/llm"
 )
 
-// Bounds of what search_files looks at and answers.
+// Bounds of search_files.
 const (
 	usualMatches = 100
 	maxMatches   = 1000
@@ -61,14 +61,14 @@ func (o Options) searchTool() tool.Tool {
 		}),
 		Ask: func(c tool.Call) string {
 			in := searching{Path: "."}
-			if tool.Read(c.Input, &in) != nil { // Run turns it down
+			if tool.Read(c.Input, &in) != nil { // Run reports the error
 				return ""
 			}
 			p, err := o.place(c, in.Path)
 			if err != nil {
 				return ""
 			}
-			if s, err := os.Stat(p.real); err != nil || s.IsDir() { // in folders they are left out
+			if s, err := os.Stat(p.real); err != nil || s.IsDir() { // when a folder is searched, they are skipped
 				return ""
 			}
 			return p.askRead()
@@ -139,7 +139,7 @@ func (o Options) search(ctx context.Context, c tool.Call) (out tool.Output, err 
 			return nil
 		}
 		s, err := d.Info()
-		if err != nil { // it has gone meanwhile
+		if err != nil { // it was removed meanwhile
 			return nil //nolint:nilerr // what is not there has no matches
 		}
 		if err := f.file(at, p.under(path), s); err != nil {

@@ -8,8 +8,8 @@ import (
 	"github.com/skein-dev/skein/agent/tool"
 )
 
-// secret reports whether the file is one that is known to hold secrets: by its
-// place in the user's home, or by its name anywhere.
+// secret reports whether the file is known to hold secrets: by its place in the
+// user's home, or by its name anywhere.
 func (p place) secret() bool {
 	for _, path := range []string{p.path, p.real} {
 		if secretName(path) || p.home != "" && below(p.home, path) && secretHome(p.home, path) {
@@ -19,8 +19,7 @@ func (p place) secret() bool {
 	return false
 }
 
-// secretHome reports whether path, in home, is one of those where programs
-// keep keys.
+// secretHome reports whether path, in home, is one in which programs keep keys.
 func secretHome(home, path string) bool {
 	rel, err := filepath.Rel(home, path)
 	if err != nil {
@@ -35,7 +34,7 @@ func secretHome(home, path string) bool {
 	}, func(s string) bool { return rel == s || strings.HasPrefix(rel, s+"/") })
 }
 
-// secretName reports whether a file of that name holds secrets wherever it is.
+// secretName reports whether a file of that name holds secrets in any folder.
 func secretName(path string) bool {
 	path = strings.ToLower(filepath.ToSlash(path))
 	name := path[strings.LastIndexByte(path, '/')+1:]
@@ -49,12 +48,12 @@ func secretName(path string) bool {
 	case slices.Contains([]string{".pem", ".key", ".p12", ".pfx", ".kdbx", ".jks", ".keystore"}, filepath.Ext(name)):
 		return true
 	}
-	// What a process knows, ours too.
+	// The memory and environment of processes, including this one.
 	return strings.HasPrefix(path, "/proc/") && slices.Contains([]string{"environ", "mem", "auxv", "cmdline"}, name)
 }
 
-// risky reports whether writing there does more than keep text: programs run
-// what stands there without being asked to.
+// risky reports whether writing there may do more than store text: programs run
+// its content without being asked to.
 func (p place) risky() bool {
 	names := strings.Split(strings.ToLower(filepath.ToSlash(p.real)), "/")
 	if slices.Contains([]string{
@@ -68,8 +67,8 @@ func (p place) risky() bool {
 	}) {
 		return true
 	}
-	// Where the folder is a home: what programs, ours too, read and run. A
-	// project may itself lie in such a place.
+	// If the folder is a home: files that programs, including skein, read and
+	// run. A project may itself be in such a folder.
 	rel, err := filepath.Rel(p.base, p.real)
 	if err != nil {
 		return true
@@ -79,10 +78,10 @@ func (p place) risky() bool {
 	})
 }
 
-// maxAsked is how many bytes of a path a person is asked about.
+// maxAsked is how many bytes of a path an approval question shows.
 const maxAsked = 4 << 10
 
-// asked says where p is, for a question.
+// asked returns the path of p, for a question.
 func (p place) asked() string {
 	s := tool.Visible(p.path, maxAsked)
 	if p.real != p.path {
@@ -91,7 +90,7 @@ func (p place) asked() string {
 	return s
 }
 
-// askRead is the question before p is read, "" if there is none.
+// askRead returns the question before p is read, or "" if none is needed.
 func (p place) askRead() string {
 	if p.secret() {
 		return "Read " + p.asked() + ", which may hold secrets?"
@@ -99,7 +98,7 @@ func (p place) askRead() string {
 	return ""
 }
 
-// askWrite is the question before p is written, "" if there is none.
+// askWrite returns the question before p is written, or "" if none is needed.
 func (p place) askWrite() string {
 	switch {
 	case !p.inside():

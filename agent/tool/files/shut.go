@@ -7,10 +7,10 @@ import (
 	"slices"
 )
 
-// A shut is the files that must not be opened.
+// A shut is the set of files that must not be opened.
 type shut []fs.FileInfo
 
-// shut returns the files that must not be opened, as far as they are there.
+// shut returns the files that must not be opened, as far as they exist.
 func (o Options) shut() (all shut) {
 	for _, path := range o.Shut {
 		for _, end := range []string{"", "-wal", "-shm", "-journal"} {
@@ -22,12 +22,12 @@ func (o Options) shut() (all shut) {
 	return all
 }
 
-// has reports whether s is one of those files, by whatever name.
+// has reports whether s is one of those files, under any name.
 func (all shut) has(s fs.FileInfo) bool {
 	return slices.ContainsFunc(all, func(o fs.FileInfo) bool { return os.SameFile(o, s) })
 }
 
-// err is what the model is told of p if s, what is there, is one of them.
+// err returns the model's error for p if s, the file there, is one of them.
 func (all shut) err(p place, s fs.FileInfo) error {
 	if all.has(s) {
 		return fmt.Errorf("%s is a database that is in use: session_search and session_read look into it", p.named)

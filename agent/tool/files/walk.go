@@ -15,31 +15,31 @@ import (
 const (
 	maxVisited = 500_000
 	maxWalk    = 30 * time.Second
-	maxDeep    = 200 // folders below each other
+	maxDeep    = 200 // depth of nested folders
 )
 
 // errEnough ends a walk that has found enough.
 var errEnough = errors.New("enough was found")
 
-// A walker goes through the files below a folder, in the order of their
-// names. It follows no links.
+// A walker visits the files below a folder, in the order of their names. It
+// does not follow links.
 type walker struct {
 	real    string // the folder
-	all     bool   // also what git ignores
-	flat    bool   // only what is in the folder itself
-	top     string // from where rules say paths
-	prefix  string // real from top, with a slash at the end; "" if it is the top
+	all     bool   // include what git ignores
+	flat    bool   // only the folder itself
+	top     string // folder to which rules are relative
+	prefix  string // path of real from top, with a slash at the end; "" if it is the top
 	visited int
 	unread  int // folders that could not be read
 	cutOff  bool
 
-	// visit is told of each file and folder by its path from real, with
+	// visit is called for each file and folder with its path from real, with
 	// slashes; its error ends the walk.
 	visit func(path string, d fs.DirEntry) error
 }
 
-// walk goes through everything below w.real. The errors are visit's and ctx's,
-// without errEnough; that a bound was met is told by cutOff.
+// walk visits everything below w.real. The errors are visit's and ctx's, except
+// errEnough; cutOff says that a bound was reached.
 func (w *walker) walk(ctx context.Context) error {
 	top, rs, err := above(w.real)
 	if err != nil {
@@ -105,7 +105,7 @@ func (w *walker) folder(ctx context.Context, dir string, rs rules, deep int) err
 	return nil
 }
 
-// notes says what a walk did not see.
+// notes says what a walk did not visit.
 func (w *walker) notes() string {
 	var s strings.Builder
 	if w.unread > 0 {

@@ -40,7 +40,7 @@ func (o Options) writeTool() tool.Tool {
 		Title: pathTitle(),
 		Ask: func(c tool.Call) string {
 			var in writing
-			if tool.Read(c.Input, &in) != nil { // Run turns it down
+			if tool.Read(c.Input, &in) != nil { // Run reports the error
 				return ""
 			}
 			return o.askWrite(c, in.Path)
@@ -49,10 +49,11 @@ func (o Options) writeTool() tool.Tool {
 	}
 }
 
-// askWrite is the question before path is written, "" if there is none.
+// askWrite returns the question before path is written, or "" if none is
+// needed.
 func (o Options) askWrite(c tool.Call, path string) string {
 	p, err := o.place(c, path)
-	if err != nil { // Run turns it down
+	if err != nil { // Run reports the error
 		return ""
 	}
 	return p.askWrite()
@@ -91,14 +92,14 @@ func countLines(s string) int {
 	return n
 }
 
-// replace puts data in p's file, all or nothing, and reports whether there was
-// none before. A file keeps its mode; a link stays one.
+// replace writes data to p's file, all or nothing, and reports whether the file
+// is new. A file keeps its mode; a link stays a link.
 func (o Options) replace(p place, data []byte) (made bool, err error) {
 	was, err := os.Stat(p.real)
 	switch {
 	case errors.Is(err, fs.ErrNotExist):
 		made = true
-		if err := os.MkdirAll(filepath.Dir(p.real), 0o777); err != nil { // as the umask says
+		if err := os.MkdirAll(filepath.Dir(p.real), 0o777); err != nil { // subject to the umask
 			return false, err
 		}
 	case err != nil:
@@ -116,7 +117,7 @@ func (o Options) replace(p place, data []byte) (made bool, err error) {
 		}
 	}
 	tmp := filepath.Join(filepath.Dir(p.real), "."+rand.Text()+".tmp")
-	f, err := os.OpenFile(tmp, os.O_WRONLY|os.O_CREATE|os.O_EXCL, 0o666) // as the umask says
+	f, err := os.OpenFile(tmp, os.O_WRONLY|os.O_CREATE|os.O_EXCL, 0o666) // subject to the umask
 	if err != nil {
 		return false, err
 	}
@@ -124,13 +125,13 @@ func (o Options) replace(p place, data []byte) (made bool, err error) {
 		err = os.Rename(tmp, p.real)
 	}
 	if err != nil {
-		_ = os.Remove(tmp) // the error says what went wrong before
+		_ = os.Remove(tmp) // the earlier error is returned
 	}
 	return made, err
 }
 
-// fill writes data to f, gives it the mode of was, if there is one, and closes
-// it when the data is on the disk.
+// fill writes data to f, gives it the mode of was, if not nil, syncs it and
+// closes it.
 func fill(f *os.File, data []byte, was fs.FileInfo) error {
 	_, err := f.Write(data)
 	if was != nil {

@@ -8,11 +8,11 @@ import (
 	"testing"
 )
 
-// alive reports whether the process, which was our child, is there.
+// alive reports whether the process, which was a child, still runs.
 func alive(pid int) bool { return syscall.Kill(pid, 0) == nil }
 
-// leak opens a descriptor that children inherit, as one does that whoever
-// started us left open, and returns its number.
+// leak opens a descriptor that children inherit, like one left open by a parent
+// process, and returns its number.
 func leak(t *testing.T) string {
 	t.Helper()
 	n, err := syscall.Dup(2)

@@ -5,7 +5,7 @@ import (
 	"testing"
 )
 
-// alive reports whether the process is there.
+// alive reports whether the process still runs.
 func alive(pid int) bool {
 	p, err := os.FindProcess(pid)
 	if err == nil {

@@ -15,24 +15,24 @@ type client struct {
 	options Options
 
 	mu     sync.Mutex
-	now    *connection // nil if there is none
+	now    *connection // current connection; nil if there is none
 	closed bool
 
 	watch    sync.Mutex
-	watchers map[string]func(string) // who is told of progress, by token
+	watchers map[string]func(string) // functions that receive progress, by token
 	tokens   int
 }
 
-// A connection is one to a server that answers.
+// A connection is a connection to a server that answers.
 type connection struct {
 	session *sdk.ClientSession
-	gone    chan struct{} // closed when it is over
-	end     func() error  // ends what was started for it
+	gone    chan struct{} // closed when the connection is over
+	end     func() error  // stops what was started for it
 }
 
 var errClosed = errors.New("the thread has ended")
 
-// connect returns the connection, a new one if there is none that stands.
+// connect returns the current connection, or a new one if it is broken.
 func (c *client) connect(ctx context.Context) (*connection, error) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
@@ -42,7 +42,7 @@ func (c *client) connect(ctx context.Context) (*connection, error) {
 	if c.now != nil {
 		select {
 		case <-c.now.gone:
-			_ = c.now.end() // that it went away is known
+			_ = c.now.end() // that it was lost is known
 			c.now = nil
 		default:
 			return c.now, nil
@@ -71,11 +71,12 @@ func (c *client) open(ctx context.Context) (*connection, error) {
 	return c.start(ctx)
 }
 
-// protocol is the version that programs are spoken to in: one that servers of
-// before 2026 understand, which may not answer to a request for another.
+// protocol is the protocol version used with programs: one that servers from
+// before 2026 understand, because they may not answer a request for a newer
+// one.
 const protocol = "2025-11-25"
 
-// session begins to speak over t.
+// session starts an MCP session over t.
 func (c *client) session(ctx context.Context, t sdk.Transport, o *sdk.ClientSessionOptions) (*connection, error) {
 	me := sdk.NewClient(&sdk.Implementation{Name: c.options.Program, Version: c.options.Version}, &sdk.ClientOptions{
 		Capabilities:                &sdk.ClientCapabilities{},
@@ -87,13 +88,13 @@ func (c *client) session(ctx context.Context, t sdk.Transport, o *sdk.ClientSess
 	}
 	now := &connection{session: s, gone: make(chan struct{}), end: s.Close}
 	go func() {
-		_ = s.Wait() // why it is over shows in the call that meets it
+		_ = s.Wait() // the call that meets the end reports the reason
 		close(now.gone)
 	}()
 	return now, nil
 }
 
-// drop ends a connection that broke, so that the next call makes another.
+// drop ends a broken connection, so that the next call makes a new one.
 func (c *client) drop(broken *connection) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
@@ -119,8 +120,8 @@ func (c *client) close() error {
 	return nil
 }
 
-// watching has f told of progress under the token that it returns, until stop
-// is called.
+// watching has f receive progress under the returned token, until stop is
+// called.
 func (c *client) watching(f func(string)) (token string, stop func()) {
 	c.watch.Lock()
 	defer c.watch.Unlock()
@@ -134,7 +135,7 @@ func (c *client) watching(f func(string)) (token string, stop func()) {
 	}
 }
 
-// progress tells who watches.
+// progress passes progress on to its watcher.
 func (c *client) progress(_ context.Context, r *sdk.ProgressNotificationClientRequest) {
 	c.watch.Lock()
 	defer c.watch.Unlock()

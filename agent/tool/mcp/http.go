@@ -8,7 +8,7 @@ import (
 	sdk "github.com/modelcontextprotocol/go-sdk/mcp"
 )
 
-// dial speaks with the server at its URL.
+// dial connects to the server at its URL.
 func (c *client) dial(ctx context.Context) (*connection, error) {
 	u, err := url.Parse(c.server.URL)
 	if err != nil {
@@ -19,12 +19,12 @@ func (c *client) dial(ctx context.Context) (*connection, error) {
 		HTTPClient:           &http.Client{Transport: &headers{of: c.server.Headers, to: u, by: http.DefaultTransport}},
 		MaxRetries:           2,
 		MaxEventSize:         maxMessage,
-		DisableStandaloneSSE: true, // nothing is wanted that was not asked for
+		DisableStandaloneSSE: true, // unsolicited messages are not needed
 	}
 	return c.session(ctx, t, nil)
 }
 
-// headers adds headers to the requests to one host. A redirection to another
+// headers adds headers to the requests to one host. A redirect to another host
 // does not get them.
 type headers struct {
 	of map[string]string

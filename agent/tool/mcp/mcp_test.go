@@ -20,7 +20,7 @@ import (
 	"github.com/skein-dev/skein/agent/tool/mcp"
 )
 
-// program is a server that is this test program.
+// program returns a server that is this test binary.
 func program(t *testing.T, name, kind string) mcp.Server {
 	t.Helper()
 	self, err := os.Executable()

@@ -11,7 +11,7 @@ import (
 	"github.com/skein-dev/skein/agent/tool"
 )
 
-// output is what the model gets of what a server answered.
+// output converts a server's answer for the model.
 func output(res *sdk.CallToolResult) (out tool.Output) {
 	var b strings.Builder
 	for i, c := range res.Content {
@@ -50,9 +50,9 @@ func output(res *sdk.CallToolResult) (out tool.Output) {
 	return out
 }
 
-// typeOf returns the type of data that a server says is of the type said. An
-// image that is none, or another one, would be turned down by providers with
-// every request from then on.
+// typeOf returns the media type of data that the server declares as said. If an
+// image were invalid or of another type, providers would reject every request
+// from then on.
 func typeOf(said string, data []byte) string {
 	if !strings.HasPrefix(said, "image/") {
 		return said

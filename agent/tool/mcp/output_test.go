@@ -6,8 +6,8 @@ import (
 	sdk "github.com/modelcontextprotocol/go-sdk/mcp"
 )
 
-// A provider turns down every request with an image that is not what its type
-// says, and so each one after it.
+// A provider rejects every request with an image that does not have its
+// declared type, and so every later request.
 func TestAnImageHasTheTypeOfItsBytes(t *testing.T) {
 	jpeg := []byte("\xff\xd8\xff\xe0 and so on")
 	for _, c := range []struct {

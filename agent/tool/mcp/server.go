@@ -8,14 +8,14 @@ import (
 	"time"
 )
 
-// A Server says where to find a server.
+// A Server says how to reach a server.
 type Server struct {
-	Name    string            // what its tools' names begin with
-	Command string            // the program, looked up in PATH; "" if there is a URL
+	Name    string            // prefix of its tools' names
+	Command string            // program, looked up in PATH; "" if there is a URL
 	Args    []string          // of Command
-	Env     map[string]string // what Command knows beside what every program does
+	Env     map[string]string // variables of Command beyond those that every program gets
 	URL     string            // http or https; "" if there is a Command
-	Headers map[string]string // that requests to URL, and to no other host, have
+	Headers map[string]string // sent with requests to URL's host, and to no other
 }
 
 // check reports what is wrong with s.
@@ -38,15 +38,15 @@ func (s *Server) check() error {
 	return nil
 }
 
-// Options say what servers find. The zero value is the usual.
+// Options configure the connections. The zero value is the usual.
 type Options struct {
-	Cwd     string        // that commands start in; "" is the process's own
-	Environ []string      // what commands' environment is taken from; nil is the process's own
-	Connect time.Duration // to connect and list tools; 0 is 30 s
-	Call    time.Duration // that a call may take; 0 is 10 minutes
-	Leave   time.Duration // for a command to end by itself; 0 is 2 s
-	Program string        // who asks, for servers; "" is skein
-	Version string        // of it
+	Cwd     string        // working directory of commands; "" means the process's own
+	Environ []string      // environment from which commands get theirs; nil means the process's own
+	Connect time.Duration // time to connect and list tools; 0 means 30 s
+	Call    time.Duration // time limit of a call; 0 means 10 minutes
+	Leave   time.Duration // time for a command to exit by itself; 0 means 2 s
+	Program string        // client name sent to servers; "" means skein
+	Version string        // of Program
 }
 
 func (o Options) filled() Options {

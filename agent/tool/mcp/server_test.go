@@ -12,7 +12,7 @@ import (
 	sdk "github.com/modelcontextprotocol/go-sdk/mcp"
 )
 
-// asServer is the variable that makes this test program a server: which one.
+// asServer is the environment variable that makes this test binary a server.
 const asServer = "SKEIN_TEST_MCP"
 
 func TestMain(m *testing.M) {
@@ -21,11 +21,11 @@ func TestMain(m *testing.M) {
 		os.Exit(m.Run())
 	case "silent":
 		_, _ = io.Copy(io.Discard, os.Stdin)
-	case "talkative": // logs where its messages go
+	case "talkative": // writes a log to the stream of its messages
 		fmt.Println("Welcome to the server!\n{\"level\":\"info\"}\n\n[1, 2]")
 		defer fmt.Println("bye")
 		_ = newServer().Run(context.Background(), &sdk.IOTransport{Reader: os.Stdin, Writer: between{os.Stdout}})
-	case "stubborn": // answers, and stays when its input ends
+	case "stubborn": // answers, and does not exit when its input ends
 		_ = newServer().Run(context.Background(), &sdk.StdioTransport{})
 		select {}
 	case "broken":
@@ -40,7 +40,7 @@ func TestMain(m *testing.M) {
 	}
 }
 
-// A between writes a line of its own between any two.
+// A between writes a line of its own between any two messages.
 type between struct{ io.WriteCloser }
 
 func (w between) Write(b []byte) (int, error) {
@@ -112,7 +112,7 @@ func texts(all ...string) *sdk.CallToolResult {
 	return r
 }
 
-// open says whether the descriptor is there that the test has leaked.
+// open says whether the descriptor that the test leaked is open.
 func open() string {
 	if _, err := os.Stat("/dev/fd/" + os.Getenv("LEAKED")); err == nil && os.Getenv("LEAKED") != "" {
 		return "descriptor=open"

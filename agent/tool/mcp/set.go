@@ -15,7 +15,7 @@ import (
 // by many goroutines.
 type Set struct{ clients []*client }
 
-// New returns the set of servers. It connects to none yet.
+// New returns the set of servers. It does not connect to them yet.
 func New(servers []Server, o Options) *Set {
 	s := &Set{}
 	for _, x := range servers {
@@ -24,10 +24,9 @@ func New(servers []Server, o Options) *Set {
 	return s
 }
 
-// Tools connects to the servers, all at the same time, and returns their
-// tools, in the order of the servers. Those of the servers that can be reached
-// are there also if there is an error, which names each server that cannot and
-// says why.
+// Tools connects to all servers concurrently, and returns their tools, in the
+// order of the servers. If there is an error, it names each server that cannot
+// be reached and why, and the tools of the others are returned.
 func (s *Set) Tools(ctx context.Context) ([]tool.Tool, error) {
 	found := make([][]remote, len(s.clients))
 	errs := make([]error, len(s.clients))
@@ -52,8 +51,8 @@ func (s *Set) Tools(ctx context.Context) ([]tool.Tool, error) {
 	return tools, errors.Join(errs...)
 }
 
-// Close ends the connections, and the programs with all that they started;
-// those get a moment to end by themselves. Tools of s fail from now on.
+// Close ends the connections, and the programs with all processes that they
+// started, after giving them a moment to exit. Tools of s fail from now on.
 // Closing twice is fine. Errors are the system's.
 func (s *Set) Close() error {
 	errs := make([]error, len(s.clients))
@@ -65,11 +64,11 @@ func (s *Set) Close() error {
 	return errors.Join(errs...)
 }
 
-// maxName is how long the name of a tool may be, in bytes.
+// maxName is the longest name of a tool, in bytes.
 const maxName = 64
 
-// fit returns the name of a tool: letters, digits, _ and - only, and none that
-// is used.
+// fit returns a name for a tool: letters, digits, _ and - only, and not one
+// that is used.
 func fit(server, name string, used map[string]bool) string {
 	s := plain(server) + "__" + plain(name)
 	if len(s) <= maxName && !used[s] {
@@ -77,7 +76,7 @@ func fit(server, name string, used map[string]bool) string {
 	}
 	sum := fmt.Sprintf("_%x", sha256.Sum256([]byte(server+"\x00"+name)))[:9]
 	s = s[:min(len(s), maxName-len(sum))] + sum
-	for n := 2; used[s]; n++ { // the server has two of that name
+	for n := 2; used[s]; n++ { // the server has two tools of that name
 		s = fmt.Sprintf("%s%d", s[:min(len(s), maxName-4)], n)
 	}
 	return s

@@ -16,10 +16,10 @@ import (
 	"github.com/skein-dev/skein/internal/rpclines"
 )
 
-// maxMessage is how long one message of a server may be, in bytes.
+// maxMessage is the longest message of a server, in bytes.
 const maxMessage = 64 << 20
 
-// start starts the server's program and speaks with it.
+// start starts the server's program and connects to it.
 func (c *client) start(ctx context.Context) (*connection, error) {
 	p, err := c.run()
 	if err != nil {
@@ -39,7 +39,7 @@ func (c *client) start(ctx context.Context) (*connection, error) {
 	return now, nil
 }
 
-// A program is a server that runs.
+// A program is a running server.
 type program struct {
 	cmd    *exec.Cmd
 	group  *child.Group
@@ -51,7 +51,7 @@ type program struct {
 }
 
 func (c *client) run() (*program, error) {
-	ctx, stop := context.WithCancel(context.Background()) // it outlives the call that starts it
+	ctx, stop := context.WithCancel(context.Background()) // the program outlives the call that starts it
 	cmd := exec.CommandContext(ctx, c.server.Command, c.server.Args...)
 	cmd.Dir = c.options.Cwd
 	cmd.Env = child.Environ(c.options.Environ)
@@ -78,26 +78,27 @@ func (c *client) run() (*program, error) {
 	return p, nil
 }
 
-// end ends the program: it is told by the end of its input, and after the time
-// to leave, or when its output ends, killed with all that it has started.
+// end ends the program: it closes the program's input, and after leave, or when
+// the program's output ends, kills it with all processes that it started.
 func (p *program) end(leave time.Duration) {
 	p.once.Do(func() {
-		_ = p.in.Close() // it may be closed
+		_ = p.in.Close() // it may be closed already
 		t := time.NewTimer(leave)
 		defer t.Stop()
 		select {
 		case <-p.out.over:
 		case <-t.C:
 		}
-		// Before it is waited for: afterwards its number may be another's.
-		_ = p.group.Kill() // if it cannot be killed, it is not ours any more
+		// Kill before Wait: afterward the process ID may belong to another
+		// process.
+		_ = p.group.Kill() // if this fails, the process is not ours any more
 		p.stop()
-		_ = p.cmd.Wait() // how it ended does not matter
+		_ = p.cmd.Wait() // the exit status does not matter
 		p.group.Release()
 	})
 }
 
-// watched is a reader of which others know when it is over.
+// watched is a reader that announces its end.
 type watched struct {
 	r    io.Reader
 	over chan struct{}
@@ -113,11 +114,11 @@ func (w *watched) Read(p []byte) (int, error) {
 	return n, err
 }
 
-// Close implements [io.Closer]. It leaves the reading to go on until the
+// Close implements [io.Closer]. It does nothing, so reading continues until the
 // program ends.
 func (w *watched) Close() error { return nil }
 
-// maxTail is how much of what a program complains about is kept, in bytes.
+// maxTail is how many bytes of a program's standard error are kept.
 const maxTail = 2 << 10
 
 // A tail keeps the end of what was written to it.
@@ -137,7 +138,7 @@ func (t *tail) Write(p []byte) (int, error) {
 	return len(p), nil
 }
 
-// note says what was written last, for the end of an error.
+// note returns what was written last, for the end of an error.
 func (t *tail) note() string {
 	t.mu.Lock()
 	defer t.mu.Unlock()
@@ -148,8 +149,8 @@ func (t *tail) note() string {
 	return "; it wrote: " + s
 }
 
-// onlyMessages returns what a server's program writes, without what is no message,
-// such as a line of a log: other gets the beginning of that.
+// onlyMessages filters a server's output down to its messages. Other output,
+// such as lines of a log, goes to other, cut to its beginning.
 func onlyMessages(in io.ReadCloser, other io.Writer) *rpclines.Reader {
 	return rpclines.New(in, maxMessage, func(text []byte, why error) error {
 		if errors.Is(why, rpclines.ErrLong) {

@@ -15,12 +15,12 @@ import (
 	"github.com/skein-dev/skein/llm"
 )
 
-// Bounds of what a server says of its tools.
+// Bounds of a server's description of its tools.
 const (
 	maxTools  = 512
 	maxDoc    = 8 << 10  // bytes
 	maxSchema = 64 << 10 // bytes
-	maxAsked  = 8 << 10  // bytes of an input that a person is asked about
+	maxAsked  = 8 << 10  // bytes of an input that an approval question shows
 )
 
 // A remote is a tool as its server describes it.
@@ -41,7 +41,7 @@ func (c *client) list(ctx context.Context) (all []remote, err error) {
 	limited, stop := context.WithTimeout(ctx, c.options.Connect)
 	defer stop()
 	if r := now.session.InitializeResult(); r != nil && r.Capabilities != nil && r.Capabilities.Tools == nil {
-		return nil, nil // it has none
+		return nil, nil // the server has no tools
 	}
 	for t, err := range now.session.Tools(limited, nil) {
 		if err != nil {
@@ -65,8 +65,7 @@ func (c *client) list(ctx context.Context) (all []remote, err error) {
 	return all, nil
 }
 
-// schema returns what a server said as a schema that providers take: of an
-// object.
+// schema returns a server's schema as one that providers accept: of an object.
 func schema(v any) json.RawMessage {
 	m, ok := v.(map[string]any)
 	if !ok || m["type"] != "object" {
@@ -97,7 +96,7 @@ func (c *client) tool(name string, r remote) tool.Tool {
 	return t
 }
 
-// call runs the tool with this name at the server.
+// call calls the tool with this name on the server.
 func (c *client) call(ctx context.Context, call tool.Call, name string) (out tool.Output, err error) {
 	input := call.Input
 	if len(input) == 0 {
@@ -126,7 +125,7 @@ func (c *client) call(ctx context.Context, call tool.Call, name string) (out too
 		return tool.Output{Text: "[interrupted: whether it was done is not known]\n", Failed: true}, nil
 	case limited.Err() != nil:
 		err = context.Cause(limited)
-	case !errors.As(err, new(*jsonrpc.Error)): // the server answered nothing
+	case !errors.As(err, new(*jsonrpc.Error)): // the server did not answer
 		c.drop(now)
 		err = fmt.Errorf("it went away before it answered: whether it was done is not known (%w)", err)
 	}

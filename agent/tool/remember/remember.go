@@ -19,11 +19,11 @@ import (
 	"github.com/skein-dev/skein/llm"
 )
 
-// maxFile is how many bytes either file may have: as many as are read at a
-// start.
+// maxFile is the maximum size of either file in bytes: as many as a session
+// reads at its start.
 const maxFile = 32 << 10
 
-// maxAsked is how many bytes of a text a person is asked about.
+// maxAsked is how many bytes of a text an approval question shows.
 const maxAsked = 4 << 10
 
 // New returns the tool, which writes USER.md and MEMORY.md in dir.
@@ -49,7 +49,7 @@ func New(dir string) tool.Tool {
 		},
 		Title: func(input json.RawMessage) string {
 			in, err := read(input)
-			if err != nil { // Run says what is wrong
+			if err != nil { // Run reports the error
 				return ""
 			}
 			return tool.Line(in.File + ": " + in.Text)
@@ -83,7 +83,7 @@ type keeper struct{ dir string }
 
 func (k keeper) ask(c tool.Call) string {
 	in, err := read(c.Input)
-	if err != nil { // Run turns it down
+	if err != nil { // Run reports the error
 		return ""
 	}
 	q := "Change " + tool.Visible(filepath.Join(k.dir, in.File), maxAsked) + ", which every later session reads?"
@@ -127,8 +127,8 @@ func (k keeper) run(ctx context.Context, c tool.Call) (out tool.Output, err erro
 	return out, nil
 }
 
-// lock waits until no other agent is changing either file: what is written is
-// made of what was read, so of two at once one would be lost.
+// lock waits until no other agent is changing either file: a change is computed
+// from what was read, so one of two concurrent changes would be lost.
 func (k keeper) lock(ctx context.Context) (*flock.Flock, error) {
 	if err := os.MkdirAll(k.dir, 0o700); err != nil {
 		return nil, err
@@ -140,7 +140,7 @@ func (k keeper) lock(ctx context.Context) (*flock.Flock, error) {
 	return lock, nil
 }
 
-// change returns what a file says after in.
+// change returns the file's new content.
 func change(was string, in keeping) (string, error) {
 	if in.Replaces == "" {
 		if strings.Contains("\n"+was+"\n", "\n"+in.Text+"\n") {
@@ -165,7 +165,7 @@ func change(was string, in keeping) (string, error) {
 	return before + in.Text + after, nil
 }
 
-// content returns what the file says; "" if there is none.
+// content returns the file's content; "" if it does not exist.
 func content(path string) (string, error) {
 	info, err := os.Stat(path)
 	switch {
@@ -188,7 +188,7 @@ func content(path string) (string, error) {
 	return string(b), err
 }
 
-// put writes the file, all or nothing; a link stays one.
+// put writes the file, all or nothing; a link stays a link.
 func put(path, text string) error {
 	if real, err := filepath.EvalSymlinks(path); err == nil {
 		path = real
@@ -206,7 +206,7 @@ func put(path, text string) error {
 		err = os.Rename(tmp, path)
 	}
 	if err != nil {
-		_ = os.Remove(tmp) // the error says what went wrong before
+		_ = os.Remove(tmp) // the earlier error is returned
 	}
 	return err
 }

@@ -13,11 +13,11 @@ import (
 	"github.com/skein-dev/skein/llm"
 )
 
-// Bounds of what session_read answers.
+// Bounds of the output of session_read.
 const (
-	newestTurns = 5        // if no turn is named
+	newestTurns = 5        // if no turn is given
 	maxPiece    = 48 << 10 // bytes at once
-	maxRead     = 16 << 20 // bytes that offset can go through
+	maxRead     = 16 << 20 // bytes that offset can reach
 )
 
 type reading struct {
@@ -103,7 +103,7 @@ func (r reader) read(ctx context.Context, c tool.Call) (out tool.Output, err err
 	return piece(data, in.Offset)
 }
 
-// piece answers with what data has from offset on.
+// piece answers with data from offset on.
 func piece(data []byte, offset int) (out tool.Output, err error) {
 	if offset > 0 && offset >= len(data) {
 		return out, fmt.Errorf("offset %d: there are %d bytes", offset, len(data))
@@ -123,7 +123,7 @@ func piece(data []byte, offset int) (out tool.Output, err error) {
 	return out, nil
 }
 
-// message writes down the message of s whose first event is at seq, whole.
+// message formats the whole message of s whose first event is at seq.
 func (r reader) message(ctx context.Context, s *skein.Session, seq skein.Seq) ([]byte, error) {
 	es, err := r.store.Newest(ctx, s.ID, 1, seq+1)
 	if err != nil {
@@ -138,7 +138,7 @@ func (r reader) message(ctx context.Context, s *skein.Session, seq skein.Seq) ([
 	return []byte(b.String()), nil
 }
 
-// turns writes down the turns of s that in asks for.
+// turns formats the turns of s that in selects.
 func (r reader) turns(ctx context.Context, s *skein.Session, in reading) ([]byte, error) {
 	first, last := in.First, in.Last
 	switch {
@@ -173,11 +173,11 @@ func (r reader) turns(ctx context.Context, s *skein.Session, in reading) ([]byte
 	return []byte(b.String()), nil
 }
 
-// page is how many messages are read at once.
+// page is how many messages are read at a time.
 const page = 200
 
 // entries returns the messages of the turns first to last, in order. It reads
-// from the end.
+// backward from the end.
 func (r reader) entries(ctx context.Context, id skein.SessionID, first, last int) ([]skein.Entry, error) {
 	var pages [][]skein.Entry
 	for before := skein.Seq(0); ; {

@@ -80,7 +80,8 @@ func (r reader) search(ctx context.Context, c tool.Call) (out tool.Output, err e
 		}
 		q.Session = s.ID
 	}
-	// The call's own session has the words of the question, and more calls like this one.
+	// The call's own session contains the query itself, and earlier calls like
+	// this one.
 	q.Rewound, q.Each, q.Limit = q.Rewound || in.Rewound, in.Each, in.Limit
 	if own {
 		q.Limit = in.Limit + maxHits
@@ -104,7 +105,7 @@ func (r reader) search(ctx context.Context, c tool.Call) (out tool.Output, err e
 	return out, nil
 }
 
-// hits writes down at most limit of those that are wanted.
+// hits formats at most limit of the hits that are wanted.
 func (r reader) hits(ctx context.Context, hits []skein.Hit, limit int, wanted func(skein.Hit) bool) (text string, n int, err error) {
 	var b strings.Builder
 	for _, h := range hits {

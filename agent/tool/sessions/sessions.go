@@ -13,8 +13,8 @@ import (
 	"github.com/skein-dev/skein/store/lookup"
 )
 
-// New returns the tools, which find what view has: the sessions that the user
-// may read.
+// New returns the tools, which search view: the sessions that the user may
+// read.
 func New(view skein.Store) []tool.Tool {
 	r := reader{lenient.Store(view, nil)}
 	return []tool.Tool{r.searchTool(), r.readTool()}
@@ -22,8 +22,9 @@ func New(view skein.Store) []tool.Tool {
 
 type reader struct{ store skein.Store }
 
-// find returns the session that a model means by name: this is the call's own.
-// The error is fit for the model; not so a name that several sessions have.
+// find returns the session that a model means by name; "this" is the call's
+// own. The error is written for the model, except if several sessions have the
+// name.
 func (r reader) find(ctx context.Context, c tool.Call, name string) (skein.Session, error) {
 	if name == "this" {
 		return r.store.Session(ctx, c.Session)
@@ -31,7 +32,7 @@ func (r reader) find(ctx context.Context, c tool.Call, name string) (skein.Sessi
 	return lookup.Resolve(ctx, r.store, name, skein.Filter{})
 }
 
-// several answers a name that several sessions have, with all of them.
+// several answers with all sessions if the name fits more than one.
 func several(err error) (out tool.Output, ok bool) {
 	many := (*skein.AmbiguousError)(nil)
 	if !errors.As(err, &many) {
@@ -47,7 +48,7 @@ func several(err error) (out tool.Output, ok bool) {
 	return tool.Output{Text: fmt.Sprintf("%q could be any of these: give the ID.\n", many.Name) + frame(b.String()), Failed: true}, true
 }
 
-// about says on one line what s is.
+// about describes s on one line.
 func about(s *skein.Session) string {
 	all := []string{string(s.ID), fmt.Sprintf("%q", clip(skein.Text(s.Name()).UTF8(), 120))}
 	for _, f := range []struct{ name, value string }{{"project", s.Project}, {"agent", s.Agent}, {"model", s.Model}, {"updated", date(s.Updated)}} {
@@ -78,12 +79,12 @@ func clip(s string, n int) string {
 	return s
 }
 
-// title returns a title that is the first of these fields of the input that
-// is set.
+// title returns a Title that is the first non-empty one of these fields of the
+// input.
 func title(fields ...string) func(json.RawMessage) string {
 	return func(input json.RawMessage) string {
 		var in map[string]any
-		if json.Unmarshal(input, &in) != nil { // Run says what is wrong with it
+		if json.Unmarshal(input, &in) != nil { // Run reports the error
 			return ""
 		}
 		for _, f := range fields {

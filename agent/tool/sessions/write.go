@@ -7,13 +7,13 @@ import (
 	"github.com/skein-dev/skein"
 )
 
-// Sizes of what is shown of a message, in bytes, if not all of it.
+// Sizes of what is shown of a message in brief, in bytes.
 const (
 	briefText = 8 << 10
-	briefTool = 600 // of a tool's input or answer
+	briefTool = 600 // of a tool's input or output
 )
 
-// write writes down a message as a model reads it; reasoning is left out.
+// write formats a message for a model; reasoning is left out.
 func write(b *strings.Builder, e *skein.Entry, full bool) {
 	m := &e.Message
 	text, calls := briefText, briefTool
@@ -69,7 +69,7 @@ func file(b *strings.Builder, f *skein.File) {
 	b.WriteString("\n")
 }
 
-// short returns s, or the first n bytes of it and how much is left out.
+// short returns s, or its first n bytes and how much was left out.
 func short(s string, n int) string {
 	if len(s) <= n {
 		return s

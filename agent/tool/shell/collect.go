@@ -9,23 +9,23 @@ import (
 // Bounds of what is kept, in bytes.
 const (
 	maxKept  = 32 << 20 // of the output
-	maxEnd   = 8 << 10  // of the end of one that is longer
-	maxShown = 1 << 20  // that people are shown while it comes
+	maxEnd   = 8 << 10  // of the end of longer output
+	maxShown = 1 << 20  // that people are shown while it runs
 )
 
-// A collector keeps what a command writes.
+// A collector keeps the output of a command.
 type collector struct {
 	mu       sync.Mutex
 	data     []byte
-	last     []byte // the end of what was too much
+	last     []byte // the end of the excess
 	lost     int64  // bytes that are neither in data nor in last
 	ended    bool
-	progress func(string) // nil if nobody looks
+	progress func(string) // may be nil
 	shown    int          // bytes of data that were shown
 }
 
-// Write implements [io.Writer]. It never fails: a command that writes too much
-// is not to notice.
+// Write implements [io.Writer]. It never fails, so that a command that writes
+// too much is not disturbed.
 func (c *collector) Write(p []byte) (int, error) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
@@ -51,8 +51,8 @@ func (c *collector) show(end int) {
 	}
 }
 
-// end returns what was written: the beginning, how many bytes were not kept
-// after it, and the end. What is written later is not kept.
+// end returns the output: the beginning, how many bytes after it were dropped,
+// and the end. Later output is dropped.
 func (c *collector) end() (data []byte, lost int64, last []byte) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
@@ -61,8 +61,8 @@ func (c *collector) end() (data []byte, lost int64, last []byte) {
 	return c.data, c.lost, c.last
 }
 
-// unfinished returns how many bytes at the end of b begin a character that is
-// not whole.
+// unfinished returns how many bytes at the end of b are the beginning of an
+// incomplete character.
 func unfinished(b []byte) int {
 	for n := 1; n < utf8.UTFMax && n <= len(b); n++ {
 		if c := b[len(b)-n]; utf8.RuneStart(c) {

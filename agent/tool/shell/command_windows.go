@@ -10,8 +10,8 @@ import (
 
 const name = "cmd /c"
 
-// command hands line to cmd as it is: cmd does not read quotes as other
-// programs do.
+// command passes line to cmd unchanged: cmd parses quotes differently from
+// other programs.
 func command(ctx context.Context, line string) *exec.Cmd {
 	c := exec.CommandContext(ctx, cmp.Or(os.Getenv("ComSpec"), "cmd.exe"))
 	c.SysProcAttr = &syscall.SysProcAttr{CmdLine: `cmd /d /s /c "` + line + `"`}

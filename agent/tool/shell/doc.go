@@ -1,13 +1,13 @@
-// Package shell is the tool by which a model runs commands.
+// Package shell has the tool with which a model runs commands.
 //
-// A command runs by sh -c (on Windows cmd /c) in the call's folder, without
-// our descriptors, terminal, standard input, and without the variables of our
-// environment that may hold a secret. What it writes, on both streams in the
-// order written, is the answer; more than 64 KB of it go to a blob. When the
-// time limit or the call's context ends, it is killed with all that it has
-// started. A program that it leaves behind on purpose (command &) lives on,
-// but what that still writes is not read.
+// A command runs with sh -c (on Windows cmd /c) in the call's folder, without
+// skein's file descriptors, terminal or standard input, and without environment
+// variables that may hold a secret. Its output, both streams in the order
+// written, is the answer; more than 64 KB of it go to a blob. When the time
+// limit or the call's context ends, the command is killed with all processes
+// that it started. A program that it leaves in the background on purpose
+// (command &) survives, but its later output is not read.
 //
-// When we are killed without a chance to end it, it is ended too, with all that
-// it has started; what it did by then, nobody knows.
+// If skein itself is killed, the command and all processes that it started are
+// ended too; what it did by then is unknown.
 package shell

@@ -22,13 +22,13 @@ const (
 	maxLimit   = 10 * time.Minute
 )
 
-// Options say what commands find. The zero value is the usual.
+// Options say what commands get. The zero value is the usual.
 type Options struct {
-	Environ []string // what the environment is taken from; nil is the process's own
-	Keep    []string // names of variables that commands may know although they may hold a secret
+	Environ []string // environment that theirs is taken from; nil means the process's own
+	Keep    []string // names of variables that commands get even though they may hold a secret
 }
 
-// New returns the tool. It asks about each command.
+// New returns the tool. Every command needs approval.
 func New(o Options) tool.Tool {
 	return tool.Tool{
 		Spec: llm.ToolSpec{
@@ -58,7 +58,7 @@ func New(o Options) tool.Tool {
 	}
 }
 
-// An order is the input.
+// An order is the input of the tool.
 type order struct {
 	Command string `json:"command"`
 	Timeout int    `json:"timeout_seconds"`
@@ -87,13 +87,13 @@ func (o order) limit() time.Duration {
 	return time.Duration(o.Timeout) * time.Second
 }
 
-// maxAsked is how many bytes of a command a person is asked about.
+// maxAsked is how many bytes of a command an approval question shows.
 const maxAsked = 8 << 10
 
 func ask(c tool.Call) string {
 	in, err := read(c.Input)
 	if err != nil {
-		return "" // Run turns it down
+		return "" // Run reports the error
 	}
 	return fmt.Sprintf("Run this command in %s?\n\n%s", tool.Visible(c.Cwd, maxAsked), tool.Visible(in.Command, maxAsked))
 }
@@ -128,7 +128,7 @@ func (o Options) environ(cwd string) []string {
 	if from == nil {
 		from = os.Environ()
 	}
-	// There is no terminal: what pages or asks would wait for ever.
+	// There is no terminal: programs that page or prompt would wait forever.
 	return append(child.Environ(from, o.Keep...), "PWD="+cwd, "TERM=dumb", "PAGER=cat", "GIT_PAGER=cat", "GIT_TERMINAL_PROMPT=0")
 }
 
@@ -141,7 +141,7 @@ type ending struct {
 	asked  error // not nil if the call's context ended
 }
 
-// output makes of what a command wrote what the model reads.
+// output formats a command's output for the model.
 func output(got *collector, e ending) (out tool.Output) {
 	data, lost, last := got.end()
 	out.Put("output", data)
@@ -176,7 +176,7 @@ func output(got *collector, e ending) (out tool.Output) {
 	return out
 }
 
-// note adds a line of ours.
+// note adds a line from skein.
 func note(out *tool.Output, text string) {
 	if out.Text != "" && !strings.HasSuffix(out.Text, "\n") {
 		out.Text += "\n"

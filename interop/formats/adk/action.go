@@ -18,8 +18,8 @@ type actions struct {
 	rest       json.RawMessage // the others that are set
 }
 
-// actions returns what is set in an event's actions. What an agent asks for to
-// sign in with is left out: it has secrets.
+// actions returns what is set in an event's actions. Requests for credentials are
+// left out: they hold secrets.
 func (r *reader) actions(o loose.Object) (a actions) {
 	a.transfer = o.Str("transfer_to_agent", "transferToAgent")
 	a.rewind = o.Str("rewind_before_invocation_id", "rewindBeforeInvocationId")
@@ -39,28 +39,28 @@ func (r *reader) actions(o loose.Object) (a actions) {
 	return a
 }
 
-// A summary stands for the events between two times.
+// A summary replaces the events between two times.
 type summary struct {
 	start, end skein.Time
 	text       string
 }
 
-// maxSummaries is how many summaries are told of together, and maxSummary how
-// many bytes.
+// maxSummaries is how many summaries one event holds at most, and maxSummary how many
+// bytes.
 const (
 	maxSummaries = 100
 	maxSummary   = 1 << 20
 )
 
-// compaction takes in a summary. The kit shows the model all of them, but those
-// of times that a later one covers too.
+// compaction reads a summary. The kit shows the model all summaries except those
+// whose time a later one covers.
 func (r *reader) compaction(m *interop.Made, at skein.Time, o loose.Object) {
-	start, _ := loose.Number(get(o, "start_timestamp")) // 0: not known
+	start, _ := loose.Number(get(o, "start_timestamp")) // 0: unknown
 	end, _ := loose.Number(get(o, "end_timestamp"))
 	s := summary{start: loose.Epoch(start), end: loose.Epoch(end)}
 	var texts []string
 	for _, v := range obj(o, "compacted_content").List("parts") {
-		p, _ := loose.Parse(v) // what is no object has no text
+		p, _ := loose.Parse(v) // a value that is not an object has no text
 		if text, ok := p.Text("text"); ok {
 			texts = append(texts, text)
 		}

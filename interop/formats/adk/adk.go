@@ -15,8 +15,7 @@ import (
 // Name is the format's name: skein.Origin.Format of what it reads.
 const Name = "adk"
 
-// dirName is the folder that the development kit's own commands keep an agent's
-// sessions in.
+// dirName is the folder in which the kit's own commands keep an agent's sessions.
 const dirName = ".adk"
 
 // Format returns the format of the databases of Google's Agent Development Kit.
@@ -35,8 +34,8 @@ func Format() interop.Format {
 	}
 }
 
-// places returns the databases of the agent in the working directory, and of
-// those in folders of it.
+// places returns the databases of the agent in the working directory, and of those in
+// its folders.
 func places(h interop.Home) (all []string) {
 	if h.Cwd == "" {
 		return nil
@@ -49,8 +48,8 @@ func places(h interop.Home) (all []string) {
 	return append(all, more...)
 }
 
-// quoted returns a path as a pattern that it alone matches; where the system has
-// no way to say that, a path with such characters is left to be named.
+// quoted returns a pattern that matches only the path p; on systems without escapes,
+// a path with special characters is not found unless it is given.
 func quoted(p string) string {
 	if filepath.Separator == '\\' {
 		return p
@@ -58,7 +57,7 @@ func quoted(p string) string {
 	return strings.NewReplacer(`\`, `\\`, `*`, `\*`, `?`, `\?`, `[`, `\[`).Replace(p)
 }
 
-// unit takes any database by its name's ending: programs call theirs as they
+// unit accepts any database by its name's extension: programs name theirs as they
 // like.
 func unit(name string) string {
 	for _, suffix := range []string{"", "-wal", "-shm", "-journal"} {
@@ -81,7 +80,8 @@ func look(ctx context.Context, path string) (interop.Unit, error) {
 	return interop.OpenDatabase(ctx, path, interop.Database{Mentions: []string{"invocation_id"}, Ours: ours})
 }
 
-// ours returns the tables. Those with the state of apps and users are nobody's.
+// ours returns the tables. Those with the state of apps and users belong to no
+// session.
 func ours(db *foreign.DB) []foreign.Part {
 	sessions, ok1 := db.Table("sessions")
 	events, ok2 := db.Table("events")
@@ -100,13 +100,13 @@ func ours(db *foreign.DB) []foreign.Part {
 	}
 }
 
-// name is what a session is called here: the same ID can be that of several
-// users' sessions, and of several apps'.
+// name returns a session's name here: sessions of several users and apps can have the
+// same ID.
 func name(r foreign.Row, id string) string {
 	return url.PathEscape(r.Text("app_name")) + "/" + url.PathEscape(r.Text("user_id")) + "/" + url.PathEscape(r.Text(id))
 }
 
-// parts returns what a name was made of; of another, it is the ID.
+// parts splits a name that name made; any other name is returned as the ID.
 func parts(name string) (app, user, id string) {
 	all := strings.Split(name, "/")
 	for i := range all {

@@ -14,11 +14,10 @@ import (
 	"github.com/skein-dev/skein/interop/interoptest"
 )
 
-// tables are those that an export gives back.
+// tables are the tables that an export restores.
 var tables = []string{"sessions", "events", "app_states", "user_states", "adk_internal_metadata"}
 
-// lite is the statements with which the kit's own SQLite service makes its
-// tables.
+// lite is the SQL with which the kit's own SQLite service makes its tables.
 func lite() []string {
 	return []string{
 		`CREATE TABLE app_states (app_name TEXT PRIMARY KEY, state TEXT NOT NULL, update_time REAL NOT NULL)`,
@@ -30,15 +29,15 @@ func lite() []string {
 	}
 }
 
-// occur is the statement that adds an event of the session app, ada, s, so many
-// seconds after eight.
+// occur returns the statement that adds an event to the session app, ada, s, the
+// given seconds after eight o'clock.
 func occur(id, invocation string, second int, data string) string {
 	at := 1772697600 + second
 	return fmt.Sprintf(`INSERT INTO events VALUES ('%s', 'app', 'ada', 's', '%s', %d.5, '{"id":"%s","invocation_id":"%s","timestamp":%d.5,%s}')`, id, invocation, at, id, invocation, at, data)
 }
 
-// cases are the databases of testdata as the statements that make them, by the
-// path of each. -update makes them anew.
+// cases are the databases of testdata as the statements that make them, by the path
+// of each. -update rebuilds them.
 func cases() map[string][]string {
 	return map[string][]string{
 		"pickled/sessions.db": { // before 1.22, by way of SQLAlchemy
@@ -83,7 +82,7 @@ func cases() map[string][]string {
 	}
 }
 
-// build makes a database of statements.
+// build makes a database from statements.
 func build(t testing.TB, path string, statements ...string) *sql.DB {
 	t.Helper()
 	db, err := sql.Open("sqlite", path)

@@ -29,7 +29,7 @@ func camel(name string) string {
 	return strings.Join(words, "")
 }
 
-// get returns a member of an object, in whichever spelling.
+// get returns a member of an object, in either spelling.
 func get(o loose.Object, name string) jsontext.Value {
 	if v := o.Get(name); v != nil {
 		return v
@@ -44,7 +44,7 @@ func obj(o loose.Object, name string) loose.Object {
 	return o.Obj(camel(name))
 }
 
-// value returns what JSON the event has under a name.
+// value returns the JSON that the event has under a name.
 func (e *occurrence) value(name string) jsontext.Value {
 	if e.data != nil {
 		return get(e.data, name)
@@ -67,7 +67,7 @@ func (e *occurrence) object(name string) loose.Object {
 	return nil
 }
 
-// str returns a text that the event has under a name.
+// str returns the text that the event has under a name.
 func (e *occurrence) str(name string) string {
 	if e.data != nil {
 		return e.data.Str(name, camel(name))
@@ -82,7 +82,7 @@ func (e *occurrence) yes(name string) bool {
 	return e.row.Int(name) != 0
 }
 
-// event takes in an event's row.
+// event reads an event's row.
 func (r *reader) event(m *interop.Made, row foreign.Row) {
 	e := occurrence{row: row}
 	if text := row.Text("event_data"); text != "" {
@@ -117,11 +117,11 @@ func (r *reader) event(m *interop.Made, row foreign.Row) {
 	}
 }
 
-// maxInvocations is of how many invocations a reader remembers where they began.
+// maxInvocations is the number of invocations whose beginning a reader remembers.
 const maxInvocations = 1 << 18
 
-// stamp returns the time of an event. That in its JSON is of this world; the
-// column can be in the time zone of whoever wrote it.
+// stamp returns the time of an event. The time in its JSON is absolute; the column
+// can be in the writer's time zone.
 func (r *reader) stamp(m *interop.Made, e *occurrence) skein.Time {
 	if n, ok := loose.Number(get(e.data, "timestamp")); ok && loose.Epoch(n) != 0 {
 		return loose.Epoch(n)
@@ -133,13 +133,13 @@ func (r *reader) stamp(m *interop.Made, e *occurrence) skein.Time {
 	return t
 }
 
-// say takes in what was said, or notes what else the event is.
+// say reads what was said, or notes an event that is not a message.
 func (r *reader) say(m *interop.Made, at skein.Time, e *occurrence, actions actions) {
 	author := e.str("author")
 	var s said
 	s.Parts = []skein.Part{}
 	for i, v := range obj(loose.Object{{Name: "c", Value: e.value("content")}}, "c").List("parts") {
-		p, _ := loose.Parse(v) // what is no object has no kind
+		p, _ := loose.Parse(v) // a value that is not an object has no kind
 		s.Parts = append(s.Parts, r.part(&s, v, p, fmt.Sprintf("%s:%d", e.row.Text("id"), i)))
 	}
 	heard := r.heard(&s, e)
@@ -174,8 +174,8 @@ func (r *reader) say(m *interop.Made, at skein.Time, e *occurrence, actions acti
 	r.waits(m, at, e, s.Parts, author)
 }
 
-// heard adds what was heard in a talk, where an event has nothing else; true if
-// it was the person's words.
+// heard adds a transcription of speech if an event has nothing else; it returns true
+// if the user spoke.
 func (r *reader) heard(s *said, e *occurrence) bool {
 	for _, name := range []string{"input_transcription", "output_transcription"} {
 		if text, ok := e.object(name).Text("text"); ok && len(s.Parts) == 0 {
@@ -186,8 +186,8 @@ func (r *reader) heard(s *said, e *occurrence) bool {
 	return false
 }
 
-// waits says of calls that their answers come from outside, and of such an
-// answer that it has come.
+// waits marks calls whose answers come from outside, and such an answer when it has
+// come.
 func (r *reader) waits(m *interop.Made, at skein.Time, e *occurrence, parts []skein.Part, author string) {
 	long := map[string]bool{}
 	for _, name := range []string{"long_running_tool_ids", "long_running_tool_ids_json"} {
@@ -232,7 +232,7 @@ func (e *occurrence) meta(actions actions) json.RawMessage {
 	return skein.MustJSON(about)
 }
 
-// rest returns an event that is no message; nil if it says nothing.
+// rest returns an event that is not a message; nil if it says nothing.
 func (e *occurrence) rest(actions actions) json.RawMessage {
 	about := e.meta(actions)
 	if e.data == nil {
@@ -252,8 +252,8 @@ func (e *occurrence) rest(actions actions) json.RawMessage {
 	return json.RawMessage(string(about[:len(about)-1]) + "," + string(more[1:]))
 }
 
-// usageOf returns what a model's answer used, nil if that is not said. What was
-// cached is part of the prompt, what was thought is none of the answer.
+// usageOf returns what a model's answer used, nil if unknown. The prompt includes
+// cached tokens; the answer excludes thoughts.
 func usageOf(o loose.Object) *skein.Usage {
 	count := func(name string) int64 { return o.Count(name, camel(name)) }
 	u := skein.Usage{

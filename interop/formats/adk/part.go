@@ -16,8 +16,8 @@ type said struct {
 	results int
 }
 
-// part returns what a part of a content is; one that is not known is kept as it
-// stands. id is for calls that have none.
+// part converts a part of a content; one that is not known is kept unchanged. id is
+// for calls that have none.
 func (r *reader) part(s *said, v jsontext.Value, o loose.Object, id string) (p skein.Part) {
 	signed := !loose.IsNull(get(o, "thought_signature"))
 	defer func() {
@@ -55,8 +55,8 @@ func (r *reader) part(s *said, v jsontext.Value, o loose.Object, id string) (p s
 	return skein.TextPart(text)
 }
 
-// file returns the file that a part is, nil if it is none. Python writes base64
-// with - and _.
+// file returns a part as a file, nil if it is not one. Python writes base64 with -
+// and _.
 func (s *said) file(o loose.Object) *skein.File {
 	var f *skein.File
 	var blob *skein.Blob
@@ -72,8 +72,8 @@ func (s *said) file(o loose.Object) *skein.File {
 	return f
 }
 
-// maxTools is of how many calls a reader remembers the tool: more than are ever
-// without an answer.
+// maxTools is the number of calls whose tool a reader remembers: more than ever wait
+// for an answer.
 const maxTools = 10000
 
 func (r *reader) remember(id string, c call) {
@@ -94,8 +94,8 @@ func (r *reader) call(o loose.Object, id string) skein.Part {
 	return skein.Part{Kind: skein.PartCall, Call: c}
 }
 
-// answer returns what a tool answered: the text, if that is all, else the answer
-// as it stands.
+// answer returns a tool's result: the text, if that is all, else the answer
+// unchanged.
 func (r *reader) answer(s *said, o loose.Object) skein.Part {
 	res := &skein.Result{CallID: o.Str("id"), Name: o.Str("name")}
 	if res.CallID == "" {
@@ -113,8 +113,8 @@ func (r *reader) answer(s *said, o loose.Object) skein.Part {
 	if res.Text = skein.Text(text); !ok {
 		res.Raw = loose.Raw(o.Get("response"))
 	}
-	for _, v := range o.List("parts") { // of newer models: files
-		p, _ := loose.Parse(v) // what is no object is none
+	for _, v := range o.List("parts") { // from newer models: files
+		p, _ := loose.Parse(v) // a value that is not an object is skipped
 		if f := s.file(p); f != nil {
 			res.Files = append(res.Files, *f)
 		}
@@ -122,7 +122,7 @@ func (r *reader) answer(s *said, o loose.Object) skein.Part {
 	return skein.Part{Kind: skein.PartResult, Result: res}
 }
 
-// ran returns what the code that the model wrote gave.
+// ran returns the result of the code that the model wrote.
 func (r *reader) ran(o loose.Object) skein.Part {
 	text, _ := o.Text("output")
 	res := &skein.Result{CallID: o.Str("id"), Name: "code_execution", Text: skein.Text(text)}

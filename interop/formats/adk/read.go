@@ -16,7 +16,7 @@ import (
 // A reader reads the rows of one session.
 type reader struct {
 	name, app, user, id string
-	agent               string // folder of the agent; "" if the path does not tell
+	agent               string // folder of the agent; "" if unknown from the path
 	begun               bool
 	times               []skein.Time      // of the items
 	invocations         map[string]int    // where each began: the items before it
@@ -40,7 +40,7 @@ func open(f interop.File) interop.Reader {
 	return r
 }
 
-// Read implements [interop.Reader]; an error says that the row is damaged.
+// Read implements [interop.Reader]; the error says that the row is damaged.
 func (r *reader) Read(l interop.Line) (m interop.Made, err error) {
 	row, ok, err := foreign.ParseRow(l.Body)
 	switch {
@@ -76,8 +76,8 @@ func (r *reader) created() skein.Created {
 	}
 }
 
-// session takes in the session's row. Its state is in the record alone: it
-// changes with every event, and these say how.
+// session reads the session's row. Its state is only in the record: every event
+// changes it and says how.
 func (r *reader) session(m *interop.Made, row foreign.Row) {
 	at, ok := loose.SQLTime(row.Get("create_time"))
 	if !ok {
@@ -91,7 +91,7 @@ func (r *reader) session(m *interop.Made, row foreign.Row) {
 	})}))
 }
 
-// hash returns 32 hexadecimal digits that stand for a text.
+// hash returns 32 hexadecimal digits of a text's hash.
 func hash(text string) string {
 	sum := sha256.Sum256([]byte(text))
 	return hex.EncodeToString(sum[:16])

@@ -45,7 +45,7 @@ func places(h interop.Home) []string {
 	return []string{filepath.Join(data, "agentuse", "project")}
 }
 
-// folderName is that of a session: a ULID and an agent.
+// folderName matches a session folder's name: a ULID and an agent.
 var folderName = regexp.MustCompile(`^[0-9A-HJKMNP-TV-Z]{26}-[a-z0-9_-]+$`)
 
 // unit returns the innermost session folder that a file is in.
@@ -66,9 +66,9 @@ func below(name string) string {
 	return path.Base(name)
 }
 
-// look opens a session's folder. The error wraps [interop.ErrTorn] while
-// session.json is yet to come, or being written: it alone says what the session
-// began with, and what is created without that stays so.
+// look opens a session's folder. The error wraps [interop.ErrTorn] while session.json
+// is missing or being written: only it says what the session began with, and a
+// session created without it stays that way.
 func look(ctx context.Context, at string) (_ interop.Unit, err error) {
 	u, err := interop.OpenFolder(ctx, at, interop.Folder{
 		Leave: func(name string) bool { return name == "subagent" || strings.HasSuffix(name, ".tmp") },
@@ -98,18 +98,18 @@ func torn(ctx context.Context, u interop.Unit) (_ bool, err error) {
 	}
 	l, err := folder.Parse(first)
 	if err != nil || l.File != "session.json" || l.Damage != "" || !interop.IsFresh(l.Mtime) {
-		return false, nil // whatever is wrong with it otherwise, the reader says
+		return false, nil // the reader reports anything else that is wrong with it
 	}
 	return !jsontext.Value(l.Data()).IsValid(jsontext.AllowDuplicateNames(true), jsontext.AllowInvalidUTF8(true)), nil
 }
 
-// order puts what others hang on before them.
+// order puts a parent before its children.
 func order(a, b string) int {
 	return cmp.Or(cmp.Compare(rank(a), rank(b)), cmp.Compare(a, b))
 }
 
-// rank is session.json, then each message with its parts by their names, then
-// the rest.
+// rank orders session.json first, then each message with its parts by name, then the
+// rest.
 func rank(name string) string {
 	dir, file := path.Split(name)
 	switch {
@@ -117,7 +117,7 @@ func rank(name string) string {
 		return "0"
 	case file == "message.json":
 		return "1" + dir + "0"
-	case path.Base(dir) == "artifact": // which the parts speak of
+	case path.Base(dir) == "artifact": // which the parts refer to
 		return "1" + path.Dir(path.Clean(dir)) + "/1"
 	case path.Base(dir) == "part":
 		return "1" + path.Dir(path.Clean(dir)) + "/2"
@@ -125,8 +125,8 @@ func rank(name string) string {
 	return "2"
 }
 
-// resume is how AgentUse goes on with a session: with a prompt made of it, as a
-// session of its own.
+// resume returns the command with which AgentUse resumes a session: as a new session,
+// with a prompt made from the old one.
 func resume(w interop.Spot, s skein.Session) (command []string, dir string) {
 	return []string{"agentuse", "sessions", "resume", w.ID}, cmp.Or(s.Cwd, s.Project)
 }

@@ -14,15 +14,15 @@ import (
 	"github.com/skein-dev/skein/interop"
 )
 
-// A partThere is a part that the folder has.
+// A partThere is a part that is in the folder.
 type partThere struct {
 	data  []byte
 	file  partFile
-	at    skein.Seq // the last message that it tells of; 0 for none
+	at    skein.Seq // the last message that it covers; 0 for none
 	still bool      // the session goes on from it
 }
 
-// remember takes in a part that the folder has.
+// remember reads a part that is in the folder.
 func (w *writer) remember(l folder.Line, at skein.Seq, still bool) {
 	f, _, damage, err := read[partFile](l.Data())
 	if err != nil || damage != "" || f.Superseded {
@@ -35,8 +35,8 @@ func (w *writer) remember(l folder.Line, at skein.Seq, still bool) {
 	}
 }
 
-// answered writes the result of a call into its part, which the folder has. It
-// reports false if there is none, or none that can be changed.
+// answered writes the result of a call into its part in the folder. It reports false
+// if there is no such part, or it cannot be changed.
 func (w *writer) answered(e *skein.Entry, r *skein.Result) bool {
 	name := w.tools[r.CallID]
 	p := w.there[name]
@@ -73,7 +73,7 @@ func orObject(v jsontext.Value) json.RawMessage {
 	return json.RawMessage("{}")
 }
 
-// took says what a tool answered.
+// took records a tool's result.
 func (s *stateOut) took(r *skein.Result) {
 	switch {
 	case r.Failed:
@@ -85,9 +85,8 @@ func (s *stateOut) took(r *skein.Result) {
 	}
 }
 
-// ended returns session.json as it is when the conversation ended with an
-// error, or no tool is waited for any more: the program would look for the one
-// that it was suspended by.
+// ended returns session.json for a conversation that ended with an error or waits for
+// no tool anymore: otherwise the program would look for the tool that suspended it.
 func (w *writer) ended(session []byte) []byte {
 	in, _, _, err := read[sessionFile](session)
 	if err != nil || in.Status != "suspended" && (w.failed == nil || in.Status == "") {
@@ -104,16 +103,16 @@ func (w *writer) ended(session []byte) []byte {
 	return session
 }
 
-// goBack marks the parts of messages that were gone back over since the folder
-// was written, as the program marks those of an attempt that it gives up. What
-// comes after those that are left is to be written, also if it was there before.
+// goBack marks the parts of messages that were rewound since the folder was written,
+// as the program marks those of an attempt that it gives up. What comes after the
+// remaining ones is to be written, even if it was there before.
 func (w *writer) goBack(all []skein.Entry) {
 	w.keep = w.d.After
 	if !w.d.WentBack() {
 		return
 	}
 	w.keep = 0
-	if len(all) > 0 { // it stands in message.json
+	if len(all) > 0 { // it is in message.json
 		w.keep = all[0].End
 		if all[0].Rewound {
 			w.losses.Add(all[0].Seq, "that the first prompt was gone back over: left out")
@@ -131,8 +130,8 @@ func (w *writer) goBack(all []skein.Entry) {
 	slices.SortFunc(w.marks, func(a, b interop.OutLine) int { return bytes.Compare(a.Body, b.Body) })
 }
 
-// with returns the JSON object that data is with another value of a member, or
-// with this member at its end, and everything else as it stands.
+// with returns the JSON object data with one member set, or added at the end, and
+// everything else unchanged.
 func with(data []byte, name string, value []byte) ([]byte, bool) {
 	dec := jsontext.NewDecoder(bytes.NewReader(data), jsontext.AllowDuplicateNames(true), jsontext.AllowInvalidUTF8(true))
 	if tok, err := dec.ReadToken(); err != nil || tok.Kind() != '{' {

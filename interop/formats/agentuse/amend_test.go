@@ -21,8 +21,8 @@ func (t *tree) partText(n string) string {
 	return string(data)
 }
 
-// syncs writes back, which must take this many events, and reads again with a
-// store of its own.
+// syncs writes back, which must write this many events, and reads the result with a
+// new store.
 func (t *tree) syncs(events int) string {
 	t.Helper()
 	done, err := interop.Sync(t.Context(), t.store, Format(), ann)

@@ -6,7 +6,7 @@ import (
 	"github.com/skein-dev/skein"
 )
 
-// What we write of parts, in the program's order.
+// Parts as they are written, in the program's order.
 type (
 	textOut struct {
 		Type string     `json:"type"`
@@ -70,8 +70,8 @@ func (w *writer) entry(e *skein.Entry) {
 	}
 }
 
-// text writes what somebody said. The first that was asked is the task, and what
-// stands before it and is nobody's the system prompt.
+// text writes a text. The first prompt is the task, and system text before it is the
+// system prompt.
 func (w *writer) text(e *skein.Entry, p *skein.Part) {
 	switch e.Message.Role {
 	case skein.RoleAssistant:
@@ -111,7 +111,7 @@ func (w *writer) part(e *skein.Entry, t textOut) {
 func (w *writer) base() baseOut {
 	w.some = true
 	w.n++
-	if w.n == 0 { // as many as a millisecond can tell apart
+	if w.n == 0 { // as many as one millisecond can hold
 		w.at++
 	}
 	return baseOut{ulid(w.at, w.n, w.id), w.id, w.message}
@@ -121,7 +121,7 @@ func (w *writer) put(id string, v any, seq skein.Seq) {
 	w.parts = append(w.parts, w.file(w.message+"/part/"+id+".json", indent(v), seq))
 }
 
-// call writes a call with what became of it.
+// call writes a call with its result.
 func (w *writer) call(e *skein.Entry, c *skein.Call) {
 	out := toolOut{Type: "tool", Call: c.ID, Tool: c.Name, State: stateOut{Input: c.Input, Time: spanOut{int64(w.at), int64(w.at)}}}
 	if len(out.State.Input) == 0 {

@@ -12,7 +12,7 @@ import (
 	"github.com/skein-dev/skein"
 )
 
-// What we write of session.json and message.json, in the program's order.
+// session.json and message.json as they are written, in the program's order.
 type (
 	sessionOut struct {
 		Parent  string    `json:"parentSessionID,omitempty"`
@@ -114,8 +114,8 @@ func (w *writer) session() sessionOut {
 	return out
 }
 
-// allowed writes down of what the agent of a session of skein's own was allowed
-// what the program has a place for.
+// allowed writes what the agent of one of skein's own sessions was allowed, as far as
+// the program has a place for it.
 func (w *writer) allowed(out *sessionOut) {
 	for _, e := range w.d.Events {
 		if e.Kind != skein.KindCreated {
@@ -134,7 +134,7 @@ func (w *writer) allowed(out *sessionOut) {
 			Subagents   []helper                    `json:"subagents"`
 		}
 		if json.Unmarshal(c.Config, &in) != nil {
-			continue // it is of somebody who keeps other things there
+			continue // another program keeps other things there
 		}
 		out.Agent.Description, out.Agent.File = in.Description, in.File
 		out.Config = configOut{Timeout: in.Timeout / 1000, MaxSteps: in.MaxSteps}
@@ -147,8 +147,8 @@ func (w *writer) allowed(out *sessionOut) {
 	}
 }
 
-// A helper is an agent that another one may hand work to: a name, or, as
-// newer versions store it, that and a file.
+// A helper is an agent to which another may delegate: a name or, in newer versions, a
+// name and a file.
 type helper struct {
 	Name skein.Text `json:"name"`
 	File skein.Text `json:"agent_file"`
@@ -162,7 +162,7 @@ func (h *helper) UnmarshalJSON(data []byte) error {
 	return json.Unmarshal(data, (*plain)(h))
 }
 
-// status returns how the session stands.
+// status returns the session's status.
 func (w *writer) status() string {
 	if w.failed != nil {
 		return "error"
@@ -187,7 +187,7 @@ func (w *writer) model() string {
 	return cmp.Or(s.Provider, "unknown") + ":" + cmp.Or(s.Model, "unknown")
 }
 
-// assistant makes what message.json has of the answer.
+// assistant makes the answer's part of message.json.
 func (w *writer) assistant() (a assistantOut) {
 	s := &w.d.Session
 	a.System = w.system
@@ -203,8 +203,8 @@ func (w *writer) assistant() (a assistantOut) {
 	return a
 }
 
-// set returns data with another number at a place that it has, given as a JSON
-// pointer, and everything else as it stands.
+// set returns data with the number at an existing JSON pointer replaced, and
+// everything else unchanged.
 func set(data []byte, pointer jsontext.Pointer, n int64) ([]byte, bool) {
 	dec := jsontext.NewDecoder(bytes.NewReader(data), jsontext.AllowDuplicateNames(true), jsontext.AllowInvalidUTF8(true))
 	for {

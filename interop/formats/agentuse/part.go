@@ -52,7 +52,7 @@ func noted(at skein.Time, name, level string, data json.RawMessage) skein.Event 
 	return skein.NewEvent(skein.KindNoted, at, skein.Noted{Name: Name + ":" + name, Level: level, Data: data})
 }
 
-// level returns how bad that is which a part notes.
+// level returns the severity of what a part notes.
 func level(f *partFile) string {
 	switch {
 	case f.Type == "error" || f.Level == "error":
@@ -67,7 +67,7 @@ func level(f *partFile) string {
 	return ""
 }
 
-// says makes a piece of the model's answer. What it says after a tool has run
+// says makes a piece of the model's answer. What the model says after a tool has run
 // is another message.
 func (r *reader) says(at skein.Time, message string, p skein.Part) skein.Event {
 	if r.ran && p.Kind != skein.PartCall {
@@ -79,7 +79,7 @@ func (r *reader) says(at skein.Time, message string, p skein.Part) skein.Event {
 	})
 }
 
-// tool makes a call, how far it came, and its result if there is one.
+// tool makes a call, its state, and its result if there is one.
 func (r *reader) tool(f *partFile, message, name string) (evs []skein.Event, blobs []skein.Blob) {
 	s := &f.State
 	call := skein.Call{ID: cmp.Or(utf8(f.Call), utf8(name), "part"), Name: utf8(f.Tool), Input: raw(s.Input)}
@@ -112,7 +112,7 @@ func (r *reader) tool(f *partFile, message, name string) (evs []skein.Event, blo
 	return append(evs, skein.Say(st.End, said)), blobs
 }
 
-// refer adds the file that a tool's output was put into.
+// refer adds the file that holds a tool's output.
 func (r *reader) refer(res *skein.Result, s *state) []skein.Blob {
 	var a artifact
 	if json.Unmarshal(s.Output, &a) != nil || a.Path == "" {
@@ -135,8 +135,7 @@ func stateOf(status string) skein.CallState {
 	return skein.Uncertain
 }
 
-// meta returns what a state has besides: why it waits, or what its program
-// noted.
+// meta returns what else a state has: why it waits, or what the program noted.
 func (s *state) meta(outer string) json.RawMessage {
 	m := struct {
 		Metadata json.RawMessage `json:"metadata,omitempty"`

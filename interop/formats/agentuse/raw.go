@@ -15,12 +15,11 @@ import (
 	"github.com/skein-dev/skein/internal/loose"
 )
 
-// maxNest is how deep a file may be nested: pieces of it come to stand inside
-// events.
+// maxNest is how deep a file may be nested: pieces of it end up inside events.
 const maxNest = 1000
 
-// read reads the first JSON value of a file as T, a struct of only what we use.
-// A name that stands twice means the last one, and a lone surrogate is kept.
+// read reads the first JSON value of a file as T, a struct with only the members that
+// are used. If a name is repeated, the last one counts, and a lone surrogate is kept.
 // damage says that something follows: two programs wrote the file at once.
 func read[T any](data []byte) (v T, value json.RawMessage, damage string, err error) {
 	lenient := loose.Options()
@@ -46,7 +45,7 @@ func read[T any](data []byte) (v T, value json.RawMessage, damage string, err er
 	return v, value, damage, plain(err)
 }
 
-// object reads v as T; nothing is the zero T.
+// object reads v as T; it returns the zero T if v is empty.
 func object[T any](v jsontext.Value) (out T, err error) {
 	if loose.IsNull(v) {
 		return out, nil
@@ -55,7 +54,7 @@ func object[T any](v jsontext.Value) (out T, err error) {
 	return out, err
 }
 
-// plain returns err in words that do not name Go types.
+// plain rewords err without naming Go types.
 func plain(err error) error {
 	var syntax *jsontext.SyntacticError
 	var semantic *jsonv2.SemanticError
@@ -88,10 +87,10 @@ func str(v jsontext.Value) (string, bool) {
 	return skein.Unquote(v)
 }
 
-// utf8 returns s in what all programs can read.
+// utf8 returns s as valid UTF-8.
 func utf8(s string) string { return skein.Text(s).UTF8() }
 
-// timeOf returns a time in milliseconds, 0 for one that there cannot be.
+// timeOf returns a time in milliseconds, 0 for an impossible one.
 func timeOf(v jsontext.Value) skein.Time {
 	var ms float64
 	if loose.IsNull(v) || json.Unmarshal(v, &ms) != nil {
@@ -103,7 +102,7 @@ func timeOf(v jsontext.Value) skein.Time {
 	return 0
 }
 
-// tokensOf returns a count, 0 for one that there cannot be.
+// tokensOf returns a count, 0 for an impossible one.
 func tokensOf(v jsontext.Value) int64 {
 	var n float64
 	if loose.IsNull(v) || json.Unmarshal(v, &n) != nil || n < 0 || n > 1e15 {

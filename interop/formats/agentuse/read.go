@@ -16,19 +16,19 @@ import (
 
 // A reader reads the files of one session.
 type reader struct {
-	id        string // by the folder's name
-	above     string // session that the folder lies in; "" for none
+	id        string // from the folder's name
+	above     string // session whose folder contains this one; "" for none
 	model     string
 	provider  string
 	begun     bool
-	round     int  // of the model's answers, told apart by the tools between them
+	round     int  // of the model's answers, separated by the tools between them
 	ran       bool // a tool ran since the model spoke
 	artifacts map[string]skein.File
 	blobs     map[string]skein.Blob
 	kept      int // bytes of these
 }
 
-// maxKept is how many bytes of artifacts are held until a part speaks of them.
+// maxKept is how many bytes of artifacts are held until a part refers to them.
 const maxKept = 64 << 20
 
 func open(f interop.File) interop.Reader {
@@ -46,8 +46,8 @@ func idOf(dir string) string {
 	return id
 }
 
-// Read implements [interop.Reader]; the error says that a file cannot be read,
-// or is no JSON object.
+// Read implements [interop.Reader]; the error says that a file cannot be read, or is
+// not a JSON object.
 func (r *reader) Read(l interop.Line) (m interop.Made, err error) {
 	in, err := folder.Parse(l.Body)
 	switch {
@@ -92,8 +92,7 @@ func (r *reader) make(key skein.ClientID, evs ...skein.Event) (m interop.Made) {
 	return m
 }
 
-// config is what a session has as Created.Config: the agent and how it was set
-// up, as they stand.
+// config is a session's Created.Config: the agent and its settings, unchanged.
 type config struct {
 	Agent  json.RawMessage `json:"agent,omitempty"`
 	Config json.RawMessage `json:"config,omitempty"`
@@ -119,7 +118,7 @@ func (r *reader) begin(s *sessionFile) interop.Begin {
 	return b
 }
 
-// session reads session.json: the session, how it stands, and what it ended
+// session reads session.json: the session, its status, and the error that it ended
 // with.
 func (r *reader) session(data []byte) (m interop.Made, err error) {
 	s, _, damage, err := read[sessionFile](data)
@@ -162,8 +161,7 @@ func (e *errorFile) info() *skein.ErrorInfo {
 	return &skein.ErrorInfo{Kind: utf8(cmp.Or(e.Code, e.Type)), Message: utf8(text), Status: int(tokensOf(e.Status))}
 }
 
-// message reads message.json: what the agent was told and asked, and what the
-// answer used.
+// message reads message.json: the system prompt, the prompt, and the answer's usage.
 func (r *reader) message(data []byte, dir string) (m interop.Made, err error) {
 	f, _, damage, err := read[messageFile](data)
 	if err != nil {
@@ -203,8 +201,8 @@ func (r *reader) message(data []byte, dir string) (m interop.Made, err error) {
 	return m, nil
 }
 
-// usage takes the cached tokens out of the input, as the AI SDK counts them
-// there.
+// usage subtracts the cached tokens from the input, in which the AI SDK includes
+// them.
 func (t *tokens) usage() skein.Usage {
 	u := skein.Usage{
 		Input: tokensOf(t.Input), Output: tokensOf(t.Output), Reasoning: tokensOf(t.Reasoning),
@@ -216,7 +214,7 @@ func (t *tokens) usage() skein.Usage {
 	return u
 }
 
-// artifact keeps the output of a tool until a part speaks of it.
+// artifact keeps the output of a tool until a part refers to it.
 func (r *reader) artifact(name string, data []byte) {
 	if r.kept += len(data); r.kept > maxKept {
 		return

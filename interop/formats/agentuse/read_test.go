@@ -22,7 +22,7 @@ const (
 	message1 = "01KXAMPE0000000000000000M1"
 )
 
-// A tree is a folder of AgentUse's and a store.
+// A tree is one of AgentUse's folders and a store.
 type tree struct {
 	*testing.T
 	home  string
@@ -99,7 +99,7 @@ func (t *tree) wants(id, want string) {
 	}
 }
 
-// tell returns the events of a session but the first, a few words for each.
+// tell returns the events of a session except the first, each in a few words.
 func tell(t testing.TB, s skein.Store, id string) string {
 	t.Helper()
 	var words []string
@@ -264,8 +264,8 @@ func TestTokensDoNotCountTheCacheTwice(t *testing.T) {
 	tr.wants(ann, "{} | system be good | user t u | used 300+600+100 20")
 }
 
-// A message has the sum of all of its steps, and its steps stay notes: what both
-// tell of is counted once.
+// A message has the sum of all of its steps, and its steps stay notes: usage that
+// both have is counted once.
 func TestTheStepsOfAMessageAreNotCountedBesideIt(t *testing.T) {
 	tr := newTree(t)
 	tr.write("session.json", `{"id":"a","agent":{"name":"x"},"model":"openai:gpt-5"}`)

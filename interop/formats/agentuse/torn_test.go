@@ -2,8 +2,7 @@ package agentuse
 
 import "testing"
 
-// What a session began with is in session.json alone, and is said when it is
-// created.
+// Only session.json says what a session began with, which is set when it is created.
 func TestASessionWaitsForItsOwnFileToBeWhole(t *testing.T) {
 	const whole = `{"id":"` + ann + `","version":"0.1.0","agent":{"name":"helper"},"model":"openai:gpt-5","time":{"created":1000,"updated":1000},"project":{"root":"/home/ada/fig","cwd":"/home/ada/fig"}}`
 	for _, part := range []string{"", whole[:40]} {

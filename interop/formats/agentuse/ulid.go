@@ -13,8 +13,8 @@ const crockford = "0123456789ABCDEFGHJKMNPQRSTVWXYZ"
 
 var isULID = regexp.MustCompile(`^[0-7][0-9A-HJKMNP-TV-Z]{25}$`)
 
-// ulid returns a ULID for a time: ten digits of milliseconds, then n, so that
-// those of a millisecond are in order, then eight bytes that name gives.
+// ulid returns a ULID for a time: ten digits of milliseconds, then n, which orders
+// those of one millisecond, then eight bytes derived from name.
 func ulid(at skein.Time, n uint16, name string) string {
 	var b [16]byte
 	binary.BigEndian.PutUint64(b[:], uint64(max(at, 0))<<16)
@@ -39,9 +39,8 @@ func timeIn(id string) (at skein.Time) {
 	return at
 }
 
-// sanitise returns what AgentUse calls the folder of an agent: lower case,
-// other characters than a-z0-9_- are -, of which none follow each other and one
-// goes at each end.
+// sanitise returns AgentUse's name for an agent's folder: lower case, with each run
+// of characters other than a-z0-9_- replaced by one -, and one - removed at each end.
 func sanitise(agent string) string {
 	var b strings.Builder
 	last := rune(0)

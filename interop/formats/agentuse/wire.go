@@ -57,12 +57,12 @@ type messageFile struct {
 		Model    string         `json:"modelID"` // PROVIDER:MODEL
 		Provider string         `json:"providerID"`
 		Tokens   tokens         `json:"tokens"`
-		Cost     jsontext.Value `json:"cost"` // in dollars; 0 where it was not worked out
+		Cost     jsontext.Value `json:"cost"` // in dollars; 0 if it was not computed
 		Error    *errorFile     `json:"error"`
 	} `json:"assistant"`
 }
 
-// tokens are those of a whole exchange. Input has the cached ones in it.
+// tokens are those of a whole exchange. Input includes the cached ones.
 type tokens struct {
 	Input     jsontext.Value `json:"input"`
 	Output    jsontext.Value `json:"output"`
@@ -76,7 +76,7 @@ type tokens struct {
 type partFile struct {
 	ID         string         `json:"id"`
 	Message    string         `json:"messageID"`
-	Superseded bool           `json:"superseded"` // of an attempt that was gone back over
+	Superseded bool           `json:"superseded"` // of an attempt that was rewound
 	Type       string         `json:"type"`
 	Text       skein.Text     `json:"text"`
 	Role       string         `json:"role"`
@@ -97,7 +97,7 @@ type partFile struct {
 	Name     string `json:"name"` // agent
 }
 
-// A state is how far a tool has come: pending, running, completed, error.
+// A state is the state of a tool: pending, running, completed, error.
 type state struct {
 	Status    string         `json:"status"`
 	Input     jsontext.Value `json:"input"`
@@ -115,7 +115,7 @@ type span struct {
 	End   jsontext.Value `json:"end"`
 }
 
-// An artifact is the output of a tool that was put into a file.
+// An artifact is a tool's output in a file of its own.
 type artifact struct {
 	Kind string `json:"kind"` // tool-output
 	Path string `json:"path"`

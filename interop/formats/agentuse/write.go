@@ -16,11 +16,11 @@ import (
 	"github.com/skein-dev/skein/interop"
 )
 
-// version is the version of AgentUse that we write like.
+// version is the version of AgentUse whose files are imitated.
 const version = "0.15.0"
 
-// write makes the folder of a session: one message with all that was said in
-// its parts, as the program resumes from its first message alone.
+// write makes the folder of a session: one message, with everything that was said in
+// its parts, because the program resumes only from the first message.
 //
 // The error wraps [skein.ErrInvalid] if nothing is new.
 func write(_ context.Context, d interop.Draft) (interop.Written, error) {
@@ -55,20 +55,20 @@ type writer struct {
 	at          skein.Time
 	task        []string // the pieces of the first prompt
 	system      []skein.Text
-	asked       skein.Seq // the event that message.json tells of
+	asked       skein.Seq // the event that message.json covers
 	calls       map[string]*callOut
-	known       map[string][]byte     // session.json and the newest message.json, as they are
+	known       map[string][]byte     // session.json and the newest message.json, as in the folder
 	there       map[string]*partThere // the parts that the folder has, by their paths in it
 	tools       map[string]string     // call ID → path of the part that it has
 	head, parts []interop.OutLine
-	keep        skein.Seq         // the messages up to here are in the folder, or cannot be
-	marks       []interop.OutLine // parts that are there and were gone back over
+	keep        skein.Seq         // the messages up to here are in the folder, or cannot be stored there
+	marks       []interop.OutLine // parts that are there and were rewound
 	losses      interop.Losses
 	failed      *skein.ErrorInfo // that the conversation ended with; nil for none
 	some        bool             // a part or a task was written
 }
 
-// A callOut is what became of a call.
+// A callOut is a call's outcome.
 type callOut struct {
 	result *skein.Result
 	at     skein.Time
@@ -76,7 +76,7 @@ type callOut struct {
 	told   bool
 }
 
-// place finds out where the session is to be.
+// place determines where the session is written.
 func (w *writer) place() error {
 	s := &w.d.Session
 	w.id = string(s.ID)
@@ -97,7 +97,7 @@ func (w *writer) place() error {
 	return w.look()
 }
 
-// look reads what the folder has.
+// look reads the existing folder.
 func (w *writer) look() error {
 	w.known, w.there, w.tools = map[string][]byte{}, map[string]*partThere{}, map[string]string{}
 	for r, err := range w.d.Known {
@@ -124,7 +124,7 @@ func (w *writer) look() error {
 	return nil
 }
 
-// begin gives the session its message.
+// begin starts the session's message.
 func (w *writer) begin(at skein.Time) {
 	w.message, w.began, w.at = ulid(at, 1, string(w.d.Session.ID)+"/message"), at, max(w.at, at)
 }
@@ -198,7 +198,7 @@ func (w *writer) entries() (out []skein.Entry, err error) {
 	return out, nil
 }
 
-// results notes the result of each call.
+// results collects the result of each call.
 func (w *writer) results(entries []skein.Entry) {
 	for i := range entries {
 		for _, p := range entries[i].Message.Parts {
@@ -209,7 +209,7 @@ func (w *writer) results(entries []skein.Entry) {
 	}
 }
 
-// frame makes session.json and message.json, or changes what changes in them.
+// frame makes session.json and message.json, or updates them.
 func (w *writer) frame() {
 	if w.known != nil {
 		now := w.d.Now.UnixMilli()
@@ -244,6 +244,6 @@ func (w *writer) file(name string, data []byte, seq skein.Seq) interop.OutLine {
 	return interop.OutLine{Body: folder.Whole(f, data).Append(nil), Seq: seq}
 }
 
-// indent returns v as the program writes JSON: with two spaces, and no line
-// feed at its end.
+// indent returns v as the program writes JSON: indented by two spaces, with no line
+// feed at the end.
 func indent(v any) []byte { return interop.IndentedJSON(v, "  ") }

@@ -15,7 +15,7 @@ import (
 // Name is the format's name: [skein.Origin.Format] of what it reads.
 const Name = "agsh"
 
-// What the program calls its file, and has called it since it is meka.
+// The names of the program's file, before and since it was renamed meka.
 const (
 	fileName = "sessions.db"
 	mekaFile = "meka.db"
@@ -40,8 +40,8 @@ func Format() interop.Format {
 	}
 }
 
-// resume returns the command that goes on with a session in its folder. meka
-// has another than agsh of 0.1 to 0.9.
+// resume returns the command that resumes a session in its folder. meka's differs
+// from that of agsh 0.1 to 0.9.
 func resume(w interop.Spot, s skein.Session) (command []string, dir string) {
 	if strings.HasPrefix(path.Base(w.Path), "meka") {
 		return []string{"meka", "--resume", w.ID}, s.Cwd
@@ -49,7 +49,7 @@ func resume(w interop.Spot, s skein.Session) (command []string, dir string) {
 	return []string{"agsh", "-s", w.ID}, s.Cwd
 }
 
-// placesOn returns the places on an operating system.
+// placesOn returns the usual places on an operating system.
 func placesOn(system string, h interop.Home) []string {
 	return []string{
 		filepath.Join(dataDir(system, h, "AGSH_DATA_DIR", "agsh"), fileName),
@@ -75,8 +75,8 @@ func dataDir(system string, h interop.Home, variable, name string) string {
 	return filepath.Join(data, name)
 }
 
-// unit knows a database by its name: the program's own, or agsh….db and
-// meka….db for a copy that somebody has put aside.
+// unit recognizes a database by its name: the program's own, or agsh….db and meka….db
+// for a copy.
 func unit(name string) string {
 	for _, suffix := range []string{"", "-wal", "-shm", "-journal"} {
 		file, ok := strings.CutSuffix(name, suffix)
@@ -96,13 +96,14 @@ func look(ctx context.Context, path string) (interop.Unit, error) {
 	}
 	return interop.OpenDatabase(ctx, path, interop.Database{Mentions: mentions, Ours: func(db *foreign.DB) []foreign.Part {
 		if sessions, _ := db.Table("sessions"); !named && !sessions.Has("locked_by") && !sessions.Has("permission", "capabilities_json") {
-			return nil // many keep sessions and messages; under another name there has to be more that only agsh has
+			return nil // too common; under another name, something that only agsh has is required
 		}
 		return ours(db)
 	}})
 }
 
-// ours tells agsh's tables from those of others that call their file the same.
+// ours distinguishes agsh's tables from those of other programs with the same file
+// name.
 func ours(db *foreign.DB) []foreign.Part {
 	sessions, ok1 := db.Table("sessions")
 	messages, ok2 := db.Table("messages")

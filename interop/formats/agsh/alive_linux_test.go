@@ -8,9 +8,9 @@ import (
 	"testing"
 )
 
-// A process of somebody else may not be signalled, and lives all the same.
+// Another user's process may not be signaled, but is alive.
 func TestAProcessOfAnotherPersonIsAlive(t *testing.T) {
-	if os.Geteuid() != 0 { // then PID 1 is another person's, or in a container one's own
+	if os.Geteuid() != 0 { // then PID 1 is another user's, or in a container our own
 		if !alive(1) {
 			t.Error("alive(1) = false, want true: it always runs")
 		}

@@ -36,8 +36,7 @@ type block struct {
 	} `json:"source"`
 }
 
-// blocks returns the message that an array of blocks is; what is none is one
-// text.
+// blocks reads an array of blocks as a message; anything else is one text.
 func (r *reader) blocks(role skein.Role, content string) made {
 	said := made{Message: skein.Message{Role: role, Parts: []skein.Part{}}}
 	vs, ok := list(content)
@@ -51,8 +50,8 @@ func (r *reader) blocks(role skein.Role, content string) made {
 	return said
 }
 
-// wire returns the message that {"role","content"} is. One of results alone is
-// the tools'.
+// wire reads {"role","content"} as a message. One that has only results is said by
+// the tools.
 func (r *reader) wire(v jsontext.Value) made {
 	var in struct {
 		Role    jsontext.Value `json:"role"`
@@ -88,7 +87,7 @@ func other(v jsontext.Value) skein.Part {
 	return skein.Part{Kind: skein.PartOther, Raw: json.RawMessage(v)}
 }
 
-// part returns what a block is; one that is not known is kept as it stands.
+// part converts a block; an unknown one is kept unchanged.
 func (r *reader) part(said *made, v jsontext.Value) skein.Part {
 	var b block
 	if v.Kind() != '{' || jsonv2.Unmarshal(v, &b, loose.Options()) != nil {
@@ -116,12 +115,12 @@ func (r *reader) part(said *made, v jsontext.Value) skein.Part {
 	return other(v)
 }
 
-// maxTools is of how many calls a reader remembers the tool: more than are ever
-// without an answer.
+// maxTools is the number of calls whose tool a reader remembers: more than ever wait
+// for an answer.
 const maxTools = 10000
 
-// result returns what a tool answered: texts one after the other, files, and
-// the content as it stands if there is anything else in it.
+// result returns a tool's result: its texts joined, files, and the unchanged content
+// if it has anything else.
 func (r *reader) result(said *made, b *block) skein.Part {
 	id := loose.Str(b.ToolUseID)
 	res := &skein.Result{CallID: id, Name: r.tools[id], Failed: b.IsError.Kind() == 't'}
@@ -155,8 +154,8 @@ func (r *reader) result(said *made, b *block) skein.Part {
 	return p
 }
 
-// file returns the image that a block is, its bytes as a blob of the message;
-// nil if it is none.
+// file returns a block as an image, its bytes as a blob of the message; nil if it is
+// not one.
 func (m *made) file(b *block) *skein.File {
 	f := &skein.File{Media: loose.Str(b.Source.Media)}
 	if len(f.Media) > 200 {

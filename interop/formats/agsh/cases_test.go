@@ -13,7 +13,7 @@ import (
 	"github.com/skein-dev/skein/interop/interoptest"
 )
 
-// tables are those that an export gives back.
+// tables are the tables that an export restores.
 var tables = []string{"sessions", "messages", "tool_outputs"}
 
 // What later versions made of the tables.
@@ -28,8 +28,8 @@ const (
 		role TEXT NOT NULL, content TEXT NOT NULL, created_at TEXT NOT NULL)`
 )
 
-// cases are the databases of testdata as the statements that make them, by the
-// path of each. -update makes them anew.
+// cases are the databases of testdata as the statements that make them, by the path
+// of each. -update rebuilds them.
 func cases() map[string][]string {
 	message := `INSERT INTO messages (id, session_id, role, content, created_at) VALUES `
 	return map[string][]string{
@@ -78,7 +78,7 @@ func cases() map[string][]string {
 	}
 }
 
-// build makes a database of statements.
+// build makes a database from statements.
 func build(t testing.TB, path string, statements ...string) *sql.DB {
 	t.Helper()
 	db, err := sql.Open("sqlite", path)

@@ -8,13 +8,13 @@ import (
 	"github.com/skein-dev/skein"
 )
 
-// maxMarks is how many times a session went back, or summed up, of which rows
-// tell, the last ones: each time the messages are worked out anew.
+// maxMarks is how many rewinds and compactions rows can record, the last ones: for
+// each, the messages are computed again.
 const maxMarks = 100
 
-// write makes the rows of what was said. In a database of 0.38 and later that
-// is all of it, with what the session went back over and summed up, in the
-// order in which that happened.
+// write makes the rows of what was said. In a database of 0.38 and later that is
+// everything, with the session's rewinds and compactions, in the order in which they
+// happened.
 func (w *writer) write() error {
 	if err := w.known(); err != nil {
 		return err
@@ -40,8 +40,8 @@ func (w *writer) write() error {
 	return w.upTo(len(w.d.Events), math.MaxInt64)
 }
 
-// mark makes the rows up to where the session went back, or summed up. What a
-// summary does not cover comes behind it.
+// mark makes the rows up to a rewind or a compaction. What a summary does not cover
+// comes after it.
 func (w *writer) mark(i int) error {
 	sum, ok := summaryOf(w.d.Events[i])
 	if !ok {
@@ -54,8 +54,8 @@ func (w *writer) mark(i int) error {
 	return err
 }
 
-// upTo makes the rows of the messages of the first n events that the session
-// goes on from there with, up to limit.
+// upTo makes the rows of the messages that are live after the first n events, up to
+// limit.
 func (w *writer) upTo(n int, limit skein.Seq) error {
 	events := w.d.Events[:n]
 	if n == 0 {
@@ -82,7 +82,7 @@ func (w *writer) upTo(n int, limit skein.Seq) error {
 	return nil
 }
 
-// leaveOut names what the session went back over, which has no row.
+// leaveOut reports what the session rewound, which gets no row.
 func (w *writer) leaveOut(entries []skein.Entry) {
 	for i := range entries {
 		if entries[i].Rewound {
@@ -91,9 +91,9 @@ func (w *writer) leaveOut(entries []skein.Entry) {
 	}
 }
 
-// takeBack removes the rows from the first one on that the session went back
-// over since, where no row can say so. As long as that was the last one, the
-// rows before it were all there was.
+// takeBack removes rows, beginning with the first one that the session has rewound
+// since, if no row can say so. As long as that was the last one, the rows before it
+// were all there was.
 func (w *writer) takeBack(spans []skein.SeqRange) {
 	if !w.back {
 		return
@@ -115,9 +115,9 @@ func (w *writer) takeBack(spans []skein.SeqRange) {
 	}
 }
 
-// mend makes the row that brings the program from what it goes on with to what
-// the session does: a boundary if that begins with another summary, a repair
-// that takes back the rest if some of it is no more.
+// mend makes the row that brings the program's messages in line with the session's: a
+// boundary if the session begins with a different summary, a repair that takes back
+// the rest if some of it is no longer live.
 func (w *writer) mend(events []skein.Event, spans []skein.SeqRange) {
 	var sum *summary
 	var back skein.Event
@@ -144,8 +144,8 @@ func (w *writer) mend(events []skein.Event, spans []skein.SeqRange) {
 	}
 }
 
-// kept returns up to where the messages are in the rows that the program goes
-// on with. What a summary covers is in it.
+// kept returns the seq up to which the messages are in the rows that the program goes
+// on with. What a summary covers counts as included.
 func (w *writer) kept(sum *summary) skein.Seq {
 	if sum != nil && len(w.view) == 1 && w.view[0].at == sum.seq {
 		return sum.To
@@ -158,7 +158,7 @@ func (w *writer) kept(sum *summary) skein.Seq {
 	return 0
 }
 
-// boundary makes the row that puts a summary in the place of all messages.
+// boundary makes the row that replaces all messages by a summary.
 func (w *writer) boundary(sum *summary) {
 	text := append(skein.AppendQuoted([]byte(`{"CompactBoundary":{"summary":{"role":"user","content":[{"type":"text","text":`), sum.Summary), `}]},"replaced_count":`...)
 	text = append(strconv.AppendInt(text, int64(len(w.view)), 10), `,"loaded_tools_snapshot":[]}}`...)
@@ -176,7 +176,7 @@ func on(spans []skein.SeqRange, seq skein.Seq) bool {
 	return slices.ContainsFunc(spans, func(s skein.SeqRange) bool { return s.From < seq && seq <= s.To })
 }
 
-// summary is a compaction that the program can hold.
+// summary is a compaction that the program can store.
 type summary struct {
 	skein.Compacted
 	seq  skein.Seq

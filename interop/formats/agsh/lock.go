@@ -15,11 +15,11 @@ import (
 	"github.com/skein-dev/skein"
 )
 
-// lock sees to it that the program has not got a session open. Up to 0.11 its
-// PID stands in locked_by: a process of another person counts as alive, which
-// the program itself does not see. It is not written there, for a row that
-// changes while ours are put in is seen in the same transaction. Later ones
-// lock a file, which is held until unlock.
+// lock makes sure that the program does not have a session open. Up to 0.11 its PID
+// is in locked_by: another user's process counts as alive, which the program itself
+// does not see. Our own PID is not written there: a row that changes while ours are
+// added is noticed in the same transaction. Later versions lock a file, which is held
+// until unlock.
 func lock(ctx context.Context, path, name string) (unlock func() error, err error) {
 	at, err := lookAt(ctx, path)
 	if err != nil {
@@ -47,7 +47,8 @@ func lock(ctx context.Context, path, name string) (unlock func() error, err erro
 
 // free reports an error if the process that has a session open is alive.
 func free(holder, name string) error {
-	// What is no number is 0 here: its program takes it for a dead one's too.
+	// A value that is not a number becomes 0: the program also takes it for a dead
+	// process.
 	if n, _ := strconv.Atoi(holder); n > 0 && n != os.Getpid() && alive(n) {
 		return locked(name, "PID "+holder)
 	}

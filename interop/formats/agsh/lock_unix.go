@@ -7,7 +7,7 @@ import (
 	"syscall"
 )
 
-// alive reports whether a process runs, whoever's it is.
+// alive reports whether a process is running, under any user.
 func alive(pid int) bool {
 	err := syscall.Kill(pid, 0)
 	return err == nil || errors.Is(err, syscall.EPERM)

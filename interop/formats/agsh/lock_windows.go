@@ -6,7 +6,7 @@ import (
 	"syscall"
 )
 
-// alive reports whether a process runs, whoever's it is.
+// alive reports whether a process is running, under any user.
 func alive(pid int) bool {
 	p, err := os.FindProcess(pid)
 	if err != nil {

@@ -7,9 +7,9 @@ import (
 	"github.com/skein-dev/skein"
 )
 
-// pictured returns what a person said with pictures as the blocks that meka
-// has a role for, and "" if there are none, or the database is of a version
-// that may not know them: 0.31 does, and the next column came with 0.38.
+// pictured returns a user message with images as the blocks of meka's role for them,
+// and "" if there are no images, or if the database's version may not know the role:
+// 0.31 does, and the next column came with 0.38.
 func (w *writer) pictured(e *skein.Entry) string {
 	m := &e.Message
 	if m.Role != skein.RoleUser || !w.at.repairs() {
@@ -34,7 +34,7 @@ func (w *writer) pictured(e *skein.Entry) string {
 			b = append(b, `"}}`...)
 			some = true
 		default:
-			return "" // what else there is, is named where it is left out
+			return "" // other files are reported where they are left out
 		}
 	}
 	if !some {
@@ -46,7 +46,7 @@ func (w *writer) pictured(e *skein.Entry) string {
 	return string(append(b, ']'))
 }
 
-// maxPicture is the longest picture that is put into a row, in bytes.
+// maxPicture is the size of the largest image that is put into a row, in bytes.
 const maxPicture = 16 << 20
 
 func isPicture(f *skein.File) bool {

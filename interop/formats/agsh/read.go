@@ -15,7 +15,7 @@ import (
 
 // A reader reads the rows of one session.
 type reader struct {
-	id      string // session's; "" for the source with nobody's rows
+	id      string // the session's; "" for the source with rows of no session
 	program string // agsh or meka
 	begun   bool
 	items   int
@@ -32,7 +32,7 @@ func open(f interop.File) interop.Reader {
 	return r
 }
 
-// Read implements [interop.Reader]; an error says that the row is damaged.
+// Read implements [interop.Reader]; the error says that the row is damaged.
 func (r *reader) Read(l interop.Line) (m interop.Made, err error) {
 	row, ok, err := foreign.ParseRow(l.Body)
 	switch {
@@ -64,8 +64,8 @@ func (r *reader) put(m *interop.Made, e skein.Event, blobs ...skein.Blob) {
 	m.Items = append(m.Items, interop.Item{Event: e, Blobs: blobs})
 }
 
-// session takes in the session's row. It floats: a copy of a database may have
-// it with other counts.
+// session reads the session's row. It floats: in a copy of the database its counts
+// may differ.
 func (r *reader) session(m *interop.Made, row foreign.Row) {
 	at := stamp(m, row)
 	r.begun = true
@@ -82,13 +82,13 @@ func (r *reader) session(m *interop.Made, row foreign.Row) {
 		r.put(m, skein.NewEvent(skein.KindNoted, at, skein.Noted{Name: "agsh:session", Data: about}))
 	}
 	if u := usageOf(row); u != (skein.Usage{}) {
-		spent, _ := skein.ParseTime(row.Text("updated_at")) // 0 if it is none
+		spent, _ := skein.ParseTime(row.Text("updated_at")) // 0 if it is not one
 		r.put(m, skein.NewEvent(skein.KindStep, spent, skein.Step{Phase: "finish", Request: "agsh:" + r.id, Usage: &u, Several: true}))
 	}
 }
 
-// aboutOf returns what a session's row says besides what a session has of its
-// own; nil for nothing.
+// aboutOf returns what a session's row has that a session has no field for; nil for
+// nothing.
 func aboutOf(row foreign.Row) json.RawMessage {
 	about := map[string]json.RawMessage{}
 	for _, c := range []string{"permission", "capabilities_json", "additional_roots_json", "subagent_spec_json", "metadata"} {
@@ -102,7 +102,7 @@ func aboutOf(row foreign.Row) json.RawMessage {
 	return skein.MustJSON(about)
 }
 
-// maxCount is the largest count that is taken for one.
+// maxCount is the largest count that is believed.
 const maxCount = 1 << 53
 
 // usageOf returns what a session's row counts.
@@ -119,8 +119,8 @@ func usageOf(row foreign.Row) skein.Usage {
 	}
 }
 
-// stamp reads the time of a row; what is none is damage, but no reason to lose
-// the row.
+// stamp reads the time of a row; an invalid one is damage, but no reason to lose the
+// row.
 func stamp(m *interop.Made, row foreign.Row) skein.Time {
 	text := row.Text("created_at")
 	t, err := skein.ParseTime(text)
@@ -140,7 +140,7 @@ const (
 	roleRepair   = "repair"
 )
 
-// message takes in a message's row.
+// message reads a message's row.
 func (r *reader) message(m *interop.Made, row foreign.Row) {
 	at := stamp(m, row)
 	content := row.Text("content")
@@ -169,15 +169,14 @@ func (r *reader) message(m *interop.Made, row foreign.Row) {
 	}
 }
 
-// summaryMark is how the row begins that is left of a session that was
-// compacted.
+// summaryMark is the beginning of the row that is left of a compacted session.
 const summaryMark = "[Conversation summary from session compaction]"
 
-// resaves is how long after it, in milliseconds, the rows that a compaction
-// writes come.
+// resaves is how long after a compaction, in milliseconds, the rows come that it
+// writes.
 const resaves = 1000
 
-// user takes in what a person typed, and what the program wrote in its name.
+// user reads what the user typed, and what the program wrote as the user.
 func (r *reader) user(m *interop.Made, at skein.Time, content string) {
 	if summary, ok := strings.CutPrefix(content, summaryMark); ok {
 		r.put(m, skein.NewEvent(skein.KindCompacted, at, skein.Compacted{Summary: strings.TrimPrefix(summary, "\n\n")}))
@@ -186,7 +185,7 @@ func (r *reader) user(m *interop.Made, at skein.Time, content string) {
 		r.view = []int{r.items}
 		return
 	}
-	if content == "" { // to the program it is a message all the same
+	if content == "" { // to the program it is still a message
 		r.view = append(r.view, r.items)
 		return
 	}
@@ -208,7 +207,7 @@ func (r *reader) say(m *interop.Made, at skein.Time, said made) {
 	r.view = append(r.view, r.items)
 }
 
-// note keeps a row whole that is no message.
+// note keeps a row that is not a message, whole.
 func (r *reader) note(m *interop.Made, at skein.Time, row foreign.Row) {
 	name := "agsh:" + row.Text("role")
 	if len(name) > 100 {

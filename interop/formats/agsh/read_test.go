@@ -84,7 +84,7 @@ func FuzzRows(f *testing.F) {
 	f.Fuzz(func(t *testing.T, lines []byte) { items(t, "s", lines) })
 }
 
-// bring imports what is at path.
+// bring imports the files at path.
 func bring(t testing.TB, s skein.Store, path string) interop.Report {
 	t.Helper()
 	rep, err := interop.Import(t.Context(), s, []interop.Format{Format()}, []string{path}, interop.Options{})
@@ -94,7 +94,7 @@ func bring(t testing.TB, s skein.Store, path string) interop.Report {
 	return rep
 }
 
-// tell returns the events of a session, a few words for each.
+// tell returns the events of a session, each in a few words.
 func tell(t testing.TB, s skein.Store, id skein.SessionID) string {
 	t.Helper()
 	var words []string
@@ -123,8 +123,8 @@ func tell(t testing.TB, s skein.Store, id skein.SessionID) string {
 	return strings.Join(words, ", ")
 }
 
-// march is a database as 0.1 writes it, with a session "s" in which a person
-// said "one".
+// march is a database as 0.1 writes it, with a session "s" in which the user said
+// "one".
 func march(t testing.TB, statements ...string) (path string, do func(statements ...string)) {
 	t.Helper()
 	dir, err := filepath.EvalSymlinks(t.TempDir())
@@ -140,8 +140,8 @@ func march(t testing.TB, statements ...string) (path string, do func(statements 
 	return path, func(statements ...string) { t.Helper(); run(t, db, statements...) }
 }
 
-// said is the statement that adds a message to the session "s", so many
-// seconds after eight.
+// said returns the statement that adds a message to the session "s" the given seconds
+// after eight o'clock.
 func said(role, content string, second int) string {
 	return fmt.Sprintf(`INSERT INTO messages (session_id, role, content, created_at) VALUES ('s','%s','%s','2026-03-05T08:00:%02d.5+00:00')`, role, content, second)
 }

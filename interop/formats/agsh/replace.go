@@ -11,7 +11,7 @@ import (
 	"github.com/skein-dev/skein/interop"
 )
 
-// A replacement is what a row says that puts messages in the place of others.
+// A replacement is the content of a row that replaces messages by others.
 type replacement struct {
 	Boundary *struct {
 		Summary jsontext.Value `json:"summary"`
@@ -29,7 +29,7 @@ func replacementOf(row foreign.Row) (rep replacement, ok bool) {
 	return rep, ok
 }
 
-// boundary takes in a summary of the last messages.
+// boundary reads a summary of the last messages.
 func (r *reader) boundary(m *interop.Made, at skein.Time, row foreign.Row) {
 	rep, ok := replacementOf(row)
 	if !ok || rep.Boundary == nil || rep.Boundary.Count < 0 {
@@ -49,7 +49,7 @@ func (r *reader) boundary(m *interop.Made, at skein.Time, row foreign.Row) {
 	r.view = []int{r.items}
 }
 
-// repair takes in messages that take the place of the last ones.
+// repair reads messages that replace the last ones.
 func (r *reader) repair(m *interop.Made, at skein.Time, row foreign.Row) {
 	rep, ok := replacementOf(row)
 	if !ok || rep.Repair == nil || rep.Repair.Count < 0 {

@@ -35,9 +35,8 @@ func sums(to skein.Seq, summary string) skein.Event {
 	return skein.NewEvent(skein.KindCompacted, 0, skein.Compacted{To: to, Summary: summary})
 }
 
-// synced writes what is new back, and sees to it that a second time there is
-// nothing, that an import adds nothing, and that another store is shown the
-// same.
+// synced writes back what is new, and checks that a second time nothing is written,
+// that an import adds nothing, and that another store shows the same.
 func synced(t testing.TB, s skein.Store, path string) interop.Synced {
 	t.Helper()
 	done, err := interop.Sync(t.Context(), s, Format(), "s")
@@ -81,7 +80,7 @@ func TestWhatIsRewoundIsTakenOutOfAnOldDatabase(t *testing.T) {
 	if got := rows(t, path, list); got != want {
 		t.Errorf("the rows are\n%swant\n%s", got, want)
 	}
-	// Nothing but going back, and then forth again to what was gone.
+	// Only a rewind, and then a return to what was rewound.
 	end := last(t, s, "s")
 	add(t, s, "s", back(2))
 	synced(t, s, path)
@@ -96,7 +95,7 @@ func TestWhatIsRewoundIsTakenOutOfAnOldDatabase(t *testing.T) {
 	if got := rows(t, path, `PRAGMA integrity_check`); got != "ok\n" {
 		t.Errorf("the database is %s", got)
 	}
-	// Its program goes on.
+	// The program goes on.
 	do(said("user", "five", 9))
 	bring(t, s, path)
 	if got := interoptest.Shown(t, s, "s"); !strings.HasSuffix(got, "user \"five\"\n") {
@@ -104,8 +103,8 @@ func TestWhatIsRewoundIsTakenOutOfAnOldDatabase(t *testing.T) {
 	}
 }
 
-// What lies beside the database has the other line as well, so that a third
-// store has all that the second one has.
+// The side file has the rewound messages too, so that a third store has everything
+// that the second one has.
 func TestTheSideFileHasWhatWasTakenOut(t *testing.T) {
 	home, err := filepath.EvalSymlinks(t.TempDir())
 	if err != nil {
@@ -184,7 +183,7 @@ assistant|[{"type":"text","text":"vier"}]
 	if got, want := tell(t, fresh, "s"), "created, user:one, assistant:two, user:three, assistant:four, rewound to 3, compacted to 6:one and two, user:drei, assistant:vier"; got != want {
 		t.Errorf("read again it is\n%s\nwant\n%s", got, want)
 	}
-	// Back to before the summary, and forth to it.
+	// Back to before the summary, and to it again.
 	add(t, s, "s", back(5))
 	synced(t, s, path)
 	want += `repair|{"Repair":{"replaced_count":3,"messages":[]}}
@@ -200,8 +199,8 @@ assistant|[{"type":"text","text":"four"}]
 	synced(t, s, path)
 }
 
-// What a session is shown after any number of turns, rewinds and summaries,
-// written back at any moment, is what its file gives another store.
+// After any number of turns, rewinds and summaries, written back at any moment,
+// another store reads from the file what the session shows.
 func TestAnyLineIsWrittenBack(t *testing.T) {
 	t.Run("sessions.db", func(t *testing.T) {
 		interoptest.Back{Format: Format(), Session: "s", From: 17, Seeds: 8, Lay: func(t testing.TB) string {

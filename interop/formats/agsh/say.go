@@ -7,15 +7,15 @@ import (
 	"github.com/skein-dev/skein"
 )
 
-// answer is a tool's result and where it stands.
+// answer is a tool's result and its position.
 type answer struct {
 	result *skein.Result
 	entry  int
 	used   bool
 }
 
-// say makes the rows of messages, those after the seq that is kept and up to
-// limit, of all that lie on a line.
+// say makes the rows of those live messages that are after the kept seq and up to
+// limit.
 func (w *writer) say(entries []skein.Entry, limit skein.Seq) {
 	w.answers = map[string]answer{}
 	for i := range entries {
@@ -40,7 +40,7 @@ func (w *writer) say(entries []skein.Entry, limit skein.Seq) {
 	}
 }
 
-// typed makes the row of what a person said.
+// typed makes the row of a user message.
 func (w *writer) typed(e *skein.Entry) {
 	m := &e.Message
 	var b strings.Builder
@@ -80,8 +80,8 @@ func (w *writer) typed(e *skein.Entry) {
 	w.put(e, roleUser, b.String())
 }
 
-// answer makes the rows of what the model said and of all that its calls were
-// answered, which the program has in one.
+// answer makes the rows of the model's answer and of the results of all its calls,
+// which the program keeps in one row.
 func (w *writer) answer(e *skein.Entry, entries []skein.Entry) {
 	m := &e.Message
 	var b []byte
@@ -132,7 +132,7 @@ func (w *writer) answered(e *skein.Entry, calls []string, entries []skein.Entry)
 	return string(append(b, ']'))
 }
 
-// results makes the row of results that were not told with their calls.
+// results makes the row of results that were not written with their calls.
 func (w *writer) results(e *skein.Entry) {
 	var b []byte
 	told := false
@@ -151,7 +151,7 @@ func (w *writer) results(e *skein.Entry) {
 		w.put(e, roleResults, string(append(b, ']')))
 		return
 	}
-	if n := len(w.lines); told && n > 0 { // the row before tells of it too
+	if n := len(w.lines); told && n > 0 { // the row before covers it too
 		w.lines[n-1].Seq = max(w.lines[n-1].Seq, e.End)
 	}
 }
@@ -166,7 +166,7 @@ func (w *writer) appendResult(e *skein.Entry, b []byte, r *skein.Result) []byte 
 	return appendResult(b, r.CallID, w.text(e, r.Text), r.Failed)
 }
 
-// appendResult appends a result to the JSON of a row, which lacks its end.
+// appendResult appends a result to the unfinished JSON of a row.
 func appendResult(b []byte, call, text string, failed bool) []byte {
 	b = append(b, "[,"[min(len(b), 1)])
 	b = skein.AppendQuoted(append(b, `{"type":"tool_result","tool_use_id":`...), call)
@@ -175,7 +175,7 @@ func appendResult(b []byte, call, text string, failed bool) []byte {
 	return append(b, '}')
 }
 
-// appendCall appends a call to the JSON of a row, which lacks its end.
+// appendCall appends a call to the unfinished JSON of a row.
 func (w *writer) appendCall(b []byte, c *skein.Call) []byte {
 	b = append(b, "[,"[min(len(b), 1)])
 	b = skein.AppendQuoted(append(b, `{"type":"tool_use","id":`...), c.ID)

@@ -2,7 +2,7 @@ package agsh
 
 import "github.com/skein-dev/skein"
 
-// settings are what a new database is made with.
+// settings are the settings of a new database.
 type settings struct {
 	PageSize      int    `json:"page_size"`
 	Encoding      string `json:"encoding"`

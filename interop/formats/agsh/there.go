@@ -11,14 +11,14 @@ import (
 	"github.com/skein-dev/skein/internal/foreign"
 )
 
-// there is what the database has that a session is to be written to.
+// there describes the database that a session is written to.
 type there struct {
 	columns map[string][]string     // by table
 	rows    map[string]*foreign.Row // of sessions, by ID
 }
 
-// lookAt returns what the database at path has; what a new one will have, if
-// there is none.
+// lookAt returns what the database at path has or, if it does not exist, what a new
+// one will have.
 func lookAt(ctx context.Context, path string) (t there, err error) {
 	t = there{rows: map[string]*foreign.Row{}, columns: map[string][]string{
 		"sessions": {"id", "created_at", "updated_at", "locked_by", "metadata"},
@@ -44,11 +44,11 @@ func lookAt(ctx context.Context, path string) (t there, err error) {
 	})
 }
 
-// repairs reports whether the program knows rows that replace others: since
-// 0.38, as a column does.
+// repairs reports whether the program knows rows that replace others: since 0.38,
+// which a column shows.
 func (t there) repairs() bool { return slices.Contains(t.columns["sessions"], "additional_roots_json") }
 
-// values are those of a row's columns.
+// values are the values of a row's columns.
 type values map[string]foreign.Value
 
 // row returns a row of a table with the values that the table has columns for.

@@ -7,14 +7,14 @@ import (
 
 // held is a message that the program goes on with.
 type held struct {
-	at    skein.Seq // the last event of the message, or the compaction, that it is of; 0 if not known
-	still bool      // of one that was there: the session goes on from it
+	at    skein.Seq // the last event of its message, or its compaction; 0 if unknown
+	still bool      // of an existing one: it is still live in the session
 	role  string
 	row   []byte
 }
 
-// known takes in the rows that are there. Where rows can replace others, it
-// goes on with what they leave, else with all.
+// known reads the existing rows. If rows can replace others, only what they leave
+// counts, otherwise all rows.
 func (w *writer) known() error {
 	if w.d.After == 0 || w.d.Known == nil {
 		return nil
@@ -38,7 +38,7 @@ func (w *writer) known() error {
 	return nil
 }
 
-// load does with a row what the program does when it loads it.
+// load applies a row as the program does when it loads it.
 func (w *writer) load(h held, row foreign.Row) {
 	switch h.role {
 	case roleUser, roleAnswer, roleBlocks:
@@ -64,7 +64,7 @@ func (w *writer) load(h held, row foreign.Row) {
 
 func (w *writer) drop(n int) { w.view = w.view[:max(0, len(w.view)-n)] }
 
-// whole returns where to cut what the program goes on with, n messages or one
+// whole returns where to cut the messages that the program goes on with, at n or one
 // less: calls must not be left without their results.
 func (w *writer) whole(n int) int {
 	if n > 0 && n < len(w.view) && w.view[n-1].role == roleAnswer && w.view[n].role == roleResults {

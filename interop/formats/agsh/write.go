@@ -15,8 +15,8 @@ import (
 	"github.com/skein-dev/skein/interop"
 )
 
-// write makes the rows of a session. It looks at the database that is there:
-// the rows have the columns that it has.
+// write makes the rows of a session. It reads the existing database: the rows have
+// the columns that it has.
 func write(ctx context.Context, d interop.Draft) (interop.Written, error) {
 	path, id := fileName, uuid(string(d.Session.ID))
 	if d.After > 0 {
@@ -66,8 +66,8 @@ func isUUID(id string) bool {
 	return true
 }
 
-// uuid returns id if it is a UUID, else one made of it: the program takes no
-// other.
+// uuid returns id if it is a UUID, else one derived from it: the program accepts
+// nothing else.
 func uuid(id string) string {
 	if isUUID(id) {
 		return id
@@ -93,8 +93,8 @@ type writer struct {
 	at      there
 	id      string    // session's
 	view    []held    // what the program goes on with
-	keep    skein.Seq // the messages up to here are in its rows, or cannot be
-	back    bool      // the session went back since the rows before
+	keep    skein.Seq // the messages up to here are in its rows, or cannot be stored there
+	back    bool      // the session was rewound since the rows before
 	answers map[string]answer
 	last    skein.Time // of a message
 	added   skein.Usage
@@ -117,7 +117,7 @@ func (w *writer) row(e *skein.Entry, role, content string) {
 	w.lines = append(w.lines, interop.OutLine{Body: r.AppendLine(nil), Seq: e.End})
 }
 
-// session makes the session's row, or the one that is there as it is now.
+// session makes the session's row, or updates the existing one.
 func (w *writer) session(there *foreign.Row) interop.OutLine {
 	s := w.d.Session
 	if there == nil {
@@ -152,15 +152,15 @@ func (w *writer) session(there *foreign.Row) interop.OutLine {
 	if i := slices.Index(r.Columns, "updated_at"); i >= 0 {
 		r.Values[i] = stampText(skein.At(w.d.Now))
 	}
-	// Of a dead process that had it, nothing is left: so it is when the program itself takes over.
+	// A dead process's mark is overwritten, as when the program itself takes over.
 	if i := slices.Index(r.Columns, "locked_by"); i >= 0 {
 		r.Values[i] = holder(s.LockedBy)
 	}
 	return interop.OutLine{Body: r.AppendLine(nil)}
 }
 
-// holder returns the PID of the process here that has the session open, as the
-// program keeps it; nil for none.
+// holder returns the PID of the skein process that has the session open, as the
+// program stores it; nil for none.
 func holder(lockedBy string) foreign.Value {
 	pid, _, _ := strings.Cut(strings.TrimPrefix(lockedBy, "PID "), " ")
 	if n, err := strconv.Atoi(pid); err != nil || n <= 0 {
@@ -176,7 +176,7 @@ func text(s string) foreign.Value {
 	return s
 }
 
-// others notes what else there is and has no row.
+// others reports what else has no row.
 func (w *writer) others() {
 	if w.d.Session.Title != "" && w.d.After == 0 {
 		w.losses.Add(1, "title: left out")

@@ -54,7 +54,7 @@ func export(t testing.TB, s skein.Store, id skein.SessionID, home string) intero
 	return done[0]
 }
 
-// rows returns what a query finds, a line for each row.
+// rows returns what a query finds, one line per row.
 func rows(t testing.TB, path, query string) string {
 	t.Helper()
 	db, err := sql.Open("sqlite", path)
@@ -141,7 +141,7 @@ func TestASessionBecomesTheRowsThatTheProgramWrites(t *testing.T) {
 	}
 }
 
-// These are the statements that the program's manual gives for its file.
+// These statements are from the program's manual.
 func TestTheRecipesForSessionsDBWorkOnWhatIsWritten(t *testing.T) {
 	s := memory.New()
 	defer s.Close()
@@ -184,7 +184,7 @@ func TestALiveSessionHasItsHoldersPID(t *testing.T) {
 	}
 }
 
-// wentOn imports path and goes on with the session "s".
+// wentOn imports path and continues the session "s".
 func wentOn(t testing.TB, path string) skein.Store {
 	t.Helper()
 	s := memory.New()

@@ -12,7 +12,7 @@ import (
 // Name is the format's name: [skein.Origin.Format] of what it reads.
 const Name = "aider"
 
-// fileName is how the names of histories end.
+// fileName is the ending of a history's name.
 const fileName = ".aider.chat.history.md"
 
 // Format returns the format of aider's chat histories.

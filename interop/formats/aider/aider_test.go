@@ -25,8 +25,8 @@ func TestFormat(t *testing.T) {
 	interoptest.Run(t, interoptest.Suite{Format: Format(), Dir: "testdata"})
 }
 
-// bring imports a history and returns the report and the bytes that the store
-// has of its sessions and what stands before them.
+// bring imports a history and returns the report and the bytes that the store has of
+// its sessions and of what is before them.
 func bring(t testing.TB, s *memory.Store, data []byte, at string) interop.Report {
 	t.Helper()
 	if err := os.WriteFile(at, data, 0o600); err != nil {
@@ -65,7 +65,8 @@ func TestUsageIsWhatTheReportsAddUpTo(t *testing.T) {
 	}
 }
 
-// A history that is cut anywhere and then goes on gives what it gives at once.
+// A history that is cut anywhere and then continued gives the same as one read at
+// once.
 func TestAHistoryThatGrowsGivesWhatItGivesAtOnce(t *testing.T) {
 	data, err := os.ReadFile(filepath.Join("testdata", "repo", fileName))
 	if err != nil {

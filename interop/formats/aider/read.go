@@ -30,12 +30,12 @@ func kindOf(line []byte, before kind) kind {
 	case bytes.HasPrefix(line, []byte("> ")), before == output && bytes.HasPrefix(line, []byte("Cost: $")):
 		return output
 	case len(bytes.TrimSpace(line)) == 0:
-		return before // it belongs to what it stands behind
+		return before // it belongs to what it follows
 	}
 	return answer
 }
 
-// runs cuts a session where lines of another kind begin.
+// runs splits a session where lines of another kind begin.
 func runs(data []byte) (pieces [][]byte) {
 	from, at, now := 0, 0, head
 	for line := range bytes.Lines(data) {
@@ -75,7 +75,7 @@ func open(f interop.File) interop.Reader {
 	return r
 }
 
-// Read implements [interop.Reader]; the error says that the line is no piece.
+// Read implements [interop.Reader]; the error says that the line is not a piece.
 func (r *reader) Read(l interop.Line) (m interop.Made, err error) {
 	if r.id == "" {
 		return m, nil
@@ -100,8 +100,8 @@ func (r *reader) Read(l interop.Line) (m interop.Made, err error) {
 	return m, nil
 }
 
-// stripped returns lines without what marks them, and without the two spaces
-// that end a line in Markdown.
+// stripped returns lines without their mark, and without the two spaces that end a
+// line in Markdown.
 func stripped(text, mark string) string {
 	var b strings.Builder
 	for line := range strings.Lines(text) {
@@ -120,7 +120,7 @@ func (r *reader) put(m *interop.Made, e skein.Event) {
 	m.Items = append(m.Items, interop.Item{Event: e})
 }
 
-// output takes in what the program said.
+// output reads what the program said.
 func (r *reader) output(m *interop.Made, text string) {
 	lines := strings.Split(text, "\n")
 	for _, line := range lines {
@@ -151,7 +151,7 @@ func (r *reader) output(m *interop.Made, text string) {
 	}
 }
 
-// modelIn returns the model that a line of the program's start names.
+// modelIn returns the model named in a line of the program's startup.
 func modelIn(line string) string {
 	for _, mark := range []string{"Main model: ", "Model: ", "Models: "} {
 		if rest, ok := strings.CutPrefix(line, mark); ok {

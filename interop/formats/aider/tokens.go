@@ -8,7 +8,7 @@ import (
 	"github.com/skein-dev/skein"
 )
 
-// usageOf returns what a report says, such as
+// usageOf reads a report such as
 //
 //	Tokens: 12k sent, 1.2k cache write, 8.0k cache hit, 340 received. Cost: $0.05 message, $0.10 session.
 func usageOf(line string) (u skein.Usage) {

@@ -18,12 +18,12 @@ import (
 	"github.com/skein-dev/skein/interop"
 )
 
-// heading is how the line begins with which a session does.
+// heading is the beginning of a session's first line.
 const heading = "# aider chat started at "
 
 // A section is the part of a history that is one session.
 type section struct {
-	name string // "" for what stands before the first, if that is blank
+	name string // "" for what is before the first, if that is blank
 	data []byte
 }
 
@@ -122,7 +122,7 @@ func (h *history) Sources(context.Context) (all []interop.Source, err error) {
 	return append(all, interop.Source{}), nil
 }
 
-// order is the line that says in which order the sessions stand.
+// order is the line that says in which order the sessions are.
 type order struct {
 	Sessions []string `json:"sessions"`
 }
@@ -152,7 +152,7 @@ func (h *history) Open(_ context.Context, name string) (io.ReadCloser, error) {
 	return io.NopCloser(bytes.NewReader(lines)), nil
 }
 
-// put puts sessions into the history at path, in the order that it was read in.
+// put writes sessions into the history at path, in the order in which they were read.
 //
 // The error wraps [interop.ErrChanged] if another session of the same time is
 // there; others are the system's.
@@ -193,7 +193,7 @@ func put(ctx context.Context, path string, parts []interop.Part) error {
 	return interop.PutDocument(ctx, path, []interop.Part{whole})
 }
 
-// read returns what the lines of a session are, and the order if they tell it.
+// read returns the content of a session's lines, and the order if they have it.
 func read(r io.Reader) (data []byte, list []string, err error) {
 	all, err := io.ReadAll(r)
 	if err != nil {

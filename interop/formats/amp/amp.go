@@ -39,7 +39,7 @@ func resume(w interop.Spot, s skein.Session) (command []string, dir string) {
 	return []string{"amp", "threads", "continue", w.ID}, s.Cwd
 }
 
-// placesOn returns the places on an operating system.
+// placesOn returns the usual places on an operating system.
 func placesOn(system string, h interop.Home) (dirs []string) {
 	data := h.Env("XDG_DATA_HOME")
 	if data == "" {
@@ -71,7 +71,7 @@ func placesOn(system string, h interop.Home) (dirs []string) {
 	return dirs
 }
 
-// document knows a thread that lies elsewhere, under whatever name.
+// document recognizes a thread elsewhere, under any name.
 func document(_ string, head []byte) interop.Guess {
 	start := bytes.TrimLeft(head, "\xef\xbb\xbf \t\r\n")
 	if bytes.HasPrefix(start, []byte("{")) && bytes.Contains(head, []byte(`"messages"`)) && (bytes.Contains(head, []byte(`"id":"T-`)) || bytes.Contains(head, []byte(`"id": "T-`))) {
@@ -80,7 +80,7 @@ func document(_ string, head []byte) interop.Guess {
 	return interop.Guess{}
 }
 
-// unitOf knows a thread by its name, T-….json in threads or threads3.
+// unitOf recognizes a thread by its name, T-….json in threads or threads3.
 func unitOf(name string) string {
 	dir, base := path.Split(name)
 	dir = path.Base(dir)
@@ -113,7 +113,7 @@ func look(ctx context.Context, at string) (interop.Unit, error) {
 
 // aboutOf returns the line that says what a thread is.
 func aboutOf(data []byte) []byte {
-	all, _ := loose.Parse(bytes.TrimPrefix(data, []byte("\xef\xbb\xbf"))) // of one that is cut off, what there is
+	all, _ := loose.Parse(bytes.TrimPrefix(data, []byte("\xef\xbb\xbf"))) // if it is cut off, what there is
 	var about loose.Object
 	for _, name := range []string{"id", "created", "env", "relationships", "mainThreadID"} {
 		if v := loose.Raw(all.Get(name)); v != nil {

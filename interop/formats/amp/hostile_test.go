@@ -12,8 +12,8 @@ import (
 	"github.com/skein-dev/skein/store/memory"
 )
 
-// bring imports one thread, written a minute ago, and returns the report and
-// what the store would give back.
+// bring imports one thread, written a minute ago, and returns the report and what the
+// store would export.
 func bring(t testing.TB, data []byte) (interop.Report, []byte) {
 	t.Helper()
 	dir := t.TempDir()

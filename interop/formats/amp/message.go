@@ -12,7 +12,7 @@ import (
 	"github.com/skein-dev/skein/interop"
 )
 
-// message takes in one message.
+// message reads one message.
 func (r *reader) message(m *interop.Made, o loose.Object) {
 	id := o.Str("dtwMessageID")
 	if v := o.Get("messageId"); v.Kind() == '0' {
@@ -61,7 +61,7 @@ func (r *reader) message(m *interop.Made, o loose.Object) {
 	}
 }
 
-// contentOf returns the blocks of a message: a string is one.
+// contentOf returns the blocks of a message: a string is one block.
 func contentOf(o loose.Object) []jsontext.Value {
 	v := o.Get("content")
 	if v.Kind() == '"' {
@@ -74,7 +74,7 @@ func add(c, more blocks.Content) blocks.Content {
 	return blocks.Content{Parts: append(c.Parts, more.Parts...), Blobs: append(c.Blobs, more.Blobs...)}
 }
 
-// about returns what a message is besides its content, and its time.
+// about returns a message without its content, and its time.
 func about(o loose.Object) (said skein.Message, at skein.Time) {
 	at = loose.Millis(o.Obj("meta").Get("sentAt"))
 	switch role := o.Str("role"); role {
@@ -114,13 +114,13 @@ func about(o loose.Object) (said skein.Message, at skein.Time) {
 	return said, at
 }
 
-// compact says that a summary stands for all that came before.
+// compact adds a summary that replaces everything before.
 func (r *reader) compact(m *interop.Made, at skein.Time, summary string) {
 	r.put(m, skein.NewEvent(skein.KindCompacted, at, skein.Compacted{Summary: summary}))
 	m.Items[len(m.Items)-1].To = r.items - 1
 }
 
-// ran takes in what a tool answered, and returns how it went.
+// ran reads a tool's result and returns the tool's state.
 func (r *reader) ran(c *blocks.Content, b loose.Object) skein.ToolState {
 	id := b.Str("toolUseID", "tool_use_id")
 	st := skein.ToolState{Call: id, State: stateOf(b.Obj("run").Str("status"))}
@@ -146,7 +146,7 @@ func stateOf(status string) skein.CallState {
 	return skein.Failed
 }
 
-// result returns what a run gave.
+// result returns a run's result.
 func result(c *blocks.Content, run loose.Object, id string, state skein.CallState) *skein.Result {
 	res := &skein.Result{CallID: id, Failed: state == skein.Failed}
 	v := run.Get("result")
@@ -177,7 +177,7 @@ func result(c *blocks.Content, run loose.Object, id string, state skein.CallStat
 	return res
 }
 
-// typed takes in a command that the person ran: what was typed, and what came.
+// typed reads a command that the user ran: what was typed, and its output.
 func (r *reader) typed(c *blocks.Content, b loose.Object) {
 	c.Parts = append(c.Parts, skein.TextPart("$ "+b.Obj("args").Str("cmd", "command")))
 	var of blocks.Content

@@ -33,8 +33,7 @@ func open(f interop.File) interop.Reader {
 	return r
 }
 
-// Read implements [interop.Reader]; an error says that a piece can make
-// nothing.
+// Read implements [interop.Reader]; the error says that a piece cannot be read.
 func (r *reader) Read(l interop.Line) (m interop.Made, err error) {
 	var own struct{ About json.RawMessage }
 	if json.Unmarshal(l.Body, &own) == nil && own.About != nil {
@@ -47,7 +46,7 @@ func (r *reader) Read(l interop.Line) (m interop.Made, err error) {
 	}
 	text := bytes.TrimSpace(bytes.TrimPrefix(piece, []byte("\xef\xbb\xbf")))
 	switch {
-	case r.n == 0 && bytes.HasSuffix(text, []byte("[")): // what stands before the messages
+	case r.n == 0 && bytes.HasSuffix(text, []byte("[")): // what is before the messages
 		o, _ := loose.Parse(text)
 		r.rest(&m, "head", o)
 		return m, nil
@@ -66,7 +65,7 @@ func (r *reader) Read(l interop.Line) (m interop.Made, err error) {
 	return m, nil
 }
 
-// about takes in what the thread is.
+// about reads what the thread is.
 func (r *reader) about(raw json.RawMessage) {
 	o, err := loose.Parse(raw)
 	if err != nil {
@@ -109,7 +108,7 @@ func (r *reader) created(o loose.Object) skein.Created {
 	return c
 }
 
-// pathOf returns the path that a file's URI names, "" if it is none.
+// pathOf returns the path of a file URI, "" if it is not one.
 func pathOf(uri string) string {
 	u, err := url.Parse(uri)
 	if err != nil || u.Scheme != "file" {
@@ -132,8 +131,8 @@ func (r *reader) put(m *interop.Made, e skein.Event, blobs ...skein.Blob) {
 	m.Items = append(m.Items, interop.Item{Event: e, Blobs: blobs})
 }
 
-// rest takes in what a thread has besides messages. It floats: another copy of
-// the thread has it otherwise.
+// rest reads what a thread has besides messages. It floats: it differs in another
+// copy of the thread.
 func (r *reader) rest(m *interop.Made, where string, o loose.Object) {
 	m.Key, m.Floating = skein.ClientID("amp:"+r.id+":"+where), true
 	r.begun = true
@@ -150,7 +149,7 @@ func (r *reader) rest(m *interop.Made, where string, o loose.Object) {
 	}
 }
 
-// tail takes in what stands behind the messages.
+// tail reads what is after the messages.
 func (r *reader) tail(m *interop.Made, text []byte) error {
 	text = bytes.TrimSpace(text[1:])
 	text = bytes.TrimPrefix(text, []byte(","))
@@ -165,7 +164,7 @@ func (r *reader) tail(m *interop.Made, text []byte) error {
 	return nil
 }
 
-// ledger counts requests where the messages do not.
+// ledger counts requests if the messages do not.
 func (r *reader) ledger(m *interop.Made, o loose.Object) {
 	for i, v := range o.List("events") {
 		e, err := loose.Parse(v)

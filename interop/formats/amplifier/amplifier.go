@@ -47,7 +47,7 @@ const (
 )
 
 // unitOf returns the session folder that a file belongs to: below
-// projects/<slug>/sessions, or wherever a transcript lies.
+// projects/<slug>/sessions, or wherever a transcript is.
 func unitOf(file string) string {
 	if _, at := sessionIn(file); at > 0 {
 		return file[:at]
@@ -59,9 +59,9 @@ func unitOf(file string) string {
 	return ""
 }
 
-// sessionIn returns where, in a path, projects/<slug>/sessions/<id> begins and
-// ends that is followed by something: the last one, for a project may itself
-// hold such a tree. 0, 0 if there is none.
+// sessionIn returns where the last projects/<slug>/sessions/<id> that is followed by
+// something begins and ends in a path: the last, because a project may itself hold
+// such a tree. It returns 0, 0 if there is none.
 func sessionIn(file string) (from, to int) {
 	for rest := file; ; {
 		at := strings.LastIndex(rest, "/projects/")
@@ -82,13 +82,13 @@ func below(unit string) string {
 	switch {
 	case to > 0:
 		return unit[from:to]
-	case path.Base(unit) == "projects": // where all are
+	case path.Base(unit) == "projects": // the folder of all of them
 		return "projects"
 	}
 	return ""
 }
 
-// order puts a fork after what it was forked from, though that went on, and a
+// order puts a fork after what it was forked from, even if that went on, and a
 // sub-agent's session after its parent.
 func order(unit string) string {
 	b, err := readSmall(filepath.Join(unit, metadata))
@@ -107,10 +107,10 @@ func resume(s interop.Spot, sess skein.Session) (command []string, dir string) {
 	return []string{"amplifier", "session", "resume", s.ID}, sess.Cwd
 }
 
-// Slug returns the name of the folder that Amplifier keeps the sessions of a
-// working directory in: its path, absolute and without symbolic links, with
-// hyphens for slashes and backslashes, without colons, a hyphen in front. It
-// cannot be turned back: /a-b and /a/b have the same.
+// Slug returns the name of the folder in which Amplifier keeps the sessions of a
+// working directory: its path, absolute and without symbolic links, with hyphens for
+// slashes and backslashes, without colons, with a hyphen in front. It cannot be
+// reversed: /a-b and /a/b have the same slug.
 func Slug(dir string) string {
 	s := strings.NewReplacer("/", "-", `\`, "-", ":", "").Replace(dir)
 	if !strings.HasPrefix(s, "-") {

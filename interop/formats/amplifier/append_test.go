@@ -12,8 +12,8 @@ import (
 	"github.com/skein-dev/skein/store/memory"
 )
 
-// Amplifier has its log open and appends to it: what is written back is appended
-// too, so that no line of either goes, and the file's mode is as it was.
+// Amplifier has its log open and appends to it: what is written back is appended too,
+// so that no line of either is lost, and the file's mode does not change.
 func TestTheLogIsAppendedTo(t *testing.T) {
 	f, s := newFolder(t), memory.New()
 	defer s.Close()

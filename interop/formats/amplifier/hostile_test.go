@@ -30,7 +30,7 @@ func every() map[string]string {
 	}
 }
 
-// lay writes files that nobody is writing any more.
+// lay writes files that are old enough not to be in use.
 func (f *folder) lay(files map[string]string) {
 	f.Helper()
 	then := time.Now().Add(-interop.TornFor)
@@ -66,8 +66,8 @@ func TestAFolderCutAnywhereIsReadAndTheRestLater(t *testing.T) {
 	}
 }
 
-// exact imports a folder and holds it to having all its bytes in its records,
-// and to adding nothing when it is read again.
+// exact imports a folder and checks that its records have all its bytes, and that
+// reading it again adds nothing.
 func exact(t *testing.T, f *folder) {
 	t.Helper()
 	s := memory.New()
@@ -167,7 +167,7 @@ func TestIDsThatAreNoNamesAreNotPaths(t *testing.T) {
 		evs := []skein.Event{skein.NewEvent(skein.KindCreated, 1, skein.Created{Cwd: "/x/../y\x01"}), skein.Say(2, skein.UserSays("hi"))}
 		if _, err := s.Append(t.Context(), skein.Batch{Session: id, Events: evs}); err != nil {
 			s.Close()
-			continue // no store takes it
+			continue // no store accepts it
 		}
 		home := filepath.Join(t.TempDir(), "home")
 		done, err := interop.Export(t.Context(), s, amplifier.Format(), id, home, interop.Exports{})

@@ -9,13 +9,13 @@ import (
 	"github.com/skein-dev/skein/internal/folder"
 )
 
-// tells is what a line of the transcript that is there tells of.
+// tells is what a line of the existing transcript covers.
 type tells struct {
 	at    skein.Seq // the message; 0 for none
-	still bool      // the session goes on from it
+	still bool      // it is still live in the session
 }
 
-// known takes apart what the folder has.
+// known parses the existing folder.
 func (w *writing) known() error {
 	if w.d.After == 0 {
 		return nil
@@ -37,16 +37,16 @@ func (w *writing) known() error {
 	}
 	for _, name := range []string{metadata, metadata + backup} {
 		if data := w.had[name]; len(data) == 1 && len(w.meta) == 0 {
-			w.meta, _ = parse(data[0]) // what is none is written anew
+			w.meta, _ = parse(data[0]) // if it is not an object, it is rewritten
 		}
 	}
 	w.stay()
 	return nil
 }
 
-// stay works out which lines of the transcript stay: those before the first one
-// that the session went back over. Where only the backup has messages, Amplifier
-// goes on with that, and saves it; where only the log has, they are said here.
+// stay determines which lines of the transcript stay: those before the first one that
+// the session rewound. If only the backup has messages, Amplifier goes on with that
+// and saves it; if only the log has them, they are said here.
 func (w *writing) stay() {
 	lines, told := w.had[transcript], w.tells[transcript]
 	spare := !slices.ContainsFunc(told, speaks) && slices.ContainsFunc(w.tells[transcript+backup], speaks)
@@ -85,15 +85,15 @@ type numberedLine struct {
 	seq skein.Seq
 }
 
-// numbered returns lines behind those that stay, of which the last one is ended
-// if it was not.
+// numbered returns lines to follow those that stay; the last of these gets a line
+// feed if it had none.
 func (w *writing) numbered(name string, stay [][]byte, ls []line) (out []numberedLine) {
 	if n := len(stay); n > 0 && len(ls) > 0 && !strings.HasSuffix(string(stay[n-1]), "\n") {
 		out = append(out, numberedLine{folder.Piece(name, n-1, append(stay[n-1 : n : n][0], '\n')), 0})
 	}
 	for i, l := range ls {
 		out = append(out, numberedLine{folder.Piece(name, len(stay)+i, append(l.body, '\n')), l.seq})
-		ls[i].body = nil // a line may be long: it is let go of once it is written
+		ls[i].body = nil // a line may be long: it is freed once it is written
 	}
 	return out
 }

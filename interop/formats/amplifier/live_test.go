@@ -99,7 +99,7 @@ func logLine(second int, event, data string) string {
 	return fmt.Sprintf(`{"ts": "2026-09-03T08:00:%02d.500+00:00", "lvl": "INFO", "schema": {"name": "amplifier.log", "ver": "1.0.0"}, "event": %q, "session_id": %q, "data": %s}`, second, event, liveID, data)
 }
 
-// words returns what is said in a session, with what was amended.
+// words returns what is said in a session, with its amendments.
 func words(t testing.TB, s *memory.Store, id string) string {
 	t.Helper()
 	var evs []skein.Event

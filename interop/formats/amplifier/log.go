@@ -9,7 +9,7 @@ import (
 	"github.com/skein-dev/skein"
 )
 
-// prompt is what a person asked, as the log has it.
+// prompt is a user's prompt in the log.
 type prompt struct {
 	time skein.Time
 	text string
@@ -19,8 +19,8 @@ type prompt struct {
 // bytes: debugging writes whole requests, which the records have anyway.
 const maxNoted = 16 << 10
 
-// logged makes the events of a line of events.jsonl. They do not begin a
-// session by themselves: of a fork they may be left over.
+// logged makes the events of a line of events.jsonl. They do not begin a session by
+// themselves: they may be left over from a fork.
 func (r *reader) logged(m *making, o object, _ []byte) error {
 	name, data := o.str("event"), o.obj("data")
 	m.out.Floating = true
@@ -33,7 +33,7 @@ func (r *reader) logged(m *making, o object, _ []byte) error {
 	if from != "" && m.out.CopyKey == "" {
 		m.out.CopyKey = copyKey(from, line, m.out.Key)
 	}
-	if r.early.parent == "" && from == "" { // there may be no metadata yet; a copy names the parent of what it is of
+	if r.early.parent == "" && from == "" { // there may be no metadata yet; a copy names the parent of its original
 		r.early.parent = parentIn(name, data)
 	}
 	call := data.str("tool_call_id")
@@ -67,7 +67,7 @@ func (r *reader) logged(m *making, o object, _ []byte) error {
 	return nil
 }
 
-// parentIn returns the parent that a line of the log names: a sub-agent's begins
+// parentIn returns the parent that a line of the log names: a sub-agent's log begins
 // with session:fork, which has it in one of three places.
 func parentIn(name string, data object) string {
 	switch name {
@@ -84,7 +84,7 @@ func or(a, b string) string {
 	return b
 }
 
-// level returns the level of a note; most are information, which is none.
+// level returns the level of a note; most are information, which is "".
 func level(lvl string) string {
 	if l := strings.ToLower(clip(lvl)); l != "info" {
 		return l
@@ -100,7 +100,7 @@ func (r *reader) answered(m *making, call string, failed bool) {
 	m.add(skein.NewEvent(skein.KindTool, m.time, s))
 }
 
-// worked reports whether a tool's result says that it did.
+// worked reports whether a tool's result says that it succeeded.
 func worked(data object) bool {
 	res := data.obj("result")
 	return res.get("success").Kind() != 'f'
@@ -122,8 +122,8 @@ func (r *reader) response(m *making, o, data object, line []byte) {
 	m.add(skein.NewEvent(skein.KindStep, m.time, s))
 }
 
-// usage returns what a request used: nil if that is not said. All providers but
-// Anthropic's count what came from the cache as input too.
+// usage returns a request's usage, nil if unknown. All providers except Anthropic
+// count cached tokens as input too.
 func usage(provider string, o object) *skein.Usage {
 	u := skein.Usage{
 		Input: o.count("input_tokens", "input", "prompt_tokens"), Output: o.count("output_tokens", "output", "completion_tokens"),
@@ -140,8 +140,8 @@ func usage(provider string, o object) *skein.Usage {
 	return &u
 }
 
-// dollars returns a price, a string or a number, in billionths of a dollar; 0
-// if it is none.
+// dollars returns a price, given as a string or a number, in billionths of a dollar;
+// 0 if it is neither.
 func dollars(v jsontext.Value) int64 {
 	s, ok := skein.Unquote(v)
 	if !ok && v.Kind() == '0' {
@@ -162,9 +162,9 @@ func dollars(v jsontext.Value) int64 {
 	return whole.Int64()
 }
 
-// orphan makes a session of a folder that has only a log, whose lines do not
-// begin one, and messages of the prompts there, if it ended before its first
-// save: the folder is the last line of all.
+// orphan makes a session of a folder that has only a log, whose lines do not begin
+// one, and messages of the prompts in it, if the session ended before its first save.
+// The folder is the last line.
 func (r *reader) orphan(m *making) {
 	if r.said || r.known {
 		return

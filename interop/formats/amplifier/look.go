@@ -24,8 +24,8 @@ type sessionUnit struct {
 	path string
 }
 
-// look opens a session's folder. The error wraps [interop.ErrTorn] while the
-// metadata is yet to come, or being written.
+// look opens a session's folder. The error wraps [interop.ErrTorn] while the metadata
+// is missing or being written.
 func look(ctx context.Context, path string) (_ interop.Unit, err error) {
 	defer skein.Wrapf(&err, "folder %s", path)
 	unit := filepath.ToSlash(path)
@@ -43,10 +43,10 @@ func look(ctx context.Context, path string) (_ interop.Unit, err error) {
 	return u, nil
 }
 
-// await waits for the end of the first save, which writes the transcript and
-// then the metadata: without that a fork would be read as a session that hangs on
-// nothing. Before it there is a log only, which tells of a parent. The error
-// wraps [interop.ErrTorn].
+// await waits for the end of the first save, which writes the transcript and then the
+// metadata: without the metadata, a fork would be read as a session without a parent.
+// Before the save there is only a log, which names a parent. The error wraps
+// [interop.ErrTorn].
 func (u *sessionUnit) await() error {
 	f, ok := u.File(metadata)
 	if !ok {
@@ -61,10 +61,10 @@ func (u *sessionUnit) await() error {
 	if data, err := readSmall(filepath.Join(u.path, metadata)); err == nil && !json.Valid(data) {
 		return interop.ErrTorn
 	}
-	return nil // what is wrong with it otherwise, the reader says
+	return nil // the reader reports anything else that is wrong with it
 }
 
-// ours reports whether it looks like one of Amplifier's folders: a transcript,
+// ours reports whether the folder looks like one of Amplifier's: a transcript,
 // metadata with a session's ID, or its log.
 func (u *sessionUnit) ours() bool {
 	if strings.Contains(filepath.ToSlash(u.path), "/.amplifier/projects/") {
@@ -83,11 +83,11 @@ func (u *sessionUnit) ours() bool {
 	return false
 }
 
-// isTranscript reports whether a file has lines that are messages, and nothing
-// else: those of other programs say of what type they are, or lie in a message.
+// isTranscript reports whether a file's lines are bare messages: those of other
+// programs have a type, or are wrapped.
 func isTranscript(head []byte) bool {
 	for line := range bytes.Lines(head) {
-		o, _ := parse(bytes.TrimSpace(bytes.TrimPrefix(line, []byte("\xef\xbb\xbf")))) // of one that is cut off, what there is
+		o, _ := parse(bytes.TrimSpace(bytes.TrimPrefix(line, []byte("\xef\xbb\xbf")))) // if it is cut off, what there is
 		if o.str("role") != "" && (o.get("content") != nil || o.get("tool_calls") != nil) {
 			return o.get("type") == nil && o.get("uuid") == nil && o.get("created") == nil
 		}
@@ -95,7 +95,7 @@ func isTranscript(head []byte) bool {
 	return false
 }
 
-// isMetadata reports whether a file says what a session is.
+// isMetadata reports whether a file is a session's metadata.
 func isMetadata(head []byte) bool {
 	o, _ := parse(bytes.TrimSpace(head))
 	return o.str("session_id") != "" && (o.get("created") != nil || o.get("parent_id") != nil || o.get("bundle") != nil) && o.get("type") == nil
@@ -130,7 +130,7 @@ func (u *sessionUnit) Open(context.Context, string) (io.ReadCloser, error) {
 	return io.NopCloser(io.MultiReader(m, u.Lines(rest, byLine), u.Dirs())), nil
 }
 
-// rank sorts the files behind the conversation.
+// rank sorts the files that follow the conversation.
 func rank(name string) int {
 	for i, n := range []string{metadata, metadata + backup, transcript + backup} {
 		if name == n {
@@ -157,7 +157,8 @@ func (u *sessionUnit) Skips() (all []interop.Skip) {
 	return all
 }
 
-// maxSmall is the longest metadata that is read out of its turn, in bytes.
+// maxSmall is the size of the longest metadata that is read ahead of its turn, in
+// bytes.
 const maxSmall = 1 << 20
 
 // readSmall reads a small regular file.

@@ -8,9 +8,8 @@ import (
 	"github.com/skein-dev/skein/internal/folder"
 )
 
-// A merger gives the lines of the transcript and those of the log one after
-// the other, by their times: each file's in its own order, a line without a
-// time just behind the one before it.
+// A merger merges the lines of the transcript and of the log by their times: each
+// file's in its own order, a line without a time right after the one before it.
 type merger struct {
 	said, logged side
 	out          []byte
@@ -19,13 +18,13 @@ type merger struct {
 
 // A side is one of the two files.
 type side struct {
-	in   *folder.Reader // nil if there is no such file, or no more of it
+	in   *folder.Reader // nil if there is no such file, or it was read to its end
 	next []byte         // its next line, nil if not yet read
 	time skein.Time     // of that line, or of one before it
-	end  []byte         // the line of the file itself, which comes when both are through
+	end  []byte         // the line of the file itself, which comes after both were read
 }
 
-// Read implements [io.Reader]; there are no errors but the end.
+// Read implements [io.Reader]; the only error is [io.EOF].
 func (m *merger) Read(b []byte) (int, error) {
 	for len(m.out) == 0 {
 		said, logged := m.said.fill(), m.logged.fill()
@@ -70,7 +69,8 @@ func (s *side) fill() bool {
 	return true
 }
 
-// isEnd reports whether a line is that of a file of lines, not one of these.
+// isEnd reports whether a line stands for a whole file of lines, not for one of its
+// lines.
 func isEnd(line []byte) bool {
 	return bytes.HasPrefix(line, []byte(`{"file":"`+transcript+`","mode":`)) || bytes.HasPrefix(line, []byte(`{"file":"`+eventLog+`","mode":`))
 }
@@ -81,17 +81,16 @@ func (s *side) take() []byte {
 	return line
 }
 
-// The names behind which a line's time stands, escaped as they are within a
-// line of the folder. The log's ts comes first in a line; the transcript's
-// timestamp last.
+// The names before a line's time, escaped as within a line of the folder. The log's
+// ts comes first in a line; the transcript's timestamp last.
 const (
 	tsName    = `"{\"ts\":`
 	stampName = `\"timestamp\":`
 )
 
-// timeIn returns the time that stands in the line of a file, 0 if there is
-// none. It looks for it as text: to read each line twice would take twice as
-// long, and nothing but the order of the two files hangs on it.
+// timeIn returns the time in a line of a file, 0 if there is none. It searches the
+// text: parsing each line twice would take twice as long, and only the order of the
+// two files depends on it.
 func timeIn(line []byte) skein.Time {
 	if _, body, ok := bytes.Cut(line[:min(len(line), 160)], []byte(tsName)); ok {
 		return quoted(body)
@@ -102,7 +101,7 @@ func timeIn(line []byte) skein.Time {
 	return 0
 }
 
-// quoted returns the time in the string that b begins with, its quotes escaped.
+// quoted returns the time in the string, with escaped quotes, that b begins with.
 func quoted(b []byte) skein.Time {
 	b = bytes.TrimLeft(b[:min(len(b), 64)], " ")
 	if b, ok := bytes.CutPrefix(b, []byte(`\"`)); ok {

@@ -39,10 +39,10 @@ func (r *reader) message(m *making, o object, line []byte) error {
 	return nil
 }
 
-// told gives a line of the transcript its key: that of the session that was
-// forked first, under which each fork's copy is found. The first line alone has
-// its own session's, and a fork's also the other: so a session that is no fork
-// is no copy, should its fork have been read before it.
+// told gives a line of the transcript its key, made from the session that was forked
+// first, so that each fork's copy is recognized. Only the first line's key is from
+// its own session, and a fork's has the other too: so a session that is not a fork is
+// not taken for a copy, even if its fork was read first.
 func (r *reader) told(m *making, line []byte, opening bool) {
 	if !opening {
 		r.keyed(m, r.root, line)
@@ -54,8 +54,7 @@ func (r *reader) told(m *making, line []byte, opening bool) {
 	}
 }
 
-// extra returns what a message's metadata has besides its time; nil for
-// nothing.
+// extra returns a message's metadata without its time; nil for nothing.
 func extra(meta object) []byte {
 	v := meta.without("timestamp")
 	if len(v) == len("{}") || v.Compact() != nil {
@@ -64,8 +63,8 @@ func extra(meta object) []byte {
 	return v
 }
 
-// asked makes the messages of a user's line: results that stand among its
-// blocks are a tool's message.
+// asked makes the messages of a user's line: results among its blocks become a tool's
+// message.
 func (r *reader) asked(m *making, said skein.Message, parts []skein.Part, meta object) {
 	own, results := []skein.Part{}, []skein.Part{}
 	for _, p := range parts {
@@ -85,8 +84,8 @@ func (r *reader) asked(m *making, said skein.Message, parts []skein.Part, meta o
 	}
 }
 
-// answer returns the parts of an assistant's line: those of its content, what
-// it thought if that stands beside it, and its calls that do not stand there.
+// answer returns the parts of an assistant's line: those of its content, and the
+// thinking and the calls that are beside the content.
 func (r *reader) answer(o object, parts []skein.Part) []skein.Part {
 	there := map[string]bool{}
 	thought := false
@@ -137,15 +136,14 @@ func call(o object) skein.Part {
 	return skein.Part{Kind: skein.PartCall, Call: c}
 }
 
-// result makes the message of a tool's line, and says which session it ran, if
-// it did.
+// result makes the message of a tool's line, and the session that it ran, if any.
 func (r *reader) result(m *making, said skein.Message, o object) {
 	id := o.str("tool_call_id")
 	res := &skein.Result{CallID: id, Name: or(o.str("name"), r.tools[id]), Failed: o.yes("is_error")}
 	r.fill(m, res, o.get("content"))
 	var answer object
 	if strings.HasPrefix(string(res.Text), "{") && len(res.Text) < maxSmall {
-		answer, _ = parse([]byte(res.Text)) // what is no object is text
+		answer, _ = parse([]byte(res.Text)) // if it is not an object, it is text
 	}
 	if v := answer.get("error"); v != nil && v.Kind() != 'n' && !answer.yes("success") {
 		res.Failed = true

@@ -10,12 +10,12 @@ import (
 	"github.com/skein-dev/skein/interop"
 )
 
-// facts is what metadata.json says of a session.
+// facts is what metadata.json says about a session.
 type facts struct {
 	created                             skein.Time
 	cwd, bundle, provider, model, agent string
 	name, description, parent           string
-	forked                              bool // parent is what it was forked from
+	forked                              bool // parent is the session that it was forked from
 }
 
 func factsOf(o object) facts {
@@ -32,7 +32,7 @@ func factsOf(o object) facts {
 	return f
 }
 
-// clip keeps names short that come from a file.
+// clip shortens a name that comes from a file.
 func clip(s string) string { return strings.ToValidUTF8(s[:min(len(s), 200)], "") }
 
 // factsBeside reads the metadata of the session in the folder dir, or its
@@ -48,7 +48,7 @@ func factsBeside(f interop.File, dir string) facts {
 	return facts{}
 }
 
-// volatile returns the names of what changes with every save, or stands in a
+// volatile returns the names of the members that change with every save, or are in a
 // titled event.
 func volatile(titled bool) []string {
 	names := []string{"turn_count", "incremental"}
@@ -58,8 +58,8 @@ func volatile(titled bool) []string {
 	return names
 }
 
-// metadata makes the events of metadata.json: noted, changed, and titled if
-// there is a name. Their places must not change, for they name the events.
+// metadata makes the events of metadata.json: noted, changed, and titled if there is
+// a name. Their positions must not change, because they name the events.
 func (r *reader) metadata(m *making, in folder.Line) error {
 	data := bytes.TrimSpace(bytes.TrimPrefix(in.Data(), []byte("\xef\xbb\xbf")))
 	if !utf8.Valid(data) {
@@ -103,7 +103,7 @@ func some(s string) *string {
 	return &s
 }
 
-// note returns an event that keeps data, which is valid JSON, as it is.
+// note returns an event that keeps data, which is valid JSON, unchanged.
 func note(at skein.Time, name, level string, data []byte) skein.Event {
 	b := append([]byte(`{"name":`), skein.MustJSON(Name+":"+clip(name))...)
 	if level != "" {

@@ -13,15 +13,14 @@ import (
 	"github.com/skein-dev/skein/internal/loose"
 )
 
-// options let through what other programs write: names that come twice, lone
-// surrogates.
+// options allow what other programs write: duplicate names, lone surrogates.
 func options() json.Options {
 	return json.JoinOptions(jsontext.AllowDuplicateNames(true), jsontext.AllowInvalidUTF8(true))
 }
 
-// object is the members of a JSON object in their order. What is missing, or
-// of another type than is asked for, is the zero value: a later version may
-// mean something else by it, and the record is kept whole anyway.
+// object is the members of a JSON object in order. A member that is missing, or not
+// of the requested type, is the zero value: a later version may use it differently,
+// and the record is kept whole anyway.
 type object []member
 
 type member struct {
@@ -31,9 +30,9 @@ type member struct {
 
 var errNoObject = errors.New("no object")
 
-// parse reads the object that b is, or begins with.
+// parse reads the object that b begins with.
 //
-// The error says what b is instead, in words for people.
+// The error says what b is instead, in words for users.
 func parse(b []byte) (object, error) {
 	o, _, err := parseFirst(b)
 	return o, err
@@ -60,7 +59,7 @@ func parseFirst(b []byte) (o object, rest []byte, err error) {
 		if err != nil {
 			return o, nil, plain(err)
 		}
-		end := dec.InputOffset() // what ReadValue returns does not last
+		end := dec.InputOffset() // the result of ReadValue does not stay valid
 		m.value = b[end-int64(len(v)) : end : end]
 		o = append(o, m)
 	}
@@ -70,12 +69,12 @@ func parseFirst(b []byte) (o object, rest []byte, err error) {
 	return o, b[dec.InputOffset():], nil
 }
 
-// plain returns err in words for people.
+// plain returns err in words for users.
 func plain(err error) error {
 	return fmt.Errorf("%s", strings.TrimPrefix(err.Error(), "jsontext: "))
 }
 
-// get returns the last member of this name, as Python would, and nil.
+// get returns the last member of this name, as Python does, or nil.
 func (o object) get(name string) jsontext.Value {
 	for i := len(o) - 1; i >= 0; i-- {
 		if o[i].name == name {
@@ -97,7 +96,7 @@ func (o object) text(name string) (string, bool) { return skein.Unquote(o.get(na
 // obj returns an object.
 func (o object) obj(name string) object {
 	if v := o.get(name); v.Kind() == '{' {
-		sub, _ := parse(v) // it is part of one that was read
+		sub, _ := parse(v) // it is part of an object that was read
 		return sub
 	}
 	return nil
@@ -116,8 +115,8 @@ func elements(v jsontext.Value) (all []jsontext.Value) {
 // yes reports whether a member is true.
 func (o object) yes(name string) bool { return o.get(name).Kind() == 't' }
 
-// count returns a whole number that is not negative, of the first of these
-// names that has one.
+// count returns the first member of these names that is a whole number and not
+// negative.
 func (o object) count(names ...string) int64 {
 	for _, n := range names {
 		if i, err := strconv.ParseInt(string(o.get(n)), 10, 64); err == nil && i >= 0 && i < 1<<53 {
@@ -149,9 +148,9 @@ next:
 	return append(out, '}')
 }
 
-// values cuts a line into the JSON values on it: one, unless a program began
-// the next where another had not ended its line. Python's NaN and Infinity,
-// which are no JSON, are taken as strings.
+// values splits a line into its JSON values: one, unless a program appended to a line
+// that another had not ended. Python's NaN and Infinity, which are not JSON, are read
+// as strings.
 //
 // The error says why there are no more of them.
 func values(line []byte) (all [][]byte, err error) {

@@ -28,7 +28,7 @@ func (r *reader) parts(m *making, content jsontext.Value) []skein.Part {
 	return parts
 }
 
-// other keeps a value as it is.
+// other keeps a value unchanged.
 func other(v jsontext.Value) skein.Part {
 	return skein.Part{Kind: skein.PartOther, Raw: raw(v)}
 }
@@ -82,7 +82,7 @@ func (r *reader) part(m *making, v jsontext.Value) skein.Part {
 	return other(v)
 }
 
-// signed returns a block of thinking as it is, if its provider has signed it.
+// signed returns a thinking block unchanged if its provider signed it.
 func signed(o object, v jsontext.Value) json.RawMessage {
 	if o.str("signature") == "" && o.get("content") == nil {
 		return nil
@@ -107,8 +107,8 @@ func thoughts(o object) string {
 	return strings.Join(all, "\n")
 }
 
-// fill puts what a tool answered into res: texts one after the other, files,
-// and the value as it is if there is anything else in it.
+// fill puts a tool's result into res: its texts joined, files, and the unchanged
+// value if it has anything else.
 func (r *reader) fill(m *making, res *skein.Result, v jsontext.Value) {
 	if s, ok := skein.Unquote(v); ok {
 		res.Text = skein.Text(s)

@@ -20,15 +20,15 @@ import (
 // A reader reads one session's folder.
 type reader struct {
 	id      string // name of the folder
-	root    string // ID of the session that it was forked from first; its own if it was not
-	early   facts  // what the metadata says as the first line is read
+	root    string // ID of the first session in its chain of forks; its own if it is not a fork
+	early   facts  // what the metadata says when the first line is read
 	begun   bool
 	said    bool // the transcript has a message, or its backup
-	spare   bool // the backup is read in its place
+	spare   bool // the backup is read instead of the transcript
 	known   bool // the metadata was read
 	tools   map[string]string
-	equals  map[[16]byte]int // how many lines with this hash there were
-	prompts []prompt         // in the log, for want of a transcript
+	equals  map[[16]byte]int // number of lines with this hash so far
+	prompts []prompt         // in the log, for lack of a transcript
 	ended   bool             // the log says that the session ended
 }
 
@@ -42,8 +42,8 @@ func open(f interop.File) interop.Reader {
 	return r
 }
 
-// trace follows forks to the first session. Records have their keys from that
-// one, so that a fork's are known as copies.
+// trace follows forks to the first session. Keys of records are made from that
+// session, so that a fork's are recognized as copies.
 func (r *reader) trace(f interop.File) {
 	at := r.early
 	for seen := map[string]bool{r.id: true}; at.forked && sane(at.parent) && !seen[at.parent]; seen[r.root] = true {
@@ -55,8 +55,7 @@ func (r *reader) trace(f interop.File) {
 	}
 }
 
-// sane reports whether a session's ID can be the name of a folder beside this
-// one.
+// sane reports whether a session's ID can name a folder beside this one.
 func sane(id string) bool {
 	return id != "" && len(id) < 256 && id[0] != '.' && !strings.ContainsAny(id, "/\\\x00:")
 }
@@ -106,7 +105,7 @@ func (r *reader) Read(l interop.Line) (interop.Made, error) {
 	return m.out, nil
 }
 
-// place names a line as people count.
+// place names a line, counted from 1.
 func place(file string, line *int) string {
 	if line == nil {
 		return file
@@ -116,7 +115,7 @@ func place(file string, line *int) string {
 
 var errUTF8 = errors.New("invalid UTF-8")
 
-// each hands take the objects on a line.
+// each calls take with the objects on a line.
 func (r *reader) each(m *making, in folder.Line, take func(*making, object, []byte) error) error {
 	data := bytes.TrimSpace(bytes.TrimPrefix(in.Data(), []byte("\xef\xbb\xbf")))
 	if !utf8.Valid(data) {
@@ -144,11 +143,11 @@ func (r *reader) each(m *making, in folder.Line, take func(*making, object, []by
 	return broken
 }
 
-// keyed gives the record a key: what the line says, with the session that it
-// was written in first, and its number among equals.
+// keyed gives the record a key: a hash of the line and of the session in which it was
+// first written, and its number among equals.
 func (r *reader) keyed(m *making, session string, content []byte) {
 	if m.out.Key != "" {
-		return // of a line with two objects the first counts
+		return // in a line with two objects the first counts
 	}
 	sum := fingerprint(session, content)
 	r.equals[sum]++
@@ -158,8 +157,8 @@ func (r *reader) keyed(m *making, session string, content []byte) {
 	}
 }
 
-// copyKey returns the key that a line which was copied from a session has
-// there: number and all, since a copy has as many equals before it.
+// copyKey returns the key that a copied line has in its original session: including
+// the number, since a copy has as many equals before it.
 func copyKey(session string, content []byte, key skein.ClientID) skein.ClientID {
 	_, number, numbered := strings.Cut(string(key), ".")
 	sum := fingerprint(session, content)
@@ -197,15 +196,15 @@ func (r *reader) begin(m *making) {
 	if f.parent != "" {
 		b.ParentID = f.parent
 		b.Created.Parent = &skein.Parent{Why: skein.Child}
-		if f.forked || !strings.Contains(r.id, "_") { // where there is something of the parent, it becomes a fork
+		if f.forked || !strings.Contains(r.id, "_") { // if it shares something with the parent, it becomes a fork
 			b.Created.Parent.Why = skein.Continuation
 		}
 	}
 	m.out.Begin = []interop.Begin{b}
 }
 
-// moment reads the times that Amplifier wrote: RFC 3339 of any precision,
-// without a zone in UTC, and seconds since 1970. What is none of them is 0.
+// moment reads the times that Amplifier wrote: RFC 3339 of any precision, in UTC if
+// it has no zone, and seconds since 1970. Anything else is 0.
 func moment(s string) skein.Time {
 	for _, layout := range [...]string{time.RFC3339Nano, "2006-01-02T15:04:05.999999999", "2006-01-02 15:04:05.999999999"} {
 		if t, err := time.Parse(layout, s); err == nil && t.Year() > 1 {

@@ -7,8 +7,8 @@ import (
 	"github.com/skein-dev/skein"
 )
 
-// Amplifier's files are written by Python's json.dumps with ensure_ascii off:
-// a space behind commas and colons, nothing escaped that need not be.
+// Amplifier's files are written by Python's json.dumps with ensure_ascii off: a space
+// after commas and colons, no unnecessary escapes.
 
 // appendQuoted appends a string as Python writes it.
 func appendQuoted(b []byte, s string) []byte {
@@ -36,8 +36,8 @@ func appendInner(b []byte, s string) []byte {
 	return b[:len(b)-1]
 }
 
-// appendValue appends a JSON value as Python would write it, its numbers and
-// the order of its members as they are.
+// appendValue appends a JSON value as Python would write it, with its numbers and the
+// order of its members unchanged.
 func appendValue(b []byte, v jsontext.Value) []byte {
 	for i := 0; i < len(v); i++ {
 		switch c := v[i]; c {
@@ -75,7 +75,7 @@ func (b *builder) name(name string) *builder {
 	return b
 }
 
-// str adds a string, put any value, in JSON.
+// str adds a string; put adds any JSON value.
 func (b *builder) str(name, s string) *builder {
 	b.name(name)
 	b.out = appendQuoted(b.out, s)
@@ -96,14 +96,14 @@ func (b *builder) opt(name, s string) *builder {
 	return b.str(name, s)
 }
 
-// spelled adds a value that is as Python writes it.
+// spelled adds a value that is already spelled as Python writes it.
 func (b *builder) spelled(name string, v []byte) *builder {
 	b.name(name)
 	b.out = append(b.out, v...)
 	return b
 }
 
-// value returns the object, to which nothing is added any more.
+// value returns the finished object.
 func (b *builder) value() []byte {
 	if len(b.out) == 0 {
 		return []byte("{}")
@@ -138,7 +138,7 @@ func indented(v jsontext.Value, margin string) []byte {
 	return c
 }
 
-// set puts a member into an object, in the place of one of this name.
+// set puts a member into an object, replacing one of this name.
 func (o *object) set(name string, v []byte) {
 	for i := range *o {
 		if (*o)[i].name == name {

@@ -37,7 +37,7 @@ func watch(t *testing.T, path string) *watched {
 	return w
 }
 
-// until waits until the session says what it should.
+// until waits until the session has the expected messages.
 func (w *watched) until(want string) {
 	w.Helper()
 	deadline := time.After(5 * time.Minute)

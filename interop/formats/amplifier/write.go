@@ -14,7 +14,7 @@ import (
 	"github.com/skein-dev/skein/interop"
 )
 
-// A writing is one session that is turned into lines.
+// A writing turns one session into lines.
 type writing struct {
 	d       interop.Draft
 	id      string
@@ -23,14 +23,14 @@ type writing struct {
 	said    []line // of the transcript that are new
 	logged  []line // of the log that are new
 	had     map[string][][]byte
-	logMode string             // of events.jsonl, as it is
+	logMode string             // of the existing events.jsonl
 	tells   map[string][]tells // of the same lines
 	stays   [][]byte           // lines of the transcript
-	keep    skein.Seq          // the messages up to here are in them, or cannot be
+	keep    skein.Seq          // the messages up to here are in them, or cannot be stored there
 	meta    object             // as it was
 	turns   int
 	losses  interop.Losses
-	charged map[string]bool          // requests that steps tell of
+	charged map[string]bool          // requests that steps cover
 	spawn   map[skein.SessionID]bool // sessions that calls were said to run
 	started bool                     // the log says that the session began
 	open    []skein.Call             // calls that have no result yet
@@ -69,8 +69,8 @@ func write(_ context.Context, d interop.Draft) (out interop.Written, err error) 
 	return out, nil
 }
 
-// name gives the session an ID that Amplifier takes for what it is: one with an
-// underscore is a sub-agent's, any other is not.
+// name gives the session an ID that Amplifier understands: one with an underscore is
+// a sub-agent's, any other is not.
 func (w *writing) name() {
 	s := w.d.Session
 	w.child = s.Parent != nil && s.Parent.Why == skein.Child
@@ -78,7 +78,7 @@ func (w *writing) name() {
 		if spot, ok := w.d.Other(p.Session); ok {
 			w.parent = spot.ID
 		} else if p.Why == skein.Fork && w.d.After == 0 {
-			w.parent = topID(p.Session) // where it would be: nothing opens a fork's parent
+			w.parent = topID(p.Session) // its presumed ID: nothing opens a fork's parent
 		}
 	}
 	switch {
@@ -102,8 +102,8 @@ func topID(id skein.SessionID) string {
 	return h[:8] + "-" + h[8:12] + "-" + h[12:16] + "-" + h[16:20] + "-" + h[20:]
 }
 
-// childID returns the ID of a sub-agent's session. It hangs on nothing but the
-// session's own, for the parent names it before it is written.
+// childID returns the ID of a sub-agent's session. It depends only on the session's
+// own ID, because the parent names it before it is written.
 func childID(id skein.SessionID) string {
 	s := string(id)
 	if plainName(s) && strings.Contains(s, "_") {
@@ -113,7 +113,7 @@ func childID(id skein.SessionID) string {
 	return strings.Repeat("0", 16) + "-" + hex.EncodeToString(sum[:8]) + "_agent"
 }
 
-// plainName reports whether an ID can be a folder's name anywhere.
+// plainName reports whether an ID can be a folder's name on every system.
 func plainName(s string) bool {
 	return sane(s) && len(s) <= 128 && !strings.ContainsFunc(s, func(r rune) bool {
 		return (r < 'a' || r > 'z') && (r < 'A' || r > 'Z') && (r < '0' || r > '9') && !strings.ContainsRune("-_.~", r)
@@ -135,8 +135,8 @@ func (w *writing) cwd() string {
 	return s.Project
 }
 
-// lines returns the folder's lines: transcript and log by their seqs, then what
-// becomes of the other files.
+// lines returns the folder's lines: transcript and log by their seqs, then the other
+// files.
 func (w *writing) lines() (out []interop.OutLine) {
 	last := w.d.After
 	add := func(l folder.Line, seq skein.Seq) {

@@ -8,8 +8,8 @@ import (
 	"github.com/skein-dev/skein"
 )
 
-// log adds a line to events.jsonl, unless it stands there: of what the session
-// went back over and then forth to again.
+// log adds a line to events.jsonl, unless it is there: the session may have returned
+// to something that it had rewound.
 func (w *writing) log(seq skein.Seq, at skein.Time, name string, data *builder) {
 	if seq <= w.d.After {
 		return
@@ -29,9 +29,9 @@ func (w *writing) envelope(at skein.Time, lvl, name string, data *builder) []byt
 	return b.value()
 }
 
-// events adds what the log has to say besides messages: that the session began,
-// what was noted in Amplifier's own log, what requests cost, which calls ran
-// which sessions.
+// events adds what the log has besides messages: the beginning of the session, what
+// was noted from Amplifier's own log, the cost of requests, which calls ran which
+// sessions.
 func (w *writing) events() error {
 	for _, e := range w.d.Events {
 		if e.Kind == skein.KindNoted && e.Seq > w.d.Session.Base && w.d.After == 0 {
@@ -83,8 +83,8 @@ func (w *writing) events() error {
 	return nil
 }
 
-// noted takes up what metadata.json had that this package does not know, and
-// lines of the log that make no other events.
+// noted restores members of metadata.json that this package does not know, and lines
+// of the log that make no other events.
 func (w *writing) noted(e skein.Event) error {
 	n, err := skein.Decode[skein.Noted](e)
 	if err != nil {
@@ -111,7 +111,7 @@ func (w *writing) noted(e skein.Event) error {
 	return nil
 }
 
-// spawned says which session a call runs.
+// spawned logs which session a call runs.
 func (w *writing) spawned(e skein.Event) {
 	s, err := skein.Decode[skein.ToolState](e)
 	if err != nil || s.Child == "" || w.spawn[s.Child] {
@@ -126,7 +126,7 @@ func (w *writing) spawned(e skein.Event) {
 	w.log(e.Seq, e.Time, "delegate:agent_spawned", b)
 }
 
-// charge adds what a message cost, if no step tells of it.
+// charge adds the cost of a message, if no step covers it.
 func (w *writing) charge(e skein.Entry) {
 	m := e.Message
 	if e.Seq <= w.d.After || m.Usage == nil || m.Request != "" && w.charged[m.Request] {
@@ -146,7 +146,7 @@ func (w *writing) response(seq skein.Seq, at skein.Time, provider, model string,
 		status, lvl = `"error"`, "ERROR"
 	}
 	body := w.envelope(at, lvl, "llm:response", b)
-	// What the program promotes stands before the data.
+	// Promoted members come before the data.
 	promoted := ", \"status\": " + status
 	if failed != nil {
 		promoted += ", \"error\": " + string((&builder{}).opt("type", failed.Kind).str("msg", failed.Message).value())

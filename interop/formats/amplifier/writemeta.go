@@ -7,7 +7,7 @@ import (
 	"github.com/skein-dev/skein"
 )
 
-// metadata returns metadata.json as it is to be: what it had, and what is new.
+// metadata returns the new metadata.json: what it had, and what is new.
 func (w *writing) metadata() []byte {
 	s, o := w.d.Session, w.meta
 	o.setStr("session_id", w.id)
@@ -49,10 +49,10 @@ func (w *writing) metadata() []byte {
 	return o.indented()
 }
 
-// maxName is how long a session's name is, in characters.
+// maxName is the maximum length of a session's name, in characters.
 const maxName = 50
 
-// descent says what a fork and a sub-agent's session hang on.
+// descent adds the parent of a fork or of a sub-agent's session.
 func (w *writing) descent(o *object) {
 	p := w.d.Session.Parent
 	switch {

@@ -21,7 +21,7 @@ func (w *writing) entry(e skein.Entry) error {
 		}
 		return nil
 	case e.Seq <= w.keep:
-		if w.d.WentBack() { // elsewhere Amplifier mends what its own turns left
+		if w.d.WentBack() { // otherwise Amplifier repairs what its own turns left
 			w.there(e)
 		}
 		return nil
@@ -58,7 +58,7 @@ func (w *writing) say(e skein.Entry, b *builder, source string) {
 	w.said = append(w.said, line{b.value(), e.End})
 }
 
-// asked writes a user's message. Only a person's prompt is in the log.
+// asked writes a user's message. Only a user's own prompt is in the log.
 func (w *writing) asked(e skein.Entry) error {
 	b := (&builder{}).str("role", "user")
 	if err := w.content(e, b); err != nil {
@@ -75,7 +75,7 @@ func (w *writing) asked(e skein.Entry) error {
 	return nil
 }
 
-// content adds what a user's message says: a string if that is one text.
+// content adds the content of a user's message: a string if it is one text.
 func (w *writing) content(e skein.Entry, b *builder) error {
 	parts := e.Message.Parts
 	if len(parts) == 1 && parts[0].Kind == skein.PartText { // it may be long
@@ -144,7 +144,7 @@ func (w *writing) ours() bool {
 	return o != nil && o.Format == Name
 }
 
-// file returns an image as a block; of other files only the name.
+// file returns an image as a block; for other files, only the name.
 func (w *writing) file(e skein.Entry, f *skein.File) ([]byte, error) {
 	source := (&builder{}).str("type", "base64").str("media_type", f.Media)
 	switch {
@@ -163,7 +163,7 @@ func (w *writing) file(e skein.Entry, f *skein.File) ([]byte, error) {
 	return (&builder{}).str("type", "image").put("source", source.value()).value(), nil
 }
 
-// input returns the arguments of a call: an object, whatever it was.
+// input returns the arguments of a call as an object, whatever they were.
 func input(c *skein.Call) []byte {
 	switch jsontext.Value(c.Input).Kind() {
 	case '{':
@@ -174,8 +174,8 @@ func input(c *skein.Call) []byte {
 	return (&builder{}).put("input", c.Input).value()
 }
 
-// answer writes an assistant's message: as a string if it is no more than that
-// and calls, which stand beside it; else in blocks.
+// answer writes an assistant's message: as a string if it has only text and calls,
+// which are written beside it; else in blocks.
 func (w *writing) answer(e skein.Entry) {
 	var blocks, calls [][]byte
 	var texts, thoughts []string

@@ -7,9 +7,9 @@ import (
 	"github.com/skein-dev/skein"
 )
 
-// interrupted answers the calls that have no result before the conversation
-// goes on, behind the results of the others: no model takes it otherwise.
-// Before a person's next words an answer closes the turn.
+// interrupted answers the calls without a result before the conversation goes on,
+// after the results of the others: no model accepts it otherwise. Before the next
+// user message an answer closes the turn.
 func (w *writing) interrupted(e skein.Entry) {
 	if len(w.open) == 0 {
 		return
@@ -21,8 +21,8 @@ func (w *writing) interrupted(e skein.Entry) {
 	}
 }
 
-// cutOff answers the calls that a fork ends with, as Amplifier does when it
-// forks: nobody runs them here.
+// cutOff answers the calls that a fork ends with, as Amplifier does when it forks:
+// they will not run here.
 func (w *writing) cutOff(entries []skein.Entry) {
 	s, n := w.d.Session, len(entries)
 	if s.Parent != nil && s.Parent.Why == skein.Fork && w.d.After == 0 && n > 0 && entries[n-1].Seq <= s.Base {
@@ -30,8 +30,7 @@ func (w *writing) cutOff(entries []skein.Entry) {
 	}
 }
 
-// unknown answers the calls that have no result, those that are not answered in
-// the lines that stay.
+// unknown answers the calls that have no result in the lines that stay.
 func (w *writing) unknown(at skein.Seq) {
 	content := `{"error": "unknown_error", "message": "It was interrupted; no result is known."}`
 	if p := w.d.Session.Parent; p != nil && p.Why == skein.Fork {

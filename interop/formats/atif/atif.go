@@ -14,8 +14,7 @@ import (
 // Name is the name of the format: [skein.Origin.Format] of what it reads.
 const Name = "atif"
 
-// peek is how much of a document is looked at to see whether it is one, in
-// bytes.
+// peek is how much of a file is read to recognize a document, in bytes.
 const peek = 64 << 10
 
 // Format returns the format of trajectories.
@@ -42,7 +41,7 @@ func unit(name string) string {
 	return ""
 }
 
-// document knows a trajectory, whatever it is called.
+// document recognizes a trajectory under any name.
 func document(_ string, head []byte) interop.Guess {
 	if isTrajectory(head) {
 		return interop.KnownBy("it names a version of ATIF")
@@ -50,8 +49,8 @@ func document(_ string, head []byte) interop.Guess {
 	return interop.Guess{}
 }
 
-// look opens a document if it says that it is a trajectory. One that cannot be
-// read at all is somebody else's, unless it is named as ours are.
+// look opens a document if it says that it is a trajectory. One that cannot be read
+// at all is taken for another program's, unless it has the name of a trajectory.
 func look(ctx context.Context, name string) (interop.Unit, error) {
 	ours := false
 	u, err := interop.OpenDocument(ctx, name, func(data []byte) ([][]byte, bool) {

@@ -12,7 +12,7 @@ import (
 	"github.com/skein-dev/skein/internal/loose"
 )
 
-// contents is what a message or a result holds.
+// contents is the content of a message or a result.
 type contents struct {
 	parts []skein.Part
 	blobs []skein.Blob
@@ -55,9 +55,9 @@ func (t *trajectory) part(c *contents, v jsontext.Value) {
 	}
 }
 
-// image returns the picture at a path: of a data URL its bytes, and also of a
-// file below the folder of the trajectory that is a picture by its name and its
-// bytes, and nothing else, for the path comes from who wrote the document.
+// image returns the image at a path: the bytes of a data URL, or of a file below the
+// trajectory's folder that is an image by its name and its bytes. Nothing else is
+// read, because the path comes from the document's author.
 func (t *trajectory) image(media, at string) (*skein.File, *skein.Blob) {
 	if strings.Contains(at, "://") || strings.HasPrefix(at, "data:") {
 		if f, blob := loose.Attach("", media, at); f != nil {
@@ -95,8 +95,8 @@ func usage(o loose.Object) skein.Usage {
 	return u
 }
 
-// final reads what a trajectory used in all, as far as its steps did not say:
-// what they lack is a request of its own.
+// final reads a trajectory's total usage: what its steps do not account for becomes a
+// request of its own.
 func (t *trajectory) final(o loose.Object) []piece {
 	m := o.Obj("final_metrics")
 	if m == nil {
@@ -112,9 +112,9 @@ func (t *trajectory) final(o loose.Object) []piece {
 		Output: max(0, m.Count("total_completion_tokens")-u.Output), Reported: max(0, loose.Billionths(m.Get("total_cost_usd"))-u.Reported),
 	}
 	if all <= u.Prompt() {
-		left.Input, left.CacheRead, left.CacheWrite = 0, 0, 0 // they divide it in another way
+		left.Input, left.CacheRead, left.CacheWrite = 0, 0, 0 // they are divided differently
 	}
-	if left.Reported < 1000 { // of rounding
+	if left.Reported < 1000 { // from rounding
 		left.Reported = 0
 	}
 	if left == (skein.Usage{}) {

@@ -14,8 +14,8 @@ const (
 	embedded = "subagent_trajectories"
 )
 
-// cut cuts a trajectory into what stands before, between and after its steps
-// and the trajectories inside it, and these.
+// cut splits a trajectory into its steps, the trajectories inside it, and the text
+// before, between and after them.
 func cut(data []byte) ([][]byte, bool) {
 	plain := plain(data)
 	first, whole := loose.Cut(plain, steps)
@@ -42,8 +42,8 @@ func endsOf(pieces [][]byte) (ends []int) {
 	return ends
 }
 
-// plain returns data with zeros in the place of the numbers that only Python
-// reads (NaN, Infinity), so that all else stands where it stood.
+// plain returns data with zeros in place of the numbers that only Python reads (NaN,
+// Infinity), at unchanged offsets.
 func plain(data []byte) []byte {
 	if !bytes.Contains(data, []byte("NaN")) && !bytes.Contains(data, []byte("Infinity")) {
 		return data
@@ -66,12 +66,10 @@ func plain(data []byte) []byte {
 	return out
 }
 
-// A section is an array that the pieces which follow are elements of; "" for
-// none.
+// A section is the array whose elements the next pieces are; "" for none.
 type section string
 
-// after returns the section that begins at the end of text, which is no
-// element.
+// after returns the section that begins at the end of text, which is not an element.
 func after(text []byte) section {
 	rest, opens := bytes.CutSuffix(bytes.TrimSpace(text), []byte("["))
 	rest, named := bytes.CutSuffix(bytes.TrimSpace(rest), []byte(":"))
@@ -87,18 +85,18 @@ func after(text []byte) section {
 	return ""
 }
 
-// members returns the members that stand in text, which is the beginning, the
-// middle or the end of a document.
+// members returns the members in text, which is the beginning, the middle or the end
+// of a document.
 func members(text []byte) loose.Object {
 	s := strings.TrimSpace(strings.TrimPrefix(strings.TrimSpace(string(text)), "\xef\xbb\xbf"))
 	if !strings.HasPrefix(s, "{") {
 		s = "{" + strings.TrimLeft(s, "], \t\r\n")
 	}
-	o, _ := parse([]byte(s)) // what is cut off has what it has
+	o, _ := parse([]byte(s)) // if it is cut off, what there is
 	return o
 }
 
-// parse reads an object, also one that Python wrote.
+// parse reads an object, including one that Python wrote.
 func parse(text []byte) (loose.Object, error) {
 	o, err := loose.Parse(text)
 	if err == nil {

@@ -10,7 +10,7 @@ import (
 	"github.com/skein-dev/skein/interop"
 )
 
-// known is a document that is gone on with.
+// known is an existing document that is continued.
 type known struct {
 	id     string
 	pieces [][]byte
@@ -19,7 +19,7 @@ type known struct {
 	first  bool // there was no step
 }
 
-// look reads the document there is.
+// look reads the existing document.
 func (w *writer) look() error {
 	k := &w.known
 	in := section("")
@@ -56,7 +56,7 @@ func (w *writer) look() error {
 	return nil
 }
 
-// longer returns the lines of the document with the steps that are new.
+// longer returns the lines of the document with the new steps.
 func (w *writer) longer() (lines []interop.OutLine, err error) {
 	k := &w.known
 	sep := w.between()
@@ -89,8 +89,8 @@ func (w *writer) between() []byte {
 	return []byte(",\n    ")
 }
 
-// summed returns the end of the document with what it says of the whole brought
-// up to what is new, where that can be done.
+// summed returns the end of the document with its totals updated for what is new,
+// where possible.
 func (w *writer) summed(end []byte) []byte {
 	o := members(end)
 	was := o.Get("final_metrics")

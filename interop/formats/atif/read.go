@@ -16,7 +16,7 @@ import (
 type reader struct {
 	file interop.File
 	in   section
-	at   int // elements of the section that were read
+	at   int // elements of the section read so far
 	*trajectory
 }
 
@@ -25,7 +25,7 @@ type trajectory struct {
 	file     interop.File
 	name     string // of the Begin; "" for the document's own
 	id       string
-	key      string // begins the keys of its records
+	key      string // prefix of its records' keys
 	head     loose.Object
 	begun    bool
 	items    int
@@ -34,7 +34,7 @@ type trajectory struct {
 	children map[string]ref // by the trajectory_id that a step gave
 }
 
-// A ref is where a step spoke of an embedded trajectory.
+// A ref is where a step referred to an embedded trajectory.
 type ref struct {
 	call string
 	at   int // ordinal
@@ -75,7 +75,7 @@ func (r *reader) Read(l interop.Line) (m interop.Made, err error) {
 	return r.step(o), nil
 }
 
-// begin takes in what a document says before its steps.
+// begin reads what a document says before its steps.
 func (t *trajectory) begin(o loose.Object, text []byte) {
 	t.head = o
 	if t.id = o.Str("trajectory_id", "session_id"); t.id == "" {
@@ -85,7 +85,7 @@ func (t *trajectory) begin(o loose.Object, text []byte) {
 	t.key = "atif:" + short(t.id)
 }
 
-// session returns the session that a trajectory is.
+// session returns the beginning of a trajectory's session.
 func (t *trajectory) session() interop.Begin {
 	agent, extra := t.head.Obj("agent"), t.head.Obj("extra").Obj("skein")
 	b := interop.Begin{Name: t.name, ID: skein.SessionID(t.id), Created: skein.Created{
@@ -128,7 +128,7 @@ func (t *trajectory) add(m *interop.Made, ps ...piece) {
 	}
 }
 
-// step makes what a step of the document's own trajectory tells.
+// step makes the events of a step of the document's own trajectory.
 func (r *reader) step(o loose.Object) interop.Made {
 	return r.make(fmt.Sprintf("%s:%d", r.key, r.at), r.pieces(o)...)
 }
@@ -165,7 +165,7 @@ func (r *reader) embedded(o loose.Object) (m interop.Made) {
 	return m
 }
 
-// ends makes what a document says after its steps.
+// ends makes the events of what a document has after its steps.
 func (r *reader) ends(o loose.Object) interop.Made {
 	ps := r.final(o)
 	if next := o.Str("continued_trajectory_ref"); next != "" {
@@ -190,7 +190,7 @@ func names(o loose.Object) (all []string) {
 	return all
 }
 
-// short returns 16 hexadecimal digits that stand for name.
+// short returns 16 hexadecimal digits of name's hash.
 func short(name string) string {
 	sum := sha256.Sum256([]byte(name))
 	return hex.EncodeToString(sum[:8])

@@ -12,8 +12,7 @@ import (
 	"github.com/skein-dev/skein/interop"
 )
 
-// message makes the step of a message, and puts results to the steps of their
-// calls.
+// message makes the step of a message, and adds results to the steps of their calls.
 func (w *writer) message(en *skein.Entry) {
 	m := &en.Message
 	s := stepOut{Time: stamp(en.Time), Source: "user"}
@@ -50,7 +49,7 @@ func (w *writer) message(en *skein.Entry) {
 	w.results(en)
 }
 
-// pay notes what a message used.
+// pay adds a message's usage.
 func (w *writer) pay(en *skein.Entry, s *stepOut) {
 	m := &en.Message
 	copied := w.d.Session.Parent != nil && w.d.Session.Parent.Why == skein.Fork && en.Seq <= w.d.Session.Base
@@ -62,7 +61,7 @@ func (w *writer) pay(en *skein.Entry, s *stepOut) {
 	w.used = w.used.Plus(*m.Usage)
 }
 
-// parts puts the parts of a message that are no results into its step.
+// parts puts the parts of a message into its step, except results.
 func (w *writer) parts(en *skein.Entry, s *stepOut) {
 	var content []partOut
 	for i := range en.Message.Parts {
@@ -92,7 +91,7 @@ func (w *writer) parts(en *skein.Entry, s *stepOut) {
 	s.Message = message(content)
 }
 
-// message returns what stands for parts: a string where there is one text.
+// message returns parts as a step's message: a string if there is one text.
 func message(parts []partOut) any {
 	switch {
 	case len(parts) == 0:
@@ -133,7 +132,7 @@ func (w *writer) call(en *skein.Entry, c *skein.Call) callOut {
 	return out
 }
 
-// results puts the results in a message to the steps that have their calls.
+// results adds the results in a message to the steps that have their calls.
 func (w *writer) results(en *skein.Entry) {
 	var lost []resultOut
 	for i := range en.Message.Parts {
@@ -191,8 +190,7 @@ func (w *writer) result(en *skein.Entry, r *skein.Result) resultOut {
 	return out
 }
 
-// file returns a picture, which gets a file of its own, or the name of what is
-// none.
+// file returns an image, which gets a file of its own, or the name of another file.
 func (w *writer) file(seq skein.Seq, f *skein.File) partOut {
 	kind, isImage := strings.CutPrefix(f.Media, "image/")
 	if isImage && slices.Contains([]string{"png", "jpeg", "gif", "webp"}, kind) {

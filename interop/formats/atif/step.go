@@ -44,7 +44,7 @@ func (t *trajectory) pieces(o loose.Object) (ps []piece) {
 	return ps
 }
 
-// said reads what was said in a step; ok is false if that is nothing.
+// said reads what was said in a step; ok is false if nothing was.
 func (t *trajectory) said(o loose.Object, source string, at skein.Time) (p piece, ok bool) {
 	c := t.content(o.Get("message"))
 	msg := skein.Message{Role: skein.RoleUser, Parts: c.parts, Meta: rest(o)}
@@ -67,7 +67,7 @@ func (t *trajectory) said(o loose.Object, source string, at skein.Time) (p piece
 	return piece{event: skein.Say(at, msg), blobs: c.blobs}, true
 }
 
-// answer takes in what only the agent's steps have.
+// answer reads the members that only the agent's steps have.
 func (t *trajectory) answer(msg *skein.Message, o loose.Object) {
 	msg.Role, msg.Model = skein.RoleAssistant, o.Str("model_name")
 	if msg.Model == "" {
@@ -90,7 +90,7 @@ func (t *trajectory) answer(msg *skein.Message, o loose.Object) {
 	}
 }
 
-// callID returns the ID of a call, which it may have none.
+// callID returns the ID of a call, made up if it has none.
 func (t *trajectory) callID(id string, n int) string {
 	if id != "" {
 		return id
@@ -98,8 +98,7 @@ func (t *trajectory) callID(id string, n int) string {
 	return fmt.Sprintf("atif:%d:%d", t.steps, n)
 }
 
-// own takes in what skein wrote of a message that the format has no member
-// for.
+// own reads what skein wrote about a message for lack of a member in the format.
 func own(msg *skein.Message, o loose.Object) {
 	if r := o.Str("role"); r == string(skein.RoleSteer) && msg.Role == skein.RoleUser {
 		msg.Role = skein.RoleSteer
@@ -111,7 +110,7 @@ func own(msg *skein.Message, o loose.Object) {
 	}
 }
 
-// rest returns what a step says besides.
+// rest returns what else a step has.
 func rest(o loose.Object) json.RawMessage {
 	raw := o.Without("step_id", "timestamp", "source", "message", "model_name", "reasoning_content", "tool_calls", "observation")
 	if len(raw) > len("{}") {
@@ -120,9 +119,8 @@ func rest(o loose.Object) json.RawMessage {
 	return nil
 }
 
-// compaction reads a step of the system that says that the context begins anew
-// with it. In a trajectory inside the document, which is one record, there is no
-// earlier one to point to.
+// compaction reads a system step with which the context begins again. In a trajectory
+// inside the document, which is one record, there is no earlier record to point to.
 func (t *trajectory) compaction(o loose.Object, at skein.Time) (p piece, ok bool) {
 	c := o.Obj("extra").Obj("context_management")
 	if t.name != "" || o.Str("source") != "system" || c.Str("type") != "compaction" || c.Str("boundary") != "replace" || t.items == 0 {
@@ -138,7 +136,7 @@ func (t *trajectory) compaction(o loose.Object, at skein.Time) (p piece, ok bool
 	return piece{event: e, to: t.items}, true
 }
 
-// observation reads what came back in a step, after so many events of it.
+// observation reads the results in a step, after the given number of its events.
 func (t *trajectory) observation(o loose.Object, at skein.Time, before int) (ps []piece) {
 	msg := skein.Message{Role: skein.RoleTool}
 	var blobs []skein.Blob
@@ -160,7 +158,7 @@ func (t *trajectory) observation(o loose.Object, at skein.Time, before int) (ps 
 		for _, ref := range r.List("subagent_trajectory_ref") {
 			states = append(states, t.refers(id, ref, at, t.items+before+len(states)+1))
 		}
-		if sub := r.Obj("subagent_trajectory_ref"); sub != nil { // before it was a list
+		if sub := r.Obj("subagent_trajectory_ref"); sub != nil { // earlier versions have no list
 			states = append(states, t.refers(id, r.Get("subagent_trajectory_ref"), at, t.items+before+len(states)+1))
 		}
 		if loose.IsNull(r.Get("content")) && r.Has("subagent_trajectory_ref") {
@@ -190,7 +188,7 @@ func (t *trajectory) refers(call string, v jsontext.Value, at skein.Time, ordina
 	return piece{event: skein.NewEvent(skein.KindTool, at, state)}
 }
 
-// result reads what a tool answered.
+// result reads a tool's result.
 func (t *trajectory) result(id string, r loose.Object) (*skein.Result, []skein.Blob) {
 	c := t.content(r.Get("content"))
 	res := &skein.Result{CallID: id, Failed: r.Obj("extra").Yes("is_error")}

@@ -6,11 +6,10 @@ import (
 	"github.com/skein-dev/skein"
 )
 
-// Version is what documents say that are written.
+// Version is the format's version that documents are written with.
 const Version = "ATIF-v1.7"
 
-// The shapes that are written; members stand in the order of the
-// specification's.
+// The shapes that are written; members are in the order of the specification.
 type headOut struct {
 	Version string    `json:"schema_version"`
 	Session string    `json:"session_id"`

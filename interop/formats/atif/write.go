@@ -15,27 +15,27 @@ type writer struct {
 	d      interop.Draft
 	path   string
 	steps  []stepOut
-	seqs   []skein.Seq       // last event that each step tells of
+	seqs   []skein.Seq       // last event that each step covers
 	calls  map[string]called // of the agent's steps
 	child  map[string]skein.SessionID
 	images []interop.Text
 	used   skein.Usage
 	paid   map[string]bool // provider request IDs
-	known  known           // of a document that is gone on with
+	known  known           // of an existing document that is continued
 	losses interop.Losses
 }
 
-// called is where a call stands.
+// called is the position of a call.
 type called struct {
 	step int
 	done bool
 }
 
-// write makes the document of a session, or the one there is with the steps
-// that are new.
+// write makes the document of a session, or extends the existing one with the new
+// steps.
 //
-// The error wraps [skein.ErrInvalid] if there is nothing to tell, or if what
-// there is cannot be gone on with.
+// The error wraps [skein.ErrInvalid] if there is nothing to write, or if the existing
+// document cannot be continued.
 func write(_ context.Context, d interop.Draft) (interop.Written, error) {
 	w := &writer{d: d, calls: map[string]called{}, child: map[string]skein.SessionID{}, paid: map[string]bool{}}
 	if w.path = fileOf(d.Session.ID); d.After > 0 && d.Known != nil {
@@ -80,7 +80,7 @@ func fileOf(id skein.SessionID) string {
 	return name + ".trajectory.json"
 }
 
-// tell makes steps of what happened.
+// tell makes the steps of entries and events.
 func (w *writer) tell(entries []skein.Entry) {
 	said := map[skein.Seq]*skein.Entry{}
 	for i := range entries {
@@ -113,7 +113,7 @@ func (w *writer) tell(entries []skein.Entry) {
 	}
 }
 
-// note takes note of an event that the document tells of already.
+// note remembers an event that the document already covers.
 func (w *writer) note(e skein.Event) {
 	if e.Kind != skein.KindSaid {
 		return
@@ -123,7 +123,7 @@ func (w *writer) note(e skein.Event) {
 	}
 }
 
-// event makes a step of what is no message, if there is one for it.
+// event makes the step of an event that is not a message, if there is one for it.
 func (w *writer) event(e skein.Event) {
 	switch e.Kind {
 	case skein.KindCompacted:
@@ -137,7 +137,7 @@ func (w *writer) event(e skein.Event) {
 	case skein.KindNoted:
 		w.losses.Add(e.Seq, "notes: left out")
 	case skein.KindAmended, skein.KindRewound, skein.KindSaid, skein.KindTool, skein.KindTitled, skein.KindCreated,
-		skein.KindChanged, skein.KindResumed, skein.KindEnded: // in what they change, or not of the conversation
+		skein.KindChanged, skein.KindResumed, skein.KindEnded: // seen in what they change, or not part of the conversation
 	default:
 		w.losses.Add(e.Seq, "events of other kinds: left out")
 	}
@@ -153,8 +153,7 @@ func (w *writer) compacted(e skein.Event, c skein.Compacted) {
 	})
 }
 
-// pays puts what a request used at the newest step of the agent, unless it is
-// known.
+// pays adds a request's usage to the agent's newest step, unless it is already there.
 func (w *writer) pays(e skein.Event, s skein.Step) {
 	if s.Request != "" && w.paid[s.Request] {
 		return
@@ -209,7 +208,7 @@ func (w *writer) whole() []interop.OutLine {
 		if i == 0 {
 			sep = "\n    "
 		}
-		if i == 0 { // the white space stands before the first element's piece
+		if i == 0 { // the white space is before the first element's piece
 			lines[0] = piece0(append(first, ",\n  \"steps\": [\n    "...), 0)
 			sep = ""
 		}

@@ -61,7 +61,7 @@ func result(id, text string) skein.Message {
 	return skein.Message{Role: skein.RoleTool, Parts: []skein.Part{{Kind: skein.PartResult, Result: &skein.Result{CallID: id, Text: skein.Text(text)}}}}
 }
 
-// everything is a session with most of what there can be.
+// everything is a session with most kinds of content.
 func everything(t *testing.T) *memory.Store {
 	blob := skein.NewBlob([]byte("\x89PNG\r\n\x1a\n pear"))
 	look := skein.UserSays("look")
@@ -169,9 +169,9 @@ func TestASessionWithoutWordsIsNoTrajectory(t *testing.T) {
 	}
 }
 
-// wrongs returns which of the rules a document breaks that the reference
-// implementation checks: no members but its own, steps counted from 1, members
-// that only the agent's steps may have, results of calls of the same step.
+// wrongs returns the rules of the reference implementation that a document breaks: no
+// unknown members, steps counted from 1, members that only the agent's steps may
+// have, results of calls of the same step.
 func wrongs(data []byte) (all []string) {
 	var doc map[string]any
 	if err := json.Unmarshal(data, &doc); err != nil {

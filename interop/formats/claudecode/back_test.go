@@ -15,7 +15,8 @@ func TestAnyLineIsWrittenBackWhereALineIsNamed(t *testing.T) {
 
 const backID = "b0a7ce02-0000-4000-8000-00000000cafe"
 
-// back goes back and forth in a session whose file has this at its end.
+// back rewinds a session whose file has this at its end, and returns to what was
+// rewound.
 func back(t *testing.T, waits bool, end string) {
 	t.Helper()
 	const id = backID

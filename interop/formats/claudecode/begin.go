@@ -5,9 +5,8 @@ import (
 	"github.com/skein-dev/skein/interop"
 )
 
-// begin sees to it that t has begun, and knows the folder that m is about. As
-// long as there are only lines about the file, the session waits for one that
-// says where it is.
+// begin makes sure that t has begun, and knows m's folder. As long as there are only
+// lines about the file, the session waits for one that has the folder.
 func (r *reader) begin(m *making, t *thread) {
 	cwd := string(m.Cwd)
 	if t.begun {
@@ -55,7 +54,7 @@ func (r *reader) moved(m *making, t *thread, cwd string) {
 	m.out.Items = append(m.out.Items, interop.Item{Session: t.name, Event: skein.NewEvent(skein.KindChanged, m.time, c)})
 }
 
-// child says whose child the session of a sub-agent's file is.
+// child sets the parent of the session of a sub-agent's file.
 func (r *reader) child(m *making, b *interop.Begin) {
 	b.ParentID = r.folder
 	if id := string(m.Session); b.ParentID == "" && id != "" && id != r.stem {
@@ -73,7 +72,7 @@ func (r *reader) child(m *making, b *interop.Begin) {
 	b.Created.Title = string(r.meta.Description)
 }
 
-// side says which call of the main session started an inline sub-agent.
+// side sets the call of the main session that started an inline sub-agent.
 func (r *reader) side(m *making, t *thread, b *interop.Begin) {
 	id := r.agents[t.name]
 	if id == "" {

@@ -13,7 +13,7 @@ import (
 // A blockOut is a block of a message's content.
 type blockOut struct {
 	body json.RawMessage
-	text *string  // of a block of text
+	text *string  // of a text block
 	call *callOut // of a call
 }
 
@@ -35,8 +35,8 @@ func content(blocks []blockOut) any {
 	return blocks
 }
 
-// grows reports whether one of the texts begins with an earlier one, which a
-// reader of several lines would take for the same that has grown.
+// grows reports whether one of the texts begins with an earlier one: a reader of
+// several lines would take it for the same text, grown.
 func grows(blocks []blockOut) bool {
 	for i, b := range blocks {
 		if b.text == nil {
@@ -49,7 +49,7 @@ func grows(blocks []blockOut) bool {
 	return false
 }
 
-// block returns a part as blocks; none if it cannot be had.
+// block returns a part as blocks; none if its bytes are not available.
 func (w *writer) block(e *skein.Entry, p *skein.Part) ([]blockOut, error) {
 	switch {
 	case p.Kind == skein.PartText || p.Kind == skein.PartSummary:
@@ -84,14 +84,14 @@ func (w *writer) text(e *skein.Entry, p *skein.Part) []blockOut {
 	return []blockOut{textBlock(text)}
 }
 
-// The largest files that the provider takes, in bytes: base64 makes them a
-// third longer.
+// The largest files that the provider accepts, in bytes: base64 makes them a third
+// longer.
 const (
 	maxImage    = 5 << 20 / 4 * 3
 	maxDocument = 16 << 20
 )
 
-// file returns a file as the provider takes it, or in words.
+// file returns a file as the provider accepts it, or its description.
 func (w *writer) file(e *skein.Entry, f *skein.File) ([]blockOut, error) {
 	kind, limit := "document", int64(maxDocument)
 	switch f.Media {
@@ -106,7 +106,7 @@ func (w *writer) file(e *skein.Entry, f *skein.File) ([]blockOut, error) {
 		return []blockOut{textBlock(describe(f))}, nil
 	}
 	source := sourceOut{Type: "base64", Media: f.Media}
-	if e.End > w.keep { // else it is there
+	if e.End > w.keep { // otherwise the file has it
 		data, err := w.d.Blob(f.Blob)
 		if err != nil {
 			return nil, fmt.Errorf("file %q of event %d: %w", f.Name, e.Seq, err)
@@ -135,7 +135,7 @@ type sourceOut struct {
 	Data  string `json:"data"`
 }
 
-// describe says in words what f is.
+// describe returns a text that describes f.
 func describe(f *skein.File) string {
 	s := "[file " + first(f.Name, f.URL, "without a name")
 	if f.First > 0 {
@@ -147,7 +147,7 @@ func describe(f *skein.File) string {
 	return skein.Text(s + "]").UTF8()
 }
 
-// call returns the block of a call: in words if Claude Code has no such tool.
+// call returns the block of a call: as text if Claude Code has no such tool.
 func (w *writer) call(e *skein.Entry, c *callOut) blockOut {
 	if c.name == "" {
 		w.lose(e, "calls of tools that Claude Code has not: in words")
@@ -167,7 +167,7 @@ func (w *writer) call(e *skein.Entry, c *callOut) blockOut {
 	}{"tool_use", c.id, c.name, c.input}), nil, c}
 }
 
-// words returns JSON as a person writes it: a string without its quotes.
+// words returns JSON as text: a string without its quotes.
 func words(v []byte) string {
 	if s, ok := skein.Unquote(v); ok {
 		return skein.Text(s).UTF8()

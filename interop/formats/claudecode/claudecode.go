@@ -29,7 +29,7 @@ func Format() interop.Format {
 	}
 }
 
-// finds reports whether claude --resume finds a transcript: under a UUID, in the
+// finds reports whether claude --resume finds a transcript: named by a UUID, in the
 // folder of its working directory.
 func finds(file string, s skein.Session) bool {
 	file, _, _ = strings.Cut(file, "/subagents/")
@@ -74,7 +74,7 @@ func match(file string, head []byte) interop.Guess {
 			return interop.KnownBy(`it has a line of type "` + t + `"`)
 		}
 	}
-	if path.Ext(file) == ".jsonl" && strings.Contains(file, "/.claude/projects/") { // its beginning was destroyed, or is one long line
+	if path.Ext(file) == ".jsonl" && strings.Contains(file, "/.claude/projects/") { // damaged or long beginning
 		return interop.PlacedBy("it lies in .claude/projects")
 	}
 	return interop.Guess{}

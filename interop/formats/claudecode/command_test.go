@@ -6,7 +6,7 @@ import (
 	"github.com/skein-dev/skein"
 )
 
-// A command with words of a person's own is what that person typed.
+// A command with arguments is what the user typed.
 func TestCommandIsAPromptIfItHasArguments(t *testing.T) {
 	for _, c := range []struct {
 		name, text, want string

@@ -10,7 +10,7 @@ import (
 	"github.com/skein-dev/skein/interop/interoptest"
 )
 
-// A record is what the count looks at, read by encoding/json.
+// A record is the part of a line that is counted, read by encoding/json.
 type record struct {
 	Type, UUID, RequestID string
 	IsCompactSummary      bool
@@ -83,8 +83,8 @@ func count(_ testing.TB, _ string, data []byte) (s interoptest.Sum) {
 	return s
 }
 
-// users returns how many messages a user's content is: tools' results are one,
-// what else there is another.
+// users returns how many messages a user's content makes: tool results are one,
+// anything else is another.
 func users(content json.RawMessage) (n int) {
 	var blocks []struct{ Type string }
 	if json.Unmarshal(content, &blocks) != nil {

@@ -14,8 +14,8 @@ import (
 	"github.com/skein-dev/skein/store/memory"
 )
 
-// Of a session and its --fork-session the same comes into the store in whatever
-// order their files are read: the sessions, what they hang on, and what each cost.
+// A session and its --fork-session give the same in whatever order their files are
+// read: the sessions, their parents, and what each cost.
 func TestAForkedSessionIsTheSameInWhateverOrderItsFilesAreRead(t *testing.T) {
 	const first, fork = "11111111-1111-4111-8111-111111111111", "22222222-2222-4222-8222-222222222222"
 	line := func(session, parent, id, second, what string) string {
@@ -71,7 +71,7 @@ func TestAForkedSessionIsTheSameInWhateverOrderItsFilesAreRead(t *testing.T) {
 	}
 }
 
-// heldAfter imports paths one after the other and tells what is listed then.
+// heldAfter imports paths one after the other and returns what is listed then.
 func heldAfter(t *testing.T, order [][]string) string {
 	t.Helper()
 	ctx := context.Background()

@@ -20,31 +20,31 @@ import (
 	"github.com/skein-dev/skein/interop"
 )
 
-// HistoryName is the name of the format that [History] gives:
-// [skein.Origin.Format] of the sessions that were recovered.
+// HistoryName is the name of [History]'s format: [skein.Origin.Format] of recovered
+// sessions.
 const HistoryName = "claude-code-prompts"
 
 // RecoveredTag is the tag of sessions that were recovered.
 const RecoveredTag = "recovered"
 
-// A History recovers sessions from ~/.claude/history.jsonl, where Claude Code
-// keeps what was typed also when it has deleted the transcript:
+// A History recovers sessions from ~/.claude/history.jsonl, where Claude Code keeps
+// what was typed even after it has deleted the transcript:
 //
 //	{"display":"…","pastedContents":{"1":{"id":1,"type":"text","content":"…"}},"timestamp":1795230386350,"project":"/home/ann/shop","sessionId":"…"}
 //
-// a line for each prompt; older versions write no sessionId, and what cannot be
-// told apart by it is left alone. Such a session is a child of none, has the ID
-// "prompts-<sessionId>", what was asked as its messages, and the tag recovered.
+// It has a line for each prompt; older versions write no sessionId, and prompts
+// without one are ignored. A recovered session has no parent, the ID
+// "prompts-<sessionId>", the prompts as its messages, and the tag recovered.
 //
-// It is a unit of package interop, the folder ~/.claude, in which each session
-// whose transcript is gone is a source. (Checked on the program's source,
-// 2.1.330, and on files that were written by hand, 2026-11-21.)
+// It is a unit of package interop, the folder ~/.claude, in which each session whose
+// transcript is gone is a source. (Checked on the program's source, 2.1.330, and on
+// handwritten files, 2026-11-21.)
 type History struct {
 	// Known reports whether a session needs no recovery, by its ID in Claude
 	// Code: the store has it, or had it.
 	Known func(ctx context.Context, id string) (bool, error)
 
-	// What was found when it was read last.
+	// What was found at the last read.
 	Recovered int // sessions whose transcript is gone
 	There     int // sessions that are known, or whose transcript is there
 	Nobodys   int // prompts that name no session
@@ -70,8 +70,8 @@ func historyPlaces(h interop.Home) []string {
 	return []string{filepath.Join(filepath.Dir(places(h)[0]), "history.jsonl")}
 }
 
-// historyUnit returns the folder that has the history, also for the transcripts
-// in it: for one that is deleted is one to recover.
+// historyUnit returns the folder that has the history, for the transcripts in it too:
+// one that is deleted is one to recover.
 func historyUnit(name string) string {
 	dir, base := path.Split(name)
 	dir = strings.TrimSuffix(dir, "/")
@@ -179,7 +179,7 @@ func transcripts(dir string) (map[string]bool, error) {
 	return all, nil
 }
 
-// A historyUnitOf is a history, taken apart.
+// A historyUnitOf is a parsed history.
 type historyUnitOf struct {
 	dir   string
 	order []string
@@ -211,6 +211,6 @@ func (u *historyUnitOf) Close() error { return nil }
 
 var _ interop.Unit = (*historyUnitOf)(nil)
 
-// RecoveredID returns the ID that the session has which was recovered from the
-// prompts of a session of Claude Code.
+// RecoveredID returns the ID of the session that was recovered from the prompts of a
+// Claude Code session.
 func RecoveredID(id string) skein.SessionID { return skein.SessionID("prompts-" + id) }

@@ -11,15 +11,15 @@ import (
 	"github.com/skein-dev/skein"
 )
 
-// known is what the file has that is to go on.
+// known is what the existing file has.
 type known struct {
 	leaf   string               // UUID of the newest line of the conversation
-	leaves map[skein.Seq]string // that of the newest line that tells of a message or compaction
+	leaves map[skein.Seq]string // that of the newest line of a message or compaction
 	uuids  map[string]bool
 	names  bool // a line of it names the newest line, as newer versions do
 }
 
-// look reads what the file has.
+// look reads the existing file.
 func (w *writer) look() error {
 	w.known = &known{leaves: map[skein.Seq]string{}, uuids: map[string]bool{}}
 	w.id = stemOf(w.path)
@@ -64,14 +64,14 @@ func (w *writer) look() error {
 	return nil
 }
 
-// chained reports whether others can hang on a line.
+// chained reports whether a line can have children.
 func chained(l *line) bool {
 	return l.Type == "user" || l.Type == "assistant" || l.Type == "attachment" || l.Type == "system"
 }
 
-// goBack finds the line that the session goes on from if it went back since it
-// was read, of all branches that the file has: that of the newest step that is
-// on the session's line. What follows is written, even if it was said before.
+// goBack finds, in all branches of the file, the line from which a session continues
+// that was rewound since it was read: that of the newest step that is still live.
+// What follows is written, even if it was said before.
 func (w *writer) goBack() error {
 	w.keep = w.d.After
 	if w.known == nil {

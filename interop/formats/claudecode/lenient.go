@@ -10,13 +10,12 @@ import (
 	"github.com/skein-dev/skein"
 )
 
-// options let through what other programs write: names that come twice, lone
-// surrogates.
+// options allow what other programs write: duplicate names, lone surrogates.
 func options() json.Options {
 	return json.JoinOptions(jsontext.AllowDuplicateNames(true), jsontext.AllowInvalidUTF8(true))
 }
 
-// str is a string; what is none reads as "".
+// str is a string; any other value reads as "".
 type str string
 
 // UnmarshalJSONFrom implements [json.UnmarshalerFrom]; errors are those of
@@ -31,7 +30,7 @@ func (s *str) UnmarshalJSONFrom(dec *jsontext.Decoder) error {
 	return nil
 }
 
-// text is a string that keeps lone surrogates; what is none reads as "".
+// text is a string that keeps lone surrogates; any other value reads as "".
 type text string
 
 // UnmarshalJSONFrom implements [json.UnmarshalerFrom]; errors are those of
@@ -46,7 +45,7 @@ func (t *text) UnmarshalJSONFrom(dec *jsontext.Decoder) error {
 	return nil
 }
 
-// flag is a boolean; what is none reads as false.
+// flag is a boolean; any other value reads as false.
 type flag bool
 
 // UnmarshalJSONFrom implements [json.UnmarshalerFrom]; errors are those of
@@ -57,7 +56,7 @@ func (f *flag) UnmarshalJSONFrom(dec *jsontext.Decoder) error {
 	return err
 }
 
-// number is a whole number, not negative; what is none reads as 0.
+// number is a non-negative whole number; any other value reads as 0.
 type number int64
 
 // UnmarshalJSONFrom implements [json.UnmarshalerFrom]; errors are those of
@@ -73,7 +72,7 @@ func (n *number) UnmarshalJSONFrom(dec *jsontext.Decoder) error {
 	return nil
 }
 
-// strs is a list of strings; what is none of it is left out.
+// strs is a list of strings; other elements are left out.
 type strs []string
 
 // UnmarshalJSONFrom implements [json.UnmarshalerFrom]; errors are those of
@@ -93,7 +92,7 @@ func (s *strs) UnmarshalJSONFrom(dec *jsontext.Decoder) error {
 	return err
 }
 
-// object reads the next value into v if it is an object, and skips it else.
+// object reads the next value into v if it is an object, and skips it otherwise.
 func object(dec *jsontext.Decoder, v any) error {
 	if dec.PeekKind() != '{' {
 		return dec.SkipValue()
@@ -155,8 +154,8 @@ func (b *blobSource) UnmarshalJSONFrom(dec *jsontext.Decoder) error {
 	return object(dec, (*plain)(b))
 }
 
-// without returns the JSON object b without the members of these names, its
-// other bytes as they are.
+// without returns the JSON object b without the members of these names, its other
+// bytes unchanged.
 func without(b []byte, names ...string) []byte {
 	dec := jsontext.NewDecoder(bytes.NewBuffer(b), options())
 	if t, err := dec.ReadToken(); err != nil || t.Kind() != '{' {

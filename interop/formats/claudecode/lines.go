@@ -10,7 +10,7 @@ import (
 	"github.com/skein-dev/skein/interop"
 )
 
-// What we write of a line, in the program's order.
+// Lines as they are written, in the program's order.
 type (
 	lineOut struct {
 		Parent     *string         `json:"parentUuid"`
@@ -92,14 +92,14 @@ type (
 	}
 )
 
-// meta is a line that a program put in.
+// meta is a line that a program inserted.
 func meta(text string) lineOut {
 	return lineOut{Type: "user", Meta: true, Message: &messageOut{Role: "user", Content: text}}
 }
 
-// put writes a line of the message e that tells of all up to seq, unless the
-// file has it, and returns its UUID. Another store that writes to the file may
-// have something else at e's place: hence the time.
+// put writes a line of the message e that covers everything up to seq, unless the
+// file has it, and returns its UUID. Another store that writes to the file may have
+// something else at e's seq: hence the time in the UUID.
 func (w *writer) put(e *skein.Entry, seq skein.Seq, l lineOut) string {
 	all := w.leaves[e.Seq]
 	id := newUUID(string(w.d.Session.ID), strconv.FormatInt(int64(e.Seq), 10), strconv.FormatInt(int64(e.Time), 10), strconv.Itoa(len(all)))
@@ -110,7 +110,7 @@ func (w *writer) put(e *skein.Entry, seq skein.Seq, l lineOut) string {
 	return id
 }
 
-// chain appends a line behind the one before.
+// chain appends a line as a child of the one before.
 func (w *writer) chain(id string, at skein.Time, seq skein.Seq, l lineOut) {
 	if w.parent != "" && l.Compact == nil {
 		before := w.parent
@@ -121,8 +121,8 @@ func (w *writer) chain(id string, at skein.Time, seq skein.Seq, l lineOut) {
 	if at == 0 {
 		at = w.d.Session.Created
 	}
-	// Older versions go on from the line with the latest time, of several from
-	// the first.
+	// Older versions go on from the line with the latest time, or the first of
+	// several.
 	w.latest = max(w.latest+1, at)
 	l.Sidechain, l.Agent, l.User = w.agentID != "", w.agentID, "external"
 	l.Cwd, l.Session, l.Version, l.Branch = w.cwd, w.session, w.version, w.branch
@@ -131,7 +131,7 @@ func (w *writer) chain(id string, at skein.Time, seq skein.Seq, l lineOut) {
 	w.add(seq, l)
 }
 
-// add appends a line. No line tells of less than the one before.
+// add appends a line. No line covers less than the one before.
 func (w *writer) add(seq skein.Seq, v any) {
 	if n := len(w.lines); n > 0 {
 		seq = max(seq, w.lines[n-1].Seq)
@@ -139,8 +139,8 @@ func (w *writer) add(seq skein.Seq, v any) {
 	w.lines = append(w.lines, interop.OutLine{Body: append(skein.MustJSON(v), '\n'), Seq: seq})
 }
 
-// compact writes the compactions that stand before the event at seq, no later
-// than it was said.
+// compact writes the compactions that come before the event at seq, no later than its
+// time.
 func (w *writer) compact(seq skein.Seq, said skein.Time) {
 	for len(w.compacts) > 0 && w.compacts[0].at < seq {
 		c := w.compacts[0]
@@ -156,8 +156,8 @@ func (w *writer) compact(seq skein.Seq, said skein.Time) {
 	}
 }
 
-// model writes what a model said, a line for each block: unless these would
-// be taken for one that grows.
+// model writes what a model said, one line per block, unless the blocks would be
+// taken for one that grows.
 func (w *writer) model(e *skein.Entry, blocks []blockOut) {
 	m := &e.Message
 	l := lineOut{Type: "assistant"}
@@ -208,7 +208,7 @@ func (w *writer) model(e *skein.Entry, blocks []blockOut) {
 	w.asked = w.asked || len(blocks) > 0
 }
 
-// stopOf says why an answer ended, in Anthropic's words.
+// stopOf returns why an answer ended, in Anthropic's terms.
 func stopOf(m *skein.Message) string {
 	switch m.Stop {
 	case "end_turn", "tool_use", "max_tokens", "stop_sequence", "refusal", "pause_turn":
@@ -222,7 +222,7 @@ func stopOf(m *skein.Message) string {
 	return "end_turn"
 }
 
-// rest writes what is about the session: its newest line, its title.
+// rest writes the lines about the session: its newest line, its title.
 func (w *writer) rest() {
 	var last skein.Seq
 	named := w.d.After == 0
@@ -240,7 +240,7 @@ func (w *writer) rest() {
 		return
 	}
 	s := &w.d.Session
-	if w.known != nil && w.known.names { // or the program goes on from the one that was named before
+	if w.known != nil && w.known.names { // or the program goes on from the line named before
 		w.add(last, lastPromptOut{"last-prompt", s.LastPrompt, w.parent, w.session})
 	}
 	title := skein.Text(s.Title).UTF8()
@@ -253,7 +253,7 @@ func (w *writer) rest() {
 	}
 }
 
-// usageOf returns what a request used, as the program counts.
+// usageOf returns a request's usage, as the program counts it.
 func usageOf(u *skein.Usage, tier string) *usageOut {
 	out := &usageOut{Input: u.Input, CacheWrite: u.CacheWrite, CacheRead: u.CacheRead, Output: u.Output, Tier: tier}
 	if u.CacheHour > 0 {

@@ -21,7 +21,7 @@ func (r *reader) message(m *making, n *node) {
 	parts, results := r.userParts(m)
 	typed := len(parts) > 0 && !synthetic(m, parts)
 	if words, ok := command(m, parts); ok {
-		// The envelope stays as it is; what the person typed stands beside it.
+		// The envelope is kept; what the user typed is added beside it.
 		parts[0].Synthetic, typed = true, true
 		parts = append(parts, skein.TextPart(words))
 	}
@@ -58,7 +58,7 @@ func (r *reader) answer(m *making, n *node) {
 	r.hide(m)
 }
 
-// request returns the name of the paid request that a line is of.
+// request returns the name of the paid request that a line belongs to.
 func request(m *making) string {
 	switch id, req := string(m.Message.ID), string(m.Request); {
 	case id == "":
@@ -93,7 +93,7 @@ func (u *usage) tier() string {
 	return cmp.Or(skein.ServiceTier(string(u.Speed)), skein.ServiceTier(string(u.Tier)))
 }
 
-// compacted makes the event of the summary that stands for what came before.
+// compacted makes the event of a summary of what came before.
 func (r *reader) compacted(m *making, n *node) {
 	at := m.thread.count
 	n.segment = int32(m.thread.current)
@@ -105,7 +105,7 @@ func (r *reader) compacted(m *making, n *node) {
 	r.boundary = compactMeta{}
 }
 
-// steer makes a message of what a person typed while the agent worked.
+// steer makes a message of what the user typed while the agent worked.
 func (r *reader) steer(m *making) {
 	parts := r.parts(m, m.Attachment.Prompt)
 	if len(parts) == 0 {
@@ -117,14 +117,14 @@ func (r *reader) steer(m *making) {
 	r.add(m, m.thread, skein.Say(m.time, said))
 }
 
-// output reports whether parts are what a local command printed, which goes on
-// from the prompt before it.
+// output reports whether parts are the output of a local command, which continues the
+// prompt before it.
 func output(parts []skein.Part) bool {
 	return len(parts) > 0 && strings.HasPrefix(string(parts[0].Text), "<local-command-std")
 }
 
-// synthetic marks the parts that are envelopes and reports whether nothing
-// else is there, or the line says that a program wrote it.
+// synthetic marks the parts that are envelopes and reports whether there is nothing
+// else, or the line says that a program wrote it.
 func synthetic(m *making, parts []skein.Part) bool {
 	all := true
 	for i := range parts {

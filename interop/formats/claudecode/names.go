@@ -12,13 +12,13 @@ import (
 	"github.com/skein-dev/skein/internal/loose"
 )
 
-// maxKey is how long the name of a project's folder can be before the program
-// cuts it, in UTF-16 units.
+// maxKey is the length above which the program cuts the name of a project's folder,
+// in UTF-16 units.
 const maxKey = 200
 
-// mangle returns the name of the folder of a project: the working directory
-// with a hyphen for every UTF-16 unit that is no ASCII letter or digit. Of a
-// long one the first 200, and a hash.
+// mangle returns the name of the folder of a project: the working directory with a
+// hyphen for every UTF-16 unit that is not an ASCII letter or digit. A long one is
+// cut to 200, followed by a hash.
 func mangle(dir string) string {
 	units := utf16.Encode([]rune(dir))
 	key := make([]byte, len(units))
@@ -36,7 +36,7 @@ func mangle(dir string) string {
 	return string(key[:maxKey]) + "-" + strconv.FormatInt(max(int64(hash), -int64(hash)), 36)
 }
 
-// below returns where a file lies in ~/.claude.
+// below returns a file's path in ~/.claude.
 func below(name string) string {
 	if at := strings.LastIndex(name, "/projects/"); at >= 0 {
 		return name[at+1:]
@@ -47,8 +47,8 @@ func below(name string) string {
 // stemOf returns the name of a transcript without .jsonl.
 func stemOf(name string) string { return strings.TrimSuffix(path.Base(name), ".jsonl") }
 
-// uuidFor returns id if the program takes it for a session's, else one that is
-// made of it.
+// uuidFor returns id if the program accepts it as a session's, else a UUID derived
+// from it.
 func uuidFor(id string) string {
 	if isUUID(id) {
 		return id
@@ -69,7 +69,7 @@ func isUUID(s string) bool {
 	return true
 }
 
-// newUUID makes a UUID (version 8) of words: always the same one.
+// newUUID derives a UUID (version 8) from words: always the same one.
 func newUUID(words ...string) string {
 	b := digest(words...)
 	b[6], b[8] = b[6]&0x0f|0x80, b[8]&0x3f|0x80
@@ -79,8 +79,8 @@ func newUUID(words ...string) string {
 
 func digest(words ...string) [32]byte { return sha256.Sum256([]byte(strings.Join(words, "\x00"))) }
 
-// agentOf returns the ID of a sub-agent: the one that it had, or one made of
-// its session's, an a and 16 hexadecimal digits.
+// agentOf returns the ID of a sub-agent: the one that it had, or one derived from its
+// session's, an a and 16 hexadecimal digits.
 func agentOf(id skein.SessionID) string {
 	rest, ok := strings.CutPrefix(string(id), "agent-")
 	if ok && plainID(rest) == rest {
@@ -90,10 +90,10 @@ func agentOf(id skein.SessionID) string {
 	return "a" + hex.EncodeToString(b[:8])
 }
 
-// maxID is how long the ID of a call can be, in bytes.
+// maxID is the maximum length of a call's ID, in bytes.
 const maxID = 64
 
-// plainID returns an ID of a call as the provider takes one.
+// plainID returns a call's ID in a form that the provider accepts.
 func plainID(id string) string {
 	id = strings.Map(func(r rune) rune {
 		if r == '_' || r == '-' || r >= '0' && r <= '9' || r >= 'a' && r <= 'z' || r >= 'A' && r <= 'Z' {
@@ -104,7 +104,7 @@ func plainID(id string) string {
 	return id[:min(len(id), maxID)]
 }
 
-// parseObject returns b as an object; nil if it is none.
+// parseObject returns b as an object; nil if it is not one.
 func parseObject(b []byte) loose.Object {
 	o, err := loose.Parse(b)
 	if err != nil {

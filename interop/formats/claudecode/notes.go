@@ -16,7 +16,7 @@ func (r *reader) system(m *making) {
 	r.hide(m)
 }
 
-// title makes a titled event, if the title is another than before.
+// title makes a titled event, if the title has changed.
 func (r *reader) title(m *making, by skein.By, title string) {
 	if title == "" || r.main.titles[by] == title {
 		return
@@ -48,7 +48,7 @@ func (r *reader) summary(m *making) {
 	r.note(m)
 }
 
-// remember keeps of an answer's calls what later lines speak of.
+// remember keeps what later lines refer to from an answer's calls.
 func (r *reader) remember(m *making, parts []skein.Part, ordinal int) {
 	for _, p := range parts {
 		if p.Call == nil {
@@ -66,7 +66,7 @@ func (r *reader) remember(m *making, parts []skein.Part, ordinal int) {
 	}
 }
 
-// agentRuns says, once, that a call runs a sub-agent.
+// agentRuns adds, once, the event that a call runs a sub-agent.
 func (r *reader) agentRuns(m *making) {
 	id, agent := string(m.ParentToolUse), string(m.Data.AgentID)
 	if id == "" || agent == "" || r.agents[agent] != "" || r.calls[id].ordinal == 0 {
@@ -81,11 +81,11 @@ func (r *reader) agentRuns(m *making) {
 // childID returns the ID of the session of a sub-agent.
 func childID(agent string) skein.SessionID { return skein.SessionID("agent-" + agent) }
 
-// agentEnds says which sub-agent a call ran whose result has come.
+// agentEnds adds which sub-agent a call ran, when its result has come.
 func (r *reader) agentEnds(m *making, results []skein.Part) {
 	var f toolUseResult
 	if m.ToolUseResult.Kind() == '{' {
-		_ = jsonv2.Unmarshal(m.ToolUseResult, &f, options()) // what does not fit is not there
+		_ = jsonv2.Unmarshal(m.ToolUseResult, &f, options()) // a value that does not fit is ignored
 	}
 	for _, p := range results {
 		id := p.Result.CallID

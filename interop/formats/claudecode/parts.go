@@ -21,7 +21,7 @@ func blocks(content jsontext.Value) (bs []rawBlock) {
 	for _, v := range raw {
 		b := rawBlock{raw: v}
 		if v.Kind() == '{' {
-			_ = jsonv2.Unmarshal(v, &b.block, options()) // what does not fit is kept raw
+			_ = jsonv2.Unmarshal(v, &b.block, options()) // a value that does not fit is kept raw
 		}
 		bs = append(bs, b)
 	}
@@ -33,8 +33,8 @@ type rawBlock struct {
 	raw jsontext.Value
 }
 
-// words returns the text of a block of text or thinking, and false if what
-// stands in its place is none.
+// words returns the text of a text or thinking block, and false if it is not a
+// string.
 func (b rawBlock) words() (string, bool) {
 	v := b.Text
 	if b.Type == "thinking" {
@@ -61,7 +61,7 @@ func (r *reader) parts(m *making, content jsontext.Value) []skein.Part {
 	return parts
 }
 
-// userParts returns the parts of a user's content, tools' results apart.
+// userParts returns the parts of a user's content, with tool results separate.
 func (r *reader) userParts(m *making) (parts, results []skein.Part) {
 	parts = []skein.Part{}
 	for _, p := range r.parts(m, m.Message.Content) {
@@ -97,8 +97,8 @@ func (r *reader) part(m *making, b rawBlock) skein.Part {
 	return skein.Part{Kind: skein.PartOther, Raw: json.RawMessage(b.raw)}
 }
 
-// result returns what a tool answered: texts one after the other, files, and
-// the content as it is if there is anything else in it.
+// result returns a tool's result: its texts joined, files, and the unchanged content
+// if it has anything else.
 func (r *reader) result(m *making, b rawBlock) skein.Part {
 	res := &skein.Result{CallID: string(b.ToolUseID), Name: r.calls[string(b.ToolUseID)].name, Failed: bool(b.IsError)}
 	if s, ok := skein.Unquote(b.Content); ok {
@@ -154,7 +154,7 @@ func keep(m *making, name, media string, data []byte) *skein.File {
 	return &skein.File{Name: name, Media: media, Blob: blob.Hash, Size: int64(len(data))}
 }
 
-// facts returns what is worth having of a tool's rich result; nil if nothing.
+// facts returns the useful facts of a tool's rich result; nil if there are none.
 func facts(v jsontext.Value) json.RawMessage {
 	if v.Kind() != '{' {
 		return nil

@@ -9,12 +9,12 @@ import (
 	"github.com/skein-dev/skein"
 )
 
-// A callOut is a call and what becomes of it.
+// A callOut is a call and its outcome.
 type callOut struct {
 	owner  *skein.Entry
 	call   *skein.Call
 	id     string
-	name   string // as Claude Code has it; "" if it is told in words
+	name   string // Claude Code's name; "" if it is written as text
 	input  []byte
 	result *skein.Result
 	from   *skein.Entry // that has the result
@@ -23,16 +23,16 @@ type callOut struct {
 	done   bool   // the result is written
 }
 
-// A compaction is a summary and the place that it stands before.
+// A compaction is a summary and its position.
 type compaction struct {
 	seq  skein.Seq // of its event
-	at   skein.Seq // it stands after the messages up to here
+	at   skein.Seq // it comes after the messages up to here
 	time skein.Time
 	what skein.Compacted
 }
 
-// plan works out what is to be written: the messages that are on the line,
-// each call with its result, and the compactions.
+// plan determines what is to be written: the live messages, each call with its
+// result, and the compactions.
 func (w *writer) plan(all []skein.Entry) error {
 	for i := range all {
 		if !all[i].Rewound {
@@ -75,8 +75,8 @@ func (w *writer) children() (map[string]skein.SessionID, error) {
 	return all, nil
 }
 
-// pair gives each call its result: the first that comes for its ID, of the
-// newest message that has a call with it.
+// pair gives each call its result: the first one for its ID; a result goes to the
+// newest message that has a call with its ID.
 func (w *writer) pair(children map[string]skein.SessionID) {
 	w.calls, w.results = map[*skein.Call]*callOut{}, map[*skein.Result]*callOut{}
 	open, used := map[string][]*callOut{}, map[string]bool{}
@@ -105,7 +105,7 @@ func (w *writer) pair(children map[string]skein.SessionID) {
 	}
 }
 
-// unused returns id, with a number behind it if it is used.
+// unused returns id, with a number appended if it is used.
 func unused(id string, used map[string]bool) string {
 	base := first(id, "call")
 	for n := 2; id == "" || used[id]; n++ {
@@ -116,7 +116,7 @@ func unused(id string, used map[string]bool) string {
 	return id
 }
 
-// compactions notes the compactions that hold.
+// compactions collects the compactions that are in effect.
 func (w *writer) compactions() error {
 	last := skein.Seq(0)
 	if n := len(w.d.Events); n > 0 {

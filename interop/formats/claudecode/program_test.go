@@ -18,7 +18,7 @@ import (
 	"github.com/skein-dev/skein/store/memory"
 )
 
-// ask lets Claude Code go on with a session in dir.
+// ask lets Claude Code continue a session in dir.
 func (p *provider) ask(t *testing.T, program, home, dir string, args ...string) {
 	t.Helper()
 	if strings.HasSuffix(program, ".js") {
@@ -92,7 +92,7 @@ user: the first prompt
 		t.Errorf("the model was told (-want +got):\n%s", diff)
 	}
 
-	// What the program added comes in, the session goes on here from before
+	// What the program added is imported, the session continues here from before
 	// that, and is written back.
 	rep, err := interop.Import(t.Context(), store, []interop.Format{Format()}, []string{home}, interop.Options{})
 	if err != nil || rep.Damaged != 0 {
@@ -104,8 +104,8 @@ user: the first prompt
 	}
 }
 
-// wentBack lets the program go on with one of its own sessions, that went back
-// and on here.
+// wentBack lets the program continue one of its own sessions that was rewound and
+// continued here.
 func TestClaudeCodeGoesOnWithWhatWentBackAndOnHere(t *testing.T) {
 	for _, program := range programs(t) {
 		t.Run(filepath.Base(program), func(t *testing.T) { wentBack(t, program) })
@@ -148,5 +148,5 @@ func wentBack(t *testing.T, program string) {
 	}
 }
 
-// inOrder takes the order out of blocks that a version may move in a message.
+// inOrder normalizes the order of blocks that a version may move in a message.
 func inOrder(told string) []string { return slices.Sorted(strings.Lines(told)) }

@@ -10,7 +10,7 @@ import (
 	"github.com/skein-dev/skein/interop"
 )
 
-// RecoveredKey is what the client IDs of recovered prompts begin with.
+// RecoveredKey is the prefix of the client IDs of recovered prompts.
 const RecoveredKey = "ccp:"
 
 // A promptReader reads the lines of one session in the history.
@@ -25,7 +25,7 @@ func openPrompts(f interop.File) interop.Reader {
 	return &promptReader{id: f.Name, equals: map[string]int{}}
 }
 
-// Read implements [interop.Reader]; an error says that the record is no JSON
+// Read implements [interop.Reader]; the error says that the record is not a JSON
 // object.
 func (r *promptReader) Read(l interop.Line) (m interop.Made, err error) {
 	o, err := loose.Parse(l.Body)
@@ -53,7 +53,7 @@ func (r *promptReader) Read(l interop.Line) (m interop.Made, err error) {
 	return m, nil
 }
 
-// asked returns what a person typed, what they pasted in its place.
+// asked returns what the user typed, with pasted text in place of its marks.
 func asked(o loose.Object) skein.Message {
 	display, _ := o.Text("display")
 	for _, m := range o.Obj("pastedContents") {
@@ -73,8 +73,7 @@ func asked(o loose.Object) skein.Message {
 	return said
 }
 
-// paste puts a text where display has its sign, such as [Pasted text #1 +12
-// lines].
+// paste puts a text where display has its mark, such as [Pasted text #1 +12 lines].
 func paste(display, number, text string) string {
 	for _, sign := range []string{"[Pasted text #" + number, "[...Truncated text #" + number} {
 		before, rest, ok := strings.Cut(display, sign)

@@ -13,8 +13,8 @@ import (
 	"testing"
 )
 
-// A provider answers Claude Code in Anthropic's place, always the same, and
-// keeps what it was asked.
+// A provider answers Claude Code in place of Anthropic, always the same, and keeps
+// its requests.
 type provider struct {
 	*httptest.Server
 	mu    sync.Mutex
@@ -68,8 +68,8 @@ func (p *provider) answer(w http.ResponseWriter, r *http.Request) {
 	}
 }
 
-// heard returns the blocks of the request that ends with prompt, a line each,
-// less what the program itself reminds the model of. dir is called DIR.
+// heard returns the blocks of the request that ends with prompt, one per line,
+// without the program's own reminders. dir is called DIR.
 func (p *provider) heard(t *testing.T, prompt, dir string) string {
 	t.Helper()
 	p.mu.Lock()

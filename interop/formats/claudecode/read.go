@@ -16,7 +16,7 @@ import (
 type reader struct {
 	stem     string // file name without .jsonl: the session's ID
 	agent    bool   // the file is a sub-agent's
-	folder   string // ID of the session in whose folder it lies; "" if in none
+	folder   string // ID of the session whose folder it is in; "" for none
 	meta     agentMeta
 	main     *thread
 	sides    map[string]*thread // inline sub-agents, by agent ID or by the UUID of their first line
@@ -25,7 +25,7 @@ type reader struct {
 	prompts  map[uint64]string          // prompts of calls that start sub-agents, to the call's ID
 	agents   map[string]string          // sub-agents to the call that started them
 	children map[string]skein.SessionID // and calls to the inline ones that they started
-	equals   map[uuid]int               // lines without a UUID, by hash: how many there were
+	equals   map[uuid]int               // number of lines without a UUID, by hash
 	leaves   map[string]interop.Item
 	boundary compactMeta
 	seed     maphash.Seed
@@ -58,7 +58,7 @@ func open(f interop.File) interop.Reader {
 	r.main = newThread("", skein.SessionID(r.stem))
 	if r.agent = strings.HasPrefix(r.stem, "agent-"); r.agent {
 		if b, ok := f.Beside(r.stem + ".meta.json"); ok {
-			_ = jsonv2.Unmarshal(b, &r.meta, options()) // what cannot be read is not there
+			_ = jsonv2.Unmarshal(b, &r.meta, options()) // what cannot be read is ignored
 		}
 		if dir, _, ok := strings.Cut(filepath.ToSlash(f.Path), "/subagents/"); ok {
 			r.folder = dir[strings.LastIndexByte(dir, '/')+1:]
@@ -110,7 +110,7 @@ func tells(items []interop.Item) bool {
 	return false
 }
 
-// plain returns err in words for people.
+// plain returns err in words for users.
 func plain(err error) error {
 	var s *jsonv2.SemanticError
 	if errors.As(err, &s) {
@@ -154,8 +154,7 @@ func (r *reader) make(m *making, n *node) {
 	}
 }
 
-// isNoted reports whether lines of a type are known to say nothing but what is
-// noted.
+// isNoted reports whether lines of a type are known to be only noted.
 func isNoted(kind string) bool {
 	switch kind {
 	case "attachment", "progress", "mode", "permission-mode", "queue-operation", "pr-link", "file-history-snapshot", "file-history-delta",
@@ -174,8 +173,8 @@ func (r *reader) note(m *making) {
 	if m.Type == "system" && m.Subtype == "api_error" {
 		level = "error"
 	}
-	// By hand, so that the bytes stay as they are. The session is left out: a
-	// copy names another one.
+	// By hand, so that the bytes do not change. The session is left out: a copy names
+	// another one.
 	b := append([]byte(`{"name":`), skein.MustJSON(Name+":"+clip(name))...)
 	if level != "" {
 		b = append(append(b, `,"level":`...), skein.MustJSON(clip(level))...)
@@ -184,10 +183,10 @@ func (r *reader) note(m *making) {
 	r.add(m, m.thread, skein.Event{Kind: skein.KindNoted, Time: m.time, Payload: b})
 }
 
-// clip keeps names short that come from a file.
+// clip shortens a name that comes from a file.
 func clip(s string) string { return strings.ToValidUTF8(s[:min(len(s), 64)], "") }
 
-// add gives t an event and returns its ordinal.
+// add adds an event to t and returns its ordinal.
 func (r *reader) add(m *making, t *thread, e skein.Event) int {
 	r.begin(m, t)
 	t.count++

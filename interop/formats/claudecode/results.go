@@ -7,7 +7,7 @@ import (
 	"github.com/skein-dev/skein"
 )
 
-// result writes what a call gave.
+// result writes the result of a call.
 func (w *writer) result(c *callOut) error {
 	e, seq := c.owner, c.owner.End
 	if c.from != nil {
@@ -54,7 +54,7 @@ func (w *writer) resultBlock(c *callOut, res *skein.Result, blocks []blockOut) b
 	return blockOut{body: skein.MustJSON(out)}
 }
 
-// output returns what a tool gave as blocks.
+// output returns a tool's output as blocks.
 func (w *writer) output(e *skein.Entry, c *callOut, res *skein.Result) (blocks []blockOut, err error) {
 	text := res.Text.UTF8()
 	if text != string(res.Text) {
@@ -92,8 +92,8 @@ func (w *writer) output(e *skein.Entry, c *callOut, res *skein.Result) (blocks [
 	return blocks, nil
 }
 
-// rich returns the facts that the program keeps of a result besides its words;
-// nil where they are nothing to go on with.
+// rich returns the facts that the program keeps about a result besides its text; nil
+// if there are none.
 func (w *writer) rich(c *callOut, res *skein.Result, blocks []blockOut) json.RawMessage {
 	var text string
 	if len(blocks) > 0 && blocks[0].text != nil {

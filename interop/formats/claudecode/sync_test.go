@@ -49,11 +49,11 @@ func TestASessionIsWrittenBackAsItGoesOn(t *testing.T) {
 		evs  []skein.Event
 		want []string
 	}{
-		{ // a call whose result is still to come has none yet
+		{ // a call without a result so far
 			[]skein.Event{skein.Say(at, skein.UserSays("two")), say(skein.RoleAssistant, call)},
 			[]string{`user c<b "two"`, `assistant d<c [{"type":"tool_use","id":"c1","name":"Bash","input":{"command":"ls"}}]`, `last-prompt < `},
 		},
-		{ // and then it has
+		{ // and then with one
 			[]skein.Event{say(skein.RoleTool, result), say(skein.RoleAssistant, skein.TextPart("One file."))},
 			[]string{`user e<d [{"type":"tool_result","tool_use_id":"c1","content":"a.go"}]`, `assistant f<e [{"type":"text","text":"One file."}]`, `last-prompt < `},
 		},
@@ -91,8 +91,8 @@ func TestASessionIsWrittenBackAsItGoesOn(t *testing.T) {
 	}
 }
 
-// What another store said at the same place of the session, and wrote to the
-// file, keeps nothing of one's own out of it.
+// What another store said at the same seq of the session, and wrote to the file, does
+// not keep this store's messages out of it.
 func TestTwoStoresWriteToOneFile(t *testing.T) {
 	const id = backID
 	begin := `{"parentUuid":null,"isSidechain":false,"cwd":"/srv/shop","sessionId":"` + id + `","version":"2.1.9","type":"user","message":{"role":"user","content":"one"},"uuid":"u1","timestamp":"2026-11-21T04:00:00.000Z"}` + "\n"
@@ -105,7 +105,7 @@ func TestTwoStoresWriteToOneFile(t *testing.T) {
 		}
 		at := skein.Time(1795230386000 + int64(i))
 		evs := []skein.Event{skein.NewEvent(skein.KindNoted, at, skein.Noted{Name: "x"}), skein.Say(at, skein.UserSays(text))}
-		if _, err := skein.Add(t.Context(), s, id, evs[i:]...); err != nil { // both say it at the same place
+		if _, err := skein.Add(t.Context(), s, id, evs[i:]...); err != nil { // both at the same seq
 			t.Fatal(err)
 		}
 		if done, err := interop.Sync(t.Context(), s, Format(), id); err != nil {

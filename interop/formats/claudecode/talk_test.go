@@ -8,8 +8,8 @@ import (
 	"github.com/skein-dev/skein"
 )
 
-// talk is what is written for the program: what can be in a session that
-// another agent had.
+// talk is a session of another agent with every kind of content, written for the
+// program.
 func talk(blob skein.Blob) []skein.Event {
 	at := skein.Time(1795230386000)
 	call := func(id, name, input string) skein.Part {

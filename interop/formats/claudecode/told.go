@@ -42,24 +42,24 @@ func (w *writer) entry(e *skein.Entry, last bool) error {
 	return w.says(e, asUser)
 }
 
-// lose notes that something of a message is lost, if it is to be written.
+// lose reports that something of a message is lost, if the message is to be written.
 func (w *writer) lose(e *skein.Entry, what string) {
 	if e.End > w.keep {
 		w.losses.Add(e.Seq, what)
 	}
 }
 
-// A saying is how the words of one who is no model are written.
+// A saying is how a message that is not a model's is written.
 type saying int
 
 const (
 	asUser  saying = iota
-	asMeta         // a program put them in
-	asSteer        // they were typed while the agent worked
+	asMeta         // a program inserted it
+	asSteer        // it was typed while the agent worked
 )
 
-// says writes what a person or program said, and before it the results that
-// were not written with their calls.
+// says writes what a user or program said, and before it the results that were not
+// written with their calls.
 func (w *writer) says(e *skein.Entry, how saying) error {
 	var blocks []blockOut
 	for i := range e.Message.Parts {
@@ -94,8 +94,8 @@ func (w *writer) says(e *skein.Entry, how saying) error {
 	return nil
 }
 
-// resultLater writes a result that was not written with its call: one whose
-// call the file has.
+// resultLater writes a result that was not written with its call, because the file
+// already has the call.
 func (w *writer) resultLater(e *skein.Entry, r *skein.Result) error {
 	c := w.results[r]
 	switch {
@@ -107,8 +107,8 @@ func (w *writer) resultLater(e *skein.Entry, r *skein.Result) error {
 	return nil
 }
 
-// answer writes what a model said, a line for each block, and then what its
-// calls gave.
+// answer writes what a model said, one line per block, and then the results of its
+// calls.
 func (w *writer) answer(e *skein.Entry, last bool) error {
 	if !w.asked && w.parent == "" {
 		w.lose(e, "a beginning with an answer: a line before it says so")
@@ -126,7 +126,7 @@ func (w *writer) answer(e *skein.Entry, last bool) error {
 			continue
 		}
 		if p.Result != nil {
-			continue // it comes behind the calls
+			continue // it comes after the calls
 		}
 		bs, err := w.block(e, p)
 		if err != nil {
@@ -135,7 +135,7 @@ func (w *writer) answer(e *skein.Entry, last bool) error {
 		blocks = append(blocks, bs...)
 	}
 	w.model(e, blocks)
-	open := last && w.d.After > 0 // its results may be still to come
+	open := last && w.d.After > 0 // its results may still come
 	for _, c := range calls {
 		if c.name == "" || c.result == nil && open || !w.within(c) {
 			continue

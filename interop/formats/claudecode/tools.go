@@ -43,8 +43,8 @@ func (w *writer) asTool(c *skein.Call) (name string, input []byte) {
 	return name, skein.MustJSON(out)
 }
 
-// needs returns what the input of one of Claude Code's tools must have; of a
-// name that is none of theirs, what none has.
+// needs returns the members that the input of one of Claude Code's tools must have;
+// for any other name, one that no input has.
 func needs(name string) []string {
 	switch name {
 	case "Bash":
@@ -75,8 +75,8 @@ func needs(name string) []string {
 	return []string{"\x00"}
 }
 
-// translate returns the tool and the input that another agent's tool comes to,
-// by its name without case and signs; "" if none.
+// translate returns the tool and the input that correspond to another agent's tool,
+// by its name without case and punctuation; "" if there is none.
 func (w *writer) translate(name string, in loose.Object) (string, any) {
 	file := w.absolute(in.Str("file_path", "path", "filePath", "absolute_path", "target_file", "filename", "file"))
 	switch name {
@@ -129,7 +129,7 @@ func (w *writer) translate(name string, in loose.Object) (string, any) {
 	return "", nil
 }
 
-// shell returns a command as Bash takes it.
+// shell returns a command as input for Bash.
 func (w *writer) shell(in loose.Object) (string, any) {
 	out := bashIn{Command: in.Str("command", "cmd", "script"), Description: in.Str("description", "justification", "explanation")}
 	if list := in.List("command"); len(list) > 0 {
@@ -176,8 +176,8 @@ func reads(file string, in loose.Object) readIn {
 	return out
 }
 
-// edits returns what changes a file in one place; "" if it says no more than
-// how.
+// edits returns the tool that changes a file in one place; "" if the input does not
+// say what changes.
 func edits(file string, in loose.Object) (string, any) {
 	if list := in.List("edits"); len(list) == 1 {
 		in = append(slices.Clone(parseObject(list[0])), in...)
@@ -190,7 +190,7 @@ func edits(file string, in loose.Object) (string, any) {
 	return "Edit", editIn{file, was, is, in.Yes("replace_all") || in.Yes("replaceAll") || in.Yes("allow_multiple")}
 }
 
-// todos returns a list of what is to be done.
+// todos returns a to-do list.
 func todos(in loose.Object) (string, any) {
 	var out todoIn
 	for _, name := range []string{"todos", "plan", "todoList"} {
@@ -213,8 +213,8 @@ func todos(in loose.Object) (string, any) {
 	return "TodoWrite", out
 }
 
-// member returns the first of these members that is a string, and false if
-// none is.
+// member returns the first of these members that is a string, and false if there is
+// none.
 func member(o loose.Object, names ...string) (string, bool) {
 	for _, n := range names {
 		if s, ok := o.Text(n); ok {
@@ -224,7 +224,7 @@ func member(o loose.Object, names ...string) (string, bool) {
 	return "", false
 }
 
-// absolute returns a path as Claude Code's tools want it: from the root on.
+// absolute returns an absolute path, as Claude Code's tools require.
 func (w *writer) absolute(p string) string {
 	if p == "" || strings.HasPrefix(p, "/") || strings.HasPrefix(p, "~") || strings.HasPrefix(p, `\`) || len(p) > 1 && p[1] == ':' {
 		return p

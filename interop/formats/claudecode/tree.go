@@ -9,7 +9,7 @@ import (
 	"github.com/skein-dev/skein/interop"
 )
 
-// uuid is a UUID, or the hash of what stood in its place.
+// uuid is a UUID, or the hash of what is there instead.
 type uuid [16]byte
 
 func uuidOf(s string) (u uuid) {
@@ -40,11 +40,11 @@ type node struct {
 
 type nodes map[uuid]node
 
-// A segment is a run of lines that begins with what a person put in. Lines of
-// one segment may have several children, of parallel calls and of progress;
-// what goes on from another segment than the newest is a rewind.
+// A segment is a run of lines that begins with a user's input. Lines of one segment
+// may have several children, of parallel calls and of progress; continuing from a
+// segment other than the newest is a rewind.
 type segment struct {
-	last int // ordinal of its last item, as long as it was the newest
+	last int // ordinal of its last item while it was the newest
 }
 
 // node returns the place of a line in the tree: the segment of its parent.
@@ -70,8 +70,8 @@ func (r *reader) node(m *making) *node {
 	return n
 }
 
-// enter goes to the segment that a message belongs to. It appends a rewound
-// event if that is not the newest; a prompt begins one of its own.
+// enter goes to the segment that a message belongs to. It appends a rewound event if
+// that is not the newest; a prompt begins a new segment.
 func (r *reader) enter(m *making, n *node, prompt bool) {
 	t := m.thread
 	if n.again || t != r.main {
@@ -89,8 +89,8 @@ func (r *reader) enter(m *making, n *node, prompt bool) {
 	}
 }
 
-// stand goes back to the line that a last-prompt line names, which is where the
-// program goes on from: nothing may have been said since somebody went back.
+// stand goes back to the line that a last-prompt line names, from which the program
+// goes on: the user may have gone back without saying anything since.
 func (r *reader) stand(m *making, n *node) {
 	leaf, ok := r.nodes[uuidOf(string(m.Leaf))]
 	if t := m.thread; ok && m.Leaf != "" && t == r.main && leaf.thread == t {
@@ -110,9 +110,9 @@ func (r *reader) settle(m *making, n *node) {
 	}
 }
 
-// key returns the record's key: its UUID; for lines without one a hash of the
-// line and its number among equals. What a copy of the file has word for word
-// is the same there; what has the session's ID in it is not.
+// key returns the record's key: its UUID or, for lines without one, a hash of the
+// line and its number among equals. A line that a copy of the file has word for word
+// has the same key there; one that contains the session's ID does not.
 func (r *reader) key(m *making) skein.ClientID {
 	if m.UUID != "" {
 		return "cc:" + skein.ClientID(m.UUID)
@@ -132,7 +132,7 @@ func (r *reader) key(m *making) skein.ClientID {
 	return skein.ClientID(key)
 }
 
-// hide withdraws messages that the program took back.
+// hide withdraws messages that the program retracted.
 func (r *reader) hide(m *making) {
 	for _, u := range append(m.Retracted, m.Supersedes...) {
 		n, ok := r.nodes[uuidOf(u)]

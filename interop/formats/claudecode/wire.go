@@ -4,9 +4,9 @@ import (
 	"github.com/go-json-experiment/json/jsontext"
 )
 
-// line is a record as it stands in a file; see the package comment. A field of
-// another type than expected reads as if it were not there: a later version
-// may mean something else by it, and the record is kept whole anyway.
+// line is a record as it is in a file; see the package comment. A field of an
+// unexpected type reads as if it were missing: a later version may use it
+// differently, and the record is kept whole anyway.
 type line struct {
 	Type             str            `json:"type"`
 	UUID             str            `json:"uuid"`
@@ -68,7 +68,7 @@ type usage struct {
 	Speed      str    `json:"speed"` // fast, standard
 }
 
-// cached are the parts of what was put into the cache.
+// cached divides the tokens written to the cache.
 type cached struct {
 	Minutes number `json:"ephemeral_5m_input_tokens"`
 	Hour    number `json:"ephemeral_1h_input_tokens"`

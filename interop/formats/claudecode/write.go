@@ -9,11 +9,11 @@ import (
 	"github.com/skein-dev/skein/interop"
 )
 
-// version is the version of Claude Code that we write like.
+// version is the version of Claude Code whose files are imitated.
 const version = "2.1.330"
 
-// write makes the transcript of a session, and of a sub-agent the file that
-// says what started it.
+// write makes the transcript of a session and, for a sub-agent, the file that says
+// what started it.
 //
 // The error wraps [skein.ErrInvalid] if nothing is new.
 func write(_ context.Context, d interop.Draft) (interop.Written, error) {
@@ -47,8 +47,8 @@ func write(_ context.Context, d interop.Draft) (interop.Written, error) {
 	return interop.Written{ID: w.id, Texts: texts, Losses: w.losses}, nil
 }
 
-// onlyBack reports an error if nothing is new, or if a file cannot say that the
-// session went back and no more.
+// onlyBack returns an error if nothing is new, or if the session was only rewound and
+// the file cannot say that.
 func (w *writer) onlyBack() error {
 	var why string
 	switch {
@@ -66,8 +66,8 @@ func (w *writer) onlyBack() error {
 	return fmt.Errorf("%w: %s", skein.ErrInvalid, why)
 }
 
-// ownFormat reports whether the session is Claude Code's own, whose tools it
-// has by their names.
+// ownFormat reports whether the session is Claude Code's own, whose tool names are
+// known to it.
 func ownFormat(d interop.Draft) bool {
 	s := &d.Session
 	return s.Agent == Name || s.Origin != nil && s.Origin.Format == Name
@@ -87,7 +87,7 @@ type writer struct {
 	known   *known
 	keep    skein.Seq // the file has what was said up to here
 
-	entries  []skein.Entry // those on the line
+	entries  []skein.Entry // those that are live
 	calls    map[*skein.Call]*callOut
 	results  map[*skein.Result]*callOut
 	compacts []compaction
@@ -96,12 +96,12 @@ type writer struct {
 
 	parent string // UUID of the line before; "" for none
 	latest skein.Time
-	asked  bool // somebody spoke before the model did
+	asked  bool // something was said before the model spoke
 	lines  []interop.OutLine
 	losses interop.Losses
 }
 
-// place finds out where the session is to be.
+// place determines where the session is written.
 func (w *writer) place() error {
 	s := &w.d.Session
 	w.cwd = first(w.d.Dir, "/")
@@ -126,7 +126,7 @@ func (w *writer) place() error {
 	return nil
 }
 
-// child puts a sub-agent into the folder of the session that it hangs on.
+// child puts a sub-agent into the folder of its parent session.
 func (w *writer) child(parent interop.Spot) {
 	w.agentID = agentOf(w.d.Session.ID)
 	w.id = "agent-" + w.agentID
@@ -157,8 +157,8 @@ func (w *writer) meta() interop.Text {
 	return interop.Text{Path: path, Lines: []interop.OutLine{{Body: skein.MustJSON(out)}}}
 }
 
-// resume is how Claude Code goes on with a session: in the folder that it was
-// begun in, for it looks for sessions by that.
+// resume returns the command that resumes a session, in the folder in which it began,
+// because Claude Code looks for sessions there.
 func resume(w interop.Spot, s skein.Session) (command []string, dir string) {
 	path, _, _ := strings.Cut(w.Path, "/subagents/")
 	id := stemOf(path)
@@ -170,7 +170,7 @@ func resume(w interop.Spot, s skein.Session) (command []string, dir string) {
 	return []string{"claude", "--resume", id}, first(s.Cwd, s.Project)
 }
 
-// branchOf returns the git branch that the session was begun on, if it says.
+// branchOf returns the git branch on which the session began, if known.
 func branchOf(events []skein.Event) string {
 	for _, e := range events {
 		if e.Kind != skein.KindCreated {

@@ -25,7 +25,7 @@ func TestProjectsHaveTheFoldersThatTheProgramLooksIn(t *testing.T) {
 	}
 }
 
-// told returns what a file that was written says, a line each.
+// told returns the content of a written file, line by line.
 func told(t *testing.T, name string) (all []string) {
 	t.Helper()
 	data, err := os.ReadFile(name)
@@ -278,7 +278,7 @@ func comesBack(t *testing.T, root string) {
 	t.Logf("%d files, %d bytes", files, size)
 }
 
-// What is cached for an hour, and in which service tier, comes back.
+// One-hour cache tokens and the service tier are preserved.
 func TestWhatARequestCostIsWritten(t *testing.T) {
 	s, back := memory.New(), memory.New()
 	t.Cleanup(func() { s.Close(); back.Close() })

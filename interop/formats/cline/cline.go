@@ -27,12 +27,12 @@ func Format() interop.Format {
 	}
 }
 
-// plugins returns the names of the editors' folders for the plugins.
+// plugins returns the names of the plugins' folders in editors.
 func plugins() []string {
 	return []string{"saoudrizwan.claude-dev", "rooveterinaryinc.roo-cline", "kilocode.kilo-code"}
 }
 
-// placesOn returns the places on an operating system.
+// placesOn returns the usual places on an operating system.
 func placesOn(system string, h interop.Home) (dirs []string) {
 	config := h.Env("XDG_CONFIG_HOME")
 	switch {
@@ -55,7 +55,7 @@ func placesOn(system string, h interop.Home) (dirs []string) {
 	for i, base := range bases {
 		for j, p := range plugins() {
 			dir := filepath.Join(base, "globalStorage", p)
-			if _, err := os.Lstat(dir); err == nil || i == 0 && j < 2 { // of all that there may be, those that are there
+			if _, err := os.Lstat(dir); err == nil || i == 0 && j < 2 { // only those that exist
 				dirs = append(dirs, filepath.Join(dir, "tasks"))
 			}
 		}
@@ -82,7 +82,7 @@ const (
 	itemName = "history_item.json"
 )
 
-// messagesEnd is how the files of messages of the newer CLI's sessions end.
+// messagesEnd is the ending of message files in sessions of the newer CLI.
 const messagesEnd = ".messages.json"
 
 // known reports whether a file of a task's folder is read; the rest are

@@ -12,7 +12,7 @@ import (
 	"github.com/skein-dev/skein/interop"
 )
 
-// message takes in what the model was told, or answered.
+// message reads a message to or from the model.
 func (r *reader) message(m *interop.Made, t *thread, o loose.Object) {
 	r.told = true
 	at := loose.Millis(o.Get("ts"))
@@ -58,7 +58,7 @@ func (r *reader) message(m *interop.Made, t *thread, o loose.Object) {
 	}
 }
 
-// content returns what a message says, tools in XML taken apart.
+// content returns a message's content, with tools in XML parsed.
 func (r *reader) content(t *thread, role skein.Role, o loose.Object) (c blocks.Content) {
 	content := o.Get("content")
 	if o.Str("type") == "reasoning" { // of an OpenAI model, a message of its own
@@ -86,8 +86,8 @@ func (r *reader) content(t *thread, role skein.Role, o loose.Object) (c blocks.C
 	return c
 }
 
-// compact says that a summary stands for what came before. Before 2026 what it
-// sums up was removed from the file.
+// compact adds a summary of what came before. Before 2026 what it covers was removed
+// from the file.
 func (r *reader) compact(m *interop.Made, t *thread, at skein.Time, c blocks.Content, o loose.Object) {
 	said := skein.Message{Parts: c.Parts}
 	r.put(m, t, skein.NewEvent(skein.KindCompacted, at, skein.Compacted{Summary: said.Words()}))
@@ -95,8 +95,8 @@ func (r *reader) compact(m *interop.Made, t *thread, at skein.Time, c blocks.Con
 	m.Instead = o.Str("condenseId") == ""
 }
 
-// spent notes the model that answered, and what that used: of a task it is told
-// by what is shown, where there is that.
+// spent notes the model that answered, and its usage: for a task, that comes from
+// what is shown, if there is any.
 func (r *reader) spent(t *thread, said *skein.Message, at skein.Time, o loose.Object) {
 	if i := o.Obj("modelInfo"); i != nil {
 		t.model = used{at, i.Str("providerId", "provider"), i.Str("modelId", "id")}
@@ -136,7 +136,7 @@ func (r *reader) spent(t *thread, said *skein.Message, at skein.Time, o loose.Ob
 	}
 }
 
-// folderIn returns the folder that the program told the model of.
+// folderIn returns the folder that the program named to the model.
 func folderIn(parts []skein.Part) string {
 	for _, p := range parts {
 		for _, mark := range []string{"# Current Working Directory (", "# Current Workspace Directory ("} {
@@ -150,13 +150,13 @@ func folderIn(parts []skein.Part) string {
 	return ""
 }
 
-// wrappers are what the program puts around what a person typed.
+// wrappers returns the tags that the program puts around what the user typed.
 func wrappers() []string {
 	return []string{"task", "user_message", "feedback", "answer", "user_input"}
 }
 
-// typed returns the words in a text that a person typed, and false if the
-// program wrote all of it.
+// typed returns the part of a text that the user typed, and false if the program
+// wrote all of it.
 func typed(text string) (string, bool) {
 	trimmed := strings.TrimSpace(text)
 	for _, w := range wrappers() {

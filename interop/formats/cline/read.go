@@ -20,21 +20,21 @@ type reader struct {
 	main    *thread
 	more    map[string]*thread // of other agents, by file
 	items   map[string]int     // by session
-	told    bool               // something that the model was told was read
-	counted bool               // a request was, by what is shown
+	told    bool               // a message to the model was read
+	counted bool               // a request was counted from what is shown
 	last    skein.Time         // of what was shown last
 	models  []used             // as task_metadata.json says
-	metrics []skein.Event      // of requests, for where nothing is shown
+	metrics []skein.Event      // of requests, used if nothing is shown
 	alone   shown
 }
 
-// used says from when on a task used a model.
+// used is the time from which a task used a model.
 type used struct {
 	since           skein.Time
 	provider, model string
 }
 
-// A thread is one list of messages to a model, and the session that it is.
+// A thread is one list of messages to a model, and its session.
 type thread struct {
 	tools
 	name  string // of the session; "" for the task's
@@ -63,10 +63,10 @@ func open(f interop.File) interop.Reader {
 	return r
 }
 
-// rooCode is the agent that came from Cline and lists each task in its folder.
+// rooCode is the fork of Cline that keeps an entry for each task in its folder.
 const rooCode = "roo-code"
 
-// agentOf returns whose folder this is.
+// agentOf returns the agent whose folder this is.
 func agentOf(at string) string {
 	switch {
 	case strings.Contains(at, "roo-cline"):
@@ -77,7 +77,7 @@ func agentOf(at string) string {
 	return "cline"
 }
 
-// listed takes the folder of a task out of its program's list of all.
+// listed reads a task's folder from its program's list of all tasks.
 func (r *reader) listed(f interop.File) {
 	b, ok := f.Beside("../../state/taskHistory.json")
 	if !ok {
@@ -90,15 +90,14 @@ func (r *reader) listed(f interop.File) {
 	}
 }
 
-// in notes the folder that the session is about, if that is not known.
+// in sets the session's folder, if that is not known.
 func (t *thread) in(dir string) {
 	if c := &t.begin.Created; c.Cwd == "" && dir != "" && len(dir) < 4096 && !strings.ContainsAny(dir, "\x00\n\r") {
 		c.Cwd, c.Project = dir, dir
 	}
 }
 
-// Read implements [interop.Reader]; an error says that the line can make
-// nothing.
+// Read implements [interop.Reader]; the error says that the line can make nothing.
 func (r *reader) Read(l interop.Line) (m interop.Made, err error) {
 	in, err := folder.Parse(l.Body)
 	switch {
@@ -114,7 +113,7 @@ func (r *reader) Read(l interop.Line) (m interop.Made, err error) {
 	}
 	piece := bytes.TrimSpace(bytes.TrimPrefix(in.Data(), []byte("\xef\xbb\xbf")))
 	if len(piece) == 0 || piece[0] == ']' || bytes.HasSuffix(piece, []byte("[")) {
-		return m, nil // what stands around the messages
+		return m, nil // what is around the messages
 	}
 	o, err := loose.Parse(loose.Element(piece))
 	if err != nil {
@@ -163,7 +162,7 @@ func (r *reader) put(m *interop.Made, t *thread, e skein.Event, blobs ...skein.B
 	m.Items = append(m.Items, interop.Item{Session: t.name, Event: e, Blobs: blobs})
 }
 
-// small reads a file that is no list of messages.
+// small reads a file that is not a list of messages.
 func (r *reader) small(m *interop.Made, name string, data []byte) error {
 	o, err := loose.Parse(bytes.TrimPrefix(data, []byte("\xef\xbb\xbf")))
 	if err != nil {
@@ -189,7 +188,7 @@ func (r *reader) metadata(o loose.Object) {
 	}
 }
 
-// item reads what Roo Code lists a task with.
+// item reads Roo Code's entry for a task.
 func (r *reader) item(m *interop.Made, o loose.Object) {
 	r.main.in(o.Str("workspace", "cwdOnTaskInitialization"))
 	if up := o.Str("parentTaskId"); up != "" && up != r.id {
@@ -204,7 +203,7 @@ func (r *reader) item(m *interop.Made, o loose.Object) {
 	}
 }
 
-// session reads what the newer CLI says of a session.
+// session reads the newer CLI's metadata of a session.
 func (r *reader) session(m *interop.Made, o loose.Object) {
 	b := &r.main.begin
 	if at := loose.Stamp(o.Get("started_at")); at != 0 {
@@ -223,8 +222,8 @@ func (r *reader) session(m *interop.Made, o loose.Object) {
 	}
 }
 
-// end tells, behind all messages, what the requests used if nothing that is
-// shown did.
+// end adds, after all messages, the usage of the requests if nothing that is shown
+// has it.
 func (r *reader) end(m *interop.Made, file string) {
 	if file != apiName || r.counted || len(r.metrics) == 0 {
 		return

@@ -14,7 +14,7 @@ import (
 	"github.com/skein-dev/skein/store/memory"
 )
 
-// A task is shown to the person before the model is told of it.
+// A task is shown to the user before the model is sent it.
 func TestWhatWasShownFirstIsNotSaidTwice(t *testing.T) {
 	root, err := filepath.EvalSymlinks(t.TempDir())
 	if err != nil {

@@ -9,8 +9,8 @@ import (
 	"github.com/skein-dev/skein/internal/blocks"
 )
 
-// tools reads the calls of a conversation, be they blocks or, as up to 2025,
-// XML in the words of the model:
+// tools reads the calls of a conversation, which are blocks or, up to 2025, XML in
+// the model's text:
 //
 //	<read_file>
 //	<path>a.go</path>
@@ -21,7 +21,7 @@ type tools struct {
 	open   *skein.Call // that the next message answers
 }
 
-// names returns the tools that are called in XML: other tags are words.
+// names returns the tools that are called in XML: other tags are text.
 func names() []string {
 	return []string{
 		"access_mcp_resource", "apply_diff", "apply_patch", "ask_followup_question", "attempt_completion", "browser_action",
@@ -33,7 +33,7 @@ func names() []string {
 	}
 }
 
-// calls takes the calls out of what the model said.
+// calls extracts the calls from what the model said.
 func (t *tools) calls(text string) (parts []skein.Part) {
 	words := func(s string) {
 		if strings.TrimSpace(s) == "" {
@@ -78,8 +78,8 @@ func (t *tools) calls(text string) (parts []skein.Part) {
 	return parts
 }
 
-// element returns the XML element that text begins with. Its name is lower case
-// and _. unclosed are the names that are known to have no end in what follows.
+// element returns the XML element that text begins with. Its name has only lower-case
+// letters and _. unclosed are the names known to have no end tag in what follows.
 func element(text string, unclosed map[string]bool) (name, inner, after string, ok bool) {
 	name = tagOf(text)
 	if name != "" && !unclosed[name] && len(unclosed) < maxUnclosed {
@@ -90,10 +90,10 @@ func element(text string, unclosed map[string]bool) (name, inner, after string, 
 	return name, inner, after, ok
 }
 
-// maxUnclosed is how many names without an end are looked for in one text.
+// maxUnclosed is how many names without an end tag are looked for in one text.
 const maxUnclosed = 100
 
-// tagOf returns the name of the tag that text begins with, "" if it is none.
+// tagOf returns the name of the tag that text begins with, "" if there is none.
 func tagOf(text string) string {
 	end := strings.IndexByte(text[:min(len(text), 64)], '>')
 	if end < 2 || strings.Trim(text[1:end], "abcdefghijklmnopqrstuvwxyz_") != "" {
@@ -102,8 +102,8 @@ func tagOf(text string) string {
 	return text[1:end]
 }
 
-// params returns the parameters of a call: text has tags of any kind in it, so
-// content and diff end with the last tag of theirs.
+// params returns the parameters of a call: text can contain any tags, so content and
+// diff end with their last end tag.
 func params(inner string) map[string]skein.Text {
 	all, unclosed := map[string]skein.Text{}, map[string]bool{}
 	for rest := inner; ; {
@@ -130,8 +130,8 @@ func params(inner string) map[string]skein.Text {
 	return all
 }
 
-// answers takes the result of a call in XML out of what was said to the model,
-// which begins with "[read_file for 'a.go'] Result:".
+// answers extracts the result of a call in XML, which begins with "[read_file for
+// 'a.go'] Result:", from what was said to the model.
 func (t *tools) answers(got []skein.Part) (parts []skein.Part) {
 	var res *skein.Result
 	for _, p := range got {
@@ -166,7 +166,7 @@ func (t *tools) answers(got []skein.Part) (parts []skein.Part) {
 	return parts
 }
 
-// resultOf takes a result apart: the tool, and what stands behind the colon.
+// resultOf splits a result into the tool and the text after the colon.
 func resultOf(text string) (name, rest string, ok bool) {
 	head, rest, ok := strings.Cut(text, "] Result:")
 	if !ok || !strings.HasPrefix(head, "[") || strings.Contains(head, "\n\n") {

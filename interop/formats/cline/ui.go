@@ -8,13 +8,13 @@ import (
 	"github.com/skein-dev/skein/interop"
 )
 
-// shown says what a task is that has only what was shown.
+// shown makes a task from what was shown, if it has nothing else.
 type shown struct {
 	begun bool // by the task
 	calls int
 }
 
-// request is what the text of api_req_started says.
+// request is the content of api_req_started's text.
 type request struct {
 	usage     skein.Usage
 	cancelled string
@@ -30,7 +30,7 @@ func requestOf(text string) (q request, ok bool) {
 		Input: o.Count("tokensIn"), Output: o.Count("tokensOut"), Reasoning: o.Count("reasoningTokens"),
 		CacheRead: o.Count("cacheReads"), CacheWrite: o.Count("cacheWrites"), Reported: loose.Billionths(o.Get("cost")),
 	}
-	if o.Str("apiProtocol") == "openai" { // the cached ones are in tokensIn there
+	if o.Str("apiProtocol") == "openai" { // tokensIn includes the cached ones there
 		if cached := q.usage.CacheRead + q.usage.CacheWrite; cached <= q.usage.Input {
 			q.usage.Input -= cached
 		}
@@ -39,9 +39,8 @@ func requestOf(text string) (q request, ok bool) {
 	return q, true
 }
 
-// show takes in what was shown to the person. What the model was told or said
-// stands among its messages too: here are requests with what they used, and
-// errors.
+// show reads what was shown to the user. Messages to and from the model are read from
+// the other file; this one has requests with their usage, and errors.
 func (r *reader) show(m *interop.Made, o loose.Object, n int) {
 	at := loose.Millis(o.Get("ts"))
 	if at != 0 {
@@ -71,7 +70,7 @@ func (r *reader) show(m *interop.Made, o loose.Object, n int) {
 	}
 }
 
-// request tells what a request used, or those that the person took back.
+// request adds the usage of a request, or of those that the user deleted.
 func (r *reader) request(m *interop.Made, at skein.Time, say, text string) {
 	q, ok := requestOf(text)
 	if !ok || q.usage == (skein.Usage{}) && q.cancelled == "" && q.failure == "" {
@@ -104,7 +103,7 @@ func (r *reader) note(m *interop.Made, at skein.Time, say string, o loose.Object
 	r.put(m, r.main, skein.NewEvent(skein.KindNoted, at, skein.Noted{Name: "cline:" + say, Level: level, Data: loose.Raw(o.Without("ts", "type", "say"))}))
 }
 
-// say makes messages of what was shown, for a task of which no more is left.
+// say makes messages of what was shown, for a task that has nothing else.
 func (s *shown) say(r *reader, m *interop.Made, at skein.Time, o loose.Object) {
 	text, _ := o.Text("text")
 	if text == "" || o.Yes("partial") {
@@ -112,7 +111,7 @@ func (s *shown) say(r *reader, m *interop.Made, at skein.Time, o loose.Object) {
 	}
 	said := skein.Message{Role: skein.RoleAssistant, Provider: r.main.model.provider, Model: r.main.model.model}
 	kind := o.Str("say", "ask")
-	if kind == "text" && !s.begun { // Roo Code shows a task so
+	if kind == "text" && !s.begun { // Roo Code shows a task this way
 		kind = "task"
 	}
 	s.begun = true

@@ -16,7 +16,7 @@ import (
 	"github.com/skein-dev/skein/interop"
 )
 
-// A task is a folder whose documents are cut into their messages.
+// A task is a folder whose documents are split into their messages.
 type task struct {
 	tree  *folder.Tree
 	path  string
@@ -24,7 +24,7 @@ type task struct {
 }
 
 // look opens the folder of a task. The error wraps [interop.ErrTorn] while it is
-// being written, and what says whose it is has yet to come.
+// being written, and the file that identifies it is still missing.
 func look(ctx context.Context, at string) (_ interop.Unit, err error) {
 	defer skein.Wrapf(&err, "folder %s", at)
 	unit := filepath.ToSlash(at)
@@ -44,8 +44,8 @@ func look(ctx context.Context, at string) (_ interop.Unit, err error) {
 	return u, nil
 }
 
-// heads returns the files that every folder of this program has sooner or later,
-// and that say what a session is: of a task the model is told where.
+// heads returns the files that every folder of this program eventually has and that
+// describe the session: a task's folder is in its messages to the model.
 func heads(unit string) []string {
 	switch {
 	case path.Base(path.Dir(unit)) == "sessions":
@@ -63,16 +63,15 @@ func closed(t *folder.Tree, err error) error {
 	return err
 }
 
-// A document is a file as it is cut.
+// A document is a file that is split into pieces.
 type document struct {
 	file   folder.File
 	pieces [][]byte
 	next   int // piece that has no line yet
 }
 
-// read makes the lines: small files first, then the messages in the order in
-// which they came to be, so that what is new comes last, then what the files
-// are besides.
+// read makes the lines: small files first, then the messages in the order in which
+// they were made, so that what is new comes last, then the rest of the files.
 func (u *task) read() error {
 	var docs []*document
 	for _, f := range u.tree.Files {
@@ -82,7 +81,7 @@ func (u *task) read() error {
 		}
 		l, err := folder.Parse(line)
 		if err != nil || l.Damage != "" || !cutUp(f.Name) {
-			u.lines = append(u.lines, line...) // one that is gone has none
+			u.lines = append(u.lines, line...) // a file that is gone has no lines
 			continue
 		}
 		data := l.Data()
@@ -115,8 +114,8 @@ func arrayOf(data []byte) string {
 	return ""
 }
 
-// merge appends the pieces: of what is shown, each comes behind the message to
-// the model that it says was the last, or that is as old.
+// merge appends the pieces: each one that is shown comes after the message to the
+// model that it names as the last, or that has the same time.
 func (u *task) merge(docs []*document) {
 	api := slices.IndexFunc(docs, func(d *document) bool { return d.file.Name == apiName })
 	ui := slices.IndexFunc(docs, func(d *document) bool { return d.file.Name == uiName || d.file.Name == oldName })
@@ -136,9 +135,9 @@ func (u *task) line(d *document) {
 	d.next++
 }
 
-// weave appends what is shown behind what the model was told.
+// weave appends what is shown after what the model was sent.
 func (u *task) weave(api, ui *document) {
-	for range 2 { // what stands before the first message, and this
+	for range 2 { // what is before the first message, and that message
 		if api.next < len(api.pieces) {
 			u.line(api)
 		}

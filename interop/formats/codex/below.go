@@ -8,9 +8,8 @@ import (
 	"github.com/skein-dev/skein/interop"
 )
 
-// below returns where a file lies below Codex's home: in sessions or
-// archived_sessions, and a rollout that was found elsewhere on the day that its
-// name has.
+// below returns a file's path below Codex's home: in sessions or archived_sessions;
+// for a rollout found elsewhere, in the folder of the day in its name.
 func below(name string) string {
 	at := max(strings.LastIndex(name, "/sessions/"), strings.LastIndex(name, "/archived_sessions/"))
 	if at >= 0 {
@@ -24,7 +23,7 @@ func below(name string) string {
 	return base
 }
 
-// resume returns the command that goes on with a session in its folder.
+// resume returns the command that resumes a session in its folder.
 func resume(w interop.Spot, s skein.Session) (command []string, dir string) {
 	return []string{"codex", "resume", w.ID}, first(s.Cwd, s.Project)
 }

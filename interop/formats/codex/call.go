@@ -11,17 +11,16 @@ import (
 	"github.com/skein-dev/skein/interop"
 )
 
-// A group is the message of the model that is being put together: reasoning,
-// text and calls that follow each other.
+// A group is the model's message that is being assembled: consecutive reasoning, text
+// and calls.
 type group struct {
 	id    string
 	texts []string // of its text and reasoning parts that have no item of their own
 	calls map[string]bool
 }
 
-// takes reports whether parts can be added to g so that all of them will be
-// seen: where a piece of a message begins as an earlier one does, it is taken
-// for that one, grown.
+// takes reports whether parts can be added to g so that all of them are kept: a piece
+// of a message that begins like an earlier one would be taken for that one, grown.
 func (g *group) takes(parts []skein.Part) bool {
 	for _, p := range parts {
 		if p.Call != nil && g.calls[p.Call.ID] {
@@ -50,8 +49,7 @@ func (g *group) add(parts []skein.Part) {
 	}
 }
 
-// maxGroup is how many texts one message is put together of: comparing them
-// must stay cheap.
+// maxGroup is how many texts one message can have: comparing them must stay cheap.
 const maxGroup = 100
 
 // assistant makes a piece of the model's message.
@@ -69,7 +67,7 @@ func (r *reader) assistant(l line, s *said, partMeta json.RawMessage) interop.Ma
 	return made
 }
 
-// meta returns what an item says besides its content.
+// meta returns what an item has besides its content.
 func (it *item) meta() json.RawMessage {
 	if it.ID == "" && it.Phase == "" && it.Namespace == "" {
 		return nil
@@ -81,13 +79,13 @@ func (it *item) meta() json.RawMessage {
 	}{it.ID, it.Phase, it.Namespace})
 }
 
-// A call is a tool call of any of the types that there are.
+// A call is a tool call of any type.
 type call struct {
 	part skein.Call
 	meta json.RawMessage
 }
 
-// callOf returns the call that it is; nil if it is none.
+// callOf returns the item as a call; nil if it is not one.
 func callOf(l line, it *item) *call {
 	c := &call{part: skein.Call{ID: first(it.CallID, it.ID), Name: it.Name}, meta: it.meta()}
 	switch l.Sub {
@@ -127,8 +125,8 @@ func (r *reader) output(l line, it *item) interop.Made {
 	return made
 }
 
-// hosted takes in a tool that the provider ran itself: one item is call and
-// answer. It need not have an ID, so we make one that a replay has too.
+// hosted reads a tool that the provider ran itself: one item is both call and result.
+// It may have no ID, so one is made that a replay has too.
 func (r *reader) hosted(l line, it *item) interop.Made {
 	name := strings.TrimSuffix(l.Sub, "_call")
 	c := &call{part: skein.Call{ID: first(it.ID, it.CallID), Name: name, Input: skeinRaw(it.Action)}, meta: it.meta()}
@@ -153,7 +151,7 @@ func (r *reader) hosted(l line, it *item) interop.Made {
 	return made
 }
 
-// image puts a picture in base64 into res.
+// image adds a base64 image to res.
 func image(res *skein.Result, b64 string) []skein.Blob {
 	data, err := base64.StdEncoding.DecodeString(b64)
 	if err != nil || len(data) == 0 {

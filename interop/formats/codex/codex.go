@@ -10,12 +10,12 @@ import (
 	"github.com/skein-dev/skein/interop"
 )
 
-// Name is what the format is called.
+// Name is the name of the format.
 const Name = "codex"
 
-// Format returns the reader of Codex's rollouts. A rollout's name begins with
-// the time when its thread was made, so a fork and a sub-agent come after their
-// parent, which often goes on for longer than they do.
+// Format returns the reader of Codex's rollouts. A rollout's name begins with the
+// time when its thread was created, so a fork and a sub-agent come after their
+// parent, which often outlives them.
 func Format() interop.Format {
 	return interop.Format{
 		Name:   Name,
@@ -44,8 +44,8 @@ func places(h interop.Home) []string {
 	}
 }
 
-// match knows a rollout by its name and how it begins, or, under another
-// name, by the beginning alone.
+// match recognizes a rollout by its name and its beginning or, under another name, by
+// the beginning alone.
 func match(name string, head []byte) interop.Guess {
 	base := path.Base(name)
 	first, _ := interop.FirstLine(head)

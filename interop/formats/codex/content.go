@@ -9,13 +9,13 @@ import (
 	"github.com/skein-dev/skein/internal/loose"
 )
 
-// said gathers the parts of one message and the blobs that they name.
+// said collects the parts of one message and the blobs that they name.
 type said struct {
 	parts []skein.Part
 	blobs []skein.Blob
 }
 
-// list adds a content list, or a string that stands for one.
+// list adds a content list, or a string in place of one.
 func (s *said) list(v jsontext.Value) {
 	if loose.IsNull(v) {
 		return
@@ -51,8 +51,8 @@ func (s *said) piece(raw jsontext.Value) {
 	}
 }
 
-// file adds an attachment: the bytes of a data: URL as a blob, another URL as
-// it is.
+// file adds an attachment: the bytes of a data: URL as a blob, any other URL
+// unchanged.
 func (s *said) file(raw jsontext.Value, name, url string) {
 	f, blob := loose.Attach(name, "", url)
 	if f == nil {
@@ -93,10 +93,10 @@ func textPart(t skein.Text) skein.Part {
 }
 
 // wrapped matches an envelope around a whole text, such as
-// <goal_context>…</goal_context>: no person writes so.
+// <goal_context>…</goal_context>: no user writes that.
 var wrapped = regexp.MustCompile(`(?s)^<([a-z]+_[a-z_]+)>.*</([a-z]+_[a-z_]+)>$`)
 
-// injected reports whether a program put text into a user's message.
+// injected reports whether a program inserted text into a user's message.
 func injected(text skein.Text) bool {
 	t := strings.TrimSpace(string(text))
 	if skein.Wrapped(t) || strings.HasPrefix(t, "<image name=") || strings.HasPrefix(t, "</image>") {

@@ -8,8 +8,8 @@ import (
 	"github.com/skein-dev/skein/interop"
 )
 
-// turn takes in a turn_context: under which settings the turn goes on. One
-// that says the same as the last makes no event.
+// turn reads a turn_context: the settings of a turn. One that repeats the last makes
+// no event.
 func (r *reader) turn(l line) interop.Made {
 	c, err := unmarshal[turnContext](l.Payload)
 	if err != nil {
@@ -37,8 +37,8 @@ func (r *reader) turn(l line) interop.Made {
 	return made
 }
 
-// compact takes in a compaction: the message is the summary, the history what
-// the model is shown from now on in place of all before.
+// compact reads a compaction: the message is the summary, the history is what the
+// model is shown from now on in place of everything before.
 func (r *reader) compact(l line) interop.Made {
 	c, err := unmarshal[compacted](l.Payload)
 	if err != nil {
@@ -58,8 +58,8 @@ func (r *reader) compact(l line) interop.Made {
 	return made
 }
 
-// summaryOf returns the texts of a history that only its provider can go on
-// with, for all others.
+// summaryOf returns the texts of a history that only its provider can use, for all
+// others.
 func summaryOf(history jsontext.Value) string {
 	if loose.IsNull(history) {
 		return ""
@@ -85,7 +85,7 @@ func summaryOf(history jsontext.Value) string {
 	return all.texts().UTF8()
 }
 
-// agents takes in what agents of one run say to each other.
+// agents reads a message between agents of one run.
 func (r *reader) agents(l line) interop.Made {
 	it, err := unmarshal[item](l.Payload)
 	if err != nil {

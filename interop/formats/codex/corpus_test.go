@@ -12,7 +12,7 @@ import (
 	"github.com/skein-dev/skein/interop"
 )
 
-// plainLine is a second, small reading of a rollout, to hold the first against.
+// plainLine is for a second, small reader of rollouts, to check the first against.
 type plainLine struct {
 	Type    string
 	Payload struct {
@@ -78,7 +78,7 @@ func TestCorpusRolloutsAreImportedOnceAndGivenBack(t *testing.T) {
 	}
 }
 
-// checkRollout reads a rollout twice, each in its way, and compares.
+// checkRollout reads a rollout with both readers and compares.
 func checkRollout(t *testing.T, name, text string) {
 	t.Helper()
 	all := readAll(t, name, text)

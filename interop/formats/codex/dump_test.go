@@ -36,7 +36,7 @@ func readAll(t testing.TB, name, text string) []interop.Made {
 	return all
 }
 
-// dump renders what a reader made, for people and golden files.
+// dump renders what a reader made, for golden files.
 func dump(all []interop.Made) []byte {
 	var b bytes.Buffer
 	for i, m := range all {

@@ -10,9 +10,8 @@ import (
 	"github.com/skein-dev/skein/interop"
 )
 
-// event takes in an event_msg. Most say once more what items say; those are
-// kept as noted. The others tell how a call went, what a request cost, what a
-// turn came to.
+// event reads an event_msg. Most repeat items; those are kept as noted. The others
+// have the state of a call, the cost of a request, the end of a turn.
 func (r *reader) event(l line) interop.Made {
 	if l.Sub == "user_message" || l.Sub == "image_generation_end" {
 		l.Payload = lean(l.Payload)
@@ -48,7 +47,7 @@ func eventReaders() map[string]func(*reader, line, *note) interop.Made {
 	}
 }
 
-// lean leaves out the pictures, which the item has too.
+// lean leaves out the images, which the item has too.
 func lean(payload jsontext.Value) jsontext.Value {
 	const short = 4096
 	if len(payload) <= short {
@@ -63,7 +62,7 @@ func (r *reader) started(l line, n *note) interop.Made {
 	return r.note(l)
 }
 
-// turnID returns id if it can name a place, else what was before.
+// turnID returns id if it can name a place, else the one before.
 func turnID(id, before string) string {
 	if len(id) < 8 || len(id) > 128 {
 		return before
@@ -71,9 +70,9 @@ func turnID(id, before string) string {
 	return id
 }
 
-// toolEnd says how a call went. The output is left out: the call's answer has
-// it. The times are left out too, since a replay has others; the event's own
-// time is the end.
+// toolEnd reads how a call ended. The output is left out: the call's result has it.
+// The times are left out too, since a replay has different ones; the event's own time
+// is the end.
 func (r *reader) toolEnd(l line, n *note) interop.Made {
 	if n.CallID == "" {
 		return r.note(l)
@@ -92,8 +91,8 @@ func (r *reader) toolEnd(l line, n *note) interop.Made {
 	return r.make(l, skein.NewEvent(skein.KindTool, l.Time, t))
 }
 
-// itemEnd is toolEnd where lines have ordinals: the item is the call. Other
-// items say once more what was said.
+// itemEnd is toolEnd for lines with ordinals: the item is the call. Other items
+// repeat what was said.
 func (r *reader) itemEnd(l line, n *note) interop.Made {
 	o, err := loose.Parse(n.Item)
 	id := o.Str("id")
@@ -112,7 +111,7 @@ func (r *reader) itemEnd(l line, n *note) interop.Made {
 	return r.make(l, skein.NewEvent(skein.KindTool, l.Time, t))
 }
 
-// failed reports whether the call did not do what it should.
+// failed reports whether the call failed.
 func (n *note) failed() bool {
 	status := loose.Str(n.Status)
 	if n.ExitCode != nil && *n.ExitCode != 0 || n.Success != nil && !*n.Success || status == "failed" || status == "declined" {
@@ -130,7 +129,7 @@ func (n *note) failed() bool {
 	return err == nil && (res.Err != nil || res.Ok.IsError)
 }
 
-// activity says that a call started an agent.
+// activity reads that a call started an agent.
 func (r *reader) activity(l line, n *note) interop.Made {
 	child := skein.SessionID(n.AgentThreadID)
 	id := first(n.CallID, n.EventID)
@@ -141,8 +140,8 @@ func (r *reader) activity(l line, n *note) interop.Made {
 	return r.make(l, skein.NewEvent(skein.KindTool, l.Time, t))
 }
 
-// tokenCount makes a step of a count that is new. The same one comes again
-// with news of rate limits; those cost nothing.
+// tokenCount makes a step of a new count. The same count is repeated when rate limits
+// change; repetitions cost nothing.
 func (r *reader) tokenCount(l line, n *note) interop.Made {
 	if n.Info == nil || n.Info.Total == nil && n.Info.Last == nil {
 		return r.note(l)
@@ -157,8 +156,8 @@ func (r *reader) tokenCount(l line, n *note) interop.Made {
 	}))
 }
 
-// spent returns what the newest request used, nil if there was none, and all
-// that was used up to it.
+// spent returns the newest request's usage, nil if there was none, and the total up
+// to it.
 func (r *reader) spent(info *tokenInfo) (*tokens, int64) {
 	if info.Total == nil {
 		return info.Last, int64(r.items)
@@ -188,8 +187,8 @@ func (r *reader) failed(l line, n *note) interop.Made {
 	return r.make(l, skein.NewEvent(skein.KindStep, l.Time, skein.Step{Phase: "finish", Model: r.model, Error: e}))
 }
 
-// errorInfo reads codex_error_info: a word, or an object of one word and what
-// is known of it.
+// errorInfo reads codex_error_info: a word, or an object with one word and its
+// details.
 func errorInfo(v jsontext.Value) (kind string, status int) {
 	if word := loose.Str(v); word != "" || loose.IsNull(v) {
 		return word, 0
@@ -209,8 +208,8 @@ func errorInfo(v jsontext.Value) (kind string, status int) {
 	return kind, status
 }
 
-// renamed gives the thread a name. Codex makes names itself and lets people
-// give them, and does not say which it was.
+// renamed gives the thread a name. Codex generates names and lets users set them, and
+// does not say which it was.
 func (r *reader) renamed(l line, n *note) interop.Made {
 	if n.ThreadID != "" && n.ThreadID != r.id || n.ThreadName == nil {
 		return r.note(l)

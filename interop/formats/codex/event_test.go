@@ -18,7 +18,7 @@ func tok(in, cached, out, thought int) string {
 	return fmt.Sprintf(`{"input_tokens":%d,"cached_input_tokens":%d,"output_tokens":%d,"reasoning_output_tokens":%d,"total_tokens":%d}`, in, cached, out, thought, in+out)
 }
 
-// used returns the usage of all that was made, each request once.
+// used returns the usage of everything that was made, each request once.
 func used(t *testing.T, all []interop.Made) (sum skein.Usage) {
 	t.Helper()
 	paid := map[string]bool{}

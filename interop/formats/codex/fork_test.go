@@ -49,8 +49,8 @@ func made(m interop.Made) string {
 	return b.String()
 }
 
-// shared returns how many records with items of the fork are the parent's too,
-// and how many are not.
+// shared returns how many of the fork's records with items are also the parent's, and
+// how many are not.
 func shared(parent, fork []interop.Made) (same, own int) {
 	has := map[string]bool{}
 	for _, m := range parent {
@@ -148,8 +148,8 @@ func TestAReplayOfTheLastTurnsHasTheKeysOfThose(t *testing.T) {
 	}
 	name, text := forkOf(forkID, idOfName(newestFile), `{"subagent":{"thread_spawn":{"parent_thread_id":"`+idOfName(newestFile)+`","depth":1}}}`, lines[from:])
 	fork := readAll(t, name, text)
-	// The first turn_context says all settings anew, and so does each record
-	// whose place in the message depends on what was left out.
+	// The first turn_context repeats all settings, and so does each record whose
+	// place in the message depends on what was left out.
 	if same, own := shared(parent, fork); same < 20 || own > 2 {
 		t.Errorf("%d records are the parent's and %d are not, want at least 20 and at most 2\n%s", same, own, dump(fork))
 	}

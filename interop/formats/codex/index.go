@@ -13,11 +13,11 @@ func isIndex(path string) bool {
 	return filepath.Base(path) == "session_index.jsonl"
 }
 
-// An indexReader reads session_index.jsonl: names for the sessions of other
-// files, the newest last.
+// An indexReader reads session_index.jsonl: names for the sessions of other files,
+// newest last.
 type indexReader struct{}
 
-// Read implements [interop.Reader]; an error says that the record is no JSON
+// Read implements [interop.Reader]; the error says that the record is not a JSON
 // object.
 func (*indexReader) Read(in interop.Line) (interop.Made, error) {
 	e, err := unmarshal[struct {

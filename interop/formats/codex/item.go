@@ -6,7 +6,7 @@ import (
 	"github.com/skein-dev/skein/interop"
 )
 
-// response takes in a response_item: what went to the model or came from it.
+// response reads a response_item: what went to the model or came from it.
 func (r *reader) response(l line) interop.Made {
 	it, err := unmarshal[item](l.Payload)
 	if err != nil {
@@ -66,8 +66,8 @@ func (r *reader) message(l line, it *item) interop.Made {
 	return made
 }
 
-// markInjected marks what Codex put into a user's message; if that is all, the
-// message is not one that a person typed.
+// markInjected marks what Codex inserted into a user's message; if that is
+// everything, the user did not type the message.
 func (r *reader) markInjected(m *skein.Message) {
 	all := len(m.Parts) > 0
 	for i := range m.Parts {
@@ -83,8 +83,8 @@ func (r *reader) markInjected(m *skein.Message) {
 	}
 }
 
-// cwdFrom returns an event that sets the directory, which the meta of the
-// first generation does not tell.
+// cwdFrom returns an event that sets the directory, which the first generation's meta
+// lacks.
 func (r *reader) cwdFrom(l line, m *skein.Message) []skein.Event {
 	if r.own != nil && !r.bare || r.cwd != "" || !m.Synthetic {
 		return nil
@@ -98,8 +98,8 @@ func (r *reader) cwdFrom(l line, m *skein.Message) []skein.Event {
 	return nil
 }
 
-// reasoning has a summary for people, and an item that only the provider can
-// read. Older versions wrote items that hold neither; they make no event.
+// reasoning reads reasoning: a summary for users, and an item that only the provider
+// can read. Older versions wrote items that have neither; they make no event.
 func (r *reader) reasoning(l line, it *item) interop.Made {
 	var s said
 	s.list(it.Summary)
@@ -114,7 +114,7 @@ func (r *reader) reasoning(l line, it *item) interop.Made {
 	return r.assistant(l, &said{parts: []skein.Part{p}}, nil)
 }
 
-// agentMessage is what another agent of the same run said.
+// agentMessage reads what another agent of the same run said.
 func (r *reader) agentMessage(l line, it *item) interop.Made {
 	var s said
 	s.list(it.Content)

@@ -11,27 +11,26 @@ import (
 	"github.com/skein-dev/skein/interop"
 )
 
-// keyPrefix begins the keys of all records of Codex.
+// keyPrefix is the prefix of the keys of all Codex records.
 const keyPrefix = "cx:"
 
-// A place says where in its family of threads a record stands, in words that
-// are the same in a thread and in a fork that replays it.
+// A place is a record's position in its family of threads, described the same way in
+// a thread and in a fork that replays it.
 type place struct {
 	root  string // thread that the family began with
-	chain string // hash of what was typed so far, while turns have no ID
+	chain string // hash of what was typed so far, if turns have no ID
 	turn  string // ID of the turn; "" in older versions
 
-	seen   map[uint64]int // hash of a record → how many such there were
-	groups map[string]int // place → how many messages of the model began there
+	seen   map[uint64]int // hash of a record → number of them so far
+	groups map[string]int // place → number of the model's messages that began there
 }
 
 func newPlace() place {
 	return place{seen: map[uint64]int{}, groups: map[string]int{}}
 }
 
-// name returns the place. A turn's ID is unique in the world; before there
-// were such, the same thread having come to the same words is what two files
-// have in common.
+// name returns the place's name. A turn's ID is globally unique; without one, two
+// files have the same place if the same thread came to the same text.
 func (p *place) name() string {
 	if p.turn != "" {
 		return p.turn
@@ -39,7 +38,7 @@ func (p *place) name() string {
 	return p.root + "/" + p.chain
 }
 
-// typed goes on to the place after a user's message.
+// typed moves to the place after a user's message.
 func (p *place) typed(text skein.Text) {
 	if p.turn == "" {
 		sum := sha256.Sum256([]byte(p.chain + "\x00" + string(text)))
@@ -47,8 +46,8 @@ func (p *place) typed(text skein.Text) {
 	}
 }
 
-// key returns the key of a record that makes these items at this place: equal
-// in a thread and in its replays, and in nothing else.
+// key returns the key of a record that makes these items at this place: equal in a
+// thread and in its replays, and nowhere else.
 func (p *place) key(items []interop.Item) skein.ClientID {
 	h := sha256.New()
 	h.Write([]byte(p.name()))
@@ -72,13 +71,13 @@ func (p *place) group() string {
 	return keyPrefix + short(name) + ":" + strconv.Itoa(p.groups[name])
 }
 
-// request returns the ID of the model request after which the thread had used
-// all tokens in all.
+// request returns the ID of the model request after which the thread's token total
+// was all.
 func (p *place) request(all int64) string {
 	return keyPrefix + short(p.name()) + ":" + strconv.FormatInt(all, 10)
 }
 
-// short returns 16 hexadecimal digits that stand for name.
+// short returns 16 hexadecimal digits of name's hash.
 func short(name string) string {
 	sum := sha256.Sum256([]byte(name))
 	return hex.EncodeToString(sum[:8])

@@ -15,10 +15,10 @@ import (
 	"github.com/skein-dev/skein"
 )
 
-// lock takes the lock that Codex holds on a thread as long as it has it open:
-// thread-writer-locks/<thread>.lock, which is there only so long. Making and
-// removing such a file is guarded by .coordination.lock. Versions that have no
-// such folder lock nothing.
+// lock takes the lock that Codex holds on a thread while it has the thread open:
+// thread-writer-locks/<thread>.lock, which exists only that long. Creating and
+// removing such a file is guarded by .coordination.lock. Versions without such a
+// folder lock nothing.
 func lock(_ context.Context, file, _ string) (unlock func() error, err error) {
 	id := idOfName(file)
 	home, ok := homeOf(filepath.ToSlash(file))
@@ -52,8 +52,7 @@ func guarded(guard *flock.Flock, do func() error) error {
 	return errors.Join(do(), guard.Unlock())
 }
 
-// homeOf returns the home of Codex that a rollout lies in, and false if it
-// lies in none.
+// homeOf returns the Codex home that a rollout is in, and false if there is none.
 func homeOf(file string) (string, bool) {
 	below := below(file)
 	if home, ok := strings.CutSuffix(file, "/"+below); ok && below != path.Base(file) {

@@ -14,7 +14,7 @@ import (
 // nameParts finds the thread's ID in the name of a rollout file.
 var nameParts = regexp.MustCompile(`^rollout-\d{4}-\d\d-\d\dT\d\d-\d\d-\d\d-([0-9a-fA-F-]{36})\.jsonl(?:\.zst)?$`)
 
-// idOfName returns the thread's ID that the file's name has, or "".
+// idOfName returns the thread's ID in a file's name, or "".
 func idOfName(path string) string {
 	m := nameParts.FindStringSubmatch(filepath.Base(path))
 	if m == nil {
@@ -23,7 +23,7 @@ func idOfName(path string) string {
 	return strings.ToLower(m[1])
 }
 
-// spawned is a meta's source where it is not a word.
+// spawned is a meta's source if it is not a word.
 type spawned struct {
 	Subagent jsontext.Value `json:"subagent"` // a word, or {"thread_spawn": …}
 	Custom   string         `json:"custom"`
@@ -39,7 +39,7 @@ type spawn struct {
 	Other string `json:"other"`
 }
 
-// origin is what a meta says of how its thread came to be.
+// origin is what a meta says about its thread's origin.
 type origin struct {
 	surface string // cli, vscode, exec, mcp, subagent
 	parent  string // thread that started this one
@@ -73,9 +73,9 @@ func (m *meta) origin() origin {
 	return o
 }
 
-// begin returns the beginning of the session that m is about. A fork finds its
-// parent by the records that it repeats, not by forked_from_id: a parent that
-// has nothing in common with it would be no use.
+// begin returns the beginning of the session that m is about. A fork finds its parent
+// by the records that it repeats, not by forked_from_id: a parent that shares nothing
+// with it would be useless.
 func (m *meta) begin(id string, t skein.Time) interop.Begin {
 	o := m.origin()
 	b := interop.Begin{ID: skein.SessionID(id), Time: t}
@@ -91,8 +91,8 @@ func (m *meta) begin(id string, t skein.Time) interop.Begin {
 	return b
 }
 
-// meta takes in a session_meta line. The first one is the thread's own; those
-// that follow at once are of the threads whose lines come after them.
+// meta reads a session_meta line. The first one is the thread's own; those that
+// follow at once are of the threads whose lines come after them.
 func (r *reader) meta(l line) (interop.Made, error) {
 	m, err := unmarshal[meta](l.Payload)
 	if err != nil {

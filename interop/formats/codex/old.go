@@ -11,7 +11,7 @@ import (
 	"github.com/skein-dev/skein/interop"
 )
 
-// OldName is what the format of [Old] is called.
+// OldName is the name of the format of [Old].
 const OldName = "codex-old"
 
 // Old returns the format of the sessions of the first Codex, the TypeScript
@@ -31,7 +31,7 @@ func Old() interop.Format {
 	}
 }
 
-// oldUnit returns the file itself if it may be a document by its name:
+// oldUnit returns the file itself if its name may be a document's:
 // rollout-<day>-<session>.json, later <session>.json in Codex's own folder.
 func oldUnit(name string) string {
 	dir, base := path.Split(name)
@@ -41,7 +41,7 @@ func oldUnit(name string) string {
 	return ""
 }
 
-// isOld knows a document by how it begins: with what it says of the session.
+// isOld recognizes a document by its beginning: the session's metadata.
 func isOld(_ string, head []byte) interop.Guess {
 	rest, ok := bytes.CutPrefix(bytes.TrimLeft(head, "\xef\xbb\xbf \t\r\n"), []byte("{"))
 	if ok && bytes.HasPrefix(bytes.TrimLeft(rest, " \t\r\n"), []byte(`"session"`)) && has(head, `"timestamp"`) && has(head, `"id"`) {
@@ -71,8 +71,8 @@ func openOld(f interop.File) interop.Reader {
 	return oldReader{open(f).(*reader)}
 }
 
-// Read implements [interop.Reader] for a piece; an error says that it is none,
-// or holds no JSON object.
+// Read implements [interop.Reader] for a piece; the error says that it is not a
+// piece, or has no JSON object.
 func (r oldReader) Read(l interop.Line) (interop.Made, error) {
 	text, err := interop.Piece(l.Body)
 	if err != nil {
@@ -94,9 +94,9 @@ func (r oldReader) Read(l interop.Line) (interop.Made, error) {
 	return r.reader.Read(interop.Line{N: l.N, Number: l.Number, Body: o.Without()})
 }
 
-// session takes in what the document says of the session.
+// session reads the document's session metadata.
 func (r oldReader) session(head []byte) (interop.Made, error) {
-	o, err := loose.Parse(head) // it is cut off: there is what there is
+	o, err := loose.Parse(head) // it is cut off: whatever can be read
 	s := o.Get("session")
 	if len(s) == 0 || s[0] != '{' {
 		if err == nil {

@@ -14,7 +14,7 @@ func TestOldDocuments(t *testing.T) {
 	interoptest.Run(t, interoptest.Suite{Format: Old(), Dir: "olddata"})
 }
 
-// Whatever it is called, and by whomever it is read.
+// Under any name, and with any reader.
 func TestAnOldDocumentIsKnownByWhatIsInIt(t *testing.T) {
 	const id = "5b0e1c5a-7d3e-4c1f-9a51-2f6b7c8d9e01"
 	data, err := os.ReadFile("olddata/home/.codex/sessions/rollout-2025-05-02-" + id + ".json")

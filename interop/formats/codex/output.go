@@ -10,7 +10,7 @@ import (
 	"github.com/skein-dev/skein/internal/loose"
 )
 
-// shellOutput is what older shells put into the output string as JSON.
+// shellOutput is the JSON that older shells put into the output string.
 type shellOutput struct {
 	Output   *skein.Text    `json:"output"`
 	Metadata jsontext.Value `json:"metadata"`
@@ -20,10 +20,10 @@ type shellMetadata struct {
 	ExitCode *int `json:"exit_code"`
 }
 
-// exitLine is how newer shells say the exit code, above the output itself.
+// exitLine matches the exit code that newer shells put above the output.
 var exitLine = regexp.MustCompile(`(?m)^(?:Process exited with code|Exit code:) (-?\d{1,10})$`)
 
-// headLength is how far down an exit line can stand, in bytes.
+// headLength is how far down an exit line can be, in bytes.
 const headLength = 400
 
 // result reads the output of a call: a string, a string that is the JSON of
@@ -57,7 +57,7 @@ func result(v jsontext.Value) (skein.Part, []skein.Blob) {
 	return p, pieces(r, o.Content)
 }
 
-// shell fills r from an output string and returns what else it says.
+// shell fills r from an output string and returns what else the string has.
 func shell(r *skein.Result, text string) json.RawMessage {
 	if len(text) > 0 && text[0] == '{' {
 		if o, err := unmarshal[shellOutput]([]byte(text)); err == nil && o.Output != nil && onlyShell(text) {
@@ -76,8 +76,8 @@ func shell(r *skein.Result, text string) json.RawMessage {
 	return nil
 }
 
-// onlyShell reports whether the object has no field but those of shellOutput:
-// a tool's own JSON may have an output too, and is kept as it is.
+// onlyShell reports whether the object has only the fields of shellOutput: a tool's
+// own JSON may have an output too, and is kept unchanged.
 func onlyShell(text string) bool {
 	m, err := unmarshal[map[string]jsontext.Value]([]byte(text))
 	if err != nil {

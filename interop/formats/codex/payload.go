@@ -53,7 +53,7 @@ type meta struct {
 	ParentThread   string         `json:"parent_thread_id"`
 	AgentNickname  string         `json:"agent_nickname"`
 	AgentRole      string         `json:"agent_role"`
-	AgentType      string         `json:"agent_type"` // what agent_role was called before
+	AgentType      string         `json:"agent_type"` // earlier name of agent_role
 	BaseInstr      jsontext.Value `json:"base_instructions"`
 	OldInstruction jsontext.Value `json:"instructions"`
 }
@@ -71,8 +71,8 @@ type compacted struct {
 	ReplacementHistory jsontext.Value `json:"replacement_history"` // items
 }
 
-// note is the payload of an event_msg line, of those of its types that say
-// more than the items do.
+// note is the payload of an event_msg line, for the types that say more than the
+// items do.
 type note struct {
 	TurnID     string         `json:"turn_id"`
 	CallID     string         `json:"call_id"`
@@ -103,8 +103,8 @@ type tokenInfo struct {
 	Last  *tokens `json:"last_token_usage"`
 }
 
-// tokens are counts as Codex gives them: the input includes what was cached,
-// the output what was thought.
+// tokens are counts as Codex gives them: the input includes cached tokens, the output
+// includes reasoning.
 type tokens struct {
 	Input      int64 `json:"input_tokens"`
 	Cached     int64 `json:"cached_input_tokens"`
@@ -114,7 +114,7 @@ type tokens struct {
 	All        int64 `json:"total_tokens"`
 }
 
-// usage returns t in our terms.
+// usage returns t as a [skein.Usage].
 func (t tokens) usage() skein.Usage {
 	return skein.Usage{
 		Input:      max(0, t.Input-t.Cached-t.CacheWrite),
@@ -125,7 +125,7 @@ func (t tokens) usage() skein.Usage {
 	}
 }
 
-// minus returns what t has more than u.
+// minus returns the difference of t and u.
 func (t tokens) minus(u tokens) tokens {
 	return tokens{t.Input - u.Input, t.Cached - u.Cached, t.CacheWrite - u.CacheWrite, t.Output - u.Output, t.Reasoning - u.Reasoning, t.All - u.All}
 }

@@ -17,8 +17,8 @@ func skeinRaw(v jsontext.Value) json.RawMessage {
 	return json.RawMessage(v)
 }
 
-// without returns the object v without the named members, the others as they
-// stand, in their order.
+// without returns the object v without the named members, the others unchanged and in
+// order.
 func without(v jsontext.Value, names ...string) json.RawMessage {
 	o, err := loose.Parse(v)
 	if err != nil {

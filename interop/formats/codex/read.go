@@ -12,7 +12,7 @@ import (
 type reader struct {
 	named    string // ID in the file's name; "" if there is none
 	id       string // thread's ID
-	own      *meta  // the thread's session_meta; nil if it did not come yet
+	own      *meta  // the thread's session_meta; nil if it has not come yet
 	bare     bool   // of the first generation
 	start    skein.Time
 	leading  bool   // nothing but session_meta lines so far
@@ -23,15 +23,15 @@ type reader struct {
 	place   place
 	model   string
 	cwd     string
-	context string // newest turn_context, as it stands
+	context string // newest turn_context, unchanged
 	prompts []int  // ordinals of the prompts that were not rolled back
 	total   *tokens
 	names   map[string]string // call ID → tool
 	group   group
 }
 
-// maxNames is how many calls we remember the tools of: more than are ever
-// open at a time.
+// maxNames is the number of calls whose tool is remembered: more than are ever open
+// at a time.
 const maxNames = 10000
 
 // open returns a reader for the rollout f.
@@ -49,7 +49,7 @@ func open(f interop.File) interop.Reader {
 	return r
 }
 
-// Read implements [interop.Reader]; an error says that the record is no JSON
+// Read implements [interop.Reader]; the error says that the record is not a JSON
 // object with a payload.
 func (r *reader) Read(in interop.Line) (interop.Made, error) {
 	l, err := split(in.Body)
@@ -109,15 +109,15 @@ func (r *reader) begin(l line) interop.Begin {
 	return (&meta{}).begin(r.id, l.Time)
 }
 
-// note keeps a line whole. It floats, for a newer version of Codex that copies
-// such a line may write it with other fields: that proves nothing.
+// note keeps a line whole. It floats, because a newer version of Codex that copies
+// such a line may write it with other fields, so a difference proves nothing.
 func (r *reader) note(l line) interop.Made {
 	made := r.make(l, skein.NewEvent(skein.KindNoted, l.Time, skein.Noted{Name: noteName(l), Data: skeinRaw(l.Payload)}))
 	made.Floating = true
 	return made
 }
 
-// unknown keeps a line whole of which nothing is known.
+// unknown keeps an unknown line whole.
 func (r *reader) unknown(l line) (made interop.Made) {
 	if !l.Run {
 		made = r.note(l)
@@ -126,7 +126,7 @@ func (r *reader) unknown(l line) (made interop.Made) {
 	return made
 }
 
-// odd keeps a line whole that has a type we know and a shape that we do not.
+// odd keeps a line of a known type and unknown shape whole.
 func (r *reader) odd(l line, err error) interop.Made {
 	made := r.note(l)
 	made.Damage = noteName(l) + ": " + plain(err).Error()

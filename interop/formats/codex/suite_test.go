@@ -24,7 +24,7 @@ func TestFormat(t *testing.T) { interoptest.Run(t, suite()) }
 
 func FuzzImport(f *testing.F) { interoptest.Fuzz(f, suite()) }
 
-// A counted line is as much of one as it takes to count.
+// A counted line is the part of a line that is needed for counting.
 type counted struct {
 	Type       *string
 	RecordType string `json:"record_type"`
@@ -52,7 +52,7 @@ type countedItem struct {
 	}
 }
 
-// A counter counts a rollout in another way than the reader does.
+// A counter counts a rollout independently of the reader.
 type counter struct {
 	sum   interoptest.Sum
 	run   []string // what the model said since something else came
@@ -127,7 +127,7 @@ func (c *counter) one() {
 	c.model, c.run = false, nil
 }
 
-// said counts what the model said, if that is no further piece of its message.
+// said counts what the model said, if that is not a further piece of its message.
 func (c *counter) said(text string) {
 	again := !c.model
 	for _, r := range c.run {

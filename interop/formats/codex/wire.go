@@ -10,8 +10,8 @@ import (
 	"github.com/skein-dev/skein/internal/loose"
 )
 
-// The generations differ in the envelope only. A line of the first, up to
-// August 2025, is the item itself; since then it is wrapped.
+// The generations differ only in the envelope. A line of the first, up to August
+// 2025, is the item itself; since then it is wrapped.
 const (
 	typeMeta    = "session_meta"
 	typeItem    = "response_item"
@@ -22,12 +22,12 @@ const (
 	typeState   = "state"
 )
 
-// A line is a record with its envelope taken off.
+// A line is a record without its envelope.
 type line struct {
-	Time    skein.Time     // 0 in the first generation, or if the stamp is none
+	Time    skein.Time     // 0 in the first generation, or if the stamp is invalid
 	Type    string         // session_meta, response_item, event_msg, turn_context, compacted, …
 	Sub     string         // payload's own type; "" if it has none
-	Payload jsontext.Value // as it stands in the record; the record itself if there is no envelope
+	Payload jsontext.Value // unchanged in the record; the record itself if there is no envelope
 	Bare    bool           // there was no envelope
 	Run     bool           // see interop.Line
 }
@@ -41,7 +41,7 @@ type envelope struct {
 	RecordType jsontext.Value `json:"record_type"`
 }
 
-// unmarshal reads b as T, which is a struct of only what we use.
+// unmarshal reads b as T, a struct with only the members that are used.
 func unmarshal[T any](b []byte) (v T, err error) {
 	err = json.Unmarshal(b, &v, loose.Options())
 	return v, err
@@ -49,7 +49,7 @@ func unmarshal[T any](b []byte) (v T, err error) {
 
 var errNoObject = errors.New("it is not a JSON object")
 
-// split takes the envelope off a record, which is one JSON value.
+// split removes the envelope of a record, which is one JSON value.
 func split(body []byte) (line, error) {
 	if len(body) == 0 || body[0] != '{' {
 		return line{}, errNoObject
@@ -96,7 +96,7 @@ func subtype(payload []byte) string {
 	return loose.Str(t.Type)
 }
 
-// plain returns err in words that do not name Go types.
+// plain rewords err without naming Go types.
 func plain(err error) error {
 	var syntax *jsontext.SyntacticError
 	if errors.As(err, &syntax) {

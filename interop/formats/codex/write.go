@@ -13,7 +13,7 @@ import (
 
 // write makes the rollout of a session, or what is new in it.
 //
-// The error wraps [skein.ErrInvalid] if there is nothing that Codex could hold;
+// The error wraps [skein.ErrInvalid] if there is nothing that Codex could store;
 // others are those of the events and of the store.
 func write(ctx context.Context, d interop.Draft) (interop.Written, error) {
 	w := &writer{ctx: ctx, d: d, calls: map[string]*wrote{}, used: map[string]bool{}, charged: map[string]skein.Usage{}, children: map[string]skein.SessionID{}}
@@ -59,9 +59,9 @@ type writer struct {
 	quiet    bool // the file has it already
 	some     bool // something was said
 	at       skein.Time
-	since    skein.Time                 // when the session went back: what it went back to is said again then
+	since    skein.Time                 // when the session was rewound: what it returned to is said again then
 	turn     string                     // ID of the turn that is open; "" for none
-	last     string                     // what the model said last in it
+	last     string                     // the model's last text in it
 	calls    map[string]*wrote          // that wait for their results
 	used     map[string]bool            // IDs of calls
 	children map[string]skein.SessionID // by the call that started them
@@ -72,17 +72,17 @@ type writer struct {
 	losses   interop.Losses
 }
 
-// An act writes what one message or event comes to.
+// An act writes one message or event.
 type act struct {
-	at    skein.Seq // where it stands
-	tells skein.Seq // last event that it tells of
-	spent bool      // it is what a request cost
+	at    skein.Seq // its position
+	tells skein.Seq // last event that it covers
+	spent bool      // it is a request's usage
 	old   bool      // the file has it
 	do    func() error
 }
 
-// acts returns what is to be written, in order. What the file has already is
-// among it, for what comes later hangs on it.
+// acts returns what is to be written, in order. It includes what the file already
+// has, because later acts depend on it.
 func (w *writer) acts() (all []act, err error) {
 	entries, err := w.d.Entries()
 	if err != nil {
@@ -111,9 +111,9 @@ func (w *writer) acts() (all []act, err error) {
 	return w.split(all, entries)
 }
 
-// split puts what is new behind what the file has, and between them what takes
-// back of that what the session went back over. What it went back to, and the
-// file has not on its line, is new.
+// split puts what is new after what the file has and, between them, acts that take
+// back what the session rewound. What the session returned to, but the file has taken
+// back, is new.
 func (w *writer) split(all []act, entries []skein.Entry) ([]act, error) {
 	was, err := skein.OnLine(w.d.Events, w.d.After)
 	if err != nil {
@@ -147,8 +147,7 @@ func on(line []skein.SeqRange, seq skein.Seq) bool {
 	return slices.ContainsFunc(line, func(s skein.SeqRange) bool { return s.From < seq && seq <= s.To })
 }
 
-// begin finds out what the thread is called and where it is, and writes what
-// it begins with.
+// begin determines the thread's ID and place, and writes its beginning.
 func (w *writer) begin() error {
 	s := &w.d.Session
 	w.ours = fromCodex(w.d.Events)
@@ -176,8 +175,8 @@ func (w *writer) begin() error {
 	return nil
 }
 
-// fromCodex returns which events were read from Codex' own lines: the reader's
-// keys tell.
+// fromCodex returns which events were read from Codex's own lines, which the reader's
+// keys show.
 func fromCodex(events []skein.Event) map[skein.Seq]bool {
 	all := map[skein.Seq]bool{}
 	for _, e := range events {

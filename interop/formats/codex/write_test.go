@@ -33,7 +33,7 @@ func newExporting(t *testing.T) *exporting {
 	return x
 }
 
-// begin makes a session of another agent's.
+// begin makes a session of another agent.
 func (x *exporting) begin(id skein.SessionID, c skein.Created, evs ...skein.Event) {
 	x.Helper()
 	evs = append([]skein.Event{skein.NewEvent(skein.KindCreated, epoch, c)}, evs...)
@@ -74,7 +74,7 @@ func (x *exporting) lines(path string, types ...string) (all []string) {
 	return all
 }
 
-// calls writes one call with its result, and returns the items that they are.
+// calls writes one call with its result, and returns their items.
 func callAndResult(t *testing.T, c skein.Call, r skein.Result) (items []string, x *exporting) {
 	t.Helper()
 	x = newExporting(t)

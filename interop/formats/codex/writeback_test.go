@@ -42,8 +42,7 @@ func (x *exporting) bring() int {
 	return rep.Events
 }
 
-// sync goes on with the session, and returns the lines that this adds to the
-// file.
+// sync continues the session, and returns the lines that this adds to the file.
 func (x *exporting) sync(evs ...skein.Event) (added []string, losses interop.Losses) {
 	x.Helper()
 	at := filepath.Join(x.home, filepath.FromSlash(threadAt))

@@ -20,16 +20,16 @@ const (
 	asSearch               // tool_search_call
 	asShell                // local_shell_call
 	asHosted               // one item that is call and result, written with the result
-	asText                 // words, for Codex has no such tool
+	asText                 // text, because Codex has no such tool
 )
 
 // A wrote is a call that was written, until its result comes.
 type wrote struct {
 	form form
-	id   string // call's, as written
+	id   string // the call's, as written
 	call *skein.Call
 	meta itemMeta
-	same *same // what it was turned into; nil if it stands as it was
+	same *same // what it was turned into; nil if unchanged
 }
 
 type functionOut struct {
@@ -74,11 +74,11 @@ type activityOut struct {
 	Kind  string `json:"kind"`
 }
 
-// call writes a call of a tool: as it stood, if it was Codex's; else as the
-// one of Codex's tools that does the same, or in words.
+// call writes a tool call: unchanged if it was Codex's; else as a call of the Codex
+// tool that does the same, or as text.
 func (w *writer) call(e *skein.Entry, c *skein.Call, meta json.RawMessage) {
 	out := &wrote{id: callID(c.ID), call: c, meta: metaOf(meta)}
-	if w.used[out.id] && !w.ours[e.Seq] { // a second one of that name is another
+	if w.used[out.id] && !w.ours[e.Seq] { // a second one with that ID is a different call
 		out.id = callID(c.ID + " " + w.itemID(e.Seq, len(w.used)))
 	}
 	w.used[out.id] = true
@@ -93,7 +93,7 @@ func (w *writer) call(e *skein.Entry, c *skein.Call, meta json.RawMessage) {
 	}
 }
 
-// callID returns a call's ID as the provider takes it: at most 64 letters,
+// callID returns a call's ID in a form that the provider accepts: at most 64 letters,
 // digits, _ and -.
 func callID(id string) string {
 	odd := strings.ContainsFunc(id, func(r rune) bool {
@@ -127,8 +127,8 @@ func (w *writer) native(e *skein.Entry, out *wrote) {
 	}
 }
 
-// isFunction reports whether a tool of Codex' is one whose arguments are
-// JSON, also where a model wrote none.
+// isFunction reports whether a Codex tool's arguments are JSON, even if a model wrote
+// something else.
 func isFunction(name string) bool {
 	switch name {
 	case "exec_command", "write_stdin", "shell", "shell_command", "update_plan", "view_image", "spawn_agent", "request_user_input":
@@ -148,7 +148,7 @@ func (w *writer) function(e *skein.Entry, out *wrote, name, arguments string) {
 	w.item(e.Time, functionOut{"function_call", out.meta.ID, utf8(name), out.meta.Namespace, utf8(arguments), out.id})
 }
 
-// spawn writes a call that started a session, where that is written too.
+// spawn writes a call that started a session, if that is written too.
 func (w *writer) spawn(e *skein.Entry, out *wrote, child skein.SessionID) bool {
 	in, err := loose.Parse(out.call.Input)
 	prompt := in.Str("prompt", "message", "task", "description")
@@ -165,7 +165,7 @@ func (w *writer) spawn(e *skein.Entry, out *wrote, child skein.SessionID) bool {
 	return true
 }
 
-// foreign writes a call of a tool that is not Codex'.
+// foreign writes a call of a tool that is not Codex's.
 func (w *writer) foreign(e *skein.Entry, out *wrote) {
 	same := sameTool(out.call)
 	out.same = same
@@ -219,7 +219,7 @@ func (w *writer) hosted(e *skein.Entry, out *wrote, r *skein.Result) error {
 		w.item(e.Time, webSearchOut{"web_search_call", out.meta.ID, status, out.call.Input})
 		return nil
 	}
-	in, _ := loose.Parse(out.call.Input) // what is none has no prompt
+	in, _ := loose.Parse(out.call.Input) // anything else has no prompt
 	item := imageCallOut{"image_generation_call", first(out.meta.ID, out.id), status, in.Str("prompt"), ""}
 	if len(r.Files) > 0 && r.Files[0].Blob != "" && !w.quiet {
 		data, err := w.d.Blob(r.Files[0].Blob)

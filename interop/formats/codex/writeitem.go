@@ -8,7 +8,7 @@ import (
 	"github.com/skein-dev/skein"
 )
 
-// What the screen is told where lines have ordinals is items, each with an ID.
+// If lines have ordinals, what is sent to the screen is items, each with an ID.
 type userItemOut struct {
 	Type    string `json:"type"` // UserMessage
 	ID      string `json:"id"`
@@ -62,11 +62,11 @@ type duration struct {
 	Nanos int64 `json:"nanos"`
 }
 
-// maxShown is how much of an output the screen is told, in bytes.
+// maxShown is how much of an output is sent to the screen, in bytes.
 const maxShown = 10_000
 
-// ran tells the screen of a command. Its code is 1 where all that is known is
-// that it failed.
+// ran reports a command to the screen. Its exit code is 1 if it is only known that it
+// failed.
 func (w *writer) ran(e *skein.Entry, c *wrote, r *skein.Result) {
 	cwd := first(c.same.exec.Workdir, first(w.d.Session.Cwd, w.d.Session.Project))
 	if !strings.HasPrefix(cwd, "/") {

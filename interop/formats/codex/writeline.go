@@ -8,14 +8,14 @@ import (
 	"github.com/skein-dev/skein/interop"
 )
 
-// A fileState is what matters of a rollout that is gone on with.
+// A fileState is the relevant state of a rollout that is continued.
 type fileState struct {
 	bare    bool   // of the first generation: items without an envelope
 	counted bool   // its lines have ordinals, and its turns items
 	next    uint64 // ordinal of the next line
 }
 
-// A lineOut is a line that we write.
+// A lineOut is a line that is written.
 type lineOut struct {
 	Timestamp string  `json:"timestamp"`
 	Ordinal   *uint64 `json:"ordinal,omitempty"`
@@ -23,7 +23,7 @@ type lineOut struct {
 	Payload   any     `json:"payload"`
 }
 
-// look reads what the rollout is like that is gone on with.
+// look reads the state of the rollout that is continued.
 func (w *writer) look() error {
 	begun := false
 	for r, err := range w.d.Known {
@@ -39,7 +39,7 @@ func (w *writer) look() error {
 			Ordinal *uint64         `json:"ordinal"`
 		}](bytes.TrimSpace(r.Raw))
 		if err != nil {
-			continue // damaged: Codex leaves it out too
+			continue // damaged: Codex skips it too
 		}
 		if !begun {
 			w.file.bare, begun = l.Payload == nil, true
@@ -79,18 +79,18 @@ func (w *writer) emit(t skein.Time, typ string, payload any) {
 // item writes what goes to the model.
 func (w *writer) item(t skein.Time, payload any) { w.emit(t, typeItem, payload) }
 
-// shows reports whether what is being written is to be told to the screen as
-// well: not where Codex' own lines do so.
+// shows reports whether what is being written is also sent to the screen: not if
+// Codex's own lines do so.
 func (w *writer) shows() bool { return !w.ours[w.acting] }
 
-// show writes what the screen is told.
+// show writes a line for the screen.
 func (w *writer) show(t skein.Time, payload any) {
 	if w.shows() {
 		w.emit(t, typeEvent, payload)
 	}
 }
 
-// lose notes that something is lost, unless the file was written before.
+// lose reports that something is lost, unless the file already has it.
 func (w *writer) lose(at skein.Seq, what string) {
 	if !w.quiet {
 		w.losses.Add(at, what)

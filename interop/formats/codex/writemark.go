@@ -8,7 +8,7 @@ import (
 	"github.com/skein-dev/skein"
 )
 
-// marks returns what is to be written of the events that are no messages.
+// marks returns what is to be written for the events that are not messages.
 func (w *writer) marks() (all []act, err error) {
 	spans, err := skein.OnLine(w.d.Events, w.lastSeq())
 	if err != nil {
@@ -39,7 +39,7 @@ func (w *writer) lastSeq() skein.Seq {
 	return 0
 }
 
-// mark returns what is to be written of one event, and false for nothing.
+// mark returns what is to be written for one event, and false for nothing.
 func (w *writer) mark(i int, e skein.Event) (act, bool) {
 	a := act{at: e.Seq, tells: e.Seq}
 	switch e.Kind {
@@ -54,7 +54,7 @@ func (w *writer) mark(i int, e skein.Event) (act, bool) {
 	case skein.KindTitled:
 		t, err := skein.Decode[skein.Titled](e)
 		if err != nil || e.Seq <= w.d.After || w.d.After == 0 {
-			return a, false // a rollout that is new is named for the session's title
+			return a, false // a new rollout is named after the session's title
 		}
 		a.do = func() error {
 			w.named(e.Time, t.Title)
@@ -66,7 +66,7 @@ func (w *writer) mark(i int, e skein.Event) (act, bool) {
 		if err != nil || c.Failed || c.Summary == "" && c.Opaque == nil {
 			return a, false
 		}
-		if c.To > w.d.After { // where it begins to count: what follows is shown whole
+		if c.To > w.d.After { // where it takes effect: what follows is shown whole
 			a.at, a.tells = c.To, c.To
 		}
 		a.do = func() error { w.acting = e.Seq; return w.compacted(i, e, &c) }
@@ -81,8 +81,8 @@ type compactedOut struct {
 	History []json.RawMessage `json:"replacement_history"`
 }
 
-// compacted writes that a summary stands for all before. What lies between the
-// events that it covers and itself, and is in the file already, is told again.
+// compacted writes a summary of everything before. What is between the events that it
+// covers and itself, and is in the file already, is repeated.
 func (w *writer) compacted(i int, e skein.Event, c *skein.Compacted) error {
 	out := compactedOut{Message: c.Summary}
 	if w.ours[e.Seq] && len(c.Opaque) > 0 && c.Opaque[0] == '[' && json.Unmarshal(c.Opaque, &out.History) == nil {
@@ -123,8 +123,8 @@ type rolledBackOut struct {
 	N    int    `json:"num_turns"`
 }
 
-// back returns what tells that messages which the file has were gone back
-// over: Codex can do that from a prompt on to the end.
+// back returns the acts that rewind messages which the file has: Codex can rewind
+// from a prompt to the end.
 func (w *writer) back(now []skein.Entry) ([]act, error) {
 	if w.d.After == 0 {
 		return nil, nil

@@ -12,17 +12,16 @@ import (
 	"github.com/skein-dev/skein"
 )
 
-// wroteAs is the version of Codex that we write like.
+// wroteAs is the version of Codex whose files are imitated.
 const wroteAs = "0.169.0"
 
-// program is what we call ourselves where Codex says which program began a
-// thread.
+// program is skein's name where Codex records which program began a thread.
 const program = "skein"
 
 var isUUID = regexp.MustCompile(`^[0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12}$`)
 
-// threadID returns the ID that a session has in Codex: its own if that is a
-// UUID, else the one it was read under, else one made of its own.
+// threadID returns the ID that a session has in Codex: its own if that is a UUID,
+// else the one it was read under, else one derived from its own.
 func threadID(s *skein.Session) string {
 	if id := strings.ToLower(string(s.ID)); isUUID.MatchString(id) {
 		return id
@@ -33,15 +32,15 @@ func threadID(s *skein.Session) string {
 	return uuidOf("codex thread " + string(s.ID))
 }
 
-// uuidOf returns a UUID (version 8) that stands for name.
+// uuidOf returns a UUID (version 8) derived from name.
 func uuidOf(name string) string {
 	b := sha256.Sum256([]byte(name))
 	b[6], b[8] = b[6]&0x0f|0x80, b[8]&0x3f|0x80
 	return fmt.Sprintf("%x-%x-%x-%x-%x", b[:4], b[4:6], b[6:8], b[8:10], b[10:16])
 }
 
-// A metaOut is a session_meta that we write. Codex wants all but the last
-// three. It goes on with a thread only under the provider that this names.
+// A metaOut is a session_meta that is written. Codex requires all members but the
+// last three. It continues a thread only under the provider named here.
 type metaOut struct {
 	ID         string          `json:"id"`
 	Timestamp  string          `json:"timestamp"`
@@ -87,7 +86,7 @@ func (w *writer) provider() string {
 	if w.d.Beside == nil {
 		return usual
 	}
-	config, _ := w.d.Beside("config.toml") // there need not be one
+	config, _ := w.d.Beside("config.toml") // it may be missing
 	for l := range strings.Lines(string(config)) {
 		l = strings.TrimSpace(l)
 		if strings.HasPrefix(l, "[") {
@@ -118,9 +117,9 @@ type spawnOut struct {
 	Role   string `json:"agent_role,omitempty"`
 }
 
-// hadMeta returns the session_meta that the thread was read with, without
-// what it says of places in other files; nil if there is none that has what
-// Codex wants. Where it says so, lines are counted.
+// hadMeta returns the session_meta that the thread was read with, without its
+// references to other files; nil if there is none with what Codex requires. It also
+// sets whether lines are counted.
 func (w *writer) hadMeta() json.RawMessage {
 	for _, e := range w.d.Events {
 		if e.Kind != skein.KindNoted || !w.ours[e.Seq] {
@@ -142,5 +141,5 @@ func (w *writer) hadMeta() json.RawMessage {
 // stampOf spells a time as Codex does.
 func stampOf(t skein.Time) string { return t.Std().UTC().Format("2006-01-02T15:04:05.000Z") }
 
-// utf8 returns s as Codex can read it.
+// utf8 returns s as valid UTF-8.
 func utf8(s string) string { return skein.Text(s).UTF8() }

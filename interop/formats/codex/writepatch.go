@@ -15,8 +15,7 @@ func patch(path, head string, lines []string, change changeOut) *same {
 	}
 }
 
-// fits reports whether a path can stand in a patch, where it is the rest of a
-// line.
+// fits reports whether a path can be used in a patch, where it is the rest of a line.
 func fits(path string) bool { return path != "" && !strings.ContainsAny(path, "\n\r") }
 
 // marked returns the lines of text with a mark before each.
@@ -30,7 +29,7 @@ func marked(mark, text string) (lines []string) {
 	return lines
 }
 
-// text returns the first of these members that is a string, be it empty, and
+// text returns the first of these members that is a string, even an empty one, and
 // false if there is none.
 func (in input) text(names ...string) (string, bool) {
 	for _, n := range names {
@@ -57,7 +56,7 @@ func (in input) edit() *same {
 	}
 	hunks, ok := in.hunk()
 	for _, v := range in.List("edits") {
-		o, _ := loose.Parse(v) // what is none has no texts
+		o, _ := loose.Parse(v) // anything else has no texts
 		h, is := input{o}.hunk()
 		if !is {
 			return nil

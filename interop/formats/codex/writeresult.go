@@ -22,7 +22,7 @@ type foundOut struct {
 	Tools     json.RawMessage `json:"tools"`
 }
 
-// results writes what tools answered.
+// results writes the results of tools.
 func (w *writer) results(e *skein.Entry) error {
 	for i, p := range e.Message.Parts {
 		r := p.Result
@@ -75,7 +75,7 @@ func (w *writer) result(e *skein.Entry, r *skein.Result, meta json.RawMessage, n
 	return nil
 }
 
-// saysFailed reports whether an output says itself that its command failed.
+// saysFailed reports whether the output itself says that its command failed.
 func saysFailed(text string) bool {
 	var r skein.Result
 	shell(&r, text)
@@ -98,8 +98,7 @@ func (w *writer) told(e *skein.Entry, r *skein.Result, n int) {
 	w.said(e, "[The tool "+utf8(first(r.Name, r.CallID))+" "+verb+": "+text+"]", itemMeta{}, n)
 }
 
-// output returns what a tool answered: a string, or a list where there are
-// pictures in it.
+// output returns a tool's result: a string, or a list if it has images.
 func (w *writer) output(e *skein.Entry, r *skein.Result, meta json.RawMessage) (any, error) {
 	if jsontext.Value(r.Raw).Kind() == '[' && w.ours[e.Seq] {
 		return r.Raw, nil
@@ -133,7 +132,7 @@ type shellOutputOut struct {
 	Metadata json.RawMessage `json:"metadata"`
 }
 
-// A patchedOut tells the screen that files were changed.
+// A patchedOut reports to the screen that files were changed.
 type patchedOut struct {
 	Type    string               `json:"type"` // patch_apply_end
 	Call    string               `json:"call_id"`
@@ -145,14 +144,14 @@ type patchedOut struct {
 	Status  string               `json:"status"`
 }
 
-// A changeOut is what became of a file.
+// A changeOut is the change of a file.
 type changeOut struct {
 	Type    string  `json:"type"` // add or update
 	Content *string `json:"content,omitempty"`
 	Diff    *string `json:"unified_diff,omitempty"`
 }
 
-// patched tells the screen of a patch.
+// patched reports a patch to the screen.
 func (w *writer) patched(e *skein.Entry, c *wrote, r *skein.Result) {
 	if w.file.counted {
 		return

@@ -77,7 +77,7 @@ func (w *writer) entry(e *skein.Entry) error {
 	}
 }
 
-// asked writes a message of a user, or one that a program put in.
+// asked writes a message of a user, or one that a program inserted.
 func (w *writer) asked(e *skein.Entry, role string) error {
 	content, err := w.content(e)
 	if err != nil || len(content) == 0 {
@@ -117,7 +117,7 @@ func (w *writer) asked(e *skein.Entry, role string) error {
 	return nil
 }
 
-// content returns the parts of a message that somebody sends to the model.
+// content returns the parts of a message to the model.
 func (w *writer) content(e *skein.Entry) (all []any, err error) {
 	for _, p := range e.Message.Parts {
 		var c any
@@ -145,7 +145,7 @@ func (w *writer) content(e *skein.Entry) (all []any, err error) {
 
 func isObject(v json.RawMessage) bool { return jsontext.Value(v).Kind() == '{' }
 
-// attached returns a picture, or the name of another file.
+// attached returns an image, or the name of another file.
 func (w *writer) attached(at skein.Seq, f *skein.File) (any, error) {
 	switch {
 	case f.Blob != "" && strings.HasPrefix(f.Media, "image/"):
@@ -184,8 +184,7 @@ func (w *writer) answer(e *skein.Entry) error {
 	return nil
 }
 
-// said writes a piece of text of the model's. n tells the pieces of an entry
-// apart.
+// said writes a piece of the model's text. n numbers the pieces of an entry.
 func (w *writer) said(e *skein.Entry, text string, m itemMeta, n int) {
 	w.some, w.last = true, text
 	if w.file.counted {
@@ -196,7 +195,7 @@ func (w *writer) said(e *skein.Entry, text string, m itemMeta, n int) {
 	w.item(e.Time, messageOut{Type: "message", ID: m.ID, Role: "assistant", Content: []any{textOut{"output_text", text}}, Phase: m.Phase})
 }
 
-// An itemMeta is what the reader keeps of an item besides its content.
+// An itemMeta is what the reader keeps from an item besides its content.
 type itemMeta struct {
 	ID        string `json:"id"`
 	Phase     string `json:"phase"`
@@ -211,7 +210,7 @@ func metaOf(v json.RawMessage) itemMeta {
 	return m
 }
 
-// thought writes reasoning: to the model only what its provider has sealed.
+// thought writes reasoning: for the model, only what its provider has encrypted.
 func (w *writer) thought(e *skein.Entry, p skein.Part) {
 	if it, err := loose.Parse(p.Raw); err == nil && it.Str("type") == "reasoning" && w.ours[e.Seq] {
 		w.item(e.Time, p.Raw)

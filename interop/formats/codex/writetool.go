@@ -11,12 +11,12 @@ import (
 	"github.com/skein-dev/skein/internal/loose"
 )
 
-// A same is the call of a tool of Codex' that does what another agent's did.
+// A same is the call of a Codex tool that does what another agent's call did.
 type same struct {
 	name  string
-	exec  *execIn         // of exec_command
-	args  json.RawMessage // of another function
-	patch string          // of apply_patch
+	exec  *execIn         // for exec_command
+	args  json.RawMessage // for another function
+	patch string          // for apply_patch
 
 	changes map[string]changeOut // of the patch, by file
 }
@@ -35,12 +35,10 @@ func (s *same) input() json.RawMessage {
 
 func run(cmd string) *same { return &same{name: "exec_command", exec: &execIn{Cmd: utf8(cmd)}} }
 
-// An input is what an agent gave to a tool. Agents give the same things under
-// several names.
+// An input is a tool's input. Agents use several names for the same things.
 type input struct{ loose.Object }
 
-// sameTool returns the call of Codex' that does what c does, nil if there is
-// none.
+// sameTool returns the Codex call that does what c does, nil if there is none.
 func sameTool(c *skein.Call) *same {
 	o, err := loose.Parse(c.Input)
 	in := input{o}
@@ -109,8 +107,8 @@ func (in input) shell() *same {
 	return s
 }
 
-// commandLine returns a command: a string, or a list of words, of which the
-// third is all where a shell is called with it.
+// commandLine returns a command: a string, or a list of words; if the list calls a
+// shell, the third word is the command.
 func commandLine(v jsontext.Value) string {
 	if v.Kind() != '[' {
 		return loose.Str(v)

@@ -24,8 +24,7 @@ type completeOut struct {
 	Completed int64   `json:"completed_at"` // seconds
 }
 
-// A completedOut is how the screen is told of a message where lines have
-// ordinals.
+// A completedOut reports a message to the screen if lines have ordinals.
 type completedOut struct {
 	Type      string `json:"type"` // item_completed
 	Thread    string `json:"thread_id"`
@@ -36,7 +35,7 @@ type completedOut struct {
 }
 
 // startTurn ends the turn that is open and begins one. Its ID is the same in a
-// session and in its forks, so that what these have in common is found.
+// session and in its forks, so that their common part is recognized.
 func (w *writer) startTurn(t skein.Time, at skein.Seq) {
 	w.endTurn()
 	if !w.shows() {
@@ -63,7 +62,7 @@ func (w *writer) endTurn() {
 	w.turn = ""
 }
 
-// completed tells the screen of a message in a rollout that is counted.
+// completed reports a message to the screen in a rollout with ordinals.
 func (w *writer) completed(t skein.Time, item any) {
 	w.show(t, completedOut{"item_completed", w.id, w.turn, item, int64(t), int64(t)})
 }
@@ -95,7 +94,7 @@ type tokenInfoOut struct {
 	Window *int64 `json:"model_context_window"`
 }
 
-// spent tells of what a request has cost.
+// spent writes the usage of a request.
 func (w *writer) spent(t skein.Time, c *skein.Charge) {
 	now := c.Usage
 	var more skein.Usage

@@ -7,9 +7,8 @@ import (
 	"github.com/skein-dev/skein/interop"
 )
 
-// agents are the sub-agents of a session. Their events stand between those of
-// the session, with their ID, in early versions with that of the call that
-// started them.
+// agents are the sub-agents of a session. Their events are among those of the
+// session, with their ID or, in early versions, that of the call that started them.
 type agents struct {
 	byName map[string]*subagent // as interop.Begin.Name
 	byCall map[string]*subagent
@@ -33,7 +32,7 @@ const maxAgents = 10000
 
 // sessionOf returns the name of the session that an event belongs to.
 func (r *reader) sessionOf(l line) string {
-	if strings.HasPrefix(l.kind, "subagent.") { // it tells the session that the agent hangs on
+	if strings.HasPrefix(l.kind, "subagent.") { // it belongs to the session that started the agent
 		return r.calls[l.data.Str("toolCallId")]
 	}
 	call := l.data.Str("parentToolCallId")
@@ -61,8 +60,8 @@ func (r *reader) sessionOf(l line) string {
 	}
 }
 
-// waiting returns the sub-agent that was started and has said nothing yet, if
-// there is but one.
+// waiting returns the sub-agent that was started and has said nothing yet, if there
+// is exactly one.
 func (r *reader) waiting() (one *subagent) {
 	for name, s := range r.agents.byName {
 		if name == s.name && strings.HasPrefix(name, "call ") && !r.begun[name] {
@@ -75,7 +74,7 @@ func (r *reader) waiting() (one *subagent) {
 	return one
 }
 
-// add adds a sub-agent. None hangs on itself, whatever the file says.
+// add adds a sub-agent. None is its own parent, whatever the file says.
 func (a agents) add(s *subagent) string {
 	for up := s.of; up != "" && a.byName[up] != nil; up = a.byName[up].of {
 		if up == s.name {
@@ -92,8 +91,8 @@ func (a agents) add(s *subagent) string {
 	return s.name
 }
 
-// subagent takes in what the session is told of a sub-agent: that it was
-// started for a call, and how it ended.
+// subagent reads the session's events about a sub-agent: that it was started for a
+// call, and how it ended.
 func (r *reader) subagent(l line) []piece {
 	d := l.data
 	call := d.Str("toolCallId")

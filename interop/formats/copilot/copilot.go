@@ -14,7 +14,7 @@ import (
 // Name is the format's name: [skein.Origin.Format] of what it reads.
 const Name = "copilot"
 
-// agent is what the program calls itself.
+// agent is the program's name for itself.
 const agent = "copilot-cli"
 
 // Format returns the format of GitHub Copilot CLI's sessions.
@@ -39,7 +39,7 @@ func places(h interop.Home) []string {
 	homes := []string{h.Env("COPILOT_HOME")}
 	if homes[0] == "" {
 		homes = []string{filepath.Join(h.Dir, ".copilot")}
-		if state := h.Env("XDG_STATE_HOME"); state != "" { // where early versions kept them
+		if state := h.Env("XDG_STATE_HOME"); state != "" { // used by early versions
 			homes = append(homes, filepath.Join(state, ".copilot"))
 		}
 	}
@@ -50,8 +50,8 @@ func places(h interop.Home) []string {
 	return all
 }
 
-// match knows the events of a session by the first of them, and a file that is
-// empty yet by its place.
+// match recognizes the events of a session by the first of them, and a file that is
+// still empty by its place.
 func match(name string, head []byte) interop.Guess {
 	placed := path.Ext(name) == ".jsonl" && strings.Contains(name, "/session-state/") && strings.Contains(name, "copilot")
 	first, _ := interop.FirstLine(head)
@@ -67,7 +67,7 @@ func match(name string, head []byte) interop.Guess {
 	return interop.Guess{}
 }
 
-// isDocument knows a session of early versions by its lists, whatever it is called.
+// isDocument recognizes a session of early versions by its lists, under any name.
 func isDocument(_ string, head []byte) interop.Guess {
 	if has(head, `"sessionId"`) && has(head, `"startTime"`) && list(head) != "" {
 		return interop.KnownBy("it has a sessionId and " + list(head))
@@ -77,7 +77,7 @@ func isDocument(_ string, head []byte) interop.Guess {
 
 func has(data []byte, s string) bool { return bytes.Contains(data, []byte(s)) }
 
-// order puts the notes about sessions behind these.
+// order puts the notes about sessions after the sessions.
 func order(name string) string {
 	if path.Base(filepath.ToSlash(name)) == notes {
 		return "1"
@@ -88,7 +88,7 @@ func order(name string) string {
 // notes is the name of a file that has the title of the session beside it.
 const notes = "workspace.yaml"
 
-// unit returns the file itself if it is a document by its name and place.
+// unit returns the file itself if its name and place are a document's.
 func unit(name string) string {
 	dir := path.Dir(name)
 	switch {
@@ -116,7 +116,7 @@ func look(ctx context.Context, name string) (interop.Unit, error) {
 	return nil, interop.ErrOther
 }
 
-// list returns the name of the list that a document is cut at.
+// list returns the name of the list that a document is split at.
 func list(data []byte) string {
 	for _, name := range []string{"chatMessages", "timeline"} {
 		if has(data, `"`+name+`"`) {
@@ -126,7 +126,7 @@ func list(data []byte) string {
 	return ""
 }
 
-// below returns where a file lies below ~/.copilot.
+// below returns a file's path below ~/.copilot.
 func below(name string) string {
 	for _, dir := range []string{"/session-state/", "/history-session-state/"} {
 		if at := strings.LastIndex(name, dir); at >= 0 {

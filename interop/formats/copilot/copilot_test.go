@@ -7,7 +7,7 @@ import (
 	"github.com/skein-dev/skein/interop/interoptest"
 )
 
-// lines is the format without its documents: what is read as it grows.
+// lines is the format without its documents: files that are read as they grow.
 func lines() interop.Format {
 	f := Format()
 	f.Unit, f.Look, f.Put = nil, nil, nil

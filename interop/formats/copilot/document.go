@@ -12,11 +12,11 @@ import (
 	"github.com/skein-dev/skein/interop"
 )
 
-// A document is a reader of the sessions of early versions: one JSON document
-// with the messages as the API has them, or with what the screen showed.
+// A document is a reader of the sessions of early versions: one JSON document with
+// the messages in the API's form, or with what the screen showed.
 type document struct{ *reader }
 
-// Read implements [interop.Reader]; an error says that the piece holds no JSON
+// Read implements [interop.Reader]; the error says that the piece holds no JSON
 // object.
 func (d document) Read(in interop.Line) (m interop.Made, err error) {
 	text, err := interop.Piece(in.Body)
@@ -30,7 +30,7 @@ func (d document) Read(in interop.Line) (m interop.Made, err error) {
 		if len(o) == 0 && err != nil {
 			return m, err
 		}
-		return d.head(o), nil // it goes on with the next piece
+		return d.head(o), nil // continued in the next piece
 	case bytes.HasPrefix(e, []byte("]")):
 		return m, nil
 	case !bytes.HasPrefix(e, []byte("{")):
@@ -59,7 +59,7 @@ func (d document) head(o loose.Object) (m interop.Made) {
 	return m
 }
 
-// message makes a message as the API has it.
+// message reads a message in the API's form.
 func (d document) message(l line) []piece {
 	m := skein.Message{Parts: []skein.Part{}}
 	s := contents(l.data.Get("content"))
@@ -82,7 +82,7 @@ func (d document) message(l line) []piece {
 	}
 	m.Parts = append(m.Parts, s.parts...)
 	for _, v := range l.data.List("tool_calls") {
-		o, _ := loose.Parse(v) // what is no object asks for nothing
+		o, _ := loose.Parse(v) // a value that is not an object has no call
 		if f := o.Obj("function"); f != nil {
 			call := &skein.Call{ID: o.Str("id"), Name: f.Str("name"), Input: loose.Inner(f.Get("arguments"))}
 			m.Parts = append(m.Parts, skein.Part{Kind: skein.PartCall, Call: call})
@@ -91,7 +91,7 @@ func (d document) message(l line) []piece {
 	return []piece{{event: skein.Say(l.at, m), blobs: s.blobs}}
 }
 
-// said is what a content holds.
+// said is the content of a message.
 type said struct {
 	parts []skein.Part
 	blobs []skein.Blob
@@ -131,8 +131,7 @@ func contents(v jsontext.Value) (s said) {
 	return s
 }
 
-// shown makes events of what the screen showed, where the messages are not
-// there.
+// shown makes events of what the screen showed, if there are no messages.
 func (d document) shown(l line) []piece {
 	o := l.data
 	text, _ := o.Text("text")
@@ -155,10 +154,10 @@ func (d document) shown(l line) []piece {
 	return []piece{note(l, "", nil)}
 }
 
-// A noteReader reads what stands beside the events of a session: its title.
+// A noteReader reads a session's title from the file beside its events.
 type noteReader struct{ id string }
 
-// Read implements [interop.Reader]; an error says that the piece is none.
+// Read implements [interop.Reader]; the error says that it is not a piece.
 func (n noteReader) Read(in interop.Line) (m interop.Made, err error) {
 	text, err := interop.Piece(in.Body)
 	if err != nil {
@@ -185,8 +184,8 @@ func (n noteReader) Read(in interop.Line) (m interop.Made, err error) {
 	return m, nil
 }
 
-// scalars returns the words that stand at the names on the top of a YAML
-// document, as far as they are plain, quoted or blocks.
+// scalars returns the top-level scalars of a YAML document, if they are plain, quoted
+// or blocks.
 func scalars(text string) map[string]string {
 	all := map[string]string{}
 	lines := strings.Split(text, "\n")

@@ -8,11 +8,11 @@ import (
 	"github.com/skein-dev/skein/interop"
 )
 
-// event takes in an event by its type.
+// event reads an event by its type.
 func (r *reader) event(l line) interop.Made {
 	switch l.kind {
 	case "assistant.turn_start", "assistant.turn_end":
-		return interop.Made{} // the messages between them say it
+		return interop.Made{} // the messages between them are enough
 	case "user.message":
 		return r.make(l, r.user(l)...)
 	case "assistant.message":
@@ -38,7 +38,7 @@ func (r *reader) event(l line) interop.Made {
 	return r.aboutSession(l)
 }
 
-// aboutSession takes in an event that is about the session as a whole.
+// aboutSession reads an event that is about the session as a whole.
 func (r *reader) aboutSession(l line) interop.Made {
 	d := l.data
 	switch l.kind {
@@ -75,8 +75,8 @@ func (r *reader) aboutSession(l line) interop.Made {
 	return r.other(l)
 }
 
-// other keeps an event that says nothing more than what is noted. What the
-// program does has a name of two parts, of which the first is known.
+// other notes an event of any other type. The program's own types have two parts, of
+// which the first is known.
 func (r *reader) other(l line) (m interop.Made) {
 	of, _, _ := strings.Cut(l.kind, ".")
 	switch of {
@@ -90,7 +90,7 @@ func (r *reader) other(l line) (m interop.Made) {
 	return m
 }
 
-// floating marks what proves no conversation.
+// floating marks what does not prove a conversation.
 func floating(m interop.Made) interop.Made {
 	m.Floating = true
 	return m
@@ -99,7 +99,7 @@ func floating(m interop.Made) interop.Made {
 // maxName is the longest name of a noted event, in bytes.
 const maxName = 100
 
-// note keeps an event as it is; data, if not nil, takes the place of its data.
+// note keeps an event unchanged; data, if not nil, replaces its data.
 func note(l line, level string, data []byte) piece {
 	kind := l.kind
 	if kind == "" {
@@ -118,17 +118,17 @@ func note(l line, level string, data []byte) piece {
 	return piece{event: skein.NewEvent(skein.KindNoted, l.at, skein.Noted{Name: name, Level: level, Data: data})}
 }
 
-// failed says that a request to the model came to no good end.
+// failed adds that a request to the model failed.
 func failed(l line, e skein.ErrorInfo) piece {
 	return piece{event: skein.NewEvent(skein.KindStep, l.at, skein.Step{Phase: "finish", Error: &e})}
 }
 
-// resumed says that the program went on with the session.
+// resumed adds that the program resumed the session.
 func (r *reader) resumed(l line) piece {
 	return piece{event: skein.NewEvent(skein.KindResumed, l.at, skein.Program{Program: agent, Version: l.data.Str("copilotVersion")})}
 }
 
-// moved says that the session went on in another folder, if it did.
+// moved adds that the session went on in another folder, if it did.
 func (r *reader) moved(where loose.Object, at skein.Time) []piece {
 	cwd, root := where.Str("cwd"), where.Str("gitRoot", "cwd")
 	if cwd == "" || cwd == r.created.Cwd && root == r.created.Project {
@@ -138,7 +138,7 @@ func (r *reader) moved(where loose.Object, at skein.Time) []piece {
 	return []piece{{event: skein.NewEvent(skein.KindChanged, at, skein.Changed{Cwd: &cwd, Project: &root})}}
 }
 
-// modelChanged says which model is asked from now on, if that is another one.
+// modelChanged adds which model is asked from now on, if it has changed.
 func (r *reader) modelChanged(model string, at skein.Time) []piece {
 	if model == "" || model == r.model {
 		return nil
@@ -147,8 +147,8 @@ func (r *reader) modelChanged(model string, at skein.Time) []piece {
 	return []piece{{event: skein.NewEvent(skein.KindChanged, at, skein.Changed{Model: &model})}}
 }
 
-// compacted takes in the end of a compaction. It goes on beside the
-// conversation, so it covers what there was when it started.
+// compacted reads the end of a compaction. It runs in parallel with the conversation,
+// so it covers what there was when it started.
 func (r *reader) compacted(l line) []piece {
 	d := l.data
 	to := r.items[""]
@@ -165,7 +165,7 @@ func (r *reader) compacted(l line) []piece {
 	return append(append(ps, r.spent.compaction(l, r.model)...), note(l, "", loose.Raw(d.Without("summaryContent"))))
 }
 
-// cleared takes in that the conversation was emptied.
+// cleared reads that the conversation was cleared.
 func (r *reader) cleared(l line) []piece {
 	ps := []piece{{event: skein.NewEvent(skein.KindRewound, l.at, skein.Rewound{})}}
 	if text, ok := l.data.Text("initialMessage"); ok {
@@ -174,7 +174,7 @@ func (r *reader) cleared(l line) []piece {
 	return ps
 }
 
-// rewound takes in that an event and all after it are gone.
+// rewound reads that an event and all after it were removed.
 func (r *reader) rewound(l line) []piece {
 	to, ok := r.before[l.data.Str("upToEventId")]
 	if !ok {

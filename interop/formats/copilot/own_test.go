@@ -184,7 +184,7 @@ func TestOddValuesAreKept(t *testing.T) {
 	}
 }
 
-// metrics is what a real file says of its models at the end.
+// metrics is what a real file has about its models at the end.
 type metrics struct {
 	Type string
 	Data struct {

@@ -15,20 +15,20 @@ import (
 	"github.com/skein-dev/skein/interop"
 )
 
-// A reader turns the events of one file into ours.
+// A reader turns the events of one file into skein's.
 type reader struct {
 	id      string // of the session
 	created skein.Created
 	start   skein.Time
 	begun   map[string]bool // names of the sessions that have begun
-	items   map[string]int  // and how many items they have
-	seen    map[string]int  // record without an ID of its own → how many such there were
-	before  map[string]int  // ID of an event → how many items the session had before it
+	items   map[string]int  // and the number of their items
+	seen    map[string]int  // record without an ID → number of them so far
+	before  map[string]int  // ID of an event → number of items before it
 
 	model    string
 	system   map[string]string // newest system message of a session, hashed
-	thought  string            // newest reasoning that stood for itself
-	calls    map[string]string // calls that were asked for → session that did
+	thought  string            // newest reasoning in an event of its own
+	calls    map[string]string // requested calls → session that requested them
 	agents   agents
 	assets   assets
 	spent    spent
@@ -58,22 +58,22 @@ func open(f interop.File) interop.Reader {
 	return r
 }
 
-// provider is who serves the models.
+// provider is the provider of the models.
 const provider = "github-copilot"
 
-// A line is an event of the program's.
+// A line is one of the program's events.
 type line struct {
 	id, kind string
 	at       skein.Time
 	data     loose.Object
 	raw      jsontext.Value // of data
-	agent    string         // ID of the sub-agent whose it is; "" for none
+	agent    string         // ID of its sub-agent; "" for none
 	session  string         // name of the session that it belongs to: "" or that of a sub-agent
 	body     []byte
 	run      bool // see interop.Line
 }
 
-// Read implements [interop.Reader]; an error says that the record is no JSON
+// Read implements [interop.Reader]; the error says that the record is not a JSON
 // object.
 func (r *reader) Read(in interop.Line) (m interop.Made, err error) {
 	o, err := loose.Parse(in.Body)
@@ -94,7 +94,7 @@ func (r *reader) Read(in interop.Line) (m interop.Made, err error) {
 	return r.event(l), nil
 }
 
-// started takes in what the first event says of the session.
+// started reads what the first event says about the session.
 func (r *reader) started(l line) {
 	if id := l.data.Str("sessionId"); id != "" {
 		r.id = id
@@ -133,7 +133,7 @@ type piece struct {
 
 func say(at skein.Time, m skein.Message) piece { return piece{event: skein.Say(at, m)} }
 
-// begin returns the beginnings of a session and of those that it hangs on.
+// begin returns the beginnings of a session and of its ancestors.
 func (r *reader) begin(name string, at skein.Time) []interop.Begin {
 	if r.begun[name] {
 		return nil
@@ -167,7 +167,7 @@ func (r *reader) key(l line) skein.ClientID {
 // startKey is the key of a session's first event.
 func startKey(id string) skein.ClientID { return skein.ClientID("cp:start:" + short(id)) }
 
-// short returns 16 hexadecimal digits that stand for name.
+// short returns 16 hexadecimal digits of name's hash.
 func short(name string) string {
 	sum := sha256.Sum256([]byte(name))
 	return hex.EncodeToString(sum[:8])

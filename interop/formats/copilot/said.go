@@ -11,8 +11,8 @@ import (
 	"github.com/skein-dev/skein/interop"
 )
 
-// user makes the message of a person, or of a program that speaks as one. What
-// the model was sent in its place is beside it, as Meta.
+// user makes the message of a user, or of a program that speaks as one. What the
+// model was sent instead is its Meta.
 func (r *reader) user(l line) []piece {
 	d := l.data
 	m := skein.Message{Role: skein.RoleUser, Parts: []skein.Part{}}
@@ -110,7 +110,7 @@ func (r *reader) assistant(l line) []piece {
 	return []piece{{event: skein.Say(l.at, m)}}
 }
 
-// opaqueOf returns what of a message only its provider can read.
+// opaqueOf returns the part of a message that only its provider can read.
 func opaqueOf(d loose.Object) []byte {
 	var o loose.Object
 	for _, name := range []string{"reasoningOpaque", "encryptedContent", "reasoningBlocks"} {
@@ -140,8 +140,8 @@ func (r *reader) asked(v jsontext.Value, session string) (skein.Part, bool) {
 	return p, true
 }
 
-// reasoning makes a message of what the model thought, where that stands for
-// itself.
+// reasoning makes a message of the model's reasoning, if that has an event of its
+// own.
 func (r *reader) reasoning(l line) []piece {
 	text, _ := l.data.Text("content")
 	if r.thought = text; text == "" {
@@ -153,7 +153,7 @@ func (r *reader) reasoning(l line) []piece {
 	})}
 }
 
-// instructed makes a system message, unless it is the one that there was.
+// instructed makes a system message, unless it repeats the one before.
 func (r *reader) instructed(l line) []piece {
 	text, _ := l.data.Text("content")
 	sum := short(text)
@@ -172,7 +172,7 @@ func (r *reader) modelOf(session string) string {
 	return r.model
 }
 
-// flat reads a line of the earliest shape: a prompt or an answer.
+// flat reads a line of the earliest format: a prompt or an answer.
 func (r *reader) flat(o loose.Object, in interop.Line) (m interop.Made) {
 	r.id = o.Str("session_id")
 	if r.created.Cwd == "" {

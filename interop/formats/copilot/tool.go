@@ -7,8 +7,8 @@ import (
 	"github.com/skein-dev/skein/internal/loose"
 )
 
-// toolStarted says that a call runs. One that no message asked for is one that a
-// person asked for.
+// toolStarted adds that a call runs. A call that is in no message was made by the
+// user.
 func (r *reader) toolStarted(l line) (ps []piece) {
 	d := l.data
 	id := d.Str("toolCallId")
@@ -27,7 +27,7 @@ func (r *reader) toolStarted(l line) (ps []piece) {
 	return append(ps, piece{event: skein.NewEvent(skein.KindTool, l.at, t)})
 }
 
-// toolEnded says that a call has ended, and what the tool answered.
+// toolEnded adds that a call has ended, and its result.
 func (r *reader) toolEnded(l line) []piece {
 	d := l.data
 	id := d.Str("toolCallId")
@@ -50,7 +50,7 @@ func (r *reader) toolEnded(l line) []piece {
 	}
 	var blobs []skein.Blob
 	for _, v := range o.List("binaryResultsForLlm") {
-		b, _ := loose.Parse(v) // what is no object has nothing
+		b, _ := loose.Parse(v) // a value that is not an object is skipped
 		if f, found := r.assets.file(b); f != nil {
 			res.Files = append(res.Files, *f)
 			blobs = append(blobs, found...)
@@ -69,7 +69,7 @@ func (r *reader) toolEnded(l line) []piece {
 	return []piece{{event: skein.NewEvent(skein.KindTool, l.at, t)}, {event: skein.Say(l.at, m), blobs: blobs}}
 }
 
-// endMeta returns what the end of a call says besides what the model was told.
+// endMeta returns what the end of a call has besides what the model was sent.
 func endMeta(d, result loose.Object, text string) []byte {
 	o := append(loose.Object(nil), d...)
 	if long, ok := result.Text("detailedContent"); ok && long != text {
@@ -93,7 +93,7 @@ type asset struct {
 	blob skein.Blob
 }
 
-// maxAssets is how many assets are held until an event speaks of them.
+// maxAssets is how many assets are held until an event refers to them.
 const maxAssets = 64
 
 func (a assets) add(d loose.Object) {

@@ -8,19 +8,19 @@ import (
 	"github.com/skein-dev/skein/internal/loose"
 )
 
-// spent is what the models used. A message says only what was written for it;
-// what was read is told at the end, for each model in all: of this run, or,
-// where the session was resumed, of all runs together.
+// spent is the models' usage. A message has only its output tokens; input tokens are
+// reported at the end, as a total for each model: for this run or, if the session was
+// resumed, for all runs together.
 type spent struct {
 	runs map[string]*run        // by model, since the last end
-	told map[string]skein.Usage // what the last end told, by model
+	told map[string]skein.Usage // what the last end reported, by model
 }
 
-// A run is what is known of a model's requests since the last end.
+// A run is what is known about a model's requests since the last end.
 type run struct {
-	used    skein.Usage // that messages and compactions told of
+	used    skein.Usage // reported by messages and compactions
 	request string      // the last one
-	last    int64       // tokens written that it told of
+	last    int64       // output tokens that it reported
 }
 
 func newSpent() spent { return spent{map[string]*run{}, map[string]skein.Usage{}} }
@@ -32,7 +32,7 @@ func (s spent) run(model string) *run {
 	return s.runs[model]
 }
 
-// message returns the request of a message, and what that wrote.
+// message returns the request of a message, and its output.
 func (s spent) message(l line, model string) (request string, u *skein.Usage) {
 	out := l.data.Count("outputTokens")
 	if out == 0 {
@@ -53,7 +53,7 @@ func (s spent) message(l line, model string) (request string, u *skein.Usage) {
 	return request, &skein.Usage{Output: out}
 }
 
-// compaction makes a step of what a compaction used.
+// compaction makes a step of a compaction's usage.
 func (s spent) compaction(l line, model string) []piece {
 	o := l.data.Obj("compactionTokensUsed")
 	if m := o.Str("model"); m != "" {
@@ -75,7 +75,7 @@ func (s spent) compaction(l line, model string) []piece {
 	return []piece{{event: skein.NewEvent(skein.KindStep, l.at, step)}}
 }
 
-// shutdown takes in how a run ended and what it used.
+// shutdown reads how a run ended and its usage.
 func (r *reader) shutdown(l line) (ps []piece) {
 	for _, m := range l.data.Obj("modelMetrics") {
 		metric, err := loose.Parse(m.Value)
@@ -95,13 +95,13 @@ func (r *reader) shutdown(l line) (ps []piece) {
 	return append(ps, note(l, "", nil), piece{event: skein.NewEvent(skein.KindEnded, l.at, end)})
 }
 
-// maxUntold is how many requests that no message tells of are counted one by
-// one at the end of a run: a file cannot make a million events of one number.
+// maxUntold is how many requests without a message are counted one by one at the end
+// of a run: otherwise a file could make a million events of one number.
 const maxUntold = 10_000
 
-// end returns a step for each request that no message told of, the first with
-// what was used and not told before. Where messages told of all requests, that
-// is told of the last one, so that no request is counted that there was not.
+// end returns a step for each request without a message, the first with the usage
+// that was not reported before. If messages reported all requests, that usage is
+// added to the last one, so that no request is invented.
 func (s spent) end(l line, model string, metric loose.Object) (steps []skein.Step) {
 	o := metric.Obj("usage")
 	read, write := o.Count("cacheReadTokens"), o.Count("cacheWriteTokens")
@@ -113,17 +113,17 @@ func (s spent) end(l line, model string, metric loose.Object) (steps []skein.Ste
 	run, was := s.run(model), s.told[model]
 	s.told[model] = all
 	known := run.used
-	if all.Output >= was.Output+run.used.Output { // of all runs together
+	if all.Output >= was.Output+run.used.Output { // total of all runs
 		known = known.Plus(was)
 	}
 	u := all.Minus(known)
 	untold := min(u.Requests, maxUntold)
-	several := max(u.Requests, 0)+run.used.Requests > 1 // whose prompts are told as one sum
+	several := max(u.Requests, 0)+run.used.Requests > 1 // whose prompts are reported as one sum
 	u = skein.Usage{
 		Input: max(u.Input, 0), Output: max(u.Output, 0), Reasoning: max(u.Reasoning, 0),
 		CacheRead: max(u.CacheRead, 0), CacheWrite: max(u.CacheWrite, 0),
 	}
-	alone := skein.Usage{Requests: 1} // that is all that is known of it
+	alone := skein.Usage{Requests: 1} // nothing else is known about it
 	step := func(request string, u skein.Usage) {
 		steps = append(steps, skein.Step{
 			Phase: "finish", Request: request, Provider: provider, Model: model, Usage: &u, Several: several,

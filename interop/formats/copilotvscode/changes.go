@@ -9,7 +9,7 @@ import (
 	"github.com/skein-dev/skein/internal/loose"
 )
 
-// changes is what one record makes, while it is put together.
+// changes collects what one record makes.
 type changes struct {
 	l  *log
 	ps []change
@@ -29,8 +29,7 @@ func (c *changes) add(p piece, to int) int {
 	return c.last()
 }
 
-// title adds the session's title, if it is a new one and there is something to
-// give it to.
+// title adds the session's title, if it has changed.
 func (c *changes) title() {
 	title := c.l.state.find(jsontext.Value(`"customTitle"`))
 	if title == nil {
@@ -43,8 +42,8 @@ func (c *changes) title() {
 	}
 }
 
-// requests takes in the requests from one on, up to another, -1 for all. One in
-// the place of another ends what came after that.
+// requests reads the requests at indexes [from, to), or all from from on if to is -1.
+// A request that replaces another ends what came after that.
 func (c *changes) requests(from, to int) error {
 	list := c.l.state.find(jsontext.Value(`"requests"`))
 	if list == nil || from < 0 {
@@ -72,8 +71,8 @@ func (c *changes) requests(from, to int) error {
 	return nil
 }
 
-// kept returns how many of the requests that there were are still the same ones,
-// if only those from one on, up to another, may have changed.
+// kept returns how many of the earlier requests are still the same, if only those at
+// indexes [from, to) may have changed.
 func (c *changes) kept(list *tree, from, to int) int {
 	for i := from; i < min(to, len(c.l.live), len(list.subs)); i++ {
 		if c.l.live[i].id != idOf(list.subs[i]) {
@@ -91,7 +90,7 @@ func idOf(request *tree) string {
 	return ""
 }
 
-// back takes the requests from the i-th on out of the conversation.
+// back removes the requests from the i-th on from the conversation.
 func (c *changes) back(i int) {
 	to := 0
 	if i > 0 {
@@ -101,7 +100,7 @@ func (c *changes) back(i int) {
 	c.add(piece{event: skein.NewEvent(skein.KindRewound, 0, skein.Rewound{})}, to)
 }
 
-// grow adds what is new in a request, and amends what is another.
+// grow adds what is new in a request, and amends what has changed.
 func (c *changes) grow(e *entry, ps []piece) {
 	count := map[skein.Kind]int{}
 	here := map[string]bool{}
@@ -118,7 +117,7 @@ func (c *changes) grow(e *entry, ps []piece) {
 			continue
 		case e.slots[i].sum == sum && !e.slots[i].gone:
 			continue
-		case p.event.Kind == skein.KindStep: // the newest holds
+		case p.event.Kind == skein.KindStep: // the newest counts
 			c.add(p, 0)
 		default:
 			p.event = skein.NewEvent(skein.KindAmended, p.event.Time, skein.Amended{Payload: p.event.Payload})

@@ -11,7 +11,7 @@ import (
 	"github.com/skein-dev/skein/interop"
 )
 
-// A log is a reader of the changes to a session.
+// A log reads the changes to a session.
 type log struct {
 	*reader
 	state *tree
@@ -20,12 +20,12 @@ type log struct {
 	live  []*entry // the requests, in order
 }
 
-// An entry is a request as it was read, and what it made.
+// An entry is a request that was read, and its events.
 type entry struct {
 	id    string
 	first int // ordinal before its first event
 	slots []slot
-	at    map[string]int // name of a slot → its place
+	at    map[string]int // name of a slot → its position
 }
 
 // A slot is one of the events of a request.
@@ -40,12 +40,12 @@ type slot struct {
 // Kinds of change.
 const (
 	initial = "0" // v is the whole
-	set     = "1" // v takes the place that k leads to
+	set     = "1" // v replaces the value at k
 	push    = "2" // v is added to the list at k, from i on
-	remove  = "3" // what k leads to is taken away
+	remove  = "3" // the value at k is removed
 )
 
-// Read implements [interop.Reader]; an error says that the record is no change
+// Read implements [interop.Reader]; the error says that the record is not a change
 // that fits what there is.
 func (l *log) Read(in interop.Line) (m interop.Made, err error) {
 	o, err := loose.Parse(in.Body)
@@ -57,7 +57,7 @@ func (l *log) Read(in interop.Line) (m interop.Made, err error) {
 	switch {
 	case kind == initial:
 		l.state = treeOf(o.Get("v"))
-		l.head, _ = loose.Parse(l.state.raw) // what is no object says nothing
+		l.head, _ = loose.Parse(l.state.raw) // a value that is not an object has no members
 		if id := l.head.Str("sessionId"); id != "" {
 			l.id = id
 		}
@@ -80,11 +80,11 @@ func (l *log) Read(in interop.Line) (m interop.Made, err error) {
 		return m, err
 	}
 	m = l.made(in.Body, c.ps)
-	m.Instead = kind == initial // of what the log had before it was written anew
+	m.Instead = kind == initial // of what the log had before it was rewritten
 	return m, nil
 }
 
-// change applies a change to what there is.
+// change applies a change to the state.
 func (l *log) change(kind string, steps []jsontext.Value, o loose.Object) error {
 	if len(steps) == 0 {
 		return errors.New("a change without a place")

@@ -23,7 +23,7 @@ type reader struct {
 	id    string
 	head  loose.Object
 	begun bool
-	seen  map[string]int // ID of a request → how many such there were
+	seen  map[string]int // ID of a request → number of them so far
 }
 
 func open(f interop.File) interop.Reader {
@@ -35,7 +35,7 @@ func open(f interop.File) interop.Reader {
 	return r
 }
 
-// Read implements [interop.Reader]; an error says that the piece holds no JSON
+// Read implements [interop.Reader]; the error says that the piece holds no JSON
 // object.
 func (r *reader) Read(in interop.Line) (m interop.Made, err error) {
 	text, err := interop.Piece(in.Body)
@@ -49,7 +49,7 @@ func (r *reader) Read(in interop.Line) (m interop.Made, err error) {
 		if len(o) == 0 && err != nil {
 			return m, err
 		}
-		r.head = o // it goes on with the next piece
+		r.head = o // continued in the next piece
 		if id := o.Str("sessionId"); id != "" {
 			r.id = id
 		}
@@ -66,15 +66,15 @@ func (r *reader) Read(in interop.Line) (m interop.Made, err error) {
 	return r.make(r.key(o, e), pieces(o)...), nil
 }
 
-// tail takes in what follows the requests: the title, and in most versions the
-// ID of the session, which is the file's name too.
+// tail reads what follows the requests: the title, and in most versions the ID of the
+// session, which is the file's name too.
 func (r *reader) tail(rest []byte) (m interop.Made) {
 	rest = bytes.TrimSpace(rest)
-	o, _ := loose.Parse(append([]byte("{"), bytes.TrimPrefix(rest, []byte(","))...)) // a torn one has what it has
+	o, _ := loose.Parse(append([]byte("{"), bytes.TrimPrefix(rest, []byte(","))...)) // if it is torn, what there is
 	return r.titled(m, o)
 }
 
-// titled adds the title that o has. It may be a person's or a model's.
+// titled adds the title in o. It may be the user's or a model's.
 func (r *reader) titled(m interop.Made, o loose.Object) interop.Made {
 	title := o.Str("customTitle", "computedTitle")
 	if title == "" {
@@ -112,8 +112,8 @@ func (r *reader) begin(first skein.Time) interop.Begin {
 	}}
 }
 
-// folder returns the folder that is open in the session's window: the storage
-// that the file lies in says which.
+// folder returns the folder that is open in the session's window, which is named in
+// the storage that has the file.
 func (r *reader) folder() string {
 	b, ok := r.file.Beside("../workspace.json")
 	if !ok {
@@ -145,7 +145,7 @@ func (r *reader) key(o loose.Object, e jsontext.Value) skein.ClientID {
 	return skein.ClientID("vs:" + id)
 }
 
-// short returns 16 hexadecimal digits that stand for name.
+// short returns 16 hexadecimal digits of name's hash.
 func short(name string) string {
 	sum := sha256.Sum256([]byte(name))
 	return hex.EncodeToString(sum[:8])

@@ -15,7 +15,7 @@ type piece struct {
 	blobs []skein.Blob
 }
 
-// A request is what a person asked and all that followed.
+// A request is a prompt and everything that followed it.
 type request struct {
 	o    loose.Object
 	at   skein.Time
@@ -40,7 +40,7 @@ func pieces(o loose.Object) []piece {
 	return r.ps
 }
 
-// model takes a model's ID apart: the one who serves it, a slash, its name.
+// model splits a model's ID: the provider, a slash, the model's name.
 func model(id string) (provider, name string) {
 	provider, name, ok := strings.Cut(id, "/")
 	switch {
@@ -59,7 +59,7 @@ func (r *request) add(m skein.Message, blobs ...skein.Blob) {
 	r.ps = append(r.ps, piece{skein.Say(r.at, m), blobs})
 }
 
-// ask makes the person's message.
+// ask makes the user's message.
 func (r *request) ask() {
 	m := skein.Message{Role: skein.RoleUser, Parts: []skein.Part{}}
 	text, _ := r.o.Obj("message").Text("text")
@@ -100,8 +100,7 @@ func variable(v jsontext.Value) (skein.Part, *skein.Blob) {
 	return skein.Part{Kind: skein.PartFile, File: f}, nil
 }
 
-// rounds makes the model's messages of what it said and called, round by
-// round, and of what the tools answered.
+// rounds makes the model's messages and the tools' results, round by round.
 func (r *request) rounds(rounds []jsontext.Value, results loose.Object) {
 	calls := false
 	for _, v := range rounds {
@@ -115,7 +114,7 @@ func (r *request) rounds(rounds []jsontext.Value, results loose.Object) {
 		m.Parts = spoken(thought, text)
 		var answers []skein.Part
 		for _, c := range o.List("toolCalls") {
-			call, _ := loose.Parse(c) // what is no object calls nothing
+			call, _ := loose.Parse(c) // a value that is not an object has no call
 			id := call.Str("id")
 			if id == "" {
 				continue
@@ -132,7 +131,7 @@ func (r *request) rounds(rounds []jsontext.Value, results loose.Object) {
 			r.add(skein.Message{Role: skein.RoleTool, Parts: answers})
 		}
 	}
-	if calls { // the answer is not among the rounds
+	if calls { // the rounds have no final answer
 		list := r.o.List("response")
 		last := 0
 		for i, v := range list {
@@ -168,11 +167,11 @@ func texts(v jsontext.Value) string {
 	return strings.Join(all, "")
 }
 
-// end says what the request used and how it ended.
+// end adds the request's usage and how it ended.
 func (r *request) end(result loose.Object) {
 	if r.o.Yes("isCanceled") && r.said >= 0 {
 		m, err := skein.Decode[skein.Message](r.ps[r.said].event)
-		if err == nil { // we made it
+		if err == nil { // always: it was built here
 			m.Interrupted = true
 			r.ps[r.said].event = skein.Say(r.at, m)
 		}

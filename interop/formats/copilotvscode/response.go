@@ -12,8 +12,8 @@ import (
 // invocation is the kind of a tool's run in a response.
 const invocation = "toolInvocationSerialized"
 
-// response makes the model's messages of what the screen showed: Markdown in
-// pieces, names of things between them, thoughts and tools.
+// response makes the model's messages of what the screen showed: pieces of Markdown
+// with inline references between them, thoughts and tools.
 func (r *request) response(list []jsontext.Value) {
 	m := r.base
 	var text strings.Builder
@@ -52,7 +52,7 @@ func (r *request) response(list []jsontext.Value) {
 			res := &skein.Result{CallID: id, Name: o.Str("toolId"), Text: skein.Text(phrase(o, "pastTenseMessage", "invocationMessage"))}
 			r.add(skein.Message{Role: skein.RoleTool, Parts: []skein.Part{{Kind: skein.PartResult, Result: res}}})
 		case "mcpServersStarting", "progressTaskSerialized", "progressMessage", "prepareToolInvocation", "undoStop", "codeblockUri":
-			// what the screen showed meanwhile
+			// progress messages of the screen
 		default:
 			flush()
 			m.Parts = append(m.Parts, skein.Part{Kind: skein.PartOther, Raw: loose.Raw(v)})
@@ -82,7 +82,7 @@ func phrase(o loose.Object, names ...string) string {
 	return ""
 }
 
-// reference returns how a thing is named within a text.
+// reference returns the text of an inline reference.
 func reference(o loose.Object) string {
 	ref := o.Obj("inlineReference")
 	name := o.Str("name")
@@ -95,11 +95,11 @@ func reference(o loose.Object) string {
 	return "`" + name + "`"
 }
 
-// maxDeep is how deep the elements of an answer are followed.
+// maxDeep is how deep the elements of a result are followed.
 const maxDeep = 50
 
-// answered returns what a tool answered: texts, or elements of a prompt, whose
-// leaves are texts.
+// answered returns a tool's result: texts, or elements of a prompt, whose leaves are
+// texts.
 func answered(v jsontext.Value) string {
 	o, err := loose.Parse(v)
 	if err != nil {
@@ -107,7 +107,7 @@ func answered(v jsontext.Value) string {
 	}
 	var b strings.Builder
 	for _, c := range o.List("content") {
-		p, _ := loose.Parse(c) // what is no object has no text
+		p, _ := loose.Parse(c) // a value that is not an object has no text
 		if text, ok := p.Text("value"); ok {
 			b.WriteString(text)
 			continue

@@ -11,11 +11,10 @@ import (
 	"github.com/skein-dev/skein/internal/loose"
 )
 
-// A tree is a JSON value that can be changed. It is taken apart only where it
-// is.
+// A tree is a JSON value that can be changed. Only the parts that change are parsed.
 type tree struct {
-	raw   jsontext.Value // while it is whole
-	names []string       // of an object that was taken apart, in order
+	raw   jsontext.Value // until it is parsed
+	names []string       // of a parsed object, in order
 	subs  []*tree        // its members, or the elements of a list
 	kind  jsontext.Kind
 }
@@ -27,7 +26,7 @@ func treeOf(raw jsontext.Value) *tree {
 	return &tree{raw: slices.Clone(raw), kind: raw.Kind()}
 }
 
-// open takes t apart.
+// open parses t.
 func (t *tree) open() {
 	if t.raw == nil {
 		return
@@ -56,7 +55,7 @@ func (t *tree) set(name string, to *tree) {
 	t.names, t.subs = append(t.names, name), append(t.subs, to)
 }
 
-// find returns where a step of a path leads to, nil for nowhere.
+// find returns the value at a step of a path, nil if there is none.
 func (t *tree) find(step jsontext.Value) *tree {
 	if t == nil {
 		return nil
@@ -72,7 +71,7 @@ func (t *tree) find(step jsontext.Value) *tree {
 	return t.subs[i]
 }
 
-// index returns the number that a step of a path is, -1 if it is none.
+// index returns a step of a path as a number, -1 if it is not one.
 func index(step jsontext.Value) int {
 	n, err := strconv.Atoi(string(step))
 	if err != nil {
@@ -81,7 +80,7 @@ func index(step jsontext.Value) int {
 	return n
 }
 
-// put sets what a step of a path leads to; nil takes it away.
+// put sets the value at a step of a path; nil removes it.
 func (t *tree) put(step jsontext.Value, to *tree) error {
 	t.open()
 	name, isName := skein.Unquote(step)
@@ -103,7 +102,7 @@ func (t *tree) put(step jsontext.Value, to *tree) error {
 	return nil
 }
 
-// push cuts a list off at a length, unless that is negative, and adds to it.
+// push cuts a list to a length, unless that is negative, and appends to it.
 func (t *tree) push(length int, more []jsontext.Value) error {
 	t.open()
 	if t.kind != '[' || length > len(t.subs) {
@@ -133,5 +132,5 @@ func (t *tree) append(b []byte) []byte {
 		}
 		b = sub.append(b)
 	}
-	return append(b, byte(t.kind)+2) // } is two behind {, ] behind [
+	return append(b, byte(t.kind)+2) // } is two after {, ] after [
 }

@@ -32,8 +32,8 @@ func Format() interop.Format {
 	}
 }
 
-// places returns the folders with sessions that there are: what else lies in
-// an editor's storage is large.
+// places returns the existing folders with sessions: the rest of an editor's storage
+// is large.
 func places(h interop.Home) (all []string) {
 	config := h.Env("XDG_CONFIG_HOME")
 	switch {
@@ -56,14 +56,14 @@ func places(h interop.Home) (all []string) {
 	for _, user := range users {
 		all = append(all, filepath.Join(user, "globalStorage", "emptyWindowChatSessions"))
 		found, err := filepath.Glob(filepath.Join(literal(user), "workspaceStorage", "*", "chatSessions"))
-		if err == nil { // the pattern is always right
+		if err == nil { // the pattern is always valid
 			all = append(all, found...)
 		}
 	}
 	return all
 }
 
-// literal returns a path as a pattern that matches it alone.
+// literal returns a pattern that matches only the path.
 func literal(name string) string {
 	if runtime.GOOS == "windows" {
 		return name
@@ -71,7 +71,7 @@ func literal(name string) string {
 	return strings.NewReplacer(`\`, `\\`, `*`, `\*`, `?`, `\?`, `[`, `\[`).Replace(name)
 }
 
-// match knows a log of changes by its first one and what that has.
+// match recognizes a log of changes by the first change and its content.
 func match(name string, head []byte) interop.Guess {
 	dir := path.Base(path.Dir(name))
 	placed := path.Ext(name) == ".jsonl" && (dir == "chatSessions" || dir == "emptyWindowChatSessions")
@@ -86,7 +86,7 @@ func match(name string, head []byte) interop.Guess {
 	return interop.Guess{}
 }
 
-// unit returns the file itself if it is a session by its name and place.
+// unit returns the file itself if its name and place are a session's.
 func unit(name string) string {
 	dir := path.Base(path.Dir(name))
 	base := path.Base(name)
@@ -96,7 +96,7 @@ func unit(name string) string {
 	return ""
 }
 
-// document knows a session that lies elsewhere, under whatever name.
+// document recognizes a session elsewhere, under any name.
 func document(_ string, head []byte) interop.Guess {
 	start := bytes.TrimLeft(head, "\xef\xbb\xbf \t\r\n")
 	if bytes.HasPrefix(start, []byte("{")) && !has(start[:min(len(start), 64)], `"kind":0`) && (has(head, `"responderUsername"`) || has(head, `"requesterUsername"`) && has(head, `"requests"`)) {
@@ -119,7 +119,7 @@ func look(ctx context.Context, name string) (interop.Unit, error) {
 
 func has(data []byte, s string) bool { return bytes.Contains(data, []byte(s)) }
 
-// below returns where a file lies below the editor's User folder.
+// below returns a file's path below the editor's User folder.
 func below(name string) string {
 	for _, dir := range []string{"/workspaceStorage/", "/globalStorage/"} {
 		if at := strings.LastIndex(name, dir); at >= 0 {

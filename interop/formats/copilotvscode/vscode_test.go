@@ -21,7 +21,7 @@ func TestDocuments(t *testing.T) {
 	interoptest.Run(t, interoptest.Suite{Format: Format(), Dir: "testdata/documents"})
 }
 
-// logs is the format without its documents: what is read as it grows.
+// logs is the format without its documents: files that are read as they grow.
 func logs() interop.Format {
 	f := Format()
 	f.Unit, f.Look, f.Put = nil, nil, nil
@@ -127,7 +127,7 @@ func TestALogThatIsWrittenAnewSaysNothingAgain(t *testing.T) {
 	}
 }
 
-// counted is as much of a real document as it takes to count.
+// counted is the part of a real document that is needed for counting.
 type counted struct {
 	Requests []struct {
 		Message struct{ Text string }

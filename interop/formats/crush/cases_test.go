@@ -13,7 +13,7 @@ import (
 	"github.com/skein-dev/skein/interop/interoptest"
 )
 
-// tables are those that an export gives back.
+// tables are the tables that an export restores.
 var tables = []string{"sessions", "messages", "files", "read_files", "goose_db_version"}
 
 // schema is the statements of the first migration, and more.
@@ -42,7 +42,7 @@ func newest() []string {
 	)
 }
 
-// triggers are made after the rows, so that these stay as they are written here.
+// triggers are made after the rows, so that they do not change them.
 func triggers() []string {
 	return []string{
 		`CREATE TRIGGER update_sessions_updated_at AFTER UPDATE ON sessions BEGIN UPDATE sessions SET updated_at = strftime('%s', 'now') WHERE id = new.id; END`,
@@ -52,8 +52,8 @@ func triggers() []string {
 	}
 }
 
-// cases are the databases of testdata as the statements that make them, by the
-// path of each. -update makes them anew.
+// cases are the databases of testdata as the statements that make them, by the path
+// of each. -update rebuilds them.
 func cases() map[string][]string {
 	all := map[string][]string{
 		"apples/.crush/crush.db": append(schema(),
@@ -97,7 +97,7 @@ func cases() map[string][]string {
 	return all
 }
 
-// build makes a database of statements.
+// build makes a database from statements.
 func build(t testing.TB, path string, statements ...string) *sql.DB {
 	t.Helper()
 	db, err := sql.Open("sqlite", path)

@@ -33,8 +33,7 @@ func Format() interop.Format {
 	}
 }
 
-// unit knows a database by its name: the program's own, or crush….db for a copy
-// that somebody has put aside.
+// unit recognizes a database by its name: the program's own, or crush….db for a copy.
 func unit(name string) string {
 	for _, suffix := range []string{"", "-wal", "-shm", "-journal"} {
 		file, ok := strings.CutSuffix(name, suffix)
@@ -57,7 +56,8 @@ func look(ctx context.Context, path string) (interop.Unit, error) {
 	return interop.OpenDatabase(ctx, path, interop.Database{Mentions: []string{"parent_session_id"}, Ours: ours})
 }
 
-// ours tells the program's tables by the columns that they had from the first.
+// ours recognizes the program's tables by the columns that they have had from the
+// beginning.
 func ours(db *foreign.DB) []foreign.Part {
 	sessions, ok1 := db.Table("sessions")
 	messages, ok2 := db.Table("messages")

@@ -9,8 +9,7 @@ import (
 	"github.com/skein-dev/skein/interop"
 )
 
-// files remembers the files of a session as they were last, up to maxFiles
-// bytes of them.
+// files holds the last versions of a session's files, up to maxFiles bytes.
 type files struct {
 	was  map[string]string
 	size int
@@ -26,13 +25,13 @@ type version struct {
 	Size    int        `json:"size"`              // bytes
 	Line    int        `json:"line,omitempty"`    // first that differs from the version before, from 1
 	Removed skein.Text `json:"removed,omitempty"` // lines from there
-	Added   skein.Text `json:"added,omitempty"`   // what stands in their place
+	Added   skein.Text `json:"added,omitempty"`   // lines in their place
 }
 
-// maxHunk is how much is noted of what differs, in bytes.
+// maxHunk is how much of a difference is noted, in bytes.
 const maxHunk = 64 << 10
 
-// file takes in a version of a file.
+// file reads a version of a file.
 func (r *reader) file(m *interop.Made, row foreign.Row) {
 	at := stamp(m, row)
 	content := text(row, "content")
@@ -61,7 +60,7 @@ func (f *files) keep(path, content string) {
 	}
 }
 
-// differ returns the lines from the first that differs to the last that does.
+// differ returns the lines from the first to the last difference.
 func differ(was, is string) (line int, removed, added string) {
 	line = 1
 	for {

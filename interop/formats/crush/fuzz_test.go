@@ -7,8 +7,8 @@ import (
 	"github.com/skein-dev/skein/internal/foreign"
 )
 
-// FuzzContent holds the reader to what must be true of any parts: nothing
-// panics, and a store takes every event.
+// FuzzContent checks what must hold for any parts: nothing panics, and a store takes
+// every event.
 func FuzzContent(f *testing.F) {
 	for _, lines := range sources(f) {
 		for line := range bytes.Lines(lines) {

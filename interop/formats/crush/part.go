@@ -16,8 +16,8 @@ type said struct {
 	stop  string // why it ended; "" if it has not
 }
 
-// parts returns the message that a list of {"type","data"} is; what is none is
-// one part as it stands.
+// parts reads a list of {"type","data"} as a message; anything else is one part,
+// unchanged.
 func (r *reader) parts(text string) said {
 	s := said{Message: skein.Message{Parts: []skein.Part{}}}
 	v := jsontext.Value(loose.AsJSON(text))
@@ -28,7 +28,7 @@ func (r *reader) parts(text string) said {
 		return s
 	}
 	for _, v := range loose.Elements(v) {
-		o, _ := loose.Parse(v) // what is no object has no type
+		o, _ := loose.Parse(v) // a value that is not an object has no type
 		if o.Str("type") == "finish" {
 			s.finish(o.Obj("data"))
 			continue
@@ -42,7 +42,7 @@ func other(v jsontext.Value) skein.Part {
 	return skein.Part{Kind: skein.PartOther, Raw: loose.Raw(v)}
 }
 
-// part returns what an element is; one that is not known is kept as it stands.
+// part converts an element; an unknown one is kept unchanged.
 func (s *said) part(v jsontext.Value, kind string, data loose.Object) skein.Part {
 	switch kind {
 	case "text":
@@ -57,7 +57,7 @@ func (s *said) part(v jsontext.Value, kind string, data loose.Object) skein.Part
 		if f := s.attach("", "", data.Str("url")); f != nil {
 			return skein.Part{Kind: skein.PartFile, File: f}
 		}
-	case "binary": // the names are those of the program's fields
+	case "binary": // its names are those of the program's Go fields
 		if f := s.attach(data.Str("Path", "path"), data.Str("MIMEType", "mime_type"), data.Str("Data", "data")); f != nil {
 			return skein.Part{Kind: skein.PartFile, File: f}
 		}
@@ -69,7 +69,7 @@ func (s *said) part(v jsontext.Value, kind string, data loose.Object) skein.Part
 		if data.Str("tool_call_id") != "" {
 			return s.result(data)
 		}
-	case "shell_command": // in the words in which the model is told
+	case "shell_command": // in the words in which the model is sent it
 		command, _ := data.Text("command")
 		output, _ := data.Text("output")
 		code := string(data.Get("exit_code"))
@@ -78,8 +78,8 @@ func (s *said) part(v jsontext.Value, kind string, data loose.Object) skein.Part
 	return other(v)
 }
 
-// input returns a call's input, which is JSON in a string, and none until the
-// model has begun it.
+// input returns a call's input, which is JSON in a string, or empty until the model
+// has begun it.
 func input(v jsontext.Value) []byte {
 	if string(v) == `""` {
 		return nil
@@ -93,7 +93,7 @@ func reasoning(data loose.Object) skein.Part {
 	if data.Str("signature", "thought_signature") != "" || !loose.IsNull(data.Get("responses_data")) {
 		p.Raw = loose.Raw(data.Without("thinking"))
 	}
-	started, _ := loose.Number(data.Get("started_at")) // 0: not known
+	started, _ := loose.Number(data.Get("started_at")) // 0: unknown
 	finished, _ := loose.Number(data.Get("finished_at"))
 	p.Start, p.End = loose.Epoch(started), loose.Epoch(finished)
 	return p
@@ -124,7 +124,7 @@ func (s *said) result(data loose.Object) skein.Part {
 	return p
 }
 
-// finish takes in how a message ended.
+// finish reads how a message ended.
 func (s *said) finish(data loose.Object) {
 	s.stop = data.Str("reason")
 	switch s.stop {

@@ -11,8 +11,8 @@ import (
 	"github.com/skein-dev/skein/interop"
 )
 
-// places returns the databases of the projects that the program remembers, and
-// that of the working directory; where neither is, the one that it would make.
+// places returns the databases of the projects that the program remembers, and that
+// of the working directory; if there are none, the one that it would create.
 func places(h interop.Home) []string { return placesOn(runtime.GOOS, h) }
 
 func placesOn(system string, h interop.Home) (all []string) {
@@ -21,13 +21,13 @@ func placesOn(system string, h interop.Home) (all []string) {
 			all = append(all, file)
 		}
 	}
-	if len(all) == 0 && h.Cwd != "" { // where it would put the first
+	if len(all) == 0 && h.Cwd != "" { // where it would create the first
 		all = []string{filepath.Join(h.Cwd, dirName, fileName)}
 	}
 	return all
 }
 
-// dataDir is where the program keeps what it knows of projects.
+// dataDir returns the folder with the program's list of projects.
 func dataDir(system string, h interop.Home) string {
 	if dir := h.Env("CRUSH_GLOBAL_DATA"); dir != "" {
 		return dir
@@ -50,7 +50,7 @@ func dataDir(system string, h interop.Home) string {
 func remembered(list string) (dirs []string) {
 	o := object(list)
 	for _, v := range o.List("projects") {
-		p, _ := loose.Parse(v) // what is no object names none
+		p, _ := loose.Parse(v) // a value that is not an object names none
 		project, dir := p.Str("path"), p.Str("data_dir")
 		if dir == "" {
 			dir = dirName
@@ -87,7 +87,7 @@ func around(dir string) (dirs []string) {
 	}
 }
 
-// maxList is how much of a file of settings is read, in bytes.
+// maxList is how much of a settings file is read, in bytes.
 const maxList = 1 << 20
 
 // object returns the JSON object in a small file, nil if there is none.

@@ -9,8 +9,8 @@ import (
 	"github.com/skein-dev/skein/interop"
 )
 
-// put writes the rows of a session after those of its messages: the database
-// counts each message that comes in, in a session that is there.
+// put writes the row of a session after those of its messages: a trigger counts each
+// message that is inserted, if its session exists.
 func put(ctx context.Context, path string, parts []interop.Part) error {
 	for i := range parts {
 		b, err := io.ReadAll(parts[i].Lines)

@@ -16,9 +16,9 @@ import (
 
 // A reader reads the rows of one session.
 type reader struct {
-	id      string // session's; "" for the source with nobody's rows
-	project string // folder; "" if the path does not tell
-	summary string // message that the program goes on from
+	id      string // session's; "" for the source with rows of no session
+	project string // folder; "" if unknown from the path
+	summary string // message from which the program goes on
 	begun   bool
 	items   int
 	agents  map[string]skein.SessionID // calls that run a sub-agent
@@ -33,7 +33,7 @@ func open(f interop.File) interop.Reader {
 	return r
 }
 
-// Read implements [interop.Reader]; an error says that the row is damaged.
+// Read implements [interop.Reader]; the error says that the row is damaged.
 func (r *reader) Read(l interop.Line) (m interop.Made, err error) {
 	row, ok, err := foreign.ParseRow(l.Body)
 	switch {
@@ -72,7 +72,7 @@ func (r *reader) created() skein.Created {
 }
 
 // stamp reads the time of a row, in seconds or, as older comments have it, in
-// milliseconds. What is none is damage, but no reason to lose the row.
+// milliseconds. An invalid one is damage, but no reason to lose the row.
 func stamp(m *interop.Made, row foreign.Row) skein.Time {
 	t, ok := loose.SQLTime(row.Get("created_at"))
 	if !ok {
@@ -81,8 +81,8 @@ func stamp(m *interop.Made, row foreign.Row) skein.Time {
 	return t
 }
 
-// session takes in the session's row. It floats: a copy of a database may have
-// it with other counts.
+// session reads the session's row. It floats: in a copy of the database its counts
+// may differ.
 func (r *reader) session(m *interop.Made, row foreign.Row) {
 	at := stamp(m, row)
 	if dir := row.Text("workspace_cwd"); dir != "" {
@@ -103,15 +103,15 @@ func (r *reader) session(m *interop.Made, row foreign.Row) {
 		r.put(m, skein.NewEvent(skein.KindNoted, at, skein.Noted{Name: "crush:todos", Data: loose.AsJSON(todos)}))
 	}
 	if cost, ok := row.Get("cost").(float64); ok && cost > 0 && cost < 1e6 && parent == "" {
-		spent, _ := loose.SQLTime(row.Get("updated_at")) // 0 if it is none
+		spent, _ := loose.SQLTime(row.Get("updated_at")) // 0 if it is not one
 		r.put(m, skein.NewEvent(skein.KindStep, spent, skein.Step{
 			Phase: "finish", Request: "crush:" + r.id, Usage: &skein.Usage{Reported: int64(math.Round(cost * 1e9))},
 		}))
 	}
 }
 
-// callOf returns the call that started a child, which its ID tells:
-// MESSAGE$$CALL, in older versions CALL. One that made a title has none.
+// callOf returns the call that started a child, taken from its ID: MESSAGE$$CALL, in
+// older versions CALL. A session that generated a title has none.
 func callOf(id string) string {
 	if _, call, ok := strings.Cut(id, "$$"); ok {
 		return call
@@ -130,7 +130,7 @@ func text(row foreign.Row, column string) string {
 	return row.Text(column)
 }
 
-// message takes in a message's row.
+// message reads a message's row.
 func (r *reader) message(m *interop.Made, row foreign.Row) {
 	at := stamp(m, row)
 	id := row.Text("id")
@@ -162,8 +162,8 @@ func (r *reader) message(m *interop.Made, row foreign.Row) {
 	}
 }
 
-// run says of a call that it runs a sub-agent, and of a result that it has
-// ended.
+// run adds, for a call, that it runs a sub-agent and, for a result, that the
+// sub-agent has ended.
 func (r *reader) run(m *interop.Made, at skein.Time, message string, p skein.Part) {
 	switch {
 	case p.Call != nil && (p.Call.Name == "agent" || p.Call.Name == "agentic_fetch") && len(r.agents) < maxAgents:
@@ -179,10 +179,10 @@ func (r *reader) run(m *interop.Made, at skein.Time, message string, p skein.Par
 	}
 }
 
-// maxAgents is of how many sub-agents a reader remembers the call.
+// maxAgents is the number of sub-agents whose call a reader remembers.
 const maxAgents = 10000
 
-// whatIs returns a row's columns and values as they stand in its line.
+// whatIs returns a row's columns and values as they are in its line.
 func whatIs(row foreign.Row) json.RawMessage {
 	var line struct{ Row json.RawMessage }
 	if json.Unmarshal(row.AppendLine(nil), &line) != nil {

@@ -85,7 +85,7 @@ func FuzzRows(f *testing.F) {
 	f.Fuzz(func(t *testing.T, lines []byte) { items(t, "s", lines) })
 }
 
-// bring imports what is at path.
+// bring imports the files at path.
 func bring(t testing.TB, s skein.Store, path string) interop.Report {
 	t.Helper()
 	rep, err := interop.Import(t.Context(), s, []interop.Format{Format()}, []string{path}, interop.Options{})
@@ -95,7 +95,7 @@ func bring(t testing.TB, s skein.Store, path string) interop.Report {
 	return rep
 }
 
-// tell returns the events of a session, a few words for each.
+// tell returns the events of a session, each in a few words.
 func tell(t testing.TB, s skein.Store, id skein.SessionID) string {
 	t.Helper()
 	var words []string
@@ -124,7 +124,7 @@ func tell(t testing.TB, s skein.Store, id skein.SessionID) string {
 	return strings.Join(words, ", ")
 }
 
-// plums is a database with a session "s" in which a person said "one".
+// plums is a database with a session "s" in which the user said "one".
 func plums(t testing.TB, statements ...string) (path string, do func(statements ...string)) {
 	t.Helper()
 	dir, err := filepath.EvalSymlinks(t.TempDir())
@@ -244,7 +244,7 @@ func TestACostIsCountedOnce(t *testing.T) {
 	path, do := plums(t)
 	s := memory.New()
 	defer s.Close()
-	for _, cost := range []float64{0.25, 0.5, 0.5, 0.75} { // that of a child is in its parent's
+	for _, cost := range []float64{0.25, 0.5, 0.5, 0.75} { // a parent's includes its children's
 		do(fmt.Sprintf(`UPDATE sessions SET cost = %f WHERE id = 's'`, cost),
 			fmt.Sprintf(`INSERT OR REPLACE INTO sessions (id, parent_session_id, title, cost, updated_at, created_at) VALUES ('m1$$c', 's', 'x', %f, 1, 1)`, cost/2))
 		bring(t, s, path)

@@ -18,8 +18,7 @@ func when(v jsontext.Value) skein.Time {
 	return loose.Millis(v)
 }
 
-// bubble takes in a message: its words and thoughts, or one call of a tool with
-// its result.
+// bubble reads a message: its text and reasoning, or one tool call with its result.
 func (r *composer) bubble(m *interop.Made, b loose.Object) {
 	at := when(b.Get("createdAt"))
 	timing := b.Obj("timingInfo")
@@ -74,7 +73,7 @@ func thoughtOf(b loose.Object) string {
 	return s
 }
 
-// asks says what a person typed, with the images that were sent.
+// asks adds what the user typed, with the images that were sent.
 func (r *composer) asks(m *interop.Made, at skein.Time, b loose.Object, text string) {
 	said := skein.Message{Role: skein.RoleUser, Parts: []skein.Part{}}
 	var blobs []skein.Blob
@@ -99,7 +98,7 @@ func (r *composer) asks(m *interop.Made, at skein.Time, b loose.Object, text str
 	r.put(m, skein.Say(at, said), blobs...)
 }
 
-// callOf returns the call that a bubble is of, nil if it is none.
+// callOf returns a bubble's call, nil if it has none.
 func callOf(t loose.Object, bubble string) *skein.Call {
 	name := t.Str("name", "tool")
 	if t == nil || name == "" {
@@ -118,7 +117,7 @@ func callOf(t loose.Object, bubble string) *skein.Call {
 	return c
 }
 
-// ran says how a call went, and what it gave.
+// ran adds a call's state and result.
 func (r *composer) ran(m *interop.Made, at, end skein.Time, call *skein.Call, t loose.Object) {
 	status := t.Str("status")
 	if s := t.Obj("additionalData").Str("status"); s == "error" {

@@ -50,8 +50,8 @@ func kv(key, value string) string {
 	return "INSERT INTO cursorDiskKV VALUES (" + text(key) + ", " + text(value) + ")"
 }
 
-// cases are the databases of testdata as the statements that make them, by the
-// path of each. -update makes them anew.
+// cases are the databases of testdata as the statements that make them, by the path
+// of each. -update rebuilds them.
 func cases() map[string][]string {
 	const a, b, c = "3b5c1c52-0001-4a7e-8f55-0a1b2c3d4e01", "3b5c1c52-0002-4a7e-8f55-0a1b2c3d4e02", "3b5c1c52-0003-4a7e-8f55-0a1b2c3d4e03"
 	return map[string][]string{
@@ -96,7 +96,7 @@ func cases() map[string][]string {
 	}
 }
 
-// build makes a database of statements.
+// build makes a database from statements.
 func build(t testing.TB, path string, statements ...string) *sql.DB {
 	t.Helper()
 	db, err := sql.Open("sqlite", path)

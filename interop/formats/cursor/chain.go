@@ -29,7 +29,7 @@ func (u *store) root() (root string) {
 	return root
 }
 
-// metaOf returns the object that a meta row holds, in hexadecimal or as it is.
+// metaOf returns the object in a meta row, which may be hexadecimal.
 func metaOf(row foreign.Row) loose.Object {
 	text := []byte(row.Text("value"))
 	if b, ok := row.Get("value").([]byte); ok {
@@ -45,10 +45,10 @@ func metaOf(row foreign.Row) loose.Object {
 	return o
 }
 
-// maxChain is how deep blobs that are no messages may name others.
+// maxChain is how deep blobs that are not messages may refer to others.
 const maxChain = 8
 
-// walk gathers the messages that the blob names, in their order.
+// walk collects the messages that the blob refers to, in order.
 func (u *store) walk(id string, deeper int, above map[string]bool) {
 	data, ok := u.blob(id)
 	if !ok || above[id] {
@@ -82,16 +82,15 @@ func (u *store) walk(id string, deeper int, above map[string]bool) {
 	})
 }
 
-// maxField is the largest number of a field that is looked at.
+// maxField is the largest field number that is read.
 const maxField = 1000
 
-// most is how many messages there can be: few are said more than once in the
-// same words, but a hostile root has no end of them.
+// most is the maximum number of messages: few are repeated word for word, but a
+// hostile root could repeat them without end.
 func (u *store) most() int { return 1000 + 4*u.pieces.Len() }
 
-// passed reports whether a field of the root is to be left: once field 1, the
-// messages as the model gets them, has some, the others say them again in
-// other words.
+// passed reports whether a field of the root is skipped: if field 1, the messages as
+// the model gets them, has any, the others only repeat them in another form.
 func (u *store) passed(n, deeper int) bool { return deeper == maxChain && n > 1 && len(u.chain) > 0 }
 
 // blob returns the bytes of a blob.
@@ -116,7 +115,7 @@ func dataOf(row foreign.Row) []byte {
 	return []byte(row.Text("data"))
 }
 
-// isMessage reports whether a blob is one in JSON.
+// isMessage reports whether a blob is a message in JSON.
 func isMessage(data []byte) bool {
 	if data = bytes.TrimSpace(data); len(data) == 0 || data[0] != '{' {
 		return false

@@ -16,7 +16,7 @@ import (
 type chat struct {
 	session
 	blocks blocks.Reader
-	times  map[string]int // how often a blob came
+	times  map[string]int // how often a blob has come
 	model  string
 }
 
@@ -30,7 +30,7 @@ func openChat(f interop.File) interop.Reader {
 	return r
 }
 
-// Read implements [interop.Reader]; an error says that the row is damaged.
+// Read implements [interop.Reader]; the error says that the row is damaged.
 func (r *chat) Read(l interop.Line) (m interop.Made, err error) {
 	if r.id == "" {
 		return m, nil
@@ -51,7 +51,7 @@ func (r *chat) Read(l interop.Line) (m interop.Made, err error) {
 	return m, nil
 }
 
-// own takes in a line that is no row.
+// own reads a line that is not a row.
 func (r *chat) own(m *interop.Made, body []byte) error {
 	var line struct {
 		About *about
@@ -70,7 +70,7 @@ func (r *chat) own(m *interop.Made, body []byte) error {
 	return nil
 }
 
-// meta takes in what the session is. It floats: another copy has another root.
+// meta reads the session's metadata. It floats: another copy has another root.
 func (r *chat) meta(m *interop.Made, row foreign.Row) {
 	o := metaOf(row)
 	if o == nil {
@@ -98,7 +98,7 @@ func (r *chat) meta(m *interop.Made, row foreign.Row) {
 	}
 }
 
-// message takes in one message.
+// message reads one message.
 func (r *chat) message(m *interop.Made, id string, data []byte) error {
 	o, err := loose.Parse(data)
 	if err != nil {
@@ -125,7 +125,7 @@ func (r *chat) message(m *interop.Made, id string, data []byte) error {
 	return nil
 }
 
-// modelOf returns the model that a message says it is of.
+// modelOf returns the model that a message names.
 func modelOf(o loose.Object) string {
 	return o.Obj("providerOptions").Obj("cursor").Str("modelName", "model")
 }

@@ -24,7 +24,7 @@ func openComposer(f interop.File) interop.Reader {
 	return &composer{session: newSession(f.Name, "ide")}
 }
 
-// Read implements [interop.Reader]; an error says that the row is damaged.
+// Read implements [interop.Reader]; the error says that the row is damaged.
 func (r *composer) Read(l interop.Line) (m interop.Made, err error) {
 	if r.id == "" {
 		return m, nil
@@ -46,7 +46,7 @@ func (r *composer) Read(l interop.Line) (m interop.Made, err error) {
 	}
 	o, err := loose.Parse(bytesOf(row))
 	if err != nil {
-		if string(bytesOf(row)) == "null" { // of a message that is no more
+		if string(bytesOf(row)) == "null" { // of a removed message
 			return m, nil
 		}
 		return m, err
@@ -60,7 +60,7 @@ func (r *composer) Read(l interop.Line) (m interop.Made, err error) {
 	return m, nil
 }
 
-// header takes in what newer versions keep apart from the composer.
+// header reads what newer versions store apart from the composer.
 func (r *composer) header(m *interop.Made, row foreign.Row) error {
 	o, err := loose.Parse(bytesOf(row))
 	if err != nil {
@@ -71,7 +71,7 @@ func (r *composer) header(m *interop.Made, row foreign.Row) error {
 	return nil
 }
 
-// about notes what both of the rows say that tell what a session is.
+// about reads what both rows with a session's metadata have.
 func (r *composer) about(o loose.Object) {
 	if t := loose.Millis(o.Get("createdAt")); t != 0 {
 		r.begin.Time = t
@@ -87,8 +87,8 @@ func (r *composer) about(o loose.Object) {
 	}
 }
 
-// composer takes in the session's row. It floats unless it has the messages
-// itself, as before 2025.
+// composer reads the session's row. It floats unless it has the messages itself, as
+// before 2025.
 func (r *composer) composer(m *interop.Made, o loose.Object) {
 	r.about(o)
 	c := &r.begin.Created
@@ -123,8 +123,7 @@ func (r *composer) composer(m *interop.Made, o loose.Object) {
 	}
 }
 
-// spent takes in what the program says that the session cost, by model, in
-// cents.
+// spent reads the session's cost according to the program, by model, in cents.
 func (r *composer) spent(m *interop.Made, o loose.Object) {
 	names := []string{}
 	for _, member := range o {

@@ -42,7 +42,7 @@ func resume(w interop.Spot, s skein.Session) (command []string, dir string) {
 	return []string{"cursor-agent", "--resume", w.ID}, s.Cwd
 }
 
-// placesOn returns the places on an operating system.
+// placesOn returns the usual places on an operating system.
 func placesOn(system string, h interop.Home) []string {
 	own := filepath.Join(h.Dir, ".cursor")
 	if dir := h.Env("CURSOR_CONFIG_DIR"); dir != "" {
@@ -71,8 +71,8 @@ func placesOn(system string, h interop.Home) []string {
 
 const transcripts = "/agent-transcripts/"
 
-// match knows a transcript: one whose session the CLI has in a database beside
-// is left to that, which has more.
+// match recognizes a transcript, unless its session is also in the CLI's database,
+// which has more.
 func match(name string, head []byte) interop.Guess {
 	first, _ := interop.FirstLine(head)
 	o, _ := loose.Parse(first)
@@ -87,7 +87,7 @@ func match(name string, head []byte) interop.Guess {
 	return interop.Guess{}
 }
 
-// inStore reports whether the session of a transcript lies in
+// inStore reports whether the session of a transcript is in
 // ~/.cursor/chats/<hash>/<session>/store.db too.
 func inStore(name string) bool {
 	at := strings.LastIndex(name, "/projects/")
@@ -145,8 +145,8 @@ func open(f interop.File) interop.Reader {
 	return openTranscript(f)
 }
 
-// below returns where a file or unit lies below ~/.cursor, and the editor's
-// database below its folder of settings.
+// below returns the path of a file or unit below ~/.cursor, or of the editor's
+// database below its settings folder.
 func below(name string) string {
 	for _, dir := range []string{"/chats/", "/projects/", "/globalStorage/"} {
 		if at := strings.LastIndex(name, dir); at >= 0 {

@@ -66,8 +66,8 @@ func place(t testing.TB) string {
 	return dir
 }
 
-// The editor's database comes back with the rows of its sessions, as they
-// were but for the keys, and with nothing else of it.
+// The editor's database is restored with only the rows of its sessions, unchanged
+// except for the keys.
 func TestOfTheEditorsDatabaseOnlySessionsAreRead(t *testing.T) {
 	root := filepath.Join(place(t), "globalStorage")
 	at := filepath.Join(root, stateName)

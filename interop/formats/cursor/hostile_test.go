@@ -103,8 +103,8 @@ func TestRootsThatGoInCirclesEnd(t *testing.T) {
 	}
 }
 
-// A root of roots, each of which names the next twice and more, would have
-// more messages than there are atoms.
+// A root of roots, each of which names the next at least twice, would have more
+// messages than there are atoms.
 func TestRootsThatMultiplyAreBounded(t *testing.T) {
 	statements := []string{`CREATE TABLE blobs (id TEXT PRIMARY KEY, data BLOB)`, `CREATE TABLE meta (key TEXT PRIMARY KEY, value TEXT)`}
 	hash := func(n int) (h [32]byte) { h[0], h[31] = byte(n), 7; return h }

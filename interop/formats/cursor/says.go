@@ -7,7 +7,7 @@ import (
 	"github.com/skein-dev/skein"
 )
 
-// What the program wraps around what a person typed.
+// The tags that the program puts around what a user typed.
 const (
 	queryOpen   = "<user_query>"
 	queryClose  = "</user_query>"
@@ -39,7 +39,7 @@ func asked(text string) (parts []skein.Part) {
 	return parts
 }
 
-// unwrap takes apart what was sent as the user's.
+// unwrap splits what was sent as the user's.
 func unwrap(parts []skein.Part) (all []skein.Part) {
 	for _, p := range parts {
 		if p.Kind == skein.PartText && !p.Synthetic {
@@ -51,7 +51,7 @@ func unwrap(parts []skein.Part) (all []skein.Part) {
 	return all
 }
 
-// typed reports whether some part of a message is a person's.
+// typed reports whether the user typed some part of a message.
 func typed(parts []skein.Part) bool {
 	for _, p := range parts {
 		if !p.Synthetic {
@@ -61,8 +61,8 @@ func typed(parts []skein.Part) bool {
 	return false
 }
 
-// workspaceIn returns the folder that the program told the model of, "" if it
-// did not.
+// workspaceIn returns the folder that the program named to the model, "" if it did
+// not.
 func workspaceIn(parts []skein.Part) string {
 	for _, p := range parts {
 		if _, after, ok := strings.Cut(string(p.Text), workspaceIs); ok && p.Kind == skein.PartText {
@@ -73,7 +73,7 @@ func workspaceIn(parts []skein.Part) string {
 	return ""
 }
 
-// pathOf returns the path that a URI of a file names, and a path as it is.
+// pathOf returns the path of a file URI, or a path unchanged.
 func pathOf(uri string) string {
 	if !strings.Contains(uri, "://") {
 		return clean(uri)
@@ -88,7 +88,7 @@ func pathOf(uri string) string {
 	return clean(u.Path[1:]) // /c:/Users
 }
 
-// clean returns what can be a path.
+// clean returns s if it can be a path.
 func clean(s string) string {
 	if len(s) > 4096 || strings.ContainsAny(s, "\x00\n\r") {
 		return ""

@@ -15,8 +15,8 @@ import (
 	"github.com/skein-dev/skein/interop"
 )
 
-// A state is the editor's database: keys and values, of which a composer's are
-// read by their ranges. Its other keys, most of its gigabytes, are not.
+// A state is the editor's database: keys and values. A composer's are read by key
+// range; the other keys, which hold most of its gigabytes, are not.
 type state struct {
 	db        *foreign.DB
 	path      string
@@ -35,8 +35,8 @@ const (
 	bubbleKey   = "bubbleId:"
 )
 
-// after is the character behind the colon: keys with a prefix are less than the
-// prefix with this in the colon's place.
+// after is the character after the colon: keys with a prefix sort before the prefix
+// with this character in place of the colon.
 const after = ";"
 
 func openState(ctx context.Context, at string) (_ interop.Unit, err error) {
@@ -82,11 +82,11 @@ func (u *state) Sources(ctx context.Context) (all []interop.Source, err error) {
 	return append(all, interop.Source{}), nil
 }
 
-// maxComposers is how many sessions are read of one database.
+// maxComposers is how many sessions are read from one database.
 const maxComposers = 200_000
 
-// shortValue is the longest value of a composer that is looked at to know
-// whether it has changed, in bytes.
+// shortValue is the length up to which a composer's value itself is checked for
+// changes, in bytes.
 const shortValue = 64 << 10
 
 func (u *state) source(ctx context.Context, id string) (s interop.Source, err error) {
@@ -98,7 +98,7 @@ func (u *state) source(ctx context.Context, id string) (s interop.Source, err er
 	}
 	own := u.composers[id]
 	_ = add(own)
-	if own.Size <= shortValue { // one that was changed in place is as long at times
+	if own.Size <= shortValue { // a value changed in place can keep its length
 		row, _, err := u.db.At(ctx, shelf, own)
 		if err != nil {
 			return s, err
@@ -116,7 +116,7 @@ func (u *state) source(ctx context.Context, id string) (s interop.Source, err er
 	return s, err
 }
 
-// readHeaders reads the table composerHeaders, where there is one.
+// readHeaders reads the table composerHeaders, if there is one.
 func (u *state) readHeaders(ctx context.Context) error {
 	t, ok := u.db.Table("composerHeaders")
 	if !ok || !t.Has("composerId", "value") {
@@ -154,8 +154,8 @@ func (u *state) Open(ctx context.Context, name string) (io.ReadCloser, error) {
 	return io.NopCloser(io.MultiReader(bytes.NewReader(first), bytes.NewReader(u.headers[name]), bytes.NewReader(row.AppendLine(nil)), r)), nil
 }
 
-// ordered returns the bubbles that the composer lists, in its order: others are
-// of messages that were gone back over.
+// ordered returns the bubbles that the composer lists, in its order: others were
+// rewound.
 func ordered(composer foreign.Row, id string, marks []foreign.Mark) (all []foreign.Mark) {
 	at := make(map[string]foreign.Mark, len(marks))
 	for _, m := range marks {
@@ -174,7 +174,7 @@ func ordered(composer foreign.Row, id string, marks []foreign.Mark) (all []forei
 	return all
 }
 
-// valueOf returns the object that a row's value is, nil if it is none.
+// valueOf returns a row's value as an object, nil if it is not one.
 func valueOf(row foreign.Row) loose.Object {
 	o, err := loose.Parse(bytesOf(row))
 	if err != nil {
@@ -190,8 +190,8 @@ func bytesOf(row foreign.Row) []byte {
 	return []byte(row.Text("value"))
 }
 
-// withoutKeys returns the row of a composer with the keys for encryption empty
-// that it holds: they are nobody's business.
+// withoutKeys returns a composer's row with its encryption keys emptied: they are
+// secrets.
 func withoutKeys(row foreign.Row) foreign.Row {
 	o := valueOf(row)
 	found := false
@@ -211,7 +211,7 @@ func withoutKeys(row foreign.Row) foreign.Row {
 	return row
 }
 
-// A rowReader reads rows as their lines are.
+// A rowReader reads rows as lines.
 type rowReader struct {
 	ctx   context.Context
 	db    *foreign.DB

@@ -15,8 +15,8 @@ import (
 	"github.com/skein-dev/skein/interop"
 )
 
-// A store is the CLI's database of one session: blobs named by their SHA-256,
-// and a row that names the root of them.
+// A store is the CLI's database of one session: blobs named by their SHA-256, and a
+// row that names their root.
 type store struct {
 	db     *foreign.DB
 	path   string
@@ -26,13 +26,13 @@ type store struct {
 	chain  []string // messages in order; one can come more than once
 }
 
-// about is a line of our own, before what the databases hold.
+// about is a line of our own, before the content of the databases.
 type about struct {
 	Workspace string `json:"workspace,omitempty"`
 }
 
-// openDB opens a database that has these tables, and says interop.ErrOther of
-// one that has not.
+// openDB opens a database that has these tables, and returns interop.ErrOther for any
+// other.
 func openDB(ctx context.Context, at, mention string, ours func(*foreign.DB) bool) (_ *foreign.DB, err error) {
 	if there, err := foreign.Mentions(at, mention); err != nil || !there {
 		return nil, errors.Join(interop.ErrOther, err)
@@ -124,13 +124,13 @@ func (u *store) Open(_ context.Context, name string) (io.ReadCloser, error) {
 	return io.NopCloser(io.MultiReader(rest...)), nil
 }
 
-// lines returns the rows of a piece, none if it is not there.
+// lines returns the rows of a piece, none if it does not exist.
 func (u *store) lines(key string) io.Reader {
 	p, _ := u.pieces.Of(key)
 	return u.db.Lines(p)
 }
 
-// again is the line of a message that was said before in the same words: the
+// again is the line of a message that repeats an earlier one word for word: the
 // database has it once.
 type again struct {
 	ID   string     `json:"again"`

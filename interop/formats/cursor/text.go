@@ -11,8 +11,8 @@ import (
 	"github.com/skein-dev/skein/interop"
 )
 
-// cutText cuts an old transcript where somebody begins to speak: at each line
-// that is user: or assistant: alone.
+// cutText splits an old transcript where the speaker changes: at each line that is
+// only user: or assistant:.
 func cutText(data []byte) (pieces [][]byte, whole bool) {
 	from, at := 0, 0
 	for line := range bytes.Lines(data) {
@@ -38,7 +38,7 @@ type textReader struct {
 
 func openText(f interop.File) interop.Reader { return &textReader{session: ofTranscript(f)} }
 
-// Read implements [interop.Reader]; the error says that the line is no piece.
+// Read implements [interop.Reader]; the error says that the line is not a piece.
 func (r *textReader) Read(l interop.Line) (m interop.Made, err error) {
 	piece, err := interop.Piece(l.Body)
 	if err != nil {
@@ -62,7 +62,7 @@ func (r *textReader) Read(l interop.Line) (m interop.Made, err error) {
 	return m, nil
 }
 
-// runs says parts in their order, what tools answered by these.
+// runs adds parts in order, with results said by the tools.
 func (r *textReader) runs(m *interop.Made, parts []skein.Part) {
 	for len(parts) > 0 {
 		n := 1
@@ -78,7 +78,7 @@ func (r *textReader) runs(m *interop.Made, parts []skein.Part) {
 	}
 }
 
-// The lines that say what follows, indented.
+// The lines that announce the indented lines after them.
 const (
 	markThinking = "[Thinking]"
 	markCall     = "[Tool call] "
@@ -119,7 +119,7 @@ func marked(line string) bool {
 	return strings.HasPrefix(line, markThinking) || strings.HasPrefix(line, markCall) || strings.HasPrefix(line, markResult)
 }
 
-// body returns where the indented lines from i on end.
+// body returns the end of the indented lines that begin at i.
 func body(lines []string, i int) int {
 	for i < len(lines) && !marked(lines[i]) && (strings.TrimSpace(lines[i]) == "" || lines[i][0] == ' ' || lines[i][0] == '\t') {
 		i++
@@ -134,7 +134,7 @@ func dedent(lines []string) string {
 	return strings.TrimRight(strings.Join(lines, ""), "\n")
 }
 
-// call is a call with its parameters: JSON, or lines of name=value.
+// call makes a call with its parameters: JSON, or lines of name=value.
 func (r *textReader) call(name string, lines []string) skein.Part {
 	r.calls++
 	id := "call-" + strconv.Itoa(r.calls)

@@ -12,7 +12,7 @@ import (
 	"github.com/skein-dev/skein/interop"
 )
 
-// A session is what the readers of all stores do alike.
+// A session is what the readers of all stores have in common.
 type session struct {
 	id    string
 	begin interop.Begin
@@ -41,7 +41,7 @@ func (s *session) hang(parent, call string) {
 	}
 }
 
-// in notes the folder that the session is about, if that is not known.
+// in sets the session's folder, if that is not known.
 func (s *session) in(dir string) {
 	if c := &s.begin.Created; c.Cwd == "" && dir != "" {
 		c.Cwd, c.Project = dir, dir
@@ -64,8 +64,8 @@ func openTranscript(f interop.File) interop.Reader {
 	return r
 }
 
-// ofTranscript returns the session that a transcript's path names: a sub-agent's
-// lies in subagents of its parent's folder.
+// ofTranscript returns the session that a transcript's path names: a sub-agent's is
+// in subagents in its parent's folder.
 func ofTranscript(f interop.File) session {
 	at := filepath.ToSlash(f.Path)
 	s := newSession(strings.TrimSuffix(path.Base(at), path.Ext(at)), "ide")
@@ -88,7 +88,7 @@ func ofTranscript(f interop.File) session {
 	return s
 }
 
-// Read implements [interop.Reader]; the error says that a line is no object.
+// Read implements [interop.Reader]; the error says that a line is not an object.
 func (r *transcript) Read(l interop.Line) (m interop.Made, err error) {
 	o, err := loose.Parse(l.Body)
 	if err != nil {

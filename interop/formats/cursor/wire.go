@@ -3,8 +3,8 @@ package cursor
 import "encoding/binary"
 
 // fields calls yield with the fields of a message in the wire format of protocol
-// buffers (https://protobuf.dev/programming-guides/encoding/) that hold bytes,
-// in their order, and stops at what is none.
+// buffers (https://protobuf.dev/programming-guides/encoding/) that hold bytes, in
+// order, and stops at anything malformed.
 func fields(b []byte, yield func(number int, value []byte)) {
 	for len(b) > 0 {
 		key, n := binary.Uvarint(b)

@@ -9,7 +9,7 @@ import (
 	"github.com/skein-dev/skein/internal/loose"
 )
 
-// Bounds of what is looked through for the folders of composers.
+// Limits of the search for the folders of composers.
 const (
 	maxWorkspaces = 500
 	maxList       = 64 << 20 // bytes of a workspace's database
@@ -22,9 +22,9 @@ var lists = foreign.Shelf{Table: "ItemTable", Key: "key", Value: "value"}
 // credentials.
 const listKey = "composer.composerData"
 
-// workspaces returns the folders of composers, as the lists of the workspaces
-// say that lie beside an editor's database; newer versions have composerHeaders
-// in their place. What cannot be read is left out: the folder is then not known.
+// workspaces returns the folders of composers, from the lists of the workspaces
+// beside an editor's database; newer versions have composerHeaders instead. What
+// cannot be read is left out: those folders are then unknown.
 func (u *state) workspaces(ctx context.Context) map[string]string {
 	folders := map[string]string{}
 	if _, ok := u.db.Table("composerHeaders"); ok {
@@ -51,7 +51,7 @@ func (u *state) workspaces(ctx context.Context) map[string]string {
 	return folders
 }
 
-// folderOf returns the folder that a workspace is of.
+// folderOf returns a workspace's folder.
 func folderOf(at string) string {
 	if info, err := os.Lstat(at); err != nil || !info.Mode().IsRegular() || info.Size() > maxSmall {
 		return ""

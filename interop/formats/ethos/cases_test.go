@@ -14,11 +14,11 @@ import (
 	"github.com/skein-dev/skein/interop/interoptest"
 )
 
-// tables are those that an export gives back.
+// tables are the tables that an export restores.
 var tables = []string{"sessions", "messages", "compressions", "session_context_events"}
 
-// cases are the databases of testdata as the statements that make them.
-// -update makes them anew.
+// cases are the databases of testdata as the statements that make them. -update
+// rebuilds them.
 func cases() map[string][]string {
 	first := strings.Split(createSessions, ",\n\tturn_count")[0] + "\n) STRICT"
 	firstMessages := strings.Split(createMessages, ",\n\ttrace_id")[0] + "\n) STRICT"
@@ -76,7 +76,7 @@ func cases() map[string][]string {
 	}
 }
 
-// build makes a database of statements.
+// build makes a database from statements.
 func build(t testing.TB, path string, statements ...string) *sql.DB {
 	t.Helper()
 	db, err := sql.Open("sqlite", path)

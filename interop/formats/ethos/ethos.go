@@ -11,10 +11,10 @@ import (
 	"github.com/skein-dev/skein/interop"
 )
 
-// Name is what the format is called.
+// Name is the name of the format.
 const Name = "ethos"
 
-// fileName is what the program calls its database.
+// fileName is the name of the program's database.
 const fileName = "sessions.db"
 
 // Format returns the format of Ethos's databases.
@@ -43,8 +43,7 @@ func places(h interop.Home) []string {
 	return []string{filepath.Join(dir, fileName)}
 }
 
-// unit knows a database by its name: sessions.db, or ethos….db for a copy that
-// somebody has put aside.
+// unit recognizes a database by its name: sessions.db, or ethos….db for a copy.
 func unit(name string) string {
 	for _, suffix := range []string{"", "-wal", "-shm", "-journal"} {
 		file, ok := strings.CutSuffix(name, suffix)
@@ -55,7 +54,7 @@ func unit(name string) string {
 	return ""
 }
 
-// resume returns the command that goes on with a session in its folder.
+// resume returns the command that resumes a session in its folder.
 func resume(w interop.Spot, s skein.Session) (command []string, dir string) {
 	return []string{"ethos", "--resume", w.ID}, s.Cwd
 }
@@ -64,8 +63,8 @@ func look(ctx context.Context, path string) (interop.Unit, error) {
 	return interop.OpenDatabase(ctx, path, interop.Database{Mentions: []string{"platform"}, Ours: ours})
 }
 
-// ours tells the program's tables from those of others that call their file
-// the same, by the columns that it always had.
+// ours distinguishes the program's tables from those of other programs with the same
+// file name, by the columns that it always had.
 func ours(db *foreign.DB) []foreign.Part {
 	sessions, ok1 := db.Table("sessions")
 	messages, ok2 := db.Table("messages")

@@ -17,8 +17,7 @@ func suite() interoptest.Suite {
 
 func TestFormat(t *testing.T) { interoptest.Run(t, suite()) }
 
-// exact holds every session of s to being written as it was in the database
-// at path.
+// exact checks that every session of s is written as it was in the database at path.
 func exact(t *testing.T, s skein.Store, path string) {
 	t.Helper()
 	home := t.TempDir()

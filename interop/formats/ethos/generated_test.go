@@ -12,7 +12,7 @@ import (
 	"github.com/skein-dev/skein/store/memory"
 )
 
-// conversation draws what can be said so that the program holds all of it.
+// conversation generates a session that the program can store completely.
 func conversation(rt *rapid.T) (evs []skein.Event) {
 	text := rapid.OneOf(rapid.String(), rapid.SampledFrom([]string{"", "\x00", resultStart + "x", resultEnd, brokenEnd, interruptedBefore + "a]", "<b> & \u2028", "\r\n"}))
 	for i := range rapid.IntRange(1, 8).Draw(rt, "turns") {
@@ -30,7 +30,7 @@ func conversation(rt *rapid.T) (evs []skein.Event) {
 	return evs
 }
 
-// spoken returns the words, calls and results of a session.
+// spoken returns the texts, calls and results of a session.
 func spoken(t testing.TB, s skein.Store, id skein.SessionID) string {
 	t.Helper()
 	var b strings.Builder

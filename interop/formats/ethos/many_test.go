@@ -30,7 +30,7 @@ func many(t *testing.T, n int) (s *memory.Store, ids []skein.SessionID) {
 	return s, ids
 }
 
-// exportAll writes sessions and returns what was told of each.
+// exportAll writes sessions and returns what was reported for each.
 func exportAll(t *testing.T, s skein.Store, ids []skein.SessionID, home string) (told []string) {
 	t.Helper()
 	err := interop.ExportAll(t.Context(), s, Format(), ids, home, interop.Exports{Now: now}, func(id skein.SessionID, done []interop.Exported, err error) error {

@@ -18,8 +18,7 @@ const (
 	roleSteer     = "user_steer"
 )
 
-// said returns the message that a row is, and false for a role that is not
-// known.
+// said returns a row as a message, and false for an unknown role.
 func (r *reader) said(row foreign.Row) (m skein.Message, blobs []skein.Blob, ok bool) {
 	m = skein.Message{ID: row.Text("id"), Parts: []skein.Part{}, Meta: trace(row.Text("trace_id"))}
 	content := row.Text("content")
@@ -62,8 +61,7 @@ func (r *reader) said(row foreign.Row) (m skein.Message, blobs []skein.Blob, ok 
 	return m, blobs, true
 }
 
-// answer fills in what only the model's messages have, and returns what it
-// said.
+// answer fills in what only the model's messages have, and returns the text.
 func (r *reader) answer(m *skein.Message, row foreign.Row, content string) string {
 	if _, used := row.Get("input_tokens").(int64); used {
 		m.Usage = &skein.Usage{
@@ -81,10 +79,10 @@ func (r *reader) answer(m *skein.Message, row foreign.Row, content string) strin
 	return text
 }
 
-// maxCount is the largest number that the program can count to.
+// maxCount is the largest count that the program can represent.
 const maxCount = 1 << 53
 
-// count returns the number in a column; 0 if it is no count.
+// count returns the number in a column; 0 if it is not a count.
 func count(row foreign.Row, column string) int64 {
 	if n := row.Int(column); n > 0 && n < maxCount {
 		return n
@@ -101,15 +99,15 @@ func nanos(v foreign.Value) int64 {
 	return 0
 }
 
-// What the program puts behind an answer that broke off: the reason, and a
-// bracket.
+// What the program appends to an answer that broke off: the reason goes between
+// these.
 const (
 	interruptedBefore = "\n\n[interrupted — "
 	interruptedAfter  = "]"
 	maxReason         = 200 // characters
 )
 
-// interrupted takes the mark of an answer that broke off away from it.
+// interrupted removes the mark of an answer that broke off.
 func interrupted(content string) (text, why string, ok bool) {
 	at := strings.LastIndex(content, interruptedBefore)
 	if at < 0 {
@@ -122,8 +120,8 @@ func interrupted(content string) (text, why string, ok bool) {
 	return content[:at], why, true
 }
 
-// Around a tool's output stand sentinels. One that stands in the output itself
-// is broken by a zero-width space.
+// Sentinels surround a tool's output. One in the output itself is broken by a
+// zero-width space.
 const (
 	resultStart  = "===TOOL_RESULT_START:"
 	resultEnd    = "===TOOL_RESULT_END==="
@@ -138,7 +136,7 @@ func wrap(name, output string) string {
 	return resultStart + name + resultOpened + "\n" + output + "\n" + resultEnd
 }
 
-// unwrap takes them away, where they stand as wrap puts them.
+// unwrap removes the sentinels, if they are as wrap puts them.
 func unwrap(name, content string) string {
 	text, ok1 := strings.CutPrefix(content, resultStart+name+resultOpened+"\n")
 	text, ok2 := strings.CutSuffix(text, "\n"+resultEnd)
@@ -152,7 +150,7 @@ func unwrap(name, content string) string {
 	return plain
 }
 
-// traced is what a message has in Meta.
+// traced is a message's Meta.
 type traced struct {
 	Trace string `json:"trace_id"`
 }

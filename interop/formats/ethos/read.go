@@ -15,7 +15,7 @@ import (
 
 // A reader turns the rows of one session into events.
 type reader struct {
-	id       string // session's; "" for the source with nobody's rows
+	id       string // session's; "" for the source with rows of no session
 	begun    bool
 	model    string
 	provider string
@@ -25,7 +25,7 @@ type reader struct {
 
 func open(f interop.File) interop.Reader { return &reader{id: f.Name, ordinals: map[string]int{}} }
 
-// Read implements [interop.Reader]; an error says that the row is damaged.
+// Read implements [interop.Reader]; the error says that the row is damaged.
 func (r *reader) Read(l interop.Line) (m interop.Made, err error) {
 	row, ok, err := foreign.ParseRow(l.Body)
 	switch {
@@ -59,15 +59,14 @@ func (r *reader) put(m *interop.Made, e skein.Event, blobs ...skein.Blob) {
 	m.Items = append(m.Items, interop.Item{Event: e, Blobs: blobs})
 }
 
-// about is what a session's row says besides what a session has of its own.
+// about is what a session's row has that a session has no field for.
 type about struct {
 	Key      string          `json:"key"`
 	Metadata json.RawMessage `json:"metadata,omitempty"`
 }
 
-// session takes in the session's row. It floats: a copy of a database may
-// have it with another title. Counters and times, which change with every
-// message, make no events.
+// session reads the session's row. It floats: in a copy of the database its title may
+// differ. Counters and times, which change with every message, make no events.
 func (r *reader) session(m *interop.Made, row foreign.Row) {
 	at := stamp(m, "created_at", row.Text("created_at"))
 	r.begun, r.model, r.provider = true, row.Text("model"), row.Text("provider")
@@ -93,8 +92,8 @@ func (r *reader) session(m *interop.Made, row foreign.Row) {
 	}
 }
 
-// message takes in a message's row. One that the program has deleted is kept
-// whole but said no more.
+// message reads a message's row. A message that the program has deleted is kept whole
+// but no longer said.
 func (r *reader) message(m *interop.Made, row foreign.Row) {
 	at := stamp(m, "timestamp", row.Text("timestamp"))
 	id := row.Text("id")
@@ -115,9 +114,8 @@ func (r *reader) message(m *interop.Made, row foreign.Row) {
 	}
 }
 
-// compression takes in a row that says what the program summed up. Without the
-// first message that it kept, as older versions wrote it, the program itself
-// goes on with all messages.
+// compression reads a row about a compaction. Without the first kept message, as in
+// older versions, the program itself goes on with all messages.
 func (r *reader) compression(m *interop.Made, row foreign.Row) {
 	at := stamp(m, "created_at", row.Text("created_at"))
 	if m.Key = skein.ClientID("ethos:c:" + row.Text("id")); row.Text("id") == "" {
@@ -133,7 +131,7 @@ func (r *reader) compression(m *interop.Made, row foreign.Row) {
 	}
 }
 
-// stamp reads a time; what is none is damage, but no reason to lose the row.
+// stamp reads a time; an invalid one is damage, but no reason to lose the row.
 func stamp(m *interop.Made, column, s string) skein.Time {
 	t, err := skein.ParseTime(s)
 	if err != nil || s == "" {
@@ -143,11 +141,11 @@ func stamp(m *interop.Made, column, s string) skein.Time {
 }
 
 func stampOf(s string) skein.Time {
-	t, _ := skein.ParseTime(s) // 0 if it is none
+	t, _ := skein.ParseTime(s) // 0 if it is not one
 	return t
 }
 
-// whole returns a row's columns and values as they stand in its line.
+// whole returns a row's columns and values as they are in its line.
 func whole(row foreign.Row) json.RawMessage {
 	var line struct{ Row json.RawMessage }
 	if json.Unmarshal(row.AppendLine(nil), &line) != nil {
@@ -163,7 +161,7 @@ func rowid(row foreign.Row) string {
 	return strconv.FormatInt(*row.Rowid, 10)
 }
 
-// short returns 16 hexadecimal digits that stand for s.
+// short returns 16 hexadecimal digits of the hash of s.
 func short(s string) string {
 	sum := sha256.Sum256([]byte(s))
 	return hex.EncodeToString(sum[:8])

@@ -82,7 +82,7 @@ func FuzzRows(f *testing.F) {
 	f.Fuzz(func(t *testing.T, lines []byte) { items(t, "s", lines) })
 }
 
-// bring imports what is at path.
+// bring imports the files at path.
 func bring(t testing.TB, s skein.Store, path string) interop.Report {
 	t.Helper()
 	rep, err := interop.Import(t.Context(), s, []interop.Format{Format()}, []string{path}, interop.Options{})
@@ -92,7 +92,7 @@ func bring(t testing.TB, s skein.Store, path string) interop.Report {
 	return rep
 }
 
-// tell returns the events of a session, a few words for each.
+// tell returns the events of a session, each in a few words.
 func tell(t testing.TB, s skein.Store, id skein.SessionID) string {
 	t.Helper()
 	var words []string
@@ -121,8 +121,8 @@ func tell(t testing.TB, s skein.Store, id skein.SessionID) string {
 	return strings.Join(words, ", ")
 }
 
-// fig is a database as the newest version writes it, with a session "s" in
-// which a person said "one".
+// fig is a database as the newest version writes it, with a session "s" in which the
+// user said "one".
 func fig(t testing.TB, statements ...string) (path string, do func(statements ...string)) {
 	t.Helper()
 	dir, err := filepath.EvalSymlinks(t.TempDir())

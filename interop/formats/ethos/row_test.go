@@ -47,7 +47,7 @@ func TestEthosIsRead(t *testing.T) {
 	})
 }
 
-// saidIn returns what a session says: the text, calls and files of each message.
+// saidIn returns the content of a session: the text, calls and files of each message.
 func saidIn(t *testing.T, s skein.Store, id skein.SessionID) string {
 	t.Helper()
 	var evs []skein.Event

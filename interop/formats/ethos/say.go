@@ -13,7 +13,7 @@ import (
 	"github.com/skein-dev/skein/interop"
 )
 
-// isUUID reports whether an ID is one that the program could have given.
+// isUUID reports whether the program could have assigned an ID.
 func isUUID(id string) bool {
 	if len(id) != 36 {
 		return false
@@ -31,7 +31,7 @@ func isUUID(id string) bool {
 	return true
 }
 
-// uuid returns id if it is a UUID, else one made of it.
+// uuid returns id if it is a UUID, else one derived from it.
 func uuid(id string) string {
 	if isUUID(id) {
 		return id
@@ -42,8 +42,8 @@ func uuid(id string) string {
 	return h[:8] + "-" + h[8:12] + "-" + h[12:16] + "-" + h[16:20] + "-" + h[20:]
 }
 
-// rowID returns the ID of the n-th row of an entry. What a fork shows of its
-// parent has IDs of its own: the parent's rows may be in the same database.
+// rowID returns the ID of the n-th row of an entry. Rows that a fork has from its
+// parent get their own IDs: the parent's rows may be in the same database.
 func (w *writer) rowID(e *skein.Entry, n int) string {
 	if n == 0 && e.Seq > w.d.Session.Base && isUUID(e.Message.ID) {
 		return e.Message.ID
@@ -62,7 +62,7 @@ func (w *writer) entry(e skein.Entry) {
 			continue
 		}
 		if e.Time > w.last {
-			w.last = e.Time // the program shows messages by time: it never goes back
+			w.last = e.Time // the program sorts messages by time: it never goes back
 		}
 		vs["id"], vs["session_id"], vs["timestamp"] = id, w.id, max(w.last, w.d.Session.Created, 1).String()
 		if e.Rewound {
@@ -72,8 +72,8 @@ func (w *writer) entry(e skein.Entry) {
 	}
 }
 
-// undo gives a row that is there again, if it was rewound since, or the session
-// went forth to it again.
+// undo writes an existing row again, if it was rewound since, or if the session
+// returned to it.
 func (w *writer) undo(e *skein.Entry, id string) {
 	r, ok := w.rows[id]
 	i := slices.Index(r.Columns, "deleted_at")
@@ -87,7 +87,7 @@ func (w *writer) undo(e *skein.Entry, id string) {
 	w.lines = append(w.lines, interop.OutLine{Body: r.AppendLine(nil), Seq: w.seq})
 }
 
-// rowsOf returns the rows of a message, without what all have: the message's
+// rowsOf returns the rows of a message, without the common columns: the message's
 // own, and one for each result in it.
 func (w *writer) rowsOf(e *skein.Entry) (rows []values) {
 	m := &e.Message
@@ -176,7 +176,7 @@ func roleOf(r skein.Role) string {
 	return roleUser
 }
 
-// result returns the row of a tool's answer.
+// result returns the row of a tool's result.
 func (w *writer) result(e *skein.Entry, r *skein.Result) values {
 	name := r.Name
 	if name == "" {
@@ -216,7 +216,7 @@ func (w *writer) lose(e *skein.Entry, what string) {
 	}
 }
 
-// appendCall appends a call to the JSON of tool_calls, which lacks its end.
+// appendCall appends a call to the unfinished JSON of tool_calls.
 func appendCall(b []byte, c *skein.Call) []byte {
 	b = append(b, "[,"[min(len(b), 1)])
 	b = skein.AppendQuoted(append(b, `{"id":`...), c.ID)
@@ -228,11 +228,10 @@ func appendCall(b []byte, c *skein.Call) []byte {
 	return append(append(append(b, `,"input":`...), input...), '}')
 }
 
-// maxInline is the longest file that is put into a row, in bytes.
+// maxInline is the size of the largest file that is put into a row, in bytes.
 const maxInline = 16 << 20
 
-// block appends an image or document to the JSON of content_blocks, which lacks
-// its end.
+// block appends an image or document to the unfinished JSON of content_blocks.
 func (w *writer) block(e *skein.Entry, b []byte, f *skein.File) []byte {
 	image := strings.HasPrefix(f.Media, "image/")
 	if f.Blob == "" || f.Size > maxInline || !image && f.Media != "application/pdf" && !strings.HasPrefix(f.Media, "text/") {
@@ -255,7 +254,7 @@ func (w *writer) block(e *skein.Entry, b []byte, f *skein.File) []byte {
 	return append(b, `"}}`...)
 }
 
-// compactions makes the rows that say what was summed up.
+// compactions makes the rows of compactions.
 func (w *writer) compactions() {
 	line, err := skein.OnLine(w.d.Events, w.d.Session.Last)
 	if err != nil {
@@ -281,7 +280,7 @@ func (w *writer) compactions() {
 	}
 }
 
-// others notes what else there is and has no row.
+// others reports what else has no row.
 func (w *writer) others() {
 	for _, ev := range w.d.Events {
 		if ev.Seq <= w.d.After {

@@ -2,8 +2,8 @@ package ethos
 
 import "github.com/skein-dev/skein"
 
-// settings are what a new database is made with. Version 0 is brought up to
-// date by whatever version opens it.
+// settings are the settings of a new database. Version 0 is brought up to date by any
+// version that opens it.
 type settings struct {
 	PageSize      int    `json:"page_size"`
 	Encoding      string `json:"encoding"`

@@ -10,14 +10,14 @@ import (
 	"github.com/skein-dev/skein/internal/foreign"
 )
 
-// there is what the database has that a session is to be written to.
+// there describes the database that a session is written to.
 type there struct {
 	columns map[string][]string // by table
-	keys    map[string]string   // of sessions: whose
+	keys    map[string]string   // keys of sessions → session
 }
 
-// lookAt returns what the database at path has; what a new one will have, if
-// there is none.
+// lookAt returns what the database at path has or, if it does not exist, what a new
+// one will have.
 func lookAt(ctx context.Context, path string) (t there, err error) {
 	t = there{columns: newColumns(), keys: map[string]string{}}
 	db, err := foreign.Open(ctx, path)
@@ -57,11 +57,11 @@ func newColumns() map[string][]string {
 	}
 }
 
-// values are those of a row's columns.
+// values are the values of a row's columns.
 type values map[string]foreign.Value
 
-// row returns a row of a table with the values that the table has columns for,
-// and the names of those that it has not.
+// row returns a row of a table with the values that the table has columns for, and
+// the names of those without a column.
 func (t there) row(table string, vs values) (r foreign.Row, lost []string) {
 	r.Table = table
 	left := len(vs)

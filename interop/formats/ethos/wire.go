@@ -12,12 +12,12 @@ import (
 	"github.com/skein-dev/skein/internal/loose"
 )
 
-// maxNest is how deep JSON may be that stands in a column: it comes to stand
-// inside an event, and must be readable there.
+// maxNest is how deep JSON in a column may be nested: it ends up inside an event, and
+// must be readable there.
 const maxNest = 1000
 
-// asJSON returns text as JSON: as it stands, or, where it is none or nested
-// too deep, as a string. "" is nil.
+// asJSON returns text as JSON: unchanged or, if it is not JSON or nested too deep, as
+// a string. "" is nil.
 func asJSON(text string) json.RawMessage {
 	switch {
 	case text == "":
@@ -28,7 +28,7 @@ func asJSON(text string) json.RawMessage {
 	return skein.MustJSON(skein.Text(text))
 }
 
-// list returns the values of a JSON array, and false if text is none.
+// list returns the values of a JSON array, and false if text is not one.
 func list(text string) (vs []jsontext.Value, ok bool) {
 	if text == "" {
 		return nil, true
@@ -41,7 +41,7 @@ func list(text string) (vs []jsontext.Value, ok bool) {
 
 func other(raw json.RawMessage) skein.Part { return skein.Part{Kind: skein.PartOther, Raw: raw} }
 
-// calls returns the tool calls in a column; what is none is kept as it is.
+// calls returns the tool calls in a column; anything else is kept unchanged.
 func calls(text string) (parts []skein.Part) {
 	vs, ok := list(text)
 	if !ok {
@@ -62,8 +62,8 @@ func calls(text string) (parts []skein.Part) {
 	return parts
 }
 
-// contentBlocks returns the images and documents in a column; what is none is
-// kept as it is.
+// contentBlocks returns the images and documents in a column; anything else is kept
+// unchanged.
 func contentBlocks(text string) (parts []skein.Part, blobs []skein.Blob) {
 	vs, ok := list(text)
 	if !ok {
@@ -83,7 +83,7 @@ func contentBlocks(text string) (parts []skein.Part, blobs []skein.Blob) {
 	return parts, blobs
 }
 
-// file returns the attachment that a block is; nil if it is none.
+// file returns a block as an attachment; nil if it is not one.
 func file(v jsontext.Value) (*skein.File, *skein.Blob) {
 	var b struct {
 		Title  jsontext.Value `json:"title"`

@@ -11,8 +11,8 @@ import (
 	"github.com/skein-dev/skein/interop"
 )
 
-// write makes the rows of a session. It looks at the database that is there:
-// the rows have the columns that it has, and a key that is free.
+// write makes the rows of a session. It reads the existing database: the rows have
+// the columns that it has, and a free key.
 func write(ctx context.Context, d interop.Draft) (interop.Written, error) {
 	path := fileName
 	if d.After > 0 {
@@ -56,22 +56,22 @@ type writer struct {
 	row    *foreign.Row
 	rows   map[string]foreign.Row // messages that the database has, by ID
 	names  map[string]string      // call ID → tool
-	all    []placed               // messages that are written, or were
+	all    []placed               // messages that are written, or were before
 	last   skein.Time             // of a message
-	seq    skein.Seq              // last event that was told of
+	seq    skein.Seq              // last event covered so far
 	added  skein.Usage
 	calls  int
 	lines  []interop.OutLine
 	losses interop.Losses
 }
 
-// placed is a message's row and the event that it is of.
+// placed is a message's row and its event.
 type placed struct {
 	seq skein.Seq
 	id  string
 }
 
-// known takes in the rows that the database has of the session.
+// known reads the rows that the database has of the session.
 func (w *writer) known() error {
 	w.rows = map[string]foreign.Row{}
 	for rec, err := range w.d.Known {
@@ -104,7 +104,7 @@ func (w *writer) put(seq skein.Seq, table string, vs values) {
 	w.lines = append(w.lines, interop.OutLine{Body: r.AppendLine(nil), Seq: w.seq})
 }
 
-// sessionRow makes the session's row, or the one that is there as it is now.
+// sessionRow makes the session's row, or updates the existing one.
 func (w *writer) sessionRow() []interop.OutLine {
 	s := w.d.Session
 	now := skein.At(w.d.Now)
@@ -151,7 +151,7 @@ func (w *writer) sessionRow() []interop.OutLine {
 	return []interop.OutLine{{Body: r.AppendLine(nil)}}
 }
 
-// counters returns what a session's row counts.
+// counters returns the counters of a session's row.
 func (w *writer) counters(u skein.Usage, calls int) values {
 	return values{
 		"input_tokens": u.Input, "output_tokens": u.Output, "cache_read_tokens": u.CacheRead, "cache_creation_tokens": u.CacheWrite,
@@ -180,8 +180,8 @@ func (w *writer) steps() map[string]int64 {
 	return n
 }
 
-// created is when the session was begun; where nobody knows, when it was written:
-// the program takes no row without a time.
+// created returns when the session began or, if unknown, the time of writing: the
+// program accepts no row without a time.
 func (w *writer) created() skein.Time {
 	if w.d.Session.Created == 0 {
 		return skein.At(w.d.Now)
@@ -210,8 +210,7 @@ func (w *writer) key() string {
 	return "cli:" + base + ":" + w.id
 }
 
-// had returns the key that the session had in a database that it was read
-// from.
+// had returns the key that the session had in the database that it was read from.
 func (w *writer) had() (key string) {
 	for _, e := range w.d.Events {
 		if n, err := skein.Decode[skein.Noted](e); e.Kind == skein.KindNoted && err == nil && n.Name == "ethos:session" && e.Seq > w.d.Session.Base {

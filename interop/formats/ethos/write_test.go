@@ -46,7 +46,7 @@ func export(t testing.TB, s skein.Store, id skein.SessionID, home string) intero
 	return done[0]
 }
 
-// rows returns what a query finds, a line for each row.
+// rows returns what a query finds, one line per row.
 func rows(t testing.TB, path, query string, args ...any) string {
 	t.Helper()
 	db, err := sql.Open("sqlite", path)
@@ -139,7 +139,7 @@ user|and this one?||||||2026-08-21T09:00:08.000Z|[{"type":"image","source":{"typ
 	}
 }
 
-// The answers are those that the program's own store gives.
+// The expected results are those of the program's own store.
 func TestItsPhraseSearchFindsWhatIsWritten(t *testing.T) {
 	s := memory.New()
 	defer s.Close()

@@ -38,8 +38,8 @@ func (r *reader) begin() interop.Begin {
 	return b
 }
 
-// parent returns the ID of the session that started this one: its file lies in
-// a folder named after that.
+// parent returns the ID of the session that started this one: the file is in a folder
+// named after it.
 func (r *reader) parent() string {
 	dir := path.Dir(filepath.ToSlash(r.file.Path))
 	if r.saved != "" || path.Base(path.Dir(dir)) != "chats" || path.Base(dir) == r.id {
@@ -48,9 +48,8 @@ func (r *reader) parent() string {
 	return path.Base(dir)
 }
 
-// cwd returns the directory that the program ran in: that of which the file
-// has the hash, or whose name the folder of the project has; "" if nothing
-// tells.
+// cwd returns the directory that the program ran in: the one whose hash is in the
+// file, or that the name of the project's folder stands for; "" if unknown.
 func (r *reader) cwd() string {
 	up := ".." // from the folder of the file to that of its project
 	switch {
@@ -73,7 +72,7 @@ func (r *reader) cwd() string {
 	return r.registered(up, hash)
 }
 
-// registered looks the project up in projects.json.
+// registered looks up the project in projects.json.
 func (r *reader) registered(up, hash string) string {
 	b, ok := r.file.Beside(path.Join(up, "../../projects.json"))
 	if !ok {
@@ -92,7 +91,7 @@ func (r *reader) registered(up, hash string) string {
 	return ""
 }
 
-// absolute reports whether a path begins at the root, on any system.
+// absolute reports whether a path is absolute on any system.
 func absolute(dir string) bool {
 	if len(dir) > 4096 || strings.ContainsAny(dir, "\x00\n\r") || dir != skein.Text(dir).UTF8() {
 		return false
@@ -106,11 +105,11 @@ func hashOf(dir string) string {
 	return hex.EncodeToString(sum[:])
 }
 
-// A checkpoint is a reader of what /chat save keeps: the contents that the
-// model is sent, without IDs or times.
+// A checkpoint reads what /chat save saved: the contents that the model is sent,
+// without IDs or times.
 type checkpoint struct{ *reader }
 
-// tagOf returns the name that a person gave a checkpoint.
+// tagOf returns the name that the user gave a checkpoint.
 func tagOf(stem string) string {
 	tag := strings.TrimPrefix(strings.TrimPrefix(stem, "checkpoint"), "-")
 	if plain, err := url.PathUnescape(tag); err == nil {
@@ -122,8 +121,7 @@ func tagOf(stem string) string {
 	return tag
 }
 
-// Read implements [interop.Reader]; an error says that the piece holds no
-// content.
+// Read implements [interop.Reader]; the error says that the piece holds no content.
 func (c checkpoint) Read(l interop.Line) (m interop.Made, err error) {
 	text, err := interop.Piece(l.Body)
 	if err != nil {
@@ -141,7 +139,7 @@ func (c checkpoint) Read(l interop.Line) (m interop.Made, err error) {
 	return c.make(c.key("#"+short(id)), c.content(short(id), o, o.Without())...), nil
 }
 
-// content makes events of a content as the API has it: a role and parts.
+// content makes events of a content in the API's form: a role and parts.
 func (r *reader) content(id string, o loose.Object, raw jsontext.Value) []piece {
 	said := r.gather(id, o.Get("parts"))
 	switch o.Str("role") {

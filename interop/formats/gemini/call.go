@@ -10,10 +10,10 @@ import (
 	"github.com/skein-dev/skein/internal/loose"
 )
 
-// A toolCall is a call as a message keeps it: with its answer.
+// A toolCall is a call in a message, with its result.
 type toolCall struct {
 	call   skein.Call
-	pieces []piece // how far it came, and the answer
+	pieces []piece // its state and its result
 }
 
 // toolCalls reads the calls of a message.
@@ -47,8 +47,7 @@ func (r *reader) toolCalls(id string, o loose.Object) (all []toolCall) {
 	return all
 }
 
-// stateOf reads a call's status. One that was cancelled did not do what it was
-// to do.
+// stateOf reads a call's status. A cancelled call has failed.
 func stateOf(status string) skein.CallState {
 	switch status {
 	case "success":
@@ -65,8 +64,8 @@ func stateOf(status string) skein.CallState {
 
 func ended(s skein.CallState) bool { return s == skein.Completed || s == skein.Failed }
 
-// titleOf returns what a call did, in few words: older versions keep the whole
-// description of the tool there.
+// titleOf returns a short description of a call: older versions have the tool's whole
+// description there.
 func titleOf(c loose.Object) string {
 	if d := c.Str("description"); d != "" && len(d) <= 200 && !strings.Contains(d, "\n") {
 		return d
@@ -83,9 +82,9 @@ func childOf(c loose.Object) skein.SessionID {
 	return id
 }
 
-// ownResult returns what of a list is the answer to one call: a session that was
-// resumed has the answers to all calls of a message under each of them. What
-// comes behind an answer, such as a file, belongs to it.
+// ownResult returns the part of a list that is the result of one call: a session that
+// was resumed has the results of all calls of a message under each of them. What
+// follows a result, such as a file, belongs to it.
 func ownResult(v jsontext.Value, call skein.Call) jsontext.Value {
 	if v.Kind() != '[' {
 		return v
@@ -114,7 +113,7 @@ func ownResult(v jsontext.Value, call skein.Call) jsontext.Value {
 	case len(starts) < 2:
 		return v
 	case at < 0:
-		return nil // none of them says that it is this one's
+		return nil // none of them belongs to this call
 	}
 	from, to := starts[at], len(all)
 	if at == 0 {
@@ -126,8 +125,8 @@ func ownResult(v jsontext.Value, call skein.Call) jsontext.Value {
 	return jsontext.Value(skein.MustJSON(all[from:to]))
 }
 
-// toolResult reads what the tool answered: parts, of which one is the response
-// and the others are files; where there are none, what was shown.
+// toolResult reads a tool's result: parts, of which one is the response and the
+// others are files; without parts, what was shown.
 func (r *reader) toolResult(id string, call skein.Call, c loose.Object, state skein.CallState) (p piece, ok bool) {
 	s := r.gather(id, ownResult(c.Get("result"), call))
 	res := &skein.Result{}

@@ -11,10 +11,10 @@ import (
 	"github.com/skein-dev/skein/internal/loose"
 )
 
-// said is what a content holds.
+// said is the content of a message.
 type said struct {
 	id      string              // to name calls that have no ID
-	waiting map[string][]string // the calls without an ID, by tool, that have no answer yet
+	waiting map[string][]string // calls without an ID or a result so far, by tool
 	parts   []skein.Part
 	results []skein.Part
 	blobs   []skein.Blob
@@ -69,7 +69,7 @@ func (s *said) other(v jsontext.Value) {
 	}
 }
 
-// signature returns what a part has for its provider alone.
+// signature returns what a part has only for its provider.
 func signature(o loose.Object) []byte {
 	if !o.Has("thoughtSignature") {
 		return nil
@@ -88,7 +88,7 @@ func (s *said) call(f, o loose.Object) {
 	s.parts = append(s.parts, skein.Part{Kind: skein.PartCall, Call: c, Meta: signature(o)})
 }
 
-// maxWaiting is how many calls of a tool wait for an answer.
+// maxWaiting is how many calls of a tool can wait for a result.
 const maxWaiting = 1000
 
 func (s *said) result(f loose.Object) {
@@ -178,8 +178,8 @@ func injected(text string) bool {
 	return skein.Wrapped(text) || opening(text) || strings.HasPrefix(strings.TrimSpace(text), "<state_snapshot>") // the model may have been cut off
 }
 
-// opening reports whether a text is what the program tells the model each time
-// it starts.
+// opening reports whether a text is what the program sends the model each time it
+// starts.
 func opening(text string) bool {
 	return begins(strings.TrimSpace(text), "<session_context>", "This is the Gemini CLI. We are setting up the context", "This is the Qwen Code. We are setting up the context")
 }

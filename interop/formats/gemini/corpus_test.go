@@ -12,7 +12,7 @@ import (
 	"github.com/skein-dev/skein/interop"
 )
 
-// counted is as much of a message as it takes to count.
+// counted is the part of a message that is needed for counting.
 type counted struct {
 	ID     string `json:"id"`
 	Type   string `json:"type"`
@@ -61,7 +61,7 @@ func TestCorpusSessionsAreReadWholeOnceAndGivenBack(t *testing.T) {
 		p := newPlace(t)
 		name := filepath.Base(file)
 		if bytes.HasPrefix(data, []byte("{\n")) {
-			name = "session-" + name + ".json" // whoever kept it gave it another ending
+			name = "session-" + name + ".json" // it was kept under another extension
 		}
 		at := p.write(name, string(data))
 		rep := p.load()

@@ -17,12 +17,12 @@ const (
 	QwenName = "qwen-old"
 )
 
-// A program is one of those that write such files.
+// A program is one that writes such files.
 type program struct {
 	name     string // of the format
 	agent    string
 	provider string
-	dir      string // of its home, as it stands in paths
+	dir      string // of its home, as in paths
 }
 
 // Format returns the format of Gemini CLI's sessions.
@@ -39,8 +39,8 @@ func Format() interop.Format {
 	return f
 }
 
-// Qwen returns the format of the sessions that Qwen Code wrote before it had a
-// shape of its own.
+// Qwen returns the format of the sessions that Qwen Code wrote before it had a format
+// of its own.
 func Qwen() interop.Format {
 	f := program{name: QwenName, agent: "qwen-code", dir: "/.qwen/"}.format()
 	f.Doc = "early Qwen Code: ~/.qwen/tmp/<project>/chats, in the shape of Gemini CLI's"
@@ -63,7 +63,7 @@ func (p program) format() interop.Format {
 	}
 }
 
-// order puts the sessions that others started behind those.
+// order puts sessions after the sessions that started them.
 func order(name string) string {
 	if path.Base(path.Dir(path.Dir(filepath.ToSlash(name)))) == "chats" {
 		return "1"
@@ -71,8 +71,8 @@ func order(name string) string {
 	return "0"
 }
 
-// match knows the lines of a session by the first of them, and one that is
-// empty yet by its place.
+// match recognizes the lines of a session by the first of them, and a file that is
+// still empty by its place.
 func (p program) match(name string, head []byte) interop.Guess {
 	if p.others(name) {
 		return interop.Guess{}
@@ -84,21 +84,21 @@ func (p program) match(name string, head []byte) interop.Guess {
 		return interop.Guess{}
 	}
 	first, _ := interop.FirstLine(head)
-	o, _ := loose.Parse(first) // of a document, which has its messages in the same value, as much as there is
+	o, _ := loose.Parse(first) // for a document, which has its messages in the same value, its beginning
 	if o.Has("sessionId", "projectHash") && !o.Has("messages") && (p.name == Name || strings.Contains(name, p.dir)) {
 		return interop.KnownBy("it begins with a sessionId and a projectHash")
 	}
 	return interop.Guess{}
 }
 
-// others reports whether a file lies where only the other program's do.
+// others reports whether a file is where only the other program's files are.
 func (p program) others(name string) bool {
 	return p.name == Name && strings.Contains(name, "/.qwen/") || p.name != Name && strings.Contains(name, "/.gemini/")
 }
 
 func has(data []byte, s string) bool { return bytes.Contains(data, []byte(s)) }
 
-// unit returns the file itself if it is a document by its name and place.
+// unit returns the file itself if its name and place are a document's.
 func unit(name string) string {
 	base := path.Base(name)
 	switch {
@@ -109,7 +109,7 @@ func unit(name string) string {
 	return ""
 }
 
-// document knows a session that lies elsewhere, under whatever name.
+// document recognizes a session elsewhere, under any name.
 func (p program) document(name string, head []byte) interop.Guess {
 	start := bytes.TrimLeft(head, "\xef\xbb\xbf \t\r\n")
 	if bytes.HasPrefix(start, []byte("{")) && has(head, `"sessionId"`) && has(head, `"projectHash"`) && has(head, `"messages"`) && !p.others(name) {
@@ -118,7 +118,7 @@ func (p program) document(name string, head []byte) interop.Guess {
 	return interop.Guess{}
 }
 
-// isCheckpoint reports whether a file has the name of what /chat save makes.
+// isCheckpoint reports whether a file has a name that /chat save gives.
 func isCheckpoint(name string) bool {
 	base := path.Base(name)
 	return strings.HasPrefix(base, "checkpoint-") && path.Ext(base) == ".json" || base == "checkpoint.json"
@@ -137,7 +137,7 @@ func (p program) look(ctx context.Context, name string) (interop.Unit, error) {
 	return nil, interop.ErrOther
 }
 
-// array returns the name of the list that a document is cut at.
+// array returns the name of the list that a document is split at.
 func array(name string, data []byte) string {
 	switch {
 	case !isCheckpoint(name):
@@ -148,8 +148,8 @@ func array(name string, data []byte) string {
 	return "history"
 }
 
-// ours reports whether a document is a session of the program: one that names
-// no program is Qwen Code's if it lies there.
+// ours reports whether a document is a session of the program: one that names no
+// program is Qwen Code's if it is in that program's folder.
 func (p program) ours(name string, data []byte) bool {
 	qwen := strings.Contains(name, "/.qwen/") || has(data, `"type": "qwen"`) || has(data, `"type":"qwen"`)
 	if qwen != (p.name == QwenName) {
@@ -161,7 +161,7 @@ func (p program) ours(name string, data []byte) bool {
 	return has(data, `"sessionId"`) && (has(data, `"messages"`) || has(data, `"projectHash"`))
 }
 
-// below returns where a file lies below ~/.gemini or ~/.qwen.
+// below returns a file's path below ~/.gemini or ~/.qwen.
 func below(name string) string {
 	if at := strings.LastIndex(name, "/tmp/"); at >= 0 && (strings.Contains(name[at:], "/chats/") || isCheckpoint(name)) {
 		return name[at+1:]

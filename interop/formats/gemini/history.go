@@ -10,7 +10,7 @@ import (
 	"github.com/skein-dev/skein/internal/loose"
 )
 
-// A message is one of those that take the place of all.
+// A message is one of a list that replaces all messages.
 type message struct {
 	id  string
 	o   loose.Object
@@ -18,8 +18,8 @@ type message struct {
 	at  int // where it is in the conversation; -1 if it is new
 }
 
-// replace makes the conversation what list says: what a compaction left, or
-// where answers of tools were shortened.
+// replace replaces the conversation by list: after a compaction, or with shortened
+// tool results.
 func (c *change) replace(list []jsontext.Value) {
 	r := c.r
 	var all []message
@@ -49,9 +49,9 @@ func (c *change) replace(list []jsontext.Value) {
 	}
 }
 
-// reopened takes in that a resumed session begins with the context that the
-// program gives the model each time it starts: in the place of the one before, or
-// where none was kept as nothing of the conversation.
+// reopened handles the context that the program sends the model each time it starts,
+// and with which a resumed session begins: it replaces the context before or, if none
+// was kept, is not part of the conversation.
 func (c *change) reopened(all []message) []message {
 	r := c.r
 	if len(all) < 2 || len(r.live) == 0 || all[0].at >= 0 || !r.opens(all[0].o) {
@@ -70,8 +70,8 @@ func (c *change) reopened(all []message) []message {
 	return all
 }
 
-// opens reports whether a message is the context that the program gives the
-// model when it starts, and nothing else.
+// opens reports whether a message is only the context that the program sends the
+// model when it starts.
 func (r *reader) opens(o loose.Object) bool {
 	if o.Str("type") != "user" {
 		return false
@@ -80,7 +80,7 @@ func (r *reader) opens(o loose.Object) bool {
 	return len(texts) > 0 && !slices.ContainsFunc(texts, func(t string) bool { return !opening(t) })
 }
 
-// echo reports whether a message has but answers that were read already.
+// echo reports whether a message has only results that were read already.
 func (r *reader) echo(o loose.Object) bool {
 	parts := o.List("content")
 	for _, v := range parts {
@@ -93,9 +93,9 @@ func (r *reader) echo(o loose.Object) bool {
 	return len(parts) > 0
 }
 
-// compacted takes in a list that has the end of the conversation in its order,
-// and at most a summary before it and new messages after it. It returns false,
-// and has done nothing, if that is not so.
+// compacted reads a list that has the end of the conversation in order, with at most
+// a summary before it and new messages after it. It returns false and does nothing
+// for any other list.
 func (c *change) compacted(all []message) bool {
 	r := c.r
 	first := slices.IndexFunc(all, func(m message) bool { return m.at >= 0 })
@@ -130,7 +130,7 @@ func (c *change) compacted(all []message) bool {
 	return true
 }
 
-// summary adds a compaction that says what these messages say.
+// summary adds a compaction with the text of these messages.
 func (c *change) summary(ms []message, to int) {
 	var texts []string
 	var at skein.Time
@@ -146,8 +146,8 @@ func (c *change) summary(ms []message, to int) {
 	c.add(piece{event: skein.NewEvent(skein.KindCompacted, at, what), to: to})
 }
 
-// keep goes on with these messages of those that there were; those that are
-// not among them are withdrawn, unless a summary covers them.
+// keep keeps these of the earlier messages; the others are withdrawn, unless a
+// summary covers them.
 func (c *change) keep(was []*entry, kept []message, covered bool) {
 	r := c.r
 	here := map[*entry]bool{}
@@ -178,8 +178,8 @@ func (c *change) keep(was []*entry, kept []message, covered bool) {
 	}
 }
 
-// rewritten takes in a list of any kind: what it has in common with the
-// conversation stays, all after that is said again.
+// rewritten reads any list: the beginning that it shares with the conversation stays,
+// everything after that is said again.
 func (c *change) rewritten(all []message) {
 	r := c.r
 	same := 0

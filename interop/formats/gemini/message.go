@@ -9,7 +9,7 @@ import (
 	"github.com/skein-dev/skein/internal/loose"
 )
 
-// A piece is an event of those that a message makes.
+// A piece is one of the events that a message makes.
 type piece struct {
 	slot  string // which of them
 	event skein.Event
@@ -39,7 +39,7 @@ func (r *reader) pieces(id string, o loose.Object, raw jsontext.Value) []piece {
 // maxName is the longest name of a noted event, in bytes.
 const maxName = 100
 
-// noted returns the event that a record stays as it is.
+// noted returns the event that keeps a record unchanged.
 func noted(kind, level string, at skein.Time, raw jsontext.Value) skein.Event {
 	name := "gemini:" + kind
 	if len(name) > maxName {
@@ -48,9 +48,9 @@ func noted(kind, level string, at skein.Time, raw jsontext.Value) skein.Event {
 	return skein.NewEvent(skein.KindNoted, at, skein.Noted{Name: name, Level: level, Data: loose.Raw(raw)})
 }
 
-// user makes events of what a person said, or of what tools answered, which
-// stands as a user's message where the history was written anew. An answer that
-// was read already is left out.
+// user makes the events of a user message, or of tool results, which are user
+// messages in a history that was rewritten. A result that was read already is left
+// out.
 func (r *reader) user(s *said, display jsontext.Value, at skein.Time) (ps []piece) {
 	var answers []skein.Part
 	for _, p := range s.results {
@@ -71,8 +71,8 @@ func (r *reader) user(s *said, display jsontext.Value, at skein.Time) (ps []piec
 	return append(ps, piece{slot: "said", event: skein.Say(at, m), blobs: s.blobs})
 }
 
-// typed returns the parts of a user's message, those marked that the program
-// put in: where it keeps what was typed beside what it made of that, all but
+// typed returns the parts of a user's message, and marks those that the program
+// inserted: if it keeps what was typed beside what it made of that, everything except
 // what was typed.
 func (r *reader) typed(s *said, display jsontext.Value) []skein.Part {
 	shown := r.gather(s.id, display).texts()
@@ -102,8 +102,8 @@ func (r *reader) typed(s *said, display jsontext.Value) []skein.Part {
 	return append(parts, s.parts...)
 }
 
-// answer makes events of what the model said: its message, what that used, and
-// of each call how far it came and what the tool answered.
+// answer makes events of what the model said: its message, its usage, and each call's
+// state and result.
 func (r *reader) answer(id string, o loose.Object, at skein.Time) (ps []piece) {
 	s := r.gather(id, o.Get("content"))
 	thoughts := thoughtsOf(o)
@@ -111,7 +111,7 @@ func (r *reader) answer(id string, o loose.Object, at skein.Time) (ps []piece) {
 	has := map[string]bool{}
 	for _, p := range s.parts {
 		if p.Kind == skein.PartReasoning && len(thoughts) > 0 {
-			continue // the same in other words
+			continue // the same in another form
 		}
 		if p.Call != nil {
 			has[p.Call.ID] = true
@@ -138,7 +138,7 @@ func (r *reader) answer(id string, o loose.Object, at skein.Time) (ps []piece) {
 	return ps
 }
 
-// answer makes the model's message of what was gathered.
+// answer makes the model's message from what was gathered.
 func (s *said) answer(m skein.Message, at skein.Time) (ps []piece) {
 	if m.Parts = s.parts; len(m.Parts) > 0 {
 		ps = append(ps, piece{slot: "said", event: skein.Say(at, m), blobs: s.blobs})
@@ -169,9 +169,9 @@ func thoughtsOf(o loose.Object) (parts []skein.Part) {
 	return parts
 }
 
-// usageOf reads tokens: input has those from the cache in it, output has not
-// those of the thoughts, and what tools put into the prompt is counted apart. It
-// is nil where nothing was counted.
+// usageOf reads tokens: input includes cached tokens, output excludes thoughts, and
+// what tools add to the prompt is counted separately. It returns nil if nothing was
+// counted.
 func usageOf(t loose.Object) *skein.Usage {
 	cached := t.Count("cached")
 	u := skein.Usage{

@@ -21,15 +21,15 @@ type reader struct {
 	file  interop.File
 	id    string       // of the session
 	start skein.Time   // of the session
-	meta  loose.Object // what the file says of the session, before its messages
-	saved string       // tag of a checkpoint; "" if it is none
+	meta  loose.Object // the session's metadata, before the messages
+	saved string       // tag of a checkpoint; "" if it is not one
 	begun bool
 	items int
 
 	live  []*entry          // messages that are in the conversation, in order
 	byID  map[string]*entry // of these
-	seen  map[string]int    // ID → how many records of it there were
-	calls map[string]string // ID of a call that was answered → of the message that has the answer
+	seen  map[string]int    // ID → number of its records so far
+	calls map[string]string // ID of an answered call → of the message with its result
 	title string
 
 	waiting map[string][]string // see said
@@ -49,8 +49,8 @@ func (p program) open(f interop.File) interop.Reader {
 	return document{r}
 }
 
-// Read implements [interop.Reader] for a line of a session; an error says that
-// it is no JSON object.
+// Read implements [interop.Reader] for a line of a session; the error says that it is
+// not a JSON object.
 func (r *reader) Read(l interop.Line) (m interop.Made, err error) {
 	o, err := loose.Parse(l.Body)
 	if err != nil {
@@ -73,11 +73,11 @@ func (r *reader) Read(l interop.Line) (m interop.Made, err error) {
 	return m, nil
 }
 
-// A document is a reader of the pieces of a JSON document.
+// A document reads the pieces of a JSON document.
 type document struct{ *reader }
 
-// Read implements [interop.Reader] for a piece; an error says that it is none,
-// or holds no JSON object.
+// Read implements [interop.Reader] for a piece; the error says that it is not a
+// piece, or has no JSON object.
 func (d document) Read(l interop.Line) (m interop.Made, err error) {
 	text, err := interop.Piece(l.Body)
 	if err != nil {
@@ -90,7 +90,7 @@ func (d document) Read(l interop.Line) (m interop.Made, err error) {
 		if err != nil && len(o) == 0 {
 			return m, err
 		}
-		return d.head(nil, o), nil // it goes on with the next piece
+		return d.head(nil, o), nil // continued in the next piece
 	case bytes.HasPrefix(e, []byte("]")):
 		return d.tail(e[1:]), nil
 	case !bytes.HasPrefix(e, []byte("{")):
@@ -108,7 +108,7 @@ func (d document) Read(l interop.Line) (m interop.Made, err error) {
 	return made, nil
 }
 
-// head takes in what a file says of its session before the messages.
+// head reads a session's metadata before the messages.
 func (r *reader) head(body []byte, o loose.Object) (m interop.Made) {
 	if id := o.Str("sessionId"); id != "" {
 		r.id = id
@@ -124,10 +124,10 @@ func (r *reader) head(body []byte, o loose.Object) (m interop.Made) {
 	return m
 }
 
-// tail takes in what follows the messages.
+// tail reads what follows the messages.
 func (r *reader) tail(rest []byte) (m interop.Made) {
 	rest = bytes.TrimSpace(rest)
-	o, _ := loose.Parse(append([]byte("{"), bytes.TrimPrefix(rest, []byte(","))...)) // a torn one has what it has
+	o, _ := loose.Parse(append([]byte("{"), bytes.TrimPrefix(rest, []byte(","))...)) // if it is torn, what there is
 	if t := r.titled(o); t != nil {
 		m = r.make("gm:tail:"+skein.ClientID(short(r.id)), *t)
 		m.Floating = true
@@ -135,8 +135,7 @@ func (r *reader) tail(rest []byte) (m interop.Made) {
 	return m
 }
 
-// titled returns the title that o gives the session, if it is a new one. A model
-// wrote it.
+// titled returns the title in o, if it is new. A model wrote it.
 func (r *reader) titled(o loose.Object) *piece {
 	title := o.Str("summary")
 	if title == "" || title == r.title {
@@ -164,8 +163,8 @@ func (r *reader) make(key skein.ClientID, ps ...piece) (m interop.Made) {
 	return m
 }
 
-// isContent reports whether an event is one that makes a session of a file: each
-// start of the program leaves one with a head, its context and notices.
+// isContent reports whether an event makes a file a session: each start of the
+// program leaves a file that has only a head, its context and notices.
 func isContent(p piece) bool {
 	switch p.event.Kind {
 	case skein.KindNoted, skein.KindTitled:
@@ -177,7 +176,7 @@ func isContent(p piece) bool {
 	return true
 }
 
-// merge puts what two parts of a record make together.
+// merge combines what two parts of a record make.
 func merge(a, b interop.Made) interop.Made {
 	b.Begin = append(a.Begin, b.Begin...)
 	b.Items = append(a.Items, b.Items...)
@@ -187,8 +186,8 @@ func merge(a, b interop.Made) interop.Made {
 	return b
 }
 
-// key returns the key of the next record of a message: the same in a copy of
-// the file, and where a document was turned into lines.
+// key returns the key of the next record of a message: the same in a copy of the
+// file, and if a document was turned into lines.
 func (r *reader) key(id string) skein.ClientID {
 	n := r.seen[id] + 1
 	r.seen[id] = n
@@ -207,7 +206,7 @@ func (r *reader) global(id string) string {
 	return short(r.id) + ":" + short(id)
 }
 
-// short returns 16 hexadecimal digits that stand for name.
+// short returns 16 hexadecimal digits of name's hash.
 func short(name string) string {
 	sum := sha256.Sum256([]byte(name))
 	return hex.EncodeToString(sum[:8])

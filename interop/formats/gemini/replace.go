@@ -9,14 +9,14 @@ import (
 	"github.com/skein-dev/skein/interop"
 )
 
-// An entry is a message of the conversation, and what it made.
+// An entry is a message of the conversation, and its events.
 type entry struct {
 	id    string
 	first int // ordinal before its first event
 	slots []slot
-	at    map[string]int // name and kind of a slot → its place
-	head  bool           // it is told in the summary of a compaction, or elsewhere
-	opens bool           // it is the context that the program gave at its start
+	at    map[string]int // name and kind of a slot → its position
+	head  bool           // it is in the summary of a compaction, or elsewhere
+	opens bool           // it is the context that the program sends at its start
 }
 
 // A slot is one of the events of a message.
@@ -28,7 +28,7 @@ type slot struct {
 	gone    bool
 }
 
-// A change is what one record makes, while it is put together.
+// A change collects what one record makes.
 type change struct {
 	r  *reader
 	ps []piece
@@ -42,7 +42,7 @@ func (c *change) add(p piece) int {
 	return c.last()
 }
 
-// begin adds a message that was not there.
+// begin adds a new message.
 func (c *change) begin(id string, o loose.Object, ps []piece) {
 	e := &entry{id: id, first: c.last(), opens: c.r.opens(o)}
 	c.r.live = append(c.r.live, e)
@@ -50,14 +50,14 @@ func (c *change) begin(id string, o loose.Object, ps []piece) {
 	c.grow(e, ps)
 }
 
-// grow adds what is new in a message, and amends what is another.
+// grow adds what is new in a message, and amends what has changed.
 func (c *change) grow(e *entry, ps []piece) {
 	here := map[string]int{}
 	if e.at == nil {
 		e.at = map[string]int{}
 	}
 	for _, p := range ps {
-		if here[p.slot]++; here[p.slot] > 1 { // a call that stands twice
+		if here[p.slot]++; here[p.slot] > 1 { // a repeated call
 			p.slot = fmt.Sprintf("%s#%d", p.slot, here[p.slot])
 			here[p.slot]++
 		}
@@ -73,7 +73,7 @@ func (c *change) grow(e *entry, ps []piece) {
 			continue
 		case p.event.Kind == skein.KindSaid || p.event.Kind == skein.KindNoted:
 			c.add(amended(e.slots[i].ordinal, p, skein.Amended{Payload: p.event.Payload}))
-		default: // the newest holds
+		default: // the newest counts
 			e.slots[i].ordinal = c.add(p)
 		}
 		e.slots[i].sum, e.slots[i].gone = sum, false
@@ -85,7 +85,7 @@ func (c *change) grow(e *entry, ps []piece) {
 	}
 }
 
-// withdraw says that what was said is not in the conversation any more.
+// withdraw removes a message from the conversation.
 func (c *change) withdraw(s *slot) {
 	if !s.gone && (s.kind == skein.KindSaid || s.kind == skein.KindNoted) {
 		s.gone = true
@@ -97,7 +97,7 @@ func amended(to int, p piece, a skein.Amended) piece {
 	return piece{event: skein.NewEvent(skein.KindAmended, p.event.Time, a), blobs: p.blobs, to: to}
 }
 
-// back takes the messages from the i-th on out of the conversation.
+// back removes the messages from the i-th on from the conversation.
 func (c *change) back(i int) {
 	r := c.r
 	to := 0
@@ -118,7 +118,7 @@ func (c *change) back(i int) {
 	c.add(piece{event: skein.NewEvent(skein.KindRewound, 0, skein.Rewound{}), to: to})
 }
 
-// update takes in a record of a message, the first or one in place of that.
+// update reads a record of a message: the first one, or one that replaces it.
 func (r *reader) update(body []byte, o loose.Object) interop.Made {
 	id := loose.Str(o.Get("id"))
 	c := &change{r: r}
@@ -131,8 +131,8 @@ func (r *reader) update(body []byte, o loose.Object) interop.Made {
 	return r.make(r.key(id), c.ps...)
 }
 
-// rewind takes in that a message and all after it are gone; all, if there is no
-// such message.
+// rewind reads that a message and all after it were removed; all messages, if there
+// is no such message.
 func (r *reader) rewind(body []byte, id string) interop.Made {
 	i := max(0, slices.IndexFunc(r.live, func(e *entry) bool { return e.id == id }))
 	if i == len(r.live) {
@@ -143,8 +143,8 @@ func (r *reader) rewind(body []byte, id string) interop.Made {
 	return r.make(r.key(string(body)), c.ps...)
 }
 
-// set takes in what is new of the session: a title, or other messages than
-// there were. That it went on is no news.
+// set reads what changed in the session: a title, or the messages. Its time is
+// ignored.
 func (r *reader) set(body []byte, o loose.Object) interop.Made {
 	c := &change{r: r}
 	if t := r.titled(o); t != nil {

@@ -13,7 +13,7 @@ import (
 	"github.com/skein-dev/skein/interop/interoptest"
 )
 
-// tables are those that an export gives back.
+// tables are the tables that an export restores.
 var tables = []string{"sessions", "messages", "usage_ledger", "schema_version"}
 
 const (
@@ -37,7 +37,7 @@ const (
 		cache_write_tokens INTEGER, cost REAL, cost_source TEXT, is_compaction INTEGER DEFAULT 0)`
 )
 
-// What the rows of the cases say of who sees a message.
+// What the rows of the cases say about who sees a message.
 const (
 	both   = `{"userVisible":true,"agentVisible":true}`
 	person = `{"userVisible":true,"agentVisible":false}`
@@ -46,8 +46,8 @@ const (
 	turn   = `{"userVisible":false,"agentVisible":true,"turnContext":true}`
 )
 
-// cases are the databases of testdata as the statements that make them, by the
-// path of each. -update makes them anew.
+// cases are the databases of testdata as the statements that make them, by the path
+// of each. -update rebuilds them.
 func cases() map[string][]string {
 	return map[string][]string{
 		"first/sessions.db": {
@@ -98,7 +98,7 @@ func cases() map[string][]string {
 	}
 }
 
-// build makes a database of statements.
+// build makes a database from statements.
 func build(t testing.TB, path string, statements ...string) *sql.DB {
 	t.Helper()
 	db, err := sql.Open("sqlite", path)

@@ -13,7 +13,7 @@ import (
 type said struct {
 	skein.Message
 	blobs   []skein.Blob
-	notices int // parts that the program tells a person
+	notices int // parts that are notices to the user
 }
 
 // role gives the message its role; "" if it has none.
@@ -35,8 +35,7 @@ func (s *said) role(name string) {
 	}
 }
 
-// content returns the parts that a list is; what is none is one part as it
-// stands.
+// content returns the parts in a list; anything else is one part, unchanged.
 func (r *reader) content(v jsontext.Value) said {
 	s := said{Message: skein.Message{Parts: []skein.Part{}}}
 	if v.Kind() != '[' {
@@ -62,8 +61,7 @@ func other(v jsontext.Value) skein.Part {
 	return skein.Part{Kind: skein.PartOther, Raw: loose.Raw(v)}
 }
 
-// part returns what an element of a content is; one that is not known is kept
-// as it stands.
+// part converts an element of a content; an unknown one is kept unchanged.
 func (r *reader) part(s *said, v jsontext.Value, o loose.Object) skein.Part {
 	switch o.Str("type") {
 	case "text":
@@ -97,7 +95,7 @@ func (r *reader) part(s *said, v jsontext.Value, o loose.Object) skein.Part {
 	return other(v)
 }
 
-// file returns the file that data and mimeType are, nil if they are none.
+// file returns a file from data and mimeType, nil if they are missing.
 func (s *said) file(o loose.Object) *skein.File {
 	f, blob := loose.Attach(o.Str("name", "uri"), o.Str("mimeType", "mime_type"), o.Str("data", "blob"))
 	if blob != nil {
@@ -106,11 +104,11 @@ func (s *said) file(o loose.Object) *skein.File {
 	return f
 }
 
-// maxTools is of how many calls a reader remembers the tool: more than are ever
-// without an answer.
+// maxTools is the number of calls whose tool a reader remembers: more than ever wait
+// for an answer.
 const maxTools = 10000
 
-// call returns a call, and false if the model's words made none.
+// call returns a call, and false if it is malformed.
 func (r *reader) call(o loose.Object) (skein.Part, bool) {
 	call := o.Obj("toolCall").Obj("value")
 	id, name := o.Str("id"), call.Str("name")
@@ -127,8 +125,8 @@ func (r *reader) call(o loose.Object) (skein.Part, bool) {
 	return p, true
 }
 
-// result returns what a tool answered: its texts, one after the other, and
-// files; the answer as it stands if there is anything else in it.
+// result returns what a tool answered: its texts joined, and files; the unchanged
+// result if it has anything else.
 func (r *reader) result(s *said, o loose.Object) skein.Part {
 	id := o.Str("id")
 	res := &skein.Result{CallID: id, Name: r.tools[id]}
@@ -152,7 +150,7 @@ func (r *reader) result(s *said, o loose.Object) skein.Part {
 	var texts []string
 	for _, v := range list {
 		if text, ok := s.answer(res, v); ok && (len(texts) == 0 || texts[len(texts)-1] != text) {
-			texts = append(texts, text) // once for the model and once for the person, where it is the same
+			texts = append(texts, text) // repeated for the model and for the user if equal
 		} else if !ok {
 			res.Raw = loose.Raw(value)
 		}
@@ -161,10 +159,10 @@ func (r *reader) result(s *said, o loose.Object) skein.Part {
 	return p
 }
 
-// answer returns the text of a piece of an answer, or adds the file that it is;
-// false if it is neither.
+// answer returns the text of a piece of a result, or adds its file; false if it is
+// neither.
 func (s *said) answer(res *skein.Result, v jsontext.Value) (string, bool) {
-	o, _ := loose.Parse(v) // what is no object is neither
+	o, _ := loose.Parse(v) // a value that is not an object is neither
 	switch o.Str("type") {
 	case "text":
 		return o.Text("text")

@@ -16,7 +16,7 @@ import (
 // Name is the format's name: skein.Origin.Format of what it reads.
 const Name = "goose"
 
-// fileName is what the program calls its database.
+// fileName is the name of the program's database.
 const fileName = "sessions.db"
 
 // Format returns the format of goose's database and of the files before it.
@@ -37,7 +37,7 @@ func Format() interop.Format {
 	}
 }
 
-// placesOn returns the places on an operating system.
+// placesOn returns the usual places on an operating system.
 func placesOn(system string, h interop.Home) []string {
 	if root := h.Env("GOOSE_PATH_ROOT"); root != "" {
 		return []string{filepath.Join(root, "data", "sessions")}
@@ -56,7 +56,7 @@ func placesOn(system string, h interop.Home) []string {
 	return []string{filepath.Join(data, "goose", "sessions")}
 }
 
-// order has the database before the files that it may have been made of.
+// order puts the database before the files from which it may have been made.
 func order(name string) string {
 	if strings.HasSuffix(name, ".jsonl") {
 		return "1"
@@ -64,8 +64,7 @@ func order(name string) string {
 	return "0"
 }
 
-// unit knows a database by its name: the program's own, or goose….db for a copy
-// that somebody has put aside.
+// unit recognizes a database by its name: the program's own, or goose….db for a copy.
 func unit(name string) string {
 	for _, suffix := range []string{"", "-wal", "-shm", "-journal"} {
 		file, ok := strings.CutSuffix(name, suffix)
@@ -76,11 +75,11 @@ func unit(name string) string {
 	return ""
 }
 
-// match knows a file from before the database by its first line: what is known
-// of the session, or in the oldest a message.
+// match recognizes a file from before the database by its first line: the session's
+// metadata or, in the oldest files, a message.
 func match(_ string, head []byte) interop.Guess {
 	line, _, _ := bytes.Cut(bytes.TrimPrefix(head, []byte("\xef\xbb\xbf")), []byte("\n"))
-	o, _ := loose.Parse(line) // of a line that is longer than head, its beginning
+	o, _ := loose.Parse(line) // if the line is longer than head, its beginning
 	switch {
 	case isAbout(o):
 		return interop.KnownBy("it begins with a description and a message_count")
@@ -103,8 +102,8 @@ func isMessage(o loose.Object) bool {
 	return o.Get("created").Kind() == '0'
 }
 
-// look opens a database as a unit whose sources also say whether the program
-// has counted their requests one by one.
+// look opens a database as a unit whose sources also say whether the program has
+// counted their requests individually.
 func look(ctx context.Context, path string) (interop.Unit, error) {
 	c := &counted{of: map[string]bool{}}
 	u, err := interop.OpenDatabase(ctx, path, interop.Database{Mentions: []string{"working_dir"}, Ours: func(db *foreign.DB) []foreign.Part { return c.ours(ctx, db) }})

@@ -12,20 +12,21 @@ import (
 	"github.com/skein-dev/skein/interop"
 )
 
-// A message is one as the program keeps it.
+// A message is a message as the program stores it.
 type message struct {
 	id, role, created string
 	at                skein.Time
 	content           jsontext.Value
-	about             loose.Object // who sees it, and more; nil if it does not say
+	about             loose.Object // who sees it, and more; nil if missing
 }
 
-// hidden reports whether it is kept from a person (user) or the model (agent).
+// hidden reports whether the message is hidden from the user or from the model
+// (agent).
 func (in *message) hidden(who string) bool {
 	return in.about.Get(who+"Visible").Kind() == 'f'
 }
 
-// message takes in a message.
+// message reads a message.
 func (r *reader) message(m *interop.Made, in message) {
 	said := r.content(in.content)
 	said.role(in.role)
@@ -43,8 +44,8 @@ func (r *reader) message(m *interop.Made, in message) {
 		r.put(m, skein.NewEvent(skein.KindNoted, in.at, skein.Noted{Name: "goose:notice", Data: loose.Raw(in.content)}))
 		return
 	case first && in.role == "user" && r.said && !r.shown:
-		// It stands in place of all before it, which the model is shown no more.
-		// After the next such one it is out of sight itself.
+		// It replaces everything before it, which the model no longer sees. After the
+		// next compaction it is hidden itself.
 		r.put(m, skein.NewEvent(skein.KindCompacted, in.at, skein.Compacted{Summary: said.Words()}))
 		m.Items[0].To = r.items - 1
 		r.shown = agent
@@ -64,11 +65,10 @@ func (r *reader) message(m *interop.Made, in message) {
 	r.put(m, skein.Say(in.at, said.Message), said.blobs...)
 }
 
-// key returns what a message is known by. Its ID stays when the program writes
-// the conversation anew or copies it, but those that were made for messages that
-// had none differ each time, and name the session: what was said counts then, so
-// that a message is the same in a file, in the database that was made of it, and
-// in a copy.
+// key returns a message's key. A message keeps its ID when the program rewrites or
+// copies the conversation, but IDs made for messages without one differ each time,
+// and name the session: for those, the content counts, so that a message has the same
+// key in a file, in the database made from it, and in a copy.
 func (r *reader) key(in *message, said said) skein.ClientID {
 	of, made := madeFor(in.id)
 	switch {

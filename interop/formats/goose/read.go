@@ -19,17 +19,17 @@ import (
 
 // A reader reads a session: its rows, or its file.
 type reader struct {
-	id      string // session's; "" for the source with nobody's rows
+	id      string // session's; "" for the source with rows of no session
 	file    bool   // it is a file from before the database
-	ledger  bool   // requests are counted one by one
+	ledger  bool   // requests are counted individually
 	carried skein.Usage
 	begun   bool
 	items   int
-	said    bool // something was
-	private bool // the last message was for the model alone
-	shown   bool // the model is shown something of what was said so far
+	said    bool // something was said
+	private bool // the last message was only for the model
+	shown   bool // the model sees something of what was said so far
 	tools   map[string]string
-	equals  map[[8]byte]int // messages that were equal, by their hash
+	equals  map[[8]byte]int // number of equal messages, by their hash
 }
 
 func open(f interop.File) interop.Reader {
@@ -40,7 +40,7 @@ func open(f interop.File) interop.Reader {
 	return r
 }
 
-// Read implements [interop.Reader]; an error says that the record is damaged.
+// Read implements [interop.Reader]; the error says that the record is damaged.
 func (r *reader) Read(l interop.Line) (m interop.Made, err error) {
 	if r.file {
 		return m, r.line(&m, l)
@@ -68,7 +68,7 @@ func (r *reader) Read(l interop.Line) (m interop.Made, err error) {
 	return m, nil
 }
 
-// line takes in a line of a file.
+// line reads a line of a file.
 func (r *reader) line(m *interop.Made, l interop.Line) error {
 	o, err := loose.Parse(l.Body)
 	switch {
@@ -92,7 +92,7 @@ func (r *reader) line(m *interop.Made, l interop.Line) error {
 	return nil
 }
 
-// row takes in the row of a message.
+// row reads the row of a message.
 func (r *reader) row(m *interop.Made, row foreign.Row) {
 	in := message{id: row.Text("message_id"), role: row.Text("role"), content: jsontext.Value(loose.AsJSON(row.Text("content_json")))}
 	created := row.Int("created_timestamp")
@@ -101,7 +101,7 @@ func (r *reader) row(m *interop.Made, row foreign.Row) {
 		m.Damage = fmt.Sprintf("created_timestamp %v is no time", row.Get("created_timestamp"))
 	}
 	if text := row.Text("metadata_json"); text != "" {
-		in.about, _ = loose.Parse([]byte(text)) // what is no object says nothing
+		in.about, _ = loose.Parse([]byte(text)) // a value that is not an object has no members
 	}
 	r.message(m, in)
 }
@@ -118,7 +118,7 @@ func (r *reader) put(m *interop.Made, e skein.Event, blobs ...skein.Blob) {
 	m.Items = append(m.Items, interop.Item{Event: e, Blobs: blobs})
 }
 
-// hash returns 32 hexadecimal digits that stand for some texts.
+// hash returns 32 hexadecimal digits of the hash of some texts.
 func hash(texts ...string) string {
 	h := sha256.New()
 	for _, t := range texts {

@@ -85,7 +85,7 @@ func FuzzRows(f *testing.F) {
 	f.Fuzz(func(t *testing.T, lines []byte) { items(t, "s", lines) })
 }
 
-// bring imports what is at path.
+// bring imports the files at path.
 func bring(t testing.TB, s skein.Store, path string) interop.Report {
 	t.Helper()
 	rep, err := interop.Import(t.Context(), s, []interop.Format{Format()}, []string{path}, interop.Options{})
@@ -95,7 +95,7 @@ func bring(t testing.TB, s skein.Store, path string) interop.Report {
 	return rep
 }
 
-// tell returns the events of a session, a few words for each.
+// tell returns the events of a session, each in a few words.
 func tell(t testing.TB, s skein.Store, id skein.SessionID) string {
 	t.Helper()
 	var words []string
@@ -124,8 +124,8 @@ func tell(t testing.TB, s skein.Store, id skein.SessionID) string {
 	return strings.Join(words, ", ")
 }
 
-// autumn is a database of the last version with a session "20261001_1" in which
-// a person said "one".
+// autumn is a database of the last version with a session "20261001_1" in which the
+// user said "one".
 func autumn(t testing.TB, statements ...string) (path string, do func(statements ...string)) {
 	t.Helper()
 	dir, err := filepath.EvalSymlinks(t.TempDir())
@@ -134,7 +134,7 @@ func autumn(t testing.TB, statements ...string) (path string, do func(statements
 	}
 	path = filepath.Join(dir, fileName)
 	db := build(t, path, append([]string{
-		`PRAGMA journal_mode = WAL`, `PRAGMA wal_autocheckpoint = 0`, // what is new is in the -wal alone
+		`PRAGMA journal_mode = WAL`, `PRAGMA wal_autocheckpoint = 0`, // what is new is only in the -wal
 		version, lastSQL, lastMessages, lastLedger,
 		`INSERT INTO sessions (id, name, working_dir, created_at, updated_at) VALUES ('20261001_1','CLI Session','/home/ada','2026-10-01 08:00:00','2026-10-01 08:00:00')`,
 		say("m1", "user", "one", 1, both),
@@ -142,8 +142,8 @@ func autumn(t testing.TB, statements ...string) (path string, do func(statements
 	return path, func(statements ...string) { t.Helper(); run(t, db, statements...) }
 }
 
-// say is the statement that adds a text to the session, so many seconds after
-// eight.
+// say is the statement that adds a text to the session, the given seconds after eight
+// o'clock.
 func say(id, role, text string, second int, seen string) string {
 	return fmt.Sprintf(`INSERT INTO messages (message_id, session_id, role, content_json, created_timestamp, metadata_json)
 		VALUES ('%s','20261001_1','%s','[{"type":"text","text":"%s"}]',%d,'%s')`, id, role, text, 1790841600+second, seen)
@@ -239,8 +239,8 @@ func TestUsageIsCountedOnce(t *testing.T) {
 	}
 }
 
-// migrated is a database that was made of the file of the case summer, and went
-// on: IDs are new, and JSON is as another version writes it.
+// migrated is a database that was made from the file of the case summer, and
+// continued: IDs are new, and JSON is as another version writes it.
 func migrated(t *testing.T, path string, more ...string) {
 	t.Helper()
 	message := func(n int, role, content string) string {

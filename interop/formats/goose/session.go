@@ -11,20 +11,20 @@ import (
 	"github.com/skein-dev/skein/interop"
 )
 
-// placeholder reports whether a name is one that the program gives before it
-// knows better.
+// placeholder reports whether a name is one that the program gives a session at
+// first.
 func placeholder(name string) bool {
 	return name == "" || name == "CLI Session" || name == "New session" || name == "New Chat"
 }
 
-// session takes in the session's row. It floats: a copy of a database may have
-// it with other counts.
+// session reads the session's row. It floats: in a copy of the database its counts
+// may differ.
 func (r *reader) session(m *interop.Made, row foreign.Row) {
 	at, ok := loose.SQLTime(row.Get("created_at"))
 	if !ok {
 		m.Damage = fmt.Sprintf("created_at %.40q is no time", fmt.Sprint(row.Get("created_at")))
 	}
-	model, _ := loose.Parse([]byte(row.Text("model_config_json"))) // none: not known
+	model, _ := loose.Parse([]byte(row.Text("model_config_json"))) // missing: unknown
 	b := interop.Begin{ID: skein.SessionID(r.id), Time: at, Created: skein.Created{
 		Surface: "cli", Cwd: row.Text("working_dir"), Project: row.Text("working_dir"), Agent: Name, Program: Name,
 		Provider: row.Text("provider_name"), Model: model.Str("model_name", "model"), Origin: &skein.Origin{ID: r.id},
@@ -59,19 +59,19 @@ func (r *reader) session(m *interop.Made, row foreign.Row) {
 	}
 	r.title(m, at, name, by)
 	if !r.ledger {
-		spent, _ := loose.SQLTime(row.Get("updated_at")) // 0 if it is none
+		spent, _ := loose.SQLTime(row.Get("updated_at")) // 0 if it is not one
 		r.spent(m, spent, usageOf(row, "accumulated_"), b.Created.Provider, b.Created.Model)
 	}
 }
 
-// title says what the session is called, and who called it so.
+// title adds the session's title and who gave it.
 func (r *reader) title(m *interop.Made, at skein.Time, name string, by skein.By) {
 	if !placeholder(name) {
 		r.put(m, skein.NewEvent(skein.KindTitled, at, skein.Titled{Title: name, By: by}))
 	}
 }
 
-// spent says what the session cost in all.
+// spent adds the session's total cost.
 func (r *reader) spent(m *interop.Made, at skein.Time, u skein.Usage, provider, model string) {
 	if u != (skein.Usage{}) {
 		r.put(m, skein.NewEvent(skein.KindStep, at, skein.Step{
@@ -80,11 +80,12 @@ func (r *reader) spent(m *interop.Made, at skein.Time, u skein.Usage, provider, 
 	}
 }
 
-// whole is the request that stands for all that was not counted one by one.
+// whole returns the request that stands for everything that was not counted
+// individually.
 func (r *reader) whole() string { return "goose:" + r.id }
 
-// aboutOf returns what a session's row says besides what a session has of its
-// own; nil for nothing.
+// aboutOf returns what a session's row has that a session has no field for; nil for
+// nothing.
 func aboutOf(row foreign.Row) json.RawMessage {
 	about := map[string]json.RawMessage{}
 	for _, c := range []string{"schedule_id", "recipe_json", "user_recipe_values_json", "goose_mode", "project_id"} {
@@ -98,8 +99,8 @@ func aboutOf(row foreign.Row) json.RawMessage {
 	return skein.MustJSON(about)
 }
 
-// usageOf returns the counts of a row; columns begin with prefix. The program
-// counts what was cached as read.
+// usageOf returns the counts of a row; columns begin with prefix. The program counts
+// cached tokens as read.
 func usageOf(row foreign.Row, prefix string) skein.Usage {
 	count := func(column string) int64 {
 		if n := row.Int(prefix + column); n > 0 && n < 1<<53 {
@@ -122,8 +123,8 @@ func billionths(v foreign.Value) int64 {
 	return 0
 }
 
-// request takes in a row of the ledger. What the program carried over, because
-// older versions counted only sessions, is more of the session's own count.
+// request reads a row of the ledger. What the program carried over, because older
+// versions counted only sessions, is added to the session's own count.
 func (r *reader) request(m *interop.Made, row foreign.Row) {
 	m.Key = skein.ClientID("goose:u:" + hash(r.id, fmt.Sprint(row.Get("id"))))
 	at := loose.Epoch(float64(row.Int("created_timestamp")))
@@ -141,8 +142,7 @@ func (r *reader) request(m *interop.Made, row foreign.Row) {
 	}
 }
 
-// about takes in the first line of a file, which is written anew with every
-// message.
+// about reads the first line of a file, which is rewritten with every message.
 func (r *reader) about(m *interop.Made, o loose.Object) {
 	dir := o.Str("working_dir")
 	m.Begin = append(m.Begin, interop.Begin{ID: skein.SessionID(r.id), Created: skein.Created{

@@ -9,16 +9,16 @@ import (
 	"github.com/skein-dev/skein/interop"
 )
 
-// counted is a database that knows of which sessions there are requests in the
-// ledger: the session's row comes first, and counts the same in all.
+// counted is a database that knows which sessions have requests in the ledger: the
+// session's row comes first, and its total counts the same requests.
 type counted struct {
 	interop.Unit
 	of map[string]bool // sessions
 }
 
-// ours tells the program's tables from those of others that call their file
-// the same. The columns are those of the first version; what later ones have
-// more is read if it is there.
+// ours distinguishes the program's tables from those of other programs with the same
+// file name. The columns are those of the first version; columns of later ones are
+// read if they exist.
 func (c *counted) ours(ctx context.Context, db *foreign.DB) []foreign.Part {
 	sessions, ok1 := db.Table("sessions")
 	messages, ok2 := db.Table("messages")
@@ -29,7 +29,7 @@ func (c *counted) ours(ctx context.Context, db *foreign.DB) []foreign.Part {
 	parts := []foreign.Part{{Table: "sessions", Key: "id"}, {Table: "messages", Key: "session_id"}}
 	if t, ok := db.Table("usage_ledger"); ok && t.Has("id", "session_id") {
 		parts = append(parts, foreign.Part{Table: "usage_ledger", Key: "session_id"})
-		// A page that is damaged is met again, and told, when all is read.
+		// A damaged page is found again, and reported, when everything is read.
 		_ = db.Rows(ctx, "usage_ledger", "", func(r foreign.Row) error {
 			c.of[r.Text("session_id")] = true
 			return nil
@@ -38,8 +38,8 @@ func (c *counted) ours(ctx context.Context, db *foreign.DB) []foreign.Part {
 	return append(parts, foreign.Part{Table: "schema_version"}, foreign.Part{Table: "sqlite_sequence"})
 }
 
-// ledger is the line before a session's rows that says that its requests are
-// counted one by one. It is none that a database is made of.
+// ledger is the line before a session's rows that says that its requests are counted
+// individually. It is not written to a database.
 const ledger = `{"goose":"ledger"}` + "\n"
 
 // Open implements [interop.Unit]; errors are its.

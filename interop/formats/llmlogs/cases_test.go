@@ -13,7 +13,7 @@ import (
 	"github.com/skein-dev/skein/interop/interoptest"
 )
 
-// tables are those that an export gives back.
+// tables are the tables that an export restores.
 var tables = []string{
 	"conversations", "responses", "attachments", "prompt_attachments", "schemas", "fragments", "prompt_fragments", "system_fragments",
 	"tools", "tool_calls", "tool_results", "tool_responses", "tool_results_attachments", "_llm_migrations", "logs", "log",
@@ -27,8 +27,8 @@ const (
 	createMigrations = `CREATE TABLE [_llm_migrations] ([name] TEXT PRIMARY KEY, [applied_at] TEXT)`
 )
 
-// cases are the databases of testdata as the statements that make them, by the
-// path of each. -update makes them anew.
+// cases are the databases of testdata as the statements that make them, by the path
+// of each. -update rebuilds them.
 func cases() map[string][]string {
 	return map[string][]string{
 		"first/logs.db": {
@@ -84,7 +84,7 @@ func cases() map[string][]string {
 	}
 }
 
-// build makes a database of statements.
+// build makes a database from statements.
 func build(t testing.TB, path string, statements ...string) *sql.DB {
 	t.Helper()
 	db, err := sql.Open("sqlite", path)

@@ -29,7 +29,7 @@ func Format() interop.Format {
 
 const fileName = "logs.db"
 
-// placesOn returns the places on an operating system.
+// placesOn returns the usual places on an operating system.
 func placesOn(system string, h interop.Home) []string {
 	if dir := h.Env("LLM_USER_PATH"); dir != "" {
 		if abs, err := filepath.Abs(dir); err == nil {
@@ -50,8 +50,7 @@ func placesOn(system string, h interop.Home) []string {
 	return []string{filepath.Join(config, "io.datasette.llm", fileName)}
 }
 
-// unitOf knows a database by its name: the program's own, or llm….db for a copy
-// that somebody has put aside.
+// unitOf recognizes a database by its name: the program's own, or llm….db for a copy.
 func unitOf(name string) string {
 	for _, suffix := range []string{"", "-wal", "-shm", "-journal"} {
 		file, ok := strings.CutSuffix(name, suffix)

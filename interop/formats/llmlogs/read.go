@@ -12,16 +12,16 @@ import (
 
 // A reader reads the rows of one conversation.
 type reader struct {
-	id      string // "" for the source with nobody's rows
+	id      string // "" for the source with rows of no session
 	begin   skein.Created
 	begun   bool
-	system  string // what the model was told last
+	system  string // the newest system prompt
 	shared  map[string]foreign.Row
 	kept    int64 // bytes of these
 	waiting waiting
 }
 
-// waiting is what a response has, of which the rows come before its own.
+// waiting is what a response refers to, whose rows come before its own.
 type waiting struct {
 	prompt, system []string // fragments
 	attachments    []string
@@ -30,7 +30,7 @@ type waiting struct {
 	calls          []foreign.Row
 }
 
-// maxKept is how many bytes are held of what responses refer to.
+// maxKept is how many bytes of what responses refer to are held.
 const maxKept = 64 << 20
 
 func open(f interop.File) interop.Reader {
@@ -39,7 +39,7 @@ func open(f interop.File) interop.Reader {
 	}}
 }
 
-// Read implements [interop.Reader]; an error says that the row is damaged.
+// Read implements [interop.Reader]; the error says that the row is damaged.
 func (r *reader) Read(l interop.Line) (m interop.Made, err error) {
 	row, ok, err := foreign.ParseRow(l.Body)
 	switch {
@@ -104,8 +104,8 @@ func (r *reader) put(m *interop.Made, e skein.Event, blobs ...skein.Blob) {
 	m.Items = append(m.Items, interop.Item{Event: e, Blobs: blobs})
 }
 
-// conversation takes in a conversation's row, which has no time: it is the
-// first response's.
+// conversation reads a conversation's row, which has no time: it is the first
+// response's.
 func (r *reader) conversation(m *interop.Made, row foreign.Row) {
 	r.begin.Model = utf8(row.Text("model"))
 	m.Key, m.Floating = skein.ClientID("llm:c:"+r.id), true
@@ -116,7 +116,7 @@ func (r *reader) conversation(m *interop.Made, row foreign.Row) {
 	}
 }
 
-// log takes in a row of before 0.5: a request and its answer.
+// log reads a row from before 0.5: a request and its answer.
 func (r *reader) log(m *interop.Made, row foreign.Row) {
 	id := text(row, "id")
 	if id == "" && row.Rowid != nil {
@@ -125,10 +125,10 @@ func (r *reader) log(m *interop.Made, row foreign.Row) {
 	r.exchange(m, "log-"+id, row)
 }
 
-// response takes in a response, and all that was kept for it.
+// response reads a response, and everything that was kept for it.
 func (r *reader) response(m *interop.Made, row foreign.Row) { r.exchange(m, text(row, "id"), row) }
 
-// exchange takes in a request and its answer.
+// exchange reads a request and its answer.
 func (r *reader) exchange(m *interop.Made, id string, row foreign.Row) {
 	w := r.waiting
 	r.waiting = waiting{}
@@ -139,8 +139,8 @@ func (r *reader) exchange(m *interop.Made, id string, row foreign.Row) {
 	r.answered(m, at, id, w, row)
 }
 
-// stamp reads the time of a row; what is none is damage, but no reason to lose
-// the row.
+// stamp reads the time of a row; an invalid one is damage, but no reason to lose the
+// row.
 func stamp(m *interop.Made, row foreign.Row) skein.Time {
 	text := row.Text("datetime_utc")
 	for _, c := range []string{"timestamp_utc", "timestamp"} {
@@ -155,10 +155,10 @@ func stamp(m *interop.Made, row foreign.Row) skein.Time {
 	return t
 }
 
-// utf8 returns s in what all programs can read.
+// utf8 returns s as valid UTF-8.
 func utf8(s string) string { return skein.Text(s).UTF8() }
 
-// joined returns fragments and the text behind them, as the model got it.
+// joined returns fragments followed by the text, as the model got them.
 func (r *reader) joined(fragments []string, text string) string {
 	var all []string
 	for _, key := range fragments {
@@ -170,7 +170,7 @@ func (r *reader) joined(fragments []string, text string) string {
 	return strings.Join(all, "\n")
 }
 
-// told says what the model was told besides, if that is new.
+// told adds the system prompt, if it is new.
 func (r *reader) told(m *interop.Made, at skein.Time, w waiting, text string) {
 	system := r.joined(w.system, text)
 	if system == "" || system == r.system {
@@ -188,8 +188,8 @@ func options(row foreign.Row, column string) []byte {
 	return nil
 }
 
-// session returns the ID that is wanted for the conversation: ULIDs as they
-// are, numbers of before 0.5 with the program's name.
+// session returns the conversation's preferred ID: a ULID unchanged, a number from
+// before 0.5 with the program's name.
 func (r *reader) session() skein.SessionID {
 	if strings.HasPrefix(r.id, "log-") {
 		return skein.SessionID("llm-" + r.id)

@@ -12,8 +12,8 @@ import (
 	"github.com/skein-dev/skein/interop"
 )
 
-// asked says what a person typed with its fragments and attachments, and what
-// tools answered.
+// asked adds what the user typed, with its fragments and attachments, and the tools'
+// results.
 func (r *reader) asked(m *interop.Made, at skein.Time, w waiting, prompt string) {
 	said := skein.Message{Role: skein.RoleUser}
 	var blobs []skein.Blob
@@ -66,7 +66,7 @@ func callID(row foreign.Row) string {
 	if id := utf8(row.Text("tool_call_id")); id != "" {
 		return id
 	}
-	return "llm-" + utf8(row.Text("name")) // of a model that gives none
+	return "llm-" + utf8(row.Text("name")) // of a model that gives no IDs
 }
 
 func (r *reader) results(m *interop.Made, at skein.Time, w waiting) {
@@ -90,7 +90,7 @@ func (r *reader) results(m *interop.Made, at skein.Time, w waiting) {
 	r.put(m, skein.Say(at, said), blobs...)
 }
 
-// answered says what the model said.
+// answered adds what the model said.
 func (r *reader) answered(m *interop.Made, at skein.Time, id string, w waiting, row foreign.Row) {
 	said := skein.Message{Role: skein.RoleAssistant, Parts: []skein.Part{}, Request: "llm:" + id, Model: utf8(row.Text("resolved_model")), Usage: usageOf(row)}
 	if said.Model == "" {
@@ -128,7 +128,7 @@ func (r *reader) answered(m *interop.Made, at skein.Time, id string, w waiting, 
 	r.put(m, skein.Say(at, said))
 }
 
-// usageOf returns what a response counts; nil if it does not.
+// usageOf returns a response's usage; nil if it has none.
 func usageOf(row foreign.Row) *skein.Usage {
 	count := func(column string) int64 {
 		if n := row.Int(column); n > 0 && n < 1<<53 {

@@ -47,7 +47,7 @@ func (u *unit) Sources(ctx context.Context) (all []interop.Source, err error) {
 	return append(all, interop.Source{}), nil
 }
 
-// keys returns the pieces of a conversation in their order.
+// keys returns the pieces of a conversation in order.
 func (u *unit) keys(id string) (keys []string) {
 	seen := map[string]bool{}
 	var add func(key string, deeper int)
@@ -95,7 +95,7 @@ func (u *unit) readers(pieces []foreign.Piece) (all []io.Reader) {
 	return all
 }
 
-// frame is what the database has besides rows, and the names of its sources.
+// frame returns what the database has besides rows, and the names of its sources.
 func (u *unit) frame() []byte {
 	var tables []string
 	for _, p := range u.parts {

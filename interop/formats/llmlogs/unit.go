@@ -10,8 +10,8 @@ import (
 	"github.com/skein-dev/skein/interop"
 )
 
-// A unit is a database of llm's. Its rows are split by what they belong to: a
-// conversation, a response, or a thing that many of them share.
+// A unit is one of llm's databases. Its rows are grouped by what they belong to: a
+// conversation, a response, or something that many of them share.
 type unit struct {
 	db     *foreign.DB
 	path   string
@@ -20,7 +20,7 @@ type unit struct {
 	of     map[string][]string // conversation → its responses, or its rows of log
 	refers map[string][]string // response, or result → what is shared
 	pieces *foreign.Pieces
-	loose  []foreign.Piece // that no conversation has
+	loose  []foreign.Piece // that belong to no conversation
 }
 
 // look opens a database.
@@ -40,7 +40,8 @@ func look(ctx context.Context, path string) (_ interop.Unit, err error) {
 	return u, nil
 }
 
-// ours tells llm's tables from those of others that call their file the same.
+// ours distinguishes llm's tables from those of other programs with the same file
+// name.
 func (u *unit) ours() (parts []foreign.Part) {
 	now := u.has("conversations", "id", "name", "model") && u.has("responses", "id", "prompt", "response", "conversation_id")
 	log := u.logTable()
@@ -73,7 +74,7 @@ func (u *unit) ours() (parts []foreign.Part) {
 	return parts
 }
 
-// logTable returns the one table of before 0.5, if it is there.
+// logTable returns the table from before 0.5, if it exists.
 func (u *unit) logTable() string {
 	for _, table := range []string{"logs", "log"} {
 		if u.has(table, "model", "prompt", "response", "chat_id") {
@@ -96,7 +97,7 @@ func text(r foreign.Row, column string) string {
 	return r.Text(column)
 }
 
-// shared keys what many responses may refer to.
+// shared returns the key of what many responses may refer to.
 func shared(kind, column string) func(foreign.Row) string {
 	return func(r foreign.Row) string { return kind + text(r, column) }
 }
@@ -151,7 +152,7 @@ func (u *unit) resultLink(r foreign.Row) string {
 	return of
 }
 
-// log keys a row of before 0.5 by itself.
+// log keys a row from before 0.5 by itself.
 func (u *unit) log(r foreign.Row) string {
 	id, of := text(r, "id"), text(r, "chat_id")
 	if id == "" && r.Rowid != nil { // the first version has none

@@ -2,31 +2,31 @@ package openaiagents
 
 import "github.com/skein-dev/skein/internal/foreign"
 
-// branches is which branch each message was said in, and where branches leave
-// each other. A branch that is made at a turn of another has the other's messages
-// before that turn once more, by their IDs.
+// branches holds which branch each message was said in, and where branches diverge. A
+// branch that is made at a turn of another repeats the other's messages before that
+// turn, by their IDs.
 type branches struct {
-	said   map[int64]string // branch that has the message first, but for the main one
+	said   map[int64]string // branch that has the message first, except the main one
 	seen   map[int64]bool   // messages that some branch has
 	shared map[string]int64 // by branch: the last message of another that it has
 	at     map[int64]point  // such messages, when they have been read
 }
 
-// A point is a place in a branch.
+// A point is a position in a branch.
 type point struct {
 	branch  string
 	ordinal int
 }
 
-// maxSeen is of how many messages of a session the branch is known: more than
-// there are.
+// maxSeen is the number of messages of a session whose branch is remembered: more
+// than any has.
 const maxSeen = 1 << 20
 
 func newBranches() branches {
 	return branches{map[int64]string{}, map[int64]bool{}, map[string]int64{}, map[int64]point{}}
 }
 
-// branchName returns what a branch is called here: the main one has no name.
+// branchName returns a branch's name here: the main one has none.
 func branchName(name string) string {
 	if name == "main" {
 		return ""
@@ -34,7 +34,7 @@ func branchName(name string) string {
 	return name
 }
 
-// add takes in a row of message_structure.
+// add reads a row of message_structure.
 func (b *branches) add(row foreign.Row) {
 	id, branch := row.Int("message_id"), branchName(row.Text("branch_id"))
 	switch {
@@ -59,8 +59,8 @@ func (b *branches) told(id int64, th *thread) {
 	}
 }
 
-// from returns the branch that another was made of, and the last event there
-// that it shows; 0 for none.
+// from returns the branch from which another was made, and the last event there that
+// it shares; 0 for none.
 func (b *branches) from(branch string) (of string, ordinal int) {
 	id, ok := b.shared[branch]
 	if !ok {

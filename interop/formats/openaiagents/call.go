@@ -10,8 +10,8 @@ import (
 	"github.com/skein-dev/skein/interop"
 )
 
-// maxTools is of how many calls a reader remembers the tool: more than are ever
-// without an answer.
+// maxTools is the number of calls whose tool a reader remembers: more than ever wait
+// for an answer.
 const maxTools = 10000
 
 // calls returns a call.
@@ -26,8 +26,8 @@ func (r *reader) calls(id, name string, input jsontext.Value) skein.Part {
 	return skein.Part{Kind: skein.PartCall, Call: c}
 }
 
-// call returns the call that an item is. One that has no name is named by its
-// type, and its input is what is left of it.
+// call returns an item as a call. One without a name is named by its type, and its
+// input is the rest of the item.
 func (r *reader) call(kind string, o loose.Object) skein.Part {
 	id, name := o.Str("call_id", "id"), o.Str("name")
 	if name == "" {
@@ -44,8 +44,7 @@ func (r *reader) call(kind string, o loose.Object) skein.Part {
 	return r.calls(id, name, o.Without("type", "id", "call_id", "name", "status", "output", "outputs", "result", "results", "error"))
 }
 
-// hosted reports whether a call was run by the provider: its item has what came
-// of it.
+// hosted reports whether the provider ran a call: its item has the result.
 func hosted(kind string) bool {
 	switch kind {
 	case "web_search_call", "file_search_call", "code_interpreter_call", "image_generation_call", "mcp_call", "mcp_list_tools":
@@ -54,7 +53,7 @@ func hosted(kind string) bool {
 	return false
 }
 
-// hosted takes in a call and what came of it.
+// hosted reads a call and its result.
 func (r *reader) hosted(m *interop.Made, branch string, at skein.Time, kind string, o loose.Object) []event {
 	p := r.call(kind, o)
 	if label := o.Str("server_label"); label != "" {
@@ -84,8 +83,8 @@ func (r *reader) hosted(m *interop.Made, branch string, at skein.Time, kind stri
 	return append(all, event{skein.Say(at, skein.Message{Role: skein.RoleTool, Parts: []skein.Part{{Kind: skein.PartResult, Result: res}}}), s.blobs})
 }
 
-// result fills in what a tool answered: its texts, one after the other, and
-// files; the answer as it stands if there is anything else in it.
+// result fills in a tool's result: its texts joined, and files; the unchanged result
+// if it has anything else.
 func (s *said) result(res *skein.Result, o loose.Object, kind string) {
 	v := o.Get("output")
 	switch kind {

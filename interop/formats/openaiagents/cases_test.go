@@ -13,10 +13,10 @@ import (
 	"github.com/skein-dev/skein/interop/interoptest"
 )
 
-// tables are those that an export gives back.
+// tables are the tables that an export restores.
 var tables = []string{"agent_sessions", "agent_messages", "message_structure", "turn_usage"}
 
-// schema is the statements with which the SDK makes its tables.
+// schema is the SQL with which the SDK makes its tables.
 func schema() []string {
 	return []string{
 		`CREATE TABLE agent_sessions (session_id TEXT PRIMARY KEY, created_at TIMESTAMP DEFAULT CURRENT_TIMESTAMP, updated_at TIMESTAMP DEFAULT CURRENT_TIMESTAMP)`,
@@ -27,7 +27,7 @@ func schema() []string {
 	}
 }
 
-// advanced is what its advanced sessions have besides.
+// advanced is the SQL of the further tables of advanced sessions.
 func advanced() []string {
 	return append(schema(),
 		`CREATE TABLE message_structure (id INTEGER PRIMARY KEY AUTOINCREMENT, session_id TEXT NOT NULL, message_id INTEGER NOT NULL, branch_id TEXT NOT NULL DEFAULT 'main',
@@ -38,8 +38,8 @@ func advanced() []string {
 	)
 }
 
-// cases are the databases of testdata as the statements that make them, by the
-// path of each. -update makes them anew.
+// cases are the databases of testdata as the statements that make them, by the path
+// of each. -update rebuilds them.
 func cases() map[string][]string {
 	return map[string][]string{
 		"plain/conversations.db": append(schema(),
@@ -71,7 +71,7 @@ func cases() map[string][]string {
 	}
 }
 
-// branched is a session "b" with branches that leave each other.
+// branched is a session "b" with branches that diverge.
 func branched() []string {
 	return append(advanced(),
 		`INSERT INTO agent_sessions VALUES ('b', '2026-03-05 08:00:00', '2026-03-05 08:05:00')`,
@@ -93,7 +93,7 @@ func branched() []string {
 	)
 }
 
-// build makes a database of statements.
+// build makes a database from statements.
 func build(t testing.TB, path string, statements ...string) *sql.DB {
 	t.Helper()
 	db, err := sql.Open("sqlite", path)

@@ -4,13 +4,13 @@
 //
 // # Where
 //
-// Wherever the program that uses the SDK wants them: there is no usual place, so
-// only paths that are named are looked at, in files .db, .sqlite and .sqlite3.
-// Of each the pages with its schema are read where it lies; it is copied only if
-// these name agent_messages.
+// Wherever the program that uses the SDK puts them: there is no usual place, so only
+// paths that are given are searched, for files .db, .sqlite and .sqlite3. The pages
+// with a file's schema are read in place; the file is copied only if they mention
+// agent_messages.
 //
-// A program can also give the tables other names. These cannot be told from any
-// other program's, and are not read.
+// A program can also give the tables other names. Such tables cannot be recognized,
+// and are not read.
 //
 // # Tables
 //
@@ -34,15 +34,15 @@
 //	agent_sessions     created; times make no events
 //	agent_messages     an item, see below
 //	message_structure  which branch an item was said in: the first that has it
-//	turn_usage         a step, told anew as it grows
+//	turn_usage         a step, repeated as it grows
 //
-// The branch main is the session. A branch that was made at a turn of another
-// has the items before that turn, by their IDs: it is a fork, SESSION:BRANCH, at
-// the last of these, or if there are none a session of its own.
+// The branch main is the session. A branch that was made at a turn of another has the
+// items before that turn, by their IDs: it is a fork, SESSION:BRANCH, at the last of
+// these items or, without any, a session of its own.
 //
 // # Items
 //
-// An item is one of the Responses API's input, as the SDK stores it, or a message
+// An item is an input item of the Responses API, as the SDK stores it, or a message
 // as the Chat Completions API spells it. By type:
 //
 //	message, none   said by role user, assistant, system (developer), tool; content is a string or a list of input_text,
@@ -50,20 +50,18 @@
 //	function_call   a call; arguments is JSON in a string. Any other *_call too, named by its type
 //	*_output        a result. One of transfer_to_… says who goes on: changed
 //	web_search_call, file_search_call, code_interpreter_call, image_generation_call, mcp_call, mcp_list_tools
-//	                a call and what came of it, for the provider ran it
+//	                a call and its result, because the provider ran it
 //	reasoning       its content, else its summary; the item as Raw if something in it is encrypted
 //	compaction      compacted, with the item as Opaque: only the provider can read it
 //	any other       noted, whole; also one that EncryptedSession wrote
 //
-// The model's items that follow each other are one message. An item is known by
-// what it says, since a session that is compacted is cleared and written again:
-// what was read before stays, and messages that are there already are not said
-// again.
+// Consecutive items of the model are one message. An item is identified by its
+// content, since compaction clears a session and writes it again: what was read
+// before stays, and messages that are already stored are not said again.
 //
 // # Evidence
 //
 // From the SDK's source, as github.com/openai/openai-agents-python has it on
-// 2026-11-21 (src/agents/memory/sqlite_session.py,
-// src/agents/extensions/memory). No database of a program was at hand: tested
-// with made-up ones.
+// 2026-11-21 (src/agents/memory/sqlite_session.py, src/agents/extensions/memory). No
+// real database was available: tested with made-up ones.
 package openaiagents

@@ -10,7 +10,7 @@ import (
 	"github.com/skein-dev/skein/interop"
 )
 
-// An event is one with the bytes of its files.
+// An event is an event with the bytes of its files.
 type event struct {
 	event skein.Event
 	blobs []skein.Blob
@@ -49,19 +49,19 @@ func (r *reader) note(m *interop.Made, branch string, at skein.Time, v jsontext.
 	return []event{{event: skein.NewEvent(skein.KindNoted, at, skein.Noted{Name: "openai-agents:item", Data: loose.Raw(v)})}}
 }
 
-// regroup sets the model's message that a branch is at.
+// regroup sets a branch's current message of the model.
 func (r *reader) regroup(branch string, g group) {
 	if th := r.threads[branch]; th != nil {
 		th.group = g
 	}
 }
 
-// message takes in a message, also as the Chat Completions API spells it.
+// message reads a message, including one as the Chat Completions API spells it.
 func (r *reader) message(m *interop.Made, branch string, at skein.Time, v jsontext.Value, o loose.Object) []event {
 	var s said
 	s.content(o.Get("content"))
 	for _, c := range o.List("tool_calls") {
-		call, _ := loose.Parse(c) // what is no object has no ID
+		call, _ := loose.Parse(c) // a value that is not an object has no ID
 		f := call.Obj("function")
 		if id := call.Str("id"); id != "" {
 			s.parts = append(s.parts, r.calls(id, f.Str("name"), f.Get("arguments")))
@@ -85,20 +85,19 @@ func (r *reader) message(m *interop.Made, branch string, at skein.Time, v jsonte
 	return []event{{skein.Say(at, msg), s.blobs}}
 }
 
-// A group is the model's message that is being put together: reasoning, text
-// and calls that follow each other.
+// A group is the model's message that is being assembled: consecutive reasoning, text
+// and calls.
 type group struct {
 	id    string
 	texts []string
 	calls map[string]bool
 }
 
-// maxGroup is how many texts one message is put together of: comparing them
-// must stay cheap.
+// maxGroup is how many texts one message can have: comparing them must stay cheap.
 const maxGroup = 100
 
-// takes reports whether parts can be added to g so that all of them will be
-// seen: a piece that begins as an earlier one does is taken for that one, grown.
+// takes reports whether parts can be added to g so that all of them are kept: a piece
+// that begins like an earlier one would be taken for that one, grown.
 func (g *group) takes(parts []skein.Part) bool {
 	if g.id == "" || len(g.texts) >= maxGroup {
 		return false
@@ -148,7 +147,7 @@ func (r *reader) model(m *interop.Made, branch string, at skein.Time, s said, o 
 	}), s.blobs}}
 }
 
-// answer takes in a tool's result. One of transfer_to_… says who goes on.
+// answer reads a tool's result. One of transfer_to_… says who goes on.
 func (r *reader) answer(m *interop.Made, branch string, at skein.Time, kind string, o loose.Object) []event {
 	id := o.Str("call_id", "tool_call_id", "approval_request_id", "id")
 	res := &skein.Result{CallID: id, Name: r.tools[id]}
@@ -160,7 +159,7 @@ func (r *reader) answer(m *interop.Made, branch string, at skein.Time, kind stri
 	m.Key = r.key(branch, skein.MustJSON(msg))
 	all := []event{{skein.Say(at, msg), s.blobs}}
 	if strings.HasPrefix(res.Name, "transfer_to_") {
-		to, _ := loose.Parse([]byte(res.Text)) // what is no object names nobody
+		to, _ := loose.Parse([]byte(res.Text)) // a value that is not an object names nobody
 		if name := to.Str("assistant"); name != "" {
 			all = append(all, event{event: skein.NewEvent(skein.KindChanged, at, skein.Changed{Agent: &name})})
 		}

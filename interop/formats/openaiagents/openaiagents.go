@@ -20,7 +20,7 @@ func Format() interop.Format {
 	return interop.Format{
 		Name:   Name,
 		Doc:    "OpenAI Agents SDK: SQLite files of its sessions, wherever its program keeps them",
-		Places: func(interop.Home) []string { return nil }, // there is no usual one
+		Places: func(interop.Home) []string { return nil }, // there is no usual place
 		Unit:   unit,
 		Look:   look,
 		Open:   open,
@@ -31,7 +31,7 @@ func Format() interop.Format {
 	}
 }
 
-// unit takes any database by its name's ending: programs call theirs as they
+// unit accepts any database by its name's extension: programs name theirs as they
 // like.
 func unit(name string) string {
 	for _, suffix := range []string{"", "-wal", "-shm", "-journal"} {
@@ -46,7 +46,7 @@ func look(ctx context.Context, path string) (interop.Unit, error) {
 	return interop.OpenDatabase(ctx, path, interop.Database{Mentions: []string{messages}, Ours: ours})
 }
 
-// ours returns the tables: what branches there are before the messages.
+// ours returns the tables: the branches before the messages.
 func ours(db *foreign.DB) []foreign.Part {
 	sessions, ok1 := db.Table("agent_sessions")
 	items, ok2 := db.Table(messages)

@@ -22,7 +22,7 @@ func (s *said) all() []skein.Part {
 	return s.parts
 }
 
-// content adds what a text or a list of parts is.
+// content adds a text or a list of parts.
 func (s *said) content(v jsontext.Value) {
 	if v.Kind() == '"' {
 		s.parts = append(s.parts, skein.TextPart(loose.Str(v)))
@@ -37,13 +37,12 @@ func other(v jsontext.Value) skein.Part {
 	return skein.Part{Kind: skein.PartOther, Raw: loose.Raw(v)}
 }
 
-// part returns what an element of a content is; one that is not known is kept
-// as it stands.
+// part converts an element of a content; an unknown one is kept unchanged.
 func (s *said) part(v jsontext.Value) skein.Part {
 	if v.Kind() == '"' {
 		return skein.TextPart(loose.Str(v))
 	}
-	o, _ := loose.Parse(v) // what is no object has no type
+	o, _ := loose.Parse(v) // a value that is not an object has no type
 	switch o.Str("type") {
 	case "input_text", "output_text", "text", "summary_text", "reasoning_text":
 		if text, ok := o.Text("text"); ok {
@@ -60,8 +59,8 @@ func (s *said) part(v jsontext.Value) skein.Part {
 	return other(v)
 }
 
-// file returns the file that an element is, nil if it is none. What only the
-// provider has, by an ID, is none.
+// file returns an element as a file, nil if it is not one, or if only the provider
+// has it, under an ID.
 func (s *said) file(o loose.Object) *skein.File {
 	var f *skein.File
 	var blob *skein.Blob
@@ -84,7 +83,7 @@ func (s *said) file(o loose.Object) *skein.File {
 	return f
 }
 
-// texts returns what is text in a content.
+// texts returns the texts in a content.
 func texts(v jsontext.Value) skein.Text {
 	var s said
 	s.content(v)
@@ -97,7 +96,8 @@ func texts(v jsontext.Value) skein.Text {
 	return skein.Text(strings.Join(all, "\n"))
 }
 
-// reasoning has a text for people, and an item that only the provider can read.
+// reasoning reads reasoning: a text for users, and an item that only the provider can
+// read.
 func reasoning(v jsontext.Value, o loose.Object) skein.Part {
 	p := skein.Part{Kind: skein.PartReasoning, Text: texts(o.Get("content"))}
 	if p.Text == "" {

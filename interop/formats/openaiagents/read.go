@@ -14,15 +14,15 @@ import (
 
 // A reader reads the rows of one session.
 type reader struct {
-	id       string // session's; "" for the source with nobody's rows
+	id       string // session's; "" for the source with rows of no session
 	at       skein.Time
 	branches branches
 	threads  map[string]*thread // by branch; "" for the main one
-	equals   map[string]int     // items that were equal, by their hash
+	equals   map[string]int     // number of equal items, by their hash
 	tools    map[string]string  // call ID → tool
 }
 
-// A thread is what is known of a branch while it is read.
+// A thread is the state of a branch while it is read.
 type thread struct {
 	begun bool
 	items int
@@ -33,7 +33,7 @@ func open(f interop.File) interop.Reader {
 	return &reader{id: f.Name, branches: newBranches(), threads: map[string]*thread{"": {}}, equals: map[string]int{}, tools: map[string]string{}}
 }
 
-// Read implements [interop.Reader]; an error says that the row is damaged.
+// Read implements [interop.Reader]; the error says that the row is damaged.
 func (r *reader) Read(l interop.Line) (m interop.Made, err error) {
 	row, ok, err := foreign.ParseRow(l.Body)
 	switch {
@@ -46,7 +46,7 @@ func (r *reader) Read(l interop.Line) (m interop.Made, err error) {
 	}
 	switch row.Table {
 	case "agent_sessions":
-		r.at, _ = loose.SQLTime(row.Get("created_at")) // 0 if it is none
+		r.at, _ = loose.SQLTime(row.Get("created_at")) // 0 if it is not one
 		r.threads[""].begun = true
 		m.Begin, m.Floating = append(m.Begin, r.begin()), true
 	case "message_structure":
@@ -80,7 +80,7 @@ func (r *reader) put(m *interop.Made, branch string, e skein.Event, blobs ...ske
 	m.Items = append(m.Items, interop.Item{Session: branch, Event: e, Blobs: blobs})
 }
 
-// beginBranch begins a branch where it leaves the one that it was made of.
+// beginBranch begins a branch where it diverges from the one from which it was made.
 func (r *reader) beginBranch(branch string, at skein.Time) interop.Begin {
 	b := r.begin()
 	if branch == "" {
@@ -88,14 +88,14 @@ func (r *reader) beginBranch(branch string, at skein.Time) interop.Begin {
 	}
 	b.Name, b.Time, b.ID = branch, at, skein.SessionID(r.id+":"+branch)
 	b.Created.Origin.ID = string(b.ID)
-	b.Created.Parent = &skein.Parent{Why: skein.Continuation} // it shows nothing of another
+	b.Created.Parent = &skein.Parent{Why: skein.Continuation} // it shares nothing with another
 	if of, ordinal := r.branches.from(branch); ordinal > 0 {
 		b.Of, b.At, b.Created.Parent.Why = of, ordinal, skein.Fork
 	}
 	return b
 }
 
-// item takes in a row with an item.
+// item reads a row with an item.
 func (r *reader) item(m *interop.Made, row foreign.Row) {
 	at, ok := loose.SQLTime(row.Get("created_at"))
 	if !ok && row.Get("created_at") != nil {
@@ -109,8 +109,8 @@ func (r *reader) item(m *interop.Made, row foreign.Row) {
 	r.branches.told(id, r.threads[branch])
 }
 
-// key returns what an item is known by: its content, since the program writes
-// what it keeps of a session under new IDs when it compacts it.
+// key returns an item's key, made from its content: when the program compacts a
+// session, it writes what it keeps under new IDs.
 func (r *reader) key(branch string, content []byte) skein.ClientID {
 	h := sha256.New()
 	fmt.Fprintf(h, "%d:%s%d:%s", len(r.id), r.id, len(branch), branch)
@@ -120,14 +120,14 @@ func (r *reader) key(branch string, content []byte) skein.ClientID {
 	return skein.ClientID(fmt.Sprintf("openai-agents:%s:%d", sum, r.equals[sum]))
 }
 
-// usage takes in what a turn used, told anew as it grows.
+// usage reads a turn's usage, repeated as it grows.
 func (r *reader) usage(m *interop.Made, row foreign.Row) {
 	name, turn := row.Text("branch_id"), row.Int("user_turn_number")
 	branch := branchName(name)
 	if th := r.threads[branch]; th == nil || !th.begun {
 		branch = ""
 	}
-	in, _ := loose.Parse([]byte(row.Text("input_tokens_details"))) // what is no object says nothing
+	in, _ := loose.Parse([]byte(row.Text("input_tokens_details"))) // a value that is not an object has no members
 	out, _ := loose.Parse([]byte(row.Text("output_tokens_details")))
 	u := skein.Usage{
 		Input: count(row, "input_tokens"), Output: count(row, "output_tokens"),

@@ -9,7 +9,7 @@ import (
 	"github.com/skein-dev/skein"
 )
 
-// answer writes what a model said, with what the tools that it called did.
+// answer writes what a model said, with the results of its calls.
 func (w *writer) answer(e *skein.Entry) {
 	m := &e.Message
 	u, reported := w.used(e)
@@ -46,7 +46,7 @@ func (w *writer) answer(e *skein.Entry) {
 // answered adds the row of a model's message.
 func (w *writer) answered(e *skein.Entry, u skein.Usage) (id string, at skein.Time) {
 	m := &e.Message
-	if w.user == "" { // what is answered has to be there
+	if w.user == "" { // the message being answered must exist
 		of, at := w.asked(e.Seq, e.Time)
 		w.part(e.Seq, of, at, textOut{Type: "text", Synthetic: true})
 	}
@@ -72,7 +72,7 @@ func (w *writer) answered(e *skein.Entry, u skein.Usage) (id string, at skein.Ti
 	})
 }
 
-// ended returns when the last tool of a message was done, 0 if it called none.
+// ended returns when the last tool of a message ended, 0 if it called none.
 func (w *writer) ended(e *skein.Entry) (at skein.Time) {
 	for _, p := range e.Message.Parts {
 		if p.Call != nil && w.calls[p.Call.ID] != nil {
@@ -104,7 +104,7 @@ func spanOf(p *skein.Part, at skein.Time) *spanOut {
 	return &s
 }
 
-// used returns what an answer's requests used, and whether that is known.
+// used returns the usage of an answer's requests, and whether it is known.
 func (w *writer) used(e *skein.Entry) (u skein.Usage, known bool) {
 	if e.Message.Usage != nil {
 		u, known = *e.Message.Usage, true
@@ -117,8 +117,8 @@ func (w *writer) used(e *skein.Entry) (u skein.Usage, known bool) {
 	return u, known
 }
 
-// call writes a call with what became of it: as it was if opencode has such a
-// tool, or as words.
+// call writes a call with its outcome: as a call if opencode has such a tool, else as
+// text.
 func (w *writer) call(e *skein.Entry, c *skein.Call, of string, at skein.Time) {
 	did := w.calls[c.ID]
 	if did != nil {
@@ -190,7 +190,7 @@ func (w *writer) tool(e *skein.Entry, c *skein.Call, did *callOut, name string, 
 	return out
 }
 
-// inWords says what a call was, and what came of it.
+// inWords returns a text about a call and its outcome.
 func inWords(c *skein.Call, did *callOut) skein.Text {
 	text := fmt.Sprintf("[opencode has no tool %s. It was called with:\n%s\n", c.Name, c.Input)
 	switch {

@@ -8,21 +8,21 @@ import (
 	"github.com/skein-dev/skein/interop"
 )
 
-// backwards is the rows that a session has: messages, and their parts.
+// backwards holds the existing rows of a session: messages, and their parts.
 type backwards struct {
 	rows  []rowThere
-	stays map[string]bool // of messages that have parts of a step: whether one stays
+	stays map[string]bool // message with parts of a step → whether one stays
 }
 
-// rowThere is a row, and what it tells of.
+// rowThere is an existing row, and what it covers.
 type rowThere struct {
 	raw   []byte
 	table string
 	id    string // of the message
-	user  bool   // a person said it
+	user  bool   // the user said it
 	time  skein.Time
 	at    skein.Seq
-	still bool // the session goes on from it
+	still bool // it is still live in the session
 }
 
 func (b *backwards) take(rec skein.Record, r *foreign.Row, d interop.Draft) {
@@ -48,8 +48,8 @@ func (b *backwards) take(rec skein.Record, r *foreign.Row, d interop.Draft) {
 	}
 }
 
-// takeBack removes the messages that the session went back over, as the program
-// does when somebody goes on behind what was reverted.
+// takeBack removes the messages that the session rewound, as the program does when a
+// user goes on after a revert.
 func (w *writer) takeBack(b *backwards) {
 	w.keep = w.d.After
 	if w.d.WentBack() {

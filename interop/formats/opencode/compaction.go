@@ -13,8 +13,8 @@ type summed struct {
 	at  skein.Time
 }
 
-// compaction returns the newest one that counts, nil if there is none. Of
-// others what they covered is covered by it.
+// compaction returns the newest one in effect, nil if there is none. It covers what
+// the others covered.
 func (w *writer) compaction() *summed {
 	line, err := skein.OnLine(w.d.Events, w.d.Session.Last)
 	if err != nil {
@@ -37,13 +37,13 @@ func (w *writer) compaction() *summed {
 		out = &summed{c, ev.Seq, ev.Time}
 	}
 	if out != nil && w.d.After > 0 && out.To < w.keep {
-		out.To = w.keep // what is there cannot be moved behind it
+		out.To = w.keep // existing rows cannot be moved after it
 		w.losses.Add(out.seq, "what a compaction left: covered too")
 	}
 	return out
 }
 
-// summary writes a compaction: the request for it, and what a model said.
+// summary writes a compaction: the request for it, and the model's answer.
 func (w *writer) summary(s *summed) {
 	id, at := w.asked(s.To, w.time)
 	w.part(s.To, id, at, compactionOut{"compaction", s.Trigger == "auto"})
@@ -61,7 +61,7 @@ func (w *writer) summary(s *summed) {
 	w.part(s.To, answer, at, textOut{Type: "text", Text: skein.Text(s.Summary), Time: &spanOut{int64(at), int64(at)}})
 }
 
-// others notes what else there is and has no row.
+// others reports what else has no row.
 func (w *writer) others() {
 	if w.d.After == 0 && !w.ours && w.d.Session.Model != "" {
 		w.losses.Add(0, "model: opencode goes on with the one that it is set to")

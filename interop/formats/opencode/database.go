@@ -6,9 +6,9 @@ import (
 	"github.com/skein-dev/skein/internal/foreign"
 )
 
-// ours tells the program's database by the tables and columns that it always
-// had, and returns what is read of it. Credentials, what is shared and the log
-// of changes never are: of their tables there is only the schema.
+// ours recognizes the program's database by the tables and columns that it always
+// had, and returns what is read of it. Credentials, shares and the log of changes are
+// never read: their tables appear only in the schema.
 func ours(db *foreign.DB) []foreign.Part {
 	sessions, ok := db.Table("session")
 	if !ok || !sessions.Has("id", "project_id", "directory", "title", "time_created") {
@@ -43,11 +43,10 @@ func ours(db *foreign.DB) []foreign.Part {
 	return out
 }
 
-// Parts come after their message, and messages as the program orders them; what
-// belongs to the session as a whole comes last, where what is new does not move
-// it far.
+// Parts come after their message, and messages in the program's order; what belongs
+// to the session as a whole comes last, where new rows do not move it far.
 type order struct {
-	message map[string]string // where it stands, by its ID
+	message map[string]string // ID → position
 }
 
 func (p order) ofMessage(r foreign.Row) string {
@@ -60,7 +59,7 @@ func (p order) ofMessage(r foreign.Row) string {
 func (p order) ofPart(r foreign.Row) string {
 	at, ok := p.message[r.Text("message_id")]
 	if !ok {
-		return "2" // whose message is not there
+		return "2" // its message is missing
 	}
 	return at + "\x00" + r.Text("id")
 }

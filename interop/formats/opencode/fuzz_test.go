@@ -92,8 +92,8 @@ func FuzzLines(f *testing.F) {
 	f.Fuzz(func(t *testing.T, lines []byte) { items(t, ses, lines) })
 }
 
-// FuzzData holds the reader to what must be true of any column data and any
-// file: nothing panics, and a store takes every event.
+// FuzzData checks what must hold for any column data and any file: nothing panics,
+// and a store takes every event.
 func FuzzData(f *testing.F) {
 	for _, lines := range sources(f) {
 		for line := range bytes.Lines(lines) {

@@ -41,7 +41,7 @@ func TestIDsOfAnyShapeAreRead(t *testing.T) {
 		s := store(t)
 		p.bring(s)
 		ids := sessions(t, s)
-		if id == "" { // nobody's
+		if id == "" { // of no session
 			if len(ids) != 0 {
 				t.Errorf("a session without ID gives %q", ids)
 			}

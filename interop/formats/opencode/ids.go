@@ -9,10 +9,10 @@ import (
 	"strings"
 )
 
-// An ID is a word, 12 hexadecimal digits and 14 of base 62. The first are the
-// last 48 bits of a time in milliseconds times 4096 and a count; those of
-// sessions are turned round, so that the newest comes first. What follows is at
-// random; here it is made of what the ID is for, so that it is the same again.
+// An ID is a word, 12 hexadecimal digits and 14 of base 62. The first are the last 48
+// bits of a time in milliseconds times 4096 and a count; those of sessions are
+// inverted, so that the newest comes first. The rest is random; here it is derived
+// from what the ID is for, so that it is reproducible.
 const (
 	idCount = 4096
 	idBits  = 1<<48 - 1
@@ -25,7 +25,7 @@ func sessionID(ms int64, of string) string {
 	return fmt.Sprintf("ses_%012x%s", ^(uint64(ms)*idCount+1)&idBits, tail(of))
 }
 
-// tail returns 14 digits of base 62 that only this text has.
+// tail returns 14 digits of base 62 derived from a text.
 func tail(of string) string {
 	const size = 14
 	sum := sha256.Sum256([]byte(of))
@@ -33,7 +33,7 @@ func tail(of string) string {
 	return strings.Repeat("0", max(0, size-len(text))) + text[max(0, len(text)-size):]
 }
 
-// isSession reports whether text is a session's ID as the program makes them.
+// isSession reports whether text has the form of the program's session IDs.
 func isSession(text string) bool {
 	return regexp.MustCompile(`^ses_[0-9a-f]{12}[0-9A-Za-z]{14}$`).MatchString(text)
 }

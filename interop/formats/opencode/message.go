@@ -11,8 +11,8 @@ import (
 	"github.com/skein-dev/skein/interop"
 )
 
-// message takes in what is said of a message; what it says is in its parts.
-// at is used where it has no time.
+// message reads a message's metadata; its content is in its parts. at is used if it
+// has no time.
 func (r *reader) message(m *interop.Made, id string, at skein.Time, o loose.Object) {
 	r.seen = true
 	times := o.Obj("time")
@@ -47,8 +47,7 @@ func (r *reader) message(m *interop.Made, id string, at skein.Time, o loose.Obje
 	r.inner(m, id, at, o)
 }
 
-// inner takes in the parts of a message that has them in it, as messages of the
-// first versions did.
+// inner reads the parts inside a message, as in the first versions.
 func (r *reader) inner(m *interop.Made, id string, at skein.Time, o loose.Object) {
 	for i, p := range o.List("parts") {
 		if part, err := loose.Parse(p); err == nil {
@@ -58,8 +57,8 @@ func (r *reader) inner(m *interop.Made, id string, at skein.Time, o loose.Object
 	m.Key = r.messages[id].key
 }
 
-// keyOf returns a message's key. A fork is a copy with new IDs, so it is what
-// the copy keeps: who said it, and when.
+// keyOf returns a message's key. A fork is a copy with new IDs, so the key is made of
+// what the copy keeps: who said it, and when.
 func (r *reader) keyOf(id string, role skein.Role, at skein.Time) skein.ClientID {
 	text := fmt.Sprintf("%s\x00%d", role, at)
 	if at == 0 {
@@ -74,8 +73,8 @@ func (r *reader) keyOf(id string, role skein.Role, at skein.Time) skein.ClientID
 	return skein.ClientID(key)
 }
 
-// aside returns what a message's row says that its parts and the session do
-// not; nil for nothing.
+// aside returns what a message's row has that its parts and the session lack; nil for
+// nothing.
 func aside(o loose.Object) []byte {
 	left := map[string]any{}
 	for _, name := range []string{"system", "tools", "format", "structured", "metadata"} {
@@ -93,8 +92,8 @@ func aside(o loose.Object) []byte {
 	return skein.MustJSON(left)
 }
 
-// says returns a piece of a message, without parts. What the model says once a
-// tool has run is another one.
+// says returns a piece of a message, without parts. What the model says after a tool
+// has run is another message.
 func (r *reader) says(msg *message) skein.Message {
 	id := string(msg.key)
 	if msg.round > 0 {
@@ -107,8 +106,8 @@ func (r *reader) says(msg *message) skein.Message {
 	return m
 }
 
-// say puts a message, or notes it if it was gone back over: its program shows
-// it to nobody, but keeps it until more is said.
+// say adds a message, or notes it if it was reverted: the program hides it, but keeps
+// it until more is said.
 func (r *reader) say(m *interop.Made, msg *message, at skein.Time, said skein.Message, blobs ...skein.Blob) {
 	e := skein.Say(at, said)
 	if msg.hidden {
@@ -129,7 +128,7 @@ func errorOf(o loose.Object) *skein.ErrorInfo {
 	return e
 }
 
-// usageOf returns what a request used; its output comes without reasoning.
+// usageOf returns a request's usage; its output excludes reasoning.
 func usageOf(o loose.Object) skein.Usage {
 	t := o.Obj("tokens")
 	cache, reasoning := t.Obj("cache"), t.Count("reasoning")

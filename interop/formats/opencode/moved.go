@@ -10,11 +10,11 @@ import (
 	"github.com/skein-dev/skein/internal/foreign"
 )
 
-// moved returns the sessions of the folder that the program has somewhere newer:
-// in a database, or, if the folder is that of one project, in the one that took
-// its place. Those are the ones that it goes on with.
+// moved returns the sessions of the folder that the program also has in a newer
+// place: in a database or, if the folder is that of one project, in the folder that
+// replaced it. The program goes on with those.
 //
-// Errors are those of reading the data folder, or a database that is there.
+// Errors are those of reading the data folder, or an existing database.
 func (t *tree) moved(ctx context.Context) (map[string]bool, error) {
 	ids := map[string]bool{}
 	data := filepath.FromSlash(dataOf(filepath.ToSlash(t.path)))
@@ -61,10 +61,10 @@ func inDatabase(ctx context.Context, at string, ids map[string]bool) (err error)
 	})
 }
 
-// escape returns a path in which nothing has a meaning to Glob.
+// escape escapes a path for Glob.
 func escape(name string) string {
 	if os.PathSeparator == '\\' {
-		return name // Glob knows no escape there
+		return name // Glob has no escapes there
 	}
 	return strings.NewReplacer(`*`, `\*`, `?`, `\?`, `[`, `\[`, `\`, `\\`).Replace(name)
 }

@@ -26,7 +26,7 @@ func old() map[string]string {
 	}
 }
 
-// both are the words of old, as the database has them, and one more.
+// both has the messages of old, as the database has them, and one more.
 func (p *place) both() {
 	p.user(2000, text("one"))
 	p.model(3000, `,"finish":"stop"`, text("first"))
@@ -86,7 +86,7 @@ func TestASessionGoesOnInTheDatabaseThatItWasPutInto(t *testing.T) {
 	}
 }
 
-// The first versions had a folder for each project, with all in session/.
+// The first versions had a folder for each project, with everything in session/.
 func TestTheFolderOfOneProjectIsRead(t *testing.T) {
 	dir, err := filepath.EvalSymlinks(t.TempDir())
 	if err != nil {
@@ -110,7 +110,7 @@ func TestTheFolderOfOneProjectIsRead(t *testing.T) {
 	if got, want := shown(t, s, ses), "user text \"one\"\nassistant text \"first\"\n"; got != want {
 		t.Errorf("the session says\n%swant\n%s", got, want)
 	}
-	p.moveOut(o) // what the program made of it
+	p.moveOut(o) // what the program made from it
 	s2 := memory.New()
 	defer s2.Close()
 	p.bring(s2)

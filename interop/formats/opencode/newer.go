@@ -8,9 +8,9 @@ import (
 	"github.com/skein-dev/skein/interop"
 )
 
-// newer takes in a row of the table session_message, in which later versions
-// put a message with all its parts. Where a session has both, they are the same
-// and these are not read.
+// newer reads a row of the table session_message, in which later versions put a
+// message with all its parts. If a session has both, they are the same and these are
+// not read.
 func (r *reader) newer(m *interop.Made, id, kind string, at skein.Time, o loose.Object) {
 	msg := &message{at: at, role: skein.RoleUser, first: r.items}
 	if kind == "assistant" {
@@ -54,7 +54,7 @@ func (r *reader) newer(m *interop.Made, id, kind string, at skein.Time, o loose.
 	}
 }
 
-// answer takes in what a model said in one request.
+// answer reads what a model said in one request.
 func (r *reader) answer(m *interop.Made, msg *message, at skein.Time, o loose.Object) {
 	for i, v := range o.List("content") {
 		c, err := loose.Parse(v)

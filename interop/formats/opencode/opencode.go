@@ -13,7 +13,7 @@ import (
 // Name is the format's name: [skein.Origin.Format] of what it reads.
 const Name = "opencode"
 
-// What the program calls its database, and the folder that it had before.
+// The names of the program's database, and of the folder that it had before.
 const (
 	fileName   = "opencode.db"
 	folderName = "storage"
@@ -38,8 +38,8 @@ func Format() interop.Format {
 	}
 }
 
-// places returns the database, those of other channels that there are, and the
-// folders of old. They are in the same folder on every system.
+// places returns the database, the existing ones of other channels, and the folders
+// of early versions. They are in the same folder on every system.
 func places(h interop.Home) []string {
 	data := h.Env("XDG_DATA_HOME")
 	if data == "" {
@@ -53,7 +53,7 @@ func places(h interop.Home) []string {
 		db = filepath.Join(data, named)
 	}
 	out := []string{db}
-	channels, _ := filepath.Glob(filepath.Join(escape(data), Name+"-*.db")) // the pattern is none of a user's
+	channels, _ := filepath.Glob(filepath.Join(escape(data), Name+"-*.db")) // the pattern is not a user's
 	for _, c := range channels {
 		if c != db {
 			out = append(out, c)
@@ -62,8 +62,8 @@ func places(h interop.Home) []string {
 	return append(out, filepath.Join(data, folderName), filepath.Join(data, "project"))
 }
 
-// unit returns the database that a file is, or the folder of old that it lies
-// in.
+// unit returns the database that a file belongs to, or the early versions' folder
+// that it is in.
 func unit(name string) string {
 	for _, suffix := range []string{"", "-wal", "-shm", "-journal"} {
 		file, ok := strings.CutSuffix(name, suffix)
@@ -80,7 +80,7 @@ func unit(name string) string {
 	return ""
 }
 
-// below returns where a unit lies below the program's data folder.
+// below returns a unit's path below the program's data folder.
 func below(name string) string {
 	if path.Base(name) != folderName {
 		return path.Base(name)
@@ -91,8 +91,8 @@ func below(name string) string {
 	return folderName
 }
 
-// replaces reports whether a database lies beside the folder that the program
-// once made it of.
+// replaces reports whether a database is beside the folder from which the program
+// once made it.
 func replaces(name, old string) bool {
 	if at := strings.LastIndex(name, ".db#"); at >= 0 {
 		name = name[:at+len(".db")]
@@ -103,7 +103,7 @@ func replaces(name, old string) bool {
 	return path.Base(old) == folderName && unit(name) == name && path.Dir(name) == dataOf(old)
 }
 
-// dataOf returns the data folder that a folder of sessions lies in.
+// dataOf returns the data folder that has a folder of sessions.
 func dataOf(folder string) string {
 	return strings.TrimSuffix(strings.TrimSuffix(folder, below(folder)), "/")
 }
@@ -115,13 +115,13 @@ func look(ctx context.Context, at string) (interop.Unit, error) {
 	return interop.OpenDatabase(ctx, at, interop.Database{Mentions: []string{"time_created"}, Ours: ours})
 }
 
-// resume returns the command that goes on with a session in its folder.
+// resume returns the command that resumes a session in its folder.
 func resume(w interop.Spot, s skein.Session) (command []string, dir string) {
 	return []string{"opencode", "--session", w.ID}, s.Cwd
 }
 
-// put writes to a database, or a session that came from it to the folder of
-// old.
+// put writes to a database, or a session that came from there to the early versions'
+// folder.
 func put(ctx context.Context, at string, parts []interop.Part) error {
 	if path.Base(filepath.ToSlash(at)) == folderName {
 		return interop.PutFolder(ctx, at, parts)

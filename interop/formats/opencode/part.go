@@ -10,7 +10,7 @@ import (
 	"github.com/skein-dev/skein/interop"
 )
 
-// part takes in a part of a message. at is used where it has no time.
+// part reads a part of a message. at is used if it has no time.
 func (r *reader) part(m *interop.Made, id, of string, at skein.Time, o loose.Object) {
 	msg := r.messages[of]
 	kind := o.Str("type")
@@ -68,7 +68,7 @@ func (r *reader) part(m *interop.Made, id, of string, at skein.Time, o loose.Obj
 	}
 }
 
-// named returns what a kind of part is noted as.
+// named returns the name under which a kind of part is noted.
 func named(kind string) string {
 	if kind = loose.Clip(kind); kind == "" || len(kind) > 80 {
 		return "part"
@@ -76,10 +76,10 @@ func named(kind string) string {
 	return kind
 }
 
-// whole returns a part without the IDs that a copy has others of.
+// whole returns a part without the IDs, which differ in a copy.
 func whole(o loose.Object) []byte { return o.Without("id", "sessionID", "messageID") }
 
-// piece says one part of a message.
+// piece adds one part of a message.
 func (r *reader) piece(m *interop.Made, msg *message, at skein.Time, p skein.Part, blob *skein.Blob) {
 	if msg.ran && p.Kind != skein.PartCall {
 		msg.round, msg.ran = msg.round+1, false
@@ -93,8 +93,7 @@ func (r *reader) piece(m *interop.Made, msg *message, at skein.Time, p skein.Par
 	r.say(m, msg, at, said)
 }
 
-// text takes in what was said or thought; what a compaction said stands for
-// what was before it.
+// text reads text or reasoning; a compaction's text replaces what was before it.
 func (r *reader) text(m *interop.Made, msg *message, at, start, end skein.Time, kind string, o loose.Object) {
 	text, _ := o.Text("text")
 	if msg.summary && msg.done && !msg.hidden {
@@ -122,7 +121,7 @@ func (r *reader) text(m *interop.Made, msg *message, at, start, end skein.Time, 
 	r.piece(m, msg, at, p, nil)
 }
 
-// finish takes in what a request used.
+// finish reads a request's usage.
 func (r *reader) finish(m *interop.Made, msg *message, at skein.Time, o loose.Object) {
 	u := usageOf(o)
 	sum := sha256.Sum256(fmt.Appendf(nil, "%s:%d\x00%s\x00%s\x00%s\x00%s", msg.key, msg.parts, msg.provider, msg.model, o.Get("tokens"), o.Get("cost")))

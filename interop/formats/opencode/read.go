@@ -15,21 +15,21 @@ import (
 
 // A reader turns the rows or files of one session into events.
 type reader struct {
-	id       string // session's; "" for the source with nobody's
+	id       string // the session's; "" for the source with rows of no session
 	begun    bool
 	items    int
 	messages map[string]*message // by ID
-	keys     map[string]int      // how many messages have this key
+	keys     map[string]int      // number of messages with this key
 	revert   revert
-	reverted bool   // what comes now was gone back over
-	tail     string // the message from which on the next summary leaves all; "" for none
-	seen     bool   // there was a message, so those of the newer table are the same again
+	reverted bool   // what follows was rewound
+	tail     string // the first message that the next summary does not cover; "" for none
+	seen     bool   // there was a message, so those of the newer table repeat it
 }
 
-// A revert is the place in a session that its person has gone back to.
+// A revert is the place in a session to which the user has reverted it.
 type revert struct{ message, part string }
 
-// A message is what is known of one while its parts come.
+// A message is the state of a message while its parts come.
 type message struct {
 	key      skein.ClientID
 	role     skein.Role
@@ -37,21 +37,21 @@ type message struct {
 	model    string
 	provider string
 	agent    string
-	summary  bool // it is what a compaction said
+	summary  bool // it is a compaction's summary
 	done     bool
 	hidden   bool
 	first    int    // ordinal of the last item before it
 	parts    int    // that have come
 	round    int    // of the model, in it
 	ran      bool   // a tool did
-	tail     string // if it is a summary: the message from which on all is left
+	tail     string // if it is a summary: the first message that it does not cover
 }
 
 func open(f interop.File) interop.Reader {
 	return &reader{id: f.Name, messages: map[string]*message{}, keys: map[string]int{}}
 }
 
-// Read implements [interop.Reader]; an error says that the record is damaged.
+// Read implements [interop.Reader]; the error says that the record is damaged.
 func (r *reader) Read(l interop.Line) (m interop.Made, err error) {
 	if m, err = r.read(l); len(m.Items) == 0 {
 		m.Key = ""
@@ -96,7 +96,7 @@ func (r *reader) read(l interop.Line) (m interop.Made, err error) {
 	return m, nil
 }
 
-// file reads a file of the folder of old.
+// file reads a file of the early versions' folder.
 func (r *reader) file(line []byte) (m interop.Made, err error) {
 	f, err := folder.Parse(line)
 	switch {
@@ -109,7 +109,7 @@ func (r *reader) file(line []byte) (m interop.Made, err error) {
 	}
 	dirs := strings.Split(path.Dir(f.File), "/")
 	id := strings.TrimSuffix(path.Base(f.File), ".json")
-	if dirs[0] == "session" && len(dirs) > 2 { // of one project, of old
+	if dirs[0] == "session" && len(dirs) > 2 { // of one project, in early versions
 		dirs = dirs[1:]
 	}
 	kind := dirs[0]
@@ -146,7 +146,7 @@ func (r *reader) put(m *interop.Made, e skein.Event, blobs ...skein.Blob) {
 	m.Items = append(m.Items, interop.Item{Event: e, Blobs: blobs})
 }
 
-// todo keeps what is to be done.
+// todo notes the to-do list.
 func (r *reader) todo(m *interop.Made, row foreign.Row) {
 	m.Key = skein.ClientID(Name + ":todo:" + r.id + ":" + strconv.FormatInt(row.Int("position"), 10))
 	m.Floating = true
@@ -154,7 +154,7 @@ func (r *reader) todo(m *interop.Made, row foreign.Row) {
 	r.put(m, noted(at, "todo", skein.MustJSON(todo{row.Text("content"), row.Text("status"), row.Text("priority"), row.Int("position")})))
 }
 
-// todo is a line of the list that the model keeps.
+// todo is an entry of the model's to-do list.
 type todo struct {
 	Content  string `json:"content"`
 	Status   string `json:"status"`

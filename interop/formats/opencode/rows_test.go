@@ -69,7 +69,7 @@ func (p *place) run(query string, args ...any) {
 	}
 }
 
-// user and model put a message in at a time, with its parts.
+// user and model insert a message at a time, with its parts.
 func (p *place) user(at int, parts ...string) { p.put(at, fmt.Sprintf(asked, at), parts) }
 
 func (p *place) model(at int, more string, parts ...string) {
@@ -95,8 +95,8 @@ func (p *place) bring(s skein.Store) interop.Report {
 	return rep
 }
 
-// told returns the events of a session, a line for each: its kind, and the
-// payload without what bears no repeating.
+// told returns the events of a session, one per line: its kind, and the relevant part
+// of its payload.
 func told(t *testing.T, s skein.Store, id skein.SessionID) string {
 	t.Helper()
 	var b strings.Builder
@@ -111,7 +111,7 @@ func told(t *testing.T, s skein.Store, id skein.SessionID) string {
 	return b.String()
 }
 
-// shown returns what the session says now: role, and words, calls and results.
+// shown returns the session's live messages: role, and texts, calls and results.
 func shown(t *testing.T, s skein.Store, id skein.SessionID) string {
 	t.Helper()
 	var evs []skein.Event
@@ -152,7 +152,7 @@ func sessions(t *testing.T, s skein.Store) (ids []string) {
 	return ids
 }
 
-// moveOut makes the folder of old of the database's session.
+// moveOut makes the early versions' folder from the database's session.
 func (p *place) moveOut(parts map[string]string) {
 	p.t.Helper()
 	for name, data := range parts {
@@ -166,7 +166,7 @@ func (p *place) moveOut(parts map[string]string) {
 	}
 }
 
-// touchAll makes every file below dir younger.
+// touchAll makes every file below dir newer.
 func touchAll(t *testing.T, dir string) {
 	t.Helper()
 	at := time.Now().Add(time.Hour)

@@ -7,7 +7,7 @@ import (
 	"github.com/skein-dev/skein"
 )
 
-// A callOut is what became of a call.
+// A callOut is a call's outcome.
 type callOut struct {
 	result *skein.Result
 	entry  *skein.Entry
@@ -46,7 +46,7 @@ func (w *writer) say(entries []skein.Entry) {
 	}
 }
 
-// results notes the first result of each call.
+// results collects the first result of each call.
 func (w *writer) results(entries []skein.Entry) {
 	for i := range entries {
 		for _, p := range entries[i].Message.Parts {
@@ -57,8 +57,7 @@ func (w *writer) results(entries []skein.Entry) {
 	}
 }
 
-// hang notes the requests that tell of themselves, each with the answer before
-// it.
+// hang assigns each request that has a step of its own to the answer before it.
 func (w *writer) hang(entries []skein.Entry) {
 	w.steps = map[skein.Seq][]skein.Step{}
 	seen := map[string]bool{}
@@ -104,7 +103,7 @@ func (w *writer) part(seq skein.Seq, of string, at skein.Time, data any) {
 	})
 }
 
-// typed writes what a person said.
+// typed writes a user message.
 func (w *writer) typed(e *skein.Entry) {
 	if e.Message.Role == skein.RoleSteer {
 		w.losses.Add(e.Seq, "steering: a user's message")
@@ -124,7 +123,7 @@ func (w *writer) typed(e *skein.Entry) {
 	}
 }
 
-// asked adds the row of a person's message.
+// asked adds the row of a user message.
 func (w *writer) asked(seq skein.Seq, when skein.Time) (id string, at skein.Time) {
 	id, at = w.message(seq, when, func(at skein.Time) any {
 		out := userOut{Role: "user", Time: timeOut{Created: int64(at)}, Agent: agentName}
@@ -137,7 +136,7 @@ func (w *writer) asked(seq skein.Seq, when skein.Time) (id string, at skein.Time
 	return id, at
 }
 
-// piece writes a part of what a person said. It reports whether there is one.
+// piece writes a part of a user message. It reports whether there is one.
 func (w *writer) piece(e *skein.Entry, p *skein.Part, of string, at skein.Time) bool {
 	switch {
 	case p.Result != nil:
@@ -160,10 +159,10 @@ func (w *writer) piece(e *skein.Entry, p *skein.Part, of string, at skein.Time) 
 	return true
 }
 
-// maxInline is the longest file that is put into a row, in bytes.
+// maxInline is the size of the largest file that is put into a row, in bytes.
 const maxInline = 16 << 20
 
-// file returns a file with its bytes in its address.
+// file returns a file with its bytes in its URL.
 func (w *writer) file(e *skein.Entry, f *skein.File) (fileOut, bool) {
 	out := fileOut{Type: "file", Mime: f.Media, Name: f.Name, URL: f.URL}
 	if out.Mime == "" {
@@ -184,7 +183,7 @@ func (w *writer) file(e *skein.Entry, f *skein.File) (fileOut, bool) {
 	return out, true
 }
 
-// unpaired notes what is not written with a call.
+// unpaired reports what is not written with a call.
 func (w *writer) unpaired(e *skein.Entry) {
 	for _, p := range e.Message.Parts {
 		if p.Result != nil {
@@ -204,8 +203,8 @@ func (w *writer) unpairedResult(e *skein.Entry, r *skein.Result) {
 	}
 }
 
-// modelOf returns a model and its provider, as the program names them: the
-// session's where none is given.
+// modelOf returns a model and its provider, as the program names them: the session's
+// if none is given.
 func (w *writer) modelOf(provider, model string) (string, string) {
 	if model == "" {
 		provider, model = w.d.Session.Provider, w.d.Session.Model
@@ -221,7 +220,7 @@ func (w *writer) modelOf(provider, model string) (string, string) {
 	return provider, model
 }
 
-// vendors returns whose models begin so.
+// vendors returns the vendors by prefix of model names.
 func vendors() map[string]string {
 	return map[string]string{"claude": "anthropic", "gpt-": "openai", "o1": "openai", "o3": "openai", "o4": "openai", "codex": "openai", "gemini": "google"}
 }

@@ -2,7 +2,7 @@ package opencode
 
 import "github.com/skein-dev/skein"
 
-// settings are what a new database is made with.
+// settings are the settings of a new database.
 type settings struct {
 	PageSize      int    `json:"page_size"`
 	Encoding      string `json:"encoding"`
@@ -20,8 +20,9 @@ type object struct {
 	SQL   string `json:"sql"`
 }
 
-// newDatabase returns the lines that make a database as version 1.18.33 makes
-// it, and say so: the program does nothing to it, a later one what is new.
+// newDatabase returns the lines of a database as version 1.18.33 makes it, including
+// its migrations: that version changes nothing in it, a later one runs only its newer
+// migrations.
 func newDatabase(now int64) []byte {
 	b := append(skein.MustJSON(struct {
 		Settings settings `json:"database"`
@@ -82,7 +83,7 @@ func schema() []object {
 	}
 }
 
-// migrations returns the IDs of what such a database has been through.
+// migrations returns the IDs of the migrations of such a database.
 func migrations() []string {
 	return []string{
 		"20260127222353_familiar_lady_ursula",

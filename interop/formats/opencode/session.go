@@ -12,7 +12,7 @@ import (
 	"github.com/skein-dev/skein/interop"
 )
 
-// about is what a session's row or file says.
+// about is the content of a session's row or file.
 type about struct {
 	parent, directory, title, version string
 	agent, model, provider            string
@@ -21,7 +21,7 @@ type about struct {
 	rest                              rest
 }
 
-// rest is kept as it stands.
+// rest is kept unchanged.
 type rest struct {
 	Slug       string          `json:"slug,omitempty"`
 	Project    string          `json:"project_id,omitempty"`
@@ -36,7 +36,7 @@ type rest struct {
 	Archived   skein.Time      `json:"time_archived,omitzero"`
 }
 
-// timeOf returns the time in a column, 0 if it is none.
+// timeOf returns the time in a column, 0 if it is not one.
 func timeOf(row foreign.Row, column string) skein.Time {
 	return skein.At(time.UnixMilli(max(0, row.Int(column))))
 }
@@ -74,8 +74,7 @@ func ofFile(o loose.Object) (a about) {
 	return a
 }
 
-// session takes in what is said of the session as a whole. It floats: a copy of
-// it has another title.
+// session reads the session's metadata. It floats: a copy has another title.
 func (r *reader) session(m *interop.Made, a about) {
 	r.begun = true
 	r.revert = revert{a.revert.Str("messageID"), a.revert.Str("partID")}
@@ -105,8 +104,7 @@ func some(s string) *string {
 	return &s
 }
 
-// isDefault reports whether a title is the one that a session has before it has
-// one.
+// isDefault reports whether a title is the one that a new session has.
 func isDefault(title string) bool {
 	for _, before := range []string{"New session - ", "Child session - "} {
 		if at, ok := strings.CutPrefix(title, before); ok {

@@ -12,15 +12,15 @@ import (
 	"github.com/skein-dev/skein/internal/foreign"
 )
 
-// there is what the database has that a session is to be written to.
+// there describes the database that a session is written to.
 type there struct {
-	made     bool                // it is there
+	made     bool                // it exists
 	columns  map[string][]string // by table
 	projects map[string]string   // ID → folder
 }
 
-// lookAt returns what the database at path has; what a new one will have, if
-// there is none.
+// lookAt returns what the database at path has or, if it does not exist, what a new
+// one will have.
 func lookAt(ctx context.Context, at string) (t *there, err error) {
 	t = &there{columns: newColumns(), projects: map[string]string{}}
 	db, err := foreign.Open(ctx, at)
@@ -48,8 +48,8 @@ func lookAt(ctx context.Context, at string) (t *there, err error) {
 	})
 }
 
-// project returns the project that a folder belongs to: of those that the
-// program knows, the one whose folder it lies in; else the one for all else.
+// project returns the project that a folder belongs to: the known one whose folder
+// contains it, else the global one.
 func (t *there) project(folder string) (id string, known bool) {
 	const elsewhere = "global"
 	id, best := elsewhere, -1
@@ -74,7 +74,7 @@ func slashed(folder string) string {
 	return path.Clean(strings.ReplaceAll(folder, `\`, "/"))
 }
 
-// values are those of a row's columns.
+// values are the values of a row's columns.
 type values map[string]foreign.Value
 
 // row returns a row of a table with the values that the table has columns for.

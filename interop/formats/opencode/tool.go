@@ -8,8 +8,7 @@ import (
 	"github.com/skein-dev/skein/interop"
 )
 
-// tool takes in a call: what was asked for, how far it came, and the answer if
-// there is one.
+// tool reads a call: the input, the state, and the result if there is one.
 func (r *reader) tool(m *interop.Made, msg *message, id string, at skein.Time, o loose.Object) {
 	s := o.Obj("state")
 	times := s.Obj("time")
@@ -78,8 +77,8 @@ func stateOf(status string) skein.CallState {
 	return skein.Uncertain
 }
 
-// metaOf returns what a call's state has besides. The output, which a shell
-// repeats there, is left out.
+// metaOf returns what else a call's state has, without the output that a shell
+// repeats there.
 func metaOf(s, o loose.Object) json.RawMessage {
 	state := s.Obj("metadata")
 	if out, ok := state.Text("output"); ok {

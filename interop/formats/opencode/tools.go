@@ -11,15 +11,15 @@ import (
 	"github.com/skein-dev/skein/internal/loose"
 )
 
-// A tool is one of opencode's, and how other programs name it and what it
-// takes.
+// A tool is one of opencode's tools, with the names that other programs give it and
+// its inputs.
 type tool struct {
 	name   string
 	others []string // other programs' names, in lower case
 	inputs []input
 }
 
-// An input is one of a tool's, and how other programs name it.
+// An input is one of a tool's inputs, with the names that other programs give it.
 type input struct {
 	name   string
 	others []string
@@ -27,7 +27,7 @@ type input struct {
 	must   bool
 }
 
-// tools returns the tools that the program gives its models.
+// tools returns the tools that the program offers its models.
 func tools() []tool {
 	const str, num = jsontext.Kind('"'), jsontext.Kind('0')
 	file := input{"filePath", []string{"file_path", "path", "absolute_path", "target_file", "filename"}, str, true}
@@ -75,12 +75,12 @@ func toolOf(c *skein.Call) (name string, in json.RawMessage, ok bool) {
 	return "", nil, false
 }
 
-// takes reports whether o has what the tool needs, by its own names.
+// takes reports whether o has what the tool requires, under its own names.
 func (t *tool) takes(o loose.Object) bool {
 	return !slices.ContainsFunc(t.inputs, func(i input) bool { return i.must && o.Get(i.name).Kind() != i.kind })
 }
 
-// input returns what the tool takes of another's input, and false if something
+// input converts another tool's input to this tool's, and returns false if something
 // is missing.
 func (t *tool) input(o loose.Object) (json.RawMessage, bool) {
 	var out loose.Object
@@ -110,8 +110,8 @@ func (i *input) of(o loose.Object) jsontext.Value {
 	return nil
 }
 
-// commandOf returns the command line of a list of arguments: of bash -lc "…",
-// what it runs.
+// commandOf returns the command line of a list of arguments: for bash -lc "…", what
+// it runs.
 func commandOf(v jsontext.Value) jsontext.Value {
 	var args []string
 	for _, e := range loose.Elements(v) {

@@ -9,8 +9,8 @@ import (
 	"github.com/skein-dev/skein/interop"
 )
 
-// Of a child its own file alone says whose it is, so what is created while that
-// file is being written would hang on nothing for ever.
+// Only a child's own file names its parent, so a child created while that file is
+// being written would never have one.
 func TestASessionWaitsForItsOwnFileToBeWhole(t *testing.T) {
 	const child = "ses_child"
 	for _, part := range []string{"", `{"id":"` + child + `","parentID":`} {

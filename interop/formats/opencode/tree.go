@@ -21,8 +21,8 @@ import (
 	"github.com/skein-dev/skein/interop"
 )
 
-// isPlace reports whether a file of the folder is one of a session's, or says
-// what projects there are.
+// isPlace reports whether a file of the folder belongs to a session or describes a
+// project.
 func isPlace(name string) bool {
 	dir, file := path.Split(name)
 	id, ok := strings.CutSuffix(file, ".json")
@@ -42,19 +42,19 @@ func isPlace(name string) bool {
 	return false
 }
 
-// A tree is the folder of old: each session is a source, whose files lie in
+// A tree is the early versions' folder: each session is a source, whose files are in
 // several folders.
 type tree struct {
 	*folder.Tree // opened for reading; it lists nothing itself
 	root         *os.Root
 	path         string
-	frame        []folder.File // what is no session's
+	frame        []folder.File // what belongs to no session
 	sessions     map[string][]folder.File
 	skips        []interop.Skip
 	n            int // files
 }
 
-// maxFiles is how many files are listed.
+// maxFiles is how many files are listed at most.
 const maxFiles = 5_000_000
 
 func openTree(ctx context.Context, at string) (_ interop.Unit, err error) {
@@ -88,7 +88,7 @@ func (t *tree) Sources(ctx context.Context) (all []interop.Source, err error) {
 	t.frame = append(t.files("project"), t.one("migration")...)
 	for _, project := range t.folders("session") {
 		if project == "message" || project == "part" {
-			continue // of one project, of old
+			continue // of one project, in early versions
 		}
 		for _, f := range t.files(path.Join("session", project)) {
 			id := strings.TrimSuffix(path.Base(f.Name), ".json")
@@ -117,8 +117,8 @@ func stamped(name string, files []folder.File) interop.Source {
 	return s
 }
 
-// session lists a session's files: its own, each message with its parts, and
-// what else there is.
+// session lists a session's files: its own, each message with its parts, and the
+// rest.
 func (t *tree) session(ctx context.Context, id string, own folder.File) ([]folder.File, error) {
 	if t.torn(own) {
 		return nil, interop.ErrTorn
@@ -142,7 +142,7 @@ func (t *tree) session(ctx context.Context, id string, own folder.File) ([]folde
 	return append(all, t.one(path.Join("todo", id+".json"))...), nil
 }
 
-// torn reports whether a file is cut off, and was written just now.
+// torn reports whether a file is cut off and was written just now.
 func (t *tree) torn(f folder.File) bool {
 	if !interop.IsFresh(f.Mtime) {
 		return false

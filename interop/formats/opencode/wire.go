@@ -6,10 +6,10 @@ import (
 	"github.com/skein-dev/skein"
 )
 
-// agentName is the agent of the program's that goes on with what is written.
+// agentName is the program's agent that continues what is written.
 const agentName = "build"
 
-// What we write into the columns data, in the program's order.
+// What is written into the data columns, in the program's order.
 type (
 	modelRef struct {
 		ID       string `json:"id"`
@@ -115,7 +115,7 @@ type (
 	}
 )
 
-// tokensOf returns what a request used, as the program counts.
+// tokensOf returns a request's usage, as the program counts it.
 func tokensOf(u skein.Usage) (t tokensOut) {
 	t.Input, t.Output, t.Reasoning = u.Input, max(0, u.Output-u.Reasoning), u.Reasoning
 	t.Cache.Read, t.Cache.Write = u.CacheRead, u.CacheWrite
@@ -123,7 +123,7 @@ func tokensOf(u skein.Usage) (t tokensOut) {
 	return t
 }
 
-// askedOf is the model that a person asked.
+// askedOf is the model that the user asked.
 type askedOf struct {
 	Provider string `json:"providerID"`
 	Model    string `json:"modelID"`

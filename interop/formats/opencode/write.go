@@ -12,14 +12,14 @@ import (
 	"github.com/skein-dev/skein/interop"
 )
 
-// version is the version of opencode that we write like.
+// version is the version of opencode whose files are imitated.
 const version = "1.18.33"
 
-// write makes the rows of a session. It looks at the database that is there:
-// the rows have the columns that it has, and a project that it knows.
+// write makes the rows of a session. It reads the existing database: the rows have
+// the columns that it has, and a project that it knows.
 //
-// The error wraps [skein.ErrInvalid] for a session of the folder of old, which
-// no version reads any more that has a database.
+// The error wraps [skein.ErrInvalid] for a session of the early versions' folder,
+// which no version with a database reads anymore.
 func write(ctx context.Context, d interop.Draft) (interop.Written, error) {
 	at := fileName
 	if d.After > 0 {
@@ -58,25 +58,25 @@ type writer struct {
 	at     *there
 	id     string       // session's
 	ours   bool         // it came from opencode, with opencode's tools
-	row    *foreign.Row // the session's, if it is there
-	keep   skein.Seq    // the last message that is there and stays
-	gone   [][]byte     // the rows that do not
-	n      uint64       // of the ID that was made last
-	time   skein.Time   // of the message that was written last
-	seq    skein.Seq    // last event that was told of
-	user   string       // the last message of a person's
+	row    *foreign.Row // the session's, if it exists
+	keep   skein.Seq    // the last existing message that stays
+	gone   [][]byte     // the rows that do not stay
+	n      uint64       // of the newest ID
+	time   skein.Time   // of the last message written
+	seq    skein.Seq    // last event covered so far
+	user   string       // the last user message
 	calls  map[string]*callOut
-	steps  map[skein.Seq][]skein.Step // by the message that they hang on
-	spent  skein.Usage                // by what is new
+	steps  map[skein.Seq][]skein.Step // by the message that they belong to
+	spent  skein.Usage                // of what is new
 	lines  []interop.OutLine
 	losses interop.Losses
 }
 
-// place finds out which session it is, and where the IDs begin.
+// place determines the session's ID, and where the IDs begin.
 //
-// IDs are of the time of writing, as a fork's are: the program takes a message
-// with a smaller ID than its answer for answered, and their times come round
-// every 795 days.
+// IDs have the time of writing, like a fork's: the program takes a message with a
+// smaller ID than its answer for answered, and the times in IDs wrap around every 795
+// days.
 func (w *writer) place() error {
 	const ago = time.Minute
 	w.n = uint64(w.d.Now.Add(-ago).UnixMilli()) * idCount & idBits
@@ -110,20 +110,20 @@ func (w *writer) place() error {
 	if w.row == nil {
 		return fmt.Errorf("%w: %s has no session %s", skein.ErrInvalid, w.d.Path, w.id)
 	}
-	if w.row.Text("revert") != "" { // the program takes away all that stands behind that place
+	if w.row.Text("revert") != "" { // the program removes everything after that place
 		return fmt.Errorf("%w: session %s was gone back in; go on there, or take that back", skein.ErrInvalid, w.id)
 	}
 	return nil
 }
 
-// put adds a row, which tells of what is up to seq.
+// put adds a row, which covers everything up to seq.
 func (w *writer) put(seq skein.Seq, table string, vs values) {
 	w.seq = max(w.seq, seq)
 	r := w.at.row(table, vs)
 	w.lines = append(w.lines, interop.OutLine{Body: r.AppendLine(nil), Seq: w.seq})
 }
 
-// session makes the session's row, or the one that is there as it is to be.
+// session makes the session's row, or updates the existing one.
 func (w *writer) session() interop.OutLine {
 	s := &w.d.Session
 	if w.row != nil {
@@ -181,7 +181,7 @@ func (w *writer) changed() foreign.Row {
 	return r
 }
 
-// folder returns where the session is worked on.
+// folder returns the session's working directory.
 func (w *writer) folder() string {
 	for _, at := range []string{w.d.Session.Cwd, w.d.Session.Project} {
 		if at != "" {
@@ -191,7 +191,7 @@ func (w *writer) folder() string {
 	return "/"
 }
 
-// parent returns the session that started this one, if it is there.
+// parent returns the session that started this one, if it is in the database.
 func (w *writer) parent() foreign.Value {
 	p := w.d.Session.Parent
 	if p == nil || p.Why != skein.Child || w.d.Other == nil {
@@ -203,8 +203,8 @@ func (w *writer) parent() foreign.Value {
 	return nil
 }
 
-// frame makes what is no session's: the database, if there is none, and the
-// project, if it does not know that.
+// frame makes what belongs to no session: the database, if there is none, and the
+// project, if it is not in there.
 func (w *writer) frame() (b []byte) {
 	if w.d.After > 0 {
 		return nil

@@ -60,7 +60,7 @@ func export(t *testing.T, s skein.Store, id skein.SessionID, home string) intero
 	return done[0]
 }
 
-// rows returns what a query finds, a line for each row.
+// rows returns what a query finds, one line per row.
 func rows(t *testing.T, path, query string) string {
 	t.Helper()
 	db, err := sql.Open("sqlite", path)
@@ -157,8 +157,8 @@ file|||||||data:image/png;base64,iVBORw0KGgo=
 	}
 }
 
-// The program takes a message whose ID is smaller than its answer's for
-// answered, and IDs are of a time that comes round every 795 days.
+// The program takes a message whose ID is smaller than its answer's for answered, and
+// the times in IDs wrap around every 795 days.
 func TestIDsAreOfTheTimeOfWriting(t *testing.T) {
 	s := store(t)
 	made(t, s, "s", skein.Created{}, asks(-3600*24*400, skein.TextPart("long ago")), answers(-3600*24*399, skein.TextPart("yes")))

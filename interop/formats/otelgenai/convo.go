@@ -27,8 +27,8 @@ type mark struct {
 	record int
 }
 
-// An exchange is what a span or log record tells: a request to a model, a call
-// of a tool, or something else.
+// An exchange is the content of a span or log record: a request to a model, a tool
+// call, or something else.
 type exchange struct {
 	attributes
 	of         attributes
@@ -64,13 +64,13 @@ func (c *convo) say(m *interop.Made, record int, at skein.Time, s said) {
 	}
 }
 
-// exchange makes the events of what a span or log record tells.
+// exchange makes the events of a span or log record.
 func (r *reader) exchange(m *interop.Made, c *convo, x exchange) {
 	switch op := x.str("gen_ai.operation.name"); {
 	case op == "execute_tool" || op == "" && x.str("gen_ai.tool.call.id") != "":
 		c.tool(m, r.n, x)
 	case op == "invoke_agent" || op == "create_agent" || op == "invoke_workflow" || op == "embeddings" || op == "retrieval":
-		c.note(m, x) // what it asked a model has spans of its own
+		c.note(m, x) // its model requests have spans of their own
 	case len(x.list(attrIn))+len(x.list(attrOut)) > 0:
 		if !r.seen[x.span] || x.span == ":" {
 			r.seen[x.span] = true
@@ -92,8 +92,7 @@ func (x exchange) tier() string {
 	return skein.ServiceTier(x.str("openai.response.service_tier", "gen_ai.openai.response.service_tier"))
 }
 
-// request returns a name of the request: a span and a log record of one have
-// the same.
+// request returns a name for the request: its span and its log record have the same.
 func (x exchange) request() string {
 	if id := x.str("gen_ai.response.id"); id != "" || x.span == ":" {
 		return id
@@ -106,7 +105,7 @@ func (c *convo) note(m *interop.Made, x exchange) {
 	c.emit(m, skein.NewEvent(skein.KindNoted, x.start, skein.Noted{Name: "otel:" + or(x.str("gen_ai.operation.name"), "record"), Data: data}), nil, 0)
 }
 
-// tool tells how a call went, and what it answered if nobody has said that.
+// tool adds a call's state, and its result if no message has said it.
 func (c *convo) tool(m *interop.Made, record int, x exchange) {
 	id := x.str("gen_ai.tool.call.id")
 	state := skein.Completed
@@ -125,7 +124,7 @@ func (c *convo) tool(m *interop.Made, record int, x exchange) {
 	c.say(m, record, x.end, s)
 }
 
-// request says what is new in what a model was asked, and what it answered.
+// request adds what is new in a request to a model, and the answer.
 func (c *convo) request(m *interop.Made, record int, x exchange) {
 	var in []said
 	if parts := x.list(attrSystem); len(parts) > 0 {
@@ -152,8 +151,8 @@ func (c *convo) request(m *interop.Made, record int, x exchange) {
 	c.answers(m, record, x)
 }
 
-// answers says what the model answered. Of several choices the first is the
-// conversation's.
+// answers adds what the model answered. Of several choices, the first belongs to the
+// conversation.
 func (c *convo) answers(m *interop.Made, record int, x exchange) {
 	usage := usageOf(x.attributes)
 	for i, v := range x.list(attrOut) {
@@ -189,8 +188,8 @@ func (c *convo) answers(m *interop.Made, record int, x exchange) {
 // conversation.
 const maxOverlap = 2000
 
-// news returns what of a request has not been said. Where it repeats only the
-// beginning of the conversation, that goes back to there.
+// news returns what is new in a request. If the request repeats only the beginning of
+// the conversation, the conversation is rewound to there.
 func (c *convo) news(m *interop.Made, record int, at skein.Time, in []said) (out []said) {
 	var all []string
 	for _, s := range in {
@@ -215,7 +214,8 @@ func (c *convo) news(m *interop.Made, record int, at skein.Time, in []said) (out
 	return c.skip(in, same)
 }
 
-// overlap returns with how many of these parts the conversation ends.
+// overlap returns how many of these parts, from the first on, the conversation ends
+// with.
 func (c *convo) overlap(all []string) int {
 	for n := min(len(all), len(c.live), maxOverlap); n > 0; n-- {
 		tail := c.live[len(c.live)-n:]

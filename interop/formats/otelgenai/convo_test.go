@@ -174,8 +174,8 @@ func messageLists(t *testing.T, data []byte) (all []messageList) {
 	return all
 }
 
-// wrongs returns which rules of the conventions' JSON schemas of messages a
-// list breaks: what must be there, by the type of each part.
+// wrongs returns the rules of the conventions' JSON schemas of messages that a list
+// breaks: required members, by the type of each part.
 func wrongs(text string, output bool) (all []string) {
 	var list []map[string]any
 	if err := json.Unmarshal([]byte(text), &list); err != nil {

@@ -13,8 +13,8 @@ import (
 	"github.com/skein-dev/skein/store/memory"
 )
 
-// bring imports one file, written a minute ago, and returns the report and what
-// the store would give back.
+// bring imports one file, written a minute ago, and returns the report and what the
+// store would export.
 func bring(t testing.TB, name string, data []byte) (interop.Report, *memory.Store, []byte) {
 	t.Helper()
 	dir, err := filepath.EvalSymlinks(t.TempDir())

@@ -15,8 +15,8 @@ import (
 	"github.com/skein-dev/skein/internal/loose"
 )
 
-// said is a message with its blobs, and of each part a hash by which it is
-// known when it comes again.
+// said is a message with its blobs, and a hash of each part by which a repetition is
+// recognized.
 type said struct {
 	msg   skein.Message
 	blobs []skein.Blob
@@ -93,13 +93,13 @@ func (s *said) part(v jsontext.Value) {
 func (s *said) add(p skein.Part, content string) {
 	s.msg.Parts = append(s.msg.Parts, p)
 	mark := string(p.Kind) + "\x00" + content
-	if p.Kind != skein.PartResult { // whoever says a result, it is the call's
+	if p.Kind != skein.PartResult { // a result belongs to its call, whoever says it
 		mark = string(s.msg.Role) + "\x00" + mark
 	}
 	s.marks = append(s.marks, hash(mark))
 }
 
-// result reads what a tool answered: a string, or anything.
+// result reads a tool's result: a string, or any value.
 func (s *said) result(o loose.Object) {
 	v := o.Get("response")
 	if v == nil {
@@ -135,8 +135,8 @@ func (s *said) file(o loose.Object, v jsontext.Value, data string) {
 	s.add(skein.Part{Kind: skein.PartFile, File: f}, fmt.Sprint(f.URL, f.Blob))
 }
 
-// canonical returns JSON in the one spelling that all of the same content have:
-// a part comes as text here and as OTLP's values there.
+// canonical returns JSON in a canonical spelling, because a part can be text in one
+// place and OTLP values in another.
 func canonical(raw json.RawMessage) string {
 	v := jsontext.Value(bytes.Clone(raw))
 	if v.Canonicalize() != nil {
@@ -150,7 +150,7 @@ func hash(s string) string {
 	return string(sum[:12])
 }
 
-// short returns 16 hexadecimal digits that stand for name.
+// short returns 16 hexadecimal digits of name's hash.
 func short(name string) string {
 	sum := sha256.Sum256([]byte(name))
 	return hex.EncodeToString(sum[:8])

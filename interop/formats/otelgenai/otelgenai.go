@@ -15,14 +15,13 @@ import (
 // Name is the name of the format: [skein.Origin.Format] of what it reads.
 const Name = "otel-genai"
 
-// Names of the lists that OTLP/JSON is cut at.
+// Names of the lists that OTLP/JSON is split at.
 const (
 	spansList = "resourceSpans"
 	logsList  = "resourceLogs"
 )
 
-// peek is how much of a document is looked at to see whether it is one, in
-// bytes.
+// peek is how much of a file is read to recognize a document, in bytes.
 const peek = 256 << 10
 
 // Format returns the format of OpenTelemetry's records of models.
@@ -42,8 +41,7 @@ func Format() interop.Format {
 	}
 }
 
-// match knows files of lines, as the file exporter of the collector writes
-// them.
+// match recognizes files of lines, as the file exporter of the collector writes them.
 func match(name string, head []byte) interop.Guess {
 	if _, whole := interop.FirstLine(head); unit(name) == "" && isOTLP(head) && (whole || len(head) >= 4096) {
 		return interop.KnownBy("its lines begin with " + spansList + " or " + logsList)
@@ -51,7 +49,7 @@ func match(name string, head []byte) interop.Guess {
 	return interop.Guess{}
 }
 
-// document knows a document of OTLP, whatever it is called.
+// document recognizes a document of OTLP under any name.
 func document(_ string, head []byte) interop.Guess {
 	if isOTLP(head) {
 		return interop.KnownBy("it begins with " + spansList + " or " + logsList)
@@ -74,7 +72,7 @@ func unit(name string) string {
 	return ""
 }
 
-// look opens a document that holds what models were asked.
+// look opens a document that has requests to models.
 func look(ctx context.Context, name string) (interop.Unit, error) {
 	ours := false
 	u, err := interop.OpenDocument(ctx, name, func(data []byte) ([][]byte, bool) {
@@ -96,8 +94,8 @@ func look(ctx context.Context, name string) (interop.Unit, error) {
 	return nil, errors.Join(interop.ErrOther, err)
 }
 
-// kindOf returns the list that a document is cut at, "" for one that is a list
-// itself, and false if it is none of ours.
+// kindOf returns the list that a document is split at, "" for one that is a list
+// itself, and false for any other file.
 func kindOf(data []byte) (list string, ok bool) {
 	head := bytes.TrimLeft(data[:min(len(data), peek)], "\xef\xbb\xbf \t\r\n")
 	switch {
@@ -120,8 +118,8 @@ func kindOf(data []byte) (list string, ok bool) {
 	return "", false
 }
 
-// isMessage reports whether o is a message as the conventions have it; other
-// programs' have role and parts too, but no type in a part.
+// isMessage reports whether o is a message in the conventions' form; other programs'
+// messages have role and parts too, but no type in a part.
 func isMessage(o loose.Object) bool {
 	parts := o.List("parts")
 	if o.Str("role") == "" || len(parts) == 0 {
@@ -131,7 +129,7 @@ func isMessage(o loose.Object) bool {
 	return err == nil && p.Str("type") != "" && (p.Has("content") || p.Str("type") != "text")
 }
 
-// isLines reports whether a document is lines, each of which is one itself.
+// isLines reports whether a document consists of lines, each of which is a document.
 func isLines(data []byte) bool {
 	first, _, more := bytes.Cut(bytes.TrimPrefix(data, []byte("\xef\xbb\xbf")), []byte("\n"))
 	return more && json.Valid(bytes.TrimSpace(first))

@@ -11,7 +11,7 @@ func TestDocuments(t *testing.T) {
 	interoptest.Run(t, interoptest.Suite{Format: Format(), Dir: "testdata/documents", Lacks: []string{"what a cache keeps for an hour", "a service tier", "a description", "a profile", "a key", "a pin", "tags", "a status", "a request that failed", "when a tool ran", "that it was resumed", "that it ended", "a note"}, Recorded: true, OneWay: []string{"messages.json"}})
 }
 
-// lines is the format without its documents: what is read as it grows.
+// lines is the format without its documents: files that are read as they grow.
 func lines() interop.Format {
 	f := Format()
 	f.Look, f.Put, f.Write = nil, nil, nil

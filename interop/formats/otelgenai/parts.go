@@ -7,7 +7,7 @@ import (
 	"github.com/skein-dev/skein/internal/loose"
 )
 
-// part returns a part as the conventions have it, nil for one that is left out.
+// part returns a part in the conventions' form, nil for one that is left out.
 func (w *writer) part(en *skein.Entry, p *skein.Part) any {
 	switch {
 	case p.Kind == skein.PartReasoning:

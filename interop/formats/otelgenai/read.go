@@ -39,7 +39,7 @@ func (r *reader) Read(l interop.Line) (m interop.Made, err error) {
 	e := loose.Element(text)
 	r.n = l.N
 	if len(e) == 0 || r.document && (e[0] == ']' || l.N == 0 && e[len(e)-1] == '[') {
-		return m, nil // what stands around a list
+		return m, nil // what is around a list
 	}
 	o, err := loose.Parse(e)
 	if err != nil {
@@ -66,7 +66,7 @@ func (r *reader) Read(l interop.Line) (m interop.Made, err error) {
 	return m, nil
 }
 
-// bare reads a message that stands in a list without anything around it.
+// bare reads a message of a bare list.
 func (r *reader) bare(m *interop.Made, e []byte) {
 	r.list++
 	c := r.convo(r.stem(), nil, nil)
@@ -75,7 +75,7 @@ func (r *reader) bare(m *interop.Made, e []byte) {
 	}
 }
 
-// stem returns the name of the file, which is what a bare list is known by.
+// stem returns the name of the file, which identifies a bare list.
 func (r *reader) stem() string {
 	base := filepath.Base(r.file.Path)
 	return skein.Text(strings.TrimSuffix(base, filepath.Ext(base))).UTF8()
@@ -143,7 +143,7 @@ func (r *reader) record(m *interop.Made, of attributes, o loose.Object, raw json
 	r.exchange(m, r.convo(id, a, of), x)
 }
 
-// speaks reports whether attributes are of a model or its tools.
+// speaks reports whether attributes are those of a model or its tools.
 func speaks(a attributes) bool {
 	for name := range a {
 		if strings.HasPrefix(name, "gen_ai.") {
@@ -153,7 +153,7 @@ func speaks(a attributes) bool {
 	return false
 }
 
-// convo returns the conversation of an ID; the first is the file's main one.
+// convo returns the conversation with an ID; the first is the file's main one.
 func (r *reader) convo(id string, a, of attributes) *convo {
 	if c := r.convos[id]; c != nil {
 		return c

@@ -55,7 +55,7 @@ func attributesOf(list []jsontext.Value) attributes {
 	return a
 }
 
-// valueOf returns as JSON what OTLP/JSON says by its type.
+// valueOf converts a typed value of OTLP/JSON to plain JSON.
 func valueOf(v jsontext.Value, nest int) jsontext.Value {
 	o, err := loose.Parse(v)
 	if err != nil || len(o) == 0 || nest == 0 {
@@ -107,8 +107,8 @@ func nanos(v jsontext.Value) skein.Time {
 	return loose.Millis(jsontext.Value(strconv.FormatInt(n/1_000_000, 10)))
 }
 
-// usageOf reads what a request used. Counts of the input have what came from
-// the cache, and what went there, in them.
+// usageOf reads a request's usage. Input counts include tokens read from and written
+// to the cache.
 func usageOf(a attributes) *skein.Usage {
 	const u = "gen_ai.usage."
 	all := a.count(u+"input_tokens", u+"prompt_tokens")

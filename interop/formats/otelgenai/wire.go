@@ -67,7 +67,7 @@ func intAttr(key string, n int64) attribute {
 	return attribute{key, valueOut{Int: strconv.FormatInt(n, 10)}}
 }
 
-// A messageOut is a message as the conventions' JSON schemas have it.
+// A messageOut is a message in the form of the conventions' JSON schemas.
 type messageOut struct {
 	Role   string     `json:"role"`
 	Parts  []any      `json:"parts"`

@@ -16,8 +16,8 @@ import (
 // write makes the traces of a session: a span for each answer of a model, with
 // what was said since the one before.
 //
-// The error wraps [skein.ErrInvalid] if there is nothing to tell, or what there
-// is cannot be gone on with.
+// The error wraps [skein.ErrInvalid] if there is nothing to write, or the existing
+// document cannot be continued.
 func write(_ context.Context, d interop.Draft) (interop.Written, error) {
 	w := &writer{d: d, id: string(d.Session.ID)}
 	path := fileOf(d.Session.ID)
@@ -47,8 +47,8 @@ type writer struct {
 	since  skein.Time   // and when
 	spans  [][]byte     // with the resource around each
 	seqs   []skein.Seq
-	before [][]byte // pieces of the document there is, to the last span's
-	after  [][]byte // and behind that
+	before [][]byte // pieces of the existing document, to the last span's
+	after  [][]byte // and after that
 	losses interop.Losses
 }
 
@@ -64,8 +64,7 @@ func fileOf(id skein.SessionID) string {
 	return name + ".otlp.json"
 }
 
-// look reads the document there is: it must have one list of spans, in an
-// object.
+// look reads the existing document: it must have one list of spans, in an object.
 func (w *writer) look() error {
 	for rec, err := range w.d.Known {
 		if err != nil {
@@ -89,7 +88,7 @@ func (w *writer) look() error {
 	return nil
 }
 
-// tell makes spans of what happened.
+// tell makes the spans of entries and events.
 func (w *writer) tell(entries []skein.Entry) {
 	said := map[skein.Seq]*skein.Entry{}
 	for i := range entries {
@@ -119,7 +118,7 @@ func (w *writer) tell(entries []skein.Entry) {
 	}
 }
 
-// event tells of what is no message what is lost.
+// event reports what is lost of an event that is not a message.
 func (w *writer) event(e skein.Event) {
 	switch e.Kind {
 	case skein.KindNoted:
@@ -146,7 +145,7 @@ func (w *writer) wait(seq skein.Seq, at skein.Time, m messageOut) {
 	w.waits = append(w.waits, m)
 }
 
-// message notes what was said, and makes a span of an answer.
+// message collects what was said, and makes a span of an answer.
 func (w *writer) message(en *skein.Entry) {
 	m := &en.Message
 	out := messageOut{Role: string(m.Role), Parts: []any{}}
@@ -174,8 +173,8 @@ func (w *writer) message(en *skein.Entry) {
 	w.span(en.Seq, en.Time, m, &out)
 }
 
-// span makes the span of a request: m is what answered it, out that in the
-// conventions' shape.
+// span makes the span of a request: m is the answer, out the answer in the
+// conventions' form.
 func (w *writer) span(seq skein.Seq, at skein.Time, m *skein.Message, out *messageOut) {
 	if len(w.waits) == 0 {
 		w.since = at

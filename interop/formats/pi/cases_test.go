@@ -58,8 +58,8 @@ func (p *place) session(id string) skein.Session {
 	return s
 }
 
-// words returns the messages of a session: a minus is before those that were
-// gone back over, a c before those that were compacted.
+// words returns the messages of a session, with a minus before rewound ones and a c
+// before compacted ones.
 func words(t *testing.T, s skein.Store, id string) string {
 	t.Helper()
 	var evs []skein.Event
@@ -108,7 +108,7 @@ func head(id, more string) string {
 	return fmt.Sprintf(`{"type":"session","version":3,"id":%q,"timestamp":"2026-02-01T08:00:00.000Z","cwd":"/home/ada/pear"%s}`, id, more)
 }
 
-// says makes the entry of what was said; parent "" is null.
+// says makes the entry of a message; parent "" is null.
 func says(role, id, parent, text string) string {
 	up := "null"
 	if parent != "" {
@@ -125,7 +125,7 @@ func TestBranchesOfOneFileStay(t *testing.T) {
 		says("user", "a", "", "one"), says("assistant", "b", "a", "yes"),
 		says("user", "c", "b", "two"), says("assistant", "d", "c", "no"),
 		says("user", "e", "b", "three"), // back to b
-		says("user", "f", "d", "four"),  // to the branch that was left
+		says("user", "f", "d", "four"),  // to the abandoned branch
 		says("user", "g", "", "five"),   // before everything
 		says("user", "h", "f", "six"),
 		says("user", "i", "gone", "seven"))
@@ -154,7 +154,7 @@ func TestAForkIsFoundByItsEntries(t *testing.T) {
 	}
 }
 
-// Reading a file of version 1, pi writes it again as version 3.
+// When pi reads a file of version 1, it rewrites it as version 3.
 func TestAFileThatPiWroteAgainIsTheSame(t *testing.T) {
 	p := newPlace(t)
 	v1 := func(role, text string) string {

@@ -15,7 +15,7 @@ import (
 	"github.com/skein-dev/skein/store/memory"
 )
 
-// A tally is what a file adds up to.
+// A tally is the totals of a file.
 type tally struct {
 	Messages, Calls, Failed, Typed, Aborted int
 	Usage                                   skein.Usage
@@ -69,7 +69,7 @@ func tallyOf(t *testing.T, data []byte) (n tally) {
 	return n
 }
 
-// read returns what was imported of the same.
+// read returns the same totals of what was imported.
 func read(t *testing.T, s skein.Store) (n tally) {
 	t.Helper()
 	for sess, err := range s.Sessions(t.Context(), skein.Filter{IncludeEmpty: true}) {

@@ -7,8 +7,8 @@ import (
 	"github.com/skein-dev/skein/internal/loose"
 )
 
-// entry makes the events of a record that is no header. There is at least one,
-// unless it goes on a run of unknown ones.
+// entry makes the events of a record that is not a header. There is at least one,
+// unless the record continues a run of unknown ones.
 func (r *reader) entry(m *making) {
 	had := len(m.out.Items)
 	switch m.kind {
@@ -52,7 +52,7 @@ func (r *reader) compaction(m *making) {
 	r.spent(m, m.Object, "compaction")
 }
 
-// summary says what was left behind on another branch.
+// summary adds the summary of an abandoned branch.
 func (r *reader) summary(m *making, text, kind string) {
 	if text == "" {
 		return
@@ -87,7 +87,7 @@ func (r *reader) model(m *making) {
 	r.add(m, skein.NewEvent(skein.KindChanged, m.time, c))
 }
 
-// spent makes a step of a request that is no message of its own.
+// spent makes a step of a request that has no message of its own.
 func (r *reader) spent(m *making, o loose.Object, mode string) {
 	u := usage(o.Obj("usage"))
 	if u == nil {
@@ -103,8 +103,8 @@ func (r *reader) spent(m *making, o loose.Object, mode string) {
 // maxCost is more than a request can cost, in US dollars.
 const maxCost = 1e6
 
-// usage returns what a request used; nil if nothing. The input is without what
-// came from the cache; the cost is the program's own reckoning.
+// usage returns a request's usage; nil if there is none. The input excludes cached
+// tokens; the cost is the program's own calculation.
 func usage(o loose.Object) *skein.Usage {
 	u := skein.Usage{
 		Input: o.Count("input"), Output: o.Count("output"), Reasoning: o.Count("reasoning"),

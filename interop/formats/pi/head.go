@@ -16,7 +16,7 @@ const typeHeader = "session"
 // and overwrites with each new title.
 func isSlot(o loose.Object) bool { return o.Str("type") == "title" && o.Has("v", "pad") }
 
-// slot takes in the title in the first line.
+// slot reads the title in the first line.
 func (r *reader) slot(m *making) {
 	m.out.Floating, m.out.Key = true, r.about("slot")
 	m.time = loose.Stamp(m.Get("updatedAt"))
@@ -26,22 +26,22 @@ func (r *reader) slot(m *making) {
 	r.titled(m, m.Str("title"), m.Str("source"))
 }
 
-// about is the key of a record that belongs to the file alone.
+// about returns the key of a record that belongs only to this file.
 func (r *reader) about(what string) skein.ClientID {
 	return skein.ClientID("pi:" + what + ":" + clip(r.id))
 }
 
-// header takes in the first record, which is about the session.
+// header reads the first record, which is about the session.
 func (r *reader) header(m *making) {
 	r.headed = true
 	if id := m.Str("id"); id != "" {
 		r.id = id
 	}
-	if !r.tree.empty() { // its beginning was lost
+	if !r.tree.empty() { // the file's beginning was lost
 		r.note(m, typeHeader)
 	} else {
 		m.out.Begin = append(m.out.Begin, r.begin(m))
-		if len(r.titles) == 0 { // else the line before has the newer one
+		if len(r.titles) == 0 { // otherwise the line before has the newer one
 			r.titled(m, m.Str("title"), m.Str("titleSource"))
 		}
 	}
@@ -50,8 +50,8 @@ func (r *reader) header(m *making) {
 
 func (t *tree) empty() bool { return len(t.before) == 0 }
 
-// begin returns the beginning of the session, which m is the header of, or the
-// first entry if there is none.
+// begin returns the beginning of the session; m is its header, or the first entry if
+// there is no header.
 func (r *reader) begin(m *making) interop.Begin {
 	b := interop.Begin{ID: skein.SessionID(r.id), Time: m.time}
 	program := Name
@@ -71,14 +71,13 @@ func (r *reader) begin(m *making) interop.Begin {
 	case r.folder != "":
 		b.ParentID, b.Created.Parent = r.folder, &skein.Parent{Why: skein.Child}
 	case m.kind == typeHeader && parent != "":
-		// Where it repeats the other's entries, it is a fork.
+		// If it repeats the parent's entries, it becomes a fork.
 		b.ParentID, b.Created.Parent = parentID(parent), &skein.Parent{Why: skein.Continuation}
 	}
 	return b
 }
 
-// parentID returns the ID of the session that lies at a path, on whatever
-// system that is.
+// parentID returns the ID of the session at a path of any system.
 func parentID(at string) string {
 	base := path.Base(strings.ReplaceAll(at, `\`, "/"))
 	if id := idOf(base); id != "" {
@@ -87,7 +86,7 @@ func parentID(at string) string {
 	return strings.TrimSuffix(base, ".jsonl")
 }
 
-// titled gives the session a title, if it is another one than before.
+// titled gives the session a title, if it has changed.
 func (r *reader) titled(m *making, title, source string) {
 	by := skein.ByPerson
 	if source == "auto" {

@@ -45,7 +45,7 @@ func (r *reader) say(m *making, said skein.Message) {
 	r.add(m, skein.Say(m.time, said))
 }
 
-// answer makes a message of the model's.
+// answer makes one of the model's messages.
 func (r *reader) answer(m *making, o loose.Object) {
 	said := skein.Message{
 		Role: skein.RoleAssistant, Provider: o.Str("provider"), Model: o.Str("responseModel", "model"), Request: o.Str("responseId"),
@@ -63,9 +63,9 @@ func (r *reader) answer(m *making, o loose.Object) {
 	r.say(m, said)
 }
 
-// maxDetails is how long the details of a result may be that are taken over:
-// what an edit changed is, a listing of all files is not. They are kept in the
-// record.
+// maxDetails is the maximum length of a result's details that are copied: enough for
+// the changes of an edit, but not for a listing of all files. Longer ones stay in the
+// record only.
 const maxDetails = 16 << 10
 
 // result makes a message of what a tool answered.
@@ -91,8 +91,8 @@ func (r *reader) result(m *making, o loose.Object) {
 	r.spent(m, o, "tool")
 }
 
-// custom makes a message of what an extension put into the conversation. The
-// model is shown it as a user's.
+// custom makes a message of what an extension inserted into the conversation. The
+// model sees it as the user's.
 func (r *reader) custom(m *making, o loose.Object) {
 	kind := o.Str("customType")
 	said := skein.Message{Role: skein.RoleUser, Synthetic: true, Parts: r.parts(m, o.Get("content"), "")}
@@ -107,8 +107,8 @@ func (r *reader) custom(m *making, o loose.Object) {
 	r.say(m, said)
 }
 
-// ran makes a message of a command that the person ran beside the agent: what
-// was typed, and what came. One that the model was not to see is noted.
+// ran makes a message of a command that the user ran beside the agent: what was
+// typed, and its output. One hidden from the model is noted.
 func (r *reader) ran(m *making, o loose.Object, mark, what string) {
 	if o.Yes("excludeFromContext") {
 		r.note(m, "message/"+o.Str("role"))
@@ -124,7 +124,7 @@ func (r *reader) ran(m *making, o loose.Object, mark, what string) {
 	r.say(m, said)
 }
 
-// files makes a message of files that the person named in a prompt.
+// files makes a message of files that the user named in a prompt.
 func (r *reader) files(m *making, o loose.Object) {
 	said := skein.Message{Role: skein.RoleUser, Synthetic: true}
 	for _, v := range o.List("files") {

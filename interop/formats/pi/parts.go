@@ -9,8 +9,8 @@ import (
 	"github.com/skein-dev/skein/internal/loose"
 )
 
-// parts returns the parts of a content: a string, or blocks. api is the one that
-// an answer came by.
+// parts returns the parts of a content: a string, or blocks. api is the API that an
+// answer came from.
 func (r *reader) parts(m *making, content jsontext.Value, api string) (parts []skein.Part) {
 	if s, ok := skein.Unquote(content); ok {
 		return []skein.Part{skein.TextPart(s)}
@@ -26,7 +26,7 @@ func (r *reader) parts(m *making, content jsontext.Value, api string) (parts []s
 }
 
 func (r *reader) part(m *making, v jsontext.Value, api string) skein.Part {
-	o, _ := loose.Parse(v) // what is no object has no type
+	o, _ := loose.Parse(v) // a value that is not an object has no type
 	switch o.Str("type") {
 	case "text":
 		if text, ok := o.Text("text"); ok {
@@ -51,7 +51,7 @@ func other(v jsontext.Value) skein.Part {
 }
 
 // thinking returns a part of reasoning. The signature becomes the item that the
-// provider wants back, where we know how that is made.
+// provider expects back, if its form is known.
 func thinking(o loose.Object, api string) skein.Part {
 	text, _ := o.Text("thinking")
 	sign, _ := o.Text("thinkingSignature")
@@ -70,7 +70,7 @@ func thinking(o loose.Object, api string) skein.Part {
 	return p
 }
 
-// Reasoning as Anthropic wants it back.
+// Reasoning in the form that Anthropic expects back.
 type (
 	signedOut struct {
 		Type      string     `json:"type"`
@@ -83,11 +83,11 @@ type (
 	}
 )
 
-// blobMark begins what stands for a picture that Oh My Pi keeps in a file of its
-// own, named by the SHA-256 of its bytes.
+// blobMark is the prefix of a reference to an image that Oh My Pi stores in a
+// separate file, named by the SHA-256 of its bytes.
 const blobMark = "blob:sha256:"
 
-// image returns a picture as a file, its bytes as a blob; nil if it is none.
+// image returns an image as a file, its bytes as a blob; nil if it is not one.
 func (r *reader) image(m *making, media, data string) *skein.File {
 	hash, apart := strings.CutPrefix(data, blobMark)
 	if !apart {

@@ -67,8 +67,8 @@ func untilde(h interop.Home, dir string) string {
 	return dir
 }
 
-// match knows a file by its header, or by that of Oh My Pi before it; one whose
-// beginning was destroyed by where it lies.
+// match recognizes a file by its header, or by Oh My Pi's line before it; one with a
+// damaged beginning, by its place.
 func match(name string, head []byte) interop.Guess {
 	line, _, _ := bytes.Cut(bytes.TrimPrefix(head, []byte("\xef\xbb\xbf")), []byte("\n"))
 	o, err := loose.Parse(bytes.TrimSpace(line))
@@ -88,12 +88,12 @@ func kin() []interop.Kin {
 	return []interop.Kin{{
 		Program: "OpenClaw", Dirs: []string{".openclaw", ".clawdbot", ".moltbot"},
 		Signs:  []string{`"customtype":"openclaw`, `"provider":"openclaw"`},
-		Header: []string{`/.openclaw/`, `/.clawdbot/`}, // its folder; a conversation may speak of it
+		Header: []string{`/.openclaw/`, `/.clawdbot/`}, // its folder; a conversation may mention it
 	}}
 }
 
-// below returns where a file lies below the agent's folder: in sessions, and
-// there as it is below the folder of its project.
+// below returns a file's path below the agent's folder: in sessions, in the folder of
+// its project.
 func below(name string) string {
 	if at := strings.LastIndex(name, "/sessions/"); at >= 0 {
 		return name[at+1:]
@@ -101,8 +101,8 @@ func below(name string) string {
 	return path.Base(name)
 }
 
-// resume is how the program goes on with a session: pi by ID, in the session's
-// folder, for in another one it offers a copy.
+// resume returns the command that resumes a session: pi takes an ID, in the session's
+// folder, because elsewhere it offers a copy.
 func resume(w interop.Spot, s skein.Session) (command []string, dir string) {
 	dir = s.Cwd
 	if dir == "" {

@@ -16,13 +16,13 @@ import (
 type reader struct {
 	file   interop.File
 	id     string // of the session
-	folder string // ID of the session in whose folder the file lies; "" if in none
+	folder string // ID of the session whose folder the file is in; "" for none
 	headed bool
 	begun  bool
 	count  int // items so far
 	tree   tree
 	titles map[skein.By]string
-	equals map[string]int // records without an ID, by hash
+	equals map[string]int // number of records without an ID, by hash
 }
 
 // open returns a reader for a file.
@@ -37,8 +37,8 @@ func open(f interop.File) interop.Reader {
 	return r
 }
 
-// idOf returns the session's ID that a file's name has behind the time,
-// 2026-11-21T04-36-00-123Z_ID.jsonl; "" if it is no such name.
+// idOf returns the session's ID after the time in a file's name,
+// 2026-11-21T04-36-00-123Z_ID.jsonl; "" for any other name.
 func idOf(name string) string {
 	stamp, id, ok := strings.Cut(strings.TrimSuffix(path.Base(name), ".jsonl"), "_")
 	if !ok || len(stamp) < len("2026-11-21T04-36-00") || stamp[4] != '-' || stamp[10] != 'T' {
@@ -96,7 +96,7 @@ func tells(items []interop.Item) bool {
 	return false
 }
 
-// add gives the session an event.
+// add adds an event to the session.
 func (r *reader) add(m *making, e skein.Event) *interop.Item {
 	if !r.begun {
 		r.begun = true
@@ -110,13 +110,13 @@ func (r *reader) add(m *making, e skein.Event) *interop.Item {
 	return &m.out.Items[len(m.out.Items)-1]
 }
 
-// note keeps the record as it is, without its place in the tree, which a copy
-// or a newer version may change.
+// note keeps the record unchanged, except for its place in the tree, which a copy or
+// a newer version may change.
 func (r *reader) note(m *making, name string) {
 	r.add(m, skein.NewEvent(skein.KindNoted, m.time, skein.Noted{Name: Name + ":" + clip(name), Data: []byte(m.Without("id", "parentId"))}))
 }
 
-// clip keeps names short that come from a file.
+// clip shortens a name that comes from a file.
 func clip(s string) string { return strings.ToValidUTF8(s[:min(len(s), 64)], "") }
 
 // raw returns v as a part of a payload; nil if it is null.

@@ -11,7 +11,8 @@ import (
 	"github.com/skein-dev/skein/internal/loose"
 )
 
-// A tool is one of pi's, and how other programs name it and what it takes.
+// A tool is one of pi's tools, with the names that other programs give it and its
+// inputs.
 type tool struct {
 	name    string
 	others  []string // other programs' names, in lower case
@@ -19,7 +20,7 @@ type tool struct {
 	replace bool // it replaces text
 }
 
-// An input is one of a tool's, and how other programs name it.
+// An input is one of a tool's inputs, with the names that other programs give it.
 type input struct {
 	name   string
 	others []string
@@ -47,8 +48,8 @@ func tools() []tool {
 	}
 }
 
-// toolOf returns a call as one of pi's tools, with "" if none fits. same says
-// that it is one already, and the input as it was.
+// toolOf returns a call as one of pi's tools, with "" if none fits. same says that it
+// already was one, with its input unchanged.
 func toolOf(c *skein.Call) (name string, in json.RawMessage, same bool) {
 	o, err := loose.Parse(c.Input)
 	if err != nil {
@@ -71,7 +72,7 @@ func toolOf(c *skein.Call) (name string, in json.RawMessage, same bool) {
 	return "", nil, false
 }
 
-// takes reports whether o has what the tool needs, by its own names.
+// takes reports whether o has what the tool requires, under its own names.
 func (t *tool) takes(o loose.Object) bool {
 	if t.replace && !o.Has("edits") && !o.Has("oldText", "newText") {
 		return false
@@ -79,8 +80,8 @@ func (t *tool) takes(o loose.Object) bool {
 	return !slices.ContainsFunc(t.inputs, func(i input) bool { return i.must && o.Get(i.name).Kind() != '"' })
 }
 
-// input returns what pi's tool takes of another's input, and false if something
-// is missing.
+// input converts another tool's input to pi's, and returns false if something is
+// missing.
 func (t *tool) input(o loose.Object) (json.RawMessage, bool) {
 	var out loose.Object
 	for _, i := range t.inputs {
@@ -111,7 +112,7 @@ func (i *input) of(o loose.Object) jsontext.Value {
 		v := o.Get(n)
 		switch {
 		case v.Kind() == '"' && !i.number, v.Kind() == '0' && i.number:
-			if i.name != "timeout" || n != "timeout" { // others count that in milliseconds
+			if i.name != "timeout" || n != "timeout" { // other programs count that in milliseconds
 				return v
 			}
 		case v.Kind() == '[' && i.name == "command":
@@ -121,8 +122,8 @@ func (i *input) of(o loose.Object) jsontext.Value {
 	return nil
 }
 
-// commandOf returns the command line of a list of arguments: of bash -lc "…",
-// what it runs.
+// commandOf returns the command line of a list of arguments: for bash -lc "…", what
+// it runs.
 func commandOf(v jsontext.Value) jsontext.Value {
 	var args []string
 	for _, e := range loose.Elements(v) {

@@ -9,8 +9,8 @@ import (
 	"github.com/skein-dev/skein/internal/loose"
 )
 
-// A tree is the entries of a file by their IDs. The newest entry is where the
-// session stands.
+// A tree is the entries of a file by their IDs. The newest entry is the session's
+// current position.
 type tree struct {
 	nodes  map[string]node
 	leaf   string
@@ -33,8 +33,8 @@ func (t *tree) settle(id string, before, last int) {
 // index counts a record, for files whose compactions name entries by number.
 func (t *tree) index(before int) { t.before = append(t.before, before) }
 
-// enter goes to the parent of an entry, by a rewound event if that is not the
-// newest. A parent that is not in the file is taken as the entry before.
+// enter goes to the parent of an entry, by a rewound event if that is not the newest.
+// If the parent is not in the file, the entry before is taken instead.
 func (r *reader) enter(m *making) {
 	parent, t := m.Get("parentId"), &r.tree
 	if id(m.Object) == "" || len(parent) == 0 || t.leaf == "" {
@@ -53,8 +53,8 @@ func (r *reader) enter(m *making) {
 	}
 }
 
-// kept returns the ordinal of the last item that a compaction covers: the one
-// before the entry that it names, else all so far.
+// kept returns the ordinal of the last item that a compaction covers: the one before
+// the entry that it names, else the last so far.
 func (r *reader) kept(o loose.Object) int {
 	if n, ok := r.tree.nodes[loose.Str(o.Get("firstKeptEntryId"))]; ok {
 		return n.before
@@ -68,13 +68,13 @@ func (r *reader) kept(o loose.Object) int {
 // id returns the ID of an entry.
 func id(o loose.Object) string { return loose.Str(o.Get("id")) }
 
-// keyPrefix begins the keys of what was read from pi's files.
+// keyPrefix is the prefix of the keys of what is read from pi's files.
 const keyPrefix = "pi:"
 
-// key returns the record's key: the entry's ID and time, so that a copy in
-// another file has the same one. Entries of the first version have no ID; when
-// the program reads such a file it gives them one, behind all else that they
-// have. For these, before and after, it is a hash of what they make.
+// key returns the record's key: the entry's ID and time, so that a copy in another
+// file has the same one. Entries of the first version have no ID; when the program
+// reads such a file it gives them one, after all their other members. For these
+// entries, before and after, the key is a hash of what they make.
 func (r *reader) key(m *making) skein.ClientID {
 	own := false
 	for _, f := range m.Object {

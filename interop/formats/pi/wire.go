@@ -6,7 +6,7 @@ import (
 	"github.com/skein-dev/skein"
 )
 
-// What we write, in the program's order.
+// Lines as they are written, in the program's order.
 type (
 	headOut struct {
 		Type    string `json:"type"`

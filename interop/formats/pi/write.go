@@ -13,8 +13,8 @@ import (
 	"github.com/skein-dev/skein/interop"
 )
 
-// write makes the file of a session, or the entries that are new in it. What
-// was gone back over becomes branches.
+// write makes the file of a session, or its new entries. What was rewound becomes
+// branches.
 //
 // The error wraps [skein.ErrInvalid] if nothing is new.
 func write(_ context.Context, d interop.Draft) (interop.Written, error) {
@@ -46,10 +46,10 @@ type writer struct {
 	own    bool            // the session came from pi: it has the tools that its calls name
 	linear bool            // of the first version: entries have no ID
 	ids    map[string]bool // of entries
-	leaf   string          // the entry that goes on
+	leaf   string          // the parent of the next entry
 	newest string          // the last entry of the file
-	back   skein.Event     // rewound, after which there was nothing that pi can hold; no seq if there is none
-	leaves []leaf          // where the session stood, in order
+	back   skein.Event     // the last rewind, if nothing that pi can store follows it; no seq if there is none
+	leaves []leaf          // the session's positions, in order
 	firsts []leaf          // first entry of each event that made some
 	calls  map[string]*callOut
 	told   skein.Seq
@@ -63,8 +63,8 @@ type leaf struct {
 	id  string
 }
 
-// goodID reports whether pi takes id as a session's: letters, digits and, but
-// at its ends, hyphens, underscores and dots.
+// goodID reports whether pi accepts id as a session's: letters, digits and, except at
+// its ends, hyphens, underscores and dots.
 func goodID(id string) bool {
 	plain := func(r rune) bool { return r >= '0' && r <= '9' || r >= 'a' && r <= 'z' || r >= 'A' && r <= 'Z' }
 	for i, r := range id {
@@ -75,7 +75,7 @@ func goodID(id string) bool {
 	return id != "" && len(id) <= 100
 }
 
-// place finds out where the session is to be, and what is there.
+// place determines where the session is written, and what is there.
 func (w *writer) place() error {
 	s := &w.d.Session
 	if w.d.After > 0 && w.d.Known != nil {
@@ -129,12 +129,12 @@ func folderOf(cwd string) string {
 // isoOf returns a time as JavaScript writes it.
 func isoOf(t skein.Time) string {
 	if t == 0 {
-		t = 1 // it must be one
+		t = 1 // it must be a time
 	}
 	return t.String()
 }
 
-// look reads what the file has, to go on from it.
+// look reads the existing file, to continue it.
 func (w *writer) look() error {
 	byKey := map[skein.ClientID]string{}
 	w.linear = true
@@ -154,7 +154,7 @@ func (w *writer) look() error {
 		}
 		if id := id(o); id != "" {
 			w.ids[id], w.leaf, w.newest = true, id, id
-			if rec.Key != "" { // it has none if it was written from here
+			if rec.Key != "" { // a record written by skein has none
 				byKey[rec.Key] = id
 			}
 		}
@@ -164,7 +164,7 @@ func (w *writer) look() error {
 	return nil
 }
 
-// trace finds out after which event which entry was the newest.
+// trace determines which entry was the newest after which event.
 func (w *writer) trace(byKey map[skein.ClientID]string) {
 	at := ""
 	for _, e := range w.d.Events {
@@ -173,7 +173,7 @@ func (w *writer) trace(byKey map[skein.ClientID]string) {
 		}
 		key, _, _ := strings.Cut(string(e.ClientID), "/")
 		id, ok := byKey[skein.ClientID(key)]
-		if !ok { // it may have been written from here
+		if !ok { // it may have been written by skein
 			id = nameOf(e, 0)
 			ok = w.ids[id]
 		}
@@ -204,9 +204,9 @@ func (w *writer) leafAt(seq skein.Seq) (id string) {
 	return id
 }
 
-// nameOf returns the ID of the n-th entry that tells of an event: the one that it
-// had, if it was read from pi, else one made of the event, so that what a fork
-// shares with its parent has the same there.
+// nameOf returns the ID of the n-th entry of an event: the one that it had, if it was
+// read from pi, else one derived from the event, so that what a fork shares with its
+// parent has the same ID in both.
 func nameOf(e skein.Event, n int) string {
 	if rest, ok := strings.CutPrefix(string(e.ClientID), "pi:"); ok && n == 0 {
 		if id, _, ok := strings.Cut(rest, ":"); ok && len(id) <= 36 {
@@ -217,8 +217,8 @@ func nameOf(e skein.Event, n int) string {
 	return hex.EncodeToString(sum[:4])
 }
 
-// entry writes an entry that tells of an event: fields are those besides type,
-// ID, parent and time.
+// entry writes an entry of an event: fields are those besides type, ID, parent and
+// time.
 func (w *writer) entry(e skein.Event, kind string, fields any) string {
 	id := nameOf(e, 0)
 	for n := 1; w.ids[id]; n++ {

@@ -110,7 +110,7 @@ func TestASessionIsWrittenWherePiLooksForIt(t *testing.T) {
 		t.Errorf("lines are %v, want %v", kinds, want)
 	}
 	m := es[3]["message"].(map[string]any)
-	for _, name := range []string{"content", "api", "provider", "model", "usage", "stopReason", "timestamp"} { // pi takes them for granted
+	for _, name := range []string{"content", "api", "provider", "model", "usage", "stopReason", "timestamp"} { // pi requires them
 		if m[name] == nil {
 			t.Errorf("answer %v has no %s", m, name)
 		}
@@ -306,7 +306,7 @@ func TestAFileIsWrittenOn(t *testing.T) {
 	p.want("s1", "user one | assistant yes | -user two | user three | -assistant no | assistant maybe")
 }
 
-// pi leaves out of what the model sees what it takes for broken off.
+// pi hides from the model what it takes for broken off.
 func TestAnAnswerThatBrokeOffIsShownToTheModel(t *testing.T) {
 	p := newPlace(t)
 	words, empty, failed := answer(skein.TextPart("as far as")), answer(), answer(callOf("c", "bash", `{"command":"a"}`))

@@ -9,19 +9,19 @@ import (
 	"github.com/skein-dev/skein/interop"
 )
 
-// systemType is the customType of a system message that we write: pi has none.
+// systemType is the customType of a written system message: pi has no such role.
 const systemType = "skein.system"
 
-// rewoundType is the customType of an entry that we write where nothing follows
-// on a rewind.
+// rewoundType is the customType of an entry that is written if nothing follows a
+// rewind.
 const rewoundType = "skein.rewound"
 
-// An act is what is to be written of an event: a message, or what else the
-// program can hold.
+// An act is what is to be written for an event: a message, or anything else that the
+// program can store.
 type act struct {
 	event skein.Event    // the first, for a message
-	entry *skein.Entry   // nil if it is no message
-	new   bool           // it came after what is there
+	entry *skein.Entry   // nil if it is not a message
+	new   bool           // it came after what the file has
 	moved []*skein.Entry // results that come later, and belong before it
 }
 
@@ -49,7 +49,7 @@ func (w *writer) acts() (acts []act, err error) {
 	return acts, nil
 }
 
-// act writes one.
+// act writes an act.
 func (w *writer) act(a act) {
 	switch {
 	case !a.new:
@@ -71,8 +71,8 @@ func (w *writer) act(a act) {
 	w.tell(a)
 }
 
-// stand writes an entry of no meaning where the session went back and nothing
-// was written since: pi goes on from the last entry.
+// stand writes a meaningless entry if nothing was written since a rewind: pi goes on
+// from the last entry.
 func (w *writer) stand() {
 	if w.linear || w.back.Seq == 0 || w.leaf == w.newest && len(w.lines) > 0 {
 		return
@@ -81,7 +81,7 @@ func (w *writer) stand() {
 	w.entry(w.back, "custom", signOut{rewoundType})
 }
 
-// tell says that the last line tells of all that a is about.
+// tell marks the last line as covering everything in a.
 func (w *writer) tell(a act) {
 	seq := a.event.Seq
 	if a.entry != nil {
@@ -93,7 +93,7 @@ func (w *writer) tell(a act) {
 	}
 }
 
-// state writes what is no message.
+// state writes an event that is not a message.
 func (w *writer) state(e skein.Event) {
 	switch e.Kind {
 	case skein.KindCreated:
@@ -120,8 +120,8 @@ func (w *writer) state(e skein.Event) {
 	}
 }
 
-// model writes the model of a session that came from pi, if pi set it: of another
-// one pi need not have it.
+// model writes the model of a session that came from pi, if pi set it: pi may not
+// have the model of another program's session.
 func (w *writer) model(e skein.Event, provider, model string) {
 	if provider == "" {
 		provider = w.d.Session.Provider
@@ -135,13 +135,13 @@ func (w *writer) model(e skein.Event, provider, model string) {
 	}
 }
 
-// ownModel ends a session of another program with the model that pi is set to: else
-// it would go on with that of the last answer, if it has that.
+// ownModel ends a session of another program with the model of pi's settings:
+// otherwise pi would go on with that of the last answer, if it has that model.
 func (w *writer) ownModel() {
 	if w.own || w.linear || w.d.After > 0 || w.d.Beside == nil || len(w.d.Events) == 0 {
 		return
 	}
-	b, _ := w.d.Beside("settings.json") // there need not be one
+	b, _ := w.d.Beside("settings.json") // it may be missing
 	o, err := loose.Parse(b)
 	if err != nil {
 		return

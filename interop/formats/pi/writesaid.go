@@ -74,8 +74,8 @@ func (w *writer) answer(e skein.Event, en *skein.Entry) {
 	w.entry(e, "message", messageOut{out})
 }
 
-// ended says how an answer ended. The program leaves answers that were broken
-// off out of what the model sees, and their calls with them.
+// ended sets how an answer ended. The program hides answers that were broken off, and
+// their calls, from the model.
 func (w *writer) ended(en *skein.Entry, out *answerOut) {
 	m := &en.Message
 	broken := ""
@@ -99,8 +99,8 @@ func (w *writer) ended(en *skein.Entry, out *answerOut) {
 	}
 }
 
-// apiOf returns the API that an answer came by, for the program to know whether
-// it can be shown to its provider as it is.
+// apiOf returns the API that an answer came from, by which the program knows whether
+// its provider can be sent it unchanged.
 func apiOf(m *skein.Message, provider string) string {
 	if o, err := loose.Parse(m.Meta); err == nil && o.Str("api") != "" {
 		return o.Str("api")
@@ -163,7 +163,7 @@ func (w *writer) thinking(en *skein.Entry, p *skein.Part) []any {
 	return []any{out}
 }
 
-// file returns a block for a file: a picture as it is, another as words.
+// file returns a block for a file: an image unchanged, any other as text.
 func (w *writer) file(en *skein.Entry, f *skein.File) any {
 	if strings.HasPrefix(f.Media, "image/") && f.Blob != "" && w.d.Blob != nil {
 		if data, err := w.d.Blob(f.Blob); err == nil {

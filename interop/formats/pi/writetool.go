@@ -9,15 +9,15 @@ import (
 	"github.com/skein-dev/skein"
 )
 
-// A callOut is a call and what became of it.
+// A callOut is a call and its outcome.
 type callOut struct {
-	name   string // as it is written; "" if it became words
+	name   string // as written; "" if it became text
 	result *skein.Result
 	told   bool
 }
 
-// results notes the first result of each call, and puts those before what was
-// said between a call and its result: a provider wants them next to it.
+// results collects the first result of each call, and moves it before anything said
+// between the call and the result: providers require them to be adjacent.
 func (w *writer) results(acts []act) {
 	open := map[string]bool{}
 	for i := range acts {
@@ -40,8 +40,7 @@ func (w *writer) results(acts []act) {
 	}
 }
 
-// pull returns the messages of acts that answer open calls, up to where the
-// session goes back.
+// pull returns the messages of acts that answer open calls, up to the next rewind.
 func pull(acts []act, open map[string]bool) (all []*skein.Entry) {
 	for _, a := range acts {
 		if a.event.Kind == skein.KindRewound {
@@ -118,8 +117,8 @@ func (w *writer) content(en *skein.Entry, r *skein.Result) []any {
 	return blocks
 }
 
-// callBlock returns a call as one of pi's own tools, and true; or as words, if
-// it has none such.
+// callBlock returns a call as one of pi's own tools, and true; or as text, if none
+// fits.
 func (w *writer) callBlock(en *skein.Entry, c *skein.Call) (any, bool) {
 	name, input, same := toolOf(c)
 	if name == "" && w.own {

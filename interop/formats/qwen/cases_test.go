@@ -42,7 +42,7 @@ func bring(t *testing.T, s skein.Store, at string) interop.Report {
 	return rep
 }
 
-// words returns the messages of a session, those gone back over with a minus.
+// words returns the messages of a session, rewound ones with a minus.
 func words(t *testing.T, s skein.Store, id skein.SessionID) string {
 	t.Helper()
 	var evs []skein.Event
@@ -230,7 +230,7 @@ func TestThoughtsArePartOfTheOutput(t *testing.T) {
 	}
 }
 
-// What a compression keeps is looked for among what was said on this line only.
+// What a compression keeps is looked for only among messages on the current path.
 func TestACompressionKeepsNothingOfAnotherLine(t *testing.T) {
 	compress := line("system", "z", "d", `"subtype":"chat_compression","systemPayload":{"compressedHistory":[{"role":"user","parts":[{"text":"S"}]},{"role":"user","parts":[{"text":"two"}]},{"role":"user","parts":[{"text":"three"}]}]}`)
 	lines := []string{user("a", "", "one"), user("b", "a", "two"), user("c", "b", "left"), user("d", "b", "three"), compress, user("e", "z", "four")}

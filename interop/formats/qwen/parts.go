@@ -9,7 +9,7 @@ import (
 	"github.com/skein-dev/skein/internal/loose"
 )
 
-// parts returns the parts of a message, tools' results apart.
+// parts returns the parts of a message, with tool results separate.
 func (r *reader) parts(m *making, message loose.Object) (parts, results []skein.Part) {
 	content := message.Get("parts")
 	if s, ok := skein.Unquote(content); ok {
@@ -30,7 +30,7 @@ func (r *reader) parts(m *making, message loose.Object) (parts, results []skein.
 }
 
 func (r *reader) part(m *making, v jsontext.Value) skein.Part {
-	o, _ := loose.Parse(v) // what is no object has no members
+	o, _ := loose.Parse(v) // a value that is not an object has no members
 	call, res, data, file := o.Obj("functionCall"), o.Obj("functionResponse"), o.Obj("inlineData"), o.Obj("fileData")
 	switch {
 	case call != nil:
@@ -64,12 +64,12 @@ func (r *reader) part(m *making, v jsontext.Value) skein.Part {
 	return skein.TextPart(text)
 }
 
-// callID returns the ID of a call or its answer; early ones have none but the
-// tool's name.
+// callID returns the ID of a call or its result; early ones have only the tool's
+// name.
 func callID(o loose.Object) string { return o.Str("id", "name") }
 
-// result returns what a tool answered: its output or error as text, or what it
-// gave as it is.
+// result returns a tool's result: its output or error as text, or the result
+// unchanged.
 func (r *reader) result(m *making, o loose.Object) skein.Part {
 	res := &skein.Result{CallID: callID(o), Name: o.Str("name")}
 	if res.Name == "" {
@@ -88,7 +88,7 @@ func (r *reader) result(m *making, o loose.Object) skein.Part {
 		res.Raw, res.Failed = raw(o.Get("response")), isBad && bad != ""
 		res.Text = skein.Text(strings.TrimSpace(out + "\n" + bad))
 	}
-	for _, v := range o.List("parts") { // what is no text
+	for _, v := range o.List("parts") { // what is not text
 		if p := r.part(m, v); p.File != nil {
 			res.Files = append(res.Files, *p.File)
 		}

@@ -12,7 +12,7 @@ import (
 // Name is the format's name: [skein.Origin.Format] of what it reads.
 const Name = "qwen"
 
-// agent is what sessions say who answered in them.
+// agent is the agent's name in sessions.
 const agent = "qwen-code"
 
 // Format returns the format of Qwen Code's transcripts.
@@ -40,8 +40,8 @@ func places(h interop.Home) []string {
 	return []string{filepath.Join(base, "projects"), filepath.Join(base, "tmp")}
 }
 
-// match knows a file by how its records look: like those of Claude Code, but
-// what was said is in parts.
+// match recognizes a file by its records: like those of Claude Code, but with parts
+// in messages.
 func match(name string, head []byte) interop.Guess {
 	has := func(s string) bool { return bytes.Contains(head, []byte(s)) }
 	if has(`"parentUuid":`) && has(`"sessionId":`) {
@@ -51,7 +51,7 @@ func match(name string, head []byte) interop.Guess {
 			}
 		}
 	}
-	if path.Ext(name) == ".jsonl" && strings.Contains(name, "/.qwen/projects/") { // its beginning was destroyed
+	if path.Ext(name) == ".jsonl" && strings.Contains(name, "/.qwen/projects/") { // its beginning is damaged
 		return interop.PlacedBy("it lies in .qwen/projects")
 	}
 	return interop.Guess{}

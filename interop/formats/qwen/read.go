@@ -13,7 +13,7 @@ import (
 // A reader reads one file.
 type reader struct {
 	id     skein.SessionID
-	parent string // ID of the session that this one hangs on
+	parent string // ID of the parent session
 	agent  bool   // the file is a sub-agent's
 	meta   loose.Object
 	begun  bool
@@ -21,13 +21,13 @@ type reader struct {
 	cwd    string
 	titles map[skein.By]string
 	count  int // items so far
-	steps  int // of these, those that say something or go back
+	steps  int // of these, the messages and rewinds
 	tree   tree
 	names  map[string]string // call ID to tool
 	said   []spot
 }
 
-// maxNames is how many calls we remember the tools of: more than are ever open
+// maxNames is the number of calls whose tool is remembered: more than are ever open
 // at a time.
 const maxNames = 10000
 
@@ -45,7 +45,7 @@ func open(f interop.File) interop.Reader {
 	r.id, r.parent = agentID(stem, session), session
 	if f.Beside != nil {
 		if b, ok := f.Beside(stem + ".meta.json"); ok {
-			r.meta, _ = loose.Parse(b) // what cannot be read is not there
+			r.meta, _ = loose.Parse(b) // what cannot be read is ignored
 		}
 	}
 	if p := r.meta.Str("parentAgentId"); p != "" {
@@ -54,8 +54,8 @@ func open(f interop.File) interop.Reader {
 	return r
 }
 
-// agentID returns the ID of a sub-agent's session: its own name is not unique
-// beyond the session that it is of.
+// agentID returns the ID of a sub-agent's session: the agent's own name is unique
+// only within its parent session.
 func agentID(stem, session string) skein.SessionID {
 	return skein.SessionID(stem + "-" + session)
 }
@@ -103,8 +103,8 @@ func tells(items []interop.Item) bool {
 	return false
 }
 
-// begin begins the session, again with each record up to the first that says
-// something: what comes before tells more of it.
+// begin begins the session, again with each record up to the first message: each of
+// them can add to its metadata.
 func (r *reader) begin(m *making) {
 	cwd := m.Str("cwd")
 	if r.begun {
@@ -136,7 +136,7 @@ func (r *reader) begin(m *making) {
 	m.out.Begin = []interop.Begin{b}
 }
 
-// add gives the session an event.
+// add adds an event to the session.
 func (r *reader) add(m *making, e skein.Event) *interop.Item {
 	r.count++
 	switch e.Kind {
@@ -148,7 +148,7 @@ func (r *reader) add(m *making, e skein.Event) *interop.Item {
 	return &m.out.Items[len(m.out.Items)-1]
 }
 
-// note keeps the record as it is, but for what a copy of it changes.
+// note keeps the record unchanged, except for what a copy changes.
 func (r *reader) note(m *making) {
 	name := Name + ":" + clip(m.kind)
 	if m.sub != "" {
@@ -158,7 +158,7 @@ func (r *reader) note(m *making) {
 	r.add(m, skein.NewEvent(skein.KindNoted, m.time, n))
 }
 
-// clip keeps names short that come from a file.
+// clip shortens a name that comes from a file.
 func clip(s string) string { return strings.ToValidUTF8(s[:min(len(s), 64)], "") }
 
 var _ interop.Reader = (*reader)(nil)

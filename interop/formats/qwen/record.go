@@ -42,7 +42,7 @@ func (r *reader) say(m *making, said skein.Message) {
 	r.add(m, skein.Say(m.time, said))
 }
 
-// asked makes a message of what the model was told.
+// asked makes a message to the model.
 func (r *reader) asked(m *making, message loose.Object) {
 	said := skein.Message{Role: skein.RoleUser}
 	parts, results := r.parts(m, message)
@@ -56,7 +56,7 @@ func (r *reader) asked(m *making, message loose.Object) {
 	case "goal_control", "goal_runtime", "system":
 		said.Synthetic = true
 	}
-	if len(results) > 0 { // as the Gemini API has them
+	if len(results) > 0 { // as in the Gemini API
 		r.say(m, skein.Message{Role: skein.RoleTool, Parts: results})
 		if len(parts) == 0 {
 			return
@@ -66,8 +66,8 @@ func (r *reader) asked(m *making, message loose.Object) {
 	r.say(m, said)
 }
 
-// shown marks what the program put to a prompt that was shown as text: the other
-// texts, or, where the model was told it in other words, all.
+// shown marks what the program added to a prompt that was shown as text: the other
+// texts or, if no text equals it, all of them.
 func shown(parts []skein.Part, text string) []skein.Part {
 	if text == "" {
 		return parts
@@ -89,15 +89,15 @@ func shown(parts []skein.Part, text string) []skein.Part {
 	return parts
 }
 
-// answer makes a message of the model's.
+// answer makes one of the model's messages.
 func (r *reader) answer(m *making, message loose.Object) {
 	parts, _ := r.parts(m, message)
 	r.say(m, skein.Message{Role: skein.RoleAssistant, Model: m.Str("model"), Usage: usage(m.Obj("usageMetadata")), Parts: parts})
 }
 
-// usage returns what a request used; nil if nothing. The prompt is with what came
-// from the cache. Whether the answer is with the thoughts depends on the
-// provider; the total tells.
+// usage returns a request's usage; nil if there is none. The prompt includes cached
+// tokens. Whether the answer includes thoughts depends on the provider; the total
+// shows which.
 func usage(o loose.Object) *skein.Usage {
 	prompt, cached := o.Count("promptTokenCount"), o.Count("cachedContentTokenCount")
 	out, thoughts := o.Count("candidatesTokenCount"), o.Count("thoughtsTokenCount")
@@ -111,7 +111,7 @@ func usage(o loose.Object) *skein.Usage {
 	return &u
 }
 
-// maxDisplay is how long what was shown of a result may be that is taken over.
+// maxDisplay is the maximum length of a result's display that is copied.
 const maxDisplay = 16 << 10
 
 // results makes a message of what a tool answered.
@@ -122,7 +122,7 @@ func (r *reader) results(m *making, message loose.Object) {
 	status := info.Str("status")
 	for _, p := range results {
 		p.Result.Failed = p.Result.Failed || status == "error" || status == "cancelled"
-		for _, other := range parts { // pictures that belong to the one result
+		for _, other := range parts { // images that belong to the only result
 			if other.File != nil && len(results) == 1 {
 				p.Result.Files = append(p.Result.Files, *other.File)
 				said.Parts = results
@@ -141,7 +141,7 @@ func (r *reader) results(m *making, message loose.Object) {
 	r.say(m, said)
 }
 
-// system makes the events of a record that nobody said.
+// system makes the events of a record that is not a message.
 func (r *reader) system(m *making) {
 	p := m.Obj("systemPayload")
 	switch m.sub {
@@ -171,8 +171,8 @@ func (r *reader) title(m *making, p loose.Object) {
 	r.add(m, skein.NewEvent(skein.KindTitled, m.time, skein.Titled{Title: title, By: by}))
 }
 
-// compressed makes the event of a compression. The history that stands in place
-// of all before ends with messages as they were: these are not covered.
+// compressed makes the event of a compression. The history that replaces everything
+// before ends with unchanged messages: these are not covered.
 func (r *reader) compressed(m *making, p loose.Object) {
 	history := p.List("compressedHistory")
 	to, at := r.count, len(r.said)
@@ -189,8 +189,8 @@ func (r *reader) compressed(m *making, p loose.Object) {
 	r.add(m, skein.NewEvent(skein.KindCompacted, m.time, c)).To = to
 }
 
-// summary returns the words of what stands for the messages that were
-// compressed: a summary that the model acknowledged, or more.
+// summary returns the text that replaces the compressed messages: a summary that the
+// model acknowledged, or more.
 func summary(history []jsontext.Value) string {
 	var b []string
 	for _, v := range history {

@@ -9,14 +9,14 @@ import (
 	"github.com/skein-dev/skein/internal/loose"
 )
 
-// A tree is the records of a file by their UUIDs. The newest record is where
-// the session stands.
+// A tree is the records of a file by their UUIDs. The newest record is the session's
+// current position.
 type tree struct {
 	nodes map[string]node
 	some  bool
 }
 
-// A node is where the session stood after a record.
+// A node is the session's position after a record.
 type node struct{ last, steps int }
 
 func (r *reader) settle(uuid string) {
@@ -26,9 +26,9 @@ func (r *reader) settle(uuid string) {
 	}
 }
 
-// enter goes to the parent of a record, by a rewound event if anything was said
-// or gone back over since. Records such as a title stand beside the line, which
-// is no step back. A parent that is not in the file is taken as the record before.
+// enter goes to the parent of a record, by a rewound event if anything was said or
+// rewound since. Records such as a title are not part of the path, so they cause no
+// rewind. If the parent is not in the file, the record before is taken instead.
 func (r *reader) enter(m *making) {
 	parent := m.Get("parentUuid")
 	if len(parent) == 0 || !r.tree.some {
@@ -51,13 +51,13 @@ func (r *reader) enter(m *making) {
 	}
 }
 
-// A spot is a message on the line that the session is on.
+// A spot is a message on the session's current path.
 type spot struct {
-	hash   uint64 // of its parts, as they stand
+	hash   uint64 // of its parts, unchanged
 	before int    // ordinal of the item before it
 }
 
-// maxSpots is how many messages we remember: more than a compression leaves.
+// maxSpots is how many messages are remembered: more than a compression leaves.
 const maxSpots = 4096
 
 func (r *reader) remember(parts jsontext.Value, before int) {

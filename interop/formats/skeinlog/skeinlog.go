@@ -58,7 +58,7 @@ func load(ctx context.Context, w interop.Whole) (interop.Took, error) {
 	return t, err
 }
 
-// skipped returns what a session came without; "" for nothing.
+// skipped returns what is missing from a session; "" for nothing.
 func skipped(s replay.LoadedSession) string {
 	switch {
 	case s.Lacks > 0:
@@ -69,7 +69,7 @@ func skipped(s replay.LoadedSession) string {
 	return ""
 }
 
-// damage reads "line 7: what is wrong".
+// damage parses "line 7: what is wrong".
 func damage(path, text string) interop.Damage {
 	d := interop.Damage{Path: path, What: text}
 	if head, what, ok := strings.Cut(text, ": "); ok {
@@ -80,8 +80,8 @@ func damage(path, text string) interop.Damage {
 	return d
 }
 
-// onlySessions reports whether err, of Load, is made of the errors of single
-// sessions, which do not keep others from being loaded.
+// onlySessions reports whether Load's err consists of errors of single sessions,
+// which do not keep others from being loaded.
 func onlySessions(err error, sessions []replay.LoadedSession) bool {
 	joined, ok := errors.Unwrap(err).(interface{ Unwrap() []error })
 	if !ok {

@@ -26,7 +26,7 @@ func open(t *testing.T) *memory.Store {
 	return s
 }
 
-// fill gives s a session with a picture, one with a key, and a fork of it.
+// fill gives s a session with an image, one with a key, and a fork of it.
 func fill(t testing.TB, s skein.Store) {
 	t.Helper()
 	blob := skein.NewBlob([]byte("a picture"))
@@ -86,8 +86,8 @@ func TestFormat(t *testing.T) {
 	interoptest.Run(t, interoptest.Suite{Format: Format(), Dir: "testdata/logs"})
 }
 
-// A log that is damaged, and behind it whole: the fork could not be taken
-// before its parent was, which came with what stands behind.
+// A damaged log followed by a whole one: the fork could not be imported before its
+// parent, which came in the second part.
 func TestWhatWaitsForALaterPartOfTheLogComesAtOnce(t *testing.T) {
 	from, to := open(t), open(t)
 	fill(t, from)

@@ -7,9 +7,9 @@ import (
 	"github.com/skein-dev/skein/interop"
 )
 
-// An aside is a turn that is in the log alone while it is read: a command to
-// the program, or one that broke off. Its messages are said and at once gone
-// back over: they are found, but no model is shown them.
+// An aside is a turn that is only in the log, while it is read: a command to the
+// program, or a turn that broke off. Its messages are said and at once rewound: they
+// can be found, but no model is shown them.
 type aside struct {
 	open bool
 	said []interop.Item
@@ -17,22 +17,22 @@ type aside struct {
 	turn turn
 }
 
-// How much of an aside is said.
+// Limits of an aside.
 const (
 	maxAside      = 200     // messages
 	maxAsideBytes = 1 << 20 // of the log's lines
-	maxAsked      = 100_000 // prompts of rows that are known again in the log
+	maxAsked      = 100_000 // prompts in rows that are recognized in the log
 )
 
-// ask remembers that a person said this in a row.
+// ask remembers a user message in a row.
 func (r *reader) ask(it *item) {
 	if len(r.asked) < maxAsked {
 		r.asked[wordsIn(func(s *said) { s.list(it.Content) })]++
 	}
 }
 
-// besides returns what there is to say of an aside that ends with this line: of
-// a broken one, with the next turn. to is the item before this record's.
+// besides returns the items of an aside that ends with this line; one that broke off
+// ends with the next turn. to is the item before this record's.
 func (r *reader) besides(l line, in *logged, to int) (items []interop.Item) {
 	a := &r.aside
 	if in.Kind == "user_message" {
@@ -63,9 +63,9 @@ func (r *reader) closeAside(l line, to int) []interop.Item {
 	return items
 }
 
-// isAside reports whether the turn that a line opens is not in the rows. Those
-// of a session that was compacted are not all there, though they were, and those
-// of others that write to the log are theirs: of such turns only commands are told.
+// isAside reports whether the turn that a line opens is not in the rows. In a
+// compacted session some turns are no longer in the rows, and in a shared log some
+// belong to other sessions: in these cases only commands count.
 func (r *reader) isAside(in *logged) bool {
 	words := wordsIn(func(s *said) { s.input(in) })
 	if r.asked[words] > 0 {
@@ -75,14 +75,14 @@ func (r *reader) isAside(in *logged) bool {
 	return strings.HasPrefix(words, "/") || words != "" && !r.compacted && !r.shared && len(r.asked) < maxAsked
 }
 
-// message returns what a line of an aside says.
+// message returns the message in a line of an aside.
 func (a *aside) message(l line, in *logged) (m skein.Message, blobs []skein.Blob, ok bool) {
 	switch {
 	case in.Kind == "user_message":
 		var s said
 		s.input(in)
 		m = skein.Message{Role: skein.RoleUser, Parts: s.all()}
-		m.Synthetic = strings.HasPrefix(string(s.texts()), "/") // to the program, not to a model
+		m.Synthetic = strings.HasPrefix(string(s.texts()), "/") // said to the program, not to a model
 		return m, s.blobs, true
 	case in.Kind == "final_result" && in.Final != nil:
 		told := a.turn.texts.String()

@@ -10,18 +10,18 @@ import (
 	"github.com/skein-dev/skein/interop"
 )
 
-// backwards is what a source has, to be taken back from its end.
+// backwards is the content of a source, to be taken back from its end.
 type backwards struct {
 	rows []rowThere
 	log  [][]byte // its lines
 }
 
-// rowThere is a row, and what it tells of.
+// rowThere is an existing row, and what it covers.
 type rowThere struct {
 	raw   []byte
-	asked string // what a person said in it, see wordsIn
+	asked string // the user message in it, see wordsIn
 	at    skein.Seq
-	still bool // the session goes on from it
+	still bool // it is still live in the session
 }
 
 func (b *backwards) take(r skein.Record, d interop.Draft) {
@@ -37,16 +37,15 @@ func (b *backwards) take(r skein.Record, d interop.Draft) {
 	}
 }
 
-// wordsIn returns what a person said without its spaces: row and log have it
-// in pieces of their own.
+// wordsIn returns a user message without spaces: row and log divide it differently.
 func wordsIn(add func(*said)) string {
 	var s said
 	add(&s)
 	return strings.Join(strings.Fields(string(s.texts())), "")
 }
 
-// takeBack removes the rows that the session went back over, as the SDK's popItem
-// does, and their turns from the log, which the program shows when it goes on.
+// takeBack removes the rows that the session rewound, as the SDK's popItem does, and
+// their turns from the log, which the program shows when it resumes.
 func (w *writer) takeBack(b *backwards) {
 	n := slices.IndexFunc(b.rows, func(r rowThere) bool { return !r.still })
 	if n < 0 {
@@ -69,8 +68,8 @@ func (w *writer) takeBack(b *backwards) {
 	}
 }
 
-// cutLog leaves out of the log the last turns that begin with these words. The
-// lines behind them move up.
+// cutLog removes from the log the last turns that begin with these words. The lines
+// after them move up.
 func (w *writer) cutLog(lines [][]byte, asked map[string]int) {
 	leave := make([]bool, len(lines))
 	for end := len(lines); end > 0; {
@@ -101,7 +100,7 @@ func (w *writer) cutLog(lines [][]byte, asked map[string]int) {
 	}
 }
 
-// asks returns what a person said, if a line opens a turn.
+// asks returns the user message, if a line opens a turn.
 func asks(line []byte) (words string, opens bool) {
 	in, err := unmarshal[logged](line)
 	if err != nil || in.Kind != "user_message" {

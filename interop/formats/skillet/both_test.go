@@ -9,8 +9,7 @@ import (
 	"github.com/skein-dev/skein/store/search"
 )
 
-// A command that the person gave the program is in its log alone, and no step
-// of the conversation.
+// A command to the program is only in its log, and is not a step of the conversation.
 func TestWhatOnlyTheLogTellsKeepsNothingFromBeingWrittenBack(t *testing.T) {
 	const id = "ann_x_org:plan"
 	s := newState(t)
@@ -72,7 +71,7 @@ func found(t *testing.T, s skein.Store, word string) (in []skein.SessionID) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	q.Rewound = true // the conversation in the program's own records goes on without it
+	q.Rewound = true // the conversation in the program's own records continues without it
 	hits, err := s.Search(t.Context(), q)
 	if err != nil {
 		t.Fatal(err)

@@ -9,11 +9,11 @@ import (
 	"github.com/skein-dev/skein/interop"
 )
 
-// maxCalls is how many calls we remember the tools of: more than are ever open
+// maxCalls is the number of calls whose tool is remembered: more than are ever open
 // at a time.
 const maxCalls = 10000
 
-// tool returns what an item's tool is called: its type, if it has no name.
+// tool returns the name of an item's tool: its type, if it has no name.
 func (it *item) tool() string {
 	if it.Name != "" {
 		return skein.Text(it.Name).UTF8()
@@ -35,7 +35,7 @@ func (it *item) callPart() skein.Part {
 	return skein.Part{Kind: skein.PartCall, Call: &c, Meta: it.meta()}
 }
 
-// call takes in a call of a tool; one that was not ended says so.
+// call reads a tool call, and notes if it was not completed.
 func (r *reader) call(l line, it *item) interop.Made {
 	p := it.callPart()
 	if len(r.tools) < maxCalls {
@@ -51,8 +51,7 @@ func (r *reader) call(l line, it *item) interop.Made {
 	return r.assistant(l, said{parts: []skein.Part{p}}, nil, "", more...)
 }
 
-// result takes in what a tool answered. A hand-off is a tool whose answer says
-// who goes on.
+// result reads a tool's result. A handoff is a tool whose result says who goes on.
 func (r *reader) result(l line, it *item) interop.Made {
 	res := skein.Result{CallID: skein.Text(it.call()).UTF8()}
 	res.Name = cmp.Or(skein.Text(it.Name).UTF8(), r.tools[res.CallID], it.tool())
@@ -72,8 +71,8 @@ func (r *reader) result(l line, it *item) interop.Made {
 	return made
 }
 
-// handedTo returns the agent that goes on after a result, and "" if it is no
-// hand-off.
+// handedTo returns the agent that goes on after a result, and "" if it is not a
+// handoff.
 func handedTo(res *skein.Result) string {
 	to, ok := strings.CutPrefix(res.Name, "transfer_to_")
 	if !ok {
@@ -86,8 +85,7 @@ func handedTo(res *skein.Result) string {
 	return to
 }
 
-// hosted takes in a tool that the provider ran itself: one item is call and
-// answer.
+// hosted reads a tool that the provider ran itself: one item is both call and result.
 func (r *reader) hosted(l line, it *item) interop.Made {
 	call := it.callPart()
 	if call.Call.ID == "" {

@@ -11,13 +11,13 @@ import (
 	"github.com/skein-dev/skein/internal/loose"
 )
 
-// said gathers the parts of one message and the blobs that they name.
+// said collects the parts of one message and the blobs that they name.
 type said struct {
 	parts []skein.Part
 	blobs []skein.Blob
 }
 
-// list adds a list of content, or a string that stands for one.
+// list adds a content list, or a string in place of one.
 func (s *said) list(v jsontext.Value) {
 	if loose.IsNull(v) {
 		return
@@ -58,7 +58,7 @@ func (s *said) piece(v jsontext.Value) {
 	}
 }
 
-// meta returns what the provider added to a piece, if that is anything.
+// meta returns what the provider added to a piece, if anything.
 func (p *piece) meta() []byte {
 	switch string(p.Provider) {
 	case "", "null", "{}", `{"annotations":[]}`, `{"annotations":[],"logprobs":[]}`:
@@ -67,7 +67,7 @@ func (p *piece) meta() []byte {
 	return skein.MustJSON(map[string]any{"providerData": raw(p.Provider)})
 }
 
-// file returns the attachment that a piece is, and false if it is none.
+// file returns a piece as an attachment, and false if it is not one.
 func (s *said) file(p *piece) (skein.File, bool) {
 	f := skein.File{Name: skein.Text(p.FileName).UTF8()}
 	at := loose.Str(firstOf(p.Image, p.ImageURL, p.File, p.FileData, p.FileURL, p.Audio, p.Data))
@@ -133,8 +133,8 @@ func (s *said) other(v jsontext.Value) {
 	s.parts = append(s.parts, skein.Part{Kind: skein.PartOther, Raw: raw(v)})
 }
 
-// output puts what a tool answered into res: a text, a piece or a list of
-// them; what is neither text nor file as it is.
+// output puts a tool's result into res: a text, a piece or a list of them; anything
+// that is neither text nor file is kept unchanged.
 func (s *said) output(res *skein.Result, v jsontext.Value) {
 	var in said
 	switch {

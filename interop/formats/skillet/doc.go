@@ -2,10 +2,9 @@
 //
 // # Where
 //
-// In a folder of state: $SKILLET_HOME/state; for a Skillet that runs from a
-// checkout, .skilled-agent/state in the nearest folder above with a .git; for an
-// installed one $XDG_STATE_HOME/skilled-crew or ~/.local/state/skilled-crew, on
-// every system:
+// In a state folder: $SKILLET_HOME/state; for a Skillet that runs from a checkout,
+// .skilled-agent/state in the nearest folder above with a .git; for an installed one,
+// $XDG_STATE_HOME/skilled-crew or ~/.local/state/skilled-crew, on every system:
 //
 //	.agent_sessions.sqlite
 //	.agent_session_logs/<user>/<session>.jsonl
@@ -13,31 +12,30 @@
 // The other databases there (users with their passwords, costs, jobs) are never
 // opened.
 //
-// The database has no version, the rollback journal, and one table:
+// The database has no version, uses a rollback journal, and has one table:
 //
 //	session_items(id INTEGER PRIMARY KEY AUTOINCREMENT, user_id TEXT NOT NULL, session_name TEXT NOT NULL,
 //	              created_at INTEGER NOT NULL, item_json TEXT NOT NULL)
 //	INDEX idx_session ON session_items(user_id, session_name, created_at)
 //
-// A session is all rows with the same user (an e-mail address) and name, in the
-// order of created_at (milliseconds; the same for all rows of a turn, which are
-// added at once when it has ended) and id. The Agents SDK calls it USER:NAME,
-// which is its ID in Origin and of its source. A name that the program made up,
-// session_<time>_<chance>, is no title.
+// A session is all rows with the same user (an email address) and name, in the order
+// of created_at (milliseconds; the same for all rows of a turn, which are added at
+// once when it has ended) and id. The Agents SDK calls it USER:NAME, which is its ID
+// in Origin and of its source. A generated name, session_<time>_<random>, is not used
+// as a title.
 //
-// The log is named after both, cleaned: each run of other characters than
-// a-zA-Z0-9_- is one _, and none stands at an end. In its first turn a session has
-// a log only; so that it stays what it is when the rows come, its ID here is
-// USER:NAME as the log has them, so is the title that it begins with, and who the
-// user is stands nowhere else: of what a watch saw first, Origin has the log's
-// words for good, its source the true ones as soon as there are rows. These bring
-// the name as it was given, if it is another: titled.
+// The log is named after both, cleaned: each run of characters other than a-zA-Z0-9_-
+// becomes one _, with no _ at either end. In its first turn a session has only a log.
+// So that its ID does not change when the rows come, the ID here is USER:NAME as in
+// the log's name, and so is its first title; the user is recorded nowhere else. For a
+// session that a watch saw first, Origin keeps the log's spelling for good, and its
+// source has the true one as soon as there are rows. If the rows have a different
+// name, the session is titled again.
 //
-// Two sessions can have one log; then the one that began first is taken for its
-// owner: what is in the log alone is told there, if it is a command, and the others
-// are written back without their log, which is told. The IDs of those have ~ and a
-// hash of their name behind them. Rows and log are one session here, its rows read
-// first.
+// Two sessions can share one log; the one that began first is taken for its owner:
+// commands that are only in the log go to it, and the others are written back without
+// their log, which is reported. The IDs of the others end in ~ and a hash of their
+// name. Rows and log are one session here; the rows are read first.
 //
 // # Rows
 //
@@ -55,47 +53,45 @@
 //	compaction        compacted, with the item as Opaque: only the provider can read it
 //	any other         noted, whole
 //
-// The model's items that follow each other are one message.
+// Consecutive items of the model are one message.
 //
 // # Compaction
 //
-// When more than 40 items that are no user's messages have gathered after a
-// turn, the program removes all rows and adds what the provider made of them:
-// some of the user's messages and one compaction item. What was read before
-// stays (see Made.Instead): the compacted event covers it, and messages that are
-// there already are not said again.
+// When more than 40 items other than user messages have accumulated after a turn, the
+// program replaces all rows by what the provider made of them: some of the user's
+// messages and one compaction item. What was read before stays (see Made.Instead):
+// the compacted event covers it, and messages that are already stored are not said
+// again.
 //
 // # Log
 //
-// JSON Lines, only appended to: what the screen is told, turn by turn, steps
-// while they happen.
+// JSON Lines, only appended to: what is sent to the screen, turn by turn, with steps
+// as they happen.
 //
 //	{"kind":"user_message","userInput":"…" or [items],"timestamp":"…Z"}
 //	{"kind":"step","stepResult":{"type":T,…},"timestamp":"…Z"}
 //	{"kind":"final_result","finalResult":{"text":"…","jobIds":[…]},"timestamp":"…Z","model":"PROVIDER/MODEL"}
 //
-// T is agent_start, agent_end {agentName}, agent_tool_start {agentName,
-// toolName, toolArgumentsStr}, agent_tool_end {agentName, toolName, result},
-// handoff {agentName, toAgentName}, text {text}. The conversation is in the
-// rows, so lines are noted; but commands such as /compact, and turns that broke
-// off, are in the log alone: when such a turn has ended, or the next one begins,
-// it is said and at once rewound, so that it is found and no model is shown it.
-// The model and first agent: changed. Of a
-// session without rows (it is in its first turn, or the database is lost) the
-// log's messages, calls and results are said; when rows come, they take their
-// place.
+// T is agent_start, agent_end {agentName}, agent_tool_start {agentName, toolName,
+// toolArgumentsStr}, agent_tool_end {agentName, toolName, result}, handoff
+// {agentName, toAgentName}, text {text}. The conversation is in the rows, so lines
+// are noted; but commands such as /compact, and turns that broke off, are only in the
+// log: when such a turn has ended, or the next one begins, it is said and at once
+// rewound, so that it can be found but no model is shown it. The model and first
+// agent: changed. For a session without rows (it is in its first turn, or the
+// database is lost), the log's messages, calls and results are said; when rows come,
+// they replace them.
 //
 // # Writing
 //
-// A session is written as a turn's rows under one created_at each, in the SDK's
-// spelling, and as the log that the turn would have had. Its name is its key, else
-// its time and a hash of its ID, its
-// user the one that Skillet begins with. What a compaction covers is in neither.
-// To a log without rows only that is added of which it is known whose it is.
-// A log that is there is appended to, the database changed in one transaction.
-// What the session went back over since goes from both: its rows, as the SDK's
-// popItem takes them, and its turns, for the program shows the log when it goes
-// on with a session; other turns of the log stay.
+// A session is written as rows, with one created_at per turn, in the SDK's spelling,
+// and as the log that the turns would have had. Its name is its key, else its time
+// and a hash of its ID; its user is Skillet's default user. What a compaction covers
+// is in neither. To a log without rows, only what is known to belong to the session
+// is added. An existing log is appended to, and the database is changed in one
+// transaction. What was rewound since is removed from both: its rows, as the SDK's
+// popItem removes them, and its turns, because the program shows the log when it
+// resumes a session; other turns of the log stay.
 //
 // # Evidence
 //

@@ -10,17 +10,17 @@ import (
 	"github.com/skein-dev/skein/interop"
 )
 
-// An outItem is an item that is to be a row.
+// An outItem is an item that becomes a row.
 type outItem struct {
 	text string
 	seq  skein.Seq
 }
 
-// A turnOut is a turn that is being written: its rows are added at once.
+// A turnOut is a turn that is being written: its rows are added together.
 type turnOut struct {
 	at     skein.Time // of its last message
 	open   bool
-	logged bool // a user_message stands in the log
+	logged bool // its user_message is in the log
 	items  []outItem
 	final  []string // what the model said
 	agent  string
@@ -108,7 +108,7 @@ func (w *writer) add(seq skein.Seq, v any) {
 	w.turn.items = append(w.turn.items, outItem{string(interop.JSON(v)), seq})
 }
 
-// asked writes what a person, or a program in a person's place, said.
+// asked writes what a user, or a program in the user's place, said.
 func (w *writer) asked(e *skein.Entry) {
 	role := "user"
 	if e.Message.Role == skein.RoleSystem {
@@ -234,8 +234,8 @@ func (w *writer) result(e *skein.Entry, r *skein.Result) {
 	w.step(e, toolEnd{"agent_tool_end", w.turn.agent, name, r.Text})
 }
 
-// file returns an attachment as a piece of content; nil if its bytes are not to
-// be had.
+// file returns an attachment as a piece of content; nil if its bytes are not
+// available.
 func (w *writer) file(seq skein.Seq, f *skein.File) any {
 	url := f.URL
 	if f.Blob != "" {

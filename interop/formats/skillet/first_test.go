@@ -12,8 +12,8 @@ import (
 	"github.com/skein-dev/skein/interop"
 )
 
-// begun returns what a store says of the beginning of each session: what it is
-// called, and what it was created with but for the ID that its origin has.
+// begun returns the beginning of each session in a store: its title, and what it was
+// created with except the ID in its origin.
 func begun(t *testing.T, s skein.Store) (all []string) {
 	t.Helper()
 	for sess, err := range s.Sessions(t.Context(), skein.Filter{IncludeEmpty: true}) {
@@ -34,7 +34,7 @@ func begun(t *testing.T, s skein.Store) (all []string) {
 	return all
 }
 
-// Skillet writes the log while the turn runs, and the rows when it has ended.
+// Skillet writes the log while the turn runs, and the rows when the turn has ended.
 func TestASessionSeenInItsFirstTurnIsTheOneThatIsReadAfterwards(t *testing.T) {
 	for _, c := range []struct{ user, name, log, id, title string }{
 		{"ada@example.org", "trees", "ada_example_org/trees.jsonl", "ada_example_org:trees", "trees"},
@@ -102,8 +102,8 @@ func TestASyncThatBringsTheFirstRowsTellsWhoseTheyAre(t *testing.T) {
 	}
 }
 
-// Two users are called the same once they are cleaned, and both are in their
-// first turn: whose rows come first has the log, before and after.
+// Two users have the same cleaned name, and both are in their first turn: the one
+// whose rows come first has the log, before and after.
 func TestFirstTurnsInOneLogBecomeTheSameSessionsAfterwards(t *testing.T) {
 	s := newState(t)
 	s.open()
@@ -132,7 +132,7 @@ func TestFirstTurnsInOneLogBecomeTheSameSessionsAfterwards(t *testing.T) {
 	}
 }
 
-// Rows of a user that was guessed would be another session's.
+// Rows of a guessed user would be another session's.
 func TestALogAloneIsWrittenBackOnlyIfItIsKnownWhose(t *testing.T) {
 	for log, want := range map[string]struct{ user, name string }{
 		"ada_example_org/trees": {}, "john_example_com/trees": {"john@example.com", "trees"},
@@ -184,8 +184,8 @@ func TestACompactionLeavesTheTitle(t *testing.T) {
 	}
 }
 
-// second is the ID of a session that has no log, since another of the same name
-// once it is cleaned has it.
+// second is the ID of a session that has no log, because another with the same
+// cleaned name has it.
 func second(user, name string) string {
 	clean := sanitise(user) + "/" + sanitise(name)
 	return strings.Replace(clean, "/", ":", 1) + "~" + short(clean+"/"+user+"/"+name)

@@ -9,7 +9,7 @@ import (
 	"github.com/skein-dev/skein/interop"
 )
 
-// item takes in an item of a session.
+// item reads an item of a session.
 func (r *reader) item(l line, it *item) interop.Made {
 	switch t := it.Type; {
 	case t == "" || t == "message":
@@ -53,7 +53,7 @@ func (r *reader) message(l line, it *item) interop.Made {
 	return made
 }
 
-// meta returns what an item says besides its content.
+// meta returns what an item has besides its content.
 func (it *item) meta() json.RawMessage {
 	m := struct {
 		ID        string          `json:"id,omitempty"`
@@ -73,20 +73,19 @@ func (it *item) meta() json.RawMessage {
 	return skein.MustJSON(m)
 }
 
-// A group is the message of the model that is being put together: reasoning,
-// text and calls that follow each other.
+// A group is the model's message that is being assembled: consecutive reasoning, text
+// and calls.
 type group struct {
 	id    string
 	texts []string
 	calls map[string]bool
 }
 
-// maxGroup is how many texts one message is put together of: comparing them
-// must stay cheap.
+// maxGroup is how many texts one message can have: comparing them must stay cheap.
 const maxGroup = 100
 
-// takes reports whether parts can be added to g so that all of them will be
-// seen: a piece that begins as an earlier one does is taken for that one, grown.
+// takes reports whether parts can be added to g so that all of them are kept: a piece
+// that begins like an earlier one would be taken for that one, grown.
 func (g *group) takes(parts []skein.Part) bool {
 	if g.id == "" || len(g.texts) >= maxGroup {
 		return false
@@ -132,7 +131,7 @@ func (r *reader) assistant(l line, s said, meta json.RawMessage, status string, 
 	return made
 }
 
-// reasoning has a text for people, and an item that only the provider can
+// reasoning reads reasoning: a text for users, and an item that only the provider can
 // read. With neither it makes no event.
 func (r *reader) reasoning(l line, it *item) interop.Made {
 	own, _ := unmarshal[reasoned](orEmpty(it.Provider))
@@ -160,8 +159,8 @@ func orEmpty(v []byte) []byte {
 	return v
 }
 
-// compaction covers all that came before the rows that were added with it:
-// these stand behind it in the model's context.
+// compaction covers everything before the rows that were added with it: these follow
+// it in the model's context.
 func (r *reader) compaction(l line) interop.Made {
 	r.group, r.compacted = group{}, true
 	before := r.batchBegan

@@ -13,7 +13,7 @@ import (
 	"github.com/skein-dev/skein/interop"
 )
 
-// A turn is what a log has of the turn that it is in.
+// A turn is what a log has of the current turn.
 type turn struct {
 	open  bool
 	texts strings.Builder
@@ -71,7 +71,7 @@ func noteName(in *logged) string {
 	return "log"
 }
 
-// changes returns which model or agent is new.
+// changes returns events for a new model or agent.
 func (r *reader) changes(l line, in *logged) (evs []skein.Event) {
 	if in.Model != "" && in.Model != r.model {
 		r.model = in.Model
@@ -88,8 +88,8 @@ func (r *reader) changes(l line, in *logged) (evs []skein.Event) {
 	return evs
 }
 
-// told returns what a line says in a session that has no rows: a log is then
-// all that is left of it.
+// told returns the events of a line in a session without rows, of which only the log
+// is left.
 func (r *reader) told(l line, in *logged) ([]skein.Event, []skein.Blob) {
 	say := func(m skein.Message) []skein.Event { return []skein.Event{skein.Say(l.time, m)} }
 	t := &r.turns
@@ -114,7 +114,7 @@ func (r *reader) told(l line, in *logged) ([]skein.Event, []skein.Blob) {
 	return []skein.Event{skein.NewEvent(skein.KindNoted, l.time, skein.Noted{Name: Name + ":" + noteName(in), Data: json.RawMessage(l.text)})}, nil
 }
 
-// step returns the message that a step is, and false if it is none.
+// step returns a step as a message, and false if it is not one.
 func (t *turn) step(l line, s *step) (skein.Message, bool) {
 	m := skein.Message{Role: skein.RoleAssistant, Agent: skein.Text(s.Agent).UTF8()}
 	tool := skein.Text(s.Tool).UTF8()
@@ -144,7 +144,7 @@ func (t *turn) step(l line, s *step) (skein.Message, bool) {
 	return m, true
 }
 
-// answer returns the oldest call that a result may be of, and takes it out.
+// answer removes and returns the oldest call that a result may belong to.
 func (t *turn) answer(s *step) string {
 	for i, c := range t.calls {
 		if c.agent == s.Agent && c.tool == s.Tool {
@@ -155,7 +155,7 @@ func (t *turn) answer(s *step) string {
 	return ""
 }
 
-// input adds what a person typed: a text, or a list of messages.
+// input adds what the user typed: a text, or a list of messages.
 func (s *said) input(in *logged) {
 	if loose.IsNull(in.Input) || in.Input[0] != '[' {
 		s.list(in.Input)

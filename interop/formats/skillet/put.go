@@ -18,10 +18,10 @@ import (
 	"github.com/skein-dev/skein/interop"
 )
 
-// put puts rows into the database at path and lines into the logs beside it. A
-// log that is there is appended to, as Skillet does.
+// put puts rows into the database at path and lines into the logs beside it. An
+// existing log is appended to, as Skillet does.
 //
-// The error wraps [interop.ErrChanged] if what is there is not as it was; then
+// The error wraps [interop.ErrChanged] if the database or a log has changed; then
 // nothing has been written.
 func put(ctx context.Context, path string, parts []interop.Part) (err error) {
 	defer skein.Wrapf(&err, "state %s", filepath.Dir(path))
@@ -41,7 +41,7 @@ func put(ctx context.Context, path string, parts []interop.Part) (err error) {
 			row.Was, was = lines.New(wasRows...), append(was, wasLogs...)
 		}
 		if p.Gone != nil {
-			gone, _, err := split(p.Gone) // a log has lines for others too
+			gone, _, err := split(p.Gone) // a log has lines of other sessions too
 			if err != nil {
 				return err
 			}
@@ -73,7 +73,7 @@ func put(ctx context.Context, path string, parts []interop.Part) (err error) {
 	return interop.PutLogs(func(string) bool { return true })(ctx, dir, []interop.Part{{Lines: lines.New(logs...), Was: lines.New(was...)}})
 }
 
-// split takes the lines of a database and those of a folder apart.
+// split separates the lines of a database from those of a folder.
 func split(r io.Reader) (rows, files [][]byte, err error) {
 	all, err := lines.Of(r)
 	if err != nil {
@@ -91,8 +91,7 @@ func split(r io.Reader) (rows, files [][]byte, err error) {
 	return rows, files, nil
 }
 
-// withoutFolders leaves out the folders that no file lies in: those of other
-// users.
+// withoutFolders leaves out the folders without files: those of other users.
 func withoutFolders(all [][]byte) (out [][]byte) {
 	var dirs []string
 	for _, line := range all {
@@ -112,9 +111,9 @@ func withoutFolders(all [][]byte) (out [][]byte) {
 	return out
 }
 
-// appendLogs appends to the logs that are there and have a mode and time of
-// their own since. It reports false, and does nothing, if one of them is new or
-// does not go on as it stands.
+// appendLogs appends to existing logs, without setting their mode and time. It
+// reports false, and does nothing, if one of them is new or its beginning has
+// changed.
 func appendLogs(dir string, all [][]byte) (done bool, err error) {
 	root, err := os.OpenRoot(dir)
 	if errors.Is(err, fs.ErrNotExist) {

@@ -9,14 +9,14 @@ import (
 	"github.com/skein-dev/skein/internal/loose"
 )
 
-// unmarshal reads b as T, which is a struct of only what we use. A name that
-// stands twice means the last one, and a lone surrogate is kept.
+// unmarshal reads b as T, a struct with only the members that are used. If a name is
+// repeated, the last one counts, and a lone surrogate is kept.
 func unmarshal[T any](b []byte) (v T, err error) {
 	err = jsonv2.Unmarshal(b, &v, loose.Options())
 	return v, err
 }
 
-// isObject reports whether text is a JSON object that can stand in an event.
+// isObject reports whether text is a JSON object that an event can hold.
 func isObject(text string) bool {
 	return len(text) > 0 && text[0] == '{' && loose.Fits(text)
 }
@@ -29,8 +29,7 @@ func raw(v jsontext.Value) json.RawMessage {
 	return json.RawMessage(v)
 }
 
-// fromString returns the JSON that a string holds, or the string itself if it
-// holds none.
+// fromString returns the JSON in a string, or the string itself if it is not JSON.
 func fromString(v jsontext.Value) json.RawMessage {
 	if s := loose.Str(v); s != "" && loose.Fits(s) {
 		return json.RawMessage(s)

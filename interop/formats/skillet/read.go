@@ -17,12 +17,12 @@ import (
 
 // A reader turns the rows and the log of one session into events.
 type reader struct {
-	project    string // folder of the repository; "" if not known
+	project    string // folder of the repository; "" if unknown
 	source     string // name of it
-	user, name string // as the rows have them; before the first row, as the log's path does
+	user, name string // as in the rows; before the first row, as in the log's path
 	begun      bool
 	titled     bool
-	rows       bool // there are some: the log's turns stand in them
+	rows       bool // there are rows, which have the log's turns
 	count      int  // items
 	batch      int64
 	batchBegan int // count before the first row with the created_at of batch
@@ -31,11 +31,11 @@ type reader struct {
 	agent      string
 	model      string
 	turns      turn
-	asked      map[string]int // what a person said in the rows, and how often
+	asked      map[string]int // user messages in the rows → number
 	shared     bool           // other sessions write to the log too
-	compacted  bool           // rows were removed, in whose place one stands
+	compacted  bool           // rows were removed and replaced by one
 	aside      aside
-	mark       string // hash that tells keys of this session from others'
+	mark       string // hash that distinguishes keys of this session from others'
 }
 
 // open returns a reader for a source.
@@ -46,15 +46,15 @@ func open(f interop.File) interop.Reader {
 	return r
 }
 
-// cleaned returns what the log of a source is called, and whether the log is
-// another's: see [unit.Sources].
+// cleaned returns the name of a source's log, and whether the log is another's: see
+// [unit.Sources].
 func cleaned(source string) (user, name string, others bool) {
 	user, rest, _ := strings.Cut(source, "/")
 	name, _, others = strings.Cut(rest, "/")
 	return user, name, others
 }
 
-// projectOf returns the repository that a database lies in:
+// projectOf returns the repository that a database is in:
 // REPOSITORY/.skilled-agent/state/….
 func projectOf(path string) string {
 	home := filepath.Dir(filepath.Dir(path))
@@ -69,8 +69,8 @@ func short(s string) string {
 	return hex.EncodeToString(sum[:6])
 }
 
-// Read implements [interop.Reader]; the error says that the line is no row and
-// no part of a log, or that this is damaged.
+// Read implements [interop.Reader]; the error says that the line is neither a row nor
+// part of a log, or that it is damaged.
 func (r *reader) Read(l interop.Line) (interop.Made, error) {
 	row, ok, err := foreign.ParseRow(l.Body)
 	switch {
@@ -86,7 +86,7 @@ func (r *reader) Read(l interop.Line) (interop.Made, error) {
 	return r.file(l.Body)
 }
 
-// file reads a line of the log, or of a folder that logs are in.
+// file reads a line of the log, or of a folder of logs.
 func (r *reader) file(body []byte) (interop.Made, error) {
 	var known struct {
 		File, Folder string
@@ -94,7 +94,7 @@ func (r *reader) file(body []byte) (interop.Made, error) {
 	}
 	err := json.Unmarshal(body, &known)
 	if r.shared = r.shared || known.Shared > 0; err != nil || known.File == "" {
-		return interop.Made{}, err // of the frame, if it is any
+		return interop.Made{}, err // part of the frame, if anything
 	}
 	l, err := folder.Parse(body)
 	switch {
@@ -140,7 +140,7 @@ func (r *reader) row(row foreign.Row) interop.Made {
 	return r.item(l, &it)
 }
 
-// timeOf returns a time in milliseconds, 0 for one that there cannot be.
+// timeOf returns a time in milliseconds, 0 for an impossible one.
 func timeOf(ms int64) skein.Time {
 	if t := skein.Time(ms); skein.At(t.Std()) == t {
 		return t
@@ -151,7 +151,7 @@ func timeOf(ms int64) skein.Time {
 // A line is a row or a line of a log while it is read.
 type line struct {
 	key  skein.ClientID
-	id   string // that tells it from the others of its session
+	id   string // unique within its session
 	time skein.Time
 	text string // JSON
 }
@@ -175,9 +175,9 @@ func (r *reader) note(l line, name string, data json.RawMessage) interop.Made {
 	return r.make(l, skein.NewEvent(skein.KindNoted, l.time, skein.Noted{Name: Name + ":" + name, Data: data}))
 }
 
-// begin returns the beginning of the session. It says what it would of the log
-// alone, which is all that there is in the first turn, and in Origin what the SDK
-// calls the session, as far as that is known.
+// begin returns the beginning of the session. It is made as if there were only the
+// log, as in the first turn; Origin has the SDK's name of the session, as far as it
+// is known.
 func (r *reader) begin(t skein.Time) interop.Begin {
 	user, name, others := cleaned(r.source)
 	id := user + ":" + name
@@ -190,8 +190,8 @@ func (r *reader) begin(t skein.Time) interop.Begin {
 	}}
 }
 
-// titleOf returns the title of a session of this name: none if the program made
-// it up, of time and chance.
+// titleOf returns the title of a session with this name: none if the program
+// generated the name.
 func titleOf(name string) string {
 	if strings.HasPrefix(name, "session_2") {
 		return ""
@@ -199,8 +199,8 @@ func titleOf(name string) string {
 	return skein.Text(name).UTF8()
 }
 
-// called adds the session's title to what the first row makes, if it is another
-// than that of the log. A row that a compaction left may make less than it says.
+// called adds the session's title to what the first row makes, if it differs from
+// that of the log. Not to a row that a compaction left: it may make less than it has.
 func (r *reader) called(made interop.Made) interop.Made {
 	if r.titled || len(made.Items) == 0 || made.Instead {
 		return made

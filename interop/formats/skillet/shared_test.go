@@ -7,9 +7,8 @@ import (
 	"github.com/skein-dev/skein/interop"
 )
 
-// Cleaned, ann.x and ann@x are the same user. The one who was there first keeps
-// the log, whatever the other is called; and what the other said in it is not
-// told twice.
+// Cleaned, ann.x and ann@x are the same user. The first one keeps the log, whatever
+// the other's name; and what the other said in it is not said twice.
 func TestTwoSessionsThatHaveOneLogStayTheirOwn(t *testing.T) {
 	for _, users := range [][2]string{{"ann.x", "ann@x"}, {"ann@x", "ann.x"}} {
 		first, second := skein.SessionID("ann_x:plan"), skein.SessionID(second(users[1], "plan"))

@@ -12,14 +12,14 @@ import (
 	"github.com/skein-dev/skein/interop"
 )
 
-// Name is what the format is called.
+// Name is the name of the format.
 const Name = "skillet"
 
 const (
 	databaseName = ".agent_sessions.sqlite"
 	logsName     = ".agent_session_logs"
 	installed    = "skilled-crew"       // the state folder of an installed Skillet
-	agentFile    = ".skilled_crew.yaml" // how the names of its agents' files end
+	agentFile    = ".skilled_crew.yaml" // ending of its agent files' names
 )
 
 // Format returns the reader of Skillet's state folders.
@@ -39,9 +39,9 @@ func Format() interop.Format {
 	}
 }
 
-// places returns the state folders: the one that SKILLET_HOME names, or that of
-// the repository and that of an installed Skillet. What is in the repository
-// comes first if there is something, for then Skillet ran from there.
+// places returns the state folders: the one that SKILLET_HOME names, or that of the
+// repository and that of an installed Skillet. The repository's comes first if it
+// exists, because then Skillet ran from there.
 func places(h interop.Home) (dirs []string) {
 	if home := h.Env("SKILLET_HOME"); home != "" {
 		if abs, err := filepath.Abs(home); err == nil {
@@ -65,16 +65,15 @@ func places(h interop.Home) (dirs []string) {
 	return dirs
 }
 
-// resume returns the command that goes on with a session. It wants the file that
-// tells the agent: the only one in the session's folder, else one that is to be
-// named.
+// resume returns the command that resumes a session. It needs the agent's file: the
+// only one in the session's folder, else one that the user must name.
 func resume(w interop.Spot, s skein.Session) (command []string, dir string) {
 	agent := "AGENT" + agentFile
 	if found, err := filepath.Glob(filepath.Join(s.Cwd, "*"+agentFile)); err == nil && len(found) == 1 && s.Cwd != "" {
 		agent = filepath.Base(found[0])
 	}
 	user, name, _ := strings.Cut(w.ID, ":")
-	if user == sanitise(defaultUser) { // all that the log of a first turn says
+	if user == sanitise(defaultUser) { // all that is known from the log of a first turn
 		user = defaultUser
 	}
 	return []string{"skilled_crew", "chat", "-c", agent, "--user-email", user, "--session-name", name}, s.Cwd
@@ -96,8 +95,8 @@ func repository(dir string) string {
 	return ""
 }
 
-// unitOf returns the database that a file belongs to: itself, or the one that
-// lies, or would, beside the folder of logs.
+// unitOf returns the database that a file belongs to: itself, or the one that is, or
+// would be, beside the folder of logs.
 func unitOf(name string) string {
 	dir, base := path.Split(name)
 	if rest, ok := strings.CutPrefix(base, databaseName); ok {
@@ -123,8 +122,7 @@ func unitOf(name string) string {
 // around returns the folder of the logs beside a database.
 func around(unit string) []string { return []string{path.Join(path.Dir(unit), logsName)} }
 
-// below returns the place of a database in a SKILLET_HOME, and what a state
-// folder is called in its own.
+// below returns a database's path in a SKILLET_HOME, or a state folder's own name.
 func below(name string) string {
 	if base := path.Base(name); base == "state" || base == installed {
 		return base

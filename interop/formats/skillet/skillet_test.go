@@ -23,7 +23,7 @@ const schema = `CREATE TABLE session_items (id INTEGER PRIMARY KEY AUTOINCREMENT
 
 const index = `CREATE INDEX idx_session ON session_items (user_id, session_name, created_at)`
 
-// A state is a folder of Skillet's state and a store.
+// A state is one of Skillet's state folders and a store.
 type state struct {
 	*testing.T
 	dir   string
@@ -103,7 +103,7 @@ func bring(t testing.TB, store skein.Store, dir string) interop.Report {
 	return rep
 }
 
-// tell returns the events of a session, a few words for each.
+// tell returns the events of a session, each in a few words.
 func tell(t testing.TB, s skein.Store, id string) string {
 	t.Helper()
 	var words []string
@@ -305,8 +305,7 @@ func TestALogWithoutRowsIsTheConversation(t *testing.T) {
 	}
 }
 
-// shown returns the messages of a session as they stand now, without what was
-// gone back over.
+// shown returns the live messages of a session.
 func shown(t testing.TB, s skein.Store, id string) string {
 	t.Helper()
 	var all []skein.Event

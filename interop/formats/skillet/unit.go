@@ -27,7 +27,7 @@ type unit struct {
 	tree    *folder.Tree // the logs
 	why     string       // why the database cannot be read; "" if it can or there is none
 	sources map[string]source
-	sharing map[string]int // how many sessions have a log besides its owner, by its source
+	sharing map[string]int // source that owns a log → number of other sessions that share it
 }
 
 // A source is a session: rows of the database, a log, or both.
@@ -37,7 +37,7 @@ type source struct {
 	log  *folder.File
 }
 
-// openUnit opens what lies at and beside path, which a database's is.
+// openUnit opens the database at path and the logs beside it.
 //
 // The error wraps [interop.ErrOther] if nothing there is Skillet's.
 func openUnit(ctx context.Context, path string) (_ interop.Unit, err error) {
@@ -75,7 +75,7 @@ func ours(db *foreign.DB) []foreign.Part {
 	return []foreign.Part{{Table: tableName, Order: "created_at", KeyOf: keyOf}, {Table: "sqlite_sequence"}}
 }
 
-// keyOf returns user and name in one word: both escaped, a slash between.
+// keyOf returns user and name as one string: both escaped, with a slash between.
 func keyOf(r foreign.Row) string {
 	user, ok := r.Get("user_id").(string)
 	name, also := r.Get("session_name").(string)
@@ -87,7 +87,7 @@ func keyOf(r foreign.Row) string {
 
 func escape(s string) string { return strings.ReplaceAll(url.PathEscape(s), "/", "%2F") }
 
-// leave says what of the state's folder is no log: other databases hold
+// leave reports whether a file of the state folder is not a log: other databases hold
 // passwords.
 func leave(name string) bool {
 	return name != logsName && !strings.HasPrefix(name, logsName+"/")
@@ -95,8 +95,8 @@ func leave(name string) bool {
 
 func isLog(f folder.File) bool { _, ok := logName(f.Name); return ok }
 
-// logName returns the name of the source that a log is of: USER/NAME, either of
-// which may be empty.
+// logName returns the name of a log's source: USER/NAME, either of which may be
+// empty.
 func logName(file string) (string, bool) {
 	rest, ok := strings.CutPrefix(file, logsName+"/")
 	rest, also := strings.CutSuffix(rest, ".jsonl")
@@ -139,8 +139,8 @@ func (u *unit) Sources(ctx context.Context) (all []interop.Source, err error) {
 	return append(all, interop.Source{}), nil
 }
 
-// nameRows gives the sessions of the database their names, in the order in which
-// they began: another that comes may not take the name of one that was there.
+// nameRows gives the sessions of the database their names, in the order in which they
+// began: a new session must not take the name of an existing one.
 func (u *unit) nameRows(ctx context.Context) error {
 	found, err := u.rows.Sources(ctx)
 	if err != nil {
@@ -178,8 +178,8 @@ func (s source) whole() interop.Source {
 	return out
 }
 
-// sharedSign begins a line of ours before a log that others write to, and says
-// how many.
+// sharedSign is the beginning of a line of our own before a shared log; the line has
+// the number of other sessions.
 const sharedSign = `{"shared":`
 
 // Open implements [interop.Unit]: first the rows, then the log. The error says
@@ -212,7 +212,7 @@ func (u *unit) Open(ctx context.Context, name string) (io.ReadCloser, error) {
 	}{io.MultiReader(rows, log), rows}, nil
 }
 
-// frame is what the database has besides sessions, and the folders of logs.
+// frame returns what the database has besides sessions, and the folders of logs.
 func (u *unit) frame(ctx context.Context) (io.ReadCloser, error) {
 	var b []byte
 	if u.rows != nil {
@@ -260,9 +260,9 @@ func (u *unit) Close() (err error) {
 
 var _ interop.Unit = (*unit)(nil)
 
-// sanitise returns what Skillet calls a user's folder or a session's log: every
-// run of other characters than letters, digits, _ and - is one _, and those at
-// the ends go. Two names may become the same, and one may become empty.
+// sanitise returns Skillet's name for a user's folder or a session's log: every run
+// of characters other than letters, digits, _ and - becomes one _, removed at the
+// ends. Two names may become the same, and one may become empty.
 func sanitise(s string) string {
 	var b strings.Builder
 	bad := false

@@ -8,8 +8,8 @@ import (
 	"github.com/skein-dev/skein"
 )
 
-// An item is what stands in item_json: in the spelling of the Agents SDK, or in
-// that of the Responses API, which rows have after a compaction.
+// An item is the content of item_json: in the spelling of the Agents SDK or, in rows
+// after a compaction, of the Responses API.
 type item struct {
 	Type      string         `json:"type"` // "" is a message
 	Role      string         `json:"role"`
@@ -48,7 +48,7 @@ type reasoned struct {
 	Wire      jsontext.Value `json:"encrypted_content"`
 }
 
-// A piece is one of a list of content, or the output of a tool.
+// A piece is an element of a content list, or the output of a tool.
 type piece struct {
 	Type     string         `json:"type"`
 	Text     *skein.Text    `json:"text"`
@@ -61,7 +61,7 @@ type piece struct {
 	FileName string         `json:"filename"`
 	Audio    jsontext.Value `json:"audio"` // base64, or {"id": …}
 	Format   string         `json:"format"`
-	Data     jsontext.Value `json:"data"` // of a computer's screenshot
+	Data     jsontext.Value `json:"data"` // of a computer call's screenshot
 	Provider jsontext.Value `json:"providerData"`
 }
 

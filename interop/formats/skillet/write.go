@@ -14,14 +14,14 @@ import (
 	"github.com/skein-dev/skein/interop"
 )
 
-// defaultUser is whom Skillet knows without being told.
+// defaultUser is Skillet's default user.
 const defaultUser = "john@example.com"
 
-// write makes the rows and the log of a session: its user's, under its key, or
-// under a name such as Skillet makes itself.
+// write makes the rows and the log of a session, under its user and its key, or under
+// a name such as Skillet generates.
 //
-// The error wraps [skein.ErrInvalid] if nothing is new, or if it is to go on with
-// a log of which nobody knows whose it is.
+// The error wraps [skein.ErrInvalid] if nothing is new, or if it would continue a log
+// whose owner is unknown.
 func write(_ context.Context, d interop.Draft) (interop.Written, error) {
 	w := &writer{d: d, user: userOf(d.Session), name: nameOf(d.Session)}
 	if err := w.known(); err != nil {
@@ -48,8 +48,8 @@ func userOf(s skein.Session) string {
 	return string(s.User)
 }
 
-// nameOf returns the key of s, else session_, its time and eight digits that are
-// those of its ID alone, whatever this looks like.
+// nameOf returns the key of s, else session_, its time and eight digits derived from
+// its ID.
 func nameOf(s skein.Session) string {
 	if s.Key != "" {
 		return s.Key
@@ -57,8 +57,8 @@ func nameOf(s skein.Session) string {
 	return "session_" + s.Created.String() + "_" + short(string(s.ID))[:8]
 }
 
-// nothing is what a session has in which nothing was said: a log without lines,
-// so that its side file has a place.
+// nothing returns what is written for a session without messages: a log without
+// lines, so that its side file has a place.
 func (w *writer) nothing() (interop.Written, error) {
 	if w.d.After > 0 {
 		return interop.Written{}, fmt.Errorf("%w: nothing new was said", skein.ErrInvalid)
@@ -70,7 +70,7 @@ func (w *writer) nothing() (interop.Written, error) {
 }
 
 // path returns where a new session's database is: in the state folder that Skillet
-// looks in, else in that of a SKILLET_HOME.
+// uses, else in that of a SKILLET_HOME.
 func (w *writer) path() string {
 	for _, place := range w.d.Places {
 		if filepath.Dir(place) == w.d.Home {
@@ -89,11 +89,11 @@ func (w *writer) end() []byte {
 type writer struct {
 	d          interop.Draft
 	user, name string
-	logName    string // of its file, from the folder of the state
-	logLines   int    // that there are
+	logName    string // of its file, relative to the state folder
+	logLines   int    // existing lines
 	logMode    string
-	keep       skein.Seq // the messages up to here are in the rows, or cannot be
-	gone       [][]byte  // rows that the session went back over
+	keep       skein.Seq // the messages up to here are in the rows, or cannot be stored there
+	gone       [][]byte  // rows that the session rewound
 	cut        bool      // the log is shorter than it was
 	created    int64     // created_at of the last row
 	turn       turnOut
@@ -102,7 +102,7 @@ type writer struct {
 	last       skein.Seq
 }
 
-// known reads what the source has, if the session is written to one.
+// known reads the existing source, if the session is written to one.
 func (w *writer) known() error {
 	w.logName, w.logMode = logsName+"/"+sanitise(w.user)+"/"+sanitise(w.name)+".jsonl", "0644"
 	if w.d.After == 0 || w.d.Known == nil {
@@ -140,8 +140,8 @@ func (w *writer) known() error {
 	return nil
 }
 
-// owner works out whose the log is that has no rows. Its path says that only once
-// it is cleaned, and rows of another user or name would be another session.
+// owner determines the user and name of a log without rows. Its path has them only in
+// cleaned form, and rows of another user or name would be another session.
 func (w *writer) owner() error {
 	user, name, _ := cleaned(w.d.Name)
 	var began, called string
@@ -149,7 +149,7 @@ func (w *writer) owner() error {
 		began, called, _ = strings.Cut(o.ID, ":") // it had rows
 	}
 	names := []string{called, w.name}
-	if !strings.Contains(name, "_") { // nothing in it was cleaned, as far as can be seen
+	if !strings.Contains(name, "_") { // apparently nothing in it was cleaned
 		names = append(names, name)
 	}
 	w.user, w.name = spelt(user, began, w.user, defaultUser), spelt(name, names...)
@@ -159,8 +159,8 @@ func (w *writer) owner() error {
 	return nil
 }
 
-// spelt returns the first of names that is clean once it is cleaned, and "" if
-// there is none.
+// spelt returns the first of names that sanitise turns into clean, and "" if there is
+// none.
 func spelt(clean string, names ...string) string {
 	i := slices.IndexFunc(names, func(s string) bool { return s != "" && sanitise(s) == clean })
 	if i < 0 {
@@ -169,8 +169,8 @@ func spelt(clean string, names ...string) string {
 	return names[i]
 }
 
-// entries returns the messages that are to be written: those after what is
-// there, or all that the newest compaction does not cover.
+// entries returns the messages that are to be written: those after the existing ones,
+// or all that the newest compaction does not cover.
 func (w *writer) entries() ([]skein.Entry, error) {
 	all, err := w.d.Entries()
 	if err != nil {
@@ -204,7 +204,7 @@ func (w *writer) entries() ([]skein.Entry, error) {
 	return out, nil
 }
 
-// summary writes what stands in the place of what was compacted.
+// summary writes the replacement of what was compacted.
 func (w *writer) summary(e skein.Event) {
 	c, err := skein.Decode[skein.Compacted](e)
 	if err != nil || c.Failed {
@@ -227,7 +227,7 @@ func (w *writer) summary(e skein.Event) {
 	w.endTurn()
 }
 
-// written returns all of it.
+// written returns everything that is to be written.
 func (w *writer) written() interop.Written {
 	name := w.d.Name
 	if w.d.After == 0 {
@@ -250,7 +250,7 @@ func (w *writer) written() interop.Written {
 	return out
 }
 
-// frame makes an empty database, in the words of the program.
+// frame makes an empty database, with the program's own SQL.
 func frame() []interop.OutLine {
 	line := func(v any) interop.OutLine { return interop.OutLine{Body: append(skein.MustJSON(v), '\n')} }
 	object := func(kind, name, sql string) interop.OutLine {
@@ -292,7 +292,7 @@ func (w *writer) logged(v any) {
 	w.logLines++
 }
 
-// The items that we write.
+// The items that are written.
 type (
 	userOut struct {
 		Type    string `json:"type"`

@@ -150,7 +150,7 @@ func TestWatchFollowsRowsAndLogs(t *testing.T) {
 		for got < want {
 			select {
 			case r := <-reports:
-				got += r.Events // a change that is seen twice brings nothing the second time
+				got += r.Events // a change that is seen twice adds nothing the second time
 			case <-late:
 				t.Fatalf("of a change %d events are reported, want %d", got, want)
 			}
@@ -162,7 +162,7 @@ func TestWatchFollowsRowsAndLogs(t *testing.T) {
 	next(2)
 	s.add("u", "n", 2, answer)
 	next(1)
-	for _, events := range []int{1, 1, 3} { // of the second there are no rows: it broke off
+	for _, events := range []int{1, 1, 3} { // the second has no rows: it broke off
 		s.log("u/n.jsonl", `{"kind":"user_message","userInput":"hello","timestamp":"2026-01-01T00:00:00.000Z"}`)
 		next(events)
 	}

@@ -28,24 +28,25 @@ const longest = 2000
 // A Bot is a [gateway.Surface]. Make one with [New].
 type Bot struct {
 	Options
-	to   *url.URL           // where the API is; nil is Discord's own
+	to   *url.URL           // base URL of the API; nil is Discord's own
 	api  *discordgo.Session // for requests
 	seen seen
 	me   string // its user ID; set by Run
 
 	mu      sync.Mutex
-	arrived []*discordgo.Message // that are not taken yet, the oldest first
-	came    chan struct{}        // holds one when a message arrived
+	arrived []*discordgo.Message // not handled yet, the oldest first
+	came    chan struct{}        // holds one element when a message arrived
 }
 
-// Options are what a Bot is made of.
+// Options are the settings of a Bot.
 type Options struct {
 	Token string
 	URL   string // of the API: scheme and host; "" is Discord's own
-	Seen  string // file that keeps the last message of each channel
+	Seen  string // file with the last message of each channel
 	Log   *slog.Logger
 
-	// Wait waits between two connections, and for one to be made; nil waits.
+	// Wait waits between two connections, and for one to open; nil is the
+	// default.
 	Wait func(ctx context.Context, d time.Duration) error
 }
 
@@ -69,7 +70,7 @@ func New(o Options) (_ *Bot, err error) {
 	return b, err
 }
 
-// session returns a session of the library, which has no connection yet.
+// session returns a session of the library, not yet connected.
 func (b *Bot) session() (*discordgo.Session, error) {
 	s, err := discordgo.New("Bot " + strings.TrimPrefix(b.Token, "Bot "))
 	if err != nil {
@@ -84,8 +85,8 @@ func (b *Bot) session() (*discordgo.Session, error) {
 	return s, nil
 }
 
-// elsewhere sends requests to another host than Discord's, whose addresses the
-// library has as variables.
+// elsewhere sends requests to another host than Discord's, whose URLs are
+// variables of the library.
 type elsewhere struct{ to *url.URL }
 
 // RoundTrip implements [http.RoundTripper].
@@ -134,7 +135,7 @@ func (b *Bot) Run(ctx context.Context, take func(context.Context, gateway.Messag
 	return nil
 }
 
-// keep keeps a message until it is taken.
+// keep keeps a message until it is handled.
 func (b *Bot) keep(m *discordgo.Message) {
 	b.mu.Lock()
 	b.arrived = append(b.arrived, m)
@@ -142,7 +143,7 @@ func (b *Bot) keep(m *discordgo.Message) {
 	ring(b.came)
 }
 
-// takeArrived takes all that was kept. What is not taken stays.
+// takeArrived handles all kept messages. Those that fail stay.
 func (b *Bot) takeArrived(ctx context.Context, take func(context.Context, gateway.Message) error) error {
 	for {
 		b.mu.Lock()
@@ -160,8 +161,8 @@ func (b *Bot) takeArrived(ctx context.Context, take func(context.Context, gatewa
 	}
 }
 
-// serve connects, takes in what came before, then what comes, until the
-// connection breaks, a message is not taken or ctx ends.
+// serve connects, handles what came before and then what comes, until the
+// connection breaks, a message cannot be handled or ctx ends.
 func (b *Bot) serve(ctx context.Context, f *feed, take func(context.Context, gateway.Message) error) error {
 	if b.me == "" {
 		me, err := b.api.User("@me", discordgo.WithContext(ctx))
@@ -195,7 +196,7 @@ func (b *Bot) serve(ctx context.Context, f *feed, take func(context.Context, gat
 	}
 }
 
-// catchUp takes in what came in a channel after a message.
+// catchUp handles the messages of a channel that came after another one.
 func (b *Bot) catchUp(ctx context.Context, channel, last string, take func(context.Context, gateway.Message) error) error {
 	for {
 		all, err := b.api.ChannelMessages(channel, 100, "", last, "", discordgo.WithContext(ctx))
@@ -206,7 +207,7 @@ func (b *Bot) catchUp(ctx context.Context, channel, last string, take func(conte
 		if err != nil || len(all) == 0 {
 			return err
 		}
-		for _, m := range slices.Backward(all) { // the newest is the first
+		for _, m := range slices.Backward(all) { // the newest comes first
 			if err := b.take(ctx, m, take); err != nil {
 				return err
 			}
@@ -215,7 +216,7 @@ func (b *Bot) catchUp(ctx context.Context, channel, last string, take func(conte
 	}
 }
 
-// refused reports whether trying again is of no use.
+// refused reports whether trying again is useless.
 func refused(err error) bool {
 	if rest := (*discordgo.RESTError)(nil); errors.As(err, &rest) {
 		return rest.Response.StatusCode == http.StatusUnauthorized
@@ -226,7 +227,7 @@ func refused(err error) bool {
 	return errors.Is(err, discordgo.ErrUnauthorized)
 }
 
-// take hands on what a person said to the bot.
+// take passes on what a person said to the bot.
 func (b *Bot) take(ctx context.Context, m *discordgo.Message, take func(context.Context, gateway.Message) error) error {
 	direct := m.GuildID == "" && !b.seen.guild(m.ChannelID)
 	mentioned := slices.ContainsFunc(m.Mentions, func(u *discordgo.User) bool { return u.ID == b.me })

@@ -20,19 +20,19 @@ import (
 	"github.com/skein-dev/skein/server/gateway/discord"
 )
 
-// A server speaks as much of Discord's API and gateway as the surface uses.
+// A server implements as much of Discord's API and gateway as the surface uses.
 type server struct {
 	*httptest.Server
 	mu     sync.Mutex
-	live   []string            // messages that come by each connection in turn
-	stored map[string][]string // by channel and after which message: answers, newest first
+	live   []string            // messages that come over each connection in turn
+	stored map[string][]string // by channel and the message before: answers, newest first
 	opened []string            // how each connection began: identify or resume
-	events []string            // of the session, as a resumed connection has them again
+	events []string            // of the session: a resumed connection gets them again
 	sent   chan map[string]any
 	limits int
 	denied bool
-	again  int           // the connection that is told, instead of greeted, to connect again
-	silent chan struct{} // is told that a connection will not be greeted
+	again  int           // the connection that is told to reconnect instead of being greeted
+	silent chan struct{} // receives when a connection will not be greeted
 }
 
 func newServer(t *testing.T, live ...string) *server {
@@ -74,15 +74,15 @@ func (s *server) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	}
 }
 
-// talk is one connection to the gateway: it hands over what the last one did not
-// and one message more, and breaks off if there are others.
+// talk is one connection to the gateway: it sends what the last one did not,
+// and one message more, and breaks if there are others.
 func (s *server) talk(w http.ResponseWriter, r *http.Request) {
 	c, err := (&websocket.Upgrader{}).Upgrade(w, r, nil)
 	if err != nil {
 		return
 	}
 	defer c.Close()                         //nolint:errcheck // it is a test
-	send := func(format string, a ...any) { // or the client has gone
+	send := func(format string, a ...any) { // unless the client has gone
 		c.WriteMessage(websocket.TextMessage, fmt.Appendf(nil, format, a...)) //nolint:errcheck // then it comes again
 	}
 	send(`{"op":10,"d":{"heartbeat_interval":60000}}`)
@@ -126,8 +126,8 @@ func (s *server) talk(w http.ResponseWriter, r *http.Request) {
 	}
 }
 
-// bot returns a bot that does not wait between connections, and for one as long
-// as it may be made.
+// bot returns a bot that does not wait between connections, but waits for one
+// to open.
 func (s *server) bot(t *testing.T, seen string) *discord.Bot {
 	t.Helper()
 	wait := func(ctx context.Context, d time.Duration) error {
@@ -146,13 +146,13 @@ func (s *server) bot(t *testing.T, seen string) *discord.Bot {
 	return b
 }
 
-// takes runs a bot until it took n messages.
+// takes runs a bot until it has passed on n messages.
 func (s *server) takes(t *testing.T, seen string, n int) []string {
 	t.Helper()
 	return s.takesBut(t, seen, n, func(gateway.Message) error { return nil })
 }
 
-// takesBut runs a bot until n messages were taken that refuse lets pass.
+// takesBut runs a bot until n messages were passed on that refuse accepts.
 func (s *server) takesBut(t *testing.T, seen string, n int, refuse func(gateway.Message) error) (took []string) {
 	t.Helper()
 	ctx, stop := context.WithTimeout(t.Context(), 5*time.Minute)
@@ -205,7 +205,7 @@ func TestWhatCameMeanwhileIsAskedFor(t *testing.T) {
 	want(t, s.takes(t, seen, 3), `discord:5 [42 @ada] 104 "hello"`, `discord:5 [42 @ada] 105 "hello"`, `discord:5 [42 @ada] 107 "hello"`)
 }
 
-// Nothing that is asked for could bring it: it is the first of its channel.
+// No request could bring it again: it is the first of its channel.
 func TestAMessageThatIsNotTakenIsTriedAgain(t *testing.T) {
 	s, full := newServer(t, direct, mention), 2
 	refuse := func(gateway.Message) error {

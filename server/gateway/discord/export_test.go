@@ -1,4 +1,4 @@
 package discord
 
-// Patience is how long a connection may take to be made.
+// Patience is how long opening a connection may take.
 const Patience = patience

@@ -12,26 +12,26 @@ import (
 	"github.com/gorilla/websocket"
 )
 
-// patience is how long a connection may take to be made, all tries of a request
-// that comes before it included.
+// patience is how long opening a connection may take, including all tries of
+// the request before it.
 const patience = time.Minute
 
-// errStuck is the end of a feed: the library holds its lock for ever.
+// errStuck ends a feed: the library holds its lock forever.
 var errStuck = errors.New("discord does not say that the connection is made")
 
 // A feed is a session of Discord's gateway: one connection after the other,
-// each of which goes on where the one before broke off.
+// each of which resumes where the last one broke.
 type feed struct {
 	api   *discordgo.Session
-	broke chan struct{} // holds one when a connection broke
+	broke chan struct{} // holds one element when a connection broke
 
 	mu   sync.Mutex
 	conn net.Conn // the latest
-	over bool     // it was given up
+	over bool     // the feed was given up
 }
 
-// newFeed returns a feed whose messages go to arrived, which must not wait: the
-// library calls it while it holds its lock.
+// newFeed returns a feed that passes messages to arrived, which must not block:
+// the library calls it while holding its lock.
 func newFeed(api *discordgo.Session, arrived func(*discordgo.Message)) *feed {
 	f := &feed{api: api, broke: make(chan struct{}, 1)}
 	api.Dialer = &websocket.Dialer{Proxy: http.ProxyFromEnvironment, HandshakeTimeout: 20 * time.Second, NetDialContext: f.dial}
@@ -44,7 +44,7 @@ func newFeed(api *discordgo.Session, arrived func(*discordgo.Message)) *feed {
 	return f
 }
 
-// ring leaves one in a channel that holds one.
+// ring puts an element into c, unless it is full.
 func ring(c chan struct{}) {
 	select {
 	case c <- struct{}{}:
@@ -66,11 +66,12 @@ func (f *feed) dial(ctx context.Context, network, address string) (net.Conn, err
 	return c, nil
 }
 
-// open makes a connection. The library reads the first two messages without a
-// deadline while it holds its lock, and if one of them tells it to connect again
-// it waits for that lock itself (https://github.com/bwmarrin/discordgo/issues/513).
-// So when ctx or our patience ends, the feed is left to itself: the error is
-// errStuck, and the feed must not be used again.
+// open opens a connection. The library reads the first two messages without a
+// deadline while it holds its lock, and if one of them tells it to reconnect,
+// it waits for that lock itself
+// (https://github.com/bwmarrin/discordgo/issues/513). So when ctx or our
+// patience ends, the feed is abandoned: the error is errStuck, and the feed
+// must not be used again.
 func (f *feed) open(ctx context.Context, wait func(context.Context, time.Duration) error) error {
 	ctx, stop := context.WithCancel(ctx)
 	defer stop()
@@ -94,11 +95,11 @@ func (f *feed) open(ctx context.Context, wait func(context.Context, time.Duratio
 	}
 }
 
-// close ends the connection, if there is one, in such a way that the next goes
-// on with the same session.
+// close ends the connection, if there is one, in such a way that the next one
+// resumes the same session.
 //
-// The library tells of the end of one connection once for each of its goroutines
-// that notices, which may be long after; what it told up to now is forgotten.
+// The library reports the end of a connection once for each of its goroutines
+// that notices, perhaps much later; reports up to now are dropped.
 func (f *feed) close() error {
 	err := f.api.CloseWithCode(websocket.CloseServiceRestart)
 	select {

@@ -14,17 +14,18 @@ import (
 
 // A place is how far a channel was read.
 type place struct {
-	Last   string `json:"last"`             // ID of the newest message that was taken
-	Direct bool   `json:"direct,omitempty"` // it is no guild's: all in it is for the bot
+	Last   string `json:"last"`             // ID of the newest message that was handled
+	Direct bool   `json:"direct,omitempty"` // a direct channel: all messages in it are for the bot
 }
 
-// seen is how far each channel was read, in a file. It is for one goroutine.
+// seen records how far each channel was read, in a file. It is not safe for
+// concurrent use.
 type seen struct {
 	file string
 	at   map[string]place // by channel
 }
 
-// readSeen reads the file, which need not be there.
+// readSeen reads the file, which may be missing.
 func readSeen(file string) (seen, error) {
 	s := seen{file: file, at: map[string]place{}}
 	b, err := os.ReadFile(file)
@@ -50,14 +51,14 @@ func (s *seen) all() map[string]string {
 }
 
 // guild reports whether a channel is known to be a guild's: messages that are
-// asked for do not say so.
+// requested do not say so.
 func (s *seen) guild(channel string) bool {
 	p, ok := s.at[channel]
 	return ok && !p.Direct
 }
 
-// put keeps that a message was taken; one that is older than the newest changes
-// nothing.
+// put records that a message was handled; a message older than the newest
+// changes nothing.
 func (s *seen) put(channel, id string, direct bool) error {
 	if old := s.at[channel].Last; len(id) < len(old) || len(id) == len(old) && id <= old {
 		return nil

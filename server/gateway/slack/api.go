@@ -20,7 +20,7 @@ const (
 	largest  = 4 << 20     // bytes of an answer or a frame; Slack's are far smaller
 )
 
-// limited is the error of a request that Slack wants later.
+// limited is the error of a request that Slack rate-limited.
 type limited struct{ after time.Duration }
 
 func (l limited) Error() string {
@@ -28,7 +28,7 @@ func (l limited) Error() string {
 }
 
 // call calls a method of the API and decodes its answer into to. The error is
-// limited, or has Slack's own word for it.
+// limited, or contains Slack's own error code.
 func (a *App) call(ctx context.Context, method, token string, values url.Values, to any) error {
 	ctx, stop := context.WithTimeout(ctx, patience)
 	defer stop()
@@ -73,22 +73,22 @@ func (a *App) call(ctx context.Context, method, token string, values url.Values,
 // A frame is what Slack sends in socket mode.
 type frame struct {
 	Type     string          `json:"type"`
-	Envelope string          `json:"envelope_id"` // "": it wants no answer
+	Envelope string          `json:"envelope_id"` // "": it needs no acknowledgment
 	Payload  json.RawMessage `json:"payload"`
 }
 
-// errRenew ends a connection that Slack wants to be made anew, as it does every
-// few hours.
+// errRenew ends a connection that Slack wants replaced, as it does every few
+// hours.
 var errRenew = errors.New("slack asks for a new connection")
 
 // A socket is one connection in socket mode.
 type socket struct {
 	conn   *websocket.Conn
-	frames chan frame // closed when the connection is at its end
-	err    error      // why; to be read after that
+	frames chan frame // closed when the connection has ended
+	err    error      // why it ended; valid after that
 }
 
-// connect makes a connection, which ends with ctx.
+// connect opens a connection, which ends with ctx.
 func (a *App) connect(ctx context.Context) (*socket, error) {
 	var at struct {
 		URL string `json:"url"`
@@ -106,12 +106,13 @@ func (a *App) connect(ctx context.Context) (*socket, error) {
 	conn.SetPingHandler(func(data string) error {
 		return errors.Join(conn.SetReadDeadline(time.Now().Add(patience)), answer(data))
 	})
-	// As many frames wait as may come while one is taken; then Slack's wait.
+	// Frames that come while one is handled wait here; beyond that, Slack
+	// waits.
 	return &socket{conn: conn, frames: make(chan frame, 50)}, nil
 }
 
-// read gives the frames until the connection is at its end. Slack sends a ping
-// every few seconds: a connection without one is dead.
+// read receives frames until the connection ends. Slack sends a ping every few
+// seconds: a connection without one is dead.
 func (s *socket) read(ctx context.Context) {
 	defer close(s.frames)
 	defer context.AfterFunc(ctx, func() { s.conn.Close() })() //nolint:errcheck // it is over either way

@@ -1,11 +1,11 @@
-// Package slack is an app of Slack, in socket mode, as a surface of the gateway.
+// Package slack is a Slack app, in socket mode, as a surface of the gateway.
 //
-// It answers direct messages, and what mentions it in a channel; its slash
-// command /skein, where the app has one, is another way to write /new: /skein
-// new. Slack is told that an event arrived only after it was written down, and
-// sends it again if it is not told. The key is slack:CHANNEL, in a thread
-// slack:CHANNEL:THREAD. Answers are sent as Markdown, split at 12,000 bytes.
+// It answers direct messages, and messages in a channel that mention it. Its
+// slash command /skein, if the app has one, is another way to write /new:
+// /skein new. An event is acknowledged to Slack only after it was written to
+// the inbox; otherwise Slack sends it again. The key is slack:CHANNEL, or
+// slack:CHANNEL:THREAD in a thread. Answers are sent as Markdown, split at
+// 12,000 bytes.
 //
-// Described at https://docs.slack.dev/apis/events-api/using-socket-mode
-// (2026-11-21).
+// See https://docs.slack.dev/apis/events-api/using-socket-mode (2026-11-21).
 package slack

@@ -20,28 +20,28 @@ import (
 // Bounds of what is sent.
 const (
 	longest  = 12_000 // bytes of one message
-	attempts = 5      // of one message that is limited
+	attempts = 5      // of one message that is rate-limited
 )
 
 // An App is a [gateway.Surface]. Make one with [New].
 type App struct {
 	botToken, appToken string
-	url                string // of the API, with a slash at its end
+	url                string // of the API, ending with a slash
 	log                *slog.Logger
 	wait               func(ctx context.Context, d time.Duration) error
 }
 
-// Options are what an App is made of.
+// Options are the settings of an App.
 type Options struct {
 	BotToken string // xoxb-…
 	AppToken string // xapp-…, for socket mode
-	URL      string // of the API, with a slash at its end; "" is Slack's own
+	URL      string // of the API, ending with a slash; "" is Slack's own
 	Log      *slog.Logger
-	Wait     func(ctx context.Context, d time.Duration) error // until a limit is over; nil waits
+	Wait     func(ctx context.Context, d time.Duration) error // for the end of a rate limit; nil sleeps
 }
 
 // New returns an App. It makes no request. The error wraps [skein.ErrInvalid]
-// if a token is none.
+// if a token is not valid.
 func New(o Options) (*App, error) {
 	if !strings.HasPrefix(o.BotToken, "xoxb-") || !strings.HasPrefix(o.AppToken, "xapp-") {
 		return nil, fmt.Errorf("%w slack token: the bot's begins with xoxb-, the app's with xapp-", skein.ErrInvalid)
@@ -84,7 +84,7 @@ func (a *App) Run(ctx context.Context, take func(context.Context, gateway.Messag
 	return nil //nolint:nilerr // it ends because ctx does
 }
 
-// refused reports whether trying again is of no use.
+// refused reports whether trying again is useless.
 func refused(err error) bool {
 	for _, word := range []string{"invalid_auth", "account_inactive", "not_authed", "token_revoked", "not_allowed_token_type", "missing_scope"} {
 		if err != nil && strings.Contains(err.Error(), word) {
@@ -94,8 +94,8 @@ func refused(err error) bool {
 	return false
 }
 
-// connected takes in events until the connection is at its end, and reports
-// whether Slack said anything in it.
+// connected handles events until the connection ends, and reports whether Slack
+// sent anything over it.
 func (a *App) connected(ctx context.Context, take func(context.Context, gateway.Message) error) (greeted bool, err error) {
 	var me struct {
 		UserID string `json:"user_id"`
@@ -137,8 +137,7 @@ type spot struct {
 	Thread  string `json:"thread,omitempty"`
 }
 
-// An event is what an app may be told of in a frame of type events_api, or of
-// slash_commands.
+// An event is the payload of a frame of type events_api or slash_commands.
 type event struct {
 	Event struct {
 		Type        string `json:"type"`
@@ -159,8 +158,8 @@ type event struct {
 	Trigger string `json:"trigger_id"`
 }
 
-// message returns what a person said to the app, whose user is me; false if a
-// frame has nothing of that kind.
+// message returns what a person said to the app, whose user is me; false if the
+// frame contains no such message.
 func message(f frame, me string) (gateway.Message, bool) {
 	var e event
 	if f.Type != "slash_commands" && f.Type != "events_api" || json.Unmarshal(f.Payload, &e) != nil {
@@ -186,7 +185,8 @@ func said(channel, thread, id, user, text, me string) gateway.Message {
 	}
 }
 
-// plain returns text without the mention of the app and Slack's escapes.
+// plain returns text without mentions of the app, and with Slack's escapes
+// undone.
 func plain(text, me string) string {
 	text = strings.ReplaceAll(text, "<@"+me+">", "")
 	return strings.TrimSpace(strings.NewReplacer("&lt;", "<", "&gt;", ">", "&amp;", "&").Replace(text))
@@ -210,7 +210,7 @@ func (a *App) Send(ctx context.Context, to, text string) error {
 	return nil
 }
 
-// post sends one message, after the limits that Slack names.
+// post sends one message, waiting for Slack's rate limits.
 func (a *App) post(ctx context.Context, message url.Values) error {
 	for try := 1; ; try++ {
 		err := a.call(ctx, "chat.postMessage", a.botToken, message, &struct{}{})

@@ -19,15 +19,16 @@ import (
 	"github.com/skein-dev/skein/server/gateway/slack"
 )
 
-// A server speaks as much of Slack's API and socket mode as the surface uses.
+// A server implements as much of Slack's API and socket mode as the surface
+// uses.
 type server struct {
 	*httptest.Server
 	mu     sync.Mutex
-	frames []string // that are sent to whoever connects, until they are acknowledged
+	frames []string // sent on every connection, until they are acknowledged
 	acked  []string
-	opened []string // the tokens that connections were asked for with
+	opened []string // the tokens that connections were requested with
 	sent   chan map[string]string
-	limits int // posts that are turned down first
+	limits int // posts that are refused first
 	denied bool
 }
 
@@ -115,13 +116,13 @@ func (s *server) app(t *testing.T) (a *slack.App, waits *[]time.Duration) {
 	return a, waits
 }
 
-// Frames that end a connection: Slack's own, and what is none.
+// Frames that end a connection: Slack's own, and an invalid one.
 const (
 	renew  = `{"type":"disconnect","reason":"refresh_requested"}`
 	broken = `{"type":`
 )
 
-// A connection is made anew at once when Slack asks for that, after a second
+// A connection is replaced at once when Slack asks for that, and after a second
 // when it broke; no message is lost.
 func TestAConnectionThatEndsIsMadeAnew(t *testing.T) {
 	im := `{"type":"message","channel_type":"im","channel":"D1","user":"U1","ts":"%d","text":"hi"}`

@@ -6,8 +6,8 @@ import (
 	"unicode/utf8"
 )
 
-// html returns Markdown as the HTML that Telegram reads: bold, italic, code,
-// links. Headings are bold; what it does not know stays as it was written.
+// html returns Markdown as HTML for Telegram: bold, italic, code and links.
+// Headings become bold; anything else stays as written.
 func html(markdown string) string {
 	var b strings.Builder
 	code := false
@@ -56,7 +56,7 @@ func inline(s string) string {
 	return b.String()
 }
 
-// mark returns what begins at s[i] as HTML, and its length; 0 if nothing does.
+// mark returns the markup at s[i] as HTML, and its length; 0 if there is none.
 func mark(s string, i int) (out string, n int) {
 	rest := s[i:]
 	for _, m := range []struct{ mark, tag string }{{"`", "code"}, {"**", "b"}, {"__", "b"}, {"~~", "s"}, {"*", "i"}, {"_", "i"}} {
@@ -79,7 +79,7 @@ func mark(s string, i int) (out string, n int) {
 	return "", 0
 }
 
-// inWord reports whether s[i:end] has a letter right before or behind it.
+// inWord reports whether s[i:end] has a letter right before or after it.
 func inWord(s string, i, end int) bool {
 	before, _ := utf8.DecodeLastRuneInString(s[:i])
 	after, _ := utf8.DecodeRuneInString(s[end:])

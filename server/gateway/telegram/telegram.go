@@ -22,12 +22,12 @@ import (
 	"github.com/skein-dev/skein/server/gateway"
 )
 
-// Bounds of what is sent and asked for.
+// Bounds of messages and polls.
 const (
 	longest  = 4096             // UTF-16 units of one message
-	patience = 50 * time.Second // that a poll waits for an update
+	patience = 50 * time.Second // for a poll to wait for an update
 	usual    = "https://api.telegram.org"
-	attempts = 5 // of one message that is limited
+	attempts = 5 // of one message that is rate-limited
 )
 
 // A Bot is a [gateway.Surface]. Make one with [New].
@@ -39,15 +39,15 @@ type Bot struct {
 	api        *bot.Bot
 
 	mu   sync.Mutex
-	name string // "" before it is known
+	name string // "" until it is known
 }
 
-// Options are what a Bot is made of.
+// Options are the settings of a Bot.
 type Options struct {
 	Token string
 	URL   string // of the API; "" is Telegram's own
 	Log   *slog.Logger
-	Wait  func(ctx context.Context, d time.Duration) error // until a limit is over; nil waits
+	Wait  func(ctx context.Context, d time.Duration) error // for the end of a rate limit; nil sleeps
 }
 
 // New returns a Bot. It makes no request. The error says what is wrong with the
@@ -96,8 +96,8 @@ func (b *Bot) Run(ctx context.Context, take func(context.Context, gateway.Messag
 	return nil
 }
 
-// poll takes in the updates from offset on, and returns the offset that confirms
-// those that were taken.
+// poll handles the updates from offset on, and returns the offset that confirms
+// the handled ones.
 func (b *Bot) poll(ctx context.Context, offset int64, take func(context.Context, gateway.Message) error) (int64, error) {
 	if err := b.know(ctx); err != nil {
 		return offset, err
@@ -117,7 +117,7 @@ func (b *Bot) poll(ctx context.Context, offset int64, take func(context.Context,
 	return offset, nil
 }
 
-// know asks who the bot is, once.
+// know asks for the bot's own name, once.
 func (b *Bot) know(ctx context.Context) error {
 	b.mu.Lock()
 	known := b.name != ""
@@ -141,7 +141,7 @@ type spot struct {
 	Thread int   `json:"thread,omitempty"`
 }
 
-// message returns what a person said; false if an update is none of that.
+// message returns what a person said; false if an update is something else.
 func (b *Bot) message(u *models.Update) (gateway.Message, bool) {
 	m := u.Message
 	if m == nil || m.From == nil || m.From.IsBot {
@@ -171,7 +171,7 @@ func (b *Bot) Send(ctx context.Context, to, text string) error {
 	for _, piece := range gateway.Split(text, longest, units) {
 		p := &bot.SendMessageParams{ChatID: s.Chat, MessageThreadID: s.Thread, Text: html(piece), ParseMode: models.ParseModeHTML}
 		err := b.send(ctx, p)
-		if errors.Is(err, bot.ErrorBadRequest) { // our HTML is none to Telegram
+		if errors.Is(err, bot.ErrorBadRequest) { // Telegram cannot parse our HTML
 			p.Text, p.ParseMode = piece, ""
 			err = b.send(ctx, p)
 		}
@@ -189,7 +189,7 @@ func units(s string) (n int) {
 	return n
 }
 
-// send sends one message, after the limits that Telegram names.
+// send sends one message, waiting for Telegram's rate limits.
 func (b *Bot) send(ctx context.Context, p *bot.SendMessageParams) error {
 	for try := 1; ; try++ {
 		_, err := b.api.SendMessage(ctx, p)

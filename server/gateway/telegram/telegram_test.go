@@ -17,14 +17,14 @@ import (
 	"github.com/skein-dev/skein/server/gateway/telegram"
 )
 
-// A server speaks as much of the Bot API as the surface uses.
+// A server implements as much of the Bot API as the surface uses.
 type server struct {
 	*httptest.Server
 	mu      sync.Mutex
 	pending []string // updates in JSON, with IDs from 1
 	gone    int64    // updates up to here were confirmed
 	sent    chan map[string]string
-	refuse  []string // answers to sendMessage, before those that work
+	refuse  []string // answers to sendMessage, before the successful ones
 	denied  bool
 }
 

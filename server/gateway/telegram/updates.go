@@ -15,7 +15,7 @@ import (
 	"github.com/skein-dev/skein"
 )
 
-// polling is the body of getUpdates.
+// polling is the body of a getUpdates request.
 type polling struct {
 	Offset  int64    `json:"offset,omitempty"`
 	Timeout int      `json:"timeout"` // seconds
@@ -23,8 +23,7 @@ type polling struct {
 }
 
 // updates waits for updates from offset on. The library's own loop confirms an
-// update when the next ones are asked for, which may be before it was written
-// down.
+// update when it requests the next ones, perhaps before it was stored.
 func (b *Bot) updates(ctx context.Context, offset int64) ([]*models.Update, error) {
 	body := skein.MustJSON(polling{offset, int(patience / time.Second), []string{"message"}})
 	r, err := http.NewRequestWithContext(ctx, http.MethodPost, b.url+"/bot"+b.token+"/getUpdates", bytes.NewReader(body))

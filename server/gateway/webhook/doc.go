@@ -1,5 +1,5 @@
-// Package webhook takes messages from any program that can sign a request, such
-// as one that reads e-mail.
+// Package webhook receives messages from any program that can sign a request,
+// such as one that reads e-mail.
 //
 // A source has a name, a secret, and the keys that it may write under. It sends
 //
@@ -12,14 +12,14 @@
 //
 //	{"id": "<abc@example.org>", "from": "ada@example.org", "text": "Is it done?"}
 //
-// where id is the message's own, so that sending it again does nothing, and from
-// is who wrote it, for the source's allow list; both can be left out. The answer
-// is 202 at once. What the agent says is sent to the source's URL, signed in the
-// same way:
+// where id is the message's own ID, so that sending it again does nothing, and
+// from is the writer, for the source's allow list; both are optional. The
+// answer is 202 at once. What the agent says is sent to the source's URL,
+// signed in the same way:
 //
 //	{"key": "email:20261121", "to": "ada@example.org", "id": "<abc@example.org>", "text": "…"}
 //
-// With ?wait=1 it is the answer to the request instead, with 200. A source that
-// nobody knows, a signature that is wrong and a time that is off are 401, all in
-// the same words; too many of them are 429.
+// With ?wait=1, the agent's answer is the response instead, with 200. An
+// unknown source, a wrong signature and a wrong time are all 401, with the same
+// text; too many of them are 429.
 package webhook

@@ -16,14 +16,14 @@ import (
 	"github.com/skein-dev/skein/server/gateway"
 )
 
-// A Gateway is what [gateway.Gateway] is here.
+// A Gateway is the part of [gateway.Gateway] that this package uses.
 type Gateway interface {
 	Take(ctx context.Context, m gateway.Message) error
 	Ask(ctx context.Context, m gateway.Message) (gateway.Answer, error)
 }
 
-// Routes returns the route by which messages from sources come to g. It needs
-// no token: each request is signed.
+// Routes returns the route by which messages from sources reach g. It needs no
+// token: each request is signed.
 func Routes(g Gateway, now func() time.Time, sources ...*Source) []door.Route {
 	in := &inbox{g: g, now: now, sources: sources}
 	return []door.Route{{
@@ -72,8 +72,8 @@ func (in *inbox) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	in.take(w, r, s, key, body)
 }
 
-// source returns the source that signed a request; nil if none did. A name that
-// nobody knows takes as long as a wrong signature.
+// source returns the source that signed a request; nil if none did. An unknown
+// name takes as long as a wrong signature.
 func (in *inbox) source(r *http.Request, body []byte) *Source {
 	found := &Source{}
 	for _, s := range in.sources {
@@ -87,7 +87,7 @@ func (in *inbox) source(r *http.Request, body []byte) *Source {
 	return found
 }
 
-// take hands a signed message on.
+// take passes a signed message on.
 func (in *inbox) take(w http.ResponseWriter, r *http.Request, s *Source, key string, body []byte) {
 	waits := r.URL.RawQuery == "wait=1"
 	if query := r.URL.RawQuery; !waits && query != "" && query != "wait=0" {
@@ -135,7 +135,7 @@ func reply(w http.ResponseWriter, status int, v any) {
 const (
 	maxWrong = 100
 	wrongFor = 15 * time.Minute
-	maxAddr  = 10_000 // addresses that are remembered
+	maxAddr  = 10_000 // addresses to remember
 )
 
 // wrongs counts wrong signatures by address.
@@ -145,7 +145,7 @@ type wrongs struct {
 	count map[string]int
 }
 
-// many reports whether too many came from where r does.
+// many reports whether there were too many from the address of r.
 func (w *wrongs) many(r *http.Request, now time.Time) bool {
 	w.mu.Lock()
 	defer w.mu.Unlock()
@@ -155,7 +155,7 @@ func (w *wrongs) many(r *http.Request, now time.Time) bool {
 	return w.count[address(r)] >= maxWrong
 }
 
-// add counts one.
+// add counts one from the address of r.
 func (w *wrongs) add(r *http.Request, now time.Time) {
 	if !w.many(r, now) {
 		w.mu.Lock()

@@ -16,13 +16,13 @@ const (
 	SignatureHeader = "Skein-Signature"
 )
 
-// window is how far the time of a request may be off.
+// window is how far off the time of a request may be.
 const window = 5 * time.Minute
 
 // MinSecret is the shortest secret that a source may have, in bytes.
 const MinSecret = 16
 
-// Sign signs a request with this body, as one of source, made now.
+// Sign signs a request with this body for the source, at the time now.
 func Sign(h http.Header, source string, secret, body []byte, now time.Time) {
 	at := strconv.FormatInt(now.Unix(), 10)
 	h.Set(SourceHeader, source)
@@ -37,8 +37,8 @@ func signature(secret []byte, at string, body []byte) string {
 	return "v1=" + hex.EncodeToString(mac.Sum(nil))
 }
 
-// signed reports whether a request with this body is signed with the secret,
-// of late.
+// signed reports whether a request with this body was signed with the secret,
+// recently.
 func signed(h http.Header, secret, body []byte, now time.Time) bool {
 	at := h.Get(TimeHeader)
 	seconds, err := strconv.ParseInt(at, 10, 64)

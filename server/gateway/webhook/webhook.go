@@ -18,18 +18,18 @@ import (
 
 // A Source is a program that messages come from. It is a [gateway.Surface].
 type Source struct {
-	Title  string           // name, as the requests have it
+	Title  string           // name, as in the requests
 	Secret []byte           // at least MinSecret bytes
-	Keys   []string         // that it may write under; one that ends with a * stands for all that begin so
-	URL    string           // where answers go; "" for nowhere
-	Client *http.Client     // nil for one with a limit of 30 seconds
+	Keys   []string         // that it may write under; one that ends with * allows all keys that begin so
+	URL    string           // where answers go; "": nowhere
+	Client *http.Client     // nil is one with a timeout of 30 seconds
 	Now    func() time.Time // nil is time.Now
 }
 
 // Name implements [gateway.Surface].
 func (s *Source) Name() string { return "inbox." + s.Title }
 
-// Run implements [gateway.Surface]: messages come by [Routes].
+// Run implements [gateway.Surface]: messages come through [Routes].
 func (s *Source) Run(ctx context.Context, _ func(context.Context, gateway.Message) error) error {
 	<-ctx.Done()
 	return nil
@@ -57,7 +57,7 @@ func (s *Source) may(key string) bool {
 	})
 }
 
-// A place is where an answer goes: gateway.Message.To of this surface.
+// A place is where an answer goes: the gateway.Message.To of this surface.
 type place struct {
 	Key string `json:"key"`
 	To  string `json:"to,omitempty"`
@@ -101,7 +101,7 @@ func (s *Source) Send(ctx context.Context, to, text string) error {
 	return nil
 }
 
-// stay follows no redirect: the answer is for that URL.
+// stay follows no redirect: the answer is only for that URL.
 func stay(*http.Request, []*http.Request) error { return http.ErrUseLastResponse }
 
 func (s *Source) now() time.Time {

@@ -22,7 +22,7 @@ import (
 
 const secret = "a secret of the mail program"
 
-// taker is a gateway that keeps what it was handed.
+// taker is a gateway that keeps the messages it gets.
 type taker struct {
 	took []gateway.Message
 	err  error
@@ -38,7 +38,7 @@ func (g *taker) Ask(_ context.Context, m gateway.Message) (gateway.Answer, error
 	return gateway.Answer{Session: "s1", Text: "heard " + m.Text}, g.err
 }
 
-// site is a door with the inbox behind it.
+// site is a door with the inbox.
 type site struct {
 	*testing.T
 	http.Handler
@@ -58,7 +58,7 @@ func newSite(t *testing.T) *site {
 	return s
 }
 
-// post sends a body, signed now unless change does otherwise.
+// post sends a body, signed now unless change alters that.
 func (s *site) post(path, body string, change func(*http.Request)) *httptest.ResponseRecorder {
 	r := httptest.NewRequest(http.MethodPost, "http://127.0.0.1"+path, strings.NewReader(body))
 	r.Header.Set("Content-Type", "application/json")
@@ -138,7 +138,7 @@ func TestASourceWritesUnderItsKeysOnly(t *testing.T) {
 	}
 }
 
-// One with a slip in it would be taken for none, and the answer not be waited for.
+// A misspelled parameter would be ignored, and the answer not be waited for.
 func TestAQueryThatIsUnknownIsRefused(t *testing.T) {
 	s := newSite(t)
 	for _, query := range []string{"wiat=1", "wait=true", "wait=1&wait=0", "wait=%zz", "wait"} {
