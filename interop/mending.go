@@ -47,37 +47,19 @@ func (m mending) Records(ctx context.Context, format, path string, n int) iter.S
 	if format != m.format.Name {
 		return m.Sources.Records(ctx, format, path, n)
 	}
-	return func(yield func(skein.Record, error) bool) {
-		next := n
-		for again := true; again; {
-			again = false
-			for r, err := range m.Sources.Records(ctx, format, path, next) {
-				bad := (*skein.DamagedRecordsError)(nil)
-				if !errors.As(err, &bad) || bad.Last < next {
-					if !yield(r, err) {
-						return
-					}
-					next = r.N + 1
-					continue
-				}
-				if m.found[path] == nil {
-					m.found[path] = m.there(ctx, format, path)
-				}
-				for ; next <= bad.Last; next++ {
-					r, ok := m.found[path][next]
-					if !ok {
-						yield(skein.Record{}, err)
-						return
-					}
-					if !yield(r, nil) {
-						return
-					}
-				}
-				again = true
-				break
-			}
+	return lenient.Mended(ctx, m.Sources, format, path, n, func(bad *skein.DamagedRecordsError, next int) (mended []skein.Record, whole bool) {
+		if m.found[path] == nil {
+			m.found[path] = m.there(ctx, format, path)
 		}
-	}
+		for ; next <= bad.Last; next++ {
+			r, ok := m.found[path][next]
+			if !ok {
+				return mended, false
+			}
+			mended = append(mended, r)
+		}
+		return mended, true
+	})
 }
 
 // there returns those records of a source that are damaged in the store, as they

@@ -12,21 +12,42 @@ import (
 // Records yields all records of a source file, as [skein.Sources.Records] does, but
 // skips damaged records and calls told for them.
 func Records(ctx context.Context, s skein.Store, format, path string, told func(*skein.DamagedRecordsError)) iter.Seq2[skein.Record, error] {
+	return Mended(ctx, skein.SourcesOf(s), format, path, 0, func(bad *skein.DamagedRecordsError, _ int) ([]skein.Record, bool) {
+		told(bad)
+		return nil, true
+	})
+}
+
+// Mended yields the records of a source file from number n on, as
+// [skein.Sources.Records] does, with those that mend returns in place of damaged
+// ones, of which next is the first to replace. Where mend returns false, the error
+// that names the damaged records comes after what mend returned, and is the last.
+func Mended(ctx context.Context, s skein.Sources, format, path string, n int, mend func(bad *skein.DamagedRecordsError, next int) ([]skein.Record, bool)) iter.Seq2[skein.Record, error] {
 	return func(yield func(skein.Record, error) bool) {
-		next := 0
+		next := n
 		for again := true; again; {
 			again = false
-			for r, err := range skein.SourcesOf(s).Records(ctx, format, path, next) {
+			for r, err := range s.Records(ctx, format, path, next) {
 				var bad *skein.DamagedRecordsError
-				if errors.As(err, &bad) && bad.Last >= next {
-					told(bad)
-					next, again = bad.Last+1, true
-					break
+				if !errors.As(err, &bad) || bad.Last < next {
+					if !yield(r, err) {
+						return
+					}
+					next = r.N + 1
+					continue
 				}
-				if !yield(r, err) {
+				mended, whole := mend(bad, next)
+				for _, r := range mended {
+					if !yield(r, nil) {
+						return
+					}
+				}
+				if !whole {
+					yield(skein.Record{}, err)
 					return
 				}
-				next = r.N + 1
+				next, again = bad.Last+1, true
+				break
 			}
 		}
 	}
