@@ -4,6 +4,7 @@ import (
 	"context"
 	"fmt"
 	"iter"
+	"strings"
 	"time"
 )
 
@@ -289,6 +290,12 @@ type SourceFile struct {
 	Damaged int       // how many of them are damaged
 	Head    Hash      // of its first bytes, up to 4096
 	State   []byte    // the state that the format's reader saves; at most 1 MB
+}
+
+// IsNamed reports whether the ID in the file's own program begins or ends with part
+// and is not the ID of the file's session.
+func (f *SourceFile) IsNamed(part string) bool {
+	return f.ID != string(f.Session) && (strings.HasPrefix(f.ID, part) || strings.HasSuffix(f.ID, part))
 }
 
 // A Record is one source record: a line of a file, byte for byte. Joined in

@@ -7,7 +7,6 @@ import (
 	"fmt"
 	"iter"
 	"slices"
-	"strings"
 
 	"github.com/skein-dev/skein"
 	"github.com/skein-dev/skein/store/ledger"
@@ -147,7 +146,7 @@ func (s *Store) Files(ctx context.Context, format string) iter.Seq2[skein.Source
 func (s *Store) FilesNamed(ctx context.Context, part string) iter.Seq2[skein.SourceFile, error] {
 	return func(yield func(skein.SourceFile, error) bool) {
 		all, err := s.all(ctx, func(f *sourceFile) bool {
-			return f.ID != string(f.Session) && (strings.HasPrefix(f.ID, part) || strings.HasSuffix(f.ID, part))
+			return f.IsNamed(part)
 		})
 		var files []skein.SourceFile
 		for _, f := range all {

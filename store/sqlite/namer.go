@@ -5,7 +5,6 @@ import (
 	"database/sql/driver"
 	"encoding/json"
 	"iter"
-	"strings"
 
 	"github.com/skein-dev/skein"
 )
@@ -28,8 +27,7 @@ func (s *Store) FilesNamed(ctx context.Context, part string) iter.Seq2[skein.Sou
 			return
 		}
 		for f, err := range s.Files(ctx, "") {
-			fits := f.ID != string(f.Session) && (strings.HasPrefix(f.ID, part) || strings.HasSuffix(f.ID, part))
-			if (fits || err != nil) && !yield(f, err) {
+			if (f.IsNamed(part) || err != nil) && !yield(f, err) {
 				return
 			}
 		}
