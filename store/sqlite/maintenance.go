@@ -132,15 +132,13 @@ func (k *maintenance) clean() error {
 // drainAll removes the rest of what was deleted, here or in the shell.
 func (c *core) drainAll(ctx context.Context) error {
 	for more := true; more; {
-		err := c.makingRoom(ctx, func() error {
-			return c.write(ctx, func(t *tx) (err error) {
-				if err = t.addTombstones(); err == nil {
-					more, err = t.drain()
-				}
-				return err
-			})
+		err := c.freeStep(ctx, func(t *tx) (err error) {
+			if err = t.addTombstones(); err == nil {
+				more, err = t.drain()
+			}
+			return err
 		})
-		if err = errors.Join(err, c.afterStep()); err != nil {
+		if err != nil {
 			return err
 		}
 	}

@@ -2,7 +2,6 @@ package sqlite
 
 import (
 	"context"
-	"errors"
 	"fmt"
 	"time"
 
@@ -59,13 +58,13 @@ func (c *core) mergeIndex(ctx context.Context) error {
 			return err
 		}
 		var took time.Duration
-		err := c.write(ctx, func(t *tx) (err error) {
+		err := c.freeStep(ctx, func(t *tx) (err error) {
 			start := time.Now()
 			more, err = t.mergeStep(pages)
 			took = time.Since(start)
 			return err
 		})
-		if err = errors.Join(err, c.afterStep()); err != nil {
+		if err != nil {
 			return err
 		}
 		switch {

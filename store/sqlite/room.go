@@ -124,7 +124,9 @@ func (c *core) makingRoom(ctx context.Context, do func() error) error {
 		if emptied, eerr := c.emptyLog(); eerr != nil || !emptied {
 			return err
 		}
-		return do()
+		if err := do(); !errors.Is(err, skein.ErrFull) {
+			return err
+		}
 	}
 	c.tight.Store(true)
 	c.opening.RLock()
@@ -139,6 +141,12 @@ func (c *core) makingRoom(ctx context.Context, do func() error) error {
 		return err
 	}
 	return do()
+}
+
+// freeStep writes one step of many that free room, as f says.
+func (c *core) freeStep(ctx context.Context, f func(*tx) error) error {
+	err := c.makingRoom(ctx, func() error { return c.write(ctx, f) })
+	return errors.Join(err, c.afterStep())
 }
 
 // afterStep empties the log if it has hardly any room to grow. The writer waits

@@ -37,7 +37,7 @@ func (c *core) sweep(ctx context.Context) error {
 	if emptied, err := c.giveBack(ctx); err != nil || !emptied {
 		return err
 	}
-	return c.write(ctx, (*tx).settle)
+	return c.freeStep(ctx, (*tx).settle)
 }
 
 // Swept implements [skein.Sweeper].
@@ -97,13 +97,11 @@ func (c *core) giveBack(ctx context.Context) (emptied bool, err error) {
 		if room, known := freeSpace(filepath.Dir(c.path)); known {
 			most = max(1, min(most, room/vacuumCost))
 		}
-		err := c.makingRoom(ctx, func() error {
-			return c.write(ctx, func(t *tx) (err error) {
-				free, err = t.cut(most)
-				return err
-			})
+		err := c.freeStep(ctx, func(t *tx) (err error) {
+			free, err = t.cut(most)
+			return err
 		})
-		if err = errors.Join(err, c.afterStep()); err != nil {
+		if err != nil {
 			return false, err
 		}
 		if free == 0 {
