@@ -24,6 +24,7 @@ path of any such file, or of an AgentUse one.`,
 		Args: words(0, 0, ""),
 		RunE: f.plain(o.run),
 	}
+	f.wideFlag(c)
 	jsonFlag(c, &o.json)
 	return c
 }
@@ -61,7 +62,7 @@ func (o *agentsOptions) run(_ context.Context, j *job, _ []string) error {
 		j.say("no agents in %s", strings.Join([]string{j.tilde(projectRoot(cwd)) + "/.skein/agents", j.tilde(j.dirs.Config) + "/agents"}, " and "))
 		return nil
 	}
-	return j.agentTable(all, cwd).write(j.Stdout, j.Terminal.columns(), j.paint.bold)
+	return j.table(j.Stdout, j.agentTable(all, cwd))
 }
 
 func (j *job) agentTable(all []roster.Definition, cwd string) *table {

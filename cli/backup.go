@@ -115,6 +115,7 @@ or with --yes.`,
 		}),
 	}
 	o.flags(c)
+	f.wideFlag(c)
 	jsonFlag(c, &json)
 	return c
 }

@@ -76,6 +76,24 @@ func TestNoTableIsAsWideAsALongTitle(t *testing.T) {
 				t.Errorf("%s in a pipe has a line of %d characters, want it cut: %.100s", args, n, line)
 			}
 		}
+		for _, terminal := range []Terminal{{}, {Out: true, Width: 60, Height: 100}} {
+			env, stdout, stderr = newEnv(t, shared{st})
+			env.Terminal = terminal
+			Main(t.Context(), env, append(strings.Fields(args), "--wide", "--no-pager"))
+			if !strings.Contains(stdout.String(), strings.TrimSpace(long)) {
+				t.Errorf("%s --wide cuts the title where the terminal is %v: %.300s %s", args, terminal, stdout, stderr)
+			}
+		}
+	}
+}
+
+func TestEveryCommandThatPrintsATableShowsItWhole(t *testing.T) {
+	env, _, _ := newEnv(t, shared{memory.New()})
+	for _, path := range []string{"", "list", "tree", "usage", "fork", "prune", "search", "agents", "import", "key", "scan", "restore-backup", "convert", "token list", "token logins", "user list"} {
+		c, _, err := newRoot(&frame{env: env}).Find(strings.Fields(path))
+		if err != nil || c.Flags().Lookup("wide") == nil {
+			t.Errorf("skein %s has no --wide (%v)", path, err)
+		}
 	}
 }
 

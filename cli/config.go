@@ -121,13 +121,13 @@ func (o *configOptions) run(ctx context.Context, j *job, args []string) error {
 	folders := table{columns: []column{{title: "FOLDER", paint: j.paint.cyan}, {title: "PATH"}}, rows: [][]string{
 		{"data", j.tilde(d.Data)}, {"state", j.tilde(d.State)}, {"cache", j.tilde(d.Cache)}, {"config", j.tilde(d.Config)},
 	}}
-	if err := t.write(j.Stdout, 0, j.paint.bold); err != nil {
+	if err := t.write(j.Stdout, t.natural(), j.paint.bold); err != nil {
 		return err
 	}
 	if _, err := io.WriteString(j.Stdout, "\n"); err != nil {
 		return err
 	}
-	if err := folders.write(j.Stdout, 0, j.paint.bold); err != nil {
+	if err := folders.write(j.Stdout, folders.natural(), j.paint.bold); err != nil {
 		return err
 	}
 	for _, u := range j.settings.unknown {

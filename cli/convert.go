@@ -55,6 +55,7 @@ ann=ann leaves them ann's. Others may work in both stores meanwhile.`,
 	c.Flags().StringVarP(&o.out, "output", "o", "", "the `folder` to write to")
 	c.Flags().StringArrayVar(&o.users, "user", nil, "where stores are copied: copy only local's sessions, and give them to this `NAME`, or those of one user to another, FROM=TO; can be repeated")
 	overFlag(c, &o.over)
+	f.wideFlag(c)
 	jsonFlag(c, &o.json)
 	return c
 }

@@ -165,7 +165,7 @@ func (o *convertOptions) tellStores(j *job, from, to Place, r transfer.Report) e
 	row("tombstones", a.Tombstones, b.Tombstones)
 	row("tokens", a.Tokens, b.Tokens)
 	row("sha256", short(a.Hash), short(b.Hash))
-	if err := t.write(j.Stdout, j.Terminal.columns(), j.paint.bold); err != nil {
+	if err := j.table(j.Stdout, t); err != nil {
 		return err
 	}
 	if r.Same() {

@@ -40,6 +40,7 @@ session's ID goes to stdout.`,
 	c.Flags().Int64Var(&o.turn, "turn", 0, "show everything up to the end of turn `N`; -1 is the last one")
 	c.Flags().Int64Var(&o.seq, "seq", 0, "show the events up to seq `N`")
 	c.Flags().StringVar(&o.title, "title", "", "call it `T`")
+	f.wideFlag(c)
 	jsonFlag(c, &o.json)
 	flagWords(c, map[string]string{"name": "title", "at-turn": "turn"})
 	o.given = c.Flags().Changed
@@ -158,7 +159,7 @@ func (o *forkOptions) offer(ctx context.Context, j *job, s skein.Session) (err e
 	}
 	j.say("fork from which turn? skein fork %s --turn N", shortID(s.ID))
 	t := turnTable(turns, j, theirs.program)
-	return j.page(ctx, func(w io.Writer) error { return t.write(w, j.Terminal.columns(), j.paint.bold) })
+	return j.page(ctx, func(w io.Writer) error { return j.table(w, t) })
 }
 
 func turnTable(turns []turnLine, j *job, theirs string) *table {

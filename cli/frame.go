@@ -21,6 +21,7 @@ type frame struct {
 	color   string // --color
 	noPager bool   // --no-pager
 	verbose bool   // --verbose
+	wide    bool   // --wide
 	started bool   // a run function was reached: errors are no longer the command line's
 }
 
@@ -32,6 +33,7 @@ type job struct {
 	paint    paint
 	noPager  bool
 	verbose  bool
+	wide     bool                             // tables are not cut
 	place    Place                            // of the store
 	store    skein.Store                      // nil if the command needs none
 	whole    skein.Store                      // the same store, of all users if store is one user's view
@@ -145,7 +147,7 @@ func (f *frame) job() (*job, error) {
 		return nil, err
 	}
 	p, err := newPaint(f.env, s.text("color"))
-	return &job{Env: f.env, dirs: d, settings: s, paint: p, noPager: f.noPager, verbose: f.verbose, place: place}, err
+	return &job{Env: f.env, dirs: d, settings: s, paint: p, noPager: f.noPager, verbose: f.verbose, wide: f.wide, place: place}, err
 }
 
 // words returns a check that a command has between min and max arguments (max -1:

@@ -96,7 +96,7 @@ func TestATableFitsItsTerminal(t *testing.T) {
 		9:  "TITLE\na title …\n東京のタ…\n",
 	} {
 		var b strings.Builder
-		if err := tab.write(&b, width, nil); err != nil || b.String() != want {
+		if err := tab.write(&b, tab.fit(tab.natural(), width), nil); err != nil || b.String() != want {
 			t.Errorf("in %d columns:\n%swant\n%s(%v)", width, b.String(), want, err)
 		}
 	}

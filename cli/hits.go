@@ -41,12 +41,12 @@ func newHitLine(s *skein.Session, h skein.Hit) hitLine {
 func (h *hitLine) write(w io.Writer, j *job, n int) error {
 	p, width := j.paint, j.Terminal.columns()
 	name, project := render.Line(h.Name), render.Line(j.tilde(h.Project))
-	if width == 0 {
+	if width == 0 && !j.wide {
 		name, project = cut(name, pipedTitle, false), cut(project, pipedText, true)
 	}
 	head := p.cyan(shortID(h.Session)) + "  " + p.bold(name)
 	tail := h.about(j, project)
-	if width > 0 {
+	if width > 0 && !j.wide {
 		head = ansi.Truncate(head, width, "…")
 		if over := ansi.StringWidth(tail) - (width - 2); over > 0 {
 			if room := ansi.StringWidth(project) - over; room >= 8 {

@@ -103,6 +103,7 @@ was recovered goes to the bin.`,
 	g.StringVar(&o.format, "format", "", "only files of this `format`: "+strings.Join(formatNames(), ", "))
 	g.BoolVar(&o.fromPrompts, "prompts", false, "recover what was asked in sessions that Claude Code has deleted")
 	g.BoolVar(&o.again, "again", false, "bring back sessions that were destroyed here")
+	f.wideFlag(c)
 	jsonFlag(c, &o.json)
 	fixed(c, "format", formatNames()...)
 	return c

@@ -52,7 +52,7 @@ func (o *importOptions) find(ctx context.Context, j *job, formats []interop.Form
 		return failed(rep)
 	}
 	t := j.foundTable(all)
-	if err := j.page(ctx, func(w io.Writer) error { return t.write(w, j.Terminal.columns(), j.paint.bold) }); err != nil {
+	if err := j.page(ctx, func(w io.Writer) error { return j.table(w, t) }); err != nil {
 		return err
 	}
 	if lines := o.remarks(j, interop.Report{Unmatched: rep.Unmatched, Alike: rep.Alike, Others: rep.Others, Removed: rep.Removed, Skipped: rep.Skipped, Skips: rep.Skips}); len(lines) > 0 {

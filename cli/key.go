@@ -35,6 +35,7 @@ the terminal or with --yes.`,
 	}
 	c.Flags().BoolVar(&o.remove, "remove", false, "take the key out of the key ring")
 	o.flags(c)
+	f.wideFlag(c)
 	jsonFlag(c, &o.json)
 	f.completeArg(c, func(context.Context, string) []string {
 		return roster.New(roster.Options{}).Providers()
@@ -133,5 +134,5 @@ func (o *keyOptions) list(j *job, r *roster.Roster) error {
 	if o.json {
 		return nil
 	}
-	return t.write(j.Stdout, j.Terminal.columns(), j.paint.bold)
+	return j.table(j.Stdout, t)
 }

@@ -16,7 +16,6 @@ type listOptions struct {
 	since, until                                string
 	limit                                       int
 	columns                                     []string
-	wide                                        bool
 }
 
 func newList(f *frame) *cobra.Command {
@@ -55,7 +54,7 @@ in JSON these are locked_by, uncertain and open_calls.`,
 	g.BoolVar(&o.bin, "bin", false, "those in the bin instead")
 	g.IntVarP(&o.limit, "limit", "n", 50, "at most this `many`; 0 for all")
 	g.StringSliceVar(&o.columns, "columns", nil, "these `columns`, in this order: id, title, key, surface, …")
-	g.BoolVar(&o.wide, "wide", false, "cut nothing, and leave nothing out")
+	f.wideFlag(c)
 	secretsFlag(c, &o.secrets)
 	jsonFlag(c, &o.json)
 	return c
@@ -94,13 +93,12 @@ func (o *listOptions) run(ctx context.Context, j *job, _ []string) error {
 		return o.none(j, filter)
 	}
 	t := j.sessionTable(found, costs)
-	t.wide = o.wide
 	if o.columns != nil {
 		if err := t.pick(o.columns); err != nil {
 			return err
 		}
 	}
-	return j.page(ctx, func(w io.Writer) error { return t.write(w, j.Terminal.columns(), j.paint.bold) })
+	return j.page(ctx, func(w io.Writer) error { return j.table(w, t) })
 }
 
 // elsewhere looks in all projects when this one has no such session.
@@ -145,7 +143,7 @@ func (o *listOptions) filter(j *job) (f skein.Filter, err error) {
 
 // none says that there are no sessions, and what to do about it.
 func (o *listOptions) none(j *job, f skein.Filter) error {
-	o.all, o.limit, o.columns, o.wide = false, 50, nil, false
+	o.all, o.limit, o.columns = false, 50, nil
 	switch {
 	case f.Bin:
 		j.say("the bin is empty")

@@ -63,9 +63,10 @@ func newTokenLogins(f *frame) *cobra.Command {
 				j.say("no browser is logged in")
 				return nil
 			}
-			return t.write(j.Stdout, j.Terminal.columns(), j.paint.bold)
+			return j.table(j.Stdout, t)
 		}),
 	}
+	f.wideFlag(c)
 	jsonFlag(c, &json)
 	return c
 }

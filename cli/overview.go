@@ -35,6 +35,7 @@ the newest sessions of this project.`,
 		RunE: f.withStore(o.run),
 	}
 	c.SuggestionsMinimumDistance = 2
+	f.wideFlag(c)
 	jsonFlag(c, &o.json)
 	return c
 }
@@ -75,7 +76,9 @@ func (o *overviewOptions) run(ctx context.Context, j *job, _ []string) error {
 	}
 	if len(shown) > 0 {
 		fmt.Fprintf(j.Stdout, "%s\n\n", j.paint.bold(cut(title, cmpOr(j.Terminal.columns(), 1000), false)))
-		if err := j.sessionTable(shown, costs).write(j.Stdout, j.Terminal.columns(), j.paint.dim); err != nil {
+		t := j.sessionTable(shown, costs)
+		t.head = j.paint.dim
+		if err := j.table(j.Stdout, t); err != nil {
 			return err
 		}
 	} else {

@@ -47,6 +47,7 @@ by itself. A session that is in use is not destroyed.`,
 	g.BoolVar(&o.keepPinned, "keep-pinned", false, "leave pinned ones alone")
 	g.BoolVar(&o.purge, "purge", false, "destroy them; this cannot be undone")
 	o.flags(c)
+	f.wideFlag(c)
 	jsonFlag(c, &o.json)
 	return c
 }
@@ -177,7 +178,7 @@ func (o *pruneOptions) show(ctx context.Context, j *job, found []pruned) error {
 		}
 		t.rows = append(t.rows, row)
 	}
-	return t.write(j.Stdout, j.Terminal.columns(), j.paint.bold)
+	return j.table(j.Stdout, t)
 }
 
 // agreed reports whether the person agreed, in advance or when asked. Moving

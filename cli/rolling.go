@@ -79,7 +79,7 @@ func (j *job) listCopies(ctx context.Context, k inspect.Backups, asJSON bool) er
 	if err != nil {
 		return err
 	}
-	t := table{columns: []column{{title: "MADE"}, {title: "WHY", rank: 1}, {title: "SIZE", right: true, rank: 2}, {title: "FILE"}}}
+	t := &table{columns: []column{{title: "MADE"}, {title: "WHY", rank: 1}, {title: "SIZE", right: true, rank: 2}, {title: "FILE"}}}
 	for _, c := range all {
 		if asJSON {
 			if err := writeJSON(j.Stdout, c); err != nil {
@@ -100,7 +100,7 @@ func (j *job) listCopies(ctx context.Context, k inspect.Backups, asJSON bool) er
 		j.say("the store was never copied; make a backup: skein backup")
 		return nil
 	}
-	if err := t.write(j.Stdout, j.Terminal.columns(), j.paint.bold); err != nil {
+	if err := j.table(j.Stdout, t); err != nil {
 		return err
 	}
 	j.say("put the store back to one: skein restore-backup FILE")

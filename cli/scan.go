@@ -33,6 +33,7 @@ value may be none. skein scrub takes secrets out for good.`,
 		RunE: f.withStore(o.run),
 	}
 	secretsFlag(c, &o.raw)
+	f.wideFlag(c)
 	jsonFlag(c, &o.json)
 	return c
 }
@@ -107,7 +108,7 @@ func (o *scanOptions) each(ctx context.Context, j *job, args []string, look func
 }
 
 func (o *scanOptions) write(j *job, s skein.Session, leaks []leak) error {
-	t := table{columns: []column{{title: "KIND"}, {title: "SEQ", right: true}, {title: "EVENTS", right: true}, {title: "RECORDS", right: true}, {title: "BYTES", right: true}, {title: "SECRET"}}}
+	t := &table{columns: []column{{title: "KIND"}, {title: "SEQ", right: true}, {title: "EVENTS", right: true}, {title: "RECORDS", right: true}, {title: "BYTES", right: true}, {title: "SECRET"}}}
 	for i := range leaks {
 		l := &leaks[i]
 		if o.raw {
@@ -133,7 +134,7 @@ func (o *scanOptions) write(j *job, s skein.Session, leaks []leak) error {
 	}
 	_, err := fmt.Fprintf(j.Stdout, "%s\n", j.paint.bold(shortID(s.ID)+"  "+called(s)))
 	if err == nil {
-		err = t.write(j.Stdout, j.Terminal.columns(), j.paint.bold)
+		err = j.table(j.Stdout, t)
 	}
 	return err
 }

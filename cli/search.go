@@ -70,6 +70,7 @@ What a secret stands in is found; the secret itself is hidden, unless --raw.`,
 	g.IntVar(&o.limit, "limit", 20, "at most this `many`")
 	g.DurationVar(&o.deadline, "deadline", 0, "look at no more than takes so much `time` where nothing else runs: 2s; if not set, at all there is")
 	secretsFlag(c, &o.secrets)
+	f.wideFlag(c)
 	jsonFlag(c, &o.json)
 	f.complete(c, "session", f.names)
 	fixed(c, "role", "user", "assistant", "tool", "system", "steer")

@@ -43,7 +43,7 @@ func writeSessions(w io.Writer, ss []skein.Session, costs map[skein.SessionID]pr
 }
 
 // pipedTitle and pipedText are the widths, in columns, of a title and of other text
-// in a pipe; JSON and list --wide have all of the text.
+// in a pipe; JSON and --wide have all of the text.
 const pipedTitle, pipedText = 80, 40
 
 // sessionTable returns ss as a table. Columns whose rank is the constant never are

@@ -17,7 +17,7 @@ import (
 func (c *chat) quietly(run func(*job) error) error {
 	j, env := *c.job, *c.Env
 	var out, notes bytes.Buffer
-	j.Env, j.noPager, j.store = &env, true, c.thread.store
+	j.Env, j.noPager, j.wide, j.store = &env, true, false, c.thread.store
 	env.Stdout, env.Stderr = &out, &notes
 	env.Terminal.In, env.Terminal.Out, env.Terminal.Err = false, false, false
 	if width := c.width(); width > 0 {

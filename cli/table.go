@@ -6,6 +6,7 @@ import (
 	"strings"
 
 	"github.com/charmbracelet/x/ansi"
+	"github.com/spf13/cobra"
 )
 
 // A column is a column of a table.
@@ -26,8 +27,27 @@ const never = 1000
 // A table shows as many columns as fit on the terminal.
 type table struct {
 	columns []column
-	rows    [][]string // cleaned, on one line each
-	wide    bool       // do not cut or leave out anything
+	rows    [][]string          // cleaned, on one line each
+	head    func(string) string // paints the header; nil for bold
+}
+
+// wideFlag gives c the flag --wide. Every command has it whose table may be cut.
+func (f *frame) wideFlag(c *cobra.Command) {
+	c.Flags().BoolVar(&f.wide, "wide", false, "cut nothing, and leave nothing out")
+}
+
+// table prints t on w: on a terminal as much as fits, in a pipe with long text cut,
+// and whole with --wide.
+func (j *job) table(w io.Writer, t *table) error {
+	widths := t.natural()
+	if !j.wide {
+		widths = t.fit(widths, j.Terminal.columns())
+	}
+	head := t.head
+	if head == nil {
+		head = j.paint.bold
+	}
+	return t.write(w, widths, head)
 }
 
 // pick leaves only the columns with these names, in this order. A name is the title
@@ -71,18 +91,8 @@ func columnName(c column) string {
 
 const gap = 2 // between two columns
 
-// write prints t at most width wide, the header first; width 0 means a pipe, in
-// which only long text is cut.
-func (t *table) write(w io.Writer, width int, header func(string) string) error {
-	widths := t.natural()
-	for i, c := range t.columns {
-		if width == 0 && !t.wide && c.piped > 0 {
-			widths[i] = min(widths[i], c.piped)
-		}
-	}
-	if width > 0 && !t.wide {
-		widths = t.fit(widths, width)
-	}
+// write prints t with columns as wide as widths says, the header first.
+func (t *table) write(w io.Writer, widths []int, header func(string) string) error {
 	titles := make([]string, len(t.columns))
 	for i, c := range t.columns {
 		titles[i] = c.title
@@ -114,10 +124,14 @@ func (t *table) natural() []int {
 	return widths
 }
 
-// fit returns the widths with which t fits into room. It leaves out columns of high
-// rank (0) until the others fit when cut to their minimum. Then it gives the
-// remaining room to the columns that were cut, the lowest rank first.
+// fit returns the widths with which t fits into room; 0 means a pipe, where only
+// long text is cut. On a terminal it leaves out columns of high rank (0) until the
+// others fit when cut to their minimum. Then it gives the remaining room to the
+// columns that were cut, the lowest rank first.
 func (t *table) fit(widths []int, room int) []int {
+	if room == 0 {
+		return t.piped(widths)
+	}
 	ranked := make([]int, len(widths))
 	for i := range ranked {
 		ranked[i] = i
@@ -147,6 +161,15 @@ func (t *table) fit(widths []int, room int) []int {
 		}
 	}
 	return fitted
+}
+
+func (t *table) piped(widths []int) []int {
+	for i, c := range t.columns {
+		if c.piped > 0 {
+			widths[i] = min(widths[i], c.piped)
+		}
+	}
+	return widths
 }
 
 func (t *table) line(b *strings.Builder, cells []string, widths []int, paint func(i int) func(string) string) {

@@ -73,7 +73,7 @@ func newTokenList(f *frame) *cobra.Command {
 				all = append(all, more...)
 			}
 			if !json {
-				return j.tokenTable(all).write(j.Stdout, j.Terminal.columns(), j.paint.bold)
+				return j.table(j.Stdout, j.tokenTable(all))
 			}
 			for _, a := range all {
 				if err := writeJSON(j.Stdout, a); err != nil {
@@ -83,6 +83,7 @@ func newTokenList(f *frame) *cobra.Command {
 			return nil
 		}),
 	}
+	f.wideFlag(c)
 	jsonFlag(c, &json)
 	return c
 }

@@ -28,6 +28,7 @@ work. The session that you named is marked with <.`,
 		RunE: f.withStore(o.run),
 	}
 	secretsFlag(c, &o.secrets)
+	f.wideFlag(c)
 	jsonFlag(c, &o.json)
 	return c
 }
@@ -45,7 +46,7 @@ func (o *treeOptions) run(ctx context.Context, j *job, args []string) error {
 	if o.json {
 		return writeJSON(j.Stdout, root)
 	}
-	return j.page(ctx, func(w io.Writer) error { return j.family(root).write(w, j.Terminal.columns(), j.paint.bold) })
+	return j.page(ctx, func(w io.Writer) error { return j.table(w, j.family(root)) })
 }
 
 // A treeNode is a session in a family, in JSON.

@@ -45,6 +45,7 @@ different. Days are those of your time zone.`,
 	g.StringVar(&o.project, "project", "", "of the project at this `path`")
 	g.StringVar(&o.agent, "agent", "", "of the agent of this `name`")
 	g.IntVarP(&o.limit, "limit", "n", 0, "at most this `many` rows, the others as one; 0 for all")
+	f.wideFlag(c)
 	jsonFlag(c, &o.json)
 	fixed(c, "by", "day", "model", "agent", "project", "session")
 	return c
@@ -86,7 +87,7 @@ func (o *usageOptions) run(ctx context.Context, j *job, _ []string) error {
 		return nil
 	}
 	t, unpriced := o.table(j, lines)
-	err = j.page(ctx, func(w io.Writer) error { return t.write(w, j.Terminal.columns(), j.paint.bold) })
+	err = j.page(ctx, func(w io.Writer) error { return j.table(w, t) })
 	if len(unpriced) > 0 {
 		j.say("not in the cost, for no price is known: %s\nto set one, see: skein help config", strings.Join(unpriced, ", "))
 	}

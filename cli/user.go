@@ -113,9 +113,10 @@ func newUserList(f *frame) *cobra.Command {
 				j.say("no accounts yet; make one: skein user add NAME")
 				return nil
 			}
-			return t.write(j.Stdout, j.Terminal.columns(), j.paint.bold)
+			return j.table(j.Stdout, t)
 		}),
 	}
+	f.wideFlag(c)
 	jsonFlag(c, &json)
 	return c
 }
