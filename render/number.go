@@ -3,6 +3,8 @@ package render
 import (
 	"fmt"
 	"strconv"
+	"strings"
+	"unicode/utf8"
 )
 
 // Count returns n for people, with commas: 1,234,567.
@@ -12,6 +14,22 @@ func Count(n int64) string {
 		s = s[:i] + "," + s[i:]
 	}
 	return s
+}
+
+// Short returns n for people, in a short form: 950, 12.3k, 4.5M.
+func Short(n int64) string {
+	v, unit := float64(n), ""
+	switch {
+	case n < 1000:
+		return strconv.FormatInt(n, 10)
+	case n < 999_950:
+		v, unit = v/1e3, "k"
+	case n < 999_950_000:
+		v, unit = v/1e6, "M"
+	default:
+		v, unit = v/1e9, "G"
+	}
+	return strings.TrimSuffix(fmt.Sprintf("%.1f", v), ".0") + unit
 }
 
 // Bytes returns n bytes for people, in decimal units: 512 B, 4.0 KB, 1.3 GB.
@@ -26,4 +44,15 @@ func Bytes(n int64) string {
 		unit++
 	}
 	return fmt.Sprintf("%.1f %s", v, units[unit])
+}
+
+// Clip returns at most n bytes of s, in whole characters.
+func Clip(s string, n int) string {
+	if len(s) <= n {
+		return s
+	}
+	for n > 0 && !utf8.RuneStart(s[n]) {
+		n--
+	}
+	return s[:n]
 }

@@ -7,6 +7,7 @@ import (
 	"github.com/skein-dev/skein"
 	"github.com/skein-dev/skein/render"
 	"github.com/skein-dev/skein/server/door"
+	"github.com/skein-dev/skein/server/web/transcript"
 )
 
 // chatRoutes are the routes of conversations. Tools run on the server's
@@ -32,7 +33,7 @@ func (s *site) chatRoutes() []door.Route {
 
 // chatPage is the data of the page.
 type chatPage struct {
-	*transcript
+	*transcript.Transcript
 	Title string
 	State chatState
 	Text  string // a text that could not be said
@@ -54,12 +55,12 @@ type chatState struct {
 func (s *site) stateOf(id skein.SessionID) chatState {
 	t, wrong := s.Chat.at(id)
 	if t == nil {
-		return chatState{Path: sessionPath(id), Error: wrong}
+		return chatState{Path: transcript.SessionPath(id), Error: wrong}
 	}
 	t.mu.Lock()
 	defer t.mu.Unlock()
 	return chatState{
-		Path: sessionPath(id), Working: true, Words: s.Redact(render.Clean(t.words)), Doing: t.doing,
+		Path: transcript.SessionPath(id), Working: true, Words: s.Redact(render.Clean(t.words)), Doing: t.doing,
 		Notes: append([]string(nil), t.notes...), Open: append([]Question(nil), t.open...),
 	}
 }
@@ -78,21 +79,18 @@ func (s *site) chatWith(w http.ResponseWriter, r *http.Request, text string, wro
 	if !ok {
 		return
 	}
-	read := windows{ctx: r.Context(), store: legible(door.From(r.Context()).Store), id: one.ID, size: windowSize}
-	found, err := read.until(0)
+	store := door.From(r.Context()).Store
+	found, err := transcript.Windows{Store: transcript.Legible(store), Session: one.ID, Size: windowSize}.Until(r.Context(), 0)
 	if err != nil {
 		s.fail(w, r, err)
 		return
 	}
-	t, err := s.transcribe(r.Context(), one, found)
-	if err == nil {
-		err = t.build(found)
-	}
+	t, err := s.transcripts.Make(r.Context(), store, s.viewOf(r, one), found)
 	if err != nil {
 		s.fail(w, r, err)
 		return
 	}
-	p := &chatPage{transcript: &t.transcript, Title: t.line(one.Name()), State: s.stateOf(one.ID), Text: text}
+	p := &chatPage{Transcript: t, Title: render.Line(t.Session.Name()), State: s.stateOf(one.ID), Text: text}
 	if wrong != nil {
 		p.Error = door.ProblemOf(wrong).Detail
 	}
@@ -128,7 +126,7 @@ func (s *site) say(w http.ResponseWriter, r *http.Request) {
 	id, err := s.Chat.say(r.Context(), t)
 	switch {
 	case err == nil:
-		back(w, r, sessionPath(id)+"/chat#say", "")
+		back(w, r, transcript.SessionPath(id)+"/chat#say", "")
 	case was != "":
 		s.chatWith(w, r, t.Text, err)
 	default:
@@ -157,7 +155,7 @@ func (s *site) stop(w http.ResponseWriter, r *http.Request) {
 		case <-r.Context().Done():
 		}
 	}
-	back(w, r, sessionPath(one.ID)+"/chat#say", "")
+	back(w, r, transcript.SessionPath(one.ID)+"/chat#say", "")
 }
 
 // reply answers a question of the agent.
@@ -176,5 +174,5 @@ func (s *site) reply(w http.ResponseWriter, r *http.Request) {
 		door.Refuse(w, r, http.StatusBadRequest, "invalid", "answer %q: want yes, no or always", answer)
 		return
 	}
-	back(w, r, sessionPath(one.ID)+"/chat#say", done)
+	back(w, r, transcript.SessionPath(one.ID)+"/chat#say", done)
 }

@@ -3,13 +3,12 @@ package web
 import (
 	"fmt"
 	"html/template"
-	"net/url"
 	"strings"
 	"time"
-	"unicode/utf8"
 
 	"github.com/skein-dev/skein"
 	"github.com/skein-dev/skein/render"
+	"github.com/skein-dev/skein/server/web/transcript"
 )
 
 // funcs are what templates may call.
@@ -20,10 +19,10 @@ func (s *site) funcs() template.FuncMap {
 		"stamp":   stamp,
 		"iso":     func(t skein.Time) string { return t.String() },
 		"count":   func(n any) string { return render.Count(toInt(n)) },
-		"short":   compact,
+		"short":   func(n any) string { return render.Short(toInt(n)) },
 		"bytes":   func(n any) string { return render.Bytes(toInt(n)) },
 		"line":    func(text string) string { return s.Redact(render.Line(text)) },
-		"session": sessionPath,
+		"session": transcript.SessionPath,
 		"base":    base,
 		"plural":  plural,
 		"views":   s.views,
@@ -49,20 +48,6 @@ func plural(n any, what string) string {
 		return "1 " + what
 	}
 	return render.Count(toInt(n)) + " " + what + "s"
-}
-
-// compact returns a number of tokens in a short form: 950, 12.3k, 4.5M.
-func compact(n any) string {
-	v := toInt(n)
-	switch {
-	case v < 1000:
-		return fmt.Sprint(v)
-	case v < 999_950:
-		return strings.TrimSuffix(fmt.Sprintf("%.1f", float64(v)/1e3), ".0") + "k"
-	case v < 999_950_000:
-		return strings.TrimSuffix(fmt.Sprintf("%.1f", float64(v)/1e6), ".0") + "M"
-	}
-	return strings.TrimSuffix(fmt.Sprintf("%.1f", float64(v)/1e9), ".0") + "G"
 }
 
 // stamp returns t for people, in UTC; the page's script converts it to the
@@ -99,30 +84,11 @@ func base(path string) string {
 	return render.Line(path[strings.LastIndexAny(path, `/\`)+1:])
 }
 
-// clip returns at most n bytes of s, in whole characters.
-func clip(s string, n int) string {
-	if len(s) <= n {
-		return s
-	}
-	for n > 0 && !utf8.RuneStart(s[n]) {
-		n--
-	}
-	return s[:n]
-}
-
-// escapeSegment returns s as one segment of a path.
-func escapeSegment(s string) string {
-	if s == "." || s == ".." {
-		return strings.ReplaceAll(s, ".", "%2E")
-	}
-	return url.PathEscape(s)
-}
-
 // views returns links to the other pages of a session.
 func (s *site) views(id skein.SessionID) []link {
-	all := sessionViews(sessionPath(id))
+	all := sessionViews(transcript.SessionPath(id))
 	if s.Chat != nil {
-		all = append([]link{{"chat", "Chat", sessionPath(id) + "/chat"}}, all...)
+		all = append([]link{{"chat", "Chat", transcript.SessionPath(id) + "/chat"}}, all...)
 	}
 	return all
 }

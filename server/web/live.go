@@ -1,6 +1,7 @@
 package web
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -10,6 +11,7 @@ import (
 
 	"github.com/skein-dev/skein"
 	"github.com/skein-dev/skein/server/door"
+	"github.com/skein-dev/skein/server/web/transcript"
 )
 
 // liveRoutes are the routes by which a page follows a session as it grows.
@@ -36,7 +38,7 @@ func (s *site) live(w http.ResponseWriter, r *http.Request) {
 		door.Fail(w, r, err)
 		return
 	}
-	after, err := strconv.ParseInt(or(r.Header.Get("Last-Event-ID"), r.URL.Query().Get("after")), 10, 64)
+	after, err := strconv.ParseInt(cmp.Or(r.Header.Get("Last-Event-ID"), r.URL.Query().Get("after")), 10, 64)
 	if err != nil || after < 0 {
 		after = int64(one.Last)
 	}
@@ -70,7 +72,7 @@ const loggedOut = "event: out\ndata: {}\n\n"
 
 // watch passes on new events, until ctx ends or the session is gone.
 func (s *site) watch(ctx context.Context, store skein.Store, id skein.SessionID, after skein.Seq, grown chan<- skein.Event) {
-	for e, err := range legible(store).Watch(ctx, id, after) {
+	for e, err := range transcript.Legible(store).Watch(ctx, id, after) {
 		if err != nil {
 			return
 		}

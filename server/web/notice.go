@@ -5,6 +5,7 @@ import (
 	"net/url"
 	"time"
 
+	"github.com/skein-dev/skein/render"
 	"github.com/skein-dev/skein/server/door"
 )
 
@@ -19,7 +20,7 @@ const (
 // back answers a form: the next page, at path, shows what was done.
 func back(w http.ResponseWriter, r *http.Request, path, done string) {
 	if done != "" {
-		http.SetCookie(w, door.From(r.Context()).Cookie(noticeCookie, url.QueryEscape(clip(done, maxNotice)), noticeFor))
+		http.SetCookie(w, door.From(r.Context()).Cookie(noticeCookie, url.QueryEscape(render.Clip(done, maxNotice)), noticeFor))
 	}
 	http.Redirect(w, r, path, http.StatusSeeOther)
 }
@@ -36,7 +37,7 @@ func notice(w http.ResponseWriter, r *http.Request) string {
 	if err != nil {
 		return ""
 	}
-	return clip(text, maxNotice)
+	return render.Clip(text, maxNotice)
 }
 
 // local returns path if it leads to a page of this server, and otherwise other:

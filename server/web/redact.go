@@ -35,35 +35,3 @@ func (s *site) told(ctx context.Context) skein.Store {
 		return s.Secrets.Veil(v.Store)
 	}
 }
-
-// veil masks the secrets in what the page shows.
-func (t *transcriber) veil(w window) window {
-	if t.Raw || t.Secrets == nil {
-		return w
-	}
-	for i := range w.Entries {
-		e := t.Secrets.Entry(w.Entries[i])
-		t.Hid = t.Hid || !sameText(&e.Message, &w.Entries[i].Message)
-		w.Entries[i] = e
-	}
-	for i := range w.Events {
-		w.Events[i] = t.Secrets.Event(w.Events[i])
-	}
-	t.Session = t.Secrets.Session(t.Session)
-	return w
-}
-
-// sameText reports whether two messages, one made from the other, have the same
-// text.
-func sameText(a, b *skein.Message) bool {
-	for i := range a.Parts {
-		p, q := &a.Parts[i], &b.Parts[i]
-		switch {
-		case p.Text != q.Text,
-			p.Call != nil && string(p.Call.Input) != string(q.Call.Input),
-			p.Result != nil && (p.Result.Text != q.Result.Text || string(p.Result.Raw) != string(q.Result.Raw)):
-			return false
-		}
-	}
-	return true
-}

@@ -3,6 +3,7 @@ package web
 import (
 	"net/http"
 
+	"github.com/skein-dev/skein/render"
 	"github.com/skein-dev/skein/server/door"
 )
 
@@ -25,5 +26,5 @@ func (s *site) replay(w http.ResponseWriter, r *http.Request) {
 		return
 	}
 	t.Write = false
-	s.show(w, r, "replay", page{Title: "Replay of " + one.Name(), At: "sessions", Class: "session", Data: &sessionPage{transcript: &t.transcript, Title: t.line(one.Name())}})
+	s.show(w, r, "replay", page{Title: "Replay of " + one.Name(), At: "sessions", Class: "session", Data: &sessionPage{Transcript: t, Title: render.Line(t.Session.Name())}})
 }

@@ -14,6 +14,7 @@ import (
 	"github.com/skein-dev/skein"
 	"github.com/skein-dev/skein/render"
 	"github.com/skein-dev/skein/server/door"
+	"github.com/skein-dev/skein/server/web/transcript"
 	"github.com/skein-dev/skein/store/lookup"
 	"github.com/skein-dev/skein/store/search"
 )
@@ -226,7 +227,7 @@ func (s *site) hits(ctx context.Context, found []skein.Hit) ([]hit, error) {
 			}
 			known[h.Session] = one
 		}
-		at := transcript{Session: one, Rewound: h.Rewound}
+		at := transcript.View{Session: one, Rewound: h.Rewound}
 		all = append(all, hit{Hit: h, Session: one, Name: one.Name(), Pieces: pieces(&h), Path: fmt.Sprintf("%s#m%d", at.Link("at", h.Seq), h.Seq)})
 	}
 	return all, nil

@@ -11,7 +11,9 @@ import (
 
 	"github.com/skein-dev/skein"
 	"github.com/skein-dev/skein/price"
+	"github.com/skein-dev/skein/render"
 	"github.com/skein-dev/skein/server/door"
+	"github.com/skein-dev/skein/server/web/transcript"
 	"github.com/skein-dev/skein/store/lookup"
 )
 
@@ -34,7 +36,7 @@ func (s *site) sessionRoutes() []door.Route {
 
 // sessionPage is the data of a session's page.
 type sessionPage struct {
-	*transcript
+	*transcript.Transcript
 	Title    string
 	Cost     string
 	Parent   *skein.Session // nil if there is none, or it is not in this store
@@ -75,7 +77,7 @@ func (s *site) one(w http.ResponseWriter, r *http.Request) (skein.Session, bool)
 	found, err := store.Session(r.Context(), id)
 	if errors.Is(err, skein.ErrNotFound) && r.Method == http.MethodGet {
 		if other, lookErr := lookup.Resolve(r.Context(), s.told(r.Context()), string(id), skein.Filter{}); lookErr == nil {
-			http.Redirect(w, r, sessionPath(other.ID), http.StatusSeeOther)
+			http.Redirect(w, r, transcript.SessionPath(other.ID), http.StatusSeeOther)
 			return found, false
 		}
 	}
@@ -97,7 +99,7 @@ func (s *site) session(w http.ResponseWriter, r *http.Request) {
 		s.fail(w, r, err)
 		return
 	}
-	p := &sessionPage{transcript: &t.transcript, Title: line(t.Session.Name()), Commands: s.commands(&one), Newest: t.After == 0 && t.Before > 0}
+	p := &sessionPage{Transcript: t, Title: render.Line(t.Session.Name()), Commands: s.commands(&one), Newest: t.After == 0 && t.Before > 0}
 	if err := s.about(r, p); err != nil {
 		s.fail(w, r, err)
 		return
@@ -145,16 +147,17 @@ func (s *site) messages(w http.ResponseWriter, r *http.Request) {
 		return
 	}
 	t.Nested = r.URL.Query().Has("nested")
-	s.fragment(w, "session", "items", &t.transcript)
+	s.fragment(w, "session", "items", t)
 }
 
 // window makes the transcript for the window that a request asks for.
-func (s *site) window(r *http.Request, one skein.Session) (*transcriber, error) {
+func (s *site) window(r *http.Request, one skein.Session) (*transcript.Transcript, error) {
 	q := r.URL.Query()
-	read := windows{ctx: r.Context(), store: legible(door.From(r.Context()).Store), id: one.ID, size: windowSize, rewound: q.Has("rewound")}
-	get := read.from
+	store := door.From(r.Context()).Store
+	read := transcript.Windows{Store: transcript.Legible(store), Session: one.ID, Size: windowSize, Rewound: q.Has("rewound")}
+	get := read.From
 	at := skein.Seq(0)
-	for key, f := range map[string]func(skein.Seq) (window, error){"after": read.from, "before": read.until, "at": read.around} {
+	for key, f := range map[string]func(context.Context, skein.Seq) (transcript.Window, error){"after": read.From, "before": read.Until, "at": read.Around} {
 		if q.Has(key) {
 			n, err := seqOf(key, q.Get(key))
 			if err != nil {
@@ -163,19 +166,26 @@ func (s *site) window(r *http.Request, one skein.Session) (*transcriber, error) 
 			get, at = f, n
 		}
 	}
-	found, err := get(at)
+	found, err := get(r.Context(), at)
 	if err != nil {
 		return nil, err
 	}
-	t, err := s.transcribe(r.Context(), one, found)
-	if err != nil {
-		return nil, err
+	v := s.viewOf(r, one)
+	v.Raw, v.Rewound = q.Has("raw"), q.Has("rewound")
+	if v.At = at; at == 0 && len(found.Entries) > 0 && found.Before > 0 {
+		v.At = found.Entries[0].Seq
 	}
-	t.Raw, t.Rewound = q.Has("raw"), q.Has("rewound")
-	if t.At = at; at == 0 && len(found.Entries) > 0 && found.Before > 0 {
-		t.At = found.Entries[0].Seq
+	return s.transcripts.Make(r.Context(), store, v, found)
+}
+
+// viewOf returns the usual view of a session.
+func (s *site) viewOf(r *http.Request, one skein.Session) transcript.View {
+	v := transcript.View{Session: one, Write: door.From(r.Context()).Scope >= door.Write}
+	if s.Chat != nil {
+		talk, _ := s.Chat.at(one.ID)
+		v.Working = talk != nil
 	}
-	return t, t.build(found)
+	return v
 }
 
 // seqOf parses a seq; 0 is the beginning or the end.
@@ -199,24 +209,26 @@ func (s *site) wholeMessage(w http.ResponseWriter, r *http.Request) {
 		return
 	}
 	// The request names this message, so it is shown even if it was taken back.
-	read := windows{ctx: r.Context(), store: legible(door.From(r.Context()).Store), id: one.ID, size: 1, rewound: true}
-	found, err := read.from(max(seq-1, 0))
+	store := door.From(r.Context()).Store
+	read := transcript.Windows{Store: transcript.Legible(store), Session: one.ID, Size: 1, Rewound: true}
+	found, err := read.From(r.Context(), max(seq-1, 0))
 	if err != nil {
 		s.fail(w, r, err)
 		return
 	}
-	t, err := s.transcribe(r.Context(), one, found)
-	if err == nil {
-		t.Raw, t.Rewound, t.whole = r.URL.Query().Has("raw"), true, true
-		err = t.build(found)
-	}
+	v := s.viewOf(r, one)
+	v.Raw, v.Rewound, v.Uncut, v.Write = r.URL.Query().Has("raw"), true, true, false
+	t, err := s.transcripts.Make(r.Context(), store, v, found)
 	if err != nil {
 		s.fail(w, r, err)
 		return
 	}
-	t.Before, t.After, t.Write = 0, 0, false
-	s.show(w, r, "message", page{Title: t.Session.Name(), At: "sessions", Class: "session", Data: &sessionPage{transcript: &t.transcript, Title: line(t.Session.Name())}})
+	t.Before, t.After = 0, 0
+	s.show(w, r, "message", page{Title: t.Session.Name(), At: "sessions", Class: "session", Data: &sessionPage{Transcript: t, Title: render.Line(t.Session.Name())}})
 }
+
+// windowSize is how many messages a page has, about.
+const windowSize = 60
 
 // commands returns the commands that continue a session in a terminal.
 func (s *site) commands(one *skein.Session) (all []command) {

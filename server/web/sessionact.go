@@ -11,6 +11,7 @@ import (
 
 	"github.com/skein-dev/skein"
 	"github.com/skein-dev/skein/server/door"
+	"github.com/skein-dev/skein/server/web/transcript"
 )
 
 // act answers a form of a session's page: f does the work and says what was
@@ -25,7 +26,7 @@ func (s *site) act(w http.ResponseWriter, r *http.Request, f func(context.Contex
 		s.fail(w, r, err)
 		return
 	}
-	back(w, r, local(r.PostFormValue("back"), sessionPath(one.ID)), done)
+	back(w, r, local(r.PostFormValue("back"), transcript.SessionPath(one.ID)), done)
 }
 
 func (s *site) add(ctx context.Context, store skein.Store, id skein.SessionID, kind skein.Kind, payload any) error {
@@ -137,5 +138,5 @@ func (s *site) fork(w http.ResponseWriter, r *http.Request) {
 		s.fail(w, r, err)
 		return
 	}
-	back(w, r, sessionPath(id)+"?before=0#end", "This is a fork: it shows the other session up to here, and goes on by itself.")
+	back(w, r, transcript.SessionPath(id)+"?before=0#end", "This is a fork: it shows the other session up to here, and goes on by itself.")
 }

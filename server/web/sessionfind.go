@@ -39,7 +39,7 @@ func (s *site) findIn(r *http.Request, p *sessionPage) error {
 	if f.Words = strings.TrimSpace(r.URL.Query().Get("find")); f.Words == "" {
 		return nil
 	}
-	past, err := seqOf("past", or(r.URL.Query().Get("past"), "0"))
+	past, err := seqOf("past", cmp.Or(r.URL.Query().Get("past"), "0"))
 	if err != nil {
 		return err
 	}

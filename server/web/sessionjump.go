@@ -1,6 +1,7 @@
 package web
 
 import (
+	"cmp"
 	"context"
 	"fmt"
 	"iter"
@@ -9,6 +10,7 @@ import (
 	"github.com/skein-dev/skein"
 	"github.com/skein-dev/skein/internal/room"
 	"github.com/skein-dev/skein/server/door"
+	"github.com/skein-dev/skein/server/web/transcript"
 )
 
 // A wanted is a kind of message to jump to.
@@ -28,7 +30,7 @@ func (s *site) next(w http.ResponseWriter, r *http.Request) {
 	}
 	q := r.URL.Query()
 	what := wanted(q.Get("what"))
-	from, err := seqOf("from", or(q.Get("from"), "0"))
+	from, err := seqOf("from", cmp.Or(q.Get("from"), "0"))
 	if err == nil && what != wantUser && what != wantTool && what != wantError {
 		err = fmt.Errorf("what=%q: %w: one can jump to user, tool or error", what, skein.ErrInvalid)
 	}
@@ -36,12 +38,12 @@ func (s *site) next(w http.ResponseWriter, r *http.Request) {
 		s.fail(w, r, err)
 		return
 	}
-	store := legible(door.From(r.Context()).Store)
+	store := transcript.Legible(door.From(r.Context()).Store)
 	messages := following(r.Context(), store, one.ID, from)
 	if q.Has("back") {
 		messages = preceding(r.Context(), store, one.ID, from)
 	}
-	t := transcript{Session: one, Raw: q.Has("raw"), Rewound: q.Has("rewound")}
+	t := transcript.View{Session: one, Raw: q.Has("raw"), Rewound: q.Has("rewound")}
 	for m, err := range saidBy(r)(messages) {
 		if err != nil {
 			s.fail(w, r, err)
@@ -77,10 +79,10 @@ func (k wanted) is(m *skein.Message) bool {
 // following yields the messages after a seq.
 func following(ctx context.Context, store skein.Store, id skein.SessionID, after skein.Seq) iter.Seq2[skein.Entry, error] {
 	return func(yield func(skein.Entry, error) bool) {
-		read := windows{ctx: ctx, store: store, id: id, size: maxWindow, rewound: true}
+		read := transcript.Windows{Store: store, Session: id, Size: transcript.MaxWindow, Rewound: true}
 		share := room.Of(ctx)
 		for was := share.Used(); ; share.Give(share.Used() - was) {
-			found, err := read.messagesFrom(after)
+			found, err := read.MessagesFrom(ctx, after)
 			if err != nil {
 				yield(skein.Entry{}, err)
 				return
@@ -102,7 +104,7 @@ func preceding(ctx context.Context, store skein.Store, id skein.SessionID, befor
 	return func(yield func(skein.Entry, error) bool) {
 		share := room.Of(ctx)
 		for was := share.Used(); before > 1; share.Give(share.Used() - was) {
-			found, err := store.Newest(ctx, id, maxWindow, before)
+			found, err := store.Newest(ctx, id, transcript.MaxWindow, before)
 			if err != nil {
 				yield(skein.Entry{}, err)
 				return

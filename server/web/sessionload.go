@@ -16,6 +16,7 @@ import (
 	"github.com/skein-dev/skein/render"
 	"github.com/skein-dev/skein/replay"
 	"github.com/skein-dev/skein/server/door"
+	"github.com/skein-dev/skein/server/web/transcript"
 	"github.com/skein-dev/skein/store/lookup"
 )
 
@@ -105,7 +106,7 @@ func saidBy(r *http.Request) said {
 
 // export writes a session in a format. Formats for people contain no secrets.
 func (s *site) export(ctx context.Context, w io.Writer, one skein.Session, as string, of said) error {
-	store := legible(door.From(ctx).Store)
+	store := transcript.Legible(door.From(ctx).Store)
 	if as == "skein" {
 		_, err := replay.Write(ctx, w, store, one.ID)
 		return err
@@ -142,9 +143,9 @@ func (s *site) entries(ctx context.Context, store skein.Store, one skein.Session
 	return func(yield func(skein.Entry, error) bool) {
 		share := room.Of(ctx)
 		was := share.Used()
-		for after := skein.Seq(0); after < one.Last; after += maxWindow {
+		for after := skein.Seq(0); after < one.Last; after += transcript.MaxWindow {
 			share.Give(share.Used() - was)
-			found, err := store.Newest(ctx, one.ID, maxWindow, after+maxWindow+1)
+			found, err := store.Newest(ctx, one.ID, transcript.MaxWindow, after+transcript.MaxWindow+1)
 			if err != nil {
 				yield(skein.Entry{}, err)
 				return
@@ -171,7 +172,7 @@ func fileName(one *skein.Session) string {
 			return unicode.ToLower(r)
 		}
 		return '-'
-	}, clip(one.Name(), 60))
+	}, render.Clip(one.Name(), 60))
 	name = strings.Trim(strings.Join(strings.FieldsFunc(name, func(r rune) bool { return r == '-' }), "-"), "-")
 	short := lookup.ShortIDs([]skein.SessionID{one.ID})[0]
 	return strings.Trim(name+"-"+fileSafe(short), "-")

@@ -2,6 +2,7 @@ package web
 
 import (
 	"archive/zip"
+	"cmp"
 	"context"
 	"fmt"
 	"net/http"
@@ -89,7 +90,7 @@ func (s *site) tagAll(r *http.Request, all []skein.Session) error {
 // exportAll answers with an archive that contains a file for each session.
 func (s *site) exportAll(w http.ResponseWriter, r *http.Request, all []skein.Session) {
 	for _, d := range downloads() {
-		if d.Name != or(r.PostFormValue("as"), "md") {
+		if d.Name != cmp.Or(r.PostFormValue("as"), "md") {
 			continue
 		}
 		w.Header().Set("Content-Type", "application/zip")

@@ -10,12 +10,10 @@ import (
 	"path"
 	"strconv"
 	"strings"
-	"sync"
 	"time"
 
-	"github.com/skein-dev/skein"
-	"github.com/skein-dev/skein/render"
 	"github.com/skein-dev/skein/server/door"
+	"github.com/skein-dev/skein/server/web/transcript"
 )
 
 //go:embed pages/*.html
@@ -24,9 +22,9 @@ var pageFiles embed.FS
 // site is what all pages share.
 type site struct {
 	Options
-	pages  map[string]*template.Template // by name: sessions for pages/sessions.html
-	assets assets
-	pieces func() *render.Pieces // made when first needed
+	pages       map[string]*template.Template // by name: sessions for pages/sessions.html
+	assets      assets
+	transcripts *transcript.Maker
 }
 
 func newSite(o Options) *site {
@@ -39,7 +37,7 @@ func newSite(o Options) *site {
 	if o.Log == nil {
 		o.Log = slog.New(slog.DiscardHandler)
 	}
-	s := &site{Options: o, pages: map[string]*template.Template{}, assets: newAssets(), pieces: sync.OnceValue(render.NewPieces)}
+	s := &site{Options: o, pages: map[string]*template.Template{}, assets: newAssets(), transcripts: transcript.NewMaker(o.Secrets, o.Prices)}
 	s.parse()
 	return s
 }
@@ -136,6 +134,3 @@ func (s *site) fail(w http.ResponseWriter, r *http.Request, err error) {
 	}
 	s.write(w, p.Status, "error", page{Title: p.Title, Data: p, Visitor: door.From(r.Context())})
 }
-
-// sessionPath returns the path of a session's page.
-func sessionPath(id skein.SessionID) string { return "/sessions/" + escapeSegment(string(id)) }

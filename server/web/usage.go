@@ -12,7 +12,9 @@ import (
 
 	"github.com/skein-dev/skein"
 	"github.com/skein-dev/skein/price"
+	"github.com/skein-dev/skein/render"
 	"github.com/skein-dev/skein/server/door"
+	"github.com/skein-dev/skein/server/web/transcript"
 	"github.com/skein-dev/skein/store/search"
 )
 
@@ -162,7 +164,7 @@ func (p *usagePage) charts(days []price.Sum) {
 	}
 	p.Tokens = newChart("Tokens", steps, func(s price.Sum) []int64 {
 		return []int64{s.Usage.CacheRead, s.Usage.CacheWrite, s.Usage.Input, s.Usage.Output}
-	}, func(s price.Sum) string { return compact(s.Usage.Tokens()) }, "Cache read", "Cache write", "Input", "Output")
+	}, func(s price.Sum) string { return render.Short(s.Usage.Tokens()) }, "Cache read", "Cache write", "Input", "Output")
 }
 
 // usageRows returns the rows of a dimension.
@@ -212,7 +214,7 @@ func (s *site) nameRow(ctx context.Context, by skein.Dimension, row *usageRow) e
 		}
 		if err == nil {
 			one = s.veiled(one)
-			row.Name, row.Path = one.Name(), sessionPath(one.ID)
+			row.Name, row.Path = one.Name(), transcript.SessionPath(one.ID)
 		}
 		return err
 	case of == "":
@@ -246,6 +248,6 @@ func percent(part, all int64) string {
 	case part > 0 && n == 0:
 		return "<1 %"
 	default:
-		return strings.TrimSpace(compact(n)) + " %"
+		return strings.TrimSpace(render.Short(n)) + " %"
 	}
 }

@@ -1,4 +1,4 @@
-package web
+package transcript
 
 import (
 	"fmt"
@@ -21,7 +21,7 @@ const (
 func (t *transcriber) entry(e *skein.Entry) {
 	m := &e.Message
 	out := &message{
-		Seq: e.Seq, Class: classOf(e), Who: line(render.Speaker(m)), Model: line(m.Model), Time: e.Time,
+		Seq: e.Seq, Class: classOf(e), Who: render.Line(render.Speaker(m)), Model: render.Line(m.Model), Time: e.Time,
 		Interrupted: m.Interrupted, Fork: e.End,
 	}
 	if m.Typed() {
@@ -44,13 +44,6 @@ func (t *transcriber) entry(e *skein.Entry) {
 		}
 		t.add(item{Message: out})
 	}
-}
-
-func or(a, b string) string {
-	if a != "" {
-		return a
-	}
-	return b
 }
 
 // classOf returns the CSS classes of a message, all of them chosen by us.
@@ -100,23 +93,23 @@ func (t *transcriber) part(out *message, e *skein.Entry, p *skein.Part) {
 		html, rest := t.prose(m, words)
 		add(block{Kind: "summary", Title: "Summary of what was compacted", HTML: html, Rest: rest})
 	case p.Kind == skein.PartAgent:
-		add(block{Kind: "agent", Title: line(words)})
+		add(block{Kind: "agent", Title: render.Line(words)})
 	case words != "":
 		typed, wraps := render.Unwrap(m, words)
 		for _, w := range wraps {
 			html, rest := t.prose(m, w.Text)
-			add(block{Kind: "program", Title: clip(line(w.Line()), 100), HTML: html, Rest: rest})
+			add(block{Kind: "program", Title: render.Clip(render.Line(w.Line()), 100), HTML: html, Rest: rest})
 		}
 		switch html, rest := t.prose(m, typed); {
 		case typed == "":
 		case (p.Synthetic || m.Synthetic) && len(typed) > 300:
-			add(block{Kind: "program", Title: clip(line(typed[:min(len(typed), 400)]), 100) + "…", HTML: html, Rest: rest})
+			add(block{Kind: "program", Title: render.Clip(render.Line(typed[:min(len(typed), 400)]), 100) + "…", HTML: html, Rest: rest})
 		default:
 			add(block{Kind: "text", HTML: html, Rest: rest})
 		}
 	case len(p.Raw) > 0:
 		code, rest := t.code("json", string(p.Raw))
-		add(block{Kind: "raw", Title: line(string(p.Kind)), Code: code, Rest: rest})
+		add(block{Kind: "raw", Title: render.Line(string(p.Kind)), Code: code, Rest: rest})
 	}
 }
 
@@ -140,10 +133,10 @@ func (t *transcriber) code(language, code string) (template.HTML, int) {
 
 // cut returns what is shown of s, and how many bytes are left out.
 func (t *transcriber) cut(s string, n int) (shown string, rest int) {
-	if t.whole {
+	if t.Uncut {
 		n = maxWhole
 	}
-	shown = clip(s, n)
+	shown = render.Clip(s, n)
 	return shown, len(s) - len(shown)
 }
 
@@ -156,7 +149,7 @@ func looksLikePatch(text string) bool {
 
 // file shows an attachment: as a picture if it is one and the store has it.
 func (t *transcriber) file(f *skein.File) block {
-	b := block{Kind: "file", Title: line(render.FileLine(f))}
+	b := block{Kind: "file", Title: render.Line(render.FileLine(f))}
 	if f.Blob != "" {
 		b.Image = t.Path() + "/blobs/" + string(f.Blob)
 		if !strings.HasPrefix(f.Media, "image/") || strings.HasPrefix(f.Media, "image/svg") {

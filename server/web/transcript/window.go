@@ -1,4 +1,4 @@
-package web
+package transcript
 
 import (
 	"context"
@@ -10,50 +10,48 @@ import (
 )
 
 const (
-	windowSize   = 60    // messages of a page, about
-	maxWindow    = 400   // even if more results of tools follow each other
+	MaxWindow    = 400   // messages of a window, even if more results of tools follow each other
 	maxReadAhead = 20000 // events that are read for one page
 )
 
-// window is a piece of a session: its messages, and the other events between
+// A Window is a piece of a session: its messages, and the other events between
 // them, in order.
-type window struct {
+type Window struct {
 	Entries []skein.Entry
 	Events  []skein.Event // of other kinds than said
 	Before  skein.Seq     // there are earlier messages before this seq; 0: the session begins here
 	After   skein.Seq     // there are later messages after this seq; 0: the session ends here
 }
 
-// windows reads a session in pieces that keep calls and their results together,
+// Windows reads a session in pieces that keep calls and their results together,
 // in time that does not depend on the session's length.
-type windows struct {
-	ctx   context.Context
-	store skein.Store
-	id    skein.SessionID
-	size  int
-
-	rewound bool // also show what was taken back; otherwise no window consists of only that
+type Windows struct {
+	Store   skein.Store // see [Legible]
+	Session skein.SessionID
+	Size    int  // messages, about
+	Rewound bool // also show what was taken back; otherwise no window consists of only that
 }
 
-// legible returns s with placeholders for damaged events, so that they hide
+// Legible returns s with placeholders for damaged events, so that they hide
 // nothing else.
-func legible(s skein.Store) skein.Store {
+func Legible(s skein.Store) skein.Store {
 	return lenient.Store(s, nil)
 }
 
-// until reads the messages before a seq; 0 is the session's end.
-func (r windows) until(before skein.Seq) (w window, err error) {
+// Until reads the messages before a seq; 0 is the session's end. The errors are
+// the store's.
+func (r Windows) Until(ctx context.Context, before skein.Seq) (w Window, err error) {
 	last := skein.Seq(0)
 	if before > 0 {
 		last, w.After = before-1, before-1
 	}
-	share := room.Of(r.ctx)
+	share := room.Of(ctx)
 	for was := share.Used(); ; share.Give(share.Used() - was) {
-		found, err := r.store.Newest(r.ctx, r.id, r.size+1, before)
+		found, err := r.Store.Newest(ctx, r.Session, r.Size+1, before)
 		if err != nil {
 			return w, err
 		}
-		if w.Before = 0; len(found) > r.size {
+		if w.Before = 0; len(found) > r.Size {
 			found = found[1:]
 			begin := slices.IndexFunc(found, func(e skein.Entry) bool { return !onlyAnswers(&e.Message) })
 			found = found[max(begin, 0):]
@@ -70,26 +68,27 @@ func (r windows) until(before skein.Seq) (w window, err error) {
 	if w.Before > 0 {
 		from = w.Before - 1
 	}
-	return w, r.between(&w, from, last)
+	return w, r.between(ctx, &w, from, last)
 }
 
-// from reads the messages after a seq; 0 is the session's beginning.
-func (r windows) from(after skein.Seq) (window, error) {
-	w, err := r.messagesFrom(after)
+// From reads the messages after a seq; 0 is the session's beginning. The errors
+// are the store's.
+func (r Windows) From(ctx context.Context, after skein.Seq) (Window, error) {
+	w, err := r.MessagesFrom(ctx, after)
 	if err != nil {
 		return w, err
 	}
-	return w, r.between(&w, after, w.After)
+	return w, r.between(ctx, &w, after, w.After)
 }
 
-// messagesFrom is from, without the other events.
-func (r windows) messagesFrom(after skein.Seq) (w window, err error) {
+// MessagesFrom is From without the other events. The errors are the store's.
+func (r Windows) MessagesFrom(ctx context.Context, after skein.Seq) (w Window, err error) {
 	if after > 0 {
 		w.Before = after + 1
 	}
-	share := room.Of(r.ctx)
+	share := room.Of(ctx)
 	for from, was := after, share.Used(); ; share.Give(share.Used() - was) {
-		end, err := r.reach(from)
+		end, err := r.reach(ctx, from)
 		if err != nil {
 			return w, err
 		}
@@ -97,7 +96,7 @@ func (r windows) messagesFrom(after skein.Seq) (w window, err error) {
 		if w.After = end; end > 0 {
 			before = end + 1
 		}
-		found, err := r.store.Newest(r.ctx, r.id, maxWindow, before)
+		found, err := r.Store.Newest(ctx, r.Session, MaxWindow, before)
 		if err != nil {
 			return w, err
 		}
@@ -110,15 +109,15 @@ func (r windows) messagesFrom(after skein.Seq) (w window, err error) {
 }
 
 // shows reports whether any of the entries will be shown.
-func (r windows) shows(entries []skein.Entry) bool {
-	return r.rewound || slices.ContainsFunc(entries, func(e skein.Entry) bool { return !e.Rewound })
+func (r Windows) shows(entries []skein.Entry) bool {
+	return r.Rewound || slices.ContainsFunc(entries, func(e skein.Entry) bool { return !e.Rewound })
 }
 
 // current returns the live part of w. The store says which messages are live;
 // for other events, the rewinds before the last live message do. If the session
 // goes on after w, what follows that message is known only up to the first
 // message taken back or rewind.
-func (w window) current() (window, error) {
+func (w Window) current() (Window, error) {
 	if w.After > 0 {
 		stands, end := skein.Seq(0), w.After+1
 		for _, e := range slices.Backward(w.Entries) {
@@ -141,23 +140,23 @@ func (w window) current() (window, error) {
 	return w, err
 }
 
-// around reads the messages around a seq.
-func (r windows) around(at skein.Seq) (window, error) {
+// Around reads the messages around a seq. The errors are the store's.
+func (r Windows) Around(ctx context.Context, at skein.Seq) (Window, error) {
 	head := r
-	head.size = r.size / 4
-	w, err := head.until(at + 1)
+	head.Size = r.Size / 4
+	w, err := head.Until(ctx, at+1)
 	if err != nil {
 		return w, err
 	}
-	return r.from(max(w.Before-1, 0))
+	return r.From(ctx, max(w.Before-1, 0))
 }
 
 // reach returns the last seq of a page that begins after a seq; 0 if that is
 // the session's end.
-func (r windows) reach(after skein.Seq) (skein.Seq, error) {
+func (r Windows) reach(ctx context.Context, after skein.Seq) (skein.Seq, error) {
 	seen := map[string]bool{}
 	messages, n := 0, 0
-	for e, err := range r.store.Events(r.ctx, r.id, after) {
+	for e, err := range r.Store.Events(ctx, r.Session, after) {
 		if err != nil {
 			return 0, err
 		}
@@ -174,7 +173,7 @@ func (r windows) reach(after skein.Seq) (skein.Seq, error) {
 		if m.ID != "" && seen[m.ID] {
 			continue
 		}
-		if messages >= r.size && !onlyAnswers(&m) || messages >= maxWindow {
+		if messages >= r.Size && !onlyAnswers(&m) || messages >= MaxWindow {
 			return e.Seq - 1, nil
 		}
 		seen[m.ID] = true
@@ -185,9 +184,9 @@ func (r windows) reach(after skein.Seq) (skein.Seq, error) {
 
 // between adds the other events after one seq up to another; 0 is the session's
 // end.
-func (r windows) between(w *window, after, last skein.Seq) error {
+func (r Windows) between(ctx context.Context, w *Window, after, last skein.Seq) error {
 	n := 0
-	for e, err := range r.store.Events(r.ctx, r.id, after) {
+	for e, err := range r.Store.Events(ctx, r.Session, after) {
 		if err != nil {
 			return err
 		}

@@ -1,6 +1,7 @@
-package web
+package transcript
 
 import (
+	"cmp"
 	"fmt"
 	"slices"
 
@@ -24,7 +25,7 @@ func (t *transcriber) mark(e skein.Event) {
 		}
 	case skein.KindTitled:
 		if v, err := skein.Decode[skein.Titled](e); err == nil {
-			m = &mark{Class: "note", Text: "Titled “" + line(v.Title) + "” by " + byWhom(v.By)}
+			m = &mark{Class: "note", Text: "Titled “" + render.Line(v.Title) + "” by " + byWhom(v.By)}
 		}
 	case skein.KindChanged:
 		if v, err := skein.Decode[skein.Changed](e); err == nil {
@@ -60,10 +61,10 @@ func (t *transcriber) compacted(e skein.Event) *mark {
 		m.Text = "Compacted: the model sees a summary in place of everything up to"
 	}
 	if c.Before > 0 && c.After > 0 {
-		m.Title = fmt.Sprintf("Summary (%s tokens became %s)", compact(c.Before), compact(c.After))
+		m.Title = fmt.Sprintf("Summary (%s tokens became %s)", render.Short(c.Before), render.Short(c.After))
 	}
 	if c.Summary != "" {
-		m.Title = or(m.Title, "Summary")
+		m.Title = cmp.Or(m.Title, "Summary")
 		html, _ := t.prose(&skein.Message{Role: skein.RoleAssistant}, c.Summary)
 		m.HTML = html
 	}
@@ -88,7 +89,7 @@ func (t *transcriber) changed(c *skein.Changed) *mark {
 		case *to == "":
 			text += ", " + what + " removed"
 		default:
-			text += ", " + what + " is now " + line(*to)
+			text += ", " + what + " is now " + render.Line(*to)
 		}
 	}
 	add("model", c.Model)
@@ -114,13 +115,13 @@ func (t *transcriber) program(e skein.Event) *mark {
 		text = "Ended"
 	}
 	if p.Program != "" {
-		text += " by " + line(p.Program+" "+p.Version)
+		text += " by " + render.Line(p.Program+" "+p.Version)
 	}
 	if p.Host != "" {
-		text += " on " + line(p.Host)
+		text += " on " + render.Line(p.Host)
 	}
 	if p.How != "" {
-		text += ": " + line(p.How)
+		text += ": " + render.Line(p.How)
 	}
 	return &mark{Class: "note", Text: text}
 }
@@ -131,7 +132,7 @@ func (t *transcriber) noted(e skein.Event) *mark {
 	if err != nil || !slices.Contains([]string{"warning", "warn", "error"}, n.Level) && n.Name != "scrubbed" && n.Name != "note" {
 		return nil
 	}
-	m := &mark{Class: "note", Text: line(n.Name)}
+	m := &mark{Class: "note", Text: render.Line(n.Name)}
 	if n.Level == "error" {
 		m.Class = "error"
 	}

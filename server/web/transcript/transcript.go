@@ -1,41 +1,62 @@
-package web
+package transcript
 
 import (
+	"cmp"
 	"context"
 	"fmt"
+	"net/url"
 	"strconv"
 	"strings"
+	"sync"
 	"time"
 
 	"github.com/skein-dev/skein"
 	"github.com/skein-dev/skein/price"
+	"github.com/skein-dev/skein/redact"
 	"github.com/skein-dev/skein/render"
-	"github.com/skein-dev/skein/server/door"
 )
 
-// transcript is a window of a session as the page shows it.
-type transcript struct {
+// SessionPath returns the path of a session's page.
+func SessionPath(id skein.SessionID) string { return "/sessions/" + escapeSegment(string(id)) }
+
+// escapeSegment returns s as one segment of a path.
+func escapeSegment(s string) string {
+	if s == "." || s == ".." {
+		return strings.ReplaceAll(s, ".", "%2E")
+	}
+	return url.PathEscape(s)
+}
+
+// A Transcript is a window of a session as the page shows it.
+type Transcript struct {
+	View
+	Items  []item
+	Before skein.Seq // as in Window
+	After  skein.Seq
+	Hid    bool // secrets were masked
+}
+
+// A View is a session, and how a page shows it.
+type View struct {
 	Session skein.Session
-	Items   []item
-	Before  skein.Seq // as in window
-	After   skein.Seq
 	Raw     bool      // secrets are shown
 	Rewound bool      // what was taken back is shown
-	Hid     bool      // secrets were masked
 	Nested  bool      // it is shown inside another session's page
 	Write   bool      // the visitor may change the session
 	At      skein.Seq // seq that the reader is at; 0 at the beginning
+	Uncut   bool      // nothing is cut
+	Working bool      // an agent works on the last turn, on this server
 }
 
 // shown is a message or a call, for its template, with its transcript.
 type shown struct {
-	In      *transcript
+	In      *Transcript
 	Message *message
 	Call    *call
 }
 
 // Show returns the data for the template of a message or of a call.
-func (t *transcript) Show(what any) shown {
+func (t *Transcript) Show(what any) shown {
 	out := shown{In: t}
 	out.Message, _ = what.(*message)
 	out.Call, _ = what.(*call)
@@ -43,83 +64,122 @@ func (t *transcript) Show(what any) shown {
 }
 
 // Path returns the path of the session's page.
-func (t *transcript) Path() string { return sessionPath(t.Session.ID) }
+func (v *View) Path() string { return SessionPath(v.Session.ID) }
 
 // Link returns the path of another window: key is before, after or at.
-func (t *transcript) Link(key string, seq skein.Seq) string {
-	return t.Path() + "?" + key + "=" + strconv.FormatInt(int64(seq), 10) + t.More()
+func (v *View) Link(key string, seq skein.Seq) string {
+	return v.Path() + "?" + key + "=" + strconv.FormatInt(int64(seq), 10) + v.More()
 }
 
 // Piece returns the path of that window without the page around it.
-func (t *transcript) Piece(key string, seq skein.Seq) string {
+func (v *View) Piece(key string, seq skein.Seq) string {
 	nested := ""
-	if t.Nested {
+	if v.Nested {
 		nested = "&nested=1"
 	}
-	return t.Path() + "/messages?" + key + "=" + strconv.FormatInt(int64(seq), 10) + t.More() + nested
+	return v.Path() + "/messages?" + key + "=" + strconv.FormatInt(int64(seq), 10) + v.More() + nested
 }
 
 // Child returns the path of a child's first messages.
-func (t *transcript) Child(id skein.SessionID) string {
-	return sessionPath(id) + "/messages?nested=1" + t.More()
+func (v *View) Child(id skein.SessionID) string {
+	return SessionPath(id) + "/messages?nested=1" + v.More()
 }
 
 // Whole returns the path of a message in full.
-func (t *transcript) Whole(seq skein.Seq) string {
-	return t.Path() + "/messages/" + strconv.FormatInt(int64(seq), 10) + "?" + strings.TrimPrefix(t.More(), "&")
+func (v *View) Whole(seq skein.Seq) string {
+	return v.Path() + "/messages/" + strconv.FormatInt(int64(seq), 10) + "?" + strings.TrimPrefix(v.More(), "&")
 }
 
 // Begin returns the path of the first window.
-func (t *transcript) Begin() string {
-	return strings.TrimSuffix(t.Path()+"?"+strings.TrimPrefix(t.More(), "&"), "?")
+func (v *View) Begin() string {
+	return strings.TrimSuffix(v.Path()+"?"+strings.TrimPrefix(v.More(), "&"), "?")
 }
 
 // SecretsPath returns the path of the transcript with secrets or, if it shows
 // them, without.
-func (t *transcript) SecretsPath() string {
-	other := *t
-	other.Raw = !t.Raw
+func (v *View) SecretsPath() string {
+	other := *v
+	other.Raw = !v.Raw
 	return other.here()
 }
 
 // RewoundPath returns the path of the transcript with what was taken back or,
 // if it shows that, without.
-func (t *transcript) RewoundPath() string {
-	other := *t
-	other.Rewound = !t.Rewound
+func (v *View) RewoundPath() string {
+	other := *v
+	other.Rewound = !v.Rewound
 	return other.here()
 }
 
-func (t *transcript) here() string {
-	if t.At == 0 {
-		return t.Begin()
+func (v *View) here() string {
+	if v.At == 0 {
+		return v.Begin()
 	}
-	return t.Link("at", t.At)
+	return v.Link("at", v.At)
 }
 
 // More returns the visitor's settings that differ from the defaults, to be
 // added to a path.
-func (t *transcript) More() (more string) {
-	if t.Raw {
+func (v *View) More() (more string) {
+	if v.Raw {
 		more += "&raw=1"
 	}
-	if t.Rewound {
+	if v.Rewound {
 		more += "&rewound=1"
 	}
 	return more
 }
 
-// transcriber makes a transcript of a window.
+// A Maker makes transcripts. It is safe for concurrent use.
+type Maker struct {
+	secrets *redact.Redactor
+	prices  func() (*price.List, error)
+	pieces  func() *render.Pieces // made when first needed
+}
+
+// NewMaker returns a Maker that masks secrets, unless that is nil, and shows
+// costs by the prices, unless they are nil.
+func NewMaker(secrets *redact.Redactor, prices func() (*price.List, error)) *Maker {
+	return &Maker{secrets, prices, sync.OnceValue(render.NewPieces)}
+}
+
+// Make makes the transcript of a window of v's session, with what the store
+// says about the sessions that its calls started.
+//
+// The error is the store's or the prices', or says that a rewind in w cannot be
+// read.
+func (m *Maker) Make(ctx context.Context, store skein.Store, v View, w Window) (*Transcript, error) {
+	t := &transcriber{
+		Maker: m, states: map[string]skein.ToolState{}, answers: map[string]*answer{}, children: map[string]skein.Session{},
+		Transcript: Transcript{View: v, Before: w.Before, After: w.After},
+	}
+	if m.prices != nil {
+		var err error
+		if t.list, err = m.prices(); err != nil {
+			return nil, err
+		}
+	}
+	if !t.Rewound {
+		var err error
+		if w, err = w.current(); err != nil {
+			return nil, err
+		}
+	}
+	if err := t.findChildren(ctx, store, w); err != nil {
+		return nil, err
+	}
+	t.build(t.masked(w))
+	return &t.Transcript, nil
+}
+
+// transcriber makes one transcript.
 type transcriber struct {
-	*site
-	transcript
-	ctx      context.Context
-	prices   *price.List // nil if there are none
+	*Maker
+	Transcript
+	list     *price.List // nil if there are none
 	states   map[string]skein.ToolState
 	answers  map[string]*answer
 	children map[string]skein.Session // by the call that started them
-	whole    bool                     // nothing is cut
-	working  bool                     // an agent works on the last turn, on this server
 }
 
 // answer is the result of a tool call.
@@ -132,37 +192,8 @@ type answer struct {
 	taken  bool // shown with its call
 }
 
-// transcribe returns a transcriber for w.
-func (s *site) transcribe(ctx context.Context, one skein.Session, w window) (*transcriber, error) {
-	t := &transcriber{
-		site: s, ctx: ctx, states: map[string]skein.ToolState{}, answers: map[string]*answer{}, children: map[string]skein.Session{},
-		transcript: transcript{Session: one, Before: w.Before, After: w.After, Write: door.From(ctx).Scope >= door.Write},
-	}
-	if s.Chat != nil {
-		talk, _ := s.Chat.at(one.ID)
-		t.working = talk != nil
-	}
-	if s.Prices != nil {
-		var err error
-		if t.prices, err = s.Prices(); err != nil {
-			return nil, err
-		}
-	}
-	return t, nil
-}
-
 // build makes the items of w.
-func (t *transcriber) build(w window) error {
-	if !t.Rewound {
-		var err error
-		if w, err = w.current(); err != nil {
-			return err
-		}
-	}
-	w = t.veil(w)
-	if err := t.findChildren(w); err != nil {
-		return err
-	}
+func (t *transcriber) build(w Window) {
 	for _, e := range w.Events {
 		if e.Kind == skein.KindTool {
 			if state, err := skein.Decode[skein.ToolState](e); err == nil {
@@ -194,10 +225,9 @@ func (t *transcriber) build(w window) error {
 	for _, e := range events {
 		t.mark(e)
 	}
-	if w.After == 0 && !t.working {
+	if w.After == 0 && !t.Working {
 		turns.end()
 	}
-	return nil
 }
 
 func (t *transcriber) add(i item) { t.Items = append(t.Items, i) }
@@ -220,7 +250,7 @@ func merged(was, is skein.ToolState) skein.ToolState {
 const maxChildren = 1000
 
 // findChildren finds the sessions that calls started.
-func (t *transcriber) findChildren(w window) error {
+func (t *transcriber) findChildren(ctx context.Context, store skein.Store, w Window) error {
 	calls := false
 	for i := range w.Entries {
 		for j := range w.Entries[i].Message.Parts {
@@ -230,12 +260,15 @@ func (t *transcriber) findChildren(w window) error {
 	if !calls {
 		return nil
 	}
-	for c, err := range door.From(t.ctx).Store.Sessions(t.ctx, skein.Filter{Parent: t.Session.ID, Limit: maxChildren}) {
+	for c, err := range store.Sessions(ctx, skein.Filter{Parent: t.Session.ID, Limit: maxChildren}) {
 		if err != nil {
 			return err
 		}
 		if c.Parent != nil && c.Parent.Call != "" {
-			t.children[c.Parent.Call] = t.veiled(c)
+			if t.secrets != nil {
+				c = t.secrets.Session(c)
+			}
+			t.children[c.Parent.Call] = c
 		}
 	}
 	return nil
@@ -249,27 +282,15 @@ func (t *transcriber) findAnswers(e *skein.Entry) {
 	}
 }
 
-// line returns text on one line, with secrets masked unless they are to be
-// shown.
-func (t *transcriber) line(text string) string {
-	if t.Raw {
-		return line(text)
-	}
-	return t.Redact(line(text))
-}
-
-// line returns text on one line.
-func line(text string) string { return render.Line(text) }
-
 // cost returns the cost of u, which is a part of all, the usage of the request
 // of e's message; false if it is not known.
 func (t *transcriber) cost(e *skein.Entry, u, all skein.Usage) (price.NanoUSD, bool) {
-	if t.prices == nil {
+	if t.list == nil {
 		return 0, false
 	}
 	m := &e.Message
-	return t.prices.Cost(skein.UsageRow{
-		Provider: or(m.Provider, t.Session.Provider), Model: m.Model, Tier: skein.TierOf(m.Tier, all.Prompt()), Usage: u,
+	return t.list.Cost(skein.UsageRow{
+		Provider: cmp.Or(m.Provider, t.Session.Provider), Model: m.Model, Tier: skein.TierOf(m.Tier, all.Prompt()), Usage: u,
 	}, e.Time)
 }
 
@@ -278,7 +299,7 @@ func used(u skein.Usage, cost price.NanoUSD, known bool) string {
 	if u.Tokens() == 0 {
 		return ""
 	}
-	text := compact(u.Prompt()) + " in, " + compact(u.Output) + " out"
+	text := render.Short(u.Prompt()) + " in, " + render.Short(u.Output) + " out"
 	if known && cost > 0 {
 		text += " · " + dollars(cost)
 	}
@@ -308,4 +329,36 @@ func took(from, to skein.Time) string {
 	default:
 		return fmt.Sprintf("%d h %d min", int(d.Hours()), int(d.Minutes())%60)
 	}
+}
+
+// masked masks the secrets in w, and in the session.
+func (t *transcriber) masked(w Window) Window {
+	if t.Raw || t.secrets == nil {
+		return w
+	}
+	for i := range w.Entries {
+		e := t.secrets.Entry(w.Entries[i])
+		t.Hid = t.Hid || !sameText(&e.Message, &w.Entries[i].Message)
+		w.Entries[i] = e
+	}
+	for i := range w.Events {
+		w.Events[i] = t.secrets.Event(w.Events[i])
+	}
+	t.Session = t.secrets.Session(t.Session)
+	return w
+}
+
+// sameText reports whether two messages, one made from the other, have the same
+// text.
+func sameText(a, b *skein.Message) bool {
+	for i := range a.Parts {
+		p, q := &a.Parts[i], &b.Parts[i]
+		switch {
+		case p.Text != q.Text,
+			p.Call != nil && string(p.Call.Input) != string(q.Call.Input),
+			p.Result != nil && (p.Result.Text != q.Result.Text || string(p.Result.Raw) != string(q.Result.Raw)):
+			return false
+		}
+	}
+	return true
 }

@@ -1,6 +1,7 @@
-package web
+package transcript
 
 import (
+	"cmp"
 	"encoding/json"
 	"path"
 	"slices"
@@ -20,7 +21,7 @@ type called struct {
 func (t *transcriber) call(e *skein.Entry, p *skein.Part) called {
 	c, state := p.Call, t.states[p.Call.ID]
 	out := called{call: &call{
-		ID: c.ID, Seq: e.Seq, Name: line(c.Name), Gist: render.Gist(c.Input), Title: line(state.Title),
+		ID: c.ID, Seq: e.Seq, Name: render.Line(c.Name), Gist: render.Gist(c.Input), Title: render.Line(state.Title),
 		State: string(state.State), Start: state.Start, Took: took(state.Start, state.End),
 	}}
 	if out.Start == 0 {
@@ -45,7 +46,7 @@ func (t *transcriber) call(e *skein.Entry, p *skein.Part) called {
 		switch {
 		case slices.Contains(t.Session.Open, c.ID):
 			out.State = string(skein.Running)
-		case t.working && e.Turn == t.Session.Ever().Turns:
+		case t.Working && e.Turn == t.Session.Ever().Turns:
 			out.State = string(skein.Pending) // it may be waiting for permission
 		}
 	}
@@ -59,7 +60,7 @@ func (t *transcriber) call(e *skein.Entry, p *skein.Part) called {
 
 // orphan shows a result whose call is not on the page.
 func (t *transcriber) orphan(e *skein.Entry, r *skein.Result) *call {
-	out := &call{ID: r.CallID, Seq: e.Seq, Name: line(or(r.Name, "tool")), State: string(skein.Completed)}
+	out := &call{ID: r.CallID, Seq: e.Seq, Name: render.Line(cmp.Or(r.Name, "tool")), State: string(skein.Completed)}
 	if r.Failed {
 		out.State = string(skein.Failed)
 	}
@@ -83,12 +84,12 @@ func stateClass(state string) string {
 // child returns the session that a call started; nil if there is none.
 func (t *transcriber) child(callID string, id skein.SessionID) *child {
 	if c, ok := t.children[callID]; ok && callID != "" {
-		return &child{ID: c.ID, Name: line(c.Name()), Messages: c.Messages, Known: true}
+		return &child{ID: c.ID, Name: render.Line(c.Name()), Messages: c.Messages, Known: true}
 	}
 	if id == "" {
 		return nil
 	}
-	return &child{ID: id, Name: line(string(id))}
+	return &child{ID: id, Name: render.Line(string(id))}
 }
 
 // input shows the input of a call.
@@ -102,7 +103,7 @@ func (t *transcriber) input(out *call, c *skein.Call) {
 	language := languageOf(fields)
 	for _, f := range fields {
 		if !f.Long && f.Name != "" {
-			out.Short = append(out.Short, field{Name: line(f.Name), Value: f.Value})
+			out.Short = append(out.Short, field{Name: render.Line(f.Name), Value: f.Value})
 			continue
 		}
 		as := ""
@@ -115,7 +116,7 @@ func (t *transcriber) input(out *call, c *skein.Call) {
 			as = language
 		}
 		code, rest := t.code(as, f.Value)
-		out.Long = append(out.Long, field{Name: line(f.Name), Code: code, Rest: rest})
+		out.Long = append(out.Long, field{Name: render.Line(f.Name), Code: code, Rest: rest})
 	}
 }
 
@@ -169,5 +170,77 @@ func (t *transcriber) output(out *call, r *skein.Result) {
 	}
 	for i := range r.Files {
 		out.Images = append(out.Images, t.file(&r.Files[i]))
+	}
+}
+
+// maxDiff bounds comparisons line by line: the product of both numbers of
+// lines.
+const maxDiff = 1 << 20
+
+// lineDiff returns the changes between two texts, as a patch without line
+// numbers: lines that begin with a space, - or +.
+func lineDiff(was, is string) string {
+	a, b := splitLines(was), splitLines(is)
+	var out strings.Builder
+	head, tail := 0, 0
+	for head < len(a) && head < len(b) && a[head] == b[head] {
+		head++
+	}
+	for tail < len(a)-head && tail < len(b)-head && a[len(a)-1-tail] == b[len(b)-1-tail] {
+		tail++
+	}
+	write := func(mark string, lines []string) {
+		for _, l := range lines {
+			out.WriteString(mark + l + "\n")
+		}
+	}
+	write(" ", a[:head])
+	changes(a[head:len(a)-tail], b[head:len(b)-tail], write)
+	write(" ", a[len(a)-tail:])
+	return out.String()
+}
+
+func splitLines(s string) []string {
+	if s == "" {
+		return nil
+	}
+	return strings.Split(strings.TrimSuffix(s, "\n"), "\n")
+}
+
+// changes writes how b differs from a, by the longest common subsequence of
+// lines; if that is too much work, as one block.
+func changes(a, b []string, write func(mark string, lines []string)) {
+	if len(a)*len(b) > maxDiff {
+		write("-", a)
+		write("+", b)
+		return
+	}
+	longest := make([][]int32, len(a)+1) // of a[i:] and b[j:]
+	for i := range longest {
+		longest[i] = make([]int32, len(b)+1)
+	}
+	for i := len(a) - 1; i >= 0; i-- {
+		for j := len(b) - 1; j >= 0; j-- {
+			if a[i] == b[j] {
+				longest[i][j] = longest[i+1][j+1] + 1
+			} else {
+				longest[i][j] = max(longest[i+1][j], longest[i][j+1])
+			}
+		}
+	}
+	i, j := 0, 0
+	for i < len(a) || j < len(b) {
+		switch {
+		case i < len(a) && j < len(b) && a[i] == b[j]:
+			write(" ", a[i:i+1])
+			i++
+			j++
+		case i < len(a) && (j == len(b) || longest[i+1][j] >= longest[i][j+1]):
+			write("-", a[i:i+1])
+			i++
+		default:
+			write("+", b[j:j+1])
+			j++
+		}
 	}
 }

@@ -1,4 +1,4 @@
-package web
+package transcript
 
 import (
 	"html/template"
