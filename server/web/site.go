@@ -2,16 +2,20 @@ package web
 
 import (
 	"bytes"
+	"context"
 	"embed"
 	"html/template"
 	"io/fs"
 	"log/slog"
 	"net/http"
+	"net/url"
 	"path"
 	"strconv"
 	"strings"
 	"time"
 
+	"github.com/skein-dev/skein"
+	"github.com/skein-dev/skein/render"
 	"github.com/skein-dev/skein/server/door"
 	"github.com/skein-dev/skein/server/web/transcript"
 )
@@ -133,4 +137,74 @@ func (s *site) fail(w http.ResponseWriter, r *http.Request, err error) {
 		s.Log.Error("a request failed", "err", err, "path", r.URL.Path, "id", w.Header().Get("X-Request-Id"))
 	}
 	s.write(w, p.Status, "error", page{Title: p.Title, Data: p, Visitor: door.From(r.Context())})
+}
+
+// noticeCookie carries the result of a form to the next page.
+const noticeCookie = "skein_notice"
+
+const (
+	maxNotice = 300 // bytes
+	noticeFor = time.Minute
+)
+
+// back answers a form: the next page, at path, shows what was done.
+func back(w http.ResponseWriter, r *http.Request, path, done string) {
+	if done != "" {
+		http.SetCookie(w, door.From(r.Context()).Cookie(noticeCookie, url.QueryEscape(render.Clip(done, maxNotice)), noticeFor))
+	}
+	http.Redirect(w, r, path, http.StatusSeeOther)
+}
+
+// notice returns the result of the last form, once.
+func notice(w http.ResponseWriter, r *http.Request) string {
+	v := door.From(r.Context())
+	c, err := r.Cookie(v.CookieName(noticeCookie))
+	if err != nil {
+		return ""
+	}
+	http.SetCookie(w, v.Cookie(noticeCookie, "", 0))
+	text, err := url.QueryUnescape(c.Value)
+	if err != nil {
+		return ""
+	}
+	return render.Clip(text, maxNotice)
+}
+
+// local returns path if it leads to a page of this server, and otherwise other:
+// a form may say which page to go back to, but nowhere else.
+func local(path, other string) string {
+	u, err := url.Parse(path)
+	if err != nil || u.IsAbs() || u.Host != "" || len(path) == 0 || path[0] != '/' || len(path) > 1 && (path[1] == '/' || path[1] == '\\') {
+		return other
+	}
+	return path
+}
+
+// Redact returns text with its secrets masked.
+func (s *site) Redact(text string) string {
+	if s.Secrets == nil {
+		return text
+	}
+	return s.Secrets.Text(text)
+}
+
+// veiled returns a session with the secrets in its names masked.
+func (s *site) veiled(one skein.Session) skein.Session {
+	if s.Secrets == nil {
+		return one
+	}
+	return s.Secrets.Session(one)
+}
+
+// told returns the visitor's store as the pages show it. A visitor who may not
+// see secrets cannot find out about them by searching either.
+func (s *site) told(ctx context.Context) skein.Store {
+	switch v := door.From(ctx); {
+	case s.Secrets == nil:
+		return v.Store
+	case v.Raw:
+		return s.Secrets.Cover(v.Store)
+	default:
+		return s.Secrets.Veil(v.Store)
+	}
 }

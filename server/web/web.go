@@ -95,3 +95,33 @@ func change(path string, h http.HandlerFunc) door.Route {
 		Types: []string{"application/x-www-form-urlencoded"}, Handler: h,
 	}
 }
+
+// viewRoutes are the routes of the other views of sessions.
+func (s *site) viewRoutes() []door.Route {
+	return slices.Concat(
+		s.treeRoutes(),
+		s.usageRoutes(),
+		s.binRoutes(),
+		s.healthRoutes(),
+		s.appRoutes(),
+		s.liveRoutes(),
+		s.replayRoutes(),
+		s.chatRoutes(),
+		s.loginRoutes(),
+	)
+}
+
+// viewLinks returns links to those views that the visitor may see.
+func (p page) viewLinks() (all []link) {
+	if p.Chats && p.MayAdmin() {
+		all = append(all, link{"chat", "Chat", "/chat"})
+	}
+	all = append(all, link{"usage", "Usage", "/usage"}, link{"bin", "Bin", "/bin"})
+	if p.MayAdmin() {
+		all = append(all, link{"health", "Health", "/health"})
+	}
+	if p.Logins {
+		all = append(all, link{"logins", "Logins", "/logins"})
+	}
+	return all
+}
