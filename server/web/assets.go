@@ -119,21 +119,30 @@ func mediaOf(ext string) string {
 	return "application/octet-stream"
 }
 
-// assetRoutes serve static files to everybody: the login page has a style too,
-// and they say nothing about sessions.
-func (s *site) assetRoutes() []door.Route {
+// routes serve static files to everybody: the login page has a style too, and
+// they say nothing about sessions. The same goes for what makes the dashboard an
+// app that a browser can install: browsers request that without a login.
+func (all assets) routes() []door.Route {
 	byURL := map[string]*asset{}
-	for _, a := range s.assets {
+	for _, a := range all {
 		byURL[a.url] = a
 	}
-	return []door.Route{{Pattern: "GET /static/{name}", Scope: door.Open, Handler: http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+	open := func(path string, h http.HandlerFunc) door.Route {
+		return door.Route{Pattern: "GET " + path, Scope: door.Open, Handler: h}
+	}
+	static := func(w http.ResponseWriter, r *http.Request) {
 		a := byURL["/static/"+r.PathValue("name")]
 		if a == nil {
 			door.Refuse(w, r, http.StatusNotFound, "not_found", "there is nothing at %s", r.URL.Path)
 			return
 		}
 		a.serve(w, r)
-	})}}
+	}
+	return []door.Route{
+		open("/static/{name}", static),
+		open("/manifest.webmanifest", all.manifest),
+		open("/favicon.ico", all["icon-192.png"].serve),
+	}
 }
 
 func (a *asset) serve(w http.ResponseWriter, r *http.Request) {
@@ -147,15 +156,6 @@ func (a *asset) serve(w http.ResponseWriter, r *http.Request) {
 	}
 	h.Set("Content-Length", strconv.Itoa(len(data)))
 	w.Write(data) //nolint:errcheck // the client has gone
-}
-
-// appRoutes make the dashboard an app that a browser can install. They say
-// nothing about sessions, and browsers request them without a login.
-func (s *site) appRoutes() []door.Route {
-	return []door.Route{
-		{Pattern: "GET /manifest.webmanifest", Scope: door.Open, Handler: http.HandlerFunc(s.manifest)},
-		{Pattern: "GET /favicon.ico", Scope: door.Open, Handler: http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) { s.assets["icon-192.png"].serve(w, r) })},
-	}
 }
 
 // icon is an icon of a manifest.
@@ -173,7 +173,7 @@ type shortcut struct {
 }
 
 // manifest answers with the web app manifest.
-func (s *site) manifest(w http.ResponseWriter, _ *http.Request) {
+func (all assets) manifest(w http.ResponseWriter, _ *http.Request) {
 	w.Header().Set("Content-Type", "application/manifest+json")
 	w.Header().Set("Cache-Control", "no-cache")
 	w.Write(skein.MustJSON(struct { //nolint:errcheck // the client has gone
@@ -191,10 +191,10 @@ func (s *site) manifest(w http.ResponseWriter, _ *http.Request) {
 	}{
 		"skein", "skein", "The sessions of AI agents", "/", "/", "/", "standalone", "#fbfbf9", "#2f5fb3",
 		[]icon{
-			{s.assets["icon.svg"].url, "any", "image/svg+xml", ""},
-			{s.assets["icon-192.png"].url, "192x192", "image/png", ""},
-			{s.assets["icon-512.png"].url, "512x512", "image/png", ""},
-			{s.assets["icon-mask.png"].url, "512x512", "image/png", "maskable"},
+			{all["icon.svg"].url, "any", "image/svg+xml", ""},
+			{all["icon-192.png"].url, "192x192", "image/png", ""},
+			{all["icon-512.png"].url, "512x512", "image/png", ""},
+			{all["icon-mask.png"].url, "512x512", "image/png", "maskable"},
 		},
 		[]shortcut{{"Search", "/search"}, {"Usage", "/usage"}},
 	}))

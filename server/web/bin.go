@@ -11,8 +11,11 @@ import (
 	"github.com/skein-dev/skein/server/door"
 )
 
-// binRoutes are the routes of the bin.
-func (s *site) binRoutes() []door.Route {
+// binPages are the pages of the bin.
+type binPages struct{ *site }
+
+// routes are the routes of the bin.
+func (s binPages) routes() []door.Route {
 	return []door.Route{
 		read("/bin", s.showBin),
 		change("/bin/restore", s.restore),
@@ -29,7 +32,7 @@ type binPage struct {
 }
 
 // showBin lists the sessions in the bin.
-func (s *site) showBin(w http.ResponseWriter, r *http.Request) {
+func (s binPages) showBin(w http.ResponseWriter, r *http.Request) {
 	v := door.From(r.Context())
 	f := skein.Filter{Bin: true, IncludeEmpty: true, Limit: pageSize + 1}
 	if id := r.URL.Query().Get("after"); id != "" {
@@ -72,7 +75,7 @@ func picked(r *http.Request) ([]skein.Session, error) {
 }
 
 // restore takes sessions out of the bin.
-func (s *site) restore(w http.ResponseWriter, r *http.Request) {
+func (s binPages) restore(w http.ResponseWriter, r *http.Request) {
 	all, err := picked(r)
 	if err != nil {
 		s.fail(w, r, err)
@@ -101,7 +104,7 @@ func (s *site) restore(w http.ResponseWriter, r *http.Request) {
 	back(w, r, local(r.PostFormValue("back"), "/bin"), done)
 }
 
-func (s *site) restored(all []skein.Session) string {
+func (s binPages) restored(all []skein.Session) string {
 	switch len(all) {
 	case 0:
 		return "Nothing was picked."
@@ -113,7 +116,7 @@ func (s *site) restored(all []skein.Session) string {
 }
 
 // purge purges sessions, after asking for confirmation.
-func (s *site) purge(w http.ResponseWriter, r *http.Request) {
+func (s binPages) purge(w http.ResponseWriter, r *http.Request) {
 	if !door.From(r.Context()).MayDestroy() {
 		door.Refuse(w, r, http.StatusForbidden, "scope", "to destroy sessions of everybody needs an admin's token")
 		return
@@ -145,7 +148,7 @@ func (s *site) purge(w http.ResponseWriter, r *http.Request) {
 }
 
 // destroy purges sessions, and returns what was done.
-func (s *site) destroy(r *http.Request, all []skein.Session) (string, error) {
+func (s binPages) destroy(r *http.Request, all []skein.Session) (string, error) {
 	var events, kept int
 	var freed int64
 	for _, one := range all {

@@ -10,9 +10,12 @@ import (
 	"github.com/skein-dev/skein/server/web/transcript"
 )
 
-// chatRoutes are the routes of conversations. Tools run on the server's
+// chatPages are the pages on which a person talks with an agent.
+type chatPages struct{ *site }
+
+// routes are the routes of conversations. Tools run on the server's
 // machine, as the user who started it: that takes the scope admin.
-func (s *site) chatRoutes() []door.Route {
+func (s chatPages) routes() []door.Route {
 	if s.Chat == nil {
 		return nil
 	}
@@ -52,7 +55,7 @@ type chatState struct {
 }
 
 // stateOf returns the state of the turn in a session.
-func (s *site) stateOf(id skein.SessionID) chatState {
+func (s chatPages) stateOf(id skein.SessionID) chatState {
 	t, wrong := s.Chat.at(id)
 	if t == nil {
 		return chatState{Path: transcript.SessionPath(id), Error: wrong}
@@ -66,15 +69,15 @@ func (s *site) stateOf(id skein.SessionID) chatState {
 }
 
 // newChat shows the form that begins a session.
-func (s *site) newChat(w http.ResponseWriter, r *http.Request) {
+func (s chatPages) newChat(w http.ResponseWriter, r *http.Request) {
 	s.show(w, r, "newchat", page{Title: "New chat", At: "chat", Data: &chatPage{}})
 }
 
 // chat shows the end of a session, and the form for the next message.
-func (s *site) chat(w http.ResponseWriter, r *http.Request) { s.chatWith(w, r, "", nil) }
+func (s chatPages) chat(w http.ResponseWriter, r *http.Request) { s.chatWith(w, r, "", nil) }
 
 // chatWith is chat, after err kept a text from being said.
-func (s *site) chatWith(w http.ResponseWriter, r *http.Request, text string, wrong error) {
+func (s chatPages) chatWith(w http.ResponseWriter, r *http.Request, text string, wrong error) {
 	one, ok := s.one(w, r)
 	if !ok {
 		return
@@ -98,7 +101,7 @@ func (s *site) chatWith(w http.ResponseWriter, r *http.Request, text string, wro
 }
 
 // chatState answers with the running turn alone.
-func (s *site) chatState(w http.ResponseWriter, r *http.Request) {
+func (s chatPages) chatState(w http.ResponseWriter, r *http.Request) {
 	one, ok := s.one(w, r)
 	if ok {
 		s.fragment(w, "chat", "state", s.stateOf(one.ID))
@@ -106,7 +109,7 @@ func (s *site) chatState(w http.ResponseWriter, r *http.Request) {
 }
 
 // say says the text of a form in a session, or in a new one.
-func (s *site) say(w http.ResponseWriter, r *http.Request) {
+func (s chatPages) say(w http.ResponseWriter, r *http.Request) {
 	v := door.From(r.Context())
 	t := &Talk{User: v.User, Text: strings.ReplaceAll(strings.TrimSpace(r.PostFormValue("text")), "\r\n", "\n"), Model: strings.TrimSpace(r.PostFormValue("model"))}
 	if r.PathValue("id") != "" {
@@ -143,7 +146,7 @@ func wordsOf(err error) string {
 }
 
 // stop ends the running turn.
-func (s *site) stop(w http.ResponseWriter, r *http.Request) {
+func (s chatPages) stop(w http.ResponseWriter, r *http.Request) {
 	one, ok := s.one(w, r)
 	if !ok {
 		return
@@ -159,7 +162,7 @@ func (s *site) stop(w http.ResponseWriter, r *http.Request) {
 }
 
 // reply answers a question of the agent.
-func (s *site) reply(w http.ResponseWriter, r *http.Request) {
+func (s chatPages) reply(w http.ResponseWriter, r *http.Request) {
 	one, ok := s.one(w, r)
 	if !ok {
 		return

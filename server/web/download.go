@@ -20,9 +20,19 @@ import (
 	"github.com/skein-dev/skein/store/lookup"
 )
 
+// downloader answers with files: blobs and sessions.
+type downloader struct{ *site }
+
+func (s downloader) routes() []door.Route {
+	return []door.Route{
+		read("/sessions/{id}/blobs/{hash}", s.blob),
+		read("/sessions/{id}/download", s.download),
+	}
+}
+
 // blob answers with a blob of a session: a picture as itself, anything else as
 // a file to save.
-func (s *site) blob(w http.ResponseWriter, r *http.Request) {
+func (s downloader) blob(w http.ResponseWriter, r *http.Request) {
 	one, ok := s.one(w, r)
 	if !ok {
 		return
@@ -69,7 +79,7 @@ func downloads() []download {
 type download struct{ Name, Title, Ext, Media string }
 
 // download answers with a session as a file.
-func (s *site) download(w http.ResponseWriter, r *http.Request) {
+func (s downloader) download(w http.ResponseWriter, r *http.Request) {
 	one, ok := s.one(w, r)
 	if !ok {
 		return
@@ -105,7 +115,7 @@ func saidBy(r *http.Request) said {
 }
 
 // export writes a session in a format. Formats for people contain no secrets.
-func (s *site) export(ctx context.Context, w io.Writer, one skein.Session, as string, of said) error {
+func (s downloader) export(ctx context.Context, w io.Writer, one skein.Session, as string, of said) error {
 	store := transcript.Legible(door.From(ctx).Store)
 	if as == "skein" {
 		_, err := replay.Write(ctx, w, store, one.ID)
@@ -139,7 +149,7 @@ func (s *site) export(ctx context.Context, w io.Writer, one skein.Session, as st
 }
 
 // entries yields the messages of a session with their secrets masked.
-func (s *site) entries(ctx context.Context, store skein.Store, one skein.Session) iter.Seq2[skein.Entry, error] {
+func (s downloader) entries(ctx context.Context, store skein.Store, one skein.Session) iter.Seq2[skein.Entry, error] {
 	return func(yield func(skein.Entry, error) bool) {
 		share := room.Of(ctx)
 		was := share.Used()

@@ -39,7 +39,7 @@ type found struct {
 }
 
 // findIn searches the session of a page.
-func (s *site) findIn(r *http.Request, p *sessionPage) error {
+func (s sessionPages) findIn(r *http.Request, p *sessionPage) error {
 	ctx, f := r.Context(), &p.Found
 	if f.Words = strings.TrimSpace(r.URL.Query().Get("find")); f.Words == "" {
 		return nil
@@ -61,10 +61,10 @@ func (s *site) findIn(r *http.Request, p *sessionPage) error {
 	if hasWords(&q) {
 		q.Deadline = s.FindFor
 	}
-	got, err := s.told(ctx).Search(ctx, q)
+	got, err := s.store(ctx).Search(ctx, q)
 	if err == nil && got.CutOff && len(got.Hits) == 0 && q.Deadline < lookFor {
 		q.Deadline = lookFor
-		got, err = s.told(ctx).Search(ctx, q)
+		got, err = s.store(ctx).Search(ctx, q)
 	}
 	if err != nil {
 		return err
@@ -113,7 +113,7 @@ const (
 )
 
 // next redirects to the next message of a kind, or to the previous one.
-func (s *site) next(w http.ResponseWriter, r *http.Request) {
+func (s sessionPages) next(w http.ResponseWriter, r *http.Request) {
 	one, ok := s.one(w, r)
 	if !ok {
 		return

@@ -14,9 +14,22 @@ import (
 	"github.com/skein-dev/skein/server/web/transcript"
 )
 
+// forms are the forms of a session's page, which change the session.
+type forms struct{ *site }
+
+func (s forms) routes() []door.Route {
+	return []door.Route{
+		change("/sessions/{id}/rename", s.rename),
+		change("/sessions/{id}/tags", s.retag),
+		change("/sessions/{id}/pin", s.pin),
+		change("/sessions/{id}/fork", s.fork),
+		change("/sessions/{id}/bin", s.bin),
+	}
+}
+
 // act answers a form of a session's page: f does the work and says what was
 // done, and the next page is the session's, or the one that the form names.
-func (s *site) act(w http.ResponseWriter, r *http.Request, f func(context.Context, skein.Store, skein.Session) (done string, err error)) {
+func (s forms) act(w http.ResponseWriter, r *http.Request, f func(context.Context, skein.Store, skein.Session) (done string, err error)) {
 	one, ok := s.one(w, r)
 	if !ok {
 		return
@@ -29,12 +42,12 @@ func (s *site) act(w http.ResponseWriter, r *http.Request, f func(context.Contex
 	back(w, r, local(r.PostFormValue("back"), transcript.SessionPath(one.ID)), done)
 }
 
-func (s *site) add(ctx context.Context, store skein.Store, id skein.SessionID, kind skein.Kind, payload any) error {
+func (s forms) add(ctx context.Context, store skein.Store, id skein.SessionID, kind skein.Kind, payload any) error {
 	_, err := skein.Add(ctx, store, id, skein.NewEvent(kind, skein.At(s.Now()), payload))
 	return err
 }
 
-func (s *site) rename(w http.ResponseWriter, r *http.Request) {
+func (s forms) rename(w http.ResponseWriter, r *http.Request) {
 	s.act(w, r, func(ctx context.Context, store skein.Store, one skein.Session) (string, error) {
 		title := skein.ShortTitle(r.PostFormValue("title"))
 		if title == "" {
@@ -44,7 +57,7 @@ func (s *site) rename(w http.ResponseWriter, r *http.Request) {
 	})
 }
 
-func (s *site) pin(w http.ResponseWriter, r *http.Request) {
+func (s forms) pin(w http.ResponseWriter, r *http.Request) {
 	s.act(w, r, func(ctx context.Context, store skein.Store, one skein.Session) (string, error) {
 		pinned, done := r.PostFormValue("pinned") != "", "Pinned."
 		if !pinned {
@@ -54,7 +67,7 @@ func (s *site) pin(w http.ResponseWriter, r *http.Request) {
 	})
 }
 
-func (s *site) bin(w http.ResponseWriter, r *http.Request) {
+func (s forms) bin(w http.ResponseWriter, r *http.Request) {
 	one, ok := s.one(w, r)
 	if !ok {
 		return
@@ -67,7 +80,7 @@ func (s *site) bin(w http.ResponseWriter, r *http.Request) {
 }
 
 // retag replaces the tags of a session with those of the form.
-func (s *site) retag(w http.ResponseWriter, r *http.Request) {
+func (s forms) retag(w http.ResponseWriter, r *http.Request) {
 	s.act(w, r, func(ctx context.Context, store skein.Store, one skein.Session) (string, error) {
 		tags, err := parseTags(r.PostFormValue("tags"))
 		if err != nil {
@@ -94,7 +107,7 @@ func parseTags(text string) ([]string, error) {
 
 // addTags adds tags to those of a session. If another program changes the
 // session meanwhile, it tries again.
-func (s *site) addTags(ctx context.Context, store skein.Store, id skein.SessionID, add []string) error {
+func (s forms) addTags(ctx context.Context, store skein.Store, id skein.SessionID, add []string) error {
 	for {
 		one, err := store.Session(ctx, id)
 		if err != nil {
@@ -113,7 +126,7 @@ func (s *site) addTags(ctx context.Context, store skein.Store, id skein.SessionI
 }
 
 // fork makes a fork of the session up to a seq.
-func (s *site) fork(w http.ResponseWriter, r *http.Request) {
+func (s forms) fork(w http.ResponseWriter, r *http.Request) {
 	one, ok := s.one(w, r)
 	if !ok {
 		return

@@ -10,9 +10,12 @@ import (
 	"github.com/skein-dev/skein/store/inspect"
 )
 
-// healthRoutes are the routes of the health check. It covers the sessions of
+// healthPages examine the store.
+type healthPages struct{ *site }
+
+// routes are the routes of the health check. It covers the sessions of
 // all users.
-func (s *site) healthRoutes() []door.Route {
+func (s healthPages) routes() []door.Route {
 	look, mend := read("/health", s.health), change("/health/repair", s.repair)
 	look.Scope, mend.Scope = door.Admin, door.Admin
 	return []door.Route{look, mend}
@@ -28,7 +31,7 @@ type healthPage struct {
 }
 
 // health examines the store, if requested: that can take a while.
-func (s *site) health(w http.ResponseWriter, r *http.Request) {
+func (s healthPages) health(w http.ResponseWriter, r *http.Request) {
 	p := &healthPage{}
 	if r.URL.Query().Has("look") {
 		p = s.examine(r.Context(), inspect.Examination{})
@@ -37,12 +40,12 @@ func (s *site) health(w http.ResponseWriter, r *http.Request) {
 }
 
 // repair repairs what can be repaired without losing anything.
-func (s *site) repair(w http.ResponseWriter, r *http.Request) {
+func (s healthPages) repair(w http.ResponseWriter, r *http.Request) {
 	p := s.examine(r.Context(), inspect.Examination{Repair: true})
 	s.show(w, r, "health", page{Title: "Health", At: "health", Data: p})
 }
 
-func (s *site) examine(ctx context.Context, x inspect.Examination) *healthPage {
+func (s healthPages) examine(ctx context.Context, x inspect.Examination) *healthPage {
 	p := &healthPage{Looked: true}
 	examiners := s.Examiners
 	if ex, ok := skein.PartOf[inspect.Examiner](door.From(ctx).Store); ok {

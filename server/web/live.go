@@ -14,9 +14,15 @@ import (
 	"github.com/skein-dev/skein/server/web/transcript"
 )
 
-// liveRoutes are the routes by which a page follows a session as it grows.
-func (s *site) liveRoutes() []door.Route {
-	return []door.Route{{Pattern: "GET /sessions/{id}/live", Scope: door.Read, Stream: true, Handler: http.HandlerFunc(s.live)}}
+// liveStreams tell pages of what happens.
+type liveStreams struct{ *site }
+
+// routes are the streams: of one session, and of the list of all.
+func (s liveStreams) routes() []door.Route {
+	stream := func(path string, h http.HandlerFunc) door.Route {
+		return door.Route{Pattern: "GET " + path, Scope: door.Read, Stream: true, Handler: h}
+	}
+	return []door.Route{stream("/sessions/{id}/live", s.live), stream("/sessions/stream", s.stream)}
 }
 
 // soon is how long changes are collected before a page hears of them.
@@ -31,7 +37,7 @@ const soon = 150 * time.Millisecond
 //	state     the running turn has another state
 //	gone      the session was deleted
 //	out       the login was ended: the page must be reloaded
-func (s *site) live(w http.ResponseWriter, r *http.Request) {
+func (s liveStreams) live(w http.ResponseWriter, r *http.Request) {
 	store, id := door.From(r.Context()).Store, skein.SessionID(r.PathValue("id"))
 	one, err := store.Session(r.Context(), id)
 	if err != nil {
@@ -71,7 +77,7 @@ func (s *site) live(w http.ResponseWriter, r *http.Request) {
 const loggedOut = "event: out\ndata: {}\n\n"
 
 // watch passes on new events, until ctx ends or the session is gone.
-func (s *site) watch(ctx context.Context, store skein.Store, id skein.SessionID, after skein.Seq, grown chan<- skein.Event) {
+func (s liveStreams) watch(ctx context.Context, store skein.Store, id skein.SessionID, after skein.Seq, grown chan<- skein.Event) {
 	for e, err := range transcript.Legible(store).Watch(ctx, id, after) {
 		if err != nil {
 			return
@@ -150,7 +156,7 @@ const (
 
 // stream reports, as server-sent events, which sessions have changed, so that
 // the list updates itself. It also tells a page that its login was ended.
-func (s *site) stream(w http.ResponseWriter, r *http.Request) {
+func (s liveStreams) stream(w http.ResponseWriter, r *http.Request) {
 	out := http.NewResponseController(w)
 	w.Header().Set("Content-Type", "text/event-stream")
 	w.Header().Set("X-Accel-Buffering", "no")
@@ -197,7 +203,7 @@ func (s *site) stream(w http.ResponseWriter, r *http.Request) {
 }
 
 // feed passes on events from now on, until ctx ends.
-func (s *site) feed(ctx context.Context, news chan<- skein.Fed) {
+func (s liveStreams) feed(ctx context.Context, news chan<- skein.Fed) {
 	for fed, err := range skein.FeedOf(door.From(ctx).Store).Feed(ctx, skein.FeedNow) {
 		if err != nil {
 			s.Log.Error("the stream of sessions ended", "err", err)

@@ -10,9 +10,12 @@ import (
 	"github.com/skein-dev/skein/store/accounts"
 )
 
-// loginRoutes are the routes of the logins. Whoever may read may end the logins
+// loginPages are the pages of the logins.
+type loginPages struct{ *site }
+
+// routes are the routes of the logins. Whoever may read may end the logins
 // that the page lists.
-func (s *site) loginRoutes() []door.Route {
+func (s loginPages) routes() []door.Route {
 	if s.Tokens == nil {
 		return nil
 	}
@@ -30,7 +33,7 @@ type loginsPage struct {
 }
 
 // logins lists the logins.
-func (s *site) logins(w http.ResponseWriter, r *http.Request) {
+func (s loginPages) logins(w http.ResponseWriter, r *http.Request) {
 	p := loginsPage{Here: door.From(r.Context()).Login}
 	var err error
 	if p.Logins, err = s.loginsOf(r); err != nil {
@@ -45,7 +48,7 @@ func (s *site) logins(w http.ResponseWriter, r *http.Request) {
 // loginsOf returns the logins that a visitor may see and end: those with the
 // user's tokens or, if the token sees everybody's sessions, with that token;
 // all of them if it may do everything.
-func (s *site) loginsOf(r *http.Request) ([]accounts.Login, error) {
+func (s loginPages) loginsOf(r *http.Request) ([]accounts.Login, error) {
 	v := door.From(r.Context())
 	all, err := s.Tokens.Logins(r.Context())
 	return slices.DeleteFunc(all, func(l accounts.Login) bool {
@@ -60,7 +63,7 @@ func (s *site) loginsOf(r *http.Request) ([]accounts.Login, error) {
 }
 
 // endLogins ends the logins that the form names, or all others, or all.
-func (s *site) endLogins(w http.ResponseWriter, r *http.Request) {
+func (s loginPages) endLogins(w http.ResponseWriter, r *http.Request) {
 	if err := r.ParseForm(); err != nil {
 		s.fail(w, r, errors.Join(skein.ErrInvalid, err))
 		return

@@ -19,13 +19,16 @@ import (
 	"github.com/skein-dev/skein/store/search"
 )
 
+// searches are searches in all sessions.
+type searches struct{ *site }
+
 const (
 	maxHits   = 40 // shown by each step of the search
 	maxFacets = 8  // values of one facet
 )
 
-// searchRoutes are the routes of the search.
-func (s *site) searchRoutes() []door.Route {
+// routes are the routes of the search.
+func (s searches) routes() []door.Route {
 	return []door.Route{read("/search", s.search)}
 }
 
@@ -98,7 +101,7 @@ type facetValue struct {
 
 // search shows the results of a search. With piece=1 it sends only the results,
 // for the script that searches as people type.
-func (s *site) search(w http.ResponseWriter, r *http.Request) {
+func (s searches) search(w http.ResponseWriter, r *http.Request) {
 	text := strings.TrimSpace(r.URL.Query().Get("q"))
 	p := &searchPage{Query: text, Asked: text != "", stop: func() {}}
 	defer func() { p.stop() }()
@@ -122,7 +125,7 @@ func (s *site) search(w http.ResponseWriter, r *http.Request) {
 
 // showFound answers with a template of search.html: at once if everything was
 // searched, otherwise as it comes.
-func (s *site) showFound(w http.ResponseWriter, piece string, data any, p *searchPage) {
+func (s searches) showFound(w http.ResponseWriter, piece string, data any, p *searchPage) {
 	if p.Later == nil {
 		s.execute(w, http.StatusOK, "search", piece, data)
 		return
@@ -136,7 +139,7 @@ func (s *site) showFound(w http.ResponseWriter, piece string, data any, p *searc
 
 // find puts the first hits into p. If there is more to search, the search goes
 // on while the page is sent.
-func (s *site) find(w http.ResponseWriter, r *http.Request, p *searchPage) error {
+func (s searches) find(w http.ResponseWriter, r *http.Request, p *searchPage) error {
 	ctx := r.Context()
 	q, err := s.query(ctx, p.Query)
 	if errors.Is(err, skein.ErrInvalid) || errors.Is(err, skein.ErrNotFound) || errors.Is(err, skein.ErrAmbiguous) {
@@ -147,7 +150,7 @@ func (s *site) find(w http.ResponseWriter, r *http.Request, p *searchPage) error
 		return err
 	}
 	q.Limit = maxHits
-	next, stop := iter.Pull2(search.Widen(ctx, s.told(ctx), q, 0))
+	next, stop := iter.Pull2(search.Widen(ctx, s.store(ctx), q, 0))
 	p.stop = stop
 	found, err, _ := next()
 	if err == nil {
@@ -165,7 +168,7 @@ func (s *site) find(w http.ResponseWriter, r *http.Request, p *searchPage) error
 
 // later yields what each further step of a search finds. It first sends what
 // was written before.
-func (s *site) later(w http.ResponseWriter, r *http.Request, q skein.Query, hits []hit, next func() (skein.Results, error, bool), yield func(*laterPage) bool) {
+func (s searches) later(w http.ResponseWriter, r *http.Request, q skein.Query, hits []hit, next func() (skein.Results, error, bool), yield func(*laterPage) bool) {
 	shown := map[skein.Place]bool{}
 	for {
 		for _, h := range hits {
@@ -192,13 +195,13 @@ func (s *site) later(w http.ResponseWriter, r *http.Request, q skein.Query, hits
 }
 
 // query parses what a person typed.
-func (s *site) query(ctx context.Context, text string) (skein.Query, error) {
+func (s searches) query(ctx context.Context, text string) (skein.Query, error) {
 	q, err := search.ParseAt(text, s.Now())
 	if err != nil {
 		return q, err
 	}
 	if q.Session != "" {
-		one, err := lookup.Resolve(ctx, s.told(ctx), string(q.Session), skein.Filter{})
+		one, err := lookup.Resolve(ctx, s.store(ctx), string(q.Session), skein.Filter{})
 		if err != nil {
 			return q, err
 		}
@@ -213,14 +216,14 @@ func hasWords(q *skein.Query) bool {
 }
 
 // hits adds the sessions to hits.
-func (s *site) hits(ctx context.Context, found []skein.Hit) ([]hit, error) {
+func (s searches) hits(ctx context.Context, found []skein.Hit) ([]hit, error) {
 	known := map[skein.SessionID]skein.Session{}
 	var all []hit
 	for _, h := range found {
 		one, ok := known[h.Session]
 		if !ok {
 			var err error
-			if one, err = s.told(ctx).Session(ctx, h.Session); errors.Is(err, skein.ErrNotFound) {
+			if one, err = s.store(ctx).Session(ctx, h.Session); errors.Is(err, skein.ErrNotFound) {
 				continue // deleted in the meantime
 			} else if err != nil {
 				return nil, err

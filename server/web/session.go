@@ -17,20 +17,17 @@ import (
 	"github.com/skein-dev/skein/store/lookup"
 )
 
-// sessionRoutes are the routes of one session.
-func (s *site) sessionRoutes() []door.Route {
+// sessionPages are the pages of one session.
+type sessionPages struct{ *site }
+
+// routes are the routes of one session.
+func (s sessionPages) routes() []door.Route {
 	return []door.Route{
 		read("/sessions/{id}", s.session),
 		read("/sessions/{id}/messages", s.messages),
 		read("/sessions/{id}/messages/{seq}", s.wholeMessage),
 		read("/sessions/{id}/next", s.next),
-		read("/sessions/{id}/blobs/{hash}", s.blob),
-		read("/sessions/{id}/download", s.download),
-		change("/sessions/{id}/rename", s.rename),
-		change("/sessions/{id}/tags", s.retag),
-		change("/sessions/{id}/pin", s.pin),
-		change("/sessions/{id}/fork", s.fork),
-		change("/sessions/{id}/bin", s.bin),
+		read("/sessions/{id}/replay", s.replay),
 	}
 }
 
@@ -76,7 +73,7 @@ func (s *site) one(w http.ResponseWriter, r *http.Request) (skein.Session, bool)
 	store, id := door.From(r.Context()).Store, skein.SessionID(r.PathValue("id"))
 	found, err := store.Session(r.Context(), id)
 	if errors.Is(err, skein.ErrNotFound) && r.Method == http.MethodGet {
-		if other, lookErr := lookup.Resolve(r.Context(), s.told(r.Context()), string(id), skein.Filter{}); lookErr == nil {
+		if other, lookErr := lookup.Resolve(r.Context(), s.store(r.Context()), string(id), skein.Filter{}); lookErr == nil {
 			http.Redirect(w, r, transcript.SessionPath(other.ID), http.StatusSeeOther)
 			return found, false
 		}
@@ -89,7 +86,7 @@ func (s *site) one(w http.ResponseWriter, r *http.Request) (skein.Session, bool)
 }
 
 // session shows a session.
-func (s *site) session(w http.ResponseWriter, r *http.Request) {
+func (s sessionPages) session(w http.ResponseWriter, r *http.Request) {
 	one, ok := s.one(w, r)
 	if !ok {
 		return
@@ -108,7 +105,7 @@ func (s *site) session(w http.ResponseWriter, r *http.Request) {
 }
 
 // about fills in what the page shows above the transcript.
-func (s *site) about(r *http.Request, p *sessionPage) error {
+func (s sessionPages) about(r *http.Request, p *sessionPage) error {
 	ctx, store := r.Context(), door.From(r.Context()).Store
 	costs, err := s.costs(ctx, []skein.Session{p.Session})
 	if err != nil {
@@ -136,7 +133,7 @@ func (s *site) about(r *http.Request, p *sessionPage) error {
 }
 
 // messages answers with only the messages of a window.
-func (s *site) messages(w http.ResponseWriter, r *http.Request) {
+func (s sessionPages) messages(w http.ResponseWriter, r *http.Request) {
 	one, ok := s.one(w, r)
 	if !ok {
 		return
@@ -151,7 +148,7 @@ func (s *site) messages(w http.ResponseWriter, r *http.Request) {
 }
 
 // window makes the transcript for the window that a request asks for.
-func (s *site) window(r *http.Request, one skein.Session) (*transcript.Transcript, error) {
+func (s sessionPages) window(r *http.Request, one skein.Session) (*transcript.Transcript, error) {
 	q := r.URL.Query()
 	store := door.From(r.Context()).Store
 	read := transcript.Windows{Store: transcript.Legible(store), Session: one.ID, Size: windowSize, Rewound: q.Has("rewound")}
@@ -198,7 +195,7 @@ func seqOf(what, text string) (skein.Seq, error) {
 }
 
 // wholeMessage shows a message in full.
-func (s *site) wholeMessage(w http.ResponseWriter, r *http.Request) {
+func (s sessionPages) wholeMessage(w http.ResponseWriter, r *http.Request) {
 	one, ok := s.one(w, r)
 	if !ok {
 		return
@@ -231,7 +228,7 @@ func (s *site) wholeMessage(w http.ResponseWriter, r *http.Request) {
 const windowSize = 60
 
 // commands returns the commands that continue a session in a terminal.
-func (s *site) commands(one *skein.Session) (all []command) {
+func (s sessionPages) commands(one *skein.Session) (all []command) {
 	short := lookup.ShortIDs([]skein.SessionID{one.ID})[0]
 	add := func(label, line string) { all = append(all, command{fmt.Sprint("command-", len(all)+1), label, line}) }
 	add("Go on here", "skein resume "+word(short))
@@ -290,15 +287,10 @@ func sessionViews(path string) []link {
 	}
 }
 
-// replayRoutes are the routes of the player.
-func (s *site) replayRoutes() []door.Route {
-	return []door.Route{read("/sessions/{id}/replay", s.replay)}
-}
-
 // replay shows a session in a player: the page's script shows its messages one
 // after the other, at the pace of skein replay. Without the script, it shows
 // all of them.
-func (s *site) replay(w http.ResponseWriter, r *http.Request) {
+func (s sessionPages) replay(w http.ResponseWriter, r *http.Request) {
 	one, ok := s.one(w, r)
 	if !ok {
 		return

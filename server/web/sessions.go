@@ -16,16 +16,16 @@ import (
 	"github.com/skein-dev/skein/store/search"
 )
 
+// lists are the pages that list sessions, and what is done there to several of them.
+type lists struct{ *site }
+
 // pageSize is how many sessions a page of the list has.
 const pageSize = 50
 
-// sessionsRoutes are the routes of the list of all sessions.
-func (s *site) sessionsRoutes() []door.Route {
-	stream := read("/sessions/stream", s.stream)
-	stream.Stream, stream.Page = true, false
+// routes are the routes of the list of all sessions.
+func (s lists) routes() []door.Route {
 	return []door.Route{
 		read("/{$}", s.sessions),
-		stream,
 		change("/sessions/bulk", s.bulk),
 	}
 }
@@ -79,7 +79,7 @@ func filterMarks() []string { return []string{"pinned", "children", "open"} }
 
 // sessions shows the list. With piece=1 it sends only the list, for the script
 // that updates it.
-func (s *site) sessions(w http.ResponseWriter, r *http.Request) {
+func (s lists) sessions(w http.ResponseWriter, r *http.Request) {
 	p, err := s.list(r)
 	if err != nil {
 		s.fail(w, r, err)
@@ -92,7 +92,7 @@ func (s *site) sessions(w http.ResponseWriter, r *http.Request) {
 	s.show(w, r, "sessions", page{Title: "Sessions", At: "sessions", Data: p})
 }
 
-func (s *site) list(r *http.Request) (*sessionsPage, error) {
+func (s lists) list(r *http.Request) (*sessionsPage, error) {
 	ctx, q := r.Context(), r.URL.Query()
 	p := &sessionsPage{Filter: url.Values{}, First: !q.Has("from"), Write: door.From(ctx).Scope >= door.Write}
 	f, err := s.filter(q, p)
@@ -125,8 +125,8 @@ func (s *site) list(r *http.Request) (*sessionsPage, error) {
 	return p, nil
 }
 
-func (s *site) found(ctx context.Context, f skein.Filter) (all []skein.Session, err error) {
-	for one, err := range s.told(ctx).Sessions(ctx, f) {
+func (s lists) found(ctx context.Context, f skein.Filter) (all []skein.Session, err error) {
+	for one, err := range s.store(ctx).Sessions(ctx, f) {
 		if err != nil {
 			return nil, err
 		}
@@ -136,7 +136,7 @@ func (s *site) found(ctx context.Context, f skein.Filter) (all []skein.Session, 
 }
 
 // filter parses the filters of a URL, and records in p which are set.
-func (s *site) filter(q url.Values, p *sessionsPage) (f skein.Filter, err error) {
+func (s lists) filter(q url.Values, p *sessionsPage) (f skein.Filter, err error) {
 	for _, name := range filterFields() {
 		if v := strings.TrimSpace(q.Get(name)); v != "" {
 			p.Filter.Set(name, v)
@@ -216,7 +216,7 @@ func (p *sessionsPage) Start() string {
 const maxBulk = 1000
 
 // bulk changes the sessions that were selected in the list.
-func (s *site) bulk(w http.ResponseWriter, r *http.Request) {
+func (s lists) bulk(w http.ResponseWriter, r *http.Request) {
 	if err := r.ParseForm(); err != nil {
 		s.fail(w, r, fmt.Errorf("%w: %w", err, skein.ErrInvalid))
 		return
@@ -271,7 +271,7 @@ func picks(ctx context.Context, ids []string) (all []skein.Session, err error) {
 	return all, nil
 }
 
-func (s *site) tagAll(r *http.Request, all []skein.Session) error {
+func (s lists) tagAll(r *http.Request, all []skein.Session) error {
 	tags, err := parseTags(r.PostFormValue("tag"))
 	if err != nil {
 		return err
@@ -280,7 +280,7 @@ func (s *site) tagAll(r *http.Request, all []skein.Session) error {
 		return fmt.Errorf("tag: %w: it is empty", skein.ErrInvalid)
 	}
 	for i := range all {
-		if err := s.addTags(r.Context(), door.From(r.Context()).Store, all[i].ID, tags); err != nil {
+		if err := (forms{s.site}).addTags(r.Context(), door.From(r.Context()).Store, all[i].ID, tags); err != nil {
 			return err
 		}
 	}
@@ -288,7 +288,7 @@ func (s *site) tagAll(r *http.Request, all []skein.Session) error {
 }
 
 // exportAll answers with an archive that contains a file for each session.
-func (s *site) exportAll(w http.ResponseWriter, r *http.Request, all []skein.Session) {
+func (s lists) exportAll(w http.ResponseWriter, r *http.Request, all []skein.Session) {
 	for _, d := range downloads() {
 		if d.Name != cmp.Or(r.PostFormValue("as"), "md") {
 			continue
@@ -299,7 +299,7 @@ func (s *site) exportAll(w http.ResponseWriter, r *http.Request, all []skein.Ses
 		for i := range all {
 			f, err := z.CreateHeader(&zip.FileHeader{Name: fileName(&all[i]) + d.Ext, Method: zip.Deflate, Modified: all[i].Updated.Std()})
 			if err == nil {
-				err = s.export(r.Context(), f, all[i], d.Name, render.Live)
+				err = downloader{s.site}.export(r.Context(), f, all[i], d.Name, render.Live)
 			}
 			if err != nil {
 				s.Log.Error("a download broke off", "session", all[i].ID, "err", err)

@@ -196,9 +196,9 @@ func (s *site) veiled(one skein.Session) skein.Session {
 	return s.Secrets.Session(one)
 }
 
-// told returns the visitor's store as the pages show it. A visitor who may not
+// store returns the visitor's store as the pages show it. A visitor who may not
 // see secrets cannot find out about them by searching either.
-func (s *site) told(ctx context.Context) skein.Store {
+func (s *site) store(ctx context.Context) skein.Store {
 	switch v := door.From(ctx); {
 	case s.Secrets == nil:
 		return v.Store

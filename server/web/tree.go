@@ -10,8 +10,11 @@ import (
 	"github.com/skein-dev/skein/store/lookup"
 )
 
-// treeRoutes are the routes of families of sessions.
-func (s *site) treeRoutes() []door.Route {
+// treePages show families of sessions.
+type treePages struct{ *site }
+
+// routes are the routes of families of sessions.
+func (s treePages) routes() []door.Route {
 	return []door.Route{read("/sessions/{id}/tree", s.tree)}
 }
 
@@ -25,7 +28,7 @@ type treePage struct {
 }
 
 // tree shows a session's ancestors, forks and sub-agents.
-func (s *site) tree(w http.ResponseWriter, r *http.Request) {
+func (s treePages) tree(w http.ResponseWriter, r *http.Request) {
 	store := door.From(r.Context()).Store
 	one, err := store.Session(r.Context(), skein.SessionID(r.PathValue("id")))
 	if err != nil {
@@ -138,7 +141,7 @@ type kin struct {
 
 // kinOf returns k with all its descendants, and with the secrets in their names
 // masked.
-func (s *site) kinOf(k *lookup.Kin, asked skein.SessionID) *kin {
+func (s treePages) kinOf(k *lookup.Kin, asked skein.SessionID) *kin {
 	one := &kin{Session: s.veiled(k.Session), Asked: k.ID == asked}
 	for _, c := range k.Children {
 		one.Children = append(one.Children, s.kinOf(c, asked))

@@ -18,8 +18,11 @@ import (
 	"github.com/skein-dev/skein/store/search"
 )
 
-// usageRoutes are the routes of usage.
-func (s *site) usageRoutes() []door.Route {
+// usagePages show what sessions used.
+type usagePages struct{ *site }
+
+// routes are the routes of usage.
+func (s usagePages) routes() []door.Route {
 	return []door.Route{read("/usage", s.usage)}
 }
 
@@ -66,7 +69,7 @@ type usageRow struct {
 }
 
 // usage shows the usage by day, model, agent, project and session.
-func (s *site) usage(w http.ResponseWriter, r *http.Request) {
+func (s usagePages) usage(w http.ResponseWriter, r *http.Request) {
 	in := r.URL.Query()
 	asked := usageAsked{in.Get("since"), in.Get("until"), in.Get("project"), in.Get("agent")}
 	if !in.Has("since") {
@@ -95,7 +98,7 @@ func (a usageAsked) query(now time.Time) (q skein.UsageQuery, err error) {
 }
 
 // usageOf adds up the usage.
-func (s *site) usageOf(ctx context.Context, asked usageAsked) (*usagePage, error) {
+func (s usagePages) usageOf(ctx context.Context, asked usageAsked) (*usagePage, error) {
 	q, err := asked.query(s.Now())
 	if err != nil {
 		return nil, err
@@ -168,7 +171,7 @@ func (p *usagePage) charts(days []price.Sum) {
 }
 
 // usageRows returns the rows of a dimension.
-func (s *site) usageRows(ctx context.Context, by skein.Dimension, all []price.Sum) (rows []usageRow, err error) {
+func (s usagePages) usageRows(ctx context.Context, by skein.Dimension, all []price.Sum) (rows []usageRow, err error) {
 	shown, rest := all, all[:0]
 	if len(all) > mostShown+1 && by != skein.ByDay {
 		shown, rest = all[:mostShown], all[mostShown:]
@@ -204,7 +207,7 @@ func weight(one price.Sum, all []price.Sum) int64 {
 }
 
 // nameRow sets a row's name, and its link to more about it.
-func (s *site) nameRow(ctx context.Context, by skein.Dimension, row *usageRow) error {
+func (s usagePages) nameRow(ctx context.Context, by skein.Dimension, row *usageRow) error {
 	at := func(key, value string) string { return "/?" + url.Values{key: {value}}.Encode() }
 	switch of := row.Of; {
 	case by == skein.BySession:

@@ -35,11 +35,19 @@ type Options struct {
 func Routes(o Options) []door.Route {
 	s := newSite(o)
 	return slices.Concat(
-		s.assetRoutes(),
-		s.sessionsRoutes(),
-		s.sessionRoutes(),
-		s.searchRoutes(),
-		s.viewRoutes(),
+		s.assets.routes(),
+		lists{s}.routes(),
+		sessionPages{s}.routes(),
+		forms{s}.routes(),
+		downloader{s}.routes(),
+		liveStreams{s}.routes(),
+		searches{s}.routes(),
+		treePages{s}.routes(),
+		usagePages{s}.routes(),
+		binPages{s}.routes(),
+		healthPages{s}.routes(),
+		chatPages{s}.routes(),
+		loginPages{s}.routes(),
 	)
 }
 
@@ -94,21 +102,6 @@ func change(path string, h http.HandlerFunc) door.Route {
 		Pattern: "POST " + path, Scope: door.Write, Page: true, Body: maxForm,
 		Types: []string{"application/x-www-form-urlencoded"}, Handler: h,
 	}
-}
-
-// viewRoutes are the routes of the other views of sessions.
-func (s *site) viewRoutes() []door.Route {
-	return slices.Concat(
-		s.treeRoutes(),
-		s.usageRoutes(),
-		s.binRoutes(),
-		s.healthRoutes(),
-		s.appRoutes(),
-		s.liveRoutes(),
-		s.replayRoutes(),
-		s.chatRoutes(),
-		s.loginRoutes(),
-	)
 }
 
 // viewLinks returns links to those views that the visitor may see.
