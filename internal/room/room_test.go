@@ -3,6 +3,7 @@ package room_test
 import (
 	"context"
 	"errors"
+	"runtime"
 	"testing"
 	"testing/synctest"
 	"time"
@@ -27,7 +28,7 @@ func TestARoomHoldsNoMoreThanItsBytes(t *testing.T) {
 		}
 		began := time.Now()
 		if err := b.Again(t.Context(), 0); !errors.Is(err, room.ErrFull) || time.Since(began) < time.Second {
-			t.Errorf("Again where nothing is let go: %v after %v, want ErrFull after some seconds", err, time.Since(began))
+			t.Errorf("Again where nothing is let go: %v after %v, want ErrFull after a while", err, time.Since(began))
 		}
 		if err := b.Try(2 * mb); !errors.Is(err, room.ErrFull) {
 			t.Errorf("Try(2 MB) once more: %v, want ErrFull", err)
@@ -72,6 +73,88 @@ func TestWhoTriesAgainWaitsForNoMoreThanItNeeds(t *testing.T) {
 		}
 		if err := errors.Join(b.Try(2*mb), b.Try(3*mb)); err != nil {
 			t.Errorf("Try of both after Again: %v", err)
+		}
+	})
+}
+
+// Each holds something and needs more, and the room has too little for two of them.
+func TestSharesThatGrowTogetherAllGetWhatTheyWereExpectedToHold(t *testing.T) {
+	for _, expected := range []int64{3 * mb, 1 << 40} {
+		synctest.Test(t, func(t *testing.T) {
+			r := room.New(4 * mb)
+			began := time.Now()
+			over := make(chan error)
+			for range 16 {
+				go func() {
+					s := r.Share()
+					defer s.LetGo()
+					s.Expect(expected)
+					var err error
+					for n := 0; n < 3*mb && err == nil; n += mb / 16 {
+						runtime.Gosched()
+						err = s.Take(t.Context(), mb/16)
+					}
+					if held := r.Held(); held > 4*mb {
+						t.Errorf("%d bytes are held, want at most %d", held, 4*mb)
+					}
+					over <- err
+				}()
+			}
+			for range 16 {
+				if err := <-over; err != nil {
+					t.Errorf("a share that was expected to hold %d: %v", expected, err)
+				}
+			}
+			if took := time.Since(began); took != 0 || r.Held() != 0 {
+				t.Errorf("it took %v, and %d bytes are held in the end; want 0 and 0", took, r.Held())
+			}
+		})
+	}
+}
+
+func TestNobodyGivesUpWhileOthersComeAndGo(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		r := room.New(4 * mb)
+		a, b := r.Share(), r.Share()
+		if err := a.Try(4 * mb); err != nil {
+			t.Fatal(err)
+		}
+		waited := make(chan error, 1)
+		go func() { waited <- b.Take(t.Context(), 4*mb) }()
+		for range 10 {
+			<-time.After(40 * time.Second)
+			a.Give(mb / 4)
+		}
+		synctest.Wait()
+		select {
+		case err := <-waited:
+			t.Fatalf("Take while another share gives back a little now and then: %v, want it to wait", err)
+		default:
+		}
+		a.LetGo()
+		if err := <-waited; err != nil {
+			t.Errorf("Take after all was given back: %v", err)
+		}
+	})
+}
+
+// Others come all the time, each with little, so that the room is never empty.
+func TestWhoNeedsMuchIsNotOvertakenForEver(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		r := room.New(4 * mb)
+		a, large, late := r.Share(), r.Share(), r.Share()
+		if err := a.Try(2 * mb); err != nil {
+			t.Fatal(err)
+		}
+		waited := make(chan error, 1)
+		go func() { waited <- large.Take(t.Context(), 5*mb) }()
+		synctest.Wait()
+		if err := late.Try(mb); !errors.Is(err, room.ErrFull) {
+			t.Errorf("Try(1 MB) behind one that waits for 5: %v, want ErrFull", err)
+		}
+		a.LetGo()
+		if err := <-waited; err != nil {
+			t.Errorf("Take(5 MB) in an empty room of 4: %v", err)
 		}
 	})
 }

@@ -208,6 +208,7 @@ func (d *Door) guard(route Route) http.Handler {
 		}
 		share := d.room.Share()
 		defer share.LetGo()
+		share.Expect(maxAnswer)
 		r = r.WithContext(room.With(r.Context(), share))
 		if !d.fits(w, r, route) {
 			return
@@ -332,6 +333,11 @@ func (d *Door) fits(w http.ResponseWriter, r *http.Request, route Route) bool {
 		Refuse(w, r, http.StatusUnsupportedMediaType, "type", "a body that is packed as %q: here it is sent as it is", packed)
 		return false
 	}
+	length := r.ContentLength
+	if length < 0 { // it is not known
+		length = route.Body
+	}
+	room.Of(r.Context()).Expect(max(length, maxAnswer))
 	r.Body = &heldBody{ReadCloser: http.MaxBytesReader(w, inTime(w, r.Body), route.Body), ctx: r.Context()}
 	return true
 }

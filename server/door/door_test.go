@@ -63,6 +63,13 @@ func (h *house) ask(what, body string, headers ...string) *httptest.ResponseReco
 
 // from is ask with a body from a reader.
 func (h *house) from(what string, body io.Reader, headers ...string) *httptest.ResponseRecorder {
+	w := httptest.NewRecorder()
+	h.door.ServeHTTP(w, h.request(what, body, headers...))
+	return w
+}
+
+// request returns the request that from sends.
+func (h *house) request(what string, body io.Reader, headers ...string) *http.Request {
 	method, path, _ := strings.Cut(what, " ")
 	r := httptest.NewRequest(method, path, body)
 	r.Host = "127.0.0.1:7433"
@@ -78,9 +85,7 @@ func (h *house) from(what string, body io.Reader, headers ...string) *httptest.R
 			r.Header.Set(name, value)
 		}
 	}
-	w := httptest.NewRecorder()
-	h.door.ServeHTTP(w, r)
-	return w
+	return r
 }
 
 // send sends the login form, as a browser does.

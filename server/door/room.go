@@ -12,6 +12,10 @@ import (
 // together may hold. The values made from these take three times as much again.
 const maxHeld = 96 << 20
 
+// maxAnswer is about how many bytes a request holds at once of what it reads: a page,
+// and what the store has read ahead.
+const maxAnswer = 16 << 20
+
 // ErrBusy says that other requests hold all the memory there is. The status is
 // 503: nothing was done.
 var ErrBusy = errors.New("other requests take all the room there is: send it again later, or in smaller pieces")

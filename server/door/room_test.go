@@ -5,7 +5,9 @@ import (
 	"log/slog"
 	"net/http"
 	"net/http/httptest"
+	"runtime"
 	"strings"
+	"sync"
 	"testing"
 	"testing/synctest"
 	"time"
@@ -44,7 +46,7 @@ func TestLargeBodiesShareTheRoom(t *testing.T) {
 		began := time.Now()
 		w := post(2 << 20)
 		if took := time.Since(began); w.Code != 503 || !strings.Contains(w.Body.String(), `"code":"busy"`) || w.Header().Get("Retry-After") == "" || took < time.Second || took > time.Minute {
-			t.Errorf("a body for which there is no room = %d %s %v after %s, want 503 busy after some seconds, and when to come back", w.Code, w.Body, w.Header(), took)
+			t.Errorf("a body for which there is no room = %d %s %v after %s, want 503 busy after a while, and when to come back", w.Code, w.Body, w.Header(), took)
 		}
 		second := make(chan int, 1)
 		go func() { second <- post(2 << 20).Code }()
@@ -57,6 +59,70 @@ func TestLargeBodiesShareTheRoom(t *testing.T) {
 			t.Errorf("%d bytes are held when all is over, want 0", n)
 		}
 	})
+}
+
+// Bodies that come piece by piece side by side, together more than there is room
+// for, are all read: none waits for what another one holds while that one waits too.
+func TestBodiesThatGrowTogetherAreAllRead(t *testing.T) {
+	const bodies, size = 16, 3 << 20
+	for what, length := range map[string]int64{"of known length": size, "of unknown length": -1} {
+		synctest.Test(t, func(t *testing.T) {
+			h := newHouse(t)
+			h.door = h.with(door.Route{Pattern: "POST /v1/write", Scope: door.Write, Body: door.MaxBody, Handler: http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+				if _, err := io.Copy(io.Discard, r.Body); err != nil {
+					door.Fail(w, r, err)
+				}
+			})})
+			h.door.Narrow(4 << 20)
+			began := time.Now()
+			var begun sync.WaitGroup
+			begun.Add(bodies)
+			codes := make(chan int, bodies)
+			for range bodies {
+				go func() {
+					r := h.request("POST /v1/write", &growing{left: size, begun: &begun})
+					r.ContentLength = length
+					w := httptest.NewRecorder()
+					h.door.ServeHTTP(w, r)
+					codes <- w.Code
+				}()
+			}
+			for range bodies {
+				if code := <-codes; code != 200 {
+					t.Errorf("%d bodies %s at once: one is answered %d, want 200", bodies, what, code)
+				}
+			}
+			if took := time.Since(began); took != 0 {
+				t.Errorf("bodies %s waited %s for each other, want only as long as others are read", what, took)
+			}
+			if n := h.door.Held(); n != 0 {
+				t.Errorf("%d bytes are held when all is over, want 0", n)
+			}
+		})
+	}
+}
+
+// growing is a body that lets others run between its pieces. The first comes when
+// all others have begun, too.
+type growing struct {
+	left  int
+	begun *sync.WaitGroup
+}
+
+// Read implements [io.Reader].
+func (g *growing) Read(p []byte) (int, error) {
+	if g.begun != nil {
+		g.begun.Done()
+		g.begun.Wait()
+		g.begun = nil
+	}
+	if g.left == 0 {
+		return 0, io.EOF
+	}
+	runtime.Gosched()
+	n := min(len(p), g.left)
+	g.left -= n
+	return n, nil
 }
 
 // What follows the piece of a body that found no room may find some, and the
