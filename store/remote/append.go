@@ -35,8 +35,8 @@ func (s *Store) Append(ctx context.Context, batches ...skein.Batch) (_ []skein.R
 			err = fmt.Errorf("%w: %w", skein.ErrUnknown, err)
 		}
 		open = open || unknown
-		again := errors.Is(err, ErrUnreachable) && !open || open && !settles(err) && repeatable(batches)
-		if !again || try == tries || !wait(ctx, try) {
+		again := refused(err) && !open || open && !settles(err) && repeatable(batches)
+		if !again || try == tries || !wait(ctx, try, err) {
 			return nil, err
 		}
 	}

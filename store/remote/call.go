@@ -9,6 +9,7 @@ import (
 	"io"
 	"net/http"
 	"net/url"
+	"strconv"
 	"strings"
 	"time"
 
@@ -20,6 +21,7 @@ import (
 const (
 	tries      = 3                      // for requests that may be sent again
 	pause      = 100 * time.Millisecond // before the second one; then four times as long
+	mostPause  = 30 * time.Second       // even if the server asks for a longer one
 	maxProblem = 4 << 20                // bytes of a response that says what is wrong
 )
 
@@ -78,9 +80,27 @@ func refusal(r *http.Response) error {
 		if r.StatusCode == http.StatusBadGateway || r.StatusCode == http.StatusServiceUnavailable || r.StatusCode == http.StatusGatewayTimeout {
 			kind = ErrUnreachable
 		}
-		return fmt.Errorf("%w: it answers %s", kind, r.Status)
+		return later(fmt.Errorf("%w: it answers %s", kind, r.Status), r.Header)
 	}
-	return problem(p)
+	return later(problem(p), r.Header)
+}
+
+// A laterError is a refusal after which the request should be sent again, but not
+// before a time.
+type laterError struct {
+	error
+	after time.Duration
+}
+
+// Unwrap returns the refusal.
+func (l *laterError) Unwrap() error { return l.error }
+
+// later returns err with the time that the headers of the response tell to wait.
+func later(err error, h http.Header) error {
+	if s, wrong := strconv.Atoi(h.Get("Retry-After")); wrong == nil && s > 0 {
+		return &laterError{err, time.Duration(min(s, int(mostPause/time.Second))) * time.Second}
+	}
+	return err
 }
 
 // problem returns the error that a problem describes.
@@ -109,6 +129,12 @@ var errStopping = fmt.Errorf("%w: it is being stopped", ErrUnreachable)
 // whose token this is: nothing was done.
 var errLookup = fmt.Errorf("%w: it cannot look up the token", ErrUnreachable)
 
+// refused reports whether err says that the server did not begin with the request:
+// it cannot be reached, or it is busy.
+func refused(err error) bool {
+	return errors.Is(err, ErrUnreachable) || errors.Is(err, door.ErrBusy)
+}
+
 // answer decodes the response into out.
 func (s *Store) answer(r *http.Response, out any) error {
 	defer r.Body.Close() //nolint:errcheck // it was read
@@ -131,15 +157,25 @@ func ask[T any](ctx context.Context, s *Store, method string, in any) (out T, er
 	defer leave()
 	for try := 1; ; try++ {
 		err = s.once(ctx, method, in, &out)
-		if !errors.Is(err, ErrUnreachable) || try == tries || !wait(ctx, try) {
+		if !refused(err) || try == tries || !wait(ctx, try, err) {
 			return out, err
 		}
 	}
 }
 
-// wait waits before the next try, and reports whether there should be one.
-func wait(ctx context.Context, try int) bool {
-	return sleep.For(ctx, pause<<(2*(try-1))) == nil
+// wait waits before the next try after one that failed with err, and reports whether
+// there should be one.
+func wait(ctx context.Context, try int, err error) bool {
+	return sleep.For(ctx, pauseAfter(try, err)) == nil
+}
+
+// pauseAfter returns how long to wait after a try that failed with err.
+func pauseAfter(try int, err error) time.Duration {
+	d := pause << (2 * (try - 1))
+	if l := (*laterError)(nil); errors.As(err, &l) {
+		d = max(d, l.after)
+	}
+	return d
 }
 
 // once calls a method.

@@ -5,6 +5,7 @@ import (
 	"crypto/tls"
 	"crypto/x509"
 	"errors"
+	"io"
 	"net"
 	"net/http"
 	"net/http/httptest"
@@ -27,6 +28,7 @@ import (
 type network struct {
 	*httptest.Server
 	lose atomic.Int64           // how many responses to appends are still to be lost
+	busy atomic.Int64           // how many appends are still to be refused, before anything else
 	hold atomic.Pointer[func()] // called before the response to an append
 	asks atomic.Int64           // appends that arrived
 }
@@ -40,6 +42,15 @@ func between(t *testing.T, to http.Handler) *network {
 			return
 		}
 		n.asks.Add(1)
+		if n.busy.Add(-1) >= 0 {
+			io.Copy(io.Discard, r.Body) //nolint:errcheck // then the client sees an error, too
+			refuse := httptest.NewRecorder()
+			door.Fail(refuse, r, door.ErrBusy)
+			w.Header().Set("Content-Type", refuse.Header().Get("Content-Type")) // without the pause, which a test does not wait for
+			w.WriteHeader(refuse.Code)
+			w.Write(refuse.Body.Bytes()) //nolint:errcheck // then the client sees an error, too
+			return
+		}
 		answer := httptest.NewRecorder()
 		to.ServeHTTP(answer, r)
 		if hold := n.hold.Load(); hold != nil {
@@ -113,6 +124,54 @@ func TestALostAnswerIsSettledByClientIDs(t *testing.T) {
 	n.lose.Store(0)
 	if seq, err := skein.Add(t.Context(), s, "a", said("z", "three")); err != nil || seq != 4 {
 		t.Errorf("the same once more = %d, %v, want 4", seq, err)
+	}
+}
+
+func TestABusyServerIsAskedAgain(t *testing.T) {
+	behind := memory.New()
+	site := serve(t, behind)
+	n := between(t, site.door)
+	s := open(t, remote.Options{URL: n.URL, Token: site.tokens.First()})
+	begin(t, s, "a")
+	for what, id := range map[string]skein.ClientID{"with a client ID": "one", "without a client ID": ""} {
+		last := end(t, behind, "a")
+		n.asks.Store(0)
+		n.busy.Store(2)
+		if seq, err := skein.Add(t.Context(), s, "a", said("x", id)); err != nil || seq != last+1 || n.asks.Load() != 3 || end(t, behind, "a") != last+1 {
+			t.Errorf("Append %s to a server that was busy twice = %d, %v after %d tries; want %d, stored once after 3", what, seq, err, n.asks.Load(), last+1)
+		}
+		n.busy.Store(100)
+		if _, err := skein.Add(t.Context(), s, "a", said("x", id)); !errors.Is(err, door.ErrBusy) || errors.Is(err, skein.ErrUnknown) || end(t, behind, "a") != last+1 {
+			t.Errorf("Append %s to a server that stays busy = %v, want %v, and nothing stored", what, err, door.ErrBusy)
+		}
+		n.busy.Store(0)
+	}
+}
+
+// The first try was stored and its answer lost; so the second one must not be told as
+// refused.
+func TestABusyServerAfterALostAnswerLeavesItOpen(t *testing.T) {
+	behind := memory.New()
+	site := serve(t, behind)
+	n := between(t, site.door)
+	s := open(t, remote.Options{URL: n.URL, Token: site.tokens.First()})
+	begin(t, s, "a")
+	n.lose.Store(1)
+	busy := func() { n.busy.Store(100) }
+	n.hold.Store(&busy)
+	if _, err := skein.Add(t.Context(), s, "a", said("x", "one")); !errors.Is(err, skein.ErrUnknown) || end(t, behind, "a") != 2 {
+		t.Errorf("Append whose answer was lost, and busy then = %v, the session ends at %d; want %v, and 2", err, end(t, behind, "a"), skein.ErrUnknown)
+	}
+}
+
+func TestTheServerSaysHowLongToWait(t *testing.T) {
+	for header, want := range map[string]time.Duration{"": 400 * time.Millisecond, "0": 400 * time.Millisecond, "7": 7 * time.Second, "86400": 30 * time.Second, "soon": 400 * time.Millisecond} {
+		w := httptest.NewRecorder()
+		w.Header().Set("Retry-After", header)
+		w.WriteHeader(http.StatusServiceUnavailable)
+		if got := remote.PauseAfter(2, w.Result()); got != want { //nolint:bodyclose // it is empty
+			t.Errorf("after a second refusal with Retry-After: %q, it waits %v, want %v", header, got, want)
+		}
 	}
 }
 

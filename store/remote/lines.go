@@ -68,12 +68,12 @@ func (c *core) why(err error) error {
 	return err
 }
 
-// open calls a method that responds with lines, again if the server cannot be
-// reached.
+// open calls a method that responds with lines, again if the server did not begin
+// with it.
 func (s *Store) open(ctx context.Context, method string, in any) (*http.Response, error) {
 	for try := 1; ; try++ {
 		r, err := s.request(ctx, http.MethodPost, "/v1/store/"+method, bytes.NewReader(skein.MustJSON(in)))
-		if err == nil || !errors.Is(err, ErrUnreachable) || try == tries || !wait(ctx, try) {
+		if err == nil || !refused(err) || try == tries || !wait(ctx, try, err) {
 			return r, err
 		}
 	}

@@ -107,7 +107,7 @@ func (s *Store) follow(caller context.Context, path func() string, take func(sse
 			return nil
 		case ctx.Err() != nil:
 			return skein.ErrClosed
-		case !errors.Is(err, ErrUnreachable) || !begun:
+		case !refused(err) || !begun:
 			return err
 		case since.IsZero():
 			since = time.Now()
