@@ -240,18 +240,11 @@ func (s *served) post(ctx context.Context, size, want int) error {
 	return err
 }
 
-// crowd sends many batches of size bytes at once. Each must be stored, or
-// refused for lack of room, to be sent again.
+// crowd sends many batches of size bytes at once. Each must be stored.
 func (s *served) crowd(ctx context.Context, size int) error {
 	over := make(chan error, batches)
 	for range batches {
-		go func() {
-			status, said, err := s.send(ctx, size)
-			if err == nil && status != http.StatusCreated && status != http.StatusServiceUnavailable {
-				err = fmt.Errorf("POST of %d bytes: %d %s, want %d or %d", size, status, said, http.StatusCreated, http.StatusServiceUnavailable)
-			}
-			over <- err
-		}()
+		go func() { over <- s.post(ctx, size, http.StatusCreated) }()
 	}
 	var all error
 	for range batches {
