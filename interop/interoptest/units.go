@@ -23,6 +23,12 @@ func (s Suite) writtenAgain(t *testing.T, name string) {
 	store := memory.New()
 	defer store.Close()
 	s.bring(t, store, root)
+	s.sameAgain(t, store, root)
+}
+
+// sameAgain checks that the units below root are written as they are from store.
+func (s Suite) sameAgain(t *testing.T, store *memory.Store, root string) {
+	t.Helper()
 	home := t.TempDir()
 	for _, id := range roots(t, store) {
 		done, err := interop.Export(context.Background(), store, s.Format, id, home, interop.Exports{})
@@ -65,7 +71,7 @@ func (s Suite) writtenAgain(t *testing.T, name string) {
 		same(t, f, at)
 	}
 	if units == 0 {
-		t.Errorf("no file of %s belongs to a unit", name)
+		t.Errorf("no file below %s belongs to a unit", root)
 	}
 }
 

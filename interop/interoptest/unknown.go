@@ -3,24 +3,33 @@ package interoptest
 import (
 	"bytes"
 	"context"
+	"encoding/json"
+	"errors"
 	"fmt"
+	"io"
+	"path"
 	"path/filepath"
 	"strings"
 	"testing"
 
 	"github.com/google/go-cmp/cmp"
 
+	"github.com/skein-dev/skein/internal/folder"
 	"github.com/skein-dev/skein/interop"
 	"github.com/skein-dev/skein/store/memory"
 )
 
-// unknownRun is how many records in a run are unknown to the format.
-const unknownRun = 400
+// How many records in a run are unknown to the format, in a file of lines and in a
+// folder, where each may be a file.
+const (
+	unknownRun = 400
+	folderRun  = 60
+)
 
-// unknown checks, for a format of lines: runs of records that it does not know, whatever
-// they say, cost no more events than they have kilobytes, hide nothing of the
-// conversation, are kept byte for byte, and give the same result if the file ended in
-// the middle of one when it was read before.
+// unknown checks, for what is in files of lines, and in the files of a folder: runs of
+// records that the format does not know, whatever they say, cost no more events than
+// they have kilobytes, hide nothing of the conversation, are kept byte for byte, and
+// give the same result if the file ended in the middle of one when it was read before.
 func (s Suite) unknown(t *testing.T, name string) {
 	for what, record := range map[string]func(int) string{
 		"numbers":     func(i int) string { return fmt.Sprintf(`{"x":%d}`, i) },
@@ -33,22 +42,13 @@ func (s Suite) unknown(t *testing.T, name string) {
 
 func (s Suite) unknownOf(t *testing.T, name string, record func(int) string) {
 	plain, root := lay(t, filepath.Join(s.Dir, name)), lay(t, filepath.Join(s.Dir, name))
-	half, whole := map[string][]byte{}, map[string][]byte{}
-	junk, n := 0, 0 // bytes, records
-	next := func() string {
+	n := 0
+	half, whole, runs := s.withUnknown(t, root, func() string {
 		n++
 		return record(n) // a different one in each file: one that two have may be a copy
-	}
-	for _, f := range files(t, root) {
-		data := read(t, f)
-		if _, packed := interop.PlainName(f); packed || !s.matches(f, data) || s.Format.Unit != nil && s.Format.Unit(filepath.ToSlash(f)) != "" || len(data) == 0 || data[len(data)-1] != '\n' {
-			continue
-		}
-		half[f], whole[f] = withRuns(data, next)
-		junk += len(whole[f]) - len(data)
-	}
+	})
 	if len(whole) == 0 {
-		return // all of it is packed or ends in a torn line
+		return // all of it is packed, in a database, or ends in a torn line
 	}
 	want := memory.New()
 	defer want.Close()
@@ -58,19 +58,132 @@ func (s Suite) unknownOf(t *testing.T, name string, record func(int) string) {
 	s.writeAll(t, root, whole)
 	s.bring(t, store, root)
 
-	if more, most := total(t, store)-total(t, want), 6*len(whole)+junk/1000; more > most {
+	junk := s.recordBytes(t, root) - s.recordBytes(t, plain)
+	if more, most := total(t, store)-total(t, want), 2*runs+junk/1000; more > most {
 		t.Errorf("%d unknown records of %d bytes make %d events, want at most %d", n, junk, more, most)
 	}
 	if diff := cmp.Diff(said(t, want), said(t, store)); diff != "" {
 		t.Errorf("unknown records change what was said (-without +with):\n%s", diff)
 	}
 	for f, data := range whole {
+		if s.unit(f) != "" {
+			continue
+		}
 		var got bytes.Buffer
 		if err := interop.WriteSource(context.Background(), store, s.Format.Name, f, &got); err != nil || !bytes.Equal(got.Bytes(), data) {
 			t.Errorf("WriteSource(%s) gives %d bytes, %v; want the file's %d", filepath.Base(f), got.Len(), err, len(data))
 		}
 	}
+	if s.Format.Look != nil {
+		s.sameAgain(t, store, root)
+	}
 	s.unknownGrow(t, root, half, whole, dump(t, store, root))
+}
+
+// withUnknown returns the files below root that change when runs of unknown records are
+// put into all of them, and what is in them up to the middle of the last run of each;
+// and how many runs there are. In a folder whose files are records of some type, a run
+// is files.
+func (s Suite) withUnknown(t *testing.T, root string, next func() string) (half, whole map[string][]byte, runs int) {
+	t.Helper()
+	half, whole = map[string][]byte{}, map[string][]byte{}
+	beside := map[string]bool{} // folders that have a run of files
+	for _, f := range files(t, root) {
+		data, unit := read(t, f), s.unit(f)
+		_, packed := interop.PlainName(f)
+		ended := len(data) > 0 && data[len(data)-1] == '\n'
+		switch {
+		case unit == "" && !packed && ended && s.matches(f, data):
+			half[f], whole[f] = withRuns(data, unknownRun, next)
+			runs += 3
+		case unit == "" || unit == f:
+		case s.isOfLines(t, unit, f):
+			if ended {
+				half[f], whole[f] = withRuns(data, folderRun, next)
+				runs += 3
+			}
+		case typed(data) && !beside[filepath.Dir(f)]:
+			beside[filepath.Dir(f)] = true
+			for i := range folderRun {
+				more := fmt.Sprintf("%s-%04d.json", strings.TrimSuffix(f, ".json"), i)
+				if s.unit(more) != unit {
+					break
+				}
+				if whole[more] = []byte(next()); i < folderRun/2 {
+					half[more] = whole[more]
+				}
+			}
+			runs++
+		}
+	}
+	return half, whole, runs
+}
+
+// typed reports whether a file is a record that says what it is.
+func typed(data []byte) bool {
+	var record struct{ Type string }
+	return json.Unmarshal(data, &record) == nil && record.Type != ""
+}
+
+// unit returns the folder or database that a file belongs to; "" for a file of lines.
+func (s Suite) unit(file string) string {
+	if s.Format.Unit == nil {
+		return ""
+	}
+	return filepath.FromSlash(s.Format.Unit(filepath.ToSlash(file)))
+}
+
+// isOfLines reports whether each line of a unit's file is a record.
+func (s Suite) isOfLines(t *testing.T, unit, file string) (found bool) {
+	t.Helper()
+	s.eachRecord(t, unit, func(line []byte) {
+		l, err := folder.Parse(line)
+		found = found || err == nil && l.Line != nil && path.Base(l.File) == filepath.Base(file)
+	})
+	return found
+}
+
+// eachRecord calls yield with the records of all sources of a unit.
+func (s Suite) eachRecord(t *testing.T, unit string, yield func(line []byte)) {
+	t.Helper()
+	u, err := s.Format.Look(context.Background(), unit)
+	if err != nil {
+		return // another program's
+	}
+	defer u.Close()
+	all, err := u.Sources(context.Background())
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, src := range all {
+		r, err := u.Open(context.Background(), src.Name)
+		if err != nil {
+			t.Fatal(err)
+		}
+		data, err := io.ReadAll(r)
+		if err := errors.Join(err, r.Close()); err != nil {
+			t.Fatal(err)
+		}
+		for line := range bytes.Lines(data) {
+			yield(line)
+		}
+	}
+}
+
+// recordBytes returns how many bytes the records of all files below root have.
+func (s Suite) recordBytes(t *testing.T, root string) (n int) {
+	t.Helper()
+	units := map[string]bool{}
+	for _, f := range files(t, root) {
+		unit := s.unit(f)
+		if unit == "" {
+			n += len(read(t, f))
+		} else if !units[unit] {
+			units[unit] = true
+			s.eachRecord(t, unit, func(line []byte) { n += len(line) })
+		}
+	}
+	return n
 }
 
 // unknownGrow checks that files that grow in the middle of a run give the same result as
@@ -103,13 +216,13 @@ func (s Suite) writeAll(t *testing.T, root string, all map[string][]byte) {
 	touch(t, root, 0)
 }
 
-// withRuns returns the lines of data with a run of records after the first,
+// withRuns returns the lines of data with a run of n records after the first,
 // in the middle and at the end, and the same up to the middle of the last run.
-func withRuns(data []byte, next func() string) (half, whole []byte) {
+func withRuns(data []byte, n int, next func() string) (half, whole []byte) {
 	lines := bytes.SplitAfter(data, []byte("\n"))
 	lines = lines[:len(lines)-1]
 	run := func() {
-		for range unknownRun {
+		for range n {
 			whole = append(append(whole, next()...), '\n')
 		}
 	}

@@ -10,8 +10,9 @@ import (
 	"github.com/skein-dev/skein/interop"
 )
 
-// part reads a part of the message in the folder of this name.
-func (r *reader) part(data []byte, message, name string) (m interop.Made, err error) {
+// part reads a part of the message in the folder of this name. run is
+// [interop.Line.Run].
+func (r *reader) part(data []byte, message, name string, run bool) (m interop.Made, err error) {
 	f, value, damage, err := read[partFile](data)
 	if err != nil {
 		return m, err
@@ -38,14 +39,26 @@ func (r *reader) part(data []byte, message, name string) (m interop.Made, err er
 		m = r.make(r.key(name), r.says(at, message, p))
 	case f.Type == "agent":
 		m = r.make(r.key(name), r.says(at, message, skein.Part{Kind: skein.PartAgent, Text: skein.Text(f.Name)}))
-	default:
+	case isNoted(f.Type) || !run:
 		m = r.make(r.key(name), noted(at, cmp.Or(utf8(f.Type), "part"), level(&f), value))
+		m.Unknown = !isNoted(f.Type)
+	default:
+		m.Unknown = true
 	}
 	m.Damage = damage
 	if len(blobs) > 0 {
 		m.Items[len(m.Items)-1].Blobs = blobs
 	}
 	return m, nil
+}
+
+// isNoted reports whether parts of a type are known to be only noted.
+func isNoted(kind string) bool {
+	switch kind {
+	case "error", "log", "learning", "compaction", "step-start", "step-finish", "snapshot", "patch":
+		return true
+	}
+	return false
 }
 
 func noted(at skein.Time, name, level string, data json.RawMessage) skein.Event {

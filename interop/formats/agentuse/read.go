@@ -65,7 +65,7 @@ func (r *reader) Read(l interop.Line) (m interop.Made, err error) {
 	case path.Base(name) == "message.json" && path.Dir(dir) == ".":
 		return r.message(data, dir)
 	case path.Base(dir) == "part" && path.Ext(name) == ".json":
-		return r.part(data, path.Base(path.Dir(dir)), strings.TrimSuffix(path.Base(name), ".json"))
+		return r.part(data, path.Base(path.Dir(dir)), strings.TrimSuffix(path.Base(name), ".json"), l.Run)
 	case path.Base(dir) == "artifact":
 		r.artifact(path.Base(name), data)
 	}

@@ -23,6 +23,9 @@ const maxNoted = 16 << 10
 // themselves: they may be left over from a fork.
 func (r *reader) logged(m *making, o object, _ []byte) error {
 	name, data := o.str("event"), o.obj("data")
+	if m.out.Unknown = name == ""; m.run && name == "" {
+		return nil
+	}
 	m.out.Floating = true
 	if m.time = moment(o.str("ts")); m.time == 0 {
 		m.time = moment(o.str("timestamp"))

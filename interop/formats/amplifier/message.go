@@ -3,24 +3,34 @@ package amplifier
 import (
 	"bytes"
 	"encoding/json"
+	"slices"
 	"strings"
 
 	"github.com/go-json-experiment/json/jsontext"
 	"github.com/skein-dev/skein"
 )
 
+// roles are the roles that a message can have.
+var roles = []skein.Role{skein.RoleUser, skein.RoleAssistant, skein.RoleTool, skein.RoleSystem, developer}
+
+const developer = "developer"
+
 // message makes the events of a line of the transcript.
 func (r *reader) message(m *making, o object, line []byte) error {
-	opening := !r.said
-	r.said = true
+	said := skein.Message{Role: skein.Role(o.str("role"))}
+	known := slices.Contains(roles, said.Role)
+	if m.out.Unknown = !known; m.run && !known {
+		return nil
+	}
+	r.said = r.said || known
 	meta := o.obj("metadata")
 	if m.time == 0 {
 		if m.time = moment(meta.str("timestamp")); m.time == 0 {
 			m.time = moment(or(o.str("timestamp"), string(o.get("timestamp"))))
 		}
 	}
-	r.told(m, line, opening)
-	said := skein.Message{Role: skein.Role(o.str("role")), Meta: json.RawMessage(extra(meta))}
+	r.told(m, line)
+	said.Meta = extra(meta)
 	parts := r.parts(m, o.get("content"))
 	switch said.Role {
 	case skein.RoleUser:
@@ -30,7 +40,7 @@ func (r *reader) message(m *making, o object, line []byte) error {
 		m.add(skein.Say(m.time, said))
 	case skein.RoleTool:
 		r.result(m, said, o)
-	case skein.RoleSystem, "developer":
+	case skein.RoleSystem, developer:
 		said.Role, said.Parts = skein.RoleSystem, parts
 		m.add(skein.Say(m.time, said))
 	default:
@@ -43,11 +53,12 @@ func (r *reader) message(m *making, o object, line []byte) error {
 // first, so that each fork's copy is recognized. Only the first line's key is from
 // its own session, and a fork's has the other too: so a session that is not a fork is
 // not taken for a copy, even if its fork was read first.
-func (r *reader) told(m *making, line []byte, opening bool) {
-	if !opening {
+func (r *reader) told(m *making, line []byte) {
+	if r.opened {
 		r.keyed(m, r.root, line)
 		return
 	}
+	r.opened = true
 	r.keyed(m, "first\x00"+r.id, line)
 	if r.root != r.id {
 		m.out.CopyKey = copyKey("first\x00"+r.root, line, m.out.Key)

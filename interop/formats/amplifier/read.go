@@ -24,6 +24,7 @@ type reader struct {
 	early   facts  // what the metadata says when the first line is read
 	begun   bool
 	said    bool // the transcript has a message, or its backup
+	opened  bool // a line of either has a key
 	spare   bool // the backup is read instead of the transcript
 	known   bool // the metadata was read
 	tools   map[string]string
@@ -63,6 +64,7 @@ func sane(id string) bool {
 // A making is what becomes of one record.
 type making struct {
 	time  skein.Time
+	run   bool         // see [interop.Line.Run]
 	blobs []skein.Blob // of the next item
 	out   interop.Made
 }
@@ -81,7 +83,7 @@ func (r *reader) Read(l interop.Line) (interop.Made, error) {
 	case in.Damage != "":
 		return interop.Made{}, fmt.Errorf("%s: %s", in.File, in.Damage)
 	}
-	m := &making{}
+	m := &making{run: l.Run}
 	switch {
 	case in.File == transcript && in.Line != nil:
 		err = r.each(m, in, r.message)

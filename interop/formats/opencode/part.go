@@ -63,8 +63,10 @@ func (r *reader) part(m *interop.Made, id, of string, at skein.Time, o loose.Obj
 	case "compaction":
 		r.put(m, noted(at, kind, loose.Raw(whole(o))))
 		r.tail = o.Str("tail_start_id")
+	case "snapshot", "patch":
+		r.put(m, noted(at, kind, loose.Raw(whole(o))))
 	default:
-		r.put(m, noted(at, named(kind), loose.Raw(whole(o))))
+		r.unknown(m, noted(at, named(kind), loose.Raw(whole(o))))
 	}
 }
 

@@ -24,6 +24,7 @@ type reader struct {
 	reverted bool   // what follows was rewound
 	tail     string // the first message that the next summary does not cover; "" for none
 	seen     bool   // there was a message, so those of the newer table repeat it
+	run      bool   // see [interop.Line.Run]
 }
 
 // A revert is the place in a session to which the user has reverted it.
@@ -53,6 +54,7 @@ func open(f interop.File) interop.Reader {
 
 // Read implements [interop.Reader]; the error says that the record is damaged.
 func (r *reader) Read(l interop.Line) (m interop.Made, err error) {
+	r.run = l.Run
 	if m, err = r.read(l); len(m.Items) == 0 {
 		m.Key = ""
 	}
@@ -144,6 +146,14 @@ func (r *reader) put(m *interop.Made, e skein.Event, blobs ...skein.Blob) {
 	}
 	r.items++
 	m.Items = append(m.Items, interop.Item{Event: e, Blobs: blobs})
+}
+
+// unknown puts e, which notes a part that the program is not known to write, unless
+// the part continues a run of such.
+func (r *reader) unknown(m *interop.Made, e skein.Event) {
+	if m.Unknown = true; !r.run {
+		r.put(m, e)
+	}
 }
 
 // todo notes the to-do list.

@@ -25,7 +25,7 @@ func (r *reader) item(l line, it *item) interop.Made {
 	case strings.HasSuffix(t, "_call_result") || strings.HasSuffix(t, "_output"):
 		return r.result(l, it)
 	}
-	return r.note(l, "item", json.RawMessage(l.text))
+	return r.unknown(l, "item")
 }
 
 func (r *reader) message(l line, it *item) interop.Made {
@@ -41,7 +41,7 @@ func (r *reader) message(l line, it *item) interop.Made {
 	case "system", "developer":
 		m.Role, m.Synthetic = skein.RoleSystem, true
 	default:
-		return r.note(l, "item", json.RawMessage(l.text))
+		return r.unknown(l, "item")
 	}
 	r.group = group{}
 	if it.wire() {

@@ -23,8 +23,8 @@ type turn struct {
 // A loggedCall is a call of a tool that has not been answered: a log has no IDs.
 type loggedCall struct{ id, agent, tool string }
 
-// log reads line n of the log.
-func (r *reader) log(n int, data []byte) (interop.Made, error) {
+// log reads line n of the log. run is [interop.Line.Run].
+func (r *reader) log(n int, data []byte, run bool) (interop.Made, error) {
 	text := string(bytes.TrimSpace(data))
 	if text == "" {
 		return interop.Made{}, nil
@@ -36,7 +36,7 @@ func (r *reader) log(n int, data []byte) (interop.Made, error) {
 	if err != nil {
 		return interop.Made{}, err
 	}
-	l := line{id: "sk:log:" + strconv.Itoa(n), text: text}
+	l := line{id: "sk:log:" + strconv.Itoa(n), text: text, run: run}
 	if t, err := skein.ParseTime(in.Time); err == nil {
 		l.time = t
 	}
@@ -45,15 +45,15 @@ func (r *reader) log(n int, data []byte) (interop.Made, error) {
 		mode = "turn"
 	}
 	l.key = skein.ClientID(fmt.Sprintf("sk:%s:%s:%d:%s", r.mark, mode, n, short(text)))
-	made := r.note(l, noteName(&in), json.RawMessage(text))
-	if !r.rows {
-		r.count--
-		made.Items = nil
-		if evs, blobs := r.told(l, &in); len(evs) > 0 {
-			made.Items = r.make(l, evs...).Items
-			made.Items[0].Blobs = blobs
-		}
+	if !in.known() && in.Model == "" {
+		return r.unknown(l, "log"), nil
 	}
+	evs, blobs := []skein.Event{noteOf(l, &in)}, []skein.Blob(nil)
+	if !r.rows {
+		evs, blobs = r.told(l, &in)
+	}
+	made := r.make(l, evs...)
+	made.Items[0].Blobs = blobs
 	if r.rows {
 		made.Items = append(made.Items, r.besides(l, &in, before)...)
 	}
@@ -63,12 +63,22 @@ func (r *reader) log(n int, data []byte) (interop.Made, error) {
 	return made, nil
 }
 
-func noteName(in *logged) string {
+// known reports whether Skillet writes lines of this kind.
+func (in *logged) known() bool {
 	switch in.Kind {
 	case "user_message", "step", "final_result":
-		return in.Kind
+		return true
 	}
-	return "log"
+	return false
+}
+
+// noteOf keeps a line of the log whole.
+func noteOf(l line, in *logged) skein.Event {
+	name := "log"
+	if in.known() {
+		name = in.Kind
+	}
+	return skein.NewEvent(skein.KindNoted, l.time, skein.Noted{Name: Name + ":" + name, Data: json.RawMessage(l.text)})
 }
 
 // changes returns events for a new model or agent.
@@ -111,7 +121,7 @@ func (r *reader) told(l line, in *logged) ([]skein.Event, []skein.Blob) {
 			return say(m), nil
 		}
 	}
-	return []skein.Event{skein.NewEvent(skein.KindNoted, l.time, skein.Noted{Name: Name + ":" + noteName(in), Data: json.RawMessage(l.text)})}, nil
+	return []skein.Event{noteOf(l, in)}, nil
 }
 
 // step returns a step as a message, and false if it is not one.

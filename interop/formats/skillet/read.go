@@ -79,24 +79,24 @@ func (r *reader) Read(l interop.Line) (interop.Made, error) {
 	case ok && row.Damage != "":
 		return interop.Made{Damage: row.Damage}, nil
 	case ok && row.Table == tableName:
-		return r.called(r.row(row)), nil
+		return r.called(r.row(row, l.Run)), nil
 	case ok:
 		return interop.Made{}, nil
 	}
-	return r.file(l.Body)
+	return r.file(l)
 }
 
 // file reads a line of the log, or of a folder of logs.
-func (r *reader) file(body []byte) (interop.Made, error) {
+func (r *reader) file(in interop.Line) (interop.Made, error) {
 	var known struct {
 		File, Folder string
 		Shared       int
 	}
-	err := json.Unmarshal(body, &known)
+	err := json.Unmarshal(in.Body, &known)
 	if r.shared = r.shared || known.Shared > 0; err != nil || known.File == "" {
 		return interop.Made{}, err // part of the frame, if anything
 	}
-	l, err := folder.Parse(body)
+	l, err := folder.Parse(in.Body)
 	switch {
 	case err != nil:
 		return interop.Made{}, err
@@ -105,11 +105,11 @@ func (r *reader) file(body []byte) (interop.Made, error) {
 	case l.Line == nil:
 		return interop.Made{}, nil
 	}
-	return r.log(*l.Line, l.Data())
+	return r.log(*l.Line, l.Data(), in.Run)
 }
 
-// row reads a row of session_items.
-func (r *reader) row(row foreign.Row) interop.Made {
+// row reads a row of session_items. run is [interop.Line.Run].
+func (r *reader) row(row foreign.Row, run bool) interop.Made {
 	if !r.rows {
 		r.user, r.name, r.rows = row.Text("user_id"), row.Text("session_name"), true
 	}
@@ -123,7 +123,7 @@ func (r *reader) row(row foreign.Row) interop.Made {
 	}
 	l := line{
 		key:  skein.ClientID(fmt.Sprintf("sk:%s:%d:%d", r.mark, id, at)),
-		time: timeOf(at), text: row.Text("item_json"),
+		time: timeOf(at), text: row.Text("item_json"), run: run,
 	}
 	l.id = "sk:" + strconv.FormatInt(id, 10) + ":" + strconv.FormatInt(at, 10)
 	if !isObject(l.text) {
@@ -154,6 +154,7 @@ type line struct {
 	id   string // unique within its session
 	time skein.Time
 	text string // JSON
+	run  bool   // see [interop.Line.Run]
 }
 
 // make returns what a line makes: these events, and the session if they are
@@ -173,6 +174,15 @@ func (r *reader) make(l line, evs ...skein.Event) interop.Made {
 
 func (r *reader) note(l line, name string, data json.RawMessage) interop.Made {
 	return r.make(l, skein.NewEvent(skein.KindNoted, l.time, skein.Noted{Name: Name + ":" + name, Data: data}))
+}
+
+// unknown keeps a line that Skillet is not known to write, but only the first of a run.
+func (r *reader) unknown(l line, name string) (made interop.Made) {
+	if !l.run {
+		made = r.note(l, name, json.RawMessage(l.text))
+	}
+	made.Unknown = true
+	return made
 }
 
 // begin returns the beginning of the session. It is made as if there were only the
