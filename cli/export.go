@@ -160,6 +160,9 @@ func (o *exportOptions) write(ctx context.Context, j *job, w io.Writer, s skein.
 	if err != nil {
 		return err
 	}
+	if !o.rewound {
+		told = told.Live()
+	}
 	ro := render.Options{
 		Reasoning: o.thinking, Told: told, NoTools: o.noTool, Zone: j.Now().Location(), Cost: costs[s.ID].Costs(),
 		Image: func(h skein.Hash) ([]byte, error) { return j.store.Blob(ctx, s.ID, h) },

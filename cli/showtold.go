@@ -47,5 +47,8 @@ func (o *showOptions) told(r reader, messages iter.Seq2[skein.Entry, error]) (it
 		return messages, told, err
 	}
 	told, err := render.ProgressOf(&r.session, events, to, o.curtain.text)
+	if !o.rewound {
+		told = told.Live()
+	}
 	return messages, told, err
 }

@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"fmt"
 	"iter"
+	"slices"
 
 	"github.com/skein-dev/skein"
 )
@@ -17,6 +18,7 @@ type Progress struct {
 	left    bool                  // running calls belong to a program that died
 	waiting int                   // number of calls whose result may come
 	failed  []failedRequest       // in order
+	rewinds []skein.Event
 }
 
 type openCall struct {
@@ -45,12 +47,14 @@ func (c *openCall) plain() bool {
 type failedRequest struct {
 	seq, last skein.Seq
 	error     *skein.ErrorInfo
+	rewound   bool
 }
 
 // ProgressOf collects what events of s say about the messages up to the seq to:
 // all events from the first of these messages on. It stops once nothing more
-// can come. It keeps only calls without a result and errors, with hide applied
-// to their text unless that is nil.
+// can come: a later rewind may take back a request that failed. It keeps only
+// calls without a result and errors, with hide applied to their text unless that
+// is nil.
 //
 // The error is that of events.
 func ProgressOf(s *skein.Session, events iter.Seq2[skein.Event, error], to skein.Seq, hide func(string) string) (*Progress, error) {
@@ -67,23 +71,45 @@ func ProgressOfCalls(s *skein.Session, events iter.Seq2[skein.Event, error], to 
 	return t, t.read(events, to, nil)
 }
 
+// Live returns t without the requests that failed in what was taken back, as
+// [Live] leaves out its messages.
+func (t *Progress) Live() *Progress {
+	if t == nil {
+		return nil
+	}
+	live := *t
+	live.failed = slices.DeleteFunc(slices.Clone(t.failed), func(f failedRequest) bool { return f.rewound })
+	return &live
+}
+
 // read adds events for [ProgressOf].
 func (t *Progress) read(events iter.Seq2[skein.Event, error], to skein.Seq, hide func(string) string) error {
+	last := skein.Seq(0)
 	for e, err := range events {
 		if err != nil {
 			return err
 		}
-		if e.Seq > to && t.waiting == 0 {
+		if e.Seq > to && t.waiting == 0 && !slices.ContainsFunc(t.failed, requested) {
 			break
 		}
 		t.add(&e, to, hide)
+		last = e.Seq
 	}
-	return nil
+	live, err := skein.OnLine(t.rewinds, last)
+	for i := range t.failed {
+		f := &t.failed[i]
+		f.rewound = requested(*f) && !slices.ContainsFunc(live, func(r skein.SeqRange) bool { return f.seq > r.From && f.seq <= r.To })
+	}
+	return err
 }
+
+// requested reports whether f is a request, not a loss of events, which no
+// rewind takes back.
+func requested(f failedRequest) bool { return f.error != nil }
 
 // add adds e. A payload that does not fit its kind is ignored.
 func (t *Progress) add(e *skein.Event, to skein.Seq, hide func(string) string) {
-	if t.all && (e.Kind == skein.KindStep || e.Kind == skein.KindNoted) {
+	if t.all && (e.Kind == skein.KindStep || e.Kind == skein.KindNoted || e.Kind == skein.KindRewound) {
 		return
 	}
 	switch e.Kind {
@@ -114,7 +140,11 @@ func (t *Progress) add(e *skein.Event, to skein.Seq, hide func(string) string) {
 		if hide != nil {
 			s.Error.Message = hide(s.Error.Message)
 		}
-		t.failed = append(t.failed, failedRequest{e.Seq, e.Seq, s.Error})
+		t.failed = append(t.failed, failedRequest{seq: e.Seq, last: e.Seq, error: s.Error})
+	case skein.KindRewound:
+		if _, err := skein.Decode[skein.Rewound](*e); err == nil {
+			t.rewinds = append(t.rewinds, *e)
+		}
 	case skein.KindNoted:
 		if e.Seq > to || !bytes.Contains(e.Payload, []byte(skein.NoteLost)) {
 			return
@@ -131,7 +161,7 @@ func (t *Progress) lost(seq skein.Seq) {
 		t.failed[n-1].last = seq
 		return
 	}
-	t.failed = append(t.failed, failedRequest{seq, seq, nil})
+	t.failed = append(t.failed, failedRequest{seq: seq, last: seq})
 }
 
 // message adds the results of m, and its calls if made.
@@ -209,7 +239,12 @@ func callWords(c *openCall) string {
 	if c.plain() {
 		return ""
 	}
-	switch state := c.state(); state {
+	return stateWords(c.state())
+}
+
+// stateWords returns the state of a call without a result, in words.
+func stateWords(state skein.CallState) string {
+	switch state {
 	case skein.Pending:
 		return "pending: it has not run"
 	case skein.Uncertain:
@@ -218,7 +253,7 @@ func callWords(c *openCall) string {
 		return "failed"
 	case skein.Completed:
 		return "completed, but its result was not kept"
-	case "":
+	case "", Open:
 		return "no result"
 	default:
 		return Line(string(state))
@@ -239,6 +274,52 @@ type CallProgress struct {
 	ID     string          `json:"id"`
 	State  skein.CallState `json:"state,omitempty"`  // a [skein.CallState] or [Open]; "" if not enough events were read
 	Result skein.Seq       `json:"result,omitempty"` // seq of the message with its result; 0 if there is none
+}
+
+// Words returns the state of c in words; "" if it is unknown, or if the result
+// implies it.
+func (c CallProgress) Words() string {
+	if c.State == "" || c.Result > 0 && (c.State == skein.Completed || c.State == skein.Failed) {
+		return ""
+	}
+	return stateWords(c.State)
+}
+
+// farthest is how many events after a page [EntriesOf] reads for the results of
+// its calls: a call without a result would have the rest of the session read.
+const farthest = 1000
+
+// EntriesOf returns consecutive messages of s with the progress of their calls.
+// events yields the events of s after a seq. The state of a call is "" if its
+// result is not among the 1000 events after the messages, and there are more.
+//
+// The error is that of events.
+func EntriesOf(s *skein.Session, found []skein.Entry, events func(after skein.Seq) iter.Seq2[skein.Event, error]) ([]Entry, error) {
+	if len(found) == 0 {
+		return nil, nil
+	}
+	first, last, cut := found[0].Seq, found[len(found)-1].End, false
+	t, err := ProgressOfCalls(s, func(yield func(skein.Event, error) bool) {
+		for e, err := range events(first - 1) {
+			if cut = e.Seq > last+farthest; cut || !yield(e, err) {
+				return
+			}
+		}
+	}, last)
+	if err != nil {
+		return nil, err
+	}
+	out := make([]Entry, 0, len(found))
+	for _, e := range found {
+		m := t.Entry(e)
+		for i := range m.Calls {
+			if cut && m.Calls[i].Result == 0 {
+				m.Calls[i].State = ""
+			}
+		}
+		out = append(out, m)
+	}
+	return out, nil
 }
 
 // Entry returns e with the progress of its calls, which may lack text that is
@@ -279,7 +360,7 @@ func (t *Progress) Before(e *skein.Entry) (lines []string) {
 		case f.error == nil:
 			lines = append(lines, lostLine(f))
 		case e == nil || e.Message.Error == nil || e.Message.Error.Message != f.error.Message:
-			lines = append(lines, "A request failed: "+ErrorLine(f.error))
+			lines = append(lines, failedLine(f))
 		}
 	}
 	if e != nil && e.Message.Error != nil {
@@ -289,6 +370,14 @@ func (t *Progress) Before(e *skein.Entry) (lines []string) {
 		}
 	}
 	return lines
+}
+
+func failedLine(f failedRequest) string {
+	what := "A request failed"
+	if f.rewound {
+		what += " (taken back)"
+	}
+	return what + ": " + ErrorLine(f.error)
 }
 
 func lostLine(f failedRequest) string {

@@ -2,6 +2,7 @@ package render
 
 import (
 	"iter"
+	"slices"
 	"strings"
 	"testing"
 
@@ -197,8 +198,42 @@ func TestTellStopsWhereNothingMoreCanCome(t *testing.T) {
 				return
 			}
 		}
-	}, 3, nil)
-	if err != nil || read != 4 || len(what.Before(nil)) != 1 {
-		t.Errorf("Tell up to event 3 read %d events, %v; want 4", read, err)
+	}, 2, nil)
+	if err != nil || read != 3 || len(what.Before(nil)) != 0 {
+		t.Errorf("ProgressOf up to event 2 read %d events, %v; want 3", read, err)
+	}
+}
+
+// A turn that was taken back takes its failed requests with it, wherever the rewind
+// is; what was lost stays.
+func TestWhatFailedInATurnThatWasTakenBackIsNotLive(t *testing.T) {
+	failed := func(text string) skein.Event {
+		return skein.NewEvent(skein.KindStep, noon, skein.Step{Phase: "finish", Error: &skein.ErrorInfo{Message: text}})
+	}
+	events := []skein.Event{
+		skein.NewEvent(skein.KindCreated, noon, skein.Created{}), skein.Say(noon, skein.UserSays("one")), failed("first"),
+		skein.Say(noon, skein.UserSays("two")), failed("second"), skein.NewEvent(skein.KindNoted, noon, skein.Noted{Name: skein.NoteLost, Level: "error"}),
+		skein.NewEvent(skein.KindRewound, noon, skein.Rewound{To: 3}), skein.Say(noon, skein.UserSays("three")), failed("third"),
+	}
+	for i := range events {
+		events[i].Seq = skein.Seq(i + 1)
+	}
+	for _, to := range []skein.Seq{6, 9} {
+		what, err := ProgressOf(&skein.Session{}, eachEvent(events), to, nil)
+		if err != nil {
+			t.Fatal(err)
+		}
+		live, all := what.Live().Before(nil), what.Before(nil)
+		want := []string{"A request failed: first", "Event 6 was lost when the store was damaged", "A request failed: third"}[:2+(to-6)/3]
+		if diff := cmp.Diff(want, live); diff != "" {
+			t.Errorf("up to %d (-want +got):\n%s", to, diff)
+		}
+		want = slices.Insert(want, 1, "A request failed (taken back): second")
+		if diff := cmp.Diff(want, all); diff != "" {
+			t.Errorf("with what was taken back up to %d (-want +got):\n%s", to, diff)
+		}
+	}
+	if (*Progress)(nil).Live() != nil {
+		t.Error("Live of no progress is some")
 	}
 }

@@ -157,6 +157,9 @@ func (e *export) write(w io.Writer) error {
 		if e.look.Told, err = render.ProgressOf(e.s, e.store.Events(e.ctx, e.s.ID, 0), e.s.Last, hide); err != nil {
 			return err
 		}
+		if !e.rewound {
+			e.look.Told = e.look.Told.Live()
+		}
 	}
 	e.look.Image = func(h skein.Hash) ([]byte, error) { return e.store.Blob(e.ctx, e.s.ID, h) }
 	switch e.to {

@@ -3,6 +3,7 @@ package server
 import (
 	"cmp"
 	"context"
+	"iter"
 	"net/http"
 	"slices"
 	"strconv"
@@ -80,42 +81,22 @@ func (a *service) messages(t *table) {
 		})
 }
 
-// farthest is how many events after a page are read to find the results of its
-// calls: a call without a result would have the rest of the session read.
-const farthest = 1000
-
 // messagesOf returns consecutive messages as clients see them: with the state
 // of their calls.
 func (a *service) messagesOf(ctx context.Context, store skein.Store, id skein.SessionID, found []skein.Entry, raw bool) ([]render.Entry, error) {
-	out := make([]render.Entry, 0, len(found))
 	if len(found) == 0 {
-		return out, nil
+		return []render.Entry{}, nil
 	}
 	sess, err := store.Session(ctx, id)
 	if err != nil {
 		return nil, err
 	}
-	first, last, cut := found[0].Seq, found[len(found)-1].End, false
-	told, err := render.ProgressOfCalls(&sess, func(yield func(skein.Event, error) bool) {
-		for e, err := range store.Events(ctx, id, first-1) {
-			if cut = e.Seq > last+farthest; cut || !yield(e, err) {
-				return
-			}
-		}
-	}, last)
-	if err != nil {
-		return nil, err
+	for i := range found {
+		found[i] = a.veiledEntry(found[i], raw)
 	}
-	for _, e := range found {
-		m := told.Entry(a.veiledEntry(e, raw))
-		for i := range m.Calls {
-			if cut && m.Calls[i].Result == 0 {
-				m.Calls[i].State = ""
-			}
-		}
-		out = append(out, m)
-	}
-	return out, nil
+	return render.EntriesOf(&sess, found, func(after skein.Seq) iter.Seq2[skein.Event, error] {
+		return store.Events(ctx, id, after)
+	})
 }
 
 // newest returns the newest n messages before a seq, and whether there may be

@@ -152,6 +152,27 @@ func TestASearchFindsNothingInASecret(t *testing.T) {
 	}
 }
 
+// session_read says what is known of each call, as JSON and the API do.
+func TestReadingTellsWhatBecameOfCalls(t *testing.T) {
+	st, at := store(t), skein.At(time.Date(2026, 11, 21, 11, 0, 0, 0, time.UTC))
+	call := skein.Message{Role: skein.RoleAssistant, Parts: []skein.Part{{Kind: skein.PartCall, Call: &skein.Call{ID: "c2", Name: "bash"}}, {Kind: skein.PartCall, Call: &skein.Call{ID: "c3", Name: "bash"}}}}
+	if _, err := skein.Add(t.Context(), st, "s1", skein.Say(at, call), skein.NewEvent(skein.KindTool, at, skein.ToolState{Call: "c2", State: skein.Running})); err != nil {
+		t.Fatal(err)
+	}
+	c := started(t, mcp.Options{Store: st})
+	for _, args := range []map[string]any{{"session": "s1"}, {"session": "s1", "from": 1}} {
+		text, failed := c.call("session_read", args)
+		for _, want := range []string{`"call_id":"c1","state":"completed","result":4`, `"call_id":"c2","state":"uncertain"`, `"call_id":"c3","state":"open"`} {
+			if failed || !strings.Contains(text, want) {
+				t.Errorf("session_read(%v) = %s, want %s", args, text, want)
+			}
+		}
+	}
+	if text, _ := c.call("session_read", map[string]any{"session": "s1", "seq": 8}); !strings.Contains(text, `"state":"uncertain"`) {
+		t.Errorf("session_read of a message = %s, want the states of its calls", text)
+	}
+}
+
 func TestAnAnswerIsFramedBoundedAndWithoutSecrets(t *testing.T) {
 	c := started(t, mcp.Options{Store: store(t)})
 	marks := map[string]bool{}

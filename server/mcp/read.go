@@ -3,6 +3,7 @@ package mcp
 import (
 	"context"
 	"fmt"
+	"iter"
 	"slices"
 	"strconv"
 	"strings"
@@ -10,6 +11,7 @@ import (
 	sdk "github.com/modelcontextprotocol/go-sdk/mcp"
 
 	"github.com/skein-dev/skein"
+	"github.com/skein-dev/skein/render"
 )
 
 type readIn struct {
@@ -39,13 +41,15 @@ type messageLine struct {
 
 // A partLine is a part of a message.
 type partLine struct {
-	Kind   skein.PartKind `json:"kind"`
-	Text   string         `json:"text,omitempty"`
-	Tool   string         `json:"tool,omitempty"`
-	Call   string         `json:"call_id,omitempty"`
-	File   string         `json:"file,omitempty"`
-	Failed bool           `json:"failed,omitempty"`
-	Rest   int            `json:"rest,omitempty"` // bytes after which the text goes on: read it with seq and offset
+	Kind   skein.PartKind  `json:"kind"`
+	Text   string          `json:"text,omitempty"`
+	Tool   string          `json:"tool,omitempty"`
+	Call   string          `json:"call_id,omitempty"`
+	File   string          `json:"file,omitempty"`
+	Failed bool            `json:"failed,omitempty"`
+	State  skein.CallState `json:"state,omitempty"`  // of a call, as in [render.CallProgress]
+	Result skein.Seq       `json:"result,omitempty"` // seq of the message with its result
+	Rest   int             `json:"rest,omitempty"`   // bytes after which the text goes on: read it with seq and offset
 }
 
 func (s *service) read(ctx context.Context, in readIn) (*sdk.CallToolResult, error) {
@@ -61,7 +65,7 @@ func (s *service) read(ctx context.Context, in readIn) (*sdk.CallToolResult, err
 	p := &page{service: s}
 	switch {
 	case in.Seq > 0:
-		return s.one(ctx, p, x.ID, in)
+		return s.one(ctx, p, x, in)
 	case way == "after":
 		return s.onward(ctx, p, x, at, n, in)
 	}
@@ -69,10 +73,14 @@ func (s *service) read(ctx context.Context, in readIn) (*sdk.CallToolResult, err
 	if err != nil {
 		return nil, err
 	}
-	kept := s.fitting(found, in)
-	for i := range found[kept:] {
-		if e := &found[kept+i]; !e.Rewound || in.Rewound {
-			p.add(s.message(e, in))
+	lines, err := s.messages(ctx, x, found, in)
+	if err != nil {
+		return nil, err
+	}
+	kept := fitting(lines)
+	for i := range lines[kept:] {
+		if l := &lines[kept+i]; !l.Rewound || in.Rewound {
+			p.add(l)
 		}
 	}
 	if kept == 0 && len(found) < n {
@@ -97,12 +105,12 @@ func place(in readIn) (way string, at skein.Seq, err error) {
 	return way, skein.Seq(n), nil
 }
 
-// fitting returns the index from which on the newest messages of found fit into
-// an answer; at least the newest does.
-func (s *service) fitting(found []skein.Entry, in readIn) int {
+// fitting returns the index from which on the newest of lines fit into an answer;
+// at least the newest does.
+func fitting(lines []messageLine) int {
 	size := 0
-	for i := range slices.Backward(found) {
-		if size += len(skein.MustJSON(s.message(&found[i], in))) + 1; size > maxAnswer && i < len(found)-1 {
+	for i := range slices.Backward(lines) {
+		if size += len(skein.MustJSON(lines[i])) + 1; size > maxAnswer && i < len(lines)-1 {
 			return i + 1
 		}
 	}
@@ -118,35 +126,55 @@ func (s *service) onward(ctx context.Context, p *page, x skein.Session, after sk
 		if err != nil {
 			return nil, err
 		}
-		for i := range found {
-			if found[i].Seq <= from || found[i].Rewound && !in.Rewound {
+		lines, err := s.messages(ctx, x, found, in)
+		if err != nil {
+			return nil, err
+		}
+		for i := range lines {
+			if lines[i].Seq <= from || lines[i].Rewound && !in.Rewound {
 				continue
 			}
-			if count++; count > n || !p.add(s.message(&found[i], in)) {
+			if count++; count > n || !p.add(&lines[i]) {
 				return p.answer(fmt.Sprintf("next_cursor: after.%d", max(after, 1))), nil
 			}
-			after = found[i].Seq
+			after = lines[i].Seq
 		}
 	}
 	return p.answer(end), nil
 }
 
 // one answers with the message at in.Seq.
-func (s *service) one(ctx context.Context, p *page, id skein.SessionID, in readIn) (*sdk.CallToolResult, error) {
-	found, err := s.store.Newest(ctx, id, 1, in.Seq+1)
+func (s *service) one(ctx context.Context, p *page, x skein.Session, in readIn) (*sdk.CallToolResult, error) {
+	found, err := s.store.Newest(ctx, x.ID, 1, in.Seq+1)
 	if err != nil {
 		return nil, err
 	}
 	if len(found) == 0 || found[0].Seq > in.Seq || found[0].End < in.Seq {
 		return nil, fmt.Errorf("seq %d: %w: no message stands there", in.Seq, skein.ErrInvalid)
 	}
-	p.add(s.message(&found[0], in))
+	lines, err := s.messages(ctx, x, found, in)
+	if err != nil {
+		return nil, err
+	}
+	p.add(&lines[0])
 	return p.answer(), nil
 }
 
+// messages returns consecutive messages of x as they are in an answer.
+func (s *service) messages(ctx context.Context, x skein.Session, found []skein.Entry, in readIn) ([]messageLine, error) {
+	entries, err := render.EntriesOf(&x, found, func(after skein.Seq) iter.Seq2[skein.Event, error] {
+		return s.whole.Events(ctx, x.ID, after)
+	})
+	lines := make([]messageLine, len(entries))
+	for i := range entries {
+		lines[i] = s.message(&entries[i], in)
+	}
+	return lines, err
+}
+
 // message returns e as it is in an answer.
-func (s *service) message(e *skein.Entry, in readIn) messageLine {
-	m := &e.Message
+func (s *service) message(e *render.Entry, in readIn) messageLine {
+	m, calls := &e.Message, e.Calls
 	l := messageLine{Seq: e.Seq, Turn: e.Turn, Role: m.Role, Time: e.Time, Model: m.Model, Rewound: e.Rewound, Interrupted: m.Interrupted, Compacted: e.Compacted, Parts: []partLine{}}
 	if m.Error != nil {
 		l.Error, _ = s.cut(m.Error.Message, 0)
@@ -156,7 +184,11 @@ func (s *service) message(e *skein.Entry, in readIn) messageLine {
 		if p.Kind == skein.PartReasoning && !in.Thinking {
 			continue
 		}
-		l.Parts = append(l.Parts, s.part(p, in.Offset))
+		part := s.part(p, in.Offset)
+		if p.Call != nil && len(calls) > 0 {
+			part.State, part.Result, calls = calls[0].State, calls[0].Result, calls[1:]
+		}
+		l.Parts = append(l.Parts, part)
 	}
 	return l
 }

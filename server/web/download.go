@@ -94,7 +94,7 @@ func (s downloader) download(w http.ResponseWriter, r *http.Request) {
 		h := w.Header()
 		h.Set("Content-Type", d.Media)
 		h.Set("Content-Disposition", mime.FormatMediaType("attachment", map[string]string{"filename": fileName(&one) + d.Ext}))
-		if err := s.export(r.Context(), w, one, d.Name, saidBy(r)); err != nil {
+		if err := s.export(r.Context(), w, one, d.Name, r.URL.Query().Has("rewound")); err != nil {
 			s.Log.Error("a download broke off", "session", one.ID, "err", err)
 			panic(http.ErrAbortHandler) // so that nobody takes half a file for the whole
 		}
@@ -103,26 +103,19 @@ func (s downloader) download(w http.ResponseWriter, r *http.Request) {
 	door.Refuse(w, r, http.StatusBadRequest, "invalid", "as=%s: want md, html, json or skein", r.URL.Query().Get("as"))
 }
 
-// said selects the messages of a session for a document.
-type said func(render.Entries) render.Entries
-
-// saidBy returns the messages that a request asks for: the live ones, or all.
-func saidBy(r *http.Request) said {
-	if r.URL.Query().Has("rewound") {
-		return func(all render.Entries) render.Entries { return all }
-	}
-	return render.Live
-}
-
-// export writes a session in a format. Formats for people contain no secrets.
-func (s downloader) export(ctx context.Context, w io.Writer, one skein.Session, as string, of said) error {
+// export writes a session in a format: what is live of it or, if rewound, all.
+// Formats for people contain no secrets.
+func (s downloader) export(ctx context.Context, w io.Writer, one skein.Session, as string, rewound bool) error {
 	store := transcript.Legible(door.From(ctx).Store)
 	if as == "skein" {
 		_, err := replay.Write(ctx, w, store, one.ID)
 		return err
 	}
 	b := bufio.NewWriter(w)
-	entries := of(s.entries(ctx, store, one))
+	entries := s.entries(ctx, store, one)
+	if !rewound {
+		entries = render.Live(entries)
+	}
 	one = s.veiled(one)
 	if as == "json" {
 		told, err := render.ProgressOfCalls(&one, store.Events(ctx, one.ID, 0), one.Last)
@@ -134,6 +127,9 @@ func (s downloader) export(ctx context.Context, w io.Writer, one skein.Session, 
 	told, err := render.ProgressOf(&one, store.Events(ctx, one.ID, 0), one.Last, s.Redact)
 	if err != nil {
 		return err
+	}
+	if !rewound {
+		told = told.Live()
 	}
 	o := render.Options{Told: told}
 	if as == "html" {

@@ -15,6 +15,7 @@ import (
 
 	"github.com/skein-dev/skein"
 	"github.com/skein-dev/skein/internal/room"
+	"github.com/skein-dev/skein/render"
 	"github.com/skein-dev/skein/server/door"
 	"github.com/skein-dev/skein/server/web/transcript"
 	"github.com/skein-dev/skein/store/search"
@@ -133,8 +134,11 @@ func (s sessionPages) next(w http.ResponseWriter, r *http.Request) {
 	if q.Has("back") {
 		messages = preceding(r.Context(), store, one.ID, from)
 	}
+	if !q.Has("rewound") {
+		messages = render.Live(messages)
+	}
 	t := transcript.View{Session: one, Raw: q.Has("raw"), Rewound: q.Has("rewound")}
-	for m, err := range saidBy(r)(messages) {
+	for m, err := range messages {
 		if err != nil {
 			s.fail(w, r, err)
 			return

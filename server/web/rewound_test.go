@@ -36,6 +36,23 @@ func TestSessionShowsWhatStandsAndTheRestWhereAskedFor(t *testing.T) {
 	lacks(t, "the page that a jump leads to", last, "make everything pink")
 }
 
+// What a program withdrew is never shown, so no link offers to show it.
+func TestNoLinkOffersWhatWasOnlyWithdrawn(t *testing.T) {
+	store := composed(t)
+	at := skein.At(composedNow)
+	put := func(e ...skein.Event) {
+		if _, err := skein.Add(t.Context(), store, "s-withdrawn", e...); err != nil {
+			t.Fatal(err)
+		}
+	}
+	put(skein.NewEvent(skein.KindCreated, at, skein.Created{Title: "x"}), skein.Say(at, skein.UserSays("one")), skein.Say(at, skein.UserSays("two")),
+		skein.NewEvent(skein.KindAmended, at, skein.Amended{Seq: 2, Withdrawn: true}))
+	v := visiting(t, store, nil)
+	lacks(t, "the page of what was withdrawn", v.get("/sessions/s-withdrawn"), "Show what was taken back")
+	put(skein.NewEvent(skein.KindRewound, at, skein.Rewound{To: 2}))
+	wants(t, "the page of what was taken back", v.get("/sessions/s-withdrawn"), "Show what was taken back")
+}
+
 // A page is never empty because the live messages are further on.
 func TestPagesGoOnToWhatStands(t *testing.T) {
 	store := composed(t)

@@ -41,6 +41,7 @@ type sessionPage struct {
 	Found    found // for a search in the session
 	Commands []command
 	Newest   bool // it shows the end of the session
+	Undone   bool // messages were taken back
 }
 
 // MayWrite reports whether the visitor may change the session.
@@ -112,6 +113,9 @@ func (s sessionPages) about(r *http.Request, p *sessionPage) error {
 		return err
 	}
 	p.Cost = costs[p.Session.ID].Costs()
+	if p.Undone, err = transcript.Undone(ctx, store, &p.Session); err != nil {
+		return err
+	}
 	if from := p.Session.Parent; from != nil {
 		parent, err := store.Session(ctx, from.Session)
 		if err != nil && !errors.Is(err, skein.ErrNotFound) {

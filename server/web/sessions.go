@@ -299,7 +299,7 @@ func (s lists) exportAll(w http.ResponseWriter, r *http.Request, all []skein.Ses
 		for i := range all {
 			f, err := z.CreateHeader(&zip.FileHeader{Name: fileName(&all[i]) + d.Ext, Method: zip.Deflate, Modified: all[i].Updated.Std()})
 			if err == nil {
-				err = downloader{s.site}.export(r.Context(), f, all[i], d.Name, render.Live)
+				err = downloader{s.site}.export(r.Context(), f, all[i], d.Name, false)
 			}
 			if err != nil {
 				s.Log.Error("a download broke off", "session", all[i].ID, "err", err)

@@ -5,12 +5,14 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"iter"
 	"strings"
 	"unicode/utf8"
 
 	"github.com/skein-dev/skein"
 	"github.com/skein-dev/skein/agent/tool"
 	"github.com/skein-dev/skein/llm"
+	"github.com/skein-dev/skein/render"
 )
 
 // Bounds of the output of session_read.
@@ -132,9 +134,13 @@ func (r reader) message(ctx context.Context, s *skein.Session, seq skein.Seq) ([
 	if len(es) == 0 || es[0].Seq != seq {
 		return nil, fmt.Errorf("message %d: session %s has none with this number", seq, s.ID)
 	}
+	all, err := r.called(ctx, s, es)
+	if err != nil {
+		return nil, err
+	}
 	var b strings.Builder
 	fmt.Fprintf(&b, "session %s\n\n", about(s))
-	write(&b, &es[0], true)
+	write(&b, &all[0], true)
 	return []byte(b.String()), nil
 }
 
@@ -150,7 +156,11 @@ func (r reader) turns(ctx context.Context, s *skein.Session, in reading) ([]byte
 	if first > s.Ever().Turns {
 		return nil, fmt.Errorf("first_turn %d: session %s has %d turns", first, s.ID, s.Ever().Turns)
 	}
-	entries, err := r.entries(ctx, s.ID, first, last)
+	found, err := r.entries(ctx, s.ID, first, last)
+	if err != nil {
+		return nil, err
+	}
+	entries, err := r.called(ctx, s, found)
 	if err != nil {
 		return nil, err
 	}
@@ -171,6 +181,13 @@ func (r reader) turns(ctx context.Context, s *skein.Session, in reading) ([]byte
 		}
 	}
 	return []byte(b.String()), nil
+}
+
+// called returns messages of s with the progress of their calls.
+func (r reader) called(ctx context.Context, s *skein.Session, found []skein.Entry) ([]render.Entry, error) {
+	return render.EntriesOf(s, found, func(after skein.Seq) iter.Seq2[skein.Event, error] {
+		return r.store.Events(ctx, s.ID, after)
+	})
 }
 
 // page is how many messages are read at a time.

@@ -132,6 +132,24 @@ func TestReadShowsTheNewestTurns(t *testing.T) {
 	has(t, l.run("session_read", given{}), []string{"the kettle leaks"}, nil)
 }
 
+// Like JSON and the API, it says what is known of a call without a plain result.
+func TestReadTellsWhatBecameOfCalls(t *testing.T) {
+	l := newLibrary(t)
+	call := func(id string) skein.Part {
+		return skein.Part{Kind: skein.PartCall, Call: &skein.Call{ID: id, Name: "shell", Input: json.RawMessage(`{"command":"` + id + `"}`)}}
+	}
+	l.add("states", skein.Created{User: "ann", Title: "x"}, skein.UserSays("go"),
+		skein.Message{Role: skein.RoleAssistant, Parts: []skein.Part{call("done"), call("died"), call("never")}},
+		skein.Message{Role: skein.RoleTool, Parts: []skein.Part{{Kind: skein.PartResult, Result: &skein.Result{CallID: "done", Name: "shell", Text: "yes"}}}})
+	if _, err := skein.Add(t.Context(), l.store, "states", skein.NewEvent(skein.KindTool, 1795230386000, skein.ToolState{Call: "died", State: skein.Running})); err != nil {
+		t.Fatal(err)
+	}
+	for _, in := range []given{{"session": "states"}, {"session": "states", "message": 3}} {
+		has(t, l.run("session_read", in),
+			[]string{"{\"command\":\"done\"}\ncalls", "{\"command\":\"died\"}\n(uncertain: nobody knows whether it took effect)\n", "{\"command\":\"never\"}\n(no result)\n"}, nil)
+	}
+}
+
 func TestReadFindsTheFirstTurnOfALongSession(t *testing.T) {
 	l := newLibrary(t)
 	l.add("hours", skein.Created{User: "ann", Title: "x"}, talk(300)...)

@@ -5,6 +5,7 @@ import (
 	"strings"
 
 	"github.com/skein-dev/skein"
+	"github.com/skein-dev/skein/render"
 )
 
 // Sizes of what is shown of a message in brief, in bytes.
@@ -14,8 +15,8 @@ const (
 )
 
 // write formats a message for a model; reasoning is left out.
-func write(b *strings.Builder, e *skein.Entry, full bool) {
-	m := &e.Message
+func write(b *strings.Builder, e *render.Entry, full bool) {
+	m, progress := &e.Message, e.Calls
 	text, calls := briefText, briefTool
 	if full {
 		text, calls = maxRead, maxRead
@@ -35,6 +36,12 @@ func write(b *strings.Builder, e *skein.Entry, full bool) {
 	fmt.Fprintf(b, "[%s%s]\n", m.Role, marks)
 	for i := range m.Parts {
 		part(b, &m.Parts[i], text, calls)
+		if m.Parts[i].Call != nil && len(progress) > 0 {
+			if state := progress[0].Words(); state != "" {
+				fmt.Fprintf(b, "(%s)\n", state)
+			}
+			progress = progress[1:]
+		}
 	}
 	if m.Error != nil {
 		fmt.Fprintf(b, "error: %s\n", short(m.Error.Message, calls))

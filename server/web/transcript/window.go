@@ -38,6 +38,23 @@ func Legible(s skein.Store) skein.Store {
 	return lenient.Store(s, nil)
 }
 
+// Undone reports whether messages of one were taken back, rather than withdrawn:
+// the session counts both, and what was withdrawn is never shown. Of a very long
+// session it says yes without looking.
+//
+// The error is that of the store.
+func Undone(ctx context.Context, store skein.Store, one *skein.Session) (bool, error) {
+	if one.Undone.Messages == 0 || one.Last > maxReadAhead {
+		return one.Undone.Messages > 0, nil
+	}
+	for e, err := range Legible(store).Events(ctx, one.ID, 0) {
+		if err != nil || e.Kind == skein.KindRewound {
+			return err == nil, err
+		}
+	}
+	return false, nil
+}
+
 // Until reads the messages before a seq; 0 is the session's end. The errors are
 // the store's.
 func (r Windows) Until(ctx context.Context, before skein.Seq) (w Window, err error) {
