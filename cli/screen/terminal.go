@@ -3,6 +3,7 @@ package screen
 import (
 	"context"
 	"errors"
+	"io"
 	"os"
 	"os/signal"
 	"sync"
@@ -10,17 +11,22 @@ import (
 
 	uv "github.com/charmbracelet/ultraviolet"
 	"github.com/charmbracelet/x/ansi"
-	"github.com/muesli/cancelreader"
 
 	"github.com/skein-dev/skein"
 	"github.com/skein-dev/skein/cli/prose"
 )
 
+// A keyboard is what the terminal's keys are read from. Cancel ends a waiting Read.
+type keyboard interface {
+	io.ReadCloser
+	Cancel() bool
+}
+
 // A Terminal is the Screen of a person at a terminal. Make one with [Open].
 type Terminal struct {
 	o       Options
 	console uv.Console
-	input   cancelreader.CancelReader
+	input   keyboard
 	done    chan struct{}  // closed by Close
 	ended   sync.WaitGroup // the goroutines that read and tick
 	wake    chan struct{}  // signals Read and Ask that there is something to return
