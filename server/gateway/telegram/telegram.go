@@ -8,14 +8,10 @@ import (
 	"fmt"
 	"log/slog"
 	"net/http"
-	"net/url"
 	"strconv"
 	"sync"
 	"time"
 	"unicode/utf16"
-
-	"github.com/go-telegram/bot"
-	"github.com/go-telegram/bot/models"
 
 	"github.com/skein-dev/skein"
 	"github.com/skein-dev/skein/internal/sleep"
@@ -36,7 +32,6 @@ type Bot struct {
 	log        *slog.Logger
 	client     *http.Client
 	wait       func(ctx context.Context, d time.Duration) error
-	api        *bot.Bot
 
 	mu   sync.Mutex
 	name string // "" until it is known
@@ -53,15 +48,15 @@ type Options struct {
 // New returns a Bot. It makes no request. The error says what is wrong with the
 // token.
 func New(o Options) (*Bot, error) {
+	if o.Token == "" {
+		return nil, errors.New("the token is empty")
+	}
 	b := &Bot{token: o.Token, url: cmp.Or(o.URL, usual), log: o.Log, wait: o.Wait}
 	b.client = &http.Client{Timeout: patience + 10*time.Second}
 	if b.wait == nil {
 		b.wait = sleep.For
 	}
-	var err error
-	b.api, err = bot.New(o.Token, bot.WithSkipGetMe(), bot.WithServerURL(b.url), bot.WithHTTPClient(patience, b.client),
-		bot.WithErrorsHandler(func(err error) { o.Log.Warn("telegram", "err", b.safe(err)) }))
-	return b, b.safe(err)
+	return b, nil
 }
 
 // Name implements [gateway.Surface].
@@ -80,13 +75,13 @@ func (b *Bot) Run(ctx context.Context, take func(context.Context, gateway.Messag
 			continue
 		case ctx.Err() != nil:
 			return nil
-		case errors.Is(err, bot.ErrorUnauthorized), errors.Is(err, bot.ErrorNotFound):
+		case code(err) == http.StatusUnauthorized, code(err) == http.StatusNotFound:
 			return fmt.Errorf("the token was refused: %w", err)
 		}
 		failed = min(failed+1, 6)
 		d := time.Second << failed
-		if limit := (*bot.TooManyRequestsError)(nil); errors.As(err, &limit) {
-			d = time.Duration(limit.RetryAfter) * time.Second
+		if limit := (*refusal)(nil); errors.As(err, &limit) && limit.after > 0 {
+			d = limit.after
 		}
 		b.log.Warn("no updates from telegram; it is asked again", "err", err, "in", d)
 		if b.wait(ctx, d) != nil {
@@ -102,8 +97,8 @@ func (b *Bot) poll(ctx context.Context, offset int64, take func(context.Context,
 	if err := b.know(ctx); err != nil {
 		return offset, err
 	}
-	updates, err := b.updates(ctx, offset)
-	if err != nil {
+	var updates []*botUpdate
+	if err := b.call(ctx, "getUpdates", polling{offset, int(patience / time.Second), []string{"message"}}, &updates); err != nil {
 		return offset, err
 	}
 	for _, u := range updates {
@@ -125,13 +120,13 @@ func (b *Bot) know(ctx context.Context) error {
 	if known {
 		return nil
 	}
-	me, err := b.api.GetMe(ctx)
-	if err != nil {
-		return b.safe(err)
+	var me user
+	if err := b.call(ctx, "getMe", struct{}{}, &me); err != nil {
+		return err
 	}
 	b.mu.Lock()
 	defer b.mu.Unlock()
-	b.name = cmp.Or(me.Username, strconv.FormatInt(me.ID, 10))
+	b.name = cmp.Or(me.Name, strconv.FormatInt(me.ID, 10))
 	return nil
 }
 
@@ -142,18 +137,18 @@ type spot struct {
 }
 
 // message returns what a person said; false if an update is something else.
-func (b *Bot) message(u *models.Update) (gateway.Message, bool) {
+func (b *Bot) message(u *botUpdate) (gateway.Message, bool) {
 	m := u.Message
-	if m == nil || m.From == nil || m.From.IsBot {
+	if m == nil || m.From == nil || m.From.Bot {
 		return gateway.Message{}, false
 	}
 	to, thread := spot{Chat: m.Chat.ID}, ""
-	if m.IsTopicMessage {
-		to.Thread, thread = m.MessageThreadID, strconv.Itoa(m.MessageThreadID)
+	if m.Topic {
+		to.Thread, thread = m.Thread, strconv.Itoa(m.Thread)
 	}
 	from := []string{strconv.FormatInt(m.From.ID, 10)}
-	if m.From.Username != "" {
-		from = append(from, "@"+m.From.Username)
+	if m.From.Name != "" {
+		from = append(from, "@"+m.From.Name)
 	}
 	chat := strconv.FormatInt(m.Chat.ID, 10)
 	return gateway.Message{
@@ -169,11 +164,9 @@ func (b *Bot) Send(ctx context.Context, to, text string) error {
 		return err
 	}
 	for _, piece := range gateway.Split(text, longest, units) {
-		p := &bot.SendMessageParams{ChatID: s.Chat, MessageThreadID: s.Thread, Text: html(piece), ParseMode: models.ParseModeHTML}
-		err := b.send(ctx, p)
-		if errors.Is(err, bot.ErrorBadRequest) { // Telegram cannot parse our HTML
-			p.Text, p.ParseMode = piece, ""
-			err = b.send(ctx, p)
+		err := b.send(ctx, sendMessage{s.Chat, s.Thread, html(piece), "HTML"})
+		if code(err) == http.StatusBadRequest { // Telegram cannot parse our HTML
+			err = b.send(ctx, sendMessage{s.Chat, s.Thread, piece, ""})
 		}
 		if err != nil {
 			return err
@@ -190,14 +183,14 @@ func units(s string) (n int) {
 }
 
 // send sends one message, waiting for Telegram's rate limits.
-func (b *Bot) send(ctx context.Context, p *bot.SendMessageParams) error {
+func (b *Bot) send(ctx context.Context, m sendMessage) error {
 	for try := 1; ; try++ {
-		_, err := b.api.SendMessage(ctx, p)
-		limit := (*bot.TooManyRequestsError)(nil)
-		if !errors.As(err, &limit) || try == attempts {
-			return b.safe(err)
+		err := b.call(ctx, "sendMessage", m, nil)
+		limit := (*refusal)(nil)
+		if !errors.As(err, &limit) || limit.code != http.StatusTooManyRequests || try == attempts {
+			return err
 		}
-		if err := b.wait(ctx, time.Duration(limit.RetryAfter)*time.Second); err != nil {
+		if err := b.wait(ctx, limit.after); err != nil {
 			return err
 		}
 	}
@@ -207,16 +200,6 @@ func (b *Bot) send(ctx context.Context, p *bot.SendMessageParams) error {
 func (b *Bot) Working(ctx context.Context, to string) {
 	var s spot
 	if json.Unmarshal([]byte(to), &s) == nil {
-		p := bot.SendChatActionParams{ChatID: s.Chat, MessageThreadID: s.Thread, Action: models.ChatActionTyping}
-		b.api.SendChatAction(ctx, &p) //nolint:errcheck // it is for show
+		b.call(ctx, "sendChatAction", doing{s.Chat, s.Thread, "typing"}, nil) //nolint:errcheck // it is for show
 	}
-}
-
-// safe returns err without the URL of the request: the token is in it.
-func (b *Bot) safe(err error) error {
-	var u *url.Error
-	if errors.As(err, &u) {
-		return u.Err
-	}
-	return err
 }

@@ -63,10 +63,11 @@ func (s *server) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 			s.refuse = s.refuse[1:]
 			return
 		}
-		r.ParseMultipartForm(1 << 20) //nolint:errcheck // it is our own
+		var body map[string]any
+		json.NewDecoder(r.Body).Decode(&body) //nolint:errcheck // it is our own
 		got := map[string]string{}
-		for k, v := range r.MultipartForm.Value {
-			got[k] = v[0]
+		for k, v := range body {
+			got[k] = fmt.Sprint(v)
 		}
 		s.sent <- got
 		fmt.Fprint(w, `{"ok":true,"result":{"message_id":1,"chat":{"id":1}}}`)
