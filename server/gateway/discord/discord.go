@@ -14,9 +14,6 @@ import (
 	"time"
 	"unicode/utf16"
 
-	"github.com/bwmarrin/discordgo"
-	"github.com/gorilla/websocket"
-
 	"github.com/skein-dev/skein"
 	"github.com/skein-dev/skein/internal/sleep"
 	"github.com/skein-dev/skein/server/gateway"
@@ -28,14 +25,15 @@ const longest = 2000
 // A Bot is a [gateway.Surface]. Make one with [New].
 type Bot struct {
 	Options
-	to   *url.URL           // base URL of the API; nil is Discord's own
-	api  *discordgo.Session // for requests
-	seen seen
-	me   string // its user ID; set by Run
+	base   string // of the API: scheme and host
+	token  string // without "Bot "
+	client *http.Client
+	seen   seen
+	me     string // its user ID; set by Run
 
 	mu      sync.Mutex
-	arrived []*discordgo.Message // not handled yet, the oldest first
-	came    chan struct{}        // holds one element when a message arrived
+	arrived []*message    // not handled yet, the oldest first
+	came    chan struct{} // holds one element when a message arrived
 }
 
 // Options are the settings of a Bot.
@@ -57,43 +55,19 @@ func New(o Options) (_ *Bot, err error) {
 	if o.Wait == nil {
 		o.Wait = sleep.For
 	}
-	b := &Bot{Options: o, came: make(chan struct{}, 1)}
+	b := &Bot{
+		Options: o, base: usual, token: strings.TrimPrefix(o.Token, "Bot "),
+		client: &http.Client{Timeout: 30 * time.Second}, came: make(chan struct{}, 1),
+	}
 	if o.URL != "" {
-		if b.to, err = url.Parse(o.URL); err != nil || b.to.Host == "" {
+		to, err := url.Parse(o.URL)
+		if err != nil || to.Host == "" {
 			return nil, fmt.Errorf("%w address %q of the API", skein.ErrInvalid, o.URL)
 		}
+		b.base = to.Scheme + "://" + to.Host
 	}
-	if b.seen, err = readSeen(o.Seen); err != nil {
-		return nil, err
-	}
-	b.api, err = b.session()
+	b.seen, err = readSeen(o.Seen)
 	return b, err
-}
-
-// session returns a session of the library, not yet connected.
-func (b *Bot) session() (*discordgo.Session, error) {
-	s, err := discordgo.New("Bot " + strings.TrimPrefix(b.Token, "Bot "))
-	if err != nil {
-		return nil, err
-	}
-	s.Identify.Intents = discordgo.IntentsDirectMessages | discordgo.IntentsGuildMessages
-	s.SyncEvents, s.StateEnabled, s.ShouldReconnectOnError = true, false, false
-	s.LogLevel = -1
-	if b.to != nil {
-		s.Client.Transport = elsewhere{b.to}
-	}
-	return s, nil
-}
-
-// elsewhere sends requests to another host than Discord's, whose URLs are
-// variables of the library.
-type elsewhere struct{ to *url.URL }
-
-// RoundTrip implements [http.RoundTripper].
-func (e elsewhere) RoundTrip(r *http.Request) (*http.Response, error) {
-	r = r.Clone(r.Context())
-	r.URL.Scheme, r.URL.Host, r.Host = e.to.Scheme, e.to.Host, e.to.Host
-	return http.DefaultTransport.RoundTrip(r)
 }
 
 // Name implements [gateway.Surface].
@@ -101,26 +75,16 @@ func (b *Bot) Name() string { return "discord" }
 
 // Run implements [gateway.Surface].
 func (b *Bot) Run(ctx context.Context, take func(context.Context, gateway.Message) error) error {
-	var f *feed
+	defer b.client.CloseIdleConnections()
+	f := &feed{bot: b}
 	for failed := 0; ctx.Err() == nil; {
-		if f == nil {
-			api, err := b.session()
-			if err != nil {
-				return err
-			}
-			f = newFeed(api, b.keep)
-		}
 		err := b.serve(ctx, f, take)
-		if errors.Is(err, errStuck) {
-			f = nil
-		} else {
-			err = errors.Join(err, f.close())
+		if err == nil { // there was a connection
+			failed = 0
 		}
+		err = errors.Join(err, f.close())
 		if refused(err) {
 			return fmt.Errorf("the bot was refused: %w", err)
-		}
-		if err == nil {
-			failed = 0
 		}
 		d := time.Second << failed
 		failed = min(failed+1, 6)
@@ -136,11 +100,14 @@ func (b *Bot) Run(ctx context.Context, take func(context.Context, gateway.Messag
 }
 
 // keep keeps a message until it is handled.
-func (b *Bot) keep(m *discordgo.Message) {
+func (b *Bot) keep(m *message) {
 	b.mu.Lock()
 	b.arrived = append(b.arrived, m)
 	b.mu.Unlock()
-	ring(b.came)
+	select {
+	case b.came <- struct{}{}:
+	default:
+	}
 }
 
 // takeArrived handles all kept messages. Those that fail stay.
@@ -165,8 +132,8 @@ func (b *Bot) takeArrived(ctx context.Context, take func(context.Context, gatewa
 // connection breaks, a message cannot be handled or ctx ends.
 func (b *Bot) serve(ctx context.Context, f *feed, take func(context.Context, gateway.Message) error) error {
 	if b.me == "" {
-		me, err := b.api.User("@me", discordgo.WithContext(ctx))
-		if err != nil {
+		var me user
+		if err := b.call(ctx, http.MethodGet, "/users/@me", nil, &me); err != nil {
 			return err
 		}
 		b.me = me.ID
@@ -174,7 +141,7 @@ func (b *Bot) serve(ctx context.Context, f *feed, take func(context.Context, gat
 	if err := b.takeArrived(ctx, take); err != nil {
 		return err
 	}
-	if err := f.open(ctx, b.Wait); err != nil {
+	if err := f.open(ctx); err != nil {
 		return err
 	}
 	for channel, last := range b.seen.all() {
@@ -188,7 +155,8 @@ func (b *Bot) serve(ctx context.Context, f *feed, take func(context.Context, gat
 		}
 		select {
 		case <-b.came:
-		case <-f.broke:
+		case err := <-f.broke:
+			f.broke <- err // for close
 			return nil
 		case <-ctx.Done():
 			return nil
@@ -199,8 +167,9 @@ func (b *Bot) serve(ctx context.Context, f *feed, take func(context.Context, gat
 // catchUp handles the messages of a channel that came after another one.
 func (b *Bot) catchUp(ctx context.Context, channel, last string, take func(context.Context, gateway.Message) error) error {
 	for {
-		all, err := b.api.ChannelMessages(channel, 100, "", last, "", discordgo.WithContext(ctx))
-		if rest := (*discordgo.RESTError)(nil); errors.As(err, &rest) && rest.Response.StatusCode/100 == 4 {
+		var all []*message
+		err := b.call(ctx, http.MethodGet, "/channels/"+channel+"/messages?limit=100&after="+last, nil, &all)
+		if r := (*refusal)(nil); errors.As(err, &r) && r.code/100 == 4 {
 			b.Log.Warn("a channel cannot be read any more", "channel", channel, "err", err)
 			return nil
 		}
@@ -216,33 +185,22 @@ func (b *Bot) catchUp(ctx context.Context, channel, last string, take func(conte
 	}
 }
 
-// refused reports whether trying again is useless.
-func refused(err error) bool {
-	if rest := (*discordgo.RESTError)(nil); errors.As(err, &rest) {
-		return rest.Response.StatusCode == http.StatusUnauthorized
-	}
-	if closed := (*websocket.CloseError)(nil); errors.As(err, &closed) {
-		return closed.Code == 4004 || closed.Code >= 4010 && closed.Code <= 4014
-	}
-	return errors.Is(err, discordgo.ErrUnauthorized)
-}
-
 // take passes on what a person said to the bot.
-func (b *Bot) take(ctx context.Context, m *discordgo.Message, take func(context.Context, gateway.Message) error) error {
-	direct := m.GuildID == "" && !b.seen.guild(m.ChannelID)
-	mentioned := slices.ContainsFunc(m.Mentions, func(u *discordgo.User) bool { return u.ID == b.me })
-	if m.Author == nil || m.Author.Bot || !direct && !mentioned || m.Type != discordgo.MessageTypeDefault && m.Type != discordgo.MessageTypeReply {
+func (b *Bot) take(ctx context.Context, m *message, take func(context.Context, gateway.Message) error) error {
+	direct := m.Guild == "" && !b.seen.guild(m.Channel)
+	mentioned := slices.ContainsFunc(m.Mentions, func(u user) bool { return u.ID == b.me })
+	if m.Author == nil || m.Author.Bot || !direct && !mentioned || m.Type != typeDefault && m.Type != typeReply {
 		return nil
 	}
-	text := strings.NewReplacer("<@"+b.me+">", "", "<@!"+b.me+">", "").Replace(m.Content)
+	text := strings.NewReplacer("<@"+b.me+">", "", "<@!"+b.me+">", "").Replace(m.Text)
 	err := take(ctx, gateway.Message{
-		Surface: b.Name(), Key: gateway.Key(b.Name(), m.ChannelID), ID: m.ID, From: []string{m.Author.ID, "@" + m.Author.Username},
-		To: string(skein.MustJSON(m.ChannelID)), Text: strings.TrimSpace(text),
+		Surface: b.Name(), Key: gateway.Key(b.Name(), m.Channel), ID: m.ID, From: []string{m.Author.ID, "@" + m.Author.Name},
+		To: string(skein.MustJSON(m.Channel)), Text: strings.TrimSpace(text),
 	})
 	if err != nil {
 		return err
 	}
-	return b.seen.put(m.ChannelID, m.ID, direct)
+	return b.seen.put(m.Channel, m.ID, direct)
 }
 
 // Send implements [gateway.Surface].
@@ -252,8 +210,8 @@ func (b *Bot) Send(ctx context.Context, to, text string) error {
 		return err
 	}
 	for _, piece := range gateway.Split(text, longest, units) {
-		m := discordgo.MessageSend{Content: piece, AllowedMentions: &discordgo.MessageAllowedMentions{Parse: []discordgo.AllowedMentionType{}}, Flags: discordgo.MessageFlagsSuppressEmbeds}
-		if _, err := b.api.ChannelMessageSendComplex(channel, &m, discordgo.WithContext(ctx)); err != nil {
+		m := createMessage{piece, mentions{Parse: []string{}}, suppressEmbeds}
+		if err := b.call(ctx, http.MethodPost, "/channels/"+channel+"/messages", m, nil); err != nil {
 			return err
 		}
 	}
@@ -271,6 +229,6 @@ func units(s string) (n int) {
 func (b *Bot) Working(ctx context.Context, to string) {
 	var channel string
 	if json.Unmarshal([]byte(to), &channel) == nil {
-		b.api.ChannelTyping(channel, discordgo.WithContext(ctx)) //nolint:errcheck // it is for show
+		b.call(ctx, http.MethodPost, "/channels/"+channel+"/typing", nil, nil) //nolint:errcheck // it is for show
 	}
 }

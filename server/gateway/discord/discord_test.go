@@ -32,7 +32,10 @@ type server struct {
 	limits int
 	denied bool
 	again  int           // the connection that is told to reconnect instead of being greeted
-	silent chan struct{} // receives when a connection will not be greeted
+	mute   int           // the connection that is not greeted
+	silent chan struct{} // receives when a connection is not greeted
+	deaf   int           // the connection whose heartbeats are not answered
+	forgot int           // the connection whose session is not known any more
 }
 
 func newServer(t *testing.T, live ...string) *server {
@@ -85,7 +88,13 @@ func (s *server) talk(w http.ResponseWriter, r *http.Request) {
 	send := func(format string, a ...any) { // unless the client has gone
 		c.WriteMessage(websocket.TextMessage, fmt.Appendf(nil, format, a...)) //nolint:errcheck // then it comes again
 	}
-	send(`{"op":10,"d":{"heartbeat_interval":60000}}`)
+	s.mu.Lock()
+	nth, interval := len(s.opened)+1, 60000
+	if nth == s.deaf {
+		interval = 1
+	}
+	s.mu.Unlock()
+	send(`{"op":10,"d":{"heartbeat_interval":%d}}`, interval)
 	var first struct {
 		Op int
 		D  json.RawMessage
@@ -99,10 +108,13 @@ func (s *server) talk(w http.ResponseWriter, r *http.Request) {
 	json.Unmarshal(first.D, &had) //nolint:errcheck // it is the library's
 	s.mu.Lock()
 	s.opened = append(s.opened, map[int]string{2: "identify", 6: "resume"}[first.Op])
-	if len(s.opened) == s.again {
+	odd := map[int]string{s.again: `{"op":7,"d":null}`, s.forgot: `{"op":9,"d":false}`, s.mute: `{"op":11}`}[nth]
+	if odd != "" {
 		s.mu.Unlock()
-		send(`{"op":7,"d":null}`)
-		s.silent <- struct{}{}
+		send("%s", odd)
+		if nth == s.mute {
+			s.silent <- struct{}{}
+		}
 		c.ReadJSON(&first) //nolint:errcheck // it waits for the client to go
 		return
 	}
@@ -111,10 +123,10 @@ func (s *server) talk(w http.ResponseWriter, r *http.Request) {
 	} else {
 		s.events = append(s.events, `"RESUMED","d":{}`)
 	}
-	if len(s.live) > 0 {
+	if nth != s.deaf && len(s.live) > 0 {
 		s.events, s.live = append(s.events, `"MESSAGE_CREATE","d":`+s.live[0]), s.live[1:]
 	}
-	events, more := s.events, len(s.live) > 0
+	events, more := s.events, nth != s.deaf && len(s.live) > 0
 	s.mu.Unlock()
 	for i := had.Seq; i < len(events); i++ {
 		send(`{"op":0,"s":%d,"t":%s}`, i+1, events[i])
@@ -218,13 +230,25 @@ func TestAMessageThatIsNotTakenIsTriedAgain(t *testing.T) {
 		`discord:5 [42 @ada] 100 "hello"`, `discord:6 [43 @bob] 103 "there"`)
 }
 
-func TestAConnectionThatIsNotGreetedIsGivenUp(t *testing.T) {
-	s := newServer(t, direct, mention)
-	s.again = 2
-	want(t, s.takes(t, filepath.Join(t.TempDir(), "seen"), 2),
-		`discord:5 [42 @ada] 100 "hello"`, `discord:6 [43 @bob] 103 "there"`)
-	if got := strings.Join(s.opened, " "); got != "identify resume identify" {
-		t.Errorf("the connections began with %s, want a new session after one that is told to connect again", got)
+func TestASessionOutlivesItsConnections(t *testing.T) {
+	for name, c := range map[string]struct {
+		set  func(*server)
+		want string
+	}{
+		"told to connect again":    {func(s *server) { s.again = 2 }, "identify resume resume"},
+		"not greeted":              {func(s *server) { s.mute = 2 }, "identify resume resume"},
+		"heartbeat not answered":   {func(s *server) { s.deaf = 2 }, "identify resume resume"},
+		"the session is forgotten": {func(s *server) { s.forgot = 2 }, "identify resume identify"},
+	} {
+		t.Run(name, func(t *testing.T) {
+			s := newServer(t, direct, mention)
+			c.set(s)
+			want(t, s.takes(t, filepath.Join(t.TempDir(), "seen"), 2),
+				`discord:5 [42 @ada] 100 "hello"`, `discord:6 [43 @bob] 103 "there"`)
+			if got := strings.Join(s.opened, " "); got != c.want {
+				t.Errorf("the connections began with %s, want %s", got, c.want)
+			}
+		})
 	}
 }
 
