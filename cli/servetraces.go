@@ -24,7 +24,7 @@ func (o *serveOptions) trace(ctx context.Context, j *job, log *slog.Logger) (tra
 	if err != nil || to.URL == "" {
 		return traced{}, err
 	}
-	t, err := traces.New(ctx, traces.Options{Endpoint: to, Version: j.Version, Log: log})
+	t, err := traces.New(ctx, traces.Options{Endpoint: to, Version: j.Version, Getenv: j.Getenv, Log: log})
 	return traced{t, log}, err
 }
 

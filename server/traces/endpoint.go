@@ -74,9 +74,17 @@ func parse(s string) (*url.URL, error) {
 	return u, nil
 }
 
-// headers parses a=b,c=d, with values escaped as in a URL.
 func headers(s string) (http.Header, error) {
+	all, err := pairs("OTEL_EXPORTER_OTLP_HEADERS", s)
 	h := http.Header{}
+	for _, p := range all {
+		h.Add(p[0], p[1])
+	}
+	return h, err
+}
+
+// pairs parses a=b,c=d, with values escaped as in a URL, of a variable.
+func pairs(variable, s string) (all [][2]string, err error) {
 	for pair := range strings.SplitSeq(s, ",") {
 		if pair = strings.TrimSpace(pair); pair == "" {
 			continue
@@ -84,11 +92,11 @@ func headers(s string) (http.Header, error) {
 		name, value, ok := strings.Cut(pair, "=")
 		value, err := url.PathUnescape(strings.TrimSpace(value))
 		if name = strings.TrimSpace(name); !ok || err != nil || name == "" || strings.ContainsAny(value, "\r\n") {
-			return nil, fmt.Errorf("%w: a header in OTEL_EXPORTER_OTLP_HEADERS is not of the shape name=value", skein.ErrInvalid) // the value may be a secret
+			return nil, fmt.Errorf("%w: a part of %s is not of the shape name=value", skein.ErrInvalid, variable) // the value may be a secret
 		}
-		h.Add(name, value)
+		all = append(all, [2]string{name, value})
 	}
-	return h, nil
+	return all, nil
 }
 
 func first(getenv func(string) string, names ...string) string {

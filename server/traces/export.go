@@ -10,13 +10,11 @@ import (
 	"net/http"
 	"sync/atomic"
 	"time"
-
-	sdk "go.opentelemetry.io/otel/sdk/trace"
 )
 
 const sendTime = 10 * time.Second
 
-// An exporter sends spans to a collector. It is a [sdk.SpanExporter].
+// An exporter sends spans to a collector.
 type exporter struct {
 	to     Endpoint
 	log    *slog.Logger
@@ -35,31 +33,24 @@ func newExporter(o Options) *exporter {
 	return x
 }
 
-// ExportSpans implements [sdk.SpanExporter]. Spans that cannot be sent are
-// lost: that is logged once, until sending works again.
-func (x *exporter) ExportSpans(ctx context.Context, spans []sdk.ReadOnlySpan) error {
-	err := x.send(ctx, spans)
+// export sends spans. Those that cannot be sent are lost: that is logged once, until
+// sending works again.
+func (x *exporter) export(ctx context.Context, body wireRequest) {
+	err := x.send(ctx, body)
 	switch {
 	case err != nil && !x.broken.Swap(true):
-		x.log.Warn("traces are lost: the collector does not take them", "err", err, "spans", len(spans))
+		x.log.Warn("traces are lost: the collector does not take them", "err", err)
 	case err == nil && x.broken.Swap(false):
 		x.log.Warn("the collector takes traces again")
 	}
-	return nil
 }
 
-// Shutdown implements [sdk.SpanExporter].
-func (x *exporter) Shutdown(context.Context) error {
-	x.client.CloseIdleConnections()
-	return nil
-}
-
-func (x *exporter) send(ctx context.Context, spans []sdk.ReadOnlySpan) error {
-	body, err := json.Marshal(requestOf(spans))
+func (x *exporter) send(ctx context.Context, body wireRequest) error {
+	text, err := json.Marshal(body)
 	if err != nil {
 		return err
 	}
-	r, err := http.NewRequestWithContext(ctx, http.MethodPost, x.to.URL, bytes.NewReader(body))
+	r, err := http.NewRequestWithContext(ctx, http.MethodPost, x.to.URL, bytes.NewReader(text))
 	if err != nil {
 		return err
 	}

@@ -4,10 +4,6 @@ import (
 	"context"
 	"iter"
 
-	"go.opentelemetry.io/otel/attribute"
-	"go.opentelemetry.io/otel/codes"
-	"go.opentelemetry.io/otel/trace"
-
 	"github.com/skein-dev/skein"
 	"github.com/skein-dev/skein/server/door"
 )
@@ -33,16 +29,17 @@ func (s *store) Unwrap() skein.Store { return s.Store }
 func (s *store) As(u skein.User) skein.Store { return s.t.Store(s.Store.As(u)) }
 
 // A timed is a running call. Its span is nil if there is no trace.
-type timed struct{ span trace.Span }
+type timed struct{ span *span }
 
 // begin begins a call, about a session unless id is "".
 func (s *store) begin(ctx context.Context, name string, id skein.SessionID) (context.Context, timed) {
-	if !trace.SpanFromContext(ctx).IsRecording() {
+	request := from(ctx)
+	if request == nil {
 		return ctx, timed{}
 	}
-	ctx, span := s.t.tracer.Start(ctx, "store."+name)
+	ctx, span := s.t.begin(ctx, "store."+name, kindInternal, request.own)
 	if id != "" {
-		span.SetAttributes(attribute.String("skein.session", string(id)))
+		span.set(text("skein.session", string(id)))
 	}
 	return ctx, timed{span}
 }
@@ -50,17 +47,13 @@ func (s *store) begin(ctx context.Context, name string, id skein.SessionID) (con
 // end ends a call that returned or received that many items; negative if it has
 // no number.
 func (c timed) end(items int, err error) {
-	if c.span == nil {
-		return
-	}
 	if items >= 0 {
-		c.span.SetAttributes(attribute.Int("skein.items", items))
+		c.span.set(number("skein.items", items))
 	}
 	if err != nil {
-		c.span.SetStatus(codes.Error, "")
-		c.span.SetAttributes(attribute.String("error.type", door.ProblemOf(err).Code))
+		c.span.fail(door.ProblemOf(err).Code)
 	}
-	c.span.End()
+	c.span.finish()
 }
 
 // spun returns seq, with a span that lasts while it is ranged over.

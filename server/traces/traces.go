@@ -2,18 +2,12 @@ package traces
 
 import (
 	"context"
-	"errors"
 	"log/slog"
 	"net/http"
 	"strconv"
 	"strings"
-
-	"go.opentelemetry.io/otel/attribute"
-	"go.opentelemetry.io/otel/codes"
-	"go.opentelemetry.io/otel/propagation"
-	"go.opentelemetry.io/otel/sdk/resource"
-	sdk "go.opentelemetry.io/otel/sdk/trace"
-	"go.opentelemetry.io/otel/trace"
+	"sync"
+	"time"
 
 	"github.com/skein-dev/skein"
 )
@@ -23,15 +17,22 @@ const scope = "github.com/skein-dev/skein/server/traces"
 // Options are the settings of traces.
 type Options struct {
 	Endpoint Endpoint
-	Version  string       // of the program
-	Log      *slog.Logger // for reports of lost spans
-	Client   *http.Client // nil: one with a timeout of 10 seconds
+	Version  string              // of the program
+	Getenv   func(string) string // reads the variables of OpenTelemetry; nil: none is set
+	Log      *slog.Logger        // for reports of lost spans
+	Client   *http.Client        // nil: one with a timeout of 10 seconds
 }
 
 // Traces creates spans until it is closed. It is safe for concurrent use.
 type Traces struct {
-	provider *sdk.TracerProvider
-	tracer   trace.Tracer
+	settings settings
+	version  string
+	exporter *exporter
+	queue    chan *span
+	closing  func()        // closes last
+	last     chan struct{} // closed by Close
+	done     chan struct{} // closed when the last spans were sent
+	cancel   context.CancelFunc
 }
 
 // New returns traces that go to o.Endpoint. Sampling, the size of the queue and
@@ -41,41 +42,93 @@ type Traces struct {
 // The error wraps [skein.ErrInvalid] if one of them cannot be read.
 func New(ctx context.Context, o Options) (_ *Traces, err error) {
 	defer skein.Wrapf(&err, "traces")
-	about, err := resource.New(ctx,
-		resource.WithAttributes(attribute.String("service.name", "skein"), attribute.String("service.version", o.Version)),
-		resource.WithFromEnv(),
-	)
+	s, err := readSettings(o.Version, o.Getenv)
 	if err != nil {
-		return nil, errors.Join(skein.ErrInvalid, err)
+		return nil, err
 	}
-	p := sdk.NewTracerProvider(sdk.WithResource(about), sdk.WithBatcher(newExporter(o)))
-	return &Traces{p, p.Tracer(scope, trace.WithInstrumentationVersion(o.Version))}, nil
+	t := &Traces{settings: s, version: o.Version, exporter: newExporter(o), queue: make(chan *span, s.queue), last: make(chan struct{}), done: make(chan struct{})}
+	t.closing = sync.OnceFunc(func() { close(t.last) })
+	ctx, t.cancel = context.WithCancel(context.WithoutCancel(ctx))
+	go t.run(ctx)
+	return t, nil
+}
+
+// put queues a span that has ended. It is lost if too many wait.
+func (t *Traces) put(s *span) {
+	select {
+	case t.queue <- s:
+	default:
+		if !t.exporter.broken.Swap(true) {
+			t.exporter.log.Warn("traces are lost: too many wait for the collector", "spans", cap(t.queue))
+		}
+	}
+}
+
+// run sends spans in batches until Close.
+func (t *Traces) run(ctx context.Context) {
+	defer close(t.done)
+	tick := time.NewTicker(t.settings.delay)
+	defer tick.Stop()
+	var batch []*span
+	send := func() {
+		if len(batch) > 0 {
+			ctx, cancel := context.WithTimeout(ctx, t.settings.timeout)
+			defer cancel()
+			t.exporter.export(ctx, requestOf(t.settings.about, t.version, batch))
+			batch = nil
+		}
+	}
+	for {
+		select {
+		case s := <-t.queue:
+			if batch = append(batch, s); len(batch) >= t.settings.batch {
+				send()
+			}
+		case <-tick.C:
+			send()
+		case <-t.last:
+			for len(t.queue) > 0 {
+				if batch = append(batch, <-t.queue); len(batch) >= t.settings.batch {
+					send()
+				}
+			}
+			send()
+			return
+		}
+	}
 }
 
 // Close sends the spans that wait, until ctx ends. The error is ctx's.
-func (t *Traces) Close(ctx context.Context) error { return t.provider.Shutdown(ctx) }
+func (t *Traces) Close(ctx context.Context) error {
+	stop := context.AfterFunc(ctx, t.cancel)
+	t.closing()
+	<-t.done
+	t.cancel()
+	t.exporter.client.CloseIdleConnections()
+	if stop() {
+		return nil
+	}
+	return ctx.Err()
+}
 
 // Request begins the span of a request; it is for [door.Options]. The pattern
 // is that of its route, "" if there is none.
 func (t *Traces) Request(r *http.Request, pattern, id string) (context.Context, func(status int)) {
-	ctx := propagation.TraceContext{}.Extract(r.Context(), propagation.HeaderCarrier(r.Header))
 	name := pattern
 	if name == "" {
 		name = method(r)
 	}
-	ctx, span := t.tracer.Start(ctx, name, trace.WithSpanKind(trace.SpanKindServer), trace.WithAttributes(
-		attribute.String("http.request.method", method(r)), attribute.String("skein.request.id", id),
-	))
+	ctx, span := t.begin(r.Context(), name, kindServer, received(r.Header))
+	span.set(text("http.request.method", method(r)), text("skein.request.id", id))
 	if _, route, ok := strings.Cut(pattern, " "); ok {
-		span.SetAttributes(attribute.String("http.route", route))
+		span.set(text("http.route", route))
 	}
 	return ctx, func(status int) {
-		span.SetAttributes(attribute.Int("http.response.status_code", status))
+		span.set(number("http.response.status_code", status))
 		if status >= http.StatusInternalServerError {
-			span.SetStatus(codes.Error, "")
-			span.SetAttributes(attribute.String("error.type", strconv.Itoa(status)))
+			span.fail(strconv.Itoa(status))
 		}
-		span.End()
+		span.finish()
 	}
 }
 

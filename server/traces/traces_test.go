@@ -41,6 +41,12 @@ type traced struct {
 
 func newTraced(t *testing.T) *traced {
 	t.Helper()
+	return newTracedWith(t, nil)
+}
+
+// newTracedWith is newTraced with variables of OpenTelemetry.
+func newTracedWith(t *testing.T, set map[string]string) *traced {
+	t.Helper()
 	h := &traced{T: t, collector: newCollector(t)}
 	tokens, err := door.OpenTokens(filepath.Join(t.TempDir(), "tokens"), time.Now)
 	if err != nil {
@@ -52,7 +58,7 @@ func newTraced(t *testing.T) *traced {
 		t.Fatal(err)
 	}
 	log := slog.New(slog.NewTextHandler(&h.log, nil))
-	if h.traces, err = traces.New(t.Context(), traces.Options{Endpoint: to, Version: "1.2", Log: log}); err != nil {
+	if h.traces, err = traces.New(t.Context(), traces.Options{Endpoint: to, Version: "1.2", Getenv: func(name string) string { return set[name] }, Log: log}); err != nil {
 		t.Fatal(err)
 	}
 	route := func(pattern string, f func(w http.ResponseWriter, r *http.Request, s skein.Store)) door.Route {
@@ -188,6 +194,47 @@ func TestATracedStoreHasThePartsOfTheStoreThatItWraps(t *testing.T) {
 	for _, s := range []skein.Store{file, memory.New(), file.As("ann"), struct{ skein.Store }{file}} {
 		if got, want := can(h.traces.Store(s)), can(s); got != want {
 			t.Errorf("a traced %T can %v, want %v", s, got, want)
+		}
+	}
+}
+
+func TestTheEnvironmentSaysWhatIsRecorded(t *testing.T) {
+	const sampled, not = "traceparent: 00-0af7651916cd43dd8448eb211c80319c-b7ad6b7169203331-01", "traceparent: 00-0af7651916cd43dd8448eb211c80319c-b7ad6b7169203331-00"
+	for _, c := range []struct {
+		sampler, arg, of string
+		want             bool
+	}{
+		{"", "", "", true},
+		{"", "", not, false},
+		{"always_on", "", not, true},
+		{"always_off", "", sampled, false},
+		{"parentbased_always_off", "", "", false},
+		{"parentbased_always_off", "", sampled, true},
+		{"traceidratio", "0", sampled, false},
+		{"parentbased_traceidratio", "1", "", true},
+		{"", "", "traceparent: 00-00000000000000000000000000000000-b7ad6b7169203331-00", true}, // it is not valid
+		{"", "", strings.ToUpper(not), true},
+		{"", "", not + "-x", true},
+	} {
+		h := newTracedWith(t, map[string]string{"OTEL_TRACES_SAMPLER": c.sampler, "OTEL_TRACES_SAMPLER_ARG": c.arg})
+		h.ask("/lost", c.of)
+		if n := len(h.sent()); (n == 2) != c.want || n != 2 && n != 0 {
+			t.Errorf("with the sampler %q %s and %q there are %d spans, want them: %t", c.sampler, c.arg, c.of, n, c.want)
+		}
+	}
+	h := newTracedWith(t, map[string]string{"OTEL_SERVICE_NAME": "ours", "OTEL_RESOURCE_ATTRIBUTES": "service.name=x,host.name=a%20b", "OTEL_BSP_MAX_EXPORT_BATCH_SIZE": "1"})
+	h.ask("/lost")
+	if all := h.sent(); len(all) != 2 || h.service["service.name"] != "ours" || h.service["host.name"] != "a b" {
+		t.Errorf("the resource is %v with the spans %v, want it to be ours at \"a b\"", h.service, all)
+	}
+	for _, set := range []map[string]string{
+		{"OTEL_TRACES_SAMPLER": "some"},
+		{"OTEL_TRACES_SAMPLER": "traceidratio", "OTEL_TRACES_SAMPLER_ARG": "2"},
+		{"OTEL_BSP_MAX_QUEUE_SIZE": "-1"},
+		{"OTEL_RESOURCE_ATTRIBUTES": "x"},
+	} {
+		if _, err := traces.New(t.Context(), traces.Options{Getenv: func(name string) string { return set[name] }}); !errors.Is(err, skein.ErrInvalid) {
+			t.Errorf("New with %v: error %v, want skein.ErrInvalid", set, err)
 		}
 	}
 }

@@ -1,13 +1,9 @@
 package traces
 
 import (
+	"encoding/hex"
 	"strconv"
 	"time"
-
-	"go.opentelemetry.io/otel/attribute"
-	"go.opentelemetry.io/otel/codes"
-	sdk "go.opentelemetry.io/otel/sdk/trace"
-	"go.opentelemetry.io/otel/trace"
 )
 
 // The types of a request, as in
@@ -21,7 +17,6 @@ type (
 	wireResource struct {
 		Resource   wireAttributes `json:"resource"`
 		ScopeSpans []wireScope    `json:"scopeSpans"`
-		SchemaURL  string         `json:"schemaUrl,omitempty"`
 	}
 	wireAttributes struct {
 		Attributes []wireAttribute `json:"attributes"`
@@ -54,82 +49,51 @@ type (
 	wireValue struct {
 		String *string `json:"stringValue,omitempty"`
 		Int    string  `json:"intValue,omitempty"`
-		Bool   *bool   `json:"boolValue,omitempty"`
 	}
 	wireStatus struct {
 		Code int `json:"code,omitempty"`
 	}
 )
 
-// Bits of a span's flags besides W3C's own: whether it is known that the parent
-// is in another process, and whether it is.
+// Bits of a span's flags: W3C's own, whether it is known that the parent is in
+// another process, and whether it is.
 const (
-	flagKnown  = 0x100
-	flagRemote = 0x200
+	flagSampled = 1
+	flagKnown   = 0x100
+	flagRemote  = 0x200
 )
 
-// requestOf returns the request for spans of one resource and one scope.
-func requestOf(spans []sdk.ReadOnlySpan) wireRequest {
-	if len(spans) == 0 {
-		return wireRequest{}
-	}
-	one := spans[0]
-	s := wireScope{Scope: wireScopeName{one.InstrumentationScope().Name, one.InstrumentationScope().Version}}
+// requestOf returns the request for spans of the program that is described.
+func requestOf(about []wireAttribute, version string, spans []*span) wireRequest {
+	s := wireScope{Scope: wireScopeName{scope, version}}
 	for _, span := range spans {
 		s.Spans = append(s.Spans, spanOf(span))
 	}
-	return wireRequest{[]wireResource{{
-		Resource: wireAttributes{attributes(one.Resource().Attributes())}, ScopeSpans: []wireScope{s}, SchemaURL: one.Resource().SchemaURL(),
-	}}}
+	return wireRequest{[]wireResource{{Resource: wireAttributes{about}, ScopeSpans: []wireScope{s}}}}
 }
 
-func spanOf(s sdk.ReadOnlySpan) wireSpan {
-	own, parent := s.SpanContext(), s.Parent()
+func spanOf(s *span) wireSpan {
 	w := wireSpan{
-		TraceID: own.TraceID().String(), SpanID: own.SpanID().String(), TraceState: own.TraceState().String(),
-		Flags: uint32(own.TraceFlags()) | flagKnown, Name: s.Name(), Kind: kindOf(s.SpanKind()),
-		Start: nanos(s.StartTime()), End: nanos(s.EndTime()), Attributes: attributes(s.Attributes()),
+		TraceID: hex.EncodeToString(s.own.trace[:]), SpanID: hex.EncodeToString(s.own.span[:]), TraceState: s.own.state,
+		Flags: flagSampled | flagKnown, Name: s.name, Kind: s.kind,
+		Start: nanos(s.start), End: nanos(s.end), Attributes: s.attributes,
 	}
-	if parent.SpanID().IsValid() {
-		w.Parent = parent.SpanID().String()
+	if s.parent != (origin{}) {
+		w.Parent = hex.EncodeToString(s.parent.span[:])
 	}
-	if parent.IsRemote() {
+	if s.parent.remote {
 		w.Flags |= flagRemote
 	}
-	if s.Status().Code == codes.Error {
+	if s.failed {
 		w.Status.Code = 2
 	}
 	return w
 }
 
-// kindOf returns the number of a kind: internal 1, server 2.
-func kindOf(k trace.SpanKind) int {
-	if k == trace.SpanKindServer {
-		return 2
-	}
-	return 1
-}
-
 func nanos(t time.Time) string { return strconv.FormatInt(t.UnixNano(), 10) }
 
-func attributes(all []attribute.KeyValue) []wireAttribute {
-	out := make([]wireAttribute, 0, len(all))
-	for _, a := range all {
-		out = append(out, wireAttribute{string(a.Key), valueOf(a.Value)})
-	}
-	return out
-}
+func text(key, s string) wireAttribute { return wireAttribute{key, wireValue{String: &s}} }
 
-// valueOf returns a value in OTLP's JSON; a value that is neither a number nor
-// a boolean is text.
-func valueOf(v attribute.Value) wireValue {
-	switch v.Type() {
-	case attribute.INT64:
-		return wireValue{Int: strconv.FormatInt(v.AsInt64(), 10)}
-	case attribute.BOOL:
-		b := v.AsBool()
-		return wireValue{Bool: &b}
-	}
-	s := v.String()
-	return wireValue{String: &s}
+func number(key string, n int) wireAttribute {
+	return wireAttribute{key, wireValue{Int: strconv.Itoa(n)}}
 }
