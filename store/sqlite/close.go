@@ -99,9 +99,7 @@ func (c *core) finish(ctx context.Context) {
 			return
 		}
 	}
-	if !c.tight.Load() {
-		_ = c.indexAll(ctx) //nolint:errcheck // see above
-	}
+	_ = c.indexAll(ctx) //nolint:errcheck // see above
 	_ = c.tidy(ctx) //nolint:errcheck // see above
 }
 

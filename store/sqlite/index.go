@@ -113,7 +113,7 @@ func (x *indexer) fed() bool { return x.last.Load() != 0 }
 // late, and nothing is lost. If the disk is nearly full, the index stays late:
 // it would take the room that deleting needs.
 func (x *indexer) step(run func(context.Context, func(*tx) error) error, bytes int64) (fed int, more bool) {
-	if x.core.tight.Load() {
+	if x.core.lookAtRoom(); x.core.tight.Load() {
 		return 0, false
 	}
 	err := run(x.ctx, func(t *tx) (err error) {
@@ -137,8 +137,12 @@ func (c *core) appended(n int) {
 	}
 }
 
-// feedIndex indexes some of the events that wait, and reports whether more are left.
+// feedIndex indexes some of the events that wait, and reports whether more can
+// be indexed now.
 func (c *core) feedIndex(ctx context.Context) (more bool, err error) {
+	if c.lookAtRoom(); c.tight.Load() {
+		return false, nil
+	}
 	err = c.writer.between(ctx, func(t *tx) (err error) {
 		_, more, err = t.feed(feedBytes)
 		return err

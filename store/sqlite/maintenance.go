@@ -167,23 +167,28 @@ func (c *core) tidy(ctx context.Context) error {
 	if err := errors.Join(c.drainAll(ctx), c.recountSome(ctx)); err != nil {
 		return err
 	}
-	most := sweepAfterRead
-	switch {
-	case c.chores.deleted.Load():
-		most = sweepAfterDelete
-		if info, err := os.Stat(c.path); err == nil && info.Size() <= smallStore {
-			most = c.closeFor
-		}
-	case c.index.fed():
-		most = sweepAfterWrite
-	}
-	short, cancel := context.WithTimeout(ctx, most)
-	defer cancel()
-	if c.sweep(short) == nil {
+	if c.sweepShortly(ctx) == nil {
 		return nil
 	}
 	_, err := c.giveBack(ctx)
 	return err
+}
+
+// sweepShortly sweeps the file for a moment; a small one, to the end.
+func (c *core) sweepShortly(ctx context.Context) error {
+	most := sweepAfterRead
+	switch {
+	case c.chores.deleted.Load():
+		if info, err := os.Stat(c.path); err == nil && info.Size() <= smallStore {
+			return c.sweep(context.WithoutCancel(ctx))
+		}
+		most = sweepAfterDelete
+	case c.index.fed():
+		most = sweepAfterWrite
+	}
+	ctx, cancel := context.WithTimeout(ctx, most)
+	defer cancel()
+	return c.sweep(ctx)
 }
 
 // sweepLocks removes the lock files of leases that are over. It does so in a

@@ -44,7 +44,6 @@ var writerPragmas = []string{
 	"PRAGMA secure_delete = FAST", // what is deleted is overwritten if that costs no further write
 	"PRAGMA foreign_keys = 1",
 	"PRAGMA journal_size_limit = 67108864",
-	"PRAGMA wal_autocheckpoint = 2000", // overwriting a log from its start takes half as long as appending to a longer one
 	"PRAGMA cache_size = -16000",
 	"PRAGMA mmap_size = 0",
 	"PRAGMA trusted_schema = 0",

@@ -58,7 +58,7 @@ func (c *core) reopen(ctx context.Context) error {
 const (
 	reserveSuffix = "-reserve"
 	reserveLeast  = 512 << 10
-	reserveMost   = 4 << 20
+	reserveMost   = 8 << 20
 	tightRoom     = 8 // with less room than this many reserves, what can wait is left for later
 )
 
@@ -73,30 +73,40 @@ func reserveFor(size int64) int64 {
 	return want
 }
 
+// checkpointAfter returns how many pages the log may have before a commit
+// checkpoints it. Overwriting a log from its start takes half as long as
+// appending to a longer one, and on a full disk the reserve must have room for
+// the pages of the log that the file does not have yet.
+func (c *core) checkpointAfter() int64 {
+	size := int64(0)
+	if st, err := os.Stat(c.path); err == nil {
+		size = st.Size()
+	}
+	return reserveFor(size) / pageSize
+}
+
 func (c *core) reserve() string { return c.paths.real() + reserveSuffix }
 
-// keepReserve creates the reserve, if it does not exist or the store has
-// outgrown it, and checks whether the disk is nearly full. Failing to create
-// the reserve matters only when it is needed.
-func (c *core) keepReserve() {
+// lookAtRoom checks whether the disk is nearly full, and returns the size that
+// the reserve should have and the room for it; 0 if it is not known.
+func (c *core) lookAtRoom() (want, room int64) {
 	st, err := os.Stat(c.path)
 	if err != nil {
-		return
+		return 0, 0
 	}
-	want := reserveFor(st.Size())
+	want = reserveFor(st.Size())
 	room, known := freeSpace(filepath.Dir(c.reserve()))
-	if !known || room >= tightRoom*want {
-		c.tight.Store(false)
-	}
+	c.tight.Store(known && room < tightRoom*want)
+	return want, room
+}
+
+// keepReserve creates the reserve, if it does not exist or the store has
+// outgrown it. Failing to create it matters only when it is needed.
+func (c *core) keepReserve() {
+	want, room := c.lookAtRoom()
 	is, err := os.Lstat(c.reserve())
 	none := errors.Is(err, fs.ErrNotExist)
-	switch {
-	case err != nil && !none, err == nil && is.Size() >= want:
-		return
-	case !known || room < want:
-		if none && known {
-			c.tight.Store(true)
-		}
+	if err != nil && !none || err == nil && is.Size() >= want || room < want {
 		return
 	}
 	_ = os.Remove(c.reserve()) //nolint:errcheck // then it is a small one
@@ -111,19 +121,18 @@ func (c *core) keepReserve() {
 	}
 }
 
-// makingRoom runs do, which frees room on the disk. If that needs the room of the
-// reserve, it first empties the search index: to remove words from it, FTS5 may
-// have to rewrite a large part of it. It is rebuilt when there is room; until
-// then, searches read the texts.
+// makingRoom runs do, which frees room on the disk. If that needs more room, it
+// gives it that of the reserve and of the log. If that is not enough, it empties
+// the search index: to remove words from it, FTS5 may have to rewrite a large part
+// of it. It is rebuilt when there is room; until then, searches read the texts.
 func (c *core) makingRoom(ctx context.Context, do func() error) error {
 	err := do()
 	if !errors.Is(err, skein.ErrFull) {
 		return err
 	}
+	c.freeing.Lock() // two that make room would take each other's
+	defer c.freeing.Unlock()
 	if os.Remove(c.reserve()) != nil { // it is already removed
-		if emptied, eerr := c.emptyLog(); eerr != nil || !emptied {
-			return err
-		}
 		if err := do(); !errors.Is(err, skein.ErrFull) {
 			return err
 		}
@@ -137,6 +146,14 @@ func (c *core) makingRoom(ctx context.Context, do func() error) error {
 			return err
 		}
 	}
+	// The log may hold pages that the file does not have yet. Once they are in
+	// it, the room of the log is free too.
+	if err := c.emptyLogAlone(); err != nil && !errors.Is(err, skein.ErrFull) {
+		return err
+	}
+	if err := do(); !errors.Is(err, skein.ErrFull) {
+		return err
+	}
 	if err := c.write(ctx, (*tx).forgetIndex); err != nil {
 		return err
 	}
@@ -145,17 +162,24 @@ func (c *core) makingRoom(ctx context.Context, do func() error) error {
 
 // freeStep writes one step of many that free room, as f says.
 func (c *core) freeStep(ctx context.Context, f func(*tx) error) error {
-	err := c.makingRoom(ctx, func() error { return c.write(ctx, f) })
-	return errors.Join(err, c.afterStep())
+	if err := c.makingRoom(ctx, func() error { return c.write(ctx, f) }); err != nil {
+		return err
+	}
+	return c.afterStep()
 }
 
-// afterStep empties the log if it has hardly any room to grow. The writer waits
-// meanwhile: if steps followed each other in several goroutines, the log would
-// never be idle, and would fill the disk.
+// afterStep empties the log if it has hardly any room to grow.
 func (c *core) afterStep() error {
 	if !c.tight.Load() {
 		return nil
 	}
+	return c.emptyLogAlone()
+}
+
+// emptyLogAlone empties the log while nobody in this process writes: if steps
+// followed each other in several goroutines, the log would never be idle, and
+// would fill the disk.
+func (c *core) emptyLogAlone() error {
 	c.writer.mu.Lock()
 	defer c.writer.mu.Unlock()
 	_, err := c.emptyLog()

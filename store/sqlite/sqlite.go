@@ -55,7 +55,8 @@ type core struct {
 	mode     string       // how the file is opened to be read
 	tried    time.Time    // when opening it for writing was last tried
 	schema   atomic.Int64 // the file's user_version when last read; 0: nothing was written yet
-	tight    atomic.Bool  // the disk is so full that the reserve was removed
+	tight    atomic.Bool  // the disk is nearly full
+	freeing  sync.Mutex   // held while the reserve is used
 
 	mu     sync.Mutex
 	closed bool           // no more calls are admitted

@@ -6,6 +6,7 @@ import (
 	"errors"
 	"fmt"
 	"slices"
+	"strconv"
 	"sync"
 	"sync/atomic"
 	"time"
@@ -34,6 +35,8 @@ type writer struct {
 	heads    *heads
 	changed  func([]skein.SessionID)   // called after each commit that changed sessions
 	blocked  func(time.Duration) error // returns who kept it from writing for so long
+	most     func() int64              // how many pages the log may have before it is checkpointed
+	pages    int64                     // what most said last
 	inPlace  func() error              // returns an error if the file is no longer the one that was opened
 	schema   *atomic.Int64             // the file's user_version, as the last transaction found it
 	patience time.Duration             // how long it waits for another process that is writing
@@ -53,7 +56,7 @@ func newWriter(conn *conn, c *core, patience time.Duration) *writer {
 	w := &writer{
 		conn: conn, jobs: make(chan *job, 4*groupJobs), urgent: make(chan *job), spare: make(chan *job), stopped: make(chan struct{}), heads: newHeads(), patience: patience,
 		changed: c.wakers.wake, blocked: func(d time.Duration) error { return blockedBy(c.path, d) }, inPlace: c.inPlace,
-		schema: &c.schema,
+		most: c.checkpointAfter, schema: &c.schema,
 	}
 	go w.loop()
 	return w
@@ -205,6 +208,11 @@ func (w *writer) commit(group []*job) int {
 		}
 		group[0].done <- classify(fatal)
 		return 1
+	}
+	if most := w.most(); most != w.pages {
+		if err := w.exec0("PRAGMA wal_autocheckpoint = " + strconv.FormatInt(most, 10)); err == nil {
+			w.pages = most
+		}
 	}
 	if err := w.exec0("COMMIT"); err != nil {
 		t.rolledBack(w.rollback())
