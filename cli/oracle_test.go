@@ -45,6 +45,9 @@ func TestNoAnswerDependsOnWhatIsHidden(t *testing.T) {
 			return s
 		},
 	} {
+		if testing.Short() && name == "memory" {
+			continue
+		}
 		t.Run(name, func(t *testing.T) {
 			one, other := drawn(rnd), drawn(rnd)
 			a, b := newAsked(t, open(t), one), newAsked(t, open(t), other)

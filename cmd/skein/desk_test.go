@@ -46,9 +46,14 @@ type desk struct {
 }
 
 // at runs test at a desk for each provider, which sends replies, and after those
-// "It is so.".
+// "It is so.". In a short run each test has one provider, not always the same.
 func at(t *testing.T, replies []llmtest.Reply, test func(d *desk)) {
-	for _, m := range makers() {
+	all := makers()
+	if testing.Short() {
+		i := len(t.Name()) % len(all)
+		all = all[i : i+1]
+	}
+	for _, m := range all {
 		t.Run(m.model, func(t *testing.T) {
 			t.Parallel()
 			test(newDesk(t, m, replies...))

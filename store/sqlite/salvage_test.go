@@ -18,8 +18,8 @@ import (
 	"github.com/skein-dev/skein/store/lenient"
 )
 
-// copiesEnv is the variable with the number of damaged copies to salvage; 16 if
-// it is not set. 500 take some minutes.
+// copiesEnv is the variable with the number of damaged copies to salvage; 16, or 4
+// in a short run, if it is not set. 500 take some minutes.
 const copiesEnv = "SKEIN_DAMAGED_COPIES"
 
 // A truth is what a store contains before it is damaged.
@@ -156,6 +156,9 @@ func (want *truth) hurt(id skein.SessionID, seq skein.Seq, was, is []byte) (bool
 // and no event differs from the original.
 func TestSalvageLosesOnlyWhatIsHurt(t *testing.T) {
 	copies := 16
+	if testing.Short() {
+		copies = 4
+	}
 	if n, err := strconv.Atoi(os.Getenv(copiesEnv)); err == nil {
 		copies = n
 	}
