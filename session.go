@@ -47,6 +47,7 @@ type Session struct {
 	Revision    int       `json:"revision,omitempty"`  // incremented by every scrub
 	Binned      Time      `json:"binned_at,omitzero"`  // 0 if it is not in the bin
 	LockedBy    string    `json:"locked_by,omitempty"` // holder of the lease, for people; "" if there is none
+	Damaged     bool      `json:"damaged,omitempty"`   // its texts were altered in the store, and are what could be read of its events, some of which are damaged too
 }
 
 // Counts are a number of messages and how many of them a person typed.
@@ -65,13 +66,15 @@ func (s *Session) LeftRunning() bool { return s.LockedBy == "" && s.Origin == ni
 const maxWords = 200
 
 // Name returns the name of s in a list: its title, else its first words, else
-// its ID.
+// its ID, which is marked if a title or words may have been lost.
 func (s *Session) Name() string {
 	switch {
 	case s.Title != "":
 		return s.Title
 	case s.First != "":
 		return s.First
+	case s.Damaged:
+		return "damaged session " + string(s.ID)
 	}
 	return string(s.ID)
 }

@@ -32,7 +32,8 @@ last-prompt, state, surface, key. SURFACE is there of itself where sessions are
 of more than one: cli, web, telegram, … A session is marked with * if it is pinned, >
 if it is a fork, + if an agent started it, ! if a program works on it. STATE says
 which one, and how many tool calls have an unknown outcome since a program died;
-in JSON these are locked_by, uncertain and open_calls.`,
+in JSON these are locked_by, uncertain and open_calls. What is marked ? (in JSON
+damaged) has texts that were lost in the store's file.`,
 		Example: `skein list
 	skein list --all --since 2d
 	skein list --agent codex --json`,

@@ -88,7 +88,7 @@ func allOf(ss []skein.Session, project string) bool {
 	return !slices.ContainsFunc(ss, func(s skein.Session) bool { return s.Project != project })
 }
 
-// marks returns the marks of s: * pinned, > a fork, + a child, ! in use.
+// marks returns the marks of s: * pinned, > a fork, + a child, ! in use, ? damaged.
 func marks(s *skein.Session) (m string) {
 	if s.Pinned {
 		m += "*"
@@ -103,6 +103,9 @@ func marks(s *skein.Session) (m string) {
 	}
 	if s.LockedBy != "" {
 		m += "!"
+	}
+	if s.Damaged {
+		m += "?"
 	}
 	return m
 }

@@ -20,5 +20,8 @@ func stateOf(s *skein.Session) string {
 	if n := len(s.Open); n > 0 && s.LeftRunning() {
 		all = append(all, count(n, "call")+" left running by a program that died")
 	}
+	if s.Damaged {
+		all = append(all, "damaged: run skein doctor")
+	}
 	return strings.Join(all, "; ")
 }

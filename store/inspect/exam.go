@@ -88,6 +88,18 @@ func (ex *Exam) Mend(f Finding, fix func() error) error {
 	return nil
 }
 
+// Altered yields that what lists say of a session is not what was stored. fix writes
+// what its events say; it is not called if some of these are damaged too. The error is
+// that of fix.
+func (ex *Exam) Altered(area string, s *skein.Session, fix func() error) error {
+	const text = "what lists say of it, such as its title, is not what was stored"
+	if s.Damaged {
+		ex.Damage(area, s.ID, text+", and some of its events are damaged too")
+		return nil
+	}
+	return ex.Mend(Finding{Area: area, Level: Damaged, Session: s.ID, Text: text + "; its events say what it is"}, fix)
+}
+
 // Leases yields which of sessions are in use. The error is what sessions yields.
 func (ex *Exam) Leases(area string, sessions iter.Seq2[skein.Session, error]) error {
 	held := 0

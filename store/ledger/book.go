@@ -12,6 +12,7 @@ type Head struct {
 	skein.Session
 	Said    skein.Seq // of the last said event, including a fork's parent's; 0 if there is none
 	Prompts walk.Prompts
+	Altered bool // its stored texts were not what had been written; the session has those of its events
 }
 
 // A Tomb is the hash of a deleted session's ID or origin.

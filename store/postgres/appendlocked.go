@@ -171,6 +171,12 @@ func (w *work) look(jobs []*job) error {
 	if err := p.run(); err != nil {
 		return err
 	}
+	for _, d := range w.drafts {
+		if err := w.tx.retell(&d.head); err != nil {
+			return err
+		}
+		d.was = d.head
+	}
 	fresh := 0
 	for _, id := range ids {
 		if w.drafts[id] == nil {

@@ -18,11 +18,13 @@ type resumePoint struct {
 }
 
 // heads compares heads with sessions, and sessions with events: no gaps, and no
-// extra events. Each page is read from one snapshot.
+// extra events. Each page is read from one snapshot. Rows whose texts are not what was
+// stored are restored from the events.
 func (ex *exam) heads(area string) error {
 	n := 0
 	for at := (resumePoint{}); ; {
 		rows := 0
+		var altered []skein.SessionID
 		err := ex.rows(`SELECT s.user_id, s.n, s.id, s.state, coalesce(h.last, -1), coalesce(b.upto, 0), c.count, c.first, c.last
 			FROM (SELECT x.user_id, x.n, x.id, x.state FROM sessions x WHERE (x.user_id, x.n) > ($1, $2) ORDER BY x.user_id, x.n LIMIT $3) s
 			LEFT JOIN heads h ON h.id = s.id AND h.n = s.n AND h.user_id = s.user_id LEFT JOIN bases b ON b.user_id = s.user_id AND b.n = s.n
@@ -40,6 +42,9 @@ func (ex *exam) heads(area string) error {
 				ex.Damage(area, id, err.Error())
 				return nil
 			}
+			if h.Altered {
+				altered = append(altered, id)
+			}
 			switch {
 			case last < 0:
 				ex.Damage(area, id, "it has no row in heads")
@@ -54,6 +59,11 @@ func (ex *exam) heads(area string) error {
 		if err != nil {
 			return err
 		}
+		for _, id := range altered {
+			if err := ex.altered(area, id); err != nil {
+				return err
+			}
+		}
 		if n += rows; rows < examRows {
 			break
 		}
@@ -63,6 +73,34 @@ func (ex *exam) heads(area string) error {
 	}
 	ex.Fine(area, "%d sessions, every one as long as it says", n)
 	return nil
+}
+
+// altered reports a session whose row was altered, and writes the row again.
+func (ex *exam) altered(area string, id skein.SessionID) error {
+	h, err := ex.s.headOf(ex.ctx, id)
+	if errors.Is(err, skein.ErrNotFound) { // deleted meanwhile
+		return nil
+	}
+	if err != nil {
+		return err
+	}
+	return ex.Altered(area, &h.Session, func() error {
+		return ex.s.write(ex.ctx, func(t *tx) error {
+			was, err := t.head(id)
+			if err != nil {
+				return err
+			}
+			if err := t.touch(&was); err != nil {
+				return err
+			}
+			h, err := t.head(id) // from now on, nobody else can change it
+			if err != nil || !h.Altered || h.Damaged {
+				return err
+			}
+			h.Altered = false
+			return t.putRow(&h)
+		})
+	})
 }
 
 // reparented examines the events of deleted sessions that count as a fork's, and

@@ -2,6 +2,7 @@ package postgres
 
 import (
 	"encoding/json"
+	"errors"
 	"fmt"
 	"strings"
 
@@ -26,12 +27,13 @@ type stateJSON struct {
 	Said    skein.Seq `json:"said,omitempty"`           // seq of the last said event, in a fork's parent too
 	FirstAt skein.Seq `json:"first_words_at,omitempty"` // as in [walk.Prompts]
 	LastAt  skein.Seq `json:"last_prompt_at,omitempty"`
+	Sum     int64     `json:"sum"` // [ledger.Head.Sum]
 }
 
 // state returns sessions.state. Binned and LockedBy are stored elsewhere.
 func (h *head) state() []byte {
-	x := stateJSON{h.Session, h.Said, h.Prompts.FirstAt, h.Prompts.LastAt}
-	x.Binned, x.LockedBy = 0, ""
+	x := stateJSON{h.Session, h.Said, h.Prompts.FirstAt, h.Prompts.LastAt, h.Sum()}
+	x.Binned, x.LockedBy, x.Damaged = 0, "", false
 	return skein.MustJSON(x)
 }
 
@@ -66,6 +68,48 @@ func (h *head) setState(state []byte) error {
 		return fmt.Errorf("session number %d: state %.40q: %w: %w", h.n, state, skein.ErrCorrupt, err)
 	}
 	h.Session, h.Said, h.Prompts = x.Session, x.Said, walk.Prompts{FirstAt: x.FirstAt, LastAt: x.LastAt}
+	h.Check(x.Sum)
+	return nil
+}
+
+// retell sets the texts of h from its events if those of its row were altered.
+func (q *conn) retell(h *head) error {
+	if !h.Altered {
+		return nil
+	}
+	segs, err := q.segments(h, h.Last)
+	if err != nil {
+		return err
+	}
+	return h.Retell(&walker{q: q, user: h.User}, segs)
+}
+
+// Own implements [ledger.TextLog].
+func (w *walker) Own(seg walk.Segment, do func(e skein.Event, piece bool) error) error {
+	for after := seg.From; after < seg.To; {
+		at, size := after, 0
+		err := unstop(w.q.query(`SELECT `+eventColumns+` FROM events e WHERE e.user_id = $1 AND e.n = $2 AND e.seq > $3 AND e.seq <= $4 ORDER BY e.seq LIMIT $5`,
+			[]any{string(w.user), seg.Session, int64(after), int64(seg.To), pageRows}, func(r row) error {
+				e, said, err := scanEvent(r)
+				size += len(e.Payload)
+				if bad := (*skein.DamagedError)(nil); errors.As(err, &bad) {
+					e, err = bad.Placeholder(), nil
+				}
+				if err == nil {
+					err = do(e, said.piece)
+				}
+				if after = e.Seq; err == nil && size > pageBytes {
+					err = errStop
+				}
+				return err
+			}))
+		if err != nil {
+			return err
+		}
+		if at == after {
+			return missing(after + 1)
+		}
+	}
 	return nil
 }
 
@@ -80,6 +124,14 @@ func holderFrom(s string) (h skein.Holder, err error) {
 //
 // The error wraps [skein.ErrNotFound] otherwise.
 func (q *conn) head(id skein.SessionID) (h head, err error) {
+	if h, err = q.row(id); err == nil {
+		err = q.retell(&h)
+	}
+	return h, err
+}
+
+// row is head with the texts of the row, even if they were altered.
+func (q *conn) row(id skein.SessionID) (h head, err error) {
 	p := q.pipe()
 	p.head(id, &h)
 	if err := p.run(); err != nil {

@@ -2,6 +2,7 @@ package postgres
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"iter"
 	"slices"
@@ -51,6 +52,7 @@ func (s *Store) Sessions(ctx context.Context, f skein.Filter) iter.Seq2[skein.Se
 func (s *Store) sessionPage(ctx context.Context, f skein.Filter, some *titledSession, size int) (page []skein.Session, last *skein.Session, err error) {
 	sql, args := s.listQuery(f, some, size)
 	rows := 0
+	var altered []int // in page
 	err = s.ask(ctx, sql, args, func(r row) error {
 		var updated skein.Time
 		h, err := scanHead(r, &updated)
@@ -59,7 +61,9 @@ func (s *Store) sessionPage(ctx context.Context, f skein.Filter, some *titledSes
 		}
 		rows++
 		last = &skein.Session{ID: h.ID, Updated: updated}
-		if !f.Fits(&h.Session) {
+		if h.Altered {
+			altered = append(altered, len(page))
+		} else if !f.Fits(&h.Session) {
 			return nil
 		}
 		page = append(page, h.Session)
@@ -67,6 +71,15 @@ func (s *Store) sessionPage(ctx context.Context, f skein.Filter, some *titledSes
 	})
 	if rows < size {
 		last = nil
+	}
+	for _, i := range slices.Backward(altered) {
+		h, err := s.headOf(ctx, page[i].ID)
+		if err != nil && !errors.Is(err, skein.ErrNotFound) {
+			return nil, nil, err
+		}
+		if page[i] = h.Session; err != nil || !f.Fits(&h.Session) {
+			page = slices.Delete(page, i, i+1)
+		}
 	}
 	return page, last, err
 }

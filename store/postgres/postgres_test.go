@@ -46,6 +46,7 @@ func TestStore(t *testing.T) {
 		Frees:   frees,
 		Newer:   makeNewer,
 		Hurt:    hurt,
+		HurtRow: hurtRow,
 
 		Unchanged:  unchanged,
 		HurtRecord: hurtRecord,
@@ -105,6 +106,14 @@ func hurtRecord(t *testing.T, address, path string, n int) {
 func hurt(t *testing.T, address, old, new string) {
 	t.Helper()
 	if _, err := asOwner(t, address).Exec(t.Context(), `UPDATE events SET payload = convert_to(replace(convert_from(payload, 'UTF8'), $1, $2), 'UTF8')`, old, new); err != nil {
+		t.Fatal(err)
+	}
+}
+
+// hurtRow is storetest.Options.HurtRow.
+func hurtRow(t *testing.T, address, old, new string) {
+	t.Helper()
+	if _, err := asOwner(t, address).Exec(t.Context(), `UPDATE sessions SET state = convert_to(replace(convert_from(state, 'UTF8'), $1, $2), 'UTF8'), agent = replace(agent, $1, $2)`, old, new); err != nil {
 		t.Fatal(err)
 	}
 }

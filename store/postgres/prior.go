@@ -106,5 +106,5 @@ func (k *book) Parent(id skein.SessionID, u skein.User) (*skein.Session, error) 
 	}
 	w.shownBy = append(w.shownBy, parentRow{h.n, revision})
 	k.parent = &h
-	return &h.Session, nil
+	return &h.Session, w.tx.retell(&h)
 }

@@ -23,12 +23,19 @@ func (s *Store) Session(ctx context.Context, id skein.SessionID) (x skein.Sessio
 	return h.Session, err
 }
 
-// headOf returns a session that the view may see, in one round trip.
+// headOf returns a session that the view may see, in one round trip unless its row
+// was altered.
 func (s *Store) headOf(ctx context.Context, id skein.SessionID) (h head, err error) {
 	err = s.with(ctx, "", func(q *conn) error {
-		h, err = q.head(id)
+		h, err = q.row(id)
 		return err
 	})
+	if err == nil && h.Altered {
+		err = s.read(ctx, func(q *conn) error {
+			h, err = q.head(id)
+			return err
+		})
+	}
 	return h, err
 }
 

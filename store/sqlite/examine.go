@@ -123,7 +123,7 @@ func (ex *exam) payloads(area string) (n int, err error) {
 		err := ex.read(func(c *conn) error {
 			return c.query(`SELECT `+eventColumns+`, e.id, s.id FROM events e JOIN sessions s ON s.n = e.session
 				WHERE e.id > ? ORDER BY e.id LIMIT 256`, []any{after}, func(row []driver.Value) error {
-				e, _, err := ex.s.scanEvent(row[:eventWidth])
+				e, _, err := ex.s.pack.event(row[:eventWidth])
 				after, _ = row[eventWidth].(int64)
 				id, _ := row[eventWidth+1].(string)
 				rows++

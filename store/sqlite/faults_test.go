@@ -221,3 +221,10 @@ func hurt(t *testing.T, name, old, new string) {
 	behind(t, name, `UPDATE events SET text = replace(text, ?1, ?2), payload = CAST(replace(CAST(payload AS TEXT), ?1, ?2) AS BLOB)
 		WHERE instr(text, ?1) > 0 OR instr(CAST(payload AS TEXT), ?1) > 0`, old, new)
 }
+
+// hurtRow is storetest.Options.HurtRow.
+func hurtRow(t *testing.T, name, old, new string) {
+	t.Helper()
+	behind(t, name, `UPDATE sessions SET title = replace(title, ?1, ?2), description = replace(description, ?1, ?2), first_words = replace(first_words, ?1, ?2),
+		last_prompt = replace(last_prompt, ?1, ?2), agent = replace(agent, ?1, ?2), cwd = replace(cwd, ?1, ?2), tags = replace(tags, ?1, ?2)`, old, new)
+}

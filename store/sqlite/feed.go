@@ -136,7 +136,7 @@ func (s *Store) feedPage(ctx context.Context, at int64) (page []skein.Fed, upto 
 }
 
 func (s *Store) scanFed(row []driver.Value) (f skein.Fed, id int64, err error) {
-	f.Event, _, err = s.scanEvent(row[:eventWidth])
+	f.Event, _, err = s.pack.event(row[:eventWidth])
 	if bad := (*skein.DamagedError)(nil); errors.As(err, &bad) {
 		f.Event, f.Damaged, err = bad.Placeholder(), true, nil // one damaged event must not hide all that follow
 	}

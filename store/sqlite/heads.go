@@ -15,7 +15,6 @@ type head struct {
 	ledger.Head       // LockedBy and Binned are looked up elsewhere
 	n           int64 // sessions.n; 0 if there is no row yet
 	bytes       int64
-	altered     bool // its texts are not what was stored (headsum.go)
 }
 
 // heads caches the rows of the sessions that were written to last, so that an
@@ -112,7 +111,11 @@ func headScan(scan func(dest ...any) error) (h head, err error) {
 		return h, err
 	}
 	h.Tags, err = stringsFrom(tags)
-	if h.altered = sum != unsummed && (err != nil || sum != h.sum()); h.altered {
+	if sum != unsummed {
+		h.Check(sum)
+		h.Altered = h.Altered || err != nil
+	}
+	if h.Altered {
 		err = nil
 	}
 	return h, err
@@ -145,6 +148,9 @@ func (t *tx) head(id skein.SessionID) (h head, err error) {
 		h, err = headScan(func(dest ...any) error { return scan(row, dest) })
 		return err
 	})
+	if err == nil && h.Altered {
+		err = t.retell(t.pack, &h)
+	}
 	return h, err
 }
 
@@ -153,7 +159,7 @@ func (t *tx) putHead(was, h *head) (err error) {
 	switch {
 	case h.n == 0:
 		h.n, err = t.insertHead(h)
-	case sameButCounts(was, h) && was.altered == h.altered:
+	case sameButCounts(was, h) && was.Altered == h.Altered:
 		err = t.updateCounts(was, h)
 	default:
 		err = t.updateHead(h)
@@ -170,7 +176,7 @@ func (t *tx) putHead(was, h *head) (err error) {
 func (t *tx) updateCounts(was, h *head) (err error) {
 	u := &h.Usage
 	values := []any{
-		int64(h.Updated), int64(h.Last), int64(h.Said), h.Messages, h.Turns, h.Undone.Messages, h.Undone.Turns, h.LastPrompt, int64(h.Prompts.FirstAt), int64(h.Prompts.LastAt), h.bytes, h.Provider, h.Model, h.sumColumn(),
+		int64(h.Updated), int64(h.Last), int64(h.Said), h.Messages, h.Turns, h.Undone.Messages, h.Undone.Turns, h.LastPrompt, int64(h.Prompts.FirstAt), int64(h.Prompts.LastAt), h.bytes, h.Provider, h.Model, h.Sum(),
 		u.Input, u.Output, u.Reasoning, u.CacheRead, u.CacheWrite, u.CacheHour, u.Requests, u.Reported, h.n,
 	}
 	const counts = `updated = ?, last = ?, said = ?, messages = ?, turns = ?, undone_messages = ?, undone_turns = ?, last_prompt = ?, first_words_at = ?, last_prompt_at = ?, bytes = ?, provider = ?, model = ?, sum = ?,
@@ -212,7 +218,7 @@ func headValues(h *head) []any {
 		s.Project, s.Cwd, s.Agent, s.Profile, s.Provider, s.Model, string(parent.Session), int64(parent.Seq), string(parent.Why), parent.Call,
 		origin.Format, origin.Path, origin.ID, origin.Version, s.Status, stringsJSON(s.Tags), stringsJSON(s.Open), s.Pinned, int64(s.Created),
 		int64(s.Updated), int64(s.Updated >> 10), int64(s.Touched), int64(s.Binned), int64(s.Base), int64(s.Last), int64(h.Said), s.Messages, s.Turns, s.Undone.Messages, s.Undone.Turns, s.Compactions, s.Uncertain, s.Revision,
-		u.Input, u.Output, u.Reasoning, u.CacheRead, u.CacheWrite, u.CacheHour, u.Requests, u.Reported, h.bytes, int64(h.Prompts.FirstAt), int64(h.Prompts.LastAt), h.sumColumn(),
+		u.Input, u.Output, u.Reasoning, u.CacheRead, u.CacheWrite, u.CacheHour, u.Requests, u.Reported, h.bytes, int64(h.Prompts.FirstAt), int64(h.Prompts.LastAt), h.Sum(),
 	}
 }
 

@@ -21,7 +21,7 @@ func (t *call) updateLive(h *head, p *packedEvent) error {
 		return err
 	}
 	x := walk.StateOf(&h.Session, h.Prompts, was.ranges)
-	l := walker{t.s, t.conn, nil}
+	l := walker{t.s.pack, t.conn, nil}
 	if r := p.Facts.Rewound; r != nil {
 		err = x.Rewind(l, segs, h.Last, r.To)
 	} else {
@@ -59,7 +59,7 @@ func (t *call) gaps(n int64, segs walk.Segments, last skein.Seq) (g gaps, err er
 	if _, err := t.one(`SELECT EXISTS (SELECT 1 FROM chores WHERE name = ?)`, []any{recountName(n)}, &due); err != nil || due == 0 {
 		return g, err
 	}
-	x, err := walk.Undone(walker{t.s, t.conn, nil}, segs, last)
+	x, err := walk.Undone(walker{t.s.pack, t.conn, nil}, segs, last)
 	if err == nil && !x.Hurt {
 		g.ranges = x.Gaps
 	}
@@ -119,7 +119,7 @@ func (w walker) Rewinds(segs walk.Segments) ([]skein.Event, error) {
 // readable is events, except that a damaged event has no payload.
 func (w walker) readable(segs walk.Segments, cond string) (events []skein.Event, err error) {
 	err = w.each(segs, selectEvent+cond, func(row []driver.Value) error {
-		e, _, err := w.s.scanEvent(row)
+		e, _, err := w.pack.event(row)
 		if errors.Is(err, skein.ErrCorrupt) {
 			e.Payload, err = nil, nil
 		}

@@ -15,7 +15,7 @@ func (s *Store) Newest(ctx context.Context, id skein.SessionID, n int, before sk
 	err = s.read(ctx, func(c *conn) error {
 		x, err := s.extent(c, id)
 		if err == nil && n > 0 {
-			entries, err = walk.Newest(walker{s, c, room.Of(ctx)}, x, n, before)
+			entries, err = walk.Newest(walker{s.pack, c, room.Of(ctx)}, x, n, before)
 		}
 		return err
 	})
@@ -38,7 +38,7 @@ func (s *Store) extent(c *conn, id skein.SessionID) (x walk.Extent, err error) {
 // A walker finds events for package walk. It implements [walk.NewestLog],
 // [walk.WindowLog], [walk.PastLog] and [walk.LiveLog].
 type walker struct {
-	s     *Store
+	pack  *packer
 	conn  *conn
 	share *room.Share // reserves memory for what is found; nil for what is released at once
 }
@@ -53,7 +53,7 @@ func (w walker) scanSaid(row []driver.Value) (walk.Said, error) {
 	if err := hold(w.share, row); err != nil {
 		return walk.Said{}, err
 	}
-	return w.s.scanSaid(row)
+	return w.pack.said(row)
 }
 
 // scanEvent reads a row of selectEvent, and reserves memory for it.
@@ -61,16 +61,16 @@ func (w walker) scanEvent(row []driver.Value) (skein.Event, error) {
 	if err := hold(w.share, row); err != nil {
 		return skein.Event{}, err
 	}
-	e, _, err := w.s.scanEvent(row)
+	e, _, err := w.pack.event(row)
 	return e, err
 }
 
-// scanSaid reads a row of selectSaid.
-func (s *Store) scanSaid(row []driver.Value) (x walk.Said, err error) {
+// said reads a row of selectSaid.
+func (k *packer) said(row []driver.Value) (x walk.Said, err error) {
 	last := len(row) - 1
 	x.Message, _ = row[last].(string) // NULL is ""
 	var p place
-	x.Event, p, err = s.scanEvent(row[:last])
+	x.Event, p, err = k.event(row[:last])
 	x.Turn, x.Prev, x.Piece = p.turn, p.prev, p.piece
 	return x, err
 }

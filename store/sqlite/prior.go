@@ -42,7 +42,7 @@ func (k *book) Joins(id string) (found bool, err error) {
 			if err != nil {
 				return false, err
 			}
-			return walk.Joins(walker{k.s, k.conn, nil}, segs, g.ranges, id)
+			return walk.Joins(walker{k.s.pack, k.conn, nil}, segs, g.ranges, id)
 		}
 	}
 	return true, nil
@@ -90,7 +90,7 @@ func (k *book) Shown(at skein.Parent) (x ledger.Base, err error) {
 		return x, err
 	}
 	var stands walk.LiveState
-	x.Shown, stands, err = walk.ShownAt(walker{k.s, k.conn, nil}, segs, x.Said, at.Seq)
+	x.Shown, stands, err = walk.ShownAt(walker{k.s.pack, k.conn, nil}, segs, x.Said, at.Seq)
 	k.undone, x.Prompts = stands.Gaps, stands.Prompts
 	return x, err
 }

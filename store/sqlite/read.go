@@ -71,8 +71,8 @@ func (s *Store) Size(ctx context.Context, id skein.SessionID) (n int64, err erro
 // shownSession returns h as callers see it: locked only if it is locked now,
 // and with the texts from its events if those of its row were altered.
 func (s *Store) shownSession(c *conn, h head) (x skein.Session, err error) {
-	if h.altered {
-		if err := s.retell(c, &h); err != nil {
+	if h.Altered {
+		if err := c.retell(s.pack, &h); err != nil {
 			return x, err
 		}
 	}
@@ -145,7 +145,7 @@ func (s *Store) eventsAfter(c *conn, id skein.SessionID, after skein.Seq, share 
 				if err := hold(share, row); err != nil {
 					return err
 				}
-				e, _, err := s.scanEvent(row)
+				e, _, err := s.pack.event(row)
 				if err != nil {
 					return err
 				}
@@ -219,10 +219,8 @@ type place struct {
 	piece bool
 }
 
-// scanEvent reads a row of selectEvent. The error is a [skein.DamagedError] if
-// the event is not what was stored.
-func (s *Store) scanEvent(row []driver.Value) (skein.Event, place, error) { return s.pack.event(row) }
-
+// event reads a row of selectEvent. The error is a [skein.DamagedError] if the
+// event is not what was stored.
 func (k *packer) event(row []driver.Value) (e skein.Event, p place, err error) {
 	var seq, at, turn, prev, piece int64
 	var kind, client, text, role string

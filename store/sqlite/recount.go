@@ -141,7 +141,7 @@ func (t *call) renumber(h *head, after skein.Seq) (upto skein.Seq, err error) {
 			return err
 		}
 		var err error
-		x.Said, err = t.s.scanSaid(row[:end])
+		x.Said, err = t.s.pack.said(row[:end])
 		var bad *skein.DamagedError
 		if errors.As(err, &bad) {
 			x.Payload, x.role, err = nil, bad.Role, nil
@@ -149,7 +149,7 @@ func (t *call) renumber(h *head, after skein.Seq) (upto skein.Seq, err error) {
 		page = append(page, x)
 		return err
 	})
-	l := walker{t.s, t.conn, nil}
+	l := walker{t.s.pack, t.conn, nil}
 	var at []skein.Counts
 	if err == nil {
 		at, err = l.Counts(segs, []skein.Seq{after})
@@ -192,7 +192,7 @@ func (t *call) joined(segs walk.Segments, seq skein.Seq, message string) (bool, 
 	if message == "" || len(before) == 0 {
 		return false, nil
 	}
-	l := walker{t.s, t.conn, nil}
+	l := walker{t.s.pack, t.conn, nil}
 	pieces, err := l.PiecesOf(before, message)
 	if err != nil || len(pieces) == 0 {
 		return false, err
@@ -216,7 +216,7 @@ func (t *call) recountLive(h *head) error {
 	if err != nil {
 		return err
 	}
-	l := walker{t.s, t.conn, nil}
+	l := walker{t.s.pack, t.conn, nil}
 	x, err := walk.LiveWith(l, segs, g.ranges, h.Last)
 	if err != nil {
 		return err

@@ -307,7 +307,7 @@ func (x *salvage) whole(row []any) bool {
 	for _, name := range []string{"seq", "at", "kind", "client", "payload", "text", "turn", "prev", "piece", "sum", "hash", "role"} { // as eventColumns
 		values = append(values, row[t.column(name)])
 	}
-	_, _, err := x.to.scanEvent(values)
+	_, _, err := x.to.pack.event(values)
 	return err == nil
 }
 

@@ -145,7 +145,7 @@ func (x *salvage) eachCreated(t *tx, f func(*head, *skein.Created) error) error 
 	}
 	var all []begun
 	err := t.query(`SELECT `+eventColumns+`, s.n FROM sessions s JOIN events e ON e.session = s.n AND e.seq = (SELECT max(seq) FROM events WHERE session = s.n AND kind = 'created')`, nil, func(row []driver.Value) error {
-		e, _, err := x.to.scanEvent(row[:eventWidth])
+		e, _, err := x.to.pack.event(row[:eventWidth])
 		if err != nil {
 			return nil //nolint:nilerr // it is damaged, and said to be elsewhere
 		}
@@ -273,7 +273,7 @@ func (x *salvage) follow(t *tx) error {
 		err := t.query(`SELECT `+eventColumns+`, e.id, e.session FROM events e WHERE e.id > ? ORDER BY e.id LIMIT 256`, []any{after}, func(row []driver.Value) error {
 			more = true
 			after, _ = row[eventWidth].(int64)
-			e, _, err := x.to.scanEvent(row[:eventWidth])
+			e, _, err := x.to.pack.event(row[:eventWidth])
 			if err != nil {
 				return nil //nolint:nilerr // it is damaged, and said to be elsewhere
 			}
@@ -349,7 +349,7 @@ func (x *salvage) refill(ctx context.Context, id skein.SessionID) error {
 		if err != nil {
 			return err
 		}
-		x, err := walk.Undone(walker{x.to, t.conn, nil}, segs, h.Last)
+		x, err := walk.Undone(walker{x.to.pack, t.conn, nil}, segs, h.Last)
 		if err == nil {
 			err = t.putGaps(h.n, nil, x.Gaps)
 		}

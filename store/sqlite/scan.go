@@ -93,7 +93,7 @@ func (x *searcher) results(c *conn) (r skein.Results, err error) {
 		}
 		err := c.query(selectEvent+`WHERE e.id = ?`, []any{h.id}, func(row []driver.Value) error { // no row: deleted meanwhile
 			text, _ := row[textColumn].(string) // NULL is ""
-			e, _, err := x.store.scanEvent(row)
+			e, _, err := x.store.pack.event(row)
 			var bad *skein.DamagedError
 			if errors.As(err, &bad) {
 				h.Snippet, err = bad.Error(), nil

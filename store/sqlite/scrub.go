@@ -153,7 +153,7 @@ func (sc *scrub) events(seg walk.Segment) error {
 				x := scrubEvent{session: seg.Session}
 				x.id, _ = row[eventWidth].(int64)
 				var err error
-				x.e, _, err = sc.s.scanEvent(row[:eventWidth])
+				x.e, _, err = sc.s.pack.event(row[:eventWidth])
 				if bad := (*skein.DamagedError)(nil); errors.As(err, &bad) {
 					x.damaged, err = true, nil
 				}
@@ -519,18 +519,19 @@ func (sc *scrub) fold(h *head) error {
 		return string(b)
 	}
 	base := skein.Shown{Project: clean(h.Project), Cwd: clean(h.Cwd), Agent: clean(h.Agent), Model: clean(h.Model)}
-	x, err := sc.s.sumUp(sc.conn, h, base)
-	if errors.Is(err, skein.ErrCorrupt) {
-		x, err = erase.MaskSession(h.Session, sc.secrets), nil
-	}
-	if err != nil {
-		return err
-	}
 	segs, err := sc.segments(h)
 	if err != nil {
 		return err
 	}
-	stands, err := walk.Live(walker{sc.s, sc.conn, nil}, segs, h.Last)
+	log := walker{sc.s.pack, sc.conn, nil}
+	x, damaged, err := h.FoldOwn(log, segs[0], base)
+	if err != nil {
+		return err
+	}
+	if damaged {
+		x = erase.MaskSession(h.Session, sc.secrets)
+	}
+	stands, err := walk.Live(log, segs, h.Last)
 	if err != nil {
 		return err
 	}

@@ -41,6 +41,7 @@ func TestStore(t *testing.T) {
 		Dial:    dial,
 		Newer:   makeNewer,
 		Hurt:    hurt,
+		HurtRow: hurtRow,
 
 		Unchanged: unchanged,
 

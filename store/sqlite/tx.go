@@ -11,6 +11,7 @@ import (
 type tx struct {
 	*conn
 	now     skein.Time // when the transaction began
+	pack    *packer
 	heads   *heads
 	changed []skein.SessionID
 	after   []func() // run when the job's changes are committed

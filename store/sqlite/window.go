@@ -18,7 +18,7 @@ func (s *Store) Window(ctx context.Context, id skein.SessionID, n int) (events [
 	err = s.read(ctx, func(c *conn) error {
 		x, err := s.extent(c, id)
 		if err == nil {
-			events, err = walk.Window(walker{s, c, room.Of(ctx)}, x, n)
+			events, err = walk.Window(walker{s.pack, c, room.Of(ctx)}, x, n)
 		}
 		return err
 	})

@@ -32,6 +32,7 @@ type writer struct {
 	urgent   chan *job // jobs run alone between two groups
 	spare    chan *job // jobs run alone when nothing else waits
 	stopped  chan struct{}
+	pack     *packer
 	heads    *heads
 	changed  func([]skein.SessionID)   // called after each commit that changed sessions
 	blocked  func(time.Duration) error // returns who kept it from writing for so long
@@ -56,7 +57,7 @@ func newWriter(conn *conn, c *core, patience time.Duration) *writer {
 	w := &writer{
 		conn: conn, jobs: make(chan *job, 4*groupJobs), urgent: make(chan *job), spare: make(chan *job), stopped: make(chan struct{}), heads: newHeads(), patience: patience,
 		changed: c.wakers.wake, blocked: func(d time.Duration) error { return blockedBy(c.path, d) }, inPlace: c.inPlace,
-		most: c.checkpointAfter, schema: &c.schema,
+		most: c.checkpointAfter, schema: &c.schema, pack: c.pack,
 	}
 	go w.loop()
 	return w
@@ -179,7 +180,7 @@ func (w *writer) commit(group []*job) int {
 		return len(group)
 	}
 	start := time.Now()
-	t := &tx{conn: w.conn, now: skein.At(start), heads: w.heads}
+	t := &tx{conn: w.conn, now: skein.At(start), pack: w.pack, heads: w.heads}
 	errs := make([]error, 0, len(group))
 	alone := len(group) == 1
 	var fatal error

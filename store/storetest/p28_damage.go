@@ -15,6 +15,8 @@ import (
 func damage() []check {
 	return []check{
 		{name: "altered text is never shown", hurt: alteredText},
+		{name: "altered rows are never shown", hurt: alteredRows},
+		{name: "what is lost of a row is marked", hurt: lostRow},
 		{name: "damage hides nothing else", hurt: aroundDamage},
 		{name: "a repair does not bless", hurt: noBlessing},
 		{name: "a session with a damaged event goes on", hurt: goesOn},
@@ -83,6 +85,98 @@ func alteredText(t *test) {
 	}
 	if err != nil {
 		t.Errorf("Search = %v", err)
+	}
+}
+
+// alteredRows checks that the texts in a session's row are shown, and inherited by a
+// fork, only while they are what was stored: otherwise they are those of its events.
+// An append does not make an altered row valid; a repair does.
+func alteredRows(t *test) {
+	tags := []string{"bill 100"}
+	t.add("a", skein.NewEvent(skein.KindCreated, noon, skein.Created{Agent: "agent-100", Cwd: "/100"}), user("pay 100 euros"), user("now pay 100 euros"),
+		titled("the 100 euros"), changed(skein.Changed{Tags: &tags}))
+	t.add("untitled", created(), user("pay 100 euros"))
+	t.add("f", fork("a", 3), user("go on"))
+	texts := func(s skein.Store) map[skein.SessionID][]string {
+		t.Helper()
+		all := map[skein.SessionID][]string{}
+		for x, err := range s.Sessions(t.Context(), skein.Filter{}) {
+			if err != nil {
+				t.Fatal(err)
+			}
+			one, err := s.Session(t.Context(), x.ID)
+			if err != nil {
+				t.Fatal(err)
+			}
+			for _, x := range []skein.Session{x, one} {
+				all[x.ID] = append(append(all[x.ID], x.Title, x.First, x.LastPrompt, x.Agent, x.Cwd, fmt.Sprint(x.Damaged)), x.Tags...)
+			}
+		}
+		return all
+	}
+	truth := texts(t.s)
+	t.options.HurtRow(t.T, t.address, "100", "900")
+	equal(t, "sessions whose rows were altered", texts(t.s), truth)
+	t.s = t.dial() // a new handle has cached nothing
+	t.add("g", fork("a", 5))
+	if g := t.session("g"); g.Agent != "agent-100" || g.Cwd != "/100" || g.First != "pay 100 euros" || g.LastPrompt != "now pay 100 euros" {
+		t.Errorf("a fork of a session whose row was altered is %+v, want what the events say", g)
+	}
+	for _, id := range []skein.SessionID{"a", "untitled", "f"} {
+		t.add(id, noted("x"))
+	}
+	if _, err := skein.LifecycleOf(t.s).Delete(t.Context(), "g", skein.Deletion{}); err != nil {
+		t.Fatal(err)
+	}
+	equal(t, "sessions that were written to", texts(t.s), truth)
+	ex, ok := skein.PartOf[inspect.Examiner](t.s)
+	if !ok {
+		return
+	}
+	for i, want := range []int{3, 3, 0} {
+		found := 0
+		for f, err := range ex.Examine(t.Context(), inspect.Examination{Repair: i == 1}) {
+			if err != nil {
+				t.Fatal(err)
+			}
+			if f.Level == inspect.Damaged {
+				found++
+			}
+		}
+		if found != want {
+			t.Errorf("examination %d finds %d damaged sessions, want %d", i+1, found, want)
+		}
+		equal(t, "sessions that were examined", texts(t.s), truth)
+	}
+}
+
+// lostRow checks that a session whose row was altered, and whose events were too, is
+// marked, and that a repair does not accept what is left.
+func lostRow(t *test) {
+	t.add("a", skein.NewEvent(skein.KindCreated, noon, skein.Created{Title: "the 100 euros"}), answered("1"))
+	t.add("b", created(), user("whole"))
+	t.options.Hurt(t.T, t.address, "100 euros", "900 euros")
+	t.options.HurtRow(t.T, t.address, "100 euros", "900 euros")
+	t.s = t.dial()
+	look := func() {
+		t.Helper()
+		for x, err := range t.s.Sessions(t.Context(), skein.Filter{}) {
+			if err != nil {
+				t.Fatal(err)
+			}
+			if x.Damaged != (x.ID == "a") || x.Damaged && x.Name() != "damaged session a" {
+				t.Errorf("the list says %q of session %s, damaged %v, want that a alone is", x.Name(), x.ID, x.Damaged)
+			}
+		}
+	}
+	look()
+	if ex, ok := skein.PartOf[inspect.Examiner](t.s); ok {
+		for f, err := range ex.Examine(t.Context(), inspect.Examination{Repair: true}) {
+			if err != nil || f.Level == inspect.Damaged && (f.Session != "a" || f.Mended) {
+				t.Errorf("Examine finds %+v, %v, want only that a is damaged", f, err)
+			}
+		}
+		look()
 	}
 }
 

@@ -49,6 +49,10 @@ type Options struct {
 	// means that only the store can access them.
 	Hurt func(t *testing.T, address, old, new string)
 
+	// HurtRow does the same in the rows of the sessions, where they have texts that
+	// people read. It is set if Hurt is.
+	HurtRow func(t *testing.T, address, old, new string)
+
 	// HurtRecord flips a bit in the middle of the stored data of the source
 	// file at path where record n is. It is set if Hurt is.
 	HurtRecord func(t *testing.T, address, path string, n int)
