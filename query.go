@@ -32,6 +32,7 @@ type Query struct {
 	Until     Time
 	Rewound   bool          // also what was taken back; Hit.Rewound marks it
 	Each      bool          // every message, not the best of each session
+	Newest    bool          // with Each: the newest matches, not the best; no text changes their order, and Hit.Score is 0
 	Whole     bool          // Hit.Event too; with Each, the hits end where these take MaxWhole bytes, and CutOff is set
 	Limit     int           // at most this many hits; 0 is 20
 	Deadline  time.Duration // how much to search: as much as takes this long on an idle machine; 0 is 150 ms. See [search.Budget], [search.Widen]

@@ -107,11 +107,14 @@ const (
 	hitWork  = 30 * time.Microsecond
 	hideWork = 10 * time.Nanosecond
 
-	someHits = 256 // minimum number examined at first
+	someHits = 256 // minimum number ranked, if as many match
 )
 
-// Search implements [skein.Store]. It examines every event that may match once
-// the secrets are masked, and ranks by the masked text.
+// Search implements [skein.Store]. It examines the events that may match once the
+// secrets are masked, the newest first, and ranks those that do match by the masked
+// text. If there are very many, older ones are not ranked: it takes the newest 256, or
+// four times as many as the query asks for, and more only if they are in too few
+// sessions. So neither what it ranks nor its order depends on the secrets.
 func (v *veil) Search(ctx context.Context, q skein.Query) (r skein.Results, err error) {
 	x, err := newSearch(q)
 	if err != nil || search.Empty(&q) {
@@ -119,22 +122,19 @@ func (v *veil) Search(ctx context.Context, q skein.Query) (r skein.Results, err 
 	}
 	limit := q.MostHits()
 	x.allow(search.NewBudget(ctx, q.Deadline))
-	for x.wide.Limit = max(someHits, 4*limit); ; x.wide.Limit *= 4 {
+	x.most = max(someHits, 4*limit)
+	for x.wide.Limit = x.most; ; x.wide.Limit *= 4 {
 		found, err := v.Store.Search(ctx, x.wide)
 		if err != nil {
 			return r, err
 		}
-		x.hits = nil // with more of them, others may be the best
-		for i := 0; i < len(found.Hits) && !x.budget.Spent(); i++ {
-			x.look(v.r, found.Hits[i])
-			found.Hits[i].Event = nil
-		}
+		looked := x.lookAt(v.r, found.Hits, limit)
 		x.wide.Deadline = x.budget.Left()
 		if err := x.budget.Err(); err != nil {
 			return r, err
 		}
-		x.whole = len(found.Hits) < x.wide.Limit && !x.budget.Spent()
-		if x.whole || x.budget.Spent() || x.shows() >= limit {
+		x.whole = looked == len(found.Hits) && looked < x.wide.Limit && !x.budget.Spent()
+		if x.whole || x.budget.Spent() || looked < len(found.Hits) {
 			r.CutOff = found.CutOff || !x.whole && x.shows() < limit
 			x.whole = x.whole && !r.CutOff
 			break
@@ -148,7 +148,8 @@ func (v *veil) Search(ctx context.Context, q skein.Query) (r skein.Results, err 
 // A maskedSearch is a search over masked text.
 type maskedSearch struct {
 	skein.Query
-	wide   skein.Query // finds everything that may match, every message
+	wide   skein.Query // finds everything that may match, every message, the newest first
+	most   int         // how many hits are ranked; more if they are in too few sessions
 	budget *search.Budget
 	text   *search.Matcher   // of the query
 	wants  []*search.Matcher // of each search word,
@@ -159,7 +160,7 @@ type maskedSearch struct {
 
 func newSearch(q skein.Query) (x *maskedSearch, err error) {
 	x = &maskedSearch{Query: q, wide: q}
-	x.wide.Each, x.wide.Whole, x.wide.Terms = true, true, nil
+	x.wide.Each, x.wide.Newest, x.wide.Whole, x.wide.Terms = true, true, true, nil
 	if x.text, err = search.NewMatcher(q); err != nil {
 		return nil, err
 	}
@@ -201,6 +202,24 @@ func (x *maskedSearch) allow(b *search.Budget) {
 // byText reports whether the query is a substring or a regular expression, not
 // words.
 func (x *maskedSearch) byText() bool { return x.Substring != "" || x.Regex != "" }
+
+// lookAt sets the hits to those of found whose masked text matches, as many as are to
+// be ranked for a query with this limit, and returns how many of found it looked at.
+func (x *maskedSearch) lookAt(r *Redactor, found []skein.Hit, limit int) (looked int) {
+	x.hits = nil
+	most := x.most
+	for ; looked < len(found) && !x.budget.Spent(); looked++ {
+		if len(x.hits) >= most {
+			if x.shows() >= limit {
+				break
+			}
+			most *= 4
+		}
+		x.look(r, found[looked])
+		found[looked].Event = nil
+	}
+	return looked
+}
 
 // look adds a hit if its masked text matches. A damaged event has no text.
 func (x *maskedSearch) look(r *Redactor, h skein.Hit) {

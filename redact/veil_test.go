@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"strings"
 	"testing"
+	"time"
 
 	"github.com/skein-dev/skein"
 	"github.com/skein-dev/skein/redact"
@@ -140,5 +141,35 @@ func TestASnippetKeepsItsMarks(t *testing.T) {
 		if err != nil || len(r.Hits) != 1 || r.Hits[0].Snippet != mark.Replace(c.want) {
 			t.Errorf("Search(%q) in %q = %+v, %v, want the snippet %q", c.regex, c.text, r.Hits, err, c.want)
 		}
+	}
+}
+
+// What a search shows, and in which order, does not depend on the secrets, however
+// many messages match because of them.
+func TestARankThroughAVeilDoesNotTellOfSecrets(t *testing.T) {
+	answer := func(secret func(i int) string) string {
+		var texts []string
+		for i := range 700 {
+			texts = append(texts, fmt.Sprintf("plum number %03d PASSWORD=%s and so on", i, secret(i)))
+		}
+		q, err := search.Parse("plum")
+		if err != nil {
+			t.Fatal(err)
+		}
+		q.Each, q.Limit, q.Deadline = true, 30, time.Minute
+		r, err := redact.New().Veil(said(t, texts...)).Search(t.Context(), q)
+		if err != nil || len(r.Hits) != q.Limit {
+			t.Fatalf("Search = %d hits, %v, want %d", len(r.Hits), err, q.Limit)
+		}
+		var at []skein.Seq
+		for _, h := range r.Hits {
+			at = append(at, h.Seq)
+		}
+		return fmt.Sprint(at)
+	}
+	without := answer(func(int) string { return veiledWord })
+	with := answer(func(i int) string { return veiledWord + strings.Repeat("!plum", i%5) })
+	if with != without {
+		t.Errorf("with the word in secrets, too, a search finds %s, want %s", with, without)
 	}
 }

@@ -52,7 +52,8 @@ type Query struct {
 	Until     skein.Time      `json:"until,omitzero"`
 	Rewound   bool            `json:"rewound,omitempty"`
 	Each      bool            `json:"each,omitempty"`
-	Whole     bool            `json:"whole,omitempty"` // also send kind and payload64 of each hit
+	Newest    bool            `json:"newest,omitempty"` // with each: the newest matches, not the best
+	Whole     bool            `json:"whole,omitempty"`  // also send kind and payload64 of each hit
 	Limit     int             `json:"limit,omitempty"`
 	Deadline  time.Duration   `json:"deadline_ns,omitempty"` // nanoseconds
 }
@@ -68,7 +69,7 @@ type Term struct {
 func QueryOf(q skein.Query) Query {
 	out := Query{
 		Substring: q.Substring, Regex: q.Regex, User: q.User, Session: q.Session, Role: q.Role, Agent: q.Agent, Project: q.Project, Origin: q.Origin,
-		Tool: q.Tool, Path: q.Path, Failed: q.Failed, Since: q.Since, Until: q.Until, Rewound: q.Rewound, Each: q.Each, Whole: q.Whole, Limit: q.Limit, Deadline: q.Deadline,
+		Tool: q.Tool, Path: q.Path, Failed: q.Failed, Since: q.Since, Until: q.Until, Rewound: q.Rewound, Each: q.Each, Newest: q.Newest, Whole: q.Whole, Limit: q.Limit, Deadline: q.Deadline,
 	}
 	for _, t := range q.Terms {
 		out.Terms = append(out.Terms, Term(t))
@@ -80,7 +81,7 @@ func QueryOf(q skein.Query) Query {
 func (q Query) Query() skein.Query {
 	out := skein.Query{
 		Substring: q.Substring, Regex: q.Regex, User: q.User, Session: q.Session, Role: q.Role, Agent: q.Agent, Project: q.Project, Origin: q.Origin,
-		Tool: q.Tool, Path: q.Path, Failed: q.Failed, Since: q.Since, Until: q.Until, Rewound: q.Rewound, Each: q.Each, Whole: q.Whole, Limit: q.Limit, Deadline: q.Deadline,
+		Tool: q.Tool, Path: q.Path, Failed: q.Failed, Since: q.Since, Until: q.Until, Rewound: q.Rewound, Each: q.Each, Newest: q.Newest, Whole: q.Whole, Limit: q.Limit, Deadline: q.Deadline,
 	}
 	for _, t := range q.Terms {
 		out.Terms = append(out.Terms, skein.Term(t))

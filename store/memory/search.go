@@ -52,6 +52,11 @@ func (s *Store) Search(ctx context.Context, q skein.Query) (r skein.Results, err
 			break
 		}
 	}
+	for i := range r.Hits {
+		if q.Newest {
+			r.Hits[i].Score = 0
+		}
+	}
 	slices.SortFunc(r.Hits, better)
 	r.Hits = r.Hits[:min(len(r.Hits), q.MostHits())]
 	size := 0

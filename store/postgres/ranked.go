@@ -16,7 +16,7 @@ func (x *searcher) ranked(ctx context.Context) error {
 	return err
 }
 
-// best finds hits by the index, best first, among the newest matching rows: as many as
+// best finds hits by the index, best first unless the query wants the newest, among the newest matching rows: as many as
 // may be ranked.
 func (x *searcher) best(q *conn) error {
 	most := x.rows(rankWork)
@@ -27,6 +27,11 @@ func (x *searcher) best(q *conn) error {
 	})
 	if err != nil {
 		return err
+	}
+	if x.q.Newest {
+		for i := range all {
+			all[i].Score = 0
+		}
 	}
 	slices.SortStableFunc(all, func(a, b hit) int { return cmp.Compare(b.Score, a.Score) })
 	return x.check(q, all)

@@ -100,7 +100,7 @@ func (c *core) finish(ctx context.Context) {
 		}
 	}
 	_ = c.indexAll(ctx) //nolint:errcheck // see above
-	_ = c.tidy(ctx) //nolint:errcheck // see above
+	_ = c.tidy(ctx)     //nolint:errcheck // see above
 }
 
 // enter admits a call, unless the store is closed. A call that was admitted

@@ -77,11 +77,23 @@ func (x *searcher) rankedIn(c *conn, expr string, in []idRange) (all []indexRow,
 	return all, nil
 }
 
+// inOrder returns what the index finds in the given ranges, which are ids, in the
+// order in which the query asks for it.
+func (x *searcher) inOrder(c *conn, expr string, ids []int64, in []idRange) (all []indexRow, err error) {
+	if !x.q.Newest {
+		return x.rankedIn(c, expr, in)
+	}
+	for _, id := range ids {
+		all = append(all, indexRow{id: id})
+	}
+	return all, nil
+}
+
 // rankFirst finds the best of the rows that the index finds in the given
-// ranges: it ranks them, and looks up the events of the best until there are
+// ranges: it puts them in order, and looks up the events of the best until there are
 // enough. Most rows of a frequent word are never looked up.
 func (x *searcher) rankFirst(c *conn, expr string, ids []int64, in []idRange) error {
-	all, err := x.rankedIn(c, expr, in)
+	all, err := x.inOrder(c, expr, ids, in)
 	if err != nil {
 		return err
 	}

@@ -173,6 +173,31 @@ func longHits(t *test) {
 	}
 }
 
+// newestHits checks that a search for the newest matches does not depend on how often
+// they match.
+func newestHits(t *test) {
+	t.add("a", created())
+	var evs []skein.Event
+	for i := range 300 {
+		evs = append(evs, skein.Say(noon+skein.Time(i), skein.UserSays("plum "+strings.Repeat("plum ", 300-i)+strings.Repeat("and so on ", i))))
+	}
+	t.add("a", evs...)
+	for _, q := range []skein.Query{{Terms: []skein.Term{{Words: []string{"plum"}}}}, {Substring: "plum"}} {
+		for limit := range 6 {
+			q.Each, q.Newest, q.Limit, q.Deadline = true, true, 50*limit+1, patience
+			r, err := t.s.Search(t.Context(), q)
+			if err != nil || len(r.Hits) != q.Limit {
+				t.Fatalf("Search for the %d newest = %d hits, %v", q.Limit, len(r.Hits), err)
+			}
+			for i, h := range r.Hits {
+				if want := skein.Seq(301 - i); h.Seq != want || h.Score != 0 {
+					t.Fatalf("Search for the %d newest gives seq %d with score %v as hit %d, want seq %d and no score", q.Limit, h.Seq, h.Score, i+1, want)
+				}
+			}
+		}
+	}
+}
+
 func limits(t *test) {
 	t.add("a", created())
 	var evs []skein.Event

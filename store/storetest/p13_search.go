@@ -23,6 +23,7 @@ func searching() []check {
 		{name: "tools, paths, errors, roles, agents, projects, times", run: narrowed},
 		{name: "everything that was said or done has its text", run: everyText},
 		{name: "the best of each session, or each", run: bestOrEach},
+		{name: "the newest, whatever their rank", run: newestHits},
 		{name: "a hit counts what there is for each", run: counts},
 		{name: "hits say where, who, when, and show the match", run: hits},
 		{name: "what was amended is found as it is now", run: amendedFound},
