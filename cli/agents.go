@@ -16,11 +16,11 @@ func newAgents(f *frame) *cobra.Command {
 	var o agentsOptions
 	c := &cobra.Command{
 		Use:   "agents [flags]",
-		Short: "list the agents that can answer",
-		Long: `List the agents of this project (.skein/agents) and your own (agents in skein's
-config folder): Markdown files with YAML at the beginning, each a name, a system
-prompt, tools and a model. skein chat --agent NAME lets one answer; so does the
-path of any such file, or of an AgentUse one.`,
+		Short: "list the agents that you can talk to",
+		Long: `List the agents of this project (.skein/agents) and your own (the folder agents
+in skein's config folder). An agent is a Markdown file that begins with YAML: a
+name, a system prompt, tools and a model. To talk to an agent, use skein chat
+--agent NAME, or the path of any such file or of an AgentUse file.`,
 		Args: words(0, 0, ""),
 		RunE: f.plain(o.run),
 	}

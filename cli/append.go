@@ -24,20 +24,19 @@ func newAppend(f *frame) *cobra.Command {
 	c := &cobra.Command{
 		Use:   "append NAME [FILE] [flags]",
 		Short: "add one message from a file or stdin",
-		Long: `Add one message to a session, as it stands in FILE or, without one or with -,
-comes on stdin. When it answers, with the session's ID and the message's seq on
-stdout, the message is on the disk. With --id a script may try again as often
-as it likes: the same client ID stores the message once, and gives the same
-answer.`,
+		Long: `Add one message to a session, from FILE, or from stdin if FILE is missing or -.
+The command prints the session's ID and the message's seq on stdout once the
+message is on disk. With --id a script can safely retry: a message with the same
+client ID is stored once, and every attempt prints the same result.`,
 		Example: `echo "the build is green" | skein append last
 	skein append cli:notes --create --id build-4711 report.md`,
 		Args: words(1, 2, "the NAME of a session and perhaps a FILE"),
 		RunE: f.withStore(o.run),
 	}
 	g := c.Flags()
-	g.StringVar(&o.role, "role", "user", "the `role` of who says it: user, assistant, tool, system, steer")
-	g.StringVar(&o.id, "id", "", "a client `ID`: trying again with it stores nothing twice")
-	g.BoolVar(&o.create, "create", false, "begin a session with NAME as its key if no session has this ID or key")
+	g.StringVar(&o.role, "role", "user", "`role` of the speaker: user, assistant, tool, system, steer")
+	g.StringVar(&o.id, "id", "", "client `ID`: a retry with the same ID stores nothing twice")
+	g.BoolVar(&o.create, "create", false, "if no session has this ID or key, begin one with NAME as its key")
 	jsonFlag(c, &o.json)
 	fixed(c, "role", roleNames()...)
 	return c

@@ -19,15 +19,15 @@ func newBackup(f *frame) *cobra.Command {
 	c := &cobra.Command{
 		Use:   "backup [FILE]",
 		Short: "copy the whole store to a file",
-		Long: `Copy the whole store, as it is at one moment, to a new file, also while others
-write to it. Without FILE that is one with the time in its name in the folder
-backups beside the store. The file's path goes to stdout. skein restore-backup
-brings it back.
+		Long: `Copy the whole store, as it is at one moment, to a new file, while other
+programs go on writing. Without FILE, the copy goes to the folder backups beside
+the store, with the time in its name. The path of the file is printed on stdout.
+To go back to a copy, use skein restore-backup.
 
-One is also made unasked, once a day, if the store has changed and the disk has
-room; the newest 3 stay, or as many as the setting backups says. Programs that
-run for long make it beside their work, after others a process in the background
-does. With --due that is what is made, if it is due.`,
+skein also makes a backup once a day by itself, if the store has changed and the
+disk has room. It keeps the newest 3, or as many as the setting backups says.
+Programs that run for long make the backup themselves; after short commands a
+background process does. --due makes this daily backup now, if it is due.`,
 		Args: words(0, 1, "one FILE"),
 		RunE: f.withStore(func(ctx context.Context, j *job, args []string) error {
 			j.detached = due
@@ -54,7 +54,7 @@ does. With --due that is what is made, if it is due.`,
 			return err
 		}),
 	}
-	c.Flags().BoolVar(&due, "due", false, "make the day's backup, if it is due")
+	c.Flags().BoolVar(&due, "due", false, "make the daily backup now, if it is due")
 	jsonFlag(c, &json)
 	return c
 }
@@ -80,13 +80,13 @@ func newRestoreBackup(f *frame) *cobra.Command {
 	var o consent
 	c := &cobra.Command{
 		Use:   "restore-backup [FILE]",
-		Short: "put the whole store back to a backup, or list them",
-		Long: `Put the whole store back to what skein backup wrote; without FILE, list all
-copies that were made of it: when, why, how large, and whether they are gone. What is there now is first
-copied to the folder backups beside the store, so this can be undone the same
-way. Other programs that use the store go on with what was restored. A file that
-is no whole backup changes nothing. It is done only after a yes, at the terminal
-or with --yes.`,
+		Short: "restore the whole store from a backup, or list the backups",
+		Long: `Replace the whole store with a backup. Without FILE, list all backups: when and
+why each was made, its size, and whether its file is gone. The current store is
+first copied to the folder backups beside the store, so you can undo this the
+same way. Other programs that use the store continue with the restored data. If
+FILE is not a complete backup, nothing changes. restore-backup asks for
+confirmation on the terminal, or needs --yes.`,
 		Args: words(0, 1, "the FILE that skein backup wrote"),
 		RunE: f.withStore(func(ctx context.Context, j *job, args []string) error {
 			k, err := j.keeper()

@@ -19,17 +19,17 @@ func newChat(f *frame) *cobra.Command {
 	c := &cobra.Command{
 		Use:   "chat [flags]",
 		Short: "talk to a model in this project's thread",
-		Long: `Talk to a model. Without a flag this goes on in the project's own thread, which
-begins with the first message and is there again tomorrow; its project is the
-git root, so that a subfolder is the same one. --continue and --resume go on in
+		Long: `Talk to a model. Without a flag, chat continues the project's own thread, which
+begins with your first message and is there again tomorrow. The project is the
+git root, so its subfolders share the thread. --continue and --resume continue
 other sessions.
 
-/help lists what can be done while one talks. Ctrl-C stops an answer and keeps
-what was complete; twice leaves, as Ctrl-D does. Alt-Enter, Ctrl-J or a
-backslash at the end of a line begin a new line, Tab completes commands, names
-and @paths, Ctrl-R searches what was typed before, Ctrl-O shows the whole of
-the last tool call. Through a pipe each line of stdin is said, answers go to
-stdout and all else to stderr; the exit code is 1 if one of them failed.`,
+/help lists the commands of a chat. Ctrl-C stops an answer and keeps what is
+complete; pressed twice, it leaves the chat, as Ctrl-D does. Alt-Enter, Ctrl-J,
+or a backslash at the end of a line begins a new line. Tab completes commands,
+names and @paths, Ctrl-R searches earlier prompts, and Ctrl-O shows all of the
+last tool call. In a pipe, each line of stdin is a prompt, answers go to stdout,
+and everything else goes to stderr; the exit code is 1 if any turn failed.`,
 		Example: `skein chat
 	skein chat -c
 	skein chat -r 4f1d22a0 --full-history

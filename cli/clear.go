@@ -20,22 +20,21 @@ func newClear(f *frame) *cobra.Command {
 	c := &cobra.Command{
 		Use:   "clear NAME --context|--log [flags]",
 		Short: "begin a session's context afresh, or empty its log",
-		Long: `With --context, the model is shown nothing of what was said so far: the session
-goes on with an empty context. All of it stays in the session, and a person who
-goes on in it can take that back with /redo.
+		Long: `With --context, begin the session's context afresh: the model no longer sees
+what was said so far. Everything stays in the session, and /redo in a chat takes
+the change back.
 
-With --log, the session's log is emptied and stays so; what comes later is
-written to it again. The session itself is not changed by that, nor is what the
-model is shown. That cannot be undone, so it is done only after a yes, at the
-terminal or with --yes, and a part of a title, - or last does not name the
-session then.`,
+With --log, empty the session's log. What happens later is written to the log
+again. The session itself and what the model sees do not change. This cannot be
+undone, so it asks for confirmation on the terminal, or needs --yes; it does not
+accept a part of a title, - or last as the name.`,
 		Example: `skein clear - --context
 	skein clear 4f1d22a0 --log`,
 		Args: words(1, 1, "the NAME of a session"),
 		RunE: f.withStore(o.run),
 	}
-	c.Flags().BoolVar(&o.context, "context", false, "begin the context afresh")
-	c.Flags().BoolVar(&o.log, "log", false, "empty the log")
+	c.Flags().BoolVar(&o.context, "context", false, "begin the session's context afresh")
+	c.Flags().BoolVar(&o.log, "log", false, "empty the session's log")
 	o.flags(c)
 	jsonFlag(c, &o.json)
 	return c

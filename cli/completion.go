@@ -9,8 +9,8 @@ import (
 func newCompletion(f *frame) *cobra.Command {
 	c := &cobra.Command{
 		Use:   "completion bash|zsh|fish|powershell",
-		Short: "print what a shell needs to complete skein's words",
-		Long: `Print a script that makes a shell complete commands, flags, and the IDs and
+		Short: "print a shell completion script",
+		Long: `Print a script with which a shell completes commands, flags, and the IDs and
 titles of sessions.
 
   bash         source <(skein completion bash)      in ~/.bashrc

@@ -18,30 +18,29 @@ func newConfig(f *frame) *cobra.Command {
 	var o configOptions
 	c := &cobra.Command{
 		Use:   "config [SETTING] [flags]",
-		Short: "show the settings, where each comes from, and the folders",
-		Long: `Show each setting and where its value comes from. Flags beat the environment,
-that beats .skein/config.toml in the project, that beats your own config.toml.
-With the name of a SETTING, print its value alone.
+		Short: "show the settings, their sources, and skein's folders",
+		Long: `Show each setting and the source of its value. Flags take precedence over the
+environment, the environment over .skein/config.toml in the project, and that
+over your own config.toml. With the name of a SETTING, print only its value.
 
-  store          where the sessions are: a path, sqlite:PATH, a database
+  store          where sessions are stored: a path, sqlite:PATH, a database
                  postgres://HOST/NAME, or a server: https://HOST:PORT
-  user           whose sessions, in a database of many; without it everybody's,
-                 and new ones are those of "local" (*)
-  remote         where skein push and skein pull go (*)
-  token_file     file whose first line a server is shown, if SKEIN_TOKEN is
-                 not set (*)
-  color          colours: auto, always or never
+  user           in a database of many users, whose sessions to use; without
+                 it, everybody's, and new ones belong to "local" (*)
+  remote         the server or database of skein push and skein pull (*)
+  token_file     file whose first line is the token for a server, if
+                 SKEIN_TOKEN is not set (*)
+  color          colors: auto, always or never
   pager          program that shows long output (*)
-  model          model that answers where none is named: "anthropic:MODEL"
-  agent          agent that answers in new sessions: a name, or a file
+  model          default model: "anthropic:MODEL"
+  agent          default agent of new sessions: a name, or a file
   effort         how much a model thinks: low, medium or high
-  compact_after  items after which the older part of a session is summed up
-                 for the model (40); 0 never
-  titles         who names a session: model, after its second turn, or off
-  memory         what was written down for agents, AGENTS.md and the like, is
-                 read: on or off (*)
-  log            log files of the conversations: on or off (*)
-  backups        how many daily backups stay (3); 0 for none (*)
+  compact_after  number of items after which older items are summarized for
+                 the model (40); 0 for never
+  titles         who titles a session: model, after its second turn, or off
+  memory         read AGENTS.md and similar files: on or off (*)
+  log            write log files of conversations: on or off (*)
+  backups        number of daily backups to keep (3); 0 for none (*)
   allow          tools that run without asking: ["shell"] (*)
 
   [project."/home/ada/api"]       # (*)
@@ -49,18 +48,18 @@ With the name of a SETTING, print its value alone.
 
   [provider.work]                 # (*) then --model work:MODEL
   base_url = "http://gpu.example:8000/v1"
-  key_env = "WORK_KEY"            # the variable that the key is in
+  key_env = "WORK_KEY"            # the variable that holds the key
   api = "chat"                    # or responses, anthropic, google
 
   [gateway.telegram]              # (*) see: skein gateway --help
   allow = ["4711"]                # who may talk to agents from there
 
-  [[price]]                       # (*) dollars for a million tokens
+  [[price]]                       # (*) dollars per million tokens
   model = "my-model*"
   input = 0.5
   output = 2.0
 
-(*) A project's file may not set it, for projects come from strangers.`,
+(*) A project's file cannot set this, because a project can come from a stranger.`,
 		Args: func(c *cobra.Command, args []string) error {
 			if n := len(args); n > 1 {
 				return advise(usagef("skein config only shows settings"), "to set one, write it into config.toml, in the config folder that skein config shows: %s = %q", args[n-2], args[n-1])

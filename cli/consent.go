@@ -20,7 +20,7 @@ type consent struct{ yes, dryRun bool }
 
 func (o *consent) flags(c *cobra.Command) {
 	c.Flags().BoolVarP(&o.yes, "yes", "y", false, "do it without asking")
-	c.Flags().BoolVarP(&o.dryRun, "dry-run", "n", false, "only say what would be done")
+	c.Flags().BoolVarP(&o.dryRun, "dry-run", "n", false, "show what would be done, and do nothing")
 }
 
 // A loss is what will be destroyed.

@@ -13,11 +13,11 @@ func newContinue(f *frame) *cobra.Command {
 	var o runOptions
 	c := &cobra.Command{
 		Use:   "continue [PROMPT…] [flags]",
-		Short: "go on in the newest session",
-		Long: `Go on in the newest session of the command line, this project's first: never in
-one that was imported or came from elsewhere. With a PROMPT, or with text on
-stdin, the answer is printed, as skein run does. Without one, a prompt that has
-no answer yet is taken up; on a terminal the conversation is opened.`,
+		Short: "continue the newest session",
+		Long: `Continue the newest session of the command line, preferably of this project, but
+never one that was imported or came from another surface. With a PROMPT, or with
+text on stdin, print the answer, as skein run does. Without a PROMPT, answer the
+last prompt if it has no answer yet; on a terminal, open the conversation.`,
 		Example: `skein continue
 	skein continue "and now the tests"`,
 		Args: cobra.ArbitraryArgs,
@@ -36,11 +36,11 @@ func newResume(f *frame) *cobra.Command {
 	var o runOptions
 	c := &cobra.Command{
 		Use:   "resume NAME [PROMPT…] [flags]",
-		Short: "go on in a session",
-		Long: `Go on in the session of this NAME, whichever program began it; a flag that picks
-one stands for the NAME. With a PROMPT, or with text on stdin, the answer is
-printed, as skein run does. Without one, a prompt that has no answer yet is
-taken up; on a terminal the conversation is opened.`,
+		Short: "continue a session",
+		Long: `Continue the session with this NAME, whichever program began it; a flag that
+picks a session replaces the NAME. With a PROMPT, or with text on stdin, print
+the answer, as skein run does. Without a PROMPT, answer the last prompt if it
+has no answer yet; on a terminal, open the conversation.`,
 		Example: `skein resume 4f1d22a0
 	skein resume "the parser" "and now the tests"`,
 		Args: func(c *cobra.Command, args []string) error {

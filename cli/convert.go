@@ -30,20 +30,20 @@ func newConvert(f *frame) *cobra.Command {
 	var o convertOptions
 	c := &cobra.Command{
 		Use:   "convert FROM TO [-o FOLDER] [flags]",
-		Short: "write all sessions of one agent as another's, or copy a store",
-		Long: `Import all sessions of an agent and write them as the files of another one into
-a folder, with what that one cannot hold. FROM is the name of a format, whose
-usual place is read, or a file or folder; TO is the name of a format. Doing it
-again brings what was written up to date; what somebody else has changed there
-stays, without --over.
+		Short: "convert the sessions of one agent to another's format, or copy a store",
+		Long: `Import all sessions of one agent and write them to a folder as files of another
+agent. What the second agent's format cannot hold is listed. FROM is the name of
+a format, whose usual place is read, or a file or folder; TO is the name of a
+format. Converting again updates the files; files that another program has
+changed are not overwritten without --over.
 
-Where FROM and TO are stores, sqlite:PATH or postgres://HOST/DATABASE, the one
-is copied to the other: sessions of all users with all that belongs to them, but
-leases. Both are compared in the end. What was interrupted goes on where it
-stopped, with the same command. What one person had in a file is the user
-local's, there too. With --user only one user's sessions are copied: --user ann
-makes local's ann's, --user ann=local makes ann's a file's again, and --user
-ann=ann leaves them ann's. Others may work in both stores meanwhile.`,
+If FROM and TO are stores, sqlite:PATH or postgres://HOST/DATABASE, copy one
+store to the other: the sessions of all users with everything that belongs to
+them, except leases. Both stores are compared at the end. To continue after an
+interruption, run the same command again. The sessions of a store file belong to
+the user local in the copy. --user copies one user's sessions only: --user ann
+gives local's sessions to ann, --user ann=local gives ann's to local, and --user
+ann=ann keeps them ann's. Other programs can use both stores meanwhile.`,
 		Example: `skein convert agsh agentuse -o ~/agentuse
 	skein convert ~/old/.claude codex -o ~/codex
 	skein convert sqlite:~/.local/share/skein/skein.db postgres://db.example/skein
@@ -52,8 +52,8 @@ ann=ann leaves them ann's. Others may work in both stores meanwhile.`,
 		Args: words(2, 2, "FROM and TO"),
 		RunE: f.convertRun(&o),
 	}
-	c.Flags().StringVarP(&o.out, "output", "o", "", "the `folder` to write to")
-	c.Flags().StringArrayVar(&o.users, "user", nil, "where stores are copied: copy only local's sessions, and give them to this `NAME`, or those of one user to another, FROM=TO; can be repeated")
+	c.Flags().StringVarP(&o.out, "output", "o", "", "`folder` to write to")
+	c.Flags().StringArrayVar(&o.users, "user", nil, "when copying stores: copy only the sessions of the user local, and give them to the user `NAME`; FROM=TO copies those of FROM and gives them to TO; can be repeated")
 	overFlag(c, &o.over)
 	f.wideFlag(c)
 	jsonFlag(c, &o.json)

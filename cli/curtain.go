@@ -16,7 +16,7 @@ type curtain struct{ redact *redact.Redactor }
 // secretsFlag gives c the flag --raw, for a view or an export that masks secrets by
 // default.
 func secretsFlag(c *cobra.Command, to *bool) {
-	c.Flags().BoolVar(to, "raw", false, "show secrets too: tokens, keys, passwords")
+	c.Flags().BoolVar(to, "raw", false, "show secrets: tokens, keys, passwords")
 }
 
 // drawn returns the curtain of a command; raw is its flag.

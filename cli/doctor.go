@@ -20,20 +20,20 @@ func newDoctor(f *frame) *cobra.Command {
 	var o doctorOptions
 	c := &cobra.Command{
 		Use:   "doctor [--repair]",
-		Short: "look whether the store is whole",
-		Long: `Look at the store from the file up: its pages, every event, source record and
-blob, the search index, the sums of usage, leases, rights and the room on the disk; how
-old the newest backup is; and whether the logs of what skein ran say what the store says. With --repair
-mend what can be mended without losing anything; of a file with damaged pages, or one
-that cannot be opened any more, a new store is made of all that can be read, the
-damaged one is kept beside it, and what is lost is listed. The exit code is 1 if
-something is, or stays, damaged.`,
+		Short: "check that the store is intact",
+		Long: `Check the whole store: its pages, every event, source record and blob, the
+search index, the usage totals, leases, permissions, free disk space, and the
+age of the newest backup; and check that the logs of the sessions that skein ran
+match the store. With --repair, repair whatever can be repaired without loss. If
+the file has damaged pages or can no longer be opened, a new store is made of
+everything that can be read; the damaged file is kept beside it, and what is
+lost is listed. The exit code is 1 if anything is damaged, or stays damaged.`,
 		Args: words(0, 0, ""),
 		RunE: f.plain(o.open),
 
 		ValidArgsFunction: cobra.NoFileCompletions,
 	}
-	c.Flags().BoolVar(&o.repair, "repair", false, "mend what can be mended")
+	c.Flags().BoolVar(&o.repair, "repair", false, "repair what can be repaired")
 	jsonFlag(c, &o.json)
 	return c
 }

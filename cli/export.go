@@ -29,27 +29,28 @@ func newExport(f *frame) *cobra.Command {
 	var o exportOptions
 	c := &cobra.Command{
 		Use:   "export NAME --to FORMAT [-o FILE] [flags]",
-		Short: "write a session as a document or as portable data",
+		Short: "write a session as a document, as data, or in an agent's format",
 		Long: `Write a session to stdout or to a new file:
 
   md      Markdown, for people
-  html    one page that needs nothing else, for a browser
-  json    what it adds up to and its messages, as one object
-  skein   every event and blob: skein import makes an equal session of it
-  source  the file that it was imported from, byte for byte as it was read
+  html    one self-contained page, for a browser
+  json    the session and its messages, as one object
+  skein   every event and blob; skein import makes an equal session of it
+  source  the file that the session was imported from, byte for byte
 
-or, with the name of an agent's format and a folder, as that agent's files: those
-that it came from, byte for byte, or such that the agent goes on with it, with
-what it cannot hold named, and kept beside them for the way back. Agents whose
-sessions can only be read get those that came from there and have not gone on
-here.
+With the name of an agent's format and a folder, write the session as files of
+that agent: the files that it was imported from, byte for byte, or files with
+which the agent can continue. What the agent's format cannot hold is listed, and
+kept beside the files so that an import restores it. Some agents' formats can
+only be read; for those, export works only for sessions that came from the agent
+and did not continue in skein.
 
-Doing it again brings what was written up to date. What somebody else has changed
-there stays, without --over.
+Exporting again updates the files. Files that another program has changed are
+not overwritten without --over.
 
-md, html and json are for reading: secrets are hidden in them, unless --raw, and
-what was taken back is left out, unless --rewound. All others are exact, secrets
-included: skein scrub takes them out for good.`,
+md, html and json are for reading: secrets are hidden unless you use --raw, and
+messages that were taken back are left out unless you use --rewound. All other formats are
+exact and include secrets; skein scrub removes secrets for good.`,
 		Example: `skein export last --to md
 	skein export 4f1d22a0 --to html -o session.html
 	skein export 4f1d22a0 --to skein -o session.jsonl
@@ -58,12 +59,12 @@ included: skein scrub takes them out for good.`,
 		RunE: f.withStore(o.run),
 	}
 	g := c.Flags()
-	g.StringVar(&o.to, "to", "", "the `format`: "+strings.Join(exportTo(), ", "))
-	g.StringVarP(&o.file, "output", "o", "", "write to this new `file`; of an agent's format, into this folder")
-	g.BoolVar(&o.thinking, "thinking", false, "md and html: the models' reasoning too")
-	g.BoolVar(&o.noTool, "no-tools", false, "md and html: without tool calls and results")
-	g.BoolVar(&o.json, "json", false, "an agent's format: print what was written as JSON, one object a line")
-	g.BoolVar(&o.rewound, "rewound", false, "md, html and json: also what was taken back, marked")
+	g.StringVar(&o.to, "to", "", "`format`: "+strings.Join(exportTo(), ", "))
+	g.StringVarP(&o.file, "output", "o", "", "write to this new `file`; for an agent's format, to this folder")
+	g.BoolVar(&o.thinking, "thinking", false, "md and html: include the models' reasoning")
+	g.BoolVar(&o.noTool, "no-tools", false, "md and html: leave out tool calls and results")
+	g.BoolVar(&o.json, "json", false, "agents' formats: list what was written as JSON, one object per line")
+	g.BoolVar(&o.rewound, "rewound", false, "md, html and json: include messages that were taken back, marked")
 	overFlag(c, &o.over)
 	secretsFlag(c, &o.secrets)
 	fixed(c, "to", exportTo()...)

@@ -90,7 +90,7 @@ func adviseExport(err error, f interop.Format) error {
 
 // overFlag adds --over.
 func overFlag(c *cobra.Command, over *bool) {
-	c.Flags().BoolVar(over, "over", false, "replace what somebody else has changed there")
+	c.Flags().BoolVar(over, "over", false, "overwrite files that another program has changed")
 }
 
 // adviseOver adds to err what to do about a file in the place of a session.

@@ -27,19 +27,19 @@ func newFork(f *frame) *cobra.Command {
 	c := &cobra.Command{
 		Use:   "fork NAME [--turn N | --seq N] [flags]",
 		Short: "begin a session with the first part of another",
-		Long: `Begin a new session that shows another's events up to the end of a turn, or up
-to a seq, and goes on by itself. Nothing is copied and the other session stays
-as it is. Without --turn and --seq the turns to fork from are shown. The new
-session's ID goes to stdout.`,
+		Long: `Begin a new session with the events of another session up to the end of a turn,
+or up to a seq. The new session continues independently. Nothing is copied, and
+the other session does not change. Without --turn and --seq, list the turns to
+fork from. The new session's ID is printed on stdout.`,
 		Example: `skein fork last
 	skein fork last --turn -1
 	skein fork last --turn 3 --title "the other way"`,
 		Args: words(1, 1, "the NAME of a session"),
 		RunE: f.withStore(o.run),
 	}
-	c.Flags().Int64Var(&o.turn, "turn", 0, "show everything up to the end of turn `N`; -1 is the last one")
-	c.Flags().Int64Var(&o.seq, "seq", 0, "show the events up to seq `N`")
-	c.Flags().StringVar(&o.title, "title", "", "call it `T`")
+	c.Flags().Int64Var(&o.turn, "turn", 0, "fork after turn `N`; -1 is the last turn")
+	c.Flags().Int64Var(&o.seq, "seq", 0, "fork after the event with seq `N`")
+	c.Flags().StringVar(&o.title, "title", "", "title of the new session: `T`")
 	f.wideFlag(c)
 	jsonFlag(c, &o.json)
 	flagWords(c, map[string]string{"name": "title", "at-turn": "turn"})

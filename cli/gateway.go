@@ -23,17 +23,17 @@ func newGateway(f *frame) *cobra.Command {
 	var o gatewayOptions
 	c := &cobra.Command{
 		Use:   "gateway [flags]",
-		Short: "let people talk to agents from Telegram, Discord, Slack, e-mail",
-		Long: `Answer messages from elsewhere until Ctrl-C. Each chat, channel or thread there is
-a session here; /new, /usage and /personality NAME work there too, and skein
-link joins one to a session of the terminal.
+		Short: "let people talk to agents from Telegram, Discord, Slack and e-mail",
+		Long: `Answer messages from chat services and e-mail until Ctrl-C. Each chat, channel or
+thread is a session; /new, /usage and /personality NAME work there too, and
+skein link joins one to a session that you use in the terminal.
 
-What is set up in your config.toml runs. Only those who are on the list are
-answered: IDs are safer than names, and others' IDs are in what this command
-says when they write.
+The gateway runs the services that are configured in your config.toml. It answers
+only the people on a service's allow list. Use IDs, which are safer than names; if
+somebody who is not on the list writes, the gateway prints their ID.
 
   [gateway]
-  allow = ["shell"]               # tools that run
+  allow = ["shell"]               # tools that may run
 
   [gateway.telegram]              # token in TELEGRAM_BOT_TOKEN
   allow = ["4711", "@ada"]        # who may talk to the agent
@@ -46,25 +46,26 @@ says when they write.
 
   [gateway.inbox.mail]            # signed requests: POST /v1/inbox/{key}
   secret_env = "MAIL_SECRET"      # the variable that the secret is in
-  keys = ["email:*"]              # that it may write under
-  allow = ["ada@example.org"]     # who may write; everybody without it
+  keys = ["email:*"]              # sessions that it may write to
+  allow = ["ada@example.org"]     # who may write; without it, everybody
   url = "http://127.0.0.1:8025/"  # where answers go
 
 Tokens and secrets come from the environment, or from the key ring (skein key
-telegram, discord, slack, slack-app, inbox.mail). Tools run in this folder, as you; nobody is there to be asked, so those that ask run only if
-they are allowed here.`,
+telegram, discord, slack, slack-app, inbox.mail). Tools run in this folder, as
+you. Nobody can be asked for permission, so tools that ask run only if the
+settings or --allow permit it.`,
 		Example: `skein gateway
 	skein serve --gateway`,
 		Args: words(0, 0, ""),
 		RunE: f.withStore(o.run),
 	}
-	c.Flags().StringVar(&o.listen, "listen", "127.0.0.1:7434", "address `HOST:PORT` for signed requests, if a source of them is set up")
-	c.Flags().StringSliceVar(&o.hosts, "host", nil, "host `NAME` that it may be called by; can be repeated")
+	c.Flags().StringVar(&o.listen, "listen", "127.0.0.1:7434", "address `HOST:PORT` for signed requests, if a source of them is configured")
+	c.Flags().StringSliceVar(&o.hosts, "host", nil, "host `NAME` that requests may use; can be repeated")
 	c.Flags().StringVar(&o.cert, "tls-cert", "", "`FILE` with the certificate, in PEM")
-	c.Flags().StringVar(&o.key, "tls-key", "", "`FILE` with its key, in PEM")
-	c.Flags().BoolVar(&o.clear, "clear-text", false, "listen beyond this machine without TLS")
-	c.Flags().StringVar(&o.log, "log", "", "`FORMAT` of the log on stderr, a line for each request: text or json; none without it")
-	c.Flags().StringArrayVar(&o.allow, "allow", nil, "let this `TOOL` run, such as shell")
+	c.Flags().StringVar(&o.key, "tls-key", "", "`FILE` with the certificate's key, in PEM")
+	c.Flags().BoolVar(&o.clear, "clear-text", false, "allow connections from other machines without TLS")
+	c.Flags().StringVar(&o.log, "log", "", "`FORMAT` of the log on stderr, one line per request: text or json; without this flag, there is no log")
+	c.Flags().StringArrayVar(&o.allow, "allow", nil, "allow this `TOOL` to run, such as shell")
 	c.MarkFlagsRequiredTogether("tls-cert", "tls-key")
 	return c
 }

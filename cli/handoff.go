@@ -26,15 +26,16 @@ func newHandoff(f *frame) *cobra.Command {
 	var o handoffOptions
 	c := &cobra.Command{
 		Use:   "handoff NAME --to AGENT [flags]",
-		Short: "let another agent go on with a session",
-		Long: `Write a session where another agent looks for its own, and print the command
-with which that agent goes on with it, for a shell, in the session's folder. The
-agent's model sees the same conversation; what the agent cannot hold is named.
-Doing it again brings the agent's files up to date, with what the agent has added
-there. If both went on nothing is written, without --over.
+		Short: "continue a session in another agent",
+		Long: `Write a session to the place where another agent keeps its own sessions, and
+print the shell command with which that agent continues it in the session's
+folder. The agent's model sees the same conversation; what the agent's format
+cannot hold is listed. A second handoff updates the agent's files and keeps what
+the agent has added. If both skein and the agent have added messages, nothing is
+written without --over.
 
-With --run the agent takes skein's place on this terminal, in that folder; its
-exit code is the command's. If it cannot be run nothing is written.`,
+With --run, the agent replaces skein in this terminal, in that folder, and its exit
+code becomes the command's. If the agent cannot be started, nothing is written.`,
 		Example: `skein handoff last --to codex
 	skein handoff 4f1d22a0 --to claude --run`,
 		Args: words(1, 1, "the NAME of a session"),
@@ -46,9 +47,9 @@ exit code is the command's. If it cannot be run nothing is written.`,
 		return o.next.run(f.env)
 	}
 	g := c.Flags()
-	g.StringVar(&o.to, "to", "", "the `agent`: "+strings.Join(handoffNames(), ", "))
-	g.BoolVar(&o.run, "run", false, "run the agent")
-	g.StringVar(&o.cwd, "cwd", "", "let the agent work in this `folder`, not in the session's")
+	g.StringVar(&o.to, "to", "", "`agent`: "+strings.Join(handoffNames(), ", "))
+	g.BoolVar(&o.run, "run", false, "start the agent in this terminal")
+	g.StringVar(&o.cwd, "cwd", "", "`folder` for the agent to work in, instead of the session's")
 	overFlag(c, &o.over)
 	jsonFlag(c, &o.json)
 	fixed(c, "to", handoffNames()...)

@@ -63,31 +63,30 @@ func newImport(f *frame) *cobra.Command {
 	var o importOptions
 	c := &cobra.Command{
 		Use:   "import [PATH…] [flags]",
-		Short: "take in the sessions of the agents on this machine",
-		Long: `Take in other agents' sessions, from where they keep them or from the files and
-folders named. What was taken in before is not taken in again, and what is new
-in a file is added, so import as often as you like, also while an agent writes.
-The files themselves are never changed. Damaged records are kept, counted and
-named; what is no session is counted and left alone. A file or session that an
-error keeps from being taken in is named with the error, and keeps no other from
-it: the exit code is then 1, and the next import tries it again. So it is with a
-file that is named here and gives nothing.
+		Short: "import the sessions of the agents on this machine",
+		Long: `Import other agents' sessions, from their usual places or from the files and
+folders that you name. What is already imported is not imported again, and new
+messages in a file are added, so you can import as often as you like, even while
+an agent is writing. The agents' files are never changed. Damaged records are kept,
+counted and named; files that are not sessions are counted and ignored. If a file
+or session cannot be imported, it is named with the error, everything else is
+imported, the exit code is 1, and the next import tries again. The exit code is
+also 1 if a file that you named contains no session.
 
-With --list it takes in nothing and says what there is: each format's places,
-those that are not there too, with the environment variable that names one; how
-many files and sessions lie there, and how many of them are stored already. Of
-what was never read it sees whether a session begins in it, not whether that is a
-copy of another file's.
+With --list, import nothing, and list what could be imported: the places of each
+format, even those that do not exist, with the environment variable that changes
+the place; the number of files and sessions there; and how many of them are
+stored. For a file that was never read, --list cannot tell whether its session is
+a copy of another.
 
-With --watch it stays after that and takes in what the agents write as they
-write it, with a line on stderr for each change, until Ctrl-C, which ends it
-with exit code 0. An agent that is used for the first time meanwhile is noticed.
+With --watch, keep running after the import, and import what the agents write as
+they write it, with a line on stderr for each change. Ctrl-C ends this with exit
+code 0. Agents that you use for the first time meanwhile are noticed.
 
-Claude Code deletes its transcripts after a month, but keeps what was typed.
-With --prompts that is taken in instead, from ~/.claude/history.jsonl, for the
-sessions whose transcript is gone: a session of what was asked for each, with
-the tag recovered. If a transcript turns up and is imported after all, what
-was recovered goes to the bin.`,
+Claude Code deletes its transcripts after a month, but keeps the prompts. --prompts
+recovers these from ~/.claude/history.jsonl for sessions whose transcript is gone:
+each becomes a session of its prompts, with the tag recovered. If the transcript
+is imported later, the recovered session goes to the bin.`,
 		Example: `skein import
 	skein import ~/old-laptop/.claude
 	skein import session.jsonl --format skein
@@ -98,11 +97,11 @@ was recovered goes to the bin.`,
 		RunE: f.withStore(o.run),
 	}
 	g := c.Flags()
-	g.BoolVar(&o.watch, "watch", false, "stay, and take in what the agents write as they write it")
-	g.BoolVar(&o.list, "list", false, "say what there is to take in, and take in nothing")
-	g.StringVar(&o.format, "format", "", "only files of this `format`: "+strings.Join(formatNames(), ", "))
-	g.BoolVar(&o.fromPrompts, "prompts", false, "recover what was asked in sessions that Claude Code has deleted")
-	g.BoolVar(&o.again, "again", false, "bring back sessions that were destroyed here")
+	g.BoolVar(&o.watch, "watch", false, "keep running, and import what the agents write as they write it")
+	g.BoolVar(&o.list, "list", false, "list what could be imported, and import nothing")
+	g.StringVar(&o.format, "format", "", "import only files of this `format`: "+strings.Join(formatNames(), ", "))
+	g.BoolVar(&o.fromPrompts, "prompts", false, "recover the prompts of sessions that Claude Code has deleted")
+	g.BoolVar(&o.again, "again", false, "import sessions again that were destroyed here")
 	f.wideFlag(c)
 	jsonFlag(c, &o.json)
 	fixed(c, "format", formatNames()...)

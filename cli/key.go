@@ -21,19 +21,19 @@ func newKey(f *frame) *cobra.Command {
 	var o keyOptions
 	c := &cobra.Command{
 		Use:   "key [PROVIDER] [flags]",
-		Short: "keep the key of a provider in the system's key ring",
-		Long: `Ask for the key of a PROVIDER, or read it from stdin, and keep it in the key
-ring of the system, where skein finds it from then on. A key in the environment
-goes before it. Without a PROVIDER, show where models can be reached and where
-each key comes from; no key is ever shown. --remove is done only after a yes, at
-the terminal or with --yes.`,
+		Short: "store a provider's API key in the system's key ring",
+		Long: `Ask for the API key of a PROVIDER, or read it from stdin, and store it in the
+system's key ring, where skein will find it. A key in the environment takes
+precedence. Without a PROVIDER, list the providers and the source of each key;
+keys are never shown. --remove asks for confirmation on the terminal, or needs
+--yes.`,
 		Example: `skein key
 	skein key anthropic
 	pass show anthropic | skein key anthropic`,
 		Args: words(0, 1, "the name of a provider"),
 		RunE: f.plain(o.run),
 	}
-	c.Flags().BoolVar(&o.remove, "remove", false, "take the key out of the key ring")
+	c.Flags().BoolVar(&o.remove, "remove", false, "remove the key from the key ring")
 	o.flags(c)
 	f.wideFlag(c)
 	jsonFlag(c, &o.json)

@@ -16,21 +16,22 @@ func newLink(f *frame) *cobra.Command {
 	var o linkOptions
 	c := &cobra.Command{
 		Use:   "link KEY [NAME] [flags]",
-		Short: "let a chat elsewhere go on in a session of yours",
-		Long: `Join the chat, channel or thread with this KEY to the session of this NAME: what
-is said there from now on is said in that session, and skein chat goes on with
-it. Without a NAME, print the session that it goes on in.
+		Short: "join a chat elsewhere to one of your sessions",
+		Long: `Join the chat, channel or thread with this KEY to the session with this NAME:
+from now on, what is said there is said in that session, and skein chat
+continues it. Without a NAME, print the session that the KEY is joined to.
 
-A KEY is telegram:BOT:CHAT[:THREAD], discord:CHANNEL, slack:CHANNEL[:THREAD] or
-one of a signed request, such as email:THREAD. skein list --all --columns key,title
-shows those of what was said already. With --remove it goes on in the session of its own again;
-/new there begins one that is linked in its place.`,
+A KEY is telegram:BOT:CHAT[:THREAD], discord:CHANNEL, slack:CHANNEL[:THREAD], or
+the key of a signed request, such as email:THREAD. skein list --all --columns
+key,title shows the keys of existing sessions. With --remove, the chat continues
+in a session of its own again. /new in the chat begins a new session that is
+linked instead.`,
 		Example: `skein link telegram:ada_bot:4711 -
 	skein link telegram:ada_bot:4711 --remove`,
 		Args: words(1, 2, "the KEY of a chat, and the NAME of a session"),
 		RunE: f.withStore(o.run),
 	}
-	c.Flags().BoolVar(&o.remove, "remove", false, "let it go on in a session of its own")
+	c.Flags().BoolVar(&o.remove, "remove", false, "continue in a session of its own")
 	jsonFlag(c, &o.json)
 	return c
 }

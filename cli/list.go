@@ -23,17 +23,18 @@ func newList(f *frame) *cobra.Command {
 	c := &cobra.Command{
 		Use:     "list [flags]",
 		Aliases: []string{"ls"},
-		Short:   "list this project's sessions, or all",
-		Long: `List the sessions of the project you are in, the latest first; where it has
-none, those of all projects. On a terminal there are as many columns as it has
-room for; in a pipe long titles are cut; --wide cuts nothing. --columns picks
-them: id, marks, title, agent, project, created, updated, turns, msgs, cost,
-last-prompt, state, surface, key. SURFACE is there of itself where sessions are
-of more than one: cli, web, telegram, … A session is marked with * if it is pinned, >
-if it is a fork, + if an agent started it, ! if a program works on it. STATE says
-which one, and how many tool calls have an unknown outcome since a program died;
-in JSON these are locked_by, uncertain and open_calls. What is marked ? (in JSON
-damaged) has texts that were lost in the store's file.`,
+		Short:   "list the sessions of this project, or of all projects",
+		Long: `List the sessions of the current project, newest first. If the project has no
+sessions, list those of all projects. On a terminal, the table shows as many
+columns as fit; in a pipe, long titles are cut; --wide shows everything. Choose
+columns with --columns: id, marks, title, agent, project, created, updated,
+turns, msgs, cost, last-prompt, state, surface, key. The SURFACE column appears
+if the sessions come from more than one surface: cli, web, telegram, … A session
+is marked with * if it is pinned, > if it is a fork, + if an agent started it,
+! if a program is working on it, and ? if texts of it were lost in the store's
+file. STATE names the program, and says how many tool calls have an unknown
+outcome because a program died. In JSON these are locked_by, damaged, uncertain
+and open_calls.`,
 		Example: `skein list
 	skein list --all --since 2d
 	skein list --agent codex --json`,
@@ -41,20 +42,20 @@ damaged) has texts that were lost in the store's file.`,
 		RunE: f.withStore(o.run),
 	}
 	g := c.Flags()
-	g.BoolVarP(&o.all, "all", "a", false, "of all projects")
-	g.StringVar(&o.project, "project", "", "of the project at this `path`")
-	g.StringVar(&o.agent, "agent", "", "of the agent with this `name`: claude-code, codex, …")
-	g.StringVar(&o.profile, "profile", "", "of the profile with this `name`")
-	g.StringVar(&o.model, "model", "", "that the model with this `name` answered last")
-	g.StringVar(&o.origin, "origin", "", "imported from this `format`: claude-code, codex, …")
-	g.StringVar(&o.tag, "tag", "", "with this `tag`")
-	g.BoolVar(&o.pinned, "pinned", false, "only pinned ones")
-	g.StringVar(&o.since, "since", "", "active since `when`: 3h, 2d, yesterday, 2026-11-21")
-	g.StringVar(&o.until, "until", "", "active until `when`")
-	g.BoolVar(&o.children, "children", false, "also those that agents started for a part of their work")
-	g.BoolVar(&o.bin, "bin", false, "those in the bin instead")
-	g.IntVarP(&o.limit, "limit", "n", 50, "at most this `many`; 0 for all")
-	g.StringSliceVar(&o.columns, "columns", nil, "these `columns`, in this order: id, title, key, surface, …")
+	g.BoolVarP(&o.all, "all", "a", false, "list the sessions of all projects")
+	g.StringVar(&o.project, "project", "", "only those of the project at this `path`")
+	g.StringVar(&o.agent, "agent", "", "only those of the agent with this `name`: claude-code, codex, …")
+	g.StringVar(&o.profile, "profile", "", "only those of the profile with this `name`")
+	g.StringVar(&o.model, "model", "", "only those whose last answer came from the model with this `name`")
+	g.StringVar(&o.origin, "origin", "", "only those imported from this `format`: claude-code, codex, …")
+	g.StringVar(&o.tag, "tag", "", "only those with this `tag`")
+	g.BoolVar(&o.pinned, "pinned", false, "only pinned sessions")
+	g.StringVar(&o.since, "since", "", "only those active since `when`: 3h, 2d, yesterday, 2026-11-21")
+	g.StringVar(&o.until, "until", "", "only those active until `when`")
+	g.BoolVar(&o.children, "children", false, "include sessions that agents started for a part of their work")
+	g.BoolVar(&o.bin, "bin", false, "list the sessions in the bin instead")
+	g.IntVarP(&o.limit, "limit", "n", 50, "list at most this `many`; 0 for all")
+	g.StringSliceVar(&o.columns, "columns", nil, "show these `columns`, in this order: id, title, key, surface, …")
 	f.wideFlag(c)
 	secretsFlag(c, &o.secrets)
 	jsonFlag(c, &o.json)

@@ -26,19 +26,20 @@ func newLog(f *frame) *cobra.Command {
 	c := &cobra.Command{
 		Use:   "log NAME [flags]",
 		Short: "read the log of a session that skein ran",
-		Long: `Read the log of a session that skein ran: who said what, what each agent and
-tool began and ended, and what became of it, with its time. The log is a file of
-JSON Lines, worked out from the session and mended when it is damaged; config
-log = "off" keeps none. --format jsonl prints its lines as they are. Secrets are
-hidden; --raw shows them. skein show reads any session.`,
+		Long: `Read the log of a session that skein ran: who said what, when each agent and
+tool started and ended, and with what result. The log is a JSON Lines file that
+is derived from the session and repaired if it is damaged; log = "off" in the
+settings turns logs off. --format jsonl prints the lines unchanged. Secrets are
+hidden; --raw shows them. To read a session that another program ran, use skein
+show.`,
 		Example: `skein log -
 	skein log - --follow
 	skein log 4f1d22a0 --format jsonl | jq -r 'select(.kind == "final_result").finalResult.text'`,
 		Args: words(1, 1, "the NAME of a session"),
 		RunE: f.withStore(o.run),
 	}
-	c.Flags().BoolVarP(&o.follow, "follow", "f", false, "go on with what comes, until Ctrl-C")
-	c.Flags().StringVar(&o.format, "format", "text", "print `FORMAT`: text, or jsonl, its lines as they are")
+	c.Flags().BoolVarP(&o.follow, "follow", "f", false, "keep printing new entries until Ctrl-C")
+	c.Flags().StringVar(&o.format, "format", "text", "output `FORMAT`: text, or jsonl, the lines unchanged")
 	c.Flags().BoolVar(&o.json, "json", false, "the same as --format jsonl")
 	secretsFlag(c, &o.secrets)
 	fixed(c, "format", "text", "jsonl")

@@ -74,7 +74,7 @@ func newTokenLogins(f *frame) *cobra.Command {
 func newTokenLogout(f *frame) *cobra.Command {
 	var all bool
 	c := &cobra.Command{
-		Use: "logout LOGIN… | --all", Short: "end logins of browsers; the tokens stay",
+		Use: "logout LOGIN… | --all", Short: "end browser logins; the tokens stay",
 		Args: words(0, -1, ""),
 		RunE: f.withRegistry(func(ctx context.Context, j *job, ids []string) error {
 			if all == (len(ids) > 0) {
@@ -108,6 +108,6 @@ func newTokenLogout(f *frame) *cobra.Command {
 			return nil
 		}),
 	}
-	c.Flags().BoolVar(&all, "all", false, "end all logins")
+	c.Flags().BoolVar(&all, "all", false, "end all browser logins")
 	return c
 }

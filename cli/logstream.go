@@ -25,13 +25,14 @@ func newLogStream(f *frame) *cobra.Command {
 	var o streamOptions
 	c := &cobra.Command{
 		Use:   "stream [flags]",
-		Short: "read all logs, then what comes",
-		Long: `Read the logs of all sessions, the one first that was written to longest ago,
-then go on with what comes, of old sessions and of new ones, until Ctrl-C. A line
-says when another session goes on. A folder that is not there yet is waited for.
-With --logs-dir the logs may be those of Skillet. With --json each line is an
-object of log, the USER/SESSION that it is of, and line, as it stands there, or
-damage, what is wrong with it. Secrets are hidden; --raw shows them.`,
+		Short: "read all logs, then follow them",
+		Long: `Read the logs of all sessions, the one with the oldest change first, then follow
+all of them, including those of new sessions, until Ctrl-C. A line announces
+each switch to another session. If the folder does not exist yet, the command
+waits for it. --logs-dir can also name a folder of Skillet's logs. With --json,
+each line is an object with log, the USER/SESSION of the log, and either line,
+the line unchanged, or damage, what is wrong with it. Secrets are hidden; --raw
+shows them.`,
 		Example: `skein log stream
 	skein log stream --steps
 	skein log stream --logs-dir ~/skillet/logs`,
@@ -40,7 +41,7 @@ damage, what is wrong with it. Secrets are hidden; --raw shows them.`,
 
 		ValidArgsFunction: cobra.NoFileCompletions,
 	}
-	c.Flags().BoolVar(&o.steps, "steps", false, "also what agents and tools began and ended")
+	c.Flags().BoolVar(&o.steps, "steps", false, "include when agents and tools started and ended")
 	c.Flags().StringVar(&o.dir, "logs-dir", "", "read the logs below this `FOLDER`")
 	secretsFlag(c, &o.secrets)
 	jsonFlag(c, &o.json)

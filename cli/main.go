@@ -72,7 +72,7 @@ func newRoot(f *frame) *cobra.Command {
 	root := newOverview(f)
 	root.SilenceErrors, root.SilenceUsage = true, true
 	root.Version = f.env.Version
-	root.Flags().Bool("version", false, "say which skein this is")
+	root.Flags().Bool("version", false, "print skein's version")
 	root.SetVersionTemplate(versionLine(f.env))
 	root.SetIn(f.env.Stdin)
 	root.SetOut(f.env.Stdout)
@@ -82,11 +82,11 @@ func newRoot(f *frame) *cobra.Command {
 	root.SetHelpFunc(func(c *cobra.Command, _ []string) { f.help(c) })
 	root.SetHelpCommand(newHelp())
 	g := root.PersistentFlags()
-	g.StringVar(&f.store, "store", "", "use the sessions at this `path`, or those of a server: postgres://HOST/NAME or https://HOST:PORT")
-	g.StringVar(&f.color, "color", "", "`when` to use colours: auto, always or never")
-	g.BoolVar(&f.noPager, "no-pager", false, "do not page long output")
-	g.BoolVar(&f.verbose, "verbose", false, "show the whole path that an error took")
-	g.BoolP("help", "h", false, "say how the command is used")
+	g.StringVar(&f.store, "store", "", "use the store at this `path`, or on a server: postgres://HOST/NAME or https://HOST:PORT")
+	g.StringVar(&f.color, "color", "", "`when` to use colors: auto, always or never")
+	g.BoolVar(&f.noPager, "no-pager", false, "do not use a pager for long output")
+	g.BoolVar(&f.verbose, "verbose", false, "show errors in full, with every step that led to them")
+	g.BoolP("help", "h", false, "show help for the command")
 	for _, group := range groups {
 		root.AddGroup(&cobra.Group{ID: group.title, Title: group.title})
 		for _, command := range group.commands {
@@ -104,7 +104,7 @@ func newRoot(f *frame) *cobra.Command {
 func newHelp() *cobra.Command {
 	return &cobra.Command{
 		Use:    "help [COMMAND]",
-		Short:  "say how a command is used",
+		Short:  "show help for a command",
 		Hidden: true,
 		RunE: func(c *cobra.Command, args []string) error {
 			of, _, err := c.Root().Find(args)

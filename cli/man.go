@@ -11,7 +11,7 @@ func newMan(f *frame) *cobra.Command {
 	c := &cobra.Command{
 		Use:     "man",
 		Short:   "print the manual page",
-		Long:    "Print the manual page, as man reads it.",
+		Long:    "Print the manual page in the format that man reads.",
 		Example: `skein man | man -l -`,
 		Args:    words(0, 0, ""),
 	}

@@ -17,16 +17,16 @@ func newMCP(f *frame) *cobra.Command {
 	c := &cobra.Command{
 		Use:   "mcp [flags]",
 		Short: "let an agent read the sessions, over the Model Context Protocol",
-		Long: `Answer an agent that starts this program, on stdin and stdout: tools to list,
-search and read sessions, to see their family and what they cost; sessions as
-resources. With --write also tools to add a note, to fork and to rename. No tool
-changes or removes what was said.
+		Long: `Serve an agent that starts this program, over stdin and stdout: tools to list,
+search and read sessions, and to see their families and costs; and sessions as
+resources. With --write, there are also tools to add a note, to fork and to
+rename. No tool changes or removes what was said.
 
-What the agent is handed is framed as data, so that no transcript can pass for an
-instruction, and has no secrets in it. skein serve answers the same at /mcp,
-with --mcp-write also by those tools.
+What the agent receives is framed as data, so that no transcript can pass for an
+instruction, and contains no secrets. skein serve offers the same at /mcp,
+including the tools that write if you use --mcp-write.
 
-In the settings of most agents it stands like this:
+Most agents are configured like this:
 
   {"mcpServers": {"skein": {"command": "skein", "args": ["mcp"]}}}`,
 		Example: `skein mcp
@@ -38,7 +38,7 @@ In the settings of most agents it stands like this:
 			return mcp.Serve(ctx, o, io.NopCloser(j.Stdin), unclosed{j.Stdout})
 		}),
 	}
-	c.Flags().BoolVar(&write, "write", false, "also tools that add: notes, forks, titles")
+	c.Flags().BoolVar(&write, "write", false, "include tools that add notes, forks and titles")
 	return c
 }
 

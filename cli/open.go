@@ -26,11 +26,11 @@ func newOpen(f *frame) *cobra.Command {
 	var o openOptions
 	c := &cobra.Command{
 		Use:   "open [NAME] [flags]",
-		Short: "open the dashboard in a browser, to log in with a click",
-		Long: `Open the dashboard of the running server in a browser; with NAME, the page of
-that session. A button there logs the browser in. Where a browser can, it gets
-a window of its own. Where there is none, or with --print, the link is printed:
-it logs in once, for ten minutes.`,
+		Short: "open the dashboard in a browser and log in with a click",
+		Long: `Open the dashboard of the running server in a browser or, with NAME, the page of
+that session. A button there logs the browser in. If the browser supports it,
+the dashboard gets a window of its own. If there is no browser, or with --print,
+print the link, which logs in once and expires after ten minutes.`,
 		Example: "skein open\n\tskein open last",
 		Args:    words(0, 1, "the NAME of a session"),
 		RunE: func(c *cobra.Command, args []string) error {
@@ -40,7 +40,7 @@ it logs in once, for ten minutes.`,
 			return f.withStore(o.run)(c, args)
 		},
 	}
-	c.Flags().BoolVar(&o.print, "print", false, "print the link, open nothing")
+	c.Flags().BoolVar(&o.print, "print", false, "print the link instead of opening it")
 	return c
 }
 

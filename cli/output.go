@@ -13,7 +13,7 @@ import (
 
 // jsonFlag gives c the flag --json.
 func jsonFlag(c *cobra.Command, to *bool) {
-	c.Flags().BoolVar(to, "json", false, "print JSON: one object a line, exact text")
+	c.Flags().BoolVar(to, "json", false, "print JSON, one object per line, with exact text")
 }
 
 // writeJSON writes v as JSON on one line.

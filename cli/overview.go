@@ -18,10 +18,10 @@ func newOverview(f *frame) *cobra.Command {
 	c := &cobra.Command{
 		Use:   "skein [command] [flags]",
 		Short: "keep, find and read the sessions of your AI agents",
-		Long: `skein keeps the sessions of your AI agents: what was said, which tools ran,
-what it cost. A session is named by its ID or the end of it, by its key, by its
-title or a part of it, or by - for the newest of this project. skein alone shows
-the newest sessions of this project.`,
+		Long: `skein keeps the sessions of your AI agents: what was said, which tools ran, and
+what it cost. Name a session by its ID or the end of its ID, by its key, by its
+title or a part of the title, or by - for the newest session of this project.
+skein without a command shows the newest sessions of this project.`,
 		Args: func(c *cobra.Command, args []string) error {
 			if len(args) == 0 {
 				return nil

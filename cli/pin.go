@@ -16,14 +16,14 @@ type pinOptions struct {
 func newPin(f *frame) *cobra.Command {
 	return pinCommand(f, &pinOptions{pinned: true}, &cobra.Command{
 		Use:   "pin NAME... [flags]",
-		Short: "pin sessions: prune --keep-pinned spares them, list --pinned shows them",
+		Short: "pin sessions, for list --pinned and prune --keep-pinned",
 	})
 }
 
 func newUnpin(f *frame) *cobra.Command {
 	return pinCommand(f, &pinOptions{}, &cobra.Command{
 		Use:   "unpin NAME... [flags]",
-		Short: "take the pin off sessions",
+		Short: "unpin sessions",
 	})
 }
 

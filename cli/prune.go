@@ -27,12 +27,12 @@ func newPrune(f *frame) *cobra.Command {
 	c := &cobra.Command{
 		Use:   "prune [--older-than AGE] [--larger-than SIZE] [flags]",
 		Short: "put old or large sessions in the bin, or empty it",
-		Long: `Show which sessions are older and larger than you say, how many there are and
-what they take on disk, then put them in the bin, from where skein restore
-brings them back. With --purge they are destroyed instead, those in the bin
-included, and the disk is given back; --purge alone empties the bin. Nothing
-happens before you said yes, at the terminal or with --yes. skein never prunes
-by itself. A session that is in use is not destroyed.`,
+		Long: `List the sessions that are older and larger than you say, and how much disk
+space they use, then put them in the bin, from which skein restore brings them
+back. --purge destroys them instead, including those in the bin, and frees the
+disk space; --purge alone empties the bin. Nothing happens until you confirm, on
+the terminal or with --yes. skein never prunes by itself. A session that is in
+use is not destroyed.`,
 		Example: `skein prune --older-than 30d --keep-pinned
 	skein prune --larger-than 1GB
 	skein prune --purge --yes`,
@@ -42,10 +42,10 @@ by itself. A session that is in use is not destroyed.`,
 		ValidArgsFunction: cobra.NoFileCompletions,
 	}
 	g := c.Flags()
-	g.StringVar(&o.olderThan, "older-than", "", "not active for this `age`: 30d, 12w, or since a date: 2026-11-21")
-	g.StringVar(&o.largerThan, "larger-than", "", "that take more than this `size` on disk: 500MB, 1GB")
-	g.BoolVar(&o.keepPinned, "keep-pinned", false, "leave pinned ones alone")
-	g.BoolVar(&o.purge, "purge", false, "destroy them; this cannot be undone")
+	g.StringVar(&o.olderThan, "older-than", "", "only sessions that were inactive for this `age`, such as 30d or 12w, or since a date, such as 2026-11-21")
+	g.StringVar(&o.largerThan, "larger-than", "", "only sessions that use more than this `size` on disk, such as 500MB or 1GB")
+	g.BoolVar(&o.keepPinned, "keep-pinned", false, "leave pinned sessions alone")
+	g.BoolVar(&o.purge, "purge", false, "destroy the sessions; this cannot be undone")
 	o.flags(c)
 	f.wideFlag(c)
 	jsonFlag(c, &o.json)

@@ -24,27 +24,27 @@ type carryOptions struct {
 	pulling bool
 }
 
-const aboutCarry = `Only what is new is sent. A session is the same one in both places by its ID and
-goes on in either. Where it went on in both, nothing is lost: the line that comes
-becomes a fork there, see skein tree. Children and forks go along. Files that
-sessions were imported from, leases and the bin stay where they are.
+const aboutCarry = `Only new events are sent. A session has the same ID in both stores and can continue
+in either. If it continued in both, nothing is lost: the events that arrive become
+a fork, which skein tree shows. Children and forks are sent too. Files that
+sessions were imported from, leases and the bin are not.
 
-%s is a server of skein, https://HOST:PORT, or a database, postgres://HOST/NAME.
-The first one is remembered as the setting remote in config.toml. A server is
-shown SKEIN_TOKEN, or what token_file names.`
+%s is a skein server, https://HOST:PORT, or a database, postgres://HOST/NAME. The
+first one that you use is saved as the setting remote in config.toml. skein sends
+a server the token in SKEIN_TOKEN, or in the file that token_file names.`
 
 func newPush(f *frame) *cobra.Command {
 	var o carryOptions
 	c := &cobra.Command{
 		Use:   "push [NAME…] [--to STORE] [flags]",
-		Short: "send what is new to a team's server",
-		Long: `Send sessions, all or those with these NAMEs, to another store, so that they go
-on there and on other machines. ` + fmt.Sprintf(aboutCarry, "STORE"),
+		Short: "send new events to a team's server",
+		Long: `Send all sessions, or those with these NAMEs, to another store, so that they can
+continue there and on other machines. ` + fmt.Sprintf(aboutCarry, "STORE"),
 		Example: "skein push --to https://skein.example\n\tskein push last --dry-run",
 		Args:    words(0, -1, ""),
 		RunE:    f.withStore(o.run),
 	}
-	c.Flags().StringVar(&o.there, "to", "", "the `STORE` to send to")
+	c.Flags().StringVar(&o.there, "to", "", "`STORE` to send to")
 	o.flags(c)
 	return c
 }
@@ -53,20 +53,20 @@ func newPull(f *frame) *cobra.Command {
 	o := carryOptions{pulling: true}
 	c := &cobra.Command{
 		Use:   "pull [NAME…] [--from STORE] [flags]",
-		Short: "get what is new from a team's server",
-		Long: `Get sessions, all that you have there or those with these NAMEs, from another
-store, so that they go on here. ` + fmt.Sprintf(aboutCarry, "STORE"),
+		Short: "get new events from a team's server",
+		Long: `Get all your sessions, or those with these NAMEs, from another store, so that they
+can continue here. ` + fmt.Sprintf(aboutCarry, "STORE"),
 		Example: "skein pull\n\tskein pull api --from https://skein.example",
 		Args:    words(0, -1, ""),
 		RunE:    f.withStore(o.run),
 	}
-	c.Flags().StringVar(&o.there, "from", "", "the `STORE` to get them from")
+	c.Flags().StringVar(&o.there, "from", "", "`STORE` to get sessions from")
 	o.flags(c)
 	return c
 }
 
 func (o *carryOptions) flags(c *cobra.Command) {
-	c.Flags().BoolVarP(&o.dry, "dry-run", "n", false, "only say what would be sent")
+	c.Flags().BoolVarP(&o.dry, "dry-run", "n", false, "show what would be sent, and send nothing")
 	jsonFlag(c, &o.json)
 }
 

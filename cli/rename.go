@@ -20,13 +20,13 @@ func newRename(f *frame) *cobra.Command {
 	c := &cobra.Command{
 		Use:   "rename NAME TITLE [flags]",
 		Short: "give a session a title",
-		Long: `Give a session a title, and perhaps a description. Its ID stays what it is. A
+		Long: `Give a session a title and, optionally, a description. Its ID does not change. A
 title from a person is never replaced by one from a model or an import.`,
 		Example: `skein rename - "the parser, third try"`,
 		Args:    words(2, -1, "the NAME of a session and a TITLE"),
 		RunE:    f.withStore(o.run),
 	}
-	c.Flags().StringVar(&o.description, "description", "", "some `text` about it")
+	c.Flags().StringVar(&o.description, "description", "", "`text` that describes the session")
 	o.described = func() bool { return c.Flags().Changed("description") }
 	jsonFlag(c, &o.json)
 	return c

@@ -21,20 +21,21 @@ func newReplay(f *frame) *cobra.Command {
 	var o replayOptions
 	c := &cobra.Command{
 		Use:   "replay NAME [flags]",
-		Short: "show a session at the pace it had",
-		Long: `Show a session at the pace at which it was said, twice as fast or as --speed
-says: between two messages is the time that was between them; where that is not
-known 1.5 seconds, and half a second for every hundred characters; at least half
-a second and at most ten. The space bar stops and goes on. Ctrl-C shows the rest
-at once. Secrets are hidden; --raw shows them.`,
+		Short: "replay a session at its own pace",
+		Long: `Show a session at twice the pace at which it was said, or at the pace that
+--speed sets. The pause between two messages is the time that passed between
+them. If that time is unknown, it is 1.5 seconds plus half a second for every
+hundred characters. No pause is shorter than half a second or longer than ten.
+Press the space bar to pause and resume, and Ctrl-C to show the rest at once.
+Secrets are hidden; --raw shows them.`,
 		Example: `skein replay -
 	skein replay 4f1d22a0 --speed 10 --tools`,
 		Args: words(1, 1, "the NAME of a session"),
 		RunE: f.withStore(o.run),
 	}
-	c.Flags().Float64Var(&o.speed, "speed", 2, "`times` as fast as it was")
-	c.Flags().BoolVar(&o.tools, "tools", false, "what tools were given and what they answered, whole")
-	c.Flags().BoolVar(&o.thinking, "thinking", false, "the models' reasoning too")
+	c.Flags().Float64Var(&o.speed, "speed", 2, "how many `times` as fast")
+	c.Flags().BoolVar(&o.tools, "tools", false, "show the whole input and output of tools")
+	c.Flags().BoolVar(&o.thinking, "thinking", false, "show the models' reasoning")
 	secretsFlag(c, &o.secrets)
 	jsonFlag(c, &o.json)
 	return c

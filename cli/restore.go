@@ -17,7 +17,7 @@ func newRestore(f *frame) *cobra.Command {
 	c := &cobra.Command{
 		Use:     "restore NAME… [flags]",
 		Short:   "take sessions out of the bin",
-		Long:    "Take sessions out of the bin again. A key that another session has taken since stays with that one.",
+		Long:    "Take sessions out of the bin. If another session has taken a session's key in the meantime, it keeps the key.",
 		Example: `skein restore 4f1d22a0`,
 		Args:    words(1, -1, "the NAME of a session, or several"),
 		RunE:    f.withStore(o.run),

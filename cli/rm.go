@@ -25,22 +25,23 @@ func newRm(f *frame) *cobra.Command {
 		Use:     "rm NAME… [flags]",
 		Aliases: []string{"delete", "remove"},
 		Short:   "put sessions in the bin, or destroy them",
-		Long: `Put sessions in the bin: nothing shows or finds them any more, and skein restore
-brings them back. With --purge they are destroyed, in the bin or not, with all
-that was found through them, and no import brings them back unasked; what a
-fork of them still shows stays with that fork. That is done only after a yes, at
-the terminal or with --yes, and a part of a title, - or last is not enough then.
+		Long: `Put sessions in the bin: they no longer appear in lists and searches, and skein
+restore brings them back. --purge destroys sessions, in the bin or not, with
+their imported records, and no import brings them back unless you use --again. What a fork of them still shows stays with that fork.
+--purge asks for confirmation on the terminal, or needs --yes; it does not
+accept a part of a title, - or last as the name.
 
 --children says what happens to the sessions that their agents started: keep
-leaves them, bin puts them in the bin too, refuse does nothing if there are any.`,
+leaves them, bin puts them in the bin too, and refuse does nothing if there are
+any.`,
 		Example: `skein rm last
 	skein rm 4f1d22a0 --children bin
 	skein rm 4f1d22a0 --purge --dry-run`,
 		Args: words(1, -1, "the NAME of a session, or several"),
 		RunE: f.withStore(o.run),
 	}
-	c.Flags().StringVar(&o.children, "children", "keep", "the `rule` for the children: keep, bin or refuse")
-	c.Flags().BoolVar(&o.purge, "purge", false, "destroy them; this cannot be undone")
+	c.Flags().StringVar(&o.children, "children", "keep", "`rule` for the children: keep, bin or refuse")
+	c.Flags().BoolVar(&o.purge, "purge", false, "destroy the sessions; this cannot be undone")
 	o.flags(c)
 	jsonFlag(c, &o.json)
 	fixed(c, "children", "keep", "bin", "refuse")

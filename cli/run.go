@@ -26,17 +26,16 @@ func newRun(f *frame) *cobra.Command {
 	var o runOptions
 	c := &cobra.Command{
 		Use:   "run [PROMPT…] [flags]",
-		Short: "ask once, and print the answer",
-		Long: `Say PROMPT to a model and print its answer, and nothing else, on stdout. The
-prompt may come on stdin; - among its words stands for it. @path attaches a
-file, @path:10-20 lines of it.
+		Short: "send one prompt and print the answer",
+		Long: `Send PROMPT to a model and print only its answer on stdout. The prompt can come
+from stdin; a - among the words stands for stdin. @path attaches a file, and
+@path:10-20 attaches lines of it.
 
-Each run is a session of its own, unless --continue, --resume or --key joins
-one. Tools that change things ask first; where nobody can be asked they do not
-run, unless --allow names them. In a session that goes on, the last messages are
-shown first, on a terminal. These, and what --full-history, --replay and
---show-thinking show, go to stderr. With --json the session's events are printed
-as they are stored.`,
+Each run is a new session, unless --continue, --resume or --key names one. Tools
+that change things ask first; if nobody can be asked, they do not run unless
+--allow names them. On a terminal, continuing a session first shows its last
+messages. These, and the output of --full-history, --replay and --show-thinking,
+go to stderr. With --json, the session's events are printed as they are stored.`,
 		Example: `skein run --model echo "hello"
 	git diff | skein run "what is wrong with this?" -
 	skein run --agent reviewer --allow shell "run the tests and look at @main.go"

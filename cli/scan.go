@@ -21,11 +21,12 @@ func newScan(f *frame) *cobra.Command {
 	c := &cobra.Command{
 		Use:   "scan [NAME…] [flags]",
 		Short: "list what looks like a secret",
-		Long: `List what looks like a secret in sessions, or in all of them: keys and tokens of
-the usual services, private keys, passwords in URLs and in what is assigned to a
-name such as API_KEY. It is looked for in events and in what they were imported
-from. It guesses: a password that is a plain word is not found, and a random
-value may be none. skein scrub takes secrets out for good.`,
+		Long: `List what looks like a secret in the named sessions, or in all of them: keys and
+tokens of common services, private keys, passwords in URLs, and values assigned
+to a name such as API_KEY. scan reads events and the files that they were
+imported from. It guesses: it misses a password that is a plain word, and may
+report a random value that is not a secret. To remove secrets for good, use
+skein scrub.`,
 		Example: `skein scan
 	skein scan 4f1d22a0 --raw
 	skein scan --json | jq -r .kind | sort | uniq -c`,

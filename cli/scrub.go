@@ -29,33 +29,34 @@ func newScrub(f *frame) *cobra.Command {
 	var o scrubOptions
 	c := &cobra.Command{
 		Use:   "scrub NAME [flags]",
-		Short: "take secrets out of a session for good",
-		Long: `Take secrets out of a session for good: out of its events, of what they were
-imported from, of the index, of files in it, of its log and of what was typed in
-chats. In their place stand as many asterisks. This cannot be undone, so it is
-done only after a yes, at the terminal or with --yes, and a part of a title, -
-or last does not name the session then. A note of when it was done stays,
-without the secrets.
+		Short: "remove secrets from a session for good",
+		Long: `Remove secrets from a session for good: from its events, the records that they
+were imported from, the index, attached files, the log, and the history of chat
+prompts. Asterisks of the same length replace them. This cannot be undone, so it
+asks for confirmation on the terminal, or needs --yes; it does not accept a part
+of a title, - or last as the name. The session keeps a note of when it was
+scrubbed, without the secrets.
 
-The secrets are read from stdin, one a line, or with --secret-file from a file,
-never from the command line, where others can read them. With --found they are
-what skein scan finds, of 8 bytes or more: --dry-run first.
+The secrets are read from stdin, one per line, or from a file with
+--secret-file, but never from the command line, where others can read them. With
+--found, scrub removes what skein scan finds, if it is at least 8 bytes long;
+try it with --dry-run first.
 
-Copies that it cannot reach are named: backups, and the file of another program
-that the session came from. Damaged events cannot be scrubbed and may still hold
-the secret: they are named too, the rest is scrubbed, and the exit code is 1.
-While another program reads from the store, its log keeps old bytes: that is
-said, and --wait waits until they are out. A secret that was out is best replaced
-where it is used.`,
+scrub names the copies that it cannot reach: backups, and the file of the
+program that the session came from. It cannot scrub damaged events, which may
+still contain the secret: it names them, scrubs the rest, and exits with code 1.
+While another program reads from the store, the store's write-ahead log keeps
+old bytes; scrub says so, and --wait waits until they are gone. Replace a secret
+that has leaked in the service that issued it, too.`,
 		Example: `skein scrub last --found --dry-run
 	pass show acme/key | skein scrub 4f1d22a0 --yes
 	skein scrub 4f1d22a0 --secret-file secrets.txt`,
 		Args: words(1, 1, "the NAME of a session"),
 		RunE: f.withStore(o.run),
 	}
-	c.Flags().StringVar(&o.file, "secret-file", "", "read the secrets from `FILE`, one a line")
-	c.Flags().BoolVar(&o.found, "found", false, "take out what scan finds")
-	c.Flags().BoolVar(&o.wait, "wait", false, "wait until old bytes are out of the store's log too")
+	c.Flags().StringVar(&o.file, "secret-file", "", "read the secrets from `FILE`, one per line")
+	c.Flags().BoolVar(&o.found, "found", false, "remove what skein scan finds")
+	c.Flags().BoolVar(&o.wait, "wait", false, "wait until old bytes are gone from the store's write-ahead log")
 	o.flags(c)
 	jsonFlag(c, &o.json)
 	c.MarkFlagsMutuallyExclusive("secret-file", "found")

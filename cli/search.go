@@ -27,25 +27,26 @@ func newSearch(f *frame) *cobra.Command {
 	var o searchOptions
 	c := &cobra.Command{
 		Use:   "search QUERY... [flags]",
-		Short: "find messages, tool calls and results by their words",
-		Long: `Find what was said and done in all sessions of all projects: text, tool input
-and output, reasoning, and the work of sub-agents. The best of each session is
-shown, the best session first.
+		Short: "search messages, tool calls and results",
+		Long: `Search what was said and done in the sessions of all projects: text, tool input
+and output, reasoning, and the work of sub-agents. The best match of each session
+is shown, the best first.
 
   fork pointer      both words
   "fork pointer"    the phrase (in most shells: '"fork pointer"')
-  snap*             words that begin so
-  -draft            without this word
-  tool:bash         calls and results of a tool
+  snap*             words that begin with snap
+  -draft            messages without this word
+  tool:bash         calls and results of this tool
   status:error      errors only
   file:store.go     messages whose tools name a path that contains this
-  rewound:yes       also what was taken back, marked
-  role: agent: project: session: since: until:   as the flags
+  rewound:yes       include messages that were taken back, marked
+  role: agent: project: session: since: until:   like the flags
 
-A long search shows what it has found so far, of the newest messages first, and
-goes on until all was looked at, or Ctrl-C. If not all was, the exit code is 1.
+A long search shows matches as it finds them, in the newest messages first, and
+continues until it has searched everything, or until Ctrl-C. If it has not searched
+everything, the exit code is 1.
 
-What a secret stands in is found; the secret itself is hidden, unless --raw.`,
+A match can contain a secret; the secret itself is hidden, unless you use --raw.`,
 		Example: `skein search parser error -test
 	skein search tool:bash status:error --since 2d
 	skein search --substring 'if err != nil {'`,
@@ -53,22 +54,22 @@ What a secret stands in is found; the secret itself is hidden, unless --raw.`,
 		RunE: f.withStore(o.run),
 	}
 	g := c.Flags()
-	g.StringVar(&o.role, "role", "", "said by this `role`: user, assistant, tool, system, steer")
-	g.StringVar(&o.agent, "agent", "", "in sessions of the agent with this `name`")
-	g.StringVar(&o.project, "project", "", "in the project at this `path`, or one that ends so; . for this one")
-	g.StringVar(&o.origin, "origin", "", "in sessions imported from this `format`")
+	g.StringVar(&o.role, "role", "", "only messages with this `role`: user, assistant, tool, system, steer")
+	g.StringVar(&o.agent, "agent", "", "only in sessions of the agent with this `name`")
+	g.StringVar(&o.project, "project", "", "only in the project at this `path`, or in one whose path ends with it; . is this project")
+	g.StringVar(&o.origin, "origin", "", "only in sessions imported from this `format`")
 	g.StringVar(&o.session, "session", "", "only in the session with this `name`")
-	g.StringVar(&o.since, "since", "", "since `when`: 3h, 2d, yesterday, 2026-11-21")
-	g.StringVar(&o.until, "until", "", "until `when`")
+	g.StringVar(&o.since, "since", "", "only since `when`: 3h, 2d, yesterday, 2026-11-21")
+	g.StringVar(&o.until, "until", "", "only until `when`")
 	g.StringVar(&o.tool, "tool", "", "only calls and results of the tool with this `name`")
-	g.StringVar(&o.file, "file", "", "whose tools name a `path` that contains this")
-	g.StringVar(&o.status, "status", "", "with this `status`: error is the one there is")
+	g.StringVar(&o.file, "file", "", "only messages whose tools name a `path` that contains this")
+	g.StringVar(&o.status, "status", "", "only messages with this `status`: error")
 	g.BoolVar(&o.regex, "regex", false, "QUERY is a regular expression (RE2)")
-	g.BoolVar(&o.substring, "substring", false, "QUERY is exact text, case ignored")
-	g.BoolVar(&o.rewound, "rewound", false, "also what was taken back, marked")
-	g.BoolVar(&o.each, "each", false, "every message, not the best of each session")
-	g.IntVar(&o.limit, "limit", 20, "at most this `many`")
-	g.DurationVar(&o.deadline, "deadline", 0, "look at no more than takes so much `time` where nothing else runs: 2s; if not set, at all there is")
+	g.BoolVar(&o.substring, "substring", false, "QUERY is exact text, in any case")
+	g.BoolVar(&o.rewound, "rewound", false, "include messages that were taken back, marked")
+	g.BoolVar(&o.each, "each", false, "show every match, not only the best of each session")
+	g.IntVar(&o.limit, "limit", 20, "show at most this `many`")
+	g.DurationVar(&o.deadline, "deadline", 0, "stop after this much work, as the `time` that it takes on an idle machine, such as 2s; without this flag, search everything")
 	secretsFlag(c, &o.secrets)
 	f.wideFlag(c)
 	jsonFlag(c, &o.json)

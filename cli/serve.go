@@ -38,16 +38,15 @@ func newServe(f *frame) *cobra.Command {
 	var o serveOptions
 	c := &cobra.Command{
 		Use:   "serve [flags]",
-		Short: "serve the sessions to browsers and programs",
+		Short: "serve sessions to browsers and programs",
 		Long: `Serve the store over HTTP until Ctrl-C: the dashboard for people, and the API
-under /v1 for programs, both for those who show a token. The link that is
-printed leads to a button that logs a browser in, once; skein open gives
-another link.
+under /v1 for programs. Both need a token. The printed link leads to a button
+that logs a browser in, once; skein open prints another link.
 
-Only this machine can reach it, unless --listen says otherwise; then it wants
---tls-cert and --tls-key, or --clear-text where something in front of it
-encrypts; --public-url says by which name browsers see that. Browsers may use only
-the host names of loopback, those of --host and that one.`,
+Only this machine can reach the server, unless you use --listen. Then the server
+needs --tls-cert and --tls-key, or --clear-text if a proxy in front of it
+encrypts; --public-url is the URL by which browsers see that proxy. Browsers can
+use only the loopback host names, those in --host, and that of --public-url.`,
 		Example: `skein serve
 	skein serve --listen 127.0.0.1:8080
 	skein serve --listen :443 --host skein.example \
@@ -56,18 +55,18 @@ the host names of loopback, those of --host and that one.`,
 		RunE: f.withStore(o.run),
 	}
 	c.Flags().StringVar(&o.listen, "listen", "127.0.0.1:7433", "address `HOST:PORT` to listen on")
-	c.Flags().StringSliceVar(&o.hosts, "host", nil, "host `NAME` that browsers may call the server by; can be repeated")
-	c.Flags().StringVar(&o.public, "public-url", "", "`URL` by which browsers see the server, where another is in front of it: https://sessions.example")
+	c.Flags().StringSliceVar(&o.hosts, "host", nil, "host `NAME` that browsers may use for the server; can be repeated")
+	c.Flags().StringVar(&o.public, "public-url", "", "`URL` by which browsers reach the server through a proxy: https://sessions.example")
 	c.Flags().StringVar(&o.cert, "tls-cert", "", "`FILE` with the certificate, in PEM")
-	c.Flags().StringVar(&o.key, "tls-key", "", "`FILE` with its key, in PEM")
-	c.Flags().BoolVar(&o.clear, "clear-text", false, "listen beyond this machine without TLS")
-	c.Flags().StringVar(&o.log, "log", "", "`FORMAT` of the log on stderr, a line for each request: text or json; none without it")
-	c.Flags().StringVar(&o.metrics, "metrics", "", "count requests, for Prometheus: on tells them at /metrics to who has a token; `HOST:PORT` there, to all who reach it")
-	c.Flags().StringVar(&o.traces, "traces", "", "send a trace of each request to the OpenTelemetry collector at `URL`, by OTLP over HTTP; OTEL_EXPORTER_OTLP_ENDPOINT does the same")
-	c.Flags().BoolVar(&o.chat, "chat", false, "let those who may do everything talk to agents in the dashboard; tools run here, as you")
-	c.Flags().StringArrayVar(&o.allow, "allow", nil, "with --chat or --gateway: let this `TOOL` run without asking, such as shell")
-	c.Flags().BoolVar(&o.mcpWrite, "mcp-write", false, "let agents that come to /mcp with a token that may write add notes, forks and titles; without it they only read")
-	c.Flags().BoolVar(&o.gateway, "gateway", false, "also answer messages from elsewhere, as skein gateway does")
+	c.Flags().StringVar(&o.key, "tls-key", "", "`FILE` with the certificate's key, in PEM")
+	c.Flags().BoolVar(&o.clear, "clear-text", false, "allow connections from other machines without TLS")
+	c.Flags().StringVar(&o.log, "log", "", "`FORMAT` of the log on stderr, one line per request: text or json; without this flag, there is no log")
+	c.Flags().StringVar(&o.metrics, "metrics", "", "serve metrics for Prometheus: on serves them at /metrics, with a token; `HOST:PORT` serves them at that address, without one")
+	c.Flags().StringVar(&o.traces, "traces", "", "send a trace of each request to the OpenTelemetry collector at `URL`, as OTLP over HTTP; OTEL_EXPORTER_OTLP_ENDPOINT does the same")
+	c.Flags().BoolVar(&o.chat, "chat", false, "let people with an admin token talk to agents in the dashboard; tools run here, as you")
+	c.Flags().StringArrayVar(&o.allow, "allow", nil, "with --chat or --gateway: allow this `TOOL` to run without asking, such as shell")
+	c.Flags().BoolVar(&o.mcpWrite, "mcp-write", false, "let agents that use /mcp with a write token add notes, forks and titles; without this flag, they can only read")
+	c.Flags().BoolVar(&o.gateway, "gateway", false, "also run what skein gateway runs")
 	c.MarkFlagsRequiredTogether("tls-cert", "tls-key")
 	return c
 }

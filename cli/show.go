@@ -23,12 +23,13 @@ func newShow(f *frame) *cobra.Command {
 	c := &cobra.Command{
 		Use:   "show NAME [flags]",
 		Short: "read a session",
-		Long: `Read a session: a head with its title, ID, folder, agent and cost, then what
-was said, and in a line each what the agent did. Parts of it have no head. On a
-terminal Markdown is rendered and long output goes through the pager; in a pipe
-the text is plain. In place of secrets stands what kind they are; --raw shows
-them. NAME is the ID of a session or the end of it, its key, its
-title or a part of that, or - for the newest of this project.`,
+		Long: `Read a session: a header with its title, ID, folder, agent and cost, then what
+was said, with one line for each thing that the agent did. If you ask for a part
+of the session, the header is left out. On a terminal, Markdown is rendered and
+long output goes through the pager; in a pipe, the output is plain text. Each
+secret is replaced by its kind; --raw shows the secrets. NAME is the ID of a
+session or the end of its ID, its key, its title or a part of the title, or -
+for the newest session of this project.`,
 		Example: `skein show -
 	skein show 4f1d22a0 --last 5 --tools
 	skein show "flaky test" --turn 3
@@ -37,15 +38,15 @@ title or a part of that, or - for the newest of this project.`,
 		RunE: f.withStore(o.run),
 	}
 	g := c.Flags()
-	g.IntVar(&o.last, "last", 0, "only the newest `N` messages")
-	g.IntVar(&o.first, "first", 0, "only the first `N`")
-	g.IntVar(&o.offset, "offset", 0, "leave out `N` at that end")
-	g.IntVar(&o.turn, "turn", 0, "only turn `N`")
-	g.BoolVar(&o.tools, "tools", false, "what tools were given and what they answered, whole")
-	g.BoolVar(&o.thinking, "thinking", false, "the models' reasoning too")
-	g.BoolVar(&o.rewound, "rewound", false, "also what was taken back")
-	g.BoolVar(&o.events, "events", false, "the events that the session is made of")
-	g.BoolVar(&o.raw, "raw", false, "text as it was written: secrets are shown, Markdown is not rendered; in a pipe, control characters stay")
+	g.IntVar(&o.last, "last", 0, "show only the newest `N` messages")
+	g.IntVar(&o.first, "first", 0, "show only the first `N` messages")
+	g.IntVar(&o.offset, "offset", 0, "skip `N` messages at that end")
+	g.IntVar(&o.turn, "turn", 0, "show only turn `N`")
+	g.BoolVar(&o.tools, "tools", false, "show the whole input and output of tools")
+	g.BoolVar(&o.thinking, "thinking", false, "show the models' reasoning")
+	g.BoolVar(&o.rewound, "rewound", false, "include messages that were taken back")
+	g.BoolVar(&o.events, "events", false, "show the session's events instead")
+	g.BoolVar(&o.raw, "raw", false, "show the text unchanged: with secrets, Markdown not rendered and, in a pipe, with control characters")
 	jsonFlag(c, &o.json)
 	return c
 }

@@ -22,19 +22,20 @@ func newSync(f *frame) *cobra.Command {
 	var o syncOptions
 	c := &cobra.Command{
 		Use:   "sync {NAME | --all FORMAT} [flags]",
-		Short: "write back to an agent's files what went on here",
-		Long: `Write what is new in a session into the file that it was imported from, as the
-agent itself would have, so that the agent goes on with it. A file that has
-changed since it was read is imported first; if both went on, nothing is
-written, and the file's line becomes a fork of the session.
+		Short: "write new messages back to an agent's files",
+		Long: `Write what is new in a session to the file that it was imported from, in the way
+the agent itself writes it, so that the agent can continue from there. If the
+file has changed since it was read, it is imported first. If both the file and
+the session have new messages, nothing is written, and the messages of the file
+become a fork of the session.
 
-It is the one command that changes an agent's files.`,
+This is the only command that changes an agent's own files.`,
 		Example: `skein sync last
 	skein sync --all agentuse`,
 		Args: words(0, 1, "the NAME of a session"),
 		RunE: f.withStore(o.run),
 	}
-	c.Flags().StringVar(&o.all, "all", "", "every session that came from this `format`")
+	c.Flags().StringVar(&o.all, "all", "", "sync every session that came from this `format`")
 	jsonFlag(c, &o.json)
 	fixed(c, "all", agentFormats()...)
 	return c

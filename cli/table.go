@@ -33,7 +33,7 @@ type table struct {
 
 // wideFlag gives c the flag --wide. Every command has it whose table may be cut.
 func (f *frame) wideFlag(c *cobra.Command) {
-	c.Flags().BoolVar(&f.wide, "wide", false, "cut nothing, and leave nothing out")
+	c.Flags().BoolVar(&f.wide, "wide", false, "show tables whole: cut nothing, and leave out no columns")
 }
 
 // table prints t on w: on a terminal as much as fits, in a pipe with long text cut,

@@ -22,10 +22,10 @@ func newTag(f *frame) *cobra.Command {
 	var o tagOptions
 	c := &cobra.Command{
 		Use:   "tag NAME [TAG | +TAG | -TAG]... [flags]",
-		Short: "put tags on a session, or take them off",
-		Long: `Put tags on a session (TAG or +TAG) and take them off (-TAG), then print the
-ones it has, one a line. Without tags it only prints. skein list --tag finds
-them.`,
+		Short: "add tags to a session, or remove them",
+		Long: `Add tags to a session (TAG or +TAG), remove tags (-TAG), and print the tags that
+it has, one per line. Without tags, only print. To find the sessions with a tag,
+use skein list --tag.`,
 		Example: `skein tag - parser +urgent -later`,
 		Args:    words(1, -1, "the NAME of a session"),
 		RunE:    f.withStore(o.run),

@@ -23,9 +23,9 @@ func newTail(f *frame) *cobra.Command {
 	c := &cobra.Command{
 		Use:   "tail NAME [flags]",
 		Short: "watch a session live",
-		Long: `Show the newest messages of a session, then each new one as it is stored, also
-by other programs, until Ctrl-C. Watching keeps nobody from writing. An answer is
-stored when it is whole. Secrets are hidden; --raw shows them.`,
+		Long: `Show the newest messages of a session, then each new message as it is stored, by
+any program, until Ctrl-C. Other programs can write to the session meanwhile. An
+answer appears when it is complete. Secrets are hidden; --raw shows them.`,
 		Example: `skein tail -
 	skein tail 4f1d22a0 --tools
 	skein tail - --last 0 --json | jq -r .message.role`,
@@ -34,9 +34,9 @@ stored when it is whole. Secrets are hidden; --raw shows them.`,
 	}
 	g := c.Flags()
 	g.IntVarP(&o.last, "last", "n", 10, "begin with the newest `N` messages")
-	g.BoolVar(&o.tools, "tools", false, "what tools were given and what they answered, whole")
-	g.BoolVar(&o.thinking, "thinking", false, "the models' reasoning too")
-	g.BoolVar(&o.events, "events", false, "the events that the session is made of")
+	g.BoolVar(&o.tools, "tools", false, "show the whole input and output of tools")
+	g.BoolVar(&o.thinking, "thinking", false, "show the models' reasoning")
+	g.BoolVar(&o.events, "events", false, "show the session's events instead")
 	secretsFlag(c, &o.secrets)
 	jsonFlag(c, &o.json)
 	return c

@@ -45,25 +45,25 @@ type threadOptions struct {
 // pickFlags adds to c the flags that pick a thread.
 func (o *threadOptions) pickFlags(c *cobra.Command) {
 	g := c.Flags()
-	g.BoolVarP(&o.newest, "continue", "c", false, "go on in the newest session of the command line, this project's first")
-	g.StringVarP(&o.name, "resume", "r", "", "go on in the session of this `NAME`")
+	g.BoolVarP(&o.newest, "continue", "c", false, "continue the newest session of the command line, preferably of this project")
+	g.StringVarP(&o.name, "resume", "r", "", "continue the session with this `NAME`")
 	g.StringVarP(&o.name, "session", "s", "", "the same as --resume `NAME`")
-	g.StringVar(&o.key, "key", "", "go on in the session with this `KEY`, or begin it")
+	g.StringVar(&o.key, "key", "", "continue the session with this `KEY`, or begin it")
 	hide(c, "session")
 }
 
 // flags adds to c the flags that say who works on the thread, where and how.
 func (o *threadOptions) flags(c *cobra.Command) {
 	g := c.Flags()
-	g.StringVar(&o.user, "user", "", "work as this `USER`; else local, or whose session it is")
-	g.StringVar(&o.agent, "agent", "", "let the agent of this `NAME` or file answer")
+	g.StringVar(&o.user, "user", "", "work as this `USER`; by default local, or the owner of the session")
+	g.StringVar(&o.agent, "agent", "", "use the agent with this `NAME`, or in this file")
 	g.StringVar(&o.agent, "profile", "", "the same as --agent `NAME`")
-	g.StringVar(&o.model, "model", "", "let this `MODEL` answer: anthropic:…, openai:…, ollama:…, echo, …")
-	g.StringVar(&o.cwd, "cwd", "", "work in this `FOLDER`; else where the session was begun")
-	g.StringArrayVar(&o.allow, "allow", nil, "let this `TOOL` run without asking, such as shell")
-	g.BoolVar(&o.fork, "fork", false, "leave the session as it is and go on in a fork of it")
-	g.BoolVar(&o.takeOver, "take-over", false, "end the turn of another program that works on the session")
-	g.BoolVar(&o.noHint, "no-resume-hint", false, "do not say at the end how to go on")
+	g.StringVar(&o.model, "model", "", "use this `MODEL`: anthropic:…, openai:…, ollama:…, echo, …")
+	g.StringVar(&o.cwd, "cwd", "", "work in this `FOLDER`; by default, where the session began")
+	g.StringArrayVar(&o.allow, "allow", nil, "allow this `TOOL` to run without asking, such as shell")
+	g.BoolVar(&o.fork, "fork", false, "continue in a fork, and leave the session unchanged")
+	g.BoolVar(&o.takeOver, "take-over", false, "end the turn of another program that is working on the session")
+	g.BoolVar(&o.noHint, "no-resume-hint", false, "do not print how to continue at the end")
 	hide(c, "profile")
 	flagWords(c, map[string]string{"session-name": "key", "user-email": "user"})
 }
@@ -71,11 +71,11 @@ func (o *threadOptions) flags(c *cobra.Command) {
 // showFlags adds to c the flags that say what is shown of a resumed thread.
 func (o *threadOptions) showFlags(c *cobra.Command) {
 	g := c.Flags()
-	g.BoolVar(&o.full, "full-history", false, "show all that was said, not only the last messages")
-	g.BoolVar(&o.none, "no-history", false, "show nothing of what was said")
-	g.BoolVar(&o.thinking, "show-thinking", false, "show the reasoning too")
-	g.BoolVar(&o.replay, "replay", false, "show what was said at the speed it was said")
-	g.Float64Var(&o.speed, "replay-speed", 2, "`times` as fast as it was")
+	g.BoolVar(&o.full, "full-history", false, "show all earlier messages, not only the last ones")
+	g.BoolVar(&o.none, "no-history", false, "show no earlier messages")
+	g.BoolVar(&o.thinking, "show-thinking", false, "show the models' reasoning")
+	g.BoolVar(&o.replay, "replay", false, "replay earlier messages at their own pace")
+	g.Float64Var(&o.speed, "replay-speed", 2, "how many `times` as fast")
 }
 
 // hide hides an alias of a flag from the help.

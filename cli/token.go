@@ -20,15 +20,16 @@ import (
 func newToken(f *frame) *cobra.Command {
 	c := &cobra.Command{
 		Use:   "token COMMAND",
-		Short: "make and remove the tokens that programs show to skein serve",
-		Long: `The tokens that skein serve lets in. The first line of the file that skein token
-path names is one that may do everything: keep it to yourself. For others make
-further ones, with what they may do; of these the file has only a hash. Where the
-store is a PostgreSQL database they are kept there, for all servers on it, and
-each is for a user that skein user add made, or for everybody's sessions.
+		Short: "manage the tokens that skein serve accepts",
+		Long: `Manage the tokens that skein serve accepts. The first line of the file that
+skein token path prints is a token that can do everything: keep it to yourself.
+Make other tokens for other people and programs, with the permissions that they
+need; the file contains only a hash of each. If the store is a PostgreSQL
+database, tokens are kept in the database, for all servers that use it, and each
+token is for a user that skein user add made, or for everybody's sessions.
 
-Browsers are logged in with one of these tokens, for 30 days; skein token logins
-lists them, skein token logout ends them.`,
+A browser logs in with one of these tokens, for 30 days. skein token logins
+lists the logins, and skein token logout ends them.`,
 		Example: `curl -H "Authorization: Bearer $(head -1 "$(skein token path)")" http://127.0.0.1:7433/v1/sessions
 	skein token add ci --scope write --expires 2027-01-01`,
 	}
@@ -38,7 +39,7 @@ lists them, skein token logout ends them.`,
 
 func newTokenPath(f *frame) *cobra.Command {
 	return &cobra.Command{
-		Use: "path", Short: "print where the file of tokens is",
+		Use: "path", Short: "print the path of the token file",
 		Args: words(0, 0, ""),
 		RunE: f.plain(func(_ context.Context, j *job, _ []string) error {
 			t, err := j.tokens() // creates the file, so that the token printed is in it
@@ -54,7 +55,7 @@ func newTokenPath(f *frame) *cobra.Command {
 func newTokenList(f *frame) *cobra.Command {
 	var json bool
 	c := &cobra.Command{
-		Use: "list [flags]", Short: "list the tokens, without the tokens themselves",
+		Use: "list [flags]", Short: "list the tokens, without their values",
 		Args: words(0, 0, ""),
 		RunE: f.withRegistry(func(ctx context.Context, j *job, _ []string) error {
 			t, err := j.tokens()
@@ -106,7 +107,7 @@ func (j *job) tokenTable(all []door.Token) *table {
 func newTokenAdd(f *frame) *cobra.Command {
 	var scope, user, expires string
 	c := &cobra.Command{
-		Use: "add NAME [flags]", Short: "make a token and print it: it cannot be seen again",
+		Use: "add NAME [flags]", Short: "make a token and print it; it cannot be shown again",
 		Args: words(1, 1, "a NAME for the token"),
 		RunE: f.withRegistry(func(ctx context.Context, j *job, args []string) error {
 			a := door.Token{Name: args[0], Scope: scope, User: skein.User(user)}
@@ -124,9 +125,9 @@ func newTokenAdd(f *frame) *cobra.Command {
 			return err
 		}),
 	}
-	c.Flags().StringVar(&scope, "scope", "read", "what it may do: `SCOPE` read, write or admin; with read:raw too, as in write,read:raw, it also reads secrets, which skein on another machine needs")
-	c.Flags().StringVar(&user, "user", "", "let it see the sessions of `USER` only")
-	c.Flags().StringVar(&expires, "expires", "", "`WHEN` it ends, such as 2027-01-01 or 30d")
+	c.Flags().StringVar(&scope, "scope", "read", "permissions: the `SCOPE` read, write or admin; add read:raw, as in write,read:raw, to show secrets, which skein on another machine needs")
+	c.Flags().StringVar(&user, "user", "", "show only the sessions of `USER`")
+	c.Flags().StringVar(&expires, "expires", "", "`WHEN` the token expires, such as 2027-01-01 or 30d")
 	return c
 }
 
@@ -144,7 +145,7 @@ func parseExpiry(s string, now time.Time) (skein.Time, error) {
 
 func newTokenRm(f *frame) *cobra.Command {
 	return &cobra.Command{
-		Use: "rm NAME", Short: "take a token away; first gets a new value, and ends all logins",
+		Use: "rm NAME", Short: "remove a token; first is replaced by a new one, which ends all logins",
 		Args: words(1, 1, "the NAME of a token"),
 		RunE: f.withRegistry(func(ctx context.Context, j *job, args []string) error {
 			if r := j.registry(); r != nil && args[0] != door.First {

@@ -21,9 +21,9 @@ func newTree(f *frame) *cobra.Command {
 	c := &cobra.Command{
 		Use:   "tree NAME",
 		Short: "show a session's forks and children",
-		Long: `Show the whole family of a session: what it came from, the forks that begin
-with its events, and the children that its agent started for a part of the
-work. The session that you named is marked with <.`,
+		Long: `Show the whole family of a session: the session that it came from, the forks
+that begin with its events, and the children that its agent started for a part
+of the work. The session that you named is marked with <.`,
 		Args: words(1, 1, "the NAME of a session"),
 		RunE: f.withStore(o.run),
 	}

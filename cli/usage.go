@@ -22,15 +22,15 @@ func newUsage(f *frame) *cobra.Command {
 	var o usageOptions
 	c := &cobra.Command{
 		Use:   "usage [--by day|model|agent|project|session] [flags]",
-		Short: "what the models used and what it cost",
-		Long: `Sum up the tokens that models read and wrote, and what that cost. Each request
-to a model is counted once, however many records and copies tell of it. OUTPUT
-has the reasoning in it, INPUT not what was read from and written to the cache.
-Prices are those of a dated list, which the settings can override, of the tier
-that each request was of: a long prompt, a batch, a cache for an hour have prices
-of their own. A model without a price is named, and its cost is ?, not nothing.
-RECORDED is what the programs themselves recorded as the cost, where that is
-different. Days are those of your time zone.`,
+		Short: "show how many tokens were used and what they cost",
+		Long: `Sum up the tokens that models read and wrote, and what they cost. Each request
+to a model is counted once, even if several records or copies mention it. OUTPUT
+includes the reasoning; INPUT excludes what was read from or written to the
+cache. Prices come from a dated list, which the settings can override. They
+depend on the tier of each request: a long prompt, a batch, and a cache that
+lasts an hour have their own prices. If a model has no price, it is named and
+its cost is shown as ?. RECORDED is the cost that the programs themselves
+recorded, where it differs. Days are in your time zone.`,
 		Example: `skein usage --since 7d
 	skein usage --by model --json`,
 		Args: words(0, 0, ""),
@@ -39,12 +39,12 @@ different. Days are those of your time zone.`,
 		ValidArgsFunction: cobra.NoFileCompletions,
 	}
 	g := c.Flags()
-	g.StringVar(&o.by, "by", "day", "sum by `what`: day, model, agent, project or session")
-	g.StringVar(&o.since, "since", "", "used since `when`: 2d, yesterday, 2026-11-21")
-	g.StringVar(&o.until, "until", "", "used until `when`")
-	g.StringVar(&o.project, "project", "", "of the project at this `path`")
-	g.StringVar(&o.agent, "agent", "", "of the agent of this `name`")
-	g.IntVarP(&o.limit, "limit", "n", 0, "at most this `many` rows, the others as one; 0 for all")
+	g.StringVar(&o.by, "by", "day", "sum up by `what`: day, model, agent, project or session")
+	g.StringVar(&o.since, "since", "", "only usage since `when`: 2d, yesterday, 2026-11-21")
+	g.StringVar(&o.until, "until", "", "only usage until `when`")
+	g.StringVar(&o.project, "project", "", "only the project at this `path`")
+	g.StringVar(&o.agent, "agent", "", "only the agent with this `name`")
+	g.IntVarP(&o.limit, "limit", "n", 0, "show at most this `many` rows, and the rest as one row; 0 for all")
 	f.wideFlag(c)
 	jsonFlag(c, &o.json)
 	fixed(c, "by", "day", "model", "agent", "project", "session")

@@ -45,9 +45,10 @@ func (j *job) registry() accounts.Registry {
 func newUser(f *frame) *cobra.Command {
 	c := &cobra.Command{
 		Use:   "user COMMAND",
-		Short: "make and remove the accounts of a database of many users",
-		Long: `The accounts in a store that many users share, which is a PostgreSQL database.
-A user sees only what is his own. He shows a server a token, see skein token.`,
+		Short: "manage the accounts of a database that many users share",
+		Long: `Manage the accounts of a store that many users share, which must be a PostgreSQL
+database. A user sees only their own sessions, and identifies to a server with a
+token: see skein token.`,
 		Example: `skein user add ann --max-sessions 1000 --max-bytes 2GB
 	skein token add anns-laptop --user ann --scope write,read:raw`,
 	}
@@ -73,7 +74,7 @@ type userLine struct {
 func newUserList(f *frame) *cobra.Command {
 	var json bool
 	c := &cobra.Command{
-		Use: "list [flags]", Short: "list the accounts, what they have and may have",
+		Use: "list [flags]", Short: "list the accounts, their usage and their limits",
 		Args: words(0, 0, ""),
 		RunE: f.withRegistry(func(ctx context.Context, j *job, _ []string) error {
 			r, err := j.accounts()
@@ -134,7 +135,7 @@ func newUserAdd(f *frame, act string) *cobra.Command {
 	var most string
 	var c *cobra.Command
 	c = &cobra.Command{
-		Use: act + " NAME [flags]", Short: map[string]string{"add": "make an account", "set": "change how much an account may have"}[act],
+		Use: act + " NAME [flags]", Short: map[string]string{"add": "make an account", "set": "change the limits of an account"}[act],
 		Args: words(1, 1, "the NAME of a user"),
 		RunE: f.withRegistry(func(ctx context.Context, j *job, args []string) error {
 			var ok bool
@@ -158,8 +159,8 @@ func newUserAdd(f *frame, act string) *cobra.Command {
 			return nil
 		}),
 	}
-	c.Flags().Int64Var(&a.MaxSessions, "max-sessions", 0, "the user may have at most `N` sessions; 0 for no bound")
-	c.Flags().StringVar(&most, "max-bytes", "0", "they may take at most `SIZE` bytes, such as 500MB or 2GB; 0 for no bound")
+	c.Flags().Int64Var(&a.MaxSessions, "max-sessions", 0, "at most `N` sessions; 0 for no limit")
+	c.Flags().StringVar(&most, "max-bytes", "0", "at most `SIZE` bytes, such as 500MB or 2GB; 0 for no limit")
 	return c
 }
 
@@ -195,7 +196,7 @@ func noUser(err error) error {
 func newUserRm(f *frame) *cobra.Command {
 	var o consent
 	c := &cobra.Command{
-		Use: "rm NAME [flags]", Short: "take an account and its tokens away; the sessions stay",
+		Use: "rm NAME [flags]", Short: "remove an account and its tokens; the sessions stay",
 		Args: words(1, 1, "the NAME of a user"),
 		RunE: f.withRegistry(func(ctx context.Context, j *job, args []string) error {
 			r, err := j.accounts()

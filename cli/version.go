@@ -15,7 +15,7 @@ func newVersion(f *frame) *cobra.Command {
 	var o versionOptions
 	c := &cobra.Command{
 		Use:   "version",
-		Short: "say which skein this is",
+		Short: "print skein's version",
 		Args:  words(0, 0, ""),
 		RunE:  f.plain(o.run),
 	}
