@@ -68,6 +68,12 @@ var outcomes = []struct {
 	{skein.ErrNotFound, exitNotFound, "see what there is: skein list --all"},
 }
 
+// cutShort are the kinds of errors with which an interruption can end what was under way;
+// all others say what a command found out.
+var cutShort = []error{
+	context.Canceled, skein.ErrInvalid, skein.ErrUnknown, skein.ErrAway, remote.ErrUnreachable, llm.ErrBusy, llm.ErrCut, llm.ErrNoWay,
+}
+
 // An advised is an error with its own advice instead of the table's.
 type advised struct {
 	err  error

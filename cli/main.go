@@ -4,12 +4,11 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"slices"
 	"strconv"
 	"strings"
 
 	"github.com/spf13/cobra"
-
-	"github.com/skein-dev/skein"
 )
 
 // Main runs the command in args and returns the exit code: 0 success, 1 failure, 2
@@ -35,13 +34,19 @@ func Main(ctx context.Context, env *Env, args []string) int {
 }
 
 // givenUp returns the error to report for a command that was interrupted and ended
-// with err. Errors that the interruption caused are not worth mentioning, but a
-// problem with the store is.
+// with err. What an interruption can cause is not worth mentioning: that something
+// was cut short, or an error of no known kind. Every other kind of error says what the
+// command found out.
 func givenUp(err error) error {
-	for _, wrong := range []error{skein.ErrReplaced, skein.ErrCorrupt, skein.ErrFull} {
-		if errors.Is(err, wrong) {
-			return &told{sentence(err), wrong}
+	for _, o := range outcomes {
+		if slices.Contains(cutShort, o.err) || !errors.Is(err, o.err) {
+			continue
 		}
+		found := error(&told{sentence(err), o.err})
+		if a := (*advised)(nil); errors.As(err, &a) {
+			found = &advised{found, a.hint}
+		}
+		return found
 	}
 	return context.Canceled
 }
