@@ -145,13 +145,13 @@ func (o *convertOptions) write(ctx context.Context, j *job, to interop.Format, h
 		return err
 	}
 	if len(empty) > 0 {
-		j.say("%s in which nothing was said left out: %s has none\n%s", count(len(empty), "session"), to.Name, strings.Join(empty, "\n"))
+		j.say("left out %s in which nothing was said: %s keeps no such sessions\n%s", count(len(empty), "session"), to.Name, strings.Join(empty, "\n"))
 	}
 	if !o.json {
 		j.say("%s written as %s to %s", count(written, "session"), to.Name, j.tilde(home))
 	}
 	if failed > 0 {
-		return fmt.Errorf("%d of %s not written", failed, count(len(ids), "session"))
+		return fmt.Errorf("%d of %s could not be written", failed, count(len(ids), "session"))
 	}
 	return nil
 }

@@ -65,16 +65,16 @@ func (o *convertOptions) stores(ctx context.Context, j *job, args []string) (err
 	r, err := transfer.Copy(ctx, fromStore, toStore, transfer.Options{Users: users, Progress: bar.carried})
 	bar.end()
 	if errors.Is(err, skein.ErrConflict) {
-		return advise(err, "it went on in %s, which this cannot bring together: use skein push, or copy to a new store", to)
+		return advise(err, "it went on in %s, and convert cannot merge the two: use skein push, or copy to a new store", to)
 	}
 	if errors.Is(err, skein.ErrExists) {
-		return advise(err, "it stays as it is there; copy to a new store, or as it was copied before (--user gives other IDs where they are taken), or use skein push, which leaves taken keys behind")
+		return advise(err, "it was left as it is there; copy to a new store, or for one user (--user), or use skein push: both give other IDs and leave keys out where they are taken")
 	}
 	if errors.Is(err, skein.ErrNotFound) && o.users != nil {
-		return advise(err, "only what the users have that --user names is copied; whose these are says: skein list --all --json --store %s", from)
+		return advise(err, "--user copies only what belongs to the users it names; see whose the sessions are: skein list --all --json --store %s", from)
 	}
 	if errors.Is(err, skein.ErrDeleted) {
-		return advise(err, "that stays so in %s; destroy it in %s, too, or copy to a new store", to, from)
+		return advise(err, "it stays deleted in %s; destroy it in %s, too, or copy to a new store", to, from)
 	}
 	if err != nil {
 		return advise(err, "what was copied stays; go on with the same command")
@@ -90,11 +90,14 @@ func (o *convertOptions) stores(ctx context.Context, j *job, args []string) (err
 	for _, id := range slices.Sorted(maps.Keys(r.Renamed)) {
 		j.say("session %s is %s in %s, where its own ID is another session's", id, r.Renamed[id], to)
 	}
+	for _, id := range slices.Sorted(maps.Keys(r.Keyless)) {
+		j.say("session %s was copied without its key %s, which another session has in %s", id, r.Keyless[id], to)
+	}
 	for _, what := range r.Damaged {
 		j.say("damaged in %s: %s", from, what)
 	}
 	if len(r.Damaged) > 0 {
-		j.say("in the place of damaged events is what says so; damaged source files and blobs were not copied\nsee what can be mended: skein doctor --store %s", from)
+		j.say("each damaged event was replaced by a note that says so; damaged blobs and source files were not copied\nsee what can be mended: skein doctor --store %s", from)
 	}
 	if r.Same() {
 		if len(r.Damaged) > 0 {
@@ -105,7 +108,7 @@ func (o *convertOptions) stores(ctx context.Context, j *job, args []string) (err
 	for _, e := range r.Examples {
 		j.say("differs: %s", e)
 	}
-	j.say("skein: the stores are not the same: %d differ\nif somebody wrote to one of them meanwhile, run it again", r.Differ)
+	j.say("skein: the stores are not the same; sessions and source files that differ: %d\nif somebody wrote to one of the stores meanwhile, run the command again", r.Differ)
 	return errSilent
 }
 
@@ -169,9 +172,13 @@ func (o *convertOptions) tellStores(j *job, from, to Place, r transfer.Report) e
 		return err
 	}
 	if r.Same() {
-		j.say("%s has all of %s: %s stored now", j.tilde(to.String()), j.tilde(from.String()), count(r.Stored, "event"))
+		all := "all"
+		if len(r.Damaged) > 0 {
+			all = "all that could be read"
+		}
+		j.say("%s has %s of %s: %s stored now", j.tilde(to.String()), all, j.tilde(from.String()), count(r.Stored, "event"))
 		if o.users == nil && from.file() != "" && to.file() == "" {
-			j.say("the sessions are the user local's there; who wants them to be somebody's copies them to an empty database with --user NAME")
+			j.say("there the sessions are the user local's; to make them somebody else's, copy them to an empty database with --user NAME")
 		}
 	}
 	return nil

@@ -77,6 +77,7 @@ type carryLine struct {
 	What    string          `json:"what"` // new, grown, forked, newer, gone, failed
 	Events  int             `json:"events"`
 	Error   string          `json:"error,omitempty"`
+	Keyless bool            `json:"keyless,omitempty"` // another session has its key there
 	Damaged []string        `json:"damaged,omitempty"` // what could not be read; the copy says so
 }
 
@@ -169,7 +170,7 @@ func (o *carryOptions) other(j *job) (*job, error) {
 // tell shows the outcome for a session.
 func (o *carryOptions) tell(j, from *job, out transfer.Outcome) error {
 	if o.json {
-		l := carryLine{Session: out.Session, To: out.To, What: out.What, Events: out.Events, Damaged: out.Damaged}
+		l := carryLine{Session: out.Session, To: out.To, What: out.What, Events: out.Events, Keyless: out.Keyless, Damaged: out.Damaged}
 		if out.Err != nil {
 			l.Error = out.Err.Error()
 		}
@@ -189,7 +190,10 @@ func (o *carryOptions) tell(j, from *job, out transfer.Outcome) error {
 		j.say("%s: %s", id, count(out.Events, "event"))
 	}
 	if len(out.Damaged) > 0 {
-		j.say("%s: damaged in %s: %s; what was sent says so\nsee what can be mended: skein doctor --store %s", id, from.place, strings.Join(out.Damaged, ", "), from.place)
+		j.say("%s: damaged in %s: %s; the copy says so in their place\nsee what can be mended: skein doctor --store %s", id, from.place, strings.Join(out.Damaged, ", "), from.place)
+	}
+	if out.Keyless {
+		j.say("%s: sent without its key, which another session has there", id)
 	}
 	if out.Blotted {
 		j.say("%s: what was scrubbed in one place still stands in the other; scrub it there too", id)
@@ -244,7 +248,7 @@ func (n *carried) text(o *carryOptions, there Place) string {
 		lines = append(lines, fmt.Sprintf("%s went on the other way: %s", count(n.newer, "session"), back))
 	}
 	if n.gone > 0 {
-		lines = append(lines, fmt.Sprintf("%s left out: deleted in the other place, or forks of what was", count(n.gone, "session")))
+		lines = append(lines, fmt.Sprintf("%s left out: deleted in the other place, or a fork of what was deleted there", count(n.gone, "session")))
 	}
 	if n.failed > 0 {
 		lines = append(lines, fmt.Sprintf("skein: %s not sent", count(n.failed, "session")))

@@ -25,8 +25,12 @@ type Report struct {
 	// there, by their IDs in the first.
 	Renamed map[skein.SessionID]skein.SessionID `json:"renamed,omitempty"`
 
-	// Damaged says what of the first store could not be read in this run, in words: an
-	// event was replaced by a placeholder; blobs and source files were not copied.
+	// Keyless has the keys of sessions of the first store that have none in the second,
+	// because another session has it.
+	Keyless map[skein.SessionID]string `json:"keyless,omitempty"`
+
+	// Damaged says what of the first store could not be read, in words: an event was
+	// replaced by a placeholder; blobs and source files were not copied.
 	Damaged []string `json:"damaged,omitempty"`
 }
 
@@ -41,6 +45,12 @@ func (r *Report) add(one Report) {
 	r.Damaged = append(r.Damaged, one.Damaged...)
 	for id, to := range one.Renamed {
 		r.rename(id, to)
+	}
+	for id, key := range one.Keyless {
+		if r.Keyless == nil {
+			r.Keyless = map[skein.SessionID]string{}
+		}
+		r.Keyless[id] = key
 	}
 	r.From.add(one.From)
 	r.To.add(one.To)
@@ -92,6 +102,13 @@ const maxExamples = 10
 func (c *copier) compare(ctx context.Context) (Report, error) {
 	r := Report{Stored: c.stored}
 	a, b := &summer{copier: c, store: c.from, blobs: map[skein.Hash]bool{}}, &summer{copier: c, store: c.to, blobs: map[skein.Hash]bool{}, second: true}
+	for _, s := range []*summer{a, b} {
+		var err error
+		if _, s.listed, err = listing(ctx, s.store); err != nil {
+			return r, err
+		}
+	}
+	c.leftKeys(a.listed, b.listed)
 	ids := slices.Sorted(slices.Values(c.order))
 	for i, id := range ids {
 		if err := c.pair(ctx, &r, "session "+string(id), func(s *summer) ([]byte, error) { return s.session(ctx, c.sessions[id]) }, a, b); err != nil {
@@ -112,6 +129,9 @@ func (c *copier) compare(ctx context.Context) (Report, error) {
 	for _, id := range ids {
 		r.rename(id, c.place(id))
 	}
+	if len(c.keyless) > 0 {
+		r.Keyless = c.keyless
+	}
 	r.Damaged = c.damaged
 	var err error
 	if r.From, err = a.totals(ctx); err != nil {
@@ -119,6 +139,20 @@ func (c *copier) compare(ctx context.Context) (Report, error) {
 	}
 	r.To, err = b.totals(ctx)
 	return r, err
+}
+
+// leftKeys finds the keys that sessions do not have in the second store because others
+// have them there.
+func (c *copier) leftKeys(from, to map[skein.SessionID]skein.Session) {
+	taken := map[string]bool{}
+	for _, s := range to {
+		taken[s.Key] = true
+	}
+	for id := range c.sessions {
+		if key := from[id].Key; c.only != "" && key != "" && to[c.place(id)].Key == "" && taken[key] {
+			c.keyless[id] = key
+		}
+	}
 }
 
 // pair compares one thing in both stores.
@@ -144,7 +178,8 @@ func (c *copier) pair(_ context.Context, r *Report, what string, sum func(*summe
 type summer struct {
 	*copier
 	store  skein.Store
-	second bool   // it is the second store
+	second bool // it is the second store
+	listed map[skein.SessionID]skein.Session
 	sums   []byte // of each thing, one after the other
 	blobs  map[skein.Hash]bool
 	Totals
@@ -163,12 +198,9 @@ func (s *summer) session(ctx context.Context, k *known) ([]byte, error) {
 	if s.second {
 		id = s.place(id)
 	}
-	is, err := s.store.Session(ctx, id)
-	if errors.Is(err, skein.ErrNotFound) {
+	is, ok := s.listed[id]
+	if !ok {
 		return nil, nil
-	}
-	if err != nil {
-		return nil, err
 	}
 	h := sha256.New()
 	s.Sessions++
@@ -176,9 +208,11 @@ func (s *summer) session(ctx context.Context, k *known) ([]byte, error) {
 		s.Binned++
 		is.Binned = 1
 	}
-	s.Tokens += is.Usage.Tokens()
 	is.Revision, is.LockedBy = 0, ""
 	is.Updated, is.Touched = 0, 0 // they follow from the events
+	if s.keyless[k.ID] != "" {
+		is.Key = ""
+	}
 	if !s.second {
 		is.ID, is.User = s.place(is.ID), s.whose(is.User)
 		if is.Parent != nil {
@@ -187,11 +221,12 @@ func (s *summer) session(ctx context.Context, k *known) ([]byte, error) {
 			is.Parent = &p
 		}
 	}
-	h.Write(skein.MustJSON(is))
+	hurt := false
 	for e, err := range s.store.Events(ctx, id, 0) {
 		if err != nil {
 			return nil, err
 		}
+		hurt = hurt || e.IsPlaceholder()
 		if e.Seq > is.Base {
 			s.Events++
 		}
@@ -200,14 +235,22 @@ func (s *summer) session(ctx context.Context, k *known) ([]byte, error) {
 				return nil, err
 			}
 		}
-		if e.Kind == skein.KindCreated && e.Seq <= is.Base && s.only != "" {
+		switch {
+		case s.only == "":
+		case e.Kind == skein.KindCreated && e.Seq <= is.Base:
 			e.Payload = canonical(e) // the parent may have it under an ID of its own
+		default:
+			e = keyless(e) // another session may have had the key
 		}
 		fmt.Fprintf(h, "%d %d %q %q %d ", e.Seq, e.Time, e.Kind, e.ClientID, len(e.Payload))
 		h.Write(e.Payload)
 		if err := s.refer(ctx, id, e); err != nil {
 			return nil, err
 		}
+	}
+	if !hurt { // otherwise the second store adds up only what could be read
+		s.Tokens += is.Usage.Tokens()
+		h.Write(skein.MustJSON(is))
 	}
 	return s.add(h.Sum(nil)), nil
 }
@@ -235,10 +278,15 @@ func (s *summer) refer(ctx context.Context, id skein.SessionID, e skein.Event) e
 }
 
 // file returns the hash of what is known about a source file, which is u's in the
-// first store, and its records; nil if the store does not have it.
+// first store, and its records; nil if the store does not have it, or it was not copied
+// because a record is damaged.
 func (s *summer) file(ctx context.Context, u skein.User, f skein.SourceFile) ([]byte, error) {
 	if s.second {
 		u = s.whose(u)
+	}
+	what := "source file " + f.Path
+	if s.second && slices.Contains(s.damaged, what) {
+		return nil, nil
 	}
 	view := s.store.As(u)
 	is, err := skein.SourcesOf(view).File(ctx, f.Format, f.Path)
@@ -251,19 +299,19 @@ func (s *summer) file(ctx context.Context, u skein.User, f skein.SourceFile) ([]
 	if !s.second {
 		is = s.givenFile(is)
 	}
-	h := sha256.New()
-	s.Files++
+	h, records := sha256.New(), 0
 	h.Write(skein.MustJSON(is))
 	for r, err := range skein.SourcesOf(view).Records(ctx, f.Format, f.Path, 0) {
-		if s.isHurt(err, "source file "+f.Path) {
-			break
+		if s.isHurt(err, what) {
+			return nil, nil
 		}
 		if err != nil {
 			return nil, err
 		}
-		s.Records++
+		records++
 		h.Write(skein.MustJSON(r))
 	}
+	s.Files, s.Records = s.Files+1, s.Records+records
 	return s.add(h.Sum(nil)), nil
 }
 

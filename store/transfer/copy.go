@@ -1,7 +1,6 @@
 package transfer
 
 import (
-	"bytes"
 	"cmp"
 	"context"
 	"errors"
@@ -49,7 +48,8 @@ func (o Options) tell(p Progress) {
 // interruption at any point.
 //
 // With Options.Users a session whose ID another session has in the second store gets
-// another one there, as with [Send]; a whole store keeps its IDs.
+// another one there, and its key is not copied if another session of the user has it,
+// as with [Send]; a whole store keeps its IDs and keys.
 //
 // The error wraps [skein.ErrConflict] if a session went on in the second store, or,
 // when copying a whole store, is a different one there, [skein.ErrExists] if it is
@@ -59,7 +59,7 @@ func (o Options) tell(p Progress) {
 // differ in the end: the report says so.
 func Copy(ctx context.Context, from, to skein.Store, o Options) (r Report, err error) {
 	if len(o.Users) == 0 {
-		return (&copier{raw: from, from: lenient.Store(from, nil), to: to, all: to, o: o}).copy(ctx)
+		return (&copier{raw: from, to: to, all: to, o: o}).copy(ctx)
 	}
 	becomes := map[skein.User]skein.User{}
 	for _, u := range slices.Sorted(maps.Keys(o.Users)) {
@@ -70,7 +70,7 @@ func Copy(ctx context.Context, from, to skein.Store, o Options) (r Report, err e
 		becomes[to] = u
 	}
 	for _, u := range slices.Sorted(maps.Keys(o.Users)) {
-		c := &copier{raw: from.As(u), from: lenient.Store(from.As(u), nil), to: to.As(o.Users[u]), all: to, o: o, only: u}
+		c := &copier{raw: from.As(u), to: to.As(o.Users[u]), all: to, o: o, only: u}
 		one, err := c.copy(ctx)
 		if err != nil {
 			return r, fmt.Errorf("user %s: %w", u, err)
@@ -84,7 +84,12 @@ func Copy(ctx context.Context, from, to skein.Store, o Options) (r Report, err e
 func (c *copier) copy(ctx context.Context) (Report, error) {
 	c.blobs, c.files, c.stones = map[skein.User]map[skein.Hash]bool{}, map[fileKey]*skein.SourceFile{}, map[tombstoneKey]bool{}
 	c.sessions, c.there = map[skein.SessionID]*known{}, map[skein.SessionID]skein.Session{}
-	c.routes, c.ours = map[skein.SessionID]route{}, map[skein.SessionID]bool{}
+	c.routes, c.ours, c.keyless = routes{}, map[skein.SessionID]bool{}, map[skein.SessionID]string{}
+	c.from = lenient.Store(c.raw, func(id skein.SessionID, e *skein.DamagedError) {
+		if k := c.sessions[id]; k != nil && e.Seq > k.Base { // otherwise it is another one's
+			c.hurt(fmt.Sprintf("session %s: event %d", id, e.Seq))
+		}
+	})
 	for _, step := range []func(context.Context) error{c.list, c.names, c.started, c.events, c.sourceFiles, c.bins, c.clear, c.tombstones} {
 		if err := step(ctx); err != nil {
 			return Report{}, err
@@ -103,8 +108,9 @@ type copier struct {
 	sessions map[skein.SessionID]*known
 	order    []skein.SessionID                 // of sessions, as listed
 	there    map[skein.SessionID]skein.Session // the sessions that the second store listed
-	routes   map[skein.SessionID]route         // where sessions are that have another ID there
+	routes                                     // of sessions that have another ID there
 	ours     map[skein.SessionID]bool          // the IDs there of all sessions
+	keyless  map[skein.SessionID]string        // keys that other sessions have there
 	pending  int                               // sessions that the second store does not have in full
 	stored   int                               // events
 	batches  []skein.Batch                     // that wait to be stored
@@ -136,24 +142,34 @@ func (c *copier) list(ctx context.Context) error {
 	if err := c.something(ctx); err != nil {
 		return err
 	}
+	order, found, err := listing(ctx, c.from)
+	if err != nil {
+		return err
+	}
+	c.order = order
+	for id, s := range found {
+		c.sessions[id] = &known{Session: s}
+	}
+	_, c.there, err = listing(ctx, c.to)
+	return err
+}
+
+// listing returns all sessions of a store, those in the bin, too, and the order in
+// which they are listed.
+func listing(ctx context.Context, s skein.Store) (order []skein.SessionID, all map[skein.SessionID]skein.Session, err error) {
+	all = map[skein.SessionID]skein.Session{}
 	for _, bin := range []bool{false, true} {
-		for s, err := range c.from.Sessions(ctx, skein.Filter{IncludeEmpty: true, Bin: bin}) {
+		for x, err := range s.Sessions(ctx, skein.Filter{IncludeEmpty: true, Bin: bin}) {
 			if err != nil {
-				return err
+				return nil, nil, err
 			}
-			if c.sessions[s.ID] == nil {
-				c.order = append(c.order, s.ID)
+			if _, twice := all[x.ID]; !twice { // it was binned meanwhile
+				order = append(order, x.ID)
 			}
-			c.sessions[s.ID] = &known{Session: s}
-		}
-		for s, err := range c.to.Sessions(ctx, skein.Filter{IncludeEmpty: true, Bin: bin}) {
-			if err != nil {
-				return err
-			}
-			c.there[s.ID] = s
+			all[x.ID] = x
 		}
 	}
-	return nil
+	return order, all, nil
 }
 
 // started counts what is to be done, and checks the sessions that were begun.
@@ -199,7 +215,7 @@ func (c *copier) goesOn(ctx context.Context, k *known) error {
 		return err
 	}
 	y, err := at(ctx, c.to, c.place(k.ID), k.have)
-	if err == nil && !bytes.Equal(skein.MustJSON(x), skein.MustJSON(y)) {
+	if err == nil && compareEvents(x, y) != alike {
 		err = &skein.ConflictError{Session: k.ID, Last: k.have}
 	}
 	return err
@@ -247,9 +263,6 @@ func (c *copier) event(ctx context.Context, f skein.Fed) error {
 	if k == nil || f.Event.Kind == "" || f.Event.Seq <= max(k.have, k.Base) || f.Event.Seq > k.Last {
 		return nil // it is there already, or was created after the listing
 	}
-	if f.Damaged {
-		c.hurt(fmt.Sprintf("session %s: event %d", f.Session, f.Event.Seq))
-	}
 	if f.Event.Kind == skein.KindCreated {
 		if err := c.parents(ctx, k); err != nil {
 			return err
@@ -293,35 +306,55 @@ func (c *copier) create(ctx context.Context, k *known, e skein.Event) error {
 	return nil
 }
 
-// begin stores a batch that begins a session of u's. Keys may have changed hands: a
-// session that has its key now goes to the bin, until all are in their final state.
+// begin stores a batch that begins a session of u's.
 func (c *copier) begin(ctx context.Context, u skein.User, b skein.Batch) error {
 	bs, err := c.complete(ctx, u, b)
 	if err != nil {
 		return err
 	}
-	to := c.to.As(c.whose(u))
-	_, err = to.Append(ctx, bs...)
+	return c.put(ctx, c.to.As(c.whose(u)), bs)
+}
+
+// put stores batches. If keys of theirs are taken, it stores them one by one: keys may
+// have changed hands, so a session that has one now goes to the bin, until all are in
+// their final state. What another session of the user has stays that session's.
+func (c *copier) put(ctx context.Context, to skein.Store, bs []skein.Batch) error {
+	_, err := to.Append(ctx, bs...)
 	if !errors.Is(err, skein.ErrExists) {
 		return err
 	}
-	created, derr := skein.Decode[skein.Created](b.Events[0])
-	if derr != nil || created.Key == "" {
-		return err
-	}
-	for s, lerr := range to.Sessions(ctx, skein.Filter{Key: created.Key, IncludeEmpty: true}) {
-		if lerr != nil {
-			return lerr
+	for _, b := range bs {
+		if err := c.free(ctx, to, keysOf(b)); err != nil {
+			return err
 		}
-		if !c.ours[s.ID] {
-			return err // it is not one of ours
+		if c.only == "" {
+			_, err = to.Append(ctx, b)
+		} else {
+			_, _, err = withoutTakenKeys(ctx, to, b)
 		}
-		if err := skein.LifecycleOf(c.to).Bin(ctx, s.ID); err != nil {
+		if err != nil {
 			return err
 		}
 	}
-	_, err = to.Append(ctx, bs...)
-	return err
+	return nil
+}
+
+// free puts those of our sessions that have one of these keys into the bin.
+func (c *copier) free(ctx context.Context, to skein.Store, keys []string) error {
+	for _, key := range keys {
+		for s, err := range to.Sessions(ctx, skein.Filter{Key: key, IncludeEmpty: true}) {
+			if err != nil {
+				return err
+			}
+			if !c.ours[s.ID] {
+				continue
+			}
+			if err := skein.LifecycleOf(c.to).Bin(ctx, s.ID); err != nil {
+				return err
+			}
+		}
+	}
+	return nil
 }
 
 // add puts an event among those that wait.
@@ -346,7 +379,7 @@ func (c *copier) flush(ctx context.Context) error {
 		all = append(all, bs...)
 	}
 	if len(all) > 0 {
-		if _, err := c.to.Append(ctx, all...); err != nil {
+		if err := c.put(ctx, c.to, all); err != nil {
 			return err
 		}
 	}
@@ -364,21 +397,18 @@ func (c *copier) user(id skein.SessionID) skein.User {
 
 // bins puts into the bin the sessions that are in it in the first store, and takes out
 // the others.
-func (c *copier) bins(ctx context.Context) error {
+func (c *copier) bins(ctx context.Context) (err error) {
+	if _, c.there, err = listing(ctx, c.to); err != nil {
+		return err
+	}
 	for _, id := range c.order {
-		to := c.place(id)
-		s, err := c.to.Session(ctx, to)
-		if errors.Is(err, skein.ErrNotFound) {
-			continue // the report will say so
-		}
-		if err != nil {
-			return err
-		}
-		switch was := c.sessions[id].Binned; {
-		case was != 0 && s.Binned == 0:
-			err = skein.LifecycleOf(c.to).Bin(ctx, to)
-		case was == 0 && s.Binned != 0:
-			err = skein.LifecycleOf(c.to).Restore(ctx, to)
+		s, ok := c.there[c.place(id)]
+		switch was := c.sessions[id]; {
+		case !ok: // the report will say so
+		case was.Binned != 0 && s.Binned == 0:
+			err = skein.LifecycleOf(c.to).Bin(ctx, s.ID)
+		case was.Binned == 0 && s.Binned != 0:
+			err = skein.LifecycleOf(c.to).Restore(ctx, s.ID)
 		}
 		if err != nil {
 			return err

@@ -74,13 +74,13 @@ func (s *sender) lineOnce(ctx context.Context, x skein.Session, out *Outcome) er
 	}
 	for {
 		r = append(r, stretch{after: after, to: b.to, shift: b.shift})
+		s.routes[x.ID] = r // sessions that it started are sent before its end
 		out.To = b.to
 		next, err := s.stretch(ctx, x, r, b, out)
 		if err != nil {
 			return err
 		}
 		if next == nil {
-			s.routes[x.ID] = r
 			if out.What == Forked && out.Events == 0 {
 				out.What = Same // the fork has all of it
 			}
@@ -312,14 +312,11 @@ func (s *sender) put(ctx context.Context, x skein.Session, r route, b bound, seq
 			return nil
 		}
 		if !s.o.Dry {
-			last, err := s.append(ctx, skein.Batch{Session: b.to, After: after, Events: wait, Blobs: blobs})
+			r, err := s.append(ctx, skein.Batch{Session: b.to, After: after, Events: wait, Blobs: blobs}, out)
 			if err != nil {
 				return err
 			}
-			after = last
-			if err := s.refresh(ctx, b.to); err != nil {
-				return err
-			}
+			after = r[0].Last
 		}
 		out.Events += len(wait)
 		wait, blobs, size = nil, nil, 0
@@ -353,6 +350,17 @@ func (s *sender) put(ctx context.Context, x skein.Session, r route, b bound, seq
 			size += len(data)
 		}
 		out.Blotted = out.Blotted || e.Scrubbed()
+		if child := s.startedBy(e); child != "" { // its ID there is known when it was sent
+			if err := flush(); err != nil {
+				return err
+			}
+			if err := s.session(ctx, child); err != nil {
+				return err
+			}
+			if e, err = translateTool(e, s.routes); err != nil {
+				return err
+			}
+		}
 		if e, err = s.translate(e, r); err != nil {
 			return err
 		}
@@ -368,7 +376,23 @@ func (s *sender) put(ctx context.Context, x skein.Session, r route, b bound, seq
 			}
 		}
 	}
-	return flush()
+	if err := flush(); err != nil || s.o.Dry {
+		return err
+	}
+	return s.refresh(ctx, b.to)
+}
+
+// startedBy returns the session that a call of e's started, if that is among those to
+// send and was not tried yet.
+func (s *sender) startedBy(e skein.Event) skein.SessionID {
+	if e.Kind != skein.KindTool {
+		return ""
+	}
+	t, err := skein.Decode[skein.ToolState](e)
+	if _, ok := s.sessions[t.Child]; err != nil || !ok {
+		return ""
+	}
+	return t.Child
 }
 
 // begun returns e or, if e is a placeholder of the event that began x, an event that
@@ -385,26 +409,13 @@ func begun(e skein.Event, x *skein.Session) skein.Event {
 }
 
 // append stores a batch; without its keys if other sessions have them.
-func (s *sender) append(ctx context.Context, b skein.Batch) (skein.Seq, error) {
-	r, err := s.to.Append(ctx, b)
-	if errors.Is(err, skein.ErrExists) {
-		had := false
-		b.Events = slices.Clone(b.Events)
-		for i, e := range b.Events {
-			plain, key := keyless(e)
-			b.Events[i], had = plain, had || key
-		}
-		if had {
-			r, err = s.to.Append(ctx, b)
-		}
-	}
+func (s *sender) append(ctx context.Context, b skein.Batch, out *Outcome) ([]skein.Receipt, error) {
+	r, left, err := withoutTakenKeys(ctx, s.to, b)
 	if errors.Is(err, skein.ErrExists) && b.After == skein.Fresh {
 		if _, ferr := s.to.Session(ctx, b.Session); errors.Is(ferr, skein.ErrNotFound) {
 			err = errTaken
 		}
 	}
-	if err != nil {
-		return 0, err
-	}
-	return r[0].Last, nil
+	out.Keyless = out.Keyless || left && err == nil
+	return r, err
 }

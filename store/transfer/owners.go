@@ -2,7 +2,6 @@ package transfer
 
 import (
 	"context"
-	"encoding/json"
 	"errors"
 	"fmt"
 
@@ -30,13 +29,7 @@ func (c *copier) names(ctx context.Context) error {
 			}
 			c.called(id, to)
 		}
-		is, ok := c.there[c.place(id)]
-		if !ok { // it may have been binned between the two listings
-			var err error
-			if is, err = c.to.Session(ctx, c.place(id)); err != nil && !errors.Is(err, skein.ErrNotFound) {
-				return err
-			}
-		}
+		is := c.there[c.place(id)]
 		if is.ID != "" && is.User != c.whose(k.User) {
 			return fmt.Errorf("session %s %w as one of user %s, not of %s", id, skein.ErrExists, is.User, c.whose(k.User))
 		}
@@ -54,14 +47,6 @@ func (c *copier) called(id, to skein.SessionID) {
 	if id != to {
 		c.routes[id] = route{{to: to}}
 	}
-}
-
-// place returns the ID of a session in the second store.
-func (c *copier) place(id skein.SessionID) skein.SessionID {
-	if r := c.routes[id]; r != nil {
-		return r[0].to
-	}
-	return id
 }
 
 // first returns the event that begins k.
@@ -117,7 +102,7 @@ func (c *copier) given(id skein.SessionID, e skein.Event) (skein.Event, error) {
 	case c.only == "":
 		return e, nil
 	case e.Kind == skein.KindTool:
-		return c.givenTool(e)
+		return translateTool(e, c.routes)
 	case e.Kind != skein.KindCreated:
 		return e, nil
 	}
@@ -126,21 +111,6 @@ func (c *copier) given(id skein.SessionID, e skein.Event) (skein.Event, error) {
 		e, err = mark(e, id, to)
 	}
 	return e, err
-}
-
-// givenTool is given for an event that may name the session that a call started.
-func (c *copier) givenTool(e skein.Event) (skein.Event, error) {
-	t, err := skein.Decode[skein.ToolState](e)
-	if err != nil || c.place(t.Child) == t.Child {
-		return e, err
-	}
-	var f fields
-	if err := json.Unmarshal(e.Payload, &f); err != nil {
-		return e, err
-	}
-	f["child"] = skein.MustJSON(c.place(t.Child))
-	e.Payload = skein.MustJSON(f)
-	return e, nil
 }
 
 // givenFile returns what is stored about a source file in the second store.

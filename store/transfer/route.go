@@ -10,6 +10,20 @@ import (
 // in the second one: stretches, each of the events after a seq.
 type route []stretch
 
+// routes are the routes of sessions of the first store, by their IDs.
+type routes map[skein.SessionID]route
+
+// place returns the ID of a session in the second store: its own there if none is
+// known.
+func (rs routes) place(id skein.SessionID) skein.SessionID {
+	for _, s := range rs[id] {
+		if !s.lent {
+			return s.to
+		}
+	}
+	return id
+}
+
 // A stretch is the events of the first store's session from after on, which are in
 // a session of the second at their seq plus shift.
 type stretch struct {

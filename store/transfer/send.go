@@ -35,6 +35,7 @@ type Outcome struct {
 	What    string
 	Events  int  // that were sent
 	Blotted bool // what was scrubbed in one store is still in the other
+	Keyless bool // its key was not sent, as another session has it there
 
 	// Damaged says what of it could not be read in the first store, in words: events,
 	// for which placeholders were sent, and blobs, which were not sent.
@@ -58,7 +59,7 @@ type Outcome struct {
 // each outcome, parents first; a session that fails does not affect the others.
 // Errors are those of reading the stores, and of ctx.
 func Send(ctx context.Context, from, to skein.Store, o Sending, told func(Outcome) error) error {
-	s := &sender{from: lenient.Store(from, nil), to: lenient.Store(to, nil), o: o, sessions: map[skein.SessionID]skein.Session{}, there: map[skein.SessionID]skein.Session{}, routes: map[skein.SessionID]route{}, gone: map[skein.SessionID]bool{}, taken: map[skein.SessionID]bool{}, tried: map[skein.SessionID]bool{}, failed: map[skein.SessionID]error{}, told: told}
+	s := &sender{from: lenient.Store(from, nil), to: lenient.Store(to, nil), o: o, sessions: map[skein.SessionID]skein.Session{}, there: map[skein.SessionID]skein.Session{}, routes: routes{}, gone: map[skein.SessionID]bool{}, taken: map[skein.SessionID]bool{}, tried: map[skein.SessionID]bool{}, failed: map[skein.SessionID]error{}, told: told}
 	order, err := s.pick(ctx)
 	if err != nil {
 		return err
@@ -82,12 +83,14 @@ type sender struct {
 	sessions map[skein.SessionID]skein.Session // of the first store
 	there    map[skein.SessionID]skein.Session // of the second, where listed
 	listed   bool
-	routes   map[skein.SessionID]route // of sessions that were sent, or compared
+	routes                             // of sessions that were sent, or compared
 	gone     map[skein.SessionID]bool  // what was deleted there
 	taken    map[skein.SessionID]bool  // IDs that other sessions have there
 	tried    map[skein.SessionID]bool  // sessions whose outcome was reported, or will be
 	failed   map[skein.SessionID]error // why it was not sent
 	sent     int                       // events
+	depth    int                       // how many sessions are being sent, each started by the one before
+	outcomes []Outcome                 // that are not reported yet
 }
 
 // pick returns the sessions to send, and lists both stores.
@@ -105,16 +108,10 @@ func (s *sender) pick(ctx context.Context) ([]skein.SessionID, error) {
 			order = append(order, x.ID)
 		}
 	}
-	for _, bin := range []bool{false, true} {
-		for x, err := range s.to.Sessions(ctx, skein.Filter{IncludeEmpty: true, Bin: bin}) {
-			if err != nil {
-				return nil, err
-			}
-			s.there[x.ID] = x
-		}
-	}
+	var err error
+	_, s.there, err = listing(ctx, s.to)
 	s.listed = true
-	return order, nil
+	return order, err
 }
 
 // related returns the sessions that were named, with their ancestors and descendants.
@@ -186,6 +183,9 @@ func (s *sender) session(ctx context.Context, id skein.SessionID) error {
 			}
 		}
 	}
+	s.depth++
+	defer func() { s.depth-- }()
+	before := len(s.outcomes)
 	out := Outcome{Session: id, To: id}
 	for try := 0; ; try++ {
 		err = s.line(ctx, x, &out)
@@ -201,6 +201,9 @@ func (s *sender) session(ctx context.Context, id skein.SessionID) error {
 	if ctx.Err() != nil {
 		return ctx.Err()
 	}
+	if err != nil {
+		delete(s.routes, id)
+	}
 	switch {
 	case errors.Is(err, skein.ErrDeleted):
 		out.What, s.gone[id] = Gone, true
@@ -210,7 +213,17 @@ func (s *sender) session(ctx context.Context, id skein.SessionID) error {
 	slices.Sort(out.Damaged) // what was tried again was reported again
 	out.Damaged = slices.Compact(out.Damaged)
 	s.sent += out.Events
-	return s.told(out)
+	s.outcomes = slices.Insert(s.outcomes, before, out)
+	if s.depth > 1 {
+		return nil // the session that started this one is reported first
+	}
+	for _, out := range s.outcomes {
+		if err := s.told(out); err != nil {
+			return err
+		}
+	}
+	s.outcomes = nil
+	return nil
 }
 
 // refresh reads again what the second store has of a session.

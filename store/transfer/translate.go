@@ -39,7 +39,7 @@ func (s *sender) translate(e skein.Event, r route) (skein.Event, error) {
 // translateCreated translates the event that begins a session: without its user,
 // if whose says that it is a different one in the second store, and with its parent's
 // place there.
-func translateCreated(e skein.Event, whose func(skein.User) skein.User, routes map[skein.SessionID]route) (skein.Event, error) {
+func translateCreated(e skein.Event, whose func(skein.User) skein.User, rs routes) (skein.Event, error) {
 	c, err := skein.Decode[skein.Created](e)
 	if err != nil {
 		return e, err
@@ -54,9 +54,9 @@ func translateCreated(e skein.Event, whose func(skein.User) skein.User, routes m
 		changed = true
 	}
 	if p := c.Parent; p != nil {
-		at, ok := routes[p.Session].at(max(1, p.Seq))
+		at, ok := rs[p.Session].at(max(1, p.Seq))
 		if !p.IsFork() { // for a delegation, the delegating session matters, not whose event it was
-			at, ok = routes[p.Session].shown(max(1, p.Seq))
+			at, ok = rs[p.Session].shown(max(1, p.Seq))
 		}
 		if ok && (at.Session != p.Session || p.Seq > 0 && at.Seq != p.Seq) {
 			moved := *p
@@ -73,18 +73,19 @@ func translateCreated(e skein.Event, whose func(skein.User) skein.User, routes m
 	return e, nil
 }
 
-// keyless returns e without its key, and whether it had one.
-func keyless(e skein.Event) (skein.Event, bool) {
-	if e.Kind != skein.KindCreated && e.Kind != skein.KindChanged {
-		return e, false
+// translateTool translates an event that may name the session that a call started.
+func translateTool(e skein.Event, rs routes) (skein.Event, error) {
+	t, err := skein.Decode[skein.ToolState](e)
+	if err != nil || rs.place(t.Child) == t.Child {
+		return e, err
 	}
 	var f fields
-	if err := json.Unmarshal(e.Payload, &f); err != nil || f["key"] == nil {
-		return e, false
+	if err := json.Unmarshal(e.Payload, &f); err != nil {
+		return e, err
 	}
-	delete(f, "key")
+	f["child"] = skein.MustJSON(rs.place(t.Child))
 	e.Payload = skein.MustJSON(f)
-	return e, true
+	return e, nil
 }
 
 // likeness says how two events agree.
@@ -109,7 +110,7 @@ func compareEvents(a, b skein.Event) likeness {
 		return alike
 	}
 	switch a.Kind {
-	case skein.KindCreated, skein.KindChanged, skein.KindRewound, skein.KindCompacted, skein.KindAmended:
+	case skein.KindCreated, skein.KindChanged, skein.KindTool, skein.KindRewound, skein.KindCompacted, skein.KindAmended:
 		a.Payload, b.Payload = canonical(a), canonical(b)
 		if bytes.Equal(a.Payload, b.Payload) {
 			return alike
@@ -131,7 +132,10 @@ func canonical(e skein.Event) []byte {
 	if err := d.Decode(&f); err != nil {
 		return e.Payload
 	}
-	if e.Kind == skein.KindCreated || e.Kind == skein.KindChanged {
+	switch e.Kind {
+	case skein.KindTool:
+		delete(f, "child")
+	case skein.KindCreated, skein.KindChanged:
 		delete(f, "user")
 		delete(f, "key")
 		delete(f, "parent")
