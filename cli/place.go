@@ -5,6 +5,7 @@ import (
 	"regexp"
 	"slices"
 	"strings"
+	"sync"
 
 	"github.com/skein-dev/skein/internal/conninfo"
 )
@@ -71,7 +72,7 @@ func (p Place) file() string {
 func (p Place) String() string { return withoutPassword(p.Path) }
 
 // inQuery matches a password in the query part of an address.
-var inQuery = regexp.MustCompile(`(?i)([?&](?:ssl)?password=)[^&]*`)
+var inQuery = sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile(`(?i)([?&](?:ssl)?password=)[^&]*`) })
 
 // withoutPassword returns the address of a server or a database with *** in place
 // of the password. It also handles addresses that net/url cannot parse: those with
@@ -91,7 +92,7 @@ func withoutPassword(address string) string {
 			rest = name + ":***" + rest[i:]
 		}
 	}
-	return scheme + "://" + inQuery.ReplaceAllString(rest, "${1}***")
+	return scheme + "://" + inQuery().ReplaceAllString(rest, "${1}***")
 }
 
 // isScheme reports whether s, the text before a colon, is a scheme and not a

@@ -4,6 +4,7 @@ import (
 	"errors"
 	"regexp"
 	"strings"
+	"sync"
 
 	"github.com/skein-dev/skein"
 )
@@ -40,7 +41,7 @@ func reason(err error) string {
 }
 
 // ours matches the name of one of our packages at the beginning of an act.
-var ours = regexp.MustCompile(`^[a-z]+: `)
+var ours = sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile(`^[a-z]+: `) })
 
 // about puts an act before why, without its package name. It returns only why if
 // why already names what the act was about, or if the act is only a package name.
@@ -49,7 +50,7 @@ func about(act, why string) string {
 	if strings.HasPrefix(act, "agent: ") {
 		return why
 	}
-	act = ours.ReplaceAllString(act, "")
+	act = ours().ReplaceAllString(act, "")
 	words := strings.Fields(act)
 	if len(words) == 0 || strings.Contains(why, strings.Trim(words[len(words)-1], `"`)) {
 		return why

@@ -4,6 +4,7 @@ import (
 	"regexp"
 	"slices"
 	"strings"
+	"sync"
 )
 
 // find returns the model of this name, which is in lower case. If provider is
@@ -71,14 +72,16 @@ func (t *List) in(p *providerPrices, name string) (modelPrice, bool) {
 // first: unchanged, with a hyphenated date, without a variant in brackets,
 // without a date.
 func spellings(name string) []string {
-	all := []string{name, solid.ReplaceAllString(name, "-$1-$2-$3")}
+	all := []string{name, solid().ReplaceAllString(name, "-$1-$2-$3")}
 	if short, _, ok := strings.Cut(name, "["); ok {
 		all = append(all, short)
 	}
-	return append(all, dated.ReplaceAllString(all[len(all)-1], ""))
+	return append(all, dated().ReplaceAllString(all[len(all)-1], ""))
 }
 
 var (
-	solid = regexp.MustCompile(`-(20\d\d)(0[1-9]|1[0-2])(0[1-9]|[12]\d|3[01])\b`)
-	dated = regexp.MustCompile(`[-@]20\d\d-?(?:0[1-9]|1[0-2])-?(?:0[1-9]|[12]\d|3[01])$`)
+	solid = sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile(`-(20\d\d)(0[1-9]|1[0-2])(0[1-9]|[12]\d|3[01])\b`) })
+	dated = sync.OnceValue(func() *regexp.Regexp {
+		return regexp.MustCompile(`[-@]20\d\d-?(?:0[1-9]|1[0-2])-?(?:0[1-9]|[12]\d|3[01])$`)
+	})
 )

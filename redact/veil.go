@@ -8,6 +8,7 @@ import (
 	"regexp"
 	"slices"
 	"strings"
+	"sync"
 	"time"
 	"unicode"
 
@@ -350,12 +351,14 @@ func (t *searchText) snippet(m *search.Matcher) string {
 }
 
 // inMark matches a mark in a snippet, with highlighting in it.
-var inMark = regexp.MustCompile(`\[[\x02\x03]*redacted[\x02\x03]*:[a-z0-9\x02\x03-]*\]`)
+var inMark = sync.OnceValue(func() *regexp.Regexp {
+	return regexp.MustCompile(`\[[\x02\x03]*redacted[\x02\x03]*:[a-z0-9\x02\x03-]*\]`)
+})
 
 // plainMarks returns a snippet without highlighting inside marks: a highlight
 // that begins or ends in a mark does so after it.
 func plainMarks(snippet string) string {
-	snippet = inMark.ReplaceAllStringFunc(snippet, func(mark string) string {
+	snippet = inMark().ReplaceAllStringFunc(snippet, func(mark string) string {
 		begins, ends := strings.Count(mark, skein.Mark), strings.Count(mark, skein.EndMark)
 		mark = strings.NewReplacer(skein.Mark, "", skein.EndMark, "").Replace(mark)
 		return mark + strings.Repeat(skein.Mark, max(begins-ends, 0)) + strings.Repeat(skein.EndMark, max(ends-begins, 0))

@@ -5,6 +5,7 @@ import (
 	"regexp"
 	"strconv"
 	"strings"
+	"sync"
 	"unicode/utf8"
 )
 
@@ -129,7 +130,7 @@ func controlString(s string) int {
 	return 0
 }
 
-var reference = regexp.MustCompile(`&#(?:[0-9]{1,8}|[xX][0-9a-fA-F]{1,8});?`)
+var reference = sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile(`&#(?:[0-9]{1,8}|[xX][0-9a-fA-F]{1,8});?`) })
 
 // CleanMarkdown is [Clean] for text that is then rendered as Markdown, which
 // would otherwise turn a reference such as &#27; into the character.
@@ -138,7 +139,7 @@ func CleanMarkdown(s string) string {
 	if !strings.Contains(s, "&#") {
 		return s
 	}
-	return reference.ReplaceAllStringFunc(s, func(ref string) string {
+	return reference().ReplaceAllStringFunc(s, func(ref string) string {
 		digits, base := strings.Trim(ref, "&#;"), 10
 		if digits[0] == 'x' || digits[0] == 'X' {
 			digits, base = digits[1:], 16

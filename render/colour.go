@@ -15,7 +15,7 @@ import (
 // at the start of every command takes longer than most commands run.
 func colour(language, code string) string {
 	language = strings.ToLower(language)
-	s, ok := syntaxes[aliases[language]]
+	s, ok := syntaxes()[aliases()[language]]
 	switch {
 	case len(code) > maxColoured:
 		return html.EscapeString(code)

@@ -3,13 +3,14 @@ package render
 import (
 	"regexp"
 	"strings"
+	"sync"
 )
 
 // inline returns s, which is one line, escaped so that Markdown shows it
 // literally.
-func inline(s string) string { return special.ReplaceAllString(s, `\$0`) }
+func inline(s string) string { return special().ReplaceAllString(s, `\$0`) }
 
-var special = regexp.MustCompile("[\\\\`*_\\[\\]<>&#|~]")
+var special = sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile("[\\\\`*_\\[\\]<>&#|~]") })
 
 // code returns s as a code span on one line.
 func code(s string) string {
@@ -58,7 +59,7 @@ func closed(text string) string {
 			}
 		case mark != "":
 			open = mark
-		case markup.MatchString(body):
+		case markup().MatchString(body):
 			line = line[:len(line)-len(body)] + `\` + body
 		}
 		b.WriteString(line)
@@ -69,7 +70,7 @@ func closed(text string) string {
 	return b.String()
 }
 
-var markup = regexp.MustCompile(`^<[a-zA-Z/!?]`)
+var markup = sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile(`^<[a-zA-Z/!?]`) })
 
 // fenceOf returns the fence that line begins with, "" if there is none.
 func fenceOf(line string) string {

@@ -3,7 +3,6 @@ package render
 import (
 	"html"
 	"io"
-	"regexp"
 	"strings"
 
 	"github.com/yuin/goldmark"
@@ -54,7 +53,7 @@ func (r *rich) html(md goldmark.Markdown, text string) string {
 
 // tooRich reports whether rendering text as Markdown may take long.
 func tooRich(text string) bool {
-	if len(text) > maxRich || nested.MatchString(text) {
+	if len(text) > maxRich || Nested(text, maxNested) {
 		return true
 	}
 	rows, columns := 0, 0
@@ -67,8 +66,37 @@ func tooRich(text string) bool {
 	return rows*columns > maxCells
 }
 
-// nested matches lines that begin more containers than real text does.
-var nested = regexp.MustCompile(`(?m)^[ \t]*(?:(?:>|[-+*]|\d{1,9}[.)])[ \t]*){64}`)
+// maxNested is how many containers one line of real text begins at most.
+const maxNested = 63
+
+// Nested reports whether a line of Markdown begins more than most containers, that
+// is, quotations and items of lists: the time to parse such a text grows faster than
+// the text.
+func Nested(text string, most int) bool {
+	for line := range strings.Lines(text) {
+		if containers(line) > most {
+			return true
+		}
+	}
+	return false
+}
+
+// containers returns how many containers a line begins.
+func containers(line string) (n int) {
+	for ; ; n++ {
+		line = strings.TrimLeft(line, " \t")
+		digits := len(line) - len(strings.TrimLeft(line, "0123456789"))
+		switch rest := line[digits:]; {
+		case rest == "":
+			return n
+		case digits == 0 && strings.IndexByte(">-+*", rest[0]) >= 0,
+			digits > 0 && digits <= 9 && (rest[0] == '.' || rest[0] == ')'):
+			line = rest[1:]
+		default:
+			return n
+		}
+	}
+}
 
 // plainNodes renders markup in the text, and what would be loaded, as text, and
 // colors code.

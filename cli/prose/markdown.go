@@ -1,7 +1,6 @@
 package prose
 
 import (
-	"regexp"
 	"strings"
 
 	"github.com/yuin/goldmark"
@@ -17,11 +16,9 @@ import (
 // time that is quadratic in the size of the text.
 const (
 	maxMarkdown = 128 << 10 // bytes
+	maxNested   = 31        // quotations and items of lists that one line begins
 	maxProse    = 100       // columns: longer lines are hard to read
 )
-
-// nested matches lines that nest quotations and lists deeper than real text does.
-var nested = regexp.MustCompile(`(?m)^[ \t]*(?:(?:>|[-+*]|\d{1,9}[.)])[ \t]*){32}`)
 
 // A Markdown renders Markdown for a terminal. We do not use a library for it: those
 // include every language that they can highlight, and their setup takes longer than
@@ -59,7 +56,7 @@ func (m *Markdown) render(words string, typed bool) string {
 }
 
 // tooMuch reports whether words exceed the limits for parsing as Markdown.
-func tooMuch(words string) bool { return len(words) > maxMarkdown || nested.MatchString(words) }
+func tooMuch(words string) bool { return len(words) > maxMarkdown || render.Nested(words, maxNested) }
 
 // read parses the text.
 func (b *blocks) read() ast.Node { return b.parse.Parser().Parse(text.NewReader(b.src)) }

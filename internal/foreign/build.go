@@ -11,6 +11,7 @@ import (
 	"path/filepath"
 	"regexp"
 	"strings"
+	"sync"
 
 	"github.com/skein-dev/skein/internal/lines"
 )
@@ -101,7 +102,7 @@ func objectIn(line []byte) (schemaRow, bool) {
 
 func (b *builder) set(s pragmas) error {
 	b.settings = &s
-	if !plainWord.MatchString(s.Encoding) {
+	if !plainWord().MatchString(s.Encoding) {
 		return fmt.Errorf("encoding %q", s.Encoding)
 	}
 	for _, p := range []string{
@@ -117,8 +118,10 @@ func (b *builder) set(s pragmas) error {
 }
 
 var (
-	plainWord = regexp.MustCompile(`^[A-Za-z0-9-]+$`)
-	creates   = regexp.MustCompile(`(?is)^\s*CREATE\s+(TABLE|UNIQUE\s+INDEX|INDEX|TRIGGER|VIRTUAL\s+TABLE)\b`)
+	plainWord = sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile(`^[A-Za-z0-9-]+$`) })
+	creates   = sync.OnceValue(func() *regexp.Regexp {
+		return regexp.MustCompile(`(?is)^\s*CREATE\s+(TABLE|UNIQUE\s+INDEX|INDEX|TRIGGER|VIRTUAL\s+TABLE)\b`)
+	})
 )
 
 // object creates an ordinary table, and leaves objects that read rows for later.
@@ -126,9 +129,9 @@ func (b *builder) object(o schemaRow) error {
 	switch {
 	case strings.HasPrefix(strings.ToLower(o.Name), "sqlite_"):
 		return nil // SQLite creates these itself
-	case !creates.MatchString(o.SQL):
+	case !creates().MatchString(o.SQL):
 		return fmt.Errorf("schema of %s %s: %.60q", o.Type, o.Name, o.SQL)
-	case ordinary.MatchString(o.SQL):
+	case ordinary().MatchString(o.SQL):
 		return b.exec(o.SQL)
 	}
 	b.objects = append(b.objects, o)
@@ -203,7 +206,7 @@ func (b *builder) finish() (err error) {
 		if err := b.exec(o.SQL); err != nil {
 			return fmt.Errorf("%s %s: %w", o.Type, o.Name, err)
 		}
-		if fullText.MatchString(o.SQL) {
+		if fullText().MatchString(o.SQL) {
 			name := quote(o.Name)
 			if err := b.exec("INSERT INTO " + name + "(" + name + ") VALUES ('rebuild')"); err != nil {
 				return fmt.Errorf("full-text table %s: %w", o.Name, err)

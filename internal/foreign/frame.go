@@ -28,10 +28,10 @@ func (db *DB) Frame(tables ...string) []byte {
 // tables as their content.
 func (db *DB) Virtual(tables ...string) (names []string) {
 	for _, o := range db.frame.Objects {
-		if o.Type != "table" || !fullText.MatchString(o.SQL) {
+		if o.Type != "table" || !fullText().MatchString(o.SQL) {
 			continue
 		}
-		if m := content.FindStringSubmatch(o.SQL); m != nil && slices.Contains(tables, m[1]) {
+		if m := content().FindStringSubmatch(o.SQL); m != nil && slices.Contains(tables, m[1]) {
 			names = append(names, o.Name)
 		}
 	}

@@ -135,7 +135,7 @@ func (m *merger) frame(line []byte) error {
 	if err := m.conn.QueryRowContext(m.ctx, "SELECT count(*) FROM sqlite_schema WHERE name = ?", o.Name).Scan(&n); err != nil || n > 0 {
 		return err
 	}
-	if !creates.MatchString(o.SQL) {
+	if !creates().MatchString(o.SQL) {
 		return fmt.Errorf("schema of %s %s: %.60q", o.Type, o.Name, o.SQL)
 	}
 	return m.exec(o.SQL)

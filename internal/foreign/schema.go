@@ -7,6 +7,7 @@ import (
 	"regexp"
 	"slices"
 	"strings"
+	"sync"
 )
 
 // A Table is an ordinary table of a database.
@@ -74,7 +75,7 @@ func (db *DB) readSchema() error {
 		return err
 	}
 	for _, o := range db.frame.Objects {
-		if o.Type != "table" || virtual.MatchString(o.SQL) || !ordinary.MatchString(o.SQL) && o.Name != "sqlite_sequence" || db.shadow(o.Name) {
+		if o.Type != "table" || virtual().MatchString(o.SQL) || !ordinary().MatchString(o.SQL) && o.Name != "sqlite_sequence" || db.shadow(o.Name) {
 			continue
 		}
 		t, err := db.describe(o)
@@ -88,17 +89,19 @@ func (db *DB) readSchema() error {
 }
 
 var (
-	ordinary = regexp.MustCompile(`(?is)^\s*CREATE\s+TABLE\b`)
-	virtual  = regexp.MustCompile(`(?is)^\s*CREATE\s+VIRTUAL\s+TABLE\b`)
-	fullText = regexp.MustCompile(`(?is)^\s*CREATE\s+VIRTUAL\s+TABLE\b.*\bUSING\s+fts[345]\b`)
-	content  = regexp.MustCompile(`(?is)\bcontent\s*=\s*["'` + "`" + `\[]?(\w+)`)
-	rowless  = regexp.MustCompile(`(?is)\bWITHOUT\s+ROWID\b[^)]*$`)
+	ordinary = sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile(`(?is)^\s*CREATE\s+TABLE\b`) })
+	virtual  = sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile(`(?is)^\s*CREATE\s+VIRTUAL\s+TABLE\b`) })
+	fullText = sync.OnceValue(func() *regexp.Regexp {
+		return regexp.MustCompile(`(?is)^\s*CREATE\s+VIRTUAL\s+TABLE\b.*\bUSING\s+fts[345]\b`)
+	})
+	content = sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile(`(?is)\bcontent\s*=\s*["'` + "`" + `\[]?(\w+)`) })
+	rowless = sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile(`(?is)\bWITHOUT\s+ROWID\b[^)]*$`) })
 )
 
 // shadow reports whether a table belongs to a virtual table.
 func (db *DB) shadow(name string) bool {
 	return slices.ContainsFunc(db.frame.Objects, func(o schemaRow) bool {
-		return o.Type == "table" && virtual.MatchString(o.SQL) && strings.HasPrefix(strings.ToLower(name), strings.ToLower(o.Name)+"_")
+		return o.Type == "table" && virtual().MatchString(o.SQL) && strings.HasPrefix(strings.ToLower(name), strings.ToLower(o.Name)+"_")
 	})
 }
 
@@ -168,7 +171,7 @@ func (db *DB) describe(o schemaRow) (t Table, err error) {
 	if len(t.Columns) == 0 {
 		return t, fmt.Errorf("no columns")
 	}
-	if rowless.MatchString(o.SQL) {
+	if rowless().MatchString(o.SQL) {
 		for i := 1; i <= len(keys); i++ {
 			t.key = append(t.key, keys[i])
 		}

@@ -12,6 +12,7 @@ import (
 	"regexp"
 	"slices"
 	"strings"
+	"sync"
 
 	"github.com/skein-dev/skein"
 	"github.com/skein-dev/skein/store/inspect"
@@ -73,7 +74,7 @@ func besides(path string) (all []string, err error) {
 	}{
 		{backupFolder(path), func(name string) bool { return !strings.HasSuffix(name, ".lock") }},
 		{dir, func(name string) bool {
-			return strings.HasPrefix(name, base) && besideName.MatchString(name[len(base):]) || strings.HasPrefix(name, unfinished)
+			return strings.HasPrefix(name, base) && besideName().MatchString(name[len(base):]) || strings.HasPrefix(name, unfinished)
 		}},
 	} {
 		entries, err := os.ReadDir(in.dir)
@@ -90,7 +91,9 @@ func besides(path string) (all []string, err error) {
 }
 
 // besideName matches what follows the store's name in the name of a copy.
-var besideName = regexp.MustCompile(`^\.v\d+(-\d+)?\.bak(\.tmp)?$|^\.damaged-\d+(-wal)?$`)
+var besideName = sync.OnceValue(func() *regexp.Regexp {
+	return regexp.MustCompile(`^\.v\d+(-\d+)?\.bak(\.tmp)?$|^\.damaged-\d+(-wal)?$`)
+})
 
 // kindOf returns the kind of a copy that is not recorded, judging by its name.
 func kindOf(path string) inspect.CopyKind {

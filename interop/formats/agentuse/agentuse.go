@@ -10,6 +10,7 @@ import (
 	"path/filepath"
 	"regexp"
 	"strings"
+	"sync"
 
 	"github.com/go-json-experiment/json/jsontext"
 
@@ -46,13 +47,13 @@ func places(h interop.Home) []string {
 }
 
 // folderName matches a session folder's name: a ULID and an agent.
-var folderName = regexp.MustCompile(`^[0-9A-HJKMNP-TV-Z]{26}-[a-z0-9_-]+$`)
+var folderName = sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile(`^[0-9A-HJKMNP-TV-Z]{26}-[a-z0-9_-]+$`) })
 
 // unit returns the innermost session folder that a file is in.
 func unit(name string) string {
 	for dir := path.Dir(name); dir != "." && dir != "/" && dir != path.Dir(dir); dir = path.Dir(dir) {
 		above := path.Base(path.Dir(dir))
-		if (above == "session" || above == "subagent") && folderName.MatchString(path.Base(dir)) {
+		if (above == "session" || above == "subagent") && folderName().MatchString(path.Base(dir)) {
 			return dir
 		}
 	}

@@ -5,13 +5,14 @@ import (
 	"encoding/binary"
 	"regexp"
 	"strings"
+	"sync"
 
 	"github.com/skein-dev/skein"
 )
 
 const crockford = "0123456789ABCDEFGHJKMNPQRSTVWXYZ"
 
-var isULID = regexp.MustCompile(`^[0-7][0-9A-HJKMNP-TV-Z]{25}$`)
+var isULID = sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile(`^[0-7][0-9A-HJKMNP-TV-Z]{25}$`) })
 
 // ulid returns a ULID for a time: ten digits of milliseconds, then n, which orders
 // those of one millisecond, then eight bytes derived from name.

@@ -80,7 +80,7 @@ type callOut struct {
 func (w *writer) place() error {
 	s := &w.d.Session
 	w.id = string(s.ID)
-	if !isULID.MatchString(w.id) {
+	if !isULID().MatchString(w.id) {
 		w.id = ulid(s.Created, 0, string(s.ID))
 	}
 	w.path = "project/" + hash(cmp.Or(s.Project, s.Cwd)) + "/session/" + w.id + "-" + sanitise(w.agent())

@@ -42,7 +42,7 @@ func TestULIDsAreInOrder(t *testing.T) {
 		t.Errorf("ULIDs %v are not in order", ids)
 	}
 	for _, id := range ids {
-		if !isULID.MatchString(id) {
+		if !isULID().MatchString(id) {
 			t.Errorf("%q is no ULID", id)
 		}
 	}
@@ -73,7 +73,7 @@ func TestASessionIsWrittenAsTheProgramWould(t *testing.T) {
 		t.Fatalf("Export = %+v, %v, want no losses but the model", done, err)
 	}
 	spot := done[0].Spot
-	if want := "project/b9703f12cc243e93/session/" + spot.ID + "-re-viewer"; spot.Path != want || !isULID.MatchString(spot.ID) {
+	if want := "project/b9703f12cc243e93/session/" + spot.ID + "-re-viewer"; spot.Path != want || !isULID().MatchString(spot.ID) {
 		t.Errorf("it is written to %s, want %s", spot.Path, want)
 	}
 	dir := filepath.Join(home, filepath.FromSlash(spot.Path))

@@ -16,7 +16,7 @@ func below(name string) string {
 		return name[at+1:]
 	}
 	base := path.Base(name)
-	if nameParts.MatchString(base) {
+	if nameParts().MatchString(base) {
 		day := base[len("rollout-"):][:len("2006-01-02")]
 		return "sessions/" + strings.ReplaceAll(day, "-", "/") + "/" + base
 	}

@@ -3,6 +3,7 @@ package codex
 import (
 	"regexp"
 	"strings"
+	"sync"
 
 	"github.com/go-json-experiment/json/jsontext"
 	"github.com/skein-dev/skein"
@@ -94,7 +95,7 @@ func textPart(t skein.Text) skein.Part {
 
 // wrapped matches an envelope around a whole text, such as
 // <goal_context>…</goal_context>: no user writes that.
-var wrapped = regexp.MustCompile(`(?s)^<([a-z]+_[a-z_]+)>.*</([a-z]+_[a-z_]+)>$`)
+var wrapped = sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile(`(?s)^<([a-z]+_[a-z_]+)>.*</([a-z]+_[a-z_]+)>$`) })
 
 // injected reports whether a program inserted text into a user's message.
 func injected(text skein.Text) bool {
@@ -102,7 +103,7 @@ func injected(text skein.Text) bool {
 	if skein.Wrapped(t) || strings.HasPrefix(t, "<image name=") || strings.HasPrefix(t, "</image>") {
 		return true
 	}
-	m := wrapped.FindStringSubmatch(t)
+	m := wrapped().FindStringSubmatch(t)
 	return m != nil && m[1] == m[2]
 }
 

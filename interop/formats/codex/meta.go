@@ -4,6 +4,7 @@ import (
 	"path/filepath"
 	"regexp"
 	"strings"
+	"sync"
 
 	"github.com/go-json-experiment/json/jsontext"
 	"github.com/skein-dev/skein"
@@ -12,11 +13,13 @@ import (
 )
 
 // nameParts finds the thread's ID in the name of a rollout file.
-var nameParts = regexp.MustCompile(`^rollout-\d{4}-\d\d-\d\dT\d\d-\d\d-\d\d-([0-9a-fA-F-]{36})\.jsonl(?:\.zst)?$`)
+var nameParts = sync.OnceValue(func() *regexp.Regexp {
+	return regexp.MustCompile(`^rollout-\d{4}-\d\d-\d\dT\d\d-\d\d-\d\d-([0-9a-fA-F-]{36})\.jsonl(?:\.zst)?$`)
+})
 
 // idOfName returns the thread's ID in a file's name, or "".
 func idOfName(path string) string {
-	m := nameParts.FindStringSubmatch(filepath.Base(path))
+	m := nameParts().FindStringSubmatch(filepath.Base(path))
 	if m == nil {
 		return ""
 	}

@@ -4,6 +4,7 @@ import (
 	"encoding/json"
 	"regexp"
 	"strconv"
+	"sync"
 
 	"github.com/go-json-experiment/json/jsontext"
 	"github.com/skein-dev/skein"
@@ -21,7 +22,9 @@ type shellMetadata struct {
 }
 
 // exitLine matches the exit code that newer shells put above the output.
-var exitLine = regexp.MustCompile(`(?m)^(?:Process exited with code|Exit code:) (-?\d{1,10})$`)
+var exitLine = sync.OnceValue(func() *regexp.Regexp {
+	return regexp.MustCompile(`(?m)^(?:Process exited with code|Exit code:) (-?\d{1,10})$`)
+})
 
 // headLength is how far down an exit line can be, in bytes.
 const headLength = 400
@@ -69,7 +72,7 @@ func shell(r *skein.Result, text string) json.RawMessage {
 		}
 	}
 	r.Text = skein.Text(text)
-	if m := exitLine.FindStringSubmatch(text[:min(len(text), headLength)]); m != nil {
+	if m := exitLine().FindStringSubmatch(text[:min(len(text), headLength)]); m != nil {
 		code, err := strconv.Atoi(m[1])
 		r.Failed = err == nil && code != 0
 	}

@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"regexp"
 	"strings"
+	"sync"
 
 	"github.com/go-json-experiment/json/jsontext"
 
@@ -18,15 +19,15 @@ const wroteAs = "0.169.0"
 // program is skein's name where Codex records which program began a thread.
 const program = "skein"
 
-var isUUID = regexp.MustCompile(`^[0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12}$`)
+var isUUID = sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile(`^[0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12}$`) })
 
 // threadID returns the ID that a session has in Codex: its own if that is a UUID,
 // else the one it was read under, else one derived from its own.
 func threadID(s *skein.Session) string {
-	if id := strings.ToLower(string(s.ID)); isUUID.MatchString(id) {
+	if id := strings.ToLower(string(s.ID)); isUUID().MatchString(id) {
 		return id
 	}
-	if o := s.Origin; o != nil && o.Format == Name && s.Parent == nil && isUUID.MatchString(strings.ToLower(o.ID)) {
+	if o := s.Origin; o != nil && o.Format == Name && s.Parent == nil && isUUID().MatchString(strings.ToLower(o.ID)) {
 		return strings.ToLower(o.ID)
 	}
 	return uuidOf("codex thread " + string(s.ID))

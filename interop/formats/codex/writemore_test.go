@@ -31,7 +31,7 @@ func TestPicturesAndThoughtsAreWrittenAsFarAsCodexTakesThem(t *testing.T) {
 	}
 	x.export("pears:7")
 	spot := x.done[0].Spot
-	if !isUUID.MatchString(spot.ID) || !strings.HasSuffix(spot.Path, "-"+spot.ID+".jsonl") {
+	if !isUUID().MatchString(spot.ID) || !strings.HasSuffix(spot.Path, "-"+spot.ID+".jsonl") {
 		t.Errorf("it is written as %+v, want a UUID", spot)
 	}
 	want := []string{

@@ -77,7 +77,7 @@ type namedOut struct {
 // named gives the thread a name.
 func (w *writer) named(t skein.Time, title string) {
 	l := namedOut{w.id, strings.TrimSpace(utf8(title)), t.Std().UTC().Format(time.RFC3339Nano)}
-	if l.Name != "" && isUUID.MatchString(w.id) {
+	if l.Name != "" && isUUID().MatchString(w.id) {
 		w.names = append(w.names, interop.OutLine{Body: append(skein.MustJSON(l), '\n'), Seq: w.seq})
 	}
 }
