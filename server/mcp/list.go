@@ -18,7 +18,7 @@ func (s *service) readers(m *sdk.Server) {
 		"tool:bash status:error file:store.go role:user agent:codex project:api session:NAME since:7d until:2026-11-21."}, s.search)
 	add(s, m, &sdk.Tool{Name: "session_read", Title: "Read a session", Annotations: looks(), Description: "The messages of a session, oldest first on each page. " +
 		"Without a cursor the newest; next_cursor leads further back. With from the messages from that seq on, and next_cursor leads further on. With seq one message, its texts from offset on. " +
-		"A call has its state: completed, failed, running, pending, uncertain (its program died, so it may have taken effect), or open where nothing is known; result is the seq of its result."}, s.read)
+		"A call has its state: completed, error, running, pending, uncertain (its program died, so it may have taken effect), or open where nothing is known; result is the seq of its result."}, s.read)
 	add(s, m, &sdk.Tool{Name: "session_tree", Title: "Show a session's family", Annotations: looks(), Description: "What a session came from, its forks, and the children that its agent started."}, s.tree)
 	add(s, m, &sdk.Tool{Name: "session_usage", Title: "Sum up usage", Annotations: looks(), Description: "Tokens, requests and cost in US dollars, summed by day, model, agent, project or session."}, s.usage)
 }
