@@ -116,9 +116,9 @@ func (s *Store) Delete(ctx context.Context, id skein.SessionID, d skein.Deletion
 			done.Binned = append(done.Binned, c.head.ID)
 		}
 	}
-	heir, moved := s.reparent(sess)
+	newParent, moved := s.reparent(sess)
 	if moved > 0 {
-		done.Moved = []skein.SessionID{heir.head.ID}
+		done.Moved = []skein.SessionID{newParent.head.ID}
 	}
 	done.Events = len(sess.own) - moved
 	s.destroy(sess, moved)

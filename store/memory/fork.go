@@ -57,9 +57,9 @@ func last(seqs []skein.Seq, upto skein.Seq) (seq skein.Seq) {
 }
 
 // reparent gives the events of sess that forks show to the fork that shows the most
-// of them, and makes it the base of the other forks. heir is that new parent, nil if
+// of them, and makes it the base of the other forks. newParent is that fork, nil if
 // there are no forks; moved is how many events moved.
-func (s *Store) reparent(sess *session) (heir *session, moved int) {
+func (s *Store) reparent(sess *session) (newParent *session, moved int) {
 	var forks []*session
 	for _, f := range s.sessions {
 		if f.base == sess {
@@ -69,25 +69,25 @@ func (s *Store) reparent(sess *session) (heir *session, moved int) {
 	if len(forks) == 0 {
 		return nil, 0
 	}
-	heir = slices.MaxFunc(forks, func(a, b *session) int {
+	newParent = slices.MaxFunc(forks, func(a, b *session) int {
 		if a.from != b.from {
 			return int(a.from - b.from)
 		}
 		return b.order - a.order
 	})
-	moved = max(0, int(heir.from-sess.from))
-	heir.own = slices.Concat(sess.own[:moved], heir.own)
-	heir.from, heir.base = min(heir.from, sess.from), sess.base
-	heir.index()
-	for _, e := range heir.own[:moved] {
-		heir.head.Usage = heir.head.Usage.Plus(e.added.Charge)
+	moved = max(0, int(newParent.from-sess.from))
+	newParent.own = slices.Concat(sess.own[:moved], newParent.own)
+	newParent.from, newParent.base = min(newParent.from, sess.from), sess.base
+	newParent.index()
+	for _, e := range newParent.own[:moved] {
+		newParent.head.Usage = newParent.head.Usage.Plus(e.added.Charge)
 	}
 	for _, f := range forks {
-		if f != heir {
-			f.base = heir
+		if f != newParent {
+			f.base = newParent
 		}
 	}
-	return heir, moved
+	return newParent, moved
 }
 
 // index rebuilds the maps of sess.

@@ -387,7 +387,7 @@ func (w *work) writes() (*pipe, error) {
 		}
 		if d.base != 0 {
 			p.exec(`INSERT INTO bases (user_id, n, base, upto) VALUES ($1, $2, $3, $4)`, string(d.User), d.n, d.base, int64(d.Base))
-			p.undone(&d.head, d.gaps)
+			p.putRewound(&d.head, d.gaps)
 		}
 		if len(d.refs.seq) > 0 {
 			p.exec(`INSERT INTO blob_refs (user_id, hash, n, seq) SELECT $1, x.hash, $2, x.seq FROM unnest($3::bytea[], $4::bigint[]) x (hash, seq) ON CONFLICT DO NOTHING`,

@@ -151,5 +151,5 @@ func (x *searcher) simple() string {
 	}
 	return `, simple AS MATERIALIZED (SELECT k.user_id, k.n, s.id, s.origin, s.project, s.agent FROM (SELECT DISTINCT c.user_id, c.n FROM c) k
 		CROSS JOIN LATERAL (SELECT s.id, s.origin, s.project, s.agent FROM sessions s WHERE s.user_id = k.user_id AND s.n = k.n AND s.binned = 0 OFFSET 0) s
-		WHERE ` + none("strands", "") + ` AND ` + none("undone", "") + ` AND ` + none("events", " AND x.amends IS NOT NULL") + `)`
+		WHERE ` + none("reparented", "") + ` AND ` + none("rewound_ranges", "") + ` AND ` + none("events", " AND x.amends IS NOT NULL") + `)`
 }

@@ -74,7 +74,7 @@ func (w *work) hasBlob(k userBlob) (bool, error) {
 	}
 	var one int
 	return w.tx.one(`SELECT 1 FROM blob_refs r WHERE r.user_id = $1 AND r.hash = $2
-		AND NOT EXISTS (SELECT FROM doomed d WHERE d.user_id = r.user_id AND d.n = r.n AND r.seq > d.above) LIMIT 1`, []any{string(k.user), hash}, &one)
+		AND NOT EXISTS (SELECT FROM purge_queue d WHERE d.user_id = r.user_id AND d.n = r.n AND r.seq > d.above) LIMIT 1`, []any{string(k.user), hash}, &one)
 }
 
 // writeBlobs adds the blobs that the group's events refer to to the pipe: those

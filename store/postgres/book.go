@@ -126,15 +126,15 @@ func (k *book) Lift(u skein.User, t ledger.Tomb) error {
 // Begin implements [ledger.Book]. There is no error.
 func (k *book) Begin() error {
 	d := k.d
-	d.base, d.gaps = k.strand, k.undone
+	d.base, d.gaps = k.base, k.rewound
 	d.segs = append(walk.Segments{{Session: d.n, From: d.Base, To: math.MaxInt64}}, k.segs...)
 	for c, at := range k.clients {
 		if _, own := d.clients[c]; !own {
 			put(k.work, d.clients, c, at)
 		}
 	}
-	for m, stands := range k.messages {
-		put(k.work, d.messages, m, stands)
+	for m, live := range k.messages {
+		put(k.work, d.messages, m, live)
 	}
 	return nil
 }

@@ -42,7 +42,7 @@ const setRole = `SELECT set_config('role', $1, true), set_config('skein.user', $
 // was stopped midway. Before anything is written, it checks that the tables still
 // have schema version $3: a migration waits for such transactions, and they wait
 // for a migration (schema.take).
-const setDurable = `SELECT CASE WHEN (SELECT m.version FROM skein_schema m) = $3 THEN true ELSE other_schema() END, set_config('role', $1, true), set_config('skein.user', $2, true),
+const setDurable = `SELECT CASE WHEN (SELECT m.version FROM skein_version m) = $3 THEN true ELSE other_schema() END, set_config('role', $1, true), set_config('skein.user', $2, true),
 	set_config('synchronous_commit', CASE current_setting('synchronous_commit') WHEN 'off' THEN 'on' ELSE current_setting('synchronous_commit') END, true),
 	set_config('idle_in_transaction_session_timeout', '60s', true)`
 

@@ -35,7 +35,7 @@ func (s *Store) Delete(ctx context.Context, id skein.SessionID, d skein.Deletion
 		more, err = s.drain(ctx)
 	}
 	if err != nil {
-		s.core.chores.soon() // the session is deleted anyway
+		s.core.maintenance.soon() // the session is deleted anyway
 	}
 	return done, nil
 }
@@ -56,8 +56,8 @@ func (t *tx) delete(id skein.SessionID, d skein.Deletion) (done skein.Deleted, e
 	if err != nil {
 		return done, err
 	}
-	if e.heir != 0 {
-		done.Moved = []skein.SessionID{e.heirID}
+	if e.newParent != 0 {
+		done.Moved = []skein.SessionID{e.newParentID}
 	}
 	done.Events, done.Bytes = int(h.Last-max(e.first(), e.upto)), h.bytes
 	t.changed(id)
@@ -163,6 +163,6 @@ func (t *tx) addTombstones(h *head) error {
 	p.exec(`DELETE FROM heads WHERE id = $1`, id)
 	p.exec(`DELETE FROM sessions WHERE user_id = $1 AND n = $2`, user, h.n)
 	p.exec(`DELETE FROM names WHERE user_id = $1 AND n = $2`, user, h.n)
-	p.exec(`DELETE FROM undone WHERE user_id = $1 AND n = $2`, user, h.n)
+	p.exec(`DELETE FROM rewound_ranges WHERE user_id = $1 AND n = $2`, user, h.n)
 	return p.run()
 }

@@ -50,12 +50,12 @@ func fork(t testing.TB, s skein.Store, id, of skein.SessionID, seq skein.Seq) {
 }
 
 // rows returns the number of rows of each table with users' content, and of heads,
-// leases, journal, and doomed.
+// leases, journal, and purge_queue.
 func (s *Store) rows(t testing.TB) map[string]int {
 	t.Helper()
 	found := map[string]int{}
 	for _, table := range []string{
-		"heads", "leases", "journal", "sessions", "events", "bases", "strands", "doomed", "scrubs", "charges", "usage", "blobs", "blob_refs", "files", "records", "found",
+		"heads", "leases", "journal", "sessions", "events", "bases", "reparented", "purge_queue", "scrubs", "charges", "usage", "blobs", "blob_refs", "files", "records", "found",
 	} {
 		err := (&Store{core: s.core}).ask(t.Context(), `SELECT count(*) FROM `+table, nil, func(r row) error {
 			var n int
@@ -159,7 +159,7 @@ func TestTheNextProcessTakesAway(t *testing.T) {
 	if done := all.dies(t, "a"); done.Events == 0 {
 		t.Fatalf("Delete = %+v, want something to take away", done)
 	}
-	if err := all.doChores(t.Context()); err != nil {
+	if err := all.maintain(t.Context()); err != nil {
 		t.Fatal(err)
 	}
 	all.emptied(t)
@@ -190,7 +190,7 @@ func TestForksKeepWhatTheyShow(t *testing.T) {
 			t.Errorf("Usage = %+v, %v, want %d for %s", rows, err, left, ids[0])
 		}
 		if sess, err := s.Session(t.Context(), ids[0]); err != nil || sess.Usage.Output != left {
-			t.Errorf("the heir %s has used %+v, %v, want %d", ids[0], sess.Usage, err, left)
+			t.Errorf("the new parent %s has used %+v, %v, want %d", ids[0], sess.Usage, err, left)
 		}
 		found, err := s.Find(t.Context(), []skein.ClientID{"a-10", "a-650", "a-800"})
 		wantFound := map[skein.ClientID]skein.Place{"a-10": {Session: ids[0], Seq: 12}}

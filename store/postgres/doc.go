@@ -14,7 +14,7 @@
 // one process to one session queue up and are written together (queue.go), and the
 // statements for several sessions that wait for a connection share one transaction
 // (groupcommit.go). The tables are described in schema/; the one row of
-// skein_schema has the version of the schema.
+// skein_version has the version of the schema.
 //
 // Reads are paged. Each page is a short transaction that reads the session's row
 // first and then uses indexes that begin with the user. A session is deleted by one

@@ -21,7 +21,7 @@ func (s *Store) drain(ctx context.Context) (more bool, err error) {
 		var n int64
 		var above skein.Seq
 		// Skip what another process is working on.
-		found, err := t.one(`SELECT d.user_id, d.n, d.above FROM doomed d ORDER BY d.user_id, d.n LIMIT 1 FOR UPDATE SKIP LOCKED`, nil, &user, &n, &above)
+		found, err := t.one(`SELECT d.user_id, d.n, d.above FROM purge_queue d ORDER BY d.user_id, d.n LIMIT 1 FOR UPDATE SKIP LOCKED`, nil, &user, &n, &above)
 		switch {
 		case err != nil:
 			return err
@@ -60,7 +60,7 @@ func (t *tx) drainEvents(user string, n int64, above skein.Seq) error {
 		p := t.pipe()
 		p.exec(`DELETE FROM journal WHERE user_id = $1 AND n = $2 AND after >= $3`, user, n, int64(above))
 		p.exec(`UPDATE journal SET upto = $3 WHERE user_id = $1 AND n = $2 AND upto > $3`, user, n, int64(above))
-		p.exec(`DELETE FROM doomed WHERE user_id = $1 AND n = $2`, user, n)
+		p.exec(`DELETE FROM purge_queue WHERE user_id = $1 AND n = $2`, user, n)
 		return p.run()
 	}
 	return t.destroy(user, n, from)

@@ -25,7 +25,7 @@ func (s *Store) Examine(ctx context.Context, x inspect.Examination) iter.Seq2[in
 		ex.Area("usage", ex.usage)
 		ex.Area("index", ex.index)
 		ex.Area("blobs", ex.blobs)
-		ex.Area("chores", ex.chores)
+		ex.Area("maintenance", ex.maintenance)
 		ex.Area("leases", ex.leases)
 	})
 }
@@ -47,17 +47,17 @@ func (ex *exam) version(area string) error {
 	var schema int
 	err := ex.rows(`SELECT current_setting('server_version')`, nil, func(r row) error { return r.Scan(&v) })
 	if err == nil {
-		err = ex.s.pool.QueryRow(ex.ctx, `SELECT version FROM skein_schema`).Scan(&schema)
+		err = ex.s.pool.QueryRow(ex.ctx, `SELECT version FROM skein_version`).Scan(&schema)
 	}
 	ex.Fine(area, "PostgreSQL %s, schema %d, %s", v, schema, ex.s.core.where)
 	return err
 }
 
-// chores reports what maintenance still has to do.
-func (ex *exam) chores(area string) error {
+// maintenance reports what maintenance still has to do.
+func (ex *exam) maintenance(area string) error {
 	var sessions, files, scrubs int64
 	var since *time.Time
-	err := ex.rows(`SELECT (SELECT count(*) FROM doomed), (SELECT count(*) FROM files WHERE format = ''), (SELECT count(*) FROM scrubs), (SELECT min(alive) FROM scrubs)`, nil, func(r row) error {
+	err := ex.rows(`SELECT (SELECT count(*) FROM purge_queue), (SELECT count(*) FROM files WHERE format = ''), (SELECT count(*) FROM scrubs), (SELECT min(alive) FROM scrubs)`, nil, func(r row) error {
 		return r.Scan(&sessions, &files, &scrubs, &since)
 	})
 	if err != nil {
@@ -65,22 +65,22 @@ func (ex *exam) chores(area string) error {
 	}
 	if sessions+files+scrubs > 0 {
 		text := fmt.Sprintf("what %d sessions and %d files had that were deleted is yet to be taken away, %d scrubs are to be finished; any process that has the store open does so", sessions, files, scrubs)
-		return ex.Mend(inspect.Finding{Area: area, Level: inspect.Warning, Text: text}, ex.doChores)
+		return ex.Mend(inspect.Finding{Area: area, Level: inspect.Warning, Text: text}, ex.maintain)
 	}
 	ex.Fine(area, "nothing is left to be done")
 	return nil
 }
 
-// doChores does the maintenance that is due, and waits for other processes that are
+// maintain does the maintenance that is due, and waits for other processes that are
 // doing it.
-func (ex *exam) doChores() error {
+func (ex *exam) maintain() error {
 	for {
-		if err := ex.s.doChores(ex.ctx); err != nil {
+		if err := ex.s.maintain(ex.ctx); err != nil {
 			return err
 		}
 		left := 0
 		err := ex.s.write(ex.ctx, func(t *tx) error {
-			_, err := t.one(`SELECT (SELECT count(*) FROM (SELECT FROM doomed FOR UPDATE) d) + (SELECT count(*) FROM (SELECT FROM files WHERE format = '' FOR UPDATE) f)`, nil, &left)
+			_, err := t.one(`SELECT (SELECT count(*) FROM (SELECT FROM purge_queue FOR UPDATE) d) + (SELECT count(*) FROM (SELECT FROM files WHERE format = '' FOR UPDATE) f)`, nil, &left)
 			return err
 		})
 		if err != nil || left == 0 {

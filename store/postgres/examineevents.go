@@ -107,7 +107,7 @@ func (ex *exam) altered(area string, id skein.SessionID) error {
 // looks for orphaned rows of heads.
 func (ex *exam) reparented(area string) error {
 	err := ex.rows(`SELECT t.n, coalesce(s.id, ''), t.upto - coalesce(b.upto, 0), (SELECT count(*) FROM events e WHERE e.user_id = t.user_id AND e.n = t.n AND e.seq <= t.upto)
-		FROM strands t LEFT JOIN sessions s ON s.user_id = t.user_id AND s.n = t.owner LEFT JOIN bases b ON b.user_id = t.user_id AND b.n = t.n`, nil, func(r row) error {
+		FROM reparented t LEFT JOIN sessions s ON s.user_id = t.user_id AND s.n = t.owner LEFT JOIN bases b ON b.user_id = t.user_id AND b.n = t.n`, nil, func(r row) error {
 		var n, want, got int64
 		var id skein.SessionID
 		if err := r.Scan(&n, &id, &want, &got); err != nil {
@@ -138,7 +138,7 @@ func (ex *exam) events(area string) error {
 		rows := 0
 		size := 0
 		err := ex.rows(`SELECT `+eventColumns+`, e.user_id, e.n, coalesce(s.id, '')
-			FROM events e LEFT JOIN strands t ON t.user_id = e.user_id AND t.n = e.n LEFT JOIN sessions s ON s.user_id = e.user_id AND s.n = coalesce(t.owner, e.n)
+			FROM events e LEFT JOIN reparented t ON t.user_id = e.user_id AND t.n = e.n LEFT JOIN sessions s ON s.user_id = e.user_id AND s.n = coalesce(t.owner, e.n)
 			WHERE (e.user_id, e.n, e.seq) > ($1, $2, $3) ORDER BY e.user_id, e.n, e.seq LIMIT $4`, []any{at.user, at.n, int64(at.seq), pageRows}, func(r row) error {
 			var id skein.SessionID
 			e, _, err := scanEvent(r, &at.user, &at.n, &id)

@@ -161,7 +161,7 @@ func (q *conn) eventsOf(rows []journalRow, most, bytes int) (page []journaled, a
 			FROM unnest($1::text[], $2::bigint[], $3::bigint[], $4::bigint[]) WITH ORDINALITY w (user_id, n, low, high, k)
 			CROSS JOIN LATERAL (SELECT x.user_id, x.n, x.seq, x.at, x.kind, x.client, x.payload, x.turn, x.prev, x.piece, x.amends, x.sum, x.hash, x.role FROM events x WHERE x.user_id = w.user_id AND x.n = w.n AND x.seq > w.low AND x.seq <= w.high OFFSET 0) e) e
 		LEFT JOIN LATERAL (SELECT x.id, x.n FROM sessions x WHERE x.user_id = e.user_id AND x.n = e.n OFFSET 0) s ON true
-		LEFT JOIN LATERAL (SELECT x.upto FROM strands x WHERE x.user_id = e.user_id AND x.n = e.n OFFSET 0) t ON true
+		LEFT JOIN LATERAL (SELECT x.upto FROM reparented x WHERE x.user_id = e.user_id AND x.n = e.n OFFSET 0) t ON true
 		WHERE e.size < $5 ORDER BY e.k, e.seq`, []any{users, sessions, from, to, bytes}, func(r row) error {
 		if err := q.hold(r); err != nil {
 			return err

@@ -67,7 +67,7 @@ func (p *pipe) charged(user skein.User, requests []string, to map[request]skein.
 	p.query(`SELECT c.request, sum(c.input)::bigint, sum(c.output)::bigint, sum(c.reasoning)::bigint, sum(c.cache_read)::bigint,
 		sum(c.cache_write)::bigint, sum(c.cache_hour)::bigint, sum(c.requests)::bigint, sum(c.reported)::bigint
 		FROM charges c WHERE c.user_id = $1 AND c.request = ANY($2::text[])
-		AND NOT EXISTS (SELECT FROM doomed d WHERE d.user_id = c.user_id AND d.n = c.n AND c.seq > d.above)
+		AND NOT EXISTS (SELECT FROM purge_queue d WHERE d.user_id = c.user_id AND d.n = c.n AND c.seq > d.above)
 		GROUP BY c.request`, []any{string(user), requests}, func(r row) error {
 		var id string
 		var u skein.Usage

@@ -85,7 +85,7 @@ func TestAMigrationWaitsForWhoWrites(t *testing.T) {
 		opened <- err
 	}()
 	until(t, "the migration waits", func() bool {
-		return s.number(t, `SELECT count(*) FROM pg_locks WHERE relation = 'skein_schema'::regclass AND NOT granted`) == 1
+		return s.number(t, `SELECT count(*) FROM pg_locks WHERE relation = 'skein_version'::regclass AND NOT granted`) == 1
 	})
 	if _, err := c.Exec(t.Context(), "COMMIT"); err != nil {
 		t.Fatal(err)
@@ -106,11 +106,11 @@ func TestTablesOfDevelopmentBuildsAreRefused(t *testing.T) {
 		t.Fatal(err)
 	}
 	owner := pgtest.As(t, dsn, "skein_owner")
-	for _, v := range []string{"1", "13"} {
-		pgtest.Exec(t, owner, `ALTER TABLE skein_schema RENAME TO skein_meta`, `UPDATE skein_meta SET version = `+v)
+	for v, table := range map[string]string{"1": "skein_schema", "13": "skein_meta"} {
+		pgtest.Exec(t, owner, `ALTER TABLE skein_version RENAME TO `+table, `UPDATE `+table+` SET version = `+v)
 		if _, err := Open(t.Context(), dsn, Options{}); !errors.Is(err, skein.ErrInvalid) || !strings.Contains(err.Error(), "skein export") {
 			t.Errorf("Open of a development build's tables of version %s = %v, want %v, and what to do", v, err, skein.ErrInvalid)
 		}
-		pgtest.Exec(t, owner, `ALTER TABLE skein_meta RENAME TO skein_schema`) // fails if another was made
+		pgtest.Exec(t, owner, `ALTER TABLE `+table+` RENAME TO skein_version`) // fails if another was made
 	}
 }

@@ -115,7 +115,7 @@ func (h *head) setLive(x *walk.LiveState) {
 
 // gaps returns the ranges of a session that were taken back.
 func (t *tx) gaps(h *head) (all []skein.SeqRange, err error) {
-	err = t.query(`SELECT after, upto FROM undone WHERE user_id = $1 AND n = $2 ORDER BY after`, []any{string(h.User), h.n}, func(r row) error {
+	err = t.query(`SELECT after, upto FROM rewound_ranges WHERE user_id = $1 AND n = $2 ORDER BY after`, []any{string(h.User), h.n}, func(r row) error {
 		var x skein.SeqRange
 		err := r.Scan(&x.From, &x.To)
 		all = append(all, x)
@@ -134,14 +134,14 @@ func (t *tx) putGaps(h *head, was, now []skein.SeqRange) error {
 		}
 	}
 	if len(gone) > 0 {
-		p.exec(`DELETE FROM undone WHERE user_id = $1 AND n = $2 AND after = ANY($3::bigint[])`, string(h.User), h.n, gone)
+		p.exec(`DELETE FROM rewound_ranges WHERE user_id = $1 AND n = $2 AND after = ANY($3::bigint[])`, string(h.User), h.n, gone)
 	}
-	p.undone(h, slices.DeleteFunc(slices.Clone(now), func(g skein.SeqRange) bool { return slices.Contains(was, g) }))
+	p.putRewound(h, slices.DeleteFunc(slices.Clone(now), func(g skein.SeqRange) bool { return slices.Contains(was, g) }))
 	return p.run()
 }
 
-// undone adds a statement to the pipe that stores gaps as taken back.
-func (p *pipe) undone(h *head, gaps []skein.SeqRange) {
+// putRewound adds a statement to the pipe that stores gaps as taken back.
+func (p *pipe) putRewound(h *head, gaps []skein.SeqRange) {
 	if len(gaps) == 0 {
 		return
 	}
@@ -149,5 +149,5 @@ func (p *pipe) undone(h *head, gaps []skein.SeqRange) {
 	for i, g := range gaps {
 		after[i], upto[i] = int64(g.From), int64(g.To)
 	}
-	p.exec(`INSERT INTO undone (user_id, n, after, upto) SELECT $1, $2, x.* FROM unnest($3::bigint[], $4::bigint[]) x`, string(h.User), h.n, after, upto)
+	p.exec(`INSERT INTO rewound_ranges (user_id, n, after, upto) SELECT $1, $2, x.* FROM unnest($3::bigint[], $4::bigint[]) x`, string(h.User), h.n, after, upto)
 }

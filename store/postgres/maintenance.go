@@ -43,14 +43,14 @@ func (c *maintenance) loop() {
 		case <-c.wake:
 		case <-timer.C:
 		}
-		_ = c.all.doChores(c.all.life) //nolint:errcheck // the next run tries again
+		_ = c.all.maintain(c.all.life) //nolint:errcheck // the next run tries again
 		timer.Reset(choresEvery)
 	}
 }
 
-// doChores does the maintenance that is due. An error in one kind of work does not
+// maintain does the maintenance that is due. An error in one kind of work does not
 // stop the others.
-func (s *Store) doChores(ctx context.Context) (err error) {
+func (s *Store) maintain(ctx context.Context) (err error) {
 	for _, do := range []func(context.Context) (bool, error){s.drain, s.resumeScrub} {
 		for more := true; more; {
 			var failed error

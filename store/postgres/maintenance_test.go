@@ -19,8 +19,8 @@ func TestAChoreThatFailsKeepsNoOtherFromBeingDone(t *testing.T) {
 		CREATE TRIGGER no BEFORE DELETE ON files FOR EACH ROW EXECUTE FUNCTION no()`); err != nil {
 		t.Fatal(err)
 	}
-	if err := s.doChores(t.Context()); err == nil {
-		t.Errorf("doChores = nil, want what does not work")
+	if err := s.maintain(t.Context()); err == nil {
+		t.Errorf("maintain = nil, want what does not work")
 	}
 	if in := s.traces(t, secret); len(in) > 0 {
 		t.Errorf("the secret is in %v", in)

@@ -118,8 +118,8 @@ func (s schema) found(ctx context.Context, pg *pgx.Conn) (v int, err error) {
 	var there, development bool
 	// Read the catalog: to_regclass may answer from a cache that dates from before this
 	// program waited for another one, which made the tables.
-	err = pg.QueryRow(ctx, `SELECT count(*) FILTER (WHERE relname = 'skein_schema') > 0, count(*) FILTER (WHERE relname = 'skein_meta') > 0
-		FROM pg_catalog.pg_class WHERE relnamespace = 'public'::regnamespace AND relname IN ('skein_schema', 'skein_meta')`).Scan(&there, &development)
+	err = pg.QueryRow(ctx, `SELECT count(*) FILTER (WHERE relname = 'skein_version') > 0, count(*) FILTER (WHERE relname <> 'skein_version') > 0
+		FROM pg_catalog.pg_class WHERE relnamespace = 'public'::regnamespace AND relname IN ('skein_version', 'skein_schema', 'skein_meta')`).Scan(&there, &development)
 	switch {
 	case err != nil:
 		return 0, err
@@ -129,7 +129,7 @@ func (s schema) found(ctx context.Context, pg *pgx.Conn) (v int, err error) {
 		return 0, nil
 	}
 	var program string
-	err = pg.QueryRow(ctx, `SELECT version, program FROM skein_schema`).Scan(&v, &program)
+	err = pg.QueryRow(ctx, `SELECT version, program FROM skein_version`).Scan(&v, &program)
 	if err == nil && v > s.version() {
 		err = fmt.Errorf("%w: its tables have version %d (of %s), this program knows %d: update it", skein.ErrNewer, v, program, s.version())
 	}
@@ -188,7 +188,7 @@ func (s schema) take(ctx context.Context, pg *pgx.Conn, l *loginRole, begins fun
 			return err
 		}
 		if v > 0 { // from now on, no program of the former version can write
-			if _, err := t.Exec(ctx, `LOCK TABLE skein_schema IN ACCESS EXCLUSIVE MODE`); err != nil {
+			if _, err := t.Exec(ctx, `LOCK TABLE skein_version IN ACCESS EXCLUSIVE MODE`); err != nil {
 				return err
 			}
 		}
@@ -203,7 +203,7 @@ func (s schema) take(ctx context.Context, pg *pgx.Conn, l *loginRole, begins fun
 		if err := giveRights(ctx, t); err != nil {
 			return err
 		}
-		_, err = t.Exec(ctx, `INSERT INTO skein_schema (one, version, program) VALUES (1, $1, 'skein') ON CONFLICT (one) DO UPDATE SET version = excluded.version, program = excluded.program`, v)
+		_, err = t.Exec(ctx, `INSERT INTO skein_version (one, version, program) VALUES (1, $1, 'skein') ON CONFLICT (one) DO UPDATE SET version = excluded.version, program = excluded.program`, v)
 		return err
 	})
 	if code(err) == codeNoPermission {

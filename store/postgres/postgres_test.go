@@ -67,7 +67,7 @@ func asOwner(t *testing.T, address string) *pgx.Conn {
 // makeNewer is storetest.Options.Newer.
 func makeNewer(t *testing.T, address string) {
 	t.Helper()
-	pgtest.Exec(t, pgtest.As(t, address, "skein_owner"), `UPDATE skein_schema SET version = 1000, program = 'skein 99'`)
+	pgtest.Exec(t, pgtest.As(t, address, "skein_owner"), `UPDATE skein_version SET version = 1000, program = 'skein 99'`)
 }
 
 // unchanged is storetest.Options.Unchanged.
@@ -76,7 +76,7 @@ func unchanged(t *testing.T, address string) func() error {
 	ctx, c := context.Background(), asOwner(t, address)
 	state := func() (s string, err error) {
 		err = c.QueryRow(ctx, `SELECT (SELECT string_agg(relname || relnatts, ',' ORDER BY relname) FROM pg_class WHERE relnamespace = 'public'::regnamespace)
-			|| (SELECT string_agg(m::text, ',') FROM skein_schema m) || (SELECT count(*) FROM events)`).Scan(&s)
+			|| (SELECT string_agg(m::text, ',') FROM skein_version m) || (SELECT count(*) FROM events)`).Scan(&s)
 		return s, err
 	}
 	was, err := state()

@@ -19,11 +19,11 @@ type parentRow struct {
 // A forkParent is what is known of the parent of a fork that begins.
 type forkParent struct {
 	parent   *head
-	strand   int64 // number of the session that stores the event after which the fork begins: bases.base
+	base     int64 // number of the session that stores the event after which the fork begins: bases.base
 	segs     walk.Segments
 	clients  map[skein.ClientID]ledger.Place
 	messages map[string]bool  // whether they are live
-	undone   []skein.SeqRange // the ranges taken back up to that event
+	rewound  []skein.SeqRange // the ranges taken back up to that event
 }
 
 // Shown implements [ledger.Book].
@@ -35,11 +35,11 @@ func (k *book) Shown(at skein.Parent) (x ledger.Base, err error) {
 	// The first segments may be empty: the event is in what p shows of its parent.
 	i := slices.IndexFunc(k.segs, func(s walk.Segment) bool { return s.From < s.To })
 	k.segs = k.segs[i:]
-	k.strand = k.segs[0].Session
+	k.base = k.segs[0].Session
 	var prev skein.Seq
 	var kind string
 	found, err := k.tx.one(`SELECT prev, kind FROM events WHERE user_id = $1 AND n = $2 AND seq = $3`,
-		[]any{string(p.User), k.strand, int64(at.Seq)}, &prev, &kind)
+		[]any{string(p.User), k.base, int64(at.Seq)}, &prev, &kind)
 	if err != nil {
 		return x, err
 	}
@@ -55,19 +55,19 @@ func (k *book) Shown(at skein.Parent) (x ledger.Base, err error) {
 		if err != nil {
 			return x, err
 		}
-		x.Shown, k.undone, x.Prompts = p.Shown(), taken, p.Prompts
+		x.Shown, k.rewound, x.Prompts = p.Shown(), taken, p.Prompts
 	} else {
-		var stands walk.LiveState
-		if x.Shown, stands, err = walk.ShownAt(past, k.segs, x.Said, at.Seq); err != nil {
+		var live walk.LiveState
+		if x.Shown, live, err = walk.ShownAt(past, k.segs, x.Said, at.Seq); err != nil {
 			return x, err
 		}
-		k.undone, x.Prompts = stands.Gaps, stands.Prompts
+		k.rewound, x.Prompts = live.Gaps, live.Prompts
 	}
 	if k.clients, k.messages, err = k.tx.known(p.User, k.segs, k.d.asks.clients, k.d.asks.messages); err != nil {
 		return x, err
 	}
 	for id := range k.messages {
-		if k.messages[id], err = walk.Joins(past, k.segs, k.undone, id); err != nil {
+		if k.messages[id], err = walk.Joins(past, k.segs, k.rewound, id); err != nil {
 			return x, err
 		}
 	}

@@ -136,7 +136,7 @@ func (sc *scrub) putFold(ctx context.Context, id skein.SessionID, x *refolding) 
 		if err != nil {
 			return err
 		}
-		stands, err := walk.Live(&walker{q: t.conn, user: h.User}, segs, h.Last)
+		live, err := walk.Live(&walker{q: t.conn, user: h.User}, segs, h.Last)
 		if err != nil {
 			return err
 		}
@@ -144,8 +144,8 @@ func (sc *scrub) putFold(ctx context.Context, id skein.SessionID, x *refolding) 
 		if x.hurt {
 			sum = erase.MaskSession(h.Session, sc.secrets)
 		}
-		stands.Retell(&h.Session, sum, sc.texts)
-		h.Prompts = stands.Prompts
+		live.Retell(&h.Session, sum, sc.texts)
+		h.Prompts = live.Prompts
 		h.Revision++
 		return t.putRow(&h)
 	})

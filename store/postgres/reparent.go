@@ -11,16 +11,16 @@ import (
 // An ownership is the events that count as those of a session being deleted, and
 // their new parent.
 type ownership struct {
-	strands walk.Segments // its own events, and those reparented to it from deleted sessions
-	heir    int64         // number of the new parent: the fork that shows most of it; 0 if no fork shows any
-	heirID  skein.SessionID
-	upto    skein.Seq // up to where the new parent shows it; 0 without one
+	segs        walk.Segments // its own events, and those reparented to it from deleted sessions
+	newParent   int64         // number of the new parent: the fork that shows most of it; 0 if no fork shows any
+	newParentID skein.SessionID
+	upto        skein.Seq // up to where the new parent shows it; 0 without one
 }
 
 // first returns the seq before the first event.
 func (e *ownership) first() skein.Seq {
-	first := e.strands[0].From
-	for _, x := range e.strands {
+	first := e.segs[0].From
+	for _, x := range e.segs {
 		first = min(first, x.From)
 	}
 	return first
@@ -28,7 +28,7 @@ func (e *ownership) first() skein.Seq {
 
 // numbers returns the session numbers under which the events are stored.
 func (e *ownership) numbers() (ns []int64) {
-	for _, x := range e.strands {
+	for _, x := range e.segs {
 		ns = append(ns, x.Session)
 	}
 	return ns
@@ -39,28 +39,28 @@ func (e *ownership) numbers() (ns []int64) {
 // fork h or delete a session of the same user meanwhile.
 func (t *tx) ownership(h *head) (e ownership, err error) {
 	user := string(h.User)
-	err = t.query(`SELECT x.n, coalesce(b.upto, 0), x.upto FROM (SELECT $2::bigint AS n, $3::bigint AS upto UNION ALL SELECT n, upto FROM strands WHERE user_id = $1 AND owner = $2) x
+	err = t.query(`SELECT x.n, coalesce(b.upto, 0), x.upto FROM (SELECT $2::bigint AS n, $3::bigint AS upto UNION ALL SELECT n, upto FROM reparented WHERE user_id = $1 AND owner = $2) x
 		LEFT JOIN bases b ON b.user_id = $1 AND b.n = x.n`, []any{user, h.n, int64(h.Last)}, func(r row) error {
 		var s walk.Segment
 		err := r.Scan(&s.Session, &s.From, &s.To)
-		e.strands = append(e.strands, s)
+		e.segs = append(e.segs, s)
 		return err
 	})
 	if err != nil {
 		return e, err
 	}
 	// If it is a deleted session that has its base there, the new parent is its owner.
-	_, err = t.one(`SELECT s.n, s.id, b.upto FROM bases b LEFT JOIN strands t ON t.user_id = b.user_id AND t.n = b.n
+	_, err = t.one(`SELECT s.n, s.id, b.upto FROM bases b LEFT JOIN reparented t ON t.user_id = b.user_id AND t.n = b.n
 		JOIN sessions s ON s.user_id = b.user_id AND s.n = CASE WHEN t.owner IS NULL THEN b.n ELSE t.owner END JOIN bases m ON m.user_id = s.user_id AND m.n = s.n
 		WHERE b.user_id = $1 AND b.base = ANY ($2) AND b.n <> ALL ($2) ORDER BY b.upto DESC, m.made LIMIT 1`,
-		[]any{user, e.numbers()}, &e.heir, &e.heirID, &e.upto)
+		[]any{user, e.numbers()}, &e.newParent, &e.newParentID, &e.upto)
 	return e, err
 }
 
 // settle reparents the events that the new parent shows, and puts the rest into the
 // purge queue.
 func (t *tx) settle(h *head, e ownership) error {
-	for _, x := range e.strands {
+	for _, x := range e.segs {
 		var err error
 		if x.From >= e.upto {
 			err = t.purgeSegment(h, x)
@@ -71,34 +71,34 @@ func (t *tx) settle(h *head, e ownership) error {
 			return err
 		}
 	}
-	if e.heir == 0 {
+	if e.newParent == 0 {
 		return nil
 	}
-	return t.endow(h, e)
+	return t.credit(h, e)
 }
 
 // purgeSegment puts all events of a segment into the purge queue.
 func (t *tx) purgeSegment(h *head, x walk.Segment) error {
 	user := string(h.User)
 	p := t.pipe()
-	p.exec(doom, user, x.Session, int64(0))
+	p.exec(enqueue, user, x.Session, int64(0))
 	p.exec(`DELETE FROM usage WHERE user_id = $1 AND n = $2`, user, x.Session)
-	p.exec(`DELETE FROM strands WHERE user_id = $1 AND n = $2`, user, x.Session)
+	p.exec(`DELETE FROM reparented WHERE user_id = $1 AND n = $2`, user, x.Session)
 	p.exec(`DELETE FROM bases WHERE user_id = $1 AND n = $2`, user, x.Session)
 	return p.run()
 }
 
-// doom puts the events of a session number after a seq into the purge queue.
-const doom = `INSERT INTO doomed AS d (user_id, n, above) VALUES ($1, $2, $3) ON CONFLICT (user_id, n) DO UPDATE SET above = least(d.above, excluded.above)`
+// enqueue puts the events of a session number after a seq into the purge queue.
+const enqueue = `INSERT INTO purge_queue AS d (user_id, n, above) VALUES ($1, $2, $3) ON CONFLICT (user_id, n) DO UPDATE SET above = least(d.above, excluded.above)`
 
 // reparentSegment gives a segment to the new parent, up to where that shows it.
 func (t *tx) reparentSegment(h *head, x walk.Segment, e ownership) error {
 	user, upto := string(h.User), min(x.To, e.upto)
 	p := t.pipe()
-	p.exec(`INSERT INTO strands (user_id, n, owner, upto) VALUES ($1, $2, $3, $4) ON CONFLICT (user_id, n) DO UPDATE SET owner = excluded.owner, upto = excluded.upto`,
-		user, x.Session, e.heir, int64(upto))
+	p.exec(`INSERT INTO reparented (user_id, n, owner, upto) VALUES ($1, $2, $3, $4) ON CONFLICT (user_id, n) DO UPDATE SET owner = excluded.owner, upto = excluded.upto`,
+		user, x.Session, e.newParent, int64(upto))
 	if upto < x.To {
-		p.exec(doom, user, x.Session, int64(upto))
+		p.exec(enqueue, user, x.Session, int64(upto))
 		p.exec(`UPDATE usage u SET input = u.input - c.input, output = u.output - c.output, reasoning = u.reasoning - c.reasoning, cache_read = u.cache_read - c.cache_read,
 				cache_write = u.cache_write - c.cache_write, cache_hour = u.cache_hour - c.cache_hour, requests = u.requests - c.requests, reported = u.reported - c.reported
 			FROM (SELECT u.slot, u.provider, u.model, u.tier, sum(u.input)::bigint AS input, sum(u.output)::bigint AS output, sum(u.reasoning)::bigint AS reasoning,
@@ -110,13 +110,13 @@ func (t *tx) reparentSegment(h *head, x walk.Segment, e ownership) error {
 	return p.run()
 }
 
-// endow adds the usage and the size of what was reparented to the new parent's row.
-func (t *tx) endow(h *head, e ownership) error {
-	heir := head{Head: ledger.Head{Session: skein.Session{ID: e.heirID, User: h.User}}, n: e.heir}
-	if err := t.touch(&heir); err != nil {
+// credit adds the usage and the size of what was reparented to the new parent's row.
+func (t *tx) credit(h *head, e ownership) error {
+	newParent := head{Head: ledger.Head{Session: skein.Session{ID: e.newParentID, User: h.User}}, n: e.newParent}
+	if err := t.touch(&newParent); err != nil {
 		return err
 	}
-	heir, err := t.head(e.heirID)
+	newParent, err := t.head(e.newParentID)
 	if err != nil {
 		return err
 	}
@@ -124,18 +124,18 @@ func (t *tx) endow(h *head, e ownership) error {
 	if _, err := t.one(`SELECT `+usageSumsOr0+` FROM usage u WHERE u.user_id = $1 AND u.n = ANY ($2)`, []any{string(h.User), e.numbers()}, usageFields(&more)...); err != nil {
 		return err
 	}
-	heir.Usage = heir.Usage.Plus(more)
+	newParent.Usage = newParent.Usage.Plus(more)
 	if all := h.Last - e.first(); all > 0 { // roughly
-		heir.bytes += h.bytes * int64(e.upto-e.first()) / int64(all)
+		newParent.bytes += h.bytes * int64(e.upto-e.first()) / int64(all)
 	}
 	p := t.pipe()
-	p.moveUsage(&heir)
+	p.moveUsage(&newParent)
 	if err := p.run(); err != nil {
 		return err
 	}
-	n, err := t.exec(`UPDATE sessions SET state = $3, bytes = $4 WHERE user_id = $1 AND n = $2`, string(h.User), heir.n, heir.state(), heir.bytes)
+	n, err := t.exec(`UPDATE sessions SET state = $3, bytes = $4 WHERE user_id = $1 AND n = $2`, string(h.User), newParent.n, newParent.state(), newParent.bytes)
 	if err == nil && n != 1 {
-		err = fmt.Errorf("session %s: %w", heir.ID, skein.ErrCorrupt)
+		err = fmt.Errorf("session %s: %w", newParent.ID, skein.ErrCorrupt)
 	}
 	return err
 }

@@ -23,7 +23,7 @@ func (x *searcher) results(ctx context.Context) (r skein.Results, err error) {
 	users, sessions, seqs := columns(at)
 	texts := make([]*string, len(at))
 	there := make([]bool, len(at))
-	err = x.s.ask(ctx, `SELECT w.k, coalesce(e.amends, e.seq), coalesce(o.turn, e.turn), coalesce(e.role, ''), coalesce(o.at, e.at), s.id, `+x.undone()+`, f.text
+	err = x.s.ask(ctx, `SELECT w.k, coalesce(e.amends, e.seq), coalesce(o.turn, e.turn), coalesce(e.role, ''), coalesce(o.at, e.at), s.id, `+x.rewound()+`, f.text
 		FROM unnest($1::text[], $2::bigint[], $3::bigint[]) WITH ORDINALITY w (user_id, n, seq, k)
 		JOIN events e ON e.user_id = w.user_id AND e.n = w.n AND e.seq = w.seq
 		LEFT JOIN events o ON o.user_id = e.user_id AND o.n = e.n AND o.seq = e.amends

@@ -19,7 +19,7 @@ const rightsHold = `SELECT
 		FROM pg_proc p WHERE p.proname IN ('find', 'named', 'journal_edge', 'theirs', 'adopt') AND p.pronamespace = 'public'::regnamespace)
 	AND (SELECT bool_and(has_table_privilege('skein_user', c.oid, 'INSERT') AND c.relrowsecurity AND c.relforcerowsecurity
 		AND (SELECT count(*) FROM pg_policy p WHERE p.polrelid = c.oid AND p.polname IN ('own', 'everybodys')) = 2)
-		FROM pg_class c WHERE c.relnamespace = 'public'::regnamespace AND c.relname IN ('heads', 'leases', 'journal', 'sessions', 'names', 'events', 'bases', 'undone', 'strands', 'doomed',
+		FROM pg_class c WHERE c.relnamespace = 'public'::regnamespace AND c.relname IN ('heads', 'leases', 'journal', 'sessions', 'names', 'events', 'bases', 'rewound_ranges', 'reparented', 'purge_queue',
 			'scrubs', 'charges', 'usage', 'blobs', 'blob_refs', 'files', 'records', 'tombstones', 'found'))
 	AND has_table_privilege('skein_all', 'users', 'INSERT') AND has_table_privilege('skein_all', 'logins', 'INSERT')`
 

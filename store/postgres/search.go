@@ -42,7 +42,7 @@ type searcher struct {
 	matcher *search.Matcher
 	finder  indexQuery
 	who     *string // the owner of the rows; nil for all users
-	where   where   // conditions on the events e, strands t, and sessions s
+	where   where   // conditions on the events e, reparented t, and sessions s
 	hits    []hit   // found so far
 	seen    map[eventRef]bool
 	cutOff  bool
@@ -171,25 +171,25 @@ func (x *searcher) spend(work time.Duration) error {
 // cannot estimate how many rows find returns. Under row security, an index is used
 // for a comparison with CASE, but not with coalesce, which is not leakproof.
 func (x *searcher) joins() string {
-	teller := owner
+	foundIn := owner
 	if x.shownIn == nil {
-		teller = x.teller()
+		foundIn = x.foundIn()
 	}
-	return ` LEFT JOIN LATERAL (SELECT t.owner, t.upto FROM strands t WHERE t.user_id = e.user_id AND t.n = e.n OFFSET 0) t ON true
-	CROSS JOIN LATERAL (SELECT ` + teller + ` AS n OFFSET 0) x
+	return ` LEFT JOIN LATERAL (SELECT t.owner, t.upto FROM reparented t WHERE t.user_id = e.user_id AND t.n = e.n OFFSET 0) t ON true
+	CROSS JOIN LATERAL (SELECT ` + foundIn + ` AS n OFFSET 0) x
 	CROSS JOIN LATERAL (SELECT s.n, s.id, s.origin, s.project, s.agent FROM sessions s WHERE s.user_id = e.user_id AND s.n = x.n OFFSET 0) s`
 }
 
 // owner is the number of the session that has the event e.
 const owner = `CASE WHEN t.owner IS NULL THEN e.n ELSE t.owner END`
 
-// teller returns an expression for the session in which the event e is found: the one
+// foundIn returns an expression for the session in which the event e is found: the one
 // that has it, if it is live there, else the first fork in which it is. If the query
 // asks for what was taken back, it is found there too. NULL if it is found nowhere.
-func (x *searcher) teller() string {
+func (x *searcher) foundIn() string {
 	const forks = `EXISTS (SELECT FROM bases b WHERE b.user_id = e.user_id AND b.base = e.n AND b.upto >= e.seq)`
 	fits := func(n, upto string) string {
-		return `(SELECT v.binned FROM sessions v WHERE v.user_id = e.user_id AND v.n = ` + n + `) = 0 AND ` + standsBefore + upto + standsAfter
+		return `(SELECT v.binned FROM sessions v WHERE v.user_id = e.user_id AND v.n = ` + n + `) = 0 AND ` + currentBefore + upto + currentAfter
 	}
 	const first = `(WITH RECURSIVE f (n, upto) AS (
 			SELECT b.n, b.upto FROM bases b WHERE b.user_id = e.user_id AND b.base = e.n AND b.upto >= e.seq
@@ -197,8 +197,8 @@ func (x *searcher) teller() string {
 		SELECT f.n FROM f WHERE %s AND %s ORDER BY f.n LIMIT 1)`
 	own := `(t.upto IS NULL OR e.seq <= t.upto) AND ` + fits(owner, "coalesce(t.upto, a.seq)")
 	standing := func(rewound string) string {
-		return ` WHEN ` + own + ` AND ` + rewound + undoneIn(owner) + ` THEN ` + owner +
-			` WHEN ` + forks + ` THEN ` + fmt.Sprintf(first, fits("f.n", "f.upto"), rewound+undoneIn("f.n"))
+		return ` WHEN ` + own + ` AND ` + rewound + rewoundIn(owner) + ` THEN ` + owner +
+			` WHEN ` + forks + ` THEN ` + fmt.Sprintf(first, fits("f.n", "f.upto"), rewound+rewoundIn("f.n"))
 	}
 	if !x.q.Rewound {
 		return `CASE` + standing("NOT ") + ` END`
@@ -302,30 +302,30 @@ func (x *searcher) within(ctx context.Context, id skein.SessionID) (none bool, e
 	var conds []string
 	var args []any
 	for _, seg := range x.segs {
-		conds = append(conds, "(e.n = ? AND e.seq > ? AND e.seq <= ? AND "+stands+")")
+		conds = append(conds, "(e.n = ? AND e.seq > ? AND e.seq <= ? AND "+current+")")
 		args = append(args, seg.Session, int64(seg.From), int64(seg.To), int64(seg.To))
 	}
 	x.where.add("("+strings.Join(conds, " OR ")+")", args...)
 	x.shownIn = &h
 	if !x.q.Rewound {
-		x.where.add("NOT " + x.undone())
+		x.where.add("NOT " + x.rewound())
 	}
 	return false, nil
 }
 
-// undone returns the condition that the event e, or the one that it amends, is a
+// rewound returns the condition that the event e, or the one that it amends, is a
 // message that was taken back.
-func (x *searcher) undone() string {
+func (x *searcher) rewound() string {
 	if x.shownIn != nil {
-		return undoneIn(strconv.FormatInt(x.shownIn.n, 10))
+		return rewoundIn(strconv.FormatInt(x.shownIn.n, 10))
 	}
-	return undoneIn("s.n")
+	return rewoundIn("s.n")
 }
 
-// undoneIn is undone for the session with this number.
-func undoneIn(n string) string {
+// rewoundIn is rewound for the session with this number.
+func rewoundIn(n string) string {
 	const seq = `CASE WHEN e.amends IS NULL THEN e.seq ELSE e.amends END`
-	return `EXISTS (SELECT FROM undone u JOIN events k ON k.user_id = u.user_id AND k.n = e.n AND k.seq = ` + seq + ` AND k.kind = 'said'
+	return `EXISTS (SELECT FROM rewound_ranges u JOIN events k ON k.user_id = u.user_id AND k.n = e.n AND k.seq = ` + seq + ` AND k.kind = 'said'
 		WHERE u.user_id = e.user_id AND u.n = ` + n + ` AND u.after < ` + seq + ` AND u.upto >= ` + seq + `)`
 }
 
@@ -337,12 +337,12 @@ func (x *searcher) excludes(h *skein.Session) bool {
 		q.Project != "" && !search.InProject(h.Project, q.Project)
 }
 
-// stands is the condition that no amendment up to seq ? has replaced e.
-const stands = standsBefore + `?` + standsAfter
+// current is the condition that no amendment up to seq ? has replaced e.
+const current = currentBefore + `?` + currentAfter
 
 const (
-	standsBefore = `NOT EXISTS (SELECT FROM events a WHERE a.user_id = e.user_id AND a.n = e.n AND a.amends = CASE WHEN e.amends IS NULL THEN e.seq ELSE e.amends END AND a.seq > e.seq AND a.seq <= `
-	standsAfter  = `)`
+	currentBefore = `NOT EXISTS (SELECT FROM events a WHERE a.user_id = e.user_id AND a.n = e.n AND a.amends = CASE WHEN e.amends IS NULL THEN e.seq ELSE e.amends END AND a.seq > e.seq AND a.seq <= `
+	currentAfter  = `)`
 )
 
 // inside returns the numbers of the only sessions to search; nil for all.

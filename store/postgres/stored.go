@@ -10,12 +10,12 @@ import (
 // An echo is what happens after a commit: watchers are woken, other processes are
 // notified, and the search index is built.
 type echo struct {
-	wakers   *wakers
-	listener *listener
-	notifier *notifier
-	index    *indexer
-	cluster  string // a name for the cluster and the database
-	chores   *maintenance
+	wakers      *wakers
+	listener    *listener
+	notifier    *notifier
+	index       *indexer
+	cluster     string // a name for the cluster and the database
+	maintenance *maintenance
 }
 
 // begin starts what runs in the background until the store is closed.
@@ -27,8 +27,8 @@ func (c *core) begin() {
 	c.listener = &listener{core: c, node: node, done: make(chan struct{})}
 	c.notifier = &notifier{core: c, node: node, wake: make(chan struct{}, 1), done: make(chan struct{}), ids: map[skein.SessionID]bool{}}
 	c.index = newIndexer(c)
-	c.chores = newMaintenance(c)
-	go c.chores.loop()
+	c.maintenance = newMaintenance(c)
+	go c.maintenance.loop()
 	go c.listener.listen()
 	go c.notifier.notify()
 	go c.index.loop()
@@ -36,7 +36,7 @@ func (c *core) begin() {
 
 // finish waits for what begin started. No call is under way.
 func (c *core) finish() {
-	<-c.chores.done
+	<-c.maintenance.done
 	<-c.listener.done
 	<-c.notifier.done
 	<-c.index.done

@@ -147,7 +147,7 @@ func wantNobodys(t *testing.T, c *pgx.Conn, x *tableOf) {
 		WHERE has_table_privilege('skein_user', $1, v)`, x.name).Scan(&may); err != nil {
 		t.Fatal(err)
 	}
-	if want := map[string]string{"skein_schema": "SELECT", "indexed": "SELECT"}[x.name]; may != want {
+	if want := map[string]string{"skein_version": "SELECT", "indexed": "SELECT"}[x.name]; may != want {
 		t.Errorf("in %s, whose rows are no user's, skein_user may %q, want %q", x.name, may, want)
 	}
 }

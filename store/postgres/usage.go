@@ -65,7 +65,7 @@ func (s *Store) usageQuery(q *skein.UsageQuery) (sql string, args []any) {
 	}
 	if id := plain(string(q.Session)); id != "" { // so that the index is used
 		w.add("u.user_id = (SELECT h.user_id FROM heads h WHERE h.id = ?)", id)
-		w.add("u.n = ANY (ARRAY(SELECT h.n FROM heads h WHERE h.id = ? UNION ALL SELECT y.n FROM heads h JOIN strands y ON y.user_id = h.user_id AND y.owner = h.n WHERE h.id = ?))", id, id)
+		w.add("u.n = ANY (ARRAY(SELECT h.n FROM heads h WHERE h.id = ? UNION ALL SELECT y.n FROM heads h JOIN reparented y ON y.user_id = h.user_id AND y.owner = h.n WHERE h.id = ?))", id, id)
 	}
 	if q.Since != 0 {
 		w.add("u.slot >= ?", int64(q.Since.Slot()))
@@ -96,6 +96,6 @@ func usageSlot(by skein.Dimension, r row) (u ledger.UsageSlot, err error) {
 // counts as session h's.
 func (p *pipe) moveUsage(h *head) {
 	p.exec(`UPDATE usage u SET project = $3, agent = $4
-		WHERE u.user_id = $1 AND u.n = ANY (ARRAY(SELECT $2::bigint UNION ALL SELECT t.n FROM strands t WHERE t.user_id = $1 AND t.owner = $2))`,
+		WHERE u.user_id = $1 AND u.n = ANY (ARRAY(SELECT $2::bigint UNION ALL SELECT t.n FROM reparented t WHERE t.user_id = $1 AND t.owner = $2))`,
 		string(h.User), h.n, plain(h.Project), plain(h.Agent))
 }

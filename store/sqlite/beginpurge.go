@@ -27,9 +27,9 @@ func (t *tx) newParent(n int64) (h head, upto skein.Seq, err error) {
 	return h, upto, err
 }
 
-// beginPurge makes a session disappear and queues its events for drain. heir is
+// beginPurge makes a session disappear and queues its events for drain. newParent is
 // the number of its events' new parent, 0 if it has none.
-func (t *tx) beginPurge(h *head, heir int64) error {
+func (t *tx) beginPurge(h *head, newParent int64) error {
 	if err := t.putTombstones(h.User, h.ID, h.Origin, t.now); err != nil {
 		return err
 	}
@@ -40,11 +40,11 @@ func (t *tx) beginPurge(h *head, heir int64) error {
 		sql  string
 		args []any
 	}{
-		{`INSERT INTO doomed (session, heir) VALUES (?, ?)`, []any{h.n, heir}},
-		{`UPDATE bases SET base = ? WHERE base = ? AND session <> ?`, []any{heir, h.n, heir}},
+		{`INSERT INTO purge_queue (session, new_parent) VALUES (?, ?)`, []any{h.n, newParent}},
+		{`UPDATE bases SET base = ? WHERE base = ? AND session <> ?`, []any{newParent, h.n, newParent}},
 		{`DELETE FROM leases WHERE session = ?`, []any{string(h.ID)}},
 		{
-			`INSERT INTO graves (user_id, id, origin, path, origin_id, at) SELECT user_id, ?1, format, path, id, ?2 FROM files WHERE copy_of = ?1 AND copy_of <> '' AND user_id = ?3`,
+			`INSERT INTO shell_deletions (user_id, id, origin, path, origin_id, at) SELECT user_id, ?1, format, path, id, ?2 FROM files WHERE copy_of = ?1 AND copy_of <> '' AND user_id = ?3`,
 			[]any{string(h.ID), int64(t.now), string(h.User)},
 		},
 		// No query finds a file that has no format.
@@ -64,7 +64,7 @@ func (t *tx) beginPurge(h *head, heir int64) error {
 func (t *tx) drain() (more bool, err error) {
 	for steps := 0; ; {
 		var n int64
-		found, err := t.one(`SELECT session FROM doomed ORDER BY session LIMIT 1`, nil, &n)
+		found, err := t.one(`SELECT session FROM purge_queue ORDER BY session LIMIT 1`, nil, &n)
 		if err != nil {
 			return false, err
 		}
@@ -86,8 +86,8 @@ func (t *tx) drain() (more bool, err error) {
 // shows are destroyed first, then the others are moved to the fork. When no
 // events are left, the session is gone.
 func (t *tx) drainEvents(n int64) error {
-	var heir, upto int64
-	shown, err := t.one(`SELECT session, upto FROM bases WHERE base = ? ORDER BY upto DESC, session LIMIT 1`, []any{n}, &heir, &upto)
+	var newParent, upto int64
+	shown, err := t.one(`SELECT session, upto FROM bases WHERE base = ? ORDER BY upto DESC, session LIMIT 1`, []any{n}, &newParent, &upto)
 	if err != nil {
 		return err
 	}
@@ -109,9 +109,9 @@ func (t *tx) drainEvents(n int64) error {
 		}
 	}
 	if rows > 0 {
-		return t.reparent(n, heir, from)
+		return t.reparent(n, newParent, from)
 	}
-	return t.endPurge(n, heir)
+	return t.endPurge(n, newParent)
 }
 
 // lastRows returns how many of session n's newest events after a seq one step
@@ -149,33 +149,33 @@ func (t *tx) destroy(n int64, from skein.Seq) error {
 	return err
 }
 
-// reparent moves the events of session n after a seq to its new parent, heir.
-func (t *tx) reparent(n, heir int64, from skein.Seq) error {
-	if _, _, err := t.exec(`UPDATE events SET session = ? WHERE session = ? AND seq > ?`, heir, n, int64(from)); err != nil {
+// reparent moves the events of session n after a seq to its new parent, newParent.
+func (t *tx) reparent(n, newParent int64, from skein.Seq) error {
+	if _, _, err := t.exec(`UPDATE events SET session = ? WHERE session = ? AND seq > ?`, newParent, n, int64(from)); err != nil {
 		return err
 	}
-	_, rows, err := t.exec(`UPDATE bases SET upto = ? WHERE session = ? AND base = ?`, int64(from), heir, n)
+	_, rows, err := t.exec(`UPDATE bases SET upto = ? WHERE session = ? AND base = ?`, int64(from), newParent, n)
 	if err == nil && rows != 1 {
-		err = fmt.Errorf("fork %d of deleted session %d: %w", heir, n, skein.ErrCorrupt)
+		err = fmt.Errorf("fork %d of deleted session %d: %w", newParent, n, skein.ErrCorrupt)
 	}
 	return err
 }
 
 // endPurge ends the purge of session n, which has no events left. The new
-// parent, heir, takes over n's link to n's own parent.
-func (t *tx) endPurge(n, heir int64) error {
-	if heir != 0 {
-		if _, _, err := t.exec(`DELETE FROM bases WHERE session = ?`, heir); err != nil {
+// parent, newParent, takes over n's link to n's own parent.
+func (t *tx) endPurge(n, newParent int64) error {
+	if newParent != 0 {
+		if _, _, err := t.exec(`DELETE FROM bases WHERE session = ?`, newParent); err != nil {
 			return err
 		}
-		if _, _, err := t.exec(`UPDATE bases SET session = ? WHERE session = ?`, heir, n); err != nil {
+		if _, _, err := t.exec(`UPDATE bases SET session = ? WHERE session = ?`, newParent, n); err != nil {
 			return err
 		}
 	}
 	if _, _, err := t.exec(`DELETE FROM bases WHERE session = ?`, n); err != nil {
 		return err
 	}
-	_, _, err := t.exec(`DELETE FROM doomed WHERE session = ?`, n)
+	_, _, err := t.exec(`DELETE FROM purge_queue WHERE session = ?`, n)
 	return err
 }
 

@@ -14,9 +14,9 @@ type book struct {
 	p *packed
 	h *head
 
-	parent head             // of the fork that begins
-	strand int64            // bases.base: sessions.n of the session whose event the fork begins after
-	undone []skein.SeqRange // what rewinds took back, up to that event
+	parent  head             // of the fork that begins
+	base    int64            // bases.base: sessions.n of the session whose event the fork begins after
+	rewound []skein.SeqRange // what rewinds took back, up to that event
 }
 
 // Event implements [ledger.Book].

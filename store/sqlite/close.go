@@ -54,7 +54,7 @@ func (c *core) end() error {
 	c.catching.Wait()
 	var errs []error
 	if c.writer != nil {
-		c.chores.close()
+		c.maintenance.close()
 		c.index.close()
 		most := c.closeFor
 		if c.writer.stuck.Load() {
@@ -92,7 +92,7 @@ func (c *core) finish(ctx context.Context) {
 	if !c.behind(ctx) && !c.waiting(ctx) {
 		return
 	}
-	if !c.index.fed() && !c.chores.deleted.Load() {
+	if !c.index.fed() && !c.maintenance.deleted.Load() {
 		short, cancel := context.WithTimeout(ctx, closeStuck)
 		defer cancel()
 		if c.write(short, func(*tx) error { return nil }) != nil {

@@ -95,8 +95,8 @@ func (s *Store) Delete(ctx context.Context, id skein.SessionID, d skein.Deletion
 	if err != nil {
 		return skein.Deleted{}, err
 	}
-	_ = s.drainAll(ctx) //nolint:errcheck // it is deleted all the same; the chores go on with it
-	s.chores.wakeFor()
+	_ = s.drainAll(ctx) //nolint:errcheck // it is deleted all the same; maintenance goes on with it
+	s.maintenance.wakeFor()
 	return done, nil
 }
 
@@ -118,17 +118,17 @@ func (s *Store) delete(t *tx, id skein.SessionID, d skein.Deletion) (done skein.
 	if err != nil {
 		return done, err
 	}
-	heir, upto, err := t.newParent(h.n)
+	newParent, upto, err := t.newParent(h.n)
 	if err != nil {
 		return done, err
 	}
-	if heir.n != 0 {
-		done.Moved = []skein.SessionID{heir.ID}
+	if newParent.n != 0 {
+		done.Moved = []skein.SessionID{newParent.ID}
 	}
 	done.Events, done.Bytes = int(h.Last-max(segs[0].From, upto)), h.bytes
 	t.heads.clear()
 	t.changed = append(t.changed, id)
-	if err := t.beginPurge(&h, heir.n); err != nil {
+	if err := t.beginPurge(&h, newParent.n); err != nil {
 		return done, err
 	}
 	if h.Last-segs[0].From <= stepRows && h.bytes <= stepBytes {

@@ -72,7 +72,7 @@ func TestLongSessionsAreDeletedInSteps(t *testing.T) {
 	s = open(t, name)
 	check("opened again")
 	wait(t, "nothing is left of the session", func() bool {
-		return shell(t, name, "SELECT (SELECT count(*) FROM doomed) + (SELECT count(*) FROM chores);") == "0"
+		return shell(t, name, "SELECT (SELECT count(*) FROM purge_queue) + (SELECT count(*) FROM maintenance);") == "0"
 	})
 	check("in the end")
 	if got := shell(t, name, "SELECT count(*) FROM events;"); got != "906" {
@@ -92,11 +92,11 @@ func TestClosingEndsADeletionThatWasBrokenOff(t *testing.T) {
 	shut(t, s)
 	// This is the state after a process was killed after the first step of a
 	// deletion.
-	shell(t, name, "INSERT INTO doomed (session, heir) SELECT 1, n FROM sessions WHERE id = 'f'; DELETE FROM sessions WHERE id = 'p';")
+	shell(t, name, "INSERT INTO purge_queue (session, new_parent) SELECT 1, n FROM sessions WHERE id = 'f'; DELETE FROM sessions WHERE id = 'p';")
 	s = open(t, name)
 	shut(t, s)
-	if got := shell(t, name, "SELECT count(*) FROM doomed; SELECT count(*) FROM events; PRAGMA freelist_count;"); got != "0\n902\n0" {
-		t.Errorf("doomed sessions, events and free pages after Close: %q, want 0, 902 and 0", got)
+	if got := shell(t, name, "SELECT count(*) FROM purge_queue; SELECT count(*) FROM events; PRAGMA freelist_count;"); got != "0\n902\n0" {
+		t.Errorf("purge_queue sessions, events and free pages after Close: %q, want 0, 902 and 0", got)
 	}
 	s = open(t, name)
 	find(t, s, "word1400", 1)
@@ -118,7 +118,7 @@ func TestDeletedTextIsGoneFromTheFiles(t *testing.T) {
 	}
 	shut(t, s)
 	s = open(t, name)
-	wait(t, "the chores are done", func() bool { return shell(t, name, "SELECT count(*) FROM chores;") == "0" })
+	wait(t, "the maintenance is done", func() bool { return shell(t, name, "SELECT count(*) FROM maintenance;") == "0" })
 	shut(t, s)
 	for n, b := range snapshot(t, dir) {
 		if strings.Contains(b, "xyzzy") {
@@ -143,8 +143,8 @@ func TestWhatForksShowOfAHalfDeletedSessionIsTheirs(t *testing.T) {
 	add(t, s, "f", fork("p", 4), user("of f"))
 	add(t, s, "g", fork("f", 5), user("of g"))
 	find(t, s, "commonword", 1)
-	doomInShell(t, name, "p", "f")
-	doomInShell(t, name, "f", "g") // g is the new parent of both
+	purgeInShell(t, name, "p", "f")
+	purgeInShell(t, name, "f", "g") // g is the new parent of both
 
 	find(t, s, "gonestword", 0)
 	for _, word := range []string{"commonword", "paidword", "comm*"} {
@@ -175,7 +175,7 @@ func TestWhatForksShowOfAHalfDeletedSessionIsTheirs(t *testing.T) {
 			t.Errorf("after the deletion the events of %s are\n%s\nwant\n%s", id, got, want)
 		}
 	}
-	if got := shell(t, name, "SELECT count(*) FROM doomed;"); got != "0" {
+	if got := shell(t, name, "SELECT count(*) FROM purge_queue;"); got != "0" {
 		t.Errorf("%s sessions are still being deleted", got)
 	}
 	if r := wantHit(t, s, skein.Query{}, "commonword"); r.Session != "g" {
@@ -183,13 +183,13 @@ func TestWhatForksShowOfAHalfDeletedSessionIsTheirs(t *testing.T) {
 	}
 }
 
-// doomInShell leaves the state of a process that was killed after the first
-// step of deleting a session; heir is the new parent.
-func doomInShell(t *testing.T, name string, id, heir skein.SessionID) {
+// purgeInShell leaves the state of a process that was killed after the first
+// step of deleting a session; newParent is the new parent.
+func purgeInShell(t *testing.T, name string, id, newParent skein.SessionID) {
 	t.Helper()
-	shell(t, name, fmt.Sprintf(`INSERT INTO doomed (session, heir) SELECT s.n, h.n FROM sessions s, sessions h WHERE s.id = '%[1]s' AND h.id = '%[2]s';
+	shell(t, name, fmt.Sprintf(`INSERT INTO purge_queue (session, new_parent) SELECT s.n, h.n FROM sessions s, sessions h WHERE s.id = '%[1]s' AND h.id = '%[2]s';
 		UPDATE bases SET base = (SELECT n FROM sessions WHERE id = '%[2]s') WHERE base = (SELECT n FROM sessions WHERE id = '%[1]s') AND session <> (SELECT n FROM sessions WHERE id = '%[2]s');
-		DELETE FROM sessions WHERE id = '%[1]s';`, id, heir))
+		DELETE FROM sessions WHERE id = '%[1]s';`, id, newParent))
 }
 
 // wantHit checks that words are found exactly once.

@@ -102,7 +102,7 @@ func (x *indexer) pause() {
 		_, more = x.step(x.core.writer.after, feedBytes)
 	}
 	x.core.checkpoint()
-	x.core.chores.wake()
+	x.core.maintenance.wake()
 }
 
 // fed reports whether anything was ever appended.
@@ -190,7 +190,7 @@ func (c *core) catchUp(ctx context.Context, most time.Duration) {
 		return
 	}
 	if c.tight.Load() {
-		c.chores.wake() // maintenance checks whether there is room again
+		c.maintenance.wake() // maintenance checks whether there is room again
 		return
 	}
 	ctx, cancel := context.WithTimeout(ctx, most)

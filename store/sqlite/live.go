@@ -38,14 +38,14 @@ func (t *call) updateLive(h *head, p *packedEvent) error {
 // gaps are the parts of a session that rewinds took back.
 type gaps struct {
 	ranges  []skein.SeqRange
-	written []skein.SeqRange // as the table undone has them
+	written []skein.SeqRange // as the table rewound_ranges has them
 }
 
 // gaps returns what was taken back of session n, which shows segs, up to the
-// event last. If the session is still to be recounted, the table undone may be
+// event last. If the session is still to be recounted, the table rewound_ranges may be
 // wrong, and the rewinds are read instead, unless one of them is damaged.
 func (t *call) gaps(n int64, segs walk.Segments, last skein.Seq) (g gaps, err error) {
-	err = t.query(`SELECT after, upto FROM undone WHERE session = ? ORDER BY after`, []any{n}, func(row []driver.Value) error {
+	err = t.query(`SELECT after, upto FROM rewound_ranges WHERE session = ? ORDER BY after`, []any{n}, func(row []driver.Value) error {
 		var after, upto int64
 		err := scan(row, []any{&after, &upto})
 		g.written = append(g.written, skein.SeqRange{From: skein.Seq(after), To: skein.Seq(upto)})
@@ -56,7 +56,7 @@ func (t *call) gaps(n int64, segs walk.Segments, last skein.Seq) (g gaps, err er
 	}
 	g.ranges = g.written
 	var due int64
-	if _, err := t.one(`SELECT EXISTS (SELECT 1 FROM chores WHERE name = ?)`, []any{recountName(n)}, &due); err != nil || due == 0 {
+	if _, err := t.one(`SELECT EXISTS (SELECT 1 FROM maintenance WHERE name = ?)`, []any{recountName(n)}, &due); err != nil || due == 0 {
 		return g, err
 	}
 	x, err := walk.Undone(walker{t.s.pack, t.conn, nil}, segs, last)
@@ -80,7 +80,7 @@ func (t *tx) putGaps(n int64, was, now []skein.SeqRange) error {
 		if keep[g] {
 			continue
 		}
-		if _, _, err := t.exec(`DELETE FROM undone WHERE session = ? AND after = ?`, n, int64(g.From)); err != nil {
+		if _, _, err := t.exec(`DELETE FROM rewound_ranges WHERE session = ? AND after = ?`, n, int64(g.From)); err != nil {
 			return err
 		}
 	}
@@ -88,7 +88,7 @@ func (t *tx) putGaps(n int64, was, now []skein.SeqRange) error {
 		if written[g] {
 			continue
 		}
-		if _, _, err := t.exec(`INSERT INTO undone (session, after, upto) VALUES (?, ?, ?)`, n, int64(g.From), int64(g.To)); err != nil {
+		if _, _, err := t.exec(`INSERT INTO rewound_ranges (session, after, upto) VALUES (?, ?, ?)`, n, int64(g.From), int64(g.To)); err != nil {
 			return err
 		}
 	}

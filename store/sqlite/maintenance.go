@@ -93,7 +93,7 @@ func (k *maintenance) loop() {
 func (c *core) waiting(ctx context.Context) bool {
 	var n int64
 	err := c.readers.with(ctx, func(r *conn) error {
-		_, err := r.one(`SELECT EXISTS (SELECT 1 FROM chores) OR EXISTS (SELECT 1 FROM doomed) OR EXISTS (SELECT 1 FROM graves)
+		_, err := r.one(`SELECT EXISTS (SELECT 1 FROM maintenance) OR EXISTS (SELECT 1 FROM purge_queue) OR EXISTS (SELECT 1 FROM shell_deletions)
 			OR EXISTS (SELECT 1 FROM files WHERE format = '')`, nil, &n)
 		return err
 	})
@@ -178,7 +178,7 @@ func (c *core) tidy(ctx context.Context) error {
 func (c *core) sweepShortly(ctx context.Context) error {
 	most := sweepAfterRead
 	switch {
-	case c.chores.deleted.Load():
+	case c.maintenance.deleted.Load():
 		if info, err := os.Stat(c.path); err == nil && info.Size() <= smallStore {
 			return c.sweep(context.WithoutCancel(ctx))
 		}

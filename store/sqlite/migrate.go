@@ -19,12 +19,14 @@ import (
 var schemaFS embed.FS
 
 const (
-	// applicationID marks the file as a store of a released skein: "Skei".
+	// applicationID marks the file as a store of a released skein: "Sken".
 	// internal/foreign knows it too.
-	applicationID = 0x536b6569
-	// developmentID marks the stores of development builds from before the first
-	// release: "Skn1". Their schema numbers, up to 15, have other meanings here.
-	developmentID = 0x536b6e31
+	applicationID = 0x536b656e
+	// developmentID and laterDevelopmentID mark the stores of development builds from
+	// before the first release: "Skn1", "Skei". Their schema numbers, up to 15, have
+	// other meanings here.
+	developmentID      = 0x536b6e31
+	laterDevelopmentID = 0x536b6569
 	// minVersion is the first version of SQLite whose WAL never loses a commit.
 	minVersion = "3.51.3"
 )

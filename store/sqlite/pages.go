@@ -106,7 +106,11 @@ func logSum(order binary.ByteOrder, s0, s1 uint32, b []byte) (uint32, uint32) {
 // header can be read (https://www.sqlite.org/fileformat2.html#application_id).
 func (p *pageFile) develops() bool {
 	b := p.page(1)
-	return b != nil && binary.BigEndian.Uint32(b[68:]) == developmentID
+	if b == nil {
+		return false
+	}
+	id := binary.BigEndian.Uint32(b[68:])
+	return id == developmentID || id == laterDevelopmentID
 }
 
 // page returns a page, or nil if it cannot be read.

@@ -66,11 +66,11 @@ func (k *book) Shown(at skein.Parent) (x ledger.Base, err error) {
 	}
 	// The first segment may be empty: then the place is in a segment of its parent.
 	owner := segs[slices.IndexFunc(segs, func(s walk.Segment) bool { return s.From < s.To })]
-	k.strand = owner.Session
-	if doomed, err := k.isPurging(owner.Session); err != nil {
+	k.base = owner.Session
+	if purging, err := k.isPurging(owner.Session); err != nil {
 		return x, err
-	} else if doomed {
-		k.strand = p.n // which will have the events
+	} else if purging {
+		k.base = p.n // which will have the events
 	}
 	var prev int64
 	var kind string
@@ -86,12 +86,12 @@ func (k *book) Shown(at skein.Parent) (x ledger.Base, err error) {
 	}
 	if at.Seq == p.Last {
 		g, err := k.gaps(p.n, segs, p.Last)
-		x.Shown, k.undone, x.Prompts = p.Shown(), g.ranges, p.Prompts
+		x.Shown, k.rewound, x.Prompts = p.Shown(), g.ranges, p.Prompts
 		return x, err
 	}
-	var stands walk.LiveState
-	x.Shown, stands, err = walk.ShownAt(walker{k.s.pack, k.conn, nil}, segs, x.Said, at.Seq)
-	k.undone, x.Prompts = stands.Gaps, stands.Prompts
+	var live walk.LiveState
+	x.Shown, live, err = walk.ShownAt(walker{k.s.pack, k.conn, nil}, segs, x.Said, at.Seq)
+	k.rewound, x.Prompts = live.Gaps, live.Prompts
 	return x, err
 }
 
@@ -101,11 +101,11 @@ func (k *book) Begin() (err error) {
 	if h.n, err = k.insertHead(h); err != nil {
 		return err
 	}
-	if err := k.putGaps(h.n, nil, k.undone); err != nil {
+	if err := k.putGaps(h.n, nil, k.rewound); err != nil {
 		return err
 	}
-	if k.strand != 0 {
-		if _, _, err := k.exec(`INSERT INTO bases (session, base, upto) VALUES (?, ?, ?)`, h.n, k.strand, int64(h.Base)); err != nil {
+	if k.base != 0 {
+		if _, _, err := k.exec(`INSERT INTO bases (session, base, upto) VALUES (?, ?, ?)`, h.n, k.base, int64(h.Base)); err != nil {
 			return err
 		}
 	}

@@ -11,7 +11,7 @@ import (
 
 // The index keeps the words of deleted text in its older segments until these
 // are merged with the segment that records the deletion. So each deletion
-// requires a merge of all segments. The table chores records it and its
+// requires a merge of all segments. The table maintenance records it and its
 // progress, because the merge runs in steps, which several processes may do in
 // turns:
 //
@@ -35,7 +35,7 @@ const (
 
 // owe records that something was deleted and the file must be swept.
 func (t *tx) owe() error {
-	_, _, err := t.exec(`INSERT INTO chores (name, times) VALUES ('sweep', 1) ON CONFLICT (name) DO UPDATE SET times = times + 1`)
+	_, _, err := t.exec(`INSERT INTO maintenance (name, times) VALUES ('sweep', 1) ON CONFLICT (name) DO UPDATE SET times = times + 1`)
 	return err
 }
 
@@ -43,7 +43,7 @@ func (t *tx) owe() error {
 func (c *core) owed(ctx context.Context) (owed bool, err error) {
 	err = c.readers.with(ctx, func(r *conn) error {
 		var n int64
-		owed, err = r.one(`SELECT times FROM chores WHERE name = 'sweep'`, nil, &n)
+		owed, err = r.one(`SELECT times FROM maintenance WHERE name = 'sweep'`, nil, &n)
 		return err
 	})
 	return owed, err
@@ -82,7 +82,7 @@ func (c *core) mergeIndex(ctx context.Context) error {
 func (t *tx) mergeStep(pages int64) (more bool, err error) {
 	var asked, begun, merged int64
 	if _, err := t.one(`SELECT coalesce(max(CASE name WHEN 'sweep' THEN times END), 0), coalesce(max(CASE name WHEN 'merging' THEN times END), 0),
-		coalesce(max(CASE name WHEN 'merged' THEN times END), 0) FROM chores WHERE name IN ('sweep', 'merging', 'merged')`, nil, &asked, &begun, &merged); err != nil {
+		coalesce(max(CASE name WHEN 'merged' THEN times END), 0) FROM maintenance WHERE name IN ('sweep', 'merging', 'merged')`, nil, &asked, &begun, &merged); err != nil {
 		return false, err
 	}
 	switch {
@@ -105,8 +105,8 @@ func (t *tx) mergeStep(pages int64) (more bool, err error) {
 		return true, nil
 	}
 	for _, q := range []string{
-		`INSERT INTO chores (name, times) SELECT 'merged', times FROM chores WHERE name = 'merging' ON CONFLICT (name) DO UPDATE SET times = excluded.times`,
-		`DELETE FROM chores WHERE name IN ('merging', 'level')`,
+		`INSERT INTO maintenance (name, times) SELECT 'merged', times FROM maintenance WHERE name = 'merging' ON CONFLICT (name) DO UPDATE SET times = excluded.times`,
+		`DELETE FROM maintenance WHERE name IN ('merging', 'level')`,
 	} {
 		if _, _, err := t.exec(q); err != nil {
 			return false, err
@@ -118,7 +118,7 @@ func (t *tx) mergeStep(pages int64) (more bool, err error) {
 // mergeGoes reports whether the current merge is not over yet.
 func (t *tx) mergeGoes() (bool, error) {
 	var level int64
-	found, err := t.one(`SELECT times FROM chores WHERE name = 'level'`, nil, &level)
+	found, err := t.one(`SELECT times FROM maintenance WHERE name = 'level'`, nil, &level)
 	if err != nil || !found {
 		return false, err
 	}
@@ -190,7 +190,7 @@ func (t *tx) beginMerge(asked, pages int64) error {
 	if _, err := act(args); err != nil {
 		return err
 	}
-	if _, _, err := t.exec(`INSERT INTO chores (name, times) VALUES ('merging', ?)`, asked); err != nil {
+	if _, _, err := t.exec(`INSERT INTO maintenance (name, times) VALUES ('merging', ?)`, asked); err != nil {
 		return err
 	}
 	levels, err := t.mergeLevels()
@@ -199,7 +199,7 @@ func (t *tx) beginMerge(asked, pages int64) error {
 	}
 	for level := len(levels) - 1; level >= 0; level-- { // all segments were moved to the highest one
 		if levels[level] {
-			_, _, err := t.exec(`INSERT INTO chores (name, times) VALUES ('level', ?)`, level)
+			_, _, err := t.exec(`INSERT INTO maintenance (name, times) VALUES ('level', ?)`, level)
 			return err
 		}
 	}
@@ -229,8 +229,8 @@ func (t *tx) merge(pages int64) (changed bool, err error) {
 // settle records that what was merged is out of the free pages and the log, too.
 func (t *tx) settle() error {
 	for _, q := range []string{
-		`DELETE FROM chores WHERE name = 'sweep' AND times = (SELECT times FROM chores WHERE name = 'merged')`,
-		`DELETE FROM chores WHERE name = 'merged' AND NOT EXISTS (SELECT 1 FROM chores WHERE name = 'sweep')`,
+		`DELETE FROM maintenance WHERE name = 'sweep' AND times = (SELECT times FROM maintenance WHERE name = 'merged')`,
+		`DELETE FROM maintenance WHERE name = 'merged' AND NOT EXISTS (SELECT 1 FROM maintenance WHERE name = 'sweep')`,
 	} {
 		if _, _, err := t.exec(q); err != nil {
 			return err

@@ -55,7 +55,7 @@ func wantNoByte(t *testing.T, name, word string) {
 func TestResidueGoesStepByStep(t *testing.T) {
 	name := filepath.Join(t.TempDir(), "a.db")
 	s := openTest(t, name)
-	s.chores.close() // the test does the steps
+	s.maintenance.close() // the test does the steps
 	fillIndex(t, s, "a", 1500, "goingword")
 	fillIndex(t, s, "b", 1500, "stayingword")
 	fillIndex(t, s, "c", 300, "latergoing")
@@ -90,8 +90,8 @@ func TestResidueGoesStepByStep(t *testing.T) {
 	if err := s.sweep(t.Context()); err != nil {
 		t.Fatal(err)
 	}
-	if n := s.number(t, "SELECT count(*) FROM chores"); n != 0 {
-		t.Errorf("%d chores are left, want none", n)
+	if n := s.number(t, "SELECT count(*) FROM maintenance"); n != 0 {
+		t.Errorf("%d tasks of maintenance are left, want none", n)
 	}
 	wantNoByte(t, name, "oingwor")
 	wantNoByte(t, name, "atergoi")
@@ -105,7 +105,7 @@ func TestResidueGoesStepByStep(t *testing.T) {
 func TestResidueGoesBesideNewParts(t *testing.T) {
 	name := filepath.Join(t.TempDir(), "a.db")
 	s := openTest(t, name)
-	s.chores.close()
+	s.maintenance.close()
 	fillIndex(t, s, "a", 1000, "goingword")
 	fillIndex(t, s, "b", 4000, "stayingword")
 	if err := s.write(t.Context(), func(tx *tx) error { return tx.script(`INSERT INTO words (words) VALUES ('optimize')`) }); err != nil {
@@ -157,7 +157,7 @@ func TestEveryProcessPaysOfTheResidue(t *testing.T) {
 		t.Fatal(err)
 	}
 	for range 20 {
-		if s = openTest(t, name); s.number(t, "SELECT count(*) FROM chores") == 0 {
+		if s = openTest(t, name); s.number(t, "SELECT count(*) FROM maintenance") == 0 {
 			break
 		}
 		addText(t, s, "b", "more")
@@ -175,7 +175,7 @@ func TestEveryProcessPaysOfTheResidue(t *testing.T) {
 func TestDoctorMendsResidue(t *testing.T) {
 	name := filepath.Join(t.TempDir(), "a.db")
 	s := openTest(t, name)
-	s.chores.close()
+	s.maintenance.close()
 	fillIndex(t, s, "a", 300, "goingword")
 	fillIndex(t, s, "b", 100, "stayingword")
 	if _, err := s.Delete(t.Context(), "a", skein.Deletion{}); err != nil {
@@ -190,7 +190,7 @@ func TestDoctorMendsResidue(t *testing.T) {
 func TestResidueOfAllTextsGoesAtOnce(t *testing.T) {
 	name := filepath.Join(t.TempDir(), "a.db")
 	s := openTest(t, name)
-	s.chores.close()
+	s.maintenance.close()
 	fillIndex(t, s, "a", 300, "goingword")
 	if _, err := s.Delete(t.Context(), "a", skein.Deletion{}); err != nil {
 		t.Fatal(err)

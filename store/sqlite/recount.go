@@ -18,7 +18,7 @@ import (
 func (c *core) recountAll(ctx context.Context) error {
 	var due []int64
 	err := c.readers.with(ctx, func(r *conn) error {
-		return r.query(`SELECT CAST(substr(name, 9) AS INTEGER) AS n FROM chores WHERE name LIKE 'recount %' ORDER BY n`, nil, func(row []driver.Value) error {
+		return r.query(`SELECT CAST(substr(name, 9) AS INTEGER) AS n FROM maintenance WHERE name LIKE 'recount %' ORDER BY n`, nil, func(row []driver.Value) error {
 			var n int64
 			err := scan(row, []any{&n})
 			due = append(due, n)
@@ -60,7 +60,7 @@ func (c *core) recountSome(ctx context.Context) error {
 func (ex *exam) recounts(area string) error {
 	var n int64
 	err := ex.read(func(c *conn) error {
-		_, err := c.one(`SELECT count(*) FROM chores WHERE name LIKE 'recount %'`, nil, &n)
+		_, err := c.one(`SELECT count(*) FROM maintenance WHERE name LIKE 'recount %'`, nil, &n)
 		return err
 	})
 	if err != nil || n == 0 {
@@ -71,11 +71,11 @@ func (ex *exam) recounts(area string) error {
 		func() error { return ex.s.recountAll(ex.ctx) })
 }
 
-// recountName returns the name of the row of chores that asks to recount
+// recountName returns the name of the row of maintenance that asks to recount
 // session n. Its times is how often that was asked for.
 func recountName(n int64) string { return fmt.Sprintf("recount %d", n) }
 
-// recountedName returns the name of the row of chores with the progress of a
+// recountedName returns the name of the row of maintenance with the progress of a
 // recount of session n that was asked for that often. Its times is a seq.
 func recountedName(n, asked int64) string { return fmt.Sprintf("recounted %d %d", n, asked) }
 
@@ -87,10 +87,10 @@ const recountRows = 200
 // false when it is done. It includes events that were appended meanwhile.
 func (t *call) recount(n int64) (more bool, err error) {
 	var asked, done int64
-	if found, err := t.one(`SELECT times FROM chores WHERE name = ?`, []any{recountName(n)}, &asked); err != nil || !found {
+	if found, err := t.one(`SELECT times FROM maintenance WHERE name = ?`, []any{recountName(n)}, &asked); err != nil || !found {
 		return false, err
 	}
-	if _, err := t.one(`SELECT times FROM chores WHERE name = ?`, []any{recountedName(n, asked)}, &done); err != nil {
+	if _, err := t.one(`SELECT times FROM maintenance WHERE name = ?`, []any{recountedName(n, asked)}, &done); err != nil {
 		return false, err
 	}
 	var id string
@@ -105,14 +105,14 @@ func (t *call) recount(n int64) (more bool, err error) {
 		if upto, err := t.renumber(&h, max(h.Base, skein.Seq(done))); err != nil {
 			return false, fmt.Errorf("session %s: %w", id, err)
 		} else if upto < h.Last {
-			_, _, err := t.exec(`INSERT INTO chores (name, times) VALUES (?, ?) ON CONFLICT (name) DO UPDATE SET times = excluded.times`, recountedName(n, asked), int64(upto))
+			_, _, err := t.exec(`INSERT INTO maintenance (name, times) VALUES (?, ?) ON CONFLICT (name) DO UPDATE SET times = excluded.times`, recountedName(n, asked), int64(upto))
 			return true, err
 		}
 		if err := t.recountLive(&h); err != nil {
 			return false, fmt.Errorf("session %s: %w", id, err)
 		}
 	}
-	_, _, err = t.exec(`DELETE FROM chores WHERE name = ? OR name LIKE ?`, recountName(n), fmt.Sprintf("recounted %d %%", n))
+	_, _, err = t.exec(`DELETE FROM maintenance WHERE name = ? OR name LIKE ?`, recountName(n), fmt.Sprintf("recounted %d %%", n))
 	return false, err
 }
 
@@ -205,7 +205,7 @@ func (t *call) joined(segs walk.Segments, seq skein.Seq, message string) (bool, 
 }
 
 // recountLive recomputes h's row from the rows of its events. If a damaged event
-// hides what was taken back, it relies on what the table undone says.
+// hides what was taken back, it relies on what the table rewound_ranges says.
 func (t *call) recountLive(h *head) error {
 	was := *h
 	segs, err := t.segments(h)

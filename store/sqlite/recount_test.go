@@ -22,7 +22,7 @@ func TestExamineWorksRowsOutAnew(t *testing.T) {
 	if _, err := skein.Add(t.Context(), s, "a", skein.NewEvent(skein.KindCreated, 1, skein.Created{}), skein.Say(2, skein.UserSays("one")), skein.Say(3, skein.UserSays("two"))); err != nil {
 		t.Fatal(err)
 	}
-	s.chores.close() // the test does the recount
+	s.maintenance.close() // the test does the recount
 	c := testConn(t, s.path)
 	if _, _, err := c.exec(`DELETE FROM messages WHERE content = 'one'`); err != nil {
 		t.Fatal(err)
@@ -61,7 +61,7 @@ func TestRecountGoesOnWhereItStopped(t *testing.T) {
 	if _, err := skein.Add(t.Context(), s, "a", evs...); err != nil {
 		t.Fatal(err)
 	}
-	s.chores.close() // the test does the recount
+	s.maintenance.close() // the test does the recount
 	c := testConn(t, s.path)
 	if err := c.script(`DELETE FROM messages WHERE content = 'prompt 0'; UPDATE events SET payload = CAST('{}' AS BLOB), text = 'x' WHERE seq = 300`); err != nil {
 		t.Fatal(err)
@@ -74,14 +74,14 @@ func TestRecountGoesOnWhereItStopped(t *testing.T) {
 			t.Fatal(err)
 		}
 		got := ""
-		if err := c.query(`SELECT name, times FROM chores WHERE name LIKE 'recount%' ORDER BY name`, nil, func(row []driver.Value) error {
+		if err := c.query(`SELECT name, times FROM maintenance WHERE name LIKE 'recount%' ORDER BY name`, nil, func(row []driver.Value) error {
 			got += fmt.Sprint(row[0], "=", row[1], " ")
 			return nil
 		}); err != nil {
 			t.Fatal(err)
 		}
 		if got != want {
-			t.Errorf("after step %d there are the chores %q, want %q", step, got, want)
+			t.Errorf("after step %d there are the tasks %q, want %q", step, got, want)
 		}
 	}
 	got, err := s.Session(t.Context(), "a")
@@ -105,7 +105,7 @@ func TestRecountGoesAroundWhatCannotBeRead(t *testing.T) {
 			t.Fatal(err)
 		}
 	}
-	s.chores.close() // the test does the recount
+	s.maintenance.close() // the test does the recount
 	c := testConn(t, s.path)
 	if err := c.script(`DELETE FROM messages WHERE content = 'one'; UPDATE sessions SET open_calls = '[' WHERE id = 'a'`); err != nil {
 		t.Fatal(err)

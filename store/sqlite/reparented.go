@@ -4,14 +4,14 @@ package sqlite
 // step on, though the last step may come much later: after a kill, once another
 // process has time for it. Until then, the following find the events.
 
-// heirs has a row for each session that is being purged and that a fork still
-// shows: its new parent, heir, and the seq up to which the new parent shows it. The
+// new_parents has a row for each session that is being purged and that a fork still
+// shows: its new parent and the seq up to which the new parent shows it. The
 // new parent may have been a fork of another session that is being purged.
-const heirs = `(WITH RECURSIVE heirs (session, heir, upto) AS (
-		SELECT d.session, b.session, b.upto FROM doomed d CROSS JOIN bases b ON b.base = d.session
+const newParents = `(WITH RECURSIVE new_parents (session, new_parent, upto) AS (
+		SELECT d.session, b.session, b.upto FROM purge_queue d CROSS JOIN bases b ON b.base = d.session
 		UNION ALL
-		SELECT h.session, b.session, min(h.upto, b.upto) FROM heirs h CROSS JOIN doomed d ON d.session = h.heir CROSS JOIN bases b ON b.base = h.heir)
-	SELECT session, heir, max(upto) AS upto FROM heirs WHERE heir NOT IN (SELECT session FROM doomed) GROUP BY session)`
+		SELECT h.session, b.session, min(h.upto, b.upto) FROM new_parents h CROSS JOIN purge_queue d ON d.session = h.new_parent CROSS JOIN bases b ON b.base = h.new_parent)
+	SELECT session, new_parent, max(upto) AS upto FROM new_parents WHERE new_parent NOT IN (SELECT session FROM purge_queue) GROUP BY session)`
 
 // owners says how to get from an event e to the session s that it belongs to.
 type owners struct {
@@ -27,13 +27,13 @@ const nobodyMoved = `1`
 // owners returns the short way unless a session is being purged; then s is the
 // fork d for the events that it shows.
 func (c *conn) owners() (owners, error) {
-	doomed, err := c.anyPurging()
-	if err != nil || !doomed {
+	purging, err := c.anyPurging()
+	if err != nil || !purging {
 		return owners{"", `e.session`, nobodyMoved, `9223372036854775807`}, err
 	}
 	return owners{
-		join:  ` LEFT JOIN ` + heirs + ` d ON d.session = e.session`,
-		owner: `coalesce(d.heir, e.session)`,
+		join:  ` LEFT JOIN ` + newParents + ` d ON d.session = e.session`,
+		owner: `coalesce(d.new_parent, e.session)`,
 		shown: `(d.upto IS NULL OR e.seq <= d.upto)`,
 		upto:  `coalesce(d.upto, 9223372036854775807)`,
 	}, nil
@@ -42,11 +42,11 @@ func (c *conn) owners() (owners, error) {
 // anyPurging reports whether any session is being purged.
 func (c *conn) anyPurging() (bool, error) {
 	var n int64
-	return c.one(`SELECT session FROM doomed LIMIT 1`, nil, &n)
+	return c.one(`SELECT session FROM purge_queue LIMIT 1`, nil, &n)
 }
 
 // isPurging reports whether session n is being purged.
 func (c *conn) isPurging(n int64) (bool, error) {
 	var one int64
-	return c.one(`SELECT 1 FROM doomed WHERE session = ?`, []any{n}, &one)
+	return c.one(`SELECT 1 FROM purge_queue WHERE session = ?`, []any{n}, &one)
 }

@@ -50,7 +50,7 @@ type salvagedColumn struct {
 // derived reports whether a table is rebuilt from the others, or records work
 // to be done on such tables.
 func derived(name string) bool {
-	return strings.HasPrefix(name, "words") || strings.HasPrefix(name, "sqlite_") || name == "usage" || name == "usage_all" || name == "indexed" || name == "chores" || name == "undone"
+	return strings.HasPrefix(name, "words") || strings.HasPrefix(name, "sqlite_") || name == "usage" || name == "usage_all" || name == "indexed" || name == "maintenance" || name == "rewound_ranges"
 }
 
 // salvageInto fills the new store at to with all that can be read of the file

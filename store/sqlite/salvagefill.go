@@ -57,8 +57,8 @@ func (x *salvage) complete(ctx context.Context) (lost []Lost, err error) {
 		if err := x.follow(t); err != nil {
 			return err
 		}
-		// The table undone is not among those that are copied.
-		if _, _, err := t.exec(`INSERT OR IGNORE INTO chores (name, times) SELECT 'recount ' || n, 1 FROM (
+		// The table rewound_ranges is not among those that are copied.
+		if _, _, err := t.exec(`INSERT OR IGNORE INTO maintenance (name, times) SELECT 'recount ' || n, 1 FROM (
 			SELECT session AS n FROM events INDEXED BY events_rewound WHERE kind = 'rewound' UNION SELECT session FROM bases)`); err != nil {
 			return err
 		}
@@ -105,7 +105,7 @@ func (x *salvage) nameless(t *tx) (made []skein.SessionID, err error) {
 	}
 	type orphan struct{ n, last int64 }
 	var all []orphan
-	err = t.query(`SELECT e.session, max(e.seq) FROM events e WHERE e.session NOT IN (SELECT n FROM sessions) AND e.session NOT IN (SELECT session FROM doomed) GROUP BY e.session`, nil, func(row []driver.Value) error {
+	err = t.query(`SELECT e.session, max(e.seq) FROM events e WHERE e.session NOT IN (SELECT n FROM sessions) AND e.session NOT IN (SELECT session FROM purge_queue) GROUP BY e.session`, nil, func(row []driver.Value) error {
 		var o orphan
 		err := scan(row, []any{&o.n, &o.last})
 		all = append(all, o)
@@ -193,7 +193,7 @@ func (x *salvage) gaps(t *tx) (lost []Lost, err error) {
 		if len(one.Events) > 0 {
 			lost = append(lost, one)
 		}
-		if _, _, err := t.exec(`INSERT OR IGNORE INTO chores (name, times) VALUES (?, 1)`, recountName(l.n)); err != nil {
+		if _, _, err := t.exec(`INSERT OR IGNORE INTO maintenance (name, times) VALUES (?, 1)`, recountName(l.n)); err != nil {
 			return nil, err
 		}
 	}

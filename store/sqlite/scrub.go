@@ -531,12 +531,12 @@ func (sc *scrub) fold(h *head) error {
 	if damaged {
 		x = erase.MaskSession(h.Session, sc.secrets)
 	}
-	stands, err := walk.Live(log, segs, h.Last)
+	live, err := walk.Live(log, segs, h.Last)
 	if err != nil {
 		return err
 	}
-	stands.Retell(&h.Session, x, sc.texts)
-	h.Prompts = stands.Prompts
+	live.Retell(&h.Session, x, sc.texts)
+	h.Prompts = live.Prompts
 	return nil
 }
 

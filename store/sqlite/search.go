@@ -133,7 +133,7 @@ func (s *Store) conditions(c *conn, x *searcher) (none bool, err error) {
 		x.where.add(owners.shown)
 		return s.within(c, x, x.q.Session)
 	}
-	x.owners = owners.join + ` CROSS JOIN sessions s ON s.n = ` + x.teller(owners)
+	x.owners = owners.join + ` CROSS JOIN sessions s ON s.n = ` + x.foundIn(owners)
 	q, w := &x.q, &x.where
 	for _, f := range []struct{ cond, value string }{
 		{"s.user_id = ?", string(s.user)},
@@ -194,25 +194,25 @@ func (s *Store) within(c *conn, x *searcher, id skein.SessionID) (none bool, err
 	var conds []string
 	var args []any
 	for _, seg := range segs {
-		conds = append(conds, "(e.session = ? AND e.seq > ? AND e.seq <= ? AND "+stands+")")
+		conds = append(conds, "(e.session = ? AND e.seq > ? AND e.seq <= ? AND "+current+")")
 		args = append(args, seg.Session, int64(seg.From), int64(seg.To), int64(seg.To))
 	}
 	x.where.add("("+strings.Join(conds, " OR ")+")", args...)
 	x.shownIn, x.segs = &h, segs
 	if !x.q.Rewound {
-		x.where.add("NOT " + x.undone())
+		x.where.add("NOT " + x.rewound())
 	}
 	return false, nil
 }
 
-// teller returns an expression for the session in which the event e is found:
+// foundIn returns an expression for the session in which the event e is found:
 // the one that has e, if e is live there, otherwise the first fork in which it
 // is. If the query includes what was taken back, e is found there, too. It is
 // NULL if e is found nowhere.
-func (x *searcher) teller(o owners) string {
+func (x *searcher) foundIn(o owners) string {
 	const forks = `EXISTS (SELECT 1 FROM bases b WHERE b.base = e.session AND b.upto >= e.seq)`
 	fits := func(n, upto string) string {
-		return `(SELECT v.binned FROM sessions v WHERE v.n = ` + n + `) = 0 AND ` + standsBefore + upto + standsAfter
+		return `(SELECT v.binned FROM sessions v WHERE v.n = ` + n + `) = 0 AND ` + currentBefore + upto + currentAfter
 	}
 	own := o.shown + ` AND ` + fits(o.owner, o.upto)
 	first := `(WITH RECURSIVE f (n, upto) AS (
@@ -220,8 +220,8 @@ func (x *searcher) teller(o owners) string {
 			UNION ALL SELECT b.session, min(f.upto, b.upto) FROM f JOIN bases b ON b.base = f.n AND b.upto >= e.seq)
 		SELECT f.n FROM f WHERE ` + fits("f.n", "f.upto") + ` AND %s ORDER BY f.n LIMIT 1)`
 	standing := func(rewound string) string {
-		return ` WHEN ` + own + ` AND ` + rewound + undoneIn(o.owner) + ` THEN ` + o.owner +
-			` WHEN ` + forks + ` THEN ` + fmt.Sprintf(first, rewound+undoneIn("f.n"))
+		return ` WHEN ` + own + ` AND ` + rewound + rewoundIn(o.owner) + ` THEN ` + o.owner +
+			` WHEN ` + forks + ` THEN ` + fmt.Sprintf(first, rewound+rewoundIn("f.n"))
 	}
 	if !x.q.Rewound {
 		return `CASE` + standing("NOT ") + ` END`
@@ -240,21 +240,21 @@ func (x *searcher) excludes(h *skein.Session) bool {
 // hitColumns are the columns of the event e of the session s that scanHit
 // reads. An amendment counts as the event that it amends.
 func (x *searcher) hitColumns() string {
-	return `e.id, s.n, coalesce(e.amends, e.seq), ` + x.undone() + `,` + hitColumns
+	return `e.id, s.n, coalesce(e.amends, e.seq), ` + x.rewound() + `,` + hitColumns
 }
 
-// undone returns the condition that the message that e is, or that is now live
+// rewound returns the condition that the message that e is, or that is now live
 // in its place, was taken back.
-func (x *searcher) undone() string {
+func (x *searcher) rewound() string {
 	if x.shownIn != nil {
-		return undoneIn(strconv.FormatInt(x.shownIn.n, 10))
+		return rewoundIn(strconv.FormatInt(x.shownIn.n, 10))
 	}
-	return undoneIn("s.n")
+	return rewoundIn("s.n")
 }
 
-// undoneIn is undone for the session with number n.
-func undoneIn(n string) string {
-	return `(e.role IS NOT NULL AND EXISTS (SELECT 1 FROM undone u WHERE u.session = ` + n + ` AND u.after < coalesce(e.amends, e.seq) AND u.upto >= coalesce(e.amends, e.seq)))`
+// rewoundIn is rewound for the session with number n.
+func rewoundIn(n string) string {
+	return `(e.role IS NOT NULL AND EXISTS (SELECT 1 FROM rewound_ranges u WHERE u.session = ` + n + ` AND u.after < coalesce(e.amends, e.seq) AND u.upto >= coalesce(e.amends, e.seq)))`
 }
 
 const hitColumns = `
@@ -262,12 +262,12 @@ const hitColumns = `
 	CASE WHEN e.amends IS NULL THEN e.turn ELSE (SELECT o.turn FROM events o WHERE o.session = e.session AND o.seq = e.amends) END, coalesce(e.role, ''),
 	CASE WHEN e.amends IS NULL THEN e.at ELSE (SELECT o.at FROM events o WHERE o.session = e.session AND o.seq = e.amends) END, s.id`
 
-// stands is the condition that nothing up to seq ? has replaced e.
-const stands = standsBefore + `?` + standsAfter
+// current is the condition that nothing up to seq ? has replaced e.
+const current = currentBefore + `?` + currentAfter
 
 const (
-	standsBefore = `NOT EXISTS (SELECT 1 FROM events a INDEXED BY events_marks WHERE a.session = e.session AND a.seq > e.seq AND a.seq <= `
-	standsAfter  = ` AND a.kind IN ('rewound', 'compacted', 'amended') AND a.amends = coalesce(e.amends, e.seq))`
+	currentBefore = `NOT EXISTS (SELECT 1 FROM events a INDEXED BY events_marks WHERE a.session = e.session AND a.seq > e.seq AND a.seq <= `
+	currentAfter  = ` AND a.kind IN ('rewound', 'compacted', 'amended') AND a.amends = coalesce(e.amends, e.seq))`
 )
 
 func (x *searcher) scanHit(row []driver.Value, more ...any) (h hit, err error) {

@@ -130,8 +130,8 @@ func TestShellDeletes(t *testing.T) {
 		t.Errorf("after deleting its parent too, the events of g are\n%s\nwant\n%s", got, before["g"])
 	}
 	shell(t, name, "DELETE FROM sessions;")
-	if got := shell(t, name, "SELECT (SELECT count(*) FROM events), (SELECT count(*) FROM bases), (SELECT count(*) FROM usage), (SELECT count(*) FROM doomed);"); got != "0|0|0|0" {
-		t.Errorf("events, bases, usage and doomed left are %s, want 0|0|0|0", got)
+	if got := shell(t, name, "SELECT (SELECT count(*) FROM events), (SELECT count(*) FROM bases), (SELECT count(*) FROM usage), (SELECT count(*) FROM purge_queue);"); got != "0|0|0|0" {
+		t.Errorf("events, bases, usage and purge_queue left are %s, want 0|0|0|0", got)
 	}
 	add(t, s, "new", created(), user("goneword again"))
 	find(t, s, "goneword", 1)
@@ -219,7 +219,7 @@ func TestShellLeavesCountsThatAreTrue(t *testing.T) {
 	if got := len(events(t, s, "f")); got != 5 {
 		t.Errorf("the fork shows %d events, want 5", got)
 	}
-	if out := shell(t, name, "SELECT count(*) FROM chores WHERE name LIKE 'recount %';"); out != "1" {
+	if out := shell(t, name, "SELECT count(*) FROM maintenance WHERE name LIKE 'recount %';"); out != "1" {
 		t.Errorf("%s sessions are to be counted anew, want 1", out)
 	}
 }

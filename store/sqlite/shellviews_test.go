@@ -136,7 +136,7 @@ func TestShellShowsItems(t *testing.T) {
 		{Kind: skein.PartResult, Result: &skein.Result{CallID: "c1", Name: "edit", Text: "done " + skein.Text(long)}},
 		{Kind: skein.PartResult, Result: &skein.Result{CallID: "c2"}},
 	}}
-	add(t, s, "a", skein.NewEvent(skein.KindCreated, noon, skein.Created{Key: "k"}), user("go"), skein.Say(noon, answer), skein.Say(noon, result), user("undone"), rewound(4))
+	add(t, s, "a", skein.NewEvent(skein.KindCreated, noon, skein.Created{Key: "k"}), user("go"), skein.Say(noon, answer), skein.Say(noon, result), user("rewound_ranges"), rewound(4))
 	add(t, s, "b", created(), user("other"))
 
 	want := []string{

@@ -32,23 +32,23 @@ var (
 
 // core is what all views of a store share.
 type core struct {
-	path     string
-	steps    schema // schema of this version
-	paths    *paths
-	notice   func(string) // Options.Notice
-	patience time.Duration
-	writer   *writer // nil as long as nothing can be written
-	readers  *pool
-	turns    *room.Semaphore // for readers of what may be long
-	index    *indexer        // nil if nothing can be written
-	chores   *maintenance    // nil if nothing can be written
-	waited   lookback
-	catching sync.WaitGroup // searches that are updating the index
-	pack     *packer
-	wakers   *wakers
-	locks    *locks
-	clock    func() time.Time
-	closeFor time.Duration
+	path        string
+	steps       schema // schema of this version
+	paths       *paths
+	notice      func(string) // Options.Notice
+	patience    time.Duration
+	writer      *writer // nil as long as nothing can be written
+	readers     *pool
+	turns       *room.Semaphore // for readers of what may be long
+	index       *indexer        // nil if nothing can be written
+	maintenance *maintenance    // nil if nothing can be written
+	waited      lookback
+	catching    sync.WaitGroup // searches that are updating the index
+	pack        *packer
+	wakers      *wakers
+	locks       *locks
+	clock       func() time.Time
+	closeFor    time.Duration
 
 	opening  sync.RWMutex // held while the store is opened for writing later; it guards:
 	readOnly error        // why nothing can be written; nil if it can
@@ -205,7 +205,7 @@ func (c *core) readMode() string {
 
 // work starts the background work of a store that can be written to.
 func (c *core) work() {
-	c.chores = newMaintenance(c)
+	c.maintenance = newMaintenance(c)
 	c.index = newIndexer(c)
 }
 

@@ -61,7 +61,7 @@ func TestWhatWasWithdrawnCostsNothingLater(t *testing.T) {
 			t.Fatal(err)
 		}
 		t.Cleanup(func() { s.Close() })
-		s.chores.close()
+		s.maintenance.close()
 		s.index.close() // it uses the same connection
 		piece := func(id string) skein.Event {
 			return skein.Say(1, skein.Message{ID: id, Role: skein.RoleAssistant, Parts: []skein.Part{skein.TextPart("piece")}})

@@ -94,7 +94,7 @@ func (t *tx) addTombstones() error {
 		at       int64
 	}
 	var gs []tomb
-	err := t.query(`SELECT user_id, id, origin, path, origin_id, at FROM graves`, nil, func(row []driver.Value) error {
+	err := t.query(`SELECT user_id, id, origin, path, origin_id, at FROM shell_deletions`, nil, func(row []driver.Value) error {
 		var g tomb
 		err := scan(row, []any{&g.user, &g.id, &g.o.Format, &g.o.Path, &g.o.ID, &g.at})
 		gs = append(gs, g)
@@ -108,7 +108,7 @@ func (t *tx) addTombstones() error {
 			return err
 		}
 	}
-	_, _, err = t.exec(`DELETE FROM graves`)
+	_, _, err = t.exec(`DELETE FROM shell_deletions`)
 	return err
 }
 

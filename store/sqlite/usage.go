@@ -48,11 +48,11 @@ func (s *Store) Usage(ctx context.Context, q skein.UsageQuery) (rows []skein.Usa
 	}
 	sum := ledger.NewUsageSum(skein.UsageQuery{By: q.By, Zone: q.Zone})
 	err = s.read(ctx, func(c *conn) error {
-		doomed, err := c.anyPurging()
+		purging, err := c.anyPurging()
 		if err != nil {
 			return err
 		}
-		if doomed {
+		if purging {
 			from = withHeirs
 		}
 		return c.query(`SELECT `+of+`, u.provider, u.model, u.tier, sum(u.input), sum(u.output), sum(u.reasoning), sum(u.cache_read), sum(u.cache_write), sum(u.cache_hour), sum(u.requests), sum(u.reported)
@@ -79,7 +79,7 @@ const (
 		UNION ALL SELECT s.n, slot, c.provider, c.model, c.tier, ` + heirsCharges + `) u JOIN sessions s ON s.n = u.session`
 
 	heirsCharges = `c.input, c.output, c.reasoning, c.cache_read, c.cache_write, c.cache_hour, c.requests, c.reported
-		FROM ` + heirs + ` d CROSS JOIN events e ON e.session = d.session AND e.seq <= d.upto CROSS JOIN charges c ON c.event = e.id CROSS JOIN sessions s ON s.n = d.heir`
+		FROM ` + newParents + ` d CROSS JOIN events e ON e.session = d.session AND e.seq <= d.upto CROSS JOIN charges c ON c.event = e.id CROSS JOIN sessions s ON s.n = d.new_parent`
 )
 
 // usageSlot reads a row of sums; its first column is the value of by.

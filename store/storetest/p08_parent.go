@@ -38,7 +38,7 @@ func parentDeleted(t *test) {
 		{Of: "f", Provider: "vendor", Model: "m", Usage: skein.Usage{Output: 3, Requests: 1}},
 	})
 	if u := t.session("f").Usage; u != (skein.Usage{Output: 3, Requests: 1}) {
-		t.Errorf("the heir's usage is %+v, want that of the request", u)
+		t.Errorf("the new parent's usage is %+v, want that of the request", u)
 	}
 	t.wantEnd("f", 5)
 	t.add("f", user("goes on"))
@@ -46,7 +46,7 @@ func parentDeleted(t *test) {
 	t.add("g", fork("f", 2), user("from what moved"))
 	t.wantShows("g", join(want[:2], fork("f", 2), user("from what moved")))
 	if d := t.delete("f"); d.Events != 4 || len(d.Moved) != 1 {
-		t.Errorf("Delete of the heir = %+v, want 4 events destroyed and 2 moved", d)
+		t.Errorf("Delete of the new parent = %+v, want 4 events destroyed and 2 moved", d)
 	}
 	t.wantShows("g", join(want[:2], fork("f", 2), user("from what moved")))
 	if d := t.delete("g"); d.Events != 4 || len(d.Moved) != 0 {
@@ -62,20 +62,20 @@ func twoForks(t *test) {
 		t.add(f, fork(a, places[0]), user("own f"))
 		t.add(g, fork(a, places[1]), user("own g"))
 		wantF, wantG := t.events(f), t.events(g)
-		heir := f
+		newParent := f
 		if places[1] > places[0] {
-			heir = g
+			newParent = g
 		}
-		if d := t.delete(a); len(d.Moved) != 1 || d.Moved[0] != heir || d.Events != 6-int(max(places[0], places[1])) {
-			t.Errorf("Delete of the parent of forks at %v = %+v, want what is shown to move to %s", places, d, heir)
+		if d := t.delete(a); len(d.Moved) != 1 || d.Moved[0] != newParent || d.Events != 6-int(max(places[0], places[1])) {
+			t.Errorf("Delete of the parent of forks at %v = %+v, want what is shown to move to %s", places, d, newParent)
 		}
 		t.wantShows(f, wantF)
 		t.wantShows(g, wantG)
-		t.wantFound("one "+name, at(heir, 2))
+		t.wantFound("one "+name, at(newParent, 2))
 		t.wantFound("five " + name)
-		t.delete(heir)
+		t.delete(newParent)
 		rest, want := g, wantG
-		if heir == g {
+		if newParent == g {
 			rest, want = f, wantF
 		}
 		t.wantShows(rest, want)

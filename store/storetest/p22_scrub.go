@@ -208,7 +208,7 @@ func scrubFolds(t *test) {
 	t.add("y", user("another-secret"))
 	t.scrub("y", "another-secret")
 	if s := t.session("y"); s.Usage != row.Usage || s.Messages != row.Messages+1 || s.First != row.First {
-		t.Errorf("after a scrub the heir is %+v, want what it was, %+v", s, row)
+		t.Errorf("after a scrub the new parent is %+v, want what it was, %+v", s, row)
 	}
 }
 

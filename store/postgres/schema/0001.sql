@@ -10,8 +10,8 @@
 -- exact. Texts are compared by their bytes, whatever the database's language.
 
 -- Which schema these are. (Development builds from before the first release had a
--- table skein_meta for that.)
-CREATE TABLE skein_schema (
+-- table skein_meta or skein_schema for that.)
+CREATE TABLE skein_version (
 	one     integer PRIMARY KEY CHECK (one = 1),
 	version integer NOT NULL,
 	program text    NOT NULL -- that brought the tables to it
@@ -34,7 +34,7 @@ END $$;
 -- error's detail is the one that they have.
 CREATE FUNCTION other_schema() RETURNS boolean LANGUAGE plpgsql AS $$
 BEGIN
-	RAISE EXCEPTION 'the tables have another version' USING ERRCODE = 'SK002', DETAIL = (SELECT m.version::text FROM skein_schema m);
+	RAISE EXCEPTION 'the tables have another version' USING ERRCODE = 'SK002', DETAIL = (SELECT m.version::text FROM skein_version m);
 END $$;
 
 -- One narrow row for each session that has begun, or whose lease was taken:
@@ -206,7 +206,7 @@ CREATE INDEX events_amended ON events (user_id, n, amends, seq) WHERE amends IS 
 CREATE INDEX events_settings ON events (user_id, n, seq) WHERE kind IN ('created', 'changed');
 
 -- Where a fork's events before its own stand: those up to and with upto are
--- base's, a session's or that of one that was deleted (see strands).
+-- base's, a session's or that of one that was deleted (see reparented).
 CREATE TABLE bases (
 	user_id text COLLATE "C" NOT NULL,
 	n       bigint NOT NULL,
@@ -219,7 +219,7 @@ CREATE INDEX bases_by_base ON bases (user_id, base, upto);
 
 -- The places of a session, a fork's parent's included, that were taken back:
 -- those behind after, up to and with upto.
-CREATE TABLE undone (
+CREATE TABLE rewound_ranges (
 	user_id text COLLATE "C" NOT NULL,
 	n       bigint NOT NULL,
 	after   bigint NOT NULL,
@@ -229,20 +229,20 @@ CREATE TABLE undone (
 
 -- The events of a deleted session that forks still show stay where they are,
 -- up to and with upto; owner is the session that they count as. So they are
--- found: ... JOIN sessions s ON s.n = coalesce(strands.owner, e.n), and only
+-- found: ... JOIN sessions s ON s.n = coalesce(reparented.owner, e.n), and only
 -- up to upto.
-CREATE TABLE strands (
+CREATE TABLE reparented (
 	user_id text COLLATE "C" NOT NULL,
 	n       bigint NOT NULL,
 	owner   bigint NOT NULL,
 	upto    bigint NOT NULL,
 	PRIMARY KEY (user_id, n)
 );
-CREATE INDEX strands_by_owner ON strands (user_id, owner);
+CREATE INDEX reparented_by_owner ON reparented (user_id, owner);
 
 -- What is being destroyed, step by step: the events of n after the seq above,
 -- and all that hangs on them. Nobody is shown these any more.
-CREATE TABLE doomed (
+CREATE TABLE purge_queue (
 	user_id text COLLATE "C" NOT NULL,
 	n       bigint NOT NULL,
 	above   bigint NOT NULL,

@@ -8,18 +8,18 @@
 -- It is run after the last step of the schema, and where a copy of a database was
 -- made without them. Running it again changes nothing.
 GRANT USAGE ON SCHEMA public TO skein_user, skein_all;
-GRANT SELECT, INSERT, UPDATE, DELETE ON heads, leases, journal, sessions, names, events, bases, undone, strands, doomed, scrubs, charges, usage,
+GRANT SELECT, INSERT, UPDATE, DELETE ON heads, leases, journal, sessions, names, events, bases, rewound_ranges, reparented, purge_queue, scrubs, charges, usage,
 	blobs, blob_refs, files, records, tombstones, found TO skein_user, skein_all;
 GRANT SELECT, INSERT, UPDATE, DELETE ON indexed, users, tokens, logins TO skein_all;
 GRANT SELECT ON indexed, users TO skein_user;
 GRANT USAGE ON SEQUENCE numbers, fences TO skein_user, skein_all;
 GRANT SELECT ON SEQUENCE numbers, fences TO skein_all; -- pg_dump --role=skein_all reads them
-GRANT SELECT ON skein_schema TO PUBLIC; -- who opens the database looks there first
+GRANT SELECT ON skein_version TO PUBLIC; -- who opens the database looks there first
 
 DO $$
 DECLARE t text;
 BEGIN
-	FOREACH t IN ARRAY ARRAY['heads', 'leases', 'journal', 'sessions', 'names', 'events', 'bases', 'undone', 'strands', 'doomed', 'scrubs', 'charges', 'usage',
+	FOREACH t IN ARRAY ARRAY['heads', 'leases', 'journal', 'sessions', 'names', 'events', 'bases', 'rewound_ranges', 'reparented', 'purge_queue', 'scrubs', 'charges', 'usage',
 			'blobs', 'blob_refs', 'files', 'records', 'tombstones', 'found', 'users', 'tokens'] LOOP
 		EXECUTE format('ALTER TABLE %I ENABLE ROW LEVEL SECURITY', t);
 		EXECUTE format('ALTER TABLE %I FORCE ROW LEVEL SECURITY', t);

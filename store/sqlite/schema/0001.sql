@@ -147,7 +147,7 @@ CREATE INDEX bases_by_base ON bases (base, upto);
 
 -- The places of a session, a fork's parent's included, that were taken back:
 -- those behind after, up to and with upto.
-CREATE TABLE undone (
+CREATE TABLE rewound_ranges (
 	session INTEGER NOT NULL,
 	after   INTEGER NOT NULL,
 	upto    INTEGER NOT NULL,
@@ -435,7 +435,7 @@ CREATE TABLE tombstones (
 
 -- What was deleted in the shell, which has no SHA-256; skein makes tombstones
 -- of them when it sees them.
-CREATE TABLE graves (
+CREATE TABLE shell_deletions (
 	user_id   TEXT    NOT NULL,
 	id        TEXT    NOT NULL,
 	origin    TEXT    NOT NULL,
@@ -445,10 +445,10 @@ CREATE TABLE graves (
 ) STRICT;
 
 -- Sessions that are being deleted: their rows are gone, their events go or move
--- to the fork heir. skein does that to long ones step by step.
-CREATE TABLE doomed (
+-- to the fork new_parent. skein does that to long ones step by step.
+CREATE TABLE purge_queue (
 	session INTEGER PRIMARY KEY,
-	heir    INTEGER NOT NULL -- sessions.n; 0 if there is none
+	new_parent    INTEGER NOT NULL -- sessions.n; 0 if there is none
 ) STRICT;
 
 -- What skein has yet to do when nobody waits for it:
@@ -459,7 +459,7 @@ CREATE TABLE doomed (
 --                the shell or are lost
 --   recounted N TIMES
 --                how far that has come (recount.go): a seq
-CREATE TABLE chores (
+CREATE TABLE maintenance (
 	name  TEXT    PRIMARY KEY,
 	times INTEGER NOT NULL -- how often it was asked for
 ) STRICT, WITHOUT ROWID;
@@ -470,7 +470,7 @@ CREATE TRIGGER events_out AFTER DELETE ON events BEGIN
 END;
 
 CREATE TRIGGER events_out_of_index AFTER DELETE ON events
-WHEN old.text IS NOT NULL AND old.id <= (SELECT upto FROM indexed) AND NOT EXISTS (SELECT 1 FROM doomed WHERE session = old.session)
+WHEN old.text IS NOT NULL AND old.id <= (SELECT upto FROM indexed) AND NOT EXISTS (SELECT 1 FROM purge_queue WHERE session = old.session)
 BEGIN
 	INSERT INTO words (words, rowid, text, extra) VALUES ('delete', old.id, old.text, old.extra);
 END;
@@ -491,33 +491,33 @@ END;
 -- A session goes with all it has; events that a fork still shows go to the
 -- fork that shows most, and the others look for them there. The order matters.
 CREATE TRIGGER sessions_out AFTER DELETE ON sessions
-WHEN NOT EXISTS (SELECT 1 FROM doomed WHERE session = old.n)
+WHEN NOT EXISTS (SELECT 1 FROM purge_queue WHERE session = old.n)
 BEGIN
-	INSERT INTO graves (user_id, id, origin, path, origin_id, at)
+	INSERT INTO shell_deletions (user_id, id, origin, path, origin_id, at)
 	VALUES (old.user_id, old.id, old.origin, old.origin_path, old.origin_id, CAST(strftime('%s', 'now') AS INTEGER) * 1000);
-	INSERT INTO graves (user_id, id, origin, path, origin_id, at) -- files that only copied it
+	INSERT INTO shell_deletions (user_id, id, origin, path, origin_id, at) -- files that only copied it
 	SELECT user_id, old.id, format, path, id, CAST(strftime('%s', 'now') AS INTEGER) * 1000 FROM files
 	WHERE copy_of = old.id AND copy_of <> '' AND user_id = old.user_id;
-	INSERT INTO doomed (session, heir)
+	INSERT INTO purge_queue (session, new_parent)
 	VALUES (old.n, coalesce((SELECT session FROM bases WHERE base = old.n ORDER BY upto DESC, session LIMIT 1), 0));
-	UPDATE events SET session = (SELECT heir FROM doomed WHERE session = old.n)
+	UPDATE events SET session = (SELECT new_parent FROM purge_queue WHERE session = old.n)
 	WHERE session = old.n AND seq <= (SELECT max(upto) FROM bases WHERE base = old.n);
-	UPDATE bases SET base = (SELECT heir FROM doomed WHERE session = old.n)
-	WHERE base = old.n AND session <> (SELECT heir FROM doomed WHERE session = old.n);
-	DELETE FROM bases WHERE session = (SELECT heir FROM doomed WHERE session = old.n);
-	UPDATE bases SET session = (SELECT heir FROM doomed WHERE session = old.n)
-	WHERE session = old.n AND EXISTS (SELECT 1 FROM doomed WHERE session = old.n AND heir <> 0);
+	UPDATE bases SET base = (SELECT new_parent FROM purge_queue WHERE session = old.n)
+	WHERE base = old.n AND session <> (SELECT new_parent FROM purge_queue WHERE session = old.n);
+	DELETE FROM bases WHERE session = (SELECT new_parent FROM purge_queue WHERE session = old.n);
+	UPDATE bases SET session = (SELECT new_parent FROM purge_queue WHERE session = old.n)
+	WHERE session = old.n AND EXISTS (SELECT 1 FROM purge_queue WHERE session = old.n AND new_parent <> 0);
 	DELETE FROM bases WHERE session = old.n;
-	DELETE FROM doomed WHERE session = old.n;
+	DELETE FROM purge_queue WHERE session = old.n;
 	DELETE FROM events WHERE session = old.n;
-	INSERT INTO chores (name, times) VALUES ('sweep', 1) ON CONFLICT (name) DO UPDATE SET times = times + 1;
+	INSERT INTO maintenance (name, times) VALUES ('sweep', 1) ON CONFLICT (name) DO UPDATE SET times = times + 1;
 	DELETE FROM leases WHERE session = old.id;
 	DELETE FROM files WHERE session = old.id AND user_id = old.user_id;
 	DELETE FROM files WHERE copy_of = old.id AND copy_of <> '' AND user_id = old.user_id;
 END;
 
-CREATE TRIGGER undone_out AFTER DELETE ON sessions BEGIN
-	DELETE FROM undone WHERE session = old.n;
+CREATE TRIGGER rewound_ranges_out AFTER DELETE ON sessions BEGIN
+	DELETE FROM rewound_ranges WHERE session = old.n;
 END;
 
 -- The words of a message that is deleted in the shell go from its session's row;
@@ -528,11 +528,11 @@ BEGIN
 	UPDATE sessions SET sum = NULL WHERE n = new.n;
 END;
 
--- The said events that stand in session number viewer, with what stands there
+-- The said events that are live in session number viewer, with what stands there
 -- now: of a fork, those that it shows of its parent too. The + keeps SQLite from
 -- looking for a message's other pieces by seq, through the whole session, rather
 -- than by events_by_message.
-CREATE VIEW stands (viewer, id, seq, message, role, text, items, at) AS
+CREATE VIEW live_events (viewer, id, seq, message, role, text, items, at) AS
 SELECT s.n, e.id, e.seq, e.message, coalesce(a.role, e.role),
 	CASE WHEN a.id IS NULL OR (a.text IS NULL AND CAST(a.payload AS TEXT) LIKE '{%' AND CAST(a.payload AS TEXT) NOT LIKE '%"payload"%') THEN e.text ELSE a.text END,
 	CASE WHEN a.id IS NULL OR (a.text IS NULL AND CAST(a.payload AS TEXT) LIKE '{%' AND CAST(a.payload AS TEXT) NOT LIKE '%"payload"%') THEN e.items ELSE a.items END, e.at
@@ -546,13 +546,13 @@ CROSS JOIN events e ON e.session = json_extract(g.value, '$[0]') AND +e.seq > js
 LEFT JOIN events a ON a.id = (SELECT x.id FROM events x INDEXED BY events_amends
 	WHERE x.session = e.session AND x.kind = 'amended' AND x.amends = e.seq AND x.seq <= json_extract(g.value, '$[2]') ORDER BY x.seq DESC LIMIT 1)
 WHERE e.kind = 'said' AND (a.id IS NULL OR a.role IS NOT NULL)
-	AND NOT EXISTS (SELECT 1 FROM undone u WHERE u.session = s.n AND u.after < e.seq AND u.upto >= e.seq);
+	AND NOT EXISTS (SELECT 1 FROM rewound_ranges u WHERE u.session = s.n AND u.after < e.seq AND u.upto >= e.seq);
 
--- What stands, without pieces of a message of which a later piece repeats all: the
+-- The live events, without pieces of a message of which a later piece repeats all: the
 -- words, and each item (items.go), those of texts by their kind.
-CREATE VIEW spoken (viewer, id, seq, message, role, text, items, at) AS
-SELECT x.viewer, x.id, x.seq, x.message, x.role, x.text, x.items, x.at FROM stands x
-WHERE x.message IS NULL OR NOT EXISTS (SELECT 1 FROM stands p
+CREATE VIEW shown_events (viewer, id, seq, message, role, text, items, at) AS
+SELECT x.viewer, x.id, x.seq, x.message, x.role, x.text, x.items, x.at FROM live_events x
+WHERE x.message IS NULL OR NOT EXISTS (SELECT 1 FROM live_events p
 	WHERE p.viewer = x.viewer AND p.message = x.message AND +p.seq > x.seq AND substr(p.text, 1, length(x.text)) = x.text
 		AND NOT EXISTS (SELECT 1 FROM json_each(coalesce(x.items, '[["message"]]')) i
 			WHERE json_extract(i.value, '$[0]') <> 'incomplete' AND NOT EXISTS (
@@ -565,12 +565,12 @@ WHERE x.message IS NULL OR NOT EXISTS (SELECT 1 FROM stands p
 CREATE VIEW messages (id, session_id, role, content, created_at, interrupted) AS
 SELECT x.id, s.id, x.role,
 	CASE WHEN x.message IS NULL THEN x.text ELSE (SELECT group_concat(k.text, char(10)) FROM
-		(SELECT p.text FROM spoken p WHERE p.viewer = x.viewer AND p.message = x.message ORDER BY p.seq) k) END,
+		(SELECT p.text FROM shown_events p WHERE p.viewer = x.viewer AND p.message = x.message ORDER BY p.seq) k) END,
 	CASE x.at WHEN 0 THEN '' ELSE strftime('%Y-%m-%dT%H:%M:%fZ', x.at / 1000.0, 'unixepoch') END,
-	coalesce(json_extract(CASE WHEN x.message IS NULL THEN x.items ELSE (SELECT p.items FROM stands p
+	coalesce(json_extract(CASE WHEN x.message IS NULL THEN x.items ELSE (SELECT p.items FROM live_events p
 		WHERE p.viewer = x.viewer AND p.message = x.message ORDER BY p.seq DESC LIMIT 1) END, '$[#-1][0]') = 'incomplete', 0)
-FROM stands x JOIN sessions s ON s.n = x.viewer
-WHERE x.message IS NULL OR NOT EXISTS (SELECT 1 FROM stands p WHERE p.viewer = x.viewer AND p.message = x.message AND +p.seq < x.seq);
+FROM live_events x JOIN sessions s ON s.n = x.viewer
+WHERE x.message IS NULL OR NOT EXISTS (SELECT 1 FROM live_events p WHERE p.viewer = x.viewer AND p.message = x.message AND +p.seq < x.seq);
 
 -- The said events: what is deleted of messages.
 CREATE VIEW said (id, session) AS SELECT id, session FROM events WHERE kind = 'said';
@@ -585,9 +585,9 @@ WHEN NOT EXISTS (SELECT 1 FROM events e JOIN bases b ON b.base = e.session AND b
 BEGIN
 	UPDATE sessions SET messages = messages - 1, turns = turns - coalesce((
 			SELECT e.turn - p.turn FROM events e JOIN events p ON p.session = e.session AND p.seq = e.seq - 1 WHERE e.id = old.id), 0)
-	WHERE n = old.session AND EXISTS (SELECT 1 FROM stands x WHERE x.viewer = old.session AND x.id = old.id)
+	WHERE n = old.session AND EXISTS (SELECT 1 FROM live_events x WHERE x.viewer = old.session AND x.id = old.id)
 		AND NOT EXISTS ( -- else another piece of it stays
-			SELECT 1 FROM stands x JOIN stands o ON o.viewer = x.viewer AND o.message = x.message AND o.id <> x.id
+			SELECT 1 FROM live_events x JOIN live_events o ON o.viewer = x.viewer AND o.message = x.message AND o.id <> x.id
 			WHERE x.viewer = old.session AND x.id = old.id);
 	UPDATE sessions SET first_words = '', last_prompt = '' WHERE n = old.session;
 	UPDATE sessions SET input = input - (SELECT c.input FROM charges c WHERE c.event = old.id),
@@ -601,8 +601,8 @@ BEGIN
 	WHERE n = (SELECT c.session FROM charges c WHERE c.event = old.id);
 	DELETE FROM charges WHERE event = old.id;
 	DELETE FROM blob_refs WHERE event = old.id;
-	INSERT INTO chores (name, times) VALUES ('sweep', 1) ON CONFLICT (name) DO UPDATE SET times = times + 1;
-	INSERT INTO chores (name, times) VALUES ('recount ' || old.session, 1) ON CONFLICT (name) DO UPDATE SET times = times + 1;
+	INSERT INTO maintenance (name, times) VALUES ('sweep', 1) ON CONFLICT (name) DO UPDATE SET times = times + 1;
+	INSERT INTO maintenance (name, times) VALUES ('recount ' || old.session, 1) ON CONFLICT (name) DO UPDATE SET times = times + 1;
 	UPDATE events SET kind = 'noted', failed = 0, hash = NULL, sum = NULL, role = NULL, message = NULL, amends = NULL, tools = NULL, paths = NULL,
 		text = NULL, extra = NULL, items = NULL, payload = CAST('{"name":"deleted"}' AS BLOB)
 	WHERE id = old.id OR id IN ( -- what was put in its place
@@ -624,7 +624,7 @@ CREATE TRIGGER messages_out INSTEAD OF DELETE ON messages BEGIN
 		SELECT e.id FROM sessions s CROSS JOIN events e ON e.session = s.n
 		WHERE s.id = old.session_id AND e.kind = 'said'
 			AND CASE s.base WHEN 0 THEN s.messages = 0 ELSE (SELECT o.id FROM events o
-				WHERE o.session = s.n AND o.kind = 'said' AND EXISTS (SELECT 1 FROM stands x WHERE x.viewer = s.n AND x.id = o.id)
+				WHERE o.session = s.n AND o.kind = 'said' AND EXISTS (SELECT 1 FROM live_events x WHERE x.viewer = s.n AND x.id = o.id)
 				ORDER BY o.seq DESC LIMIT 1) IS NULL END);
 END;
 
@@ -660,13 +660,13 @@ SELECT x.id * 65536 + min(coalesce(i.key, 0), 65535), s.user_id, CASE s.key WHEN
 	ELSE json_object('type', 'message', 'role', x.role, 'content', coalesce(x.text, '')) END,
 		CASE json_extract(x.items, '$[#-1][0]') WHEN 'incomplete' THEN '$.status' ELSE '$.type' END, 'incomplete'), -- each has a type, which stays
 	s.id
-FROM spoken x JOIN sessions s ON s.n = x.viewer LEFT JOIN json_each(x.items) i ON json_extract(i.value, '$[0]') <> 'incomplete';
+FROM shown_events x JOIN sessions s ON s.n = x.viewer LEFT JOIN json_each(x.items) i ON json_extract(i.value, '$[0]') <> 'incomplete';
 
 CREATE TRIGGER items_out INSTEAD OF DELETE ON items BEGIN
 	DELETE FROM messages WHERE session_id = old.session_id AND id = (SELECT id FROM (
-		SELECT e.id, e.seq FROM sessions s JOIN stands e ON e.viewer = s.n AND e.id = old.id / 65536 WHERE s.id = old.session_id
-		UNION SELECT p.id, p.seq FROM sessions s JOIN stands e ON e.viewer = s.n AND e.id = old.id / 65536
-			JOIN stands p ON p.viewer = e.viewer AND p.message = e.message
+		SELECT e.id, e.seq FROM sessions s JOIN live_events e ON e.viewer = s.n AND e.id = old.id / 65536 WHERE s.id = old.session_id
+		UNION SELECT p.id, p.seq FROM sessions s JOIN live_events e ON e.viewer = s.n AND e.id = old.id / 65536
+			JOIN live_events p ON p.viewer = e.viewer AND p.message = e.message
 		WHERE s.id = old.session_id ORDER BY 2 LIMIT 1));
 END;
 
