@@ -2,7 +2,6 @@ package replay
 
 import (
 	"context"
-	"encoding/json"
 	"errors"
 	"iter"
 	"path/filepath"
@@ -23,42 +22,6 @@ func Follow(ctx context.Context, path string) iter.Seq2[Line, error] {
 			yield(Line{}, err)
 		}
 	}
-}
-
-// FollowLog is like [Follow] for a log: it yields what its lines hold, as
-// [Read] does. If the file begins anew, so does the log.
-//
-// It yields at most one error, last, as Follow and Read do.
-func FollowLog(ctx context.Context, path string) iter.Seq2[LogItem, error] {
-	return func(yield func(LogItem, error) bool) {
-		var p lineParser
-		n := 0
-		for l, err := range Follow(ctx, path) {
-			var it LogItem
-			ok := err == nil
-			if l.Anew {
-				p, n = lineParser{}, 0
-			}
-			if n++; ok && len(l.Bytes) > 0 {
-				it, ok, err = p.damaged(p.line(l.Bytes))
-			} else if ok {
-				it.Damage, ok = "line longer than a log can have", l.Lost
-			}
-			it.Line = n
-			if (ok || err != nil) && !yield(it, err) || err != nil {
-				return
-			}
-		}
-	}
-}
-
-// damaged turns what is not JSON into damage.
-func (p *lineParser) damaged(it LogItem, ok bool, err error) (LogItem, bool, error) {
-	var syntax *json.SyntaxError
-	if errors.As(err, &syntax) {
-		return LogItem{Session: p.session(), Damage: syntax.Error()}, true, nil
-	}
-	return it, ok, err
 }
 
 // lookAnyway is how often a file without notifications is checked: some file systems,

@@ -113,51 +113,6 @@ func TestMatch(t *testing.T) {
 	}
 }
 
-func TestTurns(t *testing.T) {
-	log := write(t, small(t), "p", "g", "c")
-	var got []string
-	for turn, err := range replay.Turns(strings.NewReader(strings.Replace(log, `{"seq":10,`, `{"seq":x,`, 1) + "{")) {
-		if err != nil {
-			t.Fatal(err)
-		}
-		seqs := make([]string, len(turn.Events))
-		for i, e := range turn.Events {
-			seqs[i] = fmt.Sprint(e.Seq)
-		}
-		got = append(got, fmt.Sprintf("%s/%d: %s damaged %d %v", turn.Session, turn.N, strings.Join(seqs, " "), turn.Damaged, turn.Torn))
-	}
-	want := []string{
-		"p/0: 1 damaged 0 false", "p/1: 2 3 4 damaged 0 false", "p/2: 5 6 7 8 damaged 0 false", "p/3: 9 11 damaged 1 false", "p/4: 12 damaged 0 false",
-		"p/0: 1 damaged 0 false", "p/1: 2 3 4 damaged 0 false", "p/2: 5 6 7 8 damaged 0 false", "p/3: 9 10 damaged 0 false",
-		"f/3: 11 damaged 0 false", "f/4: 12 damaged 0 false", "g/4: 13 14 damaged 0 false", "g/5: 15 16 damaged 0 false",
-		"c/0: 1 damaged 0 false", "c/1: 2 damaged 1 true",
-	}
-	if !slices.Equal(got, want) {
-		t.Errorf("Turns yields\n%s\nwant\n%s", strings.Join(got, "\n"), strings.Join(want, "\n"))
-	}
-}
-
-// Turns are numbered as in the session.
-func TestTurnsCountAsTheSessionDoes(t *testing.T) {
-	s := small(t)
-	for _, id := range []skein.SessionID{"p", "f", "g", "c"} {
-		sess, err := s.Session(context.Background(), id)
-		if err != nil {
-			t.Fatal(err)
-		}
-		last := 0
-		for turn, err := range replay.Turns(strings.NewReader(write(t, s, id))) {
-			if err != nil {
-				t.Fatal(err)
-			}
-			last = turn.N
-		}
-		if ever := sess.Ever().Turns; last != ever {
-			t.Errorf("the log of %s has %d turns, the session %d", id, last, ever)
-		}
-	}
-}
-
 // holed is a store whose blobs are damaged.
 type holed struct{ skein.Store }
 

@@ -173,33 +173,3 @@ func TestFollowSeesWhatIsWritten(t *testing.T) {
 		t.Errorf("Follow yielded %d lines, want 21: what was there when it was told to end too", n)
 	}
 }
-
-func TestFollowLogReadsALogThatIsWritten(t *testing.T) {
-	g := newGrow(t)
-	log := strings.SplitAfter(write(t, small(t), "p"), "\n")
-	ctx, cancel := context.WithTimeout(t.Context(), 5*time.Minute)
-	defer cancel()
-	g.add(log[0])
-	var kinds []string
-	for it, err := range replay.FollowLog(ctx, g.path) {
-		if err != nil {
-			t.Fatal(err)
-		}
-		switch {
-		case it.Event != nil:
-			kinds = append(kinds, string(it.Event.Kind))
-		case it.Damage != "":
-			kinds = append(kinds, "damage")
-		}
-		if log = log[1:]; len(log) > 1 {
-			g.add(log[0])
-		} else if len(log) == 1 {
-			g.add("no JSON\n")
-		} else {
-			cancel()
-		}
-	}
-	if want := "created said said said said unheard-of noted noted said said titled said damage"; strings.Join(kinds, " ") != want {
-		t.Errorf("FollowLog yields %q, want %q", kinds, want)
-	}
-}
