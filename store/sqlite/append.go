@@ -24,7 +24,7 @@ func (s *Store) Append(ctx context.Context, batches ...skein.Batch) (rs []skein.
 	}
 	err = s.write(ctx, func(t *tx) error {
 		rs = make([]skein.Receipt, len(ps))
-		c := &call{t, s, map[string]packedBlob{}}
+		c := &call{t, s.view, map[string]packedBlob{}}
 		stored := 0
 		for i := range ps {
 			if rs[i], err = c.batch(&ps[i]); err != nil {
@@ -54,7 +54,7 @@ func target(batches []skein.Batch) string {
 // A call is one Append inside its transaction.
 type call struct {
 	*tx
-	s       *Store
+	s       *view
 	brought map[string]packedBlob // blobs of the batches so far, by hash
 }
 

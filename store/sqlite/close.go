@@ -10,7 +10,7 @@ import (
 
 // Close implements [skein.Store]. On a view it does nothing.
 func (s *Store) Close() (err error) {
-	if s.view {
+	if s.isView {
 		return nil
 	}
 	s.mu.Lock()

@@ -32,7 +32,7 @@ type copyRow struct {
 // Copies implements [inspect.Backups]. It returns the copies that are recorded,
 // and the files in the places where copies are made, which may be from an
 // earlier version or from another store beside this one.
-func (s *Store) Copies(ctx context.Context) (all []inspect.Copy, err error) {
+func (s *view) Copies(ctx context.Context) (all []inspect.Copy, err error) {
 	defer skein.Wrapf(&err, "sqlite: copies of %s", s.path)
 	known, err := s.notedCopies(ctx)
 	if err != nil {

@@ -10,7 +10,7 @@ import (
 )
 
 // own returns the row of a session that the view may see, inside a transaction.
-func (s *Store) own(t *tx, id skein.SessionID) (head, error) {
+func (s *view) own(t *tx, id skein.SessionID) (head, error) {
 	h, err := t.head(id)
 	if err == nil && (h.n == 0 || !s.sees(h.User)) {
 		err = fmt.Errorf("session %s %w", id, skein.ErrNotFound)
@@ -19,7 +19,7 @@ func (s *Store) own(t *tx, id skein.SessionID) (head, error) {
 }
 
 // Bin implements [skein.Lifecycle].
-func (s *Store) Bin(ctx context.Context, id skein.SessionID) (err error) {
+func (s *lifecyclePart) Bin(ctx context.Context, id skein.SessionID) (err error) {
 	defer skein.Wrapf(&err, "sqlite: bin %s", id)
 	return s.makingRoom(ctx, func() error { // binning is the first step toward freeing room
 		return s.change(ctx, func(t *tx) error {
@@ -33,7 +33,7 @@ func (s *Store) Bin(ctx context.Context, id skein.SessionID) (err error) {
 }
 
 // Restore implements [skein.Lifecycle].
-func (s *Store) Restore(ctx context.Context, id skein.SessionID) (err error) {
+func (s *lifecyclePart) Restore(ctx context.Context, id skein.SessionID) (err error) {
 	defer skein.Wrapf(&err, "sqlite: restore %s", id)
 	return s.change(ctx, func(t *tx) error {
 		h, err := s.own(t, id)
@@ -58,7 +58,7 @@ func (s *Store) Restore(ctx context.Context, id skein.SessionID) (err error) {
 }
 
 // note appends an event that the store itself makes.
-func (s *Store) note(t *tx, id skein.SessionID, e skein.Event) error {
+func (s *view) note(t *tx, id skein.SessionID, e skein.Event) error {
 	p, err := s.packBatch(skein.Batch{Session: id, Events: []skein.Event{e}})
 	if err != nil {
 		return err
@@ -69,7 +69,7 @@ func (s *Store) note(t *tx, id skein.SessionID, e skein.Event) error {
 	return err
 }
 
-func (s *Store) setBinned(t *tx, h head, at skein.Time) error {
+func (s *lifecyclePart) setBinned(t *tx, h head, at skein.Time) error {
 	was := h
 	h.Binned = at
 	t.changed = append(t.changed, h.ID)
@@ -79,7 +79,7 @@ func (s *Store) setBinned(t *tx, h head, at skein.Time) error {
 // Delete implements [skein.Lifecycle]. A long session is removed in steps,
 // between which others can write; from the first step on, the session is not
 // found. If ctx ends between two steps, maintenance does the rest.
-func (s *Store) Delete(ctx context.Context, id skein.SessionID, d skein.Deletion) (done skein.Deleted, err error) {
+func (s *lifecyclePart) Delete(ctx context.Context, id skein.SessionID, d skein.Deletion) (done skein.Deleted, err error) {
 	defer skein.Wrapf(&err, "sqlite: delete %s", id)
 	leave, err := s.enter()
 	if err != nil {
@@ -100,7 +100,7 @@ func (s *Store) Delete(ctx context.Context, id skein.SessionID, d skein.Deletion
 	return done, nil
 }
 
-func (s *Store) delete(t *tx, id skein.SessionID, d skein.Deletion) (done skein.Deleted, err error) {
+func (s *lifecyclePart) delete(t *tx, id skein.SessionID, d skein.Deletion) (done skein.Deleted, err error) {
 	h, err := s.own(t, id)
 	if err != nil {
 		return done, err
@@ -138,7 +138,7 @@ func (s *Store) delete(t *tx, id skein.SessionID, d skein.Deletion) (done skein.
 }
 
 // free returns an error if somebody holds the lease.
-func (s *Store) free(t *tx, id skein.SessionID) error {
+func (s *view) free(t *tx, id skein.SessionID) error {
 	l, err := t.lease(id)
 	if err != nil {
 		return err
@@ -152,7 +152,7 @@ func (s *Store) free(t *tx, id skein.SessionID) error {
 
 // children returns the children of a session that are kept, and those that were
 // moved to the bin.
-func (s *Store) children(t *tx, h *head, rule skein.ChildRule) (kept, binned []skein.SessionID, err error) {
+func (s *lifecyclePart) children(t *tx, h *head, rule skein.ChildRule) (kept, binned []skein.SessionID, err error) {
 	var found []skein.SessionID
 	if !slices.Contains([]skein.ChildRule{"", skein.KeepChildren, skein.BinChildren, skein.RefuseChildren}, rule) {
 		return nil, nil, fmt.Errorf("%w deletion: children %q", skein.ErrInvalid, rule)
@@ -177,7 +177,7 @@ func (s *Store) children(t *tx, h *head, rule skein.ChildRule) (kept, binned []s
 }
 
 // binAll moves sessions to the bin and returns those that were not in it.
-func (s *Store) binAll(t *tx, ids []skein.SessionID) (binned []skein.SessionID, err error) {
+func (s *lifecyclePart) binAll(t *tx, ids []skein.SessionID) (binned []skein.SessionID, err error) {
 	for _, id := range ids {
 		h, err := t.head(id)
 		if err != nil {

@@ -94,7 +94,7 @@ func processOf(h skein.Holder, expires skein.Time) holderJSON {
 
 // lockedBy returns the holder of the session's lease, "" if it is not held now. who
 // is the holder that was recorded last; if it is "", the lease is not looked up.
-func (s *Store) lockedBy(c *conn, id skein.SessionID, who string) (string, error) {
+func (s *view) lockedBy(c *conn, id skein.SessionID, who string) (string, error) {
 	if who == "" {
 		return "", nil
 	}

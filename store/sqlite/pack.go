@@ -40,7 +40,7 @@ type packedEvent struct {
 	payload []byte
 }
 
-func (s *Store) packBatch(b skein.Batch) (p packed, err error) {
+func (s *view) packBatch(b skein.Batch) (p packed, err error) {
 	p.Batch = b
 	if err := ledger.Check(&b); err != nil {
 		return p, err
@@ -69,7 +69,7 @@ func (s *Store) packBatch(b skein.Batch) (p packed, err error) {
 	return p, err
 }
 
-func (s *Store) packEvent(e skein.Event) (p packedEvent, err error) {
+func (s *view) packEvent(e skein.Event) (p packedEvent, err error) {
 	if p.Event, err = ledger.View(s.user).Read(e); err == nil && p.Facts.Amended == nil {
 		s.packText(&p, &p.Facts)
 	}
@@ -78,7 +78,7 @@ func (s *Store) packEvent(e skein.Event) (p packedEvent, err error) {
 
 // packText sets the row's values from the facts of the event or, if it amends
 // another, from the facts that are now live in that one's place.
-func (s *Store) packText(p *packedEvent, f *skein.Facts) {
+func (s *view) packText(p *packedEvent, f *skein.Facts) {
 	p.now = f
 	if f.Text != "" {
 		p.text, p.extra = f.Text, extraOf(f)

@@ -26,7 +26,7 @@ type packedBlock struct {
 }
 
 // packRecords returns the records of a batch with these events, in blocks.
-func (s *Store) packRecords(im *skein.Import, events []packedEvent) (blocks []packedBlock, err error) {
+func (s *view) packRecords(im *skein.Import, events []packedEvent) (blocks []packedBlock, err error) {
 	if len(im.Records) == 0 { // as with skein's own logs
 		return nil, nil
 	}

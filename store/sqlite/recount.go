@@ -32,7 +32,7 @@ func (c *core) recountAll(ctx context.Context) error {
 				return errors.Join(append(all, err)...)
 			}
 			err = c.write(ctx, func(t *tx) (err error) {
-				more, err = (&call{tx: t, s: &Store{core: c}}).recount(n)
+				more, err = (&call{tx: t, s: &view{core: c}}).recount(n)
 				return err
 			})
 			all = append(all, err) // a session that cannot be read does not stop the others

@@ -68,7 +68,7 @@ func TestRecountGoesOnWhereItStopped(t *testing.T) {
 	}
 	for step, want := range []string{"recount 1=1 recounted 1 1=200 ", "recount 1=1 recounted 1 1=400 ", ""} {
 		if err := s.change(t.Context(), func(t *tx) error {
-			_, err := (&call{tx: t, s: s}).recount(1)
+			_, err := (&call{tx: t, s: s.view}).recount(1)
 			return err
 		}); err != nil {
 			t.Fatal(err)

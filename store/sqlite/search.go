@@ -30,7 +30,7 @@ const (
 
 // A searcher is one search in progress.
 type searcher struct {
-	store   *Store
+	store   *view
 	q       skein.Query
 	matcher *search.Matcher
 	where   where // conditions on the events e and sessions s
@@ -56,14 +56,14 @@ type hit struct {
 }
 
 // Search implements [skein.Store].
-func (s *Store) Search(ctx context.Context, q skein.Query) (r skein.Results, err error) {
+func (s *searchPart) Search(ctx context.Context, q skein.Query) (r skein.Results, err error) {
 	defer skein.Wrapf(&err, "sqlite: search")
 	leave, err := s.enter()
 	if err != nil {
 		return r, err
 	}
 	defer leave()
-	x := &searcher{store: s, q: q, limit: q.MostHits()}
+	x := &searcher{store: s.view, q: q, limit: q.MostHits()}
 	if x.matcher, err = search.NewMatcher(q); err != nil || search.Empty(&q) {
 		return r, err
 	}
@@ -121,7 +121,7 @@ func (x *searcher) cut(err error) error {
 }
 
 // conditions determines which rows may match at all; none is true if no row can.
-func (s *Store) conditions(c *conn, x *searcher) (none bool, err error) {
+func (s *searchPart) conditions(c *conn, x *searcher) (none bool, err error) {
 	x.eventConditions()
 	owners, err := c.owners()
 	if err != nil {
@@ -175,7 +175,7 @@ func (x *searcher) eventConditions() {
 }
 
 // within limits x to what one session shows.
-func (s *Store) within(c *conn, x *searcher, id skein.SessionID) (none bool, err error) {
+func (s *searchPart) within(c *conn, x *searcher, id skein.SessionID) (none bool, err error) {
 	h, err := s.head(c, id)
 	if err != nil {
 		none = errors.Is(err, skein.ErrNotFound)

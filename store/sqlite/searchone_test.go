@@ -54,7 +54,7 @@ func (s *Store) unranked(t *testing.T, q skein.Query, limit int) *searcher {
 		t.Fatal(err)
 	}
 	q.Deadline = 20 * time.Second
-	x := &searcher{store: s, q: q, limit: limit, matcher: m}
+	x := &searcher{store: s.view, q: q, limit: limit, matcher: m}
 	expr, _ := matchExpr(q.Terms)
 	err = s.read(t.Context(), func(c *conn) error {
 		if none, err := s.conditions(c, x); none || err != nil {

@@ -68,7 +68,7 @@ func placesOf(hits []hit) (all []string) {
 func TestSearchOfOneOfManyUsersFindsAllOfHis(t *testing.T) {
 	s := openTest(t, filepath.Join(t.TempDir(), "a.db"))
 	shared(t, s)
-	bob := &Store{core: s.core, user: "bob"}
+	bob := newStore(s.core, "bob")
 	want := []string{"bob1 5", "bob1 3", "bob0 4", "bob0 2"}
 	byUser, byProject := loom(t, "loom"), loom(t, "loom")
 	byUser.User, byProject.Project = "bob", "/src/bob"
@@ -105,7 +105,7 @@ func TestSearchOfOneOfManyUsersGoesThroughAllHisSessions(t *testing.T) {
 	if err := s.indexAll(t.Context()); err != nil {
 		t.Fatal(err)
 	}
-	bob := &Store{core: s.core, user: "bob"}
+	bob := newStore(s.core, "bob")
 	x := bob.unranked(t, loom(t, "loom"), 9)
 	if got, want := placesOf(x.hits), []string{"bob1 5", "bob1 3", "bob0 4", "bob0 2", "first 2"}; !slices.Equal(got, want) || x.cutOff {
 		t.Errorf("Search finds %q, cut off %v; want %q", got, x.cutOff, want)
@@ -122,7 +122,7 @@ func TestSearchThatIsCutOffChecksBeginningsOfWords(t *testing.T) {
 		t.Fatal(err)
 	}
 	q := loom(t, "quicksa*")
-	bob := &Store{core: s.core, user: "bob"}
+	bob := newStore(s.core, "bob")
 	if got, want := placesOf(bob.unranked(t, q, 9).hits), []string{"b 3"}; !slices.Equal(got, want) {
 		t.Errorf("bob's search finds %q, want %q", got, want)
 	}

@@ -20,9 +20,42 @@ import (
 
 // A Store keeps sessions in a SQLite file. Make one with [Open].
 type Store struct {
+	*view
+	sessionPart
+	messagePart
+	searchPart
+	lifecyclePart
+	leasePart
+	sourcePart
+	feedPart
+	backupPart
+	isView bool // closing it does nothing
+}
+
+// A view is what one user sees of a store: the base of each part of a [Store].
+type view struct {
 	*core
-	user skein.User // the user whose view it is; "" for everybody's
-	view bool       // a view: closing it does nothing
+	user skein.User // "" for everybody's
+}
+
+// The parts of a Store, by the subject of their methods.
+type (
+	sessionPart   struct{ *view } // which sessions there are, and what they are
+	messagePart   struct{ *view } // what was said in a session
+	searchPart    struct{ *view } // what was said anywhere
+	lifecyclePart struct{ *view } // [skein.Lifecycle], and the tombstones
+	leasePart     struct{ *view } // [skein.Leases]
+	sourcePart    struct{ *view } // [skein.Sources]
+	feedPart      struct{ *view } // [skein.Feed], and the index that follows it
+	backupPart    struct{ *view } // [inspect.Backups]
+)
+
+// newStore returns the store of core c as a user sees it.
+func newStore(c *core, user skein.User) *Store {
+	v := &view{c, user}
+	return &Store{
+		v, sessionPart{v}, messagePart{v}, searchPart{v}, lifecyclePart{v}, leasePart{v}, sourcePart{v}, feedPart{v}, backupPart{v}, false,
+	}
 }
 
 var (
@@ -130,7 +163,7 @@ func Open(ctx context.Context, name string, o Options) (_ *Store, err error) {
 		}
 		return nil, err
 	}
-	return &Store{core: c}, nil
+	return newStore(c, ""), nil
 }
 
 // sqlDriver returns the driver, whose connections are used directly, without
@@ -236,13 +269,17 @@ func makeFile(path string) error {
 }
 
 // As implements [skein.Store].
-func (s *Store) As(u skein.User) skein.Store { return &Store{core: s.core, user: u, view: true} }
+func (s *Store) As(u skein.User) skein.Store {
+	x := newStore(s.core, u)
+	x.isView = true
+	return x
+}
 
 // sees reports whether the view includes what belongs to u.
-func (s *Store) sees(u skein.User) bool { return ledger.View(s.user).Sees(u) }
+func (s *view) sees(u skein.User) bool { return ledger.View(s.user).Sees(u) }
 
 // owner returns the owner of a new object that does not name one.
-func (s *Store) owner() skein.User { return ledger.View(s.user).Owner() }
+func (s *view) owner() skein.User { return ledger.View(s.user).Owner() }
 
 // write runs f in a transaction; if it returns nil, the transaction is committed.
 func (c *core) write(ctx context.Context, f func(*tx) error) error {

@@ -41,7 +41,7 @@ func (c *core) sweep(ctx context.Context) error {
 }
 
 // Swept implements [skein.Sweeper].
-func (s *Store) Swept(ctx context.Context) (err error) {
+func (s *lifecyclePart) Swept(ctx context.Context) (err error) {
 	defer skein.Wrapf(&err, "sqlite: sweep %s", s.path)
 	leave, err := s.enter()
 	if err != nil {
