@@ -19,7 +19,7 @@ type job struct {
 }
 
 // Append implements [skein.Store].
-func (s *Store) Append(ctx context.Context, batches ...skein.Batch) (rs []skein.Receipt, err error) {
+func (s appends) Append(ctx context.Context, batches ...skein.Batch) (rs []skein.Receipt, err error) {
 	defer skein.Wrapf(&err, "postgres: append to %s", target(batches))
 	leave, err := s.enter()
 	if err != nil {
@@ -52,7 +52,7 @@ func (s *Store) Append(ctx context.Context, batches ...skein.Batch) (rs []skein.
 // settleUnknown sends a job again, once, that may have been stored: the client IDs
 // keep it from being stored twice. Only success counts as an answer; any other
 // result may change until the server has given up the lost transaction.
-func (s *Store) settleUnknown(j *job) {
+func (s appends) settleUnknown(j *job) {
 	unknown := j.err
 	ctx, cancel := context.WithTimeout(context.WithoutCancel(j.ctx), ownTime)
 	defer cancel()

@@ -21,7 +21,7 @@ const maxUnique = 5
 // settle writes the jobs in one transaction that reads first, and gives each its
 // answer. The error is the transaction's: if it is not nil, nothing of the jobs
 // without an error of their own is stored, or it is unknown whether it is.
-func (s *Store) settle(ctx context.Context, jobs []*job) (err error) {
+func (s appends) settle(ctx context.Context, jobs []*job) (err error) {
 	unique := 0
 	for try := 1; try <= maxTries; try++ {
 		var w *work
@@ -29,7 +29,7 @@ func (s *Store) settle(ctx context.Context, jobs []*job) (err error) {
 			for _, j := range jobs {
 				j.rs, j.err = nil, nil
 			}
-			w = newWork(s)
+			w = newWork(s.view)
 			w.tx, w.looked, w.alone = t, true, len(jobs) == 1
 			return w.run(jobs)
 		})

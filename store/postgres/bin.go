@@ -10,7 +10,7 @@ import (
 )
 
 // Bin implements [skein.Lifecycle].
-func (s *Store) Bin(ctx context.Context, id skein.SessionID) (err error) {
+func (s lifecycle) Bin(ctx context.Context, id skein.SessionID) (err error) {
 	defer skein.Wrapf(&err, "postgres: bin %s", id)
 	return s.write(ctx, func(t *tx) error {
 		if err := t.lock(id); err != nil {
@@ -25,21 +25,21 @@ func (s *Store) Bin(ctx context.Context, id skein.SessionID) (err error) {
 }
 
 // Restore implements [skein.Lifecycle].
-func (s *Store) Restore(ctx context.Context, id skein.SessionID) (err error) {
+func (s lifecycle) Restore(ctx context.Context, id skein.SessionID) (err error) {
 	defer skein.Wrapf(&err, "postgres: restore %s", id)
 	leave, err := s.enter()
 	if err != nil {
 		return err
 	}
 	defer leave()
-	s = s.inside()
+	in := s.inside()
 	for try := 1; ; try++ {
-		taken, last, err := s.restore(ctx, id)
+		taken, last, err := lifecycle{in}.restore(ctx, id)
 		if err != nil || !taken {
 			return err
 		}
 		none := ""
-		_, err = s.Append(ctx, skein.Batch{
+		_, err = appends{in}.Append(ctx, skein.Batch{
 			Session: id, After: last,
 			Events: []skein.Event{skein.NewEvent(skein.KindChanged, skein.At(time.Now()), skein.Changed{Key: &none})},
 		})
@@ -51,7 +51,7 @@ func (s *Store) Restore(ctx context.Context, id skein.SessionID) (err error) {
 
 // restore takes a session out of the bin, unless its key is taken; then last is
 // its last seq.
-func (s *Store) restore(ctx context.Context, id skein.SessionID) (taken bool, last skein.Seq, err error) {
+func (s lifecycle) restore(ctx context.Context, id skein.SessionID) (taken bool, last skein.Seq, err error) {
 	err = s.write(ctx, func(t *tx) error {
 		taken = false
 		if err := t.lock(id); err != nil {

@@ -8,7 +8,7 @@ import (
 )
 
 // Blob implements [skein.Store].
-func (s *Store) Blob(ctx context.Context, id skein.SessionID, h skein.Hash) (data []byte, err error) {
+func (s reads) Blob(ctx context.Context, id skein.SessionID, h skein.Hash) (data []byte, err error) {
 	defer skein.Wrapf(&err, "postgres: blob %s of %s", h, id)
 	var form, size int
 	err = s.read(ctx, func(q *conn) error {

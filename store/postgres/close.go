@@ -6,7 +6,7 @@ import (
 
 // Close implements [skein.Store]. On a view it does nothing.
 func (s *Store) Close() error {
-	if s.view {
+	if s.part {
 		return nil
 	}
 	s.mu.Lock()
@@ -48,12 +48,12 @@ func (c *core) enter() (leave func(), err error) {
 
 // enter is the core's enter, but calls from within an admitted call always succeed,
 // so that it can finish while the store is being closed.
-func (s *Store) enter() (leave func(), err error) {
+func (s *view) enter() (leave func(), err error) {
 	if s.in {
 		return func() {}, nil
 	}
 	return s.core.enter()
 }
 
-// inside returns the store for an admitted call to use.
-func (s *Store) inside() *Store { return &Store{core: s.core, user: s.user, view: true, in: true} }
+// inside returns the view for an admitted call to use.
+func (s *view) inside() *view { return &view{core: s.core, user: s.user, part: true, in: true} }

@@ -25,7 +25,7 @@ type row = pgx.CollectableRow
 type conn struct {
 	ctx   context.Context
 	pg    *pgxpool.Conn
-	s     *Store
+	s     *view
 	share *room.Share // accounts for the memory of a reader; nil without a room
 	begin string      // the statement that begins the transaction; "" if it is a single round trip
 	set   string      // used instead of setRole in a transaction that writes; else ""
@@ -54,7 +54,7 @@ const setWriter = setDurable + `, set_config('lock_timeout', '20s', true)`
 // one of their sessions.
 const setPut = setDurable + `, set_config('lock_timeout', '500ms', true), set_config('plan_cache_mode', 'force_generic_plan', true)`
 
-func (s *Store) role() string {
+func (s *view) role() string {
 	if s.user == "" {
 		return roleAll
 	}
@@ -185,13 +185,13 @@ const (
 )
 
 // read runs f on one snapshot of the database, in a short transaction.
-func (s *Store) read(ctx context.Context, f func(*conn) error) error {
+func (s *view) read(ctx context.Context, f func(*conn) error) error {
 	return s.roomy(ctx, beginRead, f)
 }
 
 // roomy is with for reads that may need much memory. It may run f again if f has
 // to wait for its turn or for room.
-func (s *Store) roomy(ctx context.Context, begin string, f func(*conn) error) error {
+func (s *view) roomy(ctx context.Context, begin string, f func(*conn) error) error {
 	return s.turns.Read(ctx, func(ctx context.Context) error {
 		return s.with(ctx, begin, func(q *conn) error {
 			q.share = room.Of(ctx)
@@ -230,12 +230,12 @@ func (q *conn) hold(r row) error {
 
 // ask runs one statement by itself, in one round trip; f is called for each row
 // of its result.
-func (s *Store) ask(ctx context.Context, sql string, args []any, f func(row) error) error {
+func (s *view) ask(ctx context.Context, sql string, args []any, f func(row) error) error {
 	return s.with(ctx, "", func(q *conn) error { return q.query(sql, args, f) })
 }
 
 // with runs f on a connection, in a transaction that is rolled back afterward.
-func (s *Store) with(ctx context.Context, begin string, f func(*conn) error) error {
+func (s *view) with(ctx context.Context, begin string, f func(*conn) error) error {
 	leave, err := s.enter()
 	if err != nil {
 		return err

@@ -13,7 +13,7 @@ import (
 // Delete implements [skein.Lifecycle]. After the first, short transaction, the
 // session can no longer be found. Its data is removed in steps, between which others
 // can write; if ctx ends between two steps, maintenance removes the rest.
-func (s *Store) Delete(ctx context.Context, id skein.SessionID, d skein.Deletion) (done skein.Deleted, err error) {
+func (s lifecycle) Delete(ctx context.Context, id skein.SessionID, d skein.Deletion) (done skein.Deleted, err error) {
 	defer skein.Wrapf(&err, "postgres: delete %s", id)
 	if !slices.Contains([]skein.ChildRule{"", skein.KeepChildren, skein.BinChildren, skein.RefuseChildren}, d.Children) {
 		return done, fmt.Errorf("%w deletion: children %q", skein.ErrInvalid, d.Children)
@@ -23,7 +23,7 @@ func (s *Store) Delete(ctx context.Context, id skein.SessionID, d skein.Deletion
 		return done, err
 	}
 	defer leave()
-	s = s.inside()
+	s.view = s.inside()
 	err = s.write(ctx, func(t *tx) error {
 		done, err = t.delete(id, d)
 		return err

@@ -57,7 +57,7 @@ func (s *Store) rows(t testing.TB) map[string]int {
 	for _, table := range []string{
 		"heads", "leases", "journal", "sessions", "events", "bases", "reparented", "purge_queue", "scrubs", "charges", "usage", "blobs", "blob_refs", "files", "records", "found",
 	} {
-		err := (&Store{core: s.core}).ask(t.Context(), `SELECT count(*) FROM `+table, nil, func(r row) error {
+		err := (&view{core: s.core}).ask(t.Context(), `SELECT count(*) FROM `+table, nil, func(r row) error {
 			var n int
 			err := r.Scan(&n)
 			if n > 0 {

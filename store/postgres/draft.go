@@ -60,7 +60,7 @@ func (d *draft) moves() bool {
 // work is the state on which a group of appends is computed. If one of them fails,
 // its changes are undone.
 type work struct {
-	s       *Store
+	s       *view
 	looked  bool // everything was looked up; else what is unknown is assumed
 	alone   bool // there is one job: if it fails, nothing is written
 	drafts  map[skein.SessionID]*draft
@@ -96,7 +96,7 @@ type userBlob struct {
 	hash skein.Hash
 }
 
-func newWork(s *Store) *work {
+func newWork(s *view) *work {
 	return &work{
 		s: s, drafts: map[skein.SessionID]*draft{}, charged: map[request]skein.Usage{}, keys: map[userKey]int64{},
 		brought: map[userBlob]packedBlob{}, stored: map[userBlob]bool{}, tombs: map[tombOf]bool{},

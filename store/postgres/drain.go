@@ -15,7 +15,7 @@ const (
 
 // drain removes one step's worth of what is in the purge queue of the view's users,
 // and reports whether there is more to do.
-func (s *Store) drain(ctx context.Context) (more bool, err error) {
+func (s lifecycle) drain(ctx context.Context) (more bool, err error) {
 	err = s.write(ctx, func(t *tx) error {
 		var user string
 		var n int64

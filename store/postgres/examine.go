@@ -14,9 +14,9 @@ var _ inspect.Examiner = (*Store)(nil)
 
 // Examine implements [inspect.Examiner]. It reads everything that the view includes,
 // page by page, each in a short transaction; others can write meanwhile.
-func (s *Store) Examine(ctx context.Context, x inspect.Examination) iter.Seq2[inspect.Finding, error] {
+func (s inspection) Examine(ctx context.Context, x inspect.Examination) iter.Seq2[inspect.Finding, error] {
 	return inspect.Run(ctx, x, "postgres: examine "+s.core.where, func(e *inspect.Exam) {
-		ex := &exam{Exam: e, s: s, ctx: ctx}
+		ex := &exam{Exam: e, s: s.store(), ctx: ctx}
 		ex.Area("postgres", ex.version)
 		ex.Area("rights", ex.rights)
 		ex.Area("heads", ex.heads)

@@ -8,7 +8,7 @@ import (
 )
 
 // appendGroup runs the jobs, each of which is one batch for the same session.
-func (s *Store) appendGroup(group []*job) {
+func (s appends) appendGroup(group []*job) {
 	ctx, cancel := all(group)
 	defer cancel()
 	rest := group
@@ -22,7 +22,7 @@ func (s *Store) appendGroup(group []*job) {
 
 // appendLocked runs the jobs in a transaction that reads first. If the server
 // refuses one of them, each is run by itself.
-func (s *Store) appendLocked(ctx context.Context, jobs []*job) {
+func (s appends) appendLocked(ctx context.Context, jobs []*job) {
 	s.slow.Add(int64(len(jobs)))
 	err := s.settle(ctx, jobs)
 	if err != nil && len(jobs) > 1 && (errors.Is(err, errAlone) || code(err) != "" && !again(err) && !errors.Is(err, skein.ErrUnknown)) {
@@ -41,7 +41,7 @@ func (s *Store) appendLocked(ctx context.Context, jobs []*job) {
 // appendFast runs those of the jobs that one statement can write, if the session is
 // in the state that this process expects. It returns the other jobs; all of them, if
 // the expectation was wrong.
-func (s *Store) appendFast(ctx context.Context, group []*job) (rest []*job) {
+func (s appends) appendFast(ctx context.Context, group []*job) (rest []*job) {
 	forgot := s.heads.times()
 	h, ok := s.heads.find(group[0].batches[0].Session)
 	if !ok || !s.sees(h.User) || h.Base != 0 && h.segs == nil {
@@ -51,7 +51,7 @@ func (s *Store) appendFast(ctx context.Context, group []*job) (rest []*job) {
 	if !known {
 		return group
 	}
-	w := newWork(s)
+	w := newWork(s.view)
 	w.quotas[h.User] = x
 	d := newDraft(h)
 	w.drafts[h.ID] = d
@@ -68,7 +68,7 @@ func (s *Store) appendFast(ctx context.Context, group []*job) (rest []*job) {
 	if !d.changed() || d.moves() {
 		return group
 	}
-	moved, err := s.send(&groupWrite{ctx: ctx, s: s, w: w, d: d, forgot: forgot, turn: make(chan bool, 1)})
+	moved, err := s.send(&groupWrite{ctx: ctx, s: s.view, w: w, d: d, forgot: forgot, turn: make(chan bool, 1)})
 	if err != nil || !moved {
 		s.heads.drop(h.ID)
 	}

@@ -28,7 +28,7 @@ const codeNoSnapshot = "22P02"
 // which journal: the cluster, the database, and the timeline. Appends are yielded in
 // the order of their transaction IDs, each once no transaction with a smaller ID can
 // commit.
-func (s *Store) Feed(ctx context.Context, after skein.Cursor) iter.Seq2[skein.Fed, error] {
+func (s feeds) Feed(ctx context.Context, after skein.Cursor) iter.Seq2[skein.Fed, error] {
 	return func(yield func(skein.Fed, error) bool) {
 		if err := s.feed(ctx, after, yield); err != nil && (ctx.Err() == nil || errors.Is(err, skein.ErrInvalid)) {
 			skein.Wrapf(&err, "postgres: feed")
@@ -37,7 +37,7 @@ func (s *Store) Feed(ctx context.Context, after skein.Cursor) iter.Seq2[skein.Fe
 	}
 }
 
-func (s *Store) feed(ctx context.Context, after skein.Cursor, yield func(skein.Fed, error) bool) error {
+func (s feeds) feed(ctx context.Context, after skein.Cursor, yield func(skein.Fed, error) bool) error {
 	leave, err := s.enter()
 	if err != nil {
 		return err
@@ -99,7 +99,7 @@ func (s *Store) feed(ctx context.Context, after skein.Cursor, yield func(skein.F
 // another server has taken over since, it first moves the bookmark to where that
 // server continues. more says that there may be more events now; waiting says that
 // there will be soon.
-func (s *Store) feedPage(ctx context.Context, at *bookmark) (page []journaled, next position, more, waiting bool, err error) {
+func (s feeds) feedPage(ctx context.Context, at *bookmark) (page []journaled, next position, more, waiting bool, err error) {
 	err = s.roomy(ctx, beginFeed, func(q *conn) error {
 		var rows []journalRow
 		page = nil
@@ -131,7 +131,7 @@ func (s *Store) feedPage(ctx context.Context, at *bookmark) (page []journaled, n
 }
 
 // feedEnd returns the bookmark at the end of what is stored.
-func (s *Store) feedEnd(ctx context.Context) (end bookmark, err error) {
+func (s feeds) feedEnd(ctx context.Context) (end bookmark, err error) {
 	end.ordinal = -1
 	look := lookAgain{}
 	for began := time.Now(); ; {
@@ -173,7 +173,7 @@ func (l *lookAgain) after(waiting bool) time.Duration {
 
 // rest waits for a change, but no longer than most if that is not 0. It returns
 // false if ctx has ended.
-func (s *Store) rest(ctx context.Context, changed <-chan struct{}, most time.Duration) bool {
+func (c *core) rest(ctx context.Context, changed <-chan struct{}, most time.Duration) bool {
 	var up <-chan time.Time
 	if most > 0 {
 		t := time.NewTimer(most)
@@ -183,7 +183,7 @@ func (s *Store) rest(ctx context.Context, changed <-chan struct{}, most time.Dur
 	select {
 	case <-changed:
 	case <-up:
-	case <-s.ending:
+	case <-c.ending:
 	case <-ctx.Done():
 		return false
 	}

@@ -12,7 +12,7 @@ import (
 const findKeys = 1000
 
 // Find implements [skein.Sources].
-func (s *Store) Find(ctx context.Context, keys []skein.ClientID) (found map[skein.ClientID]skein.Place, err error) {
+func (s sources) Find(ctx context.Context, keys []skein.ClientID) (found map[skein.ClientID]skein.Place, err error) {
 	defer skein.Wrapf(&err, "postgres: find %d client IDs", len(keys))
 	found = map[skein.ClientID]skein.Place{}
 	var some []string
@@ -40,7 +40,7 @@ type candidate struct {
 
 // findQuery returns the query for the events with client IDs. LATERAL and OFFSET
 // make the planner use the index for each user.
-func (s *Store) findQuery(keys []string) (sql string, args []any) {
+func (s *view) findQuery(keys []string) (sql string, args []any) {
 	w := &where{args: []any{keys}}
 	users := s.usersOf("events", w)
 	return `SELECT e.client, e.user_id, e.n, s.id, e.seq FROM ` + users + ` u CROSS JOIN LATERAL (

@@ -23,7 +23,7 @@ const (
 // A groupWrite is what appends to one session will write with one statement.
 type groupWrite struct {
 	ctx    context.Context
-	s      *Store // the view that appends
+	s      *view // the one that appends
 	w      *work
 	d      *draft
 	forgot int       // heads.times when d was read
@@ -49,7 +49,7 @@ func newGroupCommit(connections int32) *groupCommit {
 // send writes p, and reports whether it was written: it is not if the session is not
 // in the expected state, or other transactions are in the way. Once p is sent, ctx
 // has no effect.
-func (s *Store) send(p *groupWrite) (moved bool, err error) {
+func (s appends) send(p *groupWrite) (moved bool, err error) {
 	if !s.lanes.enter(p) {
 		select {
 		case done := <-p.turn:
@@ -124,7 +124,7 @@ func (l *groupCommit) leave() {
 
 // lead acquires a connection and writes p, and what waits by then, in one
 // transaction.
-func (s *Store) lead(p *groupWrite) {
+func (s appends) lead(p *groupWrite) {
 	defer s.lanes.leave()
 	pg, err := s.acquire(p.ctx)
 	if err != nil {
@@ -158,7 +158,7 @@ func (p *groupWrite) answer(err error, shared bool) {
 
 // going returns the writes whose callers still want them and that were made since
 // heads were last forgotten, in the order of their sessions' numbers.
-func (s *Store) going(group []*groupWrite) (going []*groupWrite) {
+func (s appends) going(group []*groupWrite) (going []*groupWrite) {
 	forgot := s.heads.times()
 	for _, p := range group {
 		if p.err = p.ctx.Err(); p.err == nil && p.forgot == forgot {
@@ -170,7 +170,7 @@ func (s *Store) going(group []*groupWrite) (going []*groupWrite) {
 }
 
 // transmit sends the statements of the group as one transaction.
-func (s *Store) transmit(pg *pgxpool.Conn, group []*groupWrite) error {
+func (s appends) transmit(pg *pgxpool.Conn, group []*groupWrite) error {
 	if len(group) == 0 {
 		return nil
 	}

@@ -11,7 +11,7 @@ import (
 // A heartbeat renews the leases without a TTL that this process holds, every few
 // seconds.
 type heartbeat struct {
-	s    *Store // the store of all users
+	s    leases // the store of all users
 	done chan struct{}
 
 	mu   sync.Mutex
@@ -19,7 +19,7 @@ type heartbeat struct {
 	on   bool // a goroutine is renewing
 }
 
-func newHeartbeat(s *Store) *heartbeat {
+func newHeartbeat(s leases) *heartbeat {
 	return &heartbeat{s: s, held: map[skein.SessionID]skein.Fence{}}
 }
 

@@ -49,7 +49,7 @@ func (t *tx) lockIndex() error {
 // An indexer builds the search index in the background. An append only counts its
 // events, and wakes the indexer if it is asleep.
 type indexer struct {
-	all      *Store
+	all      *view
 	waiting  atomic.Int64 // roughly, the events stored by this process and not yet indexed
 	last     atomic.Int64 // when the last was stored, nanoseconds since 1970
 	awake    atomic.Bool  // it has a timer for new events
@@ -62,7 +62,7 @@ type indexer struct {
 }
 
 func newIndexer(c *core) *indexer {
-	return &indexer{all: &Store{core: c}, wake: make(chan struct{}, 1), done: make(chan struct{})}
+	return &indexer{all: &view{core: c}, wake: make(chan struct{}, 1), done: make(chan struct{})}
 }
 
 // add notes that n events were stored. It never blocks.
@@ -318,7 +318,7 @@ func (t *tx) reindex(user skein.User, n int64, seqs []skein.Seq) error {
 
 // catchUp indexes until no event of the view waits, but for no longer than most; the
 // search scans what is left. Errors do not concern the reader and are ignored.
-func (s *Store) catchUp(ctx context.Context, most time.Duration) {
+func (s searches) catchUp(ctx context.Context, most time.Duration) {
 	if !s.behind(ctx) {
 		return
 	}
@@ -345,7 +345,7 @@ func (s *Store) catchUp(ctx context.Context, most time.Duration) {
 
 // behind reports whether there are events of the view that wait and can be indexed
 // now.
-func (s *Store) behind(ctx context.Context) (is bool) {
+func (s searches) behind(ctx context.Context) (is bool) {
 	err := s.with(ctx, "", func(q *conn) error {
 		mine, args := q.mine(nil)
 		_, err := q.one(`SELECT `+behindMark+` FROM journal j WHERE j.xid < `+journalEdge+mine+` ORDER BY j.xid DESC, j.ordinal DESC LIMIT 1`, args, &is)

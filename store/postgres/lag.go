@@ -15,9 +15,9 @@ var _ inspect.IndexLag = (*Store)(nil)
 const countUpTo = 10_000
 
 // Lag implements [inspect.IndexLag].
-func (s *Store) Lag(ctx context.Context) (l inspect.Lag, err error) {
+func (s inspection) Lag(ctx context.Context) (l inspect.Lag, err error) {
 	defer skein.Wrapf(&err, "postgres: lag of the index")
-	all := &Store{core: s.core}
+	all := &view{core: s.core}
 	var since *time.Time
 	err = all.ask(ctx, `SELECT coalesce(sum(w.events), 0), min(w.stored) FROM (
 			SELECT j.upto - CASE WHEN (j.xid, j.ordinal) = ((SELECT xid FROM indexed), (SELECT ordinal FROM indexed)) THEN greatest(j.after, (SELECT seq FROM indexed)) ELSE j.after END AS events, j.stored

@@ -20,7 +20,7 @@ const (
 
 // Acquire implements [skein.Leases]. A lease without a TTL is held for as long as
 // this process keeps up its heartbeat.
-func (s *Store) Acquire(ctx context.Context, id skein.SessionID, r skein.LeaseRequest) (l skein.Lease, err error) {
+func (s leases) Acquire(ctx context.Context, id skein.SessionID, r skein.LeaseRequest) (l skein.Lease, err error) {
 	defer skein.Wrapf(&err, "postgres: acquire %s", id)
 	if err := id.Check(); err != nil {
 		return l, err
@@ -33,7 +33,7 @@ func (s *Store) Acquire(ctx context.Context, id skein.SessionID, r skein.LeaseRe
 		return l, err
 	}
 	defer leave() // Close releases the keeper's leases
-	s = s.inside()
+	s.view = s.inside()
 	err = s.write(ctx, func(t *tx) error {
 		l, err = t.acquire(id, r)
 		return err
@@ -125,7 +125,7 @@ func holderOf(r skein.LeaseRequest) skein.Holder {
 }
 
 // Renew implements [skein.Leases].
-func (s *Store) Renew(ctx context.Context, l skein.Lease, ttl time.Duration) (_ skein.Lease, err error) {
+func (s leases) Renew(ctx context.Context, l skein.Lease, ttl time.Duration) (_ skein.Lease, err error) {
 	defer skein.Wrapf(&err, "postgres: renew the lease of %s", l.Session)
 	if ttl <= 0 {
 		return skein.Lease{}, fmt.Errorf("%w TTL %s", skein.ErrInvalid, ttl)
@@ -162,7 +162,7 @@ func (s *Store) Renew(ctx context.Context, l skein.Lease, ttl time.Duration) (_ 
 }
 
 // Release implements [skein.Leases].
-func (s *Store) Release(ctx context.Context, l skein.Lease) (err error) {
+func (s leases) Release(ctx context.Context, l skein.Lease) (err error) {
 	defer skein.Wrapf(&err, "postgres: release the lease of %s", l.Session)
 	err = s.write(ctx, func(t *tx) error {
 		p := t.pipe()

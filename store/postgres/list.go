@@ -13,7 +13,7 @@ import (
 )
 
 // Sessions implements [skein.Store].
-func (s *Store) Sessions(ctx context.Context, f skein.Filter) iter.Seq2[skein.Session, error] {
+func (s reads) Sessions(ctx context.Context, f skein.Filter) iter.Seq2[skein.Session, error] {
 	return func(yield func(skein.Session, error) bool) {
 		some, err := s.named(ctx, &f)
 		if err != nil {
@@ -49,7 +49,7 @@ func (s *Store) Sessions(ctx context.Context, f skein.Filter) iter.Seq2[skein.Se
 // sessionPage returns the next sessions of f in order, at most size of them, and
 // the one to continue after; nil if there are no more. A page may be empty although
 // more sessions follow.
-func (s *Store) sessionPage(ctx context.Context, f skein.Filter, some *titledSession, size int) (page []skein.Session, last *skein.Session, err error) {
+func (s reads) sessionPage(ctx context.Context, f skein.Filter, some *titledSession, size int) (page []skein.Session, last *skein.Session, err error) {
 	sql, args := s.listQuery(f, some, size)
 	rows := 0
 	var altered []int // in page
@@ -86,7 +86,7 @@ func (s *Store) sessionPage(ctx context.Context, f skein.Filter, some *titledSes
 
 // listQuery returns the query for the next sessions of f. The index has them in
 // order by the second (1,024 ms); those of one second are then sorted.
-func (s *Store) listQuery(f skein.Filter, some *titledSession, size int) (sql string, args []any) {
+func (s reads) listQuery(f skein.Filter, some *titledSession, size int) (sql string, args []any) {
 	w := s.where(&f)
 	w.title(&f, some)
 	w.args = append(w.args, size)
@@ -123,7 +123,7 @@ func (w *where) sql() string {
 
 // where returns the conditions of f; the sessions that they select still have to be
 // checked with [skein.Filter.Fits].
-func (s *Store) where(f *skein.Filter) *where {
+func (s reads) where(f *skein.Filter) *where {
 	w := &where{}
 	if s.user != "" {
 		w.add("s.user_id = ?", string(s.user))
@@ -219,7 +219,7 @@ type listOrder struct {
 
 // order returns the order of f's sessions. Lists of all users have an index of their
 // own.
-func (s *Store) order(f *skein.Filter) listOrder {
+func (s reads) order(f *skein.Filter) listOrder {
 	if s.user == "" && f.User == "" {
 		return listOrder{"-s.recent", "-s.recent <= ?", "-s.recent >= ?", -1}
 	}

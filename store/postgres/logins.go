@@ -18,7 +18,7 @@ func slicesOf(hashes [][sha256.Size]byte) [][]byte {
 }
 
 // AddLogin implements [accounts.Registry].
-func (s *Store) AddLogin(ctx context.Context, l accounts.Login) (err error) {
+func (s registry) AddLogin(ctx context.Context, l accounts.Login) (err error) {
 	defer skein.Wrapf(&err, "postgres: add login with the token %q", l.Access.Name)
 	if err := s.own(); err != nil {
 		return err
@@ -47,19 +47,19 @@ func (s *Store) AddLogin(ctx context.Context, l accounts.Login) (err error) {
 }
 
 // Logins implements [accounts.Registry].
-func (s *Store) Logins(ctx context.Context) (all []accounts.Login, err error) {
+func (s registry) Logins(ctx context.Context) (all []accounts.Login, err error) {
 	defer skein.Wrapf(&err, "postgres: logins")
 	return s.logins(ctx, `TRUE`)
 }
 
 // FindLogins implements [accounts.Registry].
-func (s *Store) FindLogins(ctx context.Context, hashes [][sha256.Size]byte) (all []accounts.Login, err error) {
+func (s registry) FindLogins(ctx context.Context, hashes [][sha256.Size]byte) (all []accounts.Login, err error) {
 	defer skein.Wrapf(&err, "postgres: find logins")
 	return s.logins(ctx, `l.hash = ANY ($1)`, slicesOf(hashes))
 }
 
 // logins returns the logins for which cond is true, with their tokens.
-func (s *Store) logins(ctx context.Context, cond string, args ...any) (all []accounts.Login, err error) {
+func (s registry) logins(ctx context.Context, cond string, args ...any) (all []accounts.Login, err error) {
 	if err := s.own(); err != nil {
 		return nil, err
 	}
@@ -81,7 +81,7 @@ func (s *Store) logins(ctx context.Context, cond string, args ...any) (all []acc
 }
 
 // UseLogin implements [accounts.Registry].
-func (s *Store) UseLogin(ctx context.Context, hash [sha256.Size]byte, at skein.Time, address string) (err error) {
+func (s registry) UseLogin(ctx context.Context, hash [sha256.Size]byte, at skein.Time, address string) (err error) {
 	defer skein.Wrapf(&err, "postgres: use of a login")
 	if err := s.own(); err != nil {
 		return err
@@ -90,7 +90,7 @@ func (s *Store) UseLogin(ctx context.Context, hash [sha256.Size]byte, at skein.T
 }
 
 // RemoveLogins implements [accounts.Registry].
-func (s *Store) RemoveLogins(ctx context.Context, ids []string) (n int, err error) {
+func (s registry) RemoveLogins(ctx context.Context, ids []string) (n int, err error) {
 	defer skein.Wrapf(&err, "postgres: end logins")
 	if err := s.own(); err != nil {
 		return 0, err

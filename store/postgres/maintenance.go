@@ -14,13 +14,13 @@ const (
 // maintenance is the background work of a store: it empties the purge queue, and
 // finishes scrubs that a process that died, or a call whose ctx ended, left undone.
 type maintenance struct {
-	all  *Store
+	all  lifecycle
 	wake chan struct{}
 	done chan struct{}
 }
 
 func newMaintenance(c *core) *maintenance {
-	return &maintenance{all: &Store{core: c}, wake: make(chan struct{}, 1), done: make(chan struct{})}
+	return &maintenance{all: lifecycle{&view{core: c}}, wake: make(chan struct{}, 1), done: make(chan struct{})}
 }
 
 // soon wakes maintenance now.
@@ -50,7 +50,7 @@ func (c *maintenance) loop() {
 
 // maintain does the maintenance that is due. An error in one kind of work does not
 // stop the others.
-func (s *Store) maintain(ctx context.Context) (err error) {
+func (s lifecycle) maintain(ctx context.Context) (err error) {
 	for _, do := range []func(context.Context) (bool, error){s.drain, s.resumeScrub} {
 		for more := true; more; {
 			var failed error

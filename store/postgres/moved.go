@@ -20,7 +20,7 @@ const clusterName = `SELECT c.system_identifier || ' ' || d.oid FROM pg_control_
 // arrive finds out which cluster this is, and makes sure that the journal has its
 // transaction IDs.
 func (c *core) arrive(ctx context.Context, o Options) error {
-	s := &Store{core: c}
+	s := &view{core: c}
 	var text, journal string
 	err := s.with(ctx, "", func(q *conn) error {
 		p := q.pipe()

@@ -19,7 +19,7 @@ type titledSession struct {
 
 // named looks up the sessions that have f's title, by the index; nil if there are too
 // many of them, or f has no title.
-func (s *Store) named(ctx context.Context, f *skein.Filter) (*titledSession, error) {
+func (s reads) named(ctx context.Context, f *skein.Filter) (*titledSession, error) {
 	if f.Title == "" {
 		return nil, nil
 	}

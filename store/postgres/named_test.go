@@ -104,7 +104,7 @@ func TestTitlesGoByTheIndexAndTheUser(t *testing.T) {
 	if !strings.Contains(plan, "Bitmap Index Scan on names_by_trigrams") || !strings.Contains(plan, "Index Cond: ((user_id = 'ann'::text) AND (name ~~ ") || strings.Contains(plan, "Seq Scan") {
 		t.Errorf("named has the plan\n%s\nwant names_by_trigrams with user and name", plan)
 	}
-	ann := &Store{core: s.core, user: "ann"}
+	ann := (&view{core: s.core, user: "ann"}).store()
 	for _, who := range []string{"'bob'", "NULL"} {
 		err := ann.ask(t.Context(), `SELECT * FROM named(`+who+`, '%', 10)`, nil, func(row) error { return nil })
 		if code(err) != codeNoPermission {

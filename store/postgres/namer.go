@@ -10,7 +10,7 @@ import (
 )
 
 // FilesNamed implements [skein.Sources].
-func (s *Store) FilesNamed(ctx context.Context, part string) iter.Seq2[skein.SourceFile, error] {
+func (s sources) FilesNamed(ctx context.Context, part string) iter.Seq2[skein.SourceFile, error] {
 	return func(yield func(skein.SourceFile, error) bool) {
 		if plain(part) != part {
 			return // no ID has it
@@ -36,7 +36,7 @@ func (s *Store) FilesNamed(ctx context.Context, part string) iter.Seq2[skein.Sou
 }
 
 // namedPage returns the next files of FilesNamed after last.
-func (s *Store) namedPage(ctx context.Context, part string, last sourceFile) (page []sourceFile, err error) {
+func (s sources) namedPage(ctx context.Context, part string, last sourceFile) (page []sourceFile, err error) {
 	w := &where{}
 	if s.user != "" {
 		w.add("f.user_id = ?", string(s.user))

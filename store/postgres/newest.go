@@ -8,7 +8,7 @@ import (
 )
 
 // Newest implements [skein.Store]; see [walk.Newest].
-func (s *Store) Newest(ctx context.Context, id skein.SessionID, n int, before skein.Seq) (entries []skein.Entry, err error) {
+func (s reads) Newest(ctx context.Context, id skein.SessionID, n int, before skein.Seq) (entries []skein.Entry, err error) {
 	defer skein.Wrapf(&err, "postgres: newest %d messages of %s", n, id)
 	err = s.read(ctx, func(q *conn) error {
 		w, x, err := q.walker(id)

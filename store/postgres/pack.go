@@ -17,7 +17,7 @@ type packed struct {
 	blocks []recordBlock // of the import's records
 }
 
-func (s *Store) packBatch(b skein.Batch) (p packed, err error) {
+func (s appends) packBatch(b skein.Batch) (p packed, err error) {
 	p.Batch = b
 	if err := ledger.Check(&b); err != nil {
 		return p, err

@@ -19,7 +19,7 @@ const (
 
 // patiently runs f, which only reads, until it succeeds, or fails with something other
 // than an unreachable server: a lost connection does not end a watch.
-func (s *Store) patiently(ctx context.Context, f func() error) error {
+func (s *view) patiently(ctx context.Context, f func() error) error {
 	wait := patienceA
 	for began := time.Now(); ; wait = min(2*wait, patienceZ) {
 		err := f()

@@ -16,9 +16,41 @@ import (
 
 // A Store keeps sessions in a PostgreSQL database. Make one with [Open].
 type Store struct {
+	*view
+	appends
+	reads
+	searches
+	feeds
+	leases
+	lifecycle
+	sources
+	registry
+	inspection
+}
+
+// What a store does, by subject.
+type (
+	appends    struct{ *view } // writing events
+	reads      struct{ *view } // sessions, events and usage
+	searches   struct{ *view } // words
+	feeds      struct{ *view } // the events of all sessions, as they come
+	leases     struct{ *view } // who may write
+	lifecycle  struct{ *view } // what removes sessions and words
+	sources    struct{ *view } // what was imported, and from where
+	registry   struct{ *view } // users, their tokens and logins
+	inspection struct{ *view } // whether all is well
+)
+
+// store returns the store that a view shows.
+func (v *view) store() *Store {
+	return &Store{v, appends{v}, reads{v}, searches{v}, feeds{v}, leases{v}, lifecycle{v}, sources{v}, registry{v}, inspection{v}}
+}
+
+// A view is the store as the owner of some of its sessions sees it.
+type view struct {
 	*core
-	user skein.User // the user of the view; "" for all users
-	view bool       // Close does nothing
+	user skein.User // "" for all users
+	part bool       // Close does nothing
 	in   bool       // made by inside, for a call that has entered: enter always succeeds
 }
 
@@ -104,17 +136,19 @@ func Open(ctx context.Context, dsn string, o Options) (_ *Store, err error) {
 		pool.Close()
 		return nil, classify(err)
 	}
-	s := &Store{core: c}
-	c.keeper = newHeartbeat(s)
+	s := (&view{core: c}).store()
+	c.keeper = newHeartbeat(s.leases)
 	c.begin()
 	return s, nil
 }
 
 // As implements [skein.Store].
-func (s *Store) As(u skein.User) skein.Store { return &Store{core: s.core, user: u, view: true} }
+func (s *Store) As(u skein.User) skein.Store {
+	return (&view{core: s.core, user: u, part: true}).store()
+}
 
 // sees reports whether the view includes the sessions of u.
-func (s *Store) sees(u skein.User) bool { return ledger.View(s.user).Sees(u) }
+func (s *view) sees(u skein.User) bool { return ledger.View(s.user).Sees(u) }
 
 // owner returns the owner of something new that does not name one.
-func (s *Store) owner() skein.User { return ledger.View(s.user).Owner() }
+func (s *view) owner() skein.User { return ledger.View(s.user).Owner() }

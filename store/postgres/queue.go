@@ -37,7 +37,7 @@ func newQueues() *queues { return &queues{m: map[lineKey]*appendQueue{}} }
 
 // inLine runs j, which is one batch for one session, when its turn comes. If j.ctx
 // ends before that, nothing of it is stored.
-func (s *Store) inLine(j *job) {
+func (s appends) inLine(j *job) {
 	k := lineKey{j.batches[0].Session, s.user}
 	if !s.lines.join(k, j) {
 		select {

@@ -31,7 +31,7 @@ func TestAQuotaOfSessionsIsKeptAmongNodesThatJustStarted(t *testing.T) {
 	j := &job{ctx: t.Context(), batches: []packed{p}}
 	other := make(chan error, 1)
 	err = nodes[0].tryWrite(t.Context(), func(tx *tx) error {
-		w := newWork(nodes[0])
+		w := newWork(nodes[0].view)
 		w.tx, w.looked = tx, true
 		if err := w.look([]*job{j}); err != nil {
 			return err

@@ -17,7 +17,7 @@ const (
 )
 
 // Session implements [skein.Store].
-func (s *Store) Session(ctx context.Context, id skein.SessionID) (x skein.Session, err error) {
+func (s reads) Session(ctx context.Context, id skein.SessionID) (x skein.Session, err error) {
 	defer skein.Wrapf(&err, "postgres: session %s", id)
 	h, err := s.headOf(ctx, id)
 	return h.Session, err
@@ -25,7 +25,7 @@ func (s *Store) Session(ctx context.Context, id skein.SessionID) (x skein.Sessio
 
 // headOf returns a session that the view may see, in one round trip unless its row
 // was altered.
-func (s *Store) headOf(ctx context.Context, id skein.SessionID) (h head, err error) {
+func (s *view) headOf(ctx context.Context, id skein.SessionID) (h head, err error) {
 	err = s.with(ctx, "", func(q *conn) error {
 		h, err = q.row(id)
 		return err
@@ -40,7 +40,7 @@ func (s *Store) headOf(ctx context.Context, id skein.SessionID) (h head, err err
 }
 
 // Events implements [skein.Store].
-func (s *Store) Events(ctx context.Context, id skein.SessionID, after skein.Seq) iter.Seq2[skein.Event, error] {
+func (s reads) Events(ctx context.Context, id skein.SessionID, after skein.Seq) iter.Seq2[skein.Event, error] {
 	return func(yield func(skein.Event, error) bool) {
 		share := room.Of(ctx)
 		for {
@@ -68,7 +68,7 @@ func (s *Store) Events(ctx context.Context, id skein.SessionID, after skein.Seq)
 
 // eventPage returns the next events after a seq, no events at the end, and the
 // session's number.
-func (s *Store) eventPage(ctx context.Context, id skein.SessionID, after skein.Seq) (page []skein.Event, n int64, err error) {
+func (s reads) eventPage(ctx context.Context, id skein.SessionID, after skein.Seq) (page []skein.Event, n int64, err error) {
 	err = s.read(ctx, func(q *conn) error {
 		page, n, err = q.eventsAfter(id, after)
 		return err

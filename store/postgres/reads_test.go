@@ -30,7 +30,7 @@ func opened(t testing.TB) *Store {
 func (s *Store) sql(t testing.TB, statements ...string) {
 	t.Helper()
 	for _, q := range statements {
-		err := (&Store{core: s.core}).write(context.Background(), func(tx *tx) error {
+		err := (&view{core: s.core}).write(context.Background(), func(tx *tx) error {
 			_, err := tx.exec(q)
 			return err
 		})

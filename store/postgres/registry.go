@@ -13,7 +13,7 @@ import (
 var _ accounts.Registry = (*Store)(nil)
 
 // own returns an error in a view: only the store of all users has accounts.
-func (s *Store) own() error {
+func (s registry) own() error {
 	if s.user != "" {
 		return fmt.Errorf("accounts: %w to user %q", skein.ErrRefused, s.user)
 	}
@@ -21,7 +21,7 @@ func (s *Store) own() error {
 }
 
 // AddUser implements [accounts.Registry].
-func (s *Store) AddUser(ctx context.Context, a accounts.Account) (err error) {
+func (s registry) AddUser(ctx context.Context, a accounts.Account) (err error) {
 	defer skein.Wrapf(&err, "postgres: add user %q", a.User)
 	if err := s.own(); err != nil {
 		return err
@@ -35,7 +35,7 @@ func (s *Store) AddUser(ctx context.Context, a accounts.Account) (err error) {
 }
 
 // SetUser implements [accounts.Registry].
-func (s *Store) SetUser(ctx context.Context, a accounts.Account) (err error) {
+func (s registry) SetUser(ctx context.Context, a accounts.Account) (err error) {
 	defer skein.Wrapf(&err, "postgres: set user %q", a.User)
 	if err := s.own(); err != nil {
 		return err
@@ -44,7 +44,7 @@ func (s *Store) SetUser(ctx context.Context, a accounts.Account) (err error) {
 }
 
 // change runs one statement, and returns the error none if it changes no row.
-func (s *Store) change(ctx context.Context, none error, sql string, args ...any) error {
+func (s registry) change(ctx context.Context, none error, sql string, args ...any) error {
 	return s.write(ctx, func(t *tx) error {
 		n, err := t.exec(sql, args...)
 		if err == nil && n == 0 {
@@ -55,7 +55,7 @@ func (s *Store) change(ctx context.Context, none error, sql string, args ...any)
 }
 
 // Users implements [accounts.Registry].
-func (s *Store) Users(ctx context.Context) (all []accounts.Account, err error) {
+func (s registry) Users(ctx context.Context) (all []accounts.Account, err error) {
 	defer skein.Wrapf(&err, "postgres: users")
 	if err := s.own(); err != nil {
 		return nil, err
@@ -74,7 +74,7 @@ func (s *Store) Users(ctx context.Context) (all []accounts.Account, err error) {
 }
 
 // RemoveUser implements [accounts.Registry].
-func (s *Store) RemoveUser(ctx context.Context, u skein.User) (err error) {
+func (s registry) RemoveUser(ctx context.Context, u skein.User) (err error) {
 	defer skein.Wrapf(&err, "postgres: remove user %q", u)
 	if err := s.own(); err != nil {
 		return err
@@ -92,7 +92,7 @@ func (s *Store) RemoveUser(ctx context.Context, u skein.User) (err error) {
 }
 
 // AddAccess implements [accounts.Registry].
-func (s *Store) AddAccess(ctx context.Context, a accounts.Access) (err error) {
+func (s registry) AddAccess(ctx context.Context, a accounts.Access) (err error) {
 	defer skein.Wrapf(&err, "postgres: add token %q", a.Name)
 	if err := s.own(); err != nil {
 		return err
@@ -117,13 +117,13 @@ func (s *Store) AddAccess(ctx context.Context, a accounts.Access) (err error) {
 }
 
 // Accesses implements [accounts.Registry].
-func (s *Store) Accesses(ctx context.Context) (all []accounts.Access, err error) {
+func (s registry) Accesses(ctx context.Context) (all []accounts.Access, err error) {
 	defer skein.Wrapf(&err, "postgres: tokens")
 	return s.accesses(ctx, `TRUE`)
 }
 
 // accesses returns the tokens for which cond is true.
-func (s *Store) accesses(ctx context.Context, cond string, args ...any) (all []accounts.Access, err error) {
+func (s registry) accesses(ctx context.Context, cond string, args ...any) (all []accounts.Access, err error) {
 	if err := s.own(); err != nil {
 		return nil, err
 	}
@@ -142,7 +142,7 @@ func (s *Store) accesses(ctx context.Context, cond string, args ...any) (all []a
 }
 
 // RemoveAccess implements [accounts.Registry].
-func (s *Store) RemoveAccess(ctx context.Context, name string) (err error) {
+func (s registry) RemoveAccess(ctx context.Context, name string) (err error) {
 	defer skein.Wrapf(&err, "postgres: remove token %q", name)
 	if err := s.own(); err != nil {
 		return err
@@ -151,13 +151,13 @@ func (s *Store) RemoveAccess(ctx context.Context, name string) (err error) {
 }
 
 // FindAccesses implements [accounts.Registry].
-func (s *Store) FindAccesses(ctx context.Context, hashes [][sha256.Size]byte) (all []accounts.Access, err error) {
+func (s registry) FindAccesses(ctx context.Context, hashes [][sha256.Size]byte) (all []accounts.Access, err error) {
 	defer skein.Wrapf(&err, "postgres: find tokens")
 	return s.accesses(ctx, `hash = ANY ($1)`, slicesOf(hashes))
 }
 
 // AccessNamed implements [accounts.Registry].
-func (s *Store) AccessNamed(ctx context.Context, name string) (a accounts.Access, err error) {
+func (s registry) AccessNamed(ctx context.Context, name string) (a accounts.Access, err error) {
 	defer skein.Wrapf(&err, "postgres: token %q", name)
 	if plain(name) != name {
 		return a, skein.ErrNotFound

@@ -27,7 +27,7 @@ var errScrubbed = errors.New("scrub was finished by another process")
 // Scrub implements [skein.Lifecycle]. A row in scrubs says that it is under way; it
 // runs in steps, between which others can write. If the process dies, or ctx ends,
 // between two steps, maintenance finishes it, in this process or another.
-func (s *Store) Scrub(ctx context.Context, id skein.SessionID, secrets []string) (done skein.Scrubbed, err error) {
+func (s lifecycle) Scrub(ctx context.Context, id skein.SessionID, secrets []string) (done skein.Scrubbed, err error) {
 	defer skein.Wrapf(&err, "postgres: scrub %s", id)
 	if len(secrets) == 0 || slices.ContainsFunc(secrets, func(s string) bool { return len(s) < minSecret }) {
 		return done, fmt.Errorf("%w secrets: there is none, or one is shorter than %d bytes", skein.ErrInvalid, minSecret)
@@ -37,12 +37,12 @@ func (s *Store) Scrub(ctx context.Context, id skein.SessionID, secrets []string)
 		return done, err
 	}
 	defer leave()
-	s = s.inside()
+	s.view = s.inside()
 	h, err := s.headOf(ctx, id)
 	if err != nil {
 		return done, err
 	}
-	sc := newScrub(s, h, secrets)
+	sc := newScrub(s.view, h, secrets)
 	if err := sc.look(ctx); err != nil {
 		return done, err
 	}
@@ -58,7 +58,7 @@ func (s *Store) Scrub(ctx context.Context, id skein.SessionID, secrets []string)
 
 // A scrub is the state of one call of Scrub, or of the maintenance that finishes it.
 type scrub struct {
-	s       *Store
+	s       *view
 	head    head  // of the session, as read at the beginning
 	n       int64 // scrubs.n
 	resumed bool  // another process began it
@@ -77,7 +77,7 @@ type eventPlace struct {
 	seq skein.Seq
 }
 
-func newScrub(s *Store, h head, secrets []string) *scrub {
+func newScrub(s *view, h head, secrets []string) *scrub {
 	return &scrub{s: s, head: h, secrets: secrets, blobs: map[skein.Hash]skein.Blob{}, forks: map[int64]skein.SessionID{}, texts: map[string]string{}}
 }
 
@@ -122,7 +122,7 @@ func (sc *scrub) run(ctx context.Context) error {
 
 // note appends the audit event.
 func (sc *scrub) note(ctx context.Context) error {
-	_, err := skein.Add(ctx, sc.s, sc.head.ID, skein.NewEvent(skein.KindNoted, skein.At(time.Now()), skein.Noted{
+	_, err := skein.Add(ctx, sc.s.store(), sc.head.ID, skein.NewEvent(skein.KindNoted, skein.At(time.Now()), skein.Noted{
 		Name: "scrubbed", Level: "info",
 		Data: skein.MustJSON(map[string]int{"events": sc.done.Events, "records": sc.done.Records, "blobs": sc.done.Blobs}),
 	}))
@@ -131,7 +131,7 @@ func (sc *scrub) note(ctx context.Context) error {
 
 // resumeScrub finishes a scrub that no process has worked on for a minute, and reports
 // whether there was one.
-func (s *Store) resumeScrub(ctx context.Context) (was bool, err error) {
+func (s lifecycle) resumeScrub(ctx context.Context) (was bool, err error) {
 	var user skein.User
 	var id skein.SessionID
 	var n int64
@@ -146,7 +146,7 @@ func (s *Store) resumeScrub(ctx context.Context) (was bool, err error) {
 		return false, err
 	}
 	h, err := s.headOf(ctx, id)
-	sc := newScrub(s, h, nil)
+	sc := newScrub(s.view, h, nil)
 	sc.n, sc.head.User, sc.resumed = n, user, true
 	if err == nil {
 		err = json.Unmarshal(list, &sc.secrets)

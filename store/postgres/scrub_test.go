@@ -30,7 +30,7 @@ func (s *Store) traces(t testing.TB, text string) (in []string) {
 
 func (s *Store) askIf(t testing.TB, sql, text, what string, in *[]string) {
 	t.Helper()
-	err := (&Store{core: s.core}).ask(t.Context(), sql, []any{text}, func(r row) error {
+	err := (&view{core: s.core}).ask(t.Context(), sql, []any{text}, func(r row) error {
 		var is bool
 		if err := r.Scan(&is); is {
 			*in = append(*in, what)
@@ -104,7 +104,7 @@ func TestScrubIsFinishedByTheNextProcess(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	sc := newScrub(s, h, []string{secret})
+	sc := newScrub(s.view, h, []string{secret})
 	if err := errors.Join(sc.look(ctx), sc.mark(ctx), sc.changeSome(ctx, h.n, []int64{2, 3})); err != nil {
 		t.Fatal(err)
 	}
@@ -147,7 +147,7 @@ func TestScrubThatIsFinishedReachesForksOfWhatWasChanged(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	sc := newScrub(s, h, []string{secret})
+	sc := newScrub(s.view, h, []string{secret})
 	if err := errors.Join(sc.look(ctx), sc.mark(ctx), sc.change(ctx)); err != nil {
 		t.Fatal(err)
 	}
@@ -177,7 +177,7 @@ func TestScrubReachesForksThatAreMadeMeanwhile(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	sc := newScrub(s, h, []string{secret})
+	sc := newScrub(s.view, h, []string{secret})
 	if err := errors.Join(sc.look(ctx), sc.mark(ctx), sc.change(ctx), sc.showing(ctx)); err != nil {
 		t.Fatal(err)
 	}
@@ -262,7 +262,7 @@ func TestForkIsWrittenOnlyOfWhatItsParentStillIs(t *testing.T) {
 			j.batches = append(j.batches, p)
 		}
 		err := s.tryWrite(ctx, func(t *tx) error {
-			w := newWork(s)
+			w := newWork(s.view)
 			w.tx, w.looked = t, true
 			if err := w.look([]*job{j}); err != nil {
 				return err

@@ -37,7 +37,7 @@ var errLate = errors.New("the budget of the search is spent")
 
 // A searcher is one search under way.
 type searcher struct {
-	s       *Store
+	s       *view
 	q       skein.Query
 	matcher *search.Matcher
 	finder  indexQuery
@@ -71,14 +71,14 @@ type hit struct {
 }
 
 // Search implements [skein.Store].
-func (s *Store) Search(ctx context.Context, q skein.Query) (r skein.Results, err error) {
+func (s searches) Search(ctx context.Context, q skein.Query) (r skein.Results, err error) {
 	defer skein.Wrapf(&err, "postgres: search")
 	leave, err := s.enter()
 	if err != nil {
 		return r, err
 	}
 	defer leave()
-	x := &searcher{s: s, q: q, limit: q.MostHits(), seen: map[eventRef]bool{}}
+	x := &searcher{s: s.view, q: q, limit: q.MostHits(), seen: map[eventRef]bool{}}
 	if x.matcher, err = search.NewMatcher(q); err != nil || search.Empty(&q) {
 		return r, err
 	}

@@ -351,7 +351,7 @@ func TestSearchLooksAtFewOfManyMatches(t *testing.T) {
 		who  *string
 		cut  bool
 	}{{"usual", &ann, true}, {"usual", nil, true}, {"seldom", &ann, true}, {"seldom", nil, true}, {"nowhere", &ann, false}, {"nowhere", nil, false}} {
-		x := &searcher{s: s, who: c.who, seen: map[eventRef]bool{}, until: time.Now().Add(time.Minute), q: skein.Query{Terms: []skein.Term{{Words: []string{c.word}}}, Deadline: shortest}}
+		x := &searcher{s: s.view, who: c.who, seen: map[eventRef]bool{}, until: time.Now().Add(time.Minute), q: skein.Query{Terms: []skein.Term{{Words: []string{c.word}}}, Deadline: shortest}}
 		x.finder, _ = finderOf(x.q.Terms)
 		most := x.rows(rankWork)
 		var before, after int64
@@ -391,7 +391,7 @@ func plans(t *testing.T, dsn, user, query string) string {
 	if cfg, err = pgx.ParseConfig(admin.String()); err != nil {
 		t.Fatal(err)
 	}
-	role := (&Store{user: skein.User(user)}).role()
+	role := (&view{user: skein.User(user)}).role()
 	var said strings.Builder
 	cfg.OnNotice = func(_ *pgconn.PgConn, n *pgconn.Notice) { fmt.Fprintln(&said, n.Message) }
 	c, err := pgx.ConnectConfig(t.Context(), cfg)
@@ -417,7 +417,7 @@ func plans(t *testing.T, dsn, user, query string) string {
 func TestFindGoesByTheIndexAndTheUser(t *testing.T) {
 	dsn := pgtest.DSN(t)
 	s := openTest(t, dsn)
-	err := (&Store{core: s.core}).write(t.Context(), func(x *tx) error {
+	err := (&view{core: s.core}).write(t.Context(), func(x *tx) error {
 		_, err := x.exec(`INSERT INTO found (user_id, n, seq, at, role, failed, odd, text, words)
 			SELECT u, n, seq, seq, 'user', false, false, w, to_tsvector('simple', w) FROM unnest(ARRAY['ann', 'bob', 'c', 'd', 'e', 'f', 'g', 'h']) u, generate_series(1, 20) n, generate_series(1, 200) seq,
 				LATERAL (SELECT 'common rare' || n * seq || ' word' || seq % 50 AS w) x`)
@@ -451,7 +451,7 @@ func TestFindGoesByTheIndexAndTheUser(t *testing.T) {
 			t.Errorf("find by %s has the plan\n%s\nwant %s with %s", c.name, plan, c.index, c.cond)
 		}
 	}
-	ann := &Store{core: s.core, user: "ann"}
+	ann := (&view{core: s.core, user: "ann"}).store()
 	if n := ann.number(t, `SELECT count(*) FROM find('ann', '''word7''', '''/huge''', false, '', false, 0, NULL, false, NULL, 1000, 4000) WHERE user_id = 'ann'`); n != 80 {
 		t.Errorf("find finds %d rows of ann's, want 80", n)
 	}

@@ -33,7 +33,7 @@ func scanFile(r row) (f sourceFile, err error) {
 // user, or all; user_id must be the first column of one of the table's indexes. The
 // store of all users queries each user's rows as a view does, because the indexes
 // support only that.
-func (s *Store) usersOf(table string, w *where) string {
+func (s *view) usersOf(table string, w *where) string {
 	if s.user != "" {
 		w.args = append(w.args, string(s.user))
 		return fmt.Sprintf(`(SELECT $%d::text AS user_id)`, len(w.args))
@@ -46,7 +46,7 @@ func (s *Store) usersOf(table string, w *where) string {
 
 // fileQuery returns the query for a file; if several users have it, for that of the
 // first user by name.
-func (s *Store) fileQuery(format, path string) (sql string, args []any) {
+func (s *view) fileQuery(format, path string) (sql string, args []any) {
 	w := &where{}
 	users := s.usersOf("files", w)
 	w.add("f.path_hash = sha256(?)", []byte(path))
@@ -76,7 +76,7 @@ func (q *conn) file(format, path string) (f sourceFile, err error) {
 }
 
 // File implements [skein.Sources].
-func (s *Store) File(ctx context.Context, format, path string) (f skein.SourceFile, err error) {
+func (s sources) File(ctx context.Context, format, path string) (f skein.SourceFile, err error) {
 	defer skein.Wrapf(&err, "postgres: file %s", path)
 	err = s.with(ctx, "", func(q *conn) error {
 		x, err := q.file(format, path)
@@ -87,7 +87,7 @@ func (s *Store) File(ctx context.Context, format, path string) (f skein.SourceFi
 }
 
 // Files implements [skein.Sources].
-func (s *Store) Files(ctx context.Context, format string) iter.Seq2[skein.SourceFile, error] {
+func (s sources) Files(ctx context.Context, format string) iter.Seq2[skein.SourceFile, error] {
 	return func(yield func(skein.SourceFile, error) bool) {
 		for last := (sourceFile{}); ; {
 			page, err := s.filePage(ctx, format, last)
@@ -112,7 +112,7 @@ func (s *Store) Files(ctx context.Context, format string) iter.Seq2[skein.Source
 // filesOrder returns the order of Files, and a condition for where to begin. The index
 // has only the beginning of the path. The files of all users have an index of their
 // own.
-func (s *Store) filesOrder() (order, from string) {
+func (s sources) filesOrder() (order, from string) {
 	head := `f.path_head`
 	if s.user == "" {
 		head = `(f.path_head || ''::bytea)`
@@ -121,7 +121,7 @@ func (s *Store) filesOrder() (order, from string) {
 }
 
 // filePage returns the next files after last.
-func (s *Store) filePage(ctx context.Context, format string, last sourceFile) (page []sourceFile, err error) {
+func (s sources) filePage(ctx context.Context, format string, last sourceFile) (page []sourceFile, err error) {
 	if plain(format) != format {
 		return nil, nil
 	}
@@ -145,7 +145,7 @@ func (s *Store) filePage(ctx context.Context, format string, last sourceFile) (p
 }
 
 // Records implements [skein.Sources].
-func (s *Store) Records(ctx context.Context, format, path string, from int) iter.Seq2[skein.Record, error] {
+func (s sources) Records(ctx context.Context, format, path string, from int) iter.Seq2[skein.Record, error] {
 	return func(yield func(skein.Record, error) bool) {
 		for next := max(0, from); ; {
 			page, err := s.recordPage(ctx, format, path, next)
@@ -169,7 +169,7 @@ func (s *Store) Records(ctx context.Context, format, path string, from int) iter
 
 // recordPage returns the records of one block, beginning with number from; no records
 // at the end. The error is a [skein.DamagedRecordsError] if they cannot be read.
-func (s *Store) recordPage(ctx context.Context, format, path string, from int) (page []skein.Record, err error) {
+func (s sources) recordPage(ctx context.Context, format, path string, from int) (page []skein.Record, err error) {
 	var first, count int
 	var next *int
 	var raw []byte

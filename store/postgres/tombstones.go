@@ -12,7 +12,7 @@ import (
 var _ erase.Tombstones = (*Store)(nil)
 
 // Tombstones implements [erase.Tombstones].
-func (s *Store) Tombstones(ctx context.Context) iter.Seq2[erase.Tombstone, error] {
+func (s lifecycle) Tombstones(ctx context.Context) iter.Seq2[erase.Tombstone, error] {
 	return func(yield func(erase.Tombstone, error) bool) {
 		hash, user := []byte{}, ""
 		for {
@@ -36,7 +36,7 @@ func (s *Store) Tombstones(ctx context.Context) iter.Seq2[erase.Tombstone, error
 }
 
 // tombPage returns the next tombstones after a hash and its user.
-func (s *Store) tombPage(ctx context.Context, hash []byte, user string) (page []erase.Tombstone, err error) {
+func (s lifecycle) tombPage(ctx context.Context, hash []byte, user string) (page []erase.Tombstone, err error) {
 	err = s.ask(ctx, `SELECT user_id, hash, at FROM tombstones WHERE (hash, user_id) > ($1::bytea, $2::text) AND ($3 = '' OR user_id = $3) ORDER BY hash, user_id LIMIT $4`,
 		[]any{hash, user, string(s.user), pageRows}, func(r row) error {
 			of, sum := "", []byte(nil)
@@ -53,7 +53,7 @@ func (s *Store) tombPage(ctx context.Context, hash []byte, user string) (page []
 }
 
 // PutTombstones implements [erase.Tombstones].
-func (s *Store) PutTombstones(ctx context.Context, stones ...erase.Tombstone) (err error) {
+func (s lifecycle) PutTombstones(ctx context.Context, stones ...erase.Tombstone) (err error) {
 	defer skein.Wrapf(&err, "postgres: bury %d", len(stones))
 	if len(stones) == 0 {
 		return nil

@@ -36,7 +36,7 @@ type tx struct {
 // In the journal, the rows of one session must be in the order of its events. So
 // whatever f reads of a session to change its row in heads, it must read before it
 // writes anything.
-func (s *Store) write(ctx context.Context, f func(*tx) error) error {
+func (s *view) write(ctx context.Context, f func(*tx) error) error {
 	leave, err := s.enter()
 	if err != nil {
 		return err
@@ -51,7 +51,7 @@ func (s *Store) write(ctx context.Context, f func(*tx) error) error {
 }
 
 // tryWrite is one try of write.
-func (s *Store) tryWrite(ctx context.Context, f func(*tx) error) error {
+func (s *view) tryWrite(ctx context.Context, f func(*tx) error) error {
 	pg, err := s.acquire(ctx)
 	if err != nil {
 		return err

@@ -24,7 +24,7 @@ func usageFields(u *skein.Usage) []any {
 
 // Usage implements [skein.Store]. PostgreSQL adds up as far as possible without a time
 // zone; [ledger.UsageSum] does the rest.
-func (s *Store) Usage(ctx context.Context, q skein.UsageQuery) (rows []skein.UsageRow, err error) {
+func (s reads) Usage(ctx context.Context, q skein.UsageQuery) (rows []skein.UsageRow, err error) {
 	defer skein.Wrapf(&err, "postgres: usage")
 	if err := q.Check(); err != nil {
 		return nil, err
@@ -44,7 +44,7 @@ func (s *Store) Usage(ctx context.Context, q skein.UsageQuery) (rows []skein.Usa
 	return sum.Rows(), nil
 }
 
-func (s *Store) usageQuery(q *skein.UsageQuery) (sql string, args []any) {
+func (s reads) usageQuery(q *skein.UsageQuery) (sql string, args []any) {
 	of := map[skein.Dimension]string{
 		skein.ByModelID: "u.model", skein.ByAgent: "u.agent", skein.ByProject: "u.project", skein.BySession: "s.id",
 	}[q.By]

@@ -12,7 +12,7 @@ import (
 
 // Watch implements [skein.Store]. It reads on from its seq in the session;
 // notifications from this process and others only say when to look.
-func (s *Store) Watch(ctx context.Context, id skein.SessionID, after skein.Seq) iter.Seq2[skein.Event, error] {
+func (s reads) Watch(ctx context.Context, id skein.SessionID, after skein.Seq) iter.Seq2[skein.Event, error] {
 	return func(yield func(skein.Event, error) bool) {
 		if err := s.watch(ctx, id, after, yield); err != nil && ctx.Err() == nil {
 			skein.Wrapf(&err, "postgres: watch %s", id)
@@ -21,7 +21,7 @@ func (s *Store) Watch(ctx context.Context, id skein.SessionID, after skein.Seq) 
 	}
 }
 
-func (s *Store) watch(ctx context.Context, id skein.SessionID, after skein.Seq, yield func(skein.Event, error) bool) error {
+func (s reads) watch(ctx context.Context, id skein.SessionID, after skein.Seq, yield func(skein.Event, error) bool) error {
 	leave, err := s.enter()
 	if err != nil {
 		return err
