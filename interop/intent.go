@@ -169,7 +169,7 @@ func markRow(line []byte, unit bool) (m mark, r foreign.Row, ok bool) {
 // markFile is markOf for what is not a row.
 func markFile(line []byte) mark {
 	plain := mark{kind: aLine, hash: hashRecord(line)}
-	l, err := folder.Parse(line)
+	l, err := folder.Peek(line)
 	switch {
 	case err != nil || l.File == "" && l.Folder == "":
 		return plain
@@ -184,10 +184,8 @@ func markFile(line []byte) mark {
 	}
 	h := sha256.New()
 	fmt.Fprintf(h, "%s\x00%s\x00", l.File, at)
-	if l.Text != nil {
-		hashText(h, *l.Text)
-	} else {
-		h.Write(l.Bytes)
+	if err := l.WriteData(h); err != nil {
+		return plain // a hash takes whatever is written
 	}
 	return mark{aPiece, recordHash(h.Sum(nil)), l.File}
 }

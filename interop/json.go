@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"errors"
 	"unicode/utf8"
+	"unsafe"
 
 	"github.com/go-json-experiment/json"
 	"github.com/go-json-experiment/json/jsontext"
@@ -16,6 +17,12 @@ import (
 // the result, which has room for a line feed: a session may be one long message. It
 // panics if v cannot be JSON.
 func JSON(v any) []byte { return jsonOf(v) }
+
+// JSONText is JSON as a string.
+func JSONText(v any) string {
+	b := jsonOf(v)
+	return unsafe.String(unsafe.SliceData(b), len(b)) //nolint:gosec // nobody else has b
+}
 
 // IndentedJSON is JSON with each member and element on a line of its own, indented
 // by indent for each level.

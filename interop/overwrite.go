@@ -302,7 +302,7 @@ func (x *exporter) knows(ctx context.Context, w inBatch, list echoes) error {
 func (t Text) drops(was *lines.Lines) bool {
 	t.was = was
 	for _, line := range t.gone() {
-		if f, err := folder.Parse(line); err == nil && f.File != "" {
+		if f, err := folder.Peek(line); err == nil && f.File != "" {
 			return true
 		}
 	}
@@ -315,7 +315,7 @@ func (t *Text) gone() (gone [][]byte) {
 	has := map[string]bool{}
 	now, was := t.lines(), t.was.Again()
 	for line := now.Next(); line != nil; line = now.Next() {
-		if f, err := folder.Parse(line); err == nil {
+		if f, err := folder.Peek(line); err == nil {
 			has[f.File] = true
 		}
 	}
@@ -324,7 +324,7 @@ func (t *Text) gone() (gone [][]byte) {
 			if r.Rowid != nil && r.Damage == "" && r.Table != "sqlite_sequence" {
 				gone = append(gone, line)
 			}
-		} else if f, err := folder.Parse(line); err == nil && f.File != "" && !has[f.File] {
+		} else if f, err := folder.Peek(line); err == nil && f.File != "" && !has[f.File] {
 			has[f.File] = true
 			gone = append(gone, line)
 		}

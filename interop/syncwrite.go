@@ -164,7 +164,7 @@ func whole(was []byte, lines []OutLine) []byte {
 	isFolder := false
 	for _, l := range lines {
 		new[identity(l.Body, count)] = true
-		if f, err := folder.Parse(l.Body); err == nil {
+		if f, err := folder.Peek(l.Body); err == nil {
 			isFolder, touched[f.File] = true, true
 			if f.Lines != nil {
 				size[f.File] = *f.Lines
@@ -179,13 +179,13 @@ func whole(was []byte, lines []OutLine) []byte {
 	}
 	clear(count)
 	for line := range bytes.Lines(was) {
-		f, err := folder.Parse(line)
+		f, err := folder.Peek(line)
 		if err == nil && f.Line != nil && touched[f.File] && !cut(size, f) && !new[identity(line, count)] {
 			pieces = append(pieces, line...)
 		}
 	}
 	for _, l := range lines {
-		if f, err := folder.Parse(l.Body); err == nil && f.Line != nil {
+		if f, err := folder.Peek(l.Body); err == nil && f.Line != nil {
 			pieces = append(pieces, l.Body...)
 		} else {
 			ends = append(ends, l.Body...)

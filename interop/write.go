@@ -93,6 +93,10 @@ func (d Draft) EntriesOf(n int) ([]skein.Entry, error) {
 	return f.Entries(), nil
 }
 
+// Release gives up the text of long messages, once Entries has returned them and is not
+// to be called again: then a format can drop each message when it is written.
+func (d Draft) Release() { clear(d.long) }
+
 // longMessage is the longest message or text that is held more than once, in bytes.
 const longMessage = 64 << 10
 

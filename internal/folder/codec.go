@@ -5,6 +5,7 @@ import (
 	"encoding/base64"
 	"encoding/json"
 	"fmt"
+	"io"
 	"slices"
 	"strconv"
 	"unicode/utf8"
@@ -126,48 +127,75 @@ func Parse(line []byte) (l Line, err error) {
 	return l, json.Unmarshal(line, &l)
 }
 
+// longText is the length in bytes from which a text is not held twice.
+const longText = 64 << 10
+
+// Peek is [Parse] for a line whose bytes are only written somewhere: a long text has no
+// Text, and is unquoted piece by piece by [Line.WriteData], from line, which must not
+// change until then.
+//
+// The error says what is wrong with the line.
+func Peek(line []byte) (Line, error) {
+	if len(line) > longText {
+		if l, quoted, ok := parseHead(bytes.TrimSpace(line)); ok && lines.WriteUnquoted(io.Discard, quoted) == nil {
+			l.quoted = quoted
+			return l, nil
+		}
+	}
+	return Parse(line)
+}
+
 // parseText parses the line of a file, or of a line of a file, as Append writes it if
 // it has text, and returns false for all others: nearly all lines are like that, and
 // encoding/json takes five times as long, and twice the memory of the text.
 func parseText(line []byte) (l Line, ok bool) {
-	rest, ok := bytes.CutPrefix(line, []byte(`{"file":"`))
-	if !ok || !utf8.Valid(line) {
+	l, quoted, ok := parseHead(line)
+	if !ok {
 		return l, false
 	}
-	if l.File, rest, ok = cutPlain(rest); !ok || l.File == "" {
+	text, ok := lines.Unquote(quoted)
+	if !ok {
 		return Line{}, false
+	}
+	l.Text = &text
+	return l, true
+}
+
+// parseHead is parseText, but returns the text as it is between its quotes.
+func parseHead(line []byte) (l Line, quoted []byte, ok bool) {
+	rest, ok := bytes.CutPrefix(line, []byte(`{"file":"`))
+	if !ok || !utf8.Valid(line) {
+		return l, nil, false
+	}
+	if l.File, rest, ok = cutPlain(rest); !ok || l.File == "" {
+		return Line{}, nil, false
 	}
 	if rest, ok = bytes.CutPrefix(rest, []byte(`,"line":`)); ok {
 		n, after, ok := cutNumber(rest, 9)
 		if !ok {
-			return Line{}, false
+			return Line{}, nil, false
 		}
 		at := int(n)
 		l.Line, rest = &at, after
 	}
 	if rest, ok = bytes.CutPrefix(rest, []byte(`,"mode":"`)); ok {
 		if l.Mode, rest, ok = cutPlain(rest); !ok {
-			return Line{}, false
+			return Line{}, nil, false
 		}
 		if rest, ok = bytes.CutPrefix(rest, []byte(`,"mtime":`)); !ok {
-			return Line{}, false
+			return Line{}, nil, false
 		}
 		if l.Mtime, rest, ok = cutNumber(rest, 18); !ok {
-			return Line{}, false
+			return Line{}, nil, false
 		}
 	}
 	if rest, ok = bytes.CutPrefix(rest, []byte(`,"text":"`)); !ok {
-		return Line{}, false
+		return Line{}, nil, false
 	}
 	if rest, ok = bytes.CutSuffix(rest, []byte(`"}`)); !ok {
-		return Line{}, false
+		return Line{}, nil, false
 	}
-	text, ok := lines.Unquote(rest)
-	if !ok {
-		return Line{}, false
-	}
-	l.Text = &text
-	return l, true
+	return l, rest, true
 }
 
 // cutPlain returns what is before the quote that ends a JSON string, and what is after

@@ -125,13 +125,45 @@ func TestNextGivesTheLinesOfTheStreamOneByOne(t *testing.T) {
 	}
 }
 
+func TestALongTextThatIsOnlyWrittenIsNotCopied(t *testing.T) {
+	data := []byte(strings.Repeat("a long \"text\" of \\ é\n", 1<<18))
+	for _, line := range [][]byte{Whole(File{Name: "a", Mode: 0o600, Mtime: 7}, data).Append(nil), Piece("a", 3, data).Append(nil)} {
+		var got bytes.Buffer
+		got.Grow(len(data))
+		var before, after runtime.MemStats
+		runtime.ReadMemStats(&before)
+		l, err := Peek(line)
+		if err == nil {
+			err = l.WriteData(&got)
+		}
+		runtime.ReadMemStats(&after)
+		if n := after.TotalAlloc - before.TotalAlloc; err != nil || !bytes.Equal(got.Bytes(), data) || n > 1<<20 {
+			t.Errorf("Peek and WriteData of %d bytes give %d of %d, %v, and allocate %d", len(line), got.Len(), len(data), err, n)
+		}
+		if want, err := Parse(line); err != nil || !bytes.Equal(l.Data(), data) || l.File != want.File || l.Mtime != want.Mtime || !reflect.DeepEqual(l.Line, want.Line) {
+			t.Errorf("Peek(%.60q) = %+v, want what Parse gives, %v", line, l, err)
+		}
+	}
+}
+
+func TestWhatCannotBeUnquotedInPiecesIsPeekedWhole(t *testing.T) {
+	line := []byte(`{"file":"a","mode":"0600","mtime":7,"text":"` + strings.Repeat("x", 1<<17) + `\ud800"}`)
+	want, err := Parse(line)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if got, err := Peek(line); err != nil || !reflect.DeepEqual(got, want) {
+		t.Errorf("Peek = %+v, %v, want what Parse gives", got, err)
+	}
+}
+
 func TestOfALongTextOneCopyIsMade(t *testing.T) {
 	line := Whole(File{Name: "a", Mode: 0o600, Mtime: 7}, []byte(strings.Repeat("a long text\n", 1<<19))).Append(nil)
 	var before, after runtime.MemStats
 	runtime.ReadMemStats(&before)
 	l, err := Parse(line)
 	if err == nil {
-		err = l.writeTo(io.Discard)
+		err = l.WriteData(io.Discard)
 	}
 	runtime.ReadMemStats(&after)
 	if got := after.TotalAlloc - before.TotalAlloc; err != nil || got > uint64(len(line)*5/4) {

@@ -72,7 +72,7 @@ func contents(tree io.Reader) (map[string]hash.Hash, []string, error) {
 	all := map[string]hash.Hash{}
 	var order []string
 	err := lines.Each(tree, func(line []byte) error {
-		l, err := Parse(line)
+		l, err := Peek(line)
 		if err != nil || l.File == "" || l.Damage != "" {
 			return err
 		}
@@ -82,7 +82,7 @@ func contents(tree io.Reader) (map[string]hash.Hash, []string, error) {
 		if all[l.File] == nil {
 			order, all[l.File] = append(order, l.File), sha256.New()
 		}
-		return l.writeTo(all[l.File])
+		return l.WriteData(all[l.File])
 	})
 	return all, order, err
 }

@@ -26,6 +26,8 @@ type Line struct {
 	Text   *string `json:"text,omitempty"`
 	Bytes  []byte  `json:"bytes,omitempty"`
 	Damage string  `json:"damage,omitempty"` // why it could not be read
+
+	quoted []byte // the text between its quotes, instead of Text: see Peek
 }
 
 // Data returns the bytes in the line.
@@ -33,11 +35,20 @@ func (l Line) Data() []byte {
 	if l.Text != nil {
 		return []byte(*l.Text)
 	}
+	if l.quoted != nil {
+		text, _ := lines.Unquote(l.quoted) // Peek has tried it
+		return []byte(text)
+	}
 	return l.Bytes
 }
 
-// writeTo writes the bytes in the line, without copying all of them.
-func (l Line) writeTo(w io.Writer) error {
+// WriteData writes the bytes in the line, without copying all of them.
+//
+// The error is w's.
+func (l Line) WriteData(w io.Writer) error {
+	if l.quoted != nil {
+		return lines.WriteUnquoted(w, l.quoted)
+	}
 	if l.Text == nil {
 		_, err := w.Write(l.Bytes)
 		return err

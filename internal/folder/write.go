@@ -85,7 +85,7 @@ func (w *writer) read(r io.Reader) error {
 }
 
 func (w *writer) line(line []byte) error {
-	l, err := Parse(line)
+	l, err := Peek(line)
 	if err != nil {
 		return err
 	}
@@ -119,7 +119,7 @@ func (p *gatheredFile) take(l Line, f File) error {
 	case l.Lines != nil && *l.Lines != p.n:
 		return fmt.Errorf("file %s: %d lines of %d", f.Name, p.n, *l.Lines)
 	}
-	if err := l.writeTo(p.out); err != nil {
+	if err := l.WriteData(p.out); err != nil {
 		return err
 	}
 	if l.Line != nil {

@@ -1,6 +1,9 @@
 package lines
 
 import (
+	"bytes"
+	"errors"
+	"io"
 	"strconv"
 	"strings"
 	"unicode/utf16"
@@ -13,6 +16,18 @@ import (
 func Unquote(b []byte) (string, bool) {
 	var out strings.Builder
 	out.Grow(len(b))
+	ok := unquote(&out, b)
+	return out.String(), ok
+}
+
+// builder is [strings.Builder] or [bytes.Buffer], whose errors are always nil.
+type builder interface {
+	io.Writer
+	io.ByteWriter
+	WriteRune(r rune) (int, error)
+}
+
+func unquote(out builder, b []byte) bool {
 	done := 0
 	for i := 0; i < len(b); i++ {
 		c := b[i]
@@ -20,7 +35,7 @@ func Unquote(b []byte) (string, bool) {
 			continue
 		}
 		if c != '\\' || i+1 == len(b) {
-			return "", false
+			return false
 		}
 		out.Write(b[done:i])
 		i++
@@ -41,15 +56,56 @@ func Unquote(b []byte) (string, bool) {
 		case 'u':
 			r, err := strconv.ParseUint(string(b[i+1:min(len(b), i+5)]), 16, 16)
 			if err != nil || i+5 > len(b) || utf16.IsSurrogate(rune(r)) {
-				return "", false
+				return false
 			}
 			out.WriteRune(rune(r))
 			i += 4
 		default:
-			return "", false
+			return false
 		}
 		done = i + 1
 	}
 	out.Write(b[done:])
-	return out.String(), true
+	return true
+}
+
+// ErrQuoted says that bytes are not what [Unquote] takes.
+var ErrQuoted = errors.New("no JSON string")
+
+// pieceLen is about how many bytes of a string are unquoted at once.
+const pieceLen = 64 << 10
+
+// WriteUnquoted writes what [Unquote] returns to w in pieces, without holding all of
+// it.
+//
+// The error is ErrQuoted if Unquote returns false, or w's.
+func WriteUnquoted(w io.Writer, b []byte) error {
+	var text bytes.Buffer
+	for len(b) > 0 {
+		n := piece(b)
+		text.Reset()
+		if !unquote(&text, b[:n]) {
+			return ErrQuoted
+		}
+		if _, err := w.Write(text.Bytes()); err != nil {
+			return err
+		}
+		b = b[n:]
+	}
+	return nil
+}
+
+// piece returns where the first piece of a string ends: not within an escape.
+func piece(b []byte) (n int) {
+	for n < min(len(b), pieceLen) {
+		switch {
+		case b[n] != '\\' || n+1 == len(b):
+			n++
+		case b[n+1] == 'u':
+			n += len(`\u0000`)
+		default:
+			n += len(`\n`)
+		}
+	}
+	return min(n, len(b))
 }

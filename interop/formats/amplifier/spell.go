@@ -63,10 +63,15 @@ func appendValue(b []byte, v jsontext.Value) []byte {
 }
 
 // A builder makes an object.
-type builder struct{ out []byte }
+type builder struct {
+	out []byte
+	at  int // where in out the object begins
+}
+
+func (b *builder) empty() bool { return len(b.out) == b.at }
 
 func (b *builder) name(name string) *builder {
-	if len(b.out) == 0 {
+	if b.empty() {
 		b.out = append(b.out, '{')
 	} else {
 		b.out = append(b.out, ", "...)
@@ -96,17 +101,24 @@ func (b *builder) opt(name, s string) *builder {
 	return b.str(name, s)
 }
 
-// spelled adds a value that is already spelled as Python writes it.
-func (b *builder) spelled(name string, v []byte) *builder {
+// object adds an object with the members that fill adds, unless there are none. They
+// may be long, and are not copied.
+func (b *builder) object(name string, fill func(*builder)) *builder {
+	was := len(b.out)
 	b.name(name)
-	b.out = append(b.out, v...)
+	in := builder{b.out, len(b.out)}
+	if fill(&in); in.empty() {
+		b.out = b.out[:was]
+	} else {
+		b.out = in.value()
+	}
 	return b
 }
 
-// value returns the finished object.
+// value returns the finished object, and what is before it.
 func (b *builder) value() []byte {
-	if len(b.out) == 0 {
-		return []byte("{}")
+	if b.empty() {
+		return append(b.out, "{}"...)
 	}
 	return append(b.out, '}')
 }

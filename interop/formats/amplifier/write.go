@@ -58,10 +58,12 @@ func write(_ context.Context, d interop.Draft) (out interop.Written, err error) 
 	if err != nil {
 		return out, err
 	}
-	for _, e := range entries {
-		if err := w.entry(e); err != nil {
+	d.Release()
+	for i := range entries {
+		if err := w.entry(entries[i]); err != nil {
 			return out, err
 		}
+		entries[i].Message = skein.Message{}
 	}
 	w.cutOff(entries)
 	out = interop.Written{ID: w.id, Losses: w.losses}

@@ -10,23 +10,24 @@ import (
 
 // log adds a line to events.jsonl, unless it is there: the session may have returned
 // to something that it had rewound.
-func (w *writing) log(seq skein.Seq, at skein.Time, name string, data *builder) {
+func (w *writing) log(seq skein.Seq, at skein.Time, name string, data func(*builder)) {
 	if seq <= w.d.After {
 		return
 	}
-	w.logged = append(w.logged, line{w.envelope(at, "INFO", name, data), seq})
+	w.logged = append(w.logged, line{w.envelope(at, "INFO", name, nil, data), seq})
 }
 
-func (w *writing) envelope(at skein.Time, lvl, name string, data *builder) []byte {
+// envelope makes a line of the log; promoted members come before the data.
+func (w *writing) envelope(at skein.Time, lvl, name string, promoted, data func(*builder)) []byte {
 	if at == 0 {
 		at = skein.At(w.d.Now)
 	}
 	b := (&builder{}).str("ts", stamp(at)).str("lvl", lvl).put("schema", []byte(`{"name":"amplifier.log","ver":"1.0.0"}`))
 	b.str("event", name).str("session_id", w.id)
-	if len(data.out) > 0 {
-		b.spelled("data", data.value())
+	if promoted != nil {
+		promoted(b)
 	}
-	return b.value()
+	return b.object("data", data).value()
 }
 
 // events adds what the log has besides messages: the beginning of the session, what
@@ -64,18 +65,18 @@ func (w *writing) events() error {
 				if w.parent != "" {
 					parent = appendQuoted(nil, w.parent)
 				}
-				w.log(e.Seq, e.Time, "session:start", (&builder{}).put("parent_id", parent))
+				w.log(e.Seq, e.Time, "session:start", func(b *builder) { b.put("parent_id", parent) })
 			}
 		case skein.KindTool:
 			w.spawned(e)
 		case skein.KindResumed:
-			w.log(e.Seq, e.Time, "session:resume", &builder{})
+			w.log(e.Seq, e.Time, "session:resume", func(*builder) {})
 		case skein.KindEnded:
 			p, err := skein.Decode[skein.Program](e)
 			if err != nil {
 				return err
 			}
-			w.log(e.Seq, e.Time, "session:end", (&builder{}).opt("status", p.How))
+			w.log(e.Seq, e.Time, "session:end", func(b *builder) { b.opt("status", p.How) })
 		case skein.KindCompacted:
 			w.losses.Add(e.Seq, "compaction: left out, Amplifier has the whole conversation and compacts what it shows")
 		}
@@ -122,8 +123,9 @@ func (w *writing) spawned(e skein.Event) {
 	if spot, ok := w.d.Other(s.Child); ok {
 		id = spot.ID
 	}
-	b := (&builder{}).str("sub_session_id", id).str("parent_session_id", w.id).str("tool_call_id", s.Call)
-	w.log(e.Seq, e.Time, "delegate:agent_spawned", b)
+	w.log(e.Seq, e.Time, "delegate:agent_spawned", func(b *builder) {
+		b.str("sub_session_id", id).str("parent_session_id", w.id).str("tool_call_id", s.Call)
+	})
 }
 
 // charge adds the cost of a message, if no step covers it.
@@ -137,22 +139,20 @@ func (w *writing) charge(e skein.Entry) {
 
 // response adds an llm:response. Amplifier sums cost_usd when it resumes.
 func (w *writing) response(seq skein.Seq, at skein.Time, provider, model string, u *skein.Usage, failed *skein.ErrorInfo) {
-	b := (&builder{}).opt("provider", provider).opt("model", model)
-	if u != nil {
-		b.put("usage", costs(provider, *u))
-	}
-	status, lvl := `"ok"`, "INFO"
+	status, lvl := "ok", "INFO"
 	if failed != nil {
-		status, lvl = `"error"`, "ERROR"
+		status, lvl = "error", "ERROR"
 	}
-	body := w.envelope(at, lvl, "llm:response", b)
-	// Promoted members come before the data.
-	promoted := ", \"status\": " + status
-	if failed != nil {
-		promoted += ", \"error\": " + string((&builder{}).opt("type", failed.Kind).str("msg", failed.Message).value())
+	promoted := func(b *builder) {
+		if b.str("status", status); failed != nil {
+			b.object("error", func(b *builder) { b.opt("type", failed.Kind).str("msg", failed.Message) })
+		}
 	}
-	id := ", \"session_id\": " + string(appendQuoted(nil, w.id))
-	body = []byte(strings.Replace(string(body), id, id+promoted, 1))
+	body := w.envelope(at, lvl, "llm:response", promoted, func(b *builder) {
+		if b.opt("provider", provider).opt("model", model); u != nil {
+			b.put("usage", costs(provider, *u))
+		}
+	})
 	w.logged = append(w.logged, line{body, seq})
 }
 

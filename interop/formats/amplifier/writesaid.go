@@ -47,14 +47,12 @@ func (w *writing) entry(e skein.Entry) error {
 
 // say adds a line to the transcript, with its time.
 func (w *writing) say(e skein.Entry, b *builder, source string) {
-	meta := &builder{}
-	if e.Time != 0 {
-		meta.str("timestamp", stamp(e.Time))
-	}
-	meta.opt("source", source)
-	if len(meta.out) > 0 {
-		b.spelled("metadata", meta.value())
-	}
+	b.object("metadata", func(b *builder) {
+		if e.Time != 0 {
+			b.str("timestamp", stamp(e.Time))
+		}
+		b.opt("source", source)
+	})
 	w.said = append(w.said, line{b.value(), e.End})
 }
 
@@ -70,7 +68,7 @@ func (w *writing) asked(e skein.Entry) error {
 	}
 	w.turns++
 	if w.say(e, b, source); source == "" {
-		w.log(e.Seq, e.Time, "prompt:submit", (&builder{}).str("prompt", e.Message.Words()))
+		w.log(e.Seq, e.Time, "prompt:submit", func(b *builder) { b.str("prompt", e.Message.Words()) })
 	}
 	return nil
 }
@@ -186,7 +184,9 @@ func (w *writing) answer(e skein.Entry) {
 			c := (&builder{}).str("id", p.Call.ID).str("tool", p.Call.Name).put("arguments", input(p.Call))
 			calls = append(calls, c.value())
 			w.open = append(w.open, *p.Call)
-			w.log(e.Seq, e.Time, "tool:pre", (&builder{}).str("tool_name", p.Call.Name).str("tool_call_id", p.Call.ID).put("tool_input", input(p.Call)))
+			w.log(e.Seq, e.Time, "tool:pre", func(b *builder) {
+				b.str("tool_name", p.Call.Name).str("tool_call_id", p.Call.ID).put("tool_input", input(p.Call))
+			})
 		}
 		if p.Kind == skein.PartReasoning && (!w.ours() || p.Raw == nil) {
 			thoughts = append(thoughts, string(p.Text))

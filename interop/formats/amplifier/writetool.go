@@ -90,7 +90,9 @@ func (w *writing) results(e skein.Entry) {
 			ok = "false"
 			w.losses.Add(e.Seq, "failure of a tool: only in the log")
 		}
-		res := (&builder{}).put("success", []byte(ok)).str("output", text)
-		w.log(e.Seq, e.Time, "tool:post", (&builder{}).opt("tool_name", r.Name).str("tool_call_id", r.CallID).put("result", res.value()))
+		w.log(e.Seq, e.Time, "tool:post", func(b *builder) {
+			b.opt("tool_name", r.Name).str("tool_call_id", r.CallID)
+			b.object("result", func(b *builder) { b.put("success", []byte(ok)).str("output", text) })
+		})
 	}
 }

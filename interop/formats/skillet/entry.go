@@ -105,7 +105,7 @@ func (w *writer) entry(e *skein.Entry) {
 }
 
 func (w *writer) add(seq skein.Seq, v any) {
-	w.turn.items = append(w.turn.items, outItem{string(interop.JSON(v)), seq})
+	w.turn.items = append(w.turn.items, outItem{interop.JSONText(v), seq})
 }
 
 // asked writes what a user, or a program in the user's place, said.

@@ -3,11 +3,8 @@ package skillet
 import (
 	"bytes"
 	"context"
-	"errors"
 	"fmt"
 	"io"
-	"io/fs"
-	"os"
 	"path/filepath"
 	"slices"
 	"strings"
@@ -67,9 +64,6 @@ func put(ctx context.Context, path string, parts []interop.Part) (err error) {
 	if len(logs) == 0 {
 		return nil
 	}
-	if done, err := appendLogs(dir, logs); done || err != nil {
-		return err
-	}
 	return interop.PutLogs(func(string) bool { return true })(ctx, dir, []interop.Part{{Lines: lines.New(logs...), Was: lines.New(was...)}})
 }
 
@@ -95,13 +89,13 @@ func split(r io.Reader) (rows, files [][]byte, err error) {
 func withoutFolders(all [][]byte) (out [][]byte) {
 	var dirs []string
 	for _, line := range all {
-		if l, err := folder.Parse(line); err == nil && l.File != "" {
+		if l, err := folder.Peek(line); err == nil && l.File != "" {
 			dirs = append(dirs, l.File)
 		}
 	}
 	for _, line := range all {
 		if bytes.HasPrefix(line, []byte(`{"folder":`)) {
-			l, err := folder.Parse(line)
+			l, err := folder.Peek(line)
 			if err == nil && !slices.ContainsFunc(dirs, func(f string) bool { return strings.HasPrefix(f, l.Folder+"/") }) {
 				continue
 			}
@@ -109,58 +103,4 @@ func withoutFolders(all [][]byte) (out [][]byte) {
 		out = append(out, line)
 	}
 	return out
-}
-
-// appendLogs appends to existing logs, without setting their mode and time. It
-// reports false, and does nothing, if one of them is new or its beginning has
-// changed.
-func appendLogs(dir string, all [][]byte) (done bool, err error) {
-	root, err := os.OpenRoot(dir)
-	if errors.Is(err, fs.ErrNotExist) {
-		return false, nil
-	}
-	if err != nil {
-		return false, err
-	}
-	defer func() { err = errors.Join(err, root.Close()) }()
-	files := map[string][]byte{}
-	for _, line := range all {
-		l, err := folder.Parse(line)
-		if err != nil {
-			return false, err
-		}
-		if l.File == "" {
-			continue
-		}
-		if _, err := root.Lstat(filepath.FromSlash(l.File)); errors.Is(err, fs.ErrNotExist) {
-			return false, nil
-		} else if err != nil {
-			return false, err
-		}
-		files[l.File] = append(files[l.File], l.Data()...)
-	}
-	rest := map[string][]byte{}
-	for name, data := range files {
-		is, err := root.ReadFile(filepath.FromSlash(name))
-		if errors.Is(err, fs.ErrNotExist) || err == nil && !bytes.HasPrefix(data, is) {
-			return false, nil
-		} else if err != nil {
-			return false, err
-		}
-		if len(is) == len(data) { // it is there already, with its time
-			return false, nil
-		}
-		rest[name] = data[len(is):]
-	}
-	for name, data := range rest {
-		f, err := root.OpenFile(filepath.FromSlash(name), os.O_WRONLY|os.O_APPEND, 0)
-		if err != nil {
-			return false, err
-		}
-		_, err = f.Write(data)
-		if err := errors.Join(err, f.Sync(), f.Close()); err != nil {
-			return false, err
-		}
-	}
-	return len(rest) > 0, nil
 }

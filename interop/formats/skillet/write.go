@@ -34,8 +34,10 @@ func write(_ context.Context, d interop.Draft) (interop.Written, error) {
 	if len(entries) == 0 && len(w.rows) == 0 && !d.WentBack() {
 		return w.nothing()
 	}
+	d.Release()
 	for i := range entries {
 		w.entry(&entries[i])
+		entries[i] = skein.Entry{}
 	}
 	w.endTurn()
 	return w.written(), nil
