@@ -137,6 +137,7 @@ func (f *Filter) Fits(s *Session) bool {
 		(!f.NoChildren || parent.Why != Child) &&
 		(f.Since == 0 || s.Updated >= f.Since) &&
 		(f.Until == 0 || s.Updated < f.Until) &&
+		(len(f.IDs) == 0 || slices.Contains(f.IDs, s.ID)) &&
 		strings.HasPrefix(string(s.ID), f.IDPrefix) &&
 		strings.HasSuffix(string(s.ID), f.IDSuffix) &&
 		(f.IncludeEmpty || s.Last > 1) &&
@@ -169,8 +170,8 @@ const (
 // A UsageQuery asks for sums of usage.
 type UsageQuery struct {
 	By           Dimension
-	User         User      // "" for every user
-	Session      SessionID // only this one's own
+	User         User        // "" for every user
+	Sessions     []SessionID // only these ones' own; empty for all
 	Project      string
 	Agent        string
 	Since, Until Time           // to the quarter hour; 0 for no bound

@@ -161,19 +161,20 @@ type Filter struct {
 	Born          bool   // only those that were not imported
 	Surface       string
 	Tag           string
-	Pinned        bool      // only pinned ones
-	Parent        SessionID // only its forks, children and continuations, which are the same user's
-	NoChildren    bool      // leave out sessions whose parent's Why is Child
-	Bin           bool      // those in the bin instead
-	Since, Until  Time      // Updated at or after Since, and before Until; 0 for no bound
-	Before        *Session  // only those that come after this one in the order, to page
-	IDPrefix      string    // IDs that begin with this
-	IDSuffix      string    // IDs that end with this
-	Title         string    // titles, or first words if there is no title, that contain this, ignoring case
-	Limit         int       // at most this many; 0 for no limit
-	LargerThan    int64     // only those that take more bytes than this on disk; 0 for all
-	IncludeEmpty  bool      // also those that show only a created event
-	WithOpenCalls bool      // only those with Open calls
+	Pinned        bool        // only pinned ones
+	Parent        SessionID   // only its forks, children and continuations, which are the same user's
+	NoChildren    bool        // leave out sessions whose parent's Why is Child
+	Bin           bool        // those in the bin instead
+	Since, Until  Time        // Updated at or after Since, and before Until; 0 for no bound
+	Before        *Session    // only those that come after this one in the order, to page
+	IDs           []SessionID // only these; empty for all
+	IDPrefix      string      // IDs that begin with this
+	IDSuffix      string      // IDs that end with this
+	Title         string      // titles, or first words if there is no title, that contain this, ignoring case
+	Limit         int         // at most this many; 0 for no limit
+	LargerThan    int64       // only those that take more bytes than this on disk; 0 for all
+	IncludeEmpty  bool        // also those that show only a created event
+	WithOpenCalls bool        // only those with Open calls
 }
 
 // ChildRule says what happens to the children of a deleted session.

@@ -2,13 +2,15 @@ package cli
 
 import (
 	"context"
+	"maps"
+	"slices"
 
 	"github.com/skein-dev/skein"
 	"github.com/skein-dev/skein/price"
 )
 
-// few is up to how many sessions usage is queried one by one; for more, all usage
-// is read at once.
+// few is up to how many sessions usage is queried by their IDs; for more, all usage
+// is read.
 const few = 200
 
 // costs returns what each of ss cost by itself, without its children and without
@@ -28,27 +30,19 @@ func (j *job) costs(ctx context.Context, ss []skein.Session) (map[skein.SessionI
 		return nil, err
 	}
 	sum := make(map[skein.SessionID]price.Sum, len(ss))
-	add := func(rows []skein.UsageRow) {
-		for _, r := range rows {
-			id := skein.SessionID(r.Of)
-			t, asked := at[id]
-			if !asked {
-				continue
-			}
+	q := skein.UsageQuery{By: skein.BySession}
+	if len(at) <= few {
+		q.Sessions = slices.Collect(maps.Keys(at))
+	}
+	rows, err := j.store.Usage(ctx, q)
+	if err != nil {
+		return nil, err
+	}
+	for _, r := range rows {
+		id := skein.SessionID(r.Of)
+		if t, asked := at[id]; asked {
 			sum[id] = sum[id].Plus(table.Sum([]skein.UsageRow{r}, t))
 		}
-	}
-	if len(at) > few {
-		rows, err := j.store.Usage(ctx, skein.UsageQuery{By: skein.BySession})
-		add(rows)
-		return sum, err
-	}
-	for id := range at {
-		rows, err := j.store.Usage(ctx, skein.UsageQuery{By: skein.BySession, Session: id})
-		if err != nil {
-			return nil, err
-		}
-		add(rows)
 	}
 	return sum, nil
 }

@@ -211,7 +211,7 @@ func (a *service) cost(ctx context.Context, store skein.Store, s *skein.Session)
 	if err != nil || prices == nil || s.Usage == (skein.Usage{}) {
 		return "", err
 	}
-	rows, err := store.Usage(ctx, skein.UsageQuery{By: skein.BySession, Session: s.ID})
+	rows, err := store.Usage(ctx, skein.UsageQuery{By: skein.BySession, Sessions: []skein.SessionID{s.ID}})
 	if err != nil {
 		return "", err
 	}

@@ -3,7 +3,6 @@ package server
 import (
 	"cmp"
 	"context"
-	"errors"
 	"fmt"
 	"net/http"
 	"slices"
@@ -11,6 +10,7 @@ import (
 
 	"github.com/skein-dev/skein"
 	"github.com/skein-dev/skein/server/door"
+	"github.com/skein-dev/skein/store/lookup"
 	"github.com/skein-dev/skein/store/search"
 )
 
@@ -136,13 +136,18 @@ func (a *service) query(ctx context.Context, i *searchQuery) (q skein.Query, err
 // hitsOf returns the results r of store as the answer has them.
 func hitsOf(ctx context.Context, store skein.Store, r skein.Results) (found, error) {
 	out := found{Items: []hit{}, CutOff: r.CutOff, Facets: map[string][]facet{}}
+	ids := make([]skein.SessionID, len(r.Hits))
+	for i := range r.Hits {
+		ids[i] = r.Hits[i].Session
+	}
+	sessions, err := lookup.ByID(ctx, store, ids)
+	if err != nil {
+		return out, err
+	}
 	for _, h := range r.Hits {
-		s, err := store.Session(ctx, h.Session)
-		if errors.Is(err, skein.ErrNotFound) {
+		s, ok := sessions[h.Session]
+		if !ok {
 			continue // it was deleted since
-		}
-		if err != nil {
-			return out, err
 		}
 		out.Items = append(out.Items, hit{
 			Session: h.Session, Seq: h.Seq, Turn: h.Turn, Role: h.Role, Time: h.Time, Score: h.Score, Count: h.Count, Rewound: h.Rewound,

@@ -2,7 +2,6 @@ package server
 
 import (
 	"context"
-	"errors"
 	"fmt"
 	"net/http"
 	"time"
@@ -10,6 +9,7 @@ import (
 	"github.com/skein-dev/skein"
 	"github.com/skein-dev/skein/price"
 	"github.com/skein-dev/skein/server/door"
+	"github.com/skein-dev/skein/store/lookup"
 )
 
 // usageQuery asks for sums of usage.
@@ -34,7 +34,10 @@ func (a *service) usages(t *table) {
 	type out struct{ Body usageSums }
 	register(t, operation{ID: "usage", Method: http.MethodGet, Path: "/usage", Tag: "usage", Scope: door.Read, Summary: "What the models used and what it cost", Doc: "Each request to a model is counted once, however many records and copies tell of it. Sessions in the bin count."},
 		func(ctx context.Context, i *usageQuery) (*out, error) {
-			q := skein.UsageQuery{By: i.By, User: i.User, Session: i.Session, Project: i.Project, Agent: i.Agent}
+			q := skein.UsageQuery{By: i.By, User: i.User, Project: i.Project, Agent: i.Agent}
+			if i.Session != "" {
+				q.Sessions = []skein.SessionID{i.Session}
+			}
 			var err error
 			if q.Zone, err = time.LoadLocation(i.Zone); err != nil {
 				return nil, fmt.Errorf("%w zone %q", skein.ErrInvalid, i.Zone)
@@ -66,12 +69,16 @@ func (a *service) usages(t *table) {
 }
 
 func (a *service) nameLines(ctx context.Context, store skein.Store, lines []price.UsageLine) error {
+	ids := make([]skein.SessionID, len(lines))
 	for i := range lines {
-		s, err := store.Session(ctx, skein.SessionID(lines[i].Of))
-		if err != nil && !errors.Is(err, skein.ErrNotFound) {
-			return err
-		}
-		s = a.veiledSession(s)
+		ids[i] = skein.SessionID(lines[i].Of)
+	}
+	sessions, err := lookup.ByID(ctx, store, ids)
+	if err != nil {
+		return err
+	}
+	for i := range lines {
+		s := a.veiledSession(sessions[skein.SessionID(lines[i].Of)])
 		lines[i].Name = s.Name()
 	}
 	return nil

@@ -8,30 +8,31 @@ import (
 
 // A Filter is a [skein.Filter] as JSON.
 type Filter struct {
-	User          skein.User      `json:"user,omitempty"`
-	Key           string          `json:"key,omitempty"`
-	Project       string          `json:"project,omitempty"`
-	Agent         string          `json:"agent,omitempty"`
-	Profile       string          `json:"profile,omitempty"`
-	Model         string          `json:"model,omitempty"`
-	Origin        string          `json:"origin,omitempty"`
-	Born          bool            `json:"born,omitempty"`
-	Surface       string          `json:"surface,omitempty"`
-	Tag           string          `json:"tag,omitempty"`
-	Pinned        bool            `json:"pinned,omitempty"`
-	Parent        skein.SessionID `json:"parent,omitempty"`
-	NoChildren    bool            `json:"no_children,omitempty"`
-	Bin           bool            `json:"bin,omitempty"`
-	Since         skein.Time      `json:"since,omitzero"`
-	Until         skein.Time      `json:"until,omitzero"`
-	Before        *skein.Session  `json:"before,omitempty"` // only its ID and updated_at matter
-	IDPrefix      string          `json:"id_prefix,omitempty"`
-	IDSuffix      string          `json:"id_suffix,omitempty"`
-	Title         string          `json:"title,omitempty"`
-	Limit         int             `json:"limit,omitempty"`
-	LargerThan    int64           `json:"larger_than,omitempty"` // bytes
-	IncludeEmpty  bool            `json:"include_empty,omitempty"`
-	WithOpenCalls bool            `json:"with_open_calls,omitempty"`
+	User          skein.User        `json:"user,omitempty"`
+	Key           string            `json:"key,omitempty"`
+	Project       string            `json:"project,omitempty"`
+	Agent         string            `json:"agent,omitempty"`
+	Profile       string            `json:"profile,omitempty"`
+	Model         string            `json:"model,omitempty"`
+	Origin        string            `json:"origin,omitempty"`
+	Born          bool              `json:"born,omitempty"`
+	Surface       string            `json:"surface,omitempty"`
+	Tag           string            `json:"tag,omitempty"`
+	Pinned        bool              `json:"pinned,omitempty"`
+	Parent        skein.SessionID   `json:"parent,omitempty"`
+	NoChildren    bool              `json:"no_children,omitempty"`
+	Bin           bool              `json:"bin,omitempty"`
+	Since         skein.Time        `json:"since,omitzero"`
+	Until         skein.Time        `json:"until,omitzero"`
+	Before        *skein.Session    `json:"before,omitempty"` // only its ID and updated_at matter
+	IDs           []skein.SessionID `json:"ids,omitempty"`
+	IDPrefix      string            `json:"id_prefix,omitempty"`
+	IDSuffix      string            `json:"id_suffix,omitempty"`
+	Title         string            `json:"title,omitempty"`
+	Limit         int               `json:"limit,omitempty"`
+	LargerThan    int64             `json:"larger_than,omitempty"` // bytes
+	IncludeEmpty  bool              `json:"include_empty,omitempty"`
+	WithOpenCalls bool              `json:"with_open_calls,omitempty"`
 }
 
 // A Query is a [skein.Query] as JSON.

@@ -50,7 +50,7 @@ func (s *service) usage(ctx context.Context, in usageIn) (*sdk.CallToolResult, e
 		if err != nil {
 			return nil, err
 		}
-		q.Session = x.ID
+		q.Sessions = []skein.SessionID{x.ID}
 	}
 	rows, err := s.store.Usage(ctx, q)
 	if err != nil {

@@ -58,22 +58,6 @@ func (s binPages) showBin(w http.ResponseWriter, r *http.Request) {
 	s.show(w, r, "bin", page{Title: "Bin", At: "bin", Data: p})
 }
 
-// picked returns the sessions that a form names by id.
-func picked(r *http.Request) ([]skein.Session, error) {
-	if err := r.ParseForm(); err != nil {
-		return nil, err
-	}
-	var all []skein.Session
-	for _, id := range r.PostForm["id"] {
-		one, err := door.From(r.Context()).Store.Session(r.Context(), skein.SessionID(id))
-		if err != nil {
-			return nil, err
-		}
-		all = append(all, one)
-	}
-	return all, nil
-}
-
 // restore takes sessions out of the bin.
 func (s binPages) restore(w http.ResponseWriter, r *http.Request) {
 	all, err := picked(r)

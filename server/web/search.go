@@ -217,18 +217,19 @@ func hasWords(q *skein.Query) bool {
 
 // hits adds the sessions to hits.
 func (s searches) hits(ctx context.Context, found []skein.Hit) ([]hit, error) {
-	known := map[skein.SessionID]skein.Session{}
+	ids := make([]skein.SessionID, len(found))
+	for i := range found {
+		ids[i] = found[i].Session
+	}
+	known, err := lookup.ByID(ctx, s.store(ctx), ids)
+	if err != nil {
+		return nil, err
+	}
 	var all []hit
 	for _, h := range found {
 		one, ok := known[h.Session]
 		if !ok {
-			var err error
-			if one, err = s.store(ctx).Session(ctx, h.Session); errors.Is(err, skein.ErrNotFound) {
-				continue // deleted in the meantime
-			} else if err != nil {
-				return nil, err
-			}
-			known[h.Session] = one
+			continue // deleted in the meantime
 		}
 		at := transcript.View{Session: one, Rewound: h.Rewound}
 		all = append(all, hit{Hit: h, Session: one, Name: one.Name(), Pieces: pieces(&h), Path: fmt.Sprintf("%s#m%d", at.Link("at", h.Seq), h.Seq)})

@@ -269,16 +269,28 @@ func (s *site) costs(ctx context.Context, ss []skein.Session) (map[skein.Session
 	if err != nil {
 		return nil, err
 	}
+	q := skein.UsageQuery{By: skein.BySession}
+	for i := range ss {
+		if ss[i].Usage != (skein.Usage{}) {
+			q.Sessions = append(q.Sessions, ss[i].ID)
+		}
+	}
+	if len(q.Sessions) == 0 {
+		return nil, nil
+	}
+	rows, err := door.From(ctx).Store.Usage(ctx, q)
+	if err != nil {
+		return nil, err
+	}
+	of := map[skein.SessionID][]skein.UsageRow{}
+	for _, r := range rows {
+		of[skein.SessionID(r.Of)] = append(of[skein.SessionID(r.Of)], r)
+	}
 	all := make(map[skein.SessionID]price.Sum, len(ss))
 	for i := range ss {
-		if ss[i].Usage == (skein.Usage{}) {
-			continue
+		if rows := of[ss[i].ID]; rows != nil {
+			all[ss[i].ID] = table.Sum(rows, ss[i].Updated)
 		}
-		rows, err := door.From(ctx).Store.Usage(ctx, skein.UsageQuery{By: skein.BySession, Session: ss[i].ID})
-		if err != nil {
-			return nil, err
-		}
-		all[ss[i].ID] = table.Sum(rows, ss[i].Updated)
 	}
 	return all, nil
 }

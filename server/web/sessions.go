@@ -13,6 +13,7 @@ import (
 	"github.com/skein-dev/skein"
 	"github.com/skein-dev/skein/render"
 	"github.com/skein-dev/skein/server/door"
+	"github.com/skein-dev/skein/store/lookup"
 	"github.com/skein-dev/skein/store/search"
 )
 
@@ -217,23 +218,14 @@ const maxBulk = 1000
 
 // bulk changes the sessions that were selected in the list.
 func (s lists) bulk(w http.ResponseWriter, r *http.Request) {
-	if err := r.ParseForm(); err != nil {
-		s.fail(w, r, fmt.Errorf("%w: %w", err, skein.ErrInvalid))
+	all, err := picked(r)
+	if err != nil {
+		s.fail(w, r, err)
 		return
 	}
 	to := local(r.PostFormValue("back"), "/")
-	picked := r.PostForm["id"]
-	if len(picked) == 0 {
+	if len(all) == 0 {
 		back(w, r, to, "No session is picked: tick some first.")
-		return
-	}
-	if len(picked) > maxBulk {
-		s.fail(w, r, fmt.Errorf("%d sessions: %w: at most %d at once", len(picked), skein.ErrInvalid, maxBulk))
-		return
-	}
-	all, err := picks(r.Context(), picked)
-	if err != nil {
-		s.fail(w, r, err)
 		return
 	}
 	switch what := r.PostFormValue("do"); what {
@@ -259,12 +251,31 @@ func (s lists) bulk(w http.ResponseWriter, r *http.Request) {
 	back(w, r, to, done+plural(len(all), "session")+".")
 }
 
-// picks looks up sessions: all must exist before anything is done.
-func picks(ctx context.Context, ids []string) (all []skein.Session, err error) {
+// picked returns the sessions that a form names by id: all must exist before
+// anything is done.
+func picked(r *http.Request) ([]skein.Session, error) {
+	if err := r.ParseForm(); err != nil {
+		return nil, fmt.Errorf("%w: %w", err, skein.ErrInvalid)
+	}
+	var ids []skein.SessionID
+	for _, id := range r.PostForm["id"] {
+		ids = append(ids, skein.SessionID(id))
+	}
+	if len(ids) > maxBulk {
+		return nil, fmt.Errorf("%d sessions: %w: at most %d at once", len(ids), skein.ErrInvalid, maxBulk)
+	}
+	store := door.From(r.Context()).Store
+	known, err := lookup.ByID(r.Context(), store, ids)
+	if err != nil {
+		return nil, err
+	}
+	all := make([]skein.Session, 0, len(ids))
 	for _, id := range ids {
-		one, err := door.From(ctx).Store.Session(ctx, skein.SessionID(id))
-		if err != nil {
-			return nil, err
+		one, ok := known[id]
+		if !ok {
+			if one, err = store.Session(r.Context(), id); err != nil {
+				return nil, err
+			}
 		}
 		all = append(all, one)
 	}

@@ -3,7 +3,6 @@ package web
 import (
 	"cmp"
 	"context"
-	"errors"
 	"net/http"
 	"net/url"
 	"slices"
@@ -15,6 +14,7 @@ import (
 	"github.com/skein-dev/skein/render"
 	"github.com/skein-dev/skein/server/door"
 	"github.com/skein-dev/skein/server/web/transcript"
+	"github.com/skein-dev/skein/store/lookup"
 	"github.com/skein-dev/skein/store/search"
 )
 
@@ -180,10 +180,23 @@ func (s usagePages) usageRows(ctx context.Context, by skein.Dimension, all []pri
 	for _, a := range shown {
 		most = max(most, weight(a, all))
 	}
+	var named map[skein.SessionID]skein.Session
+	if by == skein.BySession {
+		ids := make([]skein.SessionID, len(shown))
+		for i, a := range shown {
+			ids[i] = skein.SessionID(a.Of)
+		}
+		if named, err = lookup.ByID(ctx, door.From(ctx).Store, ids); err != nil {
+			return nil, err
+		}
+	}
 	for _, a := range shown {
 		row := usageRow{Sum: a, Name: cmp.Or(a.Of, "(unknown)"), Share: int(1000 * weight(a, all) / max(most, 1))}
-		if err := s.nameRow(ctx, by, &row); err != nil {
-			return nil, err
+		if one, ok := named[skein.SessionID(a.Of)]; ok {
+			one = s.veiled(one)
+			row.Name, row.Path = one.Name(), transcript.SessionPath(one.ID)
+		} else {
+			row.Path = rowPath(by, a.Of)
 		}
 		rows = append(rows, row)
 	}
@@ -206,29 +219,16 @@ func weight(one price.Sum, all []price.Sum) int64 {
 	return one.Usage.Tokens()
 }
 
-// nameRow sets a row's name, and its link to more about it.
-func (s usagePages) nameRow(ctx context.Context, by skein.Dimension, row *usageRow) error {
-	at := func(key, value string) string { return "/?" + url.Values{key: {value}}.Encode() }
-	switch of := row.Of; {
-	case by == skein.BySession:
-		one, err := door.From(ctx).Store.Session(ctx, skein.SessionID(of))
-		if errors.Is(err, skein.ErrNotFound) {
-			return nil
-		}
-		if err == nil {
-			one = s.veiled(one)
-			row.Name, row.Path = one.Name(), transcript.SessionPath(one.ID)
-		}
-		return err
-	case of == "":
+// rowPath returns the path of the list of what a row stands for; "" for no link.
+func rowPath(by skein.Dimension, of string) string {
+	key := string(by)
+	switch {
+	case of == "", by == skein.BySession:
+		return ""
 	case by == skein.ByDay:
-		row.Path = "/?" + url.Values{"since": {of}, "until": {of}}.Encode()
-	case by == skein.ByModelID:
-		row.Path = at("model", of)
-	default:
-		row.Path = at(string(by), of)
+		return "/?" + url.Values{"since": {of}, "until": {of}}.Encode()
 	}
-	return nil
+	return "/?" + url.Values{key: {of}}.Encode()
 }
 
 // spansOf returns links to common periods of time.

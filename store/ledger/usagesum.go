@@ -46,7 +46,7 @@ func (u *UsageSum) Add(s UsageSlot) {
 	q := &u.q
 	switch {
 	case q.User != "" && q.User != s.User,
-		q.Session != "" && q.Session != s.Session,
+		len(q.Sessions) > 0 && !slices.Contains(q.Sessions, s.Session),
 		q.Project != "" && q.Project != s.Project,
 		q.Agent != "" && q.Agent != s.Agent,
 		q.Since != 0 && s.Slot < q.Since.Slot(),

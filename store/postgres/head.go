@@ -167,3 +167,11 @@ func (h *head) there(id skein.SessionID) error {
 func plain(s string) string {
 	return strings.ToValidUTF8(strings.ReplaceAll(s, "\x00", "\ufffd"), "\ufffd")
 }
+
+func plainIDs(ids []skein.SessionID) []string {
+	out := make([]string, len(ids))
+	for i, id := range ids {
+		out[i] = plain(string(id))
+	}
+	return out
+}

@@ -173,6 +173,9 @@ func (s reads) where(f *skein.Filter) *where {
 
 // names adds the conditions on IDs.
 func (w *where) names(f *skein.Filter) {
+	if len(f.IDs) > 0 {
+		w.add("s.id = ANY (?)", plainIDs(f.IDs))
+	}
 	if p := whole(f.IDPrefix); p != "" {
 		w.add("s.id >= ? AND s.id < ?", p, p+"\U0010ffff")
 	}

@@ -114,7 +114,7 @@ func TestReadsGoByTheUsersIndex(t *testing.T) {
 		{"marks", ann.plan(t, `SELECT e.payload FROM events e WHERE e.user_id = $1 AND e.n = $2 AND e.seq > $3 AND e.seq <= $4 AND `+markKinds, "ann", 1, 0, 20_000), "events_marks"},
 		{"client IDs", findQuery(t, ann), "events_by_client"},
 		{"everybody's client IDs", findQuery(t, all), "events_by_client"},
-		{"usage of a session", usageQuery(t, ann, skein.UsageQuery{Session: "s0000077"}), "usage_pkey"},
+		{"usage of a session", usageQuery(t, ann, skein.UsageQuery{Sessions: []skein.SessionID{"s0000077"}}), "usage_pkey"},
 		{"source file", fileQuery(t, ann), "files_by_path"},
 		{"everybody's source file", fileQuery(t, all), "files_by_path"},
 	} {

@@ -55,7 +55,6 @@ func (s reads) usageQuery(q *skein.UsageQuery) (sql string, args []any) {
 	for _, f := range []struct{ cond, value string }{
 		{"u.user_id = ?", string(s.user)},
 		{"u.user_id = ?", string(q.User)},
-		{"s.id = ?", string(q.Session)},
 		{"u.project = ?", q.Project},
 		{"u.agent = ?", q.Agent},
 	} {
@@ -63,9 +62,11 @@ func (s reads) usageQuery(q *skein.UsageQuery) (sql string, args []any) {
 			w.add(f.cond, plain(f.value))
 		}
 	}
-	if id := plain(string(q.Session)); id != "" { // so that the index is used
-		w.add("u.user_id = (SELECT h.user_id FROM heads h WHERE h.id = ?)", id)
-		w.add("u.n = ANY (ARRAY(SELECT h.n FROM heads h WHERE h.id = ? UNION ALL SELECT y.n FROM heads h JOIN reparented y ON y.user_id = h.user_id AND y.owner = h.n WHERE h.id = ?))", id, id)
+	if ids := plainIDs(q.Sessions); len(ids) > 0 {
+		w.add("s.id = ANY (?)", ids)
+		// So that the index is used:
+		w.add("u.user_id = ANY (ARRAY(SELECT h.user_id FROM heads h WHERE h.id = ANY (?)))", ids)
+		w.add("u.n = ANY (ARRAY(SELECT h.n FROM heads h WHERE h.id = ANY (?) UNION ALL SELECT y.n FROM heads h JOIN reparented y ON y.user_id = h.user_id AND y.owner = h.n WHERE h.id = ANY (?)))", ids, ids)
 	}
 	if q.Since != 0 {
 		w.add("u.slot >= ?", int64(q.Since.Slot()))

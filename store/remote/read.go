@@ -123,7 +123,7 @@ func (s *Store) Usage(ctx context.Context, q skein.UsageQuery) (_ []skein.UsageR
 	got, err := ask[struct {
 		Rows []api.UsageRow `json:"rows"`
 	}](ctx, s, "usage", api.UsageQuery{
-		By: q.By, User: q.User, Session: q.Session, Project: q.Project, Agent: q.Agent, Since: q.Since, Until: q.Until, Zone: api.ZoneOf(q.Zone),
+		By: q.By, User: q.User, Sessions: q.Sessions, Project: q.Project, Agent: q.Agent, Since: q.Since, Until: q.Until, Zone: api.ZoneOf(q.Zone),
 	})
 	if err != nil {
 		return nil, err

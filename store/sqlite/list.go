@@ -94,7 +94,7 @@ func path(c *conn, f skein.Filter, w *where) (from, order string, err error) {
 	switch {
 	case f.Key != "" && !f.Bin:
 		return ` FROM sessions s INDEXED BY sessions_by_key`, sorted, nil
-	case f.IDPrefix != "", utf8.RuneCountInString(f.IDSuffix) >= 4:
+	case len(f.IDs) > 0, f.IDPrefix != "", utf8.RuneCountInString(f.IDSuffix) >= 4:
 		return ` FROM sessions s`, sorted, nil
 	case f.Parent != "":
 		return ` FROM sessions s INDEXED BY sessions_by_parent`, sorted, nil
@@ -171,6 +171,9 @@ func (s *sessionPart) where(f skein.Filter) *where {
 	}
 	if f.Parent != "" && s.user == "" { // a session that names another user's session as its parent is not its child
 		w.add("s.user_id = coalesce((SELECT p.user_id FROM sessions p WHERE p.id = ?), s.user_id)", string(f.Parent))
+	}
+	if len(f.IDs) > 0 {
+		w.add("s.id IN (SELECT value FROM json_each(?))", string(skein.MustJSON(f.IDs)))
 	}
 	if f.IDPrefix != "" {
 		w.add("s.id >= ? AND s.id < ?", f.IDPrefix, f.IDPrefix+"\U0010ffff")

@@ -24,7 +24,7 @@ func (s *Store) Usage(ctx context.Context, q skein.UsageQuery) (rows []skein.Usa
 	}
 	// Only a query about sessions needs the sums of each session.
 	from, withHeirs, session := "usage_all u", usageAllAndHeirs, "u."
-	if q.By == skein.BySession || q.Session != "" {
+	if q.By == skein.BySession || len(q.Sessions) > 0 {
 		from, withHeirs, session = "usage u JOIN sessions s ON s.n = u.session", usageAndHeirs, "s."
 	}
 	of = strings.Replace(of, "x.", session, 1)
@@ -32,13 +32,15 @@ func (s *Store) Usage(ctx context.Context, q skein.UsageQuery) (rows []skein.Usa
 	for _, f := range []struct{ cond, value string }{
 		{session + "user_id = ?", string(s.user)},
 		{session + "user_id = ?", string(q.User)},
-		{session + "id = ?", string(q.Session)},
 		{session + "project = ?", q.Project},
 		{session + "agent = ?", q.Agent},
 	} {
 		if f.value != "" {
 			w.add(f.cond, f.value)
 		}
+	}
+	if len(q.Sessions) > 0 {
+		w.add(session+"id IN (SELECT value FROM json_each(?))", string(skein.MustJSON(q.Sessions)))
 	}
 	if q.Since != 0 {
 		w.add("u.slot >= ?", int64(q.Since.Slot()))

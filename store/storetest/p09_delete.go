@@ -54,7 +54,7 @@ func (t *test) wantGone(s skein.Store, id skein.SessionID) {
 	if err != nil || len(r.Hits) > 0 {
 		t.Errorf("Search in session %s = %+v, %v, want nothing", id, r, err)
 	}
-	rows, err := s.Usage(ctx, skein.UsageQuery{By: skein.BySession, Session: id})
+	rows, err := s.Usage(ctx, skein.UsageQuery{By: skein.BySession, Sessions: []skein.SessionID{id}})
 	if err != nil || len(rows) > 0 {
 		t.Errorf("Usage of session %s = %+v, %v, want nothing", id, rows, err)
 	}

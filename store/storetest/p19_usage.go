@@ -161,7 +161,7 @@ func forksUsage(t *test) {
 		id   skein.SessionID
 		want []skein.UsageRow
 	}{{"f", want[:1]}, {"a", want[3:]}, {"g", nil}} {
-		equal(t, "Usage of "+string(of.id), t.usage(skein.UsageQuery{By: skein.BySession, Session: of.id}), of.want)
+		equal(t, "Usage of "+string(of.id), t.usage(skein.UsageQuery{By: skein.BySession, Sessions: []skein.SessionID{of.id}}), of.want)
 	}
 }
 
@@ -189,7 +189,9 @@ func usageFilters(t *test) {
 		{skein.UsageQuery{}, 1111},
 		{skein.UsageQuery{User: skein.Local}, 1111},
 		{skein.UsageQuery{User: "nobody"}, 0},
-		{skein.UsageQuery{Session: "a"}, 110},
+		{skein.UsageQuery{Sessions: []skein.SessionID{"a"}}, 110},
+		{skein.UsageQuery{Sessions: []skein.SessionID{"b", "nothing", "a"}}, 1111},
+		{skein.UsageQuery{Sessions: []skein.SessionID{"nothing"}}, 0},
 		{skein.UsageQuery{Project: "/p"}, 1111},
 		{skein.UsageQuery{Project: "/q"}, 0},
 		{skein.UsageQuery{Agent: "writer"}, 1001},
@@ -197,7 +199,7 @@ func usageFilters(t *test) {
 		{skein.UsageQuery{Since: noon + 30*60*second}, 10},
 		{skein.UsageQuery{Until: noon + 15*60*second}, 101},
 		{skein.UsageQuery{Since: noon, Until: noon + 15*60*second}, 100},
-		{skein.UsageQuery{Since: noon, Agent: "coder", Session: "b"}, 0},
+		{skein.UsageQuery{Since: noon, Agent: "coder", Sessions: []skein.SessionID{"b"}}, 0},
 	} {
 		c.q.By = skein.ByModelID
 		if got := t.total(c.q).Input; got != c.want {
@@ -230,7 +232,7 @@ func usageAgrees(t *test) {
 			t.delete(deleted)
 		}
 		for _, s := range all(t, t.s.Sessions(t.Context(), skein.Filter{IncludeEmpty: true})) {
-			equal(t, "Usage of "+string(s.ID), t.total(skein.UsageQuery{By: skein.ByDay, Session: s.ID}), s.Usage)
+			equal(t, "Usage of "+string(s.ID), t.total(skein.UsageQuery{By: skein.ByDay, Sessions: []skein.SessionID{s.ID}}), s.Usage)
 		}
 	}
 }
