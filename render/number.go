@@ -18,18 +18,17 @@ func Count(n int64) string {
 
 // Short returns n for people, in a short form: 950, 12.3k, 4.5M.
 func Short(n int64) string {
-	v, unit := float64(n), ""
-	switch {
+	in := func(v float64, unit string) string { return strings.TrimSuffix(fmt.Sprintf("%.1f", v), ".0") + unit }
+	switch v := float64(n); {
 	case n < 1000:
 		return strconv.FormatInt(n, 10)
 	case n < 999_950:
-		v, unit = v/1e3, "k"
+		return in(v/1e3, "k")
 	case n < 999_950_000:
-		v, unit = v/1e6, "M"
+		return in(v/1e6, "M")
 	default:
-		v, unit = v/1e9, "G"
+		return in(v/1e9, "G")
 	}
-	return strings.TrimSuffix(fmt.Sprintf("%.1f", v), ".0") + unit
 }
 
 // Bytes returns n bytes for people, in decimal units: 512 B, 4.0 KB, 1.3 GB.

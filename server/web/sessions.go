@@ -291,7 +291,7 @@ func (s lists) tagAll(r *http.Request, all []skein.Session) error {
 		return fmt.Errorf("tag: %w: it is empty", skein.ErrInvalid)
 	}
 	for i := range all {
-		if err := (forms{s.site}).addTags(r.Context(), door.From(r.Context()).Store, all[i].ID, tags); err != nil {
+		if err := forms(s).addTags(r.Context(), door.From(r.Context()).Store, all[i].ID, tags); err != nil {
 			return err
 		}
 	}
@@ -310,7 +310,7 @@ func (s lists) exportAll(w http.ResponseWriter, r *http.Request, all []skein.Ses
 		for i := range all {
 			f, err := z.CreateHeader(&zip.FileHeader{Name: fileName(&all[i]) + d.Ext, Method: zip.Deflate, Modified: all[i].Updated.Std()})
 			if err == nil {
-				err = downloader{s.site}.export(r.Context(), f, all[i], d.Name, false)
+				err = downloader(s).export(r.Context(), f, all[i], d.Name, false)
 			}
 			if err != nil {
 				s.Log.Error("a download broke off", "session", all[i].ID, "err", err)
