@@ -12,6 +12,7 @@ import (
 	"github.com/skein-dev/skein"
 	"github.com/skein-dev/skein/server/api"
 	"github.com/skein-dev/skein/server/door"
+	"github.com/skein-dev/skein/server/openapi"
 )
 
 const (
@@ -27,26 +28,26 @@ type appended struct {
 }
 
 // appends registers the route that appends events.
-func (a *service) appends(t *table) {
+func (a *service) appends(t *openapi.Table) {
 	type in struct {
-		request
+		openapi.Request
 		Once
 		ID    skein.SessionID `path:"id"`
 		After skein.Seq       `query:"after" doc:"as in the body; for lines of JSON"`
 		Fence skein.Fence     `query:"fence" doc:"as in the body; for lines of JSON"`
 	}
 	type out struct{ Body appended }
-	register(t, operation{
+	openapi.Register(t, openapi.Operation{
 		ID: "append-events", Method: http.MethodPost, Path: "/sessions/{id}/events", Tag: "events", Scope: door.Write, Status: http.StatusCreated,
 		Body: door.MaxBatches, Types: []string{jsonType, linesType}, Summary: "Append events, all or none",
 		Doc: "A 201 means that they are on disk. An event whose client_id the session has is not stored again: so a batch whose answer was lost is sent again. " +
 			"The first event of a session is created. As " + linesType + " each line is an event, or a blob: {\"hash\":…,\"data\":…}.",
 		Errors: []int{http.StatusNotFound, http.StatusConflict, http.StatusUnprocessableEntity},
-		Takes:  []media{bodyOf[newBatch](jsonType), bodyOf[newEvent](linesType), bodyOf[newBlob](linesType)},
+		Takes:  []openapi.Media{openapi.BodyOf[newBatch](jsonType), openapi.BodyOf[newEvent](linesType), openapi.BodyOf[newBlob](linesType)},
 	}, func(ctx context.Context, i *in) (*out, error) {
-		b, err := a.batch(i.call.Header("Content-Type"), i.call.BodyReader())
+		b, err := a.batch(i.Call().Header("Content-Type"), i.Call().BodyReader())
 		if err != nil {
-			return nil, refused(ctx, i.call.BodyReader(), err)
+			return nil, refused(ctx, i.Call().BodyReader(), err)
 		}
 		b.Session = i.ID
 		if b.After == 0 {

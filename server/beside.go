@@ -6,13 +6,14 @@ import (
 	"github.com/danielgtaylor/huma/v2"
 
 	"github.com/skein-dev/skein/server/door"
+	"github.com/skein-dev/skein/server/openapi"
 )
 
 // besides adds routes of other packages to the document: programs call them
 // too.
-func (t *table) besides() {
-	text := []media{{Type: "text/plain"}}
-	for _, o := range []operation{
+func besides(t *openapi.Table) {
+	text := []openapi.Media{{Type: "text/plain"}}
+	for _, o := range []openapi.Operation{
 		{
 			ID: "health", Method: http.MethodGet, Path: "/healthz", Tag: "server", Summary: "Whether the server is alive", Doc: "It needs no token and says ok, nothing else.", Gives: text,
 		},
@@ -25,20 +26,20 @@ func (t *table) besides() {
 		},
 		{
 			ID: "create-login-code", Method: http.MethodPost, Path: "/v1/login-codes", Tag: "server", Scope: door.Read, Status: http.StatusCreated, Summary: "A code that logs a browser in, once, for 10 minutes",
-			Doc: "A login by cookie does not suffice. The page at path has a button that sends it.", Gives: []media{bodyOf[loginCode]("application/json")},
+			Doc: "A login by cookie does not suffice. The page at path has a button that sends it.", Gives: []openapi.Media{openapi.BodyOf[loginCode]("application/json")},
 		},
 		{
 			ID: "mcp", Method: http.MethodPost, Path: "/mcp", Tag: "server", Scope: door.Read, Body: door.MB, Summary: "The Model Context Protocol, over streamable HTTP",
-			Doc: "Tools and resources for agents; those that write are there for tokens that may write.", Takes: []media{bodyOf[map[string]any]("application/json")}, Gives: []media{bodyOf[map[string]any]("application/json")},
+			Doc: "Tools and resources for agents; those that write are there for tokens that may write.", Takes: []openapi.Media{openapi.BodyOf[map[string]any]("application/json")}, Gives: []openapi.Media{openapi.BodyOf[map[string]any]("application/json")},
 		},
 		{
 			ID: "inbox", Method: http.MethodPost, Path: "/v1/inbox/{key}", Tag: "inbox", Body: door.MB, Status: http.StatusAccepted, Summary: "A message from elsewhere to the agent that answers under a key",
-			Doc: inboxDoc, Takes: []media{bodyOf[inboxMessage]("application/json")}, Gives: []media{bodyOf[inboxPlace]("application/json")},
+			Doc: inboxDoc, Takes: []openapi.Media{openapi.BodyOf[inboxMessage]("application/json")}, Gives: []openapi.Media{openapi.BodyOf[inboxPlace]("application/json")},
 		},
 	} {
-		t.beside(o)
+		t.Beside(o)
 	}
-	t.inbox()
+	inbox(t)
 }
 
 const inboxDoc = `There with --gateway. No token: the request is signed by a source of the settings. The signature is v1= and, in hexadecimal, the HMAC-SHA256 with the source's secret of the timestamp, a dot and the body. The timestamp may be five minutes off.
@@ -70,22 +71,9 @@ type (
 	}
 )
 
-// beside adds an operation that another package answers to the document.
-func (t *table) beside(o operation) {
-	op := &huma.Operation{
-		OperationID: o.ID, Method: o.Method, Path: o.Path, Summary: o.Summary, Description: o.Doc, Tags: []string{o.Tag},
-		Responses: map[string]*huma.Response{}, Security: []map[string][]string{},
-	}
-	if o.Scope > door.Open {
-		op.Security = append(op.Security, map[string][]string{"token": {o.Scope.String()}})
-	}
-	t.api.OpenAPI().AddOperation(op)
-	t.fill(op, o)
-}
-
 // inbox documents what only the inbox has.
-func (t *table) inbox() {
-	doc := t.api.OpenAPI()
+func inbox(t *openapi.Table) {
+	doc := t.Document()
 	op := doc.Paths["/v1/inbox/{key}"].Post
 	text := &huma.Schema{Type: huma.TypeString}
 	op.Parameters = []*huma.Param{
@@ -96,5 +84,43 @@ func (t *table) inbox() {
 	}
 	doc.Components.SecuritySchemes["signature"] = &huma.SecurityScheme{Type: "apiKey", In: "header", Name: "Skein-Signature"}
 	op.Security = []map[string][]string{{"signature": {}}}
-	op.Responses["200"] = &huma.Response{Description: "With wait=1: what the agent answers.", Content: t.content([]media{bodyOf[inboxAnswer]("application/json")})}
+	op.Responses["200"] = &huma.Response{Description: "With wait=1: what the agent answers.", Content: t.Content([]openapi.Media{openapi.BodyOf[inboxAnswer]("application/json")})}
 }
+
+// Shapes of bodies that are written by hand, for the document.
+type (
+	event struct {
+		Seq       int64          `json:"seq" doc:"its place in the session: 1, 2, 3, no gaps"`
+		Time      string         `json:"time" doc:"by the writer's clock, 2026-11-21T04:36:00.123Z; empty if it is not known"`
+		Kind      string         `json:"kind" doc:"created, said, tool, step, titled, changed, compacted, rewound, resumed, ended, amended, noted; others may come"`
+		ClientID  string         `json:"client_id,omitempty" maxLength:"128" doc:"the writer's name for it: sent twice it is stored once"`
+		Payload   map[string]any `json:"payload,omitempty" doc:"by kind; its bytes are kept as they are"`
+		Payload64 []byte         `json:"payload64,omitempty" doc:"instead of payload, where its bytes cannot stand in JSON on one line"`
+	}
+	newEvent struct {
+		Kind      string         `json:"kind"`
+		Time      string         `json:"time,omitempty" doc:"now if it is left out"`
+		ClientID  string         `json:"client_id,omitempty" maxLength:"128"`
+		Payload   map[string]any `json:"payload,omitempty"`
+		Payload64 []byte         `json:"payload64,omitempty"`
+	}
+	newBlob struct {
+		Hash string `json:"hash" doc:"SHA-256 of the data, in hexadecimal"`
+		Data []byte `json:"data"`
+	}
+	newBatch struct {
+		After  int64      `json:"after,omitempty" doc:"the last seq that the writer saw; 0 for wherever the session ends, -1 if it must not have begun"`
+		Fence  int64      `json:"fence,omitempty" doc:"of the writer's lease"`
+		Events []newEvent `json:"events"`
+		Blobs  []newBlob  `json:"blobs,omitempty" doc:"that the events refer to"`
+	}
+	eventPage struct {
+		Items []event `json:"items"`
+		Next  string  `json:"next_cursor,omitempty"`
+	}
+	fed struct {
+		Session string `json:"session"`
+		User    string `json:"user"`
+		Event   event  `json:"event"`
+	}
+)

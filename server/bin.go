@@ -7,6 +7,7 @@ import (
 
 	"github.com/skein-dev/skein"
 	"github.com/skein-dev/skein/server/door"
+	"github.com/skein-dev/skein/server/openapi"
 )
 
 // removal says what became of a session and its children.
@@ -21,20 +22,20 @@ type removal struct {
 }
 
 // bins registers the routes that bin, restore and purge.
-func (a *service) bins(t *table) {
+func (a *service) bins(t *openapi.Table) {
 	type in struct {
 		ID       skein.SessionID `path:"id"`
 		Children skein.ChildRule `query:"children" enum:"keep,bin,refuse" default:"keep" doc:"how its children fare: they stay, go to the bin too, or if there are any nothing happens (409, refused)"`
 	}
 	type out struct{ Body removal }
-	register(t, operation{
+	openapi.Register(t, openapi.Operation{
 		ID: "bin-session", Method: http.MethodDelete, Path: "/sessions/{id}", Tag: "sessions", Scope: door.Write, Summary: "Put a session in the bin",
 		Doc: "Nothing shows or finds it any more, its key is free, and restore brings it back. Nothing is lost.", Errors: []int{http.StatusNotFound, http.StatusConflict},
 	}, func(ctx context.Context, i *in) (*out, error) {
 		r, err := bin(ctx, door.From(ctx).Store, i.ID, i.Children)
 		return &out{r}, err
 	})
-	register(t, operation{
+	openapi.Register(t, openapi.Operation{
 		ID: "purge-session", Method: http.MethodPost, Path: "/sessions/{id}/purge", Tag: "sessions", Scope: door.Write, Summary: "Destroy a session",
 		Doc:    "In the bin or not, with everything that was found through it; this cannot be undone. A token of one user may destroy that user's sessions; one of everybody's needs the scope admin.",
 		Errors: []int{http.StatusNotFound, http.StatusConflict},
@@ -45,7 +46,7 @@ func (a *service) bins(t *table) {
 	type one struct {
 		ID skein.SessionID `path:"id"`
 	}
-	register(t, operation{
+	openapi.Register(t, openapi.Operation{
 		ID: "restore-session", Method: http.MethodPost, Path: "/sessions/{id}/restore", Tag: "sessions", Scope: door.Write, Summary: "Take a session out of the bin",
 		Doc: "A key that another session has taken since stays with that one.", Errors: []int{http.StatusNotFound},
 	}, func(ctx context.Context, i *one) (*oneSession, error) {
@@ -105,7 +106,7 @@ func childrenOf(ctx context.Context, store skein.Store, id skein.SessionID, seen
 // sees everybody's, but lacks the scope admin.
 func mayPurge(ctx context.Context) error {
 	if v := door.From(ctx); !v.MayDestroy() {
-		return refuse(http.StatusForbidden, "scope", "the token %q may only %s everybody's sessions; to destroy them needs admin", v.Token, v.Scope)
+		return openapi.Refuse(http.StatusForbidden, "scope", "the token %q may only %s everybody's sessions; to destroy them needs admin", v.Token, v.Scope)
 	}
 	return nil
 }

@@ -10,6 +10,7 @@ import (
 
 	"github.com/skein-dev/skein"
 	"github.com/skein-dev/skein/server/door"
+	"github.com/skein-dev/skein/server/openapi"
 )
 
 // pictures are the types that a browser may show as an image. Everything else,
@@ -17,16 +18,16 @@ import (
 func pictures() []string { return []string{"image/png", "image/jpeg", "image/gif", "image/webp"} }
 
 // blobs registers the routes of blobs.
-func (a *service) blobs(t *table) {
+func (a *service) blobs(t *openapi.Table) {
 	type in struct {
 		ID   skein.SessionID `path:"id"`
 		Hash skein.Hash      `path:"hash"`
 		Have string          `header:"If-None-Match"`
 	}
-	register(t, operation{
+	openapi.Register(t, openapi.Operation{
 		ID: "get-blob", Method: http.MethodGet, Path: "/sessions/{id}/blobs/{hash}", Tag: "events", Scope: door.Read, Summary: "The bytes of a blob that an event of the session refers to",
 		Doc: "As an attachment; its type is that of PNG, JPEG, GIF and WebP images by their bytes, and application/octet-stream for all else, which may have secrets in it and needs the scope read:raw.", Errors: []int{http.StatusNotModified, http.StatusNotFound},
-		Gives: []media{{Type: "application/octet-stream"}, {Type: "image/*"}},
+		Gives: []openapi.Media{{Type: "application/octet-stream"}, {Type: "image/*"}},
 	}, func(ctx context.Context, i *in) (*written, error) {
 		b, err := door.From(ctx).Store.Blob(ctx, i.ID, i.Hash)
 		if err != nil {

@@ -9,6 +9,7 @@ import (
 	"github.com/skein-dev/skein"
 	"github.com/skein-dev/skein/internal/room"
 	"github.com/skein-dev/skein/server/door"
+	"github.com/skein-dev/skein/server/openapi"
 )
 
 // where is a place in a session, given as a seq or as a turn.
@@ -87,7 +88,7 @@ type forked struct {
 }
 
 // branches registers fork and rewind.
-func (a *service) branches(t *table) {
+func (a *service) branches(t *openapi.Table) {
 	type in struct {
 		Once
 		ID   skein.SessionID `path:"id"`
@@ -97,7 +98,7 @@ func (a *service) branches(t *table) {
 		Location string `header:"Location"`
 		Body     forked
 	}
-	register(t, operation{
+	openapi.Register(t, openapi.Operation{
 		ID: "fork-session", Method: http.MethodPost, Path: "/sessions/{id}/fork", Tag: "sessions", Scope: door.Write, Status: http.StatusCreated, Body: door.MaxBody, Summary: "Begin a session with the first part of another",
 		Doc:    "Nothing is copied, and the other session stays as it is, whatever becomes of the fork.",
 		Errors: []int{http.StatusNotFound, http.StatusConflict, http.StatusUnprocessableEntity},
@@ -125,7 +126,7 @@ func (a *service) branches(t *table) {
 }
 
 // rewinds registers rewind.
-func (a *service) rewinds(t *table) {
+func (a *service) rewinds(t *openapi.Table) {
 	type rewind struct {
 		Seq   *int64      `json:"seq,omitempty" doc:"the context is then what it was right after this event; 0 for the empty one"`
 		Turn  *int64      `json:"turn,omitempty" doc:"the same, after the end of this turn; -2 takes the last turn back"`
@@ -142,7 +143,7 @@ func (a *service) rewinds(t *table) {
 		To  skein.Seq `json:"to"`
 	}
 	type out struct{ Body rewound }
-	register(t, operation{
+	openapi.Register(t, openapi.Operation{
 		ID: "rewind-session", Method: http.MethodPost, Path: "/sessions/{id}/rewind", Tag: "sessions", Scope: door.Write, Status: http.StatusCreated, Body: door.MaxBody, Summary: "Go back to an earlier place",
 		Doc:    "Appends a rewound event: what lies between stays stored, out of the context. A rewind to a later place takes it back.",
 		Errors: []int{http.StatusNotFound, http.StatusConflict, http.StatusUnprocessableEntity},

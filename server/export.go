@@ -21,11 +21,12 @@ import (
 	"github.com/skein-dev/skein/render"
 	"github.com/skein-dev/skein/replay"
 	"github.com/skein-dev/skein/server/door"
+	"github.com/skein-dev/skein/server/openapi"
 	"github.com/skein-dev/skein/store/lenient"
 )
 
 // exports registers the route that returns a session as a file.
-func (a *service) exports(t *table) {
+func (a *service) exports(t *openapi.Table) {
 	type query struct {
 		ID       skein.SessionID `path:"id"`
 		To       string          `query:"to" enum:"skein,md,html,json,source" default:"skein" doc:"skein: every event and blob, which an import takes; md, html: for people; json: what it adds up to and its messages; source: the file that it was imported from, byte for byte"`
@@ -34,10 +35,10 @@ func (a *service) exports(t *table) {
 		Rewound  bool            `query:"rewound" doc:"md, html, json: also what was taken back, marked"`
 		Raw      bool            `query:"raw" doc:"md, html, json: with what looks like a secret; skein and source are always whole. All of these need the scope read:raw"`
 	}
-	register(t, operation{
+	openapi.Register(t, openapi.Operation{
 		ID: "export-session", Method: http.MethodGet, Path: "/sessions/{id}/export", Tag: "sessions", Scope: door.Read, Summary: "A session as a file", Errors: []int{http.StatusNotFound},
 		Doc:   "An attachment. If it breaks off, so does the connection. In the place of a damaged event stands a message that says so, and the trailer " + damagedTrailer + " has the seqs of such events. Of a source, damaged records are left out, and the trailer says which.",
-		Gives: []media{{Type: linesType}, {Type: jsonType}, {Type: "text/markdown"}, {Type: "text/html"}, {Type: "application/octet-stream"}},
+		Gives: []openapi.Media{{Type: linesType}, {Type: jsonType}, {Type: "text/markdown"}, {Type: "text/html"}, {Type: "application/octet-stream"}},
 	}, func(ctx context.Context, q *query) (*written, error) {
 		if err := rawly(ctx, q.Raw || q.To == "skein" || q.To == "source"); err != nil {
 			return nil, err

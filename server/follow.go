@@ -11,6 +11,7 @@ import (
 	"github.com/skein-dev/skein"
 	"github.com/skein-dev/skein/server/api"
 	"github.com/skein-dev/skein/server/door"
+	"github.com/skein-dev/skein/server/openapi"
 	"github.com/skein-dev/skein/store/lenient"
 )
 
@@ -82,18 +83,18 @@ func alone(own places) frames {
 }
 
 // streams registers the stream of the events of all sessions.
-func (a *service) streams(t *table) {
+func (a *service) streams(t *openapi.Table) {
 	type in struct {
-		request
+		openapi.Request
 		Raw  bool   `query:"raw" doc:"with what looks like a secret; needs the scope read:raw"`
 		From string `query:"from" doc:"a cursor: what came after it; now: only what comes; left out: everything there is"`
 		Last string `header:"Last-Event-ID" doc:"the last cursor that was received, instead of from"`
 	}
-	register(t, operation{
+	openapi.Register(t, openapi.Operation{
 		ID: "stream", Method: http.MethodGet, Path: "/stream", Tag: "events", Scope: door.Read, Stream: true, Summary: "What happens in all sessions, as it happens",
 		Doc: "Each event that is stored, once, in the order in which they were stored, as SSE; its id is a cursor. After a break, Last-Event-ID (or from) takes up again without a gap or a repeat. " +
 			"From now, the first thing that comes is an event of type ready, with the cursor of that moment. A comment comes every 15 s. Who reads too slowly is dropped, and may come back.",
-		Gives: []media{bodyOf[fed](sseType)},
+		Gives: []openapi.Media{openapi.BodyOf[fed](sseType)},
 	}, func(ctx context.Context, i *in) (*written, error) {
 		from := skein.Cursor(i.From)
 		if i.Last != "" {

@@ -8,6 +8,7 @@ import (
 	"time"
 
 	"github.com/skein-dev/skein"
+	"github.com/skein-dev/skein/server/openapi"
 )
 
 // Bytes of frames that a hub keeps for readers that fell behind.
@@ -153,7 +154,7 @@ func (h *hub) read(ctx context.Context, n int64, user skein.User, yield func([]b
 		h.mu.Lock()
 		if n < h.dropped {
 			h.mu.Unlock()
-			yield(nil, refuse(http.StatusServiceUnavailable, "slow", "the reader is too far behind: come back with Last-Event-ID"))
+			yield(nil, openapi.Refuse(http.StatusServiceUnavailable, "slow", "the reader is too far behind: come back with Last-Event-ID"))
 			return
 		}
 		news, changed, ended, err := h.kept[n-h.dropped:], h.changed, h.ended, h.err

@@ -16,6 +16,7 @@ import (
 	"github.com/skein-dev/skein/internal/room"
 	"github.com/skein-dev/skein/interop"
 	"github.com/skein-dev/skein/server/door"
+	"github.com/skein-dev/skein/server/openapi"
 )
 
 // imported is the result of an import.
@@ -50,19 +51,19 @@ type skipped struct {
 }
 
 // imports registers the route that imports other programs' files.
-func (a *service) imports(t *table) {
+func (a *service) imports(t *openapi.Table) {
 	type in struct {
-		request
+		openapi.Request
 		Name   string `query:"name" required:"true" maxLength:"1000" doc:"of the file, as its program calls it, with its folders if they tell: projects/-home-ada/4f1d.jsonl. Of several files: a .zip, .tar, .tar.gz or .tgz"`
 		Format string `query:"format" doc:"only as this format"`
 		Again  bool   `query:"again" doc:"bring back sessions that were destroyed here"`
 	}
 	type out struct{ Body imported }
-	register(t, operation{
+	openapi.Register(t, openapi.Operation{
 		ID: "import", Method: http.MethodPost, Path: "/import", Tag: "sessions", Scope: door.Write, Body: door.MaxBatches, Types: []string{"application/octet-stream"},
 		Summary: "Take in sessions from a file of another program, or of skein's own export",
 		Doc:     "What was taken in before is not taken in again; what is new in it is added. Damaged records are kept, counted and named; so is what an error keeps from being taken in, unless that is all there is.",
-		Takes:   []media{{Type: "application/octet-stream"}},
+		Takes:   []openapi.Media{{Type: "application/octet-stream"}},
 	}, func(ctx context.Context, i *in) (_ *out, err error) {
 		formats, err := a.formatsNamed(i.Format)
 		if err != nil {
@@ -74,7 +75,7 @@ func (a *service) imports(t *table) {
 		}
 		defer func() { err = errors.Join(err, os.RemoveAll(dir)) }()
 		sum := sha256.New()
-		if err := unload(dir, i.Name, io.TeeReader(passing{i.call.BodyReader(), room.Of(ctx)}, sum)); err != nil {
+		if err := unload(dir, i.Name, io.TeeReader(passing{i.Call().BodyReader(), room.Of(ctx)}, sum)); err != nil {
 			return nil, err
 		}
 		rep, err := interop.Import(room.With(ctx, nil), uploaded(door.From(ctx).Store, dir, sum.Sum(nil)), formats, []string{dir}, interop.Options{Again: i.Again, Named: i.Format != ""})

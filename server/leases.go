@@ -10,6 +10,7 @@ import (
 
 	"github.com/skein-dev/skein"
 	"github.com/skein-dev/skein/server/door"
+	"github.com/skein-dev/skein/server/openapi"
 )
 
 // Bounds of how long a lease that was acquired over HTTP lasts unless it is
@@ -36,14 +37,14 @@ type newLease struct {
 }
 
 // leases registers the routes of leases.
-func (a *service) leases(t *table) {
+func (a *service) leases(t *openapi.Table) {
 	type out struct{ Body lease }
 	type in struct {
 		ID   skein.SessionID `path:"id"`
 		Body newLease
 	}
 	conflict := []int{http.StatusNotFound, http.StatusConflict}
-	register(t, operation{
+	openapi.Register(t, openapi.Operation{
 		ID: "acquire-lease", Method: http.MethodPost, Path: "/sessions/{id}/lease", Tag: "leases", Scope: door.Write, Status: http.StatusCreated, Body: door.MaxBody, Summary: "Take the lease of a session",
 		Doc:    "While somebody holds it, only what carries its fence is appended (messages, tools, steps, compactions, rewinds). The session need not have begun. If another holds it: 409, locked, and who that is.",
 		Errors: conflict,
@@ -62,7 +63,7 @@ func (a *service) leases(t *table) {
 			TTL   string      `json:"ttl,omitempty" doc:"1 m if it is left out"`
 		}
 	}
-	register(t, operation{
+	openapi.Register(t, openapi.Operation{
 		ID: "renew-lease", Method: http.MethodPost, Path: "/sessions/{id}/lease/renew", Tag: "leases", Scope: door.Write, Body: door.MaxBody, Summary: "Hold a lease longer",
 		Doc: "If it is no longer held: 409, fenced; if the session has not begun either, 404.", Errors: conflict,
 	}, func(ctx context.Context, i *again) (*out, error) {
@@ -83,7 +84,7 @@ func (a *service) leases(t *table) {
 		ID    skein.SessionID `path:"id"`
 		Fence skein.Fence     `query:"fence" required:"true"`
 	}
-	register(t, operation{
+	openapi.Register(t, openapi.Operation{
 		ID: "release-lease", Method: http.MethodDelete, Path: "/sessions/{id}/lease", Tag: "leases", Scope: door.Write, Status: http.StatusNoContent, Summary: "Give a lease back",
 		Doc: "Giving back one that is no longer held is fine.", Errors: []int{http.StatusNotFound},
 	}, func(ctx context.Context, i *back) (*struct{}, error) {

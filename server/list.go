@@ -11,6 +11,7 @@ import (
 	"github.com/skein-dev/skein"
 	"github.com/skein-dev/skein/server/api"
 	"github.com/skein-dev/skein/server/door"
+	"github.com/skein-dev/skein/server/openapi"
 	"github.com/skein-dev/skein/store/search"
 )
 
@@ -90,9 +91,9 @@ func sessionAt(cursor string) (*skein.Session, error) {
 }
 
 // lists registers the list of sessions.
-func (a *service) lists(t *table) {
+func (a *service) lists(t *openapi.Table) {
 	type sessions struct{ Body api.Page[sessionLine] }
-	register(t, operation{
+	openapi.Register(t, openapi.Operation{
 		ID: "list-sessions", Method: http.MethodGet, Path: "/sessions", Tag: "sessions", Scope: door.Read, Summary: "Sessions, the latest first",
 		Doc: "Those in the bin, and those in which nothing was said, are left out if nothing else is asked for. All conditions hold together.",
 	}, func(ctx context.Context, q *listQuery) (*sessions, error) {

@@ -13,6 +13,7 @@ import (
 	"github.com/skein-dev/skein/render"
 	"github.com/skein-dev/skein/server/api"
 	"github.com/skein-dev/skein/server/door"
+	"github.com/skein-dev/skein/server/openapi"
 )
 
 // newMessage is the body of POST /v1/sessions/{id}/messages.
@@ -29,14 +30,14 @@ type placeOf struct {
 
 // messages registers what people use most: sending a message, and reading the
 // newest ones.
-func (a *service) messages(t *table) {
+func (a *service) messages(t *openapi.Table) {
 	type in struct {
 		Once
 		ID   skein.SessionID `path:"id"`
 		Body newMessage
 	}
 	type out struct{ Body placeOf }
-	register(t, operation{
+	openapi.Register(t, openapi.Operation{
 		ID: "say", Method: http.MethodPost, Path: "/sessions/{id}/messages", Tag: "messages", Scope: door.Write, Status: http.StatusCreated, Body: door.MaxBody, Summary: "Say one message",
 		Doc: "The short way: /events takes whole messages, in batches.", Errors: []int{http.StatusNotFound, http.StatusConflict, http.StatusUnprocessableEntity},
 	},
@@ -58,7 +59,7 @@ func (a *service) messages(t *table) {
 		Raw     bool            `query:"raw" doc:"with what looks like a secret; needs the scope read:raw"`
 	}
 	type entries struct{ Body api.Page[render.Entry] }
-	register(t, operation{ID: "list-messages", Method: http.MethodGet, Path: "/sessions/{id}/messages", Tag: "messages", Scope: door.Read, Summary: "The newest messages, oldest first; further back by cursor", Errors: []int{http.StatusNotFound}},
+	openapi.Register(t, openapi.Operation{ID: "list-messages", Method: http.MethodGet, Path: "/sessions/{id}/messages", Tag: "messages", Scope: door.Read, Summary: "The newest messages, oldest first; further back by cursor", Errors: []int{http.StatusNotFound}},
 		func(ctx context.Context, i *page) (*entries, error) {
 			before, err := seqOf(i.Cursor)
 			if err != nil {

@@ -8,6 +8,7 @@ import (
 
 	"github.com/skein-dev/skein"
 	"github.com/skein-dev/skein/server/door"
+	"github.com/skein-dev/skein/server/openapi"
 )
 
 // patch is the body of PATCH /v1/sessions/{id}: fields that are left out stay
@@ -28,13 +29,13 @@ type patch struct {
 }
 
 // patches registers the route that changes a session's title, tags and so on.
-func (a *service) patches(t *table) {
+func (a *service) patches(t *openapi.Table) {
 	type in struct {
 		ID   skein.SessionID `path:"id"`
 		If   string          `header:"If-Match" doc:"the ETag of the version that is meant: if there is another one now, 412"`
 		Body patch
 	}
-	register(t, operation{
+	openapi.Register(t, openapi.Operation{
 		ID: "change-session", Method: http.MethodPatch, Path: "/sessions/{id}", Tag: "sessions", Scope: door.Write, Body: door.MaxBody, Summary: "Change a session's title, tags, model …",
 		Doc:    "Appends titled and changed events with what differs; the ID never changes.",
 		Errors: []int{http.StatusNotFound, http.StatusConflict, http.StatusPreconditionFailed},
@@ -66,7 +67,7 @@ func (a *service) patches(t *table) {
 }
 
 func stale(s *skein.Session) error {
-	return refuse(http.StatusPreconditionFailed, "stale", "session %s has changed since: read it again", s.ID)
+	return openapi.Refuse(http.StatusPreconditionFailed, "stale", "session %s has changed since: read it again", s.ID)
 }
 
 // changes returns the events that make s as p wants it.

@@ -8,6 +8,7 @@ import (
 
 	"github.com/skein-dev/skein"
 	"github.com/skein-dev/skein/server/door"
+	"github.com/skein-dev/skein/server/openapi"
 	"github.com/skein-dev/skein/store/search"
 )
 
@@ -31,7 +32,7 @@ type pruned struct {
 }
 
 // prunes registers prune: to preview it, and to do it.
-func (a *service) prunes(t *table) {
+func (a *service) prunes(t *openapi.Table) {
 	type pruneList struct {
 		Items []pruned `json:"items"`
 		Bytes int64    `json:"bytes" doc:"what they take on disk, together"`
@@ -44,10 +45,10 @@ func (a *service) prunes(t *table) {
 		}
 		return o, err
 	}
-	register(t, operation{ID: "preview-prune", Method: http.MethodGet, Path: "/prune", Tag: "sessions", Scope: door.Read, Summary: "Which sessions a prune would put in the bin, or destroy"},
+	openapi.Register(t, openapi.Operation{ID: "preview-prune", Method: http.MethodGet, Path: "/prune", Tag: "sessions", Scope: door.Read, Summary: "Which sessions a prune would put in the bin, or destroy"},
 		func(ctx context.Context, q *pruneQuery) (*out, error) { return done(a.prunable(ctx, q)) })
 	type in struct{ Body pruneQuery }
-	register(t, operation{
+	openapi.Register(t, openapi.Operation{
 		ID: "prune", Method: http.MethodPost, Path: "/prune", Tag: "sessions", Scope: door.Write, Body: door.MaxBody, Summary: "Put old or large sessions in the bin, or empty it",
 		Doc: "Look at the preview first. What is in use stays, with done locked. To destroy everybody's sessions needs the scope admin.",
 	}, func(ctx context.Context, i *in) (*out, error) {

@@ -7,6 +7,7 @@ import (
 
 	"github.com/skein-dev/skein"
 	"github.com/skein-dev/skein/server/door"
+	"github.com/skein-dev/skein/server/openapi"
 	"github.com/skein-dev/skein/store/lenient"
 	"github.com/skein-dev/skein/store/lookup"
 )
@@ -15,7 +16,7 @@ import (
 // them.
 func rawly(ctx context.Context, asked bool) error {
 	if v := door.From(ctx); asked && !v.Raw {
-		return refuse(http.StatusForbidden, "scope", "%s", v.NoRaw())
+		return openapi.Refuse(http.StatusForbidden, "scope", "%s", v.NoRaw())
 	}
 	return nil
 }

@@ -16,6 +16,7 @@ import (
 	"github.com/skein-dev/skein/render"
 	"github.com/skein-dev/skein/server/api"
 	"github.com/skein-dev/skein/server/door"
+	"github.com/skein-dev/skein/server/openapi"
 )
 
 // EventQuery says which events to read, and how.
@@ -53,17 +54,17 @@ type repair struct {
 type written struct{ Body func(huma.Context) }
 
 // events registers the routes that read a session.
-func (a *service) events(t *table) {
+func (a *service) events(t *openapi.Table) {
 	type in struct {
-		request
+		openapi.Request
 		EventQuery
 	}
-	register(t, operation{
+	openapi.Register(t, openapi.Operation{
 		ID: "read-events", Method: http.MethodGet, Path: "/sessions/{id}/events", Tag: "events", Scope: door.Read, Follow: true, Summary: "What happened in a session: its events, messages, or the context of a model",
 		Doc: "As events they are as they were written, in order; of a fork the parent's too. As messages the pieces of each are put together. As context it is what a model is shown next.\n\n" +
 			"With follow=1 each event is sent as SSE with its seq as id; after a break, Last-Event-ID (or after) takes up again without a gap or a repeat. A comment comes every 15 s. Who reads too slowly is dropped, and may come back.",
 		Errors: []int{http.StatusNotFound},
-		Gives:  []media{bodyOf[eventPage](jsonType), bodyOf[api.Page[render.Entry]](jsonType), bodyOf[shown](jsonType), bodyOf[event](sseType)},
+		Gives:  []openapi.Media{openapi.BodyOf[eventPage](jsonType), openapi.BodyOf[api.Page[render.Entry]](jsonType), openapi.BodyOf[shown](jsonType), openapi.BodyOf[event](sseType)},
 	}, func(ctx context.Context, i *in) (*written, error) {
 		q := &i.EventQuery
 		if err := q.readCursor(); err != nil {
@@ -74,7 +75,7 @@ func (a *service) events(t *table) {
 		}
 		store := legible(ctx)
 		switch {
-		case truth(q.Follow):
+		case openapi.Truth(q.Follow):
 			return a.follow(ctx, store, q)
 		case q.View == "messages":
 			page, err := a.messagePage(ctx, store, q)

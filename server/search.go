@@ -10,6 +10,7 @@ import (
 
 	"github.com/skein-dev/skein"
 	"github.com/skein-dev/skein/server/door"
+	"github.com/skein-dev/skein/server/openapi"
 	"github.com/skein-dev/skein/store/lookup"
 	"github.com/skein-dev/skein/store/search"
 )
@@ -65,9 +66,9 @@ type found struct {
 }
 
 // searches registers the route of search.
-func (a *service) searches(t *table) {
+func (a *service) searches(t *openapi.Table) {
 	type out struct{ Body found }
-	register(t, operation{ID: "search", Method: http.MethodGet, Path: "/search", Tag: "search", Scope: door.Read, Summary: "Messages that match, best first", Errors: []int{http.StatusNotFound, http.StatusConflict}},
+	openapi.Register(t, openapi.Operation{ID: "search", Method: http.MethodGet, Path: "/search", Tag: "search", Scope: door.Read, Summary: "Messages that match, best first", Errors: []int{http.StatusNotFound, http.StatusConflict}},
 		func(ctx context.Context, i *searchQuery) (*out, error) {
 			if err := rawly(ctx, i.Raw); err != nil {
 				return nil, err

@@ -2,17 +2,14 @@ package server
 
 import (
 	"context"
-	"path"
-	"reflect"
 	"time"
-
-	"github.com/danielgtaylor/huma/v2"
 
 	"github.com/skein-dev/skein"
 	"github.com/skein-dev/skein/interop"
 	"github.com/skein-dev/skein/price"
 	"github.com/skein-dev/skein/redact"
 	"github.com/skein-dev/skein/server/door"
+	"github.com/skein-dev/skein/server/openapi"
 )
 
 // Options are the settings of the API.
@@ -34,57 +31,21 @@ type Options struct {
 
 // Routes returns the routes of the API.
 func Routes(o Options) []door.Route {
-	t := newTable(o.Version)
 	a := &service{Options: o}
-	t.veiled = a.veiledSession
-	for _, add := range []func(*table){
+	t := openapi.New(o.Version, about, a.veiledSession)
+	for _, add := range []func(*openapi.Table){
 		a.lists, a.sessions, a.patches, a.branches, a.bins, a.trees, a.prunes, a.exports, a.imports,
 		a.messages, a.events, a.appends, a.streams, a.blobs, a.leases, a.searches, a.usages, a.store,
 	} {
 		add(t)
 	}
-	t.besides()
-	shapes := t.api.OpenAPI().Components.Schemas.Map()
-	delete(shapes, "ErrorModel") // huma's own: our errors are problems
-	delete(shapes, "ErrorDetail")
-	return append(append(t.routes, t.documents()...), a.ready())
-}
-
-func newTable(version string) *table {
-	config := huma.DefaultConfig("skein", version)
-	config.Info.Description = about
-	config.OpenAPIPath, config.DocsPath, config.SchemasPath = "", "", ""
-	config.CreateHooks = nil // no $schema in answers
-	config.Formats = map[string]huma.Format{"application/json": strictly(), "json": strictly()}
-	config.Transformers = []huma.Transformer{problems}
-	config.Components.Schemas = huma.NewMapRegistry("#/components/schemas/", schemaNames())
-	config.Components.SecuritySchemes = map[string]*huma.SecurityScheme{"token": {Type: "http", Scheme: "bearer"}}
-	t := &table{}
-	t.api = huma.NewAPI(config, t)
-	return t
+	besides(t)
+	return append(t.Routes(), a.ready())
 }
 
 const about = `The sessions of a skein store: what was said between people and agents, as events that are only ever appended.
 
 Every request shows a token: Authorization: Bearer TOKEN. Errors are problems of RFC 9457; their code says which error it is, and each status means one thing. Lists come in pages: next_cursor goes into cursor. Times are UTC, 2026-11-21T04:36:00.123Z, and empty where they are not known. What belongs to another user is not found.`
-
-// schemaNames returns a function that names types in the document. If two
-// packages have a type of the same name, the later one is prefixed with its
-// package.
-func schemaNames() func(reflect.Type, string) string {
-	named := map[string]reflect.Type{}
-	return func(t reflect.Type, hint string) string {
-		name := huma.DefaultSchemaNamer(t, hint)
-		for t.Kind() == reflect.Pointer || t.Kind() == reflect.Slice {
-			t = t.Elem()
-		}
-		if was, ok := named[name]; ok && was != t {
-			name = huma.DefaultSchemaNamer(t, "") + "-" + path.Base(t.PkgPath())
-		}
-		named[name] = t
-		return name
-	}
-}
 
 // service is what all operations share.
 type service struct {

@@ -6,6 +6,7 @@ import (
 
 	"github.com/skein-dev/skein"
 	"github.com/skein-dev/skein/server/door"
+	"github.com/skein-dev/skein/server/openapi"
 	"github.com/skein-dev/skein/store/lookup"
 )
 
@@ -51,7 +52,7 @@ func (a *service) answer(s skein.Session) *oneSession {
 }
 
 // sessions registers the routes of one session as a whole.
-func (a *service) sessions(t *table) {
+func (a *service) sessions(t *openapi.Table) {
 	type in struct {
 		Once
 		Body newSession
@@ -60,7 +61,7 @@ func (a *service) sessions(t *table) {
 		Location string `header:"Location"`
 		Body     madeSession
 	}
-	register(t, operation{
+	openapi.Register(t, openapi.Operation{
 		ID: "create-session", Method: http.MethodPost, Path: "/sessions", Tag: "sessions", Scope: door.Write, Status: http.StatusCreated, Body: door.MaxBody, Summary: "Begin a session",
 		Doc:    "Appends its created event. Lists leave it out until something is said in it. A session also begins with the first batch of events that is appended to it.",
 		Errors: []int{http.StatusNotFound, http.StatusConflict, http.StatusUnprocessableEntity},
@@ -72,7 +73,7 @@ func (a *service) sessions(t *table) {
 		ID   skein.SessionID `path:"id"`
 		Have string          `header:"If-None-Match"`
 	}
-	register(t, operation{
+	openapi.Register(t, openapi.Operation{
 		ID: "get-session", Method: http.MethodGet, Path: "/sessions/{id}", Tag: "sessions", Scope: door.Read, Summary: "A session, without what was said",
 		Doc: "In the bin or not. With If-None-Match and the ETag of an answer before: 304 if nothing has changed.", Errors: []int{http.StatusNotModified, http.StatusNotFound},
 	}, func(ctx context.Context, i *one) (*oneSession, error) {
@@ -86,7 +87,7 @@ func (a *service) sessions(t *table) {
 	type byKey struct {
 		Key string `path:"key"`
 	}
-	register(t, operation{ID: "get-session-by-key", Method: http.MethodGet, Path: "/keys/{key}", Tag: "sessions", Scope: door.Read, Summary: "The session with this key", Errors: []int{http.StatusNotFound, http.StatusConflict}},
+	openapi.Register(t, openapi.Operation{ID: "get-session-by-key", Method: http.MethodGet, Path: "/keys/{key}", Tag: "sessions", Scope: door.Read, Summary: "The session with this key", Errors: []int{http.StatusNotFound, http.StatusConflict}},
 		func(ctx context.Context, i *byKey) (*oneSession, error) {
 			s, err := keyed(ctx, door.From(ctx).Store, i.Key)
 			return a.answer(s), err
@@ -95,7 +96,7 @@ func (a *service) sessions(t *table) {
 		Name string `query:"name" required:"true" doc:"ID, key, part of an ID (4 characters or more), title or part of a title"`
 		Bin  bool   `query:"bin" doc:"look in the bin"`
 	}
-	register(t, operation{
+	openapi.Register(t, openapi.Operation{
 		ID: "resolve", Method: http.MethodGet, Path: "/resolve", Tag: "sessions", Scope: door.Read, Summary: "The session that a person means by a name", Errors: []int{http.StatusNotFound, http.StatusConflict},
 		Doc: "Where the name could mean several, the problem has code ambiguous and names them.",
 	}, func(ctx context.Context, i *named) (*oneSession, error) {

@@ -12,6 +12,7 @@ import (
 	"github.com/danielgtaylor/huma/v2"
 
 	"github.com/skein-dev/skein"
+	"github.com/skein-dev/skein/server/openapi"
 )
 
 const (
@@ -33,7 +34,7 @@ type frames = iter.Seq2[[]byte, error]
 // slowest is cut off.
 func (a *service) stream(all func(context.Context) frames) *written {
 	return &written{func(c huma.Context) {
-		w, ok := responseOf(c)
+		w, ok := openapi.ResponseOf(c)
 		if !ok {
 			return
 		}
@@ -55,14 +56,6 @@ func (a *service) stream(all func(context.Context) frames) *written {
 			p.fail(c.Context(), err)
 		}
 	}}
-}
-
-func responseOf(c huma.Context) (http.ResponseWriter, bool) {
-	k, ok := c.(*call)
-	if !ok {
-		return nil, false
-	}
-	return k.response, true
 }
 
 // pump passes on what comes, until nobody receives it. It waits until a long
@@ -212,7 +205,7 @@ func (p *pen) sendLong() error {
 
 // fail sends the client the reason why the stream ends, as a problem.
 func (p *pen) fail(ctx context.Context, err error) {
-	b := append([]byte("event: problem\ndata: "), skein.MustJSON(refusalOf(ctx, err).Problem)...)
+	b := append([]byte("event: problem\ndata: "), skein.MustJSON(openapi.ProblemOf(ctx, err))...)
 	p.take(b)
 	p.flush() //nolint:errcheck // the client has gone
 }

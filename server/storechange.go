@@ -9,6 +9,7 @@ import (
 	"github.com/skein-dev/skein"
 	"github.com/skein-dev/skein/server/api"
 	"github.com/skein-dev/skein/server/door"
+	"github.com/skein-dev/skein/server/openapi"
 	"github.com/skein-dev/skein/store/inspect"
 )
 
@@ -19,7 +20,7 @@ const (
 
 // storeLeases registers the methods of leases. Each lease has an end: the
 // server cannot see when a process on another machine dies.
-func (a *service) storeLeases(t *table) {
+func (a *service) storeLeases(t *openapi.Table) {
 	ask(t, storeOperation("acquire", "Take the lease of a session, until an end that can be moved", door.Write), func(ctx context.Context, s skein.Store, in api.Acquire) (api.Lease, error) {
 		if in.TTL <= 0 || in.TTL > maxLease {
 			return api.Lease{}, fmt.Errorf("lease: ttl_ns %d: %w: a lease over HTTP lasts up to %v and is renewed", in.TTL, skein.ErrInvalid, maxLease)
@@ -46,7 +47,7 @@ func (a *service) storeLeases(t *table) {
 }
 
 // storeEnds registers the bin, purge and scrub.
-func (a *service) storeEnds(t *table) {
+func (a *service) storeEnds(t *openapi.Table) {
 	ask(t, storeOperation("bin", "Put a session in the bin", door.Write), func(ctx context.Context, s skein.Store, in ofSession) (nothing, error) {
 		return nothing{}, skein.LifecycleOf(s).Bin(ctx, in.Session)
 	})

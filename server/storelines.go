@@ -12,6 +12,7 @@ import (
 
 	"github.com/skein-dev/skein"
 	"github.com/skein-dev/skein/server/door"
+	"github.com/skein-dev/skein/server/openapi"
 )
 
 const (
@@ -27,10 +28,10 @@ type lines struct {
 
 // list registers a method that returns many values; put appends each as a line
 // to a buffer.
-func list[In, T any](t *table, o operation, of any, put func([]byte, T) []byte, f func(context.Context, skein.Store, In) iter.Seq2[T, error]) {
+func list[In, T any](t *openapi.Table, o openapi.Operation, of any, put func([]byte, T) []byte, f func(context.Context, skein.Store, In) iter.Seq2[T, error]) {
 	type in struct{ Body In }
-	o.Gives = []media{{lineType, reflect.TypeOf(of)}}
-	register(t, o, func(ctx context.Context, i *in) (*lines, error) {
+	o.Gives = []openapi.Media{{Type: lineType, Of: reflect.TypeOf(of)}}
+	openapi.Register(t, o, func(ctx context.Context, i *in) (*lines, error) {
 		next, stop := iter.Pull2(f(ctx, door.From(ctx).Store, i.Body))
 		v, err, ok := next()
 		if err != nil {

@@ -6,6 +6,7 @@ import (
 
 	"github.com/skein-dev/skein"
 	"github.com/skein-dev/skein/server/door"
+	"github.com/skein-dev/skein/server/openapi"
 	"github.com/skein-dev/skein/store/lookup"
 )
 
@@ -28,12 +29,12 @@ type treeNode struct {
 const maxFamily = 10_000
 
 // trees registers the route of a session's family.
-func (a *service) trees(t *table) {
+func (a *service) trees(t *openapi.Table) {
 	type in struct {
 		ID skein.SessionID `path:"id"`
 	}
 	type out struct{ Body *treeNode }
-	register(t, operation{
+	openapi.Register(t, openapi.Operation{
 		ID: "session-tree", Method: http.MethodGet, Path: "/sessions/{id}/tree", Tag: "sessions", Scope: door.Read, Summary: "What a session came from, its forks and children",
 		Doc: "The whole family, from the oldest ancestor that is there; those in the bin too.", Errors: []int{http.StatusNotFound},
 	}, func(ctx context.Context, i *in) (*out, error) {

@@ -14,6 +14,7 @@ import (
 	"strings"
 
 	"github.com/skein-dev/skein"
+	"github.com/skein-dev/skein/server/openapi"
 )
 
 // Bounds of unpacking an archive.
@@ -54,7 +55,7 @@ func (b *box) put(name string, from io.Reader) (err error) {
 }
 
 func tooMuch(format string, args ...any) error {
-	return refuse(http.StatusRequestEntityTooLarge, "size", "the archive holds "+format, args...)
+	return openapi.Refuse(http.StatusRequestEntityTooLarge, "size", "the archive holds "+format, args...)
 }
 
 func (b *box) tgz(from io.Reader) error {

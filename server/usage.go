@@ -9,6 +9,7 @@ import (
 	"github.com/skein-dev/skein"
 	"github.com/skein-dev/skein/price"
 	"github.com/skein-dev/skein/server/door"
+	"github.com/skein-dev/skein/server/openapi"
 	"github.com/skein-dev/skein/store/lookup"
 )
 
@@ -26,13 +27,13 @@ type usageQuery struct {
 }
 
 // usages registers the route of usage.
-func (a *service) usages(t *table) {
+func (a *service) usages(t *openapi.Table) {
 	type usageSums struct {
 		Items  []price.UsageLine `json:"items" doc:"days latest first; all else with the largest cost first"`
 		Prices string            `json:"prices_of,omitempty" doc:"date of the list of prices"`
 	}
 	type out struct{ Body usageSums }
-	register(t, operation{ID: "usage", Method: http.MethodGet, Path: "/usage", Tag: "usage", Scope: door.Read, Summary: "What the models used and what it cost", Doc: "Each request to a model is counted once, however many records and copies tell of it. Sessions in the bin count."},
+	openapi.Register(t, openapi.Operation{ID: "usage", Method: http.MethodGet, Path: "/usage", Tag: "usage", Scope: door.Read, Summary: "What the models used and what it cost", Doc: "Each request to a model is counted once, however many records and copies tell of it. Sessions in the bin count."},
 		func(ctx context.Context, i *usageQuery) (*out, error) {
 			q := skein.UsageQuery{By: i.By, User: i.User, Project: i.Project, Agent: i.Agent}
 			if i.Session != "" {

@@ -1,4 +1,4 @@
-package server
+package openapi
 
 import (
 	"bytes"
@@ -25,7 +25,7 @@ var docsStyle []byte
 
 // documents returns the routes of the OpenAPI document, and of its page for
 // people.
-func (t *table) documents() []door.Route {
+func (t *Table) documents() []door.Route {
 	page := sync.OnceValues(t.page) // by the first request, all operations are registered
 	return []door.Route{
 		{Pattern: "GET /v1/openapi.json", Scope: door.Read, Handler: t.document()},
@@ -46,9 +46,9 @@ func (t *table) documents() []door.Route {
 }
 
 // document answers with the OpenAPI document.
-func (t *table) document() http.Handler {
+func (t *Table) document() http.Handler {
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
-		b, err := t.api.OpenAPI().MarshalJSON()
+		b, err := t.Document().MarshalJSON()
 		if err != nil {
 			door.Fail(w, r, err)
 			return
@@ -97,12 +97,12 @@ type (
 )
 
 // page renders the page of the document.
-func (t *table) page() ([]byte, error) {
+func (t *Table) page() ([]byte, error) {
 	tmpl, err := template.New("docs").Parse(docsPage)
 	if err != nil {
 		return nil, err
 	}
-	doc := t.api.OpenAPI()
+	doc := t.Document()
 	data := pageData{Version: doc.Info.Version, About: strings.Split(doc.Info.Description, "\n\n"), Groups: groupsOf(doc)}
 	for _, s := range slices.Sorted(maps.Keys(doc.Components.Responses)) {
 		data.Statuses = append(data.Statuses, pageStatus{s, doc.Components.Responses[s].Description})

@@ -1,4 +1,4 @@
-package server
+package openapi
 
 import (
 	"errors"
@@ -56,21 +56,34 @@ func (n *noted) Read(b []byte) (int, error) {
 	return k, err
 }
 
-// request is for operations that read the body as a stream, or write the answer
+// A Request is for operations that read the body as a stream, or write the answer
 // in several pieces: embed it in their input.
-type request struct{ call huma.Context }
+type Request struct{ call huma.Context }
+
+// Call returns the call that the request belongs to.
+func (r *Request) Call() huma.Context { return r.call }
 
 // Resolve implements [huma.Resolver].
-func (r *request) Resolve(ctx huma.Context) []error {
+func (r *Request) Resolve(ctx huma.Context) []error {
 	r.call = ctx
 	return nil
+}
+
+// ResponseOf returns what answers a call, to write to it in several pieces; false if
+// the call is not of a [Table].
+func ResponseOf(c huma.Context) (http.ResponseWriter, bool) {
+	k, ok := c.(*call)
+	if !ok {
+		return nil, false
+	}
+	return k.response, true
 }
 
 // refusal is a problem for huma to write.
 type refusal struct{ door.Problem }
 
-// refuse returns an error that is answered with a problem of its own code.
-func refuse(status int, code, format string, args ...any) error {
+// Refuse returns an error that is answered with a problem of its own code.
+func Refuse(status int, code, format string, args ...any) error {
 	return &refusal{door.Problem{Status: status, Title: http.StatusText(status), Code: code, Detail: door.Brief(fmt.Sprintf(format, args...))}}
 }
 

@@ -1,4 +1,4 @@
-package server
+package openapi
 
 import (
 	"cmp"
@@ -40,12 +40,12 @@ func meaning(status int) string {
 }
 
 // describe documents what huma cannot know about an operation.
-func (t *table) describe(o operation) {
-	t.fill(operationAt(t.api.OpenAPI().Paths["/v1"+o.Path], o.Method), o)
+func (t *Table) describe(o Operation) {
+	t.fill(operationAt(t.Document().Paths["/v1"+o.Path], o.Method), o)
 }
 
 // fill adds statuses, and bodies that are read or written by hand, to op.
-func (t *table) fill(op *huma.Operation, o operation) {
+func (t *Table) fill(op *huma.Operation, o Operation) {
 	statuses := append(always(), o.Errors...)
 	if o.Body > 0 {
 		statuses = append(statuses, http.StatusUnsupportedMediaType)
@@ -61,7 +61,7 @@ func (t *table) fill(op *huma.Operation, o operation) {
 		t.problem(s)
 	}
 	if o.Takes != nil {
-		op.RequestBody = &huma.RequestBody{Required: true, Content: t.content(o.Takes)}
+		op.RequestBody = &huma.RequestBody{Required: true, Content: t.Content(o.Takes)}
 	}
 	if o.Gives != nil {
 		status := strconv.Itoa(cmp.Or(o.Status, http.StatusOK))
@@ -69,13 +69,13 @@ func (t *table) fill(op *huma.Operation, o operation) {
 			op.Responses[status] = &huma.Response{}
 		}
 		r := op.Responses[status]
-		r.Description, r.Content = cmp.Or(r.Description, http.StatusText(cmp.Or(o.Status, http.StatusOK))), t.content(o.Gives)
+		r.Description, r.Content = cmp.Or(r.Description, http.StatusText(cmp.Or(o.Status, http.StatusOK))), t.Content(o.Gives)
 	}
 }
 
 // problem adds the response of a status to the document's components.
-func (t *table) problem(status int) {
-	c := t.api.OpenAPI().Components
+func (t *Table) problem(status int) {
+	c := t.Document().Components
 	if c.Responses == nil {
 		c.Responses = map[string]*huma.Response{}
 	}
@@ -83,17 +83,17 @@ func (t *table) problem(status int) {
 	if c.Responses[name] == nil {
 		c.Responses[name] = &huma.Response{Description: meaning(status)}
 		if status >= http.StatusBadRequest {
-			c.Responses[name].Content = t.content([]media{bodyOf[door.Problem]("application/problem+json")})
+			c.Responses[name].Content = t.Content([]Media{BodyOf[door.Problem]("application/problem+json")})
 		}
 	}
 }
 
-func (t *table) content(all []media) map[string]*huma.MediaType {
+func (t *Table) Content(all []Media) map[string]*huma.MediaType {
 	out := map[string]*huma.MediaType{}
 	for _, m := range all {
 		s := &huma.Schema{Type: huma.TypeString}
 		if m.Of != nil {
-			s = t.api.OpenAPI().Components.Schemas.Schema(m.Of, true, m.Of.Name())
+			s = t.Document().Components.Schemas.Schema(m.Of, true, m.Of.Name())
 		}
 		if old := out[m.Type]; old != nil { // either one of them; an empty page may be both
 			if old.Schema.AnyOf == nil {
@@ -112,40 +112,15 @@ func operationAt(p *huma.PathItem, method string) *huma.Operation {
 	return all[slices.Index([]string{http.MethodGet, http.MethodPost, http.MethodPut, http.MethodPatch, http.MethodDelete}, method)]
 }
 
-// Shapes of bodies that are written by hand, for the document.
-type (
-	event struct {
-		Seq       int64          `json:"seq" doc:"its place in the session: 1, 2, 3, no gaps"`
-		Time      string         `json:"time" doc:"by the writer's clock, 2026-11-21T04:36:00.123Z; empty if it is not known"`
-		Kind      string         `json:"kind" doc:"created, said, tool, step, titled, changed, compacted, rewound, resumed, ended, amended, noted; others may come"`
-		ClientID  string         `json:"client_id,omitempty" maxLength:"128" doc:"the writer's name for it: sent twice it is stored once"`
-		Payload   map[string]any `json:"payload,omitempty" doc:"by kind; its bytes are kept as they are"`
-		Payload64 []byte         `json:"payload64,omitempty" doc:"instead of payload, where its bytes cannot stand in JSON on one line"`
+// Beside adds an operation that another package answers to the document.
+func (t *Table) Beside(o Operation) {
+	op := &huma.Operation{
+		OperationID: o.ID, Method: o.Method, Path: o.Path, Summary: o.Summary, Description: o.Doc, Tags: []string{o.Tag},
+		Responses: map[string]*huma.Response{}, Security: []map[string][]string{},
 	}
-	newEvent struct {
-		Kind      string         `json:"kind"`
-		Time      string         `json:"time,omitempty" doc:"now if it is left out"`
-		ClientID  string         `json:"client_id,omitempty" maxLength:"128"`
-		Payload   map[string]any `json:"payload,omitempty"`
-		Payload64 []byte         `json:"payload64,omitempty"`
+	if o.Scope > door.Open {
+		op.Security = append(op.Security, map[string][]string{"token": {o.Scope.String()}})
 	}
-	newBlob struct {
-		Hash string `json:"hash" doc:"SHA-256 of the data, in hexadecimal"`
-		Data []byte `json:"data"`
-	}
-	newBatch struct {
-		After  int64      `json:"after,omitempty" doc:"the last seq that the writer saw; 0 for wherever the session ends, -1 if it must not have begun"`
-		Fence  int64      `json:"fence,omitempty" doc:"of the writer's lease"`
-		Events []newEvent `json:"events"`
-		Blobs  []newBlob  `json:"blobs,omitempty" doc:"that the events refer to"`
-	}
-	eventPage struct {
-		Items []event `json:"items"`
-		Next  string  `json:"next_cursor,omitempty"`
-	}
-	fed struct {
-		Session string `json:"session"`
-		User    string `json:"user"`
-		Event   event  `json:"event"`
-	}
-)
+	t.Document().AddOperation(op)
+	t.fill(op, o)
+}
