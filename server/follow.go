@@ -8,10 +8,13 @@ import (
 	"net/http"
 	"strconv"
 
+	"github.com/danielgtaylor/huma/v2"
+
 	"github.com/skein-dev/skein"
 	"github.com/skein-dev/skein/server/api"
 	"github.com/skein-dev/skein/server/door"
 	"github.com/skein-dev/skein/server/openapi"
+	"github.com/skein-dev/skein/server/sse"
 	"github.com/skein-dev/skein/store/lenient"
 )
 
@@ -31,20 +34,29 @@ func (a *service) follow(ctx context.Context, store skein.Store, q *EventQuery) 
 	if err != nil {
 		return nil, err
 	}
-	return a.stream(func(ctx context.Context) frames {
+	return stream(func(ctx context.Context) sse.Frames {
 		own := a.watched(store.Watch(ctx, q.ID, after), after, q.Raw)
 		if a.Store == nil {
-			return alone(own)
+			return sse.Alone(own)
 		}
 		return func(yield func([]byte, error) bool) {
-			h, leave := a.hubs.enter(hubName("session "+string(q.ID), q.Raw), keepOfSession, func(ctx context.Context) places {
+			h, leave := a.hubs.Enter(hubName("session "+string(q.ID), q.Raw), sse.KeepOfSession, func(ctx context.Context) sse.Places {
 				return a.watched(lenient.Store(a.Store, nil).Watch(ctx, q.ID, s.Last), s.Last, q.Raw)
 			})
 			defer leave()
-			h.now(ctx) // waits until the hub's first position is known
-			h.join(ctx, strconv.FormatInt(int64(after), 10), "", own)(yield)
+			h.Now(ctx) // waits until the hub's first position is known
+			h.Join(ctx, strconv.FormatInt(int64(after), 10), "", own)(yield)
 		}
 	}), nil
+}
+
+// stream answers with frames as they come.
+func stream(all func(context.Context) sse.Frames) *written {
+	return &written{func(c huma.Context) {
+		if w, ok := openapi.ResponseOf(c); ok {
+			sse.Serve(c.Context(), w, all)
+		}
+	}}
 }
 
 // hubName returns the name of the hub for readers with secrets, or without.
@@ -57,25 +69,14 @@ func hubName(of string, raw bool) string {
 
 // watched yields the events of a session after a position, and that position
 // first.
-func (a *service) watched(evs iter.Seq2[skein.Event, error], after skein.Seq, raw bool) places {
-	return func(yield func(place, error) bool) {
-		if !yield(place{id: strconv.FormatInt(int64(after), 10)}, nil) {
+func (a *service) watched(evs iter.Seq2[skein.Event, error], after skein.Seq, raw bool) sse.Places {
+	return func(yield func(sse.Place, error) bool) {
+		if !yield(sse.Place{ID: strconv.FormatInt(int64(after), 10)}, nil) {
 			return
 		}
 		for e, err := range evs {
 			id := strconv.FormatInt(int64(e.Seq), 10)
-			if !yield(place{id: id, frame: api.AppendEvent([]byte("id: "+id+"\ndata: "), a.veiled(e, raw))}, err) {
-				return
-			}
-		}
-	}
-}
-
-// alone yields the frames for a reader that shares no hub.
-func alone(own places) frames {
-	return func(yield func([]byte, error) bool) {
-		for p, err := range own {
-			if (p.frame != nil || err != nil) && !yield(p.frame, err) {
+			if !yield(sse.Place{ID: id, Frame: api.AppendEvent([]byte("id: "+id+"\ndata: "), a.veiled(e, raw))}, err) {
 				return
 			}
 		}
@@ -94,7 +95,7 @@ func (a *service) streams(t *openapi.Table) {
 		ID: "stream", Method: http.MethodGet, Path: "/stream", Tag: "events", Scope: door.Read, Stream: true, Summary: "What happens in all sessions, as it happens",
 		Doc: "Each event that is stored, once, in the order in which they were stored, as SSE; its id is a cursor. After a break, Last-Event-ID (or from) takes up again without a gap or a repeat. " +
 			"From now, the first thing that comes is an event of type ready, with the cursor of that moment. A comment comes every 15 s. Who reads too slowly is dropped, and may come back.",
-		Gives: []openapi.Media{openapi.BodyOf[fed](sseType)},
+		Gives: []openapi.Media{openapi.BodyOf[fed](sse.MediaType)},
 	}, func(ctx context.Context, i *in) (*written, error) {
 		from := skein.Cursor(i.From)
 		if i.Last != "" {
@@ -107,10 +108,10 @@ func (a *service) streams(t *openapi.Table) {
 		if err := goodCursor(ctx, v.Store, from); err != nil {
 			return nil, err
 		}
-		return a.stream(func(ctx context.Context) frames {
+		return stream(func(ctx context.Context) sse.Frames {
 			own := a.fedPlaces(skein.FeedOf(v.Store).Feed(ctx, from), i.Raw)
 			if a.Store == nil {
-				return alone(own)
+				return sse.Alone(own)
 			}
 			return a.feed(ctx, from, v.User, own, i.Raw)
 		}), nil
@@ -118,20 +119,20 @@ func (a *service) streams(t *openapi.Table) {
 }
 
 // feed reads the events of all sessions, sharing a hub with its other readers.
-func (a *service) feed(ctx context.Context, from skein.Cursor, user skein.User, own places, raw bool) frames {
+func (a *service) feed(ctx context.Context, from skein.Cursor, user skein.User, own sse.Places, raw bool) sse.Frames {
 	return func(yield func([]byte, error) bool) {
-		h, leave := a.hubs.enter(hubName("", raw), keepOfAll, func(ctx context.Context) places {
+		h, leave := a.hubs.Enter(hubName("", raw), sse.KeepOfAll, func(ctx context.Context) sse.Places {
 			return a.fedPlaces(skein.FeedOf(a.Store).Feed(ctx, skein.FeedNow), raw)
 		})
 		defer leave()
-		id, n := h.now(ctx)
+		id, n := h.Now(ctx)
 		if from == skein.FeedNow {
 			if yield(readyFrame(id), nil) {
-				h.read(ctx, n, user, yield)
+				h.Read(ctx, n, user, yield)
 			}
 			return
 		}
-		h.join(ctx, string(from), user, own)(yield)
+		h.Join(ctx, string(from), user, own)(yield)
 	}
 }
 
@@ -154,11 +155,11 @@ func goodCursor(ctx context.Context, store skein.Store, c skein.Cursor) error {
 
 // fedPlaces yields the events of a feed. A feed from now begins with its
 // position, which nobody reads from a hub: readers begin after it.
-func (a *service) fedPlaces(feed iter.Seq2[skein.Fed, error], raw bool) places {
-	return func(yield func(place, error) bool) {
+func (a *service) fedPlaces(feed iter.Seq2[skein.Fed, error], raw bool) sse.Places {
+	return func(yield func(sse.Place, error) bool) {
 		for f, err := range feed {
 			f.Event = a.veiled(f.Event, raw)
-			if !yield(place{string(f.Cursor), f.User, fedFrame(f)}, err) {
+			if !yield(sse.Place{ID: string(f.Cursor), User: f.User, Frame: fedFrame(f)}, err) {
 				return
 			}
 		}

@@ -10,13 +10,13 @@ import (
 	"os"
 	"path/filepath"
 	"slices"
-	"strings"
 
 	"github.com/skein-dev/skein"
 	"github.com/skein-dev/skein/internal/room"
 	"github.com/skein-dev/skein/interop"
 	"github.com/skein-dev/skein/server/door"
 	"github.com/skein-dev/skein/server/openapi"
+	"github.com/skein-dev/skein/server/upload"
 )
 
 // imported is the result of an import.
@@ -75,10 +75,10 @@ func (a *service) imports(t *openapi.Table) {
 		}
 		defer func() { err = errors.Join(err, os.RemoveAll(dir)) }()
 		sum := sha256.New()
-		if err := unload(dir, i.Name, io.TeeReader(passing{i.Call().BodyReader(), room.Of(ctx)}, sum)); err != nil {
+		if err := upload.Unpack(dir, i.Name, io.TeeReader(passing{i.Call().BodyReader(), room.Of(ctx)}, sum)); err != nil {
 			return nil, err
 		}
-		rep, err := interop.Import(room.With(ctx, nil), uploaded(door.From(ctx).Store, dir, sum.Sum(nil)), formats, []string{dir}, interop.Options{Again: i.Again, Named: i.Format != ""})
+		rep, err := interop.Import(room.With(ctx, nil), upload.Store(door.From(ctx).Store, dir, sum.Sum(nil)), formats, []string{dir}, interop.Options{Again: i.Again, Named: i.Format != ""})
 		if err == nil && rep.Failed > 0 && rep.Events == 0 {
 			err = rep.Err
 		}
@@ -109,26 +109,6 @@ func (a *service) formatsNamed(name string) ([]interop.Format, error) {
 		return nil, fmt.Errorf("%w format %q", skein.ErrInvalid, name)
 	}
 	return a.Formats[i : i+1], nil
-}
-
-// unload writes what was sent into dir, as one file or several. No file is
-// written outside dir, whatever the names are.
-func unload(dir, name string, body io.Reader) (err error) {
-	root, err := os.OpenRoot(dir)
-	if err != nil {
-		return err
-	}
-	defer func() { err = errors.Join(err, root.Close()) }()
-	b := box{root: root, left: maxUnpacked}
-	switch lower := strings.ToLower(name); {
-	case strings.HasSuffix(lower, ".zip"):
-		return b.zip(body)
-	case strings.HasSuffix(lower, ".tar"):
-		return b.tar(body)
-	case strings.HasSuffix(lower, ".tar.gz"), strings.HasSuffix(lower, ".tgz"):
-		return b.tgz(body)
-	}
-	return b.put(name, body)
 }
 
 func reportOf(r interop.Report, dir string) imported {

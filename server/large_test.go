@@ -9,60 +9,6 @@ import (
 	"github.com/skein-dev/skein"
 )
 
-func TestReadersShareALongFrame(t *testing.T) {
-	long := []byte(strings.Repeat("x", 2*batchBytes))
-	h := newHub(keepOfAll, func(context.Context) places {
-		return func(yield func(place, error) bool) {
-			_ = yield(place{id: "0"}, nil) && yield(place{id: "1", frame: []byte("a")}, nil) && yield(place{id: "2", frame: long}, nil) && yield(place{id: "3", frame: []byte("b")}, nil)
-		}
-	})
-	<-h.done
-	for range 2 {
-		var got [][]byte
-		h.read(t.Context(), 0, "", func(b []byte, _ error) bool {
-			got = append(got, b)
-			return true
-		})
-		if len(got) != 3 || string(got[0]) != "a" || &got[1][0] != &long[0] || string(got[2]) != "b" {
-			t.Errorf("%d frames, want three, the second the very bytes that the hub keeps", len(got))
-		}
-	}
-}
-
-func TestALongFrameIsSentBeforeTheNextIsAskedFor(t *testing.T) {
-	long := []byte(strings.Repeat("x", 2*batchBytes))
-	to, sent := make(chan []byte), make(chan struct{})
-	asked := make(chan int, 3)
-	go func() {
-		defer close(to)
-		pump(t.Context(), func(yield func([]byte, error) bool) { //nolint:errcheck // there is none
-			for n := range 2 {
-				if asked <- n; !yield(long, nil) {
-					return
-				}
-			}
-		}, to, sent)
-	}()
-	<-to
-	select {
-	case n := <-asked:
-		if n != 0 {
-			t.Errorf("number %d is asked for first", n)
-		}
-	default:
-		t.Error("a frame came that was not asked for")
-	}
-	if len(asked) != 0 {
-		t.Error("the next frame is asked for before the long one was sent")
-	}
-	sent <- struct{}{}
-	<-to
-	sent <- struct{}{}
-	if _, ok := <-to; ok {
-		t.Error("more came than there is")
-	}
-}
-
 func TestAPageOfLongMessagesHasFewerOfThem(t *testing.T) {
 	var all []skein.Entry
 	for i := range 40 {

@@ -17,6 +17,7 @@ import (
 	"github.com/skein-dev/skein/server/api"
 	"github.com/skein-dev/skein/server/door"
 	"github.com/skein-dev/skein/server/openapi"
+	"github.com/skein-dev/skein/server/sse"
 )
 
 // EventQuery says which events to read, and how.
@@ -64,7 +65,7 @@ func (a *service) events(t *openapi.Table) {
 		Doc: "As events they are as they were written, in order; of a fork the parent's too. As messages the pieces of each are put together. As context it is what a model is shown next.\n\n" +
 			"With follow=1 each event is sent as SSE with its seq as id; after a break, Last-Event-ID (or after) takes up again without a gap or a repeat. A comment comes every 15 s. Who reads too slowly is dropped, and may come back.",
 		Errors: []int{http.StatusNotFound},
-		Gives:  []openapi.Media{openapi.BodyOf[eventPage](jsonType), openapi.BodyOf[api.Page[render.Entry]](jsonType), openapi.BodyOf[shown](jsonType), openapi.BodyOf[event](sseType)},
+		Gives:  []openapi.Media{openapi.BodyOf[eventPage](jsonType), openapi.BodyOf[api.Page[render.Entry]](jsonType), openapi.BodyOf[shown](jsonType), openapi.BodyOf[event](sse.MediaType)},
 	}, func(ctx context.Context, i *in) (*written, error) {
 		q := &i.EventQuery
 		if err := q.readCursor(); err != nil {

@@ -10,6 +10,7 @@ import (
 	"github.com/skein-dev/skein/redact"
 	"github.com/skein-dev/skein/server/door"
 	"github.com/skein-dev/skein/server/openapi"
+	"github.com/skein-dev/skein/server/sse"
 )
 
 // Options are the settings of the API.
@@ -50,7 +51,7 @@ Every request shows a token: Authorization: Bearer TOKEN. Errors are problems of
 // service is what all operations share.
 type service struct {
 	Options
-	hubs      hubs
+	hubs      sse.Hubs
 	overtaken queues
 }
 

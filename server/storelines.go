@@ -13,6 +13,7 @@ import (
 	"github.com/skein-dev/skein"
 	"github.com/skein-dev/skein/server/door"
 	"github.com/skein-dev/skein/server/openapi"
+	"github.com/skein-dev/skein/server/sse"
 )
 
 const (
@@ -81,7 +82,7 @@ func (l *liner) flush() {
 	if l.err != nil {
 		return
 	}
-	l.err = l.c.SetWriteDeadline(time.Now().Add(slowest))
+	l.err = l.c.SetWriteDeadline(time.Now().Add(sse.Slowest))
 	if errors.Is(l.err, http.ErrNotSupported) { // a test's recorder
 		l.err = nil
 	}

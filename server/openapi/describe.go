@@ -88,6 +88,7 @@ func (t *Table) problem(status int) {
 	}
 }
 
+// Content returns the content of a body that is one of these, for the document.
 func (t *Table) Content(all []Media) map[string]*huma.MediaType {
 	out := map[string]*huma.MediaType{}
 	for _, m := range all {

@@ -1,4 +1,4 @@
-package server
+package upload
 
 import (
 	"bytes"
@@ -11,11 +11,11 @@ import (
 	"github.com/skein-dev/skein"
 )
 
-// An upload is a store for uploaded files that are in a temporary folder of
+// store is a store for uploaded files that are in a temporary folder of
 // this machine. It knows each by a name of its own instead: upload:, a hash of
 // what was sent, and the name that its sender gave it, so that the same file is
 // recognized again.
-type upload struct {
+type store struct {
 	skein.Store
 	skein.Sources
 	dir  string // the temporary folder
@@ -23,16 +23,15 @@ type upload struct {
 }
 
 // Unwrap returns the store itself, which sees the real paths.
-func (u *upload) Unwrap() skein.Store { return u.Store }
+func (u *store) Unwrap() skein.Store { return u.Store }
 
-// uploaded returns the store for the files in dir, which were sent with that
-// hash.
-func uploaded(s skein.Store, dir string, hash []byte) *upload {
-	return &upload{s, skein.SourcesOf(s), dir, "upload:" + hex.EncodeToString(hash[:4])}
+// Store returns s for the import of the files in dir, which were sent with that hash.
+func Store(s skein.Store, dir string, hash []byte) skein.Store {
+	return &store{s, skein.SourcesOf(s), dir, "upload:" + hex.EncodeToString(hash[:4])}
 }
 
 // out returns the store's name for a path in the folder.
-func (u *upload) out(path string) string {
+func (u *store) out(path string) string {
 	if rest, ok := strings.CutPrefix(path, u.dir); ok {
 		return u.from + filepath.ToSlash(rest)
 	}
@@ -40,7 +39,7 @@ func (u *upload) out(path string) string {
 }
 
 // in returns the path for the store's name.
-func (u *upload) in(path string) string {
+func (u *store) in(path string) string {
 	if rest, ok := strings.CutPrefix(path, u.from+"/"); ok {
 		return filepath.Join(u.dir, filepath.FromSlash(rest))
 	}
@@ -48,7 +47,7 @@ func (u *upload) in(path string) string {
 }
 
 // Append implements [skein.Store].
-func (u *upload) Append(ctx context.Context, batches ...skein.Batch) ([]skein.Receipt, error) {
+func (u *store) Append(ctx context.Context, batches ...skein.Batch) ([]skein.Receipt, error) {
 	out := make([]skein.Batch, len(batches))
 	for i, b := range batches {
 		if b.Import != nil {
@@ -64,7 +63,7 @@ func (u *upload) Append(ctx context.Context, batches ...skein.Batch) ([]skein.Re
 
 // events returns evs with the store's names in place of paths in the events
 // that begin a session.
-func (u *upload) events(evs []skein.Event) []skein.Event {
+func (u *store) events(evs []skein.Event) []skein.Event {
 	was, is := inQuotes(u.dir), inQuotes(u.from)
 	out := evs
 	for i, e := range evs {
@@ -86,14 +85,14 @@ func inQuotes(s string) []byte {
 }
 
 // File implements [skein.Sources].
-func (u *upload) File(ctx context.Context, format, path string) (skein.SourceFile, error) {
+func (u *store) File(ctx context.Context, format, path string) (skein.SourceFile, error) {
 	f, err := u.Sources.File(ctx, format, u.out(path))
 	f.Path = u.in(f.Path)
 	return f, err
 }
 
 // Files implements [skein.Sources].
-func (u *upload) Files(ctx context.Context, format string) iter.Seq2[skein.SourceFile, error] {
+func (u *store) Files(ctx context.Context, format string) iter.Seq2[skein.SourceFile, error] {
 	return func(yield func(skein.SourceFile, error) bool) {
 		for f, err := range u.Sources.Files(ctx, format) {
 			f.Path = u.in(f.Path)
@@ -105,6 +104,6 @@ func (u *upload) Files(ctx context.Context, format string) iter.Seq2[skein.Sourc
 }
 
 // Records implements [skein.Sources].
-func (u *upload) Records(ctx context.Context, format, path string, n int) iter.Seq2[skein.Record, error] {
+func (u *store) Records(ctx context.Context, format, path string, n int) iter.Seq2[skein.Record, error] {
 	return u.Sources.Records(ctx, format, u.out(path), n)
 }

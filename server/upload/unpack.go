@@ -1,4 +1,4 @@
-package server
+package upload
 
 import (
 	"archive/tar"
@@ -23,6 +23,29 @@ const (
 	maxPacked   = 10_000  // files
 	maxDepth    = 32      // folders in a name
 )
+
+// Unpack writes what was sent into dir, as one file or several: name says whether it
+// is an archive. No file is written outside dir, whatever the names are.
+//
+// The error wraps [skein.ErrInvalid] if a name or the archive is wrong, is a problem
+// of status 413 if too much is in it, or says what failed.
+func Unpack(dir, name string, body io.Reader) (err error) {
+	root, err := os.OpenRoot(dir)
+	if err != nil {
+		return err
+	}
+	defer func() { err = errors.Join(err, root.Close()) }()
+	b := box{root: root, left: maxUnpacked}
+	switch lower := strings.ToLower(name); {
+	case strings.HasSuffix(lower, ".zip"):
+		return b.zip(body)
+	case strings.HasSuffix(lower, ".tar"):
+		return b.tar(body)
+	case strings.HasSuffix(lower, ".tar.gz"), strings.HasSuffix(lower, ".tgz"):
+		return b.tgz(body)
+	}
+	return b.put(name, body)
+}
 
 // box is a folder that files are written to.
 type box struct {

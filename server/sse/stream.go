@@ -1,4 +1,4 @@
-package server
+package sse
 
 import (
 	"context"
@@ -9,58 +9,54 @@ import (
 	"slices"
 	"time"
 
-	"github.com/danielgtaylor/huma/v2"
-
 	"github.com/skein-dev/skein"
 	"github.com/skein-dev/skein/server/openapi"
 )
 
+// MediaType is the media type of server-sent events.
+const MediaType = "text/event-stream"
+
+// Slowest is how long a reader may take to receive one write.
+const Slowest = 30 * time.Second
+
 const (
-	sseType    = "text/event-stream"
 	heartbeat  = 15 * time.Second
-	slowest    = 30 * time.Second      // that a reader may take to receive one write
 	maxWaiting = 1                     // frames that wait for a reader
 	batchBytes = 256 << 10             // bytes of one write, about, at most
 	between    = 20 * time.Millisecond // least time between two writes to one reader
 )
 
-// frames yields the frames of a stream: fields, without the empty line after
+// Frames yields the frames of a stream: fields, without the empty line after
 // them. A frame longer than batchBytes has been sent when the next one is asked
 // for: its memory can be given back.
-type frames = iter.Seq2[[]byte, error]
+type Frames = iter.Seq2[[]byte, error]
 
-// stream answers with frames as they come, and with a comment when none comes
-// for a while. At most maxWaiting frames wait; a reader that takes none within
-// slowest is cut off.
-func (a *service) stream(all func(context.Context) frames) *written {
-	return &written{func(c huma.Context) {
-		w, ok := openapi.ResponseOf(c)
-		if !ok {
-			return
-		}
-		ctx, cancel := context.WithCancel(c.Context())
-		defer cancel()
-		waiting, sent, ended := make(chan []byte, maxWaiting), make(chan struct{}), make(chan error, 1)
-		go func() {
-			defer close(waiting)
-			ended <- pump(ctx, all(ctx), waiting, sent)
-		}()
-		p := &pen{w: w, control: http.NewResponseController(w)}
-		p.begin()
-		err := p.write(ctx, waiting, sent)
-		cancel()
-		for range waiting { // until the pump has ended
-		}
-		err = errors.Join(err, <-ended)
-		if err != nil && c.Context().Err() == nil {
-			p.fail(c.Context(), err)
-		}
-	}}
+// Serve writes frames to w as they come, and a comment when none comes for a
+// while, until they or ctx end. At most maxWaiting frames wait; a reader that takes
+// none within Slowest is cut off.
+func Serve(ctx context.Context, w http.ResponseWriter, all func(context.Context) Frames) {
+	reading, cancel := context.WithCancel(ctx)
+	defer cancel()
+	waiting, sent, ended := make(chan []byte, maxWaiting), make(chan struct{}), make(chan error, 1)
+	go func() {
+		defer close(waiting)
+		ended <- pump(reading, all(reading), waiting, sent)
+	}()
+	p := &pen{w: w, control: http.NewResponseController(w)}
+	p.begin()
+	err := p.write(reading, waiting, sent)
+	cancel()
+	for range waiting { // until the pump has ended
+	}
+	err = errors.Join(err, <-ended)
+	if err != nil && ctx.Err() == nil {
+		p.fail(ctx, err)
+	}
 }
 
 // pump passes on what comes, until nobody receives it. It waits until a long
 // frame was sent.
-func pump(ctx context.Context, all frames, to chan<- []byte, sent <-chan struct{}) error {
+func pump(ctx context.Context, all Frames, to chan<- []byte, sent <-chan struct{}) error {
 	for f, err := range all {
 		if err != nil {
 			return err
@@ -92,7 +88,7 @@ type pen struct {
 
 func (p *pen) begin() {
 	h := p.w.Header()
-	h.Set("Content-Type", sseType)
+	h.Set("Content-Type", MediaType)
 	h.Set("X-Accel-Buffering", "no")
 	p.w.WriteHeader(http.StatusOK)
 	p.b = append(p.b, ": skein\n\n"...) // so that the client knows at once that it is connected
@@ -161,7 +157,7 @@ func (p *pen) take(f []byte) {
 
 // inTime sets the deadline for the next write.
 func (p *pen) inTime() error {
-	err := p.control.SetWriteDeadline(time.Now().Add(slowest))
+	err := p.control.SetWriteDeadline(time.Now().Add(Slowest))
 	if errors.Is(err, http.ErrNotSupported) { // a test's recorder
 		err = nil
 	}

@@ -1,4 +1,4 @@
-package server
+package sse
 
 import (
 	"context"
@@ -13,33 +13,34 @@ import (
 
 // Bytes of frames that a hub keeps for readers that fell behind.
 const (
-	keepOfAll     = 8 << 20 // of all sessions
-	keepOfSession = 256 << 10
+	KeepOfAll     = 8 << 20 // of all sessions
+	KeepOfSession = 256 << 10
 )
 
 const keepPlaces = 8192 // at most
 
-// A place is an event on its way to readers.
-type place struct {
-	id    string // of the frame; a reader that comes back sends it
-	user  skein.User
-	frame []byte // nil if it is only a position
+// A Place is an event on its way to readers.
+type Place struct {
+	ID    string // of the frame; a reader that comes back sends it
+	User  skein.User
+	Frame []byte // nil if it is only a position
 }
 
-type places = iter.Seq2[place, error]
+// Places yields events on their way to readers.
+type Places = iter.Seq2[Place, error]
 
-// A hub reads a stream once for all its readers, and keeps the newest part of
+// A Hub reads a stream once for all its readers, and keeps the newest part of
 // it. A reader whose last ID is still in the hub resumes from there; any other
 // reads by itself until it reaches such an ID. So a thousand readers ask the
 // store no more than one does.
-type hub struct {
+type Hub struct {
 	cancel context.CancelFunc
 	done   chan struct{} // closed when the hub has ended
 	known  chan struct{} // closed when base is known, or the hub has ended
 
 	mu      sync.Mutex
 	most    int // bytes to keep
-	kept    []place
+	kept    []Place
 	dropped int64 // how many places came before kept[0]
 	bytes   int
 	at      map[string]int64 // number of the place after the one with that ID
@@ -53,14 +54,14 @@ type hub struct {
 
 // newHub begins to read all. The first place may have no frame: it marks where
 // the hub begins.
-func newHub(most int, all func(context.Context) places) *hub {
+func newHub(most int, all func(context.Context) Places) *Hub {
 	ctx, cancel := context.WithCancel(context.Background())
-	h := &hub{most: most, cancel: cancel, done: make(chan struct{}), known: make(chan struct{}), at: map[string]int64{}, changed: make(chan struct{})}
+	h := &Hub{most: most, cancel: cancel, done: make(chan struct{}), known: make(chan struct{}), at: map[string]int64{}, changed: make(chan struct{})}
 	go h.run(all(ctx))
 	return h
 }
 
-func (h *hub) run(all places) {
+func (h *Hub) run(all Places) {
 	defer close(h.done)
 	first := true
 	for p, err := range all {
@@ -91,23 +92,23 @@ func (h *hub) run(all places) {
 }
 
 // keep adds p, and drops what is too old.
-func (h *hub) keep(p place) {
-	h.last = p.id
-	if p.frame != nil {
+func (h *Hub) keep(p Place) {
+	h.last = p.ID
+	if p.Frame != nil {
 		h.kept = append(h.kept, p)
-		h.bytes += len(p.frame)
+		h.bytes += len(p.Frame)
 	}
-	h.at[p.id] = h.dropped + int64(len(h.kept))
+	h.at[p.ID] = h.dropped + int64(len(h.kept))
 	for len(h.kept) > keepPlaces || h.bytes > h.most && len(h.kept) > 1 {
 		old := h.kept[0]
-		h.kept[0] = place{}
-		h.kept, h.bytes, h.dropped = h.kept[1:], h.bytes-len(old.frame), h.dropped+1
-		delete(h.at, old.id)
+		h.kept[0] = Place{}
+		h.kept, h.bytes, h.dropped = h.kept[1:], h.bytes-len(old.Frame), h.dropped+1
+		delete(h.at, old.ID)
 	}
 }
 
 // tell wakes the readers: now, or shortly after they were last woken.
-func (h *hub) tell() {
+func (h *Hub) tell() {
 	switch wait := between - time.Since(h.told); {
 	case wait <= 0:
 		h.wake()
@@ -122,22 +123,22 @@ func (h *hub) tell() {
 	}
 }
 
-func (h *hub) wake() {
+func (h *Hub) wake() {
 	close(h.changed)
 	h.changed, h.told = make(chan struct{}), time.Now()
 }
 
 // behind returns the number of the place after the one with that ID, and false
 // if the hub does not have it.
-func (h *hub) behind(id string) (int64, bool) {
+func (h *Hub) behind(id string) (int64, bool) {
 	h.mu.Lock()
 	defer h.mu.Unlock()
 	n, ok := h.at[id]
 	return n, ok && n >= h.dropped
 }
 
-// now returns the ID of the newest place, and the number after it.
-func (h *hub) now(ctx context.Context) (string, int64) {
+// Now returns the ID of the newest place, and the number after it.
+func (h *Hub) Now(ctx context.Context) (string, int64) {
 	select {
 	case <-h.known:
 	case <-ctx.Done():
@@ -147,9 +148,9 @@ func (h *hub) now(ctx context.Context) (string, int64) {
 	return h.last, h.dropped + int64(len(h.kept))
 }
 
-// read yields the frames from number n on, for the user, several at a time,
+// Read yields the frames from number n on, for the user, several at a time,
 // until ctx ends or the hub has dropped the next one.
-func (h *hub) read(ctx context.Context, n int64, user skein.User, yield func([]byte, error) bool) {
+func (h *Hub) Read(ctx context.Context, n int64, user skein.User, yield func([]byte, error) bool) {
 	for {
 		h.mu.Lock()
 		if n < h.dropped {
@@ -160,18 +161,18 @@ func (h *hub) read(ctx context.Context, n int64, user skein.User, yield func([]b
 		news, changed, ended, err := h.kept[n-h.dropped:], h.changed, h.ended, h.err
 		var b []byte
 		for i, p := range news {
-			if user != "" && p.user != user {
+			if user != "" && p.User != user {
 				continue
 			}
-			if b != nil && len(b)+len(p.frame) > batchBytes {
+			if b != nil && len(b)+len(p.Frame) > batchBytes {
 				news = news[:i]
 				break
 			}
 			if b == nil { // a single frame is not copied: it may be long, and its readers share it
-				b = p.frame[:len(p.frame):len(p.frame)]
+				b = p.Frame[:len(p.Frame):len(p.Frame)]
 				continue
 			}
-			b = append(append(b, "\n\n"...), p.frame...)
+			b = append(append(b, "\n\n"...), p.Frame...)
 		}
 		n += int64(len(news))
 		h.mu.Unlock()
@@ -195,9 +196,9 @@ func (h *hub) read(ctx context.Context, n int64, user skein.User, yield func([]b
 	}
 }
 
-// join yields the frames after the place with the ID from: those of own, until
+// Join yields the frames after the place with the ID from: those of own, until
 // the hub has the rest.
-func (h *hub) join(ctx context.Context, from string, user skein.User, own places) frames {
+func (h *Hub) Join(ctx context.Context, from string, user skein.User, own Places) Frames {
 	return func(yield func([]byte, error) bool) {
 		n, has := h.behind(from)
 		if !has {
@@ -206,23 +207,74 @@ func (h *hub) join(ctx context.Context, from string, user skein.User, own places
 					yield(nil, err)
 					return
 				}
-				if p.frame != nil && !yield(p.frame, nil) {
+				if p.Frame != nil && !yield(p.Frame, nil) {
 					return
 				}
-				if n, has = h.behind(p.id); has {
+				if n, has = h.behind(p.ID); has {
 					break
 				}
 			}
 		}
 		if has {
-			h.read(ctx, n, user, yield)
+			h.Read(ctx, n, user, yield)
 		}
 	}
 }
 
 // over reports whether the hub has ended.
-func (h *hub) over() bool {
+func (h *Hub) over() bool {
 	h.mu.Lock()
 	defer h.mu.Unlock()
 	return h.ended
+}
+
+// Hubs are the hubs that have readers.
+type Hubs struct {
+	mu   sync.Mutex
+	open map[string]*shared
+}
+
+type shared struct {
+	*Hub
+	readers int
+}
+
+// Enter returns the hub of that name, and a function for the reader to call
+// when it leaves: the hub ends with its last reader.
+func (h *Hubs) Enter(name string, most int, all func(context.Context) Places) (_ *Hub, leave func()) {
+	h.mu.Lock()
+	defer h.mu.Unlock()
+	if h.open == nil {
+		h.open = map[string]*shared{}
+	}
+	s := h.open[name]
+	if s == nil || s.over() {
+		s = &shared{Hub: newHub(most, all)}
+		h.open[name] = s
+	}
+	s.readers++
+	return s.Hub, func() {
+		h.mu.Lock()
+		s.readers--
+		end := s.readers == 0
+		if end && h.open[name] == s {
+			delete(h.open, name)
+		}
+		h.mu.Unlock()
+		if end {
+			s.cancel()
+			<-s.done
+		}
+	}
+}
+
+// Alone yields the frames for a reader that shares no hub.
+func Alone(own Places) Frames {
+	return func(yield func([]byte, error) bool) {
+		for p, err := range own {
+			if (p.Frame != nil || err != nil) && !yield(p.Frame, err) {
+				return
+			}
+		}
+	}
 }
