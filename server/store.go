@@ -2,12 +2,16 @@ package server
 
 import (
 	"context"
+	"fmt"
+	"iter"
 	"net/http"
+	"time"
 
 	"github.com/skein-dev/skein"
 	"github.com/skein-dev/skein/server/api"
 	"github.com/skein-dev/skein/server/door"
 	"github.com/skein-dev/skein/server/openapi"
+	"github.com/skein-dev/skein/store/inspect"
 )
 
 // store registers the methods of [skein.Store], one to one: package remote
@@ -98,4 +102,96 @@ type sessionBatch struct {
 	newBatch
 	Import *api.Import `json:"import,omitempty"`
 	Again  bool        `json:"again,omitempty" doc:"it may bring a deleted session back"`
+}
+
+const (
+	longest  = time.Hour      // that a search may be asked to take; it ends with its request
+	maxLease = 24 * time.Hour // that a lease may last without being renewed
+)
+
+// storeLeases registers the methods of leases. Each lease has an end: the
+// server cannot see when a process on another machine dies.
+func (a *service) storeLeases(t *openapi.Table) {
+	ask(t, storeOperation("acquire", "Take the lease of a session, until an end that can be moved", door.Write), func(ctx context.Context, s skein.Store, in api.Acquire) (api.Lease, error) {
+		if in.TTL <= 0 || in.TTL > maxLease {
+			return api.Lease{}, fmt.Errorf("lease: ttl_ns %d: %w: a lease over HTTP lasts up to %v and is renewed", in.TTL, skein.ErrInvalid, maxLease)
+		}
+		l, err := skein.LeasesOf(s).Acquire(ctx, in.Session, skein.LeaseRequest{
+			Program: in.Program, TakeOver: in.TakeOver, TTL: in.TTL, Elsewhere: skein.Holder{PID: in.PID, Host: in.Host},
+		})
+		return api.Lease(l), err
+	})
+	ask(t, storeOperation("renew", "Move the end of a lease", door.Write), func(ctx context.Context, s skein.Store, in api.Renew) (api.Lease, error) {
+		if in.TTL > maxLease {
+			return api.Lease{}, fmt.Errorf("lease: ttl_ns %d: %w: at most %v", in.TTL, skein.ErrInvalid, maxLease)
+		}
+		l, err := skein.LeasesOf(s).Renew(ctx, skein.Lease{Session: in.Session, Fence: in.Fence}, in.TTL)
+		return api.Lease(l), err
+	})
+	type leaseNumber struct {
+		Session skein.SessionID `json:"session"`
+		Fence   skein.Fence     `json:"fence"`
+	}
+	ask(t, storeOperation("release", "Give a lease back", door.Write), func(ctx context.Context, s skein.Store, in leaseNumber) (nothing, error) {
+		return nothing{}, skein.LeasesOf(s).Release(ctx, skein.Lease{Session: in.Session, Fence: in.Fence})
+	})
+}
+
+// storeEnds registers the bin, purge and scrub.
+func (a *service) storeEnds(t *openapi.Table) {
+	ask(t, storeOperation("bin", "Put a session in the bin", door.Write), func(ctx context.Context, s skein.Store, in ofSession) (nothing, error) {
+		return nothing{}, skein.LifecycleOf(s).Bin(ctx, in.Session)
+	})
+	ask(t, storeOperation("restore", "Take a session out of the bin", door.Write), func(ctx context.Context, s skein.Store, in ofSession) (nothing, error) {
+		return nothing{}, skein.LifecycleOf(s).Restore(ctx, in.Session)
+	})
+	ask(t, storeOperation("delete", "Destroy a session", door.Write), func(ctx context.Context, s skein.Store, in api.Deletion) (api.Deleted, error) {
+		return a.destroy(ctx, s, in)
+	})
+	ask(t, storeOperation("scrub", "Take secrets out of a session", door.Write), func(ctx context.Context, s skein.Store, in api.Scrub) (api.Scrubbed, error) {
+		if err := mayPurge(ctx); err != nil {
+			return api.Scrubbed{}, err
+		}
+		secrets := make([]string, len(in.Secrets))
+		for i, b := range in.Secrets {
+			secrets[i] = string(b)
+		}
+		d, err := skein.LifecycleOf(s).Scrub(ctx, in.Session, secrets)
+		return api.Scrubbed(d), err
+	})
+	type examination struct {
+		Repair bool `json:"repair,omitempty"`
+	}
+	list(t, storeOperation("examine", "Look for damage in the store", door.Admin), inspect.Finding{}, putJSON[inspect.Finding],
+		func(ctx context.Context, s skein.Store, in examination) iter.Seq2[inspect.Finding, error] {
+			x, ok := skein.PartOf[inspect.Examiner](s)
+			if !ok {
+				return each[inspect.Finding](nil, fmt.Errorf("%w: the server's store cannot look for damage in itself", skein.ErrRefused))
+			}
+			return x.Examine(ctx, inspect.Examination{Repair: in.Repair})
+		})
+	ask(t, storeOperation("lag", "How far the search index is behind what is stored", door.Admin), func(ctx context.Context, s skein.Store, _ nothing) (api.Lag, error) {
+		g, ok := skein.PartOf[inspect.IndexLag](s)
+		if !ok {
+			return api.Lag{}, nil // no index to wait for, or one that is always current
+		}
+		l, err := g.Lag(ctx)
+		return api.Lag(l), err
+	})
+}
+
+// destroy purges a session, and what is kept of it outside the store.
+func (a *service) destroy(ctx context.Context, s skein.Store, in api.Deletion) (api.Deleted, error) {
+	if err := mayPurge(ctx); err != nil {
+		return api.Deleted{}, err
+	}
+	was, err := s.Session(ctx, in.Session)
+	if err != nil {
+		return api.Deleted{}, err
+	}
+	d, err := skein.LifecycleOf(s).Delete(ctx, in.Session, skein.Deletion{Children: in.Children, After: in.After})
+	if err == nil && a.Purged != nil {
+		err = a.Purged(was.User, in.Session)
+	}
+	return api.Deleted(d), err
 }
