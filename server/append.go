@@ -28,7 +28,7 @@ type appended struct {
 }
 
 // appends registers the route that appends events.
-func (a *service) appends(t *openapi.Table) {
+func (a eventOps) appends(t *openapi.Table) {
 	type in struct {
 		openapi.Request
 		Once
@@ -66,7 +66,7 @@ func (a *service) appends(t *openapi.Table) {
 
 // batch decodes a batch from the stream. Events without a time get the
 // server's.
-func (a *service) batch(contentType string, body io.Reader) (b skein.Batch, err error) {
+func (a eventOps) batch(contentType string, body io.Reader) (b skein.Batch, err error) {
 	media, _, err := mime.ParseMediaType(contentType)
 	if err != nil && contentType != "" {
 		return b, err

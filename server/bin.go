@@ -24,7 +24,7 @@ type removal struct {
 }
 
 // bins registers the routes that bin, restore and purge.
-func (a *service) bins(t *openapi.Table) {
+func (a sessionOps) bins(t *openapi.Table) {
 	type in struct {
 		ID       skein.SessionID `path:"id"`
 		Children skein.ChildRule `query:"children" enum:"keep,bin,refuse" default:"keep" doc:"how its children fare: they stay, go to the bin too, or if there are any nothing happens (409, refused)"`
@@ -114,7 +114,7 @@ func mayPurge(ctx context.Context) error {
 }
 
 // purge destroys a session, and what is kept of it outside the store.
-func (a *service) purge(ctx context.Context, id skein.SessionID, rule skein.ChildRule) (removal, error) {
+func (a sessionOps) purge(ctx context.Context, id skein.SessionID, rule skein.ChildRule) (removal, error) {
 	if err := mayPurge(ctx); err != nil {
 		return removal{}, err
 	}
@@ -150,7 +150,7 @@ type pruned struct {
 }
 
 // prunes registers prune: to preview it, and to do it.
-func (a *service) prunes(t *openapi.Table) {
+func (a sessionOps) prunes(t *openapi.Table) {
 	type pruneList struct {
 		Items []pruned `json:"items"`
 		Bytes int64    `json:"bytes" doc:"what they take on disk, together"`
@@ -189,7 +189,7 @@ func (a *service) prunes(t *openapi.Table) {
 }
 
 // prunable returns the sessions that q selects.
-func (a *service) prunable(ctx context.Context, q *pruneQuery) (found []pruned, err error) {
+func (a sessionOps) prunable(ctx context.Context, q *pruneQuery) (found []pruned, err error) {
 	f := skein.Filter{IncludeEmpty: true, LargerThan: q.LargerThan}
 	if q.OlderThan != "" {
 		if f.Until, err = search.ParseSince(q.OlderThan, a.Now()); err != nil {
@@ -210,7 +210,7 @@ func (a *service) prunable(ctx context.Context, q *pruneQuery) (found []pruned, 
 	return found, nil
 }
 
-func (a *service) addPruned(ctx context.Context, found []pruned, f skein.Filter, q *pruneQuery) ([]pruned, error) {
+func (a sessionOps) addPruned(ctx context.Context, found []pruned, f skein.Filter, q *pruneQuery) ([]pruned, error) {
 	store := door.From(ctx).Store
 	for s, err := range store.Sessions(ctx, f) {
 		if err != nil {
@@ -231,7 +231,7 @@ func (a *service) addPruned(ctx context.Context, found []pruned, f skein.Filter,
 
 // prune bins p, or purges it. A session that is in use, or that somebody else
 // removed meanwhile, does not stop the others.
-func (a *service) prune(ctx context.Context, p *pruned, q *pruneQuery) error {
+func (a sessionOps) prune(ctx context.Context, p *pruned, q *pruneQuery) error {
 	var err error
 	p.Done = "binned"
 	if q.Purge {

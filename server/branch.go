@@ -89,7 +89,7 @@ type forked struct {
 }
 
 // branches registers fork and rewind.
-func (a *service) branches(t *openapi.Table) {
+func (a sessionOps) branches(t *openapi.Table) {
 	type in struct {
 		Once
 		ID   skein.SessionID `path:"id"`
@@ -127,7 +127,7 @@ func (a *service) branches(t *openapi.Table) {
 }
 
 // rewinds registers rewind.
-func (a *service) rewinds(t *openapi.Table) {
+func (a sessionOps) rewinds(t *openapi.Table) {
 	type rewind struct {
 		Seq   *int64      `json:"seq,omitempty" doc:"the context is then what it was right after this event; 0 for the empty one"`
 		Turn  *int64      `json:"turn,omitempty" doc:"the same, after the end of this turn; -2 takes the last turn back"`
@@ -216,7 +216,7 @@ type treeNode struct {
 const maxFamily = 10_000
 
 // trees registers the route of a session's family.
-func (a *service) trees(t *openapi.Table) {
+func (a sessionOps) trees(t *openapi.Table) {
 	type in struct {
 		ID skein.SessionID `path:"id"`
 	}
@@ -234,7 +234,7 @@ func (a *service) trees(t *openapi.Table) {
 }
 
 // nodeOf returns k with all its descendants; asked is marked.
-func (a *service) nodeOf(k *lookup.Kin, asked skein.SessionID) *treeNode {
+func (a sessionOps) nodeOf(k *lookup.Kin, asked skein.SessionID) *treeNode {
 	s := a.veiledSession(k.Session)
 	n := &treeNode{
 		ID: k.ID, Name: s.Name(), Created: k.Created, Updated: k.Updated, Turns: k.Turns, Messages: k.Messages,

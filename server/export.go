@@ -26,7 +26,7 @@ import (
 )
 
 // exports registers the route that returns a session as a file.
-func (a *service) exports(t *openapi.Table) {
+func (a eventOps) exports(t *openapi.Table) {
 	type query struct {
 		ID       skein.SessionID `path:"id"`
 		To       string          `query:"to" enum:"skein,md,html,json,source" default:"skein" doc:"skein: every event and blob, which an import takes; md, html: for people; json: what it adds up to and its messages; source: the file that it was imported from, byte for byte"`
@@ -53,7 +53,7 @@ func (a *service) exports(t *openapi.Table) {
 		if err != nil {
 			return nil, err
 		}
-		e := export{service: a, ctx: ctx, store: store, s: &s, to: q.To, raw: q.Raw, rewound: q.Rewound, look: render.Options{Reasoning: q.Thinking, NoTools: q.NoTools}}
+		e := export{service: a.service, ctx: ctx, store: store, s: &s, to: q.To, raw: q.Raw, rewound: q.Rewound, look: render.Options{Reasoning: q.Thinking, NoTools: q.NoTools}}
 		if q.To == "source" {
 			if e.source, err = sourceOf(ctx, store, &s); err != nil {
 				return nil, err

@@ -19,7 +19,7 @@ import (
 )
 
 // follow answers with the events of a session, and with new ones as they come.
-func (a *service) follow(ctx context.Context, store skein.Store, q *EventQuery) (*written, error) {
+func (a eventOps) follow(ctx context.Context, store skein.Store, q *EventQuery) (*written, error) {
 	if q.View != "events" || q.Before > 0 {
 		return nil, fmt.Errorf("%w: follow: it goes on with view=events only, and forward", skein.ErrInvalid)
 	}
@@ -69,7 +69,7 @@ func hubName(of string, raw bool) string {
 
 // watched yields the events of a session after a position, and that position
 // first.
-func (a *service) watched(evs iter.Seq2[skein.Event, error], after skein.Seq, raw bool) sse.Places {
+func (a eventOps) watched(evs iter.Seq2[skein.Event, error], after skein.Seq, raw bool) sse.Places {
 	return func(yield func(sse.Place, error) bool) {
 		if !yield(sse.Place{ID: strconv.FormatInt(int64(after), 10)}, nil) {
 			return
@@ -84,7 +84,7 @@ func (a *service) watched(evs iter.Seq2[skein.Event, error], after skein.Seq, ra
 }
 
 // streams registers the stream of the events of all sessions.
-func (a *service) streams(t *openapi.Table) {
+func (a eventOps) streams(t *openapi.Table) {
 	type in struct {
 		openapi.Request
 		Raw  bool   `query:"raw" doc:"with what looks like a secret; needs the scope read:raw"`
@@ -119,7 +119,7 @@ func (a *service) streams(t *openapi.Table) {
 }
 
 // feed reads the events of all sessions, sharing a hub with its other readers.
-func (a *service) feed(ctx context.Context, from skein.Cursor, user skein.User, own sse.Places, raw bool) sse.Frames {
+func (a eventOps) feed(ctx context.Context, from skein.Cursor, user skein.User, own sse.Places, raw bool) sse.Frames {
 	return func(yield func([]byte, error) bool) {
 		h, leave := a.hubs.Enter(hubName("", raw), sse.KeepOfAll, func(ctx context.Context) sse.Places {
 			return a.fedPlaces(skein.FeedOf(a.Store).Feed(ctx, skein.FeedNow), raw)
@@ -155,7 +155,7 @@ func goodCursor(ctx context.Context, store skein.Store, c skein.Cursor) error {
 
 // fedPlaces yields the events of a feed. A feed from now begins with its
 // position, which nobody reads from a hub: readers begin after it.
-func (a *service) fedPlaces(feed iter.Seq2[skein.Fed, error], raw bool) sse.Places {
+func (a eventOps) fedPlaces(feed iter.Seq2[skein.Fed, error], raw bool) sse.Places {
 	return func(yield func(sse.Place, error) bool) {
 		for f, err := range feed {
 			f.Event = a.veiled(f.Event, raw)

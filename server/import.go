@@ -51,7 +51,7 @@ type skipped struct {
 }
 
 // imports registers the route that imports other programs' files.
-func (a *service) imports(t *openapi.Table) {
+func (a eventOps) imports(t *openapi.Table) {
 	type in struct {
 		openapi.Request
 		Name   string `query:"name" required:"true" maxLength:"1000" doc:"of the file, as its program calls it, with its folders if they tell: projects/-home-ada/4f1d.jsonl. Of several files: a .zip, .tar, .tar.gz or .tgz"`
@@ -100,7 +100,7 @@ func (p passing) Read(b []byte) (int, error) {
 	return n, err
 }
 
-func (a *service) formatsNamed(name string) ([]interop.Format, error) {
+func (a eventOps) formatsNamed(name string) ([]interop.Format, error) {
 	if name == "" {
 		return a.Formats, nil
 	}

@@ -37,7 +37,7 @@ type newLease struct {
 }
 
 // leases registers the routes of leases.
-func (a *service) leases(t *openapi.Table) {
+func (a sessionOps) leases(t *openapi.Table) {
 	type out struct{ Body lease }
 	type in struct {
 		ID   skein.SessionID `path:"id"`

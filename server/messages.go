@@ -30,7 +30,7 @@ type placeOf struct {
 
 // messages registers what people use most: sending a message, and reading the
 // newest ones.
-func (a *service) messages(t *openapi.Table) {
+func (a eventOps) messages(t *openapi.Table) {
 	type in struct {
 		Once
 		ID   skein.SessionID `path:"id"`
@@ -84,7 +84,7 @@ func (a *service) messages(t *openapi.Table) {
 
 // messagesOf returns consecutive messages as clients see them: with the state
 // of their calls.
-func (a *service) messagesOf(ctx context.Context, store skein.Store, id skein.SessionID, found []skein.Entry, raw bool) ([]render.Entry, error) {
+func (a eventOps) messagesOf(ctx context.Context, store skein.Store, id skein.SessionID, found []skein.Entry, raw bool) ([]render.Entry, error) {
 	if len(found) == 0 {
 		return []render.Entry{}, nil
 	}

@@ -32,7 +32,7 @@ type patch struct {
 }
 
 // patches registers the route that changes a session's title, tags and so on.
-func (a *service) patches(t *openapi.Table) {
+func (a sessionOps) patches(t *openapi.Table) {
 	type in struct {
 		ID   skein.SessionID `path:"id"`
 		If   string          `header:"If-Match" doc:"the ETag of the version that is meant: if there is another one now, 412"`
@@ -74,7 +74,7 @@ func stale(s *skein.Session) error {
 }
 
 // changes returns the events that make s as p wants it.
-func (a *service) changes(s *skein.Session, p *patch) (evs []skein.Event) {
+func (a sessionOps) changes(s *skein.Session, p *patch) (evs []skein.Event) {
 	now := skein.At(a.Now())
 	if differs(s.Title, p.Title) || differs(s.Description, p.Description) {
 		t := skein.Titled{Title: s.Title, Description: s.Description, By: skein.ByPerson}

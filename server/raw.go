@@ -66,9 +66,9 @@ func (a *service) veiledJSON(b json.RawMessage, raw bool) json.RawMessage {
 	return a.Redact.JSON(b)
 }
 
-// told returns the visitor's store: with secrets if raw is set, and otherwise
+// shownStore returns the visitor's store: with secrets if raw is set, and otherwise
 // as if they did not exist.
-func (a *service) told(ctx context.Context, raw bool) skein.Store {
+func (a *service) shownStore(ctx context.Context, raw bool) skein.Store {
 	store := door.From(ctx).Store
 	if raw || a.Redact == nil {
 		return store
@@ -79,7 +79,7 @@ func (a *service) told(ctx context.Context, raw bool) skein.Store {
 // resolve returns the session that a name stands for. Titles are matched
 // without their secrets.
 func (a *service) resolve(ctx context.Context, name string, f skein.Filter) (skein.Session, error) {
-	s, err := lookup.Resolve(ctx, a.told(ctx, false), name, f)
+	s, err := lookup.Resolve(ctx, a.shownStore(ctx, false), name, f)
 	if err != nil {
 		return s, err
 	}

@@ -56,7 +56,7 @@ type repair struct {
 type written struct{ Body func(huma.Context) }
 
 // events registers the routes that read a session.
-func (a *service) events(t *openapi.Table) {
+func (a eventOps) events(t *openapi.Table) {
 	type in struct {
 		openapi.Request
 		EventQuery
@@ -131,7 +131,7 @@ const maxPage = 8 << 20
 func sizeOf(e skein.Event) int { return len(e.Payload) }
 
 // readEvents returns a page of events as JSON.
-func (a *service) readEvents(ctx context.Context, store skein.Store, q *EventQuery) ([]byte, error) {
+func (a eventOps) readEvents(ctx context.Context, store skein.Store, q *EventQuery) ([]byte, error) {
 	after := q.After
 	if q.Before > 0 {
 		after = max(0, q.Before-1-skein.Seq(q.Limit))
@@ -168,7 +168,7 @@ func (a *service) readEvents(ctx context.Context, store skein.Store, q *EventQue
 
 // messagePage returns a page of messages: the first ones or, with before, the
 // newest ones before it.
-func (a *service) messagePage(ctx context.Context, store skein.Store, q *EventQuery) (p api.Page[render.Entry], err error) {
+func (a eventOps) messagePage(ctx context.Context, store skein.Store, q *EventQuery) (p api.Page[render.Entry], err error) {
 	if q.Before > 0 {
 		found, more, err := fitting(ctx, store, q.ID, q.Limit, q.Before)
 		if err != nil {
@@ -292,7 +292,7 @@ func fitting(ctx context.Context, store skein.Store, id skein.SessionID, n int, 
 }
 
 // contextOf returns the context of a session, as JSON.
-func (a *service) contextOf(ctx context.Context, store skein.Store, q *EventQuery) ([]byte, error) {
+func (a eventOps) contextOf(ctx context.Context, store skein.Store, q *EventQuery) ([]byte, error) {
 	provider, model := q.Provider, q.Model
 	switch provider {
 	case "":
@@ -335,7 +335,7 @@ func (a *service) contextOf(ctx context.Context, store skein.Store, q *EventQuer
 func pictures() []string { return []string{"image/png", "image/jpeg", "image/gif", "image/webp"} }
 
 // blobs registers the routes of blobs.
-func (a *service) blobs(t *openapi.Table) {
+func (a eventOps) blobs(t *openapi.Table) {
 	type in struct {
 		ID   skein.SessionID `path:"id"`
 		Hash skein.Hash      `path:"hash"`

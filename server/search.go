@@ -66,7 +66,7 @@ type found struct {
 }
 
 // searches registers the route of search.
-func (a *service) searches(t *openapi.Table) {
+func (a findOps) searches(t *openapi.Table) {
 	type out struct{ Body found }
 	openapi.Register(t, openapi.Operation{ID: "search", Method: http.MethodGet, Path: "/search", Tag: "search", Scope: door.Read, Summary: "Messages that match, best first", Errors: []int{http.StatusNotFound, http.StatusConflict}},
 		func(ctx context.Context, i *searchQuery) (*out, error) {
@@ -86,8 +86,8 @@ func (a *service) searches(t *openapi.Table) {
 }
 
 // find returns what q finds, without secrets unless they are asked for.
-func (a *service) find(ctx context.Context, q skein.Query, i *searchQuery) (found, error) {
-	store := a.told(ctx, i.Raw)
+func (a findOps) find(ctx context.Context, q skein.Query, i *searchQuery) (found, error) {
+	store := a.shownStore(ctx, i.Raw)
 	r, err := search.FindSome(ctx, store, q, cmp.Or(q.Deadline, slowly))
 	if err != nil {
 		return found{}, err
@@ -100,7 +100,7 @@ func (a *service) find(ctx context.Context, q skein.Query, i *searchQuery) (foun
 const slowly = 10 * time.Second
 
 // query builds the query; parameters override what the words say.
-func (a *service) query(ctx context.Context, i *searchQuery) (q skein.Query, err error) {
+func (a findOps) query(ctx context.Context, i *searchQuery) (q skein.Query, err error) {
 	switch i.Mode {
 	case "substring":
 		q.Substring = i.Q

@@ -35,9 +35,10 @@ type Options struct {
 func Routes(o Options) []door.Route {
 	a := &service{Options: o}
 	t := openapi.New(o.Version, about, a.veiledSession)
+	sessions, events, finds := sessionOps{a}, eventOps{a}, findOps{a}
 	for _, add := range []func(*openapi.Table){
-		a.lists, a.sessions, a.patches, a.branches, a.bins, a.trees, a.prunes, a.exports, a.imports,
-		a.messages, a.events, a.appends, a.streams, a.blobs, a.leases, a.searches, a.usages, a.store,
+		sessions.lists, sessions.sessions, sessions.patches, sessions.branches, sessions.bins, sessions.trees, sessions.prunes, events.exports, events.imports,
+		events.messages, events.events, events.appends, events.streams, events.blobs, sessions.leases, finds.searches, finds.usages, storeOps{a}.store,
 	} {
 		add(t)
 	}
@@ -55,6 +56,13 @@ type service struct {
 	hubs      sse.Hubs
 	overtaken queues
 }
+
+type (
+	sessionOps struct{ *service } // operations on sessions: list, begin, change, fork, delete, lease
+	eventOps   struct{ *service } // what is said in sessions: append, read, follow, import, export
+	findOps    struct{ *service } // search and usage
+	storeOps   struct{ *service } // the methods of a [skein.Store], one to one
+)
 
 // prices returns what models cost; nil if that is not known.
 func (a *service) prices() (*price.List, error) {

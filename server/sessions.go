@@ -58,7 +58,7 @@ func (a *service) answer(s skein.Session) *oneSession {
 }
 
 // sessions registers the routes of one session as a whole.
-func (a *service) sessions(t *openapi.Table) {
+func (a sessionOps) sessions(t *openapi.Table) {
 	type in struct {
 		Once
 		Body newSession
@@ -218,7 +218,7 @@ func sessionAt(cursor string) (*skein.Session, error) {
 }
 
 // lists registers the list of sessions.
-func (a *service) lists(t *openapi.Table) {
+func (a sessionOps) lists(t *openapi.Table) {
 	type sessions struct{ Body api.Page[sessionLine] }
 	openapi.Register(t, openapi.Operation{
 		ID: "list-sessions", Method: http.MethodGet, Path: "/sessions", Tag: "sessions", Scope: door.Read, Summary: "Sessions, the latest first",
@@ -230,7 +230,7 @@ func (a *service) lists(t *openapi.Table) {
 		}
 		out := &sessions{api.Page[sessionLine]{Items: []sessionLine{}}}
 		seen, last := 0, skein.Session{}
-		for s, err := range a.told(ctx, false).Sessions(ctx, f) {
+		for s, err := range a.shownStore(ctx, false).Sessions(ctx, f) {
 			if err != nil {
 				return nil, err
 			}

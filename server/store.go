@@ -18,7 +18,7 @@ import (
 // calls them. Requests have JSON bodies even where nothing is changed, because
 // IDs may be any text. Lists are lines of JSON; if there is an error, the last
 // line is a problem.
-func (a *service) store(t *openapi.Table) {
+func (a storeOps) store(t *openapi.Table) {
 	type in struct{}
 	type out struct{ Body api.About }
 	openapi.Register(t, openapi.Operation{ID: "store-about", Method: http.MethodGet, Path: "/store", Tag: "store", Scope: door.Read, Summary: "What this server is to a client that wants a store", Doc: storeDoc},
@@ -67,7 +67,7 @@ func storeOperation(name, summary string, scope door.Scope) openapi.Operation {
 }
 
 // storeAppend registers the route that appends batches.
-func (a *service) storeAppend(t *openapi.Table) {
+func (a storeOps) storeAppend(t *openapi.Table) {
 	type in struct{ openapi.Request }
 	type out struct{ Body api.Receipts }
 	o := openapi.Operation{
@@ -111,7 +111,7 @@ const (
 
 // storeLeases registers the methods of leases. Each lease has an end: the
 // server cannot see when a process on another machine dies.
-func (a *service) storeLeases(t *openapi.Table) {
+func (a storeOps) storeLeases(t *openapi.Table) {
 	ask(t, storeOperation("acquire", "Take the lease of a session, until an end that can be moved", door.Write), func(ctx context.Context, s skein.Store, in api.Acquire) (api.Lease, error) {
 		if in.TTL <= 0 || in.TTL > maxLease {
 			return api.Lease{}, fmt.Errorf("lease: ttl_ns %d: %w: a lease over HTTP lasts up to %v and is renewed", in.TTL, skein.ErrInvalid, maxLease)
@@ -138,7 +138,7 @@ func (a *service) storeLeases(t *openapi.Table) {
 }
 
 // storeEnds registers the bin, purge and scrub.
-func (a *service) storeEnds(t *openapi.Table) {
+func (a storeOps) storeEnds(t *openapi.Table) {
 	ask(t, storeOperation("bin", "Put a session in the bin", door.Write), func(ctx context.Context, s skein.Store, in ofSession) (nothing, error) {
 		return nothing{}, skein.LifecycleOf(s).Bin(ctx, in.Session)
 	})
@@ -181,7 +181,7 @@ func (a *service) storeEnds(t *openapi.Table) {
 }
 
 // destroy purges a session, and what is kept of it outside the store.
-func (a *service) destroy(ctx context.Context, s skein.Store, in api.Deletion) (api.Deleted, error) {
+func (a storeOps) destroy(ctx context.Context, s skein.Store, in api.Deletion) (api.Deleted, error) {
 	if err := mayPurge(ctx); err != nil {
 		return api.Deleted{}, err
 	}

@@ -12,7 +12,7 @@ import (
 )
 
 // storeSessions registers the methods that return sessions.
-func (a *service) storeSessions(t *openapi.Table) {
+func (a storeOps) storeSessions(t *openapi.Table) {
 	ask(t, storeOperation("session", "A session by its ID", door.Read), func(ctx context.Context, s skein.Store, in ofSession) (skein.Session, error) {
 		return s.Session(ctx, in.Session)
 	})
@@ -38,7 +38,7 @@ type afterPlace struct {
 }
 
 // storeEvents registers the methods that return events and messages.
-func (a *service) storeEvents(t *openapi.Table) {
+func (a storeOps) storeEvents(t *openapi.Table) {
 	list(t, storeOperation("events", "The events of a session after a place", door.Read), event{}, api.AppendEvent,
 		func(ctx context.Context, s skein.Store, in afterPlace) iter.Seq2[skein.Event, error] {
 			return s.Events(ctx, in.Session, in.After)
@@ -90,7 +90,7 @@ func each[T any](list []T, err error) iter.Seq2[T, error] {
 }
 
 // storeFind registers search and usage.
-func (a *service) storeFind(t *openapi.Table) {
+func (a storeOps) storeFind(t *openapi.Table) {
 	ask(t, storeOperation("search", "What matches a query, best first", door.Read), func(ctx context.Context, s skein.Store, in api.Query) (api.Results, error) {
 		in.Deadline = min(in.Deadline, longest)
 		r, err := s.Search(ctx, in.Query())
@@ -134,7 +134,7 @@ func (a *service) storeFind(t *openapi.Table) {
 }
 
 // storeSources registers the methods that return source files.
-func (a *service) storeSources(t *openapi.Table) {
+func (a storeOps) storeSources(t *openapi.Table) {
 	type sourceName struct {
 		Format string `json:"format"`
 		Path   string `json:"path"`

@@ -27,7 +27,7 @@ type usageQuery struct {
 }
 
 // usages registers the route of usage.
-func (a *service) usages(t *openapi.Table) {
+func (a findOps) usages(t *openapi.Table) {
 	type usageSums struct {
 		Items  []price.UsageLine `json:"items" doc:"days latest first; all else with the largest cost first"`
 		Prices string            `json:"prices_of,omitempty" doc:"date of the list of prices"`
@@ -69,7 +69,7 @@ func (a *service) usages(t *openapi.Table) {
 		})
 }
 
-func (a *service) nameLines(ctx context.Context, store skein.Store, lines []price.UsageLine) error {
+func (a findOps) nameLines(ctx context.Context, store skein.Store, lines []price.UsageLine) error {
 	ids := make([]skein.SessionID, len(lines))
 	for i := range lines {
 		ids[i] = skein.SessionID(lines[i].Of)
