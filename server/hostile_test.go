@@ -2,7 +2,9 @@ package server_test
 
 import (
 	"fmt"
+	"maps"
 	"runtime"
+	"slices"
 	"strings"
 	"testing"
 
@@ -44,12 +46,18 @@ func hostile() map[string]string {
 func TestHostileJSONIsRefusedByEveryRoute(t *testing.T) {
 	s := newSite(t)
 	s.begin("a", skein.Created{Key: "k"}, "hello")
-	for _, r := range s.door.Routes() {
+	bodies := hostile()
+	all := slices.Sorted(maps.Keys(bodies))
+	for i, r := range s.door.Routes() {
 		if r.Body == 0 || r.Types != nil && r.Types[0] != "application/json" {
 			continue
 		}
-		what := pathOf(r)
-		for name, body := range hostile() {
+		what, some := pathOf(r), all
+		if testing.Short() { // each route refuses one body, each body is refused
+			some = all[i%len(all) : i%len(all)+1]
+		}
+		for _, name := range some {
+			body := bodies[name]
 			var was, is runtime.MemStats
 			runtime.ReadMemStats(&was)
 			p := s.problem(what, body)
