@@ -4,15 +4,13 @@ import (
 	"bytes"
 	"strings"
 	"testing"
-
-	"github.com/skein-dev/skein/store/memory"
 )
 
 func TestAQuestionTakesOnlyAClearYes(t *testing.T) {
 	for typed, want := range map[string]reply{
 		"y\n": yes, "YES\r\n": yes, "a\n": always, "always": always, "n\n": no, "\n": no, "": no, "yep\n": no,
 	} {
-		env, _, _ := newEnv(t, memory.New())
+		env := &Env{}
 		var out bytes.Buffer
 		env.Stdin, env.Stderr = strings.NewReader(typed+"the next line\n"), &out
 		if !strings.HasSuffix(typed, "\n") {
@@ -27,7 +25,7 @@ func TestAQuestionTakesOnlyAClearYes(t *testing.T) {
 			t.Errorf("after %q the next line is %q, %v", typed, rest, err)
 		}
 	}
-	env, _, _ := newEnv(t, memory.New())
+	env := &Env{}
 	env.Stdin, env.Stderr = strings.NewReader("a\n"), &bytes.Buffer{}
 	if got, err := (&job{Env: env}).ask(t.Context(), question{text: "Sure?"}); err != nil || got != no {
 		t.Errorf("ask where always is no answer, answered a = %q, %v, want no", got, err)

@@ -86,7 +86,7 @@ func (o *convertOptions) run(ctx context.Context, j *job, args []string) error {
 		return err
 	}
 	if !o.json {
-		im := importOptions{}
+		im := importTeller{}
 		if err := im.report(ctx, j, rep); err != nil {
 			return err
 		}

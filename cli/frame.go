@@ -135,7 +135,7 @@ func (f *frame) job() (*job, error) {
 	if err != nil {
 		return nil, advise(fmt.Errorf("the folder that this runs in is not there any more: %w", err), "go to another one first: cd ~")
 	}
-	s, err := f.loadSettings(d, cwd)
+	s, err := loadSettings(f.env, d, cwd, map[string]string{"store": f.store, "color": f.color})
 	if err != nil {
 		return nil, err
 	}

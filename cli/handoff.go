@@ -168,7 +168,7 @@ func (o *handoffOptions) again(ctx context.Context, j *job, f interop.Format, s 
 	if err != nil {
 		return done, false, err
 	}
-	im := importOptions{}
+	im := importTeller{}
 	if !o.json && (rep.Events > 0 || rep.Failed > 0) {
 		if err := im.report(ctx, j, rep); err != nil {
 			return done, false, err

@@ -54,9 +54,9 @@ func formatNames() (names []string) {
 }
 
 type importOptions struct {
-	watch, again, list, json bool
-	fromPrompts              bool
-	format                   string
+	importTeller
+	watch, again, list bool
+	fromPrompts        bool
 }
 
 func newImport(f *frame) *cobra.Command {

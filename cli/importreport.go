@@ -75,6 +75,12 @@ func writeImportReport(j *job, r interop.Report) error {
 	return writeJSON(j.Stdout, out)
 }
 
+// An importTeller says what an import did.
+type importTeller struct {
+	json   bool
+	format string // the only one that was imported; "" for all
+}
+
 // failed returns the error of an import that has already said what it could not
 // import.
 func failed(r interop.Report) error {
@@ -85,7 +91,7 @@ func failed(r interop.Report) error {
 }
 
 // report shows the result of an import.
-func (o *importOptions) report(ctx context.Context, j *job, r interop.Report) error {
+func (o *importTeller) report(ctx context.Context, j *job, r interop.Report) error {
 	replaced, err := j.replaced(ctx)
 	if err != nil {
 		return err
@@ -109,7 +115,7 @@ func (o *importOptions) report(ctx context.Context, j *job, r interop.Report) er
 }
 
 // broken shows the result of an import that ended early.
-func (o *importOptions) broken(j *job, r interop.Report) error {
+func (o *importTeller) broken(j *job, r interop.Report) error {
 	if o.json {
 		return writeImportReport(j, r)
 	}
@@ -121,7 +127,7 @@ func (o *importOptions) broken(j *job, r interop.Report) error {
 
 // change says in one line what a watch has just imported, and below it what was
 // wrong. A record that adds nothing, such as a repeated title, is not shown.
-func (o *importOptions) change(ctx context.Context, j *job, r interop.Report) error {
+func (o *importTeller) change(ctx context.Context, j *job, r interop.Report) error {
 	if _, err := j.replaced(ctx); err != nil {
 		return err
 	}
@@ -180,7 +186,7 @@ func newIn(r interop.Report) string {
 }
 
 // remarks says what is unusual about an import, one remark a line.
-func (o *importOptions) remarks(j *job, r interop.Report) (lines []string) {
+func (o *importTeller) remarks(j *job, r interop.Report) (lines []string) {
 	known := "that no format knows"
 	if o.format != "" {
 		known = "that " + o.format + " does not know"

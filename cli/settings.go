@@ -70,10 +70,12 @@ func (s settings) words(name string) []string {
 	return strings.FieldsFunc(s.text(name), func(r rune) bool { return r == ',' || r == ' ' })
 }
 
-// loadSettings determines every setting. Flags take precedence over the
-// environment, that over the project's .skein/config.toml, and that over the user's
-// config.toml.
-func (f *frame) loadSettings(d dirs, cwd string) (settings, error) {
+// loadSettings determines every setting. Flags, the values of global flags by the
+// setting's name, take precedence over the environment, that over the project's
+// .skein/config.toml, and that over the user's config.toml.
+//
+// The error names the file or the variable with a value that is not accepted.
+func loadSettings(env *Env, d dirs, cwd string, flags map[string]string) (settings, error) {
 	s := settings{values: map[string]value{}, home: d.Home}
 	for _, k := range known() {
 		s.values[k.name] = value{k.value, "default"}
@@ -92,7 +94,7 @@ func (f *frame) loadSettings(d dirs, cwd string) (settings, error) {
 	}
 	for _, k := range known() {
 		for _, name := range slices.Backward(k.env) {
-			if v := f.env.Getenv(name); v != "" {
+			if v := env.Getenv(name); v != "" {
 				said, err := k.want(v)
 				if err != nil {
 					return s, usagef("%s=%q: %v", name, v, err)
@@ -101,7 +103,7 @@ func (f *frame) loadSettings(d dirs, cwd string) (settings, error) {
 			}
 		}
 	}
-	for name, v := range map[string]string{"store": f.store, "color": f.color} {
+	for name, v := range flags {
 		if v != "" {
 			s.values[name] = value{v, "--" + name}
 		}
