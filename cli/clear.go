@@ -51,11 +51,13 @@ func (o *clearOptions) run(ctx context.Context, j *job, args []string) error {
 	if !o.context && !o.log {
 		return usagef("clear what? --context, --log, or both")
 	}
-	find := j.session
-	if o.log && !o.dryRun {
-		find = j.doomed
+	find := func(name string) (skein.Session, error) {
+		if o.log && !o.dryRun {
+			return j.doomed(ctx, name)
+		}
+		return j.session(ctx, name)
 	}
-	s, err := find(ctx, args[0])
+	s, err := find(args[0])
 	if err != nil {
 		return err
 	}

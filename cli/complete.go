@@ -38,13 +38,17 @@ func (f *frame) recently(ctx context.Context, of skein.Filter) []skein.Session {
 }
 
 // names completes the name of a session: its ID as lists show it, or its title.
-func (f *frame) names(ctx context.Context, typed string) []string {
-	return namesOf(f.recently(ctx, skein.Filter{NoChildren: true}), typed)
+func (f *frame) names() completer {
+	return func(ctx context.Context, typed string) []string {
+		return namesOf(f.recently(ctx, skein.Filter{NoChildren: true}), typed)
+	}
 }
 
 // binned completes the name of a session in the bin.
-func (f *frame) binned(ctx context.Context, typed string) []string {
-	return namesOf(f.recently(ctx, skein.Filter{Bin: true}), typed)
+func (f *frame) binned() completer {
+	return func(ctx context.Context, typed string) []string {
+		return namesOf(f.recently(ctx, skein.Filter{Bin: true}), typed)
+	}
 }
 
 func namesOf(found []skein.Session, typed string) (words []string) {
@@ -107,11 +111,11 @@ func (f *frame) completeNames(c *cobra.Command) {
 	switch words := strings.Fields(c.Use); {
 	case c.ValidArgsFunction != nil || len(words) < 2:
 	case c.Name() == "restore":
-		f.completeArgs(c, f.binned)
+		f.completeArgs(c, f.binned())
 	case words[1] == "NAME":
-		f.completeArg(c, f.names)
+		f.completeArg(c, f.names())
 	case words[1] == "NAME...", words[1] == "NAME…":
-		f.completeArgs(c, f.names)
+		f.completeArgs(c, f.names())
 	}
 }
 

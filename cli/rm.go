@@ -89,12 +89,14 @@ func (o *rmOptions) run(ctx context.Context, j *job, args []string) error {
 // meant returns the sessions that args name. It resolves all names before any
 // session is changed.
 func (o *rmOptions) meant(ctx context.Context, j *job, args []string) (all []skein.Session, err error) {
-	find := j.sessionOrBinned
-	if o.purge && !o.dryRun {
-		find = j.doomed
+	find := func(name string) (skein.Session, error) {
+		if o.purge && !o.dryRun {
+			return j.doomed(ctx, name)
+		}
+		return j.sessionOrBinned(ctx, name)
 	}
 	for _, name := range args {
-		s, err := find(ctx, name)
+		s, err := find(name)
 		if err != nil {
 			return nil, err
 		}

@@ -191,7 +191,7 @@ func (j *job) filesOf(ctx context.Context) (map[skein.SessionID][]skein.SourceFi
 // records calls look with the source records of files, and skips damaged ones.
 func (j *job) records(ctx context.Context, files []skein.SourceFile, look func(raw []byte)) error {
 	for _, f := range files {
-		for r, err := range lenient.Records(ctx, j.store, f.Format, f.Path, j.unread) {
+		for r, err := range lenient.Records(ctx, j.store, f.Format, f.Path, func(bad *skein.DamagedRecordsError) { j.unread(bad) }) {
 			if err != nil {
 				return err
 			}

@@ -88,11 +88,13 @@ type scrubbed struct {
 }
 
 func (o *scrubOptions) run(ctx context.Context, j *job, args []string) error {
-	find := j.doomed
-	if o.dryRun {
-		find = j.sessionOrBinned
+	find := func(name string) (skein.Session, error) {
+		if !o.dryRun {
+			return j.doomed(ctx, name)
+		}
+		return j.sessionOrBinned(ctx, name)
 	}
-	s, err := find(ctx, args[0])
+	s, err := find(args[0])
 	if err != nil {
 		return err
 	}

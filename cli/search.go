@@ -73,7 +73,7 @@ A match can contain a secret; the secret itself is hidden, unless you use --raw.
 	secretsFlag(c, &o.secrets)
 	f.wideFlag(c)
 	jsonFlag(c, &o.json)
-	f.complete(c, "session", f.names)
+	f.complete(c, "session", f.names())
 	fixed(c, "role", "user", "assistant", "tool", "system", "steer")
 	fixed(c, "status", "error")
 	return c

@@ -27,14 +27,16 @@ func (j *job) roster(store skein.Store, cwd string) *roster.Roster {
 		Providers: j.settings.providers,
 		Model:     j.settings.text("model"),
 		Effort:    llm.Effort(j.settings.text("effort")),
-		Window:    j.window,
+		Window:    func(provider, model string) int64 { return j.window(provider, model) },
 		Store:     store,
 		Memory:    j.memoryDir(),
 		Shut:      slices.DeleteFunc([]string{j.place.file()}, func(s string) bool { return s == "" }),
 
 		Version:      j.Version,
 		CompactAfter: j.compactAfter(),
-		Find:         j.session,
+		Find: func(ctx context.Context, name string) (skein.Session, error) {
+			return j.session(ctx, name)
+		},
 	})
 }
 

@@ -13,8 +13,8 @@ import (
 // completeThreadFlags adds completion for the flags of threadOptions.
 func (f *frame) completeThreadFlags(c *cobra.Command) {
 	for flag, by := range map[string]completer{
-		"resume":  f.names,
-		"session": f.names,
+		"resume":  f.names(),
+		"session": f.names(),
 		"key":     f.seen(func(s *skein.Session) []string { return []string{s.Key} }),
 		"user":    f.seen(func(s *skein.Session) []string { return []string{string(s.User)} }),
 		"allow":   func(context.Context, string) []string { return roster.New(roster.Options{}).ToolNames() },
@@ -24,7 +24,15 @@ func (f *frame) completeThreadFlags(c *cobra.Command) {
 		}
 	}
 	for flag, of := range map[string]func(ctx context.Context, typed string) ([]string, cobra.ShellCompDirective){
-		"agent": f.agents, "profile": f.agents, "model": f.models,
+		"agent": func(ctx context.Context, typed string) ([]string, cobra.ShellCompDirective) {
+			return f.agents(ctx, typed)
+		},
+		"profile": func(ctx context.Context, typed string) ([]string, cobra.ShellCompDirective) {
+			return f.agents(ctx, typed)
+		},
+		"model": func(ctx context.Context, typed string) ([]string, cobra.ShellCompDirective) {
+			return f.models(ctx, typed)
+		},
 		"cwd": func(context.Context, string) ([]string, cobra.ShellCompDirective) {
 			return nil, cobra.ShellCompDirectiveFilterDirs
 		},

@@ -51,7 +51,7 @@ func (o *threadOptions) openAt(ctx context.Context, j *job, at spot, f face) (_ 
 		return nil, err
 	}
 	if t.Thread, err = t.begin(ctx); err != nil {
-		return nil, errors.Join(t.locked(err), t.team.Close())
+		return nil, errors.Join(locked(err), t.team.Close())
 	}
 	t.openLog(ctx)
 	if err := t.keepAgent(ctx); err != nil {
@@ -180,7 +180,7 @@ func (t *thread) elsewhere(ctx context.Context, folder string) error {
 }
 
 // locked adds to err what this command can do about a lock.
-func (t *thread) locked(err error) error {
+func locked(err error) error {
 	if l := (*skein.LockedError)(nil); errors.As(err, &l) {
 		return advise(&told{"session is locked by " + whoIs(l.Holder), skein.ErrLocked}, "use --fork to branch off it, or --take-over to end its turn")
 	}

@@ -55,7 +55,7 @@ func (t *thread) again(ctx context.Context) error {
 	t.at = at
 	next, err := t.begin(ctx)
 	if err != nil {
-		return t.locked(err)
+		return locked(err)
 	}
 	t.Thread = next
 	return nil
