@@ -123,7 +123,7 @@ func distance(a, b string) int {
 }
 
 // help lists the commands and keys.
-func (c *chat) help(context.Context, string) error {
+func (c *chat) help(_ context.Context, _ string) error {
 	var rows [][2]string
 	for _, s := range slashes() {
 		name := "/" + s.name
