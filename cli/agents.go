@@ -67,10 +67,10 @@ func (o *agentsOptions) run(_ context.Context, j *job, _ []string) error {
 
 func (j *job) agentTable(all []roster.Definition, cwd string) *table {
 	t := &table{columns: []column{
-		{title: "AGENT", rank: 0, paint: j.paint.cyan},
+		{title: "AGENT", rank: 0, paint: j.paint.Cyan},
 		{title: "DESCRIPTION", rank: 1, min: 20},
 		{title: "MODEL", rank: 2},
-		{title: "FILE", rank: 3, min: 20, left: true, paint: j.paint.dim},
+		{title: "FILE", rank: 3, min: 20, left: true, paint: j.paint.Dim},
 	}}
 	for _, d := range all {
 		t.rows = append(t.rows, []string{render.Line(d.Name), render.Line(d.Description), render.Line(d.Model), render.Line(j.near(cwd, d.Path))})

@@ -146,15 +146,15 @@ func (c *chat) complain(err error) {
 		hint = "see: /help"
 	}
 	c.gap("error")
-	c.screen.Note(c.paint.red("✗ ") + c.fitted(cleanText(text)))
+	c.screen.Note(c.paint.Red("✗ ") + c.fitted(cleanText(text)))
 	if a := (*skein.AmbiguousError)(nil); errors.As(err, &a) {
 		c.screen.Note(candidates(a.Candidates, c.Now()))
 	}
 	if hint != "" {
-		c.screen.Note(c.paint.dim(c.fitted(cleanText(hint))))
+		c.screen.Note(c.paint.Dim(c.fitted(cleanText(hint))))
 	}
 	if c.verbose {
-		c.screen.Note(c.paint.dim(c.fitted(cleanText("the error's path: " + err.Error()))))
+		c.screen.Note(c.paint.Dim(c.fitted(cleanText("the error's path: " + err.Error()))))
 	}
 }
 
@@ -180,7 +180,7 @@ func (c *chat) turn(ctx context.Context, do func(context.Context) (agent.Outcome
 	} else if why := c.why(out); why != "" {
 		c.failed = true
 		c.gap("stop")
-		c.screen.Note(c.paint.dim(why))
+		c.screen.Note(c.paint.Dim(why))
 	}
 	if left && err == nil {
 		err = errLeave

@@ -14,7 +14,6 @@ import (
 
 	"github.com/skein-dev/skein"
 	"github.com/skein-dev/skein/agent"
-	"github.com/skein-dev/skein/cli/prose"
 	"github.com/skein-dev/skein/cli/screen"
 	"github.com/skein-dev/skein/render"
 )
@@ -38,7 +37,7 @@ func (c *chat) open() error {
 		c.say("what was typed before cannot be read: %v", err)
 	}
 	c.screen, err = screen.Open(in, out, screen.Options{
-		Paint: prose.Paint{On: c.paint.on}, History: h, Complete: c.complete, Open: c.openCall,
+		Paint: c.paint, History: h, Complete: c.complete, Open: c.openCall,
 	})
 	return err
 }
@@ -74,7 +73,7 @@ func (c *chat) tell(format string, args ...any) {
 		return
 	}
 	c.gap("note")
-	c.screen.Note(c.paint.dim(c.fitted(text)))
+	c.screen.Note(c.paint.Dim(c.fitted(text)))
 }
 
 // fitted wraps text to the width of the terminal.
@@ -96,7 +95,7 @@ func (c *chat) ask(ctx context.Context, q question) (reply, error) {
 		choices = append(choices, screen.Choice{Key: 'a', Label: "always " + q.always, Value: string(always)})
 	}
 	c.gap("question")
-	answer, err := c.screen.Ask(ctx, screen.Question{Text: c.paint.yellow("? ") + cleanText(q.text), Choices: choices})
+	answer, err := c.screen.Ask(ctx, screen.Question{Text: c.paint.Yellow("? ") + cleanText(q.text), Choices: choices})
 	if errors.Is(err, io.EOF) || errors.Is(err, screen.ErrLeft) {
 		return no, nil
 	}
@@ -168,7 +167,7 @@ func (c *chat) ponder() {
 		return
 	}
 	c.gap("thought")
-	c.screen.Note(c.paint.dim("┊ " + strings.ReplaceAll(text, "\n", "\n┊ ")))
+	c.screen.Note(c.paint.Dim("┊ " + strings.ReplaceAll(text, "\n", "\n┊ ")))
 }
 
 // lastLine returns the last line of text that is not blank.

@@ -102,7 +102,7 @@ func (c *chat) messages(ctx context.Context, s skein.Session, n int) error {
 	}
 	if earlier > 0 {
 		c.gap("note")
-		c.screen.Note(c.paint.dim(fmt.Sprintf("(%s; /history all shows them)", count(earlier, "earlier message"))))
+		c.screen.Note(c.paint.Dim(fmt.Sprintf("(%s; /history all shows them)", count(earlier, "earlier message"))))
 	}
 	var b bytes.Buffer
 	w := c.transcript(&b)

@@ -121,9 +121,9 @@ func resultOf(u agent.Update) skein.Result {
 
 // toolLine returns one line about a call that has ended.
 func (c *chat) toolLine(r ran) string {
-	p, mark := c.paint, c.paint.green("✓")
+	p, mark := c.paint, c.paint.Green("✓")
 	if r.result.Failed {
-		mark = p.red("✗")
+		mark = p.Red("✗")
 	}
 	about := render.Line(r.title)
 	if about == "" {
@@ -142,7 +142,7 @@ func (c *chat) toolLine(r ran) string {
 		tail = cut(tail, max(room/2, 8), false)
 		about = cut(about, max(room-len([]rune(tail)), 8), false)
 	}
-	return "  " + mark + " " + p.yellow(name) + " " + about + p.dim(tail)
+	return "  " + mark + " " + p.Yellow(name) + " " + about + p.Dim(tail)
 }
 
 // width returns the width of the terminal; 0 without a terminal.
@@ -157,7 +157,7 @@ func (c *chat) width() int {
 func (c *chat) openCall() {
 	r, ok := c.calls.next()
 	if !ok {
-		c.screen.Note(c.paint.dim("(no more tool calls in this conversation; skein show NAME --tools has all)"))
+		c.screen.Note(c.paint.Dim("(no more tool calls in this conversation; skein show NAME --tools has all)"))
 		return
 	}
 	c.showCall(r)
@@ -167,17 +167,17 @@ func (c *chat) openCall() {
 func (c *chat) showCall(r ran) {
 	p := c.paint
 	var b strings.Builder
-	b.WriteString(p.dim("┌ ") + p.yellow(render.Line(r.call.Name)) + " " + render.Line(r.title) + "\n")
+	b.WriteString(p.Dim("┌ ") + p.Yellow(render.Line(r.call.Name)) + " " + render.Line(r.title) + "\n")
 	for _, text := range []string{inputText(r.call.Input), r.result.Text.UTF8()} {
 		if text = strings.TrimRight(cleanText(text), "\n"); text == "" {
 			text = "(nothing)"
 		}
 		for l := range strings.SplitSeq(text, "\n") {
-			b.WriteString(p.dim("│ ") + l + "\n")
+			b.WriteString(p.Dim("│ ") + l + "\n")
 		}
-		b.WriteString(p.dim("├╴") + "\n")
+		b.WriteString(p.Dim("├╴") + "\n")
 	}
 	text := b.String()
-	text = strings.TrimSuffix(text, p.dim("├╴")+"\n") + p.dim("└")
+	text = strings.TrimSuffix(text, p.Dim("├╴")+"\n") + p.Dim("└")
 	c.screen.Note(text)
 }

@@ -103,7 +103,7 @@ func (o *configOptions) run(ctx context.Context, j *job, args []string) error {
 		folders := map[string]string{"data": d.Data, "state": d.State, "cache": d.Cache, "config": d.Config}
 		return writeJSON(j.Stdout, configLine{j.settings.values, folders, append([]string{}, j.settings.unknown...)})
 	}
-	t := table{columns: []column{{title: "SETTING", paint: j.paint.cyan}, {title: "VALUE"}, {title: "FROM", paint: j.paint.dim}}}
+	t := table{columns: []column{{title: "SETTING", paint: j.paint.Cyan}, {title: "VALUE"}, {title: "FROM", paint: j.paint.Dim}}}
 	var rows []string // the settings in order, then the tables
 	for _, k := range known() {
 		rows = append(rows, k.name)
@@ -117,16 +117,16 @@ func (o *configOptions) run(ctx context.Context, j *job, args []string) error {
 		v := j.settings.values[name]
 		t.rows = append(t.rows, []string{render.Line(name), render.Line(j.tilde(v.Text)), j.tilde(v.From)})
 	}
-	folders := table{columns: []column{{title: "FOLDER", paint: j.paint.cyan}, {title: "PATH"}}, rows: [][]string{
+	folders := table{columns: []column{{title: "FOLDER", paint: j.paint.Cyan}, {title: "PATH"}}, rows: [][]string{
 		{"data", j.tilde(d.Data)}, {"state", j.tilde(d.State)}, {"cache", j.tilde(d.Cache)}, {"config", j.tilde(d.Config)},
 	}}
-	if err := t.write(j.Stdout, t.natural(), j.paint.bold); err != nil {
+	if err := t.write(j.Stdout, t.natural(), j.paint.Bold); err != nil {
 		return err
 	}
 	if _, err := io.WriteString(j.Stdout, "\n"); err != nil {
 		return err
 	}
-	if err := folders.write(j.Stdout, folders.natural(), j.paint.bold); err != nil {
+	if err := folders.write(j.Stdout, folders.natural(), j.paint.Bold); err != nil {
 		return err
 	}
 	for _, u := range j.settings.unknown {

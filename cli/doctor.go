@@ -148,9 +148,9 @@ func (o *doctorOptions) show(j *job, f inspect.Finding) error {
 		return writeJSON(j.Stdout, f)
 	}
 	p := j.paint
-	mark := map[inspect.Level]string{inspect.Fine: p.green("ok     "), inspect.Warning: p.yellow("warning"), inspect.Damaged: p.red("damaged")}[f.Level]
+	mark := map[inspect.Level]string{inspect.Fine: p.Green("ok     "), inspect.Warning: p.Yellow("warning"), inspect.Damaged: p.Red("damaged")}[f.Level]
 	if f.Mended {
-		mark = p.green("mended ")
+		mark = p.Green("mended ")
 	}
 	width, lead, head := j.Terminal.columns(), strings.Repeat(" ", 22), fmt.Sprintf("%-13s", f.Area)
 	if width > 0 && width < narrow {
@@ -162,7 +162,7 @@ func (o *doctorOptions) show(j *job, f inspect.Finding) error {
 			lines[i] = fill(lines[i], width-len(lead), lead)
 		}
 	}
-	_, err := fmt.Fprintf(j.Stdout, "%s  %s%s\n", mark, p.bold(head), strings.Join(lines, "\n"+lead))
+	_, err := fmt.Fprintf(j.Stdout, "%s  %s%s\n", mark, p.Bold(head), strings.Join(lines, "\n"+lead))
 	return err
 }
 

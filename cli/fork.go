@@ -164,9 +164,9 @@ func (o *forkOptions) offer(ctx context.Context, j *job, s skein.Session) (err e
 
 func turnTable(turns []turnLine, j *job, theirs string) *table {
 	t := &table{columns: []column{
-		{title: "TURN", rank: 0, right: true, paint: j.paint.cyan},
+		{title: "TURN", rank: 0, right: true, paint: j.paint.Cyan},
 		{title: "SEQ", rank: 3, right: true},
-		{title: "WHEN", rank: 2, paint: j.paint.dim},
+		{title: "WHEN", rank: 2, paint: j.paint.Dim},
 		{title: "PROMPT", rank: 1, min: 16, piped: pipedTitle},
 	}}
 	if theirs != "" {

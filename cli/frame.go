@@ -11,6 +11,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/skein-dev/skein"
+	"github.com/skein-dev/skein/cli/prose"
 )
 
 // A frame is what all commands share before they run: the environment and the
@@ -30,7 +31,7 @@ type job struct {
 	*Env
 	dirs     dirs
 	settings settings
-	paint    paint
+	paint    prose.Paint
 	noPager  bool
 	verbose  bool
 	wide     bool                             // tables are not cut

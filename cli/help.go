@@ -5,6 +5,7 @@ import (
 	"strings"
 
 	"github.com/charmbracelet/x/ansi"
+	"github.com/skein-dev/skein/cli/prose"
 	"github.com/spf13/cobra"
 	"github.com/spf13/pflag"
 )
@@ -28,7 +29,7 @@ func cmpOr(n, other int) int {
 
 // A helpText lays out help.
 type helpText struct {
-	paint paint
+	paint prose.Paint
 	width int // columns
 }
 
@@ -79,7 +80,7 @@ func useLine(c *cobra.Command) string {
 
 func (h helpText) section(b *strings.Builder, title, text string) {
 	if text != "" {
-		b.WriteString("\n" + h.paint.bold(strings.ToUpper(title)) + "\n" + text)
+		b.WriteString("\n" + h.paint.Bold(strings.ToUpper(title)) + "\n" + text)
 	}
 }
 
@@ -136,11 +137,11 @@ func (h helpText) rows(rows [][2]string) string {
 	var b strings.Builder
 	for _, r := range rows {
 		if h.width < left+24 {
-			b.WriteString("  " + h.paint.cyan(r[0]) + "\n" + h.wrap(r[1], 6) + "\n")
+			b.WriteString("  " + h.paint.Cyan(r[0]) + "\n" + h.wrap(r[1], 6) + "\n")
 			continue
 		}
 		text := strings.TrimLeft(h.wrap(r[1], left+4), " ")
-		b.WriteString("  " + h.paint.cyan(r[0]) + strings.Repeat(" ", left+2-ansi.StringWidth(r[0])) + text + "\n")
+		b.WriteString("  " + h.paint.Cyan(r[0]) + strings.Repeat(" ", left+2-ansi.StringWidth(r[0])) + text + "\n")
 	}
 	return b.String()
 }

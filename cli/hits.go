@@ -8,6 +8,7 @@ import (
 	"github.com/charmbracelet/x/ansi"
 
 	"github.com/skein-dev/skein"
+	"github.com/skein-dev/skein/cli/prose"
 	"github.com/skein-dev/skein/render"
 )
 
@@ -44,7 +45,7 @@ func (h *hitLine) write(w io.Writer, j *job, n int) error {
 	if width == 0 && !j.wide {
 		name, project = cut(name, pipedTitle, false), cut(project, pipedText, true)
 	}
-	head := p.cyan(shortID(h.Session)) + "  " + p.bold(name)
+	head := p.Cyan(shortID(h.Session)) + "  " + p.Bold(name)
 	tail := h.about(j, project)
 	if width > 0 && !j.wide {
 		head = ansi.Truncate(head, width, "…")
@@ -61,7 +62,7 @@ func (h *hitLine) write(w io.Writer, j *job, n int) error {
 	if n > 0 {
 		blank = "\n"
 	}
-	_, err := fmt.Fprintf(w, "%s%s\n  %s\n%s\n", blank, head, p.dim(tail), h.text(p, width))
+	_, err := fmt.Fprintf(w, "%s%s\n  %s\n%s\n", blank, head, p.Dim(tail), h.text(p, width))
 	return err
 }
 
@@ -87,7 +88,7 @@ func (h *hitLine) about(j *job, project string) string {
 
 // text returns the snippet with the matches in color, or without colors between
 // asterisks.
-func (h *hitLine) text(p paint, width int) string {
+func (h *hitLine) text(p prose.Paint, width int) string {
 	var b strings.Builder
 	if h.Role != "" { // titles and summaries have no role
 		b.WriteString(string(h.Role) + ": ")
@@ -97,8 +98,8 @@ func (h *hitLine) text(p paint, width int) string {
 		switch {
 		case !s.Match:
 			b.WriteString(text)
-		case p.on:
-			b.WriteString(p.yellow(text))
+		case p.On:
+			b.WriteString(p.Yellow(text))
 		default:
 			b.WriteString("*" + text + "*")
 		}

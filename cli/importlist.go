@@ -95,9 +95,9 @@ func put(all []foundPlace, f interop.Found) []foundPlace {
 // foundTable lists the places that exist before those that do not.
 func (j *job) foundTable(all []foundPlace) *table {
 	t := &table{columns: []column{
-		{title: "FORMAT", rank: 0, paint: j.paint.cyan},
+		{title: "FORMAT", rank: 0, paint: j.paint.Cyan},
 		{title: "PLACE", rank: 1, min: 20, left: true},
-		{title: "NAMED BY", rank: 4, paint: j.paint.dim},
+		{title: "NAMED BY", rank: 4, paint: j.paint.Dim},
 		{title: "FILES", rank: 2, right: true},
 		{title: "SIZE", rank: 5, right: true},
 		{title: "SESSIONS", rank: 2, right: true},

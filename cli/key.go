@@ -113,7 +113,7 @@ type keyLine struct {
 }
 
 func (o *keyOptions) list(j *job, r *roster.Roster) error {
-	t := &table{columns: []column{{title: "PROVIDER", paint: j.paint.cyan}, {title: "KEY"}, {title: "WHERE", min: 10, rank: 1, paint: j.paint.dim}}}
+	t := &table{columns: []column{{title: "PROVIDER", paint: j.paint.Cyan}, {title: "KEY"}, {title: "WHERE", min: 10, rank: 1, paint: j.paint.Dim}}}
 	for _, name := range r.Providers() {
 		p, _ := r.Provider(name)
 		from, err := r.KeyFrom(name)

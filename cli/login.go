@@ -37,7 +37,7 @@ func newTokenLogins(f *frame) *cobra.Command {
 				return err
 			}
 			t := &table{columns: []column{
-				{title: "LOGIN", paint: j.paint.cyan},
+				{title: "LOGIN", paint: j.paint.Cyan},
 				{title: "DEVICE", rank: 2},
 				{title: "ADDRESS", rank: 3},
 				{title: "LAST USED", rank: 1},

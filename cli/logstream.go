@@ -99,7 +99,7 @@ func (o *streamOptions) print(ctx context.Context, j *job, dir string) error {
 			if last != "" {
 				head = "\n" + head
 			}
-			if _, err := fmt.Fprintln(j.Stdout, j.paint.bold(head)); err != nil {
+			if _, err := fmt.Fprintln(j.Stdout, j.paint.Bold(head)); err != nil {
 				return err
 			}
 			last, text.said = e.Log, ""

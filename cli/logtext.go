@@ -28,7 +28,7 @@ func (t *logText) entry(e *sessionlog.Entry) error {
 		return nil
 	case e.Kind == sessionlog.User:
 		t.said = ""
-		return t.write(e, t.j.paint.bold(t.j.paint.green("user>")), string(e.Text))
+		return t.write(e, t.j.paint.Bold(t.j.paint.Green("user>")), string(e.Text))
 	case e.Kind == sessionlog.Final:
 		return t.final(e)
 	case e.Kind == sessionlog.Step && t.steps:
@@ -45,16 +45,16 @@ func (t *logText) final(e *sessionlog.Entry) error {
 	if t.said != "" && t.said == string(e.Text) {
 		return nil
 	}
-	who := p.bold(p.cyan("agent>"))
+	who := p.Bold(p.Cyan("agent>"))
 	if e.Model != "" {
-		who += p.dim(" (" + render.Line(e.Model) + ")")
+		who += p.Dim(" (" + render.Line(e.Model) + ")")
 	}
 	text := string(e.Text)
 	if text == "" {
 		text = "(nothing)"
 	}
 	if e.Level == "WARNING" || e.Level == "ERROR" {
-		text += " " + p.red("(it broke off here)")
+		text += " " + p.Red("(it broke off here)")
 	}
 	return t.write(e, who, text)
 }
@@ -69,16 +69,16 @@ func (t *logText) step(e *sessionlog.Entry) error {
 	case "handoff":
 		return t.line(e, "  "+render.Line(e.Agent)+" hands over to "+render.Line(e.To))
 	case "agent_tool_start":
-		return t.line(e, "  "+p.yellow("→ "+render.Line(e.Tool))+" "+gist([]byte(e.Input)))
+		return t.line(e, "  "+p.Yellow("→ "+render.Line(e.Tool))+" "+gist([]byte(e.Input)))
 	case "agent_tool_end":
 		mark := "←"
 		if e.Level == "ERROR" {
-			mark = p.red("✗")
+			mark = p.Red("✗")
 		}
 		return t.line(e, "  "+mark+" "+render.Line(e.Tool)+" "+render.Line(firstLine(e.Text.UTF8())))
 	case "text":
 		t.said = string(e.Text)
-		return t.write(e, p.bold(p.cyan("agent>")), t.said)
+		return t.write(e, p.Bold(p.Cyan("agent>")), t.said)
 	}
 	return t.line(e, "  "+render.Line(e.Step))
 }
@@ -99,7 +99,7 @@ func (t *logText) at(e *sessionlog.Entry) string {
 	if e.Time != 0 {
 		at = e.Time.Std().In(t.j.Now().Location()).Format("2006-01-02 15:04:05")
 	}
-	return t.j.paint.dim("[" + at + "]")
+	return t.j.paint.Dim("[" + at + "]")
 }
 
 // write writes a paragraph spoken by who.

@@ -75,9 +75,9 @@ func (o *overviewOptions) run(ctx context.Context, j *job, _ []string) error {
 		return writeSessions(j.Stdout, shown, costs)
 	}
 	if len(shown) > 0 {
-		fmt.Fprintf(j.Stdout, "%s\n\n", j.paint.bold(cut(title, cmpOr(j.Terminal.columns(), 1000), false)))
+		fmt.Fprintf(j.Stdout, "%s\n\n", j.paint.Bold(cut(title, cmpOr(j.Terminal.columns(), 1000), false)))
 		t := j.sessionTable(shown, costs)
-		t.head = j.paint.dim
+		t.head = j.paint.Dim
 		if err := j.table(j.Stdout, t); err != nil {
 			return err
 		}

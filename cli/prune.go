@@ -145,10 +145,10 @@ func (o *pruneOptions) add(ctx context.Context, j *job, out []pruned, f skein.Fi
 
 func (o *pruneOptions) show(ctx context.Context, j *job, found []pruned) error {
 	t := &table{columns: []column{
-		{title: "ID", rank: 1, paint: j.paint.cyan},
+		{title: "ID", rank: 1, paint: j.paint.Cyan},
 		{title: "", rank: 4},
 		{title: "TITLE", rank: 0, min: 16, piped: pipedTitle},
-		{title: "UPDATED", rank: 3, paint: j.paint.dim},
+		{title: "UPDATED", rank: 3, paint: j.paint.Dim},
 		{title: "SIZE", rank: 2, right: true},
 		{title: "WHERE", rank: 5},
 		{title: "PROJECT", rank: 6, min: 14, left: true, piped: pipedText},

@@ -5,6 +5,7 @@ import (
 	"strings"
 
 	"github.com/skein-dev/skein"
+	"github.com/skein-dev/skein/cli/prose"
 )
 
 // past shows earlier messages of the thread on stderr, as the flags ask; without
@@ -70,7 +71,7 @@ func (w *runFace) few(ctx context.Context, j *job, s skein.Session, t *transcrip
 func (w *runFace) onStderr() *job {
 	j, env := *w.job, *w.job.Env
 	env.Stdout, env.Terminal.Out = env.Stderr, env.Terminal.Err
-	j.Env, j.store, j.paint = &env, w.thread.store, paint{w.job.paint.on && env.Terminal.Err}
+	j.Env, j.store, j.paint = &env, w.thread.store, prose.Paint{On: w.job.paint.On && env.Terminal.Err}
 	return &j
 }
 

@@ -133,7 +133,7 @@ func (o *scanOptions) write(j *job, s skein.Session, leaks []leak) error {
 	if o.json {
 		return nil
 	}
-	_, err := fmt.Fprintf(j.Stdout, "%s\n", j.paint.bold(shortID(s.ID)+"  "+called(s)))
+	_, err := fmt.Fprintf(j.Stdout, "%s\n", j.paint.Bold(shortID(s.ID)+"  "+called(s)))
 	if err == nil {
 		err = j.table(j.Stdout, t)
 	}

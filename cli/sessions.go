@@ -51,18 +51,18 @@ const pipedTitle, pipedText = 80, 40
 func (j *job) sessionTable(ss []skein.Session, costs map[skein.SessionID]price.Sum) *table {
 	p, now := j.paint, j.Now()
 	t := &table{columns: []column{
-		{title: "ID", rank: 1, paint: p.cyan},
+		{title: "ID", rank: 1, paint: p.Cyan},
 		{title: "", rank: 2},
 		{title: "TITLE", rank: 0, min: 19, piped: pipedTitle},
 		{title: "AGENT", rank: 6, min: 11},
 		{title: "PROJECT", rank: 4, min: 14, left: true, piped: pipedText},
-		{title: "CREATED", rank: 9, paint: p.dim},
-		{title: "UPDATED", rank: 3, paint: p.dim},
+		{title: "CREATED", rank: 9, paint: p.Dim},
+		{title: "UPDATED", rank: 3, paint: p.Dim},
 		{title: "TURNS", rank: 8, right: true},
 		{title: "MSGS", rank: 5, right: true},
 		{title: "COST", rank: 7, right: true},
-		{title: "LAST PROMPT", rank: 10, min: 24, paint: p.dim, piped: pipedText},
-		{title: "STATE", rank: 3, min: 24, paint: p.yellow},
+		{title: "LAST PROMPT", rank: 10, min: 24, paint: p.Dim, piped: pipedText},
+		{title: "STATE", rank: 3, min: 24, paint: p.Yellow},
 		{title: "SURFACE", rank: never},
 		{title: "KEY", rank: never, piped: pipedText},
 	}}

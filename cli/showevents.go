@@ -79,6 +79,6 @@ func (o *showOptions) writeEvent(w io.Writer, j *job, e skein.Event) error {
 	if width := j.Terminal.columns(); width > 0 {
 		payload = cut(payload, max(width-len(head), 20), false)
 	}
-	_, err := fmt.Fprintf(w, "%s%s\n", p.dim(head[:34])+p.cyan(head[34:]), payload)
+	_, err := fmt.Fprintf(w, "%s%s\n", p.Dim(head[:34])+p.Cyan(head[34:]), payload)
 	return err
 }

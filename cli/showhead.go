@@ -46,10 +46,10 @@ func (o *showOptions) headOf(ctx context.Context, j *job, s skein.Session) sessi
 func (t *transcript) begin(h sessionHead) {
 	p := t.j.paint
 	if h.title != "" {
-		t.print(p.bold(t.wrap(h.title)) + "\n")
+		t.print(p.Bold(t.wrap(h.title)) + "\n")
 	}
 	for _, line := range h.about {
-		t.print(p.dim(t.wrap(line)) + "\n")
+		t.print(p.Dim(t.wrap(line)) + "\n")
 	}
 	t.begun = true
 }

@@ -161,7 +161,7 @@ func (c *chat) pairs(rows [][2]string) string {
 			doc = ansi.Wrap(doc, room, "")
 		}
 		pad := strings.Repeat(" ", wide-ansi.StringWidth(r[0])+2)
-		b.WriteString(c.paint.cyan(r[0]) + pad + strings.ReplaceAll(doc, "\n", "\n"+strings.Repeat(" ", wide+2)) + "\n")
+		b.WriteString(c.paint.Cyan(r[0]) + pad + strings.ReplaceAll(doc, "\n", "\n"+strings.Repeat(" ", wide+2)) + "\n")
 	}
 	return b.String()
 }
@@ -177,5 +177,5 @@ func (c *chat) print(text string) {
 // done says what a command did.
 func (c *chat) done(format string, args ...any) {
 	c.gap("note")
-	c.screen.Note(c.paint.dim(c.fitted(cleanText(fmt.Sprintf(format, args...)))))
+	c.screen.Note(c.paint.Dim(c.fitted(cleanText(fmt.Sprintf(format, args...)))))
 }

@@ -45,7 +45,7 @@ func (j *job) table(w io.Writer, t *table) error {
 	}
 	head := t.head
 	if head == nil {
-		head = j.paint.bold
+		head = j.paint.Bold
 	}
 	return t.write(w, widths, head)
 }

@@ -159,7 +159,7 @@ func (t *tailing) note(e skein.Event) error {
 		lead = "\n"
 	}
 	t.text.begun, t.text.lined = true, true
-	_, err := io.WriteString(t.j.Stdout, lead+t.j.paint.dim("  · "+render.Line(text))+"\n")
+	_, err := io.WriteString(t.j.Stdout, lead+t.j.paint.Dim("  · "+render.Line(text))+"\n")
 	return err
 }
 

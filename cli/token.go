@@ -90,7 +90,7 @@ func newTokenList(f *frame) *cobra.Command {
 }
 
 func (j *job) tokenTable(all []door.Token) *table {
-	t := &table{columns: []column{{title: "TOKEN", rank: 0, paint: j.paint.cyan}, {title: "MAY", rank: 1}, {title: "USER", rank: 2}, {title: "EXPIRES", rank: 3}}}
+	t := &table{columns: []column{{title: "TOKEN", rank: 0, paint: j.paint.Cyan}, {title: "MAY", rank: 1}, {title: "USER", rank: 2}, {title: "EXPIRES", rank: 3}}}
 	for _, a := range all {
 		user, ends := "everyone's", "never"
 		if a.User != "" {

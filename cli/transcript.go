@@ -33,7 +33,7 @@ type transcript struct {
 func newTranscript(w io.Writer, j *job, o *showOptions) *transcript {
 	t := &transcript{w: w, j: j, o: o, width: j.Terminal.columns(), asked: map[string]string{}}
 	if t.width > 0 && !o.raw {
-		t.md = prose.New(j.paint.full(), t.width)
+		t.md = prose.New(j.paint, t.width)
 	}
 	return t
 }
@@ -58,7 +58,7 @@ func (t *transcript) entry(e *skein.Entry) error {
 		}
 		if c := part.Call; c != nil {
 			if state := t.told.Call(e, c.ID); state != "" {
-				pieces = append(pieces, piece{t.j.paint.yellow("    (" + state + ")"), true})
+				pieces = append(pieces, piece{t.j.paint.Yellow("    (" + state + ")"), true})
 			}
 			t.asked[c.ID], t.above = c.Name+" "+gist(c.Input), c.ID
 		} else if part.Result != nil {
@@ -66,10 +66,10 @@ func (t *transcript) entry(e *skein.Entry) error {
 		}
 	}
 	if m.Error != nil {
-		pieces = append(pieces, piece{t.j.paint.red("✗ " + t.clean(m.Error.Message)), false})
+		pieces = append(pieces, piece{t.j.paint.Red("✗ " + t.clean(m.Error.Message)), false})
 	}
 	if m.Interrupted {
-		pieces = append(pieces, piece{t.j.paint.dim("(it broke off here)"), false})
+		pieces = append(pieces, piece{t.j.paint.Dim("(it broke off here)"), false})
 	}
 	if len(pieces) == 0 {
 		return t.err
@@ -91,7 +91,7 @@ func (t *transcript) failed(e *skein.Entry) {
 		if t.begun {
 			t.print("\n")
 		}
-		t.print(t.wrap(t.j.paint.red("✗ "+line)) + "\n")
+		t.print(t.wrap(t.j.paint.Red("✗ "+line)) + "\n")
 		t.begun, t.lined, t.above = true, false, ""
 	}
 }
@@ -105,9 +105,9 @@ type piece struct {
 // head writes the speaker of e, unless it is the same as before.
 func (t *transcript) head(e *skein.Entry) {
 	p := t.j.paint
-	who, colour := speaker(e), p.cyan
+	who, colour := speaker(e), p.Cyan
 	if e.Message.Typed() {
-		colour = p.green
+		colour = p.Green
 	}
 	goesOn := who == t.said || e.Message.Role == skein.RoleTool && t.said != ""
 	if goesOn && e.Turn == t.turn && !e.Message.Typed() {
@@ -127,9 +127,9 @@ func (t *transcript) head(e *skein.Entry) {
 	if e.Rewound {
 		about = append(about, "taken back")
 	}
-	line := p.bold(colour(render.Line(who)))
+	line := p.Bold(colour(render.Line(who)))
 	if len(about) > 0 {
-		line += p.dim(" · " + strings.Join(about, " · "))
+		line += p.Dim(" · " + strings.Join(about, " · "))
 	}
 	t.print(line + "\n")
 }
@@ -158,7 +158,7 @@ func (t *transcript) words(m *skein.Message, text skein.Text) string {
 	}
 	var all []string
 	for _, w := range wraps {
-		all = append(all, t.j.paint.dim("▪ "+render.Line(w.Line())))
+		all = append(all, t.j.paint.Dim("▪ "+render.Line(w.Line())))
 	}
 	if typed != "" {
 		all = append(all, "", t.text(skein.Text(typed)))
@@ -175,13 +175,13 @@ func (t *transcript) part(m *skein.Message, p *skein.Part) piece {
 	case p.Result != nil:
 		return piece{t.result(p.Result), true}
 	case p.File != nil:
-		return piece{paint.dim("  ▪ " + render.Line(p.File.Name+" "+p.File.Media)), true}
+		return piece{paint.Dim("  ▪ " + render.Line(p.File.Name+" "+p.File.Media)), true}
 	case p.Kind == skein.PartReasoning && (!t.o.thinking || p.Text == ""):
 		return piece{}
 	case p.Kind == skein.PartReasoning:
-		return piece{paint.dim(t.indent("┊ ", t.clean(p.Text.UTF8()))), false}
+		return piece{paint.Dim(t.indent("┊ ", t.clean(p.Text.UTF8()))), false}
 	case p.Kind == skein.PartSummary:
-		return piece{paint.dim("(a summary of what was compacted)") + "\n\n" + t.text(p.Text), false}
+		return piece{paint.Dim("(a summary of what was compacted)") + "\n\n" + t.text(p.Text), false}
 	case p.Text != "":
 		return piece{t.words(m, p.Text), false}
 	case p.Kind == skein.PartOther && len(p.Raw) > 0:

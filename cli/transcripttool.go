@@ -12,7 +12,7 @@ import (
 // call returns one line about a tool call; with --tools, its input below it.
 func (t *transcript) call(c *skein.Call) string {
 	p := t.j.paint
-	name := p.yellow("→ " + render.Line(c.Name))
+	name := p.Yellow("→ " + render.Line(c.Name))
 	if t.o.tools {
 		return "  " + name + "\n" + t.indent("    ", t.clean(inputText(c.Input)))
 	}
@@ -20,16 +20,16 @@ func (t *transcript) call(c *skein.Call) string {
 	if t.width > 0 {
 		about = cut(about, max(t.width-len(c.Name)-8, 10), false)
 	}
-	return "  " + name + " " + p.dim(about)
+	return "  " + name + " " + p.Dim(about)
 }
 
 // result returns what a tool answered: with --tools all of it, else only that it
 // failed. If it is not directly below its call, it names the call.
 func (t *transcript) result(r *skein.Result) string {
 	p := t.j.paint
-	mark, text := p.dim("←"), t.clean(r.Text.UTF8())
+	mark, text := p.Dim("←"), t.clean(r.Text.UTF8())
 	if r.Failed {
-		mark = p.red("✗")
+		mark = p.Red("✗")
 	}
 	of := ""
 	if r.CallID != t.above && t.asked[r.CallID] != "" {
@@ -45,7 +45,7 @@ func (t *transcript) result(r *skein.Result) string {
 		if text == "" {
 			text = "(nothing)"
 		}
-		return strings.TrimRight("  "+mark+" "+p.yellow(of), " ") + "\n" + t.indent("    ", text)
+		return strings.TrimRight("  "+mark+" "+p.Yellow(of), " ") + "\n" + t.indent("    ", text)
 	}
 	if !r.Failed {
 		return ""
@@ -57,13 +57,13 @@ func (t *transcript) result(r *skein.Result) string {
 	if t.width > 0 {
 		line = cut(line, max(t.width-6, 10), false)
 	}
-	return "  " + mark + " " + p.dim(line)
+	return "  " + mark + " " + p.Dim(line)
 }
 
 // other returns a part that the importer could not interpret, as JSON: with --tools
 // all of it.
 func (t *transcript) other(raw json.RawMessage) string {
-	mark := t.j.paint.dim("▪")
+	mark := t.j.paint.Dim("▪")
 	if t.o.tools {
 		return "  " + mark + "\n" + t.indent("    ", t.clean(inputText(raw)))
 	}
@@ -71,7 +71,7 @@ func (t *transcript) other(raw json.RawMessage) string {
 	if t.width > 0 {
 		line = cut(line, max(t.width-6, 10), false)
 	}
-	return "  " + mark + " " + t.j.paint.dim(line)
+	return "  " + mark + " " + t.j.paint.Dim(line)
 }
 
 // gistKeys lists the input fields that best say what a call does.

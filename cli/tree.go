@@ -101,7 +101,7 @@ func (j *job) family(root *treeNode) *table {
 		{title: "ID", rank: 0},
 		{title: "TITLE", rank: 1, min: 16, piped: pipedTitle},
 		{title: "KIND", rank: 2, min: 10},
-		{title: "UPDATED", rank: 5, paint: p.dim},
+		{title: "UPDATED", rank: 5, paint: p.Dim},
 		{title: "TURNS", rank: 4, right: true},
 		{title: "MSGS", rank: 3, right: true},
 	}}
@@ -114,10 +114,10 @@ func (j *job) family(root *treeNode) *table {
 		n := nodes[i]
 		name := render.Line(n.Name)
 		if n.Asked && len(nodes) > 1 {
-			id, name = id+" <", p.bold(name)
+			id, name = id+" <", p.Bold(name)
 		}
 		out.rows = append(out.rows, []string{
-			leads[i] + p.cyan(id), name, n.about(), ago(n.Updated, j.Now()), strconv.Itoa(n.Turns), strconv.Itoa(n.Messages),
+			leads[i] + p.Cyan(id), name, n.about(), ago(n.Updated, j.Now()), strconv.Itoa(n.Turns), strconv.Itoa(n.Messages),
 		})
 	}
 	return out

@@ -89,7 +89,7 @@ func newUserList(f *frame) *cobra.Command {
 			if err != nil {
 				return err
 			}
-			t := &table{columns: []column{{title: "USER", paint: j.paint.cyan}, {title: "SESSIONS", right: true}, {title: "BYTES", right: true, rank: 1}, {title: "TOKENS", rank: 2}}}
+			t := &table{columns: []column{{title: "USER", paint: j.paint.Cyan}, {title: "SESSIONS", right: true}, {title: "BYTES", right: true, rank: 1}, {title: "TOKENS", rank: 2}}}
 			for _, u := range users {
 				l := userLine{Account: u, Tokens: []string{}}
 				for _, a := range tokens {
