@@ -64,7 +64,7 @@ func toolLine(u agent.Update, title string) string {
 	if title != "" && title != name {
 		name += ": " + title
 	}
-	return fmt.Sprintf("%s %s (%s)", mark, cut(render.Line(name), 100, false), seconds(u.Wait))
+	return fmt.Sprintf("%s %s (%s)", mark, cut(render.Line(name), 100), seconds(u.Wait))
 }
 
 // seconds formats d for people.

@@ -39,6 +39,6 @@ func (j *job) sessionOrBinned(ctx context.Context, name string) (skein.Session, 
 
 // called returns a short name for s to use in a sentence, without quotes around it.
 func called(s skein.Session) string {
-	s = drawn(false).session(s)
-	return cut(render.Line(s.Name()), 50, false)
+	s = secretsShown(false).curtain().session(s)
+	return cut(render.Line(s.Name()), 50)
 }

@@ -56,7 +56,7 @@ func (c *chat) banner() {
 	if !t.at.isNew() {
 		title = t.at.session.Name()
 	}
-	c.tell("%s · %s · /help", cut(strings.Join(strings.Fields(title), " "), 40, false), strings.Join(about, " · "))
+	c.tell("%s · %s · /help", cut(strings.Join(strings.Fields(title), " "), 40), strings.Join(about, " · "))
 }
 
 // past shows the earlier messages of s, as the flags ask.

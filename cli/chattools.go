@@ -139,8 +139,8 @@ func (c *chat) toolLine(r ran) string {
 	name := render.Line(r.call.Name)
 	if width := c.width(); width > 0 {
 		room := width - 6 - len(name)
-		tail = cut(tail, max(room/2, 8), false)
-		about = cut(about, max(room-len([]rune(tail)), 8), false)
+		tail = cut(tail, max(room/2, 8))
+		about = cut(about, max(room-len([]rune(tail)), 8))
 	}
 	return "  " + mark + " " + p.Yellow(name) + " " + about + p.Dim(tail)
 }

@@ -139,7 +139,7 @@ func (o *convertOptions) write(ctx context.Context, j *job, to interop.Format, h
 			defer j.say("skein: %v", err) // below the lines about what was written
 			failed++
 		}
-		return tellWritten(j, to, home, done, names, o.json)
+		return (&importTeller{json: o.json}).written(j, to, home, done, names)
 	})
 	if err != nil {
 		return err

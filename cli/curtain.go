@@ -15,13 +15,16 @@ type curtain struct{ redact *redact.Redactor }
 
 // secretsFlag gives c the flag --raw, for a view or an export that masks secrets by
 // default.
-func secretsFlag(c *cobra.Command, to *bool) {
-	c.Flags().BoolVar(to, "raw", false, "show secrets: tokens, keys, passwords")
+func secretsFlag(c *cobra.Command, to *secretsShown) {
+	c.Flags().BoolVar((*bool)(to), "raw", false, "show secrets: tokens, keys, passwords")
 }
 
-// drawn returns the curtain of a command; raw is its flag.
-func drawn(raw bool) curtain {
-	if raw {
+// A secretsShown says whether a view or an export shows secrets: the flag --raw.
+type secretsShown bool
+
+// curtain returns what masks the secrets, unless they are shown.
+func (s secretsShown) curtain() curtain {
+	if s {
 		return curtain{}
 	}
 	return curtain{redact.New()}

@@ -20,7 +20,8 @@ import (
 type exportOptions struct {
 	name, to, file   string // name is what the user called the session
 	thinking, noTool bool
-	json, secrets    bool
+	json             bool
+	secrets          secretsShown
 	rewound, over    bool
 	gaps             *interop.GapError // what is missing from a source; nil if nothing is
 }
@@ -124,7 +125,7 @@ func (o *exportOptions) check(j *job) error {
 		return usagef("--over goes with the formats of agents; %s is written to a new file", o.to)
 	case o.to == "source" && o.file == "" && j.Terminal.Out: // a source is not cleaned of terminal escape sequences
 		return advise(usagef("--to source: a terminal is no place for the bytes of a file"), "write them to a new file with -o FILE, or into a pipe")
-	case o.secrets && !slices.Contains(exportNames[:3], o.to):
+	case bool(o.secrets) && !slices.Contains(exportNames[:3], o.to):
 		return usagef("--raw goes with --to md, html and json; %s is exact", o.to)
 	case o.rewound && !slices.Contains(exportNames[:3], o.to):
 		return usagef("--rewound goes with --to md, html and json; %s has everything", o.to)
@@ -135,7 +136,7 @@ func (o *exportOptions) check(j *job) error {
 }
 
 func (o *exportOptions) write(ctx context.Context, j *job, w io.Writer, s skein.Session) error {
-	hide := drawn(o.secrets)
+	hide := o.secrets.curtain()
 	entries, shown := hide.entries(reader{ctx, j.store, s}.entries(0)), hide.session(s)
 	if !o.rewound {
 		entries = render.Live(entries)

@@ -71,7 +71,7 @@ func (o *exportOptions) place(ctx context.Context, j *job, s skein.Session) erro
 		return err
 	}
 	done, err := interop.Export(ctx, j.store, f, s.ID, home, interop.Exports{Now: j.Now(), Over: o.over})
-	if err := tellExported(j, f, home, done, o.json); err != nil {
+	if err := (&importTeller{json: o.json}).exported(j, f, home, done); err != nil {
 		return err
 	}
 	if err == nil && slices.ContainsFunc(done, func(d interop.Exported) bool { return len(d.Damaged) > 0 }) {
@@ -101,18 +101,22 @@ func adviseOver(err error) error {
 	return err
 }
 
-// tellExported says what was written.
-func tellExported(j *job, f interop.Format, home string, done []interop.Exported, asJSON bool) error {
+// exported says what an export has written.
+//
+// The error is that of writing to stdout.
+func (o *importTeller) exported(j *job, f interop.Format, home string, done []interop.Exported) error {
 	var ids []skein.SessionID
 	for _, d := range done {
 		ids = append(ids, d.Session)
 	}
-	return tellWritten(j, f, home, done, shortNames(ids), asJSON)
+	return o.written(j, f, home, done, shortNames(ids))
 }
 
-// tellWritten says what was written; names has the sessions' names.
-func tellWritten(j *job, f interop.Format, home string, done []interop.Exported, names map[skein.SessionID]string, asJSON bool) error {
-	if asJSON {
+// written says what was written; names has the sessions' names.
+//
+// The error is that of writing to stdout.
+func (o *importTeller) written(j *job, f interop.Format, home string, done []interop.Exported, names map[skein.SessionID]string) error {
+	if o.json {
 		for _, d := range done {
 			if err := writeJSON(j.Stdout, d); err != nil {
 				return err

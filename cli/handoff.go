@@ -152,7 +152,7 @@ func (o *handoffOptions) write(ctx context.Context, j *job, f interop.Format, s 
 	if o.json {
 		return done[0], nil
 	}
-	return done[0], tellExported(j, f, home, done, false)
+	return done[0], (&importTeller{}).exported(j, f, home, done)
 }
 
 // again reads what f's program has and writes what is new in the session to its

@@ -43,7 +43,7 @@ func (h *hitLine) write(w io.Writer, j *job, n int) error {
 	p, width := j.paint, j.Terminal.columns()
 	name, project := render.Line(h.Name), render.Line(j.tilde(h.Project))
 	if width == 0 && !j.wide {
-		name, project = cut(name, pipedTitle, false), cut(project, pipedText, true)
+		name, project = cut(name, pipedTitle), cutLeft(project, pipedText)
 	}
 	head := p.Cyan(shortID(h.Session)) + "  " + p.Bold(name)
 	tail := h.about(j, project)
@@ -51,7 +51,7 @@ func (h *hitLine) write(w io.Writer, j *job, n int) error {
 		head = ansi.Truncate(head, width, "…")
 		if over := ansi.StringWidth(tail) - (width - 2); over > 0 {
 			if room := ansi.StringWidth(project) - over; room >= 8 {
-				tail = h.about(j, cut(project, room, true))
+				tail = h.about(j, cutLeft(project, room))
 			} else {
 				tail = h.about(j, "")
 			}

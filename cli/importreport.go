@@ -75,7 +75,7 @@ func writeImportReport(j *job, r interop.Report) error {
 	return writeJSON(j.Stdout, out)
 }
 
-// An importTeller says what an import did.
+// An importTeller says what an import or an export did.
 type importTeller struct {
 	json   bool
 	format string // the only one that was imported; "" for all
@@ -159,7 +159,7 @@ func changed(ctx context.Context, j *job, r interop.Report) (lines []string) {
 		if err != nil {
 			continue // it is gone already, which is not an error here
 		}
-		lines = append(lines, "  "+short+"  "+cut(render.Line(drawn(false).text(s.Name())), 60, false))
+		lines = append(lines, "  "+short+"  "+cut(render.Line(secretsShown(false).curtain().text(s.Name())), 60))
 	}
 	return lines
 }

@@ -11,7 +11,8 @@ import (
 )
 
 type listOptions struct {
-	all, children, pinned, bin, secrets, json   bool
+	all, children, pinned, bin, json            bool
+	secrets                                     secretsShown
 	project, agent, origin, model, profile, tag string
 	since, until                                string
 	limit                                       int
@@ -87,7 +88,7 @@ func (o *listOptions) run(ctx context.Context, j *job, _ []string) error {
 	if err != nil {
 		return err
 	}
-	found = drawn(o.secrets).sessions(found)
+	found = o.secrets.curtain().sessions(found)
 	if o.json {
 		return writeSessions(j.Stdout, found, costs)
 	}

@@ -18,7 +18,7 @@ type logOptions struct {
 	follow  bool
 	format  string
 	json    bool
-	secrets bool
+	secrets secretsShown
 }
 
 func newLog(f *frame) *cobra.Command {
@@ -75,7 +75,7 @@ func (o *logOptions) run(ctx context.Context, j *job, args []string) error {
 			return err
 		}
 		defer func() { err = errors.Join(err, f.Close()) }()
-		if o.json && o.secrets {
+		if o.json && bool(o.secrets) {
 			_, err := io.Copy(w, f)
 			return err
 		}
@@ -109,7 +109,7 @@ func (j *job) logOf(ctx context.Context, s skein.Session) (string, error) {
 
 // print prints entries as they arrive.
 func (o *logOptions) print(j *job, w io.Writer, entries iter.Seq2[sessionlog.Entry, error]) error {
-	text, hide := logText{w: w, j: j, steps: true, events: true}, drawn(o.secrets)
+	text, hide := logText{w: w, j: j, steps: true, events: true}, o.secrets.curtain()
 	for e, err := range entries {
 		if err == nil {
 			hide.log(&e)

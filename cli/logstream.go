@@ -17,7 +17,7 @@ import (
 
 type streamOptions struct {
 	steps, json bool
-	secrets     bool
+	secrets     secretsShown
 	dir         string
 }
 
@@ -78,7 +78,7 @@ func (o *streamOptions) run(ctx context.Context, j *job, _ []string) error {
 }
 
 func (o *streamOptions) print(ctx context.Context, j *job, dir string) error {
-	text, hide := logText{w: j.Stdout, j: j, steps: o.steps}, drawn(o.secrets)
+	text, hide := logText{w: j.Stdout, j: j, steps: o.steps}, o.secrets.curtain()
 	last := ""
 	for e, err := range sessionlog.Stream(ctx, dir) {
 		if err == nil {

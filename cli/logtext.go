@@ -113,7 +113,7 @@ func (t *logText) write(e *sessionlog.Entry, who, text string) error {
 // line writes one line, cut to the width of the terminal.
 func (t *logText) line(e *sessionlog.Entry, text string) error {
 	if width := t.j.Terminal.columns(); width > 0 {
-		text = cut(text, max(width-22, 20), false)
+		text = cut(text, max(width-22, 20))
 	}
 	_, err := fmt.Fprintf(t.w, "%s %s\n", t.at(e), text)
 	return err

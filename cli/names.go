@@ -188,7 +188,7 @@ func alike(a, b string) float64 {
 func candidates(ss []skein.Session, now time.Time) string {
 	var b strings.Builder
 	for i, id := range shortIDs(ss) {
-		fmt.Fprintf(&b, "  %s  %s  (%s)\n", id, cut(render.Line(ss[i].Name()), 50, false), ago(ss[i].Updated, now))
+		fmt.Fprintf(&b, "  %s  %s  (%s)\n", id, cut(render.Line(ss[i].Name()), 50), ago(ss[i].Updated, now))
 	}
 	return strings.TrimRight(b.String(), "\n")
 }

@@ -70,12 +70,12 @@ func (o *overviewOptions) run(ctx context.Context, j *job, _ []string) error {
 	if err != nil {
 		return err
 	}
-	shown = drawn(false).sessions(shown)
+	shown = secretsShown(false).curtain().sessions(shown)
 	if o.json {
 		return writeSessions(j.Stdout, shown, costs)
 	}
 	if len(shown) > 0 {
-		fmt.Fprintf(j.Stdout, "%s\n\n", j.paint.Bold(cut(title, cmpOr(j.Terminal.columns(), 1000), false)))
+		fmt.Fprintf(j.Stdout, "%s\n\n", j.paint.Bold(cut(title, cmpOr(j.Terminal.columns(), 1000))))
 		t := j.sessionTable(shown, costs)
 		t.head = j.paint.Dim
 		if err := j.table(j.Stdout, t); err != nil {

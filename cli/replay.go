@@ -14,7 +14,7 @@ import (
 type replayOptions struct {
 	showOptions
 	speed   float64
-	secrets bool
+	secrets secretsShown
 }
 
 func newReplay(f *frame) *cobra.Command {
@@ -51,7 +51,7 @@ func (o *replayOptions) run(ctx context.Context, j *job, args []string) (err err
 	}
 	told := j.goAround()
 	defer func() { err = told(err) }()
-	o.curtain = drawn(o.secrets)
+	o.curtain = o.secrets.curtain()
 	w, r := j.Stdout, &replaying{speed: o.speed}
 	if j.Keys != nil && j.Terminal.In && j.Terminal.Out {
 		restore, err := j.Keys()

@@ -14,7 +14,10 @@ import (
 	"github.com/skein-dev/skein/store/lenient"
 )
 
-type scanOptions struct{ json, raw bool }
+type scanOptions struct {
+	json bool
+	raw  secretsShown
+}
 
 func newScan(f *frame) *cobra.Command {
 	var o scanOptions

@@ -18,7 +18,8 @@ import (
 type searchOptions struct {
 	role, agent, project, origin, session, tool, file, status string
 	since, until                                              string
-	regex, substring, rewound, each, json, secrets            bool
+	regex, substring, rewound, each, json                     bool
+	secrets                                                   secretsShown
 	limit                                                     int
 	deadline                                                  time.Duration
 }
@@ -93,7 +94,7 @@ func (o *searchOptions) run(ctx context.Context, j *job, args []string) error {
 // find prints what matches q. It continues until everything was searched or
 // --deadline is reached; a person at a terminal sees the hits found so far.
 func (o *searchOptions) find(ctx context.Context, j *job, q skein.Query) error {
-	f := &hitList{searchOptions: o, job: j, hide: drawn(o.secrets), shown: map[skein.Place]bool{}}
+	f := &hitList{searchOptions: o, job: j, hide: o.secrets.curtain(), shown: map[skein.Place]bool{}}
 	atOnce := j.Terminal.Out && !o.json || !ranked(&q)
 	var last skein.Results
 	var ended error

@@ -61,7 +61,7 @@ func (o *showOptions) run(ctx context.Context, j *job, args []string) error {
 	}
 	told := j.goAround()
 	r := reader{ctx, j.store, s}
-	o.curtain, o.theirs = drawn(o.raw), turnsOf(&s)
+	o.curtain, o.theirs = secretsShown(o.raw).curtain(), turnsOf(&s)
 	if o.turn > 0 && o.turn > s.Ever().Turns {
 		return advise(missing("no turn %d: session %s has %s", o.turn, shortID(s.ID), count(s.Ever().Turns, "turn")), "see its turns: skein fork %s", shortID(s.ID))
 	}

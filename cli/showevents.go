@@ -77,7 +77,7 @@ func (o *showOptions) writeEvent(w io.Writer, j *job, e skein.Event) error {
 	}
 	head := fmt.Sprintf("%6d  %s  %-9s  ", e.Seq, at, render.Line(string(e.Kind)))
 	if width := j.Terminal.columns(); width > 0 {
-		payload = cut(payload, max(width-len(head), 20), false)
+		payload = cut(payload, max(width-len(head), 20))
 	}
 	_, err := fmt.Fprintf(w, "%s%s\n", p.Dim(head[:34])+p.Cyan(head[34:]), payload)
 	return err

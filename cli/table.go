@@ -178,7 +178,10 @@ func (t *table) line(b *strings.Builder, cells []string, widths []int, paint fun
 		if widths[i] == 0 {
 			continue
 		}
-		text := cut(cells[i], widths[i], c.left)
+		text := cut(cells[i], widths[i])
+		if c.left {
+			text = cutLeft(cells[i], widths[i])
+		}
 		space := widths[i] - ansi.StringWidth(text)
 		b.WriteString(strings.Repeat(" ", pad))
 		pad = gap
@@ -195,13 +198,20 @@ func (t *table) line(b *strings.Builder, cells []string, widths []int, paint fun
 	b.WriteString("\n")
 }
 
-// cut shortens text to at most width columns, with … where something was removed.
-func cut(text string, width int, left bool) string {
-	if n := ansi.StringWidth(text); n > width {
-		if left {
-			return ansi.TruncateLeft(text, n-width+1, "…")
-		}
+// cut shortens text to at most width columns, with … at the end if something was
+// removed.
+func cut(text string, width int) string {
+	if ansi.StringWidth(text) > width {
 		return ansi.Truncate(text, width, "…")
+	}
+	return text
+}
+
+// cutLeft shortens text to at most width columns, with … at the beginning if
+// something was removed.
+func cutLeft(text string, width int) string {
+	if n := ansi.StringWidth(text); n > width {
+		return ansi.TruncateLeft(text, n-width+1, "…")
 	}
 	return text
 }

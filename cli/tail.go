@@ -15,7 +15,7 @@ import (
 type tailOptions struct {
 	showOptions
 	last    int
-	secrets bool
+	secrets secretsShown
 }
 
 func newTail(f *frame) *cobra.Command {
@@ -52,7 +52,7 @@ func (o *tailOptions) run(ctx context.Context, j *job, args []string) (err error
 	}
 	told := j.goAround()
 	defer func() { err = told(err) }()
-	o.curtain = drawn(o.secrets)
+	o.curtain = o.secrets.curtain()
 	t := tailing{o: o, j: j, turn: s.Ever().Turns, text: newTranscript(j.Stdout, j, &o.showOptions)}
 	if err := t.begin(reader{ctx, j.store, s}); err != nil {
 		return err

@@ -18,7 +18,7 @@ func (t *transcript) call(c *skein.Call) string {
 	}
 	about := gist(c.Input)
 	if t.width > 0 {
-		about = cut(about, max(t.width-len(c.Name)-8, 10), false)
+		about = cut(about, max(t.width-len(c.Name)-8, 10))
 	}
 	return "  " + name + " " + p.Dim(about)
 }
@@ -33,7 +33,7 @@ func (t *transcript) result(r *skein.Result) string {
 	}
 	of := ""
 	if r.CallID != t.above && t.asked[r.CallID] != "" {
-		of = cut(render.Line(t.asked[r.CallID]), 40, false)
+		of = cut(render.Line(t.asked[r.CallID]), 40)
 	}
 	if t.o.tools {
 		if len(r.Raw) > 0 {
@@ -55,7 +55,7 @@ func (t *transcript) result(r *skein.Result) string {
 		line = of + ": " + line
 	}
 	if t.width > 0 {
-		line = cut(line, max(t.width-6, 10), false)
+		line = cut(line, max(t.width-6, 10))
 	}
 	return "  " + mark + " " + p.Dim(line)
 }
@@ -69,7 +69,7 @@ func (t *transcript) other(raw json.RawMessage) string {
 	}
 	line := render.Line(string(raw))
 	if t.width > 0 {
-		line = cut(line, max(t.width-6, 10), false)
+		line = cut(line, max(t.width-6, 10))
 	}
 	return "  " + mark + " " + t.j.paint.Dim(line)
 }

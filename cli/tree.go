@@ -14,7 +14,10 @@ import (
 	"github.com/skein-dev/skein/store/lookup"
 )
 
-type treeOptions struct{ json, secrets bool }
+type treeOptions struct {
+	json    bool
+	secrets secretsShown
+}
 
 func newTree(f *frame) *cobra.Command {
 	var o treeOptions
@@ -42,7 +45,7 @@ func (o *treeOptions) run(ctx context.Context, j *job, args []string) error {
 	if err != nil {
 		return err
 	}
-	root := nodeOf(top, s.ID, drawn(o.secrets))
+	root := nodeOf(top, s.ID, o.secrets.curtain())
 	if o.json {
 		return writeJSON(j.Stdout, root)
 	}
