@@ -7,12 +7,16 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/skein-dev/skein/agent/roster"
+	"github.com/skein-dev/skein/cli/config"
+	"github.com/skein-dev/skein/cli/job"
+	"github.com/skein-dev/skein/cli/terminal"
+	"github.com/skein-dev/skein/cli/thread"
 	"github.com/skein-dev/skein/render"
 )
 
 type agentsOptions struct{ json bool }
 
-func newAgents(f *frame) *cobra.Command {
+func newAgents(f *job.Frame) *cobra.Command {
 	var o agentsOptions
 	c := &cobra.Command{
 		Use:   "agents [flags]",
@@ -21,11 +25,11 @@ func newAgents(f *frame) *cobra.Command {
 in skein's config folder). An agent is a Markdown file that begins with YAML: a
 name, a system prompt, tools and a model. To talk to an agent, use skein chat
 --agent NAME, or the path of any such file or of an AgentUse file.`,
-		Args: words(0, 0, ""),
-		RunE: f.plain(o.run),
+		Args: job.Words(0, 0, ""),
+		RunE: f.Plain(o.run),
 	}
-	f.wideFlag(c)
-	jsonFlag(c, &o.json)
+	f.WideFlag(c)
+	job.JSONFlag(c, &o.json)
 	return c
 }
 
@@ -38,42 +42,42 @@ type agentLine struct {
 	Path        string   `json:"path"`
 }
 
-func (o *agentsOptions) run(_ context.Context, j *job, _ []string) error {
+func (o *agentsOptions) run(_ context.Context, j *job.Job, _ []string) error {
 	cwd, err := j.Getwd()
 	if err != nil {
 		return err
 	}
-	all, bad, err := j.roster(nil, cwd).Definitions()
+	all, bad, err := thread.Roster(j, nil, cwd).Definitions()
 	if err != nil {
 		return err
 	}
 	for _, b := range bad {
-		j.say("%v", b)
+		j.Say("%v", b)
 	}
 	if o.json {
 		for _, d := range all {
-			if err := writeJSON(j.Stdout, agentLine{d.Name, d.Description, d.Model, d.Tools, d.Path}); err != nil {
+			if err := job.WriteJSON(j.Stdout, agentLine{d.Name, d.Description, d.Model, d.Tools, d.Path}); err != nil {
 				return err
 			}
 		}
 		return nil
 	}
 	if len(all) == 0 {
-		j.say("no agents in %s", strings.Join([]string{j.tilde(projectRoot(cwd)) + "/.skein/agents", j.tilde(j.dirs.Config) + "/agents"}, " and "))
+		j.Say("no agents in %s", strings.Join([]string{j.Tilde(config.ProjectRoot(cwd)) + "/.skein/agents", j.Tilde(j.Dirs.Config) + "/agents"}, " and "))
 		return nil
 	}
-	return j.table(j.Stdout, j.agentTable(all, cwd))
+	return j.Table(j.Stdout, agentTable(j, all, cwd))
 }
 
-func (j *job) agentTable(all []roster.Definition, cwd string) *table {
-	t := &table{columns: []column{
-		{title: "AGENT", rank: 0, paint: j.paint.Cyan},
-		{title: "DESCRIPTION", rank: 1, min: 20},
-		{title: "MODEL", rank: 2},
-		{title: "FILE", rank: 3, min: 20, left: true, paint: j.paint.Dim},
+func agentTable(j *job.Job, all []roster.Definition, cwd string) *terminal.Table {
+	t := &terminal.Table{Columns: []terminal.Column{
+		{Title: "AGENT", Rank: 0, Paint: j.Paint.Cyan},
+		{Title: "DESCRIPTION", Rank: 1, Min: 20},
+		{Title: "MODEL", Rank: 2},
+		{Title: "FILE", Rank: 3, Min: 20, Left: true, Paint: j.Paint.Dim},
 	}}
 	for _, d := range all {
-		t.rows = append(t.rows, []string{render.Line(d.Name), render.Line(d.Description), render.Line(d.Model), render.Line(j.near(cwd, d.Path))})
+		t.Rows = append(t.Rows, []string{render.Line(d.Name), render.Line(d.Description), render.Line(d.Model), render.Line(j.Near(cwd, d.Path))})
 	}
 	return t
 }

@@ -7,6 +7,8 @@ import (
 	"testing"
 
 	"github.com/skein-dev/skein"
+	"github.com/skein-dev/skein/cli/clitest"
+	"github.com/skein-dev/skein/cli/config"
 	"github.com/skein-dev/skein/store/inspect"
 	"github.com/skein-dev/skein/store/sqlite"
 )
@@ -31,7 +33,7 @@ func openFile(t *testing.T, path string) *sqlite.Store {
 func TestABackupWhileOthersWriteIsWhole(t *testing.T) {
 	dir := t.TempDir()
 	writer := openFile(t, filepath.Join(dir, "skein.db"))
-	begin(t, writer, "busy", "busy")
+	clitest.Begin(t, writer, "busy", "busy")
 	ctx, stop := context.WithCancel(t.Context())
 	wrote, done := make(chan struct{}, 1), make(chan error, 1)
 	go func() {
@@ -49,8 +51,8 @@ func TestABackupWhileOthersWriteIsWhole(t *testing.T) {
 	}()
 	for range 3 {
 		<-wrote
-		env, stdout, stderr := newEnv(t, nil)
-		env.Open = func(ctx context.Context, _ Place) (skein.Store, error) {
+		env, stdout, stderr := clitest.NewEnv(t, nil)
+		env.Open = func(ctx context.Context, _ config.Place) (skein.Store, error) {
 			return sqlite.Open(ctx, filepath.Join(dir, "skein.db"), sqlite.Options{})
 		}
 		path := filepath.Join(t.TempDir(), "copy.db")

@@ -5,6 +5,10 @@ import (
 	"testing"
 
 	"github.com/skein-dev/skein"
+	"github.com/skein-dev/skein/cli/clitest"
+	"github.com/skein-dev/skein/cli/config"
+	"github.com/skein-dev/skein/cli/fault"
+	"github.com/skein-dev/skein/cli/job"
 	"github.com/skein-dev/skein/store/memory"
 )
 
@@ -21,7 +25,7 @@ func TestListsShowTheColumnsAPersonWants(t *testing.T) {
 	}
 	list := func(args ...string) string {
 		t.Helper()
-		env, stdout, stderr := newEnv(t, shared{st})
+		env, stdout, stderr := clitest.NewEnv(t, clitest.KeptOpen{Store: st})
 		if got := Main(t.Context(), env, append([]string{"list"}, args...)); got != 0 {
 			t.Fatalf("list %q exits %d: %s", args, got, stderr)
 		}
@@ -45,11 +49,11 @@ func TestListsShowTheColumnsAPersonWants(t *testing.T) {
 	if out := list("--columns", "key,id"); !strings.HasPrefix(out, "KEY             ID\n") || !strings.Contains(out, "cli:zoo         session1\n") {
 		t.Errorf("list --columns key,id prints\n%s", out)
 	}
-	env, _, stderr := newEnv(t, shared{st})
+	env, _, stderr := clitest.NewEnv(t, clitest.KeptOpen{Store: st})
 	if out := list("--columns", "cost,id"); !strings.HasPrefix(out, "COST  ID\n") {
 		t.Errorf("list --columns cost,id, where nothing cost anything, prints\n%s", out)
 	}
-	if got := Main(t.Context(), env, []string{"list", "--columns", "colour"}); got != exitUsage || !strings.Contains(stderr.String(), `no column "colour": there are id, marks, title,`) {
+	if got := Main(t.Context(), env, []string{"list", "--columns", "colour"}); got != fault.ExitUsage || !strings.Contains(stderr.String(), `no column "colour": there are id, marks, title,`) {
 		t.Errorf("list --columns colour exits %d: %s", got, stderr)
 	}
 }
@@ -64,7 +68,7 @@ func TestNoTableIsAsWideAsALongTitle(t *testing.T) {
 		}
 	}
 	for _, args := range []string{"list --all", "tree session1", "usage --by session", "fork session1", "prune --older-than 1d --dry-run", "search long"} {
-		env, stdout, stderr := newEnv(t, shared{st})
+		env, stdout, stderr := clitest.NewEnv(t, clitest.KeptOpen{Store: st})
 		if got := Main(t.Context(), env, strings.Fields(args)); got != 0 && !strings.HasPrefix(args, "fork") {
 			t.Fatalf("%s exits %d: %s", args, got, stderr)
 		}
@@ -76,8 +80,8 @@ func TestNoTableIsAsWideAsALongTitle(t *testing.T) {
 				t.Errorf("%s in a pipe has a line of %d characters, want it cut: %.100s", args, n, line)
 			}
 		}
-		for _, terminal := range []Terminal{{}, {Out: true, Width: 60, Height: 100}} {
-			env, stdout, stderr = newEnv(t, shared{st})
+		for _, terminal := range []config.Terminal{{}, {Out: true, Width: 60, Height: 100}} {
+			env, stdout, stderr = clitest.NewEnv(t, clitest.KeptOpen{Store: st})
 			env.Terminal = terminal
 			Main(t.Context(), env, append(strings.Fields(args), "--wide", "--no-pager"))
 			if !strings.Contains(stdout.String(), strings.TrimSpace(long)) {
@@ -88,9 +92,9 @@ func TestNoTableIsAsWideAsALongTitle(t *testing.T) {
 }
 
 func TestEveryCommandThatPrintsATableShowsItWhole(t *testing.T) {
-	env, _, _ := newEnv(t, shared{memory.New()})
+	env, _, _ := clitest.NewEnv(t, clitest.KeptOpen{Store: memory.New()})
 	for _, path := range []string{"", "list", "tree", "usage", "fork", "prune", "search", "agents", "import", "key", "scan", "restore-backup", "convert", "token list", "token logins", "user list"} {
-		c, _, err := newRoot(&frame{env: env}).Find(strings.Fields(path))
+		c, _, err := newRoot(&job.Frame{Env: env}).Find(strings.Fields(path))
 		if err != nil || c.Flags().Lookup("wide") == nil {
 			t.Errorf("skein %s has no --wide (%v)", path, err)
 		}
@@ -99,10 +103,10 @@ func TestEveryCommandThatPrintsATableShowsItWhole(t *testing.T) {
 
 func TestATitleThatIsGivenHereIsBounded(t *testing.T) {
 	st := memory.New()
-	begin(t, st, "session1", "the walrus")
+	clitest.Begin(t, st, "session1", "the walrus")
 	long := strings.Repeat("ü", 5000)
 	for _, args := range [][]string{{"rename", "session1", long}, {"fork", "session1", "--turn", "1", "--title", long}} {
-		env, _, stderr := newEnv(t, shared{st})
+		env, _, stderr := clitest.NewEnv(t, clitest.KeptOpen{Store: st})
 		if got := Main(t.Context(), env, args); got != 0 {
 			t.Fatalf("%s exits %d: %s", args[0], got, stderr)
 		}

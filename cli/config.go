@@ -9,12 +9,43 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"github.com/skein-dev/skein"
+	"github.com/skein-dev/skein/cli/config"
+	"github.com/skein-dev/skein/cli/fault"
+	"github.com/skein-dev/skein/cli/job"
+	"github.com/skein-dev/skein/cli/sessions"
+	"github.com/skein-dev/skein/cli/terminal"
+	"github.com/skein-dev/skein/cli/thread"
 	"github.com/skein-dev/skein/render"
 )
 
+// completeSessionFlags completes those flags of c that filter sessions.
+func completeSessionFlags(f *job.Frame, c *cobra.Command) {
+	if c.Flags().Lookup("take-over") != nil { // there these flags choose who answers
+		thread.CompleteFlags(f, c)
+		return
+	}
+	for flag, of := range map[string]func(*skein.Session) []string{
+		"agent":   func(s *skein.Session) []string { return []string{s.Agent} },
+		"model":   func(s *skein.Session) []string { return []string{s.Model} },
+		"profile": func(s *skein.Session) []string { return []string{s.Profile} },
+		"tag":     func(s *skein.Session) []string { return s.Tags },
+		"origin": func(s *skein.Session) []string {
+			if s.Origin == nil {
+				return nil
+			}
+			return []string{s.Origin.Format}
+		},
+	} {
+		if c.Flags().Lookup(flag) != nil {
+			sessions.CompleteFlag(f, c, flag, sessions.SeenIn(f, of))
+		}
+	}
+}
+
 type configOptions struct{ json bool }
 
-func newConfig(f *frame) *cobra.Command {
+func newConfig(f *job.Frame) *cobra.Command {
 	var o configOptions
 	c := &cobra.Command{
 		Use:   "config [SETTING] [flags]",
@@ -62,17 +93,17 @@ over your own config.toml. With the name of a SETTING, print only its value.
 (*) A project's file cannot set this, because a project can come from a stranger.`,
 		Args: func(c *cobra.Command, args []string) error {
 			if n := len(args); n > 1 {
-				return advise(usagef("skein config only shows settings"), "to set one, write it into config.toml, in the config folder that skein config shows: %s = %q", args[n-2], args[n-1])
+				return fault.Advise(fault.Usage("skein config only shows settings"), "to set one, write it into config.toml, in the config folder that skein config shows: %s = %q", args[n-2], args[n-1])
 			}
 			return nil
 		},
-		RunE: f.plain(o.run),
+		RunE: f.Plain(o.run),
 	}
-	jsonFlag(c, &o.json)
-	f.completeArg(c, func(context.Context, string) []string {
+	job.JSONFlag(c, &o.json)
+	sessions.CompleteArg(f, c, func(context.Context, string) []string {
 		var names []string
-		for _, k := range known() {
-			names = append(names, k.name+"\t"+k.doc)
+		for _, k := range config.Known() {
+			names = append(names, k.Name+"\t"+k.Doc)
 		}
 		return names
 	})
@@ -81,56 +112,56 @@ over your own config.toml. With the name of a SETTING, print only its value.
 
 // A configLine is the settings in JSON.
 type configLine struct {
-	Settings map[string]value  `json:"settings"`
-	Folders  map[string]string `json:"folders"`
-	Ignored  []string          `json:"ignored"` // what has no effect in the files
+	Settings map[string]config.Value `json:"settings"`
+	Folders  map[string]string       `json:"folders"`
+	Ignored  []string                `json:"ignored"` // what has no effect in the files
 }
 
-func (o *configOptions) run(ctx context.Context, j *job, args []string) error {
+func (o *configOptions) run(ctx context.Context, j *job.Job, args []string) error {
 	if len(args) == 1 {
-		v, ok := j.settings.values[args[0]]
+		v, ok := j.Settings.Values[args[0]]
 		switch {
 		case !ok:
-			return advise(missing("no setting %q", args[0]), "see all of them: skein config")
+			return fault.Advise(fault.Missing("no setting %q", args[0]), "see all of them: skein config")
 		case o.json:
-			return writeJSON(j.Stdout, v)
+			return job.WriteJSON(j.Stdout, v)
 		}
 		_, err := fmt.Fprintln(j.Stdout, v.Text)
 		return err
 	}
-	d := j.dirs
+	d := j.Dirs
 	if o.json {
 		folders := map[string]string{"data": d.Data, "state": d.State, "cache": d.Cache, "config": d.Config}
-		return writeJSON(j.Stdout, configLine{j.settings.values, folders, append([]string{}, j.settings.unknown...)})
+		return job.WriteJSON(j.Stdout, configLine{j.Settings.Values, folders, append([]string{}, j.Settings.Unknown...)})
 	}
-	t := table{columns: []column{{title: "SETTING", paint: j.paint.Cyan}, {title: "VALUE"}, {title: "FROM", paint: j.paint.Dim}}}
+	t := terminal.Table{Columns: []terminal.Column{{Title: "SETTING", Paint: j.Paint.Cyan}, {Title: "VALUE"}, {Title: "FROM", Paint: j.Paint.Dim}}}
 	var rows []string // the settings in order, then the tables
-	for _, k := range known() {
-		rows = append(rows, k.name)
+	for _, k := range config.Known() {
+		rows = append(rows, k.Name)
 	}
-	for _, name := range slices.Sorted(maps.Keys(j.settings.values)) {
+	for _, name := range slices.Sorted(maps.Keys(j.Settings.Values)) {
 		if !slices.Contains(rows, name) {
 			rows = append(rows, name)
 		}
 	}
 	for _, name := range rows {
-		v := j.settings.values[name]
-		t.rows = append(t.rows, []string{render.Line(name), render.Line(j.tilde(v.Text)), j.tilde(v.From)})
+		v := j.Settings.Values[name]
+		t.Rows = append(t.Rows, []string{render.Line(name), render.Line(j.Tilde(v.Text)), j.Tilde(v.From)})
 	}
-	folders := table{columns: []column{{title: "FOLDER", paint: j.paint.Cyan}, {title: "PATH"}}, rows: [][]string{
-		{"data", j.tilde(d.Data)}, {"state", j.tilde(d.State)}, {"cache", j.tilde(d.Cache)}, {"config", j.tilde(d.Config)},
+	folders := terminal.Table{Columns: []terminal.Column{{Title: "FOLDER", Paint: j.Paint.Cyan}, {Title: "PATH"}}, Rows: [][]string{
+		{"data", j.Tilde(d.Data)}, {"state", j.Tilde(d.State)}, {"cache", j.Tilde(d.Cache)}, {"config", j.Tilde(d.Config)},
 	}}
-	if err := t.write(j.Stdout, t.natural(), j.paint.Bold); err != nil {
+	if err := t.Write(j.Stdout, t.Natural(), j.Paint.Bold); err != nil {
 		return err
 	}
 	if _, err := io.WriteString(j.Stdout, "\n"); err != nil {
 		return err
 	}
-	if err := folders.write(j.Stdout, folders.natural(), j.paint.Bold); err != nil {
+	if err := folders.Write(j.Stdout, folders.Natural(), j.Paint.Bold); err != nil {
 		return err
 	}
-	for _, u := range j.settings.unknown {
-		j.say("ignored: %s", j.tilde(u))
+	for _, u := range j.Settings.Unknown {
+		j.Say("ignored: %s", j.Tilde(u))
 	}
 	return nil
 }

@@ -5,6 +5,9 @@ import (
 	"testing"
 
 	"github.com/skein-dev/skein"
+	"github.com/skein-dev/skein/cli/clitest"
+	"github.com/skein-dev/skein/cli/fault"
+	"github.com/skein-dev/skein/cli/sessions"
 	"github.com/skein-dev/skein/store/memory"
 )
 
@@ -41,13 +44,13 @@ func TestNothingIsDestroyedByAPartOfANameOrByAWord(t *testing.T) {
 	for _, name := range []string{"walrus", "Feed the", "-", "last", "hungry", "ion1"} {
 		for _, args := range destroying(name) {
 			st := walrus(t)
-			env, _, stderr := newEnv(t, shared{st})
+			env, _, stderr := clitest.NewEnv(t, clitest.KeptOpen{Store: st})
 			env.Getwd = func() (string, error) { return "/src/zoo", nil }
 			got := Main(t.Context(), env, append(args, "--yes"))
-			if got != exitUsage && got != exitNotFound {
+			if got != fault.ExitUsage && got != fault.ExitNotFound {
 				t.Errorf("%q exits %d, want 2 or 3; stderr: %s", args, got, stderr)
 			}
-			if got == exitUsage && !strings.Contains(stderr.String(), "it wants the ID, the key or the whole title\ndid you mean:\n") {
+			if got == fault.ExitUsage && !strings.Contains(stderr.String(), "it wants the ID, the key or the whole title\ndid you mean:\n") {
 				t.Errorf("%q says %q, want what names it", args, stderr)
 			}
 			if s, err := st.Session(t.Context(), "session1"); err != nil || s.Last != 2 {
@@ -66,16 +69,16 @@ func TestWhatIsDestroyedIsNamedAndAskedFor(t *testing.T) {
 			says     string
 			destroys bool
 		}{
-			{"-", nil, exitUsage, "without a terminal to ask at that needs --yes", false},
-			{"n\n", nil, exitDone, "Destroy 1 session for good? [y/N] nothing was done\n", false},
-			{"\n", nil, exitDone, "nothing was done\n", false},
-			{"", nil, exitDone, "nothing was done\n", false},
-			{"y\n", []string{"--dry-run"}, exitDone, "nothing was done: 1 session would be destroyed\n", false},
-			{"-", []string{"--dry-run", "--yes"}, exitDone, "nothing was done: 1 session would be destroyed\n", false},
-			{"y\n", nil, exitDone, "is destroyed", true},
+			{"-", nil, fault.ExitUsage, "without a terminal to ask at that needs --yes", false},
+			{"n\n", nil, fault.ExitDone, "Destroy 1 session for good? [y/N] nothing was done\n", false},
+			{"\n", nil, fault.ExitDone, "nothing was done\n", false},
+			{"", nil, fault.ExitDone, "nothing was done\n", false},
+			{"y\n", []string{"--dry-run"}, fault.ExitDone, "nothing was done: 1 session would be destroyed\n", false},
+			{"-", []string{"--dry-run", "--yes"}, fault.ExitDone, "nothing was done: 1 session would be destroyed\n", false},
+			{"y\n", nil, fault.ExitDone, "is destroyed", true},
 		} {
 			st := walrus(t)
-			env, _, stderr := newEnv(t, shared{st})
+			env, _, stderr := clitest.NewEnv(t, clitest.KeptOpen{Store: st})
 			env.Terminal.In, env.Stdin = c.answer != "-", strings.NewReader(c.answer)
 			args := append([]string{"rm", name, "--purge"}, c.more...)
 			if got := Main(t.Context(), env, args); got != c.code || !strings.Contains(stderr.String(), c.says) {
@@ -84,7 +87,7 @@ func TestWhatIsDestroyedIsNamedAndAskedFor(t *testing.T) {
 			if want := "session1 \"Feed the walrus\", /src/zoo, 1 message; what its forks show of it stays with them: fork2222\n"; !strings.HasPrefix(stderr.String(), want) {
 				t.Errorf("%q says %q, want first %q", args, stderr, want)
 			}
-			if _, err := st.Session(t.Context(), "session1"); gone(err) != c.destroys {
+			if _, err := st.Session(t.Context(), "session1"); sessions.Gone(err) != c.destroys {
 				t.Errorf("%q answered %q: the session: %v; want it gone: %t", args, c.answer, err, c.destroys)
 			}
 		}
@@ -94,7 +97,7 @@ func TestWhatIsDestroyedIsNamedAndAskedFor(t *testing.T) {
 func TestEveryCommandThatDestroysWantsYesWithoutATerminal(t *testing.T) {
 	for _, args := range append(destroying("session1"), []string{"prune", "--purge", "--older-than", "1d"}, []string{"key", "anthropic", "--remove"}) {
 		st := walrus(t)
-		env, _, stderr := newEnv(t, shared{st})
+		env, _, stderr := clitest.NewEnv(t, clitest.KeptOpen{Store: st})
 		ring := keys{"anthropic": "sk-secret"}
 		env.KeyRing = ring
 		if args[0] == "clear" {
@@ -107,7 +110,7 @@ func TestEveryCommandThatDestroysWantsYesWithoutATerminal(t *testing.T) {
 			t.Fatal(err)
 		}
 		stderr.Reset()
-		if got := Main(t.Context(), env, args); got != exitUsage || !strings.Contains(stderr.String(), "without a terminal to ask at that needs --yes\n") {
+		if got := Main(t.Context(), env, args); got != fault.ExitUsage || !strings.Contains(stderr.String(), "without a terminal to ask at that needs --yes\n") {
 			t.Errorf("%q exits %d, want 2; stderr: %s", args, got, stderr)
 		}
 		after, err := st.Session(t.Context(), "session1")
@@ -119,7 +122,7 @@ func TestEveryCommandThatDestroysWantsYesWithoutATerminal(t *testing.T) {
 
 func TestTheBinIsNotAskedFor(t *testing.T) {
 	st := walrus(t)
-	env, _, stderr := newEnv(t, shared{st})
+	env, _, stderr := clitest.NewEnv(t, clitest.KeptOpen{Store: st})
 	if got := Main(t.Context(), env, []string{"rm", "walrus"}); got != 0 {
 		t.Errorf("rm without --purge exits %d, want 0; stderr: %s", got, stderr)
 	}

@@ -1,34 +1,18 @@
 package cli
 
 import (
-	"bytes"
 	"context"
 	"errors"
 	"fmt"
 	"io/fs"
 	"strings"
 	"testing"
-	"time"
 
 	"github.com/skein-dev/skein"
+	"github.com/skein-dev/skein/cli/clitest"
+	"github.com/skein-dev/skein/cli/fault"
 	"github.com/skein-dev/skein/store/memory"
 )
-
-// newEnv returns an environment with the store st, and what is printed in it.
-func newEnv(t *testing.T, st skein.Store) (env *Env, stdout, stderr *bytes.Buffer) {
-	t.Helper()
-	home := t.TempDir()
-	stdout, stderr = &bytes.Buffer{}, &bytes.Buffer{}
-	vars := map[string]string{"HOME": home, "USERPROFILE": home, "SKEIN_HOME": home}
-	return &Env{
-		Stdin: strings.NewReader("hello"), Stdout: stdout, Stderr: stderr,
-		Getenv: func(name string) string { return vars[name] },
-		Getwd:  func() (string, error) { return home, nil },
-		Now:    func() time.Time { return time.Date(2026, 11, 21, 12, 0, 0, 0, time.UTC) },
-		OS:     "linux", Version: "test",
-		Open: func(context.Context, Place) (skein.Store, error) { return st, nil },
-	}, stdout, stderr
-}
 
 func TestExitCodesAndAdvice(t *testing.T) {
 	for _, c := range []struct {
@@ -37,18 +21,18 @@ func TestExitCodesAndAdvice(t *testing.T) {
 		says string
 	}{
 		{errors.New("the disk is on fire"), 1, ""},
-		{usagef("--last %d", -1), 2, "see: skein show --help"},
+		{fault.Usage("--last %d", -1), 2, "see: skein show --help"},
 		{&skein.AmbiguousError{Name: "x"}, 2, "write more of the ID or title of the one you mean"},
 		{fmt.Errorf("a: %w", skein.ErrInvalid), 2, "see: skein show --help"},
-		{missing("no session %q", "x"), 3, "see what there is: skein list --all"},
+		{fault.Missing("no session %q", "x"), 3, "see what there is: skein list --all"},
 		{&skein.LockedError{Session: "x"}, 4, "wait until it is done, or work on a copy: skein fork NAME"},
 		{fmt.Errorf("the store is %w for 10s: PID 7 is in the midst of writing; end it with: kill 7", skein.ErrLocked), 4, ""},
 		{skein.ErrFenced, 4, "what was stored before that is safe; see what is new with: skein show NAME --last 5"},
 		{context.Canceled, 130, ""},
 		{skein.ErrNewer, 1, "install the newer skein, or name another store with --store; this one was not touched"},
-		{advise(skein.ErrNotFound, "look under the sofa"), 3, "look under the sofa"},
+		{fault.Advise(skein.ErrNotFound, "look under the sofa"), 3, "look under the sofa"},
 	} {
-		code, hint := outcome(fmt.Errorf("show: %w", c.err), "skein show")
+		code, hint := fault.Outcome(fmt.Errorf("show: %w", c.err), "skein show")
 		if code != c.code || hint != c.says {
 			t.Errorf("outcome(%v) = %d, %q; want %d, %q", c.err, code, hint, c.code, c.says)
 		}
@@ -64,7 +48,7 @@ func TestALockedSessionEndsTheCommandWith4(t *testing.T) {
 	if _, err := st.Acquire(t.Context(), "s1", skein.LeaseRequest{Program: "skein chat"}); err != nil {
 		t.Fatal(err)
 	}
-	env, _, stderr := newEnv(t, st)
+	env, _, stderr := clitest.NewEnv(t, st)
 	if got := Main(t.Context(), env, []string{"append", "cli:x"}); got != 4 {
 		t.Errorf("append to a locked session exits %d, want 4; stderr: %s", got, stderr)
 	}
@@ -75,7 +59,7 @@ func TestALockedSessionEndsTheCommandWith4(t *testing.T) {
 
 // An error may quote a transcript.
 func TestErrorsReachTheTerminalClean(t *testing.T) {
-	env, _, stderr := newEnv(t, memory.New())
+	env, _, stderr := clitest.NewEnv(t, memory.New())
 	if got := Main(t.Context(), env, []string{"show", "a\x1b[31mb"}); got != 3 {
 		t.Errorf("show exits %d, want 3", got)
 	}
@@ -85,7 +69,7 @@ func TestErrorsReachTheTerminalClean(t *testing.T) {
 }
 
 func TestACancelledCommandExits130(t *testing.T) {
-	env, _, stderr := newEnv(t, memory.New())
+	env, _, stderr := clitest.NewEnv(t, memory.New())
 	ctx, cancel := context.WithCancel(t.Context())
 	cancel()
 	if got := Main(ctx, env, []string{"append", "x", "--create"}); got != 130 || stderr.String() != "skein: interrupted\n" {
@@ -94,10 +78,10 @@ func TestACancelledCommandExits130(t *testing.T) {
 }
 
 func TestAFolderThatIsGoneIsSaidPlainly(t *testing.T) {
-	env, _, stderr := newEnv(t, shared{memory.New()})
+	env, _, stderr := clitest.NewEnv(t, clitest.KeptOpen{Store: memory.New()})
 	env.Getwd = func() (string, error) { return "", &fs.PathError{Op: "getwd", Err: fs.ErrNotExist} }
 	got := Main(t.Context(), env, []string{"list"})
-	if got != exitFailed || !strings.HasPrefix(stderr.String(), "skein: the folder that this runs in is not there any more") || !strings.Contains(stderr.String(), "\ngo to another one first: cd ~\n") {
+	if got != fault.ExitFailed || !strings.HasPrefix(stderr.String(), "skein: the folder that this runs in is not there any more") || !strings.Contains(stderr.String(), "\ngo to another one first: cd ~\n") {
 		t.Errorf("in a folder that is gone, list exits %d: %s", got, stderr)
 	}
 }

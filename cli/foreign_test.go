@@ -4,12 +4,16 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/skein-dev/skein/cli/clitest"
+	"github.com/skein-dev/skein/cli/config"
+	"github.com/skein-dev/skein/cli/fault"
+	"github.com/skein-dev/skein/cli/job"
 	"github.com/skein-dev/skein/store/memory"
 )
 
 func TestTheWordsOfOtherProgramsAreUnderstood(t *testing.T) {
-	env, _, _ := newEnv(t, memory.New())
-	root := newRoot(&frame{env: env})
+	env, _, _ := clitest.NewEnv(t, memory.New())
+	root := newRoot(&job.Frame{Env: env})
 	for typed, want := range map[string]string{
 		"session list":              "list",
 		"sessions":                  "list",
@@ -43,10 +47,10 @@ func TestTheWordsOfOtherProgramsAreUnderstood(t *testing.T) {
 
 func TestTheWordsOfOtherProgramsDoWhatTheyMean(t *testing.T) {
 	st := memory.New()
-	begin(t, st, "session1", "the walrus")
+	clitest.Begin(t, st, "session1", "the walrus")
 	run := func(want int, args ...string) (string, string) {
 		t.Helper()
-		env, stdout, stderr := newEnv(t, shared{st})
+		env, stdout, stderr := clitest.NewEnv(t, clitest.KeptOpen{Store: st})
 		if got := Main(t.Context(), env, args); got != want {
 			t.Errorf("%q exits %d, want %d; stderr: %s", args, got, want, stderr)
 		}
@@ -66,23 +70,23 @@ func TestTheWordsOfOtherProgramsDoWhatTheyMean(t *testing.T) {
 	run(0, "run", "--model", "echo", "--session-name", "standup", "hello")
 	run(0, "show", "standup")
 	for typed, want := range map[string]string{"grep": "search", "session frobnicate": "list", "session grep": "search", "Stats": "usage", "lsit": "list", "lis": "list", "Forkk": "fork", "undo": "fork", "trash": "list --bin", "sesion list": "list", "sesion shwo x": "show", "del": "rm", "histroy": "show"} {
-		if _, errs := run(exitUsage, strings.Fields(typed)...); !strings.Contains(errs, "did you mean: skein "+want+"\n") {
+		if _, errs := run(fault.ExitUsage, strings.Fields(typed)...); !strings.Contains(errs, "did you mean: skein "+want+"\n") {
 			t.Errorf("%s says %q, want skein %s", typed, errs, want)
 		}
 	}
-	if _, errs := run(exitUsage, "list", "-x"); !strings.HasPrefix(errs, "skein: no flag -x\n") {
+	if _, errs := run(fault.ExitUsage, "list", "-x"); !strings.HasPrefix(errs, "skein: no flag -x\n") {
 		t.Errorf("a flag that there is not is told of as %q", errs)
 	}
-	if _, errs := run(exitUsage, "config", "set", "model", "echo"); !strings.Contains(errs, "config.toml") || !strings.Contains(errs, `model = "echo"`) {
+	if _, errs := run(fault.ExitUsage, "config", "set", "model", "echo"); !strings.Contains(errs, "config.toml") || !strings.Contains(errs, `model = "echo"`) {
 		t.Errorf("who sets a setting with skein config is told %q", errs)
 	}
 }
 
 func TestTheHelpOfConfigNamesEachSetting(t *testing.T) {
-	help := newConfig(&frame{}).Long
-	for _, k := range known() {
-		if !strings.Contains(help, "\n  "+k.name+" ") {
-			t.Errorf("skein config --help says nothing of %s", k.name)
+	help := newConfig(&job.Frame{}).Long
+	for _, k := range config.Known() {
+		if !strings.Contains(help, "\n  "+k.Name+" ") {
+			t.Errorf("skein config --help says nothing of %s", k.Name)
 		}
 	}
 }

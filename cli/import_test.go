@@ -8,6 +8,8 @@ import (
 	"testing"
 
 	"github.com/skein-dev/skein"
+	"github.com/skein-dev/skein/cli/clitest"
+	"github.com/skein-dev/skein/cli/fault"
 	"github.com/skein-dev/skein/store/memory"
 )
 
@@ -34,7 +36,7 @@ func TestAnImportThatIsInterruptedSaysWhatItTookAndThatItGoesOn(t *testing.T) {
 	st := memory.New()
 	t.Cleanup(func() { st.Close() })
 	ctx, stop := context.WithCancel(t.Context())
-	env, _, stderr := newEnv(t, &brake{Store: st, stop: stop})
+	env, _, stderr := clitest.NewEnv(t, &brake{Store: st, stop: stop})
 	dir := t.TempDir()
 	for _, id := range []string{"b0a7ce01-0000-4000-8000-000000000001", "b0a7ce01-0000-4000-8000-000000000002"} {
 		line := `{"parentUuid":null,"isSidechain":false,"type":"user","sessionId":"` + id + `","uuid":"` + id + `","timestamp":"2026-11-20T10:00:01.000Z","message":{"role":"user","content":"Hello"}}` + "\n"
@@ -43,15 +45,15 @@ func TestAnImportThatIsInterruptedSaysWhatItTookAndThatItGoesOn(t *testing.T) {
 		}
 	}
 	args := []string{"import", "--format", "claude-code", dir}
-	if code := Main(ctx, env, args); code != exitInterrupted {
-		t.Errorf("an interrupted import exits %d, want %d", code, exitInterrupted)
+	if code := Main(ctx, env, args); code != fault.ExitInterrupted {
+		t.Errorf("an interrupted import exits %d, want %d", code, fault.ExitInterrupted)
 	}
 	want := "taken in so far: 1 new session, 1 message, 2 events\nthat is stored; the next import tries the rest again\nskein: interrupted\n"
 	if got := stderr.String(); got != want {
 		t.Errorf("an interrupted import says\n%s\nwant\n%s", got, want)
 	}
 	stderr.Reset()
-	if code := Main(t.Context(), env, args); code != exitDone || !strings.HasPrefix(stderr.String(), "1 new session, 1 message, 2 events in 2 files") {
+	if code := Main(t.Context(), env, args); code != fault.ExitDone || !strings.HasPrefix(stderr.String(), "1 new session, 1 message, 2 events in 2 files") {
 		t.Errorf("import again exits %d and says %q, want 0 and the other session", code, stderr)
 	}
 }
@@ -73,8 +75,8 @@ func TestADocumentThatIsTooLongIsNamedWhoeverItIs(t *testing.T) {
 		if err := os.Truncate(file, 60_000_000); err != nil {
 			t.Fatal(err)
 		}
-		for code, args := range map[int][]string{exitFailed: {"import", file}, exitDone: {"import", "--list", file}} { // --list imports nothing
-			env, _, stderr := newEnv(t, &brake{Store: st, appends: 2})
+		for code, args := range map[int][]string{fault.ExitFailed: {"import", file}, fault.ExitDone: {"import", "--list", file}} { // --list imports nothing
+			env, _, stderr := clitest.NewEnv(t, &brake{Store: st, appends: 2})
 			if got := Main(t.Context(), env, args); got != code || !strings.Contains(stderr.String(), c.want) {
 				t.Errorf("skein %v of %s exits %d and says\n%s\nwant exit %d and %q in it", args, name, got, stderr, code, c.want)
 			}

@@ -10,14 +10,20 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/skein-dev/skein/agent/roster"
+	"github.com/skein-dev/skein/cli/config"
+	"github.com/skein-dev/skein/cli/fault"
+	"github.com/skein-dev/skein/cli/job"
+	"github.com/skein-dev/skein/cli/sessions"
+	"github.com/skein-dev/skein/cli/terminal"
+	"github.com/skein-dev/skein/cli/thread"
 )
 
 type keyOptions struct {
 	remove, json bool
-	consent
+	job.Consent
 }
 
-func newKey(f *frame) *cobra.Command {
+func newKey(f *job.Frame) *cobra.Command {
 	var o keyOptions
 	c := &cobra.Command{
 		Use:   "key [PROVIDER] [flags]",
@@ -30,77 +36,77 @@ keys are never shown. --remove asks for confirmation on the terminal, or needs
 		Example: `skein key
 	skein key anthropic
 	pass show anthropic | skein key anthropic`,
-		Args: words(0, 1, "the name of a provider"),
-		RunE: f.plain(o.run),
+		Args: job.Words(0, 1, "the name of a provider"),
+		RunE: f.Plain(o.run),
 	}
 	c.Flags().BoolVar(&o.remove, "remove", false, "remove the key from the key ring")
-	o.flags(c)
-	f.wideFlag(c)
-	jsonFlag(c, &o.json)
-	f.completeArg(c, func(context.Context, string) []string {
+	o.Flags(c)
+	f.WideFlag(c)
+	job.JSONFlag(c, &o.json)
+	sessions.CompleteArg(f, c, func(context.Context, string) []string {
 		return roster.New(roster.Options{}).Providers()
 	})
 	return c
 }
 
-func (o *keyOptions) run(ctx context.Context, j *job, args []string) error {
+func (o *keyOptions) run(ctx context.Context, j *job.Job, args []string) error {
 	cwd, err := j.Getwd()
 	if err != nil {
 		return err
 	}
-	r := j.roster(nil, cwd)
+	r := thread.Roster(j, nil, cwd)
 	if len(args) == 0 {
 		if o.remove {
-			return usagef("--remove: of which provider?")
+			return fault.Usage("--remove: of which provider?")
 		}
 		return o.list(j, r)
 	}
 	name := args[0]
 	p, ok := r.Provider(name)
 	switch {
-	case !ok && !isSurface(name):
-		return advise(missing("there is no provider %q", name), "there are: %s", strings.Join(r.Providers(), ", "))
+	case !ok && !config.IsSurface(name):
+		return fault.Advise(fault.Missing("there is no provider %q", name), "there are: %s", strings.Join(r.Providers(), ", "))
 	case o.remove && j.KeyRing == nil:
 		return nil
 	case o.remove:
 		key := "the key of " + name + " in the key ring"
-		ok, err := o.given(ctx, j, func() (loss, error) {
-			return loss{[]string{key}, "Take it out for good?", key + " would be taken out"}, nil
+		ok, err := o.Given(ctx, j, func() (job.Loss, error) {
+			return job.Loss{Lines: []string{key}, Question: "Take it out for good?", Would: key + " would be taken out"}, nil
 		})
 		if ok {
 			err = j.KeyRing.DropKey(name)
 		}
 		return err
 	}
-	key, err := j.hidden(ctx, "key of "+name)
+	key, err := hidden(ctx, j, "key of "+name)
 	if err != nil {
 		return err
 	}
-	if err = ErrNoKeyRing; j.KeyRing != nil {
+	if err = config.ErrNoKeyRing; j.KeyRing != nil {
 		err = j.KeyRing.SetKey(name, key)
 	}
 	if err != nil {
-		return advise(err, "put the key into the environment: %s", strings.Join(p.KeyEnv, " or "))
+		return fault.Advise(err, "put the key into the environment: %s", strings.Join(p.KeyEnv, " or "))
 	}
-	j.say("the key ring has the key of %s now", name)
+	j.Say("the key ring has the key of %s now", name)
 	return nil
 }
 
 // hidden reads one line without echo.
-func (j *job) hidden(ctx context.Context, what string) (string, error) {
+func hidden(ctx context.Context, j *job.Job, what string) (string, error) {
 	if in, ok := j.Stdin.(*os.File); ok && j.Terminal.In {
 		fmt.Fprintf(j.Stderr, "%s (it is not shown): ", what)
 		b, err := term.ReadPassword(in.Fd())
 		fmt.Fprintln(j.Stderr)
 		return checkKey(what, string(b), err)
 	}
-	text, err := j.line(ctx)
+	text, err := j.Line(ctx)
 	return checkKey(what, text, err)
 }
 
 func checkKey(what, text string, err error) (string, error) {
 	if text = strings.TrimSpace(text); err == nil && text == "" {
-		err = usagef("%s: it is empty", what)
+		err = fault.Usage("%s: it is empty", what)
 	}
 	return text, err
 }
@@ -112,8 +118,8 @@ type keyLine struct {
 	URL      string `json:"url,omitempty"`
 }
 
-func (o *keyOptions) list(j *job, r *roster.Roster) error {
-	t := &table{columns: []column{{title: "PROVIDER", paint: j.paint.Cyan}, {title: "KEY"}, {title: "WHERE", min: 10, rank: 1, paint: j.paint.Dim}}}
+func (o *keyOptions) list(j *job.Job, r *roster.Roster) error {
+	t := &terminal.Table{Columns: []terminal.Column{{Title: "PROVIDER", Paint: j.Paint.Cyan}, {Title: "KEY"}, {Title: "WHERE", Min: 10, Rank: 1, Paint: j.Paint.Dim}}}
 	for _, name := range r.Providers() {
 		p, _ := r.Provider(name)
 		from, err := r.KeyFrom(name)
@@ -121,7 +127,7 @@ func (o *keyOptions) list(j *job, r *roster.Roster) error {
 			return err
 		}
 		if o.json {
-			if err := writeJSON(j.Stdout, keyLine{name, from, p.BaseURL}); err != nil {
+			if err := job.WriteJSON(j.Stdout, keyLine{name, from, p.BaseURL}); err != nil {
 				return err
 			}
 			continue
@@ -129,10 +135,10 @@ func (o *keyOptions) list(j *job, r *roster.Roster) error {
 		if from == "" {
 			from = "none: " + strings.Join(p.KeyEnv, " or ")
 		}
-		t.rows = append(t.rows, []string{name, from, p.BaseURL})
+		t.Rows = append(t.Rows, []string{name, from, p.BaseURL})
 	}
 	if o.json {
 		return nil
 	}
-	return j.table(j.Stdout, t)
+	return j.Table(j.Stdout, t)
 }

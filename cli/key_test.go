@@ -5,6 +5,8 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/skein-dev/skein/cli/clitest"
+	"github.com/skein-dev/skein/cli/config"
 	"github.com/skein-dev/skein/store/memory"
 )
 
@@ -29,8 +31,8 @@ func TestAKeyIsKeptInTheKeyRingAndNeverShown(t *testing.T) {
 		out, errs string
 		code      int
 	}
-	typed := func(in string, k KeyRing, args ...string) answer {
-		env, _, _ := newEnv(t, memory.New())
+	typed := func(in string, k config.KeyRing, args ...string) answer {
+		env, _, _ := clitest.NewEnv(t, memory.New())
 		var out, errs bytes.Buffer
 		env.Stdin, env.Stdout, env.Stderr, env.KeyRing = strings.NewReader(in), &out, &errs, k
 		code := Main(t.Context(), env, args)

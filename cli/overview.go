@@ -8,12 +8,16 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/skein-dev/skein"
+	"github.com/skein-dev/skein/cli/fault"
+	"github.com/skein-dev/skein/cli/job"
+	"github.com/skein-dev/skein/cli/sessions"
+	"github.com/skein-dev/skein/cli/terminal"
 )
 
 type overviewOptions struct{ json bool }
 
 // newOverview returns the command skein without arguments.
-func newOverview(f *frame) *cobra.Command {
+func newOverview(f *job.Frame) *cobra.Command {
 	var o overviewOptions
 	c := &cobra.Command{
 		Use:   "skein [command] [flags]",
@@ -26,17 +30,17 @@ skein without a command shows the newest sessions of this project.`,
 			if len(args) == 0 {
 				return nil
 			}
-			err := usagef("no command %q", args[0])
+			err := fault.Usage("no command %q", args[0])
 			if near := meant(c, args); near != "" {
-				return advise(err, "did you mean: skein %s", near)
+				return fault.Advise(err, "did you mean: skein %s", near)
 			}
 			return err
 		},
-		RunE: f.withStore(o.run),
+		RunE: f.WithStore(o.run),
 	}
 	c.SuggestionsMinimumDistance = 2
-	f.wideFlag(c)
-	jsonFlag(c, &o.json)
+	f.WideFlag(c)
+	job.JSONFlag(c, &o.json)
 	return c
 }
 
@@ -45,58 +49,58 @@ const welcome = "No sessions yet. skein keeps the sessions of your AI agents in 
 // recent is how many sessions the overview shows.
 const recent = 5
 
-func (o *overviewOptions) run(ctx context.Context, j *job, _ []string) error {
-	project, err := j.projectOf("")
+func (o *overviewOptions) run(ctx context.Context, j *job.Job, _ []string) error {
+	project, err := j.ProjectOf("")
 	if err != nil {
 		return err
 	}
-	here, err := j.sessions(ctx, skein.Filter{Project: project, NoChildren: true, Limit: recent + 1})
+	here, err := sessions.Matching(ctx, j, skein.Filter{Project: project, NoChildren: true, Limit: recent + 1})
 	if err != nil {
 		return err
 	}
 	all := here
 	if len(here) <= recent {
-		if all, err = j.sessions(ctx, skein.Filter{NoChildren: true, Limit: recent + 1}); err != nil {
+		if all, err = sessions.Matching(ctx, j, skein.Filter{NoChildren: true, Limit: recent + 1}); err != nil {
 			return err
 		}
 	}
-	shown, title := here, "Newest in "+j.tilde(project)
+	shown, title := here, "Newest in "+j.Tilde(project)
 	if len(here) == 0 {
 		shown, title = all, "Newest of all projects"
 	}
 	more := len(shown) > recent
 	shown = shown[:min(len(shown), recent)]
-	costs, err := j.costs(ctx, shown)
+	costs, err := sessions.Costs(ctx, j, shown)
 	if err != nil {
 		return err
 	}
-	shown = secretsShown(false).curtain().sessions(shown)
+	shown = sessions.Secrets(false).Mask().Sessions(shown)
 	if o.json {
-		return writeSessions(j.Stdout, shown, costs)
+		return sessions.WriteAll(j.Stdout, shown, costs)
 	}
 	if len(shown) > 0 {
-		fmt.Fprintf(j.Stdout, "%s\n\n", j.paint.Bold(cut(title, cmpOr(j.Terminal.columns(), 1000))))
-		t := j.sessionTable(shown, costs)
-		t.head = j.paint.Dim
-		if err := j.table(j.Stdout, t); err != nil {
+		fmt.Fprintf(j.Stdout, "%s\n\n", j.Paint.Bold(terminal.Cut(title, terminal.CmpOr(j.Terminal.Columns(), 1000))))
+		t := sessions.Table(j, shown, costs)
+		t.Head = j.Paint.Dim
+		if err := j.Table(j.Stdout, t); err != nil {
 			return err
 		}
 	} else {
-		fmt.Fprintln(j.Stdout, helpText{width: cmpOr(j.Terminal.columns(), 80)}.wrap(welcome, 0))
+		fmt.Fprintln(j.Stdout, terminal.HelpText{Width: terminal.CmpOr(j.Terminal.Columns(), 80)}.Wrap(welcome, 0))
 	}
 	newest := ""
 	switch {
 	case len(here) > 0:
 		newest = "-"
 	case len(shown) > 0:
-		newest = shortID(shown[0].ID)
+		newest = sessions.ShortID(shown[0].ID)
 	}
 	return o.next(j, newest, more || len(all) > len(shown))
 }
 
 // next says what to type next, on stderr. newest names the newest session, ""
 // if there is none.
-func (o *overviewOptions) next(j *job, newest string, more bool) error {
+func (o *overviewOptions) next(j *job.Job, newest string, more bool) error {
 	var rows [][2]string
 	if newest != "" {
 		rows = append(rows, [2]string{"skein show " + newest, "read the newest"}, [2]string{"skein search WORDS", "find what was said or done"})
@@ -105,7 +109,7 @@ func (o *overviewOptions) next(j *job, newest string, more bool) error {
 		rows = append(rows, [2]string{"skein list --all", "all sessions"})
 	}
 	rows = append(rows, [2]string{"skein import", "take in the sessions of the agents on this machine"}, [2]string{"skein help", "everything else"})
-	h := helpText{j.paint, cmpOr(j.Terminal.Width, 80)}
-	_, err := io.WriteString(j.Stderr, "\n"+h.rows(rows))
+	h := terminal.HelpText{Paint: j.Paint, Width: terminal.CmpOr(j.Terminal.Width, 80)}
+	_, err := io.WriteString(j.Stderr, "\n"+h.Rows(rows))
 	return err
 }

@@ -7,13 +7,16 @@ import (
 	"testing"
 
 	"github.com/skein-dev/skein"
+	"github.com/skein-dev/skein/cli/clitest"
+	"github.com/skein-dev/skein/cli/config"
 	"github.com/skein-dev/skein/store/sqlite"
 )
 
 // alwaysDue is a store that always needs a backup.
 type alwaysDue struct{ *sqlite.Store }
 
-func (alwaysDue) Due(context.Context, int) (bool, error)    { return true, nil }
+func (alwaysDue) Due(context.Context, int) (bool, error) { return true, nil }
+
 func (alwaysDue) Roll(context.Context, int) (string, error) { return "", nil }
 
 // A command starts a process that makes the backup. That process must not start
@@ -27,8 +30,8 @@ func TestTheProcessThatMakesTheBackupStartsNone(t *testing.T) {
 		{[]string{"backup", "--due"}, 0},
 		{[]string{"backup", "--due", "file"}, 0},
 	} {
-		env, _, _ := newEnv(t, nil)
-		env.Open = func(ctx context.Context, _ Place) (skein.Store, error) {
+		env, _, _ := clitest.NewEnv(t, nil)
+		env.Open = func(ctx context.Context, _ config.Place) (skein.Store, error) {
 			s, err := sqlite.Open(ctx, filepath.Join(t.TempDir(), "x.db"), sqlite.Options{})
 			return alwaysDue{s}, err
 		}

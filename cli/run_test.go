@@ -14,6 +14,7 @@ import (
 	"time"
 
 	"github.com/skein-dev/skein"
+	"github.com/skein-dev/skein/cli/config"
 	"github.com/skein-dev/skein/llm/llmtest"
 	"github.com/skein-dev/skein/store/sqlite"
 )
@@ -41,7 +42,7 @@ func newTypist(t *testing.T, vars map[string]string) *typist {
 func (p *typist) typed(ctx context.Context, args ...string) (stdout, stderr string, code int) {
 	p.t.Helper()
 	var out, errs bytes.Buffer
-	code = Main(ctx, &Env{
+	code = Main(ctx, &config.Env{
 		Stdin: strings.NewReader(p.in), Stdout: &out, Stderr: &errs,
 		Getenv: func(name string) string { return p.vars[name] },
 		Getwd:  func() (string, error) { return p.home, nil },
@@ -52,7 +53,7 @@ func (p *typist) typed(ctx context.Context, args ...string) (stdout, stderr stri
 			}
 			return ctx.Err()
 		},
-		Open: func(ctx context.Context, at Place) (skein.Store, error) {
+		Open: func(ctx context.Context, at config.Place) (skein.Store, error) {
 			return sqlite.Open(ctx, at.Path, sqlite.Options{})
 		},
 	}, args)

@@ -24,6 +24,7 @@ import (
 
 	"github.com/skein-dev/skein"
 	"github.com/skein-dev/skein/cli"
+	"github.com/skein-dev/skein/cli/config"
 	"github.com/skein-dev/skein/internal/pgtest"
 	"github.com/skein-dev/skein/store/postgres"
 	"github.com/skein-dev/skein/store/sqlite"
@@ -108,16 +109,16 @@ func exits(ts *testscript.TestScript, neg bool, args []string) {
 }
 
 // testEnv returns the environment of a script.
-func testEnv() *cli.Env {
+func testEnv() *config.Env {
 	now, err := time.Parse(time.RFC3339, os.Getenv("SKEIN_NOW"))
 	if err != nil {
 		panic(err)
 	}
-	env := &cli.Env{
+	env := &config.Env{
 		Stdin: os.Stdin, Stdout: os.Stdout, Stderr: os.Stderr,
 		Getenv: os.Getenv, Getwd: os.Getwd, Now: func() time.Time { return now },
 		OS: runtime.GOOS, Version: "1.2.3", Wait: func(ctx context.Context, _ time.Duration) error { return ctx.Err() },
-		Open: func(ctx context.Context, at cli.Place) (skein.Store, error) {
+		Open: func(ctx context.Context, at config.Place) (skein.Store, error) {
 			if at.Scheme == "postgres" {
 				s, err := postgres.Open(ctx, at.Path, postgres.Options{})
 				if err != nil {
@@ -129,7 +130,7 @@ func testEnv() *cli.Env {
 		},
 	}
 	if size := os.Getenv("SKEIN_TERMINAL"); size != "" {
-		env.Terminal = cli.Terminal{Out: true, Err: true}
+		env.Terminal = config.Terminal{Out: true, Err: true}
 		if _, err := fmt.Sscanf(size, "%dx%d", &env.Terminal.Width, &env.Terminal.Height); err != nil {
 			panic(err)
 		}

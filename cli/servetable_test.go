@@ -37,9 +37,11 @@ type whole struct {
 type mute struct{}
 
 func (mute) Take(context.Context, gateway.Message) error { return nil }
+
 func (mute) Ask(context.Context, gateway.Message) (gateway.Answer, error) {
 	return gateway.Answer{}, nil
 }
+
 func (mute) Talk(context.Context, *web.Talk) error { return nil }
 
 func newWhole(t *testing.T) *whole {

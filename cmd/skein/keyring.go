@@ -8,7 +8,7 @@ import (
 
 	"github.com/zalando/go-keyring"
 
-	"github.com/skein-dev/skein/cli"
+	"github.com/skein-dev/skein/cli/config"
 )
 
 // keyRing is the system's key ring. Keys are stored under the service skein and the
@@ -35,7 +35,7 @@ func (keyRing) Key(provider string) (string, error) {
 // SetKey implements [cli.KeyRing].
 func (keyRing) SetKey(provider, key string) error {
 	if !hasBus() {
-		return cli.ErrNoKeyRing
+		return config.ErrNoKeyRing
 	}
 	return told(keyring.Set(service, provider, key))
 }
@@ -54,7 +54,7 @@ func (keyRing) DropKey(provider string) error {
 
 func told(err error) error {
 	if errors.Is(err, keyring.ErrUnsupportedPlatform) {
-		return cli.ErrNoKeyRing
+		return config.ErrNoKeyRing
 	}
 	return err
 }

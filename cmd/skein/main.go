@@ -12,6 +12,7 @@ import (
 	"github.com/charmbracelet/x/term"
 
 	"github.com/skein-dev/skein/cli"
+	"github.com/skein-dev/skein/cli/config"
 )
 
 func main() {
@@ -22,8 +23,8 @@ func main() {
 }
 
 // env returns the program's environment.
-func env() *cli.Env {
-	return &cli.Env{
+func env() *config.Env {
+	return &config.Env{
 		Stdin:    os.Stdin,
 		Stdout:   os.Stdout,
 		Stderr:   os.Stderr,
@@ -62,8 +63,8 @@ func keys() (restore func() error, err error) {
 }
 
 // terminal examines the process's streams.
-func terminal() cli.Terminal {
-	t := cli.Terminal{
+func terminal() config.Terminal {
+	t := config.Terminal{
 		In:  term.IsTerminal(os.Stdin.Fd()),
 		Out: term.IsTerminal(os.Stdout.Fd()) && canColour(os.Stdout),
 		Err: term.IsTerminal(os.Stderr.Fd()) && canColour(os.Stderr),

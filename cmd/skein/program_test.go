@@ -12,6 +12,7 @@ import (
 
 	"github.com/skein-dev/skein"
 	"github.com/skein-dev/skein/cli"
+	"github.com/skein-dev/skein/cli/config"
 )
 
 // asProgram makes the test binary act as the program. Its value says at which
@@ -30,10 +31,10 @@ func TestMain(m *testing.M) {
 }
 
 // mortal returns the environment of a program that dies at a place.
-func mortal(at string) *cli.Env {
+func mortal(at string) *config.Env {
 	e := env()
 	open := e.Open
-	e.Open = func(ctx context.Context, place cli.Place) (skein.Store, error) {
+	e.Open = func(ctx context.Context, place config.Place) (skein.Store, error) {
 		s, err := open(ctx, place)
 		if err != nil {
 			return nil, err

@@ -15,6 +15,7 @@ import (
 
 	"github.com/skein-dev/skein"
 	"github.com/skein-dev/skein/cli"
+	"github.com/skein-dev/skein/cli/config"
 	"github.com/skein-dev/skein/internal/pgtest"
 	"github.com/skein-dev/skein/store/postgres"
 	"github.com/skein-dev/skein/store/sqlite"
@@ -171,15 +172,15 @@ func (p *person) run(args []string, stdin string, out *bytes.Buffer) {
 	env := map[string]string{"HOME": p.home, "USERPROFILE": p.home, "NO_COLOR": "1"}
 	p.typed++
 	now := time.Date(2026, 11, 21, 12, 0, p.typed, 0, time.UTC)
-	cli.Main(p.t.Context(), &cli.Env{
+	cli.Main(p.t.Context(), &config.Env{
 		Stdin: strings.NewReader(stdin), Stdout: out, Stderr: out,
-		Terminal: cli.Terminal{Out: true, Width: 96, Height: 1000},
+		Terminal: config.Terminal{Out: true, Width: 96, Height: 1000},
 		Getenv:   func(name string) string { return env[name] },
 		Getwd:    os.Getwd,
 		Now:      func() time.Time { return now },
 		OS:       "linux",
 		Version:  "0.1.0",
-		Open: func(ctx context.Context, at cli.Place) (skein.Store, error) {
+		Open: func(ctx context.Context, at config.Place) (skein.Store, error) {
 			if at.Scheme == "postgres" {
 				return p.open(ctx)
 			}

@@ -1,0 +1,2 @@
+// Package clitest holds an environment for tests of commands.
+package clitest

@@ -1,0 +1,224 @@
+package config
+
+import (
+	"cmp"
+	"errors"
+	"fmt"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+
+	"github.com/pelletier/go-toml/v2"
+
+	"github.com/skein-dev/skein/agent/roster"
+	"github.com/skein-dev/skein/cli/fault"
+)
+
+// A setting is something that a person can configure.
+type setting struct {
+	Name     string   // as in config.toml
+	flag     string   // "" if no flag sets it
+	Env      []string // environment variables that set it, the strongest first
+	value    string   // the default
+	want     want     // which values it accepts
+	personal bool     // a project's file may not set it: projects come from strangers
+	Doc      string
+}
+
+// Known returns all settings.
+func Known() []setting {
+	return []setting{
+		{Name: "store", flag: "--store", Env: []string{"SKEIN_STORE"}, want: text, Doc: "where the sessions are"},
+		{Name: "user", Env: []string{"SKEIN_USER"}, want: text, personal: true, Doc: "whose sessions, in a PostgreSQL database of many"},
+		{Name: "remote", Env: []string{"SKEIN_REMOTE"}, want: text, personal: true, Doc: "where skein push and pull go"},
+		{Name: "token_file", Env: []string{"SKEIN_TOKEN_FILE"}, want: text, personal: true, Doc: "file whose first line a server is shown"},
+		{Name: "color", flag: "--color", Env: []string{"SKEIN_COLOR"}, value: "auto", want: text, Doc: "colours: auto, always or never"},
+		{Name: "pager", Env: []string{"SKEIN_PAGER", "PAGER"}, value: "less -R", want: text, personal: true, Doc: "program that shows long output"},
+		{Name: "model", Env: []string{"SKEIN_MODEL"}, want: text, Doc: "model that answers where none is named"},
+		{Name: "agent", Env: []string{"SKEIN_AGENT"}, want: text, Doc: "agent that answers in new sessions"},
+		{Name: "effort", Env: []string{"SKEIN_EFFORT"}, want: oneOf("", "low", "medium", "high"), Doc: "how much a model thinks: low, medium, high"},
+		{Name: "compact_after", value: "40", want: number, Doc: "items after which the older part is summed up; 0 never"},
+		{Name: "titles", value: "model", want: oneOf("model", "off"), Doc: "who names a session: model, after two turns, or off"},
+		{Name: "memory", Env: []string{"SKEIN_MEMORY"}, value: "on", want: onOff, personal: true, Doc: "what was written down for agents, AGENTS.md and USER.md and the like: on or off"},
+		{Name: "log", value: "on", want: onOff, personal: true, Doc: "log files of the conversations: on or off"},
+		{Name: "backups", value: "3", want: number, personal: true, Doc: "how many backups that are made unasked stay, one a day; 0 none"},
+		{Name: "allow", want: list, personal: true, Doc: "tools that run without asking"},
+	}
+}
+
+// A Value is the value of a setting, and where it was set.
+type Value struct {
+	Text string `json:"value"`
+	From string `json:"from"` // default, a flag, a variable, or a file
+}
+
+// Settings is the value of each setting, and what in the files has no effect.
+type Settings struct {
+	Values  map[string]Value
+	Unknown []string // "FILE: KEY: why", sorted
+	home    string   // the home folder of the person
+	Remote  string   // as given: it may contain a password
+	own
+}
+
+// Text returns the value of a known setting.
+func (s Settings) Text(name string) string { return s.Values[name].Text }
+
+// Words returns the value of a known setting that is a list.
+func (s Settings) Words(name string) []string {
+	return strings.FieldsFunc(s.Text(name), func(r rune) bool { return r == ',' || r == ' ' })
+}
+
+// LoadSettings determines every setting. Flags, the values of global flags by the
+// setting's name, take precedence over the environment, that over the project's
+// .skein/config.toml, and that over the user's config.toml.
+//
+// The error names the file or the variable with a value that is not accepted.
+func LoadSettings(env *Env, d Dirs, cwd string, flags map[string]string) (Settings, error) {
+	s := Settings{Values: map[string]Value{}, home: d.Home}
+	for _, k := range Known() {
+		s.Values[k.Name] = Value{k.value, "default"}
+	}
+	s.Values["store"] = Value{filepath.Join(d.Data, "skein.db"), "default"}
+	user := filepath.Join(d.Config, "config.toml")
+	if err := s.read(user, ""); err != nil {
+		return s, err
+	}
+	project := ProjectRoot(cwd)
+	file := filepath.Join(project, ".skein", "config.toml")
+	if file != user {
+		if err := s.read(file, project); err != nil {
+			return s, err
+		}
+	}
+	for _, k := range Known() {
+		for _, name := range slices.Backward(k.Env) {
+			if v := env.Getenv(name); v != "" {
+				said, err := k.want(v)
+				if err != nil {
+					return s, fault.Usage("%s=%q: %v", name, v, err)
+				}
+				s.Values[k.Name] = Value{said, "$" + name}
+			}
+		}
+	}
+	for name, v := range flags {
+		if v != "" {
+			s.Values[name] = Value{v, "--" + name}
+		}
+	}
+	return s, nil
+}
+
+// HidePassword masks passwords in the settings as shown: in the store's address,
+// which is p, and the remote's. The error wraps errUsage if a password is on the
+// command line, where every user of the machine can read it.
+func (s *Settings) HidePassword(p Place) error {
+	s.Remote = s.Text("remote")
+	s.Values["remote"] = Value{withoutPassword(s.Remote), s.Values["remote"].From}
+	if p.File() != "" || p.String() == p.Path {
+		return nil
+	}
+	if s.Values["store"].From == "--store" {
+		return fault.Advise(fault.Usage("--store %s: everybody on this machine can read a password on the command line", p), noPassword)
+	}
+	s.Values["store"] = Value{p.String(), s.Values["store"].From}
+	return nil
+}
+
+const noPassword = "put it into PGPASSWORD or ~/.pgpass, or the whole address into SKEIN_STORE"
+
+// read reads a config.toml, if it exists. project is the folder of a project's
+// file, "" for the user's own.
+func (s *Settings) read(file, project string) error {
+	b, err := os.ReadFile(file)
+	if errors.Is(err, fs.ErrNotExist) {
+		return nil
+	}
+	if err != nil {
+		return err
+	}
+	var top map[string]any
+	if err := toml.Unmarshal(b, &top); err != nil {
+		return badFile(file, err)
+	}
+	for _, name := range []string{"price", "provider", "project", "gateway"} {
+		if _, ok := top[name]; ok && project != "" {
+			s.Unknown = append(s.Unknown, file+": "+name+": a project may not set this")
+		}
+		if project != "" {
+			delete(top, name)
+		}
+	}
+	if err := s.readOwn(file, b, top); err != nil {
+		return err
+	}
+	for name, v := range top {
+		if err := s.set(file, project, name, v); err != nil {
+			return err
+		}
+	}
+	slices.Sort(s.Unknown)
+	return nil
+}
+
+func badFile(file string, err error) error {
+	line := 0
+	if e := (*toml.DecodeError)(nil); errors.As(err, &e) {
+		line, _ = e.Position()
+	}
+	return fault.Advise(fmt.Errorf("%s:%d: %w", file, line, err), "mend that line; what can be set is shown by: skein help config")
+}
+
+// set applies one line of a file. Mistakes in a project's file are ignored: the user
+// may not have written that file.
+func (s *Settings) set(file, project, name string, v any) error {
+	all := Known()
+	i := slices.IndexFunc(all, func(k setting) bool { return k.Name == name })
+	ignore := func(why string) { s.Unknown = append(s.Unknown, file+": "+name+": "+why) }
+	switch {
+	case i < 0:
+		ignore("nothing has this name")
+		return nil
+	case project != "" && all[i].personal:
+		ignore("a project may not set this")
+		return nil
+	}
+	said, err := all[i].want(v)
+	switch {
+	case err != nil && project != "":
+		ignore(err.Error())
+		return nil
+	case err != nil:
+		return fault.Advise(fmt.Errorf("%s: %s: %w", file, name, err), "mend that line; what can be set is shown by: skein help config")
+	}
+	switch {
+	case name == "store" && project != "" && atServer(said):
+		ignore("a project may not name a server")
+		return nil
+	case name == "store":
+		said = fromFolder(filepath.Dir(file), project, said)
+	case name == "token_file" && !strings.HasPrefix(said, "~/") && !filepath.IsAbs(said):
+		said = filepath.Join(filepath.Dir(file), said)
+	case name == "agent" && roster.IsPath(said) && !filepath.IsAbs(said):
+		said = filepath.Join(cmp.Or(project, filepath.Dir(file)), said)
+	}
+	s.Values[name] = Value{said, file}
+	return nil
+}
+
+// fromFolder returns the store setting of a file so that it means the same in every
+// working directory: a bare path is relative to the project, or to the folder of
+// the user's file.
+func fromFolder(dir, project, text string) string {
+	if project != "" {
+		dir = project
+	}
+	p, err := ParsePlace(text, dir, "")
+	if err != nil || p.File() == "" || len(text) > 1 && text[:2] == "~/" {
+		return text
+	}
+	return p.Path
+}

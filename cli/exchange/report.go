@@ -1,0 +1,320 @@
+package exchange
+
+import (
+	"context"
+	"fmt"
+	"strings"
+
+	"github.com/skein-dev/skein"
+	"github.com/skein-dev/skein/cli/fault"
+	"github.com/skein-dev/skein/cli/job"
+	"github.com/skein-dev/skein/cli/sessions"
+	"github.com/skein-dev/skein/cli/terminal"
+	"github.com/skein-dev/skein/interop"
+	"github.com/skein-dev/skein/interop/formats/claudecode"
+	"github.com/skein-dev/skein/render"
+	"github.com/skein-dev/skein/store/lookup"
+)
+
+// An importReport is the result of an import, in JSON.
+type importReport struct {
+	Files     int            `json:"files"`
+	Unchanged int            `json:"unchanged"`
+	Unmatched int            `json:"unmatched"`
+	Alike     int            `json:"alike"`
+	Others    []importOther  `json:"others,omitempty"` // of these
+	Sessions  int            `json:"sessions"`
+	Grown     int            `json:"grown"`
+	Messages  int            `json:"messages"`
+	Events    int            `json:"events"`
+	Amended   int            `json:"amended"`
+	Copies    int            `json:"copied_records"`
+	Damaged   int            `json:"damaged_records"`
+	Damage    []importDamage `json:"damage,omitempty"`
+	Skipped   int            `json:"skipped_files"`
+	Skips     []importSkip   `json:"skips,omitempty"`
+	Failed    int            `json:"failed"` // of the skipped
+	Removed   int            `json:"deleted_here"`
+	Waiting   int            `json:"locked"`
+	Bytes     int64          `json:"bytes"`
+	Seconds   float64        `json:"seconds"`
+
+	Changed []skein.SessionID `json:"changed,omitempty"`
+}
+
+type importDamage struct {
+	Path string `json:"path"`
+	Line int    `json:"line"`
+	What string `json:"what"`
+}
+
+type importSkip struct {
+	Path string `json:"path"`
+	Why  string `json:"why"`
+}
+
+// An importOther is a file that looks like one of a format but is another
+// program's.
+type importOther struct {
+	Path   string `json:"path"`
+	Format string `json:"format"`
+	Of     string `json:"of"`
+	Why    string `json:"why"`
+}
+
+// WriteImportReport prints a report as JSON. The error is that of writing to stdout.
+func WriteImportReport(j *job.Job, r interop.Report) error {
+	out := importReport{
+		Files: r.Files, Unchanged: r.Unchanged, Unmatched: r.Unmatched, Alike: r.Alike, Sessions: r.Sessions, Grown: r.Grown, Messages: r.Messages, Events: r.Events,
+		Amended: r.Amended, Copies: r.Copies, Damaged: r.Damaged, Skipped: r.Skipped, Failed: r.Failed, Removed: r.Removed, Waiting: r.Waiting,
+		Bytes: r.Bytes, Seconds: r.Elapsed.Seconds(), Changed: r.Changed,
+	}
+	for _, d := range r.Damage {
+		out.Damage = append(out.Damage, importDamage(d))
+	}
+	for _, o := range r.Others {
+		out.Others = append(out.Others, importOther(o))
+	}
+	for _, s := range r.Skips {
+		out.Skips = append(out.Skips, importSkip(s))
+	}
+	return job.WriteJSON(j.Stdout, out)
+}
+
+// An Reporter says what an import or an export did.
+type Reporter struct {
+	JSON   bool
+	Format string // the only one that was imported; "" for all
+}
+
+// Failed returns the error of an import that has already said what it could not
+// import.
+func Failed(r interop.Report) error {
+	if r.Failed > 0 {
+		return fault.ErrSilent
+	}
+	return nil
+}
+
+// Report shows the result of an import.
+//
+// The error is that of the store or of writing to stdout.
+func (o *Reporter) Report(ctx context.Context, j *job.Job, r interop.Report) error {
+	replaced, err := replaced(ctx, j)
+	if err != nil {
+		return err
+	}
+	if o.JSON {
+		return WriteImportReport(j, r)
+	}
+	lines := []string{NewIn(r) + " in " + terminal.Count(r.Files, "file")}
+	if r.Bytes > 0 {
+		lines[0] += fmt.Sprintf(" (%s in %.2f s, %.1f MB/s)", terminal.BytesText(r.Bytes), r.Elapsed.Seconds(), r.Rate()/1e6)
+	}
+	lines = append(append(lines, Changed(ctx, j, r)...), o.Remarks(j, r)...)
+	if replaced > 0 {
+		lines = append(lines, fmt.Sprintf("  %s of prompts put in the bin: the transcript is here now", terminal.Count(replaced, "recovered session")))
+	}
+	if r.Sessions > 0 {
+		lines = append(lines, "see them: skein list --all")
+	}
+	j.Say("%s", strings.Join(lines, "\n"))
+	return nil
+}
+
+// Broken shows the result of an import that ended early.
+//
+// The error is that of writing to stdout.
+func (o *Reporter) Broken(j *job.Job, r interop.Report) error {
+	if o.JSON {
+		return WriteImportReport(j, r)
+	}
+	lines := append([]string{"taken in so far: " + NewIn(r)}, o.Remarks(j, r)...)
+	lines = append(lines, "that is stored; the next import tries the rest again")
+	j.Say("%s", strings.Join(lines, "\n"))
+	return nil
+}
+
+// Change says in one line what a watch has just imported, and below it what was
+// wrong. A record that adds nothing, such as a repeated title, is not shown.
+//
+// The error is that of the store or of writing to stdout.
+func (o *Reporter) Change(ctx context.Context, j *job.Job, r interop.Report) error {
+	if _, err := replaced(ctx, j); err != nil {
+		return err
+	}
+	if o.JSON {
+		return WriteImportReport(j, r)
+	}
+	r.Unchanged, r.Unmatched, r.Alike, r.Others = 0, 0, 0, nil // these are the usual case
+	news := append(Changed(ctx, j, r), o.Remarks(j, r)...)
+	if what := NewIn(r); what != nothingNew || len(news) > 0 {
+		j.Say("%s", strings.Join(append([]string{j.Now().Format("15:04:05") + "  " + what}, news...), "\n"))
+	}
+	return nil
+}
+
+const nothingNew = "nothing new"
+
+// maxChanged is how many new or grown sessions are named one by one; if there are
+// more, none is named.
+const maxChanged = 3
+
+// Changed names the sessions that are new or have grown, one a line, if they are
+// few.
+func Changed(ctx context.Context, j *job.Job, r interop.Report) (lines []string) {
+	if len(r.Changed) > maxChanged {
+		return nil
+	}
+	for i, short := range lookup.ShortIDs(r.Changed) {
+		s, err := j.Store.Session(ctx, r.Changed[i])
+		if err != nil {
+			continue // it is gone already, which is not an error here
+		}
+		lines = append(lines, "  "+short+"  "+terminal.Cut(render.Line(sessions.Secrets(false).Mask().Text(s.Name())), 60))
+	}
+	return lines
+}
+
+// NewIn says what is new: 2 new sessions, 1 session grew, 5 messages, 11 events.
+func NewIn(r interop.Report) string {
+	var parts []string
+	if r.Sessions > 0 {
+		parts = append(parts, terminal.Count(r.Sessions, "new session"))
+	}
+	if r.Grown > 0 {
+		parts = append(parts, terminal.Count(r.Grown, "session")+" grew")
+	}
+	if r.Messages > 0 {
+		parts = append(parts, terminal.Count(r.Messages, "message"))
+	}
+	if r.Events > 0 {
+		parts = append(parts, terminal.Count(r.Events, "event"))
+	}
+	if len(parts) == 0 {
+		return nothingNew
+	}
+	return strings.Join(parts, ", ")
+}
+
+// Remarks says what is unusual about an import, one remark a line.
+func (o *Reporter) Remarks(j *job.Job, r interop.Report) (lines []string) {
+	known := "that no format knows"
+	if o.Format != "" {
+		known = "that " + o.Format + " does not know"
+	}
+	for _, x := range []struct {
+		n          int
+		what, text string
+	}{
+		{r.Unchanged, "file", "unchanged since the last import"},
+		{r.Unmatched, "file", known},
+		{r.Removed, "file", "left out, for the session was destroyed here; --again brings it back"},
+		{r.Waiting, "file", "left out, for the session is locked by another program; import again later"},
+		{r.Amended, "event", "whose record has changed since it was read"},
+		{r.Copies, "record", "that another file has too: stored once"},
+	} {
+		if x.n > 0 {
+			lines = append(lines, fmt.Sprintf("  %s %s", terminal.Count(x.n, x.what), x.text))
+		}
+	}
+	lines = append(lines, others(j, r)...)
+	if r.Damaged > 0 {
+		kept := "kept as they are"
+		if r.Damaged == 1 {
+			kept = "kept as it is"
+		}
+		lines = append(lines, fmt.Sprintf("  %s damaged, %s:", terminal.Count(r.Damaged, "record"), kept))
+		for _, d := range r.Damage[:min(len(r.Damage), maxNamed)] {
+			lines = append(lines, fmt.Sprintf("    %s:%d: %s", j.Tilde(d.Path), d.Line, d.What))
+		}
+	}
+	if r.Skipped > 0 {
+		lines = append(lines, fmt.Sprintf("  %s not taken:", terminal.Count(r.Skipped, "thing")))
+		for _, s := range r.Skips[:min(len(r.Skips), maxNamed)] {
+			lines = append(lines, fmt.Sprintf("    %s: %s", j.Tilde(s.Path), s.Why))
+		}
+	}
+	switch {
+	case r.Retried == 0:
+	case r.Retried == r.Failed:
+		lines = append(lines, "  the next import tries what failed again")
+	default:
+		lines = append(lines, fmt.Sprintf("  the next import tries %d of these again", r.Retried))
+	}
+	if r.Damaged > maxNamed || r.Skipped > maxNamed {
+		lines = append(lines, "    … and more; --json names up to a thousand")
+	}
+	return lines
+}
+
+// others says which files look like those of a format but are another program's,
+// one line for each program, and how to import them.
+func others(j *job.Job, r interop.Report) (lines []string) {
+	type kind struct{ of, format string }
+	all := map[kind][]interop.Other{}
+	var kinds []kind
+	for _, o := range r.Others {
+		k := kind{o.Of, o.Format}
+		if all[k] == nil {
+			kinds = append(kinds, k)
+		}
+		all[k] = append(all[k], o)
+	}
+	for _, k := range kinds {
+		first := all[k][0]
+		lines = append(lines,
+			fmt.Sprintf("  %s of %s left alone, with the shape of %s (%s: %s)", terminal.Count(len(all[k]), "file"), k.of, k.format, j.Tilde(first.Path), first.Why),
+			fmt.Sprintf("    to take such a file: skein import --format %s PATH", k.format))
+	}
+	return lines
+}
+
+// maxNamed is how many damaged records and skipped files people are shown.
+const maxNamed = 10
+
+// replaced puts recovered sessions into the bin if their transcript has turned up,
+// unless they were continued here. It returns how many.
+func replaced(ctx context.Context, j *job.Job) (n int, err error) {
+	var all []skein.Session
+	for s, err := range j.Store.Sessions(ctx, skein.Filter{Origin: claudecode.HistoryName, IncludeEmpty: true}) {
+		if err != nil {
+			return 0, err
+		}
+		all = append(all, s)
+	}
+	for _, s := range all {
+		real, err := j.Store.Session(ctx, skein.SessionID(s.Origin.ID))
+		switch {
+		case sessions.Gone(err) || err == nil && real.Binned != 0:
+			continue
+		case err != nil:
+			return n, err
+		}
+		if own, err := wentOn(ctx, j.Store, s.ID); own || err != nil {
+			if err != nil {
+				return n, err
+			}
+			continue
+		}
+		if err := skein.LifecycleOf(j.Store).Bin(ctx, s.ID); err != nil {
+			return n, err
+		}
+		n++
+	}
+	return n, nil
+}
+
+// wentOn reports whether a recovered session has messages besides the recovered
+// ones.
+func wentOn(ctx context.Context, s skein.Store, id skein.SessionID) (bool, error) {
+	for e, err := range s.Events(ctx, id, 0) {
+		if err != nil {
+			return false, err
+		}
+		if e.Kind == skein.KindSaid && !strings.HasPrefix(string(e.ClientID), claudecode.RecoveredKey) {
+			return true, nil
+		}
+	}
+	return false, nil
+}

@@ -1,0 +1,136 @@
+package fault
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"strings"
+
+	"github.com/skein-dev/skein"
+	"github.com/skein-dev/skein/llm"
+	"github.com/skein-dev/skein/store/remote"
+)
+
+// ErrUsage says that the command line was wrong.
+var ErrUsage = errors.New("bad command line")
+
+// ErrSilent ends a command with its exit code when everything has been said.
+var ErrSilent = errors.New("failed")
+
+// The exit codes.
+const (
+	ExitDone        = 0
+	ExitFailed      = 1
+	ExitUsage       = 2   // the command line was wrong, or the name ambiguous
+	ExitNotFound    = 3   // there is no such session, file or turn
+	ExitLocked      = 4   // another program writes to the session
+	ExitInterrupted = 130 // Ctrl-C, as in shells: 128 + SIGINT
+)
+
+// Outcomes maps errors to exit codes and to what a person can do next; the first
+// match counts. {cmd} is the command.
+var Outcomes = []struct {
+	Err  error
+	code int
+	hint string
+}{
+	{context.Canceled, ExitInterrupted, ""},
+	{ErrUsage, ExitUsage, "see: {cmd} --help"},
+	{skein.ErrAmbiguous, ExitUsage, "write more of the ID or title of the one you mean"},
+	{skein.ErrLocked, ExitLocked, "wait until it is done, or work on a copy: skein fork NAME"},
+	{skein.ErrFenced, ExitLocked, "what was stored before that is safe; see what is new with: skein show NAME --last 5"},
+	{llm.ErrDenied, ExitFailed, "look at the key, and at whether it may use this model"},
+	{llm.ErrTooLong, ExitFailed, "say less at once, put it into a file for the agent to read, or take a model that can read more"},
+	{llm.ErrBusy, ExitFailed, "try again later: skein continue takes the prompt up"},
+	{llm.ErrCut, ExitFailed, "try again: skein continue takes the prompt up"},
+	{llm.ErrNoWay, ExitFailed, "see whether the network is there and the server runs, then: skein continue takes the prompt up"},
+	{llm.ErrModel, ExitUsage, "see which models the provider has, and name one: --model PROVIDER:MODEL"},
+	{llm.ErrRequest, ExitFailed, "what the provider says is wrong has to change first; to let another model answer: --model PROVIDER:MODEL"},
+	{skein.ErrNewer, ExitFailed, "install the newer skein, or name another store with --store; this one was not touched"},
+	{skein.ErrDeleted, ExitFailed, "it was deleted for good; use another ID, or bring it back with: skein import --again PATH"},
+	{skein.ErrMismatch, ExitFailed, "use another client ID for other content; nothing was changed"},
+	{skein.ErrConflict, ExitFailed, "look at what is new with: skein show NAME --last 5"},
+	{skein.ErrExists, ExitFailed, "see what is there: skein list --all"},
+	{skein.ErrRefused, ExitFailed, "see: {cmd} --help"},
+	{skein.ErrCorrupt, ExitFailed, "see what is damaged, and what can be mended: skein doctor"},
+	{skein.ErrAway, ExitFailed, "see whether the database runs and can be reached, then try again"},
+	{skein.ErrReadOnly, ExitFailed, "give yourself the right to write there, or name another store with --store"},
+	{skein.ErrFull, ExitFailed, "make room on the disk; nothing of this was stored, all else is safe"},
+	{skein.ErrUnknown, ExitFailed, "look whether it is there, or try again with the same --id: nothing is stored twice"},
+	{skein.ErrReplaced, ExitFailed, "put the former file back; or, to go on with what is there now, stop what has the former one open (skein serve) and move its log away (FILE-wal, FILE-shm)"},
+	{remote.ErrUnreachable, ExitFailed, "see whether the network is there and skein serve runs at that address"},
+	{remote.ErrToken, ExitFailed, "see whether it is the right one, and has not expired: skein token list, where the server is"},
+	{remote.ErrForbidden, ExitFailed, "make a token that may, where the server is: skein token add NAME --scope write,read:raw"},
+	{remote.ErrVersion, ExitFailed, "see whether it is the right address, and install the same version of skein on both sides"},
+	{skein.ErrInvalid, ExitUsage, "see: {cmd} --help"},
+	{skein.ErrNotFound, ExitNotFound, "see what there is: skein list --all"},
+}
+
+// CutShort are the kinds of errors with which an interruption can end what was under way;
+// all others say what a command found out.
+var CutShort = []error{
+	context.Canceled, skein.ErrInvalid, skein.ErrUnknown, skein.ErrAway, remote.ErrUnreachable, llm.ErrBusy, llm.ErrCut, llm.ErrNoWay,
+}
+
+// An Advised is an error with its own advice instead of the table's.
+type Advised struct {
+	Err  error
+	Hint string
+}
+
+// Error implements error.
+func (a *Advised) Error() string { return a.Err.Error() }
+
+// Unwrap returns the error without its advice.
+func (a *Advised) Unwrap() error { return a.Err }
+
+// Advise returns err with advice on what to do next.
+//
+// The error wraps err.
+func Advise(err error, format string, args ...any) error {
+	return &Advised{err, fmt.Sprintf(format, args...)}
+}
+
+// Usage returns an error that says what is wrong with the command line.
+func Usage(format string, args ...any) error {
+	return &Stated{fmt.Sprintf(format, args...), ErrUsage}
+}
+
+// Missing returns an error that says what does not exist.
+func Missing(format string, args ...any) error {
+	return &Stated{fmt.Sprintf(format, args...), skein.ErrNotFound}
+}
+
+// A Stated is an error whose text is complete: its kind adds no words.
+type Stated struct {
+	Text string
+	Kind error
+}
+
+// Error implements error.
+func (t *Stated) Error() string { return t.Text }
+
+// Unwrap returns the kind of the error.
+func (t *Stated) Unwrap() error { return t.Kind }
+
+// Outcome returns the exit code of err and what to do next, "" if there is no
+// advice. cmd is the command as a person types it.
+func Outcome(err error, cmd string) (code int, hint string) {
+	code = ExitFailed
+	for _, o := range Outcomes {
+		if errors.Is(err, o.Err) {
+			code, hint = o.code, strings.ReplaceAll(o.hint, "{cmd}", cmd)
+			break
+		}
+	}
+	if l := (*skein.LockedError)(nil); errors.Is(err, skein.ErrLocked) && !errors.As(err, &l) {
+		hint = "" // the whole store is locked, and the error says by whom and what to do
+	}
+	if q := (*skein.QuotaError)(nil); errors.As(err, &q) {
+		hint = "destroy what is not needed (skein prune), or let who runs the database give you more: skein user set"
+	}
+	if a := (*Advised)(nil); errors.As(err, &a) {
+		hint = a.Hint
+	}
+	return code, hint
+}

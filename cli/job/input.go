@@ -1,0 +1,110 @@
+package job
+
+import (
+	"context"
+	"fmt"
+	"io"
+	"strings"
+
+	"github.com/skein-dev/skein"
+	"github.com/skein-dev/skein/render"
+)
+
+// Ask asks the person at the terminal a question, on a line of its own. Any answer
+// that is not a clear yes counts as no.
+//
+// The error is that of reading stdin, or of ctx.
+func (j *Job) Ask(ctx context.Context, q Question) (Reply, error) {
+	choices := "[y/N]"
+	if q.Always != "" {
+		choices = "[y/N, a: always " + q.Always + "]"
+	}
+	fmt.Fprintf(j.Stderr, "%s %s ", render.Clean(q.Text), choices)
+	line, err := j.Line(ctx)
+	switch strings.ToLower(strings.TrimSpace(line)) {
+	case "y", "yes":
+		return Yes, err
+	case "a", "always":
+		if q.Always != "" {
+			return Always, err
+		}
+	}
+	return No, err
+}
+
+// Line reads one line of stdin; at the end of stdin it returns an empty one. It
+// returns when ctx is canceled.
+//
+// The error is that of reading stdin, or of ctx.
+func (j *Job) Line(ctx context.Context) (string, error) {
+	type result struct {
+		text string
+		err  error
+	}
+	done := make(chan result, 1)
+	go func() {
+		text, err := readLine(j.Stdin)
+		done <- result{text, err}
+	}()
+	select {
+	case got := <-done:
+		return got.text, got.err
+	case <-ctx.Done():
+		return "", ctx.Err()
+	}
+}
+
+// readLine reads r byte by byte up to the end of a line, and nothing after it.
+func readLine(r io.Reader) (string, error) {
+	var text []byte
+	for b := make([]byte, 1); ; {
+		n, err := r.Read(b)
+		if n == 1 && b[0] != '\n' {
+			text = append(text, b[0])
+		}
+		switch {
+		case n == 1 && b[0] == '\n', err == io.EOF:
+			return string(text), nil
+		case err != nil:
+			return "", err
+		}
+	}
+}
+
+// A Question is something that the person decides.
+type Question struct {
+	Text   string // one or several lines; whoever shows it cleans it
+	Always string // what "always" would mean, such as "in this project"; "" if there is no "always"
+}
+
+// A Reply is a person's answer to a question.
+type Reply string
+
+// The replies to a question.
+const (
+	Yes    Reply = "yes"    // this once
+	Always Reply = "always" // from now on
+	No     Reply = "no"
+)
+
+// ReadAll reads at most one byte more than a payload may have. It returns when ctx
+// is canceled, which a plain read from a terminal would not.
+//
+// The error is that of reading r, or of ctx.
+func ReadAll(ctx context.Context, r io.Reader) ([]byte, error) {
+	type result struct {
+		b   []byte
+		err error
+	}
+	done := make(chan result, 1)
+	go func() {
+		b, err := io.ReadAll(io.LimitReader(r, skein.MaxPayload+1))
+		done <- result{b, err}
+	}()
+	select {
+	case got := <-done:
+		return got.b, got.err
+	case <-ctx.Done():
+		return nil, ctx.Err()
+	}
+}

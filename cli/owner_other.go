@@ -1,8 +1,0 @@
-//go:build !unix
-
-package cli
-
-import "io/fs"
-
-// ownerOf returns false: on this system files have no numeric owner.
-func ownerOf(fs.FileInfo) (uid int, ok bool) { return 0, false }

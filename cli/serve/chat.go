@@ -1,0 +1,145 @@
+package serve
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"slices"
+	"sync"
+
+	"github.com/skein-dev/skein"
+	"github.com/skein-dev/skein/agent"
+	"github.com/skein-dev/skein/cli/job"
+	"github.com/skein-dev/skein/cli/terminal"
+	"github.com/skein-dev/skein/cli/thread"
+	"github.com/skein-dev/skein/server/web"
+)
+
+// serving is the name of the program in sessions that are answered in the
+// dashboard.
+const serving = "skein serve"
+
+// A talker lets agents answer in the dashboard, as skein chat does on a terminal.
+type talker struct {
+	job   *job.Job
+	allow []string // tools that run without asking
+
+	mu     sync.Mutex
+	always map[string][]string // tools that a person allowed for good, by project
+}
+
+// Talk implements [web.Talker].
+func (w *talker) Talk(ctx context.Context, t *web.Talk) (err error) {
+	j := *w.job
+	at, o, err := w.spot(ctx, &j, t)
+	if err != nil {
+		return err
+	}
+	face := &webFace{talk: t}
+	th, err := o.OpenAt(ctx, &j, at, face.face())
+	if err != nil {
+		return err
+	}
+	face.thread = th
+	out, err := th.Say(ctx, t.Text)
+	how := string(out.Stop)
+	if err != nil {
+		how = string(agent.Error)
+	}
+	w.remember(th.Allowed)
+	return errors.Join(thread.NoModel(err), th.End(ctx, how))
+}
+
+// chatOf returns the dashboard's conversations.
+func chatOf(j *job.Job, allow []string) *web.Chat {
+	return web.NewChat(&talker{job: j, allow: allow, always: map[string][]string{}})
+}
+
+// spot returns the session of the talk, and the options to open it with.
+func (w *talker) spot(ctx context.Context, j *job.Job, t *web.Talk) (at thread.Spot, o thread.Options, err error) {
+	o = thread.Options{Model: t.Model, Agent: t.Agent, User: string(t.User), NoHint: true}
+	if t.Session == "" {
+		at, err = o.Fresh(ctx, j)
+		at.Created.Surface, at.Created.Program = "web", serving
+	} else {
+		at.Session, err = j.Store.Session(ctx, t.Session)
+	}
+	o.Allow = slices.Clone(w.allow)
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	o.Allow = append(o.Allow, w.always[at.Project()]...)
+	return at, o, err
+}
+
+// remember stores which tools a person allowed for good: this process read its
+// settings only when it started.
+func (w *talker) remember(a *thread.Allowed) {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	for _, name := range a.Tools {
+		if !slices.Contains(w.always[a.Project], name) {
+			w.always[a.Project] = append(w.always[a.Project], name)
+		}
+	}
+}
+
+// A webFace shows a turn in the dashboard.
+type webFace struct {
+	talk   *web.Talk
+	thread *thread.Thread // nil while it is being opened
+}
+
+func (f *webFace) face() thread.Face {
+	return thread.Face{Program: serving, Stays: true, Observe: f.observe, Ask: f.ask, Tell: f.tell}
+}
+
+// tell passes on a note that is not part of an answer. It drops the ID of a new
+// session, which is in the page's address.
+func (f *webFace) tell(format string, args ...any) {
+	if format != "session %s" {
+		f.talk.Note(fmt.Sprintf(format, args...))
+	}
+}
+
+// observe passes on what happens.
+func (f *webFace) observe(u agent.Update) {
+	switch u.Kind {
+	case agent.Stored:
+		said := slices.ContainsFunc(u.Events, func(e skein.Event) bool { return e.Kind == skein.KindSaid })
+		if u.Child == "" && f.thread != nil && said {
+			f.talk.Begun(f.thread.ID())
+		}
+	case agent.Text:
+		if u.Child == "" {
+			f.talk.Write(u.Text)
+		}
+	case agent.Reasoning:
+	case agent.Running:
+		f.talk.Doing(u.Call.Name + " " + u.Text)
+	case agent.Waiting:
+		f.talk.Note(u.Err.Error() + "; again in " + terminal.Seconds(u.Wait))
+	case agent.Compacting:
+		f.talk.Doing("summing up what is older")
+	case agent.Compacted:
+		if u.Err != nil {
+			f.talk.Note("it was not summed up: " + u.Err.Error())
+		}
+		f.talk.Doing("")
+	case agent.Answered, agent.Ran:
+		if u.Child == "" {
+			f.talk.Doing("")
+		}
+	}
+}
+
+// ask asks whoever is looking at the page a question.
+func (f *webFace) ask(ctx context.Context, q job.Question) (job.Reply, error) {
+	answer, err := f.talk.Ask(ctx, web.Question{Text: q.Text, Always: q.Always})
+	switch answer {
+	case web.Yes:
+		return job.Yes, err
+	case web.Always:
+		return job.Always, err
+	}
+	return job.No, err
+}

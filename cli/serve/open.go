@@ -1,0 +1,325 @@
+package serve
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"html"
+	"io"
+	"io/fs"
+	"net/http"
+	"net/url"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"strings"
+	"sync"
+	"time"
+
+	"github.com/gofrs/flock"
+	"github.com/spf13/cobra"
+
+	"github.com/skein-dev/skein"
+	"github.com/skein-dev/skein/cli/fault"
+	"github.com/skein-dev/skein/cli/job"
+	"github.com/skein-dev/skein/cli/sessions"
+	"github.com/skein-dev/skein/price"
+	"github.com/skein-dev/skein/server/gateway"
+	"github.com/skein-dev/skein/server/mcp"
+)
+
+type openOptions struct{ print bool }
+
+// NewOpen returns the command open.
+func NewOpen(f *job.Frame) *cobra.Command {
+	var o openOptions
+	c := &cobra.Command{
+		Use:   "open [NAME] [flags]",
+		Short: "open the dashboard in a browser and log in with a click",
+		Long: `Open the dashboard of the running server in a browser or, with NAME, the page of
+that session. A button there logs the browser in. If the browser supports it,
+the dashboard gets a window of its own. If there is no browser, or with --print,
+print the link, which logs in once and expires after ten minutes.`,
+		Example: "skein open\n\tskein open last",
+		Args:    job.Words(0, 1, "the NAME of a session"),
+		RunE: func(c *cobra.Command, args []string) error {
+			if len(args) == 0 {
+				return f.Plain(o.run)(c, args)
+			}
+			return f.WithStore(o.run)(c, args)
+		},
+	}
+	c.Flags().BoolVar(&o.print, "print", false, "print the link instead of opening it")
+	return c
+}
+
+func (o *openOptions) run(ctx context.Context, j *job.Job, args []string) error {
+	at, err := runningServer(j)
+	if err != nil {
+		return err
+	}
+	next := "/"
+	if len(args) > 0 {
+		s, err := sessions.Named(ctx, j, args[0])
+		if err != nil {
+			return err
+		}
+		next = "/sessions/" + url.PathEscape(string(s.ID))
+	}
+	link, err := loginLink(ctx, j, at, next)
+	if err != nil {
+		return err
+	}
+	browser := browser(j)
+	if o.print || browser == nil {
+		_, err := fmt.Fprintln(j.Stdout, link)
+		return err
+	}
+	page, err := leadingPage(j, link)
+	if err != nil {
+		return err
+	}
+	if err := browser(page).Start(); err != nil {
+		return fault.Advise(fmt.Errorf("open a browser: %w", err), "open it by hand: skein open --print")
+	}
+	j.Say("opening %s; if no window comes: skein open --print", at)
+	return nil
+}
+
+// serverFile is the file in which a running server stores its address; the server
+// holds the lock beside it while it runs. After it ends, another program could
+// listen on its port, so the address is used only if the lock is held.
+func serverFile(j *job.Job) string { return filepath.Join(j.Dirs.State, "server") }
+
+// recordServer stores the address of this server, unless another running server has
+// stored its own. forget undoes that.
+func recordServer(j *job.Job, at string) (forget func(), err error) {
+	if err := os.MkdirAll(j.Dirs.State, 0o700); err != nil {
+		return nil, err
+	}
+	lock := flock.New(serverFile(j)+".lock", flock.SetPermissions(0o600))
+	if ok, err := lock.TryLock(); err != nil || !ok {
+		return func() {}, err
+	}
+	if err := os.WriteFile(serverFile(j), []byte(at+"\n"), 0o600); err != nil {
+		return nil, errors.Join(err, lock.Close())
+	}
+	return func() {
+		_ = os.Remove(serverFile(j)) //nolint:errcheck // without the lock it says nothing
+		_ = lock.Close()             //nolint:errcheck // the process ends
+	}, nil
+}
+
+// runningServer returns the address of the running server.
+func runningServer(j *job.Job) (string, error) {
+	none := fault.Advise(fault.Missing("no server is running"), "start it: skein serve")
+	lock := flock.New(serverFile(j)+".lock", flock.SetPermissions(0o600))
+	if _, err := os.Stat(lock.Path()); err != nil {
+		return "", none
+	}
+	free, err := lock.TryLock()
+	if err != nil {
+		return "", err
+	}
+	if free {
+		return "", errors.Join(none, lock.Close())
+	}
+	at, err := os.ReadFile(serverFile(j))
+	if errors.Is(err, fs.ErrNotExist) {
+		return "", none
+	}
+	return strings.TrimSpace(string(at)), err
+}
+
+// loginLink asks the server for a link that logs in, once, and leads to the page
+// next.
+func loginLink(ctx context.Context, j *job.Job, at, next string) (string, error) {
+	tokens, err := tokens(j)
+	if err != nil {
+		return "", err
+	}
+	r, err := http.NewRequestWithContext(ctx, http.MethodPost, at+"/v1/login-codes", nil)
+	if err != nil {
+		return "", err
+	}
+	r.Header.Set("Authorization", "Bearer "+tokens.First())
+	client := &http.Client{Timeout: 10 * time.Second}
+	a, err := client.Do(r)
+	if err != nil {
+		return "", fmt.Errorf("the server at %s: %w", at, err)
+	}
+	defer a.Body.Close() //nolint:errcheck // it was read
+	body, err := io.ReadAll(io.LimitReader(a.Body, 1<<16))
+	if err != nil {
+		return "", err
+	}
+	var got struct{ Code, Detail string }
+	if err := json.Unmarshal(body, &got); err != nil || got.Code == "" || a.StatusCode != http.StatusCreated {
+		return "", fmt.Errorf("the server at %s: %s %s", at, a.Status, got.Detail)
+	}
+	return at + "/login?" + url.Values{"code": {got.Code}, "next": {next}}.Encode(), nil
+}
+
+// leadingPage writes a file that redirects to link, readable only by its owner, and
+// returns its URL: all users of the machine can read the arguments of a program.
+func leadingPage(j *job.Job, link string) (string, error) {
+	path := filepath.Join(j.Dirs.State, "open.html")
+	text := `<!doctype html><meta charset="utf-8"><title>skein</title><meta http-equiv="refresh" content="0; url=` + html.EscapeString(link) + `">`
+	if err := os.Remove(path); err != nil && !errors.Is(err, fs.ErrNotExist) {
+		return "", err
+	}
+	if err := os.WriteFile(path, []byte(text), 0o600); err != nil {
+		return "", err
+	}
+	return (&url.URL{Scheme: "file", Path: "/" + strings.TrimPrefix(filepath.ToSlash(path), "/")}).String(), nil
+}
+
+// browser returns a function that opens a page in a browser that can give it its
+// own window, else in the system's default one; nil if there is no screen or no
+// browser.
+func browser(j *job.Job) func(page string) *exec.Cmd {
+	if j.OS == "linux" && j.Getenv("DISPLAY") == "" && j.Getenv("WAYLAND_DISPLAY") == "" || !j.Terminal.Out || j.Getenv("SSH_CONNECTION") != "" {
+		return nil
+	}
+	for _, name := range appBrowsers(j.OS) {
+		if path, err := exec.LookPath(name); err == nil {
+			return func(page string) *exec.Cmd { return exec.Command(path, "--app="+page) }
+		}
+	}
+	usual := map[string][]string{"darwin": {"open"}, "windows": {"rundll32", "url.dll,FileProtocolHandler"}, "linux": {"xdg-open"}}[j.OS]
+	if len(usual) == 0 {
+		return nil
+	}
+	path, err := exec.LookPath(usual[0])
+	if err != nil {
+		return nil
+	}
+	return func(page string) *exec.Cmd { return exec.Command(path, append(usual[1:], page)...) }
+}
+
+// appBrowsers returns the programs that support --app, which opens a page in a
+// window without tabs.
+func appBrowsers(system string) []string {
+	switch system {
+	case "darwin":
+		return []string{"/Applications/Google Chrome.app/Contents/MacOS/Google Chrome", "/Applications/Microsoft Edge.app/Contents/MacOS/Microsoft Edge", "/Applications/Chromium.app/Contents/MacOS/Chromium"}
+	case "windows":
+		return []string{"chrome.exe", "msedge.exe", `C:\Program Files\Google\Chrome\Application\chrome.exe`, `C:\Program Files (x86)\Microsoft\Edge\Application\msedge.exe`}
+	}
+	return []string{"google-chrome", "google-chrome-stable", "chromium", "chromium-browser", "microsoft-edge", "brave-browser"}
+}
+
+// NewMCP returns the command mcp.
+func NewMCP(f *job.Frame) *cobra.Command {
+	var write bool
+	c := &cobra.Command{
+		Use:   "mcp [flags]",
+		Short: "let an agent read the sessions, over the Model Context Protocol",
+		Long: `Serve an agent that starts this program, over stdin and stdout: tools to list,
+search and read sessions, and to see their families and costs; and sessions as
+resources. With --write, there are also tools to add a note, to fork and to
+rename. No tool changes or removes what was said.
+
+What the agent receives is framed as data, so that no transcript can pass for an
+instruction, and contains no secrets. skein serve offers the same at /mcp,
+including the tools that write if you use --mcp-write.
+
+Most agents are configured like this:
+
+  {"mcpServers": {"skein": {"command": "skein", "args": ["mcp"]}}}`,
+		Example: `skein mcp
+	claude mcp add skein -- skein mcp`,
+		Args: job.Words(0, 0, ""),
+		RunE: f.WithStore(func(ctx context.Context, j *job.Job, _ []string) error {
+			o := mcpOptions(j)
+			o.Store, o.Write = j.Store, write
+			return mcp.Serve(ctx, o, io.NopCloser(j.Stdin), unclosed{j.Stdout})
+		}),
+	}
+	c.Flags().BoolVar(&write, "write", false, "include tools that add notes, forks and titles")
+	return c
+}
+
+// unclosed is a stream that only its owner closes.
+type unclosed struct{ io.Writer }
+
+// Close implements [io.Closer].
+func (unclosed) Close() error { return nil }
+
+// mcpOptions returns the options of the MCP server's tools.
+func mcpOptions(j *job.Job) mcp.Options {
+	prices := sync.OnceValues(func() (*price.List, error) { return price.Load(j.Settings.Prices...) })
+	return mcp.Options{Version: j.Version, Now: j.Now, Cost: func(r skein.UsageRow) (float64, bool, error) {
+		table, err := prices()
+		if err != nil {
+			return 0, false, err
+		}
+		usd, ok := table.Cost(r, skein.At(j.Now()))
+		return float64(usd) / 1e9, ok, nil
+	}}
+}
+
+type linkOptions struct{ remove, json bool }
+
+// NewLink returns the command link.
+func NewLink(f *job.Frame) *cobra.Command {
+	var o linkOptions
+	c := &cobra.Command{
+		Use:   "link KEY [NAME] [flags]",
+		Short: "join a chat elsewhere to one of your sessions",
+		Long: `Join the chat, channel or thread with this KEY to the session with this NAME:
+from now on, what is said there is said in that session, and skein chat
+continues it. Without a NAME, print the session that the KEY is joined to.
+
+A KEY is telegram:BOT:CHAT[:THREAD], discord:CHANNEL, slack:CHANNEL[:THREAD], or
+the key of a signed request, such as email:THREAD. skein list --all --columns
+key,title shows the keys of existing sessions. With --remove, the chat continues
+in a session of its own again. /new in the chat begins a new session that is
+linked instead.`,
+		Example: `skein link telegram:ada_bot:4711 -
+	skein link telegram:ada_bot:4711 --remove`,
+		Args: job.Words(1, 2, "the KEY of a chat, and the NAME of a session"),
+		RunE: f.WithStore(o.run),
+	}
+	c.Flags().BoolVar(&o.remove, "remove", false, "continue in a session of its own")
+	job.JSONFlag(c, &o.json)
+	return c
+}
+
+func (o *linkOptions) run(ctx context.Context, j *job.Job, args []string) error {
+	key, now := args[0], skein.At(j.Now())
+	if err := gateway.Check(key); err != nil {
+		return err
+	}
+	switch {
+	case o.remove && len(args) > 1:
+		return fault.Usage("--remove takes no %q", args[1])
+	case o.remove:
+		if err := gateway.Unlink(ctx, j.Store, j.Owner(), key, now); err != nil {
+			return fault.Advise(err, "see where it goes on: skein link %s", key)
+		}
+		j.Say("%s is linked to no session any more", key)
+		return nil
+	case len(args) > 1:
+		s, err := sessions.Named(ctx, j, args[1])
+		if err != nil {
+			return err
+		}
+		if err := gateway.Link(ctx, j.Store, j.Owner(), key, s.ID, now); err != nil {
+			return err
+		}
+		j.Say("%s goes on in %s %q", key, sessions.ShortID(s.ID), s.Name())
+	}
+	s, err := gateway.Find(ctx, j.Store, j.Owner(), key)
+	if err != nil {
+		return fault.Advise(err, "join it to a session: skein link %s NAME", key)
+	}
+	if o.json {
+		return sessions.Write(ctx, j, s.ID)
+	}
+	if len(args) == 1 {
+		_, err = fmt.Fprintln(j.Stdout, s.ID)
+	}
+	return err
+}

@@ -1,0 +1,267 @@
+package talk
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"regexp"
+	"slices"
+	"strconv"
+	"strings"
+
+	"github.com/charmbracelet/x/ansi"
+
+	"github.com/skein-dev/skein/agent/roster"
+	"github.com/skein-dev/skein/cli/fault"
+	"github.com/skein-dev/skein/cli/screen"
+	"github.com/skein-dev/skein/cli/terminal"
+	"github.com/skein-dev/skein/cli/thread"
+	"github.com/skein-dev/skein/render"
+)
+
+// showContext is /context.
+func showContext(ctx context.Context, c *chat, _ string) error {
+	t := c.thread
+	a := t.Agent()
+	rows := [][2]string{{"agent", render.Line(thread.AgentName(a))}, {"model", render.Line(a.Model.About().String())}}
+	if a.Window > 0 {
+		rows = append(rows, [2]string{"it can read", tokens(a.Window)})
+	}
+	rows = append(rows, [2]string{"system prompt", terminal.BytesText(int64(len(a.System)))})
+	for _, f := range t.Guided(a.Window).Files {
+		text := terminal.BytesText(int64(len(f.Text)))
+		if f.Left > 0 {
+			text += ", " + terminal.BytesText(int64(f.Left)) + " left out"
+		}
+		name := f.Name
+		if f.Mine {
+			name = c.Tilde(f.Path)
+		}
+		rows = append(rows, [2]string{"  " + render.Line(name), text})
+	}
+	rows = append(rows, [2]string{"tools", strconv.Itoa(len(a.Tools))})
+	if t.Begun() {
+		s, err := t.Session(ctx)
+		if err != nil {
+			return err
+		}
+		rows = append(rows, [2]string{"messages", strconv.Itoa(s.Messages)})
+	}
+	c.print(c.pairs(rows))
+	return nil
+}
+
+// A slash is a command in a conversation, such as /undo 2.
+type slash struct {
+	name  string
+	also  []string // aliases
+	args  string   // as shown in the help
+	doc   string
+	run   func(ctx context.Context, c *chat, args string) error
+	words func(ctx context.Context, c *chat, typed string) []screen.Word // completions of args; nil for none
+}
+
+// slashes returns every command, in the order of the help.
+func slashes() []slash {
+	return []slash{
+		{"new", nil, "", "begin a fresh thread; this one stays listed", beginFresh, nil},
+		{"resume", nil, "NAME", "go on in another session", resumeOther, sessionWords},
+		{"fork", nil, "[TURN] [TITLE]", "go on in a fork of this session, up to the end of a turn", forkHere, nil},
+		{"undo", nil, "[N]", "take back the last N turns; the first of them can be typed anew", undoTurns, nil},
+		{"redo", nil, "", "bring back what /undo or /clear took away", redoTurns, nil},
+		{"retry", nil, "", "ask again for an answer that did not come", askAgain, nil},
+		{"clear", nil, "", "let the model forget what was said; nothing is deleted", clearThread, nil},
+		{"compact", nil, "", "let the model sum up what is older", compactThread, nil},
+		{"rename", []string{"title"}, "TITLE", "give this session a title", renameThread, nil},
+		{"personality", []string{"agent"}, "NAME", "let another agent answer; the thread goes on", changeAgent, agentWords},
+		{"model", nil, "NAME", "let another model answer", changeModel, modelWords},
+		{"tools", nil, "[N]", "list the tools, or show the N-th last call whole (Ctrl-O: the last)", showTools, nil},
+		{"context", nil, "", "what the model is told before the conversation, and from which files", showContext, nil},
+		{"history", nil, "[N|all]", "show the last N messages", showHistory, nil},
+		{"sessions", nil, "[all]", "list this project's sessions", listSessions, nil},
+		{"search", nil, "WORDS", "search all sessions", searchAll, nil},
+		{"usage", nil, "", "what this session used and cost", showUsage, nil},
+		{"export", nil, "FORMAT [FILE]", "write this session as md, html, json or skein", exportThread, formatWords},
+		{"help", nil, "", "list the commands", showHelp, nil},
+		{"exit", []string{"quit"}, "", "leave, as Ctrl-D", func(context.Context, *chat, string) error { return errLeave }, nil},
+	}
+}
+
+// slashed splits a command. A path such as /usr/bin is not a command.
+func slashed(text string) (name, args string, ok bool) {
+	m := regexp.MustCompile(`^/([a-zA-Z]+|\?)(?:\s+(.*))?$`).FindStringSubmatch(text)
+	if m == nil {
+		return "", "", false
+	}
+	return strings.ToLower(m[1]), strings.TrimSpace(m[2]), true
+}
+
+// command runs the command with this name.
+func (c *chat) command(ctx context.Context, name, args string) error {
+	if name == "?" {
+		name = "help"
+	}
+	for _, s := range slashes() {
+		if s.name != name && !slices.Contains(s.also, name) {
+			continue
+		}
+		if s.args == "" && args != "" {
+			return fault.Usage("/%s takes no %q", name, args)
+		}
+		return s.run(ctx, c, args)
+	}
+	err := fault.Usage("there is no command /%s", name)
+	if near := nearestSlash(name); near != "" {
+		return fault.Advise(err, "did you mean /%s? /help lists all", near)
+	}
+	return fault.Advise(err, "/help lists what there is")
+}
+
+// nearestSlash returns the command with the name nearest to name; "" if none is
+// near.
+func nearestSlash(name string) (best string) {
+	least := len(name)/3 + 2 // fewer wrong letters than this
+	for _, s := range slashes() {
+		for _, n := range append([]string{s.name}, s.also...) {
+			d := terminal.Distance(name, n)
+			if strings.HasPrefix(n, name) {
+				d = 0
+			}
+			if d < least {
+				best, least = n, d
+			}
+		}
+	}
+	return best
+}
+
+// showHelp lists the commands and keys.
+func showHelp(_ context.Context, c *chat, _ string) error {
+	var rows [][2]string
+	for _, s := range slashes() {
+		name := "/" + s.name
+		for _, a := range s.also {
+			name += ", /" + a
+		}
+		rows = append(rows, [2]string{strings.TrimSpace(name + " " + s.args), s.doc})
+	}
+	rows = append(rows, [][2]string{
+		{"@PATH, @PATH:10-20", "attach a file, or lines of it"},
+		{"Alt-Enter, Ctrl-J", "begin a new line, as a backslash before Enter does"},
+		{"Tab", "complete a command, a name, a path"},
+		{"Up, Down, Ctrl-R", "what was typed before; search it"},
+		{"Ctrl-O", "show the last tool call whole; again: the one before"},
+		{"Ctrl-C", "stop the answer; twice: leave, as Ctrl-D does"},
+	}...)
+	c.print(c.pairs(rows))
+	return nil
+}
+
+// pairs returns rows of names and descriptions, aligned and wrapped.
+func (c *chat) pairs(rows [][2]string) string {
+	wide := 0
+	for _, r := range rows {
+		wide = max(wide, ansi.StringWidth(r[0]))
+	}
+	room := 0
+	if width := c.width(); width > 0 {
+		room = max(width-wide-3, 20)
+	}
+	var b strings.Builder
+	for _, r := range rows {
+		doc := r[1]
+		if room > 0 {
+			doc = ansi.Wrap(doc, room, "")
+		}
+		pad := strings.Repeat(" ", wide-ansi.StringWidth(r[0])+2)
+		b.WriteString(c.Paint.Cyan(r[0]) + pad + strings.ReplaceAll(doc, "\n", "\n"+strings.Repeat(" ", wide+2)) + "\n")
+	}
+	return b.String()
+}
+
+// print shows the output of a command.
+func (c *chat) print(text string) {
+	if text = strings.Trim(text, "\n"); text != "" {
+		c.gap("command")
+		c.screen.Print(text)
+	}
+}
+
+// done says what a command did.
+func (c *chat) done(format string, args ...any) {
+	c.gap("note")
+	c.screen.Note(c.Paint.Dim(c.fitted(cleanText(fmt.Sprintf(format, args...)))))
+}
+
+// changeAgent is /personality NAME.
+func changeAgent(ctx context.Context, c *chat, name string) error {
+	if name == "" {
+		return listAgents(c)
+	}
+	t := c.thread
+	d, err := t.Roster.Definition(name, t.Cwd())
+	switch {
+	case thread.IsNotFound(err) && name == thread.Nameless:
+		d = roster.Default()
+	case thread.IsNotFound(err):
+		return fault.Advise(fault.Missing("there is no agent %q", name), "see what there is: /personality")
+	case err != nil:
+		return err
+	}
+	model := ""
+	if d.Model == "" {
+		model = t.Agent().Model.About().String()
+	}
+	if err := answerBy(ctx, c, d, model); err != nil {
+		return err
+	}
+	c.done("%s answers now, by %s; the thread goes on", thread.AgentName(t.Agent()), t.Agent().Model.About())
+	return nil
+}
+
+// listAgents lists the agents that can answer.
+func listAgents(c *chat) error {
+	found, bad, err := c.thread.Roster.Definitions()
+	if err != nil {
+		return err
+	}
+	rows := [][2]string{{thread.Nameless, "the nameless assistant"}}
+	for _, d := range found {
+		rows = append(rows, [2]string{render.Line(d.Name), render.Line(d.Description)})
+	}
+	c.print(c.pairs(rows))
+	for _, err := range bad {
+		c.done("%v", err)
+	}
+	c.done("%s answers now", thread.AgentName(c.thread.Agent()))
+	return nil
+}
+
+// changeModel is /model NAME.
+func changeModel(ctx context.Context, c *chat, name string) error {
+	t := c.thread
+	if name == "" {
+		c.done("%s answers now; /model PROVIDER:MODEL lets another", t.Agent().Model.About())
+		return nil
+	}
+	if err := answerBy(ctx, c, t.Team.Definition, name); err != nil {
+		return err
+	}
+	c.done("%s answers now", t.Agent().Model.About())
+	return nil
+}
+
+// answerBy makes the agent d answer from now on, with this model ("" for its own).
+func answerBy(ctx context.Context, c *chat, d roster.Definition, model string) error {
+	t := c.thread
+	team, err := t.Ready(ctx, d, model)
+	if err != nil {
+		return err
+	}
+	if err := t.SetAgent(ctx, team.Agent); err != nil {
+		return errors.Join(err, team.Close())
+	}
+	old := t.Team
+	t.Team = team
+	return old.Close()
+}

@@ -1,0 +1,152 @@
+package thread
+
+import (
+	"context"
+
+	"github.com/spf13/cobra"
+
+	"github.com/skein-dev/skein/agent"
+	"github.com/skein-dev/skein/cli/fault"
+	"github.com/skein-dev/skein/cli/job"
+	"github.com/skein-dev/skein/cli/sessions"
+)
+
+// Options are the flags that chat, run, continue and resume share: which
+// thread to work on, who answers in it, how it is shown.
+//
+// A command calls flags once, then open with the thread to use if no flag picks
+// one:
+//
+//	t, err := o.open(ctx, j, projectThread, face{program: "skein chat", …})
+//	defer func() { err = errors.Join(err, t.close(ctx, "done")) }()
+//	outcome, err := t.say(ctx, "what the person typed, with @paths in it")
+//
+// A thread that has not begun costs nothing: it has an ID, but no row.
+type Options struct {
+	Newest   bool // -c
+	Name     string
+	Key      string
+	User     string
+	Agent    string
+	Model    string
+	cwd      string
+	Allow    []string
+	Fork     bool
+	TakeOver bool
+	NoHint   bool
+
+	Start  Start // set by the command; it overrides the start that open is passed
+	TakeUp bool  // when a conversation is opened, first answer a prompt that has no answer yet
+
+	Full     bool // --full-history
+	None     bool // --no-history
+	Thinking bool // --show-thinking
+	Replay   bool
+	Speed    float64 // --replay-speed
+}
+
+// PickFlags adds to c the flags that pick a thread.
+func (o *Options) PickFlags(c *cobra.Command) {
+	g := c.Flags()
+	g.BoolVarP(&o.Newest, "continue", "c", false, "continue the newest session of the command line, preferably of this project")
+	g.StringVarP(&o.Name, "resume", "r", "", "continue the session with this `NAME`")
+	g.StringVarP(&o.Name, "session", "s", "", "the same as --resume `NAME`")
+	g.StringVar(&o.Key, "key", "", "continue the session with this `KEY`, or begin it")
+	job.Hide(c, "session")
+}
+
+// Flags adds to c the flags that say who works on the thread, where and how.
+func (o *Options) Flags(c *cobra.Command) {
+	g := c.Flags()
+	g.StringVar(&o.User, "user", "", "work as this `USER`; by default local, or the owner of the session")
+	g.StringVar(&o.Agent, "agent", "", "use the agent with this `NAME`, or in this file")
+	g.StringVar(&o.Agent, "profile", "", "the same as --agent `NAME`")
+	g.StringVar(&o.Model, "model", "", "use this `MODEL`: anthropic:…, openai:…, ollama:…, echo, …")
+	g.StringVar(&o.cwd, "cwd", "", "work in this `FOLDER`; by default, where the session began")
+	g.StringArrayVar(&o.Allow, "allow", nil, "allow this `TOOL` to run without asking, such as shell")
+	g.BoolVar(&o.Fork, "fork", false, "continue in a fork, and leave the session unchanged")
+	g.BoolVar(&o.TakeOver, "take-over", false, "end the turn of another program that is working on the session")
+	g.BoolVar(&o.NoHint, "no-resume-hint", false, "do not print how to continue at the end")
+	job.Hide(c, "profile")
+	job.FlagWords(c, map[string]string{"session-name": "key", "user-email": "user"})
+}
+
+// ShowFlags adds to c the flags that say what is shown of a resumed thread.
+func (o *Options) ShowFlags(c *cobra.Command) {
+	g := c.Flags()
+	g.BoolVar(&o.Full, "full-history", false, "show all earlier messages, not only the last ones")
+	g.BoolVar(&o.None, "no-history", false, "show no earlier messages")
+	g.BoolVar(&o.Thinking, "show-thinking", false, "show the models' reasoning")
+	g.BoolVar(&o.Replay, "replay", false, "replay earlier messages at their own pace")
+	g.Float64Var(&o.Speed, "replay-speed", 2, "how many `times` as fast")
+}
+
+// Picks returns how many flags pick a thread.
+func (o *Options) Picks() (n int) {
+	for _, given := range []bool{o.Newest, o.Name != "", o.Key != ""} {
+		if given {
+			n++
+		}
+	}
+	return n
+}
+
+// check returns an error if the flags contradict each other.
+func (o *Options) check() error {
+	switch {
+	case o.Picks() > 1:
+		return fault.Usage("--continue, --resume and --key: want one of them")
+	case o.Full && o.None:
+		return fault.Usage("--full-history and --no-history: want one of them")
+	case !(o.Speed > 0) && o.Replay:
+		return fault.Usage("--replay-speed %v: want a number above 0", o.Speed)
+	}
+	return nil
+}
+
+// Open opens the thread that the flags pick; without such a flag, the one that
+// start means.
+//
+// The error wraps skein.ErrNotFound, skein.ErrAmbiguous, skein.ErrLocked, or says
+// what is wrong with agent, model or folder.
+func (o *Options) Open(ctx context.Context, j *job.Job, start Start, f Face) (*Thread, error) {
+	if err := o.check(); err != nil {
+		return nil, err
+	}
+	if o.Start != ProjectThread {
+		start = o.Start
+	}
+	at, err := o.pick(ctx, j, start)
+	if err != nil {
+		return nil, err
+	}
+	if at.IsNew() && o.Key == "" {
+		tell := f.Tell
+		if tell == nil {
+			tell = j.Say
+		}
+		if err := sessions.HintMoved(ctx, j, at.user(), at.Project(), tell); err != nil {
+			return nil, err
+		}
+	}
+	t, err := o.OpenAt(ctx, j, at, f)
+	if err == nil && !at.IsNew() && o.elsewhere(j, at) {
+		t.face.Tell("session %s goes on in %s", sessions.ShortID(t.ID()), j.Tilde(t.Cwd()))
+	}
+	return t, err
+}
+
+// A Face is how a thread shows itself to a person or a program, and asks them.
+type Face struct {
+	Program string // the program that works on the thread, such as skein chat
+	Stays   bool   // opens the thread for each turn; see agent.Options.Stays
+
+	// Observe is called for what happens, as in agent.Options; nil: nobody looks.
+	Observe func(agent.Update)
+
+	// Ask asks the person a question; nil: there is nobody to ask.
+	Ask func(ctx context.Context, q job.Question) (job.Reply, error)
+
+	// Tell shows a note that is not part of an answer, such as the ID of a new session.
+	Tell func(format string, args ...any)
+}

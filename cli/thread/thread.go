@@ -1,0 +1,340 @@
+package thread
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"os"
+
+	"github.com/skein-dev/skein"
+	"github.com/skein-dev/skein/agent"
+	"github.com/skein-dev/skein/agent/roster"
+	"github.com/skein-dev/skein/agent/sessionlog"
+	"github.com/skein-dev/skein/cli/fault"
+	"github.com/skein-dev/skein/cli/job"
+	"github.com/skein-dev/skein/cli/sessions"
+	"github.com/skein-dev/skein/cli/terminal"
+	"github.com/skein-dev/skein/internal/guidance"
+)
+
+// A Thread is an agent.Thread and what a command needs with it. Its methods are not
+// safe for concurrent use.
+type Thread struct {
+	*agent.Thread
+	Job     *job.Job
+	Store   skein.Store // as the session's user sees it
+	Roster  *roster.Roster
+	Team    *roster.Team // who answers; closed with the thread
+	Options *Options
+	face    Face
+	At      Spot
+	Allowed *Allowed // tools that need not ask
+	answers int      // turns answered by this process
+
+	guidance guidance.Guidance // as read when the thread was opened
+
+	logs      *sessionlog.Logs // nil if none are kept
+	logFailed bool             // and the person was told
+	swept     chan error       // receives the result of removing dead logs; nil if none are removed
+}
+
+// OpenAt opens the thread of the session at a spot, such as one that the person
+// picked from a list, or a new one. Errors are those of open.
+func (o *Options) OpenAt(ctx context.Context, j *job.Job, at Spot, f Face) (_ *Thread, err error) {
+	if f.Tell == nil {
+		f.Tell = j.Say
+	}
+	t := &Thread{Job: j, Options: o, face: f, At: at, Store: j.Store.As(at.user()), Allowed: allowed(j, at.Project(), o.Allow)}
+	if err := t.settle(ctx); err != nil {
+		return nil, err
+	}
+	t.logs = sessions.Logs(j, t.Store)
+	t.Roster = Roster(j, t.Store, t.Cwd())
+	t.guide()
+	if t.Team, err = t.answering(ctx); err != nil {
+		return nil, err
+	}
+	if t.Thread, err = t.begin(ctx); err != nil {
+		return nil, errors.Join(locked(err), t.Team.Close())
+	}
+	t.openLog(ctx)
+	if err := t.keepAgent(ctx); err != nil {
+		return nil, errors.Join(err, t.End(ctx, string(agent.Error)))
+	}
+	return t, nil
+}
+
+// keepAgent stores the agent that --agent names in an existing session.
+func (t *Thread) keepAgent(ctx context.Context) error {
+	s, a := &t.At.Session, t.Team.Agent
+	if t.Options.Agent == "" || t.At.IsNew() || s.Agent == a.Name && s.Profile == a.Profile {
+		return nil
+	}
+	return t.SetAgent(ctx, a)
+}
+
+// begin opens the agent's thread.
+func (t *Thread) begin(ctx context.Context) (*agent.Thread, error) {
+	host, err := os.Hostname()
+	if err != nil {
+		host = "" // informative only
+	}
+	return agent.Open(ctx, agent.Options{
+		Store:    t.Store,
+		Session:  t.At.stored(),
+		Created:  t.At.Created,
+		TakeOver: t.Options.TakeOver,
+		Program:  t.face.Program,
+		Version:  t.Job.Version,
+		Host:     host,
+		Agent:    t.Team.Agent,
+		Stays:    t.face.Stays,
+		Observe:  t.observe,
+		Approve:  t.approve,
+		Now:      t.Job.Now,
+		Wait:     t.Job.Wait,
+	})
+}
+
+// observe passes on what happens, and tells the ID of a new session.
+func (t *Thread) observe(u agent.Update) {
+	if u.Kind == agent.Stored {
+		t.log(u)
+		if u.Child == "" && len(u.Events) > 0 && u.Events[0].Kind == skein.KindCreated {
+			t.face.Tell("session %s", t.ID())
+		}
+	}
+	if t.face.Observe != nil {
+		t.face.Observe(u)
+	}
+}
+
+// Cwd returns the folder in which the session's tools work.
+func (t *Thread) Cwd() string {
+	if t.At.IsNew() {
+		return t.At.Created.Cwd
+	}
+	return t.At.Session.Cwd
+}
+
+// settle prepares the session: it plans a fork of it, if that is wanted, and makes
+// sure that its folder exists.
+func (t *Thread) settle(ctx context.Context) error {
+	if t.Options.Fork && !t.At.Forked {
+		if t.At.IsNew() {
+			return fault.Usage("--fork: there is no session to fork yet")
+		}
+		t.At = forkAt(t.Job, t.At.Session, t.At.Session.Last, "")
+	}
+	if t.At.Session.ID == "" {
+		return nil
+	}
+	return t.findFolder(ctx)
+}
+
+// findFolder makes sure that the session's folder exists.
+func (t *Thread) findFolder(ctx context.Context) error {
+	s := &t.At.Session
+	want, _, err := t.Options.place(t.Job)
+	if err != nil {
+		return err
+	}
+	if t.Options.cwd == "" {
+		if there(s.Cwd) {
+			return nil
+		}
+		if s.Cwd != "" {
+			if err := t.elsewhere(ctx, want); err != nil {
+				return err
+			}
+		}
+	}
+	switch {
+	case t.At.Forked:
+		t.At.Created.Cwd = want
+		return nil
+	case want == s.Cwd, s.LockedBy != "" && !t.Options.TakeOver:
+		return nil // if it is locked, opening it returns that error
+	}
+	if _, err := skein.Add(ctx, t.Store, s.ID, skein.NewEvent(skein.KindChanged, skein.At(t.Job.Now()), skein.Changed{Cwd: &want})); err != nil {
+		return err
+	}
+	s.Cwd = want
+	return nil
+}
+
+func there(folder string) bool {
+	info, err := os.Stat(folder)
+	return err == nil && info.IsDir()
+}
+
+// elsewhere asks whether the session may continue in another folder, because its own
+// is gone.
+func (t *Thread) elsewhere(ctx context.Context, folder string) error {
+	gone := fault.Advise(fault.Missing("the folder %s of session %s is gone", t.At.Session.Cwd, sessions.ShortID(t.At.Session.ID)),
+		"go on in another one: --cwd FOLDER")
+	if t.face.Ask == nil {
+		return gone
+	}
+	r, err := t.face.Ask(ctx, job.Question{Text: fmt.Sprintf("The session's folder %s is gone. Go on in %s?", t.Job.Tilde(t.At.Session.Cwd), t.Job.Tilde(folder))})
+	if err == nil && r == job.No {
+		err = gone
+	}
+	return err
+}
+
+// locked adds to err what this command can do about a lock.
+func locked(err error) error {
+	if l := (*skein.LockedError)(nil); errors.As(err, &l) {
+		return fault.Advise(&fault.Stated{Text: "session is locked by " + whoIs(l.Holder), Kind: skein.ErrLocked}, "use --fork to branch off it, or --take-over to end its turn")
+	}
+	return err
+}
+
+// whoIs says who holds a lease, and on which machine, if on another one.
+func whoIs(h skein.Holder) string {
+	host, err := os.Hostname()
+	if h.PID == 0 || h.Host == "" || err != nil || h.Host == host {
+		return h.String()
+	}
+	return h.String() + " on " + h.Host
+}
+
+// End ends the work on the thread; how is done, interrupted or error. It says
+// which session that was and how to resume it, unless that is not wanted.
+func (t *Thread) End(ctx context.Context, how string) error {
+	ctx = context.WithoutCancel(ctx)
+	begun := t.Begun()
+	err := errors.Join(t.Close(ctx, how), t.Team.Close())
+	t.closeLog()
+	if begun && !t.Options.NoHint {
+		t.face.Tell("This was session %s\nResume with: skein chat -r %s", t.ID(), terminal.ShellWord(sessions.ShortID(t.ID())))
+	}
+	return err
+}
+
+// Say sends text as the person's prompt, with the files and agents that it mentions
+// with @, and returns the outcome of the turn. If another program has just taken
+// the new session's key, it continues that session, or uses another key. Then the
+// session may get a title. Errors are those of agent.Thread.Turn and of open.
+func (t *Thread) Say(ctx context.Context, text string) (agent.Outcome, error) {
+	out, err := t.Answer(ctx, text)
+	return out, t.Titled(ctx, out, err)
+}
+
+// Answer is say without the title.
+//
+// The error is that of the turn; see agent.Thread.Turn.
+func (t *Thread) Answer(ctx context.Context, text string) (agent.Outcome, error) {
+	if task := t.Team.Definition.Task; task != "" && !t.Begun() {
+		text = Joined(task, text)
+	}
+	m, blobs, err := attach(t, text)
+	if err != nil {
+		return agent.Outcome{}, err
+	}
+	out, err := t.Turn(ctx, m, blobs...)
+	for errors.Is(err, skein.ErrExists) && !t.Begun() && t.At.Again != nil {
+		if err := t.Again(ctx); err != nil {
+			return out, err
+		}
+		out, err = t.Turn(ctx, m, blobs...)
+	}
+	return out, err
+}
+
+// AskAgain lets the last prompt be answered, if it was not. Errors are those of
+// agent.Thread.Retry.
+func (t *Thread) AskAgain(ctx context.Context) (agent.Outcome, error) {
+	out, err := t.Retry(ctx)
+	return out, t.Titled(ctx, out, err)
+}
+
+// Again moves the thread to another spot, because its key was taken.
+//
+// The error is that of opening the agent's thread.
+func (t *Thread) Again(ctx context.Context) error {
+	at, err := t.At.Again(ctx)
+	if err != nil {
+		return err
+	}
+	if err := t.Close(ctx, "done"); err != nil { // nothing was stored
+		return err
+	}
+	t.At = at
+	next, err := t.begin(ctx)
+	if err != nil {
+		return locked(err)
+	}
+	t.Thread = next
+	return nil
+}
+
+// Titled lets the model give the session a title after its second turn, if the
+// settings allow it and it has none yet. It ignores errors of the suggestion, except
+// skein.ErrFenced.
+func (t *Thread) Titled(ctx context.Context, out agent.Outcome, err error) error {
+	if err != nil || out.Stop != agent.Done {
+		return err
+	}
+	if t.answers++; t.Job.Settings.Text("titles") == "off" {
+		return nil
+	}
+	s, err := t.Session(ctx)
+	if err != nil || s.Turns < 2 || s.Title != "" {
+		return err
+	}
+	if err := t.Suggest(ctx); errors.Is(err, skein.ErrFenced) {
+		return err
+	}
+	return nil
+}
+
+// Joined returns two texts with a blank line between them, if there are two.
+func Joined(a, b string) string {
+	if a == "" || b == "" {
+		return a + b
+	}
+	return a + "\n\n" + b
+}
+
+// openLog repairs the thread's log, and starts to remove the logs of sessions that
+// were deleted for good.
+func (t *Thread) openLog(ctx context.Context) {
+	if t.logs == nil {
+		return
+	}
+	if t.Begun() {
+		t.badLog(t.logs.Mend(ctx, t.ID()))
+	}
+	t.swept = make(chan error, 1)
+	go func() { t.swept <- sessions.Logs(t.Job, t.Job.Store).Sweep(context.WithoutCancel(ctx)) }()
+}
+
+// closeLog waits for what openLog started.
+func (t *Thread) closeLog() {
+	if t.swept != nil {
+		t.badLog(<-t.swept)
+		t.swept = nil
+	}
+}
+
+// log adds what was stored to the log of its session.
+func (t *Thread) log(u agent.Update) {
+	id := u.Child
+	if id == "" && t.Thread != nil {
+		id = t.ID()
+	} else if id == "" {
+		id = t.At.Session.ID // the thread is still being opened
+	}
+	t.badLog(t.logs.Append(context.Background(), id, u.Events...))
+}
+
+// badLog says, once, that the log could not be written. The turn continues: a log can
+// be rebuilt.
+func (t *Thread) badLog(err error) {
+	if err != nil && !t.logFailed {
+		t.logFailed = true
+		t.face.Tell("the log is not written: %v", err)
+	}
+}

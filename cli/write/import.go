@@ -1,0 +1,424 @@
+package write
+
+import (
+	"cmp"
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"strconv"
+	"strings"
+
+	"github.com/spf13/cobra"
+
+	"github.com/skein-dev/skein"
+	"github.com/skein-dev/skein/cli/exchange"
+	"github.com/skein-dev/skein/cli/fault"
+	"github.com/skein-dev/skein/cli/job"
+	"github.com/skein-dev/skein/cli/terminal"
+	"github.com/skein-dev/skein/interop"
+	"github.com/skein-dev/skein/interop/formats/claudecode"
+	"github.com/skein-dev/skein/render"
+)
+
+type importOptions struct {
+	exchange.Reporter
+	watch, again, list bool
+	fromPrompts        bool
+}
+
+// NewImport returns the command import.
+func NewImport(f *job.Frame) *cobra.Command {
+	var o importOptions
+	c := &cobra.Command{
+		Use:   "import [PATH…] [flags]",
+		Short: "import the sessions of the agents on this machine",
+		Long: `Import other agents' sessions, from their usual places or from the files and
+folders that you name. What is already imported is not imported again, and new
+messages in a file are added, so you can import as often as you like, even while
+an agent is writing. The agents' files are never changed. Damaged records are kept,
+counted and named; files that are not sessions are counted and ignored. If a file
+or session cannot be imported, it is named with the error, everything else is
+imported, the exit code is 1, and the next import tries again. The exit code is
+also 1 if a file that you named contains no session.
+
+With --list, import nothing, and list what could be imported: the places of each
+format, even those that do not exist, with the environment variable that changes
+the place; the number of files and sessions there; and how many of them are
+stored. For a file that was never read, --list cannot tell whether its session is
+a copy of another.
+
+With --watch, keep running after the import, and import what the agents write as
+they write it, with a line on stderr for each change. Ctrl-C ends this with exit
+code 0. Agents that you use for the first time meanwhile are noticed.
+
+Claude Code deletes its transcripts after a month, but keeps the prompts. --prompts
+recovers these from ~/.claude/history.jsonl for sessions whose transcript is gone:
+each becomes a session of its prompts, with the tag recovered. If the transcript
+is imported later, the recovered session goes to the bin.`,
+		Example: `skein import
+	skein import ~/old-laptop/.claude
+	skein import session.jsonl --format skein
+	skein import --list
+	skein import --watch
+	skein import --prompts`,
+		Args: job.Words(0, -1, ""),
+		RunE: f.WithStore(o.run),
+	}
+	g := c.Flags()
+	g.BoolVar(&o.watch, "watch", false, "keep running, and import what the agents write as they write it")
+	g.BoolVar(&o.list, "list", false, "list what could be imported, and import nothing")
+	g.StringVar(&o.Format, "format", "", "import only files of this `format`: "+strings.Join(exchange.Names(), ", "))
+	g.BoolVar(&o.fromPrompts, "prompts", false, "recover the prompts of sessions that Claude Code has deleted")
+	g.BoolVar(&o.again, "again", false, "import sessions again that were destroyed here")
+	f.WideFlag(c)
+	job.JSONFlag(c, &o.JSON)
+	job.Fixed(c, "format", exchange.Names()...)
+	return c
+}
+
+func (o *importOptions) run(ctx context.Context, j *job.Job, args []string) error {
+	if o.fromPrompts {
+		return o.prompts(ctx, j, args)
+	}
+	fs, err := o.formats()
+	if err != nil {
+		return err
+	}
+	if o.list {
+		if o.watch || o.again {
+			return fault.Usage("--list takes in nothing; it does not go with --watch and --again")
+		}
+		return o.find(ctx, j, fs, args)
+	}
+	paths, err := o.paths(j, fs, args)
+	if err != nil {
+		return err
+	}
+	if len(paths) == 0 && (!o.watch || len(places(j, fs)) == 0) {
+		return o.nothing(j, fs)
+	}
+	bar := &exchange.Bar{Job: j}
+	opts := interop.Options{Again: o.again, Named: len(args) > 0, Progress: bar.Imported}
+	if o.watch {
+		return o.stay(ctx, j, fs, paths, opts, bar)
+	}
+	rep, err := interop.Import(ctx, j.Store, fs, paths, opts)
+	bar.End()
+	switch {
+	case err != nil && rep.Events == 0:
+		return err
+	case err != nil:
+		return errors.Join(o.Broken(j, rep), err)
+	}
+	return cmp.Or(o.Report(ctx, j, rep), exchange.Failed(rep))
+}
+
+// stay imports, and keeps importing what is new until ctx ends.
+func (o *importOptions) stay(ctx context.Context, j *job.Job, fs []interop.Format, paths []string, opts interop.Options, bar *exchange.Bar) error {
+	within, stop := context.WithCancelCause(ctx)
+	defer stop(nil)
+	begun := false
+	err := interop.Watch(within, j.Store, fs, paths, opts, func(r interop.Report) {
+		tell := o.Change
+		if !begun {
+			bar.End()
+			tell = o.Report
+		}
+		if err := tell(ctx, j, r); err != nil {
+			stop(err)
+		}
+		if !begun {
+			j.Say("watching; Ctrl-C ends it")
+		}
+		begun = true
+	})
+	bar.End()
+	switch {
+	case err != nil:
+		return err
+	case ctx.Err() == nil || !begun:
+		return context.Cause(within)
+	}
+	return nil
+}
+
+// nothing returns the error that there is nothing to import.
+func (o *importOptions) nothing(j *job.Job, formats []interop.Format) error {
+	if o.JSON {
+		return exchange.WriteImportReport(j, interop.Report{})
+	}
+	var looked []string
+	for _, p := range places(j, formats) {
+		looked = append(looked, "  "+j.Tilde(p))
+	}
+	if len(looked) == 0 {
+		j.Say("%s files have no usual place; name a file or folder: skein import PATH", o.Format)
+		return nil
+	}
+	j.Say("no agent keeps sessions here:\n%s\nname a file or folder: skein import PATH", strings.Join(looked, "\n"))
+	return nil
+}
+
+func (o *importOptions) formats() ([]interop.Format, error) {
+	all := exchange.All()
+	if o.Format == "" {
+		return all, nil
+	}
+	for _, f := range all {
+		if f.Name == o.Format {
+			return []interop.Format{f}, nil
+		}
+	}
+	return nil, fault.Usage("--format %q: want one of %s", o.Format, strings.Join(exchange.Names(), ", "))
+}
+
+// paths returns what to read: the paths in args, else the usual places that exist;
+// for a watch also those that do not exist yet.
+func (o *importOptions) paths(j *job.Job, formats []interop.Format, args []string) (paths []string, err error) {
+	var absent []string
+	for _, a := range args {
+		if a, err = j.Absolute(a); err != nil {
+			return nil, err
+		}
+		if _, err := os.Stat(a); errors.Is(err, fs.ErrNotExist) {
+			absent = append(absent, a)
+		}
+		paths = append(paths, a)
+	}
+	if len(absent) > 0 && len(absent) == len(args) {
+		return nil, fault.Advise(fault.Missing("there is no file or folder %s", strings.Join(absent, ", ")), "name one that an agent wrote, or none for the usual places")
+	}
+	if len(args) > 0 {
+		return paths, nil
+	}
+	for _, p := range places(j, formats) {
+		if _, err := os.Stat(p); err == nil || o.watch && errors.Is(err, fs.ErrNotExist) {
+			paths = append(paths, p)
+		}
+	}
+	return paths, nil
+}
+
+// places returns where the agents keep their sessions.
+func places(j *job.Job, formats []interop.Format) (paths []string) {
+	home := exchange.Home(j)
+	for _, f := range formats {
+		paths = append(paths, f.Places(home)...)
+	}
+	return paths
+}
+
+// A foundPlace is what skein import --list says about a format's place, in JSON.
+type foundPlace struct {
+	Format    string   `json:"format"`
+	Place     string   `json:"place"`
+	There     bool     `json:"there"`
+	Variable  string   `json:"variable,omitempty"`  // the environment variable that names the place
+	Variables []string `json:"variables,omitempty"` // all variables that can name it
+	Files     int      `json:"files"`               // a folder or database of sessions counts as one
+	Bytes     int64    `json:"bytes"`
+	New       int      `json:"new_files"`     // never imported
+	Grown     int      `json:"changed_files"` // changed since their import
+	Sessions  int      `json:"sessions"`
+	Stored    int      `json:"stored"` // sessions from here that skein has
+}
+
+// find lists what there is to import, and how much of it is already imported.
+func (o *importOptions) find(ctx context.Context, j *job.Job, formats []interop.Format, args []string) error {
+	paths, err := o.paths(j, formats, args)
+	if err != nil {
+		return err
+	}
+	found, rep, err := interop.Find(ctx, j.Store, formats, paths)
+	if err != nil {
+		return err
+	}
+	var all []foundPlace
+	if len(args) == 0 {
+		all = usual(j, formats)
+	}
+	for _, f := range found {
+		all = put(all, f)
+	}
+	if o.JSON {
+		for _, p := range all {
+			if err := job.WriteJSON(j.Stdout, p); err != nil {
+				return err
+			}
+		}
+		return exchange.Failed(rep)
+	}
+	t := foundTable(j, all)
+	if err := j.Page(ctx, func(w io.Writer) error { return j.Table(w, t) }); err != nil {
+		return err
+	}
+	if lines := o.Remarks(j, interop.Report{Unmatched: rep.Unmatched, Alike: rep.Alike, Others: rep.Others, Removed: rep.Removed, Skipped: rep.Skipped, Skips: rep.Skips}); len(lines) > 0 {
+		j.Say("%s", strings.Join(lines, "\n"))
+	}
+	if len(found) == 0 && rep.Removed == 0 && len(args) > 0 {
+		j.Say("nothing there is a session that skein knows")
+	}
+	return exchange.Failed(rep)
+}
+
+// usual returns the places where formats keep sessions.
+func usual(j *job.Job, formats []interop.Format) (all []foundPlace) {
+	home := exchange.Home(j)
+	for _, f := range formats {
+		places, asked := interop.PlacesOf(f, home)
+		for _, p := range places {
+			_, err := os.Stat(p.Path)
+			all = append(all, foundPlace{Format: f.Name, Place: p.Path, There: err == nil, Variable: p.Variable, Variables: asked})
+		}
+	}
+	return all
+}
+
+// put adds what was found to the line of its place, or adds a new line if it is in
+// another format's place.
+func put(all []foundPlace, f interop.Found) []foundPlace {
+	at := 0
+	for at < len(all) && (all[at].Format != f.Format || all[at].Place != f.Path) {
+		at++
+	}
+	if at == len(all) {
+		all = append(all, foundPlace{Format: f.Format, Place: f.Path, There: true})
+	}
+	p := &all[at]
+	p.Files, p.Bytes, p.New, p.Grown, p.Sessions, p.Stored = f.Files, f.Bytes, f.New, f.Grown, f.Sessions, f.Stored
+	return all
+}
+
+// foundTable lists the places that exist before those that do not.
+func foundTable(j *job.Job, all []foundPlace) *terminal.Table {
+	t := &terminal.Table{Columns: []terminal.Column{
+		{Title: "FORMAT", Rank: 0, Paint: j.Paint.Cyan},
+		{Title: "PLACE", Rank: 1, Min: 20, Left: true},
+		{Title: "NAMED BY", Rank: 4, Paint: j.Paint.Dim},
+		{Title: "FILES", Rank: 2, Right: true},
+		{Title: "SIZE", Rank: 5, Right: true},
+		{Title: "SESSIONS", Rank: 2, Right: true},
+		{Title: "STORED", Rank: 2, Right: true},
+		{Title: "NEW", Rank: 3, Right: true},
+		{Title: "CHANGED", Rank: 6, Right: true},
+	}}
+	var missing [][]string
+	for _, p := range all {
+		row := []string{p.Format, render.Line(j.Tilde(p.Place)), p.Variable}
+		if !p.There {
+			missing = append(missing, append(row, "–", "", "", "", "", ""))
+			continue
+		}
+		row = append(row, strconv.Itoa(p.Files), terminal.BytesText(p.Bytes), strconv.Itoa(p.Sessions), strconv.Itoa(p.Stored), strconv.Itoa(p.New), strconv.Itoa(p.Grown))
+		t.Rows = append(t.Rows, row)
+	}
+	t.Rows = append(t.Rows, missing...)
+	return t
+}
+
+// prompts recovers sessions of which only the prompts remain.
+func (o *importOptions) prompts(ctx context.Context, j *job.Job, args []string) error {
+	if o.Format != "" || o.watch || o.list {
+		return fault.Usage("--prompts goes with none of --format, --watch and --list")
+	}
+	h := claudecode.History{Known: func(ctx context.Context, id string) (bool, error) {
+		return hadSession(ctx, j.Store, skein.SessionID(id), o.again)
+	}}
+	f := h.Format()
+	paths, err := historyFiles(j, f, args)
+	if err != nil {
+		return err
+	}
+	if len(paths) == 0 && !o.JSON {
+		j.Say("there is no %s; name one: skein import --prompts PATH", j.Tilde(f.Places(exchange.Home(j))[0]))
+		return nil
+	}
+	var all interop.Report
+	var failing error
+	for _, path := range paths {
+		rep, err := interop.Import(ctx, j.Store, []interop.Format{f}, []string{path}, interop.Options{Again: o.again})
+		if err != nil {
+			return err
+		}
+		failing = cmp.Or(failing, exchange.Failed(rep))
+		if o.JSON {
+			if err := exchange.WriteImportReport(j, rep); err != nil {
+				return err
+			}
+			continue
+		}
+		o.tellPrompts(ctx, j, path, h, rep)
+	}
+	if o.JSON && len(paths) == 0 {
+		return exchange.WriteImportReport(j, all)
+	}
+	return failing
+}
+
+// historyFiles returns the prompt files in args, else the usual one if it exists.
+func historyFiles(j *job.Job, f interop.Format, args []string) (paths []string, err error) {
+	for _, a := range args {
+		if a, err = j.Absolute(a); err != nil {
+			return nil, err
+		}
+		if info, err := os.Stat(a); err == nil && info.IsDir() {
+			a = filepath.Join(a, "history.jsonl")
+		}
+		if _, err := os.Stat(a); err != nil || filepath.Base(a) != "history.jsonl" {
+			return nil, fault.Advise(fault.Missing("%s is no history.jsonl, nor a folder that has one", a), "name ~/.claude, or a copy of it")
+		}
+		paths = append(paths, a)
+	}
+	if len(args) > 0 {
+		return paths, nil
+	}
+	for _, p := range f.Places(exchange.Home(j)) {
+		if _, err := os.Stat(p); err == nil {
+			paths = append(paths, p)
+		}
+	}
+	return paths, nil
+}
+
+// tellPrompts says what was recovered.
+func (o *importOptions) tellPrompts(ctx context.Context, j *job.Job, path string, h claudecode.History, r interop.Report) {
+	lines := []string{exchange.NewIn(r) + " from " + j.Tilde(path)}
+	if r.Unchanged > 0 {
+		lines = append(lines, "  it is unchanged since the last time")
+	}
+	lines = append(lines, exchange.Changed(ctx, j, r)...)
+	if h.There > 0 {
+		lines = append(lines, fmt.Sprintf("  %s left alone: here already, or its transcript is", terminal.Count(h.There, "session")))
+	}
+	if h.Nobodys > 0 {
+		lines = append(lines, fmt.Sprintf("  %s without a session left alone", terminal.Count(h.Nobodys, "prompt")))
+	}
+	r.Unchanged, r.Unmatched = 0, 0
+	lines = append(lines, o.Remarks(j, r)...)
+	if r.Sessions > 0 {
+		lines = append(lines, "see them: skein list --all --tag "+claudecode.RecoveredTag)
+	}
+	j.Say("%s", strings.Join(lines, "\n"))
+}
+
+// hadSession reports whether the store has a session, or had it until it was
+// purged. If again is true, a purged session does not count.
+func hadSession(ctx context.Context, s skein.Store, id skein.SessionID, again bool) (bool, error) {
+	_, err := s.Session(ctx, id)
+	if !errors.Is(err, skein.ErrNotFound) {
+		return err == nil, err
+	}
+	// Appending to a session that does not exist always fails, and the error says why.
+	_, err = s.Append(ctx, skein.Batch{Session: id, Events: []skein.Event{skein.NewEvent(skein.KindNoted, 0, skein.Noted{Name: "prompts"})}})
+	switch {
+	case errors.Is(err, skein.ErrDeleted):
+		return !again, nil
+	case errors.Is(err, skein.ErrNotFound):
+		return false, nil
+	}
+	return err == nil, err
+}
