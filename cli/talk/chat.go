@@ -9,10 +9,8 @@ import (
 	"io"
 	"os"
 	"path/filepath"
-	"slices"
 	"strings"
 
-	"github.com/charmbracelet/x/ansi"
 	"github.com/spf13/cobra"
 
 	"github.com/skein-dev/skein"
@@ -20,12 +18,10 @@ import (
 	"github.com/skein-dev/skein/cli/config"
 	"github.com/skein-dev/skein/cli/fault"
 	"github.com/skein-dev/skein/cli/job"
-	"github.com/skein-dev/skein/cli/read"
 	"github.com/skein-dev/skein/cli/screen"
 	"github.com/skein-dev/skein/cli/sessions"
 	"github.com/skein-dev/skein/cli/terminal"
 	"github.com/skein-dev/skein/cli/thread"
-	"github.com/skein-dev/skein/render"
 )
 
 // NewChat returns the command chat.
@@ -60,21 +56,19 @@ and everything else goes to stderr; the exit code is 1 if any turn failed.`,
 
 // A chat is a conversation of a person with a thread.
 type chat struct {
-	*job.Job
+	observer
 	options thread.Options
-	screen  screen.Screen // nil if closed
 	thread  *thread.Thread
-	calls   callLog
-	above   string // the kind of the last thing shown: see gap
-	thought string // reasoning not shown yet
-	tokens  int64  // received in this turn, roughly
-	kept    bool   // what the person said in this turn is stored
-	failed  bool   // something that was said was not done
+	failed  bool // something that was said was not done
+}
+
+func chatOf(j *job.Job, o thread.Options) *chat {
+	return &chat{options: o, observer: observer{thinking: o.Thinking, display: display{Job: j}}}
 }
 
 // converse runs the conversation that the flags ask for.
 func converse(ctx context.Context, o *thread.Options, j *job.Job) (err error) {
-	c := &chat{Job: j, options: *o}
+	c := chatOf(j, *o)
 	if err := c.open(); err != nil {
 		return err
 	}
@@ -249,265 +243,9 @@ func (c *chat) typed() (*screen.History, error) {
 	return screen.OpenHistory(filepath.Join(c.Dirs.State, "history", projectFile(config.ProjectRoot(cwd))+".jsonl"))
 }
 
-func (c *chat) closeScreen() error {
-	if c.screen == nil {
-		return nil
-	}
-	err := c.screen.Close() // until it is closed, a key may still use it
-	c.screen = nil
-	return err
-}
-
 // face returns the callbacks by which the thread talks to the conversation.
 func (c *chat) face() thread.Face {
 	return thread.Face{Program: "skein chat", Observe: c.observe, Ask: c.ask, Tell: c.tell}
-}
-
-// tell prints a note that is not part of an answer.
-func (c *chat) tell(format string, args ...any) {
-	text := cleanText(fmt.Sprintf(format, args...))
-	if c.screen == nil || !c.Terminal.Err {
-		c.Say("%s", text)
-		return
-	}
-	c.gap("note")
-	c.screen.Note(c.Paint.Dim(c.fitted(text)))
-}
-
-// fitted wraps text to the width of the terminal.
-func (c *chat) fitted(text string) string {
-	if width := c.width(); width > 0 {
-		return ansi.Wrap(text, width-1, "")
-	}
-	return text
-}
-
-// ask asks the person a question. At the end of a pipe the answer is no.
-func (c *chat) ask(ctx context.Context, q job.Question) (job.Reply, error) {
-	c.screen.Said()
-	choices := []screen.Choice{
-		{Key: 'y', Label: "yes", Value: string(job.Yes)},
-		{Key: 'n', Label: "no", Value: string(job.No)},
-	}
-	if q.Always != "" {
-		choices = append(choices, screen.Choice{Key: 'a', Label: "always " + q.Always, Value: string(job.Always)})
-	}
-	c.gap("question")
-	answer, err := c.screen.Ask(ctx, screen.Question{Text: c.Paint.Yellow("? ") + cleanText(q.Text), Choices: choices})
-	if errors.Is(err, io.EOF) || errors.Is(err, screen.ErrLeft) {
-		return job.No, nil
-	}
-	return job.Reply(answer), err
-}
-
-// gap prints a blank line between things of different kinds, except in a pipe.
-func (c *chat) gap(kind string) {
-	if _, ok := c.screen.(*screen.Terminal); ok && c.above != "" && c.above != kind {
-		c.screen.Note("")
-	}
-	c.above = kind
-}
-
-// observe shows what happens in the thread.
-func (c *chat) observe(u agent.Update) {
-	if u.Child != "" {
-		c.watchChild(u)
-		return
-	}
-	switch u.Kind {
-	case agent.Stored:
-		c.kept = c.kept || slices.ContainsFunc(u.Events, func(e skein.Event) bool { return e.Kind == skein.KindSaid })
-	case agent.Asking:
-		c.screen.Said()
-		c.screen.Work(screen.Work{Doing: "thinking", Tokens: c.tokens})
-	case agent.Reasoning:
-		c.thought += u.Text
-		c.reckon(u.Text)
-		c.screen.Work(screen.Work{Doing: "thinking", Detail: lastLine(c.thought), Tokens: c.tokens})
-	case agent.Text:
-		c.ponder()
-		if c.above != "answer" {
-			c.gap("answer")
-		}
-		c.reckon(u.Text)
-		c.screen.Say(u.Text)
-		c.screen.Work(screen.Work{Doing: "answering", Tokens: c.tokens})
-	case agent.Calling:
-		c.screen.Work(screen.Work{Doing: "preparing " + u.Text, Tokens: c.tokens})
-	case agent.Waiting:
-		c.screen.Said()
-		c.tell("%v; again in %s", u.Err, terminal.Seconds(u.Wait))
-		c.screen.Work(screen.Work{Doing: fmt.Sprintf("waiting %s to try again", terminal.Seconds(u.Wait)), Tokens: c.tokens})
-	case agent.Answered:
-		c.ponder()
-		c.screen.Said()
-	case agent.Compacting:
-		c.screen.Work(screen.Work{Doing: "summing up what is older", Tokens: c.tokens})
-	case agent.Compacted:
-		if u.Err != nil {
-			c.tell("what is older was not summed up: %v", u.Err)
-		} else {
-			c.tell("what is older was summed up; nothing is lost: skein show has all of it")
-		}
-	default:
-		c.watchTool(u)
-	}
-}
-
-// reckon estimates the tokens of text that came: about four bytes each.
-func (c *chat) reckon(text string) { c.tokens += int64(len(text)+3) / 4 }
-
-// ponder shows the reasoning received so far, if the person wants to see it.
-func (c *chat) ponder() {
-	text := strings.TrimSpace(cleanText(c.thought))
-	c.thought = ""
-	if text == "" || !c.options.Thinking || c.screen == nil {
-		return
-	}
-	c.gap("thought")
-	c.screen.Note(c.Paint.Dim("┊ " + strings.ReplaceAll(text, "\n", "\n┊ ")))
-}
-
-// lastLine returns the last line of text that is not blank.
-func lastLine(text string) string {
-	text = strings.TrimRight(text, "\n ")
-	return text[strings.LastIndexByte(text, '\n')+1:]
-}
-
-// cleanText returns untrusted text made safe for a terminal.
-func cleanText(text string) string { return render.Clean(text) }
-
-// complete returns the completions at byte at of the text being typed: commands and
-// their arguments, and after @ paths and agents.
-func (c *chat) complete(text string, at int) screen.Completion {
-	typed := text[:at]
-	if i := mentioned(typed); i >= 0 {
-		return screen.Completion{From: i, Words: c.mentionable(typed[i+1:])}
-	}
-	if !strings.HasPrefix(typed, "/") || strings.Contains(typed, "\n") {
-		return screen.Completion{}
-	}
-	name, args, ok := strings.Cut(typed, " ")
-	if !ok {
-		return screen.Completion{Words: slashWords(typed)}
-	}
-	for _, s := range slashes() {
-		if s.words != nil && (s.name == name[1:] || slices.Contains(s.also, name[1:])) {
-			return screen.Completion{From: len(name) + 1, Words: s.words(context.Background(), c, args)}
-		}
-	}
-	return screen.Completion{}
-}
-
-// mentioned returns the index of the @ that begins the last word of typed; -1 if it
-// has none.
-func mentioned(typed string) int {
-	i := strings.LastIndexAny(typed, " \t\n(") + 1
-	if strings.HasPrefix(typed[i:], "@") {
-		return i
-	}
-	return -1
-}
-
-func slashWords(typed string) (words []screen.Word) {
-	for _, s := range slashes() {
-		for _, n := range append([]string{s.name}, s.also...) {
-			if strings.HasPrefix("/"+n, typed) {
-				words = append(words, screen.Word{Text: "/" + n, About: s.doc})
-				break
-			}
-		}
-	}
-	return words
-}
-
-// mentionable returns the paths and agents that begin with typed.
-func (c *chat) mentionable(typed string) (words []screen.Word) {
-	dir, base := filepath.Split(typed)
-	in := config.FromHome(dir, c.Dirs.Home)
-	if !filepath.IsAbs(in) {
-		in = filepath.Join(c.thread.Cwd(), in)
-	}
-	files, err := os.ReadDir(in)
-	if err != nil {
-		files = nil // nothing to offer
-	}
-	for _, f := range files {
-		name := f.Name()
-		if !strings.HasPrefix(name, base) || strings.HasPrefix(name, ".") && base == "" || strings.ContainsAny(name, " \"") || render.Line(name) != name {
-			continue
-		}
-		if f.IsDir() {
-			name += "/"
-		}
-		words = append(words, screen.Word{Text: "@" + dir + name})
-	}
-	for _, w := range agentWords(context.Background(), c, typed) {
-		words = append(words, screen.Word{Text: "@" + w.Text, About: w.About})
-	}
-	return words
-}
-
-// agentWords returns the agents whose names begin with typed.
-func agentWords(_ context.Context, c *chat, typed string) (words []screen.Word) {
-	found, _, err := c.thread.Roster.Definitions()
-	if err != nil {
-		return nil // there is no place to show an error
-	}
-	for _, d := range found {
-		if strings.HasPrefix(d.Name, typed) {
-			words = append(words, screen.Word{Text: d.Name, About: d.Description})
-		}
-	}
-	return words
-}
-
-// modelWords returns the models that have answered before, and the providers.
-func modelWords(ctx context.Context, c *chat, typed string) (words []screen.Word) {
-	var names []string
-	found, err := sessions.Matching(ctx, c.Job, skein.Filter{Limit: sessions.Most})
-	if err != nil {
-		found = nil
-	}
-	for i := range found {
-		if s := &found[i]; s.Origin == nil {
-			names = append(names, thread.OwnModel(s))
-		}
-	}
-	for _, p := range c.thread.Roster.Providers() {
-		names = append(names, p+":")
-	}
-	names = append(names, "echo")
-	slices.Sort(names)
-	for _, n := range slices.Compact(names) {
-		if n != "" && strings.HasPrefix(n, typed) {
-			words = append(words, screen.Word{Text: n})
-		}
-	}
-	return words
-}
-
-// sessionWords returns the sessions whose names match typed.
-func sessionWords(ctx context.Context, c *chat, typed string) (words []screen.Word) {
-	found, err := sessions.Matching(ctx, c.Job, skein.Filter{NoChildren: true, Limit: sessions.Most})
-	if err != nil {
-		return nil
-	}
-	for _, w := range sessions.NamesOf(found, typed) {
-		name, about, _ := strings.Cut(w, "\t")
-		words = append(words, screen.Word{Text: name, About: about})
-	}
-	return words
-}
-
-// formatWords returns the formats that a session can be exported to.
-func formatWords(_ context.Context, c *chat, typed string) (words []screen.Word) {
-	for _, f := range read.ExportNames {
-		if strings.HasPrefix(f, typed) {
-			words = append(words, screen.Word{Text: f})
-		}
-	}
-	return words
 }
 
 // projectFile returns a file name for data about a project: the name of its folder,

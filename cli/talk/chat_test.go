@@ -39,7 +39,8 @@ func TestALineThatCouldNotBeStoredIsGivenBack(t *testing.T) {
 		}
 		var out bytes.Buffer
 		s := &promptScreen{Screen: screen.Plain(screen.Streams{In: strings.NewReader(""), Out: &out, Err: &out})}
-		c := &chat{Job: j, screen: s}
+		c := chatOf(j, thread.Options{})
+		c.screen = s
 		th, err := c.options.Open(t.Context(), j, thread.ProjectThread, c.face())
 		if err != nil {
 			t.Fatal(err)

@@ -3,13 +3,10 @@ package talk
 import (
 	"context"
 	"errors"
-	"fmt"
 	"regexp"
 	"slices"
 	"strconv"
 	"strings"
-
-	"github.com/charmbracelet/x/ansi"
 
 	"github.com/skein-dev/skein/agent/roster"
 	"github.com/skein-dev/skein/cli/fault"
@@ -155,42 +152,6 @@ func showHelp(_ context.Context, c *chat, _ string) error {
 	}...)
 	c.print(c.pairs(rows))
 	return nil
-}
-
-// pairs returns rows of names and descriptions, aligned and wrapped.
-func (c *chat) pairs(rows [][2]string) string {
-	wide := 0
-	for _, r := range rows {
-		wide = max(wide, ansi.StringWidth(r[0]))
-	}
-	room := 0
-	if width := c.width(); width > 0 {
-		room = max(width-wide-3, 20)
-	}
-	var b strings.Builder
-	for _, r := range rows {
-		doc := r[1]
-		if room > 0 {
-			doc = ansi.Wrap(doc, room, "")
-		}
-		pad := strings.Repeat(" ", wide-ansi.StringWidth(r[0])+2)
-		b.WriteString(c.Paint.Cyan(r[0]) + pad + strings.ReplaceAll(doc, "\n", "\n"+strings.Repeat(" ", wide+2)) + "\n")
-	}
-	return b.String()
-}
-
-// print shows the output of a command.
-func (c *chat) print(text string) {
-	if text = strings.Trim(text, "\n"); text != "" {
-		c.gap("command")
-		c.screen.Print(text)
-	}
-}
-
-// done says what a command did.
-func (c *chat) done(format string, args ...any) {
-	c.gap("note")
-	c.screen.Note(c.Paint.Dim(c.fitted(cleanText(fmt.Sprintf(format, args...)))))
 }
 
 // changeAgent is /personality NAME.
