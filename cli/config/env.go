@@ -3,10 +3,16 @@ package config
 import (
 	"context"
 	"errors"
+	"fmt"
 	"io"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
 	"time"
 
 	"github.com/skein-dev/skein"
+	"github.com/skein-dev/skein/cli/fault"
 	"github.com/skein-dev/skein/cli/terminal"
 )
 
@@ -83,4 +89,111 @@ func (e *Env) Secret() func(provider string) (string, error) {
 		return nil
 	}
 	return e.KeyRing.Key
+}
+
+// Dirs is where skein keeps its files.
+//
+//	        Linux and others           macOS                                Windows
+//	data    $XDG_DATA_HOME/skein       ~/Library/Application Support/skein  %APPDATA%\skein
+//	state   $XDG_STATE_HOME/skein      as data                              %LOCALAPPDATA%\skein
+//	cache   $XDG_CACHE_HOME/skein      ~/Library/Caches/skein               %LOCALAPPDATA%\skein\cache
+//	config  $XDG_CONFIG_HOME/skein     as data                              %APPDATA%\skein
+//
+// where the XDG folders are ~/.local/share, ~/.local/state, ~/.cache and
+// ~/.config if they are not set to an absolute path. $SKEIN_HOME puts all four
+// into one folder: data itself, and state, cache and config below it.
+type Dirs struct {
+	Home   string // the person's; "" if not known
+	Data   string // skein.db, backups
+	State  string // logs, locks, tokens
+	Cache  string // what can be made again
+	Config string // config.toml
+}
+
+// Owned returns the data folder if it belongs to skein: it has skein's name, or it
+// is SKEIN_HOME and has nothing else in it. Otherwise it returns "".
+func (d Dirs) Owned() string {
+	if d.State != filepath.Join(d.Data, "state") || d.Config == d.Data { // not from SKEIN_HOME
+		return d.Data
+	}
+	entries, err := os.ReadDir(d.Data)
+	if err != nil {
+		return ""
+	}
+	for _, e := range entries {
+		if name := e.Name(); !strings.HasPrefix(name, "skein.db") && !slices.Contains([]string{"backups", "state", "cache", "config"}, name) {
+			return ""
+		}
+	}
+	return d.Data
+}
+
+// FindDirs works out the folders. The error says if the environment has no home
+// folder, or one that is not an absolute path.
+func FindDirs(env *Env) (Dirs, error) {
+	name := "HOME"
+	if env.OS == "windows" {
+		name = "USERPROFILE"
+	}
+	home := env.Getenv(name)
+	if home != "" && !filepath.IsAbs(home) {
+		return Dirs{}, fault.Advise(fault.Usage("%s=%q: it is not an absolute path", name, home), "set %s to your home folder", name)
+	}
+	if one := env.Getenv("SKEIN_HOME"); one != "" {
+		if !filepath.IsAbs(one) {
+			return Dirs{}, fault.Usage("SKEIN_HOME=%q: it is not an absolute path", one)
+		}
+		return Dirs{home, one, filepath.Join(one, "state"), filepath.Join(one, "cache"), filepath.Join(one, "config")}, nil
+	}
+	if home == "" {
+		return Dirs{}, fault.Advise(fmt.Errorf("there is no home folder: %s is not set", name), "set %s, or SKEIN_HOME to the folder for skein's files", name)
+	}
+	at := func(name string, rest ...string) string {
+		dir := env.Getenv(name)
+		if !filepath.IsAbs(dir) {
+			dir = filepath.Join(append([]string{home}, rest...)...)
+		}
+		return filepath.Join(dir, "skein")
+	}
+	switch env.OS {
+	case "windows":
+		roaming, local := at("APPDATA", "AppData", "Roaming"), at("LOCALAPPDATA", "AppData", "Local")
+		return Dirs{home, roaming, local, filepath.Join(local, "cache"), roaming}, nil
+	case "darwin":
+		support := filepath.Join(home, "Library", "Application Support", "skein")
+		return Dirs{home, support, support, filepath.Join(home, "Library", "Caches", "skein"), support}, nil
+	}
+	return Dirs{
+		Home:   home,
+		Data:   at("XDG_DATA_HOME", ".local", "share"),
+		State:  at("XDG_STATE_HOME", ".local", "state"),
+		Cache:  at("XDG_CACHE_HOME", ".cache"),
+		Config: at("XDG_CONFIG_HOME", ".config"),
+	}, nil
+}
+
+// ProjectRoot returns the project of dir: the nearest folder, dir or one above it,
+// with a .git in it, else dir itself. Symbolic links are resolved.
+func ProjectRoot(dir string) string {
+	if real, err := filepath.EvalSymlinks(dir); err == nil {
+		dir = real
+	}
+	for at := dir; ; {
+		if _, err := os.Lstat(filepath.Join(at, ".git")); err == nil {
+			return at
+		}
+		up := filepath.Dir(at)
+		if up == at {
+			return dir
+		}
+		at = up
+	}
+}
+
+// FromHome returns path with ~/ at its beginning replaced by the home folder.
+func FromHome(path, home string) string {
+	if rest, ok := strings.CutPrefix(path, "~/"); ok && home != "" {
+		return filepath.Join(home, rest)
+	}
+	return path
 }

@@ -4,7 +4,11 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"regexp"
 	"strings"
+	"sync"
+
+	"github.com/spf13/pflag"
 
 	"github.com/skein-dev/skein"
 	"github.com/skein-dev/skein/llm"
@@ -133,4 +137,88 @@ func Outcome(err error, cmd string) (code int, hint string) {
 		hint = a.Hint
 	}
 	return code, hint
+}
+
+// Sentence returns err in words for a person: the cause and what it is about,
+// without the call path through our packages. The full text, err.Error(), is shown
+// by --verbose and in logs.
+func Sentence(err error) string {
+	if errors.Is(err, skein.ErrFenced) {
+		return "another program took this session over, so nothing more was stored here"
+	}
+	return reason(err)
+}
+
+func reason(err error) string {
+	switch e := err.(type) { //nolint:errorlint // the tree of errors is walked here, node by node
+	case interface {
+		Act() string
+		Unwrap() error
+	}:
+		return about(e.Act(), reason(e.Unwrap()))
+	case interface{ Unwrap() []error }:
+		text := err.Error()
+		for _, part := range e.Unwrap() {
+			text = strings.Replace(text, part.Error(), reason(part), 1)
+		}
+		return text
+	case interface{ Unwrap() error }:
+		if part := e.Unwrap(); part != nil {
+			return strings.Replace(err.Error(), part.Error(), reason(part), 1)
+		}
+	}
+	return err.Error()
+}
+
+// ours matches the name of one of our packages at the beginning of an act.
+var ours = sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile(`^[a-z]+: `) })
+
+// about puts an act before why, without its package name. It returns only why if
+// why already names what the act was about, or if the act is only a package name.
+// It also leaves out what the agent was doing: the person asked for it.
+func about(act, why string) string {
+	if strings.HasPrefix(act, "agent: ") {
+		return why
+	}
+	act = ours().ReplaceAllString(act, "")
+	words := strings.Fields(act)
+	if len(words) == 0 || strings.Contains(why, strings.Trim(words[len(words)-1], `"`)) {
+		return why
+	}
+	return act + ": " + why
+}
+
+// FlagText says what is wrong with a flag, in the style of our own checks.
+func FlagText(err error) string {
+	var value *pflag.InvalidValueError
+	var needs *pflag.ValueRequiredError
+	var unknown *pflag.NotExistError
+	switch {
+	case errors.As(err, &value):
+		return fmt.Sprintf("--%s %q: %s", value.GetFlag().Name, value.GetValue(), wanted(value.GetFlag()))
+	case errors.As(err, &needs):
+		return fmt.Sprintf("--%s needs a value", needs.GetFlag().Name)
+	case errors.As(err, &unknown) && unknown.GetSpecifiedShortnames() == unknown.GetSpecifiedName():
+		return fmt.Sprintf("no flag -%s", unknown.GetSpecifiedName())
+	case errors.As(err, &unknown) && unknown.GetSpecifiedShortnames() != "":
+		return fmt.Sprintf("no flag -%s in -%s", unknown.GetSpecifiedName(), unknown.GetSpecifiedShortnames())
+	case errors.As(err, &unknown):
+		return fmt.Sprintf("no flag --%s", unknown.GetSpecifiedName())
+	}
+	return err.Error()
+}
+
+// wanted says what a flag's value must be.
+func wanted(f *pflag.Flag) string {
+	switch f.Value.Type() {
+	case "int", "int64", "uint64":
+		return "want a whole number"
+	case "float64":
+		return "want a number"
+	case "duration":
+		return "want a time like 500ms, 10s or 2m"
+	case "bool":
+		return "want true or false"
+	}
+	return "want a " + f.Value.Type()
 }
