@@ -114,7 +114,7 @@ func LoadSettings(env *Env, d Dirs, cwd string, flags map[string]string) (Settin
 }
 
 // HidePassword masks passwords in the settings as shown: in the store's address,
-// which is p, and the remote's. The error wraps errUsage if a password is on the
+// which is p, and the remote's. The error wraps fault.ErrUsage if a password is on the
 // command line, where every user of the machine can read it.
 func (s *Settings) HidePassword(p Place) error {
 	s.Remote = s.Text("remote")

@@ -133,7 +133,7 @@ type Loss struct {
 // Given reports whether the person agrees to the destruction. It calls what only if
 // what is destroyed has to be named.
 //
-// The error wraps errUsage if there is nobody to ask.
+// The error wraps fault.ErrUsage if there is nobody to ask.
 func (o *Consent) Given(ctx context.Context, j *Job, what func() (Loss, error)) (bool, error) {
 	if o.Yes && !o.DryRun {
 		return true, nil

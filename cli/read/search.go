@@ -192,7 +192,7 @@ func (f *hitList) rest(ctx context.Context, hits []skein.Hit) error {
 	return f.job.Page(ctx, func(w io.Writer) error { return f.write(ctx, w, hits) })
 }
 
-// end says whether everything was searched. The error is errSilent if not.
+// end says whether everything was searched. The error is fault.ErrSilent if not.
 func (f *hitList) end(last skein.Results, stopped bool) error {
 	cut := last.CutOff || stopped
 	if f.json {

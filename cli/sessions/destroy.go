@@ -18,7 +18,7 @@ import (
 // that destroys it. A name that may mean something else tomorrow or in another
 // folder is not enough: a part of a title, - or last.
 //
-// The error wraps errUsage for those, skein.ErrAmbiguous or skein.ErrNotFound.
+// The error wraps fault.ErrUsage for those, skein.ErrAmbiguous or skein.ErrNotFound.
 func ToDestroy(ctx context.Context, j *job.Job, name string) (skein.Session, error) {
 	if !meansNewest(name) {
 		s, err := lookup.ResolveWhole(ctx, j.Store, name, skein.Filter{})

@@ -17,12 +17,12 @@ import (
 // Options are the flags that chat, run, continue and resume share: which
 // thread to work on, who answers in it, how it is shown.
 //
-// A command calls flags once, then open with the thread to use if no flag picks
+// A command calls Flags once, then Open with the thread to use if no flag picks
 // one:
 //
-//	t, err := o.open(ctx, j, projectThread, face{program: "skein chat", …})
-//	defer func() { err = errors.Join(err, t.close(ctx, "done")) }()
-//	outcome, err := t.say(ctx, "what the person typed, with @paths in it")
+//	t, err := o.Open(ctx, j, ProjectThread, Face{Program: "skein chat", …})
+//	defer func() { err = errors.Join(err, t.End(ctx, "done")) }()
+//	outcome, err := t.Say(ctx, "what the person typed, with @paths in it")
 //
 // A thread that has not begun costs nothing: it has an ID, but no row.
 type Options struct {
@@ -154,7 +154,7 @@ type Face struct {
 	Tell func(format string, args ...any)
 }
 
-// CompleteFlags adds completion for the flags of threadOptions.
+// CompleteFlags adds completion for the flags of Options.
 func CompleteFlags(f *job.Frame, c *cobra.Command) {
 	for flag, by := range map[string]sessions.Completer{
 		"resume":  sessions.Names(f),
