@@ -13,7 +13,7 @@ import (
 // placeApart appends the events that files have for other files' sessions to those
 // sessions, as far as these are known by now.
 func (im *importer) placeApart(ctx context.Context) error {
-	for path, k := range im.files {
+	for path, k := range im.known.files {
 		if !k.apart {
 			continue
 		}
@@ -28,7 +28,7 @@ func (im *importer) placeApart(ctx context.Context) error {
 
 // placeApartOf is placeApart for one file.
 func (im *importer) placeApartOf(ctx context.Context, format, path string) error {
-	f, err := im.stored(ctx, format, path)
+	f, err := im.known.stored(ctx, format, path)
 	if err != nil {
 		return err
 	}
@@ -46,7 +46,7 @@ func (im *importer) placeApartOf(ctx context.Context, format, path string) error
 	if storing != nil && !errors.Is(storing, skein.ErrDeleted) {
 		return errors.Join(err, storing)
 	}
-	im.keep(f)
+	im.known.keep(f)
 	return err
 }
 

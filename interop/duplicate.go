@@ -74,11 +74,11 @@ var lineFeed = []byte("\n")
 // begin looks for the duplicates.
 func (ts *duplicates) begin(ctx context.Context) error {
 	ts.begun = true
-	for _, path := range ts.t.im.pathsOfID(ts.t.file.Format, ts.t.file.ID) {
+	for _, path := range ts.t.im.known.pathsOfID(ts.t.file.Format, ts.t.file.ID) {
 		if path == ts.t.file.Path {
 			continue
 		}
-		f, err := ts.t.im.stored(ctx, ts.t.file.Format, path)
+		f, err := ts.t.im.known.stored(ctx, ts.t.file.Format, path)
 		if err != nil {
 			return err
 		}

@@ -60,8 +60,8 @@ func Find(ctx context.Context, s skein.Store, formats []Format, paths []string) 
 		}
 		fd.roots = append(fd.roots, real)
 	}
-	for path, f := range im.files {
-		if at := im.onDisk(path); f.Session != "" {
+	for path, f := range im.known.files {
+		if at := im.known.onDisk(path); f.Session != "" {
 			fd.stored[at] = append(fd.stored[at], f.Session)
 		}
 	}
@@ -94,7 +94,7 @@ type place struct {
 }
 
 func (fd *finder) look(ctx context.Context, cs []candidate) error {
-	files, units := fd.im.gather(cs, fd.roots)
+	files, units := fd.im.planner.gather(cs, fd.roots)
 	if err := fd.files(ctx, files); err != nil {
 		return err
 	}
@@ -112,12 +112,12 @@ func (fd *finder) files(ctx context.Context, files []candidate) error {
 		if err := ctx.Err(); err != nil {
 			return err
 		}
-		known, ok := fd.im.files[c.path]
-		if f := fd.im.format(known.Format); ok && f != nil && (known.unchanged(c) || known.unchanged(aloneUnit(c))) {
+		known, ok := fd.im.known.files[c.path]
+		if f := fd.im.formats.format(known.Format); ok && f != nil && (known.unchanged(c) || known.unchanged(aloneUnit(c))) {
 			fd.count(f.Name, c, 0)
 			continue
 		}
-		m, err := fd.im.match(c)
+		m, err := fd.im.planner.match(c)
 		switch {
 		case errors.Is(err, fs.ErrNotExist), m.guess.Sure == Alike: // it was removed or renamed meanwhile; or it has been reported
 		case err != nil:
@@ -154,15 +154,15 @@ func (fd *finder) fallen(ctx context.Context, files []candidate) error {
 
 // unit counts a unit, which is opened unless it is known.
 func (fd *finder) unit(ctx context.Context, u unitFound) error {
-	known, ok := fd.im.files[u.path]
-	if f := fd.im.format(known.Format); ok && f != nil && known.unchanged(u.candidate) {
+	known, ok := fd.im.known.files[u.path]
+	if f := fd.im.formats.format(known.Format); ok && f != nil && known.unchanged(u.candidate) {
 		fd.count(f.Name, u.candidate, 0)
 		return nil
 	}
-	if fd.im.elsewhere(u) {
+	if fd.im.formats.elsewhere(u) {
 		return fd.fallen(ctx, u.files)
 	}
-	o := opened{path: u.path, formats: fd.im.mayBe(u)}
+	o := opened{path: u.path, formats: fd.im.formats.mayBe(u)}
 	f, err := o.look(ctx)
 	if errors.Is(err, ErrOther) {
 		return fd.fallen(ctx, u.files)
@@ -231,7 +231,7 @@ func (fd *finder) count(format string, c candidate, sessions int) {
 		fd.counts[key] = &Found{Format: format}
 	}
 	n := fd.counts[key]
-	known, ok := fd.im.files[c.path]
+	known, ok := fd.im.known.files[c.path]
 	switch {
 	case !ok || known.Format != format:
 		n.New++

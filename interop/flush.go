@@ -7,14 +7,18 @@ import (
 	"github.com/skein-dev/skein"
 )
 
+// A flusher appends what is queued of a target to the store, and notes what became of
+// it.
+type flusher struct{ *target }
+
 // flush appends what is queued: events, records and the read position, in one
 // transaction. Until finish the stored file counts as changed, so that the next
 // import reads it.
-func (t *target) flush(ctx context.Context) error { return t.commit(ctx, candidate{path: t.file.Path}) }
+func (t flusher) flush(ctx context.Context) error { return t.commit(ctx, candidate{path: t.file.Path}) }
 
 // finish appends the rest when the file has been read to its end. If reading failed
 // before the end, broken is the reason.
-func (t *target) finish(ctx context.Context, broken error) error {
+func (t flusher) finish(ctx context.Context, broken error) error {
 	if broken != nil {
 		return t.commit(ctx, candidate{path: t.file.Path})
 	}
@@ -42,7 +46,7 @@ func (t *target) finish(ctx context.Context, broken error) error {
 // endRewriting withdraws what was removed from a file that was rewritten, and
 // drops the records that are no longer in it. If part of the file cannot be read, the
 // withdrawals wait until it can.
-func (t *target) endRewriting(ctx context.Context) error {
+func (t flusher) endRewriting(ctx context.Context) error {
 	if t.main.begun {
 		if err := t.begin(ctx, t.main, ""); err != nil {
 			return err
@@ -77,7 +81,7 @@ func (t *target) endRewriting(ctx context.Context) error {
 }
 
 // idle reports whether there is nothing to append.
-func (t *target) idle() bool {
+func (t flusher) idle() bool {
 	for _, th := range t.order {
 		if len(th.events) > 0 {
 			return false
@@ -86,7 +90,7 @@ func (t *target) idle() bool {
 	return len(t.records) == 0 && len(t.runs) == 0 && len(t.revised) == 0 && !t.forget
 }
 
-func (t *target) commit(ctx context.Context, now candidate) (err error) {
+func (t flusher) commit(ctx context.Context, now candidate) (err error) {
 	t.file.Size, t.file.Mtime, t.file.Inode, t.file.Head = now.size, now.mtime, now.inode, t.w.head
 	done, err := t.current(ctx)
 	if err != nil {
@@ -108,12 +112,12 @@ func (t *target) commit(ctx context.Context, now candidate) (err error) {
 	}
 	t.records, t.runs, t.revised, t.bytes = nil, nil, nil, 0
 	t.w.known = t.file
-	t.im.keep(t.file)
+	t.im.known.keep(t.file)
 	return nil
 }
 
 // state returns what the next reading of the file must know.
-func (t *target) state() state {
+func (t flusher) state() state {
 	s := t.at
 	s.Rewriting, s.Removed, s.Shrunk, s.Unread = t.w.state.Rewriting, t.w.state.Removed, t.w.state.Shrunk, t.w.state.Unread
 	s.Withdrew, s.Apart = t.w.state.Withdrew, t.apart
@@ -133,14 +137,14 @@ func (t *target) state() state {
 // batches returns what is queued, the file's main session first. Its batch has the
 // records. The file's state is the current one: it holds the ID of a session that had
 // to begin under another ID, for when the file is read again.
-func (t *target) batches() []skein.Batch {
+func (t flusher) batches() []skein.Batch {
 	t.file.State = t.state().encode()
 	var bs []skein.Batch
 	for _, th := range t.order {
 		if th != t.main && (len(th.events) == 0 || th.dead) {
 			continue
 		}
-		b := skein.Batch{Session: th.id, Blobs: th.blobs, Again: t.im.brings(th.id), Import: &skein.Import{File: t.file}}
+		b := skein.Batch{Session: th.id, Blobs: th.blobs, Again: t.im.rereader.brings(th.id), Import: &skein.Import{File: t.file}}
 		for _, w := range th.events {
 			b.Events = append(b.Events, w.event)
 		}
@@ -155,13 +159,13 @@ func (t *target) batches() []skein.Batch {
 	t.revised = nil
 	for _, r := range t.runs {
 		im := skein.Import{File: t.file, Records: r}
-		bs = append(bs, skein.Batch{Session: t.main.id, Import: &im, Again: t.im.brings(t.main.id)})
+		bs = append(bs, skein.Batch{Session: t.main.id, Import: &im, Again: t.im.rereader.brings(t.main.id)})
 	}
 	return bs
 }
 
 // receive notes the seqs that the store gave to the events.
-func (t *target) receive(bs []skein.Batch, got []skein.Receipt) {
+func (t flusher) receive(bs []skein.Batch, got []skein.Receipt) {
 	for i, b := range bs {
 		t.im.rep.count(b, got[i])
 		if b.Session == t.main.id && got[i].Last > 0 {

@@ -5,7 +5,6 @@ import (
 	"crypto/sha256"
 	"encoding/binary"
 	"fmt"
-	"io/fs"
 	"os"
 	"path/filepath"
 	"slices"
@@ -21,7 +20,7 @@ type unitFound struct {
 
 // gather groups the files that belong to units, and returns the others unchanged.
 // roots is where the files were found, if that is all of them.
-func (im *importer) gather(found []candidate, roots []string) (files []candidate, units []unitFound) {
+func (pl *planner) gather(found []candidate, roots []string) (files []candidate, units []unitFound) {
 	groups := map[string][]candidate{}
 	formats := map[string][]*Format{}
 	for _, c := range found {
@@ -29,10 +28,10 @@ func (im *importer) gather(found []candidate, roots []string) (files []candidate
 			continue
 		}
 		if shadowed(c.path, roots) {
-			im.rep.skip(c.path, "the same without its ending lies beside it and is read instead")
+			pl.im.rep.skip(c.path, "the same without its ending lies beside it and is read instead")
 			continue
 		}
-		fs, u := im.unitOf(c.path)
+		fs, u := pl.im.formats.unitOf(c.path)
 		if u == "" {
 			files = append(files, c)
 			continue
@@ -42,14 +41,14 @@ func (im *importer) gather(found []candidate, roots []string) (files []candidate
 	for u, in := range groups {
 		cs := slices.Clone(in)
 		if !slices.ContainsFunc(roots, func(root string) bool { return root != u && within(root, u) }) {
-			cs = im.unitFiles(u)
+			cs = pl.im.formats.unitFiles(u)
 		}
 		c, ok := together(u, cs)
 		in = slices.DeleteFunc(in, func(c candidate) bool { return c == candidate{path: c.path} }) // it is gone
 		switch {
 		case !ok:
 			files = append(files, in...)
-		case im.strange[u] != c:
+		case pl.strange[u] != c:
 			units = append(units, unitFound{c, formats[u], in})
 		}
 	}
@@ -72,50 +71,6 @@ func byUnit(a, b candidate) int {
 func within(root, path string) bool {
 	rel, err := filepath.Rel(root, path)
 	return err == nil && filepath.IsLocal(rel)
-}
-
-// unitFiles returns the files of a unit.
-func (im *importer) unitFiles(unit string) (cs []candidate) {
-	add := func(path string) {
-		if _, u := im.unitOf(path); u == unit {
-			if c, ok := look(path); ok {
-				cs = append(cs, c)
-			}
-		}
-	}
-	if info, err := os.Lstat(unit); err != nil || !info.IsDir() {
-		for _, suffix := range []string{"", "-wal", "-journal"} {
-			add(unit + suffix)
-		}
-		for _, dir := range im.around(unit) {
-			eachFile(dir, add)
-		}
-		return cs
-	}
-	eachFile(unit, add)
-	return cs
-}
-
-// around returns the folders that contain files of a unit that is itself a file.
-func (im *importer) around(unit string) (dirs []string) {
-	fs, _ := im.unitOf(unit)
-	for _, f := range fs {
-		if f.Around != nil {
-			for _, dir := range f.Around(filepath.ToSlash(unit)) {
-				dirs = append(dirs, filepath.FromSlash(dir))
-			}
-		}
-	}
-	return dirs
-}
-
-func eachFile(dir string, add func(path string)) {
-	_ = filepath.WalkDir(dir, func(path string, d fs.DirEntry, err error) error {
-		if err == nil && d.Type().IsRegular() {
-			add(path)
-		}
-		return nil // what cannot be read now is found when the unit is
-	})
 }
 
 // together returns a unit as a candidate: with the total size and latest change of its
@@ -147,61 +102,22 @@ func together(unit string, cs []candidate) (candidate, bool) {
 }
 
 // planUnits picks the units that are to be read.
-func (im *importer) planUnits(units []unitFound, p *Progress) (works []planned) {
+func (pl *planner) planUnits(units []unitFound, p *Progress) (works []planned) {
 	for _, u := range units {
-		known, ok := im.files[u.path]
-		if ok && known.unchanged(u.candidate) && im.format(known.Format) != nil {
-			im.rep.Files++
-			im.rep.Unchanged++
+		known, ok := pl.im.known.files[u.path]
+		if ok && known.unchanged(u.candidate) && pl.im.formats.format(known.Format) != nil {
+			pl.im.rep.Files++
+			pl.im.rep.Unchanged++
 			continue
 		}
-		if im.elsewhere(u) {
-			im.fallen = append(im.fallen, u.files)
+		if pl.im.formats.elsewhere(u) {
+			pl.fallen = append(pl.fallen, u.files)
 			continue
 		}
-		im.rep.Files++
-		works = append(works, planned{format: u.formats[0], now: u.candidate, unit: &opened{path: u.path, formats: im.mayBe(u), files: u.files}})
+		pl.im.rep.Files++
+		works = append(works, planned{format: u.formats[0], now: u.candidate, unit: &opened{path: u.path, formats: pl.im.formats.mayBe(u), files: u.files}})
 		p.Of++
 		p.Size += u.size
 	}
 	return works
-}
-
-// elsewhere reports whether all files of a unit, which were grouped by their paths,
-// belong to other formats by their content.
-func (im *importer) elsewhere(u unitFound) bool {
-	for _, c := range u.files {
-		m := im.judged(c.path)
-		sure := m.guess.Sure == Known || m.guess.Sure == Alike || m.documents != nil && c.path != u.path
-		if !sure || slices.Contains(u.formats, m.format) {
-			return false
-		}
-	}
-	return len(u.files) > 0
-}
-
-// judged returns what the formats make of the file at path; nothing if it cannot be
-// read, which is reported when it is imported.
-func (im *importer) judged(path string) match {
-	file, _, err := open(path)
-	if err != nil {
-		return match{}
-	}
-	defer file.Close()
-	b, ok, err := plainHead(path, file)
-	if err != nil || !ok || len(b) == 0 {
-		return match{}
-	}
-	return judge(im.formats, filepath.ToSlash(plain(path)), b)
-}
-
-// mayBe returns the formats that may know a unit: those that know its path and, for
-// a unit that is a file, also those that know it by its content.
-func (im *importer) mayBe(u unitFound) []*Format {
-	m := im.judged(u.path)
-	first, last := u.formats, m.documents
-	if m.guess.Sure == Known {
-		first, last = last, first
-	}
-	return slices.Concat(first, slices.DeleteFunc(slices.Clone(last), func(f *Format) bool { return slices.Contains(first, f) }))
 }

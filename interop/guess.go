@@ -170,11 +170,11 @@ func (f *Format) less(name string, head []byte, g Guess) Guess {
 
 // force returns how to read a file that the user says is of the only format given: as
 // that format knows its files, or else by whether it is JSON at all.
-func (im *importer) force(m match, head []byte, named bool) match {
-	if len(im.formats) != 1 || !im.opts.Named || m.guess.Sure > Alike {
+func (pl *planner) force(m match, head []byte, named bool) match {
+	if len(pl.im.formats) != 1 || !pl.im.opts.Named || m.guess.Sure > Alike {
 		return m
 	}
-	f := &im.formats[0]
+	f := &pl.im.formats[0]
 	start := bytes.TrimLeft(head, "\xef\xbb\xbf \t\r\n")
 	json := bytes.HasPrefix(start, []byte("{")) || bytes.HasPrefix(start, []byte("["))
 	switch {

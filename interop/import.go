@@ -11,29 +11,24 @@ import (
 
 // An importer is one run of Import, or a Watch.
 type importer struct {
-	store   skein.Store
-	formats []Format
-	opts    Options
-	rep     *Report
-	files   map[string]knownFile // by path; of all formats
-	// The paths of the files that have a session: by its ID here, and by its ID in
-	// its own program if that differs.
-	sessions, others pathsBy
+	store    skein.Store
+	formats  formatList
+	opts     Options
+	rep      *Report
+	known    *knownFiles
+	planner  *planner
+	producer *producer
+	rereader *rereader
+	parents  *parents
+	wholes   *wholes
 
-	named     []string             // the files that the user named
-	strange   map[string]candidate // files that no format knows
-	fallen    [][]candidate        // files of what turned out not to be units, to be read by themselves
-	torn      func(candidate)      // called with a unit that is being written; may be nil
-	callsOf   skein.SessionID      // see childCalls
-	calls     map[skein.SessionID]childCall
-	adopts    map[string]adoption      // by path in the store: what a source was just given
-	ours      string                   // path in the store of the source that a sync is writing to, if this import is the sync's
-	oursErr   error                    // why that source could not be imported
-	originals []original               // files whose copies were read before them
-	again     map[skein.SessionID]bool // sessions that were taken out to be read again
-	rereads   map[string]int           // how often a path was among them
-	soon      func(string)             // called with the path of what is to be read again soon; may be nil
-	taken     func(*target)            // called when a file has been read to its end; may be nil
+	named   []string            // the files that the user named
+	torn    func(candidate)     // called with a unit that is being written; may be nil
+	adopts  map[string]adoption // by path in the store: what a source was just given
+	ours    string              // path in the store of the source that a sync is writing to, if this import is the sync's
+	oursErr error               // why that source could not be imported
+	soon    func(string)        // called with the path of what is to be read again soon; may be nil
+	taken   func(*target)       // called when a file has been read to its end; may be nil
 }
 
 // Import adds what is new in the files at and under paths to the store.
@@ -73,39 +68,41 @@ func Import(ctx context.Context, s skein.Store, formats []Format, paths []string
 func newImporter(ctx context.Context, s skein.Store, formats []Format, o Options, rep *Report) (*importer, error) {
 	im := &importer{
 		store: s, formats: formats, opts: o, rep: rep,
-		files: map[string]knownFile{}, sessions: newPathsBy(), others: newPathsBy(), strange: map[string]candidate{},
-		again: map[skein.SessionID]bool{}, rereads: map[string]int{},
+		known: &knownFiles{store: s, formats: formats, files: map[string]knownFile{}, sessions: newPathsBy(), others: newPathsBy()},
 	}
+	im.planner, im.producer = &planner{im: im, strange: map[string]candidate{}}, &producer{im}
+	im.parents, im.wholes = &parents{im: im}, &wholes{im}
+	im.rereader = &rereader{im: im, again: map[skein.SessionID]bool{}, rereads: map[string]int{}}
 	for f, err := range skein.SourcesOf(s).Files(ctx, "") {
 		if err != nil {
 			return nil, err
 		}
-		im.keep(f)
+		im.known.keep(f)
 	}
 	return im, nil
 }
 
 func (im *importer) importAll(ctx context.Context, found []candidate, moving func(candidate) bool, roots []string) error {
-	if err := im.rereadAll(ctx); err != nil { // left over from an earlier import
+	if err := im.rereader.rereadAll(ctx); err != nil { // left over from an earlier import
 		return err
 	}
-	works, p := im.plan(found, moving, roots...)
+	works, p := im.planner.plan(found, moving, roots...)
 	works, whole := apartWhole(works)
 	if err := im.importEach(ctx, works, p); err != nil {
 		return err
 	}
-	works, p = im.planFallen(moving)
+	works, p = im.planner.planFallen(moving)
 	works, more := apartWhole(works)
 	if err := im.importEach(ctx, works, p); err != nil {
 		return err
 	}
-	if err := im.turnAll(ctx, found); err != nil {
+	if err := im.rereader.turnAll(ctx, found); err != nil {
 		return err
 	}
-	if err := im.rereadAll(ctx); err != nil {
+	if err := im.rereader.rereadAll(ctx); err != nil {
 		return err
 	}
-	return im.loadAll(ctx, append(whole, more...))
+	return im.wholes.loadAll(ctx, append(whole, more...))
 }
 
 // importEach reads files on one goroutine and appends their contents on
@@ -116,7 +113,7 @@ func (im *importer) importEach(ctx context.Context, works []planned, p Progress)
 	chunks, done := make(chan chunk, 4), make(chan error, 1)
 	go func() {
 		defer close(chunks)
-		done <- im.produceAll(ctx, works, func(c chunk) error {
+		done <- im.producer.produceAll(ctx, works, func(c chunk) error {
 			if c.bytes > bigChunk {
 				c.taken = make(chan struct{})
 			}
@@ -151,17 +148,21 @@ func ignoreCancel(err, first error) error {
 	return err
 }
 
+// A producer reads files, units and the side files beside them, and hands what they
+// hold to a sink in chunks.
+type producer struct{ im *importer }
+
 // produceAll reads the files one after the other. Its errors are sink's.
-func (im *importer) produceAll(ctx context.Context, works []planned, sink func(chunk) error) error {
+func (pr *producer) produceAll(ctx context.Context, works []planned, sink func(chunk) error) error {
 	for _, pl := range works {
-		w, err := im.workOf(ctx, pl)
+		w, err := pr.im.workOf(ctx, pl)
 		switch {
 		case err != nil:
 			err = sink(chunk{w: w, end: true, failed: err})
 		case w.unit != nil:
-			err = im.produceUnit(ctx, w, sink)
+			err = pr.produceUnit(ctx, w, sink)
 		default:
-			err = im.produce(ctx, w.begin(), sink)
+			err = pr.produce(ctx, w.begin(), sink)
 		}
 		if err != nil {
 			return err
@@ -170,19 +171,19 @@ func (im *importer) produceAll(ctx context.Context, works []planned, sink func(c
 	return nil
 }
 
-func (im *importer) produce(ctx context.Context, w *work, sink func(chunk) error) (err error) {
-	if known, err := im.beside(ctx, w, sink); !known || err != nil {
+func (pr *producer) produce(ctx context.Context, w *work, sink func(chunk) error) (err error) {
+	if known, err := pr.beside(ctx, w, sink); !known || err != nil {
 		return err
 	}
-	given, adopts := im.adopts[w.now.path]
+	given, adopts := pr.im.adopts[w.now.path]
 	if adopts {
 		w.state.Echoes, w.state.Intent = given.echoes, given.intent
-	} else if adopts, err = im.recoverIntent(ctx, w); err != nil {
+	} else if adopts, err = pr.im.recoverIntent(ctx, w); err != nil {
 		return sink(chunk{w: w, end: true, err: err})
 	}
 	err = w.produce(ctx, sink)
 	for errors.Is(err, errRestart) {
-		next, err2 := rewritten(ctx, im.store, w)
+		next, err2 := rewritten(ctx, pr.im.store, w)
 		if err2 != nil {
 			return sink(chunk{w: w, end: true, err: err2})
 		}
@@ -237,7 +238,7 @@ func (im *importer) takeChunk(ctx context.Context, t *target, c chunk) error {
 	}
 	im.skips(c.skips, fail)
 	if c.took != nil {
-		im.took(*c.took)
+		im.wholes.took(*c.took)
 		return nil
 	}
 	if errors.Is(c.err, errTaken) {
@@ -253,16 +254,16 @@ func (im *importer) takeChunk(ctx context.Context, t *target, c chunk) error {
 		return im.fails(ctx, t.file.Path, c.failed)
 	case c.other:
 		im.rep.Files--
-		im.strange[c.w.now.path] = c.w.now
-		im.fallen = append(im.fallen, c.w.unit.files)
+		im.planner.strange[c.w.now.path] = c.w.now
+		im.planner.fallen = append(im.planner.fallen, c.w.unit.files)
 		return nil
 	}
 	err := t.takeAll(ctx, c)
 	switch {
 	case err == nil && c.end:
-		err = t.finish(ctx, c.err)
+		err = flusher{t}.finish(ctx, c.err)
 	case err == nil && (t.bytes >= chunkBytes || len(t.records) >= chunkRecords):
-		err = t.flush(ctx)
+		err = flusher{t}.flush(ctx)
 	}
 	switch {
 	case err == nil && c.err != nil && t.w.packed && t.w.patient && errors.Is(c.err, io.ErrUnexpectedEOF): // it is being written

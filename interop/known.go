@@ -4,10 +4,14 @@ import (
 	"bytes"
 	"context"
 	"errors"
+	"io/fs"
+	"os"
+	"path/filepath"
 	"slices"
 	"strings"
 
 	"github.com/skein-dev/skein"
+	"github.com/skein-dev/skein/store/lenient"
 )
 
 // A knownFile is what is held in memory about a file that the store knows: there
@@ -30,11 +34,21 @@ func (k knownFile) unchanged(c candidate) bool {
 	return c.size == k.Size && c.mtime == k.Mtime && c.inode == k.Inode
 }
 
+// knownFiles are the files that the store knows, of all formats.
+type knownFiles struct {
+	store   skein.Store
+	formats formatList
+	files   map[string]knownFile // by path
+	// The paths of the files that have a session: by its ID here, and by its ID in
+	// its own program if that differs.
+	sessions, others pathsBy
+}
+
 // keep notes what the store knows about a file now. Equal strings share memory:
 // most sessions are named like their file.
-func (im *importer) keep(f skein.SourceFile) {
+func (kf *knownFiles) keep(f skein.SourceFile) {
 	k := knownFile{Format: f.Format, Size: f.Size, Mtime: f.Mtime, Inode: f.Inode, records: f.Records > 0}
-	if known := im.format(f.Format); known != nil {
+	if known := kf.formats.format(f.Format); known != nil {
 		k.Format = known.Name
 	}
 	k.Session = skein.SessionID(sharing(f.Path, string(f.Session)))
@@ -43,25 +57,25 @@ func (im *importer) keep(f skein.SourceFile) {
 	}
 	k.apart = len(f.State) > 0 && bytes.Contains(f.State, []byte(`"apart":[`))
 	k.reread = len(f.State) > 0 && bytes.Contains(f.State, []byte(`"yields":{`))
-	im.files[f.Path] = k
+	kf.files[f.Path] = k
 	if f.Session == "" {
 		return
 	}
-	im.sessions.add(string(k.Session), f.Path)
+	kf.sessions.add(string(k.Session), f.Path)
 	if k.ID != "" && k.ID != string(k.Session) {
-		im.others.add(f.Format+"\x00"+k.ID, f.Path)
+		kf.others.add(f.Format+"\x00"+k.ID, f.Path)
 	}
 }
 
 // forget forgets a file that the store no longer knows.
-func (im *importer) forget(path string) {
-	k, ok := im.files[path]
+func (kf *knownFiles) forget(path string) {
+	k, ok := kf.files[path]
 	if !ok {
 		return
 	}
-	im.sessions.remove(string(k.Session), path)
-	im.others.remove(k.Format+"\x00"+k.ID, path)
-	delete(im.files, path)
+	kf.sessions.remove(string(k.Session), path)
+	kf.others.remove(k.Format+"\x00"+k.ID, path)
+	delete(kf.files, path)
 }
 
 // sharing returns part as a substring of text if it occurs there, to share its memory.
@@ -76,8 +90,8 @@ func sharing(text, part string) string {
 // the file.
 //
 // The error is the store's.
-func (im *importer) stored(ctx context.Context, format, path string) (f skein.SourceFile, err error) {
-	f, err = skein.SourcesOf(im.store).File(ctx, format, path)
+func (kf *knownFiles) stored(ctx context.Context, format, path string) (f skein.SourceFile, err error) {
+	f, err = skein.SourcesOf(kf.store).File(ctx, format, path)
 	if errors.Is(err, skein.ErrNotFound) {
 		return skein.SourceFile{}, nil
 	}
@@ -85,18 +99,89 @@ func (im *importer) stored(ctx context.Context, format, path string) (f skein.So
 }
 
 // pathsOf returns the files that a session is known to have been read from.
-func (im *importer) pathsOf(id skein.SessionID) []string { return im.sessions.of(string(id)) }
+func (kf *knownFiles) pathsOf(id skein.SessionID) []string { return kf.sessions.of(string(id)) }
 
 // pathsOfID returns the files whose session has this ID in its own program.
-func (im *importer) pathsOfID(format, id string) (paths []string) {
-	for _, all := range [][]string{im.sessions.of(id), im.others.of(format + "\x00" + id)} {
+func (kf *knownFiles) pathsOfID(format, id string) (paths []string) {
+	for _, all := range [][]string{kf.sessions.of(id), kf.others.of(format + "\x00" + id)} {
 		for _, path := range all {
-			if k := im.files[path]; k.Format == format && k.ID == id && k.Session != "" {
+			if k := kf.files[path]; k.Format == format && k.ID == id && k.Session != "" {
 				paths = append(paths, path)
 			}
 		}
 	}
 	return paths
+}
+
+// hasOf is has for a session with this name in its file. keys are those of a record,
+// empty if there is no record. A session that came from another store, without a
+// file, is recognized by its events.
+func (kf *knownFiles) hasOf(ctx context.Context, id skein.SessionID, name string, keys []skein.ClientID) (bool, error) {
+	if name != "" {
+		if theirs, err := kf.has(ctx, id, keys); theirs || err != nil {
+			return theirs, err
+		}
+	}
+	if len(keys) == 0 || len(kf.pathsOf(id)) > 0 {
+		return false, nil
+	}
+	for e, err := range lenient.Store(kf.store, nil).Events(ctx, id, 0) {
+		if err != nil || slices.Contains(keys, e.ClientID) {
+			return err == nil, err
+		}
+	}
+	return false, nil
+}
+
+// has reports whether session id has one of the events with these client IDs.
+func (kf *knownFiles) has(ctx context.Context, id skein.SessionID, keys []skein.ClientID) (bool, error) {
+	places, err := skein.SourcesOf(kf.store).Find(ctx, keys)
+	for _, p := range places {
+		if p.Session == id {
+			return true, err
+		}
+	}
+	return false, err
+}
+
+// moved reports whether the file of a session was moved to where f is: f has the same
+// session, and the files that it was read from are gone or replaced.
+func (kf *knownFiles) moved(wanted, id skein.SessionID, f skein.SourceFile) bool {
+	if wanted != id {
+		return false
+	}
+	for _, path := range kf.pathsOf(id) {
+		if _, err := os.Lstat(kf.onDisk(path)); path == f.Path || !errors.Is(err, fs.ErrNotExist) && !kf.replaced(path, f) {
+			return false
+		}
+	}
+	return len(kf.pathsOf(id)) > 0
+}
+
+// replaced reports whether f now holds what a store knows by path.
+func (kf *knownFiles) replaced(path string, f skein.SourceFile) bool {
+	of := kf.formats.format(f.Format)
+	return of != nil && of.Replaces != nil && of.Name == kf.files[path].Format &&
+		of.Replaces(filepath.ToSlash(kf.onDisk(f.Path)), filepath.ToSlash(kf.onDisk(path)))
+}
+
+// byProgramID returns the session with this ID in its own program.
+func (kf *knownFiles) byProgramID(format, id string) skein.SessionID {
+	for _, path := range kf.pathsOfID(format, id) {
+		return kf.files[path].Session
+	}
+	return skein.SessionID(id)
+}
+
+// onDisk returns the path on disk of what a store knows by path.
+func (kf *knownFiles) onDisk(path string) string {
+	f := kf.formats.format(kf.files[path].Format)
+	if at := strings.LastIndexByte(path, '#'); at > 0 && f != nil && f.Look != nil {
+		if _, err := os.Lstat(path); err != nil {
+			return path[:at]
+		}
+	}
+	return path
 }
 
 // pathsBy is paths by a name. Most names have one.

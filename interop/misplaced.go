@@ -17,17 +17,17 @@ import (
 // moment an existing file records what is to be read again.
 
 // turnAll swaps originals and copies that are the wrong way round among the files given.
-func (im *importer) turnAll(ctx context.Context, found []candidate) error {
+func (rr *rereader) turnAll(ctx context.Context, found []candidate) error {
 	for _, c := range found {
-		if k, ok := im.files[c.path]; !ok || k.Session == "" || !im.opts.Again && !slices.Contains(im.named, c.path) {
+		if k, ok := rr.im.known.files[c.path]; !ok || k.Session == "" || !rr.im.opts.Again && !slices.Contains(rr.im.named, c.path) {
 			continue
 		}
-		e, err := im.misplaced(ctx, c)
+		e, err := rr.misplaced(ctx, c)
 		if err == nil && e.format != nil {
-			err = im.turn(ctx, e)
+			err = rr.turn(ctx, e)
 		}
 		if err != nil {
-			if err := im.fails(ctx, c.path, err); err != nil {
+			if err := rr.im.fails(ctx, c.path, err); err != nil {
 				return err
 			}
 		}
@@ -37,22 +37,22 @@ func (im *importer) turnAll(ctx context.Context, found []candidate) error {
 
 // misplaced returns as an original a file whose session is a fork of one that was read
 // from a younger file; the zero original for any other.
-func (im *importer) misplaced(ctx context.Context, c candidate) (original, error) {
-	k := im.files[c.path]
-	format := im.format(k.Format)
-	s, err := im.store.Session(ctx, k.Session)
-	if err != nil || format == nil || !s.Parent.IsFork() || len(im.pathsOf(s.ID)) != 1 || im.rereads[c.path] >= maxRereads {
+func (rr *rereader) misplaced(ctx context.Context, c candidate) (original, error) {
+	k := rr.im.known.files[c.path]
+	format := rr.im.formats.format(k.Format)
+	s, err := rr.im.store.Session(ctx, k.Session)
+	if err != nil || format == nil || !s.Parent.IsFork() || len(rr.im.known.pathsOf(s.ID)) != 1 || rr.rereads[c.path] >= maxRereads {
 		return original{}, skip(err)
 	}
-	of, err := im.store.Session(ctx, s.Parent.Session)
-	paths := im.pathsOf(s.Parent.Session)
-	if err != nil || len(paths) != 1 || im.files[paths[0]].Format != k.Format || of.Origin == nil || s.Origin == nil || of.Origin.ID == s.Origin.ID || of.Origin.ID == "" {
+	of, err := rr.im.store.Session(ctx, s.Parent.Session)
+	paths := rr.im.known.pathsOf(s.Parent.Session)
+	if err != nil || len(paths) != 1 || rr.im.known.files[paths[0]].Format != k.Format || of.Origin == nil || s.Origin == nil || of.Origin.ID == s.Origin.ID || of.Origin.ID == "" {
 		return original{}, skip(err)
 	}
 	if copied, there := look(paths[0]); !there || byTime(*format, c, copied) >= 0 {
 		return original{}, nil
 	}
-	for r, err := range skein.SourcesOf(im.store).Records(ctx, k.Format, c.path, 0) {
+	for r, err := range skein.SourcesOf(rr.im.store).Records(ctx, k.Format, c.path, 0) {
 		if err != nil || bytes.Contains(r.Raw, []byte(`"`+of.Origin.ID+`"`)) { // it is a copy under another name
 			return original{}, err
 		}
@@ -70,53 +70,53 @@ func skip(err error) error {
 
 // turn takes out all that depends on the session that e is older than, then that
 // session, and reads them again.
-func (im *importer) turn(ctx context.Context, e original) error {
+func (rr *rereader) turn(ctx context.Context, e original) error {
 	x := redo{original: e, made: reconcile.Made{}}
-	if ok, err := im.redoable(ctx, e.of, &x); !ok || err != nil {
+	if ok, err := rr.redoable(ctx, e.of, &x); !ok || err != nil {
 		return err
 	}
-	young := im.pathsOf(e.of)[0]
+	young := rr.im.known.pathsOf(e.of)[0]
 	rest := reread{Sessions: x.Sessions[:len(x.Sessions)-1], Kids: x.Kids} // the last one is e.of
 	for _, path := range x.Files {
 		if path != young {
 			rest.Files = append(rest.Files, path)
 		}
 	}
-	f, err := im.stored(ctx, e.format.Name, young)
+	f, err := rr.im.known.stored(ctx, e.format.Name, young)
 	if err != nil {
 		return err
 	}
-	if err := im.noteReread(ctx, f, rest); err != nil {
+	if err := rr.noteReread(ctx, f, rest); err != nil {
 		return err
 	}
 	for _, s := range rest.Sessions {
-		_, err := skein.LifecycleOf(im.store).Delete(ctx, s.ID, skein.Deletion{After: s.Last})
+		_, err := skein.LifecycleOf(rr.im.store).Delete(ctx, s.ID, skein.Deletion{After: s.Last})
 		if errors.Is(err, skein.ErrLocked) || errors.Is(err, skein.ErrConflict) { // somebody is writing to it: everything stays unchanged
-			im.rereads[e.path] = maxRereads
-			return im.readAgain(ctx, e.format, young)
+			rr.rereads[e.path] = maxRereads
+			return rr.readAgain(ctx, e.format, young)
 		}
 		if err := skip(err); err != nil {
 			return err
 		}
 	}
-	if err := im.orphans(ctx, e.format.Name, rest.Kids); err != nil {
+	if err := rr.orphans(ctx, e.format.Name, rest.Kids); err != nil {
 		return err
 	}
-	im.forget(e.path)
+	rr.im.known.forget(e.path)
 	rest.Files = slices.DeleteFunc(rest.Files, func(path string) bool { return path == e.path })
-	if err := im.noteReread(ctx, skein.SourceFile{Format: e.format.Name, Path: e.path, Size: -1}, rest); err != nil {
+	if err := rr.noteReread(ctx, skein.SourceFile{Format: e.format.Name, Path: e.path, Size: -1}, rest); err != nil {
 		return err
 	}
-	if err := im.rereadBehind(ctx, e); err != nil {
+	if err := rr.rereadBehind(ctx, e); err != nil {
 		return err
 	}
-	return im.readAgain(ctx, e.format, young) // does nothing unless it stayed
+	return rr.readAgain(ctx, e.format, young) // does nothing unless it stayed
 }
 
 // noteReread stores what is to be read again after a file.
-func (im *importer) noteReread(ctx context.Context, f skein.SourceFile, y reread) error {
+func (rr *rereader) noteReread(ctx context.Context, f skein.SourceFile, y reread) error {
 	st := decodeState(f.State)
 	st.Reread = &y
 	f.State = st.encode()
-	return im.note(ctx, f)
+	return rr.note(ctx, f)
 }

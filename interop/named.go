@@ -80,7 +80,7 @@ func (im *importer) barren(ctx context.Context) error {
 
 // barrenness returns why a file yielded no session, nil if it did.
 func (im *importer) barrenness(ctx context.Context, path string) (why, err error) {
-	if c, strange := im.strange[path]; strange {
+	if c, strange := im.planner.strange[path]; strange {
 		im.rep.Unmatched--
 		switch {
 		case c.size == 0:
@@ -90,20 +90,20 @@ func (im *importer) barrenness(ctx context.Context, path string) (why, err error
 		}
 		return errUnknown, nil
 	}
-	if _, unit := im.unitOf(path); unit != "" {
+	if _, unit := im.formats.unitOf(path); unit != "" {
 		path = unit
 	}
-	known, ok := im.files[path]
-	f := im.format(known.Format)
+	known, ok := im.known.files[path]
+	f := im.formats.format(known.Format)
 	if !ok || known.Session != "" || f == nil || f.Load != nil {
 		return nil, nil
 	}
-	for other := range im.files {
+	for other := range im.known.files {
 		if strings.HasPrefix(other, path+"#") {
 			return nil, nil
 		}
 	}
-	stored, err := im.stored(ctx, f.Name, path)
+	stored, err := im.known.stored(ctx, f.Name, path)
 	if err != nil || stored.CopyOf != "" {
 		return nil, err
 	}

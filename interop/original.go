@@ -57,15 +57,23 @@ const maxRereads = 8
 // errOriginal says that a file is read on only after its copies were taken out.
 var errOriginal = errors.New("its copies were read before it")
 
+// A rereader reads files again behind those that turn out to be older.
+type rereader struct {
+	im        *importer
+	originals []original               // files whose copies were read before them
+	again     map[skein.SessionID]bool // sessions that were taken out to be read again
+	rereads   map[string]int           // how often a path was among them
+}
+
 // brings reports whether a session is stored even if it was deleted: yes if this
 // import deleted it, no if a person did.
-func (im *importer) brings(id skein.SessionID) bool { return im.opts.Again || im.again[id] }
+func (rr *rereader) brings(id skein.SessionID) bool { return rr.im.opts.Again || rr.again[id] }
 
 // checkOriginal returns errOriginal if the file is older than a session that it shares
 // a record with, whose events are at places, and that session can be read again.
 func (c *copier) checkOriginal(ctx context.Context, r read, places []skein.Place) error {
 	t := c.t
-	if t.w.unit != nil || t.w.packed || t.im.ours != "" || t.im.rereads[t.file.Path] >= maxRereads {
+	if t.w.unit != nil || t.w.packed || t.im.ours != "" || t.im.rereader.rereads[t.file.Path] >= maxRereads {
 		return nil
 	}
 	for i, it := range r.made.Items {
@@ -78,17 +86,17 @@ func (c *copier) checkOriginal(ctx context.Context, r read, places []skein.Place
 		if err != nil {
 			return err
 		}
-		if older, err := t.isOlder(ctx, id, r.rec.Raw, it.Event, was); !older || err != nil {
+		if older, err := c.isOlder(ctx, id, r.rec.Raw, it.Event, was); !older || err != nil {
 			return err
 		}
-		e := original{path: t.file.Path, format: t.im.format(t.w.format.Name), of: id}
-		for _, out := range slices.Sorted(maps.Keys(t.im.again)) {
+		e := original{path: t.file.Path, format: t.im.formats.format(t.w.format.Name), of: id}
+		for _, out := range slices.Sorted(maps.Keys(t.im.rereader.again)) {
 			e.again = append(e.again, ended{ID: out})
 		}
-		if ok, err := t.im.redoable(ctx, id, &redo{original: e, made: reconcile.Made{}}); !ok || err != nil {
+		if ok, err := t.im.rereader.redoable(ctx, id, &redo{original: e, made: reconcile.Made{}}); !ok || err != nil {
 			return err
 		}
-		t.im.originals = append(t.im.originals, e)
+		t.im.rereader.originals = append(t.im.rereader.originals, e)
 		return errOriginal
 	}
 	return nil
@@ -98,26 +106,27 @@ func (c *copier) checkOriginal(ctx context.Context, r read, places []skein.Place
 // from: by the times of a record that both have, which some programs set anew in a
 // copy, or else by those of the files. Copies under one ID are one session, and a file
 // whose records name the other session as theirs is a copy of it under another name.
-func (t *target) isOlder(ctx context.Context, id skein.SessionID, raw []byte, mine, theirs skein.Event) (bool, error) {
+func (c *copier) isOlder(ctx context.Context, id skein.SessionID, raw []byte, mine, theirs skein.Event) (bool, error) {
+	t := c.t
 	s, err := t.im.store.Session(ctx, id)
 	if err != nil {
 		return false, err
 	}
-	o, paths := s.Origin, t.im.pathsOf(id)
+	o, paths := s.Origin, t.im.known.pathsOf(id)
 	switch {
 	case o == nil, o.Format != t.w.format.Name, o.ID == "", t.file.ID == "", len(paths) != 1: // unknown
 		return false, nil
 	case o.ID == t.file.ID, bytes.Contains(raw, []byte(`"`+o.ID+`"`)):
 		return false, nil
 	}
-	c, there := look(paths[0])
+	other, there := look(paths[0])
 	if !there {
 		return false, nil
 	}
 	if mine.Time != theirs.Time && mine.Time != 0 && theirs.Time != 0 {
 		return mine.Time < theirs.Time, nil
 	}
-	return byTime(t.w.format, t.w.now, c) < 0, nil
+	return byTime(t.w.format, t.w.now, other) < 0, nil
 }
 
 // byTime says which of two files of a format comes first, as inOrder and byAge do.
@@ -132,45 +141,45 @@ func byTime(f Format, a, b candidate) int {
 // redoable adds a session to x, and what must be read again with it: forks, which
 // show its events, and children in the same file. It reports whether that can be
 // done without losing anything.
-func (im *importer) redoable(ctx context.Context, id skein.SessionID, x *redo) (bool, error) {
-	s, err := im.store.Session(ctx, id)
+func (rr *rereader) redoable(ctx context.Context, id skein.SessionID, x *redo) (bool, error) {
+	s, err := rr.im.store.Session(ctx, id)
 	if err != nil || s.Binned != 0 || s.Origin == nil || x.has(id) {
 		return err == nil && x.has(id), err
 	}
-	paths := im.pathsOf(id)
+	paths := rr.im.known.pathsOf(id)
 	switch {
 	case len(paths) == 1:
-		if ok, err := im.rereadable(ctx, x, paths[0]); !ok || err != nil {
+		if ok, err := rr.rereadable(ctx, x, paths[0]); !ok || err != nil {
 			return false, err
 		}
 	case len(paths) > 1, !slices.Contains(x.Files, s.Origin.Path):
 		return false, nil
 	}
-	for f, err := range skein.SourcesOf(im.store).Files(ctx, x.format.Name) { // a file that only repeats it is forgotten with it
+	for f, err := range skein.SourcesOf(rr.im.store).Files(ctx, x.format.Name) { // a file that only repeats it is forgotten with it
 		if err != nil {
 			return false, err
 		}
 		if f.CopyOf != id || f.Path == x.path || slices.Contains(x.Files, f.Path) {
 			continue
 		}
-		if ok, err := im.rereadable(ctx, x, f.Path); !ok || err != nil {
+		if ok, err := rr.rereadable(ctx, x, f.Path); !ok || err != nil {
 			return false, err
 		}
 	}
-	for ev, err := range im.store.Events(ctx, id, s.Base) {
+	for ev, err := range rr.im.store.Events(ctx, id, s.Base) {
 		if err != nil || !x.made.Has(ev) {
 			return false, err
 		}
 	}
 	for _, bin := range []bool{false, true} {
-		for k, err := range im.store.Sessions(ctx, skein.Filter{Parent: id, IncludeEmpty: true, Bin: bin}) {
+		for k, err := range rr.im.store.Sessions(ctx, skein.Filter{Parent: id, IncludeEmpty: true, Bin: bin}) {
 			if err != nil {
 				return false, err
 			}
-			if k.Parent.Why == skein.Child && (k.Origin == nil || len(im.pathsOf(k.ID)) > 0 || !slices.Contains(x.Files, k.Origin.Path)) {
+			if k.Parent.Why == skein.Child && (k.Origin == nil || len(rr.im.known.pathsOf(k.ID)) > 0 || !slices.Contains(x.Files, k.Origin.Path)) {
 				continue // it has no part of it, and will find it again
 			}
-			if ok, err := im.redoable(ctx, k.ID, x); !ok || err != nil {
+			if ok, err := rr.redoable(ctx, k.ID, x); !ok || err != nil {
 				return false, err
 			}
 		}
@@ -189,8 +198,8 @@ func (y *reread) has(id skein.SessionID) bool {
 
 // rereadable adds a file to x, and reports whether all that is stored of it came
 // from it and is still in it.
-func (im *importer) rereadable(ctx context.Context, x *redo, path string) (bool, error) {
-	f, err := im.stored(ctx, x.format.Name, path)
+func (rr *rereader) rereadable(ctx context.Context, x *redo, path string) (bool, error) {
+	f, err := rr.im.known.stored(ctx, x.format.Name, path)
 	st := decodeState(f.State)
 	if err != nil || f.Path == "" || plain(path) != path || st.Intent != nil || len(st.Echoes) > 0 || st.Rewriting || len(st.Apart) > 0 || st.Withdrew {
 		return false, err
@@ -200,7 +209,7 @@ func (im *importer) rereadable(ctx context.Context, x *redo, path string) (bool,
 		return false, nil // it cannot be read now
 	}
 	defer on.Close()
-	made, err := madeBy(ctx, im.store, f)
+	made, err := madeBy(ctx, rr.im.store, f)
 	if err != nil {
 		return false, err
 	}
@@ -208,7 +217,7 @@ func (im *importer) rereadable(ctx context.Context, x *redo, path string) (bool,
 		x.made[id] = true
 	}
 	var at int64
-	for r, err := range skein.SourcesOf(im.store).Records(ctx, f.Format, f.Path, 0) {
+	for r, err := range skein.SourcesOf(rr.im.store).Records(ctx, f.Format, f.Path, 0) {
 		if err != nil {
 			return false, err
 		}
@@ -225,20 +234,20 @@ func (im *importer) rereadable(ctx context.Context, x *redo, path string) (bool,
 // rereadAll reads the files again that are copies of files read after them, in this
 // import or one that was stopped. It returns only an error that would affect the next
 // file too.
-func (im *importer) rereadAll(ctx context.Context) error {
-	for path, k := range im.files {
-		f := im.format(k.Format)
+func (rr *rereader) rereadAll(ctx context.Context) error {
+	for path, k := range rr.im.known.files {
+		f := rr.im.formats.format(k.Format)
 		if !k.reread || f == nil {
 			continue
 		}
-		if err := im.readAgain(ctx, f, path); err != nil {
+		if err := rr.readAgain(ctx, f, path); err != nil {
 			return err
 		}
 	}
-	for len(im.originals) > 0 {
-		e := im.originals[0]
-		im.originals = im.originals[1:]
-		if err := im.rereadBehind(ctx, e); err != nil {
+	for len(rr.originals) > 0 {
+		e := rr.originals[0]
+		rr.originals = rr.originals[1:]
+		if err := rr.rereadBehind(ctx, e); err != nil {
 			return err
 		}
 	}
@@ -246,29 +255,29 @@ func (im *importer) rereadAll(ctx context.Context) error {
 }
 
 // rereadBehind takes out the copies of a file, then reads it and after it the copies.
-func (im *importer) rereadBehind(ctx context.Context, e original) error {
-	im.rereads[e.path]++
-	if err := im.takeOut(ctx, e); err != nil {
-		if err := im.fails(ctx, e.path, err); err != nil {
+func (rr *rereader) rereadBehind(ctx context.Context, e original) error {
+	rr.rereads[e.path]++
+	if err := rr.takeOut(ctx, e); err != nil {
+		if err := rr.im.fails(ctx, e.path, err); err != nil {
 			return err
 		}
 	}
-	return im.readAgain(ctx, e.format, e.path)
+	return rr.readAgain(ctx, e.format, e.path)
 }
 
 // takeOut deletes the copies of a file, once its state names them. They are checked
 // again first: since the file was found, something may have been said in them, or they
 // may have been read again themselves.
-func (im *importer) takeOut(ctx context.Context, e original) error {
+func (rr *rereader) takeOut(ctx context.Context, e original) error {
 	x := redo{original: e, made: reconcile.Made{}}
-	ok, err := im.redoable(ctx, e.of, &x)
+	ok, err := rr.redoable(ctx, e.of, &x)
 	if err != nil && !errors.Is(err, skein.ErrNotFound) {
 		return err
 	}
 	if !ok { // it stays unchanged
-		x.reread, im.rereads[e.path] = reread{}, maxRereads
+		x.reread, rr.rereads[e.path] = reread{}, maxRereads
 	}
-	f, err := im.stored(ctx, e.format.Name, e.path)
+	f, err := rr.im.known.stored(ctx, e.format.Name, e.path)
 	if err != nil {
 		return err
 	}
@@ -280,13 +289,13 @@ func (im *importer) takeOut(ctx context.Context, e original) error {
 	y.Files, y.Sessions, y.Kids = append(y.Files, x.Files...), slices.Concat(y.Sessions, x.Sessions, e.again), append(y.Kids, x.Kids...)
 	f.Format, f.Path, f.State = e.format.Name, e.path, st.encode()
 	f.CopyOf, f.Size, f.Mtime, f.Inode = "", -1, 0, 0
-	if err := im.note(ctx, f); err != nil {
+	if err := rr.note(ctx, f); err != nil {
 		return err
 	}
 	for _, s := range x.Sessions {
-		switch _, err := skein.LifecycleOf(im.store).Delete(ctx, s.ID, skein.Deletion{After: s.Last}); {
+		switch _, err := skein.LifecycleOf(rr.im.store).Delete(ctx, s.ID, skein.Deletion{After: s.Last}); {
 		case errors.Is(err, skein.ErrLocked), errors.Is(err, skein.ErrConflict): // somebody is writing to it: it stays unchanged
-			im.rereads[e.path] = maxRereads
+			rr.rereads[e.path] = maxRereads
 			return nil
 		case err != nil && !errors.Is(err, skein.ErrNotFound):
 			return err
@@ -296,53 +305,53 @@ func (im *importer) takeOut(ctx context.Context, e original) error {
 }
 
 // readAgain reads a file whose copies were taken out, and then the copies.
-func (im *importer) readAgain(ctx context.Context, format *Format, path string) error {
-	f, err := im.stored(ctx, format.Name, path)
+func (rr *rereader) readAgain(ctx context.Context, format *Format, path string) error {
+	f, err := rr.im.known.stored(ctx, format.Name, path)
 	if err != nil {
-		return im.fails(ctx, path, err)
+		return rr.im.fails(ctx, path, err)
 	}
 	y := decodeState(f.State).Reread
 	if y == nil { // it could not be stored
 		return nil
 	}
-	copies, err := im.takenOut(ctx, format.Name, y.Files)
+	copies, err := rr.takenOut(ctx, format.Name, y.Files)
 	if err == nil && f.Size == -1 { // nothing of it has been read yet, so none of the sessions are its own
-		err = im.orphans(ctx, format.Name, y.Kids)
+		err = rr.orphans(ctx, format.Name, y.Kids)
 	}
 	if err != nil {
-		return im.fails(ctx, path, err)
+		return rr.im.fails(ctx, path, err)
 	}
 	for _, x := range slices.Concat(y.Sessions, y.Kids) {
-		im.again[x.ID] = true
+		rr.again[x.ID] = true
 	}
-	defer clear(im.again)
+	defer clear(rr.again)
 	for i, c := range append([]candidate{{path: path}}, copies...) {
-		if err := im.readOne(ctx, format, c.path, i > 0); err != nil {
+		if err := rr.readOne(ctx, format, c.path, i > 0); err != nil {
 			return err
 		}
 	}
-	if left, err := im.takenOut(ctx, format.Name, append(y.Files, path)); err != nil || len(left) > 0 {
+	if left, err := rr.takenOut(ctx, format.Name, append(y.Files, path)); err != nil || len(left) > 0 {
 		return err
 	}
-	if f, err = im.stored(ctx, format.Name, path); err != nil {
-		return im.fails(ctx, path, err)
+	if f, err = rr.im.known.stored(ctx, format.Name, path); err != nil {
+		return rr.im.fails(ctx, path, err)
 	}
 	st := decodeState(f.State)
 	st.Reread = nil
 	f.State = st.encode()
-	if err := im.note(ctx, f); err != nil {
-		return im.fails(ctx, path, err)
+	if err := rr.note(ctx, f); err != nil {
+		return rr.im.fails(ctx, path, err)
 	}
 	return nil
 }
 
 // orphans deletes the children whose file was taken out. The error is the store's.
-func (im *importer) orphans(ctx context.Context, format string, kids []ended) error {
+func (rr *rereader) orphans(ctx context.Context, format string, kids []ended) error {
 	for _, x := range kids {
-		s, err := im.store.Session(ctx, x.ID)
+		s, err := rr.im.store.Session(ctx, x.ID)
 		if err == nil && s.Origin != nil {
-			if _, err = skein.SourcesOf(im.store).File(ctx, format, s.Origin.Path); errors.Is(err, skein.ErrNotFound) {
-				_, err = skein.LifecycleOf(im.store).Delete(ctx, x.ID, skein.Deletion{After: x.Last})
+			if _, err = skein.SourcesOf(rr.im.store).File(ctx, format, s.Origin.Path); errors.Is(err, skein.ErrNotFound) {
+				_, err = skein.LifecycleOf(rr.im.store).Delete(ctx, x.ID, skein.Deletion{After: x.Last})
 			}
 		}
 		if err != nil && !errors.Is(err, skein.ErrNotFound) && !errors.Is(err, skein.ErrLocked) && !errors.Is(err, skein.ErrConflict) {
@@ -354,11 +363,11 @@ func (im *importer) orphans(ctx context.Context, format string, kids []ended) er
 
 // takenOut returns, in order, those of the files at paths that the store does not know
 // or has not read to the end. The error is the store's.
-func (im *importer) takenOut(ctx context.Context, format string, paths []string) (out []candidate, err error) {
+func (rr *rereader) takenOut(ctx context.Context, format string, paths []string) (out []candidate, err error) {
 	for _, path := range paths {
-		switch f, err := skein.SourcesOf(im.store).File(ctx, format, path); {
+		switch f, err := skein.SourcesOf(rr.im.store).File(ctx, format, path); {
 		case errors.Is(err, skein.ErrNotFound):
-			im.forget(path)
+			rr.im.known.forget(path)
 		case err != nil:
 			return nil, err
 		case f.Size > 0:
@@ -368,47 +377,47 @@ func (im *importer) takenOut(ctx context.Context, format string, paths []string)
 			out = append(out, c)
 		}
 	}
-	f := im.format(format)
+	f := rr.im.formats.format(format)
 	slices.SortFunc(out, func(a, b candidate) int { return byTime(*f, a, b) })
 	return out, nil
 }
 
 // readOne reads a file that the walk did not find, or found before. What a copy has
 // was reported when it was first read.
-func (im *importer) readOne(ctx context.Context, format *Format, path string, isCopy bool) error {
+func (rr *rereader) readOne(ctx context.Context, format *Format, path string, isCopy bool) error {
 	c, there := look(path)
 	if !there {
 		return nil
 	}
 	pl := planned{format: format, now: c}
-	if known, ok := im.files[path]; ok && known.Format == format.Name {
+	if known, ok := rr.im.known.files[path]; ok && known.Format == format.Name {
 		pl.was = &known
 	}
-	w, err := im.workOf(ctx, pl)
+	w, err := rr.im.workOf(ctx, pl)
 	if err != nil {
-		return im.fails(ctx, path, err)
+		return rr.im.fails(ctx, path, err)
 	}
 	if isCopy {
-		was := *im.rep
-		*im.rep = Report{}
+		was := *rr.im.rep
+		*rr.im.rep = Report{}
 		defer func() {
-			was.Skipped, was.Failed, was.Retried = was.Skipped+im.rep.Skipped, was.Failed+im.rep.Failed, was.Retried+im.rep.Retried
-			was.Skips, was.Err = append(was.Skips, im.rep.Skips...), cmp.Or(was.Err, im.rep.Err)
-			*im.rep = was
+			was.Skipped, was.Failed, was.Retried = was.Skipped+rr.im.rep.Skipped, was.Failed+rr.im.rep.Failed, was.Retried+rr.im.rep.Retried
+			was.Skips, was.Err = append(was.Skips, rr.im.rep.Skips...), cmp.Or(was.Err, rr.im.rep.Err)
+			*rr.im.rep = was
 		}()
 	}
-	t, err := im.read(ctx, w.begin())
-	if im.taken != nil && t != nil {
-		im.taken(t)
+	t, err := rr.im.read(ctx, w.begin())
+	if rr.im.taken != nil && t != nil {
+		rr.im.taken(t)
 	}
 	return err
 }
 
 // note stores what is known about a file.
-func (im *importer) note(ctx context.Context, f skein.SourceFile) error {
-	_, err := im.store.Append(ctx, skein.Batch{Session: f.Session, Import: &skein.Import{File: f}})
+func (rr *rereader) note(ctx context.Context, f skein.SourceFile) error {
+	_, err := rr.im.store.Append(ctx, skein.Batch{Session: f.Session, Import: &skein.Import{File: f}})
 	if err == nil {
-		im.keep(f)
+		rr.im.known.keep(f)
 	}
 	return err
 }

@@ -12,61 +12,68 @@ import (
 // still reports, for every file, that it is not being written.
 func still(candidate) bool { return false }
 
+// A planner picks what an import is to read, and finds out which formats know it.
+type planner struct {
+	im      *importer
+	strange map[string]candidate // files that no format knows
+	fallen  [][]candidate        // files of what turned out not to be units, to be read by themselves
+}
+
 // plan picks the files and units that are to be read. A torn end of a moving one is
 // left for later. roots is where the files were found, if that is all of them.
-func (im *importer) plan(found []candidate, moving func(candidate) bool, roots ...string) ([]planned, Progress) {
+func (pl *planner) plan(found []candidate, moving func(candidate) bool, roots ...string) ([]planned, Progress) {
 	var p Progress
-	files, units := im.gather(found, roots)
-	works := im.planUnits(units, &p)
-	return inOrder(append(works, im.planFiles(files, moving, &p)...)), p
+	files, units := pl.gather(found, roots)
+	works := pl.planUnits(units, &p)
+	return inOrder(append(works, pl.planFiles(files, moving, &p)...)), p
 }
 
 // planFallen picks from the files of what turned out not to be units.
-func (im *importer) planFallen(moving func(candidate) bool) (works []planned, p Progress) {
-	fallen := im.fallen
-	im.fallen = nil
+func (pl *planner) planFallen(moving func(candidate) bool) (works []planned, p Progress) {
+	fallen := pl.fallen
+	pl.fallen = nil
 	for _, files := range fallen {
-		was := im.rep.counts()
-		works = append(works, im.planFiles(files, moving, &p)...)
-		im.rep.asOne(was)
+		was := pl.im.rep.counts()
+		works = append(works, pl.planFiles(files, moving, &p)...)
+		pl.im.rep.asOne(was)
 	}
 	return inOrder(works), p
 }
 
 // planFiles picks from files that are not units by their paths.
-func (im *importer) planFiles(files []candidate, moving func(candidate) bool, p *Progress) (works []planned) {
+func (pl *planner) planFiles(files []candidate, moving func(candidate) bool, p *Progress) (works []planned) {
 	for _, c := range files {
-		known, ok := im.files[c.path]
-		if ok && (known.unchanged(c) || known.unchanged(aloneUnit(c))) && im.format(known.Format) != nil {
-			im.rep.Files++
-			im.rep.Unchanged++
+		known, ok := pl.im.known.files[c.path]
+		if ok && (known.unchanged(c) || known.unchanged(aloneUnit(c))) && pl.im.formats.format(known.Format) != nil {
+			pl.im.rep.Files++
+			pl.im.rep.Unchanged++
 			continue
 		}
-		m, err := im.match(c)
+		m, err := pl.match(c)
 		f := m.format
 		switch {
 		case errors.Is(err, fs.ErrNotExist), m.guess.Sure == Alike: // it was removed or renamed meanwhile; or it has been reported
 			continue
 		case err != nil:
-			im.rep.fail(c.path, err)
+			pl.im.rep.fail(c.path, err)
 			continue
 		case m.documents != nil:
-			works = append(works, im.planUnits([]unitFound{{aloneUnit(c), m.documents, nil}}, p)...)
+			works = append(works, pl.planUnits([]unitFound{{aloneUnit(c), m.documents, nil}}, p)...)
 			continue
 		case f == nil:
-			im.rep.Unmatched++
+			pl.im.rep.Unmatched++
 			continue
 		}
-		im.rep.Files++
+		pl.im.rep.Files++
 		if c.size == 0 && ok && known.Format == f.Name && known.records { // emptied: as if it had been deleted
-			im.rep.Unchanged++
+			pl.im.rep.Unchanged++
 			continue
 		}
-		pl := planned{format: f, now: c, patient: moving(c)}
+		one := planned{format: f, now: c, patient: moving(c)}
 		if ok && known.Format == f.Name {
-			pl.was = &known
+			one.was = &known
 		}
-		works = append(works, pl)
+		works = append(works, one)
 		p.Of++
 		p.Size += c.size
 	}
@@ -105,7 +112,7 @@ func (im *importer) workOf(ctx context.Context, p planned) (w *work, err error) 
 	if p.was == nil {
 		return w, nil
 	}
-	w.known, err = im.stored(ctx, p.format.Name, p.now.path)
+	w.known, err = im.known.stored(ctx, p.format.Name, p.now.path)
 	w.known.Size, w.known.Mtime, w.known.Inode = p.was.Size, p.was.Mtime, p.was.Inode
 	return w, err
 }
@@ -119,19 +126,10 @@ func (p planned) orderOf() string {
 	return p.format.Name + "\x00" + p.format.Order(plain(p.now.path))
 }
 
-func (im *importer) format(name string) *Format {
-	for i := range im.formats {
-		if im.formats[i].Name == name {
-			return &im.formats[i]
-		}
-	}
-	return nil
-}
-
 // match returns which format takes a file. A file that looks like a format's but is
 // another program's is added to the report.
-func (im *importer) match(c candidate) (m match, err error) {
-	if s := im.strange[c.path]; s == c || s == aloneUnit(c) {
+func (pl *planner) match(c candidate) (m match, err error) {
+	if s := pl.strange[c.path]; s == c || s == aloneUnit(c) {
 		return match{}, nil
 	}
 	file, _, err := open(c.path)
@@ -144,16 +142,16 @@ func (im *importer) match(c candidate) (m match, err error) {
 		return match{}, err
 	}
 	if ok {
-		m = im.force(judge(im.formats, filepath.ToSlash(plain(c.path)), b), b, slices.Contains(im.named, c.path))
+		m = pl.force(judge(pl.im.formats, filepath.ToSlash(plain(c.path)), b), b, slices.Contains(pl.im.named, c.path))
 	}
-	if k, ok := im.files[c.path]; ok && m.guess.Sure == Alike && k.Format == m.format.Name {
+	if k, ok := pl.im.known.files[c.path]; ok && m.guess.Sure == Alike && k.Format == m.format.Name {
 		m.guess.Sure = Placed // what was imported is read on, whoever wrote it
 	}
 	if m.guess.Sure <= Alike {
-		im.strange[c.path] = c
+		pl.strange[c.path] = c
 	}
 	if m.guess.Sure == Alike {
-		im.rep.other(Other{c.path, m.format.Name, m.guess.Of, m.guess.Why}, slices.Contains(im.named, c.path))
+		pl.im.rep.other(Other{c.path, m.format.Name, m.guess.Of, m.guess.Why}, slices.Contains(pl.im.named, c.path))
 	}
 	return m, nil
 }

@@ -11,7 +11,7 @@ import (
 
 // appendAll appends the batches. If the store refuses them for a reason that can be
 // removed, it removes that and tries once more.
-func (t *target) appendAll(ctx context.Context, bs []skein.Batch) ([]skein.Receipt, error) {
+func (t flusher) appendAll(ctx context.Context, bs []skein.Batch) ([]skein.Receipt, error) {
 	got, err := t.im.store.Append(ctx, bs...)
 	switch {
 	case errors.Is(err, skein.ErrUnknown):
@@ -42,7 +42,7 @@ func (t *target) appendAll(ctx context.Context, bs []skein.Batch) ([]skein.Recei
 	return got, err
 }
 
-func (t *target) retry(ctx context.Context, bs []skein.Batch) ([]skein.Receipt, error) {
+func (t flusher) retry(ctx context.Context, bs []skein.Batch) ([]skein.Receipt, error) {
 	next := t.batches()
 	got, err := t.im.store.Append(ctx, next...)
 	if err != nil {
@@ -58,7 +58,7 @@ func (t *target) retry(ctx context.Context, bs []skein.Batch) ([]skein.Receipt, 
 
 // dropInvalid drops the events that no store accepts and marks their records as
 // damaged. It reports whether there were any.
-func (t *target) dropInvalid() (some bool) {
+func (t flusher) dropInvalid() (some bool) {
 	for _, th := range t.order {
 		th.events = slices.DeleteFunc(th.events, func(w waiting) bool {
 			_, err := skein.FactsOf(w.event)
@@ -81,7 +81,7 @@ func (t *target) dropInvalid() (some bool) {
 
 // reconcileAll compares what is queued with what the store has: another writer
 // stored different content under one of the client IDs.
-func (t *target) reconcileAll(ctx context.Context) error {
+func (t flusher) reconcileAll(ctx context.Context) error {
 	for _, th := range t.order {
 		if len(th.events) == 0 {
 			continue
@@ -102,7 +102,7 @@ func (t *target) reconcileAll(ctx context.Context) error {
 }
 
 // dropDead finds out which children among the file's sessions were deleted.
-func (t *target) dropDead(ctx context.Context) error {
+func (t flusher) dropDead(ctx context.Context) error {
 	for _, th := range t.order {
 		if th == t.main || !th.begun || len(th.events) == 0 {
 			continue
@@ -120,7 +120,7 @@ func (t *target) dropDead(ctx context.Context) error {
 
 // rename gives a free ID to each of the file's sessions that is to begin with an ID
 // which another user has. It reports whether there were any.
-func (t *target) rename(ctx context.Context) (some bool, err error) {
+func (t flusher) rename(ctx context.Context) (some bool, err error) {
 	for _, th := range t.order {
 		if len(th.events) == 0 || th.events[0].event.Kind != skein.KindCreated {
 			continue
@@ -149,7 +149,7 @@ func (t *target) rename(ctx context.Context) (some bool, err error) {
 }
 
 // reparent moves the sessions that wait to begin below one parent to another.
-func (t *target) reparent(was, is skein.SessionID) error {
+func (t flusher) reparent(was, is skein.SessionID) error {
 	for _, th := range t.order {
 		if len(th.events) == 0 || th.events[0].event.Kind != skein.KindCreated {
 			continue

@@ -99,9 +99,9 @@ func (y *syncer) adoptAs(ctx context.Context, a adoption) error {
 	im.ours = y.from.file.Path
 	im.adopts = map[string]adoption{y.from.file.Path: a}
 	for _, path := range []string{y.unit, y.from.file.Path} { // the source no longer matches what is stored of it
-		f := im.files[path]
+		f := im.known.files[path]
 		f.Size = -1
-		im.files[path] = f
+		im.known.files[path] = f
 	}
 	found, err := walk(ctx, []string{y.unit}, &rep)
 	if err != nil {

@@ -165,7 +165,7 @@ func (t *target) place(ctx context.Context, th *fileSession, it Item) (skein.Eve
 func (t *target) seq(ctx context.Context, th *fileSession, ordinal int) (skein.Seq, error) {
 	for i := min(ordinal, len(th.keys)) - 1; i >= 0; i-- {
 		if th.seqs[i] == 0 && len(th.events) > 0 {
-			if err := t.flush(ctx); err != nil {
+			if err := (flusher{t}).flush(ctx); err != nil {
 				return 0, err
 			}
 		}

@@ -189,7 +189,7 @@ func writeSide(path string, write func(io.Writer) error) (err error) {
 // beside imports the side file of a source that was not read before, if there
 // is one. It reports whether the source is to be read: not if its session was
 // deleted here.
-func (im *importer) beside(ctx context.Context, w *work, sink func(chunk) error) (read bool, err error) {
+func (pr *producer) beside(ctx context.Context, w *work, sink func(chunk) error) (read bool, err error) {
 	if w.known.Path != "" || w.format.Write == nil {
 		return true, nil
 	}
@@ -216,14 +216,14 @@ func (im *importer) beside(ctx context.Context, w *work, sink func(chunk) error)
 		if isRecent(side) {
 			return false, sink(chunk{w: w, end: true, err: errTaken})
 		}
-		return true, im.takeUp(ctx, w, head)
+		return true, pr.takeUp(ctx, w, head)
 	}
 	if err != nil || head.Format != w.format.Name {
 		return true, sink(w.says(fmt.Errorf("its side file cannot be read, so that the session is only what stands here: %w", cmpErr(err))))
 	}
-	took, err := im.loadSide(ctx, &head, rest)
+	took, err := pr.loadSide(ctx, &head, rest)
 	if err == nil && head.Sources {
-		err = im.bringSources(ctx, head, f)
+		err = pr.bringSources(ctx, head, f)
 	}
 	switch {
 	case errors.Is(err, skein.ErrDeleted):
@@ -243,8 +243,8 @@ func (im *importer) beside(ctx context.Context, w *work, sink func(chunk) error)
 
 // takeUp lets a source be read whose writer was killed: this store knows what was
 // written of the session. Other stores read it as it is. The error is the store's.
-func (im *importer) takeUp(ctx context.Context, w *work, head sideHead) error {
-	s, err := im.store.Session(ctx, head.Session)
+func (pr *producer) takeUp(ctx context.Context, w *work, head sideHead) error {
+	s, err := pr.im.store.Session(ctx, head.Session)
 	switch {
 	case errors.Is(err, skein.ErrNotFound), err == nil && s.Last < head.Writing.Last:
 		return nil
@@ -295,13 +295,13 @@ func parseSideHead(line []byte) (head sideHead, err error) {
 }
 
 // loadSide imports the log of a side file, and sets the ID that its session has here.
-func (im *importer) loadSide(ctx context.Context, head *sideHead, log *bufio.Reader) (t Took, err error) {
+func (pr *producer) loadSide(ctx context.Context, head *sideHead, log *bufio.Reader) (t Took, err error) {
 	if head.Sources {
 		if err := eachSideLine(log, func(sideLine) error { return nil }); err != nil {
 			return t, err
 		}
 	}
-	done, err := replay.Load(ctx, im.store, ctxReader{ctx, log}, replay.Options{Again: im.opts.Again})
+	done, err := replay.Load(ctx, pr.im.store, ctxReader{ctx, log}, replay.Options{Again: pr.im.opts.Again})
 	t.Damaged = done.Damaged
 	main := head.Session
 	for _, s := range done.Sessions {
@@ -320,7 +320,7 @@ func (im *importer) loadSide(ctx context.Context, head *sideHead, log *bufio.Rea
 
 // bringSources imports the source files of a side file's session, once the session is
 // stored.
-func (im *importer) bringSources(ctx context.Context, head sideHead, f io.ReadSeeker) error {
+func (pr *producer) bringSources(ctx context.Context, head sideHead, f io.ReadSeeker) error {
 	if _, err := f.Seek(0, io.SeekStart); err != nil {
 		return err
 	}
@@ -328,7 +328,7 @@ func (im *importer) bringSources(ctx context.Context, head sideHead, f io.ReadSe
 	if err != nil {
 		return err
 	}
-	b := bringer{ctx: ctx, store: im.store, session: head.Session}
+	b := bringer{ctx: ctx, store: pr.im.store, session: head.Session}
 	if err := eachSideLine(rest, b.take); err != nil {
 		return err
 	}

@@ -201,9 +201,9 @@ func (y *syncer) bring(ctx context.Context) (rep Report, err error) {
 	}
 	im.ours = y.from.file.Path
 	for _, path := range []string{y.unit, y.from.file.Path} { // the source no longer matches what is stored of it
-		f := im.files[path]
+		f := im.known.files[path]
 		f.Size = -1
-		im.files[path] = f
+		im.known.files[path] = f
 	}
 	found, err := walk(ctx, []string{y.unit}, &rep)
 	if err != nil {

@@ -12,7 +12,6 @@ import (
 	"os"
 	"path/filepath"
 	"slices"
-	"strings"
 	"sync/atomic"
 	"time"
 
@@ -51,46 +50,9 @@ func sourcePath(unit, name string) string {
 	return unit + "#" + name
 }
 
-// onDisk returns the path on disk of what a store knows by path.
-func (im *importer) onDisk(path string) string {
-	f := im.format(im.files[path].Format)
-	if at := strings.LastIndexByte(path, '#'); at > 0 && f != nil && f.Look != nil {
-		if _, err := os.Lstat(path); err != nil {
-			return path[:at]
-		}
-	}
-	return path
-}
-
-// unitOf returns the formats whose Unit knows the file at path, and the unit that the
-// first of them returns; "" if there are none. A packed file is a unit if, unpacked,
-// it would be all of one.
-func (im *importer) unitOf(path string) (fs []*Format, unit string) {
-	if name, packed := PlainName(path); packed {
-		if fs, unit = im.plainUnitOf(name); unit == name {
-			return fs, path
-		}
-	}
-	return im.plainUnitOf(path)
-}
-
-func (im *importer) plainUnitOf(path string) (fs []*Format, unit string) {
-	for i := range im.formats {
-		if f := &im.formats[i]; f.Unit != nil {
-			u := f.Unit(filepath.ToSlash(path))
-			if u == "" || unit != "" && u != unit {
-				continue
-			}
-			unit = u
-			fs = append(fs, f)
-		}
-	}
-	return fs, filepath.FromSlash(unit)
-}
-
 // produceUnit reads what has changed in a unit and hands it to sink, the
 // source "" last: when that ends, the unit's current state is known.
-func (im *importer) produceUnit(ctx context.Context, w *work, sink func(chunk) error) (err error) {
+func (pr *producer) produceUnit(ctx context.Context, w *work, sink func(chunk) error) (err error) {
 	alone := &work{format: w.format, now: w.now, unit: w.unit} // for what is reported of the unit, not of a source
 	fail := func(err error) error {
 		if errors.Is(err, ErrTorn) {
@@ -113,7 +75,7 @@ func (im *importer) produceUnit(ctx context.Context, w *work, sink func(chunk) e
 		}
 	}()
 	w.format = *f
-	if w.known, err = im.knownOf(ctx, w); err != nil {
+	if w.known, err = pr.im.known.stored(ctx, w.format.Name, w.now.path); err != nil {
 		return fail(err)
 	}
 	sources, err := w.unit.sources(ctx)
@@ -129,7 +91,7 @@ func (im *importer) produceUnit(ctx context.Context, w *work, sink func(chunk) e
 		if s.Name == "" {
 			continue
 		}
-		if err := im.produceSource(ctx, w, s, sink); err != nil {
+		if err := pr.produceSource(ctx, w, s, sink); err != nil {
 			return err
 		}
 	}
@@ -138,7 +100,7 @@ func (im *importer) produceUnit(ctx context.Context, w *work, sink func(chunk) e
 			return err
 		}
 	}
-	return im.produce(ctx, w.begin(), sink)
+	return pr.produce(ctx, w.begin(), sink)
 }
 
 func (o *opened) sources(ctx context.Context) (all []Source, err error) {
@@ -176,27 +138,18 @@ func (o *opened) look(ctx context.Context) (_ *Format, err error) {
 }
 
 // produceSource reads a source, if it has changed.
-func (im *importer) produceSource(ctx context.Context, of *work, s Source, sink func(chunk) error) (err error) {
+func (pr *producer) produceSource(ctx context.Context, of *work, s Source, sink func(chunk) error) (err error) {
 	w := &work{format: of.format, unit: of.unit, name: s.Name, patient: of.patient}
 	w.now = candidate{path: sourcePath(of.unit.path, s.Name), size: s.Size}
 	sum := sha256.Sum256([]byte(s.Stamp))
 	w.now.inode = binary.BigEndian.Uint64(sum[:]) >> 1
-	if w.known, err = im.knownOf(ctx, w); err != nil {
+	if w.known, err = pr.im.known.stored(ctx, w.format.Name, w.now.path); err != nil {
 		return sink(chunk{w: w, end: true, failed: err})
 	}
-	if s.Stamp != "" && w.now.path != im.ours && unchanged(w.now, w.known) && w.known.Records > 0 {
+	if s.Stamp != "" && w.now.path != pr.im.ours && unchanged(w.now, w.known) && w.known.Records > 0 {
 		return nil
 	}
-	return im.produce(ctx, w.begin(), sink)
-}
-
-// knownOf returns what the store knows about the file that w reads.
-func (im *importer) knownOf(ctx context.Context, w *work) (skein.SourceFile, error) {
-	f, err := skein.SourcesOf(im.store).File(ctx, w.format.Name, w.now.path)
-	if errors.Is(err, skein.ErrNotFound) {
-		return skein.SourceFile{}, nil
-	}
-	return f, err
+	return pr.produce(ctx, w.begin(), sink)
 }
 
 // readSource runs the stream of a source over its content.
@@ -226,7 +179,7 @@ const restFor = 100 * time.Millisecond
 func (w *watch) takeUnits(ctx context.Context, units []unitFound) error {
 	for _, u := range units {
 		var p Progress
-		for _, pl := range w.im.planUnits([]unitFound{u}, &p) {
+		for _, pl := range w.im.planner.planUnits([]unitFound{u}, &p) {
 			start := time.Now()
 			if err := w.takeOne(ctx, pl); err != nil {
 				return err
@@ -234,8 +187,8 @@ func (w *watch) takeUnits(ctx context.Context, units []unitFound) error {
 			w.rest[u.path] = time.Now().Add(max(restFor, 2*time.Since(start)))
 		}
 	}
-	fallen := w.im.fallen
-	w.im.fallen = nil
+	fallen := w.im.planner.fallen
+	w.im.planner.fallen = nil
 	for _, c := range slices.Concat(fallen...) {
 		if err := w.take(ctx, c); err != nil {
 			return err
@@ -247,7 +200,7 @@ func (w *watch) takeUnits(ctx context.Context, units []unitFound) error {
 // readUnit reads one unit.
 func (im *importer) readUnit(ctx context.Context, w *work) error {
 	var t *target
-	return im.produceUnit(ctx, w, func(ch chunk) error {
+	return im.producer.produceUnit(ctx, w, func(ch chunk) error {
 		if t == nil || t.w != ch.w {
 			t = newTarget(im, ch.w)
 		}

@@ -163,7 +163,7 @@ func isMoving(c candidate) bool { return time.Since(time.Unix(0, c.mtime)) < pol
 // all of them.
 func (w *watch) takeAll(ctx context.Context, found []candidate, roots []string) error {
 	start := time.Now()
-	found, units := w.im.gather(found, roots)
+	found, units := w.im.planner.gather(found, roots)
 	for _, c := range found {
 		if err := w.take(ctx, c); err != nil {
 			return err
@@ -173,7 +173,7 @@ func (w *watch) takeAll(ctx context.Context, found []candidate, roots []string) 
 		return err
 	}
 	w.wake()
-	if err := w.im.rereadAll(ctx); err != nil {
+	if err := w.im.rereader.rereadAll(ctx); err != nil {
 		return err
 	}
 	if err := w.im.placeApart(ctx); err != nil {
@@ -219,7 +219,7 @@ func (w *watch) take(ctx context.Context, c candidate) error {
 		delete(w.lives, c.path)
 	}
 	var p Progress
-	for _, pl := range w.im.planFiles([]candidate{c}, isMoving, &p) {
+	for _, pl := range w.im.planner.planFiles([]candidate{c}, isMoving, &p) {
 		if err := w.takeOne(ctx, pl); err != nil {
 			return err
 		}
@@ -236,7 +236,7 @@ func (w *watch) takeOne(ctx context.Context, pl planned) error {
 	case wk.unit != nil:
 		return w.im.readUnit(ctx, wk)
 	case wk.format.Load != nil:
-		return w.im.load(ctx, wk)
+		return w.im.wholes.load(ctx, wk)
 	}
 	t, err := w.im.read(ctx, wk.begin())
 	w.lives.put(t)
@@ -245,9 +245,9 @@ func (w *watch) takeOne(ctx context.Context, pl planned) error {
 
 // warm prepares the reader of a file.
 func (w *watch) warm(ctx context.Context, path string) error {
-	known := w.im.files[path]
+	known := w.im.known.files[path]
 	c, ok := look(path)
-	f := w.im.format(known.Format)
+	f := w.im.formats.format(known.Format)
 	if !ok || f == nil || f.Load != nil || f.Look != nil || w.lives[path] != nil || !known.unchanged(c) {
 		return nil
 	}

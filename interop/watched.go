@@ -50,7 +50,7 @@ func (w *watch) note(e fsnotify.Event) {
 	case gone:
 		w.forget(e.Name)
 		delete(w.lives, e.Name)
-		if _, unit := w.im.unitOf(e.Name); unit != "" {
+		if _, unit := w.im.formats.unitOf(e.Name); unit != "" {
 			w.dirty[e.Name] = true
 		}
 	case !w.under(e.Name): // it is beside or above what is watched
@@ -104,7 +104,7 @@ func (w *watch) takeDirty(ctx context.Context) error {
 		}
 	}
 	for path := range w.dirty {
-		_, unit := w.im.unitOf(path)
+		_, unit := w.im.formats.unitOf(path)
 		if unit != "" && time.Now().Before(w.rest[unit]) {
 			continue
 		}
@@ -141,7 +141,7 @@ func (w *watch) wake() {
 
 // under reports whether path is watched: with a database, so is its -wal.
 func (w *watch) under(path string) bool {
-	_, unit := w.im.unitOf(path)
+	_, unit := w.im.formats.unitOf(path)
 	return slices.ContainsFunc(w.roots, func(root string) bool {
 		if root == unit {
 			return true
@@ -293,7 +293,7 @@ func (s liveSet) put(t *target) {
 // read reads one file and returns the target for reading on.
 func (im *importer) read(ctx context.Context, w *work) (*target, error) {
 	var t *target
-	err := im.produce(ctx, w, func(ch chunk) error {
+	err := im.producer.produce(ctx, w, func(ch chunk) error {
 		if t == nil || t.w != ch.w {
 			t = newTarget(im, ch.w)
 		}
@@ -314,7 +314,7 @@ func look(path string) (candidate, bool) {
 // newest returns the paths of the files that changed last, the newest first.
 func (im *importer) newest(n int) []string {
 	var paths []string
-	for path := range im.files {
+	for path := range im.known.files {
 		paths = append(paths, path)
 	}
 	slices.SortFunc(paths, func(a, b string) int { return -older(im.candidate(a), im.candidate(b)) })
@@ -322,5 +322,5 @@ func (im *importer) newest(n int) []string {
 }
 
 func (im *importer) candidate(path string) candidate {
-	return candidate{path: path, mtime: im.files[path].Mtime}
+	return candidate{path: path, mtime: im.known.files[path].Mtime}
 }

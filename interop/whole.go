@@ -35,14 +35,17 @@ type Took struct {
 // later in it, so that reading it ends soon whatever is in it.
 const maxLoads = 20
 
+// wholes imports the files whose formats do that by themselves.
+type wholes struct{ im *importer }
+
 // loadAll imports the files whose formats do that by themselves.
-func (im *importer) loadAll(ctx context.Context, works []planned) error {
+func (wh *wholes) loadAll(ctx context.Context, works []planned) error {
 	for _, p := range works {
-		w, err := im.workOf(ctx, p)
+		w, err := wh.im.workOf(ctx, p)
 		if err != nil {
-			err = im.fails(ctx, p.now.path, err)
+			err = wh.im.fails(ctx, p.now.path, err)
 		} else {
-			err = im.load(ctx, w)
+			err = wh.load(ctx, w)
 		}
 		if err != nil {
 			return err
@@ -52,22 +55,22 @@ func (im *importer) loadAll(ctx context.Context, works []planned) error {
 }
 
 // load imports one file. It returns only errors that would affect the next file too.
-func (im *importer) load(ctx context.Context, w *work) error {
+func (wh *wholes) load(ctx context.Context, w *work) error {
 	for n := 1; ; n++ {
-		took, err := im.loadOnce(ctx, w)
+		took, err := wh.loadOnce(ctx, w)
 		if err == nil && took.Waits && n < maxLoads {
-			im.took(Took{News: took.News})
+			wh.took(Took{News: took.News})
 			continue
 		}
-		im.took(took)
+		wh.took(took)
 		if err == nil && len(took.Failed) == 0 {
-			err = im.loaded(ctx, w)
+			err = wh.loaded(ctx, w)
 		}
 		for _, err := range append(took.Failed, err) {
 			if err == nil {
 				continue
 			}
-			if err := im.fails(ctx, w.now.path, err); err != nil {
+			if err := wh.im.fails(ctx, w.now.path, err); err != nil {
 				return err
 			}
 		}
@@ -76,7 +79,7 @@ func (im *importer) load(ctx context.Context, w *work) error {
 }
 
 // loadOnce reads one file from its beginning to its end.
-func (im *importer) loadOnce(ctx context.Context, w *work) (t Took, err error) {
+func (wh *wholes) loadOnce(ctx context.Context, w *work) (t Took, err error) {
 	defer guard(&err)
 	f, now, err := open(w.now.path)
 	if err != nil {
@@ -96,39 +99,39 @@ func (im *importer) loadOnce(ctx context.Context, w *work) (t Took, err error) {
 		to.r = unpacked
 		data = &to
 	}
-	im.rep.Bytes += now.size
-	t, err = w.format.Load(ctx, Whole{im.store, file, data, im.opts.Again})
+	wh.im.rep.Bytes += now.size
+	t, err = w.format.Load(ctx, Whole{wh.im.store, file, data, wh.im.opts.Again})
 	return t, cmp.Or(to.damage, err)
 }
 
 // loaded makes a file that was imported whole look unchanged to the next import.
-func (im *importer) loaded(ctx context.Context, w *work) error {
-	f, err := im.stored(ctx, w.format.Name, w.now.path)
+func (wh *wholes) loaded(ctx context.Context, w *work) error {
+	f, err := wh.im.known.stored(ctx, w.format.Name, w.now.path)
 	if err != nil || f.Path == "" || unchanged(w.now, f) {
 		return err
 	}
 	f.Size, f.Mtime, f.Inode = w.now.size, w.now.mtime, w.now.inode
-	_, err = im.store.Append(ctx, skein.Batch{Session: f.Session, Import: &skein.Import{File: f}})
+	_, err = wh.im.store.Append(ctx, skein.Batch{Session: f.Session, Import: &skein.Import{File: f}})
 	if errors.Is(err, skein.ErrDeleted) {
 		return nil
 	}
 	if err == nil {
-		im.keep(f)
+		wh.im.known.keep(f)
 	}
 	return err
 }
 
 // took adds to the report what was imported.
-func (im *importer) took(t Took) {
+func (wh *wholes) took(t Took) {
 	for _, n := range t.News {
-		im.rep.news(n)
+		wh.im.rep.news(n)
 	}
-	im.rep.Removed += t.Removed
-	im.skips(t.Skips, im.rep.partly)
+	wh.im.rep.Removed += t.Removed
+	wh.im.skips(t.Skips, wh.im.rep.partly)
 	for _, d := range t.Damage {
-		im.rep.damage(d.Path, d.Line, d.What)
+		wh.im.rep.damage(d.Path, d.Line, d.What)
 	}
-	im.rep.Damaged += t.Damaged - len(t.Damage)
+	wh.im.rep.Damaged += t.Damaged - len(t.Damage)
 }
 
 // apartWhole returns the works that the engine does, and those whose formats do

@@ -74,7 +74,7 @@ func tryHold(ctx context.Context, s skein.Store, program, unit string) (release 
 // current returns errTaken if what was read must not be stored: a sync is writing
 // to the source, or somebody else has stored something of it since. Nobody does so
 // before done is called.
-func (t *target) current(ctx context.Context) (done func() error, err error) {
+func (t flusher) current(ctx context.Context) (done func() error, err error) {
 	done = func() error { return nil }
 	if t.im.ours != "" || !t.knew || t.w.format.Write == nil {
 		return done, nil
@@ -101,7 +101,7 @@ func (t *target) current(ctx context.Context) (done func() error, err error) {
 	case errors.Is(err, skein.ErrNotFound):
 		return done, nil
 	case err == nil && !isAs(f, t.w.known):
-		t.im.keep(f)
+		t.im.known.keep(f)
 		err = errTaken
 	}
 	if err != nil {
@@ -112,7 +112,7 @@ func (t *target) current(ctx context.Context) (done func() error, err error) {
 
 // isRecent reports whether the source changed so recently that a sync may have
 // changed it.
-func (t *target) isRecent() bool {
+func (t flusher) isRecent() bool {
 	if t.w.unit == nil {
 		return isMoving(t.w.now)
 	}
