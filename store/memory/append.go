@@ -90,8 +90,12 @@ func (t *tx) batch(b *skein.Batch, events []ledger.Event) (r skein.Receipt, err 
 // append is the only way in which events are added to a session.
 func (t *tx) append(sess *session, b *skein.Batch, events []ledger.Event) (skein.Receipt, error) {
 	was, base, from := sess.head, sess.base, sess.from
-	t.undo = append(t.undo, func() { sess.head, sess.base, sess.from = was, base, from })
-	return ledger.Append(&book{tx: t, sess: sess, events: events}, ledger.View(t.user), &sess.head, b)
+	t.undo = append(t.undo, func() { sess.head, sess.base, sess.from, sess.stale = was, base, from, false })
+	r, err := ledger.Append(&book{tx: t, sess: sess, events: events}, ledger.View(t.user), &sess.head, b)
+	if err == nil {
+		sess.settle()
+	}
+	return r, err
 }
 
 // A book answers the questions about one batch.
@@ -169,7 +173,7 @@ func (k *book) Parent(id skein.SessionID, _ skein.User) (*skein.Session, error) 
 // Shown implements [ledger.Book]. There is no error.
 func (k *book) Shown(p skein.Parent) (ledger.Base, error) {
 	k.sess.base, k.sess.from = k.sessions[p.Session], p.Seq
-	return ledger.Base{Shown: k.sess.at(p.Seq).after}, nil
+	return ledger.Base{Shown: k.sess.showsAt(p.Seq)}, nil
 }
 
 // Begin implements [ledger.Book]. There is no error.

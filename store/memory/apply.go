@@ -40,8 +40,32 @@ func (sess *session) take(e *event) {
 	if sess.standing != nil {
 		_ = sess.standing.Add(e.Event) //nolint:errcheck // as above
 	}
-	if e.added.Stale {
+	sess.stale = sess.stale || e.added.Stale
+	e.after, e.stale = sess.head.Shown(), sess.stale
+}
+
+// settle brings what sess says of itself up to date with its last event: once a
+// batch, since it takes as long as the session is.
+func (sess *session) settle() {
+	if sess.stale {
 		sess.head.SetShown(sess.stands().Shown())
+		e := &sess.own[len(sess.own)-1]
+		sess.stale, e.stale, e.after = false, false, sess.head.Shown()
 	}
-	e.after = sess.head.Shown()
+}
+
+// showsAt returns what a fork of sess at the event seq shows.
+func (sess *session) showsAt(seq skein.Seq) skein.Shown {
+	x := sess.at(seq).after
+	if !sess.at(seq).stale {
+		return x
+	}
+	var live skein.LiveMessages
+	for e := range sess.shown(seq) {
+		_ = live.Add(e.Event) //nolint:errcheck // as in stands
+	}
+	s := skein.Session{Messages: x.Messages, Turns: x.Turns, Undone: x.Undone}
+	s.SetShown(live.Shown())
+	x.Messages, x.Turns, x.First, x.LastPrompt, x.Undone = s.Messages, s.Turns, s.First, s.LastPrompt, s.Undone
+	return x
 }

@@ -40,6 +40,7 @@ type session struct {
 	own      []event     // its elements never change; it is replaced or grows
 	clients  map[skein.ClientID][]skein.Seq
 	standing *skein.LiveMessages // of what it shows; nil until it is needed
+	stale    bool                // so is the head
 	order    int                 // when it was made
 }
 
@@ -52,6 +53,7 @@ type event struct {
 	prior    skein.Prior
 	added    skein.Added
 	after    skein.Shown // what a fork at this event shows
+	stale    bool        // after does not say yet what the event's batch took back, withdrew or changed
 	imported bool
 	order    int
 }

@@ -196,7 +196,7 @@ func (sess *session) refold(done map[*session]bool) {
 			usage = usage.Plus(head.Usage)
 			head = skein.Session{ID: was.ID}
 			if e.Seq > 1 {
-				e.prior.Base = sess.at(e.Seq - 1).after
+				e.prior.Base = sess.showsAt(e.Seq - 1)
 			}
 			c.User = was.User
 		}
@@ -205,7 +205,7 @@ func (sess *session) refold(done map[*session]bool) {
 		if e.added.Stale {
 			head.SetShown(standing.Shown())
 		}
-		e.after = head.Shown()
+		e.after, e.stale = head.Shown(), false
 	}
 	sess.standing = nil
 	head.Usage = head.Usage.Plus(usage)
