@@ -46,7 +46,8 @@ func TestKeysEditAsInAShell(t *testing.T) {
 		{"abc|\nd", "down", "abc\nd|"},
 		{"ab|c", "ctrl+home", "|abc"},
 	} {
-		term := &Terminal{edit: at(c.before), o: Options{History: &History{}}}
+		term := unconnected(Options{History: &History{}})
+		term.edit = at(c.before)
 		term.recall = newRecall(term.o.History)
 		term.editKey(c.key)
 		if got := term.edit.String(); got != c.after {
@@ -56,7 +57,8 @@ func TestKeysEditAsInAShell(t *testing.T) {
 }
 
 func TestWhatWasCutComesBack(t *testing.T) {
-	term := &Terminal{edit: at("one two|"), o: Options{History: &History{}}}
+	term := unconnected(Options{History: &History{}})
+	term.edit = at("one two|")
 	for _, k := range []string{"ctrl+w", "ctrl+a", "ctrl+y"} {
 		term.editKey(k)
 	}
@@ -98,7 +100,8 @@ func TestNoKeyBreaksTheText(t *testing.T) {
 	texts := []string{"a", " ", "東", "é", "👩‍👩‍👧", "\n", "\t", "one two", "🇩🇪"}
 	rapid.Check(t, func(t *rapid.T) {
 		h := &History{lines: []string{"one", "two\nlines"}}
-		term := &Terminal{o: Options{History: h}, recall: newRecall(h)}
+		term := unconnected(Options{History: h})
+		term.recall = newRecall(h)
 		for range rapid.IntRange(0, 60).Draw(t, "steps") {
 			if rapid.Bool().Draw(t, "type") {
 				term.edit.insert(rapid.SampledFrom(texts).Draw(t, "text"))

@@ -32,17 +32,6 @@ func (t *Terminal) event(e uv.Event) {
 	}
 }
 
-// typed inserts text at the cursor.
-func (t *Terminal) typed(text string) {
-	t.list = list{}
-	if t.search != nil {
-		t.search.part += text
-		t.seek()
-		return
-	}
-	t.edit.insert(text)
-}
-
 // key handles a key.
 func (t *Terminal) key(key uv.Key) (after func()) {
 	name := key.Keystroke()
@@ -93,71 +82,6 @@ func (t *Terminal) key(key uv.Key) (after func()) {
 	return nil
 }
 
-// editKey moves the cursor or changes the text, as in a shell.
-func (t *Terminal) editKey(name string) {
-	e := &t.edit
-	switch name {
-	case "alt+enter", "shift+enter", "ctrl+enter", "ctrl+j":
-		e.insert("\n")
-	case "left", "ctrl+b":
-		e.left()
-	case "right", "ctrl+f":
-		e.right()
-	case "alt+left", "ctrl+left", "alt+b":
-		e.at = e.wordLeft()
-	case "alt+right", "ctrl+right", "alt+f":
-		e.at = e.wordRight()
-	case "home", "ctrl+a":
-		e.at = e.lineStart(e.at)
-	case "end", "ctrl+e":
-		e.at = e.lineEnd(e.at)
-	case "ctrl+home", "alt+<":
-		e.at = 0
-	case "ctrl+end", "alt+>":
-		e.at = len(e.text)
-	case "backspace", "ctrl+h", "shift+backspace":
-		e.remove(e.before(e.at), e.at)
-	case "delete", "ctrl+d":
-		e.remove(e.at, e.next(e.at))
-	case "ctrl+w", "alt+backspace", "ctrl+backspace":
-		e.kill(e.wordLeft(), e.at)
-	case "alt+d", "ctrl+delete":
-		e.kill(e.at, e.wordRight())
-	case "ctrl+u":
-		e.kill(e.lineStart(e.at), e.at)
-	case "ctrl+k":
-		e.kill(e.at, e.lineEnd(e.at))
-	case "ctrl+y":
-		e.insert(e.cut)
-	case "up":
-		if !e.up() {
-			t.older()
-		}
-	case "down":
-		if !e.down() {
-			t.newer()
-		}
-	case "ctrl+p":
-		t.older()
-	case "ctrl+n":
-		t.newer()
-	case "ctrl+r":
-		t.search = &search{before: e.text}
-	}
-}
-
-func (t *Terminal) older() {
-	if text, ok := t.recall.older(t.edit.text); ok {
-		t.edit.set(text)
-	}
-}
-
-func (t *Terminal) newer() {
-	if text, ok := t.recall.newer(); ok {
-		t.edit.set(text)
-	}
-}
-
 // again is the time within which a second Ctrl-C leaves.
 const again = 3 * time.Second
 
@@ -183,13 +107,7 @@ func (t *Terminal) interrupt() {
 }
 
 // forget forgets that Ctrl-C was pressed, and removes the notice about it.
-func (t *Terminal) forget() { t.warned, t.notice = time.Time{}, "" }
-
-// clear clears the terminal but not the scrollback.
-func (t *Terminal) clear() {
-	t.write(strings.Repeat("\r\n", t.height) + ansi.EraseEntireScreen + ansi.CursorHomePosition)
-	t.paint.live, t.paint.row, t.paint.col = nil, 0, 0
-}
+func (t *waiting) forget() { t.warned, t.notice = time.Time{}, "" }
 
 // suspend returns to the shell until the person resumes the program.
 func (t *Terminal) suspend() {

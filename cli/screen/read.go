@@ -3,6 +3,9 @@ package screen
 import (
 	"context"
 	"strings"
+	"time"
+
+	"github.com/skein-dev/skein/render"
 )
 
 // Read implements [Screen].
@@ -45,22 +48,6 @@ func (t *Terminal) entered() (text string, err error, ok bool) {
 	return text, err, true
 }
 
-// echo formats what a person has said for the scrollback.
-func (t *Terminal) echo(text string) string {
-	if text == "" {
-		return ""
-	}
-	lines := strings.Split(visible(text), "\n")
-	for i, l := range lines {
-		if i == 0 {
-			lines[i] = t.o.Paint.Bold(t.o.Paint.Green(prompt)) + l
-		} else {
-			lines[i] = strings.Repeat(" ", len([]rune(prompt))) + l
-		}
-	}
-	return strings.Join(lines, "\n") + "\n"
-}
-
 // enter takes the text in the editor as entered.
 func (t *Terminal) enter() {
 	text := strings.TrimSpace(t.edit.text)
@@ -82,4 +69,64 @@ func (t *Terminal) Prefill(text string) {
 	defer t.mu.Unlock()
 	t.edit.set(text)
 	t.show("")
+}
+
+// waiting is what a person waits for. The device's mu guards it.
+type waiting struct {
+	stop   func() // nil if the person is not waiting
+	work   Work
+	since  time.Time // when they began to wait
+	warned time.Time // when Ctrl-C was last pressed; pressed again soon, it leaves
+	notice string    // shown until the next key
+}
+
+// halt stops what the person waits for.
+func (t *waiting) halt() {
+	if t.stop != nil {
+		stop := t.stop
+		t.stop = func() {}
+		stop()
+	}
+}
+
+// Begin implements [Screen].
+func (t *Terminal) Begin(stop func()) {
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	t.stop, t.since, t.work = stop, t.o.Now(), Work{}
+	if t.left {
+		t.halt()
+	}
+	t.show("")
+}
+
+// Work implements [Screen].
+func (t *Terminal) Work(w Work) {
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	w.Doing, w.Detail = render.Line(w.Doing), render.Line(w.Detail)
+	t.work = w // the next tick shows it
+}
+
+// End implements [Screen].
+func (t *Terminal) End() (left bool) {
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	t.stop, t.work, t.notice = nil, Work{}, ""
+	t.flush()
+	t.show("")
+	return t.left
+}
+
+// tick redraws what changes with time.
+func (t *Terminal) tick() {
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	over := !t.warned.IsZero() && t.o.Now().Sub(t.warned) > again
+	if over {
+		t.forget()
+	}
+	if over || t.stop != nil || t.stream != nil {
+		t.show("")
+	}
 }

@@ -13,7 +13,6 @@ import (
 	"github.com/charmbracelet/x/ansi"
 
 	"github.com/skein-dev/skein"
-	"github.com/skein-dev/skein/cli/prose"
 )
 
 // A keyboard is what the terminal's keys are read from. Cancel ends a waiting Read.
@@ -24,33 +23,26 @@ type keyboard interface {
 
 // A Terminal is the Screen of a person at a terminal. Make one with [Open].
 type Terminal struct {
-	o       Options
-	console uv.Console
-	input   keyboard
-	done    chan struct{}  // closed by Close
-	ended   sync.WaitGroup // the goroutines that read and tick
-	wake    chan struct{}  // signals Read and Ask that there is something to return
+	device
+	typing
+	waiting
+	input keyboard
+	done  chan struct{}  // closed by Close
+	ended sync.WaitGroup // the goroutines that read and tick
 
-	mu      sync.Mutex
-	paint   painter
-	height  int
-	err     error // from the terminal
-	edit    editor
-	recall  recall
-	list    list // of completions
-	search  *search
-	reading bool      // Read is waiting
-	ready   bool      // Read has been called, so the caller is ready
-	said    []string  // entered but not read yet
-	left    bool      // the person wants to leave
-	warned  time.Time // when Ctrl-C was last pressed; pressed again soon, it leaves
-	notice  string    // shown until the next key
-	stop    func()    // nil if the person is not waiting
-	work    Work
-	since   time.Time // when they began to wait
-	stream  *prose.Stream
+	// The device's mu guards what follows.
+	reading bool     // Read is waiting
+	ready   bool     // Read has been called, so the caller is ready
+	said    []string // entered but not read yet
+	left    bool     // the person wants to leave
 	asked   *asked
-	grabbed chan byte // receives the keys; nil if Keys is not in use
+}
+
+// unconnected returns a terminal that is not connected.
+func unconnected(o Options) *Terminal {
+	t := &Terminal{device: device{o: o, wake: make(chan struct{}, 1)}, done: make(chan struct{})}
+	t.last = t.frame
+	return t
 }
 
 // Open makes a Screen of the terminal of in and out. Close must be called. Errors
@@ -63,7 +55,8 @@ func Open(in, out *os.File, o Options) (_ *Terminal, err error) {
 	if o.History == nil {
 		o.History = &History{}
 	}
-	t := &Terminal{o: o, console: uv.NewConsole(in, out, os.Environ()), done: make(chan struct{}), wake: make(chan struct{}, 1)}
+	t := unconnected(o)
+	t.console = uv.NewConsole(in, out, os.Environ())
 	width, height, err := t.console.GetSize()
 	if err != nil {
 		return nil, err
@@ -135,29 +128,6 @@ func (t *Terminal) Close() (err error) {
 	return errors.Join(t.err, t.input.Close(), t.console.Restore())
 }
 
-// write writes to the terminal. It keeps an error for Read.
-func (t *Terminal) write(s string) {
-	if _, err := t.console.Write([]byte(s)); err != nil && t.err == nil {
-		t.err = err
-	}
-}
-
-// show prints text, line feeds included, and redraws the last lines.
-func (t *Terminal) show(text string) {
-	t.fit()
-	if err := t.paint.draw(text, t.frame()); err != nil && t.err == nil {
-		t.err = err
-	}
-}
-
-func (t *Terminal) fail(err error) {
-	t.mu.Lock()
-	defer t.mu.Unlock()
-	if t.err == nil {
-		t.err = err
-	}
-}
-
 // hangUp ends the conversation when the terminal is gone.
 func (t *Terminal) hangUp() {
 	t.mu.Lock()
@@ -170,20 +140,4 @@ func (t *Terminal) leave() {
 	t.left = true
 	t.halt()
 	t.nudge()
-}
-
-// halt stops what the person waits for.
-func (t *Terminal) halt() {
-	if t.stop != nil {
-		stop := t.stop
-		t.stop = func() {}
-		stop()
-	}
-}
-
-func (t *Terminal) nudge() {
-	select {
-	case t.wake <- struct{}{}:
-	default:
-	}
 }

@@ -21,7 +21,7 @@ func newTerminal(o Options) (*Terminal, *bytes.Buffer) {
 	if o.Now == nil {
 		o.Now = func() time.Time { return time.Unix(1000, 0) }
 	}
-	t := &Terminal{o: o, wake: make(chan struct{}, 1)}
+	t := unconnected(o)
 	t.paint.w, t.recall = out, newRecall(o.History)
 	t.resize(60, 20)
 	return t, out

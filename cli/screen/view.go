@@ -53,22 +53,6 @@ func (t *Terminal) frame() (f frame) {
 	return f
 }
 
-// coming returns the lines of an answer that may still change, only the last if
-// there is little room, and a blank line.
-func (t *Terminal) coming(room int) []string {
-	if t.stream == nil || room < 2 {
-		return nil
-	}
-	lines := t.stream.Open()
-	if len(lines) == 0 {
-		return nil
-	}
-	for i, l := range lines {
-		lines[i] = strings.ReplaceAll(l, "\t", "    ")
-	}
-	return append(lines[max(len(lines)-room+1, 0):], "")
-}
-
 // working returns the status line and the newest line of output.
 func (t *Terminal) working() []string {
 	p, waited := t.o.Paint, t.o.Now().Sub(t.since)
