@@ -91,7 +91,7 @@ func (s binPages) restore(w http.ResponseWriter, r *http.Request) {
 func (s binPages) restored(all []skein.Session) string {
 	switch len(all) {
 	case 0:
-		return "Nothing was picked."
+		return "Nothing is selected."
 	case 1:
 		one := s.veiled(all[0])
 		return "Restored: " + render.Line(one.Name()) + "."
@@ -102,7 +102,7 @@ func (s binPages) restored(all []skein.Session) string {
 // purge purges sessions, after asking for confirmation.
 func (s binPages) purge(w http.ResponseWriter, r *http.Request) {
 	if !door.From(r.Context()).MayDestroy() {
-		door.Refuse(w, r, http.StatusForbidden, "scope", "to destroy sessions of everybody needs an admin's token")
+		door.Refuse(w, r, http.StatusForbidden, "scope", "deleting everybody's sessions for good needs a token with the scope admin")
 		return
 	}
 	all, err := picked(r)
@@ -114,7 +114,7 @@ func (s binPages) purge(w http.ResponseWriter, r *http.Request) {
 		s.fail(w, r, fmt.Errorf("%w session: it is not in the bin", skein.ErrInvalid))
 		return
 	case len(all) == 0:
-		back(w, r, "/bin", "Nothing was picked.")
+		back(w, r, "/bin", "Nothing is selected.")
 		return
 	case r.PostFormValue("sure") != "yes":
 		for i := range all {

@@ -128,7 +128,7 @@ func TestChatAsksAndEveryPageSeesTheQuestion(t *testing.T) {
 	two.until("piece")
 	two.until("piece")
 	two.grown(end)
-	wants(t, "the page", v.send("/sessions/s-fork/chat/reply", url.Values{"question": {id[1]}, "answer": {"no"}}), "answered already", "The answer was always")
+	wants(t, "the page", v.send("/sessions/s-fork/chat/reply", url.Values{"question": {id[1]}, "answer": {"no"}}), "already answered", "The answer was always")
 }
 
 // A question asked between a page and its stream, or while the stream is away,

@@ -171,7 +171,7 @@ func (s chatPages) reply(w http.ResponseWriter, r *http.Request) {
 	switch answer := r.PostFormValue("answer"); answer {
 	case Yes, Always, No:
 		if !s.Chat.reply(one.ID, r.PostFormValue("question"), answer) {
-			done = "That was answered already."
+			done = "This question was already answered."
 		}
 	default:
 		door.Refuse(w, r, http.StatusBadRequest, "invalid", "answer %q: want yes, no or always", answer)

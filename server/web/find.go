@@ -123,7 +123,7 @@ func (s sessionPages) next(w http.ResponseWriter, r *http.Request) {
 	what := wanted(q.Get("what"))
 	from, err := seqOf("from", cmp.Or(q.Get("from"), "0"))
 	if err == nil && what != wantUser && what != wantTool && what != wantError {
-		err = fmt.Errorf("what=%q: %w: one can jump to user, tool or error", what, skein.ErrInvalid)
+		err = fmt.Errorf("what=%q: %w: want user, tool or error", what, skein.ErrInvalid)
 	}
 	if err != nil {
 		s.fail(w, r, err)
@@ -149,7 +149,7 @@ func (s sessionPages) next(w http.ResponseWriter, r *http.Request) {
 		}
 	}
 	back(w, r, t.Link("at", max(from, 1))+fmt.Sprint("#m", from), map[wanted]string{
-		wantUser: "There is no other message of the user's.", wantTool: "There is no other tool call.", wantError: "There is no other error.",
+		wantUser: "There is no other user message.", wantTool: "There is no other tool call.", wantError: "There is no other error.",
 	}[what])
 }
 

@@ -76,7 +76,7 @@ func (s forms) bin(w http.ResponseWriter, r *http.Request) {
 		s.fail(w, r, err)
 		return
 	}
-	back(w, r, "/", "Moved to the bin. It can be restored there.")
+	back(w, r, "/", "Moved to the bin. You can restore it there.")
 }
 
 // retag replaces the tags of a session with those of the form.
@@ -151,5 +151,5 @@ func (s forms) fork(w http.ResponseWriter, r *http.Request) {
 		s.fail(w, r, err)
 		return
 	}
-	back(w, r, transcript.SessionPath(id)+"?before=0#end", "This is a fork: it shows the other session up to here, and goes on by itself.")
+	back(w, r, transcript.SessionPath(id)+"?before=0#end", "This is a fork: it shows the other session up to here, and continues independently.")
 }

@@ -193,7 +193,7 @@ func (s *site) viewOf(r *http.Request, one skein.Session) transcript.View {
 func seqOf(what, text string) (skein.Seq, error) {
 	n, err := strconv.ParseInt(text, 10, 64)
 	if err != nil || n < 0 {
-		return 0, fmt.Errorf("%s=%q: %w: it is no place in a session", what, text, skein.ErrInvalid)
+		return 0, fmt.Errorf("%s=%q: %w: want the seq of an event", what, text, skein.ErrInvalid)
 	}
 	return skein.Seq(n), nil
 }
@@ -235,15 +235,15 @@ const windowSize = 60
 func (s sessionPages) commands(one *skein.Session) (all []command) {
 	short := lookup.ShortIDs([]skein.SessionID{one.ID})[0]
 	add := func(label, line string) { all = append(all, command{fmt.Sprint("command-", len(all)+1), label, line}) }
-	add("Go on here", "skein resume "+word(short))
+	add("Continue here", "skein resume "+word(short))
 	for _, name := range s.Agents {
 		if one.Origin != nil && one.Origin.Format == name {
-			add("Go on in the program it came from", "skein handoff "+word(short)+" --to "+name+" --run")
+			add("Continue in the original program", "skein handoff "+word(short)+" --to "+name+" --run")
 		}
 	}
 	for _, name := range s.Agents {
 		if one.Origin == nil || one.Origin.Format != name {
-			add("Hand it to "+name, "skein handoff "+word(short)+" --to "+name+" --run")
+			add("Hand off to "+name, "skein handoff "+word(short)+" --to "+name+" --run")
 		}
 	}
 	return all

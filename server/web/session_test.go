@@ -42,7 +42,7 @@ func TestSessionShowsAllThatATranscriptHas(t *testing.T) {
 		"the model sees a summary in place of everything up to", "<strong>Piers</strong>", "48.2k tokens became 2.1k",
 		"A request failed: overloaded: try again later (HTTP 529)",
 		"network: the connection was lost", "Interrupted.",
-		"turn 1 · ", "Fork here", "skein resume ", " --to claude-code --run", "Hand it to codex",
+		"turn 1 · ", "Fork here", "skein resume ", " --to claude-code --run", "Hand off to codex",
 	)
 	lacks(t, "the page", page, "ZgotmplZ", "no answer")
 }
@@ -110,7 +110,7 @@ func TestSessionIsChangedByForms(t *testing.T) {
 	wants(t, "pinned", v.send("/sessions/s-retry/pin", url.Values{"pinned": {"1"}}), "★", "Unpin")
 	lacks(t, "unpinned", v.send("/sessions/s-retry/pin", url.Values{}), "★")
 	fork := v.send("/sessions/s-retry/fork", url.Values{"at": {"2"}})
-	wants(t, "the fork", fork, "The fork goes on from here", "Uploads of more than 1 GB")
+	wants(t, "the fork", fork, "The fork begins here", "Uploads of more than 1 GB")
 	lacks(t, "the fork", fork, "gives up at the first error")
 	wants(t, "the list", v.send("/sessions/s-retry/bin", url.Values{}), "Moved to the bin")
 	if s, err := store.Session(t.Context(), "s-retry"); err != nil || s.Binned == 0 || s.Title != "A better name" {
@@ -165,7 +165,7 @@ func TestBulkTagsBinsAndExports(t *testing.T) {
 		t.Errorf("%s holds %q, %v; want s-retry", z.File[0].Name, got.Session.ID, err)
 	}
 	wants(t, "the list", v.send("/sessions/bulk", url.Values{"id": ids, "do": {"bin"}, "back": {"/?agent=clerk"}}), "Moved to the bin: 2 sessions.", "agent clerk")
-	wants(t, "nothing picked", v.send("/sessions/bulk", url.Values{"do": {"bin"}}), "No session is picked")
+	wants(t, "nothing picked", v.send("/sessions/bulk", url.Values{"do": {"bin"}}), "No session is selected")
 	if status, _ := v.ask("POST", "/sessions/bulk", url.Values{"id": {"s-fork2", "s-none"}, "do": {"bin"}}); status != http.StatusNotFound {
 		t.Errorf("bin of one that is there and one that is not: %d, want 404", status)
 	}
@@ -233,8 +233,8 @@ func TestFindInASessionComesInPages(t *testing.T) {
 	wants(t, "no hit", v.get("/sessions/s-long?find=xylophone"), "Nothing in this session has “xylophone”")
 	wants(t, "what is wrong", v.get("/sessions/s-long?find=role:nobody"), "role:nobody", `id="m2"`)
 	page := v.get("/sessions/s-long?find=question")
-	wants(t, "many hits", page, "500 hits for “question”, and there are more", "1 to 100", "Later ones")
-	lacks(t, "the first page", page, "Earlier ones")
+	wants(t, "many hits", page, "500 hits for “question”, and there are more", "1 to 100", "Later")
+	lacks(t, "the first page", page, "Earlier")
 	seen, last := 0, -1
 	for n := 1; ; n++ {
 		for _, part := range strings.Split(page, `<li data-item`)[1:] {
@@ -246,12 +246,12 @@ func TestFindInASessionComesInPages(t *testing.T) {
 			}
 			last = seq
 		}
-		before, _, ok := strings.Cut(page, `" rel="next">Later ones`)
+		before, _, ok := strings.Cut(page, `" rel="next">Later`)
 		if !ok {
 			break
 		}
 		page = v.get(strings.ReplaceAll(before[strings.LastIndex(before, `"`)+1:], "&amp;", "&"))
-		wants(t, "a later page", page, fmt.Sprintf("%d to %d", 100*n+1, 100*n+100), "Earlier ones")
+		wants(t, "a later page", page, fmt.Sprintf("%d to %d", 100*n+1, 100*n+100), "Earlier")
 	}
 	if seen != 500 {
 		t.Errorf("%d hits were shown, want 500", seen)

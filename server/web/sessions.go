@@ -174,7 +174,7 @@ func placeOf(text string) (*skein.Session, error) {
 	at, id, ok := strings.Cut(text, ".")
 	n, err := strconv.ParseInt(at, 36, 64)
 	if !ok || err != nil || skein.SessionID(id).Check() != nil {
-		return nil, fmt.Errorf("from=%q: %w: it is no place in the list", text, skein.ErrInvalid)
+		return nil, fmt.Errorf("from=%q: %w: want the cursor of a page of the list", text, skein.ErrInvalid)
 	}
 	return &skein.Session{ID: skein.SessionID(id), Updated: skein.Time(n)}, nil
 }
@@ -225,7 +225,7 @@ func (s lists) bulk(w http.ResponseWriter, r *http.Request) {
 	}
 	to := local(r.PostFormValue("back"), "/")
 	if len(all) == 0 {
-		back(w, r, to, "No session is picked: tick some first.")
+		back(w, r, to, "No session is selected. Select some first.")
 		return
 	}
 	switch what := r.PostFormValue("do"); what {

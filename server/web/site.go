@@ -118,7 +118,7 @@ func (s *site) execute(w http.ResponseWriter, status int, name, piece string, da
 	var b bytes.Buffer
 	if err := s.pages[name].ExecuteTemplate(&b, piece, data); err != nil {
 		s.Log.Error("a page failed", "page", name, "err", err)
-		http.Error(w, "the page failed; the server's log says how", http.StatusInternalServerError)
+		http.Error(w, "the page could not be made; see the server's log", http.StatusInternalServerError)
 		return
 	}
 	w.Header().Set("Content-Type", "text/html; charset=utf-8")

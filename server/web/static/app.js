@@ -83,7 +83,7 @@ document.addEventListener("click", async (e) => {
 		say("Copied.");
 	} catch {
 		getSelection().selectAllChildren(document.getElementById(button.dataset.copy));
-		say("Selected: copy it with your keyboard.");
+		say("Selected. Copy it with your keyboard.");
 	}
 });
 

@@ -57,9 +57,9 @@ if (state) {
 			toEnd();
 		} else if (answer) {
 			const page = new DOMParser().parseFromString(await answer.text(), "text/html");
-			tell(page.querySelector("[role=alert]")?.textContent ?? "That could not be said.");
+			tell(page.querySelector("[role=alert]")?.textContent ?? "The message could not be sent.");
 		} else {
-			tell("The server cannot be reached. What you typed is still there.");
+			tell("The server cannot be reached. Your text is still here.");
 		}
 		text.focus();
 	});

@@ -34,7 +34,7 @@ async function load() {
 		localTimes(piece.content);
 		more.replaceWith(piece.content);
 	} catch {
-		say("Messages could not be loaded: play again to go on.");
+		say("Some messages could not be loaded. Press Play to try again.");
 		stop();
 		return false;
 	}

@@ -28,7 +28,7 @@ async function load(more) {
 	} catch {
 		delete more.dataset.busy;
 		more.removeAttribute("aria-busy");
-		say("Messages could not be loaded: click the link to try again.");
+		say("Some messages could not be loaded. Click the link to try again.");
 	}
 }
 
@@ -62,7 +62,7 @@ document.addEventListener(
 			localTimes(into);
 			observe();
 		} catch {
-			into.textContent = "It could not be loaded.";
+			into.textContent = "The session could not be loaded.";
 			fold.dataset.load = from;
 		}
 	},
@@ -119,7 +119,7 @@ function jump(what, back) {
 	}
 	const end = back ? all[0] : all.at(-1);
 	if (!document.querySelector(`#transcript > [data-more=${back ? "before" : "after"}]`)) {
-		say(`There is no ${back ? "earlier" : "later"} ${what === "user" ? "message of the user's" : what} here.`);
+		say(`There is no ${back ? "earlier" : "later"} ${what === "user" ? "user message" : what} here.`);
 		return;
 	}
 	location.href = `${box.dataset.path}/next?what=${what}&from=${end?.dataset.seq ?? 0}${back ? "&back=1" : ""}${box.dataset.with}`;

@@ -9,7 +9,7 @@ const picks = () => [...list.querySelectorAll("input[name=id]")];
 function count() {
 	if (!bulk) return;
 	const n = picks().filter((p) => p.checked).length;
-	document.getElementById("picked").textContent = n ? `With ${n} picked:` : "Pick all, or some above:";
+	document.getElementById("picked").textContent = n ? `${n} selected:` : "Select all, or some above:";
 	bulk.classList.toggle("some", n > 0);
 	for (const b of bulk.querySelectorAll("button")) b.disabled = !n;
 	all.checked = n > 0 && n === picks().length;
@@ -24,7 +24,7 @@ if (bulk) {
 	});
 	list.addEventListener("change", count);
 	bulk.addEventListener("submit", (e) => {
-		if (e.submitter?.value === "bin" && !confirm("Move the picked sessions to the bin?")) e.preventDefault();
+		if (e.submitter?.value === "bin" && !confirm("Move the selected sessions to the bin?")) e.preventDefault();
 	});
 	keys.set("x", () => {
 		const pick = document.activeElement?.closest("[data-item]")?.querySelector("input[name=id]");
@@ -75,7 +75,7 @@ if ("first" in list.dataset) {
 	});
 	stream.addEventListener("error", () => {
 		dot.hidden = true;
-		if (stream.readyState === EventSource.CLOSED) say("The list is no longer live: load the page again.");
+		if (stream.readyState === EventSource.CLOSED) say("The list is no longer live. Reload the page.");
 	});
 	stream.addEventListener("changed", refresh);
 	leaveWith(stream);

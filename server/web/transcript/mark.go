@@ -18,9 +18,9 @@ func (t *transcriber) mark(e skein.Event) {
 		m = t.compacted(e)
 	case skein.KindRewound:
 		if r, err := skein.Decode[skein.Rewound](e); err == nil {
-			m = &mark{Class: "rewound", Text: "Gone back to before the first message. What stands above is no longer part of the conversation."}
+			m = &mark{Class: "rewound", Text: "Gone back to before the first message. The messages above are no longer part of the conversation."}
 			if r.To > 0 {
-				m.Text, m.To = "Gone back: what stands between is no longer part of the conversation, which goes on after", r.To
+				m.Text, m.To = "Gone back: the messages in between are no longer part of the conversation, which continues after", r.To
 			}
 		}
 	case skein.KindTitled:
@@ -52,7 +52,7 @@ func (t *transcriber) compacted(e skein.Event) *mark {
 		return nil
 	}
 	if c.Failed {
-		return &mark{Class: "error", Text: "Compaction was tried and gave no summary."}
+		return &mark{Class: "error", Text: "Compaction failed: the model gave no summary."}
 	}
 	m := &mark{Class: "compacted", Text: "Compacted: in place of everything up to", To: c.To}
 	if c.To == 0 {
@@ -78,7 +78,7 @@ func byWhom(b skein.By) string {
 	case skein.ByModel:
 		return "the model"
 	}
-	return "the program it comes from"
+	return "the original program"
 }
 
 func (t *transcriber) changed(c *skein.Changed) *mark {

@@ -219,7 +219,7 @@ func (t *transcriber) build(w Window) {
 		t.entry(e)
 		if e.Seq <= t.Session.Base && (i+1 == len(w.Entries) && w.After == 0 || i+1 < len(w.Entries) && w.Entries[i+1].Seq > t.Session.Base) {
 			turns.end()
-			t.add(item{Mark: &mark{Seq: e.Seq, Class: "fork", Text: "The fork goes on from here. What stands above is of", Session: t.Session.Parent.Session}})
+			t.add(item{Mark: &mark{Seq: e.Seq, Class: "fork", Text: "The fork begins here. The messages above belong to", Session: t.Session.Parent.Session}})
 		}
 	}
 	for _, e := range events {
