@@ -57,9 +57,9 @@ func givenUp(err error) error {
 		if slices.Contains(fault.CutShort, o.Err) || !errors.Is(err, o.Err) {
 			continue
 		}
-		found := error(&fault.Stated{Text: fault.Sentence(err), Kind: o.Err})
-		if a := (*fault.Advised)(nil); errors.As(err, &a) {
-			found = &fault.Advised{Err: found, Hint: a.Hint}
+		found := error(&fault.StatedError{Text: fault.Sentence(err), Kind: o.Err})
+		if a := (*fault.AdvisedError)(nil); errors.As(err, &a) {
+			found = &fault.AdvisedError{Err: found, Hint: a.Hint}
 		}
 		return found
 	}

@@ -76,46 +76,46 @@ var CutShort = []error{
 	context.Canceled, skein.ErrInvalid, skein.ErrUnknown, skein.ErrAway, remote.ErrUnreachable, llm.ErrBusy, llm.ErrCut, llm.ErrNoWay,
 }
 
-// An Advised is an error with its own advice instead of the table's.
-type Advised struct {
+// An AdvisedError is an error with its own advice instead of the table's.
+type AdvisedError struct {
 	Err  error
 	Hint string
 }
 
 // Error implements error.
-func (a *Advised) Error() string { return a.Err.Error() }
+func (a *AdvisedError) Error() string { return a.Err.Error() }
 
 // Unwrap returns the error without its advice.
-func (a *Advised) Unwrap() error { return a.Err }
+func (a *AdvisedError) Unwrap() error { return a.Err }
 
 // Advise returns err with advice on what to do next.
 //
 // The error wraps err.
 func Advise(err error, format string, args ...any) error {
-	return &Advised{err, fmt.Sprintf(format, args...)}
+	return &AdvisedError{err, fmt.Sprintf(format, args...)}
 }
 
 // Usage returns an error that says what is wrong with the command line.
 func Usage(format string, args ...any) error {
-	return &Stated{fmt.Sprintf(format, args...), ErrUsage}
+	return &StatedError{fmt.Sprintf(format, args...), ErrUsage}
 }
 
 // Missing returns an error that says what does not exist.
 func Missing(format string, args ...any) error {
-	return &Stated{fmt.Sprintf(format, args...), skein.ErrNotFound}
+	return &StatedError{fmt.Sprintf(format, args...), skein.ErrNotFound}
 }
 
-// A Stated is an error whose text is complete: its kind adds no words.
-type Stated struct {
+// A StatedError is an error whose text is complete: its kind adds no words.
+type StatedError struct {
 	Text string
 	Kind error
 }
 
 // Error implements error.
-func (t *Stated) Error() string { return t.Text }
+func (t *StatedError) Error() string { return t.Text }
 
 // Unwrap returns the kind of the error.
-func (t *Stated) Unwrap() error { return t.Kind }
+func (t *StatedError) Unwrap() error { return t.Kind }
 
 // Outcome returns the exit code of err and what to do next, "" if there is no
 // advice. cmd is the command as a person types it.
@@ -133,7 +133,7 @@ func Outcome(err error, cmd string) (code int, hint string) {
 	if q := (*skein.QuotaError)(nil); errors.As(err, &q) {
 		hint = "destroy what is not needed (skein prune), or let who runs the database give you more: skein user set"
 	}
-	if a := (*Advised)(nil); errors.As(err, &a) {
+	if a := (*AdvisedError)(nil); errors.As(err, &a) {
 		hint = a.Hint
 	}
 	return code, hint

@@ -33,7 +33,7 @@ func TestRootLeavesTheStoresOfOthersAlone(t *testing.T) {
 	for what, path := range map[string]string{
 		"a file in it": file, "a file to come": filepath.Join(dir, "other.db"), "a folder to come": filepath.Join(dir, "share", "skein", "skein.db"),
 	} {
-		var a *fault.Advised
+		var a *fault.AdvisedError
 		err := FitsOwner(0, path)
 		if !errors.As(err, &a) || !strings.Contains(err.Error(), "and you are root") || !strings.Contains(a.Hint, "run the command as ") {
 			t.Errorf("root and %s of another's folder: %v, want a refusal that says how to go on", what, err)

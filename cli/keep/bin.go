@@ -160,7 +160,7 @@ func (o *rmOptions) remove(ctx context.Context, j *job.Job, s skein.Session, rul
 	r := removed{ID: s.ID}
 	switch {
 	case len(below) > 0 && rule == skein.RefuseChildren:
-		return r, refused(s, &fault.Stated{Text: fmt.Sprintf("session %s has %s", sessions.ShortID(s.ID), terminal.Count(len(below), "child session")), Kind: skein.ErrRefused})
+		return r, refused(s, &fault.StatedError{Text: fmt.Sprintf("session %s has %s", sessions.ShortID(s.ID), terminal.Count(len(below), "child session")), Kind: skein.ErrRefused})
 	case rule == skein.BinChildren:
 		for _, id := range below {
 			if err := skein.LifecycleOf(j.Store).Bin(ctx, id); err != nil {

@@ -168,7 +168,7 @@ func (c *chat) complain(err error) {
 }
 
 func isAdvised(err error) bool {
-	a := (*fault.Advised)(nil)
+	a := (*fault.AdvisedError)(nil)
 	return errors.As(err, &a)
 }
 

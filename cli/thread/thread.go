@@ -186,7 +186,7 @@ func (t *Thread) elsewhere(ctx context.Context, folder string) error {
 // locked adds to err what this command can do about a lock.
 func locked(err error) error {
 	if l := (*skein.LockedError)(nil); errors.As(err, &l) {
-		return fault.Advise(&fault.Stated{Text: "session is locked by " + whoIs(l.Holder), Kind: skein.ErrLocked}, "use --fork to branch off it, or --take-over to end its turn")
+		return fault.Advise(&fault.StatedError{Text: "session is locked by " + whoIs(l.Holder), Kind: skein.ErrLocked}, "use --fork to branch off it, or --take-over to end its turn")
 	}
 	return err
 }

@@ -233,7 +233,7 @@ func (r resumption) program() (string, error) {
 	at, err := exec.LookPath(r.command[0])
 	switch {
 	case errors.Is(err, exec.ErrNotFound):
-		return "", &fault.Stated{Text: fmt.Sprintf("there is no program %s on the PATH", r.command[0]), Kind: skein.ErrNotFound}
+		return "", &fault.StatedError{Text: fmt.Sprintf("there is no program %s on the PATH", r.command[0]), Kind: skein.ErrNotFound}
 	case err != nil:
 		return "", fmt.Errorf("program %s: %w", r.command[0], err)
 	}

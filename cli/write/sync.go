@@ -97,7 +97,7 @@ func (o *syncOptions) every(ctx context.Context, j *job.Job) error {
 			damaged = true
 		case err != nil:
 			j.Say("skein: %v", err)
-			if a := (*fault.Advised)(nil); errors.As(err, &a) {
+			if a := (*fault.AdvisedError)(nil); errors.As(err, &a) {
 				j.Say("%s", a.Hint)
 			}
 			failed++
