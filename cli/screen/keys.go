@@ -107,7 +107,7 @@ func (t *Terminal) interrupt() {
 }
 
 // forget forgets that Ctrl-C was pressed, and removes the notice about it.
-func (t *waiting) forget() { t.warned, t.notice = time.Time{}, "" }
+func (t *answerWait) forget() { t.warned, t.notice = time.Time{}, "" }
 
 // suspend returns to the shell until the person resumes the program.
 func (t *Terminal) suspend() {

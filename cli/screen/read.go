@@ -71,8 +71,8 @@ func (t *Terminal) Prefill(text string) {
 	t.show("")
 }
 
-// waiting is what a person waits for. The device's mu guards it.
-type waiting struct {
+// answerWait is what a person waits for. The device's mu guards it.
+type answerWait struct {
 	stop   func() // nil if the person is not waiting
 	work   Work
 	since  time.Time // when they began to wait
@@ -81,7 +81,7 @@ type waiting struct {
 }
 
 // halt stops what the person waits for.
-func (t *waiting) halt() {
+func (t *answerWait) halt() {
 	if t.stop != nil {
 		stop := t.stop
 		t.stop = func() {}

@@ -25,7 +25,7 @@ type keyboard interface {
 type Terminal struct {
 	device
 	typing
-	waiting
+	answerWait
 	input keyboard
 	done  chan struct{}  // closed by Close
 	ended sync.WaitGroup // the goroutines that read and tick

@@ -59,8 +59,15 @@ func TestATypeNameOfSeveralPackagesIsInTheGlossary(t *testing.T) {
 	paid(t, debt, func(name string) bool { return len(declared[name]) < 2 || shared[name] })
 }
 
+// mirrors reports whether a type of a package may be named as somebody else named
+// it: a format's or a provider's own types have the names that its files or its API
+// have, and nobody else sees them.
+func mirrors(pkg, name string) bool {
+	return !ast.IsExported(name) && (strings.HasPrefix(pkg, "interop/formats/") || strings.HasPrefix(pkg, "llm/") && pkg != "llm/window")
+}
+
 // typesByName returns the packages that declare a type, by its name in lower
-// case. Types within a function and types of tests do not count.
+// case. Types within a function, types of tests and mirrors do not count.
 func typesByName(t *testing.T) map[string][]string {
 	all := map[string][]string{}
 	for _, s := range sources(t) {
@@ -75,6 +82,9 @@ func typesByName(t *testing.T) map[string][]string {
 			for _, spec := range gen.Specs {
 				if v, ok := spec.(*ast.TypeSpec); ok {
 					name := strings.ToLower(v.Name.Name)
+					if mirrors(s.pkg(), v.Name.Name) {
+						continue
+					}
 					if !slices.Contains(all[name], s.pkg()) {
 						all[name] = append(all[name], s.pkg())
 					}

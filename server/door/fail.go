@@ -94,43 +94,43 @@ func ProblemOf(err error) Problem {
 func (p Problem) Err() error {
 	switch p.Code {
 	case "conflict":
-		return &told{p.Detail, &skein.ConflictError{Session: p.Session, Last: p.Last}}
+		return &problemError{p.Detail, &skein.ConflictError{Session: p.Session, Last: p.Last}}
 	case "locked":
 		if p.Holder != nil {
-			return &told{p.Detail, &skein.LockedError{Session: p.Session, Holder: *p.Holder}}
+			return &problemError{p.Detail, &skein.LockedError{Session: p.Session, Holder: *p.Holder}}
 		}
 	case "full":
 		if p.Of != "" {
-			return &told{p.Detail, &skein.QuotaError{User: p.User, Of: p.Of, Most: p.Most}}
+			return &problemError{p.Detail, &skein.QuotaError{User: p.User, Of: p.Of, Most: p.Most}}
 		}
 	case "corrupt":
 		if len(p.Records) == 2 {
-			return &told{p.Detail, &skein.DamagedRecordsError{First: p.Records[0], Last: p.Records[1], Err: skein.ErrCorrupt}}
+			return &problemError{p.Detail, &skein.DamagedRecordsError{First: p.Records[0], Last: p.Records[1], Err: skein.ErrCorrupt}}
 		}
 		if p.Seq != 0 {
-			return &told{p.Detail, &skein.DamagedError{Seq: p.Seq, Err: skein.ErrCorrupt}}
+			return &problemError{p.Detail, &skein.DamagedError{Seq: p.Seq, Err: skein.ErrCorrupt}}
 		}
 	case "busy":
-		return &told{p.Detail, ErrBusy}
+		return &problemError{p.Detail, ErrBusy}
 	case "ambiguous":
-		return &told{p.Detail, &skein.AmbiguousError{Name: p.Name, Candidates: p.Candidates, More: p.More}}
+		return &problemError{p.Detail, &skein.AmbiguousError{Name: p.Name, Candidates: p.Candidates, More: p.More}}
 	}
 	for _, f := range failures() {
 		if f.code == p.Code {
-			return &told{p.Detail, f.err}
+			return &problemError{p.Detail, f.err}
 		}
 	}
 	return fmt.Errorf("%d %s: %s", p.Status, p.Title, p.Detail)
 }
 
-// told is an error with the server's text.
-type told struct {
+// problemError is an error with the server's text.
+type problemError struct {
 	words string
 	err   error
 }
 
 // Error implements error.
-func (t *told) Error() string {
+func (t *problemError) Error() string {
 	if t.words == "" {
 		return t.err.Error()
 	}
@@ -138,7 +138,7 @@ func (t *told) Error() string {
 }
 
 // Unwrap returns the underlying error.
-func (t *told) Unwrap() error { return t.err }
+func (t *problemError) Unwrap() error { return t.err }
 
 // Fail answers with err as a problem, unless the client has gone.
 func Fail(w http.ResponseWriter, r *http.Request, err error) {

@@ -43,7 +43,7 @@ type Gateway struct {
 	ctx      context.Context //nolint:containedctx // of the run; nil before
 	early    []*item         // came before the run
 	closed   bool
-	lanes    map[string]*lane
+	queues   map[string]*keyQueue
 	sessions map[skein.SessionID]*held
 	working  sync.WaitGroup
 }
@@ -58,7 +58,7 @@ func New(o Options) (_ *Gateway, err error) {
 	if o.Wait == nil {
 		o.Wait = sleep.For
 	}
-	g := &Gateway{Options: o, lanes: map[string]*lane{}, sessions: map[skein.SessionID]*held{}}
+	g := &Gateway{Options: o, queues: map[string]*keyQueue{}, sessions: map[skein.SessionID]*held{}}
 	if g.lock, err = lockInbox(o.Inbox); err != nil {
 		return nil, err
 	}

@@ -11,7 +11,7 @@
 // and read by [Routes] when the server starts.
 //
 // site is what all pages share. Each subject has a type around it, such as
-// searches or binPages: a page is a method of that type that calls site.show, and
+// searchPages or binPages: a page is a method of that type that calls site.show, and
 // a route in the type's table, all of which [Routes] returns. A change is a form
 // with the method POST whose answer is a redirect (303). Package transcript makes
 // what is shown of a session.

@@ -19,8 +19,8 @@ import (
 	"github.com/skein-dev/skein/store/search"
 )
 
-// searches are searches in all sessions.
-type searches struct{ *site }
+// searchPages are searches in all sessions.
+type searchPages struct{ *site }
 
 const (
 	maxHits   = 40 // shown by each step of the search
@@ -28,7 +28,7 @@ const (
 )
 
 // routes are the routes of the search.
-func (s searches) routes() []door.Route {
+func (s searchPages) routes() []door.Route {
 	return []door.Route{read("/search", s.search)}
 }
 
@@ -101,7 +101,7 @@ type facetValue struct {
 
 // search shows the results of a search. With piece=1 it sends only the results,
 // for the script that searches as people type.
-func (s searches) search(w http.ResponseWriter, r *http.Request) {
+func (s searchPages) search(w http.ResponseWriter, r *http.Request) {
 	text := strings.TrimSpace(r.URL.Query().Get("q"))
 	p := &searchPage{Query: text, Asked: text != "", stop: func() {}}
 	defer func() { p.stop() }()
@@ -125,7 +125,7 @@ func (s searches) search(w http.ResponseWriter, r *http.Request) {
 
 // showFound answers with a template of search.html: at once if everything was
 // searched, otherwise as it comes.
-func (s searches) showFound(w http.ResponseWriter, piece string, data any, p *searchPage) {
+func (s searchPages) showFound(w http.ResponseWriter, piece string, data any, p *searchPage) {
 	if p.Later == nil {
 		s.execute(w, http.StatusOK, "search", piece, data)
 		return
@@ -139,7 +139,7 @@ func (s searches) showFound(w http.ResponseWriter, piece string, data any, p *se
 
 // find puts the first hits into p. If there is more to search, the search goes
 // on while the page is sent.
-func (s searches) find(w http.ResponseWriter, r *http.Request, p *searchPage) error {
+func (s searchPages) find(w http.ResponseWriter, r *http.Request, p *searchPage) error {
 	ctx := r.Context()
 	q, err := s.query(ctx, p.Query)
 	if errors.Is(err, skein.ErrInvalid) || errors.Is(err, skein.ErrNotFound) || errors.Is(err, skein.ErrAmbiguous) {
@@ -168,7 +168,7 @@ func (s searches) find(w http.ResponseWriter, r *http.Request, p *searchPage) er
 
 // later yields what each further step of a search finds. It first sends what
 // was written before.
-func (s searches) later(w http.ResponseWriter, r *http.Request, q skein.Query, hits []hit, next func() (skein.Results, error, bool), yield func(*laterPage) bool) {
+func (s searchPages) later(w http.ResponseWriter, r *http.Request, q skein.Query, hits []hit, next func() (skein.Results, error, bool), yield func(*laterPage) bool) {
 	shown := map[skein.Place]bool{}
 	for {
 		for _, h := range hits {
@@ -195,7 +195,7 @@ func (s searches) later(w http.ResponseWriter, r *http.Request, q skein.Query, h
 }
 
 // query parses what a person typed.
-func (s searches) query(ctx context.Context, text string) (skein.Query, error) {
+func (s searchPages) query(ctx context.Context, text string) (skein.Query, error) {
 	q, err := search.ParseAt(text, s.Now())
 	if err != nil {
 		return q, err
@@ -216,7 +216,7 @@ func hasWords(q *skein.Query) bool {
 }
 
 // hits adds the sessions to hits.
-func (s searches) hits(ctx context.Context, found []skein.Hit) ([]hit, error) {
+func (s searchPages) hits(ctx context.Context, found []skein.Hit) ([]hit, error) {
 	ids := make([]skein.SessionID, len(found))
 	for i := range found {
 		ids[i] = found[i].Session

@@ -41,7 +41,7 @@ func Routes(o Options) []door.Route {
 		forms{s}.routes(),
 		downloader{s}.routes(),
 		liveStreams{s}.routes(),
-		searches{s}.routes(),
+		searchPages{s}.routes(),
 		treePages{s}.routes(),
 		usagePages{s}.routes(),
 		binPages{s}.routes(),

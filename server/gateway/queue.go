@@ -16,8 +16,8 @@ type item struct {
 	before bool        // it came before: it is not said, or run, again
 }
 
-// A lane is the messages under one key, which are answered in order.
-type lane struct{ items []*item }
+// A keyQueue is the messages under one key, which are answered in order.
+type keyQueue struct{ items []*item }
 
 // enqueue appends it to the messages under its key. One that comes before the
 // run is answered when that begins.
@@ -35,24 +35,24 @@ func (g *Gateway) enqueue(it *item) error {
 	return nil
 }
 
-// line adds it to the lane of its key, and starts a worker for a new lane. g.mu
+// line adds it to the queue of its key, and starts a worker for a new queue. g.mu
 // is held.
 func (g *Gateway) line(it *item) {
-	l := g.lanes[it.Key]
+	l := g.queues[it.Key]
 	if l == nil {
-		l = &lane{}
-		g.lanes[it.Key] = l
+		l = &keyQueue{}
+		g.queues[it.Key] = l
 		g.working.Go(func() { g.work(g.ctx, it.Key, l) })
 	}
 	l.items = append(l.items, it)
 }
 
-// work answers the messages of a lane until none is left.
-func (g *Gateway) work(ctx context.Context, key string, l *lane) {
+// work answers the messages of a queue until none is left.
+func (g *Gateway) work(ctx context.Context, key string, l *keyQueue) {
 	for {
 		g.mu.Lock()
 		if len(l.items) == 0 {
-			delete(g.lanes, key)
+			delete(g.queues, key)
 			g.mu.Unlock()
 			return
 		}
@@ -140,14 +140,14 @@ func (g *Gateway) deliver(ctx context.Context, it *item, text string) bool {
 	return false
 }
 
-// held is a session that lanes work on, or wait for.
+// held is a session that queues work on, or wait for.
 type held struct {
 	sync.Mutex
 	users int
 }
 
-// hold waits until no other lane works on the session, and returns what lets
-// the next lane go on.
+// hold waits until no other queue works on the session, and returns what lets
+// the next queue go on.
 func (g *Gateway) hold(id skein.SessionID) (free func()) {
 	g.mu.Lock()
 	h := g.sessions[id]
