@@ -489,6 +489,8 @@ func TestWhatProgramsWrapIsTakenApart(t *testing.T) {
 		"<task-notification>\n<status>completed</status>\n</task-notification>\nRead the output file: /tmp/x":                      " [notification: <status>completed</status> Read the output file: /tmp/x]",
 		"<environment_context>cut off":                                                                                             "<environment_context>cut off []",
 		"# Context from my IDE setup:\n\n## Open tabs:\n- a.go\n\n## My request for Codex:\nfix it\n":                              "fix it [what the editor shows: ## Open tabs: - a.go]",
+		"<bash-input>git status</bash-input>":                                                                                      " [shell command: git status]",
+		"<session-start-hook>ready</session-start-hook>":                                                                           " [hook: ready]",
 		`<hook_prompt id="1">go</hook_prompt>`:                                                                                     " [hook: go]",
 		"# AGENTS.md instructions for /x\n\n<INSTRUCTIONS>be</INSTRUCTIONS>":                                                       " [instructions: # AGENTS.md instructions for /x <INSTRUCTIONS>be</INSTRUCTIONS>]",
 	} {

@@ -119,6 +119,9 @@ type Sweeper interface {
 	// Swept waits until those bytes are gone from its files. It waits as long
 	// as a reader uses an earlier state. The error is ctx's, or the disk's.
 	Swept(ctx context.Context) error
+	// Left says, for people, where those bytes are and until when; "" if there
+	// are none. The error is ctx's, or the disk's.
+	Left(ctx context.Context) (string, error)
 }
 
 // PartOf returns s as a P, an interface: s itself, or else the first of the stores

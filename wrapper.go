@@ -22,10 +22,10 @@ func (w Wrap) Line() string {
 var elements = map[string]string{
 	"command-name": "command", "command-message": "command", "command-args": "command",
 	"local-command-stdout": "output of a command", "local-command-stderr": "errors of a command", "local-command-caveat": "about commands",
-	"bash-stdout": "output of a command", "bash-stderr": "errors of a command", "user_shell_command": "shell command",
+	"bash-input": "shell command", "bash-stdout": "output of a command", "bash-stderr": "errors of a command", "user_shell_command": "shell command",
 	"ide_opened_file": "file in the editor", "ide_selection": "selection in the editor", "ide_diagnostics": "problems in the editor",
 	"system-reminder": "system reminder", "system_reminder": "system reminder", "task-notification": notification,
-	"subagent_notification": notification, "user-memory-input": "memory", "post-tool-use-hook": "hook", "user-prompt-submit-hook": "hook",
+	"subagent_notification": notification, "user-memory-input": "memory", "post-tool-use-hook": "hook", "user-prompt-submit-hook": "hook", "session-start-hook": "hook",
 	"hook_prompt": "hook", "hook_context": "hook", "environment_context": "environment", "environment_details": "environment",
 	"session_context": "environment", "user_instructions": "instructions", "INSTRUCTIONS": "instructions",
 	"permissions instructions": "permissions", "personality_spec": "personality", "model_switch": "change of model",

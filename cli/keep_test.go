@@ -66,3 +66,36 @@ func TestAWatchThatNeverBeganIsInterrupted(t *testing.T) {
 		t.Errorf("import --watch with Ctrl-C before its first import exits %d, want 130; stderr: %s", got, stderr)
 	}
 }
+
+// A reader keeps old bytes in the file: a later scrub that finds nothing says so
+// too, and waits for it.
+func TestScrubWaitsAlsoWhenItFindsNothing(t *testing.T) {
+	for _, c := range []struct {
+		args  []string
+		swept int
+		says  string
+	}{
+		{nil, 0, "not yet out of the file: the log keeps old bytes"},
+		{[]string{"--wait"}, 1, "waiting: the log keeps old bytes"},
+	} {
+		st := &slowToSweep{Store: memory.New()}
+		clitest.Begin(t, st, "session1", "no secret")
+		env, _, stderr := clitest.NewEnv(t, clitest.KeptOpen{Store: st})
+		if got := Main(t.Context(), env, append([]string{"scrub", "session1", "--found", "--yes"}, c.args...)); got != 0 {
+			t.Errorf("scrub %q exits %d, want 0; stderr: %s", c.args, got, stderr)
+		}
+		if got := stderr.String(); !strings.Contains(got, c.says) || !strings.Contains(got, "nothing in session") || st.swept != c.swept {
+			t.Errorf("scrub %q swept %d times and says %q, want %d times and %q", c.args, st.swept, got, c.swept, c.says)
+		}
+	}
+}
+
+// slowToSweep has bytes of what was removed by an earlier command.
+type slowToSweep struct {
+	*memory.Store
+	swept int
+}
+
+func (s *slowToSweep) Swept(context.Context) error { s.swept++; return nil }
+
+func (s *slowToSweep) Left(context.Context) (string, error) { return "the log keeps old bytes", nil }

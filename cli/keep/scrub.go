@@ -114,13 +114,16 @@ func (o *scrubOptions) run(ctx context.Context, j *job.Job, args []string) error
 			o.met = append(o.met, e.Seq)
 		}
 	})
+	sweeper, ok := skein.PartOf[skein.Sweeper](j.Whole)
+	if o.wait && !ok {
+		return fault.Usage("scrub --wait: it cannot be waited for the store %s", j.Place)
+	}
 	secrets, err := o.secrets(ctx, j, s, files[s.ID])
 	if err != nil {
 		return err
 	}
 	if len(secrets) == 0 {
-		j.Say("nothing in session %s looks like a secret of %d bytes or more", sessions.ShortID(s.ID), leastFound)
-		return o.missed(j, s, scrubbed{Unread: o.met})
+		return o.nothing(ctx, j, s, sweeper)
 	}
 	done := scrubbed{ID: s.ID, DryRun: o.DryRun, Secrets: len(secrets), Sources: paths(files[s.ID])}
 	if o.DryRun {
@@ -131,10 +134,6 @@ func (o *scrubOptions) run(ctx context.Context, j *job.Job, args []string) error
 	}
 	if ok, err := o.Given(ctx, j, func() (job.Loss, error) { return o.loss(ctx, j, &s, files[s.ID], secrets) }); !ok {
 		return err
-	}
-	sweeper, ok := skein.PartOf[skein.Sweeper](j.Whole)
-	if o.wait && !ok {
-		return fault.Usage("scrub --wait: it cannot be waited for the store %s", j.Place)
 	}
 	out, err := skein.LifecycleOf(j.Store).Scrub(ctx, s.ID, secrets)
 	if err != nil {
@@ -149,14 +148,50 @@ func (o *scrubOptions) run(ctx context.Context, j *job.Job, args []string) error
 	if err := mendLogs(ctx, j, append([]skein.SessionID{s.ID}, out.Forks...)); err != nil {
 		return err
 	}
-	if o.wait && done.Pending != "" {
-		j.Say("waiting: %s", done.Pending)
-		if err := sweeper.Swept(ctx); err != nil {
-			return errors.Join(err, o.report(j, s, done))
+	err = o.await(ctx, j, sweeper, &done.Pending)
+	return errors.Join(err, o.report(j, s, done))
+}
+
+// nothing says that there is nothing to remove from session s; old bytes of what
+// an earlier command removed may still be in the file.
+func (o *scrubOptions) nothing(ctx context.Context, j *job.Job, s skein.Session, sweeper skein.Sweeper) (err error) {
+	done := scrubbed{ID: s.ID, DryRun: o.DryRun, Unread: o.met}
+	if sweeper != nil {
+		if done.Pending, err = sweeper.Left(ctx); err != nil {
+			return err
 		}
-		done.Pending = ""
 	}
-	return o.report(j, s, done)
+	j.Say("nothing in session %s looks like a secret of %d bytes or more", sessions.ShortID(s.ID), leastFound)
+	if err := o.await(ctx, j, sweeper, &done.Pending); err != nil {
+		return err
+	}
+	sayPending(j, done.Pending)
+	if o.json {
+		if err := job.WriteJSON(j.Stdout, done); err != nil {
+			return err
+		}
+	}
+	return o.missed(j, s, done)
+}
+
+// await waits until old bytes are gone from the file, if that was asked for.
+func (o *scrubOptions) await(ctx context.Context, j *job.Job, sweeper skein.Sweeper, pending *string) error {
+	if !o.wait || o.DryRun || *pending == "" {
+		return nil
+	}
+	j.Say("waiting: %s", *pending)
+	err := sweeper.Swept(ctx)
+	if err == nil {
+		*pending = ""
+	}
+	return err
+}
+
+// sayPending says where old bytes of what was removed still are.
+func sayPending(j *job.Job, pending string) {
+	if pending != "" {
+		j.Say("  not yet out of the file: %s", pending)
+	}
 }
 
 // mendLogs removes what was scrubbed from the logs of sessions.
@@ -319,9 +354,7 @@ func (o *scrubOptions) tell(j *job.Job, s skein.Session, d scrubbed) {
 	for _, id := range d.Forks {
 		j.Say("  also out of what fork %s shows", sessions.ShortID(id))
 	}
-	if d.Pending != "" {
-		j.Say("  not yet out of the file: %s", d.Pending)
-	}
+	sayPending(j, d.Pending)
 	for _, path := range d.Beyond {
 		j.Say("  a backup that may have them: %s", j.Tilde(path))
 	}

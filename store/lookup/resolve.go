@@ -26,7 +26,8 @@ const minPart = 4
 //   - the session whose ID in the program that it was imported from begins or ends
 //     with name, or that has the events of a copy whose ID there does
 //   - the session with that title, ignoring case, or first words if it has no title
-//   - the session whose title, or first words, contain name
+//   - the session whose title, or first words, contain name, unless name is the key,
+//     the title or part of the ID of a session in the bin
 //
 // f narrows the choice; its Key, IDPrefix, IDSuffix, Title, Before and Limit
 // are not used. The caller handles "-" and "last", which mean the newest session of
@@ -180,10 +181,30 @@ func (r *resolver) bySource() (c candidates, err error) {
 
 func (r *resolver) byTitle() (candidates, error) {
 	whole, part, err := r.titles()
-	if len(whole.found) > 0 {
+	if len(whole.found) > 0 || len(part.found) == 0 {
 		return whole, err
 	}
+	if binned, berr := r.inBin(); binned || berr != nil {
+		return candidates{}, errors.Join(err, berr)
+	}
 	return part, err
+}
+
+// inBin reports whether the name is the key, the title or part of the ID of a
+// session in the bin, while sessions outside it are looked for. Part of the title
+// of another session must not take its place.
+func (r *resolver) inBin() (bool, error) {
+	if r.filter.Bin {
+		return false, nil
+	}
+	in := *r
+	in.filter.Bin = true
+	for _, find := range []func() (candidates, error){in.byKey, in.byPart, in.byWholeTitle} {
+		if c, err := find(); err != nil || len(c.found) > 0 {
+			return len(c.found) > 0, err
+		}
+	}
+	return false, nil
 }
 
 func (r *resolver) byWholeTitle() (candidates, error) {

@@ -204,3 +204,23 @@ func TestShortIDsResolve(t *testing.T) {
 		}
 	}
 }
+
+// A name that a session in the bin has does not fall to another session, part of
+// whose title it is.
+func TestTheNameOfABinnedSessionIsNotPartOfAnother(t *testing.T) {
+	s := &shelf{sessions: []skein.Session{
+		{ID: "0190aaaa-1111", Title: "My notes about tax"},
+		{ID: "0190bbbb-2222", Key: "notes", Binned: 1},
+		{ID: "0190cccc-3333", Title: "About", Binned: 1},
+		{ID: "0190dddd-4444", Title: "the tax of others", Binned: 1},
+	}}
+	for name, want := range map[string]skein.SessionID{"notes": "", "about": "", "tax": "0190aaaa-1111"} {
+		got, err := lookup.Resolve(t.Context(), s, name, skein.Filter{})
+		if got.ID != want || errors.Is(err, skein.ErrNotFound) != (want == "") {
+			t.Errorf("Resolve(%q) = %q, %v; want %q", name, got.ID, err, want)
+		}
+	}
+	if got, err := lookup.Resolve(t.Context(), s, "notes", skein.Filter{Bin: true}); err != nil || got.ID != "0190bbbb-2222" {
+		t.Errorf("in the bin, it is %q, %v", got.ID, err)
+	}
+}

@@ -51,6 +51,17 @@ func (s *lifecyclePart) Swept(ctx context.Context) (err error) {
 	return s.swept(ctx)
 }
 
+// Left implements [skein.Sweeper].
+func (s *lifecyclePart) Left(ctx context.Context) (text string, err error) {
+	defer skein.Wrapf(&err, "sqlite: what is left in %s", s.path)
+	leave, err := s.enter()
+	if err != nil {
+		return "", err
+	}
+	defer leave()
+	return s.left(ctx)
+}
+
 // swept sweeps until nothing is left.
 func (c *core) swept(ctx context.Context) error {
 	for pause := time.Duration(0); ; pause = sweepAgain {
@@ -86,7 +97,7 @@ func (c *core) left(ctx context.Context) (string, error) {
 	if len(all) > 0 {
 		who = strings.Join(all, " and ")
 	}
-	return fmt.Sprintf("the log %s keeps old bytes of it until %s has read what it reads; the next command after that takes them out", log, who), nil
+	return fmt.Sprintf("the log %s keeps old bytes until %s has read what it reads; the next command after that takes them out", log, who), nil
 }
 
 // giveBack returns free pages and the log to the file system, and reports
