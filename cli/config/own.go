@@ -71,7 +71,7 @@ func (s *Settings) readOwn(file string, b []byte, top map[string]any) error {
 	for _, name := range slices.Sorted(maps.Keys(from.Provider)) {
 		p, err := s.provider(file, name, from.Provider[name])
 		if err != nil {
-			return fault.Advise(fmt.Errorf("%s: provider.%s: %w", file, name, err), "mend it; what can be set is shown by: skein help config")
+			return fault.Advise(fmt.Errorf("%s: provider.%s: %w", file, name, err), "correct it; see the settings: skein help config")
 		}
 		s.Providers[name] = p
 	}

@@ -170,7 +170,7 @@ func badFile(file string, err error) error {
 	if e := (*toml.DecodeError)(nil); errors.As(err, &e) {
 		line, _ = e.Position()
 	}
-	return fault.Advise(fmt.Errorf("%s:%d: %w", file, line, err), "mend that line; what can be set is shown by: skein help config")
+	return fault.Advise(fmt.Errorf("%s:%d: %w", file, line, err), "correct that line; see the settings: skein help config")
 }
 
 // set applies one line of a file. Mistakes in a project's file are ignored: the user
@@ -193,7 +193,7 @@ func (s *Settings) set(file, project, name string, v any) error {
 		ignore(err.Error())
 		return nil
 	case err != nil:
-		return fault.Advise(fmt.Errorf("%s: %s: %w", file, name, err), "mend that line; what can be set is shown by: skein help config")
+		return fault.Advise(fmt.Errorf("%s: %s: %w", file, name, err), "correct that line; see the settings: skein help config")
 	}
 	switch {
 	case name == "store" && project != "" && atServer(said):

@@ -103,7 +103,7 @@ func OverFlag(c *cobra.Command, over *bool) {
 // adviseOver adds to err what to do about a file in the place of a session.
 func adviseOver(err error) error {
 	if errors.Is(err, interop.ErrChanged) || errors.Is(err, skein.ErrExists) {
-		return fault.Advise(err, "replace it: the same command with --over; or take in what is there first: skein import")
+		return fault.Advise(err, "to replace it, add --over; or import what is there first: skein import")
 	}
 	return err
 }
@@ -155,7 +155,7 @@ func (o *Reporter) Written(j *job.Job, f interop.Format, home string, done []int
 // tellDamaged says what of a session is damaged in this store.
 func tellDamaged(j *job.Job, what []string) {
 	if len(what) > 0 {
-		j.Say("  damaged in the store:\n  %s\n  see what can be mended: skein doctor", strings.Join(what, "\n  "))
+		j.Say("  damaged in the store:\n  %s\n  see what can be repaired: skein doctor", strings.Join(what, "\n  "))
 	}
 }
 

@@ -59,7 +59,7 @@ func Free(path string) error {
 		return err
 	}
 	if _, err := os.Stat(filepath.Dir(path)); errors.Is(err, fs.ErrNotExist) {
-		return fault.Advise(fault.Missing("there is no folder %s", filepath.Dir(path)), "make it first; nothing was written")
+		return fault.Advise(fault.Missing("there is no folder %s", filepath.Dir(path)), "make the folder first; nothing was written")
 	}
 	return nil
 }

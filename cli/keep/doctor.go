@@ -63,7 +63,7 @@ func (o *doctorOptions) open(ctx context.Context, j *job.Job, _ []string) (err e
 func (o *doctorOptions) run(ctx context.Context, j *job.Job, n *findings) error {
 	ex, ok := skein.PartOf[inspect.Examiner](j.Store)
 	if !ok {
-		return fmt.Errorf("doctor: the store %s cannot examine itself", j.Place)
+		return fmt.Errorf("doctor: the store %s cannot be checked", j.Place)
 	}
 	examiners := []inspect.Examiner{ex}
 	if backups := j.BackupLook(); backups != nil {

@@ -83,7 +83,7 @@ func (o *scanOptions) run(ctx context.Context, j *job.Job, args []string) (err e
 	case found == 0:
 		j.Say("nothing in %s looks like a secret", terminal.Count(sessions, "session"))
 	case !o.json:
-		j.Say("take them out for good: skein scrub NAME --found")
+		j.Say("remove them for good: skein scrub NAME --found")
 	}
 	return nil
 }

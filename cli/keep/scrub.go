@@ -262,7 +262,7 @@ func (o *scrubOptions) text(j *job.Job) (string, error) {
 		defer f.Close()
 		in = f
 	} else if j.Terminal.In {
-		j.Say("the secrets, one a line; Ctrl-D ends them:")
+		j.Say("type the secrets, one per line, then Ctrl-D:")
 	}
 	b, err := io.ReadAll(io.LimitReader(in, maxSecrets+1))
 	if err == nil && len(b) > maxSecrets {
@@ -336,7 +336,7 @@ func (o *scrubOptions) missed(j *job.Job, s skein.Session, d scrubbed) error {
 	for _, what := range all {
 		j.Say("  damaged, may still have them: %s", what)
 	}
-	j.Say("see what can be mended, then scrub again: skein doctor --repair\nor destroy the session: skein rm %s --purge", sessions.ShortID(s.ID))
+	j.Say("repair the store, then scrub again: skein doctor --repair\nor destroy the session: skein rm %s --purge", sessions.ShortID(s.ID))
 	return fault.ErrSilent
 }
 

@@ -82,7 +82,7 @@ func (o *convertOptions) stores(ctx context.Context, j *job.Job, args []string) 
 		return fault.Advise(err, "it stays deleted in %s; destroy it in %s, too, or copy to a new store", to, from)
 	}
 	if err != nil {
-		return fault.Advise(err, "what was copied stays; go on with the same command")
+		return fault.Advise(err, "what was copied stays; continue with the same command")
 	}
 	if o.json {
 		err = job.WriteJSON(j.Stdout, r)
@@ -102,7 +102,7 @@ func (o *convertOptions) stores(ctx context.Context, j *job.Job, args []string) 
 		j.Say("damaged in %s: %s", from, what)
 	}
 	if len(r.Damaged) > 0 {
-		j.Say("each damaged event was replaced by a note that says so; damaged blobs and source files were not copied\nsee what can be mended: skein doctor --store %s", from)
+		j.Say("each damaged event was replaced by a note that says so; damaged blobs and source files were not copied\nsee what can be repaired: skein doctor --store %s", from)
 	}
 	if r.Same() {
 		if len(r.Damaged) > 0 {

@@ -246,7 +246,7 @@ func (o *ExportOptions) missed(j *job.Job, s skein.Session, err error) error {
 	for _, g := range o.gaps.Gaps {
 		j.Say("left out of the source of session %s, as damaged: %v: %v", sessions.ShortID(s.ID), g, g.Err)
 	}
-	j.Say("see what can be mended: skein doctor")
+	j.Say("see what can be repaired: skein doctor")
 	return fault.ErrSilent
 }
 

@@ -202,9 +202,9 @@ func (f *hitList) end(last skein.Results, stopped bool) error {
 	}
 	switch {
 	case stopped:
-		f.job.Say("stopped: not all was looked at")
+		f.job.Say("stopped: not everything was searched")
 	case cut:
-		f.job.Say("not all was looked at: a longer --deadline, or none, goes on")
+		f.job.Say("not everything was searched: use a longer --deadline, or none")
 	case len(f.shown) == 0:
 		f.job.Say("nothing found")
 	}

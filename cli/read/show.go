@@ -174,7 +174,7 @@ type sessionHead struct {
 func (o *ShowOptions) headOf(ctx context.Context, j *job.Job, s skein.Session) sessionHead {
 	costs, err := sessions.Costs(ctx, j, []skein.Session{s})
 	if err != nil {
-		j.Say("what it cost is not known: %s", fault.Sentence(err))
+		j.Say("the cost is unknown: %s", fault.Sentence(err))
 	}
 	cost := costs[s.ID].Costs()
 	if cost == "?" {

@@ -119,7 +119,7 @@ func (f *webFace) observe(u agent.Update) {
 	case agent.Waiting:
 		f.talk.Note(u.Err.Error() + "; again in " + terminal.Seconds(u.Wait))
 	case agent.Compacting:
-		f.talk.Doing("summing up what is older")
+		f.talk.Doing("summarizing older turns")
 	case agent.Compacted:
 		if u.Err != nil {
 			f.talk.Note("it was not summed up: " + u.Err.Error())

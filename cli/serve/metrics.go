@@ -53,7 +53,7 @@ func (o *serveOptions) count(ctx context.Context, j *job.Job, options *door.Opti
 	}
 	c.listener, err = door.Listen(ctx, o.metrics, nil, how)
 	if errors.Is(err, skein.ErrRefused) {
-		err = fault.Advise(err, "the counts go out in clear text: --clear-text allows that")
+		err = fault.Advise(err, "the metrics would be sent in clear text: --clear-text allows that")
 	}
 	own := *options
 	own.Done, own.Form, own.Page = nil, nil, nil

@@ -83,7 +83,7 @@ func (o *openOptions) run(ctx context.Context, j *job.Job, args []string) error 
 	if err := browser(page).Start(); err != nil {
 		return fault.Advise(fmt.Errorf("open a browser: %w", err), "open it by hand: skein open --print")
 	}
-	j.Say("opening %s; if no window comes: skein open --print", at)
+	j.Say("opening %s; if no window appears: skein open --print", at)
 	return nil
 }
 
@@ -297,7 +297,7 @@ func (o *linkOptions) run(ctx context.Context, j *job.Job, args []string) error 
 		return fault.Usage("--remove takes no %q", args[1])
 	case o.remove:
 		if err := gateway.Unlink(ctx, j.Store, j.Owner(), key, now); err != nil {
-			return fault.Advise(err, "see where it goes on: skein link %s", key)
+			return fault.Advise(err, "see the session that it continues: skein link %s", key)
 		}
 		j.Say("%s is linked to no session any more", key)
 		return nil

@@ -168,7 +168,7 @@ func newTokenRm(f *job.Frame) *cobra.Command {
 func addToken(ctx context.Context, j *job.Job, a door.Token) (token string, err error) {
 	defer func() {
 		if errors.Is(err, skein.ErrExists) {
-			err = fault.Advise(err, "take another name, or take that token away first: skein token rm %s", a.Name)
+			err = fault.Advise(err, "take another name, or remove that token first: skein token rm %s", a.Name)
 		}
 	}()
 	r := registryOf(j)

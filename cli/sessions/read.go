@@ -145,10 +145,10 @@ func AroundDamage(j *job.Job) func(error) error {
 	j.Lost = func(bad *skein.DamagedRecordsError) { records += bad.Last - bad.First + 1 }
 	return func(err error) error {
 		for id, seqs := range met {
-			j.Say("session %s: %s damaged, shown as such: %s\nsee what can be mended: skein doctor", ShortID(id), terminal.Count(len(seqs), "event"), Ranges(seqs))
+			j.Say("session %s: %s damaged, shown as such: %s\nsee what can be repaired: skein doctor", ShortID(id), terminal.Count(len(seqs), "event"), Ranges(seqs))
 		}
 		if records > 0 {
-			j.Say("%s damaged, not looked at\nsee what can be mended: skein doctor", terminal.Count(records, "source record"))
+			j.Say("%s damaged, not looked at\nsee what can be repaired: skein doctor", terminal.Count(records, "source record"))
 		}
 		if err == nil && len(met)+records > 0 {
 			err = fault.ErrSilent

@@ -226,7 +226,7 @@ func (c *chat) open() error {
 	}
 	h, err := c.typed()
 	if err != nil {
-		c.Say("what was typed before cannot be read: %v", err)
+		c.Say("the history of prompts cannot be read: %v", err)
 	}
 	c.screen, err = screen.Open(in, out, screen.Options{
 		Paint: c.Paint, History: h, Complete: c.complete, Open: c.openCall,

@@ -59,7 +59,7 @@ func (c *observer) observe(u agent.Update) {
 		c.ponder()
 		c.screen.Said()
 	case agent.Compacting:
-		c.screen.Work(screen.Work{Doing: "summing up what is older", Tokens: c.tokens})
+		c.screen.Work(screen.Work{Doing: "summarizing older turns", Tokens: c.tokens})
 	case agent.Compacted:
 		if u.Err != nil {
 			c.tell("what is older was not summed up: %v", u.Err)
@@ -152,7 +152,7 @@ func (c *observer) toolLine(r ran) string {
 func (c *observer) openCall() {
 	r, ok := c.calls.next()
 	if !ok {
-		c.screen.Note(c.Paint.Dim("(no more tool calls in this conversation; skein show NAME --tools has all)"))
+		c.screen.Note(c.Paint.Dim("(there are no more tool calls in this conversation; skein show NAME --tools shows all)"))
 		return
 	}
 	c.showCall(r)

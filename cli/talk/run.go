@@ -151,7 +151,7 @@ func (w *runFace) observe(u agent.Update) {
 	case agent.Waiting:
 		j.Say("%v; again in %s", u.Err, terminal.Seconds(u.Wait))
 	case agent.Compacting:
-		j.Say("summing up what is older")
+		j.Say("summarizing older turns")
 	case agent.Compacted:
 		if u.Err != nil {
 			j.Say("it was not summed up: %v", u.Err)

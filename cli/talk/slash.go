@@ -111,7 +111,7 @@ func (c *chat) command(ctx context.Context, name, args string) error {
 	if near := nearestSlash(name); near != "" {
 		return fault.Advise(err, "did you mean /%s? /help lists all", near)
 	}
-	return fault.Advise(err, "/help lists what there is")
+	return fault.Advise(err, "/help lists the commands")
 }
 
 // nearestSlash returns the command with the name nearest to name; "" if none is
@@ -165,7 +165,7 @@ func changeAgent(ctx context.Context, c *chat, name string) error {
 	case thread.IsNotFound(err) && name == thread.Nameless:
 		d = roster.Default()
 	case thread.IsNotFound(err):
-		return fault.Advise(fault.Missing("there is no agent %q", name), "see what there is: /personality")
+		return fault.Advise(fault.Missing("there is no agent %q", name), "list the agents: /personality")
 	case err != nil:
 		return err
 	}

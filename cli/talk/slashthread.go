@@ -173,7 +173,7 @@ func askAgain(ctx context.Context, c *chat, _ string) error {
 		return err
 	}
 	if !waits {
-		return fault.Advise(fault.Usage("/retry: the last prompt has its answer"), "/undo takes it back, to say it anew")
+		return fault.Advise(fault.Usage("/retry: the last prompt has its answer"), "/undo takes it back, so that you can say it again")
 	}
 	return c.turn(ctx, c.thread.AskAgain)
 }

@@ -153,7 +153,7 @@ func (t *Thread) definition() (roster.Definition, error) {
 	case IsNotFound(err) && (!needed || name == Nameless):
 		return roster.Default(), nil
 	case IsNotFound(err):
-		return d, fault.Advise(fault.Missing("there is no agent %q", name), "see what there is: skein agents; --agent names another")
+		return d, fault.Advise(fault.Missing("there is no agent %q", name), "list the agents: skein agents; --agent names another")
 	}
 	return d, err
 }

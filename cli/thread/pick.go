@@ -125,7 +125,7 @@ func (o *Options) latest(ctx context.Context, j *job.Job) (Spot, error) {
 			return Spot{Session: append(found, skein.Session{})[0]}, err
 		}
 	}
-	return Spot{}, fault.Advise(fault.Missing("there is no session to go on with yet"), "begin one: skein chat, or skein run PROMPT")
+	return Spot{}, fault.Advise(fault.Missing("there is no session to continue yet"), "begin one: skein chat, or skein run PROMPT")
 }
 
 // projects returns the project's own thread.

@@ -63,7 +63,7 @@ func (o *ForkOptions) run(ctx context.Context, j *job.Job, args []string) error 
 	}
 	if !o.Given("turn") && !o.Given("seq") {
 		if o.title != "" {
-			return fault.Advise(fault.Usage("--title %q: where does the fork begin?", o.title), "see the turns: skein fork %s", sessions.ShortID(s.ID))
+			return fault.Advise(fault.Usage("--title %q: say where the fork begins, with --turn or --seq", o.title), "see the turns: skein fork %s", sessions.ShortID(s.ID))
 		}
 		return o.offer(ctx, j, s)
 	}

@@ -195,7 +195,7 @@ func (o *handoffOptions) again(ctx context.Context, j *job.Job, f interop.Format
 // ready returns an error if the agent cannot be run, before anything is written.
 func (o *handoffOptions) ready(ctx context.Context, j *job.Job, f interop.Format, s skein.Session) error {
 	if f.Resume == nil {
-		return fault.Advise(fault.Usage("--run: %s has no command to go on with a session", f.Name), "without --run it is written where %s finds it", f.Name)
+		return fault.Advise(fault.Usage("--run: %s has no command that continues a session", f.Name), "without --run it is written where %s finds it", f.Name)
 	}
 	var r resumption
 	r.command, r.dir = f.Resume(interop.Spot{}, s)
@@ -203,7 +203,7 @@ func (o *handoffOptions) ready(ctx context.Context, j *job.Job, f interop.Format
 		return fault.Advise(err, "install it; or write the session for it all the same: skein handoff %s --to %s", sessions.ShortName(ctx, j, s), f.Name)
 	}
 	if err := r.folder(); err != nil {
-		return fault.Advise(err, "make it again, let it work in another (--cwd FOLDER), or write the session all the same: skein handoff %s --to %s", sessions.ShortName(ctx, j, s), f.Name)
+		return fault.Advise(err, "make the folder again, name another one (--cwd FOLDER), or write the session without running the agent: skein handoff %s --to %s", sessions.ShortName(ctx, j, s), f.Name)
 	}
 	return nil
 }
@@ -217,7 +217,7 @@ func adviseHandoff(err error, f interop.Format, name string) error {
 		return err
 	}
 	if errors.Is(err, skein.ErrExists) || errors.Is(err, interop.ErrChanged) {
-		return fault.Advise(err, "replace it: the same command with --over; or write it to a folder of its own: skein export %s --to %s -o FOLDER", name, f.Name)
+		return fault.Advise(err, "to replace it, add --over; or write to another folder: skein export %s --to %s -o FOLDER", name, f.Name)
 	}
 	return fault.Advise(err, "write it to a folder of its own: skein export %s --to %s -o FOLDER", name, f.Name)
 }
@@ -252,7 +252,7 @@ func (r resumption) folder() error {
 	case err != nil:
 		return err
 	case !info.IsDir():
-		return fmt.Errorf("%s, the session's folder, is no folder any more", r.dir)
+		return fmt.Errorf("%s, the session's folder, is no longer a folder", r.dir)
 	}
 	return nil
 }

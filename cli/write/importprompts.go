@@ -67,7 +67,7 @@ func historyFiles(j *job.Job, f interop.Format, args []string) (paths []string, 
 			a = filepath.Join(a, "history.jsonl")
 		}
 		if _, err := os.Stat(a); err != nil || filepath.Base(a) != "history.jsonl" {
-			return nil, fault.Advise(fault.Missing("%s is no history.jsonl, nor a folder that has one", a), "name ~/.claude, or a copy of it")
+			return nil, fault.Advise(fault.Missing("%s is not a history.jsonl, and not a folder that contains one", a), "name ~/.claude, or a copy of it")
 		}
 		paths = append(paths, a)
 	}

@@ -128,7 +128,7 @@ func (o *transferOptions) run(ctx context.Context, j *job.Job, args []string) (e
 		return err
 	}
 	if err != nil {
-		return fault.Advise(err, "what was sent stays; go on with the same command")
+		return fault.Advise(err, "what was sent stays; continue with the same command")
 	}
 	j.Say("%s", n.text(o, other.Place))
 	if err := o.remember(j); err != nil || n.failed+n.damaged == 0 {
@@ -198,13 +198,13 @@ func (o *transferOptions) tell(j, from *job.Job, out transfer.Outcome) error {
 		j.Say("%s: %s", id, terminal.Count(out.Events, "event"))
 	}
 	if len(out.Damaged) > 0 {
-		j.Say("%s: damaged in %s: %s; the copy says so in their place\nsee what can be mended: skein doctor --store %s", id, from.Place, strings.Join(out.Damaged, ", "), from.Place)
+		j.Say("%s: damaged in %s: %s; the copy says so in their place\nsee what can be repaired: skein doctor --store %s", id, from.Place, strings.Join(out.Damaged, ", "), from.Place)
 	}
 	if out.Keyless {
 		j.Say("%s: sent without its key, which another session has there", id)
 	}
 	if out.Blotted {
-		j.Say("%s: what was scrubbed in one place still stands in the other; scrub it there too", id)
+		j.Say("%s: what was scrubbed in one place is still in the other; scrub it there too", id)
 	}
 	return nil
 }
