@@ -27,20 +27,35 @@ type Thread struct {
 	last  skein.Seq
 	base  skein.Seq // seq up to which a fork shows its parent
 
-	writer    string          // prefix of the client IDs of this thread
-	written   int             // number of events that had such an ID
-	early     []skein.Event   // to be appended after created
-	owed      []skein.Batch   // events that happened and could not be stored yet
-	fenced    error           // not nil if the session was taken over
-	window    []skein.Event   // events that the context is computed from; nil if they must be read
-	room      int             // maximum bytes that the model is shown, set after it rejected more; 0 means no bound
-	tightened skein.Seq       // last seq of the session when room was set
-	enough    int             // number of events in window from which on it is read again
-	charged   map[string]bool // request IDs of answers
-	called    map[string]bool // IDs of calls
+	outgoing
+	shownEvents
+	answerIDs
 
 	mu   sync.Mutex
 	stop context.CancelFunc // of the turn under way; nil if there is none
+}
+
+// outgoing is what a thread has stored and has still to store.
+type outgoing struct {
+	writer  string        // prefix of the client IDs of this thread
+	written int           // number of events that had such an ID
+	early   []skein.Event // to be appended after created
+	owed    []skein.Batch // events that happened and could not be stored yet
+	fenced  error         // not nil if the session was taken over
+}
+
+// shownEvents are the events that the model is shown, and how many of them.
+type shownEvents struct {
+	window    []skein.Event // that the context is computed from; nil if they must be read
+	enough    int           // number of events in window from which on it is read again
+	room      int           // maximum bytes that the model is shown, set after it rejected more; 0 means no bound
+	tightened skein.Seq     // last seq of the session when room was set
+}
+
+// answerIDs are the IDs that answers had: they may come twice.
+type answerIDs struct {
+	charged map[string]bool // of requests
+	called  map[string]bool // of calls
 }
 
 // Open takes the lease of the session and returns its thread. Calls that were
@@ -55,7 +70,7 @@ func Open(ctx context.Context, o Options) (*Thread, error) {
 
 func openAt(ctx context.Context, o Options, depth int) (_ *Thread, err error) {
 	o = withDefaults(o)
-	t := &Thread{o: o, id: o.Session, agent: o.Agent, depth: depth, charged: map[string]bool{}, called: map[string]bool{}}
+	t := &Thread{o: o, id: o.Session, agent: o.Agent, depth: depth, answerIDs: answerIDs{map[string]bool{}, map[string]bool{}}}
 	t.writer = ours + string(skein.NewSessionID(o.Now()))
 	if t.id == "" {
 		t.id = skein.NewSessionID(o.Now())
