@@ -38,9 +38,21 @@ func (r *Redactor) Event(e skein.Event) skein.Event {
 
 // Session returns s without secrets.
 func (r *Redactor) Session(s skein.Session) skein.Session {
-	s.Title, s.Description = r.Start(s.Title), r.Text(s.Description)
-	s.First, s.LastPrompt = r.Start(s.First), r.Start(s.LastPrompt)
-	s.Status = r.Text(s.Status)
+	s.Title, s.First, s.LastPrompt = r.Start(s.Title), r.Start(s.First), r.Start(s.LastPrompt)
+	for _, text := range []*string{
+		&s.Description, &s.Key, &s.Surface, &s.Project, &s.Cwd, &s.Agent, &s.Profile, &s.Provider, &s.Model, &s.Status, &s.LockedBy,
+	} {
+		*text = r.Text(*text)
+	}
+	s.Tags = slices.Clone(s.Tags)
+	for i := range s.Tags {
+		s.Tags[i] = r.Text(s.Tags[i])
+	}
+	if s.Origin != nil {
+		o := *s.Origin
+		o.Path = r.Text(o.Path)
+		s.Origin = &o
+	}
 	return s
 }
 

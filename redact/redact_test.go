@@ -2,9 +2,12 @@ package redact_test
 
 import (
 	"encoding/json"
+	"reflect"
+	"slices"
 	"strings"
 	"testing"
 
+	"github.com/skein-dev/skein"
 	"github.com/skein-dev/skein/redact"
 )
 
@@ -155,4 +158,28 @@ func FuzzText(f *testing.F) {
 			t.Fatalf("JSON(%s) = %s, which is no JSON", s, r.JSON(b))
 		}
 	})
+}
+
+// Whoever may only read sees no secret in any text of a session's row.
+func TestASessionHasNoSecretInAnyText(t *testing.T) {
+	const secret = "ghp_1234567890abcdefghijABCDEFGHIJ123456"
+	var s skein.Session
+	v := reflect.ValueOf(&s).Elem()
+	names := []string{"ID", "User", "TitleBy"} // those that nobody types
+	for i := range v.NumField() {
+		switch f, name := v.Field(i), v.Type().Field(i).Name; {
+		case f.Kind() == reflect.String && !slices.Contains(names, name):
+			f.SetString("in " + secret + " it")
+		case name == "Tags":
+			s.Tags = []string{"a", secret}
+		}
+	}
+	s.Origin = &skein.Origin{Path: "/home/" + secret + "/x.jsonl"}
+	was := skein.MustJSON(s)
+	if got := string(skein.MustJSON(redact.New().Session(s))); strings.Contains(got, secret) {
+		t.Errorf("what is left of it: %s", got)
+	}
+	if string(skein.MustJSON(s)) != string(was) {
+		t.Error("the session that was given has changed")
+	}
 }
