@@ -17,7 +17,7 @@ import (
 var _ inspect.Backups = (*Store)(nil)
 
 // Backup implements [inspect.Backups].
-func (s *backupPart) Backup(ctx context.Context, path string) (err error) {
+func (s *backupMaker) Backup(ctx context.Context, path string) (err error) {
 	defer skein.Wrapf(&err, "sqlite: backup to %s", path)
 	leave, err := s.enter()
 	if err != nil {
@@ -117,7 +117,7 @@ func (c *core) copyPages(d driver.Driver, path string) error {
 }
 
 // RestoreBackup implements [inspect.Backups].
-func (s *backupPart) RestoreBackup(ctx context.Context, path, kept string) (err error) {
+func (s *backupMaker) RestoreBackup(ctx context.Context, path, kept string) (err error) {
 	defer skein.Wrapf(&err, "sqlite: restore backup %s", path)
 	leave, err := s.enter()
 	if err != nil {
@@ -160,7 +160,7 @@ func (s *backupPart) RestoreBackup(ctx context.Context, path, kept string) (err 
 
 // adopt gives the store at path, which is about to replace this one, this
 // store's ID and its list of copies.
-func (s *backupPart) adopt(d driver.Driver, path string, known []copyRow) (err error) {
+func (s *backupMaker) adopt(d driver.Driver, path string, known []copyRow) (err error) {
 	c, err := openConn(d, dsn(path, "mode=rw"), "PRAGMA journal_mode = DELETE")
 	if err != nil {
 		return classify(err)
@@ -176,7 +176,7 @@ func (s *backupPart) adopt(d driver.Driver, path string, known []copyRow) (err e
 // which nobody has open. Other processes that have the file open continue with
 // the new content. sure is called once nobody else can write; if it returns an
 // error, the file is left unchanged.
-func (s *backupPart) replace(ctx context.Context, d driver.Driver, path string, sure func() error) error {
+func (s *backupMaker) replace(ctx context.Context, d driver.Driver, path string, sure func() error) error {
 	start := time.Now()
 	patient, cancel := whileChanging(ctx, openPatience, func() any { return written(s.path) })
 	defer cancel()
@@ -200,7 +200,7 @@ func (s *backupPart) replace(ctx context.Context, d driver.Driver, path string, 
 
 // brought copies the backup at path and migrates the copy to this version if an
 // earlier one wrote it. done removes the copy.
-func (s *backupPart) brought(ctx context.Context, d driver.Driver, path string) (to string, done func() error, err error) {
+func (s *backupMaker) brought(ctx context.Context, d driver.Driver, path string) (to string, done func() error, err error) {
 	dir, err := os.MkdirTemp(filepath.Dir(s.path), ".restore-")
 	if err != nil {
 		return "", nil, err

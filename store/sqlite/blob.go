@@ -62,7 +62,7 @@ func (t *tx) putRefs(event int64, hashes []skein.Hash) error {
 }
 
 // Blob implements [skein.Store].
-func (s *messagePart) Blob(ctx context.Context, id skein.SessionID, h skein.Hash) (data []byte, err error) {
+func (s *reads) Blob(ctx context.Context, id skein.SessionID, h skein.Hash) (data []byte, err error) {
 	defer skein.Wrapf(&err, "sqlite: blob %s of %s", h, id)
 	hash, herr := hex.DecodeString(string(h))
 	if herr != nil {
@@ -75,7 +75,7 @@ func (s *messagePart) Blob(ctx context.Context, id skein.SessionID, h skein.Hash
 	return data, err
 }
 
-func (s *messagePart) blob(c *conn, id skein.SessionID, h skein.Hash, hash []byte) (data []byte, err error) {
+func (s *reads) blob(c *conn, id skein.SessionID, h skein.Hash, hash []byte) (data []byte, err error) {
 	x, err := s.head(c, id)
 	if err != nil {
 		return nil, err

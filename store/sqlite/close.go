@@ -105,7 +105,7 @@ func (c *core) finish(ctx context.Context) {
 
 // enter admits a call, unless the store is closed. A call that was admitted
 // must call leave.
-func (c *core) enter() (leave func(), err error) {
+func (c *closing) enter() (leave func(), err error) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	if c.closed {

@@ -19,7 +19,7 @@ func (s *view) own(t *tx, id skein.SessionID) (head, error) {
 }
 
 // Bin implements [skein.Lifecycle].
-func (s *lifecyclePart) Bin(ctx context.Context, id skein.SessionID) (err error) {
+func (s *lifecycle) Bin(ctx context.Context, id skein.SessionID) (err error) {
 	defer skein.Wrapf(&err, "sqlite: bin %s", id)
 	return s.makingRoom(ctx, func() error { // binning is the first step toward freeing room
 		return s.change(ctx, func(t *tx) error {
@@ -33,7 +33,7 @@ func (s *lifecyclePart) Bin(ctx context.Context, id skein.SessionID) (err error)
 }
 
 // Restore implements [skein.Lifecycle].
-func (s *lifecyclePart) Restore(ctx context.Context, id skein.SessionID) (err error) {
+func (s *lifecycle) Restore(ctx context.Context, id skein.SessionID) (err error) {
 	defer skein.Wrapf(&err, "sqlite: restore %s", id)
 	return s.change(ctx, func(t *tx) error {
 		h, err := s.own(t, id)
@@ -69,7 +69,7 @@ func (s *view) note(t *tx, id skein.SessionID, e skein.Event) error {
 	return err
 }
 
-func (s *lifecyclePart) setBinned(t *tx, h head, at skein.Time) error {
+func (s *lifecycle) setBinned(t *tx, h head, at skein.Time) error {
 	was := h
 	h.Binned = at
 	t.changed = append(t.changed, h.ID)
@@ -79,7 +79,7 @@ func (s *lifecyclePart) setBinned(t *tx, h head, at skein.Time) error {
 // Delete implements [skein.Lifecycle]. A long session is removed in steps,
 // between which others can write; from the first step on, the session is not
 // found. If ctx ends between two steps, maintenance does the rest.
-func (s *lifecyclePart) Delete(ctx context.Context, id skein.SessionID, d skein.Deletion) (done skein.Deleted, err error) {
+func (s *lifecycle) Delete(ctx context.Context, id skein.SessionID, d skein.Deletion) (done skein.Deleted, err error) {
 	defer skein.Wrapf(&err, "sqlite: delete %s", id)
 	leave, err := s.enter()
 	if err != nil {
@@ -100,7 +100,7 @@ func (s *lifecyclePart) Delete(ctx context.Context, id skein.SessionID, d skein.
 	return done, nil
 }
 
-func (s *lifecyclePart) delete(t *tx, id skein.SessionID, d skein.Deletion) (done skein.Deleted, err error) {
+func (s *lifecycle) delete(t *tx, id skein.SessionID, d skein.Deletion) (done skein.Deleted, err error) {
 	h, err := s.own(t, id)
 	if err != nil {
 		return done, err
@@ -152,7 +152,7 @@ func (s *view) free(t *tx, id skein.SessionID) error {
 
 // children returns the children of a session that are kept, and those that were
 // moved to the bin.
-func (s *lifecyclePart) children(t *tx, h *head, rule skein.ChildRule) (kept, binned []skein.SessionID, err error) {
+func (s *lifecycle) children(t *tx, h *head, rule skein.ChildRule) (kept, binned []skein.SessionID, err error) {
 	var found []skein.SessionID
 	if !slices.Contains([]skein.ChildRule{"", skein.KeepChildren, skein.BinChildren, skein.RefuseChildren}, rule) {
 		return nil, nil, fmt.Errorf("%w deletion: children %q", skein.ErrInvalid, rule)
@@ -177,7 +177,7 @@ func (s *lifecyclePart) children(t *tx, h *head, rule skein.ChildRule) (kept, bi
 }
 
 // binAll moves sessions to the bin and returns those that were not in it.
-func (s *lifecyclePart) binAll(t *tx, ids []skein.SessionID) (binned []skein.SessionID, err error) {
+func (s *lifecycle) binAll(t *tx, ids []skein.SessionID) (binned []skein.SessionID, err error) {
 	for _, id := range ids {
 		h, err := t.head(id)
 		if err != nil {

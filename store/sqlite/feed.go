@@ -18,7 +18,7 @@ const feedStep = 20_000
 
 // Feed implements [skein.Feed]. A cursor is the ID of an event: IDs are
 // assigned in the order of commits, and never twice.
-func (s *feedPart) Feed(ctx context.Context, after skein.Cursor) iter.Seq2[skein.Fed, error] {
+func (s *feeds) Feed(ctx context.Context, after skein.Cursor) iter.Seq2[skein.Fed, error] {
 	return func(yield func(skein.Fed, error) bool) {
 		if err := s.feed(ctx, after, yield); err != nil && (ctx.Err() == nil || errors.Is(err, skein.ErrInvalid)) {
 			skein.Wrapf(&err, "sqlite: feed")
@@ -27,7 +27,7 @@ func (s *feedPart) Feed(ctx context.Context, after skein.Cursor) iter.Seq2[skein
 	}
 }
 
-func (s *feedPart) feed(ctx context.Context, after skein.Cursor, yield func(skein.Fed, error) bool) error {
+func (s *feeds) feed(ctx context.Context, after skein.Cursor, yield func(skein.Fed, error) bool) error {
 	at, err := feedPlace(after)
 	if err != nil {
 		return err
@@ -93,7 +93,7 @@ func feedPlace(c skein.Cursor) (int64, error) {
 
 // feedPage returns the next events after a place, and the place behind them.
 // For the end, -1, it returns only the place.
-func (s *feedPart) feedPage(ctx context.Context, at int64) (page []skein.Fed, upto int64, err error) {
+func (s *feeds) feedPage(ctx context.Context, at int64) (page []skein.Fed, upto int64, err error) {
 	err = s.read(ctx, func(c *conn) error {
 		page, upto = nil, at
 		var last int64
@@ -135,7 +135,7 @@ func (s *feedPart) feedPage(ctx context.Context, at int64) (page []skein.Fed, up
 	return page, upto, err
 }
 
-func (s *feedPart) scanFed(row []driver.Value) (f skein.Fed, id int64, err error) {
+func (s *feeds) scanFed(row []driver.Value) (f skein.Fed, id int64, err error) {
 	f.Event, _, err = s.pack.event(row[:eventWidth])
 	if bad := (*skein.DamagedError)(nil); errors.As(err, &bad) {
 		f.Event, f.Damaged, err = bad.Placeholder(), true, nil // one damaged event must not hide all that follow

@@ -25,7 +25,7 @@ type lookback struct {
 // Lag implements [inspect.IndexLag]. The time of an event that was not imported
 // should be when it was stored, but may be wrong, and imported events do not say. So
 // that time counts only as far as it agrees with what this process has seen before.
-func (s *feedPart) Lag(ctx context.Context) (l inspect.Lag, err error) {
+func (s *feeds) Lag(ctx context.Context) (l inspect.Lag, err error) {
 	defer skein.Wrapf(&err, "sqlite: lag of the index")
 	var upto, last, at int64
 	err = s.read(ctx, func(c *conn) error {

@@ -12,7 +12,7 @@ import (
 
 // Acquire implements [skein.Leases]. A process holds a lease without a TTL
 // through a lock of its kernel.
-func (s *leasePart) Acquire(ctx context.Context, id skein.SessionID, r skein.LeaseRequest) (l skein.Lease, err error) {
+func (s *leases) Acquire(ctx context.Context, id skein.SessionID, r skein.LeaseRequest) (l skein.Lease, err error) {
 	defer skein.Wrapf(&err, "sqlite: acquire %s", id)
 	if err := id.Check(); err != nil {
 		return l, err
@@ -27,7 +27,7 @@ func (s *leasePart) Acquire(ctx context.Context, id skein.SessionID, r skein.Lea
 	return l, err
 }
 
-func (s *leasePart) acquire(t *tx, id skein.SessionID, r skein.LeaseRequest) (l skein.Lease, err error) {
+func (s *leases) acquire(t *tx, id skein.SessionID, r skein.LeaseRequest) (l skein.Lease, err error) {
 	if err := s.mine(t, id); err != nil {
 		return l, err
 	}
@@ -60,7 +60,7 @@ func (s *leasePart) acquire(t *tx, id skein.SessionID, r skein.LeaseRequest) (l 
 }
 
 // lockNext locks the file of l's epoch; if the transaction fails, it is unlocked.
-func (s *leasePart) lockNext(t *tx, l skein.Lease) error {
+func (s *leases) lockNext(t *tx, l skein.Lease) error {
 	got, err := s.locks.take(l.Session, l.Fence)
 	if err == nil && !got {
 		err = fmt.Errorf("lock file of epoch %d is taken: %w", l.Fence, skein.ErrCorrupt)
@@ -70,7 +70,7 @@ func (s *leasePart) lockNext(t *tx, l skein.Lease) error {
 }
 
 // Renew implements [skein.Leases].
-func (s *leasePart) Renew(ctx context.Context, l skein.Lease, ttl time.Duration) (_ skein.Lease, err error) {
+func (s *leases) Renew(ctx context.Context, l skein.Lease, ttl time.Duration) (_ skein.Lease, err error) {
 	defer skein.Wrapf(&err, "sqlite: renew the lease of %s", l.Session)
 	if ttl <= 0 {
 		return skein.Lease{}, fmt.Errorf("%w TTL %s", skein.ErrInvalid, ttl)
@@ -90,7 +90,7 @@ func (s *leasePart) Renew(ctx context.Context, l skein.Lease, ttl time.Duration)
 }
 
 // heldRow returns the row of l, which must be held now.
-func (s *leasePart) heldRow(t *tx, l skein.Lease) (leaseRow, error) {
+func (s *leases) heldRow(t *tx, l skein.Lease) (leaseRow, error) {
 	row, err := t.lease(l.Session)
 	if err != nil {
 		return row, err
@@ -104,7 +104,7 @@ func (s *leasePart) heldRow(t *tx, l skein.Lease) (leaseRow, error) {
 
 // mine returns an error for a session of another user. A session that has not
 // begun belongs to nobody.
-func (s *leasePart) mine(t *tx, id skein.SessionID) error {
+func (s *leases) mine(t *tx, id skein.SessionID) error {
 	h, err := t.head(id)
 	if err == nil && h.n != 0 && !s.sees(h.User) {
 		err = fmt.Errorf("session %s %w", id, skein.ErrNotFound)
@@ -113,7 +113,7 @@ func (s *leasePart) mine(t *tx, id skein.SessionID) error {
 }
 
 // Release implements [skein.Leases].
-func (s *leasePart) Release(ctx context.Context, l skein.Lease) (err error) {
+func (s *leases) Release(ctx context.Context, l skein.Lease) (err error) {
 	defer skein.Wrapf(&err, "sqlite: release the lease of %s", l.Session)
 	return s.change(ctx, func(t *tx) error {
 		if err := s.mine(t, l.Session); err != nil {

@@ -17,7 +17,7 @@ import (
 const manyInProject = 2000
 
 // Sessions implements [skein.Store].
-func (s *sessionPart) Sessions(ctx context.Context, f skein.Filter) iter.Seq2[skein.Session, error] {
+func (s *reads) Sessions(ctx context.Context, f skein.Filter) iter.Seq2[skein.Session, error] {
 	return func(yield func(skein.Session, error) bool) {
 		for left := f.Limit; ; {
 			size := pageRows
@@ -44,7 +44,7 @@ func (s *sessionPart) Sessions(ctx context.Context, f skein.Filter) iter.Seq2[sk
 	}
 }
 
-func (s *sessionPart) sessionPage(ctx context.Context, f skein.Filter, size int) (page []skein.Session, err error) {
+func (s *reads) sessionPage(ctx context.Context, f skein.Filter, size int) (page []skein.Session, err error) {
 	err = s.read(ctx, func(c *conn) error {
 		w := s.where(f)
 		from, order, err := path(c, f, w)
@@ -143,7 +143,7 @@ func (w *where) sql() string {
 	return " WHERE " + strings.Join(w.conds, " AND ")
 }
 
-func (s *sessionPart) where(f skein.Filter) *where {
+func (s *reads) where(f skein.Filter) *where {
 	w := &where{}
 	if s.user != "" {
 		w.add("s.user_id = ?", string(s.user))

@@ -10,7 +10,7 @@ import (
 )
 
 // FilesNamed implements [skein.Sources].
-func (s *sourcePart) FilesNamed(ctx context.Context, part string) iter.Seq2[skein.SourceFile, error] {
+func (s *sources) FilesNamed(ctx context.Context, part string) iter.Seq2[skein.SourceFile, error] {
 	return func(yield func(skein.SourceFile, error) bool) {
 		few, many, err := s.filesNamed(ctx, part)
 		if err != nil {
@@ -35,7 +35,7 @@ func (s *sourcePart) FilesNamed(ctx context.Context, part string) iter.Seq2[skei
 }
 
 // filesNamed returns the files that FilesNamed yields, unless there are many.
-func (s *sourcePart) filesNamed(ctx context.Context, part string) (few []skein.SourceFile, many bool, err error) {
+func (s *sources) filesNamed(ctx context.Context, part string) (few []skein.SourceFile, many bool, err error) {
 	err = s.read(ctx, func(c *conn) error {
 		ns := []int64{}
 		err := c.query(`SELECT n FROM files WHERE id <> session AND (substr(id, 1, length(?1)) = ?1 OR substr(id, -length(?1)) = ?1)

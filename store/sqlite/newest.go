@@ -10,7 +10,7 @@ import (
 )
 
 // Newest implements [skein.Store]; see [walk.Newest].
-func (s *messagePart) Newest(ctx context.Context, id skein.SessionID, n int, before skein.Seq) (entries []skein.Entry, err error) {
+func (s *reads) Newest(ctx context.Context, id skein.SessionID, n int, before skein.Seq) (entries []skein.Entry, err error) {
 	defer skein.Wrapf(&err, "sqlite: newest %d messages of %s", n, id)
 	err = s.read(ctx, func(c *conn) error {
 		x, err := s.extent(c, id)
@@ -23,7 +23,7 @@ func (s *messagePart) Newest(ctx context.Context, id skein.SessionID, n int, bef
 }
 
 // extent returns where to find the events of a session that the view may see.
-func (s *messagePart) extent(c *conn, id skein.SessionID) (x walk.Extent, err error) {
+func (s *reads) extent(c *conn, id skein.SessionID) (x walk.Extent, err error) {
 	h, err := s.head(c, id)
 	if err == nil {
 		err = c.large(&h)

@@ -44,7 +44,7 @@ func (s *view) head(c *conn, id skein.SessionID) (h head, err error) {
 }
 
 // Session implements [skein.Store].
-func (s *sessionPart) Session(ctx context.Context, id skein.SessionID) (x skein.Session, err error) {
+func (s *reads) Session(ctx context.Context, id skein.SessionID) (x skein.Session, err error) {
 	defer skein.Wrapf(&err, "sqlite: session %s", id)
 	err = s.read(ctx, func(c *conn) error {
 		h, err := s.head(c, id)
@@ -58,7 +58,7 @@ func (s *sessionPart) Session(ctx context.Context, id skein.SessionID) (x skein.
 }
 
 // Size implements [skein.Lifecycle].
-func (s *sessionPart) Size(ctx context.Context, id skein.SessionID) (n int64, err error) {
+func (s *reads) Size(ctx context.Context, id skein.SessionID) (n int64, err error) {
 	defer skein.Wrapf(&err, "sqlite: size of %s", id)
 	err = s.read(ctx, func(c *conn) error {
 		h, err := s.head(c, id)
@@ -82,7 +82,7 @@ func (s *view) shownSession(c *conn, h head) (x skein.Session, err error) {
 }
 
 // Events implements [skein.Store].
-func (s *messagePart) Events(ctx context.Context, id skein.SessionID, after skein.Seq) iter.Seq2[skein.Event, error] {
+func (s *reads) Events(ctx context.Context, id skein.SessionID, after skein.Seq) iter.Seq2[skein.Event, error] {
 	return func(yield func(skein.Event, error) bool) {
 		share := room.Of(ctx)
 		for {
@@ -110,7 +110,7 @@ func (s *messagePart) Events(ctx context.Context, id skein.SessionID, after skei
 
 // eventPage returns the next events after a place, or no events at the end, and
 // the session's number.
-func (s *messagePart) eventPage(ctx context.Context, id skein.SessionID, after skein.Seq) (page []skein.Event, n int64, err error) {
+func (s *reads) eventPage(ctx context.Context, id skein.SessionID, after skein.Seq) (page []skein.Event, n int64, err error) {
 	err = s.read(ctx, func(c *conn) error {
 		page, n, err = s.eventsAfter(c, id, after, room.Of(ctx))
 		return err
@@ -120,7 +120,7 @@ func (s *messagePart) eventPage(ctx context.Context, id skein.SessionID, after s
 
 // eventsAfter is eventPage on one state of the file. The memory for what it
 // returns is reserved in share.
-func (s *messagePart) eventsAfter(c *conn, id skein.SessionID, after skein.Seq, share *room.Share) (page []skein.Event, n int64, err error) {
+func (s *reads) eventsAfter(c *conn, id skein.SessionID, after skein.Seq, share *room.Share) (page []skein.Event, n int64, err error) {
 	h, err := s.head(c, id)
 	if n = h.n; err != nil || after >= h.Last {
 		return nil, n, err
@@ -178,7 +178,7 @@ func missing(seq skein.Seq) error {
 
 // damagedAt returns err, if it is damage of the file, as an error about the
 // event at seq, with what the intact part of its row says.
-func (s *messagePart) damagedAt(c *conn, seg walk.Segment, seq skein.Seq, err error) error {
+func (s *reads) damagedAt(c *conn, seg walk.Segment, seq skein.Seq, err error) error {
 	var known *skein.DamagedError
 	if err = classify(err); !errors.Is(err, skein.ErrCorrupt) || errors.As(err, &known) {
 		return err

@@ -29,14 +29,14 @@ const (
 // it has ended. It is an advisory lock of a file that SQLite does not know, so
 // that nothing that SQLite has locked is touched.
 type roll struct {
-	*backupPart
+	*backupMaker
 	keep int
 }
 
 // Due implements [inspect.Backups]. It reads only a few rows. If a copy is due,
 // it creates the folder and the lock file if need be: its caller starts a
 // process for the copy, which must not fail each time.
-func (s *backupPart) Due(ctx context.Context, keep int) (due bool, err error) {
+func (s *backupMaker) Due(ctx context.Context, keep int) (due bool, err error) {
 	defer skein.Wrapf(&err, "sqlite: copy of %s", s.path)
 	if st, err := os.Stat(s.rollLock()); err == nil && recent(s.clock(), st.ModTime(), rollAgain) {
 		return false, nil
@@ -130,12 +130,12 @@ func (r roll) room() error {
 	return nil
 }
 
-func (s *backupPart) rollLock() string {
+func (s *backupMaker) rollLock() string {
 	return filepath.Join(backupFolder(s.path), "."+filepath.Base(s.path)+".lock")
 }
 
 // Roll implements [inspect.Backups].
-func (s *backupPart) Roll(ctx context.Context, keep int) (path string, err error) {
+func (s *backupMaker) Roll(ctx context.Context, keep int) (path string, err error) {
 	defer skein.Wrapf(&err, "sqlite: copy of %s", s.path)
 	leave, err := s.enter()
 	if err != nil {

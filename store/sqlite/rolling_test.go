@@ -322,7 +322,7 @@ func TestOfACopiedStoreTheCopiesOfTheOriginalStay(t *testing.T) {
 		if _, err := os.Stat(original); err != nil {
 			t.Errorf("the rolling copies of %s took one of %s away: %v", to, name, err)
 		}
-		if left, err := filepath.Glob(roll{&copied.backupPart, 1}.prefix() + "*"); err != nil || !slices.Equal(left, made[3:]) {
+		if left, err := filepath.Glob(roll{&copied.backupMaker, 1}.prefix() + "*"); err != nil || !slices.Equal(left, made[3:]) {
 			t.Errorf("of %s there are %q, %v, want %q", to, left, err, made[3:])
 		}
 	}

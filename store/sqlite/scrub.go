@@ -27,7 +27,7 @@ const minSecret = 4
 
 // Scrub implements [skein.Lifecycle]. It is one transaction, however long that
 // takes; after it, the index, the free pages and the log are swept.
-func (s *lifecyclePart) Scrub(ctx context.Context, id skein.SessionID, secrets []string) (done skein.Scrubbed, err error) {
+func (s *lifecycle) Scrub(ctx context.Context, id skein.SessionID, secrets []string) (done skein.Scrubbed, err error) {
 	defer skein.Wrapf(&err, "sqlite: scrub %s", id)
 	if len(secrets) == 0 || slices.ContainsFunc(secrets, func(s string) bool { return len(s) < minSecret }) {
 		return done, fmt.Errorf("%w secrets: there is none, or one is shorter than %d bytes", skein.ErrInvalid, minSecret)
@@ -64,7 +64,7 @@ func (s *lifecyclePart) Scrub(ctx context.Context, id skein.SessionID, secrets [
 }
 
 // beyond lists the copies that a scrub cannot reach.
-func (s *lifecyclePart) beyond(ctx context.Context, done *skein.Scrubbed) error {
+func (s *lifecycle) beyond(ctx context.Context, done *skein.Scrubbed) error {
 	all, err := s.Copies(ctx)
 	for _, c := range all {
 		if c.Gone {
@@ -78,7 +78,7 @@ func (s *lifecyclePart) beyond(ctx context.Context, done *skein.Scrubbed) error 
 
 // A scrub is one call of Scrub in its transaction.
 type scrub struct {
-	s *lifecyclePart
+	s *lifecycle
 	*tx
 	secrets []string
 	blobs   map[string]skein.Blob // by hash: the new blob that replaces one with a secret

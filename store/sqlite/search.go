@@ -56,7 +56,7 @@ type hit struct {
 }
 
 // Search implements [skein.Store].
-func (s *searchPart) Search(ctx context.Context, q skein.Query) (r skein.Results, err error) {
+func (s *searches) Search(ctx context.Context, q skein.Query) (r skein.Results, err error) {
 	defer skein.Wrapf(&err, "sqlite: search")
 	leave, err := s.enter()
 	if err != nil {
@@ -121,7 +121,7 @@ func (x *searcher) cut(err error) error {
 }
 
 // conditions determines which rows may match at all; none is true if no row can.
-func (s *searchPart) conditions(c *conn, x *searcher) (none bool, err error) {
+func (s *searches) conditions(c *conn, x *searcher) (none bool, err error) {
 	x.eventConditions()
 	owners, err := c.owners()
 	if err != nil {
@@ -175,7 +175,7 @@ func (x *searcher) eventConditions() {
 }
 
 // within limits x to what one session shows.
-func (s *searchPart) within(c *conn, x *searcher, id skein.SessionID) (none bool, err error) {
+func (s *searches) within(c *conn, x *searcher, id skein.SessionID) (none bool, err error) {
 	h, err := s.head(c, id)
 	if err != nil {
 		none = errors.Is(err, skein.ErrNotFound)

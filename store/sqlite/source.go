@@ -14,7 +14,7 @@ import (
 const recordsPerFile = 1 << 32
 
 // Find implements [skein.Sources].
-func (s *sourcePart) Find(ctx context.Context, keys []skein.ClientID) (found map[skein.ClientID]skein.Place, err error) {
+func (s *sources) Find(ctx context.Context, keys []skein.ClientID) (found map[skein.ClientID]skein.Place, err error) {
 	defer skein.Wrapf(&err, "sqlite: find %d client IDs", len(keys))
 	found = map[skein.ClientID]skein.Place{}
 	err = s.read(ctx, func(c *conn) error {
@@ -55,7 +55,7 @@ func scanFile(row []driver.Value) (f skein.SourceFile, n int64, err error) {
 }
 
 // file returns what is recorded about a file, and its number.
-func (s *sourcePart) file(c *conn, format, path string) (f skein.SourceFile, n int64, err error) {
+func (s *sources) file(c *conn, format, path string) (f skein.SourceFile, n int64, err error) {
 	found := false
 	err = c.query(selectFile+`WHERE f.path = ?1 AND f.format = ?2 AND (?3 = '' OR f.user_id = ?3) ORDER BY f.user_id LIMIT 1`,
 		[]any{path, format, string(s.user)}, func(row []driver.Value) error {
@@ -70,7 +70,7 @@ func (s *sourcePart) file(c *conn, format, path string) (f skein.SourceFile, n i
 }
 
 // File implements [skein.Sources].
-func (s *sourcePart) File(ctx context.Context, format, path string) (f skein.SourceFile, err error) {
+func (s *sources) File(ctx context.Context, format, path string) (f skein.SourceFile, err error) {
 	defer skein.Wrapf(&err, "sqlite: file %s", path)
 	err = s.read(ctx, func(c *conn) error {
 		f, _, err = s.file(c, format, path)
@@ -80,7 +80,7 @@ func (s *sourcePart) File(ctx context.Context, format, path string) (f skein.Sou
 }
 
 // Files implements [skein.Sources].
-func (s *sourcePart) Files(ctx context.Context, format string) iter.Seq2[skein.SourceFile, error] {
+func (s *sources) Files(ctx context.Context, format string) iter.Seq2[skein.SourceFile, error] {
 	return func(yield func(skein.SourceFile, error) bool) {
 		last := []any{"", "", ""} // path, format, user
 		for {
@@ -103,7 +103,7 @@ func (s *sourcePart) Files(ctx context.Context, format string) iter.Seq2[skein.S
 }
 
 // filePage returns the next files after last, and advances it.
-func (s *sourcePart) filePage(ctx context.Context, format string, last []any) (page []skein.SourceFile, err error) {
+func (s *sources) filePage(ctx context.Context, format string, last []any) (page []skein.SourceFile, err error) {
 	err = s.read(ctx, func(c *conn) error {
 		return c.query(selectFile+`WHERE (f.path, f.format, f.user_id) > (?1, ?2, ?3) AND f.format <> '' AND (?4 = '' OR f.format = ?4) AND (?5 = '' OR f.user_id = ?5)
 			ORDER BY f.path, f.format, f.user_id LIMIT 256`, append(last, format, string(s.user)), func(row []driver.Value) error {
@@ -117,7 +117,7 @@ func (s *sourcePart) filePage(ctx context.Context, format string, last []any) (p
 }
 
 // Records implements [skein.Sources].
-func (s *sourcePart) Records(ctx context.Context, format, path string, from int) iter.Seq2[skein.Record, error] {
+func (s *sources) Records(ctx context.Context, format, path string, from int) iter.Seq2[skein.Record, error] {
 	return func(yield func(skein.Record, error) bool) {
 		for next := max(0, from); ; {
 			page, err := s.recordPage(ctx, format, path, next)
@@ -142,7 +142,7 @@ func (s *sourcePart) Records(ctx context.Context, format, path string, from int)
 // recordPage returns the records of one block from number from on, or no
 // records at the end. The error is a [skein.DamagedRecordsError] if the first
 // one cannot be read.
-func (s *sourcePart) recordPage(ctx context.Context, format, path string, from int) (page []skein.Record, err error) {
+func (s *sources) recordPage(ctx context.Context, format, path string, from int) (page []skein.Record, err error) {
 	err = s.read(ctx, func(c *conn) error {
 		_, n, err := s.file(c, format, path)
 		if err != nil {

@@ -21,14 +21,13 @@ import (
 // A Store keeps sessions in a SQLite file. Make one with [Open].
 type Store struct {
 	*view
-	sessionPart
-	messagePart
-	searchPart
-	lifecyclePart
-	leasePart
-	sourcePart
-	feedPart
-	backupPart
+	reads
+	searches
+	lifecycle
+	leases
+	sources
+	feeds
+	backupMaker
 	isView bool // closing it does nothing
 }
 
@@ -40,21 +39,20 @@ type view struct {
 
 // The parts of a Store, by the subject of their methods.
 type (
-	sessionPart   struct{ *view } // which sessions there are, and what they are
-	messagePart   struct{ *view } // what was said in a session
-	searchPart    struct{ *view } // what was said anywhere
-	lifecyclePart struct{ *view } // [skein.Lifecycle], and the tombstones
-	leasePart     struct{ *view } // [skein.Leases]
-	sourcePart    struct{ *view } // [skein.Sources]
-	feedPart      struct{ *view } // [skein.Feed], and the index that follows it
-	backupPart    struct{ *view } // [inspect.Backups]
+	reads       struct{ *view } // sessions and events
+	searches    struct{ *view } // what was said anywhere
+	lifecycle   struct{ *view } // [skein.Lifecycle], and the tombstones
+	leases      struct{ *view } // [skein.Leases]
+	sources     struct{ *view } // [skein.Sources]
+	feeds       struct{ *view } // [skein.Feed], and the index that follows it
+	backupMaker struct{ *view } // [inspect.Backups]
 )
 
 // newStore returns the store of core c as a user sees it.
 func newStore(c *core, user skein.User) *Store {
 	v := &view{c, user}
 	return &Store{
-		v, sessionPart{v}, messagePart{v}, searchPart{v}, lifecyclePart{v}, leasePart{v}, sourcePart{v}, feedPart{v}, backupPart{v}, false,
+		v, reads{v}, searches{v}, lifecycle{v}, leases{v}, sources{v}, feeds{v}, backupMaker{v}, false,
 	}
 }
 
@@ -83,6 +81,12 @@ type core struct {
 	clock       func() time.Time
 	closeFor    time.Duration
 
+	reopening
+	closing
+}
+
+// reopening is the state of a store that may not be opened for writing yet.
+type reopening struct {
 	opening  sync.RWMutex // held while the store is opened for writing later; it guards:
 	readOnly error        // why nothing can be written; nil if it can
 	mode     string       // how the file is opened to be read
@@ -90,7 +94,10 @@ type core struct {
 	schema   atomic.Int64 // the file's user_version when last read; 0: nothing was written yet
 	tight    atomic.Bool  // the disk is nearly full
 	freeing  sync.Mutex   // held while the reserve is used
+}
 
+// closing is the state of a store that may be about to close.
+type closing struct {
 	mu     sync.Mutex
 	closed bool           // no more calls are admitted
 	ending chan struct{}  // closed when closed is set
@@ -152,7 +159,7 @@ func Open(ctx context.Context, name string, o Options) (_ *Store, err error) {
 	if err != nil {
 		return nil, err
 	}
-	c := &core{path: name, steps: o.steps, notice: o.Notice, clock: o.Clock, ending: make(chan struct{}), gone: make(chan struct{}), locks: newLocks(name), closeFor: closeFor, patience: o.Patience}
+	c := &core{path: name, steps: o.steps, notice: o.Notice, clock: o.Clock, locks: newLocks(name), closeFor: closeFor, patience: o.Patience, closing: closing{ending: make(chan struct{}), gone: make(chan struct{})}}
 	if c.pack, err = newPacker(); err != nil {
 		return nil, err
 	}

@@ -41,7 +41,7 @@ func (c *core) sweep(ctx context.Context) error {
 }
 
 // Swept implements [skein.Sweeper].
-func (s *lifecyclePart) Swept(ctx context.Context) (err error) {
+func (s *lifecycle) Swept(ctx context.Context) (err error) {
 	defer skein.Wrapf(&err, "sqlite: sweep %s", s.path)
 	leave, err := s.enter()
 	if err != nil {
@@ -52,7 +52,7 @@ func (s *lifecyclePart) Swept(ctx context.Context) (err error) {
 }
 
 // Left implements [skein.Sweeper].
-func (s *lifecyclePart) Left(ctx context.Context) (text string, err error) {
+func (s *lifecycle) Left(ctx context.Context) (text string, err error) {
 	defer skein.Wrapf(&err, "sqlite: what is left in %s", s.path)
 	leave, err := s.enter()
 	if err != nil {

@@ -13,7 +13,7 @@ import (
 var _ erase.Tombstones = (*Store)(nil)
 
 // Tombstones implements [erase.Tombstones].
-func (s *lifecyclePart) Tombstones(ctx context.Context) iter.Seq2[erase.Tombstone, error] {
+func (s *lifecycle) Tombstones(ctx context.Context) iter.Seq2[erase.Tombstone, error] {
 	return func(yield func(erase.Tombstone, error) bool) {
 		err := s.write(ctx, func(t *tx) error { return t.addTombstones() })
 		for last := (erase.Tombstone{}); ; {
@@ -41,7 +41,7 @@ func (s *lifecyclePart) Tombstones(ctx context.Context) iter.Seq2[erase.Tombston
 
 // tombPage returns the next tombstones after last, or the first ones if last
 // has no user.
-func (s *lifecyclePart) tombPage(ctx context.Context, last erase.Tombstone) (page []erase.Tombstone, err error) {
+func (s *lifecycle) tombPage(ctx context.Context, last erase.Tombstone) (page []erase.Tombstone, err error) {
 	err = s.read(ctx, func(c *conn) error {
 		return c.query(`SELECT hash, user_id, at FROM tombstones WHERE (hash, user_id) > (?1, ?2) AND (?3 = '' OR user_id = ?3) ORDER BY hash, user_id LIMIT 500`,
 			[]any{last.Hash[:], string(last.User), string(s.user)}, func(row []driver.Value) error {
@@ -61,7 +61,7 @@ func (s *lifecyclePart) tombPage(ctx context.Context, last erase.Tombstone) (pag
 }
 
 // PutTombstones implements [erase.Tombstones].
-func (s *lifecyclePart) PutTombstones(ctx context.Context, stones ...erase.Tombstone) (err error) {
+func (s *lifecycle) PutTombstones(ctx context.Context, stones ...erase.Tombstone) (err error) {
 	defer skein.Wrapf(&err, "sqlite: bury %d", len(stones))
 	return s.write(ctx, func(t *tx) error {
 		for _, st := range stones {

@@ -11,7 +11,7 @@ import (
 )
 
 // Watch implements [skein.Store].
-func (s *messagePart) Watch(ctx context.Context, id skein.SessionID, after skein.Seq) iter.Seq2[skein.Event, error] {
+func (s *reads) Watch(ctx context.Context, id skein.SessionID, after skein.Seq) iter.Seq2[skein.Event, error] {
 	return func(yield func(skein.Event, error) bool) {
 		leave, err := s.enter()
 		if err != nil {

@@ -10,7 +10,7 @@ import (
 )
 
 // Window implements [skein.Store]; see [walk.Window].
-func (s *messagePart) Window(ctx context.Context, id skein.SessionID, n int) (events []skein.Event, err error) {
+func (s *reads) Window(ctx context.Context, id skein.SessionID, n int) (events []skein.Event, err error) {
 	defer skein.Wrapf(&err, "sqlite: window of %s", id)
 	if n < 1 {
 		return walk.All(room.Kept(ctx, s.Events(ctx, id, 0), func(e skein.Event) int { return len(e.Payload) }))
