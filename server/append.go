@@ -56,12 +56,28 @@ func (a eventOps) appends(t *openapi.Table) {
 		if b.Fence == 0 {
 			b.Fence = i.Fence
 		}
+		if err := begins(ctx, &b.Events[0]); err != nil {
+			return nil, err
+		}
 		got, err := i.append(ctx, door.From(ctx).Store, b, &a.overtaken)
 		if err != nil {
 			return nil, err
 		}
 		return &out{appended{got[0].Seqs, got[0].Last, got[0].New}}, nil
 	})
+}
+
+// begins returns an error if e is the created event of a session that cannot hang on
+// its parent.
+func begins(ctx context.Context, e *skein.Event) error {
+	if e.Kind != skein.KindCreated {
+		return nil
+	}
+	var c skein.Created
+	if err := json.Unmarshal(e.Payload, &c); err != nil || c.Origin != nil {
+		return nil // the store says what is wrong with it
+	}
+	return hangsOn(ctx, door.From(ctx).Store, c.Parent)
 }
 
 // batch decodes a batch from the stream. Events without a time get the

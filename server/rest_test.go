@@ -225,3 +225,22 @@ func TestAChangeThatWasOvertakenIsNotMade(t *testing.T) {
 	s.refuses(412, "stale", "PATCH /v1/sessions/a", `{"title":"T"}`, "If-Match: "+tag)
 	s.raw(200, "PATCH /v1/sessions/a", `{"title":"T"}`)
 }
+
+// A session hangs on one of the same user, or on what an import knows of.
+func TestAParentIsOneOfTheSameUser(t *testing.T) {
+	s := newSite(t)
+	ann, bob := s.as("ann", "write"), s.as("bob", "write")
+	bob.raw(201, "POST /v1/sessions", `{"id":"hers"}`)
+	ann.raw(201, "POST /v1/sessions", `{"id":"own"}`)
+	for _, why := range []skein.Why{skein.Fork, skein.Child, skein.Continuation} {
+		for _, parent := range []string{"hers", "nowhere"} {
+			of := fmt.Sprintf(`{"parent":{"session":%q,"seq":1,"why":%q}}`, parent, why)
+			ann.refuses(404, "not_found", "POST /v1/sessions", of)
+			ann.refuses(404, "not_found", "POST /v1/sessions/new/events", `{"events":[{"kind":"created","payload":`+of+`}]}`)
+		}
+		ann.raw(201, "POST /v1/sessions", fmt.Sprintf(`{"parent":{"session":"own","seq":1,"why":%q}}`, why))
+	}
+	ann.refuses(400, "invalid", "POST /v1/sessions", `{"parent":{"session":"own","seq":1,"why":"spawned"}}`)
+	ann.refuses(400, "invalid", "POST /v1/sessions", `{"parent":{"session":"own","seq":9,"why":"child"}}`)
+	ann.raw(201, "POST /v1/sessions/imported/events", `{"events":[{"kind":"created","payload":{"origin":{"format":"codex"},"parent":{"session":"later","why":"child"}}}]}`)
+}

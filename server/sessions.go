@@ -5,6 +5,7 @@ import (
 	"encoding/base64"
 	"fmt"
 	"net/http"
+	"slices"
 	"strconv"
 	"strings"
 
@@ -72,6 +73,9 @@ func (a sessionOps) sessions(t *openapi.Table) {
 		Doc:    "Appends its created event. Lists leave it out until something is said in it. A session also begins with the first batch of events that is appended to it.",
 		Errors: []int{http.StatusNotFound, http.StatusConflict, http.StatusUnprocessableEntity},
 	}, func(ctx context.Context, i *in) (*out, error) {
+		if err := hangsOn(ctx, door.From(ctx).Store, i.Body.Parent); err != nil {
+			return nil, err
+		}
 		s, err := a.begin(ctx, i.Body.ID, i.Body.created(a.Version), i.Once, i.Body)
 		return &out{"/v1/sessions/" + string(s.ID), madeSession{s.ID}}, err
 	})
@@ -109,6 +113,26 @@ func (a sessionOps) sessions(t *openapi.Table) {
 		s, err := a.resolve(ctx, i.Name, skein.Filter{Bin: i.Bin})
 		return a.answer(s), err
 	})
+}
+
+// hangsOn returns an error unless a session can have the parent p, which may be nil:
+// one of its own user, at one of the parent's events. Only what is imported can have a
+// parent that is not there, which may come later.
+func hangsOn(ctx context.Context, store skein.Store, p *skein.Parent) error {
+	if p == nil || p.IsFork() { // a store checks what a fork begins with
+		return nil
+	}
+	if whys := []skein.Why{skein.Fork, skein.Child, skein.Continuation}; !slices.Contains(whys, p.Why) {
+		return fmt.Errorf("%w parent: why %q, want one of %q", skein.ErrInvalid, p.Why, whys)
+	}
+	s, err := store.Session(ctx, p.Session)
+	if err != nil {
+		return fmt.Errorf("parent: %w", err)
+	}
+	if p.Seq < 0 || p.Seq > s.Last {
+		return fmt.Errorf("%w parent: seq %d, session %s has the events 1 to %d", skein.ErrInvalid, p.Seq, s.ID, s.Last)
+	}
+	return nil
 }
 
 // created returns the event that begins n.
