@@ -137,11 +137,7 @@ func (a findOps) query(ctx context.Context, i *searchQuery) (q skein.Query, err 
 // hitsOf returns the results r of store as the answer has them.
 func hitsOf(ctx context.Context, store skein.Store, r skein.Results) (found, error) {
 	out := found{Items: []hit{}, CutOff: r.CutOff, Facets: map[string][]facet{}}
-	ids := make([]skein.SessionID, len(r.Hits))
-	for i := range r.Hits {
-		ids[i] = r.Hits[i].Session
-	}
-	sessions, err := lookup.ByID(ctx, store, ids)
+	sessions, err := lookup.OfHits(ctx, store, r.Hits)
 	if err != nil {
 		return out, err
 	}

@@ -3,7 +3,6 @@ package read
 import (
 	"cmp"
 	"context"
-	"errors"
 	"fmt"
 	"io"
 	"slices"
@@ -20,6 +19,7 @@ import (
 	"github.com/skein-dev/skein/cli/sessions"
 	"github.com/skein-dev/skein/cli/terminal"
 	"github.com/skein-dev/skein/render"
+	"github.com/skein-dev/skein/store/lookup"
 	"github.com/skein-dev/skein/store/search"
 )
 
@@ -148,17 +148,16 @@ type hitList struct {
 
 // write prints those of hits that were not printed yet.
 func (f *hitList) write(ctx context.Context, w io.Writer, hits []skein.Hit) error {
+	at := func(h skein.Hit) skein.Place { return skein.Place{Session: h.Session, Seq: h.Seq} }
+	hits = slices.DeleteFunc(slices.Clone(hits), func(h skein.Hit) bool { return f.shown[at(h)] })
+	of, err := lookup.OfHits(ctx, f.job.Store, hits)
+	if err != nil {
+		return err
+	}
 	for _, h := range hits {
-		at := skein.Place{Session: h.Session, Seq: h.Seq}
-		if f.shown[at] {
-			continue
-		}
-		s, err := f.job.Store.Session(ctx, h.Session)
-		if errors.Is(err, skein.ErrNotFound) {
+		s, ok := of[h.Session]
+		if !ok {
 			continue // it was deleted meanwhile
-		}
-		if err != nil {
-			return err
 		}
 		s = f.hide.Session(s)
 		line := newHitLine(&s, h)
@@ -173,7 +172,7 @@ func (f *hitList) write(ctx context.Context, w io.Writer, hits []skein.Hit) erro
 		if len(f.shown) == 0 {
 			f.first = h
 		}
-		f.shown[at] = true
+		f.shown[at(h)] = true
 	}
 	return nil
 }

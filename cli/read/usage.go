@@ -139,14 +139,16 @@ func (o *usageOptions) query(j *job.Job) (q skein.UsageQuery, err error) {
 }
 
 func nameSessions(ctx context.Context, j *job.Job, lines []usageLine) error {
+	ids := make([]skein.SessionID, len(lines))
 	for i := range lines {
-		s, err := j.Store.Session(ctx, skein.SessionID(lines[i].Of))
-		if err != nil && !sessions.Gone(err) {
-			return err
-		}
+		ids[i] = skein.SessionID(lines[i].Of)
+	}
+	of, err := lookup.ByID(ctx, j.Store, ids)
+	for i := range lines {
+		s := of[ids[i]] // the zero session, if it was deleted meanwhile
 		lines[i].name = s.Name()
 	}
-	return nil
+	return err
 }
 
 // table returns as many of lines as the options ask for, and the total of all; and

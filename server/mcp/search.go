@@ -2,7 +2,6 @@ package mcp
 
 import (
 	"context"
-	"errors"
 	"fmt"
 	"strings"
 	"time"
@@ -62,15 +61,16 @@ func (s *service) search(ctx context.Context, in searchIn) (*sdk.CallToolResult,
 		return nil, err
 	}
 	p := &page{service: s}
+	of, err := lookup.OfHits(ctx, s.store, found.Hits)
+	if err != nil {
+		return nil, err
+	}
 	for _, h := range found.Hits {
-		l, err := s.hit(ctx, h)
-		if errors.Is(err, skein.ErrNotFound) {
+		x, ok := of[h.Session]
+		if !ok {
 			continue // it was deleted since
 		}
-		if err != nil {
-			return nil, err
-		}
-		if !p.add(l) {
+		if !p.add(s.hit(h, x)) {
 			break
 		}
 	}
@@ -83,11 +83,10 @@ func (s *service) search(ctx context.Context, in searchIn) (*sdk.CallToolResult,
 	return p.answer("Read on: session_read with the session and from=SEQ. « and » stand around what matched."), nil
 }
 
-// hit returns a hit for an answer.
-func (s *service) hit(ctx context.Context, h skein.Hit) (hitLine, error) {
-	x, err := s.store.Session(ctx, h.Session)
+// hit returns a hit in the session x for an answer.
+func (s *service) hit(h skein.Hit, x skein.Session) hitLine {
 	snippet := strings.NewReplacer(skein.Mark, "«", skein.EndMark, "»").Replace(h.Snippet)
-	return hitLine{h.Session, s.short(x.Name()), h.Seq, h.Turn, h.Role, h.Time, h.Count, h.Rewound, snippet}, err
+	return hitLine{h.Session, s.short(x.Name()), h.Seq, h.Turn, h.Role, h.Time, h.Count, h.Rewound, snippet}
 }
 
 // session returns the session that a name stands for.

@@ -217,11 +217,7 @@ func hasWords(q *skein.Query) bool {
 
 // hits adds the sessions to hits.
 func (s searchPages) hits(ctx context.Context, found []skein.Hit) ([]hit, error) {
-	ids := make([]skein.SessionID, len(found))
-	for i := range found {
-		ids[i] = found[i].Session
-	}
-	known, err := lookup.ByID(ctx, s.store(ctx), ids)
+	known, err := lookup.OfHits(ctx, s.store(ctx), found)
 	if err != nil {
 		return nil, err
 	}

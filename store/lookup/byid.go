@@ -34,3 +34,14 @@ func ByID(ctx context.Context, store skein.Store, ids []skein.SessionID) (map[sk
 	}
 	return found, nil
 }
+
+// OfHits returns the sessions that hits are in, as [ByID] does.
+//
+// The errors are the store's.
+func OfHits(ctx context.Context, store skein.Store, hits []skein.Hit) (map[skein.SessionID]skein.Session, error) {
+	ids := make([]skein.SessionID, len(hits))
+	for i := range hits {
+		ids[i] = hits[i].Session
+	}
+	return ByID(ctx, store, ids)
+}

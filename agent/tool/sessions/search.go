@@ -3,7 +3,6 @@ package sessions
 import (
 	"context"
 	"encoding/json"
-	"errors"
 	"fmt"
 	"strings"
 	"time"
@@ -11,6 +10,7 @@ import (
 	"github.com/skein-dev/skein"
 	"github.com/skein-dev/skein/agent/tool"
 	"github.com/skein-dev/skein/llm"
+	"github.com/skein-dev/skein/store/lookup"
 	"github.com/skein-dev/skein/store/search"
 )
 
@@ -107,17 +107,15 @@ func (r reader) search(ctx context.Context, c tool.Call) (out tool.Output, err e
 
 // hits formats at most limit of the hits that are wanted.
 func (r reader) hits(ctx context.Context, hits []skein.Hit, limit int, wanted func(skein.Hit) bool) (text string, n int, err error) {
+	of, err := lookup.OfHits(ctx, r.store, hits)
+	if err != nil {
+		return "", 0, err
+	}
 	var b strings.Builder
 	for _, h := range hits {
-		if n == limit || !wanted(h) {
+		s, ok := of[h.Session]
+		if n == limit || !ok || !wanted(h) { // or it was deleted meanwhile
 			continue
-		}
-		s, err := r.store.Session(ctx, h.Session)
-		if errors.Is(err, skein.ErrNotFound) { // it was deleted meanwhile
-			continue
-		}
-		if err != nil {
-			return "", 0, err
 		}
 		n++
 		fmt.Fprintf(&b, "%d. %s\n   turn %d, %s", n, about(&s), h.Turn, h.Role)
