@@ -24,7 +24,7 @@ var (
 	ErrClosed    = errors.New("store is closed")                  // the store was closed
 	ErrCorrupt   = errors.New("stored data is damaged")           // what is on disk cannot be what was written
 	ErrNewer     = errors.New("written by a newer version")       // the store's schema is newer than this program
-	ErrAway      = errors.New("store is not to be had now")       // its server is down or out of room, or a lock is not released; retrying later may work
+	ErrAway      = errors.New("store is unavailable")             // its server is down or out of room, or a lock is not released; retrying later may work
 	ErrReplaced  = errors.New("store's file is gone or another")  // removed or replaced while it was open, or the log beside it belongs to another file
 	ErrReadOnly  = errors.New("store is read-only")               // the disk or the file's mode forbids writing
 	ErrFull      = errors.New("disk is full")                     // no space left; nothing of the call was stored

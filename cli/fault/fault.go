@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"regexp"
+	"slices"
 	"strings"
 	"sync"
 
@@ -149,6 +150,10 @@ func Sentence(err error) string {
 	return reason(err)
 }
 
+// plain are the kinds of errors that say all; what a database adds, such as a number,
+// helps nobody.
+var plain = []error{skein.ErrFull}
+
 func reason(err error) string {
 	switch e := err.(type) { //nolint:errorlint // the tree of errors is walked here, node by node
 	case interface {
@@ -159,6 +164,9 @@ func reason(err error) string {
 	case interface{ Unwrap() []error }:
 		text := err.Error()
 		for _, part := range e.Unwrap() {
+			if slices.Contains(plain, part) && strings.HasPrefix(text, part.Error()+": ") {
+				return part.Error()
+			}
 			text = strings.Replace(text, part.Error(), reason(part), 1)
 		}
 		return text

@@ -28,6 +28,7 @@ func TestAnErrorSaysItsCauseAndNotItsPath(t *testing.T) {
 		{fmt.Errorf("a.jsonl: line 7: %w", act(errors.New("disk I/O error"), "sqlite: append to 01a2")), "a.jsonl: line 7: append to 01a2: disk I/O error"},
 		{act(&fs.PathError{Op: "open", Path: "/a/b", Err: fs.ErrPermission}, "file /a/b"), "open /a/b: permission denied"},
 		{errors.Join(act(skein.ErrFull, "sqlite: append to 01a2"), errors.New("other")), "append to 01a2: disk is full\nother"},
+		{act(fmt.Errorf("%w: %w", skein.ErrFull, errors.New("disk I/O error (4874)")), "sqlite: append to 01a2"), "append to 01a2: disk is full"},
 		{Advise(act(skein.ErrClosed, "memory: feed"), "go"), "feed: store is closed"},
 	} {
 		if got := Sentence(c.err); got != c.want {

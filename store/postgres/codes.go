@@ -5,7 +5,10 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"regexp"
+	"slices"
 	"strings"
+	"sync"
 
 	"github.com/jackc/pgx/v5/pgconn"
 
@@ -66,10 +69,38 @@ func classify(err error) error {
 		return fmt.Errorf("%w: %w", skein.ErrCorrupt, err)
 	}
 	if (unreachable(err) || code(err) == codeCancelled) && !errors.Is(err, skein.ErrUnknown) && !errors.Is(err, context.Canceled) {
-		return fmt.Errorf("%w: %w", skein.ErrAway, err)
+		return fmt.Errorf("%w: %w", skein.ErrAway, onOneLine(err))
 	}
 	return err
 }
+
+// An unreachedError is the error of a connection that was not made, on one line: the
+// driver names each address that it tried, twice if it tried twice.
+type unreachedError struct{ error }
+
+func onOneLine(err error) error {
+	if tried := (*pgconn.ConnectError)(nil); errors.As(err, &tried) {
+		return unreachedError{tried}
+	}
+	return err
+}
+
+// Error implements error.
+func (e unreachedError) Error() string {
+	var all []string
+	for line := range strings.Lines(e.Unwrap().(*pgconn.ConnectError).Unwrap().Error()) {
+		if line = dialed().ReplaceAllString(strings.TrimSpace(line), ""); !slices.Contains(all, line) {
+			all = append(all, line)
+		}
+	}
+	return strings.Join(all, "; ")
+}
+
+// Unwrap returns the driver's error.
+func (e unreachedError) Unwrap() error { return e.error }
+
+// dialed matches what the driver says of an address that the line names already.
+var dialed = sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile(`hostname resolving error: |dial error: (dial \S+ \S+: )?`) })
 
 // classifyCommit is classify for the error of a commit: unless the server answered
 // that the transaction failed, or nothing was sent to it, the transaction may have

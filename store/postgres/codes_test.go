@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"strings"
 	"testing"
 
 	"github.com/jackc/pgx/v5/pgconn"
@@ -62,5 +63,18 @@ func TestCodesAreTheErrorsThatCallersKnow(t *testing.T) {
 	}
 	if classify(nil) != nil || classifyCommit(nil) != nil || again(nil) {
 		t.Error("no error is one")
+	}
+}
+
+// A server that cannot be reached is told of on one line, each address once.
+func TestAnUnreachableServerIsToldOfOnOneLine(t *testing.T) {
+	_, err := Open(t.Context(), "postgres://localhost:1/x", Options{})
+	text := err.Error()
+	if !errors.Is(err, skein.ErrAway) || strings.Contains(text, "\n") || strings.Count(text, "127.0.0.1:1 ") > 1 || strings.Contains(text, "dial") {
+		t.Errorf("Open = %q, want one line that names each address once", text)
+	}
+	var c *pgconn.ConnectError
+	if !errors.As(err, &c) {
+		t.Errorf("Open = %v, want a %T in it", err, c)
 	}
 }

@@ -48,7 +48,7 @@ func schemaSteps() (s schema, err error) {
 func (c *core) migrate(ctx context.Context, o Options) error {
 	pg, err := c.pool.Acquire(ctx)
 	if err != nil {
-		return fmt.Errorf("%w (is the server running, and may this address connect?)", err)
+		return err
 	}
 	defer pg.Release()
 	if err := c.serverFits(ctx, pg.Conn()); err != nil {
