@@ -50,7 +50,7 @@ func Delegate(subs ...Subagent) tool.Tool {
 					return handOver(ctx, c, s.Agent, strings.TrimSpace(s.Task+"\n\n"+in.Task))
 				}
 			}
-			return tool.Output{}, fmt.Errorf("there is no agent %q: there are %s", in.Agent, strings.Join(names(subs), ", "))
+			return tool.Output{}, fmt.Errorf("no agent %q; there are: %s", in.Agent, strings.Join(names(subs), ", "))
 		},
 	}
 }

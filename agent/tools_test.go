@@ -282,7 +282,7 @@ func TestCallsGetIDsOfTheirOwn(t *testing.T) {
 	seen := map[string]bool{}
 	for _, r := range g.results() {
 		if r.CallID == "" || seen[r.CallID] {
-			t.Errorf("the call ID %q stands twice, or is none", r.CallID)
+			t.Errorf("the call ID %q is empty or occurs twice", r.CallID)
 		}
 		seen[r.CallID] = true
 	}

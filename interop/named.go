@@ -13,7 +13,7 @@ import (
 var (
 	errEmpty     = errors.New("it is empty")
 	errUnknown   = errors.New("no format knows it")
-	errNoSession = errors.New("there is no session in it")
+	errNoSession = errors.New("it contains no session")
 	errDestroyed = errors.New("its session was destroyed here; to bring it back, import it again with --again")
 	errAwaited   = errors.New("it is not there yet; it will be taken in when it is")
 	errLocked    = errors.New("its session is locked by another program; import it again later")

@@ -35,7 +35,7 @@ func TestANamedFileThatGivesNothingFails(t *testing.T) {
 		"no format knows it": {"note.txt", "hello\n", "toy does not know it"},
 		"empty":              {"empty.txt", "", "it is empty"},
 		"not packed":         {"a.toy.gz", line("a1"), "toy does not know it"},
-		"no session":         {"none.toy", "\n\n", "there is no session in it"},
+		"no session":         {"none.toy", "\n\n", "it contains no session"},
 	} {
 		t.Run(name, func(t *testing.T) {
 			p := newPlace(t)

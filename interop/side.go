@@ -219,7 +219,7 @@ func (pr *producer) beside(ctx context.Context, w *work, sink func(chunk) error)
 		return true, pr.takeUp(ctx, w, head)
 	}
 	if err != nil || head.Format != w.format.Name {
-		return true, sink(w.says(fmt.Errorf("its side file cannot be read, so that the session is only what stands here: %w", cmpErr(err))))
+		return true, sink(w.says(fmt.Errorf("its side file cannot be read, so the session has only what is in this file: %w", cmpErr(err))))
 	}
 	took, err := pr.loadSide(ctx, &head, rest)
 	if err == nil && head.Sources {

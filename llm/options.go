@@ -36,14 +36,14 @@ func (o *Options) Check() error {
 	switch o.Effort {
 	case "", Low, Medium, High:
 	default:
-		return fmt.Errorf("%w: effort %q is none of %s, %s, %s", ErrRequest, o.Effort, Low, Medium, High)
+		return fmt.Errorf("%w: effort %q: want %s, %s or %s", ErrRequest, o.Effort, Low, Medium, High)
 	}
 	if o.BaseURL == "" {
 		return nil
 	}
 	u, err := url.Parse(o.BaseURL)
 	if err != nil || u.Scheme != "http" && u.Scheme != "https" || u.Host == "" {
-		return fmt.Errorf("%w: base URL %q is none that begins with http:// or https://", ErrRequest, o.BaseURL)
+		return fmt.Errorf("%w: base URL %q: it must begin with http:// or https://", ErrRequest, o.BaseURL)
 	}
 	return nil
 }

@@ -69,7 +69,7 @@ func load(path string) ([]byte, error) {
 	case err != nil:
 		return nil, err
 	case !info.Mode().IsRegular():
-		return nil, fmt.Errorf("%w agent file %s: it is no regular file", skein.ErrInvalid, path)
+		return nil, fmt.Errorf("%w agent file %s: it is not a regular file", skein.ErrInvalid, path)
 	case info.Size() > maxFile:
 		return nil, fmt.Errorf("%w agent file %s: it has %d bytes, at most %d are allowed", skein.ErrInvalid, path, info.Size(), maxFile)
 	}

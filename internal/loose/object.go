@@ -29,7 +29,7 @@ type Member struct {
 }
 
 // ErrNoObject says that a value is not an object.
-var ErrNoObject = errors.New("it is no JSON object")
+var ErrNoObject = errors.New("it is not a JSON object")
 
 // Parse parses the object that b begins with; it ignores what follows.
 //

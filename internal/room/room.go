@@ -66,6 +66,16 @@ type Share struct {
 	taken    int64 // from the room: what is used, in pieces, without the first
 	expected int64 // how much used may become
 	refused  int64 // how much used would be with what did not fit last
+
+	limit time.Duration // how long one wait may take; 0 is as long as others come and go
+}
+
+// Limit says how long s waits for room at a time, even if room is taken and given
+// back meanwhile; 0 means no such limit.
+func (s *Share) Limit(d time.Duration) {
+	s.room.mu.Lock()
+	defer s.room.mu.Unlock()
+	s.limit = d
 }
 
 // Expect says that s will hold up to n bytes. It may hold more, but for that it may
@@ -102,19 +112,19 @@ func (s *Share) Try(n int64) error {
 }
 
 // Take holds n bytes more, and waits for room as long as room is taken and given
-// back. If nothing of that happens for a minute, it returns [ErrFull]. Other errors
-// are those of ctx.
+// back. If nothing of that happens for a minute, or [Share.Limit] is over, it returns
+// [ErrFull]. Other errors are those of ctx.
 func (s *Share) Take(ctx context.Context, n int64) error {
 	if s == nil {
 		return nil
 	}
-	w, moves := s.room.ask(s, n)
+	w, moves, limit := s.room.ask(s, n)
 	select {
 	case <-w.granted:
 		return nil
 	default:
 	}
-	timer := time.NewTimer(patience)
+	timer := time.NewTimer(cmp.Or(limit, patience))
 	defer timer.Stop()
 	for {
 		select {
@@ -124,7 +134,7 @@ func (s *Share) Take(ctx context.Context, n int64) error {
 			return s.room.withdraw(w, ctx.Err())
 		case <-timer.C:
 			now := s.room.moved()
-			if now == moves {
+			if now == moves || limit > 0 {
 				return s.room.withdraw(w, ErrFull)
 			}
 			moves = now
@@ -190,14 +200,14 @@ func (s *Share) take(n int64) {
 func pieces(n int64) int64 { return (max(0, n-piece) + piece - 1) / piece * piece }
 
 // ask asks for n bytes for s, which it may get at once, and returns the number of
-// moves so far.
-func (r *Room) ask(s *Share, n int64) (w *request, moves int) {
+// moves so far, and how long s may wait.
+func (r *Room) ask(s *Share, n int64) (w *request, moves int, limit time.Duration) {
 	r.mu.Lock()
 	defer r.mu.Unlock()
 	w = &request{s, n, make(chan struct{})}
 	r.waiting = append(r.waiting, w)
 	r.grant()
-	return w, r.moves
+	return w, r.moves, s.limit
 }
 
 // moved returns the number of moves so far.

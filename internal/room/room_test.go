@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"runtime"
+	"sync"
 	"testing"
 	"testing/synctest"
 	"time"
@@ -135,6 +136,30 @@ func TestNobodyGivesUpWhileOthersComeAndGo(t *testing.T) {
 		if err := <-waited; err != nil {
 			t.Errorf("Take after all was given back: %v", err)
 		}
+	})
+}
+
+// Readers that take nothing hold their room for long, one after the other.
+func TestWhoHasALimitGivesUpAlthoughOthersComeAndGo(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		r := room.New(4 * mb)
+		a, b := r.Share(), r.Share()
+		if err := a.Try(4 * mb); err != nil {
+			t.Fatal(err)
+		}
+		b.Limit(10 * time.Second)
+		var others sync.WaitGroup
+		others.Go(func() {
+			for a.Used() > mb {
+				<-time.After(time.Second)
+				a.Give(mb / 8)
+			}
+		})
+		began := time.Now()
+		if err := b.Take(t.Context(), 4*mb); !errors.Is(err, room.ErrFull) || time.Since(began) != 10*time.Second {
+			t.Errorf("Take = %v after %v, want %v after 10 s", err, time.Since(began), room.ErrFull)
+		}
+		others.Wait()
 	})
 }
 

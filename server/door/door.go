@@ -209,6 +209,7 @@ func (d *Door) guard(route Route) http.Handler {
 		share := d.room.Share()
 		defer share.LetGo()
 		share.Expect(maxAnswer)
+		share.Limit(maxWait)
 		r = r.WithContext(room.With(r.Context(), share))
 		if !d.fits(w, r, route) {
 			return
@@ -337,7 +338,9 @@ func (d *Door) fits(w http.ResponseWriter, r *http.Request, route Route) bool {
 	if length < 0 { // it is not known
 		length = route.Body
 	}
-	room.Of(r.Context()).Expect(max(length, maxAnswer))
+	share := room.Of(r.Context())
+	share.Expect(max(length, maxAnswer))
+	share.Limit(0) // what somebody sends is worth a wait
 	r.Body = &heldBody{ReadCloser: http.MaxBytesReader(w, inTime(w, r.Body), route.Body), ctx: r.Context()}
 	return true
 }

@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"io"
+	"time"
 
 	"github.com/skein-dev/skein/internal/room"
 )
@@ -15,6 +16,10 @@ const maxHeld = 96 << 20
 // maxAnswer is about how many bytes a request holds at once of what it reads: a page,
 // and what the store has read ahead.
 const maxAnswer = 16 << 20
+
+// maxWait is how long a request without a body waits for room at a time: others may
+// hold it for clients that take nothing of their answers.
+const maxWait = 10 * time.Second
 
 // ErrBusy says that other requests hold all the memory there is. The status is
 // 503: nothing was done.

@@ -134,7 +134,7 @@ func sendable(b skein.Batch) error {
 	}
 	for _, t := range texts {
 		if !utf8.ValidString(t) {
-			return fmt.Errorf("%q: it is no UTF-8: %w", t, skein.ErrInvalid)
+			return fmt.Errorf("%q: it is not valid UTF-8: %w", t, skein.ErrInvalid)
 		}
 	}
 	return nil

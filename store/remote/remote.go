@@ -133,9 +133,9 @@ func baseOf(text string) (string, error) {
 	case u.Scheme != "https" && u.Scheme != "http" || u.Hostname() == "":
 		return "", fmt.Errorf("%w URL: want one like https://host:7433", skein.ErrInvalid)
 	case u.User != nil:
-		return "", fmt.Errorf("%w URL: no name or password stands in it: a token is given apart", skein.ErrInvalid)
+		return "", fmt.Errorf("%w URL: it must not contain a name or a password; give a token separately", skein.ErrInvalid)
 	case u.RawQuery != "" || u.Fragment != "":
-		return "", fmt.Errorf("%w URL: nothing stands after ? or #", skein.ErrInvalid)
+		return "", fmt.Errorf("%w URL: it must have nothing after ? or #", skein.ErrInvalid)
 	case u.Scheme == "http" && !loopback(u.Hostname()):
 		return "", fmt.Errorf("%w URL: http would send the token through the network in clear text; use https", skein.ErrInvalid)
 	}

@@ -265,7 +265,7 @@ func (s schema) wholeBackup(ctx context.Context, d driver.Driver, path string) e
 // when it opens the file, the other later.
 func notBackup(err error) error {
 	if resultCode(err)&0xff == codeNotADB {
-		return fmt.Errorf("%w: it is no SQLite database", skein.ErrCorrupt)
+		return fmt.Errorf("%w: it is not an SQLite database", skein.ErrCorrupt)
 	}
 	return classify(err)
 }
@@ -280,7 +280,7 @@ func plainFile(path string) error {
 	case st.IsDir():
 		return fmt.Errorf("%w file: it is a folder", skein.ErrInvalid)
 	case !st.Mode().IsRegular():
-		return fmt.Errorf("%w file: it is no plain file (%s)", skein.ErrInvalid, st.Mode().Type())
+		return fmt.Errorf("%w file: it is not a regular file (%s)", skein.ErrInvalid, st.Mode().Type())
 	}
 	return nil
 }

@@ -33,7 +33,7 @@ func TestRestoreRefusesWhatIsNoBackup(t *testing.T) {
 		text string
 	}{
 		{folder, skein.ErrInvalid, "it is a folder"},
-		{file("text.db", strings.Repeat("this is no database\n", 1000)), skein.ErrCorrupt, "it is no SQLite database"},
+		{file("text.db", strings.Repeat("this is no database\n", 1000)), skein.ErrCorrupt, "it is not an SQLite database"},
 		{file("empty.db", ""), skein.ErrInvalid, "it is empty"},
 		{filepath.Join(dir, "none.db"), skein.ErrNotFound, "file not found"},
 	} {

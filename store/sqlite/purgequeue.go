@@ -100,7 +100,7 @@ func (t *tx) mergeStep(pages int64) (more bool, err error) {
 	case err != nil:
 		return false, err
 	case goes && !changed:
-		return false, fmt.Errorf("search index: its merge does not go on: %w", skein.ErrCorrupt)
+		return false, fmt.Errorf("search index: its merge makes no progress: %w", skein.ErrCorrupt)
 	case goes:
 		return true, nil
 	}

@@ -82,7 +82,7 @@ func (x *salvage) complete(ctx context.Context) (lost []Lost, err error) {
 		return err
 	})
 	if err == nil && n == 0 {
-		err = fmt.Errorf("%w: there is no event in it", skein.ErrCorrupt)
+		err = fmt.Errorf("%w: it contains no events", skein.ErrCorrupt)
 	}
 	return lost, err
 }

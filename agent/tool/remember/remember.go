@@ -174,7 +174,7 @@ func content(path string) (string, error) {
 	case err != nil:
 		return "", err
 	case !info.Mode().IsRegular():
-		return "", errors.New("it is no regular file")
+		return "", errors.New("it is not a regular file")
 	}
 	f, err := os.Open(path)
 	if err != nil {

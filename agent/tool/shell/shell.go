@@ -106,7 +106,7 @@ func (o Options) run(ctx context.Context, c tool.Call) (tool.Output, error) {
 	if s, err := os.Stat(c.Cwd); err != nil {
 		return tool.Output{}, fmt.Errorf("folder: %w", err)
 	} else if !s.IsDir() {
-		return tool.Output{}, fmt.Errorf("folder %s: it is none", c.Cwd)
+		return tool.Output{}, fmt.Errorf("%s is not a folder", c.Cwd)
 	}
 	limited, stop := context.WithTimeout(ctx, in.limit())
 	defer stop()

@@ -32,11 +32,11 @@ func read[T any](data []byte) (v T, value json.RawMessage, damage string, err er
 	value = json.RawMessage(bytes.Clone(raw))
 	switch {
 	case value[0] != '{':
-		return v, nil, "", errors.New("it is no JSON object")
+		return v, nil, "", errors.New("it is not a JSON object")
 	case jsonl.Depth(value) > maxNest:
 		return v, nil, "", fmt.Errorf("nested more than %d deep", maxNest)
 	case !json.Valid(value):
-		return v, nil, "", errors.New("it is no JSON that others can read")
+		return v, nil, "", errors.New("it is not JSON that other programs can read")
 	}
 	if len(bytes.TrimSpace(data[dec.InputOffset():])) > 0 {
 		damage = fmt.Sprintf("%d bytes follow the JSON", int64(len(data))-dec.InputOffset())

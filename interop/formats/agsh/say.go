@@ -189,7 +189,7 @@ func (w *writer) appendCall(b []byte, c *skein.Call) []byte {
 
 func (w *writer) text(e *skein.Entry, t skein.Text) string {
 	if t.UTF8() != string(t) {
-		w.lose(e, "characters that are none: replaced")
+		w.lose(e, "invalid characters, which were replaced")
 	}
 	return t.UTF8()
 }

@@ -205,7 +205,7 @@ func (w *writer) result(e *skein.Entry, r *skein.Result) values {
 
 func (w *writer) text(e *skein.Entry, t skein.Text) string {
 	if t.UTF8() != string(t) {
-		w.lose(e, "characters that are none: replaced")
+		w.lose(e, "invalid characters, which were replaced")
 	}
 	return t.UTF8()
 }

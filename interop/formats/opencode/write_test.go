@@ -172,7 +172,7 @@ func TestIDsAreOfTheTimeOfWriting(t *testing.T) {
 	}
 	sess := strings.TrimSpace(rows(t, filepath.Join(home, fileName), `SELECT id FROM session`))
 	if !isSession(sess) {
-		t.Errorf("the session has the ID %q, which is none of the program's", sess)
+		t.Errorf("the program has no IDs like %q", sess)
 	}
 }
 

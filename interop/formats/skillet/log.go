@@ -30,7 +30,7 @@ func (r *reader) log(n int, data []byte, run bool) (interop.Made, error) {
 		return interop.Made{}, nil
 	}
 	if !isObject(text) {
-		return interop.Made{}, errors.New("it is no JSON object")
+		return interop.Made{}, errors.New("it is not a JSON object")
 	}
 	in, err := unmarshal[logged]([]byte(text))
 	if err != nil {
