@@ -126,7 +126,7 @@ func TestADelegateThatDoesNotGetThereSaysSo(t *testing.T) {
 		{"it came to its limit", review, "[The agent was stopped after 3 steps, before it was done.]", endless},
 		{"it failed", review, "gone", newModel(fails(errGone))},
 		{"it has no words", review, "[The agent ended without a word.]", newModel(answer{message: message()})},
-		{"there is none", `delegate {"agent":"nobody","task":"x"}`, `there is no agent "nobody": there are reviewer, writer`, newModel()},
+		{"there is none", `delegate {"agent":"nobody","task":"x"}`, `no agent "nobody"; there are: reviewer, writer`, newModel()},
 		{"there is no task", `delegate {"agent":"reviewer","task":" "}`, `it is empty`, newModel()},
 		{"it has no model", `delegate {"agent":"writer","task":"x"}`, `it has no model`, newModel()},
 	} {

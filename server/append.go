@@ -73,9 +73,12 @@ func begins(ctx context.Context, e *skein.Event) error {
 	if e.Kind != skein.KindCreated {
 		return nil
 	}
-	var c skein.Created
-	if err := json.Unmarshal(e.Payload, &c); err != nil || c.Origin != nil {
-		return nil // the store says what is wrong with it
+	c, err := skein.Decode[skein.Created](*e)
+	if err != nil {
+		return err
+	}
+	if c.Origin != nil {
+		return nil
 	}
 	return hangsOn(ctx, door.From(ctx).Store, c.Parent)
 }

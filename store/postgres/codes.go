@@ -76,7 +76,7 @@ func classify(err error) error {
 
 // An unreachedError is the error of a connection that was not made, on one line: the
 // driver names each address that it tried, twice if it tried twice.
-type unreachedError struct{ error }
+type unreachedError struct{ tried *pgconn.ConnectError }
 
 func onOneLine(err error) error {
 	if tried := (*pgconn.ConnectError)(nil); errors.As(err, &tried) {
@@ -88,7 +88,7 @@ func onOneLine(err error) error {
 // Error implements error.
 func (e unreachedError) Error() string {
 	var all []string
-	for line := range strings.Lines(e.Unwrap().(*pgconn.ConnectError).Unwrap().Error()) {
+	for line := range strings.Lines(e.tried.Unwrap().Error()) {
 		if line = dialed().ReplaceAllString(strings.TrimSpace(line), ""); !slices.Contains(all, line) {
 			all = append(all, line)
 		}
@@ -97,10 +97,12 @@ func (e unreachedError) Error() string {
 }
 
 // Unwrap returns the driver's error.
-func (e unreachedError) Unwrap() error { return e.error }
+func (e unreachedError) Unwrap() error { return e.tried }
 
 // dialed matches what the driver says of an address that the line names already.
-var dialed = sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile(`hostname resolving error: |dial error: (dial \S+ \S+: )?`) })
+var dialed = sync.OnceValue(func() *regexp.Regexp {
+	return regexp.MustCompile(`hostname resolving error: |dial error: (dial \S+ \S+: )?`)
+})
 
 // classifyCommit is classify for the error of a commit: unless the server answered
 // that the transaction failed, or nothing was sent to it, the transaction may have
