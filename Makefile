@@ -78,7 +78,7 @@ race: ## the tests of what runs side by side, with the race detector
 
 .PHONY: programs
 programs: ## open what is written with Claude Code itself: SKEIN_CLAUDE=/path/to/claude
-	@go test -tags programs ./interop/claudecode -run GoesOn
+	@go test -tags programs ./interop/formats/claudecode -run GoesOn
 
 .PHONY: fuzz
 fuzz: ## each fuzz target for FUZZTIME; make test runs their seeds
