@@ -4,8 +4,10 @@ import (
 	"context"
 	"crypto/sha256"
 	"encoding/hex"
+	"fmt"
 	"net/url"
 	"strings"
+	"time"
 
 	"github.com/skein-dev/skein"
 )
@@ -68,3 +70,13 @@ func Key(pieces ...string) string {
 	}
 	return strings.Join(escaped, ":")
 }
+
+// A Refusal is an answer of a service's API that is not a success.
+type Refusal struct {
+	Code  int // as HTTP's statuses
+	Text  string
+	After time.Duration // how long to wait before the next request; 0 if it is not said
+}
+
+// Error implements error.
+func (r *Refusal) Error() string { return fmt.Sprintf("%d %s", r.Code, r.Text) }

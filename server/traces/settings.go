@@ -11,7 +11,7 @@ import (
 	"github.com/skein-dev/skein"
 )
 
-// Settings are what the variables of OpenTelemetry set
+// settings are what the variables of OpenTelemetry set
 // (https://opentelemetry.io/docs/specs/otel/configuration/sdk-environment-variables/).
 type settings struct {
 	about   []wireAttribute // of the resource

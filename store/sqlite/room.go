@@ -73,28 +73,19 @@ func reserveFor(size int64) int64 {
 	return want
 }
 
-// checkpointAfter returns how many pages the log may have before a commit
-// checkpoints it. Overwriting a log from its start takes half as long as
-// appending to a longer one, and on a full disk the reserve must have room for
-// the pages of the log that the file does not have yet.
-func (c *core) checkpointAfter() int64 {
-	size := int64(0)
-	if st, err := os.Stat(c.path); err == nil {
-		size = st.Size()
-	}
-	return reserveFor(size) / pageSize
-}
-
 func (c *core) reserve() string { return c.paths.real() + reserveSuffix }
 
 // lookAtRoom checks whether the disk is nearly full, and returns the size that
-// the reserve should have and the room for it; 0 if it is not known.
+// the reserve should have and the room for it; 0 if it is not known. It also sets
+// when a commit checkpoints the log: on a full disk, the reserve must have room for
+// the pages of the log that the file does not have yet.
 func (c *core) lookAtRoom() (want, room int64) {
 	st, err := os.Stat(c.path)
 	if err != nil {
 		return 0, 0
 	}
 	want = reserveFor(st.Size())
+	c.logPages.Store(want / pageSize)
 	room, known := freeSpace(filepath.Dir(c.reserve()))
 	c.tight.Store(known && room < tightRoom*want)
 	return want, room

@@ -92,6 +92,7 @@ type reopening struct {
 	mode     string       // how the file is opened to be read
 	tried    time.Time    // when opening it for writing was last tried
 	schema   atomic.Int64 // the file's user_version when last read; 0: nothing was written yet
+	logPages atomic.Int64 // how many pages the log may have before a commit checkpoints it
 	tight    atomic.Bool  // the disk is nearly full
 	freeing  sync.Mutex   // held while the reserve is used
 }

@@ -36,8 +36,8 @@ type writer struct {
 	heads    *heads
 	changed  func([]skein.SessionID)   // called after each commit that changed sessions
 	blocked  func(time.Duration) error // returns who kept it from writing for so long
-	most     func() int64              // how many pages the log may have before it is checkpointed
-	pages    int64                     // what most said last
+	logPages *atomic.Int64             // how many pages the log may have before a commit checkpoints it; 0 is SQLite's default
+	pages    int64                     // what SQLite was told of it last
 	inPlace  func() error              // returns an error if the file is no longer the one that was opened
 	schema   *atomic.Int64             // the file's user_version, as the last transaction found it
 	patience time.Duration             // how long it waits for another process that is writing
@@ -57,7 +57,7 @@ func newWriter(conn *conn, c *core, patience time.Duration) *writer {
 	w := &writer{
 		conn: conn, jobs: make(chan *job, 4*groupJobs), urgent: make(chan *job), spare: make(chan *job), stopped: make(chan struct{}), heads: newHeads(), patience: patience,
 		changed: c.wakers.wake, blocked: func(d time.Duration) error { return blockedBy(c.path, d) }, inPlace: c.inPlace,
-		most: c.checkpointAfter, schema: &c.schema, pack: c.pack,
+		logPages: &c.logPages, schema: &c.schema, pack: c.pack,
 	}
 	go w.loop()
 	return w
@@ -210,7 +210,8 @@ func (w *writer) commit(group []*job) int {
 		group[0].done <- classify(fatal)
 		return 1
 	}
-	if most := w.most(); most != w.pages {
+	// Overwriting a log from its start takes half as long as appending to a longer one.
+	if most := w.logPages.Load(); most != w.pages {
 		if err := w.exec0("PRAGMA wal_autocheckpoint = " + strconv.FormatInt(most, 10)); err == nil {
 			w.pages = most
 		}

@@ -11,6 +11,7 @@ import (
 	"time"
 
 	"github.com/skein-dev/skein"
+	"github.com/skein-dev/skein/server/gateway"
 )
 
 // Discord's API (https://discord.com/developers/docs/reference).
@@ -57,25 +58,16 @@ type mentions struct {
 	Parse []string `json:"parse"`
 }
 
-// A refusal is an answer of the API that is not a success.
-type refusal struct {
-	code  int // HTTP's
-	text  string
-	after time.Duration // how long to wait before the next request; 0 if it is not said
-}
-
-func (r *refusal) Error() string { return fmt.Sprintf("%d %s", r.code, r.text) }
-
 // call makes a request, again after each rate limit and each failure of Discord's
 // proxies, and decodes the answer into result, unless that is nil.
 func (b *Bot) call(ctx context.Context, method, path string, body, result any) error {
 	for try := 1; ; try++ {
 		err := b.ask(ctx, method, path, body, result)
-		r := (*refusal)(nil)
-		if !errors.As(err, &r) || r.code != http.StatusTooManyRequests && r.code != http.StatusBadGateway || try == attempts {
+		r := (*gateway.Refusal)(nil)
+		if !errors.As(err, &r) || r.Code != http.StatusTooManyRequests && r.Code != http.StatusBadGateway || try == attempts {
 			return err
 		}
-		if err := b.Wait(ctx, max(r.after, time.Millisecond)); err != nil {
+		if err := b.Wait(ctx, max(r.After, time.Millisecond)); err != nil {
 			return err
 		}
 	}
@@ -111,7 +103,7 @@ func (b *Bot) ask(ctx context.Context, method, path string, body, result any) er
 			After   float64 `json:"retry_after"` // seconds
 		}
 		json.Unmarshal(text, &why) //nolint:errcheck // a proxy's answer may be anything
-		return fmt.Errorf("%s %s: %w", method, path, &refusal{res.StatusCode, why.Message, time.Duration(why.After * float64(time.Second))})
+		return fmt.Errorf("%s %s: %w", method, path, &gateway.Refusal{Code: res.StatusCode, Text: why.Message, After: time.Duration(why.After * float64(time.Second))})
 	}
 	if result == nil {
 		return nil

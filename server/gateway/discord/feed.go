@@ -11,6 +11,7 @@ import (
 	"time"
 
 	"github.com/gorilla/websocket"
+	"github.com/skein-dev/skein/server/gateway"
 )
 
 // patience is how long a connection may take until it delivers messages.
@@ -271,8 +272,8 @@ var refusing = []int{4004, 4010, 4011, 4012, 4013, 4014}
 
 // refused reports whether trying again is useless.
 func refused(err error) bool {
-	if r := (*refusal)(nil); errors.As(err, &r) {
-		return r.code == http.StatusUnauthorized
+	if r := (*gateway.Refusal)(nil); errors.As(err, &r) {
+		return r.Code == http.StatusUnauthorized
 	}
 	closed := (*websocket.CloseError)(nil)
 	return errors.As(err, &closed) && slices.Contains(refusing, closed.Code)

@@ -12,6 +12,7 @@ import (
 	"time"
 
 	"github.com/skein-dev/skein"
+	"github.com/skein-dev/skein/server/gateway"
 )
 
 // A botUpdate is something that happened in a chat, so far as we read it.
@@ -56,19 +57,10 @@ type doing struct {
 	Action string `json:"action"`
 }
 
-// A refusal is an answer of the API that is not ok.
-type refusal struct {
-	code  int // as HTTP's statuses
-	text  string
-	after time.Duration // how long to wait before the next request; 0 if it is not said
-}
-
-func (r *refusal) Error() string { return fmt.Sprintf("%d %s", r.code, r.text) }
-
 // code returns the code of the refusal in err, 0 if there is none.
 func code(err error) int {
-	if r := (*refusal)(nil); errors.As(err, &r) {
-		return r.code
+	if r := (*gateway.Refusal)(nil); errors.As(err, &r) {
+		return r.Code
 	}
 	return 0
 }
@@ -103,7 +95,7 @@ func (b *Bot) call(ctx context.Context, method string, body, result any) error {
 		return fmt.Errorf("%s: %s: %w", method, res.Status, err)
 	}
 	if !got.OK {
-		return fmt.Errorf("%s: %w", method, &refusal{got.Code, got.Description, time.Duration(got.Parameters.RetryAfter) * time.Second})
+		return fmt.Errorf("%s: %w", method, &gateway.Refusal{Code: got.Code, Text: got.Description, After: time.Duration(got.Parameters.RetryAfter) * time.Second})
 	}
 	if result == nil {
 		return nil

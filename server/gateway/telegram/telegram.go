@@ -80,8 +80,8 @@ func (b *Bot) Run(ctx context.Context, take func(context.Context, gateway.Messag
 		}
 		failed = min(failed+1, 6)
 		d := time.Second << failed
-		if limit := (*refusal)(nil); errors.As(err, &limit) && limit.after > 0 {
-			d = limit.after
+		if limit := (*gateway.Refusal)(nil); errors.As(err, &limit) && limit.After > 0 {
+			d = limit.After
 		}
 		b.log.Warn("no updates from telegram; it is asked again", "err", err, "in", d)
 		if b.wait(ctx, d) != nil {
@@ -186,11 +186,11 @@ func units(s string) (n int) {
 func (b *Bot) send(ctx context.Context, m sendMessage) error {
 	for try := 1; ; try++ {
 		err := b.call(ctx, "sendMessage", m, nil)
-		limit := (*refusal)(nil)
-		if !errors.As(err, &limit) || limit.code != http.StatusTooManyRequests || try == attempts {
+		limit := (*gateway.Refusal)(nil)
+		if !errors.As(err, &limit) || limit.Code != http.StatusTooManyRequests || try == attempts {
 			return err
 		}
-		if err := b.wait(ctx, limit.after); err != nil {
+		if err := b.wait(ctx, limit.After); err != nil {
 			return err
 		}
 	}
