@@ -58,20 +58,20 @@ func (u *turn) ask() (*skein.Message, error) {
 
 // tooLong returns the error for a request r that the model rejects as too long
 // and that cannot be shortened any more.
-func (t *Thread) tooLong(r llm.Request, err error) error {
+func (v *modelView) tooLong(r llm.Request, err error) error {
 	said := 0
-	for _, e := range slices.Backward(t.window) { // in r, it may be merged with other messages
+	for _, e := range slices.Backward(v.window) { // in r, it may be merged with other messages
 		if m, err := skein.Decode[skein.Message](e); e.Kind == skein.KindSaid && err == nil && m.Typed() {
 			said = len(m.Words())
 			break
 		}
 	}
 	takes := ""
-	if t.agent.Window > 0 {
-		takes = fmt.Sprintf(", which reads %d tokens at most", t.agent.Window)
+	if v.agent.Window > 0 {
+		takes = fmt.Sprintf(", which reads %d tokens at most", v.agent.Window)
 	}
 	return fmt.Errorf("the message of %d bytes, with a system prompt of %d and tools of %d bytes, is too long for %s%s: %w",
-		said, len(r.System), len(toolList(r.Tools)), t.agent.Model.About(), takes, err)
+		said, len(r.System), len(toolList(r.Tools)), v.agent.Model.About(), takes, err)
 }
 
 // request returns the next request to the model.
@@ -89,12 +89,12 @@ func (u *turn) request() (llm.Request, error) {
 
 // view returns the current context. The turn under way is shown whole, no
 // matter how many messages it has.
-func (t *Thread) view(ctx context.Context) (window.View, error) {
-	events, err := t.events(ctx)
+func (v *modelView) view(ctx context.Context) (window.View, error) {
+	events, err := v.events(ctx)
 	if err != nil {
 		return window.View{}, err
 	}
-	rules := t.agent.Model.About().Rules
+	rules := v.agent.Model.About().Rules
 	said := 0
 	for _, e := range slices.Backward(events) {
 		if e.Kind != skein.KindSaid {
@@ -104,7 +104,7 @@ func (t *Thread) view(ctx context.Context) (window.View, error) {
 			break
 		}
 	}
-	rules.Newest, rules.Room = max(t.newest(), 2*said), t.room // a call's message and its result may be one event
+	rules.Newest, rules.Room = max(v.agent.newest(), 2*said), v.room // a call's message and its result may be one event
 	return window.Context(events, rules)
 }
 
@@ -117,8 +117,8 @@ func prompts(e skein.Event) bool {
 	return err == nil && asks(&m)
 }
 
-func (t *Thread) blob(ctx context.Context, h skein.Hash) ([]byte, error) {
-	return t.o.Store.Blob(ctx, t.id, h)
+func (w *sessionWriter) blob(ctx context.Context, h skein.Hash) ([]byte, error) {
+	return w.o.Store.Blob(ctx, w.id, h)
 }
 
 // attempt makes the request r for the try-th time and stores the result.
@@ -161,11 +161,18 @@ func (u *turn) attempt(r llm.Request, try int) (*skein.Message, error) {
 	return nil, err
 }
 
+// A requester stores the requests to the model and the answers.
+type requester struct {
+	modelView
+	charged map[string]bool // IDs that requests had: they may come twice
+	called  map[string]bool // IDs that calls had, likewise
+}
+
 // again reports whether the request that failed with err on the try-th attempt
 // is to be retried, after at least the returned wait.
-func (t *Thread) again(err error, try int) (asked time.Duration, ok bool) {
+func (q *requester) again(err error, try int) (asked time.Duration, ok bool) {
 	asked, ok = llm.Again(err)
-	return asked, ok && try < t.o.Attempts && asked <= patience
+	return asked, ok && try < q.o.Attempts && asked <= patience
 }
 
 // waitAfter waits after an attempt that failed with err. It returns err if that
@@ -190,8 +197,8 @@ func (u *turn) waitAfter(err error, try int) error {
 }
 
 // start stores that a request starts.
-func (t *Thread) start(mode string, r llm.Request, try int) (skein.Step, error) {
-	about := t.agent.Model.About()
+func (q *requester) start(mode string, r llm.Request, try int) (skein.Step, error) {
+	about := q.agent.Model.About()
 	s := skein.Step{Phase: "start", Mode: mode, Attempt: try, Provider: about.Provider, Model: about.Model, Kept: true}
 	var blobs []skein.Blob
 	keep := func(text []byte) string {
@@ -202,8 +209,8 @@ func (t *Thread) start(mode string, r llm.Request, try int) (skein.Step, error) 
 		blobs = append(blobs, b)
 		return string(b.Hash)
 	}
-	s.Prompt, s.Tools, s.Config = keep([]byte(r.System)), keep(toolList(r.Tools)), keep(t.agent.Config)
-	return s, t.put(context.Background(), blobs, skein.NewEvent(skein.KindStep, t.now(), s))
+	s.Prompt, s.Tools, s.Config = keep([]byte(r.System)), keep(toolList(r.Tools)), keep(q.agent.Config)
+	return s, q.put(context.Background(), blobs, skein.NewEvent(skein.KindStep, q.now(), s))
 }
 
 // toolList returns tools as a JSON array, or nil if there are none. A schema
@@ -230,7 +237,7 @@ func toolList(tools []llm.ToolSpec) []byte {
 
 // finish returns the event that ends the request s, with the answer m, if any,
 // or err.
-func (t *Thread) finish(s skein.Step, m *skein.Message, err error) skein.Event {
+func (q *requester) finish(s skein.Step, m *skein.Message, err error) skein.Event {
 	s.Phase, s.Prompt, s.Tools, s.Config, s.Kept = "finish", "", "", "", false
 	if m != nil {
 		s.Request, s.Tier, s.Usage, s.Stop, s.Provider, s.Model = m.Request, m.Tier, m.Usage, m.Stop, m.Provider, m.Model
@@ -241,7 +248,7 @@ func (t *Thread) finish(s skein.Step, m *skein.Message, err error) skein.Event {
 			s.Request = e.Request
 		}
 	}
-	return skein.NewEvent(skein.KindStep, t.now(), s)
+	return skein.NewEvent(skein.KindStep, q.now(), s)
 }
 
 // errorInfo returns err in the form in which events store it.

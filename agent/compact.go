@@ -63,8 +63,8 @@ type plan struct {
 
 // plan returns what a compaction would cover, using the first of cuts that
 // leaves anything to cover; nil if none does.
-func (t *Thread) plan(ctx context.Context, cuts ...func([]skein.Entry) int) (*plan, error) {
-	items, before, err := t.shown(ctx)
+func (v *modelView) plan(ctx context.Context, cuts ...func([]skein.Entry) int) (*plan, error) {
+	items, before, err := v.shown(ctx)
 	if err != nil {
 		return nil, err
 	}
@@ -80,7 +80,7 @@ func (t *Thread) plan(ctx context.Context, cuts ...func([]skein.Entry) int) (*pl
 	for _, cut := range cuts {
 		if n := cut(items); n > 0 {
 			p := plan{to: items[n].Seq - 1, items: items[:n], kept: kept, before: before}
-			for _, e := range t.window {
+			for _, e := range v.window {
 				if e.Kind == skein.KindTool && e.Seq <= p.to {
 					p.states = append(p.states, e)
 				}
@@ -125,7 +125,7 @@ func (u *turn) compactIfDue() error {
 		return err
 	case full:
 		cuts = append(cuts, lastTurn)
-	case u.compacted || u.limit() < 0 || said <= u.limit():
+	case u.compacted || u.agent.limit() < 0 || said <= u.agent.limit():
 		return nil
 	default:
 		if many, err := u.many(); err != nil || !many {
@@ -158,13 +158,13 @@ const (
 // tighten limits what the model is shown from now on to a share of what it
 // would be shown now, and reports whether that makes it less. The bound holds
 // for this thread and this model.
-func (t *Thread) tighten(ctx context.Context, share int) (done bool, err error) {
-	now, err := t.view(ctx)
+func (v *modelView) tighten(ctx context.Context, share int) (done bool, err error) {
+	now, err := v.view(ctx)
 	if err != nil {
 		return false, err
 	}
-	t.room, t.tightened = max(1, now.Size*share/100), t.last
-	then, err := t.view(ctx)
+	v.room, v.tightened = max(1, now.Size*share/100), v.last
+	then, err := v.view(ctx)
 	return then.Size < now.Size, err
 }
 
@@ -195,11 +195,11 @@ func (u *turn) tryToSumUp(p *plan) (done bool, err error) {
 	return err == nil, err
 }
 
-func (t *Thread) limit() int {
-	if t.agent.CompactAfter == 0 {
+func (a *Agent) limit() int {
+	if a.CompactAfter == 0 {
 		return compactAfter
 	}
-	return t.agent.CompactAfter
+	return a.CompactAfter
 }
 
 // saidSince returns how many said events come after the newest compaction or
@@ -218,29 +218,29 @@ func saidSince(events []skein.Event) (n int) {
 
 // many reports whether the context has more items that are not the user's since
 // the newest compaction than the limit allows.
-func (t *Thread) many() (bool, error) {
+func (v *modelView) many() (bool, error) {
 	var since skein.Seq
-	for _, e := range slices.Backward(t.window) {
+	for _, e := range slices.Backward(v.window) {
 		if e.Kind == skein.KindCompacted {
 			since = e.Seq
 			break
 		}
 	}
-	entries, err := skein.Entries(t.window)
+	entries, err := skein.Entries(v.window)
 	n := 0
 	for _, e := range entries {
 		if r := e.Message.Role; !e.Rewound && e.Seq > since && (r == skein.RoleAssistant || r == skein.RoleTool) {
 			n++
 		}
 	}
-	return n > t.limit(), err
+	return n > v.agent.limit(), err
 }
 
 // full reports whether the last request took up most of what the model can
 // read, and neither a compaction nor tighten has reduced that since.
-func (t *Thread) full(events []skein.Event) (bool, error) {
+func (v *modelView) full(events []skein.Event) (bool, error) {
 	used, at, err := usedOf(events)
-	return t.agent.Window > 0 && used > t.agent.Window/100*fill && at > t.tightened, err
+	return v.agent.Window > 0 && used > v.agent.Window/100*fill && at > v.tightened, err
 }
 
 // usedOf returns how many tokens the newest answer and its request took, and

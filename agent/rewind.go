@@ -91,6 +91,6 @@ func (t *Thread) Clear(ctx context.Context) (err error) {
 	return t.rewind(ctx, 0)
 }
 
-func (t *Thread) rewind(ctx context.Context, to skein.Seq) error {
-	return t.put(ctx, nil, skein.NewEvent(skein.KindRewound, t.now(), skein.Rewound{To: to}))
+func (w *sessionWriter) rewind(ctx context.Context, to skein.Seq) error {
+	return w.put(ctx, nil, skein.NewEvent(skein.KindRewound, w.now(), skein.Rewound{To: to}))
 }

@@ -88,7 +88,7 @@ func (w *crew) begin(c *skein.Call) error {
 		return err
 	}
 	r := &running{call: c, ended: make(chan struct{})}
-	r.state = skein.ToolState{Call: c.ID, State: skein.Running, Title: w.headline(c), Start: w.now()}
+	r.state = skein.ToolState{Call: c.ID, State: skein.Running, Title: w.agent.headline(c), Start: w.now()}
 	if tl == nil {
 		r.out = tool.Output{Text: no, Failed: true}
 		return w.end(r)

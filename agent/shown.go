@@ -8,11 +8,18 @@ import (
 	"github.com/skein-dev/skein/llm/window"
 )
 
+// A modelView works out what the model is shown of the session.
+type modelView struct {
+	sessionWriter
+	room      int       // maximum bytes that the model is shown, set after it rejected more; 0 means no bound
+	tightened skein.Seq // last seq of the session when room was set
+}
+
 // shown returns the messages of the current context, without those that only
 // its summary represents, and the compaction that has the summary; nil if there
 // is none.
-func (t *Thread) shown(ctx context.Context) ([]skein.Entry, *summed, error) {
-	events, err := t.events(ctx)
+func (v *modelView) shown(ctx context.Context) ([]skein.Entry, *summed, error) {
+	events, err := v.events(ctx)
 	if err != nil {
 		return nil, nil, err
 	}
@@ -20,7 +27,7 @@ func (t *Thread) shown(ctx context.Context) ([]skein.Entry, *summed, error) {
 	if err != nil {
 		return nil, nil, err
 	}
-	last, err := t.lastSummed(events)
+	last, err := v.lastSummed(events)
 	if err != nil {
 		return nil, nil, err
 	}
@@ -36,21 +43,21 @@ type summed struct {
 }
 
 // lastSummed returns the compaction that the context begins with.
-func (t *Thread) lastSummed(events []skein.Event) (*summed, error) {
+func (v *modelView) lastSummed(events []skein.Event) (*summed, error) {
 	rules := window.GenericRules()
-	if t.agent.Model != nil {
-		rules = t.agent.Model.About().Rules
+	if v.agent.Model != nil {
+		rules = v.agent.Model.About().Rules
 	}
 	if !slices.ContainsFunc(events, func(e skein.Event) bool { return e.Kind == skein.KindCompacted }) {
 		return nil, nil
 	}
-	v, err := window.Context(events, rules)
-	if err != nil || v.Compacted == 0 {
+	shown, err := window.Context(events, rules)
+	if err != nil || shown.Compacted == 0 {
 		return nil, err
 	}
-	i := slices.IndexFunc(events, func(e skein.Event) bool { return e.Seq == v.Compacted })
+	i := slices.IndexFunc(events, func(e skein.Event) bool { return e.Seq == shown.Compacted })
 	c, err := skein.Decode[skein.Compacted](events[i])
-	return &summed{v.Compacted, c}, err
+	return &summed{shown.Compacted, c}, err
 }
 
 // asks reports whether m is a user message that has more than tool results.

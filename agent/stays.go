@@ -16,10 +16,10 @@ const (
 
 // stayed reports whether this program is one that stays, worked on the session
 // last, and has not stored that its work ended.
-func (t *Thread) stayed(ctx context.Context) (is bool, err error) {
-	for n := skein.Seq(fewStays); t.o.Stays && n <= manyStays; n *= 4 {
+func (w *sessionWriter) stayed(ctx context.Context) (is bool, err error) {
+	for n := skein.Seq(fewStays); w.o.Stays && n <= manyStays; n *= 4 {
 		told := false
-		for e, err := range lenient.Store(t.o.Store, nil).Events(ctx, t.id, max(t.base, t.last-n)) {
+		for e, err := range lenient.Store(w.o.Store, nil).Events(ctx, w.id, max(w.base, w.last-n)) {
 			if err != nil {
 				return false, err
 			}
@@ -28,13 +28,13 @@ func (t *Thread) stayed(ctx context.Context) (is bool, err error) {
 				told, is = true, false
 			case skein.KindCreated:
 				c, err := skein.Decode[skein.Created](e)
-				told, is = true, err == nil && c.Program == t.o.Program
+				told, is = true, err == nil && c.Program == w.o.Program
 			case skein.KindResumed:
 				p, err := skein.Decode[skein.Program](e)
-				told, is = true, err == nil && p.Program == t.o.Program && p.Host == t.o.Host
+				told, is = true, err == nil && p.Program == w.o.Program && p.Host == w.o.Host
 			}
 		}
-		if told || t.last-n <= t.base {
+		if told || w.last-n <= w.base {
 			break
 		}
 	}

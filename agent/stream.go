@@ -88,10 +88,10 @@ func timed(m *skein.Message, came []span) *skein.Message {
 }
 
 // show shows people a piece of an answer.
-func (t *Thread) show(d llm.Delta) {
+func (q *requester) show(d llm.Delta) {
 	for _, u := range []Update{{Kind: Reasoning, Text: d.Reasoning}, {Kind: Text, Text: d.Text}, {Kind: Calling, Text: d.Call}} {
 		if u.Text != "" {
-			t.o.Observe(u)
+			q.o.Observe(u)
 		}
 	}
 }
@@ -121,19 +121,19 @@ func broken(m *skein.Message, text, reasoning string) *skein.Message {
 // the provider left out. A request ID that was charged before belongs to
 // another answer, and some servers restart the numbering of their calls each
 // time. Fields that must be JSON but are not cannot be stored as they are.
-func (t *Thread) filled(m *skein.Message, s *skein.Step, shown []skein.Message) *skein.Message {
+func (q *requester) filled(m *skein.Message, s *skein.Step, shown []skein.Message) *skein.Message {
 	f := *m
 	f.ID, f.Role = "", skein.RoleAssistant // the event is the whole message
 	f.Provider, f.Model = cmp.Or(m.Provider, s.Provider), cmp.Or(m.Model, s.Model)
-	if f.Request == "" || t.charged[f.Request] {
-		f.Request = string(skein.NewSessionID(t.o.Now()))
+	if f.Request == "" || q.charged[f.Request] {
+		f.Request = string(skein.NewSessionID(q.o.Now()))
 	}
-	t.charged[f.Request] = true
+	q.charged[f.Request] = true
 	f.Meta = validJSON(m.Meta)
 	f.Parts = append([]skein.Part{}, m.Parts...)
 	for i := range shown {
 		for _, c := range callsOf(&shown[i]) {
-			t.called[c.ID] = true
+			q.called[c.ID] = true
 		}
 	}
 	for i := range f.Parts {
@@ -146,10 +146,10 @@ func (t *Thread) filled(m *skein.Message, s *skein.Step, shown []skein.Message) 
 		if len(c.Input) > 0 && !json.Valid(c.Input) {
 			c.Input = skein.AppendQuoted(nil, string(c.Input))
 		}
-		if p.Call = &c; c.ID == "" || t.called[c.ID] {
-			c.ID = fmt.Sprintf("call_%s_%d", skein.NewSessionID(t.o.Now())[24:], i)
+		if p.Call = &c; c.ID == "" || q.called[c.ID] {
+			c.ID = fmt.Sprintf("call_%s_%d", skein.NewSessionID(q.o.Now())[24:], i)
 		}
-		t.called[c.ID] = true
+		q.called[c.ID] = true
 	}
 	return &f
 }

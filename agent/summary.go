@@ -75,13 +75,13 @@ func (u *turn) sumUp(p *plan, trigger string) error {
 }
 
 // keptRoom returns how many bytes of user messages a compaction keeps.
-func (t *Thread) keptRoom() int {
+func (v *modelView) keptRoom() int {
 	room := keptRoom
-	if w := t.agent.Window; w > 0 { // tokens of about four bytes each
+	if w := v.agent.Window; w > 0 { // tokens of about four bytes each
 		room = int(min(int64(room), w))
 	}
-	if t.room > 0 {
-		room = min(room, t.room/4)
+	if v.room > 0 {
+		room = min(room, v.room/4)
 	}
 	return room
 }

@@ -15,47 +15,11 @@ import (
 // A Thread is a session that this process works on. Its methods must be called
 // from one goroutine, except Interrupt.
 type Thread struct {
-	o     Options
-	id    skein.SessionID
-	lease skein.Lease
-	agent Agent
+	requester
 	depth int // number of delegates above it
-
-	about skein.Created // User, Surface, Project and Cwd of the session
-	begun bool          // the session is stored
-	at    bool          // this process has stored created or resumed
-	last  skein.Seq
-	base  skein.Seq // seq up to which a fork shows its parent
-
-	outgoing
-	shownEvents
-	answerIDs
 
 	mu   sync.Mutex
 	stop context.CancelFunc // of the turn under way; nil if there is none
-}
-
-// outgoing is what a thread has stored and has still to store.
-type outgoing struct {
-	writer  string        // prefix of the client IDs of this thread
-	written int           // number of events that had such an ID
-	early   []skein.Event // to be appended after created
-	owed    []skein.Batch // events that happened and could not be stored yet
-	fenced  error         // not nil if the session was taken over
-}
-
-// shownEvents are the events that the model is shown, and how many of them.
-type shownEvents struct {
-	window    []skein.Event // that the context is computed from; nil if they must be read
-	enough    int           // number of events in window from which on it is read again
-	room      int           // maximum bytes that the model is shown, set after it rejected more; 0 means no bound
-	tightened skein.Seq     // last seq of the session when room was set
-}
-
-// answerIDs are the IDs that answers had: they may come twice.
-type answerIDs struct {
-	charged map[string]bool // of requests
-	called  map[string]bool // of calls
 }
 
 // Open takes the lease of the session and returns its thread. Calls that were
@@ -70,8 +34,9 @@ func Open(ctx context.Context, o Options) (*Thread, error) {
 
 func openAt(ctx context.Context, o Options, depth int) (_ *Thread, err error) {
 	o = withDefaults(o)
-	t := &Thread{o: o, id: o.Session, agent: o.Agent, depth: depth, answerIDs: answerIDs{map[string]bool{}, map[string]bool{}}}
-	t.writer = ours + string(skein.NewSessionID(o.Now()))
+	t := &Thread{depth: depth}
+	t.o, t.id, t.agent, t.writer = o, o.Session, o.Agent, ours+string(skein.NewSessionID(o.Now()))
+	t.charged, t.called = map[string]bool{}, map[string]bool{}
 	if t.id == "" {
 		t.id = skein.NewSessionID(o.Now())
 		t.about, t.window, t.enough = o.Created, []skein.Event{}, manyEvents
@@ -169,11 +134,11 @@ func (t *Thread) Close(ctx context.Context, how string) (err error) {
 	return errors.Join(err, skein.LeasesOf(t.o.Store).Release(context.WithoutCancel(ctx), t.lease))
 }
 
-func (t *Thread) program(how string) skein.Program {
-	return skein.Program{Program: t.o.Program, Version: t.o.Version, Host: t.o.Host, How: how}
+func (w *sessionWriter) program(how string) skein.Program {
+	return skein.Program{Program: w.o.Program, Version: w.o.Version, Host: w.o.Host, How: how}
 }
 
-func (t *Thread) now() skein.Time { return skein.At(t.o.Now()) }
+func (w *sessionWriter) now() skein.Time { return skein.At(w.o.Now()) }
 
 // SetAgent makes a the agent that answers from now on; the thread continues.
 // Errors are the Store's.

@@ -22,8 +22,8 @@ const sideBySide = 4
 func (u *turn) run(calls []*skein.Call) error {
 	for len(calls) > 0 {
 		n := 1
-		if u.safe(calls[0]) {
-			for n < len(calls) && u.safe(calls[n]) {
+		if u.agent.safe(calls[0]) {
+			for n < len(calls) && u.agent.safe(calls[n]) {
 				n++
 			}
 		}
@@ -35,26 +35,26 @@ func (u *turn) run(calls []*skein.Call) error {
 	return u.ctx.Err()
 }
 
-func (t *Thread) safe(c *skein.Call) bool {
-	tl := t.tool(c.Name)
+func (a *Agent) safe(c *skein.Call) bool {
+	tl := a.tool(c.Name)
 	return tl != nil && tl.Safe
 }
 
 // tool returns the tool of that name, or nil.
-func (t *Thread) tool(name string) *tool.Tool {
-	i := slices.IndexFunc(t.agent.Tools, func(tl tool.Tool) bool { return tl.Spec.Name == name })
+func (a *Agent) tool(name string) *tool.Tool {
+	i := slices.IndexFunc(a.Tools, func(tl tool.Tool) bool { return tl.Spec.Name == name })
 	if i < 0 {
 		return nil
 	}
-	return &t.agent.Tools[i]
+	return &a.Tools[i]
 }
 
 // admit returns the tool that the call c is to run, or, if it must not run,
 // what to tell the model. The error ends the turn.
 func (u *turn) admit(c *skein.Call) (tl *tool.Tool, tc tool.Call, no string, err error) {
 	tc = tool.Call{ID: c.ID, Input: c.Input, Session: u.id, Cwd: u.about.Cwd}
-	if tl = u.tool(c.Name); tl == nil {
-		return nil, tc, fmt.Sprintf("There is no tool %.100q. There are: %s.", c.Name, strings.Join(u.toolNames(), ", ")), nil
+	if tl = u.agent.tool(c.Name); tl == nil {
+		return nil, tc, fmt.Sprintf("There is no tool %.100q. There are: %s.", c.Name, strings.Join(u.agent.toolNames(), ", ")), nil
 	}
 	if input := bytes.TrimSpace(c.Input); len(input) == 0 || string(input) == "null" {
 		tc.Input = json.RawMessage("{}")
@@ -80,17 +80,17 @@ func (u *turn) admit(c *skein.Call) (tl *tool.Tool, tc tool.Call, no string, err
 	return nil, tc, strings.TrimSpace("This was not allowed, so it was not done. " + a.Reason), nil
 }
 
-func (t *Thread) toolNames() (names []string) {
-	for _, tl := range t.agent.Tools {
+func (a *Agent) toolNames() (names []string) {
+	for _, tl := range a.Tools {
 		names = append(names, tl.Spec.Name)
 	}
 	return names
 }
 
 // headline returns one line for people that says what the call c does.
-func (t *Thread) headline(c *skein.Call) string {
+func (a *Agent) headline(c *skein.Call) string {
 	title := ""
-	if tl := t.tool(c.Name); tl != nil && tl.Title != nil {
+	if tl := a.tool(c.Name); tl != nil && tl.Title != nil {
 		title = strings.ToValidUTF8(tl.Title(c.Input), "\ufffd")
 	}
 	if title == "" {

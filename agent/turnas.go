@@ -39,8 +39,8 @@ func (t *Thread) TurnAs(ctx context.Context, id skein.ClientID, m skein.Message,
 
 // saidAs returns the seq of the message that was stored with this client ID; 0
 // if there is none.
-func (t *Thread) saidAs(ctx context.Context, id skein.ClientID) (skein.Seq, error) {
-	events, err := t.events(ctx)
+func (w *sessionWriter) saidAs(ctx context.Context, id skein.ClientID) (skein.Seq, error) {
+	events, err := w.events(ctx)
 	for _, e := range events {
 		if e.ClientID == id && e.Kind == skein.KindSaid {
 			return e.Seq, err

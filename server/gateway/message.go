@@ -71,12 +71,12 @@ func Key(pieces ...string) string {
 	return strings.Join(escaped, ":")
 }
 
-// A Refusal is an answer of a service's API that is not a success.
-type Refusal struct {
+// A ServiceError is an answer of a service's API that is not a success.
+type ServiceError struct {
 	Code  int // as HTTP's statuses
 	Text  string
 	After time.Duration // how long to wait before the next request; 0 if it is not said
 }
 
 // Error implements error.
-func (r *Refusal) Error() string { return fmt.Sprintf("%d %s", r.Code, r.Text) }
+func (r *ServiceError) Error() string { return fmt.Sprintf("%d %s", r.Code, r.Text) }

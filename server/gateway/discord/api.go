@@ -63,7 +63,7 @@ type mentions struct {
 func (b *Bot) call(ctx context.Context, method, path string, body, result any) error {
 	for try := 1; ; try++ {
 		err := b.ask(ctx, method, path, body, result)
-		r := (*gateway.Refusal)(nil)
+		r := (*gateway.ServiceError)(nil)
 		if !errors.As(err, &r) || r.Code != http.StatusTooManyRequests && r.Code != http.StatusBadGateway || try == attempts {
 			return err
 		}
@@ -103,7 +103,7 @@ func (b *Bot) ask(ctx context.Context, method, path string, body, result any) er
 			After   float64 `json:"retry_after"` // seconds
 		}
 		json.Unmarshal(text, &why) //nolint:errcheck // a proxy's answer may be anything
-		return fmt.Errorf("%s %s: %w", method, path, &gateway.Refusal{Code: res.StatusCode, Text: why.Message, After: time.Duration(why.After * float64(time.Second))})
+		return fmt.Errorf("%s %s: %w", method, path, &gateway.ServiceError{Code: res.StatusCode, Text: why.Message, After: time.Duration(why.After * float64(time.Second))})
 	}
 	if result == nil {
 		return nil

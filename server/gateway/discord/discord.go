@@ -169,7 +169,7 @@ func (b *Bot) catchUp(ctx context.Context, channel, last string, take func(conte
 	for {
 		var all []*message
 		err := b.call(ctx, http.MethodGet, "/channels/"+channel+"/messages?limit=100&after="+last, nil, &all)
-		if r := (*gateway.Refusal)(nil); errors.As(err, &r) && r.Code/100 == 4 {
+		if r := (*gateway.ServiceError)(nil); errors.As(err, &r) && r.Code/100 == 4 {
 			b.Log.Warn("a channel cannot be read any more", "channel", channel, "err", err)
 			return nil
 		}

@@ -272,7 +272,7 @@ var refusing = []int{4004, 4010, 4011, 4012, 4013, 4014}
 
 // refused reports whether trying again is useless.
 func refused(err error) bool {
-	if r := (*gateway.Refusal)(nil); errors.As(err, &r) {
+	if r := (*gateway.ServiceError)(nil); errors.As(err, &r) {
 		return r.Code == http.StatusUnauthorized
 	}
 	closed := (*websocket.CloseError)(nil)

@@ -59,7 +59,7 @@ type doing struct {
 
 // code returns the code of the refusal in err, 0 if there is none.
 func code(err error) int {
-	if r := (*gateway.Refusal)(nil); errors.As(err, &r) {
+	if r := (*gateway.ServiceError)(nil); errors.As(err, &r) {
 		return r.Code
 	}
 	return 0
@@ -95,7 +95,7 @@ func (b *Bot) call(ctx context.Context, method string, body, result any) error {
 		return fmt.Errorf("%s: %s: %w", method, res.Status, err)
 	}
 	if !got.OK {
-		return fmt.Errorf("%s: %w", method, &gateway.Refusal{Code: got.Code, Text: got.Description, After: time.Duration(got.Parameters.RetryAfter) * time.Second})
+		return fmt.Errorf("%s: %w", method, &gateway.ServiceError{Code: got.Code, Text: got.Description, After: time.Duration(got.Parameters.RetryAfter) * time.Second})
 	}
 	if result == nil {
 		return nil

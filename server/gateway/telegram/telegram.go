@@ -80,7 +80,7 @@ func (b *Bot) Run(ctx context.Context, take func(context.Context, gateway.Messag
 		}
 		failed = min(failed+1, 6)
 		d := time.Second << failed
-		if limit := (*gateway.Refusal)(nil); errors.As(err, &limit) && limit.After > 0 {
+		if limit := (*gateway.ServiceError)(nil); errors.As(err, &limit) && limit.After > 0 {
 			d = limit.After
 		}
 		b.log.Warn("no updates from telegram; it is asked again", "err", err, "in", d)
@@ -186,7 +186,7 @@ func units(s string) (n int) {
 func (b *Bot) send(ctx context.Context, m sendMessage) error {
 	for try := 1; ; try++ {
 		err := b.call(ctx, "sendMessage", m, nil)
-		limit := (*gateway.Refusal)(nil)
+		limit := (*gateway.ServiceError)(nil)
 		if !errors.As(err, &limit) || limit.Code != http.StatusTooManyRequests || try == attempts {
 			return err
 		}
