@@ -2,6 +2,7 @@ package interop
 
 import (
 	"bytes"
+	"cmp"
 	"encoding/json"
 	"fmt"
 	"strings"
@@ -190,6 +191,42 @@ func (pl *planner) force(m match, head []byte, named bool) match {
 	}
 	m.guess.Sure = Placed
 	return m
+}
+
+// A Forced is a file that was taken as the format that the user named, although it
+// looks like another's.
+type Forced struct {
+	Path   string
+	Format string // that the user named
+	Looks  string // the format, or the program, whose file it looks like
+	Why    string // why it looks like that
+}
+
+// forced returns what a file that was taken as the only format looks like; false if
+// no other format is surer of it. sure is how sure the format itself is.
+func (pl *planner) forced(path string, m match, sure Sure) (f Forced, ok bool) {
+	if len(pl.im.formats) != 1 || !pl.im.opts.Named || m.guess.Sure <= Alike {
+		return f, false
+	}
+	if f = (Forced{path, m.format.Name, m.guess.Of, m.guess.Why}); f.Looks == "" {
+		f.Looks, f.Why = pl.looks(path, sure)
+	}
+	return f, f.Looks != "" && f.Looks != f.Format
+}
+
+// looks returns the format or program whose file this looks like, by all formats, and
+// why; "" if none of them is surer of it than sure.
+func (pl *planner) looks(path string, sure Sure) (whose, why string) {
+	all := formatList(pl.im.opts.All)
+	m := all.judged(path)
+	switch fs, unit := all.unitOf(path); {
+	case m.guess.Sure > max(sure, Placed):
+	case unit != "" && unit != path && sure < Placed:
+		return fs[0].Name, "it lies where that keeps its files"
+	case m.guess.Sure <= sure:
+		return "", ""
+	}
+	return cmp.Or(m.guess.Of, m.format.Name), m.guess.Why
 }
 
 // An Other is a file that looks like a format's but is another program's. It is

@@ -51,7 +51,7 @@ func Import(ctx context.Context, s skein.Store, formats []Format, paths []string
 	}
 	found, err := walk(ctx, paths, &rep)
 	if err == nil && o.Named {
-		im.name(paths)
+		err = im.name(ctx, paths)
 	}
 	if err == nil {
 		err = im.importAll(ctx, found, still, paths)

@@ -36,6 +36,9 @@ func TestANamedFileThatGivesNothingFails(t *testing.T) {
 		"empty":              {"empty.txt", "", "it is empty"},
 		"not packed":         {"a.toy.gz", line("a1"), "toy does not know it"},
 		"no session":         {"none.toy", "\n\n", "it contains no session"},
+		"one damaged line":   {"none.toy", "\n[]\n", "it contains no session: line 2 is damaged (no toy)"},
+		"damaged lines":      {"none.toy", "[]\n\n[]\n", "it contains no session: 2 records are damaged, the first in line 1 (no toy)"},
+		"a long line":        {"none.toy", line(strings.Repeat("a", interop.MaxRecord)), "it contains no session: line 1 is damaged (line longer than 20971520 bytes)"},
 	} {
 		t.Run(name, func(t *testing.T) {
 			p := newPlace(t)
@@ -53,6 +56,46 @@ func TestANamedFileThatGivesNothingFails(t *testing.T) {
 			}
 		})
 	}
+}
+
+// What keeps a unit from yielding anything is told of each time, although it has not
+// changed.
+func TestANamedUnitThatGivesNothingFails(t *testing.T) {
+	f := leaves()
+	f.Open = func(interop.File) interop.Reader { return noToys{} }
+	look := f.Look
+	f.Look = func(ctx context.Context, path string) (interop.Unit, error) {
+		u, err := look(ctx, path)
+		return skipping{u, path}, err
+	}
+	for file, why := range map[string]string{"a.leaf": "a page is damaged", "b.leaf": "it contains no session: 3 records are damaged (no toy)"} {
+		p := newPlace(t)
+		p.raw(file, leafText("a1"))
+		for n := range 2 {
+			rep, err := interop.Import(t.Context(), p.store, []interop.Format{f}, []string{p.path(file)}, interop.Options{Named: true})
+			if err != nil || rep.Failed != 1 || len(rep.Skips) != 1 || rep.Skips[0].Why != why {
+				t.Errorf("import %d of %s = %+v, %v, want it named: %s", n, file, rep, err, why)
+			}
+		}
+	}
+}
+
+// noToys finds every record damaged.
+type noToys struct{}
+
+func (noToys) Read(interop.Line) (interop.Made, error) { return interop.Made{}, errors.New("no toy") }
+
+// skipping could not read a part of a.leaf.
+type skipping struct {
+	interop.Unit
+	path string
+}
+
+func (s skipping) Skips() []interop.Skip {
+	if strings.HasSuffix(s.path, "a.leaf") {
+		return []interop.Skip{{Path: s.path, Why: "a page is damaged"}}
+	}
+	return nil
 }
 
 func TestANamedFileThatIsLeftOutFails(t *testing.T) {

@@ -1,6 +1,8 @@
 package interop_test
 
 import (
+	"bytes"
+	"slices"
 	"strings"
 	"testing"
 
@@ -82,6 +84,42 @@ func TestANamedFileIsOfTheFormatThatIsSaid(t *testing.T) {
 				if err != nil || rep.Sessions != want {
 					t.Errorf("Import(%+v) = %+v, %v, want %d sessions", o, rep, err, want)
 				}
+			}
+		})
+	}
+}
+
+// What a person says counts, but it is not taken in without a word.
+func TestAFileThatIsForcedIsToldOfWithWhatItLooksLike(t *testing.T) {
+	other := leaves()
+	other.Match = func(_ string, head []byte) (g interop.Guess) {
+		if bytes.Contains(head, []byte("leafy")) {
+			g = interop.KnownBy("it is leafy")
+		}
+		return g
+	}
+	for name, tt := range map[string]struct {
+		file, data string
+		format     interop.Format
+		want       []interop.Forced
+	}{
+		"another's":   {"a.txt", line("leafy"), toy(), []interop.Forced{{Format: "toy", Looks: "leaf", Why: "it is leafy"}}},
+		"by its name": {"a.toy", line("leafy"), toy(), []interop.Forced{{Format: "toy", Looks: "leaf", Why: "it is leafy"}}},
+		"a document":  {"a.txt", leafText("a1"), toy(), []interop.Forced{{Format: "toy", Looks: "leaf", Why: "it has toys"}}},
+		"a unit's":    {"x.box/a.toy", line("a1"), func() interop.Format { f := toy(); f.Match = ending(".other"); return f }(), []interop.Forced{{Format: "toy", Looks: "box", Why: "it lies where that keeps its files"}}},
+		"its kin's":   {"a.toy", line("puppet-only"), kinToy(), []interop.Forced{{Format: "toy", Looks: "Puppet", Why: "it has puppet-only"}}},
+		"nobody's":    {"a.txt", line("a1"), toy(), nil},
+		"its own":     {"a.toy", line("a1"), toy(), nil},
+	} {
+		t.Run(name, func(t *testing.T) {
+			p := newPlace(t)
+			p.raw(tt.file, tt.data)
+			for i := range tt.want {
+				tt.want[i].Path = p.path(tt.file)
+			}
+			rep, err := interop.Import(t.Context(), p.store, []interop.Format{tt.format}, []string{p.path(tt.file)}, interop.Options{Named: true, All: []interop.Format{tt.format, other, box()}})
+			if err != nil || !slices.Equal(rep.Forced, tt.want) {
+				t.Errorf("Import = %+v, %v, want it told of as %+v", rep, err, tt.want)
 			}
 		})
 	}

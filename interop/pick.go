@@ -142,7 +142,11 @@ func (pl *planner) match(c candidate) (m match, err error) {
 		return match{}, err
 	}
 	if ok {
-		m = pl.force(judge(pl.im.formats, filepath.ToSlash(plain(c.path)), b), b, slices.Contains(pl.im.named, c.path))
+		judged := judge(pl.im.formats, filepath.ToSlash(plain(c.path)), b)
+		m = pl.force(judged, b, slices.Contains(pl.im.named, c.path))
+		if f, ok := pl.forced(c.path, m, judged.guess.Sure); ok {
+			pl.im.rep.force(f)
+		}
 	}
 	if k, ok := pl.im.known.files[c.path]; ok && m.guess.Sure == Alike && k.Format == m.format.Name {
 		m.guess.Sure = Placed // what was imported is read on, whoever wrote it

@@ -15,6 +15,7 @@ import (
 type Options struct {
 	Again    bool           // import sessions again that were deleted here
 	Named    bool           // the user named the paths: a file among them that yields nothing has failed
+	All      []Format       // every format there is: to say what a file looks like if the user named it, and the format to take it as; may be nil
 	Progress func(Progress) // called from time to time, from one goroutine; may be nil
 }
 
@@ -36,6 +37,7 @@ type Report struct {
 	Unmatched int           // files that no format knows
 	Alike     int           // files that look like a format's but are another program's
 	Others    []Other       // these, the first thousand
+	Forced    []Forced      // files that were taken as the only format although they look like another's, the first thousand
 	Removed   int           // files that were left out because their session was deleted here
 	Waiting   int           // files whose session is locked, or that another import is reading; the next import takes them
 	Sessions  int           // new ones
@@ -117,6 +119,13 @@ func (r *Report) other(o Other, named bool) {
 	}
 	if r.Alike++; len(r.Others) < maxNamed {
 		r.Others = append(r.Others, o)
+	}
+}
+
+// force reports a file that was taken as the format that the user named.
+func (r *Report) force(f Forced) {
+	if len(r.Forced) < maxNamed {
+		r.Forced = append(r.Forced, f)
 	}
 }
 

@@ -24,6 +24,7 @@ type imported struct {
 	Files     int               `json:"files" doc:"that some format knows"`
 	Unchanged int               `json:"unchanged"`
 	Unmatched int               `json:"unmatched" doc:"that no format knows"`
+	Forced    []takenAs         `json:"forced,omitempty" doc:"files that were taken as the format that was asked for, although they look like another's"`
 	Sessions  int               `json:"sessions" doc:"new ones"`
 	Grown     int               `json:"grown" doc:"that were there and have new events"`
 	Messages  int               `json:"messages"`
@@ -43,6 +44,13 @@ type damaged struct {
 	Path string `json:"path"`
 	Line int    `json:"line"`
 	What string `json:"what"`
+}
+
+type takenAs struct {
+	Path   string `json:"path"`
+	Format string `json:"format"`
+	Looks  string `json:"looks" doc:"the format, or the program, whose file it looks like"`
+	Why    string `json:"why"`
 }
 
 type skipped struct {
@@ -78,7 +86,7 @@ func (a eventOps) imports(t *openapi.Table) {
 		if err := upload.Unpack(dir, i.Name, io.TeeReader(passing{i.Call().BodyReader(), room.Of(ctx)}, sum)); err != nil {
 			return nil, err
 		}
-		rep, err := interop.Import(room.With(ctx, nil), upload.Store(door.From(ctx).Store, dir, sum.Sum(nil)), formats, []string{dir}, interop.Options{Again: i.Again, Named: i.Format != ""})
+		rep, err := interop.Import(room.With(ctx, nil), upload.Store(door.From(ctx).Store, dir, sum.Sum(nil)), formats, []string{dir}, interop.Options{Again: i.Again, Named: i.Format != "", All: a.Formats})
 		if err == nil && rep.Failed > 0 && rep.Events == 0 {
 			err = rep.Err
 		}
@@ -127,6 +135,9 @@ func reportOf(r interop.Report, dir string) imported {
 	}
 	for _, o := range r.Others {
 		out.Skips = append(out.Skips, skipped{within(o.Path), o.String()})
+	}
+	for _, f := range r.Forced {
+		out.Forced = append(out.Forced, takenAs{within(f.Path), f.Format, f.Looks, f.Why})
 	}
 	for _, s := range r.Skips {
 		out.Skips = append(out.Skips, skipped{within(s.Path), s.Why})

@@ -26,6 +26,7 @@ type importReport struct {
 	Unmatched int            `json:"unmatched"`
 	Alike     int            `json:"alike"`
 	Others    []importOther  `json:"others,omitempty"` // of these
+	Forced    []importForced `json:"forced,omitempty"`
 	Sessions  int            `json:"sessions"`
 	Grown     int            `json:"grown"`
 	Messages  int            `json:"messages"`
@@ -65,6 +66,14 @@ type importOther struct {
 	Why    string `json:"why"`
 }
 
+// An importForced is a file that was taken as the format that the user named.
+type importForced struct {
+	Path   string `json:"path"`
+	Format string `json:"format"`
+	Looks  string `json:"looks"`
+	Why    string `json:"why"`
+}
+
 // WriteImportReport prints a report as JSON. The error is that of writing to stdout.
 func WriteImportReport(j *job.Job, r interop.Report) error {
 	out := importReport{
@@ -77,6 +86,9 @@ func WriteImportReport(j *job.Job, r interop.Report) error {
 	}
 	for _, o := range r.Others {
 		out.Others = append(out.Others, importOther(o))
+	}
+	for _, f := range r.Forced {
+		out.Forced = append(out.Forced, importForced(f))
 	}
 	for _, s := range r.Skips {
 		out.Skips = append(out.Skips, importSkip(s))
@@ -222,6 +234,9 @@ func (o *Reporter) Remarks(j *job.Job, r interop.Report) (lines []string) {
 		}
 	}
 	lines = append(lines, others(j, r)...)
+	for _, f := range r.Forced[:min(len(r.Forced), maxNamed)] {
+		lines = append(lines, fmt.Sprintf("  %s: taken as %s because --format says so; it looks like one of %s (%s)", j.Tilde(f.Path), f.Format, f.Looks, f.Why))
+	}
 	if r.Damaged > 0 {
 		kept := "kept as they are"
 		if r.Damaged == 1 {
@@ -245,7 +260,7 @@ func (o *Reporter) Remarks(j *job.Job, r interop.Report) (lines []string) {
 	default:
 		lines = append(lines, fmt.Sprintf("  the next import tries %d of these again", r.Retried))
 	}
-	if r.Damaged > maxNamed || r.Skipped > maxNamed {
+	if r.Damaged > maxNamed || r.Skipped > maxNamed || len(r.Forced) > maxNamed {
 		lines = append(lines, "    … and more; --json names up to a thousand")
 	}
 	return lines
