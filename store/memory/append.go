@@ -10,7 +10,7 @@ import (
 
 // A tx is one call of Append, which is undone if it fails.
 type tx struct {
-	*Store
+	*view
 	undo    []func()
 	brought map[skein.Hash][]byte
 }
@@ -28,7 +28,7 @@ func (s *Store) Append(ctx context.Context, batches ...skein.Batch) (_ []skein.R
 		return nil, err
 	}
 	defer s.mu.Unlock()
-	t := &tx{Store: s, brought: map[skein.Hash][]byte{}}
+	t := &tx{view: s.view, brought: map[skein.Hash][]byte{}}
 	receipts := make([]skein.Receipt, len(batches))
 	for i := range batches {
 		if receipts[i], err = t.batch(&batches[i], events[i]); err != nil {
@@ -44,13 +44,13 @@ func (s *Store) Append(ctx context.Context, batches ...skein.Batch) (_ []skein.R
 //
 // The error wraps [skein.ErrInvalid]: something in b is wrong regardless of what
 // the store has.
-func (s *Store) check(b *skein.Batch) (events []ledger.Event, err error) {
+func (v *view) check(b *skein.Batch) (events []ledger.Event, err error) {
 	if err := ledger.Check(b); err != nil {
 		return nil, err
 	}
 	events = make([]ledger.Event, len(b.Events))
 	for i, e := range b.Events {
-		if events[i], err = ledger.View(s.user).Read(e); err != nil {
+		if events[i], err = ledger.View(v.user).Read(e); err != nil {
 			return nil, err
 		}
 	}
@@ -137,7 +137,7 @@ func (k *book) Target(seq skein.Seq) (of ledger.Target, err error) {
 
 // Lease implements [ledger.Book]. There is no error.
 func (k *book) Lease(skein.Fence) (l skein.Lease, held bool, err error) {
-	is := k.leases[k.sess.head.ID]
+	is := k.newestLease[k.sess.head.ID]
 	if is != nil {
 		l = is.Lease
 	}

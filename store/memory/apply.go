@@ -3,20 +3,20 @@ package memory
 import "github.com/skein-dev/skein"
 
 // charge adds u to what was counted for the request of e.
-func (s *Store) charge(user skein.User, e *event, u skein.Usage) {
+func (d *data) charge(user skein.User, e *event, u skein.Usage) {
 	c := e.facts.Charge
 	if c == nil || c.Request == "" {
 		return
 	}
 	k := request{user, c.Request}
-	if s.requests[k] = s.requests[k].Plus(u); s.requests[k] == (skein.Usage{}) {
-		delete(s.requests, k)
+	if d.requests[k] = d.requests[k].Plus(u); d.requests[k] == (skein.Usage{}) {
+		delete(d.requests, k)
 	}
 }
 
 // keyTaken reports whether another live session of the user has the key.
-func (s *Store) keyTaken(h *skein.Session) bool {
-	for _, other := range s.sessions {
+func (d *data) keyTaken(h *skein.Session) bool {
+	for _, other := range d.sessions {
 		if o := &other.head; o.ID != h.ID && o.User == h.User && o.Key == h.Key && h.Key != "" && o.Binned == 0 {
 			return true
 		}

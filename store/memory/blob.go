@@ -20,7 +20,7 @@ type blob struct {
 }
 
 // Blob implements [skein.Store].
-func (s *Store) Blob(ctx context.Context, id skein.SessionID, h skein.Hash) (_ []byte, err error) {
+func (s reads) Blob(ctx context.Context, id skein.SessionID, h skein.Hash) (_ []byte, err error) {
 	defer skein.Wrapf(&err, "memory: blob %s", h)
 	if err := s.enter(ctx); err != nil {
 		return nil, err
@@ -47,9 +47,9 @@ func (e *event) blobs() []skein.Hash {
 }
 
 // dropBlob removes one reference.
-func (s *Store) dropBlob(k blobKey) {
-	b := s.blobs[k]
+func (d *data) dropBlob(k blobKey) {
+	b := d.blobs[k]
 	if b.refs--; b.refs == 0 {
-		delete(s.blobs, k)
+		delete(d.blobs, k)
 	}
 }

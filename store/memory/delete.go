@@ -19,11 +19,11 @@ type tombstone struct {
 }
 
 // hasTombstone reports whether u, or, if u is "", any user has the tombstone.
-func (s *Store) hasTombstone(u skein.User, t ledger.Tomb) bool {
+func (d *data) hasTombstone(u skein.User, t ledger.Tomb) bool {
 	if u != "" {
-		return s.tombs[tombstone{u, t}] != 0
+		return d.tombs[tombstone{u, t}] != 0
 	}
-	for g := range s.tombs {
+	for g := range d.tombs {
 		if g.tomb == t {
 			return true
 		}
@@ -32,7 +32,7 @@ func (s *Store) hasTombstone(u skein.User, t ledger.Tomb) bool {
 }
 
 // Bin implements [skein.Lifecycle].
-func (s *Store) Bin(ctx context.Context, id skein.SessionID) (err error) {
+func (s lifecycle) Bin(ctx context.Context, id skein.SessionID) (err error) {
 	defer skein.Wrapf(&err, "memory: bin")
 	if err := s.enter(ctx); err != nil {
 		return err
@@ -46,7 +46,7 @@ func (s *Store) Bin(ctx context.Context, id skein.SessionID) (err error) {
 }
 
 // Restore implements [skein.Lifecycle].
-func (s *Store) Restore(ctx context.Context, id skein.SessionID) (err error) {
+func (s lifecycle) Restore(ctx context.Context, id skein.SessionID) (err error) {
 	defer skein.Wrapf(&err, "memory: restore")
 	if err := s.enter(ctx); err != nil {
 		return err
@@ -67,12 +67,12 @@ func (s *Store) Restore(ctx context.Context, id skein.SessionID) (err error) {
 }
 
 // note appends an event that the store itself makes.
-func (s *Store) note(sess *session, e skein.Event) error {
+func (s lifecycle) note(sess *session, e skein.Event) error {
 	x, err := ledger.View(s.user).Read(e)
 	if err != nil {
 		return err
 	}
-	t := &tx{Store: s}
+	t := &tx{view: s.view}
 	if _, err := t.append(sess, &skein.Batch{Session: sess.head.ID, Events: []skein.Event{e}}, []ledger.Event{x}); err != nil {
 		t.rollback()
 		return err
@@ -82,7 +82,7 @@ func (s *Store) note(sess *session, e skein.Event) error {
 }
 
 // Delete implements [skein.Lifecycle].
-func (s *Store) Delete(ctx context.Context, id skein.SessionID, d skein.Deletion) (done skein.Deleted, err error) {
+func (s lifecycle) Delete(ctx context.Context, id skein.SessionID, d skein.Deletion) (done skein.Deleted, err error) {
 	defer skein.Wrapf(&err, "memory: delete")
 	rules := []skein.ChildRule{"", skein.KeepChildren, skein.BinChildren, skein.RefuseChildren}
 	if !slices.Contains(rules, d.Children) {
@@ -96,7 +96,7 @@ func (s *Store) Delete(ctx context.Context, id skein.SessionID, d skein.Deletion
 	if err != nil {
 		return done, err
 	}
-	if l := s.leases[id]; l.live() {
+	if l := s.newestLease[id]; l.live() {
 		return done, &skein.LockedError{Session: id, Holder: l.Holder}
 	}
 	if err := d.Fits(&sess.head.Session); err != nil {
@@ -127,8 +127,8 @@ func (s *Store) Delete(ctx context.Context, id skein.SessionID, d skein.Deletion
 }
 
 // children returns the sessions that sess's delegations started, by ID.
-func (s *Store) children(sess *session) (all []*session) {
-	for _, c := range s.sessions {
+func (d *data) children(sess *session) (all []*session) {
+	for _, c := range d.sessions {
 		if p := c.head.Parent; p != nil && p.Why == skein.Child && p.Session == sess.head.ID && c.head.User == sess.head.User {
 			all = append(all, c)
 		}
@@ -138,24 +138,24 @@ func (s *Store) children(sess *session) (all []*session) {
 }
 
 // destroy deletes sess and its own events, except for the first ones, which moved.
-func (s *Store) destroy(sess *session, moved int) {
+func (d *data) destroy(sess *session, moved int) {
 	h := &sess.head.Session
 	for _, e := range sess.own[moved:] {
-		s.charge(h.User, &e, skein.Usage{}.Minus(e.added.Charge))
+		d.charge(h.User, &e, skein.Usage{}.Minus(e.added.Charge))
 		for _, hash := range e.blobs() {
-			s.dropBlob(blobKey{h.User, hash})
+			d.dropBlob(blobKey{h.User, hash})
 		}
 	}
-	for k, f := range s.files {
+	for k, f := range d.files {
 		if f.is(k, h) && f.CopyOf == h.ID {
-			s.putTombstone(h.User, erase.TombOfOrigin(skein.Origin{Format: f.Format, Path: f.Path, ID: f.ID}), now())
+			d.putTombstone(h.User, erase.TombOfOrigin(skein.Origin{Format: f.Format, Path: f.Path, ID: f.ID}), now())
 		}
 	}
-	maps.DeleteFunc(s.files, func(k fileKey, f *sourceFile) bool { return f.is(k, h) })
-	delete(s.sessions, h.ID)
-	delete(s.leases, h.ID)
-	s.putTombstone(h.User, erase.TombOfID(h.ID), now())
+	maps.DeleteFunc(d.files, func(k fileKey, f *sourceFile) bool { return f.is(k, h) })
+	delete(d.sessions, h.ID)
+	delete(d.newestLease, h.ID)
+	d.putTombstone(h.User, erase.TombOfID(h.ID), now())
 	if h.Origin != nil {
-		s.putTombstone(h.User, erase.TombOfOrigin(*h.Origin), now())
+		d.putTombstone(h.User, erase.TombOfOrigin(*h.Origin), now())
 	}
 }

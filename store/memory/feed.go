@@ -13,7 +13,7 @@ import (
 
 // Feed implements [skein.Feed]. It scans all events at each step: it is simple, not
 // fast.
-func (s *Store) Feed(ctx context.Context, after skein.Cursor) iter.Seq2[skein.Fed, error] {
+func (s feeds) Feed(ctx context.Context, after skein.Cursor) iter.Seq2[skein.Fed, error] {
 	return func(yield func(skein.Fed, error) bool) {
 		at, err := feedPlace(after)
 		if err != nil {
@@ -67,7 +67,7 @@ type fed struct {
 
 // fedAfter returns the events that were stored after a position, and a channel
 // that is closed when there are others.
-func (s *Store) fedAfter(ctx context.Context, at int) (all []fed, changed <-chan struct{}, err error) {
+func (s feeds) fedAfter(ctx context.Context, at int) (all []fed, changed <-chan struct{}, err error) {
 	if err := s.enter(ctx); err != nil {
 		return nil, nil, err
 	}

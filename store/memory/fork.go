@@ -59,9 +59,9 @@ func last(seqs []skein.Seq, upto skein.Seq) (seq skein.Seq) {
 // reparent gives the events of sess that forks show to the fork that shows the most
 // of them, and makes it the base of the other forks. newParent is that fork, nil if
 // there are no forks; moved is how many events moved.
-func (s *Store) reparent(sess *session) (newParent *session, moved int) {
+func (d *data) reparent(sess *session) (newParent *session, moved int) {
 	var forks []*session
-	for _, f := range s.sessions {
+	for _, f := range d.sessions {
 		if f.base == sess {
 			forks = append(forks, f)
 		}

@@ -20,7 +20,7 @@ type lease struct {
 func (l *lease) live() bool { return l != nil && l.held && (l.Expires == 0 || now() < l.Expires) }
 
 // Acquire implements [skein.Leases].
-func (s *Store) Acquire(ctx context.Context, id skein.SessionID, r skein.LeaseRequest) (_ skein.Lease, err error) {
+func (s leases) Acquire(ctx context.Context, id skein.SessionID, r skein.LeaseRequest) (_ skein.Lease, err error) {
 	defer skein.Wrapf(&err, "memory: lease of %s", id)
 	if err := id.Check(); err != nil {
 		return skein.Lease{}, err
@@ -35,7 +35,7 @@ func (s *Store) Acquire(ctx context.Context, id skein.SessionID, r skein.LeaseRe
 	if sess := s.sessions[id]; sess != nil && !s.sees(sess.head.User) {
 		return skein.Lease{}, fmt.Errorf("session %s %w", id, skein.ErrNotFound)
 	}
-	was := s.leases[id]
+	was := s.newestLease[id]
 	if was.live() && !r.TakeOver {
 		return skein.Lease{}, &skein.LockedError{Session: id, Holder: was.Holder}
 	}
@@ -44,7 +44,7 @@ func (s *Store) Acquire(ctx context.Context, id skein.SessionID, r skein.LeaseRe
 	if r.TTL > 0 {
 		l.Expires = skein.At(time.Now().Add(r.TTL))
 	}
-	s.leases[id] = l
+	s.newestLease[id] = l
 	return l.Lease, nil
 }
 
@@ -59,7 +59,7 @@ func holder(r skein.LeaseRequest) skein.Holder {
 }
 
 // Renew implements [skein.Leases].
-func (s *Store) Renew(ctx context.Context, l skein.Lease, ttl time.Duration) (_ skein.Lease, err error) {
+func (s leases) Renew(ctx context.Context, l skein.Lease, ttl time.Duration) (_ skein.Lease, err error) {
 	defer skein.Wrapf(&err, "memory: renew the lease of %s", l.Session)
 	if ttl <= 0 {
 		return skein.Lease{}, fmt.Errorf("%w lease: TTL %v", skein.ErrInvalid, ttl)
@@ -68,7 +68,7 @@ func (s *Store) Renew(ctx context.Context, l skein.Lease, ttl time.Duration) (_ 
 		return skein.Lease{}, err
 	}
 	defer s.mu.Unlock()
-	is := s.leases[l.Session]
+	is := s.newestLease[l.Session]
 	if !is.live() || !s.holds(is, l) {
 		return skein.Lease{}, fmt.Errorf("session %s: fence %d: %w", l.Session, l.Fence, skein.ErrFenced)
 	}
@@ -79,20 +79,20 @@ func (s *Store) Renew(ctx context.Context, l skein.Lease, ttl time.Duration) (_ 
 }
 
 // Release implements [skein.Leases].
-func (s *Store) Release(ctx context.Context, l skein.Lease) (err error) {
+func (s leases) Release(ctx context.Context, l skein.Lease) (err error) {
 	defer skein.Wrapf(&err, "memory: release the lease of %s", l.Session)
 	if err := s.enter(ctx); err != nil {
 		return err
 	}
 	defer s.mu.Unlock()
-	if is := s.leases[l.Session]; is != nil && s.holds(is, l) {
+	if is := s.newestLease[l.Session]; is != nil && s.holds(is, l) {
 		is.held = false
 	}
 	return nil
 }
 
 // holds reports whether l is the lease is, and the view has its session.
-func (s *Store) holds(is *lease, l skein.Lease) bool {
+func (s leases) holds(is *lease, l skein.Lease) bool {
 	sess := s.sessions[l.Session]
 	return is.Fence == l.Fence && (sess == nil || s.sees(sess.head.User))
 }

@@ -12,24 +12,50 @@ import (
 
 // A Store keeps sessions in memory. Make one with [New].
 type Store struct {
+	*view
+	reads
+	searches
+	lifecycle
+	leases
+	sources
+	feeds
+	isView bool // closing it does nothing
+}
+
+// A view is what one user sees of a store: the base of each part of a [Store].
+type view struct {
 	*data
-	user skein.User // of the view; "" for all
-	view bool       // closing it does nothing
+	user skein.User // "" for everybody's
+}
+
+// The parts of a Store, by the subject of their methods.
+type (
+	reads     struct{ *view } // sessions and events
+	searches  struct{ *view } // what was said anywhere
+	lifecycle struct{ *view } // [skein.Lifecycle], and the tombstones
+	leases    struct{ *view } // [skein.Leases]
+	sources   struct{ *view } // [skein.Sources]
+	feeds     struct{ *view } // [skein.Feed]
+)
+
+func newStore(d *data, u skein.User, isView bool) *Store {
+	v := &view{d, u}
+	return &Store{v, reads{v}, searches{v}, lifecycle{v}, leases{v}, sources{v}, feeds{v}, isView}
 }
 
 // data is what a store and its views share.
 type data struct {
-	mu       sync.Mutex
-	closed   bool
-	changed  chan struct{} // closed and replaced at each change
-	order    int           // counts what was stored
-	fence    skein.Fence   // of the newest lease of any session
-	sessions map[skein.SessionID]*session
-	leases   map[skein.SessionID]*lease
-	requests map[request]skein.Usage // what was counted for each
-	blobs    map[blobKey]*blob
-	files    map[fileKey]*sourceFile
-	tombs    map[tombstone]skein.Time
+	mu          sync.Mutex
+	closed      bool
+	changed     chan struct{} // closed and replaced at each change
+	order       int           // counts what was stored
+	fence       skein.Fence   // of the newest lease of any session
+	sessions    map[skein.SessionID]*session
+	newestLease map[skein.SessionID]*lease
+	requests    map[request]skein.Usage // what was counted for each
+	blobs       map[blobKey]*blob
+	files       map[fileKey]*sourceFile
+	tombs       map[tombstone]skein.Time
 }
 
 // A session has events of its own and may show those of another session before them.
@@ -67,23 +93,23 @@ var _ skein.FullStore = (*Store)(nil)
 
 // New returns an empty Store.
 func New() *Store {
-	return &Store{data: &data{
-		changed:  make(chan struct{}),
-		sessions: map[skein.SessionID]*session{},
-		leases:   map[skein.SessionID]*lease{},
-		requests: map[request]skein.Usage{},
-		blobs:    map[blobKey]*blob{},
-		files:    map[fileKey]*sourceFile{},
-		tombs:    map[tombstone]skein.Time{},
-	}}
+	return newStore(&data{
+		changed:     make(chan struct{}),
+		sessions:    map[skein.SessionID]*session{},
+		newestLease: map[skein.SessionID]*lease{},
+		requests:    map[request]skein.Usage{},
+		blobs:       map[blobKey]*blob{},
+		files:       map[fileKey]*sourceFile{},
+		tombs:       map[tombstone]skein.Time{},
+	}, "", false)
 }
 
 // As implements [skein.Store].
-func (s *Store) As(u skein.User) skein.Store { return &Store{data: s.data, user: u, view: true} }
+func (s *Store) As(u skein.User) skein.Store { return newStore(s.data, u, true) }
 
 // Close implements [skein.Store]. There is no error.
 func (s *Store) Close() error {
-	if s.view {
+	if s.isView {
 		return nil
 	}
 	s.mu.Lock()
@@ -94,36 +120,36 @@ func (s *Store) Close() error {
 }
 
 // enter takes the lock, or returns why the call cannot continue.
-func (s *Store) enter(ctx context.Context) error {
-	s.mu.Lock()
+func (v *view) enter(ctx context.Context) error {
+	v.mu.Lock()
 	err := ctx.Err()
-	if s.closed {
+	if v.closed {
 		err = skein.ErrClosed
 	}
 	if err != nil {
-		s.mu.Unlock()
+		v.mu.Unlock()
 	}
 	return err
 }
 
 // announce wakes the watchers.
-func (s *Store) announce() {
-	close(s.changed)
-	s.changed = make(chan struct{})
+func (d *data) announce() {
+	close(d.changed)
+	d.changed = make(chan struct{})
 }
 
 // look returns the session id, if the view has it.
-func (s *Store) look(id skein.SessionID) (*session, error) {
-	if sess := s.sessions[id]; sess != nil && s.sees(sess.head.User) {
+func (v *view) look(id skein.SessionID) (*session, error) {
+	if sess := v.sessions[id]; sess != nil && v.sees(sess.head.User) {
 		return sess, nil
 	}
 	return nil, fmt.Errorf("session %s %w", id, skein.ErrNotFound)
 }
 
-func (s *Store) sees(u skein.User) bool { return ledger.View(s.user).Sees(u) }
+func (v *view) sees(u skein.User) bool { return ledger.View(v.user).Sees(u) }
 
 // owner returns the owner of what is written without naming a user.
-func (s *Store) owner() skein.User { return ledger.View(s.user).Owner() }
+func (v *view) owner() skein.User { return ledger.View(v.user).Owner() }
 
 func now() skein.Time { return skein.At(time.Now()) }
 

@@ -9,7 +9,7 @@ import (
 )
 
 // Session implements [skein.Store].
-func (s *Store) Session(ctx context.Context, id skein.SessionID) (_ skein.Session, err error) {
+func (s reads) Session(ctx context.Context, id skein.SessionID) (_ skein.Session, err error) {
 	defer skein.Wrapf(&err, "memory: session")
 	if err := s.enter(ctx); err != nil {
 		return skein.Session{}, err
@@ -23,23 +23,23 @@ func (s *Store) Session(ctx context.Context, id skein.SessionID) (_ skein.Sessio
 }
 
 // row returns the head of sess with the holder of its lease.
-func (s *Store) row(sess *session) skein.Session {
+func (v *view) row(sess *session) skein.Session {
 	h := sess.head.Session
-	if l := s.leases[h.ID]; l.live() {
+	if l := v.newestLease[h.ID]; l.live() {
 		h.LockedBy = l.Holder.String()
 	}
 	return h
 }
 
 // Sessions implements [skein.Store].
-func (s *Store) Sessions(ctx context.Context, f skein.Filter) iter.Seq2[skein.Session, error] {
+func (s reads) Sessions(ctx context.Context, f skein.Filter) iter.Seq2[skein.Session, error] {
 	return func(yield func(skein.Session, error) bool) {
 		rows, err := s.rows(ctx, f)
 		each(rows, err, "memory: sessions", yield)
 	}
 }
 
-func (s *Store) rows(ctx context.Context, f skein.Filter) (rows []skein.Session, err error) {
+func (s reads) rows(ctx context.Context, f skein.Filter) (rows []skein.Session, err error) {
 	if err := s.enter(ctx); err != nil {
 		return nil, err
 	}
@@ -62,7 +62,7 @@ func (s *Store) rows(ctx context.Context, f skein.Filter) (rows []skein.Session,
 }
 
 // Events implements [skein.Store].
-func (s *Store) Events(ctx context.Context, id skein.SessionID, after skein.Seq) iter.Seq2[skein.Event, error] {
+func (s reads) Events(ctx context.Context, id skein.SessionID, after skein.Seq) iter.Seq2[skein.Event, error] {
 	return func(yield func(skein.Event, error) bool) {
 		_, evs, _, err := s.events(ctx, id, after)
 		each(evs, err, "memory: events", yield)
@@ -71,7 +71,7 @@ func (s *Store) Events(ctx context.Context, id skein.SessionID, after skein.Seq)
 
 // events returns the events that session id shows after a seq, and a channel that is
 // closed when anything changes.
-func (s *Store) events(ctx context.Context, id skein.SessionID, after skein.Seq) (*session, []skein.Event, <-chan struct{}, error) {
+func (s reads) events(ctx context.Context, id skein.SessionID, after skein.Seq) (*session, []skein.Event, <-chan struct{}, error) {
 	if err := s.enter(ctx); err != nil {
 		return nil, nil, nil, err
 	}
@@ -91,7 +91,7 @@ func (s *Store) events(ctx context.Context, id skein.SessionID, after skein.Seq)
 
 // Newest implements [skein.Store]. It builds all messages and returns the last ones:
 // it is simple, not fast.
-func (s *Store) Newest(ctx context.Context, id skein.SessionID, n int, before skein.Seq) (_ []skein.Entry, err error) {
+func (s reads) Newest(ctx context.Context, id skein.SessionID, n int, before skein.Seq) (_ []skein.Entry, err error) {
 	defer skein.Wrapf(&err, "memory: newest messages")
 	_, evs, _, err := s.events(ctx, id, 0)
 	if err != nil {
@@ -108,7 +108,7 @@ func (s *Store) Newest(ctx context.Context, id skein.SessionID, n int, before sk
 }
 
 // Size implements [skein.Lifecycle].
-func (s *Store) Size(ctx context.Context, id skein.SessionID) (_ int64, err error) {
+func (s reads) Size(ctx context.Context, id skein.SessionID) (_ int64, err error) {
 	defer skein.Wrapf(&err, "memory: size")
 	if err := s.enter(ctx); err != nil {
 		return 0, err
@@ -121,15 +121,15 @@ func (s *Store) Size(ctx context.Context, id skein.SessionID) (_ int64, err erro
 	return s.size(sess), nil
 }
 
-func (s *Store) size(sess *session) (n int64) {
+func (d *data) size(sess *session) (n int64) {
 	for i := range sess.own {
 		e := &sess.own[i]
 		n += e.size()
 		for _, h := range e.blobs() {
-			n += int64(len(s.blobs[blobKey{sess.head.User, h}].data))
+			n += int64(len(d.blobs[blobKey{sess.head.User, h}].data))
 		}
 	}
-	for k, f := range s.files {
+	for k, f := range d.files {
 		if f.is(k, &sess.head.Session) {
 			for _, r := range f.records {
 				n += int64(len(r.Raw))

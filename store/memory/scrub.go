@@ -16,7 +16,7 @@ import (
 const minSecret = 4
 
 // Scrub implements [skein.Lifecycle].
-func (s *Store) Scrub(ctx context.Context, id skein.SessionID, secrets []string) (done skein.Scrubbed, err error) {
+func (s lifecycle) Scrub(ctx context.Context, id skein.SessionID, secrets []string) (done skein.Scrubbed, err error) {
 	defer skein.Wrapf(&err, "memory: scrub")
 	if len(secrets) == 0 || slices.ContainsFunc(secrets, func(s string) bool { return len(s) < minSecret }) {
 		return done, fmt.Errorf("%w secrets: want one or more, each of %d bytes or more", skein.ErrInvalid, minSecret)
@@ -29,7 +29,7 @@ func (s *Store) Scrub(ctx context.Context, id skein.SessionID, secrets []string)
 	if err != nil {
 		return done, err
 	}
-	sc := &scrub{Store: s, secrets: secrets, user: sess.head.User, hashes: map[skein.Hash]skein.Blob{}, events: map[*event]event{}}
+	sc := &scrub{view: s.view, secrets: secrets, user: sess.head.User, hashes: map[skein.Hash]skein.Blob{}, events: map[*event]event{}}
 	sc.findBlobs(sess)
 	if err := sc.findEvents(sess); err != nil {
 		return done, err
@@ -60,7 +60,7 @@ func (s *Store) Scrub(ctx context.Context, id skein.SessionID, secrets []string)
 
 // A scrub is one call of Scrub.
 type scrub struct {
-	*Store
+	*view
 	secrets []string
 	user    skein.User
 	hashes  map[skein.Hash]skein.Blob // blobs that had a secret, and what they become

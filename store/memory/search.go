@@ -15,7 +15,7 @@ import (
 const eventWork = time.Microsecond
 
 // Search implements [skein.Store].
-func (s *Store) Search(ctx context.Context, q skein.Query) (r skein.Results, err error) {
+func (s searches) Search(ctx context.Context, q skein.Query) (r skein.Results, err error) {
 	defer skein.Wrapf(&err, "memory: search")
 	m, err := search.NewMatcher(q)
 	if err != nil {
@@ -76,7 +76,7 @@ func (s *Store) Search(ctx context.Context, q skein.Query) (r skein.Results, err
 }
 
 // newestFirst returns all sessions, the most recently updated first.
-func (s *Store) newestFirst() []*session {
+func (s searches) newestFirst() []*session {
 	return slices.SortedFunc(maps.Values(s.sessions), func(a, b *session) int {
 		return cmp.Or(cmp.Compare(b.head.Updated, a.head.Updated), cmp.Compare(a.head.ID, b.head.ID))
 	})
@@ -123,7 +123,7 @@ func (sess *session) tells() (all []shownEvent) {
 // it is live there, else the first fork in which it is live; if it was taken back
 // everywhere, the one that has it, else the first fork. It is nil if there are no
 // forks.
-func (s *Store) tellers() map[version]*session {
+func (s searches) tellers() map[version]*session {
 	var all []*session
 	forks := false
 	for _, sess := range s.sessions {

@@ -63,7 +63,7 @@ func (t *tx) importFile(b *skein.Batch, user skein.User) error {
 }
 
 // Find implements [skein.Sources].
-func (s *Store) Find(ctx context.Context, keys []skein.ClientID) (_ map[skein.ClientID]skein.Place, err error) {
+func (s sources) Find(ctx context.Context, keys []skein.ClientID) (_ map[skein.ClientID]skein.Place, err error) {
 	defer skein.Wrapf(&err, "memory: find %d client IDs", len(keys))
 	if err := s.enter(ctx); err != nil {
 		return nil, err
@@ -87,7 +87,7 @@ func (s *Store) Find(ctx context.Context, keys []skein.ClientID) (_ map[skein.Cl
 }
 
 // file returns a source file that the view has.
-func (s *Store) file(ctx context.Context, format, path string) (*sourceFile, error) {
+func (s sources) file(ctx context.Context, format, path string) (*sourceFile, error) {
 	all, err := s.all(ctx, func(f *sourceFile) bool { return f.Format == format && f.Path == path })
 	if err == nil && len(all) == 0 {
 		err = fmt.Errorf("file %s of format %q %w", path, format, skein.ErrNotFound)
@@ -100,7 +100,7 @@ func (s *Store) file(ctx context.Context, format, path string) (*sourceFile, err
 
 // all returns the source files of the view that f selects, by path, format and
 // user.
-func (s *Store) all(ctx context.Context, f func(*sourceFile) bool) (files []*sourceFile, err error) {
+func (s sources) all(ctx context.Context, f func(*sourceFile) bool) (files []*sourceFile, err error) {
 	if err := s.enter(ctx); err != nil {
 		return nil, err
 	}
@@ -121,7 +121,7 @@ func (s *Store) all(ctx context.Context, f func(*sourceFile) bool) (files []*sou
 }
 
 // File implements [skein.Sources].
-func (s *Store) File(ctx context.Context, format, path string) (_ skein.SourceFile, err error) {
+func (s sources) File(ctx context.Context, format, path string) (_ skein.SourceFile, err error) {
 	defer skein.Wrapf(&err, "memory: file")
 	f, err := s.file(ctx, format, path)
 	if err != nil {
@@ -131,7 +131,7 @@ func (s *Store) File(ctx context.Context, format, path string) (_ skein.SourceFi
 }
 
 // Files implements [skein.Sources].
-func (s *Store) Files(ctx context.Context, format string) iter.Seq2[skein.SourceFile, error] {
+func (s sources) Files(ctx context.Context, format string) iter.Seq2[skein.SourceFile, error] {
 	return func(yield func(skein.SourceFile, error) bool) {
 		all, err := s.all(ctx, func(f *sourceFile) bool { return format == "" || f.Format == format })
 		var files []skein.SourceFile
@@ -143,7 +143,7 @@ func (s *Store) Files(ctx context.Context, format string) iter.Seq2[skein.Source
 }
 
 // FilesNamed implements [skein.Sources].
-func (s *Store) FilesNamed(ctx context.Context, part string) iter.Seq2[skein.SourceFile, error] {
+func (s sources) FilesNamed(ctx context.Context, part string) iter.Seq2[skein.SourceFile, error] {
 	return func(yield func(skein.SourceFile, error) bool) {
 		all, err := s.all(ctx, func(f *sourceFile) bool {
 			return f.IsNamed(part)
@@ -157,7 +157,7 @@ func (s *Store) FilesNamed(ctx context.Context, part string) iter.Seq2[skein.Sou
 }
 
 // Records implements [skein.Sources].
-func (s *Store) Records(ctx context.Context, format, path string, n int) iter.Seq2[skein.Record, error] {
+func (s sources) Records(ctx context.Context, format, path string, n int) iter.Seq2[skein.Record, error] {
 	return func(yield func(skein.Record, error) bool) {
 		var records []skein.Record
 		f, err := s.file(ctx, format, path)

@@ -14,7 +14,7 @@ import (
 )
 
 // Tombstones implements [erase.Tombstones].
-func (s *Store) Tombstones(ctx context.Context) iter.Seq2[erase.Tombstone, error] {
+func (s lifecycle) Tombstones(ctx context.Context) iter.Seq2[erase.Tombstone, error] {
 	return func(yield func(erase.Tombstone, error) bool) {
 		if err := s.enter(ctx); err != nil {
 			skein.Wrapf(&err, "memory: tombstones")
@@ -35,7 +35,7 @@ func (s *Store) Tombstones(ctx context.Context) iter.Seq2[erase.Tombstone, error
 }
 
 // PutTombstones implements [erase.Tombstones].
-func (s *Store) PutTombstones(ctx context.Context, stones ...erase.Tombstone) (err error) {
+func (s lifecycle) PutTombstones(ctx context.Context, stones ...erase.Tombstone) (err error) {
 	defer skein.Wrapf(&err, "memory: bury")
 	if err := s.enter(ctx); err != nil {
 		return err
@@ -51,8 +51,8 @@ func (s *Store) PutTombstones(ctx context.Context, stones ...erase.Tombstone) (e
 }
 
 // putTombstone adds a tombstone, unless it exists.
-func (s *Store) putTombstone(u skein.User, t ledger.Tomb, at skein.Time) {
-	if g := (tombstone{u, t}); s.tombs[g] == 0 {
-		s.tombs[g] = max(1, at)
+func (d *data) putTombstone(u skein.User, t ledger.Tomb, at skein.Time) {
+	if g := (tombstone{u, t}); d.tombs[g] == 0 {
+		d.tombs[g] = max(1, at)
 	}
 }

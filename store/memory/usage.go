@@ -8,7 +8,7 @@ import (
 )
 
 // Usage implements [skein.Store].
-func (s *Store) Usage(ctx context.Context, q skein.UsageQuery) (_ []skein.UsageRow, err error) {
+func (s reads) Usage(ctx context.Context, q skein.UsageQuery) (_ []skein.UsageRow, err error) {
 	defer skein.Wrapf(&err, "memory: usage")
 	if err := q.Check(); err != nil {
 		return nil, err

@@ -8,7 +8,7 @@ import (
 )
 
 // Watch implements [skein.Store].
-func (s *Store) Watch(ctx context.Context, id skein.SessionID, after skein.Seq) iter.Seq2[skein.Event, error] {
+func (s reads) Watch(ctx context.Context, id skein.SessionID, after skein.Seq) iter.Seq2[skein.Event, error] {
 	return func(yield func(skein.Event, error) bool) {
 		var first *session
 		for ctx.Err() == nil {

@@ -7,7 +7,7 @@ import (
 )
 
 // Window implements [skein.Store].
-func (s *Store) Window(ctx context.Context, id skein.SessionID, n int) (events []skein.Event, err error) {
+func (s reads) Window(ctx context.Context, id skein.SessionID, n int) (events []skein.Event, err error) {
 	defer skein.Wrapf(&err, "memory: window of %s", id)
 	for e, err := range s.Events(ctx, id, 0) {
 		if err != nil {
