@@ -43,13 +43,13 @@ func (s *Store) Append(ctx context.Context, batches ...skein.Batch) (_ []skein.R
 }
 
 // append sends batches once.
-func (s *Store) append(ctx context.Context, body []byte, n int) ([]skein.Receipt, error) {
-	r, err := s.send(ctx, "/v1/append", body)
+func (v *view) append(ctx context.Context, body []byte, n int) ([]skein.Receipt, error) {
+	r, err := v.send(ctx, "/v1/append", body)
 	if err != nil {
 		return nil, err
 	}
 	var answer api.Receipts
-	if err := s.answer(r, &answer); err != nil {
+	if err := v.answer(r, &answer); err != nil {
 		return nil, lost(err)
 	}
 	if len(answer.Receipts) != n {

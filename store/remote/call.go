@@ -27,14 +27,14 @@ const (
 
 // request sends a request and returns the response, if the server did what was
 // asked.
-func (s *Store) request(ctx context.Context, method, path string, body io.Reader) (*http.Response, error) {
-	r, err := http.NewRequestWithContext(ctx, method, s.base+path, body)
+func (v *view) request(ctx context.Context, method, path string, body io.Reader) (*http.Response, error) {
+	r, err := http.NewRequestWithContext(ctx, method, v.base+path, body)
 	if err != nil {
 		return nil, err
 	}
-	r.Header.Set("Authorization", "Bearer "+s.token)
-	if s.user != "" {
-		r.Header.Set(door.UserHeader, url.QueryEscape(string(s.user)))
+	r.Header.Set("Authorization", "Bearer "+v.token)
+	if v.user != "" {
+		r.Header.Set(door.UserHeader, url.QueryEscape(string(v.user)))
 	}
 	if body != nil {
 		r.Header.Set("Content-Type", "application/json")
@@ -45,11 +45,11 @@ func (s *Store) request(ctx context.Context, method, path string, body io.Reader
 	} else {
 		r.Header["Idempotency-Key"] = nil // it is not sent, but lets the transport try again on another connection
 	}
-	return s.do(r)
+	return v.do(r)
 }
 
-func (s *Store) do(r *http.Request) (*http.Response, error) {
-	answer, err := s.client.Do(r)
+func (v *view) do(r *http.Request) (*http.Response, error) {
+	answer, err := v.client.Do(r)
 	if err != nil {
 		return nil, unreached(r.Context(), err)
 	}
@@ -136,7 +136,7 @@ func refused(err error) bool {
 }
 
 // answer decodes the response into out.
-func (s *Store) answer(r *http.Response, out any) error {
+func (v *view) answer(r *http.Response, out any) error {
 	defer r.Body.Close() //nolint:errcheck // it was read
 	b, err := io.ReadAll(r.Body)
 	if err != nil {
@@ -149,14 +149,14 @@ func (s *Store) answer(r *http.Response, out any) error {
 }
 
 // ask calls a method that changes nothing, or that may safely run twice.
-func ask[T any](ctx context.Context, s *Store, method string, in any) (out T, err error) {
-	leave, err := s.enter(ctx)
+func ask[T any](ctx context.Context, v *view, method string, in any) (out T, err error) {
+	leave, err := v.enter(ctx)
 	if err != nil {
 		return out, err
 	}
 	defer leave()
 	for try := 1; ; try++ {
-		err = s.once(ctx, method, in, &out)
+		err = v.once(ctx, method, in, &out)
 		if !refused(err) || try == tries || !wait(ctx, try, err) {
 			return out, err
 		}
@@ -179,25 +179,25 @@ func pauseAfter(try int, err error) time.Duration {
 }
 
 // once calls a method.
-func (s *Store) once(ctx context.Context, method string, in, out any) error {
-	r, err := s.request(ctx, http.MethodPost, "/v1/store/"+method, bytes.NewReader(skein.MustJSON(in)))
+func (v *view) once(ctx context.Context, method string, in, out any) error {
+	r, err := v.request(ctx, http.MethodPost, "/v1/store/"+method, bytes.NewReader(skein.MustJSON(in)))
 	if err != nil {
 		return err
 	}
-	return s.answer(r, out)
+	return v.answer(r, out)
 }
 
 // change calls a method that must not run twice. If its response was lost, the
 // error wraps [skein.ErrUnknown].
-func change[T any](ctx context.Context, s *Store, method string, in any) (out T, err error) {
-	leave, err := s.enter(ctx)
+func change[T any](ctx context.Context, v *view, method string, in any) (out T, err error) {
+	leave, err := v.enter(ctx)
 	if err != nil {
 		return out, err
 	}
 	defer leave()
-	r, err := s.send(ctx, "/v1/store/"+method, skein.MustJSON(in))
+	r, err := v.send(ctx, "/v1/store/"+method, skein.MustJSON(in))
 	if err == nil {
-		err = lost(s.answer(r, &out))
+		err = lost(v.answer(r, &out))
 	}
 	return out, err
 }

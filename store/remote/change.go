@@ -11,34 +11,34 @@ import (
 type noAnswer struct{}
 
 // Bin implements [skein.Lifecycle].
-func (s *Store) Bin(ctx context.Context, id skein.SessionID) (err error) {
+func (s lifecycle) Bin(ctx context.Context, id skein.SessionID) (err error) {
 	defer skein.Wrapf(&err, "remote: bin %s", id)
-	_, err = ask[noAnswer](ctx, s, "bin", ofSession{Session: id})
+	_, err = ask[noAnswer](ctx, s.view, "bin", ofSession{Session: id})
 	return err
 }
 
 // Restore implements [skein.Lifecycle].
-func (s *Store) Restore(ctx context.Context, id skein.SessionID) (err error) {
+func (s lifecycle) Restore(ctx context.Context, id skein.SessionID) (err error) {
 	defer skein.Wrapf(&err, "remote: restore %s", id)
-	_, err = ask[noAnswer](ctx, s, "restore", ofSession{Session: id})
+	_, err = ask[noAnswer](ctx, s.view, "restore", ofSession{Session: id})
 	return err
 }
 
 // Delete implements [skein.Lifecycle]. The error wraps [skein.ErrUnknown] if the
 // response was lost, [ErrForbidden] if the token is not an admin's.
-func (s *Store) Delete(ctx context.Context, id skein.SessionID, d skein.Deletion) (_ skein.Deleted, err error) {
+func (s lifecycle) Delete(ctx context.Context, id skein.SessionID, d skein.Deletion) (_ skein.Deleted, err error) {
 	defer skein.Wrapf(&err, "remote: delete %s", id)
-	got, err := change[api.Deleted](ctx, s, "delete", api.Deletion{Session: id, Children: d.Children, After: d.After})
+	got, err := change[api.Deleted](ctx, s.view, "delete", api.Deletion{Session: id, Children: d.Children, After: d.After})
 	return skein.Deleted(got), err
 }
 
 // Scrub implements [skein.Lifecycle]. Errors as [Store.Delete].
-func (s *Store) Scrub(ctx context.Context, id skein.SessionID, secrets []string) (_ skein.Scrubbed, err error) {
+func (s lifecycle) Scrub(ctx context.Context, id skein.SessionID, secrets []string) (_ skein.Scrubbed, err error) {
 	defer skein.Wrapf(&err, "remote: scrub %s", id)
 	in := api.Scrub{Session: id, Secrets: make([][]byte, len(secrets))}
 	for i, secret := range secrets {
 		in.Secrets[i] = []byte(secret)
 	}
-	got, err := change[api.Scrubbed](ctx, s, "scrub", in)
+	got, err := change[api.Scrubbed](ctx, s.view, "scrub", in)
 	return skein.Scrubbed(got), err
 }

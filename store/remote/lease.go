@@ -14,7 +14,7 @@ import (
 
 // Acquire implements [skein.Leases]. A lease without a TTL has an end at the
 // server, which this process renews until the lease is released.
-func (s *Store) Acquire(ctx context.Context, id skein.SessionID, r skein.LeaseRequest) (_ skein.Lease, err error) {
+func (s leases) Acquire(ctx context.Context, id skein.SessionID, r skein.LeaseRequest) (_ skein.Lease, err error) {
 	defer skein.Wrapf(&err, "remote: lease of %s", id)
 	if err := id.Check(); err != nil {
 		return skein.Lease{}, err
@@ -24,20 +24,20 @@ func (s *Store) Acquire(ctx context.Context, id skein.SessionID, r skein.LeaseRe
 		host, _ := os.Hostname() // for people; without it they see the server's
 		in.TTL, in.PID, in.Host = s.lease, os.Getpid(), host
 	}
-	got, err := change[api.Lease](ctx, s, "acquire", in)
+	got, err := change[api.Lease](ctx, s.view, "acquire", in)
 	if err != nil {
 		return skein.Lease{}, err
 	}
 	l := skein.Lease(got)
 	if r.TTL == 0 {
 		l.Expires = 0
-		s.kept.keep(s, l)
+		s.kept.keep(s.view, l)
 	}
 	return l, nil
 }
 
 // Renew implements [skein.Leases].
-func (s *Store) Renew(ctx context.Context, l skein.Lease, ttl time.Duration) (_ skein.Lease, err error) {
+func (s leases) Renew(ctx context.Context, l skein.Lease, ttl time.Duration) (_ skein.Lease, err error) {
 	defer skein.Wrapf(&err, "remote: renew the lease of %s", l.Session)
 	if ttl <= 0 {
 		if err := s.alive(ctx); err != nil {
@@ -49,7 +49,7 @@ func (s *Store) Renew(ctx context.Context, l skein.Lease, ttl time.Duration) (_ 
 	if held {
 		ttl = s.lease // it has no end that could be renewed
 	}
-	got, err := ask[api.Lease](ctx, s, "renew", api.Renew{Session: l.Session, Fence: l.Fence, TTL: ttl})
+	got, err := ask[api.Lease](ctx, s.view, "renew", api.Renew{Session: l.Session, Fence: l.Fence, TTL: ttl})
 	if held {
 		got.Expires = 0
 	}
@@ -57,10 +57,10 @@ func (s *Store) Renew(ctx context.Context, l skein.Lease, ttl time.Duration) (_ 
 }
 
 // Release implements [skein.Leases].
-func (s *Store) Release(ctx context.Context, l skein.Lease) (err error) {
+func (s leases) Release(ctx context.Context, l skein.Lease) (err error) {
 	defer skein.Wrapf(&err, "remote: release the lease of %s", l.Session)
 	s.kept.drop(l)
-	_, err = ask[noAnswer](ctx, s, "release", releaseOf(l))
+	_, err = ask[noAnswer](ctx, s.view, "release", releaseOf(l))
 	return err
 }
 
@@ -79,15 +79,15 @@ type heldLeases struct {
 
 // heldLease is one of them.
 type heldLease struct {
-	s     *Store
+	v     *view
 	leave context.CancelFunc
 	done  chan struct{}
 }
 
 // keep starts renewing l.
-func (k *heldLeases) keep(s *Store, l skein.Lease) {
-	ctx, leave := context.WithCancel(s.ending)
-	h := &heldLease{s, leave, make(chan struct{})}
+func (k *heldLeases) keep(v *view, l skein.Lease) {
+	ctx, leave := context.WithCancel(v.ending)
+	h := &heldLease{v, leave, make(chan struct{})}
 	k.mu.Lock()
 	defer k.mu.Unlock()
 	if k.held == nil {
@@ -96,7 +96,7 @@ func (k *heldLeases) keep(s *Store, l skein.Lease) {
 	k.held[releaseOf(l)] = h
 	go func() {
 		defer close(h.done)
-		if s.renewing(ctx, l) {
+		if v.renewing(ctx, l) {
 			k.forget(releaseOf(l), h)
 		}
 	}()
@@ -104,8 +104,8 @@ func (k *heldLeases) keep(s *Store, l skein.Lease) {
 
 // renewing renews l until ctx ends; it returns true if somebody else gets the lease
 // before that.
-func (s *Store) renewing(ctx context.Context, l skein.Lease) bool {
-	tick := time.NewTicker(s.lease / 4)
+func (v *view) renewing(ctx context.Context, l skein.Lease) bool {
+	tick := time.NewTicker(v.lease / 4)
 	defer tick.Stop()
 	for {
 		select {
@@ -113,8 +113,8 @@ func (s *Store) renewing(ctx context.Context, l skein.Lease) bool {
 			return false
 		case <-tick.C:
 		}
-		within, cancel := context.WithTimeout(ctx, s.lease/4)
-		err := s.once(within, "renew", api.Renew{Session: l.Session, Fence: l.Fence, TTL: s.lease}, &api.Lease{})
+		within, cancel := context.WithTimeout(ctx, v.lease/4)
+		err := v.once(within, "renew", api.Renew{Session: l.Session, Fence: l.Fence, TTL: v.lease}, &api.Lease{})
 		cancel()
 		if errors.Is(err, skein.ErrFenced) || errors.Is(err, skein.ErrNotFound) {
 			return true
@@ -157,8 +157,8 @@ func (k *heldLeases) end() (err error) {
 	for r, h := range all {
 		h.leave()
 		<-h.done
-		within, cancel := context.WithTimeout(h.s.ending, closeFor)
-		err = errors.Join(err, h.s.once(within, "release", r, &noAnswer{}))
+		within, cancel := context.WithTimeout(h.v.ending, closeFor)
+		err = errors.Join(err, h.v.once(within, "release", r, &noAnswer{}))
 		cancel()
 	}
 	return err

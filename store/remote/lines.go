@@ -20,33 +20,33 @@ import (
 const readBuffer = 64 << 10
 
 // list calls a method that responds with lines, and yields what read makes of each.
-func list[T any](ctx context.Context, s *Store, method string, in any, read func([]byte) (T, error)) iter.Seq2[T, error] {
+func list[T any](ctx context.Context, v *view, method string, in any, read func([]byte) (T, error)) iter.Seq2[T, error] {
 	return func(yield func(T, error) bool) {
 		var none T
-		leave, err := s.enter(ctx)
+		leave, err := v.enter(ctx)
 		if err != nil {
 			yield(none, fmt.Errorf("remote: %s: %w", method, err))
 			return
 		}
 		leave() // the caller's loop may close the store
-		ctx, cancel := s.within(ctx)
+		ctx, cancel := v.within(ctx)
 		defer cancel()
-		r, err := s.open(ctx, method, in)
+		r, err := v.open(ctx, method, in)
 		if err != nil {
-			yield(none, fmt.Errorf("remote: %s: %w", method, s.why(err)))
+			yield(none, fmt.Errorf("remote: %s: %w", method, v.why(err)))
 			return
 		}
 		defer r.Body.Close() //nolint:errcheck // it was read, or nobody wants the rest
 		for line, err := range linesOf(r) {
-			var v T
+			var one T
 			if err == nil {
-				v, err = read(line)
+				one, err = read(line)
 			}
 			if err != nil {
-				yield(none, fmt.Errorf("remote: %s: %w", method, s.why(err)))
+				yield(none, fmt.Errorf("remote: %s: %w", method, v.why(err)))
 				return
 			}
-			if !yield(v, nil) {
+			if !yield(one, nil) {
 				return
 			}
 		}
@@ -70,9 +70,9 @@ func (c *core) why(err error) error {
 
 // open calls a method that responds with lines, again if the server did not begin
 // with it.
-func (s *Store) open(ctx context.Context, method string, in any) (*http.Response, error) {
+func (v *view) open(ctx context.Context, method string, in any) (*http.Response, error) {
 	for try := 1; ; try++ {
-		r, err := s.request(ctx, http.MethodPost, "/v1/store/"+method, bytes.NewReader(skein.MustJSON(in)))
+		r, err := v.request(ctx, http.MethodPost, "/v1/store/"+method, bytes.NewReader(skein.MustJSON(in)))
 		if err == nil || !refused(err) || try == tries || !wait(ctx, try, err) {
 			return r, err
 		}

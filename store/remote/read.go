@@ -17,22 +17,22 @@ type ofSession struct {
 }
 
 // Session implements [skein.Store].
-func (s *Store) Session(ctx context.Context, id skein.SessionID) (_ skein.Session, err error) {
+func (s reads) Session(ctx context.Context, id skein.SessionID) (_ skein.Session, err error) {
 	defer skein.Wrapf(&err, "remote: session %s", id)
-	return ask[skein.Session](ctx, s, "session", ofSession{Session: id})
+	return ask[skein.Session](ctx, s.view, "session", ofSession{Session: id})
 }
 
 // Sessions implements [skein.Store].
-func (s *Store) Sessions(ctx context.Context, f skein.Filter) iter.Seq2[skein.Session, error] {
+func (s reads) Sessions(ctx context.Context, f skein.Filter) iter.Seq2[skein.Session, error] {
 	if !utf8.ValidString(f.IDPrefix) || !utf8.ValidString(f.IDSuffix) {
 		return s.cutInLetters(ctx, f)
 	}
-	return list(ctx, s, "sessions", api.Filter(f), readJSON[skein.Session])
+	return list(ctx, s.view, "sessions", api.Filter(f), readJSON[skein.Session])
 }
 
 // cutInLetters is Sessions for a filter whose part of an ID ends in the middle
 // of a character, which JSON cannot express.
-func (s *Store) cutInLetters(ctx context.Context, f skein.Filter) iter.Seq2[skein.Session, error] {
+func (s reads) cutInLetters(ctx context.Context, f skein.Filter) iter.Seq2[skein.Session, error] {
 	return func(yield func(skein.Session, error) bool) {
 		all := f
 		all.IDPrefix, all.IDSuffix, all.Limit = "", "", 0
@@ -50,17 +50,17 @@ func (s *Store) cutInLetters(ctx context.Context, f skein.Filter) iter.Seq2[skei
 }
 
 // Size implements [skein.Lifecycle].
-func (s *Store) Size(ctx context.Context, id skein.SessionID) (_ int64, err error) {
+func (s reads) Size(ctx context.Context, id skein.SessionID) (_ int64, err error) {
 	defer skein.Wrapf(&err, "remote: size of %s", id)
 	got, err := ask[struct {
 		Bytes int64 `json:"bytes"`
-	}](ctx, s, "size", ofSession{Session: id})
+	}](ctx, s.view, "size", ofSession{Session: id})
 	return got.Bytes, err
 }
 
 // Events implements [skein.Store].
-func (s *Store) Events(ctx context.Context, id skein.SessionID, after skein.Seq) iter.Seq2[skein.Event, error] {
-	return list(ctx, s, "events", ofSession{id, after}, readEvent)
+func (s reads) Events(ctx context.Context, id skein.SessionID, after skein.Seq) iter.Seq2[skein.Event, error] {
+	return list(ctx, s.view, "events", ofSession{id, after}, readEvent)
 }
 
 func readEvent(line []byte) (skein.Event, error) {
@@ -76,16 +76,16 @@ type newestQuery struct {
 }
 
 // Newest implements [skein.Store].
-func (s *Store) Newest(ctx context.Context, id skein.SessionID, n int, before skein.Seq) ([]skein.Entry, error) {
-	return collect(list(ctx, s, "newest", newestQuery{id, n, before}, func(line []byte) (skein.Entry, error) {
+func (s reads) Newest(ctx context.Context, id skein.SessionID, n int, before skein.Seq) ([]skein.Entry, error) {
+	return collect(list(ctx, s.view, "newest", newestQuery{id, n, before}, func(line []byte) (skein.Entry, error) {
 		e, err := readJSON[api.Entry](line)
 		return e.Exact(), err
 	}))
 }
 
 // Window implements [skein.Store].
-func (s *Store) Window(ctx context.Context, id skein.SessionID, n int) ([]skein.Event, error) {
-	return collect(list(ctx, s, "window", newestQuery{Session: id, N: n}, readEvent))
+func (s reads) Window(ctx context.Context, id skein.SessionID, n int) ([]skein.Event, error) {
+	return collect(list(ctx, s.view, "window", newestQuery{Session: id, N: n}, readEvent))
 }
 
 func collect[T any](all iter.Seq2[T, error]) (out []T, err error) {
@@ -99,11 +99,11 @@ func collect[T any](all iter.Seq2[T, error]) (out []T, err error) {
 }
 
 // Blob implements [skein.Store]. The bytes are verified here, too.
-func (s *Store) Blob(ctx context.Context, id skein.SessionID, h skein.Hash) (_ []byte, err error) {
+func (s reads) Blob(ctx context.Context, id skein.SessionID, h skein.Hash) (_ []byte, err error) {
 	defer skein.Wrapf(&err, "remote: blob %s of %s", h, id)
 	got, err := ask[struct {
 		Data []byte `json:"data"`
-	}](ctx, s, "blob", struct {
+	}](ctx, s.view, "blob", struct {
 		Session skein.SessionID `json:"session"`
 		Hash    skein.Hash      `json:"hash"`
 	}{id, h})
@@ -111,18 +111,18 @@ func (s *Store) Blob(ctx context.Context, id skein.SessionID, h skein.Hash) (_ [
 }
 
 // Search implements [skein.Store].
-func (s *Store) Search(ctx context.Context, q skein.Query) (_ skein.Results, err error) {
+func (s reads) Search(ctx context.Context, q skein.Query) (_ skein.Results, err error) {
 	defer skein.Wrapf(&err, "remote: search")
-	got, err := ask[api.Results](ctx, s, "search", api.QueryOf(q))
+	got, err := ask[api.Results](ctx, s.view, "search", api.QueryOf(q))
 	return got.Results(), err
 }
 
 // Usage implements [skein.Store].
-func (s *Store) Usage(ctx context.Context, q skein.UsageQuery) (_ []skein.UsageRow, err error) {
+func (s reads) Usage(ctx context.Context, q skein.UsageQuery) (_ []skein.UsageRow, err error) {
 	defer skein.Wrapf(&err, "remote: usage")
 	got, err := ask[struct {
 		Rows []api.UsageRow `json:"rows"`
-	}](ctx, s, "usage", api.UsageQuery{
+	}](ctx, s.view, "usage", api.UsageQuery{
 		By: q.By, User: q.User, Sessions: q.Sessions, Project: q.Project, Agent: q.Agent, Since: q.Since, Until: q.Until, Zone: api.ZoneOf(q.Zone),
 	})
 	if err != nil {

@@ -42,9 +42,35 @@ var (
 
 // A Store is a store that a server keeps. Make it with [Open].
 type Store struct {
+	*view
+	reads
+	lifecycle
+	leases
+	sources
+	feeds
+	inspection
+	isView bool // closing it does nothing
+}
+
+// A view is what one user sees of a store: the base of each part of a [Store].
+type view struct {
 	*core
-	user skein.User // whose view it is; "" for all that the token sees
-	view bool
+	user skein.User // "" for all that the token sees
+}
+
+// The parts of a Store, by the subject of their methods.
+type (
+	reads      struct{ *view } // sessions and events
+	lifecycle  struct{ *view } // [skein.Lifecycle]
+	leases     struct{ *view } // [skein.Leases]
+	sources    struct{ *view } // [skein.Sources]
+	feeds      struct{ *view } // [skein.Feed]
+	inspection struct{ *view } // [inspect.Examiner] and [inspect.IndexLag]
+)
+
+func newStore(c *core, u skein.User, isView bool) *Store {
+	v := &view{c, u}
+	return &Store{v, reads{v}, lifecycle{v}, leases{v}, sources{v}, feeds{v}, inspection{v}, isView}
 }
 
 var (
@@ -88,7 +114,7 @@ func Open(ctx context.Context, o Options) (_ *Store, err error) {
 		c.lease = leaseFor
 	}
 	c.ending, c.end = context.WithCancel(context.WithoutCancel(ctx))
-	s := &Store{core: c}
+	s := newStore(c, "", false)
 	if err := s.meet(ctx); err != nil {
 		c.end()
 		c.client.CloseIdleConnections()
@@ -98,16 +124,16 @@ func Open(ctx context.Context, o Options) (_ *Store, err error) {
 }
 
 // meet asks the server to describe itself.
-func (s *Store) meet(ctx context.Context) error {
-	r, err := s.request(ctx, http.MethodGet, "/v1/store", nil)
+func (v *view) meet(ctx context.Context) error {
+	r, err := v.request(ctx, http.MethodGet, "/v1/store", nil)
 	if err != nil {
 		return err
 	}
-	if err := s.answer(r, &s.about); err != nil {
+	if err := v.answer(r, &v.about); err != nil {
 		return err
 	}
-	if s.about.Protocol != api.Protocol {
-		return fmt.Errorf("%w: it is skein %s, which speaks version %d of the protocol, and this one %d", ErrVersion, s.about.Version, s.about.Protocol, api.Protocol)
+	if v.about.Protocol != api.Protocol {
+		return fmt.Errorf("%w: it is skein %v, which speaks version %d of the protocol, and this one %d", ErrVersion, v.about.Version, v.about.Protocol, api.Protocol)
 	}
 	return nil
 }
@@ -149,15 +175,15 @@ func loopback(host string) bool {
 
 // Owner returns the only user whose sessions the token sees; "" if it sees
 // everybody's.
-func (s *Store) Owner() skein.User { return s.about.User }
+func (v *view) Owner() skein.User { return v.about.User }
 
 // As implements [skein.Store]. A token of a single user has no other views.
-func (s *Store) As(u skein.User) skein.Store { return &Store{core: s.core, user: u, view: true} }
+func (s *Store) As(u skein.User) skein.Store { return newStore(s.core, u, true) }
 
 // Close implements [skein.Store]. It releases the leases that this process
 // holds; errors are from that.
 func (s *Store) Close() error {
-	if s.view || !s.shut() {
+	if s.isView || !s.shut() {
 		return nil
 	}
 	s.calls.Wait()

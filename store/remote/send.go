@@ -17,7 +17,7 @@ const patience = 10 * time.Second
 // send posts a request once. As long as the server cannot have all of it, ctx ends
 // it, and the error says that nothing was done; after that the error wraps
 // [skein.ErrUnknown] if there is no response.
-func (s *Store) send(ctx context.Context, path string, data []byte) (*http.Response, error) {
+func (v *view) send(ctx context.Context, path string, data []byte) (*http.Response, error) {
 	b := &body{data: data}
 	going, cancel := context.WithCancel(context.WithoutCancel(ctx))
 	stop := context.AfterFunc(ctx, func() {
@@ -31,7 +31,7 @@ func (s *Store) send(ctx context.Context, path string, data []byte) (*http.Respo
 		}
 		cancel()
 	})
-	r, err := s.request(going, http.MethodPost, path, b.reader())
+	r, err := v.request(going, http.MethodPost, path, b.reader())
 	if err != nil {
 		stop()
 		cancel()

@@ -17,11 +17,11 @@ type ofFile struct {
 }
 
 // Find implements [skein.Sources].
-func (s *Store) Find(ctx context.Context, keys []skein.ClientID) (_ map[skein.ClientID]skein.Place, err error) {
+func (s sources) Find(ctx context.Context, keys []skein.ClientID) (_ map[skein.ClientID]skein.Place, err error) {
 	defer skein.Wrapf(&err, "remote: find")
 	got, err := ask[struct {
 		Places []api.Place `json:"places"`
-	}](ctx, s, "find", struct {
+	}](ctx, s.view, "find", struct {
 		Keys []skein.ClientID `json:"client_ids"`
 	}{append([]skein.ClientID{}, keys...)})
 	if err != nil {
@@ -35,15 +35,15 @@ func (s *Store) Find(ctx context.Context, keys []skein.ClientID) (_ map[skein.Cl
 }
 
 // File implements [skein.Sources].
-func (s *Store) File(ctx context.Context, format, path string) (_ skein.SourceFile, err error) {
+func (s sources) File(ctx context.Context, format, path string) (_ skein.SourceFile, err error) {
 	defer skein.Wrapf(&err, "remote: file %s", path)
-	f, err := ask[api.File](ctx, s, "file", ofFile{Format: format, Path: path})
+	f, err := ask[api.File](ctx, s.view, "file", ofFile{Format: format, Path: path})
 	return skein.SourceFile(f), err
 }
 
 // Files implements [skein.Sources].
-func (s *Store) Files(ctx context.Context, format string) iter.Seq2[skein.SourceFile, error] {
-	return list(ctx, s, "files", struct {
+func (s sources) Files(ctx context.Context, format string) iter.Seq2[skein.SourceFile, error] {
+	return list(ctx, s.view, "files", struct {
 		Format string `json:"format,omitempty"`
 	}{format}, readFile)
 }
@@ -54,15 +54,15 @@ func readFile(line []byte) (skein.SourceFile, error) {
 }
 
 // FilesNamed implements [skein.Sources].
-func (s *Store) FilesNamed(ctx context.Context, part string) iter.Seq2[skein.SourceFile, error] {
-	return list(ctx, s, "files-named", struct {
+func (s sources) FilesNamed(ctx context.Context, part string) iter.Seq2[skein.SourceFile, error] {
+	return list(ctx, s.view, "files-named", struct {
 		Part string `json:"part"`
 	}{part}, readFile)
 }
 
 // Records implements [skein.Sources].
-func (s *Store) Records(ctx context.Context, format, path string, n int) iter.Seq2[skein.Record, error] {
-	return list(ctx, s, "records", ofFile{format, path, n}, func(line []byte) (skein.Record, error) {
+func (s sources) Records(ctx context.Context, format, path string, n int) iter.Seq2[skein.Record, error] {
+	return list(ctx, s.view, "records", ofFile{format, path, n}, func(line []byte) (skein.Record, error) {
 		r, err := readJSON[api.Record](line)
 		return skein.Record(r), err
 	})
@@ -70,15 +70,15 @@ func (s *Store) Records(ctx context.Context, format, path string, n int) iter.Se
 
 // Lag implements [inspect.IndexLag]: it is that of the server's store. It requires a
 // token with the scope admin.
-func (s *Store) Lag(ctx context.Context) (_ inspect.Lag, err error) {
+func (s inspection) Lag(ctx context.Context) (_ inspect.Lag, err error) {
 	defer skein.Wrapf(&err, "remote: lag of the index")
-	l, err := ask[api.Lag](ctx, s, "lag", struct{}{})
+	l, err := ask[api.Lag](ctx, s.view, "lag", struct{}{})
 	return inspect.Lag(l), err
 }
 
 // Examine implements [inspect.Examiner]: the server examines its store.
-func (s *Store) Examine(ctx context.Context, x inspect.Examination) iter.Seq2[inspect.Finding, error] {
-	return list(ctx, s, "examine", struct {
+func (s inspection) Examine(ctx context.Context, x inspect.Examination) iter.Seq2[inspect.Finding, error] {
+	return list(ctx, s.view, "examine", struct {
 		Repair bool `json:"repair,omitempty"`
 	}{x.Repair}, readJSON[inspect.Finding])
 }

@@ -22,7 +22,7 @@ const (
 // Watch implements [skein.Store]. It yields the error of a server that cannot
 // be reached at the start; one that becomes unreachable later is waited for, for
 // two minutes.
-func (s *Store) Watch(ctx context.Context, id skein.SessionID, after skein.Seq) iter.Seq2[skein.Event, error] {
+func (s reads) Watch(ctx context.Context, id skein.SessionID, after skein.Seq) iter.Seq2[skein.Event, error] {
 	if id == "." || id == ".." {
 		return failed[skein.Event](fmt.Errorf("remote: watch %s: %w: no path can have this ID", id, skein.ErrInvalid))
 	}
@@ -46,7 +46,7 @@ func (s *Store) Watch(ctx context.Context, id skein.SessionID, after skein.Seq) 
 
 // Feed implements [skein.Feed]. It tolerates an unreachable server as
 // [Store.Watch] does.
-func (s *Store) Feed(ctx context.Context, after skein.Cursor) iter.Seq2[skein.Fed, error] {
+func (s feeds) Feed(ctx context.Context, after skein.Cursor) iter.Seq2[skein.Fed, error] {
 	return func(yield func(skein.Fed, error) bool) {
 		path := func() string { return "/v1/stream?from=" + url.QueryEscape(string(after)) }
 		err := s.follow(ctx, path, func(f sseEvent) error {
@@ -85,16 +85,16 @@ func given(goOn bool) error {
 
 // follow reads the stream at path, which includes where to start, and resumes it
 // when it breaks off. The end of ctx is not an error.
-func (s *Store) follow(caller context.Context, path func() string, take func(sseEvent) error) error {
-	if err := s.alive(context.WithoutCancel(caller)); err != nil {
+func (v *view) follow(caller context.Context, path func() string, take func(sseEvent) error) error {
+	if err := v.alive(context.WithoutCancel(caller)); err != nil {
 		return err
 	}
-	ctx, cancel := s.within(caller)
+	ctx, cancel := v.within(caller)
 	defer cancel()
 	var since time.Time // when it became unreachable
 	begun, rest := false, pause
 	open := func(ctx context.Context) (*http.Response, error) {
-		r, err := s.request(ctx, http.MethodGet, path(), nil)
+		r, err := v.request(ctx, http.MethodGet, path(), nil)
 		if err == nil {
 			begun, since, rest = true, time.Time{}, pause
 		}
