@@ -31,10 +31,11 @@ func (c *maintenance) soon() {
 	}
 }
 
-// loop runs until the store is closed.
-func (c *maintenance) loop() {
+// loop runs until the store is closed: after first, then from time to time, and when
+// it is woken.
+func (c *maintenance) loop(first time.Duration) {
 	defer close(c.done)
-	timer := time.NewTimer(choresFirst)
+	timer := time.NewTimer(first)
 	defer timer.Stop()
 	for {
 		select {

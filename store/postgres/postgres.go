@@ -2,9 +2,11 @@ package postgres
 
 import (
 	"bytes"
+	"cmp"
 	"context"
 	"sync"
 	"sync/atomic"
+	"time"
 
 	"github.com/jackc/pgx/v5"
 	"github.com/jackc/pgx/v5/pgxpool"
@@ -89,7 +91,8 @@ type core struct {
 type Options struct {
 	Notice func(string) // called with a text for people before slow work, such as a migration; may be nil
 
-	steps schema // nil: this version's. Tests add steps, as a later version would
+	steps schema        // nil: this version's. Tests add steps, as a later version would
+	first time.Duration // until the first maintenance that nobody asks for; 0: choresFirst
 }
 
 // Open opens the store at an address such as postgres://user@host:5432/skein,
@@ -138,7 +141,7 @@ func Open(ctx context.Context, dsn string, o Options) (_ *Store, err error) {
 	}
 	s := (&view{core: c}).store()
 	c.keeper = newHeartbeat(s.leases)
-	c.begin()
+	c.begin(cmp.Or(o.first, choresFirst))
 	return s, nil
 }
 

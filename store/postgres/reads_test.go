@@ -5,15 +5,17 @@ import (
 	"fmt"
 	"strings"
 	"testing"
+	"time"
 
 	"github.com/skein-dev/skein"
 	"github.com/skein-dev/skein/internal/pgtest"
 )
 
-// opened returns a store in a new database.
+// opened returns a store in a new database. Its maintenance begins only when it is asked for: on a
+// slow machine it would mend what a test damages before the test has looked.
 func opened(t testing.TB) *Store {
 	t.Helper()
-	s, err := Open(t.Context(), pgtest.DSN(t), Options{})
+	s, err := Open(t.Context(), pgtest.DSN(t), Options{first: time.Hour})
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -3,6 +3,7 @@ package postgres
 import (
 	"crypto/rand"
 	"encoding/hex"
+	"time"
 
 	"github.com/skein-dev/skein"
 )
@@ -18,8 +19,9 @@ type echo struct {
 	maintenance *maintenance
 }
 
-// begin starts what runs in the background until the store is closed.
-func (c *core) begin() {
+// begin starts what runs in the background until the store is closed; maintenance
+// runs after first.
+func (c *core) begin(first time.Duration) {
 	var name [4]byte
 	rand.Read(name[:])
 	node := hex.EncodeToString(name[:])
@@ -28,7 +30,7 @@ func (c *core) begin() {
 	c.notifier = &notifier{core: c, node: node, wake: make(chan struct{}, 1), done: make(chan struct{}), ids: map[skein.SessionID]bool{}}
 	c.index = newIndexer(c)
 	c.maintenance = newMaintenance(c)
-	go c.maintenance.loop()
+	go c.maintenance.loop(first)
 	go c.listener.listen()
 	go c.notifier.notify()
 	go c.index.loop()
