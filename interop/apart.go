@@ -18,7 +18,7 @@ func (im *importer) placeApart(ctx context.Context) error {
 			continue
 		}
 		if err := im.placeApartOf(ctx, k.Format, path); err != nil {
-			if err := im.fails(ctx, path, err); err != nil {
+			if err := im.rep.fails(ctx, path, err); err != nil {
 				return err
 			}
 		}

@@ -11,7 +11,7 @@ import (
 
 // begins notes the sessions that a record begins. They are created with their
 // first event.
-func (t *target) begins(ctx context.Context, record int, bs []Begin) error {
+func (t *target) begins(record int, bs []Begin) {
 	for _, b := range bs {
 		th := t.session(b.Name)
 		if th.begun && th.begin.Created.Origin != nil {
@@ -34,7 +34,6 @@ func (t *target) begins(ctx context.Context, record int, bs []Begin) error {
 			}
 		}
 	}
-	return ctx.Err()
 }
 
 // errTaken says that another import has begun to read the same file.
@@ -45,7 +44,7 @@ var errTaken = errors.New("another import is reading it")
 func (t *target) begin(ctx context.Context, th *fileSession, key skein.ClientID) (err error) {
 	if th.begun {
 		if th.stored == nil && (th.shared || t.w.state.Rewriting || t.w.state.Withdrew) {
-			return th.load(ctx, t.im.store)
+			return th.load(ctx, t.store)
 		}
 		return nil
 	}
@@ -59,7 +58,7 @@ func (t *target) begin(ctx context.Context, th *fileSession, key skein.ClientID)
 		}
 	}
 	if th == t.main {
-		switch f, err := skein.SourcesOf(t.im.store).File(ctx, t.file.Format, t.file.Path); {
+		switch f, err := skein.SourcesOf(t.store).File(ctx, t.file.Format, t.file.Path); {
 		case err == nil && f.Session != "":
 			return errTaken
 		case err != nil && !errors.Is(err, skein.ErrNotFound):
@@ -78,7 +77,7 @@ func (t *target) begin(ctx context.Context, th *fileSession, key skein.ClientID)
 		if err != nil {
 			return err
 		}
-		if t.im.known.moved(b.ID, fork.Session, t.file) {
+		if t.known.moved(b.ID, fork.Session, t.file) {
 			th.id, th.shared = fork.Session, true
 		} else {
 			created.Parent, th.fork, th.base, rewind = fork, fork, fork.Seq, to
@@ -94,7 +93,7 @@ func (t *target) begin(ctx context.Context, th *fileSession, key skein.ClientID)
 		t.file.Session, t.file.CopyOf = th.id, ""
 	}
 	if th.shared {
-		return th.load(ctx, t.im.store)
+		return th.load(ctx, t.store)
 	}
 	if p := created.Parent; p != nil && p.Session == th.id { // it names itself as its parent
 		created.Parent = nil
@@ -121,7 +120,7 @@ func (t *target) pick(ctx context.Context, b Begin, o *skein.Origin, key skein.C
 	if id.Check() != nil {
 		id = skein.SessionID(t.w.format.Name)
 	} else {
-		s, err := t.im.store.Session(ctx, id)
+		s, err := t.store.Session(ctx, id)
 		switch {
 		case errors.Is(err, skein.ErrNotFound):
 			if !t.waits(id) {
@@ -134,7 +133,7 @@ func (t *target) pick(ctx context.Context, b Begin, o *skein.Origin, key skein.C
 			if key != "" {
 				keys = reconcile.ClientIDs(key, min(max(4, t.making), maxKeys))
 			}
-			if theirs, err := t.im.known.hasOf(ctx, id, b.Name, keys); theirs || err != nil {
+			if theirs, err := t.known.hasOf(ctx, id, b.Name, keys); theirs || err != nil {
 				return id, theirs, err
 			}
 		}
@@ -145,7 +144,7 @@ func (t *target) pick(ctx context.Context, b Begin, o *skein.Origin, key skein.C
 	}
 	hash := reconcile.Mark(of)
 	id = id[:min(len(id), skein.MaxIDLen-len(hash))] + skein.SessionID(hash)
-	_, err = t.im.store.Session(ctx, id)
+	_, err = t.store.Session(ctx, id)
 	if errors.Is(err, skein.ErrNotFound) {
 		return id, false, nil
 	}
@@ -162,7 +161,7 @@ func (t *target) waits(id skein.SessionID) bool {
 func (t *target) parent(ctx context.Context, th *fileSession, b Begin) (*skein.Parent, error) {
 	p := *b.Created.Parent
 	if b.ParentID != "" {
-		return &p, t.im.parents.parentElsewhere(ctx, t.w.format.Name, b, &p)
+		return &p, t.parents.parentElsewhere(ctx, t.w.format.Name, b, &p)
 	}
 	of := t.session(b.Of)
 	if of == th {

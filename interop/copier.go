@@ -3,15 +3,16 @@ package interop
 import (
 	"context"
 	"iter"
-	"slices"
 
 	"github.com/skein-dev/skein"
 	"github.com/skein-dev/skein/interop/reconcile"
 )
 
-// A copier takes the records of a file as long as they only repeat another file's.
+// A copier finds what a file repeats, as long as it only repeats other files.
 type copier struct {
-	t          *target
+	outlet
+	w          *work
+	file       *skein.SourceFile              // of the target
 	places     map[skein.ClientID]skein.Place // where the events of the records up to ahead are
 	ahead      int
 	window     int
@@ -39,8 +40,11 @@ const (
 	maxHeldRecords = 2000
 )
 
-func newCopier(t *target) *copier {
-	return &copier{t: t, window: 4, follow: follower{store: t.im.store}, furthest: map[skein.SessionID]skein.Seq{}, duplicates: duplicates{t: t}, judged: map[skein.SessionID]bool{}}
+func newCopier(o outlet, w *work, file *skein.SourceFile) *copier {
+	return &copier{
+		outlet: o, w: w, file: file, window: 4, follow: follower{store: o.store}, furthest: map[skein.SessionID]skein.Seq{},
+		duplicates: duplicates{store: o.store, known: o.known}, judged: map[skein.SessionID]bool{},
+	}
 }
 
 // lookAhead asks the store where the events of the next records are. It asks for few
@@ -65,92 +69,43 @@ func (c *copier) lookAhead(ctx context.Context, rs []read) error {
 		return nil
 	}
 	var err error
-	c.places, err = skein.SourcesOf(c.t.im.store).Find(ctx, keys)
+	c.places, err = skein.SourcesOf(c.store).Find(ctx, keys)
 	return err
 }
 
-// take takes a record: as a copy, as one to hold back, or as the first one that
-// only this file has, which ends the copier.
-func (c *copier) take(ctx context.Context, rec *skein.Record, r read) error {
-	for _, key := range []skein.ClientID{r.made.CopyKey, rec.Key} {
+// copyOf returns the key under which the events of a record are stored already, and
+// where they are; no places if it is not a copy.
+func (c *copier) copyOf(ctx context.Context, own skein.ClientID, r read) (key skein.ClientID, places []skein.Place, err error) {
+	for _, key = range []skein.ClientID{r.made.CopyKey, own} {
 		if key == "" {
 			continue
 		}
-		places, err := c.match(ctx, bounded(key, r.rec.Raw), r.made.Items)
-		if err != nil {
-			return err
-		}
-		if places != nil {
-			if err := c.checkOriginal(ctx, r, places); err != nil {
-				return err
-			}
-			rec.Key, rec.Copy = key, true
-			c.share(key, r.made.Items, places)
-			return nil
+		if places, err = c.match(ctx, bounded(key, r.rec.Raw), r.made.Items); places != nil || err != nil {
+			break
 		}
 	}
-	if r.made.Floating && c.bytes < maxHeldBytes && len(c.held) < maxHeldRecords {
-		c.hold(rec, r.line, r.made.Items)
-		return nil
+	if places != nil {
+		err = c.checkOriginal(ctx, r, places)
 	}
-	c.t.w.old = min(c.t.w.old, rec.N) // what follows was stored as copies, but is not
-	if err := c.own(ctx, rec.Key); err != nil {
-		return err
-	}
-	_, err := c.t.emit(ctx, rec.Key, site{n: rec.N, line: r.line}, r.made.Items)
-	return err
+	return key, places, err
 }
 
-func (c *copier) hold(rec *skein.Record, line int, items []Item) {
-	h := heldBack{rec: *rec, line: line, items: items}
-	for i, it := range items {
-		h.indexes = append(h.indexes, c.t.session(it.Session).add(reconcile.ClientID(rec.Key, i, len(items)), 0))
-	}
-	c.held = append(c.held, h)
+// holds reports whether a record waits for the session; then it makes no events yet.
+func (c *copier) holds(r read) bool {
+	return r.made.Floating && c.bytes < maxHeldBytes && len(c.held) < maxHeldRecords
+}
+
+// hold holds back a record whose items have these ordinals.
+func (c *copier) hold(rec skein.Record, line int, items []Item, ordinals []int) {
+	c.held = append(c.held, heldBack{rec, line, items, ordinals})
 	c.bytes += len(rec.Raw)
-	rec.Events = 0
 }
 
-// share notes where the items of a copy are.
-func (c *copier) share(key skein.ClientID, items []Item, places []skein.Place) {
-	for i, it := range items {
-		p, th := places[i], c.t.session(it.Session)
-		th.add(reconcile.ClientID(key, i, len(items)), p.Seq)
-		if it.Session == "" {
-			c.last = p
-			c.furthest[p.Session] = max(c.furthest[p.Session], p.Seq)
-		} else {
-			th.id, th.begun, th.shared = p.Session, true, true
-		}
-	}
-	c.n++
-}
-
-// own creates the session and queues what was held back. The copier ends with it.
-func (c *copier) own(ctx context.Context, key skein.ClientID) error {
-	defer c.follow.close()
-	t := c.t
-	if err := t.begin(ctx, t.main, key); err != nil {
-		return err
-	}
-	t.copies = nil
-	for _, h := range c.held {
-		for i, it := range h.items {
-			th := t.session(it.Session)
-			if err := t.begin(ctx, th, h.rec.Key); err != nil {
-				return err
-			}
-			e, err := t.place(ctx, th, it)
-			if err != nil {
-				return err
-			}
-			e.ClientID = reconcile.ClientID(h.rec.Key, i, len(h.items))
-			th.reconcile(e, it.Blobs, h.indexes[i], site{n: h.rec.N, line: h.line})
-		}
-		h.rec.Events = len(h.items)
-		t.revise(h.rec)
-	}
-	return nil
+// shares notes that the file repeats the event at p, up to which it may repeat more
+// events of that session.
+func (c *copier) shares(p skein.Place, upto skein.Seq) {
+	c.last = p
+	c.furthest[p.Session] = max(c.furthest[p.Session], upto)
 }
 
 // match returns where the items of a record are stored already, and nil if it is
@@ -195,7 +150,7 @@ func (c *copier) fork(ctx context.Context) (p *skein.Parent, rewind skein.Seq, e
 // shows reports whether session id shows, as a fork, the event at p.
 func (c *copier) shows(ctx context.Context, id skein.SessionID, p skein.Place) (bool, error) {
 	for range 100 {
-		s, err := c.t.im.store.Session(ctx, id)
+		s, err := c.store.Session(ctx, id)
 		if err != nil || s.Base < p.Seq || s.Parent == nil {
 			return false, err
 		}
@@ -204,16 +159,6 @@ func (c *copier) shows(ctx context.Context, id skein.SessionID, p skein.Place) (
 		}
 	}
 	return false, nil
-}
-
-// revise queues an earlier record once more, as it is now.
-func (t *target) revise(rec skein.Record) {
-	i, found := slices.BinarySearchFunc(t.records, rec.N, func(r skein.Record, n int) int { return r.N - n })
-	if found {
-		t.records[i] = rec
-		return
-	}
-	t.revised = append(t.revised, rec)
 }
 
 // A follower reads single events of the store, cheaply if each comes soon after

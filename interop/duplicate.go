@@ -7,16 +7,16 @@ import (
 	"slices"
 
 	"github.com/skein-dev/skein"
-	"github.com/skein-dev/skein/interop/reconcile"
 	"github.com/skein-dev/skein/store/lenient"
 )
 
-// Duplicates are the files of the same session that were read before from another
+// duplicates are the files of the same session that were read before from another
 // place and have had the same records so far, byte for byte. A file with a duplicate is
 // a copy, even if its events do not show it: they may have been amended, be stored
 // under other keys, or depend on where the file is.
 type duplicates struct {
-	t     *target
+	store skein.Store
+	known *knownFiles
 	begun bool         // they were looked for
 	first []recordHash // the records until then
 	all   []*duplicate
@@ -38,8 +38,8 @@ const maxFirst = 1000
 
 // match returns the duplicate that has this record too, and the record as it is
 // in that one; nil if no duplicate has it.
-func (ts *duplicates) match(ctx context.Context, r read) (tw *duplicate, was skein.Record, err error) {
-	if !ts.begun && ts.t.file.ID == "" {
+func (ts *duplicates) match(ctx context.Context, file skein.SourceFile, r read) (tw *duplicate, was skein.Record, err error) {
+	if !ts.begun && file.ID == "" {
 		if len(r.made.Items) > 0 || len(ts.first) == maxFirst {
 			ts.begun = true // it has no ID: there is nothing to look for
 		} else {
@@ -48,13 +48,13 @@ func (ts *duplicates) match(ctx context.Context, r read) (tw *duplicate, was ske
 		return nil, was, nil
 	}
 	if !ts.begun {
-		if err := ts.begin(ctx); err != nil {
+		if err := ts.begin(ctx, file); err != nil {
 			return nil, was, err
 		}
 	}
 	var left []*duplicate
 	for _, w := range ts.all {
-		rec, ok, err := w.record(ctx, ts.t.im.store, r.rec.N)
+		rec, ok, err := w.record(ctx, ts.store, r.rec.N)
 		switch {
 		case err != nil:
 			return nil, was, err
@@ -72,13 +72,13 @@ func (ts *duplicates) match(ctx context.Context, r read) (tw *duplicate, was ske
 var lineFeed = []byte("\n")
 
 // begin looks for the duplicates.
-func (ts *duplicates) begin(ctx context.Context) error {
+func (ts *duplicates) begin(ctx context.Context, of skein.SourceFile) error {
 	ts.begun = true
-	for _, path := range ts.t.im.known.pathsOfID(ts.t.file.Format, ts.t.file.ID) {
-		if path == ts.t.file.Path {
+	for _, path := range ts.known.pathsOfID(of.Format, of.ID) {
+		if path == of.Path {
 			continue
 		}
-		f, err := ts.t.im.known.stored(ctx, ts.t.file.Format, path)
+		f, err := ts.known.stored(ctx, of.Format, path)
 		if err != nil {
 			return err
 		}
@@ -86,7 +86,7 @@ func (ts *duplicates) begin(ctx context.Context) error {
 			continue
 		}
 		tw := &duplicate{file: f, seqs: map[skein.ClientID]skein.Seq{}, amended: map[skein.Seq]skein.Seq{}, sessions: decodeState(f.State).Sessions}
-		same, err := tw.begins(ctx, ts.t.im.store, ts.first)
+		same, err := tw.begins(ctx, ts.store, ts.first)
 		if errors.Is(err, skein.ErrNotFound) || errors.Is(err, skein.ErrDeleted) {
 			continue
 		}
@@ -146,32 +146,6 @@ func (tw *duplicate) record(ctx context.Context, s skein.Store, n int) (rec skei
 	}
 	rec, tw.ahead = tw.ahead[0], tw.ahead[1:]
 	return rec, true, nil
-}
-
-// repeat notes where the items of a record that tw also has are.
-func (c *copier) repeat(tw *duplicate, key skein.ClientID, items []Item) {
-	for i, it := range items {
-		id, th := reconcile.ClientID(key, i, len(items)), c.t.session(it.Session)
-		seq := tw.seqs[id]
-		th.add(id, seq)
-		if it.Session != "" {
-			th.id, th.begun, th.shared = th.begin.ID, true, true
-			if other, ok := tw.sessions[it.Session]; ok {
-				th.id = other
-			}
-			continue
-		}
-		if seq == 0 && c.last.Session == tw.file.Session {
-			continue
-		}
-		seq = max(1, seq)
-		far := max(c.furthest[tw.file.Session], seq, tw.amended[seq])
-		c.furthest[tw.file.Session] = far
-		c.last = skein.Place{Session: tw.file.Session, Seq: tw.end(seq, far)}
-	}
-	if len(items) > 0 {
-		c.n++
-	}
 }
 
 // end returns far if only amendments come after seq up to there, so that what ends

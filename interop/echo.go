@@ -8,7 +8,6 @@ import (
 	"fmt"
 
 	"github.com/skein-dev/skein"
-	"github.com/skein-dev/skein/interop/reconcile"
 )
 
 // echoes is the records of a source that were made from events that the session has,
@@ -157,21 +156,4 @@ func (b *echoBuilder) add(h recordHash, seq skein.Seq) {
 	}
 	b.list = binary.AppendVarint(append(b.list, h[:]...), int64(seq-b.seq))
 	b.seq = seq
-}
-
-// takeEcho takes a record that was written here, from events that the session has: it
-// makes no events, but its items get their ordinals.
-func (t *target) takeEcho(ctx context.Context, r read, seqs []skein.Seq) error {
-	t.echoes[hashRecord(r.rec.Raw)] = seqs[1:]
-	key, _ := t.claims.keyOf(r)
-	if err := t.begins(ctx, r.rec.N, r.made.Begin); err != nil {
-		return err
-	}
-	for i, it := range r.made.Items {
-		t.session(it.Session).add(reconcile.ClientID(key, i, len(r.made.Items)), seqs[0])
-	}
-	rec := r.rec
-	rec.Key, rec.Events = "", 0
-	t.store(r, rec)
-	return nil
 }

@@ -38,7 +38,7 @@ type Found struct {
 // Errors are as those of [Import].
 func Find(ctx context.Context, s skein.Store, formats []Format, paths []string) (all []Found, rep Report, err error) {
 	defer skein.Wrapf(&err, "find")
-	im, err := newImporter(ctx, s, formats, Options{}, &rep)
+	known, err := newKnownFiles(ctx, s, formats)
 	if err != nil {
 		return nil, rep, err
 	}
@@ -46,7 +46,7 @@ func Find(ctx context.Context, s skein.Store, formats []Format, paths []string) 
 	if err != nil {
 		return nil, rep, err
 	}
-	fd := finder{im: im, stored: map[string][]skein.SessionID{}, counts: map[place]*Found{}, destroyed: map[[sha256.Size]byte]bool{}}
+	fd := finder{store: s, known: known, rep: &rep, planner: newPlanner(known, &reporting{Report: &rep}, Options{}), stored: map[string][]skein.SessionID{}, counts: map[place]*Found{}, destroyed: map[[sha256.Size]byte]bool{}}
 	if err := fd.tombstones(ctx); err != nil {
 		return nil, rep, err
 	}
@@ -60,8 +60,8 @@ func Find(ctx context.Context, s skein.Store, formats []Format, paths []string) 
 		}
 		fd.roots = append(fd.roots, real)
 	}
-	for path, f := range im.known.files {
-		if at := im.known.onDisk(path); f.Session != "" {
+	for path, f := range known.files {
+		if at := known.onDisk(path); f.Session != "" {
 			fd.stored[at] = append(fd.stored[at], f.Session)
 		}
 	}
@@ -79,10 +79,13 @@ func Find(ctx context.Context, s skein.Store, formats []Format, paths []string) 
 
 // A finder is one call of Find.
 type finder struct {
-	im     *importer
-	roots  []string
-	stored map[string][]skein.SessionID // by path on disk
-	counts map[place]*Found
+	store   skein.Store
+	known   *knownFiles
+	planner *planner
+	rep     *Report
+	roots   []string
+	stored  map[string][]skein.SessionID // by path on disk
+	counts  map[place]*Found
 
 	destroyed map[[sha256.Size]byte]bool // tombstones
 }
@@ -94,7 +97,7 @@ type place struct {
 }
 
 func (fd *finder) look(ctx context.Context, cs []candidate) error {
-	files, units := fd.im.planner.gather(cs, fd.roots)
+	files, units := fd.planner.gather(cs, fd.roots)
 	if err := fd.files(ctx, files); err != nil {
 		return err
 	}
@@ -112,28 +115,28 @@ func (fd *finder) files(ctx context.Context, files []candidate) error {
 		if err := ctx.Err(); err != nil {
 			return err
 		}
-		known, ok := fd.im.known.files[c.path]
-		if f := fd.im.formats.format(known.Format); ok && f != nil && (known.unchanged(c) || known.unchanged(aloneUnit(c))) {
+		known, ok := fd.known.files[c.path]
+		if f := fd.known.formats.format(known.Format); ok && f != nil && (known.unchanged(c) || known.unchanged(aloneUnit(c))) {
 			fd.count(f.Name, c, 0)
 			continue
 		}
-		m, err := fd.im.planner.match(c)
+		m, err := fd.planner.match(c)
 		switch {
 		case errors.Is(err, fs.ErrNotExist), m.guess.Sure == Alike: // it was removed or renamed meanwhile; or it has been reported
 		case err != nil:
-			fd.im.rep.skip(c.path, why(err))
+			fd.rep.skip(c.path, why(err))
 		case m.documents != nil:
 			if err := fd.unit(ctx, unitFound{aloneUnit(c), m.documents, nil}); err != nil {
 				return err
 			}
 		case m.format == nil:
-			fd.im.rep.Unmatched++
+			fd.rep.Unmatched++
 		default:
 			w := &work{format: *m.format, now: c}
 			switch begins, destroyed := fd.peek(ctx, w); {
 			case destroyed:
-				fd.im.rep.Files++
-				fd.im.rep.Removed++
+				fd.rep.Files++
+				fd.rep.Removed++
 			case begins:
 				fd.count(m.format.Name, c, 1)
 			default:
@@ -146,23 +149,23 @@ func (fd *finder) files(ctx context.Context, files []candidate) error {
 
 // fallen counts the files of what turned out not to be a unit.
 func (fd *finder) fallen(ctx context.Context, files []candidate) error {
-	was := fd.im.rep.counts()
+	was := fd.rep.counts()
 	err := fd.files(ctx, files)
-	fd.im.rep.asOne(was)
+	fd.rep.asOne(was)
 	return err
 }
 
 // unit counts a unit, which is opened unless it is known.
 func (fd *finder) unit(ctx context.Context, u unitFound) error {
-	known, ok := fd.im.known.files[u.path]
-	if f := fd.im.formats.format(known.Format); ok && f != nil && known.unchanged(u.candidate) {
+	known, ok := fd.known.files[u.path]
+	if f := fd.known.formats.format(known.Format); ok && f != nil && known.unchanged(u.candidate) {
 		fd.count(f.Name, u.candidate, 0)
 		return nil
 	}
-	if fd.im.formats.elsewhere(u) {
+	if fd.known.formats.elsewhere(u) {
 		return fd.fallen(ctx, u.files)
 	}
-	o := opened{path: u.path, formats: fd.im.formats.mayBe(u)}
+	o := opened{path: u.path, formats: fd.known.formats.mayBe(u)}
 	f, err := o.look(ctx)
 	if errors.Is(err, ErrOther) {
 		return fd.fallen(ctx, u.files)
@@ -171,13 +174,13 @@ func (fd *finder) unit(ctx context.Context, u unitFound) error {
 		if errors.Is(err, ErrTorn) { // it will be read
 			fd.count(f.Name, u.candidate, 1)
 		}
-		fd.im.rep.skip(u.path, why(err))
+		fd.rep.skip(u.path, why(err))
 		return ctx.Err()
 	}
 	sources, err := o.unit.Sources(ctx)
 	fd.count(f.Name, u.candidate, fd.sessions(ctx, f, &o, u.candidate, sources))
 	if err != nil {
-		fd.im.rep.skip(u.path, why(err))
+		fd.rep.skip(u.path, why(err))
 	}
 	if err := o.unit.Close(); err != nil {
 		return err
@@ -198,7 +201,7 @@ func (fd *finder) sessions(ctx context.Context, f *Format, o *opened, now candid
 		}
 		switch {
 		case destroyed:
-			fd.im.rep.Removed++
+			fd.rep.Removed++
 		case begins:
 			n++
 		}
@@ -231,7 +234,7 @@ func (fd *finder) count(format string, c candidate, sessions int) {
 		fd.counts[key] = &Found{Format: format}
 	}
 	n := fd.counts[key]
-	known, ok := fd.im.known.files[c.path]
+	known, ok := fd.known.files[c.path]
 	switch {
 	case !ok || known.Format != format:
 		n.New++
@@ -245,7 +248,7 @@ func (fd *finder) count(format string, c candidate, sessions int) {
 	n.Bytes += c.size
 	n.Stored += stored
 	n.Sessions += max(stored, sessions)
-	fd.im.rep.Files++
+	fd.rep.Files++
 }
 
 // maxPeeks is how many sources of one unit are examined to see whether they make a
@@ -296,7 +299,7 @@ func guarded(do func() error) (err error) {
 
 // tombstones reads the tombstones of purged sessions.
 func (fd *finder) tombstones(ctx context.Context) error {
-	s := fd.im.store
+	s := fd.store
 	if m, ok := s.(mending); ok {
 		s = m.Store
 	}

@@ -11,23 +11,6 @@ import (
 	"github.com/skein-dev/skein/store/lenient"
 )
 
-// predictEnd computes where the main session will end when what is queued has been
-// appended.
-func (t *target) predictEnd(ctx context.Context) error {
-	if len(t.main.events) == 0 {
-		return nil
-	}
-	if t.main.last == 0 {
-		s, err := t.im.store.Session(ctx, t.main.id)
-		if err != nil && !errors.Is(err, skein.ErrNotFound) {
-			return err
-		}
-		t.main.last = max(s.Last, t.main.base)
-	}
-	t.ends = t.main.last + skein.Seq(len(t.main.events))
-	return nil
-}
-
 // forkIfDiverged begins a fork, at the last event that both have, if the file went
 // on with a conversation that went on here too. So neither branch of the conversation
 // ends up in the middle of the other.
@@ -39,7 +22,7 @@ func (t *target) forkIfDiverged(ctx context.Context, key skein.ClientID, items [
 	if news, err := t.isNews(ctx, key, items); !news || err != nil {
 		return err
 	}
-	sess, err := t.im.store.Session(ctx, th.id)
+	sess, err := t.store.Session(ctx, th.id)
 	if errors.Is(err, skein.ErrNotFound) {
 		return nil
 	}
@@ -50,7 +33,7 @@ func (t *target) forkIfDiverged(ctx context.Context, key skein.ClientID, items [
 		return nil
 	}
 	p := provenanceOf{file: t.file, echoes: t.w.state.Echoes}
-	if err := p.look(ctx, lenient.Store(t.im.store, nil), sess); err != nil {
+	if err := p.look(ctx, lenient.Store(t.store, nil), sess); err != nil {
 		return err
 	}
 	t.alone, th.last = true, sess.Last
@@ -71,7 +54,7 @@ func (t *target) isNews(ctx context.Context, key skein.ClientID, items []Item) (
 			return false, err
 		}
 	}
-	if err := t.main.locate(ctx, t.im.store, key, len(items)); err != nil {
+	if err := t.main.locate(ctx, t.store, key, len(items)); err != nil {
 		return false, err
 	}
 	used := map[skein.ClientID]bool{}
@@ -110,6 +93,6 @@ func (t *target) branch(sess skein.Session, at skein.Seq) {
 	t.file.Session = fork
 	e := skein.NewEvent(skein.KindCreated, th.begin.Time, created)
 	e.ClientID = CreatedID
-	th.events = slices.DeleteFunc(th.events, func(w waiting) bool { return w.event.Kind == skein.KindAmended && t.beyond(w.event, th) })
+	th.events = slices.DeleteFunc(th.events, func(w waiting) bool { return w.event.Kind == skein.KindAmended && th.inherits(w.event) })
 	th.events = append([]waiting{{e, -1, nowhere}}, th.events...) // what came before is not a step of the conversation
 }

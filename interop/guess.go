@@ -172,10 +172,10 @@ func (f *Format) less(name string, head []byte, g Guess) Guess {
 // force returns how to read a file that the user says is of the only format given: as
 // that format knows its files, or else by whether it is JSON at all.
 func (pl *planner) force(m match, head []byte, named bool) match {
-	if len(pl.im.formats) != 1 || !pl.im.opts.Named || m.guess.Sure > Alike {
+	if len(pl.formats) != 1 || !pl.opts.Named || m.guess.Sure > Alike {
 		return m
 	}
-	f := &pl.im.formats[0]
+	f := &pl.formats[0]
 	start := bytes.TrimLeft(head, "\xef\xbb\xbf \t\r\n")
 	json := bytes.HasPrefix(start, []byte("{")) || bytes.HasPrefix(start, []byte("["))
 	switch {
@@ -205,7 +205,7 @@ type Forced struct {
 // forced returns what a file that was taken as the only format looks like; false if
 // no other format is surer of it. sure is how sure the format itself is.
 func (pl *planner) forced(path string, m match, sure Sure) (f Forced, ok bool) {
-	if len(pl.im.formats) != 1 || !pl.im.opts.Named || m.guess.Sure <= Alike {
+	if len(pl.formats) != 1 || !pl.opts.Named || m.guess.Sure <= Alike {
 		return f, false
 	}
 	if f = (Forced{path, m.format.Name, m.guess.Of, m.guess.Why}); f.Looks == "" {
@@ -217,7 +217,7 @@ func (pl *planner) forced(path string, m match, sure Sure) (f Forced, ok bool) {
 // looks returns the format or program whose file this looks like, by all formats, and
 // why; "" if none of them is surer of it than sure.
 func (pl *planner) looks(path string, sure Sure) (whose, why string) {
-	all := formatList(pl.im.opts.All)
+	all := formatList(pl.opts.All)
 	m := all.judged(path)
 	switch fs, unit := all.unitOf(path); {
 	case m.guess.Sure > max(sure, Placed):

@@ -44,6 +44,18 @@ type knownFiles struct {
 	sessions, others pathsBy
 }
 
+// newKnownFiles reads what the store knows about files. The error is the store's.
+func newKnownFiles(ctx context.Context, s skein.Store, formats formatList) (*knownFiles, error) {
+	kf := &knownFiles{store: s, formats: formats, files: map[string]knownFile{}, sessions: newPathsBy(), others: newPathsBy()}
+	for f, err := range skein.SourcesOf(s).Files(ctx, "") {
+		if err != nil {
+			return nil, err
+		}
+		kf.keep(f)
+	}
+	return kf, nil
+}
+
 // keep notes what the store knows about a file now. Equal strings share memory:
 // most sessions are named like their file.
 func (kf *knownFiles) keep(f skein.SourceFile) {
@@ -224,4 +236,18 @@ func (b pathsBy) of(name string) []string {
 		return nil
 	}
 	return append([]string{first}, b.more[name]...)
+}
+
+// newest returns the paths of the files that changed last, the newest first.
+func (kf *knownFiles) newest(n int) []string {
+	var paths []string
+	for path := range kf.files {
+		paths = append(paths, path)
+	}
+	slices.SortFunc(paths, func(a, b string) int { return -older(kf.candidate(a), kf.candidate(b)) })
+	return paths[:min(n, len(paths))]
+}
+
+func (kf *knownFiles) candidate(path string) candidate {
+	return candidate{path: path, mtime: kf.files[path].Mtime}
 }

@@ -19,7 +19,7 @@ import (
 // turnAll swaps originals and copies that are the wrong way round among the files given.
 func (rr *rereader) turnAll(ctx context.Context, found []candidate) error {
 	for _, c := range found {
-		if k, ok := rr.im.known.files[c.path]; !ok || k.Session == "" || !rr.im.opts.Again && !slices.Contains(rr.im.named, c.path) {
+		if k, ok := rr.known.files[c.path]; !ok || k.Session == "" || !rr.all && !rr.rep.isNamed(c.path) {
 			continue
 		}
 		e, err := rr.misplaced(ctx, c)
@@ -27,7 +27,7 @@ func (rr *rereader) turnAll(ctx context.Context, found []candidate) error {
 			err = rr.turn(ctx, e)
 		}
 		if err != nil {
-			if err := rr.im.fails(ctx, c.path, err); err != nil {
+			if err := rr.rep.fails(ctx, c.path, err); err != nil {
 				return err
 			}
 		}
@@ -38,21 +38,21 @@ func (rr *rereader) turnAll(ctx context.Context, found []candidate) error {
 // misplaced returns as an original a file whose session is a fork of one that was read
 // from a younger file; the zero original for any other.
 func (rr *rereader) misplaced(ctx context.Context, c candidate) (original, error) {
-	k := rr.im.known.files[c.path]
-	format := rr.im.formats.format(k.Format)
-	s, err := rr.im.store.Session(ctx, k.Session)
-	if err != nil || format == nil || !s.Parent.IsFork() || len(rr.im.known.pathsOf(s.ID)) != 1 || rr.rereads[c.path] >= maxRereads {
+	k := rr.known.files[c.path]
+	format := rr.known.formats.format(k.Format)
+	s, err := rr.store.Session(ctx, k.Session)
+	if err != nil || format == nil || !s.Parent.IsFork() || len(rr.known.pathsOf(s.ID)) != 1 || rr.rereads[c.path] >= maxRereads {
 		return original{}, skip(err)
 	}
-	of, err := rr.im.store.Session(ctx, s.Parent.Session)
-	paths := rr.im.known.pathsOf(s.Parent.Session)
-	if err != nil || len(paths) != 1 || rr.im.known.files[paths[0]].Format != k.Format || of.Origin == nil || s.Origin == nil || of.Origin.ID == s.Origin.ID || of.Origin.ID == "" {
+	of, err := rr.store.Session(ctx, s.Parent.Session)
+	paths := rr.known.pathsOf(s.Parent.Session)
+	if err != nil || len(paths) != 1 || rr.known.files[paths[0]].Format != k.Format || of.Origin == nil || s.Origin == nil || of.Origin.ID == s.Origin.ID || of.Origin.ID == "" {
 		return original{}, skip(err)
 	}
 	if copied, there := look(paths[0]); !there || byTime(*format, c, copied) >= 0 {
 		return original{}, nil
 	}
-	for r, err := range skein.SourcesOf(rr.im.store).Records(ctx, k.Format, c.path, 0) {
+	for r, err := range skein.SourcesOf(rr.store).Records(ctx, k.Format, c.path, 0) {
 		if err != nil || bytes.Contains(r.Raw, []byte(`"`+of.Origin.ID+`"`)) { // it is a copy under another name
 			return original{}, err
 		}
@@ -75,14 +75,14 @@ func (rr *rereader) turn(ctx context.Context, e original) error {
 	if ok, err := rr.redoable(ctx, e.of, &x); !ok || err != nil {
 		return err
 	}
-	young := rr.im.known.pathsOf(e.of)[0]
+	young := rr.known.pathsOf(e.of)[0]
 	rest := reread{Sessions: x.Sessions[:len(x.Sessions)-1], Kids: x.Kids} // the last one is e.of
 	for _, path := range x.Files {
 		if path != young {
 			rest.Files = append(rest.Files, path)
 		}
 	}
-	f, err := rr.im.known.stored(ctx, e.format.Name, young)
+	f, err := rr.known.stored(ctx, e.format.Name, young)
 	if err != nil {
 		return err
 	}
@@ -90,7 +90,7 @@ func (rr *rereader) turn(ctx context.Context, e original) error {
 		return err
 	}
 	for _, s := range rest.Sessions {
-		_, err := skein.LifecycleOf(rr.im.store).Delete(ctx, s.ID, skein.Deletion{After: s.Last})
+		_, err := skein.LifecycleOf(rr.store).Delete(ctx, s.ID, skein.Deletion{After: s.Last})
 		if errors.Is(err, skein.ErrLocked) || errors.Is(err, skein.ErrConflict) { // somebody is writing to it: everything stays unchanged
 			rr.rereads[e.path] = maxRereads
 			return rr.readAgain(ctx, e.format, young)
@@ -102,7 +102,7 @@ func (rr *rereader) turn(ctx context.Context, e original) error {
 	if err := rr.orphans(ctx, e.format.Name, rest.Kids); err != nil {
 		return err
 	}
-	rr.im.known.forget(e.path)
+	rr.known.forget(e.path)
 	rest.Files = slices.DeleteFunc(rest.Files, func(path string) bool { return path == e.path })
 	if err := rr.noteReread(ctx, skein.SourceFile{Format: e.format.Name, Path: e.path, Size: -1}, rest); err != nil {
 		return err

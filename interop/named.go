@@ -14,16 +14,6 @@ import (
 	"github.com/skein-dev/skein"
 )
 
-// Why a file that the user named yielded nothing.
-var (
-	errEmpty     = errors.New("it is empty")
-	errUnknown   = errors.New("no format knows it")
-	errNoSession = errors.New("it contains no session")
-	errDestroyed = errors.New("its session was destroyed here; to bring it back, import it again with --again")
-	errAwaited   = errors.New("it is not there yet; it will be taken in when it is")
-	errLocked    = errors.New("its session is locked by another program; import it again later")
-)
-
 // name notes which of the paths are files. A path that cannot be examined has failed
 // already. A unit that yielded nothing is read again, though it has not changed: why
 // it did not is nowhere else.
@@ -38,17 +28,17 @@ func (im *importer) name(ctx context.Context, paths []string) error {
 		if err != nil {
 			continue
 		}
-		if info, err := os.Lstat(p); err == nil && info.Mode().IsRegular() && !slices.Contains(im.named, p) {
-			im.named = append(im.named, p)
+		if info, err := os.Lstat(p); err == nil && info.Mode().IsRegular() && !im.rep.isNamed(p) {
+			im.rep.named = append(im.rep.named, p)
 		}
 	}
-	for _, p := range im.named {
+	for _, p := range im.rep.named {
 		p = im.unitOrFile(p)
 		barren, err := im.known.barren(ctx, p)
 		if err != nil {
 			return err
 		}
-		if k := im.known.files[p]; len(barren) > 0 && im.formats.format(k.Format).inUnit(barren[0]) {
+		if k := im.known.files[p]; len(barren) > 0 && im.known.formats.format(k.Format).inUnit(barren[0]) {
 			k.Size = -1
 			im.known.files[p] = k
 		}
@@ -58,32 +48,10 @@ func (im *importer) name(ctx context.Context, paths []string) error {
 
 // unitOrFile returns the unit that a file belongs to by its path, or else its path.
 func (im *importer) unitOrFile(path string) string {
-	if _, unit := im.formats.unitOf(path); unit != "" {
+	if _, unit := im.known.formats.unitOf(path); unit != "" {
 		return unit
 	}
 	return path
-}
-
-// leaves counts a file that is left out in n, or reports it as failed if the user
-// named it.
-func (im *importer) leaves(path string, n *int, why error) {
-	if slices.Contains(im.named, path) {
-		im.rep.fail(path, why)
-		return
-	}
-	*n++
-}
-
-// skips reports what was left out of sources that were read; if the user named it, it
-// has failed.
-func (im *importer) skips(all []Skip, fail func(path string, err error)) {
-	for _, s := range all {
-		if slices.Contains(im.named, s.Path) {
-			fail(s.Path, errors.New(s.Why))
-			continue
-		}
-		im.rep.skip(s.Path, s.Why)
-	}
 }
 
 // barren reports the files that yielded nothing, now or before, although they were
@@ -91,7 +59,7 @@ func (im *importer) skips(all []Skip, fail func(path string, err error)) {
 //
 // The error is the store's.
 func (im *importer) barren(ctx context.Context) error {
-	for _, path := range im.named {
+	for _, path := range im.rep.named {
 		if slices.ContainsFunc(im.rep.Skips, func(s Skip) bool { return s.Path == path }) {
 			continue
 		}
@@ -113,8 +81,8 @@ func (im *importer) barrenness(ctx context.Context, path string) (why, err error
 		switch {
 		case c.size == 0:
 			return errEmpty, nil
-		case len(im.formats) == 1:
-			why := im.formats[0].Name + " does not know it"
+		case len(im.known.formats) == 1:
+			why := im.known.formats[0].Name + " does not know it"
 			if whose, sign := im.planner.looks(path, No); whose != "" {
 				why += fmt.Sprintf("; it looks like one of %s (%s)", whose, sign)
 			}

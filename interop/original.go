@@ -59,21 +59,24 @@ var errOriginal = errors.New("its copies were read before it")
 
 // A rereader reads files again behind those that turn out to be older.
 type rereader struct {
-	im        *importer
-	originals []original               // files whose copies were read before them
-	again     map[skein.SessionID]bool // sessions that were taken out to be read again
-	rereads   map[string]int           // how often a path was among them
+	store     skein.Store
+	known     *knownFiles
+	rep       *reporting
+	all       bool                                 // swap all originals that are the wrong way round, and bring back what was deleted: see Options.Again
+	read      func(context.Context, planned) error // reads and stores a file
+	originals []original                           // files whose copies were read before them
+	again     map[skein.SessionID]bool             // sessions that were taken out to be read again
+	rereads   map[string]int                       // how often a path was among them
 }
 
 // brings reports whether a session is stored even if it was deleted: yes if this
 // import deleted it, no if a person did.
-func (rr *rereader) brings(id skein.SessionID) bool { return rr.im.opts.Again || rr.again[id] }
+func (rr *rereader) brings(id skein.SessionID) bool { return rr.all || rr.again[id] }
 
 // checkOriginal returns errOriginal if the file is older than a session that it shares
 // a record with, whose events are at places, and that session can be read again.
 func (c *copier) checkOriginal(ctx context.Context, r read, places []skein.Place) error {
-	t := c.t
-	if t.w.unit != nil || t.w.packed || t.im.ours != "" || t.im.rereader.rereads[t.file.Path] >= maxRereads {
+	if c.w.unit != nil || c.w.packed || c.rep.own != nil {
 		return nil
 	}
 	for i, it := range r.made.Items {
@@ -89,17 +92,29 @@ func (c *copier) checkOriginal(ctx context.Context, r read, places []skein.Place
 		if older, err := c.isOlder(ctx, id, r.rec.Raw, it.Event, was); !older || err != nil {
 			return err
 		}
-		e := original{path: t.file.Path, format: t.im.formats.format(t.w.format.Name), of: id}
-		for _, out := range slices.Sorted(maps.Keys(t.im.rereader.again)) {
-			e.again = append(e.again, ended{ID: out})
-		}
-		if ok, err := t.im.rereader.redoable(ctx, id, &redo{original: e, made: reconcile.Made{}}); !ok || err != nil {
+		if yields, err := c.rereader.yields(ctx, id, c.file.Path, c.known.formats.format(c.w.format.Name)); !yields || err != nil {
 			return err
 		}
-		t.im.rereader.originals = append(t.im.rereader.originals, e)
 		return errOriginal
 	}
 	return nil
+}
+
+// yields reports whether a session can be read again behind the file at path, which is
+// older; then it will be.
+func (rr *rereader) yields(ctx context.Context, id skein.SessionID, path string, format *Format) (bool, error) {
+	if rr.rereads[path] >= maxRereads {
+		return false, nil
+	}
+	e := original{path: path, format: format, of: id}
+	for _, out := range slices.Sorted(maps.Keys(rr.again)) {
+		e.again = append(e.again, ended{ID: out})
+	}
+	if ok, err := rr.redoable(ctx, id, &redo{original: e, made: reconcile.Made{}}); !ok || err != nil {
+		return false, err
+	}
+	rr.originals = append(rr.originals, e)
+	return true, nil
 }
 
 // isOlder reports whether the file is older than the one that session id was read
@@ -107,16 +122,15 @@ func (c *copier) checkOriginal(ctx context.Context, r read, places []skein.Place
 // copy, or else by those of the files. Copies under one ID are one session, and a file
 // whose records name the other session as theirs is a copy of it under another name.
 func (c *copier) isOlder(ctx context.Context, id skein.SessionID, raw []byte, mine, theirs skein.Event) (bool, error) {
-	t := c.t
-	s, err := t.im.store.Session(ctx, id)
+	s, err := c.store.Session(ctx, id)
 	if err != nil {
 		return false, err
 	}
-	o, paths := s.Origin, t.im.known.pathsOf(id)
+	o, paths := s.Origin, c.known.pathsOf(id)
 	switch {
-	case o == nil, o.Format != t.w.format.Name, o.ID == "", t.file.ID == "", len(paths) != 1: // unknown
+	case o == nil, o.Format != c.w.format.Name, o.ID == "", c.file.ID == "", len(paths) != 1: // unknown
 		return false, nil
-	case o.ID == t.file.ID, bytes.Contains(raw, []byte(`"`+o.ID+`"`)):
+	case o.ID == c.file.ID, bytes.Contains(raw, []byte(`"`+o.ID+`"`)):
 		return false, nil
 	}
 	other, there := look(paths[0])
@@ -126,7 +140,7 @@ func (c *copier) isOlder(ctx context.Context, id skein.SessionID, raw []byte, mi
 	if mine.Time != theirs.Time && mine.Time != 0 && theirs.Time != 0 {
 		return mine.Time < theirs.Time, nil
 	}
-	return byTime(t.w.format, t.w.now, other) < 0, nil
+	return byTime(c.w.format, c.w.now, other) < 0, nil
 }
 
 // byTime says which of two files of a format comes first, as inOrder and byAge do.
@@ -142,11 +156,11 @@ func byTime(f Format, a, b candidate) int {
 // show its events, and children in the same file. It reports whether that can be
 // done without losing anything.
 func (rr *rereader) redoable(ctx context.Context, id skein.SessionID, x *redo) (bool, error) {
-	s, err := rr.im.store.Session(ctx, id)
+	s, err := rr.store.Session(ctx, id)
 	if err != nil || s.Binned != 0 || s.Origin == nil || x.has(id) {
 		return err == nil && x.has(id), err
 	}
-	paths := rr.im.known.pathsOf(id)
+	paths := rr.known.pathsOf(id)
 	switch {
 	case len(paths) == 1:
 		if ok, err := rr.rereadable(ctx, x, paths[0]); !ok || err != nil {
@@ -155,7 +169,7 @@ func (rr *rereader) redoable(ctx context.Context, id skein.SessionID, x *redo) (
 	case len(paths) > 1, !slices.Contains(x.Files, s.Origin.Path):
 		return false, nil
 	}
-	for f, err := range skein.SourcesOf(rr.im.store).Files(ctx, x.format.Name) { // a file that only repeats it is forgotten with it
+	for f, err := range skein.SourcesOf(rr.store).Files(ctx, x.format.Name) { // a file that only repeats it is forgotten with it
 		if err != nil {
 			return false, err
 		}
@@ -166,17 +180,17 @@ func (rr *rereader) redoable(ctx context.Context, id skein.SessionID, x *redo) (
 			return false, err
 		}
 	}
-	for ev, err := range rr.im.store.Events(ctx, id, s.Base) {
+	for ev, err := range rr.store.Events(ctx, id, s.Base) {
 		if err != nil || !x.made.Has(ev) {
 			return false, err
 		}
 	}
 	for _, bin := range []bool{false, true} {
-		for k, err := range rr.im.store.Sessions(ctx, skein.Filter{Parent: id, IncludeEmpty: true, Bin: bin}) {
+		for k, err := range rr.store.Sessions(ctx, skein.Filter{Parent: id, IncludeEmpty: true, Bin: bin}) {
 			if err != nil {
 				return false, err
 			}
-			if k.Parent.Why == skein.Child && (k.Origin == nil || len(rr.im.known.pathsOf(k.ID)) > 0 || !slices.Contains(x.Files, k.Origin.Path)) {
+			if k.Parent.Why == skein.Child && (k.Origin == nil || len(rr.known.pathsOf(k.ID)) > 0 || !slices.Contains(x.Files, k.Origin.Path)) {
 				continue // it has no part of it, and will find it again
 			}
 			if ok, err := rr.redoable(ctx, k.ID, x); !ok || err != nil {
@@ -199,7 +213,7 @@ func (y *reread) has(id skein.SessionID) bool {
 // rereadable adds a file to x, and reports whether all that is stored of it came
 // from it and is still in it.
 func (rr *rereader) rereadable(ctx context.Context, x *redo, path string) (bool, error) {
-	f, err := rr.im.known.stored(ctx, x.format.Name, path)
+	f, err := rr.known.stored(ctx, x.format.Name, path)
 	st := decodeState(f.State)
 	if err != nil || f.Path == "" || plain(path) != path || st.Intent != nil || len(st.Echoes) > 0 || st.Rewriting || len(st.Apart) > 0 || st.Withdrew {
 		return false, err
@@ -209,7 +223,7 @@ func (rr *rereader) rereadable(ctx context.Context, x *redo, path string) (bool,
 		return false, nil // it cannot be read now
 	}
 	defer on.Close()
-	made, err := madeBy(ctx, rr.im.store, f)
+	made, err := madeBy(ctx, rr.store, f)
 	if err != nil {
 		return false, err
 	}
@@ -217,7 +231,7 @@ func (rr *rereader) rereadable(ctx context.Context, x *redo, path string) (bool,
 		x.made[id] = true
 	}
 	var at int64
-	for r, err := range skein.SourcesOf(rr.im.store).Records(ctx, f.Format, f.Path, 0) {
+	for r, err := range skein.SourcesOf(rr.store).Records(ctx, f.Format, f.Path, 0) {
 		if err != nil {
 			return false, err
 		}
@@ -235,8 +249,8 @@ func (rr *rereader) rereadable(ctx context.Context, x *redo, path string) (bool,
 // import or one that was stopped. It returns only an error that would affect the next
 // file too.
 func (rr *rereader) rereadAll(ctx context.Context) error {
-	for path, k := range rr.im.known.files {
-		f := rr.im.formats.format(k.Format)
+	for path, k := range rr.known.files {
+		f := rr.known.formats.format(k.Format)
 		if !k.reread || f == nil {
 			continue
 		}
@@ -258,7 +272,7 @@ func (rr *rereader) rereadAll(ctx context.Context) error {
 func (rr *rereader) rereadBehind(ctx context.Context, e original) error {
 	rr.rereads[e.path]++
 	if err := rr.takeOut(ctx, e); err != nil {
-		if err := rr.im.fails(ctx, e.path, err); err != nil {
+		if err := rr.rep.fails(ctx, e.path, err); err != nil {
 			return err
 		}
 	}
@@ -277,7 +291,7 @@ func (rr *rereader) takeOut(ctx context.Context, e original) error {
 	if !ok { // it stays unchanged
 		x.reread, rr.rereads[e.path] = reread{}, maxRereads
 	}
-	f, err := rr.im.known.stored(ctx, e.format.Name, e.path)
+	f, err := rr.known.stored(ctx, e.format.Name, e.path)
 	if err != nil {
 		return err
 	}
@@ -293,7 +307,7 @@ func (rr *rereader) takeOut(ctx context.Context, e original) error {
 		return err
 	}
 	for _, s := range x.Sessions {
-		switch _, err := skein.LifecycleOf(rr.im.store).Delete(ctx, s.ID, skein.Deletion{After: s.Last}); {
+		switch _, err := skein.LifecycleOf(rr.store).Delete(ctx, s.ID, skein.Deletion{After: s.Last}); {
 		case errors.Is(err, skein.ErrLocked), errors.Is(err, skein.ErrConflict): // somebody is writing to it: it stays unchanged
 			rr.rereads[e.path] = maxRereads
 			return nil
@@ -306,9 +320,9 @@ func (rr *rereader) takeOut(ctx context.Context, e original) error {
 
 // readAgain reads a file whose copies were taken out, and then the copies.
 func (rr *rereader) readAgain(ctx context.Context, format *Format, path string) error {
-	f, err := rr.im.known.stored(ctx, format.Name, path)
+	f, err := rr.known.stored(ctx, format.Name, path)
 	if err != nil {
-		return rr.im.fails(ctx, path, err)
+		return rr.rep.fails(ctx, path, err)
 	}
 	y := decodeState(f.State).Reread
 	if y == nil { // it could not be stored
@@ -319,7 +333,7 @@ func (rr *rereader) readAgain(ctx context.Context, format *Format, path string) 
 		err = rr.orphans(ctx, format.Name, y.Kids)
 	}
 	if err != nil {
-		return rr.im.fails(ctx, path, err)
+		return rr.rep.fails(ctx, path, err)
 	}
 	for _, x := range slices.Concat(y.Sessions, y.Kids) {
 		rr.again[x.ID] = true
@@ -333,14 +347,14 @@ func (rr *rereader) readAgain(ctx context.Context, format *Format, path string) 
 	if left, err := rr.takenOut(ctx, format.Name, append(y.Files, path)); err != nil || len(left) > 0 {
 		return err
 	}
-	if f, err = rr.im.known.stored(ctx, format.Name, path); err != nil {
-		return rr.im.fails(ctx, path, err)
+	if f, err = rr.known.stored(ctx, format.Name, path); err != nil {
+		return rr.rep.fails(ctx, path, err)
 	}
 	st := decodeState(f.State)
 	st.Reread = nil
 	f.State = st.encode()
 	if err := rr.note(ctx, f); err != nil {
-		return rr.im.fails(ctx, path, err)
+		return rr.rep.fails(ctx, path, err)
 	}
 	return nil
 }
@@ -348,10 +362,10 @@ func (rr *rereader) readAgain(ctx context.Context, format *Format, path string) 
 // orphans deletes the children whose file was taken out. The error is the store's.
 func (rr *rereader) orphans(ctx context.Context, format string, kids []ended) error {
 	for _, x := range kids {
-		s, err := rr.im.store.Session(ctx, x.ID)
+		s, err := rr.store.Session(ctx, x.ID)
 		if err == nil && s.Origin != nil {
-			if _, err = skein.SourcesOf(rr.im.store).File(ctx, format, s.Origin.Path); errors.Is(err, skein.ErrNotFound) {
-				_, err = skein.LifecycleOf(rr.im.store).Delete(ctx, x.ID, skein.Deletion{After: x.Last})
+			if _, err = skein.SourcesOf(rr.store).File(ctx, format, s.Origin.Path); errors.Is(err, skein.ErrNotFound) {
+				_, err = skein.LifecycleOf(rr.store).Delete(ctx, x.ID, skein.Deletion{After: x.Last})
 			}
 		}
 		if err != nil && !errors.Is(err, skein.ErrNotFound) && !errors.Is(err, skein.ErrLocked) && !errors.Is(err, skein.ErrConflict) {
@@ -365,9 +379,9 @@ func (rr *rereader) orphans(ctx context.Context, format string, kids []ended) er
 // or has not read to the end. The error is the store's.
 func (rr *rereader) takenOut(ctx context.Context, format string, paths []string) (out []candidate, err error) {
 	for _, path := range paths {
-		switch f, err := skein.SourcesOf(rr.im.store).File(ctx, format, path); {
+		switch f, err := skein.SourcesOf(rr.store).File(ctx, format, path); {
 		case errors.Is(err, skein.ErrNotFound):
-			rr.im.known.forget(path)
+			rr.known.forget(path)
 		case err != nil:
 			return nil, err
 		case f.Size > 0:
@@ -377,7 +391,7 @@ func (rr *rereader) takenOut(ctx context.Context, format string, paths []string)
 			out = append(out, c)
 		}
 	}
-	f := rr.im.formats.format(format)
+	f := rr.known.formats.format(format)
 	slices.SortFunc(out, func(a, b candidate) int { return byTime(*f, a, b) })
 	return out, nil
 }
@@ -390,34 +404,27 @@ func (rr *rereader) readOne(ctx context.Context, format *Format, path string, is
 		return nil
 	}
 	pl := planned{format: format, now: c}
-	if known, ok := rr.im.known.files[path]; ok && known.Format == format.Name {
+	if known, ok := rr.known.files[path]; ok && known.Format == format.Name {
 		pl.was = &known
 	}
-	w, err := rr.im.workOf(ctx, pl)
-	if err != nil {
-		return rr.im.fails(ctx, path, err)
-	}
 	if isCopy {
-		was := *rr.im.rep
-		*rr.im.rep = Report{}
+		was := *rr.rep.Report
+		*rr.rep.Report = Report{}
 		defer func() {
-			was.Skipped, was.Failed, was.Retried = was.Skipped+rr.im.rep.Skipped, was.Failed+rr.im.rep.Failed, was.Retried+rr.im.rep.Retried
-			was.Skips, was.Err = append(was.Skips, rr.im.rep.Skips...), cmp.Or(was.Err, rr.im.rep.Err)
-			*rr.im.rep = was
+			is := rr.rep.Report
+			was.Skipped, was.Failed, was.Retried = was.Skipped+is.Skipped, was.Failed+is.Failed, was.Retried+is.Retried
+			was.Skips, was.Err = append(was.Skips, is.Skips...), cmp.Or(was.Err, is.Err)
+			*is = was
 		}()
 	}
-	t, err := rr.im.read(ctx, w.begin())
-	if rr.im.taken != nil && t != nil {
-		rr.im.taken(t)
-	}
-	return err
+	return rr.read(ctx, pl)
 }
 
 // note stores what is known about a file.
 func (rr *rereader) note(ctx context.Context, f skein.SourceFile) error {
-	_, err := rr.im.store.Append(ctx, skein.Batch{Session: f.Session, Import: &skein.Import{File: f}})
+	_, err := rr.store.Append(ctx, skein.Batch{Session: f.Session, Import: &skein.Import{File: f}})
 	if err == nil {
-		rr.im.known.keep(f)
+		rr.known.keep(f)
 	}
 	return err
 }

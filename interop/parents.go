@@ -11,7 +11,8 @@ import (
 
 // parents are the sessions in other files that started those of a file.
 type parents struct {
-	im      *importer
+	store   skein.Store
+	known   *knownFiles
 	callsOf skein.SessionID // see childCalls
 	calls   map[skein.SessionID]childCall
 }
@@ -19,12 +20,12 @@ type parents struct {
 // parentElsewhere fills in p for a child whose parent is in another file: its
 // session and, if that was imported before, the call that started the child.
 func (ps *parents) parentElsewhere(ctx context.Context, format string, b Begin, p *skein.Parent) error {
-	if p.Session = ps.im.known.byProgramID(format, b.ParentID); p.Session.Check() != nil {
+	if p.Session = ps.known.byProgramID(format, b.ParentID); p.Session.Check() != nil {
 		p.Session = skein.SessionID("unknown" + reconcile.Mark(b.ParentID))
 	}
 	// The parent may be read later, and get another ID then. A store that refuses access
 	// to the parent does not refuse the child.
-	if here, err := skein.Here(ctx, ps.im.store, p.Session); err == nil {
+	if here, err := skein.Here(ctx, ps.store, p.Session); err == nil {
 		p.Session = here
 	}
 	calls, err := ps.childCalls(ctx, p.Session)
@@ -50,7 +51,7 @@ func (ps *parents) childCalls(ctx context.Context, id skein.SessionID) (map[skei
 		return ps.calls, nil
 	}
 	calls, sites := map[skein.SessionID]childCall{}, map[string]skein.Seq{}
-	for e, err := range lenient.Store(ps.im.store, nil).Events(ctx, id, 0) {
+	for e, err := range lenient.Store(ps.store, nil).Events(ctx, id, 0) {
 		if errors.Is(err, skein.ErrNotFound) {
 			return nil, nil
 		}

@@ -162,12 +162,12 @@ func (r *intentMatch) list(was echoes) echoes {
 
 // recoverIntent looks for what a sync that was killed has written to a source that
 // is to be read.
-func (im *importer) recoverIntent(ctx context.Context, w *work) (adopts bool, err error) {
+func recoverIntent(ctx context.Context, s skein.Store, w *work) (adopts bool, err error) {
 	in := w.state.Intent
 	if in == nil || in.There {
 		return false, nil
 	}
-	f, err := findWritten(ctx, im.store, w.known, w.unit != nil, w.state.Echoes, in, func(take func(read) error) error { return w.read(ctx, take) })
+	f, err := findWritten(ctx, s, w.known, w.unit != nil, w.state.Echoes, in, func(take func(read) error) error { return w.read(ctx, take) })
 	w.stream = newStream(w.format, w.file())
 	if err != nil || !f.some {
 		return false, err

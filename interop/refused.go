@@ -11,40 +11,40 @@ import (
 
 // appendAll appends the batches. If the store refuses them for a reason that can be
 // removed, it removes that and tries once more.
-func (t flusher) appendAll(ctx context.Context, bs []skein.Batch) ([]skein.Receipt, error) {
-	got, err := t.im.store.Append(ctx, bs...)
+func (o *outbox) appendAll(ctx context.Context, bs []skein.Batch) ([]skein.Receipt, error) {
+	got, err := o.store.Append(ctx, bs...)
 	switch {
 	case errors.Is(err, skein.ErrUnknown):
-		got, err = t.im.store.Append(ctx, bs...)
+		got, err = o.store.Append(ctx, bs...)
 	case errors.Is(err, skein.ErrInvalid):
-		if t.dropInvalid() {
-			return t.retry(ctx, bs)
+		if o.dropInvalid() {
+			return o.retry(ctx, bs)
 		}
 	case errors.Is(err, skein.ErrMismatch):
-		if err := t.reconcileAll(ctx); err != nil {
+		if err := o.reconcileAll(ctx); err != nil {
 			return nil, err
 		}
-		return t.retry(ctx, bs)
+		return o.retry(ctx, bs)
 	case errors.Is(err, skein.ErrExists):
-		some, err2 := t.rename(ctx)
+		some, err2 := o.rename(ctx)
 		switch {
 		case err2 != nil:
 			return nil, err2
 		case some:
-			return t.retry(ctx, bs)
+			return o.retry(ctx, bs)
 		}
 	case errors.Is(err, skein.ErrDeleted) && len(bs) > 1:
-		if err := t.dropDead(ctx); err != nil {
+		if err := o.dropDead(ctx); err != nil {
 			return nil, err
 		}
-		return t.retry(ctx, bs)
+		return o.retry(ctx, bs)
 	}
 	return got, err
 }
 
-func (t flusher) retry(ctx context.Context, bs []skein.Batch) ([]skein.Receipt, error) {
-	next := t.batches()
-	got, err := t.im.store.Append(ctx, next...)
+func (o *outbox) retry(ctx context.Context, bs []skein.Batch) ([]skein.Receipt, error) {
+	next := o.batches()
+	got, err := o.store.Append(ctx, next...)
 	if err != nil {
 		return nil, err
 	}
@@ -58,19 +58,19 @@ func (t flusher) retry(ctx context.Context, bs []skein.Batch) ([]skein.Receipt, 
 
 // dropInvalid drops the events that no store accepts and marks their records as
 // damaged. It reports whether there were any.
-func (t flusher) dropInvalid() (some bool) {
-	for _, th := range t.order {
+func (o *outbox) dropInvalid() (some bool) {
+	for _, th := range o.order {
 		th.events = slices.DeleteFunc(th.events, func(w waiting) bool {
 			_, err := skein.FactsOf(w.event)
 			if err == nil {
 				return false
 			}
 			some = true
-			for i := range t.records {
-				if t.records[i].N == w.at.n {
-					t.records[i].Damage = fmt.Sprintf("%.200v", err)
-					t.file.Damaged++
-					t.im.rep.damage(t.file.Path, w.at.line, t.records[i].Damage)
+			for i := range o.records {
+				if o.records[i].N == w.at.n {
+					o.records[i].Damage = fmt.Sprintf("%.200v", err)
+					o.file.Damaged++
+					o.rep.damage(o.file.Path, w.at.line, o.records[i].Damage)
 				}
 			}
 			return true
@@ -81,12 +81,12 @@ func (t flusher) dropInvalid() (some bool) {
 
 // reconcileAll compares what is queued with what the store has: another writer
 // stored different content under one of the client IDs.
-func (t flusher) reconcileAll(ctx context.Context) error {
-	for _, th := range t.order {
+func (o *outbox) reconcileAll(ctx context.Context) error {
+	for _, th := range o.order {
 		if len(th.events) == 0 {
 			continue
 		}
-		if err := th.load(ctx, t.im.store); err != nil {
+		if err := th.load(ctx, o.store); err != nil {
 			if errors.Is(err, skein.ErrNotFound) {
 				continue
 			}
@@ -102,12 +102,12 @@ func (t flusher) reconcileAll(ctx context.Context) error {
 }
 
 // dropDead finds out which children among the file's sessions were deleted.
-func (t flusher) dropDead(ctx context.Context) error {
-	for _, th := range t.order {
-		if th == t.main || !th.begun || len(th.events) == 0 {
+func (o *outbox) dropDead(ctx context.Context) error {
+	for _, th := range o.order {
+		if th == o.main || !th.begun || len(th.events) == 0 {
 			continue
 		}
-		_, err := t.im.store.Append(ctx, skein.Batch{Session: th.id, Import: &skein.Import{File: t.file}})
+		_, err := o.store.Append(ctx, skein.Batch{Session: th.id, Import: &skein.Import{File: o.file}})
 		switch {
 		case errors.Is(err, skein.ErrDeleted):
 			th.dead = true
@@ -120,14 +120,14 @@ func (t flusher) dropDead(ctx context.Context) error {
 
 // rename gives a free ID to each of the file's sessions that is to begin with an ID
 // which another user has. It reports whether there were any.
-func (t flusher) rename(ctx context.Context) (some bool, err error) {
-	for _, th := range t.order {
+func (o *outbox) rename(ctx context.Context) (some bool, err error) {
+	for _, th := range o.order {
 		if len(th.events) == 0 || th.events[0].event.Kind != skein.KindCreated {
 			continue
 		}
 		was := th.id
 		for n := 0; ; n++ { // at most as often as users have read the same file
-			if free, err := skein.Free(ctx, t.im.store, th.id); err != nil {
+			if free, err := skein.Free(ctx, o.store, th.id); err != nil {
 				return some, err
 			} else if free {
 				break
@@ -138,10 +138,10 @@ func (t flusher) rename(ctx context.Context) (some bool, err error) {
 			continue
 		}
 		some = true
-		if th == t.main {
-			t.file.Session = th.id
+		if th == o.main {
+			o.file.Session = th.id
 		}
-		if err := t.reparent(was, th.id); err != nil {
+		if err := o.reparent(was, th.id); err != nil {
 			return some, err
 		}
 	}
@@ -149,8 +149,8 @@ func (t flusher) rename(ctx context.Context) (some bool, err error) {
 }
 
 // reparent moves the sessions that wait to begin below one parent to another.
-func (t flusher) reparent(was, is skein.SessionID) error {
-	for _, th := range t.order {
+func (o *outbox) reparent(was, is skein.SessionID) error {
+	for _, th := range o.order {
 		if len(th.events) == 0 || th.events[0].event.Kind != skein.KindCreated {
 			continue
 		}

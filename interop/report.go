@@ -1,7 +1,6 @@
 package interop
 
 import (
-	"context"
 	"errors"
 	"fmt"
 	"slices"
@@ -111,17 +110,6 @@ func (r *Report) partly(path string, err error) {
 	}
 }
 
-// other reports another program's file; it has failed if the user named it.
-func (r *Report) other(o Other, named bool) {
-	if named {
-		r.fail(o.Path, errors.New(o.String()))
-		return
-	}
-	if r.Alike++; len(r.Others) < maxNamed {
-		r.Others = append(r.Others, o)
-	}
-}
-
 // force reports a file that was taken as the format that the user named.
 func (r *Report) force(f Forced) {
 	if len(r.Forced) < maxNamed {
@@ -189,34 +177,6 @@ func (r *Report) news(n News) {
 	} else {
 		r.Grown++
 	}
-}
-
-// fails reports a source that an error kept from being imported, so that the
-// others are still imported. It returns only an error that would affect them too:
-// ctx's, or that of a store which no longer even grants a lease.
-func (im *importer) fails(ctx context.Context, path string, err error) error {
-	if ctx.Err() != nil {
-		return ctx.Err()
-	}
-	if !im.storeWorks(ctx) {
-		return fmt.Errorf("%s: %w", path, err)
-	}
-	im.rep.fail(path, err)
-	if im.ours == path || strings.HasPrefix(im.ours, path+"#") {
-		im.oursErr = err
-	}
-	return nil
-}
-
-// tryID is the ID whose lease is requested to see whether a store works.
-const tryID skein.SessionID = "writing~try"
-
-func (im *importer) storeWorks(ctx context.Context) bool {
-	l, err := skein.LeasesOf(im.store).Acquire(ctx, tryID, skein.LeaseRequest{Program: "skein import"})
-	if err != nil {
-		return errors.Is(err, skein.ErrLocked) // another import tries the same
-	}
-	return skein.LeasesOf(im.store).Release(context.WithoutCancel(ctx), l) == nil
 }
 
 // errPanic says that a format's code panicked on what a file contains.

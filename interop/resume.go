@@ -91,23 +91,8 @@ func (y *syncer) looks(ctx context.Context, in *intent) (found, error) {
 
 // adoptAs imports the source, given what is known about it.
 func (y *syncer) adoptAs(ctx context.Context, a adoption) error {
-	var rep Report
-	im, err := newImporter(ctx, y.mended, []Format{y.format}, Options{}, &rep)
-	if err != nil {
-		return err
-	}
-	im.ours = y.from.file.Path
-	im.adopts = map[string]adoption{y.from.file.Path: a}
-	for _, path := range []string{y.unit, y.from.file.Path} { // the source no longer matches what is stored of it
-		f := im.known.files[path]
-		f.Size = -1
-		im.known.files[path] = f
-	}
-	found, err := walk(ctx, []string{y.unit}, &rep)
-	if err != nil {
-		return err
-	}
-	return errors.Join(im.importAll(ctx, found, still, nil), im.oursErr)
+	_, err := y.read(ctx, &Report{}, &a)
+	return err
 }
 
 // goOn completes what a sync that was killed has begun. What it had not begun to

@@ -123,10 +123,10 @@ func (t *fileSession) withdraw(events []skein.Event) {
 	}
 }
 
-// beyond reports whether an amended event concerns none of the session's own events.
-func (t *target) beyond(e skein.Event, th *fileSession) bool {
+// inherits reports whether an amendment concerns none of the session's own events.
+func (t *fileSession) inherits(e skein.Event) bool {
 	a, err := skein.Decode[skein.Amended](e)
-	return err != nil || a.Seq <= th.base
+	return err != nil || a.Seq <= t.base
 }
 
 // place returns the item's event with the seq that it refers to in its payload.
@@ -165,7 +165,7 @@ func (t *target) place(ctx context.Context, th *fileSession, it Item) (skein.Eve
 func (t *target) seq(ctx context.Context, th *fileSession, ordinal int) (skein.Seq, error) {
 	for i := min(ordinal, len(th.keys)) - 1; i >= 0; i-- {
 		if th.seqs[i] == 0 && len(th.events) > 0 {
-			if err := (flusher{t}).flush(ctx); err != nil {
+			if err := t.flush(ctx); err != nil {
 				return 0, err
 			}
 		}
@@ -184,7 +184,7 @@ func (t *target) seq(ctx context.Context, th *fileSession, ordinal int) (skein.S
 // find looks up the seq of item i of th.
 func (t *target) find(ctx context.Context, th *fileSession, i int) error {
 	key := th.keys[i]
-	places, err := skein.SourcesOf(t.im.store).Find(ctx, []skein.ClientID{key})
+	places, err := skein.SourcesOf(t.store).Find(ctx, []skein.ClientID{key})
 	if err != nil {
 		return err
 	}
@@ -193,7 +193,7 @@ func (t *target) find(ctx context.Context, th *fileSession, i int) error {
 		return nil
 	}
 	if th.stored == nil {
-		if err := th.load(ctx, t.im.store); err != nil && !errors.Is(err, skein.ErrNotFound) {
+		if err := th.load(ctx, t.store); err != nil && !errors.Is(err, skein.ErrNotFound) {
 			return err
 		}
 	}

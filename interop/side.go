@@ -244,7 +244,7 @@ func (pr *producer) beside(ctx context.Context, w *work, sink func(chunk) error)
 // takeUp lets a source be read whose writer was killed: this store knows what was
 // written of the session. Other stores read it as it is. The error is the store's.
 func (pr *producer) takeUp(ctx context.Context, w *work, head sideHead) error {
-	s, err := pr.im.store.Session(ctx, head.Session)
+	s, err := pr.store.Session(ctx, head.Session)
 	switch {
 	case errors.Is(err, skein.ErrNotFound), err == nil && s.Last < head.Writing.Last:
 		return nil
@@ -301,7 +301,7 @@ func (pr *producer) loadSide(ctx context.Context, head *sideHead, log *bufio.Rea
 			return t, err
 		}
 	}
-	done, err := replay.Load(ctx, pr.im.store, ctxReader{ctx, log}, replay.Options{Again: pr.im.opts.Again})
+	done, err := replay.Load(ctx, pr.store, ctxReader{ctx, log}, replay.Options{Again: pr.again})
 	t.Damaged = done.Damaged
 	main := head.Session
 	for _, s := range done.Sessions {
@@ -328,7 +328,7 @@ func (pr *producer) bringSources(ctx context.Context, head sideHead, f io.ReadSe
 	if err != nil {
 		return err
 	}
-	b := bringer{ctx: ctx, store: pr.im.store, session: head.Session}
+	b := bringer{ctx: ctx, store: pr.store, session: head.Session}
 	if err := eachSideLine(rest, b.take); err != nil {
 		return err
 	}

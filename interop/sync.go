@@ -195,25 +195,34 @@ func (y *syncer) again(ctx context.Context) (err error) {
 
 // bring imports the unit.
 func (y *syncer) bring(ctx context.Context) (rep Report, err error) {
-	im, err := newImporter(ctx, y.mended, []Format{y.format}, Options{}, &rep)
-	if err != nil {
-		return rep, err
+	im, err := y.read(ctx, &rep, nil)
+	if err == nil {
+		err = im.placeApart(ctx)
 	}
-	im.ours = y.from.file.Path
-	for _, path := range []string{y.unit, y.from.file.Path} { // the source no longer matches what is stored of it
+	return rep, err
+}
+
+// read imports what is in the unit now. adopts is what it was just given; nil if its
+// content is the program's.
+func (y *syncer) read(ctx context.Context, rep *Report, adopts *adoption) (*importer, error) {
+	own := &syncing{path: y.from.file.Path, adopts: adopts}
+	im, err := newImporter(ctx, y.mended, []Format{y.format}, Options{}, &reporting{Report: rep, own: own})
+	if err != nil {
+		return nil, err
+	}
+	for _, path := range []string{y.unit, own.path} { // the source no longer matches what is stored of it
 		f := im.known.files[path]
 		f.Size = -1
 		im.known.files[path] = f
 	}
-	found, err := walk(ctx, []string{y.unit}, &rep)
-	if err != nil {
-		return rep, err
-	}
-	err = im.importAll(ctx, found, still, []string{y.unit})
+	found, err := walk(ctx, []string{y.unit}, rep)
 	if err == nil {
-		err = im.placeApart(ctx)
+		err = im.importAll(ctx, found, still, []string{y.unit})
 	}
-	return rep, errors.Join(err, im.oursErr)
+	if err == nil {
+		err = own.err
+	}
+	return im, err
 }
 
 // stands reports whether the source is as it is stored.

@@ -3,71 +3,42 @@ package interop
 import (
 	"cmp"
 	"context"
-	"strings"
 
 	"github.com/skein-dev/skein"
-	"github.com/skein-dev/skein/internal/jsonl"
 	"github.com/skein-dev/skein/interop/reconcile"
 )
 
-// A target stores the records of one file.
+// A target turns the records of one source into events of its sessions.
 type target struct {
-	im      *importer
-	w       *work
-	claims  *uniqueKeys
-	file    skein.SourceFile
-	at      state
-	main    *fileSession
-	threads map[string]*fileSession
-	order   []*fileSession
-	copies  *copier // while the file is only a copy, as far as it was read; nil afterward
-	apart   []apart
-	last    taken            // the last record; a torn one comes again when it is longer
-	records []skein.Record   // for the next flush
-	runs    [][]skein.Record // earlier ones in its place that are not consecutive
-	revised []skein.Record   // stored records that made events later
-	bytes   int64            // of records
-	forget  bool
-	shrunk  map[reconcile.HashedKey]int // of state.Shrunk
-	making  int                         // how many events the record being emitted makes
-	left    bool                        // a torn end was left for later
-	echoes  map[recordHash][]skein.Seq  // the events covered by records that were written here
-	ends    skein.Seq                   // see state.Seq
-	knew    bool                        // the source was known when this reading of it began
-	alone   bool                        // nobody else went on with the session, as far as was checked
+	outbox
+	claims *uniqueKeys
+	copies *copier                     // while the file is only a copy, as far as it was read; nil afterward
+	shrunk map[reconcile.HashedKey]int // of state.Shrunk
+	making int                         // how many events the record being emitted makes
+	left   bool                        // a torn end was left for later
+	echoes map[recordHash][]skein.Seq  // the events covered by records that were written here
+	alone  bool                        // nobody else went on with the session, as far as was checked
 }
 
-// taken is a record with its line number.
-type taken struct {
-	rec   skein.Record
-	items bool
-	line  int
-}
-
-func newTarget(im *importer, w *work) *target {
-	t := &target{im: im, w: w, claims: newUniqueKeys(), threads: map[string]*fileSession{}, forget: w.forget}
-	t.file = skein.SourceFile{Format: w.format.Name, Path: w.now.path, Session: w.known.Session, ID: w.known.ID, CopyOf: w.known.CopyOf}
-	t.main = t.session("")
-	t.apart, t.last.rec.N = w.state.Apart, -1
-	t.knew, t.shrunk = w.known.Session != "", w.state.Shrunk.Counts()
-	t.echoes, t.ends = w.state.Echoes.index(), w.state.Seq
-	if t.main.id, t.main.begun = w.known.Session, w.known.Session != ""; !t.main.begun {
-		t.copies = newCopier(t)
+func newTarget(o outlet, w *work) *target {
+	known := w.known.Session != ""
+	main := &fileSession{id: w.known.Session, begun: known}
+	t := &target{
+		outbox: outbox{
+			outlet: o, w: w, apart: w.state.Apart, ends: w.state.Seq, knew: known, forget: w.forget,
+			file: skein.SourceFile{Format: w.format.Name, Path: w.now.path, Session: w.known.Session, ID: w.known.ID, CopyOf: w.known.CopyOf},
+			main: main, threads: map[string]*fileSession{"": main}, order: []*fileSession{main}, last: taken{rec: skein.Record{N: -1}},
+		},
+		claims: newUniqueKeys(), shrunk: w.state.Shrunk.Counts(), echoes: w.state.Echoes.index(),
+	}
+	if !known {
+		t.copies = newCopier(o, w, &t.file)
 	}
 	return t
 }
 
-func (t *target) session(name string) *fileSession {
-	th := t.threads[name]
-	if th == nil {
-		th = &fileSession{}
-		t.threads[name] = th
-		t.order = append(t.order, th)
-	}
-	return th
-}
-
-// takeAll takes the records of a chunk.
+// takeAll takes the records of a chunk, and stores them if there are enough or it is
+// the last one.
 func (t *target) takeAll(ctx context.Context, c chunk) error {
 	for i := range c.reads {
 		if t.copies != nil {
@@ -80,69 +51,189 @@ func (t *target) takeAll(ctx context.Context, c chunk) error {
 		}
 	}
 	t.at = c.at
+	switch {
+	case c.end && c.err == nil:
+		return t.finish(ctx)
+	case c.end, t.bytes >= chunkBytes, len(t.records) >= chunkRecords:
+		return t.flush(ctx)
+	}
 	return nil
 }
 
-func (t *target) take(ctx context.Context, r read) error {
+// take takes a record.
+func (t *target) take(ctx context.Context, r read) (err error) {
 	if t.left = r.torn && t.w.patient; t.left {
 		return nil
 	}
 	if r.rec.N == t.last.rec.N && t.last.items { // the same, with a line feed now
 		r.rec.Key, r.rec.Events, r.rec.Copy = t.last.rec.Key, t.last.rec.Events, t.last.rec.Copy
-		t.store(r, r.rec)
+		t.record(r, r.rec)
 		return nil
 	}
-	if len(t.echoes) > 0 {
-		if seqs := t.echoes[hashRecord(r.rec.Raw)]; len(seqs) > 0 {
-			return t.takeEcho(ctx, r, seqs)
-		}
+	rec, items := r.rec, r.made.Items
+	key, again := t.claims.keyOf(r)
+	t.begins(rec.N, r.made.Begin)
+	if t.isEcho(r, key) {
+		t.record(r, rec)
+		return nil
 	}
-	rec := r.rec
-	var again bool
-	rec.Key, again = t.claims.keyOf(r)
-	rec.Events = len(r.made.Items)
-	if err := t.begins(ctx, rec.N, r.made.Begin); err != nil {
+	rec.Key, rec.Events = key, len(items)
+	twin, was, err := t.duplicate(ctx, r)
+	if err != nil {
 		return err
 	}
-	if t.copies != nil {
-		tw, was, err := t.copies.duplicates.match(ctx, r)
-		if err != nil {
-			return err
-		}
-		if tw != nil {
-			rec.Key, rec.Copy = cmp.Or(was.Key, rec.Key), len(r.made.Items) > 0
-			t.copies.repeat(tw, rec.Key, r.made.Items)
-			t.store(r, rec)
-			return nil
-		}
-	}
-	if rec.N >= t.w.old {
+	if rec.N >= t.w.old && twin == nil {
 		for _, a := range r.made.Apart {
 			t.apart = append(t.apart, apart{a.Of, a.Event.Kind, a.Event.Time, a.Event.Payload})
 		}
 	}
-	var err error
 	switch {
-	case len(r.made.Items) == 0:
+	case twin != nil:
+		rec.Key, rec.Copy = cmp.Or(was.Key, rec.Key), len(items) > 0
+		t.repeat(twin, rec.Key, items)
+	case len(items) == 0:
 	case rec.N < t.w.old && t.copies == nil:
-		t.number(rec.Key, r.made.Items)
+		t.number(rec.Key, items, unknownSeq)
 	case again:
 		rec.Copy = true
-		t.number(rec.Key, r.made.Items)
+		t.number(rec.Key, items, unknownSeq)
 	case t.copies != nil:
-		err = t.copies.take(ctx, &rec, r)
+		err = t.takeCopy(ctx, &rec, r)
 	default:
-		if r.made.CopyKey != "" {
-			if rec.Key, err = t.inherited(ctx, rec.Key, r); err != nil {
-				return err
-			}
-		}
-		rec.Copy, err = t.emit(ctx, rec.Key, site{rec.N, r.line, r.made.Instead}, r.made.Items)
+		err = t.takeOwn(ctx, &rec, r)
 	}
 	if err == nil {
-		t.store(r, rec)
+		t.record(r, rec)
 	}
 	return err
+}
+
+// isEcho takes a record with this key if it was written here, from events that the
+// session has: it makes no events, but its items get their ordinals.
+func (t *target) isEcho(r read, key skein.ClientID) bool {
+	if len(t.echoes) == 0 {
+		return false
+	}
+	h := hashRecord(r.rec.Raw)
+	seqs := t.echoes[h]
+	if len(seqs) == 0 {
+		return false
+	}
+	t.echoes[h] = seqs[1:]
+	t.number(key, r.made.Items, func(int) skein.Seq { return seqs[0] })
+	return true
+}
+
+// takeOwn takes a record of a source that has a session.
+func (t *target) takeOwn(ctx context.Context, rec *skein.Record, r read) (err error) {
+	if r.made.CopyKey != "" {
+		if rec.Key, err = t.inherited(ctx, rec.Key, r); err != nil {
+			return err
+		}
+	}
+	rec.Copy, err = t.emit(ctx, rec.Key, site{rec.N, r.line, r.made.Instead}, r.made.Items)
+	return err
+}
+
+// duplicate returns the duplicate of the file that has a record too, and the record as
+// it is in that one; nil if there is none.
+func (t *target) duplicate(ctx context.Context, r read) (*duplicate, skein.Record, error) {
+	if t.copies == nil {
+		return nil, skein.Record{}, nil
+	}
+	return t.copies.duplicates.match(ctx, t.file, r)
+}
+
+// repeat notes where the items of a record that a duplicate also has are.
+func (t *target) repeat(tw *duplicate, key skein.ClientID, items []Item) {
+	c, id := t.copies, tw.file.Session
+	for i, it := range items {
+		th := t.session(it.Session)
+		seq := tw.seqs[reconcile.ClientID(key, i, len(items))]
+		th.add(reconcile.ClientID(key, i, len(items)), seq)
+		if it.Session != "" {
+			th.id, th.begun, th.shared = th.begin.ID, true, true
+			if other, ok := tw.sessions[it.Session]; ok {
+				th.id = other
+			}
+			continue
+		}
+		if seq == 0 && c.last.Session == id {
+			continue
+		}
+		seq = max(1, seq)
+		far := max(c.furthest[id], seq, tw.amended[seq])
+		c.shares(skein.Place{Session: id, Seq: tw.end(seq, far)}, far)
+	}
+	if len(items) > 0 {
+		c.n++
+	}
+}
+
+// takeCopy takes a record of a file that was a copy so far: as a copy, as one to hold
+// back, or as the first one that only this file has, which begins the session.
+func (t *target) takeCopy(ctx context.Context, rec *skein.Record, r read) error {
+	items := r.made.Items
+	switch key, places, err := t.copies.copyOf(ctx, rec.Key, r); {
+	case err != nil:
+		return err
+	case places != nil:
+		rec.Key, rec.Copy = key, true
+		t.share(key, items, places)
+		return nil
+	}
+	if t.copies.holds(r) {
+		t.copies.hold(*rec, r.line, items, t.number(rec.Key, items, unknownSeq))
+		rec.Events = 0
+		return nil
+	}
+	t.w.old = min(t.w.old, rec.N) // what follows was stored as copies, but is not
+	if err := t.own(ctx, rec.Key); err != nil {
+		return err
+	}
+	_, err := t.emit(ctx, rec.Key, site{n: rec.N, line: r.line}, items)
+	return err
+}
+
+// share notes where the items of a copy are.
+func (t *target) share(key skein.ClientID, items []Item, places []skein.Place) {
+	t.number(key, items, func(i int) skein.Seq { return places[i].Seq })
+	for i, it := range items {
+		p, th := places[i], t.session(it.Session)
+		if it.Session == "" {
+			t.copies.shares(p, p.Seq)
+		} else {
+			th.id, th.begun, th.shared = p.Session, true, true
+		}
+	}
+	t.copies.n++
+}
+
+// own creates the session and queues what was held back: the file is no copy.
+func (t *target) own(ctx context.Context, key skein.ClientID) error {
+	defer t.copies.follow.close()
+	if err := t.begin(ctx, t.main, key); err != nil {
+		return err
+	}
+	held := t.copies.held
+	t.copies = nil
+	for _, h := range held {
+		for i, it := range h.items {
+			th := t.session(it.Session)
+			if err := t.begin(ctx, th, h.rec.Key); err != nil {
+				return err
+			}
+			e, err := t.place(ctx, th, it)
+			if err != nil {
+				return err
+			}
+			e.ClientID = reconcile.ClientID(h.rec.Key, i, len(h.items))
+			th.reconcile(e, it.Blobs, h.indexes[i], site{n: h.rec.N, line: h.line})
+		}
+		h.rec.Events = len(h.items)
+		t.revise(h.rec)
+	}
+	return nil
 }
 
 // inherited returns the key of a record of a file that is read again: the key of
@@ -163,46 +254,16 @@ func (t *target) inherited(ctx context.Context, key skein.ClientID, r read) (ske
 	return of, nil
 }
 
-// store queues a record for the next flush, unless it is stored already.
-func (t *target) store(r read, rec skein.Record) {
-	again, was := rec.N == t.last.rec.N, t.last.rec.Damage
-	pieces := was != "" && was == rec.Damage && t.last.line == r.line && strings.HasPrefix(was, jsonl.LongLine) // of one line
-	t.last = taken{rec, len(r.made.Items) > 0, r.line}
-	if again && was != "" && !pieces {
-		t.file.Damaged--
+// number gives the items of a record their ordinals, and returns them. at says where an
+// item is stored; 0 if that is not known.
+func (t *target) number(key skein.ClientID, items []Item, at func(i int) skein.Seq) (ordinals []int) {
+	for i, it := range items {
+		ordinals = append(ordinals, t.session(it.Session).add(reconcile.ClientID(key, i, len(items)), at(i)))
 	}
-	if rec.Damage != "" && !pieces {
-		t.file.Damaged++
-	}
-	t.file.Records, t.file.Offset = rec.N+1, rec.Offset+int64(len(rec.Raw))
-	if rec.N < t.w.old {
-		return
-	}
-	if t.w.stored.Has(rec) {
-		return
-	}
-	if n := len(t.records); n > 0 && t.records[n-1].N == rec.N {
-		t.records[n-1] = rec
-		return
-	} else if n > 0 && t.records[n-1].N+1 != rec.N {
-		t.runs, t.records = append(t.runs, t.records), nil
-	}
-	t.records = append(t.records, rec)
-	t.bytes += int64(len(rec.Raw))
-	if rec.Damage != "" && !pieces {
-		t.im.rep.damage(t.file.Path, r.line, rec.Damage)
-	}
-	if rec.Copy {
-		t.im.rep.Copies++
-	}
+	return ordinals
 }
 
-// number gives items that are stored their ordinals.
-func (t *target) number(key skein.ClientID, items []Item) {
-	for i, it := range items {
-		t.session(it.Session).add(reconcile.ClientID(key, i, len(items)), 0)
-	}
-}
+func unknownSeq(int) skein.Seq { return 0 }
 
 // emit reconciles the items of a record with the sessions that they belong to. It
 // reports whether these sessions show all of the items of their parents already: then
@@ -223,7 +284,7 @@ func (t *target) emit(ctx context.Context, key skein.ClientID, at site, items []
 			return false, err
 		}
 		e.ClientID = reconcile.ClientID(key, i, len(items))
-		if err := th.locate(ctx, t.im.store, key, len(items)); err != nil {
+		if err := th.locate(ctx, t.store, key, len(items)); err != nil {
 			return false, err
 		}
 		if th.stored != nil {
@@ -238,7 +299,7 @@ func (t *target) emit(ctx context.Context, key skein.ClientID, at site, items []
 			copies = copies && same <= th.base
 			continue
 		}
-		if e.Kind == skein.KindAmended && t.beyond(e, th) {
+		if e.Kind == skein.KindAmended && th.inherits(e) {
 			continue // it concerns what the session shows of its parent
 		}
 		th.reconcile(e, it.Blobs, index, at)
@@ -290,4 +351,64 @@ func (t *target) replace(th *fileSession, e skein.Event) (skein.Event, skein.Seq
 		return e, th.stored.Like(e)
 	}
 	return e, 0
+}
+
+// finish appends the rest when the file has been read to its end.
+func (t *target) finish(ctx context.Context) error {
+	if t.w.state.Rewriting {
+		if err := t.endRewriting(ctx); err != nil {
+			return err
+		}
+	}
+	if t.copies != nil {
+		t.copies.follow.close()
+		if t.copies.n > 0 {
+			t.file.CopyOf = t.copies.last.Session
+		}
+	}
+	now := t.w.now
+	if t.left || t.w.unfinished() {
+		now = candidate{path: now.path} // the file must not look unchanged
+	}
+	if t.idle() && unchanged(now, t.w.known) {
+		return nil
+	}
+	return t.commit(ctx, now)
+}
+
+// endRewriting withdraws what was removed from a file that was rewritten, and
+// drops the records that are no longer in it. If part of the file cannot be read, the
+// withdrawals wait until it can.
+func (t *target) endRewriting(ctx context.Context) error {
+	if t.main.begun {
+		if err := t.begin(ctx, t.main, ""); err != nil {
+			return err
+		}
+	}
+	if t.w.state.Tail > t.file.Records {
+		if err := t.flush(ctx); err != nil {
+			return err
+		}
+		t.forget = true
+	}
+	t.w.state.Tail, t.w.state.Rewriting = 0, false
+	if !t.w.state.Unread {
+		if removed := t.w.state.Removed; len(removed) > 0 {
+			t.w.state.Withdrew = true
+			for _, th := range t.order {
+				th.withdraw(th.stored.WithdrawRemoved(removed))
+			}
+		}
+		t.w.state.Removed, t.w.state.Shrunk = nil, nil
+	}
+	if !t.forget || len(t.records) > 0 || t.file.Records == 0 {
+		return nil
+	}
+	for r, err := range skein.SourcesOf(t.store).Records(ctx, t.file.Format, t.file.Path, t.file.Records-1) {
+		if err == nil {
+			t.records = append(t.records, r) // the others are dropped from this one on
+		}
+		return err
+	}
+	return nil
 }

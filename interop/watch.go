@@ -43,8 +43,8 @@ func Watch(ctx context.Context, s skein.Store, formats []Format, paths []string,
 		}
 		w.asked = append(w.asked, abs)
 	}
-	if w.im, err = newImporter(ctx, s, formats, o, &w.rep); err == nil {
-		w.im.taken, w.im.torn, w.im.soon = w.lives.put, w.wait, w.hurry
+	if w.im, err = newImporter(ctx, s, formats, o, &reporting{Report: &w.rep}); err == nil {
+		w.im.consumer.watcher, w.named = w, o.Named
 		err = w.run(ctx)
 	}
 	if ctx.Err() != nil && errors.Is(err, ctx.Err()) {
@@ -62,6 +62,7 @@ type watch struct {
 	missing missing  // those that do not
 	each    func(Report)
 	rep     Report
+	named   bool // see Options
 	lives   liveSet
 	folders map[string]bool
 	dirty   map[string]bool
@@ -79,7 +80,7 @@ func (w *watch) run(ctx context.Context) error {
 	if err := w.first(ctx); err != nil {
 		return err
 	}
-	warm := w.im.newest(warmFiles)
+	warm := w.im.known.newest(warmFiles)
 	tick := time.NewTicker(pollEvery)
 	defer tick.Stop()
 	idle := make(chan struct{})
@@ -150,7 +151,7 @@ func (w *watch) first(ctx context.Context) error {
 // awaited reports the paths that the user named and that do not exist yet.
 func (w *watch) awaited() {
 	for _, p := range w.asked {
-		if _, err := os.Stat(p); w.im.opts.Named && isMissing(err) {
+		if _, err := os.Stat(p); w.named && isMissing(err) {
 			w.rep.fail(p, errAwaited)
 		}
 	}
@@ -213,7 +214,7 @@ func (s Skip) kind() string {
 func (w *watch) take(ctx context.Context, c candidate) error {
 	if l := w.lives[c.path]; l != nil {
 		l.t.w.patient = isMoving(c)
-		if done, err := l.update(ctx, w.im, c); done || err != nil {
+		if done, err := l.update(ctx, w.im.consumer, c); done || err != nil {
 			return err
 		}
 		delete(w.lives, c.path)
@@ -229,25 +230,44 @@ func (w *watch) take(ctx context.Context, c candidate) error {
 
 // takeOne reads what is new in one file or unit.
 func (w *watch) takeOne(ctx context.Context, pl planned) error {
-	wk, err := w.im.workOf(ctx, pl)
-	switch {
-	case err != nil:
-		return w.im.fails(ctx, pl.now.path, err)
-	case wk.unit != nil:
-		return w.im.readUnit(ctx, wk)
-	case wk.format.Load != nil:
-		return w.im.wholes.load(ctx, wk)
+	if pl.format.Load != nil {
+		return w.im.wholes.loadAll(ctx, []planned{pl})
 	}
-	t, err := w.im.read(ctx, wk.begin())
-	w.lives.put(t)
-	return err
+	return w.im.read(ctx, pl)
+}
+
+// put keeps the reader of a file that was read to its end.
+func (w *watch) put(t *target) { w.lives.put(t) }
+
+// restFor is the shortest time between two looks at a unit that is watched. If a look
+// takes longer, the unit rests for twice as long as it took.
+const restFor = 100 * time.Millisecond
+
+// takeUnits reads what is new in units.
+func (w *watch) takeUnits(ctx context.Context, units []unitFound) error {
+	for _, u := range units {
+		var p Progress
+		for _, pl := range w.im.planner.planUnits([]unitFound{u}, &p) {
+			start := time.Now()
+			if err := w.takeOne(ctx, pl); err != nil {
+				return err
+			}
+			w.rest[u.path] = time.Now().Add(max(restFor, 2*time.Since(start)))
+		}
+	}
+	for _, c := range slices.Concat(w.im.planner.takeFallen()...) {
+		if err := w.take(ctx, c); err != nil {
+			return err
+		}
+	}
+	return nil
 }
 
 // warm prepares the reader of a file.
 func (w *watch) warm(ctx context.Context, path string) error {
 	known := w.im.known.files[path]
 	c, ok := look(path)
-	f := w.im.formats.format(known.Format)
+	f := w.im.known.formats.format(known.Format)
 	if !ok || f == nil || f.Load != nil || f.Look != nil || w.lives[path] != nil || !known.unchanged(c) {
 		return nil
 	}

@@ -50,7 +50,7 @@ func (w *watch) note(e fsnotify.Event) {
 	case gone:
 		w.forget(e.Name)
 		delete(w.lives, e.Name)
-		if _, unit := w.im.formats.unitOf(e.Name); unit != "" {
+		if _, unit := w.im.known.formats.unitOf(e.Name); unit != "" {
 			w.dirty[e.Name] = true
 		}
 	case !w.under(e.Name): // it is beside or above what is watched
@@ -104,7 +104,7 @@ func (w *watch) takeDirty(ctx context.Context) error {
 		}
 	}
 	for path := range w.dirty {
-		_, unit := w.im.formats.unitOf(path)
+		_, unit := w.im.known.formats.unitOf(path)
 		if unit != "" && time.Now().Before(w.rest[unit]) {
 			continue
 		}
@@ -141,7 +141,7 @@ func (w *watch) wake() {
 
 // under reports whether path is watched: with a database, so is its -wal.
 func (w *watch) under(path string) bool {
-	_, unit := w.im.formats.unitOf(path)
+	_, unit := w.im.known.formats.unitOf(path)
 	return slices.ContainsFunc(w.roots, func(root string) bool {
 		if root == unit {
 			return true
@@ -246,13 +246,14 @@ const maxLive = 16
 
 // update reads what is new in a file that has a live reader. It reports whether that
 // was possible.
-func (l *live) update(ctx context.Context, im *importer, c candidate) (bool, error) {
+func (l *live) update(ctx context.Context, cs *consumer, c candidate) (bool, error) {
 	w := l.t.w
 	if w.dead.Load() || c.inode != w.now.inode || c.size < w.stream.ended || !w.tailStands() {
 		return false, nil
 	}
 	l.used, w.old, l.t.alone, l.t.knew = time.Now(), min(w.old, w.stream.n), false, true
-	err := w.produce(ctx, func(ch chunk) error { return im.takeChunk(ctx, l.t, ch) })
+	cs.target = l.t
+	err := w.produce(ctx, func(ch chunk) error { return cs.consume(ctx, ch) })
 	return err == nil && !w.dead.Load(), err
 }
 
@@ -290,18 +291,6 @@ func (s liveSet) put(t *target) {
 	}
 }
 
-// read reads one file and returns the target for reading on.
-func (im *importer) read(ctx context.Context, w *work) (*target, error) {
-	var t *target
-	err := im.producer.produce(ctx, w, func(ch chunk) error {
-		if t == nil || t.w != ch.w {
-			t = newTarget(im, ch.w)
-		}
-		return im.takeChunk(ctx, t, ch)
-	})
-	return t, err
-}
-
 // look returns the current state of a path, and false if it is not a regular file.
 func look(path string) (candidate, bool) {
 	info, err := os.Lstat(path)
@@ -309,18 +298,4 @@ func look(path string) (candidate, bool) {
 		return candidate{}, false
 	}
 	return candidate{path, info.Size(), info.ModTime().UnixNano(), inode(info)}, true
-}
-
-// newest returns the paths of the files that changed last, the newest first.
-func (im *importer) newest(n int) []string {
-	var paths []string
-	for path := range im.known.files {
-		paths = append(paths, path)
-	}
-	slices.SortFunc(paths, func(a, b string) int { return -older(im.candidate(a), im.candidate(b)) })
-	return paths[:min(n, len(paths))]
-}
-
-func (im *importer) candidate(path string) candidate {
-	return candidate{path: path, mtime: im.known.files[path].Mtime}
 }

@@ -36,14 +36,19 @@ type Took struct {
 const maxLoads = 20
 
 // wholes imports the files whose formats do that by themselves.
-type wholes struct{ im *importer }
+type wholes struct {
+	store skein.Store
+	known *knownFiles
+	rep   *reporting
+	again bool // see Options
+}
 
 // loadAll imports the files whose formats do that by themselves.
 func (wh *wholes) loadAll(ctx context.Context, works []planned) error {
 	for _, p := range works {
-		w, err := wh.im.workOf(ctx, p)
+		w, err := wh.known.workOf(ctx, p)
 		if err != nil {
-			err = wh.im.fails(ctx, p.now.path, err)
+			err = wh.rep.fails(ctx, p.now.path, err)
 		} else {
 			err = wh.load(ctx, w)
 		}
@@ -59,10 +64,10 @@ func (wh *wholes) load(ctx context.Context, w *work) error {
 	for n := 1; ; n++ {
 		took, err := wh.loadOnce(ctx, w)
 		if err == nil && took.Waits && n < maxLoads {
-			wh.took(Took{News: took.News})
+			wh.rep.took(Took{News: took.News})
 			continue
 		}
-		wh.took(took)
+		wh.rep.took(took)
 		if err == nil && len(took.Failed) == 0 {
 			err = wh.loaded(ctx, w)
 		}
@@ -70,7 +75,7 @@ func (wh *wholes) load(ctx context.Context, w *work) error {
 			if err == nil {
 				continue
 			}
-			if err := wh.im.fails(ctx, w.now.path, err); err != nil {
+			if err := wh.rep.fails(ctx, w.now.path, err); err != nil {
 				return err
 			}
 		}
@@ -99,50 +104,24 @@ func (wh *wholes) loadOnce(ctx context.Context, w *work) (t Took, err error) {
 		to.r = unpacked
 		data = &to
 	}
-	wh.im.rep.Bytes += now.size
-	t, err = w.format.Load(ctx, Whole{wh.im.store, file, data, wh.im.opts.Again})
+	wh.rep.Bytes += now.size
+	t, err = w.format.Load(ctx, Whole{wh.store, file, data, wh.again})
 	return t, cmp.Or(to.damage, err)
 }
 
 // loaded makes a file that was imported whole look unchanged to the next import.
 func (wh *wholes) loaded(ctx context.Context, w *work) error {
-	f, err := wh.im.known.stored(ctx, w.format.Name, w.now.path)
+	f, err := wh.known.stored(ctx, w.format.Name, w.now.path)
 	if err != nil || f.Path == "" || unchanged(w.now, f) {
 		return err
 	}
 	f.Size, f.Mtime, f.Inode = w.now.size, w.now.mtime, w.now.inode
-	_, err = wh.im.store.Append(ctx, skein.Batch{Session: f.Session, Import: &skein.Import{File: f}})
+	_, err = wh.store.Append(ctx, skein.Batch{Session: f.Session, Import: &skein.Import{File: f}})
 	if errors.Is(err, skein.ErrDeleted) {
 		return nil
 	}
 	if err == nil {
-		wh.im.known.keep(f)
+		wh.known.keep(f)
 	}
 	return err
-}
-
-// took adds to the report what was imported.
-func (wh *wholes) took(t Took) {
-	for _, n := range t.News {
-		wh.im.rep.news(n)
-	}
-	wh.im.rep.Removed += t.Removed
-	wh.im.skips(t.Skips, wh.im.rep.partly)
-	for _, d := range t.Damage {
-		wh.im.rep.damage(d.Path, d.Line, d.What)
-	}
-	wh.im.rep.Damaged += t.Damaged - len(t.Damage)
-}
-
-// apartWhole returns the works that the engine does, and those whose formats do
-// them by themselves.
-func apartWhole(works []planned) (own, whole []planned) {
-	for _, w := range works {
-		if w.format.Load != nil {
-			whole = append(whole, w)
-		} else {
-			own = append(own, w)
-		}
-	}
-	return own, whole
 }

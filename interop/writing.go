@@ -11,7 +11,6 @@ import (
 	"io/fs"
 	"os"
 	"path/filepath"
-	"slices"
 	"strings"
 	"time"
 
@@ -69,77 +68,6 @@ func tryHold(ctx context.Context, s skein.Store, program, unit string) (release 
 		return nil, err
 	}
 	return func() error { return skein.LeasesOf(s).Release(context.WithoutCancel(ctx), l) }, nil
-}
-
-// current returns errTaken if what was read must not be stored: a sync is writing
-// to the source, or somebody else has stored something of it since. Nobody does so
-// before done is called.
-func (t flusher) current(ctx context.Context) (done func() error, err error) {
-	done = func() error { return nil }
-	if t.im.ours != "" || !t.knew || t.w.format.Write == nil {
-		return done, nil
-	}
-	unit := t.w.now.path
-	if t.w.unit != nil {
-		unit = t.w.unit.path
-	}
-	if t.isRecent() || t.w.state.Intent != nil {
-		if t.im.soon != nil {
-			done, err = tryHold(ctx, t.im.store, "skein import", unit)
-		} else {
-			done, err = hold(ctx, t.im.store, "skein import", unit, impatience)
-		}
-		switch {
-		case errors.Is(err, skein.ErrLocked):
-			return nil, errTaken
-		case err != nil:
-			return nil, err
-		}
-	}
-	f, err := skein.SourcesOf(t.im.store).File(ctx, t.file.Format, t.file.Path)
-	switch {
-	case errors.Is(err, skein.ErrNotFound):
-		return done, nil
-	case err == nil && !isAs(f, t.w.known):
-		t.im.known.keep(f)
-		err = errTaken
-	}
-	if err != nil {
-		return nil, errors.Join(err, done())
-	}
-	return done, nil
-}
-
-// isRecent reports whether the source changed so recently that a sync may have
-// changed it.
-func (t flusher) isRecent() bool {
-	if t.w.unit == nil {
-		return isMoving(t.w.now)
-	}
-	return len(t.w.unit.files) == 0 || slices.ContainsFunc(t.w.unit.files, isMoving)
-}
-
-// isAs reports whether the same amount is stored of both sources.
-func isAs(a, b skein.SourceFile) bool {
-	was, is := decodeState(a.State), decodeState(b.State)
-	return a.Session == b.Session && a.Records == b.Records && was.Sum == is.Sum && bytes.Equal(was.Echoes, is.Echoes) && was.Intent.same(is.Intent)
-}
-
-// waits notes that a file is left for later.
-func (im *importer) waits(t *target) {
-	path := t.w.now.path
-	if t.w.unit != nil {
-		path = t.w.unit.path
-		if len(t.w.unit.files) > 0 {
-			path = t.w.unit.files[0].path
-		}
-		t.w.unit.left.Store(true)
-	}
-	if im.soon == nil {
-		im.leaves(path, &im.rep.Waiting, errLocked)
-		return
-	}
-	im.soon(path)
 }
 
 // hurry makes a watch read a file again soon.

@@ -22,6 +22,17 @@
 //     what is new goes into a fork at the last event that both have
 //     ([Divergence]).
 //
+// An import brings every chunk of a source here in one direction; each part knows only
+// those to its right:
+//
+//	planner ──► producer ──► consumer ──► target ──► outbox ──► Store.Append
+//	picks       reads        one source   what each  sessions,
+//	files       records,     after the    record     records and
+//	            in chunks    other        changes    state wait
+//	                                        │
+//	                                        ├─ copier: does it only repeat another file?
+//	                                        └─ Session.Diff, Records, Diverge: here
+//
 // What another writer has amended stays amended as long as the record does not
 // change.
 package reconcile
