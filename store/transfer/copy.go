@@ -108,6 +108,7 @@ type copier struct {
 	sessions map[skein.SessionID]*known
 	order    []skein.SessionID                 // of sessions, as listed
 	there    map[skein.SessionID]skein.Session // the sessions that the second store listed
+	others   map[skein.SessionID]skein.Session // other users' sessions there that have the ID of one of these
 	routes                                     // of sessions that have another ID there
 	ours     map[skein.SessionID]bool          // the IDs there of all sessions
 	keyless  map[skein.SessionID]string        // keys that other sessions have there

@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"slices"
 
 	"github.com/skein-dev/skein"
 )
@@ -20,6 +21,9 @@ func (c *copier) whose(u skein.User) skein.User {
 // users were named, a session whose own ID is taken there gets another one, as in
 // [Send]; a whole store is copied with its IDs, or not at all.
 func (c *copier) names(ctx context.Context) error {
+	if err := c.lookUp(ctx); err != nil {
+		return err
+	}
 	for _, id := range c.order {
 		k := c.sessions[id]
 		if c.only != "" {
@@ -40,6 +44,43 @@ func (c *copier) names(ctx context.Context) error {
 		}
 	}
 	return nil
+}
+
+// lookUp finds out which of the IDs of the sessions are other users' in the second
+// store.
+func (c *copier) lookUp(ctx context.Context) error {
+	c.others = map[skein.SessionID]skein.Session{}
+	if c.only == "" {
+		return nil
+	}
+	ids := slices.DeleteFunc(slices.Clone(c.order), func(id skein.SessionID) bool { return c.there[id].ID != "" })
+	for part := range slices.Chunk(ids, maxEvents) {
+		for _, bin := range []bool{false, true} {
+			for x, err := range c.all.Sessions(ctx, skein.Filter{IDs: part, IncludeEmpty: true, Bin: bin}) {
+				if err != nil {
+					return err
+				}
+				c.others[x.ID] = x
+			}
+		}
+	}
+	return nil
+}
+
+// atAll returns the session that has an ID in the second store, whoever's it is, and
+// false if there is none.
+func (c *copier) atAll(ctx context.Context, id skein.SessionID) (skein.Session, bool, error) {
+	if is, there := c.there[id]; there {
+		return is, true, nil
+	}
+	if is, there := c.others[id]; there || c.sessions[id] != nil {
+		return is, there, nil
+	}
+	is, err := c.all.Session(ctx, id)
+	if errors.Is(err, skein.ErrNotFound) {
+		return is, false, nil
+	}
+	return is, err == nil, err
 }
 
 // called notes that the session id has, or is to have, the ID to in the second store.
@@ -63,18 +104,16 @@ func (c *copier) look(ctx context.Context, own skein.SessionID, first func() (sk
 		if id != own && c.sessions[id] != nil {
 			return another, nil
 		}
-		is, there := c.there[id]
-		if !there {
-			if found {
-				return another, nil // a free ID suffices
-			}
-			var err error
-			if is, err = c.all.Session(ctx, id); errors.Is(err, skein.ErrNotFound) {
-				found = true
-				return free, nil
-			} else if err != nil {
-				return another, err
-			}
+		if _, listed := c.there[id]; found && !listed {
+			return another, nil // a free ID suffices
+		}
+		is, there, err := c.atAll(ctx, id)
+		switch {
+		case err != nil:
+			return another, err
+		case !there:
+			found = true
+			return free, nil
 		}
 		if is.User != c.whose(c.only) {
 			return another, nil

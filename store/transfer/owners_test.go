@@ -76,6 +76,41 @@ func TestCopyGivesOnesSessionsToAnotherUser(t *testing.T) {
 	}
 }
 
+// An asked store counts the sessions that were asked for one by one.
+type asked struct {
+	skein.Store
+	n *int
+}
+
+func (a asked) Unwrap() skein.Store { return a.Store }
+
+func (a asked) As(u skein.User) skein.Store { return asked{a.Store.As(u), a.n} }
+
+func (a asked) Session(ctx context.Context, id skein.SessionID) (skein.Session, error) {
+	*a.n++
+	return a.Store.Session(ctx, id)
+}
+
+func TestCopyOfOneUserLooksUpIDsTogether(t *testing.T) {
+	t.Parallel()
+	x, y := memory.New(), memory.New()
+	for i := range 40 {
+		id := skein.SessionID(fmt.Sprintf("s%d", i))
+		put(t, x, skein.Batch{Session: id, Events: begun(skein.Created{User: "bob"}, 1)})
+		if i%2 == 0 { // somebody else has it there
+			put(t, y, skein.Batch{Session: id, Events: begun(skein.Created{User: "eve"}, 1)})
+		}
+	}
+	n := 0
+	r, err := transfer.Copy(t.Context(), x, asked{y, &n}, transfer.Options{Users: map[skein.User]skein.User{"bob": "bob"}})
+	if err != nil || !r.Same() || len(r.Renamed) != 20 {
+		t.Fatalf("Copy = %+v, %v", r, err)
+	}
+	if n > 20 { // the other IDs of those whose own is taken
+		t.Errorf("Copy of 40 sessions asks for %d sessions one by one, want at most 20", n)
+	}
+}
+
 // A writing store is written to by somebody else at each append.
 type writing struct {
 	skein.Store
