@@ -20,7 +20,7 @@ const (
 // storeMark is the application ID of skein's own stores, and markAt its offset in the
 // header of a database (https://www.sqlite.org/fileformat2.html#application_id).
 const (
-	storeMark = "Sken"
+	storeMark = "Ske1"
 	markAt    = 68
 	headerLen = 100
 )

@@ -13,6 +13,7 @@ type Head struct {
 	Said    skein.Seq // of the last said event, including a fork's parent's; 0 if there is none
 	Prompts walk.Prompts
 	Altered bool // its stored texts were not what had been written; the session has those of its events
+	Lost    bool // what was stored cannot be read, so the session has everything from its events; implies Altered
 }
 
 // A Tomb is the hash of a deleted session's ID or origin.

@@ -64,8 +64,9 @@ type TextLog interface {
 	Own(seg walk.Segment, do func(e skein.Event, piece bool) error) error
 }
 
-// Retell sets the texts of h, which shows segs, to what its events say. If some of
-// these are damaged, it sets h.Damaged. Errors are the log's.
+// Retell sets the texts of h, which shows segs, to what its events say, and, if h is
+// lost, also the counts, but not its usage. If some of the events are damaged, it sets
+// h.Damaged. Errors are the log's.
 func (h *Head) Retell(l TextLog, segs walk.Segments) error {
 	base, err := walk.Past(l, segs, h.Said)
 	if err != nil {
@@ -78,6 +79,14 @@ func (h *Head) Retell(l TextLog, segs walk.Segments) error {
 	live, err := walk.Live(l, segs, h.Last)
 	if err != nil {
 		return err
+	}
+	if h.Lost {
+		now := x
+		live.Show(&base)
+		now.SetShown(base)
+		now.Undone, now.Base, now.Last = base.Undone, h.Base, h.Last
+		now.User, now.Key, now.Binned, now.LockedBy = h.User, h.Key, h.Binned, h.LockedBy
+		h.Session = now
 	}
 	live.Retell(&h.Session, x, map[string]string{})
 	h.Prompts, h.Damaged = live.Prompts, damaged || live.Hurt

@@ -21,21 +21,8 @@ type head struct {
 	segs        walk.Segments // what a fork shows, its own first; known to writers only
 }
 
-// stateJSON is sessions.state: the whole projection of a session's events.
-type stateJSON struct {
-	skein.Session
-	Said    skein.Seq `json:"said,omitempty"`           // seq of the last said event, in a fork's parent too
-	FirstAt skein.Seq `json:"first_words_at,omitempty"` // as in [walk.Prompts]
-	LastAt  skein.Seq `json:"last_prompt_at,omitempty"`
-	Sum     int64     `json:"sum"` // [ledger.Head.Sum]
-}
-
 // state returns sessions.state. Binned and LockedBy are stored elsewhere.
-func (h *head) state() []byte {
-	x := stateJSON{h.Session, h.Said, h.Prompts.FirstAt, h.Prompts.LastAt, h.Sum()}
-	x.Binned, x.LockedBy, x.Damaged = 0, "", false
-	return skein.MustJSON(x)
-}
+func (h *head) state() []byte { return skein.MustJSON(h.State()) }
 
 // headColumns are the columns that scanHead reads, of sessions s.
 const headColumns = `s.n, s.state, s.binned, s.bytes, (SELECT l.holder FROM heads h JOIN leases l ON l.id = h.id WHERE h.n = s.n AND h.held AND h.expires > clock_timestamp())`
@@ -63,12 +50,11 @@ func scanHead(r row, more ...any) (h head, err error) {
 }
 
 func (h *head) setState(state []byte) error {
-	var x stateJSON
+	var x ledger.State
 	if err := json.Unmarshal(state, &x); err != nil {
 		return fmt.Errorf("session number %d: state %.40q: %w: %w", h.n, state, skein.ErrCorrupt, err)
 	}
-	h.Session, h.Said, h.Prompts = x.Session, x.Said, walk.Prompts{FirstAt: x.FirstAt, LastAt: x.LastAt}
-	h.Check(x.Sum)
+	h.SetState(&x)
 	return nil
 }
 

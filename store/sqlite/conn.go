@@ -72,6 +72,10 @@ func (c *conn) named(args []any) []driver.NamedValue {
 			a = int64(v)
 		case bool:
 			a = flag(v)
+		case *string:
+			a = *v
+		case *int64:
+			a = *v
 		case []byte:
 			if v == nil {
 				a = nil

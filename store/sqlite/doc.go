@@ -10,9 +10,10 @@
 // triggers cannot do (words in the search index, first words of sessions, free pages)
 // is done the next time skein starts.
 //
-// A file's application_id is 0x536b656e ("Sken"), and its user_version is the number
-// of its schema; the first release has 1. Files with 0x536b6e31 ("Skn1") or 0x536b6569
-// ("Skei") are from development builds before that release, and are refused.
+// A file's application_id is 0x536b6531 ("Ske1"), and its user_version is the number
+// of its schema; the first release has 1. Files with 0x536b6e31 ("Skn1"), 0x536b6569
+// ("Skei") or 0x536b656e ("Sken") are from development builds before that release, and
+// are refused.
 //
 // The search index is not updated by the append but soon after it (index.go).
 //

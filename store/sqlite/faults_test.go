@@ -225,6 +225,6 @@ func hurt(t *testing.T, name, old, new string) {
 // hurtRow is storetest.Options.HurtRow.
 func hurtRow(t *testing.T, name, old, new string) {
 	t.Helper()
-	behind(t, name, `UPDATE sessions SET title = replace(title, ?1, ?2), description = replace(description, ?1, ?2), first_words = replace(first_words, ?1, ?2),
-		last_prompt = replace(last_prompt, ?1, ?2), agent = replace(agent, ?1, ?2), cwd = replace(cwd, ?1, ?2), tags = replace(tags, ?1, ?2)`, old, new)
+	behind(t, name, `UPDATE sessions SET title = replace(title, ?1, ?2), first_words = replace(first_words, ?1, ?2),
+		agent = replace(agent, ?1, ?2), state = replace(state, ?1, ?2)`, old, new)
 }

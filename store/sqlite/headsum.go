@@ -10,13 +10,27 @@ import (
 	"github.com/skein-dev/skein/internal/walk"
 )
 
-// retell sets the texts of h from its events.
+// retell sets the texts of h from its events, and all of it if it is lost.
 func (c *conn) retell(pack *packer, h *head) error {
 	segs, err := c.segments(h.n, h.Last)
 	if err != nil {
 		return err
 	}
-	return h.Retell(walker{pack, c, nil}, segs)
+	l := walker{pack, c, nil}
+	if h.Lost {
+		kind, prev, err := l.Place(segs.Of(h.Last), h.Last)
+		if err != nil {
+			return err
+		}
+		if h.Said = prev; kind == skein.KindSaid {
+			h.Said = h.Last
+		}
+	}
+	if err := h.Retell(l, segs); err != nil || !h.Lost {
+		return err
+	}
+	h.Usage, err = c.usageOf(h.n)
+	return err
 }
 
 // Own implements [ledger.TextLog].
@@ -50,7 +64,7 @@ func (ex *exam) heads(area string) error {
 	var bad []head
 	err := ex.read(func(c *conn) error {
 		err := c.query(`SELECT `+headColumns+` FROM sessions s ORDER BY s.n`, nil, func(row []driver.Value) error {
-			h, err := headScan(func(dest ...any) error { return scan(row, dest) })
+			h, err := headScan(row)
 			if h.Altered {
 				bad = append(bad, h)
 			}
@@ -75,7 +89,7 @@ func (ex *exam) heads(area string) error {
 					return err
 				}
 				now := was
-				now.Altered = false
+				now.Altered, now.Lost = false, false
 				t.changed = append(t.changed, h.ID)
 				return t.putHead(&was, &now)
 			})

@@ -60,8 +60,8 @@ func TestAlteredTitlesAreNotShown(t *testing.T) {
 		}
 	}
 	c := testConn(t, name)
-	if err := c.script(`UPDATE sessions SET title = replace(title, '100', '900'), first_words = replace(first_words, '100', '900'),
-		last_prompt = replace(last_prompt, '100', '900'), agent = 'another', project = '/elsewhere', tags = '["bill!"]'`); err != nil {
+	if err := c.script(`UPDATE sessions SET title = replace(title, '100', '900'), first_words = replace(first_words, '100', '900'), agent = 'another', project = '/elsewhere',
+		state = json_set(state, '$.last_prompt', replace(last_prompt, '100', '900'), '$.tags', json('["bill!"]'))`); err != nil {
 		t.Fatal(err)
 	}
 	same("altered", 2)
@@ -107,5 +107,96 @@ func TestAlteredTitlesAreNotShown(t *testing.T) {
 	}
 	if x, err := s.Session(t.Context(), "b"); err != nil || x.First != "" || x.Title != "a title" {
 		t.Errorf("after its messages were deleted in the shell a session is %q, %q (%v), want no words and its title", x.First, x.Title, err)
+	}
+}
+
+// A session whose state cannot be read is what its events say, in every list and to
+// every writer, until a repair writes the state again.
+func TestALostStateIsMadeOfTheEvents(t *testing.T) {
+	s, err := Open(t.Context(), filepath.Join(t.TempDir(), "x.db"), Options{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer func() { s.Close() }()
+	add := func(id skein.SessionID, events ...skein.Event) {
+		t.Helper()
+		if _, err := skein.Add(t.Context(), s, id, events...); err != nil {
+			t.Fatal(err)
+		}
+	}
+	answer := func(at skein.Time, output int64) skein.Event {
+		return skein.Say(at, skein.Message{ID: "m", Role: skein.RoleAssistant, Request: "r", Model: "opus", Usage: &skein.Usage{Input: 7, Output: output}, Parts: []skein.Part{skein.TextPart("piece")}})
+	}
+	tags := []string{"bill"}
+	add("a", skein.NewEvent(skein.KindCreated, 1, skein.Created{Key: "k", Agent: "coder", Project: "/shop", Surface: "cli", Origin: &skein.Origin{Format: "f", Path: "/p"}}),
+		skein.Say(2, skein.UserSays("one")), answer(3, 5), answer(4, 9), skein.Say(5, skein.UserSays("two")),
+		skein.NewEvent(skein.KindRewound, 6, skein.Rewound{To: 4}), skein.Say(7, skein.UserSays("three")),
+		skein.NewEvent(skein.KindTitled, 8, skein.Titled{Title: "title", By: "person"}), skein.NewEvent(skein.KindChanged, 9, skein.Changed{Tags: &tags}))
+	add("f", skein.NewEvent(skein.KindCreated, 10, skein.Created{Parent: &skein.Parent{Session: "a", Seq: 5, Why: skein.Fork}}), skein.Say(11, skein.UserSays("go on")))
+	add("g", skein.NewEvent(skein.KindCreated, 12, skein.Created{Parent: &skein.Parent{Session: "a", Seq: 7, Why: skein.Fork}}))
+	ids := []skein.SessionID{"a", "f", "g"}
+	all := func() (all []string) {
+		t.Helper()
+		for _, id := range ids {
+			x, err := s.Session(t.Context(), id)
+			if err != nil {
+				t.Fatal(err)
+			}
+			es, err := s.Newest(t.Context(), id, 10, 0)
+			if err != nil {
+				t.Fatal(err)
+			}
+			all = append(all, string(skein.MustJSON(x)), string(skein.MustJSON(es)))
+		}
+		return all
+	}
+	c := testConn(t, s.path)
+	lose := func() {
+		t.Helper()
+		if err := c.script(`UPDATE sessions SET state = '[' || state`); err != nil {
+			t.Fatal(err)
+		}
+	}
+	same := func(when string, want []string) {
+		t.Helper()
+		for i, is := range all() {
+			if is != want[i] {
+				t.Errorf("%s there is\n%s\nwant\n%s", when, is, want[i])
+			}
+		}
+	}
+	want := all()
+	lose()
+	same("with the state lost", want)
+	for _, err := range s.Sessions(t.Context(), skein.Filter{Model: "opus", Tag: "bill", WithOpenCalls: true}) {
+		if err != nil {
+			t.Errorf("Sessions: %v", err)
+		}
+	}
+	for range 2 {
+		for _, err := range s.Examine(t.Context(), inspect.Examination{Repair: true}) {
+			if err != nil {
+				t.Fatal(err)
+			}
+		}
+	}
+	same("after the repair", want)
+	var valid int64
+	if _, err := c.one(`SELECT sum(json_valid(state)) FROM sessions`, nil, &valid); err != nil || valid != 3 {
+		t.Errorf("after the repair %d states can be read (%v), want 3", valid, err)
+	}
+	more := func() {
+		for i, id := range ids {
+			add(id, skein.Say(20, skein.UserSays("more")), skein.NewEvent(skein.KindRewound, 21, skein.Rewound{To: skein.Seq(4 + i)}))
+		}
+	}
+	more()
+	want = all()
+	lose()
+	same("with the state lost after a rewind", want)
+	more()
+	same("written to", all())
+	if err := c.script(`DELETE FROM messages WHERE session_id = 'a'`); err != nil {
+		t.Errorf("messages of a session with a lost state are not deleted in the shell: %v", err)
 	}
 }

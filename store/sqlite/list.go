@@ -53,7 +53,7 @@ func (s *reads) sessionPage(ctx context.Context, f skein.Filter, size int) (page
 		}
 		var heads []head
 		err = unstop(c.query(`SELECT `+headColumns+from+w.sql()+order, w.args, func(row []driver.Value) error {
-			h, err := headScan(func(dest ...any) error { return scan(row, dest) })
+			h, err := headScan(row)
 			if err != nil || f.Title != "" && !f.Fits(&h.Session) {
 				return err
 			}

@@ -19,17 +19,16 @@ import (
 var schemaFS embed.FS
 
 const (
-	// applicationID marks the file as a store of a released skein: "Sken".
+	// applicationID marks the file as a store of a released skein: "Ske1".
 	// internal/foreign knows it too.
-	applicationID = 0x536b656e
-	// developmentID and laterDevelopmentID mark the stores of development builds from
-	// before the first release: "Skn1", "Skei". Their schema numbers, up to 15, have
-	// other meanings here.
-	developmentID      = 0x536b6e31
-	laterDevelopmentID = 0x536b6569
+	applicationID = 0x536b6531
 	// minVersion is the first version of SQLite whose WAL never loses a commit.
 	minVersion = "3.51.3"
 )
+
+// developmentIDs mark the stores of development builds from before the first release:
+// "Skn1", "Skei", "Sken". Their schema numbers, up to 15, have other meanings here.
+var developmentIDs = []int64{0x536b6e31, 0x536b6569, 0x536b656e}
 
 // shapePragmas shape a file before its first write. On a file that has been
 // written to, the last one would rewrite what is there.

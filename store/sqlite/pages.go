@@ -6,6 +6,7 @@ import (
 	"io/fs"
 	"math"
 	"os"
+	"slices"
 )
 
 // A pageFile is the pages of a database file, read without SQLite, which rejects a
@@ -109,8 +110,7 @@ func (p *pageFile) develops() bool {
 	if b == nil {
 		return false
 	}
-	id := binary.BigEndian.Uint32(b[68:])
-	return id == developmentID || id == laterDevelopmentID
+	return slices.Contains(developmentIDs, int64(binary.BigEndian.Uint32(b[68:])))
 }
 
 // page returns a page, or nil if it cannot be read.

@@ -49,12 +49,8 @@ func (k *book) Joins(id string) (found bool, err error) {
 }
 
 // Charged implements [ledger.Book].
-func (k *book) Charged(request string) (u skein.Usage, err error) {
-	_, err = k.one(`SELECT coalesce(sum(input), 0), coalesce(sum(output), 0), coalesce(sum(reasoning), 0), coalesce(sum(cache_read), 0),
-		coalesce(sum(cache_write), 0), coalesce(sum(cache_hour), 0), coalesce(sum(requests), 0), coalesce(sum(reported), 0)
-		FROM charges INDEXED BY charges_by_request WHERE request = ? AND user_id = ?`, []any{request, string(k.h.User)},
-		&u.Input, &u.Output, &u.Reasoning, &u.CacheRead, &u.CacheWrite, &u.CacheHour, &u.Requests, &u.Reported)
-	return u, err
+func (k *book) Charged(request string) (skein.Usage, error) {
+	return k.sumUsage(`charges INDEXED BY charges_by_request WHERE request = ? AND user_id = ?`, request, string(k.h.User))
 }
 
 // Shown implements [ledger.Book].

@@ -34,11 +34,14 @@ func (s *view) head(c *conn, id skein.SessionID) (h head, err error) {
 	found := false
 	err = c.query(selectHead, []any{string(id)}, func(row []driver.Value) error {
 		found = true
-		h, err = headScan(func(dest ...any) error { return scan(row, dest) })
+		h, err = headScan(row)
 		return err
 	})
 	if err == nil && (!found || !s.sees(h.User)) {
 		err = fmt.Errorf("session %s %w", id, skein.ErrNotFound)
+	}
+	if err == nil && h.Lost {
+		err = c.retell(s.pack, &h)
 	}
 	return h, err
 }

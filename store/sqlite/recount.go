@@ -228,10 +228,7 @@ func (t *call) recountLive(h *head) error {
 	x.Show(&past)
 	h.SetShown(past)
 	h.Undone, h.Prompts, h.Model = past.Undone, x.Prompts, past.Model
-	u := &h.Usage
-	if _, err := t.one(`SELECT coalesce(sum(input), 0), coalesce(sum(output), 0), coalesce(sum(reasoning), 0), coalesce(sum(cache_read), 0),
-		coalesce(sum(cache_write), 0), coalesce(sum(cache_hour), 0), coalesce(sum(requests), 0), coalesce(sum(reported), 0) FROM usage WHERE session = ?`, []any{h.n},
-		&u.Input, &u.Output, &u.Reasoning, &u.CacheRead, &u.CacheWrite, &u.CacheHour, &u.Requests, &u.Reported); err != nil {
+	if h.Usage, err = t.usageOf(h.n); err != nil {
 		return err
 	}
 	if err := t.putGaps(h.n, g.written, x.Gaps); err != nil {
@@ -239,4 +236,18 @@ func (t *call) recountLive(h *head) error {
 	}
 	t.changed = append(t.changed, h.ID)
 	return t.putHead(&was, h)
+}
+
+const sumUsage = `SELECT coalesce(sum(input), 0), coalesce(sum(output), 0), coalesce(sum(reasoning), 0), coalesce(sum(cache_read), 0),
+	coalesce(sum(cache_write), 0), coalesce(sum(cache_hour), 0), coalesce(sum(requests), 0), coalesce(sum(reported), 0) FROM `
+
+// usageOf returns the usage of session n.
+func (c *conn) usageOf(n int64) (skein.Usage, error) {
+	return c.sumUsage(`usage WHERE session = ?`, n)
+}
+
+// sumUsage sums up rows of a table.
+func (c *conn) sumUsage(from string, args ...any) (u skein.Usage, err error) {
+	_, err = c.one(sumUsage+from, args, &u.Input, &u.Output, &u.Reasoning, &u.CacheRead, &u.CacheWrite, &u.CacheHour, &u.Requests, &u.Reported)
+	return u, err
 }

@@ -181,7 +181,7 @@ func TestShellLeavesCountsThatAreTrue(t *testing.T) {
 	find(t, s, "amendedword", 1)
 
 	counts := func(id string) string {
-		return shell(t, name, "SELECT messages, turns, output, requests FROM sessions WHERE id = '"+id+"';")
+		return shell(t, name, "SELECT messages, turns, state ->> '$.usage.output', state ->> '$.usage.requests' FROM sessions WHERE id = '"+id+"';")
 	}
 	shell(t, name, "DELETE FROM messages WHERE content IN ('three word', 'four word');")
 	if got := counts("a"); got != "5|2|10|2" {

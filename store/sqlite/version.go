@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"io/fs"
 	"os"
+	"slices"
 	"strconv"
 	"strings"
 
@@ -83,7 +84,7 @@ func fileVersion(c *conn) (v int64, err error) {
 	switch {
 	case tables == 0 || app == applicationID:
 		return v, nil
-	case app == developmentID, app == laterDevelopmentID:
+	case slices.Contains(developmentIDs, app):
 		return 0, errDevelopment
 	default:
 		return 0, fmt.Errorf("%w file: it is a database of another program (application ID %#x)", skein.ErrInvalid, app)

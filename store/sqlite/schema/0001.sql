@@ -23,67 +23,47 @@ CREATE TABLE copies (
 ) STRICT; -- its rows are told from others when a damaged file is salvaged
 
 -- One row for each session: what its events add up to. n is the session's
--- number within this file; all other tables name it by that.
+-- number within this file; all other tables name it by that. What is looked for by
+-- an index, or in every list, has a column of its own; all else is in state.
 CREATE TABLE sessions (
 	n            INTEGER PRIMARY KEY AUTOINCREMENT,
 	id           TEXT    NOT NULL UNIQUE,
 	user_id      TEXT    NOT NULL,
 	key          TEXT    NOT NULL DEFAULT '',
 	title        TEXT    NOT NULL DEFAULT '',
-	title_by     TEXT    NOT NULL DEFAULT '',
-	description  TEXT    NOT NULL DEFAULT '',
 	first_words  TEXT    NOT NULL DEFAULT '',
-	first_words_at INTEGER NOT NULL DEFAULT 0, -- seq at which the message of first_words begins; 0 if there is none, or it is not known
-	last_prompt  TEXT    NOT NULL DEFAULT '',
-	last_prompt_at INTEGER NOT NULL DEFAULT 0, -- the same of last_prompt
-	surface      TEXT    NOT NULL DEFAULT '',
 	project      TEXT    NOT NULL DEFAULT '',
-	cwd          TEXT    NOT NULL DEFAULT '',
 	agent        TEXT    NOT NULL DEFAULT '',
-	profile      TEXT    NOT NULL DEFAULT '',
-	provider     TEXT    NOT NULL DEFAULT '',
-	model        TEXT    NOT NULL DEFAULT '',
 	parent       TEXT    NOT NULL DEFAULT '', -- ID, kept when the parent is gone
 	parent_seq   INTEGER NOT NULL DEFAULT 0,
 	parent_why   TEXT    NOT NULL DEFAULT '', -- fork, child, continuation
 	parent_call  TEXT    NOT NULL DEFAULT '',
-	origin       TEXT    NOT NULL DEFAULT '', -- interop format
-	origin_path  TEXT    NOT NULL DEFAULT '',
-	origin_id    TEXT    NOT NULL DEFAULT '',
-	origin_version TEXT  NOT NULL DEFAULT '',
-	status       TEXT    NOT NULL DEFAULT '',
-	tags         TEXT    NOT NULL DEFAULT '[]', -- JSON array of strings
-	open_calls   TEXT    NOT NULL DEFAULT '[]', -- JSON array of strings
 	locked_by    TEXT    NOT NULL DEFAULT '', -- who took the lease last and did not give it back
-	pinned       INTEGER NOT NULL DEFAULT 0,
-	created      INTEGER NOT NULL DEFAULT 0,
 	updated      INTEGER NOT NULL DEFAULT 0, -- when something was last said or done
 	recent       INTEGER NOT NULL DEFAULT 0, -- updated >> 10: the index need not change with every append
-	touched      INTEGER NOT NULL DEFAULT 0, -- latest time of its own titled, changed, resumed and ended events, and of notes of a scrub; 0 if there was none
 	binned       INTEGER NOT NULL DEFAULT 0, -- when it went to the bin; 0 if it did not
 	base         INTEGER NOT NULL DEFAULT 0, -- fork: events up to this seq were the parent's
 	last         INTEGER NOT NULL DEFAULT 0, -- seq of its last event
-	said         INTEGER NOT NULL DEFAULT 0, -- seq of its last said event, a fork's parent's included; 0 if none
-	messages     INTEGER NOT NULL DEFAULT 0, -- that stand: turn and ordinal of events count all
-	turns        INTEGER NOT NULL DEFAULT 0,
-	undone_messages INTEGER NOT NULL DEFAULT 0, -- that were taken back or withdrawn: not in messages
-	undone_turns INTEGER NOT NULL DEFAULT 0,
-	compactions  INTEGER NOT NULL DEFAULT 0,
-	uncertain    INTEGER NOT NULL DEFAULT 0,
-	revision     INTEGER NOT NULL DEFAULT 0,
-	input        INTEGER NOT NULL DEFAULT 0, -- this and the next five in tokens
-	output       INTEGER NOT NULL DEFAULT 0,
-	reasoning    INTEGER NOT NULL DEFAULT 0,
-	cache_read   INTEGER NOT NULL DEFAULT 0,
-	cache_write  INTEGER NOT NULL DEFAULT 0,
-	cache_hour   INTEGER NOT NULL DEFAULT 0, -- part of cache_write: kept for an hour
-	requests     INTEGER NOT NULL DEFAULT 0,
-	reported     INTEGER NOT NULL DEFAULT 0, -- billionths of a US dollar
 	bytes        INTEGER NOT NULL DEFAULT 0, -- roughly what its events and records take on disk
-	sum          INTEGER, -- checksum of the texts in the row (headsum.go); NULL if their words were taken out in the shell
-	created_at   TEXT GENERATED ALWAYS AS (CASE created WHEN 0 THEN '' ELSE strftime('%Y-%m-%dT%H:%M:%fZ', created / 1000.0, 'unixepoch') END) VIRTUAL,
+	state        TEXT    NOT NULL DEFAULT '{}', -- JSON of a ledger.State without the above; it has no sum if words were taken out in the shell
+	surface      TEXT GENERATED ALWAYS AS (CASE WHEN json_valid(state) THEN coalesce(state ->> 'surface', '') ELSE '' END) VIRTUAL,
+	cwd          TEXT GENERATED ALWAYS AS (CASE WHEN json_valid(state) THEN coalesce(state ->> 'cwd', '') ELSE '' END) VIRTUAL,
+	profile      TEXT GENERATED ALWAYS AS (CASE WHEN json_valid(state) THEN coalesce(state ->> 'profile', '') ELSE '' END) VIRTUAL,
+	provider     TEXT GENERATED ALWAYS AS (CASE WHEN json_valid(state) THEN coalesce(state ->> 'provider', '') ELSE '' END) VIRTUAL,
+	model        TEXT GENERATED ALWAYS AS (CASE WHEN json_valid(state) THEN coalesce(state ->> 'model', '') ELSE '' END) VIRTUAL,
+	origin       TEXT GENERATED ALWAYS AS (CASE WHEN json_valid(state) THEN coalesce(state ->> '$.origin.format', '') ELSE '' END) VIRTUAL,
+	origin_path  TEXT GENERATED ALWAYS AS (CASE WHEN json_valid(state) THEN coalesce(state ->> '$.origin.path', '') ELSE '' END) VIRTUAL,
+	origin_id    TEXT GENERATED ALWAYS AS (CASE WHEN json_valid(state) THEN coalesce(state ->> '$.origin.id', '') ELSE '' END) VIRTUAL,
+	last_prompt  TEXT GENERATED ALWAYS AS (CASE WHEN json_valid(state) THEN coalesce(state ->> 'last_prompt', '') ELSE '' END) VIRTUAL,
+	status       TEXT GENERATED ALWAYS AS (CASE WHEN json_valid(state) THEN coalesce(state ->> 'status', '') ELSE '' END) VIRTUAL,
+	tags         TEXT GENERATED ALWAYS AS (CASE WHEN json_valid(state) THEN coalesce(state -> 'tags', '[]') ELSE '[]' END) VIRTUAL,
+	open_calls   TEXT GENERATED ALWAYS AS (CASE WHEN json_valid(state) THEN coalesce(state -> 'open_calls', '[]') ELSE '[]' END) VIRTUAL,
+	pinned       INTEGER GENERATED ALWAYS AS (CASE WHEN json_valid(state) THEN coalesce(state ->> 'pinned', 0) ELSE 0 END) VIRTUAL,
+	messages     INTEGER GENERATED ALWAYS AS (CASE WHEN json_valid(state) THEN coalesce(state ->> 'messages', 0) ELSE 0 END) VIRTUAL,
+	turns        INTEGER GENERATED ALWAYS AS (CASE WHEN json_valid(state) THEN coalesce(state ->> 'turns', 0) ELSE 0 END) VIRTUAL,
+	created_at   TEXT GENERATED ALWAYS AS (CASE WHEN json_valid(state) THEN coalesce(state ->> 'created_at', '') ELSE '' END) VIRTUAL,
+	touched_at   TEXT GENERATED ALWAYS AS (CASE WHEN json_valid(state) THEN coalesce(state ->> 'touched_at', '') ELSE '' END) VIRTUAL,
 	updated_at   TEXT GENERATED ALWAYS AS (CASE updated WHEN 0 THEN '' ELSE strftime('%Y-%m-%dT%H:%M:%fZ', updated / 1000.0, 'unixepoch') END) VIRTUAL,
-	touched_at   TEXT GENERATED ALWAYS AS (CASE touched WHEN 0 THEN '' ELSE strftime('%Y-%m-%dT%H:%M:%fZ', touched / 1000.0, 'unixepoch') END) VIRTUAL,
 	binned_at    TEXT GENERATED ALWAYS AS (CASE binned WHEN 0 THEN '' ELSE strftime('%Y-%m-%dT%H:%M:%fZ', binned / 1000.0, 'unixepoch') END) VIRTUAL,
 	metadata     TEXT GENERATED ALWAYS AS (json_object('title', title, 'surface', surface, 'project', project, 'cwd', cwd, 'agent', agent,
 		'profile', profile, 'provider', provider, 'model', model, 'parent', parent, 'origin', origin, 'origin_path', origin_path,
@@ -266,11 +246,16 @@ CREATE TRIGGER charges_move AFTER UPDATE OF session ON charges BEGIN
 		input = input + excluded.input, output = output + excluded.output, reasoning = reasoning + excluded.reasoning,
 		cache_read = cache_read + excluded.cache_read, cache_write = cache_write + excluded.cache_write, cache_hour = cache_hour + excluded.cache_hour,
 		requests = requests + excluded.requests, reported = reported + excluded.reported;
-	UPDATE sessions SET
-		input = input + new.input, output = output + new.output, reasoning = reasoning + new.reasoning,
-		cache_read = cache_read + new.cache_read, cache_write = cache_write + new.cache_write, cache_hour = cache_hour + new.cache_hour,
-		requests = requests + new.requests, reported = reported + new.reported
-	WHERE n = new.session;
+	UPDATE sessions SET state = json_set(state,
+		'$.usage.input', coalesce(state ->> '$.usage.input', 0) + new.input,
+		'$.usage.output', coalesce(state ->> '$.usage.output', 0) + new.output,
+		'$.usage.reasoning', coalesce(state ->> '$.usage.reasoning', 0) + new.reasoning,
+		'$.usage.cache_read', coalesce(state ->> '$.usage.cache_read', 0) + new.cache_read,
+		'$.usage.cache_write', coalesce(state ->> '$.usage.cache_write', 0) + new.cache_write,
+		'$.usage.cache_hour', coalesce(state ->> '$.usage.cache_hour', 0) + new.cache_hour,
+		'$.usage.requests', coalesce(state ->> '$.usage.requests', 0) + new.requests,
+		'$.usage.reported', coalesce(state ->> '$.usage.reported', 0) + new.reported)
+	WHERE n = new.session AND json_valid(state);
 	UPDATE usage_all SET
 		input = input - old.input, output = output - old.output, reasoning = reasoning - old.reasoning,
 		cache_read = cache_read - old.cache_read, cache_write = cache_write - old.cache_write, cache_hour = cache_hour - old.cache_hour,
@@ -520,14 +505,6 @@ CREATE TRIGGER rewound_ranges_out AFTER DELETE ON sessions BEGIN
 	DELETE FROM rewound_ranges WHERE session = old.n;
 END;
 
--- The words of a message that is deleted in the shell go from its session's row;
--- the shell cannot make the checksum of what is left.
-CREATE TRIGGER sessions_emptied AFTER UPDATE OF first_words ON sessions
-WHEN new.sum IS old.sum AND new.first_words = '' AND new.last_prompt = '' AND (old.first_words <> '' OR old.last_prompt <> '')
-BEGIN
-	UPDATE sessions SET sum = NULL WHERE n = new.n;
-END;
-
 -- The said events that are live in session number viewer, with what stands there
 -- now: of a fork, those that it shows of its parent too. The + keeps SQLite from
 -- looking for a message's other pieces by seq, through the whole session, rather
@@ -583,22 +560,24 @@ CREATE VIEW said (id, session) AS SELECT id, session FROM events WHERE kind = 's
 CREATE TRIGGER said_out INSTEAD OF DELETE ON said
 WHEN NOT EXISTS (SELECT 1 FROM events e JOIN bases b ON b.base = e.session AND b.upto >= e.seq WHERE e.id = old.id)
 BEGIN
-	UPDATE sessions SET messages = messages - 1, turns = turns - coalesce((
-			SELECT e.turn - p.turn FROM events e JOIN events p ON p.session = e.session AND p.seq = e.seq - 1 WHERE e.id = old.id), 0)
-	WHERE n = old.session AND EXISTS (SELECT 1 FROM live_events x WHERE x.viewer = old.session AND x.id = old.id)
+	UPDATE sessions SET state = json_set(state, '$.messages', messages - 1, '$.turns', turns - coalesce((
+			SELECT e.turn - p.turn FROM events e JOIN events p ON p.session = e.session AND p.seq = e.seq - 1 WHERE e.id = old.id), 0))
+	WHERE n = old.session AND json_valid(state) AND EXISTS (SELECT 1 FROM live_events x WHERE x.viewer = old.session AND x.id = old.id)
 		AND NOT EXISTS ( -- else another piece of it stays
 			SELECT 1 FROM live_events x JOIN live_events o ON o.viewer = x.viewer AND o.message = x.message AND o.id <> x.id
 			WHERE x.viewer = old.session AND x.id = old.id);
-	UPDATE sessions SET first_words = '', last_prompt = '' WHERE n = old.session;
-	UPDATE sessions SET input = input - (SELECT c.input FROM charges c WHERE c.event = old.id),
-		output = output - (SELECT c.output FROM charges c WHERE c.event = old.id),
-		reasoning = reasoning - (SELECT c.reasoning FROM charges c WHERE c.event = old.id),
-		cache_read = cache_read - (SELECT c.cache_read FROM charges c WHERE c.event = old.id),
-		cache_write = cache_write - (SELECT c.cache_write FROM charges c WHERE c.event = old.id),
-		cache_hour = cache_hour - (SELECT c.cache_hour FROM charges c WHERE c.event = old.id),
-		requests = requests - (SELECT c.requests FROM charges c WHERE c.event = old.id),
-		reported = reported - (SELECT c.reported FROM charges c WHERE c.event = old.id)
-	WHERE n = (SELECT c.session FROM charges c WHERE c.event = old.id);
+	UPDATE sessions SET first_words = '', state = json_remove(state, '$.last_prompt', '$.sum') -- the shell cannot make the sum of what is left
+	WHERE n = old.session AND json_valid(state);
+	UPDATE sessions SET state = json_set(state,
+		'$.usage.input', coalesce(state ->> '$.usage.input', 0) - c.input,
+		'$.usage.output', coalesce(state ->> '$.usage.output', 0) - c.output,
+		'$.usage.reasoning', coalesce(state ->> '$.usage.reasoning', 0) - c.reasoning,
+		'$.usage.cache_read', coalesce(state ->> '$.usage.cache_read', 0) - c.cache_read,
+		'$.usage.cache_write', coalesce(state ->> '$.usage.cache_write', 0) - c.cache_write,
+		'$.usage.cache_hour', coalesce(state ->> '$.usage.cache_hour', 0) - c.cache_hour,
+		'$.usage.requests', coalesce(state ->> '$.usage.requests', 0) - c.requests,
+		'$.usage.reported', coalesce(state ->> '$.usage.reported', 0) - c.reported)
+	FROM charges c WHERE c.event = old.id AND n = c.session AND json_valid(state);
 	DELETE FROM charges WHERE event = old.id;
 	DELETE FROM blob_refs WHERE event = old.id;
 	INSERT INTO maintenance (name, times) VALUES ('sweep', 1) ON CONFLICT (name) DO UPDATE SET times = times + 1;
