@@ -76,6 +76,9 @@ func (x *item) size() int {
 	return x.whole
 }
 
+// A fitting makes drafts fit in Rules.Room.
+type fitting struct{ *builder }
+
 // fit removes from the drafts what exceeds Rules.Room, of which others bytes
 // are used otherwise: first the middle of items that take more than a quarter
 // of it alone, then the oldest results, then the middle of all large items,
@@ -84,21 +87,21 @@ func (x *item) size() int {
 // The number of results to remove is computed as if the messages came one by
 // one, and half of the room is freed at once, so that a conversation keeps the
 // same beginning for a while as it continues: providers cache it.
-func (b *builder) fit(others int) {
-	items := b.items()
-	shrink(items, b.rules.Room/4, func(*item) bool { return true })
-	b.forget(items, others)
+func (f fitting) fit(others int) {
+	items := f.items()
+	shrink(items, f.rules.Room/4, func(*item) bool { return true })
+	f.forget(items, others)
 	for rank := oldWork; rank <= users; rank++ {
-		for most := b.rules.Room / 8; most >= leastItem && others+sumOf(items) > b.rules.Room; most /= 2 {
+		for most := f.rules.Room / 8; most >= leastItem && others+sumOf(items) > f.rules.Room; most /= 2 {
 			shrink(items, most, func(x *item) bool { return x.rank <= rank })
 		}
 	}
 	for i := range items {
 		if x := &items[i]; x.size() < x.whole {
-			b.cut(x)
+			f.cut(x)
 		}
 	}
-	for _, d := range b.drafts {
+	for _, d := range f.drafts {
 		d.m.Parts = slices.DeleteFunc(d.m.Parts, func(p skein.Part) bool { return p.Kind == skein.PartReasoning && p.Text == "" && len(p.Raw) == 0 })
 	}
 }
@@ -122,15 +125,15 @@ func sumOf(items []item) (n int) {
 // items returns all items, in order. Those that must stay whole have most 0:
 // system messages, what the user said last, and reasoning after that, which the
 // current answer needs.
-func (b *builder) items() (items []item) {
-	last := b.lastTyped()
+func (f fitting) items() (items []item) {
+	last := f.lastTyped()
 	var round *draft
-	for _, d := range b.drafts {
+	for _, d := range f.drafts {
 		if len(d.rounds) > 0 {
 			round = d
 		}
 	}
-	for i, d := range b.drafts {
+	for i, d := range f.drafts {
 		r := oldWork
 		switch {
 		case d.m.Role == skein.RoleUser:
@@ -158,12 +161,12 @@ func (b *builder) items() (items []item) {
 // lastTyped returns the index of the last draft that a person typed, else of
 // the last with the user role, else -1; with Rules.Aside, that of the last
 // draft.
-func (b *builder) lastTyped() int {
-	if b.rules.Aside {
-		return len(b.drafts) - 1
+func (f fitting) lastTyped() int {
+	if f.rules.Aside {
+		return len(f.drafts) - 1
 	}
 	last := -1
-	for i, d := range slices.Backward(b.drafts) {
+	for i, d := range slices.Backward(f.drafts) {
 		if d.typed {
 			return i
 		}
@@ -175,14 +178,14 @@ func (b *builder) lastTyped() int {
 }
 
 // forget removes the oldest results, except those of the newest round.
-func (b *builder) forget(items []item, others int) {
+func (f fitting) forget(items []item, others int) {
 	total, next := others, 0 // next is the next item to remove
 	for i := range items {
 		total += items[i].size()
-		if i+1 < len(items) && items[i+1].draft == items[i].draft || total <= b.rules.Room {
+		if i+1 < len(items) && items[i+1].draft == items[i].draft || total <= f.rules.Room {
 			continue
 		}
-		for ; items[next].draft != items[i].draft && total > b.rules.Room/2; next++ {
+		for ; items[next].draft != items[i].draft && total > f.rules.Room/2; next++ {
 			if x := &items[next]; x.round != nil && x.size() > leastItem {
 				total -= x.size() - markSize
 				x.most = markSize
@@ -192,7 +195,7 @@ func (b *builder) forget(items []item, others int) {
 }
 
 // cut shortens x to x.most.
-func (b *builder) cut(x *item) {
+func (f fitting) cut(x *item) {
 	seq := x.draft.seq
 	if x.round != nil {
 		x.round.most = x.most
@@ -208,7 +211,7 @@ func (b *builder) cut(x *item) {
 	case skein.PartReasoning: // signed reasoning is either whole or left out
 		p.Text, p.Raw = "", nil
 	}
-	b.repair(seq, RepairRoom, string(x.part.Kind))
+	f.repair(seq, RepairRoom, string(x.part.Kind))
 }
 
 // shorten shortens res, the result of r, to r.most.

@@ -79,7 +79,7 @@ func (b *builder) shape(covered skein.Seq, summary string) (messages []skein.Mes
 	b.drafts = slices.Concat(before, rest)
 	b.settle()
 	if b.rules.Room > 0 {
-		b.fit(len(summary))
+		fitting{b}.fit(len(summary))
 	}
 	all := b.whole(before)
 	if summary = skein.Text(summary).UTF8(); strings.TrimSpace(summary) != "" && !begins(rest, summary) {

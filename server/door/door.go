@@ -301,7 +301,7 @@ func (d *Door) stranger(w http.ResponseWriter, r *http.Request, route Route, wro
 		return
 	}
 	if route.Page && arrives(r) {
-		d.comeAgain(w, r)
+		loginRoutes{d}.comeAgain(w, r)
 		return
 	}
 	w.Header().Set("WWW-Authenticate", `Bearer realm="skein"`)

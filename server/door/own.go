@@ -15,16 +15,16 @@ import (
 
 // own returns the door's own routes: the health check, login and logout.
 func (d *Door) own() []Route {
-	form := []string{"application/x-www-form-urlencoded"}
+	l, form := loginRoutes{d}, []string{"application/x-www-form-urlencoded"}
 	return []Route{
 		{Pattern: "GET /healthz", Scope: Open, Handler: http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) {
 			w.Header().Set("Content-Type", "text/plain; charset=utf-8")
 			w.Write([]byte("ok\n")) //nolint:errcheck // the client has gone
 		})},
-		{Pattern: "POST /v1/login-codes", Scope: Read, Handler: http.HandlerFunc(d.newCode)},
-		{Pattern: "GET /login", Scope: Open, Page: true, Handler: http.HandlerFunc(d.form)},
-		{Pattern: "POST /login", Scope: Open, Page: true, Body: 64 << 10, Types: form, Handler: http.HandlerFunc(d.logIn)},
-		{Pattern: "POST /logout", Scope: Open, Page: true, Body: 64 << 10, Types: form, Handler: http.HandlerFunc(d.leave)},
+		{Pattern: "POST /v1/login-codes", Scope: Read, Handler: http.HandlerFunc(l.newCode)},
+		{Pattern: "GET /login", Scope: Open, Page: true, Handler: http.HandlerFunc(l.form)},
+		{Pattern: "POST /login", Scope: Open, Page: true, Body: 64 << 10, Types: form, Handler: http.HandlerFunc(l.logIn)},
+		{Pattern: "POST /logout", Scope: Open, Page: true, Body: 64 << 10, Types: form, Handler: http.HandlerFunc(l.leave)},
 	}
 }
 
@@ -33,14 +33,17 @@ func (d *Door) own() []Route {
 // sends it.
 func (d *Door) Code() (string, bool) { return d.codes.make(First, d.now()) }
 
+// loginRoutes log browsers in and out.
+type loginRoutes struct{ *Door }
+
 // newCode answers with a code for the token of the request. A login is not
 // enough: with a code for the next login, it would never end.
-func (d *Door) newCode(w http.ResponseWriter, r *http.Request) {
+func (l loginRoutes) newCode(w http.ResponseWriter, r *http.Request) {
 	if r.Header.Get("Authorization") == "" {
 		Refuse(w, r, http.StatusForbidden, "login", "a code is made for who shows a token, not for a login")
 		return
 	}
-	c, ok := d.codes.make(From(r.Context()).Token, d.now())
+	c, ok := l.codes.make(From(r.Context()).Token, l.now())
 	if !ok {
 		Refuse(w, r, http.StatusTooManyRequests, "codes", "too many codes wait to be used")
 		return
@@ -57,52 +60,52 @@ func (d *Door) newCode(w http.ResponseWriter, r *http.Request) {
 // that sends the code: link previews in mail and chat programs follow links,
 // and other sites can lead a browser to one, so a GET neither uses up a code
 // nor logs in.
-func (d *Door) form(w http.ResponseWriter, r *http.Request) {
-	d.stranger(w, r, Route{Page: true}, false)
+func (l loginRoutes) form(w http.ResponseWriter, r *http.Request) {
+	l.stranger(w, r, Route{Page: true}, false)
 }
 
 // logIn logs a browser in with the code of a link, or with the token that a
 // person typed.
-func (d *Door) logIn(w http.ResponseWriter, r *http.Request) {
-	name, err := d.named(r)
+func (l loginRoutes) logIn(w http.ResponseWriter, r *http.Request) {
+	name, err := l.named(r)
 	if err != nil {
-		d.unknown(w, r, Route{Page: true}, true, err)
+		l.unknown(w, r, Route{Page: true}, true, err)
 		return
 	}
-	d.asNamed(w, r, name)
+	l.asNamed(w, r, name)
 }
 
 // named returns the name of the token that a login form contains, or has a code
 // for. The errors are those of [Tokens.Find].
-func (d *Door) named(r *http.Request) (string, error) {
+func (l loginRoutes) named(r *http.Request) (string, error) {
 	if c := r.PostFormValue("code"); c != "" {
-		name, ok := d.codes.use(c, d.now())
+		name, ok := l.codes.use(c, l.now())
 		if !ok {
 			return "", fmt.Errorf("code: %w", skein.ErrNotFound)
 		}
 		return name, nil
 	}
-	found, err := d.tokens.Find(r.Context(), strings.TrimSpace(r.PostFormValue("token")))
+	found, err := l.tokens.Find(r.Context(), strings.TrimSpace(r.PostFormValue("token")))
 	return found.Name, err
 }
 
 // asNamed logs a browser in with the token of that name: it stores the login,
 // sets the cookie, and redirects to the page that the form names.
-func (d *Door) asNamed(w http.ResponseWriter, r *http.Request, name string) {
-	token, book, err := d.tokens.named(r.Context(), name)
+func (l loginRoutes) asNamed(w http.ResponseWriter, r *http.Request, name string) {
+	token, book, err := l.tokens.named(r.Context(), name)
 	if err != nil {
-		d.unknown(w, r, Route{Page: true}, true, err)
+		l.unknown(w, r, Route{Page: true}, true, err)
 		return
 	}
-	now := skein.At(d.now())
-	ends := skein.At(d.now().Add(loginFor))
+	now := skein.At(l.now())
+	ends := skein.At(l.now().Add(loginFor))
 	c := From(r.Context()).Cookie(loginCookie, rand.Text(), loginFor)
 	err = book.AddLogin(r.Context(), accounts.Login{
 		ID: strings.ToLower(rand.Text()[:8]), Hash: shownBy(c).hash, Access: accounts.Access{Name: token.Name},
 		Device: device(r.UserAgent()), Address: address(r), Created: now, Used: now, Expires: ends,
 	})
 	if err != nil {
-		d.unknown(w, r, Route{Page: true}, true, err)
+		l.unknown(w, r, Route{Page: true}, true, err)
 		return
 	}
 	http.SetCookie(w, c)
@@ -129,7 +132,7 @@ func arrives(r *http.Request) bool {
 // comeAgain answers with a page that redirects to itself: the request then
 // comes from a page of this site, so the browser sends the cookie, if it has
 // one.
-func (d *Door) comeAgain(w http.ResponseWriter, r *http.Request) {
+func (l loginRoutes) comeAgain(w http.ResponseWriter, r *http.Request) {
 	w.Header().Set("Content-Type", "text/html; charset=utf-8")
 	w.Write([]byte(strings.ReplaceAll(againPage, "NEXT", html.EscapeString(local(r.URL.RequestURI()))))) //nolint:errcheck // the client has gone
 }
@@ -144,12 +147,12 @@ const againPage = `<!doctype html>
 `
 
 // leave ends a login, including for anybody with a copy of the cookie.
-func (d *Door) leave(w http.ResponseWriter, r *http.Request) {
+func (l loginRoutes) leave(w http.ResponseWriter, r *http.Request) {
 	v := From(r.Context())
 	if c, err := r.Cookie(v.CookieName(loginCookie)); err == nil {
-		k, err := d.tokens.one(r.Context(), shownBy(c))
+		k, err := l.tokens.one(r.Context(), shownBy(c))
 		if err == nil {
-			err = d.tokens.EndLogins(r.Context(), k.login)
+			err = l.tokens.EndLogins(r.Context(), k.login)
 		}
 		if err != nil && !errors.Is(err, skein.ErrNotFound) {
 			Fail(w, r, err) // keep the cookie: it is still valid

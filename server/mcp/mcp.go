@@ -108,7 +108,7 @@ func (c *common) server(store skein.Store, write bool) *sdk.Server {
 	})
 	s.readers(m)
 	if write {
-		s.writers(m)
+		writeTools{s}.writers(m)
 	}
 	s.resources(m)
 	return m

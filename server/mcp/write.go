@@ -11,10 +11,13 @@ import (
 	"github.com/skein-dev/skein"
 )
 
-func (s *service) writers(m *sdk.Server) {
-	add(s, m, &sdk.Tool{Name: "session_note", Title: "Note something", Annotations: adds(), Description: "Add a note to a session. It is no message: no model is shown it, and nothing is changed."}, s.note)
-	add(s, m, &sdk.Tool{Name: "session_fork", Title: "Fork a session", Annotations: adds(), Description: "Begin a new session that shows another's up to the end of a turn, or up to a seq, and goes on by itself."}, s.fork)
-	add(s, m, &sdk.Tool{Name: "session_rename", Title: "Rename a session", Annotations: adds(), Description: "Give a session a title. One that a person gave stays."}, s.rename)
+// writeTools are the tools that change sessions.
+type writeTools struct{ *service }
+
+func (s writeTools) writers(m *sdk.Server) {
+	add(s.service, m, &sdk.Tool{Name: "session_note", Title: "Note something", Annotations: adds(), Description: "Add a note to a session. It is no message: no model is shown it, and nothing is changed."}, s.note)
+	add(s.service, m, &sdk.Tool{Name: "session_fork", Title: "Fork a session", Annotations: adds(), Description: "Begin a new session that shows another's up to the end of a turn, or up to a seq, and goes on by itself."}, s.fork)
+	add(s.service, m, &sdk.Tool{Name: "session_rename", Title: "Rename a session", Annotations: adds(), Description: "Give a session a title. One that a person gave stays."}, s.rename)
 }
 
 type noteIn struct {
@@ -31,7 +34,7 @@ type placeLine struct {
 	Seq     skein.Seq       `json:"seq"`
 }
 
-func (s *service) note(ctx context.Context, in noteIn) (*sdk.CallToolResult, error) {
+func (s writeTools) note(ctx context.Context, in noteIn) (*sdk.CallToolResult, error) {
 	if in.Text == "" || len(in.Text) > maxText {
 		return nil, fmt.Errorf("a note of %d bytes: %w: want 1 to %d", len(in.Text), skein.ErrInvalid, maxText)
 	}
@@ -46,7 +49,7 @@ type renameIn struct {
 	Title   string `json:"title" jsonschema:"at most 200 bytes"`
 }
 
-func (s *service) rename(ctx context.Context, in renameIn) (*sdk.CallToolResult, error) {
+func (s writeTools) rename(ctx context.Context, in renameIn) (*sdk.CallToolResult, error) {
 	title := strings.Join(strings.Fields(in.Title), " ")
 	if title == "" || len(title) > 200 {
 		return nil, fmt.Errorf("a title of %d bytes: %w: want 1 to 200", len(title), skein.ErrInvalid)
@@ -71,7 +74,7 @@ func (s *service) rename(ctx context.Context, in renameIn) (*sdk.CallToolResult,
 }
 
 // append adds an event to the session of that name.
-func (s *service) append(ctx context.Context, name string, e skein.Event) (*sdk.CallToolResult, error) {
+func (s writeTools) append(ctx context.Context, name string, e skein.Event) (*sdk.CallToolResult, error) {
 	x, err := s.session(ctx, name)
 	if err != nil {
 		return nil, err
@@ -80,7 +83,7 @@ func (s *service) append(ctx context.Context, name string, e skein.Event) (*sdk.
 	if err != nil {
 		return nil, err
 	}
-	p := &page{service: s}
+	p := &page{service: s.service}
 	p.add(placeLine{x.ID, at})
 	return p.answer("Done."), nil
 }
@@ -92,7 +95,7 @@ type forkIn struct {
 	Title   string    `json:"title,omitempty" jsonschema:"of the new session"`
 }
 
-func (s *service) fork(ctx context.Context, in forkIn) (*sdk.CallToolResult, error) {
+func (s writeTools) fork(ctx context.Context, in forkIn) (*sdk.CallToolResult, error) {
 	x, err := s.session(ctx, in.Session)
 	if err != nil {
 		return nil, err
@@ -111,13 +114,13 @@ func (s *service) fork(ctx context.Context, in forkIn) (*sdk.CallToolResult, err
 	if err != nil {
 		return nil, err
 	}
-	p := &page{service: s}
+	p := &page{service: s.service}
 	p.add(placeLine{id, at})
 	return p.answer("The new session is there."), nil
 }
 
 // forkPlace returns the last seq that a fork of x shows.
-func (s *service) forkPlace(ctx context.Context, x skein.Session, in forkIn) (skein.Seq, error) {
+func (s writeTools) forkPlace(ctx context.Context, x skein.Session, in forkIn) (skein.Seq, error) {
 	switch {
 	case in.Turn != 0 && in.Seq != 0:
 		return 0, fmt.Errorf("turn %d and seq %d: %w: want one of them", in.Turn, in.Seq, skein.ErrInvalid)
