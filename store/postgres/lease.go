@@ -131,6 +131,9 @@ func (s leases) Renew(ctx context.Context, l skein.Lease, ttl time.Duration) (_ 
 		return skein.Lease{}, fmt.Errorf("%w TTL %s", skein.ErrInvalid, ttl)
 	}
 	got := skein.Lease{Session: l.Session, Fence: l.Fence}
+	if l.Session.Check() != nil { // the database might refuse the text
+		return skein.Lease{}, fmt.Errorf("session %s: fence %d: %w", l.Session, l.Fence, skein.ErrFenced)
+	}
 	err = s.write(ctx, func(t *tx) error {
 		var holder string
 		var expires int64
@@ -164,6 +167,9 @@ func (s leases) Renew(ctx context.Context, l skein.Lease, ttl time.Duration) (_ 
 // Release implements [skein.Leases].
 func (s leases) Release(ctx context.Context, l skein.Lease) (err error) {
 	defer skein.Wrapf(&err, "postgres: release the lease of %s", l.Session)
+	if l.Session.Check() != nil { // nobody has such a lease, and the database might refuse the text
+		return nil
+	}
 	err = s.write(ctx, func(t *tx) error {
 		p := t.pipe()
 		p.adopt(l)

@@ -161,7 +161,12 @@ func released(t *test) {
 		t.Errorf("the fence went from %d to %d", l.Fence, next.Fence)
 	}
 	t.refused(skein.Batch{Session: "a", Fence: l.Fence, Events: []skein.Event{user("late")}}, skein.ErrFenced)
-	t.noErr("Release", skein.LeasesOf(t.s).Release(t.Context(), skein.Lease{Session: "nobody", Fence: 3}))
+	for _, id := range []skein.SessionID{"nobody", "", "\xff\xfe", "a\x00b"} { // of a session that there is not, or cannot be
+		l := skein.Lease{Session: id, Fence: 3}
+		t.noErr("Release", skein.LeasesOf(t.s).Release(t.Context(), l))
+		_, err := skein.LeasesOf(t.s).Renew(t.Context(), l, time.Minute)
+		t.wantErr("Renew", err, skein.ErrFenced)
+	}
 }
 
 // reborn deletes a session while somebody believes to hold its lease.
