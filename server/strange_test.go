@@ -8,10 +8,12 @@ import (
 	"fmt"
 	"io"
 	"maps"
+	"math"
 	"math/rand/v2"
 	"net/http"
 	"net/url"
 	"os"
+	"path/filepath"
 	"slices"
 	"strconv"
 	"strings"
@@ -19,7 +21,11 @@ import (
 	"time"
 
 	"github.com/skein-dev/skein"
+	"github.com/skein-dev/skein/internal/pgtest"
 	"github.com/skein-dev/skein/server/door"
+	"github.com/skein-dev/skein/store/memory"
+	"github.com/skein-dev/skein/store/postgres"
+	"github.com/skein-dev/skein/store/sqlite"
 )
 
 // seedEnv repeats the requests of another run, by the seed in its log.
@@ -97,7 +103,10 @@ func (x *strangers) word(name string) string {
 	return []string{"", "a", "k", "1"}[x.IntN(4)]
 }
 
-func (x *strangers) number() int { return []int{0, 1, 2, 3, 50, -1, 1 << 40}[x.IntN(7)] }
+func (x *strangers) number() int {
+	all := []int{0, 1, 2, 3, 50, -1, 1 << 40, math.MaxInt, math.MinInt}
+	return all[x.IntN(len(all))]
+}
 
 // parameter returns the value of a query parameter, a header or a path
 // parameter.
@@ -228,10 +237,41 @@ func (x *strangers) request(ctx context.Context, t *testing.T, root, method, pat
 	return r
 }
 
-// Whatever the request and the scope, the server answers as the document says,
-// in status, type and every member, and never fails itself. A client that hangs
+// Whatever the request, the scope and the store, the server answers as the document
+// says, in status, type and every member, and never fails itself. A client that hangs
 // up in the middle of a stream leaves nothing behind.
 func TestNoRequestMakesTheServerFail(t *testing.T) {
+	opened := func(t *testing.T, s skein.Store, err error) skein.Store {
+		t.Helper()
+		if err != nil {
+			t.Fatal(err)
+		}
+		t.Cleanup(func() { s.Close() }) //nolint:errcheck // the test is over
+		return s
+	}
+	rounds := map[string]int{"memory": 6, "sqlite": 3, "postgres": 2} // as many as are quick
+	for name, open := range map[string]func(*testing.T) skein.Store{
+		"memory": func(*testing.T) skein.Store { return memory.New() },
+		"sqlite": func(t *testing.T) skein.Store {
+			s, err := sqlite.Open(t.Context(), filepath.Join(t.TempDir(), "skein.db"), sqlite.Options{})
+			return opened(t, s, err)
+		},
+		"postgres": func(t *testing.T) skein.Store {
+			s, err := postgres.Open(t.Context(), pgtest.DSN(t), postgres.Options{})
+			return opened(t, s, err)
+		},
+	} {
+		t.Run(name, func(t *testing.T) {
+			emptyTemp(t)
+			asksStrangely(t, newSiteOn(t, open(t)), rounds[name])
+		})
+	}
+}
+
+// asksStrangely makes strange requests of every operation, with every scope, so many
+// rounds of them.
+func asksStrangely(t *testing.T, s *site, rounds int) {
+	t.Helper()
 	seed := uint64(time.Now().UnixNano())
 	if again := os.Getenv(seedEnv); again != "" {
 		var err error
@@ -240,8 +280,6 @@ func TestNoRequestMakesTheServerFail(t *testing.T) {
 		}
 	}
 	t.Logf("to ask the same again: %s=%d", seedEnv, seed)
-	emptyTemp(t)
-	s := newSite(t)
 	var doc struct {
 		Paths      map[string]map[string]strangeOp
 		Components struct{ Schemas map[string]strangeSchema }
@@ -254,7 +292,7 @@ func TestNoRequestMakesTheServerFail(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		for round := range 8 {
+		for round := range rounds {
 			x.session = skein.SessionID(fmt.Sprintf("s%d-%d", n, round)) // the last one may be gone by now
 			s.begin(x.session, skein.Created{Title: "one", Cwd: "/src"}, "hello", "again")
 			for _, path := range slices.Sorted(maps.Keys(doc.Paths)) {

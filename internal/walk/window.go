@@ -52,6 +52,7 @@ func All(events iter.Seq2[skein.Event, error]) (all []skein.Event, err error) {
 // compaction covers the rest; the first ones, because messages at the beginning have
 // rules of their own; and the events that change how these are read.
 func Window(l WindowLog, x Extent, n int) ([]skein.Event, error) {
+	n = int(min(int64(n), int64(x.Last))) // there are no more messages than events
 	w := windowWalk{log: l, Extent: x, n: n, taken: map[skein.Seq]skein.Event{}, whole: map[string]bool{}}
 	for _, step := range []func() error{w.readLine, w.compactions, w.suffix, w.prefix, w.tools, w.amended} {
 		if err := step(); err != nil {

@@ -57,7 +57,7 @@ func (w *windowWalk) takeBack(at, from skein.Seq, n int) (skein.Seq, error) {
 		seg := w.Segments.Of(at)
 		seg.From = max(seg.From, from)
 		var got []Said
-		err := w.log.Back(seg, at, n, func(x Said) bool {
+		err := w.log.Back(seg, at, min(n, maxBack), func(x Said) bool {
 			got = append(got, x)
 			return true
 		})

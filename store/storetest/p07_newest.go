@@ -2,6 +2,7 @@ package storetest
 
 import (
 	"fmt"
+	"math"
 
 	"github.com/google/go-cmp/cmp"
 
@@ -26,7 +27,7 @@ func (t *test) wantNewest(id skein.SessionID) {
 	evs := t.events(id)
 	entries, err := skein.Entries(evs)
 	t.noErr("Entries", err)
-	for _, n := range []int{-1, 0, 1, 2, 3, 7, 1000} {
+	for _, n := range []int{-1, 0, 1, 2, 3, 7, 1000, math.MaxInt} {
 		for before := skein.Seq(0); int(before) <= len(evs)+2; before++ {
 			var want []skein.Entry
 			for _, e := range entries {

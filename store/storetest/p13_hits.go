@@ -2,6 +2,7 @@ package storetest
 
 import (
 	"fmt"
+	"math"
 	"slices"
 	"strings"
 	"time"
@@ -205,7 +206,7 @@ func limits(t *test) {
 		evs = append(evs, user(fmt.Sprint("common word ", i)))
 	}
 	t.add("a", evs...)
-	for limit, want := range map[int]int{0: 20, 1: 1, 7: 7, 100: 50} {
+	for limit, want := range map[int]int{0: 20, 1: 1, 7: 7, 100: 50, math.MaxInt: 50} {
 		r, err := t.s.Search(t.Context(), skein.Query{Substring: "common", Each: true, Limit: limit, Deadline: patience})
 		if err != nil || len(r.Hits) != want || r.CutOff {
 			t.Errorf("Search with the limit %d gives %d hits (cut off %v), %v, want %d", limit, len(r.Hits), r.CutOff, err, want)

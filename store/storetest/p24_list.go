@@ -2,6 +2,7 @@ package storetest
 
 import (
 	"fmt"
+	"math"
 	"slices"
 
 	"github.com/google/go-cmp/cmp"
@@ -129,7 +130,7 @@ func sessionPages(t *test) {
 	}) {
 		t.Errorf("Sessions yields %v, want 25, latest first, equal times by ID", t.ids(skein.Filter{}))
 	}
-	for _, size := range []int{1, 2, 3, 24, 25, 26} {
+	for _, size := range []int{1, 2, 3, 24, 25, 26, math.MaxInt} {
 		var got []skein.Session
 		f := skein.Filter{Limit: size}
 		for {

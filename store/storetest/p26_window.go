@@ -2,6 +2,7 @@ package storetest
 
 import (
 	"fmt"
+	"math"
 
 	"github.com/google/go-cmp/cmp"
 	"pgregory.net/rapid"
@@ -40,7 +41,7 @@ func (t *test) window(id skein.SessionID, n int) []skein.Event {
 func (t *test) wrongWindow(id skein.SessionID) string {
 	t.Helper()
 	events := t.events(id)
-	for _, n := range []int{0, 1, 2, 3, 5, 9} {
+	for _, n := range []int{0, 1, 2, 3, 5, 9, math.MaxInt} {
 		shown := t.window(id, n)
 		for i := 1; i < len(shown); i++ {
 			if shown[i].Seq <= shown[i-1].Seq {
