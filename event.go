@@ -68,6 +68,11 @@ func Decode[T any](e Event) (v T, err error) {
 // MustJSON returns v as JSON without the HTML escapes of [json.Marshal]. It
 // panics if v cannot be marshaled.
 func MustJSON(v any) json.RawMessage {
+	if m, ok := v.(Message); ok {
+		if j := m.longJSON(); j != nil {
+			return j
+		}
+	}
 	var b bytes.Buffer
 	enc := json.NewEncoder(&b)
 	enc.SetEscapeHTML(false)

@@ -210,15 +210,52 @@ func TestFactsOfManyPartsIsNotQuadratic(t *testing.T) {
 			m.Parts = append(m.Parts, skein.TextPart(strings.Repeat("x", 100)))
 		}
 		e := skein.Say(1, m)
-		var before, after runtime.MemStats
-		runtime.ReadMemStats(&before)
-		eventtest.Facts(t, e)
-		runtime.ReadMemStats(&after)
-		return after.TotalAlloc - before.TotalAlloc
+		return allocated(func() { eventtest.Facts(t, e) })
 	}
 	if small, big := cost(500), cost(8000); big > 32*small {
 		t.Errorf("facts of 500 parts take %d bytes, of 8000 parts %d: more than 32 times as many", small, big)
 	}
+}
+
+func TestThePayloadOfALongMessageTakesOneCopyOfIt(t *testing.T) {
+	for name, text := range map[string]string{
+		"without a space":  strings.Repeat("x", 1<<20),
+		"all escapes":      strings.Repeat("\"", 1<<20),
+		"control":          strings.Repeat("\x01", 1<<20),
+		"Chinese":          strings.Repeat("\u6587", 1<<19),
+		"lone surrogates":  strings.Repeat("a\xed\xa0\xbd", 1<<18),
+		"what is no WTF-8": strings.Repeat("\xff", 1<<20),
+	} {
+		m := skein.Message{Role: skein.RoleUser, Stop: "end", Parts: []skein.Part{
+			skein.TextPart("short"), skein.TextPart(text), {Kind: skein.PartResult, Result: &skein.Result{CallID: "c", Text: skein.Text(text)}},
+		}}
+		type plain skein.Message // which is written as any other value
+		want := skein.MustJSON(plain(m))
+		var got skein.Event
+		cost := allocated(func() { got = skein.Say(1, m) })
+		if string(got.Payload) != string(want) {
+			t.Errorf("%s: the payload of a long message is not its JSON", name)
+		}
+		if most := uint64(len(want) + len(want)/8); cost > most {
+			t.Errorf("%s: a payload of %d bytes takes %d bytes, want at most %d", name, len(want), cost, most)
+		}
+		if len(m.Parts[1].Text) != len(text) || len(m.Parts[2].Result.Text) != len(text) {
+			t.Errorf("%s: the message was changed", name)
+		}
+		quoted := skein.AppendQuoted(nil, text)
+		if cost := allocated(func() { skein.Unquote(quoted) }); skein.Text(text).Valid() && cost > uint64(3*len(text)) { // 3: \u0001 may have been \uffff
+			t.Errorf("%s: a text of %d bytes takes %d bytes", name, len(text), cost)
+		}
+	}
+}
+
+// allocated returns how many bytes do allocates.
+func allocated(do func()) uint64 {
+	var before, after runtime.MemStats
+	runtime.ReadMemStats(&before)
+	do()
+	runtime.ReadMemStats(&after)
+	return after.TotalAlloc - before.TotalAlloc
 }
 
 func TestAPayloadThatIsNoJSONIsInvalidInEveryKind(t *testing.T) {

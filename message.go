@@ -1,9 +1,12 @@
 package skein
 
 import (
+	"bytes"
+	"crypto/rand"
 	"crypto/sha256"
 	"encoding/hex"
 	"encoding/json"
+	"slices"
 	"strings"
 )
 
@@ -38,6 +41,45 @@ type Message struct {
 	Synthetic   bool            `json:"synthetic,omitempty"`   // inserted by a program, neither typed by a person nor said by a model
 	Interrupted bool            `json:"interrupted,omitempty"` // it broke off; Parts is what came before
 	Meta        json.RawMessage `json:"meta,omitempty"`
+}
+
+// longJSON returns m as [MustJSON] does if it has a long text; otherwise nil.
+// encoding/json would copy the text three times, and keep one of the copies.
+func (m Message) longJSON() json.RawMessage {
+	if !slices.ContainsFunc(m.Parts, func(p Part) bool { return len(p.Text) >= longText || p.Result != nil && len(p.Result.Text) >= longText }) {
+		return nil
+	}
+	var texts []string
+	mark := rand.Text()
+	take := func(t *Text) {
+		if len(*t) >= longText {
+			texts = append(texts, string(*t))
+			*t = Text(mark)
+		}
+	}
+	parts := slices.Clone(m.Parts)
+	for i := range parts { // in the order of the JSON
+		p := &parts[i]
+		take(&p.Text)
+		if p.Result != nil && len(p.Result.Text) >= longText {
+			r := *p.Result
+			take(&r.Text)
+			p.Result = &r
+		}
+	}
+	m.Parts = parts
+	rest, quoted := MustJSON(m), []byte(`"`+mark+`"`)
+	size := len(rest)
+	for _, t := range texts {
+		size += quotedLen(t)
+	}
+	out := make([]byte, 0, size)
+	for _, t := range texts {
+		before, after, _ := bytes.Cut(rest, quoted)
+		out = AppendQuoted(append(out, before...), t)
+		rest = after
+	}
+	return append(out, rest...)
 }
 
 // An ErrorInfo is an error that a model, a provider or a tool reported.

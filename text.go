@@ -1,7 +1,7 @@
 package skein
 
 import (
-	"fmt"
+	"bytes"
 	"slices"
 	"strconv"
 	"strings"
@@ -36,8 +36,12 @@ func (t Text) MarshalJSON() ([]byte, error) { return AppendQuoted(nil, string(t)
 
 // AppendQuoted appends s, which is WTF-8, to b as a JSON string.
 func AppendQuoted(b []byte, s string) []byte {
-	if least := len(s) + 2; cap(b)-len(b) < least {
-		b = slices.Grow(b, least+len(s)/8) // about what escaped line feeds and quotes in code take
+	if least := len(s) + 2; cap(b)-len(b) < least || len(s) >= longText {
+		n := least + len(s)/8 // about what escaped line feeds and quotes in code take
+		if len(s) >= longText {
+			n = quotedLen(s)
+		}
+		b = slices.Grow(b, n)
 	}
 	b = append(b, '"')
 	done := 0
@@ -60,7 +64,7 @@ func AppendQuoted(b []byte, s string) []byte {
 		}
 		b = append(b, s[done:i]...)
 		if sur, ok := surrogate(s[i:]); ok {
-			b = fmt.Appendf(b, `\u%04x`, sur)
+			b = appendHex(b, sur)
 			i += 3
 		} else {
 			b = append(b, "\ufffd"...)
@@ -69,6 +73,61 @@ func AppendQuoted(b []byte, s string) []byte {
 		done = i
 	}
 	return append(append(b, s[done:]...), '"')
+}
+
+// longText is the length, in bytes, from which a text's JSON is written and read into
+// memory of exactly the size that it takes.
+const longText = 1 << 20
+
+// quotedLen returns how many bytes [AppendQuoted] appends.
+func quotedLen(s string) int {
+	n := 2
+	var escape [6]byte
+	for i := 0; i < len(s); {
+		c := s[i]
+		if c < utf8.RuneSelf {
+			if i++; c >= ' ' && c != '"' && c != '\\' {
+				n++
+			} else {
+				n += len(appendEscape(escape[:0], c))
+			}
+			continue
+		}
+		r, size := utf8.DecodeRuneInString(s[i:])
+		switch _, lone := surrogate(s[i:]); {
+		case r != utf8.RuneError || size > 1:
+			n += size
+		case lone:
+			n, size = n+len(escape), 3
+		default:
+			n += len("\ufffd")
+		}
+		i += size
+	}
+	return n
+}
+
+// unquotedLen returns about how many bytes the string b has that [Unquote] reads: if b
+// is UTF-8, hardly fewer, and no more.
+func unquotedLen(b []byte) int {
+	n := len(b)
+	if n < longText {
+		return n
+	}
+	for i := bytes.IndexByte(b, '\\'); i >= 0 && i+1 < len(b); {
+		if i += 2; b[i-1] == 'u' {
+			n -= len(`\uffff`) - len("\uffff")
+			i += 4
+		} else {
+			n--
+		}
+		next := bytes.IndexByte(b[min(i, len(b)):], '\\')
+		if next < 0 {
+			break
+		}
+		i += next
+	}
+	return max(n, 0)
 }
 
 func appendEscape(b []byte, c byte) []byte {
@@ -82,7 +141,13 @@ func appendEscape(b []byte, c byte) []byte {
 	case '\t':
 		return append(b, '\\', 't')
 	}
-	return fmt.Appendf(b, `\u%04x`, c)
+	return appendHex(b, rune(c))
+}
+
+// appendHex appends r, of 16 bits, as \uxxxx.
+func appendHex(b []byte, r rune) []byte {
+	const digits = "0123456789abcdef"
+	return append(b, '\\', 'u', digits[r>>12&15], digits[r>>8&15], digits[r>>4&15], digits[r&15])
 }
 
 // surrogate returns the surrogate that s begins with, in its three bytes.
@@ -153,7 +218,7 @@ func Unquote(b []byte) (string, bool) {
 		return string(b), true
 	}
 	var out strings.Builder // does not copy its string
-	out.Grow(len(b))
+	out.Grow(unquotedLen(b))
 	var char [utf8.UTFMax]byte
 	for len(b) > 0 {
 		if n := plain(b); n > 0 {

@@ -2,6 +2,7 @@ package main
 
 import (
 	"bufio"
+	"bytes"
 	"context"
 	"errors"
 	"fmt"
@@ -28,7 +29,7 @@ const (
 )
 
 const (
-	longMessage = 33 << 20
+	longMessage = 32 << 20
 	longLine    = 19 << 20
 	largeBatch  = 240 << 20
 	batches     = 16  // sent at once
@@ -37,6 +38,9 @@ const (
 
 // agents are the formats in which sessions are exported to an agent's files.
 var agents = []string{"claude-code", "codex", "agsh", "amplifier", "agentuse", "ethos", "skillet", "pi", "opencode", "atif", "otel-genai"}
+
+// kindsOfText are pieces of long messages that are other than prose.
+var kindsOfText = map[string]string{"one-word": "x", "quotes": `"`, "line-feeds": "\n"}
 
 // memoryBound measures the most memory that commands and the server use for
 // large items, and for many clients that do not read.
@@ -55,6 +59,15 @@ func memoryBound(ctx context.Context, e *env) error {
 		{"export", "cli:long", "--to", "skein", "-o", filepath.Join(b.dir, "long.jsonl")},
 	} {
 		if err := b.command("a message of 33 MB: "+args[0]+exportTo(args), args...); err != nil {
+			return err
+		}
+	}
+	for name, piece := range kindsOfText {
+		file := filepath.Join(b.dir, name+".txt")
+		if err := os.WriteFile(file, bytes.Repeat([]byte(piece), longMessage/len(piece)), 0o600); err != nil {
+			return err
+		}
+		if err := b.command("a message of 33 MB, "+name+": append", "append", "cli:"+name, file, "--create"); err != nil {
 			return err
 		}
 	}

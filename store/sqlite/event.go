@@ -34,6 +34,7 @@ func (k *book) putEvent(p *packedEvent, r *ledger.Row) (id int64, err error) {
 	if id, err = k.nextID(); err != nil {
 		return 0, err
 	}
+	collectFor(int64(len(p.now.Text)))
 	_, _, err = k.exec(`INSERT INTO events (id, session, seq, kind, at, turn, ordinal, prev, piece, failed, imported, client, hash, role, agent, message, amends, tools, paths, text, extra, payload, sum, items)
 		VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)`,
 		id, k.h.n, int64(r.Seq), string(r.Kind), int64(r.Time), r.Added.Turn, k.h.Ever().Messages, int64(r.Prev), r.Added.Piece, r.Now.Failed, r.Imported,

@@ -175,6 +175,7 @@ func (t *tx) feed(bytes int64) (rows int, more bool, err error) {
 	if err = unstop(err); err != nil || rows == 0 {
 		return 0, false, err
 	}
+	collectFor(size)
 	if _, _, err := t.exec(`INSERT INTO words (rowid, text, extra) SELECT id, text, extra FROM events WHERE id > ? AND id <= ? AND text IS NOT NULL`, upto, last); err != nil {
 		return 0, false, err
 	}

@@ -2,6 +2,7 @@ package sqlite
 
 import (
 	"context"
+	"runtime/debug"
 
 	"github.com/skein-dev/skein/internal/room"
 )
@@ -18,6 +19,15 @@ func (c *conn) large(h *head) error {
 		return nil
 	}
 	return room.Turn(c.ctx)
+}
+
+// collectFor collects garbage, and returns its memory to the system, before SQLite
+// processes a value of n bytes, if that is long: SQLite copies it several times, in
+// memory that the garbage collector does not count.
+func collectFor(n int64) {
+	if n >= largeFrom {
+		debug.FreeOSMemory()
+	}
 }
 
 // read runs f with a connection that reads one state of the file. It may run f

@@ -4,6 +4,8 @@ import (
 	"bytes"
 	"encoding/binary"
 	"fmt"
+	"slices"
+	"unicode/utf8"
 
 	"github.com/klauspost/compress/zstd"
 
@@ -104,7 +106,7 @@ func (p *packer) unpack(stored []byte, text string) ([]byte, error) {
 // text; nil if there are none.
 func putRefs(payload []byte, text string, spans []skein.Span) []byte {
 	quoted := quotedSpans(text, spans)
-	if len(quoted) == 0 {
+	if quoted.none() {
 		return nil
 	}
 	var out []byte
@@ -115,7 +117,7 @@ func putRefs(payload []byte, text string, spans []skein.Span) []byte {
 			continue
 		}
 		end := literalEnd(payload, i)
-		if s, ok := quoted[string(payload[i:end])]; ok && end-i > minRef {
+		if s, ok := quoted.find(payload[i:end], text); ok && end-i > minRef {
 			out = binary.AppendUvarint(out, uint64(i-done))
 			out = append(out, payload[done:i]...)
 			out = binary.AppendVarint(out, int64(s.Start-at))
@@ -131,23 +133,69 @@ func putRefs(payload []byte, text string, spans []skein.Span) []byte {
 	return append(out, payload[done:]...)
 }
 
-// quotedSpans returns the spans of text that are worth a reference, by their
-// form as JSON strings.
-func quotedSpans(text string, spans []skein.Span) map[string]skein.Span {
-	var m map[string]skein.Span
+// quotes are spans of a text that are worth a reference: by their form as JSON
+// strings, and those that are too long to be copied for that.
+type quotes struct {
+	short map[string]skein.Span
+	long  []skein.Span
+}
+
+// longSpan is the length of the shortest of quotes.long, in bytes.
+const longSpan = 1 << 20
+
+func quotedSpans(text string, spans []skein.Span) (q quotes) {
 	for _, s := range spans {
-		if s.End-s.Start < minRef {
+		switch n := s.End - s.Start; {
+		case n < minRef:
 			continue
+		case n >= longSpan:
+			q.long = append(q.long, s)
+			continue
+		case q.short == nil:
+			q.short = map[string]skein.Span{}
 		}
-		if m == nil {
-			m = map[string]skein.Span{}
-		}
-		q := string(skein.AppendQuoted(nil, text[s.Start:s.End]))
-		if _, ok := m[q]; !ok {
-			m[q] = s
+		quoted := string(skein.AppendQuoted(nil, text[s.Start:s.End]))
+		if _, ok := q.short[quoted]; !ok {
+			q.short[quoted] = s
 		}
 	}
-	return m
+	return q
+}
+
+func (q *quotes) none() bool { return len(q.short)+len(q.long) == 0 }
+
+// find returns the first span of text that is literal as a JSON string.
+func (q *quotes) find(literal []byte, text string) (skein.Span, bool) {
+	s, ok := q.short[string(literal)]
+	if ok || len(literal) < longSpan {
+		return s, ok
+	}
+	i := slices.IndexFunc(q.long, func(s skein.Span) bool { return isQuoted(literal, text[s.Start:s.End]) })
+	if i < 0 {
+		return s, false
+	}
+	return q.long[i], true
+}
+
+// isQuoted reports whether literal is text, which is UTF-8, as a JSON string.
+func isQuoted(literal []byte, text string) bool {
+	if len(literal) < len(text)+2 {
+		return false
+	}
+	literal = literal[1:]
+	for piece := make([]byte, 0, 32<<10); text != ""; {
+		n := min(len(text), cap(piece)/8) // an escape is 6 times as long as its character
+		for n < len(text) && !utf8.RuneStart(text[n]) {
+			n++
+		}
+		piece = skein.AppendQuoted(piece[:0], text[:n])
+		rest, ok := bytes.CutPrefix(literal, piece[1:len(piece)-1])
+		if !ok {
+			return false
+		}
+		literal, text = rest, text[n:]
+	}
+	return string(literal) == `"`
 }
 
 // literalEnd returns the end of the JSON string that begins at i.

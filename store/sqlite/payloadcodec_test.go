@@ -68,6 +68,18 @@ func TestPackedPayloadsComeBackExactly(t *testing.T) {
 	}
 }
 
+func TestLongPayloadsComeBackExactly(t *testing.T) {
+	p := testPacker(t)
+	for _, unit := range []string{"a long text\n", "\"", "\u6587", "\x01", "x"} {
+		text := strings.Repeat(unit, longSpan/len(unit)+1)
+		other := text[:len(text)-len(unit)] + strings.Repeat("y", len(unit)) // differs at the end
+		payload := skein.Say(1, skein.Message{Role: skein.RoleUser, Parts: []skein.Part{skein.TextPart(text), skein.TextPart(other), skein.TextPart(text)}}).Payload
+		if stored := roundTrip(t, p, skein.KindSaid, payload); len(stored) > 500 {
+			t.Errorf("a payload of %q, which is in the text beside it, takes %d bytes", unit, len(stored))
+		}
+	}
+}
+
 func TestDamagedPayloadsAreErrors(t *testing.T) {
 	p := testPacker(t)
 	text := strings.Repeat("a long text that stands once ", 4)
