@@ -213,56 +213,6 @@ func (x *exporter) finish(ctx context.Context, w inBatch, u *opened) (err error)
 	return nil
 }
 
-// put writes the texts that a format made: files, and units as a whole.
-func (x *exporter) put(ctx context.Context, texts []Text) (err error) {
-	if err := x.looked.close(); err != nil {
-		return err
-	}
-	units := map[string][]Part{}
-	var order []string
-	for _, t := range texts {
-		if !filepath.IsLocal(filepath.FromSlash(t.Path)) || strings.ContainsAny(t.Path, "\x00\\") {
-			return fmt.Errorf("%w: path %q leads out of %s", skein.ErrInvalid, t.Path, x.home)
-		}
-		if t.was != nil && x.format.Lock != nil {
-			unlock, err2 := x.format.Lock(ctx, filepath.Join(x.home, filepath.FromSlash(t.Path)), t.Name)
-			if err2 != nil {
-				return err2
-			}
-			defer func() { err = errors.Join(err, unlock()) }()
-		}
-		if t.Log {
-			if err := logBelow(x.home, t.Path, t.Lines); err != nil {
-				return err
-			}
-			continue
-		}
-		if x.format.Put == nil || !x.inUnit(t) {
-			if err := putFile(x.home, t.Path, t.lines(), t.was); err != nil {
-				return err
-			}
-			continue
-		}
-		if units[t.Path] == nil {
-			order = append(order, t.Path)
-		}
-		part := Part{Name: t.Name, Lines: t.lines()}
-		if t.was != nil {
-			part.Was, part.Gone = t.was.Again(), lines.New(t.gone()...)
-		}
-		units[t.Path] = append(units[t.Path], part)
-	}
-	for _, path := range order {
-		if err := x.format.Put(ctx, filepath.Join(x.home, filepath.FromSlash(path)), units[path]); err != nil {
-			return err
-		}
-	}
-	return nil
-}
-
-// inUnit reports whether a text goes into a unit.
-func (x *exporter) inUnit(t Text) bool { return t.as == aUnit || t.as == byName && x.isUnit(t.Path) }
-
 // lines returns what the source is to hold.
 func (t *Text) lines() *lines.Lines {
 	parts := make([][]byte, len(t.Lines))

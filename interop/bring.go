@@ -5,8 +5,6 @@ import (
 	"context"
 	"encoding/json"
 	"errors"
-	"io"
-	"strings"
 
 	"github.com/skein-dev/skein"
 	"github.com/skein-dev/skein/internal/lines"
@@ -37,71 +35,6 @@ type sideRecord struct {
 	Events int            `json:"events,omitempty"`
 	Copy   bool           `json:"copy,omitempty"`
 	Damage string         `json:"damage,omitempty"`
-}
-
-// sources returns the files that a session was read from, in another format than it
-// is written to now: its own, and the parts that its unit has only once.
-func (x *exporter) sources(ctx context.Context, sess skein.Session) (all []skein.SourceFile, err error) {
-	o := sess.Origin
-	if o == nil || o.Format == x.format.Name {
-		return nil, nil
-	}
-	own, err := skein.SourcesOf(x.store).File(ctx, o.Format, o.Path)
-	switch {
-	case errors.Is(err, skein.ErrNotFound) || err == nil && own.Session != sess.ID:
-		return nil, nil
-	case err != nil:
-		return nil, err
-	}
-	if at := strings.LastIndexByte(o.Path, '#'); at > 0 {
-		unit, err := skein.SourcesOf(x.store).File(ctx, o.Format, o.Path[:at])
-		switch {
-		case err == nil && unit.Session == "":
-			if all, err = x.withWhole(ctx, all, unit, sess.ID); err != nil {
-				return nil, err
-			}
-		case err != nil && !errors.Is(err, skein.ErrNotFound):
-			return nil, err
-		}
-	}
-	return x.withWhole(ctx, all, own, sess.ID)
-}
-
-// withWhole appends f, from which session id was read, unless records of it are damaged:
-// a part of it would not be the file.
-func (x *exporter) withWhole(ctx context.Context, all []skein.SourceFile, f skein.SourceFile, id skein.SessionID) ([]skein.SourceFile, error) {
-	for _, err := range skein.SourcesOf(x.store).Records(ctx, f.Format, f.Path, 0) {
-		if bad := (*skein.DamagedRecordsError)(nil); errors.As(err, &bad) {
-			x.hurt.add(id, Gap{First: bad.First, Last: bad.Last}.String()+" of "+f.Path+": "+bad.Err.Error())
-			return all, nil
-		}
-		if err != nil {
-			return nil, err
-		}
-	}
-	return append(all, f), nil
-}
-
-// sideSources writes the records of files.
-func (x *exporter) sideSources(ctx context.Context, w io.Writer, files []skein.SourceFile) error {
-	line := func(l sideLine) error {
-		_, err := w.Write(append(skein.MustJSON(l), '\n'))
-		return err
-	}
-	for _, f := range files {
-		if err := line(sideLine{File: &sideSource{f.Format, f.Path, f.Session, f.ID, f.CopyOf, f.State}}); err != nil {
-			return err
-		}
-		for r, err := range skein.SourcesOf(x.store).Records(ctx, f.Format, f.Path, 0) {
-			if err != nil {
-				return err
-			}
-			if err := line(sideLine{Record: &sideRecord{r.Raw, r.Key, r.Events, r.Copy, r.Damage}}); err != nil {
-				return err
-			}
-		}
-	}
-	return line(sideLine{End: true})
 }
 
 // A bringer imports the files in a side file.

@@ -98,20 +98,16 @@ func ExportAll(ctx context.Context, s skein.Store, f Format, ids []skein.Session
 
 // An exporter is one call of Export or ExportAll.
 type exporter struct {
-	raw    skein.Store
-	store  skein.Store // see legible
-	hurt   damage
-	format Format
-	home   string
-	o      Exports
-	spots  map[skein.SessionID]Spot // of what was written, or is in the batch
-	files  map[string]bool          // written unchanged for this root, by their paths in the store
-	now    *result                  // of the root that is being written
-	batch  batch
-	memo   map[string]any           // see Once
-	anew   map[skein.SessionID]bool // sessions whose rows are taken, so they are written with others
-	asked  map[skein.SessionID]bool // see ancestor
-	looked units
+	sideWriter
+	raw   skein.Store
+	o     Exports
+	spots map[skein.SessionID]Spot // of what was written, or is in the batch
+	files map[string]bool          // written unchanged for this root, by their paths in the store
+	now   *result                  // of the root that is being written
+	batch batch
+	memo  map[string]any           // see Once
+	anew  map[skein.SessionID]bool // sessions whose rows are taken, so they are written with others
+	asked map[skein.SessionID]bool // see ancestor
 }
 
 // A result is what became of a session that was to be exported, and of those that it
@@ -139,10 +135,11 @@ func (r *result) end() {
 }
 
 func newExporter(s skein.Store, f Format, home string, o Exports) (_ *exporter, err error) {
-	x := &exporter{raw: s, hurt: damage{}, format: f, o: o, spots: map[skein.SessionID]Spot{}, memo: map[string]any{}, anew: map[skein.SessionID]bool{}, asked: map[skein.SessionID]bool{}}
+	x := &exporter{raw: s, o: o, spots: map[skein.SessionID]Spot{}, memo: map[string]any{}, anew: map[skein.SessionID]bool{}, asked: map[skein.SessionID]bool{}}
 	if x.o.Now.IsZero() {
 		x.o.Now = time.Now()
 	}
+	x.format, x.hurt, x.none = f, damage{}, o.NoSide
 	x.store = legible(s, &x.format, x.hurt)
 	x.home, err = filepath.Abs(home)
 	return x, err
@@ -288,26 +285,11 @@ func (x *exporter) other(ctx context.Context, sess skein.Session) func(skein.Ses
 		if o := sess.Origin; o != nil && id != sess.ID && o.Format == s.Origin.Format && o.Path == s.Origin.Path {
 			return Spot{}, false
 		}
-		unit, name := x.split(s.Origin.Path)
-		below, home := homeOf(x, unit)
+		unit, name := x.format.split(s.Origin.Path)
+		below, home := x.format.homeOf(unit)
 		if real, err := filepath.EvalSymlinks(x.home); err != nil || real != home {
 			return Spot{}, false
 		}
 		return Spot{s.Origin.ID, below, name}, true
 	}
-}
-
-// isUnit reports whether the path below home is that of a unit, by its name.
-func (x *exporter) isUnit(path string) bool {
-	return x.format.is(filepath.ToSlash(filepath.Join(x.home, filepath.FromSlash(path))))
-}
-
-// inUnit reports whether a file that was read is a unit, or a source of one.
-func (f *Format) inUnit(file skein.SourceFile) bool {
-	return f.Look != nil && !decodeState(file.State).Plain
-}
-
-// is reports whether path, absolute and with slashes, is that of a unit.
-func (f *Format) is(path string) bool {
-	return f.Unit != nil && (f.Unit(path) == path || f.Unit(path+"/x") == path)
 }

@@ -1,7 +1,6 @@
 package interop
 
 import (
-	"bytes"
 	"context"
 	"errors"
 	"fmt"
@@ -15,9 +14,9 @@ import (
 // exact writes the source that a session was read from, byte for byte. If its records
 // are damaged, the session is written anew or, if f only reads, as far as it is intact.
 func (x *exporter) exact(ctx context.Context, sess skein.Session, p provenanceOf) error {
-	unit, name := x.split(p.file.Path)
-	below := x.below(unit)
-	data, err := x.records(ctx, p.file.Path)
+	unit, name := x.format.split(p.file.Path)
+	below := x.format.below(unit)
+	data, err := sourceBytes(ctx, x.store, x.format.Name, p.file.Path)
 	if gaps := (*GapError)(nil); errors.As(err, &gaps) {
 		for _, g := range gaps.Gaps {
 			x.hurt.add(sess.ID, fmt.Sprintf("%v of what it was read from: %v", g, g.Err))
@@ -38,7 +37,7 @@ func (x *exporter) exact(ctx context.Context, sess skein.Session, p provenanceOf
 	}
 	texts := []Text{{Path: below, Name: name, Lines: []OutLine{{Body: data}}, as: as}}
 	if name != "" && as == aUnit { // of the frame, what makes the tables
-		frame, err := x.records(ctx, unit)
+		frame, err := sourceBytes(ctx, x.store, x.format.Name, unit)
 		if err != nil && !errors.Is(err, skein.ErrNotFound) {
 			return err
 		}
@@ -49,32 +48,6 @@ func (x *exporter) exact(ctx context.Context, sess skein.Session, p provenanceOf
 	return x.place(ctx, inBatch{sess: sess, wrote: Written{ID: p.file.ID, Texts: texts}, exactly: unit, of: x.now}, p)
 }
 
-func (x *exporter) records(ctx context.Context, path string) ([]byte, error) {
-	var b bytes.Buffer
-	err := WriteSource(ctx, x.store, x.format.Name, path, &b)
-	return b.Bytes(), err
-}
-
-// split returns the unit and the name of a source, by its path in the store.
-func (x *exporter) split(path string) (unit, name string) {
-	at := strings.LastIndexByte(path, '#')
-	if x.format.Look == nil || at < 0 || x.format.is(filepath.ToSlash(path)) {
-		return path, ""
-	}
-	return path[:at], unescape(path[at+1:])
-}
-
-// below returns the path below home where a file or unit is to be written.
-func (x *exporter) below(path string) string {
-	path = filepath.ToSlash(plain(path))
-	if x.format.Below != nil {
-		if b := x.format.Below(path); b != "" && filepath.IsLocal(filepath.FromSlash(b)) {
-			return b
-		}
-	}
-	return path[strings.LastIndexByte(path, '/')+1:]
-}
-
 // seen reports whether the program would find a source written where it was read from,
 // path. A file that was imported from a folder of its own is, unchanged, where no
 // program looks.
@@ -82,8 +55,8 @@ func (x *exporter) seen(sess skein.Session, path string) bool {
 	if len(x.o.Places) == 0 {
 		return true
 	}
-	unit, _ := x.split(path)
-	below := x.below(unit)
+	unit, _ := x.format.split(path)
+	below := x.format.below(unit)
 	return isIn(x.o.Places, filepath.Join(x.home, filepath.FromSlash(below))) && (x.format.Finds == nil || x.format.Finds(below, sess))
 }
 

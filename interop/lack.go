@@ -224,13 +224,3 @@ func (k *lack) properties(s skein.Session, ls *Losses) {
 		}
 	}
 }
-
-// itsModel reports that a session begun by another program, or by skein, does not keep
-// its model: the program that continues it may not have that one.
-func (x *exporter) itsModel(s skein.Session, ls *Losses) {
-	theirs := s.Origin != nil && s.Origin.Format == x.format.Name
-	echoes := slices.ContainsFunc(*ls, func(l Loss) bool { return strings.HasPrefix(l.What, "model: ") })
-	if x.format.Resume != nil && s.Model != "" && !theirs && !echoes {
-		ls.Add(max(1, s.Base+1), "model: "+x.format.Name+" goes on with the one that it is set to")
-	}
-}

@@ -75,8 +75,7 @@ func (m mending) there(ctx context.Context, format, path string) map[int]skein.R
 			return nil
 		}
 	}
-	x := &exporter{format: *m.format}
-	unit, name := x.split(path)
+	unit, name := m.format.split(path)
 	w := &work{format: *m.format, now: candidate{path: unit}, name: name}
 	if m.format.inUnit(f) {
 		w.unit = &opened{path: unit, formats: []*Format{m.format}}

@@ -1,16 +1,11 @@
 package interop
 
 import (
-	"bytes"
 	"context"
 	"crypto/sha256"
-	"encoding/hex"
 	"errors"
 	"fmt"
-	"hash"
 	"io"
-	"io/fs"
-	"os"
 	"path/filepath"
 	"slices"
 
@@ -19,120 +14,6 @@ import (
 	"github.com/skein-dev/skein/internal/foreign"
 	"github.com/skein-dev/skein/internal/lines"
 )
-
-// A currentSource is a source, in its current state, for a session to be written to.
-type currentSource struct {
-	work *work
-	sum  string // see summer
-}
-
-// each calls f with each record. The error is f's, that of reading, or wraps
-// [ErrChanged] if the source has changed since it was first read.
-func (is *currentSource) each(ctx context.Context, f func(raw []byte) error) error {
-	is.work.stream = newStream(is.work.format, is.work.file())
-	sum := newSummer(is.work.unit != nil)
-	err := is.work.read(ctx, func(r read) error {
-		sum.add(r.rec.Raw)
-		return f(r.rec.Raw)
-	})
-	if got := sum.String(); err == nil && is.sum != "" && is.sum != got {
-		err = ErrChanged
-	} else if err == nil {
-		is.sum = got
-	}
-	return err
-}
-
-// lines returns the source's lines. Errors are those of each.
-func (is *currentSource) lines(ctx context.Context) (*lines.Lines, error) {
-	var all [][]byte
-	err := is.each(ctx, func(raw []byte) error {
-		all = append(all, bytes.Clone(raw))
-		return nil
-	})
-	return lines.New(all...), err
-}
-
-// A summer computes a checksum of what the records of a source say, ignoring the times
-// of file changes and the rowids of rows.
-type summer struct {
-	hash.Hash
-	unit bool
-}
-
-func newSummer(unit bool) summer { return summer{sha256.New(), unit} }
-
-func (s summer) add(raw []byte) {
-	if m := markOf(raw, s.unit); m.kind != nothing {
-		fmt.Fprintf(s, "%s\x00%x\x00%s\x00", m.kind, m.hash, m.file)
-	}
-}
-
-func (s summer) String() string { return hex.EncodeToString(s.Sum(nil)) }
-
-// units is the unit that was looked at last, and its sources. It is valid until
-// something is written.
-type units struct {
-	path  string
-	unit  *opened
-	names map[string]bool
-}
-
-func (u *units) close() (err error) {
-	if u.unit != nil {
-		err = u.unit.unit.Close()
-	}
-	*u = units{}
-	return err
-}
-
-// source returns the unit of a text, nil for a file, and whether the unit has the
-// text's source.
-func (x *exporter) source(ctx context.Context, t Text) (*opened, bool, error) {
-	if x.format.Put == nil || !x.inUnit(t) {
-		info, err := os.Lstat(filepath.Join(x.home, filepath.FromSlash(t.Path)))
-		if errors.Is(err, fs.ErrNotExist) {
-			return nil, false, nil
-		}
-		return nil, err == nil && info.Mode().IsRegular(), err
-	}
-	if x.looked.path != t.Path {
-		if err := x.looked.close(); err != nil {
-			return nil, false, err
-		}
-		u := &opened{path: filepath.Join(x.home, filepath.FromSlash(t.Path)), formats: []*Format{&x.format}}
-		_, err := u.look(ctx)
-		if errors.Is(err, fs.ErrNotExist) || errors.Is(err, ErrOther) {
-			return nil, false, nil
-		}
-		if err != nil {
-			return nil, false, err
-		}
-		x.looked = units{path: t.Path, unit: u, names: map[string]bool{}}
-		sources, err := u.unit.Sources(ctx)
-		if err != nil {
-			return nil, false, err
-		}
-		for _, s := range sources {
-			x.looked.names[s.Name] = true
-		}
-	}
-	return x.looked.unit, x.looked.names[t.Name], nil
-}
-
-// current reads the source that a text is written to; nil if it does not exist.
-func (x *exporter) current(ctx context.Context, t Text) (*currentSource, error) {
-	if !filepath.IsLocal(filepath.FromSlash(t.Path)) {
-		return nil, nil
-	}
-	u, there, err := x.source(ctx, t)
-	if err != nil || !there {
-		return nil, err
-	}
-	w := &work{format: x.format, now: candidate{path: filepath.Join(x.home, filepath.FromSlash(t.Path))}, name: t.Name, unit: u}
-	is := &currentSource{work: w}
-	return is, is.each(ctx, func([]byte) error { return nil })
-}
 
 // place writes a session where it has not been written before, or over an earlier
 // version of it: an existing source is replaced if it has not changed since it was
@@ -266,35 +147,6 @@ func (x *exporter) sync(ctx context.Context, w inBatch) error {
 	}
 	w.of.done = append(w.of.done, Exported{Session: w.sess.ID, Spot: x.spots[w.sess.ID], Losses: done.Losses, Damaged: done.Damaged, Unchanged: done.Events == 0})
 	return nil
-}
-
-// knows tells the store the new records of a source that was replaced, if the store
-// knew the old ones.
-func (x *exporter) knows(ctx context.Context, w inBatch, list echoes) error {
-	if w.known == nil {
-		return nil
-	}
-	is, err := x.current(ctx, w.wrote.Texts[0])
-	if err != nil || is == nil {
-		return err
-	}
-	f := *w.known
-	f.Records, f.Offset = 0, 0
-	var records []skein.Record
-	is.work.stream = newStream(is.work.format, is.work.file())
-	err = is.work.read(ctx, func(r read) error {
-		rec := r.rec
-		rec.Raw, rec.Key, rec.Events = bytes.Clone(rec.Raw), "", 0
-		records, f.Records, f.Offset = append(records, rec), f.Records+1, f.Offset+int64(len(rec.Raw))
-		return nil
-	})
-	if err != nil {
-		return err
-	}
-	f.State = state{Echoes: list, Plain: decodeState(f.State).Plain, Seq: w.sess.Last}.encode()
-	f.Size, f.Mtime, f.Damaged = -1, 0, 0
-	_, err = x.store.Append(ctx, skein.Batch{Session: w.sess.ID, Import: &skein.Import{File: f, Records: records, Forget: true}})
-	return err
 }
 
 // drops reports whether writing the text there would remove files from a folder whose

@@ -2,7 +2,6 @@ package interop
 
 import (
 	"bufio"
-	"bytes"
 	"context"
 	"encoding/json"
 	"errors"
@@ -10,13 +9,11 @@ import (
 	"io"
 	"io/fs"
 	"net/url"
-	"os"
 	"path/filepath"
 	"slices"
 	"strings"
 
 	"github.com/skein-dev/skein"
-	"github.com/skein-dev/skein/internal/folder"
 	"github.com/skein-dev/skein/internal/lines"
 	"github.com/skein-dev/skein/replay"
 )
@@ -66,124 +63,6 @@ func sidePath(f Format, path, name string) string {
 		base = "." + digest([]byte(base))
 	}
 	return filepath.Join(filepath.Dir(path), base+sideSuffix)
-}
-
-// side writes the side file of what was just written, adds what is missing of the
-// session there to its losses, and returns the file's path. u is the unit that it is
-// in, if that is open.
-func (x *exporter) side(ctx context.Context, w *inBatch, u *opened) (string, error) {
-	t := w.wrote.Texts[0]
-	at := filepath.Join(x.home, filepath.FromSlash(t.Path))
-	k := newLack()
-	list, sum, err := x.written(ctx, at, t, u, k)
-	if err != nil {
-		return "", err
-	}
-	x.logs(w.wrote.Texts, k)
-	for _, t := range w.wrote.Texts {
-		clear(t.Lines) // they were written, and may be long
-	}
-	k.tell(w.sess, w.events, &w.wrote.Losses)
-	x.itsModel(w.sess, &w.wrote.Losses)
-	path := sidePath(x.format, at, t.Name)
-	if err := x.sideAt(ctx, path, w.sess, list, sum); err != nil {
-		return "", err
-	}
-	return path, x.knows(ctx, *w, list)
-}
-
-// headOf returns the head of the side file of a text's source; zero if there is no
-// side file of this format.
-func (x *exporter) headOf(t Text) sideHead {
-	f, _, err := open(sidePath(x.format, filepath.Join(x.home, filepath.FromSlash(t.Path)), t.Name))
-	if err != nil {
-		return sideHead{}
-	}
-	defer f.Close()
-	head, _, err := readSideHead(f)
-	if err != nil || head.Format != x.format.Name {
-		return sideHead{}
-	}
-	return head
-}
-
-// sideAt writes the side file of a source whose records are list, and whose checksum
-// is sum.
-func (x *exporter) sideAt(ctx context.Context, path string, sess skein.Session, list echoes, sum string) error {
-	files, err := x.sources(ctx, sess)
-	if err != nil {
-		return err
-	}
-	head := sideHead{Side: 1, Format: x.format.Name, Session: sess.ID, Echoes: list, Sum: sum, Last: sess.Last, Sources: len(files) > 0}
-	return writeSide(path, func(w io.Writer) error {
-		if _, err := w.Write(append(skein.MustJSON(head), '\n')); err != nil {
-			return err
-		}
-		if head.Sources {
-			if err := x.sideSources(ctx, w, files); err != nil {
-				return err
-			}
-		}
-		_, err := replay.Write(ctx, w, x.store, sess.ID)
-		return err
-	})
-}
-
-// written reads back what was written to at.
-func (x *exporter) written(ctx context.Context, at string, t Text, u *opened, k *lack) (_ echoes, sum string, err error) {
-	if u == nil && x.format.Put != nil && x.isUnit(t.Path) {
-		if u, err = x.look(ctx, t.Path); err != nil {
-			return nil, "", err
-		}
-		defer func() { err = errors.Join(err, u.unit.Close()) }()
-	}
-	w := &work{format: x.format, now: candidate{path: at}, name: t.Name, unit: u}
-	w.stream = newStream(x.format, w.file())
-	return echoesOf(ctx, w, t.Lines, k)
-}
-
-// logs adds to k what was written into files in which other sessions have lines too.
-func (x *exporter) logs(all []Text, k *lack) {
-	for _, t := range all {
-		if !t.Log {
-			continue
-		}
-		r := x.format.Open(File{Path: filepath.Join(x.home, filepath.FromSlash(t.Path))})
-		for i, l := range t.Lines {
-			if m, err := r.Read(Line{N: i, Number: i + 1, Body: bytes.TrimSpace(l.Body)}); err == nil {
-				k.take(m)
-			}
-		}
-	}
-}
-
-// look opens the unit at path below home, in its current state; the caller closes it.
-func (x *exporter) look(ctx context.Context, path string) (*opened, error) {
-	u := &opened{path: filepath.Join(x.home, filepath.FromSlash(path)), formats: []*Format{&x.format}}
-	if _, err := u.look(ctx); err != nil {
-		return nil, err
-	}
-	if _, err := u.unit.Sources(ctx); err != nil {
-		return nil, errors.Join(err, u.unit.Close())
-	}
-	return u, nil
-}
-
-// writeSide writes a whole file, replacing any that exists.
-func writeSide(path string, write func(io.Writer) error) (err error) {
-	f, err := os.OpenFile(filepath.Join(filepath.Dir(path), folder.TempName()), os.O_WRONLY|os.O_CREATE|os.O_EXCL, 0o600)
-	if err != nil {
-		return err
-	}
-	b := bufio.NewWriter(f)
-	err = errors.Join(write(b), b.Flush(), f.Sync(), f.Close())
-	if err == nil {
-		err = os.Rename(f.Name(), path)
-	}
-	if err != nil {
-		return errors.Join(err, os.Remove(f.Name()))
-	}
-	return nil
 }
 
 // beside imports the side file of a source that was not read before, if there

@@ -84,6 +84,12 @@ func WriteSource(ctx context.Context, s skein.Store, format, path string, w io.W
 	return err
 }
 
+func sourceBytes(ctx context.Context, s skein.Store, format, path string) ([]byte, error) {
+	var b bytes.Buffer
+	err := WriteSource(ctx, s, format, path, &b)
+	return b.Bytes(), err
+}
+
 var errNoRecords = errors.New("they are missing")
 
 // widened returns gaps with g added, or merged into the last gap if that has no known

@@ -1,16 +1,11 @@
 package interop
 
 import (
-	"bytes"
 	"context"
-	"crypto/sha256"
 	"errors"
 	"fmt"
-	"io"
 	"io/fs"
 	"path/filepath"
-	"slices"
-	"strings"
 
 	"github.com/skein-dev/skein"
 )
@@ -50,7 +45,7 @@ func SyncIn(ctx context.Context, s skein.Store, f Format, id skein.SessionID, pl
 			err = fmt.Errorf("%w: %w", skein.ErrNotFound, err)
 		}
 	}()
-	y := &syncer{format: f, places: places}
+	y := &syncer{syncedSource: syncedSource{format: f}, places: places}
 	hurt := damage{}
 	y.store = legible(s, &y.format, hurt)
 	y.mended = mending{s, skein.SourcesOf(s), &y.format, y.store.found}
@@ -59,12 +54,11 @@ func SyncIn(ctx context.Context, s skein.Store, f Format, id skein.SessionID, pl
 	if y.sess, y.from, err = y.origin(ctx, id); err != nil {
 		return done, err
 	}
-	x := &exporter{format: f}
-	y.unit, y.name = x.split(y.from.file.Path)
+	y.unit, y.name = f.split(y.from.file.Path)
 	if _, packed := PlainName(y.unit); packed {
 		return done, fmt.Errorf("%w: %s is packed; unpack it first, and import it", skein.ErrInvalid, y.unit)
 	}
-	y.below, y.home = homeOf(x, y.unit)
+	y.below, y.home = f.homeOf(y.unit)
 	done.ID, done.Path, done.Name = y.from.file.ID, y.unit, y.name
 	if !y.from.WentOn && y.intent() == nil {
 		if same, err := y.stands(ctx); same || err != nil {
@@ -106,14 +100,10 @@ func (y *syncer) locked(ctx context.Context, write func() error) (err error) {
 
 // A syncer is one call of Sync.
 type syncer struct {
-	mended      skein.Store // the store with only its source records mended, not its events: an import may store what it reads here
-	store       mending     // see legible
-	format      Format
-	places      []string // where a file must be; anywhere if empty
-	sess        skein.Session
-	from        provenanceOf
-	unit, name  string // of the source
-	home, below string
+	syncedSource
+	mended skein.Store // the store with only its source records mended, not its events: an import may store what it reads here
+	places []string    // where a file must be; anywhere if empty
+	sess   skein.Session
 }
 
 // sweep removes what a process that was killed has left around the source.
@@ -148,16 +138,6 @@ func (y *syncer) origin(ctx context.Context, id skein.SessionID) (sess skein.Ses
 		err = fmt.Errorf("%w: no file of %s is this session's", skein.ErrInvalid, y.format.Name)
 	}
 	return sess, p, err
-}
-
-// homeOf returns the home of the program that the file at path belongs to, and where
-// the file is below that, with slashes.
-func homeOf(x *exporter, path string) (below, home string) {
-	below = x.below(path)
-	if home, ok := strings.CutSuffix(filepath.ToSlash(path), "/"+below); ok {
-		return below, filepath.FromSlash(home)
-	}
-	return filepath.Base(path), filepath.Dir(path)
 }
 
 // fresh imports what is new in the file.
@@ -223,53 +203,4 @@ func (y *syncer) read(ctx context.Context, rep *Report, adopts *adoption) (*impo
 		err = own.err
 	}
 	return im, err
-}
-
-// stands reports whether the source is as it is stored.
-func (y *syncer) stands(ctx context.Context) (bool, error) {
-	h := sha256.New()
-	if err := WriteSource(ctx, y.store, y.format.Name, y.from.file.Path, h); err != nil {
-		return false, err
-	}
-	is := sha256.New()
-	err := y.lines(ctx, func(r io.Reader) error {
-		_, err := io.Copy(is, r)
-		return err
-	})
-	return bytes.Equal(h.Sum(nil), is.Sum(nil)), err
-}
-
-// lines lets read read the source in its current state.
-func (y *syncer) lines(ctx context.Context, read func(io.Reader) error) (err error) {
-	if !y.format.inUnit(y.from.file) {
-		f, _, err := open(y.unit)
-		if err != nil {
-			return err
-		}
-		defer f.Close()
-		return read(ctxReader{ctx, f})
-	}
-	u, err := y.format.Look(ctx, y.unit)
-	if err != nil {
-		return err
-	}
-	defer func() { err = errors.Join(err, u.Close()) }()
-	sources, err := u.Sources(ctx)
-	if err != nil {
-		return err
-	}
-	if y.name != "" {
-		is := func(s Source) bool { return s.Name != "" && sourcePath(y.unit, s.Name) == y.from.file.Path }
-		i := slices.IndexFunc(sources, is)
-		if i < 0 {
-			return fmt.Errorf("%w: %s has it no more", skein.ErrNotFound, y.unit)
-		}
-		y.name = sources[i].Name // a long name is not in the path
-	}
-	r, err := u.Open(ctx, y.name)
-	if err != nil {
-		return err
-	}
-	defer r.Close()
-	return read(r)
 }

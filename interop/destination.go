@@ -1,0 +1,289 @@
+package interop
+
+import (
+	"bytes"
+	"context"
+	"crypto/sha256"
+	"encoding/hex"
+	"errors"
+	"fmt"
+	"hash"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"strings"
+
+	"github.com/skein-dev/skein"
+	"github.com/skein-dev/skein/internal/lines"
+)
+
+// A destination is the folder below which the files of a format's program are.
+type destination struct {
+	format Format
+	home   string // absolute
+	looked units
+}
+
+// isUnit reports whether the path below home is that of a unit, by its name.
+func (d *destination) isUnit(path string) bool {
+	return d.format.is(filepath.ToSlash(filepath.Join(d.home, filepath.FromSlash(path))))
+}
+
+// inUnit reports whether a text goes into a unit.
+func (d *destination) inUnit(t Text) bool { return t.as == aUnit || t.as == byName && d.isUnit(t.Path) }
+
+// source returns the unit of a text, nil for a file, and whether the unit has the
+// text's source.
+func (d *destination) source(ctx context.Context, t Text) (*opened, bool, error) {
+	if d.format.Put == nil || !d.inUnit(t) {
+		info, err := os.Lstat(filepath.Join(d.home, filepath.FromSlash(t.Path)))
+		if errors.Is(err, fs.ErrNotExist) {
+			return nil, false, nil
+		}
+		return nil, err == nil && info.Mode().IsRegular(), err
+	}
+	if d.looked.path != t.Path {
+		if err := d.looked.close(); err != nil {
+			return nil, false, err
+		}
+		u := &opened{path: filepath.Join(d.home, filepath.FromSlash(t.Path)), formats: []*Format{&d.format}}
+		_, err := u.look(ctx)
+		if errors.Is(err, fs.ErrNotExist) || errors.Is(err, ErrOther) {
+			return nil, false, nil
+		}
+		if err != nil {
+			return nil, false, err
+		}
+		d.looked = units{path: t.Path, unit: u, names: map[string]bool{}}
+		sources, err := u.unit.Sources(ctx)
+		if err != nil {
+			return nil, false, err
+		}
+		for _, s := range sources {
+			d.looked.names[s.Name] = true
+		}
+	}
+	return d.looked.unit, d.looked.names[t.Name], nil
+}
+
+// current reads the source that a text is written to; nil if it does not exist.
+func (d *destination) current(ctx context.Context, t Text) (*currentSource, error) {
+	if !filepath.IsLocal(filepath.FromSlash(t.Path)) {
+		return nil, nil
+	}
+	u, there, err := d.source(ctx, t)
+	if err != nil || !there {
+		return nil, err
+	}
+	w := &work{format: d.format, now: candidate{path: filepath.Join(d.home, filepath.FromSlash(t.Path))}, name: t.Name, unit: u}
+	is := &currentSource{work: w}
+	return is, is.each(ctx, func([]byte) error { return nil })
+}
+
+// look opens the unit at path below home, in its current state; the caller closes it.
+func (d *destination) look(ctx context.Context, path string) (*opened, error) {
+	u := &opened{path: filepath.Join(d.home, filepath.FromSlash(path)), formats: []*Format{&d.format}}
+	if _, err := u.look(ctx); err != nil {
+		return nil, err
+	}
+	if _, err := u.unit.Sources(ctx); err != nil {
+		return nil, errors.Join(err, u.unit.Close())
+	}
+	return u, nil
+}
+
+// headOf returns the head of the side file of a text's source; zero if there is no
+// side file of this format.
+func (d *destination) headOf(t Text) sideHead {
+	f, _, err := open(sidePath(d.format, filepath.Join(d.home, filepath.FromSlash(t.Path)), t.Name))
+	if err != nil {
+		return sideHead{}
+	}
+	defer f.Close()
+	head, _, err := readSideHead(f)
+	if err != nil || head.Format != d.format.Name {
+		return sideHead{}
+	}
+	return head
+}
+
+// written reads back what was written to at.
+func (d *destination) written(ctx context.Context, at string, t Text, u *opened, k *lack) (_ echoes, sum string, err error) {
+	if u == nil && d.format.Put != nil && d.isUnit(t.Path) {
+		if u, err = d.look(ctx, t.Path); err != nil {
+			return nil, "", err
+		}
+		defer func() { err = errors.Join(err, u.unit.Close()) }()
+	}
+	w := &work{format: d.format, now: candidate{path: at}, name: t.Name, unit: u}
+	w.stream = newStream(d.format, w.file())
+	return echoesOf(ctx, w, t.Lines, k)
+}
+
+// logs adds to k what was written into files in which other sessions have lines too.
+func (d *destination) logs(all []Text, k *lack) {
+	for _, t := range all {
+		if !t.Log {
+			continue
+		}
+		r := d.format.Open(File{Path: filepath.Join(d.home, filepath.FromSlash(t.Path))})
+		for i, l := range t.Lines {
+			if m, err := r.Read(Line{N: i, Number: i + 1, Body: bytes.TrimSpace(l.Body)}); err == nil {
+				k.take(m)
+			}
+		}
+	}
+}
+
+// put writes the texts that a format made: files, and units as a whole.
+func (d *destination) put(ctx context.Context, texts []Text) (err error) {
+	if err := d.looked.close(); err != nil {
+		return err
+	}
+	units := map[string][]Part{}
+	var order []string
+	for _, t := range texts {
+		if !filepath.IsLocal(filepath.FromSlash(t.Path)) || strings.ContainsAny(t.Path, "\x00\\") {
+			return fmt.Errorf("%w: path %q leads out of %s", skein.ErrInvalid, t.Path, d.home)
+		}
+		if t.was != nil && d.format.Lock != nil {
+			unlock, err2 := d.format.Lock(ctx, filepath.Join(d.home, filepath.FromSlash(t.Path)), t.Name)
+			if err2 != nil {
+				return err2
+			}
+			defer func() { err = errors.Join(err, unlock()) }()
+		}
+		if t.Log {
+			if err := logBelow(d.home, t.Path, t.Lines); err != nil {
+				return err
+			}
+			continue
+		}
+		if d.format.Put == nil || !d.inUnit(t) {
+			if err := putFile(d.home, t.Path, t.lines(), t.was); err != nil {
+				return err
+			}
+			continue
+		}
+		if units[t.Path] == nil {
+			order = append(order, t.Path)
+		}
+		part := Part{Name: t.Name, Lines: t.lines()}
+		if t.was != nil {
+			part.Was, part.Gone = t.was.Again(), lines.New(t.gone()...)
+		}
+		units[t.Path] = append(units[t.Path], part)
+	}
+	for _, path := range order {
+		if err := d.format.Put(ctx, filepath.Join(d.home, filepath.FromSlash(path)), units[path]); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// A currentSource is a source, in its current state, for a session to be written to.
+type currentSource struct {
+	work *work
+	sum  string // see summer
+}
+
+// each calls f with each record. The error is f's, that of reading, or wraps
+// [ErrChanged] if the source has changed since it was first read.
+func (is *currentSource) each(ctx context.Context, f func(raw []byte) error) error {
+	is.work.stream = newStream(is.work.format, is.work.file())
+	sum := newSummer(is.work.unit != nil)
+	err := is.work.read(ctx, func(r read) error {
+		sum.add(r.rec.Raw)
+		return f(r.rec.Raw)
+	})
+	if got := sum.String(); err == nil && is.sum != "" && is.sum != got {
+		err = ErrChanged
+	} else if err == nil {
+		is.sum = got
+	}
+	return err
+}
+
+// lines returns the source's lines. Errors are those of each.
+func (is *currentSource) lines(ctx context.Context) (*lines.Lines, error) {
+	var all [][]byte
+	err := is.each(ctx, func(raw []byte) error {
+		all = append(all, bytes.Clone(raw))
+		return nil
+	})
+	return lines.New(all...), err
+}
+
+// A summer computes a checksum of what the records of a source say, ignoring the times
+// of file changes and the rowids of rows.
+type summer struct {
+	hash.Hash
+	unit bool
+}
+
+func newSummer(unit bool) summer { return summer{sha256.New(), unit} }
+
+func (s summer) add(raw []byte) {
+	if m := markOf(raw, s.unit); m.kind != nothing {
+		fmt.Fprintf(s, "%s\x00%x\x00%s\x00", m.kind, m.hash, m.file)
+	}
+}
+
+func (s summer) String() string { return hex.EncodeToString(s.Sum(nil)) }
+
+// units is the unit that was looked at last, and its sources. It is valid until
+// something is written.
+type units struct {
+	path  string
+	unit  *opened
+	names map[string]bool
+}
+
+func (u *units) close() (err error) {
+	if u.unit != nil {
+		err = u.unit.unit.Close()
+	}
+	*u = units{}
+	return err
+}
+
+// split returns the unit and the name of a source, by its path in the store.
+func (f *Format) split(path string) (unit, name string) {
+	at := strings.LastIndexByte(path, '#')
+	if f.Look == nil || at < 0 || f.is(filepath.ToSlash(path)) {
+		return path, ""
+	}
+	return path[:at], unescape(path[at+1:])
+}
+
+// below returns the path below home where a file or unit is to be written.
+func (f *Format) below(path string) string {
+	path = filepath.ToSlash(plain(path))
+	if f.Below != nil {
+		if b := f.Below(path); b != "" && filepath.IsLocal(filepath.FromSlash(b)) {
+			return b
+		}
+	}
+	return path[strings.LastIndexByte(path, '/')+1:]
+}
+
+// homeOf returns the home of the program that the file at path belongs to, and where
+// the file is below that, with slashes.
+func (f *Format) homeOf(path string) (below, home string) {
+	below = f.below(path)
+	if home, ok := strings.CutSuffix(filepath.ToSlash(path), "/"+below); ok {
+		return below, filepath.FromSlash(home)
+	}
+	return filepath.Base(path), filepath.Dir(path)
+}
+
+// inUnit reports whether a file that was read is a unit, or a source of one.
+func (f *Format) inUnit(file skein.SourceFile) bool {
+	return f.Look != nil && !decodeState(file.State).Plain
+}
+
+// is reports whether path, absolute and with slashes, is that of a unit.
+func (f *Format) is(path string) bool {
+	return f.Unit != nil && (f.Unit(path) == path || f.Unit(path+"/x") == path)
+}
