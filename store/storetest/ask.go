@@ -7,6 +7,7 @@ import (
 	"iter"
 	"reflect"
 	"strings"
+	"testing"
 
 	"github.com/google/go-cmp/cmp"
 	"github.com/google/go-cmp/cmp/cmpopts"
@@ -15,14 +16,20 @@ import (
 	"github.com/skein-dev/skein/store/search"
 )
 
+// An asker writes to a store and asks it, and fails the test if the answer is wrong.
+type asker struct {
+	*testing.T
+	s skein.Store
+}
+
 // add appends evs to the end of session id, and returns the last seq.
-func (t *test) add(id skein.SessionID, evs ...skein.Event) skein.Seq {
+func (t *asker) add(id skein.SessionID, evs ...skein.Event) skein.Seq {
 	t.Helper()
 	return t.append(skein.Batch{Session: id, Events: evs}).Last
 }
 
 // append appends a batch that must be accepted.
-func (t *test) append(b skein.Batch) skein.Receipt {
+func (t *asker) append(b skein.Batch) skein.Receipt {
 	t.Helper()
 	r, err := t.s.Append(t.Context(), b)
 	if err != nil {
@@ -36,7 +43,7 @@ func (t *test) append(b skein.Batch) skein.Receipt {
 
 // refused appends a batch that must be refused with want, leaving the session
 // unchanged.
-func (t *test) refused(b skein.Batch, want error) error {
+func (t *asker) refused(b skein.Batch, want error) error {
 	t.Helper()
 	was, werr := t.s.Session(t.Context(), b.Session)
 	r, err := t.s.Append(t.Context(), b)
@@ -61,7 +68,7 @@ func show(b skein.Batch) string {
 }
 
 // all collects what it yields; an error ends the test.
-func all[T any](t *test, it iter.Seq2[T, error]) (out []T) {
+func all[T any](t testing.TB, it iter.Seq2[T, error]) (out []T) {
 	t.Helper()
 	for v, err := range it {
 		if err != nil {
@@ -73,7 +80,7 @@ func all[T any](t *test, it iter.Seq2[T, error]) (out []T) {
 }
 
 // failure returns the error that it yields, which must be the last element.
-func failure[T any](t *test, it iter.Seq2[T, error]) (last error) {
+func failure[T any](t testing.TB, it iter.Seq2[T, error]) (last error) {
 	t.Helper()
 	for _, err := range it {
 		if last != nil {
@@ -84,12 +91,12 @@ func failure[T any](t *test, it iter.Seq2[T, error]) (last error) {
 	return last
 }
 
-func (t *test) events(id skein.SessionID) []skein.Event {
+func (t *asker) events(id skein.SessionID) []skein.Event {
 	t.Helper()
 	return all(t, t.s.Events(t.Context(), id, 0))
 }
 
-func (t *test) session(id skein.SessionID) skein.Session {
+func (t *asker) session(id skein.SessionID) skein.Session {
 	t.Helper()
 	sess, err := t.s.Session(t.Context(), id)
 	if err != nil {
@@ -98,7 +105,7 @@ func (t *test) session(id skein.SessionID) skein.Session {
 	return sess
 }
 
-func (t *test) newest(id skein.SessionID, n int, before skein.Seq) []skein.Entry {
+func (t *asker) newest(id skein.SessionID, n int, before skein.Seq) []skein.Entry {
 	t.Helper()
 	es, err := t.s.Newest(t.Context(), id, n, before)
 	if err != nil {
@@ -108,7 +115,7 @@ func (t *test) newest(id skein.SessionID, n int, before skein.Seq) []skein.Entry
 }
 
 // ids returns the IDs of the sessions that f selects, in order.
-func (t *test) ids(f skein.Filter) (ids []skein.SessionID) {
+func (t *asker) ids(f skein.Filter) (ids []skein.SessionID) {
 	t.Helper()
 	for _, s := range all(t, t.s.Sessions(t.Context(), f)) {
 		ids = append(ids, s.ID)
@@ -116,7 +123,7 @@ func (t *test) ids(f skein.Filter) (ids []skein.SessionID) {
 	return ids
 }
 
-func (t *test) usage(q skein.UsageQuery) []skein.UsageRow {
+func (t *asker) usage(q skein.UsageQuery) []skein.UsageRow {
 	t.Helper()
 	rows, err := t.s.Usage(t.Context(), q)
 	if err != nil {
@@ -126,7 +133,7 @@ func (t *test) usage(q skein.UsageQuery) []skein.UsageRow {
 }
 
 // total returns the sum of all usage that q selects.
-func (t *test) total(q skein.UsageQuery) (u skein.Usage) {
+func (t *asker) total(q skein.UsageQuery) (u skein.Usage) {
 	t.Helper()
 	for _, r := range t.usage(q) {
 		u = u.Plus(r.Usage)
@@ -135,7 +142,7 @@ func (t *test) total(q skein.UsageQuery) (u skein.Usage) {
 }
 
 // find searches every message for a text, with a long deadline.
-func (t *test) find(text string) []skein.Hit {
+func (t *asker) find(text string) []skein.Hit {
 	t.Helper()
 	q, err := search.Parse(text)
 	if err != nil {
@@ -148,7 +155,7 @@ func (t *test) find(text string) []skein.Hit {
 // patience is the deadline of searches that must be complete.
 const patience = 60e9
 
-func (t *test) search(q skein.Query) []skein.Hit {
+func (t *asker) search(q skein.Query) []skein.Hit {
 	t.Helper()
 	if q.Deadline == 0 {
 		q.Deadline = patience
@@ -161,7 +168,7 @@ func (t *test) search(q skein.Query) []skein.Hit {
 }
 
 // wantFound searches for text and wants hits at these seqs, in any order.
-func (t *test) wantFound(text string, want ...skein.Place) {
+func (t *asker) wantFound(text string, want ...skein.Place) {
 	t.Helper()
 	got := map[skein.Place]int{}
 	for _, h := range t.find(text) {
@@ -178,14 +185,14 @@ func (t *test) wantFound(text string, want ...skein.Place) {
 
 func at(id skein.SessionID, seq skein.Seq) skein.Place { return skein.Place{Session: id, Seq: seq} }
 
-func (t *test) wantErr(what string, err, want error) {
+func (t *asker) wantErr(what string, err, want error) {
 	t.Helper()
 	if !errors.Is(err, want) {
 		t.Errorf("%s: error %v, want %v", what, err, want)
 	}
 }
 
-func (t *test) noErr(what string, err error) {
+func (t *asker) noErr(what string, err error) {
 	t.Helper()
 	if err != nil {
 		t.Fatalf("%s: %v", what, err)
@@ -193,7 +200,7 @@ func (t *test) noErr(what string, err error) {
 }
 
 // equal checks that got equals want; nil and empty are the same.
-func equal[T any](t *test, what string, got, want T) {
+func equal[T any](t testing.TB, what string, got, want T) {
 	t.Helper()
 	if reflect.DeepEqual(got, want) { // fast for megabytes of data
 		return
@@ -205,12 +212,12 @@ func equal[T any](t *test, what string, got, want T) {
 
 // wantEnd checks that the session ends at want, 0 if it must not exist, in its
 // row and in its events.
-func (t *test) wantEnd(id skein.SessionID, want skein.Seq) {
+func (t *asker) wantEnd(id skein.SessionID, want skein.Seq) {
 	t.Helper()
 	wantEnd(t, t.s, id, want)
 }
 
-func wantEnd(t *test, s skein.Store, id skein.SessionID, want skein.Seq) {
+func wantEnd(t testing.TB, s skein.Store, id skein.SessionID, want skein.Seq) {
 	t.Helper()
 	sess, err := s.Session(context.Background(), id)
 	if errors.Is(err, skein.ErrNotFound) && want == 0 {

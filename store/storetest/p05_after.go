@@ -19,7 +19,7 @@ func after() []check {
 
 // wantConflict checks that the batch is refused and the error has the session's
 // end.
-func (t *test) wantConflict(b skein.Batch, last skein.Seq) {
+func (t *asker) wantConflict(b skein.Batch, last skein.Seq) {
 	t.Helper()
 	err := t.refused(b, skein.ErrConflict)
 	var conflict *skein.ConflictError

@@ -30,7 +30,7 @@ func leases() []check {
 	}, leaseProcesses()...)
 }
 
-func (t *test) acquire(id skein.SessionID, r skein.LeaseRequest) skein.Lease {
+func (t *asker) acquire(id skein.SessionID, r skein.LeaseRequest) skein.Lease {
 	t.Helper()
 	l, err := skein.LeasesOf(t.s).Acquire(t.Context(), id, r)
 	if err != nil || l.Session != id || l.Fence < 1 {

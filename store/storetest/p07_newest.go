@@ -22,7 +22,7 @@ func newest() []check {
 
 // wantNewest checks that Newest agrees with Entries over all events, for
 // several n and before.
-func (t *test) wantNewest(id skein.SessionID) {
+func (t *asker) wantNewest(id skein.SessionID) {
 	t.Helper()
 	evs := t.events(id)
 	entries, err := skein.Entries(evs)

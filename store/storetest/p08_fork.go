@@ -37,7 +37,7 @@ func wordless(t *test) {
 }
 
 // wantShows checks that id has these events, with their seqs.
-func (t *test) wantShows(id skein.SessionID, want []skein.Event) {
+func (t *asker) wantShows(id skein.SessionID, want []skein.Event) {
 	t.Helper()
 	equal(t, "Events of "+string(id), t.events(id), want)
 }
@@ -52,7 +52,7 @@ func join(evs []skein.Event, own ...skein.Event) []skein.Event {
 	return all
 }
 
-func (t *test) delete(id skein.SessionID) skein.Deleted {
+func (t *asker) delete(id skein.SessionID) skein.Deleted {
 	t.Helper()
 	d, err := skein.LifecycleOf(t.s).Delete(t.Context(), id, skein.Deletion{})
 	if err != nil {

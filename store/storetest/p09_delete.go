@@ -24,7 +24,7 @@ func deletion() []check {
 }
 
 // wantGone checks that every method reports that there is no such session.
-func (t *test) wantGone(s skein.Store, id skein.SessionID) {
+func (t *asker) wantGone(s skein.Store, id skein.SessionID) {
 	t.Helper()
 	ctx := t.Context()
 	_, err := s.Session(ctx, id)
@@ -61,7 +61,7 @@ func (t *test) wantGone(s skein.Store, id skein.SessionID) {
 }
 
 // full appends a session that has data in every table.
-func (t *test) full(id skein.SessionID, word string) (skein.Blob, *skein.Import) {
+func (t *asker) full(id skein.SessionID, word string) (skein.Blob, *skein.Import) {
 	t.Helper()
 	blob := skein.NewBlob([]byte("picture of " + word))
 	im := &skein.Import{

@@ -15,12 +15,12 @@ func bin() []check {
 	}
 }
 
-func (t *test) bin(id skein.SessionID) {
+func (t *asker) bin(id skein.SessionID) {
 	t.Helper()
 	t.noErr("Bin", skein.LifecycleOf(t.s).Bin(t.Context(), id))
 }
 
-func (t *test) restore(id skein.SessionID) {
+func (t *asker) restore(id skein.SessionID) {
 	t.Helper()
 	t.noErr("Restore", skein.LifecycleOf(t.s).Restore(t.Context(), id))
 }

@@ -25,7 +25,7 @@ func exactly() []check {
 
 // wantBack appends evs to a new session and checks that they come back
 // unchanged.
-func (t *test) wantBack(id skein.SessionID, evs ...skein.Event) {
+func (t *asker) wantBack(id skein.SessionID, evs ...skein.Event) {
 	t.Helper()
 	t.add(id, created())
 	t.add(id, evs...)

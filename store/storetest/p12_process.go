@@ -58,7 +58,7 @@ func sideBySide(t *test, n, count int, into func(int) skein.SessionID) {
 
 // wantOnce checks that a session has each client ID once, and those of one
 // writer in order, without gaps. It returns how many messages each writer has.
-func (t *test) wantOnce(id skein.SessionID) map[string]int {
+func (t *asker) wantOnce(id skein.SessionID) map[string]int {
 	t.Helper()
 	next := map[string]int{}
 	for _, e := range t.events(id) {

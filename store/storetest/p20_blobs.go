@@ -21,7 +21,7 @@ func blobs() []check {
 	}
 }
 
-func (t *test) blob(id skein.SessionID, b skein.Blob) {
+func (t *asker) blob(id skein.SessionID, b skein.Blob) {
 	t.Helper()
 	got, err := t.s.Blob(t.Context(), id, b.Hash)
 	if err != nil || !bytes.Equal(got, b.Data) {
@@ -29,7 +29,7 @@ func (t *test) blob(id skein.SessionID, b skein.Blob) {
 	}
 }
 
-func (t *test) noBlob(id skein.SessionID, b skein.Blob) {
+func (t *asker) noBlob(id skein.SessionID, b skein.Blob) {
 	t.Helper()
 	_, err := t.s.Blob(t.Context(), id, b.Hash)
 	t.wantErr("Blob("+string(id)+")", err, skein.ErrNotFound)

@@ -37,7 +37,7 @@ var oddLines = []string{
 	"{\"text\":\"\\ud800\"}\n", "last line without an end",
 }
 
-func (t *test) records(format, path string, n int) []skein.Record {
+func (t *asker) records(format, path string, n int) []skein.Record {
 	t.Helper()
 	return all(t, skein.SourcesOf(t.s).Records(t.Context(), format, path, n))
 }

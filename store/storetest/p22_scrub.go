@@ -60,7 +60,7 @@ func (t *test) wantNoSecret(id skein.SessionID, secrets ...string) {
 	}
 }
 
-func (t *test) scrub(id skein.SessionID, secrets ...string) skein.Scrubbed {
+func (t *asker) scrub(id skein.SessionID, secrets ...string) skein.Scrubbed {
 	t.Helper()
 	d, err := skein.LifecycleOf(t.s).Scrub(t.Context(), id, secrets)
 	if err != nil {

@@ -70,7 +70,7 @@ func Run(t *testing.T, open func(*testing.T) skein.Store, o Options) {
 				if c.fits(o) {
 					t.Run(c.name, func(t *testing.T) {
 						t.Cleanup(within(o.Deadline, t.Name())) // after the check's own cleanup
-						c.put(&test{T: t, s: open(t), open: open, options: o})
+						c.put(&test{asker: asker{t, open(t)}, open: open, options: o})
 					})
 				}
 			}
@@ -131,8 +131,7 @@ func (c check) put(t *test) {
 
 // A test is one check of a new and empty store.
 type test struct {
-	*testing.T
-	s       skein.Store
+	asker
 	open    func(*testing.T) skein.Store // opens a new, empty store
 	options Options
 	address string // of the store's data; "" if there can be no other handle
