@@ -18,8 +18,8 @@ import (
 // where it was written before changes nothing and says so; one that has grown is brought
 // up to date there, and is there once; a child may come after its parent; and what
 // somebody else has changed is refused by name, until it is to be replaced.
-func (s Suite) writtenAnew(t *testing.T) {
-	a := anew{s, t, memory.New(), filepath.Join(t.TempDir(), "home"), ""}
+func (s writes) writtenAnew(t *testing.T) {
+	a := anew{s.Suite, t, memory.New(), filepath.Join(t.TempDir(), "home"), ""}
 	defer a.store.Close()
 	a.id = composed(t, a.store)
 	a.child()

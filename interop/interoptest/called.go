@@ -34,7 +34,7 @@ func usualCalls() []skein.Call {
 
 // called checks, for a format that can be written: what other agents' tools did that
 // its program can do too is written as calls with their results, not as text.
-func (s Suite) called(t *testing.T) {
+func (s writes) called(t *testing.T) {
 	for _, c := range usualCalls() {
 		c.ID = "toolu_2"
 		at := skein.At(epoch) + 6500

@@ -33,7 +33,7 @@ func cuts(data []byte) (at []int) {
 }
 
 // items returns what a format's reader makes of a file, each event as text.
-func (s Suite) items(t *testing.T, f string, data []byte) (all []string) {
+func (s cutting) items(t *testing.T, f string, data []byte) (all []string) {
 	t.Helper()
 	file := interop.File{Path: f, Beside: func(string) ([]byte, bool) { return nil, false }}
 	err := interop.Scan(s.Format, file, bytes.NewReader(data), func(r skein.Record, m interop.Made) error {
@@ -70,7 +70,7 @@ func bodies(t *testing.T, line []byte) string {
 
 // everyByte cuts a file at every byte. If the reader is given the same as at the
 // previous cut, it is not asked again.
-func (s Suite) everyByte(t *testing.T, f string, data []byte) {
+func (s cutting) everyByte(t *testing.T, f string, data []byte) {
 	t.Helper()
 	whole := s.items(t, f, data)
 	var asked int
@@ -94,7 +94,7 @@ func (s Suite) everyByte(t *testing.T, f string, data []byte) {
 	}
 }
 
-func (s Suite) cut(t *testing.T, name string) {
+func (s cutting) cut(t *testing.T, name string) {
 	for _, f := range files(t, lay(t, filepath.Join(s.Dir, name))) {
 		if _, packed := interop.PlainName(f); packed {
 			continue // half of it is damage
@@ -114,7 +114,7 @@ func (s Suite) cut(t *testing.T, name string) {
 	}
 }
 
-func (s Suite) cutAt(t *testing.T, f string, data []byte, at int, whole string, all map[string][]string) {
+func (s cutting) cutAt(t *testing.T, f string, data []byte, at int, whole string, all map[string][]string) {
 	t.Helper()
 	store := memory.New()
 	defer store.Close()
@@ -133,7 +133,7 @@ func (s Suite) cutAt(t *testing.T, f string, data []byte, at int, whole string, 
 	}
 }
 
-func (s Suite) export(t *testing.T, name string) {
+func (s cutting) export(t *testing.T, name string) {
 	root := lay(t, filepath.Join(s.Dir, name))
 	store := memory.New()
 	defer store.Close()

@@ -21,9 +21,9 @@ import (
 // cutShort checks, for a format that can be written: whenever the program is killed while
 // it writes a session, for the first time or where it was written before, the next write
 // recognizes what was written, and brings it up to date.
-func (s Suite) cutShort(t *testing.T) {
+func (s writes) cutShort(t *testing.T) {
 	home := filepath.Join(t.TempDir(), "home")
-	a := anew{s, t, memory.New(), home, ""}
+	a := anew{s.Suite, t, memory.New(), home, ""}
 	defer a.store.Close()
 	a.id = composed(t, a.store)
 	a.child()

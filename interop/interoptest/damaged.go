@@ -92,7 +92,7 @@ func hurtOf(t *testing.T, s skein.Store) skein.Store {
 
 // aroundDamage checks, for a format that can be written: what cannot be read of a session
 // is named, a placeholder is written in its place, and everything else is written.
-func (s Suite) aroundDamage(t *testing.T) {
+func (s writes) aroundDamage(t *testing.T) {
 	from := memory.New()
 	defer from.Close()
 	id := composed(t, from)

@@ -21,7 +21,7 @@ const generatedSessions = 25
 
 // whatever checks, for a format that can be written: any session, written and read
 // again, is the same.
-func (s Suite) whatever(t *testing.T) {
+func (s writes) whatever(t *testing.T) {
 	sessions := rapid.Custom(conversation)
 	for seed := range generatedSessions {
 		evs := sessions.Example(seed)

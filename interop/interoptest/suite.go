@@ -46,6 +46,13 @@ type Suite struct {
 	Count func(t testing.TB, path string, data []byte) Sum
 }
 
+// The promises about one subject each.
+type (
+	writes   struct{ Suite } // of a format that can write
+	cutting  struct{ Suite } // of a file of lines that ends too early
+	unknowns struct{ Suite } // of records that the format does not know
+)
+
 // A Sum is the totals of a file.
 type Sum struct {
 	Messages int   // of all its sessions, pieces of one message counted once
@@ -65,13 +72,13 @@ func Run(t *testing.T, s Suite) {
 			t.Run("exported and imported where it is adds nothing", func(t *testing.T) { s.exportedIn(t, name) })
 			t.Run("is the same wherever a first import came between", func(t *testing.T) { s.between(t, name) })
 			if s.Format.Write != nil {
-				t.Run("is written back where it came from", func(t *testing.T) { s.writtenBack(t, name, whole) })
-				t.Run("is written back around damage", func(t *testing.T) { s.writtenBack(t, name, hurtOf) })
+				t.Run("is written back where it came from", func(t *testing.T) { writes{s}.writtenBack(t, name, whole) })
+				t.Run("is written back around damage", func(t *testing.T) { writes{s}.writtenBack(t, name, hurtOf) })
 			}
 			if s.Format.Load != nil {
 				return // it holds events: there is nothing else to write again
 			}
-			t.Run("with much that it does not know costs no more than its bytes", func(t *testing.T) { s.unknown(t, name) })
+			t.Run("with much that it does not know costs no more than its bytes", func(t *testing.T) { unknowns{s}.unknown(t, name) })
 			if s.Format.Look != nil {
 				t.Run("is written again as it was", func(t *testing.T) { s.writtenAgain(t, name) })
 				t.Run("is followed as it is written", func(t *testing.T) { s.watched(t, name) })
@@ -80,8 +87,8 @@ func Run(t *testing.T, s Suite) {
 				}
 				return
 			}
-			t.Run("is written again byte for byte", func(t *testing.T) { s.export(t, name) })
-			t.Run("cut anywhere gives a prefix, and the rest later", func(t *testing.T) { s.cut(t, name) })
+			t.Run("is written again byte for byte", func(t *testing.T) { cutting{s}.export(t, name) })
+			t.Run("cut anywhere gives a prefix, and the rest later", func(t *testing.T) { cutting{s}.cut(t, name) })
 			if s.Count != nil {
 				t.Run("adds up to what an independent count says", func(t *testing.T) { s.count(t, name) })
 			}
@@ -90,15 +97,16 @@ func Run(t *testing.T, s Suite) {
 	t.Run("whatever is in the files", func(t *testing.T) { Hostile(t, s) })
 	t.Run("a document that is too long is named, with what to do", s.tooLong)
 	if s.Format.Write != nil {
-		t.Run("there and back is the same session", s.thereAndBack)
-		t.Run("is written around damage", s.aroundDamage)
-		t.Run("there and back is the same, whatever the session", s.whatever)
-		t.Run("what it cannot hold is told", s.toldOf)
-		t.Run("what a program wrapped is no title", s.untitled)
-		t.Run("calls of what it can do are calls", s.called)
-		t.Run("another program's model is not what it goes on with", s.unpinned)
-		t.Run("written where it was written before", s.writtenAnew)
-		t.Run("written again after a kill", s.cutShort)
+		w := writes{s}
+		t.Run("there and back is the same session", w.thereAndBack)
+		t.Run("is written around damage", w.aroundDamage)
+		t.Run("there and back is the same, whatever the session", w.whatever)
+		t.Run("what it cannot hold is told", w.toldOf)
+		t.Run("what a program wrapped is no title", w.untitled)
+		t.Run("calls of what it can do are calls", w.called)
+		t.Run("another program's model is not what it goes on with", w.unpinned)
+		t.Run("written where it was written before", w.writtenAnew)
+		t.Run("written again after a kill", w.cutShort)
 	}
 }
 

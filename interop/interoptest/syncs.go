@@ -19,7 +19,7 @@ import (
 // after it was imported is written back to where it came from, its own program (another
 // import, here) finds what is new after what was there, and repeating it changes
 // nothing. through returns the store as the sync sees it.
-func (s Suite) writtenBack(t *testing.T, name string, through func(*testing.T, skein.Store) skein.Store) {
+func (s writes) writtenBack(t *testing.T, name string, through func(*testing.T, skein.Store) skein.Store) {
 	root := lay(t, filepath.Join(s.Dir, name))
 	store := memory.New()
 	defer store.Close()

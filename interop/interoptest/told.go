@@ -17,7 +17,7 @@ import (
 // messages is in what was written, or is reported as lost, not both. One thing at a time
 // is added to a session, and looked for in what another store reads there without the
 // side file.
-func (s Suite) toldOf(t *testing.T) {
+func (s writes) toldOf(t *testing.T) {
 	plain := s.tells(t, added{})
 	for _, a := range additions() {
 		t.Run(a.name, func(t *testing.T) {
@@ -47,7 +47,7 @@ func (s Suite) toldOf(t *testing.T) {
 // another program does not say which model the program is to continue with, and that is
 // reported. If a session's model only records which one answered, it is kept
 // (Suite.Recorded).
-func (s Suite) unpinned(t *testing.T) {
+func (s writes) unpinned(t *testing.T) {
 	const other = "gpt-6"
 	model := other
 	wrote := s.tells(t, added{evs: []skein.Event{skein.NewEvent(skein.KindChanged, skein.At(epoch)+6500, skein.Changed{Model: &model})}, held: func(_ skein.Session, evs []skein.Event) bool {
@@ -147,7 +147,7 @@ type toldBack struct {
 
 // untitled checks, for a format that can be written: text wrapped by an agent's program
 // is not a title for another program.
-func (s Suite) untitled(t *testing.T) {
+func (s writes) untitled(t *testing.T) {
 	const title = "<local-command-caveat>Caveat of pears</local-command-caveat>"
 	titled := skein.NewEvent(skein.KindTitled, skein.At(epoch)+6500, skein.Titled{Title: title, By: skein.ByModel})
 	wrote := s.tells(t, added{begin: func(c *skein.Created) { c.Title, c.Origin = title, &skein.Origin{Format: "elsewhere", ID: "pears"} }, evs: []skein.Event{titled}})
@@ -159,7 +159,7 @@ func (s Suite) untitled(t *testing.T) {
 }
 
 // tells writes a session with what was added, and reads it again.
-func (s Suite) tells(t *testing.T, a added) (out toldBack) {
+func (s writes) tells(t *testing.T, a added) (out toldBack) {
 	t.Helper()
 	from := memory.New()
 	defer from.Close()
@@ -197,7 +197,7 @@ func (s Suite) tells(t *testing.T, a added) (out toldBack) {
 		t.Fatal(err)
 	}
 	out.home = home
-	(&anew{Suite: s, t: t, home: home}).aside()
+	(&anew{Suite: s.Suite, t: t, home: home}).aside()
 	to := memory.New()
 	defer to.Close()
 	s.bring(t, to, home)

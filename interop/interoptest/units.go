@@ -133,7 +133,7 @@ func roots(t testing.TB, s *memory.Store) (ids []skein.SessionID) {
 // from it is written, read again, and is the same, including what the format cannot
 // hold; and reading what was written without the side file yields the same messages, or
 // what was lost is reported.
-func (s Suite) thereAndBack(t *testing.T) {
+func (s writes) thereAndBack(t *testing.T) {
 	from := memory.New()
 	defer from.Close()
 	id := composed(t, from)

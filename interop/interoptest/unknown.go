@@ -30,7 +30,7 @@ const (
 // records that the format does not know, whatever they say, cost no more events than
 // they have kilobytes, hide nothing of the conversation, are kept byte for byte, and
 // give the same result if the file ended in the middle of one when it was read before.
-func (s Suite) unknown(t *testing.T, name string) {
+func (s unknowns) unknown(t *testing.T, name string) {
 	for what, record := range map[string]func(int) string{
 		"numbers":     func(i int) string { return fmt.Sprintf(`{"x":%d}`, i) },
 		"two kinds":   func(i int) string { return fmt.Sprintf(`{"%c":%d}`, 'x'+i%2, i/2) },
@@ -40,7 +40,7 @@ func (s Suite) unknown(t *testing.T, name string) {
 	}
 }
 
-func (s Suite) unknownOf(t *testing.T, name string, record func(int) string) {
+func (s unknowns) unknownOf(t *testing.T, name string, record func(int) string) {
 	plain, root := lay(t, filepath.Join(s.Dir, name)), lay(t, filepath.Join(s.Dir, name))
 	n := 0
 	half, whole, runs := s.withUnknown(t, root, func() string {
@@ -84,7 +84,7 @@ func (s Suite) unknownOf(t *testing.T, name string, record func(int) string) {
 // put into all of them, and what is in them up to the middle of the last run of each;
 // and how many runs there are. In a folder whose files are records of some type, a run
 // is files.
-func (s Suite) withUnknown(t *testing.T, root string, next func() string) (half, whole map[string][]byte, runs int) {
+func (s unknowns) withUnknown(t *testing.T, root string, next func() string) (half, whole map[string][]byte, runs int) {
 	t.Helper()
 	half, whole = map[string][]byte{}, map[string][]byte{}
 	beside := map[string]bool{} // folders that have a run of files
@@ -134,7 +134,7 @@ func (s Suite) unit(file string) string {
 }
 
 // isOfLines reports whether each line of a unit's file is a record.
-func (s Suite) isOfLines(t *testing.T, unit, file string) (found bool) {
+func (s unknowns) isOfLines(t *testing.T, unit, file string) (found bool) {
 	t.Helper()
 	s.eachRecord(t, unit, func(line []byte) {
 		l, err := folder.Parse(line)
@@ -144,7 +144,7 @@ func (s Suite) isOfLines(t *testing.T, unit, file string) (found bool) {
 }
 
 // eachRecord calls yield with the records of all sources of a unit.
-func (s Suite) eachRecord(t *testing.T, unit string, yield func(line []byte)) {
+func (s unknowns) eachRecord(t *testing.T, unit string, yield func(line []byte)) {
 	t.Helper()
 	u, err := s.Format.Look(context.Background(), unit)
 	if err != nil {
@@ -171,7 +171,7 @@ func (s Suite) eachRecord(t *testing.T, unit string, yield func(line []byte)) {
 }
 
 // recordBytes returns how many bytes the records of all files below root have.
-func (s Suite) recordBytes(t *testing.T, root string) (n int) {
+func (s unknowns) recordBytes(t *testing.T, root string) (n int) {
 	t.Helper()
 	units := map[string]bool{}
 	for _, f := range files(t, root) {
@@ -189,7 +189,7 @@ func (s Suite) recordBytes(t *testing.T, root string) (n int) {
 // unknownGrow checks that files that grow in the middle of a run give the same result as
 // when they are read at once. In a folder, what comes later in a file follows what its
 // other files said before: there the number of events is to be the same.
-func (s Suite) unknownGrow(t *testing.T, root string, half, whole map[string][]byte, want string, events int) {
+func (s unknowns) unknownGrow(t *testing.T, root string, half, whole map[string][]byte, want string, events int) {
 	t.Helper()
 	store := memory.New()
 	defer store.Close()
@@ -213,7 +213,7 @@ func (s Suite) unknownGrow(t *testing.T, root string, half, whole map[string][]b
 	}
 }
 
-func (s Suite) writeAll(t *testing.T, root string, all map[string][]byte) {
+func (s unknowns) writeAll(t *testing.T, root string, all map[string][]byte) {
 	t.Helper()
 	for f, data := range all {
 		write(t, f, data)
