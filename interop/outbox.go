@@ -141,14 +141,14 @@ func (o *outbox) predictEnd(ctx context.Context) error {
 	if len(o.main.events) == 0 {
 		return nil
 	}
-	if o.main.last == 0 {
+	if o.main.last == 0 && (o.main.shared || o.main.events[0].event.Kind != skein.KindCreated) {
 		s, err := o.store.Session(ctx, o.main.id)
 		if err != nil && !errors.Is(err, skein.ErrNotFound) {
 			return err
 		}
-		o.main.last = max(s.Last, o.main.base)
+		o.main.last = s.Last
 	}
-	o.ends = o.main.last + skein.Seq(len(o.main.events))
+	o.ends = max(o.main.last, o.main.base) + skein.Seq(len(o.main.events))
 	return nil
 }
 
