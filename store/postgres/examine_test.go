@@ -27,6 +27,10 @@ func TestExamineFindsAndMends(t *testing.T) {
 		damage, area, says string
 		mends              bool
 	}{
+		"a column is another":            {`UPDATE sessions SET project = '/elsewhere'`, "heads", "not what was stored", true},
+		"a column says another end":      {`UPDATE sessions SET empty = NOT empty, recent = 7`, "heads", "not what was stored", true},
+		"a name is another":              {`UPDATE names SET name = 'another'`, "heads", "not what was stored", true},
+		"a name is gone":                 {`DELETE FROM names`, "heads", "not what was stored", true},
 		"an event is gone":               {`DELETE FROM events WHERE seq = 3`, "heads", "want 1 to 6", false},
 		"an end is wrong":                {`UPDATE heads SET last = 99`, "heads", "99 by heads", false},
 		"no row in heads":                {`DELETE FROM heads`, "heads", "no row in heads", false},
@@ -61,7 +65,7 @@ func TestExamineFindsAndMends(t *testing.T) {
 			if !c.mends {
 				return
 			}
-			if f := findings(t, all, inspect.Examination{Repair: true})[c.area]; !f.Mended {
+			if f, found := findings(t, all, inspect.Examination{Repair: true})[c.area]; found && !f.Mended { // maintenance may come first
 				t.Errorf("Examine with Repair finds %+v, want it mended", f)
 			}
 			if found := findings(t, all, inspect.Examination{}); len(found) > 0 {

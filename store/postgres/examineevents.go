@@ -1,8 +1,10 @@
 package postgres
 
 import (
+	"encoding/json"
 	"errors"
 	"fmt"
+	"strings"
 
 	"github.com/skein-dev/skein"
 )
@@ -19,21 +21,22 @@ type resumePoint struct {
 
 // heads compares heads with sessions, and sessions with events: no gaps, and no
 // extra events. Each page is read from one snapshot. Rows whose texts are not what was
-// stored are restored from the events.
+// stored are restored from the events, and columns from the state beside them.
 func (ex *exam) heads(area string) error {
 	n := 0
 	for at := (resumePoint{}); ; {
 		rows := 0
 		var altered []skein.SessionID
-		err := ex.rows(`SELECT s.user_id, s.n, s.id, s.state, coalesce(h.last, -1), coalesce(b.upto, 0), c.count, c.first, c.last
-			FROM (SELECT x.user_id, x.n, x.id, x.state FROM sessions x WHERE (x.user_id, x.n) > ($1, $2) ORDER BY x.user_id, x.n LIMIT $3) s
+		err := ex.rows(`SELECT s.user_id, s.n, s.id, s.state, s.beside, coalesce(h.last, -1), coalesce(b.upto, 0), c.count, c.first, c.last
+			FROM (SELECT x.user_id, x.n, x.id, x.state, `+columnsBeside+` AS beside FROM sessions x WHERE (x.user_id, x.n) > ($1, $2) ORDER BY x.user_id, x.n LIMIT $3) s
 			LEFT JOIN heads h ON h.id = s.id AND h.n = s.n AND h.user_id = s.user_id LEFT JOIN bases b ON b.user_id = s.user_id AND b.n = s.n
 			CROSS JOIN LATERAL (SELECT count(*) AS count, coalesce(min(e.seq), 0) AS first, coalesce(max(e.seq), 0) AS last FROM events e WHERE e.user_id = s.user_id AND e.n = s.n) c
 			ORDER BY s.user_id, s.n`, []any{at.user, at.n, examRows}, func(r row) error {
 			var h head
 			var state []byte
+			var beside []byte
 			var last, upto, count, first, end int64
-			if err := r.Scan(&at.user, &at.n, &h.ID, &state, &last, &upto, &count, &first, &end); err != nil {
+			if err := r.Scan(&at.user, &at.n, &h.ID, &state, &beside, &last, &upto, &count, &first, &end); err != nil {
 				return err
 			}
 			rows++
@@ -42,7 +45,7 @@ func (ex *exam) heads(area string) error {
 				ex.Damage(area, id, err.Error())
 				return nil
 			}
-			if h.Altered {
+			if h.Altered || !h.fits(beside) {
 				altered = append(altered, id)
 			}
 			switch {
@@ -75,6 +78,31 @@ func (ex *exam) heads(area string) error {
 	return nil
 }
 
+// columnsBeside are the columns of a row x of sessions that follow from its state, and its
+// name.
+const columnsBeside = `jsonb_build_array(x.key, x.surface, x.project, x.agent, x.profile, x.model, x.parent, x.why, x.origin, to_jsonb(x.tags), x.pinned, x.empty, x.open,
+	x.recent, x.updated, coalesce((SELECT m.name FROM names m WHERE m.user_id = x.user_id AND m.n = x.n), ''))`
+
+// fits reports whether columnsBeside are those of h.
+func (h *head) fits(beside []byte) bool {
+	columns := (&draft{head: *h}).columns()
+	want := skein.MustJSON(append(columns[1:len(columns)-1], h.name())) // without state and bytes
+	return normal(want) == normal(beside)
+}
+
+// normal returns JSON in one form, whatever stands for bytes that are not UTF-8.
+func normal(raw []byte) string {
+	var v any
+	if err := json.Unmarshal(raw, &v); err != nil {
+		return string(raw)
+	}
+	text := string(skein.MustJSON(v))
+	for strings.Contains(text, "\ufffd\ufffd") {
+		text = strings.ReplaceAll(text, "\ufffd\ufffd", "\ufffd")
+	}
+	return text
+}
+
 // altered reports a session whose row was altered, and writes the row again.
 func (ex *exam) altered(area string, id skein.SessionID) error {
 	h, err := ex.s.headOf(ex.ctx, id)
@@ -94,7 +122,7 @@ func (ex *exam) altered(area string, id skein.SessionID) error {
 				return err
 			}
 			h, err := t.head(id) // from now on, nobody else can change it
-			if err != nil || !h.Altered || h.Damaged {
+			if err != nil || h.Damaged {
 				return err
 			}
 			h.Altered = false

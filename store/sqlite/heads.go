@@ -138,7 +138,7 @@ func headScan(row []driver.Value) (h head, err error) {
 	x := stateJSON{State: ledger.State{Session: h.Session}}
 	if json.Unmarshal([]byte(state), &x) != nil {
 		h.Lost, h.Altered = true, true
-		return h, nil
+		return h, nil //nolint:nilerr // its events say what it is
 	}
 	h.SetState(&x.State)
 	return h, nil
