@@ -287,3 +287,37 @@ func (f *Format) inUnit(file skein.SourceFile) bool {
 func (f *Format) is(path string) bool {
 	return f.Unit != nil && (f.Unit(path) == path || f.Unit(path+"/x") == path)
 }
+
+// echoesOf returns the list of the records of a source as it is now, just made from
+// these lines, and their checksum. It releases the lines as it goes: both they and the
+// records may be long.
+func echoesOf(ctx context.Context, w *work, lines []OutLine, k *lack) (echoes, string, error) {
+	var raws []recordHash
+	var idents []string
+	seqs, count := map[string]skein.Seq{}, map[string]int{}
+	for _, l := range lines {
+		seqs[identity(l.Body, count)] = l.Seq
+	}
+	clear(lines)
+	clear(count)
+	sum := newSummer(w.unit != nil)
+	err := w.read(ctx, func(r read) error {
+		sum.add(r.rec.Raw)
+		k.take(r.made)
+		raws = append(raws, hashRecord(r.rec.Raw))
+		idents = append(idents, identity(r.rec.Raw, count))
+		return nil
+	})
+	if err != nil {
+		return nil, "", err
+	}
+	b := echoBuilder{}
+	var seq skein.Seq
+	for i, h := range raws {
+		if s, ok := seqs[idents[i]]; ok {
+			seq = s
+		}
+		b.add(h, seq)
+	}
+	return b.list, sum.String(), nil
+}

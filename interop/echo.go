@@ -1,7 +1,6 @@
 package interop
 
 import (
-	"context"
 	"crypto/sha256"
 	"encoding/binary"
 	"encoding/json"
@@ -84,40 +83,6 @@ func (t echoes) index() map[recordHash][]skein.Seq {
 	m := map[recordHash][]skein.Seq{}
 	t.each(func(h recordHash, s skein.Seq) { m[h] = append(m[h], s) })
 	return m
-}
-
-// echoesOf returns the list of the records of a source as it is now, just made from
-// these lines, and their checksum. It releases the lines as it goes: both they and the
-// records may be long.
-func echoesOf(ctx context.Context, w *work, lines []OutLine, k *lack) (echoes, string, error) {
-	var raws []recordHash
-	var idents []string
-	seqs, count := map[string]skein.Seq{}, map[string]int{}
-	for _, l := range lines {
-		seqs[identity(l.Body, count)] = l.Seq
-	}
-	clear(lines)
-	clear(count)
-	sum := newSummer(w.unit != nil)
-	err := w.read(ctx, func(r read) error {
-		sum.add(r.rec.Raw)
-		k.take(r.made)
-		raws = append(raws, hashRecord(r.rec.Raw))
-		idents = append(idents, identity(r.rec.Raw, count))
-		return nil
-	})
-	if err != nil {
-		return nil, "", err
-	}
-	b := echoBuilder{}
-	var seq skein.Seq
-	for i, h := range raws {
-		if s, ok := seqs[idents[i]]; ok {
-			seq = s
-		}
-		b.add(h, seq)
-	}
-	return b.list, sum.String(), nil
 }
 
 // identity identifies a line in its source, whatever else it says: in a folder, by the

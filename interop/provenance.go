@@ -3,7 +3,6 @@ package interop
 import (
 	"context"
 	"errors"
-	"net/url"
 
 	"github.com/skein-dev/skein"
 	"github.com/skein-dev/skein/interop/reconcile"
@@ -112,12 +111,4 @@ func imported(ctx context.Context, s skein.Store, sess skein.Session) (reconcile
 		}
 	}
 	return made, look()
-}
-
-// unescape returns the source name that was given to sourcePath.
-func unescape(name string) string {
-	if plain, err := url.PathUnescape(name); err == nil {
-		return plain
-	}
-	return name
 }

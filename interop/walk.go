@@ -9,6 +9,7 @@ import (
 	"os"
 	"path/filepath"
 	"slices"
+	"syscall"
 
 	"github.com/skein-dev/skein/internal/folder"
 )
@@ -182,4 +183,19 @@ func why(err error) string {
 		return p.Err.Error()
 	}
 	return err.Error()
+}
+
+// look returns the current state of a path, and false if it is not a regular file.
+func look(path string) (candidate, bool) {
+	info, err := os.Lstat(path)
+	if err != nil || !info.Mode().IsRegular() {
+		return candidate{}, false
+	}
+	return candidate{path, info.Size(), info.ModTime().UnixNano(), inode(info)}, true
+}
+
+// isMissing reports whether an error says that a path does not exist, also if a file
+// is in the place of a folder.
+func isMissing(err error) bool {
+	return errors.Is(err, fs.ErrNotExist) || errors.Is(err, syscall.ENOTDIR)
 }

@@ -8,7 +8,6 @@ import (
 	"os"
 	"path/filepath"
 	"slices"
-	"syscall"
 	"time"
 
 	"github.com/fsnotify/fsnotify"
@@ -189,12 +188,6 @@ func (w *watch) find() (news []string, err error) {
 	return news, err
 }
 
-// isMissing reports whether an error says that a path does not exist, also if a file
-// is in the place of a folder.
-func isMissing(err error) bool {
-	return errors.Is(err, fs.ErrNotExist) || errors.Is(err, syscall.ENOTDIR)
-}
-
 // await watches the nearest existing folder above a missing path, after making sure
 // that the next one below it does not exist either.
 func (w *watch) await(path string) {
@@ -289,13 +282,4 @@ func (s liveSet) put(t *target) {
 		}
 		delete(s, oldest)
 	}
-}
-
-// look returns the current state of a path, and false if it is not a regular file.
-func look(path string) (candidate, bool) {
-	info, err := os.Lstat(path)
-	if err != nil || !info.Mode().IsRegular() {
-		return candidate{}, false
-	}
-	return candidate{path, info.Size(), info.ModTime().UnixNano(), inode(info)}, true
 }
