@@ -13,6 +13,8 @@ import (
 	"runtime/pprof"
 	"strings"
 	"time"
+
+	"github.com/skein-dev/skein/bench/gen"
 )
 
 func main() {
@@ -41,6 +43,8 @@ func experiments() []experiment {
 		{"turn", turns},
 		{"wide", wideStore},
 		{"import", importCorpus},
+		{"import-real", importReal},
+		{"import-stages", importStages},
 		{"import-amplifier", importAmplifier},
 		{"watch", watchFile},
 		{"memory", memoryBound},
@@ -132,7 +136,8 @@ type env struct {
 	size size
 	dir  string
 	rows []row
-	bins map[string]string // programs built so far, by their tags
+	bins map[string]string     // programs built so far, by their tags
+	made map[string]gen.Corpus // transcripts made so far, by the folder of real ones that they are copies of
 }
 
 func (e *env) add(r row) {

@@ -3,6 +3,7 @@ package gen
 import (
 	"bytes"
 	"encoding/json"
+	"fmt"
 	"os"
 	"path/filepath"
 	"strings"
@@ -66,5 +67,35 @@ func TestACorpusHasTheSizeThatWasAsked(t *testing.T) {
 	}
 	if info, err := os.Stat(files[0]); err != nil || info.Mode().Perm() != 0o600 {
 		t.Errorf("file mode %v, want 0600: %v", info.Mode(), err)
+	}
+}
+
+// Every copy is a session of its own, and as long as the original.
+func TestCopiesOfRealFilesDifferOnlyInTheirIDs(t *testing.T) {
+	from, to := t.TempDir(), t.TempDir()
+	const id = "0198c7a1-3f52-7c11-9d3e-5b1a2c3d4e5f"
+	line := `{"uuid":"` + id + `","message":{"id":"msg_01AbCdEfGhIjKlMnOp"},"text":"so far, so good"}` + "\n"
+	if err := os.WriteFile(filepath.Join(from, id+".jsonl"), []byte(line), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	c, err := Multiply(to, from, int64(2*len(line)))
+	if err != nil || c.Files != 2 || c.Bytes != int64(2*len(line)) {
+		t.Fatalf("Multiply = %+v, %v; want two copies", c, err)
+	}
+	seen := map[string]bool{}
+	for n := range 2 {
+		paths, err := filepath.Glob(filepath.Join(to, fmt.Sprintf("%03d", n), "*.jsonl"))
+		if err != nil || len(paths) != 1 {
+			t.Fatalf("copy %d: %q, %v", n, paths, err)
+		}
+		b, err := os.ReadFile(paths[0])
+		name := strings.TrimSuffix(filepath.Base(paths[0]), ".jsonl")
+		if err != nil || len(b) != len(line) || !strings.HasSuffix(string(b), `"text":"so far, so good"}`+"\n") || !strings.Contains(string(b), name) {
+			t.Errorf("copy %d, %s: %s, %v", n, name, b, err)
+		}
+		if seen[name] || name == id || strings.Contains(string(b), "msg_01AbCdEfGhIjKlMnOp") {
+			t.Errorf("copy %d has an ID that another has: %s", n, b)
+		}
+		seen[name] = true
 	}
 }
