@@ -219,44 +219,31 @@ var pathKeys = map[string]bool{"path": true, "file_path": true, "filepath": true
 
 // strings adds the strings that are values in a tool's input, in order.
 func (f *gatherer) strings(input json.RawMessage) {
-	dec := json.NewDecoder(bytes.NewReader(input))
-	dec.UseNumber()
-	var open []byte // one byte per open object or array: '{' before a key, ':' before its value, '['
 	key := ""
-	for {
-		tok, err := dec.Token()
-		if err != nil {
-			return
-		}
-		top := len(open) - 1
-		if d, ok := tok.(json.Delim); ok {
-			switch d {
-			case '{', '[':
-				open = append(open, byte(d))
-			default:
-				open = open[:top]
-				if top > 0 && open[top-1] == ':' {
-					open[top-1] = '{'
-				}
-			}
+	for literal, isName := range literals(input) {
+		s := unquoted(literal)
+		if isName {
+			key = s
 			continue
 		}
-		s, isText := tok.(string)
-		switch {
-		case top >= 0 && open[top] == '{':
-			key, open[top] = s, ':'
-			continue
-		case top >= 0 && open[top] == ':':
-			open[top] = '{'
+		f.add(PartCall, s)
+		if pathKeys[strings.ToLower(key)] && len(s) < 4096 && !strings.ContainsAny(s, "\n\x00") {
+			f.Paths = append(f.Paths, s)
 		}
-		if isText {
-			f.add(PartCall, s)
-			if pathKeys[strings.ToLower(key)] && len(s) < 4096 && !strings.ContainsAny(s, "\n\x00") {
-				f.Paths = append(f.Paths, s)
-			}
-			f.Paths = append(f.Paths, patchPaths(s)...)
-		}
+		f.Paths = append(f.Paths, patchPaths(s)...)
 	}
+}
+
+// unquoted returns a string as encoding/json reads it, from its JSON.
+func unquoted(literal []byte) string {
+	if s, ok := Unquote(literal); ok && utf8.ValidString(s) {
+		return s
+	}
+	var s string
+	if json.Unmarshal(literal, &s) != nil { // it is part of what was decoded
+		return ""
+	}
+	return s
 }
 
 // charge makes c the charge of u, unless u is nil or zero.

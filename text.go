@@ -2,11 +2,15 @@ package skein
 
 import (
 	"bytes"
+	"encoding/binary"
+	"iter"
+	"math/bits"
 	"slices"
 	"strconv"
 	"strings"
 	"unicode/utf16"
 	"unicode/utf8"
+	"unsafe"
 )
 
 // MaxTitle is the length of the longest title that can be given here, in
@@ -44,13 +48,13 @@ func AppendQuoted(b []byte, s string) []byte {
 		b = slices.Grow(b, n)
 	}
 	b = append(b, '"')
+	raw := unsafe.Slice(unsafe.StringData(s), len(s))
 	done := 0
-	for i := 0; i < len(s); {
-		c := s[i]
-		if c >= ' ' && c != '"' && c != '\\' && c < utf8.RuneSelf {
-			i++
-			continue
+	for i := 0; ; {
+		if i += plain(raw[i:]); i == len(s) {
+			break
 		}
+		c := s[i]
 		if c < utf8.RuneSelf {
 			b = appendEscape(append(b, s[done:i]...), c)
 			i++
@@ -247,9 +251,56 @@ func Unquote(b []byte) (string, bool) {
 
 // plain returns how many bytes at the start of b are ASCII without escapes.
 func plain(b []byte) int {
-	for i, c := range b {
-		if c < ' ' || c == '"' || c == '\\' || c >= utf8.RuneSelf {
+	i := 0
+	for ; len(b)-i >= 8; i += 8 { // eight bytes at once: most text is long
+		const each, high = 0x0101010101010101, 0x8080808080808080
+		w := binary.LittleEndian.Uint64(b[i:])
+		// The high bit of a byte is set if the byte is below ' ', a quote, a backslash
+		// or not ASCII. A borrow can set it only in the bytes after such a one.
+		special := (w - ' '*each) | (w ^ '"'*each - each) | (w ^ '\\'*each - each) | w
+		if special &= high; special != 0 {
+			return i + bits.TrailingZeros64(special)/8
+		}
+	}
+	for ; i < len(b); i++ {
+		if c := b[i]; c < ' ' || c == '"' || c == '\\' || c >= utf8.RuneSelf {
 			return i
+		}
+	}
+	return i
+}
+
+// literals yields the strings in b, which is JSON, in order, with their quotes, and
+// whether each is a name in an object.
+func literals(b []byte) iter.Seq2[[]byte, bool] {
+	return func(yield func([]byte, bool) bool) {
+		for i := 0; i < len(b); {
+			n := bytes.IndexByte(b[i:], '"')
+			if n < 0 {
+				return
+			}
+			i += n
+			end := literalEnd(b, i)
+			literal := b[i:end]
+			for i = end; i < len(b) && (b[i] == ' ' || b[i] == '\t' || b[i] == '\r' || b[i] == '\n'); {
+				i++
+			}
+			if !yield(literal, i < len(b) && b[i] == ':') {
+				return
+			}
+		}
+	}
+}
+
+// literalEnd returns the end of the JSON string that begins at i.
+func literalEnd(b []byte, i int) int {
+	for i++; i < len(b); i++ {
+		switch i += plain(b[i:]); {
+		case i >= len(b):
+		case b[i] == '"':
+			return i + 1
+		case b[i] == '\\':
+			i++
 		}
 	}
 	return len(b)
