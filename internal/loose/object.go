@@ -15,9 +15,9 @@ import (
 
 // Options returns options that accept what other programs write: duplicate names and
 // lone surrogates.
-func Options() json.Options {
-	return json.JoinOptions(jsontext.AllowDuplicateNames(true), jsontext.AllowInvalidUTF8(true))
-}
+func Options() json.Options { return options }
+
+var options = json.JoinOptions(jsontext.AllowDuplicateNames(true), jsontext.AllowInvalidUTF8(true))
 
 // An Object is the members of a JSON object, in order.
 type Object []Member

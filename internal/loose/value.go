@@ -7,7 +7,6 @@ import (
 	"regexp"
 	"strconv"
 
-	jsonv2 "github.com/go-json-experiment/json"
 	"github.com/go-json-experiment/json/jsontext"
 
 	"github.com/skein-dev/skein"
@@ -51,10 +50,23 @@ func Raw(v jsontext.Value) json.RawMessage {
 	return json.RawMessage(v)
 }
 
-// Elements returns the elements of an array; nil if v is anything else.
-func Elements(v jsontext.Value) (all []jsontext.Value) {
-	if v.Kind() == '[' && jsonv2.Unmarshal(v, &all, Options()) != nil {
+// Elements returns the elements of an array, which point into it; nil if v is anything
+// else.
+func Elements(v jsontext.Value) []jsontext.Value {
+	if v.Kind() != '[' {
 		return nil
+	}
+	d := newDecoder(v)
+	if _, err := d.ReadToken(); err != nil {
+		return nil
+	}
+	all := []jsontext.Value{}
+	for d.PeekKind() != ']' {
+		e, err := d.value(v)
+		if err != nil {
+			return nil
+		}
+		all = append(all, e)
 	}
 	return all
 }

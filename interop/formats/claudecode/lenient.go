@@ -11,8 +11,23 @@ import (
 )
 
 // options allow what other programs write: duplicate names, lone surrogates.
-func options() json.Options {
-	return json.JoinOptions(jsontext.AllowDuplicateNames(true), jsontext.AllowInvalidUTF8(true))
+func options() json.Options { return lenient }
+
+var lenient = json.JoinOptions(jsontext.AllowDuplicateNames(true), jsontext.AllowInvalidUTF8(true))
+
+// raw is a value as it is in the line: a part of its bytes, not a copy.
+type raw []byte
+
+// Kind returns what the value is, as [jsontext.Value.Kind] does.
+func (v raw) Kind() jsontext.Kind { return jsontext.Value(v).Kind() }
+
+// UnmarshalJSONFrom implements [json.UnmarshalerFrom]; errors are those of
+// invalid JSON. The decoder reads from the bytes that were given to Unmarshal,
+// which outlive it.
+func (v *raw) UnmarshalJSONFrom(dec *jsontext.Decoder) error {
+	b, err := dec.ReadValue()
+	*v = raw(b[:len(b):len(b)])
+	return err
 }
 
 // str is a string; any other value reads as "".
@@ -105,7 +120,7 @@ func object(dec *jsontext.Decoder, v any) error {
 func (m *message) UnmarshalJSONFrom(dec *jsontext.Decoder) error {
 	if k := dec.PeekKind(); k != '{' && k != 'n' {
 		v, err := dec.ReadValue()
-		m.Content = v.Clone()
+		m.Content = raw(v[:len(v):len(v)])
 		return err
 	}
 	type plain message

@@ -4,7 +4,6 @@ import (
 	"cmp"
 	"strings"
 
-	"github.com/go-json-experiment/json/jsontext"
 	"github.com/skein-dev/skein"
 )
 
@@ -26,8 +25,10 @@ func (r *reader) message(m *making, n *node) {
 		parts = append(parts, skein.TextPart(words))
 	}
 	r.enter(m, n, len(results) == 0 && len(parts) > 0 && !bool(m.Meta) && !output(parts))
+	var rich toolUseResult
 	if len(results) > 0 {
-		said := skein.Message{Role: skein.RoleTool, Parts: results, Meta: facts(m.ToolUseResult)}
+		rich = m.rich()
+		said := skein.Message{Role: skein.RoleTool, Parts: results, Meta: rich.facts()}
 		n.ordinal = int32(r.add(m, m.thread, skein.Say(m.time, said)))
 	}
 	if len(parts) > 0 || len(results) == 0 {
@@ -35,7 +36,7 @@ func (r *reader) message(m *making, n *node) {
 		n.ordinal = int32(r.add(m, m.thread, skein.Say(m.time, said)))
 	}
 	if len(results) > 0 {
-		r.agentEnds(m, results)
+		r.agentEnds(m, results, &rich)
 	}
 }
 
@@ -143,7 +144,7 @@ func synthetic(m *making, parts []skein.Part) bool {
 }
 
 // promptText returns the text of a message's content.
-func promptText(content jsontext.Value) string {
+func promptText(content raw) string {
 	if s, ok := skein.Unquote(content); ok {
 		return s
 	}

@@ -82,11 +82,7 @@ func (r *reader) agentRuns(m *making) {
 func childID(agent string) skein.SessionID { return skein.SessionID("agent-" + agent) }
 
 // agentEnds adds which sub-agent a call ran, when its result has come.
-func (r *reader) agentEnds(m *making, results []skein.Part) {
-	var f toolUseResult
-	if m.ToolUseResult.Kind() == '{' {
-		_ = jsonv2.Unmarshal(m.ToolUseResult, &f, options()) // a value that does not fit is ignored
-	}
+func (r *reader) agentEnds(m *making, results []skein.Part, f *toolUseResult) {
 	for _, p := range results {
 		id := p.Result.CallID
 		var child skein.SessionID

@@ -7,18 +7,17 @@ import (
 	"strings"
 
 	jsonv2 "github.com/go-json-experiment/json"
-	"github.com/go-json-experiment/json/jsontext"
 	"github.com/skein-dev/skein"
 )
 
 // blocks returns the blocks of a message's content, each with its bytes; none
 // if it has another shape.
-func blocks(content jsontext.Value) (bs []rawBlock) {
-	var raw []jsontext.Value
-	if content.Kind() != '[' || jsonv2.Unmarshal(content, &raw, options()) != nil {
+func blocks(content raw) (bs []rawBlock) {
+	var all []raw
+	if content.Kind() != '[' || jsonv2.Unmarshal(content, &all, options()) != nil {
 		return nil
 	}
-	for _, v := range raw {
+	for _, v := range all {
 		b := rawBlock{raw: v}
 		if v.Kind() == '{' {
 			_ = jsonv2.Unmarshal(v, &b.block, options()) // a value that does not fit is kept raw
@@ -30,7 +29,7 @@ func blocks(content jsontext.Value) (bs []rawBlock) {
 
 type rawBlock struct {
 	block
-	raw jsontext.Value
+	raw raw
 }
 
 // words returns the text of a text or thinking block, and false if it is not a
@@ -47,7 +46,7 @@ func (b rawBlock) words() (string, bool) {
 }
 
 // parts returns the parts of a message's content.
-func (r *reader) parts(m *making, content jsontext.Value) []skein.Part {
+func (r *reader) parts(m *making, content raw) []skein.Part {
 	if s, ok := skein.Unquote(content); ok {
 		return []skein.Part{skein.TextPart(s)}
 	}
@@ -154,13 +153,17 @@ func keep(m *making, name, media string, data []byte) *skein.File {
 	return &skein.File{Name: name, Media: media, Blob: blob.Hash, Size: int64(len(data))}
 }
 
-// facts returns the useful facts of a tool's rich result; nil if there are none.
-func facts(v jsontext.Value) json.RawMessage {
-	if v.Kind() != '{' {
-		return nil
+// rich returns what is kept of a tool's rich result.
+func (m *making) rich() (f toolUseResult) {
+	if m.ToolUseResult.Kind() == '{' {
+		_ = jsonv2.Unmarshal(m.ToolUseResult, &f, options()) // a value that does not fit is ignored
 	}
-	var f toolUseResult
-	if jsonv2.Unmarshal(v, &f, options()) != nil || f == (toolUseResult{}) {
+	return f
+}
+
+// facts returns the useful facts of a tool's rich result; nil if there are none.
+func (f toolUseResult) facts() json.RawMessage {
+	if f == (toolUseResult{}) {
 		return nil
 	}
 	b, err := jsonv2.Marshal(f)

@@ -1,61 +1,57 @@
 package claudecode
 
-import (
-	"github.com/go-json-experiment/json/jsontext"
-)
-
 // line is a record as it is in a file; see the package comment. A field of an
 // unexpected type reads as if it were missing: a later version may use it
 // differently, and the record is kept whole anyway.
 type line struct {
-	Type             str            `json:"type"`
-	UUID             str            `json:"uuid"`
-	Parent           str            `json:"parentUuid"`
-	LogicalParent    str            `json:"logicalParentUuid"`
-	Session          str            `json:"sessionId"`
-	Timestamp        str            `json:"timestamp"`
-	Cwd              str            `json:"cwd"`
-	Version          str            `json:"version"`
-	Branch           str            `json:"gitBranch"`
-	Entrypoint       str            `json:"entrypoint"`
-	Request          str            `json:"requestId"`
-	AgentID          str            `json:"agentId"`
-	Slug             str            `json:"slug"`
-	Subtype          str            `json:"subtype"`
-	Level            str            `json:"level"`
-	Error            str            `json:"error"`
-	Summary          str            `json:"summary"`
-	Leaf             str            `json:"leafUuid"`
-	CustomTitle      str            `json:"customTitle"`
-	AITitle          str            `json:"aiTitle"`
-	PromptSource     str            `json:"promptSource"`
-	ParentToolUse    str            `json:"parentToolUseID"`
-	SourceToolUse    str            `json:"sourceToolUseID"`
-	Sidechain        flag           `json:"isSidechain"`
-	Meta             flag           `json:"isMeta"`
-	CompactSummary   flag           `json:"isCompactSummary"`
-	APIError         flag           `json:"isApiErrorMessage"`
-	APIErrorStatus   number         `json:"apiErrorStatus"`
-	Message          message        `json:"message"`
-	ToolUseResult    jsontext.Value `json:"toolUseResult"`
-	Origin           origin         `json:"origin"`
-	Attachment       attachment     `json:"attachment"`
-	Data             progress       `json:"data"`
-	Compact          compactMeta    `json:"compactMetadata"`
-	Retracted        strs           `json:"retractedMessageUuids"`
-	Supersedes       strs           `json:"supersedesUuids"`
-	SnapshotOf       str            `json:"messageId"`
-	Snapshot         jsontext.Value `json:"snapshot"`
-	SourceAssistant  str            `json:"sourceToolAssistantUUID"`
-	VisibleOnlyInLog flag           `json:"isVisibleInTranscriptOnly"`
+	Type             str         `json:"type"`
+	UUID             str         `json:"uuid"`
+	Parent           str         `json:"parentUuid"`
+	LogicalParent    str         `json:"logicalParentUuid"`
+	Session          str         `json:"sessionId"`
+	Timestamp        str         `json:"timestamp"`
+	Cwd              str         `json:"cwd"`
+	Version          str         `json:"version"`
+	Branch           str         `json:"gitBranch"`
+	Entrypoint       str         `json:"entrypoint"`
+	Request          str         `json:"requestId"`
+	AgentID          str         `json:"agentId"`
+	Slug             str         `json:"slug"`
+	Subtype          str         `json:"subtype"`
+	Level            str         `json:"level"`
+	Error            str         `json:"error"`
+	Summary          str         `json:"summary"`
+	Leaf             str         `json:"leafUuid"`
+	CustomTitle      str         `json:"customTitle"`
+	AITitle          str         `json:"aiTitle"`
+	PromptSource     str         `json:"promptSource"`
+	ParentToolUse    str         `json:"parentToolUseID"`
+	SourceToolUse    str         `json:"sourceToolUseID"`
+	Sidechain        flag        `json:"isSidechain"`
+	Meta             flag        `json:"isMeta"`
+	CompactSummary   flag        `json:"isCompactSummary"`
+	APIError         flag        `json:"isApiErrorMessage"`
+	APIErrorStatus   number      `json:"apiErrorStatus"`
+	Message          message     `json:"message"`
+	ToolUseResult    raw         `json:"toolUseResult"`
+	Origin           origin      `json:"origin"`
+	Attachment       attachment  `json:"attachment"`
+	Data             progress    `json:"data"`
+	Compact          compactMeta `json:"compactMetadata"`
+	Retracted        strs        `json:"retractedMessageUuids"`
+	Supersedes       strs        `json:"supersedesUuids"`
+	SnapshotOf       str         `json:"messageId"`
+	Snapshot         raw         `json:"snapshot"`
+	SourceAssistant  str         `json:"sourceToolAssistantUUID"`
+	VisibleOnlyInLog flag        `json:"isVisibleInTranscriptOnly"`
 }
 
 type message struct {
-	ID      str            `json:"id"`
-	Model   str            `json:"model"`
-	Content jsontext.Value `json:"content"`
-	Stop    str            `json:"stop_reason"`
-	Usage   *usage         `json:"usage"`
+	ID      str    `json:"id"`
+	Model   str    `json:"model"`
+	Content raw    `json:"content"`
+	Stop    str    `json:"stop_reason"`
+	Usage   *usage `json:"usage"`
 }
 
 type usage struct {
@@ -76,17 +72,17 @@ type cached struct {
 
 // block is one block of a message's content.
 type block struct {
-	Type      str            `json:"type"`
-	Text      jsontext.Value `json:"text"`
-	Thinking  jsontext.Value `json:"thinking"`
-	ID        str            `json:"id"`
-	Name      str            `json:"name"`
-	Input     jsontext.Value `json:"input"`
-	ToolUseID str            `json:"tool_use_id"`
-	Content   jsontext.Value `json:"content"`
-	IsError   flag           `json:"is_error"`
-	Source    *blobSource    `json:"source"`
-	Title     str            `json:"title"`
+	Type      str         `json:"type"`
+	Text      raw         `json:"text"`
+	Thinking  raw         `json:"thinking"`
+	ID        str         `json:"id"`
+	Name      str         `json:"name"`
+	Input     raw         `json:"input"`
+	ToolUseID str         `json:"tool_use_id"`
+	Content   raw         `json:"content"`
+	IsError   flag        `json:"is_error"`
+	Source    *blobSource `json:"source"`
+	Title     str         `json:"title"`
 }
 
 type blobSource struct {
@@ -114,9 +110,9 @@ type origin struct {
 }
 
 type attachment struct {
-	Type   str            `json:"type"`
-	Prompt jsontext.Value `json:"prompt"`
-	Mode   str            `json:"commandMode"`
+	Type   str `json:"type"`
+	Prompt raw `json:"prompt"`
+	Mode   str `json:"commandMode"`
 }
 
 type progress struct {
