@@ -3,6 +3,7 @@ package sqlite
 import (
 	"bytes"
 	"encoding/json"
+	"strconv"
 	"strings"
 	"unicode/utf8"
 
@@ -42,11 +43,12 @@ func itemsOf(m *skein.Message, f *skein.Facts) any {
 	}
 	if m.Interrupted {
 		w.add("incomplete")
+		w.end()
 	}
-	if len(w.items) == 0 {
+	if len(w.json) == 0 {
 		return nil
 	}
-	return string(skein.MustJSON(w.items))
+	return string(append(w.json, ']'))
 }
 
 // hasItems reports whether m is more than one text.
@@ -66,21 +68,39 @@ func hasItems(m *skein.Message) bool {
 // An itemWriter turns parts into items.
 type itemWriter struct {
 	facts *skein.Facts
-	items [][]any
-	bytes int // of the text, counted so far
-	chars int // and the characters in them
+	json  []byte // the items so far, without the bracket that ends them
+	bytes int    // of the text, counted so far
+	chars int    // and the characters in them
 }
 
-// at returns the position and length of a span in characters. Spans come in order.
-func (w *itemWriter) at(s skein.Span) [2]int {
+// at appends the position and length of a span in characters. Spans come in order.
+func (w *itemWriter) at(s skein.Span) {
 	w.chars += utf8.RuneCountInString(w.facts.Text[w.bytes:s.Start])
 	n := utf8.RuneCountInString(w.facts.Text[s.Start:s.End])
-	at := [2]int{w.chars + 1, n}
+	w.place(w.chars+1, n)
 	w.bytes, w.chars = s.End, w.chars+n
-	return at
 }
 
-func (w *itemWriter) add(item ...any) { w.items = append(w.items, item) }
+func (w *itemWriter) place(at, n int) {
+	w.json = strconv.AppendInt(append(w.json, '['), int64(at), 10)
+	w.json = append(strconv.AppendInt(append(w.json, ','), int64(n), 10), ']')
+}
+
+// add begins an item with these strings. end ends it.
+func (w *itemWriter) add(words ...string) {
+	begin := byte(',')
+	if len(w.json) == 0 {
+		begin = '['
+	}
+	w.json = append(w.json, begin)
+	begin = '['
+	for _, s := range words {
+		w.json = skein.AppendQuoted(append(w.json, begin), skein.Text(s).UTF8())
+		begin = ','
+	}
+}
+
+func (w *itemWriter) end() { w.json = append(w.json, ']') }
 
 // part adds the items of p, whose spans of the text are spans.
 func (w *itemWriter) part(p *skein.Part, spans []skein.Span) {
@@ -88,22 +108,37 @@ func (w *itemWriter) part(p *skein.Part, spans []skein.Span) {
 	case p.Kind == skein.PartCall:
 		w.call(p.Call, spans)
 	case p.Kind == skein.PartResult:
-		text := [2]int{1, 0}
+		w.add("function_call_output", p.Result.CallID, p.Result.Name)
+		w.json = append(w.json, ',')
 		if p.Result.Text != "" && len(spans) > 0 {
-			text = w.at(spans[0])
+			w.at(spans[0])
+		} else {
+			w.place(1, 0)
 		}
-		w.add("function_call_output", p.Result.CallID, p.Result.Name, text)
+		w.end()
 		for _, file := range p.Result.Files {
-			w.add("file", file.Name)
+			w.file(file.Name)
 		}
 	case p.Kind == skein.PartFile:
-		w.add("file", p.File.Name)
+		w.file(p.File.Name)
 	case len(spans) == 0:
 	case p.Kind == skein.PartReasoning:
-		w.add("reasoning", w.at(spans[0]))
+		w.text("reasoning", spans[0])
 	default:
-		w.add("message", w.at(spans[0]))
+		w.text("message", spans[0])
 	}
+}
+
+func (w *itemWriter) file(name string) {
+	w.add("file", name)
+	w.end()
+}
+
+func (w *itemWriter) text(kind string, s skein.Span) {
+	w.add(kind)
+	w.json = append(w.json, ',')
+	w.at(s)
+	w.end()
 }
 
 // minArgument is the length in bytes from which an argument that is in the text
@@ -116,73 +151,85 @@ func (w *itemWriter) call(c *skein.Call, spans []skein.Span) {
 	if c.Name != "" && len(spans) > 0 {
 		spans = spans[1:]
 	}
-	arguments := any(string(c.Input))
-	if len(c.Input) >= minArgument {
-		if parts := w.arguments(c.Input, spans); parts != nil {
-			arguments = parts
-		}
+	w.add("function_call", c.ID, c.Name)
+	w.json = append(w.json, ',')
+	was := *w
+	if len(c.Input) < minArgument || !w.arguments(c.Input, spans) {
+		*w = was
+		w.json = skein.AppendQuoted(w.json, skein.Text(c.Input).UTF8())
 	}
-	w.add("function_call", c.ID, c.Name, arguments)
+	w.end()
 }
 
-// arguments returns the members of an input that is an object, otherwise nil.
-func (w *itemWriter) arguments(input json.RawMessage, spans []skein.Span) (parts [][]any) {
-	dec := json.NewDecoder(bytes.NewReader(input))
-	if tok, err := dec.Token(); err != nil || tok != json.Delim('{') {
-		return nil
+// arguments appends the members of an input, and returns false if it is not an
+// object, or its strings are not the spans.
+func (w *itemWriter) arguments(input json.RawMessage, spans []skein.Span) bool {
+	rest := blank(input)
+	if len(rest) == 0 || rest[0] != '{' {
+		return false
 	}
-	parts = [][]any{}
-	for dec.More() {
-		key, err := dec.Token()
-		var value json.RawMessage
-		if err == nil {
-			err = dec.Decode(&value)
+	w.json = append(w.json, '[')
+	for first := true; ; first = false {
+		if rest = blank(rest[1:]); len(rest) == 0 || rest[0] != '"' {
+			break
 		}
-		if err != nil {
-			return nil
+		end := literalEnd(rest, 0)
+		key, ok := skein.Unquote(rest[:end])
+		rest = blank(rest[end:])
+		if !ok || len(rest) == 0 || rest[0] != ':' {
+			return false
 		}
-		n := stringsIn(value)
-		if n > len(spans) {
-			return nil
+		rest = blank(rest[1:])
+		value, n := firstValue(rest)
+		if n > len(spans) || len(value) == 0 {
+			return false
 		}
+		if !first {
+			w.json = append(w.json, ',')
+		}
+		w.json = append(skein.AppendQuoted(append(w.json, '['), skein.Text(key).UTF8()), ',')
 		if value[0] == '"' && n == 1 && len(value) >= minArgument {
-			parts = append(parts, []any{key, w.at(spans[0])})
+			w.at(spans[0])
 		} else {
-			parts = append(parts, []any{key, nil, value})
+			w.json = append(append(w.json, "null,"...), value...)
 		}
+		w.json = append(w.json, ']')
 		spans = spans[n:]
+		if rest = blank(rest[len(value):]); len(rest) == 0 || rest[0] != ',' {
+			break
+		}
 	}
-	return parts
+	w.json = append(w.json, ']')
+	return len(rest) > 0 && rest[0] == '}'
 }
 
-// stringsIn counts the strings in value that are in the text: those that are
-// not keys and not empty.
-func stringsIn(value json.RawMessage) (n int) {
-	dec := json.NewDecoder(bytes.NewReader(value))
-	var open []byte // for each open object and array: '{' before a key, ':' before its value, '['
-	for {
-		tok, err := dec.Token()
-		if err != nil {
-			return n
-		}
-		top := len(open) - 1
-		d, _ := tok.(json.Delim)
-		s, _ := tok.(string)
-		switch {
-		case d == '{' || d == '[':
-			open = append(open, byte(d))
+// blank returns b without the white space at its start.
+func blank(b []byte) []byte { return bytes.TrimLeft(b, " \t\r\n") }
+
+// firstValue returns the JSON value that b begins with and what may follow it in an
+// object, and how many of the strings in it are in the text: those that are neither
+// names nor empty.
+func firstValue(b []byte) (value []byte, n int) {
+	depth := 0
+	for i := 0; i < len(b); {
+		switch c := b[i]; {
+		case c == '"':
+			end := literalEnd(b, i)
+			if after := blank(b[end:]); depth == 0 || len(after) > 0 && after[0] != ':' {
+				if end-i > len(`""`) {
+					n++
+				}
+			}
+			i = end
 			continue
-		case d != 0:
-			open = open[:top]
-			top--
-		case top >= 0 && open[top] == '{': // keys are strings, too
-			open[top] = ':'
-			continue
-		case s != "":
-			n++
+		case c == '{', c == '[':
+			depth++
+		case depth == 0 && (c == ',' || c == '}'):
+			return bytes.TrimRight(b[:i], " \t\r\n"), n
+		case c == '}', c == ']':
+			depth--
 		}
-		if top >= 0 && open[top] == ':' {
-			open[top] = '{'
-		}
+		i++
 	}
+	return nil, 0
 }

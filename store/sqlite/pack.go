@@ -38,6 +38,7 @@ type packedEvent struct {
 	extra   any
 	items   any // string, or nil
 	payload []byte
+	quoted  *quotes //  of the text, until the records of the batch are packed
 }
 
 func (s *view) packBatch(b skein.Batch) (p packed, err error) {
@@ -55,6 +56,9 @@ func (s *view) packBatch(b skein.Batch) (p packed, err error) {
 		if p.events[i], err = s.packEvent(e); err != nil {
 			return p, err
 		}
+		if b.Import == nil {
+			p.events[i].quoted = nil
+		}
 	}
 	for _, blob := range b.Blobs {
 		pb, err := s.pack.packBlob(blob)
@@ -65,6 +69,9 @@ func (s *view) packBatch(b skein.Batch) (p packed, err error) {
 	}
 	if b.Import != nil {
 		p.blocks, err = s.packRecords(b.Import, p.events)
+		for i := range p.events {
+			p.events[i].quoted = nil
+		}
 	}
 	return p, err
 }
@@ -84,5 +91,6 @@ func (s *view) packText(p *packedEvent, f *skein.Facts) {
 		p.text, p.extra = f.Text, extraOf(f)
 	}
 	p.items = itemsOf(f.Message, f)
-	p.payload = s.pack.pack(p.Payload, f.Text, f.Spans)
+	p.quoted = quotedSpans(f.Text, f.Spans)
+	p.payload = s.pack.pack(p.Payload, p.quoted)
 }

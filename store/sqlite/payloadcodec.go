@@ -5,6 +5,7 @@ import (
 	"encoding/binary"
 	"fmt"
 	"slices"
+	"sync"
 	"unicode/utf8"
 
 	"github.com/klauspost/compress/zstd"
@@ -40,8 +41,39 @@ const (
 
 // A packer packs and unpacks payloads. It is safe for concurrent use.
 type packer struct {
-	enc *zstd.Encoder
-	dec *zstd.Decoder
+	enc   *zstd.Encoder
+	dec   *zstd.Decoder
+	spare sync.Pool // of *[]byte: what is packed has a buffer until its length is known
+}
+
+// maxSpare is the largest buffer, in bytes, that is kept for the next use.
+const maxSpare = 1 << 20
+
+// compress returns head and b, as zstd, in memory of its own.
+func (p *packer) compress(b []byte, head ...byte) []byte {
+	if len(b) > maxSpare {
+		return p.enc.EncodeAll(b, head)
+	}
+	scratch := p.scratch()
+	defer p.free(scratch)
+	*scratch = p.enc.EncodeAll(b, append(*scratch, head...))
+	return bytes.Clone(*scratch)
+}
+
+// scratch returns an empty buffer, for free to take back.
+func (p *packer) scratch() *[]byte {
+	if b, ok := p.spare.Get().(*[]byte); ok {
+		return b
+	}
+	return new([]byte)
+}
+
+func (p *packer) free(b *[]byte) {
+	if cap(*b) > maxSpare {
+		return
+	}
+	*b = (*b)[:0]
+	p.spare.Put(b)
 }
 
 func newPacker() (*packer, error) {
@@ -61,14 +93,14 @@ func (p *packer) close() {
 	_ = p.enc.Close() //nolint:errcheck // it writes nowhere
 }
 
-// pack returns the form of payload to store beside text, given spans of text.
-func (p *packer) pack(payload []byte, text string, spans []skein.Span) []byte {
+// pack returns the form of payload to store beside the text that has the spans.
+func (p *packer) pack(payload []byte, spans *quotes) []byte {
 	body, form := payload, byte(0)
-	if refs := putRefs(payload, text, spans); refs != nil {
+	if refs := putRefs(payload, spans); refs != nil {
 		body, form = refs, formRefs
 	}
 	if len(body) >= minZstd {
-		if z := p.enc.EncodeAll(body, []byte{form | formZstd}); len(z) < len(body)*7/8 {
+		if z := p.compress(body, form|formZstd); len(z) < len(body)*7/8 {
 			return z
 		}
 	}
@@ -102,10 +134,9 @@ func (p *packer) unpack(stored []byte, text string) ([]byte, error) {
 	return takeRefs(body, text)
 }
 
-// putRefs returns payload with references in place of the strings that are in
-// text; nil if there are none.
-func putRefs(payload []byte, text string, spans []skein.Span) []byte {
-	quoted := quotedSpans(text, spans)
+// putRefs returns payload with references in place of the strings that are
+// quoted; nil if there are none.
+func putRefs(payload []byte, quoted *quotes) []byte {
 	if quoted.none() {
 		return nil
 	}
@@ -117,7 +148,7 @@ func putRefs(payload []byte, text string, spans []skein.Span) []byte {
 			continue
 		}
 		end := literalEnd(payload, i)
-		if s, ok := quoted.find(payload[i:end], text); ok && end-i > minRef {
+		if s, ok := quoted.find(payload[i:end]); ok && end-i > minRef {
 			out = binary.AppendUvarint(out, uint64(i-done))
 			out = append(out, payload[done:i]...)
 			out = binary.AppendVarint(out, int64(s.Start-at))
@@ -136,6 +167,7 @@ func putRefs(payload []byte, text string, spans []skein.Span) []byte {
 // quotes are spans of a text that are worth a reference: by their form as JSON
 // strings, and those that are too long to be copied for that.
 type quotes struct {
+	text  string
 	short map[string]skein.Span
 	long  []skein.Span
 }
@@ -143,7 +175,8 @@ type quotes struct {
 // longSpan is the length of the shortest of quotes.long, in bytes.
 const longSpan = 1 << 20
 
-func quotedSpans(text string, spans []skein.Span) (q quotes) {
+func quotedSpans(text string, spans []skein.Span) *quotes {
+	q := quotes{text: text}
 	for _, s := range spans {
 		switch n := s.End - s.Start; {
 		case n < minRef:
@@ -154,23 +187,28 @@ func quotedSpans(text string, spans []skein.Span) (q quotes) {
 		case q.short == nil:
 			q.short = map[string]skein.Span{}
 		}
-		quoted := string(skein.AppendQuoted(nil, text[s.Start:s.End]))
+		quoted := q.quote(s)
 		if _, ok := q.short[quoted]; !ok {
 			q.short[quoted] = s
 		}
 	}
-	return q
+	return &q
+}
+
+// quote returns a span as a JSON string.
+func (q *quotes) quote(s skein.Span) string {
+	return string(skein.AppendQuoted(nil, q.text[s.Start:s.End]))
 }
 
 func (q *quotes) none() bool { return len(q.short)+len(q.long) == 0 }
 
-// find returns the first span of text that is literal as a JSON string.
-func (q *quotes) find(literal []byte, text string) (skein.Span, bool) {
+// find returns the first span that is literal as a JSON string.
+func (q *quotes) find(literal []byte) (skein.Span, bool) {
 	s, ok := q.short[string(literal)]
 	if ok || len(literal) < longSpan {
 		return s, ok
 	}
-	i := slices.IndexFunc(q.long, func(s skein.Span) bool { return isQuoted(literal, text[s.Start:s.End]) })
+	i := slices.IndexFunc(q.long, func(s skein.Span) bool { return isQuoted(literal, q.text[s.Start:s.End]) })
 	if i < 0 {
 		return s, false
 	}

@@ -28,7 +28,7 @@ func roundTrip(t *testing.T, p *packer, kind skein.Kind, payload []byte) []byte 
 	if err != nil {
 		return nil // no store accepts it
 	}
-	stored := p.pack(payload, f.Text, f.Spans)
+	stored := p.pack(payload, quotedSpans(f.Text, f.Spans))
 	got, err := p.unpack(stored, f.Text)
 	if err != nil || !bytes.Equal(got, payload) {
 		t.Fatalf("unpack(pack(%q)) = %q, %v", payload, got, err)

@@ -1,6 +1,7 @@
 package sqlite
 
 import (
+	"bytes"
 	"encoding/binary"
 	"fmt"
 	"hash/crc32"
@@ -62,8 +63,8 @@ func hasWithin(rs []rawRecord) bool {
 	})
 }
 
-// encodeBlock encodes the records of a block.
-func encodeBlock(rs []rawRecord) []byte {
+// encodeBlock appends to b the records of a block.
+func encodeBlock(b []byte, rs []rawRecord) []byte {
 	within := hasWithin(rs)
 	size := binary.MaxVarintLen32
 	for _, r := range rs {
@@ -72,7 +73,7 @@ func encodeBlock(rs []rawRecord) []byte {
 			size += len(p.bytes) + 8
 		}
 	}
-	b := binary.AppendUvarint(make([]byte, 0, size), uint64(len(rs)))
+	b = binary.AppendUvarint(slices.Grow(b, size), uint64(len(rs)))
 	end := int64(0)
 	at := 0
 	for _, r := range rs {
@@ -108,17 +109,23 @@ func appendString(b []byte, s string) []byte {
 
 // packBlock returns the stored form of rs, without IDs.
 func (p *packer) packBlock(rs []rawRecord) (form byte, body []byte) {
-	b := encodeBlock(rs)
+	scratch := p.scratch()
+	defer p.free(scratch)
+	b := encodeBlock(*scratch, rs)
+	*scratch = b
 	form = formRefs
 	if hasWithin(rs) {
 		form |= formWithin
 	}
 	if len(b) >= minZstd/2 {
-		if z := p.enc.EncodeAll(b, nil); len(z) < len(b) {
+		if z := p.compress(b); len(z) < len(b) {
 			return form | formZstd, z
 		}
 	}
-	return form, b
+	if cap(b) > maxSpare { // free leaves it
+		return form, b
+	}
+	return form, bytes.Clone(b)
 }
 
 // sealBlock joins form, checksum, IDs and body.

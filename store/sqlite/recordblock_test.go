@@ -167,10 +167,10 @@ func TestStringsWithinStringsAreLeftOutToo(t *testing.T) {
 		t.Fatal(err)
 	}
 	texts := refTable{}
-	texts.add(0, &f)
+	texts.add(0, quotedSpans(f.Text, f.Spans))
 	b := p.newBlock([]skein.Record{{Raw: []byte(raw), Key: "k"}}, texts)
-	if strings.Contains(string(encodeBlock(b.records)), "referred to") || b.form&formWithin == 0 {
-		t.Errorf("the block of form %#x has the text: %q", b.form, encodeBlock(b.records))
+	if strings.Contains(string(encodeBlock(nil, b.records)), "referred to") || b.form&formWithin == 0 {
+		t.Errorf("the block of form %#x has the text: %q", b.form, encodeBlock(nil, b.records))
 	}
 	rs, _, err := p.openBlock(sealBlock(b.form, []int64{7}, b.body))
 	if err != nil {
@@ -193,10 +193,10 @@ func TestDamagedBlocksAreErrors(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		texts.add(i, &f)
+		texts.add(i, quotedSpans(f.Text, f.Spans))
 	}
 	b := p.newBlock(rs, texts)
-	plain := sealBlock(formRefs, []int64{7, 8, 9}, encodeBlock(b.records))
+	plain := sealBlock(formRefs, []int64{7, 8, 9}, encodeBlock(nil, b.records))
 	for i := range plain {
 		if _, _, err := p.openBlock(plain[:i]); !errors.Is(err, skein.ErrCorrupt) {
 			t.Errorf("openBlock of the first %d bytes = %v, want %v", i, err, skein.ErrCorrupt)
@@ -223,7 +223,7 @@ func FuzzRecords(f *testing.F) {
 			return
 		}
 		texts := refTable{}
-		texts.add(0, &facts)
+		texts.add(0, quotedSpans(facts.Text, facts.Spans))
 		b := p.newBlock([]skein.Record{{Raw: raw, Key: "k"}, {N: 1, Offset: int64(len(raw)), Raw: raw}}, texts)
 		rs, ids, err := p.openBlock(sealBlock(b.form, make([]int64, len(b.events)), b.body))
 		if err != nil {

@@ -38,7 +38,7 @@ func (s *view) packRecords(im *skein.Import, events []packedEvent) (blocks []pac
 	texts := refTable{}
 	for i := range events {
 		if events[i].Facts.Amended == nil {
-			texts.add(i, &events[i].Facts)
+			texts.add(i, events[i].quoted)
 		}
 	}
 	for _, rs := range chunks(im.Records) {

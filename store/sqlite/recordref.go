@@ -15,17 +15,19 @@ type textRef struct {
 }
 
 // add adds the spans of an event's text to the table.
-func (t refTable) add(event int, f *skein.Facts) {
-	for _, s := range f.Spans {
-		if s.End-s.Start < minRef {
-			continue
-		}
-		q := string(skein.AppendQuoted(nil, f.Text[s.Start:s.End]))
-		for _, key := range [...]string{q, string(appendWithin(nil, q))} {
+func (t refTable) add(event int, spans *quotes) {
+	put := func(quoted string, s skein.Span) {
+		for _, key := range [...]string{quoted, string(appendWithin(nil, quoted))} {
 			if _, ok := t[key]; !ok {
 				t[key] = textRef{event, s.Start, s.End}
 			}
 		}
+	}
+	for quoted, s := range spans.short {
+		put(quoted, s)
+	}
+	for _, s := range spans.long {
+		put(spans.quote(s), s)
 	}
 }
 
