@@ -12,6 +12,7 @@ import (
 
 	"github.com/skein-dev/skein"
 	"github.com/skein-dev/skein/store/inspect"
+	"github.com/skein-dev/skein/store/sqlite/host"
 )
 
 var _ inspect.Backups = (*Store)(nil)
@@ -185,7 +186,7 @@ func (s *backupMaker) replace(ctx context.Context, d driver.Driver, path string,
 			return err
 		}
 		if patient.Err() != nil {
-			return blockedBy(s.path, time.Since(start))
+			return host.BlockedBy(s.path, time.Since(start))
 		}
 		conn, err := s.dial("mode=rw", "PRAGMA busy_timeout = 500", "PRAGMA synchronous = FULL")
 		if err != nil {

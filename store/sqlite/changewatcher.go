@@ -7,6 +7,8 @@ import (
 	"time"
 
 	"github.com/fsnotify/fsnotify"
+
+	"github.com/skein-dev/skein/store/sqlite/host"
 )
 
 // A changeWatcher notices what other processes commit: the system reports
@@ -36,7 +38,7 @@ var looks = [...]time.Duration{
 const pollEvery = 50 * time.Millisecond
 
 func newChangeWatcher(c *core, wake func()) (*changeWatcher, error) {
-	dir, log := wakePlace(c.path)
+	dir, log := host.WakePlace(c.path)
 	l := &changeWatcher{readers: c.readers, log: log, file: filepath.Base(c.path), wake: wake, inPlace: c.paths.check, stop: make(chan struct{}), done: make(chan struct{})}
 	if n, err := fsnotify.NewWatcher(); err == nil {
 		if err := n.Add(dir); err == nil {

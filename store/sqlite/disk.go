@@ -8,6 +8,8 @@ import (
 	"path/filepath"
 
 	"github.com/skein-dev/skein/store/inspect"
+
+	"github.com/skein-dev/skein/store/sqlite/host"
 )
 
 // fewPages is the share of the file that may be free before it is reported.
@@ -37,7 +39,7 @@ func (ex *exam) disk(area string) error {
 			return err
 		}
 	}
-	room, known := freeSpace(filepath.Dir(ex.s.path))
+	room, known := host.FreeSpace(filepath.Dir(ex.s.path))
 	switch {
 	case !known:
 		ex.Fine(area, "the file has %s", inUnits(pages*size))
@@ -80,7 +82,7 @@ func (ex *exam) permissions(area string) error {
 // ownerOnly removes other users' rights to a file or folder.
 func (ex *exam) ownerOnly(area, path string, mode fs.FileMode) error {
 	st, err := os.Stat(path)
-	if errors.Is(err, fs.ErrNotExist) || err == nil && !othersMay(st) {
+	if errors.Is(err, fs.ErrNotExist) || err == nil && !host.OthersMay(st) {
 		return nil
 	}
 	if err != nil {
@@ -95,7 +97,7 @@ func (ex *exam) ownerOnly(area, path string, mode fs.FileMode) error {
 func (ex *exam) folderRights(area string) (seen string, err error) {
 	dir := filepath.Dir(ex.s.path)
 	st, err := os.Stat(dir)
-	if err != nil || !othersMay(st) {
+	if err != nil || !host.OthersMay(st) {
 		return "", err
 	}
 	if dir == ex.folder && st.Mode()&fs.ModeSticky == 0 {

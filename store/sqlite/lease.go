@@ -54,18 +54,18 @@ func (s *leases) acquire(t *tx, id skein.SessionID, r skein.LeaseRequest) (l ske
 		return l, err
 	}
 	if old.epoch > 0 {
-		t.after = append(t.after, func() { _ = s.locks.remove(id, old.epoch) }) //nolint:errcheck // a file that stays is swept at the next start
+		t.after = append(t.after, func() { _ = s.locks.Remove(id, old.epoch) }) //nolint:errcheck // a file that stays is swept at the next start
 	}
 	return l, t.putLease(id, leaseRow{l.Fence, true, l.Expires, processOf(l.Holder, l.Expires)})
 }
 
 // lockNext locks the file of l's epoch; if the transaction fails, it is unlocked.
 func (s *leases) lockNext(t *tx, l skein.Lease) error {
-	got, err := s.locks.take(l.Session, l.Fence)
+	got, err := s.locks.Take(l.Session, l.Fence)
 	if err == nil && !got {
 		err = fmt.Errorf("lock file of epoch %d is taken: %w", l.Fence, skein.ErrCorrupt)
 	}
-	t.undo = append(t.undo, func() { _ = s.locks.drop(l.Session, l.Fence) }) //nolint:errcheck // it is unlocked in any case
+	t.undo = append(t.undo, func() { _ = s.locks.Drop(l.Session, l.Fence) }) //nolint:errcheck // it is unlocked in any case
 	return err
 }
 
@@ -127,7 +127,7 @@ func (s *leases) Release(ctx context.Context, l skein.Lease) (err error) {
 }
 
 func (s *core) release(t *tx, l skein.Lease) error {
-	t.after = append(t.after, func() { _ = s.locks.drop(l.Session, l.Fence) }) //nolint:errcheck // it is unlocked in any case
+	t.after = append(t.after, func() { _ = s.locks.Drop(l.Session, l.Fence) }) //nolint:errcheck // it is unlocked in any case
 	row, err := t.lease(l.Session)
 	if err != nil || row.epoch != l.Fence || !row.held {
 		return err
@@ -138,10 +138,10 @@ func (s *core) release(t *tx, l skein.Lease) error {
 
 // releaseAll releases the leases that this store holds as a process.
 func (s *core) releaseAll(ctx context.Context) error {
-	for id, epoch := range s.locks.all() {
+	for id, epoch := range s.locks.All() {
 		err := s.write(ctx, func(t *tx) error { return s.release(t, skein.Lease{Session: id, Fence: epoch}) })
 		if err != nil {
-			return errors.Join(err, s.locks.close())
+			return errors.Join(err, s.locks.Close())
 		}
 	}
 	return nil

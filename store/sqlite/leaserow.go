@@ -6,6 +6,7 @@ import (
 	"os"
 
 	"github.com/skein-dev/skein"
+	"github.com/skein-dev/skein/store/sqlite/host"
 )
 
 // A leaseRow is a row of leases.
@@ -50,7 +51,7 @@ func (s *core) holds(id skein.SessionID, l leaseRow) (bool, error) {
 	case l.expires != 0:
 		return l.expires > skein.At(s.clock()), nil
 	}
-	return s.locks.alive(id, l.epoch)
+	return s.locks.Alive(id, l.epoch)
 }
 
 // nextFence returns the number that follows the session's last one and those of
@@ -89,7 +90,7 @@ func processOf(h skein.Holder, expires skein.Time) holderJSON {
 	if expires != 0 {
 		return holderJSON{Holder: h}
 	}
-	return holderJSON{h, processStart(), bootID()}
+	return holderJSON{h, host.ProcessStart(), host.BootID()}
 }
 
 // lockedBy returns the holder of the session's lease, "" if it is not held now. who

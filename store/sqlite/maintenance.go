@@ -194,7 +194,7 @@ func (c *core) sweepShortly(ctx context.Context) error {
 // sweepLocks removes the lock files of leases that are over. It does so in a
 // transaction, as leases are acquired in one, so that none is being locked meanwhile.
 func (c *core) sweepLocks(ctx context.Context) error {
-	if _, err := os.Stat(c.locks.dir); errors.Is(err, os.ErrNotExist) {
+	if _, err := os.Stat(c.locks.Dir); errors.Is(err, os.ErrNotExist) {
 		return nil
 	}
 	return c.write(ctx, func(t *tx) error {
@@ -203,12 +203,12 @@ func (c *core) sweepLocks(ctx context.Context) error {
 			var id string
 			var epoch int64
 			err := scan(row, []any{&id, &epoch})
-			keep[c.locks.name(skein.SessionID(id), skein.Fence(epoch))] = true
+			keep[c.locks.Name(skein.SessionID(id), skein.Fence(epoch))] = true
 			return err
 		})
 		if err != nil {
 			return err
 		}
-		return c.locks.sweep(keep)
+		return c.locks.Sweep(keep)
 	})
 }

@@ -13,6 +13,7 @@ import (
 
 	"github.com/skein-dev/skein"
 	"github.com/skein-dev/skein/store/inspect"
+	"github.com/skein-dev/skein/store/sqlite/host"
 )
 
 //go:embed schema/*.sql
@@ -57,14 +58,14 @@ func tryWriter(ctx context.Context, d driver.Driver, path string, o Options) (_ 
 	if err := look(d, path, o.steps); err != nil {
 		return nil, err
 	}
-	if err := os.Chmod(path, 0o600); err != nil && !errors.Is(err, fs.ErrPermission) && !readOnlyFS(err) {
+	if err := os.Chmod(path, 0o600); err != nil && !errors.Is(err, fs.ErrPermission) && !host.ReadOnlyFS(err) {
 		return nil, err
 	}
 	pragmas := writerPragmas
 	if st, err := os.Stat(path); err == nil && st.Size() == 0 {
 		pragmas = slices.Concat(shapePragmas, writerPragmas)
 	}
-	was, err := identify(path)
+	was, err := host.Identify(path)
 	if err != nil {
 		return nil, err
 	}
@@ -73,7 +74,7 @@ func tryWriter(ctx context.Context, d driver.Driver, path string, o Options) (_ 
 		return nil, classifyOpen(err)
 	}
 	if err = migrate(ctx, c, path, o); err == nil {
-		if is, serr := identify(path); serr != nil || is != was {
+		if is, serr := host.Identify(path); serr != nil || is != was {
 			err = errors.Join(errSwapped, serr)
 		}
 	}

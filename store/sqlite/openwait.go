@@ -11,6 +11,8 @@ import (
 	"time"
 
 	"github.com/skein-dev/skein/internal/sleep"
+
+	"github.com/skein-dev/skein/store/sqlite/host"
 )
 
 // openPatience is how long a store that is being opened waits for another
@@ -34,7 +36,7 @@ func openWriter(ctx context.Context, d driver.Driver, path string, o Options) (*
 		waits := busy(err) || errors.Is(err, errSwapped)
 		switch over := whole.Err() == nil && ctx.Err() != nil; {
 		case over && (waits || errors.Is(err, ctx.Err())):
-			return nil, blockedBy(path, time.Since(start))
+			return nil, host.BlockedBy(path, time.Since(start))
 		case !waits:
 			return c, err
 		}

@@ -14,6 +14,7 @@ import (
 	"sync/atomic"
 
 	"github.com/skein-dev/skein"
+	"github.com/skein-dev/skein/store/sqlite/host"
 )
 
 // paths are where a store's files are: the database and the two that SQLite
@@ -27,8 +28,8 @@ type paths struct {
 	lost  atomic.Bool
 
 	mu    sync.RWMutex
-	ids   [3]fileID // the files' IDs when the store was opened
-	alone bool      // the database is read as if nobody else wrote to it
+	ids   [3]host.FileID // the files' IDs when the store was opened
+	alone bool           // the database is read as if nobody else wrote to it
 
 	content sync.Mutex
 	store   []byte // ID of the store in the file; nil if it is not compared
@@ -52,7 +53,7 @@ func (p *paths) settle(n int) (err error) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
 	for i := range n {
-		if p.ids[i], err = identify(p.names[i]); err != nil {
+		if p.ids[i], err = host.Identify(p.names[i]); err != nil {
 			return err
 		}
 	}
@@ -80,10 +81,10 @@ func (p *paths) check() error {
 		}
 	}
 	for i, name := range p.names {
-		if p.ids[i] == (fileID{}) {
+		if p.ids[i] == (host.FileID{}) {
 			continue
 		}
-		id, err := identify(name)
+		id, err := host.Identify(name)
 		switch {
 		case errors.Is(err, fs.ErrNotExist):
 			return fmt.Errorf("%w: %s was removed while it was open", skein.ErrReplaced, filepath.Base(name))
@@ -212,12 +213,12 @@ func (p *paths) ownLog() error {
 	if _, err := fmt.Sscanf(string(note), pairFormat, &itsLog, &itsFile, &device, &store); err != nil {
 		return nil //nolint:nilerr // the same
 	}
-	isLog, err := identify(log)
+	isLog, err := host.Identify(log)
 	if err != nil {
 		return err
 	}
-	isFile, err := identify(db)
-	if err == nil && isLog == (fileID{device, itsLog}) && (isFile != (fileID{device, itsFile}) || another(db, store)) {
+	isFile, err := host.Identify(db)
+	if err == nil && isLog == (host.FileID{Device: device, Inode: itsLog}) && (isFile != (host.FileID{Device: device, Inode: itsFile}) || another(db, store)) {
 		err = fmt.Errorf("%w: %s is the log of the file that was here before, and would destroy this one: move %[2]s, %s and %s to another folder, "+
 			"or put the former file back; if this is the file that the log belongs to after all, remove %[4]s", skein.ErrReplaced, log, filepath.Base(p.names[2]), p.pair())
 	}
@@ -239,10 +240,10 @@ func (p *paths) real() string { return strings.TrimSuffix(p.names[1], "-wal") }
 // for that, nothing is recorded.
 func (p *paths) writePair() {
 	log, db := p.ids[1], p.ids[0]
-	if log.inode == 0 {
+	if log.Inode == 0 {
 		return // Windows does not let anybody remove an open file
 	}
-	text := fmt.Sprintf(pairFormat, log.inode, db.inode, db.device, p.store)
+	text := fmt.Sprintf(pairFormat, log.Inode, db.Inode, db.Device, p.store)
 	if was, err := os.ReadFile(p.pair()); err == nil && string(was) == text {
 		return
 	}

@@ -16,6 +16,7 @@ import (
 	"github.com/skein-dev/skein"
 	"github.com/skein-dev/skein/internal/sleep"
 	"github.com/skein-dev/skein/store/inspect"
+	"github.com/skein-dev/skein/store/sqlite/host"
 )
 
 const (
@@ -124,7 +125,7 @@ func (r roll) room() error {
 	if _, err := os.Stat(dir); errors.Is(err, fs.ErrNotExist) {
 		dir = filepath.Dir(r.path)
 	}
-	if free, known := freeSpace(dir); known && free < st.Size()+max(leastRoom, st.Size()/10) {
+	if free, known := host.FreeSpace(dir); known && free < st.Size()+max(leastRoom, st.Size()/10) {
 		return fmt.Errorf("%w for a copy of the store: it takes %s, the disk has %s left", skein.ErrFull, inUnits(st.Size()), inUnits(free))
 	}
 	return nil

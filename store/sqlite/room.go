@@ -10,6 +10,7 @@ import (
 	"time"
 
 	"github.com/skein-dev/skein"
+	"github.com/skein-dev/skein/store/sqlite/host"
 )
 
 // A store that was opened on a full disk is read-only until there is room: a call
@@ -86,7 +87,7 @@ func (c *core) lookAtRoom() (want, room int64) {
 	}
 	want = reserveFor(st.Size())
 	c.logPages.Store(want / pageSize)
-	room, known := freeSpace(filepath.Dir(c.reserve()))
+	room, known := host.FreeSpace(filepath.Dir(c.reserve()))
 	c.tight.Store(known && room < tightRoom*want)
 	return want, room
 }

@@ -16,6 +16,7 @@ import (
 	"github.com/skein-dev/skein"
 	"github.com/skein-dev/skein/internal/room"
 	"github.com/skein-dev/skein/store/ledger"
+	"github.com/skein-dev/skein/store/sqlite/host"
 )
 
 // A Store keeps sessions in a SQLite file. Make one with [Open].
@@ -77,7 +78,7 @@ type core struct {
 	catching    sync.WaitGroup // searches that are updating the index
 	pack        *packer
 	wakers      *wakers
-	locks       *locks
+	locks       *host.Locks
 	clock       func() time.Time
 	closeFor    time.Duration
 
@@ -160,7 +161,7 @@ func Open(ctx context.Context, name string, o Options) (_ *Store, err error) {
 	if err != nil {
 		return nil, err
 	}
-	c := &core{path: name, steps: o.steps, notice: o.Notice, clock: o.Clock, locks: newLocks(name), closeFor: closeFor, patience: o.Patience, closing: closing{ending: make(chan struct{}), gone: make(chan struct{})}}
+	c := &core{path: name, steps: o.steps, notice: o.Notice, clock: o.Clock, locks: host.NewLocks(name), closeFor: closeFor, patience: o.Patience, closing: closing{ending: make(chan struct{}), gone: make(chan struct{})}}
 	if c.pack, err = newPacker(); err != nil {
 		return nil, err
 	}
@@ -188,7 +189,7 @@ func (c *core) connect(ctx context.Context, d driver.Driver, o Options) error {
 	if err := plainFile(c.path); err != nil && errors.Is(err, skein.ErrInvalid) {
 		return err
 	}
-	if err := makeFile(c.path); err != nil && !errors.Is(err, os.ErrPermission) && !readOnlyFS(err) {
+	if err := makeFile(c.path); err != nil && !errors.Is(err, os.ErrPermission) && !host.ReadOnlyFS(err) {
 		return err
 	}
 	c.paths = newPaths(c.path)

@@ -11,6 +11,7 @@ import (
 
 	"github.com/skein-dev/skein"
 	"github.com/skein-dev/skein/internal/sleep"
+	"github.com/skein-dev/skein/store/sqlite/host"
 )
 
 // vacuumPages is the most pages that one step frees: some 50 ms. vacuumCost is
@@ -89,8 +90,8 @@ func (c *core) left(ctx context.Context) (string, error) {
 	log := filepath.Base(c.paths.names[1])
 	who := "a program that reads from it"
 	var all []string
-	for _, p := range reading(c.paths.real()) {
-		if all = append(all, p.String()); p.pid == os.Getpid() {
+	for _, p := range host.Readers(c.paths.real()) {
+		if all = append(all, p.String()); p.PID == os.Getpid() {
 			all[len(all)-1] = "this program itself"
 		}
 	}
@@ -105,7 +106,7 @@ func (c *core) left(ctx context.Context) (string, error) {
 func (c *core) giveBack(ctx context.Context) (emptied bool, err error) {
 	for {
 		free, most := int64(0), int64(vacuumPages)
-		if room, known := freeSpace(filepath.Dir(c.path)); known {
+		if room, known := host.FreeSpace(filepath.Dir(c.path)); known {
 			most = max(1, min(most, room/vacuumCost))
 		}
 		err := c.freeStep(ctx, func(t *tx) (err error) {

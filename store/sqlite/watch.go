@@ -8,6 +8,7 @@ import (
 
 	"github.com/skein-dev/skein"
 	"github.com/skein-dev/skein/internal/room"
+	"github.com/skein-dev/skein/store/sqlite/host"
 )
 
 // Watch implements [skein.Store].
@@ -93,7 +94,7 @@ func (w *wakers) wait(id skein.SessionID) <-chan struct{} {
 
 // wake wakes all who wait for one of ids, here and in other processes.
 func (w *wakers) wake(ids []skein.SessionID) {
-	touchWake(w.core.path)
+	host.TouchWake(w.core.path)
 	w.mu.Lock()
 	defer w.mu.Unlock()
 	for _, id := range append([]skein.SessionID{""}, ids...) {

@@ -12,6 +12,7 @@ import (
 	"time"
 
 	"github.com/skein-dev/skein"
+	"github.com/skein-dev/skein/store/sqlite/host"
 )
 
 // The most work that one transaction does: others, in other processes too, wait
@@ -56,7 +57,7 @@ type job struct {
 func newWriter(conn *conn, c *core, patience time.Duration) *writer {
 	w := &writer{
 		conn: conn, jobs: make(chan *job, 4*groupJobs), urgent: make(chan *job), spare: make(chan *job), stopped: make(chan struct{}), heads: newHeads(), patience: patience,
-		changed: c.wakers.wake, blocked: func(d time.Duration) error { return blockedBy(c.path, d) }, inPlace: c.inPlace,
+		changed: c.wakers.wake, blocked: func(d time.Duration) error { return host.BlockedBy(c.path, d) }, inPlace: c.inPlace,
 		logPages: &c.logPages, schema: &c.schema, pack: c.pack,
 	}
 	go w.loop()

@@ -1,4 +1,4 @@
-package sqlite
+package host
 
 import (
 	"os"
@@ -7,8 +7,8 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// processStart returns when this process was started, in nanoseconds since 1970.
-func processStart() string {
+// ProcessStart returns when this process was started, in nanoseconds since 1970.
+func ProcessStart() string {
 	p, err := unix.SysctlKinfoProc("kern.proc.pid", os.Getpid())
 	if err != nil {
 		return ""
@@ -16,8 +16,8 @@ func processStart() string {
 	return strconv.FormatInt(p.Proc.P_starttime.Nano(), 10)
 }
 
-// bootID returns the ID of this boot.
-func bootID() string {
+// BootID returns the ID of this boot.
+func BootID() string {
 	id, err := unix.Sysctl("kern.bootsessionuuid")
 	if err != nil {
 		return ""

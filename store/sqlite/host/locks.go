@@ -1,4 +1,4 @@
-package sqlite
+package host
 
 import (
 	"crypto/sha256"
@@ -15,11 +15,11 @@ import (
 	"github.com/skein-dev/skein"
 )
 
-// locks are the leases that this process holds: a kernel lock on a file for
+// Locks are the leases that this process holds: a kernel lock on a file for
 // each session and epoch, in a folder beside the database. A lock ends with its
 // process, however that ends, and stays while the process is stopped.
-type locks struct {
-	dir string
+type Locks struct {
+	Dir string // the folder of the files
 
 	mu   sync.Mutex
 	held map[skein.SessionID]*heldLock
@@ -30,23 +30,25 @@ type heldLock struct {
 	file  *flock.Flock
 }
 
-func newLocks(db string) *locks {
-	return &locks{dir: db + "-locks", held: map[skein.SessionID]*heldLock{}}
+// NewLocks returns the locks of the database at path db.
+func NewLocks(db string) *Locks {
+	return &Locks{Dir: db + "-locks", held: map[skein.SessionID]*heldLock{}}
 }
 
-// name returns the file of a session's epoch. The ID is hashed, because it may
+// Name returns the file of a session's epoch. The ID is hashed, because it may
 // have characters that a file name may not have.
-func (l *locks) name(id skein.SessionID, epoch skein.Fence) string {
+func (l *Locks) Name(id skein.SessionID, epoch skein.Fence) string {
 	sum := sha256.Sum256([]byte(id))
-	return filepath.Join(l.dir, fmt.Sprintf("%s-%d.lock", hex.EncodeToString(sum[:16]), epoch))
+	return filepath.Join(l.Dir, fmt.Sprintf("%s-%d.lock", hex.EncodeToString(sum[:16]), epoch))
 }
 
-// take locks the file of an epoch; it returns false if another process has it locked.
-func (l *locks) take(id skein.SessionID, epoch skein.Fence) (bool, error) {
-	if err := os.MkdirAll(l.dir, 0o700); err != nil {
+// Take locks the file of an epoch; it returns false if another process has it locked.
+// Errors are those of the file system.
+func (l *Locks) Take(id skein.SessionID, epoch skein.Fence) (bool, error) {
+	if err := os.MkdirAll(l.Dir, 0o700); err != nil {
 		return false, err
 	}
-	f := flock.New(l.name(id, epoch), flock.SetPermissions(0o600))
+	f := flock.New(l.Name(id, epoch), flock.SetPermissions(0o600))
 	got, err := f.TryLock()
 	if err != nil || !got {
 		return false, err
@@ -60,12 +62,13 @@ func (l *locks) take(id skein.SessionID, epoch skein.Fence) (bool, error) {
 	return true, err
 }
 
-// alive reports whether some process holds the lock of an epoch.
-func (l *locks) alive(id skein.SessionID, epoch skein.Fence) (bool, error) {
+// Alive reports whether some process holds the lock of an epoch. Errors are those of
+// the file system.
+func (l *Locks) Alive(id skein.SessionID, epoch skein.Fence) (bool, error) {
 	if l.mine(id, epoch) {
 		return true, nil
 	}
-	name := l.name(id, epoch)
+	name := l.Name(id, epoch)
 	if _, err := os.Stat(name); errors.Is(err, os.ErrNotExist) {
 		return false, nil
 	}
@@ -79,14 +82,15 @@ func (l *locks) alive(id skein.SessionID, epoch skein.Fence) (bool, error) {
 	return !got, f.Close()
 }
 
-// sweep removes the files that are not in keep and that no process has locked.
-func (l *locks) sweep(keep map[string]bool) error {
-	entries, err := os.ReadDir(l.dir)
+// Sweep removes the files that are not in keep and that no process has locked. Errors
+// are those of the file system.
+func (l *Locks) Sweep(keep map[string]bool) error {
+	entries, err := os.ReadDir(l.Dir)
 	if err != nil {
 		return err
 	}
 	for _, e := range entries {
-		name := filepath.Join(l.dir, e.Name())
+		name := filepath.Join(l.Dir, e.Name())
 		if keep[name] || !strings.HasSuffix(name, ".lock") {
 			continue
 		}
@@ -106,15 +110,16 @@ func (l *locks) sweep(keep map[string]bool) error {
 }
 
 // mine reports whether this store holds the lock of an epoch.
-func (l *locks) mine(id skein.SessionID, epoch skein.Fence) bool {
+func (l *Locks) mine(id skein.SessionID, epoch skein.Fence) bool {
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	h := l.held[id]
 	return h != nil && h.epoch == epoch
 }
 
-// drop releases the lock of an epoch, if it is held.
-func (l *locks) drop(id skein.SessionID, epoch skein.Fence) error {
+// Drop releases the lock of an epoch, if it is held. Errors are those of the file
+// system.
+func (l *Locks) Drop(id skein.SessionID, epoch skein.Fence) error {
 	l.mu.Lock()
 	h := l.held[id]
 	if h == nil || h.epoch != epoch {
@@ -123,20 +128,21 @@ func (l *locks) drop(id skein.SessionID, epoch skein.Fence) error {
 	}
 	delete(l.held, id)
 	l.mu.Unlock()
-	return errors.Join(h.file.Close(), l.remove(id, epoch))
+	return errors.Join(h.file.Close(), l.Remove(id, epoch))
 }
 
-// remove removes the file of an epoch that is over. A process that still has it
-// locked keeps a file without a name.
-func (l *locks) remove(id skein.SessionID, epoch skein.Fence) error {
-	err := os.Remove(l.name(id, epoch))
+// Remove removes the file of an epoch that is over. A process that still has it
+// locked keeps a file without a name. Errors are those of the file system.
+func (l *Locks) Remove(id skein.SessionID, epoch skein.Fence) error {
+	err := os.Remove(l.Name(id, epoch))
 	if errors.Is(err, os.ErrNotExist) || errors.Is(err, os.ErrPermission) {
 		return nil // on Windows a locked file stays until its holder ends
 	}
 	return err
 }
 
-func (l *locks) all() map[skein.SessionID]skein.Fence {
+// All returns the epochs that this process holds.
+func (l *Locks) All() map[skein.SessionID]skein.Fence {
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	m := map[skein.SessionID]skein.Fence{}
@@ -146,11 +152,11 @@ func (l *locks) all() map[skein.SessionID]skein.Fence {
 	return m
 }
 
-// close releases all locks.
-func (l *locks) close() error {
+// Close releases all locks. Errors are those of the file system.
+func (l *Locks) Close() error {
 	var errs []error
-	for id, epoch := range l.all() {
-		errs = append(errs, l.drop(id, epoch))
+	for id, epoch := range l.All() {
+		errs = append(errs, l.Drop(id, epoch))
 	}
 	return errors.Join(errs...)
 }

@@ -1,4 +1,4 @@
-package sqlite
+package host
 
 import (
 	"fmt"
@@ -9,16 +9,16 @@ import (
 	"github.com/skein-dev/skein"
 )
 
-// A blocker is a process that has the file locked, as far as the system reports it.
-type blocker struct {
-	pid     int
+// A Blocker is a process that has the file locked, as far as the system reports it.
+type Blocker struct {
+	PID     int
 	program string     // such as "skein import"
 	since   skein.Time // when it was started; 0 if unknown
 	stopped bool       // stopped with Ctrl-Z or SIGSTOP, or being debugged
 }
 
 // String describes p for people.
-func (p blocker) String() string {
+func (p Blocker) String() string {
 	about := []string{p.program}
 	if p.since != 0 {
 		about = append(about, "since "+p.since.Std().In(time.Local).Format("15:04"))
@@ -26,24 +26,24 @@ func (p blocker) String() string {
 	if p.stopped {
 		about = append(about, "stopped")
 	}
-	return fmt.Sprintf("PID %d (%s)", p.pid, strings.Join(about, ", "))
+	return fmt.Sprintf("PID %d (%s)", p.PID, strings.Join(about, ", "))
 }
 
-// blockedBy returns an error saying that another process has kept the file from being
-// written to for as long as waited, which process that is, and what to do about it.
-func blockedBy(path string, waited time.Duration) error {
-	found := writing(path)
+// BlockedBy returns an error saying that another process has kept the file from being
+// written to for as long as waited, which process that is, and what to do about it. It wraps [skein.ErrLocked].
+func BlockedBy(path string, waited time.Duration) error {
+	found := writers(path)
 	if len(found) == 0 {
 		return fmt.Errorf("the store is %w for %s: a process that this system does not tell us is in the midst of writing to %s; find and end it",
 			skein.ErrLocked, waited.Round(time.Second), path)
 	}
 	p := found[0]
-	way := fmt.Sprintf("end it with: kill %d", p.pid)
+	way := fmt.Sprintf("end it with: kill %d", p.PID)
 	switch {
-	case p.pid == os.Getpid():
+	case p.PID == os.Getpid():
 		way = "that is this process: it has opened the file twice"
 	case p.stopped:
-		way = fmt.Sprintf("let it go on with: kill -CONT %d, or %s", p.pid, way)
+		way = fmt.Sprintf("let it go on with: kill -CONT %d, or %s", p.PID, way)
 	}
 	return fmt.Errorf("the store is %w for %s: %s is in the midst of writing to %s; %s", skein.ErrLocked, waited.Round(time.Second), p, path, way)
 }

@@ -1,12 +1,12 @@
-package sqlite
+package host
 
 import (
 	"os"
 	"strings"
 )
 
-// processStart returns when this process was started, in clock ticks after boot.
-func processStart() string {
+// ProcessStart returns when this process was started, in clock ticks after boot.
+func ProcessStart() string {
 	b, err := os.ReadFile("/proc/self/stat")
 	if err != nil {
 		return ""
@@ -20,8 +20,8 @@ func processStart() string {
 	return ""
 }
 
-// bootID returns the ID of this boot.
-func bootID() string {
+// BootID returns the ID of this boot.
+func BootID() string {
 	b, err := os.ReadFile("/proc/sys/kernel/random/boot_id")
 	if err != nil {
 		return ""

@@ -1,17 +1,17 @@
 //go:build !linux && !windows
 
-package sqlite
+package host
 
 import (
 	"os"
 	"path/filepath"
 )
 
-// wakePlace returns the folder to watch, and the file in it whose writes are
+// WakePlace returns the folder to watch, and the file in it whose writes are
 // commits. To watch a folder, kqueue opens all files in it, and closing the
 // database file would drop SQLite's locks: so there is a separate folder, which
 // watchers create, with a file that commits write to.
-func wakePlace(db string) (dir, file string) {
+func WakePlace(db string) (dir, file string) {
 	dir, file = db+"-wake", "commit"
 	if err := os.MkdirAll(dir, 0o700); err == nil {
 		f, err := os.OpenFile(filepath.Join(dir, file), os.O_WRONLY|os.O_CREATE, 0o600)
@@ -22,8 +22,8 @@ func wakePlace(db string) (dir, file string) {
 	return dir, file
 }
 
-// touchWake notifies watchers in other processes of a commit.
-func touchWake(db string) {
+// TouchWake notifies watchers in other processes of a commit.
+func TouchWake(db string) {
 	f, err := os.OpenFile(filepath.Join(db+"-wake", "commit"), os.O_WRONLY, 0)
 	if err != nil {
 		return // nobody has ever watched

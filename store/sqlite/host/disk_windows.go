@@ -1,4 +1,4 @@
-package sqlite
+package host
 
 import (
 	"io/fs"
@@ -6,8 +6,8 @@ import (
 	"golang.org/x/sys/windows"
 )
 
-// freeSpace returns how many bytes are available to us on the disk with dir.
-func freeSpace(dir string) (bytes int64, known bool) {
+// FreeSpace returns how many bytes are available to us on the disk with dir.
+func FreeSpace(dir string) (bytes int64, known bool) {
 	path, err := windows.UTF16PtrFromString(dir)
 	if err != nil {
 		return 0, false
@@ -19,5 +19,5 @@ func freeSpace(dir string) (bytes int64, known bool) {
 	return int64(free), true
 }
 
-// othersMay returns false: on Windows, the mode does not hold the rights.
-func othersMay(fs.FileInfo) bool { return false }
+// OthersMay returns false: on Windows, the mode does not hold the rights.
+func OthersMay(fs.FileInfo) bool { return false }

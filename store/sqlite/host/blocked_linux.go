@@ -1,4 +1,4 @@
-package sqlite
+package host
 
 import (
 	"bytes"
@@ -20,15 +20,15 @@ type shmLock struct {
 	first, last int
 }
 
-// writing returns the processes that hold a lock to write to the file.
-func writing(path string) []blocker { return locking(path, shmLock{"WRITE", 120, 122}) }
+// writers returns the processes that hold a lock to write to the file.
+func writers(path string) []Blocker { return locking(path, shmLock{"WRITE", 120, 122}) }
 
-// reading returns the processes that are reading from the file.
-func reading(path string) []blocker { return locking(path, shmLock{"READ", 123, 127}) }
+// Readers returns the processes that are reading from the file.
+func Readers(path string) []Blocker { return locking(path, shmLock{"READ", 123, 127}) }
 
 // locking returns the processes that hold the lock, according to
 // /proc/PID/fdinfo. It opens none of the store's own files.
-func locking(path string, l shmLock) (found []blocker) {
+func locking(path string, l shmLock) (found []Blocker) {
 	shm, err := os.Stat(path + "-shm")
 	if err != nil {
 		return nil
@@ -76,8 +76,8 @@ func (l shmLock) in(info []byte) bool {
 const ticksPerSecond = 100
 
 // describe returns what is known about a process.
-func describe(pid int) blocker {
-	p := blocker{pid: pid, program: "a program"}
+func describe(pid int) Blocker {
+	p := Blocker{PID: pid, program: "a program"}
 	dir := fmt.Sprintf("/proc/%d/", pid)
 	if b, err := os.ReadFile(dir + "cmdline"); err == nil && len(b) > 0 {
 		args := strings.Split(strings.TrimRight(string(b), "\x00"), "\x00")

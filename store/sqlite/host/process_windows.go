@@ -1,4 +1,4 @@
-package sqlite
+package host
 
 import (
 	"strconv"
@@ -7,8 +7,8 @@ import (
 	"golang.org/x/sys/windows"
 )
 
-// processStart returns when this process was started, in nanoseconds since 1970.
-func processStart() string {
+// ProcessStart returns when this process was started, in nanoseconds since 1970.
+func ProcessStart() string {
 	var start, exit, kernel, user windows.Filetime
 	if err := windows.GetProcessTimes(windows.CurrentProcess(), &start, &exit, &kernel, &user); err != nil {
 		return ""
@@ -16,8 +16,8 @@ func processStart() string {
 	return strconv.FormatInt(start.Nanoseconds(), 10)
 }
 
-// bootID returns the second since 1970 when the system was booted, which
+// BootID returns the second since 1970 when the system was booted, which
 // identifies this boot. It may be off by one second.
-func bootID() string {
+func BootID() string {
 	return strconv.FormatInt(time.Now().Add(-windows.DurationSinceBoot()).Unix(), 10)
 }
