@@ -1,7 +1,6 @@
 package transfer
 
 import (
-	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -59,7 +58,7 @@ func (o Options) tell(p Progress) {
 // differ in the end: the report says so.
 func Copy(ctx context.Context, from, to skein.Store, o Options) (r Report, err error) {
 	if len(o.Users) == 0 {
-		return (&copier{raw: from, to: to, all: to, o: o}).copy(ctx)
+		return newCopier(from, to, to, o).copy(ctx)
 	}
 	becomes := map[skein.User]skein.User{}
 	for _, u := range slices.Sorted(maps.Keys(o.Users)) {
@@ -70,7 +69,8 @@ func Copy(ctx context.Context, from, to skein.Store, o Options) (r Report, err e
 		becomes[to] = u
 	}
 	for _, u := range slices.Sorted(maps.Keys(o.Users)) {
-		c := &copier{raw: from.As(u), to: to.As(o.Users[u]), all: to, o: o, only: u}
+		c := newCopier(from.As(u), to.As(o.Users[u]), to, o)
+		c.only = u
 		one, err := c.copy(ctx)
 		if err != nil {
 			return r, fmt.Errorf("user %s: %w", u, err)
@@ -80,11 +80,17 @@ func Copy(ctx context.Context, from, to skein.Store, o Options) (r Report, err e
 	return r, nil
 }
 
+// newCopier returns a copier from one view to another, which is one of all.
+func newCopier(from, to, all skein.Store, o Options) *copier {
+	c := &copier{raw: from, o: o, stones: map[tombstoneKey]bool{}, keyless: map[skein.SessionID]string{}}
+	c.blobs, c.files = map[skein.User]map[skein.Hash]bool{}, map[fileKey]*skein.SourceFile{}
+	c.to, c.all, c.owners = to, all, o.Users
+	c.sessions, c.routes, c.ours = map[skein.SessionID]*known{}, routes{}, map[skein.SessionID]bool{}
+	return c
+}
+
 // copy is Copy of everything in the first store.
 func (c *copier) copy(ctx context.Context) (Report, error) {
-	c.blobs, c.files, c.stones = map[skein.User]map[skein.Hash]bool{}, map[fileKey]*skein.SourceFile{}, map[tombstoneKey]bool{}
-	c.sessions, c.there = map[skein.SessionID]*known{}, map[skein.SessionID]skein.Session{}
-	c.routes, c.ours, c.keyless = routes{}, map[skein.SessionID]bool{}, map[skein.SessionID]string{}
 	c.from = lenient.Store(c.raw, func(id skein.SessionID, e *skein.DamagedError) {
 		if k := c.sessions[id]; k != nil && e.Seq > k.Base { // otherwise it is another one's
 			c.hurt(fmt.Sprintf("session %s: event %d", id, e.Seq))
@@ -100,34 +106,16 @@ func (c *copier) copy(ctx context.Context) (Report, error) {
 
 // A copier is one run of Copy.
 type copier struct {
-	raw, to  skein.Store
-	from     skein.Store // raw, read around what is damaged
-	all      skein.Store // the second store, with everybody's sessions
-	o        Options
-	only     skein.User // whose views the stores are; "" for everybody's
-	sessions map[skein.SessionID]*known
-	order    []skein.SessionID                 // of sessions, as listed
-	there    map[skein.SessionID]skein.Session // the sessions that the second store listed
-	others   map[skein.SessionID]skein.Session // other users' sessions there that have the ID of one of these
-	routes                                     // of sessions that have another ID there
-	ours     map[skein.SessionID]bool          // the IDs there of all sessions
-	keyless  map[skein.SessionID]string        // keys that other sessions have there
-	pending  int                               // sessions that the second store does not have in full
-	stored   int                               // events
-	batches  []skein.Batch                     // that wait to be stored
-	size     int                               // bytes of them
-	count    int                               // events of them
-	blobs    map[skein.User]map[skein.Hash]bool
-	files    map[fileKey]*skein.SourceFile // what the second store knows about a file
-	stones   map[tombstoneKey]bool         // tombstones of the first store, as they are in the second
-	damaged  []string                      // see Report
-}
-
-// hurt notes that something in the first store is damaged.
-func (c *copier) hurt(what string) {
-	if !slices.Contains(c.damaged, what) {
-		c.damaged = append(c.damaged, what)
-	}
+	completer
+	raw     skein.Store // the first store, as it is
+	o       Options
+	keyless map[skein.SessionID]string // keys that other sessions have there
+	pending int                        // sessions that the second store does not have in full
+	stored  int                        // events
+	batches []skein.Batch              // that wait to be stored
+	size    int                        // bytes of them
+	count   int                        // events of them
+	stones  map[tombstoneKey]bool      // tombstones of the first store, as they are in the second
 }
 
 // known is what is known about a session of the first store.
@@ -389,13 +377,6 @@ func (c *copier) flush(ctx context.Context) error {
 	return nil
 }
 
-func (c *copier) user(id skein.SessionID) skein.User {
-	if k := c.sessions[id]; k != nil {
-		return k.User
-	}
-	return cmp.Or(c.only, skein.Local)
-}
-
 // bins puts into the bin the sessions that are in it in the first store, and takes out
 // the others.
 func (c *copier) bins(ctx context.Context) (err error) {
@@ -416,17 +397,4 @@ func (c *copier) bins(ctx context.Context) (err error) {
 		}
 	}
 	return nil
-}
-
-// users returns all users of the first store whose sessions are copied.
-func (c *copier) users() (all []skein.User) {
-	if c.only != "" {
-		return []skein.User{c.only}
-	}
-	all = append(all, skein.Local)
-	for _, k := range c.sessions {
-		all = append(all, k.User)
-	}
-	slices.Sort(all)
-	return slices.Compact(all)
 }
