@@ -116,8 +116,12 @@ func (c *core) giveBack(ctx context.Context) (emptied bool, err error) {
 		if err != nil {
 			return false, err
 		}
-		if free == 0 {
-			return c.emptyLog()
+		if free == 0 { // what the log holds may be pages that the file does not have yet
+			err = c.makingRoom(ctx, func() (err error) {
+				emptied, err = c.emptyLog()
+				return err
+			})
+			return emptied, err
 		}
 	}
 }
@@ -165,7 +169,7 @@ func (c *core) emptyLog() (emptied bool, err error) {
 		}
 		return err
 	})
-	return emptied, err
+	return emptied, classify(err)
 }
 
 // withLog runs f with its own connection, so that the writer need not wait for
