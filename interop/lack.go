@@ -1,7 +1,9 @@
 package interop
 
 import (
+	"cmp"
 	"slices"
+	"strconv"
 	"strings"
 
 	"github.com/skein-dev/skein"
@@ -14,6 +16,7 @@ type lack struct {
 	kinds   map[skein.Kind]int
 	notes   map[string]int
 	charged bool            // a request, or a message, has its usage
+	used    spending        // the usage of all of them
 	hours   map[int64]bool  // how much of the cache writes is cached for an hour
 	tiers   map[string]bool // the service tiers
 	title   string
@@ -25,7 +28,27 @@ type lack struct {
 }
 
 func newLack() *lack {
-	return &lack{kinds: map[skein.Kind]int{}, notes: map[string]int{}, hours: map[int64]bool{}, tiers: map[string]bool{}}
+	return &lack{kinds: map[skein.Kind]int{}, notes: map[string]int{}, hours: map[int64]bool{}, tiers: map[string]bool{}, used: spending{}}
+}
+
+// A spending is what requests used, by their IDs, or those of the messages that are
+// their answers: several events may report parts of one request.
+type spending map[string]skein.Usage
+
+// add adds what was reported of a request; without an ID, it is one of its own.
+func (s spending) add(u *skein.Usage, ids ...string) {
+	if u == nil {
+		return
+	}
+	of := cmp.Or(append(ids, "\x00"+strconv.Itoa(len(s)))...)
+	s[of] = s[of].Merge(*u)
+}
+
+func (s spending) sum() (all skein.Usage) {
+	for _, u := range s {
+		all = all.Plus(u)
+	}
+	return all
 }
 
 // take adds what a record made of the file's main session.
@@ -53,10 +76,12 @@ func (k *lack) event(e skein.Event) {
 	case skein.KindSaid:
 		if m, err := skein.Decode[skein.Message](e); err == nil {
 			k.charge(m.Usage, m.Tier)
+			k.used.add(m.Usage, m.Request, m.ID)
 		}
 	case skein.KindStep:
 		if s, err := skein.Decode[skein.Step](e); err == nil {
 			k.charge(s.Usage, s.Tier)
+			k.used.add(s.Usage, s.Request)
 		}
 	case skein.KindTitled:
 		if t, err := skein.Decode[skein.Titled](e); err == nil {
@@ -125,8 +150,10 @@ func gists(evs []skein.Event) []skein.Event {
 		switch e.Kind {
 		case skein.KindSaid:
 			if m, err := skein.Decode[struct {
-				Usage *skein.Usage `json:"usage,omitempty"`
-				Tier  string       `json:"tier,omitempty"`
+				ID      string       `json:"id,omitempty"`
+				Request string       `json:"request,omitempty"`
+				Usage   *skein.Usage `json:"usage,omitempty"`
+				Tier    string       `json:"tier,omitempty"`
 			}](*e); err == nil {
 				e.Payload = skein.MustJSON(m)
 			}
@@ -156,15 +183,18 @@ func (k *lack) tell(s skein.Session, evs []skein.Event, ls *Losses) {
 	for _, l := range *ls {
 		echoes[first[l.First]] = true
 	}
+	whole := spending{}
 	for _, e := range evs {
 		what := ""
 		switch e.Kind {
 		case skein.KindSaid:
 			if m, err := skein.Decode[skein.Message](e); err == nil {
 				k.uncharged(e.Seq, m.Usage, m.Tier, ls)
+				whole.add(m.Usage, m.Request, m.ID)
 			}
 		case skein.KindStep:
 			step, err := skein.Decode[skein.Step](e)
+			whole.add(step.Usage, step.Request)
 			switch {
 			case err != nil:
 			case k.kinds[e.Kind] == 0 && !(k.charged && step.Usage != nil):
@@ -197,7 +227,26 @@ func (k *lack) tell(s skein.Session, evs []skein.Event, ls *Losses) {
 			ls.Add(e.Seq, what)
 		}
 	}
+	k.unspent(max(1, s.Base+1), whole.sum(), ls)
 	k.properties(s, ls)
+}
+
+// unspent adds what is missing of the usage of all requests together, unless it was
+// reported where a request has none: some of a request may be known only after its
+// answer, and some requests have no answer.
+func (k *lack) unspent(at skein.Seq, want skein.Usage, ls *Losses) {
+	has := k.used.sum()
+	told := slices.ContainsFunc(*ls, func(l Loss) bool {
+		return strings.Contains(l.What, "used") || strings.Contains(l.What, "request")
+	})
+	if !told && (has.Prompt() < want.Prompt() || has.Output < want.Output) {
+		ls.Add(at, "some of what requests used: left out")
+		told = true
+	}
+	costs := slices.ContainsFunc(*ls, func(l Loss) bool { return strings.Contains(l.What, "cost") })
+	if !told && !costs && want.Reported > 0 && has.Reported == 0 {
+		ls.Add(at, "what the program said that requests cost: left out")
+	}
 }
 
 // properties adds what is missing of the session's properties.

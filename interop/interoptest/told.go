@@ -91,6 +91,12 @@ func additions() []added {
 		Role: skein.RoleAssistant, Provider: "anthropic", Model: "claude-sonnet-4-5", Request: "req_2", Tier: "priority", Parts: []skein.Part{skein.TextPart("ripe")},
 		Usage: &skein.Usage{Input: 7, CacheWrite: 9, CacheHour: 5, Output: 3, Requests: 1},
 	}
+	priced, sum := paid, skein.Step{Phase: "finish", Provider: "anthropic", Model: "claude-sonnet-4-5", Request: "req_2", Usage: &skein.Usage{Input: 7, CacheRead: 4, Output: 3}}
+	priced.Tier, priced.Usage = "", &skein.Usage{Input: 7, Output: 3, Requests: 1, Reported: 5e7}
+	other := sum
+	other.Request, other.Mode = "req_3", "title"
+	begun := priced
+	begun.Usage = &skein.Usage{Output: 3}
 	return []added{
 		{name: "a title", told: regexp.MustCompile(`title`), evs: []skein.Event{skein.NewEvent(skein.KindTitled, at, skein.Titled{Title: "Pears", By: skein.ByPerson})}, held: func(s skein.Session, _ []skein.Event) bool { return s.Title == "Pears" }},
 		{name: "a description", evs: []skein.Event{skein.NewEvent(skein.KindTitled, at, skein.Titled{Title: "Pears", Description: "All about pears", By: skein.ByPerson})}, held: func(s skein.Session, _ []skein.Event) bool {
@@ -126,6 +132,13 @@ func additions() []added {
 		}},
 		{name: "what it used", evs: []skein.Event{skein.NewEvent(skein.KindStep, at, skein.Step{Phase: "finish", Provider: "anthropic", Model: "claude-sonnet-4-5", Request: "req_1", Usage: &skein.Usage{Input: 7, Output: 3, Requests: 1}})}, held: func(s skein.Session, _ []skein.Event) bool { return s.Usage.Input == 7 }},
 		{name: "what a message used", told: regexp.MustCompile(`used`), evs: []skein.Event{skein.Say(at, paid)}, held: func(s skein.Session, _ []skein.Event) bool { return s.Usage.Input == 7 && s.Usage.Output == 3 }},
+		{name: "what is known of a message's request later", told: regexp.MustCompile(`used|request`), evs: []skein.Event{skein.Say(at, begun), skein.NewEvent(skein.KindStep, at+100, sum)}, held: func(s skein.Session, _ []skein.Event) bool {
+			return s.Usage.Input == 7 && s.Usage.CacheRead == 4 && s.Usage.Output == 3
+		}},
+		{name: "what another request used", told: regexp.MustCompile(`used|request`), evs: []skein.Event{skein.Say(at, begun), skein.NewEvent(skein.KindStep, at+100, other)}, held: func(s skein.Session, _ []skein.Event) bool {
+			return s.Usage.Input == 7 && s.Usage.CacheRead == 4 && s.Usage.Output == 6
+		}},
+		{name: "a recorded cost", told: regexp.MustCompile(`cost|used`), evs: []skein.Event{skein.Say(at, priced)}, held: func(s skein.Session, _ []skein.Event) bool { return s.Usage.Reported == 5e7 }},
 		{name: "what a cache keeps for an hour", told: regexp.MustCompile(`hour|used`), evs: []skein.Event{skein.Say(at, paid)}, held: func(s skein.Session, _ []skein.Event) bool { return s.Usage.CacheHour == 5 }},
 		{name: "a service tier", told: regexp.MustCompile(`tier`), evs: []skein.Event{skein.Say(at, paid)}, held: func(_ skein.Session, evs []skein.Event) bool {
 			return slices.ContainsFunc(evs, func(e skein.Event) bool {
