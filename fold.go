@@ -92,7 +92,7 @@ func (t *Tally) Add(e Event) (_ Added, err error) {
 func (s *Session) Shown() Shown {
 	return Shown{
 		Messages: s.Messages, Turns: s.Turns, Undone: s.Undone, First: s.First, LastPrompt: s.LastPrompt,
-		Project: s.Project, Cwd: s.Cwd, Agent: s.Agent, Model: s.Model,
+		Project: s.Project, Cwd: s.Cwd, Checkout: s.Checkout, Agent: s.Agent, Model: s.Model,
 	}
 }
 
@@ -102,15 +102,18 @@ func (s *Session) Shown() Shown {
 func (x *Shown) Set(f Facts) (model bool) {
 	switch c := f.Created; {
 	case f.Changed != nil:
-		s := Session{Project: x.Project, Cwd: x.Cwd, Agent: x.Agent, Model: x.Model}
+		s := Session{Project: x.Project, Cwd: x.Cwd, Checkout: x.Checkout, Agent: x.Agent, Model: x.Model}
 		s.change(f.Changed)
-		x.Project, x.Cwd, x.Agent, x.Model = s.Project, s.Cwd, s.Agent, s.Model
+		x.Project, x.Cwd, x.Checkout, x.Agent, x.Model = s.Project, s.Cwd, s.Checkout, s.Agent, s.Model
 		return f.Changed.Model != nil
 	case c != nil:
 		if !c.Parent.IsFork() {
 			*x = Shown{}
 		}
 		x.Project, x.Cwd = cmp.Or(c.Project, x.Project), cmp.Or(c.Cwd, x.Cwd)
+		if c.Checkout != nil {
+			x.Checkout = cmp.Or(*c.Checkout, x.Checkout)
+		}
 		x.Agent, x.Model = cmp.Or(c.Agent, x.Agent), cmp.Or(c.Model, x.Model)
 		return c.Model != "" || !c.Parent.IsFork()
 	}

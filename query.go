@@ -118,7 +118,6 @@ func (f *Filter) Fits(s *Session) bool {
 	for _, x := range []struct{ want, is string }{
 		{string(f.User), string(s.User)},
 		{f.Key, s.Key},
-		{f.Project, s.Project},
 		{f.Agent, s.Agent},
 		{f.Profile, s.Profile},
 		{f.Model, s.Model},
@@ -130,7 +129,7 @@ func (f *Filter) Fits(s *Session) bool {
 			return false
 		}
 	}
-	return f.Bin == (s.Binned != 0) &&
+	return f.Bin == (s.Binned != 0) && f.fitsPlace(s) &&
 		(f.Tag == "" || slices.Contains(s.Tags, f.Tag)) &&
 		(!f.Pinned || s.Pinned) &&
 		(!f.Born || s.Origin == nil) &&
@@ -143,6 +142,13 @@ func (f *Filter) Fits(s *Session) bool {
 		(f.IncludeEmpty || s.Last > 1) &&
 		(!f.WithOpenCalls || len(s.Open) > 0) &&
 		f.fitsTitle(s)
+}
+
+// fitsPlace reports whether s belongs to the project or to the repository.
+func (f *Filter) fitsPlace(s *Session) bool {
+	return f.Project == "" && f.Repository == "" ||
+		f.Project != "" && f.Project == s.Project ||
+		f.Repository != "" && f.Repository == s.Checkout.Repository
 }
 
 func (f *Filter) fitsTitle(s *Session) bool {

@@ -23,6 +23,7 @@ type Session struct {
 	Surface     string    `json:"surface,omitempty"`
 	Project     string    `json:"project,omitempty"`
 	Cwd         string    `json:"cwd,omitempty"`
+	Checkout    Checkout  `json:"checkout,omitzero"` // as it was said last
 	Agent       string    `json:"agent,omitempty"`
 	Profile     string    `json:"profile,omitempty"`
 	Provider    string    `json:"provider,omitempty"`
@@ -95,6 +96,7 @@ type Shown struct {
 	First           string
 	LastPrompt      string
 	Project, Cwd    string
+	Checkout        Checkout
 	Agent, Model    string
 }
 
@@ -220,6 +222,9 @@ func (s *Session) create(c *Created, base Shown) error {
 		s.Title = c.Title
 	}
 	s.Project, s.Cwd, s.Agent, s.Profile = c.Project, c.Cwd, c.Agent, c.Profile
+	if c.Checkout != nil {
+		s.Checkout = *c.Checkout
+	}
 	s.Provider, s.Model, s.Parent, s.Origin = c.Provider, c.Model, c.Parent, c.Origin
 	if s.User == "" {
 		s.User = Local
@@ -232,6 +237,7 @@ func (s *Session) create(c *Created, base Shown) error {
 		s.SetShown(base)
 		s.Undone = base.Undone
 		s.Project, s.Cwd = cmp.Or(s.Project, base.Project), cmp.Or(s.Cwd, base.Cwd)
+		s.Checkout = cmp.Or(s.Checkout, base.Checkout)
 		s.Agent, s.Model = cmp.Or(s.Agent, base.Agent), cmp.Or(s.Model, base.Model)
 	}
 	return nil
@@ -298,6 +304,9 @@ func (s *Session) change(c *Changed) {
 	set(&s.Profile, c.Profile)
 	set(&s.Project, c.Project)
 	set(&s.Cwd, c.Cwd)
+	if c.Checkout != nil {
+		s.Checkout = *c.Checkout
+	}
 	set(&s.Status, c.Status)
 	if c.Pinned != nil {
 		s.Pinned = *c.Pinned

@@ -153,7 +153,8 @@ type Receipt struct {
 type Filter struct {
 	User          User // "" for every user
 	Key           string
-	Project       string // exact
+	Project       string // exact; with Repository, sessions that have either
+	Repository    string // exact
 	Agent         string
 	Profile       string
 	Model         string // exact

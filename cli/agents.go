@@ -7,10 +7,10 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/skein-dev/skein/agent/roster"
-	"github.com/skein-dev/skein/cli/config"
 	"github.com/skein-dev/skein/cli/job"
 	"github.com/skein-dev/skein/cli/terminal"
 	"github.com/skein-dev/skein/cli/thread"
+	"github.com/skein-dev/skein/internal/repository"
 	"github.com/skein-dev/skein/render"
 )
 
@@ -63,7 +63,7 @@ func (o *agentsOptions) run(_ context.Context, j *job.Job, _ []string) error {
 		return nil
 	}
 	if len(all) == 0 {
-		j.Say("no agents in %s", strings.Join([]string{j.Tilde(config.ProjectRoot(cwd)) + "/.skein/agents", j.Tilde(j.Dirs.Config) + "/agents"}, " and "))
+		j.Say("no agents in %s", strings.Join([]string{j.Tilde(repository.Project(cwd)) + "/.skein/agents", j.Tilde(j.Dirs.Config) + "/agents"}, " and "))
 		return nil
 	}
 	return j.Table(j.Stdout, agentTable(j, all, cwd))

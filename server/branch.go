@@ -115,7 +115,7 @@ func (a sessionOps) branches(t *openapi.Table) {
 		}
 		fork, err := a.begin(ctx, i.Body.ID, skein.Created{
 			Title: i.Body.Title, User: s.User, Surface: "api", Program: "skein serve", Version: a.Version,
-			Profile: s.Profile, Provider: s.Provider, Project: s.Project, Cwd: s.Cwd,
+			Profile: s.Profile, Provider: s.Provider, Project: s.Project, Cwd: s.Cwd, Checkout: s.Checkout.Known(),
 			Parent: &skein.Parent{Session: s.ID, Seq: at, Why: skein.Fork},
 		}, i.Once, []any{i.ID, i.Body})
 		if err != nil {

@@ -24,6 +24,7 @@ type newSession struct {
 	Title    string          `json:"title,omitempty"`
 	Surface  string          `json:"surface,omitempty" doc:"where it is held, such as cli or telegram; api if it is left out"`
 	Project  string          `json:"project,omitempty" doc:"absolute path of the project it is about"`
+	Checkout *skein.Checkout `json:"checkout,omitempty" doc:"the repository, and what is checked out"`
 	Cwd      string          `json:"cwd,omitempty"`
 	Agent    string          `json:"agent,omitempty"`
 	Profile  string          `json:"profile,omitempty"`
@@ -138,7 +139,7 @@ func hangsOn(ctx context.Context, store skein.Store, p *skein.Parent) error {
 // created returns the event that begins n.
 func (n *newSession) created(version string) skein.Created {
 	c := skein.Created{
-		Key: n.Key, Title: skein.ShortTitle(n.Title), Surface: n.Surface, Project: n.Project, Cwd: n.Cwd, Agent: n.Agent, Profile: n.Profile,
+		Key: n.Key, Title: skein.ShortTitle(n.Title), Surface: n.Surface, Project: n.Project, Cwd: n.Cwd, Checkout: n.Checkout, Agent: n.Agent, Profile: n.Profile,
 		Provider: n.Provider, Model: n.Model, Parent: n.Parent, Program: "skein serve", Version: version,
 	}
 	if c.Surface == "" {
@@ -170,7 +171,8 @@ func keyed(ctx context.Context, store skein.Store, key string) (found skein.Sess
 type listQuery struct {
 	User         skein.User      `query:"user" doc:"whose; for tokens that see everybody's"`
 	Key          string          `query:"key"`
-	Project      string          `query:"project" doc:"path, exact"`
+	Project      string          `query:"project" doc:"path, exact; with repository, sessions of either"`
+	Repository   string          `query:"repository" doc:"the same in every clone: github.com/owner/name, or root: and the hash of the first commit"`
 	Agent        string          `query:"agent"`
 	Profile      string          `query:"profile"`
 	Model        string          `query:"model" doc:"exact"`
@@ -198,7 +200,7 @@ type listQuery struct {
 // whether there are others.
 func (a *service) filter(q *listQuery) (f skein.Filter, err error) {
 	f = skein.Filter{
-		User: q.User, Key: q.Key, Project: q.Project, Agent: q.Agent, Profile: q.Profile, Model: q.Model, Origin: q.Origin, Born: q.Born,
+		User: q.User, Key: q.Key, Project: q.Project, Repository: q.Repository, Agent: q.Agent, Profile: q.Profile, Model: q.Model, Origin: q.Origin, Born: q.Born,
 		Surface: q.Surface, Tag: q.Tag, Pinned: q.Pinned, Parent: q.Parent, NoChildren: q.NoChildren, Bin: q.Bin, IDPrefix: q.IDPrefix, IDSuffix: q.IDSuffix,
 		Title: q.Title, LargerThan: q.LargerThan, IncludeEmpty: q.IncludeEmpty, WithOpenCalls: q.OpenCalls, Limit: q.Limit + 1,
 	}

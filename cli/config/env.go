@@ -172,24 +172,6 @@ func FindDirs(env *Env) (Dirs, error) {
 	}, nil
 }
 
-// ProjectRoot returns the project of dir: the nearest folder, dir or one above it,
-// with a .git in it, else dir itself. Symbolic links are resolved.
-func ProjectRoot(dir string) string {
-	if real, err := filepath.EvalSymlinks(dir); err == nil {
-		dir = real
-	}
-	for at := dir; ; {
-		if _, err := os.Lstat(filepath.Join(at, ".git")); err == nil {
-			return at
-		}
-		up := filepath.Dir(at)
-		if up == at {
-			return dir
-		}
-		at = up
-	}
-}
-
 // FromHome returns path with ~/ at its beginning replaced by the home folder.
 func FromHome(path, home string) string {
 	if rest, ok := strings.CutPrefix(path, "~/"); ok && home != "" {

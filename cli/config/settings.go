@@ -15,6 +15,7 @@ import (
 
 	"github.com/skein-dev/skein/agent/roster"
 	"github.com/skein-dev/skein/cli/fault"
+	"github.com/skein-dev/skein/internal/repository"
 )
 
 // A setting is something that a person can configure.
@@ -87,7 +88,7 @@ func LoadSettings(env *Env, d Dirs, cwd string, flags map[string]string) (Settin
 	if err := s.read(user, ""); err != nil {
 		return s, err
 	}
-	project := ProjectRoot(cwd)
+	project := repository.Project(cwd)
 	file := filepath.Join(project, ".skein", "config.toml")
 	if file != user {
 		if err := s.read(file, project); err != nil {

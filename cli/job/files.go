@@ -15,6 +15,7 @@ import (
 	"github.com/skein-dev/skein/cli/config"
 	"github.com/skein-dev/skein/cli/fault"
 	"github.com/skein-dev/skein/cli/terminal"
+	"github.com/skein-dev/skein/internal/repository"
 )
 
 // WriteNew writes a file that does not exist yet, readable by its owner only. It
@@ -79,23 +80,33 @@ func cause(err error) error {
 func (j *Job) ProjectOf(path string) (string, error) {
 	cwd, err := j.Getwd()
 	if err != nil || path == "" {
-		return config.ProjectRoot(cwd), err
+		return repository.Project(cwd), err
 	}
 	path = config.FromHome(path, j.Dirs.Home)
 	if !filepath.IsAbs(path) {
 		path = filepath.Join(cwd, path)
 	}
 	if _, err := os.Stat(path); err == nil {
-		return config.ProjectRoot(path), nil
+		return repository.Project(path), nil
 	}
 	return filepath.Clean(path), nil // the folder may be gone while its sessions are not
+}
+
+// Checkout returns the repository of a folder, and what is checked out there. What
+// cannot be read is left out.
+func Checkout(dir string) (x skein.Checkout, project string) {
+	at, _ := repository.At(dir) //nolint:errcheck // it has the rest
+	host, _ := os.Hostname()    //nolint:errcheck // only for people; may be empty
+	return skein.Checkout{
+		Repository: string(at.Repository), Branch: at.Branch, Commit: at.Commit, Worktree: at.Worktree, Subfolder: at.Folder, Host: host,
+	}, at.Project
 }
 
 // Near returns path for people, relative to the folder dir if both are in one
 // project.
 func (j *Job) Near(dir, path string) string {
 	if dir, err := filepath.EvalSymlinks(dir); err == nil {
-		in, err := filepath.Rel(config.ProjectRoot(dir), path)
+		in, err := filepath.Rel(repository.Project(dir), path)
 		from, ferr := filepath.Rel(dir, path)
 		if err == nil && ferr == nil && filepath.IsLocal(in) {
 			return from

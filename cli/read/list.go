@@ -36,8 +36,8 @@ func NewList(f *job.Frame) *cobra.Command {
 		Use:     "list [flags]",
 		Aliases: []string{"ls"},
 		Short:   "list the sessions of this project, or of all projects",
-		Long: `List the sessions of the current project, newest first. If the project has no
-sessions, list those of all projects. On a terminal, the table shows as many
+		Long: `List the sessions of the current project, newest first, with those of the other
+clones of its repository. If there are none, list those of all projects. On a terminal, the table shows as many
 columns as fit; in a pipe, long titles are cut; --wide shows everything. Choose
 columns with --columns: id, marks, title, agent, project, created, updated,
 turns, msgs, cost, last-prompt, state, surface, key. The SURFACE column appears
@@ -120,7 +120,7 @@ func (o *ListOptions) Run(ctx context.Context, j *job.Job, _ []string) error {
 // elsewhere looks in all projects when this one has no such session.
 func (o *ListOptions) elsewhere(ctx context.Context, j *job.Job, f skein.Filter) ([]skein.Session, error) {
 	here := j.Tilde(f.Project)
-	others, err := sessions.Matching(ctx, j, skein.Filter{Project: f.Project, Limit: 1})
+	others, err := sessions.Matching(ctx, j, skein.Filter{Project: f.Project, Repository: f.Repository, Limit: 1})
 	if err != nil {
 		return nil, err
 	}
@@ -128,7 +128,7 @@ func (o *ListOptions) elsewhere(ctx context.Context, j *job.Job, f skein.Filter)
 		j.Say("none of the sessions in %s match; --all looks in all projects", here)
 		return nil, nil
 	}
-	f.Project = ""
+	f.Project, f.Repository = "", ""
 	found, err := sessions.Matching(ctx, j, f)
 	if len(found) > 0 {
 		j.Say("no sessions in %s; these are of all projects", here)
@@ -153,7 +153,10 @@ func (o *ListOptions) filter(j *job.Job) (f skein.Filter, err error) {
 	if f.Since, f.Until, err = terminal.Span(o.since, o.until, j.Now()); err != nil || o.All {
 		return f, err
 	}
-	f.Project, err = j.ProjectOf(o.project)
+	if f.Project, err = j.ProjectOf(o.project); err == nil {
+		x, _ := job.Checkout(f.Project)
+		f.Repository = x.Repository
+	}
 	return f, err
 }
 

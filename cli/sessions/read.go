@@ -204,7 +204,7 @@ func Part[T any](seq iter.Seq2[T, error], skip, n int) iter.Seq2[T, error] {
 func ForkOf(s skein.Session, at skein.Seq, title, version string) skein.Created {
 	return skein.Created{
 		Title: skein.ShortTitle(title), User: s.User, Surface: "cli", Program: "skein", Version: version,
-		Profile: s.Profile, Provider: s.Provider, Project: s.Project, Cwd: s.Cwd,
+		Profile: s.Profile, Provider: s.Provider, Project: s.Project, Cwd: s.Cwd, Checkout: s.Checkout.Known(),
 		Parent: &skein.Parent{Session: s.ID, Seq: at, Why: skein.Fork},
 	}
 }

@@ -15,13 +15,13 @@ import (
 
 	"github.com/skein-dev/skein"
 	"github.com/skein-dev/skein/agent"
-	"github.com/skein-dev/skein/cli/config"
 	"github.com/skein-dev/skein/cli/fault"
 	"github.com/skein-dev/skein/cli/job"
 	"github.com/skein-dev/skein/cli/screen"
 	"github.com/skein-dev/skein/cli/sessions"
 	"github.com/skein-dev/skein/cli/terminal"
 	"github.com/skein-dev/skein/cli/thread"
+	"github.com/skein-dev/skein/internal/repository"
 )
 
 // NewChat returns the command chat.
@@ -32,7 +32,9 @@ func NewChat(f *job.Frame) *cobra.Command {
 		Short: "talk to a model in this project's thread",
 		Long: `Talk to a model. Without a flag, chat continues the project's own thread, which
 begins with your first message and is there again tomorrow. The project is the
-git root, so its subfolders share the thread. --continue and --resume continue
+git root, so its subfolders share the thread, and so do the clones of a
+repository: in another clone, chat goes on in the thread that was used last, and
+its tools work in that clone. --here keeps to the folder. --continue and --resume continue
 other sessions.
 
 /help lists the commands of a chat. Ctrl-C stops an answer and keeps what is
@@ -240,7 +242,7 @@ func (c *chat) typed() (*screen.History, error) {
 	if err != nil {
 		return &screen.History{}, err
 	}
-	return screen.OpenHistory(filepath.Join(c.Dirs.State, "history", projectFile(config.ProjectRoot(cwd))+".jsonl"))
+	return screen.OpenHistory(filepath.Join(c.Dirs.State, "history", projectFile(repository.Project(cwd))+".jsonl"))
 }
 
 // face returns the callbacks by which the thread talks to the conversation.

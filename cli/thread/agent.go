@@ -11,11 +11,11 @@ import (
 	"github.com/skein-dev/skein"
 	"github.com/skein-dev/skein/agent"
 	"github.com/skein-dev/skein/agent/roster"
-	"github.com/skein-dev/skein/cli/config"
 	"github.com/skein-dev/skein/cli/fault"
 	"github.com/skein-dev/skein/cli/job"
 	"github.com/skein-dev/skein/cli/sessions"
 	"github.com/skein-dev/skein/internal/guidance"
+	"github.com/skein-dev/skein/internal/repository"
 	"github.com/skein-dev/skein/llm"
 	"github.com/skein-dev/skein/price"
 	"github.com/skein-dev/skein/render"
@@ -28,7 +28,7 @@ func Roster(j *job.Job, store skein.Store, cwd string) *roster.Roster {
 		Getenv: j.Getenv,
 		Secret: j.Secret(),
 		Folders: []string{
-			filepath.Join(config.ProjectRoot(cwd), ".skein", "agents"),
+			filepath.Join(repository.Project(cwd), ".skein", "agents"),
 			filepath.Join(j.Dirs.Config, "agents"),
 		},
 		Providers: j.Settings.Providers,
@@ -219,7 +219,7 @@ func (t *Thread) guide() {
 	}
 	w := guidance.Locations{Own: own, Cwd: t.Cwd()}
 	if w.Cwd != "" {
-		w.Project = config.ProjectRoot(w.Cwd)
+		w.Project = repository.Project(w.Cwd)
 	}
 	t.guidance = guidance.Load(w)
 	for _, note := range t.guidance.Notes {

@@ -33,6 +33,7 @@ type Options struct {
 	Agent    string
 	Model    string
 	cwd      string
+	here     bool
 	Allow    []string
 	Fork     bool
 	TakeOver bool
@@ -66,6 +67,7 @@ func (o *Options) Flags(c *cobra.Command) {
 	g.StringVar(&o.Agent, "profile", "", "the same as --agent `NAME`")
 	g.StringVar(&o.Model, "model", "", "use this `MODEL`: anthropic:…, openai:…, ollama:…, echo, …")
 	g.StringVar(&o.cwd, "cwd", "", "work in this `FOLDER`; by default, where the session began")
+	g.BoolVar(&o.here, "here", false, "keep to the thread of this folder, not that of another clone of its repository")
 	g.StringArrayVar(&o.Allow, "allow", nil, "allow this `TOOL` to run without asking, such as shell")
 	g.BoolVar(&o.Fork, "fork", false, "continue in a fork, and leave the session unchanged")
 	g.BoolVar(&o.TakeOver, "take-over", false, "end the turn of another program that is working on the session")

@@ -7,12 +7,12 @@ import (
 	"errors"
 	"fmt"
 	"path/filepath"
+	"slices"
 	"strings"
 	"unicode"
 	"unicode/utf8"
 
 	"github.com/skein-dev/skein"
-	"github.com/skein-dev/skein/cli/config"
 	"github.com/skein-dev/skein/cli/fault"
 	"github.com/skein-dev/skein/cli/job"
 	"github.com/skein-dev/skein/cli/sessions"
@@ -115,11 +115,15 @@ func (o *Options) Keyed(ctx context.Context, j *job.Job) (Spot, error) {
 // latest returns the newest session of the command line, preferably of this
 // project, except children of agents and imported sessions.
 func (o *Options) latest(ctx context.Context, j *job.Job) (Spot, error) {
-	_, project, err := o.place(j)
+	here, err := o.place(j)
 	if err != nil {
 		return Spot{}, err
 	}
-	for _, f := range []skein.Filter{{Project: project}, {}} {
+	near := skein.Filter{Project: here.Project, Repository: here.Checkout.Repository}
+	if o.here {
+		near.Repository = ""
+	}
+	for _, f := range []skein.Filter{near, {}} {
 		f.User, f.Surface, f.NoChildren, f.Born, f.Limit = o.who(j), "cli", true, true, 1
 		if found, err := sessions.Matching(ctx, j, f); err != nil || len(found) > 0 {
 			return Spot{Session: append(found, skein.Session{})[0]}, err
@@ -128,13 +132,17 @@ func (o *Options) latest(ctx context.Context, j *job.Job) (Spot, error) {
 	return Spot{}, fault.Advise(fault.Missing("there is no session to continue yet"), "begin one: skein chat, or skein run PROMPT")
 }
 
-// projects returns the project's own thread.
+// projects returns the project's own thread; if it has none, that of another clone
+// of the same repository.
 func (o *Options) projects(ctx context.Context, j *job.Job) (Spot, error) {
-	_, project, err := o.place(j)
+	here, err := o.place(j)
 	if err != nil {
 		return Spot{}, err
 	}
-	key, s, err := projectKey(ctx, j, o.who(j), project)
+	key, s, err := projectKey(ctx, j, o.who(j), here.Project)
+	if err == nil && s.ID == "" && !o.here {
+		s, err = repositoryThread(ctx, j, o.who(j), here.Checkout.Repository)
+	}
 	if err != nil || s.ID != "" {
 		return Spot{Session: s}, err
 	}
@@ -146,11 +154,11 @@ func (o *Options) projects(ctx context.Context, j *job.Job) (Spot, error) {
 //
 // The error is that of the store, or of finding the working directory.
 func (o *Options) Fresh(ctx context.Context, j *job.Job) (Spot, error) {
-	_, project, err := o.place(j)
+	here, err := o.place(j)
 	if err != nil {
 		return Spot{}, err
 	}
-	base, _, err := projectKey(ctx, j, o.who(j), project)
+	base, _, err := projectKey(ctx, j, o.who(j), here.Project)
 	if err != nil {
 		return Spot{}, err
 	}
@@ -166,12 +174,12 @@ func (o *Options) freshAt(j *job.Job, base string, ms int64) (Spot, error) {
 
 // begin returns a new session with this key.
 func (o *Options) begin(j *job.Job, key string, again func(context.Context) (Spot, error)) (Spot, error) {
-	cwd, project, err := o.place(j)
+	here, err := o.place(j)
 	if err != nil {
 		return Spot{}, err
 	}
 	return Spot{Again: again, Created: skein.Created{
-		Key: key, User: o.who(j), Surface: "cli", Project: project, Cwd: cwd, Program: "skein", Version: j.Version,
+		Key: key, User: o.who(j), Surface: "cli", Project: here.Project, Cwd: here.Cwd, Checkout: here.Checkout.Known(), Program: "skein", Version: j.Version,
 	}}, nil
 }
 
@@ -183,24 +191,26 @@ func (o *Options) who(j *job.Job) skein.User {
 	return j.Owner()
 }
 
-// place returns the folder in which the person works, and its project.
-func (o *Options) place(j *job.Job) (cwd, project string, err error) {
-	if cwd, err = j.Getwd(); err != nil {
-		return "", "", err
+// place returns the folder in which the person works, its project, and what is
+// checked out there, as fields of a session.
+func (o *Options) place(j *job.Job) (here skein.Session, err error) {
+	if here.Cwd, err = j.Getwd(); err != nil {
+		return here, err
 	}
 	if o.cwd != "" {
-		if cwd, err = j.Folder(o.cwd); err != nil {
-			return "", "", err
+		if here.Cwd, err = j.Folder(o.cwd); err != nil {
+			return here, err
 		}
 	}
-	return cwd, config.ProjectRoot(cwd), nil
+	here.Checkout, here.Project = job.Checkout(here.Cwd)
+	return here, nil
 }
 
 // elsewhere reports whether the session at a spot belongs to another project than
 // the person's.
 func (o *Options) elsewhere(j *job.Job, at Spot) bool {
-	_, project, err := o.place(j)
-	return err == nil && at.Session.Project != project && at.Session.Project != ""
+	here, err := o.place(j)
+	return err == nil && at.Session.Project != here.Project && at.Session.Project != ""
 }
 
 // projectKey returns the key of the project's own thread, and the thread if it has
@@ -220,6 +230,21 @@ func projectKey(ctx context.Context, j *job.Job, u skein.User, project string) (
 		}
 	}
 	return free, skein.Session{}, nil
+}
+
+// repositoryThread returns the thread of a project that is a clone of the repository:
+// the one that was used last. It has no ID if there is none.
+func repositoryThread(ctx context.Context, j *job.Job, u skein.User, repository string) (skein.Session, error) {
+	if repository == "" {
+		return skein.Session{}, nil
+	}
+	found, err := sessions.Matching(ctx, j, skein.Filter{User: u, Repository: repository, Surface: "cli", NoChildren: true, Born: true})
+	for _, s := range found {
+		if slices.Contains(projectKeys(s.Project), s.Key) {
+			return s, err
+		}
+	}
+	return skein.Session{}, err
 }
 
 // projectKeys returns the keys that a project may use, in the order in which they

@@ -15,6 +15,7 @@ import (
 	"github.com/skein-dev/skein/cli/sessions"
 	"github.com/skein-dev/skein/cli/terminal"
 	"github.com/skein-dev/skein/internal/guidance"
+	"github.com/skein-dev/skein/render"
 )
 
 // A Thread is an agent.Thread and what a command needs with it. Its methods are not
@@ -135,11 +136,12 @@ func (t *Thread) settle(ctx context.Context) error {
 // findFolder makes sure that the session's folder exists.
 func (t *Thread) findFolder(ctx context.Context) error {
 	s := &t.At.Session
-	want, _, err := t.Options.place(t.Job)
+	here, err := t.Options.place(t.Job)
 	if err != nil {
 		return err
 	}
-	if t.Options.cwd == "" {
+	want, clone := here.Cwd, s.Project != here.Project && s.Checkout.Repository != "" && s.Checkout.Repository == here.Checkout.Repository
+	if t.Options.cwd == "" && !clone {
 		if there(s.Cwd) {
 			return nil
 		}
@@ -151,15 +153,23 @@ func (t *Thread) findFolder(ctx context.Context) error {
 	}
 	switch {
 	case t.At.Forked:
-		t.At.Created.Cwd = want
+		t.At.Created.Cwd, t.At.Created.Project, t.At.Created.Checkout = want, here.Project, here.Checkout.Known()
 		return nil
 	case want == s.Cwd, s.LockedBy != "" && !t.Options.TakeOver:
 		return nil // if it is locked, opening it returns that error
 	}
-	if _, err := skein.Add(ctx, t.Store, s.ID, skein.NewEvent(skein.KindChanged, skein.At(t.Job.Now()), skein.Changed{Cwd: &want})); err != nil {
+	c := skein.Changed{Cwd: &want}
+	if clone || !there(s.Project) {
+		c.Project, c.Checkout = &here.Project, here.Checkout.Known()
+		s.Project, s.Checkout = here.Project, here.Checkout
+	}
+	if _, err := skein.Add(ctx, t.Store, s.ID, skein.NewEvent(skein.KindChanged, skein.At(t.Job.Now()), c)); err != nil {
 		return err
 	}
 	s.Cwd = want
+	if clone {
+		t.face.Tell("session %s was begun in another clone of %s; it goes on in %s", sessions.ShortID(s.ID), render.Line(s.Checkout.Repository), t.Job.Tilde(want))
+	}
 	return nil
 }
 

@@ -102,16 +102,13 @@ func (o *appendOptions) append(ctx context.Context, j *job.Job, name string, sai
 
 // begin creates a session with the key name.
 func (o *appendOptions) begin(ctx context.Context, j *job.Job, name string, said skein.Event) ([]skein.Receipt, error) {
-	project, err := j.ProjectOf("")
-	if err != nil {
-		return nil, err
-	}
 	cwd, err := j.Getwd()
 	if err != nil {
 		return nil, err
 	}
+	checkout, project := job.Checkout(cwd)
 	created := skein.NewEvent(skein.KindCreated, said.Time, skein.Created{
-		Key: name, Surface: "cli", Project: project, Cwd: cwd, Program: "skein", Version: j.Version,
+		Key: name, Surface: "cli", Project: project, Cwd: cwd, Checkout: checkout.Known(), Program: "skein", Version: j.Version,
 	})
 	id := skein.NewSessionID(j.Now())
 	return j.Store.Append(ctx, skein.Batch{Session: id, After: skein.Fresh, Events: []skein.Event{created, said}})

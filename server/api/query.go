@@ -11,6 +11,7 @@ type Filter struct {
 	User          skein.User        `json:"user,omitempty"`
 	Key           string            `json:"key,omitempty"`
 	Project       string            `json:"project,omitempty"`
+	Repository    string            `json:"repository,omitempty"`
 	Agent         string            `json:"agent,omitempty"`
 	Profile       string            `json:"profile,omitempty"`
 	Model         string            `json:"model,omitempty"`

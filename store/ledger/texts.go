@@ -40,6 +40,7 @@ func (h *Head) sum() int64 {
 		string(h.ID), string(h.User), h.Key, h.Title, string(h.TitleBy), h.Description, h.First, h.LastPrompt, h.Surface,
 		h.Project, h.Cwd, h.Agent, h.Profile, h.Provider, h.Model, string(parent.Session), string(parent.Why), parent.Call,
 		origin.Format, origin.Path, origin.ID, origin.Version, h.Status,
+		h.Checkout.Repository, h.Checkout.Branch, h.Checkout.Commit, h.Checkout.Worktree, h.Checkout.Subfolder, h.Checkout.Host,
 	}
 	all := make([]byte, 0, 512)
 	for _, list := range [...][]string{texts[:], h.Tags} {

@@ -151,9 +151,14 @@ func (s reads) where(f *skein.Filter) *where {
 	if f.Parent != "" && s.user == "" { // a session that names another user's session as its parent is not its child
 		w.add("s.user_id = coalesce((SELECT h.user_id FROM heads h WHERE h.id = ? AND h.last > 0), s.user_id)", plain(string(f.Parent)))
 	}
-	if f.Project != "" {
-		p := plain(f.Project)
+	p, r := plain(f.Project), plain(f.Repository)
+	switch {
+	case p != "" && r != "":
+		w.add("(s.project_head = left(?, 200) AND s.project = ? OR s.repository_head = left(?, 200) AND s.repository = ? AND s.repository <> '')", p, p, r, r)
+	case p != "":
 		w.add("s.project_head = left(?, 200) AND s.project = ?", p, p)
+	case r != "":
+		w.add("s.repository_head = left(?, 200) AND s.repository = ? AND s.repository <> ''", r, r)
 	}
 	w.names(f)
 	w.times(f, s.order(f))

@@ -47,12 +47,12 @@ const (
 )`
 	putSession = `, put_session AS (
 	UPDATE sessions s SET state = $29, key = $30, surface = $31, project = $32, agent = $33, profile = $34, model = $35, parent = $36, why = $37,
-		origin = $38, tags = $39, pinned = $40, empty = $41, open = $42, recent = $43, updated = $44, bytes = s.bytes + $45
+		origin = $38, tags = $39, pinned = $40, empty = $41, open = $42, recent = $43, updated = $44, repository = $45, bytes = s.bytes + $46
 	FROM moved WHERE s.user_id = $1 AND s.n = $2
 )`
 	putNewSession = `, put_session AS (
-	INSERT INTO sessions (user_id, n, id, state, key, surface, project, agent, profile, model, parent, why, origin, tags, pinned, empty, open, recent, updated, bytes)
-	SELECT $1, $2, $46, $29, $30, $31, $32, $33, $34, $35, $36, $37, $38, $39, $40, $41, $42, $43, $44, $45 FROM moved
+	INSERT INTO sessions (user_id, n, id, state, key, surface, project, agent, profile, model, parent, why, origin, tags, pinned, empty, open, recent, updated, repository, bytes)
+	SELECT $1, $2, $47, $29, $30, $31, $32, $33, $34, $35, $36, $37, $38, $39, $40, $41, $42, $43, $44, $45, $46 FROM moved
 )`
 	// The name by which lists find titles. It seldom changes.
 	putName = `, put_name AS (
@@ -87,7 +87,7 @@ func newPutSQL() putSQL {
 	all := putSQL{}
 	for i := range 32 {
 		k := putKind{i&1 != 0, i&2 != 0, i&4 != 0, i&8 != 0, i&16 != 0}
-		moved, session, charges, name, end, n := putMoved, putSession, "", "", putTold, 45
+		moved, session, charges, name, end, n := putMoved, putSession, "", "", putTold, 46
 		if k.begins {
 			session, n = putNewSession, n+1
 		}
@@ -174,7 +174,7 @@ func (d *draft) columns() []any {
 	return []any{
 		d.state(), s.Key, plain(s.Surface), plain(s.Project), plain(s.Agent), plain(s.Profile), plain(s.Model),
 		indexed(string(parent.Session)), plain(string(parent.Why)), plain(origin.Format), tags, s.Pinned, s.Last <= 1, len(s.Open) > 0,
-		int64(s.Updated) >> 10, int64(s.Updated), d.grew,
+		int64(s.Updated) >> 10, int64(s.Updated), plain(s.Checkout.Repository), d.grew,
 	}
 }
 

@@ -74,13 +74,13 @@ func (h *heads) clear() {
 
 // headFields are the columns of sessions that hold what queries look for, in the order
 // of head.fields. Everything else of a head is in the column state.
-const headFields = `id, user_id, key, title, first_words, project, agent, parent, parent_seq, parent_why, parent_call, updated, binned, base, last, bytes`
+const headFields = `id, user_id, key, title, first_words, project, repository, agent, parent, parent_seq, parent_why, parent_call, updated, binned, base, last, bytes`
 
 // fields returns the fields of h in the columns headFields; those of its parent are
 // in p.
 func (h *head) fields(p *skein.Parent) []any {
 	return []any{
-		(*string)(&h.ID), (*string)(&h.User), &h.Key, &h.Title, &h.First, &h.Project, &h.Agent,
+		(*string)(&h.ID), (*string)(&h.User), &h.Key, &h.Title, &h.First, &h.Project, &h.Checkout.Repository, &h.Agent,
 		(*string)(&p.Session), (*int64)(&p.Seq), (*string)(&p.Why), &p.Call,
 		(*int64)(&h.Updated), (*int64)(&h.Binned), (*int64)(&h.Base), (*int64)(&h.Last), &h.bytes,
 	}
@@ -122,7 +122,7 @@ func (h *head) state() string {
 }
 
 // headColumns are the columns that headScan reads, of sessions s.
-const headColumns = `s.n, s.locked_by, s.state, s.id, s.user_id, s.key, s.title, s.first_words, s.project, s.agent, s.parent, s.parent_seq, s.parent_why, s.parent_call,
+const headColumns = `s.n, s.locked_by, s.state, s.id, s.user_id, s.key, s.title, s.first_words, s.project, s.repository, s.agent, s.parent, s.parent_seq, s.parent_why, s.parent_call,
 	s.updated, s.binned, s.base, s.last, s.bytes`
 
 // headScan reads a row of headColumns.
@@ -193,7 +193,7 @@ func (t *tx) updateState(was, h *head) (err error) {
 // sameFields reports whether a and b differ only in what every message changes.
 func sameFields(a, b *head) bool {
 	x, y := &a.Session, &b.Session
-	return x.Key == y.Key && x.Title == y.Title && x.First == y.First && x.Project == y.Project && x.Agent == y.Agent &&
+	return x.Key == y.Key && x.Title == y.Title && x.First == y.First && x.Project == y.Project && x.Checkout.Repository == y.Checkout.Repository && x.Agent == y.Agent &&
 		x.Parent == y.Parent && x.Binned == y.Binned && x.Base == y.Base && a.Altered == b.Altered
 }
 

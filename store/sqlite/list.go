@@ -98,11 +98,13 @@ func path(c *conn, f skein.Filter, w *where) (from, order string, err error) {
 		return ` FROM sessions s`, sorted, nil
 	case f.Parent != "":
 		return ` FROM sessions s INDEXED BY sessions_by_parent`, sorted, nil
-	case f.Project != "":
+	case f.Project != "" || f.Repository != "":
+		p := where{}
+		p.place(f)
 		var n int64
-		_, err := c.one(`SELECT count(*) FROM (SELECT 1 FROM sessions WHERE project = ? LIMIT ?)`, []any{f.Project, manyInProject}, &n)
+		_, err := c.one(`SELECT count(*) FROM (SELECT 1 FROM sessions s`+p.sql()+` LIMIT ?)`, append(p.args, manyInProject), &n)
 		if err != nil || n < manyInProject {
-			return ` FROM sessions s INDEXED BY sessions_by_project`, sorted, err
+			return ` FROM sessions s`, sorted, err
 		}
 	}
 	return ` FROM sessions s INDEXED BY sessions_by_recent`, ` ORDER BY s.recent DESC`, nil
@@ -143,6 +145,18 @@ func (w *where) sql() string {
 	return " WHERE " + strings.Join(w.conds, " AND ")
 }
 
+// place adds the conditions on where the work happened.
+func (w *where) place(f skein.Filter) {
+	switch {
+	case f.Project != "" && f.Repository != "":
+		w.add("(s.project = ? OR s.repository = ? AND s.repository <> '')", f.Project, f.Repository)
+	case f.Project != "":
+		w.add("s.project = ?", f.Project)
+	case f.Repository != "":
+		w.add("s.repository = ? AND s.repository <> ''", f.Repository)
+	}
+}
+
 func (s *reads) where(f skein.Filter) *where {
 	w := &where{}
 	if s.user != "" {
@@ -156,7 +170,6 @@ func (s *reads) where(f skein.Filter) *where {
 	for _, x := range []struct{ cond, value string }{
 		{"s.user_id = ?", string(f.User)},
 		{"s.key = ? AND s.key <> ''", f.Key},
-		{"s.project = ?", f.Project},
 		{"s.agent = ?", f.Agent},
 		{"s.profile = ?", f.Profile},
 		{"s.model = ?", f.Model},
@@ -169,6 +182,7 @@ func (s *reads) where(f skein.Filter) *where {
 			w.add(x.cond, x.value)
 		}
 	}
+	w.place(f)
 	if f.Parent != "" && s.user == "" { // a session that names another user's session as its parent is not its child
 		w.add("s.user_id = coalesce((SELECT p.user_id FROM sessions p WHERE p.id = ?), s.user_id)", string(f.Parent))
 	}

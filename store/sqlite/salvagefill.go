@@ -246,7 +246,7 @@ func (x *salvage) putLost(t *tx, n, seq, said int64, id skein.SessionID, first b
 			return err
 		}
 		e = skein.NewEvent(skein.KindCreated, 0, skein.Created{
-			Key: h.Key, User: h.User, Surface: h.Surface, Project: h.Project, Cwd: h.Cwd, Agent: h.Agent,
+			Key: h.Key, User: h.User, Surface: h.Surface, Project: h.Project, Cwd: h.Cwd, Checkout: h.Checkout.Known(), Agent: h.Agent,
 			Provider: h.Provider, Model: h.Model, Profile: h.Profile, Parent: h.Parent, Origin: h.Origin,
 		})
 	}

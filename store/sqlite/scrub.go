@@ -518,7 +518,7 @@ func (sc *scrub) fold(h *head) error {
 		b, _ := erase.Mask([]byte(text), sc.secrets)
 		return string(b)
 	}
-	base := skein.Shown{Project: clean(h.Project), Cwd: clean(h.Cwd), Agent: clean(h.Agent), Model: clean(h.Model)}
+	base := skein.Shown{Project: clean(h.Project), Cwd: clean(h.Cwd), Checkout: erase.MaskCheckout(h.Checkout, clean), Agent: clean(h.Agent), Model: clean(h.Model)}
 	segs, err := sc.segments(h)
 	if err != nil {
 		return err

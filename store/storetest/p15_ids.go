@@ -2,6 +2,7 @@ package storetest
 
 import (
 	"fmt"
+	"slices"
 	"time"
 
 	"github.com/skein-dev/skein"
@@ -24,6 +25,14 @@ func idsStay(t *test) {
 		t.Errorf("Session = %+v, want the same ID and what was set", s)
 	}
 	equal(t, "Sessions of the project", t.ids(skein.Filter{Project: "/moved", Key: "k2", Pinned: true, Tag: "b"}), []skein.SessionID{"a"})
+	equal(t, "Sessions of the repository", t.ids(skein.Filter{Repository: "example.com/a/b"}), nil)
+	t.add("a", changed(skein.Changed{Checkout: &skein.Checkout{Repository: "example.com/a/b", Branch: "main"}}))
+	t.add("d", begin(skein.Created{Project: "/elsewhere", Checkout: &skein.Checkout{Repository: "example.com/a/b"}}), user("in another clone"))
+	t.add("e", begin(skein.Created{Project: "/elsewhere"}), user("of another repository"))
+	equal(t, "Sessions of the repository", slices.Sorted(slices.Values(t.ids(skein.Filter{Repository: "example.com/a/b"}))), []skein.SessionID{"a", "d"})
+	equal(t, "Sessions of the repository or of a project", slices.Sorted(slices.Values(t.ids(skein.Filter{Repository: "example.com/a/b", Project: "/elsewhere"}))), []skein.SessionID{"a", "d", "e"})
+	equal(t, "Sessions of a project or of a repository that has none", slices.Sorted(slices.Values(t.ids(skein.Filter{Repository: "example.com/c", Project: "/elsewhere"}))), []skein.SessionID{"d", "e"})
+	equal(t, "Session.Checkout", t.session("a").Checkout, skein.Checkout{Repository: "example.com/a/b", Branch: "main"})
 	equal(t, "Sessions of the old project", t.ids(skein.Filter{Project: "/p"}), nil)
 	equal(t, "Sessions with the old key", t.ids(skein.Filter{Key: "k"}), nil)
 	t.wantFound("project:/moved x", at("a", 2))

@@ -260,7 +260,7 @@ func (s *sender) part(ctx context.Context, x skein.Session, r route, b bound, se
 		After skein.Seq       `json:"after"`
 	}{x.ID, seq}
 	e := skein.NewEvent(skein.KindCreated, first.Time, skein.Created{
-		Title: x.Title, Surface: x.Surface, Project: x.Project, Cwd: x.Cwd, Agent: x.Agent, Profile: x.Profile, Provider: x.Provider, Model: x.Model,
+		Title: x.Title, Surface: x.Surface, Project: x.Project, Cwd: x.Cwd, Checkout: x.Checkout.Known(), Agent: x.Agent, Profile: x.Profile, Provider: x.Provider, Model: x.Model,
 		Parent: &skein.Parent{Session: p.Session, Seq: p.Seq, Why: skein.Fork}, Config: skein.MustJSON(m), Program: s.o.Program,
 	})
 	return &bound{to: lineID(p, first), from: seq, shift: b.shift + 1, first: &e}, nil
@@ -402,7 +402,7 @@ func begun(e skein.Event, x *skein.Session) skein.Event {
 		return e
 	}
 	e.Payload = skein.MustJSON(skein.Created{
-		Title: x.Title, Surface: x.Surface, Project: x.Project, Cwd: x.Cwd, Agent: x.Agent, Profile: x.Profile, Provider: x.Provider, Model: x.Model,
+		Title: x.Title, Surface: x.Surface, Project: x.Project, Cwd: x.Cwd, Checkout: x.Checkout.Known(), Agent: x.Agent, Profile: x.Profile, Provider: x.Provider, Model: x.Model,
 		Parent: x.Parent, Origin: x.Origin,
 	})
 	return e

@@ -116,6 +116,21 @@ export interface Appended {
   new: number;
 }
 
+/** The repository that a session is about, and what is checked out. */
+export interface Checkout {
+  /** The same in every clone: github.com/owner/name, or "root:" and the hash of the first commit. */
+  repository?: string;
+  branch?: string;
+  commit?: string;
+  worktree?: string;
+  /** Path of the working directory below the project. */
+  subfolder?: string;
+  /** Name of the machine. */
+  host?: string;
+  /** The repository was looked up when the session was imported. */
+  looked_up?: boolean;
+}
+
 export interface NewSession {
   id?: string;
   key?: string;
@@ -123,6 +138,7 @@ export interface NewSession {
   surface?: string;
   project?: string;
   cwd?: string;
+  checkout?: Checkout;
   agent?: string;
   profile?: string;
   provider?: string;
@@ -140,6 +156,7 @@ export interface Session {
   agent?: string;
   model?: string;
   project?: string;
+  checkout?: Checkout;
   tags?: string[];
   pinned?: boolean;
   [more: string]: any;

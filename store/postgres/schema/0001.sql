@@ -133,6 +133,7 @@ CREATE TABLE sessions (
 	key      text COLLATE "C" NOT NULL DEFAULT '',
 	surface  text COLLATE "C" NOT NULL DEFAULT '',
 	project  text COLLATE "C" NOT NULL DEFAULT '',
+	repository text COLLATE "C" NOT NULL DEFAULT '', -- the same in every clone
 	agent    text COLLATE "C" NOT NULL DEFAULT '',
 	profile  text COLLATE "C" NOT NULL DEFAULT '',
 	model    text COLLATE "C" NOT NULL DEFAULT '',
@@ -151,6 +152,7 @@ CREATE TABLE sessions (
 	-- plain comparisons near rows that may be another's.
 	id_end       text COLLATE "C" NOT NULL GENERATED ALWAYS AS (right(id, 4)) STORED,
 	project_head text COLLATE "C" NOT NULL GENERATED ALWAYS AS (left(project, 200)) STORED, -- all of it may be too long for an index
+	repository_head text COLLATE "C" NOT NULL GENERATED ALWAYS AS (left(repository, 200)) STORED,
 	PRIMARY KEY (user_id, n)
 ) WITH (fillfactor = 70);
 
@@ -159,6 +161,7 @@ CREATE INDEX sessions_by_recent ON sessions (user_id, recent DESC);
 CREATE INDEX sessions_all_by_recent ON sessions ((-recent)); -- everybody's; an expression, so that it is never taken for a way to one user's
 CREATE UNIQUE INDEX sessions_by_key ON sessions (user_id, key) WHERE key <> '' AND binned = 0;
 CREATE INDEX sessions_by_project ON sessions (user_id, project_head);
+CREATE INDEX sessions_by_repository ON sessions (user_id, repository_head) WHERE repository <> '';
 CREATE INDEX sessions_by_end ON sessions (user_id, id_end);
 CREATE INDEX sessions_by_parent ON sessions (user_id, parent) WHERE parent <> '';
 

@@ -33,6 +33,7 @@ CREATE TABLE sessions (
 	title        TEXT    NOT NULL DEFAULT '',
 	first_words  TEXT    NOT NULL DEFAULT '',
 	project      TEXT    NOT NULL DEFAULT '',
+	repository   TEXT    NOT NULL DEFAULT '', -- the same in every clone
 	agent        TEXT    NOT NULL DEFAULT '',
 	parent       TEXT    NOT NULL DEFAULT '', -- ID, kept when the parent is gone
 	parent_seq   INTEGER NOT NULL DEFAULT 0,
@@ -48,6 +49,9 @@ CREATE TABLE sessions (
 	state        TEXT    NOT NULL DEFAULT '{}', -- JSON of a ledger.State without the above; it has no sum if words were taken out in the shell
 	surface      TEXT GENERATED ALWAYS AS (CASE WHEN json_valid(state) THEN coalesce(state ->> 'surface', '') ELSE '' END) VIRTUAL,
 	cwd          TEXT GENERATED ALWAYS AS (CASE WHEN json_valid(state) THEN coalesce(state ->> 'cwd', '') ELSE '' END) VIRTUAL,
+	branch       TEXT GENERATED ALWAYS AS (CASE WHEN json_valid(state) THEN coalesce(state ->> '$.checkout.branch', '') ELSE '' END) VIRTUAL,
+	"commit"     TEXT GENERATED ALWAYS AS (CASE WHEN json_valid(state) THEN coalesce(state ->> '$.checkout.commit', '') ELSE '' END) VIRTUAL,
+	host         TEXT GENERATED ALWAYS AS (CASE WHEN json_valid(state) THEN coalesce(state ->> '$.checkout.host', '') ELSE '' END) VIRTUAL,
 	profile      TEXT GENERATED ALWAYS AS (CASE WHEN json_valid(state) THEN coalesce(state ->> 'profile', '') ELSE '' END) VIRTUAL,
 	provider     TEXT GENERATED ALWAYS AS (CASE WHEN json_valid(state) THEN coalesce(state ->> 'provider', '') ELSE '' END) VIRTUAL,
 	model        TEXT GENERATED ALWAYS AS (CASE WHEN json_valid(state) THEN coalesce(state ->> 'model', '') ELSE '' END) VIRTUAL,
@@ -73,6 +77,7 @@ CREATE TABLE sessions (
 CREATE INDEX sessions_by_recent ON sessions (recent DESC);
 CREATE UNIQUE INDEX sessions_by_key ON sessions (key, user_id) WHERE key <> '' AND binned = 0;
 CREATE INDEX sessions_by_project ON sessions (project);
+CREATE INDEX sessions_by_repository ON sessions (repository) WHERE repository <> '';
 CREATE INDEX sessions_by_parent ON sessions (parent);
 CREATE INDEX sessions_by_end ON sessions (substr(id, -4)); -- people name a session by its last characters
 CREATE INDEX sessions_by_name ON sessions (CASE title WHEN '' THEN first_words ELSE title END); -- narrow, to be gone through

@@ -1,0 +1,144 @@
+package repository
+
+import (
+	"errors"
+	"fmt"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"strings"
+)
+
+// An ID names a repository, the same in every clone.
+type ID string
+
+// A Place is what Git's files say about a folder.
+type Place struct {
+	Repository ID     // "" if nothing identifies it elsewhere
+	Project    string // absolute path of the working tree or the bare repository, links resolved; without Git, the folder itself
+	Folder     string // path of the folder below Project, with slashes; "" for Project itself
+	Branch     string // "" if HEAD is detached, or there is no Git
+	Commit     string // hash of the commit that is checked out, in hex; "" if there is none
+	Worktree   string // name of a linked worktree; "" in the main one
+	Git        bool   // whether there is a repository
+}
+
+// At returns the place of a folder, which need not exist any more. The error is
+// what could not be read; the place then has the rest.
+func At(dir string) (Place, error) {
+	dir, err := filepath.Abs(dir)
+	if err != nil {
+		return Place{}, err
+	}
+	if real, err := filepath.EvalSymlinks(dir); err == nil {
+		dir = real
+	}
+	p := Place{Project: dir}
+	r, root, err := find(dir)
+	if r == nil {
+		return p, err
+	}
+	p.Git, p.Project, p.Worktree = true, root, r.worktree
+	if in, err := filepath.Rel(root, dir); err == nil && in != "." && !r.bare {
+		p.Folder = filepath.ToSlash(in)
+	}
+	var errs []error
+	p.Branch, p.Commit, err = r.head()
+	errs = append(errs, err)
+	c, err := r.config()
+	errs = append(errs, err)
+	if p.Repository = c.remote(p.Branch); p.Repository == "" && p.Commit != "" {
+		root, err := r.firstCommit(p.Commit)
+		if errs = append(errs, err); root != "" {
+			p.Repository = ID("root:" + root)
+		}
+	}
+	if err := errors.Join(errs...); err != nil {
+		return p, fmt.Errorf("repository of %s: %w", dir, err)
+	}
+	return p, nil
+}
+
+// Project returns the project of a folder: the nearest folder, it or one above
+// it, that is a working tree or a bare repository; without Git, the folder
+// itself. Links are resolved.
+func Project(dir string) string {
+	if real, err := filepath.EvalSymlinks(dir); err == nil {
+		dir = real
+	}
+	for at := dir; ; {
+		if _, err := os.Lstat(filepath.Join(at, ".git")); err == nil || isBare(at) {
+			return at
+		}
+		up := filepath.Dir(at)
+		if up == at {
+			return dir
+		}
+		at = up
+	}
+}
+
+// A repo is where the files of a repository are.
+type repo struct {
+	dir      string // of this working tree: HEAD
+	common   string // of all its working trees: config, refs, objects
+	worktree string
+	bare     bool
+}
+
+// find returns the repository of a folder, and the root of the working tree; nil
+// if there is none.
+func find(dir string) (*repo, string, error) {
+	root := Project(dir)
+	dot := filepath.Join(root, ".git")
+	st, err := os.Stat(dot)
+	switch {
+	case errors.Is(err, fs.ErrNotExist) && isBare(root):
+		return &repo{dir: root, common: root, bare: true}, root, nil
+	case errors.Is(err, fs.ErrNotExist):
+		return nil, "", nil
+	case err != nil:
+		return nil, "", err
+	case st.IsDir():
+		return &repo{dir: dot, common: dot}, root, nil
+	}
+	to, err := pointer(dot, "gitdir:")
+	if err != nil {
+		return nil, "", err
+	}
+	r := &repo{dir: to, common: to}
+	if common, err := pointer(filepath.Join(to, "commondir"), ""); err == nil {
+		r.common, r.worktree = common, filepath.Base(to)
+	} else if !errors.Is(err, fs.ErrNotExist) {
+		return nil, "", err
+	}
+	return r, root, nil
+}
+
+// isBare reports whether a folder is a bare repository.
+func isBare(dir string) bool {
+	for _, name := range []string{"HEAD", "objects", "refs"} {
+		st, err := os.Stat(filepath.Join(dir, name))
+		if err != nil || st.IsDir() == (name == "HEAD") {
+			return false
+		}
+	}
+	return filepath.Base(dir) != ".git"
+}
+
+// pointer returns the path that a small file consists of, behind a prefix. A
+// relative path is relative to the file's folder.
+func pointer(file, prefix string) (string, error) {
+	b, err := small(file)
+	if err != nil {
+		return "", err
+	}
+	path, ok := strings.CutPrefix(strings.TrimSpace(string(b)), prefix)
+	if path = strings.TrimSpace(path); !ok || path == "" {
+		return "", fmt.Errorf("%s does not name a folder", file)
+	}
+	if !filepath.IsAbs(path) {
+		path = filepath.Join(filepath.Dir(file), path)
+	}
+	return filepath.Clean(path), nil
+}
