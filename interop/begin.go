@@ -153,8 +153,8 @@ func (t *target) pick(ctx context.Context, b Begin, o *skein.Origin, key skein.C
 
 // waits reports whether a session of this file has begun that has or will have
 // this ID: the store may not know it yet.
-func (t *target) waits(id skein.SessionID) bool {
-	return slices.ContainsFunc(t.order, func(th *fileSession) bool { return th.begun && th.id == id })
+func (o *outbox) waits(id skein.SessionID) bool {
+	return slices.ContainsFunc(o.order, func(th *fileSession) bool { return th.begun && th.id == id })
 }
 
 // parent returns a child's parent.

@@ -182,9 +182,9 @@ func (t *target) seq(ctx context.Context, th *fileSession, ordinal int) (skein.S
 }
 
 // find looks up the seq of item i of th.
-func (t *target) find(ctx context.Context, th *fileSession, i int) error {
+func (o *outbox) find(ctx context.Context, th *fileSession, i int) error {
 	key := th.keys[i]
-	places, err := skein.SourcesOf(t.store).Find(ctx, []skein.ClientID{key})
+	places, err := skein.SourcesOf(o.store).Find(ctx, []skein.ClientID{key})
 	if err != nil {
 		return err
 	}
@@ -193,7 +193,7 @@ func (t *target) find(ctx context.Context, th *fileSession, i int) error {
 		return nil
 	}
 	if th.stored == nil {
-		if err := th.load(ctx, t.store); err != nil && !errors.Is(err, skein.ErrNotFound) {
+		if err := th.load(ctx, o.store); err != nil && !errors.Is(err, skein.ErrNotFound) {
 			return err
 		}
 	}

@@ -126,7 +126,7 @@ func typed(data []byte) bool {
 }
 
 // unit returns the folder or database that a file belongs to; "" for a file of lines.
-func (s Suite) unit(file string) string {
+func (s unknowns) unit(file string) string {
 	if s.Format.Unit == nil {
 		return ""
 	}
