@@ -16,6 +16,8 @@ import (
 var (
 	ErrLong    = errors.New("the line is too long")
 	ErrNotJSON = errors.New("the line is not JSON")
+	ErrEmpty   = errors.New("the batch is empty: it needs at least one message")
+	ErrShape   = errors.New("a message is a JSON object")
 )
 
 // A Reader reads the messages of a stream, one per line, and those of a batch one by
@@ -73,11 +75,17 @@ func (r *Reader) take(line []byte) error {
 		return r.odd(line, ErrLong)
 	case !json.Valid(line):
 		return r.odd(line, ErrNotJSON)
-	case line[0] != '[' || json.Unmarshal(line, &batch) != nil || len(batch) == 0:
+	case line[0] != '[' || json.Unmarshal(line, &batch) != nil:
 		batch = []json.RawMessage{line}
+	case len(batch) == 0:
+		return r.odd(line, ErrEmpty)
 	}
 	for _, one := range batch {
-		if _, err := jsonrpc.DecodeMessage(one); err == nil {
+		if one[0] != '{' {
+			if err := r.odd(one, ErrShape); err != nil {
+				return err
+			}
+		} else if _, err := jsonrpc.DecodeMessage(one); err == nil {
 			r.rest = append(append(r.rest, one...), '\n')
 		} else if err := r.odd(one, err); err != nil {
 			return err

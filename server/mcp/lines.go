@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"strings"
 	"sync"
 
 	"github.com/modelcontextprotocol/go-sdk/jsonrpc"
@@ -22,7 +23,11 @@ func messages(in io.ReadCloser, out io.Writer) *rpclines.Reader {
 		case errors.Is(why, rpclines.ErrNotJSON):
 			return refuse(out, nil, jsonrpc.CodeParseError, fmt.Sprintf("the line is not JSON: it begins with %.40q", text))
 		}
-		return refuse(out, idOf(text), jsonrpc.CodeInvalidRequest, why.Error())
+		says := why.Error()
+		if strings.Contains(says, "unmarshal") { // in the words of Go, not of the client
+			says = "a field of the message is not of the type that JSON-RPC 2.0 says"
+		}
+		return refuse(out, idOf(text), jsonrpc.CodeInvalidRequest, says)
 	})
 }
 
