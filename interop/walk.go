@@ -62,10 +62,14 @@ func walk(ctx context.Context, paths []string, rep *Report) ([]candidate, error)
 }
 
 func (w *walker) root(ctx context.Context, path string) error {
-	path, err := filepath.EvalSymlinks(path)
+	there, err := filepath.EvalSymlinks(path)
+	if at := (*fs.PathError)(nil); err != nil && !errors.As(err, &at) {
+		err = &fs.PathError{Op: "open", Path: path, Err: err}
+	}
 	if err != nil {
 		return err
 	}
+	path = there
 	info, err := os.Lstat(path)
 	if err != nil {
 		return err

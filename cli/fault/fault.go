@@ -134,6 +134,9 @@ func Outcome(err error, cmd string) (code int, hint string) {
 	if q := (*skein.QuotaError)(nil); errors.As(err, &q) {
 		hint = "destroy what is not needed (skein prune), or let who runs the database give you more: skein user set"
 	}
+	if hint == "" && code == ExitFailed {
+		hint = systemHint(err)
+	}
 	if a := (*AdvisedError)(nil); errors.As(err, &a) {
 		hint = a.Hint
 	}

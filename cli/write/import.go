@@ -9,6 +9,7 @@ import (
 	"os"
 	"strconv"
 	"strings"
+	"syscall"
 
 	"github.com/spf13/cobra"
 
@@ -180,7 +181,7 @@ func (o *importOptions) paths(j *job.Job, formats []interop.Format, args []strin
 		if a, err = j.Absolute(a); err != nil {
 			return nil, err
 		}
-		if _, err := os.Stat(a); errors.Is(err, fs.ErrNotExist) {
+		if _, err := os.Stat(a); errors.Is(err, fs.ErrNotExist) || errors.Is(err, syscall.ENOTDIR) {
 			absent = append(absent, a)
 		}
 		paths = append(paths, a)

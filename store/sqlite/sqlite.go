@@ -6,6 +6,7 @@ import (
 	"database/sql/driver"
 	"errors"
 	"fmt"
+	"io/fs"
 	"net/url"
 	"os"
 	"path/filepath"
@@ -219,6 +220,9 @@ func (c *core) openFiles(ctx context.Context, d driver.Driver, o Options) error 
 	switch {
 	case errors.Is(err, skein.ErrReadOnly), errors.Is(err, skein.ErrFull):
 		mode, merr := readOnlyMode(d, c.path, c.steps)
+		if _, lerr := os.Lstat(c.path); errors.Is(lerr, fs.ErrNotExist) {
+			return err // there is nothing to read
+		}
 		if merr != nil {
 			return merr
 		}
