@@ -62,6 +62,7 @@ type piece struct {
 	before  int // index in said of the previous piece with the same message ID; -1 if there is none
 	message Message
 	typed   bool // of a first piece: a person typed it
+	damaged bool // see Event.IsPlaceholder
 	gone    bool
 }
 
@@ -116,7 +117,7 @@ func (f *EntryBuilder) add(e Event, turn int) error {
 }
 
 func (f *EntryBuilder) say(e Event, m Message, turn int) {
-	p := piece{seq: e.Seq, time: e.Time, first: len(f.said), before: -1, message: m}
+	p := piece{seq: e.Seq, time: e.Time, first: len(f.said), before: -1, message: m, damaged: e.IsPlaceholder()}
 	first, isPiece := f.joins(m.ID)
 	if isPiece {
 		p.first = first
@@ -207,11 +208,11 @@ func (f *EntryBuilder) Entries() []Entry {
 				entries[i].Message.Parts, own[i] = slices.Clone(entries[i].Message.Parts), true
 			}
 			entries[i].join(p)
-			entries[i].Rewound = entries[i].Rewound && !on
+			entries[i].Rewound, entries[i].Damaged = entries[i].Rewound && !on, entries[i].Damaged || p.damaged
 			continue
 		}
 		at[p.first] = len(entries)
-		entries = append(entries, Entry{Seq: p.seq, End: p.seq, Time: p.time, Turn: p.turn, Message: p.message, Rewound: !on})
+		entries = append(entries, Entry{Seq: p.seq, End: p.seq, Time: p.time, Turn: p.turn, Message: p.message, Rewound: !on, Damaged: p.damaged})
 	}
 	for i := range entries {
 		entries[i].Compacted = entries[i].End <= covered && !slices.Contains(keep, entries[i].Seq)

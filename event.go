@@ -348,4 +348,5 @@ type Entry struct {
 	Message   Message `json:"message"`
 	Rewound   bool    `json:"rewound,omitempty"`
 	Compacted bool    `json:"compacted,omitempty"` // it is covered by the newest compaction
+	Damaged   bool    `json:"damaged,omitempty"`   // it stands in for one that cannot be read as it was written, and says why
 }

@@ -94,6 +94,7 @@ type (
 		Time      string         `json:"time" doc:"by the writer's clock, 2026-11-21T04:36:00.123Z; empty if it is not known"`
 		Kind      string         `json:"kind" doc:"created, said, tool, step, titled, changed, compacted, rewound, resumed, ended, amended, noted; others may come"`
 		ClientID  string         `json:"client_id,omitempty" maxLength:"128" doc:"the writer's name for it: sent twice it is stored once"`
+		Damaged   bool           `json:"damaged,omitempty" doc:"it only stands in for one that cannot be read as it was written, and says why"`
 		Payload   map[string]any `json:"payload,omitempty" doc:"by kind; its bytes are kept as they are"`
 		Payload64 []byte         `json:"payload64,omitempty" doc:"instead of payload, where its bytes cannot stand in JSON on one line"`
 	}

@@ -25,6 +25,9 @@ func AppendEvent(b []byte, e skein.Event) []byte {
 	if e.ClientID != "" {
 		b = skein.AppendQuoted(append(b, `,"client_id":`...), string(e.ClientID))
 	}
+	if e.IsPlaceholder() {
+		b = append(b, `,"damaged":true`...)
+	}
 	if !plain(e.Payload) {
 		b = append(b, `,"payload64":"`...)
 		return append(base64.StdEncoding.AppendEncode(b, e.Payload), `"}`...)

@@ -25,6 +25,7 @@ func damage() []check {
 		{name: "a flipped bit of a source record is never shown", hurt: recordFlipped},
 		{name: "a file with damaged records goes on", hurt: recordsGoOn},
 		{name: "a damaged event loses its own record only", hurt: recordsOfDamaged},
+		{name: "what stands in for a damaged event is marked", run: markedDamaged},
 		{name: "a checksum fits what was scrubbed, moved and amended", run: sumsFit},
 	}
 }
@@ -43,6 +44,18 @@ func (t *test) price(events int) {
 	}
 	t.append(skein.Batch{Session: "a", Events: evs})
 	t.options.Hurt(t.T, t.address, "100 euros", "900 euros")
+}
+
+// markedDamaged checks it with the event that a copy of a damaged session stores.
+func markedDamaged(t *test) {
+	lost := (&skein.DamagedError{Seq: 3, Kind: skein.KindSaid, Role: skein.RoleUser, Err: skein.ErrSum}).Placeholder()
+	lost.Seq = 0
+	t.add("a", created(), user("one"), lost, user("two"))
+	for i, e := range t.newest("a", 3, 0) {
+		if e.Damaged != (i == 1) {
+			t.Errorf("message %d of Newest, %+v, is damaged %v, want the second alone", e.Seq, e.Message, e.Damaged)
+		}
+	}
 }
 
 func alteredText(t *test) {
@@ -73,6 +86,15 @@ func alteredText(t *test) {
 	}
 	if got, err := t.s.Newest(t.Context(), "a", 2, 0); err != nil || len(got) != 2 {
 		t.Errorf("Newest 2, which are whole, = %d, %v", len(got), err)
+	}
+	around, err := lenient.Store(t.s, nil).Newest(t.Context(), "a", 10, 0)
+	if err != nil || len(around) != 4 {
+		t.Errorf("Newest around damage = %d messages, %v, want 4", len(around), err)
+	}
+	for _, e := range around {
+		if e.Damaged != (e.Seq == 3) {
+			t.Errorf("message %d of Newest around damage is damaged %v, want 3 alone", e.Seq, e.Damaged)
+		}
 	}
 	if got, err := t.s.Window(t.Context(), "a", 10); !errors.Is(err, skein.ErrCorrupt) {
 		t.Errorf("Window = %d events, %v, want %v", len(got), err, skein.ErrCorrupt)

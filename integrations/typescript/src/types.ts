@@ -48,6 +48,8 @@ export interface Entry {
   turn: number;
   time: string;
   message: Message;
+  /** It only stands in for a message that cannot be read as it was written, and says why. */
+  damaged?: boolean;
   /** How far its tool calls came, in order. */
   calls?: CallState[];
   [more: string]: unknown;
@@ -82,6 +84,8 @@ export interface Event {
   time: string;
   kind: string;
   client_id?: string;
+  /** It only stands in for an event that cannot be read as it was written, and says why. */
+  damaged?: boolean;
   payload: any;
   /** The payload's text as it is stored, to the byte. */
   raw: string;
