@@ -15,9 +15,9 @@ type fileKey struct {
 	format, path string
 }
 
-// A completer finds what belongs to events: blobs, and what is known about the files
+// A supplier finds what belongs to events: blobs, and what is known about the files
 // that they came from.
-type completer struct {
+type supplier struct {
 	renaming
 	blobs   map[skein.User]map[skein.Hash]bool // that were stored in this run
 	files   map[fileKey]*skein.SourceFile      // what the second store knows about a file
@@ -25,7 +25,7 @@ type completer struct {
 }
 
 // hurt notes that something in the first store is damaged.
-func (c *completer) hurt(what string) {
+func (c *supplier) hurt(what string) {
 	if !slices.Contains(c.damaged, what) {
 		c.damaged = append(c.damaged, what)
 	}
@@ -33,7 +33,7 @@ func (c *completer) hurt(what string) {
 
 // complete returns b as batches for the second store: with the blobs that it refers
 // to, and with the events that came from an import in batches of their own.
-func (c *completer) complete(ctx context.Context, u skein.User, b skein.Batch) ([]skein.Batch, error) {
+func (c *supplier) complete(ctx context.Context, u skein.User, b skein.Batch) ([]skein.Batch, error) {
 	imported, err := c.imported(ctx, u, b)
 	if err != nil {
 		return nil, err
@@ -61,7 +61,7 @@ func (c *completer) complete(ctx context.Context, u skein.User, b skein.Batch) (
 
 // newBlobs returns the blobs that e refers to and that were not stored yet in
 // this run.
-func (c *completer) newBlobs(ctx context.Context, u skein.User, id skein.SessionID, e skein.Event) (blobs []skein.Blob, err error) {
+func (c *supplier) newBlobs(ctx context.Context, u skein.User, id skein.SessionID, e skein.Event) (blobs []skein.Blob, err error) {
 	f, err := skein.FactsOf(e)
 	if err != nil {
 		return nil, err
@@ -88,7 +88,7 @@ func (c *completer) newBlobs(ctx context.Context, u skein.User, id skein.Session
 }
 
 // blob reads a blob of a session. If the session was deleted, a fork has the blob.
-func (c *completer) blob(ctx context.Context, id skein.SessionID, h skein.Hash) ([]byte, error) {
+func (c *supplier) blob(ctx context.Context, id skein.SessionID, h skein.Hash) ([]byte, error) {
 	data, err := c.from.Blob(ctx, id, h)
 	if !errors.Is(err, skein.ErrNotFound) {
 		return data, err
@@ -105,7 +105,7 @@ func (c *completer) blob(ctx context.Context, id skein.SessionID, h skein.Hash) 
 
 // imported returns, for each event of b, what to store about its file; nil for
 // events that did not come from an import.
-func (c *completer) imported(ctx context.Context, u skein.User, b skein.Batch) ([]*skein.Import, error) {
+func (c *supplier) imported(ctx context.Context, u skein.User, b skein.Batch) ([]*skein.Import, error) {
 	all := make([]*skein.Import, len(b.Events))
 	var keys []skein.ClientID
 	for _, e := range b.Events {
@@ -134,7 +134,7 @@ func (c *completer) imported(ctx context.Context, u skein.User, b skein.Batch) (
 
 // fileOf returns what the second store is to know, or knows, about the file that
 // a session came from, before its records are there; nil if there is none.
-func (c *completer) fileOf(ctx context.Context, u skein.User, id skein.SessionID) (*skein.SourceFile, error) {
+func (c *supplier) fileOf(ctx context.Context, u skein.User, id skein.SessionID) (*skein.SourceFile, error) {
 	k := c.sessions[id]
 	if k == nil || k.Origin == nil {
 		return nil, nil //nolint:nilnil // documented

@@ -106,7 +106,7 @@ func (c *copier) copy(ctx context.Context) (Report, error) {
 
 // A copier is one run of Copy.
 type copier struct {
-	completer
+	supplier
 	raw     skein.Store // the first store, as it is
 	o       Options
 	keyless map[skein.SessionID]string // keys that other sessions have there
