@@ -24,6 +24,11 @@ type Suite struct {
 	// Tables must be the same in a database that is written again.
 	Tables []string
 
+	// Unheard is an SQL statement that adds a row to each session of a database, of a
+	// kind that the program is not known to write; ?1 is a number that no other row
+	// has, ?2 a JSON object to put into the row. It may be "".
+	Unheard string
+
 	// Head reports whether a file, by its name and that of its unit, is the one
 	// that names the session's parent and place: no session of a unit that is still
 	// being written should begin without it. May be nil.

@@ -3,6 +3,7 @@ package interoptest
 import (
 	"bytes"
 	"context"
+	"database/sql"
 	"encoding/json"
 	"errors"
 	"fmt"
@@ -96,6 +97,10 @@ func (s unknowns) withUnknown(t *testing.T, root string, next func() string) (ha
 		case unit == "" && !packed && ended && s.matches(f, data):
 			half[f], whole[f] = withRuns(data, unknownRun, next)
 			runs += 3
+		case unit == f && s.Unheard != "":
+			half[f] = withRows(t, s.Unheard, data, 0, unknownRun/4, next)
+			whole[f] = withRows(t, s.Unheard, half[f], unknownRun/4, unknownRun/4, next)
+			runs += sourcesIn(t, s.Format, f)
 		case unit == "" || unit == f:
 		case s.isOfLines(t, unit, f):
 			if ended {
@@ -117,6 +122,35 @@ func (s unknowns) withUnknown(t *testing.T, root string, next func() string) (ha
 		}
 	}
 	return half, whole, runs
+}
+
+// withRows returns a database to which statement, a [Suite]'s Unheard, was done n times,
+// with the numbers after the number after.
+func withRows(t *testing.T, statement string, data []byte, after, n int, next func() string) []byte {
+	t.Helper()
+	more, _ := changed(t, data, func(db *sql.DB, _ []string) {
+		for i := range n {
+			if _, err := db.ExecContext(t.Context(), statement, after+i+1, next()); err != nil {
+				t.Fatal(err)
+			}
+		}
+	})
+	return more
+}
+
+// sourcesIn returns how many sources a database has.
+func sourcesIn(t *testing.T, f interop.Format, unit string) int {
+	t.Helper()
+	u, err := f.Look(t.Context(), unit)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer u.Close()
+	all, err := u.Sources(t.Context())
+	if err != nil {
+		t.Fatal(err)
+	}
+	return len(all)
 }
 
 // typed reports whether a file is a record that says what it is.

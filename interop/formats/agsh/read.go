@@ -19,6 +19,7 @@ type reader struct {
 	program string // agsh or meka
 	begun   bool
 	items   int
+	run     bool              // see [interop.Line.Run]
 	tools   map[string]string // call ID → tool
 	view    []int             // the messages that the program goes on with: the last item of each
 	resaved skein.Time        // rows up to here were written by the compaction before them
@@ -34,6 +35,7 @@ func open(f interop.File) interop.Reader {
 
 // Read implements [interop.Reader]; the error says that the row is damaged.
 func (r *reader) Read(l interop.Line) (m interop.Made, err error) {
+	r.run = l.Run
 	row, ok, err := foreign.ParseRow(l.Body)
 	switch {
 	case err != nil:
@@ -165,7 +167,9 @@ func (r *reader) message(m *interop.Made, row foreign.Row) {
 	case roleRepair:
 		r.repair(m, at, row)
 	default:
-		r.note(m, at, row)
+		if m.Unknown = true; !r.run {
+			r.note(m, at, row)
+		}
 	}
 }
 

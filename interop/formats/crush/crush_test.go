@@ -11,7 +11,10 @@ import (
 )
 
 func TestFormat(t *testing.T) {
-	interoptest.Run(t, interoptest.Suite{Format: Format(), Dir: "testdata", Tables: tables})
+	interoptest.Run(t, interoptest.Suite{
+		Format: Format(), Dir: "testdata", Tables: tables,
+		Unheard: `INSERT INTO messages (id, session_id, role, parts, created_at, updated_at) SELECT 'unheard-' || ?1 || '-' || id, id, 'unheard-of', '[' || ?2 || ']', 1800000000, 1800000000 FROM sessions`,
+	})
 }
 
 func TestPlacesAreThoseOfTheProjects(t *testing.T) {

@@ -21,6 +21,7 @@ type reader struct {
 	summary string // message from which the program goes on
 	begun   bool
 	items   int
+	joins   bool                       // see [interop.Line.Run]
 	agents  map[string]skein.SessionID // calls that run a sub-agent
 	files   files
 }
@@ -35,6 +36,7 @@ func open(f interop.File) interop.Reader {
 
 // Read implements [interop.Reader]; the error says that the row is damaged.
 func (r *reader) Read(l interop.Line) (m interop.Made, err error) {
+	r.joins = l.Run
 	row, ok, err := foreign.ParseRow(l.Body)
 	switch {
 	case err != nil:
@@ -63,6 +65,14 @@ func (r *reader) put(m *interop.Made, e skein.Event, blobs ...skein.Blob) {
 	}
 	r.items++
 	m.Items = append(m.Items, interop.Item{Event: e, Blobs: blobs})
+}
+
+// unknown puts e, which notes a row that the program is not known to write, unless the
+// row continues a run of such.
+func (r *reader) unknown(m *interop.Made, e skein.Event) {
+	if m.Unknown = true; !r.joins {
+		r.put(m, e)
+	}
 }
 
 func (r *reader) created() skein.Created {
@@ -153,7 +163,7 @@ func (r *reader) message(m *interop.Made, row foreign.Row) {
 	case row.Text("role") == "system":
 		said.Role, said.Synthetic = skein.RoleSystem, true
 	default:
-		r.put(m, skein.NewEvent(skein.KindNoted, at, skein.Noted{Name: "crush:message", Data: whatIs(row)}))
+		r.unknown(m, skein.NewEvent(skein.KindNoted, at, skein.Noted{Name: "crush:message", Data: whatIs(row)}))
 		return
 	}
 	r.put(m, skein.Say(at, said.Message), said.blobs...)

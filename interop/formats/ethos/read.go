@@ -20,6 +20,7 @@ type reader struct {
 	model    string
 	provider string
 	items    int
+	run      bool           // see [interop.Line.Run]
 	ordinals map[string]int // by message: its first item
 }
 
@@ -27,6 +28,7 @@ func open(f interop.File) interop.Reader { return &reader{id: f.Name, ordinals: 
 
 // Read implements [interop.Reader]; the error says that the row is damaged.
 func (r *reader) Read(l interop.Line) (m interop.Made, err error) {
+	r.run = l.Run
 	row, ok, err := foreign.ParseRow(l.Body)
 	switch {
 	case err != nil:
@@ -57,6 +59,14 @@ func (r *reader) put(m *interop.Made, e skein.Event, blobs ...skein.Blob) {
 	}
 	r.items++
 	m.Items = append(m.Items, interop.Item{Event: e, Blobs: blobs})
+}
+
+// unknown puts e, which notes a row that the program is not known to write, unless the
+// row continues a run of such.
+func (r *reader) unknown(m *interop.Made, e skein.Event) {
+	if m.Unknown = true; !r.run {
+		r.put(m, e)
+	}
 }
 
 // about is what a session's row has that a session has no field for.
@@ -108,7 +118,7 @@ func (r *reader) message(m *interop.Made, row foreign.Row) {
 	case row.Get("deleted_at") != nil:
 		r.put(m, skein.NewEvent(skein.KindNoted, at, skein.Noted{Name: "ethos:deleted", Data: whole(row)}))
 	case !ok:
-		r.put(m, skein.NewEvent(skein.KindNoted, at, skein.Noted{Name: "ethos:message", Data: whole(row)}))
+		r.unknown(m, skein.NewEvent(skein.KindNoted, at, skein.Noted{Name: "ethos:message", Data: whole(row)}))
 	default:
 		r.put(m, skein.Say(at, said), blobs...)
 	}

@@ -38,7 +38,7 @@ func (r *reader) message(m *interop.Made, in message) {
 	}
 	switch {
 	case said.Role == "":
-		r.put(m, skein.NewEvent(skein.KindNoted, in.at, skein.Noted{Name: "goose:message", Data: loose.Raw(in.content)}))
+		r.unknown(m, skein.NewEvent(skein.KindNoted, in.at, skein.Noted{Name: "goose:message", Data: loose.Raw(in.content)}))
 		return
 	case said.notices > 0 && said.notices == len(said.Parts):
 		r.put(m, skein.NewEvent(skein.KindNoted, in.at, skein.Noted{Name: "goose:notice", Data: loose.Raw(in.content)}))

@@ -25,6 +25,7 @@ type reader struct {
 	carried skein.Usage
 	begun   bool
 	items   int
+	run     bool // see [interop.Line.Run]
 	said    bool // something was said
 	private bool // the last message was only for the model
 	shown   bool // the model sees something of what was said so far
@@ -42,6 +43,7 @@ func open(f interop.File) interop.Reader {
 
 // Read implements [interop.Reader]; the error says that the record is damaged.
 func (r *reader) Read(l interop.Line) (m interop.Made, err error) {
+	r.run = l.Run
 	if r.file {
 		return m, r.line(&m, l)
 	}
@@ -83,11 +85,8 @@ func (r *reader) line(m *interop.Made, l interop.Line) error {
 			content: o.Get("content"), about: o.Obj("metadata"),
 		})
 	default:
-		if m.Unknown = true; l.Run {
-			break
-		}
 		m.Key = skein.ClientID("goose:l:" + hash(r.id, string(l.Body)))
-		r.put(m, skein.NewEvent(skein.KindNoted, 0, skein.Noted{Name: "goose:line", Data: loose.Raw(jsontext.Value(l.Body))}))
+		r.unknown(m, skein.NewEvent(skein.KindNoted, 0, skein.Noted{Name: "goose:line", Data: loose.Raw(jsontext.Value(l.Body))}))
 	}
 	return nil
 }
@@ -104,6 +103,14 @@ func (r *reader) row(m *interop.Made, row foreign.Row) {
 		in.about, _ = loose.Parse([]byte(text)) // a value that is not an object has no members
 	}
 	r.message(m, in)
+}
+
+// unknown puts e, which notes what the program is not known to write, unless it
+// continues a run of such.
+func (r *reader) unknown(m *interop.Made, e skein.Event) {
+	if m.Unknown = true; !r.run {
+		r.put(m, e)
+	}
 }
 
 // put makes e the next event of the record.

@@ -40,7 +40,17 @@ func (r *reader) events(m *interop.Made, branch string, at skein.Time, text stri
 	case strings.HasSuffix(kind, "_call"), kind == "mcp_approval_request":
 		return r.model(m, branch, at, said{parts: []skein.Part{r.call(kind, o)}}, o)
 	}
-	return r.note(m, branch, at, jsontext.Value(text))
+	return r.unknown(m, branch, at, jsontext.Value(text))
+}
+
+// unknown notes an item that the library is not known to write, unless it continues a
+// run of such.
+func (r *reader) unknown(m *interop.Made, branch string, at skein.Time, v jsontext.Value) []event {
+	noted := r.note(m, branch, at, v)
+	if m.Unknown = true; r.run {
+		return nil
+	}
+	return noted
 }
 
 // note keeps an item whole.
@@ -78,7 +88,10 @@ func (r *reader) message(m *interop.Made, branch string, at skein.Time, v jsonte
 	case "tool", "function":
 		return r.answer(m, branch, at, role, o)
 	default:
-		return r.note(m, branch, at, v)
+		if len(o.Get("__enc__")) > 0 { // what EncryptedSession wrote
+			return r.note(m, branch, at, v)
+		}
+		return r.unknown(m, branch, at, v)
 	}
 	r.regroup(branch, group{})
 	m.Key = r.key(branch, skein.MustJSON(msg))

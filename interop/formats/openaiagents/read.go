@@ -16,6 +16,7 @@ import (
 type reader struct {
 	id       string // session's; "" for the source with rows of no session
 	at       skein.Time
+	run      bool // see [interop.Line.Run]
 	branches branches
 	threads  map[string]*thread // by branch; "" for the main one
 	equals   map[string]int     // number of equal items, by their hash
@@ -35,6 +36,7 @@ func open(f interop.File) interop.Reader {
 
 // Read implements [interop.Reader]; the error says that the row is damaged.
 func (r *reader) Read(l interop.Line) (m interop.Made, err error) {
+	r.run = l.Run
 	row, ok, err := foreign.ParseRow(l.Body)
 	switch {
 	case err != nil:

@@ -50,7 +50,7 @@ func (r *reader) newer(m *interop.Made, id, kind string, at skein.Time, o loose.
 		r.put(m, skein.NewEvent(skein.KindCompacted, at, skein.Compacted{Summary: skein.Text(summary).UTF8(), Trigger: o.Str("reason")}))
 		m.Items[len(m.Items)-1].To = r.items - 1
 	default:
-		r.put(m, noted(at, named(kind), loose.Raw(whole(o))))
+		r.unknown(m, noted(at, named(kind), loose.Raw(whole(o))))
 	}
 }
 
