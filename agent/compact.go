@@ -49,7 +49,7 @@ func (t *Thread) Compact(ctx context.Context) (err error) {
 	if done, err := u.tighten(ctx, half); err != nil || done {
 		return err
 	}
-	return fmt.Errorf("%w compaction: there is too little to sum up", skein.ErrInvalid)
+	return fmt.Errorf("%w compaction: too little to summarize", skein.ErrInvalid)
 }
 
 // A plan says what a compaction covers.

@@ -85,7 +85,7 @@ func TestASummaryIsAskedForInAConversationOfItsOwn(t *testing.T) {
 	g.say("the next", "done")
 	r := g.model.requests[13]
 	last := r.Messages[len(r.Messages)-1]
-	if len(r.Tools) != 0 || r.System == "be good" || !strings.Contains(string(last.Parts[len(last.Parts)-1].Text), "Sum up") || last.Role != skein.RoleUser {
+	if len(r.Tools) != 0 || r.System == "be good" || !strings.Contains(string(last.Parts[len(last.Parts)-1].Text), "Summarize") || last.Role != skein.RoleUser {
 		t.Errorf("the request for a summary is %+v, want it without tools, with a question at the end", r)
 	}
 	if showMessage(r.Messages[0]) != `user "question 0"` {
@@ -94,7 +94,7 @@ func TestASummaryIsAskedForInAConversationOfItsOwn(t *testing.T) {
 	g.model.answers = nil
 	g.chat(13)
 	again := g.model.requests[len(g.model.requests)-2]
-	if text := showMessage(again.Messages[0]); !strings.HasPrefix(text, `user "question 0"`) || !strings.Contains(text, "summed up") {
+	if text := showMessage(again.Messages[0]); !strings.HasPrefix(text, `user "question 0"`) || !strings.Contains(text, "Summary of everything else") {
 		t.Errorf("the request for the second summary begins with %q, want what the first one kept, and it", text)
 	}
 }
@@ -181,7 +181,7 @@ func TestACompactionKeepsWhatTheUserSaid(t *testing.T) {
 	g.model.answers = nil
 	g.chat(1)
 	g.wantShown(
-		`user "question 0" "question 1" "[The messages above stand as they were said. What was said and done besides, up to here, summed up:]\n\na summary" "question 2"`,
+		`user "question 0" "question 1" "[The messages above are verbatim. Summary of everything else that was said and done up to here:]\n\na summary" "question 2"`,
 		`assistant "done"`, `user "question 0"`)
 	g.model.answers = []answer{says("another summary")}
 	if err := g.Compact(t.Context()); err != nil {
@@ -235,7 +235,7 @@ func TestARefusedPromptIsInNoSummarysWay(t *testing.T) {
 		t.Errorf("Compact after it = %v, want nil", err)
 	}
 	last := g.model.requests[len(g.model.requests)-1].Messages
-	if got := last[len(last)-1].Words(); !strings.Contains(got, "Sum up this conversation") {
+	if got := last[len(last)-1].Words(); !strings.Contains(got, "Summarize this conversation") {
 		t.Errorf("the summary was asked for with %.200q, want the question whole", got)
 	}
 }

@@ -50,7 +50,7 @@ func Delegate(subs ...Subagent) tool.Tool {
 					return handOver(ctx, c, s.Agent, strings.TrimSpace(s.Task+"\n\n"+in.Task))
 				}
 			}
-			return tool.Output{}, fmt.Errorf("no agent %q; there are: %s", in.Agent, strings.Join(names(subs), ", "))
+			return tool.Output{}, fmt.Errorf("no agent %q; the agents are: %s", in.Agent, strings.Join(names(subs), ", "))
 		},
 	}
 }
@@ -66,7 +66,7 @@ func readTask(input json.RawMessage) (t task, err error) {
 		return t, fmt.Errorf("input: %w", err)
 	}
 	if strings.TrimSpace(t.Task) == "" {
-		return t, fmt.Errorf("task %q: it is empty", t.Task)
+		return t, fmt.Errorf("task %q: empty", t.Task)
 	}
 	return t, nil
 }
@@ -80,7 +80,7 @@ func names(subs []Subagent) (all []string) {
 
 func delegateDoc(subs []Subagent) string {
 	var b strings.Builder
-	b.WriteString("Hand a task to another agent and get its answer. It sees nothing of this conversation, so the task must say all that it needs to know. The agents:")
+	b.WriteString("Hand a task to another agent and get its answer. The agent sees nothing of this conversation, so the task must say everything that it needs to know. The agents:")
 	for _, s := range subs {
 		b.WriteString("\n- " + s.Name)
 		if s.File != "" {
@@ -105,7 +105,7 @@ func delegateSchema(subs []Subagent) json.RawMessage {
 		Required   []string            `json:"required"`
 	}{"object", map[string]property{
 		"agent": {"string", "Which agent.", names(subs)},
-		"task":  {"string", "What it shall do, with all that it needs to know.", nil},
+		"task":  {"string", "What the agent is to do, with everything that it needs to know.", nil},
 	}, []string{"agent", "task"}})
 }
 
@@ -122,14 +122,14 @@ type hand struct {
 func handOver(ctx context.Context, c tool.Call, a Agent, task string) (out tool.Output, err error) {
 	h, ok := ctx.Value(handKey{}).(hand)
 	if !ok {
-		return out, fmt.Errorf("agent %q: a task can be handed over in a thread only", a.Name)
+		return out, fmt.Errorf("agent %q: tasks can only be handed over in a session", a.Name)
 	}
 	t := h.crew.Thread
 	if a.Model == nil {
 		return out, fmt.Errorf("agent %q: it has no model", a.Name)
 	}
 	if t.depth >= deepest {
-		return out, fmt.Errorf("agent %q: %d agents have handed this task on already; do it yourself", a.Name, t.depth)
+		return out, fmt.Errorf("agent %q: %d agents have already handed this task on; do it yourself", a.Name, t.depth)
 	}
 	var id skein.SessionID
 	child, err := openAt(ctx, h.options(c, a, &id), t.depth+1)
@@ -163,15 +163,15 @@ func handedBack(o Outcome, child skein.SessionID) tool.Output {
 	switch o.Stop {
 	case Done:
 		if strings.TrimSpace(out.Text) == "" {
-			out.Text = "[The agent ended without a word.]"
+			out.Text = "[The agent ended without an answer.]"
 		}
 		return out
 	case MaxSteps:
-		out.Text = join(out.Text, fmt.Sprintf("[The agent was stopped after %d steps, before it was done.]", o.Steps))
+		out.Text = join(out.Text, fmt.Sprintf("[The agent was stopped after %d steps, before it had finished.]", o.Steps))
 	case Timeout:
-		out.Text = join(out.Text, "[The agent was stopped before it was done: its time was over.]")
+		out.Text = join(out.Text, "[The agent was stopped before it had finished: it ran out of time.]")
 	default:
-		out.Text = join(out.Text, "[The agent was interrupted before it was done.]")
+		out.Text = join(out.Text, "[The agent was interrupted before it had finished.]")
 	}
 	out.Failed = true
 	return out

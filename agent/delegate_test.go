@@ -123,11 +123,11 @@ func TestADelegateThatDoesNotGetThereSaysSo(t *testing.T) {
 		name, input, want string
 		reviewer          *model
 	}{
-		{"it came to its limit", review, "[The agent was stopped after 3 steps, before it was done.]", endless},
+		{"it came to its limit", review, "[The agent was stopped after 3 steps, before it had finished.]", endless},
 		{"it failed", review, "gone", newModel(fails(errGone))},
-		{"it has no words", review, "[The agent ended without a word.]", newModel(answer{message: message()})},
-		{"there is none", `delegate {"agent":"nobody","task":"x"}`, `no agent "nobody"; there are: reviewer, writer`, newModel()},
-		{"there is no task", `delegate {"agent":"reviewer","task":" "}`, `it is empty`, newModel()},
+		{"it has no words", review, "[The agent ended without an answer.]", newModel(answer{message: message()})},
+		{"there is none", `delegate {"agent":"nobody","task":"x"}`, `no agent "nobody"; the agents are: reviewer, writer`, newModel()},
+		{"there is no task", `delegate {"agent":"reviewer","task":" "}`, `": empty`, newModel()},
 		{"it has no model", `delegate {"agent":"writer","task":"x"}`, `it has no model`, newModel()},
 	} {
 		t.Run(c.name, func(t *testing.T) {

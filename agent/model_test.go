@@ -57,7 +57,7 @@ func (m *model) next(r llm.Request) answer {
 	if m.reads > 0 && sizeOf(r) > m.reads {
 		return fails(&llm.Error{Kind: llm.ErrTooLong, Status: 400, Message: fmt.Sprintf("%d bytes, at most %d", sizeOf(r), m.reads)})
 	}
-	if m.summary != "" && strings.HasPrefix(r.System, "You sum up") {
+	if m.summary != "" && strings.HasPrefix(r.System, "You summarize") {
 		return says(m.summary)
 	}
 	a := says("done")

@@ -29,7 +29,7 @@ func (t *Thread) Undo(ctx context.Context, n int) (_ string, err error) {
 			return e.Message.Words(), t.rewind(ctx, e.Seq-1)
 		}
 	}
-	return "", fmt.Errorf("%w undo: the context has %d messages that a person typed", skein.ErrInvalid, n-max(left, 0))
+	return "", fmt.Errorf("%w undo: the context has only %d messages that a person typed", skein.ErrInvalid, n-max(left, 0))
 }
 
 // Redo takes back the newest Undo or Clear, unless something was said after it.
@@ -48,7 +48,7 @@ func (t *Thread) Redo(ctx context.Context) (err error) {
 		return err
 	}
 	if len(undone) == 0 {
-		return fmt.Errorf("%w redo: nothing was undone since something was last said", skein.ErrInvalid)
+		return fmt.Errorf("%w redo: nothing was undone since the last message", skein.ErrInvalid)
 	}
 	return t.rewind(ctx, undone[len(undone)-1]-1)
 }

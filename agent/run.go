@@ -117,7 +117,7 @@ func (w *crew) begin(c *skein.Call) error {
 func (w *crew) run(r *running, tl *tool.Tool, tc tool.Call) {
 	defer func() {
 		if p := recover(); p != nil {
-			r.err = fmt.Errorf("the tool broke down: %v", p)
+			r.err = fmt.Errorf("the tool crashed: %v", p)
 			r.out.Meta = skein.MustJSON(map[string]string{"stack": string(debug.Stack())})
 		}
 		close(r.ended)
@@ -146,7 +146,7 @@ func (w *crew) end(r *running) error {
 		res.Failed = true
 		res.Text = skein.Text(join(string(res.Text), words(r.err.Error())))
 		if w.turn.ctx.Err() != nil {
-			res.Text = skein.Text(join(string(res.Text), "[The tool was interrupted. What it had done by then stays done.]"))
+			res.Text = skein.Text(join(string(res.Text), "[The tool was interrupted. What it did before that is not undone.]"))
 			s.Meta = interruptedMeta()
 		}
 	}

@@ -13,7 +13,7 @@ import (
 
 const (
 	titleSystem = "You give conversations their titles."
-	titleAsk    = "Give this conversation a title of at most eight words, in its language, that tells it from others. Answer with the title and nothing else."
+	titleAsk    = "Give this conversation a title of at most eight words, in its language, that distinguishes it from others. Answer with the title and nothing else."
 	maxTitle    = 80   // bytes
 	maxExcerpt  = 2000 // bytes of each message that the model is shown for a title
 	excerpts    = 6    // messages

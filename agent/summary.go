@@ -15,12 +15,12 @@ const attempts = 3
 // compactSystem is the system prompt for a summary; compactAsk is the message
 // after the conversation that is to be summarized.
 const (
-	compactSystem = "You sum up a conversation between a person and an agent, so that the agent can go on with the work from your summary alone."
-	compactAsk    = "Sum up this conversation up to here. Keep: what the person asked for, in their words where they matter, and what they said they want or do not want; " +
+	compactSystem = "You summarize a conversation between a person and an agent, so that the agent can continue the work from your summary alone."
+	compactAsk    = "Summarize this conversation up to here. Keep: what the person asked for, in their words where they matter, and what they said they want or do not want; " +
 		"what was decided and why; what was done, with the names of files, functions and commands; what was found out; what failed; what is still to be done, and what was to come next. " +
 		"Leave out greetings and what no longer matters. Answer with the summary and nothing else."
-	summaryHead = "[What was said before, summed up:]\n\n"
-	summaryKept = "[The messages above stand as they were said. What was said and done besides, up to here, summed up:]\n\n"
+	summaryHead = "[Summary of what was said before:]\n\n"
+	summaryKept = "[The messages above are verbatim. Summary of everything else that was said and done up to here:]\n\n"
 	keptRoom    = 64 << 10 // bytes of user messages that a compaction keeps
 )
 

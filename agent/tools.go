@@ -54,12 +54,12 @@ func (a *Agent) tool(name string) *tool.Tool {
 func (u *turn) admit(c *skein.Call) (tl *tool.Tool, tc tool.Call, no string, err error) {
 	tc = tool.Call{ID: c.ID, Input: c.Input, Session: u.id, Cwd: u.about.Cwd}
 	if tl = u.agent.tool(c.Name); tl == nil {
-		return nil, tc, fmt.Sprintf("There is no tool %.100q. There are: %s.", c.Name, strings.Join(u.agent.toolNames(), ", ")), nil
+		return nil, tc, fmt.Sprintf("No tool %.100q. The tools are: %s.", c.Name, strings.Join(u.agent.toolNames(), ", ")), nil
 	}
 	if input := bytes.TrimSpace(c.Input); len(input) == 0 || string(input) == "null" {
 		tc.Input = json.RawMessage("{}")
 	} else if input[0] != '{' || !json.Valid(input) {
-		return nil, tc, fmt.Sprintf("The input of %s is no JSON object: %.200q", c.Name, input), nil
+		return nil, tc, fmt.Sprintf("The input of %s is not a JSON object: %.200q", c.Name, input), nil
 	}
 	if tl.Ask == nil {
 		return tl, tc, "", nil
@@ -68,7 +68,7 @@ func (u *turn) admit(c *skein.Call) (tl *tool.Tool, tc tool.Call, no string, err
 	if question == "" {
 		return tl, tc, "", nil
 	}
-	a := Approval{Reason: "Nobody is here who could allow it."}
+	a := Approval{Reason: "Nobody is here to allow it."}
 	if u.o.Approve != nil {
 		if a, err = u.o.Approve(u.ctx, *tl, tc, question); err != nil {
 			return nil, tc, "", cmp.Or(u.ctx.Err(), err) // nobody is there to answer

@@ -19,7 +19,7 @@ func TestCallsThatCannotRunAreAnswered(t *testing.T) {
 	g := open(t, calls("fly {}", "bad {}", "panics {}"), bad, says("well"))
 	g.say("go", "well")
 	results := g.results()
-	for i, want := range []string{`There is no tool "fly". There are: look, note, bad, panics.`, "half\ngone", "the tool broke down: oh", "The input of note is no JSON object: "} {
+	for i, want := range []string{`No tool "fly". The tools are: look, note, bad, panics.`, "half\ngone", "the tool crashed: oh", "The input of note is not a JSON object: "} {
 		if r := results[i]; !r.Failed || !strings.HasPrefix(string(r.Text), want) {
 			t.Errorf("result %d is %+v, want it failed, with %q", i, r, want)
 		}
@@ -68,7 +68,7 @@ func TestWhatIsNoJSONEndsNoTurn(t *testing.T) {
 		}}}
 	}, answer{message: bad}, calls("odd {}"), says("well"))
 	g.say("go", "well")
-	if r := g.results(); len(r) != 2 || !strings.Contains(string(r[0].Text), "no JSON object") || r[1].Text != "ran" {
+	if r := g.results(); len(r) != 2 || !strings.Contains(string(r[0].Text), "not a JSON object") || r[1].Text != "ran" {
 		t.Errorf("the results are %+v, want that the input is no JSON, and what the tool said", r)
 	}
 }
@@ -154,7 +154,7 @@ func TestAPersonIsAsked(t *testing.T) {
 		{"who says no, and why", func(context.Context, tool.Tool, tool.Call, string) (agent.Approval, error) {
 			return agent.Approval{Reason: "Use the trash."}, nil
 		}, "This was not allowed, so it was not done. Use the trash."},
-		{"who is not there", nil, "This was not allowed, so it was not done. Nobody is here who could allow it."},
+		{"who is not there", nil, "This was not allowed, so it was not done. Nobody is here to allow it."},
 	} {
 		t.Run(c.name, func(t *testing.T) {
 			g := openWith(t, func(o *agent.Options) {
@@ -225,12 +225,12 @@ func TestAnInterruptedToolIsStoredAsWhatItReturned(t *testing.T) {
 	5 said assistant call(c0 slow {}) call(c1 note {})
 	6 tool c0 running
 	7 tool c0 error
-	8 said tool result(c0 "half of it\ncontext canceled\n[The tool was interrupted. What it had done by then stays done.]" failed)
+	8 said tool result(c0 "half of it\ncontext canceled\n[The tool was interrupted. What it did before that is not undone.]" failed)
 	9 tool c1 pending
 	`)
 	g.say("go on", "done")
 	g.wantShown(`user "go"`, `assistant call(c0 slow {}) call(c1 note {})`,
-		`user result(c0 "half of it\ncontext canceled\n[The tool was interrupted. What it had done by then stays done.]" failed)`+
+		`user result(c0 "half of it\ncontext canceled\n[The tool was interrupted. What it did before that is not undone.]" failed)`+
 			` result(c1 "[Interrupted before the tool ran: it has not taken effect.]" failed) "go on"`)
 }
 

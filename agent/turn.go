@@ -62,7 +62,7 @@ func (t *Thread) Retry(ctx context.Context) (out Outcome, err error) {
 	case err != nil:
 		return Outcome{Stop: Error, Last: t.last}, err
 	case !pending(shown):
-		return Outcome{Stop: Error, Last: t.last}, fmt.Errorf("%w retry: the last message has its answer", skein.ErrInvalid)
+		return Outcome{Stop: Error, Last: t.last}, fmt.Errorf("%w retry: the last prompt has its answer", skein.ErrInvalid)
 	}
 	if e := brokenOff(shown); e != nil {
 		back := skein.NewEvent(skein.KindRewound, t.now(), skein.Rewound{To: e.Seq - 1})
@@ -79,7 +79,7 @@ func (t *Thread) Retry(ctx context.Context) (out Outcome, err error) {
 // Pending reports whether the last user message has no complete answer. Errors
 // are the Store's.
 func (t *Thread) Pending(ctx context.Context) (_ bool, err error) {
-	defer skein.Wrapf(&err, "agent: pending in %s", t.id)
+	defer skein.Wrapf(&err, "agent: check for a pending turn in %s", t.id)
 	if err := t.settle(ctx); err != nil {
 		return false, err
 	}

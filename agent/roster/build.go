@@ -171,7 +171,7 @@ func (r *Roster) helpers(ctx context.Context, t *Team, d Definition, model strin
 			continue // a cycle: d is not offered its own delegators
 		}
 		if *t.places++; *t.places > maxPlaces {
-			return nil, fmt.Errorf("%s: %w subagents: agents that name each other take more than %d places", d.Path, skein.ErrInvalid, maxPlaces)
+			return nil, fmt.Errorf("%s: %w subagents: more than %d levels or agents; do agents name each other?", d.Path, skein.ErrInvalid, maxPlaces)
 		}
 		team := &Team{Definition: sub, places: t.places}
 		err = r.ready(ctx, team, sub, or(sub.Model, model), above)

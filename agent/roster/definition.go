@@ -69,9 +69,9 @@ func load(path string) ([]byte, error) {
 	case err != nil:
 		return nil, err
 	case !info.Mode().IsRegular():
-		return nil, fmt.Errorf("%w agent file %s: it is not a regular file", skein.ErrInvalid, path)
+		return nil, fmt.Errorf("%w agent file %s: not a regular file", skein.ErrInvalid, path)
 	case info.Size() > maxFile:
-		return nil, fmt.Errorf("%w agent file %s: it has %d bytes, at most %d are allowed", skein.ErrInvalid, path, info.Size(), maxFile)
+		return nil, fmt.Errorf("%w agent file %s: %d bytes, at most %d are allowed", skein.ErrInvalid, path, info.Size(), maxFile)
 	}
 	return os.ReadFile(path)
 }
@@ -85,7 +85,7 @@ func Parse(path string, text []byte) (Definition, error) {
 	d := Definition{Path: path, Name: strings.TrimSuffix(filepath.Base(path), ext)}
 	front, body, ok := split(bytes.TrimPrefix(text, []byte("\ufeff")))
 	if !ok {
-		return Definition{}, fmt.Errorf("%s:1: %w agent file: what begins with --- has no line --- at its end", path, skein.ErrInvalid)
+		return Definition{}, fmt.Errorf("%s:1: %w agent file: the front matter that begins with --- has no closing line ---", path, skein.ErrInvalid)
 	}
 	p := parser{path: path, agentUse: ext == ".agentuse", to: &d}
 	if err := p.front(front); err != nil {

@@ -75,9 +75,9 @@ func (p *parser) pairs(n *yaml.Node, what string, each func(key string, k, v *ya
 		case k.Kind != yaml.ScalarNode:
 			return p.wrong(k, "%s: want a name as key", what)
 		case seen[k.Value]:
-			return p.wrong(k, "%s: it stands there twice", k.Value)
+			return p.wrong(k, "%s: is given twice", k.Value)
 		case v.Kind == yaml.AliasNode:
-			return p.wrong(v, "%s: an alias (*%s) is not read", k.Value, v.Value)
+			return p.wrong(v, "%s: aliases (*%s) are not supported", k.Value, v.Value)
 		}
 		seen[k.Value] = true
 		if err := each(k.Value, k, v); err != nil {
@@ -93,7 +93,7 @@ func (p *parser) field(key string, k, v *yaml.Node) (err error) {
 	switch key {
 	case "name":
 		if d.Name, err = p.text(key, v); err == nil && strings.TrimSpace(d.Name) == "" {
-			err = p.wrong(v, "name: it is empty")
+			err = p.wrong(v, "name: empty")
 		}
 	case "description":
 		d.Description, err = p.text(key, v)
@@ -110,7 +110,7 @@ func (p *parser) field(key string, k, v *yaml.Node) (err error) {
 	case "max_steps", "maxSteps":
 		d.MaxSteps, err = p.number(key, v)
 	default:
-		p.note(k, "%s: nothing has this name", key)
+		p.note(k, "%s: unknown setting", key)
 	}
 	return err
 }

@@ -22,7 +22,7 @@ type ModelError struct {
 func (e *ModelError) Error() string {
 	s := fmt.Sprintf("model %q: %s", e.Name, e.Why)
 	if len(e.Known) > 0 {
-		s += "; there are " + strings.Join(e.Known, ", ")
+		s += "; want one of " + strings.Join(e.Known, ", ")
 	}
 	return s
 }
@@ -41,7 +41,7 @@ func (r *Roster) Model(ctx context.Context, name string) (_ llm.Provider, err er
 	case name == "echo":
 		return echo.New(echo.Options{}), nil
 	case name == "":
-		return nil, &ModelError{name, "it has no name", r.examples()}
+		return nil, &ModelError{name, "no name is given", r.examples()}
 	case provider == "replay":
 		return r.replay(ctx, model)
 	}
@@ -54,7 +54,7 @@ func (r *Roster) Model(ctx context.Context, name string) (_ llm.Provider, err er
 	case model == "":
 		return nil, &ModelError{name, fmt.Sprintf("which model of %s? want %[1]s:MODEL", provider), nil}
 	case p.BaseURL == "" && p.NotEnv != "" && r.Getenv(p.NotEnv) != "": // requests meant for another service must not go to the vendor
-		return nil, &ModelError{name, fmt.Sprintf("%s=%s is for the vendor's own API, and skein speaks the one like OpenAI's: set %s to the address of that, or unset %[1]s", p.NotEnv, r.Getenv(p.NotEnv), p.BaseEnv), nil}
+		return nil, &ModelError{name, fmt.Sprintf("%s=%s is for the vendor's own API, but skein uses the one compatible with OpenAI's: set %s to the address of that API, or unset %[1]s", p.NotEnv, r.Getenv(p.NotEnv), p.BaseEnv), nil}
 	}
 	key, err := r.key(provider, p)
 	if err != nil {
@@ -125,7 +125,7 @@ func (r *Roster) KeyFrom(name string) (string, error) {
 // replay returns the model that repeats the answers of a session.
 func (r *Roster) replay(ctx context.Context, name string) (llm.Provider, error) {
 	if r.Find == nil || r.Store == nil {
-		return nil, &ModelError{"replay:" + name, "there are no sessions here", nil}
+		return nil, &ModelError{"replay:" + name, "no sessions can be replayed here", nil}
 	}
 	if name == "" {
 		return nil, &ModelError{"replay:", "which session? want replay:NAME", nil}

@@ -25,7 +25,7 @@ func (p *parser) server(name string, k, v *yaml.Node) error {
 		case "requiredEnvVars", "allowedEnvVars": // AgentUse: variables that it passes on
 			err = p.handOn(&s, key, v)
 		default:
-			p.note(k, "mcp server %s: %s: nothing has this name", name, key)
+			p.note(k, "mcp server %s: %s: unknown setting", name, key)
 		}
 		return err
 	})
@@ -76,7 +76,7 @@ func (p *parser) subagents(v *yaml.Node) error {
 				case "name":
 					s.Name, err = p.text(key, v)
 				default:
-					p.note(k, "subagents: %s: nothing has this name", key)
+					p.note(k, "subagents: %s: unknown setting", key)
 				}
 				return err
 			})
@@ -114,10 +114,10 @@ func (p *parser) tools(v *yaml.Node) (err error) {
 		case "filesystem":
 			return p.filesystem(k, v)
 		case "bash":
-			p.note(k, "tools: bash: its list of commands is not looked at; the tool shell asks before it runs")
+			p.note(k, "tools: bash: its list of commands is ignored; the tool shell asks before it runs")
 			p.to.Tools = append(p.to.Tools, "shell")
 		default:
-			p.note(k, "tools: %s: nothing has this name", key)
+			p.note(k, "tools: %s: unknown setting", key)
 		}
 		return nil
 	})
@@ -129,7 +129,7 @@ func (p *parser) filesystem(k, v *yaml.Node) error {
 	if v.Kind != yaml.SequenceNode {
 		return p.wrong(v, "tools: filesystem: want a list, got %s", shown(v))
 	}
-	p.note(k, "tools: filesystem: its paths are not looked at; files outside the session's folder are asked about")
+	p.note(k, "tools: filesystem: its paths are ignored; tools ask before they use files outside the session's folder")
 	for _, item := range v.Content {
 		err := p.pairs(item, "filesystem", func(key string, _, v *yaml.Node) error {
 			if key != "permissions" {

@@ -25,5 +25,5 @@ func (r *Roster) reach(provider, model, key string, p Provider) (llm.Provider, e
 		}
 		return openai.NewChat(provider, o)
 	}
-	return nil, &ModelError{provider + ":" + model, fmt.Sprintf("provider %q speaks %q, which is none of %v", provider, p.API, APIs()), nil}
+	return nil, &ModelError{provider + ":" + model, fmt.Sprintf("provider %q speaks %q, want one of %v", provider, p.API, APIs()), nil}
 }

@@ -46,7 +46,7 @@ colour: blue
 		},
 		Subagents: []Subagent{{Path: "tester"}, {Path: "docs/writer.md", Name: "writer"}},
 		Timeout:   5 * time.Minute, MaxSteps: 20, System: "You review changes.\nBe short.",
-		Notes: []string{"/a/reviewer.md:19: colour: nothing has this name"},
+		Notes: []string{"/a/reviewer.md:19: colour: unknown setting"},
 	}
 	if diff := cmp.Diff(want, got); diff != "" {
 		t.Errorf("Parse (-want +got):\n%s", diff)
@@ -78,8 +78,8 @@ tools:
 		Tools:     []string{"read_file", "list_files", "search_files", "write_file", "shell"},
 		Task:      "Write the report.",
 		Notes: []string{
-			"/a/report.agentuse:10: tools: filesystem: its paths are not looked at; files outside the session's folder are asked about",
-			"/a/report.agentuse:13: tools: bash: its list of commands is not looked at; the tool shell asks before it runs",
+			"/a/report.agentuse:10: tools: filesystem: its paths are ignored; tools ask before they use files outside the session's folder",
+			"/a/report.agentuse:13: tools: bash: its list of commands is ignored; the tool shell asks before it runs",
 		},
 	}
 	if diff := cmp.Diff(want, got); diff != "" {
@@ -90,7 +90,7 @@ tools:
 func TestWhatIsWrongInAnAgentFileIsToldWithItsLine(t *testing.T) {
 	for front, want := range map[string]string{
 		"name: [a]":                         `a.md:2: invalid agent file: name: want text, got a list`,
-		"model: m\nname: \" \"":             `a.md:3: invalid agent file: name: it is empty`,
+		"model: m\nname: \" \"":             `a.md:3: invalid agent file: name: empty`,
 		"timeout: soon":                     `a.md:2: invalid agent file: timeout: want a time such as 90 (seconds) or 5m, got "soon"`,
 		"max_steps: 0":                      `a.md:2: invalid agent file: max_steps: want a number from 1, got "0"`,
 		"name: a\nname: b":                  `a.md:3: invalid agent file: `,
@@ -239,11 +239,11 @@ func TestWhoHasNoKeyIsToldWhereToPutIt(t *testing.T) {
 func TestANameThatIsNoModelTellsWhatThereIs(t *testing.T) {
 	r := New(Options{Getenv: func(string) string { return "k" }})
 	for name, want := range map[string]string{
-		"":                "it has no name",
-		"gemni:x":         `there is no provider "gemni"; there are anthropic:MODEL, `,
+		"":                "no name is given",
+		"gemni:x":         `there is no provider "gemni"; want one of anthropic:MODEL, `,
 		"claude-opus-4":   "such as anthropic:claude-opus-4",
 		"openai:":         "which model of openai? want openai:MODEL",
-		"replay:whatever": "there are no sessions here",
+		"replay:whatever": "no sessions can be replayed here",
 	} {
 		if _, err := r.Model(t.Context(), name); err == nil || !errors.Is(err, llm.ErrModel) || !strings.Contains(err.Error(), want) {
 			t.Errorf("Model(%q) = %v, want %s", name, err, want)

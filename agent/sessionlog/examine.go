@@ -65,7 +65,7 @@ func (x *examiner) tell(id skein.SessionID, text string, mend func() error) erro
 		case err == nil:
 			f.Mended, f.Mendable = true, false
 		case errors.Is(err, skein.ErrLocked):
-			f.Text += "; another program works on it, and will mend it"
+			f.Text += "; the program that is working on the session will repair it"
 		default:
 			return err
 		}
@@ -83,7 +83,7 @@ func (x *examiner) file(ctx context.Context, path string) error {
 		return err
 	}
 	if !ok {
-		return x.tell("", fmt.Sprintf("%s is no log of a session", path), nil)
+		return x.tell("", fmt.Sprintf("%s is not the log of a session", path), nil)
 	}
 	s, err := x.store.Session(ctx, id)
 	if errors.Is(err, skein.ErrNotFound) {
@@ -106,9 +106,9 @@ func (x *examiner) strange(ctx context.Context, path string, id skein.SessionID)
 	case err != nil:
 		return err
 	case dead:
-		return x.tell(id, "was deleted, its log was not", func() error { return gone(os.Remove(path)) })
+		return x.tell(id, "was deleted, but its log was not", func() error { return gone(os.Remove(path)) })
 	}
-	return x.tell(id, "has a log, and is not in this store", nil)
+	return x.tell(id, "has a log, but is not in this store", nil)
 }
 
 // compare reports how the log of s differs from what it should be.

@@ -39,13 +39,13 @@ func TestExamineSaysHowALogDiffers(t *testing.T) {
 		do   func(p *place)
 		want string
 	}{
-		"lost":    {func(p *place) { _ = os.Remove(p.file("s1")) }, "its log is lost"},
-		"torn":    {change(func(s string) string { return s[:len(s)-9] }), "its log is 1 line behind"},
-		"longer":  {change(func(s string) string { return s + "{}\n" }), "its log goes on after line 16, where it should end"},
-		"changed": {change(func(s string) string { return strings.Replace(s, "I look", "I took", 1) }), "its log differs from the store from line 5 on"},
+		"lost":    {func(p *place) { _ = os.Remove(p.file("s1")) }, "its log is missing"},
+		"torn":    {change(func(s string) string { return s[:len(s)-9] }), "the session's log is 1 line behind"},
+		"longer":  {change(func(s string) string { return s + "{}\n" }), "its log should end after line 16"},
+		"changed": {change(func(s string) string { return strings.Replace(s, "I look", "I took", 1) }), "the session's log differs from the store from line 5 on"},
 		"behind": {func(p *place) {
 			p.add("s1", skein.NewEvent(skein.KindTitled, noon, skein.Titled{Title: "T", By: skein.ByPerson}))
-		}, "its log is 1 line behind"},
+		}, "the session's log is 1 line behind"},
 	} {
 		t.Run(name, func(t *testing.T) {
 			p := newPlace(t)
@@ -94,7 +94,7 @@ func TestExamineLeavesALogInUseToWhoUsesIt(t *testing.T) {
 	if _, err := p.store.Acquire(t.Context(), "s1", skein.LeaseRequest{Program: "skein chat"}); err != nil {
 		t.Fatal(err)
 	}
-	if got := p.examine(true); !strings.Contains(got[0], "another program works on it") || len(p.read("s1")) != 10 {
+	if got := p.examine(true); !strings.Contains(got[0], "the program that is working on the session") || len(p.read("s1")) != 10 {
 		t.Errorf("Examine with Repair of a log in use finds %q and leaves %d bytes, want it untouched", got, len(p.read("s1")))
 	}
 }
@@ -113,8 +113,8 @@ func TestSweepRemovesTheLogsOfTheDead(t *testing.T) {
 		t.Fatal(err)
 	}
 	want := []string{
-		"warning dead was deleted, its log was not mendable=true mended=false",
-		"warning elsewhere has a log, and is not in this store mendable=false mended=false",
+		"warning dead was deleted, but its log was not mendable=true mended=false",
+		"warning elsewhere has a log, but is not in this store mendable=false mended=false",
 		"ok  1 agree with the store mendable=false mended=false",
 	}
 	if got := p.examine(false); !slices.Equal(got, want) {

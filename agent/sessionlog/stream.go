@@ -167,7 +167,7 @@ func (s *stream) watchFor(dir string) error {
 		info, err := os.Stat(dir)
 		switch {
 		case err == nil && !info.IsDir():
-			return fmt.Errorf("%s is no folder", dir)
+			return fmt.Errorf("%s is not a folder", dir)
 		case err == nil:
 			return gone(s.watch.Add(dir))
 		case !errors.Is(err, fs.ErrNotExist):

@@ -58,7 +58,7 @@ func (l *Logs) Mend(ctx context.Context, id skein.SessionID) (err error) {
 	if l == nil {
 		return nil
 	}
-	defer skein.Wrapf(&err, "log of %s: mend", id)
+	defer skein.Wrapf(&err, "log of %s: repair", id)
 	w := l.writer(id)
 	w.mu.Lock()
 	defer w.mu.Unlock()
@@ -165,7 +165,7 @@ func cleared(e skein.Event) bool {
 }
 
 // errChanged says that another process changed the file.
-var errChanged = errors.New("changed by another")
+var errChanged = errors.New("changed by another program")
 
 // write adds b to the file, which must be unchanged since the last write.
 func (w *writer) write(b []byte) (err error) {

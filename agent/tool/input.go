@@ -23,7 +23,7 @@ func Read(input json.RawMessage, to any) error {
 	err := d.Decode(to)
 	if err == nil {
 		if _, more := d.Token(); !errors.Is(more, io.EOF) {
-			err = errors.New("there is more after the object")
+			err = errors.New("unexpected text after the object")
 		}
 	}
 	if wrong := (*json.UnmarshalTypeError)(nil); errors.As(err, &wrong) && wrong.Field != "" {

@@ -34,12 +34,12 @@ func (o *Output) Put(name string, data []byte) {
 	o.Blobs = append(o.Blobs, b)
 	o.Files = append(o.Files, skein.File{Name: name, Media: media, Blob: b.Hash, Size: int64(len(data))})
 	if len(data) <= MaxText {
-		o.Text += plain(data) + fmt.Sprintf("\n[It was no UTF-8. The %d bytes as they were are blob %s.]\n", len(data), b.Hash)
+		o.Text += plain(data) + fmt.Sprintf("\n[The output was not UTF-8. Its %d bytes are stored as blob %s.]\n", len(data), b.Hash)
 		return
 	}
 	head, tail := ends(data)
-	o.Text += plain(data[:head]) + fmt.Sprintf("\n[… %d of %d bytes are left out here. All of it is blob %s: "+
-		`session_read with {"blob": "%s", "offset": %d} reads on …]`+"\n", tail-head, len(data), b.Hash, b.Hash, head) + plain(data[tail:])
+	o.Text += plain(data[:head]) + fmt.Sprintf("\n[… %d of %d bytes are left out here. The whole output is blob %s; to read on, use "+
+		`session_read with {"blob": "%s", "offset": %d} …]`+"\n", tail-head, len(data), b.Hash, b.Hash, head) + plain(data[tail:])
 }
 
 // ends returns where the beginning of data ends and its end begins, if possible

@@ -17,9 +17,9 @@ func TestReadSaysWhatIsWrong(t *testing.T) {
 		`{"path":1}`:            "path is a number, want a string",
 		`{"n":"two"}`:           "n is a string, want a int",
 		`{"path":`:              "unexpected EOF",
-		`{"path":"a"}{}`:        "more after the object",
+		`{"path":"a"}{}`:        "unexpected text after the object",
 		`["a"]`:                 "array",
-		`{"path":"a"} trailing`: "more after",
+		`{"path":"a"} trailing`: "unexpected text after",
 	} {
 		var in struct {
 			Path string `json:"path"`

@@ -90,7 +90,7 @@ func (s *Settings) strangers(file, table string, v any, known ...string) {
 			continue
 		}
 		for key := range keys {
-			why := "nothing has this name"
+			why := "unknown setting"
 			if key == "key" || key == "api_key" {
 				why = "keys are not kept here; key_env names the variable that it is in"
 			}
@@ -201,7 +201,7 @@ func (s *Settings) gatewayStrangers(file string, v any) {
 		case "inbox":
 			s.strangers(file, "gateway.inbox", one, "allow", "secret_env", "keys", "url")
 		default:
-			s.Unknown = append(s.Unknown, file+": gateway."+name+": nothing has this name")
+			s.Unknown = append(s.Unknown, file+": gateway."+name+": unknown setting")
 		}
 	}
 	s.strangers(file, "gateway", known, "allow", "api")

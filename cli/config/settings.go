@@ -182,7 +182,7 @@ func (s *Settings) set(file, project, name string, v any) error {
 	ignore := func(why string) { s.Unknown = append(s.Unknown, file+": "+name+": "+why) }
 	switch {
 	case i < 0:
-		ignore("nothing has this name")
+		ignore("unknown setting")
 		return nil
 	case project != "" && all[i].personal:
 		ignore("a project may not set this")

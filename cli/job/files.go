@@ -141,7 +141,7 @@ func (j *Job) Folder(path string) (string, error) {
 	case err != nil:
 		return "", fault.Advise(fault.Missing("--cwd: there is no folder %s", path), "name one that is there, or make it first: mkdir -p %s", terminal.ShellWord(path))
 	case !info.IsDir():
-		return "", fault.Usage("--cwd: %s is no folder", path)
+		return "", fault.Usage("--cwd: %s is not a folder", path)
 	}
 	return filepath.Clean(path), nil
 }

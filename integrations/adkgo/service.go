@@ -100,7 +100,7 @@ func (s *service) Get(ctx context.Context, r *session.GetRequest) (_ *session.Ge
 func (s *service) List(ctx context.Context, r *session.ListRequest) (_ *session.ListResponse, err error) {
 	defer skein.Wrapf(&err, "adkgo: list")
 	if r.AppName == "" {
-		return nil, fmt.Errorf("%w app name: it is empty", skein.ErrInvalid)
+		return nil, fmt.Errorf("%w app name: empty", skein.ErrInvalid)
 	}
 	out := &session.ListResponse{Sessions: []session.Session{}}
 	var all []skein.Session

@@ -21,8 +21,8 @@ func TestAFIFOIsNotWaitedFor(t *testing.T) {
 	}
 	d.link("../own-MEMORY.md", "own/MEMORY.md")
 	d.wants("shop", []string{"CLAUDE.md: here"}, []string{
-		d.path("own/MEMORY.md") + ": it is not read: it is not a regular file",
-		"AGENTS.md: it is not read: it is not a regular file",
-		"CLAUDE.md: @pipe.md is not read: it is not a regular file",
+		d.path("own/MEMORY.md") + ": it is not read: not a regular file",
+		"AGENTS.md: it is not read: not a regular file",
+		"CLAUDE.md: @pipe.md is not read: not a regular file",
 	})
 }

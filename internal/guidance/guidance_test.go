@@ -148,7 +148,7 @@ func TestNoFileOfAProjectLeadsElsewhereOrStopsTheStart(t *testing.T) {
 		"CLAUDE.md: it is not read: it leads to .env, which is no Markdown or plain text",
 		"GEMINI.md: it is not read: what it leads to is not there",
 		"in/CLAUDE.md: it is not read: it is not UTF-8 text",
-		"in/GEMINI.md: it is not read: it is not a regular file",
+		"in/GEMINI.md: it is not read: not a regular file",
 	})
 }
 

@@ -166,7 +166,7 @@ func (r *readFile) read(rel string, depth int) (text string, size int64, err err
 	case err != nil:
 		return "", 0, err
 	case !info.Mode().IsRegular():
-		return "", 0, errors.New("it is not a regular file")
+		return "", 0, errors.New("not a regular file")
 	case slices.ContainsFunc(r.seen, func(s fs.FileInfo) bool { return os.SameFile(s, info) }):
 		return "", 0, errSeen
 	}

@@ -30,15 +30,15 @@ func (o Options) editTool() tool.Tool {
 	return tool.Tool{
 		Spec: llm.ToolSpec{
 			Name: "edit_file",
-			Doc: "Replace a piece of a file. old_string must be in the file exactly as given, spaces included, and once: " +
-				"give enough lines around it, or replace_all for every place. Line ends of the file are kept.",
+			Doc: "Replace text in a file. old_string must be in the file exactly as given, including spaces, and only once: give enough lines around " +
+				"it, or use replace_all for every occurrence. The file keeps its line endings.",
 			Schema: json.RawMessage(`{
   "type": "object",
   "properties": {
     "path": {"type": "string", "description": "relative to the session's folder, or absolute"},
-    "old_string": {"type": "string", "description": "what is there now, without line numbers"},
-    "new_string": {"type": "string", "description": "what is to be there instead"},
-    "replace_all": {"type": "boolean", "description": "replace it wherever it is"}
+    "old_string": {"type": "string", "description": "the present text, without line numbers"},
+    "new_string": {"type": "string", "description": "the text to put in its place"},
+    "replace_all": {"type": "boolean", "description": "replace every occurrence"}
   },
   "required": ["path", "old_string", "new_string"],
   "additionalProperties": false
@@ -63,9 +63,9 @@ func (o Options) edit(_ context.Context, c tool.Call) (out tool.Output, err erro
 	}
 	switch {
 	case in.New == nil:
-		return out, errors.New("new_string: it is missing")
+		return out, errors.New("new_string: missing")
 	case in.Old == "":
-		return out, errors.New("old_string: it is empty; write_file makes a new file")
+		return out, errors.New("old_string: empty; to make a new file, use write_file")
 	case in.Old == *in.New:
 		return out, errors.New("old_string and new_string are the same")
 	}
@@ -115,9 +115,9 @@ func change(was []byte, in editing) (now []byte, at []int, err error) {
 	at = places(was, old)
 	switch {
 	case len(at) == 0:
-		return nil, nil, fmt.Errorf("old_string is not in it%s", nearly(was, old))
+		return nil, nil, fmt.Errorf("old_string is not in the file%s", nearly(was, old))
 	case len(at) > 1 && !in.All:
-		return nil, nil, fmt.Errorf("old_string is in it %d times, at %s: give more of what is around the one, or replace_all", len(at), lineList(at))
+		return nil, nil, fmt.Errorf("old_string is in the file %d times, at %s: include more of the text around the one that you mean, or use replace_all", len(at), lineList(at))
 	}
 	return bytes.ReplaceAll(was, old, to), at, nil
 }
@@ -164,7 +164,7 @@ func nearly(b, piece []byte) string {
 	if m == nil {
 		return ""
 	}
-	return fmt.Sprintf("; with other spaces or line ends it is at line %d", 1+bytes.Count(b[:m[0]], []byte("\n")))
+	return fmt.Sprintf("; with other spaces or line endings, it is at line %d", 1+bytes.Count(b[:m[0]], []byte("\n")))
 }
 
 // lineList lists the lines, at most ten of them.

@@ -124,9 +124,9 @@ func TestReadShowsNumberedLines(t *testing.T) {
 		{given{"path": "a.txt", "offset": 2, "limit": 1}, "     2\ttwo\n[lines 2 to 2 of 4; read on with offset 3]\n"},
 		{given{"path": "a.txt", "offset": 4}, "     4\tfour\n[lines 4 to 4 of 4]\n"},
 		{given{"path": "crlf.txt"}, "     1\ta\n     2\tb\n[lines end with CR LF]\n"},
-		{given{"path": "bad.txt"}, "     1\t" + strings.Repeat("good ", 20) + "b\ufffdd\n[bytes that are no UTF-8 are shown as \ufffd]\n"},
+		{given{"path": "bad.txt"}, "     1\t" + strings.Repeat("good ", 20) + "b\ufffdd\n[bytes that are not UTF-8 are shown as \ufffd]\n"},
 		{given{"path": "empty"}, "[empty is empty]\n"},
-		{given{"path": "long.txt"}, "     1\t" + strings.Repeat("é", 1000) + "… [4000 more bytes]\n     2\tx\n[long lines are cut; search_files or shell can look into them]\n"},
+		{given{"path": "long.txt"}, "     1\t" + strings.Repeat("é", 1000) + "… [4000 more bytes]\n     2\tx\n[long lines are cut; use search_files or shell to see all of them]\n"},
 		{given{"path": filepath.Join(d.dir, "a.txt"), "limit": 4}, "     1\tone\n     2\ttwo\n     3\t\n     4\tfour\n"},
 	} {
 		if got := d.run("read_file", c.in); got != c.want {
@@ -136,8 +136,8 @@ func TestReadShowsNumberedLines(t *testing.T) {
 	d.fails("read_file", given{"path": "a.txt", "offset": 5}, "a.txt has 4 lines")
 	d.fails("read_file", given{"path": "gone.txt"}, "gone.txt")
 	d.fails("read_file", given{"path": "."}, "is a folder")
-	d.fails("read_file", given{"path": ""}, "names no file")
-	d.fails("read_file", given{"path": "a\x00b"}, "names no file")
+	d.fails("read_file", given{"path": ""}, "not a file name")
+	d.fails("read_file", given{"path": "a\x00b"}, "not a file name")
 	d.fails("read_file", given{"path": "a.txt", "limit": -1}, "limit -1")
 	d.put(filepath.Join(d.home, "h.txt"), "at home\n")
 	if got := d.run("read_file", given{"path": "~/h.txt"}); !strings.Contains(got, "at home") {
@@ -162,10 +162,10 @@ func TestReadTellsOfWhatIsNoText(t *testing.T) {
 		t.Fatal(err)
 	}
 	d := newDesk(t, map[string]string{"a.bin": "\x7fELF\x00\x01", "a.png": pic.String(), "latin": strings.Repeat("\xe4\xf6", 50)})
-	if got := d.run("read_file", given{"path": "a.bin"}); got != "[a.bin is no text: 6 bytes of application/octet-stream]\n" {
+	if got := d.run("read_file", given{"path": "a.bin"}); got != "[a.bin is not text: 6 bytes of application/octet-stream]\n" {
 		t.Errorf("a binary file is %q", got)
 	}
-	if got := d.run("read_file", given{"path": "latin"}); !strings.Contains(got, "is no text") {
+	if got := d.run("read_file", given{"path": "latin"}); !strings.Contains(got, "is not text") {
 		t.Errorf("bytes that are no UTF-8 are %q", got)
 	}
 	out, err := d.try("read_file", given{"path": "a.png"})
@@ -196,7 +196,7 @@ func TestWriteIsAllOrNothing(t *testing.T) {
 	}
 	d.fails("write_file", given{"path": "new", "content": ""}, "is a folder")
 	d.fails("write_file", given{"path": "old.sh/x", "content": ""}, "old.sh")
-	d.fails("write_file", given{"path": "x"}, "content: it is missing")
+	d.fails("write_file", given{"path": "x"}, "content: missing")
 	if err := os.Chmod(filepath.Join(d.dir, "old.sh"), 0o444); err != nil {
 		t.Fatal(err)
 	}
@@ -212,12 +212,12 @@ func TestEditReplacesWhatStandsThereOnce(t *testing.T) {
 	if want := strings.Replace(text, "b() {\n\treturn 1", "b() {\n\treturn 2", 1); d.get("a.go") != want {
 		t.Errorf("the file is %q, want %q", d.get("a.go"), want)
 	}
-	d.fails("edit_file", given{"path": "a.go", "old_string": "func", "new_string": "x"}, "a.go: old_string is in it 2 times, at lines 1, 4")
-	d.fails("edit_file", given{"path": "a.go", "old_string": "a() {\n  return 1", "new_string": "x"}, "with other spaces or line ends it is at line 1")
-	d.fails("edit_file", given{"path": "a.go", "old_string": "nowhere", "new_string": "x"}, "old_string is not in it")
+	d.fails("edit_file", given{"path": "a.go", "old_string": "func", "new_string": "x"}, "a.go: old_string is in the file 2 times, at lines 1, 4")
+	d.fails("edit_file", given{"path": "a.go", "old_string": "a() {\n  return 1", "new_string": "x"}, "with other spaces or line endings, it is at line 1")
+	d.fails("edit_file", given{"path": "a.go", "old_string": "nowhere", "new_string": "x"}, "old_string is not in the file")
 	d.fails("edit_file", given{"path": "a.go", "old_string": "", "new_string": "x"}, "empty")
 	d.fails("edit_file", given{"path": "a.go", "old_string": "x", "new_string": "x"}, "same")
-	d.fails("edit_file", given{"path": "a.go", "old_string": "x"}, "new_string: it is missing")
+	d.fails("edit_file", given{"path": "a.go", "old_string": "x"}, "new_string: missing")
 	d.fails("edit_file", given{"path": "gone", "old_string": "x", "new_string": "y"}, "gone")
 	if got := d.run("edit_file", given{"path": "a.go", "old_string": "func", "new_string": "fn", "replace_all": true}); got != "changed a.go at lines 1, 4\n" || strings.Contains(d.get("a.go"), "func") {
 		t.Errorf("replace_all = %q, and the file %q", got, d.get("a.go"))
@@ -256,7 +256,7 @@ func TestAPersonIsAskedBeforeWritingOutside(t *testing.T) {
 		filepath.Join(outside, "x"): "outside of", "~/x": "outside of", "a/../../x": "outside of",
 		".git/hooks/pre-commit": "programs obey", ".git/config": "programs obey", ".bashrc": "programs obey", ".claude/settings.json": "programs obey", "sub/.skein/config.toml": "programs obey",
 		".config/skein/config.toml": "programs obey", ".local/bin/ls": "programs obey", "Library/Application Support/skein/config.toml": "programs obey", ".vscode/tasks.json": "programs obey",
-		".env": "may hold secrets",
+		".env": "may contain secrets",
 	} {
 		for _, x := range []string{"write_file", "edit_file"} {
 			in := given{"path": path, "content": "x"}
@@ -302,7 +302,7 @@ func TestAPersonIsAskedBeforeReadingSecrets(t *testing.T) {
 		d.put(filepath.Join(d.dir, fmt.Sprint("f", i)), "a\n")
 	}
 	got := d.run("search_files", given{"pattern": "^a$"})
-	if strings.Contains(got, ".env:") || strings.Contains(got, ".env.local:") || !strings.Contains(got, "[left out: 2 files that may hold secrets]") || !strings.Contains(got, ".env.example:1: a") {
+	if strings.Contains(got, ".env:") || strings.Contains(got, ".env.local:") || !strings.Contains(got, "[left out: 2 files that may contain secrets]") || !strings.Contains(got, ".env.example:1: a") {
 		t.Errorf("search_files finds\n%s\nwant nothing of what may hold secrets, and that said", got)
 	}
 }
@@ -343,8 +343,8 @@ func TestListFindsFilesByName(t *testing.T) {
 		t.Errorf("list_files *.rs = %q", got)
 	}
 	d.fails("list_files", given{"path": "gone"}, "gone")
-	d.fails("list_files", given{"path": "main.go"}, "is no folder")
-	d.fails("list_files", given{"pattern": "{a"}, "no glob")
+	d.fails("list_files", given{"path": "main.go"}, "is not a folder")
+	d.fails("list_files", given{"pattern": "{a"}, "not a glob")
 	d.fails("list_files", given{"limit": 5001}, "5001")
 }
 

@@ -172,7 +172,7 @@ func (f *finder) output() (out tool.Output) {
 	out.Text = f.text.String()
 	switch {
 	case f.matches > f.limit:
-		out.Text += "[there are more matches: a narrower pattern, folder or glob finds them]\n"
+		out.Text += "[there are more matches; use a narrower pattern, folder or glob to find them]\n"
 	case f.matches == 0:
 		out.Text = "[no match]\n"
 	default:
@@ -181,7 +181,7 @@ func (f *finder) output() (out tool.Output) {
 	for _, left := range []struct {
 		n   int
 		why string
-	}{{f.secrets, "that may hold secrets"}, {f.large, "too large"}, {f.unread, "not readable"}} {
+	}{{f.secrets, "that may contain secrets"}, {f.large, "too large"}, {f.unread, "not readable"}} {
 		if left.n > 0 {
 			out.Text += fmt.Sprintf("[left out: %s %s]\n", count(left.n, "file"), left.why)
 		}

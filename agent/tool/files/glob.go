@@ -23,7 +23,7 @@ func parseGlob(s string) (glob, error) {
 	s = strings.TrimPrefix(s, "./")
 	re, err := regexp.Compile("^" + expression(s, braces) + "$")
 	if err != nil {
-		return glob{}, fmt.Errorf("pattern %q: no glob", s)
+		return glob{}, fmt.Errorf("pattern %q: not a glob", s)
 	}
 	return glob{re, !strings.Contains(s, "/")}, nil
 }

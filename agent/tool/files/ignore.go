@@ -82,7 +82,7 @@ func readRules(dir, file string) (rules, error) {
 	case err != nil:
 		return nil, err
 	case !s.Mode().IsRegular() || s.Size() > maxRules:
-		return nil, fmt.Errorf("%s: no file, or larger than %d bytes", file, maxRules)
+		return nil, fmt.Errorf("%s: not a file, or larger than %d bytes", file, maxRules)
 	}
 	text, err := os.ReadFile(file)
 	return parseRules(dir, string(text)), err

@@ -86,10 +86,10 @@ func (v *view) notes() (s string) {
 		s += "[lines end with CR LF]\n"
 	}
 	if v.mended {
-		s += "[bytes that are no UTF-8 are shown as \ufffd]\n"
+		s += "[bytes that are not UTF-8 are shown as \ufffd]\n"
 	}
 	if v.cut {
-		s += "[long lines are cut; search_files or shell can look into them]\n"
+		s += "[long lines are cut; use search_files or shell to see all of them]\n"
 	}
 	return s
 }

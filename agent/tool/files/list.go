@@ -30,14 +30,13 @@ func (o Options) listTool() tool.Tool {
 	return tool.Tool{
 		Spec: llm.ToolSpec{
 			Name: "list_files",
-			Doc: "List a folder, or with a pattern find the files below it by name: *.go finds by the name in every folder below, " +
-				"src/**/*_test.go by the path; {a,b} is one of both. What git ignores is left out.",
+			Doc:  "List a folder, or with a pattern find the files below it by name: *.go matches names in every folder below, src/**/*_test.go matches paths; {a,b} matches either. Files that git ignores are left out.",
 			Schema: json.RawMessage(`{
   "type": "object",
   "properties": {
     "path": {"type": "string", "description": "the folder; the session's own if not given"},
     "pattern": {"type": "string", "description": "a glob; without one, what is in the folder itself is listed, folders with a slash at the end"},
-    "ignored": {"type": "boolean", "description": "also what git ignores"},
+    "ignored": {"type": "boolean", "description": "include what git ignores"},
     "limit": {"type": "integer", "minimum": 1, "maximum": 5000, "description": "at most this many; 500 if not given"}
   },
   "additionalProperties": false
@@ -92,7 +91,7 @@ func (o Options) list(ctx context.Context, c tool.Call) (out tool.Output, err er
 	}
 	switch {
 	case more > 0:
-		out.Text += fmt.Sprintf("[%d more; a narrower pattern or folder, or a larger limit, shows them]\n", more)
+		out.Text += fmt.Sprintf("[%d more; use a narrower pattern or folder, or a larger limit, to see them]\n", more)
 	case len(found) == 0 && flat:
 		out.Text = "[the folder is empty]\n"
 	case len(found) == 0:
@@ -110,7 +109,7 @@ func (o Options) folder(c tool.Call, path string) (place, error) {
 	}
 	s, err := os.Stat(p.real)
 	if err == nil && !s.IsDir() {
-		err = fmt.Errorf("%s is no folder", p.named)
+		err = fmt.Errorf("%s is not a folder", p.named)
 	}
 	return p, err
 }

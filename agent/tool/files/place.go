@@ -23,7 +23,7 @@ type place struct {
 // place resolves path, which must not be empty, from c's folder.
 func (o Options) place(c tool.Call, path string) (p place, err error) {
 	if path == "" || strings.ContainsRune(path, 0) {
-		return p, fmt.Errorf("path %q: it names no file", path)
+		return p, fmt.Errorf("path %q: not a file name", path)
 	}
 	p.named, p.path = path, path
 	if rest, ok := strings.CutPrefix(filepath.ToSlash(path), "~/"); ok && o.Home != "" {

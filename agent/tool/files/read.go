@@ -37,8 +37,7 @@ func (o Options) readTool() tool.Tool {
 	return tool.Tool{
 		Spec: llm.ToolSpec{
 			Name: "read_file",
-			Doc: "Read a text file, with line numbers, or look at an image. It answers at most 2000 lines or 60 KB at once; " +
-				"for more, give offset and limit. The numbers and the tab after them are not part of the file.",
+			Doc:  "Read a text file, with line numbers, or look at an image. Returns at most 2000 lines or 60 KB at once; for more, use offset and limit. The line numbers and the tabs after them are not part of the file.",
 			Schema: json.RawMessage(`{
   "type": "object",
   "properties": {
@@ -94,7 +93,7 @@ func (o Options) read(ctx context.Context, c tool.Call) (out tool.Output, err er
 	case strings.HasPrefix(media, "image/") && viewable(media):
 		return image(p, r, size, media)
 	case binary(head):
-		out.Text = fmt.Sprintf("[%s is no text: %d bytes of %s]\n", p.named, size, media)
+		out.Text = fmt.Sprintf("[%s is not text: %d bytes of %s]\n", p.named, size, media)
 		return out, nil
 	case len(head) == 0:
 		out.Text = fmt.Sprintf("[%s is empty]\n", p.named)
@@ -110,9 +109,9 @@ func (o Options) open(p place) (*os.File, int64, error) {
 	case err != nil:
 		return nil, 0, err
 	case s.IsDir():
-		return nil, 0, fmt.Errorf("%s is a folder: list_files shows what is in it", p.named)
+		return nil, 0, fmt.Errorf("%s is a folder; to see what is in it, use list_files", p.named)
 	case !s.Mode().IsRegular():
-		return nil, 0, fmt.Errorf("%s is no file but a %s", p.named, s.Mode().Type())
+		return nil, 0, fmt.Errorf("%s is not a file but a %s", p.named, s.Mode().Type())
 	}
 	if err := o.shut().err(p, s); err != nil {
 		return nil, 0, err

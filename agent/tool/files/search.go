@@ -39,7 +39,7 @@ func (o Options) searchTool() tool.Tool {
 		Spec: llm.ToolSpec{
 			Name: "search_files",
 			Doc: "Find lines in the files below a folder, or in one file, by a regular expression (RE2: no lookaround, no backreference). " +
-				"It answers path:line: text. What git ignores, what is no text, and files that hold secrets are left out.",
+				"Returns lines of the form path:line: text. Files that git ignores, files that are not text, and files that may contain secrets are left out.",
 			Schema: json.RawMessage(`{
   "type": "object",
   "properties": {
@@ -48,7 +48,7 @@ func (o Options) searchTool() tool.Tool {
     "glob": {"type": "string", "description": "only in files that match: *.go, src/**/*.{ts,tsx}"},
     "ignore_case": {"type": "boolean"},
     "context": {"type": "integer", "minimum": 0, "maximum": 10, "description": "lines to show before and after each"},
-    "ignored": {"type": "boolean", "description": "also in what git ignores"},
+    "ignored": {"type": "boolean", "description": "include files that git ignores"},
     "limit": {"type": "integer", "minimum": 1, "maximum": 1000, "description": "at most this many matches; 100 if not given"}
   },
   "required": ["pattern"],
@@ -80,7 +80,7 @@ func (o Options) searchTool() tool.Tool {
 func (in *searching) check() (re *regexp.Regexp, err error) {
 	switch {
 	case in.Pattern == "":
-		return nil, errors.New("pattern: it is empty")
+		return nil, errors.New("pattern: empty")
 	case len(in.Pattern) > maxPattern:
 		return nil, fmt.Errorf("pattern of %d bytes: at most %d are allowed", len(in.Pattern), maxPattern)
 	case in.Around < 0 || in.Around > maxAround:

@@ -93,7 +93,7 @@ func (p place) asked() string {
 // askRead returns the question before p is read, or "" if none is needed.
 func (p place) askRead() string {
 	if p.secret() {
-		return "Read " + p.asked() + ", which may hold secrets?"
+		return "Read " + p.asked() + ", which may contain secrets?"
 	}
 	return ""
 }
@@ -106,7 +106,7 @@ func (p place) askWrite() string {
 	case p.risky():
 		return "Write " + p.asked() + ", which programs obey?"
 	case p.secret():
-		return "Write " + p.asked() + ", which may hold secrets?"
+		return "Write " + p.asked() + ", which may contain secrets?"
 	}
 	return ""
 }

@@ -30,7 +30,7 @@ func (all shut) has(s fs.FileInfo) bool {
 // err returns the model's error for p if s, the file there, is one of them.
 func (all shut) err(p place, s fs.FileInfo) error {
 	if all.has(s) {
-		return fmt.Errorf("%s is a database that is in use: session_search and session_read look into it", p.named)
+		return fmt.Errorf("%s is a database that is in use; to look into it, use session_search and session_read", p.named)
 	}
 	return nil
 }

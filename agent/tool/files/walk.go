@@ -112,7 +112,7 @@ func (w *walker) notes() string {
 		s.WriteString("[some folders could not be read]\n")
 	}
 	if w.cutOff {
-		s.WriteString("[there are too many files: not all were looked at; give a folder]\n")
+		s.WriteString("[there are too many files to search them all; give a folder]\n")
 	}
 	return s.String()
 }

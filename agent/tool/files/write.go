@@ -25,13 +25,12 @@ func (o Options) writeTool() tool.Tool {
 	return tool.Tool{
 		Spec: llm.ToolSpec{
 			Name: "write_file",
-			Doc: "Write a whole file, new or in place of what was there; folders that are missing are made. " +
-				"To change a part of a file use edit_file.",
+			Doc:  "Write a whole file: a new one, or in place of an existing one. Missing folders are made. To change a part of a file, use edit_file.",
 			Schema: json.RawMessage(`{
   "type": "object",
   "properties": {
     "path": {"type": "string", "description": "relative to the session's folder, or absolute"},
-    "content": {"type": "string", "description": "all that is to be in the file"}
+    "content": {"type": "string", "description": "the complete content of the file"}
   },
   "required": ["path", "content"],
   "additionalProperties": false
@@ -65,7 +64,7 @@ func (o Options) write(_ context.Context, c tool.Call) (out tool.Output, err err
 		return out, err
 	}
 	if in.Content == nil {
-		return out, errors.New("content: it is missing")
+		return out, errors.New("content: missing")
 	}
 	p, err := o.place(c, in.Path)
 	if err != nil {
@@ -107,7 +106,7 @@ func (o Options) replace(p place, data []byte) (made bool, err error) {
 	case was.IsDir():
 		return false, fmt.Errorf("%s is a folder", p.named)
 	case !was.Mode().IsRegular():
-		return false, fmt.Errorf("%s is no file but a %s", p.named, was.Mode().Type())
+		return false, fmt.Errorf("%s is not a file but a %s", p.named, was.Mode().Type())
 	case was.Mode().Perm()&0o200 == 0:
 		return false, fmt.Errorf("%s is read-only", p.named)
 	}

@@ -30,7 +30,7 @@ type connection struct {
 	end     func() error  // stops what was started for it
 }
 
-var errClosed = errors.New("the thread has ended")
+var errClosed = errors.New("the session was closed")
 
 // connect returns the current connection, or a new one if it is broken.
 func (c *client) connect(ctx context.Context) (*connection, error) {
@@ -51,7 +51,7 @@ func (c *client) connect(ctx context.Context) (*connection, error) {
 	if err := c.server.check(); err != nil {
 		return nil, err
 	}
-	limited, stop := context.WithTimeoutCause(ctx, c.options.Connect, fmt.Errorf("it did not answer within %v", c.options.Connect))
+	limited, stop := context.WithTimeoutCause(ctx, c.options.Connect, fmt.Errorf("no answer within %v", c.options.Connect))
 	defer stop()
 	now, err := c.open(limited)
 	if err != nil {

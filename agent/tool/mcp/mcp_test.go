@@ -165,7 +165,7 @@ func TestCloseEndsThePrograms(t *testing.T) {
 		if alive(n) {
 			t.Errorf("%s: process %d still runs after Close", kind, n)
 		}
-		if _, err := tools["s__echo"].Run(t.Context(), tool.Call{}); err == nil || !strings.Contains(err.Error(), "thread has ended") {
+		if _, err := tools["s__echo"].Run(t.Context(), tool.Call{}); err == nil || !strings.Contains(err.Error(), "session was closed") {
 			t.Errorf("%s: a call after Close = %v, want an error that says so", kind, err)
 		}
 		if err := set.Close(); err != nil {
@@ -177,7 +177,7 @@ func TestCloseEndsThePrograms(t *testing.T) {
 func TestAServerThatWentAwayIsStartedAgain(t *testing.T) {
 	_, tools := connect(t, mcp.Options{}, program(t, "s", "good"))
 	before := pid(t, tools["s__environ"])
-	if out, err := tools["s__exits"].Run(t.Context(), tool.Call{}); err == nil || !strings.Contains(err.Error(), "whether it was done is not known") {
+	if out, err := tools["s__exits"].Run(t.Context(), tool.Call{}); err == nil || !strings.Contains(err.Error(), "it is unknown whether the tool took effect") {
 		t.Errorf("a call whose server dies = %q, %v; want that its outcome is not known", out.Text, err)
 	}
 	if after := pid(t, tools["s__environ"]); after == before {
@@ -201,7 +201,7 @@ func TestACallEndsWithItsContext(t *testing.T) {
 
 func TestACallHasATimeLimit(t *testing.T) {
 	_, tools := connect(t, mcp.Options{Call: 20 * time.Millisecond}, program(t, "s", "good"))
-	if out, err := tools["s__hangs"].Run(t.Context(), tool.Call{}); err == nil || !strings.Contains(err.Error(), "had not answered after 20ms") {
+	if out, err := tools["s__hangs"].Run(t.Context(), tool.Call{}); err == nil || !strings.Contains(err.Error(), "no answer after 20ms") {
 		t.Errorf("a call that hangs = %+v, %v; want that it took too long", out, err)
 	}
 }
@@ -214,7 +214,7 @@ func TestAServerThatCannotBeReachedIsNamed(t *testing.T) {
 	}{
 		{gone, "no-such-program-at-all"},
 		{program(t, "broken", "broken"), "config.json: no such file"},
-		{program(t, "silent", "silent"), "did not answer within 200ms"},
+		{program(t, "silent", "silent"), "no answer within 200ms"},
 		{program(t, "garbage", "garbage"), "it wrote: Welcome to the server!"},
 		{mcp.Server{Name: "neither"}, "want a command or a URL"},
 		{mcp.Server{Name: "file", URL: "file:///etc/passwd"}, "http://"},

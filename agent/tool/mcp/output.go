@@ -35,7 +35,7 @@ func output(res *sdk.CallToolResult) (out tool.Output) {
 				fmt.Fprintf(&b, "[%s]\n%s\n", c.Resource.URI, c.Resource.Text)
 			}
 		default:
-			fmt.Fprintf(&b, "[%s of a kind that is not known]\n", name)
+			fmt.Fprintf(&b, "[%s of an unknown kind]\n", name)
 		}
 	}
 	if b.Len() == 0 && res.StructuredContent != nil {

@@ -22,7 +22,7 @@ type Server struct {
 func (s *Server) check() error {
 	switch {
 	case s.Name == "":
-		return fmt.Errorf("server %q %q: it has no name", s.Command, s.URL)
+		return fmt.Errorf("server %q %q: no name is given", s.Command, s.URL)
 	case (s.Command == "") == (s.URL == ""):
 		return fmt.Errorf("server %s: want a command or a URL", s.Name)
 	case s.Command != "":

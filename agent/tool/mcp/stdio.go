@@ -154,7 +154,7 @@ func (t *tail) note() string {
 func onlyMessages(in io.ReadCloser, other io.Writer) *rpclines.Reader {
 	return rpclines.New(in, maxMessage, func(text []byte, why error) error {
 		if errors.Is(why, rpclines.ErrLong) {
-			return fmt.Errorf("it wrote a line of more than %d bytes", maxMessage)
+			return fmt.Errorf("a line of its output has more than %d bytes", maxMessage)
 		}
 		fmt.Fprintf(other, "%.200s\n", text)
 		return nil

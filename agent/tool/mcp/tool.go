@@ -115,19 +115,19 @@ func (c *client) call(ctx context.Context, call tool.Call, name string) (out too
 		defer stop()
 		p.SetProgressToken(token)
 	}
-	limited, stop := context.WithTimeoutCause(ctx, c.options.Call, fmt.Errorf("it had not answered after %v", c.options.Call))
+	limited, stop := context.WithTimeoutCause(ctx, c.options.Call, fmt.Errorf("no answer after %v", c.options.Call))
 	defer stop()
 	res, err := now.session.CallTool(limited, p)
 	switch {
 	case err == nil:
 		return output(res), nil
 	case ctx.Err() != nil:
-		return tool.Output{Text: "[interrupted: whether it was done is not known]\n", Failed: true}, nil
+		return tool.Output{Text: "[interrupted: it is unknown whether the tool took effect]\n", Failed: true}, nil
 	case limited.Err() != nil:
 		err = context.Cause(limited)
 	case !errors.As(err, new(*jsonrpc.Error)): // the server did not answer
 		c.drop(now)
-		err = fmt.Errorf("it went away before it answered: whether it was done is not known (%w)", err)
+		err = fmt.Errorf("the server ended before it answered: it is unknown whether the tool took effect (%w)", err)
 	}
 	return out, fmt.Errorf("mcp server %s: %w", c.server.Name, err)
 }

@@ -33,15 +33,16 @@ func New(dir string) tool.Tool {
 		Each: true,
 		Spec: llm.ToolSpec{
 			Name: "remember",
-			Doc: "Keep something for later sessions, in a file that each of them reads at its start: USER.md, what is true of the person, or MEMORY.md, what is worth knowing in other projects too. " +
-				"The person is asked each time, so use it when they want something remembered, or for what they said more than once. Write one short line. " +
-				"replaces is text that the file has now, exactly: text comes in its place, and without text it is forgotten.",
+			Doc: "Remember something for later sessions, in a file that each session reads when it begins: USER.md for facts about the person, or " +
+				"MEMORY.md for facts that are useful in other projects too. The person is asked each time, so use it when they want something " +
+				"remembered, or have said something more than once. Write one short line. To replace or forget something, give replaces, the exact " +
+				"text in the file now; without text it is removed.",
 			Schema: json.RawMessage(`{
   "type": "object",
   "properties": {
     "file": {"type": "string", "enum": ["USER.md", "MEMORY.md"]},
-    "text": {"type": "string", "description": "what is to be kept; it becomes lines of its own"},
-    "replaces": {"type": "string", "description": "what the file has now in its place"}
+    "text": {"type": "string", "description": "what to remember; it is added as lines of its own"},
+    "replaces": {"type": "string", "description": "the exact text in the file that is to be replaced"}
   },
   "required": ["file"],
   "additionalProperties": false
@@ -74,7 +75,7 @@ func read(input json.RawMessage) (in keeping, err error) {
 	case in.File != "USER.md" && in.File != "MEMORY.md":
 		return in, fmt.Errorf("file %q: want USER.md or MEMORY.md", in.File)
 	case in.Text == "" && strings.TrimSpace(in.Replaces) == "":
-		return in, errors.New("text: it is empty")
+		return in, errors.New("text: empty")
 	}
 	return in, nil
 }
@@ -115,15 +116,15 @@ func (k keeper) run(ctx context.Context, c tool.Call) (out tool.Output, err erro
 	case err != nil:
 		return out, err
 	case now == was:
-		out.Text = in.File + " has it already\n"
+		out.Text = in.File + " already has this\n"
 		return out, nil
 	case len(now) > maxFile:
-		return out, fmt.Errorf("%s would have %d bytes, and %d are read: replace or remove something first", in.File, len(now), maxFile)
+		return out, fmt.Errorf("%s would have %d bytes, of which only %d are read: replace or remove something first", in.File, len(now), maxFile)
 	}
 	if err := put(path, now); err != nil {
 		return out, err
 	}
-	out.Text = fmt.Sprintf("%s is changed; this session was begun with what it said before\n", in.File)
+	out.Text = fmt.Sprintf("changed %s; this session continues with what the file said before\n", in.File)
 	return out, nil
 }
 
@@ -153,10 +154,10 @@ func change(was string, in keeping) (string, error) {
 	}
 	switch strings.Count(was, in.Replaces) {
 	case 0:
-		return "", fmt.Errorf("replaces: %s does not have it", in.File)
+		return "", fmt.Errorf("replaces: %s does not contain this text", in.File)
 	case 1:
 	default:
-		return "", fmt.Errorf("replaces: %s has it more than once: give more of it", in.File)
+		return "", fmt.Errorf("replaces: %s contains this text more than once: give more of it", in.File)
 	}
 	before, after, _ := strings.Cut(was, in.Replaces)
 	if in.Text == "" && (before == "" || strings.HasSuffix(before, "\n")) {
@@ -174,7 +175,7 @@ func content(path string) (string, error) {
 	case err != nil:
 		return "", err
 	case !info.Mode().IsRegular():
-		return "", errors.New("it is not a regular file")
+		return "", errors.New("not a regular file")
 	}
 	f, err := os.Open(path)
 	if err != nil {
@@ -183,7 +184,7 @@ func content(path string) (string, error) {
 	defer f.Close() //nolint:errcheck // it is only read
 	b, err := io.ReadAll(io.LimitReader(f, 2*maxFile))
 	if err == nil && len(b) == 2*maxFile {
-		err = fmt.Errorf("it has more than %d bytes: shorten it first", len(b)-1)
+		err = fmt.Errorf("more than %d bytes: shorten the file first", len(b)-1)
 	}
 	return string(b), err
 }

@@ -17,14 +17,14 @@ func TestRememberKeepsReplacesAndForgets(t *testing.T) {
 	dir := filepath.Join(t.TempDir(), "config")
 	keep := remember.New(dir)
 	for _, step := range []struct{ input, answer, want string }{
-		{`{"file":"MEMORY.md","text":"uses fish"}`, "is changed", "uses fish\n"},
-		{`{"file":"MEMORY.md","text":" likes tea\n"}`, "is changed", "uses fish\nlikes tea\n"},
-		{`{"file":"MEMORY.md","text":"uses fish"}`, "has it already", "uses fish\nlikes tea\n"},
-		{`{"file":"MEMORY.md","text":"likes coffee","replaces":"likes tea"}`, "is changed", "uses fish\nlikes coffee\n"},
-		{`{"file":"MEMORY.md","replaces":"uses fish"}`, "is changed", "likes coffee\n"},
-		{`{"file":"MEMORY.md","replaces":"uses fish"}`, "does not have it", "likes coffee\n"},
+		{`{"file":"MEMORY.md","text":"uses fish"}`, "changed ", "uses fish\n"},
+		{`{"file":"MEMORY.md","text":" likes tea\n"}`, "changed ", "uses fish\nlikes tea\n"},
+		{`{"file":"MEMORY.md","text":"uses fish"}`, "already has this", "uses fish\nlikes tea\n"},
+		{`{"file":"MEMORY.md","text":"likes coffee","replaces":"likes tea"}`, "changed ", "uses fish\nlikes coffee\n"},
+		{`{"file":"MEMORY.md","replaces":"uses fish"}`, "changed ", "likes coffee\n"},
+		{`{"file":"MEMORY.md","replaces":"uses fish"}`, "does not contain this text", "likes coffee\n"},
 		{`{"file":"MEMORY.md","replaces":"e","text":"x"}`, "more than once", "likes coffee\n"},
-		{`{"file":"MEMORY.md"}`, "it is empty", "likes coffee\n"},
+		{`{"file":"MEMORY.md"}`, "text: empty", "likes coffee\n"},
 		{`{"file":"../x.md","text":"a"}`, "want USER.md or MEMORY.md", "likes coffee\n"},
 		{`{"file":"MEMORY.md","text":"` + strings.Repeat("x", 33<<10) + `"}`, "replace or remove something first", "likes coffee\n"},
 	} {

@@ -37,17 +37,17 @@ func (r reader) readTool() tool.Tool {
 	return tool.Tool{
 		Spec: llm.ToolSpec{
 			Name: "session_read",
-			Doc: "Read what was said in a session: its newest turns, those from first_turn to last_turn, or one message, all of it. " +
-				"With blob, read on in a long output of a tool, of which only the beginning and the end were shown.",
+			Doc: "Read what was said in a session: its newest turns, the turns from first_turn to last_turn, or one whole message. With blob, read " +
+				"more of a tool's long output, of which only the beginning and the end were shown.",
 			Schema: json.RawMessage(`{
   "type": "object",
   "properties": {
     "session": {"type": "string", "description": "ID, a unique part of it, key or title; this session if not given"},
     "first_turn": {"type": "integer", "minimum": 0},
     "last_turn": {"type": "integer", "minimum": 0, "description": "first_turn, if only that is given"},
-    "message": {"type": "integer", "minimum": 1, "description": "number of a message, as given where some of it was left out"},
-    "rewound": {"type": "boolean", "description": "also what was taken back, marked so"},
-    "full": {"type": "boolean", "description": "all of what tools were given and answered, not only the beginning"},
+    "message": {"type": "integer", "minimum": 1, "description": "number of a message, as given where a part of it was left out"},
+    "rewound": {"type": "boolean", "description": "include messages that were taken back, marked"},
+    "full": {"type": "boolean", "description": "show the whole input and output of tools, not only the beginning"},
     "blob": {"type": "string", "description": "hash of the blob to read instead"},
     "offset": {"type": "integer", "minimum": 0, "description": "bytes of the answer, or blob, to skip"}
   },
@@ -94,7 +94,7 @@ func (r reader) read(ctx context.Context, c tool.Call) (out tool.Output, err err
 	case in.Blob != "":
 		data, err = r.store.Blob(ctx, s.ID, in.Blob)
 		if errors.Is(err, skein.ErrNotFound) {
-			err = fmt.Errorf("blob %s: session %s has none with this hash", in.Blob, s.ID)
+			err = fmt.Errorf("blob %s: session %s has no blob with this hash", in.Blob, s.ID)
 		}
 	default:
 		data, err = r.turns(ctx, &s, in)
@@ -108,7 +108,7 @@ func (r reader) read(ctx context.Context, c tool.Call) (out tool.Output, err err
 // piece answers with data from offset on.
 func piece(data []byte, offset int) (out tool.Output, err error) {
 	if offset > 0 && offset >= len(data) {
-		return out, fmt.Errorf("offset %d: there are %d bytes", offset, len(data))
+		return out, fmt.Errorf("offset %d: there are only %d bytes", offset, len(data))
 	}
 	end := min(offset+maxPiece, len(data))
 	for n := 0; n < utf8.UTFMax && end < len(data) && !utf8.RuneStart(data[end]); n++ {
@@ -132,7 +132,7 @@ func (r reader) message(ctx context.Context, s *skein.Session, seq skein.Seq) ([
 		return nil, err
 	}
 	if len(es) == 0 || es[0].Seq != seq {
-		return nil, fmt.Errorf("message %d: session %s has none with this number", seq, s.ID)
+		return nil, fmt.Errorf("message %d: session %s has no message with this number", seq, s.ID)
 	}
 	all, err := r.called(ctx, s, es)
 	if err != nil {

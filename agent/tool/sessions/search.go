@@ -32,16 +32,16 @@ func (r reader) searchTool() tool.Tool {
 	return tool.Tool{
 		Spec: llm.ToolSpec{
 			Name: "session_search",
-			Doc: `Search earlier sessions, of every agent and project on this machine: what was said, and what tools did and answered. ` +
-				`Use it to find how something was solved or decided before. session_read reads on where it finds something. ` +
+			Doc: `Search earlier sessions of all agents and projects on this machine: what was said, and what tools did and answered. ` +
+				`Use it to find how something was solved or decided before. To read more of what it finds, use session_read. ` +
 				`The query has words that must all be there, "a phrase", begin* , -without, and conditions: tool:shell status:error file:store.go ` +
 				`role:user agent:codex project:api session:NAME since:7d until:2026-11-21. session:this is this session, which is left out otherwise.`,
 			Schema: json.RawMessage(`{
   "type": "object",
   "properties": {
     "query": {"type": "string"},
-    "rewound": {"type": "boolean", "description": "also what was taken back, marked so"},
-    "each": {"type": "boolean", "description": "every message that matches, not the best of each session"},
+    "rewound": {"type": "boolean", "description": "include messages that were taken back, marked"},
+    "each": {"type": "boolean", "description": "every match, not only the best of each session"},
     "limit": {"type": "integer", "minimum": 1, "maximum": 50, "description": "at most this many; 10 if not given"}
   },
   "required": ["query"],
@@ -67,7 +67,7 @@ func (r reader) search(ctx context.Context, c tool.Call) (out tool.Output, err e
 		return out, err
 	}
 	if search.Empty(&q) {
-		return out, fmt.Errorf("query %q: it has no word", in.Query)
+		return out, fmt.Errorf("query %q: no words", in.Query)
 	}
 	own := q.Session == ""
 	if !own {
@@ -97,10 +97,10 @@ func (r reader) search(ctx context.Context, c tool.Call) (out tool.Output, err e
 	if n == 0 {
 		out.Text = "Nothing was found.\n"
 	} else {
-		out.Text = frame(text) + "session_read with a session's ID and first_turn reads what was said there.\n"
+		out.Text = frame(text) + "To read what was said there, use session_read with the session's ID and first_turn.\n"
 	}
 	if found.CutOff {
-		out.Text += "Not all was looked at, only the newest: more words find more.\n"
+		out.Text += "Only the newest messages were searched: use more words to find more.\n"
 	}
 	return out, nil
 }

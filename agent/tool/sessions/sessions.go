@@ -45,7 +45,7 @@ func several(err error) (out tool.Output, ok bool) {
 	if many.More {
 		b.WriteString("and others\n")
 	}
-	return tool.Output{Text: fmt.Sprintf("%q could be any of these: give the ID.\n", many.Name) + frame(b.String()), Failed: true}, true
+	return tool.Output{Text: fmt.Sprintf("%q could be any of these; give the ID.\n", many.Name) + frame(b.String()), Failed: true}, true
 }
 
 // about describes s on one line.

@@ -210,9 +210,9 @@ func TestReadReadsTheRestOfALongOutput(t *testing.T) {
 		t.Errorf("it reads on with %d bytes, %.40q; want the next 48 KB", len(got), got)
 	}
 	has(t, text, []string{"of 128000. Read on with offset"}, nil)
-	l.fails("session_read", given{"blob": string(skein.NewBlob([]byte("x")).Hash)}, "none with this hash")
-	l.fails("session_read", given{"blob": in["blob"], "session": string(parser)}, "none with this hash")
-	l.fails("session_read", given{"blob": "../../etc/passwd"}, "none with this hash")
+	l.fails("session_read", given{"blob": string(skein.NewBlob([]byte("x")).Hash)}, "has no blob with this hash")
+	l.fails("session_read", given{"blob": in["blob"], "session": string(parser)}, "has no blob with this hash")
+	l.fails("session_read", given{"blob": "../../etc/passwd"}, "has no blob with this hash")
 }
 
 func TestNoTextEndsItsOwnFrame(t *testing.T) {

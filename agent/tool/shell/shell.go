@@ -33,9 +33,9 @@ func New(o Options) tool.Tool {
 	return tool.Tool{
 		Spec: llm.ToolSpec{
 			Name: "shell",
-			Doc: "Run a command in the session's folder and read what it writes (standard output and error together) and its exit status. " +
-				"Each command runs in a new shell: cd and variables do not last. It has no terminal and no input: use options that do not ask. " +
-				"Long output is cut in the middle and says how to read the rest.",
+			Doc: "Run a command in the session's folder and read its output (stdout and stderr together) and its exit status. Each command runs in a " +
+				"new shell, so cd and variables do not persist. It has no terminal and no input: use options that do not ask. Long output is cut in " +
+				"the middle and says how to read the rest.",
 			Schema: json.RawMessage(`{
   "type": "object",
   "properties": {
@@ -70,9 +70,9 @@ func read(input json.RawMessage) (o order, err error) {
 	}
 	switch {
 	case strings.TrimSpace(o.Command) == "":
-		return o, fmt.Errorf("command %q: it is empty", o.Command)
+		return o, fmt.Errorf("command %q: empty", o.Command)
 	case strings.Contains(o.Command, "\x00"):
-		return o, fmt.Errorf("command %q: no shell takes a NUL", o.Command)
+		return o, fmt.Errorf("command %q: a command cannot contain a NUL byte", o.Command)
 	case o.Timeout < 0 || time.Duration(o.Timeout) > maxLimit/time.Second:
 		return o, fmt.Errorf("timeout_seconds %d: want 1 to %d", o.Timeout, maxLimit/time.Second)
 	}
@@ -146,7 +146,7 @@ func output(got *collector, e ending) (out tool.Output) {
 	data, lost, last := got.end()
 	out.Put("output", data)
 	if lost > 0 {
-		note(&out, fmt.Sprintf("%d bytes more were written and not kept", lost))
+		note(&out, fmt.Sprintf("%d more bytes of output were not kept", lost))
 	}
 	out.Text += strings.ToValidUTF8(string(last), "\ufffd")
 	meta := struct {
@@ -157,12 +157,12 @@ func output(got *collector, e ending) (out tool.Output) {
 	switch {
 	case e.asked != nil:
 		out.Failed = true
-		note(&out, "interrupted: it was killed before it ended")
+		note(&out, "interrupted: the command was killed before it ended")
 	case e.killed != nil && !e.state.Success():
 		out.Failed, meta.Limit = true, true
-		note(&out, fmt.Sprintf("killed: it had not ended after %v", e.limit))
+		note(&out, fmt.Sprintf("killed: the command had not ended after %v", e.limit))
 	case errors.Is(e.err, exec.ErrWaitDelay):
-		note(&out, "a program that it started still runs; what that writes from now on is not read")
+		note(&out, "a program that it started is still running; its output from now on is not read")
 	case e.err != nil && e.state.ExitCode() < 0:
 		out.Failed = true
 		note(&out, "ended by "+e.state.String())

@@ -97,7 +97,7 @@ func TestLongOutputGoesToABlob(t *testing.T) {
 
 func TestMoreThanCanBeKeptIsCounted(t *testing.T) {
 	out := run(t, "head -c 41943040 /dev/zero | tr '\\0' x; echo; echo the end")
-	if !strings.Contains(out.Text, "bytes more were written and not kept]") || !strings.HasSuffix(out.Text, "x\nthe end\n") || len(out.Blobs[0].Data) != 32<<20 {
+	if !strings.Contains(out.Text, "more bytes of output were not kept]") || !strings.HasSuffix(out.Text, "x\nthe end\n") || len(out.Blobs[0].Data) != 32<<20 {
 		t.Errorf("40 MB: blob of %d bytes, text ends %q; want 32 MB, the count and the end", len(out.Blobs[0].Data), out.Text[len(out.Text)-120:])
 	}
 	if !strings.Contains(string(out.Meta), `"size":41943049`) {
@@ -107,14 +107,14 @@ func TestMoreThanCanBeKeptIsCounted(t *testing.T) {
 
 func TestWhatIsNoUTF8IsReplacedAndKept(t *testing.T) {
 	out := run(t, `printf 'a\377b\000'`)
-	if !strings.HasPrefix(out.Text, "a\ufffdb\x00\n[It was no UTF-8") || len(out.Blobs) != 1 || string(out.Blobs[0].Data) != "a\xffb\x00" {
+	if !strings.HasPrefix(out.Text, "a\ufffdb\x00\n[The output was not UTF-8") || len(out.Blobs) != 1 || string(out.Blobs[0].Data) != "a\xffb\x00" {
 		t.Errorf("it answers %q with %d blobs; want it readable, and the bytes in one", out.Text, len(out.Blobs))
 	}
 }
 
 func TestTheTimeLimitEndsACommand(t *testing.T) {
 	out, err := shell.New(shell.Options{}).Run(t.Context(), tool.Call{Input: input("echo begun; sleep 1000 & sleep 1000", 1), Cwd: t.TempDir()})
-	if want := "begun\n[killed: it had not ended after 1s]\n"; err != nil || out.Text != want || !out.Failed || !strings.Contains(string(out.Meta), `"timeout":true`) {
+	if want := "begun\n[killed: the command had not ended after 1s]\n"; err != nil || out.Text != want || !out.Failed || !strings.Contains(string(out.Meta), `"timeout":true`) {
 		t.Errorf("it answers %q (%s), failed %v, %v; want %q", out.Text, out.Meta, out.Failed, err, want)
 	}
 }
@@ -127,7 +127,7 @@ func TestTheEndOfTheContextEndsACommand(t *testing.T) {
 		seen.WriteString(s)
 		cancel()
 	}})
-	if want := "begun\n[interrupted: it was killed before it ended]\n"; err != nil || out.Text != want || !out.Failed || seen.String() != "begun\n" {
+	if want := "begun\n[interrupted: the command was killed before it ended]\n"; err != nil || out.Text != want || !out.Failed || seen.String() != "begun\n" {
 		t.Errorf("it answers %q after showing %q, %v; want %q", out.Text, seen.String(), err, want)
 	}
 }
@@ -135,7 +135,7 @@ func TestTheEndOfTheContextEndsACommand(t *testing.T) {
 func TestAProgramLeftBehindDoesNotHangIt(t *testing.T) {
 	out := run(t, "echo begun; sleep 1000 & echo $!")
 	var pid int
-	if _, err := fmt.Sscanf(out.Text, "begun\n%d\n", &pid); err != nil || out.Failed || !strings.Contains(out.Text, "still runs") {
+	if _, err := fmt.Sscanf(out.Text, "begun\n%d\n", &pid); err != nil || out.Failed || !strings.Contains(out.Text, "is still running") {
 		t.Fatalf("it answers %q, failed %v; want its output, and that something still runs", out.Text, out.Failed)
 	}
 	if err := syscall.Kill(pid, syscall.SIGKILL); err != nil {
