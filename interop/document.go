@@ -36,7 +36,7 @@ var ErrTooLong = errors.New("too long a document")
 const longHead = 256 << 10
 
 // ErrTorn says that a document is cut off, and was written just now.
-var ErrTorn = errors.New("it is being written")
+var ErrTorn = errors.New("another program is writing it")
 
 // IsFresh reports whether a file that was changed at mtime, in nanoseconds since
 // 1970, may be cut off because it is being written: it was changed within [TornFor].
@@ -88,7 +88,7 @@ func OpenDocument(ctx context.Context, path string, cut func(data []byte) (piece
 type longError struct{ size int64 } // bytes
 
 func (e longError) Error() string {
-	return fmt.Sprintf("%.1f MB, and at most %.1f MB are read of one document: split it, or save it as lines (.jsonl) if its program can, which may be of any length",
+	return fmt.Sprintf("%.1f MB; a document may have at most %.1f MB: split it, or save it as JSON Lines (.jsonl), which may have any length, if its program can",
 		float64(e.size)/1e6, float64(MaxDocument)/1e6)
 }
 func (e longError) Unwrap() error { return ErrTooLong }

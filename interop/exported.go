@@ -127,7 +127,7 @@ func (r *result) end() {
 	for i := range r.done {
 		for _, id := range r.lost {
 			if r.done[i].Session == id {
-				r.done[i].Losses.Add(0, "session that it started in which nothing was said: left out")
+				r.done[i].Losses.Add(0, "child session without messages: left out")
 			}
 		}
 	}
@@ -202,7 +202,7 @@ func (x *exporter) one(ctx context.Context, sess skein.Session) error {
 		return x.exact(ctx, sess, p)
 	}
 	if x.format.Write == nil {
-		return fmt.Errorf("%w: format %s can be read only", skein.ErrInvalid, x.format.Name)
+		return fmt.Errorf("%w: format %s can only be read", skein.ErrInvalid, x.format.Name)
 	}
 	d, err := x.draft(ctx, sess)
 	if err != nil {
@@ -213,10 +213,10 @@ func (x *exporter) one(ctx context.Context, sess skein.Session) error {
 		return err
 	}
 	if p := sess.Parent; p != nil && p.Why == skein.Fork && !slices.ContainsFunc(d.Events, func(e skein.Event) bool { return e.Seq > sess.Base && reconcile.Talks(e.Kind) }) {
-		w.Losses.Add(sess.Base+1, "that it is a fork which says nothing of its own: without the side file it is read as a copy of its parent")
+		w.Losses.Add(sess.Base+1, "that it is a fork without messages of its own: without the side file it is read as a copy of its parent")
 	}
 	if len(w.Texts) == 0 {
-		return fmt.Errorf("%w: it has nothing that %s could hold", skein.ErrInvalid, x.format.Name)
+		return fmt.Errorf("%w: nothing in it can be written as %s", skein.ErrInvalid, x.format.Name)
 	}
 	w.Texts[0].reach(d.Events)
 	x.spots[sess.ID] = Spot{w.ID, w.Texts[0].Path, w.Texts[0].Name}

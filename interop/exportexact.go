@@ -19,7 +19,7 @@ func (x *exporter) exact(ctx context.Context, sess skein.Session, p provenanceOf
 	data, err := sourceBytes(ctx, x.store, x.format.Name, p.file.Path)
 	if gaps := (*GapError)(nil); errors.As(err, &gaps) {
 		for _, g := range gaps.Gaps {
-			x.hurt.add(sess.ID, fmt.Sprintf("%v of what it was read from: %v", g, g.Err))
+			x.hurt.add(sess.ID, fmt.Sprintf("%v of the source file: %v", g, g.Err))
 		}
 		if x.format.Write != nil {
 			x.anew[sess.ID] = true

@@ -53,7 +53,7 @@ type Kin struct {
 // stores, for formats whose Look knows theirs by their tables.
 func IsDatabase(_ string, head []byte) Guess {
 	if startsDatabase(head) && !foreign.IsStore(head) {
-		return PlacedBy("it is a SQLite database")
+		return PlacedBy("it is an SQLite database")
 	}
 	return Guess{}
 }
@@ -154,7 +154,7 @@ func (f *Format) less(name string, head []byte, g Guess) Guess {
 	for _, k := range f.Kin {
 		for _, dir := range k.Dirs {
 			if strings.Contains(name, "/"+dir+"/") {
-				return Guess{Alike, "it lies in " + dir, k.Program}
+				return Guess{Alike, "it is in " + dir, k.Program}
 			}
 		}
 		low := bytes.ToLower(head)
@@ -244,7 +244,7 @@ type Other struct {
 
 // String says what the file is, and how to import it.
 func (o Other) String() string {
-	return fmt.Sprintf("a file of %s (%s) that only has the shape of %s; to take it as that, name the format: --format %s", o.Of, o.Why, o.Format, o.Format)
+	return fmt.Sprintf("a file of %s (%s) that only looks like %s; to import it as that, name the format: --format %s", o.Of, o.Why, o.Format, o.Format)
 }
 
 // A formatList are the formats that an import knows.

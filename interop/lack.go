@@ -113,7 +113,7 @@ func (k *lack) uncharged(at skein.Seq, u *skein.Usage, tier string, ls *Losses) 
 	case u != nil && !k.charged:
 		ls.Add(at, "what requests used: left out")
 	case u != nil && u.CacheHour > 0 && !k.hours[u.CacheHour]:
-		ls.Add(at, "what of a request stays in a cache for an hour: left out")
+		ls.Add(at, "what a request cached for an hour: left out")
 	}
 	if tier != "" && !k.tiers[tier] {
 		ls.Add(at, "service tiers: left out")
@@ -208,7 +208,7 @@ func (k *lack) tell(s skein.Session, evs []skein.Event, ls *Losses) {
 			}
 		case skein.KindResumed, skein.KindEnded:
 			if k.kinds[e.Kind] < counts[e.Kind] {
-				what = "when a program took it up and left it: left out"
+				what = "when programs opened and closed it: left out"
 			}
 		case skein.KindCompacted:
 			if k.kinds[e.Kind] == 0 {
@@ -216,7 +216,7 @@ func (k *lack) tell(s skein.Session, evs []skein.Event, ls *Losses) {
 			}
 		case skein.KindChanged:
 			if c, err := skein.Decode[skein.Changed](e); err == nil && c.Cwd != nil && k.changed.Cwd == nil && k.created.Cwd != *c.Cwd {
-				what = "in which folder it went on: left out"
+				what = "folder in which it continued: left out"
 			}
 		case skein.KindNoted:
 			if n, err := skein.Decode[skein.Noted](e); err == nil && k.notes[n.Name] == 0 && !strings.HasPrefix(n.Name, "skein:") {
@@ -263,10 +263,10 @@ func (k *lack) properties(s skein.Session, ls *Losses) {
 		{s.Description != "" && k.about.Description != s.Description, "description"},
 		{s.Profile != "" && k.profile != s.Profile, "profile " + s.Profile},
 		{s.Key != "" && k.created.Key != s.Key, "key " + s.Key},
-		{s.Pinned && (k.changed.Pinned == nil || !*k.changed.Pinned), "that it is pinned"},
+		{s.Pinned && (k.changed.Pinned == nil || !*k.changed.Pinned), "that the session is pinned"},
 		{len(s.Tags) > 0 && (k.changed.Tags == nil || !slices.Equal(*k.changed.Tags, s.Tags)), "tags"},
 		{s.Status != "" && (k.changed.Status == nil || *k.changed.Status != s.Status), "status " + s.Status},
-		{s.Parent != nil && !k.hangs, "which session it hangs on"},
+		{s.Parent != nil && !k.hangs, "its parent session"},
 	} {
 		if is.lost && !says(is.what) {
 			ls.Add(at, is.what+": left out")

@@ -19,7 +19,7 @@ func lostOf(t *testing.T, s skein.Store, id skein.SessionID) (lost []string) {
 	f.Write = func(ctx context.Context, d interop.Draft) (interop.Written, error) {
 		w, err := writeToy(ctx, d)
 		if err == nil && len(w.Texts[0].Lines) == 0 {
-			err = fmt.Errorf("%w: nothing was said", skein.ErrInvalid)
+			err = fmt.Errorf("%w: no messages", skein.ErrInvalid)
 		}
 		return w, err
 	}
@@ -47,7 +47,7 @@ func TestAForkThatSaysNothingOfItsOwnIsNamedAsALoss(t *testing.T) {
 	add("b", fork, skein.NewEvent(skein.KindTitled, 4, skein.Titled{Title: "B", By: skein.ByPerson}))
 	add("c", fork, skein.Say(4, skein.UserSays("two")))
 	names := func(lost []string) bool {
-		return slices.ContainsFunc(lost, func(l string) bool { return strings.Contains(l, "a fork which says nothing") })
+		return slices.ContainsFunc(lost, func(l string) bool { return strings.Contains(l, "a fork without messages") })
 	}
 	for id, want := range map[skein.SessionID]bool{"a": false, "b": true, "c": false} {
 		if lost := lostOf(t, s, id); names(lost) != want {
@@ -68,7 +68,7 @@ func TestAChildInWhichNothingWasSaidIsALossOfItsParent(t *testing.T) {
 			t.Fatal(err)
 		}
 	}
-	if lost, want := lostOf(t, s, "a"), "session that it started in which nothing was said: left out"; !slices.Contains(lost, want) {
+	if lost, want := lostOf(t, s, "a"), "child session without messages: left out"; !slices.Contains(lost, want) {
 		t.Errorf("Export(a) names the losses %q, want %q among them", lost, want)
 	}
 }

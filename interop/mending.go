@@ -118,4 +118,4 @@ func (m mending) there(ctx context.Context, format, path string) map[int]skein.R
 	return there
 }
 
-var errAllRead = errors.New("what is stored was read")
+var errAllRead = errors.New("the stored state was read")

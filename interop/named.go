@@ -82,7 +82,7 @@ func (im *importer) barrenness(ctx context.Context, path string) (why, err error
 		case c.size == 0:
 			return errEmpty, nil
 		case len(im.known.formats) == 1:
-			why := im.known.formats[0].Name + " does not know it"
+			why := im.known.formats[0].Name + " does not recognize it"
 			if whose, sign := im.planner.looks(path, No); whose != "" {
 				why += fmt.Sprintf("; it looks like one of %s (%s)", whose, sign)
 			}

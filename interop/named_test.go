@@ -32,9 +32,9 @@ func TestANamedFileThatGivesNothingFails(t *testing.T) {
 	for name, tt := range map[string]struct {
 		file, data, why string
 	}{
-		"no format knows it": {"note.txt", "hello\n", "toy does not know it"},
-		"empty":              {"empty.txt", "", "it is empty"},
-		"not packed":         {"a.toy.gz", line("a1"), "toy does not know it"},
+		"no format recognizes it": {"note.txt", "hello\n", "toy does not recognize it"},
+		"empty":              {"empty.txt", "", "the file is empty"},
+		"not packed":         {"a.toy.gz", line("a1"), "toy does not recognize it"},
 		"no session":         {"none.toy", "\n\n", "it contains no session"},
 		"one damaged line":   {"none.toy", "\n[]\n", "it contains no session: line 2 is damaged (no toy)"},
 		"damaged lines":      {"none.toy", "[]\n\n[]\n", "it contains no session: 2 records are damaged, the first in line 1 (no toy)"},

@@ -9,7 +9,7 @@ import (
 	"strings"
 )
 
-var errIrregular = errors.New("no regular file")
+var errIrregular = errors.New("not a regular file")
 
 // open opens a regular file for reading and returns its current state.
 func open(path string) (*os.File, candidate, error) {

@@ -57,7 +57,7 @@ func (x *exporter) place(ctx context.Context, w inBatch, p provenanceOf) error {
 		x.anew[w.sess.ID] = true
 		return x.one(ctx, w.sess)
 	case p.found && p.file.Path == sourcePath(realPath(at), t.Name):
-		return fmt.Errorf("%s: %w: the session came from there; a sync writes what is new", at, skein.ErrExists)
+		return fmt.Errorf("%s: %w: the session came from there; to write what is new, use skein sync", at, skein.ErrExists)
 	case as && !ours && t.drops(was): // skein did not write those files
 	default:
 		ours = ours || as
@@ -82,7 +82,7 @@ func (x *exporter) place(ctx context.Context, w inBatch, p provenanceOf) error {
 // altered is an [ErrChanged]: it says which source has changed since it was written.
 type altered string
 
-func (a altered) Error() string { return string(a) + ": somebody else has written to it since" }
+func (a altered) Error() string { return string(a) + ": another program has written to it since" }
 func (a altered) Unwrap() error { return ErrChanged }
 
 func realPath(path string) string {

@@ -84,7 +84,7 @@ func Unpack(path string, r io.Reader) (io.ReadCloser, bool, error) {
 }
 
 // errNotPacked says that a file is not packed as its name says.
-var errNotPacked = errors.New("it is not packed as its name says")
+var errNotPacked = errors.New("it is not compressed as its name says")
 
 // unpacked is a stream that ends with an error where it exceeds the limits.
 type unpacked struct {
@@ -99,9 +99,9 @@ type unpacked struct {
 func (u *unpacked) Read(b []byte) (int, error) {
 	switch {
 	case u.n >= maxUnpacked:
-		return 0, fmt.Errorf("%s: more than %d bytes when unpacked; that is no session", u.how, int64(maxUnpacked))
+		return 0, fmt.Errorf("%s: more than %d bytes when unpacked; that is not a session", u.how, int64(maxUnpacked))
 	case u.n > freeOfRatio && u.n > maxRatio*u.packed.n:
-		return 0, fmt.Errorf("%s: %d bytes have become more than %d, over %d times as much; that is no session", u.how, u.packed.n, u.n, maxRatio)
+		return 0, fmt.Errorf("%s: %d bytes have become more than %d, over %d times as much; that is not a session", u.how, u.packed.n, u.n, maxRatio)
 	}
 	n, err := u.from.Read(b[:min(int64(len(b)), maxUnpacked-u.n)])
 	u.n += int64(n)

@@ -160,7 +160,7 @@ func TestABombIsNotUnpacked(t *testing.T) {
 	}
 	p := newPlace(t)
 	p.raw("a.toy.zst", string(pack(t, ".zst", zeros)))
-	if rep := p.bring(interop.Options{}); rep.Skipped != 1 || !strings.Contains(rep.Skips[0].Why, "that is no session") {
+	if rep := p.bring(interop.Options{}); rep.Skipped != 1 || !strings.Contains(rep.Skips[0].Why, "that is not a session") {
 		t.Errorf("Import of a bomb = %+v, want it named", rep)
 	}
 }

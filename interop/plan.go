@@ -174,7 +174,7 @@ func (pl *planner) gather(found []candidate, roots []string) (files []candidate,
 			continue
 		}
 		if shadowed(c.path, roots) {
-			pl.rep.skip(c.path, "the same without its ending lies beside it and is read instead")
+			pl.rep.skip(c.path, "the same file without this ending is beside it and is read instead")
 			continue
 		}
 		fs, u := pl.formats.unitOf(c.path)

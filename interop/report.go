@@ -180,7 +180,7 @@ func (r *Report) news(n News) {
 }
 
 // errPanic says that a format's code panicked on what a file contains.
-var errPanic = errors.New("reading it met a bug in skein")
+var errPanic = errors.New("a bug in skein made reading it fail")
 
 // guard turns a panic in a format's code into the error of the source that it
 // was reading. Defer it.

@@ -28,11 +28,11 @@ type syncing struct {
 
 // Why a file that the user named yielded nothing.
 var (
-	errEmpty     = errors.New("it is empty")
-	errUnknown   = errors.New("no format knows it")
+	errEmpty     = errors.New("the file is empty")
+	errUnknown   = errors.New("no format recognizes it")
 	errNoSession = errors.New("it contains no session")
-	errDestroyed = errors.New("its session was destroyed here; to bring it back, import it again with --again")
-	errAwaited   = errors.New("it is not there yet; it will be taken in when it is")
+	errDestroyed = errors.New("its session was destroyed here; to import it again, use --again")
+	errAwaited   = errors.New("it does not exist yet; it will be imported when it does")
 	errLocked    = errors.New("its session is locked by another program; import it again later")
 )
 

@@ -107,7 +107,7 @@ func (s *sideWriter) itsModel(sess skein.Session, ls *Losses) {
 	theirs := sess.Origin != nil && sess.Origin.Format == s.format.Name
 	echoes := slices.ContainsFunc(*ls, func(l Loss) bool { return strings.HasPrefix(l.What, "model: ") })
 	if s.format.Resume != nil && sess.Model != "" && !theirs && !echoes {
-		ls.Add(max(1, sess.Base+1), "model: "+s.format.Name+" goes on with the one that it is set to")
+		ls.Add(max(1, sess.Base+1), "model: "+s.format.Name+" continues with the one in its settings")
 	}
 }
 

@@ -90,7 +90,7 @@ func sourceBytes(ctx context.Context, s skein.Store, format, path string) ([]byt
 	return b.Bytes(), err
 }
 
-var errNoRecords = errors.New("they are missing")
+var errNoRecords = errors.New("missing")
 
 // widened returns gaps with g added, or merged into the last gap if that has no known
 // end.

@@ -123,7 +123,7 @@ func (y *syncer) origin(ctx context.Context, id skein.SessionID) (sess skein.Ses
 		return sess, p, err
 	}
 	if y.format.Write == nil {
-		return sess, p, fmt.Errorf("%w: format %s can be read only", skein.ErrInvalid, y.format.Name)
+		return sess, p, fmt.Errorf("%w: format %s can only be read", skein.ErrInvalid, y.format.Name)
 	}
 	p, err = provenance(ctx, y.store, y.format.Name, sess)
 	goesOn := p.file.Session
@@ -133,9 +133,9 @@ func (y *syncer) origin(ctx context.Context, id skein.SessionID) (sess skein.Ses
 	switch {
 	case err != nil || p.found:
 	case goesOn != "" && goesOn != sess.ID:
-		err = fmt.Errorf("%w: its file goes on with session %s", skein.ErrInvalid, goesOn)
+		err = fmt.Errorf("%w: its file continues with session %s", skein.ErrInvalid, goesOn)
 	default:
-		err = fmt.Errorf("%w: no file of %s is this session's", skein.ErrInvalid, y.format.Name)
+		err = fmt.Errorf("%w: no file of %s contains this session", skein.ErrInvalid, y.format.Name)
 	}
 	return sess, p, err
 }
@@ -159,7 +159,7 @@ func (y *syncer) fresh(ctx context.Context, done *Synced) error {
 	case !same:
 		return fmt.Errorf("%s: %w: its program is writing it", y.unit, ErrChanged)
 	case y.from.Mixed, y.from.WentOn && y.sess.Last > before:
-		return fmt.Errorf("%s: %w: both have gone on", y.unit, ErrChanged)
+		return fmt.Errorf("%s: %w: both the file and the session have new messages", y.unit, ErrChanged)
 	}
 	return nil
 }
@@ -168,7 +168,7 @@ func (y *syncer) fresh(ctx context.Context, done *Synced) error {
 func (y *syncer) again(ctx context.Context) (err error) {
 	y.sess, y.from, err = y.origin(ctx, y.sess.ID)
 	if errors.Is(err, skein.ErrInvalid) { // a fork has the file now
-		err = fmt.Errorf("%s: %w: both have gone on", y.unit, ErrChanged)
+		err = fmt.Errorf("%s: %w: both the file and the session have new messages", y.unit, ErrChanged)
 	}
 	return err
 }

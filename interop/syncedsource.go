@@ -90,7 +90,7 @@ func (src *syncedSource) lines(ctx context.Context, read func(io.Reader) error) 
 		is := func(s Source) bool { return s.Name != "" && sourcePath(src.unit, s.Name) == src.from.file.Path }
 		i := slices.IndexFunc(sources, is)
 		if i < 0 {
-			return fmt.Errorf("%w: %s has it no more", skein.ErrNotFound, src.unit)
+			return fmt.Errorf("%w: %s no longer contains it", skein.ErrNotFound, src.unit)
 		}
 		src.name = sources[i].Name // a long name is not in the path
 	}

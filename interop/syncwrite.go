@@ -33,7 +33,7 @@ func (y *syncer) write(ctx context.Context, done *Synced) error {
 	done.Losses = w.Losses
 	own := slices.IndexFunc(w.Texts, func(t Text) bool { return t.Path == y.below && t.Name == y.name })
 	if own < 0 {
-		return fmt.Errorf("%w: %s holds nothing of what is new", skein.ErrInvalid, y.format.Name)
+		return fmt.Errorf("%w: %s cannot hold any of the new events", skein.ErrInvalid, y.format.Name)
 	}
 	w.Texts[own].reach(d.Events)
 	last := d.Events[len(d.Events)-1].Seq

@@ -22,7 +22,7 @@ import (
 
 // ErrOther is what a Format.Look returns for a folder or database that turns out to be
 // another program's.
-var ErrOther = errors.New("it is another program's")
+var ErrOther = errors.New("it belongs to another program")
 
 // A Unit is a store of sessions that is not a file of JSON Lines: a folder, or a
 // database, as it was at one moment. It has streams of lines, its sources; the engine
@@ -64,7 +64,7 @@ func Await(files []folder.File, head string) error {
 	if len(files) == 0 || slices.ContainsFunc(files, func(f folder.File) bool { return f.Name == head || !IsFresh(f.Mtime) }) {
 		return nil
 	}
-	return fmt.Errorf("%w: %s is not there yet; import it again when it is, or in %v", ErrTorn, head, TornFor)
+	return fmt.Errorf("%w: %s does not exist yet; import it again when it does, or in %v", ErrTorn, head, TornFor)
 }
 
 // OpenFolder returns the folder at path as a unit.

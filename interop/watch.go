@@ -96,7 +96,7 @@ func (w *watch) run(ctx context.Context) error {
 			return ctx.Err()
 		case e, ok := <-w.fs.Events:
 			if !ok {
-				return errors.New("the system's watch has ended")
+				return errors.New("the system stopped watching the folder")
 			}
 			w.note(e)
 			w.drain()
@@ -108,7 +108,7 @@ func (w *watch) run(ctx context.Context) error {
 			}
 		case _, ok := <-w.fs.Errors: // events were lost: look at everything
 			if !ok {
-				return errors.New("the system's watch has ended")
+				return errors.New("the system stopped watching the folder")
 			}
 			err = w.poll(ctx)
 		case <-w.again.C:

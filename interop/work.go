@@ -129,7 +129,7 @@ const (
 // next one is read.
 const bigChunk = 2 << 20
 
-var errRestart = errors.New("not what was read before")
+var errRestart = errors.New("not the content that was read before")
 
 // produce reads a file, from where its stream is, and hands it to sink in
 // chunks, the last one with end set. Its errors are sink's.

@@ -45,8 +45,8 @@ func (s Suite) headless(t *testing.T, name string) {
 		t.Errorf("Import of folders that are being written without %s names none", heads)
 	}
 	for _, skip := range rep.Skips {
-		if !strings.Contains(skip.Why, "is not there yet") {
-			t.Errorf("%s: %s, want what is not there yet", skip.Path, skip.Why)
+		if !strings.Contains(skip.Why, "does not exist yet") {
+			t.Errorf("%s: %s, want what does not exist yet", skip.Path, skip.Why)
 		}
 	}
 	found, _, err := interop.Find(context.Background(), early, []interop.Format{s.Format}, []string{root})

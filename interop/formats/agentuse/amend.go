@@ -115,7 +115,7 @@ func (w *writer) goBack(all []skein.Entry) {
 	if len(all) > 0 { // it is in message.json
 		w.keep = all[0].End
 		if all[0].Rewound {
-			w.losses.Add(all[0].Seq, "that the first prompt was gone back over: left out")
+			w.losses.Add(all[0].Seq, "that the first prompt was rewound: left out")
 		}
 	}
 	for name, p := range w.there {

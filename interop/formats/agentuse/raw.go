@@ -62,7 +62,7 @@ func plain(err error) error {
 	case err == nil:
 		return nil
 	case errors.Is(err, io.EOF):
-		return errors.New("it is empty")
+		return errors.New("the file is empty")
 	case errors.As(err, &syntax):
 		return fmt.Errorf("invalid JSON at byte %d: %w", syntax.ByteOffset, syntax.Err)
 	case errors.As(err, &semantic):

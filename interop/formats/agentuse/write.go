@@ -33,7 +33,7 @@ func write(_ context.Context, d interop.Draft) (interop.Written, error) {
 		return interop.Written{}, err
 	}
 	if len(entries)+len(w.marks) == 0 && w.d.After > 0 && !w.d.WentBack() {
-		return interop.Written{}, fmt.Errorf("%w: nothing new was said", skein.ErrInvalid)
+		return interop.Written{}, fmt.Errorf("%w: no new messages", skein.ErrInvalid)
 	}
 	w.results(entries)
 	for i := range entries {
@@ -171,7 +171,7 @@ func (w *writer) entries() (out []skein.Entry, err error) {
 		switch {
 		case e.Rewound:
 			if e.Seq > w.d.After {
-				w.losses.Add(e.Seq, "messages that were gone back over: left out")
+				w.losses.Add(e.Seq, "rewound messages: left out")
 			}
 		case e.Seq <= w.keep:
 		default:
@@ -187,7 +187,7 @@ func (w *writer) entries() (out []skein.Entry, err error) {
 		}
 		switch e.Kind {
 		case skein.KindCompacted:
-			w.losses.Add(e.Seq, "compaction: what it covers is there again")
+			w.losses.Add(e.Seq, "compaction: the messages that it covers are shown again")
 		case skein.KindTitled:
 			w.losses.Add(e.Seq, "title")
 		}

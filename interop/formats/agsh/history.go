@@ -26,7 +26,7 @@ func (w *writer) write() error {
 		}
 	}
 	if over := len(marks) - maxMarks; over > 0 {
-		w.losses.Add(w.d.Events[marks[0]].Seq, "going back and summing up, but for the last hundred times: left out")
+		w.losses.Add(w.d.Events[marks[0]].Seq, "rewinds and compactions, except for the last hundred: left out")
 		marks, w.back = marks[over:], true
 	}
 	for _, i := range marks {

@@ -67,7 +67,7 @@ func (w *writer) typed(e *skein.Entry) {
 		return
 	}
 	if strings.HasPrefix(b.String(), summaryMark) {
-		w.lose(e, "that words are no summary, though they begin like one")
+		w.lose(e, "that a text is not a summary, although it begins like one")
 	}
 	switch {
 	case m.Role == skein.RoleSteer:
@@ -161,7 +161,7 @@ func (w *writer) appendResult(e *skein.Entry, b []byte, r *skein.Result) []byte 
 		w.lose(e, "file of a tool: left out")
 	}
 	if r.Raw != nil {
-		w.lose(e, "tool output that is no text: left out")
+		w.lose(e, "tool output that is not text: left out")
 	}
 	return appendResult(b, r.CallID, w.text(e, r.Text), r.Failed)
 }

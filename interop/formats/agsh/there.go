@@ -33,7 +33,7 @@ func lookAt(ctx context.Context, path string) (t there, err error) {
 	}
 	defer func() { err = errors.Join(err, db.Close()) }()
 	if ours(db) == nil {
-		return t, fmt.Errorf("%w: database %s is another program's", skein.ErrInvalid, path)
+		return t, fmt.Errorf("%w: database %s belongs to another program", skein.ErrInvalid, path)
 	}
 	for _, table := range db.Tables() {
 		t.columns[table.Name] = table.Columns

@@ -178,4 +178,4 @@ func readAtMost(path string, n int64) ([]byte, error) {
 	return io.ReadAll(io.LimitReader(f, n))
 }
 
-var errNoFile = errors.New("no regular file")
+var errNoFile = errors.New("not a regular file")

@@ -79,7 +79,7 @@ func (w *writer) parts(en *skein.Entry, s *stepOut) {
 				w.losses.Add(en.Seq, "text behind calls: before them")
 			}
 			if p.Kind != skein.PartText {
-				w.losses.Add(en.Seq, "parts that are not the model's words: as text")
+				w.losses.Add(en.Seq, "parts that are not the model's text: as text")
 			}
 			content = append(content, text(p.Text))
 		case p.Call != nil:
@@ -126,7 +126,7 @@ func (w *writer) call(en *skein.Entry, c *skein.Call) callOut {
 	case len(b) == 0 || string(b) == "null":
 		out.Arguments = json.RawMessage("{}")
 	default:
-		w.losses.Add(en.Seq, "inputs of tools that are no objects: as the member input of one")
+		w.losses.Add(en.Seq, "inputs of tools that are not objects: as the member input of one")
 		out.Arguments = slices.Concat(json.RawMessage(`{"input":`), b, json.RawMessage("}"))
 	}
 	return out
@@ -205,7 +205,7 @@ func (w *writer) file(seq skein.Seq, f *skein.File) partOut {
 			return partOut{Type: "image", Source: &sourceOut{f.Media, at}}
 		}
 	}
-	w.losses.Add(seq, "files that are no pictures: their names")
+	w.losses.Add(seq, "files that are not pictures: their names")
 	return text(skein.Text(fmt.Sprintf("[File %s]", or(f.Name, f.URL, f.Media, "without a name"))))
 }
 

@@ -50,7 +50,7 @@ func write(_ context.Context, d interop.Draft) (interop.Written, error) {
 	}
 	w.tell(entries)
 	if len(w.steps) == 0 {
-		return interop.Written{}, fmt.Errorf("%w: nothing was said", skein.ErrInvalid)
+		return interop.Written{}, fmt.Errorf("%w: no messages", skein.ErrInvalid)
 	}
 	own := interop.Text{Path: w.path}
 	if w.known.pieces == nil {
@@ -101,7 +101,7 @@ func (w *writer) tell(entries []skein.Entry) {
 		}
 		switch en := said[e.Seq]; {
 		case en != nil && en.Rewound:
-			w.losses.Add(en.Seq, "what was gone back over: left out")
+			w.losses.Add(en.Seq, "rewound messages: left out")
 		case en != nil:
 			w.message(en)
 		default:

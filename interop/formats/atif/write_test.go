@@ -99,7 +99,7 @@ func TestWhatIsWrittenKeepsTheSpecificationsRules(t *testing.T) {
 func TestWhatIsWrittenIsReadAgain(t *testing.T) {
 	dir, done := export(t, everything(t), "s1")
 	want := []string{
-		"inputs of tools that are no objects: as the member input of one",
+		"inputs of tools that are not objects: as the member input of one",
 		"results that came later: at the step of their call",
 		"results without a call in the same document: of the environment",
 	}

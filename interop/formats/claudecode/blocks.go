@@ -63,7 +63,7 @@ func (w *writer) block(e *skein.Entry, p *skein.Part) ([]blockOut, error) {
 	case p.Kind == skein.PartFile && p.File != nil:
 		return w.file(e, p.File)
 	case p.Kind == skein.PartAgent:
-		w.lose(e, "agents that were called on: in words")
+		w.lose(e, "agents that were mentioned: as text")
 		return []blockOut{textBlock("@" + p.Text.UTF8())}, nil
 	case p.Kind == skein.PartOther && w.ours && len(p.Raw) > 0:
 		return []blockOut{{body: p.Raw}}, nil
@@ -75,7 +75,7 @@ func (w *writer) block(e *skein.Entry, p *skein.Part) ([]blockOut, error) {
 func (w *writer) text(e *skein.Entry, p *skein.Part) []blockOut {
 	text := p.Text.UTF8()
 	if text != string(p.Text) {
-		w.lose(e, "what is no Unicode: replaced")
+		w.lose(e, "invalid Unicode: replaced")
 	}
 	if strings.TrimSpace(text) == "" {
 		w.lose(e, "blank texts: left out")
@@ -102,7 +102,7 @@ func (w *writer) file(e *skein.Entry, f *skein.File) ([]blockOut, error) {
 		kind = ""
 	}
 	if kind == "" || f.Blob == "" || f.Size > limit {
-		w.lose(e, "files that Claude Code does not take: in words")
+		w.lose(e, "files that Claude Code does not accept: as text")
 		return []blockOut{textBlock(describe(f))}, nil
 	}
 	source := sourceOut{Type: "base64", Media: f.Media}
@@ -150,14 +150,14 @@ func describe(f *skein.File) string {
 // call returns the block of a call: as text if Claude Code has no such tool.
 func (w *writer) call(e *skein.Entry, c *callOut) blockOut {
 	if c.name == "" {
-		w.lose(e, "calls of tools that Claude Code has not: in words")
-		return textBlock(fmt.Sprintf("[I called the tool %s, which is not there any more, with this input:]\n%s", skein.Text(c.call.Name).UTF8(), words(c.call.Input)))
+		w.lose(e, "calls of tools that Claude Code does not have: as text")
+		return textBlock(fmt.Sprintf("[I called the tool %s, which no longer exists, with this input:]\n%s", skein.Text(c.call.Name).UTF8(), words(c.call.Input)))
 	}
 	if c.name != c.call.Name || string(c.input) != string(c.call.Input) {
 		w.lose(e, "tools' names and inputs: as Claude Code's own")
 	}
 	if c.id != c.call.ID {
-		w.lose(e, "IDs of calls: as the provider takes them")
+		w.lose(e, "IDs of calls: in the provider's form")
 	}
 	return blockOut{skein.MustJSON(struct {
 		Type  string          `json:"type"`

@@ -75,7 +75,7 @@ func match(file string, head []byte) interop.Guess {
 		}
 	}
 	if path.Ext(file) == ".jsonl" && strings.Contains(file, "/.claude/projects/") { // damaged or long beginning
-		return interop.PlacedBy("it lies in .claude/projects")
+		return interop.PlacedBy("it is in .claude/projects")
 	}
 	return interop.Guess{}
 }

@@ -59,7 +59,7 @@ func (w *writer) look() error {
 		w.asked = true
 	}
 	if w.known.leaf == "" {
-		return fmt.Errorf("%w: %s has no line to go on from", skein.ErrInvalid, w.path)
+		return fmt.Errorf("%w: %s has no line to continue from", skein.ErrInvalid, w.path)
 	}
 	return nil
 }

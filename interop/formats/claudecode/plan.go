@@ -38,7 +38,7 @@ func (w *writer) plan(all []skein.Entry) error {
 		if !all[i].Rewound {
 			w.entries = append(w.entries, all[i])
 		} else if all[i].Seq > w.d.After {
-			w.losses.Add(all[i].Seq, "messages that were gone back over: left out")
+			w.losses.Add(all[i].Seq, "rewound messages: left out")
 		}
 	}
 	for _, e := range w.d.Events {
@@ -137,7 +137,7 @@ func (w *writer) compactions() error {
 		case c.Failed:
 			continue
 		case c.Summary == "":
-			w.losses.Add(e.Seq, "compaction that only its provider can read: what it covers is there again")
+			w.losses.Add(e.Seq, "compaction that only its provider can read: the messages that it covers are shown again")
 			continue
 		case !slices.ContainsFunc(spans, func(s skein.SeqRange) bool { return s.From < e.Seq && e.Seq <= s.To }):
 			continue
@@ -145,7 +145,7 @@ func (w *writer) compactions() error {
 		at := c.To
 		if at < w.keep {
 			at = e.Seq
-			w.losses.Add(e.Seq, "messages that a compaction left standing: under it too")
+			w.losses.Add(e.Seq, "messages that a compaction kept: after it, too")
 		}
 		w.compacts = append(w.compacts, compaction{e.Seq, at, e.Time, c})
 	}

@@ -75,7 +75,7 @@ func goesOn(t *testing.T, program string) {
 	want := `user: They spoke of ages.
 user: newer
 assistant: I look.
-assistant: [I called the tool apply_patch, which is not there any more, with this input:] *** Begin
+assistant: [I called the tool apply_patch, which no longer exists, with this input:] *** Begin
 assistant: Bash {"command":"cd /srv && ls"}
 user: result of c_1
 user: [The tool apply_patch answered:]

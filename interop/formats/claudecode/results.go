@@ -58,7 +58,7 @@ func (w *writer) resultBlock(c *callOut, res *skein.Result, blocks []blockOut) b
 func (w *writer) output(e *skein.Entry, c *callOut, res *skein.Result) (blocks []blockOut, err error) {
 	text := res.Text.UTF8()
 	if text != string(res.Text) {
-		w.lose(e, "what is no Unicode: replaced")
+		w.lose(e, "invalid Unicode: replaced")
 	}
 	if text == "" && len(res.Files) == 0 {
 		text = skein.Text(res.Raw).UTF8()
@@ -73,13 +73,13 @@ func (w *writer) output(e *skein.Entry, c *callOut, res *skein.Result) (blocks [
 		if !res.Failed && c.name != "" {
 			break
 		}
-		w.lose(e, "results without words: said so")
+		w.lose(e, "empty results: a text says so")
 		blocks = append(blocks, textBlock("(no output)"))
 	}
 	for i := range res.Files {
 		f := &res.Files[i]
 		if !strings.HasPrefix(f.Media, "image/") {
-			w.lose(e, "files that Claude Code does not take: in words")
+			w.lose(e, "files that Claude Code does not accept: as text")
 			blocks = append(blocks, textBlock(describe(f)))
 			continue
 		}

@@ -111,7 +111,7 @@ func (w *writer) resultLater(e *skein.Entry, r *skein.Result) error {
 // calls.
 func (w *writer) answer(e *skein.Entry, last bool) error {
 	if !w.asked && w.parent == "" {
-		w.lose(e, "a beginning with an answer: a line before it says so")
+		w.lose(e, "a session that begins with an answer: a line before it says so")
 		w.put(e, e.Seq, meta("[What was said before is not shown.]"))
 		w.asked = true
 	}

@@ -53,13 +53,13 @@ func (w *writer) onlyBack() error {
 	var why string
 	switch {
 	case !w.d.WentBack():
-		why = "nothing new was said"
+		why = "no new messages"
 	case w.agentID != "":
-		why = "a sub-agent cannot go back; say something in it, and it is written"
+		why = "a sub-agent's session cannot be rewound; add a message to it, and the rewind is written with it"
 	case !w.known.names:
-		why = "this version of Claude Code goes on from what is newest, whatever was gone back over; say something more, and it is written"
+		why = "this version of Claude Code continues from the newest message, even if that was rewound; add a message, and the rewind is written with it"
 	case w.parent == "":
-		why = "Claude Code cannot go back to before the first prompt; say something more, and it is written"
+		why = "Claude Code cannot rewind to before the first prompt; add a message, and the rewind is written with it"
 	default:
 		return nil
 	}

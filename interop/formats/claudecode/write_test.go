@@ -95,7 +95,7 @@ func TestASessionIsWrittenAsTheProgramWould(t *testing.T) {
 		`user e<d "newer"`,
 		`assistant f<e [{"type":"text","text":"I look."}]`,
 		`assistant g<f [{"type":"tool_use","id":"c_1","name":"Bash","input":{"command":"cd /srv && ls"}}]`,
-		`assistant h<g [{"type":"text","text":"[I called the tool apply_patch, which is not there any more, with this input:]\n*** Begin"}]`,
+		`assistant h<g [{"type":"text","text":"[I called the tool apply_patch, which no longer exists, with this input:]\n*** Begin"}]`,
 		`user i<h [{"type":"tool_result","tool_use_id":"c_1","content":"a.go"}]`,
 		`user j<i meta [{"type":"text","text":"[The tool apply_patch answered:]"},{"type":"text","text":"done"}]`,
 		`attachment k<j {"type":"queued_command","prompt":"hurry up","commandMode":"prompt"}`,
@@ -121,9 +121,9 @@ func TestASessionIsWrittenAsTheProgramWould(t *testing.T) {
 	}
 	if diff := cmp.Diff([]string{
 		"system prompt: left out, Claude Code has its own", "reasoning without Anthropic's signature: left out",
-		"tools' names and inputs: as Claude Code's own", "IDs of calls: as the provider takes them",
-		"calls of tools that Claude Code has not: in words", "calls without a result: as interrupted",
-		"model: claude-code goes on with the one that it is set to",
+		"tools' names and inputs: as Claude Code's own", "IDs of calls: in the provider's form",
+		"calls of tools that Claude Code does not have: as text", "calls without a result: as interrupted",
+		"model: claude-code continues with the one in its settings",
 	}, lost); diff != "" {
 		t.Errorf("what is lost (-want +got):\n%s", diff)
 	}

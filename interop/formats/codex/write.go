@@ -36,7 +36,7 @@ func write(ctx context.Context, d interop.Draft) (interop.Written, error) {
 	w.quiet = false
 	w.endTurn()
 	if d.After == 0 && !w.some {
-		return interop.Written{}, fmt.Errorf("%w: nothing was said in it", skein.ErrInvalid)
+		return interop.Written{}, fmt.Errorf("%w: no messages in it", skein.ErrInvalid)
 	}
 	out := interop.Written{ID: w.id, Texts: []interop.Text{{Path: w.path, Lines: w.out}}, Losses: w.losses}
 	if len(w.names) > 0 {
@@ -96,7 +96,7 @@ func (w *writer) acts() (all []act, err error) {
 	for _, e := range entries {
 		if e.Rewound {
 			if e.Seq > w.d.After {
-				w.losses.Add(e.Seq, "what was gone back over: left out")
+				w.losses.Add(e.Seq, "rewound messages: left out")
 			}
 			continue
 		}
@@ -129,7 +129,7 @@ func (w *writer) split(all []act, entries []skein.Entry) ([]act, error) {
 	}
 	for _, e := range w.d.Events {
 		if e.Kind == skein.KindCompacted && e.Seq <= w.d.After && on(was, e.Seq) && !on(now, e.Seq) {
-			w.losses.Add(e.Seq, "going back to before a summary: Codex goes on from the summary")
+			w.losses.Add(e.Seq, "a rewind to before a summary: Codex continues from the summary")
 		}
 	}
 	var old []act
@@ -170,7 +170,7 @@ func (w *writer) begin() error {
 		}
 	}
 	if s.Model != "" && len(w.ours) == 0 {
-		w.losses.Add(0, "model: Codex goes on with the one that it is set to")
+		w.losses.Add(0, "model: Codex continues with the one in its settings")
 	}
 	return nil
 }

@@ -177,7 +177,7 @@ func TestACallThatNoToolFitsIsWrittenInWords(t *testing.T) {
 		say := func(s string) string {
 			return `{"type":"message","role":"assistant","content":[{"type":"output_text","text":` + string(skein.MustJSON(s)) + `}]}`
 		}
-		want := []string{say("[I called the tool " + c.name + ", which is not there any more, with " + input + "]"), say("[The tool " + c.name + " failed: no]")}
+		want := []string{say("[I called the tool " + c.name + ", which no longer exists, with " + input + "]"), say("[The tool " + c.name + " failed: no]")}
 		if diff := cmp.Diff(want, items); diff != "" {
 			t.Errorf("%s(%s) is written (-want +got):\n%s", c.name, c.input, diff)
 		}

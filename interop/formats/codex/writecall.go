@@ -172,7 +172,7 @@ func (w *writer) foreign(e *skein.Entry, out *wrote) {
 	switch {
 	case same == nil:
 		out.form = asText
-		text := "[I called the tool " + utf8(out.call.Name) + ", which is not there any more, with " + utf8(string(orNull(out.call.Input))) + "]"
+		text := "[I called the tool " + utf8(out.call.Name) + ", which no longer exists, with " + utf8(string(orNull(out.call.Input))) + "]"
 		w.said(e, text, itemMeta{}, len(w.calls))
 		w.lose(e.Seq, "call of "+out.call.Name+": written as text, Codex has no such tool")
 		return

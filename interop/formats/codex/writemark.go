@@ -165,7 +165,7 @@ func (w *writer) back(now []skein.Entry) ([]act, error) {
 	case over == 0:
 		return nil, nil
 	case !whole:
-		w.losses.Add(over, "what was gone back over, in the middle of a turn: it stays where it was written before")
+		w.losses.Add(over, "rewound messages in the middle of a turn: they stay where they were written before")
 		return nil, nil
 	}
 	return []act{{at: left, tells: left, do: func() error {

@@ -237,7 +237,7 @@ func TestEachRequestIsChargedOnceAndEachCallHasAnIDOfItsOwn(t *testing.T) {
 	if len(counts) != 2 || !strings.Contains(counts[1], `"total_token_usage":{"input_tokens":10,`) || !strings.Contains(counts[1], `"output_tokens":5,`) {
 		t.Errorf("the counts are\n%s\nwant two, 10 tokens in and 5 out in all", strings.Join(counts, "\n"))
 	}
-	if l := x.done[0].Losses; len(l) != 2 || l[0].What != "what was gone back over: left out" {
+	if l := x.done[0].Losses; len(l) != 2 || l[0].What != "rewound messages: left out" {
 		t.Errorf("losses = %+v, want that a message was gone back over", l)
 	}
 }

@@ -60,7 +60,7 @@ func (w *writer) result(e *skein.Entry, r *skein.Result, meta json.RawMessage, n
 	}
 	switch text, is := out.(string); {
 	case c.same == nil && r.Failed && !w.ours[e.Seq]:
-		w.lose(e.Seq, "failure of a tool: only its text tells")
+		w.lose(e.Seq, "failure of a tool: only its text says so")
 	case c.same == nil:
 	case c.same.patch != "":
 		w.patched(e, c, r)

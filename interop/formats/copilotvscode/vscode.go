@@ -81,7 +81,7 @@ func match(name string, head []byte) interop.Guess {
 	case first0 && has(first, `"responderUsername"`):
 		return interop.KnownBy("it begins with a change of kind 0 that has a responderUsername")
 	case placed && (len(head) == 0 || first0):
-		return interop.PlacedBy("it lies in " + dir)
+		return interop.PlacedBy("it is in " + dir)
 	}
 	return interop.Guess{}
 }

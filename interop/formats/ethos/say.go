@@ -190,11 +190,11 @@ func (w *writer) result(e *skein.Entry, r *skein.Result) values {
 		blocks = w.block(e, blocks, &r.Files[i])
 	}
 	if r.Raw != nil {
-		w.lose(e, "tool output that is no text: left out")
+		w.lose(e, "tool output that is not text: left out")
 	}
 	content := wrap(name, w.text(e, r.Text))
 	if unwrap(name, content) != r.Text.UTF8() {
-		w.lose(e, "a tool's own broken sentinel: read as a whole one")
+		w.lose(e, "a tool's own broken sentinel: read as an intact one")
 	}
 	vs := values{"role": roleResult, "content": content, "tool_call_id": r.CallID, "tool_name": or(name, nil)}
 	if blocks != nil {
@@ -235,7 +235,7 @@ const maxInline = 16 << 20
 func (w *writer) block(e *skein.Entry, b []byte, f *skein.File) []byte {
 	image := strings.HasPrefix(f.Media, "image/")
 	if f.Blob == "" || f.Size > maxInline || !image && f.Media != "application/pdf" && !strings.HasPrefix(f.Media, "text/") {
-		w.lose(e, "file that is no image or document at hand: left out")
+		w.lose(e, "file that is not an image or document, or whose bytes are missing: left out")
 		return b
 	}
 	data, err := w.d.Blob(f.Blob)

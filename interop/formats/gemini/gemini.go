@@ -79,7 +79,7 @@ func (p program) match(name string, head []byte) interop.Guess {
 	}
 	if len(head) == 0 {
 		if path.Ext(name) == ".jsonl" && strings.Contains(name, p.dir+"tmp/") && strings.Contains(name, "/chats/") {
-			return interop.PlacedBy("it lies in chats")
+			return interop.PlacedBy("it is in chats")
 		}
 		return interop.Guess{}
 	}

@@ -138,7 +138,7 @@ func (w *writer) call(e *skein.Entry, c *skein.Call, of string, at skein.Time) {
 		w.part(seq, of, at, w.tool(e, c, did, name, o, at))
 		return
 	}
-	w.losses.Add(e.Seq, "calls of tools that opencode has not: as words")
+	w.losses.Add(e.Seq, "calls of tools that opencode does not have: as text")
 	w.part(seq, of, at, textOut{Type: "text", Text: inWords(c, did), Time: &spanOut{int64(at), int64(at)}})
 }
 
@@ -175,7 +175,7 @@ func (w *writer) tool(e *skein.Entry, c *skein.Call, did *callOut, name string, 
 	title, text := "", r.Text
 	if text == "" && len(r.Raw) > 0 {
 		text = skein.Text(r.Raw)
-		w.losses.Add(e.Seq, "output of tools that is no text: as text")
+		w.losses.Add(e.Seq, "output of tools that is not text: as text")
 	}
 	s.Status, s.Output, s.Title, s.Metadata = "completed", &text, &title, json.RawMessage("{}")
 	for i := range r.Files {

@@ -28,7 +28,7 @@ func (w *writer) compaction() *summed {
 		}
 		on := slices.ContainsFunc(line, func(r skein.SeqRange) bool { return ev.Seq > r.From && ev.Seq <= r.To })
 		if !on || c.Summary == "" {
-			w.losses.Add(ev.Seq, "compaction that does not count, or has no words: left out")
+			w.losses.Add(ev.Seq, "compaction that was undone, or has no text: left out")
 			continue
 		}
 		if out != nil {
@@ -38,7 +38,7 @@ func (w *writer) compaction() *summed {
 	}
 	if out != nil && w.d.After > 0 && out.To < w.keep {
 		out.To = w.keep // existing rows cannot be moved after it
-		w.losses.Add(out.seq, "what a compaction left: covered too")
+		w.losses.Add(out.seq, "messages that a compaction kept: covered, too")
 	}
 	return out
 }
@@ -64,7 +64,7 @@ func (w *writer) summary(s *summed) {
 // others reports what else has no row.
 func (w *writer) others() {
 	if w.d.After == 0 && !w.ours && w.d.Session.Model != "" {
-		w.losses.Add(0, "model: opencode goes on with the one that it is set to")
+		w.losses.Add(0, "model: opencode continues with the one in its settings")
 	}
 	for _, ev := range w.d.Events {
 		if ev.Seq <= w.d.After {

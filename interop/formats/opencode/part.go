@@ -15,7 +15,7 @@ func (r *reader) part(m *interop.Made, id, of string, at skein.Time, o loose.Obj
 	msg := r.messages[of]
 	kind := o.Str("type")
 	if msg == nil {
-		m.Damage = fmt.Sprintf("part of message %.80q, which is not there", of)
+		m.Damage = fmt.Sprintf("part of a missing message, %.80q", of)
 		m.Key = skein.ClientID(Name + ":p:" + id)
 		r.put(m, noted(at, "part", loose.Raw(whole(o))))
 		return

@@ -29,7 +29,7 @@ func (w *writer) say(entries []skein.Entry) {
 		switch {
 		case e.Seq <= w.keep:
 		case e.Rewound && e.Seq > w.d.After:
-			w.losses.Add(e.Seq, "messages that were gone back over: left out")
+			w.losses.Add(e.Seq, "rewound messages: left out")
 		case e.Rewound:
 		case e.Message.Role == skein.RoleAssistant:
 			w.answer(e)
@@ -74,7 +74,7 @@ func (w *writer) hang(entries []skein.Entry) {
 			}
 		}
 		if of <= w.keep {
-			w.losses.Add(ev.Seq, "request that no answer is of: left out")
+			w.losses.Add(ev.Seq, "request without an answer: left out")
 			continue
 		}
 		w.steps[of] = append(w.steps[of], s)

@@ -32,7 +32,7 @@ func lookAt(ctx context.Context, at string) (t *there, err error) {
 	}
 	defer func() { err = errors.Join(err, db.Close()) }()
 	if ours(db) == nil {
-		return t, fmt.Errorf("%w: database %s is another program's", skein.ErrInvalid, at)
+		return t, fmt.Errorf("%w: database %s belongs to another program", skein.ErrInvalid, at)
 	}
 	t.made = true
 	clear(t.columns)

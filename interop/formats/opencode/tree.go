@@ -197,7 +197,7 @@ func (t *tree) file(name string, e fs.DirEntry) []folder.File {
 		t.skip(name, err)
 		return nil
 	case !info.Mode().IsRegular():
-		t.skip(name, errors.New("no regular file"))
+		t.skip(name, errors.New("not a regular file"))
 		return nil
 	}
 	t.n++

@@ -26,7 +26,7 @@ func write(ctx context.Context, d interop.Draft) (interop.Written, error) {
 		at = d.Path
 	}
 	if path.Base(at) == folderName {
-		return interop.Written{}, fmt.Errorf("%w: opencode does not read %s any more; start it once, so that it makes its database of that", skein.ErrInvalid, at)
+		return interop.Written{}, fmt.Errorf("%w: opencode no longer reads %s; start it once, so that it moves that into its database", skein.ErrInvalid, at)
 	}
 	is, err := interop.Once(d, at, func() (*there, error) {
 		return lookAt(ctx, filepath.Join(d.Home, filepath.FromSlash(at)))
@@ -111,7 +111,7 @@ func (w *writer) place() error {
 		return fmt.Errorf("%w: %s has no session %s", skein.ErrInvalid, w.d.Path, w.id)
 	}
 	if w.row.Text("revert") != "" { // the program removes everything after that place
-		return fmt.Errorf("%w: session %s was gone back in; go on there, or take that back", skein.ErrInvalid, w.id)
+		return fmt.Errorf("%w: session %s was rewound in opencode; continue there, or undo the rewind", skein.ErrInvalid, w.id)
 	}
 	return nil
 }

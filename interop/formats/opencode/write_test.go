@@ -119,7 +119,7 @@ func TestASessionBecomesTheRowsThatTheProgramWrites(t *testing.T) {
 	}
 	home := t.TempDir()
 	done := export(t, s, "odd id", home)
-	if want := (interop.Losses{{What: "names of tools, and of what they take: those of opencode's", Count: 2, First: 3}, {What: "calls of tools that opencode has not: as words", Count: 1, First: 3}, {What: "model: opencode goes on with the one that it is set to", Count: 1}}); cmp.Diff(want, done.Losses) != "" {
+	if want := (interop.Losses{{What: "names of tools, and of what they take: those of opencode's", Count: 2, First: 3}, {What: "calls of tools that opencode does not have: as text", Count: 1, First: 3}, {What: "model: opencode continues with the one in its settings", Count: 1}}); cmp.Diff(want, done.Losses) != "" {
 		t.Errorf("Export loses %+v, want %+v", done.Losses, want)
 	}
 	path := filepath.Join(home, fileName)

@@ -59,6 +59,6 @@ func (w *writer) file(en *skein.Entry, f *skein.File) any {
 	if f.URL != "" {
 		return uriOut{"uri", f.Media, modality, f.URL}
 	}
-	w.losses.Add(en.Seq, "files whose bytes are not here: their names")
+	w.losses.Add(en.Seq, "files whose bytes are missing: their names")
 	return textOut{"text", skein.Text("[File " + or(f.Name, f.Media, "without a name") + "]")}
 }

@@ -33,7 +33,7 @@ func write(_ context.Context, d interop.Draft) (interop.Written, error) {
 	}
 	w.tell(entries)
 	if len(w.spans) == 0 {
-		return interop.Written{}, fmt.Errorf("%w: nothing was said", skein.ErrInvalid)
+		return interop.Written{}, fmt.Errorf("%w: no messages", skein.ErrInvalid)
 	}
 	return interop.Written{ID: w.id, Texts: []interop.Text{{Path: path, Lines: w.document()}}, Losses: w.losses}, nil
 }
@@ -79,7 +79,7 @@ func (w *writer) look() error {
 	n := len(w.before) - 1
 	if n < 2 || !strings.HasPrefix(string(loose.Element(w.before[n])), "]") || !strings.HasSuffix(strings.TrimSpace(string(w.before[0])), "[") ||
 		!strings.Contains(string(w.before[0]), `"`+spansList+`"`) {
-		return fmt.Errorf("%w: %s is no document of traces that could be gone on with", skein.ErrInvalid, w.d.Path)
+		return fmt.Errorf("%w: %s is not a document of traces that can be continued", skein.ErrInvalid, w.d.Path)
 	}
 	w.before, w.after = w.before[:n], w.before[n:]
 	if o := w.d.Session.Origin; o != nil && o.ID != "" {
@@ -102,7 +102,7 @@ func (w *writer) tell(entries []skein.Entry) {
 		en := said[e.Seq]
 		switch {
 		case en != nil && en.Rewound:
-			w.losses.Add(en.Seq, "what was gone back over: left out")
+			w.losses.Add(en.Seq, "rewound messages: left out")
 		case en != nil:
 			w.message(en)
 		default:

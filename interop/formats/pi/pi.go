@@ -78,7 +78,7 @@ func match(name string, head []byte) interop.Guess {
 	case path.Ext(name) != ".jsonl":
 		return interop.Guess{}
 	case strings.Contains(name, "/.pi/agent/sessions/"), strings.Contains(name, "/.omp/agent/sessions/"):
-		return interop.PlacedBy("it lies in agent/sessions")
+		return interop.PlacedBy("it is in agent/sessions")
 	}
 	return interop.Guess{}
 }

@@ -33,7 +33,7 @@ func write(_ context.Context, d interop.Draft) (interop.Written, error) {
 	w.stand()
 	w.ownModel()
 	if d.After > 0 && len(w.lines) == 0 {
-		return interop.Written{}, fmt.Errorf("%w: nothing new was said", skein.ErrInvalid)
+		return interop.Written{}, fmt.Errorf("%w: no new messages", skein.ErrInvalid)
 	}
 	return interop.Written{ID: w.id, Texts: []interop.Text{{Path: w.path, Lines: w.lines}}, Losses: w.losses}, nil
 }

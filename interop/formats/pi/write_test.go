@@ -121,7 +121,7 @@ func TestASessionIsWrittenWherePiLooksForIt(t *testing.T) {
 	p.again(home, "s1", "user hi | assistant yes")
 }
 
-const itsModel = "model: pi goes on with the one that it is set to"
+const itsModel = "model: pi continues with the one in its settings"
 
 // pi goes on with the model of the last answer or change, whichever came later.
 func TestASessionOfAnotherProgramGoesOnWithTheModelThatPiIsSetTo(t *testing.T) {
@@ -199,14 +199,14 @@ func TestCallsBecomePisTools(t *testing.T) {
 			p.again(home, "s1", "user do | assistant "+c.want+" | tool =out")
 			continue
 		}
-		if !slices.Contains(lost(done[0]), "calls of tools that pi does not have: as words") {
+		if !slices.Contains(lost(done[0]), "calls of tools that pi does not have: as text") {
 			t.Errorf("call of %s%s: losses are %v, want that it is words", c.name, c.input, lost(done[0]))
 		}
 		input := c.input
 		if input == "" {
 			input = "{}"
 		}
-		p.again(home, "s1", "user do | assistant [Called the tool "+c.name+", which is not there now, with "+input+"] | user [The tool c answered:] out")
+		p.again(home, "s1", "user do | assistant [Called the tool "+c.name+", which no longer exists, with "+input+"] | user [The tool c answered:] out")
 	}
 }
 
@@ -323,7 +323,7 @@ func TestAnAnswerThatBrokeOffIsShownToTheModel(t *testing.T) {
 	if want := []string{"length", "aborted", "toolUse"}; !slices.Equal(stops, want) {
 		t.Errorf("answers ended with %v, want %v", stops, want)
 	}
-	if want := "answers that broke off: as cut off by length, so that the model sees them"; !slices.Contains(lost(done[0]), want) {
+	if want := "answers that broke off: marked as cut off by length, so that the model sees them"; !slices.Contains(lost(done[0]), want) {
 		t.Errorf("losses are %v, want %q", lost(done[0]), want)
 	}
 }

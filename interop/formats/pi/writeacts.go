@@ -62,7 +62,7 @@ func (w *writer) act(a act) {
 			w.leaf, w.back = w.leafAt(r.To), a.event
 		}
 		if w.linear {
-			w.losses.Add(a.event.Seq, "going back: a file of the first version has no branches")
+			w.losses.Add(a.event.Seq, "rewinds: a file of the first version has no branches")
 		}
 	default:
 		w.state(a.event)
@@ -129,7 +129,7 @@ func (w *writer) model(e skein.Event, provider, model string) {
 	switch {
 	case model == "":
 	case !w.own || !strings.HasPrefix(string(e.ClientID), keyPrefix) && e.ClientID != interop.CreatedID:
-		w.losses.Add(e.Seq, "model: pi goes on with the one that it is set to")
+		w.losses.Add(e.Seq, "model: pi continues with the one in its settings")
 	case provider != "":
 		w.entry(e, "model_change", modelOut{provider, model})
 	}
@@ -170,7 +170,7 @@ func (w *writer) compacted(e skein.Event, c skein.Compacted) {
 		w.losses.Add(e.Seq, "compaction: what only its provider can read")
 	}
 	if w.linear {
-		w.losses.Add(e.Seq, "compaction: a file of the first version is left as it is")
+		w.losses.Add(e.Seq, "compaction: a file of the first version is not changed")
 		return
 	}
 	i := slices.IndexFunc(w.firsts, func(l leaf) bool { return l.seq > c.To })

@@ -95,7 +95,7 @@ func (w *writer) ended(en *skein.Entry, out *answerOut) {
 		out.Stop = "length"
 		fallthrough
 	default:
-		w.losses.Add(en.Seq, "answers that broke off: as cut off by length, so that the model sees them")
+		w.losses.Add(en.Seq, "answers that broke off: marked as cut off by length, so that the model sees them")
 	}
 }
 
@@ -170,7 +170,7 @@ func (w *writer) file(en *skein.Entry, f *skein.File) any {
 			return imageOut{"image", data, f.Media}
 		}
 	}
-	w.losses.Add(en.Seq, "files that are no pictures: their names")
+	w.losses.Add(en.Seq, "files that are not pictures: their names")
 	return text(fmt.Sprintf("[File %s]", or(f.Name, f.URL, f.Media, "without a name")))
 }
 

@@ -135,13 +135,13 @@ func (w *writer) callBlock(en *skein.Entry, c *skein.Call) (any, bool) {
 }
 
 func (w *writer) asText(en *skein.Entry, c *skein.Call) (any, bool) {
-	w.losses.Add(en.Seq, "calls of tools that pi does not have: as words")
+	w.losses.Add(en.Seq, "calls of tools that pi does not have: as text")
 	w.calls[c.ID] = &callOut{}
 	input := string(c.Input)
 	if input == "" {
 		input = "{}"
 	}
-	return text(fmt.Sprintf("[Called the tool %s, which is not there now, with %s]", c.Name, input)), false
+	return text(fmt.Sprintf("[Called the tool %s, which no longer exists, with %s]", c.Name, input)), false
 }
 
 // asObject returns an input as the object that it must be.

@@ -52,7 +52,7 @@ func match(name string, head []byte) interop.Guess {
 		}
 	}
 	if path.Ext(name) == ".jsonl" && strings.Contains(name, "/.qwen/projects/") { // its beginning is damaged
-		return interop.PlacedBy("it lies in .qwen/projects")
+		return interop.PlacedBy("it is in .qwen/projects")
 	}
 	return interop.Guess{}
 }

@@ -64,7 +64,7 @@ func skipped(s replay.LoadedSession) string {
 	case s.Lacks > 0:
 		return fmt.Sprintf("session %s: %d events at the end are missing", s.Session, s.Lacks)
 	case s.Key != "":
-		return fmt.Sprintf("session %s: it came without its key %q, which another one has", s.Session, s.Key)
+		return fmt.Sprintf("session %s: it was imported without its key %q, which another session has", s.Session, s.Key)
 	}
 	return ""
 }

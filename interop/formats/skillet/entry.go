@@ -228,7 +228,7 @@ func (w *writer) result(e *skein.Entry, r *skein.Result) {
 		output = skein.MustJSON(list)
 	} else if r.Text == "" && len(r.Raw) > 0 {
 		output = skein.MustJSON(textOut{"text", skein.Text(r.Raw)})
-		w.losses.Add(e.Seq, "results that are no text: as the text of their JSON")
+		w.losses.Add(e.Seq, "results that are not text: as the text of their JSON")
 	}
 	w.add(e.End, resultOut{"function_call_result", name, r.CallID, "completed", output})
 	w.step(e, toolEnd{"agent_tool_end", w.turn.agent, name, r.Text})

@@ -63,9 +63,9 @@ func nameOf(s skein.Session) string {
 // lines, so that its side file has a place.
 func (w *writer) nothing() (interop.Written, error) {
 	if w.d.After > 0 {
-		return interop.Written{}, fmt.Errorf("%w: nothing new was said", skein.ErrInvalid)
+		return interop.Written{}, fmt.Errorf("%w: no new messages", skein.ErrInvalid)
 	}
-	w.losses.Add(0, "a session in which nothing was said: an empty log")
+	w.losses.Add(0, "a session without messages: an empty log")
 	own := interop.Text{Path: w.path(), Name: sanitise(w.user) + "/" + sanitise(w.name)}
 	own.Lines = []interop.OutLine{{Body: w.end()}}
 	return interop.Written{ID: w.user + ":" + w.name, Texts: []interop.Text{own}, Losses: w.losses}, nil
@@ -156,7 +156,7 @@ func (w *writer) owner() error {
 	}
 	w.user, w.name = spelt(user, began, w.user, defaultUser), spelt(name, names...)
 	if w.user == "" || w.name == "" {
-		return fmt.Errorf("%w: log %s does not say whose it is, and there are no rows of it; go on there until a turn has ended", skein.ErrInvalid, w.logName)
+		return fmt.Errorf("%w: log %s does not say which session it belongs to, and it has no rows; continue it there until a turn has ended", skein.ErrInvalid, w.logName)
 	}
 	return nil
 }
@@ -191,7 +191,7 @@ func (w *writer) entries() ([]skein.Entry, error) {
 		switch {
 		case e.Rewound:
 			if e.Seq > w.d.After {
-				w.losses.Add(e.Seq, "messages that were gone back over: left out")
+				w.losses.Add(e.Seq, "rewound messages: left out")
 			}
 		case e.Seq <= w.keep:
 		case e.Compacted && w.d.After == 0:
@@ -213,7 +213,7 @@ func (w *writer) summary(e skein.Event) {
 		return
 	}
 	if w.d.After > 0 {
-		w.losses.Add(e.Seq, "compaction: what it covers stays")
+		w.losses.Add(e.Seq, "compaction: the messages that it covers stay")
 		return
 	}
 	w.turn.begin(e.Time)
