@@ -92,12 +92,12 @@ func (ex *Exam) Mend(f Finding, fix func() error) error {
 // what its events say; it is not called if some of these are damaged too. The error is
 // that of fix.
 func (ex *Exam) Altered(area string, s *skein.Session, fix func() error) error {
-	const text = "what lists say of it, such as its title, is not what was stored"
+	const text = "its row (its title, for example) was altered"
 	if s.Damaged {
 		ex.Damage(area, s.ID, text+", and some of its events are damaged too")
 		return nil
 	}
-	return ex.Mend(Finding{Area: area, Level: Damaged, Session: s.ID, Text: text + "; its events say what it is"}, fix)
+	return ex.Mend(Finding{Area: area, Level: Damaged, Session: s.ID, Text: text + "; it can be restored from its events"}, fix)
 }
 
 // Leases yields which of sessions are in use. The error is what sessions yields.
@@ -121,8 +121,8 @@ func (ex *Exam) Leases(area string, sessions iter.Seq2[skein.Session, error]) er
 // Waits describes in words what an index does not have yet.
 func Waits(l Lag, now time.Time) string {
 	if l.Events == 0 {
-		return "0 events wait for it"
+		return "no events wait to be indexed"
 	}
 	age := max(0, now.Sub(l.Since.Std())).Round(time.Second)
-	return fmt.Sprintf("%d events wait for it, for %v", l.Events, age)
+	return fmt.Sprintf("%d events wait to be indexed, the oldest for %v", l.Events, age)
 }

@@ -78,7 +78,7 @@ func TestWaits(t *testing.T) {
 		lag  inspect.Lag
 		want string
 	}{
-		{inspect.Lag{}, "0 events wait for it"},
+		{inspect.Lag{}, "no events wait to be indexed"},
 		{inspect.Lag{Events: 7, Since: 60_000}, "7 events wait for it, for 1m0s"},
 		{inspect.Lag{Events: 7, Since: 180_000}, "7 events wait for it, for 0s"}, // clocks can be set back
 	} {

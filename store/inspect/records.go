@@ -41,7 +41,7 @@ func (ex *Exam) source(area string, view skein.Store, f skein.SourceFile) (n int
 	}
 	is, err := skein.SourcesOf(view).File(ex.ctx, f.Format, f.Path)
 	if want := min(f.Records, is.Records); err == nil && next < want { // it may have been imported again meanwhile
-		ex.gap(area, f, next, want-1, errors.New("they are missing"))
+		ex.gap(area, f, next, want-1, errors.New("missing"))
 	}
 	return n, err
 }

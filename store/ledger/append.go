@@ -245,7 +245,7 @@ func (x *batch) event(i int) (skein.Seq, error) {
 	for _, h := range row.Now.Blobs {
 		found, err := x.book.TakeBlob(h)
 		if err == nil && !found {
-			err = fmt.Errorf("%w event: blob %s is neither with it nor in the store", skein.ErrInvalid, h)
+			err = fmt.Errorf("%w event: blob %s is neither in the batch nor in the store", skein.ErrInvalid, h)
 		}
 		if err != nil {
 			return 0, err
@@ -346,7 +346,7 @@ func (x *batch) takeKey(was string) error {
 	}
 	free, err := x.book.TakeKey(was)
 	if err == nil && !free {
-		err = fmt.Errorf("key %q: a session with it %w", s.Key, skein.ErrExists)
+		err = fmt.Errorf("a session with key %q %w", s.Key, skein.ErrExists)
 	}
 	return err
 }

@@ -82,7 +82,7 @@ func Check(b *skein.Batch) error {
 	}
 	switch {
 	case len(b.Events) == 0 && b.Import == nil:
-		return fmt.Errorf("%w batch for session %s: it has no events", skein.ErrInvalid, b.Session)
+		return fmt.Errorf("%w batch for session %s: no events", skein.ErrInvalid, b.Session)
 	case b.After < skein.Fresh:
 		return fmt.Errorf("%w batch for session %s: after %d", skein.ErrInvalid, b.Session, b.After)
 	case b.Fence < 0:

@@ -92,11 +92,11 @@ func (sc *scrub) findEvents(sess *session) error {
 		is.Payload, is.hash = payload, nil
 		var err error
 		if is.facts, err = skein.FactsOf(is.Event); err != nil {
-			return fmt.Errorf("event %d would not be one any more: %w", e.Seq, err)
+			return fmt.Errorf("event %d would no longer be valid: %w", e.Seq, err)
 		}
 		if a := is.facts.Amended; a != nil && e.now != nil {
 			if is.now, err = ledger.Now(&is.facts, ledger.Target{Kind: sess.at(a.Seq).Kind}); err != nil {
-				return fmt.Errorf("event %d would not be one any more: %w", e.Seq, err)
+				return fmt.Errorf("event %d would no longer be valid: %w", e.Seq, err)
 			}
 		}
 		sc.events[e] = is

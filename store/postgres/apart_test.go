@@ -188,7 +188,7 @@ func TestALoginForWhichRowSecurityDoesNotHoldIsNamed(t *testing.T) {
 	stock(t, u.String())
 	s := open(t, u.String())
 	reads(t, s)
-	if w := warnings(t, s); !slices.ContainsFunc(w, func(w string) bool { return strings.Contains(w, "row security does not hold for it") }) {
+	if w := warnings(t, s); !slices.ContainsFunc(w, func(w string) bool { return strings.Contains(w, "row security does not apply to it") }) {
 		t.Errorf("Examine warns of %q, want of the superuser", w)
 	}
 }

@@ -64,7 +64,7 @@ func classify(err error) error {
 	case codeReadOnly:
 		return fmt.Errorf("%w: %w", skein.ErrReadOnly, err)
 	case codeLockTime:
-		return fmt.Errorf("%w: another transaction does not end: %w", skein.ErrAway, err)
+		return fmt.Errorf("%w: waited too long for another transaction: %w", skein.ErrAway, err)
 	case codeDamaged, codeIndexDamaged:
 		return fmt.Errorf("%w: %w", skein.ErrCorrupt, err)
 	}

@@ -63,7 +63,7 @@ func bookmarkOf(c skein.Cursor, cluster string) (b bookmark, err error) {
 	case err != nil || len(seen) > maxSnapshot || b.ordinal < -1 || b.seq < 0 || b.line < 0 || b.cursor(name) != c || !form.MatchString(seen):
 		return b, fmt.Errorf("cursor %.80q: %w", c, skein.ErrInvalid)
 	case name != cluster:
-		return b, fmt.Errorf("cursor %.80q: it is another database's: %w", c, skein.ErrInvalid)
+		return b, fmt.Errorf("cursor %.80q: from another database: %w", c, skein.ErrInvalid)
 	}
 	return b, nil
 }

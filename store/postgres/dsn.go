@@ -25,7 +25,7 @@ func parse(dsn string) (*pgxpool.Config, error) {
 	}
 	switch mode := cfg.ConnConfig.DefaultQueryExecMode; mode {
 	case pgx.QueryExecModeExec, pgx.QueryExecModeSimpleProtocol: // these guess the types of arguments
-		return nil, fmt.Errorf("postgres: %w address: default_query_exec_mode is %s: for an old pooler, take cache_describe", skein.ErrInvalid, mode)
+		return nil, fmt.Errorf("postgres: %w address: default_query_exec_mode is %s: for an old pooler, use cache_describe", skein.ErrInvalid, mode)
 	}
 	params := cfg.ConnConfig.RuntimeParams
 	params["application_name"] = cmp.Or(params["application_name"], "skein")
@@ -44,12 +44,12 @@ func withoutPassword(dsn string, err error) error {
 	}
 	masked, whole := conninfo.Masked(dsn)
 	if !whole {
-		return fmt.Errorf("%q: want KEYWORD=VALUE pairs with spaces between, a value with spaces in apostrophes", masked)
+		return fmt.Errorf("%q: want KEYWORD=VALUE pairs separated by spaces; quote a value that contains spaces with apostrophes", masked)
 	}
 	if _, same := pgxpool.ParseConfig(masked); same != nil {
 		return same
 	}
-	return fmt.Errorf("%q: it cannot be read with its password", masked)
+	return fmt.Errorf("%q: cannot be parsed; is a character of the password not escaped?", masked)
 }
 
 // address returns where a database is, for people, without the password.

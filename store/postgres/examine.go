@@ -64,10 +64,10 @@ func (ex *exam) maintenance(area string) error {
 		return err
 	}
 	if sessions+files+scrubs > 0 {
-		text := fmt.Sprintf("what %d sessions and %d files had that were deleted is yet to be taken away, %d scrubs are to be finished; any process that has the store open does so", sessions, files, scrubs)
+		text := fmt.Sprintf("still to do: purge %d sessions and %d files, finish %d scrubs; any process that has the store open does this in the background", sessions, files, scrubs)
 		return ex.Mend(inspect.Finding{Area: area, Level: inspect.Warning, Text: text}, ex.maintain)
 	}
-	ex.Fine(area, "nothing is left to be done")
+	ex.Fine(area, "nothing is left to do")
 	return nil
 }
 

@@ -52,7 +52,7 @@ func (ex *exam) heads(area string) error {
 			case last < 0:
 				ex.Damage(area, id, "it has no row in heads")
 			case last != int64(h.Last):
-				ex.Damage(area, id, fmt.Sprintf("it ends at %d by heads, at %d by its row", last, h.Last))
+				ex.Damage(area, id, fmt.Sprintf("it ends at event %d according to heads, at %d according to its row", last, h.Last))
 			}
 			if count != int64(h.Last)-upto || count > 0 && (first != upto+1 || end != int64(h.Last)) {
 				ex.Damage(area, id, fmt.Sprintf("%d events from %d to %d, want %d to %d without gaps", count, first, end, upto+1, h.Last))
@@ -74,7 +74,7 @@ func (ex *exam) heads(area string) error {
 	if err := ex.reparented(area); err != nil {
 		return err
 	}
-	ex.Fine(area, "%d sessions, every one as long as it says", n)
+	ex.Fine(area, "%d sessions, all with as many events as their rows say", n)
 	return nil
 }
 
@@ -142,7 +142,7 @@ func (ex *exam) reparented(area string) error {
 			return err
 		}
 		if id == "" || want != got {
-			ex.Damage(area, id, fmt.Sprintf("of deleted session number %d there are %d events, want %d, for the session %q", n, got, want, id))
+			ex.Damage(area, id, fmt.Sprintf("session %[4]q shows %[2]d events of deleted session number %[1]d, want %[3]d", n, got, want, id))
 		}
 		return nil
 	})
@@ -195,7 +195,7 @@ func (ex *exam) events(area string) error {
 			break
 		}
 	}
-	ex.Fine(area, "%d events, every one whole", n)
+	ex.Fine(area, "%d events, all intact", n)
 	return nil
 }
 
@@ -212,6 +212,6 @@ func (ex *exam) records(area string) error {
 		return err
 	}
 	n, err := ex.Records(area, views)
-	ex.Fine(area, "%d source records, every one whole and in its place", n)
+	ex.Fine(area, "%d source records, all intact and in order", n)
 	return err
 }

@@ -35,7 +35,7 @@ func (ex *exam) index(area string) error {
 	if len(wrong) > 0 {
 		return ex.Mend(inspect.Finding{
 			Area: area, Level: inspect.Damaged,
-			Text: fmt.Sprintf("the search index disagrees with the texts of %d events; it can be made anew from them", len(wrong)),
+			Text: fmt.Sprintf("the search index disagrees with the texts of %d events; it can be rebuilt from them", len(wrong)),
 		}, func() error { return ex.reindex(wrong) })
 	}
 	ex.Fine(area, "the search index agrees with the texts; %s", waiting)

@@ -26,19 +26,19 @@ func (ex *exam) rights(area string) error {
 	}
 	database = pgx.Identifier{database}.Sanitize()
 	if len(members) > 0 {
-		ex.Find(inspect.Finding{Area: area, Level: inspect.Warning, Text: fmt.Sprintf("%s can read everything here: members of skein_owner, skein_user or skein_all, who may connect, as everybody may; REVOKE CONNECT ON DATABASE %s FROM PUBLIC, and GRANT CONNECT to who needs it",
+		ex.Find(inspect.Finding{Area: area, Level: inspect.Warning, Text: fmt.Sprintf("%s can read everything in this database, as members of skein_owner, skein_user or skein_all, because every role can connect; run REVOKE CONNECT ON DATABASE %s FROM PUBLIC, and GRANT CONNECT to the roles that need it",
 			strings.Join(members, ", "), database)})
 	}
 	if strange {
-		ex.Find(inspect.Finding{Area: area, Level: inspect.Warning, Text: "every role that may connect can make functions in the schema public, which skein's statements may then call: let it be owned by who owns the database (ALTER SCHEMA public OWNER TO …), and REVOKE CREATE ON SCHEMA public FROM PUBLIC"})
+		ex.Find(inspect.Finding{Area: area, Level: inspect.Warning, Text: "every role that can connect can create functions in the schema public, which skein's statements may then call: give the schema to the owner of the database (ALTER SCHEMA public OWNER TO …), and run REVOKE CREATE ON SCHEMA public FROM PUBLIC"})
 	}
 	if err := ex.login(area); err != nil {
 		return err
 	}
 	for _, role := range bypass {
-		ex.Find(inspect.Finding{Area: area, Level: inspect.Warning, Text: fmt.Sprintf("row security does not hold for %[1]s, so nothing but skein's own conditions keeps users apart: ALTER ROLE %[1]s NOSUPERUSER NOBYPASSRLS", role)})
+		ex.Find(inspect.Finding{Area: area, Level: inspect.Warning, Text: fmt.Sprintf("row security does not apply to %[1]s, so only skein's own conditions keep users apart: ALTER ROLE %[1]s NOSUPERUSER NOBYPASSRLS", role)})
 	}
-	ex.Fine(area, "nobody else can read it or make functions in it")
+	ex.Fine(area, "no other role can read the database or create functions in it")
 	return nil
 }
 
@@ -57,15 +57,15 @@ func (ex *exam) login(area string) error {
 	var why string
 	switch {
 	case l.super:
-		why = "row security does not hold for it: let skein log in as a role of its own, " + ownLogin(l.server)
+		why = "row security does not apply to it: give skein a login role of its own: " + ownLogin(l.server)
 	case len(l.held) > 0 && l.member && l.server < 160000:
-		why = "it inherits the rights of all roles that it is a member of, and is one of others than skein's: let skein log in as a role of its own, " + ownLogin(l.server)
+		why = "it inherits the rights of all roles that it is a member of, and not all of these are skein's: give skein a login role of its own: " + ownLogin(l.server)
 	case len(l.grants()) > 0:
 		why = l.advice()
 	default:
 		why = "it owns the tables; the next program that opens the database gives them to skein_owner"
 	}
-	ex.Find(inspect.Finding{Area: area, Level: inspect.Warning, Text: fmt.Sprintf("%s, the role of this address, sees everybody's rows without asking for them: %s", pgx.Identifier{l.name}.Sanitize(), why)})
+	ex.Find(inspect.Finding{Area: area, Level: inspect.Warning, Text: fmt.Sprintf("%s, the role of this address, sees all users' rows by default: %s", pgx.Identifier{l.name}.Sanitize(), why)})
 	return nil
 }
 

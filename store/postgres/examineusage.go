@@ -31,7 +31,7 @@ func (ex *exam) usage(area string) error {
 		return err
 	}
 	if len(wrong) > 0 {
-		return ex.Mend(inspect.Finding{Area: area, Level: inspect.Damaged, Text: fmt.Sprintf("the sums of %d sessions differ from what they are sums of", len(wrong))}, func() error {
+		return ex.Mend(inspect.Finding{Area: area, Level: inspect.Damaged, Text: fmt.Sprintf("the usage sums of %d sessions differ from their requests", len(wrong))}, func() error {
 			for m := range wrong {
 				if err := ex.resum(m); err != nil {
 					return err
@@ -40,7 +40,7 @@ func (ex *exam) usage(area string) error {
 			return nil
 		})
 	}
-	ex.Fine(area, "every sum agrees with its requests")
+	ex.Fine(area, "every usage sum agrees with its requests")
 	return nil
 }
 
@@ -82,7 +82,7 @@ func (ex *exam) blobs(area string) error {
 	if err := ex.refs(area); err != nil {
 		return err
 	}
-	ex.Fine(area, "%d blobs, every one whole", n)
+	ex.Fine(area, "%d blobs, all intact", n)
 	return nil
 }
 
@@ -104,7 +104,7 @@ func (ex *exam) refs(area string) error {
 		return err
 	}
 	if missing > 0 {
-		ex.Find(inspect.Finding{Area: area, Level: inspect.Warning, Text: fmt.Sprintf("%d references to blobs that are not here", missing)})
+		ex.Find(inspect.Finding{Area: area, Level: inspect.Warning, Text: fmt.Sprintf("%d references to missing blobs", missing)})
 	}
 	if n == 0 {
 		return nil

@@ -97,7 +97,7 @@ func (c *core) serverFits(ctx context.Context, pg *pgx.Conn) error {
 	case num < minServer:
 		return fmt.Errorf("%w server: PostgreSQL is %s, 13 or later is needed", skein.ErrInvalid, name)
 	case encoding != "UTF8":
-		return fmt.Errorf("%w database: its encoding is %s: make one with ENCODING 'UTF8' TEMPLATE template0", skein.ErrInvalid, encoding)
+		return fmt.Errorf("%w database: its encoding is %s: create one with ENCODING 'UTF8' TEMPLATE template0", skein.ErrInvalid, encoding)
 	case schema != "public":
 		return fmt.Errorf("%w database: this address looks for tables in schema %q first, skein's are in public: add search_path=public to it", skein.ErrInvalid, schema)
 	case security != "on":
@@ -107,8 +107,8 @@ func (c *core) serverFits(ctx context.Context, pg *pgx.Conn) error {
 }
 
 // errDevelopment says what to do with the tables of an unreleased build.
-var errDevelopment = fmt.Errorf("%w database: a development build of skein made its tables, before the first release, and no release reads them\n"+
-	"write its sessions with that build (skein export NAME --to skein -o FILE), and read them with this one in another database (skein import FILE)", skein.ErrInvalid)
+var errDevelopment = fmt.Errorf("%w database: a development build of skein, from before the first release, created its tables, and no release can read them\n"+
+	"export its sessions with that build (skein export NAME --to skein -o FILE), and import them with this one into another database (skein import FILE)", skein.ErrInvalid)
 
 // found returns the version of the database's tables, 0 if it has no tables.
 //
@@ -131,7 +131,7 @@ func (s schema) found(ctx context.Context, pg *pgx.Conn) (v int, err error) {
 	var program string
 	err = pg.QueryRow(ctx, `SELECT version, program FROM skein_version`).Scan(&v, &program)
 	if err == nil && v > s.version() {
-		err = fmt.Errorf("%w: its tables have version %d (of %s), this program knows %d: update it", skein.ErrNewer, v, program, s.version())
+		err = fmt.Errorf("%w: its tables have version %d (of %s), this program knows %d: install a newer skein", skein.ErrNewer, v, program, s.version())
 	}
 	return v, err
 }
@@ -151,7 +151,7 @@ func otherSchema(err error) error {
 	if v, nerr := strconv.Atoi(e.Detail); nerr == nil && v < this.version() {
 		return fmt.Errorf("%w: its tables have version %d, they had %d when they were opened; open it again", skein.ErrReplaced, v, this.version())
 	}
-	return fmt.Errorf("%w: a newer skein has brought its tables to version %s while this program, which knows %d, had them open: end this one and start the newer", skein.ErrNewer, e.Detail, this.version())
+	return fmt.Errorf("%w: a newer skein has brought its tables to version %s while this program, which knows %d, had them open: end this program and start the newer one", skein.ErrNewer, e.Detail, this.version())
 }
 
 // extensions makes the extensions that the schema uses if they are available. The
@@ -219,7 +219,7 @@ func whoShouldOwn(ctx context.Context, pg *pgx.Conn) string {
 	var owns bool
 	err := pg.QueryRow(ctx, `SELECT pg_has_role(datdba, 'MEMBER') FROM pg_database WHERE datname = current_database()`).Scan(&owns)
 	if err == nil && owns {
-		return "let the role of the address own the schema, too: ALTER SCHEMA public OWNER TO " + user
+		return "make the role of the address the owner of the schema, too: ALTER SCHEMA public OWNER TO " + user
 	}
-	return fmt.Sprintf("let the role of the address own the database: ALTER DATABASE %s OWNER TO %s", database, user)
+	return fmt.Sprintf("make the role of the address the owner of the database: ALTER DATABASE %s OWNER TO %s", database, user)
 }

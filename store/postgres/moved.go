@@ -36,7 +36,7 @@ func (c *core) arrive(ctx context.Context, o Options) error {
 		return nil
 	}
 	if journal != "" && o.Notice != nil {
-		o.Notice(fmt.Sprintf("numbering anew what was appended in another cluster, in %s", c.where))
+		o.Notice(fmt.Sprintf("renumbering events that were appended in another cluster, in %s", c.where))
 	}
 	err = s.write(ctx, func(t *tx) error { return t.renumber(c.cluster) })
 	if code(err) == codeReadOnly {

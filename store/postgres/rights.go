@@ -39,7 +39,7 @@ func restoreRights(ctx context.Context, pg *pgx.Conn, l *loginRole) error {
 		return giveRights(ctx, t)
 	})
 	if code(err) == codeNoPermission {
-		err = fmt.Errorf("%w\nlet the role that owns the tables open the database once", err)
+		err = fmt.Errorf("%w\nopen the database once as the role that owns the tables", err)
 	}
 	return err
 }

@@ -98,7 +98,7 @@ func (l *loginRole) grants() (all []string) {
 
 // advice says who has to run the grants.
 func (l *loginRole) advice() string {
-	return "let somebody who may make roles run: " + strings.Join(l.grants(), "; ") + ";"
+	return "as a role that may create roles, run: " + strings.Join(l.grants(), "; ") + ";"
 }
 
 // settle lets the connection's role take the roles that it needs, and sets it apart,
@@ -138,5 +138,5 @@ func (l *loginRole) mayBe() error {
 	if l.works() {
 		return nil
 	}
-	return fmt.Errorf("%w role %q: it may not take skein_user and skein_all\n%s", skein.ErrInvalid, l.name, l.advice())
+	return fmt.Errorf("%w role %q: it is not a member of skein_user and skein_all\n%s", skein.ErrInvalid, l.name, l.advice())
 }

@@ -170,7 +170,7 @@ func (sc *scrub) mask(x *suspect) (b maskedEvent, changed bool, err error) {
 		b.Facts, b.Now, err = skein.Facts{}, &skein.Facts{}, nil // it is no longer a valid event: its bytes are masked
 	}
 	if err != nil {
-		err = fmt.Errorf("event %d would not be one any more: %w", e.Seq, err)
+		err = fmt.Errorf("event %d would no longer be valid: %w", e.Seq, err)
 	}
 	return b, true, err
 }

@@ -25,7 +25,7 @@ func (p *pipe) line(line *int32) {
 // lacks what the bookmark has seen since.
 func (q *conn) turn(at *bookmark, line int32) error {
 	if at.line > line {
-		return fmt.Errorf("cursor of timeline %d, but this server is on %d: another one has taken over from it, or it was set back: %w; begin anew, or go on from now on",
+		return fmt.Errorf("cursor of timeline %d, but the server is on %d: a standby took over, or the database was restored: %w; start again from the beginning or from now",
 			at.line, line, skein.ErrInvalid)
 	}
 	if at.line == 0 {

@@ -54,7 +54,7 @@ func (s lifecycle) tombPage(ctx context.Context, hash []byte, user string) (page
 
 // PutTombstones implements [erase.Tombstones].
 func (s lifecycle) PutTombstones(ctx context.Context, stones ...erase.Tombstone) (err error) {
-	defer skein.Wrapf(&err, "postgres: bury %d", len(stones))
+	defer skein.Wrapf(&err, "postgres: put %d tombstones", len(stones))
 	if len(stones) == 0 {
 		return nil
 	}

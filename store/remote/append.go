@@ -121,7 +121,7 @@ func sendable(b skein.Batch) error {
 		case len(e.Payload) > skein.MaxPayload:
 			return fmt.Errorf("event %d of %s: payload of %d bytes: %w", i, b.Session, len(e.Payload), skein.ErrInvalid)
 		case !json.Valid(e.Payload):
-			return fmt.Errorf("event %d of %s: payload is no JSON: %w", i, b.Session, skein.ErrInvalid)
+			return fmt.Errorf("event %d of %s: payload is not JSON: %w", i, b.Session, skein.ErrInvalid)
 		}
 		texts = append(texts, string(e.Kind), string(e.ClientID))
 	}
@@ -134,7 +134,7 @@ func sendable(b skein.Batch) error {
 	}
 	for _, t := range texts {
 		if !utf8.ValidString(t) {
-			return fmt.Errorf("%q: it is not valid UTF-8: %w", t, skein.ErrInvalid)
+			return fmt.Errorf("%q: not valid UTF-8: %w", t, skein.ErrInvalid)
 		}
 	}
 	return nil

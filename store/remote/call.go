@@ -80,7 +80,7 @@ func refusal(r *http.Response) error {
 		if r.StatusCode == http.StatusBadGateway || r.StatusCode == http.StatusServiceUnavailable || r.StatusCode == http.StatusGatewayTimeout {
 			kind = ErrUnreachable
 		}
-		return later(fmt.Errorf("%w: it answers %s", kind, r.Status), r.Header)
+		return later(fmt.Errorf("%w: the answer is %s", kind, r.Status), r.Header)
 	}
 	return later(problem(p), r.Header)
 }
@@ -123,11 +123,11 @@ func problem(p door.Problem) error {
 }
 
 // errStopping says that the server's store is closed: nothing was done.
-var errStopping = fmt.Errorf("%w: it is being stopped", ErrUnreachable)
+var errStopping = fmt.Errorf("%w: the server is stopping", ErrUnreachable)
 
 // errLookup says that the server's registry is unavailable, so that it does not know
 // whose token this is: nothing was done.
-var errLookup = fmt.Errorf("%w: it cannot look up the token", ErrUnreachable)
+var errLookup = fmt.Errorf("%w: the server cannot look up the token now", ErrUnreachable)
 
 // refused reports whether err says that the server did not begin with the request:
 // it cannot be reached, or it is busy.
@@ -143,7 +143,7 @@ func (v *view) answer(r *http.Response, out any) error {
 		return unreached(r.Request.Context(), err)
 	}
 	if err := json.Unmarshal(b, out); err != nil {
-		return fmt.Errorf("%w: its answer: %w", ErrVersion, err)
+		return fmt.Errorf("%w: the server's answer: %w", ErrVersion, err)
 	}
 	return nil
 }

@@ -131,7 +131,7 @@ func problemOf(line []byte) error {
 // readJSON decodes a line into a T.
 func readJSON[T any](line []byte) (v T, err error) {
 	if err := json.Unmarshal(line, &v); err != nil {
-		return v, fmt.Errorf("%w: a line of its answer: %w", ErrVersion, err)
+		return v, fmt.Errorf("%w: a line of the server's answer: %w", ErrVersion, err)
 	}
 	return v, nil
 }

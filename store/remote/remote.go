@@ -35,9 +35,9 @@ const (
 // What a request to a server can fail with. Test for them with [errors.Is].
 var (
 	ErrUnreachable = errors.New("the server cannot be reached")
-	ErrToken       = errors.New("the server does not know the token")         // 401
-	ErrForbidden   = errors.New("the server does not allow it")               // 403
-	ErrVersion     = errors.New("no skein server, or one of another version") // the response is not as expected
+	ErrToken       = errors.New("the server does not know the token")            // 401
+	ErrForbidden   = errors.New("the server does not allow it")                  // 403
+	ErrVersion     = errors.New("not a skein server, or one of another version") // the response is not as expected
 )
 
 // A Store is a store that a server keeps. Make it with [Open].
@@ -107,7 +107,7 @@ func Open(ctx context.Context, o Options) (_ *Store, err error) {
 	}
 	defer skein.Wrapf(&err, "server %s", base)
 	if o.Token == "" || strings.ContainsFunc(o.Token, func(r rune) bool { return r <= ' ' || r > '~' }) {
-		return nil, fmt.Errorf("%w: it is empty, or none that could be sent", ErrToken)
+		return nil, fmt.Errorf("%w: the token is empty or has characters that cannot be sent", ErrToken)
 	}
 	c := &core{base: base, token: o.Token, lease: o.Lease, client: &http.Client{Transport: transport(o.TLS), CheckRedirect: stay}}
 	if c.lease <= 0 {

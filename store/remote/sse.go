@@ -66,12 +66,12 @@ func frames(ctx context.Context, open func(context.Context) (*http.Response, err
 	}
 }
 
-var errSilent = fmt.Errorf("%w: it says nothing any more", ErrUnreachable)
+var errSilent = fmt.Errorf("%w: the stream went silent", ErrUnreachable)
 
 // brokeOff returns why a stream ended.
 func brokeOff(ctx context.Context, err error) error {
 	if errors.Is(err, io.EOF) {
-		return fmt.Errorf("%w: it ended the stream", ErrUnreachable)
+		return fmt.Errorf("%w: the server ended the stream", ErrUnreachable)
 	}
 	if cause := context.Cause(ctx); cause != nil {
 		return cause

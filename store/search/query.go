@@ -63,7 +63,7 @@ func ParseAt(s string, now time.Time) (skein.Query, error) {
 	}
 	found := func(t skein.Term) bool { return !t.Not }
 	if len(q.Terms) > 0 && !slices.ContainsFunc(q.Terms, found) && !narrowed(&q) {
-		return skein.Query{}, skein.Invalidf("query %q: it only says what to leave out", s)
+		return skein.Query{}, skein.Invalidf("query %q: only says what to leave out", s)
 	}
 	return q, nil
 }
@@ -140,7 +140,7 @@ var queryFields = []string{"tool", "status", "file", "role", "agent", "project",
 
 func (p *queryParser) field(name, value string) (err error) {
 	if slices.Contains(p.given, name) {
-		return skein.Invalidf("%s:%s: %s: was given before", name, value, name)
+		return skein.Invalidf("%s:%s: %s: is given more than once", name, value, name)
 	}
 	p.given = append(p.given, name)
 	q := &p.query
@@ -166,7 +166,7 @@ func (p *queryParser) field(name, value string) (err error) {
 		}
 	case "rewound":
 		if q.Rewound = value == "yes"; !q.Rewound && value != "no" {
-			return skein.Invalidf("rewound:%s: what was taken back is found too with rewound:yes; put it in quotes to look for the words", value)
+			return skein.Invalidf("rewound:%s: want rewound:yes, which includes messages that were taken back; put it in quotes to look for the words", value)
 		}
 	case "since":
 		q.Since, err = ParseSince(value, p.now)

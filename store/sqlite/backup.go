@@ -248,7 +248,7 @@ func (s schema) wholeBackup(ctx context.Context, d driver.Driver, path string) e
 	v, err := fileVersion(c)
 	err = s.refuse(v, err)
 	if err == nil && v == 0 {
-		err = fmt.Errorf("%w backup: it is empty", skein.ErrInvalid)
+		err = fmt.Errorf("%w backup: empty file", skein.ErrInvalid)
 	}
 	if err == nil {
 		var result string
@@ -266,7 +266,7 @@ func (s schema) wholeBackup(ctx context.Context, d driver.Driver, path string) e
 // when it opens the file, the other later.
 func notBackup(err error) error {
 	if resultCode(err)&0xff == codeNotADB {
-		return fmt.Errorf("%w: it is not an SQLite database", skein.ErrCorrupt)
+		return fmt.Errorf("%w: not an SQLite database", skein.ErrCorrupt)
 	}
 	return classify(err)
 }
@@ -279,9 +279,9 @@ func plainFile(path string) error {
 	case err != nil:
 		return err
 	case st.IsDir():
-		return fmt.Errorf("%w file: it is a folder", skein.ErrInvalid)
+		return fmt.Errorf("%w file: a folder", skein.ErrInvalid)
 	case !st.Mode().IsRegular():
-		return fmt.Errorf("%w file: it is not a regular file (%s)", skein.ErrInvalid, st.Mode().Type())
+		return fmt.Errorf("%w file: not a regular file (%s)", skein.ErrInvalid, st.Mode().Type())
 	}
 	return nil
 }

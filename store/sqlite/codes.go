@@ -48,7 +48,7 @@ func classify(err error) error {
 	code := resultCode(err)
 	switch code & 0xff {
 	case codeBusy, codeLocked:
-		return fmt.Errorf("%w: another process has the whole file: %w", skein.ErrLocked, err)
+		return fmt.Errorf("%w: another process has locked the whole file: %w", skein.ErrLocked, err)
 	case codeFull:
 		return fmt.Errorf("%w: %w", skein.ErrFull, err)
 	case codeReadOnly, codePerm:

@@ -138,7 +138,7 @@ func copiesIn(c *conn) (all []copyRow, err error) {
 func (c *core) noteCopy(ctx context.Context, path string, kind inspect.CopyKind) {
 	err := c.change(ctx, func(t *tx) error { return noteCopy(t.conn, path, kind, skein.At(c.clock())) })
 	if err != nil && ctx.Err() == nil && c.notice != nil {
-		c.notice(fmt.Sprintf("the copy %s is not written down, so a scrub will not name it: %v", path, err))
+		c.notice(fmt.Sprintf("the copy %s could not be recorded, so a scrub will not name it: %v", path, err))
 	}
 }
 

@@ -33,7 +33,7 @@ func (ex *exam) disk(area string) error {
 		return err
 	}
 	if free > 256 && free > pages/fewPages {
-		err := ex.Mend(inspect.Finding{Area: area, Level: inspect.Warning, Text: fmt.Sprintf("of the file's %s %s are free", inUnits(pages*size), inUnits(free*size))},
+		err := ex.Mend(inspect.Finding{Area: area, Level: inspect.Warning, Text: fmt.Sprintf("%[2]s of the file's %[1]s are free", inUnits(pages*size), inUnits(free*size))},
 			func() error { return ex.s.sweep(ex.ctx) })
 		if err != nil {
 			return err
@@ -88,7 +88,7 @@ func (ex *exam) ownerOnly(area, path string, mode fs.FileMode) error {
 	if err != nil {
 		return err
 	}
-	return ex.Mend(inspect.Finding{Area: area, Level: inspect.Warning, Text: fmt.Sprintf("%s has the mode %04o, so others can look into it; want %04o", path, st.Mode().Perm(), mode)},
+	return ex.Mend(inspect.Finding{Area: area, Level: inspect.Warning, Text: fmt.Sprintf("%s has the mode %04o, so others can read it; want %04o", path, st.Mode().Perm(), mode)},
 		func() error { return os.Chmod(path, mode) })
 }
 

@@ -75,7 +75,7 @@ func (ex *exam) file(area string) error {
 	if len(found) > 0 {
 		return ex.broken(area, found)
 	}
-	ex.Fine(area, "every page is whole")
+	ex.Fine(area, "every page is intact")
 	return err
 }
 
@@ -112,7 +112,7 @@ func (ex *exam) events(area string) error {
 			return nil
 		})
 	})
-	ex.Fine(area, "%d events, every one whole and in its place", n)
+	ex.Fine(area, "%d events, all intact and in order", n)
 	return err
 }
 
@@ -158,7 +158,7 @@ func (ex *exam) records(area string) error {
 		return err
 	}
 	n, err := ex.Records(area, views)
-	ex.Fine(area, "%d source records, every one whole and in its place", n)
+	ex.Fine(area, "%d source records, all intact and in order", n)
 	return err
 }
 
@@ -185,7 +185,7 @@ func (ex *exam) usage(area string) error {
 		return err
 	}
 	if wrong > 0 {
-		return ex.Mend(inspect.Finding{Area: area, Level: inspect.Damaged, Text: fmt.Sprintf("%d sums differ from what they are sums of", wrong)}, func() error {
+		return ex.Mend(inspect.Finding{Area: area, Level: inspect.Damaged, Text: fmt.Sprintf("%d usage sums differ from their requests", wrong)}, func() error {
 			return ex.s.change(ex.ctx, func(t *tx) error {
 				for _, q := range []string{
 					`DELETE FROM usage`,
@@ -202,7 +202,7 @@ func (ex *exam) usage(area string) error {
 			})
 		})
 	}
-	ex.Fine(area, "every sum agrees with its requests")
+	ex.Fine(area, "every usage sum agrees with its requests")
 	return nil
 }
 
@@ -222,7 +222,7 @@ func (ex *exam) index(area string) error {
 		return err
 	})
 	if resultCode(err)&0xff == codeCorrupt {
-		return ex.Mend(inspect.Finding{Area: area, Level: inspect.Damaged, Text: "the search index disagrees with the texts; it can be built anew from them"}, ex.s.rebuildIndex)
+		return ex.Mend(inspect.Finding{Area: area, Level: inspect.Damaged, Text: "the search index disagrees with the texts; it can be rebuilt from them"}, ex.s.rebuildIndex)
 	}
 	if err != nil {
 		return err
@@ -279,7 +279,7 @@ func (ex *exam) blobs(area string) error {
 	if err := ex.refs(area); err != nil {
 		return err
 	}
-	ex.Fine(area, "%d blobs, every one whole", n)
+	ex.Fine(area, "%d blobs, all intact", n)
 	return nil
 }
 
@@ -296,7 +296,7 @@ func (ex *exam) refs(area string) error {
 		return err
 	}
 	if missing > 0 {
-		ex.Find(inspect.Finding{Area: area, Level: inspect.Warning, Text: fmt.Sprintf("%d references to blobs that are not here", missing)})
+		ex.Find(inspect.Finding{Area: area, Level: inspect.Warning, Text: fmt.Sprintf("%d references to missing blobs", missing)})
 	}
 	if orphans == 0 {
 		return nil

@@ -69,7 +69,7 @@ func (p *paths) readAlone(alone bool) {
 
 // errLogCame says that somebody writes to a database that is read as if nobody
 // did.
-var errLogCame = fmt.Errorf("%w: somebody has written to it since it was opened for reading only; open it again", skein.ErrReplaced)
+var errLogCame = fmt.Errorf("%w: another program has written to it since it was opened read-only; open it again", skein.ErrReplaced)
 
 // check returns an error if a file is not the one that settle saw.
 func (p *paths) check() error {
@@ -91,7 +91,7 @@ func (p *paths) check() error {
 		case err != nil:
 			return err
 		case id != p.ids[i]:
-			return fmt.Errorf("%w: %s is another file than the one that was opened", skein.ErrReplaced, filepath.Base(name))
+			return fmt.Errorf("%w: %s is no longer the file that was opened", skein.ErrReplaced, filepath.Base(name))
 		}
 	}
 	return nil
@@ -110,7 +110,7 @@ func (c *core) inPlace() error {
 	}
 	if lost := err != nil; c.paths.lost.Load() != lost && c.paths.lost.CompareAndSwap(!lost, lost) && lost {
 		if c.notice != nil {
-			c.notice(fmt.Sprintf("%s: %v; nothing is stored or read until it is back or the program is started again", c.path, err))
+			c.notice(fmt.Sprintf("%s: %v; nothing is stored or read until the file is back or the program is restarted", c.path, err))
 		}
 		c.wakers.wakeAll()
 	}
@@ -219,8 +219,8 @@ func (p *paths) ownLog() error {
 	}
 	isFile, err := host.Identify(db)
 	if err == nil && isLog == (host.FileID{Device: device, Inode: itsLog}) && (isFile != (host.FileID{Device: device, Inode: itsFile}) || another(db, store)) {
-		err = fmt.Errorf("%w: %s is the log of the file that was here before, and would destroy this one: move %[2]s, %s and %s to another folder, "+
-			"or put the former file back; if this is the file that the log belongs to after all, remove %[4]s", skein.ErrReplaced, log, filepath.Base(p.names[2]), p.pair())
+		err = fmt.Errorf("%w: %s is the write-ahead log of the file that was here before, and would destroy this one: move %[2]s, %s and %s to another folder, "+
+			"or put the former file back; if the log does belong to this file, remove %[4]s", skein.ErrReplaced, log, filepath.Base(p.names[2]), p.pair())
 	}
 	return err
 }

@@ -113,7 +113,7 @@ func (p *packer) pack(payload []byte, spans *quotes) []byte {
 // unpack returns the payload from its stored form.
 func (p *packer) unpack(stored []byte, text string) ([]byte, error) {
 	if len(stored) == 0 {
-		return nil, fmt.Errorf("payload: it is empty: %w", skein.ErrCorrupt)
+		return nil, fmt.Errorf("payload: empty: %w", skein.ErrCorrupt)
 	}
 	form, body := stored[0], stored[1:]
 	if form >= ' ' {

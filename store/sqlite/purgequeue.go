@@ -245,6 +245,6 @@ func (ex *exam) purgeQueue(area string) error {
 	if err != nil || !owed {
 		return err
 	}
-	return ex.Mend(inspect.Finding{Area: area, Level: inspect.Warning, Text: "words of deleted text are still in the search index, in free pages or in the log; each command takes some of them out"},
+	return ex.Mend(inspect.Finding{Area: area, Level: inspect.Warning, Text: "words of deleted text are still in the search index, in free pages or in the log; each command removes some of them"},
 		func() error { return ex.s.sweep(ex.ctx) })
 }

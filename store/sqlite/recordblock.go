@@ -215,7 +215,7 @@ func (p *packer) unseal(stored []byte) (rs []rawRecord, ids []int64, err error) 
 		rs = append(rs, r)
 	}
 	if d.bad || len(d.b) > 0 {
-		return nil, nil, fmt.Errorf("records: they do not fit their block: %w", skein.ErrCorrupt)
+		return nil, nil, fmt.Errorf("records: they do not fit into their block: %w", skein.ErrCorrupt)
 	}
 	return rs, ids, nil
 }

@@ -67,7 +67,7 @@ func (ex *exam) recounts(area string) error {
 		return err
 	}
 	return ex.Mend(inspect.Finding{Area: area, Level: inspect.Warning, Text: fmt.Sprintf(
-		"sessions whose messages are yet to be counted anew: %d; messages were deleted in the shell", n)},
+		"sessions whose messages still have to be recounted, because messages were deleted with SQL: %d", n)},
 		func() error { return ex.s.recountAll(ex.ctx) })
 }
 

@@ -464,7 +464,7 @@ func lostFindings(lost []Lost, kept string) []inspect.Finding {
 }
 
 // errWritten says that others wrote to the file while it was being read.
-var errWritten = errors.New("others have written to it")
+var errWritten = errors.New("another program has written to it")
 
 // rebuild replaces the file's content with what can be read of it. If others
 // write to the file meanwhile, it starts over.
@@ -523,5 +523,5 @@ func (ex *exam) rebuild() (found []inspect.Finding, err error) {
 		}
 		return lostFindings(lost, kept), err
 	}
-	return nil, fmt.Errorf("%w: others write to it all the time: stop them first", skein.ErrLocked)
+	return nil, fmt.Errorf("%w: other programs keep writing to it: stop them first", skein.ErrLocked)
 }

@@ -82,7 +82,7 @@ func (x *salvage) complete(ctx context.Context) (lost []Lost, err error) {
 		return err
 	})
 	if err == nil && n == 0 {
-		err = fmt.Errorf("%w: it contains no events", skein.ErrCorrupt)
+		err = fmt.Errorf("%w: no events in it", skein.ErrCorrupt)
 	}
 	return lost, err
 }
@@ -239,7 +239,7 @@ func (x *salvage) fillGaps(t *tx, n, upto, last int64, id skein.SessionID) (lost
 // putLost puts an event in the place of a lost one. The first one of a session
 // must create the session.
 func (x *salvage) putLost(t *tx, n, seq, said int64, id skein.SessionID, first bool) error {
-	e := skein.NewEvent(skein.KindNoted, 0, skein.Noted{Name: skein.NoteLost, Level: "error", Data: skein.MustJSON("the event that stood here was lost when the store was damaged")})
+	e := skein.NewEvent(skein.KindNoted, 0, skein.Noted{Name: skein.NoteLost, Level: "error", Data: skein.MustJSON("the event in this place was lost when the store was damaged")})
 	if first {
 		h, err := t.head(id)
 		if err != nil {

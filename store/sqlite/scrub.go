@@ -253,7 +253,7 @@ func (sc *scrub) event(x *scrubEvent) (changed bool, err error) {
 		err = sc.packNow(x.session, &p)
 	}
 	if err != nil {
-		return false, fmt.Errorf("event %d would not be one any more: %w", e.Seq, err)
+		return false, fmt.Errorf("event %d would no longer be valid: %w", e.Seq, err)
 	}
 	for _, b := range moved {
 		pb, err := sc.s.pack.packBlob(b)

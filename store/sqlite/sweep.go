@@ -88,7 +88,7 @@ func (c *core) left(ctx context.Context) (string, error) {
 		return "", err
 	}
 	log := filepath.Base(c.paths.names[1])
-	who := "a program that reads from it"
+	who := "a program that is reading it"
 	var all []string
 	for _, p := range host.Readers(c.paths.real()) {
 		if all = append(all, p.String()); p.PID == os.Getpid() {
@@ -98,7 +98,7 @@ func (c *core) left(ctx context.Context) (string, error) {
 	if len(all) > 0 {
 		who = strings.Join(all, " and ")
 	}
-	return fmt.Sprintf("the log %s keeps old bytes until %s has read what it reads; the next command after that takes them out", log, who), nil
+	return fmt.Sprintf("the write-ahead log %s keeps old bytes until %s has finished reading; the next command after that removes them", log, who), nil
 }
 
 // giveBack returns free pages and the log to the file system, and reports

@@ -62,7 +62,7 @@ func (s *lifecycle) tombPage(ctx context.Context, last erase.Tombstone) (page []
 
 // PutTombstones implements [erase.Tombstones].
 func (s *lifecycle) PutTombstones(ctx context.Context, stones ...erase.Tombstone) (err error) {
-	defer skein.Wrapf(&err, "sqlite: bury %d", len(stones))
+	defer skein.Wrapf(&err, "sqlite: put %d tombstones", len(stones))
 	return s.write(ctx, func(t *tx) error {
 		for _, st := range stones {
 			if s.user != "" || st.User == "" {

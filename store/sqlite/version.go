@@ -53,7 +53,7 @@ func (s schema) refuse(v int64, err error) error {
 func (s schema) same(v int64) error {
 	switch {
 	case v > s.version():
-		return fmt.Errorf("%w: a newer skein has brought the file to schema %d while this program, which knows %d, had it open: end this one and start the newer", skein.ErrNewer, v, s.version())
+		return fmt.Errorf("%w: a newer skein has brought the file to schema %d while this program, which knows %d, had it open: end this program and start the newer one", skein.ErrNewer, v, s.version())
 	case v != 0 && v < s.version():
 		return fmt.Errorf("%w: the file has schema %d, it had %d when it was opened; open it again", skein.ErrReplaced, v, s.version())
 	}
@@ -92,8 +92,8 @@ func fileVersion(c *conn) (v int64, err error) {
 }
 
 // errDevelopment says what to do with a store from a build that was never released.
-var errDevelopment = fmt.Errorf("%w file: a development build of skein made it, before the first release, and no release reads it\n"+
-	"write its sessions with that build (skein export NAME --to skein -o FILE), move the file away, and read them with this one (skein import FILE)", skein.ErrInvalid)
+var errDevelopment = fmt.Errorf("%w file: a development build of skein, from before the first release, created it, and no release can read it\n"+
+	"export its sessions with that build (skein export NAME --to skein -o FILE), move the file away, and import them with this one (skein import FILE)", skein.ErrInvalid)
 
 // older reports whether version a is before b.
 func older(a, b string) bool {

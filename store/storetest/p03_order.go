@@ -16,7 +16,7 @@ func order() []check {
 		{name: "in the same millisecond and with a clock that goes back", run: clockBack},
 		{name: "a place to begin after", run: beginAfter},
 		{name: "created comes first and once", run: createdOnce},
-		{name: "IDs that cannot be", run: badIDs},
+		{name: "invalid IDs", run: badIDs},
 		{name: "sessions latest first, equal times by ID", run: sessionOrder},
 	}
 }

@@ -13,7 +13,7 @@ func leases() []check {
 	return append([]check{
 		{name: "which kinds need the number", run: fencedKinds},
 		{name: "a number that is not the newest is refused", run: staleFence},
-		{name: "it says who holds it", run: whoHolds},
+		{name: "a session says who holds its lease", run: whoHolds},
 		{name: "before the session has begun", run: leaseFirst},
 		{name: "taking over ends the other's turn", run: takeOver},
 		{name: "given back, anybody may write", run: released},

@@ -20,7 +20,7 @@ func forks() []check {
 		{name: "usage and search count an event once", run: countedOnce},
 		{name: "forks made by 16 writers while the parent grows", run: manyForks},
 		{name: "what it shows of the parent is as it was at that place", run: shownThen},
-		{name: "before the first words it has none of the parent's", run: wordless},
+		{name: "before the first words it has no words of the parent", run: wordless},
 	}
 }
 

@@ -23,7 +23,7 @@ func watching() []check {
 		{name: "of nobody", run: func(t *test) {
 			t.wantErr("Watch", failure(t, t.s.Watch(t.Context(), "nobody", 0)), skein.ErrNotFound)
 		}},
-		{name: "one that was left holds nothing", run: watchLeft},
+		{name: "a watch that was left holds nothing", run: watchLeft},
 		{name: "what another process appends", processes: watchProcess},
 	}
 }

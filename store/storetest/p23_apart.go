@@ -14,9 +14,9 @@ func apart() []check {
 	return []check{
 		{name: "what one user destroyed is not destroyed for another", run: ownTombstones},
 		{name: "a session that one user destroyed does not come back while another has its ID", run: takenTombstone},
-		{name: "who sees all is told what anybody destroyed", run: anybodysTombstones},
-		{name: "tombstones that are carried are their user's", run: copiedTombstones},
-		{name: "a parent that is another's is as one that there is not", run: othersParent},
+		{name: "a view of all users has everybody's tombstones", run: anybodysTombstones},
+		{name: "copied tombstones keep their user", run: copiedTombstones},
+		{name: "another user's session is not found as a parent", run: othersParent},
 	}
 }
 
@@ -78,7 +78,7 @@ func takenTombstone(t *test) {
 		t.refused(skein.Batch{Session: "s", Events: []skein.Event{created()}, Again: true}, skein.ErrExists)
 		t.refused(skein.Batch{Session: "s", Events: []skein.Event{created(), user("late")}}, skein.ErrDeleted)
 	})
-	t.add("s", user("of one who sees all"))
+	t.add("s", user("as seen by all"))
 	t.as("bob", func() { t.wantEnd("s", 3) })
 }
 
@@ -153,7 +153,7 @@ func othersParent(t *test) {
 		equal(t, "children of a", t.ids(skein.Filter{Parent: "a"}), []skein.SessionID{"own"})
 	})
 	equal(t, "children of a, seen by all", t.ids(skein.Filter{Parent: "a"}), []skein.SessionID{"own"})
-	equal(t, "children of one that there is not", t.ids(skein.Filter{Parent: "never"}), []skein.SessionID{"c-never"})
+	equal(t, "children of a session that does not exist", t.ids(skein.Filter{Parent: "never"}), []skein.SessionID{"c-never"})
 	for id, want := range map[skein.SessionID]skein.SessionID{"c-a": "c-a", "own": "a"} {
 		root, _, err := lookup.Family(t.Context(), t.s, id, 0)
 		if err != nil || root.ID != want {

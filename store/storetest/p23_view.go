@@ -17,7 +17,7 @@ func views() []check {
 		{name: "another user's text and blobs are never found", run: othersText},
 		{name: "one's own text is found, however much others have of it", run: ownAmongMany},
 		{name: "files and client IDs are each user's own", run: ownFiles},
-		{name: "who names another's session as parent is not its child", run: strangers},
+		{name: "naming another user's session as parent does not make a child", run: strangers},
 		{name: "16 users at once", run: manyUsers},
 	}
 }

@@ -14,7 +14,7 @@ import (
 func windows() []check {
 	return []check{
 		{name: "the newest messages, and all that their context needs", run: newestWindow},
-		{name: "a session that has none", run: emptyWindow},
+		{name: "a session without messages", run: emptyWindow},
 		{name: "the same context as all events, whatever they are", run: anyWindow},
 		{name: "through forks", run: forkWindow},
 	}

@@ -17,7 +17,7 @@ func feeding() []check {
 		{name: "16 writers, through another handle", two: feedMany},
 		{name: "no event is missed after newer ones were deleted", run: feedAfterDelete},
 		{name: "of a view only the user's", run: feedView},
-		{name: "a cursor that is none", run: func(t *test) {
+		{name: "an invalid cursor", run: func(t *test) {
 			for _, c := range []skein.Cursor{"x", "-1", "1 ", "9999999999999999999999"} {
 				t.wantErr(fmt.Sprintf("Feed(%q)", c), failure(t, skein.FeedOf(t.s).Feed(t.Context(), c)), skein.ErrInvalid)
 			}

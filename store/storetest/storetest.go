@@ -167,7 +167,7 @@ func promises() []promise {
 		{"26 A window has the context", windows()},
 		{"27 The feed has every event", feeding()},
 		{"28 What is read is what was written", damage()},
-		{"29 What is told of a session is what stands in it now", liveMessages()},
+		{"29 A session's row says what is live in it", liveMessages()},
 	})
 }
 

@@ -64,7 +64,7 @@ func Copy(ctx context.Context, from, to skein.Store, o Options) (r Report, err e
 	for _, u := range slices.Sorted(maps.Keys(o.Users)) {
 		to := o.Users[u]
 		if first, ok := becomes[to]; ok {
-			return r, fmt.Errorf("user %s: %w: sessions of both %s and %s would be theirs", to, skein.ErrInvalid, first, u)
+			return r, fmt.Errorf("user %s: %w: it would get the sessions of both %s and %s", to, skein.ErrInvalid, first, u)
 		}
 		becomes[to] = u
 	}
@@ -187,7 +187,7 @@ func (c *copier) something(ctx context.Context) error {
 	for _, err := range skein.SourcesOf(c.from).Files(ctx, "") {
 		return err
 	}
-	return fmt.Errorf("%w: no session or source file is theirs", skein.ErrNotFound)
+	return fmt.Errorf("no session or source file of this user: %w", skein.ErrNotFound)
 }
 
 // goesOn checks, if the second store has a part of k, that this is the beginning of k

@@ -113,13 +113,13 @@ func (s *sender) parentOf(ctx context.Context, x skein.Session) (route, error) {
 	if err == nil {
 		delete(s.routes, id)
 		if why := s.failed[id]; why != nil {
-			return nil, fmt.Errorf("session %s: the session %s that it is a fork of was not sent: %w", x.ID, id, why)
+			return nil, fmt.Errorf("session %s: its parent %s was not sent: %w", x.ID, id, why)
 		}
 		why := skein.ErrNotFound
 		if s.gone[id] {
 			why = skein.ErrDeleted
 		}
-		err = fmt.Errorf("session %s: the session %s that it is a fork of is not there any more: %w", x.ID, id, why)
+		err = fmt.Errorf("session %s: its parent %s no longer exists: %w", x.ID, id, why)
 	}
 	return nil, err
 }
@@ -282,7 +282,7 @@ func (s *sender) before(ctx context.Context, x skein.Session, seq skein.Seq) (sk
 		}
 		if a.Seq <= seq {
 			if seq = a.Seq - 1; seq <= x.Base {
-				return 0, fmt.Errorf("session %s: event %d amends its beginning, which the other line has too", x.ID, e.Seq)
+				return 0, fmt.Errorf("session %s: event %d amends an event that both lines share", x.ID, e.Seq)
 			}
 			return s.before(ctx, x, seq)
 		}

@@ -82,7 +82,7 @@ func pick(own skein.SessionID, look func(skein.SessionID) (occupant, error)) (to
 		}
 	}
 	if to == "" {
-		err = fmt.Errorf("session %s: %w, and so have all others that it may get", own, errTaken)
+		err = fmt.Errorf("session %s: %w, and so have all IDs that it could get instead", own, errTaken)
 	}
 	return to, err
 }
@@ -131,7 +131,7 @@ func mark(e skein.Event, own, to skein.SessionID) (skein.Event, error) {
 			if to == own {
 				return e, nil //nolint:nilerr // it never had one
 			}
-			return e, fmt.Errorf("session %s: its config is no object, which it has to be to get another ID: %w", own, skein.ErrExists)
+			return e, fmt.Errorf("session %s: its config is not a JSON object, so the session cannot get another ID: %w", own, skein.ErrExists)
 		}
 	}
 	switch {

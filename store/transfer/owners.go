@@ -52,7 +52,7 @@ func (n *renaming) names(ctx context.Context) error {
 		}
 		is := n.there[n.place(id)]
 		if is.ID != "" && is.User != n.whose(k.User) {
-			return fmt.Errorf("session %s %w as one of user %s, not of %s", id, skein.ErrExists, is.User, n.whose(k.User))
+			return fmt.Errorf("session %s %w and belongs to user %s, not to %s", id, skein.ErrExists, is.User, n.whose(k.User))
 		}
 		k.have = is.Last
 		n.ours[n.place(id)] = true

@@ -34,16 +34,16 @@ func (p Blocker) String() string {
 func BlockedBy(path string, waited time.Duration) error {
 	found := writers(path)
 	if len(found) == 0 {
-		return fmt.Errorf("the store is %w for %s: a process that this system does not tell us is in the midst of writing to %s; find and end it",
+		return fmt.Errorf("the store is %w for %s: an unknown process is writing to %s; find and end it",
 			skein.ErrLocked, waited.Round(time.Second), path)
 	}
 	p := found[0]
 	way := fmt.Sprintf("end it with: kill %d", p.PID)
 	switch {
 	case p.PID == os.Getpid():
-		way = "that is this process: it has opened the file twice"
+		way = "this process has opened the file twice"
 	case p.stopped:
-		way = fmt.Sprintf("let it go on with: kill -CONT %d, or %s", p.PID, way)
+		way = fmt.Sprintf("resume it with: kill -CONT %d, or %s", p.PID, way)
 	}
-	return fmt.Errorf("the store is %w for %s: %s is in the midst of writing to %s; %s", skein.ErrLocked, waited.Round(time.Second), p, path, way)
+	return fmt.Errorf("the store is %w for %s: %s is writing to %s; %s", skein.ErrLocked, waited.Round(time.Second), p, path, way)
 }
