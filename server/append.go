@@ -22,9 +22,9 @@ const (
 
 // appended is the answer to a batch.
 type appended struct {
-	Seqs []skein.Seq `json:"seqs" doc:"places of the events, new or stored before"`
-	Last skein.Seq   `json:"last" doc:"where the session ends now"`
-	New  int         `json:"new" doc:"how many of the events are new"`
+	Seqs []skein.Seq `json:"seqs" doc:"seqs of the events, whether new or already stored"`
+	Last skein.Seq   `json:"last" doc:"the session's last seq"`
+	New  int         `json:"new" doc:"number of events that are new"`
 }
 
 // appends registers the route that appends events.
@@ -33,15 +33,15 @@ func (a eventOps) appends(t *openapi.Table) {
 		openapi.Request
 		Once
 		ID    skein.SessionID `path:"id"`
-		After skein.Seq       `query:"after" doc:"as in the body; for lines of JSON"`
-		Fence skein.Fence     `query:"fence" doc:"as in the body; for lines of JSON"`
+		After skein.Seq       `query:"after" doc:"same as in the body; for JSON Lines"`
+		Fence skein.Fence     `query:"fence" doc:"same as in the body; for JSON Lines"`
 	}
 	type out struct{ Body appended }
 	openapi.Register(t, openapi.Operation{
 		ID: "append-events", Method: http.MethodPost, Path: "/sessions/{id}/events", Tag: "events", Scope: door.Write, Status: http.StatusCreated,
 		Body: door.MaxBatches, Types: []string{jsonType, linesType}, Summary: "Append events, all or none",
-		Doc: "A 201 means that they are on disk. An event whose client_id the session has is not stored again: so a batch whose answer was lost is sent again. " +
-			"The first event of a session is created. As " + linesType + " each line is an event, or a blob: {\"hash\":…,\"data\":…}.",
+		Doc: "A 201 means that the events are on disk. An event whose client_id the session already has is not stored again, so a batch whose answer was lost can be sent again. " +
+			"The first event of a session must be created. In " + linesType + ", each line is an event, or a blob: {\"hash\":…,\"data\":…}.",
 		Errors: []int{http.StatusNotFound, http.StatusConflict, http.StatusUnprocessableEntity},
 		Takes:  []openapi.Media{openapi.BodyOf[newBatch](jsonType), openapi.BodyOf[newEvent](linesType), openapi.BodyOf[newBlob](linesType)},
 	}, func(ctx context.Context, i *in) (*out, error) {

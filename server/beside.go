@@ -15,25 +15,25 @@ func besides(t *openapi.Table) {
 	text := []openapi.Media{{Type: "text/plain"}}
 	for _, o := range []openapi.Operation{
 		{
-			ID: "health", Method: http.MethodGet, Path: "/healthz", Tag: "server", Summary: "Whether the server is alive", Doc: "It needs no token and says ok, nothing else.", Gives: text,
+			ID: "health", Method: http.MethodGet, Path: "/healthz", Tag: "server", Summary: "Check that the server is alive", Doc: "Needs no token. The answer is ok.", Gives: text,
 		},
 		{
-			ID: "ready", Method: http.MethodGet, Path: "/readyz", Tag: "server", Summary: "Whether the server can do its work now", Doc: "It needs no token. 503 if the store does not answer.", Gives: text,
+			ID: "ready", Method: http.MethodGet, Path: "/readyz", Tag: "server", Summary: "Check that the server can do its work", Doc: "Needs no token. 503 if the store does not answer.", Gives: text,
 		},
 		{
-			ID: "metrics", Method: http.MethodGet, Path: "/metrics", Tag: "server", Scope: door.Read, Summary: "Counts, for Prometheus",
-			Doc: "There with --metrics on. Only for tokens that see everybody's sessions.", Gives: text,
+			ID: "metrics", Method: http.MethodGet, Path: "/metrics", Tag: "server", Scope: door.Read, Summary: "Metrics for Prometheus",
+			Doc: "Exists with --metrics on. Only for tokens that see all users' sessions.", Gives: text,
 		},
 		{
-			ID: "create-login-code", Method: http.MethodPost, Path: "/v1/login-codes", Tag: "server", Scope: door.Read, Status: http.StatusCreated, Summary: "A code that logs a browser in, once, for 10 minutes",
-			Doc: "A login by cookie does not suffice. The page at path has a button that sends it.", Gives: []openapi.Media{openapi.BodyOf[loginCode]("application/json")},
+			ID: "create-login-code", Method: http.MethodPost, Path: "/v1/login-codes", Tag: "server", Scope: door.Read, Status: http.StatusCreated, Summary: "Make a code that logs a browser in, once, within 10 minutes",
+			Doc: "A cookie is not enough. The page at path has a button that sends the code.", Gives: []openapi.Media{openapi.BodyOf[loginCode]("application/json")},
 		},
 		{
 			ID: "mcp", Method: http.MethodPost, Path: "/mcp", Tag: "server", Scope: door.Read, Body: door.MB, Summary: "The Model Context Protocol, over streamable HTTP",
-			Doc: "Tools and resources for agents; those that write are there for tokens that may write.", Takes: []openapi.Media{openapi.BodyOf[map[string]any]("application/json")}, Gives: []openapi.Media{openapi.BodyOf[map[string]any]("application/json")},
+			Doc: "Tools and resources for agents. Tools that write exist only for tokens that may write.", Takes: []openapi.Media{openapi.BodyOf[map[string]any]("application/json")}, Gives: []openapi.Media{openapi.BodyOf[map[string]any]("application/json")},
 		},
 		{
-			ID: "inbox", Method: http.MethodPost, Path: "/v1/inbox/{key}", Tag: "inbox", Body: door.MB, Status: http.StatusAccepted, Summary: "A message from elsewhere to the agent that answers under a key",
+			ID: "inbox", Method: http.MethodPost, Path: "/v1/inbox/{key}", Tag: "inbox", Body: door.MB, Status: http.StatusAccepted, Summary: "Send a message to the agent that answers under a key",
 			Doc: inboxDoc, Takes: []openapi.Media{openapi.BodyOf[inboxMessage]("application/json")}, Gives: []openapi.Media{openapi.BodyOf[inboxPlace]("application/json")},
 		},
 	} {
@@ -42,19 +42,19 @@ func besides(t *openapi.Table) {
 	inbox(t)
 }
 
-const inboxDoc = `There with --gateway. No token: the request is signed by a source of the settings. The signature is v1= and, in hexadecimal, the HMAC-SHA256 with the source's secret of the timestamp, a dot and the body. The timestamp may be five minutes off.
+const inboxDoc = `Exists with --gateway. Needs no token: the request is signed by a source in the settings. The signature is v1= and, in hexadecimal, the HMAC-SHA256 of the timestamp, a dot and the body, with the source's secret. The timestamp may be five minutes off.
 
-A message with the same id is taken once. The answer goes to the source's URL, signed likewise; with wait=1 it is in the answer of the request.`
+A message with the same id is accepted once. The agent's answer is sent to the source's URL, signed in the same way; with wait=1 it is in the response instead.`
 
 // Shapes of the answers of other packages.
 type (
 	loginCode struct {
 		Code string `json:"code"`
-		Path string `json:"path" doc:"of the page that logs in with it"`
+		Path string `json:"path" doc:"path of the page that logs in with the code"`
 	}
 	inboxMessage struct {
-		ID   string `json:"id,omitempty" doc:"the source's name for the message: sent twice it is taken once; the signature if it is left out"`
-		From string `json:"from,omitempty" doc:"who says it; given back with the answer, as to"`
+		ID   string `json:"id,omitempty" doc:"the source's ID of the message: a message with the same ID is accepted once; by default, the signature"`
+		From string `json:"from,omitempty" doc:"the sender; returned with the answer, as to"`
 		Text string `json:"text"`
 	}
 	inboxPlace struct {
@@ -67,7 +67,7 @@ type (
 		To      string `json:"to,omitempty"`
 		ID      string `json:"id"`
 		Text    string `json:"text"`
-		Session string `json:"session,omitempty" doc:"where it was said"`
+		Session string `json:"session,omitempty" doc:"ID of the session that the message is in"`
 	}
 )
 
@@ -77,8 +77,8 @@ func inbox(t *openapi.Table) {
 	op := doc.Paths["/v1/inbox/{key}"].Post
 	text := &huma.Schema{Type: huma.TypeString}
 	op.Parameters = []*huma.Param{
-		{Name: "key", In: "path", Required: true, Schema: text, Description: "one that the source may write under"},
-		{Name: "wait", In: "query", Schema: &huma.Schema{Type: huma.TypeString, Enum: []any{"0", "1"}}, Description: "1: answer when the agent has"},
+		{Name: "key", In: "path", Required: true, Schema: text, Description: "a key that the source may write under"},
+		{Name: "wait", In: "query", Schema: &huma.Schema{Type: huma.TypeString, Enum: []any{"0", "1"}}, Description: "1: respond when the agent has answered"},
 		{Name: "Skein-Source", In: "header", Required: true, Schema: text, Description: "the source's name"},
 		{Name: "Skein-Timestamp", In: "header", Required: true, Schema: text, Description: "seconds since 1970"},
 	}
@@ -90,17 +90,17 @@ func inbox(t *openapi.Table) {
 // Shapes of bodies that are written by hand, for the document.
 type (
 	event struct {
-		Seq       int64          `json:"seq" doc:"its place in the session: 1, 2, 3, no gaps"`
-		Time      string         `json:"time" doc:"by the writer's clock, 2026-11-21T04:36:00.123Z; empty if it is not known"`
-		Kind      string         `json:"kind" doc:"created, said, tool, step, titled, changed, compacted, rewound, resumed, ended, amended, noted; others may come"`
-		ClientID  string         `json:"client_id,omitempty" maxLength:"128" doc:"the writer's name for it: sent twice it is stored once"`
+		Seq       int64          `json:"seq" doc:"position in the session: 1, 2, 3, … without gaps"`
+		Time      string         `json:"time" doc:"by the writer's clock, such as 2026-11-21T04:36:00.123Z; empty if unknown"`
+		Kind      string         `json:"kind" doc:"created, said, tool, step, titled, changed, compacted, rewound, resumed, ended, amended, noted; more kinds may be added"`
+		ClientID  string         `json:"client_id,omitempty" maxLength:"128" doc:"idempotency key, chosen by the writer: an event with the same one is stored once"`
 		Damaged   bool           `json:"damaged,omitempty" doc:"it only stands in for one that cannot be read as it was written, and says why"`
-		Payload   map[string]any `json:"payload,omitempty" doc:"by kind; its bytes are kept as they are"`
-		Payload64 []byte         `json:"payload64,omitempty" doc:"instead of payload, where its bytes cannot stand in JSON on one line"`
+		Payload   map[string]any `json:"payload,omitempty" doc:"depends on the kind; stored byte for byte"`
+		Payload64 []byte         `json:"payload64,omitempty" doc:"the payload in Base64, if its bytes cannot be on one line of JSON"`
 	}
 	newEvent struct {
 		Kind      string         `json:"kind"`
-		Time      string         `json:"time,omitempty" doc:"now if it is left out"`
+		Time      string         `json:"time,omitempty" doc:"default: now"`
 		ClientID  string         `json:"client_id,omitempty" maxLength:"128"`
 		Payload   map[string]any `json:"payload,omitempty"`
 		Payload64 []byte         `json:"payload64,omitempty"`
@@ -110,10 +110,10 @@ type (
 		Data []byte `json:"data"`
 	}
 	newBatch struct {
-		After  int64      `json:"after,omitempty" doc:"the last seq that the writer saw; 0 for wherever the session ends, -1 if it must not have begun"`
-		Fence  int64      `json:"fence,omitempty" doc:"of the writer's lease"`
+		After  int64      `json:"after,omitempty" doc:"the last seq that the writer saw; 0 to append wherever the session ends, -1 if the session must be new"`
+		Fence  int64      `json:"fence,omitempty" doc:"fencing number of the writer's lease"`
 		Events []newEvent `json:"events"`
-		Blobs  []newBlob  `json:"blobs,omitempty" doc:"that the events refer to"`
+		Blobs  []newBlob  `json:"blobs,omitempty" doc:"blobs that the events refer to"`
 	}
 	eventPage struct {
 		Items []event `json:"items"`

@@ -16,30 +16,30 @@ import (
 type removal struct {
 	ID       skein.SessionID   `json:"id"`
 	Purged   bool              `json:"purged"`
-	Events   int               `json:"events,omitempty" doc:"that were destroyed"`
-	Bytes    int64             `json:"bytes,omitempty" doc:"freed, roughly"`
-	Forks    []skein.SessionID `json:"forks,omitempty" doc:"that took over events which they show"`
-	Children []skein.SessionID `json:"children,omitempty" doc:"that were kept"`
-	Binned   []skein.SessionID `json:"children_binned,omitempty" doc:"that went to the bin"`
+	Events   int               `json:"events,omitempty" doc:"number of events that were destroyed"`
+	Bytes    int64             `json:"bytes,omitempty" doc:"approximate number of bytes that were freed"`
+	Forks    []skein.SessionID `json:"forks,omitempty" doc:"forks that took over events that they show"`
+	Children []skein.SessionID `json:"children,omitempty" doc:"child sessions that were kept"`
+	Binned   []skein.SessionID `json:"children_binned,omitempty" doc:"child sessions that went to the bin"`
 }
 
 // bins registers the routes that bin, restore and purge.
 func (a sessionOps) bins(t *openapi.Table) {
 	type in struct {
 		ID       skein.SessionID `path:"id"`
-		Children skein.ChildRule `query:"children" enum:"keep,bin,refuse" default:"keep" doc:"how its children fare: they stay, go to the bin too, or if there are any nothing happens (409, refused)"`
+		Children skein.ChildRule `query:"children" enum:"keep,bin,refuse" default:"keep" doc:"what happens to its children: keep them, bin them too, or refuse the request if there are any (409, refused)"`
 	}
 	type out struct{ Body removal }
 	openapi.Register(t, openapi.Operation{
 		ID: "bin-session", Method: http.MethodDelete, Path: "/sessions/{id}", Tag: "sessions", Scope: door.Write, Summary: "Put a session in the bin",
-		Doc: "Nothing shows or finds it any more, its key is free, and restore brings it back. Nothing is lost.", Errors: []int{http.StatusNotFound, http.StatusConflict},
+		Doc: "Lists and searches no longer show it, and its key is free. Restore brings it back; nothing is lost.", Errors: []int{http.StatusNotFound, http.StatusConflict},
 	}, func(ctx context.Context, i *in) (*out, error) {
 		r, err := bin(ctx, door.From(ctx).Store, i.ID, i.Children)
 		return &out{r}, err
 	})
 	openapi.Register(t, openapi.Operation{
 		ID: "purge-session", Method: http.MethodPost, Path: "/sessions/{id}/purge", Tag: "sessions", Scope: door.Write, Summary: "Destroy a session",
-		Doc:    "In the bin or not, with everything that was found through it; this cannot be undone. A token of one user may destroy that user's sessions; one of everybody's needs the scope admin.",
+		Doc:    "Works for sessions in the bin and outside it, and cannot be undone. A token for one user can destroy that user's sessions; a token for all users needs the scope admin.",
 		Errors: []int{http.StatusNotFound, http.StatusConflict},
 	}, func(ctx context.Context, i *in) (*out, error) {
 		r, err := a.purge(ctx, i.ID, i.Children)
@@ -50,7 +50,7 @@ func (a sessionOps) bins(t *openapi.Table) {
 	}
 	openapi.Register(t, openapi.Operation{
 		ID: "restore-session", Method: http.MethodPost, Path: "/sessions/{id}/restore", Tag: "sessions", Scope: door.Write, Summary: "Take a session out of the bin",
-		Doc: "A key that another session has taken since stays with that one.", Errors: []int{http.StatusNotFound},
+		Doc: "If another session has taken its key since, the other session keeps the key.", Errors: []int{http.StatusNotFound},
 	}, func(ctx context.Context, i *one) (*oneSession, error) {
 		store := door.From(ctx).Store
 		if err := skein.LifecycleOf(store).Restore(ctx, i.ID); err != nil {
@@ -108,7 +108,7 @@ func childrenOf(ctx context.Context, store skein.Store, id skein.SessionID, seen
 // sees everybody's, but lacks the scope admin.
 func mayPurge(ctx context.Context) error {
 	if v := door.From(ctx); !v.MayDestroy() {
-		return openapi.Refuse(http.StatusForbidden, "scope", "the token %q may only %s everybody's sessions; to destroy them needs admin", v.Token, v.Scope)
+		return openapi.Refuse(http.StatusForbidden, "scope", "the token %q may only %s all users' sessions; destroying them needs the scope admin", v.Token, v.Scope)
 	}
 	return nil
 }
@@ -132,10 +132,10 @@ func (a sessionOps) purge(ctx context.Context, id skein.SessionID, rule skein.Ch
 
 // pruneQuery says which sessions to remove.
 type pruneQuery struct {
-	OlderThan  string `json:"older_than,omitempty" query:"older_than" doc:"not active for this age: 30d, 12w, or since a date"`
-	LargerThan int64  `json:"larger_than,omitempty" query:"larger_than" minimum:"0" doc:"that take more bytes than this on disk"`
-	KeepPinned bool   `json:"keep_pinned,omitempty" query:"keep_pinned" doc:"leave pinned ones alone"`
-	Purge      bool   `json:"purge,omitempty" query:"purge" doc:"destroy them, those in the bin included; alone it empties the bin"`
+	OlderThan  string `json:"older_than,omitempty" query:"older_than" doc:"only sessions that were inactive for this age, such as 30d or 12w, or since a date"`
+	LargerThan int64  `json:"larger_than,omitempty" query:"larger_than" minimum:"0" doc:"only sessions that use more bytes than this on disk"`
+	KeepPinned bool   `json:"keep_pinned,omitempty" query:"keep_pinned" doc:"leave pinned sessions alone"`
+	Purge      bool   `json:"purge,omitempty" query:"purge" doc:"destroy the sessions, including those in the bin; without other conditions, empty the bin"`
 }
 
 // pruned is a session that a prune selected.
@@ -145,15 +145,15 @@ type pruned struct {
 	Updated skein.Time      `json:"updated_at,omitzero"`
 	Bytes   int64           `json:"bytes"`
 	Pinned  bool            `json:"pinned"`
-	Binned  bool            `json:"binned" doc:"it was in the bin before"`
-	Done    string          `json:"done,omitempty" enum:"binned,destroyed,locked" doc:"left out if it was only shown"`
+	Binned  bool            `json:"binned" doc:"true if the session was already in the bin"`
+	Done    string          `json:"done,omitempty" enum:"binned,destroyed,locked" doc:"omitted in a preview"`
 }
 
 // prunes registers prune: to preview it, and to do it.
 func (a sessionOps) prunes(t *openapi.Table) {
 	type pruneList struct {
 		Items []pruned `json:"items"`
-		Bytes int64    `json:"bytes" doc:"what they take on disk, together"`
+		Bytes int64    `json:"bytes" doc:"bytes that they use on disk, together"`
 	}
 	type out struct{ Body pruneList }
 	done := func(found []pruned, err error) (*out, error) {
@@ -163,12 +163,12 @@ func (a sessionOps) prunes(t *openapi.Table) {
 		}
 		return o, err
 	}
-	openapi.Register(t, openapi.Operation{ID: "preview-prune", Method: http.MethodGet, Path: "/prune", Tag: "sessions", Scope: door.Read, Summary: "Which sessions a prune would put in the bin, or destroy"},
+	openapi.Register(t, openapi.Operation{ID: "preview-prune", Method: http.MethodGet, Path: "/prune", Tag: "sessions", Scope: door.Read, Summary: "Preview which sessions a prune would put in the bin, or destroy"},
 		func(ctx context.Context, q *pruneQuery) (*out, error) { return done(a.prunable(ctx, q)) })
 	type in struct{ Body pruneQuery }
 	openapi.Register(t, openapi.Operation{
 		ID: "prune", Method: http.MethodPost, Path: "/prune", Tag: "sessions", Scope: door.Write, Body: door.MaxBody, Summary: "Put old or large sessions in the bin, or empty it",
-		Doc: "Look at the preview first. What is in use stays, with done locked. To destroy everybody's sessions needs the scope admin.",
+		Doc: "Look at the preview first. Sessions in use stay; for them, done is locked. Destroying all users' sessions needs the scope admin.",
 	}, func(ctx context.Context, i *in) (*out, error) {
 		if i.Body.Purge {
 			if err := mayPurge(ctx); err != nil {

@@ -76,8 +76,8 @@ func beginOf(ctx context.Context, store skein.Store, s *skein.Session, n int) (s
 
 // newFork is the body of POST /v1/sessions/{id}/fork.
 type newFork struct {
-	Seq   *int64          `json:"seq,omitempty" doc:"it shows the events up to here"`
-	Turn  *int64          `json:"turn,omitempty" doc:"it shows everything up to the end of this turn; -1 is the last one"`
+	Seq   *int64          `json:"seq,omitempty" doc:"show the events up to this seq"`
+	Turn  *int64          `json:"turn,omitempty" doc:"show everything up to the end of this turn; -1 is the last turn"`
 	ID    skein.SessionID `json:"id,omitempty"`
 	Title string          `json:"title,omitempty"`
 }
@@ -85,7 +85,7 @@ type newFork struct {
 type forked struct {
 	ID     skein.SessionID `json:"id"`
 	Parent skein.SessionID `json:"parent"`
-	Seq    skein.Seq       `json:"seq" doc:"the last event of the parent that it shows"`
+	Seq    skein.Seq       `json:"seq" doc:"seq of the last event of the parent that the fork shows"`
 }
 
 // branches registers fork and rewind.
@@ -101,7 +101,7 @@ func (a sessionOps) branches(t *openapi.Table) {
 	}
 	openapi.Register(t, openapi.Operation{
 		ID: "fork-session", Method: http.MethodPost, Path: "/sessions/{id}/fork", Tag: "sessions", Scope: door.Write, Status: http.StatusCreated, Body: door.MaxBody, Summary: "Begin a session with the first part of another",
-		Doc:    "Nothing is copied, and the other session stays as it is, whatever becomes of the fork.",
+		Doc:    "Nothing is copied, and the other session does not change, whatever happens to the fork.",
 		Errors: []int{http.StatusNotFound, http.StatusConflict, http.StatusUnprocessableEntity},
 	}, func(ctx context.Context, i *in) (*out, error) {
 		store := legible(ctx)
@@ -129,10 +129,10 @@ func (a sessionOps) branches(t *openapi.Table) {
 // rewinds registers rewind.
 func (a sessionOps) rewinds(t *openapi.Table) {
 	type rewind struct {
-		Seq   *int64      `json:"seq,omitempty" doc:"the context is then what it was right after this event; 0 for the empty one"`
-		Turn  *int64      `json:"turn,omitempty" doc:"the same, after the end of this turn; -2 takes the last turn back"`
-		After skein.Seq   `json:"after,omitempty" doc:"the last seq that the writer saw: if the session has moved on, 409"`
-		Fence skein.Fence `json:"fence,omitempty" doc:"of the writer's lease"`
+		Seq   *int64      `json:"seq,omitempty" doc:"rewind the context to what it was right after this event; 0 for an empty context"`
+		Turn  *int64      `json:"turn,omitempty" doc:"rewind to the end of this turn; -2 takes back the last turn"`
+		After skein.Seq   `json:"after,omitempty" doc:"the last seq that the writer saw; 409 if the session has newer events"`
+		Fence skein.Fence `json:"fence,omitempty" doc:"fencing number of the writer's lease"`
 	}
 	type in struct {
 		Once
@@ -140,13 +140,13 @@ func (a sessionOps) rewinds(t *openapi.Table) {
 		Body rewind
 	}
 	type rewound struct {
-		Seq skein.Seq `json:"seq" doc:"of the rewound event"`
+		Seq skein.Seq `json:"seq" doc:"seq of the rewound event"`
 		To  skein.Seq `json:"to"`
 	}
 	type out struct{ Body rewound }
 	openapi.Register(t, openapi.Operation{
-		ID: "rewind-session", Method: http.MethodPost, Path: "/sessions/{id}/rewind", Tag: "sessions", Scope: door.Write, Status: http.StatusCreated, Body: door.MaxBody, Summary: "Go back to an earlier place",
-		Doc:    "Appends a rewound event: what lies between stays stored, out of the context. A rewind to a later place takes it back.",
+		ID: "rewind-session", Method: http.MethodPost, Path: "/sessions/{id}/rewind", Tag: "sessions", Scope: door.Write, Status: http.StatusCreated, Body: door.MaxBody, Summary: "Rewind a session",
+		Doc:    "Appends a rewound event: the events in between stay stored, but are not in the context. A rewind to a later seq brings them back.",
 		Errors: []int{http.StatusNotFound, http.StatusConflict, http.StatusUnprocessableEntity},
 	}, func(ctx context.Context, i *in) (*out, error) {
 		store := legible(ctx)
@@ -201,13 +201,13 @@ func rewoundBefore(ctx context.Context, store skein.Store, s *skein.Session, id 
 type treeNode struct {
 	ID       skein.SessionID `json:"id"`
 	Name     string          `json:"name"`
-	Why      skein.Why       `json:"why,omitempty" doc:"what it is to the one above it: fork, child or continuation"`
-	Seq      skein.Seq       `json:"seq,omitempty" doc:"of the parent's event that it hangs on"`
+	Why      skein.Why       `json:"why,omitempty" doc:"relation to the session above it: fork, child or continuation"`
+	Seq      skein.Seq       `json:"seq,omitempty" doc:"seq of the parent's event at which it began"`
 	Created  skein.Time      `json:"created_at,omitzero"`
 	Updated  skein.Time      `json:"updated_at,omitzero"`
 	Turns    int             `json:"turns"`
 	Messages int             `json:"messages"`
-	Asked    bool            `json:"asked,omitempty" doc:"it is the one that was asked for"`
+	Asked    bool            `json:"asked,omitempty" doc:"true for the session in the request"`
 	Binned   bool            `json:"binned,omitempty"`
 	Children []*treeNode     `json:"children,omitempty"`
 }
@@ -222,8 +222,8 @@ func (a sessionOps) trees(t *openapi.Table) {
 	}
 	type out struct{ Body *treeNode }
 	openapi.Register(t, openapi.Operation{
-		ID: "session-tree", Method: http.MethodGet, Path: "/sessions/{id}/tree", Tag: "sessions", Scope: door.Read, Summary: "What a session came from, its forks and children",
-		Doc: "The whole family, from the oldest ancestor that is there; those in the bin too.", Errors: []int{http.StatusNotFound},
+		ID: "session-tree", Method: http.MethodGet, Path: "/sessions/{id}/tree", Tag: "sessions", Scope: door.Read, Summary: "A session's family: what it came from, its forks and children",
+		Doc: "The tree begins with the oldest ancestor that exists, and includes sessions in the bin.", Errors: []int{http.StatusNotFound},
 	}, func(ctx context.Context, i *in) (*out, error) {
 		root, _, err := lookup.Family(ctx, door.From(ctx).Store, i.ID, maxFamily)
 		if err != nil {

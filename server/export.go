@@ -29,15 +29,15 @@ import (
 func (a eventOps) exports(t *openapi.Table) {
 	type query struct {
 		ID       skein.SessionID `path:"id"`
-		To       string          `query:"to" enum:"skein,md,html,json,source" default:"skein" doc:"skein: every event and blob, which an import takes; md, html: for people; json: what it adds up to and its messages; source: the file that it was imported from, byte for byte"`
-		Thinking bool            `query:"thinking" doc:"md, html: the models' reasoning too"`
-		NoTools  bool            `query:"no_tools" doc:"md, html: without tool calls and results"`
-		Rewound  bool            `query:"rewound" doc:"md, html, json: also what was taken back, marked"`
-		Raw      bool            `query:"raw" doc:"md, html, json: with what looks like a secret; skein and source are always whole. All of these need the scope read:raw"`
+		To       string          `query:"to" enum:"skein,md,html,json,source" default:"skein" doc:"skein: every event and blob, for an import; md, html: for people; json: the session and its messages; source: the file that it was imported from, byte for byte"`
+		Thinking bool            `query:"thinking" doc:"md, html: include the models' reasoning"`
+		NoTools  bool            `query:"no_tools" doc:"md, html: leave out tool calls and results"`
+		Rewound  bool            `query:"rewound" doc:"md, html, json: include messages that were taken back, marked"`
+		Raw      bool            `query:"raw" doc:"md, html, json: include secrets; skein and source always do. All of these need the scope read:raw"`
 	}
 	openapi.Register(t, openapi.Operation{
 		ID: "export-session", Method: http.MethodGet, Path: "/sessions/{id}/export", Tag: "sessions", Scope: door.Read, Summary: "A session as a file", Errors: []int{http.StatusNotFound},
-		Doc:   "An attachment. If it breaks off, so does the connection. In the place of a damaged event stands a message that says so, and the trailer " + damagedTrailer + " has the seqs of such events. Of a source, damaged records are left out, and the trailer says which.",
+		Doc:   "Sent as an attachment. If the export fails, the connection is closed early. A damaged event is replaced by a message that says so, and the trailer " + damagedTrailer + " lists the seqs of such events. From a source, damaged records are left out, and the trailer lists them.",
 		Gives: []openapi.Media{{Type: linesType}, {Type: jsonType}, {Type: "text/markdown"}, {Type: "text/html"}, {Type: "application/octet-stream"}},
 	}, func(ctx context.Context, q *query) (*written, error) {
 		if err := rawly(ctx, q.Raw || q.To == "skein" || q.To == "source"); err != nil {

@@ -21,7 +21,7 @@ import (
 // follow answers with the events of a session, and with new ones as they come.
 func (a eventOps) follow(ctx context.Context, store skein.Store, q *EventQuery) (*written, error) {
 	if q.View != "events" || q.Before > 0 {
-		return nil, fmt.Errorf("%w: follow: it goes on with view=events only, and forward", skein.ErrInvalid)
+		return nil, fmt.Errorf("%w: follow: works only with view=events, and forward", skein.ErrInvalid)
 	}
 	after := q.After
 	if q.Last != "" {
@@ -87,14 +87,14 @@ func (a eventOps) watched(evs iter.Seq2[skein.Event, error], after skein.Seq, ra
 func (a eventOps) streams(t *openapi.Table) {
 	type in struct {
 		openapi.Request
-		Raw  bool   `query:"raw" doc:"with what looks like a secret; needs the scope read:raw"`
-		From string `query:"from" doc:"a cursor: what came after it; now: only what comes; left out: everything there is"`
-		Last string `header:"Last-Event-ID" doc:"the last cursor that was received, instead of from"`
+		Raw  bool   `query:"raw" doc:"include secrets; needs the scope read:raw"`
+		From string `query:"from" doc:"a cursor: events after it; now: only new events; by default: all events"`
+		Last string `header:"Last-Event-ID" doc:"the last cursor that was received; used instead of from"`
 	}
 	openapi.Register(t, openapi.Operation{
-		ID: "stream", Method: http.MethodGet, Path: "/stream", Tag: "events", Scope: door.Read, Stream: true, Summary: "What happens in all sessions, as it happens",
-		Doc: "Each event that is stored, once, in the order in which they were stored, as SSE; its id is a cursor. After a break, Last-Event-ID (or from) takes up again without a gap or a repeat. " +
-			"From now, the first thing that comes is an event of type ready, with the cursor of that moment. A comment comes every 15 s. Who reads too slowly is dropped, and may come back.",
+		ID: "stream", Method: http.MethodGet, Path: "/stream", Tag: "events", Scope: door.Read, Stream: true, Summary: "Stream the events of all sessions",
+		Doc: "Sends each event once, as SSE, in the order in which the events were stored; its id is a cursor. After a disconnection, Last-Event-ID (or from) resumes without gaps or repeats. " +
+			"With from=now, the first message is an event of type ready with the current cursor. A comment is sent every 15 s. A client that reads too slowly is disconnected, and can resume.",
 		Gives: []openapi.Media{openapi.BodyOf[fed](sse.MediaType)},
 	}, func(ctx context.Context, i *in) (*written, error) {
 		from := skein.Cursor(i.From)

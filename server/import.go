@@ -21,12 +21,12 @@ import (
 
 // imported is the result of an import.
 type imported struct {
-	Files     int               `json:"files" doc:"that some format knows"`
+	Files     int               `json:"files" doc:"number of files that a format recognizes"`
 	Unchanged int               `json:"unchanged"`
-	Unmatched int               `json:"unmatched" doc:"that no format knows"`
-	Forced    []takenAs         `json:"forced,omitempty" doc:"files that were taken as the format that was asked for, although they look like another's"`
-	Sessions  int               `json:"sessions" doc:"new ones"`
-	Grown     int               `json:"grown" doc:"that were there and have new events"`
+	Unmatched int               `json:"unmatched" doc:"number of files that no format recognizes"`
+	Forced    []takenAs         `json:"forced,omitempty" doc:"files that were read as the requested format, although they look like another program's"`
+	Sessions  int               `json:"sessions" doc:"number of new sessions"`
+	Grown     int               `json:"grown" doc:"number of existing sessions with new events"`
 	Messages  int               `json:"messages"`
 	Events    int               `json:"events"`
 	Amended   int               `json:"amended"`
@@ -34,10 +34,10 @@ type imported struct {
 	Damaged   int               `json:"damaged_records"`
 	Damage    []damaged         `json:"damage,omitempty"`
 	Skips     []skipped         `json:"skips,omitempty"`
-	Failed    int               `json:"failed" doc:"how many of these an error kept from being taken in; the same file sent again is tried again"`
-	Removed   int               `json:"deleted_here" doc:"left out, for the session was destroyed here"`
-	Waiting   int               `json:"locked" doc:"left out, for the session is locked; import again later"`
-	Changed   []skein.SessionID `json:"changed,omitempty" doc:"the sessions that are new or have grown"`
+	Failed    int               `json:"failed" doc:"number of these that an error kept from being imported; send the same file again to try again"`
+	Removed   int               `json:"deleted_here" doc:"left out, because the session was destroyed here"`
+	Waiting   int               `json:"locked" doc:"left out, because the session is locked; import again later"`
+	Changed   []skein.SessionID `json:"changed,omitempty" doc:"sessions that are new or have new events"`
 }
 
 type damaged struct {
@@ -62,15 +62,15 @@ type skipped struct {
 func (a eventOps) imports(t *openapi.Table) {
 	type in struct {
 		openapi.Request
-		Name   string `query:"name" required:"true" maxLength:"1000" doc:"of the file, as its program calls it, with its folders if they tell: projects/-home-ada/4f1d.jsonl. Of several files: a .zip, .tar, .tar.gz or .tgz"`
-		Format string `query:"format" doc:"only as this format"`
-		Again  bool   `query:"again" doc:"bring back sessions that were destroyed here"`
+		Name   string `query:"name" required:"true" maxLength:"1000" doc:"name of the file, as its program calls it, with its folders if they matter: projects/-home-ada/4f1d.jsonl. Send several files as a .zip, .tar, .tar.gz or .tgz"`
+		Format string `query:"format" doc:"read the files only as this format"`
+		Again  bool   `query:"again" doc:"import sessions again that were destroyed here"`
 	}
 	type out struct{ Body imported }
 	openapi.Register(t, openapi.Operation{
 		ID: "import", Method: http.MethodPost, Path: "/import", Tag: "sessions", Scope: door.Write, Body: door.MaxBatches, Types: []string{"application/octet-stream"},
-		Summary: "Take in sessions from a file of another program, or of skein's own export",
-		Doc:     "What was taken in before is not taken in again; what is new in it is added. Damaged records are kept, counted and named; so is what an error keeps from being taken in, unless that is all there is.",
+		Summary: "Import sessions from a file of another program, or from skein's own export",
+		Doc:     "What is already imported is not imported again; new messages are added. Damaged records are kept, counted and named. Files that cannot be imported are counted and named; if no file can be imported, the request fails.",
 		Takes:   []openapi.Media{{Type: "application/octet-stream"}},
 	}, func(ctx context.Context, i *in) (_ *out, err error) {
 		formats, err := a.formatsNamed(i.Format)

@@ -24,16 +24,16 @@ const (
 // lease is a lease in an answer.
 type lease struct {
 	Session skein.SessionID `json:"session"`
-	Fence   skein.Fence     `json:"fence" doc:"goes with every write of its holder"`
+	Fence   skein.Fence     `json:"fence" doc:"fencing number; send it with every write"`
 	Holder  skein.Holder    `json:"holder"`
-	Expires skein.Time      `json:"expires_at,omitzero" doc:"on the server's clock"`
+	Expires skein.Time      `json:"expires_at,omitzero" doc:"by the server's clock"`
 }
 
 // newLease is the body of a request for a lease.
 type newLease struct {
-	Program  string `json:"program,omitempty" maxLength:"200" doc:"who asks, for people"`
-	TTL      string `json:"ttl,omitempty" doc:"how long it is held unless it is renewed: 30s, 5m; 1 s to 1 h, 1 m if it is left out"`
-	TakeOver bool   `json:"take_over,omitempty" doc:"end the lease of whoever holds it"`
+	Program  string `json:"program,omitempty" maxLength:"200" doc:"name of the program that asks, shown to people"`
+	TTL      string `json:"ttl,omitempty" doc:"how long the lease lasts unless it is renewed, such as 30s or 5m; 1 s to 1 h, by default 1 m"`
+	TakeOver bool   `json:"take_over,omitempty" doc:"end the lease of another holder"`
 }
 
 // leases registers the routes of leases.
@@ -46,7 +46,7 @@ func (a sessionOps) leases(t *openapi.Table) {
 	conflict := []int{http.StatusNotFound, http.StatusConflict}
 	openapi.Register(t, openapi.Operation{
 		ID: "acquire-lease", Method: http.MethodPost, Path: "/sessions/{id}/lease", Tag: "leases", Scope: door.Write, Status: http.StatusCreated, Body: door.MaxBody, Summary: "Take the lease of a session",
-		Doc:    "While somebody holds it, only what carries its fence is appended (messages, tools, steps, compactions, rewinds). The session need not have begun. If another holds it: 409, locked, and who that is.",
+		Doc:    "While the lease is held, messages, tools, steps, compactions and rewinds are appended only with its fencing number. The session need not exist yet. If another program holds the lease: 409, locked, and who the holder is.",
 		Errors: conflict,
 	}, func(ctx context.Context, i *in) (*out, error) {
 		ttl, err := ttlOf(i.Body.TTL)
@@ -60,12 +60,12 @@ func (a sessionOps) leases(t *openapi.Table) {
 		ID   skein.SessionID `path:"id"`
 		Body struct {
 			Fence skein.Fence `json:"fence"`
-			TTL   string      `json:"ttl,omitempty" doc:"1 m if it is left out"`
+			TTL   string      `json:"ttl,omitempty" doc:"default: 1m"`
 		}
 	}
 	openapi.Register(t, openapi.Operation{
-		ID: "renew-lease", Method: http.MethodPost, Path: "/sessions/{id}/lease/renew", Tag: "leases", Scope: door.Write, Body: door.MaxBody, Summary: "Hold a lease longer",
-		Doc: "If it is no longer held: 409, fenced; if the session has not begun either, 404.", Errors: conflict,
+		ID: "renew-lease", Method: http.MethodPost, Path: "/sessions/{id}/lease/renew", Tag: "leases", Scope: door.Write, Body: door.MaxBody, Summary: "Renew a lease",
+		Doc: "If the lease is no longer held: 409, fenced; if the session does not exist either, 404.", Errors: conflict,
 	}, func(ctx context.Context, i *again) (*out, error) {
 		ttl, err := ttlOf(i.Body.TTL)
 		if err != nil {
@@ -85,8 +85,8 @@ func (a sessionOps) leases(t *openapi.Table) {
 		Fence skein.Fence     `query:"fence" required:"true"`
 	}
 	openapi.Register(t, openapi.Operation{
-		ID: "release-lease", Method: http.MethodDelete, Path: "/sessions/{id}/lease", Tag: "leases", Scope: door.Write, Status: http.StatusNoContent, Summary: "Give a lease back",
-		Doc: "Giving back one that is no longer held is fine.", Errors: []int{http.StatusNotFound},
+		ID: "release-lease", Method: http.MethodDelete, Path: "/sessions/{id}/lease", Tag: "leases", Scope: door.Write, Status: http.StatusNoContent, Summary: "Release a lease",
+		Doc: "Releasing a lease that is no longer held is not an error.", Errors: []int{http.StatusNotFound},
 	}, func(ctx context.Context, i *back) (*struct{}, error) {
 		return nil, skein.LeasesOf(door.From(ctx).Store).Release(ctx, skein.Lease{Session: i.ID, Fence: i.Fence})
 	})

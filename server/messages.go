@@ -20,8 +20,8 @@ import (
 type newMessage struct {
 	Role     skein.Role     `json:"role" enum:"user,assistant,tool,system,steer"`
 	Text     string         `json:"text"`
-	ClientID skein.ClientID `json:"client_id,omitempty" maxLength:"128" doc:"the same one twice is one message"`
-	Fence    skein.Fence    `json:"fence,omitempty" doc:"of the writer's lease"`
+	ClientID skein.ClientID `json:"client_id,omitempty" maxLength:"128" doc:"idempotency key: a message with the same one is stored once"`
+	Fence    skein.Fence    `json:"fence,omitempty" doc:"fencing number of the writer's lease"`
 }
 
 type placeOf struct {
@@ -38,8 +38,8 @@ func (a eventOps) messages(t *openapi.Table) {
 	}
 	type out struct{ Body placeOf }
 	openapi.Register(t, openapi.Operation{
-		ID: "say", Method: http.MethodPost, Path: "/sessions/{id}/messages", Tag: "messages", Scope: door.Write, Status: http.StatusCreated, Body: door.MaxBody, Summary: "Say one message",
-		Doc: "The short way: /events takes whole messages, in batches.", Errors: []int{http.StatusNotFound, http.StatusConflict, http.StatusUnprocessableEntity},
+		ID: "say", Method: http.MethodPost, Path: "/sessions/{id}/messages", Tag: "messages", Scope: door.Write, Status: http.StatusCreated, Body: door.MaxBody, Summary: "Add one message",
+		Doc: "A shortcut for one message of text; /events takes whole messages, in batches.", Errors: []int{http.StatusNotFound, http.StatusConflict, http.StatusUnprocessableEntity},
 	},
 		func(ctx context.Context, i *in) (*out, error) {
 			m := skein.Message{Role: i.Body.Role, Parts: []skein.Part{skein.TextPart(i.Body.Text)}}
@@ -54,12 +54,12 @@ func (a eventOps) messages(t *openapi.Table) {
 	type page struct {
 		ID      skein.SessionID `path:"id"`
 		Limit   int             `query:"limit" default:"50" minimum:"1" maximum:"1000"`
-		Cursor  string          `query:"cursor" doc:"next_cursor of the page before; none for the newest"`
-		Rewound bool            `query:"rewound" doc:"also what was taken back, marked"`
-		Raw     bool            `query:"raw" doc:"with what looks like a secret; needs the scope read:raw"`
+		Cursor  string          `query:"cursor" doc:"next_cursor of the previous page; omit it for the newest messages"`
+		Rewound bool            `query:"rewound" doc:"include messages that were taken back, marked"`
+		Raw     bool            `query:"raw" doc:"include secrets; needs the scope read:raw"`
 	}
 	type entries struct{ Body api.Page[render.Entry] }
-	openapi.Register(t, openapi.Operation{ID: "list-messages", Method: http.MethodGet, Path: "/sessions/{id}/messages", Tag: "messages", Scope: door.Read, Summary: "The newest messages, oldest first; further back by cursor", Errors: []int{http.StatusNotFound}},
+	openapi.Register(t, openapi.Operation{ID: "list-messages", Method: http.MethodGet, Path: "/sessions/{id}/messages", Tag: "messages", Scope: door.Read, Summary: "The newest messages of a session, oldest first; the cursor leads further back", Errors: []int{http.StatusNotFound}},
 		func(ctx context.Context, i *page) (*entries, error) {
 			before, err := seqOf(i.Cursor)
 			if err != nil {
@@ -148,7 +148,7 @@ type cursorError struct{ cursor string }
 
 // Error implements error.
 func (e *cursorError) Error() string {
-	return "cursor " + strconv.Quote(e.cursor) + ": it is none that this server gave"
+	return "cursor " + strconv.Quote(e.cursor) + ": not a cursor of this server"
 }
 
 // Unwrap returns [skein.ErrInvalid].

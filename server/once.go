@@ -20,7 +20,7 @@ import (
 // that are stored get client IDs made from the user and the key, so the store
 // itself remembers: after a restart, and for all servers on it.
 type Once struct {
-	Key string `header:"Idempotency-Key" maxLength:"200" doc:"the same key and body again is done once, and answered as the first time; another body is 422"`
+	Key string `header:"Idempotency-Key" maxLength:"200" doc:"a request with the same key and body is performed once and gets the same answer; with another body, 422"`
 }
 
 // sum hashes the user who asks and the strings, each separately.

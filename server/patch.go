@@ -17,11 +17,11 @@ import (
 // patch is the body of PATCH /v1/sessions/{id}: fields that are left out stay
 // unchanged.
 type patch struct {
-	Title       *string   `json:"title,omitempty" doc:"by a person: no model or import replaces it"`
+	Title       *string   `json:"title,omitempty" doc:"title given by a person: no model or import replaces it"`
 	Description *string   `json:"description,omitempty"`
-	Key         *string   `json:"key,omitempty" doc:"empty takes it away"`
+	Key         *string   `json:"key,omitempty" doc:"an empty key removes it"`
 	Pinned      *bool     `json:"pinned,omitempty"`
-	Tags        *[]string `json:"tags,omitempty" doc:"all of them"`
+	Tags        *[]string `json:"tags,omitempty" doc:"the complete list of tags"`
 	Agent       *string   `json:"agent,omitempty"`
 	Provider    *string   `json:"provider,omitempty"`
 	Model       *string   `json:"model,omitempty"`
@@ -35,12 +35,12 @@ type patch struct {
 func (a sessionOps) patches(t *openapi.Table) {
 	type in struct {
 		ID   skein.SessionID `path:"id"`
-		If   string          `header:"If-Match" doc:"the ETag of the version that is meant: if there is another one now, 412"`
+		If   string          `header:"If-Match" doc:"ETag of the version to change; 412 if the current version is another one"`
 		Body patch
 	}
 	openapi.Register(t, openapi.Operation{
 		ID: "change-session", Method: http.MethodPatch, Path: "/sessions/{id}", Tag: "sessions", Scope: door.Write, Body: door.MaxBody, Summary: "Change a session's title, tags, model …",
-		Doc:    "Appends titled and changed events with what differs; the ID never changes.",
+		Doc:    "Appends titled and changed events for what differs. The ID never changes.",
 		Errors: []int{http.StatusNotFound, http.StatusConflict, http.StatusPreconditionFailed},
 	}, func(ctx context.Context, i *in) (*oneSession, error) {
 		store := door.From(ctx).Store

@@ -25,25 +25,25 @@ import (
 type EventQuery struct {
 	ID       skein.SessionID `path:"id"`
 	View     string          `query:"view" enum:"events,messages,context" default:"events"`
-	After    skein.Seq       `query:"after" minimum:"0" doc:"those after this seq"`
-	Before   skein.Seq       `query:"before" minimum:"0" doc:"the last ones before this seq"`
-	Cursor   string          `query:"cursor" doc:"next_cursor of the page before: it goes on the same way"`
+	After    skein.Seq       `query:"after" minimum:"0" doc:"only events after this seq"`
+	Before   skein.Seq       `query:"before" minimum:"0" doc:"the last events before this seq"`
+	Cursor   string          `query:"cursor" doc:"next_cursor of the previous page; continues in the same direction"`
 	Limit    int             `query:"limit" default:"500" minimum:"1" maximum:"5000"`
-	Follow   string          `query:"follow" enum:"0,1,true,false" doc:"1: answer as text/event-stream, what is there and then what comes; view events only"`
-	Last     string          `header:"Last-Event-ID" doc:"follow: the last seq that was received, as after"`
-	Provider string          `query:"provider" doc:"context: whose rules it keeps, such as anthropic, openai or google; generic for those that all share; the session's own if it is left out"`
-	Model    string          `query:"model" doc:"context: of the request; with a provider"`
-	Raw      bool            `query:"raw" doc:"with what looks like a secret; needs the scope read:raw"`
+	Follow   string          `query:"follow" enum:"0,1,true,false" doc:"1: respond as text/event-stream with the stored events and then new ones; only for view=events"`
+	Last     string          `header:"Last-Event-ID" doc:"follow: the last seq that was received; same as after"`
+	Provider string          `query:"provider" doc:"context: provider whose rules it follows, such as anthropic, openai or google; generic for the rules that all share; by default, the session's own provider"`
+	Model    string          `query:"model" doc:"context: model of the request; only with provider"`
+	Raw      bool            `query:"raw" doc:"include secrets; needs the scope read:raw"`
 	Newest   int             `query:"newest" minimum:"0" doc:"context: about this many of the newest messages; 0 for all"`
 }
 
 // shown is the context: what a model is shown on the next request.
 type shown struct {
 	Messages  []skein.Message `json:"messages"`
-	Seqs      []skein.Seq     `json:"seqs" doc:"for each message the place of its first event; 0 if it stands for none"`
-	Opaque    map[string]any  `json:"opaque,omitempty" doc:"a provider's own item that goes before the messages, for what was compacted"`
-	Compacted skein.Seq       `json:"compacted,omitempty" doc:"place of the compacted event whose summary is used"`
-	Repairs   []repair        `json:"repairs,omitempty" doc:"what was changed so that the provider takes it"`
+	Seqs      []skein.Seq     `json:"seqs" doc:"for each message, the seq of its first event; 0 if it has no event"`
+	Opaque    map[string]any  `json:"opaque,omitempty" doc:"a provider's own item for compacted messages, which goes before the messages"`
+	Compacted skein.Seq       `json:"compacted,omitempty" doc:"seq of the compacted event whose summary is used"`
+	Repairs   []repair        `json:"repairs,omitempty" doc:"what was changed so that the provider accepts the context"`
 }
 
 type repair struct {
@@ -62,9 +62,9 @@ func (a eventOps) events(t *openapi.Table) {
 		EventQuery
 	}
 	openapi.Register(t, openapi.Operation{
-		ID: "read-events", Method: http.MethodGet, Path: "/sessions/{id}/events", Tag: "events", Scope: door.Read, Follow: true, Summary: "What happened in a session: its events, messages, or the context of a model",
-		Doc: "As events they are as they were written, in order; of a fork the parent's too. As messages the pieces of each are put together. As context it is what a model is shown next.\n\n" +
-			"With follow=1 each event is sent as SSE with its seq as id; after a break, Last-Event-ID (or after) takes up again without a gap or a repeat. A comment comes every 15 s. Who reads too slowly is dropped, and may come back.",
+		ID: "read-events", Method: http.MethodGet, Path: "/sessions/{id}/events", Tag: "events", Scope: door.Read, Follow: true, Summary: "A session's events or messages, or the context for a model",
+		Doc: "view=events: the events as they were written, in order; a fork's include its parent's. view=messages: the messages, each put together from its pieces. view=context: what a model is shown next.\n\n" +
+			"With follow=1, each event is sent as SSE with its seq as id. After a disconnection, Last-Event-ID (or after) resumes without gaps or repeats. A comment is sent every 15 s. A client that reads too slowly is disconnected, and can resume.",
 		Errors: []int{http.StatusNotFound},
 		Gives:  []openapi.Media{openapi.BodyOf[eventPage](jsonType), openapi.BodyOf[api.Page[render.Entry]](jsonType), openapi.BodyOf[shown](jsonType), openapi.BodyOf[event](sse.MediaType)},
 	}, func(ctx context.Context, i *in) (*written, error) {
@@ -342,8 +342,8 @@ func (a eventOps) blobs(t *openapi.Table) {
 		Have string          `header:"If-None-Match"`
 	}
 	openapi.Register(t, openapi.Operation{
-		ID: "get-blob", Method: http.MethodGet, Path: "/sessions/{id}/blobs/{hash}", Tag: "events", Scope: door.Read, Summary: "The bytes of a blob that an event of the session refers to",
-		Doc: "As an attachment; its type is that of PNG, JPEG, GIF and WebP images by their bytes, and application/octet-stream for all else, which may have secrets in it and needs the scope read:raw.", Errors: []int{http.StatusNotModified, http.StatusNotFound},
+		ID: "get-blob", Method: http.MethodGet, Path: "/sessions/{id}/blobs/{hash}", Tag: "events", Scope: door.Read, Summary: "The bytes of a blob that the session refers to",
+		Doc: "Sent as an attachment. PNG, JPEG, GIF and WebP images, recognized by their bytes, have their own type; everything else is application/octet-stream, may contain secrets, and needs the scope read:raw.", Errors: []int{http.StatusNotModified, http.StatusNotFound},
 		Gives: []openapi.Media{{Type: "application/octet-stream"}, {Type: "image/*"}},
 	}, func(ctx context.Context, i *in) (*written, error) {
 		b, err := door.From(ctx).Store.Blob(ctx, i.ID, i.Hash)

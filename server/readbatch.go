@@ -32,7 +32,7 @@ func readWhole(d *json.Decoder, what string, fields map[string]field) error {
 		return err
 	}
 	if _, err := d.Token(); !errors.Is(err, io.EOF) {
-		return wrong("body", errors.Join(err, errors.New("something follows it")))
+		return wrong("body", errors.Join(err, errors.New("unexpected text after it")))
 	}
 	return nil
 }
@@ -52,9 +52,9 @@ func readObject(d *json.Decoder, what string, fields map[string]field) error {
 		read := fields[name]
 		switch {
 		case read == nil:
-			return fmt.Errorf("%w: %.100q is no part of %s", skein.ErrInvalid, name, what)
+			return fmt.Errorf("%w: %.100q is not a member of %s", skein.ErrInvalid, name, what)
 		case seen[name]:
-			return fmt.Errorf("%w: %s is there twice in %s", skein.ErrInvalid, name, what)
+			return fmt.Errorf("%w: %s is twice in %s", skein.ErrInvalid, name, what)
 		}
 		seen[name] = true
 		if err := read(d); err != nil {

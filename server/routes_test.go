@@ -111,9 +111,9 @@ func TestAnUnknownParameterIsSaid(t *testing.T) {
 	for what, words := range map[string][]string{
 		"GET /v1/sessions?limt=1":                    {`"limt"`, "limit", "cursor"},
 		"GET /v1/sessions?limit=1&limit=2":           {"limit is there 2 times"},
-		"GET /v1/sessions?a=%zz":                     {"no query of a URL"},
-		"GET /v1/sessions?a;b":                       {"no query of a URL"},
-		"GET /v1/sessions/a?x=1":                     {`"x"`, "there are none here"},
+		"GET /v1/sessions?a=%zz":                     {"not a URL query"},
+		"GET /v1/sessions?a;b":                       {"not a URL query"},
+		"GET /v1/sessions/a?x=1":                     {`"x"`, "this operation has no parameters"},
 		"GET /v1/sessions/a/events?after=0&Follow=1": {`"Follow"`, "follow"},
 		"GET /v1/stream?after=now":                   {`"after"`, "from"},
 		"GET /v1/search?query=x":                     {`"query"`, "q"},

@@ -17,39 +17,39 @@ import (
 
 // searchQuery is a skein.Query as URL parameters.
 type searchQuery struct {
-	Q        string `query:"q" doc:"what a person types: words, \"a phrase\", snap*, -without, tool:bash status:error file:store.go role: agent: project: session: since: until:"`
-	Mode     string `query:"mode" enum:"words,substring,regex" default:"words" doc:"substring: q is exact text, case ignored; regex: q is an expression (RE2)"`
+	Q        string `query:"q" doc:"the query, as a person types it: words, \"a phrase\", snap*, -without, tool:bash status:error file:store.go role: agent: project: session: since: until:"`
+	Mode     string `query:"mode" enum:"words,substring,regex" default:"words" doc:"substring: q is exact text, ignoring case; regex: q is a regular expression (RE2)"`
 	Session  string `query:"session" doc:"only in the session with this ID, key or name"`
 	Role     string `query:"role" enum:"user,assistant,tool,system,steer"`
 	Agent    string `query:"agent"`
-	Project  string `query:"project" doc:"its path, or the end of it"`
+	Project  string `query:"project" doc:"path of the project, or the end of the path"`
 	Origin   string `query:"origin"`
 	Tool     string `query:"tool"`
-	File     string `query:"file" doc:"whose tools name a path that contains this"`
+	File     string `query:"file" doc:"only messages whose tools name a path that contains this"`
 	Failed   bool   `query:"failed" doc:"errors only"`
 	Since    string `query:"since"`
 	Until    string `query:"until"`
-	Rewound  bool   `query:"rewound" doc:"also what was taken back"`
-	Each     bool   `query:"each" doc:"every message, not the best of each session"`
+	Rewound  bool   `query:"rewound" doc:"include messages that were taken back"`
+	Each     bool   `query:"each" doc:"every match, not only the best of each session"`
 	Limit    int    `query:"limit" default:"20" minimum:"1" maximum:"200"`
-	Deadline int    `query:"deadline_ms" minimum:"1" maximum:"10000" doc:"look at no more than takes so many milliseconds where nothing else runs; 150, or as far as something is found, up to 10000, if it is left out"`
-	Raw      bool   `query:"raw" doc:"with what looks like a secret; needs the scope read:raw"`
+	Deadline int    `query:"deadline_ms" minimum:"1" maximum:"10000" doc:"stop after as much work as an idle machine does in this many milliseconds; by default 150, or up to 10000 until something is found"`
+	Raw      bool   `query:"raw" doc:"include secrets; needs the scope read:raw"`
 }
 
 // hit is a message that matches.
 type hit struct {
 	Session skein.SessionID  `json:"session"`
 	Seq     skein.Seq        `json:"seq"`
-	Turn    int              `json:"turn" doc:"0 before the first"`
+	Turn    int              `json:"turn" doc:"0 before the first turn"`
 	Role    skein.Role       `json:"role,omitempty"`
 	Time    skein.Time       `json:"time"`
-	Score   float64          `json:"score" doc:"higher is better; only hits of one search compare"`
-	Count   int              `json:"count" doc:"hits in the session: messages, titles, summaries; 0 if not counted"`
-	Rewound bool             `json:"rewound,omitempty" doc:"it was taken back"`
-	Name    string           `json:"name" doc:"of the session"`
+	Score   float64          `json:"score" doc:"higher is better; only comparable within one search"`
+	Count   int              `json:"count" doc:"number of hits in the session: messages, titles, summaries; 0 if not counted"`
+	Rewound bool             `json:"rewound,omitempty" doc:"true if the message was taken back"`
+	Name    string           `json:"name" doc:"name of the session"`
 	Agent   string           `json:"agent,omitempty"`
 	Project string           `json:"project,omitempty"`
-	Snippet []skein.Fragment `json:"snippet" doc:"its texts, one after the other, are the snippet"`
+	Snippet []skein.Fragment `json:"snippet" doc:"the texts in this order are the snippet"`
 }
 
 // facet is a value of the hits, and how many have it.
@@ -61,14 +61,14 @@ type facet struct {
 // found is the answer to a search.
 type found struct {
 	Items  []hit              `json:"items"`
-	CutOff bool               `json:"cut_off" doc:"not all was looked at, the newest was: there may be better ones"`
-	Facets map[string][]facet `json:"facets" doc:"agents, projects and roles of the hits that are here"`
+	CutOff bool               `json:"cut_off" doc:"true if only the newest messages were searched: there may be better hits"`
+	Facets map[string][]facet `json:"facets" doc:"agents, projects and roles of these hits"`
 }
 
 // searches registers the route of search.
 func (a findOps) searches(t *openapi.Table) {
 	type out struct{ Body found }
-	openapi.Register(t, openapi.Operation{ID: "search", Method: http.MethodGet, Path: "/search", Tag: "search", Scope: door.Read, Summary: "Messages that match, best first", Errors: []int{http.StatusNotFound, http.StatusConflict}},
+	openapi.Register(t, openapi.Operation{ID: "search", Method: http.MethodGet, Path: "/search", Tag: "search", Scope: door.Read, Summary: "Search messages, best match first", Errors: []int{http.StatusNotFound, http.StatusConflict}},
 		func(ctx context.Context, i *searchQuery) (*out, error) {
 			if err := rawly(ctx, i.Raw); err != nil {
 				return nil, err
@@ -78,7 +78,7 @@ func (a findOps) searches(t *openapi.Table) {
 				return nil, err
 			}
 			if search.Empty(&q) {
-				return nil, fmt.Errorf("%w: q: there is nothing to look for", skein.ErrInvalid)
+				return nil, fmt.Errorf("%w: q: nothing to search for", skein.ErrInvalid)
 			}
 			f, err := a.find(ctx, q, i)
 			return &out{f}, err

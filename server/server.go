@@ -46,9 +46,9 @@ func Routes(o Options) []door.Route {
 	return append(t.Routes(), a.ready())
 }
 
-const about = `The sessions of a skein store: what was said between people and agents, as events that are only ever appended.
+const about = `The sessions of a skein store: what people and agents said, as events that are only ever appended.
 
-Every request shows a token: Authorization: Bearer TOKEN. Errors are problems of RFC 9457; their code says which error it is, and each status means one thing. Lists come in pages: next_cursor goes into cursor. Times are UTC, 2026-11-21T04:36:00.123Z, and empty where they are not known. What belongs to another user is not found.`
+Every request needs a token: Authorization: Bearer TOKEN. Errors are problems as in RFC 9457; code says which error it is, and each status has one meaning. Lists come in pages: pass next_cursor as cursor. Times are in UTC, such as 2026-11-21T04:36:00.123Z, and empty if unknown. Another user's sessions are not found.`
 
 // service is what all operations share.
 type service struct {

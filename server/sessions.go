@@ -19,18 +19,18 @@ import (
 
 // newSession is the body of POST /v1/sessions.
 type newSession struct {
-	ID       skein.SessionID `json:"id,omitempty" doc:"the ID it is to have; one is made if it is left out"`
-	Key      string          `json:"key,omitempty" doc:"a name of the user's own, such as telegram:bot:42; one live session has it"`
+	ID       skein.SessionID `json:"id,omitempty" doc:"ID of the session; by default, a new one is made"`
+	Key      string          `json:"key,omitempty" doc:"the session's natural name, such as telegram:bot:42; only one session outside the bin has it"`
 	Title    string          `json:"title,omitempty"`
-	Surface  string          `json:"surface,omitempty" doc:"where it is held, such as cli or telegram; api if it is left out"`
-	Project  string          `json:"project,omitempty" doc:"absolute path of the project it is about"`
+	Surface  string          `json:"surface,omitempty" doc:"where the conversation takes place, such as cli or telegram; by default api"`
+	Project  string          `json:"project,omitempty" doc:"absolute path of the project"`
 	Checkout *skein.Checkout `json:"checkout,omitempty" doc:"the repository, and what is checked out"`
 	Cwd      string          `json:"cwd,omitempty"`
 	Agent    string          `json:"agent,omitempty"`
 	Profile  string          `json:"profile,omitempty"`
 	Provider string          `json:"provider,omitempty"`
 	Model    string          `json:"model,omitempty"`
-	Parent   *skein.Parent   `json:"parent,omitempty" doc:"what it hangs on: as a child, or to go on with it; for a fork see there"`
+	Parent   *skein.Parent   `json:"parent,omitempty" doc:"parent of a child or a continuation; forks have their own operation"`
 }
 
 type madeSession struct {
@@ -71,7 +71,7 @@ func (a sessionOps) sessions(t *openapi.Table) {
 	}
 	openapi.Register(t, openapi.Operation{
 		ID: "create-session", Method: http.MethodPost, Path: "/sessions", Tag: "sessions", Scope: door.Write, Status: http.StatusCreated, Body: door.MaxBody, Summary: "Begin a session",
-		Doc:    "Appends its created event. Lists leave it out until something is said in it. A session also begins with the first batch of events that is appended to it.",
+		Doc:    "Appends the session's created event. Lists leave the session out until it has messages. A session can also begin with the first batch of events that is appended to it.",
 		Errors: []int{http.StatusNotFound, http.StatusConflict, http.StatusUnprocessableEntity},
 	}, func(ctx context.Context, i *in) (*out, error) {
 		if err := hangsOn(ctx, door.From(ctx).Store, i.Body.Parent); err != nil {
@@ -85,8 +85,8 @@ func (a sessionOps) sessions(t *openapi.Table) {
 		Have string          `header:"If-None-Match"`
 	}
 	openapi.Register(t, openapi.Operation{
-		ID: "get-session", Method: http.MethodGet, Path: "/sessions/{id}", Tag: "sessions", Scope: door.Read, Summary: "A session, without what was said",
-		Doc: "In the bin or not. With If-None-Match and the ETag of an answer before: 304 if nothing has changed.", Errors: []int{http.StatusNotModified, http.StatusNotFound},
+		ID: "get-session", Method: http.MethodGet, Path: "/sessions/{id}", Tag: "sessions", Scope: door.Read, Summary: "A session, without its messages",
+		Doc: "Finds sessions in the bin, too. With If-None-Match and the ETag of an earlier response: 304 if nothing has changed.", Errors: []int{http.StatusNotModified, http.StatusNotFound},
 	}, func(ctx context.Context, i *one) (*oneSession, error) {
 		s, err := door.From(ctx).Store.Session(ctx, i.ID)
 		out := a.answer(s)
@@ -108,7 +108,7 @@ func (a sessionOps) sessions(t *openapi.Table) {
 		Bin  bool   `query:"bin" doc:"look in the bin"`
 	}
 	openapi.Register(t, openapi.Operation{
-		ID: "resolve", Method: http.MethodGet, Path: "/resolve", Tag: "sessions", Scope: door.Read, Summary: "The session that a person means by a name", Errors: []int{http.StatusNotFound, http.StatusConflict},
+		ID: "resolve", Method: http.MethodGet, Path: "/resolve", Tag: "sessions", Scope: door.Read, Summary: "Find a session by any of its names", Errors: []int{http.StatusNotFound, http.StatusConflict},
 		Doc: "Where the name could mean several, the problem has code ambiguous and names them.",
 	}, func(ctx context.Context, i *named) (*oneSession, error) {
 		s, err := a.resolve(ctx, i.Name, skein.Filter{Bin: i.Bin})
@@ -169,31 +169,31 @@ func keyed(ctx context.Context, store skein.Store, key string) (found skein.Sess
 
 // listQuery is a skein.Filter as URL parameters.
 type listQuery struct {
-	User         skein.User      `query:"user" doc:"whose; for tokens that see everybody's"`
+	User         skein.User      `query:"user" doc:"owner of the sessions; for tokens that see all users' sessions"`
 	Key          string          `query:"key"`
 	Project      string          `query:"project" doc:"path, exact; with repository, sessions of either"`
 	Repository   string          `query:"repository" doc:"the same in every clone: github.com/owner/name, or root: and the hash of the first commit"`
 	Agent        string          `query:"agent"`
 	Profile      string          `query:"profile"`
-	Model        string          `query:"model" doc:"exact"`
-	Origin       string          `query:"origin" doc:"format that they were imported from"`
-	Born         bool            `query:"born" doc:"only those that were not imported"`
+	Model        string          `query:"model" doc:"exact name of the model"`
+	Origin       string          `query:"origin" doc:"only sessions imported from this format"`
+	Born         bool            `query:"born" doc:"only sessions that were not imported"`
 	Surface      string          `query:"surface"`
 	Tag          string          `query:"tag"`
-	Pinned       bool            `query:"pinned" doc:"only pinned ones"`
-	Parent       skein.SessionID `query:"parent" doc:"only its forks, children and continuations"`
-	NoChildren   bool            `query:"no_children" doc:"without those that an agent started for a part of its work"`
-	Bin          bool            `query:"bin" doc:"those in the bin instead"`
-	Since        string          `query:"since" doc:"active since: 3h, 2d, yesterday, 2026-11-21 or RFC 3339"`
-	Until        string          `query:"until" doc:"active before"`
+	Pinned       bool            `query:"pinned" doc:"only pinned sessions"`
+	Parent       skein.SessionID `query:"parent" doc:"only forks, children and continuations of this session"`
+	NoChildren   bool            `query:"no_children" doc:"leave out sessions that an agent started for a part of its work"`
+	Bin          bool            `query:"bin" doc:"only sessions in the bin"`
+	Since        string          `query:"since" doc:"only sessions active since this time: 3h, 2d, yesterday, 2026-11-21 or RFC 3339"`
+	Until        string          `query:"until" doc:"only sessions active before this time"`
 	IDPrefix     string          `query:"id_prefix"`
 	IDSuffix     string          `query:"id_suffix"`
-	Title        string          `query:"title" doc:"titles, or first words, that contain this"`
-	LargerThan   int64           `query:"larger_than" minimum:"0" doc:"bytes on disk"`
-	IncludeEmpty bool            `query:"include_empty" doc:"also those in which nothing was said yet"`
-	OpenCalls    bool            `query:"open_calls" doc:"only those with calls that run, or ran when a program died"`
+	Title        string          `query:"title" doc:"only sessions whose title, or first words, contain this"`
+	LargerThan   int64           `query:"larger_than" minimum:"0" doc:"only sessions that use more bytes than this on disk"`
+	IncludeEmpty bool            `query:"include_empty" doc:"include sessions without messages"`
+	OpenCalls    bool            `query:"open_calls" doc:"only sessions with tool calls that are running, or were when a program died"`
 	Limit        int             `query:"limit" default:"50" minimum:"1" maximum:"1000"`
-	Cursor       string          `query:"cursor" doc:"next_cursor of the page before"`
+	Cursor       string          `query:"cursor" doc:"next_cursor of the previous page"`
 }
 
 // filter returns the filter for q, with a limit of one session more, to know
@@ -247,8 +247,8 @@ func sessionAt(cursor string) (*skein.Session, error) {
 func (a sessionOps) lists(t *openapi.Table) {
 	type sessions struct{ Body api.Page[sessionLine] }
 	openapi.Register(t, openapi.Operation{
-		ID: "list-sessions", Method: http.MethodGet, Path: "/sessions", Tag: "sessions", Scope: door.Read, Summary: "Sessions, the latest first",
-		Doc: "Those in the bin, and those in which nothing was said, are left out if nothing else is asked for. All conditions hold together.",
+		ID: "list-sessions", Method: http.MethodGet, Path: "/sessions", Tag: "sessions", Scope: door.Read, Summary: "List sessions, latest first",
+		Doc: "Sessions in the bin and sessions without messages are left out by default. A session is listed if it meets all conditions.",
 	}, func(ctx context.Context, q *listQuery) (*sessions, error) {
 		f, err := a.filter(q)
 		if err != nil {

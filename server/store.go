@@ -21,7 +21,7 @@ import (
 func (a storeOps) store(t *openapi.Table) {
 	type in struct{}
 	type out struct{ Body api.About }
-	openapi.Register(t, openapi.Operation{ID: "store-about", Method: http.MethodGet, Path: "/store", Tag: "store", Scope: door.Read, Summary: "What this server is to a client that wants a store", Doc: storeDoc},
+	openapi.Register(t, openapi.Operation{ID: "store-about", Method: http.MethodGet, Path: "/store", Tag: "store", Scope: door.Read, Summary: "Describe this server to a client of the store protocol", Doc: storeDoc},
 		func(ctx context.Context, _ *in) (*out, error) {
 			v := door.From(ctx)
 			return &out{api.About{Protocol: api.Protocol, Version: a.Version, Scope: v.Scope.String(), User: v.User}}, nil
@@ -35,8 +35,8 @@ func (a storeOps) store(t *openapi.Table) {
 	a.storeEnds(t)
 }
 
-const storeDoc = "They give everything as it is, secrets too: those that read need the scope read:raw besides. The operations under /v1/store are the methods of the store that the library has, with exactly their meaning; " +
-	"the Go package remote is a client of them. Programs that only keep conversations are better served by the others."
+const storeDoc = "The operations under /v1/store are the methods of the Go library's store, with exactly their meaning; the Go package remote is a client of them. " +
+	"They do not hide secrets, so reading needs the scope read:raw, too. Most programs should use the other operations."
 
 // ofSession is the body of a request about one session.
 type ofSession struct {
@@ -101,7 +101,7 @@ type sessionBatch struct {
 	Session string `json:"session,omitempty"`
 	newBatch
 	Import *api.Import `json:"import,omitempty"`
-	Again  bool        `json:"again,omitempty" doc:"it may bring a deleted session back"`
+	Again  bool        `json:"again,omitempty" doc:"true if it may import deleted sessions again"`
 }
 
 const (
@@ -112,7 +112,7 @@ const (
 // storeLeases registers the methods of leases. Each lease has an end: the
 // server cannot see when a process on another machine dies.
 func (a storeOps) storeLeases(t *openapi.Table) {
-	ask(t, storeOperation("acquire", "Take the lease of a session, until an end that can be moved", door.Write), func(ctx context.Context, s skein.Store, in api.Acquire) (api.Lease, error) {
+	ask(t, storeOperation("acquire", "Take the lease of a session, until a time that can be extended", door.Write), func(ctx context.Context, s skein.Store, in api.Acquire) (api.Lease, error) {
 		if in.TTL <= 0 || in.TTL > maxLease {
 			return api.Lease{}, fmt.Errorf("lease: ttl_ns %d: %w: a lease over HTTP lasts up to %v and is renewed", in.TTL, skein.ErrInvalid, maxLease)
 		}
@@ -121,7 +121,7 @@ func (a storeOps) storeLeases(t *openapi.Table) {
 		})
 		return api.Lease(l), err
 	})
-	ask(t, storeOperation("renew", "Move the end of a lease", door.Write), func(ctx context.Context, s skein.Store, in api.Renew) (api.Lease, error) {
+	ask(t, storeOperation("renew", "Extend a lease", door.Write), func(ctx context.Context, s skein.Store, in api.Renew) (api.Lease, error) {
 		if in.TTL > maxLease {
 			return api.Lease{}, fmt.Errorf("lease: ttl_ns %d: %w: at most %v", in.TTL, skein.ErrInvalid, maxLease)
 		}
@@ -132,7 +132,7 @@ func (a storeOps) storeLeases(t *openapi.Table) {
 		Session skein.SessionID `json:"session"`
 		Fence   skein.Fence     `json:"fence"`
 	}
-	ask(t, storeOperation("release", "Give a lease back", door.Write), func(ctx context.Context, s skein.Store, in leaseNumber) (nothing, error) {
+	ask(t, storeOperation("release", "Release a lease", door.Write), func(ctx context.Context, s skein.Store, in leaseNumber) (nothing, error) {
 		return nothing{}, skein.LeasesOf(s).Release(ctx, skein.Lease{Session: in.Session, Fence: in.Fence})
 	})
 }
@@ -148,7 +148,7 @@ func (a storeOps) storeEnds(t *openapi.Table) {
 	ask(t, storeOperation("delete", "Destroy a session", door.Write), func(ctx context.Context, s skein.Store, in api.Deletion) (api.Deleted, error) {
 		return a.destroy(ctx, s, in)
 	})
-	ask(t, storeOperation("scrub", "Take secrets out of a session", door.Write), func(ctx context.Context, s skein.Store, in api.Scrub) (api.Scrubbed, error) {
+	ask(t, storeOperation("scrub", "Remove secrets from a session", door.Write), func(ctx context.Context, s skein.Store, in api.Scrub) (api.Scrubbed, error) {
 		if err := mayPurge(ctx); err != nil {
 			return api.Scrubbed{}, err
 		}
@@ -162,15 +162,15 @@ func (a storeOps) storeEnds(t *openapi.Table) {
 	type examination struct {
 		Repair bool `json:"repair,omitempty"`
 	}
-	list(t, storeOperation("examine", "Look for damage in the store", door.Admin), inspect.Finding{}, putJSON[inspect.Finding],
+	list(t, storeOperation("examine", "Check the store for damage", door.Admin), inspect.Finding{}, putJSON[inspect.Finding],
 		func(ctx context.Context, s skein.Store, in examination) iter.Seq2[inspect.Finding, error] {
 			x, ok := skein.PartOf[inspect.Examiner](s)
 			if !ok {
-				return each[inspect.Finding](nil, fmt.Errorf("%w: the server's store cannot look for damage in itself", skein.ErrRefused))
+				return each[inspect.Finding](nil, fmt.Errorf("%w: the server's store cannot be checked for damage", skein.ErrRefused))
 			}
 			return x.Examine(ctx, inspect.Examination{Repair: in.Repair})
 		})
-	ask(t, storeOperation("lag", "How far the search index is behind what is stored", door.Admin), func(ctx context.Context, s skein.Store, _ nothing) (api.Lag, error) {
+	ask(t, storeOperation("lag", "How far the search index is behind the newest event", door.Admin), func(ctx context.Context, s skein.Store, _ nothing) (api.Lag, error) {
 		g, ok := skein.PartOf[inspect.IndexLag](s)
 		if !ok {
 			return api.Lag{}, nil // no index to wait for, or one that is always current

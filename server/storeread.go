@@ -16,14 +16,14 @@ func (a storeOps) storeSessions(t *openapi.Table) {
 	ask(t, storeOperation("session", "A session by its ID", door.Read), func(ctx context.Context, s skein.Store, in ofSession) (skein.Session, error) {
 		return s.Session(ctx, in.Session)
 	})
-	list(t, storeOperation("sessions", "The sessions that a filter lets through, latest first", door.Read), skein.Session{}, putJSON[skein.Session],
+	list(t, storeOperation("sessions", "The sessions that match a filter, latest first", door.Read), skein.Session{}, putJSON[skein.Session],
 		func(ctx context.Context, s skein.Store, in api.Filter) iter.Seq2[skein.Session, error] {
 			return s.Sessions(ctx, skein.Filter(in))
 		})
 	type sizeInBytes struct {
 		Bytes int64 `json:"bytes"`
 	}
-	ask(t, storeOperation("size", "Roughly the bytes on disk of a session", door.Read), func(ctx context.Context, s skein.Store, in ofSession) (sizeInBytes, error) {
+	ask(t, storeOperation("size", "The approximate size of a session on disk, in bytes", door.Read), func(ctx context.Context, s skein.Store, in ofSession) (sizeInBytes, error) {
 		n, err := skein.LifecycleOf(s).Size(ctx, in.Session)
 		return sizeInBytes{n}, err
 	})
@@ -39,7 +39,7 @@ type afterPlace struct {
 
 // storeEvents registers the methods that return events and messages.
 func (a storeOps) storeEvents(t *openapi.Table) {
-	list(t, storeOperation("events", "The events of a session after a place", door.Read), event{}, api.AppendEvent,
+	list(t, storeOperation("events", "The events of a session after a seq", door.Read), event{}, api.AppendEvent,
 		func(ctx context.Context, s skein.Store, in afterPlace) iter.Seq2[skein.Event, error] {
 			return s.Events(ctx, in.Session, in.After)
 		})
@@ -56,7 +56,7 @@ func (a storeOps) storeEvents(t *openapi.Table) {
 		Session skein.SessionID `json:"session"`
 		N       int             `json:"n"`
 	}
-	list(t, storeOperation("window", "Events that are enough to work out what a model is shown", door.Read), event{}, api.AppendEvent,
+	list(t, storeOperation("window", "The events from which the context can be computed", door.Read), event{}, api.AppendEvent,
 		func(ctx context.Context, s skein.Store, in windowOf) iter.Seq2[skein.Event, error] {
 			return each(s.Window(ctx, in.Session, in.N))
 		})
@@ -91,7 +91,7 @@ func each[T any](list []T, err error) iter.Seq2[T, error] {
 
 // storeFind registers search and usage.
 func (a storeOps) storeFind(t *openapi.Table) {
-	ask(t, storeOperation("search", "What matches a query, best first", door.Read), func(ctx context.Context, s skein.Store, in api.Query) (api.Results, error) {
+	ask(t, storeOperation("search", "The hits of a query, best first", door.Read), func(ctx context.Context, s skein.Store, in api.Query) (api.Results, error) {
 		in.Deadline = min(in.Deadline, longest)
 		r, err := s.Search(ctx, in.Query())
 		return api.ResultsOf(r), err
@@ -99,7 +99,7 @@ func (a storeOps) storeFind(t *openapi.Table) {
 	type usageRows struct {
 		Rows []api.UsageRow `json:"rows"`
 	}
-	ask(t, storeOperation("usage", "Sums of what was used", door.Read), func(ctx context.Context, s skein.Store, in api.UsageQuery) (out usageRows, err error) {
+	ask(t, storeOperation("usage", "Usage, summed up", door.Read), func(ctx context.Context, s skein.Store, in api.UsageQuery) (out usageRows, err error) {
 		q := skein.UsageQuery{By: in.By, User: in.User, Sessions: in.Sessions, Project: in.Project, Agent: in.Agent, Since: in.Since, Until: in.Until}
 		if q.Zone, err = api.Location(in.Zone); err != nil {
 			return out, err
@@ -139,7 +139,7 @@ func (a storeOps) storeSources(t *openapi.Table) {
 		Format string `json:"format"`
 		Path   string `json:"path"`
 	}
-	ask(t, storeOperation("file", "What is known of a file that sessions came from", door.Read), func(ctx context.Context, s skein.Store, in sourceName) (api.File, error) {
+	ask(t, storeOperation("file", "What is stored about a source file", door.Read), func(ctx context.Context, s skein.Store, in sourceName) (api.File, error) {
 		f, err := skein.SourcesOf(s).File(ctx, in.Format, in.Path)
 		return api.File(f), err
 	})
@@ -147,14 +147,14 @@ func (a storeOps) storeSources(t *openapi.Table) {
 	type sourceFormat struct {
 		Format string `json:"format,omitempty"`
 	}
-	list(t, storeOperation("files", "The files that sessions came from, by path", door.Read), api.File{}, putFile,
+	list(t, storeOperation("files", "The source files, by path", door.Read), api.File{}, putFile,
 		func(ctx context.Context, s skein.Store, in sourceFormat) iter.Seq2[skein.SourceFile, error] {
 			return skein.SourcesOf(s).Files(ctx, in.Format)
 		})
 	type sourcePart struct {
 		Part string `json:"part"`
 	}
-	list(t, storeOperation("files-named", "The files whose own ID begins or ends so", door.Read), api.File{}, putFile,
+	list(t, storeOperation("files-named", "The source files whose own ID begins or ends with a text", door.Read), api.File{}, putFile,
 		func(ctx context.Context, s skein.Store, in sourcePart) iter.Seq2[skein.SourceFile, error] {
 			return skein.SourcesOf(s).FilesNamed(ctx, in.Part)
 		})
@@ -163,7 +163,7 @@ func (a storeOps) storeSources(t *openapi.Table) {
 		Path   string `json:"path"`
 		From   int    `json:"from,omitempty"`
 	}
-	list(t, storeOperation("records", "The records of a file from a number on", door.Read), api.Record{}, func(b []byte, r skein.Record) []byte { return putJSON(b, api.Record(r)) },
+	list(t, storeOperation("records", "The records of a source file from a number on", door.Read), api.Record{}, func(b []byte, r skein.Record) []byte { return putJSON(b, api.Record(r)) },
 		func(ctx context.Context, s skein.Store, in recordsFrom) iter.Seq2[skein.Record, error] {
 			return skein.SourcesOf(s).Records(ctx, in.Format, in.Path, in.From)
 		})

@@ -16,24 +16,24 @@ import (
 // usageQuery asks for sums of usage.
 type usageQuery struct {
 	By      skein.Dimension `query:"by" enum:"day,model,agent,project,session" default:"day"`
-	User    skein.User      `query:"user" doc:"for tokens that see everybody's"`
+	User    skein.User      `query:"user" doc:"owner of the sessions; for tokens that see all users' sessions"`
 	Session skein.SessionID `query:"session"`
-	Project string          `query:"project" doc:"path, exact"`
+	Project string          `query:"project" doc:"exact path of the project"`
 	Agent   string          `query:"agent"`
 	Since   string          `query:"since"`
 	Until   string          `query:"until"`
-	Zone    string          `query:"zone" default:"UTC" doc:"whose days: UTC, Europe/Berlin"`
-	Limit   int             `query:"limit" minimum:"0" doc:"at most this many; 0 for all"`
+	Zone    string          `query:"zone" default:"UTC" doc:"time zone of the days, such as UTC or Europe/Berlin"`
+	Limit   int             `query:"limit" minimum:"0" doc:"at most this many items; 0 for all"`
 }
 
 // usages registers the route of usage.
 func (a findOps) usages(t *openapi.Table) {
 	type usageSums struct {
-		Items  []price.UsageLine `json:"items" doc:"days latest first; all else with the largest cost first"`
-		Prices string            `json:"prices_of,omitempty" doc:"date of the list of prices"`
+		Items  []price.UsageLine `json:"items" doc:"days: latest first; anything else: highest cost first"`
+		Prices string            `json:"prices_of,omitempty" doc:"date of the price list"`
 	}
 	type out struct{ Body usageSums }
-	openapi.Register(t, openapi.Operation{ID: "usage", Method: http.MethodGet, Path: "/usage", Tag: "usage", Scope: door.Read, Summary: "What the models used and what it cost", Doc: "Each request to a model is counted once, however many records and copies tell of it. Sessions in the bin count."},
+	openapi.Register(t, openapi.Operation{ID: "usage", Method: http.MethodGet, Path: "/usage", Tag: "usage", Scope: door.Read, Summary: "Usage of models, and its cost", Doc: "Each request to a model is counted once, even if several records or copies mention it. Sessions in the bin count."},
 		func(ctx context.Context, i *usageQuery) (*out, error) {
 			q := skein.UsageQuery{By: i.By, User: i.User, Project: i.Project, Agent: i.Agent}
 			if i.Session != "" {

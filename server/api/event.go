@@ -101,7 +101,7 @@ func (e *Event) UnmarshalJSON(b []byte) error {
 // MarshalJSON always fails: encoding/json would change the payload's bytes. The
 // error says to use [AppendEvent].
 func (e Event) MarshalJSON() ([]byte, error) {
-	return nil, fmt.Errorf("event %d: it is written with AppendEvent", e.Seq)
+	return nil, fmt.Errorf("event %d: write it with AppendEvent", e.Seq)
 }
 
 // AppendEvents appends events as a JSON array to b.

@@ -154,5 +154,5 @@ type Fed struct {
 	Session skein.SessionID `json:"session"`
 	User    skein.User      `json:"user"`
 	Event   Event           `json:"event"`
-	Damaged bool            `json:"damaged,omitempty" doc:"the event only stands in for one that cannot be read as it was written"`
+	Damaged bool            `json:"damaged,omitempty" doc:"true if this is a placeholder for an event that cannot be read"`
 }

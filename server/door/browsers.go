@@ -68,7 +68,7 @@ func (b *browsers) read() (err error) {
 	for line := range bytes.Lines(data) {
 		var x browser
 		if err := json.Unmarshal(line, &x); err != nil || x.ID == "" || len(x.Hash) != 2*sha256.Size {
-			return fmt.Errorf("line %d is no login: remove the file, and everybody logs in again", len(all)+1)
+			return fmt.Errorf("line %d is not a login: remove the file, and everybody has to log in again", len(all)+1)
 		}
 		all = append(all, x)
 	}

@@ -104,7 +104,7 @@ func (d *Door) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	}
 	switch {
 	case !d.ours(r.Host):
-		Refuse(note, r, http.StatusForbidden, "host", "the host %q is none of this server's: allow it with --host", r.Host)
+		Refuse(note, r, http.StatusForbidden, "host", "the host %q is not one of this server's: allow it with --host", r.Host)
 	case d.foreign(r):
 		Refuse(note, r, http.StatusForbidden, "origin", "the request comes from another site's page")
 	case pattern == "":
@@ -137,7 +137,7 @@ func (d *Door) lost(w http.ResponseWriter, r *http.Request) {
 		}
 		r = asVisitor(r, v)
 	}
-	Refuse(w, r, http.StatusNotFound, "no_route", "there is nothing at %s", r.URL.Path)
+	Refuse(w, r, http.StatusNotFound, "no_route", "nothing is at %s", r.URL.Path)
 }
 
 // paged returns r with a context that shows problems as pages, if the client
@@ -165,7 +165,7 @@ func (d *Door) done(r *http.Request, w *noting, pattern string, began time.Time,
 	if panicked != nil && panicked != http.ErrAbortHandler { //nolint:errorlint // it is that value
 		d.Log.Error("a request made the server panic", "panic", fmt.Sprint(panicked), "stack", string(debug.Stack()))
 		if w.status == 0 {
-			Refuse(w, r, http.StatusInternalServerError, "internal", "the server failed; its log says how")
+			Refuse(w, r, http.StatusInternalServerError, "internal", "the server failed; its log has the error")
 		}
 	}
 	if w.err != nil {
@@ -236,7 +236,7 @@ func (d *Door) who(w http.ResponseWriter, r *http.Request, route Route) (Visitor
 		return v, p, false
 	}
 	if !ofUser(r, &v) {
-		Refuse(w, r, http.StatusForbidden, "user", "the token %q is for the sessions of %q alone", v.Token, v.User)
+		Refuse(w, r, http.StatusForbidden, "user", "the token %q is only for the sessions of %q", v.Token, v.User)
 		return v, p, false
 	}
 	v.Store = d.Store
@@ -327,11 +327,11 @@ func (d *Door) fits(w http.ResponseWriter, r *http.Request, route Route) bool {
 	}
 	got, params, err := mime.ParseMediaType(r.Header.Get("Content-Type"))
 	if charset := params["charset"]; err != nil || !slices.Contains(types, got) || charset != "" && !strings.EqualFold(charset, "utf-8") {
-		Refuse(w, r, http.StatusUnsupportedMediaType, "type", "a body of type %q: here it is %s", r.Header.Get("Content-Type"), strings.Join(types, " or "))
+		Refuse(w, r, http.StatusUnsupportedMediaType, "type", "a body of type %q: want %s", r.Header.Get("Content-Type"), strings.Join(types, " or "))
 		return false
 	}
 	if packed := r.Header.Get("Content-Encoding"); packed != "" && !strings.EqualFold(packed, "identity") {
-		Refuse(w, r, http.StatusUnsupportedMediaType, "type", "a body that is packed as %q: here it is sent as it is", packed)
+		Refuse(w, r, http.StatusUnsupportedMediaType, "type", "a body with the encoding %q: send it without an encoding", packed)
 		return false
 	}
 	length := r.ContentLength

@@ -48,7 +48,7 @@ func failures() []failure {
 // ProblemOf returns err as a problem. An error that is not one of package skein
 // is "internal": its text goes only to the log, as does that of "away".
 func ProblemOf(err error) Problem {
-	p := Problem{Status: http.StatusInternalServerError, Code: "internal", Detail: "the server failed; its log says how"}
+	p := Problem{Status: http.StatusInternalServerError, Code: "internal", Detail: "the server failed; its log has the error"}
 	var long *http.MaxBytesError
 	if errors.As(err, &long) {
 		p = Problem{Status: http.StatusRequestEntityTooLarge, Code: "size", Detail: fmt.Sprintf("the body is longer than %d bytes", long.Limit)}

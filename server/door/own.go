@@ -40,12 +40,12 @@ type loginRoutes struct{ *Door }
 // enough: with a code for the next login, it would never end.
 func (l loginRoutes) newCode(w http.ResponseWriter, r *http.Request) {
 	if r.Header.Get("Authorization") == "" {
-		Refuse(w, r, http.StatusForbidden, "login", "a code is made for who shows a token, not for a login")
+		Refuse(w, r, http.StatusForbidden, "login", "codes are made for requests with a token, not with a login")
 		return
 	}
 	c, ok := l.codes.make(From(r.Context()).Token, l.now())
 	if !ok {
-		Refuse(w, r, http.StatusTooManyRequests, "codes", "too many codes wait to be used")
+		Refuse(w, r, http.StatusTooManyRequests, "codes", "too many unused codes: use one, or wait until they expire")
 		return
 	}
 	w.Header().Set("Content-Type", "application/json")

@@ -35,9 +35,9 @@ func (p *private) read() (text []byte, now seen, err error) {
 	case p.seen.info != nil && now.size == p.seen.size && now.time == p.seen.time && os.SameFile(info, p.seen.info):
 		return nil, now, nil
 	case info.Mode()&fs.ModeSymlink != 0:
-		return nil, now, errors.New("it is a symbolic link, and what it leads to may be changed by others: put the file itself there")
+		return nil, now, errors.New("a symbolic link, whose target others may change: put the file itself there")
 	case !info.Mode().IsRegular():
-		return nil, now, fmt.Errorf("it is no file (mode %v): move it away", info.Mode())
+		return nil, now, fmt.Errorf("not a regular file (mode %v): move it away", info.Mode())
 	case os.PathSeparator == '/' && info.Mode().Perm()&0o077 != 0:
 		return nil, now, fmt.Errorf("others can read it (mode %v): chmod 600 %s", info.Mode().Perm(), p.path)
 	}
@@ -47,7 +47,7 @@ func (p *private) read() (text []byte, now seen, err error) {
 	}
 	defer f.Close() //nolint:errcheck // it was only read
 	if opened, err := f.Stat(); err != nil || !os.SameFile(opened, info) {
-		return nil, now, errors.Join(err, errors.New("it was replaced while it was opened: try again"))
+		return nil, now, errors.Join(err, errors.New("the file was replaced while it was opened: try again"))
 	}
 	text, err = io.ReadAll(f)
 	return append([]byte{}, text...), now, err

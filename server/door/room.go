@@ -23,7 +23,7 @@ const maxWait = 10 * time.Second
 
 // ErrBusy says that other requests hold all the memory there is. The status is
 // 503: nothing was done.
-var ErrBusy = errors.New("other requests take all the room there is: send it again later, or in smaller pieces")
+var ErrBusy = errors.New("other requests are using all the memory for requests: send it again later, or in smaller pieces")
 
 // A heldBody counts what is read of it as held. Its first error is final: a
 // decoder that reads on after an error (json.Decoder.More does) would otherwise

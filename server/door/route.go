@@ -92,7 +92,7 @@ func (v Visitor) MayDestroy() bool {
 
 // NoRaw returns why a visitor may not read what looks like a secret.
 func (v Visitor) NoRaw() string {
-	return fmt.Sprintf("the token %q may not read what looks like a secret: this needs a token that was made with the scope %s", v.Token, ReadRaw)
+	return fmt.Sprintf("the token %q may not read secrets: this needs a token with the scope %s", v.Token, ReadRaw)
 }
 
 type visitorKey struct{}

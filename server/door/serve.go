@@ -40,7 +40,7 @@ func Listen(ctx context.Context, address string, t *tls.Config, clear Clear) (_ 
 		return tls.NewListener(l, t), nil
 	}
 	if ip := addressOf(l); !ip.IsLoopback() && clear != ClearText {
-		return nil, errors.Join(fmt.Errorf("%w: others can reach %s, and read what is sent in clear text", skein.ErrRefused, l.Addr()), l.Close())
+		return nil, errors.Join(fmt.Errorf("%w: other machines can reach %s and read what is sent in clear text", skein.ErrRefused, l.Addr()), l.Close())
 	}
 	return l, nil
 }

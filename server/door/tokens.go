@@ -119,13 +119,13 @@ func (t *Tokens) read() error {
 	first, rest, _ := strings.Cut(string(data), "\n")
 	first = strings.TrimSpace(first)
 	if len(first) < len(prefix)+32 || !strings.HasPrefix(first, prefix) {
-		return errors.New("its first line is no token: move it away, and a new one is made")
+		return errors.New("its first line is not a token: move the file away, and a new one is made")
 	}
 	var more []Token
 	for i, line := range slices.Collect(strings.Lines(strings.TrimSpace(rest))) {
 		var m Token
 		if err := json.Unmarshal([]byte(line), &m); err != nil || m.Name == "" || len(m.Hash) != 64 || scopeOf(m.Scope) == Open {
-			return fmt.Errorf("line %d is no token", i+2)
+			return fmt.Errorf("line %d is not a token", i+2)
 		}
 		more = append(more, m)
 	}
@@ -159,7 +159,7 @@ func (t *Tokens) All() ([]Token, error) {
 // not allowed.
 func checkToken(a Token) error {
 	if a.Name == "" || len(a.Name) > 100 || strings.ContainsFunc(a.Name, func(r rune) bool { return r < ' ' }) || scopeOf(a.Scope) == Open {
-		return fmt.Errorf("token %q: scope %q: %w: a token has a name, and the scope read, write or admin, with read:raw besides or without", a.Name, a.Scope, skein.ErrInvalid)
+		return fmt.Errorf("token %q: scope %q: %w: want a name, and the scope read, write or admin, with or without read:raw", a.Name, a.Scope, skein.ErrInvalid)
 	}
 	return nil
 }

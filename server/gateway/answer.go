@@ -49,7 +49,7 @@ type Answer struct {
 func (g *Gateway) answer(ctx context.Context, it *item) (Answer, bool) {
 	text := strings.TrimSpace(it.Text)
 	if text == "" {
-		return Answer{Text: "Only text can be read here."}, true
+		return Answer{Text: "Only text messages can be read here."}, true
 	}
 	s, err := Find(ctx, g.Store, g.User, it.Key)
 	if errors.Is(err, skein.ErrNotFound) {
@@ -86,9 +86,9 @@ func trouble(err error) string {
 	var locked *skein.LockedError
 	switch {
 	case errors.As(err, &locked):
-		return "Another program works on this conversation: " + locked.Holder.String() + ". Say it again when that is closed."
+		return "Another program is working on this conversation: " + locked.Holder.String() + ". Send your message again when that program has ended."
 	case errors.Is(err, skein.ErrLocked):
-		return "Another program works on this conversation. Say it again when that is closed."
+		return "Another program is working on this conversation. Send your message again when that program has ended."
 	}
 	return "That did not work: " + err.Error()
 }

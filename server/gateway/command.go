@@ -25,11 +25,11 @@ func (g *Gateway) command(ctx context.Context, it *item, s skein.Session, text s
 		return g.Talker.Personality(ctx, g.talk(it, s, ""), strings.TrimSpace(args))
 	case "start", "help":
 		return "Say something, and the agent answers.\n\n" +
-			"- `/new` begins a fresh conversation; this one is kept\n" +
-			"- `/usage` says what this one has used\n" +
+			"- `/new` begins a new conversation; this one is kept\n" +
+			"- `/usage` shows what this conversation used\n" +
 			"- `/personality NAME` lets another agent answer", nil
 	}
-	return fmt.Sprintf("There is no `/%s` here; `/help` says what there is.", strings.ReplaceAll(name, "`", "")), nil
+	return fmt.Sprintf("There is no command `/%s`; `/help` lists the commands.", strings.ReplaceAll(name, "`", "")), nil
 }
 
 // fresh moves the place of a message to a new session, with the same key and
@@ -37,7 +37,7 @@ func (g *Gateway) command(ctx context.Context, it *item, s skein.Session, text s
 func (g *Gateway) fresh(ctx context.Context, it *item, old skein.Session) (string, error) {
 	g.sent.clear(it.Key)
 	if old.ID == "" || old.Messages == 0 {
-		return "This conversation is new already.", nil
+		return "This conversation is already new.", nil
 	}
 	id := skein.NewSessionID(g.Now())
 	for ms := g.Now().UnixMilli(); ; ms++ {
@@ -59,7 +59,7 @@ func (g *Gateway) fresh(ctx context.Context, it *item, old skein.Session) (strin
 	if err := Link(ctx, g.Store, g.User, it.Key, id, skein.At(g.Now())); err != nil {
 		return "", err
 	}
-	return "A fresh conversation; the old one is kept.", nil
+	return "This is a new conversation; the old one is kept.", nil
 }
 
 func turns(n int) string {
@@ -72,7 +72,7 @@ func turns(n int) string {
 // usage returns what a session has used.
 func (g *Gateway) usage(ctx context.Context, s skein.Session) (string, error) {
 	if s.Messages == 0 {
-		return "Nothing was said in this conversation yet.", nil
+		return "This conversation has no messages yet.", nil
 	}
 	cost, err := g.Talker.Cost(ctx, s)
 	if err != nil {

@@ -98,7 +98,7 @@ func (g *Gateway) Run(ctx context.Context) (err error) {
 		ended.Go(func() {
 			if err := s.Run(ctx, g.Take); err != nil && ctx.Err() == nil {
 				errs[i] = fmt.Errorf("gateway: %s: %w", s.Name(), err)
-				g.Log.Error("a surface cannot go on", "surface", s.Name(), "err", err)
+				g.Log.Error("a surface failed and has stopped", "surface", s.Name(), "err", err)
 			}
 		})
 	}
@@ -136,7 +136,7 @@ func (g *Gateway) begin(ctx context.Context) {
 // The error wraps [skein.ErrClosed], [skein.ErrInvalid] if the key is not
 // valid, or is the disk's.
 func (g *Gateway) Take(_ context.Context, m Message) (err error) {
-	defer skein.Wrapf(&err, "gateway: take message %s under %s", m.ID, m.Key)
+	defer skein.Wrapf(&err, "gateway: store message %s under %s", m.ID, m.Key)
 	if ok, err := g.may(m); !ok || err != nil {
 		return err
 	}
@@ -186,7 +186,7 @@ func (g *Gateway) may(m Message) (bool, error) {
 			return true, nil
 		}
 	}
-	g.Log.Warn("a stranger wrote and gets no answer", "surface", m.Surface, "key", m.Key, "from", strings.Join(m.From, " "))
+	g.Log.Warn("a message from a sender who is not on the allow list was ignored", "surface", m.Surface, "key", m.Key, "from", strings.Join(m.From, " "))
 	return false, nil
 }
 

@@ -282,7 +282,7 @@ func TestTheSameAnswerIsNotSentTwiceWithin30Seconds(t *testing.T) {
 		g.wantSent("heard one")
 		g.say("test:1", "/new")
 		g.say("test:1", "one")
-		g.wantSent("A fresh conversation; the old one is kept.", "heard one")
+		g.wantSent("This is a new conversation; the old one is kept.", "heard one")
 	})
 }
 
@@ -295,7 +295,7 @@ func TestNewGoesOnUnderTheKeyAndTheTime(t *testing.T) {
 		g.end()
 		g.start()
 		g.say("test:1", "two")
-		g.wantSent("This conversation is new already.", "heard one", "A fresh conversation; the old one is kept.", "heard two")
+		g.wantSent("This conversation is already new.", "heard one", "This is a new conversation; the old one is kept.", "heard two")
 		s, err := gateway.Find(g.t.Context(), g.o.Store, skein.Local, "test:1")
 		if want := fmt.Sprintf("test:1:%d", ms); err != nil || s.Key != want || s.Messages != 1 || s.Agent != "ada" {
 			g.t.Errorf("Find(test:1) after /new = %+v, %v, want the key %s, one message, the same agent", s, err, want)
@@ -304,7 +304,7 @@ func TestNewGoesOnUnderTheKeyAndTheTime(t *testing.T) {
 		g.say("test:1", "/usage")
 		g.say("test:1", "/what")
 		g.wantSent("now bob", "- requests: 0\n- input: 0 tokens\n- output: 0 tokens\n- cost: $0.01\n- messages: 1 in 1 turn\n- session: `"+string(s.ID)+"`",
-			"There is no `/what` here; `/help` says what there is.")
+			"There is no command `/what`; `/help` lists the commands.")
 	})
 }
 
@@ -351,8 +351,8 @@ func TestErrorsAreTold(t *testing.T) {
 		g.say("test:1", "  ")
 		g.wantSent("That did not work: " + g.text(skein.ErrInvalid) + ": no model")
 		<-time.After(5 * time.Minute)
-		want := "Another program works on this conversation: " + (skein.Holder{Program: "skein chat", PID: 7}).String() + ". Say it again when that is closed."
-		g.wantSent(want, "Only text can be read here.")
+		want := "Another program is working on this conversation: " + (skein.Holder{Program: "skein chat", PID: 7}).String() + ". Send your message again when that program has ended."
+		g.wantSent(want, "Only text messages can be read here.")
 	})
 }
 

@@ -24,7 +24,7 @@ func Find(ctx context.Context, s skein.Store, u skein.User, key string) (skein.S
 			return found, err
 		}
 	}
-	return skein.Session{}, fmt.Errorf("%w: nothing was said under %q yet", skein.ErrNotFound, key)
+	return skein.Session{}, fmt.Errorf("%w: no messages under %q yet", skein.ErrNotFound, key)
 }
 
 // Link joins the place with this key to session id, and removes the link to any
@@ -54,7 +54,7 @@ func Unlink(ctx context.Context, s skein.Store, u skein.User, key string, at ske
 		}
 		return unlink(ctx, s, u, key, "", at)
 	}
-	return fmt.Errorf("%w: %q is linked to no session", skein.ErrNotFound, key)
+	return fmt.Errorf("%w: %q is not linked to a session", skein.ErrNotFound, key)
 }
 
 // unlink removes the tag from all sessions but one.

@@ -26,7 +26,7 @@ func lockInbox(dir string) (*flock.Flock, error) {
 		return nil, errors.Join(err, lock.Close())
 	}
 	if !got {
-		return nil, errors.Join(fmt.Errorf("%w: another gateway answers what comes in there; end that one, or skein serve --gateway", skein.ErrLocked), lock.Close())
+		return nil, errors.Join(fmt.Errorf("%w: another gateway already serves it; end that gateway, or skein serve --gateway", skein.ErrLocked), lock.Close())
 	}
 	return lock, nil
 }

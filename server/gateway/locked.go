@@ -29,7 +29,7 @@ func (g *Gateway) talked(ctx context.Context, t Talk) (a Answer, err error) {
 		if waited > 0 {
 			pause = min(2*pause, lockedTryN)
 		}
-		g.Log.Info("a message waits: another program works on its session", "key", t.Key, "err", err)
+		g.Log.Info("a message waits: another program is working on its session", "key", t.Key, "err", err)
 		if g.Wait(ctx, pause) != nil {
 			return a, err
 		}

@@ -86,7 +86,7 @@ func (g *Gateway) handle(ctx context.Context, it *item) {
 		return
 	}
 	if err := g.inbox.done(it.Message); err != nil {
-		g.Log.Error("a message was answered and cannot be taken off the list", "key", it.Key, "err", err)
+		g.Log.Error("a message was answered but cannot be marked as answered", "key", it.Key, "err", err)
 	}
 }
 
@@ -118,20 +118,20 @@ func (g *Gateway) deliver(ctx context.Context, it *item, text string) bool {
 		return true
 	}
 	if g.sent.repeated(it.Key, text, g.Now()) {
-		g.Log.Info("the same answer was sent just now", "key", it.Key)
+		g.Log.Info("the same answer was just sent", "key", it.Key)
 		return true
 	}
 	s := g.surface(it.Surface)
 	for try := range tries {
 		if s == nil {
-			g.Log.Error("an answer cannot be sent: its surface is not set up any more", "surface", it.Surface, "key", it.Key)
+			g.Log.Error("an answer cannot be sent: its surface is no longer configured", "surface", it.Surface, "key", it.Key)
 			break
 		}
 		err := s.Send(ctx, it.To, text)
 		if err == nil {
 			return true
 		}
-		g.Log.Error("an answer did not arrive", "key", it.Key, "try", try+1, "err", err)
+		g.Log.Error("an answer could not be delivered", "key", it.Key, "try", try+1, "err", err)
 		if try+1 == tries || g.Wait(ctx, time.Second<<(2*try)) != nil {
 			break
 		}

@@ -24,7 +24,7 @@ func (s *service) failure(err error) *sdk.CallToolResult {
 		}
 		hint = "Several sessions have that name: use an ID."
 	case errors.Is(err, skein.ErrNotFound):
-		hint = "There is no such session: find one with session_list or session_search."
+		hint = "No such session: find one with session_list or session_search."
 	case errors.Is(err, skein.ErrInvalid):
 		hint = "An argument was wrong."
 	}

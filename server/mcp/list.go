@@ -12,15 +12,15 @@ import (
 )
 
 func (s *service) readers(m *sdk.Server) {
-	add(s, m, &sdk.Tool{Name: "session_list", Title: "List sessions", Annotations: looks(), Description: "Which sessions there are, the newest first."}, s.list)
+	add(s, m, &sdk.Tool{Name: "session_list", Title: "List sessions", Annotations: looks(), Description: "List sessions, newest first."}, s.list)
 	add(s, m, &sdk.Tool{Name: "session_search", Title: "Search sessions", Annotations: looks(), Description: "Find messages, tool calls and results by their words. " +
-		`The query: fork pointer (both words), "fork pointer" (the phrase), snap* (words that begin so), -draft (without it), ` +
+		`The query: fork pointer (both words), "fork pointer" (the phrase), snap* (words that begin with snap), -draft (without this word), ` +
 		"tool:bash status:error file:store.go role:user agent:codex project:api session:NAME since:7d until:2026-11-21."}, s.search)
-	add(s, m, &sdk.Tool{Name: "session_read", Title: "Read a session", Annotations: looks(), Description: "The messages of a session, oldest first on each page. " +
-		"Without a cursor the newest; next_cursor leads further back. With from the messages from that seq on, and next_cursor leads further on. With seq one message, its texts from offset on. " +
-		"A call has its state: completed, error, running, pending, uncertain (its program died, so it may have taken effect), or open where nothing is known; result is the seq of its result."}, s.read)
-	add(s, m, &sdk.Tool{Name: "session_tree", Title: "Show a session's family", Annotations: looks(), Description: "What a session came from, its forks, and the children that its agent started."}, s.tree)
-	add(s, m, &sdk.Tool{Name: "session_usage", Title: "Sum up usage", Annotations: looks(), Description: "Tokens, requests and cost in US dollars, summed by day, model, agent, project or session."}, s.usage)
+	add(s, m, &sdk.Tool{Name: "session_read", Title: "Read a session", Annotations: looks(), Description: "Read the messages of a session, oldest first on each page. " +
+		"Without a cursor, the newest messages; next_cursor reads further back. With from, the messages from that seq on; next_cursor reads further on. With seq, one message, its texts from offset on. " +
+		"Each call has a state: completed, error, running, pending, uncertain (its program died, so it may have taken effect), or open if nothing is known; result is the seq of its result."}, s.read)
+	add(s, m, &sdk.Tool{Name: "session_tree", Title: "Show a session's family", Annotations: looks(), Description: "Show what a session came from, its forks, and the children that its agent started."}, s.tree)
+	add(s, m, &sdk.Tool{Name: "session_usage", Title: "Sum up usage", Annotations: looks(), Description: "Sum up tokens, requests and cost in US dollars by day, model, agent, project or session."}, s.usage)
 }
 
 type listIn struct {
@@ -28,11 +28,11 @@ type listIn struct {
 	Agent   string `json:"agent,omitempty" jsonschema:"only sessions of this agent"`
 	Origin  string `json:"origin,omitempty" jsonschema:"only sessions imported from this format, such as claude-code"`
 	Tag     string `json:"tag,omitempty" jsonschema:"only sessions with this tag"`
-	Title   string `json:"title,omitempty" jsonschema:"only sessions with this in their title, ignoring case"`
-	Since   string `json:"since,omitempty" jsonschema:"only sessions changed since: 2026-11-21 or 2026-11-21T14:30:00Z"`
-	Until   string `json:"until,omitempty" jsonschema:"only sessions changed before"`
+	Title   string `json:"title,omitempty" jsonschema:"only sessions whose title contains this, ignoring case"`
+	Since   string `json:"since,omitempty" jsonschema:"only sessions that changed since this time: 2026-11-21 or 2026-11-21T14:30:00Z"`
+	Until   string `json:"until,omitempty" jsonschema:"only sessions that changed before this time"`
 	Limit   int    `json:"limit,omitempty" jsonschema:"at most this many, up to 100; 20 if not given"`
-	Cursor  string `json:"cursor,omitempty" jsonschema:"next_cursor of the page before"`
+	Cursor  string `json:"cursor,omitempty" jsonschema:"next_cursor of the previous page"`
 }
 
 // A sessionLine is a session in an answer.
@@ -99,7 +99,7 @@ func (s *service) list(ctx context.Context, in listIn) (*sdk.CallToolResult, err
 	return p.answer(end), nil
 }
 
-const end = "There is no more."
+const end = "There are no more."
 
 // bound returns n, limited to many; few if n was not given.
 func bound(n, few, many int) int {
@@ -119,7 +119,7 @@ func sessionCursor(cursor string) (*skein.Session, error) {
 	at, id, ok := strings.Cut(cursor, ".")
 	n, err := strconv.ParseInt(at, 10, 64)
 	if !ok || err != nil {
-		return nil, fmt.Errorf("cursor %q: %w: it is none that came from here", cursor, skein.ErrInvalid)
+		return nil, fmt.Errorf("cursor %q: %w: not a cursor of this server", cursor, skein.ErrInvalid)
 	}
 	return &skein.Session{ID: skein.SessionID(id), Updated: skein.Time(n)}, nil
 }

@@ -105,7 +105,7 @@ func (c client) call(tool string, args map[string]any) (text string, failed bool
 // data returns the content of an answer's frame, and the text after it.
 func data(t *testing.T, text string) (inside, after string) {
 	t.Helper()
-	m := regexp.MustCompile(`(?s)^Between[^\n]*\n===== data ([0-9a-f]{32}) =====\n(.*)$`).FindStringSubmatch(text)
+	m := regexp.MustCompile(`(?s)^The data between[^\n]*\n===== data ([0-9a-f]{32}) =====\n(.*)$`).FindStringSubmatch(text)
 	if m == nil {
 		t.Fatalf("an answer without a frame:\n%s", text)
 	}
@@ -328,7 +328,7 @@ func TestWhatIsWrongIsSaidInTheAnswer(t *testing.T) {
 		args map[string]any
 		want string
 	}{
-		{"session_read", map[string]any{"session": "nothing"}, "no such session"},
+		{"session_read", map[string]any{"session": "nothing"}, "No such session"},
 		{"session_read", map[string]any{"session": "s1", "cursor": "x"}, "An argument was wrong"},
 		{"session_list", map[string]any{"since": "soon"}, "An argument was wrong"},
 		{"session_list", map[string]any{"cursor": "soon"}, "An argument was wrong"},
@@ -442,7 +442,7 @@ func TestOverHTTPEveryoneSeesTheirOwn(t *testing.T) {
 		"session_read": {"session": "s1"}, "session_tree": {"session": "s1"}, "session_fork": {"session": "s1"},
 		"session_note": {"session": "s1", "text": "x"}, "session_usage": {"session": "s1"},
 	} {
-		if text, failed := c.call(tool, args); !failed || !strings.Contains(text, "no such session") {
+		if text, failed := c.call(tool, args); !failed || !strings.Contains(text, "No such session") {
 			t.Errorf("bob's %s = %s, want that there is no such session", tool, text)
 		}
 	}

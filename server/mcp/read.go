@@ -15,14 +15,14 @@ import (
 )
 
 type readIn struct {
-	Session  string    `json:"session" jsonschema:"its ID, the beginning or end of it, its key, or a part of its title"`
-	Cursor   string    `json:"cursor,omitempty" jsonschema:"next_cursor of the page before"`
+	Session  string    `json:"session" jsonschema:"the session's ID, the beginning or end of the ID, its key, or a part of its title"`
+	Cursor   string    `json:"cursor,omitempty" jsonschema:"next_cursor of the previous page"`
 	From     skein.Seq `json:"from,omitempty" jsonschema:"begin with the message at this seq and read on, not back"`
 	Limit    int       `json:"limit,omitempty" jsonschema:"at most this many messages, up to 200; 20 if not given"`
 	Seq      skein.Seq `json:"seq,omitempty" jsonschema:"only the message at this seq"`
-	Offset   int       `json:"offset,omitempty" jsonschema:"with seq: leave out so many bytes of each text"`
-	Rewound  bool      `json:"rewound,omitempty" jsonschema:"also what was taken back, marked so"`
-	Thinking bool      `json:"thinking,omitempty" jsonschema:"the models' reasoning too"`
+	Offset   int       `json:"offset,omitempty" jsonschema:"with seq: skip this many bytes of each text"`
+	Rewound  bool      `json:"rewound,omitempty" jsonschema:"include messages that were taken back, marked"`
+	Thinking bool      `json:"thinking,omitempty" jsonschema:"include the models' reasoning"`
 }
 
 // A messageLine is a message in an answer.
@@ -100,7 +100,7 @@ func place(in readIn) (way string, at skein.Seq, err error) {
 	way, seq, _ := strings.Cut(in.Cursor, ".")
 	n, err := strconv.ParseInt(seq, 10, 64)
 	if err != nil || n < 1 || way != "before" && way != "after" {
-		return "", 0, fmt.Errorf("cursor %q: %w: it is none that came from here", in.Cursor, skein.ErrInvalid)
+		return "", 0, fmt.Errorf("cursor %q: %w: not a cursor of this server", in.Cursor, skein.ErrInvalid)
 	}
 	return way, skein.Seq(n), nil
 }
@@ -150,7 +150,7 @@ func (s *service) one(ctx context.Context, p *page, x skein.Session, in readIn) 
 		return nil, err
 	}
 	if len(found) == 0 || found[0].Seq > in.Seq || found[0].End < in.Seq {
-		return nil, fmt.Errorf("seq %d: %w: no message stands there", in.Seq, skein.ErrInvalid)
+		return nil, fmt.Errorf("seq %d: %w: no message there", in.Seq, skein.ErrInvalid)
 	}
 	lines, err := s.messages(ctx, x, found, in)
 	if err != nil {

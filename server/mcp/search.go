@@ -15,9 +15,9 @@ import (
 
 type searchIn struct {
 	Query   string `json:"query" jsonschema:"what to look for"`
-	Session string `json:"session,omitempty" jsonschema:"only in this session: its ID or another name of it"`
-	Rewound bool   `json:"rewound,omitempty" jsonschema:"also what was taken back; such hits are marked so"`
-	Each    bool   `json:"each,omitempty" jsonschema:"every message, not the best of each session"`
+	Session string `json:"session,omitempty" jsonschema:"only in this session: its ID, key or title"`
+	Rewound bool   `json:"rewound,omitempty" jsonschema:"include messages that were taken back, marked"`
+	Each    bool   `json:"each,omitempty" jsonschema:"every match, not only the best of each session"`
 	Limit   int    `json:"limit,omitempty" jsonschema:"at most this many, up to 50; 10 if not given"`
 }
 
@@ -43,7 +43,7 @@ func (s *service) search(ctx context.Context, in searchIn) (*sdk.CallToolResult,
 		return nil, err
 	}
 	if search.Empty(&q) {
-		return nil, fmt.Errorf("query %q: %w: it asks for nothing", in.Query, skein.ErrInvalid)
+		return nil, fmt.Errorf("query %q: %w: nothing to search for", in.Query, skein.ErrInvalid)
 	}
 	if in.Session == "" {
 		in.Session = string(q.Session)
@@ -76,11 +76,11 @@ func (s *service) search(ctx context.Context, in searchIn) (*sdk.CallToolResult,
 	}
 	switch {
 	case found.CutOff:
-		return p.answer("Not all was looked at, only the newest: there may be better ones. More words find them."), nil
+		return p.answer("Only the newest messages were searched: there may be better matches. Use more words to find them."), nil
 	case len(found.Hits) == 0:
 		return p.answer("Nothing was found."), nil
 	}
-	return p.answer("Read on: session_read with the session and from=SEQ. « and » stand around what matched."), nil
+	return p.answer("To read on, use session_read with the session and from=SEQ. The matches are between « and »."), nil
 }
 
 // hit returns a hit in the session x for an answer.

@@ -10,7 +10,7 @@ import (
 )
 
 type nameIn struct {
-	Session string `json:"session" jsonschema:"its ID, the beginning or end of it, its key, or a part of its title"`
+	Session string `json:"session" jsonschema:"the session's ID, the beginning or end of the ID, its key, or a part of its title"`
 }
 
 // maxFamily is how many sessions of a family are shown.
@@ -38,7 +38,7 @@ func (s *service) tree(ctx context.Context, in nameIn) (*sdk.CallToolResult, err
 	}
 	f := family{service: s, asked: x.ID, page: &page{service: s}}
 	if !f.add(root, 0) || more {
-		return f.page.answer("The family is larger than is shown."), nil
+		return f.page.answer("Only a part of the family is shown."), nil
 	}
 	return f.page.answer(end), nil
 }

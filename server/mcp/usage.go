@@ -12,9 +12,9 @@ import (
 
 type usageIn struct {
 	By      string `json:"by,omitempty" jsonschema:"day, model, agent, project or session; model if not given"`
-	Session string `json:"session,omitempty" jsonschema:"only this session's own"`
-	Project string `json:"project,omitempty" jsonschema:"only this project's: its path"`
-	Agent   string `json:"agent,omitempty" jsonschema:"only this agent's"`
+	Session string `json:"session,omitempty" jsonschema:"only this session's usage"`
+	Project string `json:"project,omitempty" jsonschema:"only this project's usage: the project's path"`
+	Agent   string `json:"agent,omitempty" jsonschema:"only this agent's usage"`
 	Since   string `json:"since,omitempty" jsonschema:"2026-11-21 or 2026-11-21T14:30:00Z"`
 	Until   string `json:"until,omitempty"`
 	Limit   int    `json:"limit,omitempty" jsonschema:"at most this many rows, up to 500; 50 if not given"`

@@ -15,13 +15,13 @@ import (
 type writeTools struct{ *service }
 
 func (s writeTools) writers(m *sdk.Server) {
-	add(s.service, m, &sdk.Tool{Name: "session_note", Title: "Note something", Annotations: adds(), Description: "Add a note to a session. It is no message: no model is shown it, and nothing is changed."}, s.note)
-	add(s.service, m, &sdk.Tool{Name: "session_fork", Title: "Fork a session", Annotations: adds(), Description: "Begin a new session that shows another's up to the end of a turn, or up to a seq, and goes on by itself."}, s.fork)
-	add(s.service, m, &sdk.Tool{Name: "session_rename", Title: "Rename a session", Annotations: adds(), Description: "Give a session a title. One that a person gave stays."}, s.rename)
+	add(s.service, m, &sdk.Tool{Name: "session_note", Title: "Add a note", Annotations: adds(), Description: "Add a note to a session. A note is not a message: no model sees it, and it changes nothing else."}, s.note)
+	add(s.service, m, &sdk.Tool{Name: "session_fork", Title: "Fork a session", Annotations: adds(), Description: "Begin a new session that shows another session up to the end of a turn, or up to a seq, and continues independently."}, s.fork)
+	add(s.service, m, &sdk.Tool{Name: "session_rename", Title: "Rename a session", Annotations: adds(), Description: "Give a session a title. A title that a person gave is not replaced."}, s.rename)
 }
 
 type noteIn struct {
-	Session string `json:"session" jsonschema:"its ID or another name of it"`
+	Session string `json:"session" jsonschema:"the session's ID, key or title"`
 	Text    string `json:"text" jsonschema:"the note, at most 8000 bytes"`
 }
 
@@ -45,7 +45,7 @@ func (s writeTools) note(ctx context.Context, in noteIn) (*sdk.CallToolResult, e
 }
 
 type renameIn struct {
-	Session string `json:"session" jsonschema:"its ID or another name of it"`
+	Session string `json:"session" jsonschema:"the session's ID, key or title"`
 	Title   string `json:"title" jsonschema:"at most 200 bytes"`
 }
 
@@ -56,7 +56,7 @@ func (s writeTools) rename(ctx context.Context, in renameIn) (*sdk.CallToolResul
 	}
 	to := skein.Titled{Title: title, By: skein.ByModel}
 	if to.Wrapped() {
-		return nil, fmt.Errorf("%w title %q: it reads as what an agent's program puts around a message; begin it with another word", skein.ErrInvalid, title)
+		return nil, fmt.Errorf("%w title %q: it looks like a wrapper that an agent's program puts around a message; begin it with another word", skein.ErrInvalid, title)
 	}
 	x, err := s.session(ctx, in.Session)
 	if err != nil {
@@ -68,7 +68,7 @@ func (s writeTools) rename(ctx context.Context, in renameIn) (*sdk.CallToolResul
 	}
 	to.Description = was.Description
 	if x.TitleBy == skein.ByPerson {
-		return nil, fmt.Errorf("session %s: %w: a person called it %q", x.ID, skein.ErrRefused, x.Title)
+		return nil, fmt.Errorf("session %s: %w: a person gave it the title %q", x.ID, skein.ErrRefused, x.Title)
 	}
 	return s.append(ctx, string(x.ID), skein.NewEvent(skein.KindTitled, skein.At(s.Now()), to))
 }
@@ -89,10 +89,10 @@ func (s writeTools) append(ctx context.Context, name string, e skein.Event) (*sd
 }
 
 type forkIn struct {
-	Session string    `json:"session" jsonschema:"its ID or another name of it"`
+	Session string    `json:"session" jsonschema:"the session's ID, key or title"`
 	Turn    int       `json:"turn,omitempty" jsonschema:"show everything up to the end of this turn"`
 	Seq     skein.Seq `json:"seq,omitempty" jsonschema:"show the events up to this seq; without turn and seq, all"`
-	Title   string    `json:"title,omitempty" jsonschema:"of the new session"`
+	Title   string    `json:"title,omitempty" jsonschema:"title of the new session"`
 }
 
 func (s writeTools) fork(ctx context.Context, in forkIn) (*sdk.CallToolResult, error) {
@@ -116,7 +116,7 @@ func (s writeTools) fork(ctx context.Context, in forkIn) (*sdk.CallToolResult, e
 	}
 	p := &page{service: s.service}
 	p.add(placeLine{id, at})
-	return p.answer("The new session is there."), nil
+	return p.answer("The new session was made."), nil
 }
 
 // forkPlace returns the last seq that a fork of x shows.

@@ -79,7 +79,7 @@ func (m *Metrics) Done(pattern string, status int, took time.Duration) {
 func (m *Metrics) Route() door.Route {
 	return door.Route{Pattern: "GET /metrics", Scope: door.Read, Handler: http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		if v := door.From(r.Context()); v.User != "" {
-			door.Refuse(w, r, http.StatusForbidden, "user", "the token %q is for the sessions of %q alone; these are everybody's counts", v.Token, v.User)
+			door.Refuse(w, r, http.StatusForbidden, "user", "the token %q is only for the sessions of %q, and these metrics are about all users", v.Token, v.User)
 			return
 		}
 		m.write(w, r)
@@ -105,7 +105,7 @@ func (m *Metrics) text(ctx context.Context) []byte {
 		fmt.Fprintf(&b, "# HELP %s %s\n# TYPE %s gauge\n%s %v\n", name, help, name, name, value)
 	}
 	if m.o.Streams != nil {
-		gauge("skein_streams_open", "Streams that are open.", float64(m.o.Streams()))
+		gauge("skein_streams_open", "Open streams.", float64(m.o.Streams()))
 	}
 	if m.o.Size != nil {
 		if n := m.o.Size(); n >= 0 {
@@ -114,11 +114,11 @@ func (m *Metrics) text(ctx context.Context) []byte {
 	}
 	if m.o.Index != nil {
 		if l, err := m.o.Index.Lag(ctx); err == nil { // otherwise it is not known
-			gauge("skein_index_waiting_events", "Events that the search index does not have yet.", float64(l.Events))
-			gauge("skein_index_lag_seconds", "Since the oldest of them was stored.", m.lag(l).Seconds())
+			gauge("skein_index_waiting_events", "Events that are not in the search index yet.", float64(l.Events))
+			gauge("skein_index_lag_seconds", "Seconds since the oldest event that is not in the search index was stored.", m.lag(l).Seconds())
 		}
 	}
-	gauge("skein_up_seconds", "Since the server began.", m.o.Now().Sub(m.began).Seconds())
+	gauge("skein_up_seconds", "Seconds since the server started.", m.o.Now().Sub(m.began).Seconds())
 	var memory runtime.MemStats
 	runtime.ReadMemStats(&memory)
 	gauge("go_goroutines", "Goroutines of the process.", float64(runtime.NumGoroutine()))

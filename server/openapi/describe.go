@@ -22,20 +22,20 @@ func always() []int {
 // meaning returns what a status means, for every operation.
 func meaning(status int) string {
 	return map[int]string{
-		http.StatusBadRequest:            "The request is wrong: trying again is no use.",
-		http.StatusUnauthorized:          "No token, or a wrong or expired one.",
-		http.StatusForbidden:             "The token may not do this, or the request comes from a foreign page or names a foreign host.",
-		http.StatusNotFound:              "It is not there, or not for this token's user, or was deleted.",
-		http.StatusConflict:              "It has moved on, is locked or taken, or a rule that the caller chose forbids it; code says which.",
-		http.StatusPreconditionFailed:    "If-Match names another version than there is now.",
-		http.StatusNotModified:           "It is still what If-None-Match names.",
-		http.StatusRequestEntityTooLarge: "The body is too long, or there is one where none is taken.",
-		http.StatusUnsupportedMediaType:  "The body is of another type.",
+		http.StatusBadRequest:            "The request is invalid; sending it again does not help.",
+		http.StatusUnauthorized:          "The token is missing, wrong or expired.",
+		http.StatusForbidden:             "The token does not permit this, or the request comes from another site's page or names another host.",
+		http.StatusNotFound:              "It does not exist, belongs to another user, or was deleted.",
+		http.StatusConflict:              "The session has newer events, is locked or taken, or a rule that the caller chose forbids the request; code says which.",
+		http.StatusPreconditionFailed:    "If-Match names a version that is not the current one.",
+		http.StatusNotModified:           "Not changed: the current version is the one that If-None-Match names.",
+		http.StatusRequestEntityTooLarge: "The body is too long, or the operation takes no body.",
+		http.StatusUnsupportedMediaType:  "The body has the wrong type.",
 		http.StatusUnprocessableEntity:   "The client ID or Idempotency-Key was used for other content.",
 		http.StatusTooManyRequests:       "Too many wrong tokens, or too many open streams.",
-		http.StatusInternalServerError:   "The server failed; its log says how.",
-		http.StatusServiceUnavailable:    "Not now; the outcome of a write may be unknown: the same client IDs settle it.",
-		http.StatusInsufficientStorage:   "There is no room, on the disk or in the user's quota: nothing was stored.",
+		http.StatusInternalServerError:   "The server failed; its log has the error.",
+		http.StatusServiceUnavailable:    "Temporarily unavailable. The outcome of a write may be unknown: send it again with the same client IDs.",
+		http.StatusInsufficientStorage:   "No space left on the disk or in the user's quota; nothing was stored.",
 	}[status]
 }
 

@@ -219,7 +219,7 @@ func boundsOf(s *huma.Schema) string {
 		all = append(all, fmt.Sprintf("at most %d characters", *s.MaxLength))
 	}
 	if s.Default != nil {
-		all = append(all, fmt.Sprintf("%v if it is left out", s.Default))
+		all = append(all, fmt.Sprintf("default: %v", s.Default))
 	}
 	return strings.Join(all, "; ")
 }

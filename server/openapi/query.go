@@ -23,7 +23,7 @@ func asked(op *huma.Operation, query string) error {
 	}
 	values, err := url.ParseQuery(query)
 	if err != nil {
-		return fmt.Errorf("query: %w: it is no query of a URL", skein.ErrInvalid)
+		return fmt.Errorf("query: %w: not a URL query", skein.ErrInvalid)
 	}
 	known := map[string]*huma.Param{}
 	for _, p := range op.Parameters {
@@ -34,11 +34,11 @@ func asked(op *huma.Operation, query string) error {
 	for _, name := range slices.Sorted(maps.Keys(values)) {
 		switch p := known[name]; {
 		case p == nil && len(known) == 0:
-			return fmt.Errorf("query: %w: parameter %.100q: there are none here", skein.ErrInvalid, name)
+			return fmt.Errorf("query: %w: parameter %.100q: this operation has no parameters", skein.ErrInvalid, name)
 		case p == nil:
-			return fmt.Errorf("query: %w: parameter %.100q: there are %s", skein.ErrInvalid, name, strings.Join(slices.Sorted(maps.Keys(known)), ", "))
+			return fmt.Errorf("query: %w: parameter %.100q: the parameters are %s", skein.ErrInvalid, name, strings.Join(slices.Sorted(maps.Keys(known)), ", "))
 		case len(values[name]) > 1 && p.Schema.Type != huma.TypeArray:
-			return fmt.Errorf("query: %w: the parameter %s is there %d times", skein.ErrInvalid, name, len(values[name]))
+			return fmt.Errorf("query: %w: the parameter %s is given %d times", skein.ErrInvalid, name, len(values[name]))
 		}
 	}
 	return nil

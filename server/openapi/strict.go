@@ -31,7 +31,7 @@ func strictly() huma.Format {
 // strict returns what is wrong with one JSON value.
 func strict(data []byte) error {
 	if !utf8.Valid(data) {
-		return errors.New("it is not valid UTF-8")
+		return errors.New("not valid UTF-8")
 	}
 	d := jsontext.NewDecoder(bytes.NewBuffer(data), jsontext.AllowInvalidUTF8(true))
 	if err := d.SkipValue(); err != nil {
@@ -42,7 +42,7 @@ func strict(data []byte) error {
 		return err
 	}
 	if _, err := d.ReadToken(); !errors.Is(err, io.EOF) {
-		return errors.New("something follows the body")
+		return errors.New("unexpected text after the body")
 	}
 	return nil
 }

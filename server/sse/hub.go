@@ -155,7 +155,7 @@ func (h *Hub) Read(ctx context.Context, n int64, user skein.User, yield func([]b
 		h.mu.Lock()
 		if n < h.dropped {
 			h.mu.Unlock()
-			yield(nil, openapi.Refuse(http.StatusServiceUnavailable, "slow", "the reader is too far behind: come back with Last-Event-ID"))
+			yield(nil, openapi.Refuse(http.StatusServiceUnavailable, "slow", "the client is too far behind: reconnect with Last-Event-ID"))
 			return
 		}
 		news, changed, ended, err := h.kept[n-h.dropped:], h.changed, h.ended, h.err

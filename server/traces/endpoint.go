@@ -29,7 +29,7 @@ func Find(base string, getenv func(string) string) (e Endpoint, err error) {
 		return Endpoint{}, err
 	}
 	if p := first(getenv, "OTEL_EXPORTER_OTLP_TRACES_PROTOCOL", "OTEL_EXPORTER_OTLP_PROTOCOL"); p == "grpc" && base == "" {
-		return Endpoint{}, fmt.Errorf("OTEL_EXPORTER_OTLP_PROTOCOL is grpc: %w: they go out by http/json, which collectors take at port 4318", skein.ErrInvalid)
+		return Endpoint{}, fmt.Errorf("OTEL_EXPORTER_OTLP_PROTOCOL is grpc: %w: skein sends http/json, which collectors accept at port 4318", skein.ErrInvalid)
 	}
 	if e.Headers, err = headers(first(getenv, "OTEL_EXPORTER_OTLP_TRACES_HEADERS", "OTEL_EXPORTER_OTLP_HEADERS")); err != nil {
 		return Endpoint{}, err
@@ -69,7 +69,7 @@ func under(base string) (string, error) {
 func parse(s string) (*url.URL, error) {
 	u, err := url.Parse(s)
 	if err != nil || u.Scheme != "http" && u.Scheme != "https" || u.Host == "" {
-		return nil, fmt.Errorf("%w: %q is no URL of a collector, such as http://127.0.0.1:4318", skein.ErrInvalid, s)
+		return nil, fmt.Errorf("%w: %q is not the URL of a collector, such as http://127.0.0.1:4318", skein.ErrInvalid, s)
 	}
 	return u, nil
 }
@@ -92,7 +92,7 @@ func pairs(variable, s string) (all [][2]string, err error) {
 		name, value, ok := strings.Cut(pair, "=")
 		value, err := url.PathUnescape(strings.TrimSpace(value))
 		if name = strings.TrimSpace(name); !ok || err != nil || name == "" || strings.ContainsAny(value, "\r\n") {
-			return nil, fmt.Errorf("%w: a part of %s is not of the shape name=value", skein.ErrInvalid, variable) // the value may be a secret
+			return nil, fmt.Errorf("%w: %s: want name=value pairs", skein.ErrInvalid, variable) // the value may be a secret
 		}
 		all = append(all, [2]string{name, value})
 	}

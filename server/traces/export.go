@@ -39,9 +39,9 @@ func (x *exporter) export(ctx context.Context, body wireRequest) {
 	err := x.send(ctx, body)
 	switch {
 	case err != nil && !x.broken.Swap(true):
-		x.log.Warn("traces are lost: the collector does not take them", "err", err)
+		x.log.Warn("traces are lost: the collector does not accept them", "err", err)
 	case err == nil && x.broken.Swap(false):
-		x.log.Warn("the collector takes traces again")
+		x.log.Warn("the collector accepts traces again")
 	}
 }
 

@@ -38,12 +38,12 @@ func readSettings(version string, getenv func(string) string) (s settings, err e
 		getenv = func(string) string { return "" }
 	}
 	if s.sampler = cmp.Or(getenv("OTEL_TRACES_SAMPLER"), "parentbased_always_on"); !samplers[s.sampler] {
-		return s, fmt.Errorf("OTEL_TRACES_SAMPLER is %q: %w: it is one of always_on, always_off, traceidratio, or one of these after parentbased_", s.sampler, skein.ErrInvalid)
+		return s, fmt.Errorf("OTEL_TRACES_SAMPLER is %q: %w: want always_on, always_off, traceidratio, or one of these after parentbased_", s.sampler, skein.ErrInvalid)
 	}
 	s.ratio = 1
 	if arg := getenv("OTEL_TRACES_SAMPLER_ARG"); arg != "" && strings.HasSuffix(s.sampler, "ratio") {
 		if s.ratio, err = strconv.ParseFloat(arg, 64); err != nil || !(s.ratio >= 0 && s.ratio <= 1) {
-			return s, fmt.Errorf("OTEL_TRACES_SAMPLER_ARG is %q: %w: it is a number from 0 to 1", arg, skein.ErrInvalid)
+			return s, fmt.Errorf("OTEL_TRACES_SAMPLER_ARG is %q: %w: want a number from 0 to 1", arg, skein.ErrInvalid)
 		}
 	}
 	var delay, timeout int
@@ -60,7 +60,7 @@ func readSettings(version string, getenv func(string) string) (s settings, err e
 		*n.to = n.usual
 		if v := getenv(n.name); v != "" {
 			if *n.to, err = strconv.Atoi(v); err != nil || *n.to < 1 || *n.to > most {
-				return s, fmt.Errorf("%s is %q: %w: it is a number from 1 to %d", n.name, v, skein.ErrInvalid, most)
+				return s, fmt.Errorf("%s is %q: %w: want a number from 1 to %d", n.name, v, skein.ErrInvalid, most)
 			}
 		}
 	}

@@ -58,7 +58,7 @@ type box struct {
 func (b *box) put(name string, from io.Reader) (err error) {
 	name = path.Clean(strings.TrimLeft(strings.ReplaceAll(name, `\`, "/"), "/"))
 	if !filepath.IsLocal(filepath.FromSlash(name)) || name == "." || strings.Count(name, "/") > maxDepth || strings.ContainsAny(name, "\x00:") {
-		return fmt.Errorf("%w name %q: want that of a file, below no other folder than its own", skein.ErrInvalid, name)
+		return fmt.Errorf("%w name %q: want the name of a file, without ..", skein.ErrInvalid, name)
 	}
 	if b.files++; b.files > maxPacked {
 		return tooMuch("more than %d files", maxPacked)

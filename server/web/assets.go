@@ -133,7 +133,7 @@ func (all assets) routes() []door.Route {
 	static := func(w http.ResponseWriter, r *http.Request) {
 		a := byURL["/static/"+r.PathValue("name")]
 		if a == nil {
-			door.Refuse(w, r, http.StatusNotFound, "not_found", "there is nothing at %s", r.URL.Path)
+			door.Refuse(w, r, http.StatusNotFound, "not_found", "nothing is at %s", r.URL.Path)
 			return
 		}
 		a.serve(w, r)

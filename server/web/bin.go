@@ -102,7 +102,7 @@ func (s binPages) restored(all []skein.Session) string {
 // purge purges sessions, after asking for confirmation.
 func (s binPages) purge(w http.ResponseWriter, r *http.Request) {
 	if !door.From(r.Context()).MayDestroy() {
-		door.Refuse(w, r, http.StatusForbidden, "scope", "deleting everybody's sessions for good needs a token with the scope admin")
+		door.Refuse(w, r, http.StatusForbidden, "scope", "deleting all users' sessions for good needs a token with the scope admin")
 		return
 	}
 	all, err := picked(r)
@@ -111,7 +111,7 @@ func (s binPages) purge(w http.ResponseWriter, r *http.Request) {
 		s.fail(w, r, err)
 		return
 	case slices.ContainsFunc(all, func(one skein.Session) bool { return one.Binned == 0 }):
-		s.fail(w, r, fmt.Errorf("%w session: it is not in the bin", skein.ErrInvalid))
+		s.fail(w, r, fmt.Errorf("%w session: not in the bin", skein.ErrInvalid))
 		return
 	case len(all) == 0:
 		back(w, r, "/bin", "Nothing is selected.")
@@ -149,7 +149,7 @@ func (s binPages) destroy(r *http.Request, all []skein.Session) (string, error) 
 	}
 	done := fmt.Sprintf("Deleted for good: %s, %s, about %s.", plural(len(all), "session"), plural(events, "event"), render.Bytes(freed))
 	if kept > 0 {
-		done += fmt.Sprintf(" What %s still shows stays there.", plural(kept, "fork"))
+		done += fmt.Sprintf(" What %s shows stays there.", plural(kept, "fork"))
 	}
 	return done, nil
 }

@@ -72,7 +72,7 @@ func downloads() []download {
 		{"md", "Markdown", ".md", "text/markdown; charset=utf-8"},
 		{"html", "Web page", ".html", "text/html; charset=utf-8"},
 		{"json", "JSON", ".json", "application/json"},
-		{"skein", "skein's own format, with everything, for another machine", ".jsonl", "application/jsonl"},
+		{"skein", "skein's own format, complete, for another machine", ".jsonl", "application/jsonl"},
 	}
 }
 

@@ -51,7 +51,7 @@ func (s forms) rename(w http.ResponseWriter, r *http.Request) {
 	s.act(w, r, func(ctx context.Context, store skein.Store, one skein.Session) (string, error) {
 		title := skein.ShortTitle(r.PostFormValue("title"))
 		if title == "" {
-			return "", fmt.Errorf("title: %w: it is empty", skein.ErrInvalid)
+			return "", fmt.Errorf("title: %w: empty", skein.ErrInvalid)
 		}
 		return "Renamed.", s.add(ctx, store, one.ID, skein.KindTitled, skein.Titled{Title: title, Description: one.Description, By: skein.ByPerson})
 	})
@@ -151,5 +151,5 @@ func (s forms) fork(w http.ResponseWriter, r *http.Request) {
 		s.fail(w, r, err)
 		return
 	}
-	back(w, r, transcript.SessionPath(id)+"?before=0#end", "This is a fork: it shows the other session up to here, and continues independently.")
+	back(w, r, transcript.SessionPath(id)+"?before=0#end", "This is a fork: it shows the other session up to this point, and continues independently.")
 }

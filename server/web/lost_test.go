@@ -11,7 +11,7 @@ func TestAPageThatIsNotThereIsAPage(t *testing.T) {
 	v := visiting(t, composed(t), nil)
 	for _, c := range []struct{ path, accept, kind, has string }{
 		{"/nothing/here", "text/html,application/xhtml+xml;q=0.9,*/*;q=0.8", "text/html; charset=utf-8", `<a href="/">All sessions</a>`},
-		{"/<b>", "text/html", "text/html; charset=utf-8", "there is nothing at /&lt;b&gt;"},
+		{"/<b>", "text/html", "text/html; charset=utf-8", "nothing is at /&lt;b&gt;"},
 		{"/v1/nothing", "application/json", "application/problem+json", `"code":"no_route"`},
 	} {
 		r, err := http.NewRequestWithContext(t.Context(), http.MethodGet, v.url+strings.NewReplacer("<", "%3C", ">", "%3E").Replace(c.path), nil)

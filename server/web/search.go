@@ -133,7 +133,7 @@ func (s searchPages) showFound(w http.ResponseWriter, piece string, data any, p 
 	w.Header().Set("Content-Type", "text/html; charset=utf-8")
 	w.Header().Set("X-Accel-Buffering", "no")
 	if err := s.pages["search"].ExecuteTemplate(w, piece, data); err != nil {
-		s.Log.Debug("a page was not read to its end", "page", "search", "err", err)
+		s.Log.Debug("a page could not be sent completely", "page", "search", "err", err)
 	}
 }
 

@@ -288,7 +288,7 @@ func (s lists) tagAll(r *http.Request, all []skein.Session) error {
 		return err
 	}
 	if len(tags) == 0 {
-		return fmt.Errorf("tag: %w: it is empty", skein.ErrInvalid)
+		return fmt.Errorf("tag: %w: empty", skein.ErrInvalid)
 	}
 	for i := range all {
 		if err := forms(s).addTags(r.Context(), door.From(r.Context()).Store, all[i].ID, tags); err != nil {

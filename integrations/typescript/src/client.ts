@@ -33,7 +33,7 @@ export class Skein {
     return this.#wire.json(`/v1/keys/${seg(key)}`);
   }
 
-  /** The session that a person means by a name. */
+  /** Find a session by any of its names. */
   resolve(name: string): Promise<Session> {
     return this.#wire.json("/v1/resolve", { query: { name } });
   }
@@ -80,7 +80,7 @@ export class Skein {
     return this.#post(`/v1/sessions/${seg(id)}/messages`, { role, text, client_id: o.client_id ?? crypto.randomUUID(), fence: o.fence });
   }
 
-  /** The newest messages, oldest first; further back by cursor. */
+  /** The newest messages of a session, oldest first; the cursor leads further back. */
   messages(id: string, query: { limit?: number; cursor?: string; raw?: boolean } = {}): Promise<Page<Entry>> {
     return this.#wire.json(`/v1/sessions/${seg(id)}/messages`, { query });
   }
@@ -154,7 +154,7 @@ export class Skein {
     }
   }
 
-  /** Messages that match, best first. */
+  /** Search messages, best match first. */
   search(q: string, query: SearchQuery = {}): Promise<Found> {
     return this.#wire.json("/v1/search", { query: { ...query, q } });
   }

@@ -150,7 +150,7 @@ export interface NewSession {
   parent?: { session: string; seq?: number; why: "child" | "continuation"; call?: string };
 }
 
-/** A session, without what was said. */
+/** A session, without its messages. */
 export interface Session {
   id: string;
   name: string;

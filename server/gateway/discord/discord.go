@@ -89,12 +89,12 @@ func (b *Bot) Run(ctx context.Context, take func(context.Context, gateway.Messag
 		d := time.Second << failed
 		failed = min(failed+1, 6)
 		if ctx.Err() == nil {
-			b.Log.Warn("discord is not there; it is tried again", "err", err, "in", d)
+			b.Log.Warn("discord cannot be reached; trying again", "err", err, "in", d)
 			b.Wait(ctx, d) //nolint:errcheck // ctx has ended
 		}
 	}
 	if err := b.takeArrived(ctx, take); err != nil {
-		b.Log.Error("a message that came was not taken", "err", err)
+		b.Log.Error("a message that arrived was not stored", "err", err)
 	}
 	return nil
 }
@@ -170,7 +170,7 @@ func (b *Bot) catchUp(ctx context.Context, channel, last string, take func(conte
 		var all []*message
 		err := b.call(ctx, http.MethodGet, "/channels/"+channel+"/messages?limit=100&after="+last, nil, &all)
 		if r := (*gateway.ServiceError)(nil); errors.As(err, &r) && r.Code/100 == 4 {
-			b.Log.Warn("a channel cannot be read any more", "channel", channel, "err", err)
+			b.Log.Warn("a channel can no longer be read", "channel", channel, "err", err)
 			return nil
 		}
 		if err != nil || len(all) == 0 {

@@ -88,7 +88,7 @@ func (f *feed) open(ctx context.Context) error {
 		f.broke <- err // for close
 		return err
 	case <-late:
-		return fmt.Errorf("discord does not say within %s that the connection is made", patience)
+		return fmt.Errorf("discord did not confirm the connection within %s", patience)
 	}
 }
 
@@ -191,7 +191,7 @@ func (c *gatewayConn) take(f frame) error {
 	case opAck:
 		c.acked = true
 	case opReconnect:
-		return errors.New("discord wants another connection")
+		return errors.New("discord asks for a new connection")
 	case opInvalid:
 		if string(f.Data) != "true" {
 			c.session = ""

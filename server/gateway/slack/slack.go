@@ -44,7 +44,7 @@ type Options struct {
 // if a token is not valid.
 func New(o Options) (*App, error) {
 	if !strings.HasPrefix(o.BotToken, "xoxb-") || !strings.HasPrefix(o.AppToken, "xapp-") {
-		return nil, fmt.Errorf("%w slack token: the bot's begins with xoxb-, the app's with xapp-", skein.ErrInvalid)
+		return nil, fmt.Errorf("%w slack token: a bot token begins with xoxb-, an app token with xapp-", skein.ErrInvalid)
 	}
 	a := &App{botToken: o.BotToken, appToken: o.AppToken, log: o.Log, wait: o.Wait}
 	if a.wait == nil {
@@ -76,7 +76,7 @@ func (a *App) Run(ctx context.Context, take func(context.Context, gateway.Messag
 			d = max(d, limit.after)
 		}
 		failed = min(failed+1, 6)
-		a.log.Warn("slack is not there; it is tried again", "err", err, "in", d)
+		a.log.Warn("slack cannot be reached; trying again", "err", err, "in", d)
 		if a.wait(ctx, d) != nil {
 			break // ctx has ended
 		}
@@ -120,12 +120,12 @@ func (a *App) connected(ctx context.Context, take func(context.Context, gateway.
 		}
 		if m, ok := message(f, me.UserID); ok {
 			if err := take(ctx, m); err != nil {
-				a.log.Error("a message was not taken; slack sends it again", "err", err)
+				a.log.Error("a message was not stored; slack will send it again", "err", err)
 				continue
 			}
 		}
 		if err := s.acknowledge(f); err != nil {
-			a.log.Warn("slack was not told that a message arrived; it sends it again", "err", err)
+			a.log.Warn("slack did not get the acknowledgment of a message; it will send the message again", "err", err)
 		}
 	}
 	return greeted, s.err

@@ -83,7 +83,7 @@ func (b *Bot) Run(ctx context.Context, take func(context.Context, gateway.Messag
 		if limit := (*gateway.ServiceError)(nil); errors.As(err, &limit) && limit.After > 0 {
 			d = limit.After
 		}
-		b.log.Warn("no updates from telegram; it is asked again", "err", err, "in", d)
+		b.log.Warn("no updates from telegram; trying again", "err", err, "in", d)
 		if b.wait(ctx, d) != nil {
 			return nil
 		}

@@ -61,7 +61,7 @@ func (in *inbox) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	if s == nil {
 		in.wrong.add(r, in.now())
 		w.Header().Set("WWW-Authenticate", "Skein-Signature")
-		door.Refuse(w, r, http.StatusUnauthorized, "signature", "the request is not signed by a source that is known here, or not of late")
+		door.Refuse(w, r, http.StatusUnauthorized, "signature", "the request is not signed by a known source, or its timestamp is too old")
 		return
 	}
 	key := r.PathValue("key")
@@ -91,12 +91,12 @@ func (in *inbox) source(r *http.Request, body []byte) *Source {
 func (in *inbox) take(w http.ResponseWriter, r *http.Request, s *Source, key string, body []byte) {
 	waits := r.URL.RawQuery == "wait=1"
 	if query := r.URL.RawQuery; !waits && query != "" && query != "wait=0" {
-		door.Refuse(w, r, http.StatusBadRequest, "invalid", "the query %.100q: wait=1, wait=0 or none is here", query)
+		door.Refuse(w, r, http.StatusBadRequest, "invalid", "the query %.100q: want wait=1, wait=0 or no query", query)
 		return
 	}
 	var q request
 	if err := json.Unmarshal(body, &q); err != nil || q.Text == "" {
-		door.Refuse(w, r, http.StatusBadRequest, "invalid", `the body is no message: want {"id": …, "from": …, "text": …}`)
+		door.Refuse(w, r, http.StatusBadRequest, "invalid", `the body is not a message: want {"id": …, "from": …, "text": …}`)
 		return
 	}
 	if q.ID == "" {

@@ -40,9 +40,9 @@ func (s *Source) Run(ctx context.Context, _ func(context.Context, gateway.Messag
 func (s *Source) Check() error {
 	switch {
 	case len(s.Secret) < MinSecret:
-		return fmt.Errorf("%w source %q: its secret has %d bytes, want at least %d", skein.ErrInvalid, s.Title, len(s.Secret), MinSecret)
+		return fmt.Errorf("%w source %q: a secret of %d bytes, want at least %d", skein.ErrInvalid, s.Title, len(s.Secret), MinSecret)
 	case len(s.Keys) == 0:
-		return fmt.Errorf("%w source %q: it may write under no key", skein.ErrInvalid, s.Title)
+		return fmt.Errorf("%w source %q: no keys that it may write under", skein.ErrInvalid, s.Title)
 	}
 	return nil
 }
