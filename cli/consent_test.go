@@ -50,7 +50,7 @@ func TestNothingIsDestroyedByAPartOfANameOrByAWord(t *testing.T) {
 			if got != fault.ExitUsage && got != fault.ExitNotFound {
 				t.Errorf("%q exits %d, want 2 or 3; stderr: %s", args, got, stderr)
 			}
-			if got == fault.ExitUsage && !strings.Contains(stderr.String(), "it wants the ID, the key or the whole title\ndid you mean:\n") {
+			if got == fault.ExitUsage && !strings.Contains(stderr.String(), "give its ID, its key or its whole title\ndid you mean:\n") {
 				t.Errorf("%q says %q, want what names it", args, stderr)
 			}
 			if s, err := st.Session(t.Context(), "session1"); err != nil || s.Last != 2 {
@@ -69,7 +69,7 @@ func TestWhatIsDestroyedIsNamedAndAskedFor(t *testing.T) {
 			says     string
 			destroys bool
 		}{
-			{"-", nil, fault.ExitUsage, "without a terminal to ask at that needs --yes", false},
+			{"-", nil, fault.ExitUsage, "without a terminal to ask on, this needs --yes", false},
 			{"n\n", nil, fault.ExitDone, "Destroy 1 session for good? [y/N] nothing was done\n", false},
 			{"\n", nil, fault.ExitDone, "nothing was done\n", false},
 			{"", nil, fault.ExitDone, "nothing was done\n", false},
@@ -84,7 +84,7 @@ func TestWhatIsDestroyedIsNamedAndAskedFor(t *testing.T) {
 			if got := Main(t.Context(), env, args); got != c.code || !strings.Contains(stderr.String(), c.says) {
 				t.Errorf("%q answered %q exits %d, want %d and %q; stderr: %s", args, c.answer, got, c.code, c.says, stderr)
 			}
-			if want := "session1 \"Feed the walrus\", /src/zoo, 1 message; what its forks show of it stays with them: fork2222\n"; !strings.HasPrefix(stderr.String(), want) {
+			if want := "session1 \"Feed the walrus\", /src/zoo, 1 message; its forks keep what they show of it: fork2222\n"; !strings.HasPrefix(stderr.String(), want) {
 				t.Errorf("%q says %q, want first %q", args, stderr, want)
 			}
 			if _, err := st.Session(t.Context(), "session1"); sessions.Gone(err) != c.destroys {
@@ -110,7 +110,7 @@ func TestEveryCommandThatDestroysWantsYesWithoutATerminal(t *testing.T) {
 			t.Fatal(err)
 		}
 		stderr.Reset()
-		if got := Main(t.Context(), env, args); got != fault.ExitUsage || !strings.Contains(stderr.String(), "without a terminal to ask at that needs --yes\n") {
+		if got := Main(t.Context(), env, args); got != fault.ExitUsage || !strings.Contains(stderr.String(), "without a terminal to ask on, this needs --yes\n") {
 			t.Errorf("%q exits %d, want 2; stderr: %s", args, got, stderr)
 		}
 		after, err := st.Session(t.Context(), "session1")

@@ -24,12 +24,12 @@ func TestExitCodesAndAdvice(t *testing.T) {
 		{fault.Usage("--last %d", -1), 2, "see: skein show --help"},
 		{&skein.AmbiguousError{Name: "x"}, 2, "write more of the ID or title of the one you mean"},
 		{fmt.Errorf("a: %w", skein.ErrInvalid), 2, "see: skein show --help"},
-		{fault.Missing("no session %q", "x"), 3, "see what there is: skein list --all"},
+		{fault.Missing("no session %q", "x"), 3, "see all sessions: skein list --all"},
 		{&skein.LockedError{Session: "x"}, 4, "wait until it is done, or work on a copy: skein fork NAME"},
-		{fmt.Errorf("the store is %w for 10s: PID 7 is in the midst of writing; end it with: kill 7", skein.ErrLocked), 4, ""},
+		{fmt.Errorf("the store is %w for 10s: PID 7 is writing to it; end it with: kill 7", skein.ErrLocked), 4, ""},
 		{skein.ErrFenced, 4, "what was stored before that is safe; see what is new with: skein show NAME --last 5"},
 		{context.Canceled, 130, ""},
-		{skein.ErrNewer, 1, "install the newer skein, or name another store with --store; this one was not touched"},
+		{skein.ErrNewer, 1, "install a newer skein, or name another store with --store; this one was not changed"},
 		{fault.Advise(skein.ErrNotFound, "look under the sofa"), 3, "look under the sofa"},
 	} {
 		code, hint := fault.Outcome(fmt.Errorf("show: %w", c.err), "skein show")
@@ -81,7 +81,7 @@ func TestAFolderThatIsGoneIsSaidPlainly(t *testing.T) {
 	env, _, stderr := clitest.NewEnv(t, clitest.KeptOpen{Store: memory.New()})
 	env.Getwd = func() (string, error) { return "", &fs.PathError{Op: "getwd", Err: fs.ErrNotExist} }
 	got := Main(t.Context(), env, []string{"list"})
-	if got != fault.ExitFailed || !strings.HasPrefix(stderr.String(), "skein: the folder that this runs in is not there any more") || !strings.Contains(stderr.String(), "\ngo to another one first: cd ~\n") {
+	if got != fault.ExitFailed || !strings.HasPrefix(stderr.String(), "skein: the current folder no longer exists") || !strings.Contains(stderr.String(), "\nchange to another one first: cd ~\n") {
 		t.Errorf("in a folder that is gone, list exits %d: %s", got, stderr)
 	}
 }

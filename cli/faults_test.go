@@ -92,7 +92,7 @@ func TestAProviderIsLeftAloneForAsLongAsItWants(t *testing.T) {
 		late.After = 77 * time.Second
 		s.Reply(late, llmtest.Says("Here I am."))
 		out, errs, code := p.typed(t.Context(), "run", "--model", model, "hello")
-		if code != 0 || out != "Here I am.\n" || !strings.Contains(errs, "Slow down.; again in 77 s") || len(waits) != 1 || waits[0] != late.After {
+		if code != 0 || out != "Here I am.\n" || !strings.Contains(errs, "Slow down.; trying again in 77 s") || len(waits) != 1 || waits[0] != late.After {
 			t.Errorf("run = %q, exit code %d, after the waits %v\n%s", out, code, waits, errs)
 		}
 		waits, late.After = nil, 2*time.Hour
@@ -113,7 +113,7 @@ func TestAProviderInTroubleIsAskedAFewTimes(t *testing.T) {
 		p.wait = func(d time.Duration) { waits = append(waits, d) }
 		s.Otherwise(llmtest.Fails(500, "Something broke."))
 		out, errs, code := p.typed(t.Context(), "run", "--model", model, "hello")
-		if code != 1 || out != "" || !strings.Contains(errs, "HTTP 500") || !strings.Contains(errs, "skein continue takes the prompt up") {
+		if code != 1 || out != "" || !strings.Contains(errs, "HTTP 500") || !strings.Contains(errs, "again with: skein continue") {
 			t.Errorf("run = %q, exit code %d\n%s", out, code, errs)
 		}
 		asked := len(s.Requests())
@@ -148,7 +148,7 @@ func TestAWrongKeyIsSaidAndNotShown(t *testing.T) {
 			}
 		}
 		out, errs, code := p.typed(t.Context(), "run", "--model", model, "hello")
-		if code != 1 || out != "" || !strings.Contains(errs, "key was turned down (HTTP 4") || !strings.Contains(errs, "look at the key") {
+		if code != 1 || out != "" || !strings.Contains(errs, "key was turned down (HTTP 4") || !strings.Contains(errs, "check the API key") {
 			t.Errorf("run = %q, exit code %d\n%s", out, code, errs)
 		}
 		if n := len(s.Requests()); n != 1 {

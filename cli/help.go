@@ -144,7 +144,7 @@ func (m *manual) write(root *cobra.Command, version string) {
 		}
 	}
 	m.item("SKEIN_HOME", "one folder for the data, the state, the cache and the configuration")
-	m.item("NO_COLOR", "if set, no colours")
+	m.item("NO_COLOR", "if set, no colors")
 }
 
 func (m *manual) command(c *cobra.Command) {

@@ -48,7 +48,7 @@ func TestAnImportThatIsInterruptedSaysWhatItTookAndThatItGoesOn(t *testing.T) {
 	if code := Main(ctx, env, args); code != fault.ExitInterrupted {
 		t.Errorf("an interrupted import exits %d, want %d", code, fault.ExitInterrupted)
 	}
-	want := "taken in so far: 1 new session, 1 message, 2 events\nthat is stored; the next import tries the rest again\nskein: interrupted\n"
+	want := "imported so far: 1 new session, 1 message, 2 events\nthis is stored; the next import continues with the rest\nskein: interrupted\n"
 	if got := stderr.String(); got != want {
 		t.Errorf("an interrupted import says\n%s\nwant\n%s", got, want)
 	}
@@ -64,9 +64,9 @@ func TestADocumentThatIsTooLongIsNamedWhoeverItIs(t *testing.T) {
 	st := memory.New()
 	t.Cleanup(func() { st.Close() })
 	for name, c := range map[string]struct{ text, want string }{
-		"a trajectory":      {`{"schema_version":"ATIF-v1.7","session_id":"x","steps":[]}`, "60.0 MB, and at most 50.3 MB are read of one document: split it"},
-		"spans":             {`{"resourceSpans":[{"scopeSpans":[{"spans":[{"attributes":[{"key":"gen_ai.system"}]}]}]}]}`, "60.0 MB, and at most 50.3 MB"},
-		"one of a stranger": {`{"packages":[]}`, "no format knows"},
+		"a trajectory":      {`{"schema_version":"ATIF-v1.7","session_id":"x","steps":[]}`, "60.0 MB; a document may have at most 50.3 MB: split it"},
+		"spans":             {`{"resourceSpans":[{"scopeSpans":[{"spans":[{"attributes":[{"key":"gen_ai.system"}]}]}]}]}`, "60.0 MB; a document may have at most 50.3 MB"},
+		"one of a stranger": {`{"packages":[]}`, "no format recognizes"},
 	} {
 		file := filepath.Join(t.TempDir(), "x.json")
 		if err := os.WriteFile(file, []byte(c.text), 0o600); err != nil {

@@ -75,7 +75,7 @@ func TestScrubWaitsAlsoWhenItFindsNothing(t *testing.T) {
 		swept int
 		says  string
 	}{
-		{nil, 0, "not yet out of the file: the log keeps old bytes"},
+		{nil, 0, "not yet gone from the file: the log keeps old bytes"},
 		{[]string{"--wait"}, 1, "waiting: the log keeps old bytes"},
 	} {
 		st := &slowToSweep{Store: memory.New()}

@@ -57,7 +57,7 @@ func (o *keyOptions) run(ctx context.Context, j *job.Job, args []string) error {
 	r := thread.Roster(j, nil, cwd)
 	if len(args) == 0 {
 		if o.remove {
-			return fault.Usage("--remove: of which provider?")
+			return fault.Usage("--remove needs a PROVIDER")
 		}
 		return o.list(j, r)
 	}
@@ -71,7 +71,7 @@ func (o *keyOptions) run(ctx context.Context, j *job.Job, args []string) error {
 	case o.remove:
 		key := "the key of " + name + " in the key ring"
 		ok, err := o.Given(ctx, j, func() (job.Loss, error) {
-			return job.Loss{Lines: []string{key}, Question: "Take it out for good?", Would: key + " would be taken out"}, nil
+			return job.Loss{Lines: []string{key}, Question: "Remove it for good?", Would: key + " would be removed"}, nil
 		})
 		if ok {
 			err = j.KeyRing.DropKey(name)
@@ -88,14 +88,14 @@ func (o *keyOptions) run(ctx context.Context, j *job.Job, args []string) error {
 	if err != nil {
 		return fault.Advise(err, "put the key into the environment: %s", strings.Join(p.KeyEnv, " or "))
 	}
-	j.Say("the key ring has the key of %s now", name)
+	j.Say("stored the key of %s in the key ring", name)
 	return nil
 }
 
 // hidden reads one line without echo.
 func hidden(ctx context.Context, j *job.Job, what string) (string, error) {
 	if in, ok := j.Stdin.(*os.File); ok && j.Terminal.In {
-		fmt.Fprintf(j.Stderr, "%s (it is not shown): ", what)
+		fmt.Fprintf(j.Stderr, "%s (not shown): ", what)
 		b, err := term.ReadPassword(in.Fd())
 		fmt.Fprintln(j.Stderr)
 		return checkKey(what, string(b), err)
@@ -106,7 +106,7 @@ func hidden(ctx context.Context, j *job.Job, what string) (string, error) {
 
 func checkKey(what, text string, err error) (string, error) {
 	if text = strings.TrimSpace(text); err == nil && text == "" {
-		err = fault.Usage("%s: it is empty", what)
+		err = fault.Usage("%s: empty", what)
 	}
 	return text, err
 }

@@ -108,7 +108,7 @@ func (o *overviewOptions) next(j *job.Job, newest string, more bool) error {
 	if more {
 		rows = append(rows, [2]string{"skein list --all", "all sessions"})
 	}
-	rows = append(rows, [2]string{"skein import", "take in the sessions of the agents on this machine"}, [2]string{"skein help", "everything else"})
+	rows = append(rows, [2]string{"skein import", "import the sessions of the agents on this machine"}, [2]string{"skein help", "everything else"})
 	h := terminal.HelpText{Paint: j.Paint, Width: terminal.CmpOr(j.Terminal.Width, 80)}
 	_, err := io.WriteString(j.Stderr, "\n"+h.Rows(rows))
 	return err

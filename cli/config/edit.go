@@ -33,12 +33,12 @@ func AllowIn(text, project, tool string) (string, error) {
 	}
 	// The edited file must now say this, and otherwise what it said before.
 	if !slices.Equal(allowedIn(after, project), append(allowed, tool)) {
-		return "", errors.New("it is written in a way that cannot be added to")
+		return "", errors.New("the file is written in a form that skein cannot extend")
 	}
 	forget(before, project)
 	forget(after, project)
 	if !reflect.DeepEqual(before, after) {
-		return "", errors.New("it is written in a way that cannot be added to")
+		return "", errors.New("the file is written in a form that skein cannot extend")
 	}
 	return edited, nil
 }

@@ -80,7 +80,7 @@ type KeyRing interface {
 }
 
 // ErrNoKeyRing says that this system has no key ring, or that it is not running.
-var ErrNoKeyRing = errors.New("there is no key ring here")
+var ErrNoKeyRing = errors.New("this machine has no key ring")
 
 // Secret returns a function that looks up keys in the key ring, nil if there is
 // none.
@@ -146,7 +146,7 @@ func FindDirs(env *Env) (Dirs, error) {
 		return Dirs{home, one, filepath.Join(one, "state"), filepath.Join(one, "cache"), filepath.Join(one, "config")}, nil
 	}
 	if home == "" {
-		return Dirs{}, fault.Advise(fmt.Errorf("there is no home folder: %s is not set", name), "set %s, or SKEIN_HOME to the folder for skein's files", name)
+		return Dirs{}, fault.Advise(fmt.Errorf("the home folder is unknown: %s is not set", name), "set %s, or SKEIN_HOME to the folder for skein's files", name)
 	}
 	at := func(name string, rest ...string) string {
 		dir := env.Getenv(name)

@@ -92,7 +92,7 @@ func (s *Settings) strangers(file, table string, v any, known ...string) {
 		for key := range keys {
 			why := "unknown setting"
 			if key == "key" || key == "api_key" {
-				why = "keys are not kept here; key_env names the variable that it is in"
+				why = "a key cannot be stored here; set key_env to the name of the environment variable that holds it"
 			}
 			if !slices.Contains(known, key) {
 				s.Unknown = append(s.Unknown, fmt.Sprintf("%s: %s.%s.%s: %s", file, table, name, key, why))
@@ -107,7 +107,7 @@ func (s *Settings) provider(file, name string, p ownProvider) (roster.Provider, 
 		return roster.Provider{}, fmt.Errorf("api %q: want one of %v", p.API, roster.APIs())
 	}
 	if name == "echo" || name == "replay" || strings.ContainsAny(name, ": ") {
-		return roster.Provider{}, errors.New("a provider cannot have this name")
+		return roster.Provider{}, errors.New("this name is reserved or contains : or a space")
 	}
 	for key, v := range map[string]string{"base_url": p.BaseURL, "key_env": p.KeyEnv, "api": p.API} {
 		if v != "" {

@@ -35,7 +35,7 @@ func ParsePlace(text, base, home string) (Place, error) {
 		path = strings.TrimPrefix(rest, "//")
 	}
 	if path == "" {
-		return Place{}, fault.Usage("store %q: it names no file", text)
+		return Place{}, fault.Usage("store %q: no file name", text)
 	}
 	if rest, ok := strings.CutPrefix(path, "~/"); ok && home != "" {
 		path = filepath.Join(home, rest)

@@ -32,20 +32,20 @@ type setting struct {
 // Known returns all settings.
 func Known() []setting {
 	return []setting{
-		{Name: "store", flag: "--store", Env: []string{"SKEIN_STORE"}, want: text, Doc: "where the sessions are"},
-		{Name: "user", Env: []string{"SKEIN_USER"}, want: text, personal: true, Doc: "whose sessions, in a PostgreSQL database of many"},
-		{Name: "remote", Env: []string{"SKEIN_REMOTE"}, want: text, personal: true, Doc: "where skein push and pull go"},
-		{Name: "token_file", Env: []string{"SKEIN_TOKEN_FILE"}, want: text, personal: true, Doc: "file whose first line a server is shown"},
-		{Name: "color", flag: "--color", Env: []string{"SKEIN_COLOR"}, value: "auto", want: text, Doc: "colours: auto, always or never"},
+		{Name: "store", flag: "--store", Env: []string{"SKEIN_STORE"}, want: text, Doc: "where sessions are stored"},
+		{Name: "user", Env: []string{"SKEIN_USER"}, want: text, personal: true, Doc: "whose sessions to use, in a PostgreSQL database of many users"},
+		{Name: "remote", Env: []string{"SKEIN_REMOTE"}, want: text, personal: true, Doc: "store that skein push and skein pull use"},
+		{Name: "token_file", Env: []string{"SKEIN_TOKEN_FILE"}, want: text, personal: true, Doc: "file whose first line is the token for a server"},
+		{Name: "color", flag: "--color", Env: []string{"SKEIN_COLOR"}, value: "auto", want: text, Doc: "colors: auto, always or never"},
 		{Name: "pager", Env: []string{"SKEIN_PAGER", "PAGER"}, value: "less -R", want: text, personal: true, Doc: "program that shows long output"},
-		{Name: "model", Env: []string{"SKEIN_MODEL"}, want: text, Doc: "model that answers where none is named"},
-		{Name: "agent", Env: []string{"SKEIN_AGENT"}, want: text, Doc: "agent that answers in new sessions"},
-		{Name: "effort", Env: []string{"SKEIN_EFFORT"}, want: oneOf("", "low", "medium", "high"), Doc: "how much a model thinks: low, medium, high"},
-		{Name: "compact_after", value: "40", want: number, Doc: "items after which the older part is summed up; 0 never"},
-		{Name: "titles", value: "model", want: oneOf("model", "off"), Doc: "who names a session: model, after two turns, or off"},
-		{Name: "memory", Env: []string{"SKEIN_MEMORY"}, value: "on", want: onOff, personal: true, Doc: "what was written down for agents, AGENTS.md and USER.md and the like: on or off"},
-		{Name: "log", value: "on", want: onOff, personal: true, Doc: "log files of the conversations: on or off"},
-		{Name: "backups", value: "3", want: number, personal: true, Doc: "how many backups that are made unasked stay, one a day; 0 none"},
+		{Name: "model", Env: []string{"SKEIN_MODEL"}, want: text, Doc: "default model"},
+		{Name: "agent", Env: []string{"SKEIN_AGENT"}, want: text, Doc: "default agent of new sessions"},
+		{Name: "effort", Env: []string{"SKEIN_EFFORT"}, want: oneOf("", "low", "medium", "high"), Doc: "how much a model thinks: low, medium or high"},
+		{Name: "compact_after", value: "40", want: number, Doc: "number of items after which older items are summarized; 0 for never"},
+		{Name: "titles", value: "model", want: oneOf("model", "off"), Doc: "who titles a session: model, after its second turn, or off"},
+		{Name: "memory", Env: []string{"SKEIN_MEMORY"}, value: "on", want: onOff, personal: true, Doc: "read AGENTS.md, USER.md and similar files: on or off"},
+		{Name: "log", value: "on", want: onOff, personal: true, Doc: "write log files of conversations: on or off"},
+		{Name: "backups", value: "3", want: number, personal: true, Doc: "number of daily backups to keep; 0 for none"},
 		{Name: "allow", want: list, personal: true, Doc: "tools that run without asking"},
 	}
 }

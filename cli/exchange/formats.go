@@ -90,7 +90,7 @@ func Home(j *job.Job) interop.Home {
 // It returns nil if err is nil; the error wraps err.
 func AdviseExport(err error, f interop.Format) error {
 	if err != nil && f.Write == nil {
-		return fault.Advise(err, "skein writes a session as %s only if it came from there and has not gone on here", f.Name)
+		return fault.Advise(err, "skein writes a session as %s only if the session was imported from there and has not continued in skein", f.Name)
 	}
 	return adviseOver(err)
 }
@@ -146,7 +146,7 @@ func (o *Reporter) Written(j *job.Job, f interop.Format, home string, done []int
 			how = "as " + f.Name
 		}
 		lines := []string{fmt.Sprintf("wrote %s %s to %s", names[d.Session], how, at)}
-		j.Say("%s", strings.Join(append(lines, lossLines(f, d.Losses, "is kept beside it, for the way back")...), "\n"))
+		j.Say("%s", strings.Join(append(lines, lossLines(f, d.Losses, "is kept beside it, so that an import restores it")...), "\n"))
 		tellDamaged(j, d.Damaged)
 	}
 	return nil

@@ -128,7 +128,7 @@ func (o *Reporter) Report(ctx context.Context, j *job.Job, r interop.Report) err
 	}
 	lines = append(append(lines, Changed(ctx, j, r)...), o.Remarks(j, r)...)
 	if replaced > 0 {
-		lines = append(lines, fmt.Sprintf("  %s of prompts put in the bin: the transcript is here now", terminal.Count(replaced, "recovered session")))
+		lines = append(lines, fmt.Sprintf("  %s of prompts put in the bin: the transcript was imported", terminal.Count(replaced, "recovered session")))
 	}
 	if r.Sessions > 0 {
 		lines = append(lines, "see them: skein list --all")
@@ -144,8 +144,8 @@ func (o *Reporter) Broken(j *job.Job, r interop.Report) error {
 	if o.JSON {
 		return WriteImportReport(j, r)
 	}
-	lines := append([]string{"taken in so far: " + NewIn(r)}, o.Remarks(j, r)...)
-	lines = append(lines, "that is stored; the next import tries the rest again")
+	lines := append([]string{"imported so far: " + NewIn(r)}, o.Remarks(j, r)...)
+	lines = append(lines, "this is stored; the next import continues with the rest")
 	j.Say("%s", strings.Join(lines, "\n"))
 	return nil
 }
@@ -214,9 +214,9 @@ func NewIn(r interop.Report) string {
 
 // Remarks says what is unusual about an import, one remark a line.
 func (o *Reporter) Remarks(j *job.Job, r interop.Report) (lines []string) {
-	known := "that no format knows"
+	known := "that no format recognizes"
 	if o.Format != "" {
-		known = "that " + o.Format + " does not know"
+		known = "that " + o.Format + " does not recognize"
 	}
 	for _, x := range []struct {
 		n          int
@@ -224,10 +224,10 @@ func (o *Reporter) Remarks(j *job.Job, r interop.Report) (lines []string) {
 	}{
 		{r.Unchanged, "file", "unchanged since the last import"},
 		{r.Unmatched, "file", known},
-		{r.Removed, "file", "left out, for the session was destroyed here; --again brings it back"},
-		{r.Waiting, "file", "left out, for the session is locked by another program; import again later"},
-		{r.Amended, "event", "whose record has changed since it was read"},
-		{r.Copies, "record", "that another file has too: stored once"},
+		{r.Removed, "file", "left out: the session was destroyed here; --again imports it"},
+		{r.Waiting, "file", "left out: the session is locked by another program; import again later"},
+		{r.Amended, "event", "whose source record changed since it was read"},
+		{r.Copies, "record", "also in another file: stored once"},
 	} {
 		if x.n > 0 {
 			lines = append(lines, fmt.Sprintf("  %s %s", terminal.Count(x.n, x.what), x.text))
@@ -248,7 +248,7 @@ func (o *Reporter) Remarks(j *job.Job, r interop.Report) (lines []string) {
 		}
 	}
 	if r.Skipped > 0 {
-		lines = append(lines, fmt.Sprintf("  %s not taken:", terminal.Count(r.Skipped, "thing")))
+		lines = append(lines, fmt.Sprintf("  %s not imported:", terminal.Count(r.Skipped, "thing")))
 		for _, s := range r.Skips[:min(len(r.Skips), maxNamed)] {
 			lines = append(lines, fmt.Sprintf("    %s: %s", j.Tilde(s.Path), s.Why))
 		}
@@ -256,7 +256,7 @@ func (o *Reporter) Remarks(j *job.Job, r interop.Report) (lines []string) {
 	switch {
 	case r.Retried == 0:
 	case r.Retried == r.Failed:
-		lines = append(lines, "  the next import tries what failed again")
+		lines = append(lines, "  the next import tries again")
 	default:
 		lines = append(lines, fmt.Sprintf("  the next import tries %d of these again", r.Retried))
 	}
@@ -282,8 +282,8 @@ func others(j *job.Job, r interop.Report) (lines []string) {
 	for _, k := range kinds {
 		first := all[k][0]
 		lines = append(lines,
-			fmt.Sprintf("  %s of %s left alone, with the shape of %s (%s: %s)", terminal.Count(len(all[k]), "file"), k.of, k.format, j.Tilde(first.Path), first.Why),
-			fmt.Sprintf("    to take such a file: skein import --format %s PATH", k.format))
+			fmt.Sprintf("  %s of %s left alone: they look like %s (%s: %s)", terminal.Count(len(all[k]), "file"), k.of, k.format, j.Tilde(first.Path), first.Why),
+			fmt.Sprintf("    to import such a file: skein import --format %s PATH", k.format))
 	}
 	return lines
 }

@@ -44,31 +44,31 @@ var Outcomes = []struct {
 	{skein.ErrAmbiguous, ExitUsage, "write more of the ID or title of the one you mean"},
 	{skein.ErrLocked, ExitLocked, "wait until it is done, or work on a copy: skein fork NAME"},
 	{skein.ErrFenced, ExitLocked, "what was stored before that is safe; see what is new with: skein show NAME --last 5"},
-	{llm.ErrDenied, ExitFailed, "look at the key, and at whether it may use this model"},
-	{llm.ErrTooLong, ExitFailed, "say less at once, put it into a file for the agent to read, or take a model that can read more"},
-	{llm.ErrBusy, ExitFailed, "try again later: skein continue takes the prompt up"},
-	{llm.ErrCut, ExitFailed, "try again: skein continue takes the prompt up"},
-	{llm.ErrNoWay, ExitFailed, "see whether the network is there and the server runs, then: skein continue takes the prompt up"},
+	{llm.ErrDenied, ExitFailed, "check the API key, and whether it may use this model"},
+	{llm.ErrTooLong, ExitFailed, "shorten the prompt, put the text into a file for the agent to read, or use a model with a larger context"},
+	{llm.ErrBusy, ExitFailed, "try again later with: skein continue"},
+	{llm.ErrCut, ExitFailed, "try again with: skein continue"},
+	{llm.ErrNoWay, ExitFailed, "check that the network and the server are up, then try again with: skein continue"},
 	{llm.ErrModel, ExitUsage, "see which models the provider has, and name one: --model PROVIDER:MODEL"},
-	{llm.ErrRequest, ExitFailed, "what the provider says is wrong has to change first; to let another model answer: --model PROVIDER:MODEL"},
-	{skein.ErrNewer, ExitFailed, "install the newer skein, or name another store with --store; this one was not touched"},
-	{skein.ErrDeleted, ExitFailed, "it was deleted for good; use another ID, or bring it back with: skein import --again PATH"},
+	{llm.ErrRequest, ExitFailed, "correct what the provider reports, or use another model: --model PROVIDER:MODEL"},
+	{skein.ErrNewer, ExitFailed, "install a newer skein, or name another store with --store; this one was not changed"},
+	{skein.ErrDeleted, ExitFailed, "the session was deleted for good; use another ID, or bring it back with: skein import --again PATH"},
 	{skein.ErrMismatch, ExitFailed, "use another client ID for other content; nothing was changed"},
 	{skein.ErrConflict, ExitFailed, "look at what is new with: skein show NAME --last 5"},
-	{skein.ErrExists, ExitFailed, "see what is there: skein list --all"},
+	{skein.ErrExists, ExitFailed, "see all sessions: skein list --all"},
 	{skein.ErrRefused, ExitFailed, "see: {cmd} --help"},
-	{skein.ErrCorrupt, ExitFailed, "see what is damaged, and what can be mended: skein doctor"},
-	{skein.ErrAway, ExitFailed, "see whether the database runs and can be reached, then try again"},
-	{skein.ErrReadOnly, ExitFailed, "give yourself the right to write there, or name another store with --store"},
-	{skein.ErrFull, ExitFailed, "make room on the disk; nothing of this was stored, all else is safe"},
-	{skein.ErrUnknown, ExitFailed, "look whether it is there, or try again with the same --id: nothing is stored twice"},
-	{skein.ErrReplaced, ExitFailed, "put the former file back; or, to go on with what is there now, stop what has the former one open (skein serve) and move its log away (FILE-wal, FILE-shm)"},
-	{remote.ErrUnreachable, ExitFailed, "see whether the network is there and skein serve runs at that address"},
-	{remote.ErrToken, ExitFailed, "see whether it is the right one, and has not expired: skein token list, where the server is"},
-	{remote.ErrForbidden, ExitFailed, "make a token that may, where the server is: skein token add NAME --scope write,read:raw"},
-	{remote.ErrVersion, ExitFailed, "see whether it is the right address, and install the same version of skein on both sides"},
+	{skein.ErrCorrupt, ExitFailed, "see what is damaged, and what can be repaired: skein doctor"},
+	{skein.ErrAway, ExitFailed, "check that the database is running and can be reached, then try again"},
+	{skein.ErrReadOnly, ExitFailed, "get permission to write there, or name another store with --store"},
+	{skein.ErrFull, ExitFailed, "make room on the disk; this change was not stored, everything else is safe"},
+	{skein.ErrUnknown, ExitFailed, "check whether it was stored, or try again with the same --id, which stores nothing twice"},
+	{skein.ErrReplaced, ExitFailed, "put the former file back; or, to continue with the present file, stop the programs that have the former one open (skein serve) and move its write-ahead log away (FILE-wal, FILE-shm)"},
+	{remote.ErrUnreachable, ExitFailed, "check the network, and that skein serve is running at that address"},
+	{remote.ErrToken, ExitFailed, "check that it is the right token and has not expired, on the server's machine: skein token list"},
+	{remote.ErrForbidden, ExitFailed, "make a token that may, on the server's machine: skein token add NAME --scope write,read:raw"},
+	{remote.ErrVersion, ExitFailed, "check the address, and install the same version of skein on both sides"},
 	{skein.ErrInvalid, ExitUsage, "see: {cmd} --help"},
-	{skein.ErrNotFound, ExitNotFound, "see what there is: skein list --all"},
+	{skein.ErrNotFound, ExitNotFound, "see all sessions: skein list --all"},
 }
 
 // CutShort are the kinds of errors with which an interruption can end what was under way;
@@ -132,7 +132,7 @@ func Outcome(err error, cmd string) (code int, hint string) {
 		hint = "" // the whole store is locked, and the error says by whom and what to do
 	}
 	if q := (*skein.QuotaError)(nil); errors.As(err, &q) {
-		hint = "destroy what is not needed (skein prune), or let who runs the database give you more: skein user set"
+		hint = "destroy sessions that you do not need (skein prune), or ask the administrator of the database to raise the limit: skein user set"
 	}
 	if hint == "" && code == ExitFailed {
 		hint = systemHint(err)

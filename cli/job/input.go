@@ -150,7 +150,7 @@ func (o *Consent) Given(ctx context.Context, j *Job, what func() (Loss, error)) 
 		j.Say("nothing was done: %s", l.Would)
 		return false, nil
 	case !j.Terminal.In:
-		return false, fault.Advise(fault.Usage("nothing was done: %s, and without a terminal to ask at that needs --yes", l.Would), "--dry-run shows what it would do, --yes does it")
+		return false, fault.Advise(fault.Usage("nothing was done: %s; without a terminal to ask on, this needs --yes", l.Would), "--dry-run shows what it would do, --yes does it")
 	}
 	answer, err := j.Ask(ctx, Question{Text: l.Question})
 	if err == nil && answer != Yes {

@@ -115,7 +115,7 @@ func (j *Job) Begin(ctx context.Context) (err error) {
 //
 // The error wraps err.
 func Unopened(j *Job, err error) error {
-	const another = "name another file with --store; this one was not touched"
+	const another = "name another file with --store; this one was not changed"
 	file := j.Place.File()
 	switch {
 	case file == "":
@@ -128,8 +128,8 @@ func Unopened(j *Job, err error) error {
 		return fault.Advise(fault.Usage("%s is not a skein store: it is text", j.Tilde(file)), another)
 	}
 	hint := fmt.Sprintf("save what can be read: skein doctor --repair\n"+
-		"or move %s* to another folder; what then runs begins a new store\n"+
-		"bring back a backup after that: skein restore-backup FILE", j.Tilde(j.Place.Path))
+		"or move %s* to another folder; the next command begins a new store\n"+
+		"then bring back a backup: skein restore-backup FILE", j.Tilde(j.Place.Path))
 	if _, err := os.Stat(j.Backups()); err == nil {
 		hint += "\nthe backups: ls " + j.Tilde(j.Backups())
 	}
@@ -162,7 +162,7 @@ func (f *Frame) NewJob() (*Job, error) {
 	}
 	cwd, err := f.Env.Getwd()
 	if err != nil {
-		return nil, fault.Advise(fmt.Errorf("the folder that this runs in is not there any more: %w", err), "go to another one first: cd ~")
+		return nil, fault.Advise(fmt.Errorf("the current folder no longer exists: %w", err), "change to another one first: cd ~")
 	}
 	s, err := config.LoadSettings(f.Env, d, cwd, map[string]string{"store": f.Store, "color": f.Color})
 	if err != nil {

@@ -90,7 +90,7 @@ func (j *Job) serverToken() (string, error) {
 	file := config.FromHome(j.Settings.Text("token_file"), j.Dirs.Home)
 	if file == "" {
 		return "", fault.Advise(fmt.Errorf("the server %s needs a token", hostOf(j.Place.Path)),
-			"make one where the server is: skein token add NAME --scope write,read:raw\n"+
+			"make one on the server's machine: skein token add NAME --scope write,read:raw\n"+
 				"put it into SKEIN_TOKEN, or into a file that token_file in %s names", j.Tilde(filepath.Join(j.Dirs.Config, "config.toml")))
 	}
 	info, err := os.Stat(file)

@@ -123,12 +123,12 @@ func (b backupLook) look(ctx context.Context) (inspect.Finding, error) {
 		f.Level = inspect.Warning
 		f.Text += fmt.Sprintf("; %s; make one elsewhere: skein backup FILE", fault.Sentence(err))
 	case b.j.Keeps() < 1:
-		f.Text += "; backups = 0: none is made unasked"
+		f.Text += "; daily backups are off: backups = 0"
 	case due && old:
 		f.Level = inspect.Warning
 		f.Text += "; make one: skein backup"
 	case due:
-		f.Text += "; one is due and will be made"
+		f.Text += "; a backup is due and will be made"
 	}
 	return f, nil
 }

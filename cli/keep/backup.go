@@ -53,13 +53,13 @@ func listCopies(ctx context.Context, j *job.Job, k inspect.Backups, asJSON bool)
 	case asJSON:
 		return nil
 	case len(all) == 0:
-		j.Say("the store was never copied; make a backup: skein backup")
+		j.Say("there is no backup yet; make one: skein backup")
 		return nil
 	}
 	if err := j.Table(j.Stdout, t); err != nil {
 		return err
 	}
-	j.Say("put the store back to one: skein restore-backup FILE")
+	j.Say("restore the store from one: skein restore-backup FILE")
 	return nil
 }
 
@@ -161,7 +161,7 @@ confirmation on the terminal, or needs --yes.`,
 			if json {
 				return job.WriteJSON(j.Stdout, map[string]string{"restored": path, "kept": kept})
 			}
-			j.Say("the store is as %s has it\nto undo that: skein restore-backup %s", j.Tilde(path), j.Tilde(kept))
+			j.Say("restored the store from %s\nto undo that: skein restore-backup %s", j.Tilde(path), j.Tilde(kept))
 			return nil
 		}),
 	}
@@ -190,8 +190,8 @@ func putBack(ctx context.Context, j *job.Job, path, kept string) (job.Loss, erro
 	}
 	return job.Loss{
 		Lines:    []string{line, "a copy of it is kept: " + j.Tilde(kept)},
-		Question: "Put it back to what " + j.Tilde(path) + " has?",
-		Would:    "it would be put back to what " + j.Tilde(path) + " has",
+		Question: "Replace the store with the backup " + j.Tilde(path) + "?",
+		Would:    "the store would be replaced with the backup " + j.Tilde(path),
 	}, nil
 }
 
@@ -210,12 +210,12 @@ func notRestored(j *job.Job, path string, err error) error {
 func keeper(j *job.Job) (inspect.Backups, error) {
 	k, ok := skein.PartOf[inspect.Backups](j.Store)
 	if !ok {
-		err := fmt.Errorf("the store %s is no file that can be copied", j.Place)
+		err := fmt.Errorf("the store %s is not a file that can be copied", j.Place)
 		switch {
 		case config.IsDatabase(j.Place.Scheme):
 			err = fault.Advise(err, "copy it with the database's own program: pg_dump, or into a file: skein convert postgres://… sqlite:FILE")
 		case j.Place.File() == "":
-			err = fault.Advise(err, "run the command where the server is")
+			err = fault.Advise(err, "run the command on the server's machine")
 		}
 		return nil, err
 	}

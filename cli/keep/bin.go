@@ -34,9 +34,9 @@ func NewRm(f *job.Frame) *cobra.Command {
 		Short:   "put sessions in the bin, or destroy them",
 		Long: `Put sessions in the bin: they no longer appear in lists and searches, and skein
 restore brings them back. --purge destroys sessions, in the bin or not, with
-their imported records, and no import brings them back unless you use --again. What a fork of them still shows stays with that fork.
---purge asks for confirmation on the terminal, or needs --yes; it does not
-accept a part of a title, - or last as the name.
+their imported records, and no import brings them back unless you use --again. A
+fork keeps what it shows of them. --purge asks for confirmation on the terminal,
+or needs --yes; it does not accept a part of a title, - or last as the name.
 
 --children says what happens to the sessions that their agents started: keep
 leaves them, bin puts them in the bin too, and refuse does nothing if there are
@@ -226,7 +226,7 @@ func NewRestore(f *job.Frame) *cobra.Command {
 	c := &cobra.Command{
 		Use:     "restore NAME… [flags]",
 		Short:   "take sessions out of the bin",
-		Long:    "Take sessions out of the bin. If another session has taken a session's key in the meantime, it keeps the key.",
+		Long:    "Take sessions out of the bin. If another session has taken a session's key in\nthe meantime, the other session keeps the key.",
 		Example: `skein restore 4f1d22a0`,
 		Args:    job.Words(1, -1, "the NAME of a session, or several"),
 		RunE:    f.WithStore(o.run),
@@ -292,10 +292,10 @@ func (o *restoreOptions) report(j *job.Job, s skein.Session, r restored) error {
 	}
 	j.Say("%s %q is back", sessions.ShortID(s.ID), sessions.Called(s))
 	if r.Lost != "" {
-		j.Say("  without its key %s, which another session has now", r.Lost)
+		j.Say("  without its key %s, which another session has taken", r.Lost)
 	}
 	if len(r.Children) > 0 {
-		j.Say("  in the bin still: %s; bring back too: skein restore %s", terminal.Count(len(r.Children), "child session"), strings.Join(lookup.ShortIDs(r.Children), " "))
+		j.Say("  still in the bin: %s; restore them too: skein restore %s", terminal.Count(len(r.Children), "child session"), strings.Join(lookup.ShortIDs(r.Children), " "))
 	}
 	return nil
 }

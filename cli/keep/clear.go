@@ -84,10 +84,10 @@ func (o *clearOptions) run(ctx context.Context, j *job.Job, args []string) error
 		return job.WriteJSON(j.Stdout, clearedLine{s.ID, o.context, o.log})
 	}
 	if o.context {
-		j.Say("the context of %s %q begins afresh; nothing of it is lost", sessions.ShortID(s.ID), sessions.Called(s))
+		j.Say("cleared the context of %s %q; no message is lost", sessions.ShortID(s.ID), sessions.Called(s))
 	}
 	if o.log {
-		j.Say("the log of %s %q is empty", sessions.ShortID(s.ID), sessions.Called(s))
+		j.Say("emptied the log of %s %q", sessions.ShortID(s.ID), sessions.Called(s))
 	}
 	return nil
 }
@@ -95,7 +95,7 @@ func (o *clearOptions) run(ctx context.Context, j *job.Job, args []string) error
 // loss names the session, and says how much of it would be cleared.
 func (o *clearOptions) loss(ctx context.Context, j *job.Job, s *skein.Session) (job.Loss, error) {
 	if !o.log {
-		return job.Loss{Lines: []string{sessions.Describe(j, s, nil)}, Would: "its context would begin afresh, all of it staying in the session"}, nil
+		return job.Loss{Lines: []string{sessions.Describe(j, s, nil)}, Would: "its context would be cleared; no message would be lost"}, nil
 	}
 	path, err := sessions.LogOf(ctx, j, *s)
 	if err != nil {

@@ -126,22 +126,22 @@ func (n *findings) add(f inspect.Finding) {
 	}
 }
 
-const aboutDamage = "what is not damaged can be read and exported; an earlier state comes back with: skein restore-backup FILE, of a database with its own copies"
+const aboutDamage = "what is not damaged can be read and exported; to go back to an earlier state: skein restore-backup FILE, or a database's own backups"
 
 // advice says in one line what was found, and what to do next.
 func (n *findings) advice() string {
 	bad := n.damaged + n.warnings
 	switch {
 	case n.mendable > 0 && n.mendable == bad:
-		return "mend it: skein doctor --repair"
+		return "repair it: skein doctor --repair"
 	case n.mendable > 0 && n.lasting == 0:
-		return fmt.Sprintf("mend %d of %d: skein doctor --repair", n.mendable, bad)
+		return fmt.Sprintf("repair %d of %d: skein doctor --repair", n.mendable, bad)
 	case n.mendable > 0:
-		return fmt.Sprintf("mend %d of %d: skein doctor --repair\n%s", n.mendable, bad, aboutDamage)
+		return fmt.Sprintf("repair %d of %d: skein doctor --repair\n%s", n.mendable, bad, aboutDamage)
 	case n.lasting > 0:
 		return aboutDamage
 	case n.mended > 0 && bad == 0:
-		return "mended; all is well now"
+		return "repaired; all is well now"
 	case n.warnings > 0:
 		return "nothing is damaged"
 	}

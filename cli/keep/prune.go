@@ -237,7 +237,7 @@ func (o *pruneOptions) do(ctx context.Context, j *job.Job, found []pruned) error
 	if o.purge {
 		j.Say("destroyed %s; about %s are free again", terminal.Count(done, "session"), terminal.BytesText(bytes))
 	} else {
-		j.Say("put %s (%s) in the bin\nbring one back: skein restore NAME; give the disk back: skein prune --purge", terminal.Count(done, "session"), terminal.BytesText(bytes))
+		j.Say("put %s (%s) in the bin\nbring one back: skein restore NAME; free the disk space: skein prune --purge", terminal.Count(done, "session"), terminal.BytesText(bytes))
 	}
 	return errors.Join(busy...)
 }

@@ -116,7 +116,7 @@ func (o *scrubOptions) run(ctx context.Context, j *job.Job, args []string) error
 	})
 	sweeper, ok := skein.PartOf[skein.Sweeper](j.Whole)
 	if o.wait && !ok {
-		return fault.Usage("scrub --wait: it cannot be waited for the store %s", j.Place)
+		return fault.Usage("scrub --wait: the store %s does not say when old bytes are gone", j.Place)
 	}
 	secrets, err := o.secrets(ctx, j, s, files[s.ID])
 	if err != nil {
@@ -190,7 +190,7 @@ func (o *scrubOptions) await(ctx context.Context, j *job.Job, sweeper skein.Swee
 // sayPending says where old bytes of what was removed still are.
 func sayPending(j *job.Job, pending string) {
 	if pending != "" {
-		j.Say("  not yet out of the file: %s", pending)
+		j.Say("  not yet gone from the file: %s", pending)
 	}
 }
 
@@ -226,7 +226,7 @@ func (o *scrubOptions) secrets(ctx context.Context, j *job.Job, s skein.Session,
 			all = append(all, l.value)
 		}
 		if short > 0 {
-			j.Say("%s of fewer than %d bytes left as they are: they may be words that stand elsewhere too", terminal.Count(short, "secret"), leastFound)
+			j.Say("%s of fewer than %d bytes left unchanged: they may be ordinary words", terminal.Count(short, "secret"), leastFound)
 		}
 		return all, err
 	}
@@ -240,7 +240,7 @@ func (o *scrubOptions) secrets(ctx context.Context, j *job.Job, s skein.Session,
 		}
 	}
 	if len(all) == 0 {
-		return nil, fault.Advise(fault.Usage("scrub: no secret was given"), "one a line on stdin, or: skein scrub %s --found", sessions.ShortID(s.ID))
+		return nil, fault.Advise(fault.Usage("scrub: no secret was given"), "give one per line on stdin, or: skein scrub %s --found", sessions.ShortID(s.ID))
 	}
 	return all, nil
 }
@@ -297,12 +297,12 @@ func (o *scrubOptions) loss(ctx context.Context, j *job.Job, s *skein.Session, f
 		return job.Loss{}, err
 	}
 	forks, err := sessions.ForksOf(ctx, j, s.ID)
-	out := fmt.Sprintf("%s would be taken out of %s and %s", terminal.Count(len(secrets), "secret"), terminal.Count(d.Events, "event"), terminal.Count(d.Records, "source record"))
+	out := fmt.Sprintf("%s would be removed from %s and %s", terminal.Count(len(secrets), "secret"), terminal.Count(d.Events, "event"), terminal.Count(d.Records, "source record"))
 	lines := []string{sessions.Describe(j, s, nil), out}
 	if len(forks) > 0 {
-		lines = append(lines, "also out of what its forks show of it: "+strings.Join(lookup.ShortIDs(forks), " "))
+		lines = append(lines, "also from what its forks show of it: "+strings.Join(lookup.ShortIDs(forks), " "))
 	}
-	return job.Loss{Lines: lines, Question: "Take them out for good?", Would: out}, err
+	return job.Loss{Lines: lines, Question: "Remove them for good?", Would: out}, err
 }
 
 // report shows what was done.
@@ -334,7 +334,7 @@ func (o *scrubOptions) missed(j *job.Job, s skein.Session, d scrubbed) error {
 		return nil
 	}
 	for _, what := range all {
-		j.Say("  damaged, may still have them: %s", what)
+		j.Say("  damaged, may still contain them: %s", what)
 	}
 	j.Say("repair the store, then scrub again: skein doctor --repair\nor destroy the session: skein rm %s --purge", sessions.ShortID(s.ID))
 	return fault.ErrSilent
@@ -344,25 +344,25 @@ func (o *scrubOptions) tell(j *job.Job, s skein.Session, d scrubbed) {
 	what := fmt.Sprintf("%s of session %s %q", terminal.Count(d.Secrets, "secret"), sessions.ShortID(s.ID), sessions.Called(s))
 	changed := fmt.Sprintf("%s, %s and %s", terminal.Count(d.Events, "event"), terminal.Count(d.Records, "source record"), terminal.Count(d.Blobs, "file"))
 	if d.DryRun {
-		j.Say("would take %s out of %s and %s", what, terminal.Count(d.Events, "event"), terminal.Count(d.Records, "source record"))
+		j.Say("would remove %s from %s and %s", what, terminal.Count(d.Events, "event"), terminal.Count(d.Records, "source record"))
 	} else {
-		j.Say("took %s out of %s", what, changed)
+		j.Say("removed %s from %s", what, changed)
 	}
 	if d.Typed > 0 {
-		j.Say("  and out of %s of what was typed in chats", terminal.Count(d.Typed, "line"))
+		j.Say("  also from %s of what was typed in chats", terminal.Count(d.Typed, "line"))
 	}
 	for _, id := range d.Forks {
-		j.Say("  also out of what fork %s shows", sessions.ShortID(id))
+		j.Say("  also from what fork %s shows", sessions.ShortID(id))
 	}
 	sayPending(j, d.Pending)
 	for _, path := range d.Beyond {
-		j.Say("  a backup that may have them: %s", j.Tilde(path))
+		j.Say("  a backup that may contain them: %s", j.Tilde(path))
 	}
 	for _, path := range d.Moved {
-		j.Say("  a backup that may have them, not there any more (removed, moved, or on a disk that is not here): %s", j.Tilde(path))
+		j.Say("  a missing backup that may contain them (removed, moved, or on a disk that is not connected): %s", j.Tilde(path))
 	}
 	for _, path := range d.Sources {
-		j.Say("  not changed, another program's: %s", j.Tilde(path))
+		j.Say("  not changed, as another program owns it: %s", j.Tilde(path))
 	}
 }
 

@@ -150,7 +150,7 @@ func (o *convertOptions) write(ctx context.Context, j *job.Job, to interop.Forma
 		return err
 	}
 	if len(empty) > 0 {
-		j.Say("left out %s in which nothing was said: %s keeps no such sessions\n%s", terminal.Count(len(empty), "session"), to.Name, strings.Join(empty, "\n"))
+		j.Say("left out %s in which nothing was said: %s cannot hold such sessions\n%s", terminal.Count(len(empty), "session"), to.Name, strings.Join(empty, "\n"))
 	}
 	if !o.json {
 		j.Say("%s written as %s to %s", terminal.Count(written, "session"), to.Name, j.Tilde(home))

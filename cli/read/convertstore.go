@@ -70,10 +70,10 @@ func (o *convertOptions) stores(ctx context.Context, j *job.Job, args []string) 
 	r, err := transfer.Copy(ctx, fromStore, toStore, transfer.Options{Users: users, Progress: bar.Transferred})
 	bar.End()
 	if errors.Is(err, skein.ErrConflict) {
-		return fault.Advise(err, "it went on in %s, and convert cannot merge the two: use skein push, or copy to a new store", to)
+		return fault.Advise(err, "it continued in %s, and convert cannot merge the two: use skein push, or copy to a new store", to)
 	}
 	if errors.Is(err, skein.ErrExists) {
-		return fault.Advise(err, "it was left as it is there; copy to a new store, or for one user (--user), or use skein push: both give other IDs and leave keys out where they are taken")
+		return fault.Advise(err, "nothing was changed there; copy to a new store; or copy one user's sessions (--user), or use skein push: both give new IDs and leave out keys that are taken")
 	}
 	if errors.Is(err, skein.ErrNotFound) && o.users != nil {
 		return fault.Advise(err, "--user copies only what belongs to the users it names; see whose the sessions are: skein list --all --json --store %s", from)
@@ -93,7 +93,7 @@ func (o *convertOptions) stores(ctx context.Context, j *job.Job, args []string) 
 		return err
 	}
 	for _, id := range slices.Sorted(maps.Keys(r.Renamed)) {
-		j.Say("session %s is %s in %s, where its own ID is another session's", id, r.Renamed[id], to)
+		j.Say("session %s is %s in %s, where another session has its ID", id, r.Renamed[id], to)
 	}
 	for _, id := range slices.Sorted(maps.Keys(r.Keyless)) {
 		j.Say("session %s was copied without its key %s, which another session has in %s", id, r.Keyless[id], to)
@@ -129,7 +129,7 @@ func (o *convertOptions) owners() (map[skein.User]skein.User, error) {
 			return nil, fault.Usage("--user %q: want NAME or FROM=TO", text)
 		}
 		if _, twice := users[skein.User(from)]; twice {
-			return nil, fault.Usage("--user %q: %s is there twice", text, from)
+			return nil, fault.Usage("--user %q: %s is named twice", text, from)
 		}
 		users[skein.User(from)] = skein.User(to)
 	}
@@ -183,7 +183,7 @@ func (o *convertOptions) tellStores(j *job.Job, from, to config.Place, r transfe
 		}
 		j.Say("%s has %s of %s: %s stored now", j.Tilde(to.String()), all, j.Tilde(from.String()), terminal.Count(r.Stored, "event"))
 		if o.users == nil && from.File() != "" && to.File() == "" {
-			j.Say("there the sessions are the user local's; to make them somebody else's, copy them to an empty database with --user NAME")
+			j.Say("there the sessions belong to the user local; to give them to another user, copy them to an empty database with --user NAME")
 		}
 	}
 	return nil

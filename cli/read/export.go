@@ -79,8 +79,8 @@ Exporting again updates the files. Files that another program has changed are
 not overwritten without --over.
 
 md, html and json are for reading: secrets are hidden unless you use --raw, and
-messages that were taken back are left out unless you use --rewound. All other formats are
-exact and include secrets; skein scrub removes secrets for good.`,
+messages that were taken back are left out unless you use --rewound. All other
+formats are exact and include secrets; skein scrub removes secrets for good.`,
 		Example: `skein export last --to md
 	skein export 4f1d22a0 --to html -o session.html
 	skein export 4f1d22a0 --to skein -o session.jsonl
@@ -152,17 +152,17 @@ func (o *ExportOptions) check(j *job.Job) error {
 	case !slices.Contains(exportTo(), o.To) && !slices.Contains(exchange.OfAgents(), o.To):
 		return fault.Usage("--to %q: want one of %s", o.To, strings.Join(exportTo(), ", "))
 	case o.json && slices.Contains(ExportNames, o.To):
-		return fault.Usage("--json goes with the formats of agents; %s says nothing besides", o.To)
+		return fault.Usage("--json works only with an agent's format, not with %s", o.To)
 	case o.over && slices.Contains(ExportNames, o.To):
-		return fault.Usage("--over goes with the formats of agents; %s is written to a new file", o.To)
+		return fault.Usage("--over works only with an agent's format; %s is written to a new file", o.To)
 	case o.To == "source" && o.File == "" && j.Terminal.Out: // a source is not cleaned of terminal escape sequences
-		return fault.Advise(fault.Usage("--to source: a terminal is no place for the bytes of a file"), "write them to a new file with -o FILE, or into a pipe")
+		return fault.Advise(fault.Usage("--to source: the bytes of a file are not written to a terminal"), "write them to a new file with -o FILE, or into a pipe")
 	case bool(o.secrets) && !slices.Contains(ExportNames[:3], o.To):
-		return fault.Usage("--raw goes with --to md, html and json; %s is exact", o.To)
+		return fault.Usage("--raw works only with --to md, html and json; %s is exact", o.To)
 	case o.rewound && !slices.Contains(ExportNames[:3], o.To):
-		return fault.Usage("--rewound goes with --to md, html and json; %s has everything", o.To)
+		return fault.Usage("--rewound works only with --to md, html and json; %s has everything", o.To)
 	case (o.thinking || o.noTool) && o.To != "md" && o.To != "html":
-		return fault.Usage("--thinking and --no-tools go with --to md and html; %s has everything", o.To)
+		return fault.Usage("--thinking and --no-tools work only with --to md and html; %s has everything", o.To)
 	}
 	return nil
 }
@@ -224,9 +224,9 @@ func (o *ExportOptions) source(ctx context.Context, j *job.Job, w io.Writer, s s
 		if !sessions.Gone(err) {
 			return err
 		}
-		err = fault.Missing("--to source: the file that session %s came from was not read here", sessions.ShortID(s.ID))
+		err = fault.Missing("--to source: the file that session %s came from is not in this store", sessions.ShortID(s.ID))
 	}
-	return fault.Advise(err, "all that there is of it: skein export %s --to skein", sessions.ShortID(s.ID))
+	return fault.Advise(err, "export all of its events: skein export %s --to skein", sessions.ShortID(s.ID))
 }
 
 // readable accepts that parts of a source are missing, and keeps which: everything
@@ -244,7 +244,7 @@ func (o *ExportOptions) missed(j *job.Job, s skein.Session, err error) error {
 		return err
 	}
 	for _, g := range o.gaps.Gaps {
-		j.Say("left out of the source of session %s, as damaged: %v: %v", sessions.ShortID(s.ID), g, g.Err)
+		j.Say("damaged, left out of the source of session %s: %v: %v", sessions.ShortID(s.ID), g, g.Err)
 	}
 	j.Say("see what can be repaired: skein doctor")
 	return fault.ErrSilent

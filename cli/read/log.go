@@ -172,7 +172,7 @@ func (o *streamOptions) run(ctx context.Context, j *job.Job, _ []string) error {
 	case err != nil:
 		return err
 	case !info.IsDir():
-		return fault.Usage("--logs-dir %q: it is no folder", o.dir)
+		return fault.Usage("--logs-dir %q: not a folder", o.dir)
 	}
 	return o.print(ctx, j, dir)
 }

@@ -54,8 +54,8 @@ is shown, the best first.
   role: agent: project: session: since: until:   like the flags
 
 A long search shows matches as it finds them, in the newest messages first, and
-continues until it has searched everything, or until Ctrl-C. If it has not searched
-everything, the exit code is 1.
+continues until it has searched everything, or until Ctrl-C. If it has not
+searched everything, the exit code is 1.
 
 A match can contain a secret; the secret itself is hidden, unless you use --raw.`,
 		Example: `skein search parser error -test
@@ -98,7 +98,7 @@ func (o *SearchOptions) Run(ctx context.Context, j *job.Job, args []string) erro
 		return err
 	}
 	if search.Empty(&q) {
-		return fault.Usage("search needs something to look for")
+		return fault.Usage("search needs a QUERY")
 	}
 	return o.find(ctx, j, q)
 }

@@ -176,19 +176,19 @@ func noteText(e skein.Event) string {
 	case f.Tool != nil && f.Tool.State == skein.Uncertain:
 		return fmt.Sprintf("the outcome of call %s is unknown: its program died", f.Tool.Call)
 	case f.Titled != nil:
-		return "it is called " + f.Titled.Title
+		return "the title is " + f.Titled.Title
 	case f.Compacted != nil && !f.Compacted.Failed:
-		return "what is older was summed up for the model"
+		return "older messages were summarized for the model"
 	case f.Rewound != nil && f.Rewound.To == 0:
-		return "the context begins afresh"
+		return "the context was cleared"
 	case f.Rewound != nil:
-		return fmt.Sprintf("the context is as it was after event %d", f.Rewound.To)
+		return fmt.Sprintf("the session was rewound to event %d", f.Rewound.To)
 	case e.Kind == skein.KindResumed:
 		p, _ := skein.Decode[skein.Program](e)
-		return p.Program + " goes on"
+		return p.Program + " continues the session"
 	case e.Kind == skein.KindEnded:
 		p, _ := skein.Decode[skein.Program](e)
-		return p.Program + " has left it"
+		return p.Program + " left the session"
 	}
 	return ""
 }

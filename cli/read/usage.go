@@ -98,7 +98,7 @@ func (o *usageOptions) run(ctx context.Context, j *job.Job, _ []string) error {
 	t, unpriced := o.table(j, lines)
 	err = j.Page(ctx, func(w io.Writer) error { return j.Table(w, t) })
 	if len(unpriced) > 0 {
-		j.Say("not in the cost, for no price is known: %s\nto set one, see: skein help config", strings.Join(unpriced, ", "))
+		j.Say("not in the cost, because no price is known: %s\nto set one, see: skein help config", strings.Join(unpriced, ", "))
 	}
 	return err
 }

@@ -117,12 +117,12 @@ func (f *webFace) observe(u agent.Update) {
 	case agent.Running:
 		f.talk.Doing(u.Call.Name + " " + u.Text)
 	case agent.Waiting:
-		f.talk.Note(u.Err.Error() + "; again in " + terminal.Seconds(u.Wait))
+		f.talk.Note(u.Err.Error() + "; trying again in " + terminal.Seconds(u.Wait))
 	case agent.Compacting:
 		f.talk.Doing("summarizing older turns")
 	case agent.Compacted:
 		if u.Err != nil {
-			f.talk.Note("it was not summed up: " + u.Err.Error())
+			f.talk.Note("older messages were not summarized: " + u.Err.Error())
 		}
 		f.talk.Doing("")
 	case agent.Answered, agent.Ran:

@@ -160,7 +160,7 @@ func surfaces(j *job.Job, log *slog.Logger) (all []gateway.Surface, sources []*w
 	for _, name := range slices.Sorted(maps.Keys(j.Settings.Gateway.Inbox)) {
 		o := j.Settings.Gateway.Inbox[name]
 		if o.SecretEnv == "" {
-			return nil, nil, fault.Usage("gateway.inbox.%s: want secret_env, the variable that its secret is in", name)
+			return nil, nil, fault.Usage("gateway.inbox.%s: want secret_env, the name of the variable that holds the secret", name)
 		}
 		secret, err := surfaceSecret(j, "inbox."+name, o.SecretEnv)
 		if err != nil {
@@ -201,7 +201,7 @@ func surface(j *job.Job, name string, o *config.OwnSurface, log *slog.Logger) (g
 		}
 		return slack.New(slack.Options{BotToken: bot, AppToken: app, URL: o.API, Log: log})
 	}
-	return nil, fault.Usage("gateway.%s: it is not known here", name)
+	return nil, fault.Usage("gateway.%s: unknown service", name)
 }
 
 // surfaceSecret returns a token or secret from the environment or the key ring.
@@ -214,5 +214,5 @@ func surfaceSecret(j *job.Job, name, variable string) (string, error) {
 			return v, err
 		}
 	}
-	return "", fault.Advise(fmt.Errorf("gateway.%s: there is no secret for it", name), "put it into the environment: %s", variable)
+	return "", fault.Advise(fmt.Errorf("gateway.%s: no secret found", name), "put it into the environment: %s", variable)
 }

@@ -36,9 +36,9 @@ func (w *messenger) Talk(ctx context.Context, t gateway.Talk) (a gateway.Answer,
 	a.Session, a.Text = th.ID(), out.Text
 	switch out.Stop {
 	case agent.MaxSteps:
-		notes.tell("it came to its limit of steps; say go on, and it goes on")
+		notes.tell("the agent reached its limit of steps; to continue, say: go on")
 	case agent.Timeout:
-		notes.tell("it came to its limit of time; say go on, and it goes on")
+		notes.tell("the agent reached its limit of time; to continue, say: go on")
 	}
 	err = errors.Join(thread.NoModel(err), th.End(ctx, how))
 	a.Text = thread.Joined(a.Text, notes.text())
@@ -101,12 +101,12 @@ func (w *messenger) Personality(ctx context.Context, t gateway.Talk, name string
 		return w.agents(ctx, t)
 	}
 	if roster.IsPath(name) {
-		return "An agent is named by its name here, not by its file.", nil
+		return "Name an agent by its name here, not by its file.", nil
 	}
 	th, notes, err := w.open(ctx, t, name)
 	switch {
 	case thread.IsNotFound(err):
-		return "There is no agent " + name + "; `/personality` says which there are.", nil
+		return "There is no agent " + name + "; `/personality` lists the agents.", nil
 	case err != nil:
 		return "", thread.NoModel(err)
 	}
@@ -149,12 +149,12 @@ func (w *messenger) agents(ctx context.Context, t gateway.Talk) (string, error) 
 	if err != nil {
 		return "", err
 	}
-	lines := []string{"- `" + thread.Nameless + "`: the nameless assistant"}
+	lines := []string{"- `" + thread.Nameless + "`: the default assistant"}
 	for _, d := range found {
 		lines = append(lines, "- `"+d.Name+"`: "+d.Description)
 	}
 	if now == "" {
-		now = "the nameless assistant"
+		now = "the default assistant"
 	}
 	return strings.Join(lines, "\n") + "\n\n" + now + " answers now.", nil
 }

@@ -299,7 +299,7 @@ func (o *linkOptions) run(ctx context.Context, j *job.Job, args []string) error 
 		if err := gateway.Unlink(ctx, j.Store, j.Owner(), key, now); err != nil {
 			return fault.Advise(err, "see the session that it continues: skein link %s", key)
 		}
-		j.Say("%s is linked to no session any more", key)
+		j.Say("%s is no longer linked to a session", key)
 		return nil
 	case len(args) > 1:
 		s, err := sessions.Named(ctx, j, args[1])
@@ -309,7 +309,7 @@ func (o *linkOptions) run(ctx context.Context, j *job.Job, args []string) error 
 		if err := gateway.Link(ctx, j.Store, j.Owner(), key, s.ID, now); err != nil {
 			return err
 		}
-		j.Say("%s goes on in %s %q", key, sessions.ShortID(s.ID), s.Name())
+		j.Say("%s continues in %s %q", key, sessions.ShortID(s.ID), s.Name())
 	}
 	s, err := gateway.Find(ctx, j.Store, j.Owner(), key)
 	if err != nil {

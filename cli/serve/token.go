@@ -142,7 +142,7 @@ func parseExpiry(s string, now time.Time) (skein.Time, error) {
 	}
 	t, err := search.ParseUntil(s, now)
 	if err != nil || !t.Std().After(now) {
-		return 0, fault.Usage("--expires %s: want a day to come, such as 2027-01-01, or days from now: 30d", s)
+		return 0, fault.Usage("--expires %s: want a future day, such as 2027-01-01, or days from now: 30d", s)
 	}
 	return t, nil
 }
@@ -276,7 +276,7 @@ func newTokenLogout(f *job.Frame) *cobra.Command {
 			}
 			for _, id := range ids {
 				if err := tokens.EndLogins(ctx, id); errors.Is(err, skein.ErrNotFound) {
-					return fault.Advise(err, "see which there are: skein token logins")
+					return fault.Advise(err, "list them: skein token logins")
 				} else if err != nil {
 					return err
 				}

@@ -67,7 +67,7 @@ func accountsOf(j *job.Job) (accounts.Registry, error) {
 		return r, nil
 	}
 	return nil, fault.Advise(fault.Usage("the store %s keeps no accounts", j.Place),
-		"accounts are kept in a PostgreSQL database: --store postgres://HOST/NAME\nfor a token that sees one user's sessions no account is needed here: skein token add NAME --user USER")
+		"accounts are kept in a PostgreSQL database: --store postgres://HOST/NAME\nfor a token that sees one user's sessions you need no account here: skein token add NAME --user USER")
 }
 
 // A userLine is an account in JSON.
@@ -172,7 +172,7 @@ func newUserAdd(f *job.Frame, act string) *cobra.Command {
 // setUser changes those limits of an account that were named on the command line.
 func setUser(ctx context.Context, named *pflag.FlagSet, r accounts.Registry, a accounts.Account) error {
 	if !named.Changed("max-sessions") && !named.Changed("max-bytes") {
-		return fault.Usage("skein user set needs --max-sessions or --max-bytes: 0 for no bound")
+		return fault.Usage("skein user set needs --max-sessions or --max-bytes: 0 for no limit")
 	}
 	users, err := r.Users(ctx)
 	if err != nil {
@@ -193,7 +193,7 @@ func setUser(ctx context.Context, named *pflag.FlagSet, r accounts.Registry, a a
 // noUser adds advice if the account does not exist.
 func noUser(err error) error {
 	if errors.Is(err, skein.ErrNotFound) {
-		return fault.Advise(err, "see which accounts there are: skein user list")
+		return fault.Advise(err, "list the accounts: skein user list")
 	}
 	return err
 }
@@ -233,8 +233,8 @@ func accountLoss(ctx context.Context, r accounts.Registry, user skein.User) (job
 	for _, u := range users {
 		if u.User == user {
 			line := fmt.Sprintf("account %q: %s, and %s, which stay", user, terminal.Count(len(theirs), "token"), terminal.Count(u.Sessions, "session"))
-			return job.Loss{Lines: []string{line}, Question: "Take the account and its tokens away?", Would: "the account and its tokens would be taken away"}, nil
+			return job.Loss{Lines: []string{line}, Question: "Remove the account and its tokens?", Would: "the account and its tokens would be removed"}, nil
 		}
 	}
-	return job.Loss{}, fault.Advise(fault.Missing("there is no account %q", user), "see which there are: skein user list")
+	return job.Loss{}, fault.Advise(fault.Missing("there is no account %q", user), "list the accounts: skein user list")
 }

@@ -47,7 +47,7 @@ func ToDestroy(ctx context.Context, j *job.Job, name string) (skein.Session, err
 	case !errors.As(err, &several):
 		return meant, err
 	}
-	return skein.Session{}, fault.Advise(fault.Usage("%q is not enough to destroy a session: it wants the ID, the key or the whole title", name),
+	return skein.Session{}, fault.Advise(fault.Usage("%q is not enough to destroy a session: give its ID, its key or its whole title", name),
 		"did you mean:\n%s", Candidates(several.Candidates, j.Now()))
 }
 
@@ -63,7 +63,7 @@ func Describe(j *job.Job, s *skein.Session, forks []skein.SessionID) string {
 		text += ", in the bin"
 	}
 	if len(forks) > 0 {
-		text += "; what its forks show of it stays with them: " + strings.Join(lookup.ShortIDs(forks), " ")
+		text += "; its forks keep what they show of it: " + strings.Join(lookup.ShortIDs(forks), " ")
 	}
 	return text
 }

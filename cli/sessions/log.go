@@ -39,7 +39,7 @@ func CatchUpLog(ctx context.Context, j *job.Job, s *skein.Session) {
 		err = Logs(j, j.Store).Mend(ctx, s.ID)
 	}
 	if err != nil && !errors.Is(err, fs.ErrNotExist) {
-		j.Say("the log is not written: %v", err)
+		j.Say("cannot write the log: %v", err)
 	}
 }
 

@@ -58,7 +58,7 @@ func newestOrCalled(ctx context.Context, j *job.Job, word string) (skein.Session
 	case lookErr != nil || len(others) == 0:
 		return newest, errors.Join(err, lookErr)
 	case err == nil:
-		j.Say("%q means the newest session, %s; what is called so can be named by its ID:\n%s", word, ShortID(newest.ID), Candidates(others, j.Now()))
+		j.Say("%q means the newest session, %s; to name a session with that title, use its ID:\n%s", word, ShortID(newest.ID), Candidates(others, j.Now()))
 		return newest, nil
 	case len(others) > 1:
 		return newest, &skein.AmbiguousError{Name: word, Candidates: others}
@@ -287,7 +287,7 @@ func HintMoved(ctx context.Context, j *job.Job, u skein.User, project string, te
 	was, is, err := moved(ctx, j, u, project)
 	if is {
 		from := render.Line(j.Tilde(was.Project))
-		tell("was %s moved from %s, which is gone? go on in its newest session: skein chat -r %s --cwd .; see all: skein list --project %s",
+		tell("was %s moved from %s, which is gone? continue its newest session: skein chat -r %s --cwd .; see all: skein list --project %s",
 			render.Line(j.Tilde(project)), from, terminal.ShellWord(ShortID(was.ID)), terminal.ShellWord(from))
 	}
 	return err

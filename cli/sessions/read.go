@@ -148,7 +148,7 @@ func AroundDamage(j *job.Job) func(error) error {
 			j.Say("session %s: %s damaged, shown as such: %s\nsee what can be repaired: skein doctor", ShortID(id), terminal.Count(len(seqs), "event"), Ranges(seqs))
 		}
 		if records > 0 {
-			j.Say("%s damaged, not looked at\nsee what can be repaired: skein doctor", terminal.Count(records, "source record"))
+			j.Say("%s damaged, not searched\nsee what can be repaired: skein doctor", terminal.Count(records, "source record"))
 		}
 		if err == nil && len(met)+records > 0 {
 			err = fault.ErrSilent

@@ -203,11 +203,11 @@ func (c *chat) turn(ctx context.Context, do func(context.Context) (agent.Outcome
 func (c *chat) why(out agent.Outcome) string {
 	switch out.Stop {
 	case agent.Interrupted:
-		return "(stopped; what was complete is kept, /retry takes the rest up again)"
+		return "(stopped; what was complete is kept; /retry asks for the rest)"
 	case agent.MaxSteps:
-		return fmt.Sprintf("(stopped after %s, before the model was done; say \"go on\" to go on)", terminal.Count(out.Steps, "request"))
+		return fmt.Sprintf("(stopped after %s, before the model was done; to continue, say \"go on\")", terminal.Count(out.Steps, "request"))
 	case agent.Timeout:
-		return "(stopped: it took longer than its agent allows; say \"go on\" to go on)"
+		return "(stopped: the turn took longer than its agent allows; to continue, say \"go on\")"
 	}
 	return ""
 }

@@ -90,7 +90,7 @@ func (o *runOptions) goOn(ctx context.Context, j *job.Job, args []string, start 
 		}
 		if !pending {
 			return agent.Outcome{}, fault.Advise(&fault.StatedError{Text: "there is no prompt, and the last one of session " + sessions.ShortID(t.ID()) + " has its answer", Kind: skein.ErrInvalid},
-				"say one: %s PROMPT", o.again(t, program))
+				"give one: %s PROMPT", o.again(t, program))
 		}
 		return t.Retry(ctx)
 	})

@@ -36,13 +36,13 @@ func (c *chat) greet(ctx context.Context) error {
 		return err
 	}
 	if s.Uncertain > 0 {
-		c.tell("%s in this session may have run, or not: its program ended before it was known. It is not run again by itself.", terminal.Count(s.Uncertain, "tool call"))
+		c.tell("%s in this session may or may not have run: the program ended before the result was known. skein does not repeat such calls.", terminal.Count(s.Uncertain, "tool call"))
 	}
 	waits, err := c.thread.Pending(ctx)
 	switch {
 	case err != nil || !waits:
 	case c.options.TakeUp:
-		c.tell("the last prompt has no answer yet: it is taken up")
+		c.tell("the last prompt has no answer yet: asking again")
 		return c.turn(ctx, c.thread.AskAgain)
 	default:
 		c.tell("the last prompt has no answer yet: /retry asks again")

@@ -53,7 +53,7 @@ func (c *observer) observe(u agent.Update) {
 		c.screen.Work(screen.Work{Doing: "preparing " + u.Text, Tokens: c.tokens})
 	case agent.Waiting:
 		c.screen.Said()
-		c.tell("%v; again in %s", u.Err, terminal.Seconds(u.Wait))
+		c.tell("%v; trying again in %s", u.Err, terminal.Seconds(u.Wait))
 		c.screen.Work(screen.Work{Doing: fmt.Sprintf("waiting %s to try again", terminal.Seconds(u.Wait)), Tokens: c.tokens})
 	case agent.Answered:
 		c.ponder()
@@ -62,9 +62,9 @@ func (c *observer) observe(u agent.Update) {
 		c.screen.Work(screen.Work{Doing: "summarizing older turns", Tokens: c.tokens})
 	case agent.Compacted:
 		if u.Err != nil {
-			c.tell("what is older was not summed up: %v", u.Err)
+			c.tell("older messages were not summarized: %v", u.Err)
 		} else {
-			c.tell("what is older was summed up; nothing is lost: skein show has all of it")
+			c.tell("older messages were summarized; no message is lost: skein show has them all")
 		}
 	default:
 		c.watchTool(u)

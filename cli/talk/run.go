@@ -149,12 +149,12 @@ func (w *runFace) observe(u agent.Update) {
 	case agent.Ran:
 		j.Say("%s", toolLine(u, w.titles[u.Call.ID]))
 	case agent.Waiting:
-		j.Say("%v; again in %s", u.Err, terminal.Seconds(u.Wait))
+		j.Say("%v; trying again in %s", u.Err, terminal.Seconds(u.Wait))
 	case agent.Compacting:
 		j.Say("summarizing older turns")
 	case agent.Compacted:
 		if u.Err != nil {
-			j.Say("it was not summed up: %v", u.Err)
+			j.Say("older messages were not summarized: %v", u.Err)
 		}
 	}
 }
@@ -206,9 +206,9 @@ func (w *runFace) print(out agent.Outcome, err error) error {
 	case out.Stop == agent.Interrupted:
 		return context.Canceled
 	case out.Stop == agent.MaxSteps:
-		return fault.Advise(fmt.Errorf("the turn came to its end after %s, before the model was done", terminal.Count(out.Steps, "request")), "go on with: skein continue \"go on\"")
+		return fault.Advise(fmt.Errorf("the turn ended after %s, before the model was done", terminal.Count(out.Steps, "request")), "continue with: skein continue \"go on\"")
 	case out.Stop == agent.Timeout:
-		return fault.Advise(errors.New("the turn took longer than its agent allows"), "go on with: skein continue \"go on\"")
+		return fault.Advise(errors.New("the turn took longer than its agent allows"), "continue with: skein continue \"go on\"")
 	}
 	return nil
 }
@@ -235,9 +235,9 @@ func given(ctx context.Context, j *job.Job, args []string) (string, error) {
 	case err != nil:
 		return "", err
 	case len(b) > skein.MaxPayload:
-		return "", fault.Usage("stdin: it has more than %d bytes", skein.MaxPayload)
+		return "", fault.Usage("stdin: more than %d bytes", skein.MaxPayload)
 	case !utf8.Valid(b):
-		return "", fault.Usage("stdin: it is not UTF-8 text")
+		return "", fault.Usage("stdin: not UTF-8 text")
 	}
 	text := strings.TrimRight(string(b), "\r\n")
 	if at < 0 {

@@ -61,16 +61,16 @@ type slash struct {
 // slashes returns every command, in the order of the help.
 func slashes() []slash {
 	return []slash{
-		{"new", nil, "", "begin a fresh thread; this one stays listed", beginFresh, nil},
-		{"resume", nil, "NAME", "go on in another session", resumeOther, sessionWords},
-		{"fork", nil, "[TURN] [TITLE]", "go on in a fork of this session, up to the end of a turn", forkHere, nil},
-		{"undo", nil, "[N]", "take back the last N turns; the first of them can be typed anew", undoTurns, nil},
+		{"new", nil, "", "begin a new session; this one stays listed", beginFresh, nil},
+		{"resume", nil, "NAME", "continue another session", resumeOther, sessionWords},
+		{"fork", nil, "[TURN] [TITLE]", "continue in a fork of this session, up to the end of a turn", forkHere, nil},
+		{"undo", nil, "[N]", "take back the last N turns; you can edit and resend the first of them", undoTurns, nil},
 		{"redo", nil, "", "bring back what /undo or /clear took away", redoTurns, nil},
-		{"retry", nil, "", "ask again for an answer that did not come", askAgain, nil},
-		{"clear", nil, "", "let the model forget what was said; nothing is deleted", clearThread, nil},
-		{"compact", nil, "", "let the model sum up what is older", compactThread, nil},
+		{"retry", nil, "", "ask again if the last prompt has no answer", askAgain, nil},
+		{"clear", nil, "", "clear the context; no message is deleted", clearThread, nil},
+		{"compact", nil, "", "let the model summarize older messages", compactThread, nil},
 		{"rename", []string{"title"}, "TITLE", "give this session a title", renameThread, nil},
-		{"personality", []string{"agent"}, "NAME", "let another agent answer; the thread goes on", changeAgent, agentWords},
+		{"personality", []string{"agent"}, "NAME", "let another agent answer in this session", changeAgent, agentWords},
 		{"model", nil, "NAME", "let another model answer", changeModel, modelWords},
 		{"tools", nil, "[N]", "list the tools, or show the N-th last call whole (Ctrl-O: the last)", showTools, nil},
 		{"context", nil, "", "what the model is told before the conversation, and from which files", showContext, nil},
@@ -80,7 +80,7 @@ func slashes() []slash {
 		{"usage", nil, "", "what this session used and cost", showUsage, nil},
 		{"export", nil, "FORMAT [FILE]", "write this session as md, html, json or skein", exportThread, formatWords},
 		{"help", nil, "", "list the commands", showHelp, nil},
-		{"exit", []string{"quit"}, "", "leave, as Ctrl-D", func(context.Context, *chat, string) error { return errLeave }, nil},
+		{"exit", []string{"quit"}, "", "leave, like Ctrl-D", func(context.Context, *chat, string) error { return errLeave }, nil},
 	}
 }
 
@@ -144,11 +144,11 @@ func showHelp(_ context.Context, c *chat, _ string) error {
 	}
 	rows = append(rows, [][2]string{
 		{"@PATH, @PATH:10-20", "attach a file, or lines of it"},
-		{"Alt-Enter, Ctrl-J", "begin a new line, as a backslash before Enter does"},
+		{"Alt-Enter, Ctrl-J", "begin a new line; so does a backslash before Enter"},
 		{"Tab", "complete a command, a name, a path"},
-		{"Up, Down, Ctrl-R", "what was typed before; search it"},
+		{"Up, Down, Ctrl-R", "earlier prompts; search them"},
 		{"Ctrl-O", "show the last tool call whole; again: the one before"},
-		{"Ctrl-C", "stop the answer; twice: leave, as Ctrl-D does"},
+		{"Ctrl-C", "stop the answer; twice: leave, like Ctrl-D"},
 	}...)
 	c.print(c.pairs(rows))
 	return nil
@@ -176,7 +176,7 @@ func changeAgent(ctx context.Context, c *chat, name string) error {
 	if err := answerBy(ctx, c, d, model); err != nil {
 		return err
 	}
-	c.done("%s answers now, by %s; the thread goes on", thread.AgentName(t.Agent()), t.Agent().Model.About())
+	c.done("%s answers from now on, by %s", thread.AgentName(t.Agent()), t.Agent().Model.About())
 	return nil
 }
 
@@ -186,7 +186,7 @@ func listAgents(c *chat) error {
 	if err != nil {
 		return err
 	}
-	rows := [][2]string{{thread.Nameless, "the nameless assistant"}}
+	rows := [][2]string{{thread.Nameless, "the default assistant"}}
 	for _, d := range found {
 		rows = append(rows, [2]string{render.Line(d.Name), render.Line(d.Description)})
 	}
@@ -202,7 +202,7 @@ func listAgents(c *chat) error {
 func changeModel(ctx context.Context, c *chat, name string) error {
 	t := c.thread
 	if name == "" {
-		c.done("%s answers now; /model PROVIDER:MODEL lets another", t.Agent().Model.About())
+		c.done("%s answers; /model PROVIDER:MODEL chooses another", t.Agent().Model.About())
 		return nil
 	}
 	if err := answerBy(ctx, c, t.Team.Definition, name); err != nil {

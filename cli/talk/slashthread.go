@@ -17,7 +17,7 @@ import (
 // beginFresh is /new.
 func beginFresh(ctx context.Context, c *chat, _ string) error {
 	if !c.thread.Begun() {
-		c.done("this session is new already")
+		c.done("this session is already new")
 		return nil
 	}
 	at, err := c.options.Fresh(ctx, c.Job)
@@ -28,7 +28,7 @@ func beginFresh(ctx context.Context, c *chat, _ string) error {
 	if err := moveTo(ctx, c, at); err != nil {
 		return err
 	}
-	c.done("a fresh session; the old one is there: /resume %s", sessions.ShortID(old))
+	c.done("a new session; to go back to the old one: /resume %s", sessions.ShortID(old))
 	return nil
 }
 
@@ -42,7 +42,7 @@ func resumeOther(ctx context.Context, c *chat, name string) error {
 		return err
 	}
 	if s.ID == c.thread.ID() {
-		c.done("this is that session")
+		c.done("you are in that session already")
 		return nil
 	}
 	if err := moveTo(ctx, c, thread.Spot{Session: s}); err != nil {
@@ -105,7 +105,7 @@ func forkHere(ctx context.Context, c *chat, args string) error {
 	if err := moveTo(ctx, c, thread.Spot{Session: f}); err != nil {
 		return err
 	}
-	c.done("a fork: session %s; the other one is there: /resume %s", sessions.ShortID(id), sessions.ShortID(s.ID))
+	c.done("this is the fork %s now; to go back to the other session: /resume %s", sessions.ShortID(id), sessions.ShortID(s.ID))
 	return nil
 }
 
@@ -113,7 +113,7 @@ func forkHere(ctx context.Context, c *chat, args string) error {
 // the command what needs.
 func begun(ctx context.Context, c *chat, what string) (skein.Session, error) {
 	if !c.thread.Begun() {
-		return skein.Session{}, fault.Advise(fault.Usage("/%s: nothing was said in this session yet", what), "say something first")
+		return skein.Session{}, fault.Advise(fault.Usage("/%s: this session has no messages yet", what), "say something first")
 	}
 	return c.thread.Session(ctx)
 }
@@ -155,7 +155,7 @@ func redoTurns(ctx context.Context, c *chat, _ string) error {
 	if err := c.thread.Redo(ctx); err != nil {
 		return err
 	}
-	c.done("it is back")
+	c.done("brought back what was taken away")
 	if c.width() == 0 {
 		return nil
 	}
@@ -173,7 +173,7 @@ func askAgain(ctx context.Context, c *chat, _ string) error {
 		return err
 	}
 	if !waits {
-		return fault.Advise(fault.Usage("/retry: the last prompt has its answer"), "/undo takes it back, so that you can say it again")
+		return fault.Advise(fault.Usage("/retry: the last prompt has its answer"), "/undo takes the prompt back, so that you can say it again")
 	}
 	return c.turn(ctx, c.thread.AskAgain)
 }
@@ -186,7 +186,7 @@ func clearThread(ctx context.Context, c *chat, _ string) error {
 	if err := c.thread.Clear(ctx); err != nil {
 		return err
 	}
-	c.done("the model has forgotten what was said; /redo takes that back")
+	c.done("cleared the context: the model no longer sees what was said; /redo brings it back")
 	return nil
 }
 

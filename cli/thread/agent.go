@@ -80,11 +80,11 @@ func (t *Thread) answering(ctx context.Context) (*roster.Team, error) {
 	usual := t.Job.Settings.Text("model")
 	if s := &t.At.Session; IsNotFound(err) && model == own && s.Provider == "replay" {
 		if _, look := sessions.Named(ctx, t.Job, s.Model); IsNotFound(look) {
-			err = &roster.ModelError{Name: own, Why: "the session that was replayed here is gone"}
+			err = &roster.ModelError{Name: own, Why: "the session that it replays no longer exists"}
 		}
 	}
 	if unreachable(err) && t.Options.Model == "" && model != "" && usual != "" && usual != model {
-		t.face.Tell("%v; %s goes on", err, usual)
+		t.face.Tell("%v; %s answers instead", err, usual)
 		team, err = t.Ready(ctx, d, usual)
 	}
 	return team, NoModel(err)
@@ -241,7 +241,7 @@ func (t *Thread) Guided(window int64) guidance.Guidance {
 // AgentName returns the name of a for people.
 func AgentName(a agent.Agent) string {
 	if a.Name == "" {
-		return "the nameless assistant"
+		return "the default assistant"
 	}
 	return a.Name
 }

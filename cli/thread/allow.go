@@ -87,7 +87,7 @@ func (t *Thread) approve(ctx context.Context, of tool.Tool, _ tool.Call, text st
 	}
 	if t.face.Ask == nil {
 		t.face.Tell("not allowed, as nobody can be asked: %s; --allow %s lets it run", render.Line(text), name)
-		return agent.Approval{Reason: "Nobody is there to be asked, and " + name + " was not allowed beforehand."}, nil
+		return agent.Approval{Reason: "Nobody can be asked, and " + name + " was not allowed beforehand."}, nil
 	}
 	q := job.Question{Text: text}
 	if !of.Each {

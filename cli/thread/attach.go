@@ -86,7 +86,7 @@ func attachment(t *Thread, text string, at mention) ([]skein.Part, *skein.Blob, 
 			return nil, nil, nil // a folder stays text: tools can read it
 		}
 		if isStore(t.Job, info) {
-			return nil, nil, fault.Usage("@%s: it is the store itself, which is not opened while it is in use", at.name)
+			return nil, nil, fault.Usage("@%s: this is skein's own store, which cannot be attached", at.name)
 		}
 		return attachFile(text, try, path, info.Size())
 	}
@@ -118,7 +118,7 @@ func attachAgent(t *Thread, d roster.Definition, source []byte) []skein.Part {
 	parts := []skein.Part{{Kind: skein.PartAgent, Text: skein.Text(d.Name), Meta: source}}
 	at := slices.IndexFunc(t.Team.Delegates, func(other roster.Definition) bool { return other.Path == d.Path })
 	if at < 0 {
-		t.face.Tell("@%s is told nothing: it is no subagent of the agent that answers", d.Name)
+		t.face.Tell("@%s does not see this: it is not a subagent of the agent that answers", d.Name)
 		return parts
 	}
 	return append(parts, skein.Part{Kind: skein.PartText, Synthetic: true, Text: skein.Text(fmt.Sprintf(
@@ -187,7 +187,7 @@ func source(text string, at mention, path string) []byte {
 // which every model can read; other files are blobs.
 func attachFile(prompt string, at mention, path string, size int64) ([]skein.Part, *skein.Blob, error) {
 	if size > maxAttachedFile {
-		return nil, nil, fault.Usage("@%s: it has %s; at most %s are attached", at.name, terminal.BytesText(size), terminal.BytesText(maxAttachedFile))
+		return nil, nil, fault.Usage("@%s: the file has %s; want at most %s", at.name, terminal.BytesText(size), terminal.BytesText(maxAttachedFile))
 	}
 	data, err := os.ReadFile(path)
 	if err != nil {
@@ -204,13 +204,13 @@ func attachFile(prompt string, at mention, path string, size int64) ([]skein.Par
 	text := string(data)
 	if at.first > 0 {
 		if text, f.First, f.Last = lines(text, at.first, at.last); f.Last == 0 {
-			return nil, nil, fault.Usage("@%s: it has no line %d", at.name, at.first)
+			return nil, nil, fault.Usage("@%s: no line %d", at.name, at.first)
 		}
 		f.Size = int64(len(text))
 	}
 	if len(text) > maxAttachedText {
-		return nil, nil, fault.Advise(fault.Usage("@%s: it has %s of text; at most %s are attached", at.name, terminal.BytesText(int64(len(text))), terminal.BytesText(maxAttachedText)),
-			"attach a piece of it: @%s:1-200", at.name)
+		return nil, nil, fault.Advise(fault.Usage("@%s: the file has %s of text; want at most %s", at.name, terminal.BytesText(int64(len(text))), terminal.BytesText(maxAttachedText)),
+			"attach some lines of it: @%s:1-200", at.name)
 	}
 	named := fmt.Sprintf("<file %q", at.name)
 	if f.First > 0 {

@@ -136,7 +136,7 @@ func (o *Options) Open(ctx context.Context, j *job.Job, start Start, f Face) (*T
 	}
 	t, err := o.OpenAt(ctx, j, at, f)
 	if err == nil && !at.IsNew() && o.elsewhere(j, at) {
-		t.face.Tell("session %s goes on in %s", sessions.ShortID(t.ID()), j.Tilde(t.Cwd()))
+		t.face.Tell("session %s continues in %s", sessions.ShortID(t.ID()), j.Tilde(t.Cwd()))
 	}
 	return t, err
 }
@@ -223,7 +223,7 @@ func models(ctx context.Context, f *job.Frame, typed string) (words []string, th
 		return words, cobra.ShellCompDirectiveNoFileComp
 	}
 	if strings.HasPrefix("echo", typed) {
-		words = append(words, "echo\tsays again what it is told")
+		words = append(words, "echo\trepeats what it is told")
 	}
 	for _, p := range append(Roster(j, nil, cwd).Providers(), "replay") {
 		if strings.HasPrefix(p, typed) {

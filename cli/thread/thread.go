@@ -345,6 +345,6 @@ func (t *Thread) log(u agent.Update) {
 func (t *Thread) badLog(err error) {
 	if err != nil && !t.logFailed {
 		t.logFailed = true
-		t.face.Tell("the log is not written: %v", err)
+		t.face.Tell("cannot write the log: %v", err)
 	}
 }

@@ -338,7 +338,7 @@ func TestAPromptAttachesWhatItMentions(t *testing.T) {
 	if err != nil || string(m.Parts[1].Meta) != wantMeta {
 		t.Errorf("the source of an attachment is %s, want %s", m.Parts[1].Meta, wantMeta)
 	}
-	if _, _, err := attach(th, "@main.go:9"); err == nil || !strings.Contains(err.Error(), "@main.go: it has no line 9") {
+	if _, _, err := attach(th, "@main.go:9"); err == nil || !strings.Contains(err.Error(), "@main.go: no line 9") {
 		t.Errorf("attach(@main.go:9) = %v, want an error that names the line", err)
 	}
 }

@@ -139,11 +139,11 @@ func input(ctx context.Context, j *job.Job, args []string) (string, error) {
 	case err != nil:
 		return "", err
 	case len(b) == 0:
-		return "", fault.Usage("%s: it is empty", name)
+		return "", fault.Usage("%s: empty", name)
 	case len(b) > skein.MaxPayload:
-		return "", fault.Usage("%s: it has more than %d bytes", name, skein.MaxPayload)
+		return "", fault.Usage("%s: more than %d bytes", name, skein.MaxPayload)
 	case !utf8.Valid(b):
-		return "", fault.Usage("%s: it is not UTF-8 text", name)
+		return "", fault.Usage("%s: not UTF-8 text", name)
 	}
 	return string(b), nil
 }

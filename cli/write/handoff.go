@@ -78,7 +78,7 @@ func (o *handoffOptions) do(ctx context.Context, j *job.Job, args []string) erro
 	case o.to == "":
 		return fault.Usage("handoff needs --to: %s", strings.Join(exchange.HandoffNames(), ", "))
 	case o.run && o.json:
-		return fault.Usage("--json and --run do not go together")
+		return fault.Usage("--json and --run cannot be combined")
 	}
 	f, err := exchange.Called("--to", o.to)
 	if err != nil {

@@ -36,11 +36,11 @@ func NewImport(f *job.Frame) *cobra.Command {
 		Long: `Import other agents' sessions, from their usual places or from the files and
 folders that you name. What is already imported is not imported again, and new
 messages in a file are added, so you can import as often as you like, even while
-an agent is writing. The agents' files are never changed. Damaged records are kept,
-counted and named; files that are not sessions are counted and ignored. If a file
-or session cannot be imported, it is named with the error, everything else is
-imported, the exit code is 1, and the next import tries again. The exit code is
-also 1 if a file that you named contains no session.
+an agent is writing. The agents' files are never changed. Damaged records
+are kept, counted and named; files that are not sessions are counted and
+ignored. If a file or session cannot be imported, it is named with the error,
+everything else is imported, the exit code is 1, and the next import tries
+again. The exit code is also 1 if a file that you named contains no session.
 
 With --list, import nothing, and list what could be imported: the places of each
 format, even those that do not exist, with the environment variable that changes
@@ -87,7 +87,7 @@ func (o *importOptions) run(ctx context.Context, j *job.Job, args []string) erro
 	}
 	if o.list {
 		if o.watch || o.again {
-			return fault.Usage("--list takes in nothing; it does not go with --watch and --again")
+			return fault.Usage("--list imports nothing; it cannot be combined with --watch or --again")
 		}
 		return o.find(ctx, j, fs, args)
 	}
@@ -187,7 +187,7 @@ func (o *importOptions) paths(j *job.Job, formats []interop.Format, args []strin
 		paths = append(paths, a)
 	}
 	if len(absent) > 0 && len(absent) == len(args) {
-		return nil, fault.Advise(fault.Missing("there is no file or folder %s", strings.Join(absent, ", ")), "name one that an agent wrote, or none for the usual places")
+		return nil, fault.Advise(fault.Missing("there is no file or folder %s", strings.Join(absent, ", ")), "name one that an agent wrote, or leave PATH out for the usual places")
 	}
 	if len(args) > 0 {
 		return paths, nil
@@ -257,7 +257,7 @@ func (o *importOptions) find(ctx context.Context, j *job.Job, formats []interop.
 		j.Say("%s", strings.Join(lines, "\n"))
 	}
 	if len(found) == 0 && rep.Removed == 0 && len(args) > 0 {
-		j.Say("nothing there is a session that skein knows")
+		j.Say("no session that skein recognizes was found there")
 	}
 	return exchange.Failed(rep)
 }

@@ -21,7 +21,7 @@ import (
 // prompts recovers sessions of which only the prompts remain.
 func (o *importOptions) prompts(ctx context.Context, j *job.Job, args []string) error {
 	if o.Format != "" || o.watch || o.list {
-		return fault.Usage("--prompts goes with none of --format, --watch and --list")
+		return fault.Usage("--prompts cannot be combined with --format, --watch or --list")
 	}
 	h := claudecode.History{Known: func(ctx context.Context, id string) (bool, error) {
 		return hadSession(ctx, j.Store, skein.SessionID(id), o.again)
@@ -86,14 +86,14 @@ func historyFiles(j *job.Job, f interop.Format, args []string) (paths []string, 
 func (o *importOptions) tellPrompts(ctx context.Context, j *job.Job, path string, h claudecode.History, r interop.Report) {
 	lines := []string{exchange.NewIn(r) + " from " + j.Tilde(path)}
 	if r.Unchanged > 0 {
-		lines = append(lines, "  it is unchanged since the last time")
+		lines = append(lines, "  the file is unchanged since the last import")
 	}
 	lines = append(lines, exchange.Changed(ctx, j, r)...)
 	if h.There > 0 {
-		lines = append(lines, fmt.Sprintf("  %s left alone: here already, or its transcript is", terminal.Count(h.There, "session")))
+		lines = append(lines, fmt.Sprintf("  %s left alone: stored already, or with a transcript", terminal.Count(h.There, "session")))
 	}
 	if h.Nobodys > 0 {
-		lines = append(lines, fmt.Sprintf("  %s without a session left alone", terminal.Count(h.Nobodys, "prompt")))
+		lines = append(lines, fmt.Sprintf("  %s left alone: without a session", terminal.Count(h.Nobodys, "prompt")))
 	}
 	r.Unchanged, r.Unmatched = 0, 0
 	lines = append(lines, o.Remarks(j, r)...)

@@ -189,22 +189,22 @@ func (o *transferOptions) tell(j, from *job.Job, out transfer.Outcome) error {
 	case out.Err != nil:
 		j.Say("%s: %v", id, out.Err)
 	case out.What == transfer.Forked:
-		j.Say("%s: it went on in both places; what comes from %s is the fork %s: %s", id, from.Place, sessions.ShortID(out.To), terminal.Count(out.Events, "event"))
+		j.Say("%s: continued in both places; the events from %s are now the fork %s: %s", id, from.Place, sessions.ShortID(out.To), terminal.Count(out.Events, "event"))
 	case out.What == transfer.New && strings.HasPrefix(string(out.To), string(out.Session)+"~"):
-		j.Say("%s: new, %s; another session has its ID there, so there it is %s", id, terminal.Count(out.Events, "event"), out.To)
+		j.Say("%s: new, %s; another session has its ID there, so it is %s there", id, terminal.Count(out.Events, "event"), out.To)
 	case out.What == transfer.New:
 		j.Say("%s: new, %s", id, terminal.Count(out.Events, "event"))
 	case out.What == transfer.Grown:
 		j.Say("%s: %s", id, terminal.Count(out.Events, "event"))
 	}
 	if len(out.Damaged) > 0 {
-		j.Say("%s: damaged in %s: %s; the copy says so in their place\nsee what can be repaired: skein doctor --store %s", id, from.Place, strings.Join(out.Damaged, ", "), from.Place)
+		j.Say("%s: damaged in %s: %s; the copy has placeholders instead\nsee what can be repaired: skein doctor --store %s", id, from.Place, strings.Join(out.Damaged, ", "), from.Place)
 	}
 	if out.Keyless {
 		j.Say("%s: sent without its key, which another session has there", id)
 	}
 	if out.Blotted {
-		j.Say("%s: what was scrubbed in one place is still in the other; scrub it there too", id)
+		j.Say("%s: secrets that were scrubbed in one place are still in the other; scrub it there too", id)
 	}
 	return nil
 }
@@ -253,7 +253,7 @@ func (n *transferred) text(o *transferOptions, there config.Place) string {
 		lines = append(lines, fmt.Sprintf("%s of %s %s %s", terminal.Count(n.events, "event"), terminal.Count(n.sessions, "session"), way, there))
 	}
 	if n.newer > 0 {
-		lines = append(lines, fmt.Sprintf("%s went on the other way: %s", terminal.Count(n.newer, "session"), back))
+		lines = append(lines, fmt.Sprintf("%s to send the other way: %s", terminal.Count(n.newer, "session"), back))
 	}
 	if n.gone > 0 {
 		lines = append(lines, fmt.Sprintf("%s left out: deleted in the other place, or a fork of what was deleted there", terminal.Count(n.gone, "session")))

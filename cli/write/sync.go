@@ -51,7 +51,7 @@ func (o *syncOptions) run(ctx context.Context, j *job.Job, args []string) error 
 	case o.all == "" && len(args) == 0:
 		return fault.Usage("sync needs the NAME of a session, or --all FORMAT")
 	case o.all != "" && len(args) > 0:
-		return fault.Usage("--all and %q do not go together", args[0])
+		return fault.Usage("--all and %q cannot be combined", args[0])
 	case o.all != "":
 		return o.every(ctx, j)
 	}
@@ -147,7 +147,7 @@ func (o *syncOptions) one(ctx context.Context, j *job.Job, f interop.Format, id 
 			return fault.Advise(err, "see both lines: skein tree %s", sessions.ShortID(id))
 		}
 		if errors.Is(err, skein.ErrNotFound) {
-			return fault.Advise(err, "write it there anew: skein handoff %s --to %s", sessions.ShortID(id), f.Name)
+			return fault.Advise(err, "write it there again: skein handoff %s --to %s", sessions.ShortID(id), f.Name)
 		}
 		return exchange.AdviseExport(err, f)
 	}
