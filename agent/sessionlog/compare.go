@@ -73,13 +73,13 @@ func (c *comparison) result(missing bool) (string, error) {
 	case err != nil && !ends(err):
 		return "", err
 	case c.differs > 0:
-		return fmt.Sprintf("the session's log differs from the store from line %d on", c.differs), nil
+		return fmt.Sprintf("its log differs from the store from line %d on", c.differs), nil
 	case c.lacks > 0 && missing:
 		return "its log is missing", nil
 	case c.lacks == 1:
-		return "the session's log is 1 line behind", nil
+		return "its log is 1 line behind", nil
 	case c.lacks > 0:
-		return fmt.Sprintf("the session's log is %d lines behind", c.lacks), nil
+		return fmt.Sprintf("its log is %d lines behind", c.lacks), nil
 	case n > 0:
 		return fmt.Sprintf("its log should end after line %d", c.line), nil
 	}

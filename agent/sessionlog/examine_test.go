@@ -40,12 +40,12 @@ func TestExamineSaysHowALogDiffers(t *testing.T) {
 		want string
 	}{
 		"lost":    {func(p *place) { _ = os.Remove(p.file("s1")) }, "its log is missing"},
-		"torn":    {change(func(s string) string { return s[:len(s)-9] }), "the session's log is 1 line behind"},
+		"torn":    {change(func(s string) string { return s[:len(s)-9] }), "its log is 1 line behind"},
 		"longer":  {change(func(s string) string { return s + "{}\n" }), "its log should end after line 16"},
-		"changed": {change(func(s string) string { return strings.Replace(s, "I look", "I took", 1) }), "the session's log differs from the store from line 5 on"},
+		"changed": {change(func(s string) string { return strings.Replace(s, "I look", "I took", 1) }), "its log differs from the store from line 5 on"},
 		"behind": {func(p *place) {
 			p.add("s1", skein.NewEvent(skein.KindTitled, noon, skein.Titled{Title: "T", By: skein.ByPerson}))
-		}, "the session's log is 1 line behind"},
+		}, "its log is 1 line behind"},
 	} {
 		t.Run(name, func(t *testing.T) {
 			p := newPlace(t)
