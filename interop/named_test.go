@@ -33,12 +33,12 @@ func TestANamedFileThatGivesNothingFails(t *testing.T) {
 		file, data, why string
 	}{
 		"no format recognizes it": {"note.txt", "hello\n", "toy does not recognize it"},
-		"empty":              {"empty.txt", "", "the file is empty"},
-		"not packed":         {"a.toy.gz", line("a1"), "toy does not recognize it"},
-		"no session":         {"none.toy", "\n\n", "it contains no session"},
-		"one damaged line":   {"none.toy", "\n[]\n", "it contains no session: line 2 is damaged (no toy)"},
-		"damaged lines":      {"none.toy", "[]\n\n[]\n", "it contains no session: 2 records are damaged, the first in line 1 (no toy)"},
-		"a long line":        {"none.toy", line(strings.Repeat("a", interop.MaxRecord)), "it contains no session: line 1 is damaged (line longer than 20971520 bytes)"},
+		"empty":                   {"empty.txt", "", "the file is empty"},
+		"not packed":              {"a.toy.gz", line("a1"), "toy does not recognize it"},
+		"no session":              {"none.toy", "\n\n", "it contains no session"},
+		"one damaged line":        {"none.toy", "\n[]\n", "it contains no session: line 2 is damaged (no toy)"},
+		"damaged lines":           {"none.toy", "[]\n\n[]\n", "it contains no session: 2 records are damaged, the first in line 1 (no toy)"},
+		"a long line":             {"none.toy", line(strings.Repeat("a", interop.MaxRecord)), "it contains no session: line 1 is damaged (line longer than 20971520 bytes)"},
 	} {
 		t.Run(name, func(t *testing.T) {
 			p := newPlace(t)
