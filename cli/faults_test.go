@@ -113,7 +113,7 @@ func TestAProviderInTroubleIsAskedAFewTimes(t *testing.T) {
 		p.wait = func(d time.Duration) { waits = append(waits, d) }
 		s.Otherwise(llmtest.Fails(500, "Something broke."))
 		out, errs, code := p.typed(t.Context(), "run", "--model", model, "hello")
-		if code != 1 || out != "" || !strings.Contains(errs, "HTTP 500") || !strings.Contains(errs, "again with: skein continue") {
+		if code != 1 || out != "" || !strings.Contains(errs, "HTTP 500") || !strings.Contains(errs, "with: skein continue") {
 			t.Errorf("run = %q, exit code %d\n%s", out, code, errs)
 		}
 		asked := len(s.Requests())

@@ -107,7 +107,7 @@ func TestAPromptWithoutAnAnswerIsTakenUpWithoutSayingItAgain(t *testing.T) {
 	s.Otherwise(llmtest.Fails(500, "the model is on fire"))
 	p := newTypist(t, map[string]string{"VLLM_API_KEY": llmtest.Key, "VLLM_BASE_URL": s.URL})
 	_, errs, code := p.typed(t.Context(), "run", "--model", "vllm:m", "hello")
-	if code != 1 || !strings.Contains(errs, "the model is on fire") || !strings.Contains(errs, "again with: skein continue") {
+	if code != 1 || !strings.Contains(errs, "the model is on fire") || !strings.Contains(errs, "with: skein continue") {
 		t.Fatalf("run with a provider that fails: exit code %d\n%s", code, errs)
 	}
 	s.Otherwise(llmtest.Says("Hello."))
