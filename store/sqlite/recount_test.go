@@ -33,7 +33,7 @@ func TestExamineWorksRowsOutAnew(t *testing.T) {
 			if err != nil {
 				t.Fatal(err)
 			}
-			if strings.Contains(f.Text, "counted anew") {
+			if strings.Contains(f.Text, "recounted") {
 				told = append(told, f)
 			}
 		}
