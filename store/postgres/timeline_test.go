@@ -114,7 +114,7 @@ func TestAFeedGoesOnAtAStandbyThatLacksCommits(t *testing.T) {
 	again := openTest(t, dsn)
 	n := 0
 	for _, err := range again.Feed(t.Context(), newest) {
-		if n++; !errors.Is(err, skein.ErrInvalid) || !strings.Contains(err.Error(), "begin anew") {
+		if n++; !errors.Is(err, skein.ErrInvalid) || !strings.Contains(err.Error(), "start again") {
 			t.Errorf("Feed of a cursor of what took over yields the error %v, want one of an invalid cursor", err)
 		}
 	}
