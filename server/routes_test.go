@@ -110,7 +110,7 @@ func TestAnUnknownParameterIsSaid(t *testing.T) {
 	s.begin("a", skein.Created{}, "hello")
 	for what, words := range map[string][]string{
 		"GET /v1/sessions?limt=1":                    {`"limt"`, "limit", "cursor"},
-		"GET /v1/sessions?limit=1&limit=2":           {"limit is there 2 times"},
+		"GET /v1/sessions?limit=1&limit=2":           {"parameter limit is given 2 times"},
 		"GET /v1/sessions?a=%zz":                     {"not a URL query"},
 		"GET /v1/sessions?a;b":                       {"not a URL query"},
 		"GET /v1/sessions/a?x=1":                     {`"x"`, "this operation has no parameters"},

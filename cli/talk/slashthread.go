@@ -105,7 +105,7 @@ func forkHere(ctx context.Context, c *chat, args string) error {
 	if err := moveTo(ctx, c, thread.Spot{Session: f}); err != nil {
 		return err
 	}
-	c.done("this is the fork %s now; to go back to the other session: /resume %s", sessions.ShortID(id), sessions.ShortID(s.ID))
+	c.done("this is now the fork %s; back to the other session: /resume %s", sessions.ShortID(id), sessions.ShortID(s.ID))
 	return nil
 }
 

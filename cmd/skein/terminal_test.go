@@ -37,7 +37,7 @@ func TestAThreadIsThereTomorrow(t *testing.T) {
 	p.enter("/rename The first talk")
 	p.await(`^this session is now "The first talk"$`)
 	p.enter("/fork 1 The other way")
-	p.await(`^this is the fork [0-9a-f]{8} now; to go back to the other session: /resume ` + id[1])
+	p.await(`^this is now the fork [0-9a-f]{8}; back to the other session: /resume ` + id[1])
 	p.enter("in the fork")
 	p.await(`^in the fork$`)
 	p.enter("/sessions")

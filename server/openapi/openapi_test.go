@@ -76,7 +76,7 @@ func TestABodyHasOneMeaning(t *testing.T) {
 	for body, says := range map[string]string{
 		`{"name":"a","name":"b"}`: "name",
 		"{\"name\":\"\xff\"}":     "UTF-8",
-		`{"name":"a"} {}`:         "follows",
+		`{"name":"a"} {}`:         "after the body",
 		`{"name":`:                "EOF",
 		`{"name":7}`:              "body.name",
 		`{"name":"a","other":1}`:  "body.other",
@@ -92,7 +92,7 @@ func TestABodyHasOneMeaning(t *testing.T) {
 func TestAParameterIsKnownAndGivenOnce(t *testing.T) {
 	h := served(t, nil)
 	for query, says := range map[string]string{
-		"?limt=2": "limit, tag", "?limit=2&limit=3": "2 times", "?limit=11": "query.limit", "?limit=x": "query.limit", "?a=%zz": "no query",
+		"?limt=2": "limit, tag", "?limit=2&limit=3": "2 times", "?limit=11": "query.limit", "?limit=x": "query.limit", "?a=%zz": "not a URL query",
 	} {
 		refused(t, ask(h, query, `{"name":"a"}`), http.StatusBadRequest, "invalid", says)
 	}

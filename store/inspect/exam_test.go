@@ -79,8 +79,8 @@ func TestWaits(t *testing.T) {
 		want string
 	}{
 		{inspect.Lag{}, "no events wait to be indexed"},
-		{inspect.Lag{Events: 7, Since: 60_000}, "7 events wait for it, for 1m0s"},
-		{inspect.Lag{Events: 7, Since: 180_000}, "7 events wait for it, for 0s"}, // clocks can be set back
+		{inspect.Lag{Events: 7, Since: 60_000}, "7 events wait to be indexed, the oldest for 1m0s"},
+		{inspect.Lag{Events: 7, Since: 180_000}, "7 events wait to be indexed, the oldest for 0s"}, // clocks can be set back
 	} {
 		if got := inspect.Waits(c.lag, time.UnixMilli(120_000)); got != c.want {
 			t.Errorf("Waits(%+v) = %q, want %q", c.lag, got, c.want)

@@ -169,7 +169,7 @@ func TestALoginKeepsRightsThatAreNotSkeins(t *testing.T) {
 	if err := c.QueryRow(t.Context(), `SELECT pg_has_role('staff', 'USAGE'), current_setting('server_version_num')::int >= 160000`).Scan(&still, &later); err != nil || !still {
 		t.Errorf("the login has the rights of staff: %v, %v, want that it keeps them", still, err)
 	}
-	if w := warnings(t, s); !later && (len(w) != 1 || !strings.Contains(w[0], "a role of its own")) {
+	if w := warnings(t, s); !later && (len(w) != 1 || !strings.Contains(w[0], "a login role of its own")) {
 		t.Errorf("Examine warns of %q, want that the login sees all", w)
 	}
 }

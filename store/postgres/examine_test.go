@@ -27,12 +27,12 @@ func TestExamineFindsAndMends(t *testing.T) {
 		damage, area, says string
 		mends              bool
 	}{
-		"a column is another":            {`UPDATE sessions SET project = '/elsewhere'`, "heads", "not what was stored", true},
-		"a column says another end":      {`UPDATE sessions SET empty = NOT empty, recent = 7`, "heads", "not what was stored", true},
-		"a name is another":              {`UPDATE names SET name = 'another'`, "heads", "not what was stored", true},
-		"a name is gone":                 {`DELETE FROM names`, "heads", "not what was stored", true},
+		"a column is another":            {`UPDATE sessions SET project = '/elsewhere'`, "heads", "was altered", true},
+		"a column says another end":      {`UPDATE sessions SET empty = NOT empty, recent = 7`, "heads", "was altered", true},
+		"a name is another":              {`UPDATE names SET name = 'another'`, "heads", "was altered", true},
+		"a name is gone":                 {`DELETE FROM names`, "heads", "was altered", true},
 		"an event is gone":               {`DELETE FROM events WHERE seq = 3`, "heads", "want 1 to 6", false},
-		"an end is wrong":                {`UPDATE heads SET last = 99`, "heads", "99 by heads", false},
+		"an end is wrong":                {`UPDATE heads SET last = 99`, "heads", "99 according to heads", false},
 		"no row in heads":                {`DELETE FROM heads`, "heads", "no row in heads", false},
 		"no session":                     {`DELETE FROM sessions`, "heads", "no session", false},
 		"a payload is no JSON":           {`UPDATE events SET payload = '{' WHERE seq = 2`, "events", "event 2", false},
@@ -44,7 +44,7 @@ func TestExamineFindsAndMends(t *testing.T) {
 		"the index lacks one":            {`DELETE FROM found WHERE seq = 2`, "index", "1 events", true},
 		"a blob is damaged":              {`UPDATE blobs SET data = 'x', form = 0`, "blobs", "damaged", false},
 		"nothing refers to a blob":       {`DELETE FROM blob_refs`, "blobs", "refers to", true},
-		"there is no such blob":          {`DELETE FROM blobs`, "blobs", "not here", false},
+		"there is no such blob":          {`DELETE FROM blobs`, "blobs", "missing blobs", false},
 		"a deleted session is left":      {`INSERT INTO purge_queue (user_id, n, above) VALUES ('ann', 12345, 0)`, "maintenance", "1 sessions", true},
 		"reparented events lead nowhere": {`INSERT INTO reparented (user_id, n, owner, upto) VALUES ('ann', 12345, 12346, 1)`, "heads", "12345", false},
 		"a source file is to be gone":    {`UPDATE files SET format = ''`, "maintenance", "1 files", true},

@@ -32,9 +32,9 @@ func TestRestoreRefusesWhatIsNoBackup(t *testing.T) {
 		err  error
 		text string
 	}{
-		{folder, skein.ErrInvalid, "it is a folder"},
-		{file("text.db", strings.Repeat("this is no database\n", 1000)), skein.ErrCorrupt, "it is not an SQLite database"},
-		{file("empty.db", ""), skein.ErrInvalid, "it is empty"},
+		{folder, skein.ErrInvalid, "a folder"},
+		{file("text.db", strings.Repeat("this is no database\n", 1000)), skein.ErrCorrupt, "not an SQLite database"},
+		{file("empty.db", ""), skein.ErrInvalid, "empty file"},
 		{filepath.Join(dir, "none.db"), skein.ErrNotFound, "file not found"},
 	} {
 		err := s.RestoreBackup(t.Context(), c.path, kept)
@@ -48,7 +48,7 @@ func TestRestoreRefusesWhatIsNoBackup(t *testing.T) {
 	if n := len(events(t, s, "a")); n != 2 {
 		t.Errorf("the session has %d events, want 2", n)
 	}
-	if _, err := dial(folder); !errors.Is(err, skein.ErrInvalid) || !strings.Contains(err.Error(), "it is a folder") {
+	if _, err := dial(folder); !errors.Is(err, skein.ErrInvalid) || !strings.Contains(err.Error(), "a folder") {
 		t.Errorf("Open of a folder = %v, want one that wraps %q and says so", err, skein.ErrInvalid)
 	}
 }

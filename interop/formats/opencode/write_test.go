@@ -227,7 +227,7 @@ func TestWhatTheProgramWouldThrowAwayIsNotWrittenBack(t *testing.T) {
 	if _, err := skein.Add(t.Context(), s, ses, say(9, skein.UserSays("three"))); err != nil {
 		t.Fatal(err)
 	}
-	if _, err := interop.Sync(t.Context(), s, Format(), ses); !errors.Is(err, skein.ErrInvalid) || !strings.Contains(err.Error(), "gone back in") {
+	if _, err := interop.Sync(t.Context(), s, Format(), ses); !errors.Is(err, skein.ErrInvalid) || !strings.Contains(err.Error(), "was rewound in") {
 		t.Errorf("Sync = %v, want it refused", err)
 	}
 	if got := rows(t, filepath.Join(p.dir, fileName), `SELECT count(*) FROM message`); got != "2\n" {
@@ -246,7 +246,7 @@ func TestNothingIsWrittenToTheFolderOfOld(t *testing.T) {
 	if _, err := skein.Add(t.Context(), s, ses, say(9, skein.UserSays("three"))); err != nil {
 		t.Fatal(err)
 	}
-	if _, err := interop.Sync(t.Context(), s, Format(), ses); !errors.Is(err, skein.ErrInvalid) || !strings.Contains(err.Error(), "does not read") {
+	if _, err := interop.Sync(t.Context(), s, Format(), ses); !errors.Is(err, skein.ErrInvalid) || !strings.Contains(err.Error(), "no longer reads") {
 		t.Errorf("Sync = %v, want it refused", err)
 	}
 }
