@@ -41,5 +41,11 @@ func Feed(s *Store) (behind bool) {
 	return s.behind(context.Background())
 }
 
+// MakingRoom runs do as what frees room on the disk.
+func MakingRoom(ctx context.Context, s *Store, do func() error) error { return s.makingRoom(ctx, do) }
+
+// Reserve returns the path of the reserve.
+func Reserve(s *Store) string { return s.reserve() }
+
 // KeepReserve creates the reserve if there is room for it.
 func KeepReserve(s *Store) { s.keepReserve() }

@@ -7,6 +7,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"io/fs"
 	"math/rand/v2"
 	"os"
 	"os/signal"
@@ -286,6 +287,29 @@ func deletesOnAFullDisk(t *testing.T, messages, size int) {
 		t.Error("with room again, events wait for the index, want none")
 	}
 	shut(t, s)
+}
+
+func TestTheReserveIsNotMadeAgainBeforeItsRoomIsUsed(t *testing.T) {
+	s := open(t, filepath.Join(t.TempDir(), "x.db"))
+	sqlite.KeepReserve(s)
+	tries := 0
+	err := sqlite.MakingRoom(t.Context(), s, func() error {
+		if tries++; tries == 1 {
+			return skein.ErrFull
+		}
+		sqlite.KeepReserve(s) // as maintenance does, in another goroutine
+		if _, err := os.Stat(sqlite.Reserve(s)); !errors.Is(err, fs.ErrNotExist) {
+			t.Errorf("the reserve is there while its room is needed: %v", err)
+		}
+		return nil
+	})
+	if err != nil || tries != 2 {
+		t.Errorf("making room took %d tries and ended with %v, want 2 and no error", tries, err)
+	}
+	sqlite.KeepReserve(s)
+	if _, err := os.Stat(sqlite.Reserve(s)); err != nil {
+		t.Errorf("the reserve is not made again: %v", err)
+	}
 }
 
 // fillDisk fills the disk with dir to the last byte, with a file.

@@ -93,9 +93,14 @@ func (c *core) lookAtRoom() (want, room int64) {
 }
 
 // keepReserve creates the reserve, if it does not exist or the store has
-// outgrown it. Failing to create it matters only when it is needed.
+// outgrown it. Failing to create it matters only when it is needed. While its
+// room is being used, it is not created.
 func (c *core) keepReserve() {
 	want, room := c.lookAtRoom()
+	if !c.freeing.TryLock() {
+		return
+	}
+	defer c.freeing.Unlock()
 	is, err := os.Lstat(c.reserve())
 	none := errors.Is(err, fs.ErrNotExist)
 	if err != nil && !none || err == nil && is.Size() >= want || room < want {
@@ -160,12 +165,16 @@ func (c *core) freeStep(ctx context.Context, f func(*tx) error) error {
 	return c.afterStep()
 }
 
-// afterStep empties the log if it has hardly any room to grow.
+// afterStep empties the log if it has hardly any room to grow. If the file has no
+// room for what is in the log, the next step makes it.
 func (c *core) afterStep() error {
 	if !c.tight.Load() {
 		return nil
 	}
-	return c.emptyLogAlone()
+	if err := c.emptyLogAlone(); !errors.Is(err, skein.ErrFull) {
+		return err
+	}
+	return nil
 }
 
 // emptyLogAlone empties the log while nobody in this process writes: if steps
