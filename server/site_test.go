@@ -29,7 +29,9 @@ import (
 	"github.com/skein-dev/skein/store/memory"
 )
 
-func TestMain(m *testing.M) { goleak.VerifyTestMain(m, goleak.IgnoreAnyFunction("github.com/skein-dev/skein/internal/pgtest.reap")) }
+func TestMain(m *testing.M) {
+	goleak.VerifyTestMain(m, goleak.IgnoreAnyFunction("github.com/skein-dev/skein/internal/pgtest.reap"))
+}
 
 // site is a server with a store, and a token for requests.
 type site struct {
