@@ -118,6 +118,52 @@ func (a *actError) Error() string { return a.act + ": " + a.err.Error() }
 func (a *actError) Unwrap() error { return a.err }
 func (a *actError) Act() string   { return a.act }
 
+// Reason returns err in words for a person, here or at the other end of an API: the
+// cause and what it is about, each once, without the call path through the
+// packages of this module. err.Error() is the full text, for logs.
+func Reason(err error) string {
+	switch e := err.(type) { //nolint:errorlint // the tree of errors is walked here, node by node
+	case interface {
+		Act() string
+		Unwrap() error
+	}:
+		return about(e.Act(), Reason(e.Unwrap()))
+	case interface{ Unwrap() []error }:
+		text := err.Error()
+		for _, part := range e.Unwrap() {
+			// That says all; what a database adds, such as a number, helps nobody.
+			if part == ErrFull && strings.HasPrefix(text, part.Error()+": ") { //nolint:errorlint // node by node
+				return part.Error()
+			}
+			text = strings.Replace(text, part.Error(), Reason(part), 1)
+		}
+		return text
+	case interface{ Unwrap() error }:
+		if part := e.Unwrap(); part != nil {
+			return strings.Replace(err.Error(), part.Error(), Reason(part), 1)
+		}
+	}
+	return err.Error()
+}
+
+// about puts an act before why, without its package name. It returns only why if
+// why already names what the act was about, or if the act is only a package name.
+// It also leaves out what the agent was doing: the person asked for it.
+func about(act, why string) string {
+	place, rest, ok := strings.Cut(act, ": ")
+	if place == "agent" {
+		return why
+	}
+	if ok && strings.Trim(place, "abcdefghijklmnopqrstuvwxyz") == "" {
+		act = rest
+	}
+	words := strings.Fields(act)
+	if len(words) == 0 || strings.Contains(why, strings.Trim(words[len(words)-1], `"`)) {
+		return why
+	}
+	return act + ": " + why
+}
+
 // Invalidf returns an error that wraps [ErrInvalid] and says what is wrong, as
 // [fmt.Errorf] does. The error is never nil.
 func Invalidf(format string, args ...any) error {

@@ -165,27 +165,6 @@ type Created struct {
 	Version  string          `json:"version,omitempty"` // of that program
 }
 
-// A Checkout says where the work of a session happens, beside its project and
-// folder: in which repository, and what was checked out there. Any field may be
-// "" because it is not known.
-type Checkout struct {
-	Repository string `json:"repository,omitempty"` // the same in every clone: github.com/owner/name, or "root:" and the hash of the first commit
-	Branch     string `json:"branch,omitempty"`     // "" if HEAD is detached, too
-	Commit     string `json:"commit,omitempty"`     // hash, in hex
-	Worktree   string `json:"worktree,omitempty"`   // name of a linked worktree
-	Subfolder  string `json:"subfolder,omitempty"`  // path of the working directory below the project, with slashes
-	Host       string `json:"host,omitempty"`       // name of the machine
-	LookedUp   bool   `json:"looked_up,omitempty"`  // no record says the repository: it is what the folder belonged to when the session was imported
-}
-
-// Known returns x for an event's payload: nil if nothing of it is known.
-func (x Checkout) Known() *Checkout {
-	if x == (Checkout{}) {
-		return nil
-	}
-	return &x
-}
-
 // Why says how a session is related to its parent.
 type Why string
 
@@ -289,7 +268,7 @@ type Changed struct {
 	Profile  *string   `json:"profile,omitempty"`
 	Project  *string   `json:"project,omitempty"`
 	Cwd      *string   `json:"cwd,omitempty"`
-	Checkout *Checkout `json:"checkout,omitempty"` // replaces all of it
+	Checkout *Checkout `json:"checkout,omitempty"` // replaces all of it, but what was looked up
 	Pinned   *bool     `json:"pinned,omitempty"`
 	Status   *string   `json:"status,omitempty"`
 	Tags     *[]string `json:"tags,omitempty"` // all of them

@@ -110,14 +110,23 @@ func (x *Shown) Set(f Facts) (model bool) {
 		if !c.Parent.IsFork() {
 			*x = Shown{}
 		}
+		x.Checkout = x.checkout(c)
 		x.Project, x.Cwd = cmp.Or(c.Project, x.Project), cmp.Or(c.Cwd, x.Cwd)
-		if c.Checkout != nil {
-			x.Checkout = cmp.Or(*c.Checkout, x.Checkout)
-		}
 		x.Agent, x.Model = cmp.Or(c.Agent, x.Agent), cmp.Or(c.Model, x.Model)
 		return c.Model != "" || !c.Parent.IsFork()
 	}
 	return false
+}
+
+// checkout returns what is checked out where a fork of x begins.
+func (x *Shown) checkout(c *Created) Checkout {
+	switch {
+	case c.Checkout == nil:
+		return x.Checkout
+	case c.Project != "" && c.Project != x.Project:
+		return *c.Checkout
+	}
+	return x.Checkout.then(*c.Checkout)
 }
 
 // A LiveMessages determines from events which messages of a session are live, that

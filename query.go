@@ -203,6 +203,7 @@ type UsageRow struct {
 	Model    string
 	Tier     Tier
 	Usage    Usage
+	Recorded Usage // the part of Usage of the requests whose cost the source reported
 }
 
 // A Usage is what model requests used. Token counts are the provider's own; a
@@ -235,6 +236,15 @@ func (u Usage) Plus(v Usage) Usage {
 // Minus returns u minus v, field by field.
 func (u Usage) Minus(v Usage) Usage {
 	return u.Plus(Usage{-v.Input, -v.Output, -v.Reasoning, -v.CacheRead, -v.CacheWrite, -v.CacheHour, -v.Requests, -v.Reported})
+}
+
+// recorded returns u if it is of a request whose cost the source reported, else
+// nothing.
+func (u Usage) recorded() Usage {
+	if u.Reported == 0 {
+		return Usage{}
+	}
+	return u
 }
 
 // Merge returns the usage of one request for which first u, then v was reported:

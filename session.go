@@ -108,6 +108,11 @@ type Added struct {
 	Charge  Usage // what to add to the usage; zero if nothing
 	Tier    Tier  // of the request, by everything that is now counted for it
 	Counted Usage // what is now counted for the request in total
+
+	// Recorded is what to add to the usage of the requests whose cost the source
+	// reported: more than Charge if it reports the cost of a request that was counted
+	// before.
+	Recorded Usage
 }
 
 // Apply adds the event e, with the facts f, to s, sets e.Seq to the next seq, and
@@ -152,6 +157,7 @@ func (s *Session) Apply(e *Event, f Facts, p Prior) (a Added, err error) {
 	if f.Charge != nil {
 		a.Counted = p.Charged.Merge(f.Charge.Usage)
 		a.Charge = a.Counted.Minus(p.Charged)
+		a.Recorded = a.Counted.recorded().Minus(p.Charged.recorded())
 		a.Tier = f.Charge.tier(f.Charge.Tier.Service(), a.Counted)
 		s.Usage = s.Usage.Plus(a.Charge)
 	}
@@ -237,7 +243,7 @@ func (s *Session) create(c *Created, base Shown) error {
 		s.SetShown(base)
 		s.Undone = base.Undone
 		s.Project, s.Cwd = cmp.Or(s.Project, base.Project), cmp.Or(s.Cwd, base.Cwd)
-		s.Checkout = cmp.Or(s.Checkout, base.Checkout)
+		s.Checkout = base.checkout(c)
 		s.Agent, s.Model = cmp.Or(s.Agent, base.Agent), cmp.Or(s.Model, base.Model)
 	}
 	return nil
@@ -302,17 +308,27 @@ func (s *Session) change(c *Changed) {
 	set(&s.Provider, c.Provider)
 	set(&s.Agent, c.Agent)
 	set(&s.Profile, c.Profile)
-	set(&s.Project, c.Project)
-	set(&s.Cwd, c.Cwd)
-	if c.Checkout != nil {
-		s.Checkout = *c.Checkout
-	}
+	s.move(c)
 	set(&s.Status, c.Status)
 	if c.Pinned != nil {
 		s.Pinned = *c.Pinned
 	}
 	if c.Tags != nil {
 		s.Tags = slices.Compact(slices.Sorted(slices.Values(*c.Tags)))
+	}
+}
+
+// move sets where the session works. What was looked up belongs to its project, and
+// the subfolder to its folder.
+func (s *Session) move(c *Changed) {
+	if c.Project != nil && *c.Project != s.Project {
+		s.Project, s.Checkout = *c.Project, s.Checkout.Recorded()
+	}
+	if c.Cwd != nil && *c.Cwd != s.Cwd {
+		s.Cwd, s.Checkout = *c.Cwd, s.Checkout.elsewhere()
+	}
+	if c.Checkout != nil {
+		s.Checkout = s.Checkout.then(*c.Checkout)
 	}
 }
 

@@ -4,15 +4,19 @@ import (
 	"bufio"
 	"bytes"
 	"context"
+	"encoding/base64"
 	"errors"
 	"fmt"
 	"io"
+	"math/rand/v2"
 	"net"
 	"net/http"
 	"os"
 	"os/exec"
 	"path/filepath"
+	"strconv"
 	"strings"
+	"unicode/utf8"
 
 	"github.com/skein-dev/skein"
 	"github.com/skein-dev/skein/bench/gen"
@@ -23,8 +27,8 @@ const (
 	boundOfOne  = 256 << 20
 	boundOfMany = 512 << 20
 
-	// An export to Skillet exceeds the first on a busy machine: Skillet keeps a message
-	// in a row and in a log, and both are in memory. It must not take more than this.
+	// An export to Skillet exceeds the first on some runs: Skillet keeps a message in a
+	// row and in a log, and both are in memory. It must not take more than this.
 	boundOfSkillet = 296 << 20
 )
 
@@ -39,8 +43,29 @@ const (
 // agents are the formats in which sessions are exported to an agent's files.
 var agents = []string{"claude-code", "codex", "agsh", "amplifier", "agentuse", "ethos", "skillet", "pi", "opencode", "atif", "otel-genai"}
 
-// kindsOfText are pieces of long messages that are other than prose.
-var kindsOfText = map[string]string{"one-word": "x", "quotes": `"`, "line-feeds": "\n"}
+// kindsOfText are long messages that are other than prose, of about n bytes.
+var kindsOfText = map[string]func(n int) []byte{
+	"one-word":   func(n int) []byte { return bytes.Repeat([]byte("x"), n) },
+	"quotes":     func(n int) []byte { return bytes.Repeat([]byte(`"`), n) },
+	"line-feeds": func(n int) []byte { return bytes.Repeat([]byte("\n"), n) },
+	"base64": func(n int) []byte {
+		data := make([]byte, n/4*3)
+		rand.NewChaCha8([32]byte{}).Read(data) //nolint:errcheck // it returns nil
+		return base64.StdEncoding.AppendEncode(nil, data)
+	},
+	"words": func(n int) (text []byte) {
+		for r := rand.New(rand.NewPCG(1, 1)); len(text) < n; {
+			text = append(strconv.AppendUint(text, r.Uint64N(1<<40), 36), ' ')
+		}
+		return text
+	},
+	"chinese": func(n int) (text []byte) {
+		for r := rand.New(rand.NewPCG(1, 1)); len(text) < n; {
+			text = utf8.AppendRune(text, 0x4e00+r.Int32N(0x9fff-0x4e00))
+		}
+		return text
+	},
+}
 
 // memoryBound measures the most memory that commands and the server use for
 // large items, and for many clients that do not read.
@@ -62,17 +87,17 @@ func memoryBound(ctx context.Context, e *env) error {
 			return err
 		}
 	}
-	for name, piece := range kindsOfText {
+	for name, text := range kindsOfText {
 		file := filepath.Join(b.dir, name+".txt")
-		if err := os.WriteFile(file, bytes.Repeat([]byte(piece), longMessage/len(piece)), 0o600); err != nil {
+		if err := os.WriteFile(file, text(longMessage), 0o600); err != nil {
 			return err
 		}
-		if err := b.command("a message of 33 MB, "+name+": append", "append", "cli:"+name, file, "--create"); err != nil {
+		apart := b.in(name) // what is measured next must not also index this message
+		if err := apart.command("a message of 33 MB, "+name+": append", "append", "cli:"+name, file, "--create"); err != nil {
 			return err
 		}
 	}
-	elsewhere := *b
-	elsewhere.dir = filepath.Join(b.dir, "elsewhere")
+	elsewhere := b.in("elsewhere")
 	if err := elsewhere.command("a message of 33 MB: import skein", "import", filepath.Join(b.dir, "long.jsonl")); err != nil {
 		return err
 	}
@@ -174,6 +199,13 @@ func newBound(ctx context.Context, e *env) (_ *bound, err error) {
 		}
 	}
 	return b, nil
+}
+
+// in returns the setup with a store of its own.
+func (b *bound) in(name string) *bound {
+	apart := *b
+	apart.dir = filepath.Join(b.dir, name)
+	return &apart
 }
 
 // prose returns a text of n bytes, which is one message.

@@ -40,6 +40,7 @@ func of(h terminal.HelpText, c *cobra.Command) string {
 	for _, g := range c.Groups() {
 		section(h, &b, g.Title, commands(h, c, g.ID))
 	}
+	section(h, &b, "commands", commands(h, c, ""))
 	own, global := c.LocalNonPersistentFlags(), c.Root().PersistentFlags()
 	section(h, &b, "flags", flags(h, c.Flags(), func(f *pflag.Flag) bool { return own.Lookup(f.Name) != nil }))
 	section(h, &b, "global flags", flags(h, global, func(*pflag.Flag) bool { return true }))

@@ -22,6 +22,7 @@ import (
 	"github.com/skein-dev/skein/cli/read"
 	"github.com/skein-dev/skein/cli/serve"
 	"github.com/skein-dev/skein/cli/sessions"
+	"github.com/skein-dev/skein/cli/setup"
 	"github.com/skein-dev/skein/cli/talk"
 	"github.com/skein-dev/skein/cli/write"
 )
@@ -149,7 +150,7 @@ var groups = []struct {
 		read.NewList, read.NewShow, read.NewTail, read.NewReplay, read.NewLog, read.NewSearch, read.NewTree, read.NewUsage, read.NewExport, read.NewConvert,
 	}},
 	{"write", []func(*job.Frame) *cobra.Command{
-		write.NewImport, write.NewSync, write.NewHandoff, write.NewPush, write.NewPull, write.NewAppend, write.NewRename, write.NewTag, write.NewPin, write.NewUnpin, write.NewFork,
+		write.NewImport, write.NewSync, write.NewHandoff, write.NewPush, write.NewPull, write.NewAppend, write.NewRename, write.NewTag, write.NewPin, write.NewUnpin, write.NewFork, write.NewProject,
 	}},
 	{"keep", []func(*job.Frame) *cobra.Command{
 		keep.NewRm, keep.NewRestore, keep.NewPrune, keep.NewClear, keep.NewScan, keep.NewScrub, keep.NewBackup, keep.NewRestoreBackup, keep.NewDoctor,
@@ -158,7 +159,7 @@ var groups = []struct {
 		serve.NewServe, serve.NewOpen, serve.NewMCP, serve.NewGateway, serve.NewLink, serve.NewToken, serve.NewUser,
 	}},
 	{"the program", []func(*job.Frame) *cobra.Command{
-		newAgents, newKey, newConfig, newCompletion, newMan, newVersion,
+		setup.NewSetup, newAgents, newKey, newConfig, newCompletion, newMan, newVersion,
 	}},
 }
 

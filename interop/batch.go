@@ -4,7 +4,6 @@ import (
 	"bytes"
 	"context"
 	"errors"
-	"fmt"
 	"io/fs"
 	"path/filepath"
 	"slices"
@@ -171,7 +170,8 @@ func (x *exporter) again(ctx context.Context, w inBatch, was error) error {
 
 func (w *inBatch) fails(err error) {
 	if w.of.err == nil {
-		w.of.err = fmt.Errorf("session %s: %w", w.sess.ID, err)
+		skein.Wrapf(&err, "session %s", w.sess.ID)
+		w.of.err = err
 	}
 }
 

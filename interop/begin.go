@@ -43,8 +43,15 @@ var errTaken = errors.New("another import is reading it")
 // this key.
 func (t *target) begin(ctx context.Context, th *fileSession, key skein.ClientID) (err error) {
 	if th.begun {
-		if th.stored == nil && (th.shared || t.w.state.Rewriting || t.w.state.Withdrew) {
-			return th.load(ctx, t.store)
+		back := th == t.main && t.w.state.Back != 0
+		if th.stored != nil || !th.shared && !t.w.state.Rewriting && !t.w.state.Withdrew && !back {
+			return nil
+		}
+		if err := th.load(ctx, t.store); err != nil {
+			return err
+		}
+		if back && !t.w.state.Rewriting { // then all that comes is new
+			th.stored.TakeBack(t.w.state.Back)
 		}
 		return nil
 	}
@@ -98,10 +105,16 @@ func (t *target) begin(ctx context.Context, th *fileSession, key skein.ClientID)
 	if p := created.Parent; p != nil && p.Session == th.id { // it names itself as its parent
 		created.Parent = nil
 	}
+	t.folders.fill(&created)
 	e := skein.NewEvent(skein.KindCreated, b.Time, created)
 	e.ClientID = CreatedID
 	th.events = append(th.events, waiting{e, -1, nowhere})
 	if rewind != 0 {
+		if err := th.load(ctx, t.store); err != nil {
+			return err
+		}
+		th.stored.TakeBack(rewind)
+		t.w.state.Back = rewind
 		e := skein.NewEvent(skein.KindRewound, b.Time, skein.Rewound{To: rewind})
 		e.ClientID = reconcile.RewoundID
 		th.events = append(th.events, waiting{e, -1, nowhere})

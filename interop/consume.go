@@ -22,6 +22,7 @@ type outlet struct {
 	rep      *reporting
 	parents  *parents
 	rereader *rereader
+	folders  checkouts
 	watcher  watcher // that the import is part of; nil for none
 }
 

@@ -24,6 +24,10 @@ type copier struct {
 	n          int                           // copies
 	last       skein.Place                   // of the last one
 	furthest   map[skein.SessionID]skein.Seq // the last event that is shared with each session
+	line       skein.SessionID               // shows all of the conversation that was repeated so far; "" if none was
+	far        skein.Place                   // the last event of that
+	lineOf     skein.SessionID               // whose events are in seqs
+	seqs       map[skein.ClientID]skein.Seq
 	held       []heldBack
 	bytes      int // of held
 	duplicates duplicates
@@ -113,19 +117,84 @@ func (c *copier) shares(p skein.Place, upto skein.Seq) {
 }
 
 // match returns where the items of a record are stored already, and nil if it is
-// not a copy.
+// not a copy, or if no session shows them after all that was repeated so far: a fork
+// would lack one or the other.
 func (c *copier) match(ctx context.Context, key skein.ClientID, items []Item) ([]skein.Place, error) {
 	var at []skein.Place
 	for _, id := range reconcile.Candidates(key) {
 		if p, ok := c.places[id]; ok {
-			at = append(at, p)
+			here, err := c.inLine(ctx, id, p)
+			if err != nil {
+				return nil, err
+			}
+			at = append(at, here)
 		}
 	}
 	events := make([]skein.Event, len(items))
 	for i, it := range items {
 		events[i] = it.Event
 	}
-	return reconcile.SameAs(events, at, func(p skein.Place) (skein.Event, error) { return c.follow.event(ctx, p) })
+	places, err := reconcile.SameAs(events, at, func(p skein.Place) (skein.Event, error) { return c.follow.event(ctx, p) })
+	if places == nil || err != nil {
+		return nil, err
+	}
+	for i, it := range items {
+		if it.Session != "" {
+			continue
+		}
+		if goesOn, err := c.goesOn(ctx, it.Event.Kind, places[i]); !goesOn || err != nil {
+			return nil, err
+		}
+	}
+	return places, nil
+}
+
+// inLine returns where the session with what was repeated so far shows an event with
+// this client ID; p, where it was stored first, if it does not.
+func (c *copier) inLine(ctx context.Context, id skein.ClientID, p skein.Place) (skein.Place, error) {
+	if c.line == "" {
+		return p, nil
+	}
+	if has, err := c.shows(ctx, c.line, p); has || err != nil {
+		return p, err
+	}
+	if c.lineOf != c.line {
+		c.lineOf, c.seqs = c.line, map[skein.ClientID]skein.Seq{}
+		for e, err := range lenient.Store(c.store, nil).Events(ctx, c.line, 0) {
+			if err != nil {
+				return p, err
+			}
+			c.seqs[e.ClientID] = e.Seq
+		}
+	}
+	if seq := c.seqs[id]; seq != 0 {
+		return skein.Place{Session: c.line, Seq: seq}, nil
+	}
+	return p, nil
+}
+
+// goesOn reports whether one session shows the event of this kind at p and all of the
+// conversation that was repeated so far. Before the conversation, what is no step of it
+// may be in any session.
+func (c *copier) goesOn(ctx context.Context, kind skein.Kind, p skein.Place) (bool, error) {
+	if c.line == "" {
+		if reconcile.Talks(kind) {
+			c.line, c.far = p.Session, p
+			clear(c.furthest)
+		}
+		return true, nil
+	}
+	if has, err := c.shows(ctx, c.line, p); has || err != nil {
+		if p.Seq > c.far.Seq {
+			c.far = p
+		}
+		return has, err
+	}
+	has, err := c.shows(ctx, p.Session, c.far)
+	if has {
+		c.line, c.far = p.Session, p
+	}
+	return has, err
 }
 
 // fork returns the parent of a file that was a copy so far: the session that shows
@@ -151,8 +220,11 @@ func (c *copier) fork(ctx context.Context) (p *skein.Parent, rewind skein.Seq, e
 	return p, rewind, nil
 }
 
-// shows reports whether session id shows, as a fork, the event at p.
+// shows reports whether session id shows the event at p: its own, or as a fork.
 func (c *copier) shows(ctx context.Context, id skein.SessionID, p skein.Place) (bool, error) {
+	if id == p.Session {
+		return true, nil
+	}
 	for range 100 {
 		s, err := c.store.Session(ctx, id)
 		if err != nil || s.Base < p.Seq || s.Parent == nil {

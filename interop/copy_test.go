@@ -36,6 +36,14 @@ func TestCopiesBecomeForks(t *testing.T) {
 			[][]string{{"a", "a1", "a2"}, {"b", "a1", "b1"}, {"c", "b1", "a1", "c1"}},
 			map[string]string{"a": "created a1 a2", "b": "created a1 fork(a@2) b1", "c": "created a1 fork(a@2) b1 fork(b@4) <2 c1"},
 		},
+		"with what floats where a fork has it, and goes another way": {
+			[][]string{{"a", "a1", "a2", "a3"}, {"f", "a1", "a2", "a3", "~m", "f1"}, {"b", "~m", "a1", "a2=other", "a3", "b1"}},
+			map[string]string{"a": "created a1 a2 a3", "f": "created a1 a2 a3 fork(a@4) ~m f1", "b": "created a1 fork(a@2) other a3 b1"},
+		},
+		"of the later steps only, and then of the earlier": {
+			[][]string{{"a", "a1", "a2", "a3"}, {"b", "a3", "a1", "b1", "a2", "b2"}},
+			map[string]string{"a": "created a1 a2 a3", "b": "created a1 a2 a3 fork(a@4) <2 b1 a2 b2"},
+		},
 		"and go back to what they share": {
 			[][]string{{"a", "a1", "a2", "a3"}, {"b", "a1", "a2", "a3", "b1>a1"}},
 			map[string]string{"a": "created a1 a2 a3", "b": "created a1 a2 a3 fork(a@4) <2 b1"},

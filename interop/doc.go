@@ -38,6 +38,8 @@
 //   - A copy of another file begins no session before the first record that is its
 //     own; it is then a fork at the last event that both have (copier). A copy
 //     that was read before its original is taken out and read again (original).
+//   - A fork cannot amend what it has from its parent: if its file changes such a
+//     message, the fork goes back to before it and says the rest again (sayAgain).
 //   - A duplicate, a file of the same session elsewhere, is compared by its bytes
 //     first (duplicate).
 //   - A torn end, a last line without a line feed, is read again when it is whole;

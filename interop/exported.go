@@ -164,7 +164,8 @@ func (x *exporter) tree(ctx context.Context, id skein.SessionID) error {
 		return err
 	}
 	if err := x.one(ctx, sess); err != nil {
-		return fmt.Errorf("session %s: %w", id, err)
+		skein.Wrapf(&err, "session %s", id)
+		return err
 	}
 	if x.o.NoChildren {
 		return nil

@@ -89,7 +89,7 @@ func (t *target) branch(sess skein.Session, at skein.Seq) {
 	created.Key, created.Origin = "", sess.Origin
 	created.Parent = &skein.Parent{Session: sess.ID, Seq: at, Why: skein.Fork}
 	th.id, th.fork, th.base, th.last, th.stored = fork, created.Parent, at, at, nil
-	th.shared = true // look at what the parent has
+	th.shared, t.w.state.Back = true, 0 // look at what the parent has
 	t.file.Session = fork
 	e := skein.NewEvent(skein.KindCreated, th.begin.Time, created)
 	e.ClientID = CreatedID

@@ -77,10 +77,14 @@ func newImporter(ctx context.Context, s skein.Store, formats []Format, o Options
 		outlet: outlet{store: s, known: known, rep: rep, parents: &parents{store: s, known: known}, rereader: im.rereader},
 		other:  im.planner.notUnit,
 	}
+	if o.Here {
+		im.consumer.folders = checkouts{}
+	}
 	return im, nil
 }
 
 func (im *importer) importAll(ctx context.Context, found []candidate, moving func(candidate) bool, roots []string) error {
+	clear(im.consumer.folders)                         // a watch goes on while they change
 	if err := im.rereader.rereadAll(ctx); err != nil { // left over from an earlier import
 		return err
 	}

@@ -42,11 +42,12 @@ type knownFiles struct {
 	// The paths of the files that have a session: by its ID here, and by its ID in
 	// its own program if that differs.
 	sessions, others pathsBy
+	takenOut         map[string][]ended // see reread, by path; few files have any
 }
 
 // newKnownFiles reads what the store knows about files. The error is the store's.
 func newKnownFiles(ctx context.Context, s skein.Store, formats formatList) (*knownFiles, error) {
-	kf := &knownFiles{store: s, formats: formats, files: map[string]knownFile{}, sessions: newPathsBy(), others: newPathsBy()}
+	kf := &knownFiles{store: s, formats: formats, files: map[string]knownFile{}, sessions: newPathsBy(), others: newPathsBy(), takenOut: map[string][]ended{}}
 	for f, err := range skein.SourcesOf(s).Files(ctx, "") {
 		if err != nil {
 			return nil, err
@@ -70,6 +71,12 @@ func (kf *knownFiles) keep(f skein.SourceFile) {
 	k.apart = len(f.State) > 0 && bytes.Contains(f.State, []byte(`"apart":[`))
 	k.reread = len(f.State) > 0 && bytes.Contains(f.State, []byte(`"yields":{`))
 	kf.files[f.Path] = k
+	delete(kf.takenOut, f.Path)
+	if k.reread {
+		if y := decodeState(f.State).Reread; y != nil {
+			kf.takenOut[f.Path] = slices.Concat(y.Sessions, y.Kids)
+		}
+	}
 	if f.Session == "" {
 		return
 	}
@@ -77,6 +84,17 @@ func (kf *knownFiles) keep(f skein.SourceFile) {
 	if k.ID != "" && k.ID != string(k.Session) {
 		kf.others.add(f.Format+"\x00"+k.ID, f.Path)
 	}
+}
+
+// tookOut reports whether an import took out a session, to read its file again, and
+// it has not begun again.
+func (kf *knownFiles) tookOut(id skein.SessionID) bool {
+	for _, all := range kf.takenOut {
+		if slices.ContainsFunc(all, func(x ended) bool { return x.ID == id }) {
+			return true
+		}
+	}
+	return false
 }
 
 // forget forgets a file that the store no longer knows.
@@ -88,6 +106,7 @@ func (kf *knownFiles) forget(path string) {
 	kf.sessions.remove(string(k.Session), path)
 	kf.others.remove(k.Format+"\x00"+k.ID, path)
 	delete(kf.files, path)
+	delete(kf.takenOut, path)
 }
 
 // sharing returns part as a substring of text if it occurs there, to share its memory.
@@ -177,12 +196,27 @@ func (kf *knownFiles) replaced(path string, f skein.SourceFile) bool {
 		of.Replaces(filepath.ToSlash(kf.onDisk(f.Path)), filepath.ToSlash(kf.onDisk(path)))
 }
 
-// byProgramID returns the session with this ID in its own program.
-func (kf *knownFiles) byProgramID(format, id string) skein.SessionID {
+// byProgramID returns the session with this ID in its own program. If several files
+// have one, the file nearest to from counts: the others are copies that may have gone
+// another way.
+func (kf *knownFiles) byProgramID(format, id, from string) skein.SessionID {
+	session, most := skein.SessionID(id), -1
 	for _, path := range kf.pathsOfID(format, id) {
-		return kf.files[path].Session
+		if n := inCommon(path, from); n > most {
+			session, most = kf.files[path].Session, n
+		}
 	}
-	return skein.SessionID(id)
+	return session
+}
+
+// inCommon returns how many bytes of two paths are the same folders.
+func inCommon(a, b string) (n int) {
+	for i := 0; i < len(a) && i < len(b) && a[i] == b[i]; i++ {
+		if os.IsPathSeparator(a[i]) || a[i] == '#' {
+			n = i + 1
+		}
+	}
+	return n
 }
 
 // onDisk returns the path on disk of what a store knows by path.

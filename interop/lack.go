@@ -25,10 +25,11 @@ type lack struct {
 	hangs   bool // it has a parent
 	changed skein.Changed
 	profile string
+	places  map[string]bool // repositories, branches and commits
 }
 
 func newLack() *lack {
-	return &lack{kinds: map[skein.Kind]int{}, notes: map[string]int{}, hours: map[int64]bool{}, tiers: map[string]bool{}, used: spending{}}
+	return &lack{kinds: map[skein.Kind]int{}, notes: map[string]int{}, hours: map[int64]bool{}, tiers: map[string]bool{}, used: spending{}, places: map[string]bool{}}
 }
 
 // A spending is what requests used, by their IDs, or those of the messages that are
@@ -58,6 +59,7 @@ func (k *lack) take(m Made) {
 			k.created = b.Created
 			k.hangs = b.Created.Parent != nil || b.Of != "" || b.ParentID != ""
 			k.title, k.profile = b.Created.Title, b.Created.Profile
+			k.at(b.Created.Checkout)
 		}
 	}
 	for _, it := range m.Items {
@@ -120,7 +122,32 @@ func (k *lack) uncharged(at skein.Seq, u *skein.Usage, tier string, ls *Losses) 
 	}
 }
 
+// at adds a repository, branch and commit.
+func (k *lack) at(x *skein.Checkout) {
+	if x != nil {
+		k.places[x.Repository], k.places[x.Branch], k.places[x.Commit] = true, true, true
+	}
+}
+
+// unplaced adds what is missing of what an event says was checked out.
+func (k *lack) unplaced(at skein.Seq, x *skein.Checkout, ls *Losses) {
+	if x == nil {
+		return
+	}
+	var lost []string
+	said := x.Recorded()
+	for _, is := range []struct{ value, what string }{{said.Repository, "repository"}, {said.Branch, "branch"}, {said.Commit, "commit"}} {
+		if is.value != "" && !k.places[is.value] {
+			lost = append(lost, is.what)
+		}
+	}
+	if lost != nil {
+		ls.Add(at, strings.Join(lost, ", ")+": left out")
+	}
+}
+
 func (k *lack) change(c skein.Changed) {
+	k.at(c.Checkout)
 	if c.Cwd != nil {
 		k.changed.Cwd = c.Cwd
 	}
@@ -214,8 +241,13 @@ func (k *lack) tell(s skein.Session, evs []skein.Event, ls *Losses) {
 			if k.kinds[e.Kind] == 0 {
 				what = "compactions: left out"
 			}
+		case skein.KindCreated:
+			if c, err := skein.Decode[skein.Created](e); err == nil {
+				k.unplaced(e.Seq, c.Checkout, ls)
+			}
 		case skein.KindChanged:
-			if c, err := skein.Decode[skein.Changed](e); err == nil && c.Cwd != nil && k.changed.Cwd == nil && k.created.Cwd != *c.Cwd {
+			c, err := skein.Decode[skein.Changed](e)
+			if k.unplaced(e.Seq, c.Checkout, ls); err == nil && c.Cwd != nil && k.changed.Cwd == nil && k.created.Cwd != *c.Cwd {
 				what = "folder in which it continued: left out"
 			}
 		case skein.KindNoted:

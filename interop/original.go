@@ -69,9 +69,11 @@ type rereader struct {
 	rereads   map[string]int                       // how often a path was among them
 }
 
-// brings reports whether a session is stored even if it was deleted: yes if this
-// import deleted it, no if a person did.
-func (rr *rereader) brings(id skein.SessionID) bool { return rr.all || rr.again[id] }
+// brings reports whether a session is stored even if it was deleted: yes if an import
+// took it out, no if a person deleted it.
+func (rr *rereader) brings(id skein.SessionID) bool {
+	return rr.all || rr.again[id] || rr.known.tookOut(id)
+}
 
 // checkOriginal returns errOriginal if the file is older than a session that it shares
 // a record with, whose events are at places, and that session can be read again.
@@ -242,6 +244,9 @@ func (rr *rereader) rereadable(ctx context.Context, x *redo, path string) (bool,
 		at += int64(len(b))
 	}
 	x.Files = append(x.Files, path)
+	if y := st.Reread; y != nil { // it is forgotten with the file, so this one's copies come after x too
+		x.Files, x.again, x.Kids = append(x.Files, y.Files...), append(x.again, y.Sessions...), append(x.Kids, y.Kids...)
+	}
 	return true, nil
 }
 
@@ -289,7 +294,7 @@ func (rr *rereader) takeOut(ctx context.Context, e original) error {
 		return err
 	}
 	if !ok { // it stays unchanged
-		x.reread, rr.rereads[e.path] = reread{}, maxRereads
+		x.reread, x.again, rr.rereads[e.path] = reread{}, e.again, maxRereads
 	}
 	f, err := rr.known.stored(ctx, e.format.Name, e.path)
 	if err != nil {
@@ -300,7 +305,7 @@ func (rr *rereader) takeOut(ctx context.Context, e original) error {
 		st.Reread = &reread{}
 	}
 	y := st.Reread
-	y.Files, y.Sessions, y.Kids = append(y.Files, x.Files...), slices.Concat(y.Sessions, x.Sessions, e.again), append(y.Kids, x.Kids...)
+	y.Files, y.Sessions, y.Kids = append(y.Files, x.Files...), slices.Concat(y.Sessions, x.Sessions, x.again), append(y.Kids, x.Kids...)
 	f.Format, f.Path, f.State = e.format.Name, e.path, st.encode()
 	f.CopyOf, f.Size, f.Mtime, f.Inode = "", -1, 0, 0
 	if err := rr.note(ctx, f); err != nil {
@@ -328,6 +333,9 @@ func (rr *rereader) readAgain(ctx context.Context, format *Format, path string) 
 	if y == nil { // it could not be stored
 		return nil
 	}
+	if len(y.Files) == 0 && f.Size != -1 {
+		return rr.ends(ctx, f)
+	}
 	copies, err := rr.takenOut(ctx, format.Name, y.Files)
 	if err == nil && f.Size == -1 { // nothing of it has been read yet, so none of the sessions are its own
 		err = rr.orphans(ctx, format.Name, y.Kids)
@@ -350,11 +358,35 @@ func (rr *rereader) readAgain(ctx context.Context, format *Format, path string) 
 	if f, err = rr.known.stored(ctx, format.Name, path); err != nil {
 		return rr.rep.fails(ctx, path, err)
 	}
+	return rr.ends(ctx, f)
+}
+
+// ends notes in the state of a file that its copies were read again. Sessions that did
+// not begin again stay listed: what is left of their files is in other sessions, but
+// another file may have more of them.
+func (rr *rereader) ends(ctx context.Context, f skein.SourceFile) error {
 	st := decodeState(f.State)
+	was := st.Reread
 	st.Reread = nil
+	for _, x := range slices.Concat(was.Sessions, was.Kids) {
+		switch _, err := rr.store.Session(ctx, x.ID); {
+		case errors.Is(err, skein.ErrNotFound):
+			if st.Reread == nil {
+				st.Reread = &reread{}
+			}
+			if !st.Reread.has(x.ID) {
+				st.Reread.Sessions = append(st.Reread.Sessions, x)
+			}
+		case err != nil:
+			return rr.rep.fails(ctx, f.Path, err)
+		}
+	}
+	if st.Reread != nil && len(was.Files)+len(was.Kids) == 0 && len(was.Sessions) == len(st.Reread.Sessions) {
+		return nil
+	}
 	f.State = st.encode()
 	if err := rr.note(ctx, f); err != nil {
-		return rr.rep.fails(ctx, path, err)
+		return rr.rep.fails(ctx, f.Path, err)
 	}
 	return nil
 }

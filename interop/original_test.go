@@ -419,3 +419,28 @@ func TestWhatAForkRepeatsIsTheOriginalsInWhateverOrderTheyCome(t *testing.T) {
 		t.Errorf("the events are those of %s, want %s", strings.Join(got, " "), want)
 	}
 }
+
+// A session that was taken out to be read again, and of which its own file then has
+// nothing, begins when another file has more of it. Once a person destroys it, it stays
+// destroyed.
+func TestWhatWasTakenOutBeginsAgainWhereMoreOfItIs(t *testing.T) {
+	p := newPlace(t)
+	p.write("a.toy", "a1", "a2")
+	p.write("x/b.toy", "a1")
+	p.names(interop.Options{}, "x/b.toy")
+	p.wants("b", "created a1")
+	p.names(interop.Options{}, "a.toy")
+	p.wants("a", "created a1 a2")
+	p.write("y/b.toy", "a1", "b1")
+	for range 2 {
+		p.bring(interop.Options{})
+		p.wants("b", "created a1 fork(a@2) b1")
+	}
+	if _, err := skein.LifecycleOf(p.store).Delete(t.Context(), "b", skein.Deletion{}); err != nil {
+		t.Fatal(err)
+	}
+	p.bring(interop.Options{})
+	if got := p.sessions(); !slices.Equal(got, []string{"a"}) {
+		t.Errorf("sessions %q, want a alone: b was destroyed", got)
+	}
+}

@@ -210,7 +210,7 @@ func isAs(a, b skein.SourceFile) bool {
 func (o *outbox) state() state {
 	s := o.at
 	s.Rewriting, s.Removed, s.Shrunk, s.Unread = o.w.state.Rewriting, o.w.state.Removed, o.w.state.Shrunk, o.w.state.Unread
-	s.Withdrew, s.Apart = o.w.state.Withdrew, o.apart
+	s.Withdrew, s.Apart, s.Back = o.w.state.Withdrew, o.apart, o.w.state.Back
 	s.Plain = o.w.unit == nil && o.w.format.Look != nil
 	s.Echoes, s.Seq, s.Tail, s.Intent, s.Reread = o.w.state.Echoes, o.ends, o.w.state.Tail, o.w.state.Intent, o.w.state.Reread
 	for name, th := range o.threads {

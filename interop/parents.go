@@ -20,7 +20,7 @@ type parents struct {
 // parentElsewhere fills in p for a child whose parent is in another file: its
 // session and, if that was imported before, the call that started the child.
 func (ps *parents) parentElsewhere(ctx context.Context, format string, b Begin, p *skein.Parent) error {
-	if p.Session = ps.known.byProgramID(format, b.ParentID); p.Session.Check() != nil {
+	if p.Session = ps.known.byProgramID(format, b.ParentID, b.Created.Origin.Path); p.Session.Check() != nil {
 		p.Session = skein.SessionID("unknown" + reconcile.Mark(b.ParentID))
 	}
 	// The parent may be read later, and get another ID then. A store that refuses access

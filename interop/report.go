@@ -12,6 +12,7 @@ import (
 
 // Options say how to import. The zero value is the usual case.
 type Options struct {
+	Here     bool           // the sessions were made on this machine: what their records do not say about the repository is looked up in their folders
 	Again    bool           // import sessions again that were deleted here
 	Named    bool           // the user named the paths: a file among them that yields nothing has failed
 	All      []Format       // every format there is: to say what a file looks like if the user named it, and the format to take it as; may be nil

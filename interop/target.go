@@ -300,7 +300,10 @@ func (t *target) emit(ctx context.Context, key skein.ClientID, at site, items []
 			continue
 		}
 		if e.Kind == skein.KindAmended && th.inherits(e) {
-			continue // it concerns what the session shows of its parent
+			if err := t.sayAgain(ctx, th, e); err != nil {
+				return false, err
+			}
+			continue
 		}
 		th.reconcile(e, it.Blobs, index, at)
 		copies = copies && th.seqs[index] != 0 && th.seqs[index] <= th.base

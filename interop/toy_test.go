@@ -22,7 +22,8 @@ import (
 // is {"id", "say"}, and may have "to" (go back to that line), "child" (said in
 // that child session), "for" (a title for the session of another file's line),
 // "and" (said too), "beside" (a child session that it is said in too), "mute" (it
-// says nothing), "put" (a program said it), "note" (it is noted, not said) and "float".
+// says nothing), "put" (a program said it), "note" (it is noted, not said), "float" and,
+// in the first line, "cwd" (the session's folder).
 func toy() interop.Format {
 	return interop.Format{
 		Name:   "toy",
@@ -46,9 +47,9 @@ type toyReader struct {
 
 func (r *toyReader) Read(l interop.Line) (m interop.Made, err error) {
 	var in struct {
-		ID, Say, To, Child, Beside, For string
-		Float, Void, Mute, Note, Put    bool
-		And                             []string
+		ID, Say, To, Child, Beside, For, Cwd string
+		Float, Void, Mute, Note, Put         bool
+		And                                  []string
 	}
 	if err := json.Unmarshal(l.Body, &in); err != nil {
 		return m, errors.New("no toy")
@@ -66,7 +67,7 @@ func (r *toyReader) Read(l interop.Line) (m interop.Made, err error) {
 	}
 	if !r.begun {
 		r.begun = true
-		m.Begin = append(m.Begin, interop.Begin{ID: skein.SessionID(r.id), Created: skein.Created{Origin: &skein.Origin{ID: r.id}}})
+		m.Begin = append(m.Begin, interop.Begin{ID: skein.SessionID(r.id), Created: skein.Created{Cwd: in.Cwd, Project: in.Cwd, Origin: &skein.Origin{ID: r.id}}})
 	}
 	if in.To != "" {
 		r.count++

@@ -28,6 +28,7 @@ type state struct {
 	Tail      int                        `json:"tail,omitempty"`     // while rewriting: how many records are stored, if those after the last are to be dropped at the end
 	Echoes    echoes                     `json:"told,omitempty"`     // records that were written here, from existing events
 	Plain     bool                       `json:"plain,omitempty"`    // not a unit, although the format has units
+	Back      skein.Seq                  `json:"back,omitempty"`     // the session is a fork that first goes back to this event of its parent
 	Seq       skein.Seq                  `json:"seq,omitempty"`      // where the session ended when it was last stored to, if nobody else wrote to it
 	Intent    *intent                    `json:"intent,omitempty"`   // what a sync is writing to it
 	Reread    *reread                    `json:"yields,omitempty"`   // copies of this file, to be read again after it
@@ -249,7 +250,7 @@ func (w *work) begin() *work {
 // Errors are the store's, or those of reading the file.
 func rewritten(ctx context.Context, s skein.Store, w *work) (*work, error) {
 	next := &work{format: w.format, now: w.now, known: w.known, patient: w.patient, forget: w.unit == nil, unit: w.unit, name: w.name}
-	next.state = state{Rewriting: true, Withdrew: w.state.Withdrew, Sessions: w.state.Sessions, Apart: w.state.Apart, Echoes: w.state.Echoes, Seq: w.state.Seq, Intent: w.state.Intent, Reread: w.state.Reread}
+	next.state = state{Rewriting: true, Withdrew: w.state.Withdrew, Sessions: w.state.Sessions, Apart: w.state.Apart, Echoes: w.state.Echoes, Seq: w.state.Seq, Back: w.state.Back, Intent: w.state.Intent, Reread: w.state.Reread}
 	diff := reconcile.NewRecords()
 	diff.WasUnread = w.state.Unread
 	for r, err := range skein.SourcesOf(s).Records(ctx, w.format.Name, w.known.Path, 0) {

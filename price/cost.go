@@ -1,6 +1,7 @@
 package price
 
 import (
+	"cmp"
 	"fmt"
 	"math"
 	"strings"
@@ -140,7 +141,7 @@ func (r rates) cost(u skein.Usage) float64 {
 		tokens(u.CacheRead, part(r.CacheRead, r.Input)) +
 		tokens(u.CacheWrite-hour, write) +
 		tokens(hour, part(r.CacheHour, write)) +
-		float64(max(u.Requests, 1))*r.Requests*1e6
+		float64(cmp.Or(u.Requests, 1))*r.Requests*1e6
 }
 
 func nano(cost float64) NanoUSD { return NanoUSD(math.Round(cost)) }

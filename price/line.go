@@ -14,6 +14,7 @@ type UsageLine struct {
 	Cost     *float64 `json:"cost_usd" doc:"null if some of it has no known price"`
 	Known    float64  `json:"priced_usd" doc:"what is known of it"`
 	Recorded *float64 `json:"recorded_usd,omitempty" doc:"what the programs themselves recorded as its cost, of as much of it as they did"`
+	Same     *float64 `json:"recorded_priced_usd,omitempty" doc:"what the requests whose cost was recorded cost by our prices"`
 	Unpriced []string `json:"unpriced_models,omitempty"`
 }
 
@@ -26,7 +27,8 @@ func (s Sum) Line() UsageLine {
 	}
 	if u.Reported > 0 {
 		usd := float64(u.Reported) / 1e9
-		line.Recorded = &usd
+		ours := float64(s.ours) / 1e9
+		line.Recorded, line.Same = &usd, &ours
 	}
 	return line
 }

@@ -16,7 +16,8 @@ type Sum struct {
 	Cost     NanoUSD  // of the usage that has a price
 	Unpriced []string // names of the models without a price, each once
 
-	differs bool // programs recorded a different cost for some of it
+	ours    NanoUSD // of the requests whose cost the programs recorded
+	differs bool    // they recorded a different cost for some of it
 }
 
 // Sums adds up the rows of each value of by: days in the order of the rows,
@@ -47,9 +48,12 @@ func (t *List) Sums(rows []skein.UsageRow, by skein.Dimension) []Sum {
 // Sum adds up all rows, at the prices of a time, without a name.
 func (t *List) Sum(rows []skein.UsageRow, at skein.Time) (sum Sum) {
 	for _, r := range rows {
-		usd, known := t.Cost(r, at)
+		rest, same := r, r
+		rest.Usage, same.Usage = r.Usage.Minus(r.Recorded), r.Recorded
+		usd, known := t.Cost(rest, at)
+		ours, _ := t.Cost(same, at) // without a price, what was recorded
 		recorded := NanoUSD(r.Usage.Reported)
-		one := Sum{Usage: r.Usage, Cost: usd, differs: recorded > 0 && max(recorded-usd, usd-recorded) >= cent/2}
+		one := Sum{Usage: r.Usage, Cost: usd + ours, ours: ours, differs: max(recorded-ours, ours-recorded) >= cent/2}
 		if !known {
 			one.Unpriced = []string{cmp.Or(r.Model, "an unnamed model")}
 		}
@@ -64,6 +68,7 @@ const cent NanoUSD = 1e7
 func (s Sum) Plus(u Sum) Sum {
 	s.Usage = s.Usage.Plus(u.Usage)
 	s.Cost += u.Cost
+	s.ours += u.ours
 	s.differs = s.differs || u.differs
 	if len(u.Unpriced) > 0 {
 		all := slices.Concat(s.Unpriced, u.Unpriced)
@@ -85,17 +90,22 @@ func (s Sum) Money() string {
 	return cents(s.Cost)
 }
 
-// Recorded returns for people the cost that the programs themselves recorded,
-// for as much of s as they did; "" if it is equal to the cost.
+// Recorded returns for people the cost that the programs themselves recorded; ""
+// if it is equal to ours. If they recorded it for only some of the requests, ours
+// of the same requests follows: "$1.15 vs. $1.20".
 func (s Sum) Recorded() string {
 	if !s.differs {
 		return ""
 	}
-	return cents(NanoUSD(s.Usage.Reported))
+	recorded := cmp.Or(cents(NanoUSD(s.Usage.Reported)), "$0.00")
+	if ours := cmp.Or(cents(s.ours), "$0.00"); ours != s.Money() {
+		return recorded + " vs. " + ours
+	}
+	return recorded
 }
 
 // Costs returns the result of Money and, if different, the recorded cost:
-// "$1.20 (recorded: $1.15)".
+// "$1.20 (recorded: $1.15)", "$8.00 (recorded: $1.15 vs. $1.20)".
 func (s Sum) Costs() string {
 	if recorded := s.Recorded(); recorded != "" {
 		return s.Money() + " (recorded: " + recorded + ")"

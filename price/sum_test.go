@@ -34,25 +34,39 @@ func TestSumsAddUpByValueTheDearestFirst(t *testing.T) {
 	}
 }
 
-// The recorded cost is shown if it differs from the computed one.
+// The recorded cost is shown if it differs from ours of the same requests.
 func TestWhatWasRecordedStandsBeside(t *testing.T) {
 	table, err := price.Load(price.Override{Model: "dollar", Input: 1})
 	if err != nil {
 		t.Fatal(err)
 	}
 	row := func(model string, input, recorded int64) skein.UsageRow {
-		return skein.UsageRow{Model: model, Usage: skein.Usage{Input: input, Reported: recorded, Requests: 1}}
+		u := skein.Usage{Input: input, Reported: recorded, Requests: 1}
+		if recorded == 0 {
+			return skein.UsageRow{Model: model, Usage: u}
+		}
+		return skein.UsageRow{Model: model, Usage: u, Recorded: u}
+	}
+	mixed := func(a, b skein.UsageRow) skein.UsageRow {
+		a.Usage, a.Recorded = a.Usage.Plus(b.Usage), a.Recorded.Plus(b.Recorded)
+		return a
 	}
 	same, other, none, unpriced := row("dollar", 2e6, 2_001_000_000), row("dollar", 1e6, 400_000_000), row("dollar", 5e6, 0), row("nobody's", 1, 300_000_000)
+	free := row("dollar", 1, 900_000_000)
 	for _, c := range []struct {
 		rows                   []skein.UsageRow
 		costs, recorded, money string
 	}{
 		{[]skein.UsageRow{same}, "$2.00", "", "$2.00"},
 		{[]skein.UsageRow{same, none}, "$7.00", "", "$7.00"},
+		{[]skein.UsageRow{mixed(same, none)}, "$7.00", "", "$7.00"},
 		{[]skein.UsageRow{unpriced}, "$0.30", "", "$0.30"},
+		{[]skein.UsageRow{mixed(unpriced, row("nobody's", 1, 0))}, ">$0.30", "", ">$0.30"},
 		{[]skein.UsageRow{other}, "$1.00 (recorded: $0.40)", "$0.40", "$1.00"},
-		{[]skein.UsageRow{same, other, none}, "$8.00 (recorded: $2.40)", "$2.40", "$8.00"},
+		{[]skein.UsageRow{mixed(other, none)}, "$6.00 (recorded: $0.40 vs. $1.00)", "$0.40 vs. $1.00", "$6.00"},
+		{[]skein.UsageRow{same, other, none}, "$8.00 (recorded: $2.40 vs. $3.00)", "$2.40 vs. $3.00", "$8.00"},
+		{[]skein.UsageRow{same, other, unpriced}, "$3.30 (recorded: $2.70)", "$2.70", "$3.30"},
+		{[]skein.UsageRow{mixed(free, none)}, "$5.00 (recorded: $0.90 vs. <$0.01)", "$0.90 vs. <$0.01", "$5.00"},
 	} {
 		s := table.Sum(c.rows, 0)
 		if s.Costs() != c.costs || s.Recorded() != c.recorded || s.Money() != c.money {

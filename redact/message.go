@@ -39,9 +39,9 @@ func (r *Redactor) Event(e skein.Event) skein.Event {
 // Session returns s without secrets.
 func (r *Redactor) Session(s skein.Session) skein.Session {
 	s.Title, s.First, s.LastPrompt = r.Start(s.Title), r.Start(s.First), r.Start(s.LastPrompt)
-	for _, text := range []*string{
+	for _, text := range append(s.Checkout.Texts(),
 		&s.Description, &s.Key, &s.Surface, &s.Project, &s.Cwd, &s.Agent, &s.Profile, &s.Provider, &s.Model, &s.Status, &s.LockedBy,
-	} {
+	) {
 		*text = r.Text(*text)
 	}
 	s.Tags = slices.Clone(s.Tags)

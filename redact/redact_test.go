@@ -175,6 +175,12 @@ func TestASessionHasNoSecretInAnyText(t *testing.T) {
 		}
 	}
 	s.Origin = &skein.Origin{Path: "/home/" + secret + "/x.jsonl"}
+	checkout := reflect.ValueOf(&s.Checkout).Elem()
+	for i := range checkout.NumField() {
+		if f := checkout.Field(i); f.Kind() == reflect.String {
+			f.SetString("feature/" + secret)
+		}
+	}
 	was := skein.MustJSON(s)
 	if got := string(skein.MustJSON(redact.New().Session(s))); strings.Contains(got, secret) {
 		t.Errorf("what is left of it: %s", got)

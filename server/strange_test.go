@@ -5,6 +5,7 @@ import (
 	"bytes"
 	"compress/gzip"
 	"context"
+	"encoding/json"
 	"fmt"
 	"io"
 	"maps"
@@ -294,7 +295,9 @@ func asksStrangely(t *testing.T, s *site, rounds int) {
 		}
 		for round := range rounds {
 			x.session = skein.SessionID(fmt.Sprintf("s%d-%d", n, round)) // the last one may be gone by now
-			s.begin(x.session, skein.Created{Title: "one", Cwd: "/src"}, "hello", "again")
+			if round > 0 {                                               // first there is no such session
+				s.begin(x.session, skein.Created{Title: "one", Cwd: "/src"}, "hello", "again")
+			}
 			for _, path := range slices.Sorted(maps.Keys(doc.Paths)) {
 				for _, method := range slices.Sorted(maps.Keys(doc.Paths[path])) {
 					op, method := doc.Paths[path][method], strings.ToUpper(method)
@@ -347,7 +350,22 @@ func (s *site) asks(x *strangers, token, method, path string, op *strangeOp) int
 	if err := s.contract().check(w, b); err != nil || w.StatusCode >= 500 {
 		s.Errorf("%s %.400s %v %.400q = %d %.400s: %v", method, r.URL, r.Header, sent, w.StatusCode, b, err)
 	}
+	var p door.Problem
+	if w.StatusCode >= 400 && json.Unmarshal(b, &p) == nil && !plain(p.Detail, string(x.session)) {
+		s.Errorf("%s %.400s %.400q = %d %q, want an error that names no package, and its subject once", method, r.URL, sent, w.StatusCode, p.Detail)
+	}
 	return w.StatusCode
+}
+
+// plain reports whether the text of an error names no package of ours, and subject at
+// most once.
+func plain(detail, subject string) bool {
+	for _, name := range []string{"memory", "sqlite", "postgres", "remote", "ledger", "door", "mcp", "agent"} {
+		if strings.HasPrefix(detail, name+": ") || strings.Contains(detail, ": "+name+": ") {
+			return false
+		}
+	}
+	return strings.Count(detail, "session "+subject) < 2
 }
 
 // firstFrame returns the first frame of a stream: the rest may take forever.

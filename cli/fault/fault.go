@@ -4,10 +4,9 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"regexp"
-	"slices"
+	"io/fs"
+	"os"
 	"strings"
-	"sync"
 
 	"github.com/spf13/pflag"
 
@@ -106,6 +105,18 @@ func Missing(format string, args ...any) error {
 	return &StatedError{fmt.Sprintf(format, args...), skein.ErrNotFound}
 }
 
+// Open opens a file that a person named for reading.
+//
+// The error wraps [skein.ErrNotFound] if there is no such file; others are the
+// system's.
+func Open(path string) (*os.File, error) {
+	f, err := os.Open(path)
+	if errors.Is(err, fs.ErrNotExist) {
+		return nil, Advise(Missing("there is no file %s", path), "see whether the name is right, and whether the folder is there")
+	}
+	return f, err
+}
+
 // A StatedError is an error whose text is complete: its kind adds no words.
 type StatedError struct {
 	Text string
@@ -150,53 +161,7 @@ func Sentence(err error) string {
 	if errors.Is(err, skein.ErrFenced) {
 		return "another program took this session over, so nothing more was stored here"
 	}
-	return reason(err)
-}
-
-// plain are the kinds of errors that say all; what a database adds, such as a number,
-// helps nobody.
-var plain = []error{skein.ErrFull}
-
-func reason(err error) string {
-	switch e := err.(type) { //nolint:errorlint // the tree of errors is walked here, node by node
-	case interface {
-		Act() string
-		Unwrap() error
-	}:
-		return about(e.Act(), reason(e.Unwrap()))
-	case interface{ Unwrap() []error }:
-		text := err.Error()
-		for _, part := range e.Unwrap() {
-			if slices.Contains(plain, part) && strings.HasPrefix(text, part.Error()+": ") {
-				return part.Error()
-			}
-			text = strings.Replace(text, part.Error(), reason(part), 1)
-		}
-		return text
-	case interface{ Unwrap() error }:
-		if part := e.Unwrap(); part != nil {
-			return strings.Replace(err.Error(), part.Error(), reason(part), 1)
-		}
-	}
-	return err.Error()
-}
-
-// ours matches the name of one of our packages at the beginning of an act.
-var ours = sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile(`^[a-z]+: `) })
-
-// about puts an act before why, without its package name. It returns only why if
-// why already names what the act was about, or if the act is only a package name.
-// It also leaves out what the agent was doing: the person asked for it.
-func about(act, why string) string {
-	if strings.HasPrefix(act, "agent: ") {
-		return why
-	}
-	act = ours().ReplaceAllString(act, "")
-	words := strings.Fields(act)
-	if len(words) == 0 || strings.Contains(why, strings.Trim(words[len(words)-1], `"`)) {
-		return why
-	}
-	return act + ": " + why
+	return skein.Reason(err)
 }
 
 // FlagText says what is wrong with a flag, in the style of our own checks.

@@ -1,6 +1,7 @@
 package job
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -72,13 +73,26 @@ func (j *Job) open(ctx context.Context) (skein.Store, error) {
 	}
 	token, err := j.serverToken()
 	if err != nil {
-		return nil, err
+		return nil, cmp.Or(j.unreachable(ctx), err)
 	}
 	s, err := remote.Open(ctx, remote.Options{URL: j.Place.Path, Token: token})
 	if err != nil { // else the interface would hold a nil pointer
 		return nil, err
 	}
 	return s, nil
+}
+
+// unreachable returns an error if there is no server at the place: then a token would
+// not help.
+func (j *Job) unreachable(ctx context.Context) error {
+	s, err := remote.Open(ctx, remote.Options{URL: j.Place.Path, Token: "none"})
+	if err == nil {
+		return s.Close()
+	}
+	if errors.Is(err, remote.ErrUnreachable) {
+		return err
+	}
+	return nil
 }
 
 // serverToken returns the token for a server: SKEIN_TOKEN, or the first line of the

@@ -135,7 +135,7 @@ func (o *pruneOptions) add(ctx context.Context, j *job.Job, out []pruned, f skei
 	if err != nil {
 		return nil, err
 	}
-	for _, s := range found {
+	for _, s := range sessions.Secrets(false).Mask().Sessions(found) {
 		if s.Pinned && o.keepPinned {
 			continue
 		}

@@ -255,7 +255,7 @@ func (o *scrubOptions) text(j *job.Job) (string, error) {
 		if err != nil {
 			return "", err
 		}
-		f, err := os.Open(path)
+		f, err := fault.Open(path)
 		if err != nil {
 			return "", err
 		}

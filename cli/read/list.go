@@ -37,16 +37,16 @@ func NewList(f *job.Frame) *cobra.Command {
 		Aliases: []string{"ls"},
 		Short:   "list the sessions of this project, or of all projects",
 		Long: `List the sessions of the current project, newest first, with those of the other
-clones of its repository. If there are none, list those of all projects. On a terminal, the table shows as many
-columns as fit; in a pipe, long titles are cut; --wide shows everything. Choose
-columns with --columns: id, marks, title, agent, project, created, updated,
-turns, msgs, cost, last-prompt, state, surface, key. The SURFACE column appears
-if the sessions come from more than one surface: cli, web, telegram, … A session
-is marked with * if it is pinned, > if it is a fork, + if an agent started it,
-! if a program is working on it, and ? if texts of it were lost in the store's
-file. STATE names the program, and says how many tool calls have an unknown
-outcome because a program died. In JSON these are locked_by, damaged, uncertain
-and open_calls.`,
+clones of its repository. If there are none, list those of all projects. On a
+terminal, the table shows as many columns as fit; in a pipe, long titles are cut;
+--wide shows everything. Choose columns with --columns: id, marks, title, agent,
+project, created, updated, turns, msgs, cost, last-prompt, state, surface, key.
+The SURFACE column appears if the sessions come from more than one surface: cli,
+web, telegram, … A session is marked with * if it is pinned, > if it is a fork,
++ if an agent started it, ! if a program is working on it, and ? if texts of it
+were lost in the store's file. STATE names the program, and says how many tool
+calls have an unknown outcome because a program died. In JSON these are
+locked_by, damaged, uncertain and open_calls.`,
 		Example: `skein list
 	skein list --all --since 2d
 	skein list --agent codex --json`,

@@ -39,7 +39,8 @@ cache. Prices come from a dated list, which the settings can override. They
 depend on the tier of each request: a long prompt, a batch, and a cache that
 lasts an hour have their own prices. If a model has no price, it is named and
 its cost is shown as ?. RECORDED is the cost that the programs themselves
-recorded, where it differs. Days are in your time zone.`,
+recorded, where it differs; if they recorded that of some requests only, the
+cost of the same requests follows: $2.40 vs. $3.00. Days are in your time zone.`,
 		Example: `skein usage --since 7d
 	skein usage --by model --json`,
 		Args: job.Words(0, 0, ""),
@@ -51,7 +52,7 @@ recorded, where it differs. Days are in your time zone.`,
 	g.StringVar(&o.by, "by", "day", "sum up by `what`: day, model, agent, project or session")
 	g.StringVar(&o.since, "since", "", "only usage since `when`: 2d, yesterday, 2026-11-21")
 	g.StringVar(&o.until, "until", "", "only usage until `when`")
-	g.StringVar(&o.project, "project", "", "only the project at this `path`")
+	g.StringVar(&o.project, "project", "", "only the project at this `path`, in all clones")
 	g.StringVar(&o.agent, "agent", "", "only the agent with this `name`")
 	g.IntVarP(&o.limit, "limit", "n", 0, "show at most this `many` rows, and the rest as one row; 0 for all")
 	f.WideFlag(c)
@@ -67,7 +68,7 @@ type usageLine struct {
 }
 
 func (o *usageOptions) run(ctx context.Context, j *job.Job, _ []string) error {
-	q, err := o.query(j)
+	q, err := o.query(ctx, j)
 	if err != nil {
 		return err
 	}
@@ -122,7 +123,7 @@ func (o *usageOptions) most(lines []usageLine) []usageLine {
 	return lines
 }
 
-func (o *usageOptions) query(j *job.Job) (q skein.UsageQuery, err error) {
+func (o *usageOptions) query(ctx context.Context, j *job.Job) (q skein.UsageQuery, err error) {
 	by := []skein.Dimension{skein.ByDay, skein.ByModelID, skein.ByAgent, skein.ByProject, skein.BySession}
 	q = skein.UsageQuery{By: skein.Dimension(o.by), Agent: o.agent, Zone: j.Now().Location()}
 	if !slices.Contains(by, q.By) {
@@ -134,8 +135,33 @@ func (o *usageOptions) query(j *job.Job) (q skein.UsageQuery, err error) {
 	if q.Since, q.Until, err = terminal.Span(o.since, o.until, j.Now()); err != nil || o.project == "" {
 		return q, err
 	}
-	q.Project, err = j.ProjectOf(o.project)
+	if q.Project, err = j.ProjectOf(o.project); err == nil {
+		err = inClones(ctx, j, &q)
+	}
 	return q, err
+}
+
+// inClones makes q, which is about a project, one about the sessions of all clones of
+// its repository, as skein list has them; also those in the bin, which were paid too.
+func inClones(ctx context.Context, j *job.Job, q *skein.UsageQuery) error {
+	x, _ := job.Checkout(q.Project)
+	if x.Repository == "" {
+		return nil
+	}
+	var ids []skein.SessionID
+	for _, bin := range []bool{false, true} {
+		f := skein.Filter{Project: q.Project, Repository: x.Repository, Bin: bin, IncludeEmpty: true}
+		for s, err := range j.Store.Sessions(ctx, f) {
+			if err != nil {
+				return err
+			}
+			ids = append(ids, s.ID)
+		}
+	}
+	if len(ids) > 0 { // none would mean all
+		q.Project, q.Sessions = "", ids
+	}
+	return nil
 }
 
 func nameSessions(ctx context.Context, j *job.Job, lines []usageLine) error {
@@ -144,8 +170,9 @@ func nameSessions(ctx context.Context, j *job.Job, lines []usageLine) error {
 		ids[i] = skein.SessionID(lines[i].Of)
 	}
 	of, err := lookup.ByID(ctx, j.Store, ids)
+	hide := sessions.Secrets(false).Mask()
 	for i := range lines {
-		s := of[ids[i]] // the zero session, if it was deleted meanwhile
+		s := hide.Session(of[ids[i]]) // the zero session, if it was deleted meanwhile
 		lines[i].name = s.Name()
 	}
 	return err

@@ -255,8 +255,10 @@ func mcpOptions(j *job.Job) mcp.Options {
 		if err != nil {
 			return 0, false, err
 		}
-		usd, ok := table.Cost(r, skein.At(j.Now()))
-		return float64(usd) / 1e9, ok, nil
+		if usd := table.Sum([]skein.UsageRow{r}, skein.At(j.Now())).USD(); usd != nil {
+			return *usd, true, nil
+		}
+		return 0, false, nil
 	}}
 }
 
@@ -309,7 +311,7 @@ func (o *linkOptions) run(ctx context.Context, j *job.Job, args []string) error 
 		if err := gateway.Link(ctx, j.Store, j.Owner(), key, s.ID, now); err != nil {
 			return err
 		}
-		j.Say("%s continues in %s %q", key, sessions.ShortID(s.ID), s.Name())
+		j.Say("%s continues in %s %q", key, sessions.ShortID(s.ID), sessions.Called(s))
 	}
 	s, err := gateway.Find(ctx, j.Store, j.Owner(), key)
 	if err != nil {

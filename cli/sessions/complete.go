@@ -57,7 +57,7 @@ func binned(f *job.Frame) Completer {
 // after a tab.
 func NamesOf(found []skein.Session, typed string) (words []string) {
 	short := shortIDs(found)
-	for i, s := range found {
+	for i, s := range Secrets(false).Mask().Sessions(found) {
 		name := render.Line(s.Name())
 		for _, w := range []string{short[i], string(s.ID), s.Key, render.Line(s.Title)} {
 			if w != "" && strings.HasPrefix(strings.ToLower(w), strings.ToLower(typed)) {

@@ -196,7 +196,7 @@ func alike(a, b string) float64 {
 func Candidates(ss []skein.Session, now time.Time) string {
 	var b strings.Builder
 	for i, id := range shortIDs(ss) {
-		fmt.Fprintf(&b, "  %s  %s  (%s)\n", id, terminal.Cut(render.Line(ss[i].Name()), 50), terminal.Ago(ss[i].Updated, now))
+		fmt.Fprintf(&b, "  %s  %s  (%s)\n", id, Called(ss[i]), terminal.Ago(ss[i].Updated, now))
 	}
 	return strings.TrimRight(b.String(), "\n")
 }
@@ -287,8 +287,8 @@ func HintMoved(ctx context.Context, j *job.Job, u skein.User, project string, te
 	was, is, err := moved(ctx, j, u, project)
 	if is {
 		from := render.Line(j.Tilde(was.Project))
-		tell("was %s moved from %s, which is gone? continue its newest session: skein chat -r %s --cwd .; see all: skein list --project %s",
-			render.Line(j.Tilde(project)), from, terminal.ShellWord(ShortID(was.ID)), terminal.ShellWord(from))
+		tell("was %s moved from %s, which is gone? take its sessions along: skein project mv %s %s",
+			render.Line(j.Tilde(project)), from, terminal.ShellWord(from), terminal.ShellWord(render.Line(j.Tilde(project))))
 	}
 	return err
 }

@@ -59,7 +59,7 @@ func (c *chat) banner() {
 	}
 	title := "new session"
 	if !t.At.IsNew() {
-		title = t.At.Session.Name()
+		title = sessions.Called(t.At.Session)
 	}
 	c.tell("%s · %s · /help", terminal.Cut(strings.Join(strings.Fields(title), " "), 40), strings.Join(about, " · "))
 }

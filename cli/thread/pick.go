@@ -16,6 +16,7 @@ import (
 	"github.com/skein-dev/skein/cli/fault"
 	"github.com/skein-dev/skein/cli/job"
 	"github.com/skein-dev/skein/cli/sessions"
+	"github.com/skein-dev/skein/internal/repository"
 )
 
 // A Start is the thread to use if no flag picks one.
@@ -154,11 +155,11 @@ func (o *Options) projects(ctx context.Context, j *job.Job) (Spot, error) {
 //
 // The error is that of the store, or of finding the working directory.
 func (o *Options) Fresh(ctx context.Context, j *job.Job) (Spot, error) {
-	here, err := o.place(j)
+	cwd, err := o.folder(j)
 	if err != nil {
 		return Spot{}, err
 	}
-	base, _, err := projectKey(ctx, j, o.who(j), here.Project)
+	base, _, err := projectKey(ctx, j, o.who(j), repository.Project(cwd))
 	if err != nil {
 		return Spot{}, err
 	}
@@ -191,26 +192,28 @@ func (o *Options) who(j *job.Job) skein.User {
 	return j.Owner()
 }
 
+// folder returns the folder in which the person works.
+func (o *Options) folder(j *job.Job) (string, error) {
+	if o.cwd != "" {
+		return j.Folder(o.cwd)
+	}
+	return j.Getwd()
+}
+
 // place returns the folder in which the person works, its project, and what is
 // checked out there, as fields of a session.
 func (o *Options) place(j *job.Job) (here skein.Session, err error) {
-	if here.Cwd, err = j.Getwd(); err != nil {
-		return here, err
+	if here.Cwd, err = o.folder(j); err == nil {
+		here.Checkout, here.Project = job.Checkout(here.Cwd)
 	}
-	if o.cwd != "" {
-		if here.Cwd, err = j.Folder(o.cwd); err != nil {
-			return here, err
-		}
-	}
-	here.Checkout, here.Project = job.Checkout(here.Cwd)
-	return here, nil
+	return here, err
 }
 
 // elsewhere reports whether the session at a spot belongs to another project than
 // the person's.
 func (o *Options) elsewhere(j *job.Job, at Spot) bool {
-	here, err := o.place(j)
-	return err == nil && at.Session.Project != here.Project && at.Session.Project != ""
+	cwd, err := o.folder(j)
+	return err == nil && at.Session.Project != repository.Project(cwd) && at.Session.Project != ""
 }
 
 // projectKey returns the key of the project's own thread, and the thread if it has
@@ -232,19 +235,34 @@ func projectKey(ctx context.Context, j *job.Job, u skein.User, project string) (
 	return free, skein.Session{}, nil
 }
 
+// KeyAt returns the key that a session has once it belongs to a project: if it is the
+// thread of its project, it becomes the thread of that one, unless that has one
+// already.
+//
+// The error is that of the store.
+func KeyAt(ctx context.Context, j *job.Job, s skein.Session, project string) (string, error) {
+	if !slices.Contains(projectKeys(s.Project), s.Key) || slices.Contains(projectKeys(project), s.Key) {
+		return s.Key, nil
+	}
+	key, has, err := projectKey(ctx, j, s.User, project)
+	if err != nil || has.ID != "" || key == "" {
+		return s.Key, err
+	}
+	return key, nil
+}
+
 // repositoryThread returns the thread of a project that is a clone of the repository:
 // the one that was used last. It has no ID if there is none.
 func repositoryThread(ctx context.Context, j *job.Job, u skein.User, repository string) (skein.Session, error) {
 	if repository == "" {
 		return skein.Session{}, nil
 	}
-	found, err := sessions.Matching(ctx, j, skein.Filter{User: u, Repository: repository, Surface: "cli", NoChildren: true, Born: true})
-	for _, s := range found {
-		if slices.Contains(projectKeys(s.Project), s.Key) {
+	for s, err := range j.Store.Sessions(ctx, skein.Filter{User: u, Repository: repository, Surface: "cli", NoChildren: true, Born: true}) {
+		if err != nil || slices.Contains(projectKeys(s.Project), s.Key) {
 			return s, err
 		}
 	}
-	return skein.Session{}, err
+	return skein.Session{}, nil
 }
 
 // projectKeys returns the keys that a project may use, in the order in which they

@@ -168,7 +168,7 @@ func (t *Thread) findFolder(ctx context.Context) error {
 	}
 	s.Cwd = want
 	if clone {
-		t.face.Tell("session %s was begun in another clone of %s; it goes on in %s", sessions.ShortID(s.ID), render.Line(s.Checkout.Repository), t.Job.Tilde(want))
+		t.face.Tell("session %s was begun in another clone of %s; it continues in %s", sessions.ShortID(s.ID), render.Line(s.Checkout.Repository), t.Job.Tilde(want))
 	}
 	return nil
 }

@@ -4,7 +4,6 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"os"
 	"unicode/utf8"
 
 	"github.com/spf13/cobra"
@@ -125,7 +124,7 @@ func one(rs []skein.Receipt, err error) (skein.Receipt, error) {
 func input(ctx context.Context, j *job.Job, args []string) (string, error) {
 	r, name := j.Stdin, "stdin"
 	if len(args) > 0 && args[0] != "-" {
-		f, err := os.Open(args[0])
+		f, err := fault.Open(args[0])
 		if err != nil {
 			return "", err
 		}

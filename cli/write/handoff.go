@@ -162,7 +162,7 @@ func (o *handoffOptions) again(ctx context.Context, j *job.Job, f interop.Format
 			paths = append(paths, p)
 		}
 	}
-	rep, err := interop.Import(ctx, j.Store, []interop.Format{f}, paths, interop.Options{})
+	rep, err := interop.Import(ctx, j.Store, []interop.Format{f}, paths, interop.Options{Here: true})
 	if err != nil {
 		return done, false, err
 	}

@@ -59,7 +59,9 @@ func (o *renameOptions) run(ctx context.Context, j *job.Job, args []string) erro
 	if o.json {
 		return sessions.Write(ctx, j, s.ID)
 	}
-	j.Say("%s is now %q, it was %q", sessions.ShortID(s.ID), to.Title, s.Name())
+	now := s
+	now.Title = to.Title
+	j.Say("%s is now %q, it was %q", sessions.ShortID(s.ID), sessions.Called(now), sessions.Called(s))
 	return nil
 }
 
@@ -210,6 +212,6 @@ func (o *pinOptions) pin(ctx context.Context, j *job.Job, s skein.Session) error
 	if !o.pinned {
 		how = "not pinned any more"
 	}
-	j.Say("%s %q is %s", sessions.ShortID(s.ID), s.Name(), how)
+	j.Say("%s %q is %s", sessions.ShortID(s.ID), sessions.Called(s), how)
 	return nil
 }

@@ -19,12 +19,22 @@ import (
 // append the program dies (before 3, after 3); with any other value it does not.
 const asProgram = "SKEIN_TEST_PROGRAM"
 
+// peakFile names the file to which the program writes how much memory it had, if
+// asProgram is "measured".
+const peakFile = "SKEIN_TEST_PEAK"
+
 func TestMain(m *testing.M) {
 	switch at := os.Getenv(asProgram); at {
 	case "":
 		os.Exit(m.Run())
 	case "1":
 		main()
+	case "measured":
+		code := cli.Main(context.Background(), env(), os.Args[1:])
+		if err := os.WriteFile(os.Getenv(peakFile), fmt.Appendf(nil, "%d", peakMemory()), 0o600); err != nil {
+			code = 99
+		}
+		os.Exit(code)
 	default:
 		os.Exit(cli.Main(context.Background(), mortal(at), os.Args[1:]))
 	}

@@ -31,7 +31,12 @@ func (s source) test() bool  { return strings.HasSuffix(s.name, "_test.go") }
 func (s source) pkg() string { return path.Dir(s.name) }
 
 // suite reports whether s belongs to a package that only tests import.
-func (s source) suite() bool { return strings.HasSuffix(s.pkg(), "test") }
+func (s source) suite() bool { return inSuite(s.pkg()) }
+
+// inSuite reports whether a package is a suite, or a part of one.
+func inSuite(pkg string) bool {
+	return slices.ContainsFunc(strings.Split(pkg, "/"), func(name string) bool { return strings.HasSuffix(name, "test") })
+}
 
 func (s source) line(n ast.Node) int { return s.fset.Position(n.Pos()).Line }
 

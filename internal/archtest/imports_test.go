@@ -105,7 +105,7 @@ func TestAPackageImportsOnlyFloorsBelowItsOwn(t *testing.T) {
 func TestOnlyTestsImportSuites(t *testing.T) {
 	for _, s := range production(t) {
 		for _, p := range ours(s) {
-			if strings.HasSuffix(p, "test") {
+			if inSuite(p) {
 				t.Errorf("%s imports %s, which is for tests", s.name, p)
 			}
 		}

@@ -140,7 +140,7 @@ func (s cutting) export(t *testing.T, name string) {
 	s.bring(t, store, root)
 	n := 0
 	for _, f := range files(t, root) {
-		data := s.unpacked(t, f)
+		data := unpacked(t, f)
 		if !s.matches(f, data) {
 			continue
 		}
@@ -166,7 +166,7 @@ func (s Suite) matches(path string, data []byte) bool {
 	return s.Format.Match != nil && s.Format.Match(name, data[:min(4096, len(data))]).Sure > interop.No
 }
 
-func (s Suite) unpacked(t *testing.T, f string) []byte {
+func unpacked(t *testing.T, f string) []byte {
 	t.Helper()
 	data := read(t, f)
 	r, ok, err := interop.Unpack(f, bytes.NewReader(data))

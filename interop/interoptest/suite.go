@@ -83,6 +83,8 @@ func Run(t *testing.T, s Suite) {
 			if s.Format.Load != nil {
 				return // it holds events: there is nothing else to write again
 			}
+			t.Run("diverged from what was imported is shown whole", func(t *testing.T) { s.diverged(t, name) })
+			t.Run("is imported whatever is beside it", func(t *testing.T) { s.amongOthers(t, name) })
 			t.Run("with much that it does not know costs no more than its bytes", func(t *testing.T) { unknowns{s}.unknown(t, name) })
 			if s.Format.Look != nil {
 				t.Run("is written again as it was", func(t *testing.T) { s.writtenAgain(t, name) })

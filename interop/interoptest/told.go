@@ -74,6 +74,7 @@ type added struct {
 }
 
 func additions() []added {
+	const commit = "64f8faf7b6145f03e7399048b6194e7ea1031d4d"
 	at := skein.At(epoch) + 6500
 	yes, tags, status, cwd := true, []string{"pear"}, "waiting", "/home/ada/plum"
 	has := func(k skein.Kind) func(skein.Session, []skein.Event) bool {
@@ -147,6 +148,14 @@ func additions() []added {
 			})
 		}},
 		{name: "a change of folder", evs: []skein.Event{skein.NewEvent(skein.KindChanged, at, skein.Changed{Cwd: &cwd})}, held: func(s skein.Session, _ []skein.Event) bool { return s.Cwd == cwd }},
+		{name: "a repository", told: regexp.MustCompile(`^repository: `), begin: func(c *skein.Created) { c.Checkout = &skein.Checkout{Repository: "example.com/ada/pear"} }, held: func(s skein.Session, _ []skein.Event) bool {
+			return s.Checkout.Repository == "example.com/ada/pear"
+		}},
+		{name: "a branch", told: regexp.MustCompile(`^branch: `), begin: func(c *skein.Created) { c.Checkout = &skein.Checkout{Branch: "ripe"} }, held: func(s skein.Session, _ []skein.Event) bool { return s.Checkout.Branch == "ripe" }},
+		{name: "a commit", told: regexp.MustCompile(`^commit: `), begin: func(c *skein.Created) { c.Checkout = &skein.Checkout{Commit: commit} }, held: func(s skein.Session, _ []skein.Event) bool { return s.Checkout.Commit == commit }},
+		{name: "a change of branch", told: regexp.MustCompile(`^branch: `), begin: func(c *skein.Created) { c.Checkout = &skein.Checkout{Branch: "green"} }, evs: []skein.Event{skein.NewEvent(skein.KindChanged, at, skein.Changed{Checkout: &skein.Checkout{Branch: "ripe"}})}, held: func(s skein.Session, evs []skein.Event) bool {
+			return s.Checkout.Branch == "ripe" && says(`"branch":"green"`)(s, evs)
+		}},
 		{name: "a compaction", evs: []skein.Event{skein.NewEvent(skein.KindCompacted, at, skein.Compacted{To: 3, Summary: "There are pears."})}, held: says("There are pears.")},
 	}
 }

@@ -63,6 +63,11 @@ func PartOf(id skein.ClientID) (key skein.ClientID, i int, ok bool) {
 // of the hash of s.
 func Mark(s string) string { return "~" + string(skein.NewBlob([]byte(s)).Hash)[:8] }
 
+// Again returns the client ID of an event that is said again because of a change.
+func Again(id, change skein.ClientID) skein.ClientID {
+	return WithoutMark(id) + skein.ClientID(Mark(string(id)+"\x00"+string(change)))
+}
+
 // WithoutMark returns a client ID without the suffix that a [Diff] appended to it.
 func WithoutMark(id skein.ClientID) skein.ClientID {
 	if at := strings.LastIndexByte(string(id), '~'); at > 0 && len(id)-at == len("~01234567") {

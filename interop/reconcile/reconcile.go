@@ -33,8 +33,9 @@ type stored struct {
 	given   uint64
 	removed bool // the record was removed
 
-	renewed bool // it was amended in this reading: amendments by later records must be repeated
-	damaged bool // its content is not known; it stays as it is
+	renewed   bool // it was amended in this reading: amendments by later records must be repeated
+	damaged   bool // its content is not known; it stays as it is
+	takenBack bool // see TakeBack
 }
 
 // NewSession returns a Session without events. Those up to base will be its
@@ -63,7 +64,7 @@ func (s *Session) Add(e skein.Event) {
 	st := &stored{seq: e.Seq, kind: e.Kind, content: s.hash(e)}
 	st.keep()
 	s.byID[e.ClientID], s.bySeq[e.Seq] = st, st
-	if of := s.byID[WithoutMark(e.ClientID)]; of != st && of != nil && of.kind == e.Kind && sets(e) {
+	if of := s.byID[WithoutMark(e.ClientID)]; of != st && of != nil && of.kind == e.Kind && (sets(e) || of.seq <= s.base && e.Seq > s.base) { // it stands for what is inherited
 		of.seq, of.content, of.withdrawn = e.Seq, st.content, false
 		of.keep()
 		of.amends++
@@ -82,6 +83,14 @@ func (s *Session) Damaged() bool { return s != nil && len(s.damaged) > 0 }
 func (s *Session) Locate(id skein.ClientID, seq skein.Seq) {
 	if kind, is := s.damaged[seq]; is && s.byID[id] == nil {
 		s.byID[id] = &stored{seq: seq, kind: kind, damaged: true}
+	}
+}
+
+// TakeBack notes that the session goes back to an event of its parent: what it shows
+// after that is said anew if its source says it.
+func (s *Session) TakeBack(to skein.Seq) {
+	for _, st := range s.byID {
+		st.takenBack = st.seq > to && st.seq <= s.base && Talks(st.kind)
 	}
 }
 
@@ -151,6 +160,7 @@ func (s *Session) Diff(e skein.Event) Diff {
 	}
 	content, own := s.hash(e), st.seq > s.base
 	switch {
+	case st.takenBack:
 	case st.damaged:
 		return Diff{SameAs: st.seq}
 	case st.kind == e.Kind && e.Kind == skein.KindAmended:

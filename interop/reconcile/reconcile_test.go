@@ -85,6 +85,15 @@ func TestADiffOf(t *testing.T) {
 			t.Errorf("Diff = %+v, want one event to append", d)
 		}
 	})
+	t.Run("an event of the parent that the fork says again amends the fork's", func(t *testing.T) {
+		s := session(1, said("a", "hello"), said(reconcile.Again("a", "x"), "good day"))
+		if d := s.Diff(said("a", "good day")); d.SameAs != 2 || len(d.Append)+len(d.Amend) != 0 {
+			t.Errorf("Diff = %+v, want SameAs 2", d)
+		}
+		if a := amended(t, s.Diff(said("a", "good night")).Amend); a.Seq != 2 {
+			t.Errorf("Diff amends %+v, want 2", a)
+		}
+	})
 	t.Run("a title appends, for the newest counts", func(t *testing.T) {
 		s := session(0, event("a", skein.KindTitled, skein.Titled{Title: "one"}))
 		d := s.Diff(event("a", skein.KindTitled, skein.Titled{Title: "two"}))

@@ -100,4 +100,5 @@ type UsageRow struct {
 	Model    string      `json:"model,omitempty"`
 	Tier     skein.Tier  `json:"tier,omitempty"`
 	Usage    skein.Usage `json:"usage"`
+	Recorded skein.Usage `json:"recorded,omitzero" doc:"the part of usage of the requests whose cost the source reported"`
 }

@@ -55,7 +55,7 @@ func ProblemOf(err error) Problem {
 	}
 	for _, f := range failures() {
 		if errors.Is(err, f.err) {
-			p = Problem{Status: f.status, Code: f.code, Detail: Brief(err.Error())}
+			p = Problem{Status: f.status, Code: f.code, Detail: Brief(skein.Reason(err))}
 			break
 		}
 	}

@@ -90,5 +90,5 @@ func trouble(err error) string {
 	case errors.Is(err, skein.ErrLocked):
 		return "Another program is working on this conversation. Send your message again when that program has ended."
 	}
-	return "That did not work: " + err.Error()
+	return "That did not work: " + skein.Reason(err)
 }

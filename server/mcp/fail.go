@@ -14,7 +14,7 @@ func (s *service) failure(err error) *sdk.CallToolResult {
 	p := &page{service: s}
 	p.add(struct {
 		Error string `json:"error"`
-	}{err.Error()})
+	}{skein.Reason(err)})
 	hint := ""
 	var ambiguous *skein.AmbiguousError
 	switch {

@@ -24,38 +24,42 @@ func (s *service) readers(m *sdk.Server) {
 }
 
 type listIn struct {
-	Project string `json:"project,omitempty" jsonschema:"only sessions of this project: its path, exactly"`
-	Agent   string `json:"agent,omitempty" jsonschema:"only sessions of this agent"`
-	Origin  string `json:"origin,omitempty" jsonschema:"only sessions imported from this format, such as claude-code"`
-	Tag     string `json:"tag,omitempty" jsonschema:"only sessions with this tag"`
-	Title   string `json:"title,omitempty" jsonschema:"only sessions whose title contains this, ignoring case"`
-	Since   string `json:"since,omitempty" jsonschema:"only sessions that changed since this time: 2026-11-21 or 2026-11-21T14:30:00Z"`
-	Until   string `json:"until,omitempty" jsonschema:"only sessions that changed before this time"`
-	Limit   int    `json:"limit,omitempty" jsonschema:"at most this many, up to 100; 20 if not given"`
-	Cursor  string `json:"cursor,omitempty" jsonschema:"next_cursor of the previous page"`
+	Project    string `json:"project,omitempty" jsonschema:"only sessions of this project: its path, exactly"`
+	Repository string `json:"repository,omitempty" jsonschema:"only sessions of this repository, in whichever clone: github.com/owner/name. With project: sessions of either"`
+	Agent      string `json:"agent,omitempty" jsonschema:"only sessions of this agent"`
+	Origin     string `json:"origin,omitempty" jsonschema:"only sessions imported from this format, such as claude-code"`
+	Tag        string `json:"tag,omitempty" jsonschema:"only sessions with this tag"`
+	Title      string `json:"title,omitempty" jsonschema:"only sessions whose title contains this, ignoring case"`
+	Since      string `json:"since,omitempty" jsonschema:"only sessions that changed since this time: 2026-11-21 or 2026-11-21T14:30:00Z"`
+	Until      string `json:"until,omitempty" jsonschema:"only sessions that changed before this time"`
+	Limit      int    `json:"limit,omitempty" jsonschema:"at most this many, up to 100; 20 if not given"`
+	Cursor     string `json:"cursor,omitempty" jsonschema:"next_cursor of the previous page"`
 }
 
 // A sessionLine is a session in an answer.
 type sessionLine struct {
-	ID       skein.SessionID `json:"id"`
-	Name     string          `json:"name,omitempty"`
-	Key      string          `json:"key,omitempty"`
-	Agent    string          `json:"agent,omitempty"`
-	Model    string          `json:"model,omitempty"`
-	Project  string          `json:"project,omitempty"`
-	Origin   string          `json:"origin,omitempty"`
-	Tags     []string        `json:"tags,omitempty"`
-	Created  skein.Time      `json:"created_at,omitzero"`
-	Updated  skein.Time      `json:"updated_at,omitzero"`
-	Messages int             `json:"messages"`
-	Turns    int             `json:"turns"`
-	Last     skein.Seq       `json:"last"`
-	Prompt   string          `json:"last_prompt,omitempty"`
+	ID         skein.SessionID `json:"id"`
+	Name       string          `json:"name,omitempty"`
+	Key        string          `json:"key,omitempty"`
+	Agent      string          `json:"agent,omitempty"`
+	Model      string          `json:"model,omitempty"`
+	Project    string          `json:"project,omitempty"`
+	Repository string          `json:"repository,omitempty"`
+	Branch     string          `json:"branch,omitempty"`
+	Origin     string          `json:"origin,omitempty"`
+	Tags       []string        `json:"tags,omitempty"`
+	Created    skein.Time      `json:"created_at,omitzero"`
+	Updated    skein.Time      `json:"updated_at,omitzero"`
+	Messages   int             `json:"messages"`
+	Turns      int             `json:"turns"`
+	Last       skein.Seq       `json:"last"`
+	Prompt     string          `json:"last_prompt,omitempty"`
 }
 
 func (s *service) line(x *skein.Session) sessionLine {
 	l := sessionLine{
 		ID: x.ID, Name: s.short(x.Name()), Key: x.Key, Agent: x.Agent, Model: x.Model, Project: x.Project, Tags: x.Tags,
+		Repository: s.short(x.Checkout.Repository), Branch: s.short(x.Checkout.Branch),
 		Created: x.Created, Updated: x.Updated, Messages: x.Messages, Turns: x.Turns, Last: x.Last, Prompt: s.short(x.LastPrompt),
 	}
 	if x.Origin != nil {
@@ -74,7 +78,7 @@ const (
 )
 
 func (s *service) list(ctx context.Context, in listIn) (*sdk.CallToolResult, error) {
-	f := skein.Filter{Project: in.Project, Agent: in.Agent, Origin: in.Origin, Tag: in.Tag, Title: in.Title}
+	f := skein.Filter{Project: in.Project, Repository: in.Repository, Agent: in.Agent, Origin: in.Origin, Tag: in.Tag, Title: in.Title}
 	var err error
 	if f.Since, err = when(in.Since); err != nil {
 		return nil, err

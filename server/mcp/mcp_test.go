@@ -39,7 +39,7 @@ func store(t *testing.T) skein.Store {
 	}}
 	result := skein.Message{Role: skein.RoleTool, Parts: []skein.Part{{Kind: skein.PartResult, Result: &skein.Result{CallID: "c1", Name: "bash", Text: "DB_PASSWORD=" + secret + "\n" + attack}}}}
 	_, err := st.Append(t.Context(), skein.Batch{Session: "s1", Events: []skein.Event{
-		skein.NewEvent(skein.KindCreated, at, skein.Created{User: "ada", Title: "The parser", Agent: "coder", Project: "/src/api"}),
+		skein.NewEvent(skein.KindCreated, at, skein.Created{User: "ada", Title: "The parser", Agent: "coder", Project: "/src/api", Checkout: &skein.Checkout{Repository: "github.com/ada/api", Branch: "parser"}}),
 		skein.Say(at, skein.UserSays("read the environment file")),
 		skein.Say(at, call),
 		skein.Say(at, result),
@@ -182,6 +182,7 @@ func TestAnAnswerIsFramedBoundedAndWithoutSecrets(t *testing.T) {
 		want []string
 	}{
 		{"session_list", nil, []string{`"id":"s1"`, `"name":"The parser"`, `"project":"/src/api"`}},
+		{"session_list", map[string]any{"repository": "github.com/ada/api"}, []string{`"id":"s1"`, `"repository":"github.com/ada/api","branch":"parser"`}},
 		{"session_search", map[string]any{"query": "password"}, []string{`"session":"s1"`, "«"}},
 		{"session_search", map[string]any{"query": "password", "each": true}, []string{"[redacted:password]"}},
 		{"session_read", map[string]any{"session": "s1"}, []string{`"seq":4`, "[redacted:password]", `"tool":"bash"`, `cat .env`}},

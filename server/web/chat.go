@@ -236,7 +236,7 @@ func (c *Chat) run(ctx context.Context, t *Talk) {
 	}
 	delete(c.last, t.Session)
 	if t.err != nil && !errors.Is(t.err, context.Canceled) && (isClosed(t.begun) || isClosed(t.asks)) {
-		c.last[t.Session] = t.err.Error()
+		c.last[t.Session] = skein.Reason(t.err)
 	}
 	c.mu.Unlock()
 	close(t.over)

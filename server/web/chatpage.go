@@ -142,7 +142,7 @@ func wordsOf(err error) string {
 	if p := door.ProblemOf(err); p.Code != "internal" {
 		return p.Detail
 	}
-	return err.Error() // an admin may see it
+	return skein.Reason(err) // an admin may see it
 }
 
 // stop ends the running turn.

@@ -112,7 +112,7 @@ func composed(t *testing.T) skein.Store {
 
 func (c *composer) retry() {
 	c.begin("s-retry", composedNow.Add(-3*time.Hour), skein.Created{
-		Key: "cli:courier", Title: "Retry uploads that broke off", Surface: "cli", Project: "/home/ada/courier", Cwd: "/home/ada/courier", Agent: "reviewer", Provider: "anthropic", Model: sonnet, Program: "skein",
+		Key: "cli:courier", Title: "Retry uploads that broke off", Surface: "cli", Project: "/home/ada/courier", Cwd: "/home/ada/courier", Checkout: &skein.Checkout{Repository: "github.com/ada/courier"}, Agent: "reviewer", Provider: "anthropic", Model: sonnet, Program: "skein",
 	})
 	c.asks("Uploads of more than 1 GB break off on slow lines. Make `Upload` try again from where it was, and tell me what you changed.")
 	c.runs(sonnet, "search", `{"pattern":"func Upload","path":"."}`, "upload.go:31:func Upload(ctx context.Context, r io.ReaderAt, size int64) error {", false, used(5210, 120, 0, 4800))

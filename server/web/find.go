@@ -51,7 +51,7 @@ func (s sessionPages) findIn(r *http.Request, p *sessionPage) error {
 	}
 	q, err := search.ParseAt(f.Words, s.Now())
 	if errors.Is(err, skein.ErrInvalid) {
-		f.Bad = err.Error()
+		f.Bad = skein.Reason(err)
 		return nil
 	}
 	if err != nil {

@@ -66,7 +66,7 @@ func (s healthPages) examine(ctx context.Context, x inspect.Examination) *health
 
 // broke records why the examination ended.
 func (p *healthPage) broke(err error) {
-	p.Broken = err.Error()
+	p.Broken = skein.Reason(err)
 	if !errors.Is(err, context.Canceled) {
 		p.Damaged++
 	}

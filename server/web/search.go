@@ -143,7 +143,7 @@ func (s searchPages) find(w http.ResponseWriter, r *http.Request, p *searchPage)
 	ctx := r.Context()
 	q, err := s.query(ctx, p.Query)
 	if errors.Is(err, skein.ErrInvalid) || errors.Is(err, skein.ErrNotFound) || errors.Is(err, skein.ErrAmbiguous) {
-		p.Bad = err.Error()
+		p.Bad = skein.Reason(err)
 		return nil
 	}
 	if err != nil || search.Empty(&q) {

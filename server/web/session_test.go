@@ -297,6 +297,8 @@ func TestFilterOfTheListIsThatOfTheCommand(t *testing.T) {
 	if status, body := v.ask("GET", "/?since=sometime", nil); status != http.StatusBadRequest || !strings.Contains(body, "sometime") {
 		t.Errorf("GET /?since=sometime: %d %s, want 400 with the word", status, body)
 	}
+	wants(t, "the sessions of a repository", v.get("/?repository=github.com/ada/courier"), "Retry uploads that broke off", `<option value="github.com/ada/courier">`)
+	wants(t, "those of another", v.get("/?repository=github.com/ada/other"), "No sessions match")
 	wants(t, "nothing", v.get("/?title=nothing+is+called+so"), "No sessions match")
 }
 

@@ -72,7 +72,7 @@ func (r *row) Who() string {
 
 // filterFields returns the list's filters with a text value, as in skein list.
 func filterFields() []string {
-	return []string{"title", "project", "agent", "model", "profile", "origin", "surface", "tag", "since", "until"}
+	return []string{"title", "project", "repository", "agent", "model", "profile", "origin", "surface", "tag", "since", "until"}
 }
 
 // filterMarks returns the filters that are on or off.
@@ -150,7 +150,7 @@ func (s lists) filter(q url.Values, p *sessionsPage) (f skein.Filter, err error)
 	}
 	p.Filtered = len(p.Filter) > 0
 	f = skein.Filter{
-		Title: p.Has("title"), Project: p.Has("project"), Agent: p.Has("agent"), Model: p.Has("model"), Profile: p.Has("profile"),
+		Title: p.Has("title"), Project: p.Has("project"), Repository: p.Has("repository"), Agent: p.Has("agent"), Model: p.Has("model"), Profile: p.Has("profile"),
 		Origin: p.Has("origin"), Surface: p.Has("surface"), Tag: p.Has("tag"),
 		Pinned: p.Has("pinned") != "", NoChildren: p.Has("children") == "", WithOpenCalls: p.Has("open") != "",
 	}
@@ -192,6 +192,7 @@ func choices(rows []row) map[string][]string {
 	for i := range rows {
 		r := &rows[i]
 		add("project", r.Project)
+		add("repository", r.Checkout.Repository)
 		add("agent", r.Agent)
 		add("model", r.Model)
 		add("surface", r.Surface)

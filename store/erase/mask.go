@@ -41,14 +41,6 @@ func Mask(b []byte, secrets []string) ([]byte, bool) {
 	return out, true
 }
 
-// MaskCheckout returns x with clean called for each text.
-func MaskCheckout(x skein.Checkout, clean func(string) string) skein.Checkout {
-	for _, text := range []*string{&x.Repository, &x.Branch, &x.Commit, &x.Worktree, &x.Subfolder, &x.Host} {
-		*text = clean(*text)
-	}
-	return x
-}
-
 // MaskSession returns s with secrets masked in the fields that people read. It is for
 // sessions that can no longer be computed from their events, because one of these is
 // damaged. s itself is not changed.
@@ -57,12 +49,11 @@ func MaskSession(s skein.Session, secrets []string) skein.Session {
 		b, _ := Mask([]byte(*text), secrets)
 		*text = string(b)
 	}
-	for _, text := range []*string{
+	for _, text := range append(s.Checkout.Texts(),
 		&s.Key, &s.Title, &s.Description, &s.Surface, &s.Project, &s.Cwd, &s.Agent, &s.Profile, &s.Provider, &s.Model, &s.Status,
-	} {
+	) {
 		clean(text)
 	}
-	s.Checkout = MaskCheckout(s.Checkout, func(text string) string { clean(&text); return text })
 	s.Tags, s.Open = slices.Clone(s.Tags), slices.Clone(s.Open)
 	for _, texts := range [][]string{s.Tags, s.Open} {
 		for i := range texts {

@@ -36,14 +36,16 @@ func (h *Head) sum() int64 {
 	if h.Origin != nil {
 		origin = *h.Origin
 	}
-	texts := [...]string{
+	texts := []string{
 		string(h.ID), string(h.User), h.Key, h.Title, string(h.TitleBy), h.Description, h.First, h.LastPrompt, h.Surface,
 		h.Project, h.Cwd, h.Agent, h.Profile, h.Provider, h.Model, string(parent.Session), string(parent.Why), parent.Call,
 		origin.Format, origin.Path, origin.ID, origin.Version, h.Status,
-		h.Checkout.Repository, h.Checkout.Branch, h.Checkout.Commit, h.Checkout.Worktree, h.Checkout.Subfolder, h.Checkout.Host,
+	}
+	for _, text := range h.Checkout.Texts() {
+		texts = append(texts, *text)
 	}
 	all := make([]byte, 0, 512)
-	for _, list := range [...][]string{texts[:], h.Tags} {
+	for _, list := range [...][]string{texts, h.Tags} {
 		for _, text := range list {
 			if !utf8.ValidString(text) {
 				text = string([]rune(text))

@@ -20,12 +20,13 @@ type UsageSlot struct {
 	Model    string
 	Tier     skein.Tier
 	Usage    skein.Usage
+	Recorded skein.Usage // as in [skein.UsageRow]
 }
 
 // A UsageSum sums slots for a query. Make one with [NewUsageSum].
 type UsageSum struct {
 	q    skein.UsageQuery
-	rows map[usageKey]skein.Usage
+	rows map[usageKey]*skein.UsageRow
 }
 
 type usageKey struct {
@@ -38,7 +39,7 @@ func NewUsageSum(q skein.UsageQuery) *UsageSum {
 	if q.Zone == nil {
 		q.Zone = time.UTC
 	}
-	return &UsageSum{q: q, rows: map[usageKey]skein.Usage{}}
+	return &UsageSum{q: q, rows: map[usageKey]*skein.UsageRow{}}
 }
 
 // Add adds s, if the query selects it.
@@ -54,7 +55,12 @@ func (u *UsageSum) Add(s UsageSlot) {
 		return
 	}
 	k := usageKey{u.of(s), s.Provider, s.Model, s.Tier}
-	u.rows[k] = u.rows[k].Plus(s.Usage)
+	row := u.rows[k]
+	if row == nil {
+		row = &skein.UsageRow{Of: k.of, Provider: k.provider, Model: k.model, Tier: k.tier}
+		u.rows[k] = row
+	}
+	row.Usage, row.Recorded = row.Usage.Plus(s.Usage), row.Recorded.Plus(s.Recorded)
 }
 
 // of returns the value of the query's dimension in s.
@@ -81,12 +87,12 @@ func (u *UsageSum) of(s UsageSlot) string {
 func (u *UsageSum) Rows() []skein.UsageRow {
 	total := map[string]int64{}
 	out := make([]skein.UsageRow, 0, len(u.rows))
-	for k, v := range u.rows {
-		if v == (skein.Usage{}) {
+	for _, row := range u.rows {
+		if row.Usage == (skein.Usage{}) {
 			continue
 		}
-		total[k.of] += v.Tokens()
-		out = append(out, skein.UsageRow{Of: k.of, Provider: k.provider, Model: k.model, Tier: k.tier, Usage: v})
+		total[row.Of] += row.Usage.Tokens()
+		out = append(out, *row)
 	}
 	slices.SortFunc(out, func(a, b skein.UsageRow) int {
 		first := cmp.Compare(total[b.Of], total[a.Of])

@@ -4,8 +4,12 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"hash/fnv"
 
 	"github.com/skein-dev/skein"
+	"github.com/skein-dev/skein/store/ledger"
+	"github.com/skein-dev/skein/store/pack"
+	"github.com/skein-dev/skein/store/postgres/wire"
 )
 
 // A job is one call of Append.
@@ -54,7 +58,7 @@ func (s appends) Append(ctx context.Context, batches ...skein.Batch) (rs []skein
 // result may change until the server has given up the lost transaction.
 func (s appends) settleUnknown(j *job) {
 	unknown := j.err
-	ctx, cancel := context.WithTimeout(context.WithoutCancel(j.ctx), ownTime)
+	ctx, cancel := context.WithTimeout(context.WithoutCancel(j.ctx), wire.OwnTime)
 	defer cancel()
 	if err := s.settle(ctx, []*job{j}); err != nil {
 		j.rs, j.err = nil, unknown
@@ -83,4 +87,47 @@ func target(batches []skein.Batch) string {
 		return string(batches[0].Session)
 	}
 	return fmt.Sprintf("%s and %d more", batches[0].Session, len(batches)-1)
+}
+
+// A packed is a batch with everything that can be computed without the database.
+type packed struct {
+	skein.Batch
+	events []ledger.Event
+	blobs  map[skein.Hash]pack.Blob
+	blocks []pack.WholeBlock // of the import's records
+}
+
+func (s appends) packBatch(b skein.Batch) (p packed, err error) {
+	p.Batch = b
+	if err := ledger.Check(&b); err != nil {
+		return p, err
+	}
+	p.events = make([]ledger.Event, len(b.Events))
+	for i, e := range b.Events {
+		if p.events[i], err = ledger.View(s.user).Read(e); err != nil {
+			return p, err
+		}
+	}
+	for _, blob := range b.Blobs {
+		if p.blobs == nil {
+			p.blobs = map[skein.Hash]pack.Blob{}
+		}
+		if p.blobs[blob.Hash], err = s.pack.Blob(blob); err != nil {
+			return p, err
+		}
+	}
+	if b.Import != nil {
+		p.blocks = s.pack.WholeBlocks(b.Import.Records)
+	}
+	return p, nil
+}
+
+// lockKey returns the key of the advisory lock for what parts name.
+func lockKey(parts ...string) int64 {
+	h := fnv.New64a()
+	for _, p := range parts {
+		h.Write([]byte(p))
+		h.Write([]byte{0})
+	}
+	return int64(h.Sum64())
 }

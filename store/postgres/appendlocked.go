@@ -12,6 +12,10 @@ import (
 	"github.com/skein-dev/skein"
 	"github.com/skein-dev/skein/internal/walk"
 	"github.com/skein-dev/skein/store/ledger"
+	"github.com/skein-dev/skein/store/postgres/columns"
+	"github.com/skein-dev/skein/store/postgres/eventlog"
+	"github.com/skein-dev/skein/store/postgres/sqlstate"
+	"github.com/skein-dev/skein/store/postgres/wire"
 )
 
 // maxUnique is how often an append is retried after a unique violation: the row that
@@ -23,7 +27,7 @@ const maxUnique = 5
 // without an error of their own is stored, or it is unknown whether it is.
 func (s appends) settle(ctx context.Context, jobs []*job) (err error) {
 	unique := 0
-	for try := 1; try <= maxTries; try++ {
+	for try := 1; try <= wire.MaxTries; try++ {
 		var w *work
 		err = s.tryWrite(ctx, func(t *tx) error {
 			for _, j := range jobs {
@@ -40,15 +44,15 @@ func (s appends) settle(ctx context.Context, jobs []*job) (err error) {
 		for _, id := range sessionsOf(jobs) {
 			s.heads.drop(id)
 		}
-		if code(err) == codeUnique {
+		if sqlstate.Of(err) == sqlstate.Unique {
 			unique++
 		}
-		if ctx.Err() != nil || !again(err) && (code(err) != codeUnique || unique > maxUnique) {
+		if ctx.Err() != nil || !wire.Again(err) && (sqlstate.Of(err) != sqlstate.Unique || unique > maxUnique) {
 			break
 		}
 		s.retries.Add(1)
 	}
-	return classify(err)
+	return wire.Classify(err)
 }
 
 // run computes what the jobs change and writes it.
@@ -62,7 +66,7 @@ func (w *work) run(jobs []*job) error {
 		if failed == nil {
 			continue
 		}
-		if !w.tx.usable() || again(failed) || len(jobs) == 1 || errors.Is(failed, errAlone) {
+		if !w.tx.Usable() || wire.Again(failed) || len(jobs) == 1 || errors.Is(failed, errAlone) {
 			return failed // the transaction itself failed, or there is nothing else to write
 		}
 		j.err = failed
@@ -134,7 +138,7 @@ func sessionLock(id skein.SessionID) int64 { return lockKey("session", string(id
 
 // requestLock returns the key of the lock for charging a request, which makes sure
 // that it is counted once.
-func requestLock(id string) int64 { return lockKey("request", indexed(id)) }
+func requestLock(id string) int64 { return lockKey("request", columns.Indexed(id)) }
 
 // requestLocks returns the lock keys of requests, sorted.
 func requestLocks(ids []string) []int64 {
@@ -155,7 +159,7 @@ func (t *tx) lock(ids ...skein.SessionID) error {
 		keys[i] = sessionLock(id)
 	}
 	slices.Sort(keys)
-	_, err := t.exec(takeLocks, slices.Compact(keys))
+	_, err := t.Exec(takeLocks, slices.Compact(keys))
 	return err
 }
 
@@ -164,11 +168,11 @@ func (w *work) look(jobs []*job) error {
 	ids := sessionsOf(jobs)
 	w.order = ids
 	p := w.tx.pipe()
-	p.exec(lockJournal)
-	p.exec(takeLocks, w.locks(jobs))
+	p.Exec(lockJournal)
+	p.Exec(takeLocks, w.locks(jobs))
 	w.readHeads(p, ids)
 	w.readTombs(p, jobs)
-	if err := p.run(); err != nil {
+	if err := p.Run(); err != nil {
 		return err
 	}
 	for _, d := range w.drafts {
@@ -219,7 +223,7 @@ func (w *work) readHeads(p *pipe, ids []skein.SessionID) {
 	if w.s.user != "" {
 		sql += andTheirs
 	}
-	p.query(sql, []any{ids}, func(r row) error {
+	p.Query(sql, []any{ids}, func(r wire.Row) error {
 		d := newDraft(head{})
 		var id, holder string
 		var last skein.Seq
@@ -262,7 +266,7 @@ func (w *work) lookMore(ids []skein.SessionID, fresh int) error {
 	}
 	if fresh > 0 {
 		numbers := make([]int64, 0, fresh)
-		p.query(`SELECT nextval('numbers') FROM generate_series(1, $1)`, []any{fresh}, func(r row) error {
+		p.Query(`SELECT nextval('numbers') FROM generate_series(1, $1)`, []any{fresh}, func(r wire.Row) error {
 			var n int64
 			err := r.Scan(&n)
 			numbers = append(numbers, n)
@@ -275,7 +279,7 @@ func (w *work) lookMore(ids []skein.SessionID, fresh int) error {
 	if !needed {
 		return nil
 	}
-	if err := p.run(); err != nil {
+	if err := p.Run(); err != nil {
 		return err
 	}
 	return w.lookAtPieces()
@@ -293,7 +297,7 @@ func (w *work) lookAtPieces() error {
 			return err
 		}
 		for id := range d.messages {
-			if d.messages[id], err = walk.Joins(&walker{q: w.tx.conn, user: d.User}, segs, taken, id); err != nil {
+			if d.messages[id], err = walk.Joins(eventlog.New(w.tx.Conn, d.User), segs, taken, id); err != nil {
 				return err
 			}
 		}
@@ -328,7 +332,7 @@ func batchesOf(jobs []*job, id skein.SessionID) func(yield func(*packed) bool) {
 func (w *work) flush() error {
 	p, err := w.writes()
 	if err == nil {
-		err = p.run()
+		err = p.Run()
 	}
 	if err != nil {
 		return err
@@ -349,21 +353,21 @@ func (w *work) finish() error {
 	if err != nil {
 		return err
 	}
-	return p.commit()
+	return p.Commit()
 }
 
 // writes returns the statements that write the drafts.
 func (w *work) writes() (*pipe, error) {
-	if err := w.writeFiles(); err != nil {
+	if err := w.files.write(w.tx); err != nil {
 		return nil, err
 	}
 	p := w.tx.pipe()
 	for _, at := range w.shownBy {
-		p.exec(`SELECT must_be(count(*) = 1) FROM (SELECT 1 FROM heads WHERE n = $1 AND revision = $2 AND last > 0 FOR KEY SHARE) h`, at.n, at.revision)
+		p.Exec(`SELECT must_be(count(*) = 1) FROM (SELECT 1 FROM heads WHERE n = $1 AND revision = $2 AND last > 0 FOR KEY SHARE) h`, at.n, at.revision)
 	}
 	w.shownBy = nil
 	w.writeLifts(p)
-	if err := w.writeBlobs(p); err != nil {
+	if err := w.blobs.write(p); err != nil {
 		return nil, err
 	}
 	for _, id := range w.order {
@@ -374,23 +378,23 @@ func (w *work) writes() (*pipe, error) {
 		switch {
 		case !d.begins:
 		case d.lease.epoch != 0: // somebody took a lease for it
-			p.exec(adopt, string(d.ID), string(d.User), int64(d.lease.epoch))
+			p.Exec(adopt, string(d.ID), string(d.User), int64(d.lease.epoch))
 		default:
-			p.exec(`INSERT INTO heads (id, user_id, n) VALUES ($1, $2, $3)`, string(d.ID), string(d.User), d.n)
+			p.Exec(`INSERT INTO heads (id, user_id, n) VALUES ($1, $2, $3)`, string(d.ID), string(d.User), d.n)
 		}
 		w.added, w.touched = w.added+len(d.events.at), append(w.touched, id)
 		sql, args := w.put(d, w.ordinal)
 		w.ordinal++
-		p.exec(sql, args...)
+		p.Exec(sql, args...)
 		if d.moves() {
 			p.moveUsage(&d.head)
 		}
 		if d.base != 0 {
-			p.exec(`INSERT INTO bases (user_id, n, base, upto) VALUES ($1, $2, $3, $4)`, string(d.User), d.n, d.base, int64(d.Base))
+			p.Exec(`INSERT INTO bases (user_id, n, base, upto) VALUES ($1, $2, $3, $4)`, string(d.User), d.n, d.base, int64(d.Base))
 			p.putRewound(&d.head, d.gaps)
 		}
 		if len(d.refs.seq) > 0 {
-			p.exec(`INSERT INTO blob_refs (user_id, hash, n, seq) SELECT $1, x.hash, $2, x.seq FROM unnest($3::bytea[], $4::bigint[]) x (hash, seq) ON CONFLICT DO NOTHING`,
+			p.Exec(`INSERT INTO blob_refs (user_id, hash, n, seq) SELECT $1, x.hash, $2, x.seq FROM unnest($3::bytea[], $4::bigint[]) x (hash, seq) ON CONFLICT DO NOTHING`,
 				string(d.User), d.n, d.refs.hash, d.refs.seq)
 		}
 	}

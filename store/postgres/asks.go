@@ -6,6 +6,8 @@ import (
 	"github.com/skein-dev/skein"
 	"github.com/skein-dev/skein/internal/walk"
 	"github.com/skein-dev/skein/store/ledger"
+	"github.com/skein-dev/skein/store/postgres/columns"
+	"github.com/skein-dev/skein/store/postgres/wire"
 )
 
 // asks are what has to be looked up for the batches of one session.
@@ -22,10 +24,10 @@ func (a *asks) add(p *packed) {
 			a.clients = append(a.clients, string(e.ClientID))
 		}
 		if m := f.Message; m != nil && m.ID != "" {
-			a.messages = append(a.messages, indexed(m.ID))
+			a.messages = append(a.messages, columns.Indexed(m.ID))
 		}
 		if c := f.Charge; c != nil && c.Request != "" {
-			a.requests = append(a.requests, indexed(c.Request))
+			a.requests = append(a.requests, columns.Indexed(c.Request))
 		}
 		if c := f.Created; c != nil {
 			a.user, a.keys = c.User, append(a.keys, c.Key)
@@ -65,7 +67,7 @@ func (d *draft) lookMore(p *pipe, w *work) bool {
 // amended.
 func (p *pipe) marked(user skein.User, segs walk.Segments, is *bool) {
 	ns, upto := pieces(segs)
-	p.one(nil, `SELECT EXISTS (SELECT FROM unnest($2::bigint[], $3::bigint[]) g (n, upto) JOIN events e ON e.user_id = $1 AND e.n = g.n AND e.seq <= g.upto
+	p.One(nil, `SELECT EXISTS (SELECT FROM unnest($2::bigint[], $3::bigint[]) g (n, upto) JOIN events e ON e.user_id = $1 AND e.n = g.n AND e.seq <= g.upto
 		WHERE e.kind IN ('rewound', 'compacted', 'amended') AND e.kind <> 'compacted')`, []any{string(user), ns, upto}, is)
 }
 
@@ -74,14 +76,14 @@ func (p *pipe) targetsOf(d *draft) bool {
 	if len(d.asks.amended) == 0 {
 		return false
 	}
-	p.query(`SELECT e.seq, e.kind, coalesce(e.role, ''), EXISTS (SELECT FROM events a
+	p.Query(`SELECT e.seq, e.kind, coalesce(e.role, ''), EXISTS (SELECT FROM events a
 			WHERE a.user_id = e.user_id AND a.n = e.n AND a.amends = e.seq AND a.amends IS NOT NULL AND a.role IS NULL)
-		FROM events e WHERE e.user_id = $1 AND e.n = $2 AND e.seq = ANY($3::bigint[])`, []any{string(d.User), d.n, d.asks.amended}, func(r row) error {
+		FROM events e WHERE e.user_id = $1 AND e.n = $2 AND e.seq = ANY($3::bigint[])`, []any{string(d.User), d.n, d.asks.amended}, func(r wire.Row) error {
 		var seq skein.Seq
 		var kind, role string
 		var gone bool
 		err := r.Scan(&seq, &kind, &role, &gone)
-		d.targets[seq] = ledger.Target{Kind: kindFrom(kind), Role: skein.Role(role), Gone: gone}
+		d.targets[seq] = ledger.Target{Kind: columns.Kind(kind), Role: skein.Role(role), Gone: gone}
 		return err
 	})
 	return true
@@ -89,11 +91,11 @@ func (p *pipe) targetsOf(d *draft) bool {
 
 // keysOf adds the query for a user's sessions with some keys, except in the bin.
 func (p *pipe) keysOf(user skein.User, keys []string, to map[userKey]int64) bool {
-	keys = slices.DeleteFunc(slices.Clone(keys), func(k string) bool { return k == "" || plain(k) != k })
+	keys = slices.DeleteFunc(slices.Clone(keys), func(k string) bool { return k == "" || columns.Plain(k) != k })
 	if len(keys) == 0 {
 		return false
 	}
-	p.query(`SELECT key, n FROM sessions WHERE user_id = $1 AND key = ANY($2::text[]) AND key <> '' AND binned = 0`, []any{string(user), keys}, func(r row) error {
+	p.Query(`SELECT key, n FROM sessions WHERE user_id = $1 AND key = ANY($2::text[]) AND key <> '' AND binned = 0`, []any{string(user), keys}, func(r wire.Row) error {
 		var key string
 		var n int64
 		err := r.Scan(&key, &n)

@@ -7,6 +7,8 @@ import (
 	"time"
 
 	"github.com/skein-dev/skein"
+	"github.com/skein-dev/skein/store/postgres/sqlstate"
+	"github.com/skein-dev/skein/store/postgres/wire"
 )
 
 // Bin implements [skein.Lifecycle].
@@ -20,7 +22,7 @@ func (s lifecycle) Bin(ctx context.Context, id skein.SessionID) (err error) {
 		if err != nil || h.Binned != 0 {
 			return err
 		}
-		return t.setBinned(&h, t.now)
+		return t.setBinned(&h, t.txn.Now)
 	})
 }
 
@@ -43,7 +45,7 @@ func (s lifecycle) Restore(ctx context.Context, id skein.SessionID) (err error) 
 			Session: id, After: last,
 			Events: []skein.Event{skein.NewEvent(skein.KindChanged, skein.At(time.Now()), skein.Changed{Key: &none})},
 		})
-		if err != nil && (!errors.Is(err, skein.ErrConflict) || try == maxTries) {
+		if err != nil && (!errors.Is(err, skein.ErrConflict) || try == wire.MaxTries) {
 			return err
 		}
 	}
@@ -63,15 +65,15 @@ func (s lifecycle) restore(ctx context.Context, id skein.SessionID) (taken bool,
 		}
 		if h.Key != "" {
 			last = h.Last
-			taken, err = t.one(`SELECT s.n FROM sessions s WHERE s.user_id = $1 AND s.key = $2 AND s.key <> '' AND s.binned = 0`,
+			taken, err = t.One(`SELECT s.n FROM sessions s WHERE s.user_id = $1 AND s.key = $2 AND s.key <> '' AND s.binned = 0`,
 				[]any{string(h.User), h.Key}, new(int64))
 		}
 		if err != nil || taken {
 			return err
 		}
 		err = t.setBinned(&h, 0)
-		if code(err) == codeUnique { // another session has just taken the key
-			err = fmt.Errorf("%w: %w", errMoved, err)
+		if sqlstate.Of(err) == sqlstate.Unique { // another session has just taken the key
+			err = fmt.Errorf("%w: %w", wire.ErrMoved, err)
 		}
 		return err
 	})
@@ -83,7 +85,7 @@ func (t *tx) setBinned(h *head, at skein.Time) error {
 	if err := t.touch(h); err != nil {
 		return err
 	}
-	_, err := t.exec(`UPDATE sessions SET binned = $3 WHERE user_id = $1 AND n = $2`, string(h.User), h.n, int64(at))
+	_, err := t.Exec(`UPDATE sessions SET binned = $3 WHERE user_id = $1 AND n = $2`, string(h.User), h.n, int64(at))
 	return err
 }
 
@@ -91,9 +93,9 @@ func (t *tx) setBinned(h *head, at skein.Time) error {
 // revision, so that writers that know an older one, in this process or another,
 // notice.
 func (t *tx) touch(h *head) error {
-	n, err := t.exec(`UPDATE heads SET revision = revision + 1 WHERE id = $1 AND n = $2`, string(h.ID), h.n)
+	n, err := t.Exec(`UPDATE heads SET revision = revision + 1 WHERE id = $1 AND n = $2`, string(h.ID), h.n)
 	if err == nil && n == 0 {
-		err = fmt.Errorf("session %s: %w", h.ID, errMoved) // deleted meanwhile
+		err = fmt.Errorf("session %s: %w", h.ID, wire.ErrMoved) // deleted meanwhile
 	}
 	t.changed(h.ID)
 	return err
@@ -101,10 +103,17 @@ func (t *tx) touch(h *head) error {
 
 // changed notes the sessions to be announced as changed after the commit.
 func (t *tx) changed(ids ...skein.SessionID) {
-	t.after = append(t.after, func() {
+	t.txn.After(func() {
 		for _, id := range ids {
 			t.s.heads.drop(id)
 		}
 		t.s.stored(0, ids...)
 	})
+}
+
+// Size implements [skein.Lifecycle].
+func (s lifecycle) Size(ctx context.Context, id skein.SessionID) (n int64, err error) {
+	defer skein.Wrapf(&err, "postgres: size of %s", id)
+	h, err := s.headOf(ctx, id)
+	return h.bytes, err
 }

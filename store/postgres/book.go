@@ -6,6 +6,7 @@ import (
 	"github.com/skein-dev/skein"
 	"github.com/skein-dev/skein/internal/walk"
 	"github.com/skein-dev/skein/store/ledger"
+	"github.com/skein-dev/skein/store/postgres/columns"
 )
 
 // A book answers for one batch from what its group has looked up. If the group has
@@ -25,7 +26,7 @@ func (w *work) batch(p *packed) (r skein.Receipt, err error) {
 	}
 	d := w.drafts[p.Session]
 	for h, b := range p.blobs {
-		put(w, w.brought, userBlob{w.userOf(p, d), h}, b)
+		put(w, w.blobs.brought, userBlob{w.userOf(p, d), h}, b)
 	}
 	if r, err = ledger.Append(&book{work: w, p: p, d: d}, ledger.View(w.s.user), &d.Head, &p.Batch); err != nil {
 		return r, err
@@ -59,7 +60,7 @@ func (k *book) Place(i int) (ledger.Place, error) {
 
 // Joins implements [ledger.Book].
 func (k *book) Joins(message string) (bool, error) {
-	id := indexed(message)
+	id := columns.Indexed(message)
 	joins, err := k.joins(k.d, id)
 	if err == nil && !joins && !k.looked {
 		k.d.noMessages = append(k.d.noMessages, id)
@@ -69,9 +70,9 @@ func (k *book) Joins(message string) (bool, error) {
 
 // Charged implements [ledger.Book]. There is no error.
 func (k *book) Charged(id string) (skein.Usage, error) {
-	u, found := k.charged[request{k.d.User, indexed(id)}]
+	u, found := k.charged[request{k.d.User, columns.Indexed(id)}]
 	if !found && !k.looked {
-		k.d.noRequests = append(k.d.noRequests, indexed(id))
+		k.d.noRequests = append(k.d.noRequests, columns.Indexed(id))
 	}
 	return u, nil
 }
@@ -142,12 +143,12 @@ func (k *book) Begin() error {
 // TakeBlob implements [ledger.Book].
 func (k *book) TakeBlob(h skein.Hash) (found bool, err error) {
 	key := userBlob{k.d.User, h}
-	if b, ok := k.brought[key]; ok {
-		k.d.grew += int64(len(b.data))
-	} else if found, err := k.hasBlob(key); err != nil || !found {
+	if b, ok := k.blobs.brought[key]; ok {
+		k.d.grew += int64(len(b.Data))
+	} else if found, err := k.blobs.has(k.tx, key); err != nil || !found {
 		return false, err
 	}
-	put(k.work, k.stored, key, true)
+	put(k.work, k.blobs.stored, key, true)
 	return true, nil
 }
 
@@ -155,7 +156,7 @@ func (k *book) TakeBlob(h skein.Hash) (found bool, err error) {
 func (k *book) Put(_ int, r *ledger.Row) error {
 	d := k.d
 	for _, h := range r.Now.Blobs {
-		hash, err := hashBytes(h)
+		hash, err := columns.Hash(h)
 		if err != nil {
 			return err
 		}
@@ -178,10 +179,10 @@ func (k *book) note(r *ledger.Row) {
 		put(k.work, d.clients, r.ClientID, ledger.Place{Seq: r.Seq, Hash: r.Hash})
 	}
 	if m := r.Facts.Message; m != nil && m.ID != "" {
-		put(k.work, d.messages, indexed(m.ID), true)
+		put(k.work, d.messages, columns.Indexed(m.ID), true)
 	}
 	if c := r.Facts.Charge; c != nil && c.Request != "" {
-		put(k.work, k.charged, request{d.User, indexed(c.Request)}, r.Added.Counted)
+		put(k.work, k.charged, request{d.User, columns.Indexed(c.Request)}, r.Added.Counted)
 	}
 	put(k.work, d.targets, r.Seq, ledger.Target{Kind: r.Kind, Role: r.Facts.Role})
 	if a := r.Facts.Amended; a != nil && a.Withdrawn {

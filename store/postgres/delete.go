@@ -8,6 +8,7 @@ import (
 	"github.com/skein-dev/skein"
 	"github.com/skein-dev/skein/store/erase"
 	"github.com/skein-dev/skein/store/ledger"
+	"github.com/skein-dev/skein/store/postgres/wire"
 )
 
 // Delete implements [skein.Lifecycle]. After the first, short transaction, the
@@ -75,18 +76,18 @@ func (t *tx) lockToDelete(id skein.SessionID) (h head, err error) {
 	if h, err = t.head(id); err != nil {
 		return h, err
 	}
-	if _, err := t.exec(takeLocks, []int64{lockKey("delete", string(h.User)), sessionLock(id)}); err != nil {
+	if _, err := t.Exec(takeLocks, []int64{lockKey("delete", string(h.User)), sessionLock(id)}); err != nil {
 		return h, err
 	}
 	var held bool
 	var holder *string
-	found, err := t.one(`SELECT h.held AND h.expires > clock_timestamp(), (SELECT l.holder FROM leases l WHERE l.id = h.id) FROM heads h
+	found, err := t.One(`SELECT h.held AND h.expires > clock_timestamp(), (SELECT l.holder FROM leases l WHERE l.id = h.id) FROM heads h
 		WHERE h.id = $1 AND h.n = $2 FOR UPDATE OF h`, []any{string(id), h.n}, &held, &holder)
 	switch {
 	case err != nil:
 		return h, err
 	case !found:
-		return h, errMoved
+		return h, wire.ErrMoved
 	case held && holder != nil:
 		who, err := holderFrom(*holder)
 		if err != nil {
@@ -101,8 +102,8 @@ func (t *tx) lockToDelete(id skein.SessionID) (h head, err error) {
 // and those that it moved to the bin.
 func (t *tx) children(h *head, rule skein.ChildRule) (kept, binned []skein.SessionID, err error) {
 	var found []head
-	err = t.query(`SELECT s.id, s.n, s.binned FROM sessions s WHERE s.user_id = $1 AND s.parent = $2 AND s.parent <> '' AND s.why = 'child' ORDER BY s.id`,
-		[]any{string(h.User), string(h.ID)}, func(r row) error {
+	err = t.Query(`SELECT s.id, s.n, s.binned FROM sessions s WHERE s.user_id = $1 AND s.parent = $2 AND s.parent <> '' AND s.why = 'child' ORDER BY s.id`,
+		[]any{string(h.User), string(h.ID)}, func(r wire.Row) error {
 			c := head{Head: ledger.Head{Session: skein.Session{User: h.User}}}
 			err := r.Scan(&c.ID, &c.n, &c.Binned)
 			found = append(found, c)
@@ -120,7 +121,7 @@ func (t *tx) children(h *head, rule skein.ChildRule) (kept, binned []skein.Sessi
 			if c.Binned != 0 {
 				continue
 			}
-			if err := t.setBinned(c, t.now); err != nil {
+			if err := t.setBinned(c, t.txn.Now); err != nil {
 				return nil, nil, err
 			}
 			binned = append(binned, c.ID)
@@ -144,7 +145,7 @@ func (t *tx) addTombstones(h *head) error {
 		add(erase.TombOfOrigin(*h.Origin))
 	}
 	user, id := string(h.User), string(h.ID)
-	err := t.query(`SELECT f.format, f.path, f.id FROM files f WHERE f.user_id = $1 AND f.copy_of = $2 AND f.copy_of <> '' AND f.format <> ''`, []any{user, id}, func(r row) error {
+	err := t.Query(`SELECT f.format, f.path, f.id FROM files f WHERE f.user_id = $1 AND f.copy_of = $2 AND f.copy_of <> '' AND f.format <> ''`, []any{user, id}, func(r wire.Row) error {
 		var o skein.Origin
 		var path []byte
 		err := r.Scan(&o.Format, &path, &o.ID)
@@ -156,13 +157,13 @@ func (t *tx) addTombstones(h *head) error {
 		return err
 	}
 	p := t.pipe()
-	p.exec(`INSERT INTO tombstones (user_id, hash, at) SELECT $1, x, $3 FROM unnest($2::bytea[]) x ON CONFLICT DO NOTHING`, user, tombs, int64(t.now))
-	p.exec(`UPDATE files SET format = '', path = convert_to('deleted ' || n, 'UTF8') WHERE user_id = $1 AND session = $2`, user, id)
-	p.exec(`UPDATE files SET format = '', path = convert_to('deleted ' || n, 'UTF8') WHERE user_id = $1 AND copy_of = $2 AND copy_of <> ''`, user, id)
-	p.exec(`DELETE FROM leases WHERE id = $1`, id)
-	p.exec(`DELETE FROM heads WHERE id = $1`, id)
-	p.exec(`DELETE FROM sessions WHERE user_id = $1 AND n = $2`, user, h.n)
-	p.exec(`DELETE FROM names WHERE user_id = $1 AND n = $2`, user, h.n)
-	p.exec(`DELETE FROM rewound_ranges WHERE user_id = $1 AND n = $2`, user, h.n)
-	return p.run()
+	p.Exec(`INSERT INTO tombstones (user_id, hash, at) SELECT $1, x, $3 FROM unnest($2::bytea[]) x ON CONFLICT DO NOTHING`, user, tombs, int64(t.txn.Now))
+	p.Exec(`UPDATE files SET format = '', path = convert_to('deleted ' || n, 'UTF8') WHERE user_id = $1 AND session = $2`, user, id)
+	p.Exec(`UPDATE files SET format = '', path = convert_to('deleted ' || n, 'UTF8') WHERE user_id = $1 AND copy_of = $2 AND copy_of <> ''`, user, id)
+	p.Exec(`DELETE FROM leases WHERE id = $1`, id)
+	p.Exec(`DELETE FROM heads WHERE id = $1`, id)
+	p.Exec(`DELETE FROM sessions WHERE user_id = $1 AND n = $2`, user, h.n)
+	p.Exec(`DELETE FROM names WHERE user_id = $1 AND n = $2`, user, h.n)
+	p.Exec(`DELETE FROM rewound_ranges WHERE user_id = $1 AND n = $2`, user, h.n)
+	return p.Run()
 }

@@ -11,6 +11,8 @@ import (
 
 	"github.com/skein-dev/skein"
 	"github.com/skein-dev/skein/store/inspect"
+	"github.com/skein-dev/skein/store/postgres/columns"
+	"github.com/skein-dev/skein/store/postgres/wire"
 )
 
 const noon skein.Time = 1777896000000
@@ -57,7 +59,7 @@ func (s *Store) rows(t testing.TB) map[string]int {
 	for _, table := range []string{
 		"heads", "leases", "journal", "sessions", "events", "bases", "reparented", "purge_queue", "scrubs", "charges", "usage", "blobs", "blob_refs", "files", "records", "found",
 	} {
-		err := (&view{core: s.core}).ask(t.Context(), `SELECT count(*) FROM `+table, nil, func(r row) error {
+		err := (&view{core: s.core}).ask(t.Context(), `SELECT count(*) FROM `+table, nil, func(r wire.Row) error {
 			var n int
 			err := r.Scan(&n)
 			if n > 0 {
@@ -315,16 +317,16 @@ func TestBlobThatIsBeingReferredTo(t *testing.T) {
 	s := opened(t)
 	long(t, s, "a", 1)
 	s.sql(t, `DELETE FROM blob_refs`)
-	hash, err := hashBytes(skein.NewBlob([]byte("picture a0")).Hash)
+	hash, err := columns.Hash(skein.NewBlob([]byte("picture a0")).Hash)
 	if err != nil {
 		t.Fatal(err)
 	}
 	dropped := make(chan error)
 	err = s.write(t.Context(), func(t1 *tx) error {
 		p := t1.pipe()
-		p.exec(`SELECT FROM blobs WHERE user_id = 'local' AND hash = $1 FOR KEY SHARE`, hash)
-		p.exec(`INSERT INTO blob_refs (user_id, hash, n, seq) VALUES ('local', $1, 1, 1)`, hash)
-		if err := p.run(); err != nil {
+		p.Exec(`SELECT FROM blobs WHERE user_id = 'local' AND hash = $1 FOR KEY SHARE`, hash)
+		p.Exec(`INSERT INTO blob_refs (user_id, hash, n, seq) VALUES ('local', $1, 1, 1)`, hash)
+		if err := p.Run(); err != nil {
 			return err
 		}
 		go func() {

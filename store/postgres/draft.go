@@ -5,6 +5,7 @@ import (
 
 	"github.com/skein-dev/skein"
 	"github.com/skein-dev/skein/store/ledger"
+	"github.com/skein-dev/skein/store/pack"
 )
 
 // A draft is one session as a group of appends will leave it: what is stored of it,
@@ -13,33 +14,44 @@ type draft struct {
 	head
 	was    head // as it is stored
 	begins bool // it has no row in sessions yet
-	asks   asks
-	lease  leaseState
+	known
+	assumed
+	newRows
+	shakes  []shake // after these, what is live must be updated
+	shook   bool    // there were shakes in this transaction
+	stood   bool    // what is live was updated and has to be written
+	grew    int64   // bytes
+	flushed int64   // bytes written earlier in the same transaction
+}
 
+// What is known of the session of a draft, because it was looked up or drafted.
+type known struct {
+	asks     asks
+	lease    leaseState
 	clients  map[skein.ClientID]ledger.Place // those of the client IDs looked up that it has, and those of the drafted events
 	messages map[string]bool                 // message IDs likewise; whether the message is live
 	targets  map[skein.Seq]ledger.Target     // the events that are amended
+	marked   bool                            // something in it was taken back or amended; known if a message ID was looked up
+}
 
+// What is assumed of a draft's session, for the statement that writes it to check.
+type assumed struct {
+	fences                            []int64 // of its newest lease
+	free                              bool    // nobody holds the lease
+	noClients, noMessages, noRequests []string
+}
+
+// newRows are a draft's rows to write, besides the session's own.
+type newRows struct {
 	events  eventRows
 	charges chargeRows
 	refs    refRows
 	base    int64            // for a fork that begins: bases.base
 	gaps    []skein.SeqRange // for such a fork: the ranges that it shows and that were taken back
-	marked  bool             // something in it was taken back or amended; known if a message ID was looked up
-	shakes  []shake          // after these, what is live must be updated
-	shook   bool             // there were shakes in this transaction
-	stood   bool             // what is live was updated and has to be written
-	fences  []int64
-	free    bool  // only if nobody holds the lease
-	grew    int64 // bytes
-	flushed int64 // bytes written earlier in the same transaction
-
-	// What was assumed: the session has none of these.
-	noClients, noMessages, noRequests []string
 }
 
 func newDraft(h head) *draft {
-	return &draft{head: h, was: h, clients: map[skein.ClientID]ledger.Place{}, messages: map[string]bool{}, targets: map[skein.Seq]ledger.Target{}}
+	return &draft{head: h, was: h, known: known{clients: map[skein.ClientID]ledger.Place{}, messages: map[string]bool{}, targets: map[skein.Seq]ledger.Target{}}}
 }
 
 // A leaseState is what is known of a session's newest lease.
@@ -66,14 +78,13 @@ type work struct {
 	drafts  map[skein.SessionID]*draft
 	charged map[request]skein.Usage
 	keys    map[userKey]int64 // number of the session with a key, not in the bin; 0 without one
-	brought map[userBlob]packedBlob
-	stored  map[userBlob]bool    // blobs that must exist: from the group, or stored before
+	blobs   blobDrafts
 	quotas  map[skein.User]quota // of the owners of the sessions; an unknown user has no quota
 	tombs   map[tombOf]bool      // tombstones that exist
 	lift    []tombOf             // tombstones to remove
 	tx      *tx                  // set if looked
 	shownBy []parentRow          // parents that must not have changed since they were read
-	files   map[fileKey]*fileDraft
+	files   fileDrafts
 	order   []skein.SessionID // the order in which the drafts are written
 	ordinal int               // of the next row in journal
 	added   int               // events that were written
@@ -99,8 +110,8 @@ type userBlob struct {
 func newWork(s *view) *work {
 	return &work{
 		s: s, drafts: map[skein.SessionID]*draft{}, charged: map[request]skein.Usage{}, keys: map[userKey]int64{},
-		brought: map[userBlob]packedBlob{}, stored: map[userBlob]bool{}, tombs: map[tombOf]bool{},
-		files: map[fileKey]*fileDraft{}, quotas: map[skein.User]quota{},
+		blobs: blobDrafts{map[userBlob]pack.Blob{}, map[userBlob]bool{}}, tombs: map[tombOf]bool{},
+		files: fileDrafts{}, quotas: map[skein.User]quota{},
 	}
 }
 

@@ -8,6 +8,8 @@ import (
 
 	"github.com/skein-dev/skein"
 	"github.com/skein-dev/skein/store/inspect"
+	"github.com/skein-dev/skein/store/postgres/schema"
+	"github.com/skein-dev/skein/store/postgres/wire"
 )
 
 var _ inspect.Examiner = (*Store)(nil)
@@ -38,14 +40,14 @@ type exam struct {
 }
 
 // rows runs f for each row of the result of sql, in a transaction of its own.
-func (ex *exam) rows(sql string, args []any, f func(row) error) error {
+func (ex *exam) rows(sql string, args []any, f func(wire.Row) error) error {
 	return ex.s.ask(ex.ctx, sql, args, f)
 }
 
 func (ex *exam) version(area string) error {
 	var v string
 	var schema int
-	err := ex.rows(`SELECT current_setting('server_version')`, nil, func(r row) error { return r.Scan(&v) })
+	err := ex.rows(`SELECT current_setting('server_version')`, nil, func(r wire.Row) error { return r.Scan(&v) })
 	if err == nil {
 		err = ex.s.pool.QueryRow(ex.ctx, `SELECT version FROM skein_version`).Scan(&schema)
 	}
@@ -53,11 +55,29 @@ func (ex *exam) version(area string) error {
 	return err
 }
 
+// rights reports which other roles can read the database, or can make functions that
+// skein's statements would call.
+func (ex *exam) rights(area string) error {
+	pg, err := ex.s.pool.Wait(ex.ctx)
+	if err != nil {
+		return err
+	}
+	defer pg.Release()
+	warnings, err := schema.Warnings(ex.ctx, pg.Conn())
+	for _, text := range warnings {
+		ex.Find(inspect.Finding{Area: area, Level: inspect.Warning, Text: text})
+	}
+	if err == nil {
+		ex.Fine(area, "no other role can read the database or create functions in it")
+	}
+	return err
+}
+
 // maintenance reports what maintenance still has to do.
 func (ex *exam) maintenance(area string) error {
 	var sessions, files, scrubs int64
 	var since *time.Time
-	err := ex.rows(`SELECT (SELECT count(*) FROM purge_queue), (SELECT count(*) FROM files WHERE format = ''), (SELECT count(*) FROM scrubs), (SELECT min(alive) FROM scrubs)`, nil, func(r row) error {
+	err := ex.rows(`SELECT (SELECT count(*) FROM purge_queue), (SELECT count(*) FROM files WHERE format = ''), (SELECT count(*) FROM scrubs), (SELECT min(alive) FROM scrubs)`, nil, func(r wire.Row) error {
 		return r.Scan(&sessions, &files, &scrubs, &since)
 	})
 	if err != nil {
@@ -80,7 +100,7 @@ func (ex *exam) maintain() error {
 		}
 		left := 0
 		err := ex.s.write(ex.ctx, func(t *tx) error {
-			_, err := t.one(`SELECT (SELECT count(*) FROM (SELECT FROM purge_queue FOR UPDATE) d) + (SELECT count(*) FROM (SELECT FROM files WHERE format = '' FOR UPDATE) f)`, nil, &left)
+			_, err := t.One(`SELECT (SELECT count(*) FROM (SELECT FROM purge_queue FOR UPDATE) d) + (SELECT count(*) FROM (SELECT FROM files WHERE format = '' FOR UPDATE) f)`, nil, &left)
 			return err
 		})
 		if err != nil || left == 0 {

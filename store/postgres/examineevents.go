@@ -7,6 +7,8 @@ import (
 	"strings"
 
 	"github.com/skein-dev/skein"
+	"github.com/skein-dev/skein/store/postgres/columns"
+	"github.com/skein-dev/skein/store/postgres/wire"
 )
 
 // examRows is how many sessions, or events of the index, are examined at once.
@@ -31,7 +33,7 @@ func (ex *exam) heads(area string) error {
 			FROM (SELECT x.user_id, x.n, x.id, x.state, `+columnsBeside+` AS beside FROM sessions x WHERE (x.user_id, x.n) > ($1, $2) ORDER BY x.user_id, x.n LIMIT $3) s
 			LEFT JOIN heads h ON h.id = s.id AND h.n = s.n AND h.user_id = s.user_id LEFT JOIN bases b ON b.user_id = s.user_id AND b.n = s.n
 			CROSS JOIN LATERAL (SELECT count(*) AS count, coalesce(min(e.seq), 0) AS first, coalesce(max(e.seq), 0) AS last FROM events e WHERE e.user_id = s.user_id AND e.n = s.n) c
-			ORDER BY s.user_id, s.n`, []any{at.user, at.n, examRows}, func(r row) error {
+			ORDER BY s.user_id, s.n`, []any{at.user, at.n, examRows}, func(r wire.Row) error {
 			var h head
 			var state []byte
 			var beside []byte
@@ -135,7 +137,7 @@ func (ex *exam) altered(area string, id skein.SessionID) error {
 // looks for orphaned rows of heads.
 func (ex *exam) reparented(area string) error {
 	err := ex.rows(`SELECT t.n, coalesce(s.id, ''), t.upto - coalesce(b.upto, 0), (SELECT count(*) FROM events e WHERE e.user_id = t.user_id AND e.n = t.n AND e.seq <= t.upto)
-		FROM reparented t LEFT JOIN sessions s ON s.user_id = t.user_id AND s.n = t.owner LEFT JOIN bases b ON b.user_id = t.user_id AND b.n = t.n`, nil, func(r row) error {
+		FROM reparented t LEFT JOIN sessions s ON s.user_id = t.user_id AND s.n = t.owner LEFT JOIN bases b ON b.user_id = t.user_id AND b.n = t.n`, nil, func(r wire.Row) error {
 		var n, want, got int64
 		var id skein.SessionID
 		if err := r.Scan(&n, &id, &want, &got); err != nil {
@@ -151,7 +153,7 @@ func (ex *exam) reparented(area string) error {
 	}
 	lost := int64(0)
 	err = ex.rows(`SELECT count(*) FROM heads h WHERE h.last > 0 AND ($1 = '' OR h.user_id = $1) AND NOT EXISTS (SELECT FROM sessions s WHERE s.user_id = h.user_id AND s.n = h.n)`,
-		[]any{string(ex.s.user)}, func(r row) error { return r.Scan(&lost) })
+		[]any{string(ex.s.user)}, func(r wire.Row) error { return r.Scan(&lost) })
 	if lost > 0 {
 		ex.Damage(area, "", fmt.Sprintf("%d rows of heads have no session", lost))
 	}
@@ -165,11 +167,11 @@ func (ex *exam) events(area string) error {
 	for at := (resumePoint{}); ; {
 		rows := 0
 		size := 0
-		err := ex.rows(`SELECT `+eventColumns+`, e.user_id, e.n, coalesce(s.id, '')
+		err := ex.rows(`SELECT `+columns.Event+`, e.user_id, e.n, coalesce(s.id, '')
 			FROM events e LEFT JOIN reparented t ON t.user_id = e.user_id AND t.n = e.n LEFT JOIN sessions s ON s.user_id = e.user_id AND s.n = coalesce(t.owner, e.n)
-			WHERE (e.user_id, e.n, e.seq) > ($1, $2, $3) ORDER BY e.user_id, e.n, e.seq LIMIT $4`, []any{at.user, at.n, int64(at.seq), pageRows}, func(r row) error {
+			WHERE (e.user_id, e.n, e.seq) > ($1, $2, $3) ORDER BY e.user_id, e.n, e.seq LIMIT $4`, []any{at.user, at.n, int64(at.seq), wire.PageRows}, func(r wire.Row) error {
 			var id skein.SessionID
-			e, _, err := scanEvent(r, &at.user, &at.n, &id)
+			e, _, err := columns.ScanEvent(r, &at.user, &at.n, &id)
 			bad := (*skein.DamagedError)(nil)
 			if err != nil && !errors.As(err, &bad) {
 				return err
@@ -183,8 +185,8 @@ func (ex *exam) events(area string) error {
 			if err != nil {
 				ex.Damage(area, id, err.Error())
 			}
-			if size += len(e.Payload); size > pageBytes {
-				return errStop
+			if size += len(e.Payload); size > wire.PageBytes {
+				return wire.ErrStop
 			}
 			return nil
 		})
@@ -202,7 +204,7 @@ func (ex *exam) events(area string) error {
 // records reads all source records.
 func (ex *exam) records(area string) error {
 	var views []skein.Store
-	err := ex.rows(`SELECT DISTINCT f.user_id FROM files f WHERE f.format <> ''`, nil, func(r row) error {
+	err := ex.rows(`SELECT DISTINCT f.user_id FROM files f WHERE f.format <> ''`, nil, func(r wire.Row) error {
 		var u skein.User
 		err := r.Scan(&u)
 		views = append(views, ex.s.As(u))

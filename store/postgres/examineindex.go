@@ -8,6 +8,9 @@ import (
 
 	"github.com/skein-dev/skein"
 	"github.com/skein-dev/skein/store/inspect"
+	"github.com/skein-dev/skein/store/postgres/columns"
+	"github.com/skein-dev/skein/store/postgres/hits"
+	"github.com/skein-dev/skein/store/postgres/wire"
 )
 
 // A misfit is an event with which the search index disagrees.
@@ -49,7 +52,7 @@ func (ex *exam) misfits() (wrong []misfit, err error) {
 		rows, size := 0, 0
 		err := ex.rows(`SELECT `+suspectColumns+`, e.user_id, e.n, f.text, `+alive("e")+`
 			FROM events e LEFT JOIN found f ON f.user_id = e.user_id AND f.n = e.n AND f.seq = e.seq
-			WHERE (e.user_id, e.n, e.seq) > ($1, $2, $3) ORDER BY e.user_id, e.n, e.seq LIMIT $4`, []any{at.user, at.n, int64(at.seq), pageRows}, func(r row) error {
+			WHERE (e.user_id, e.n, e.seq) > ($1, $2, $3) ORDER BY e.user_id, e.n, e.seq LIMIT $4`, []any{at.user, at.n, int64(at.seq), wire.PageRows}, func(r wire.Row) error {
 			m, bytes, is, err := misfitOf(r)
 			if err != nil {
 				return err
@@ -58,8 +61,8 @@ func (ex *exam) misfits() (wrong []misfit, err error) {
 			if at.user, at.n, at.seq = string(m.user), m.n, m.seq; is {
 				wrong = append(wrong, m)
 			}
-			if size += bytes; size > pageBytes {
-				return errStop
+			if size += bytes; size > wire.PageBytes {
+				return wire.ErrStop
 			}
 			return nil
 		})
@@ -71,11 +74,11 @@ func (ex *exam) misfits() (wrong []misfit, err error) {
 
 // misfitOf scans an event and its row in the index, and reports whether they
 // disagree; bytes is the size of the event.
-func misfitOf(r row) (m misfit, bytes int, is bool, err error) {
+func misfitOf(r wire.Row) (m misfit, bytes int, is bool, err error) {
 	var x suspect
 	var text *string
 	var there bool
-	x.Event, _, err = scanEvent(r, &x.aimed, &m.user, &m.n, &text, &there)
+	x.Event, _, err = columns.ScanEvent(r, &x.aimed, &m.user, &m.n, &text, &there)
 	m.seq = x.Seq
 	if bad := (*skein.DamagedError)(nil); errors.As(err, &bad) {
 		return m, len(x.Payload), false, nil // indexing a damaged event would hide the damage
@@ -83,7 +86,7 @@ func misfitOf(r row) (m misfit, bytes int, is bool, err error) {
 	if err != nil {
 		return m, 0, false, err
 	}
-	f, finds := textOf(x.Event, x.aimed)
+	f, finds := hits.TextOf(x.Event, x.aimed)
 	return m, len(x.Payload), there && (text == nil && finds || text != nil && (!finds || *text != f.Text)), nil
 }
 
@@ -103,7 +106,7 @@ func (ex *exam) lasting(some []misfit) (wrong []misfit, err error) {
 		err := ex.rows(`SELECT `+suspectColumns+`, e.user_id, e.n, f.text, `+alive("e")+`
 			FROM unnest($1::text[], $2::bigint[], $3::bigint[]) w (user_id, n, seq)
 			JOIN events e ON e.user_id = w.user_id AND e.n = w.n AND e.seq = w.seq
-			LEFT JOIN found f ON f.user_id = e.user_id AND f.n = e.n AND f.seq = e.seq ORDER BY e.user_id, e.n, e.seq`, []any{users, ns, seqs}, func(r row) error {
+			LEFT JOIN found f ON f.user_id = e.user_id AND f.n = e.n AND f.seq = e.seq ORDER BY e.user_id, e.n, e.seq`, []any{users, ns, seqs}, func(r wire.Row) error {
 			m, _, is, err := misfitOf(r)
 			if is {
 				wrong = append(wrong, m)
@@ -123,13 +126,13 @@ func (ex *exam) notWaiting(some []misfit) (wrong []misfit, err error) {
 		err := ex.s.read(ex.ctx, func(q *conn) error {
 			p := q.pipe()
 			for _, m := range page {
-				p.query(`SELECT 1 WHERE NOT EXISTS (SELECT FROM journal j WHERE j.user_id = $1 AND j.n = $2 AND j.after < $3 AND j.upto >= $3 AND `+behindMark+`)`,
-					[]any{string(m.user), m.n, int64(m.seq)}, func(row) error {
+				p.Query(`SELECT 1 WHERE NOT EXISTS (SELECT FROM journal j WHERE j.user_id = $1 AND j.n = $2 AND j.after < $3 AND j.upto >= $3 AND `+hits.Waiting+`)`,
+					[]any{string(m.user), m.n, int64(m.seq)}, func(wire.Row) error {
 						wrong = append(wrong, m)
 						return nil
 					})
 			}
-			return p.run()
+			return p.Run()
 		})
 		if err != nil {
 			return nil, err

@@ -6,22 +6,23 @@ import (
 
 	"github.com/skein-dev/skein"
 	"github.com/skein-dev/skein/store/inspect"
+	"github.com/skein-dev/skein/store/postgres/wire"
 )
 
 // sumsOf returns a query for the sums of the charges u for which a condition holds,
 // with the columns of usage.
 func sumsOf(cond string) string {
-	return `SELECT u.user_id, u.n, u.slot, u.provider, u.model, u.tier, s.project, s.agent, ` + usageSums + ` FROM charges u` + sessionOf("u") +
-		` WHERE ` + cond + alive("u") + ` GROUP BY 1, 2, 3, 4, 5, 6, 7, 8`
+	return `SELECT u.user_id, u.n, u.slot, u.provider, u.model, u.tier, u.recorded, s.project, s.agent, ` + usageSums + ` FROM charges u` + sessionOf("u") +
+		` WHERE ` + cond + alive("u") + ` GROUP BY 1, 2, 3, 4, 5, 6, 7, 8, 9`
 }
 
 // usage compares the sums with the charges.
 func (ex *exam) usage(area string) error {
 	wrong := map[resumePoint]bool{}
-	const have = `SELECT user_id, n, slot, provider, model, tier, project, agent, input, output, reasoning, cache_read, cache_write, cache_hour, requests, reported FROM usage
+	const have = `SELECT user_id, n, slot, provider, model, tier, recorded, project, agent, input, output, reasoning, cache_read, cache_write, cache_hour, requests, reported FROM usage
 		WHERE (input, output, reasoning, cache_read, cache_write, cache_hour, requests, reported) <> (0, 0, 0, 0, 0, 0, 0, 0)`
 	want := sumsOf("") + ` HAVING (sum(u.input), sum(u.output), sum(u.reasoning), sum(u.cache_read), sum(u.cache_write), sum(u.cache_hour), sum(u.requests), sum(u.reported)) <> (0, 0, 0, 0, 0, 0, 0, 0)`
-	err := ex.rows(`SELECT user_id, n FROM ((`+want+` EXCEPT `+have+`) UNION (`+have+` EXCEPT `+want+`)) w`, nil, func(r row) error {
+	err := ex.rows(`SELECT user_id, n FROM ((`+want+` EXCEPT `+have+`) UNION (`+have+` EXCEPT `+want+`)) w`, nil, func(r wire.Row) error {
 		var m resumePoint
 		err := r.Scan(&m.user, &m.n)
 		wrong[m] = true
@@ -48,11 +49,11 @@ func (ex *exam) usage(area string) error {
 func (ex *exam) resum(m resumePoint) error {
 	return ex.s.write(ex.ctx, func(t *tx) error {
 		p := t.pipe()
-		p.exec(`UPDATE heads SET revision = revision + 1 WHERE user_id = $1 AND n = $2`, m.user, m.n)
-		p.exec(`DELETE FROM usage WHERE user_id = $1 AND n = $2`, m.user, m.n)
-		p.exec(`INSERT INTO usage (user_id, n, slot, provider, model, tier, project, agent, input, output, reasoning, cache_read, cache_write, cache_hour, requests, reported) `+
+		p.Exec(`UPDATE heads SET revision = revision + 1 WHERE user_id = $1 AND n = $2`, m.user, m.n)
+		p.Exec(`DELETE FROM usage WHERE user_id = $1 AND n = $2`, m.user, m.n)
+		p.Exec(`INSERT INTO usage (user_id, n, slot, provider, model, tier, recorded, project, agent, input, output, reasoning, cache_read, cache_write, cache_hour, requests, reported) `+
 			sumsOf("u.user_id = $1 AND u.n = $2 AND "), m.user, m.n)
-		return p.run()
+		return p.Run()
 	})
 }
 
@@ -64,7 +65,7 @@ func (ex *exam) blobs(area string) error {
 		found := false
 		var stored []byte
 		var form, size int
-		err := ex.rows(`SELECT b.user_id, b.hash, b.form, b.size, b.data FROM blobs b WHERE (b.user_id, b.hash) > ($1, $2) ORDER BY b.user_id, b.hash LIMIT 1`, []any{user, hash}, func(r row) error {
+		err := ex.rows(`SELECT b.user_id, b.hash, b.form, b.size, b.data FROM blobs b WHERE (b.user_id, b.hash) > ($1, $2) ORDER BY b.user_id, b.hash LIMIT 1`, []any{user, hash}, func(r wire.Row) error {
 			found = true
 			return r.Scan(&user, &hash, &form, &size, &stored)
 		})
@@ -75,7 +76,7 @@ func (ex *exam) blobs(area string) error {
 			break
 		}
 		h := skein.Hash(hex.EncodeToString(hash))
-		if _, err := ex.s.pack.unpackBlob(h, form, size, stored); err != nil {
+		if _, err := ex.s.pack.UnpackBlob(h, form, size, stored); err != nil {
 			ex.Damage(area, "", fmt.Sprintf("blob %s: %v", h, err))
 		}
 	}
@@ -89,7 +90,7 @@ func (ex *exam) blobs(area string) error {
 // refs looks for blobs that nothing refers to, and for references to missing blobs.
 func (ex *exam) refs(area string) error {
 	orphans, missing, n := map[string][][]byte{}, int64(0), 0
-	err := ex.rows(`SELECT b.user_id, b.hash FROM blobs b WHERE NOT EXISTS (SELECT FROM blob_refs r WHERE r.user_id = b.user_id AND r.hash = b.hash)`, nil, func(r row) error {
+	err := ex.rows(`SELECT b.user_id, b.hash FROM blobs b WHERE NOT EXISTS (SELECT FROM blob_refs r WHERE r.user_id = b.user_id AND r.hash = b.hash)`, nil, func(r wire.Row) error {
 		var user string
 		var hash []byte
 		err := r.Scan(&user, &hash)
@@ -98,7 +99,7 @@ func (ex *exam) refs(area string) error {
 		return err
 	})
 	if err == nil {
-		err = ex.rows(`SELECT count(*) FROM blob_refs r WHERE NOT EXISTS (SELECT FROM blobs b WHERE b.user_id = r.user_id AND b.hash = r.hash)`, nil, func(r row) error { return r.Scan(&missing) })
+		err = ex.rows(`SELECT count(*) FROM blob_refs r WHERE NOT EXISTS (SELECT FROM blobs b WHERE b.user_id = r.user_id AND b.hash = r.hash)`, nil, func(r wire.Row) error { return r.Scan(&missing) })
 	}
 	if err != nil {
 		return err

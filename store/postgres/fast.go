@@ -5,6 +5,8 @@ import (
 	"errors"
 
 	"github.com/skein-dev/skein"
+	"github.com/skein-dev/skein/store/postgres/sqlstate"
+	"github.com/skein-dev/skein/store/postgres/wire"
 )
 
 // appendGroup runs the jobs, each of which is one batch for the same session.
@@ -25,7 +27,7 @@ func (s appends) appendGroup(group []*job) {
 func (s appends) appendLocked(ctx context.Context, jobs []*job) {
 	s.slow.Add(int64(len(jobs)))
 	err := s.settle(ctx, jobs)
-	if err != nil && len(jobs) > 1 && (errors.Is(err, errAlone) || code(err) != "" && !again(err) && !errors.Is(err, skein.ErrUnknown)) {
+	if err != nil && len(jobs) > 1 && (errors.Is(err, errAlone) || sqlstate.Of(err) != "" && !wire.Again(err) && !errors.Is(err, skein.ErrUnknown)) {
 		for _, j := range jobs {
 			j.err = s.settle(j.ctx, []*job{j})
 		}
@@ -73,11 +75,11 @@ func (s appends) appendFast(ctx context.Context, group []*job) (rest []*job) {
 		s.heads.drop(h.ID)
 	}
 	switch {
-	case err == nil && !moved, again(err):
+	case err == nil && !moved, wire.Again(err):
 		return group
 	case err != nil:
 		for _, j := range in {
-			j.rs, j.err = nil, classify(err)
+			j.rs, j.err = nil, wire.Classify(err)
 		}
 		return rest
 	}

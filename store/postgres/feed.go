@@ -9,6 +9,8 @@ import (
 
 	"github.com/skein-dev/skein"
 	"github.com/skein-dev/skein/internal/room"
+	"github.com/skein-dev/skein/store/postgres/sqlstate"
+	"github.com/skein-dev/skein/store/postgres/wire"
 )
 
 const (
@@ -19,10 +21,6 @@ const (
 	// snapshot of what was stored.
 	nowFor = 500 * time.Millisecond
 )
-
-// codeNoSnapshot is PostgreSQL's code for a text that it cannot parse; in a feed's
-// query, that is the cursor's snapshot.
-const codeNoSnapshot = "22P02"
 
 // Feed implements [skein.Feed]. A cursor is a position in the journal, and says
 // which journal: the cluster, the database, and the timeline. Appends are yielded in
@@ -38,12 +36,10 @@ func (s feeds) Feed(ctx context.Context, after skein.Cursor) iter.Seq2[skein.Fed
 }
 
 func (s feeds) feed(ctx context.Context, after skein.Cursor, yield func(skein.Fed, error) bool) error {
-	leave, err := s.enter()
+	stop, err := s.startWatching()
 	if err != nil {
 		return err
 	}
-	stop := s.wakers.start()
-	leave()
 	defer stop()
 	at, err := bookmarkOf(after, s.cluster)
 	if err != nil {
@@ -60,7 +56,7 @@ func (s feeds) feed(ctx context.Context, after skein.Cursor, yield func(skein.Fe
 	look := lookAgain{}
 	share := room.Of(ctx)
 	for {
-		changed := s.wakers.wait("") // before reading, so that no change is missed
+		changed := s.wakers.Wait("") // before reading, so that no change is missed
 		var page []journaled
 		var next position
 		var more, waiting bool
@@ -69,7 +65,7 @@ func (s feeds) feed(ctx context.Context, after skein.Cursor, yield func(skein.Fe
 			page, next, more, waiting, err = s.feedPage(ctx, &at)
 			return err
 		}); err != nil {
-			if code(err) == codeNoSnapshot {
+			if sqlstate.Of(err) == sqlstate.BadText {
 				err = fmt.Errorf("cursor %.80q: %w", after, skein.ErrInvalid)
 			}
 			return err
@@ -100,7 +96,7 @@ func (s feeds) feed(ctx context.Context, after skein.Cursor, yield func(skein.Fe
 // server continues. more says that there may be more events now; waiting says that
 // there will be soon.
 func (s feeds) feedPage(ctx context.Context, at *bookmark) (page []journaled, next position, more, waiting bool, err error) {
-	err = s.roomy(ctx, beginFeed, func(q *conn) error {
+	err = s.follow(ctx, func(q *conn) error {
 		var rows []journalRow
 		page = nil
 		var line int32
@@ -112,18 +108,18 @@ func (s feeds) feedPage(ctx context.Context, at *bookmark) (page []journaled, ne
 		if err != nil || len(rows) == 0 {
 			return err
 		}
-		if err := room.Turn(q.ctx); err != nil {
+		if err := room.Turn(q.Ctx); err != nil {
 			return err
 		}
 		more = true
 		var all bool
-		page, all, err = q.eventsOf(rows, pageRows, pageBytes)
+		page, all, err = q.eventsOf(rows, wire.PageRows, wire.PageBytes)
 		switch {
 		case err != nil || all:
 		case len(page) > 0:
 			next = page[len(page)-1].position
 		default:
-			next = through(rows, pageRows) // they were deleted
+			next = through(rows, wire.PageRows) // they were deleted
 		}
 		return err
 	})
@@ -137,11 +133,11 @@ func (s feeds) feedEnd(ctx context.Context) (end bookmark, err error) {
 	for began := time.Now(); ; {
 		waiting, now := false, ""
 		err := s.patiently(ctx, func() error {
-			return s.with(ctx, beginFeed, func(q *conn) error {
+			return s.follow(ctx, func(q *conn) error {
 				p := q.pipe()
 				p.edge(&end.xid, &waiting, &now)
 				p.line(&end.line)
-				return p.run()
+				return p.Run()
 			})
 		})
 		if err != nil || !waiting {

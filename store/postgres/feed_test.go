@@ -10,6 +10,7 @@ import (
 
 	"github.com/skein-dev/skein"
 	"github.com/skein-dev/skein/internal/pgtest"
+	"github.com/skein-dev/skein/store/postgres/wire"
 )
 
 // 16 writers on two stores write to sessions of their own and to a shared one, in
@@ -126,9 +127,9 @@ func TestFeedWaitsForOlderTransactions(t *testing.T) {
 	go func() {
 		ended <- other.write(context.Background(), func(x *tx) error {
 			var xid uint64
-			_, err := x.exec(lockJournal)
+			_, err := x.Exec(lockJournal)
 			if err == nil {
-				_, err = x.one(`SELECT pg_current_xact_id()`, nil, &xid)
+				_, err = x.One(`SELECT pg_current_xact_id()`, nil, &xid)
 			}
 			close(begun)
 			<-end
@@ -221,7 +222,7 @@ func TestFeedKnowsItsCursors(t *testing.T) {
 
 func TestFeedPagesWithinOneAppend(t *testing.T) {
 	s := openTest(t, pgtest.DSN(t))
-	texts := make([]string, 2*pageRows+3)
+	texts := make([]string, 2*wire.PageRows+3)
 	for i := range texts {
 		texts[i] = fmt.Sprint(i)
 	}

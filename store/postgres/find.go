@@ -6,6 +6,8 @@ import (
 	"slices"
 
 	"github.com/skein-dev/skein"
+	"github.com/skein-dev/skein/store/postgres/columns"
+	"github.com/skein-dev/skein/store/postgres/wire"
 )
 
 // findKeys is how many client IDs are looked for at once.
@@ -17,7 +19,7 @@ func (s sources) Find(ctx context.Context, keys []skein.ClientID) (found map[ske
 	found = map[skein.ClientID]skein.Place{}
 	var some []string
 	for _, k := range keys {
-		if k != "" && plain(string(k)) == string(k) {
+		if k != "" && columns.Plain(string(k)) == string(k) {
 			some = append(some, string(k))
 		}
 	}
@@ -40,19 +42,19 @@ type candidate struct {
 
 // findQuery returns the query for the events with client IDs. LATERAL and OFFSET
 // make the planner use the index for each user.
-func (s *view) findQuery(keys []string) (sql string, args []any) {
-	w := &where{args: []any{keys}}
-	users := s.usersOf("events", w)
+func findQuery(u skein.User, keys []string) (sql string, args []any) {
+	w := &wire.Where{Args: []any{keys}}
+	users := usersOf(u, "events", w)
 	return `SELECT e.client, e.user_id, e.n, s.id, e.seq FROM ` + users + ` u CROSS JOIN LATERAL (
 			SELECT x.client, x.user_id, x.n, x.seq FROM events x WHERE x.user_id = u.user_id AND x.client = ANY ($1) AND x.imported OFFSET 0) e` +
-		sessionOf("e") + ` WHERE ` + shown("e"), w.args
+		sessionOf("e") + ` WHERE ` + shown("e"), w.Args
 }
 
 // find puts the places of client IDs into found.
 func (q *conn) find(keys []string, found map[skein.ClientID]skein.Place) error {
 	all := map[skein.ClientID][]candidate{}
-	sql, args := q.s.findQuery(keys)
-	err := q.query(sql, args, func(r row) error {
+	sql, args := findQuery(q.User, keys)
+	err := q.Query(sql, args, func(r wire.Row) error {
 		var k skein.ClientID
 		var c candidate
 		err := r.Scan(&k, &c.user, &c.n, &c.at.Session, &c.at.Seq)
@@ -82,15 +84,15 @@ func (q *conn) byAge(of []candidate) error {
 	ages := map[candidate]age{}
 	p := q.pipe()
 	for _, c := range of {
-		p.query(`SELECT j.xid::text::bigint, j.ordinal FROM journal j WHERE j.user_id = $1 AND j.n = $2 AND j.after < $3 AND j.upto >= $3`,
-			[]any{c.user, c.n, int64(c.at.Seq)}, func(r row) error {
+		p.Query(`SELECT j.xid::text::bigint, j.ordinal FROM journal j WHERE j.user_id = $1 AND j.n = $2 AND j.after < $3 AND j.upto >= $3`,
+			[]any{c.user, c.n, int64(c.at.Seq)}, func(r wire.Row) error {
 				var a age
 				err := r.Scan(&a.xid, &a.ordinal)
 				ages[c] = a
 				return err
 			})
 	}
-	if err := p.run(); err != nil {
+	if err := p.Run(); err != nil {
 		return err
 	}
 	slices.SortFunc(of, func(a, b candidate) int {

@@ -10,6 +10,8 @@ import (
 	"github.com/jackc/pgx/v5/pgxpool"
 
 	"github.com/skein-dev/skein"
+	"github.com/skein-dev/skein/store/postgres/sqlstate"
+	"github.com/skein-dev/skein/store/postgres/wire"
 )
 
 // How many transactions of usual appends this process runs at once, and the most
@@ -126,7 +128,7 @@ func (l *groupCommit) leave() {
 // transaction.
 func (s appends) lead(p *groupWrite) {
 	defer s.lanes.leave()
-	pg, err := s.acquire(p.ctx)
+	pg, err := s.pool.Wait(p.ctx)
 	if err != nil {
 		p.err = err
 		return
@@ -147,9 +149,9 @@ func (s appends) lead(p *groupWrite) {
 // transaction may have been refused because of another write in it, p is not written
 // and has to be tried by itself.
 func (p *groupWrite) answer(err error, shared bool) {
-	c := code(err)
+	c := sqlstate.Of(err)
 	switch {
-	case c == codeLockTime, shared && c != "" && !errors.Is(err, skein.ErrUnknown):
+	case c == sqlstate.LockTime, shared && c != "" && !errors.Is(err, skein.ErrUnknown):
 		p.moved = false
 	case err != nil:
 		p.moved, p.err = false, err
@@ -174,28 +176,23 @@ func (s appends) transmit(pg *pgxpool.Conn, group []*groupWrite) error {
 	if len(group) == 0 {
 		return nil
 	}
-	ctx, cancel := context.WithTimeout(context.WithoutCancel(group[0].ctx), ownTime)
+	ctx, cancel := context.WithTimeout(context.WithoutCancel(group[0].ctx), wire.OwnTime)
 	defer cancel()
-	q := &conn{ctx: ctx, pg: pg, s: group[0].s, begin: s.beginPut, set: setPut}
-	pipe := q.pipe()
+	q := s.pool.Put(ctx, pg, group[0].s.user)
+	pipe := q.Pipe()
 	if locks := locksOf(group); len(locks) > 0 {
-		pipe.exec(takeLocks, locks)
+		pipe.Exec(takeLocks, locks)
 	}
 	counts := make([]int64, len(group))
 	for i, p := range group {
-		if p.s.user != q.s.user {
-			q.s = p.s
-			pipe.exec(setRole, p.s.role(), string(p.s.user))
+		if p.s.user != q.User {
+			pipe.Become(p.s.user)
 		}
 		sql, args := p.w.put(p.d, i)
-		pipe.one(nil, sql, args, &counts[i])
+		pipe.One(nil, sql, args, &counts[i])
 	}
-	end := func() error { return classifyCommit(pipe.run()) }
-	if q.begin != "" {
-		end = pipe.commit
-	}
-	if err := end(); err != nil {
-		q.rollback()
+	if err := pipe.Finish(); err != nil {
+		q.Rollback()
 		return err
 	}
 	for i, p := range group {

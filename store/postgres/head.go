@@ -2,13 +2,14 @@ package postgres
 
 import (
 	"encoding/json"
-	"errors"
 	"fmt"
-	"strings"
 
 	"github.com/skein-dev/skein"
 	"github.com/skein-dev/skein/internal/walk"
 	"github.com/skein-dev/skein/store/ledger"
+	"github.com/skein-dev/skein/store/postgres/columns"
+	"github.com/skein-dev/skein/store/postgres/eventlog"
+	"github.com/skein-dev/skein/store/postgres/wire"
 )
 
 // A head is what is known of a session: its row in sessions, and what an append
@@ -28,7 +29,7 @@ func (h *head) state() []byte { return skein.MustJSON(h.State()) }
 const headColumns = `s.n, s.state, s.binned, s.bytes, (SELECT l.holder FROM heads h JOIN leases l ON l.id = h.id WHERE h.n = s.n AND h.held AND h.expires > clock_timestamp())`
 
 // scanHead reads a row of headColumns, and the columns that follow into more.
-func scanHead(r row, more ...any) (h head, err error) {
+func scanHead(r wire.Row, more ...any) (h head, err error) {
 	var state []byte
 	var binned int64
 	var holder *string
@@ -67,36 +68,7 @@ func (q *conn) retell(h *head) error {
 	if err != nil {
 		return err
 	}
-	return h.Retell(&walker{q: q, user: h.User}, segs)
-}
-
-// Own implements [ledger.TextLog].
-func (w *walker) Own(seg walk.Segment, do func(e skein.Event, piece bool) error) error {
-	for after := seg.From; after < seg.To; {
-		at, size := after, 0
-		err := unstop(w.q.query(`SELECT `+eventColumns+` FROM events e WHERE e.user_id = $1 AND e.n = $2 AND e.seq > $3 AND e.seq <= $4 ORDER BY e.seq LIMIT $5`,
-			[]any{string(w.user), seg.Session, int64(after), int64(seg.To), pageRows}, func(r row) error {
-				e, said, err := scanEvent(r)
-				size += len(e.Payload)
-				if bad := (*skein.DamagedError)(nil); errors.As(err, &bad) {
-					e, err = bad.Placeholder(), nil
-				}
-				if err == nil {
-					err = do(e, said.piece)
-				}
-				if after = e.Seq; err == nil && size > pageBytes {
-					err = errStop
-				}
-				return err
-			}))
-		if err != nil {
-			return err
-		}
-		if at == after {
-			return missing(after + 1)
-		}
-	}
-	return nil
+	return h.Retell(eventlog.New(q.Conn, h.User), segs)
 }
 
 func holderFrom(s string) (h skein.Holder, err error) {
@@ -120,7 +92,7 @@ func (q *conn) head(id skein.SessionID) (h head, err error) {
 func (q *conn) row(id skein.SessionID) (h head, err error) {
 	p := q.pipe()
 	p.head(id, &h)
-	if err := p.run(); err != nil {
+	if err := p.Run(); err != nil {
 		return h, err
 	}
 	return h, h.there(id)
@@ -128,14 +100,14 @@ func (q *conn) row(id skein.SessionID) (h head, err error) {
 
 // head adds the query for session id to the pipe; h.there says whether it was found.
 func (p *pipe) head(id skein.SessionID, h *head) {
-	if plain(string(id)) != string(id) {
+	if columns.Plain(string(id)) != string(id) {
 		return // no session has such an ID
 	}
 	cond, args := `s.id = $1 AND s.user_id = (SELECT x.user_id FROM heads x WHERE x.id = $1)`, []any{string(id)}
-	if u := p.q.s.user; u != "" {
+	if u := p.Conn.User; u != "" {
 		cond, args = `s.id = $1 AND s.user_id = $2`, append(args, string(u))
 	}
-	p.query(`SELECT `+headColumns+` FROM sessions s WHERE `+cond, args, func(r row) (err error) {
+	p.Query(`SELECT `+headColumns+` FROM sessions s WHERE `+cond, args, func(r wire.Row) (err error) {
 		*h, err = scanHead(r)
 		return err
 	})
@@ -149,15 +121,29 @@ func (h *head) there(id skein.SessionID) error {
 	return nil
 }
 
-// plain returns s as a text column can hold it: UTF-8 without NUL.
-func plain(s string) string {
-	return strings.ToValidUTF8(strings.ReplaceAll(s, "\x00", "\ufffd"), "\ufffd")
+// segments returns the segments that the session h shows up to upto, its own first,
+// so newest first. At h.Base and before, its own segment is empty.
+func (q *conn) segments(h *head, upto skein.Seq) (segs walk.Segments, err error) {
+	if h.Base == 0 {
+		return walk.Segments{{Session: h.n, From: 0, To: upto}}, nil
+	}
+	return q.segmentsOf(h.User, h.n, upto)
 }
 
-func plainIDs(ids []skein.SessionID) []string {
-	out := make([]string, len(ids))
-	for i, id := range ids {
-		out[i] = plain(string(id))
-	}
-	return out
+// segmentsOf is segments for session number n of a user.
+func (q *conn) segmentsOf(user skein.User, n int64, upto skein.Seq) (segs walk.Segments, err error) {
+	segs = walk.Segments{{Session: n, From: 0, To: upto}}
+	err = q.Query(`WITH RECURSIVE b (base, upto, depth) AS (
+			SELECT base, upto, 1 FROM bases WHERE user_id = $1 AND n = $2
+			UNION ALL SELECT x.base, x.upto, b.depth + 1 FROM b JOIN bases x ON x.user_id = $1 AND x.n = b.base)
+		SELECT base, upto FROM b ORDER BY depth`, []any{string(user), n}, func(r wire.Row) error {
+		var base int64
+		var at skein.Seq
+		if err := r.Scan(&base, &at); err != nil {
+			return err
+		}
+		segs = segs.Base(base, at)
+		return nil
+	})
+	return segs, err
 }

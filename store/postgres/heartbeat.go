@@ -6,6 +6,7 @@ import (
 	"time"
 
 	"github.com/skein-dev/skein"
+	"github.com/skein-dev/skein/store/postgres/wire"
 )
 
 // A heartbeat renews the leases without a TTL that this process holds, every few
@@ -70,9 +71,9 @@ func (k *heartbeat) renew(ctx context.Context, ids []string, epochs []int64) err
 	mine := map[string]bool{}
 	err := k.s.write(ctx, func(t *tx) error {
 		clear(mine)
-		return t.query(`UPDATE heads h SET expires = clock_timestamp() + $3 * interval '1 millisecond'
+		return t.Query(`UPDATE heads h SET expires = clock_timestamp() + $3 * interval '1 millisecond'
 			FROM unnest($1::text[], $2::bigint[]) x (id, epoch) WHERE h.id = x.id AND h.epoch = x.epoch AND h.held RETURNING h.id`,
-			[]any{ids, epochs, ownLease.Milliseconds()}, func(r row) error {
+			[]any{ids, epochs, ownLease.Milliseconds()}, func(r wire.Row) error {
 				var id string
 				err := r.Scan(&id)
 				mine[id] = true
@@ -116,7 +117,7 @@ func (k *heartbeat) close() {
 	ctx, cancel := context.WithTimeout(context.Background(), closeFor)
 	defer cancel()
 	_ = k.s.tryWrite(ctx, func(t *tx) error { // if it fails, they expire
-		_, err := t.exec(`UPDATE heads h SET held = false FROM unnest($1::text[], $2::bigint[]) x (id, epoch) WHERE h.id = x.id AND h.epoch = x.epoch AND h.held`, ids, epochs)
+		_, err := t.Exec(`UPDATE heads h SET held = false FROM unnest($1::text[], $2::bigint[]) x (id, epoch) WHERE h.id = x.id AND h.epoch = x.epoch AND h.held`, ids, epochs)
 		return err
 	})
 }

@@ -6,6 +6,9 @@ import (
 
 	"github.com/skein-dev/skein"
 	"github.com/skein-dev/skein/store/ledger"
+	"github.com/skein-dev/skein/store/pack"
+	"github.com/skein-dev/skein/store/postgres/columns"
+	"github.com/skein-dev/skein/store/postgres/wire"
 )
 
 // A fileKey names a source file.
@@ -24,10 +27,13 @@ type fileDraft struct {
 // A fileWrite is what one batch writes to a file.
 type fileWrite struct {
 	im     *skein.Import
-	blocks []recordBlock
+	blocks []pack.WholeBlock
 	first  int
 	tail   bool // it only appends to what is stored
 }
+
+// The fileDrafts of a group are the source files that it writes.
+type fileDrafts map[fileKey]*fileDraft
 
 // putImport drafts the file and the records of a batch for session d, which may be
 // nil.
@@ -39,7 +45,7 @@ func (w *work) putImport(p *packed, d *draft) error {
 	if d != nil {
 		user = d.User
 	}
-	f, err := w.file(fileKey{user, p.Import.File.Format, p.Import.File.Path})
+	f, err := w.files.at(w.tx, fileKey{user, p.Import.File.Format, p.Import.File.Path})
 	if err != nil {
 		return err
 	}
@@ -55,34 +61,34 @@ func (w *work) putImport(p *packed, d *draft) error {
 	}
 	if d != nil {
 		for _, b := range p.blocks {
-			d.grew += int64(len(b.raw))
+			d.grew += int64(len(b.Raw))
 		}
 	}
 	return nil
 }
 
-// file returns the draft of a source file. Nobody else can write to the file: the
-// group holds its lock.
-func (w *work) file(k fileKey) (*fileDraft, error) {
-	if f := w.files[k]; f != nil {
+// at returns the draft of a source file. Nobody else can write to the file: the group
+// holds its lock.
+func (all fileDrafts) at(t *tx, k fileKey) (*fileDraft, error) {
+	if f := all[k]; f != nil {
 		return f, nil
 	}
 	f := &fileDraft{}
 	hash := sha256.Sum256([]byte(k.path))
-	_, err := w.tx.one(`SELECT f.n, coalesce((SELECT r.number + r.count FROM records r WHERE r.user_id = f.user_id AND r.file = f.n ORDER BY r.number DESC LIMIT 1), 0)
-		FROM files f WHERE f.user_id = $1 AND f.format = $2 AND f.path_hash = $3`, []any{string(k.user), plain(k.format), hash[:]}, &f.n, &f.records)
+	_, err := t.One(`SELECT f.n, coalesce((SELECT r.number + r.count FROM records r WHERE r.user_id = f.user_id AND r.file = f.n ORDER BY r.number DESC LIMIT 1), 0)
+		FROM files f WHERE f.user_id = $1 AND f.format = $2 AND f.path_hash = $3`, []any{string(k.user), columns.Plain(k.format), hash[:]}, &f.n, &f.records)
 	if err != nil {
 		return nil, err
 	}
-	w.files[k] = f
+	all[k] = f
 	return f, nil
 }
 
-// writeFiles writes the drafts of source files.
-func (w *work) writeFiles() error {
-	for k, f := range w.files {
+// write writes the drafts.
+func (all fileDrafts) write(t *tx) error {
+	for k, f := range all {
 		for i := range f.writes {
-			if err := w.writeFile(k, f, &f.writes[i]); err != nil {
+			if err := f.write(t, k, &f.writes[i]); err != nil {
 				return err
 			}
 		}
@@ -91,56 +97,57 @@ func (w *work) writeFiles() error {
 	return nil
 }
 
-func (w *work) writeFile(k fileKey, f *fileDraft, x *fileWrite) error {
+// write writes what one batch writes to the file with this key.
+func (f *fileDraft) write(t *tx, k fileKey, x *fileWrite) error {
 	state := x.im.File.State
 	if state == nil {
 		state = []byte{}
 	}
 	sf := &x.im.File
-	if _, err := w.tx.one(`INSERT INTO files (user_id, format, path, session, id, copy_of, size, mtime, inode, "offset", records, damaged, head, state)
+	if _, err := t.One(`INSERT INTO files (user_id, format, path, session, id, copy_of, size, mtime, inode, "offset", records, damaged, head, state)
 		VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12, $13, $14)
 		ON CONFLICT (user_id, format, path_hash) DO UPDATE SET session = excluded.session, id = excluded.id, copy_of = excluded.copy_of, size = excluded.size,
 		mtime = excluded.mtime, inode = excluded.inode, "offset" = excluded."offset", records = excluded.records,
 		damaged = excluded.damaged, head = excluded.head, state = excluded.state
 		RETURNING n`, []any{
-		string(k.user), plain(k.format), []byte(k.path), string(sf.Session), plain(sf.ID), string(sf.CopyOf), sf.Size, sf.Mtime, int64(sf.Inode),
+		string(k.user), columns.Plain(k.format), []byte(k.path), string(sf.Session), columns.Plain(sf.ID), string(sf.CopyOf), sf.Size, sf.Mtime, int64(sf.Inode),
 		sf.Offset, sf.Records, sf.Damaged, string(sf.Head), state,
 	}, &f.n); err != nil {
 		return err
 	}
-	p := w.tx.pipe()
+	p := t.pipe()
 	blocks := x.blocks
 	if !x.tail {
 		var err error
-		if blocks, err = w.splice(k.user, f.n, x); err != nil {
+		if blocks, err = x.splice(t, k.user, f.n); err != nil {
 			return err
 		}
-		p = w.tx.pipe()
-		p.exec(`DELETE FROM records WHERE user_id = $1 AND file = $2 AND number + count > $3 AND ($4 OR number < $5)`,
+		p = t.pipe()
+		p.Exec(`DELETE FROM records WHERE user_id = $1 AND file = $2 AND number + count > $3 AND ($4 OR number < $5)`,
 			string(k.user), f.n, x.first, x.im.Forget, x.first+len(x.im.Records))
 	} else if len(blocks) > 0 && x.first > 0 {
-		joined, from, err := w.join(k.user, f.n, x)
+		joined, from, err := x.join(t, k.user, f.n)
 		if err != nil {
 			return err
 		}
 		if joined != nil {
 			blocks = joined
-			p.exec(`DELETE FROM records WHERE user_id = $1 AND file = $2 AND number = $3`, string(k.user), f.n, from)
+			p.Exec(`DELETE FROM records WHERE user_id = $1 AND file = $2 AND number = $3`, string(k.user), f.n, from)
 		}
 	}
 	for _, b := range blocks {
-		p.exec(`INSERT INTO records (user_id, file, number, count, raw) VALUES ($1, $2, $3, $4, $5)`, string(k.user), f.n, b.first, b.count, b.raw)
+		p.Exec(`INSERT INTO records (user_id, file, number, count, raw) VALUES ($1, $2, $3, $4, $5)`, string(k.user), f.n, b.First, b.Count, b.Raw)
 	}
-	return p.run()
+	return p.Run()
 }
 
 // splice returns the blocks that replace those in which x replaces a record.
-func (w *work) splice(user skein.User, n int64, x *fileWrite) ([]recordBlock, error) {
+func (x *fileWrite) splice(t *tx, user skein.User, n int64) ([]pack.WholeBlock, error) {
 	var before, behind []skein.Record
 	end := x.first + len(x.im.Records)
-	err := w.tx.query(`SELECT number, count, raw FROM records WHERE user_id = $1 AND file = $2 AND number + count > $3 AND ($4 OR number < $5) ORDER BY number`,
-		[]any{string(user), n, x.first, x.im.Forget, end}, func(r row) error {
-			rs, err := w.s.pack.scanBlock(r)
+	err := t.Query(`SELECT number, count, raw FROM records WHERE user_id = $1 AND file = $2 AND number + count > $3 AND ($4 OR number < $5) ORDER BY number`,
+		[]any{string(user), n, x.first, x.im.Forget, end}, func(r wire.Row) error {
+			rs, err := scanBlock(t.s.pack, r)
 			for _, rec := range rs {
 				switch {
 				case rec.N < x.first:
@@ -152,21 +159,21 @@ func (w *work) splice(user skein.User, n int64, x *fileWrite) ([]recordBlock, er
 			return err
 		})
 	all := append(before, x.im.Records...)
-	return w.s.pack.blocks(append(all, behind...)), err
+	return t.s.pack.WholeBlocks(append(all, behind...)), err
 }
 
 // join returns the blocks that replace the last one before x, if that is short and
 // can be read, and the number of its first record.
-func (w *work) join(user skein.User, n int64, x *fileWrite) (blocks []recordBlock, from int, err error) {
-	err = w.tx.query(`SELECT number, count, raw FROM records WHERE user_id = $1 AND file = $2 AND number < $3 AND number + count = $3 AND octet_length(raw) < $4 ORDER BY number DESC LIMIT 1`,
-		[]any{string(user), n, x.first, tailBytes}, func(r row) error {
-			rs, err := w.s.pack.scanBlock(r)
+func (x *fileWrite) join(t *tx, user skein.User, n int64) (blocks []pack.WholeBlock, from int, err error) {
+	err = t.Query(`SELECT number, count, raw FROM records WHERE user_id = $1 AND file = $2 AND number < $3 AND number + count = $3 AND octet_length(raw) < $4 ORDER BY number DESC LIMIT 1`,
+		[]any{string(user), n, x.first, pack.ShortBlock}, func(r wire.Row) error {
+			rs, err := scanBlock(t.s.pack, r)
 			if errors.Is(err, skein.ErrCorrupt) {
 				return nil // start a new block, which is readable
 			}
 			if err == nil {
 				from = rs[0].N
-				blocks = w.s.pack.blocks(append(rs, x.im.Records...))
+				blocks = t.s.pack.WholeBlocks(append(rs, x.im.Records...))
 			}
 			return err
 		})
@@ -174,11 +181,11 @@ func (w *work) join(user skein.User, n int64, x *fileWrite) (blocks []recordBloc
 }
 
 // scanBlock reads a row of number, count and raw of records.
-func (p *packer) scanBlock(r row) ([]skein.Record, error) {
+func scanBlock(c *pack.Compressor, r wire.Row) ([]skein.Record, error) {
 	var first, count int
 	var raw []byte
 	if err := r.Scan(&first, &count, &raw); err != nil {
 		return nil, err
 	}
-	return p.openBlock(first, count, raw)
+	return c.OpenWhole(first, count, raw)
 }

@@ -2,13 +2,19 @@ package postgres
 
 import (
 	"context"
+	"strconv"
 	"strings"
 	"sync"
 	"sync/atomic"
 	"time"
 
 	"github.com/skein-dev/skein"
-	"github.com/skein-dev/skein/store/ledger"
+	"github.com/skein-dev/skein/store/inspect"
+	"github.com/skein-dev/skein/store/postgres/columns"
+	"github.com/skein-dev/skein/store/postgres/hits"
+	"github.com/skein-dev/skein/store/postgres/lexemes"
+	"github.com/skein-dev/skein/store/postgres/sqlstate"
+	"github.com/skein-dev/skein/store/postgres/wire"
 )
 
 // The search index, the table found, is built after an append, not in it: that
@@ -42,7 +48,7 @@ const (
 // must take this lock first: otherwise a step that has read the old events would
 // write their text back.
 func (t *tx) lockIndex() error {
-	_, err := t.exec(`SELECT pg_advisory_xact_lock($1::int, $2::int)`, indexLockClass, indexLockKey)
+	_, err := t.Exec(`SELECT pg_advisory_xact_lock($1::int, $2::int)`, indexLockClass, indexLockKey)
 	return err
 }
 
@@ -58,7 +64,7 @@ type indexer struct {
 	catching sync.WaitGroup
 
 	stepping sync.Mutex // held during a step
-	lexer    lexer
+	lexer    lexemes.Lexer
 }
 
 func newIndexer(c *core) *indexer {
@@ -163,7 +169,7 @@ func (x *indexer) step(ctx context.Context) (s stride, err error) {
 	x.stepping.Lock()
 	defer x.stepping.Unlock()
 	s, err = x.try(ctx, feedRows, x.row)
-	if bad := code(err); strings.HasPrefix(bad, "22") || strings.HasPrefix(bad, "54") {
+	if bad := sqlstate.Of(err); strings.HasPrefix(bad, "22") || strings.HasPrefix(bad, "54") {
 		// The server refuses one of the events. It must not block the others.
 		s, err = x.try(ctx, 1, x.bare)
 	}
@@ -176,9 +182,9 @@ func (x *indexer) try(ctx context.Context, most int, row func(*journaled) (found
 		var at position
 		mine := false
 		p := t.pipe()
-		p.one(nil, `SELECT pg_try_advisory_xact_lock($1::int, $2::int)`, []any{indexLockClass, indexLockKey}, &mine)
+		p.One(nil, `SELECT pg_try_advisory_xact_lock($1::int, $2::int)`, []any{indexLockClass, indexLockKey}, &mine)
 		p.mark(&at)
-		if err := p.run(); err != nil || !mine {
+		if err := p.Run(); err != nil || !mine {
 			s.busy = true
 			return err
 		}
@@ -197,17 +203,17 @@ func (x *indexer) try(ctx context.Context, most int, row func(*journaled) (found
 			end = through(rows, most)
 		}
 		p = t.pipe()
-		p.exec(`SELECT set_config('work_mem', $1, true)`, sortMemory)
+		p.Exec(`SELECT set_config('work_mem', $1, true)`, sortMemory)
 		p.putFound(page, row)
-		p.exec(`UPDATE indexed SET xid = $1, ordinal = $2, seq = $3`, end.xid, end.ordinal, end.seq)
-		return p.run()
+		p.Exec(`UPDATE indexed SET xid = $1, ordinal = $2, seq = $3`, end.xid, end.ordinal, end.seq)
+		return p.Run()
 	})
 	return s, err
 }
 
 // mark adds the query for the watermark: the position up to which events are indexed.
 func (p *pipe) mark(at *position) {
-	p.one(nil, `SELECT xid, ordinal, seq FROM indexed`, nil, &at.xid, &at.ordinal, &at.seq)
+	p.One(nil, `SELECT xid, ordinal, seq FROM indexed`, nil, &at.xid, &at.ordinal, &at.seq)
 }
 
 // A foundRow is the part of a row of found that is made from an event's text.
@@ -219,40 +225,18 @@ type foundRow struct {
 
 // row returns the row for an event; ok is false if there is nothing to find in it.
 func (x *indexer) row(e *journaled) (r foundRow, ok bool) {
-	f, ok := textOf(e.Event, e.aimed)
+	f, ok := hits.TextOf(e.Event, e.aimed)
 	if !ok {
 		return r, false
 	}
-	return foundRow{role: f.Role, failed: f.Failed, odd: isOdd(f.Text), text: f.Text, words: x.lexer.tsvector(f.Text)}, true
+	return foundRow{role: f.Role, failed: f.Failed, odd: lexemes.IsOdd(f.Text), text: f.Text, words: x.lexer.Vector(f.Text)}, true
 }
 
 // bare returns a row for an event without its words, which every search has to check.
 func (x *indexer) bare(e *journaled) (r foundRow, ok bool) {
-	f, ok := textOf(e.Event, e.aimed)
-	return foundRow{role: f.Role, failed: f.Failed, odd: true, text: f.Text, words: quote(hugeMark)}, ok
+	f, ok := hits.TextOf(e.Event, e.aimed)
+	return foundRow{role: f.Role, failed: f.Failed, odd: true, text: f.Text, words: lexemes.Bare}, ok
 }
-
-// textOf returns the facts that search finds in an event; for an amended event, which
-// amends one of the kind aimed, those of the new content. Their text is as a text
-// column can hold it. ok is false if there is nothing to find.
-func textOf(e skein.Event, aimed skein.Kind) (f skein.Facts, ok bool) {
-	f, err := skein.FactsOf(e)
-	if err != nil {
-		return f, false
-	}
-	now, err := ledger.Now(&f, ledger.Target{Kind: aimed})
-	if err != nil {
-		return f, false
-	}
-	f = *now
-	f.Text = plain(f.Text)
-	return f, f.Text != "" || f.Failed
-}
-
-// isOdd reports whether the words of text cannot rule out that it contains a piece of
-// ASCII: it has one of the two characters beyond ASCII that equal an ASCII letter, K
-// or S, if case is ignored.
-func isOdd(text string) bool { return strings.ContainsAny(text, "\u212a\u017f") }
 
 // putFound adds the rows of events to the index.
 func (p *pipe) putFound(page []journaled, row func(*journaled) (foundRow, bool)) {
@@ -269,14 +253,14 @@ func (p *pipe) putFound(page []journaled, row func(*journaled) (foundRow, bool))
 		if !ok {
 			continue
 		}
-		users, roles, texts, words = append(users, e.user), append(roles, plain(string(r.role))), append(texts, r.text), append(words, r.words)
+		users, roles, texts, words = append(users, e.user), append(roles, columns.Plain(string(r.role))), append(texts, r.text), append(words, r.words)
 		sessions, seqs, ats, amends = append(sessions, e.session), append(seqs, int64(e.Seq)), append(ats, int64(e.Time)), append(amends, e.amends)
 		failed, odd = append(failed, r.failed), append(odd, r.odd)
 	}
 	if len(users) == 0 {
 		return
 	}
-	p.exec(`INSERT INTO found (user_id, n, seq, at, amends, role, failed, odd, text, words)
+	p.Exec(`INSERT INTO found (user_id, n, seq, at, amends, role, failed, odd, text, words)
 		SELECT w.user_id, w.n, w.seq, w.at, w.amends, w.role, w.failed, w.odd, w.text, w.words::tsvector
 		FROM unnest($1::text[], $2::bigint[], $3::bigint[], $4::bigint[], $5::bigint[], $6::text[], $7::boolean[], $8::boolean[], $9::text[], $10::text[])
 			w (user_id, n, seq, at, amends, role, failed, odd, text, words)
@@ -294,7 +278,7 @@ func (t *tx) reindex(user skein.User, n int64, seqs []skein.Seq) error {
 		at = append(at, int64(seq))
 		rows = append(rows, journalRow{user: string(user), session: n, from: seq - 1, to: seq})
 	}
-	if _, err := t.exec(`DELETE FROM found WHERE user_id = $1 AND n = $2 AND seq = ANY ($3)`, string(user), n, at); err != nil {
+	if _, err := t.Exec(`DELETE FROM found WHERE user_id = $1 AND n = $2 AND seq = ANY ($3)`, string(user), n, at); err != nil {
 		return err
 	}
 	var x indexer
@@ -305,7 +289,7 @@ func (t *tx) reindex(user skein.User, n int64, seqs []skein.Seq) error {
 		}
 		p := t.pipe()
 		p.putFound(page, x.row)
-		if err := p.run(); err != nil {
+		if err := p.Run(); err != nil {
 			return err
 		}
 		last := page[len(page)-1].Seq
@@ -316,44 +300,23 @@ func (t *tx) reindex(user skein.User, n int64, seqs []skein.Seq) error {
 	return nil
 }
 
-// catchUp indexes until no event of the view waits, but for no longer than most; the
-// search scans what is left. Errors do not concern the reader and are ignored.
-func (s searches) catchUp(ctx context.Context, most time.Duration) {
-	if !s.behind(ctx) {
-		return
-	}
-	ctx, cancel := context.WithTimeout(ctx, most)
-	defer cancel()
-	done := make(chan struct{})
-	s.index.catching.Go(func() {
-		defer close(done)
-		for ctx.Err() == nil {
-			st, err := s.index.step(s.life)
-			if err != nil || !st.more && !st.busy {
-				return
-			}
-			if st.busy && (!s.rest(ctx, nil, 10*time.Millisecond) || !s.behind(ctx)) {
-				return
-			}
-		}
-	})
-	select {
-	case <-done:
-	case <-ctx.Done():
-	}
-}
+var _ inspect.IndexLag = (*Store)(nil)
 
-// behind reports whether there are events of the view that wait and can be indexed
-// now.
-func (s searches) behind(ctx context.Context) (is bool) {
-	err := s.with(ctx, "", func(q *conn) error {
-		mine, args := q.mine(nil)
-		_, err := q.one(`SELECT `+behindMark+` FROM journal j WHERE j.xid < `+journalEdge+mine+` ORDER BY j.xid DESC, j.ordinal DESC LIMIT 1`, args, &is)
-		return err
-	})
-	return is && err == nil
-}
+// countUpTo is the most appends that Lag counts.
+const countUpTo = 10_000
 
-// behindMark is the condition that a row of the journal j is not fully indexed.
-const behindMark = `(j.xid, j.ordinal) >= ((SELECT xid FROM indexed), (SELECT ordinal FROM indexed))
-	AND ((j.xid, j.ordinal) > ((SELECT xid FROM indexed), (SELECT ordinal FROM indexed)) OR j.upto > (SELECT seq FROM indexed))`
+// Lag implements [inspect.IndexLag].
+func (s inspection) Lag(ctx context.Context) (l inspect.Lag, err error) {
+	defer skein.Wrapf(&err, "postgres: lag of the index")
+	all := &view{core: s.core}
+	var since *time.Time
+	err = all.ask(ctx, `SELECT coalesce(sum(w.events), 0), min(w.stored) FROM (
+			SELECT j.upto - CASE WHEN (j.xid, j.ordinal) = ((SELECT xid FROM indexed), (SELECT ordinal FROM indexed)) THEN greatest(j.after, (SELECT seq FROM indexed)) ELSE j.after END AS events, j.stored
+			FROM journal j WHERE `+hits.Waiting+` ORDER BY j.xid, j.ordinal LIMIT `+strconv.Itoa(countUpTo)+`) w`, nil, func(r wire.Row) error {
+		return r.Scan(&l.Events, &since)
+	})
+	if l.Events > 0 && since != nil {
+		l.Since = skein.At(*since)
+	}
+	return l, err
+}

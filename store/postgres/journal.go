@@ -6,6 +6,8 @@ import (
 	"strconv"
 
 	"github.com/skein-dev/skein"
+	"github.com/skein-dev/skein/store/postgres/columns"
+	"github.com/skein-dev/skein/store/postgres/wire"
 )
 
 // A position is a place in the journal: after the event at seq in the row with this
@@ -44,7 +46,7 @@ const lockJournal = `LOCK TABLE journal IN ROW EXCLUSIVE MODE`
 // has and, in a view, those of other users. waiting says that there are rows at or
 // after the edge; line is the timeline on which they were read.
 func (q *conn) journal(at bookmark, most int) (rows []journalRow, end position, waiting bool, line int32, err error) {
-	mine, args := q.mine([]any{at.xid, at.ordinal})
+	mine, args := mine(q.User, []any{at.xid, at.ordinal})
 	behind := mine
 	if at.seen != "" {
 		args = append(args, at.seen)
@@ -52,11 +54,11 @@ func (q *conn) journal(at bookmark, most int) (rows []journalRow, end position, 
 	}
 	n, edge := 0, position{ordinal: -1}
 	p := q.pipe()
-	p.exec(setEdge)
-	p.query(edgeAnd(behind)+`SELECT edge.xid, edge.waiting, w.xid, w.ordinal, w.user_id, w.n, w.after, w.upto
+	p.Exec(setEdge)
+	p.Query(edgeAnd(behind)+`SELECT edge.xid, edge.waiting, w.xid, w.ordinal, w.user_id, w.n, w.after, w.upto
 		FROM edge LEFT JOIN (SELECT j.xid, j.ordinal, j.user_id, j.n, j.after, j.upto FROM journal j
 			WHERE (j.xid, j.ordinal) >= ($1::xid8, $2::int) AND j.xid < current_setting('skein.edge')::xid8`+mine+` ORDER BY j.xid, j.ordinal LIMIT `+strconv.Itoa(most)+`) w ON true
-		ORDER BY w.xid, w.ordinal`, args, func(r row) error {
+		ORDER BY w.xid, w.ordinal`, args, func(r wire.Row) error {
 		var xid *uint64
 		var user *string
 		var ordinal *int32
@@ -76,7 +78,7 @@ func (q *conn) journal(at bookmark, most int) (rows []journalRow, end position, 
 		return nil
 	})
 	p.line(&line)
-	if err := p.run(); err != nil {
+	if err := p.Run(); err != nil {
 		return nil, at.position, false, 0, err
 	}
 	if n < most {
@@ -89,19 +91,19 @@ func (q *conn) journal(at bookmark, most int) (rows []journalRow, end position, 
 }
 
 // mine returns the view's condition on the journal j, and args with its arguments.
-func (q *conn) mine(args []any) (string, []any) {
-	if q.s.user == "" {
+func mine(u skein.User, args []any) (string, []any) {
+	if u == "" {
 		return "", args
 	}
-	return fmt.Sprintf(" AND j.user_id = $%d", len(args)+1), append(args, string(q.s.user))
+	return fmt.Sprintf(" AND j.user_id = $%d", len(args)+1), append(args, string(u))
 }
 
 // edge adds a query for the edge, whether there are rows at or after it, and the
 // snapshot of that moment.
 func (p *pipe) edge(xid *uint64, waiting *bool, now *string) {
-	mine, args := p.q.mine(nil)
-	p.exec(setEdge)
-	p.one(nil, edgeAnd(mine)+`SELECT edge.xid, edge.waiting, pg_current_snapshot()::text FROM edge`, args, xid, waiting, now)
+	mine, args := mine(p.Conn.User, nil)
+	p.Exec(setEdge)
+	p.One(nil, edgeAnd(mine)+`SELECT edge.xid, edge.waiting, pg_current_snapshot()::text FROM edge`, args, xid, waiting, now)
 }
 
 // edgeAnd begins a statement with the edge, and whether there are rows at or after it
@@ -155,20 +157,20 @@ func (q *conn) eventsOf(rows []journalRow, most, bytes int) (page []journaled, a
 	there := 0
 	// OFFSET 0 makes the planner look rows up one by one, by their keys: otherwise it
 	// may scan a table that has only just begun to grow.
-	err = q.query(`SELECT `+eventColumns+`, k, coalesce(s.id, ''), s.n IS NOT NULL OR coalesce(e.seq <= t.upto, false), e.amends,
+	err = q.Query(`SELECT `+columns.Event+`, k, coalesce(s.id, ''), s.n IS NOT NULL OR coalesce(e.seq <= t.upto, false), e.amends,
 			coalesce((SELECT o.kind FROM events o WHERE o.user_id = e.user_id AND o.n = e.n AND o.seq = e.amends), ''), total
 		FROM (SELECT w.k, e.*, count(*) OVER () AS total, sum(octet_length(e.payload)) OVER (ORDER BY w.k, e.seq) - octet_length(e.payload) AS size
 			FROM unnest($1::text[], $2::bigint[], $3::bigint[], $4::bigint[]) WITH ORDINALITY w (user_id, n, low, high, k)
 			CROSS JOIN LATERAL (SELECT x.user_id, x.n, x.seq, x.at, x.kind, x.client, x.payload, x.turn, x.prev, x.piece, x.amends, x.sum, x.hash, x.role FROM events x WHERE x.user_id = w.user_id AND x.n = w.n AND x.seq > w.low AND x.seq <= w.high OFFSET 0) e) e
 		LEFT JOIN LATERAL (SELECT x.id, x.n FROM sessions x WHERE x.user_id = e.user_id AND x.n = e.n OFFSET 0) s ON true
 		LEFT JOIN LATERAL (SELECT x.upto FROM reparented x WHERE x.user_id = e.user_id AND x.n = e.n OFFSET 0) t ON true
-		WHERE e.size < $5 ORDER BY e.k, e.seq`, []any{users, sessions, from, to, bytes}, func(r row) error {
-		if err := q.hold(r); err != nil {
+		WHERE e.size < $5 ORDER BY e.k, e.seq`, []any{users, sessions, from, to, bytes}, func(r wire.Row) error {
+		if err := q.Hold(r); err != nil {
 			return err
 		}
 		var k int
 		var x journaled
-		e, _, err := scanEvent(r, &k, &x.id, &x.kept, &x.amends, &x.aimed, &there)
+		e, _, err := columns.ScanEvent(r, &k, &x.id, &x.kept, &x.amends, &x.aimed, &there)
 		if bad := (*skein.DamagedError)(nil); errors.As(err, &bad) {
 			e, x.damaged, err = bad.Placeholder(), true, nil // one damaged event must not block all that follow
 		}

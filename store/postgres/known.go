@@ -4,6 +4,7 @@ import (
 	"github.com/skein-dev/skein"
 	"github.com/skein-dev/skein/internal/walk"
 	"github.com/skein-dev/skein/store/ledger"
+	"github.com/skein-dev/skein/store/postgres/wire"
 )
 
 // known looks up which of some client IDs and message IDs occur in the events of
@@ -14,7 +15,7 @@ func (q *conn) known(user skein.User, segs walk.Segments, clients, messages []st
 	if !p.known(user, segs, clients, messages, at, said) {
 		return at, said, nil
 	}
-	return at, said, p.run()
+	return at, said, p.Run()
 }
 
 // known adds the queries to the pipe, which put what they find into at and said. It
@@ -22,10 +23,10 @@ func (q *conn) known(user skein.User, segs walk.Segments, clients, messages []st
 func (p *pipe) known(user skein.User, segs walk.Segments, clients, messages []string, at map[skein.ClientID]ledger.Place, said map[string]bool) bool {
 	ns, upto := pieces(segs)
 	if len(clients) > 0 {
-		p.query(`SELECT DISTINCT ON (e.client) e.client, e.seq, e.hash
+		p.Query(`SELECT DISTINCT ON (e.client) e.client, e.seq, e.hash
 			FROM unnest($2::bigint[], $3::bigint[]) WITH ORDINALITY g (n, upto, o)
 			JOIN events e ON e.user_id = $1 AND e.n = g.n AND e.client = ANY($4::text[]) AND e.seq <= g.upto
-			ORDER BY e.client, g.o, e.seq DESC`, []any{string(user), ns, upto, clients}, func(r row) error {
+			ORDER BY e.client, g.o, e.seq DESC`, []any{string(user), ns, upto, clients}, func(r wire.Row) error {
 			var client string
 			var x ledger.Place
 			if err := r.Scan(&client, &x.Seq, &x.Hash); err != nil {
@@ -38,8 +39,8 @@ func (p *pipe) known(user skein.User, segs walk.Segments, clients, messages []st
 		})
 	}
 	if len(messages) > 0 {
-		p.query(`SELECT DISTINCT e.message FROM unnest($2::bigint[], $3::bigint[]) g (n, upto)
-			JOIN events e ON e.user_id = $1 AND e.n = g.n AND e.message = ANY($4::text[]) AND e.seq <= g.upto`, []any{string(user), ns, upto, messages}, func(r row) error {
+		p.Query(`SELECT DISTINCT e.message FROM unnest($2::bigint[], $3::bigint[]) g (n, upto)
+			JOIN events e ON e.user_id = $1 AND e.n = g.n AND e.message = ANY($4::text[]) AND e.seq <= g.upto`, []any{string(user), ns, upto, messages}, func(r wire.Row) error {
 			var id string
 			err := r.Scan(&id)
 			said[id] = true
@@ -64,11 +65,11 @@ func (p *pipe) charged(user skein.User, requests []string, to map[request]skein.
 	if len(requests) == 0 {
 		return false
 	}
-	p.query(`SELECT c.request, sum(c.input)::bigint, sum(c.output)::bigint, sum(c.reasoning)::bigint, sum(c.cache_read)::bigint,
+	p.Query(`SELECT c.request, sum(c.input)::bigint, sum(c.output)::bigint, sum(c.reasoning)::bigint, sum(c.cache_read)::bigint,
 		sum(c.cache_write)::bigint, sum(c.cache_hour)::bigint, sum(c.requests)::bigint, sum(c.reported)::bigint
 		FROM charges c WHERE c.user_id = $1 AND c.request = ANY($2::text[])
 		AND NOT EXISTS (SELECT FROM purge_queue d WHERE d.user_id = c.user_id AND d.n = c.n AND c.seq > d.above)
-		GROUP BY c.request`, []any{string(user), requests}, func(r row) error {
+		GROUP BY c.request`, []any{string(user), requests}, func(r wire.Row) error {
 		var id string
 		var u skein.Usage
 		err := r.Scan(append([]any{&id}, usageFields(&u)...)...)

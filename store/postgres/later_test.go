@@ -10,12 +10,14 @@ import (
 
 	"github.com/skein-dev/skein"
 	"github.com/skein-dev/skein/internal/pgtest"
+	"github.com/skein-dev/skein/store/postgres/schema"
+	"github.com/skein-dev/skein/store/postgres/wire"
 )
 
 // later returns the Options of a later version, whose schema has one more step.
 func later(t *testing.T, step string) Options {
 	t.Helper()
-	steps, err := schemaSteps()
+	steps, err := schema.All()
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -70,7 +72,7 @@ func TestAMigrationWaitsForWhoWrites(t *testing.T) {
 		t.Fatal(err)
 	}
 	defer c.Close(context.WithoutCancel(t.Context())) //nolint:errcheck // nothing was written
-	look := strings.NewReplacer("$1", "'skein_user'", "$2", "''", "$3", "1").Replace(setPut)
+	look := strings.NewReplacer("$1", "'skein_user'", "$2", "''", "$3", "1").Replace(wire.SetPut)
 	for _, q := range []string{"BEGIN", look} {
 		if _, err := c.Exec(t.Context(), q); err != nil {
 			t.Fatal(err)

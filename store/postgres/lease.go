@@ -48,7 +48,7 @@ func (s leases) Acquire(ctx context.Context, id skein.SessionID, r skein.LeaseRe
 // lock, which takes no transaction ID, and changed if it is still the same.
 func (t *tx) acquire(id skein.SessionID, r skein.LeaseRequest) (l skein.Lease, err error) {
 	p := t.pipe()
-	p.exec(takeLocks, []int64{sessionLock(id)})
+	p.Exec(takeLocks, []int64{sessionLock(id)})
 	var there, others bool
 	var holder string
 	var last, epoch, fence int64
@@ -57,9 +57,9 @@ func (t *tx) acquire(id skein.SessionID, r skein.LeaseRequest) (l skein.Lease, e
 	if t.s.user != "" {
 		look += ` UNION ALL SELECT x.last, coalesce(x.epoch, 0), coalesce(x.held, false), coalesce(x.holder, '{}'), true FROM theirs(ARRAY[$1::text]) x`
 	}
-	p.one(&there, look, []any{string(id)}, &last, &epoch, &held, &holder, &others)
-	p.one(nil, `SELECT nextval('fences')`, nil, &fence)
-	if err := p.run(); err != nil {
+	p.One(&there, look, []any{string(id)}, &last, &epoch, &held, &holder, &others)
+	p.One(nil, `SELECT nextval('fences')`, nil, &fence)
+	if err := p.Run(); err != nil {
 		return l, err
 	}
 	if last > 0 && others {
@@ -77,23 +77,23 @@ func (t *tx) acquire(id skein.SessionID, r skein.LeaseRequest) (l skein.Lease, e
 	p = t.pipe()
 	switch {
 	case !there:
-		p.exec(`INSERT INTO heads (id, user_id) VALUES ($1, $2) ON CONFLICT (id) DO NOTHING`, string(id), string(t.s.owner()))
+		p.Exec(`INSERT INTO heads (id, user_id) VALUES ($1, $2) ON CONFLICT (id) DO NOTHING`, string(id), string(t.s.owner()))
 	case others:
-		p.exec(adopt, string(id), string(t.s.user), epoch)
+		p.Exec(adopt, string(id), string(t.s.user), epoch)
 	}
 	var expires, since skein.Time
-	p.one(nil, `WITH moved AS (
+	p.One(nil, `WITH moved AS (
 			UPDATE heads SET epoch = $2, held = true, expires = clock_timestamp() + $3 * interval '1 millisecond' WHERE id = $1 AND epoch = $4 RETURNING expires)
 		SELECT (extract(epoch FROM expires) * 1000)::bigint, (extract(epoch FROM clock_timestamp()) * 1000)::bigint, must_be(true) FROM moved
 		UNION ALL SELECT 0, 0, must_be(false) WHERE NOT EXISTS (SELECT FROM moved)`,
 		[]any{string(id), int64(l.Fence), ttl.Milliseconds(), epoch}, &expires, &since, nil)
-	if err := p.run(); err != nil {
+	if err := p.Run(); err != nil {
 		return l, err
 	}
 	if l.Holder.Since = since; r.TTL > 0 {
 		l.Expires = expires
 	}
-	_, err = t.exec(`INSERT INTO leases (id, user_id, epoch, ttl, holder) SELECT h.id, h.user_id, $2, $3, $4 FROM heads h WHERE h.id = $1
+	_, err = t.Exec(`INSERT INTO leases (id, user_id, epoch, ttl, holder) SELECT h.id, h.user_id, $2, $3, $4 FROM heads h WHERE h.id = $1
 		ON CONFLICT (id) DO UPDATE SET epoch = excluded.epoch, ttl = excluded.ttl, holder = excluded.holder`,
 		string(id), int64(l.Fence), r.TTL.Milliseconds(), string(skein.MustJSON(l.Holder)))
 	return l, err
@@ -106,8 +106,8 @@ const adopt = `SELECT adopt($1, $2, $3)`
 
 // adopt adds that statement to the pipe of a view whose user has the lease l.
 func (p *pipe) adopt(l skein.Lease) {
-	if u := p.q.s.user; u != "" {
-		p.exec(adopt, string(l.Session), string(u), int64(l.Fence))
+	if u := p.Conn.User; u != "" {
+		p.Exec(adopt, string(l.Session), string(u), int64(l.Fence))
 	}
 }
 
@@ -140,12 +140,12 @@ func (s leases) Renew(ctx context.Context, l skein.Lease, ttl time.Duration) (_ 
 		var own, found bool
 		p := t.pipe()
 		p.adopt(l)
-		p.one(&found, `UPDATE heads h SET expires = CASE WHEN l.ttl = 0 THEN h.expires ELSE clock_timestamp() + $3 * interval '1 millisecond' END
+		p.One(&found, `UPDATE heads h SET expires = CASE WHEN l.ttl = 0 THEN h.expires ELSE clock_timestamp() + $3 * interval '1 millisecond' END
 			FROM leases l WHERE h.id = $1 AND l.id = h.id AND h.epoch = $2 AND l.epoch = $2 AND h.held AND h.expires > clock_timestamp()
 			AND ($4 = '' OR h.user_id = $4)
 			RETURNING l.holder, (extract(epoch FROM h.expires) * 1000)::bigint, l.ttl = 0`,
 			[]any{string(l.Session), int64(l.Fence), ttl.Milliseconds(), string(s.user)}, &holder, &expires, &own)
-		err := p.run()
+		err := p.Run()
 		if err == nil && !found {
 			err = fmt.Errorf("session %s: fence %d: %w", l.Session, l.Fence, skein.ErrFenced)
 		}
@@ -173,8 +173,8 @@ func (s leases) Release(ctx context.Context, l skein.Lease) (err error) {
 	err = s.write(ctx, func(t *tx) error {
 		p := t.pipe()
 		p.adopt(l)
-		p.exec(releaseLease, string(l.Session), int64(l.Fence), string(s.user))
-		return p.run()
+		p.Exec(releaseLease, string(l.Session), int64(l.Fence), string(s.user))
+		return p.Run()
 	})
 	if err == nil || !errors.Is(err, skein.ErrClosed) {
 		s.keeper.remove(l)

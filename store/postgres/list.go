@@ -10,6 +10,9 @@ import (
 	"unicode/utf8"
 
 	"github.com/skein-dev/skein"
+	"github.com/skein-dev/skein/store/postgres/columns"
+	"github.com/skein-dev/skein/store/postgres/wire"
+	"github.com/skein-dev/skein/store/stream"
 )
 
 // Sessions implements [skein.Store].
@@ -21,28 +24,10 @@ func (s reads) Sessions(ctx context.Context, f skein.Filter) iter.Seq2[skein.Ses
 			yield(skein.Session{}, err)
 			return
 		}
-		for left := f.Limit; ; {
-			size := pageRows
-			if f.Limit > 0 {
-				size = min(size, left)
-			}
-			page, last, err := s.sessionPage(ctx, f, some, size)
-			if err != nil {
-				skein.Wrapf(&err, "postgres: sessions")
-				yield(skein.Session{}, err)
-				return
-			}
-			for _, x := range page {
-				if !yield(x, nil) {
-					return
-				}
-			}
-			left -= len(page)
-			if last == nil || f.Limit > 0 && left == 0 {
-				return
-			}
-			f.Before = last
-		}
+		stream.Sessions(ctx, f, wire.PageRows, func(f skein.Filter, size int) (page []skein.Session, last *skein.Session, err error) {
+			defer skein.Wrapf(&err, "postgres: sessions")
+			return s.sessionPage(ctx, f, some, size)
+		})(yield)
 	}
 }
 
@@ -53,7 +38,7 @@ func (s reads) sessionPage(ctx context.Context, f skein.Filter, some *titledSess
 	sql, args := s.listQuery(f, some, size)
 	rows := 0
 	var altered []int // in page
-	err = s.ask(ctx, sql, args, func(r row) error {
+	err = s.ask(ctx, sql, args, func(r wire.Row) error {
 		var updated skein.Time
 		h, err := scanHead(r, &updated)
 		if err != nil {
@@ -88,50 +73,23 @@ func (s reads) sessionPage(ctx context.Context, f skein.Filter, some *titledSess
 // order by the second (1,024 ms); those of one second are then sorted.
 func (s reads) listQuery(f skein.Filter, some *titledSession, size int) (sql string, args []any) {
 	w := s.where(&f)
-	w.title(&f, some)
-	w.args = append(w.args, size)
-	return `SELECT ` + headColumns + `, s.updated FROM sessions s` + w.sql() +
-		fmt.Sprintf(` ORDER BY %s, s.updated DESC, s.id LIMIT $%d`, s.order(&f).by, len(w.args)), w.args
-}
-
-// A where is the conditions of a query. Their texts are constants, so that there are
-// few different statements.
-type where struct {
-	conds []string
-	args  []any
-}
-
-// add adds a condition in which each ? stands for the next of args.
-func (w *where) add(cond string, args ...any) {
-	var b strings.Builder
-	for i, piece := range strings.Split(cond, "?") {
-		if i > 0 {
-			w.args = append(w.args, args[i-1])
-			fmt.Fprintf(&b, "$%d", len(w.args))
-		}
-		b.WriteString(piece)
-	}
-	w.conds = append(w.conds, b.String())
-}
-
-func (w *where) sql() string {
-	if len(w.conds) == 0 {
-		return ""
-	}
-	return " WHERE " + strings.Join(w.conds, " AND ")
+	title(w, &f, some)
+	w.Args = append(w.Args, size)
+	return `SELECT ` + headColumns + `, s.updated FROM sessions s` + w.SQL() +
+		fmt.Sprintf(` ORDER BY %s, s.updated DESC, s.id LIMIT $%d`, s.order(&f).by, len(w.Args)), w.Args
 }
 
 // where returns the conditions of f; the sessions that they select still have to be
 // checked with [skein.Filter.Fits].
-func (s reads) where(f *skein.Filter) *where {
-	w := &where{}
+func (s reads) where(f *skein.Filter) *wire.Where {
+	w := &wire.Where{}
 	if s.user != "" {
-		w.add("s.user_id = ?", string(s.user))
+		w.Add("s.user_id = ?", string(s.user))
 	}
 	if f.Bin {
-		w.add("s.binned <> 0")
+		w.Add("s.binned <> 0")
 	} else {
-		w.add("s.binned = 0")
+		w.Add("s.binned = 0")
 	}
 	for _, x := range []struct{ cond, value string }{
 		{"s.user_id = ?", string(f.User)},
@@ -145,52 +103,52 @@ func (s reads) where(f *skein.Filter) *where {
 		{"s.tags @> ARRAY[?::text]", f.Tag},
 	} {
 		if x.value != "" {
-			w.add(x.cond, plain(x.value))
+			w.Add(x.cond, columns.Plain(x.value))
 		}
 	}
 	if f.Parent != "" && s.user == "" { // a session that names another user's session as its parent is not its child
-		w.add("s.user_id = coalesce((SELECT h.user_id FROM heads h WHERE h.id = ? AND h.last > 0), s.user_id)", plain(string(f.Parent)))
+		w.Add("s.user_id = coalesce((SELECT h.user_id FROM heads h WHERE h.id = ? AND h.last > 0), s.user_id)", columns.Plain(string(f.Parent)))
 	}
-	p, r := plain(f.Project), plain(f.Repository)
+	p, r := columns.Plain(f.Project), columns.Plain(f.Repository)
 	switch {
 	case p != "" && r != "":
-		w.add("(s.project_head = left(?, 200) AND s.project = ? OR s.repository_head = left(?, 200) AND s.repository = ? AND s.repository <> '')", p, p, r, r)
+		w.Add("(s.project_head = left(?, 200) AND s.project = ? OR s.repository_head = left(?, 200) AND s.repository = ? AND s.repository <> '')", p, p, r, r)
 	case p != "":
-		w.add("s.project_head = left(?, 200) AND s.project = ?", p, p)
+		w.Add("s.project_head = left(?, 200) AND s.project = ?", p, p)
 	case r != "":
-		w.add("s.repository_head = left(?, 200) AND s.repository = ? AND s.repository <> ''", r, r)
+		w.Add("s.repository_head = left(?, 200) AND s.repository = ? AND s.repository <> ''", r, r)
 	}
-	w.names(f)
-	w.times(f, s.order(f))
+	names(w, f)
+	times(w, f, s.order(f))
 	for cond, is := range map[string]bool{
 		"s.pinned": f.Pinned, "s.origin = ''": f.Born, "s.why <> 'child'": f.NoChildren, "NOT s.empty": !f.IncludeEmpty, "s.open": f.WithOpenCalls,
 	} {
 		if is {
-			w.conds = append(w.conds, cond)
+			w.Conds = append(w.Conds, cond)
 		}
 	}
 	if f.LargerThan > 0 {
-		w.add("s.bytes > ?", f.LargerThan)
+		w.Add("s.bytes > ?", f.LargerThan)
 	}
-	slices.Sort(w.conds) // the same text for the same set of conditions
+	slices.Sort(w.Conds) // the same text for the same set of conditions
 	return w
 }
 
 // names adds the conditions on IDs.
-func (w *where) names(f *skein.Filter) {
+func names(w *wire.Where, f *skein.Filter) {
 	if len(f.IDs) > 0 {
-		w.add("s.id = ANY (?)", plainIDs(f.IDs))
+		w.Add("s.id = ANY (?)", columns.PlainIDs(f.IDs))
 	}
 	if p := whole(f.IDPrefix); p != "" {
-		w.add("s.id >= ? AND s.id < ?", p, p+"\U0010ffff")
+		w.Add("s.id >= ? AND s.id < ?", p, p+"\U0010ffff")
 	}
 	switch end := f.IDSuffix; {
-	case plain(end) != end: // it begins within a character
+	case columns.Plain(end) != end: // it begins within a character
 	case utf8.RuneCountInString(end) >= 4:
-		w.add("s.id_end = right(?, 4)", end)
+		w.Add("s.id_end = right(?, 4)", end)
 		fallthrough
 	case end != "":
-		w.add("right(s.id, ?) = ?", utf8.RuneCountInString(end), end)
+		w.Add("right(s.id, ?) = ?", utf8.RuneCountInString(end), end)
 	}
 }
 
@@ -205,16 +163,16 @@ func whole(prefix string) string {
 }
 
 // times adds the conditions on times.
-func (w *where) times(f *skein.Filter, o listOrder) {
+func times(w *wire.Where, f *skein.Filter, o listOrder) {
 	if f.Since != 0 {
-		w.add(o.newer+" AND s.updated >= ?", o.sign*int64(f.Since>>10), int64(f.Since))
+		w.Add(o.newer+" AND s.updated >= ?", o.sign*int64(f.Since>>10), int64(f.Since))
 	}
 	if f.Until != 0 {
-		w.add(o.older+" AND s.updated < ?", o.sign*int64(f.Until>>10), int64(f.Until))
+		w.Add(o.older+" AND s.updated < ?", o.sign*int64(f.Until>>10), int64(f.Until))
 	}
 	if f.Before != nil {
 		at := int64(f.Before.Updated)
-		w.add(o.older+" AND s.updated <= ? AND (s.updated < ? OR s.id > ?)", o.sign*(at>>10), at, at, string(f.Before.ID))
+		w.Add(o.older+" AND s.updated <= ? AND (s.updated < ? OR s.id > ?)", o.sign*(at>>10), at, at, string(f.Before.ID))
 	}
 }
 
@@ -232,4 +190,60 @@ func (s reads) order(f *skein.Filter) listOrder {
 		return listOrder{"-s.recent", "-s.recent <= ?", "-s.recent >= ?", -1}
 	}
 	return listOrder{"s.recent DESC", "s.recent >= ?", "s.recent <= ?", 1}
+}
+
+// mostNamed limits how many sessions are looked up by title. If more match, lists
+// check the titles as they go through the sessions, and are soon full.
+const mostNamed = 500
+
+// A titledSession is the sessions whose titles match.
+type titledSession struct {
+	users   []string
+	numbers []int64
+}
+
+// named looks up the sessions that have f's title, by the index; nil if there are too
+// many of them, or f has no title.
+func (s reads) named(ctx context.Context, f *skein.Filter) (*titledSession, error) {
+	if f.Title == "" {
+		return nil, nil
+	}
+	var who *string
+	if u := string(s.user); u != "" {
+		who = &u
+	} else if u := string(f.User); u != "" {
+		who = &u
+	}
+	c := &titledSession{[]string{}, []int64{}}
+	err := s.ask(ctx, `SELECT user_id, n FROM named($1, $2, $3)`, []any{who, "%" + likeEscape(smallTitle(f.Title)) + "%", mostNamed}, func(r wire.Row) error {
+		var user string
+		var n int64
+		err := r.Scan(&user, &n)
+		c.users, c.numbers = append(c.users, user), append(c.numbers, n)
+		return err
+	})
+	if err != nil || len(c.users) == mostNamed {
+		return nil, err
+	}
+	return c, nil
+}
+
+// likeEscape returns a LIKE pattern that matches only text.
+func likeEscape(text string) string {
+	return strings.NewReplacer(`\`, `\\`, `%`, `\%`, `_`, `\_`).Replace(text)
+}
+
+// smallTitle returns a title as stored in names.
+func smallTitle(t string) string { return columns.Plain(strings.ToLower(t)) }
+
+// title adds the condition on f's title; some, if not nil, are the only sessions that
+// have it.
+func title(w *wire.Where, f *skein.Filter, some *titledSession) {
+	switch {
+	case f.Title == "":
+	case some != nil:
+		w.Add("(s.user_id, s.n) IN (SELECT c.user_id, c.n FROM unnest(?::text[], ?::bigint[]) c (user_id, n))", some.users, some.numbers)
+	default:
+		w.Add("EXISTS (SELECT FROM names x WHERE x.user_id = s.user_id AND x.n = s.n AND position(? IN x.name) > 0)", smallTitle(f.Title))
+	}
 }

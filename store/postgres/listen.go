@@ -9,6 +9,9 @@ import (
 
 	"github.com/skein-dev/skein"
 	"github.com/skein-dev/skein/internal/sleep"
+	"github.com/skein-dev/skein/store/postgres/schema"
+	"github.com/skein-dev/skein/store/postgres/sqlstate"
+	"github.com/skein-dev/skein/store/postgres/wire"
 )
 
 const (
@@ -29,17 +32,18 @@ const (
 // listener also looks for new rows in the journal now and then, on the same
 // connection.
 type listener struct {
-	core *core
-	node string        // this process's name in notifications
-	done chan struct{} // closed when it has ended
-	upto uint64        // rows of the journal below this xid have been looked at
+	core    *core
+	node    string        // this process's name in notifications
+	watched chan struct{} // closed when the first watcher starts
+	done    chan struct{} // closed when it has ended
+	upto    uint64        // rows of the journal below this xid have been looked at
 }
 
 // listen runs until the store is closed. It connects once something is watched.
 func (l *listener) listen() {
 	defer close(l.done)
 	select {
-	case <-l.core.wakers.watched:
+	case <-l.watched:
 	case <-l.core.life.Done():
 		return
 	}
@@ -74,11 +78,11 @@ func (l *listener) connected(ctx context.Context) error {
 	for {
 		if !hears {
 			_, err := pg.Exec(ctx, "LISTEN "+channel)
-			if err != nil && code(err) != codeReadOnly {
+			if err != nil && sqlstate.Of(err) != sqlstate.ReadOnly {
 				return err
 			}
 			if hears = err == nil; hears || looked.IsZero() {
-				l.core.wakers.wakeAll() // there were no notifications of what was stored before
+				l.core.wakers.WakeAll() // there were no notifications of what was stored before
 				looked = time.Now()
 			}
 		}
@@ -117,13 +121,13 @@ func (l *listener) receive(message string) {
 	switch {
 	case words[0] == l.node:
 	case len(words) == 1:
-		l.core.wakers.wakeAll()
+		l.core.wakers.WakeAll()
 	default:
 		ids := make([]skein.SessionID, 0, len(words)-1)
 		for _, w := range words[1:] {
 			ids = append(ids, skein.SessionID(w))
 		}
-		l.core.wakers.wake(ids)
+		l.core.wakers.Wake(ids)
 	}
 }
 
@@ -132,14 +136,14 @@ func (l *listener) receive(message string) {
 func (l *listener) look(ctx context.Context, pg *pgx.Conn) error {
 	ctx, cancel := context.WithTimeout(ctx, lookFor)
 	defer cancel()
-	if l.core.wakers.idle() {
+	if l.core.wakers.Idle() {
 		l.upto = 0
 		return pg.Ping(ctx)
 	}
 	var xmin uint64
 	var ids []skein.SessionID
 	b := pgx.Batch{}
-	b.Queue(setRole, roleAll, "")
+	b.Queue(wire.SetRole, schema.RoleAll, "")
 	b.Queue(`SELECT journal_edge()`).QueryRow(func(r pgx.Row) error { return r.Scan(&xmin) })
 	if l.upto != 0 {
 		b.Queue(`SELECT DISTINCT h.id FROM (SELECT n FROM journal WHERE xid >= $1 LIMIT $2) j JOIN heads h ON h.n = j.n`, l.upto, lookMost).Query(func(rows pgx.Rows) (err error) {
@@ -151,9 +155,9 @@ func (l *listener) look(ctx context.Context, pg *pgx.Conn) error {
 		return err
 	}
 	if l.upto == 0 || len(ids) >= lookMost {
-		l.core.wakers.wakeAll()
+		l.core.wakers.WakeAll()
 	} else if len(ids) > 0 {
-		l.core.wakers.wake(ids)
+		l.core.wakers.Wake(ids)
 	}
 	l.upto = xmin
 	return nil

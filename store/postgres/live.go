@@ -7,6 +7,8 @@ import (
 	"github.com/skein-dev/skein"
 	"github.com/skein-dev/skein/internal/walk"
 	"github.com/skein-dev/skein/store/ledger"
+	"github.com/skein-dev/skein/store/postgres/eventlog"
+	"github.com/skein-dev/skein/store/postgres/wire"
 )
 
 // errAlone says that a job must be run by itself: it has to read what it has written.
@@ -56,7 +58,7 @@ func (w *work) joins(d *draft, id string) (bool, error) {
 	if err != nil {
 		return false, err
 	}
-	return walk.Joins(&walker{q: w.tx.conn, user: d.User}, segs, taken, id)
+	return walk.Joins(eventlog.New(w.tx.Conn, d.User), segs, taken, id)
 }
 
 // shows returns the segments that d shows, up to its end.
@@ -91,7 +93,7 @@ func (w *work) updateLive(d *draft) error {
 		return err
 	}
 	x := walk.StateOf(&d.Session, d.Prompts, was)
-	l := &walker{q: w.tx.conn, user: d.User}
+	l := eventlog.New(w.tx.Conn, d.User)
 	for _, s := range d.shakes {
 		if s.rewinds {
 			err = x.Rewind(l, segs, s.at, s.of)
@@ -115,7 +117,7 @@ func (h *head) setLive(x *walk.LiveState) {
 
 // gaps returns the ranges of a session that were taken back.
 func (t *tx) gaps(h *head) (all []skein.SeqRange, err error) {
-	err = t.query(`SELECT after, upto FROM rewound_ranges WHERE user_id = $1 AND n = $2 ORDER BY after`, []any{string(h.User), h.n}, func(r row) error {
+	err = t.Query(`SELECT after, upto FROM rewound_ranges WHERE user_id = $1 AND n = $2 ORDER BY after`, []any{string(h.User), h.n}, func(r wire.Row) error {
 		var x skein.SeqRange
 		err := r.Scan(&x.From, &x.To)
 		all = append(all, x)
@@ -134,10 +136,10 @@ func (t *tx) putGaps(h *head, was, now []skein.SeqRange) error {
 		}
 	}
 	if len(gone) > 0 {
-		p.exec(`DELETE FROM rewound_ranges WHERE user_id = $1 AND n = $2 AND after = ANY($3::bigint[])`, string(h.User), h.n, gone)
+		p.Exec(`DELETE FROM rewound_ranges WHERE user_id = $1 AND n = $2 AND after = ANY($3::bigint[])`, string(h.User), h.n, gone)
 	}
 	p.putRewound(h, slices.DeleteFunc(slices.Clone(now), func(g skein.SeqRange) bool { return slices.Contains(was, g) }))
-	return p.run()
+	return p.Run()
 }
 
 // putRewound adds a statement to the pipe that stores gaps as taken back.
@@ -149,5 +151,5 @@ func (p *pipe) putRewound(h *head, gaps []skein.SeqRange) {
 	for i, g := range gaps {
 		after[i], upto[i] = int64(g.From), int64(g.To)
 	}
-	p.exec(`INSERT INTO rewound_ranges (user_id, n, after, upto) SELECT $1, $2, x.* FROM unnest($3::bigint[], $4::bigint[]) x`, string(h.User), h.n, after, upto)
+	p.Exec(`INSERT INTO rewound_ranges (user_id, n, after, upto) SELECT $1, $2, x.* FROM unnest($3::bigint[], $4::bigint[]) x`, string(h.User), h.n, after, upto)
 }

@@ -5,6 +5,8 @@ import (
 	"crypto/sha256"
 	"encoding/hex"
 	"fmt"
+
+	"github.com/skein-dev/skein/store/postgres/sqlstate"
 )
 
 // Each cluster has its own transaction IDs. In a database that was restored from a
@@ -22,11 +24,11 @@ const clusterName = `SELECT c.system_identifier || ' ' || d.oid FROM pg_control_
 func (c *core) arrive(ctx context.Context, o Options) error {
 	s := &view{core: c}
 	var text, journal string
-	err := s.with(ctx, "", func(q *conn) error {
+	err := s.once(ctx, func(q *conn) error {
 		p := q.pipe()
-		p.one(nil, clusterName, nil, &text)
-		p.one(nil, `SELECT journal FROM indexed`, nil, &journal)
-		return p.run()
+		p.One(nil, clusterName, nil, &text)
+		p.One(nil, `SELECT journal FROM indexed`, nil, &journal)
+		return p.Run()
 	})
 	if err != nil {
 		return err
@@ -39,7 +41,7 @@ func (c *core) arrive(ctx context.Context, o Options) error {
 		o.Notice(fmt.Sprintf("renumbering events that were appended in another cluster, in %s", c.where))
 	}
 	err = s.write(ctx, func(t *tx) error { return t.renumber(c.cluster) })
-	if code(err) == codeReadOnly {
+	if sqlstate.Of(err) == sqlstate.ReadOnly {
 		return nil // a program that can write does so
 	}
 	return err
@@ -54,16 +56,16 @@ func (t *tx) renumber(cluster string) error {
 	var journal string
 	var mark position
 	p := t.pipe()
-	p.one(nil, `SELECT journal FROM indexed`, nil, &journal)
+	p.One(nil, `SELECT journal FROM indexed`, nil, &journal)
 	p.mark(&mark)
-	if err := p.run(); err != nil || journal == cluster {
+	if err := p.Run(); err != nil || journal == cluster {
 		return err
 	}
 	p = t.pipe()
 	if journal != "" {
 		var before int32
 		var within bool
-		_, err := t.one(`SELECT count(*) FILTER (WHERE (xid, ordinal) < ($1::xid8, $2::int)), coalesce(bool_or((xid, ordinal) = ($1::xid8, $2::int)), false) FROM journal`,
+		_, err := t.One(`SELECT count(*) FILTER (WHERE (xid, ordinal) < ($1::xid8, $2::int)), coalesce(bool_or((xid, ordinal) = ($1::xid8, $2::int)), false) FROM journal`,
 			[]any{mark.xid, mark.ordinal}, &before, &within)
 		if err != nil {
 			return err
@@ -72,9 +74,9 @@ func (t *tx) renumber(cluster string) error {
 			mark.seq = 0
 		}
 		// The new ID differs from the old ones: a cluster's own begin at 3.
-		p.exec(`UPDATE journal j SET xid = '1', ordinal = w.k - 1, line = 0
+		p.Exec(`UPDATE journal j SET xid = '1', ordinal = w.k - 1, line = 0
 			FROM (SELECT xid, ordinal, row_number() OVER (ORDER BY xid, ordinal) AS k FROM journal) w WHERE (j.xid, j.ordinal) = (w.xid, w.ordinal)`)
 	}
-	p.exec(`UPDATE indexed SET journal = $1, xid = $2, ordinal = $3, seq = $4`, cluster, mark.xid, mark.ordinal, mark.seq)
-	return p.run()
+	p.Exec(`UPDATE indexed SET journal = $1, xid = $2, ordinal = $3, seq = $4`, cluster, mark.xid, mark.ordinal, mark.seq)
+	return p.Run()
 }

@@ -28,9 +28,9 @@ func TestARestoredDatabaseGoesOn(t *testing.T) {
 			return err
 		}
 		p := x.pipe()
-		p.exec(`UPDATE journal SET xid = (xid::text::bigint + 5000000000)::text::xid8`)
-		p.exec(`UPDATE indexed SET journal = 'another', xid = (xid::text::bigint + 5000000000)::text::xid8`)
-		return p.run()
+		p.Exec(`UPDATE journal SET xid = (xid::text::bigint + 5000000000)::text::xid8`)
+		p.Exec(`UPDATE indexed SET journal = 'another', xid = (xid::text::bigint + 5000000000)::text::xid8`)
+		return p.Run()
 	})
 	if err != nil {
 		t.Fatal(err)

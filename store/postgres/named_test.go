@@ -11,6 +11,8 @@ import (
 
 	"github.com/skein-dev/skein"
 	"github.com/skein-dev/skein/internal/pgtest"
+	"github.com/skein-dev/skein/store/postgres/sqlstate"
+	"github.com/skein-dev/skein/store/postgres/wire"
 )
 
 // titledAs appends sessions with titles; their IDs are t0, t1, …
@@ -106,8 +108,8 @@ func TestTitlesGoByTheIndexAndTheUser(t *testing.T) {
 	}
 	ann := (&view{core: s.core, user: "ann"}).store()
 	for _, who := range []string{"'bob'", "NULL"} {
-		err := ann.ask(t.Context(), `SELECT * FROM named(`+who+`, '%', 10)`, nil, func(row) error { return nil })
-		if code(err) != codeNoPermission {
+		err := ann.ask(t.Context(), `SELECT * FROM named(`+who+`, '%', 10)`, nil, func(wire.Row) error { return nil })
+		if sqlstate.Of(err) != sqlstate.NoPermission {
 			t.Errorf("named for %s as ann: error %v, want none of another user's rows", who, err)
 		}
 	}

@@ -10,6 +10,7 @@ import (
 	"testing"
 
 	"github.com/jackc/pgx/v5"
+	"github.com/jackc/pgx/v5/pgconn"
 
 	"github.com/skein-dev/skein"
 	"github.com/skein-dev/skein/internal/pgtest"
@@ -160,5 +161,18 @@ func TestUsersInTurnOnOneConnectionSeeTheirOwn(t *testing.T) {
 	}
 	if n != len(users) {
 		t.Errorf("Sessions of everybody's store yields %d, want %d", n, len(users))
+	}
+}
+
+// A server that cannot be reached is told of on one line, each address once.
+func TestAnUnreachableServerIsToldOfOnOneLine(t *testing.T) {
+	_, err := postgres.Open(t.Context(), "postgres://localhost:1/x", postgres.Options{})
+	text := err.Error()
+	if !errors.Is(err, skein.ErrAway) || strings.Contains(text, "\n") || strings.Count(text, "127.0.0.1:1 ") > 1 || strings.Contains(text, "dial") {
+		t.Errorf("Open = %q, want one line that names each address once", text)
+	}
+	var c *pgconn.ConnectError
+	if !errors.As(err, &c) {
+		t.Errorf("Open = %v, want a %T in it", err, c)
 	}
 }

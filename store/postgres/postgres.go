@@ -4,16 +4,19 @@ import (
 	"bytes"
 	"cmp"
 	"context"
+	"fmt"
 	"sync"
 	"sync/atomic"
 	"time"
 
 	"github.com/jackc/pgx/v5"
-	"github.com/jackc/pgx/v5/pgxpool"
 
 	"github.com/skein-dev/skein"
-	"github.com/skein-dev/skein/internal/room"
 	"github.com/skein-dev/skein/store/ledger"
+	"github.com/skein-dev/skein/store/pack"
+	"github.com/skein-dev/skein/store/postgres/schema"
+	"github.com/skein-dev/skein/store/postgres/users"
+	"github.com/skein-dev/skein/store/postgres/wire"
 )
 
 // A Store keeps sessions in a PostgreSQL database. Make one with [Open].
@@ -26,7 +29,7 @@ type Store struct {
 	leases
 	lifecycle
 	sources
-	registry
+	users.Registry
 	inspection
 }
 
@@ -39,13 +42,12 @@ type (
 	leases     struct{ *view } // who may write
 	lifecycle  struct{ *view } // what removes sessions and words
 	sources    struct{ *view } // what was imported, and from where
-	registry   struct{ *view } // users, their tokens and logins
 	inspection struct{ *view } // whether all is well
 )
 
 // store returns the store that a view shows.
 func (v *view) store() *Store {
-	return &Store{v, appends{v}, reads{v}, searches{v}, feeds{v}, leases{v}, lifecycle{v}, sources{v}, registry{v}, inspection{v}}
+	return &Store{v, appends{v}, reads{v}, searches{v}, feeds{v}, leases{v}, lifecycle{v}, sources{v}, users.Registry{Principal: v.principal()}, inspection{v}}
 }
 
 // A view is the store as the owner of some of its sessions sees it.
@@ -61,19 +63,15 @@ var _ skein.FullStore = (*Store)(nil)
 // core is what all views of a store share.
 type core struct {
 	echo
-	pool     *pgxpool.Pool
-	where    string // host and database, for people
-	heads    *heads
-	pack     *packer
-	puts     putSQL
-	beginPut string // begins the transaction of the usual append; "" if it needs no BEGIN
-	lines    *queues
-	lanes    *groupCommit
-	keeper   *heartbeat
-	quotas   *quotas
-	turns    *room.Semaphore // limits concurrent reads of large sessions
-
-	steps schema // of this version
+	pool   *wire.Connections
+	where  string // host and database, for people
+	heads  *heads
+	pack   *pack.Compressor
+	puts   putSQL
+	lines  *queues
+	lanes  *groupCommit
+	keeper *heartbeat
+	quotas *quotas
 
 	retries atomic.Int64 // append transactions that were retried
 	slow    atomic.Int64 // appends that had to read first
@@ -91,7 +89,7 @@ type core struct {
 type Options struct {
 	Notice func(string) // called with a text for people before slow work, such as a migration; may be nil
 
-	steps schema        // nil: this version's. Tests add steps, as a later version would
+	steps schema.Steps  // nil: this version's. Tests add steps, as a later version would
 	first time.Duration // until the first maintenance that nobody asks for; 0: choresFirst
 }
 
@@ -105,14 +103,14 @@ type Options struct {
 // contains the password. If a newer version migrates the tables while the store
 // is open, calls that write return an error wrapping [skein.ErrNewer].
 func Open(ctx context.Context, dsn string, o Options) (_ *Store, err error) {
-	cfg, err := parse(dsn)
+	cfg, err := wire.Parse(dsn)
 	if err == nil && o.steps == nil {
-		o.steps, err = schemaSteps()
+		o.steps, err = schema.All()
 	}
 	if err != nil {
 		return nil, err
 	}
-	where := address(cfg.ConnConfig)
+	where := wire.Address(cfg.ConnConfig)
 	defer skein.Wrapf(&err, "postgres: open %s", where)
 	heads := newHeads()
 	cfg.AfterConnect = func(ctx context.Context, c *pgx.Conn) error {
@@ -122,14 +120,18 @@ func Open(ctx context.Context, dsn string, o Options) (_ *Store, err error) {
 		}
 		return err
 	}
-	pool, err := pgxpool.NewWithConfig(ctx, cfg)
+	pool, err := wire.NewConnections(ctx, cfg, o.steps)
 	if err != nil {
 		return nil, err
 	}
-	c := &core{pool: pool, where: where, steps: o.steps, heads: heads, puts: newPutSQL(), lines: newQueues(), lanes: newGroupCommit(cfg.MaxConns), quotas: newQuotas(), turns: room.NewSemaphore(largeAtOnce), ending: make(chan struct{}), gone: make(chan struct{})}
+	c := &core{pool: pool, where: where, heads: heads, puts: newPutSQL(), lines: newQueues(), lanes: newGroupCommit(cfg.MaxConns), quotas: newQuotas(), ending: make(chan struct{}), gone: make(chan struct{})}
 	c.life, c.stop = context.WithCancel(context.WithoutCancel(ctx))
-	if c.pack, err = newPacker(); err == nil {
-		err = c.migrate(ctx, o)
+	if c.pack, err = pack.NewCompressor(); err == nil {
+		err = pool.Prepare(ctx, func(version int) {
+			if o.Notice != nil {
+				o.Notice(fmt.Sprintf("making skein's tables, version %d, in %s", version, where))
+			}
+		})
 	}
 	if err == nil {
 		err = c.arrive(ctx, o)
@@ -137,7 +139,7 @@ func Open(ctx context.Context, dsn string, o Options) (_ *Store, err error) {
 	if err != nil {
 		c.stop()
 		pool.Close()
-		return nil, classify(err)
+		return nil, wire.Classify(err)
 	}
 	s := (&view{core: c}).store()
 	c.keeper = newHeartbeat(s.leases)

@@ -8,6 +8,7 @@ import (
 	"github.com/skein-dev/skein/internal/walk"
 	"github.com/skein-dev/skein/store/erase"
 	"github.com/skein-dev/skein/store/ledger"
+	"github.com/skein-dev/skein/store/postgres/eventlog"
 )
 
 // A parentRow is the row in heads of a new fork's parent: it must not change between
@@ -38,7 +39,7 @@ func (k *book) Shown(at skein.Parent) (x ledger.Base, err error) {
 	k.base = k.segs[0].Session
 	var prev skein.Seq
 	var kind string
-	found, err := k.tx.one(`SELECT prev, kind FROM events WHERE user_id = $1 AND n = $2 AND seq = $3`,
+	found, err := k.tx.One(`SELECT prev, kind FROM events WHERE user_id = $1 AND n = $2 AND seq = $3`,
 		[]any{string(p.User), k.base, int64(at.Seq)}, &prev, &kind)
 	if err != nil {
 		return x, err
@@ -49,7 +50,7 @@ func (k *book) Shown(at skein.Parent) (x ledger.Base, err error) {
 	if x.Said = prev; kind == string(skein.KindSaid) {
 		x.Said = at.Seq
 	}
-	past := &walker{q: k.tx.conn, user: p.User}
+	past := eventlog.New(k.tx.Conn, p.User)
 	if at.Seq == p.Last {
 		taken, err := k.tx.gaps(p)
 		if err != nil {
@@ -94,10 +95,10 @@ func (k *book) Parent(id skein.SessionID, u skein.User) (*skein.Session, error) 
 	var h head
 	var buried bool
 	var revision int64 // read first, so that a change between the two queries makes it outdated
-	p.one(nil, `SELECT revision FROM heads WHERE id = $1`, []any{string(id)}, &revision)
+	p.One(nil, `SELECT revision FROM heads WHERE id = $1`, []any{string(id)}, &revision)
 	p.head(id, &h)
-	p.one(&buried, `SELECT hash FROM tombstones WHERE user_id = $1 AND hash = $2`, []any{string(u), tomb[:]}, nil)
-	if err := p.run(); err != nil {
+	p.One(&buried, `SELECT hash FROM tombstones WHERE user_id = $1 AND hash = $2`, []any{string(u), tomb[:]}, nil)
+	if err := p.Run(); err != nil {
 		return nil, err
 	}
 	if h.n == 0 {

@@ -6,6 +6,7 @@ import (
 	"strings"
 
 	"github.com/skein-dev/skein"
+	"github.com/skein-dev/skein/store/postgres/columns"
 )
 
 // The statement that appends to one session: it moves the end in heads, if the
@@ -59,15 +60,15 @@ const (
 	INSERT INTO names (user_id, n, name) SELECT $1, $2, $N1 FROM moved ON CONFLICT (user_id, n) DO UPDATE SET name = excluded.name
 )`
 	putCharges = `, put_charges AS (
-	INSERT INTO charges (user_id, n, seq, request, slot, provider, model, tier, input, output, reasoning, cache_read, cache_write, cache_hour, requests, reported)
-	SELECT $1, $2, x.* FROM moved, unnest($C1::bigint[], $C2::text[], $C3::bigint[], $C4::text[], $C5::text[], $C6::text[],
-		$C7::bigint[], $C8::bigint[], $C9::bigint[], $C10::bigint[], $C11::bigint[], $C12::bigint[], $C13::bigint[], $C14::bigint[]) x
-	RETURNING slot, provider, model, tier, input, output, reasoning, cache_read, cache_write, cache_hour, requests, reported
+	INSERT INTO charges (user_id, n, seq, request, slot, provider, model, tier, recorded, input, output, reasoning, cache_read, cache_write, cache_hour, requests, reported)
+	SELECT $1, $2, x.* FROM moved, unnest($C1::bigint[], $C2::text[], $C3::bigint[], $C4::text[], $C5::text[], $C6::text[], $C7::bool[],
+		$C8::bigint[], $C9::bigint[], $C10::bigint[], $C11::bigint[], $C12::bigint[], $C13::bigint[], $C14::bigint[], $C15::bigint[]) x
+	RETURNING slot, provider, model, tier, recorded, input, output, reasoning, cache_read, cache_write, cache_hour, requests, reported
 ), put_usage AS (
-	INSERT INTO usage AS u (user_id, n, slot, provider, model, tier, project, agent, input, output, reasoning, cache_read, cache_write, cache_hour, requests, reported)
-	SELECT $1, $2, slot, provider, model, tier, $32, $33, sum(input), sum(output), sum(reasoning), sum(cache_read), sum(cache_write), sum(cache_hour), sum(requests), sum(reported)
-	FROM put_charges GROUP BY slot, provider, model, tier
-	ON CONFLICT (user_id, n, slot, provider, model, tier) DO UPDATE SET input = u.input + excluded.input, output = u.output + excluded.output,
+	INSERT INTO usage AS u (user_id, n, slot, provider, model, tier, recorded, project, agent, input, output, reasoning, cache_read, cache_write, cache_hour, requests, reported)
+	SELECT $1, $2, slot, provider, model, tier, recorded, $32, $33, sum(input), sum(output), sum(reasoning), sum(cache_read), sum(cache_write), sum(cache_hour), sum(requests), sum(reported)
+	FROM put_charges GROUP BY slot, provider, model, tier, recorded
+	ON CONFLICT (user_id, n, slot, provider, model, tier, recorded) DO UPDATE SET input = u.input + excluded.input, output = u.output + excluded.output,
 		reasoning = u.reasoning + excluded.reasoning, cache_read = u.cache_read + excluded.cache_read, cache_write = u.cache_write + excluded.cache_write,
 		cache_hour = u.cache_hour + excluded.cache_hour, requests = u.requests + excluded.requests, reported = u.reported + excluded.reported
 )`
@@ -95,8 +96,8 @@ func newPutSQL() putSQL {
 			moved = putMovedFork
 		}
 		if k.charged {
-			charges = numbered(putCharges, "$C", 14, n)
-			n += 14
+			charges = numbered(putCharges, "$C", 15, n)
+			n += 15
 		}
 		if k.named {
 			name = numbered(putName, "$N", 1, n)
@@ -130,8 +131,8 @@ func (w *work) put(d *draft, ordinal int) (sql string, args []any) {
 	name := d.name()
 	k := putKind{d.begins, len(d.charges.seq) > 0, w.looked, len(d.noClients)+len(d.noMessages) > 0 && d.Base != 0, name != d.was.name()}
 	args = []any{
-		string(d.User), d.n, int64(d.from()), d.revision, int64(d.Last), orEmpty(d.fences), d.free,
-		orEmpty(d.noClients), orEmpty(d.noMessages), orEmpty(d.noRequests),
+		string(d.User), d.n, int64(d.from()), d.revision, int64(d.Last), columns.OrEmpty(d.fences), d.free,
+		columns.OrEmpty(d.noClients), columns.OrEmpty(d.noMessages), columns.OrEmpty(d.noRequests),
 	}
 	args = append(append(args, d.events.args()...), ordinal)
 	args = append(args, d.columns()...)
@@ -148,7 +149,7 @@ func (w *work) put(d *draft, ordinal int) (sql string, args []any) {
 		ns, upto := pieces(d.segs)
 		args = append(args, ns, upto)
 	}
-	return w.s.puts[k], append(args, orEmpty(d.events.sum))
+	return w.s.puts[k], append(args, columns.OrEmpty(d.events.sum))
 }
 
 // name returns the name by which lists find h, as stored in names; "" without one.
@@ -169,19 +170,11 @@ func (d *draft) columns() []any {
 	}
 	tags := make([]string, len(s.Tags))
 	for i, t := range s.Tags {
-		tags[i] = plain(t)
+		tags[i] = columns.Plain(t)
 	}
 	return []any{
-		d.state(), s.Key, plain(s.Surface), plain(s.Project), plain(s.Agent), plain(s.Profile), plain(s.Model),
-		indexed(string(parent.Session)), plain(string(parent.Why)), plain(origin.Format), tags, s.Pinned, s.Last <= 1, len(s.Open) > 0,
-		int64(s.Updated) >> 10, int64(s.Updated), plain(s.Checkout.Repository), d.grew,
+		d.state(), s.Key, columns.Plain(s.Surface), columns.Plain(s.Project), columns.Plain(s.Agent), columns.Plain(s.Profile), columns.Plain(s.Model),
+		columns.Indexed(string(parent.Session)), columns.Plain(string(parent.Why)), columns.Plain(origin.Format), tags, s.Pinned, s.Last <= 1, len(s.Open) > 0,
+		int64(s.Updated) >> 10, int64(s.Updated), columns.Plain(s.Checkout.Repository), d.grew,
 	}
-}
-
-// orEmpty returns list, or an empty one instead of nil, which would be NULL.
-func orEmpty[T any](list []T) []T {
-	if list == nil {
-		return []T{}
-	}
-	return list
 }

@@ -5,6 +5,7 @@ import (
 	"time"
 
 	"github.com/skein-dev/skein"
+	"github.com/skein-dev/skein/store/postgres/wire"
 )
 
 // How long what was read of a user's quota is used: freeFor if the user has none, and
@@ -73,9 +74,9 @@ func (p *pipe) quotaOf(u skein.User, to map[skein.User]quota) bool {
 		return false
 	}
 	to[u] = quota{}
-	p.query(`SELECT u.sessions, u.bytes, CASE WHEN u.sessions > 0 THEN (SELECT count(*) FROM sessions s WHERE s.user_id = $1) ELSE 0 END,
+	p.Query(`SELECT u.sessions, u.bytes, CASE WHEN u.sessions > 0 THEN (SELECT count(*) FROM sessions s WHERE s.user_id = $1) ELSE 0 END,
 		CASE WHEN u.bytes > 0 THEN (SELECT coalesce(sum(s.bytes), 0)::bigint FROM sessions s WHERE s.user_id = $1) ELSE 0 END
-		FROM users u WHERE u.user_id = $1`, []any{string(u)}, func(r row) error {
+		FROM users u WHERE u.user_id = $1`, []any{string(u)}, func(r wire.Row) error {
 		var x quota
 		err := r.Scan(&x.sessions, &x.bytes, &x.have, &x.used)
 		to[u] = x

@@ -9,6 +9,8 @@ import (
 
 	"github.com/skein-dev/skein"
 	"github.com/skein-dev/skein/internal/pgtest"
+	"github.com/skein-dev/skein/store/postgres/eventlog"
+	"github.com/skein-dev/skein/store/postgres/wire"
 )
 
 // opened returns a store in a new database. Its maintenance begins only when it is asked for: on a
@@ -33,7 +35,7 @@ func (s *Store) sql(t testing.TB, statements ...string) {
 	t.Helper()
 	for _, q := range statements {
 		err := (&view{core: s.core}).write(context.Background(), func(tx *tx) error {
-			_, err := tx.exec(q)
+			_, err := tx.Exec(q)
 			return err
 		})
 		if err != nil {
@@ -46,7 +48,7 @@ func (s *Store) sql(t testing.TB, statements ...string) {
 func (s *Store) plan(t testing.TB, sql string, args ...any) string {
 	t.Helper()
 	var lines []string
-	err := s.ask(t.Context(), `EXPLAIN `+sql, args, func(r row) error {
+	err := s.ask(t.Context(), `EXPLAIN `+sql, args, func(r wire.Row) error {
 		var line string
 		err := r.Scan(&line)
 		lines = append(lines, line)
@@ -78,10 +80,10 @@ func crowd(t testing.TB, s *Store, sessions, messages int) {
 			convert_to('{"role":"user","parts":[{"kind":"text","text":"' || repeat('hello ', 30) || i || '"}]}', 'UTF8') FROM generate_series(1, %[2]d) i`),
 		fill(`INSERT INTO files (user_id, format, path, session, id, copy_of, size, mtime, inode, "offset", records, damaged, head, state)
 			SELECT USER, 'codex', convert_to('/x/' || i, 'UTF8'), 's' || lpad(i::text, 7, '0'), 'o' || i, '', 1, 1, 1, 1, 1, 0, '', '' FROM generate_series(1, 2 * %[1]d) i`),
-		fill(`INSERT INTO charges (user_id, n, seq, request, slot, provider, model, tier, input, output, reasoning, cache_read, cache_write, cache_hour, requests, reported)
-			SELECT USER, i, 1, 'r' || i, 0, 'p', 'm', '', 1, 1, 0, 0, 0, 0, 1, 0 FROM generate_series(1, 2 * %[1]d) i`),
-		`INSERT INTO usage (user_id, n, slot, provider, model, tier, project, agent, input, output, reasoning, cache_read, cache_write, cache_hour, requests, reported)
-			SELECT c.user_id, c.n, slot, provider, c.model, tier, s.project, s.agent, input, output, reasoning, cache_read, cache_write, cache_hour, requests, reported
+		fill(`INSERT INTO charges (user_id, n, seq, request, slot, provider, model, tier, recorded, input, output, reasoning, cache_read, cache_write, cache_hour, requests, reported)
+			SELECT USER, i, 1, 'r' || i, 0, 'p', 'm', '', false, 1, 1, 0, 0, 0, 0, 1, 0 FROM generate_series(1, 2 * %[1]d) i`),
+		`INSERT INTO usage (user_id, n, slot, provider, model, tier, recorded, project, agent, input, output, reasoning, cache_read, cache_write, cache_hour, requests, reported)
+			SELECT c.user_id, c.n, slot, provider, c.model, tier, recorded, s.project, s.agent, input, output, reasoning, cache_read, cache_write, cache_hour, requests, reported
 			FROM charges c JOIN sessions s ON s.user_id = c.user_id AND s.n = c.n`,
 	)
 	if _, err := s.pool.Exec(t.Context(), `ANALYZE`); err != nil {
@@ -112,13 +114,13 @@ func TestReadsGoByTheUsersIndex(t *testing.T) {
 		{"children", list(ann, skein.Filter{Parent: "s0000023"}), "sessions_by_parent"},
 		{"beginning of an ID", list(ann, skein.Filter{IDPrefix: "s00012"}), "sessions_by_id"},
 		{"end of an ID", list(ann, skein.Filter{IDSuffix: "01234"}), "sessions_by_end"},
-		{"newest", ann.plan(t, selectBack, "ann", 1, 20_000, 0, 50), "events_pkey"},
-		{"marks", ann.plan(t, `SELECT e.payload FROM events e WHERE e.user_id = $1 AND e.n = $2 AND e.seq > $3 AND e.seq <= $4 AND `+markKinds, "ann", 1, 0, 20_000), "events_marks"},
-		{"client IDs", findQuery(t, ann), "events_by_client"},
-		{"everybody's client IDs", findQuery(t, all), "events_by_client"},
+		{"newest", ann.plan(t, eventlog.SelectBack, "ann", 1, 20_000, 0, 50), "events_pkey"},
+		{"marks", ann.plan(t, `SELECT e.payload FROM events e WHERE e.user_id = $1 AND e.n = $2 AND e.seq > $3 AND e.seq <= $4 AND `+eventlog.MarkKinds, "ann", 1, 0, 20_000), "events_marks"},
+		{"client IDs", findIn(t, ann), "events_by_client"},
+		{"everybody's client IDs", findIn(t, all), "events_by_client"},
 		{"usage of a session", usageQuery(t, ann, skein.UsageQuery{Sessions: []skein.SessionID{"s0000077"}}), "usage_pkey"},
-		{"source file", fileQuery(t, ann), "files_by_path"},
-		{"everybody's source file", fileQuery(t, all), "files_by_path"},
+		{"source file", fileIn(t, ann), "files_by_path"},
+		{"everybody's source file", fileIn(t, all), "files_by_path"},
 	} {
 		t.Run(c.name, func(t *testing.T) {
 			if !strings.Contains(c.plan, "using "+c.index+" ") && !strings.Contains(c.plan, "on "+c.index+" ") || strings.Contains(c.plan, "Seq Scan on sessions") ||
@@ -129,8 +131,8 @@ func TestReadsGoByTheUsersIndex(t *testing.T) {
 	}
 }
 
-func findQuery(t *testing.T, s *Store) string {
-	sql, args := s.findQuery([]string{"c70", "c80"})
+func findIn(t *testing.T, s *Store) string {
+	sql, args := findQuery(s.user, []string{"c70", "c80"})
 	return s.plan(t, sql, args...)
 }
 
@@ -139,8 +141,8 @@ func usageQuery(t *testing.T, s *Store, q skein.UsageQuery) string {
 	return s.plan(t, sql, args...)
 }
 
-func fileQuery(t *testing.T, s *Store) string {
-	sql, args := s.fileQuery("codex", "/x/77")
+func fileIn(t *testing.T, s *Store) string {
+	sql, args := fileQuery(s.user, "codex", "/x/77")
 	return s.plan(t, sql, args...)
 }
 

@@ -10,6 +10,9 @@ import (
 	"github.com/skein-dev/skein"
 	"github.com/skein-dev/skein/internal/walk"
 	"github.com/skein-dev/skein/store/erase"
+	"github.com/skein-dev/skein/store/postgres/columns"
+	"github.com/skein-dev/skein/store/postgres/eventlog"
+	"github.com/skein-dev/skein/store/postgres/wire"
 )
 
 // errBehind says that a session has more events than were folded.
@@ -60,8 +63,11 @@ func (sc *scrub) refold(ctx context.Context, id skein.SessionID) error {
 		return err
 	}
 	x := refolding{sum: skein.Session{ID: id}, upto: h.Base, base: skein.Shown{
-		Project: sc.clean(h.Project), Cwd: sc.clean(h.Cwd), Checkout: erase.MaskCheckout(h.Checkout, sc.clean), Agent: sc.clean(h.Agent), Model: sc.clean(h.Model),
+		Project: sc.clean(h.Project), Cwd: sc.clean(h.Cwd), Checkout: h.Checkout, Agent: sc.clean(h.Agent), Model: sc.clean(h.Model),
 	}}
+	for _, text := range x.base.Checkout.Texts() {
+		*text = sc.clean(*text)
+	}
 	for before := skein.Seq(-1); ; before = x.upto {
 		for more := true; more; {
 			if more, err = sc.foldPage(ctx, &h, &x); err != nil {
@@ -88,9 +94,9 @@ func (sc *scrub) clean(text string) string {
 // foldPage folds the next of h's own events; more is false at the end.
 func (sc *scrub) foldPage(ctx context.Context, h *head, x *refolding) (more bool, err error) {
 	size := 0
-	err = sc.s.ask(ctx, `SELECT `+eventColumns+` FROM events e WHERE e.user_id = $1 AND e.n = $2 AND e.seq > $3 ORDER BY e.seq LIMIT $4`,
-		[]any{sc.user(), h.n, int64(x.upto), pageRows}, func(r row) error {
-			e, said, err := scanEvent(r)
+	err = sc.s.ask(ctx, `SELECT `+columns.Event+` FROM events e WHERE e.user_id = $1 AND e.n = $2 AND e.seq > $3 ORDER BY e.seq LIMIT $4`,
+		[]any{sc.user(), h.n, int64(x.upto), wire.PageRows}, func(r wire.Row) error {
+			e, said, err := columns.ScanEvent(r)
 			if bad := (*skein.DamagedError)(nil); errors.As(err, &bad) {
 				x.hurt, err = true, nil
 			}
@@ -103,10 +109,10 @@ func (sc *scrub) foldPage(ctx context.Context, h *head, x *refolding) (more bool
 			}
 			f, err := skein.FactsOf(e)
 			if err == nil {
-				_, err = x.sum.Apply(&e, f, skein.Prior{Message: said.piece, Base: x.base})
+				_, err = x.sum.Apply(&e, f, skein.Prior{Message: said.Piece, Base: x.base})
 			}
-			if size += len(e.Payload); err == nil && size > pageBytes {
-				err = errStop
+			if size += len(e.Payload); err == nil && size > wire.PageBytes {
+				err = wire.ErrStop
 			}
 			return err
 		})
@@ -136,7 +142,7 @@ func (sc *scrub) putFold(ctx context.Context, id skein.SessionID, x *refolding) 
 		if err != nil {
 			return err
 		}
-		live, err := walk.Live(&walker{q: t.conn, user: h.User}, segs, h.Last)
+		live, err := walk.Live(eventlog.New(t.Conn, h.User), segs, h.Last)
 		if err != nil {
 			return err
 		}
@@ -154,10 +160,10 @@ func (sc *scrub) putFold(ctx context.Context, id skein.SessionID, x *refolding) 
 // putRow writes the row of h in sessions, which nobody else can change.
 func (t *tx) putRow(h *head) error {
 	p := t.pipe()
-	p.exec(`UPDATE sessions s SET state = $3, key = $4, surface = $5, project = $6, agent = $7, profile = $8, model = $9, parent = $10, why = $11,
+	p.Exec(`UPDATE sessions s SET state = $3, key = $4, surface = $5, project = $6, agent = $7, profile = $8, model = $9, parent = $10, why = $11,
 		origin = $12, tags = $13, pinned = $14, empty = $15, open = $16, recent = $17, updated = $18, repository = $19, bytes = s.bytes + $20 WHERE s.user_id = $1 AND s.n = $2`,
 		append([]any{string(h.User), h.n}, (&draft{head: *h}).columns()...)...)
-	p.exec(`INSERT INTO names (user_id, n, name) VALUES ($1, $2, $3) ON CONFLICT (user_id, n) DO UPDATE SET name = excluded.name`, string(h.User), h.n, h.name())
+	p.Exec(`INSERT INTO names (user_id, n, name) VALUES ($1, $2, $3) ON CONFLICT (user_id, n) DO UPDATE SET name = excluded.name`, string(h.User), h.n, h.name())
 	p.moveUsage(h)
-	return p.run()
+	return p.Run()
 }

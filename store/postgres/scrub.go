@@ -86,7 +86,7 @@ func (sc *scrub) user() string { return string(sc.head.User) }
 // mark notes that the scrub is under way.
 func (sc *scrub) mark(ctx context.Context) error {
 	return sc.s.write(ctx, func(t *tx) error {
-		_, err := t.one(`INSERT INTO scrubs (user_id, id, secrets) VALUES ($1, $2, $3) RETURNING n`,
+		_, err := t.One(`INSERT INTO scrubs (user_id, id, secrets) VALUES ($1, $2, $3) RETURNING n`,
 			[]any{sc.user(), string(sc.head.ID), []byte(skein.MustJSON(sc.secrets))}, &sc.n)
 		return err
 	})
@@ -99,7 +99,7 @@ func (sc *scrub) step(ctx context.Context, f func(*tx) error) error {
 		if err := f(t); err != nil {
 			return err
 		}
-		n, err := t.exec(`UPDATE scrubs SET alive = clock_timestamp() WHERE user_id = $1 AND n = $2`, sc.user(), sc.n)
+		n, err := t.Exec(`UPDATE scrubs SET alive = clock_timestamp() WHERE user_id = $1 AND n = $2`, sc.user(), sc.n)
 		if err == nil && n == 0 {
 			err = errScrubbed
 		}
@@ -115,7 +115,7 @@ func (sc *scrub) run(ctx context.Context) error {
 		}
 	}
 	return sc.s.write(ctx, func(t *tx) error {
-		_, err := t.exec(`DELETE FROM scrubs WHERE user_id = $1 AND n = $2`, sc.user(), sc.n)
+		_, err := t.Exec(`DELETE FROM scrubs WHERE user_id = $1 AND n = $2`, sc.user(), sc.n)
 		return err
 	})
 }
@@ -137,7 +137,7 @@ func (s lifecycle) resumeScrub(ctx context.Context) (was bool, err error) {
 	var n int64
 	var list []byte
 	err = s.write(ctx, func(t *tx) error {
-		was, err = t.one(`UPDATE scrubs SET alive = clock_timestamp() WHERE (user_id, n) = (
+		was, err = t.One(`UPDATE scrubs SET alive = clock_timestamp() WHERE (user_id, n) = (
 			SELECT c.user_id, c.n FROM scrubs c WHERE c.alive < clock_timestamp() - interval '1 minute' ORDER BY c.user_id, c.n LIMIT 1 FOR UPDATE SKIP LOCKED)
 			RETURNING user_id, id, n, secrets`, nil, &user, &id, &n, &list)
 		return err
@@ -159,7 +159,7 @@ func (s lifecycle) resumeScrub(ctx context.Context) (was bool, err error) {
 	}
 	if errors.Is(err, skein.ErrNotFound) || errors.Is(err, skein.ErrInvalid) { // there is nothing left to scrub
 		err = s.write(ctx, func(t *tx) error {
-			_, err := t.exec(`DELETE FROM scrubs WHERE user_id = $1 AND n = $2`, string(user), n)
+			_, err := t.Exec(`DELETE FROM scrubs WHERE user_id = $1 AND n = $2`, string(user), n)
 			return err
 		})
 	}

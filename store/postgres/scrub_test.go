@@ -8,6 +8,7 @@ import (
 	"testing"
 
 	"github.com/skein-dev/skein"
+	"github.com/skein-dev/skein/store/postgres/wire"
 )
 
 const secret = "sk-4711-secret"
@@ -30,7 +31,7 @@ func (s *Store) traces(t testing.TB, text string) (in []string) {
 
 func (s *Store) askIf(t testing.TB, sql, text, what string, in *[]string) {
 	t.Helper()
-	err := (&view{core: s.core}).ask(t.Context(), sql, []any{text}, func(r row) error {
+	err := (&view{core: s.core}).ask(t.Context(), sql, []any{text}, func(r wire.Row) error {
 		var is bool
 		if err := r.Scan(&is); is {
 			*in = append(*in, what)
@@ -273,7 +274,7 @@ func TestForkIsWrittenOnlyOfWhatItsParentStillIs(t *testing.T) {
 			err := s.write(ctx, func(other *tx) error { return other.touch(&h) })
 			return errors.Join(err, w.finish())
 		})
-		if !again(err) {
+		if !wire.Again(err) {
 			t.Errorf("%s: written when its parent was changed: %v, want that it is tried again", name, err)
 		}
 	}

@@ -11,6 +11,8 @@ import (
 	"github.com/skein-dev/skein/internal/walk"
 	"github.com/skein-dev/skein/store/erase"
 	"github.com/skein-dev/skein/store/ledger"
+	"github.com/skein-dev/skein/store/postgres/columns"
+	"github.com/skein-dev/skein/store/postgres/wire"
 )
 
 // look finds what has a secret, and changes nothing.
@@ -42,7 +44,7 @@ func (sc *scrub) look(ctx context.Context) error {
 func (sc *scrub) lookAtBlobs(ctx context.Context, seg walk.Segment) error {
 	var hashes [][]byte
 	err := sc.s.ask(ctx, `SELECT DISTINCT r.hash FROM blob_refs r WHERE r.user_id = $1 AND r.n = $2 AND r.seq > $3 AND r.seq <= $4`,
-		[]any{sc.user(), seg.Session, int64(seg.From), int64(seg.To)}, func(r row) error {
+		[]any{sc.user(), seg.Session, int64(seg.From), int64(seg.To)}, func(r wire.Row) error {
 			var h []byte
 			err := r.Scan(&h)
 			hashes = append(hashes, h)
@@ -55,7 +57,7 @@ func (sc *scrub) lookAtBlobs(ctx context.Context, seg walk.Segment) error {
 		var form, size int
 		var stored []byte
 		name := skein.Hash(hex.EncodeToString(h))
-		err := sc.s.ask(ctx, `SELECT b.form, b.size, b.data FROM blobs b WHERE b.user_id = $1 AND b.hash = $2`, []any{sc.user(), h}, func(r row) error {
+		err := sc.s.ask(ctx, `SELECT b.form, b.size, b.data FROM blobs b WHERE b.user_id = $1 AND b.hash = $2`, []any{sc.user(), h}, func(r wire.Row) error {
 			return r.Scan(&form, &size, &stored)
 		})
 		if err != nil {
@@ -64,7 +66,7 @@ func (sc *scrub) lookAtBlobs(ctx context.Context, seg walk.Segment) error {
 		if stored == nil {
 			continue // deleted meanwhile
 		}
-		data, err := sc.s.pack.unpackBlob(name, form, size, stored)
+		data, err := sc.s.pack.UnpackBlob(name, form, size, stored)
 		if errors.Is(err, skein.ErrCorrupt) {
 			sc.done.UnreadBlobs = append(sc.done.UnreadBlobs, name)
 			continue
@@ -87,10 +89,10 @@ type suspect struct {
 }
 
 // suspectColumns are the columns that scanSuspect reads, of events e.
-const suspectColumns = eventColumns + `, coalesce((SELECT o.kind FROM events o WHERE o.user_id = e.user_id AND o.n = e.n AND o.seq = e.amends), '')`
+const suspectColumns = columns.Event + `, coalesce((SELECT o.kind FROM events o WHERE o.user_id = e.user_id AND o.n = e.n AND o.seq = e.amends), '')`
 
-func scanSuspect(r row) (x suspect, err error) {
-	x.Event, _, err = scanEvent(r, &x.aimed)
+func scanSuspect(r wire.Row) (x suspect, err error) {
+	x.Event, _, err = columns.ScanEvent(r, &x.aimed)
 	if bad := (*skein.DamagedError)(nil); errors.As(err, &bad) {
 		x.damaged, err = true, nil
 	}
@@ -103,14 +105,14 @@ func (sc *scrub) lookAtEvents(ctx context.Context, seg walk.Segment) error {
 		var page []suspect
 		size := 0
 		err := sc.s.ask(ctx, `SELECT `+suspectColumns+` FROM events e WHERE e.user_id = $1 AND e.n = $2 AND e.seq > $3 AND e.seq <= $4 ORDER BY e.seq LIMIT $5`,
-			[]any{sc.user(), seg.Session, int64(after), int64(seg.To), pageRows}, func(r row) error {
+			[]any{sc.user(), seg.Session, int64(after), int64(seg.To), wire.PageRows}, func(r wire.Row) error {
 				x, err := scanSuspect(r)
 				if err != nil {
 					return err
 				}
 				page = append(page, x)
-				if size += len(x.Payload); size > pageBytes {
-					return errStop
+				if size += len(x.Payload); size > wire.PageBytes {
+					return wire.ErrStop
 				}
 				return nil
 			})

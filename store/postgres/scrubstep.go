@@ -9,6 +9,8 @@ import (
 
 	"github.com/skein-dev/skein"
 	"github.com/skein-dev/skein/store/erase"
+	"github.com/skein-dev/skein/store/postgres/columns"
+	"github.com/skein-dev/skein/store/postgres/wire"
 )
 
 // change masks the secrets in the events that look found, some at a time.
@@ -77,8 +79,8 @@ func (sc *scrub) lock(t *tx, n int64, seqs []int64) (page []suspect, err error) 
 		return nil, err
 	}
 	size := 0
-	err = t.query(`SELECT `+suspectColumns+` FROM events e WHERE e.user_id = $1 AND e.n = $2 AND e.seq = ANY ($3) ORDER BY e.seq FOR UPDATE OF e`,
-		[]any{sc.user(), n, seqs}, func(r row) error {
+	err = t.Query(`SELECT `+suspectColumns+` FROM events e WHERE e.user_id = $1 AND e.n = $2 AND e.seq = ANY ($3) ORDER BY e.seq FOR UPDATE OF e`,
+		[]any{sc.user(), n, seqs}, func(r wire.Row) error {
 			if size > stepBytes {
 				return nil
 			}
@@ -100,13 +102,13 @@ func (sc *scrub) write(t *tx, n int64, b *maskedEvent) error {
 	at := []any{sc.user(), n, int64(b.Seq)}
 	p := t.pipe()
 	// The checksum of a damaged event stays: a new one would hide the damage.
-	p.exec(`UPDATE events SET hash = CASE WHEN $10 AND sum IS NULL THEN hash END, agent = $4, message = $5, tools = $6, paths = $7, payload = $8,
+	p.Exec(`UPDATE events SET hash = CASE WHEN $10 AND sum IS NULL THEN hash END, agent = $4, message = $5, tools = $6, paths = $7, payload = $8,
 		sum = CASE WHEN $10 THEN sum ELSE $9 END WHERE user_id = $1 AND n = $2 AND seq = $3`,
 		append(at[:3:3], r.agent[0], r.message[0], r.tools[0], r.paths[0], []byte(b.Payload), r.sum[0], b.damaged)...)
 	if c := b.Facts.Charge; c != nil {
-		p.exec(`UPDATE charges SET request = $4 WHERE user_id = $1 AND n = $2 AND seq = $3 AND request IS NOT NULL AND request <> $4`, append(at[:3:3], indexed(c.Request))...)
+		p.Exec(`UPDATE charges SET request = $4 WHERE user_id = $1 AND n = $2 AND seq = $3 AND request IS NOT NULL AND request <> $4`, append(at[:3:3], columns.Indexed(c.Request))...)
 	}
-	if err := p.run(); err != nil {
+	if err := p.Run(); err != nil {
 		return err
 	}
 	return sc.moveBlobs(t, n, b)
@@ -120,13 +122,13 @@ func (sc *scrub) moveBlobs(t *tx, n int64, b *maskedEvent) error {
 	}
 	p := t.pipe()
 	for _, blob := range b.moved {
-		x, err := sc.s.pack.packBlob(blob)
+		x, err := sc.s.pack.Blob(blob)
 		if err != nil {
 			return err
 		}
-		p.exec(`INSERT INTO blobs (user_id, hash, size, form, data) VALUES ($1, $2, $3, $4, $5) ON CONFLICT DO NOTHING`, sc.user(), x.hash, x.size, x.form, x.data)
-		p.exec(`SELECT FROM blobs WHERE user_id = $1 AND hash = $2 FOR KEY SHARE`, sc.user(), x.hash)
-		p.exec(`INSERT INTO blob_refs (user_id, hash, n, seq) VALUES ($1, $2, $3, $4) ON CONFLICT DO NOTHING`, sc.user(), x.hash, n, int64(b.Seq))
+		p.Exec(`INSERT INTO blobs (user_id, hash, size, form, data) VALUES ($1, $2, $3, $4, $5) ON CONFLICT DO NOTHING`, sc.user(), x.Hash, x.Size, x.Form, x.Data)
+		p.Exec(`SELECT FROM blobs WHERE user_id = $1 AND hash = $2 FOR KEY SHARE`, sc.user(), x.Hash)
+		p.Exec(`INSERT INTO blob_refs (user_id, hash, n, seq) VALUES ($1, $2, $3, $4) ON CONFLICT DO NOTHING`, sc.user(), x.Hash, n, int64(b.Seq))
 	}
 	var gone [][]byte
 	for _, h := range slices.Sorted(maps.Keys(sc.blobs)) {
@@ -138,8 +140,8 @@ func (sc *scrub) moveBlobs(t *tx, n int64, b *maskedEvent) error {
 			gone = append(gone, raw)
 		}
 	}
-	p.exec(`DELETE FROM blob_refs WHERE user_id = $1 AND n = $2 AND seq = $3 AND hash = ANY ($4)`, sc.user(), n, int64(b.Seq), gone)
-	if err := p.run(); err != nil {
+	p.Exec(`DELETE FROM blob_refs WHERE user_id = $1 AND n = $2 AND seq = $3 AND hash = ANY ($4)`, sc.user(), n, int64(b.Seq), gone)
+	if err := p.Run(); err != nil {
 		return err
 	}
 	return t.dropBlobs(sc.user(), gone)
@@ -163,10 +165,10 @@ func (sc *scrub) showing(ctx context.Context) error {
 		p := q.pipe()
 		for n, seq := range first {
 			// A deleted session in between is not one of them, but may lead to some.
-			p.query(`WITH RECURSIVE f (n) AS (
+			p.Query(`WITH RECURSIVE f (n) AS (
 					SELECT $2::bigint UNION SELECT b.n FROM f JOIN bases b ON b.user_id = $1 AND b.base = f.n AND b.upto >= $3)
 				SELECT s.n, s.id FROM f JOIN sessions s ON s.user_id = $1 AND s.n = f.n WHERE s.n <> $4`,
-				[]any{sc.user(), n, int64(seq), sc.head.n}, func(r row) error {
+				[]any{sc.user(), n, int64(seq), sc.head.n}, func(r wire.Row) error {
 					var n int64
 					var id skein.SessionID
 					err := r.Scan(&n, &id)
@@ -177,7 +179,7 @@ func (sc *scrub) showing(ctx context.Context) error {
 		if len(first) == 0 {
 			return nil
 		}
-		err := p.run()
+		err := p.Run()
 		sc.done.Forks = slices.Sorted(maps.Values(sc.forks))
 		return err
 	})
@@ -192,7 +194,7 @@ func (sc *scrub) files(ctx context.Context) error {
 	}
 	var files []int64
 	err := sc.s.ask(ctx, `SELECT f.n FROM files f WHERE f.user_id = $1 AND f.session = ANY ($2) UNION SELECT f.n FROM files f WHERE f.user_id = $1 AND f.copy_of = ANY ($2) AND f.copy_of <> ''`,
-		[]any{sc.user(), ids}, func(r row) error {
+		[]any{sc.user(), ids}, func(r wire.Row) error {
 			var n int64
 			err := r.Scan(&n)
 			files = append(files, n)
@@ -216,12 +218,12 @@ func (sc *scrub) files(ctx context.Context) error {
 func (sc *scrub) state(ctx context.Context, n int64) error {
 	return sc.step(ctx, func(t *tx) error {
 		var state []byte
-		found, err := t.one(`SELECT f.state FROM files f WHERE f.user_id = $1 AND f.n = $2 FOR UPDATE`, []any{sc.user(), n}, &state)
+		found, err := t.One(`SELECT f.state FROM files f WHERE f.user_id = $1 AND f.n = $2 FOR UPDATE`, []any{sc.user(), n}, &state)
 		if err != nil || !found {
 			return err
 		}
 		if clean, is := erase.Mask(state, sc.secrets); is {
-			_, err = t.exec(`UPDATE files SET state = $3 WHERE user_id = $1 AND n = $2`, sc.user(), n, clean)
+			_, err = t.Exec(`UPDATE files SET state = $3 WHERE user_id = $1 AND n = $2`, sc.user(), n, clean)
 		}
 		return err
 	})
@@ -236,12 +238,12 @@ func (sc *scrub) block(ctx context.Context, n, after int64) (at int64, more bool
 		changed, unread = 0, 0
 		var count int
 		var raw []byte
-		more, err = t.one(`SELECT r.number, r.count, r.raw FROM records r WHERE r.user_id = $1 AND r.file = $2 AND r.number > $3 ORDER BY r.number LIMIT 1 FOR UPDATE`,
+		more, err = t.One(`SELECT r.number, r.count, r.raw FROM records r WHERE r.user_id = $1 AND r.file = $2 AND r.number > $3 ORDER BY r.number LIMIT 1 FOR UPDATE`,
 			[]any{sc.user(), n, after}, &at, &count, &raw)
 		if err != nil || !more {
 			return err
 		}
-		rs, err := sc.s.pack.openBlock(int(at), count, raw)
+		rs, err := sc.s.pack.OpenWhole(int(at), count, raw)
 		if errors.Is(err, skein.ErrCorrupt) {
 			unread = count
 			return nil
@@ -258,7 +260,7 @@ func (sc *scrub) block(ctx context.Context, n, after int64) (at int64, more bool
 			}
 		}
 		if changed > 0 {
-			_, err = t.exec(`UPDATE records SET raw = $4 WHERE user_id = $1 AND file = $2 AND number = $3`, sc.user(), n, at, sc.s.pack.sealBlock(rs))
+			_, err = t.Exec(`UPDATE records SET raw = $4 WHERE user_id = $1 AND file = $2 AND number = $3`, sc.user(), n, at, sc.s.pack.SealWhole(rs))
 		}
 		return err
 	})

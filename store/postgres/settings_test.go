@@ -28,7 +28,7 @@ func TestSettingsOfTheDatabaseChangeNothing(t *testing.T) {
 	s := open(t, dsn)
 	user := skein.User(`o'brien\"`)
 	v := s.As(user)
-	const words = `Where is C:\temp, O'Neil? In Łódź.`
+	const words = `wire.Where is C:\temp, O'Neil? In Łódź.`
 	add(t, v, "a", skein.NewEvent(skein.KindCreated, noon, skein.Created{Project: `C:\src\app`}), said(words))
 	for _, q := range []skein.Query{
 		{Terms: []skein.Term{{Words: []string{"łódź"}}}},

@@ -11,6 +11,7 @@ import (
 
 	"github.com/skein-dev/skein"
 	"github.com/skein-dev/skein/internal/pgtest"
+	"github.com/skein-dev/skein/store/postgres/wire"
 )
 
 // BenchmarkSearch searches for words of different frequency among 1,000,000
@@ -90,7 +91,7 @@ func library(b *testing.B, s *Store, messages int) {
 func (s *Store) tables(b *testing.B, events int) {
 	b.Helper()
 	err := s.ask(context.Background(), `SELECT relname, pg_table_size(oid), pg_indexes_size(oid) FROM pg_class
-		WHERE relkind = 'r' AND relnamespace = 'public'::regnamespace AND pg_total_relation_size(oid) > 1000000 ORDER BY pg_total_relation_size(oid) DESC`, nil, func(r row) error {
+		WHERE relkind = 'r' AND relnamespace = 'public'::regnamespace AND pg_total_relation_size(oid) > 1000000 ORDER BY pg_total_relation_size(oid) DESC`, nil, func(r wire.Row) error {
 		var name string
 		var table, indexes int64
 		err := r.Scan(&name, &table, &indexes)

@@ -5,8 +5,12 @@ import (
 	"errors"
 	"fmt"
 	"iter"
+	"unicode/utf8"
 
 	"github.com/skein-dev/skein"
+	"github.com/skein-dev/skein/store/postgres/columns"
+	"github.com/skein-dev/skein/store/postgres/wire"
+	"github.com/skein-dev/skein/store/stream"
 )
 
 const fileColumns = `f.format, f.path, f.session, f.id, f.copy_of, f.size, f.mtime, f.inode, f."offset", f.records, f.damaged, f.head, f.state, f.n, f.user_id`
@@ -18,7 +22,7 @@ type sourceFile struct {
 	user skein.User
 }
 
-func scanFile(r row) (f sourceFile, err error) {
+func scanFile(r wire.Row) (f sourceFile, err error) {
 	var path []byte
 	var inode int64
 	err = r.Scan(&f.Format, &path, &f.Session, &f.ID, &f.CopyOf, &f.Size, &f.Mtime, &inode, &f.Offset, &f.Records, &f.Damaged, &f.Head, &f.State, &f.n, &f.user)
@@ -33,10 +37,10 @@ func scanFile(r row) (f sourceFile, err error) {
 // user, or all; user_id must be the first column of one of the table's indexes. The
 // store of all users queries each user's rows as a view does, because the indexes
 // support only that.
-func (s *view) usersOf(table string, w *where) string {
-	if s.user != "" {
-		w.args = append(w.args, string(s.user))
-		return fmt.Sprintf(`(SELECT $%d::text AS user_id)`, len(w.args))
+func usersOf(u skein.User, table string, w *wire.Where) string {
+	if u != "" {
+		w.Args = append(w.Args, string(u))
+		return fmt.Sprintf(`(SELECT $%d::text AS user_id)`, len(w.Args))
 	}
 	return fmt.Sprintf(`(WITH RECURSIVE u (user_id) AS (
 		SELECT min(x.user_id) FROM %[1]s x
@@ -46,14 +50,14 @@ func (s *view) usersOf(table string, w *where) string {
 
 // fileQuery returns the query for a file; if several users have it, for that of the
 // first user by name.
-func (s *view) fileQuery(format, path string) (sql string, args []any) {
-	w := &where{}
-	users := s.usersOf("files", w)
-	w.add("f.path_hash = sha256(?)", []byte(path))
-	w.add("f.format = ?", format)
-	w.conds = append(w.conds, "f.user_id = u.user_id", "f.format <> ''")
+func fileQuery(u skein.User, format, path string) (sql string, args []any) {
+	w := &wire.Where{}
+	users := usersOf(u, "files", w)
+	w.Add("f.path_hash = sha256(?)", []byte(path))
+	w.Add("f.format = ?", format)
+	w.Conds = append(w.Conds, "f.user_id = u.user_id", "f.format <> ''")
 	// LATERAL and OFFSET make the planner use the index for each user.
-	return `SELECT ` + fileColumns + ` FROM ` + users + ` u CROSS JOIN LATERAL (SELECT ` + fileColumns + ` FROM files f` + w.sql() + ` OFFSET 0) f ORDER BY u.user_id LIMIT 1`, w.args
+	return `SELECT ` + fileColumns + ` FROM ` + users + ` u CROSS JOIN LATERAL (SELECT ` + fileColumns + ` FROM files f` + w.SQL() + ` OFFSET 0) f ORDER BY u.user_id LIMIT 1`, w.Args
 }
 
 // file returns what is known of a file.
@@ -61,9 +65,9 @@ func (s *view) fileQuery(format, path string) (sql string, args []any) {
 // The error wraps [skein.ErrNotFound] if there is no such file.
 func (q *conn) file(format, path string) (f sourceFile, err error) {
 	found := false
-	if plain(format) == format {
-		sql, args := q.s.fileQuery(format, path)
-		err = q.query(sql, args, func(r row) error {
+	if columns.Plain(format) == format {
+		sql, args := fileQuery(q.User, format, path)
+		err = q.Query(sql, args, func(r wire.Row) error {
 			found = true
 			f, err = scanFile(r)
 			return err
@@ -78,7 +82,7 @@ func (q *conn) file(format, path string) (f sourceFile, err error) {
 // File implements [skein.Sources].
 func (s sources) File(ctx context.Context, format, path string) (f skein.SourceFile, err error) {
 	defer skein.Wrapf(&err, "postgres: file %s", path)
-	err = s.with(ctx, "", func(q *conn) error {
+	err = s.once(ctx, func(q *conn) error {
 		x, err := q.file(format, path)
 		f = x.SourceFile
 		return err
@@ -88,25 +92,22 @@ func (s sources) File(ctx context.Context, format, path string) (f skein.SourceF
 
 // Files implements [skein.Sources].
 func (s sources) Files(ctx context.Context, format string) iter.Seq2[skein.SourceFile, error] {
-	return func(yield func(skein.SourceFile, error) bool) {
-		for last := (sourceFile{}); ; {
-			page, err := s.filePage(ctx, format, last)
-			if err != nil {
-				skein.Wrapf(&err, "postgres: files of format %q", format)
-				yield(skein.SourceFile{}, err)
-				return
-			}
-			for _, f := range page {
-				if !yield(f.SourceFile, nil) {
-					return
-				}
-			}
-			if len(page) < pageRows {
-				return
-			}
-			last = page[len(page)-1]
-		}
+	return stream.Pages(ctx, sourceFile{}, func(at *sourceFile) (page []skein.SourceFile, more bool, err error) {
+		defer skein.Wrapf(&err, "postgres: files of format %q", format)
+		rows, err := s.filePage(ctx, format, *at)
+		page, more = pageOf(rows, at)
+		return page, more, err
+	})
+}
+
+// pageOf returns the files of a page of rows, and moves at behind them; more is false
+// if the page is the last.
+func pageOf(rows []sourceFile, at *sourceFile) (page []skein.SourceFile, more bool) {
+	for _, f := range rows {
+		page = append(page, f.SourceFile)
+		*at = f
 	}
+	return page, len(rows) == wire.PageRows
 }
 
 // filesOrder returns the order of Files, and a condition for where to begin. The index
@@ -122,21 +123,21 @@ func (s sources) filesOrder() (order, from string) {
 
 // filePage returns the next files after last.
 func (s sources) filePage(ctx context.Context, format string, last sourceFile) (page []sourceFile, err error) {
-	if plain(format) != format {
+	if columns.Plain(format) != format {
 		return nil, nil
 	}
-	w := &where{}
+	w := &wire.Where{}
 	if s.user != "" {
-		w.add("f.user_id = ?", string(s.user))
+		w.Add("f.user_id = ?", string(s.user))
 	}
 	order, from := s.filesOrder()
-	w.add(from+" AND (f.path, f.format, f.user_id) > (?::bytea, ?::text, ?::text)",
+	w.Add(from+" AND (f.path, f.format, f.user_id) > (?::bytea, ?::text, ?::text)",
 		[]byte(last.Path), []byte(last.Path), last.Format, string(last.user))
-	if w.conds = append(w.conds, "f.format <> ''"); format != "" {
-		w.add("f.format = ?", format)
+	if w.Conds = append(w.Conds, "f.format <> ''"); format != "" {
+		w.Add("f.format = ?", format)
 	}
-	w.args = append(w.args, pageRows)
-	err = s.ask(ctx, `SELECT `+fileColumns+` FROM files f`+w.sql()+order+fmt.Sprintf(` LIMIT $%d`, len(w.args)), w.args, func(r row) error {
+	w.Args = append(w.Args, wire.PageRows)
+	err = s.ask(ctx, `SELECT `+fileColumns+` FROM files f`+w.SQL()+order+fmt.Sprintf(` LIMIT $%d`, len(w.Args)), w.Args, func(r wire.Row) error {
 		f, err := scanFile(r)
 		page = append(page, f)
 		return err
@@ -146,25 +147,10 @@ func (s sources) filePage(ctx context.Context, format string, last sourceFile) (
 
 // Records implements [skein.Sources].
 func (s sources) Records(ctx context.Context, format, path string, from int) iter.Seq2[skein.Record, error] {
-	return func(yield func(skein.Record, error) bool) {
-		for next := max(0, from); ; {
-			page, err := s.recordPage(ctx, format, path, next)
-			if err != nil {
-				skein.Wrapf(&err, "postgres: records of %s", path)
-				yield(skein.Record{}, err)
-				return
-			}
-			for _, r := range page {
-				if !yield(r, nil) {
-					return
-				}
-			}
-			if len(page) == 0 {
-				return
-			}
-			next = page[len(page)-1].N + 1
-		}
-	}
+	return stream.Records(ctx, from, func(from int) (page []skein.Record, err error) {
+		defer skein.Wrapf(&err, "postgres: records of %s", path)
+		return s.recordPage(ctx, format, path, from)
+	})
 }
 
 // recordPage returns the records of one block, beginning with number from; no records
@@ -178,10 +164,10 @@ func (s sources) recordPage(ctx context.Context, format, path string, from int) 
 		if err != nil {
 			return err
 		}
-		_, err = q.one(`SELECT r.number, r.count, r.raw FROM records r WHERE r.user_id = $1 AND r.file = $2 AND r.number <= $3 ORDER BY r.number DESC LIMIT 1`,
+		_, err = q.One(`SELECT r.number, r.count, r.raw FROM records r WHERE r.user_id = $1 AND r.file = $2 AND r.number <= $3 ORDER BY r.number DESC LIMIT 1`,
 			[]any{string(f.user), f.n, from}, &first, &count, &raw)
 		if err == nil && from >= first+count {
-			_, err = q.one(`SELECT min(r.number) FROM records r WHERE r.user_id = $1 AND r.file = $2 AND r.number > $3`, []any{string(f.user), f.n, from}, &next)
+			_, err = q.One(`SELECT min(r.number) FROM records r WHERE r.user_id = $1 AND r.file = $2 AND r.number > $3`, []any{string(f.user), f.n, from}, &next)
 		}
 		return err
 	})
@@ -191,9 +177,41 @@ func (s sources) recordPage(ctx context.Context, format, path string, from int) 
 	if err != nil || from >= first+count {
 		return nil, err
 	}
-	all, err := s.pack.openBlock(first, count, raw)
+	all, err := s.pack.OpenWhole(first, count, raw)
 	if err != nil {
 		return nil, &skein.DamagedRecordsError{First: from, Last: first + count - 1, Err: err}
 	}
 	return all[from-first:], nil
+}
+
+// FilesNamed implements [skein.Sources].
+func (s sources) FilesNamed(ctx context.Context, part string) iter.Seq2[skein.SourceFile, error] {
+	return stream.Pages(ctx, sourceFile{}, func(at *sourceFile) (page []skein.SourceFile, more bool, err error) {
+		if columns.Plain(part) != part {
+			return nil, false, nil // no ID has it
+		}
+		defer skein.Wrapf(&err, "postgres: files named %q", part)
+		rows, err := s.namedPage(ctx, part, *at)
+		page, more = pageOf(rows, at)
+		return page, more, err
+	})
+}
+
+// namedPage returns the next files of FilesNamed after last.
+func (s sources) namedPage(ctx context.Context, part string, last sourceFile) (page []sourceFile, err error) {
+	w := &wire.Where{}
+	if s.user != "" {
+		w.Add("f.user_id = ?", string(s.user))
+	}
+	n := utf8.RuneCountInString(part)
+	w.Add("f.id <> f.session AND f.format <> '' AND (left(f.id, ?) = ? OR right(f.id, ?) = ?)", n, part, n, part)
+	w.Add("(f.path, f.format, f.user_id) > (?::bytea, ?::text, ?::text)", []byte(last.Path), last.Format, string(last.user))
+	order, _ := s.filesOrder()
+	w.Args = append(w.Args, wire.PageRows)
+	err = s.ask(ctx, `SELECT `+fileColumns+` FROM files f`+w.SQL()+order+fmt.Sprintf(` LIMIT $%d`, len(w.Args)), w.Args, func(r wire.Row) error {
+		f, err := scanFile(r)
+		page = append(page, f)
+		return err
+	})
+	return page, err
 }

@@ -7,38 +7,28 @@ import (
 	"github.com/skein-dev/skein"
 	"github.com/skein-dev/skein/store/erase"
 	"github.com/skein-dev/skein/store/ledger"
+	"github.com/skein-dev/skein/store/postgres/wire"
+	"github.com/skein-dev/skein/store/stream"
 )
 
 var _ erase.Tombstones = (*Store)(nil)
 
 // Tombstones implements [erase.Tombstones].
 func (s lifecycle) Tombstones(ctx context.Context) iter.Seq2[erase.Tombstone, error] {
-	return func(yield func(erase.Tombstone, error) bool) {
-		hash, user := []byte{}, ""
-		for {
-			page, err := s.tombPage(ctx, hash, user)
-			if err != nil {
-				skein.Wrapf(&err, "postgres: tombstones")
-				yield(erase.Tombstone{}, err)
-				return
-			}
-			for _, t := range page {
-				if !yield(t, nil) {
-					return
-				}
-				hash, user = t.Hash[:], string(t.User)
-			}
-			if len(page) < pageRows {
-				return
-			}
+	return stream.Pages(ctx, erase.Tombstone{}, func(at *erase.Tombstone) (page []erase.Tombstone, more bool, err error) {
+		defer skein.Wrapf(&err, "postgres: tombstones")
+		page, err = s.tombPage(ctx, *at)
+		if len(page) > 0 {
+			*at = page[len(page)-1]
 		}
-	}
+		return page, len(page) == wire.PageRows, err
+	})
 }
 
-// tombPage returns the next tombstones after a hash and its user.
-func (s lifecycle) tombPage(ctx context.Context, hash []byte, user string) (page []erase.Tombstone, err error) {
+// tombPage returns the next tombstones after last.
+func (s lifecycle) tombPage(ctx context.Context, last erase.Tombstone) (page []erase.Tombstone, err error) {
 	err = s.ask(ctx, `SELECT user_id, hash, at FROM tombstones WHERE (hash, user_id) > ($1::bytea, $2::text) AND ($3 = '' OR user_id = $3) ORDER BY hash, user_id LIMIT $4`,
-		[]any{hash, user, string(s.user), pageRows}, func(r row) error {
+		[]any{last.Hash[:], string(last.User), string(s.user), wire.PageRows}, func(r wire.Row) error {
 			of, sum := "", []byte(nil)
 			var at int64
 			if err := r.Scan(&of, &sum, &at); err != nil {
@@ -69,7 +59,7 @@ func (s lifecycle) PutTombstones(ctx context.Context, stones ...erase.Tombstone)
 		users, hashes, at = append(users, string(u)), append(hashes, t.Hash[:]), append(at, int64(t.At))
 	}
 	return s.write(ctx, func(t *tx) error {
-		_, err := t.exec(`INSERT INTO tombstones (user_id, hash, at) SELECT u, h, a FROM unnest($1::text[], $2::bytea[], $3::bigint[]) x (u, h, a) ON CONFLICT DO NOTHING`, users, hashes, at)
+		_, err := t.Exec(`INSERT INTO tombstones (user_id, hash, at) SELECT u, h, a FROM unnest($1::text[], $2::bytea[], $3::bigint[]) x (u, h, a) ON CONFLICT DO NOTHING`, users, hashes, at)
 		return err
 	})
 }
@@ -106,7 +96,7 @@ func (w *work) readTombs(p *pipe, jobs []*job) {
 	if len(hashes) == 0 {
 		return
 	}
-	p.query(`SELECT hash, user_id FROM tombstones WHERE hash = ANY ($1) AND ($2 = '' OR user_id = $2)`, []any{hashes, string(w.s.user)}, func(r row) error {
+	p.Query(`SELECT hash, user_id FROM tombstones WHERE hash = ANY ($1) AND ($2 = '' OR user_id = $2)`, []any{hashes, string(w.s.user)}, func(r wire.Row) error {
 		var hash []byte
 		var user skein.User
 		err := r.Scan(&hash, &user)
@@ -123,6 +113,6 @@ func (w *work) writeLifts(p *pipe) {
 		users, hashes = append(users, string(x.user)), append(hashes, []byte(x.hash))
 	}
 	if w.lift = nil; len(users) > 0 {
-		p.exec(`DELETE FROM tombstones t USING unnest($1::text[], $2::bytea[]) x (user_id, hash) WHERE t.user_id = x.user_id AND t.hash = x.hash`, users, hashes)
+		p.Exec(`DELETE FROM tombstones t USING unnest($1::text[], $2::bytea[]) x (user_id, hash) WHERE t.user_id = x.user_id AND t.hash = x.hash`, users, hashes)
 	}
 }

@@ -6,6 +6,8 @@ import (
 
 	"github.com/skein-dev/skein"
 	"github.com/skein-dev/skein/store/ledger"
+	"github.com/skein-dev/skein/store/postgres/columns"
+	"github.com/skein-dev/skein/store/postgres/wire"
 )
 
 // usageSums adds up the counters of usage u; usageSumsOr0 returns zeros if there are
@@ -31,7 +33,7 @@ func (s reads) Usage(ctx context.Context, q skein.UsageQuery) (rows []skein.Usag
 	}
 	sql, args := s.usageQuery(&q)
 	sum := ledger.NewUsageSum(skein.UsageQuery{By: q.By, Zone: q.Zone})
-	err = s.ask(ctx, sql, args, func(r row) error {
+	err = s.ask(ctx, sql, args, func(r wire.Row) error {
 		slot, err := usageSlot(q.By, r)
 		if slot.Usage != (skein.Usage{}) {
 			sum.Add(slot)
@@ -51,7 +53,7 @@ func (s reads) usageQuery(q *skein.UsageQuery) (sql string, args []any) {
 	if of == "" {
 		of = "u.slot"
 	}
-	w := &where{}
+	w := &wire.Where{}
 	for _, f := range []struct{ cond, value string }{
 		{"u.user_id = ?", string(s.user)},
 		{"u.user_id = ?", string(q.User)},
@@ -59,36 +61,40 @@ func (s reads) usageQuery(q *skein.UsageQuery) (sql string, args []any) {
 		{"u.agent = ?", q.Agent},
 	} {
 		if f.value != "" {
-			w.add(f.cond, plain(f.value))
+			w.Add(f.cond, columns.Plain(f.value))
 		}
 	}
-	if ids := plainIDs(q.Sessions); len(ids) > 0 {
-		w.add("s.id = ANY (?)", ids)
+	if ids := columns.PlainIDs(q.Sessions); len(ids) > 0 {
+		w.Add("s.id = ANY (?)", ids)
 		// So that the index is used:
-		w.add("u.user_id = ANY (ARRAY(SELECT h.user_id FROM heads h WHERE h.id = ANY (?)))", ids)
-		w.add("u.n = ANY (ARRAY(SELECT h.n FROM heads h WHERE h.id = ANY (?) UNION ALL SELECT y.n FROM heads h JOIN reparented y ON y.user_id = h.user_id AND y.owner = h.n WHERE h.id = ANY (?)))", ids, ids)
+		w.Add("u.user_id = ANY (ARRAY(SELECT h.user_id FROM heads h WHERE h.id = ANY (?)))", ids)
+		w.Add("u.n = ANY (ARRAY(SELECT h.n FROM heads h WHERE h.id = ANY (?) UNION ALL SELECT y.n FROM heads h JOIN reparented y ON y.user_id = h.user_id AND y.owner = h.n WHERE h.id = ANY (?)))", ids, ids)
 	}
 	if q.Since != 0 {
-		w.add("u.slot >= ?", int64(q.Since.Slot()))
+		w.Add("u.slot >= ?", int64(q.Since.Slot()))
 	}
 	if q.Until != 0 {
-		w.add("u.slot < ?", int64(q.Until))
+		w.Add("u.slot < ?", int64(q.Until))
 	}
 	from := `usage u`
-	if strings.Contains(of+w.sql(), "s.") { // only then is the session needed
+	if strings.Contains(of+w.SQL(), "s.") { // only then is the session needed
 		from = `usage u` + sessionOf("u")
 	}
-	return `SELECT ` + of + `, u.provider, u.model, u.tier, ` + usageSums + ` FROM ` + from + w.sql() + ` GROUP BY 1, 2, 3, 4`, w.args
+	return `SELECT ` + of + `, u.provider, u.model, u.tier, u.recorded, ` + usageSums + ` FROM ` + from + w.SQL() + ` GROUP BY 1, 2, 3, 4, 5`, w.Args
 }
 
 // usageSlot reads a row of a sum; its first column is the value of by.
-func usageSlot(by skein.Dimension, r row) (u ledger.UsageSlot, err error) {
+func usageSlot(by skein.Dimension, r wire.Row) (u ledger.UsageSlot, err error) {
 	var of string
 	first := any(&of)
 	if by == skein.ByDay || by == "" {
 		first = &u.Slot
 	}
-	err = r.Scan(append([]any{first, &u.Provider, &u.Model, (*string)(&u.Tier)}, usageFields(&u.Usage)...)...)
+	var recorded bool
+	err = r.Scan(append([]any{first, &u.Provider, &u.Model, (*string)(&u.Tier), &recorded}, usageFields(&u.Usage)...)...)
+	if recorded {
+		u.Recorded = u.Usage
+	}
 	u.Session, u.Project, u.Agent = skein.SessionID(of), of, of
 	return u, err
 }
@@ -96,7 +102,7 @@ func usageSlot(by skein.Dimension, r row) (u ledger.UsageSlot, err error) {
 // moveUsage adds the statement that sets the project and agent of the usage that
 // counts as session h's.
 func (p *pipe) moveUsage(h *head) {
-	p.exec(`UPDATE usage u SET project = $3, agent = $4
+	p.Exec(`UPDATE usage u SET project = $3, agent = $4
 		WHERE u.user_id = $1 AND u.n = ANY (ARRAY(SELECT $2::bigint UNION ALL SELECT t.n FROM reparented t WHERE t.user_id = $1 AND t.owner = $2))`,
-		string(h.User), h.n, plain(h.Project), plain(h.Agent))
+		string(h.User), h.n, columns.Plain(h.Project), columns.Plain(h.Agent))
 }

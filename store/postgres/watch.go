@@ -2,12 +2,12 @@ package postgres
 
 import (
 	"context"
-	"fmt"
 	"iter"
-	"sync"
+	"time"
 
 	"github.com/skein-dev/skein"
-	"github.com/skein-dev/skein/internal/room"
+	"github.com/skein-dev/skein/store/postgres/sqlstate"
+	"github.com/skein-dev/skein/store/stream"
 )
 
 // Watch implements [skein.Store]. It reads on from its seq in the session;
@@ -22,119 +22,48 @@ func (s reads) Watch(ctx context.Context, id skein.SessionID, after skein.Seq) i
 }
 
 func (s reads) watch(ctx context.Context, id skein.SessionID, after skein.Seq, yield func(skein.Event, error) bool) error {
-	leave, err := s.enter()
+	stop, err := s.startWatching()
 	if err != nil {
 		return err
 	}
-	stop := s.wakers.start()
-	leave()
 	defer stop()
-	share := room.Of(ctx)
-	first := int64(0) // the session's number: it may be deleted and begin again
-	for {
-		changed := s.wakers.wait(id) // before reading, so that no change is missed
-		was := share.Used()
-		var page []skein.Event
-		var n int64
-		err := s.patiently(ctx, func() (err error) {
+	w := stream.Watched{Session: id, After: after, Wakers: s.wakers, Ending: s.ending, Page: func(after skein.Seq) (page []skein.Event, n int64, err error) {
+		err = s.patiently(ctx, func() (err error) {
 			page, n, err = s.eventPage(ctx, id, after)
 			return err
 		})
-		took := share.Used() - was
-		if err == nil && first != 0 && n != first {
-			err = fmt.Errorf("session %s %w", id, skein.ErrNotFound)
-		}
-		if err != nil {
+		return page, n, err
+	}}
+	return w.Follow(ctx, yield)
+}
+
+// startWatching counts a watcher; stop ends that.
+func (s *view) startWatching() (stop func(), err error) {
+	leave, err := s.enter()
+	if err != nil {
+		return nil, err
+	}
+	defer leave()
+	return s.wakers.Start()
+}
+
+const (
+	patience  = time.Minute // for the server to become reachable
+	patienceA = 20 * time.Millisecond
+	patienceZ = 2 * time.Second
+)
+
+// patiently runs f, which only reads, until it succeeds, or fails with something other
+// than an unreachable server: a lost connection does not end a watch.
+func (s *view) patiently(ctx context.Context, f func() error) error {
+	wait := patienceA
+	for began := time.Now(); ; wait = min(2*wait, patienceZ) {
+		err := f()
+		if err == nil || !sqlstate.Unreachable(err) || time.Since(began) > patience {
 			return err
 		}
-		first = n
-		for _, e := range page {
-			if !yield(e, nil) {
-				return nil
-			}
-			after = e.Seq
-		}
-		share.Give(took)
-		if len(page) > 0 {
-			continue
-		}
-		select {
-		case <-changed:
-		case <-s.ending:
-		case <-ctx.Done():
-			return nil
+		if !s.rest(ctx, nil, wait) {
+			return ctx.Err()
 		}
 	}
-}
-
-// wakers tells the watchers in this process that sessions have changed.
-type wakers struct {
-	mu      sync.Mutex
-	waiting map[skein.SessionID]chan struct{}
-	count   int           // of watchers
-	watched chan struct{} // closed when the first watcher starts
-}
-
-func newWakers() *wakers {
-	return &wakers{waiting: map[skein.SessionID]chan struct{}{}, watched: make(chan struct{})}
-}
-
-// wait returns a channel that closes at the next wake of id, or of any session
-// if that is "".
-func (w *wakers) wait(id skein.SessionID) <-chan struct{} {
-	w.mu.Lock()
-	defer w.mu.Unlock()
-	if w.waiting[id] == nil {
-		w.waiting[id] = make(chan struct{})
-	}
-	return w.waiting[id]
-}
-
-// wake wakes the watchers that wait for one of ids or for any session.
-func (w *wakers) wake(ids []skein.SessionID) {
-	w.mu.Lock()
-	defer w.mu.Unlock()
-	for _, id := range append([]skein.SessionID{""}, ids...) {
-		if c := w.waiting[id]; c != nil {
-			close(c)
-			delete(w.waiting, id)
-		}
-	}
-}
-
-func (w *wakers) wakeAll() {
-	w.mu.Lock()
-	defer w.mu.Unlock()
-	for id, c := range w.waiting {
-		close(c)
-		delete(w.waiting, id)
-	}
-}
-
-// start counts a watcher; stop ends that.
-func (w *wakers) start() (stop func()) {
-	w.mu.Lock()
-	defer w.mu.Unlock()
-	w.count++
-	select {
-	case <-w.watched:
-	default:
-		close(w.watched)
-	}
-	return w.stop
-}
-
-func (w *wakers) stop() {
-	w.mu.Lock()
-	defer w.mu.Unlock()
-	if w.count--; w.count == 0 {
-		clear(w.waiting) // nobody waits on these
-	}
-}
-
-// idle reports whether nobody watches.
-func (w *wakers) idle() bool {
-	w.mu.Lock()
-	defer w.mu.Unlock()
-	return w.count == 0
 }

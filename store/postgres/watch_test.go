@@ -12,6 +12,7 @@ import (
 
 	"github.com/skein-dev/skein"
 	"github.com/skein-dev/skein/internal/pgtest"
+	"github.com/skein-dev/skein/store/stream"
 )
 
 // sever ends the connections to a store's database, those that listen or the
@@ -172,16 +173,16 @@ func TestMessagesNameSessionsInShortPieces(t *testing.T) {
 	if got := n.messages(); len(got) != 0 {
 		t.Errorf("messages() = %q, want none", got)
 	}
-	w := newWakers()
+	w := stream.NewWakers(nil)
 	l := listener{core: &core{echo: echo{wakers: w}}, node: "you"}
 	var ids []skein.SessionID
 	heard := map[skein.SessionID]<-chan struct{}{}
 	for i := range 300 {
 		id := skein.SessionID(fmt.Sprintf("session \"%d\" \x00 %0100d", i, i))
 		ids = append(ids, id)
-		heard[id] = w.wait(id)
+		heard[id] = w.Wait(id)
 	}
-	stranger := w.wait("another")
+	stranger := w.Wait("another")
 	n.add(ids)
 	for _, m := range n.messages() {
 		if len(m) >= 8000 {

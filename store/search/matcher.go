@@ -149,8 +149,13 @@ func (m *Matcher) MatchesText(text string) bool {
 		}
 		return missing > 0
 	}
-	if m.phrases.in(text, see); missing > 0 {
-		m.phrases.in(Extra(text), see)
+	for p := range Passages(text) {
+		if m.phrases.in(text[p.Start:p.End], see); missing > 0 {
+			m.phrases.in(Extra(text[p.Start:p.End]), see)
+		}
+		if missing == 0 {
+			break
+		}
 	}
 	for i := range m.terms {
 		if t := &m.terms[i]; t.in(seen) == t.not {

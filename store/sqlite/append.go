@@ -6,6 +6,7 @@ import (
 
 	"github.com/skein-dev/skein"
 	"github.com/skein-dev/skein/store/ledger"
+	"github.com/skein-dev/skein/store/pack"
 )
 
 // Append implements [skein.Store].
@@ -24,7 +25,7 @@ func (s *Store) Append(ctx context.Context, batches ...skein.Batch) (rs []skein.
 	}
 	err = s.write(ctx, func(t *tx) error {
 		rs = make([]skein.Receipt, len(ps))
-		c := &call{t, s.view, map[string]packedBlob{}}
+		c := &call{t, s.view, map[string]pack.Blob{}}
 		stored := 0
 		for i := range ps {
 			if rs[i], err = c.batch(&ps[i]); err != nil {
@@ -55,7 +56,7 @@ func target(batches []skein.Batch) string {
 type call struct {
 	*tx
 	s       *view
-	brought map[string]packedBlob // blobs of the batches so far, by hash
+	brought map[string]pack.Blob // blobs of the batches so far, by hash
 }
 
 // batch writes one batch.
@@ -68,7 +69,7 @@ func (t *call) batch(p *packed) (r skein.Receipt, err error) {
 		return r, err
 	}
 	for _, b := range p.blobs {
-		t.brought[string(b.hash)] = b
+		t.brought[string(b.Hash)] = b
 	}
 	h := was
 	k := &book{call: t, p: p, h: &h}

@@ -31,8 +31,8 @@ func (s *backupMaker) Backup(ctx context.Context, path string) (err error) {
 // copyTo writes a copy of the file under a temporary name first, so that path
 // never has a partial copy. The copy is recorded before it is made, so that none
 // goes unrecorded.
-func (c *core) copyTo(ctx context.Context, path string, kind inspect.CopyKind, write func(ctx context.Context, to string) error) error {
-	if err := c.inPlace(); err != nil {
+func (s *backupMaker) copyTo(ctx context.Context, path string, kind inspect.CopyKind, write func(ctx context.Context, to string) error) error {
+	if err := s.inPlace(); err != nil {
 		return err
 	}
 	if _, err := os.Lstat(path); err == nil {
@@ -48,7 +48,7 @@ func (c *core) copyTo(ctx context.Context, path string, kind inspect.CopyKind, w
 		return err
 	}
 	tmp := f.Name()
-	c.noteCopy(ctx, path, kind)
+	s.noteCopy(ctx, path, kind)
 	err = errors.Join(f.Close(), write(ctx, tmp))
 	if err == nil {
 		err = errors.Join(newID(tmp), syncFile(tmp))
@@ -62,7 +62,7 @@ func (c *core) copyTo(ctx context.Context, path string, kind inspect.CopyKind, w
 		}
 	}
 	if err := errors.Join(err, removeCopy(tmp)); err != nil {
-		c.forgetCopy(path)
+		s.forgetCopy(path)
 		return err
 	}
 	return nil
@@ -82,8 +82,8 @@ func newID(path string) error {
 	return classify(errors.Join(err, c.close()))
 }
 
-func (c *core) vacuumInto(ctx context.Context, path string) error {
-	conn, err := c.dial("mode=ro", "PRAGMA busy_timeout = 5000")
+func (s *backupMaker) vacuumInto(ctx context.Context, path string) error {
+	conn, err := s.dial("mode=ro", "PRAGMA busy_timeout = 5000")
 	if err != nil {
 		return classify(err)
 	}
@@ -102,7 +102,7 @@ func syncFile(path string) error {
 }
 
 // copyPages copies the file unchanged, damaged pages included, to a new file.
-func (c *core) copyPages(d driver.Driver, path string) error {
+func (s *backupMaker) copyPages(d driver.Driver, path string) error {
 	f, err := os.OpenFile(path, os.O_RDWR|os.O_CREATE|os.O_EXCL, 0o600)
 	if err != nil {
 		return err
@@ -114,7 +114,7 @@ func (c *core) copyPages(d driver.Driver, path string) error {
 	if err != nil {
 		return classify(err)
 	}
-	return errors.Join(classify(copyInto(to.raw, d, dsn(c.path, "mode=ro"), func() error { return nil })), to.close())
+	return errors.Join(classify(copyInto(to.raw, d, dsn(s.path, "mode=ro"), func() error { return nil })), to.close())
 }
 
 // RestoreBackup implements [inspect.Backups].

@@ -13,10 +13,13 @@ const (
 	stepBytes = 256 << 10
 )
 
+// A purger destroys sessions in a transaction, step by step.
+type purger struct{ *tx }
+
 // newParent returns the fork that shows most of session n's own events, and the
 // seq up to which it shows them. If no fork does, h.n is 0.
-func (t *tx) newParent(n int64) (h head, upto skein.Seq, err error) {
-	err = t.query(`SELECT s.n, s.id, b.upto FROM bases b JOIN sessions s ON s.n = b.session WHERE b.base = ? ORDER BY b.upto DESC, b.session LIMIT 1`,
+func (p purger) newParent(n int64) (h head, upto skein.Seq, err error) {
+	err = p.query(`SELECT s.n, s.id, b.upto FROM bases b JOIN sessions s ON s.n = b.session WHERE b.base = ? ORDER BY b.upto DESC, b.session LIMIT 1`,
 		[]any{n}, func(row []driver.Value) error {
 			var id string
 			var seq int64
@@ -29,11 +32,11 @@ func (t *tx) newParent(n int64) (h head, upto skein.Seq, err error) {
 
 // beginPurge makes a session disappear and queues its events for drain. newParent is
 // the number of its events' new parent, 0 if it has none.
-func (t *tx) beginPurge(h *head, newParent int64) error {
-	if err := t.putTombstones(h.User, h.ID, h.Origin, t.now); err != nil {
+func (p purger) beginPurge(h *head, newParent int64) error {
+	if err := p.putTombstones(h.User, h.ID, h.Origin, p.now); err != nil {
 		return err
 	}
-	if err := t.owe(); err != nil {
+	if err := p.owe(); err != nil {
 		return err
 	}
 	for _, q := range []struct {
@@ -45,38 +48,38 @@ func (t *tx) beginPurge(h *head, newParent int64) error {
 		{`DELETE FROM leases WHERE session = ?`, []any{string(h.ID)}},
 		{
 			`INSERT INTO shell_deletions (user_id, id, origin, path, origin_id, at) SELECT user_id, ?1, format, path, id, ?2 FROM files WHERE copy_of = ?1 AND copy_of <> '' AND user_id = ?3`,
-			[]any{string(h.ID), int64(t.now), string(h.User)},
+			[]any{string(h.ID), int64(p.now), string(h.User)},
 		},
 		// No query finds a file that has no format.
 		{`UPDATE files SET format = '', path = 'deleted ' || n WHERE session = ? AND user_id = ?`, []any{string(h.ID), string(h.User)}},
 		{`UPDATE files SET format = '', path = 'deleted ' || n WHERE copy_of = ? AND copy_of <> '' AND user_id = ?`, []any{string(h.ID), string(h.User)}},
 		{`DELETE FROM sessions WHERE n = ?`, []any{h.n}},
 	} {
-		if _, _, err := t.exec(q.sql, q.args...); err != nil {
+		if _, _, err := p.exec(q.sql, q.args...); err != nil {
 			return err
 		}
 	}
-	return t.addTombstones()
+	return p.addTombstones()
 }
 
 // drain does one step of removing what purged sessions left behind, and reports
 // whether there is more to do.
-func (t *tx) drain() (more bool, err error) {
+func (p purger) drain() (more bool, err error) {
 	for steps := 0; ; {
 		var n int64
-		found, err := t.one(`SELECT session FROM purge_queue ORDER BY session LIMIT 1`, nil, &n)
+		found, err := p.one(`SELECT session FROM purge_queue ORDER BY session LIMIT 1`, nil, &n)
 		if err != nil {
 			return false, err
 		}
 		if !found {
-			return t.drainFiles()
+			return p.drainFiles()
 		}
 		steps++
 		if steps > 1 {
 			return true, nil
 		}
-		t.heads.clear()
-		if err := t.drainEvents(n); err != nil {
+		p.heads.clear()
+		if err := p.drainEvents(n); err != nil {
 			return false, err
 		}
 	}
@@ -85,40 +88,40 @@ func (t *tx) drain() (more bool, err error) {
 // drainEvents removes the newest events from session n: those that no fork
 // shows are destroyed first, then the others are moved to the fork. When no
 // events are left, the session is gone.
-func (t *tx) drainEvents(n int64) error {
+func (p purger) drainEvents(n int64) error {
 	var newParent, upto int64
-	shown, err := t.one(`SELECT session, upto FROM bases WHERE base = ? ORDER BY upto DESC, session LIMIT 1`, []any{n}, &newParent, &upto)
+	shown, err := p.one(`SELECT session, upto FROM bases WHERE base = ? ORDER BY upto DESC, session LIMIT 1`, []any{n}, &newParent, &upto)
 	if err != nil {
 		return err
 	}
-	from, rows, err := t.lastRows(n, skein.Seq(upto))
+	from, rows, err := p.lastRows(n, skein.Seq(upto))
 	if err != nil {
 		return err
 	}
 	if rows > 0 {
-		if err := t.destroy(n, from); err != nil || rows == stepRows {
+		if err := p.destroy(n, from); err != nil || rows == stepRows {
 			return err
 		}
-		if from, rows, err = t.lastRows(n, skein.Seq(upto)); err != nil || rows > 0 {
+		if from, rows, err = p.lastRows(n, skein.Seq(upto)); err != nil || rows > 0 {
 			return err
 		}
 	}
 	if shown {
-		if from, rows, err = t.lastRows(n, 0); err != nil {
+		if from, rows, err = p.lastRows(n, 0); err != nil {
 			return err
 		}
 	}
 	if rows > 0 {
-		return t.reparent(n, newParent, from)
+		return p.reparent(n, newParent, from)
 	}
-	return t.endPurge(n, newParent)
+	return p.endPurge(n, newParent)
 }
 
 // lastRows returns how many of session n's newest events after a seq one step
 // can process, and the seq that they follow.
-func (t *tx) lastRows(n int64, after skein.Seq) (from skein.Seq, rows int, err error) {
+func (p purger) lastRows(n int64, after skein.Seq) (from skein.Seq, rows int, err error) {
 	size := int64(0)
-	err = t.query(`SELECT seq, length(payload) + coalesce(octet_length(text), 0) + coalesce(octet_length(extra), 0)
+	err = p.query(`SELECT seq, length(payload) + coalesce(octet_length(text), 0) + coalesce(octet_length(extra), 0)
 		FROM events WHERE session = ? AND seq > ? ORDER BY seq DESC LIMIT ?`, []any{n, int64(after), stepRows}, func(row []driver.Value) error {
 		var seq, bytes int64
 		if err := scan(row, []any{&seq, &bytes}); err != nil {
@@ -135,26 +138,32 @@ func (t *tx) lastRows(n int64, after skein.Seq) (from skein.Seq, rows int, err e
 }
 
 // destroy deletes the events of session n after a seq. It updates the search
-// index in one statement: a trigger would make the index write for every row.
-func (t *tx) destroy(n int64, from skein.Seq) error {
-	if _, _, err := t.exec(`INSERT INTO words (words, rowid, text, extra)
-		SELECT 'delete', id, text, extra FROM events
-		WHERE session = ? AND seq > ? AND text IS NOT NULL AND id <= (SELECT upto FROM indexed)`, n, int64(from)); err != nil {
-		return err
+// index in few statements: a trigger would make the index write for every row.
+func (p purger) destroy(n int64, from skein.Seq) error {
+	for _, q := range []string{
+		`INSERT INTO words (words, rowid, text, extra)
+			SELECT 'delete', id, text, extra FROM events e
+			WHERE session = ? AND seq > ? AND text IS NOT NULL AND id <= (SELECT upto FROM indexed) AND NOT EXISTS (SELECT 1 FROM passages WHERE event = e.id)`,
+		`INSERT INTO words (words, rowid, text, extra)
+			SELECT 'delete', p.id, CAST(substr(CAST(e.text AS BLOB), p.start + 1, p.size) AS TEXT), p.extra
+			FROM events e CROSS JOIN passages p ON p.event = e.id WHERE e.session = ? AND e.seq > ? ORDER BY e.id, p.id`,
+		`DELETE FROM passages WHERE event IN (SELECT id FROM events WHERE session = ? AND seq > ?)`,
+		`UPDATE indexed SET gone = max(gone, (SELECT coalesce(max(id), 0) FROM events WHERE session = ? AND seq > ?))`,
+		`DELETE FROM events WHERE session = ? AND seq > ?`,
+	} {
+		if _, _, err := p.exec(q, n, int64(from)); err != nil {
+			return err
+		}
 	}
-	if _, _, err := t.exec(`UPDATE indexed SET gone = max(gone, (SELECT coalesce(max(id), 0) FROM events WHERE session = ? AND seq > ?))`, n, int64(from)); err != nil {
-		return err
-	}
-	_, _, err := t.exec(`DELETE FROM events WHERE session = ? AND seq > ?`, n, int64(from))
-	return err
+	return nil
 }
 
 // reparent moves the events of session n after a seq to its new parent, newParent.
-func (t *tx) reparent(n, newParent int64, from skein.Seq) error {
-	if _, _, err := t.exec(`UPDATE events SET session = ? WHERE session = ? AND seq > ?`, newParent, n, int64(from)); err != nil {
+func (p purger) reparent(n, newParent int64, from skein.Seq) error {
+	if _, _, err := p.exec(`UPDATE events SET session = ? WHERE session = ? AND seq > ?`, newParent, n, int64(from)); err != nil {
 		return err
 	}
-	_, rows, err := t.exec(`UPDATE bases SET upto = ? WHERE session = ? AND base = ?`, int64(from), newParent, n)
+	_, rows, err := p.exec(`UPDATE bases SET upto = ? WHERE session = ? AND base = ?`, int64(from), newParent, n)
 	if err == nil && rows != 1 {
 		err = fmt.Errorf("fork %d of deleted session %d: %w", newParent, n, skein.ErrCorrupt)
 	}
@@ -163,35 +172,35 @@ func (t *tx) reparent(n, newParent int64, from skein.Seq) error {
 
 // endPurge ends the purge of session n, which has no events left. The new
 // parent, newParent, takes over n's link to n's own parent.
-func (t *tx) endPurge(n, newParent int64) error {
+func (p purger) endPurge(n, newParent int64) error {
 	if newParent != 0 {
-		if _, _, err := t.exec(`DELETE FROM bases WHERE session = ?`, newParent); err != nil {
+		if _, _, err := p.exec(`DELETE FROM bases WHERE session = ?`, newParent); err != nil {
 			return err
 		}
-		if _, _, err := t.exec(`UPDATE bases SET session = ? WHERE session = ?`, newParent, n); err != nil {
+		if _, _, err := p.exec(`UPDATE bases SET session = ? WHERE session = ?`, newParent, n); err != nil {
 			return err
 		}
 	}
-	if _, _, err := t.exec(`DELETE FROM bases WHERE session = ?`, n); err != nil {
+	if _, _, err := p.exec(`DELETE FROM bases WHERE session = ?`, n); err != nil {
 		return err
 	}
-	_, _, err := t.exec(`DELETE FROM purge_queue WHERE session = ?`, n)
+	_, _, err := p.exec(`DELETE FROM purge_queue WHERE session = ?`, n)
 	return err
 }
 
 // drainFiles does one step of removing the source files and records of purged
 // sessions.
-func (t *tx) drainFiles() (more bool, err error) {
+func (p purger) drainFiles() (more bool, err error) {
 	var n int64
-	found, err := t.one(`SELECT n FROM files WHERE format = '' ORDER BY path LIMIT 1`, nil, &n)
+	found, err := p.one(`SELECT n FROM files WHERE format = '' ORDER BY path LIMIT 1`, nil, &n)
 	if err != nil || !found {
 		return false, err
 	}
-	_, rows, err := t.exec(`DELETE FROM records WHERE n IN (SELECT n FROM records WHERE n >= ? AND n < ? ORDER BY n LIMIT ?)`,
+	_, rows, err := p.exec(`DELETE FROM records WHERE n IN (SELECT n FROM records WHERE n >= ? AND n < ? ORDER BY n LIMIT ?)`,
 		n*recordsPerFile, (n+1)*recordsPerFile, stepRows)
 	if err != nil || rows == stepRows {
 		return true, err
 	}
-	_, _, err = t.exec(`DELETE FROM files WHERE n = ?`, n)
+	_, _, err = p.exec(`DELETE FROM files WHERE n = ?`, n)
 	return true, err
 }

@@ -7,43 +7,11 @@ import (
 
 	"github.com/skein-dev/skein"
 	"github.com/skein-dev/skein/internal/room"
+	"github.com/skein-dev/skein/store/pack"
 )
 
-// The forms of blobs.data.
-const (
-	blobRaw  = 0
-	blobZstd = 1
-)
-
-// A packedBlob is a row of blobs.
-type packedBlob struct {
-	hash []byte
-	size int
-	form int
-	data []byte
-}
-
-func (p *packer) packBlob(b skein.Blob) (packedBlob, error) {
-	if err := b.Check(); err != nil {
-		return packedBlob{}, err
-	}
-	hash, err := hex.DecodeString(string(b.Hash))
-	if err != nil {
-		return packedBlob{}, err
-	}
-	z := p.enc.EncodeAll(b.Data, nil)
-	if len(z) >= len(b.Data)*15/16 {
-		return packedBlob{hash, len(b.Data), blobRaw, b.Data}, nil
-	}
-	return packedBlob{hash, len(b.Data), blobZstd, z}, nil
-}
-
-func (t *tx) putBlob(b packedBlob) error {
-	data := b.data
-	if data == nil {
-		data = []byte{}
-	}
-	_, _, err := t.exec(`INSERT INTO blobs (hash, size, form, data) VALUES (?, ?, ?, ?) ON CONFLICT (hash) DO NOTHING`, b.hash, b.size, b.form, data)
+func (t *tx) putBlob(b pack.Blob) error {
+	_, _, err := t.exec(`INSERT INTO blobs (hash, size, form, data) VALUES (?, ?, ?, ?) ON CONFLICT (hash) DO NOTHING`, b.Hash, b.Size, b.Form, b.Data)
 	return err
 }
 
@@ -99,21 +67,8 @@ func (s *reads) blob(c *conn, id skein.SessionID, h skein.Hash, hash []byte) (da
 			if err := room.Of(c.ctx).Try(int64(len(data)) + size); err != nil {
 				return nil, err
 			}
-			return s.pack.unpackBlob(h, int(form), int(size), data)
+			return s.pack.UnpackBlob(h, int(form), int(size), data)
 		}
 	}
 	return nil, fmt.Errorf("blob %s %w", h, skein.ErrNotFound)
-}
-
-func (p *packer) unpackBlob(h skein.Hash, form, size int, data []byte) ([]byte, error) {
-	if form == blobZstd {
-		var err error
-		if data, err = p.dec.DecodeAll(data, make([]byte, 0, size)); err != nil {
-			return nil, fmt.Errorf("%w: %w", skein.ErrCorrupt, err)
-		}
-	}
-	if err := (skein.Blob{Hash: h, Data: data}).Check(); err != nil {
-		return nil, fmt.Errorf("%w: %w", skein.ErrCorrupt, err)
-	}
-	return data, nil
 }

@@ -110,7 +110,7 @@ func (k *book) TakeBlob(h skein.Hash) (found bool, err error) {
 		return false, nil //nolint:nilerr // there is no blob with such a hash
 	}
 	if b, ok := k.brought[string(hash)]; ok {
-		k.h.bytes += int64(len(b.data))
+		k.h.bytes += int64(len(b.Data))
 		return true, k.putBlob(b)
 	}
 	var one int64
@@ -131,7 +131,7 @@ func (k *book) Put(i int, r *ledger.Row) (err error) {
 	if err := k.putRefs(p.id, r.Now.Blobs); err != nil {
 		return err
 	}
-	if err := k.putCharge(k.h, p.id, r.Facts.Charge, r.Added.Tier, r.Added.Charge); err != nil {
+	if err := k.putCharge(k.h, p.id, r.Facts.Charge, &r.Added); err != nil {
 		return err
 	}
 	if r.Shakes {

@@ -33,7 +33,7 @@ func (s *Store) Close() (err error) {
 
 // abandon releases what a failed Open had acquired.
 func (c *core) abandon() error {
-	c.pack.close()
+	c.pack.Close()
 	if c.writer == nil {
 		return nil
 	}
@@ -72,7 +72,7 @@ func (c *core) end() error {
 		// Closing the last connection would checkpoint the log into the file
 		// that was copied there, and destroy that file. The end of the process
 		// closes it without a checkpoint.
-		c.pack.close()
+		c.pack.Close()
 		return c.paths.sameStore()
 	}
 	errs = append(errs, c.readers.close())
@@ -80,7 +80,7 @@ func (c *core) end() error {
 		errs = append(errs, c.writer.conn.close()) // the last connection removes the -wal file
 		c.paths.dropPair()
 	}
-	c.pack.close()
+	c.pack.Close()
 	return errors.Join(errs...)
 }
 
@@ -88,8 +88,8 @@ func (c *core) end() error {
 // start continues it. A store that has only read does none of it while another
 // process writes.
 func (c *core) finish(ctx context.Context) {
-	defer c.keepReserve()
-	if !c.behind(ctx) && !c.waiting(ctx) {
+	defer c.disk.keepReserve()
+	if !c.behind(ctx) && !c.maintenance.waiting(ctx) {
 		return
 	}
 	if !c.index.fed() && !c.maintenance.deleted.Load() {
@@ -99,8 +99,8 @@ func (c *core) finish(ctx context.Context) {
 			return
 		}
 	}
-	_ = c.indexAll(ctx) //nolint:errcheck // see above
-	_ = c.tidy(ctx)     //nolint:errcheck // see above
+	_ = c.indexAll(ctx)         //nolint:errcheck // see above
+	_ = c.maintenance.tidy(ctx) //nolint:errcheck // see above
 }
 
 // enter admits a call, unless the store is closed. A call that was admitted

@@ -32,7 +32,7 @@ type copyRow struct {
 // Copies implements [inspect.Backups]. It returns the copies that are recorded,
 // and the files in the places where copies are made, which may be from an
 // earlier version or from another store beside this one.
-func (s *view) Copies(ctx context.Context) (all []inspect.Copy, err error) {
+func (s *backupMaker) Copies(ctx context.Context) (all []inspect.Copy, err error) {
 	defer skein.Wrapf(&err, "sqlite: copies of %s", s.path)
 	known, err := s.notedCopies(ctx)
 	if err != nil {
@@ -112,8 +112,8 @@ func kindOf(path string) inspect.CopyKind {
 }
 
 // notedCopies returns the rows of the table copies, the newest first.
-func (c *core) notedCopies(ctx context.Context) (all []copyRow, err error) {
-	err = c.read(ctx, func(r *conn) error {
+func (s *backupMaker) notedCopies(ctx context.Context) (all []copyRow, err error) {
+	err = s.read(ctx, func(r *conn) error {
 		all, err = copiesIn(r)
 		return err
 	})
@@ -135,10 +135,10 @@ func copiesIn(c *conn) (all []copyRow, err error) {
 
 // noteCopy records that a copy is being made. If that fails, it only sends a
 // notice: a store that is damaged, or on a full disk, must be copied too.
-func (c *core) noteCopy(ctx context.Context, path string, kind inspect.CopyKind) {
-	err := c.change(ctx, func(t *tx) error { return noteCopy(t.conn, path, kind, skein.At(c.clock())) })
-	if err != nil && ctx.Err() == nil && c.notice != nil {
-		c.notice(fmt.Sprintf("the copy %s could not be recorded, so a scrub will not name it: %v", path, err))
+func (s *backupMaker) noteCopy(ctx context.Context, path string, kind inspect.CopyKind) {
+	err := s.change(ctx, func(t *tx) error { return noteCopy(t.conn, path, kind, skein.At(s.clock())) })
+	if err != nil && ctx.Err() == nil && s.notice != nil {
+		s.notice(fmt.Sprintf("the copy %s could not be recorded, so a scrub will not name it: %v", path, err))
 	}
 }
 
@@ -153,8 +153,8 @@ func noteCopy(c *conn, path string, kind inspect.CopyKind, at skein.Time) error 
 }
 
 // forgetCopy removes the record of a copy.
-func (c *core) forgetCopy(path string) {
-	_ = c.change(context.Background(), func(t *tx) error { //nolint:errcheck // then it is called gone
+func (s *backupMaker) forgetCopy(path string) {
+	_ = s.change(context.Background(), func(t *tx) error { //nolint:errcheck // then it is called gone
 		_, _, err := t.exec(`DELETE FROM copies WHERE path = ?`, path)
 		return err
 	})

@@ -7,6 +7,7 @@ import (
 	"slices"
 
 	"github.com/skein-dev/skein"
+	"github.com/skein-dev/skein/store/pack"
 )
 
 // own returns the row of a session that the view may see, inside a transaction.
@@ -21,7 +22,7 @@ func (s *view) own(t *tx, id skein.SessionID) (head, error) {
 // Bin implements [skein.Lifecycle].
 func (s *lifecycle) Bin(ctx context.Context, id skein.SessionID) (err error) {
 	defer skein.Wrapf(&err, "sqlite: bin %s", id)
-	return s.makingRoom(ctx, func() error { // binning is the first step toward freeing room
+	return s.disk.makingRoom(ctx, func() error { // binning is the first step toward freeing room
 		return s.change(ctx, func(t *tx) error {
 			h, err := s.own(t, id)
 			if err != nil || h.Binned != 0 {
@@ -63,7 +64,7 @@ func (s *view) note(t *tx, id skein.SessionID, e skein.Event) error {
 	if err != nil {
 		return err
 	}
-	c := &call{t, s, map[string]packedBlob{}}
+	c := &call{t, s, map[string]pack.Blob{}}
 	_, err = c.batch(&p)
 	t.after = append(t.after, func() { s.appended(1) })
 	return err
@@ -86,7 +87,7 @@ func (s *lifecycle) Delete(ctx context.Context, id skein.SessionID, d skein.Dele
 		return done, err
 	}
 	defer leave()
-	err = s.makingRoom(ctx, func() error {
+	err = s.disk.makingRoom(ctx, func() error {
 		return s.write(ctx, func(t *tx) error {
 			done, err = s.delete(t, id, d)
 			return err
@@ -95,7 +96,7 @@ func (s *lifecycle) Delete(ctx context.Context, id skein.SessionID, d skein.Dele
 	if err != nil {
 		return skein.Deleted{}, err
 	}
-	_ = s.drainAll(ctx) //nolint:errcheck // it is deleted all the same; maintenance goes on with it
+	_ = cleaner{s.core}.drainAll(ctx) //nolint:errcheck // it is deleted all the same; maintenance goes on with it
 	s.maintenance.wakeFor()
 	return done, nil
 }
@@ -118,7 +119,7 @@ func (s *lifecycle) delete(t *tx, id skein.SessionID, d skein.Deletion) (done sk
 	if err != nil {
 		return done, err
 	}
-	newParent, upto, err := t.newParent(h.n)
+	newParent, upto, err := purger{t}.newParent(h.n)
 	if err != nil {
 		return done, err
 	}
@@ -128,11 +129,11 @@ func (s *lifecycle) delete(t *tx, id skein.SessionID, d skein.Deletion) (done sk
 	done.Events, done.Bytes = int(h.Last-max(segs[0].From, upto)), h.bytes
 	t.heads.clear()
 	t.changed = append(t.changed, id)
-	if err := t.beginPurge(&h, newParent.n); err != nil {
+	if err := (purger{t}).beginPurge(&h, newParent.n); err != nil {
 		return done, err
 	}
 	if h.Last-segs[0].From <= stepRows && h.bytes <= stepBytes {
-		_, err = t.drain()
+		_, err = purger{t}.drain()
 	}
 	return done, err
 }

@@ -34,7 +34,7 @@ func (ex *exam) disk(area string) error {
 	}
 	if free > 256 && free > pages/fewPages {
 		err := ex.Mend(inspect.Finding{Area: area, Level: inspect.Warning, Text: fmt.Sprintf("%[2]s of the file's %[1]s are free", inUnits(pages*size), inUnits(free*size))},
-			func() error { return ex.s.sweep(ex.ctx) })
+			func() error { return cleaner{ex.s.core}.sweep(ex.ctx) })
 		if err != nil {
 			return err
 		}

@@ -99,12 +99,18 @@ func lines(names []string) any {
 	return b.String()
 }
 
-func (t *tx) putCharge(h *head, event int64, c *skein.Charge, tier skein.Tier, u skein.Usage) error {
-	if c == nil || u == (skein.Usage{}) {
-		return nil
+func (t *tx) putCharge(h *head, event int64, c *skein.Charge, a *skein.Added) error {
+	for recorded, u := range []skein.Usage{a.Charge.Minus(a.Recorded), a.Recorded} {
+		if u == (skein.Usage{}) {
+			continue
+		}
+		_, _, err := t.exec(`INSERT INTO charges (event, session, user_id, request, slot, provider, model, tier, recorded, input, output, reasoning, cache_read, cache_write, cache_hour, requests, reported)
+			VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)`,
+			event, h.n, string(h.User), orNull(c.Request), int64(c.Time.Slot()), c.Provider, c.Model, string(a.Tier), recorded,
+			u.Input, u.Output, u.Reasoning, u.CacheRead, u.CacheWrite, u.CacheHour, u.Requests, u.Reported)
+		if err != nil {
+			return err
+		}
 	}
-	_, _, err := t.exec(`INSERT INTO charges (event, session, user_id, request, slot, provider, model, tier, input, output, reasoning, cache_read, cache_write, cache_hour, requests, reported)
-		VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)`,
-		event, h.n, string(h.User), orNull(c.Request), int64(c.Time.Slot()), c.Provider, c.Model, string(tier), u.Input, u.Output, u.Reasoning, u.CacheRead, u.CacheWrite, u.CacheHour, u.Requests, u.Reported)
-	return err
+	return nil
 }

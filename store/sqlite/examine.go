@@ -123,7 +123,7 @@ func (ex *exam) payloads(area string) (n int, err error) {
 		err := ex.read(func(c *conn) error {
 			return c.query(`SELECT `+eventColumns+`, e.id, s.id FROM events e JOIN sessions s ON s.n = e.session
 				WHERE e.id > ? ORDER BY e.id LIMIT 256`, []any{after}, func(row []driver.Value) error {
-				e, _, err := ex.s.pack.event(row[:eventWidth])
+				e, _, err := rowEvent(ex.s.pack, row[:eventWidth])
 				after, _ = row[eventWidth].(int64)
 				id, _ := row[eventWidth+1].(string)
 				rows++
@@ -164,20 +164,20 @@ func (ex *exam) records(area string) error {
 
 const sums = `sum(input), sum(output), sum(reasoning), sum(cache_read), sum(cache_write), sum(cache_hour), sum(requests), sum(reported)`
 
-const sumsOfAll = `SELECT s.user_id, c.slot, c.provider, c.model, c.tier, s.project, s.agent, sum(c.input), sum(c.output), sum(c.reasoning),
-	sum(c.cache_read), sum(c.cache_write), sum(c.cache_hour), sum(c.requests), sum(c.reported) FROM charges c JOIN sessions s ON s.n = c.session GROUP BY 1, 2, 3, 4, 5, 6, 7`
+const sumsOfAll = `SELECT s.user_id, c.slot, c.provider, c.model, c.tier, c.recorded, s.project, s.agent, sum(c.input), sum(c.output), sum(c.reasoning),
+	sum(c.cache_read), sum(c.cache_write), sum(c.cache_hour), sum(c.requests), sum(c.reported) FROM charges c JOIN sessions s ON s.n = c.session GROUP BY 1, 2, 3, 4, 5, 6, 7, 8`
 
 // usage compares the sums with the values that they sum up.
 func (ex *exam) usage(area string) error {
 	var wrong int64
 	err := ex.read(func(c *conn) error {
 		_, err := c.one(`SELECT count(*) FROM (
-			SELECT session, slot, provider, model, tier, `+sums+` FROM charges GROUP BY 1, 2, 3, 4, 5
-			EXCEPT SELECT session, slot, provider, model, tier, input, output, reasoning, cache_read, cache_write, cache_hour, requests, reported FROM usage)`, nil, &wrong)
+			SELECT session, slot, provider, model, tier, recorded, `+sums+` FROM charges GROUP BY 1, 2, 3, 4, 5, 6
+			EXCEPT SELECT session, slot, provider, model, tier, recorded, input, output, reasoning, cache_read, cache_write, cache_hour, requests, reported FROM usage)`, nil, &wrong)
 		if err != nil || wrong > 0 {
 			return err
 		}
-		_, err = c.one(`SELECT count(*) FROM (`+sumsOfAll+` EXCEPT SELECT user_id, slot, provider, model, tier, project, agent,
+		_, err = c.one(`SELECT count(*) FROM (`+sumsOfAll+` EXCEPT SELECT user_id, slot, provider, model, tier, recorded, project, agent,
 			input, output, reasoning, cache_read, cache_write, cache_hour, requests, reported FROM usage_all)`, nil, &wrong)
 		return err
 	})
@@ -189,10 +189,10 @@ func (ex *exam) usage(area string) error {
 			return ex.s.change(ex.ctx, func(t *tx) error {
 				for _, q := range []string{
 					`DELETE FROM usage`,
-					`INSERT INTO usage (session, slot, provider, model, tier, input, output, reasoning, cache_read, cache_write, cache_hour, requests, reported)
-						SELECT session, slot, provider, model, tier, ` + sums + ` FROM charges GROUP BY 1, 2, 3, 4, 5`,
+					`INSERT INTO usage (session, slot, provider, model, tier, recorded, input, output, reasoning, cache_read, cache_write, cache_hour, requests, reported)
+						SELECT session, slot, provider, model, tier, recorded, ` + sums + ` FROM charges GROUP BY 1, 2, 3, 4, 5, 6`,
 					`DELETE FROM usage_all`,
-					`INSERT INTO usage_all (user_id, slot, provider, model, tier, project, agent, input, output, reasoning, cache_read, cache_write, cache_hour, requests, reported) ` + sumsOfAll,
+					`INSERT INTO usage_all (user_id, slot, provider, model, tier, recorded, project, agent, input, output, reasoning, cache_read, cache_write, cache_hour, requests, reported) ` + sumsOfAll,
 				} {
 					if _, _, err := t.exec(q); err != nil {
 						return err
@@ -244,10 +244,12 @@ func (c *core) rebuildIndex() error {
 
 // forgetIndex empties the index, to be rebuilt.
 func (t *tx) forgetIndex() error {
-	if _, _, err := t.exec(`UPDATE indexed SET upto = 0`); err != nil {
-		return err
+	for _, q := range []string{`UPDATE indexed SET upto = 0`, `DELETE FROM passages`} {
+		if _, _, err := t.exec(q); err != nil {
+			return err
+		}
 	}
-	_, err := t.forgetAll(0)
+	_, err := indexMerger{t}.forgetAll(0)
 	return err
 }
 
@@ -264,7 +266,7 @@ func (ex *exam) blobs(area string) error {
 				return err
 			}
 			h := skein.Hash(hex.EncodeToString(hash))
-			if _, err := ex.s.pack.unpackBlob(h, int(form), int(size), data); err != nil {
+			if _, err := ex.s.pack.UnpackBlob(h, int(form), int(size), data); err != nil {
 				ex.Damage(area, "", fmt.Sprintf("blob %s: %v", h, err))
 			}
 			return nil

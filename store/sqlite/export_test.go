@@ -32,7 +32,7 @@ func TryAgain(s *Store) {
 }
 
 // EmptyLog checkpoints and truncates the log.
-func EmptyLog(s *Store) (emptied bool, err error) { return s.emptyLog() }
+func EmptyLog(s *Store) (emptied bool, err error) { return s.disk.emptyLog() }
 
 // Feed feeds the index as in a pause, and reports whether events are still
 // waiting for it.
@@ -42,10 +42,12 @@ func Feed(s *Store) (behind bool) {
 }
 
 // MakingRoom runs do as what frees room on the disk.
-func MakingRoom(ctx context.Context, s *Store, do func() error) error { return s.makingRoom(ctx, do) }
+func MakingRoom(ctx context.Context, s *Store, do func() error) error {
+	return s.disk.makingRoom(ctx, do)
+}
 
 // Reserve returns the path of the reserve.
-func Reserve(s *Store) string { return s.reserve() }
+func Reserve(s *Store) string { return s.disk.reserve() }
 
 // KeepReserve creates the reserve if there is room for it.
-func KeepReserve(s *Store) { s.keepReserve() }
+func KeepReserve(s *Store) { s.disk.keepReserve() }

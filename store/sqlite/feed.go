@@ -32,12 +32,7 @@ func (s *feeds) feed(ctx context.Context, after skein.Cursor, yield func(skein.F
 	if err != nil {
 		return err
 	}
-	leave, err := s.enter()
-	if err != nil {
-		return err
-	}
-	stop, err := s.wakers.start()
-	leave()
+	stop, err := s.startWatching()
 	if err != nil {
 		return err
 	}
@@ -45,7 +40,7 @@ func (s *feeds) feed(ctx context.Context, after skein.Cursor, yield func(skein.F
 	share := room.Of(ctx)
 	for {
 		was := share.Used()
-		changed := s.wakers.wait("") // before reading, so that no change is missed in between
+		changed := s.wakers.Wait("") // before reading, so that no change is missed in between
 		page, upto, err := s.feedPage(ctx, at)
 		took := share.Used() - was
 		if err != nil {
@@ -136,7 +131,7 @@ func (s *feeds) feedPage(ctx context.Context, at int64) (page []skein.Fed, upto 
 }
 
 func (s *feeds) scanFed(row []driver.Value) (f skein.Fed, id int64, err error) {
-	f.Event, _, err = s.pack.event(row[:eventWidth])
+	f.Event, _, err = rowEvent(s.pack, row[:eventWidth])
 	if bad := (*skein.DamagedError)(nil); errors.As(err, &bad) {
 		f.Event, f.Damaged, err = bad.Placeholder(), true, nil // one damaged event must not hide all that follow
 	}

@@ -8,15 +8,16 @@ import (
 
 	"github.com/skein-dev/skein"
 	"github.com/skein-dev/skein/internal/walk"
+	"github.com/skein-dev/skein/store/pack"
 )
 
 // retell sets the texts of h from its events, and all of it if it is lost.
-func (c *conn) retell(pack *packer, h *head) error {
+func (c *conn) retell(p *pack.Packer, h *head) error {
 	segs, err := c.segments(h.n, h.Last)
 	if err != nil {
 		return err
 	}
-	l := walker{pack, c, nil}
+	l := newWalker(p, c, nil)
 	if h.Lost {
 		kind, prev, err := l.Place(segs.Of(h.Last), h.Last)
 		if err != nil {
@@ -34,11 +35,11 @@ func (c *conn) retell(pack *packer, h *head) error {
 }
 
 // Own implements [ledger.TextLog].
-func (w walker) Own(seg walk.Segment, do func(e skein.Event, piece bool) error) error {
+func (w liveQueries) Own(seg walk.Segment, do func(e skein.Event, piece bool) error) error {
 	for after := seg.From; after < seg.To; {
 		at := after
 		err := w.conn.query(selectEvent+`WHERE e.session = ? AND e.seq > ? AND e.seq <= ? ORDER BY e.seq LIMIT ?`, []any{seg.Session, int64(after), int64(seg.To), pageRows}, func(row []driver.Value) error {
-			e, said, err := w.pack.event(row)
+			e, said, err := rowEvent(w.pack, row)
 			if bad := (*skein.DamagedError)(nil); errors.As(err, &bad) {
 				e, err = bad.Placeholder(), nil
 			}

@@ -101,7 +101,7 @@ func (x *indexer) pause() {
 	for more := true; more && x.waiting.Load() == 0; {
 		_, more = x.step(x.core.writer.after, feedBytes)
 	}
-	x.core.checkpoint()
+	x.core.disk.checkpoint()
 	x.core.maintenance.wake()
 }
 
@@ -113,7 +113,7 @@ func (x *indexer) fed() bool { return x.last.Load() != 0 }
 // late, and nothing is lost. If the disk is nearly full, the index stays late:
 // it would take the room that deleting needs.
 func (x *indexer) step(run func(context.Context, func(*tx) error) error, bytes int64) (fed int, more bool) {
-	if x.core.lookAtRoom(); x.core.tight.Load() {
+	if x.core.disk.lookAtRoom(); x.core.disk.tight.Load() {
 		return 0, false
 	}
 	err := run(x.ctx, func(t *tx) (err error) {
@@ -127,8 +127,13 @@ func (x *indexer) step(run func(context.Context, func(*tx) error) error, bytes i
 }
 
 // extraOf returns what a search finds in an event besides its text: a string,
-// or nil if there is nothing.
-func extraOf(f *skein.Facts) any { return orNull(search.Extra(f.Text)) }
+// or nil if there is nothing, or if the text is long: then its passages have it.
+func extraOf(f *skein.Facts) any {
+	if len(f.Text) > search.LongText {
+		return nil
+	}
+	return orNull(search.Extra(f.Text))
+}
 
 // appended reports to the indexer how many events a commit stored.
 func (c *core) appended(n int) {
@@ -140,7 +145,7 @@ func (c *core) appended(n int) {
 // feedIndex indexes some of the events that wait, and reports whether more can
 // be indexed now.
 func (c *core) feedIndex(ctx context.Context) (more bool, err error) {
-	if c.lookAtRoom(); c.tight.Load() {
+	if c.disk.lookAtRoom(); c.disk.tight.Load() {
 		return false, nil
 	}
 	err = c.writer.between(ctx, func(t *tx) (err error) {
@@ -151,32 +156,41 @@ func (c *core) feedIndex(ctx context.Context) (more bool, err error) {
 }
 
 // feed indexes the next events in the order in which they were stored: at most bytes
-// of text, but at least one event. Index and watermark are committed together.
+// of text, but at least one event, and a long text by itself. Index and watermark are
+// committed together.
 func (t *tx) feed(bytes int64) (rows int, more bool, err error) {
 	var upto, last int64
 	if _, err := t.one(`SELECT upto FROM indexed`, nil, &upto); err != nil {
 		return 0, false, err
 	}
-	size := int64(0)
-	err = t.query(`SELECT id, coalesce(octet_length(text), 0) + coalesce(octet_length(extra), 0) FROM events WHERE id > ? ORDER BY id LIMIT ?`,
+	size, long := int64(0), false
+	err = t.query(`SELECT id, coalesce(octet_length(text), 0), coalesce(octet_length(extra), 0) FROM events WHERE id > ? ORDER BY id LIMIT ?`,
 		[]any{upto, feedRows}, func(row []driver.Value) error {
-			var id, n int64
-			if err := scan(row, []any{&id, &n}); err != nil {
+			var id, text, extra int64
+			if err := scan(row, []any{&id, &text, &extra}); err != nil {
 				return err
 			}
-			if size += n; size > bytes && rows > 0 {
+			if size += text + extra; long || rows > 0 && (size > bytes || text > search.LongText) {
 				more = true
 				return errStop
 			}
 			rows++
-			last = id
+			last, long = id, text > search.LongText
 			return nil
 		})
 	if err = unstop(err); err != nil || rows == 0 {
 		return 0, false, err
 	}
 	collectFor(size)
-	if _, _, err := t.exec(`INSERT INTO words (rowid, text, extra) SELECT id, text, extra FROM events WHERE id > ? AND id <= ? AND text IS NOT NULL`, upto, last); err != nil {
+	if long {
+		done, err := t.feedPassages(last)
+		if err != nil || !done {
+			return 0, true, err
+		}
+	} else {
+		_, _, err = t.exec(`INSERT INTO words (rowid, text, extra) SELECT id, text, extra FROM events WHERE id > ? AND id <= ? AND text IS NOT NULL`, upto, last)
+	}
+	if err != nil {
 		return 0, false, err
 	}
 	_, _, err = t.exec(`UPDATE indexed SET upto = ?`, last)
@@ -190,7 +204,7 @@ func (c *core) catchUp(ctx context.Context, most time.Duration) {
 	if c.unwritable(ctx) != nil || !c.behind(ctx) {
 		return
 	}
-	if c.tight.Load() {
+	if c.disk.tight.Load() {
 		c.maintenance.wake() // maintenance checks whether there is room again
 		return
 	}

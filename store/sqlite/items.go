@@ -8,6 +8,7 @@ import (
 	"unicode/utf8"
 
 	"github.com/skein-dev/skein"
+	"github.com/skein-dev/skein/store/pack"
 )
 
 // itemsOf returns events.items of a message m with facts f: what the view items
@@ -173,7 +174,7 @@ func (w *itemWriter) arguments(input json.RawMessage, spans []skein.Span) bool {
 		if rest = blank(rest[1:]); len(rest) == 0 || rest[0] != '"' {
 			break
 		}
-		end := literalEnd(rest, 0)
+		end := pack.LiteralEnd(rest, 0)
 		key, ok := skein.Unquote(rest[:end])
 		rest = blank(rest[end:])
 		if !ok || len(rest) == 0 || rest[0] != ':' {
@@ -214,7 +215,7 @@ func firstValue(b []byte) (value []byte, n int) {
 	for i := 0; i < len(b); {
 		switch c := b[i]; {
 		case c == '"':
-			end := literalEnd(b, i)
+			end := pack.LiteralEnd(b, i)
 			if after := blank(b[end:]); depth == 0 || len(after) > 0 && after[0] != ':' {
 				if end-i > len(`""`) {
 					n++

@@ -10,6 +10,7 @@ import (
 	"unicode/utf8"
 
 	"github.com/skein-dev/skein"
+	"github.com/skein-dev/skein/store/stream"
 )
 
 // manyInProject is how many sessions of a project are sorted; if there are
@@ -18,30 +19,13 @@ const manyInProject = 2000
 
 // Sessions implements [skein.Store].
 func (s *reads) Sessions(ctx context.Context, f skein.Filter) iter.Seq2[skein.Session, error] {
-	return func(yield func(skein.Session, error) bool) {
-		for left := f.Limit; ; {
-			size := pageRows
-			if f.Limit > 0 {
-				size = min(size, left)
-			}
-			page, err := s.sessionPage(ctx, f, size)
-			if err != nil {
-				skein.Wrapf(&err, "sqlite: sessions")
-				yield(skein.Session{}, err)
-				return
-			}
-			for _, x := range page {
-				if !yield(x, nil) {
-					return
-				}
-			}
-			left -= len(page)
-			if len(page) < size || f.Limit > 0 && left == 0 {
-				return
-			}
-			f.Before = &page[len(page)-1]
+	return stream.Sessions(ctx, f, pageRows, func(f skein.Filter, size int) (page []skein.Session, last *skein.Session, err error) {
+		defer skein.Wrapf(&err, "sqlite: sessions")
+		if page, err = s.sessionPage(ctx, f, size); len(page) == size {
+			last = &page[size-1]
 		}
-	}
+		return page, last, err
+	})
 }
 
 func (s *reads) sessionPage(ctx context.Context, f skein.Filter, size int) (page []skein.Session, err error) {

@@ -21,7 +21,7 @@ func (t *call) updateLive(h *head, p *packedEvent) error {
 		return err
 	}
 	x := walk.StateOf(&h.Session, h.Prompts, was.ranges)
-	l := walker{t.s.pack, t.conn, nil}
+	l := newWalker(t.s.pack, t.conn, nil)
 	if r := p.Facts.Rewound; r != nil {
 		err = x.Rewind(l, segs, h.Last, r.To)
 	} else {
@@ -59,7 +59,7 @@ func (t *call) gaps(n int64, segs walk.Segments, last skein.Seq) (g gaps, err er
 	if _, err := t.one(`SELECT EXISTS (SELECT 1 FROM maintenance WHERE name = ?)`, []any{recountName(n)}, &due); err != nil || due == 0 {
 		return g, err
 	}
-	x, err := walk.Undone(walker{t.s.pack, t.conn, nil}, segs, last)
+	x, err := walk.Undone(newWalker(t.s.pack, t.conn, nil), segs, last)
 	if err == nil && !x.Hurt {
 		g.ranges = x.Gaps
 	}
@@ -98,7 +98,7 @@ func (t *tx) putGaps(n int64, was, now []skein.SeqRange) error {
 // within calls do for the rows that query returns for each of segs, limited to
 // r. The arguments of query are a session, the range of seqs, the last seq of
 // the session that counts, and args.
-func (w walker) within(segs walk.Segments, r skein.SeqRange, query string, do func(row []driver.Value) error, args ...any) error {
+func (w queries) within(segs walk.Segments, r skein.SeqRange, query string, do func(row []driver.Value) error, args ...any) error {
 	for _, seg := range segs {
 		from, to := max(seg.From, r.From), min(seg.To, r.To)
 		if from >= to {
@@ -112,14 +112,14 @@ func (w walker) within(segs walk.Segments, r skein.SeqRange, query string, do fu
 }
 
 // Rewinds implements [walk.LiveLog].
-func (w walker) Rewinds(segs walk.Segments) ([]skein.Event, error) {
+func (w liveQueries) Rewinds(segs walk.Segments) ([]skein.Event, error) {
 	return w.readable(segs, `INDEXED BY events_rewound WHERE e.session = ? AND e.seq > ? AND e.seq <= ? AND e.kind = 'rewound' ORDER BY e.seq`)
 }
 
 // readable is events, except that a damaged event has no payload.
-func (w walker) readable(segs walk.Segments, cond string) (events []skein.Event, err error) {
+func (w queries) readable(segs walk.Segments, cond string) (events []skein.Event, err error) {
 	err = w.each(segs, selectEvent+cond, func(row []driver.Value) error {
-		e, _, err := w.pack.event(row)
+		e, _, err := rowEvent(w.pack, row)
 		if errors.Is(err, skein.ErrCorrupt) {
 			e.Payload, err = nil, nil
 		}
@@ -130,7 +130,7 @@ func (w walker) readable(segs walk.Segments, cond string) (events []skein.Event,
 }
 
 // Readable implements [walk.LiveLog].
-func (w walker) Readable(segs walk.Segments, seq skein.Seq) (e skein.Event, err error) {
+func (w liveQueries) Readable(segs walk.Segments, seq skein.Seq) (e skein.Event, err error) {
 	some, err := w.readable(walk.Segments{{Session: segs.Of(seq).Session, From: seq - 1, To: seq}}, `WHERE e.session = ? AND e.seq > ? AND e.seq <= ?`)
 	if len(some) > 0 {
 		e = some[0]
@@ -154,7 +154,7 @@ func scanPiece(row []driver.Value) (p walk.Piece, err error) {
 }
 
 // pieces adds the pieces that a query returns.
-func (w walker) pieces(segs walk.Segments, r skein.SeqRange, query string, args ...any) (all []walk.Piece, err error) {
+func (w liveQueries) pieces(segs walk.Segments, r skein.SeqRange, query string, args ...any) (all []walk.Piece, err error) {
 	err = w.within(segs, r, query, func(row []driver.Value) error {
 		p, err := scanPiece(row)
 		all = append(all, p)
@@ -167,26 +167,26 @@ func (w walker) pieces(segs walk.Segments, r skein.SeqRange, query string, args 
 var everywhere = skein.SeqRange{From: 0, To: 1 << 62}
 
 // PiecesOf implements [walk.LiveLog].
-func (w walker) PiecesOf(segs walk.Segments, message string) ([]walk.Piece, error) {
+func (w liveQueries) PiecesOf(segs walk.Segments, message string) ([]walk.Piece, error) {
 	return w.pieces(segs, everywhere, `SELECT `+pieceColumns+` FROM events e INDEXED BY events_by_message
 		WHERE e.session = ?1 AND e.seq > ?2 AND e.seq <= ?3 AND ?4 > 0 AND e.message = ?5 AND e.kind = 'said'`, message)
 }
 
 // PieceAt implements [walk.LiveLog].
-func (w walker) PieceAt(segs walk.Segments, seq skein.Seq) ([]walk.Piece, error) {
+func (w liveQueries) PieceAt(segs walk.Segments, seq skein.Seq) ([]walk.Piece, error) {
 	return w.pieces(segs, skein.SeqRange{From: seq - 1, To: seq}, `SELECT `+pieceColumns+` FROM events e
 		WHERE e.session = ?1 AND e.seq > ?2 AND e.seq <= ?3 AND ?4 > 0 AND e.kind = 'said'`)
 }
 
 // Gone implements [walk.LiveLog].
-func (w walker) Gone(segs walk.Segments, r skein.SeqRange) ([]walk.Piece, error) {
+func (w liveQueries) Gone(segs walk.Segments, r skein.SeqRange) ([]walk.Piece, error) {
 	return w.pieces(segs, r, `SELECT `+pieceColumns+` FROM (SELECT DISTINCT x.amends AS seq FROM events x INDEXED BY events_amends
 			WHERE x.session = ?1 AND x.kind = 'amended' AND x.amends > ?2 AND x.amends <= ?3 AND x.seq <= ?4 AND x.role IS NULL) g
 		CROSS JOIN events e ON e.session = ?1 AND e.seq = g.seq WHERE e.kind = 'said' AND `+isGone)
 }
 
 // AnyGone implements [walk.LiveLog].
-func (w walker) AnyGone(segs walk.Segments) (is bool, err error) {
+func (w liveQueries) AnyGone(segs walk.Segments) (is bool, err error) {
 	for _, seg := range segs {
 		var n int64
 		_, err := w.conn.one(`SELECT EXISTS (SELECT 1 FROM events a INDEXED BY events_amends WHERE a.session = ? AND a.kind = 'amended' AND a.role IS NULL)`, []any{seg.Session}, &n)
@@ -198,7 +198,7 @@ func (w walker) AnyGone(segs walk.Segments) (is bool, err error) {
 }
 
 // Continued implements [walk.LiveLog].
-func (w walker) Continued(segs walk.Segments, r skein.SeqRange) (ids []string, err error) {
+func (w liveQueries) Continued(segs walk.Segments, r skein.SeqRange) (ids []string, err error) {
 	err = w.within(segs, r, `SELECT DISTINCT e.message FROM events e WHERE e.session = ?1 AND e.seq > ?2 AND e.seq <= ?3 AND ?4 > 0 AND e.piece = 1 AND e.message IS NOT NULL`, func(row []driver.Value) error {
 		var id string
 		err := scan(row, []any{&id})
@@ -209,7 +209,7 @@ func (w walker) Continued(segs walk.Segments, r skein.SeqRange) (ids []string, e
 }
 
 // Amendments implements [walk.LiveLog].
-func (w walker) Amendments(segs walk.Segments, seqs []skein.Seq) (all []walk.Amendment, err error) {
+func (w liveQueries) Amendments(segs walk.Segments, seqs []skein.Seq) (all []walk.Amendment, err error) {
 	for _, seq := range seqs {
 		err := w.within(segs, skein.SeqRange{From: seq - 1, To: seq}, `SELECT a.seq, a.amends, a.role IS NULL FROM events a INDEXED BY events_amends
 			WHERE a.session = ?1 AND a.kind = 'amended' AND a.amends > ?2 AND a.amends <= ?3 AND a.seq <= ?4`, func(row []driver.Value) error {
@@ -229,18 +229,18 @@ func (w walker) Amendments(segs walk.Segments, seqs []skein.Seq) (all []walk.Ame
 const isPrompt = `WHERE e.session = ?1 AND e.seq > ?2 AND e.seq <= ?3 AND e.kind = 'said' AND e.role = 'user' AND e.piece = 0 AND (e.message IS NOT NULL OR NOT ` + isGone + `)`
 
 // LastPrompt implements [walk.LiveLog].
-func (w walker) LastPrompt(seg walk.Segment, r skein.SeqRange) ([]walk.Piece, error) {
+func (w liveQueries) LastPrompt(seg walk.Segment, r skein.SeqRange) ([]walk.Piece, error) {
 	return w.pieces(walk.Segments{seg}, r, `SELECT `+pieceColumns+` FROM events e `+isPrompt+` ORDER BY e.seq DESC LIMIT 1`)
 }
 
 // FirstPrompt implements [walk.LiveLog].
-func (w walker) FirstPrompt(seg walk.Segment, r skein.SeqRange) ([]walk.Piece, error) {
+func (w liveQueries) FirstPrompt(seg walk.Segment, r skein.SeqRange) ([]walk.Piece, error) {
 	return w.pieces(walk.Segments{seg}, r, `SELECT `+pieceColumns+` FROM events e `+isPrompt+` ORDER BY e.seq LIMIT 1`)
 }
 
 // Counts implements [walk.LiveLog]. If an event is missing, the counts come
 // from the one before it.
-func (w walker) Counts(segs walk.Segments, seqs []skein.Seq) ([]skein.Counts, error) {
+func (w liveQueries) Counts(segs walk.Segments, seqs []skein.Seq) ([]skein.Counts, error) {
 	counts := make([]skein.Counts, len(seqs))
 	for i, seq := range seqs {
 		if seq == 0 {

@@ -15,13 +15,13 @@ import (
 // maintenance does in the background what nobody waits for: removing the rest of
 // deleted sessions, and what only skein can do after somebody used the sqlite3 shell.
 type maintenance struct {
-	core *core
+	cleaner
 	due  chan struct{}
 	ctx  context.Context // ends when the store is closed
 	stop context.CancelFunc
 	done sync.WaitGroup
 
-	swept   time.Time   // when the file was last swept; only the loop uses it
+	last    time.Time   // when the file was last swept; only the loop uses it
 	deleted atomic.Bool // something was deleted through this handle
 }
 
@@ -34,7 +34,7 @@ const restFor = time.Second
 const sweepEvery = 10 * time.Minute
 
 func newMaintenance(c *core) *maintenance {
-	k := &maintenance{core: c, due: make(chan struct{}, 1)}
+	k := &maintenance{cleaner: cleaner{c}, due: make(chan struct{}, 1)}
 	k.ctx, k.stop = context.WithCancel(context.Background())
 	k.done.Go(k.loop)
 	return k
@@ -60,11 +60,11 @@ func (k *maintenance) close() {
 }
 
 func (k *maintenance) loop() {
-	k.core.keepReserve()
-	if k.core.waiting(k.ctx) {
+	k.disk.keepReserve()
+	if k.waiting(k.ctx) {
 		k.wake()
 	}
-	_ = k.core.sweepLocks(k.ctx) //nolint:errcheck // files that stay do no harm
+	_ = k.sweepLocks(k.ctx) //nolint:errcheck // files that stay do no harm
 	rest, again := time.NewTimer(0), time.NewTimer(sweepEvery)
 	defer rest.Stop()
 	defer again.Stop()
@@ -82,15 +82,15 @@ func (k *maintenance) loop() {
 			return
 		}
 		err := k.do()
-		k.core.keepReserve()
-		if err != nil || k.core.waiting(k.ctx) {
+		k.disk.keepReserve()
+		if err != nil || k.waiting(k.ctx) {
 			again.Reset(sweepEvery)
 		}
 	}
 }
 
 // waiting reports whether any maintenance is left to do.
-func (c *core) waiting(ctx context.Context) bool {
+func (c cleaner) waiting(ctx context.Context) bool {
 	var n int64
 	err := c.readers.with(ctx, func(r *conn) error {
 		_, err := r.one(`SELECT EXISTS (SELECT 1 FROM maintenance) OR EXISTS (SELECT 1 FROM purge_queue) OR EXISTS (SELECT 1 FROM shell_deletions)
@@ -103,38 +103,36 @@ func (c *core) waiting(ctx context.Context) bool {
 // do does what is due. It sweeps the file only now and then; the next start
 // does what is left.
 func (k *maintenance) do() error {
-	c := k.core
-	if !c.waiting(k.ctx) {
+	if !k.waiting(k.ctx) {
 		return nil
 	}
 	// A session that cannot be recounted, or read, must not keep the deleted
 	// words of other sessions in the file.
-	return errors.Join(c.drainAll(k.ctx), c.recountAll(k.ctx), k.clean())
+	return errors.Join(k.drainAll(k.ctx), k.recountAll(k.ctx), k.clean())
 }
 
 // clean removes what was deleted from the file, now and then.
 func (k *maintenance) clean() error {
-	c := k.core
-	if owed, err := c.owed(k.ctx); err != nil || !owed {
+	if owed, err := k.owed(k.ctx); err != nil || !owed {
 		return err
 	}
-	if !k.swept.IsZero() && time.Since(k.swept) < sweepEvery {
-		_, err := c.giveBack(k.ctx)
+	if !k.last.IsZero() && time.Since(k.last) < sweepEvery {
+		_, err := k.giveBack(k.ctx)
 		return err
 	}
-	if err := c.sweep(k.ctx); err != nil {
+	if err := k.sweep(k.ctx); err != nil {
 		return err
 	}
-	k.swept = time.Now()
+	k.last = time.Now()
 	return nil
 }
 
 // drainAll removes the rest of what was deleted, here or in the shell.
-func (c *core) drainAll(ctx context.Context) error {
+func (c cleaner) drainAll(ctx context.Context) error {
 	for more := true; more; {
-		err := c.freeStep(ctx, func(t *tx) (err error) {
+		err := c.disk.freeStep(ctx, func(t *tx) (err error) {
 			if err = t.addTombstones(); err == nil {
-				more, err = t.drain()
+				more, err = purger{t}.drain()
 			}
 			return err
 		})
@@ -160,7 +158,7 @@ const (
 // tidy is the maintenance of a process that lives only for a moment: it removes
 // the rest of what was deleted, its words in the index as far as time allows,
 // and its free pages.
-func (c *core) tidy(ctx context.Context) error {
+func (c cleaner) tidy(ctx context.Context) error {
 	if !c.waiting(ctx) {
 		return nil
 	}
@@ -175,7 +173,7 @@ func (c *core) tidy(ctx context.Context) error {
 }
 
 // sweepShortly sweeps the file for a moment; a small one, to the end.
-func (c *core) sweepShortly(ctx context.Context) error {
+func (c cleaner) sweepShortly(ctx context.Context) error {
 	most := sweepAfterRead
 	switch {
 	case c.maintenance.deleted.Load():
@@ -193,7 +191,7 @@ func (c *core) sweepShortly(ctx context.Context) error {
 
 // sweepLocks removes the lock files of leases that are over. It does so in a
 // transaction, as leases are acquired in one, so that none is being locked meanwhile.
-func (c *core) sweepLocks(ctx context.Context) error {
+func (c cleaner) sweepLocks(ctx context.Context) error {
 	if _, err := os.Stat(c.locks.Dir); errors.Is(err, os.ErrNotExist) {
 		return nil
 	}

@@ -7,6 +7,7 @@ import (
 	"github.com/skein-dev/skein"
 	"github.com/skein-dev/skein/internal/room"
 	"github.com/skein-dev/skein/internal/walk"
+	"github.com/skein-dev/skein/store/pack"
 )
 
 // Newest implements [skein.Store]; see [walk.Newest].
@@ -15,7 +16,7 @@ func (s *reads) Newest(ctx context.Context, id skein.SessionID, n int, before sk
 	err = s.read(ctx, func(c *conn) error {
 		x, err := s.extent(c, id)
 		if err == nil && n > 0 {
-			entries, err = walk.Newest(walker{s.pack, c, room.Of(ctx)}, x, n, before)
+			entries, err = walk.Newest(newWalker(s.pack, c, room.Of(ctx)), x, n, before)
 		}
 		return err
 	})
@@ -38,10 +39,30 @@ func (s *reads) extent(c *conn, id skein.SessionID) (x walk.Extent, err error) {
 // A walker finds events for package walk. It implements [walk.NewestLog],
 // [walk.WindowLog], [walk.PastLog] and [walk.LiveLog].
 type walker struct {
-	pack  *packer
-	conn  *conn
-	share *room.Share // reserves memory for what is found; nil for what is released at once
+	saidQueries
+	windowQueries
+	liveQueries
 }
+
+// newWalker returns the walker that reads by conn. It reserves memory for what is
+// found from share; nil for what is released at once.
+func newWalker(p *pack.Packer, c *conn, share *room.Share) walker {
+	q := queries{p, c, share}
+	return walker{saidQueries{q}, windowQueries{q}, liveQueries{q}}
+}
+
+// queries are queries for the events of segments; the other types are queries by
+// their subject.
+type (
+	queries struct {
+		pack  *pack.Packer
+		conn  *conn
+		share *room.Share
+	}
+	saidQueries   struct{ queries }
+	windowQueries struct{ queries }
+	liveQueries   struct{ queries }
+)
 
 const (
 	saidColumns = `SELECT ` + eventColumns + `, e.message `
@@ -49,34 +70,34 @@ const (
 )
 
 // scanSaid reads a row of selectSaid, and reserves memory for it.
-func (w walker) scanSaid(row []driver.Value) (walk.Said, error) {
+func (w queries) scanSaid(row []driver.Value) (walk.Said, error) {
 	if err := hold(w.share, row); err != nil {
 		return walk.Said{}, err
 	}
-	return w.pack.said(row)
+	return rowSaid(w.pack, row)
 }
 
 // scanEvent reads a row of selectEvent, and reserves memory for it.
-func (w walker) scanEvent(row []driver.Value) (skein.Event, error) {
+func (w queries) scanEvent(row []driver.Value) (skein.Event, error) {
 	if err := hold(w.share, row); err != nil {
 		return skein.Event{}, err
 	}
-	e, _, err := w.pack.event(row)
+	e, _, err := rowEvent(w.pack, row)
 	return e, err
 }
 
 // said reads a row of selectSaid.
-func (k *packer) said(row []driver.Value) (x walk.Said, err error) {
+func rowSaid(k *pack.Packer, row []driver.Value) (x walk.Said, err error) {
 	last := len(row) - 1
 	x.Message, _ = row[last].(string) // NULL is ""
 	var p place
-	x.Event, p, err = k.event(row[:last])
+	x.Event, p, err = rowEvent(k, row[:last])
 	x.Turn, x.Prev, x.Piece = p.turn, p.prev, p.piece
 	return x, err
 }
 
 // Back implements [walk.SaidLog].
-func (w walker) Back(seg walk.Segment, at skein.Seq, n int, do func(walk.Said) bool) error {
+func (w saidQueries) Back(seg walk.Segment, at skein.Seq, n int, do func(walk.Said) bool) error {
 	err := w.conn.query(`WITH RECURSIVE back (seq) AS (
 			SELECT ?1 UNION ALL
 			SELECT e.prev FROM back b JOIN events e ON e.session = ?2 AND e.seq = b.seq WHERE e.prev > ?3 LIMIT ?4)
@@ -92,7 +113,7 @@ func (w walker) Back(seg walk.Segment, at skein.Seq, n int, do func(walk.Said) b
 }
 
 // Place implements [walk.SaidLog].
-func (w walker) Place(seg walk.Segment, seq skein.Seq) (skein.Kind, skein.Seq, error) {
+func (w saidQueries) Place(seg walk.Segment, seq skein.Seq) (skein.Kind, skein.Seq, error) {
 	var kind string
 	var prev int64
 	_, err := w.conn.one(`SELECT kind, prev FROM events WHERE session = ? AND seq = ?`, []any{seg.Session, int64(seq)}, &kind, &prev)
@@ -100,7 +121,7 @@ func (w walker) Place(seg walk.Segment, seq skein.Seq) (skein.Kind, skein.Seq, e
 }
 
 // Pieces implements [walk.SaidLog].
-func (w walker) Pieces(segs walk.Segments, messages []string) (all []walk.Said, err error) {
+func (w saidQueries) Pieces(segs walk.Segments, messages []string) (all []walk.Said, err error) {
 	for _, m := range messages {
 		some, err := w.said(segs, `INDEXED BY events_by_message WHERE e.session = ? AND e.seq > ? AND e.seq <= ? AND e.message = ?`, m)
 		if err != nil {
@@ -112,13 +133,13 @@ func (w walker) Pieces(segs walk.Segments, messages []string) (all []walk.Said, 
 }
 
 // Marks implements [walk.NewestLog].
-func (w walker) Marks(segs walk.Segments) ([]walk.Said, error) {
+func (w saidQueries) Marks(segs walk.Segments) ([]walk.Said, error) {
 	return w.said(segs, `INDEXED BY events_marks WHERE e.session = ? AND e.seq > ? AND e.seq <= ? AND e.kind IN ('rewound', 'compacted', 'amended')`)
 }
 
 // said returns the events of segs that satisfy a condition, whose arguments are
 // a session, the range of seqs, and args.
-func (w walker) said(segs walk.Segments, cond string, args ...any) (all []walk.Said, err error) {
+func (w queries) said(segs walk.Segments, cond string, args ...any) (all []walk.Said, err error) {
 	for _, seg := range segs {
 		err := w.conn.query(selectSaid+cond, append([]any{seg.Session, int64(seg.From), int64(seg.To)}, args...), func(row []driver.Value) error {
 			x, err := w.scanSaid(row)
@@ -133,6 +154,6 @@ func (w walker) said(segs walk.Segments, cond string, args ...any) (all []walk.S
 }
 
 // Settings implements [walk.PastLog].
-func (w walker) Settings(segs walk.Segments) ([]skein.Event, error) {
+func (w saidQueries) Settings(segs walk.Segments) ([]skein.Event, error) {
 	return w.readable(segs, `INDEXED BY events_settings WHERE e.session = ? AND e.seq > ? AND e.seq <= ? AND e.kind IN ('created', 'changed') ORDER BY e.seq`)
 }

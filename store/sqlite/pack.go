@@ -1,8 +1,11 @@
 package sqlite
 
 import (
+	"fmt"
+
 	"github.com/skein-dev/skein"
 	"github.com/skein-dev/skein/store/ledger"
+	"github.com/skein-dev/skein/store/pack"
 )
 
 // A packed is a batch as it will be written, with everything computed that does
@@ -10,8 +13,8 @@ import (
 type packed struct {
 	skein.Batch
 	events []packedEvent
-	blobs  []packedBlob
-	blocks []packedBlock
+	blobs  []pack.Blob
+	blocks []pack.PackedBlock
 	late   bool // events after the first are packed when they are written
 }
 
@@ -38,7 +41,7 @@ type packedEvent struct {
 	extra   any
 	items   any // string, or nil
 	payload []byte
-	quoted  *quotes //  of the text, until the records of the batch are packed
+	quoted  *pack.Quotes //  of the text, until the records of the batch are packed
 }
 
 func (s *view) packBatch(b skein.Batch) (p packed, err error) {
@@ -61,7 +64,7 @@ func (s *view) packBatch(b skein.Batch) (p packed, err error) {
 		}
 	}
 	for _, blob := range b.Blobs {
-		pb, err := s.pack.packBlob(blob)
+		pb, err := s.pack.Blob(blob)
 		if err != nil {
 			return p, err
 		}
@@ -91,6 +94,25 @@ func (s *view) packText(p *packedEvent, f *skein.Facts) {
 		p.text, p.extra = f.Text, extraOf(f)
 	}
 	p.items = itemsOf(f.Message, f)
-	p.quoted = quotedSpans(f.Text, f.Spans)
-	p.payload = s.pack.pack(p.Payload, p.quoted)
+	p.quoted = pack.Quote(f.Text, f.Spans)
+	p.payload = s.pack.Pack(p.Payload, p.quoted)
+}
+
+// packRecords returns the records of a batch with these events, in blocks.
+func (s *view) packRecords(im *skein.Import, events []packedEvent) ([]pack.PackedBlock, error) {
+	if len(im.Records) == 0 { // as with skein's own logs
+		return nil, nil
+	}
+	for _, r := range im.Records {
+		if r.N >= recordsPerFile {
+			return nil, fmt.Errorf("%w import of %s: record %d: a file has at most %d", skein.ErrInvalid, im.File.Path, r.N, recordsPerFile)
+		}
+	}
+	texts := pack.Texts{}
+	for i := range events {
+		if events[i].Facts.Amended == nil {
+			texts.Add(i, events[i].quoted)
+		}
+	}
+	return s.pack.Blocks(im.Records, texts), nil
 }

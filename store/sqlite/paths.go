@@ -112,7 +112,7 @@ func (c *core) inPlace() error {
 		if c.notice != nil {
 			c.notice(fmt.Sprintf("%s: %v; nothing is stored or read until the file is back or the program is restarted", c.path, err))
 		}
-		c.wakers.wakeAll()
+		c.wakers.WakeAll()
 	}
 	return err
 }
@@ -148,7 +148,7 @@ func (p *paths) compare(c *conn) error {
 	p.content.Lock()
 	defer p.content.Unlock()
 	_, err := c.one(`SELECT id FROM store`, nil, &p.store)
-	return err
+	return classify(err)
 }
 
 // storeIn returns the ID of the store in a database without its log; nil if all

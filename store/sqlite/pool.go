@@ -28,7 +28,6 @@ func (p *pool) with(ctx context.Context, f func(*conn) error) (err error) {
 	if err != nil {
 		return err
 	}
-	c.ctx = ctx
 	defer func() {
 		c.ctx = context.Background()
 		if c.good() {
@@ -38,9 +37,12 @@ func (p *pool) with(ctx context.Context, f func(*conn) error) (err error) {
 		err = errors.Join(err, c.close())
 		<-p.slots
 	}()
+	// Not with ctx: if that ends at this moment, the driver says that BEGIN failed
+	// although it did not, and the connection could never begin again.
 	if _, _, err := c.exec("BEGIN"); err != nil {
 		return readError(ctx, err)
 	}
+	c.ctx = ctx
 	err = f(c)
 	c.ctx = context.Background()
 	if _, _, end := c.exec("COMMIT"); end != nil {

@@ -42,7 +42,7 @@ func (k *book) Joins(id string) (found bool, err error) {
 			if err != nil {
 				return false, err
 			}
-			return walk.Joins(walker{k.s.pack, k.conn, nil}, segs, g.ranges, id)
+			return walk.Joins(newWalker(k.s.pack, k.conn, nil), segs, g.ranges, id)
 		}
 	}
 	return true, nil
@@ -86,7 +86,7 @@ func (k *book) Shown(at skein.Parent) (x ledger.Base, err error) {
 		return x, err
 	}
 	var live walk.LiveState
-	x.Shown, live, err = walk.ShownAt(walker{k.s.pack, k.conn, nil}, segs, x.Said, at.Seq)
+	x.Shown, live, err = walk.ShownAt(newWalker(k.s.pack, k.conn, nil), segs, x.Said, at.Seq)
 	k.rewound, x.Prompts = live.Gaps, live.Prompts
 	return x, err
 }

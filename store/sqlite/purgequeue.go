@@ -40,7 +40,7 @@ func (t *tx) owe() error {
 }
 
 // owed reports whether anything that was deleted may still be in the file.
-func (c *core) owed(ctx context.Context) (owed bool, err error) {
+func (c cleaner) owed(ctx context.Context) (owed bool, err error) {
 	err = c.readers.with(ctx, func(r *conn) error {
 		var n int64
 		owed, err = r.one(`SELECT times FROM maintenance WHERE name = 'sweep'`, nil, &n)
@@ -51,16 +51,16 @@ func (c *core) owed(ctx context.Context) (owed bool, err error) {
 
 // mergeIndex removes deleted words from the index, step by step, until all are
 // removed or ctx ends.
-func (c *core) mergeIndex(ctx context.Context) error {
+func (c cleaner) mergeIndex(ctx context.Context) error {
 	pages := int64(firstPages)
 	for more := true; more; {
 		if err := ctx.Err(); err != nil {
 			return err
 		}
 		var took time.Duration
-		err := c.freeStep(ctx, func(t *tx) (err error) {
+		err := c.disk.freeStep(ctx, func(t *tx) (err error) {
 			start := time.Now()
-			more, err = t.mergeStep(pages)
+			more, err = indexMerger{t}.mergeStep(pages)
 			took = time.Since(start)
 			return err
 		})
@@ -68,7 +68,7 @@ func (c *core) mergeIndex(ctx context.Context) error {
 			return err
 		}
 		switch {
-		case took > stepTime || c.tight.Load():
+		case took > stepTime || c.disk.tight.Load():
 			pages = max(pages/2, fewestPages)
 		case took < stepTime/3:
 			pages = min(pages*2, mostPages)
@@ -77,11 +77,14 @@ func (c *core) mergeIndex(ctx context.Context) error {
 	return nil
 }
 
+// An indexMerger merges the segments of the search index in a transaction.
+type indexMerger struct{ *tx }
+
 // mergeStep does one step of at most this many pages and reports whether there
 // is more to do.
-func (t *tx) mergeStep(pages int64) (more bool, err error) {
+func (m indexMerger) mergeStep(pages int64) (more bool, err error) {
 	var asked, begun, merged int64
-	if _, err := t.one(`SELECT coalesce(max(CASE name WHEN 'sweep' THEN times END), 0), coalesce(max(CASE name WHEN 'merging' THEN times END), 0),
+	if _, err := m.one(`SELECT coalesce(max(CASE name WHEN 'sweep' THEN times END), 0), coalesce(max(CASE name WHEN 'merging' THEN times END), 0),
 		coalesce(max(CASE name WHEN 'merged' THEN times END), 0) FROM maintenance WHERE name IN ('sweep', 'merging', 'merged')`, nil, &asked, &begun, &merged); err != nil {
 		return false, err
 	}
@@ -89,13 +92,13 @@ func (t *tx) mergeStep(pages int64) (more bool, err error) {
 	case begun == 0 && merged == asked:
 		return false, nil
 	case begun == 0:
-		return true, t.beginMerge(asked, pages)
+		return true, m.beginMerge(asked, pages)
 	}
-	changed, err := t.merge(pages)
+	changed, err := m.merge(pages)
 	if err != nil {
 		return false, err
 	}
-	goes, err := t.mergeGoes()
+	goes, err := m.mergeGoes()
 	switch {
 	case err != nil:
 		return false, err
@@ -108,7 +111,7 @@ func (t *tx) mergeStep(pages int64) (more bool, err error) {
 		`INSERT INTO maintenance (name, times) SELECT 'merged', times FROM maintenance WHERE name = 'merging' ON CONFLICT (name) DO UPDATE SET times = excluded.times`,
 		`DELETE FROM maintenance WHERE name IN ('merging', 'level')`,
 	} {
-		if _, _, err := t.exec(q); err != nil {
+		if _, _, err := m.exec(q); err != nil {
 			return false, err
 		}
 	}
@@ -116,21 +119,21 @@ func (t *tx) mergeStep(pages int64) (more bool, err error) {
 }
 
 // mergeGoes reports whether the current merge is not over yet.
-func (t *tx) mergeGoes() (bool, error) {
+func (m indexMerger) mergeGoes() (bool, error) {
 	var level int64
-	found, err := t.one(`SELECT times FROM maintenance WHERE name = 'level'`, nil, &level)
+	found, err := m.one(`SELECT times FROM maintenance WHERE name = 'level'`, nil, &level)
 	if err != nil || !found {
 		return false, err
 	}
-	levels, err := t.mergeLevels()
+	levels, err := m.mergeLevels()
 	return int(level) < len(levels) && levels[level], err
 }
 
 // mergeLevels reports, for each level of the index, whether a merge of its
 // segments has begun and is not over.
-func (t *tx) mergeLevels() ([]bool, error) {
+func (m indexMerger) mergeLevels() ([]bool, error) {
 	var block []byte
-	if _, err := t.one(`SELECT block FROM words_data WHERE id = 10`, nil, &block); err != nil {
+	if _, err := m.one(`SELECT block FROM words_data WHERE id = 10`, nil, &block); err != nil {
 		return nil, err
 	}
 	levels, ok := mergeLevels(block)
@@ -175,31 +178,31 @@ const (
 // and new small segments would keep it from continuing the merge of all.
 //
 // See https://sqlite.org/fts5.html#the_merge_command.
-func (t *tx) beginMerge(asked, pages int64) error {
-	if _, _, err := t.exec(`INSERT INTO words (words, rank) VALUES ('usermerge', 2)`); err != nil {
+func (m indexMerger) beginMerge(asked, pages int64) error {
+	if _, _, err := m.exec(`INSERT INTO words (words, rank) VALUES ('usermerge', 2)`); err != nil {
 		return err
 	}
 	var texts int64
-	if _, err := t.one(`SELECT EXISTS (SELECT 1 FROM texts)`, nil, &texts); err != nil {
+	if _, err := m.one(`SELECT EXISTS (SELECT 1 FROM texts)`, nil, &texts); err != nil {
 		return err
 	}
-	act, args := t.merge, -pages
+	act, args := m.merge, -pages
 	if texts == 0 { // merging would read everything to write nothing, in one step
-		act, args = t.forgetAll, 0
+		act, args = m.forgetAll, 0
 	}
 	if _, err := act(args); err != nil {
 		return err
 	}
-	if _, _, err := t.exec(`INSERT INTO maintenance (name, times) VALUES ('merging', ?)`, asked); err != nil {
+	if _, _, err := m.exec(`INSERT INTO maintenance (name, times) VALUES ('merging', ?)`, asked); err != nil {
 		return err
 	}
-	levels, err := t.mergeLevels()
+	levels, err := m.mergeLevels()
 	if err != nil {
 		return err
 	}
 	for level := len(levels) - 1; level >= 0; level-- { // all segments were moved to the highest one
 		if levels[level] {
-			_, _, err := t.exec(`INSERT INTO maintenance (name, times) VALUES ('level', ?)`, level)
+			_, _, err := m.exec(`INSERT INTO maintenance (name, times) VALUES ('level', ?)`, level)
 			return err
 		}
 	}
@@ -207,32 +210,32 @@ func (t *tx) beginMerge(asked, pages int64) error {
 }
 
 // forgetAll empties the index.
-func (t *tx) forgetAll(int64) (bool, error) {
-	_, _, err := t.exec(`INSERT INTO words (words) VALUES ('delete-all')`)
+func (m indexMerger) forgetAll(int64) (bool, error) {
+	_, _, err := m.exec(`INSERT INTO words (words) VALUES ('delete-all')`)
 	return true, err
 }
 
 // merge merges some pages and reports whether there was anything to merge: if
 // so, it changes at least two rows.
-func (t *tx) merge(pages int64) (changed bool, err error) {
+func (m indexMerger) merge(pages int64) (changed bool, err error) {
 	var before, after int64
-	if _, err := t.one(`SELECT total_changes()`, nil, &before); err != nil {
+	if _, err := m.one(`SELECT total_changes()`, nil, &before); err != nil {
 		return false, err
 	}
-	if _, _, err := t.exec(`INSERT INTO words (words, rank) VALUES ('merge', ?)`, pages); err != nil {
+	if _, _, err := m.exec(`INSERT INTO words (words, rank) VALUES ('merge', ?)`, pages); err != nil {
 		return false, err
 	}
-	_, err = t.one(`SELECT total_changes()`, nil, &after)
+	_, err = m.one(`SELECT total_changes()`, nil, &after)
 	return after-before >= 2, err
 }
 
 // settle records that what was merged is out of the free pages and the log, too.
-func (t *tx) settle() error {
+func (m indexMerger) settle() error {
 	for _, q := range []string{
 		`DELETE FROM maintenance WHERE name = 'sweep' AND times = (SELECT times FROM maintenance WHERE name = 'merged')`,
 		`DELETE FROM maintenance WHERE name = 'merged' AND NOT EXISTS (SELECT 1 FROM maintenance WHERE name = 'sweep')`,
 	} {
-		if _, _, err := t.exec(q); err != nil {
+		if _, _, err := m.exec(q); err != nil {
 			return err
 		}
 	}
@@ -241,10 +244,10 @@ func (t *tx) settle() error {
 
 // purgeQueue reports whether words of deleted text are still in the file.
 func (ex *exam) purgeQueue(area string) error {
-	owed, err := ex.s.owed(ex.ctx)
+	owed, err := cleaner{ex.s.core}.owed(ex.ctx)
 	if err != nil || !owed {
 		return err
 	}
 	return ex.Mend(inspect.Finding{Area: area, Level: inspect.Warning, Text: "words of deleted text are still in the search index, in free pages or in the log; each command removes some of them"},
-		func() error { return ex.s.sweep(ex.ctx) })
+		func() error { return cleaner{ex.s.core}.sweep(ex.ctx) })
 }

@@ -74,7 +74,7 @@ func TestResidueGoesStepByStep(t *testing.T) {
 		}
 		fillIndex(t, s, "d", 3, "newword")
 		if err := s.write(t.Context(), func(tx *tx) (err error) {
-			more, err = tx.mergeStep(2)
+			more, err = indexMerger{tx}.mergeStep(2)
 			return err
 		}); err != nil {
 			t.Fatal(err)
@@ -84,10 +84,10 @@ func TestResidueGoesStepByStep(t *testing.T) {
 	if steps < 10 {
 		t.Errorf("all was merged in %d steps, want more: each of them must be small", steps)
 	}
-	if owed, err := s.owed(t.Context()); err != nil || !owed {
+	if owed, err := (cleaner{s.core}).owed(t.Context()); err != nil || !owed {
 		t.Errorf("owed() = %v, %v before pages and log were given back, want true", owed, err)
 	}
-	if err := s.sweep(t.Context()); err != nil {
+	if err := (cleaner{s.core}).sweep(t.Context()); err != nil {
 		t.Fatal(err)
 	}
 	if n := s.number(t, "SELECT count(*) FROM maintenance"); n != 0 {
@@ -120,7 +120,7 @@ func TestResidueGoesBesideNewParts(t *testing.T) {
 			t.Fatal("after 1000 steps the merge has not ended")
 		}
 		if err := s.write(t.Context(), func(tx *tx) (err error) {
-			more, err = tx.mergeStep(fewestPages / 2)
+			more, err = indexMerger{tx}.mergeStep(fewestPages / 2)
 			return err
 		}); err != nil {
 			t.Fatal(err)
@@ -130,7 +130,7 @@ func TestResidueGoesBesideNewParts(t *testing.T) {
 		}
 	}
 	t.Logf("%d steps", steps)
-	if err := s.sweep(t.Context()); err != nil {
+	if err := (cleaner{s.core}).sweep(t.Context()); err != nil {
 		t.Fatal(err)
 	}
 	wantNoByte(t, name, "oingwor")
@@ -148,7 +148,7 @@ func TestEveryProcessPaysOfTheResidue(t *testing.T) {
 		if err != nil {
 			return err
 		}
-		return tx.beginPurge(&h, 0)
+		return purger{tx}.beginPurge(&h, 0)
 	}); err != nil {
 		t.Fatal(err)
 	}
@@ -195,7 +195,7 @@ func TestResidueOfAllTextsGoesAtOnce(t *testing.T) {
 	if _, err := s.Delete(t.Context(), "a", skein.Deletion{}); err != nil {
 		t.Fatal(err)
 	}
-	if err := s.sweep(t.Context()); err != nil {
+	if err := (cleaner{s.core}).sweep(t.Context()); err != nil {
 		t.Fatal(err)
 	}
 	wantNoByte(t, name, "oingwor")

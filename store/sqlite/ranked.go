@@ -1,27 +1,34 @@
 package sqlite
 
 import (
+	"cmp"
 	"slices"
 
 	"github.com/skein-dev/skein"
 	"github.com/skein-dev/skein/store/search"
 )
 
-// ranked finds matches in the index, best first, then those that wait for the index.
+// ranked finds matches in the index, best first, then those that wait for the index
+// and those of long texts.
 func (x *searcher) ranked(c *conn, expr string) error {
-	fresh, err := x.fresh(c)
+	unranked, err := x.fresh(c)
 	if err != nil {
 		return err
 	}
 	late := x.cutOff
 	x.allow(c.ctx)
-	err = x.best(c, expr)
+	if err = x.long(c); err == nil {
+		unranked, late = append(unranked, x.hits...), x.cutOff
+		x.hits = nil
+		x.allow(c.ctx)
+		err = x.best(c, expr)
+	}
 	if resultCode(err)&0xff == codeCorrupt {
 		x.hits = nil
 		return x.scan(c, 0) // the index is damaged, but not the texts that it is built from
 	}
 	x.cutOff = x.cutOff || late
-	x.join(fresh)
+	x.join(unranked)
 	return err
 }
 
@@ -74,29 +81,16 @@ func (x *searcher) checked(c *conn, hits []hit) (sure []hit, err error) {
 	return sure, nil
 }
 
-// join inserts the fresh hits among the ranked ones: they have no score, so
-// they come before those with a score below the mean.
-func (x *searcher) join(fresh []hit) {
-	if len(fresh) == 0 {
+// join inserts the hits without a score among the ranked ones: they come before those
+// with a score below the mean.
+func (x *searcher) join(unranked []hit) {
+	if len(unranked) == 0 {
 		return
 	}
-	mean := 0.0
-	for _, h := range x.hits {
-		mean += h.Score / float64(len(x.hits))
+	all := search.Merge(unranked, x.hits, asHit)
+	if x.q.Newest {
+		slices.SortStableFunc(all, func(a, b hit) int { return cmp.Compare(b.id, a.id) })
 	}
-	for i := range fresh {
-		fresh[i].Score = mean
-	}
-	all := append(fresh, x.hits...)
-	slices.SortStableFunc(all, func(a, b hit) int {
-		switch {
-		case a.Score > b.Score:
-			return -1
-		case a.Score < b.Score:
-			return 1
-		}
-		return 0
-	})
 	if !x.q.Each {
 		all = firstOfEach(all)
 	}
@@ -105,17 +99,8 @@ func (x *searcher) join(fresh []hit) {
 
 // firstOfEach returns the first hit of each session, with the counts of all of
 // that session's hits.
-func firstOfEach(hits []hit) (first []hit) {
-	at := map[int64]int{}
-	for _, h := range hits {
-		i, ok := at[h.session]
-		if !ok {
-			at[h.session] = len(first)
-			h.Count = max(h.Count, 1)
-			first = append(first, h)
-			continue
-		}
-		first[i].Count += max(h.Count, 1)
-	}
-	return first
+func firstOfEach(hits []hit) []hit {
+	return search.FirstOfEach(hits, func(h *hit) int64 { return h.session }, asHit)
 }
+
+func asHit(h *hit) *skein.Hit { return &h.Hit }

@@ -10,6 +10,8 @@ import (
 	"github.com/skein-dev/skein"
 	"github.com/skein-dev/skein/internal/room"
 	"github.com/skein-dev/skein/internal/walk"
+	"github.com/skein-dev/skein/store/pack"
+	"github.com/skein-dev/skein/store/stream"
 )
 
 // A page is what is read at once. Between two pages the caller runs, and no
@@ -86,29 +88,11 @@ func (s *view) shownSession(c *conn, h head) (x skein.Session, err error) {
 
 // Events implements [skein.Store].
 func (s *reads) Events(ctx context.Context, id skein.SessionID, after skein.Seq) iter.Seq2[skein.Event, error] {
-	return func(yield func(skein.Event, error) bool) {
-		share := room.Of(ctx)
-		for {
-			was := share.Used()
-			page, _, err := s.eventPage(ctx, id, after)
-			took := share.Used() - was
-			if err != nil {
-				skein.Wrapf(&err, "sqlite: events of %s", id)
-				yield(skein.Event{}, err)
-				return
-			}
-			for _, e := range page {
-				if !yield(e, nil) {
-					return
-				}
-			}
-			if len(page) == 0 {
-				return
-			}
-			after = page[len(page)-1].Seq
-			share.Give(took)
-		}
-	}
+	return stream.Events(ctx, after, func(after skein.Seq) (page []skein.Event, err error) {
+		defer skein.Wrapf(&err, "sqlite: events of %s", id)
+		page, _, err = s.eventPage(ctx, id, after)
+		return page, err
+	})
 }
 
 // eventPage returns the next events after a place, or no events at the end, and
@@ -148,7 +132,7 @@ func (s *reads) eventsAfter(c *conn, id skein.SessionID, after skein.Seq, share 
 				if err := hold(share, row); err != nil {
 					return err
 				}
-				e, _, err := s.pack.event(row)
+				e, _, err := rowEvent(s.pack, row)
 				if err != nil {
 					return err
 				}
@@ -224,7 +208,7 @@ type place struct {
 
 // event reads a row of selectEvent. The error is a [skein.DamagedError] if the
 // event is not what was stored.
-func (k *packer) event(row []driver.Value) (e skein.Event, p place, err error) {
+func rowEvent(k *pack.Packer, row []driver.Value) (e skein.Event, p place, err error) {
 	var seq, at, turn, prev, piece int64
 	var kind, client, text, role string
 	var payload, hash []byte
@@ -234,7 +218,7 @@ func (k *packer) event(row []driver.Value) (e skein.Event, p place, err error) {
 	}
 	e = skein.Event{Seq: skein.Seq(seq), Time: skein.Time(at), Kind: skein.Kind(kind), ClientID: skein.ClientID(client)}
 	p = place{int(turn), skein.Seq(prev), piece != 0}
-	if e.Payload, err = k.unpack(payload, text); err == nil {
+	if e.Payload, err = k.Unpack(payload, text); err == nil {
 		if row[sumColumn] == nil {
 			sum = unsummed
 		}

@@ -7,6 +7,7 @@ import (
 	"fmt"
 
 	"github.com/skein-dev/skein"
+	"github.com/skein-dev/skein/store/pack"
 )
 
 // recordCount returns how many records of file n are stored.
@@ -34,8 +35,8 @@ func (c *conn) block(n int64, record int) (first, records int, stored []byte, er
 
 // records returns the complete records of a block; first is the number of the
 // first one. The error is a [skein.DamagedRecordsError] if some cannot be read.
-func (p *packer) records(c *conn, first int, stored []byte) ([]skein.Record, error) {
-	rs, bad, err := p.legible(c, first, stored)
+func records(p *pack.Packer, c *conn, first int, stored []byte) ([]skein.Record, error) {
+	rs, bad, err := legible(p, c, first, stored)
 	if err == nil {
 		err = firstBad(bad, first, 0)
 	}
@@ -44,8 +45,8 @@ func (p *packer) records(c *conn, first int, stored []byte) ([]skein.Record, err
 
 // legible is records, except that it skips those whose events are damaged: bad
 // has their errors. The error is about the whole block.
-func (p *packer) legible(c *conn, first int, stored []byte) (rs []skein.Record, bad []error, err error) {
-	raw, ids, err := p.openBlock(stored)
+func legible(p *pack.Packer, c *conn, first int, stored []byte) (rs []skein.Record, bad []error, err error) {
+	raw, ids, err := p.Open(stored)
 	if err != nil {
 		return nil, nil, err
 	}
@@ -53,7 +54,7 @@ func (p *packer) legible(c *conn, first int, stored []byte) (rs []skein.Record, 
 	for i, id := range ids {
 		err := c.query(selectEvent+`WHERE e.id = ?`, []any{id}, func(row []driver.Value) error {
 			texts[i], _ = row[textColumn].(string) // NULL is ""
-			_, _, err := p.event(row)
+			_, _, err := rowEvent(p, row)
 			if one := (*skein.DamagedError)(nil); errors.As(err, &one) {
 				hurt[i], err = err, nil
 			}
@@ -66,11 +67,11 @@ func (p *packer) legible(c *conn, first int, stored []byte) (rs []skein.Record, 
 	rs, bad = make([]skein.Record, len(raw)), make([]error, len(raw))
 	for i := range raw {
 		raw[i].N = first + i
-		for _, q := range raw[i].pieces[:len(raw[i].pieces)-1] {
-			bad[i] = cmp.Or(bad[i], hurt[q.event])
+		for _, q := range raw[i].Pieces[:len(raw[i].Pieces)-1] {
+			bad[i] = cmp.Or(bad[i], hurt[q.Event])
 		}
 		if bad[i] == nil {
-			rs[i], bad[i] = raw[i].whole(texts)
+			rs[i], bad[i] = raw[i].Whole(texts)
 		}
 	}
 	return rs, bad, nil
@@ -95,24 +96,24 @@ func firstBad(bad []error, first, i int) error {
 
 // putBlock stores a block of a batch after the stored records of file n, and
 // returns how many bytes that takes.
-func (t *call) putBlock(n int64, p *packed, b *packedBlock) (size int64, err error) {
-	ids := make([]int64, len(b.events))
-	for i, e := range b.events {
+func (t *call) putBlock(n int64, p *packed, b *pack.PackedBlock) (size int64, err error) {
+	ids := make([]int64, len(b.Events))
+	for i, e := range b.Events {
 		if ids[i] = p.events[e].id; ids[i] == 0 {
 			return t.putPlain(n, p, b)
 		}
 	}
-	first, is := b.records[0].N, *b // b is not changed: the job may be run again
-	size = int64(len(b.body))
-	if first > 0 && len(b.body) < 4*tailBytes && b.length() <= blockBytes && len(b.records) < tailRecords {
+	first, is := b.Records[0].N, *b // b is not changed: the job may be run again
+	size = int64(len(b.Body))
+	if first > 0 && b.Extends() {
 		tail, had, err := t.tail(n, first)
 		if err != nil {
 			return 0, err
 		}
 		if tail != nil {
 			first = tail[0].N
-			is, ids = t.s.pack.join(tail, had.ids, b.records, ids)
-			size = int64(len(is.body) - had.size)
+			is, ids = t.s.pack.Join(tail, had.ids, b.Records, ids)
+			size = int64(len(is.Body) - had.size)
 		}
 	}
 	return size, t.setBlock(n*recordsPerFile+int64(first), is, ids)
@@ -120,26 +121,26 @@ func (t *call) putBlock(n int64, p *packed, b *packedBlock) (size int64, err err
 
 // putPlain stores a block without references, because one of its events no
 // longer has text.
-func (t *call) putPlain(n int64, p *packed, b *packedBlock) (int64, error) {
-	texts := make([]string, len(b.events))
-	for i, e := range b.events {
+func (t *call) putPlain(n int64, p *packed, b *pack.PackedBlock) (int64, error) {
+	texts := make([]string, len(b.Events))
+	for i, e := range b.Events {
 		texts[i] = p.events[e].Facts.Text
 	}
-	rs := make([]skein.Record, len(b.records))
-	for i := range b.records {
+	rs := make([]skein.Record, len(b.Records))
+	for i := range b.Records {
 		var err error
-		if rs[i], err = b.records[i].whole(texts); err != nil {
+		if rs[i], err = b.Records[i].Whole(texts); err != nil {
 			return 0, err
 		}
 	}
-	plain := t.s.pack.newBlock(rs, nil)
-	return int64(len(plain.body)), t.setBlock(n*recordsPerFile+int64(rs[0].N), plain, nil)
+	plain := t.s.pack.OneBlock(rs, nil)
+	return int64(len(plain.Body)), t.setBlock(n*recordsPerFile+int64(rs[0].N), plain, nil)
 }
 
 // setBlock writes a block whose pieces refer to the events ids.
-func (t *tx) setBlock(at int64, b packedBlock, ids []int64) error {
+func (t *tx) setBlock(at int64, b pack.PackedBlock, ids []int64) error {
 	_, _, err := t.exec(`INSERT INTO records (n, count, raw) VALUES (?, ?, ?) ON CONFLICT (n) DO UPDATE SET count = excluded.count, raw = excluded.raw`,
-		at, len(b.records), sealBlock(b.form, ids, b.body))
+		at, len(b.Records), pack.Seal(b.Form, ids, b.Body))
 	return err
 }
 
@@ -151,41 +152,19 @@ type blockInfo struct {
 
 // tail returns the records of the last block of file n, if it is short, ends
 // right before record and can be read.
-func (t *call) tail(n int64, record int) (rs []rawRecord, had blockInfo, err error) {
+func (t *call) tail(n int64, record int) (rs []pack.Record, had blockInfo, err error) {
 	first, count, raw, err := t.block(n, record-1)
-	if err != nil || raw == nil || len(raw) > tailBytes || count >= tailRecords {
+	if err != nil || !pack.Extensible(raw, count) {
 		return nil, had, err
 	}
 	had.size = len(raw)
-	if rs, had.ids, err = t.s.pack.openBlock(raw); errors.Is(err, skein.ErrCorrupt) {
+	if rs, had.ids, err = t.s.pack.Open(raw); errors.Is(err, skein.ErrCorrupt) {
 		return nil, had, nil // then a new block is begun
 	}
 	for i := range rs {
 		rs[i].N = first + i
 	}
 	return rs, had, err
-}
-
-// length returns how many bytes the records have.
-func (b *packedBlock) length() (n int) {
-	for _, r := range b.records {
-		n += r.length
-	}
-	return n
-}
-
-// join makes one block from two consecutive ones.
-func (p *packer) join(a []rawRecord, aIDs []int64, b []rawRecord, bIDs []int64) (packedBlock, []int64) {
-	all := packedBlock{records: append([]rawRecord(nil), a...)}
-	for _, r := range b {
-		r.pieces = append([]rawPiece(nil), r.pieces...)
-		for i := range r.pieces {
-			r.pieces[i].event += len(aIDs)
-		}
-		all.records = append(all.records, r)
-	}
-	all.form, all.body = p.packBlock(all.records)
-	return all, append(append([]int64(nil), aIDs...), bIDs...)
 }
 
 // cutRecords removes the records from first up to but not including end from
@@ -217,7 +196,7 @@ func (t *call) cutRecords(n int64, first, end int, forget bool) error {
 		if forget && at >= first {
 			continue
 		}
-		rs, err := t.s.pack.records(t.conn, at, b.raw)
+		rs, err := records(t.s.pack, t.conn, at, b.raw)
 		if err != nil {
 			return fmt.Errorf("records from %d on: %w", at, err)
 		}
@@ -229,7 +208,7 @@ func (t *call) cutRecords(n int64, first, end int, forget bool) error {
 			if len(k) == 0 {
 				continue
 			}
-			if err := t.setBlock(n*recordsPerFile+int64(k[0].N), t.s.pack.newBlock(k, nil), nil); err != nil {
+			if err := t.setBlock(n*recordsPerFile+int64(k[0].N), t.s.pack.OneBlock(k, nil), nil); err != nil {
 				return err
 			}
 		}

@@ -15,7 +15,7 @@ import (
 // recountAll recomputes the rows of sessions whose messages were deleted in the
 // shell: triggers have kept the counts right, but cannot read payloads. It
 // continues where an earlier run stopped.
-func (c *core) recountAll(ctx context.Context) error {
+func (c cleaner) recountAll(ctx context.Context) error {
 	var due []int64
 	err := c.readers.with(ctx, func(r *conn) error {
 		return r.query(`SELECT CAST(substr(name, 9) AS INTEGER) AS n FROM maintenance WHERE name LIKE 'recount %' ORDER BY n`, nil, func(row []driver.Value) error {
@@ -32,7 +32,7 @@ func (c *core) recountAll(ctx context.Context) error {
 				return errors.Join(append(all, err)...)
 			}
 			err = c.write(ctx, func(t *tx) (err error) {
-				more, err = (&call{tx: t, s: &view{core: c}}).recount(n)
+				more, err = (&call{tx: t, s: &view{core: c.core}}).recount(n)
 				return err
 			})
 			all = append(all, err) // a session that cannot be read does not stop the others
@@ -46,7 +46,7 @@ func (c *core) recountAll(ctx context.Context) error {
 const recountFor = time.Second
 
 // recountSome is recountAll limited to recountFor.
-func (c *core) recountSome(ctx context.Context) error {
+func (c cleaner) recountSome(ctx context.Context) error {
 	short, cancel := context.WithTimeout(ctx, recountFor)
 	defer cancel()
 	err := c.recountAll(short)
@@ -68,7 +68,7 @@ func (ex *exam) recounts(area string) error {
 	}
 	return ex.Mend(inspect.Finding{Area: area, Level: inspect.Warning, Text: fmt.Sprintf(
 		"sessions whose messages still have to be recounted, because messages were deleted with SQL: %d", n)},
-		func() error { return ex.s.recountAll(ex.ctx) })
+		func() error { return cleaner{ex.s.core}.recountAll(ex.ctx) })
 }
 
 // recountName returns the name of the row of maintenance that asks to recount
@@ -141,7 +141,7 @@ func (t *call) renumber(h *head, after skein.Seq) (upto skein.Seq, err error) {
 			return err
 		}
 		var err error
-		x.Said, err = t.s.pack.said(row[:end])
+		x.Said, err = rowSaid(t.s.pack, row[:end])
 		var bad *skein.DamagedError
 		if errors.As(err, &bad) {
 			x.Payload, x.role, err = nil, bad.Role, nil
@@ -149,7 +149,7 @@ func (t *call) renumber(h *head, after skein.Seq) (upto skein.Seq, err error) {
 		page = append(page, x)
 		return err
 	})
-	l := walker{t.s.pack, t.conn, nil}
+	l := newWalker(t.s.pack, t.conn, nil)
 	var at []skein.Counts
 	if err == nil {
 		at, err = l.Counts(segs, []skein.Seq{after})
@@ -192,7 +192,7 @@ func (t *call) joined(segs walk.Segments, seq skein.Seq, message string) (bool, 
 	if message == "" || len(before) == 0 {
 		return false, nil
 	}
-	l := walker{t.s.pack, t.conn, nil}
+	l := newWalker(t.s.pack, t.conn, nil)
 	pieces, err := l.PiecesOf(before, message)
 	if err != nil || len(pieces) == 0 {
 		return false, err
@@ -216,7 +216,7 @@ func (t *call) recountLive(h *head) error {
 	if err != nil {
 		return err
 	}
-	l := walker{t.s.pack, t.conn, nil}
+	l := newWalker(t.s.pack, t.conn, nil)
 	x, err := walk.LiveWith(l, segs, g.ranges, h.Last)
 	if err != nil {
 		return err

@@ -234,7 +234,7 @@ const rollPages = 256
 // the step: a file that the system writes out all at once makes the fsync of
 // every commit wait. While it works, the log cannot start over; once the log
 // gets long, there are no more pauses. The copy is checked.
-func (c *core) copySlowly(ctx context.Context, path string) (err error) {
+func (s *backupMaker) copySlowly(ctx context.Context, path string) (err error) {
 	d, err := sqlDriver()
 	if err != nil {
 		return err
@@ -244,7 +244,7 @@ func (c *core) copySlowly(ctx context.Context, path string) (err error) {
 		return err
 	}
 	defer func() { err = errors.Join(err, f.Close()) }() // no connection has the file open any more
-	from, err := c.dial("mode=ro", "PRAGMA busy_timeout = 5000")
+	from, err := s.dial("mode=ro", "PRAGMA busy_timeout = 5000")
 	if err != nil {
 		return classify(err)
 	}
@@ -266,19 +266,19 @@ func (c *core) copySlowly(ctx context.Context, path string) (err error) {
 			err = f.Sync()
 		}
 		if more && err == nil {
-			err = c.pause(ctx, time.Since(start))
+			err = s.pause(ctx, time.Since(start))
 		}
 	}
 	if err := errors.Join(err, to.finish()); err != nil {
 		return classify(err)
 	}
-	err = c.steps.wholeBackup(ctx, d, path)
+	err = s.steps.wholeBackup(ctx, d, path)
 	return err
 }
 
 // pause waits, unless the log has become long.
-func (c *core) pause(ctx context.Context, d time.Duration) error {
-	if st, err := os.Stat(c.paths.names[1]); err == nil && st.Size() > 4*manyPages {
+func (s *backupMaker) pause(ctx context.Context, d time.Duration) error {
+	if st, err := os.Stat(s.paths.names[1]); err == nil && st.Size() > 4*manyPages {
 		return ctx.Err()
 	}
 	return sleep.For(ctx, d)

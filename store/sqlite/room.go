@@ -7,11 +7,21 @@ import (
 	"io/fs"
 	"os"
 	"path/filepath"
+	"sync"
+	"sync/atomic"
 	"time"
 
 	"github.com/skein-dev/skein"
 	"github.com/skein-dev/skein/store/sqlite/host"
 )
+
+// A diskRoom knows how full the disk is, and makes room on it.
+type diskRoom struct {
+	*core
+	logPages atomic.Int64 // how many pages the log may have before a commit checkpoints it
+	tight    atomic.Bool  // the disk is nearly full
+	freeing  sync.Mutex   // held while the reserve is used
+}
 
 // A store that was opened on a full disk is read-only until there is room: a call
 // that writes tries again to open it for writing, at most once per tryEvery.
@@ -74,47 +84,47 @@ func reserveFor(size int64) int64 {
 	return want
 }
 
-func (c *core) reserve() string { return c.paths.real() + reserveSuffix }
+func (d *diskRoom) reserve() string { return d.paths.real() + reserveSuffix }
 
 // lookAtRoom checks whether the disk is nearly full, and returns the size that
 // the reserve should have and the room for it; 0 if it is not known. It also sets
 // when a commit checkpoints the log: on a full disk, the reserve must have room for
 // the pages of the log that the file does not have yet.
-func (c *core) lookAtRoom() (want, room int64) {
-	st, err := os.Stat(c.path)
+func (d *diskRoom) lookAtRoom() (want, room int64) {
+	st, err := os.Stat(d.path)
 	if err != nil {
 		return 0, 0
 	}
 	want = reserveFor(st.Size())
-	c.logPages.Store(want / pageSize)
-	room, known := host.FreeSpace(filepath.Dir(c.reserve()))
-	c.tight.Store(known && room < tightRoom*want)
+	d.logPages.Store(want / pageSize)
+	room, known := host.FreeSpace(filepath.Dir(d.reserve()))
+	d.tight.Store(known && room < tightRoom*want)
 	return want, room
 }
 
 // keepReserve creates the reserve, if it does not exist or the store has
 // outgrown it. Failing to create it matters only when it is needed. While its
 // room is being used, it is not created.
-func (c *core) keepReserve() {
-	want, room := c.lookAtRoom()
-	if !c.freeing.TryLock() {
+func (d *diskRoom) keepReserve() {
+	want, room := d.lookAtRoom()
+	if !d.freeing.TryLock() {
 		return
 	}
-	defer c.freeing.Unlock()
-	is, err := os.Lstat(c.reserve())
+	defer d.freeing.Unlock()
+	is, err := os.Lstat(d.reserve())
 	none := errors.Is(err, fs.ErrNotExist)
 	if err != nil && !none || err == nil && is.Size() >= want || room < want {
 		return
 	}
-	_ = os.Remove(c.reserve()) //nolint:errcheck // then it is a small one
+	_ = os.Remove(d.reserve()) //nolint:errcheck // then it is a small one
 	b := make([]byte, want)    // random: some file systems do not store zeros
 	_, _ = rand.Read(b)        //nolint:errcheck // it never fails
-	f, err := os.OpenFile(c.reserve(), os.O_WRONLY|os.O_CREATE|os.O_EXCL, 0o600)
+	f, err := os.OpenFile(d.reserve(), os.O_WRONLY|os.O_CREATE|os.O_EXCL, 0o600)
 	if err != nil {
 		return // another process is creating it
 	}
 	if _, err := f.Write(b); errors.Join(err, f.Close()) != nil {
-		_ = os.Remove(c.reserve()) //nolint:errcheck // then it is a small one
+		_ = os.Remove(d.reserve()) //nolint:errcheck // then it is a small one
 	}
 }
 
@@ -122,56 +132,56 @@ func (c *core) keepReserve() {
 // gives it that of the reserve and of the log. If that is not enough, it empties
 // the search index: to remove words from it, FTS5 may have to rewrite a large part
 // of it. It is rebuilt when there is room; until then, searches read the texts.
-func (c *core) makingRoom(ctx context.Context, do func() error) error {
+func (d *diskRoom) makingRoom(ctx context.Context, do func() error) error {
 	err := do()
 	if !errors.Is(err, skein.ErrFull) {
 		return err
 	}
-	c.freeing.Lock() // two that make room would take each other's
-	defer c.freeing.Unlock()
-	if os.Remove(c.reserve()) != nil { // it is already removed
+	d.freeing.Lock() // two that make room would take each other's
+	defer d.freeing.Unlock()
+	if os.Remove(d.reserve()) != nil { // it is already removed
 		if err := do(); !errors.Is(err, skein.ErrFull) {
 			return err
 		}
 	}
-	c.tight.Store(true)
-	c.opening.RLock()
-	closed := c.readOnly != nil
-	c.opening.RUnlock()
+	d.tight.Store(true)
+	d.opening.RLock()
+	closed := d.readOnly != nil
+	d.opening.RUnlock()
 	if closed {
-		if err := c.reopen(ctx); err != nil {
+		if err := d.reopen(ctx); err != nil {
 			return err
 		}
 	}
 	// The log may hold pages that the file does not have yet. Once they are in
 	// it, the room of the log is free too.
-	if err := c.emptyLogAlone(); err != nil && !errors.Is(err, skein.ErrFull) {
+	if err := d.emptyLogAlone(); err != nil && !errors.Is(err, skein.ErrFull) {
 		return err
 	}
 	if err := do(); !errors.Is(err, skein.ErrFull) {
 		return err
 	}
-	if err := c.write(ctx, (*tx).forgetIndex); err != nil {
+	if err := d.write(ctx, (*tx).forgetIndex); err != nil {
 		return err
 	}
 	return do()
 }
 
 // freeStep writes one step of many that free room, as f says.
-func (c *core) freeStep(ctx context.Context, f func(*tx) error) error {
-	if err := c.makingRoom(ctx, func() error { return c.write(ctx, f) }); err != nil {
+func (d *diskRoom) freeStep(ctx context.Context, f func(*tx) error) error {
+	if err := d.makingRoom(ctx, func() error { return d.write(ctx, f) }); err != nil {
 		return err
 	}
-	return c.afterStep()
+	return d.afterStep()
 }
 
 // afterStep empties the log if it has hardly any room to grow. If the file has no
 // room for what is in the log, the next step makes it.
-func (c *core) afterStep() error {
-	if !c.tight.Load() {
+func (d *diskRoom) afterStep() error {
+	if !d.tight.Load() {
 		return nil
 	}
-	if err := c.emptyLogAlone(); !errors.Is(err, skein.ErrFull) {
+	if err := d.emptyLogAlone(); !errors.Is(err, skein.ErrFull) {
 		return err
 	}
 	return nil
@@ -180,9 +190,9 @@ func (c *core) afterStep() error {
 // emptyLogAlone empties the log while nobody in this process writes: if steps
 // followed each other in several goroutines, the log would never be idle, and
 // would fill the disk.
-func (c *core) emptyLogAlone() error {
-	c.writer.mu.Lock()
-	defer c.writer.mu.Unlock()
-	_, err := c.emptyLog()
+func (d *diskRoom) emptyLogAlone() error {
+	d.writer.mu.Lock()
+	defer d.writer.mu.Unlock()
+	_, err := d.emptyLog()
 	return err
 }

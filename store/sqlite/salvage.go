@@ -50,7 +50,7 @@ type salvagedColumn struct {
 // derived reports whether a table is rebuilt from the others, or records work
 // to be done on such tables.
 func derived(name string) bool {
-	return strings.HasPrefix(name, "words") || strings.HasPrefix(name, "sqlite_") || name == "usage" || name == "usage_all" || name == "indexed" || name == "maintenance" || name == "rewound_ranges"
+	return strings.HasPrefix(name, "words") || strings.HasPrefix(name, "sqlite_") || name == "usage" || name == "usage_all" || name == "indexed" || name == "passages" || name == "maintenance" || name == "rewound_ranges"
 }
 
 // salvageInto fills the new store at to with all that can be read of the file
@@ -307,7 +307,7 @@ func (x *salvage) whole(row []any) bool {
 	for _, name := range []string{"seq", "at", "kind", "client", "payload", "text", "turn", "prev", "piece", "sum", "hash", "role"} { // as eventColumns
 		values = append(values, row[t.column(name)])
 	}
-	_, _, err := x.to.pack.event(values)
+	_, _, err := rowEvent(x.to.pack, values)
 	return err == nil
 }
 

@@ -8,6 +8,7 @@ import (
 	"math/rand/v2"
 	"os"
 	"path/filepath"
+	"slices"
 	"strconv"
 	"strings"
 	"testing"
@@ -286,6 +287,45 @@ func repaired(t *testing.T, b []byte, what string) map[string]skein.Event {
 		}
 	}
 	return got
+}
+
+// Whichever page of a store is damaged, the store opens, or its error is a
+// Salvager, with which it opens again.
+func TestNoDamagedPageClosesAStoreForGood(t *testing.T) {
+	name := filepath.Join(t.TempDir(), "x.db")
+	s, err := Open(t.Context(), name, Options{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	addText(t, s, "a", "one")
+	if err := s.Close(); err != nil {
+		t.Fatal(err)
+	}
+	was, err := os.ReadFile(name)
+	if err != nil {
+		t.Fatal(err)
+	}
+	for page := range len(was) / pageSize {
+		if err := os.WriteFile(name, slices.Concat(was[:page*pageSize], make([]byte, pageSize), was[(page+1)*pageSize:]), 0o600); err != nil {
+			t.Fatal(err)
+		}
+		s, err := Open(t.Context(), name, Options{})
+		var broken inspect.Salvager
+		if errors.As(err, &broken) {
+			for _, err := range broken.Salvage(t.Context()) {
+				if err != nil {
+					t.Fatalf("with page %d empty: Salvage: %v", page+1, err)
+				}
+			}
+			s, err = Open(t.Context(), name, Options{})
+		}
+		if err != nil {
+			t.Fatalf("with page %d empty: Open: %v", page+1, err)
+		}
+		if err := s.Close(); err != nil {
+			t.Fatal(err)
+		}
+	}
 }
 
 // A reader of the feed misses nothing that comes after a salvage, and sees

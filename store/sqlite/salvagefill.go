@@ -73,7 +73,7 @@ func (x *salvage) complete(ctx context.Context) (lost []Lost, err error) {
 			return nil, err
 		}
 	}
-	if err := x.to.recountAll(ctx); err != nil {
+	if err := (cleaner{x.to.core}).recountAll(ctx); err != nil {
 		return nil, err
 	}
 	var n int64
@@ -145,7 +145,7 @@ func (x *salvage) eachCreated(t *tx, f func(*head, *skein.Created) error) error 
 	}
 	var all []begun
 	err := t.query(`SELECT `+eventColumns+`, s.n FROM sessions s JOIN events e ON e.session = s.n AND e.seq = (SELECT max(seq) FROM events WHERE session = s.n AND kind = 'created')`, nil, func(row []driver.Value) error {
-		e, _, err := x.to.pack.event(row[:eventWidth])
+		e, _, err := rowEvent(x.to.pack, row[:eventWidth])
 		if err != nil {
 			return nil //nolint:nilerr // it is damaged, and said to be elsewhere
 		}
@@ -273,7 +273,7 @@ func (x *salvage) follow(t *tx) error {
 		err := t.query(`SELECT `+eventColumns+`, e.id, e.session FROM events e WHERE e.id > ? ORDER BY e.id LIMIT 256`, []any{after}, func(row []driver.Value) error {
 			more = true
 			after, _ = row[eventWidth].(int64)
-			e, _, err := x.to.pack.event(row[:eventWidth])
+			e, _, err := rowEvent(x.to.pack, row[:eventWidth])
 			if err != nil {
 				return nil //nolint:nilerr // it is damaged, and said to be elsewhere
 			}
@@ -317,7 +317,11 @@ func (x *salvage) followOne(t *tx, id, session int64, f *skein.Facts) error {
 	}
 	h := head{n: session}
 	h.User = skein.User(user)
-	return t.putCharge(&h, id, f.Charge, f.Charge.Tier, f.Charge.Usage)
+	a := skein.Added{Tier: f.Charge.Tier, Charge: f.Charge.Usage}
+	if a.Charge.Reported > 0 {
+		a.Recorded = a.Charge
+	}
+	return t.putCharge(&h, id, f.Charge, &a)
 }
 
 // refill rebuilds the row of a session from its events.
@@ -349,7 +353,7 @@ func (x *salvage) refill(ctx context.Context, id skein.SessionID) error {
 		if err != nil {
 			return err
 		}
-		x, err := walk.Undone(walker{x.to.pack, t.conn, nil}, segs, h.Last)
+		x, err := walk.Undone(newWalker(x.to.pack, t.conn, nil), segs, h.Last)
 		if err == nil {
 			err = t.putGaps(h.n, nil, x.Gaps)
 		}

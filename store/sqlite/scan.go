@@ -93,7 +93,7 @@ func (x *searcher) results(c *conn) (r skein.Results, err error) {
 		}
 		err := c.query(selectEvent+`WHERE e.id = ?`, []any{h.id}, func(row []driver.Value) error { // no row: deleted meanwhile
 			text, _ := row[textColumn].(string) // NULL is ""
-			e, _, err := x.store.pack.event(row)
+			e, _, err := rowEvent(x.store.pack, row)
 			var bad *skein.DamagedError
 			if errors.As(err, &bad) {
 				h.Snippet, err = bad.Error(), nil
@@ -135,11 +135,17 @@ func (c *conn) liveEvent(id int64, e skein.Event) (*skein.Event, error) {
 // snippet returns some words of text around the match. If the index found a
 // word by its stem, the index provides the snippet.
 func (x *searcher) snippet(c *conn, h hit, text string) (string, error) {
+	if h.passage != 0 {
+		var err error
+		if text, err = h.passageOf(c, text); err != nil {
+			return "", err
+		}
+	}
 	if h.expr == "" || len(x.matcher.Find(text)) > 0 {
 		return x.matcher.Snippet(text), nil
 	}
 	var s string
-	found, err := c.one(`SELECT snippet(words, 0, char(2), char(3), '…', 24) FROM words WHERE words MATCH ? AND rowid = ?`, []any{h.expr, h.id}, &s)
+	found, err := c.one(`SELECT snippet(words, 0, char(2), char(3), '…', 24) FROM words WHERE words MATCH ? AND rowid = ?`, []any{h.expr, cmp.Or(h.passage, h.id)}, &s)
 	switch {
 	case errors.Is(err, skein.ErrCorrupt):
 		return x.matcher.Snippet(text), nil

@@ -16,6 +16,7 @@ import (
 	"github.com/skein-dev/skein/internal/walk"
 	"github.com/skein-dev/skein/store/erase"
 	"github.com/skein-dev/skein/store/ledger"
+	"github.com/skein-dev/skein/store/pack"
 )
 
 // scrubPatience is how long Scrub waits for readers of an earlier state before
@@ -51,21 +52,22 @@ func (s *lifecycle) Scrub(ctx context.Context, id skein.SessionID, secrets []str
 	if err := s.beyond(ctx, &done); err != nil {
 		return done, err
 	}
-	if err := s.sweep(ctx); err != nil && !errors.Is(err, skein.ErrLocked) {
+	clean := cleaner{s.core}
+	if err := clean.sweep(ctx); err != nil && !errors.Is(err, skein.ErrLocked) {
 		return done, err
 	}
 	short, cancel := context.WithTimeout(ctx, scrubPatience) // most readers are done in a moment
 	defer cancel()
-	if err := s.swept(short); err != nil && (ctx.Err() != nil || short.Err() == nil) {
+	if err := clean.swept(short); err != nil && (ctx.Err() != nil || short.Err() == nil) {
 		return done, err
 	}
-	done.Pending, err = s.left(ctx)
+	done.Pending, err = clean.left(ctx)
 	return done, err
 }
 
 // beyond lists the copies that a scrub cannot reach.
 func (s *lifecycle) beyond(ctx context.Context, done *skein.Scrubbed) error {
-	all, err := s.Copies(ctx)
+	all, err := (&backupMaker{s.view}).Copies(ctx)
 	for _, c := range all {
 		if c.Gone {
 			done.Moved = append(done.Moved, c.Path)
@@ -128,7 +130,7 @@ func (sc *scrub) findBlobs(seg walk.Segment) error {
 		if err := scan(row, []any{&hash, &size, &form, &stored}); err != nil {
 			return err
 		}
-		data, err := sc.s.pack.unpackBlob(skein.Hash(hex.EncodeToString(hash)), int(form), int(size), stored)
+		data, err := sc.s.pack.UnpackBlob(skein.Hash(hex.EncodeToString(hash)), int(form), int(size), stored)
 		if errors.Is(err, skein.ErrCorrupt) {
 			sc.done.UnreadBlobs = append(sc.done.UnreadBlobs, skein.Hash(hex.EncodeToString(hash)))
 			return nil
@@ -153,7 +155,7 @@ func (sc *scrub) events(seg walk.Segment) error {
 				x := scrubEvent{session: seg.Session}
 				x.id, _ = row[eventWidth].(int64)
 				var err error
-				x.e, _, err = sc.s.pack.event(row[:eventWidth])
+				x.e, _, err = rowEvent(sc.s.pack, row[:eventWidth])
 				if bad := (*skein.DamagedError)(nil); errors.As(err, &bad) {
 					x.damaged, err = true, nil
 				}
@@ -229,7 +231,7 @@ func (sc *scrub) bytes(x *scrubEvent) (changed bool, err error) {
 		_, _, err = sc.exec(`UPDATE events SET payload = ? WHERE id = ?`, payload, x.id)
 	}
 	if err == nil && changed {
-		_, _, err = sc.exec(`UPDATE events SET text = ?, extra = ?, tools = ?, paths = ? WHERE id = ?`, append(columns, x.id)...)
+		err = sc.changeText(x.id, `UPDATE events SET text = ?, extra = ?, tools = ?, paths = ? WHERE id = ?`, append(columns, x.id)...)
 	}
 	return changed || found, err
 }
@@ -256,7 +258,7 @@ func (sc *scrub) event(x *scrubEvent) (changed bool, err error) {
 		return false, fmt.Errorf("event %d would no longer be valid: %w", e.Seq, err)
 	}
 	for _, b := range moved {
-		pb, err := sc.s.pack.packBlob(b)
+		pb, err := sc.s.pack.Blob(b)
 		if err != nil {
 			return false, err
 		}
@@ -275,7 +277,7 @@ func (sc *scrub) event(x *scrubEvent) (changed bool, err error) {
 	// Without a hash, its client ID matches whatever the content: it is no
 	// longer possible to tell what the content was. The checksum of a damaged
 	// event stays: a new one would make it look intact.
-	_, _, err = sc.exec(`UPDATE events SET hash = CASE WHEN ?1 AND sum IS NULL THEN hash END, tools = ?2, paths = ?3, text = ?4, extra = ?5, payload = ?6,
+	err = sc.changeText(id, `UPDATE events SET hash = CASE WHEN ?1 AND sum IS NULL THEN hash END, tools = ?2, paths = ?3, text = ?4, extra = ?5, payload = ?6,
 		sum = CASE WHEN ?1 THEN sum ELSE ?7 END, items = ?8 WHERE id = ?9`,
 		x.damaged, lines(p.now.Tools), lines(p.now.Paths), p.text, p.extra, p.payload, sumOf(&p.Event.Event, p.now.Text), p.items, id)
 	return true, err
@@ -387,7 +389,7 @@ func (sc *scrub) block(n int64) (changed int, err error) {
 	if _, err := sc.one(`SELECT raw, count FROM records WHERE n = ?`, []any{n}, &stored, &count); err != nil {
 		return 0, err
 	}
-	rs, bad, err := sc.s.pack.legible(sc.conn, int(n%recordsPerFile), stored)
+	rs, bad, err := legible(sc.s.pack, sc.conn, int(n%recordsPerFile), stored)
 	if errors.Is(err, skein.ErrCorrupt) {
 		sc.done.UnreadRecords += int(count)
 		return 0, sc.damagedBlock(n, stored)
@@ -403,7 +405,7 @@ func (sc *scrub) block(n int64) (changed int, err error) {
 			changed++
 		}
 	}
-	b, ids := sc.s.pack.newBlock(rs, nil), []int64(nil)
+	b, ids := sc.s.pack.OneBlock(rs, nil), []int64(nil)
 	if firstBad(bad, 0, 0) != nil {
 		if ids, err = sc.keepBad(&b, bad, stored); err != nil {
 			return 0, err
@@ -416,8 +418,8 @@ func (sc *scrub) block(n int64) (changed int, err error) {
 
 // keepBad puts the unreadable records into a block in their stored form, with
 // the secrets in them masked, and returns the events that they refer to.
-func (sc *scrub) keepBad(b *packedBlock, bad []error, stored []byte) (ids []int64, err error) {
-	raw, ids, err := sc.s.pack.openBlock(stored)
+func (sc *scrub) keepBad(b *pack.PackedBlock, bad []error, stored []byte) (ids []int64, err error) {
+	raw, ids, err := sc.s.pack.Open(stored)
 	if err != nil {
 		return nil, err
 	}
@@ -427,16 +429,16 @@ func (sc *scrub) keepBad(b *packedBlock, bad []error, stored []byte) (ids []int6
 		}
 		sc.done.UnreadRecords++
 		sc.pieces(r)
-		b.records[i] = r
+		b.Records[i] = r
 	}
-	b.form, b.body = sc.s.pack.packBlock(b.records)
+	b.Form, b.Body = sc.s.pack.Encode(b.Records)
 	return ids, nil
 }
 
 // damagedBlock masks the secrets in a block that differs from what was stored, as far
 // as records can be found in it. Its checksum stays, so that it does not look intact.
 func (sc *scrub) damagedBlock(n int64, stored []byte) error {
-	rs, ids, err := sc.s.pack.unseal(stored)
+	rs, ids, err := sc.s.pack.Unseal(stored)
 	if err != nil {
 		return nil //nolint:nilerr // it has none
 	}
@@ -447,19 +449,16 @@ func (sc *scrub) damagedBlock(n int64, stored []byte) error {
 	if !changed {
 		return nil
 	}
-	form, body := sc.s.pack.packBlock(rs)
-	clean := sealBlock(form, ids, body)
-	copy(clean[sumAt:][:sumSize], stored[sumAt:])
-	_, _, err = sc.exec(`UPDATE records SET raw = ? WHERE n = ?`, clean, n)
+	_, _, err = sc.exec(`UPDATE records SET raw = ? WHERE n = ?`, sc.s.pack.Reseal(stored, rs, ids), n)
 	return err
 }
 
 // pieces masks the secrets in the pieces of a record, and reports whether any
 // changed.
-func (sc *scrub) pieces(r rawRecord) (changed bool) {
-	for i := range r.pieces {
-		clean, found := erase.Mask(r.pieces[i].bytes, sc.secrets)
-		r.pieces[i].bytes, changed = clean, changed || found
+func (sc *scrub) pieces(r pack.Record) (changed bool) {
+	for i := range r.Pieces {
+		clean, found := erase.Mask(r.Pieces[i].Bytes, sc.secrets)
+		r.Pieces[i].Bytes, changed = clean, changed || found
 	}
 	return changed
 }
@@ -518,12 +517,15 @@ func (sc *scrub) fold(h *head) error {
 		b, _ := erase.Mask([]byte(text), sc.secrets)
 		return string(b)
 	}
-	base := skein.Shown{Project: clean(h.Project), Cwd: clean(h.Cwd), Checkout: erase.MaskCheckout(h.Checkout, clean), Agent: clean(h.Agent), Model: clean(h.Model)}
+	base := skein.Shown{Project: clean(h.Project), Cwd: clean(h.Cwd), Checkout: h.Checkout, Agent: clean(h.Agent), Model: clean(h.Model)}
+	for _, text := range base.Checkout.Texts() {
+		*text = clean(*text)
+	}
 	segs, err := sc.segments(h)
 	if err != nil {
 		return err
 	}
-	log := walker{sc.s.pack, sc.conn, nil}
+	log := newWalker(sc.s.pack, sc.conn, nil)
 	x, damaged, err := h.FoldOwn(log, segs[0], base)
 	if err != nil {
 		return err

@@ -53,6 +53,7 @@ type hit struct {
 	id      int64  // of the event
 	session int64  // the session's number
 	expr    string // the expression by which the index found it; "" if a scan did
+	passage int64  // the row of the index that has what matches of a long text; 0 if the text is not long
 }
 
 // Search implements [skein.Store].
@@ -184,7 +185,7 @@ func (s *searches) within(c *conn, x *searcher, id skein.SessionID) (none bool, 
 		}
 		return none, err
 	}
-	if x.excludes(&h.Session) {
+	if search.Excludes(&x.q, &h.Session) {
 		return true, nil
 	}
 	segs, err := c.segments(h.n, h.Last)
@@ -227,14 +228,6 @@ func (x *searcher) foundIn(o owners) string {
 		return `CASE` + standing("NOT ") + ` END`
 	}
 	return `coalesce(CASE` + standing("NOT ") + ` END, CASE` + standing("") + ` END)`
-}
-
-// excludes reports whether the query's conditions on sessions leave h out.
-func (x *searcher) excludes(h *skein.Session) bool {
-	q := &x.q
-	return h.Binned != 0 || q.User != "" && q.User != h.User ||
-		q.Origin != "" && (h.Origin == nil || h.Origin.Format != q.Origin) ||
-		q.Project != "" && !search.InProject(h.Project, q.Project)
 }
 
 // hitColumns are the columns of the event e of the session s that scanHit

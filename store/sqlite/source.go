@@ -8,6 +8,7 @@ import (
 	"iter"
 
 	"github.com/skein-dev/skein"
+	"github.com/skein-dev/skein/store/stream"
 )
 
 // recordsPerFile is the distance in records.n from one file to the next.
@@ -81,32 +82,19 @@ func (s *sources) File(ctx context.Context, format, path string) (f skein.Source
 
 // Files implements [skein.Sources].
 func (s *sources) Files(ctx context.Context, format string) iter.Seq2[skein.SourceFile, error] {
-	return func(yield func(skein.SourceFile, error) bool) {
-		last := []any{"", "", ""} // path, format, user
-		for {
-			page, err := s.filePage(ctx, format, last)
-			if err != nil {
-				skein.Wrapf(&err, "sqlite: files of format %q", format)
-				yield(skein.SourceFile{}, err)
-				return
-			}
-			for _, f := range page {
-				if !yield(f, nil) {
-					return
-				}
-			}
-			if len(page) == 0 {
-				return
-			}
-		}
-	}
+	start := [3]any{"", "", ""} // path, format, user
+	return stream.Pages(ctx, start, func(at *[3]any) (page []skein.SourceFile, more bool, err error) {
+		defer skein.Wrapf(&err, "sqlite: files of format %q", format)
+		page, err = s.filePage(ctx, format, at)
+		return page, len(page) > 0, err
+	})
 }
 
 // filePage returns the next files after last, and advances it.
-func (s *sources) filePage(ctx context.Context, format string, last []any) (page []skein.SourceFile, err error) {
+func (s *sources) filePage(ctx context.Context, format string, last *[3]any) (page []skein.SourceFile, err error) {
 	err = s.read(ctx, func(c *conn) error {
 		return c.query(selectFile+`WHERE (f.path, f.format, f.user_id) > (?1, ?2, ?3) AND f.format <> '' AND (?4 = '' OR f.format = ?4) AND (?5 = '' OR f.user_id = ?5)
-			ORDER BY f.path, f.format, f.user_id LIMIT 256`, append(last, format, string(s.user)), func(row []driver.Value) error {
+			ORDER BY f.path, f.format, f.user_id LIMIT 256`, append(last[:], format, string(s.user)), func(row []driver.Value) error {
 			f, _, err := scanFile(row)
 			page = append(page, f)
 			last[0], last[1], last[2] = f.Path, f.Format, row[len(row)-1]
@@ -118,25 +106,10 @@ func (s *sources) filePage(ctx context.Context, format string, last []any) (page
 
 // Records implements [skein.Sources].
 func (s *sources) Records(ctx context.Context, format, path string, from int) iter.Seq2[skein.Record, error] {
-	return func(yield func(skein.Record, error) bool) {
-		for next := max(0, from); ; {
-			page, err := s.recordPage(ctx, format, path, next)
-			if err != nil {
-				skein.Wrapf(&err, "sqlite: records of %s", path)
-				yield(skein.Record{}, err)
-				return
-			}
-			for _, r := range page {
-				if !yield(r, nil) {
-					return
-				}
-			}
-			if len(page) == 0 {
-				return
-			}
-			next = page[len(page)-1].N + 1
-		}
-	}
+	return stream.Records(ctx, from, func(from int) (page []skein.Record, err error) {
+		defer skein.Wrapf(&err, "sqlite: records of %s", path)
+		return s.recordPage(ctx, format, path, from)
+	})
 }
 
 // recordPage returns the records of one block from number from on, or no
@@ -155,7 +128,7 @@ func (s *sources) recordPage(ctx context.Context, format, path string, from int)
 		if err != nil || stored == nil {
 			return err
 		}
-		all, bad, err := s.pack.legible(c, first, stored)
+		all, bad, err := legible(s.pack, c, first, stored)
 		if errors.Is(err, skein.ErrCorrupt) {
 			return &skein.DamagedRecordsError{First: from, Last: first + count - 1, Err: err}
 		}

@@ -17,7 +17,9 @@ import (
 	"github.com/skein-dev/skein"
 	"github.com/skein-dev/skein/internal/room"
 	"github.com/skein-dev/skein/store/ledger"
+	"github.com/skein-dev/skein/store/pack"
 	"github.com/skein-dev/skein/store/sqlite/host"
+	"github.com/skein-dev/skein/store/stream"
 )
 
 // A Store keeps sessions in a SQLite file. Make one with [Open].
@@ -75,10 +77,11 @@ type core struct {
 	turns       *room.Semaphore // for readers of what may be long
 	index       *indexer        // nil if nothing can be written
 	maintenance *maintenance    // nil if nothing can be written
+	disk        *diskRoom
 	waited      lookback
 	catching    sync.WaitGroup // searches that are updating the index
-	pack        *packer
-	wakers      *wakers
+	pack        *pack.Packer
+	wakers      *stream.Wakers
 	locks       *host.Locks
 	clock       func() time.Time
 	closeFor    time.Duration
@@ -94,9 +97,6 @@ type reopening struct {
 	mode     string       // how the file is opened to be read
 	tried    time.Time    // when opening it for writing was last tried
 	schema   atomic.Int64 // the file's user_version when last read; 0: nothing was written yet
-	logPages atomic.Int64 // how many pages the log may have before a commit checkpoints it
-	tight    atomic.Bool  // the disk is nearly full
-	freeing  sync.Mutex   // held while the reserve is used
 }
 
 // closing is the state of a store that may be about to close.
@@ -163,10 +163,10 @@ func Open(ctx context.Context, name string, o Options) (_ *Store, err error) {
 		return nil, err
 	}
 	c := &core{path: name, steps: o.steps, notice: o.Notice, clock: o.Clock, locks: host.NewLocks(name), closeFor: closeFor, patience: o.Patience, closing: closing{ending: make(chan struct{}), gone: make(chan struct{})}}
-	if c.pack, err = newPacker(); err != nil {
+	if c.pack, err = pack.New(); err != nil {
 		return nil, err
 	}
-	c.wakers = newWakers(c)
+	c.disk, c.wakers = &diskRoom{core: c}, newWakers(c)
 	if err := c.connect(ctx, d, o); err != nil {
 		if err = errors.Join(err, c.abandon()); errors.Is(err, skein.ErrCorrupt) {
 			err = &damagedFileError{name, o, err}

@@ -14,6 +14,9 @@ import (
 	"github.com/skein-dev/skein/store/sqlite/host"
 )
 
+// A cleaner removes from the file what was deleted.
+type cleaner struct{ *core }
+
 // vacuumPages is the most pages that one step frees: some 50 ms. vacuumCost is
 // how many bytes of the log each may take: the page that is moved to its place,
 // what refers to it, and the pointer map of both.
@@ -26,8 +29,8 @@ const (
 // words until its segments are merged, the file keeps free pages until it is
 // truncated, and the log keeps old pages until it is emptied. It works in steps
 // between which others can write.
-func (c *core) sweep(ctx context.Context) error {
-	if c.tight.Load() { // merging needs room
+func (c cleaner) sweep(ctx context.Context) error {
+	if c.disk.tight.Load() { // merging needs room
 		if _, err := c.giveBack(ctx); err != nil {
 			return err
 		}
@@ -38,7 +41,7 @@ func (c *core) sweep(ctx context.Context) error {
 	if emptied, err := c.giveBack(ctx); err != nil || !emptied {
 		return err
 	}
-	return c.freeStep(ctx, (*tx).settle)
+	return c.disk.freeStep(ctx, func(t *tx) error { return indexMerger{t}.settle() })
 }
 
 // Swept implements [skein.Sweeper].
@@ -49,7 +52,7 @@ func (s *lifecycle) Swept(ctx context.Context) (err error) {
 		return err
 	}
 	defer leave()
-	return s.swept(ctx)
+	return cleaner{s.core}.swept(ctx)
 }
 
 // Left implements [skein.Sweeper].
@@ -60,11 +63,11 @@ func (s *lifecycle) Left(ctx context.Context) (text string, err error) {
 		return "", err
 	}
 	defer leave()
-	return s.left(ctx)
+	return cleaner{s.core}.left(ctx)
 }
 
 // swept sweeps until nothing is left.
-func (c *core) swept(ctx context.Context) error {
+func (c cleaner) swept(ctx context.Context) error {
 	for pause := time.Duration(0); ; pause = sweepAgain {
 		if owed, err := c.owed(ctx); err != nil || !owed {
 			return err
@@ -83,7 +86,7 @@ const sweepAgain = 200 * time.Millisecond
 
 // left says, for people, where bytes of what was deleted still are, and until
 // when; "" if there are none.
-func (c *core) left(ctx context.Context) (string, error) {
+func (c cleaner) left(ctx context.Context) (string, error) {
 	if owed, err := c.owed(ctx); err != nil || !owed {
 		return "", err
 	}
@@ -103,13 +106,13 @@ func (c *core) left(ctx context.Context) (string, error) {
 
 // giveBack returns free pages and the log to the file system, and reports
 // whether the log was emptied.
-func (c *core) giveBack(ctx context.Context) (emptied bool, err error) {
+func (c cleaner) giveBack(ctx context.Context) (emptied bool, err error) {
 	for {
 		free, most := int64(0), int64(vacuumPages)
 		if room, known := host.FreeSpace(filepath.Dir(c.path)); known {
 			most = max(1, min(most, room/vacuumCost))
 		}
-		err := c.freeStep(ctx, func(t *tx) (err error) {
+		err := c.disk.freeStep(ctx, func(t *tx) (err error) {
 			free, err = t.cut(most)
 			return err
 		})
@@ -117,8 +120,8 @@ func (c *core) giveBack(ctx context.Context) (emptied bool, err error) {
 			return false, err
 		}
 		if free == 0 { // what the log holds may be pages that the file does not have yet
-			err = c.makingRoom(ctx, func() (err error) {
-				emptied, err = c.emptyLog()
+			err = c.disk.makingRoom(ctx, func() (err error) {
+				emptied, err = c.disk.emptyLog()
 				return err
 			})
 			return emptied, err
@@ -150,17 +153,17 @@ func (t *tx) cut(n int64) (left int64, err error) {
 const manyPages = 16 << 20
 
 // checkpoint checkpoints the log if it is long, as far as readers allow.
-func (c *core) checkpoint() {
-	if st, err := os.Stat(c.paths.names[1]); err != nil || st.Size() < manyPages {
+func (d *diskRoom) checkpoint() {
+	if st, err := os.Stat(d.paths.names[1]); err != nil || st.Size() < manyPages {
 		return
 	}
-	_ = c.withLog(func(conn *conn) error { return conn.script(`PRAGMA wal_checkpoint(PASSIVE)`) }) //nolint:errcheck // the next pause does it
+	_ = d.withLog(func(conn *conn) error { return conn.script(`PRAGMA wal_checkpoint(PASSIVE)`) }) //nolint:errcheck // the next pause does it
 }
 
 // emptyLog checkpoints the log, truncates it to nothing, and reports whether it
 // could: not while somebody reads from it.
-func (c *core) emptyLog() (emptied bool, err error) {
-	err = c.withLog(func(conn *conn) error {
+func (d *diskRoom) emptyLog() (emptied bool, err error) {
+	err = d.withLog(func(conn *conn) error {
 		var blocked, pages, moved int64
 		_, err := conn.one(`PRAGMA wal_checkpoint(TRUNCATE)`, nil, &blocked, &pages, &moved)
 		emptied = err == nil && blocked == 0
@@ -175,11 +178,11 @@ func (c *core) emptyLog() (emptied bool, err error) {
 // withLog runs f with its own connection, so that the writer need not wait for
 // a checkpoint. The log must not be checkpointed into a file that was copied
 // over the store's.
-func (c *core) withLog(f func(*conn) error) error {
-	if err := c.inPlace(); err != nil {
+func (d *diskRoom) withLog(f func(*conn) error) error {
+	if err := d.inPlace(); err != nil {
 		return err
 	}
-	conn, err := c.dial("mode=rw", "PRAGMA busy_timeout = 500", "PRAGMA synchronous = FULL")
+	conn, err := d.dial("mode=rw", "PRAGMA busy_timeout = 500", "PRAGMA synchronous = FULL")
 	if err != nil {
 		return err
 	}

@@ -8,35 +8,26 @@ import (
 	"github.com/skein-dev/skein"
 	"github.com/skein-dev/skein/store/erase"
 	"github.com/skein-dev/skein/store/ledger"
+	"github.com/skein-dev/skein/store/stream"
 )
 
 var _ erase.Tombstones = (*Store)(nil)
 
 // Tombstones implements [erase.Tombstones].
 func (s *lifecycle) Tombstones(ctx context.Context) iter.Seq2[erase.Tombstone, error] {
-	return func(yield func(erase.Tombstone, error) bool) {
-		err := s.write(ctx, func(t *tx) error { return t.addTombstones() })
-		for last := (erase.Tombstone{}); ; {
-			var page []erase.Tombstone
-			if err == nil {
-				page, err = s.tombPage(ctx, last)
-			}
-			if err != nil {
-				skein.Wrapf(&err, "sqlite: tombstones")
-				yield(erase.Tombstone{}, err)
-				return
-			}
-			for _, t := range page {
-				if !yield(t, nil) {
-					return
-				}
-				last = t
-			}
-			if len(page) == 0 {
-				return
-			}
+	return stream.Pages(ctx, erase.Tombstone{}, func(at *erase.Tombstone) (page []erase.Tombstone, more bool, err error) {
+		defer skein.Wrapf(&err, "sqlite: tombstones")
+		if *at == (erase.Tombstone{}) {
+			err = s.write(ctx, func(t *tx) error { return t.addTombstones() })
 		}
-	}
+		if err == nil {
+			page, err = s.tombPage(ctx, *at)
+		}
+		if len(page) > 0 {
+			*at = page[len(page)-1]
+		}
+		return page, len(page) > 0, err
+	})
 }
 
 // tombPage returns the next tombstones after last, or the first ones if last

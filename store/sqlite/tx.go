@@ -4,6 +4,7 @@ import (
 	"fmt"
 
 	"github.com/skein-dev/skein"
+	"github.com/skein-dev/skein/store/pack"
 )
 
 // A tx is the transaction in which a job runs. If the job fails, its changes
@@ -11,7 +12,7 @@ import (
 type tx struct {
 	*conn
 	now     skein.Time // when the transaction began
-	pack    *packer
+	pack    *pack.Packer
 	heads   *heads
 	changed []skein.SessionID
 	after   []func() // run when the job's changes are committed

@@ -57,8 +57,8 @@ func (s *Store) Usage(ctx context.Context, q skein.UsageQuery) (rows []skein.Usa
 		if purging {
 			from = withHeirs
 		}
-		return c.query(`SELECT `+of+`, u.provider, u.model, u.tier, sum(u.input), sum(u.output), sum(u.reasoning), sum(u.cache_read), sum(u.cache_write), sum(u.cache_hour), sum(u.requests), sum(u.reported)
-			FROM `+from+w.sql()+` GROUP BY 1, 2, 3, 4`, w.args, func(row []driver.Value) error {
+		return c.query(`SELECT `+of+`, u.provider, u.model, u.tier, u.recorded, sum(u.input), sum(u.output), sum(u.reasoning), sum(u.cache_read), sum(u.cache_write), sum(u.cache_hour), sum(u.requests), sum(u.reported)
+			FROM `+from+w.sql()+` GROUP BY 1, 2, 3, 4, 5`, w.args, func(row []driver.Value) error {
 			slot, err := usageSlot(q.By, row)
 			if slot.Usage != (skein.Usage{}) {
 				sum.Add(slot)
@@ -75,10 +75,10 @@ func (s *Store) Usage(ctx context.Context, q skein.UsageQuery) (rows []skein.Usa
 // The same sums, including what forks show of sessions that are being purged,
 // which belongs to the forks from then on.
 const (
-	usageAllAndHeirs = `(SELECT user_id, slot, provider, model, tier, project, agent, input, output, reasoning, cache_read, cache_write, cache_hour, requests, reported FROM usage_all
-		UNION ALL SELECT s.user_id, slot, c.provider, c.model, c.tier, s.project, s.agent, ` + heirsCharges + `) u`
-	usageAndHeirs = `(SELECT session, slot, provider, model, tier, input, output, reasoning, cache_read, cache_write, cache_hour, requests, reported FROM usage
-		UNION ALL SELECT s.n, slot, c.provider, c.model, c.tier, ` + heirsCharges + `) u JOIN sessions s ON s.n = u.session`
+	usageAllAndHeirs = `(SELECT user_id, slot, provider, model, tier, recorded, project, agent, input, output, reasoning, cache_read, cache_write, cache_hour, requests, reported FROM usage_all
+		UNION ALL SELECT s.user_id, slot, c.provider, c.model, c.tier, c.recorded, s.project, s.agent, ` + heirsCharges + `) u`
+	usageAndHeirs = `(SELECT session, slot, provider, model, tier, recorded, input, output, reasoning, cache_read, cache_write, cache_hour, requests, reported FROM usage
+		UNION ALL SELECT s.n, slot, c.provider, c.model, c.tier, c.recorded, ` + heirsCharges + `) u JOIN sessions s ON s.n = u.session`
 
 	heirsCharges = `c.input, c.output, c.reasoning, c.cache_read, c.cache_write, c.cache_hour, c.requests, c.reported
 		FROM ` + newParents + ` d CROSS JOIN events e ON e.session = d.session AND e.seq <= d.upto CROSS JOIN charges c ON c.event = e.id CROSS JOIN sessions s ON s.n = d.new_parent`
@@ -86,14 +86,17 @@ const (
 
 // usageSlot reads a row of sums; its first column is the value of by.
 func usageSlot(by skein.Dimension, row []driver.Value) (u ledger.UsageSlot, err error) {
-	var slot int64
+	var slot, recorded int64
 	var of string
 	first := any(&of)
 	if by == skein.ByDay || by == "" {
 		first = &slot
 	}
 	x := &u.Usage
-	err = scan(row, []any{first, &u.Provider, &u.Model, (*string)(&u.Tier), &x.Input, &x.Output, &x.Reasoning, &x.CacheRead, &x.CacheWrite, &x.CacheHour, &x.Requests, &x.Reported})
+	err = scan(row, []any{first, &u.Provider, &u.Model, (*string)(&u.Tier), &recorded, &x.Input, &x.Output, &x.Reasoning, &x.CacheRead, &x.CacheWrite, &x.CacheHour, &x.Requests, &x.Reported})
+	if recorded != 0 {
+		u.Recorded = u.Usage
+	}
 	u.Slot, u.Session, u.Project, u.Agent = skein.Time(slot), skein.SessionID(of), of, of
 	return u, err
 }

@@ -18,7 +18,7 @@ func (s *reads) Window(ctx context.Context, id skein.SessionID, n int) (events [
 	err = s.read(ctx, func(c *conn) error {
 		x, err := s.extent(c, id)
 		if err == nil {
-			events, err = walk.Window(walker{s.pack, c, room.Of(ctx)}, x, n)
+			events, err = walk.Window(newWalker(s.pack, c, room.Of(ctx)), x, n)
 		}
 		return err
 	})
@@ -26,7 +26,7 @@ func (s *reads) Window(ctx context.Context, id skein.SessionID, n int) (events [
 }
 
 // Line implements [walk.WindowLog].
-func (w walker) Line(segs walk.Segments) (rewound []skein.Event, amended []walk.Amendment, err error) {
+func (w windowQueries) Line(segs walk.Segments) (rewound []skein.Event, amended []walk.Amendment, err error) {
 	rewound, err = w.events(segs, `INDEXED BY events_rewound WHERE e.session = ? AND e.seq > ? AND e.seq <= ? AND e.kind = 'rewound' ORDER BY e.seq`)
 	if err != nil {
 		return nil, nil, err
@@ -42,7 +42,7 @@ func (w walker) Line(segs walk.Segments) (rewound []skein.Event, amended []walk.
 }
 
 // Compacted implements [walk.WindowLog].
-func (w walker) Compacted(segs walk.Segments) (last *skein.Event, err error) {
+func (w windowQueries) Compacted(segs walk.Segments) (last *skein.Event, err error) {
 	err = w.each(segs, selectEvent+`INDEXED BY events_compacted WHERE e.session = ? AND e.seq > ? AND e.seq <= ? AND e.kind = 'compacted' ORDER BY e.seq DESC LIMIT 1`,
 		func(row []driver.Value) error {
 			e, err := w.scanEvent(row)
@@ -56,7 +56,7 @@ func (w walker) Compacted(segs walk.Segments) (last *skein.Event, err error) {
 }
 
 // Next implements [walk.WindowLog].
-func (w walker) Next(segs walk.Segments) (next *walk.Said, err error) {
+func (w windowQueries) Next(segs walk.Segments) (next *walk.Said, err error) {
 	err = w.each(segs, selectSaid+`WHERE e.session = ? AND e.seq > ? AND e.seq <= ? AND e.kind = 'said' ORDER BY e.seq LIMIT 1`,
 		func(row []driver.Value) error {
 			x, err := w.scanSaid(row)
@@ -70,12 +70,12 @@ func (w walker) Next(segs walk.Segments) (next *walk.Said, err error) {
 }
 
 // Tools implements [walk.WindowLog].
-func (w walker) Tools(segs walk.Segments) ([]skein.Event, error) {
+func (w windowQueries) Tools(segs walk.Segments) ([]skein.Event, error) {
 	return w.events(segs, `WHERE e.session = ? AND e.seq > ? AND e.seq <= ? AND e.kind = 'tool'`)
 }
 
 // At implements [walk.WindowLog].
-func (w walker) At(segs walk.Segments, seqs []skein.Seq) (events []skein.Event, err error) {
+func (w windowQueries) At(segs walk.Segments, seqs []skein.Seq) (events []skein.Event, err error) {
 	for _, seq := range seqs {
 		err := w.conn.query(selectEvent+`WHERE e.session = ? AND e.seq = ?`, []any{segs.Of(seq).Session, int64(seq)}, func(row []driver.Value) error {
 			e, err := w.scanEvent(row)
@@ -91,7 +91,7 @@ func (w walker) At(segs walk.Segments, seqs []skein.Seq) (events []skein.Event, 
 
 // events returns the events of segs that satisfy a condition, whose arguments
 // are a session and the range of seqs.
-func (w walker) events(segs walk.Segments, cond string) (events []skein.Event, err error) {
+func (w queries) events(segs walk.Segments, cond string) (events []skein.Event, err error) {
 	err = w.each(segs, selectEvent+cond, func(row []driver.Value) error {
 		e, err := w.scanEvent(row)
 		events = append(events, e)
@@ -101,7 +101,7 @@ func (w walker) events(segs walk.Segments, cond string) (events []skein.Event, e
 }
 
 // each calls do for the rows that query returns for each of segs.
-func (w walker) each(segs walk.Segments, query string, do func(row []driver.Value) error) error {
+func (w queries) each(segs walk.Segments, query string, do func(row []driver.Value) error) error {
 	for _, seg := range segs {
 		if err := w.conn.query(query, []any{seg.Session, int64(seg.From), int64(seg.To)}, do); err != nil {
 			return err

@@ -12,6 +12,7 @@ import (
 	"time"
 
 	"github.com/skein-dev/skein"
+	"github.com/skein-dev/skein/store/pack"
 	"github.com/skein-dev/skein/store/sqlite/host"
 )
 
@@ -33,7 +34,7 @@ type writer struct {
 	urgent   chan *job // jobs run alone between two groups
 	spare    chan *job // jobs run alone when nothing else waits
 	stopped  chan struct{}
-	pack     *packer
+	pack     *pack.Packer
 	heads    *heads
 	changed  func([]skein.SessionID)   // called after each commit that changed sessions
 	blocked  func(time.Duration) error // returns who kept it from writing for so long
@@ -57,8 +58,8 @@ type job struct {
 func newWriter(conn *conn, c *core, patience time.Duration) *writer {
 	w := &writer{
 		conn: conn, jobs: make(chan *job, 4*groupJobs), urgent: make(chan *job), spare: make(chan *job), stopped: make(chan struct{}), heads: newHeads(), patience: patience,
-		changed: c.wakers.wake, blocked: func(d time.Duration) error { return host.BlockedBy(c.path, d) }, inPlace: c.inPlace,
-		logPages: &c.logPages, schema: &c.schema, pack: c.pack,
+		changed: c.wake, blocked: func(d time.Duration) error { return host.BlockedBy(c.path, d) }, inPlace: c.inPlace,
+		logPages: &c.disk.logPages, schema: &c.schema, pack: c.pack,
 	}
 	go w.loop()
 	return w

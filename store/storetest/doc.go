@@ -33,6 +33,9 @@
 //		storetest.Run(t, open, storetest.Options{Address: address, Dial: dial})
 //	}
 //
+// Each promise is in the package of its subject: appends, reads, removal, whole.
+// They test with package harness and the events of package fixture.
+//
 // Main lets the test binary be the other process: the suite starts it again
 // with an environment variable.
 package storetest

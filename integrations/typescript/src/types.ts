@@ -127,12 +127,12 @@ export interface Checkout {
   branch?: string;
   commit?: string;
   worktree?: string;
-  /** Path of the working directory below the project. */
+  /** Path of the working directory below the working tree. */
   subfolder?: string;
   /** Name of the machine. */
   host?: string;
-  /** The repository was looked up when the session was imported. */
-  looked_up?: boolean;
+  /** Names of the fields that no record of an imported session said, with spaces between them. */
+  looked_up?: string;
 }
 
 export interface NewSession {
@@ -286,6 +286,8 @@ export interface UsageLine {
   priced_usd: number;
   /** What the programs themselves recorded as its cost, of as much of it as they did. */
   recorded_usd?: number;
+  /** What the requests whose cost was recorded cost by our prices. */
+  recorded_priced_usd?: number;
   unpriced_models?: string[];
 }
 

@@ -274,7 +274,8 @@ func TestTheStepsOfAMessageAreNotCountedBesideIt(t *testing.T) {
 	tr.part(2, `{"type":"step-finish","cost":0.125,"tokens":{"input":150000,"output":10,"reasoning":5,"cache":{"read":0,"write":0}}}`)
 	tr.bring()
 	rows, err := tr.store.Usage(t.Context(), skein.UsageQuery{By: skein.BySession})
-	want := []skein.UsageRow{{Of: ann, Provider: "openai", Model: "gpt-5", Usage: skein.Usage{Input: 300_000, Output: 20, Reasoning: 5, Requests: 1, Reported: 250_000_000}}}
+	used := skein.Usage{Input: 300_000, Output: 20, Reasoning: 5, Requests: 1, Reported: 250_000_000}
+	want := []skein.UsageRow{{Of: ann, Provider: "openai", Model: "gpt-5", Usage: used, Recorded: used}}
 	if diff := cmp.Diff(want, rows); diff != "" || err != nil {
 		t.Errorf("Usage (%v; -want +got):\n%s", err, diff)
 	}

@@ -77,7 +77,7 @@ func (w *writer) upTo(n int, limit skein.Seq) error {
 		defer w.leaveOut(slices.Clone(entries))
 	}
 	w.back = false
-	w.say(slices.DeleteFunc(entries, func(e skein.Entry) bool { return e.Rewound }), limit)
+	w.messages.say(slices.DeleteFunc(entries, func(e skein.Entry) bool { return e.Rewound }), w.keep, limit)
 	w.keep = max(w.keep, min(limit, last))
 	return nil
 }
@@ -98,16 +98,16 @@ func (w *writer) takeBack(spans []skein.SeqRange) {
 	if !w.back {
 		return
 	}
-	n := slices.IndexFunc(w.view, func(h held) bool { return !h.still })
+	n := slices.IndexFunc(w.view.held, func(h held) bool { return !h.still })
 	if n < 0 {
-		n = len(w.view)
+		n = len(w.view.held)
 	}
-	n = w.whole(n)
-	for _, h := range w.view[n:] {
+	n = w.view.whole(n)
+	for _, h := range w.view.held[n:] {
 		w.gone = append(w.gone, h.row)
 	}
-	w.view, w.keep = w.view[:n], 0
-	for _, h := range slices.Backward(w.view) {
+	w.view.held, w.keep = w.view.held[:n], 0
+	for _, h := range slices.Backward(w.view.held) {
 		if h.at > 0 && on(spans, h.at) {
 			w.keep = h.at
 			break
@@ -129,41 +129,27 @@ func (w *writer) mend(events []skein.Event, spans []skein.SeqRange) {
 			back = e
 		}
 	}
-	if sum != nil && (len(w.view) == 0 || w.view[0].at != sum.seq) {
+	if sum != nil && (len(w.view.held) == 0 || w.view.held[0].at != sum.seq) {
 		w.boundary(sum)
 		return
 	}
-	n := slices.IndexFunc(w.view, func(h held) bool { return h.at > 0 && !on(spans, h.at) })
+	n := slices.IndexFunc(w.view.held, func(h held) bool { return h.at > 0 && !on(spans, h.at) })
 	if n >= 0 {
-		n = w.whole(n)
-		w.repair(back, len(w.view)-n)
-		w.view = w.view[:n]
+		n = w.view.whole(n)
+		w.repair(back, len(w.view.held)-n)
+		w.view.held = w.view.held[:n]
 	}
 	if w.back || n >= 0 {
-		w.keep = w.kept(sum)
+		w.keep = w.view.kept(sum)
 	}
-}
-
-// kept returns the seq up to which the messages are in the rows that the program goes
-// on with. What a summary covers counts as included.
-func (w *writer) kept(sum *summary) skein.Seq {
-	if sum != nil && len(w.view) == 1 && w.view[0].at == sum.seq {
-		return sum.To
-	}
-	for _, h := range slices.Backward(w.view) {
-		if h.at > 0 {
-			return h.at
-		}
-	}
-	return 0
 }
 
 // boundary makes the row that replaces all messages by a summary.
 func (w *writer) boundary(sum *summary) {
 	text := append(skein.AppendQuoted([]byte(`{"CompactBoundary":{"summary":{"role":"user","content":[{"type":"text","text":`), sum.Summary), `}]},"replaced_count":`...)
-	text = append(strconv.AppendInt(text, int64(len(w.view)), 10), `,"loaded_tools_snapshot":[]}}`...)
+	text = append(strconv.AppendInt(text, int64(len(w.view.held)), 10), `,"loaded_tools_snapshot":[]}}`...)
 	w.row(&skein.Entry{Seq: sum.seq, End: sum.seq, Time: sum.time}, roleBoundary, string(text))
-	w.view, w.keep, w.back = []held{{at: sum.seq, role: roleUser}}, sum.To, false
+	w.view.held, w.keep, w.back = []held{{at: sum.seq, role: roleUser}}, sum.To, false
 }
 
 // repair makes the row that takes back the last n messages.

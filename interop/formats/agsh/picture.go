@@ -10,9 +10,9 @@ import (
 // pictured returns a user message with images as the blocks of meka's role for them,
 // and "" if there are no images, or if the database's version may not know the role:
 // 0.31 does, and the next column came with 0.38.
-func (w *writer) pictured(e *skein.Entry) string {
+func (ms *messages) pictured(e *skein.Entry) string {
 	m := &e.Message
-	if m.Role != skein.RoleUser || !w.at.repairs() {
+	if m.Role != skein.RoleUser || !ms.at.repairs() {
 		return ""
 	}
 	var b []byte
@@ -22,9 +22,9 @@ func (w *writer) pictured(e *skein.Entry) string {
 		switch {
 		case p.Kind == skein.PartText:
 			b = append(b, "[,"[min(len(b), 1)])
-			b = append(skein.AppendQuoted(append(b, `{"type":"text","text":`...), w.text(e, p.Text)), '}')
+			b = append(skein.AppendQuoted(append(b, `{"type":"text","text":`...), ms.text(e, p.Text)), '}')
 		case p.File != nil && isPicture(p.File):
-			data, err := w.d.Blob(p.File.Blob)
+			data, err := ms.d.Blob(p.File.Blob)
 			if err != nil {
 				return ""
 			}
@@ -41,7 +41,7 @@ func (w *writer) pictured(e *skein.Entry) string {
 		return ""
 	}
 	if m.Synthetic {
-		w.lose(e, "that a program put a message in: left out")
+		ms.lose(e, "that a program put a message in: left out")
 	}
 	return string(append(b, ']'))
 }

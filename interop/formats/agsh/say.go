@@ -14,38 +14,46 @@ type answer struct {
 	used   bool
 }
 
-// say makes the rows of those live messages that are after the kept seq and up to
-// limit.
-func (w *writer) say(entries []skein.Entry, limit skein.Seq) {
-	w.answers = map[string]answer{}
+// messages makes the rows of what was said.
+type messages struct {
+	*output
+
+	view    *view
+	answers map[string]answer
+	added   skein.Usage
+}
+
+// say makes the rows of those live messages that are after keep and up to limit.
+func (ms *messages) say(entries []skein.Entry, keep, limit skein.Seq) {
+	ms.answers = map[string]answer{}
 	for i := range entries {
 		for j := range entries[i].Message.Parts {
 			if r := entries[i].Message.Parts[j].Result; r != nil {
-				w.answers[r.CallID] = answer{r, i, false}
+				ms.answers[r.CallID] = answer{r, i, false}
 			}
 		}
 	}
 	for i := range entries {
 		e := &entries[i]
 		switch {
-		case e.Seq <= w.keep || e.Seq > limit:
+		case e.Seq <= keep || e.Seq > limit:
 		case e.Message.Role == skein.RoleAssistant:
-			w.answer(e, entries)
+			ms.answer(e, entries)
 		case e.Message.Role == skein.RoleSystem:
-			w.lose(e, "system message: left out")
+			ms.lose(e, "system message: left out")
 		default:
-			w.results(e)
-			w.typed(e)
+			ms.results(e)
+			ms.typed(e)
 		}
 	}
 }
 
 // typed makes the row of a user message.
-func (w *writer) typed(e *skein.Entry) {
+func (ms *messages) typed(e *skein.Entry) {
 	m := &e.Message
 	var b strings.Builder
-	if blocks := w.pictured(e); blocks != "" {
-		w.put(e, roleBlocks, blocks)
+	if blocks := ms.pictured(e); blocks != "" {
+		ms.put(e, roleBlocks, blocks)
 		return
 	}
 	for i := range m.Parts {
@@ -56,33 +64,33 @@ func (w *writer) typed(e *skein.Entry) {
 		case p.Kind == skein.PartText || p.Kind == skein.PartSummary || p.Kind == skein.PartAgent:
 			if b.Len() > 0 && !strings.HasSuffix(b.String(), "</context>\n\n") {
 				b.WriteString("\n\n")
-				w.lose(e, "texts of one message: put together")
+				ms.lose(e, "texts of one message: put together")
 			}
-			b.WriteString(w.text(e, p.Text))
+			b.WriteString(ms.text(e, p.Text))
 		default:
-			w.lose(e, string(p.Kind)+": left out")
+			ms.lose(e, string(p.Kind)+": left out")
 		}
 	}
 	if b.Len() == 0 {
 		return
 	}
 	if strings.HasPrefix(b.String(), summaryMark) {
-		w.lose(e, "that a text is not a summary, although it begins like one")
+		ms.lose(e, "that a text is not a summary, although it begins like one")
 	}
 	switch {
 	case m.Role == skein.RoleSteer:
-		w.lose(e, "that a message was said in the middle of a turn: left out")
+		ms.lose(e, "that a message was said in the middle of a turn: left out")
 	case m.Role != skein.RoleUser:
-		w.lose(e, string(m.Role)+"'s words: as the user's")
+		ms.lose(e, string(m.Role)+"'s words: as the user's")
 	case m.Synthetic:
-		w.lose(e, "that a program put a message in: left out")
+		ms.lose(e, "that a program put a message in: left out")
 	}
-	w.put(e, roleUser, b.String())
+	ms.put(e, roleUser, b.String())
 }
 
 // answer makes the rows of the model's answer and of the results of all its calls,
 // which the program keeps in one row.
-func (w *writer) answer(e *skein.Entry, entries []skein.Entry) {
+func (ms *messages) answer(e *skein.Entry, entries []skein.Entry) {
 	m := &e.Message
 	var b []byte
 	var calls []string
@@ -91,49 +99,49 @@ func (w *writer) answer(e *skein.Entry, entries []skein.Entry) {
 		switch {
 		case p.Call != nil:
 			calls = append(calls, p.Call.ID)
-			b = w.appendCall(b, p.Call)
+			b = appendCall(b, p.Call)
 		case p.Kind == skein.PartText || p.Kind == skein.PartSummary:
 			b = append(b, "[,"[min(len(b), 1)])
 			b = append(skein.AppendQuoted(append(b, `{"type":"text","text":`...), string(p.Text)), '}')
 		case p.Result == nil:
-			w.lose(e, string(p.Kind)+": left out")
+			ms.lose(e, string(p.Kind)+": left out")
 		}
 	}
 	if m.Error != nil || m.Interrupted {
-		w.lose(e, "that an answer broke off: left out")
+		ms.lose(e, "that an answer broke off: left out")
 	}
 	if m.Usage != nil {
-		w.added = w.added.Plus(*m.Usage)
+		ms.added = ms.added.Plus(*m.Usage)
 	}
 	if b == nil {
 		return
 	}
-	w.put(e, roleAnswer, string(append(b, ']')))
+	ms.put(e, roleAnswer, string(append(b, ']')))
 	if len(calls) == 0 {
 		return
 	}
-	w.put(e, roleResults, w.answered(e, calls, entries))
+	ms.put(e, roleResults, ms.answered(e, calls, entries))
 }
 
 // answered returns the content of the row with the results of these calls.
-func (w *writer) answered(e *skein.Entry, calls []string, entries []skein.Entry) string {
+func (ms *messages) answered(e *skein.Entry, calls []string, entries []skein.Entry) string {
 	var b []byte
 	for _, id := range calls {
-		a, ok := w.answers[id]
+		a, ok := ms.answers[id]
 		if !ok || a.used {
-			w.lose(e, "call without a result: answered as interrupted")
+			ms.lose(e, "call without a result: answered as interrupted")
 			b = appendResult(b, id, "[Interrupted: there is no result.]", true)
 			continue
 		}
 		a.used = true
-		w.answers[id] = a
-		b = w.appendResult(&entries[a.entry], b, a.result)
+		ms.answers[id] = a
+		b = ms.appendResult(&entries[a.entry], b, a.result)
 	}
 	return string(append(b, ']'))
 }
 
 // results makes the row of results that were not written with their calls.
-func (w *writer) results(e *skein.Entry) {
+func (ms *messages) results(e *skein.Entry) {
 	var b []byte
 	told := false
 	for i := range e.Message.Parts {
@@ -141,29 +149,29 @@ func (w *writer) results(e *skein.Entry) {
 		if r == nil {
 			continue
 		}
-		if w.answers[r.CallID].used {
+		if ms.answers[r.CallID].used {
 			told = true
 			continue
 		}
-		b = w.appendResult(e, b, r)
+		b = ms.appendResult(e, b, r)
 	}
 	if b != nil {
-		w.put(e, roleResults, string(append(b, ']')))
+		ms.put(e, roleResults, string(append(b, ']')))
 		return
 	}
-	if n := len(w.lines); told && n > 0 { // the row before covers it too
-		w.lines[n-1].Seq = max(w.lines[n-1].Seq, e.End)
+	if n := len(ms.lines); told && n > 0 { // the row before covers it too
+		ms.lines[n-1].Seq = max(ms.lines[n-1].Seq, e.End)
 	}
 }
 
-func (w *writer) appendResult(e *skein.Entry, b []byte, r *skein.Result) []byte {
+func (ms *messages) appendResult(e *skein.Entry, b []byte, r *skein.Result) []byte {
 	if len(r.Files) > 0 {
-		w.lose(e, "file of a tool: left out")
+		ms.lose(e, "file of a tool: left out")
 	}
 	if r.Raw != nil {
-		w.lose(e, "tool output that is not text: left out")
+		ms.lose(e, "tool output that is not text: left out")
 	}
-	return appendResult(b, r.CallID, w.text(e, r.Text), r.Failed)
+	return appendResult(b, r.CallID, ms.text(e, r.Text), r.Failed)
 }
 
 // appendResult appends a result to the unfinished JSON of a row.
@@ -176,7 +184,7 @@ func appendResult(b []byte, call, text string, failed bool) []byte {
 }
 
 // appendCall appends a call to the unfinished JSON of a row.
-func (w *writer) appendCall(b []byte, c *skein.Call) []byte {
+func appendCall(b []byte, c *skein.Call) []byte {
 	b = append(b, "[,"[min(len(b), 1)])
 	b = skein.AppendQuoted(append(b, `{"type":"tool_use","id":`...), c.ID)
 	b = skein.AppendQuoted(append(b, `,"name":`...), c.Name)
@@ -187,15 +195,15 @@ func (w *writer) appendCall(b []byte, c *skein.Call) []byte {
 	return append(append(append(b, `,"input":`...), input...), '}')
 }
 
-func (w *writer) text(e *skein.Entry, t skein.Text) string {
+func (o *output) text(e *skein.Entry, t skein.Text) string {
 	if t.UTF8() != string(t) {
-		w.lose(e, "invalid characters, which were replaced")
+		o.lose(e, "invalid characters, which were replaced")
 	}
 	return t.UTF8()
 }
 
-func (w *writer) lose(e *skein.Entry, what string) {
-	if e.Seq > w.d.After {
-		w.losses.Add(e.Seq, what)
+func (o *output) lose(e *skein.Entry, what string) {
+	if e.Seq > o.d.After {
+		o.losses.Add(e.Seq, what)
 	}
 }

@@ -1,6 +1,8 @@
 package agsh
 
 import (
+	"slices"
+
 	"github.com/skein-dev/skein"
 	"github.com/skein-dev/skein/internal/foreign"
 )
@@ -12,6 +14,9 @@ type held struct {
 	role  string
 	row   []byte
 }
+
+// A view is the messages that the program goes on with.
+type view struct{ held []held }
 
 // known reads the existing rows. If rows can replace others, only what they leave
 // counts, otherwise all rows.
@@ -30,45 +35,59 @@ func (w *writer) known() error {
 		}
 		h := held{at, still, row.Text("role"), rec.Raw}
 		if !w.at.repairs() {
-			w.view = append(w.view, h)
+			w.view.held = append(w.view.held, h)
 			continue
 		}
-		w.load(h, row)
+		w.view.load(h, row)
 	}
 	return nil
 }
 
 // load applies a row as the program does when it loads it.
-func (w *writer) load(h held, row foreign.Row) {
+func (v *view) load(h held, row foreign.Row) {
 	switch h.role {
 	case roleUser, roleAnswer, roleBlocks:
-		w.view = append(w.view, h)
+		v.held = append(v.held, h)
 	case roleResults:
 		if _, ok := list(row.Text("content")); ok {
-			w.view = append(w.view, h)
+			v.held = append(v.held, h)
 		}
 	case roleBoundary, roleRepair:
 		rep, ok := replacementOf(row)
 		switch {
 		case ok && rep.Boundary != nil && rep.Boundary.Count >= 0:
-			w.drop(rep.Boundary.Count)
-			w.view = append(w.view, h)
+			v.drop(rep.Boundary.Count)
+			v.held = append(v.held, h)
 		case ok && rep.Repair != nil && rep.Repair.Count >= 0:
-			w.drop(rep.Repair.Count)
+			v.drop(rep.Repair.Count)
 			for range rep.Repair.Messages {
-				w.view = append(w.view, h)
+				v.held = append(v.held, h)
 			}
 		}
 	}
 }
 
-func (w *writer) drop(n int) { w.view = w.view[:max(0, len(w.view)-n)] }
+func (v *view) drop(n int) { v.held = v.held[:max(0, len(v.held)-n)] }
 
 // whole returns where to cut the messages that the program goes on with, at n or one
 // less: calls must not be left without their results.
-func (w *writer) whole(n int) int {
-	if n > 0 && n < len(w.view) && w.view[n-1].role == roleAnswer && w.view[n].role == roleResults {
+func (v *view) whole(n int) int {
+	if n > 0 && n < len(v.held) && v.held[n-1].role == roleAnswer && v.held[n].role == roleResults {
 		return n - 1
 	}
 	return n
+}
+
+// kept returns the seq up to which the messages are in the rows that the program goes
+// on with. What a summary covers counts as included.
+func (v *view) kept(sum *summary) skein.Seq {
+	if sum != nil && len(v.held) == 1 && v.held[0].at == sum.seq {
+		return sum.To
+	}
+	for _, h := range slices.Backward(v.held) {
+		if h.at > 0 {
+			return h.at
+		}
+	}
+	return 0
 }

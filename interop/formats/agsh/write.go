@@ -35,7 +35,8 @@ func write(ctx context.Context, d interop.Draft) (interop.Written, error) {
 	if d.After > 0 && row == nil {
 		return interop.Written{}, fmt.Errorf("session %s %w in %s", id, skein.ErrNotFound, path)
 	}
-	w := &writer{d: d, at: at, id: id, keep: d.After}
+	o, v := &output{d: d, at: at, id: id}, &view{}
+	w := &writer{output: o, view: v, messages: &messages{output: o, view: v}, keep: d.After}
 	if err := w.write(); err != nil {
 		return interop.Written{}, err
 	}
@@ -87,34 +88,39 @@ func stampText(t skein.Time) string {
 	return t.Std().Format(layout)
 }
 
-// A writer makes the rows of one session.
+// A writer makes the rows of one session. Its parts share one output.
 type writer struct {
-	d       interop.Draft
-	at      there
-	id      string    // session's
-	view    []held    // what the program goes on with
-	keep    skein.Seq // the messages up to here are in its rows, or cannot be stored there
-	back    bool      // the session was rewound since the rows before
-	answers map[string]answer
-	last    skein.Time // of a message
-	added   skein.Usage
-	lines   []interop.OutLine
-	gone    [][]byte // rows
-	losses  interop.Losses
+	*output
+
+	view     *view
+	messages *messages
+	keep     skein.Seq // the messages up to here are in its rows, or cannot be stored there
+	back     bool      // the session was rewound since the rows before
+}
+
+// An output is the rows that are written, one after the other.
+type output struct {
+	d      interop.Draft
+	at     there
+	id     string     // session's
+	last   skein.Time // of a message
+	lines  []interop.OutLine
+	gone   [][]byte // rows
+	losses interop.Losses
 }
 
 // put adds a message's row.
-func (w *writer) put(e *skein.Entry, role, content string) {
-	w.row(e, role, content)
-	w.view = append(w.view, held{at: e.End, role: role})
+func (ms *messages) put(e *skein.Entry, role, content string) {
+	ms.row(e, role, content)
+	ms.view.held = append(ms.view.held, held{at: e.End, role: role})
 }
 
-func (w *writer) row(e *skein.Entry, role, content string) {
-	if w.last = max(w.last, e.Time, w.d.Session.Created); w.last == 0 {
-		w.last = skein.At(w.d.Now)
+func (o *output) row(e *skein.Entry, role, content string) {
+	if o.last = max(o.last, e.Time, o.d.Session.Created); o.last == 0 {
+		o.last = skein.At(o.d.Now)
 	}
-	r := w.at.row("messages", values{"session_id": w.id, "role": role, "content": content, "created_at": stampText(w.last)})
-	w.lines = append(w.lines, interop.OutLine{Body: r.AppendLine(nil), Seq: e.End})
+	r := o.at.row("messages", values{"session_id": o.id, "role": role, "content": content, "created_at": stampText(o.last)})
+	o.lines = append(o.lines, interop.OutLine{Body: r.AppendLine(nil), Seq: e.End})
 }
 
 // session makes the session's row, or updates the existing one.
@@ -142,8 +148,8 @@ func (w *writer) session(there *foreign.Row) interop.OutLine {
 	r := *there
 	r.Values = slices.Clone(r.Values)
 	for column, n := range map[string]int64{
-		"stat_input_tokens": w.added.Input, "stat_output_tokens": w.added.Output,
-		"stat_cache_creation_input_tokens": w.added.CacheWrite, "stat_cache_read_input_tokens": w.added.CacheRead,
+		"stat_input_tokens": w.messages.added.Input, "stat_output_tokens": w.messages.added.Output,
+		"stat_cache_creation_input_tokens": w.messages.added.CacheWrite, "stat_cache_read_input_tokens": w.messages.added.CacheRead,
 	} {
 		if i := slices.Index(r.Columns, column); i >= 0 {
 			r.Values[i] = r.Int(column) + n

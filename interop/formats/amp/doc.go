@@ -11,7 +11,7 @@
 //
 // A thread is one JSON document, which is rewritten on each save: v (raised by each
 // change), id, created (milliseconds), title, messages, nextMessageId, agentMode,
-// env.initial{trees[{uri, displayName, repository}], platform{client,
+// env.initial{trees[{uri, displayName, repository{url, ref, sha}}], platform{client,
 // clientVersion}}, relationships[{threadID, type, role, messageIndex, comment}],
 // mainThreadID, usageLedger. It is a unit whose lines are pieces of it, one for each
 // message (see [interop.OpenDocument]), after a line of our own that describes the

@@ -96,6 +96,8 @@ func (r *reader) created(o loose.Object) skein.Created {
 		if t, err := loose.Parse(trees[0]); err == nil {
 			c.Cwd = pathOf(t.Str("uri"))
 			c.Project = c.Cwd
+			at := t.Obj("repository")
+			c.Checkout = interop.Recorded(at.Str("url"), at.Str("ref"), at.Str("sha")).Known()
 		}
 	}
 	if p := initial.Obj("platform"); p != nil {

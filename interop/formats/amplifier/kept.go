@@ -15,66 +15,77 @@ type tells struct {
 	still bool      // it is still live in the session
 }
 
-// known parses the existing folder.
-func (w *writing) known() error {
-	if w.d.After == 0 {
+// known is what the existing folder has.
+type known struct {
+	*output
+
+	had     map[string][][]byte
+	logMode string             // of events.jsonl
+	tells   map[string][]tells // of the same lines
+	stays   [][]byte           // lines of the transcript
+	keep    skein.Seq          // the messages up to here are in them, or cannot be stored there
+}
+
+// read parses the existing folder.
+func (k *known) read() error {
+	if k.d.After == 0 {
 		return nil
 	}
-	for r, err := range w.d.Known {
+	for r, err := range k.d.Known {
 		if err != nil {
 			return err
 		}
-		at, still := w.d.Tells(r)
+		at, still := k.d.Tells(r)
 		in, err := folder.Parse(r.Raw)
 		if err == nil && in.File == eventLog && in.Mode != "" {
-			w.logMode = in.Mode
+			k.logMode = in.Mode
 		}
 		if err != nil || in.Folder != "" || in.Lines != nil {
 			continue
 		}
-		w.had[in.File] = append(w.had[in.File], in.Data())
-		w.tells[in.File] = append(w.tells[in.File], tells{at, still})
+		k.had[in.File] = append(k.had[in.File], in.Data())
+		k.tells[in.File] = append(k.tells[in.File], tells{at, still})
 	}
 	for _, name := range []string{metadata, metadata + backup} {
-		if data := w.had[name]; len(data) == 1 && len(w.meta) == 0 {
-			w.meta, _ = parse(data[0]) // if it is not an object, it is rewritten
+		if data := k.had[name]; len(data) == 1 && len(k.meta) == 0 {
+			k.meta, _ = parse(data[0]) // if it is not an object, it is rewritten
 		}
 	}
-	w.stay()
+	k.stay()
 	return nil
 }
 
 // stay determines which lines of the transcript stay: those before the first one that
 // the session rewound. If only the backup has messages, Amplifier goes on with that
 // and saves it; if only the log has them, they are said here.
-func (w *writing) stay() {
-	lines, told := w.had[transcript], w.tells[transcript]
-	spare := !slices.ContainsFunc(told, speaks) && slices.ContainsFunc(w.tells[transcript+backup], speaks)
+func (k *known) stay() {
+	lines, told := k.had[transcript], k.tells[transcript]
+	spare := !slices.ContainsFunc(told, speaks) && slices.ContainsFunc(k.tells[transcript+backup], speaks)
 	if spare {
-		lines, told = w.had[transcript+backup], w.tells[transcript+backup]
+		lines, told = k.had[transcript+backup], k.tells[transcript+backup]
 	}
 	if slices.ContainsFunc(told, speaks) {
-		w.keep = w.d.After
+		k.keep = k.d.After
 	}
-	if w.d.WentBack() {
+	if k.d.WentBack() {
 		if n := slices.IndexFunc(told, func(t tells) bool { return !t.still }); n >= 0 {
 			lines, told = lines[:n], told[:n]
 		}
-		w.keep = 0
+		k.keep = 0
 		for _, t := range told {
-			w.keep = max(w.keep, t.at)
+			k.keep = max(k.keep, t.at)
 		}
 	}
 	for i, l := range lines {
 		if o, err := parse(l); err == nil && o.str("role") == "user" {
-			w.turns++
+			k.turns++
 		}
 		if spare {
-			w.said = append(w.said, line{bytes.TrimSuffix(l, []byte("\n")), told[i].at})
+			k.said = append(k.said, line{bytes.TrimSuffix(l, []byte("\n")), told[i].at})
 		}
 	}
 	if !spare {
-		w.stays = lines
+		k.stays = lines
 	}
 }
 
@@ -87,7 +98,7 @@ type numberedLine struct {
 
 // numbered returns lines to follow those that stay; the last of these gets a line
 // feed if it had none.
-func (w *writing) numbered(name string, stay [][]byte, ls []line) (out []numberedLine) {
+func numbered(name string, stay [][]byte, ls []line) (out []numberedLine) {
 	if n := len(stay); n > 0 && len(ls) > 0 && !strings.HasSuffix(string(stay[n-1]), "\n") {
 		out = append(out, numberedLine{folder.Piece(name, n-1, append(stay[n-1 : n : n][0], '\n')), 0})
 	}
@@ -100,15 +111,15 @@ func (w *writing) numbered(name string, stay [][]byte, ls []line) (out []numbere
 
 // backups adds what the program's store does before it saves: a copy of each
 // file.
-func (w *writing) backups(add func(folder.Line, skein.Seq)) {
+func (w *writer) backups(add func(folder.Line, skein.Seq)) {
 	now := w.d.Now.UnixNano()
-	if had := w.had[transcript]; len(had) > 0 && (len(w.said) > 0 || len(w.stays) < len(had)) {
+	if had := w.known.had[transcript]; len(had) > 0 && (len(w.said) > 0 || len(w.known.stays) < len(had)) {
 		for i, data := range had {
 			add(folder.Piece(transcript+backup, i, data), w.d.After)
 		}
 		add(folder.End(folder.File{Name: transcript + backup, Mode: 0o600, Mtime: now}, len(had)), 0)
 	}
-	if had := w.had[metadata]; len(had) == 1 {
+	if had := w.known.had[metadata]; len(had) == 1 {
 		add(folder.Whole(folder.File{Name: metadata + backup, Mode: 0o600, Mtime: now}, had[0]), w.d.After)
 	}
 }

@@ -14,26 +14,35 @@ import (
 	"github.com/skein-dev/skein/interop"
 )
 
-// A writing turns one session into lines.
-type writing struct {
-	d       interop.Draft
-	id      string
-	parent  string // its ID; "" for none
-	child   bool
-	said    []line // of the transcript that are new
-	logged  []line // of the log that are new
-	had     map[string][][]byte
-	logMode string             // of the existing events.jsonl
-	tells   map[string][]tells // of the same lines
-	stays   [][]byte           // lines of the transcript
-	keep    skein.Seq          // the messages up to here are in them, or cannot be stored there
-	meta    object             // as it was
-	turns   int
-	losses  interop.Losses
-	charged map[string]bool          // requests that steps cover
-	spawn   map[skein.SessionID]bool // sessions that calls were said to run
-	started bool                     // the log says that the session began
-	open    []skein.Call             // calls that have no result yet
+// A writer turns one session into lines. Its parts share one output.
+type writer struct {
+	*output
+
+	known    *known
+	log      *log
+	calls    *calls
+	messages *messages
+}
+
+func newWriter(d interop.Draft) *writer {
+	w := &writer{output: &output{d: d}}
+	w.known = &known{output: w.output, had: map[string][][]byte{}, tells: map[string][]tells{}}
+	w.log = &log{output: w.output, charged: map[string]bool{}, spawn: map[skein.SessionID]bool{}}
+	w.calls = &calls{output: w.output, known: w.known}
+	w.messages = &messages{output: w.output, log: w.log, calls: w.calls}
+	return w
+}
+
+// An output is the folder that is written.
+type output struct {
+	d      interop.Draft
+	id     string
+	parent string // its ID; "" for none
+	child  bool
+	said   []line // of the transcript that are new
+	turns  int
+	meta   object // as it was
+	losses interop.Losses
 }
 
 // A line is one of a file of lines, without its line feed.
@@ -46,12 +55,12 @@ type line struct {
 // session.
 func write(_ context.Context, d interop.Draft) (out interop.Written, err error) {
 	defer skein.Wrapf(&err, "amplifier: write %s", d.Session.ID)
-	w := &writing{d: d, had: map[string][][]byte{}, tells: map[string][]tells{}, charged: map[string]bool{}, spawn: map[skein.SessionID]bool{}}
+	w := newWriter(d)
 	w.name()
-	if err := w.known(); err != nil {
+	if err := w.known.read(); err != nil {
 		return out, err
 	}
-	if err := w.events(); err != nil {
+	if err := w.log.events(); err != nil {
 		return out, err
 	}
 	entries, err := d.Entries()
@@ -65,7 +74,7 @@ func write(_ context.Context, d interop.Draft) (out interop.Written, err error) 
 		}
 		entries[i].Message = skein.Message{}
 	}
-	w.cutOff(entries)
+	w.calls.cutOff(entries)
 	out = interop.Written{ID: w.id, Losses: w.losses}
 	out.Texts = []interop.Text{{Path: w.path(), Lines: w.lines()}}
 	return out, nil
@@ -73,23 +82,23 @@ func write(_ context.Context, d interop.Draft) (out interop.Written, err error) 
 
 // name gives the session an ID that Amplifier understands: one with an underscore is
 // a sub-agent's, any other is not.
-func (w *writing) name() {
-	s := w.d.Session
-	w.child = s.Parent != nil && s.Parent.Why == skein.Child
+func (out *output) name() {
+	s := out.d.Session
+	out.child = s.Parent != nil && s.Parent.Why == skein.Child
 	if p := s.Parent; p != nil {
-		if spot, ok := w.d.Other(p.Session); ok {
-			w.parent = spot.ID
-		} else if p.Why == skein.Fork && w.d.After == 0 {
-			w.parent = topID(p.Session) // its presumed ID: nothing opens a fork's parent
+		if spot, ok := out.d.Other(p.Session); ok {
+			out.parent = spot.ID
+		} else if p.Why == skein.Fork && out.d.After == 0 {
+			out.parent = topID(p.Session) // its presumed ID: nothing opens a fork's parent
 		}
 	}
 	switch {
 	case s.Origin != nil && s.Origin.Format == Name && sane(s.Origin.ID):
-		w.id = s.Origin.ID
-	case w.child:
-		w.id = childID(s.ID)
+		out.id = s.Origin.ID
+	case out.child:
+		out.id = childID(s.ID)
 	default:
-		w.id = topID(s.ID)
+		out.id = topID(s.ID)
 	}
 }
 
@@ -122,15 +131,15 @@ func plainName(s string) bool {
 	}) && !strings.HasSuffix(s, ".")
 }
 
-func (w *writing) path() string {
-	if w.d.After > 0 {
-		return w.d.Path
+func (out *output) path() string {
+	if out.d.After > 0 {
+		return out.d.Path
 	}
-	return "projects/" + Slug(strings.ToValidUTF8(strings.ReplaceAll(w.cwd(), "\x00", ""), "")) + "/sessions/" + w.id
+	return "projects/" + Slug(strings.ToValidUTF8(strings.ReplaceAll(out.cwd(), "\x00", ""), "")) + "/sessions/" + out.id
 }
 
-func (w *writing) cwd() string {
-	s := w.d.Session
+func (out *output) cwd() string {
+	s := out.d.Session
 	if s.Cwd != "" {
 		return s.Cwd
 	}
@@ -139,7 +148,7 @@ func (w *writing) cwd() string {
 
 // lines returns the folder's lines: transcript and log by their seqs, then the other
 // files.
-func (w *writing) lines() (out []interop.OutLine) {
+func (w *writer) lines() (out []interop.OutLine) {
 	last := w.d.After
 	add := func(l folder.Line, seq skein.Seq) {
 		if seq == 0 {
@@ -150,8 +159,8 @@ func (w *writing) lines() (out []interop.OutLine) {
 	}
 	w.backups(add)
 	about := w.metadata() // it counts what was said
-	slices.SortStableFunc(w.logged, func(a, b line) int { return cmp.Compare(a.seq, b.seq) })
-	said, logged := w.numbered(transcript, w.stays, w.said), w.numbered(eventLog, w.had[eventLog], w.logged)
+	slices.SortStableFunc(w.log.lines, func(a, b line) int { return cmp.Compare(a.seq, b.seq) })
+	said, logged := numbered(transcript, w.known.stays, w.said), numbered(eventLog, w.known.had[eventLog], w.log.lines)
 	for len(said)+len(logged) > 0 {
 		next := &said
 		if len(said) == 0 || len(logged) > 0 && logged[0].seq < said[0].seq {
@@ -162,10 +171,10 @@ func (w *writing) lines() (out []interop.OutLine) {
 		*next = (*next)[1:]
 	}
 	now := w.d.Now.UnixNano()
-	add(folder.End(folder.File{Name: transcript, Mode: 0o600, Mtime: now}, len(w.stays)+len(w.said)), 0)
-	if n := len(w.had[eventLog]) + len(w.logged); n > 0 {
+	add(folder.End(folder.File{Name: transcript, Mode: 0o600, Mtime: now}, len(w.known.stays)+len(w.said)), 0)
+	if n := len(w.known.had[eventLog]) + len(w.log.lines); n > 0 {
 		end := folder.End(folder.File{Name: eventLog, Mode: 0o600, Mtime: now}, n)
-		end.Mode = cmp.Or(w.logMode, end.Mode) // its program only appends to it
+		end.Mode = cmp.Or(w.known.logMode, end.Mode) // its program only appends to it
 		add(end, 0)
 	}
 	add(folder.Whole(folder.File{Name: metadata, Mode: 0o600, Mtime: now}, about), w.end())
@@ -180,9 +189,9 @@ func (w *writing) lines() (out []interop.OutLine) {
 }
 
 // end returns the last event of the session.
-func (w *writing) end() skein.Seq {
-	if n := len(w.d.Events); n > 0 {
-		return w.d.Events[n-1].Seq
+func (out *output) end() skein.Seq {
+	if n := len(out.d.Events); n > 0 {
+		return out.d.Events[n-1].Seq
 	}
 	return 0
 }

@@ -8,7 +8,7 @@ import (
 )
 
 // metadata returns the new metadata.json: what it had, and what is new.
-func (w *writing) metadata() []byte {
+func (w *writer) metadata() []byte {
 	s, o := w.d.Session, w.meta
 	o.setStr("session_id", w.id)
 	if w.parent != "" {
@@ -53,7 +53,7 @@ func (w *writing) metadata() []byte {
 const maxName = 50
 
 // descent adds the parent of a fork or of a sub-agent's session.
-func (w *writing) descent(o *object) {
+func (w *writer) descent(o *object) {
 	p := w.d.Session.Parent
 	switch {
 	case p == nil || w.parent == "":

@@ -10,9 +10,9 @@ import (
 )
 
 // entry writes a message.
-func (w *writing) entry(e skein.Entry) error {
+func (w *writer) entry(e skein.Entry) error {
 	switch {
-	case e.Seq <= w.keep && e.End > w.keep && !e.Rewound:
+	case e.Seq <= w.known.keep && e.End > w.known.keep && !e.Rewound:
 		w.losses.Add(e.Seq, "end of a message whose beginning was written: left out")
 		return nil
 	case e.Rewound:
@@ -20,61 +20,69 @@ func (w *writing) entry(e skein.Entry) error {
 			w.losses.Add(e.Seq, "rewound message: left out")
 		}
 		return nil
-	case e.Seq <= w.keep:
+	case e.Seq <= w.known.keep:
 		if w.d.WentBack() { // otherwise Amplifier repairs what its own turns left
-			w.there(e)
+			w.calls.there(e)
 		}
 		return nil
 	}
 	if m := e.Message; m.Role == skein.RoleUser || m.Role == skein.RoleAssistant {
-		w.interrupted(e)
+		w.calls.interrupted(e)
 	}
 	switch m := e.Message; m.Role {
 	case skein.RoleSystem:
 		w.losses.Add(e.Seq, "system message: left out, Amplifier makes its own")
 	case skein.RoleTool:
-		w.results(e)
+		w.messages.results(e)
 	case skein.RoleAssistant:
-		w.answer(e)
+		w.messages.answer(e)
 	default:
 		if m.Role == skein.RoleSteer {
 			w.losses.Add(e.Seq, "steer: written as a user's message")
 		}
-		return w.asked(e)
+		return w.messages.asked(e)
 	}
 	return nil
 }
 
+// messages adds to the transcript what was said.
+type messages struct {
+	*output
+
+	log   *log
+	calls *calls
+}
+
 // say adds a line to the transcript, with its time.
-func (w *writing) say(e skein.Entry, b *builder, source string) {
+func (ms *messages) say(e skein.Entry, b *builder, source string) {
 	b.object("metadata", func(b *builder) {
 		if e.Time != 0 {
 			b.str("timestamp", stamp(e.Time))
 		}
 		b.opt("source", source)
 	})
-	w.said = append(w.said, line{b.value(), e.End})
+	ms.said = append(ms.said, line{b.value(), e.End})
 }
 
 // asked writes a user's message. Only a user's own prompt is in the log.
-func (w *writing) asked(e skein.Entry) error {
+func (ms *messages) asked(e skein.Entry) error {
 	b := (&builder{}).str("role", "user")
-	if err := w.content(e, b); err != nil {
+	if err := ms.content(e, b); err != nil {
 		return err
 	}
 	source := ""
 	if e.Message.Synthetic {
 		source = "hook"
 	}
-	w.turns++
-	if w.say(e, b, source); source == "" {
-		w.log(e.Seq, e.Time, "prompt:submit", func(b *builder) { b.str("prompt", e.Message.Words()) })
+	ms.turns++
+	if ms.say(e, b, source); source == "" {
+		ms.log.add(e.Seq, e.Time, "prompt:submit", func(b *builder) { b.str("prompt", e.Message.Words()) })
 	}
 	return nil
 }
 
 // content adds the content of a user's message: a string if it is one text.
-func (w *writing) content(e skein.Entry, b *builder) error {
+func (ms *messages) content(e skein.Entry, b *builder) error {
 	parts := e.Message.Parts
 	if len(parts) == 1 && parts[0].Kind == skein.PartText { // it may be long
 		b.str("content", string(parts[0].Text))
@@ -83,7 +91,7 @@ func (w *writing) content(e skein.Entry, b *builder) error {
 	var blocks [][]byte
 	text, only := "", true
 	for _, p := range parts {
-		block, err := w.block(e, p)
+		block, err := ms.block(e, p)
 		if err != nil {
 			return err
 		}
@@ -115,7 +123,7 @@ func list(values [][]byte) []byte {
 }
 
 // block returns a part as a block, nil for none.
-func (w *writing) block(e skein.Entry, p skein.Part) ([]byte, error) {
+func (ms *messages) block(e skein.Entry, p skein.Part) ([]byte, error) {
 	text := func(s string) []byte { return (&builder{}).str("type", "text").str("text", s).value() }
 	switch p.Kind {
 	case skein.PartText, skein.PartSummary:
@@ -123,36 +131,36 @@ func (w *writing) block(e skein.Entry, p skein.Part) ([]byte, error) {
 	case skein.PartAgent:
 		return text("@" + string(p.Text)), nil
 	case skein.PartFile:
-		return w.file(e, p.File)
+		return ms.file(e, p.File)
 	case skein.PartCall:
 		return (&builder{}).str("type", "tool_call").str("id", p.Call.ID).str("name", p.Call.Name).put("input", input(p.Call)).value(), nil
 	case skein.PartOther, skein.PartReasoning:
-		if w.ours() && jsontext.Value(p.Raw).Kind() == '{' {
+		if ms.ours() && jsontext.Value(p.Raw).Kind() == '{' {
 			return appendValue(nil, jsontext.Value(p.Raw)), nil
 		}
 	}
-	w.losses.Add(e.Seq, string(p.Kind)+": left out")
+	ms.losses.Add(e.Seq, string(p.Kind)+": left out")
 	return nil, nil
 }
 
 // ours reports whether the session came from Amplifier, so that it knows its
 // own blocks.
-func (w *writing) ours() bool {
-	o := w.d.Session.Origin
+func (out *output) ours() bool {
+	o := out.d.Session.Origin
 	return o != nil && o.Format == Name
 }
 
 // file returns an image as a block; for other files, only the name.
-func (w *writing) file(e skein.Entry, f *skein.File) ([]byte, error) {
+func (ms *messages) file(e skein.Entry, f *skein.File) ([]byte, error) {
 	source := (&builder{}).str("type", "base64").str("media_type", f.Media)
 	switch {
 	case !strings.HasPrefix(f.Media, "image/") && f.URL == "" || f.Blob == "" && f.URL == "":
-		w.losses.Add(e.Seq, "file: only its name is written")
+		ms.losses.Add(e.Seq, "file: only its name is written")
 		return (&builder{}).str("type", "text").str("text", "[file "+or(f.Name, f.Media)+"]").value(), nil
 	case f.Blob == "":
 		source = (&builder{}).str("type", "url").str("url", f.URL)
 	default:
-		data, err := w.d.Blob(f.Blob)
+		data, err := ms.d.Blob(f.Blob)
 		if err != nil {
 			return nil, fmt.Errorf("event %d: %w", e.Seq, err)
 		}
@@ -174,25 +182,25 @@ func input(c *skein.Call) []byte {
 
 // answer writes an assistant's message: as a string if it has only text and calls,
 // which are written beside it; else in blocks.
-func (w *writing) answer(e skein.Entry) {
+func (ms *messages) answer(e skein.Entry) {
 	var blocks, calls [][]byte
 	var texts, thoughts []string
 	plain := true
-	w.charge(e)
+	ms.log.charge(e)
 	for _, p := range e.Message.Parts {
 		if p.Call != nil {
 			c := (&builder{}).str("id", p.Call.ID).str("tool", p.Call.Name).put("arguments", input(p.Call))
 			calls = append(calls, c.value())
-			w.open = append(w.open, *p.Call)
-			w.log(e.Seq, e.Time, "tool:pre", func(b *builder) {
+			ms.calls.open = append(ms.calls.open, *p.Call)
+			ms.log.add(e.Seq, e.Time, "tool:pre", func(b *builder) {
 				b.str("tool_name", p.Call.Name).str("tool_call_id", p.Call.ID).put("tool_input", input(p.Call))
 			})
 		}
-		if p.Kind == skein.PartReasoning && (!w.ours() || p.Raw == nil) {
+		if p.Kind == skein.PartReasoning && (!ms.ours() || p.Raw == nil) {
 			thoughts = append(thoughts, string(p.Text))
 			continue
 		}
-		if block, _ := w.block(e, p); block != nil { // an answer has no files whose bytes could be missing
+		if block, _ := ms.block(e, p); block != nil { // an answer has no files whose bytes could be missing
 			blocks = append(blocks, block)
 		}
 		if p.Kind == skein.PartText {
@@ -213,5 +221,5 @@ func (w *writing) answer(e skein.Entry) {
 	if len(thoughts) > 0 {
 		b.str("thinking_text", strings.Join(thoughts, "\n\n"))
 	}
-	w.say(e, b, "")
+	ms.say(e, b, "")
 }

@@ -89,7 +89,7 @@ func (t *trajectory) begin(o loose.Object, text []byte) {
 func (t *trajectory) session() interop.Begin {
 	agent, extra := t.head.Obj("agent"), t.head.Obj("extra").Obj("skein")
 	b := interop.Begin{Name: t.name, ID: skein.SessionID(t.id), Created: skein.Created{
-		Surface: "import", Title: extra.Str("title"), Cwd: extra.Str("cwd"), Project: extra.Str("project"),
+		Surface: "import", Title: extra.Str("title"), Cwd: extra.Str("cwd"), Project: extra.Str("project"), Checkout: checkoutOf(extra.Obj("checkout")).Known(),
 		Agent: agent.Str("name"), Model: agent.Str("model_name"), Provider: extra.Str("provider"),
 		Program: agent.Str("name"), Version: agent.Str("version"), Origin: &skein.Origin{ID: t.id},
 	}}

@@ -33,12 +33,13 @@ type extraOut struct {
 }
 
 type sessionOut struct {
-	Title    string `json:"title,omitempty"`
-	Cwd      string `json:"cwd,omitempty"`
-	Project  string `json:"project,omitempty"`
-	Provider string `json:"provider,omitempty"`
-	Parent   string `json:"parent,omitempty"`
-	Call     string `json:"call,omitempty"`
+	Title    string          `json:"title,omitempty"`
+	Cwd      string          `json:"cwd,omitempty"`
+	Project  string          `json:"project,omitempty"`
+	Checkout *skein.Checkout `json:"checkout,omitempty"`
+	Provider string          `json:"provider,omitempty"`
+	Parent   string          `json:"parent,omitempty"`
+	Call     string          `json:"call,omitempty"`
 }
 
 type saidOut struct {

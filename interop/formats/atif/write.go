@@ -189,7 +189,7 @@ func stamp(t skein.Time) string {
 // whole returns the lines of a new document.
 func (w *writer) whole() []interop.OutLine {
 	s := &w.d.Session
-	extra := sessionOut{Title: skein.Text(s.Title).UTF8(), Cwd: s.Cwd, Project: s.Project, Provider: s.Provider}
+	extra := sessionOut{Title: skein.Text(s.Title).UTF8(), Cwd: s.Cwd, Project: s.Project, Checkout: s.Checkout.Recorded().Known(), Provider: s.Provider}
 	if p := s.Parent; p != nil && p.Why == skein.Child {
 		extra.Parent, extra.Call = string(p.Session), p.Call
 		if spot, ok := w.d.Other(p.Session); ok {

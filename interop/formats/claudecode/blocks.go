@@ -49,36 +49,43 @@ func grows(blocks []blockOut) bool {
 	return false
 }
 
+// messages writes what was said.
+type messages struct {
+	*output
+
+	ours bool // the session is Claude Code's own
+}
+
 // block returns a part as blocks; none if its bytes are not available.
-func (w *writer) block(e *skein.Entry, p *skein.Part) ([]blockOut, error) {
+func (ms *messages) block(e *skein.Entry, p *skein.Part) ([]blockOut, error) {
 	switch {
 	case p.Kind == skein.PartText || p.Kind == skein.PartSummary:
-		return w.text(e, p), nil
+		return ms.text(e, p), nil
 	case p.Kind == skein.PartReasoning:
 		if o := parseObject(p.Raw); o != nil && e.Message.Provider == "anthropic" && (o.Str("signature") != "" || o.Str("type") == "redacted_thinking") {
 			return []blockOut{{body: p.Raw}}, nil
 		}
-		w.lose(e, "reasoning without Anthropic's signature: left out")
+		ms.lose(e, "reasoning without Anthropic's signature: left out")
 		return nil, nil
 	case p.Kind == skein.PartFile && p.File != nil:
-		return w.file(e, p.File)
+		return ms.file(e, p.File)
 	case p.Kind == skein.PartAgent:
-		w.lose(e, "agents that were mentioned: as text")
+		ms.lose(e, "agents that were mentioned: as text")
 		return []blockOut{textBlock("@" + p.Text.UTF8())}, nil
-	case p.Kind == skein.PartOther && w.ours && len(p.Raw) > 0:
+	case p.Kind == skein.PartOther && ms.ours && len(p.Raw) > 0:
 		return []blockOut{{body: p.Raw}}, nil
 	}
-	w.lose(e, "parts of other kinds: left out")
+	ms.lose(e, "parts of other kinds: left out")
 	return nil, nil
 }
 
-func (w *writer) text(e *skein.Entry, p *skein.Part) []blockOut {
+func (ms *messages) text(e *skein.Entry, p *skein.Part) []blockOut {
 	text := p.Text.UTF8()
 	if text != string(p.Text) {
-		w.lose(e, "invalid Unicode: replaced")
+		ms.lose(e, "invalid Unicode: replaced")
 	}
 	if strings.TrimSpace(text) == "" {
-		w.lose(e, "blank texts: left out")
+		ms.lose(e, "blank texts: left out")
 		return nil
 	}
 	return []blockOut{textBlock(text)}
@@ -92,7 +99,7 @@ const (
 )
 
 // file returns a file as the provider accepts it, or its description.
-func (w *writer) file(e *skein.Entry, f *skein.File) ([]blockOut, error) {
+func (ms *messages) file(e *skein.Entry, f *skein.File) ([]blockOut, error) {
 	kind, limit := "document", int64(maxDocument)
 	switch f.Media {
 	case "image/jpeg", "image/png", "image/gif", "image/webp":
@@ -102,12 +109,12 @@ func (w *writer) file(e *skein.Entry, f *skein.File) ([]blockOut, error) {
 		kind = ""
 	}
 	if kind == "" || f.Blob == "" || f.Size > limit {
-		w.lose(e, "files that Claude Code does not accept: as text")
+		ms.lose(e, "files that Claude Code does not accept: as text")
 		return []blockOut{textBlock(describe(f))}, nil
 	}
 	source := sourceOut{Type: "base64", Media: f.Media}
-	if e.End > w.keep { // otherwise the file has it
-		data, err := w.d.Blob(f.Blob)
+	if e.End > ms.keep { // otherwise the file has it
+		data, err := ms.d.Blob(f.Blob)
 		if err != nil {
 			return nil, fmt.Errorf("file %q of event %d: %w", f.Name, e.Seq, err)
 		}
@@ -124,7 +131,7 @@ func (w *writer) file(e *skein.Entry, f *skein.File) ([]blockOut, error) {
 	if kind == "document" {
 		out.Title = f.Name
 	} else if f.Name != "" {
-		w.lose(e, "names of images")
+		ms.lose(e, "names of images")
 	}
 	return []blockOut{{body: skein.MustJSON(out)}}, nil
 }
@@ -145,26 +152,6 @@ func describe(f *skein.File) string {
 		s += ", " + f.Media
 	}
 	return skein.Text(s + "]").UTF8()
-}
-
-// call returns the block of a call: as text if Claude Code has no such tool.
-func (w *writer) call(e *skein.Entry, c *callOut) blockOut {
-	if c.name == "" {
-		w.lose(e, "calls of tools that Claude Code does not have: as text")
-		return textBlock(fmt.Sprintf("[I called the tool %s, which no longer exists, with this input:]\n%s", skein.Text(c.call.Name).UTF8(), words(c.call.Input)))
-	}
-	if c.name != c.call.Name || string(c.input) != string(c.call.Input) {
-		w.lose(e, "tools' names and inputs: as Claude Code's own")
-	}
-	if c.id != c.call.ID {
-		w.lose(e, "IDs of calls: in the provider's form")
-	}
-	return blockOut{skein.MustJSON(struct {
-		Type  string          `json:"type"`
-		ID    string          `json:"id"`
-		Name  string          `json:"name"`
-		Input json.RawMessage `json:"input"`
-	}{"tool_use", c.id, c.name, c.input}), nil, c}
 }
 
 // words returns JSON as text: a string without its quotes.

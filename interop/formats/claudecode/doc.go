@@ -24,7 +24,9 @@
 //	uuid, parentUuid   its ID, and that of the line it answers; null at a root
 //	logicalParentUuid  the same across a compaction
 //	timestamp          RFC 3339, UTC, milliseconds; not in file order
-//	cwd, gitBranch, version, entrypoint
+//	cwd, gitBranch     folder and branch; changed, if they are others than before.
+//	                   HEAD: no branch is checked out
+//	version, entrypoint
 //	isSidechain        true on a sub-agent's lines
 //	isMeta             the program wrote it: a caveat, a skill's text
 //	sessionId          of the file that it was first written to

@@ -11,55 +11,47 @@ import (
 	"github.com/skein-dev/skein"
 )
 
-// known is what the existing file has.
-type known struct {
-	leaf   string               // UUID of the newest line of the conversation
-	leaves map[skein.Seq]string // that of the newest line of a message or compaction
-	uuids  map[string]bool
-	names  bool // a line of it names the newest line, as newer versions do
-}
-
 // look reads the existing file.
-func (w *writer) look() error {
-	w.known = &known{leaves: map[skein.Seq]string{}, uuids: map[string]bool{}}
-	w.id = stemOf(w.path)
-	w.session = w.id
-	agent, isAgent := strings.CutPrefix(w.id, "agent-")
+func (o *output) look() error {
+	o.known = &known{leaves: map[skein.Seq]string{}, uuids: map[string]bool{}}
+	o.id = stemOf(o.path)
+	o.session = o.id
+	agent, isAgent := strings.CutPrefix(o.id, "agent-")
 	if isAgent {
-		w.agentID, w.session = agent, stemOf(path.Dir(path.Dir(w.path)))
+		o.agentID, o.session = agent, stemOf(path.Dir(path.Dir(o.path)))
 	}
-	for r, err := range w.d.Known {
+	for r, err := range o.d.Known {
 		if err != nil {
 			return err
 		}
-		at, _ := w.d.Tells(r)
+		at, _ := o.d.Tells(r)
 		var l line
 		if r.Damage != "" || jsonv2.Unmarshal(r.Raw, &l, options()) != nil {
 			continue
 		}
-		w.known.names = w.known.names || l.Type == "last-prompt" && l.Leaf != ""
+		o.known.names = o.known.names || l.Type == "last-prompt" && l.Leaf != ""
 		if l.UUID == "" {
 			continue
 		}
-		w.known.uuids[string(l.UUID)] = true
-		w.version, w.cwd, w.branch = first(string(l.Version), w.version), first(string(l.Cwd), w.cwd), string(l.Branch)
+		o.known.uuids[string(l.UUID)] = true
+		o.version, o.cwd, o.branch = first(string(l.Version), o.version), first(string(l.Cwd), o.cwd), string(l.Branch)
 		if t, err := skein.ParseTime(string(l.Timestamp)); err == nil && t.Std().Year() > 1 {
-			w.latest = max(w.latest, t)
+			o.latest = max(o.latest, t)
 		}
 		if !chained(&l) || bool(l.Sidechain) != isAgent {
 			continue
 		}
-		w.known.leaf = string(l.UUID)
+		o.known.leaf = string(l.UUID)
 		if at > 0 {
-			w.known.leaves[at] = string(l.UUID)
+			o.known.leaves[at] = string(l.UUID)
 		}
 		if isAgent && l.Session != "" {
-			w.session = string(l.Session)
+			o.session = string(l.Session)
 		}
-		w.asked = true
+		o.asked = true
 	}
-	if w.known.leaf == "" {
-		return fmt.Errorf("%w: %s has no line to continue from", skein.ErrInvalid, w.path)
+	if o.known.leaf == "" {
+		return fmt.Errorf("%w: %s has no line to continue from", skein.ErrInvalid, o.path)
 	}
 	return nil
 }
@@ -72,29 +64,40 @@ func chained(l *line) bool {
 // goBack finds, in all branches of the file, the line from which a session continues
 // that was rewound since it was read: that of the newest step that is still live.
 // What follows is written, even if it was said before.
-func (w *writer) goBack() error {
-	w.keep = w.d.After
-	if w.known == nil {
+func (o *output) goBack() error {
+	o.keep = o.d.After
+	if o.known == nil {
 		return nil
 	}
-	w.parent = w.known.leaf
-	if !w.d.WentBack() {
+	o.parent = o.known.leaf
+	if !o.d.WentBack() {
 		return nil
 	}
-	spans, err := skein.OnLine(w.d.Events, w.d.Events[len(w.d.Events)-1].Seq)
+	spans, err := skein.OnLine(o.d.Events, o.d.Events[len(o.d.Events)-1].Seq)
 	if err != nil {
 		return err
 	}
-	for seq, u := range w.uuids {
-		if w.known.uuids[u] {
-			w.known.leaves[seq] = u
+	for seq, u := range uuidsOf(o.d.Events) {
+		if o.known.uuids[u] {
+			o.known.leaves[seq] = u
 		}
 	}
-	w.keep, w.parent = 0, ""
-	for seq, leaf := range w.known.leaves {
-		if seq > w.keep && slices.ContainsFunc(spans, func(s skein.SeqRange) bool { return s.From < seq && seq <= s.To }) {
-			w.keep, w.parent = seq, leaf
+	o.keep, o.parent = 0, ""
+	for seq, leaf := range o.known.leaves {
+		if seq > o.keep && slices.ContainsFunc(spans, func(s skein.SeqRange) bool { return s.From < seq && seq <= s.To }) {
+			o.keep, o.parent = seq, leaf
 		}
 	}
 	return nil
+}
+
+// uuidsOf returns the UUIDs of the lines that events were read from.
+func uuidsOf(events []skein.Event) map[skein.Seq]string {
+	all := map[skein.Seq]string{}
+	for _, e := range events {
+		if u, ok := strings.CutPrefix(string(e.ClientID), "cc:"); ok {
+			all[e.Seq], _, _ = strings.Cut(u, "/")
+		}
+	}
+	return all
 }

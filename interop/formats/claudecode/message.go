@@ -5,6 +5,7 @@ import (
 	"strings"
 
 	"github.com/skein-dev/skein"
+	"github.com/skein-dev/skein/interop"
 )
 
 // message makes the events of a user's or an assistant's line.
@@ -17,14 +18,14 @@ func (r *reader) message(m *making, n *node) {
 		r.compacted(m, n)
 		return
 	}
-	parts, results := r.userParts(m)
+	parts, results := m.userParts()
 	typed := len(parts) > 0 && !synthetic(m, parts)
 	if words, ok := command(m, parts); ok {
 		// The envelope is kept; what the user typed is added beside it.
 		parts[0].Synthetic, typed = true, true
 		parts = append(parts, skein.TextPart(words))
 	}
-	r.enter(m, n, len(results) == 0 && len(parts) > 0 && !bool(m.Meta) && !output(parts))
+	r.tree.enter(m, n, len(results) == 0 && len(parts) > 0 && !bool(m.Meta) && !continues(parts))
 	var rich toolUseResult
 	if len(results) > 0 {
 		rich = m.rich()
@@ -35,18 +36,18 @@ func (r *reader) message(m *making, n *node) {
 		said := skein.Message{Role: skein.RoleUser, Parts: parts, Synthetic: !typed}
 		n.ordinal = int32(r.add(m, m.thread, skein.Say(m.time, said)))
 	}
-	if len(results) > 0 {
-		r.agentEnds(m, results, &rich)
+	for _, e := range r.calls.agentEnds(m, results, &rich) {
+		r.add(m, m.thread, e)
 	}
 }
 
 // answer makes the event of an assistant's line: a piece of a message.
 func (r *reader) answer(m *making, n *node) {
-	r.enter(m, n, false)
+	r.tree.enter(m, n, false)
 	said := skein.Message{
 		ID: string(m.Message.ID), Role: skein.RoleAssistant, Provider: "anthropic", Model: string(m.Message.Model),
 		Request: request(m), Stop: string(m.Message.Stop), Tier: m.Message.Usage.tier(), Usage: m.Message.Usage.usage(),
-		Parts: r.parts(m, m.Message.Content),
+		Parts: m.parts(m.Message.Content),
 	}
 	if m.Message.Model == "<synthetic>" || bool(m.APIError) {
 		said.Model, said.Provider, said.Tier, said.Usage, said.Synthetic = "", "", "", nil, true
@@ -55,8 +56,8 @@ func (r *reader) answer(m *making, n *node) {
 		said.Error = &skein.ErrorInfo{Kind: string(m.Error), Message: "API error", Status: int(m.APIErrorStatus)}
 	}
 	n.ordinal = int32(r.add(m, m.thread, skein.Say(m.time, said)))
-	r.remember(m, said.Parts, int(n.ordinal))
-	r.hide(m)
+	r.calls.remember(said.Parts, int(n.ordinal))
+	r.tree.hide(m)
 }
 
 // request returns the name of the paid request that a line belongs to.
@@ -108,7 +109,7 @@ func (r *reader) compacted(m *making, n *node) {
 
 // steer makes a message of what the user typed while the agent worked.
 func (r *reader) steer(m *making) {
-	parts := r.parts(m, m.Attachment.Prompt)
+	parts := m.parts(m.Attachment.Prompt)
 	if len(parts) == 0 {
 		r.note(m)
 		return
@@ -118,9 +119,9 @@ func (r *reader) steer(m *making) {
 	r.add(m, m.thread, skein.Say(m.time, said))
 }
 
-// output reports whether parts are the output of a local command, which continues the
+// continues reports whether parts are the output of a local command, which continues the
 // prompt before it.
-func output(parts []skein.Part) bool {
+func continues(parts []skein.Part) bool {
 	return len(parts) > 0 && strings.HasPrefix(string(parts[0].Text), "<local-command-std")
 }
 
@@ -155,4 +156,45 @@ func promptText(content raw) string {
 		}
 	}
 	return strings.Join(all, "\n")
+}
+
+// system makes the event of a system line.
+func (r *reader) system(m *making) {
+	if m.Subtype == "compact_boundary" {
+		r.boundary = m.Compact
+	}
+	r.note(m)
+	r.tree.hide(m)
+}
+
+// title makes a titled event, if the title has changed.
+func (ts *threads) title(m *making, by skein.By, title string) {
+	if title == "" || ts.main.titles[by] == title {
+		return
+	}
+	ts.main.titles[by] = title
+	ts.add(m, ts.main, titled(m, by, title))
+}
+
+func titled(m *making, by skein.By, title string) skein.Event {
+	return skein.NewEvent(skein.KindTitled, m.time, skein.Titled{Title: title, By: by})
+}
+
+// summary gives a title to the session that has the line it names: this one,
+// now or when the line comes, or another.
+func (r *reader) summary(m *making) {
+	if m.Summary == "" {
+		r.note(m)
+		return
+	}
+	e := titled(m, skein.BySource, string(m.Summary))
+	if n, ok := r.tree.nodes[uuidOf(string(m.Leaf))]; ok {
+		r.add(m, n.thread, e)
+		return
+	}
+	if m.Leaf != "" {
+		r.leaves[string(m.Leaf)] = interop.Item{Event: e}
+		m.out.Apart = append(m.out.Apart, interop.Apart{Of: skein.ClientID("cc:" + m.Leaf), Event: e})
+	}
+	r.note(m)
 }

@@ -3,7 +3,6 @@ package claudecode
 import (
 	"encoding/base64"
 	"encoding/json"
-	"hash/maphash"
 	"strings"
 
 	jsonv2 "github.com/go-json-experiment/json"
@@ -46,13 +45,13 @@ func (b rawBlock) words() (string, bool) {
 }
 
 // parts returns the parts of a message's content.
-func (r *reader) parts(m *making, content raw) []skein.Part {
+func (m *making) parts(content raw) []skein.Part {
 	if s, ok := skein.Unquote(content); ok {
 		return []skein.Part{skein.TextPart(s)}
 	}
 	parts := []skein.Part{}
 	for _, b := range blocks(content) {
-		parts = append(parts, r.part(m, b))
+		parts = append(parts, m.part(b))
 	}
 	if len(parts) == 0 && len(content) > 0 && content.Kind() != '[' && content.Kind() != 'n' {
 		parts = append(parts, skein.Part{Kind: skein.PartOther, Raw: json.RawMessage(content)})
@@ -61,9 +60,9 @@ func (r *reader) parts(m *making, content raw) []skein.Part {
 }
 
 // userParts returns the parts of a user's content, with tool results separate.
-func (r *reader) userParts(m *making) (parts, results []skein.Part) {
+func (m *making) userParts() (parts, results []skein.Part) {
 	parts = []skein.Part{}
-	for _, p := range r.parts(m, m.Message.Content) {
+	for _, p := range m.parts(m.Message.Content) {
 		if p.Kind == skein.PartResult {
 			results = append(results, p)
 		} else {
@@ -73,7 +72,7 @@ func (r *reader) userParts(m *making) (parts, results []skein.Part) {
 	return parts, results
 }
 
-func (r *reader) part(m *making, b rawBlock) skein.Part {
+func (m *making) part(b rawBlock) skein.Part {
 	words, plain := b.words()
 	switch {
 	case b.Type == "text" && plain:
@@ -87,7 +86,7 @@ func (r *reader) part(m *making, b rawBlock) skein.Part {
 	case (b.Type == "tool_use" || b.Type == "server_tool_use" || b.Type == "mcp_tool_use") && b.ID != "":
 		return skein.Part{Kind: skein.PartCall, Call: &skein.Call{ID: string(b.ID), Name: string(b.Name), Input: json.RawMessage(b.Input)}}
 	case strings.HasSuffix(string(b.Type), "tool_result") && b.ToolUseID != "":
-		return r.result(m, b)
+		return m.result(b)
 	case (b.Type == "image" || b.Type == "document") && b.Source != nil:
 		if f := file(m, b); f != nil {
 			return skein.Part{Kind: skein.PartFile, File: f}
@@ -98,8 +97,8 @@ func (r *reader) part(m *making, b rawBlock) skein.Part {
 
 // result returns a tool's result: its texts joined, files, and the unchanged content
 // if it has anything else.
-func (r *reader) result(m *making, b rawBlock) skein.Part {
-	res := &skein.Result{CallID: string(b.ToolUseID), Name: r.calls[string(b.ToolUseID)].name, Failed: bool(b.IsError)}
+func (m *making) result(b rawBlock) skein.Part {
+	res := &skein.Result{CallID: string(b.ToolUseID), Name: m.calls.met[string(b.ToolUseID)].name, Failed: bool(b.IsError)}
 	if s, ok := skein.Unquote(b.Content); ok {
 		res.Text = skein.Text(s)
 		return skein.Part{Kind: skein.PartResult, Result: res}
@@ -153,14 +152,6 @@ func keep(m *making, name, media string, data []byte) *skein.File {
 	return &skein.File{Name: name, Media: media, Blob: blob.Hash, Size: int64(len(data))}
 }
 
-// rich returns what is kept of a tool's rich result.
-func (m *making) rich() (f toolUseResult) {
-	if m.ToolUseResult.Kind() == '{' {
-		_ = jsonv2.Unmarshal(m.ToolUseResult, &f, options()) // a value that does not fit is ignored
-	}
-	return f
-}
-
 // facts returns the useful facts of a tool's rich result; nil if there are none.
 func (f toolUseResult) facts() json.RawMessage {
 	if f == (toolUseResult{}) {
@@ -172,5 +163,3 @@ func (f toolUseResult) facts() json.RawMessage {
 	}
 	return b
 }
-
-func (r *reader) promptHash(s string) uint64 { return maphash.String(r.seed, s) }

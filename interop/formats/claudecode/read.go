@@ -1,10 +1,12 @@
 package claudecode
 
 import (
+	"crypto/sha256"
+	"encoding/hex"
 	"errors"
 	"fmt"
-	"hash/maphash"
 	"path/filepath"
+	"strconv"
 	"strings"
 
 	jsonv2 "github.com/go-json-experiment/json"
@@ -14,77 +16,31 @@ import (
 
 // A reader reads one file.
 type reader struct {
-	stem     string // file name without .jsonl: the session's ID
-	agent    bool   // the file is a sub-agent's
-	folder   string // ID of the session whose folder it is in; "" for none
-	meta     agentMeta
-	main     *thread
-	sides    map[string]*thread // inline sub-agents, by agent ID or by the UUID of their first line
-	nodes    nodes
-	calls    map[string]call
-	prompts  map[uint64]string          // prompts of calls that start sub-agents, to the call's ID
-	agents   map[string]string          // sub-agents to the call that started them
-	children map[string]skein.SessionID // and calls to the inline ones that they started
-	equals   map[uuid]int               // number of lines without a UUID, by hash
+	*threads
+
+	tree     *tree
+	equals   map[uuid]int // number of lines without a UUID, by hash
 	leaves   map[string]interop.Item
 	boundary compactMeta
-	seed     maphash.Seed
-}
-
-// call is a tool call that a reader has met.
-type call struct {
-	name    string
-	ordinal int
-}
-
-// thread is a session of the file: the file's own, or an inline sub-agent's.
-type thread struct {
-	name     string // interop's; "" for the file's own
-	id       skein.SessionID
-	begun    bool
-	cwd      string
-	titles   map[skein.By]string
-	count    int // items so far
-	segments []segment
-	current  int
 }
 
 func open(f interop.File) interop.Reader {
-	r := &reader{
-		stem:  strings.TrimSuffix(filepath.Base(f.Path), ".jsonl"),
-		sides: map[string]*thread{}, nodes: nodes{}, calls: map[string]call{}, prompts: map[uint64]string{},
-		agents: map[string]string{}, children: map[string]skein.SessionID{}, equals: map[uuid]int{}, leaves: map[string]interop.Item{}, seed: maphash.MakeSeed(),
-	}
-	r.main = newThread("", skein.SessionID(r.stem))
-	if r.agent = strings.HasPrefix(r.stem, "agent-"); r.agent {
-		if b, ok := f.Beside(r.stem + ".meta.json"); ok {
-			_ = jsonv2.Unmarshal(b, &r.meta, options()) // what cannot be read is ignored
+	ts := &threads{stem: strings.TrimSuffix(filepath.Base(f.Path), ".jsonl"), sides: map[string]*thread{}, calls: newCallIndex()}
+	ts.main = newThread("", skein.SessionID(ts.stem))
+	if ts.agent = strings.HasPrefix(ts.stem, "agent-"); ts.agent {
+		if b, ok := f.Beside(ts.stem + ".meta.json"); ok {
+			_ = jsonv2.Unmarshal(b, &ts.meta, options()) // what cannot be read is ignored
 		}
 		if dir, _, ok := strings.Cut(filepath.ToSlash(f.Path), "/subagents/"); ok {
-			r.folder = dir[strings.LastIndexByte(dir, '/')+1:]
+			ts.folder = dir[strings.LastIndexByte(dir, '/')+1:]
 		}
 	}
-	return r
-}
-
-func newThread(name string, id skein.SessionID) *thread {
-	return &thread{name: name, id: id, titles: map[skein.By]string{}, segments: []segment{{}}}
-}
-
-// A making is what becomes of one record.
-type making struct {
-	line
-	body   []byte
-	run    bool // see interop.Line
-	time   skein.Time
-	thread *thread
-	blobs  []skein.Blob // of the next item
-	out    interop.Made
+	return &reader{threads: ts, tree: &tree{threads: ts, nodes: nodes{}}, equals: map[uuid]int{}, leaves: map[string]interop.Item{}}
 }
 
 // Read implements [interop.Reader].
 func (r *reader) Read(l interop.Line) (interop.Made, error) {
-	m := &making{body: l.Body, run: l.Run}
+	m := &making{body: l.Body, run: l.Run, calls: r.calls}
 	if err := jsonv2.Unmarshal(l.Body, &m.line, options()); err != nil {
 		return interop.Made{}, plain(err)
 	}
@@ -92,12 +48,34 @@ func (r *reader) Read(l interop.Line) (interop.Made, error) {
 		m.time = t
 	}
 	m.out.Key = r.key(m)
-	m.thread = r.threadOf(m)
-	n := r.node(m)
+	m.thread = r.tree.threadOf(m)
+	n := r.tree.node(m)
 	r.make(m, n)
 	m.out.Floating = !tells(m.out.Items)
-	r.settle(m, n)
+	r.tree.settle(m, n)
 	return m.out, nil
+}
+
+// key returns the record's key: its UUID or, for lines without one, a hash of the
+// line and its number among equals. A line that a copy of the file has word for word
+// has the same key there; one that contains the session's ID does not.
+func (r *reader) key(m *making) skein.ClientID {
+	if m.UUID != "" {
+		return "cc:" + skein.ClientID(m.UUID)
+	}
+	h := sha256.New()
+	if m.Type != "file-history-snapshot" && m.Type != "file-history-delta" {
+		h.Write([]byte(r.stem))
+	}
+	h.Write([]byte{0})
+	h.Write(m.body)
+	sum := [32]byte(h.Sum(nil))
+	r.equals[uuid(sum[:16])]++
+	key := "cc:" + hex.EncodeToString(sum[:16])
+	if n := r.equals[uuid(sum[:16])]; n > 1 {
+		key += "." + strconv.Itoa(n)
+	}
+	return skein.ClientID(key)
 }
 
 // tells reports whether any of the items is a step of the conversation.
@@ -133,11 +111,13 @@ func (r *reader) make(m *making, n *node) {
 		r.steer(m)
 	case m.Type == "progress" && m.Data.Type == "agent_progress":
 		r.note(m)
-		r.agentRuns(m)
+		if e, ok := r.calls.agentRuns(m); ok {
+			r.add(m, m.thread, e)
+		}
 	case m.Type == "system":
 		r.system(m)
 	case m.Type == "last-prompt":
-		r.stand(m, n)
+		r.tree.resume(m, n)
 		r.note(m)
 	case isNoted(string(m.Type)):
 		r.note(m)
@@ -163,37 +143,3 @@ func isNoted(kind string) bool {
 	}
 	return false
 }
-
-// note keeps the whole line as a noted event.
-func (r *reader) note(m *making) {
-	name, level := string(m.Type), ""
-	if m.Type == "system" {
-		level = string(m.Level)
-	}
-	if m.Type == "system" && m.Subtype == "api_error" {
-		level = "error"
-	}
-	// By hand, so that the bytes do not change. The session is left out: a copy names
-	// another one.
-	b := append([]byte(`{"name":`), skein.MustJSON(Name+":"+clip(name))...)
-	if level != "" {
-		b = append(append(b, `,"level":`...), skein.MustJSON(clip(level))...)
-	}
-	b = append(append(append(b, `,"data":`...), without(m.body, "sessionId", "sessionKind")...), '}')
-	r.add(m, m.thread, skein.Event{Kind: skein.KindNoted, Time: m.time, Payload: b})
-}
-
-// clip shortens a name that comes from a file.
-func clip(s string) string { return strings.ToValidUTF8(s[:min(len(s), 64)], "") }
-
-// add adds an event to t and returns its ordinal.
-func (r *reader) add(m *making, t *thread, e skein.Event) int {
-	r.begin(m, t)
-	t.count++
-	m.out.Items = append(m.out.Items, interop.Item{Session: t.name, Event: e, Blobs: m.blobs})
-	m.blobs = nil
-	return t.count
-}
-
-// last returns the item that was added last.
-func (m *making) last() *interop.Item { return &m.out.Items[len(m.out.Items)-1] }

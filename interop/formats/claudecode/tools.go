@@ -9,14 +9,20 @@ import (
 	"github.com/skein-dev/skein/internal/loose"
 )
 
+// tools turns calls into those of Claude Code's own tools.
+type tools struct {
+	cwd  string
+	ours bool // the session is Claude Code's own
+}
+
 // asTool returns a call as one of Claude Code's own tools; "" if none fits.
-func (w *writer) asTool(c *skein.Call) (name string, input []byte) {
+func (t tools) asTool(c *skein.Call) (name string, input []byte) {
 	in := parseObject(c.Input)
 	if len(c.Input) == 0 || string(c.Input) == "null" {
 		in = loose.Object{}
 	}
 	switch {
-	case in == nil && !w.ours:
+	case in == nil && !t.ours:
 		if s, ok := skein.Unquote(c.Input); ok { // a string that holds the input
 			in = parseObject([]byte(s))
 		}
@@ -27,7 +33,7 @@ func (w *writer) asTool(c *skein.Call) (name string, input []byte) {
 		in = loose.Object{{Name: "input", Value: []byte(c.Input)}}
 	}
 	plain := plainID(c.Name) == c.Name && c.Name != ""
-	if plain && (w.ours || strings.HasPrefix(c.Name, "mcp__") || in.Has(needs(c.Name)...)) {
+	if plain && (t.ours || strings.HasPrefix(c.Name, "mcp__") || in.Has(needs(c.Name)...)) {
 		if len(in) == 0 {
 			return c.Name, []byte("{}")
 		}
@@ -36,7 +42,7 @@ func (w *writer) asTool(c *skein.Call) (name string, input []byte) {
 	if server, tool, ok := strings.Cut(c.Name, "__"); ok && plain && server != "" && tool != "" && len(c.Name) < maxID-len("mcp__") {
 		return "mcp__" + c.Name, in.Without()
 	}
-	name, out := w.translate(strings.ToLower(strings.NewReplacer("_", "", "-", "", ".", "", " ", "").Replace(c.Name)), in)
+	name, out := t.translate(strings.ToLower(strings.NewReplacer("_", "", "-", "", ".", "", " ", "").Replace(c.Name)), in)
 	if name == "" {
 		return "", nil
 	}
@@ -77,11 +83,11 @@ func needs(name string) []string {
 
 // translate returns the tool and the input that correspond to another agent's tool,
 // by its name without case and punctuation; "" if there is none.
-func (w *writer) translate(name string, in loose.Object) (string, any) {
-	file := w.absolute(in.Str("file_path", "path", "filePath", "absolute_path", "target_file", "filename", "file"))
+func (t tools) translate(name string, in loose.Object) (string, any) {
+	file := t.absolute(in.Str("file_path", "path", "filePath", "absolute_path", "target_file", "filename", "file"))
 	switch name {
 	case "bash", "shell", "runshellcommand", "executecommand", "execcommand", "localshell", "developershell", "runterminalcmd", "runterminalcommand", "runinterminal", "runcommand", "terminal", "containerexec", "execute", "exec":
-		return w.shell(in)
+		return t.shell(in)
 	case "read", "readfile", "view", "viewfile", "openfile", "readtextfile":
 		if file != "" {
 			return "Read", reads(file, in)
@@ -95,21 +101,21 @@ func (w *writer) translate(name string, in loose.Object) (string, any) {
 	case "strreplaceeditor", "strreplacebasededittool", "texteditor", "developertexteditor":
 		switch in.Str("command") {
 		case "view":
-			return w.translate("read", in)
+			return t.translate("read", in)
 		case "create", "write":
-			return w.translate("write", in)
+			return t.translate("write", in)
 		case "str_replace":
-			return w.translate("edit", in)
+			return t.translate("edit", in)
 		}
 	case "glob", "findfiles", "find", "filesearch", "globsearch", "searchfilesbyname":
 		if p := in.Str("pattern", "glob_pattern", "query", "glob"); p != "" {
-			return "Glob", globIn{p, w.absolute(in.Str("path", "dir", "directory", "dir_path"))}
+			return "Glob", globIn{p, t.absolute(in.Str("path", "dir", "directory", "dir_path"))}
 		}
 	case "listfiles", "listdirectory", "listdir", "ls", "list":
-		return "Glob", globIn{first(in.Str("pattern", "glob"), "*"), w.absolute(in.Str("path", "dir_path", "directory", "dir", "relative_workspace_path"))}
+		return "Glob", globIn{first(in.Str("pattern", "glob"), "*"), t.absolute(in.Str("path", "dir_path", "directory", "dir", "relative_workspace_path"))}
 	case "grep", "searchfiles", "grepsearch", "searchfilecontent", "rg", "ripgrep", "search", "searchtext":
 		if p := in.Str("pattern", "regex", "query"); p != "" {
-			return "Grep", grepIn{p, w.absolute(in.Str("path", "dir_path", "directory")), in.Str("glob", "include", "file_pattern", "include_pattern"), "content", in.Yes("ignore_case"), in.Count("context")}
+			return "Grep", grepIn{p, t.absolute(in.Str("path", "dir_path", "directory")), in.Str("glob", "include", "file_pattern", "include_pattern"), "content", in.Yes("ignore_case"), in.Count("context")}
 		}
 	case "webfetch", "fetch", "fetchurl", "urlfetch", "readurl":
 		if u := in.Str("url", "uri"); u != "" {
@@ -130,7 +136,7 @@ func (w *writer) translate(name string, in loose.Object) (string, any) {
 }
 
 // shell returns a command as input for Bash.
-func (w *writer) shell(in loose.Object) (string, any) {
+func (t tools) shell(in loose.Object) (string, any) {
 	out := bashIn{Command: in.Str("command", "cmd", "script"), Description: in.Str("description", "justification", "explanation")}
 	if list := in.List("command"); len(list) > 0 {
 		var argv []string
@@ -149,7 +155,7 @@ func (w *writer) shell(in loose.Object) (string, any) {
 	if out.Command == "" {
 		return "", nil
 	}
-	if dir := in.Str("workdir", "cwd", "directory", "dir_path", "working_directory"); dir != "" && dir != w.cwd && dir != "." {
+	if dir := in.Str("workdir", "cwd", "directory", "dir_path", "working_directory"); dir != "" && dir != t.cwd && dir != "." {
 		out.Command = "cd " + quoted(dir) + " && " + out.Command
 	}
 	if out.Timeout = in.Count("timeout_ms"); out.Timeout == 0 {
@@ -225,12 +231,12 @@ func member(o loose.Object, names ...string) (string, bool) {
 }
 
 // absolute returns an absolute path, as Claude Code's tools require.
-func (w *writer) absolute(p string) string {
+func (t tools) absolute(p string) string {
 	if p == "" || strings.HasPrefix(p, "/") || strings.HasPrefix(p, "~") || strings.HasPrefix(p, `\`) || len(p) > 1 && p[1] == ':' {
 		return p
 	}
-	if strings.Contains(w.cwd, `\`) {
-		return strings.TrimRight(w.cwd, `\`) + `\` + strings.ReplaceAll(p, "/", `\`)
+	if strings.Contains(t.cwd, `\`) {
+		return strings.TrimRight(t.cwd, `\`) + `\` + strings.ReplaceAll(p, "/", `\`)
 	}
-	return path.Join(w.cwd, p)
+	return path.Join(t.cwd, p)
 }

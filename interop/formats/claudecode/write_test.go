@@ -149,7 +149,7 @@ func TestASessionBehindASymbolicLinkLiesWhereTheProgramLooks(t *testing.T) {
 }
 
 func TestToolsBecomeClaudeCodesOwn(t *testing.T) {
-	w := &writer{cwd: "/srv/shop"}
+	own := tools{cwd: "/srv/shop"}
 	for _, c := range []struct{ name, input, want string }{
 		{"Bash", `{"command":"ls","odd":1}`, `Bash {"command":"ls","odd":1}`},
 		{"exec_command", `{"cmd":"ls","workdir":"/srv/shop"}`, `Bash {"command":"ls"}`},
@@ -174,7 +174,7 @@ func TestToolsBecomeClaudeCodesOwn(t *testing.T) {
 		{"apply_patch", `"*** Begin"`, ``},
 		{"Odd Name", `{}`, ``},
 	} {
-		name, input := w.asTool(&skein.Call{ID: "c", Name: c.name, Input: []byte(c.input)})
+		name, input := own.asTool(&skein.Call{ID: "c", Name: c.name, Input: []byte(c.input)})
 		if got := strings.TrimSpace(name + " " + string(input)); got != c.want {
 			t.Errorf("asTool(%s %s) = %s, want %s", c.name, c.input, got, c.want)
 		}

@@ -10,7 +10,7 @@ import (
 )
 
 func TestAnyLineIsWrittenBack(t *testing.T) {
-	interoptest.Back{Format: Format(), Session: thread, From: 17, Seeds: 8, Lay: func(t testing.TB) string {
+	interoptest.Back{Format: Format(), Session: threadOne, From: 17, Seeds: 8, Lay: func(t testing.TB) string {
 		home := t.TempDir()
 		at := filepath.Join(home, filepath.FromSlash(threadAt))
 		if err := os.MkdirAll(filepath.Dir(at), 0o700); err != nil {

@@ -52,17 +52,33 @@ func (g *group) add(parts []skein.Part) {
 // maxGroup is how many texts one message can have: comparing them must stay cheap.
 const maxGroup = 100
 
+// answers reads what the model said and its tools returned.
+type answers struct {
+	*thread
+
+	settings *settings
+	group    group
+	names    map[string]string // call ID → tool
+}
+
+// maxNames is the number of calls whose tool is remembered: more than are ever open
+// at a time.
+const maxNames = 10000
+
+// end ends the message that is being assembled.
+func (a *answers) end() { a.group = group{} }
+
 // assistant makes a piece of the model's message.
-func (r *reader) assistant(l line, s *said, partMeta json.RawMessage) interop.Made {
-	if r.group.id == "" || len(r.group.texts) >= maxGroup || !r.group.takes(s.parts) {
-		r.group = group{id: r.place.group()}
+func (a *answers) assistant(l line, s *said, partMeta json.RawMessage) interop.Made {
+	if a.group.id == "" || len(a.group.texts) >= maxGroup || !a.group.takes(s.parts) {
+		a.group = group{id: a.place.group()}
 	}
-	r.group.add(s.parts)
+	a.group.add(s.parts)
 	if len(s.parts) > 0 {
 		s.parts[0].Meta = partMeta
 	}
-	m := skein.Message{ID: r.group.id, Role: skein.RoleAssistant, Parts: s.all(), Model: r.model}
-	made := r.make(l, skein.Say(l.Time, m))
+	m := skein.Message{ID: a.group.id, Role: skein.RoleAssistant, Parts: s.all(), Model: a.settings.model}
+	made := a.make(l, skein.Say(l.Time, m))
 	made.Items[0].Blobs = s.blobs
 	return made
 }
@@ -103,31 +119,31 @@ func callOf(l line, it *item) *call {
 	return c
 }
 
-func (r *reader) call(l line, c *call) interop.Made {
-	if len(r.names) < maxNames {
-		r.names[c.part.ID] = c.part.Name
+func (a *answers) call(l line, c *call) interop.Made {
+	if len(a.names) < maxNames {
+		a.names[c.part.ID] = c.part.Name
 	}
-	return r.assistant(l, &said{parts: []skein.Part{{Kind: skein.PartCall, Call: &c.part}}}, c.meta)
+	return a.assistant(l, &said{parts: []skein.Part{{Kind: skein.PartCall, Call: &c.part}}}, c.meta)
 }
 
-func (r *reader) output(l line, it *item) interop.Made {
+func (a *answers) output(l line, it *item) interop.Made {
 	out := it.Output
 	if l.Sub == "tool_search_output" {
 		out = it.Tools
 	}
 	p, blobs := result(out)
 	p.Result.CallID = first(it.CallID, it.ID)
-	p.Result.Name = r.names[p.Result.CallID]
-	delete(r.names, p.Result.CallID)
-	r.group = group{}
-	made := r.make(l, skein.Say(l.Time, skein.Message{Role: skein.RoleTool, Parts: []skein.Part{p}}))
+	p.Result.Name = a.names[p.Result.CallID]
+	delete(a.names, p.Result.CallID)
+	a.end()
+	made := a.make(l, skein.Say(l.Time, skein.Message{Role: skein.RoleTool, Parts: []skein.Part{p}}))
 	made.Items[0].Blobs = blobs
 	return made
 }
 
 // hosted reads a tool that the provider ran itself: one item is both call and result.
 // It may have no ID, so one is made that a replay has too.
-func (r *reader) hosted(l line, it *item) interop.Made {
+func (a *answers) hosted(l line, it *item) interop.Made {
 	name := strings.TrimSuffix(l.Sub, "_call")
 	c := &call{part: skein.Call{ID: first(it.ID, it.CallID), Name: name, Input: skeinRaw(it.Action)}, meta: it.meta()}
 	res := &skein.Result{Name: name, Failed: it.Status == "failed"}
@@ -140,12 +156,12 @@ func (r *reader) hosted(l line, it *item) interop.Made {
 		blobs = image(res, loose.Str(it.Result))
 	}
 	if c.part.ID == "" {
-		c.part.ID = r.place.group()
+		c.part.ID = a.place.group()
 	}
 	res.CallID = c.part.ID
-	made := r.assistant(l, &said{parts: []skein.Part{{Kind: skein.PartCall, Call: &c.part}}}, c.meta)
-	r.group = group{}
-	answer := r.item(skein.Say(l.Time, skein.Message{Role: skein.RoleTool, Parts: []skein.Part{{Kind: skein.PartResult, Result: res}}}))
+	made := a.assistant(l, &said{parts: []skein.Part{{Kind: skein.PartCall, Call: &c.part}}}, c.meta)
+	a.end()
+	answer := a.item(skein.Say(l.Time, skein.Message{Role: skein.RoleTool, Parts: []skein.Part{{Kind: skein.PartResult, Result: res}}}))
 	answer.Blobs = blobs
 	made.Items = append(made.Items, answer)
 	return made

@@ -30,8 +30,9 @@
 // What each T becomes:
 //
 //	session_meta   the session (created): id, timestamp, cwd, originator, cli_version, source, model_provider,
-//	               forked_from_id, parent_thread_id, source.subagent.thread_spawn.parent_thread_id; the whole as noted.
-//	               Only the first one is the thread's own: see Forks
+//	               forked_from_id, parent_thread_id, source.subagent.thread_spawn.parent_thread_id,
+//	               git{commit_hash, branch, repository_url}; the whole as noted. Only the first one is the thread's
+//	               own (see Forks); where it is repeated later with another git: changed
 //	turn_context   changed, if model or cwd is new, and noted; nothing if it repeats the one before
 //	response_item  said; see below
 //	event_msg      noted, except for those below

@@ -10,40 +10,49 @@ import (
 	"github.com/skein-dev/skein/interop"
 )
 
+// eventLines reads the event_msg lines.
+type eventLines struct {
+	*thread
+
+	settings *settings
+	answers  *answers
+	total    *tokens
+}
+
 // event reads an event_msg. Most repeat items; those are kept as noted. The others
 // have the state of a call, the cost of a request, the end of a turn.
-func (r *reader) event(l line) interop.Made {
+func (ev *eventLines) event(l line) interop.Made {
 	if l.Sub == "user_message" || l.Sub == "image_generation_end" {
 		l.Payload = lean(l.Payload)
 	}
 	read, known := eventReaders()[l.Sub]
 	if !known {
-		return r.note(l)
+		return ev.note(l)
 	}
 	n, err := unmarshal[note](l.Payload)
 	if err != nil {
-		return r.odd(l, err)
+		return ev.odd(l, err)
 	}
-	return read(r, l, &n)
+	return read(ev, l, &n)
 }
 
-func eventReaders() map[string]func(*reader, line, *note) interop.Made {
-	return map[string]func(*reader, line, *note) interop.Made{
-		"item_completed":             (*reader).itemEnd,
-		"task_started":               (*reader).started,
-		"turn_started":               (*reader).started,
-		"token_count":                (*reader).tokenCount,
-		"exec_command_end":           (*reader).toolEnd,
-		"patch_apply_end":            (*reader).toolEnd,
-		"mcp_tool_call_end":          (*reader).toolEnd,
-		"dynamic_tool_call_response": (*reader).toolEnd,
-		"collab_agent_spawn_end":     (*reader).toolEnd,
-		"sub_agent_activity":         (*reader).activity,
-		"turn_aborted":               (*reader).aborted,
-		"error":                      (*reader).failed,
-		"stream_error":               (*reader).failed,
-		"thread_name_updated":        (*reader).renamed,
-		"thread_rolled_back":         (*reader).rolledBack,
+func eventReaders() map[string]func(*eventLines, line, *note) interop.Made {
+	return map[string]func(*eventLines, line, *note) interop.Made{
+		"item_completed":             (*eventLines).itemEnd,
+		"task_started":               (*eventLines).started,
+		"turn_started":               (*eventLines).started,
+		"token_count":                (*eventLines).tokenCount,
+		"exec_command_end":           (*eventLines).toolEnd,
+		"patch_apply_end":            (*eventLines).toolEnd,
+		"mcp_tool_call_end":          (*eventLines).toolEnd,
+		"dynamic_tool_call_response": (*eventLines).toolEnd,
+		"collab_agent_spawn_end":     (*eventLines).toolEnd,
+		"sub_agent_activity":         (*eventLines).activity,
+		"turn_aborted":               (*eventLines).aborted,
+		"error":                      (*eventLines).failed,
+		"stream_error":               (*eventLines).failed,
+		"thread_name_updated":        (*eventLines).renamed,
+		"thread_rolled_back":         (*eventLines).rolledBack,
 	}
 }
 
@@ -56,10 +65,10 @@ func lean(payload jsontext.Value) jsontext.Value {
 	return jsontext.Value(without(payload, "images", "result"))
 }
 
-func (r *reader) started(l line, n *note) interop.Made {
-	r.group = group{}
-	r.place.turn = turnID(n.TurnID, r.place.turn)
-	return r.note(l)
+func (ev *eventLines) started(l line, n *note) interop.Made {
+	ev.answers.end()
+	ev.place.turn = turnID(n.TurnID, ev.place.turn)
+	return ev.note(l)
 }
 
 // turnID returns id if it can name a place, else the one before.
@@ -73,9 +82,9 @@ func turnID(id, before string) string {
 // toolEnd reads how a call ended. The output is left out: the call's result has it.
 // The times are left out too, since a replay has different ones; the event's own time
 // is the end.
-func (r *reader) toolEnd(l line, n *note) interop.Made {
+func (ev *eventLines) toolEnd(l line, n *note) interop.Made {
 	if n.CallID == "" {
-		return r.note(l)
+		return ev.note(l)
 	}
 	t := skein.ToolState{Call: n.CallID, State: skein.Completed, Child: skein.SessionID(n.NewThreadID)}
 	t.Meta = without(l.Payload, "type", "call_id", "stdout", "stderr", "aggregated_output", "formatted_output", "result", "content_items")
@@ -88,27 +97,27 @@ func (r *reader) toolEnd(l line, n *note) interop.Made {
 	if t.Child != "" && t.Child.Check() != nil {
 		t.Child = ""
 	}
-	return r.make(l, skein.NewEvent(skein.KindTool, l.Time, t))
+	return ev.make(l, skein.NewEvent(skein.KindTool, l.Time, t))
 }
 
 // itemEnd is toolEnd for lines with ordinals: the item is the call. Other items
 // repeat what was said.
-func (r *reader) itemEnd(l line, n *note) interop.Made {
+func (ev *eventLines) itemEnd(l line, n *note) interop.Made {
 	o, err := loose.Parse(n.Item)
 	id := o.Str("id")
-	if err != nil || id == "" || r.names[id] == "" {
-		return r.note(l)
+	if err != nil || id == "" || ev.answers.names[id] == "" {
+		return ev.note(l)
 	}
 	it, err := unmarshal[note](n.Item)
 	if err != nil {
-		return r.note(l)
+		return ev.note(l)
 	}
 	t := skein.ToolState{Call: id, State: skein.Completed}
 	t.Meta = without(n.Item, "id", "aggregated_output", "formatted_output", "stdout", "stderr", "result", "content_items")
 	if it.failed() {
 		t.State = skein.Failed
 	}
-	return r.make(l, skein.NewEvent(skein.KindTool, l.Time, t))
+	return ev.make(l, skein.NewEvent(skein.KindTool, l.Time, t))
 }
 
 // failed reports whether the call failed.
@@ -130,40 +139,40 @@ func (n *note) failed() bool {
 }
 
 // activity reads that a call started an agent.
-func (r *reader) activity(l line, n *note) interop.Made {
+func (ev *eventLines) activity(l line, n *note) interop.Made {
 	child := skein.SessionID(n.AgentThreadID)
 	id := first(n.CallID, n.EventID)
 	if n.Kind != "started" || id == "" || child.Check() != nil {
-		return r.note(l)
+		return ev.note(l)
 	}
 	t := skein.ToolState{Call: id, State: skein.Completed, Child: child, Meta: without(l.Payload, "type")}
-	return r.make(l, skein.NewEvent(skein.KindTool, l.Time, t))
+	return ev.make(l, skein.NewEvent(skein.KindTool, l.Time, t))
 }
 
 // tokenCount makes a step of a new count. The same count is repeated when rate limits
 // change; repetitions cost nothing.
-func (r *reader) tokenCount(l line, n *note) interop.Made {
+func (ev *eventLines) tokenCount(l line, n *note) interop.Made {
 	if n.Info == nil || n.Info.Total == nil && n.Info.Last == nil {
-		return r.note(l)
+		return ev.note(l)
 	}
-	spent, now := r.spent(n.Info)
+	spent, now := ev.spent(n.Info)
 	if spent == nil {
-		return r.note(l)
+		return ev.note(l)
 	}
 	u := spent.usage()
-	return r.make(l, skein.NewEvent(skein.KindStep, l.Time, skein.Step{
-		Phase: "finish", Request: r.place.request(now), Provider: r.provider, Model: r.model, Usage: &u, Several: n.Info.Last == nil,
+	return ev.make(l, skein.NewEvent(skein.KindStep, l.Time, skein.Step{
+		Phase: "finish", Request: ev.place.request(now), Provider: ev.provider, Model: ev.settings.model, Usage: &u, Several: n.Info.Last == nil,
 	}))
 }
 
 // spent returns the newest request's usage, nil if there was none, and the total up
 // to it.
-func (r *reader) spent(info *tokenInfo) (*tokens, int64) {
+func (ev *eventLines) spent(info *tokenInfo) (*tokens, int64) {
 	if info.Total == nil {
-		return info.Last, int64(r.items)
+		return info.Last, int64(ev.items)
 	}
-	before := r.total
-	r.total = info.Total
+	before := ev.total
+	ev.total = info.Total
 	switch {
 	case before != nil && *before == *info.Total:
 		return nil, 0
@@ -176,15 +185,15 @@ func (r *reader) spent(info *tokenInfo) (*tokens, int64) {
 	return info.Total, info.Total.All
 }
 
-func (r *reader) aborted(l line, n *note) interop.Made {
-	r.group = group{}
-	return r.make(l, skein.NewEvent(skein.KindStep, l.Time, skein.Step{Phase: "finish", Model: r.model, Stop: first(n.Reason, "aborted")}))
+func (ev *eventLines) aborted(l line, n *note) interop.Made {
+	ev.answers.end()
+	return ev.make(l, skein.NewEvent(skein.KindStep, l.Time, skein.Step{Phase: "finish", Model: ev.settings.model, Stop: first(n.Reason, "aborted")}))
 }
 
-func (r *reader) failed(l line, n *note) interop.Made {
+func (ev *eventLines) failed(l line, n *note) interop.Made {
 	e := &skein.ErrorInfo{Message: n.Message.UTF8()}
 	e.Kind, e.Status = errorInfo(n.ErrorInfo)
-	return r.make(l, skein.NewEvent(skein.KindStep, l.Time, skein.Step{Phase: "finish", Model: r.model, Error: e}))
+	return ev.make(l, skein.NewEvent(skein.KindStep, l.Time, skein.Step{Phase: "finish", Model: ev.settings.model, Error: e}))
 }
 
 // errorInfo reads codex_error_info: a word, or an object with one word and its
@@ -210,25 +219,25 @@ func errorInfo(v jsontext.Value) (kind string, status int) {
 
 // renamed gives the thread a name. Codex generates names and lets users set them, and
 // does not say which it was.
-func (r *reader) renamed(l line, n *note) interop.Made {
-	if n.ThreadID != "" && n.ThreadID != r.id || n.ThreadName == nil {
-		return r.note(l)
+func (ev *eventLines) renamed(l line, n *note) interop.Made {
+	if n.ThreadID != "" && n.ThreadID != ev.id || n.ThreadName == nil {
+		return ev.note(l)
 	}
-	made := r.make(l, skein.NewEvent(skein.KindTitled, l.Time, skein.Titled{Title: n.ThreadName.UTF8(), By: skein.ByModel}))
+	made := ev.make(l, skein.NewEvent(skein.KindTitled, l.Time, skein.Titled{Title: n.ThreadName.UTF8(), By: skein.ByModel}))
 	made.Floating = true
 	return made
 }
 
 // rolledBack goes back to before the newest prompts.
-func (r *reader) rolledBack(l line, n *note) interop.Made {
-	if n.NumTurns < 1 || len(r.prompts) == 0 {
-		return r.note(l)
+func (ev *eventLines) rolledBack(l line, n *note) interop.Made {
+	if n.NumTurns < 1 || len(ev.prompts) == 0 {
+		return ev.note(l)
 	}
-	r.group = group{}
-	keep := max(0, len(r.prompts)-n.NumTurns)
-	to := r.prompts[keep] - 1
-	r.prompts = r.prompts[:keep]
-	made := r.make(l, skein.NewEvent(skein.KindRewound, l.Time, skein.Rewound{}))
+	ev.answers.end()
+	keep := max(0, len(ev.prompts)-n.NumTurns)
+	to := ev.prompts[keep] - 1
+	ev.prompts = ev.prompts[:keep]
+	made := ev.make(l, skein.NewEvent(skein.KindRewound, l.Time, skein.Rewound{}))
 	made.Items[0].To = to
 	return made
 }

@@ -23,13 +23,13 @@ func (r *reader) response(l line) interop.Made {
 		return r.agentMessage(l, &it)
 	}
 	if c := callOf(l, &it); c != nil {
-		return r.call(l, c)
+		return r.answers.call(l, c)
 	}
 	switch l.Sub {
 	case "function_call_output", "custom_tool_call_output", "tool_search_output":
-		return r.output(l, &it)
+		return r.answers.output(l, &it)
 	case "web_search_call", "image_generation_call":
-		return r.hosted(l, &it)
+		return r.answers.hosted(l, &it)
 	case "ghost_snapshot", "compaction", "other":
 		return r.note(l)
 	}
@@ -45,17 +45,17 @@ func (r *reader) message(l line, it *item) interop.Made {
 	m := skein.Message{Parts: s.all()}
 	switch it.Role {
 	case "assistant":
-		return r.assistant(l, &s, it.meta())
+		return r.answers.assistant(l, &s, it.meta())
 	case "user":
 		m.Role = skein.RoleUser
-		r.markInjected(&m)
+		markInjected(&m)
 	case "developer", "system":
 		m.Role, m.Synthetic = skein.RoleSystem, true
 	default:
 		return r.note(l)
 	}
-	r.group = group{}
-	evs := r.cwdFrom(l, &m)
+	r.answers.end()
+	evs := r.settings.cwdFrom(l, &m)
 	made := r.make(l, append(evs, skein.Say(l.Time, m))...)
 	last := len(made.Items) - 1
 	made.Items[last].Blobs = s.blobs
@@ -70,7 +70,7 @@ func (r *reader) message(l line, it *item) interop.Made {
 
 // markInjected marks what Codex inserted into a user's message; if that is
 // everything, the user did not type the message.
-func (r *reader) markInjected(m *skein.Message) {
+func markInjected(m *skein.Message) {
 	all := len(m.Parts) > 0
 	for i := range m.Parts {
 		p := &m.Parts[i]
@@ -83,21 +83,6 @@ func (r *reader) markInjected(m *skein.Message) {
 	for i := range m.Parts {
 		m.Parts[i].Synthetic = false // the message says it
 	}
-}
-
-// cwdFrom returns an event that sets the directory, which the first generation's meta
-// lacks.
-func (r *reader) cwdFrom(l line, m *skein.Message) []skein.Event {
-	if r.own != nil && !r.bare || r.cwd != "" || !m.Synthetic {
-		return nil
-	}
-	for _, p := range m.Parts {
-		if cwd := contextCwd(p.Text); cwd != "" {
-			r.cwd = cwd
-			return []skein.Event{skein.NewEvent(skein.KindChanged, l.Time, skein.Changed{Cwd: &cwd, Project: &cwd})}
-		}
-	}
-	return nil
 }
 
 // reasoning reads reasoning: a summary for users, and an item that only the provider
@@ -113,7 +98,7 @@ func (r *reader) reasoning(l line, it *item) interop.Made {
 	if p.Text == "" && p.Raw == nil {
 		return interop.Made{}
 	}
-	return r.assistant(l, &said{parts: []skein.Part{p}}, nil)
+	return r.answers.assistant(l, &said{parts: []skein.Part{p}}, nil)
 }
 
 // agentMessage reads what another agent of the same run said.
@@ -124,39 +109,10 @@ func (r *reader) agentMessage(l line, it *item) interop.Made {
 }
 
 func (r *reader) fromAgent(l line, s *said, author string) interop.Made {
-	r.group = group{}
+	r.answers.end()
 	m := skein.Message{Role: skein.RoleUser, Parts: s.all(), Agent: author, Synthetic: true}
 	made := r.make(l, skein.Say(l.Time, m))
 	made.Items[0].Blobs = s.blobs
-	return made
-}
-
-// turn reads a turn_context: the settings of a turn. One that repeats the last makes
-// no event.
-func (r *reader) turn(l line) interop.Made {
-	c, err := unmarshal[turnContext](l.Payload)
-	if err != nil {
-		return r.odd(l, err)
-	}
-	r.place.turn = turnID(c.TurnID, r.place.turn)
-	now := short(string(l.Payload))
-	if now == r.context {
-		return interop.Made{}
-	}
-	r.context = now
-	var set skein.Changed
-	if c.Model != "" && c.Model != r.model {
-		r.model, set.Model = c.Model, &c.Model
-	}
-	if c.Cwd != "" && c.Cwd != r.cwd {
-		r.cwd, set.Cwd = c.Cwd, &c.Cwd
-	}
-	if set.Model == nil && set.Cwd == nil {
-		return r.note(l)
-	}
-	noted := skein.NewEvent(skein.KindNoted, l.Time, skein.Noted{Name: noteName(l), Data: skeinRaw(l.Payload)})
-	made := r.make(l, skein.NewEvent(skein.KindChanged, l.Time, set), noted)
-	made.Floating = true
 	return made
 }
 
@@ -167,7 +123,7 @@ func (r *reader) compact(l line) interop.Made {
 	if err != nil {
 		return r.odd(l, err)
 	}
-	r.group = group{}
+	r.answers.end()
 	what := skein.Compacted{Opaque: skeinRaw(c.ReplacementHistory)}
 	if c.Message != nil {
 		what.Summary = c.Message.UTF8()

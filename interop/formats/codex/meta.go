@@ -83,7 +83,7 @@ func (m *meta) begin(id string, t skein.Time) interop.Begin {
 	o := m.origin()
 	b := interop.Begin{ID: skein.SessionID(id), Time: t}
 	b.Created = skein.Created{
-		Surface: o.surface, Project: m.Cwd, Cwd: m.Cwd,
+		Surface: o.surface, Project: m.Cwd, Cwd: m.Cwd, Checkout: m.checkout().Known(),
 		Agent: Name, Profile: o.role, Provider: m.ModelProvider,
 		Origin:  &skein.Origin{Format: Name, ID: id, Version: m.Version},
 		Program: m.Originator, Version: m.Version,
@@ -95,42 +95,63 @@ func (m *meta) begin(id string, t skein.Time) interop.Begin {
 }
 
 // meta reads a session_meta line. The first one is the thread's own; those that
-// follow at once are of the threads whose lines come after them.
-func (r *reader) meta(l line) (interop.Made, error) {
+// follow at once are of the threads whose lines come after them; the thread's own may
+// be repeated later.
+func (th *thread) meta(l line) (interop.Made, error) {
 	m, err := unmarshal[meta](l.Payload)
 	if err != nil {
-		return r.odd(l, err), nil
+		return th.odd(l, err), nil
 	}
-	if r.own == nil && (r.named == "" || strings.EqualFold(r.named, m.ID) || m.ID == "") {
-		return r.ownMeta(l, &m), nil
+	if th.own == nil && (th.named == "" || strings.EqualFold(th.named, m.ID) || m.ID == "") {
+		return th.ownMeta(l, &m), nil
 	}
-	if r.leading {
-		r.place.root = first(m.ForkedFrom, first(m.ID, r.place.root))
-		r.provider = m.ModelProvider
+	if th.own != nil && !th.leading && strings.EqualFold(m.ID, th.id) {
+		return th.again(l, &m), nil
+	}
+	if th.leading {
+		th.place.root = first(m.ForkedFrom, first(m.ID, th.place.root))
+		th.provider = m.ModelProvider
 	}
 	return interop.Made{}, nil
 }
 
-func (r *reader) ownMeta(l line, m *meta) interop.Made {
-	r.own, r.bare = m, l.Bare
-	r.id = first(m.ID, r.id)
+func (th *thread) ownMeta(l line, m *meta) interop.Made {
+	th.own, th.bare = m, l.Bare
+	th.id = first(m.ID, th.id)
 	if t := loose.Stamp(m.Timestamp); t != 0 {
-		r.start = t
+		th.start = t
 	} else {
-		r.start = l.Time
+		th.start = l.Time
 	}
-	if r.leading {
-		r.place.root, r.provider = first(m.ForkedFrom, r.id), m.ModelProvider
+	if th.leading {
+		th.place.root, th.provider = first(m.ForkedFrom, th.id), m.ModelProvider
 	}
-	l.Time = r.start
-	made := r.note(l)
-	if r.items == 1 {
-		made.Key = threadKey(r.id)
+	l.Time = th.start
+	made := th.note(l)
+	if th.items == 1 {
+		made.Key = threadKey(th.id)
 		return made
 	}
 	// The thread's meta came late, after lines that could be read.
+	set := skein.Changed{Checkout: m.checkout().Known()}
 	if m.Cwd != "" {
-		made.Items = append(made.Items, r.item(skein.NewEvent(skein.KindChanged, r.start, skein.Changed{Cwd: &m.Cwd, Project: &m.Cwd})))
+		set.Cwd, set.Project = &m.Cwd, &m.Cwd
 	}
+	if set.Cwd != nil || set.Checkout != nil {
+		made.Items = append(made.Items, th.item(skein.NewEvent(skein.KindChanged, th.start, set)))
+	}
+	return made
+}
+
+// again reads the thread's meta where it is repeated, as Codex does when something in
+// it has changed.
+func (th *thread) again(l line, m *meta) interop.Made {
+	is := m.checkout()
+	if is == th.own.checkout() {
+		return interop.Made{}
+	}
+	th.own.Git = m.Git
+	made := th.make(l, skein.NewEvent(skein.KindChanged, l.Time, skein.Changed{Checkout: &is}))
+	made.Floating = true
 	return made
 }

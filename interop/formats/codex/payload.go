@@ -9,6 +9,7 @@ import (
 
 	"github.com/skein-dev/skein"
 	"github.com/skein-dev/skein/internal/loose"
+	"github.com/skein-dev/skein/interop"
 )
 
 // An item is the payload of a response_item line, of any of its types.
@@ -50,6 +51,7 @@ type meta struct {
 	ID             string         `json:"id"`
 	Timestamp      jsontext.Value `json:"timestamp"`
 	Cwd            string         `json:"cwd"`
+	Git            jsontext.Value `json:"git"` // git, or null
 	Originator     string         `json:"originator"`
 	Version        string         `json:"cli_version"`
 	Source         jsontext.Value `json:"source"` // a word, or {"subagent": …}
@@ -62,6 +64,23 @@ type meta struct {
 	AgentType      string         `json:"agent_type"` // earlier name of agent_role
 	BaseInstr      jsontext.Value `json:"base_instructions"`
 	OldInstruction jsontext.Value `json:"instructions"`
+}
+
+// A git is what a session_meta says about the folder's repository when the thread
+// began.
+type git struct {
+	Commit     string `json:"commit_hash"`
+	Branch     string `json:"branch"`
+	Repository string `json:"repository_url"` // of the remote
+}
+
+// checkout returns what a meta says about the repository.
+func (m *meta) checkout() skein.Checkout {
+	g, err := unmarshal[git](m.Git)
+	if err != nil || len(m.Git) == 0 { // of another shape: it says nothing
+		return skein.Checkout{}
+	}
+	return interop.Recorded(g.Repository, g.Branch, g.Commit)
 }
 
 // turnContext is the payload of a turn_context line.

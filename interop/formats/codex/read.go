@@ -14,42 +14,44 @@ import (
 
 // A reader turns the lines of one rollout into events.
 type reader struct {
+	*thread
+
+	settings *settings
+	answers  *answers
+	events   *eventLines
+}
+
+// A thread is what is known of the thread that a rollout has.
+type thread struct {
 	named    string // ID in the file's name; "" if there is none
-	id       string // thread's ID
-	own      *meta  // the thread's session_meta; nil if it has not come yet
-	bare     bool   // of the first generation
+	id       string
+	own      *meta // the thread's session_meta; nil if it has not come yet
+	bare     bool  // of the first generation
 	start    skein.Time
 	leading  bool   // nothing but session_meta lines so far
 	provider string // of the thread that the family began with
-	begun    bool
-	items    int
 
+	begun   bool
+	items   int
 	place   place
-	model   string
-	cwd     string
-	context string // newest turn_context, unchanged
-	prompts []int  // ordinals of the prompts that were not rolled back
-	total   *tokens
-	names   map[string]string // call ID → tool
-	group   group
+	prompts []int // ordinals of the prompts that were not rolled back
 }
-
-// maxNames is the number of calls whose tool is remembered: more than are ever open
-// at a time.
-const maxNames = 10000
 
 // open returns a reader for the rollout f.
 func open(f interop.File) interop.Reader {
 	if isIndex(f.Path) {
 		return &indexReader{}
 	}
-	r := &reader{named: idOfName(f.Path), leading: true, place: newPlace(), names: map[string]string{}}
-	r.id = r.named
-	if r.id == "" {
+	th := &thread{named: idOfName(f.Path), leading: true, place: newPlace()}
+	th.id = th.named
+	if th.id == "" {
 		name, _, _ := strings.Cut(filepath.Base(f.Path), ".jsonl")
-		r.id = "codex-" + short(name)
+		th.id = "codex-" + short(name)
 	}
-	r.place.root = r.id
+	th.place.root = th.id
+	set := &settings{thread: th}
+	r := &reader{thread: th, settings: set, answers: &answers{thread: th, settings: set, names: map[string]string{}}}
+	r.events = &eventLines{thread: th, settings: set, answers: r.answers}
 	return r
 }
 
@@ -69,9 +71,9 @@ func (r *reader) Read(in interop.Line) (interop.Made, error) {
 	case typeItem:
 		return r.response(l), nil
 	case typeEvent:
-		return r.event(l), nil
+		return r.events.event(l), nil
 	case typeContext:
-		return r.turn(l), nil
+		return r.settings.turn(l), nil
 	case typeCompact:
 		return r.compact(l), nil
 	case typeAgents:
@@ -84,55 +86,55 @@ func (r *reader) Read(in interop.Line) (interop.Made, error) {
 
 // make returns what a record makes: these events, and the session if they are
 // its first.
-func (r *reader) make(l line, evs ...skein.Event) interop.Made {
+func (th *thread) make(l line, evs ...skein.Event) interop.Made {
 	var made interop.Made
 	if len(evs) == 0 {
 		return made
 	}
-	if !r.begun {
-		r.begun = true
-		made.Begin = []interop.Begin{r.begin(l)}
+	if !th.begun {
+		th.begun = true
+		made.Begin = []interop.Begin{th.begin(l)}
 	}
 	for _, e := range evs {
-		made.Items = append(made.Items, r.item(e))
+		made.Items = append(made.Items, th.item(e))
 	}
-	made.Key = r.place.key(made.Items)
+	made.Key = th.place.key(made.Items)
 	return made
 }
 
 // item counts e.
-func (r *reader) item(e skein.Event) interop.Item {
-	r.items++
+func (th *thread) item(e skein.Event) interop.Item {
+	th.items++
 	return interop.Item{Event: e}
 }
 
-func (r *reader) begin(l line) interop.Begin {
-	if r.own != nil {
-		return r.own.begin(r.id, r.start)
+func (th *thread) begin(l line) interop.Begin {
+	if th.own != nil {
+		return th.own.begin(th.id, th.start)
 	}
-	return (&meta{}).begin(r.id, l.Time)
+	return (&meta{}).begin(th.id, l.Time)
 }
 
 // note keeps a line whole. It floats, because a newer version of Codex that copies
 // such a line may write it with other fields, so a difference proves nothing.
-func (r *reader) note(l line) interop.Made {
-	made := r.make(l, skein.NewEvent(skein.KindNoted, l.Time, skein.Noted{Name: noteName(l), Data: skeinRaw(l.Payload)}))
+func (th *thread) note(l line) interop.Made {
+	made := th.make(l, skein.NewEvent(skein.KindNoted, l.Time, skein.Noted{Name: noteName(l), Data: skeinRaw(l.Payload)}))
 	made.Floating = true
 	return made
 }
 
 // unknown keeps an unknown line whole.
-func (r *reader) unknown(l line) (made interop.Made) {
+func (th *thread) unknown(l line) (made interop.Made) {
 	if !l.Run {
-		made = r.note(l)
+		made = th.note(l)
 	}
 	made.Unknown = true
 	return made
 }
 
 // odd keeps a line of a known type and unknown shape whole.
-func (r *reader) odd(l line, err error) interop.Made {
-	made := r.note(l)
+func (th *thread) odd(l line, err error) interop.Made {
+	made := th.note(l)
 	made.Damage = noteName(l) + ": " + plain(err).Error()
 	return made
 }

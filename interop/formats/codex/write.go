@@ -15,8 +15,8 @@ import (
 //
 // The error wraps [skein.ErrInvalid] if there is nothing that Codex could store;
 // others are those of the events and of the store.
-func write(ctx context.Context, d interop.Draft) (interop.Written, error) {
-	w := &writer{ctx: ctx, d: d, calls: map[string]*wrote{}, used: map[string]bool{}, charged: map[string]skein.Usage{}, children: map[string]skein.SessionID{}}
+func write(_ context.Context, d interop.Draft) (interop.Written, error) {
+	w := newWriter(&output{d: d, ours: fromCodex(d.Events)}, children(d.Events))
 	if err := w.begin(); err != nil {
 		return interop.Written{}, err
 	}
@@ -34,42 +34,45 @@ func write(ctx context.Context, d interop.Draft) (interop.Written, error) {
 		}
 	}
 	w.quiet = false
-	w.endTurn()
+	w.turn.end()
 	if d.After == 0 && !w.some {
 		return interop.Written{}, fmt.Errorf("%w: no messages in it", skein.ErrInvalid)
 	}
-	out := interop.Written{ID: w.id, Texts: []interop.Text{{Path: w.path, Lines: w.out}}, Losses: w.losses}
+	out := interop.Written{ID: w.id, Texts: []interop.Text{{Path: w.path, Lines: w.lines}}, Losses: w.losses}
 	if len(w.names) > 0 {
 		out.Texts = append(out.Texts, interop.Text{Path: "session_index.jsonl", Lines: w.names, Log: true})
 	}
 	return out, nil
 }
 
-// A writer is one call of write.
+// A writer is one call of write. Its parts share one output.
 type writer struct {
-	ctx  context.Context
-	d    interop.Draft
-	id   string // of the thread
-	path string
-	ours map[skein.Seq]bool // events that were read from Codex
-	file fileState
+	*output
 
-	acting   skein.Seq // event that is being written
-	seq      skein.Seq
-	quiet    bool // the file has it already
-	some     bool // something was said
-	at       skein.Time
-	since    skein.Time                 // when the session was rewound: what it returned to is said again then
-	turn     string                     // ID of the turn that is open; "" for none
-	last     string                     // the model's last text in it
-	calls    map[string]*wrote          // that wait for their results
-	used     map[string]bool            // IDs of calls
-	children map[string]skein.SessionID // by the call that started them
-	total    tokens
-	charged  map[string]skein.Usage
-	out      []interop.OutLine
-	names    []interop.OutLine // for the index
-	losses   interop.Losses
+	turn     *turn
+	messages *messages
+	calls    *calls
+	charges  *charges
+}
+
+// newWriter returns a writer to out. children are sessions by the calls that started
+// them.
+func newWriter(out *output, children map[string]skein.SessionID) *writer {
+	w := &writer{output: out, turn: &turn{out: out}, charges: &charges{out: out, requests: map[string]skein.Usage{}}}
+	w.messages = &messages{output: out, turn: w.turn}
+	w.calls = &calls{output: out, messages: w.messages, waiting: map[string]*wrote{}, used: map[string]bool{}, children: children}
+	return w
+}
+
+// children returns the sessions that calls started, by call.
+func children(events []skein.Event) map[string]skein.SessionID {
+	all := map[string]skein.SessionID{}
+	for _, e := range events {
+		if t, err := skein.Decode[skein.ToolState](e); e.Kind == skein.KindTool && err == nil && t.Child != "" {
+			all[t.Call] = t.Child
+		}
+	}
+	return all
 }
 
 // An act writes one message or event.
@@ -87,11 +90,6 @@ func (w *writer) acts() (all []act, err error) {
 	entries, err := w.d.Entries()
 	if err != nil {
 		return nil, err
-	}
-	for _, e := range w.d.Events {
-		if t, err := skein.Decode[skein.ToolState](e); e.Kind == skein.KindTool && err == nil && t.Child != "" {
-			w.children[t.Call] = t.Child
-		}
 	}
 	for _, e := range entries {
 		if e.Rewound {
@@ -123,7 +121,7 @@ func (w *writer) split(all []act, entries []skein.Entry) ([]act, error) {
 	if err != nil {
 		return nil, err
 	}
-	now, err := skein.OnLine(w.d.Events, w.lastSeq())
+	now, err := skein.OnLine(w.d.Events, lastSeq(w.d.Events))
 	if err != nil {
 		return nil, err
 	}
@@ -150,7 +148,6 @@ func on(line []skein.SeqRange, seq skein.Seq) bool {
 // begin determines the thread's ID and place, and writes its beginning.
 func (w *writer) begin() error {
 	s := &w.d.Session
-	w.ours = fromCodex(w.d.Events)
 	w.id = threadID(s)
 	w.at = s.Created
 	if w.at == 0 {

@@ -15,8 +15,8 @@ import (
 )
 
 const (
-	thread   = "019e2000-1111-7fff-8fff-00000000b001"
-	threadAt = "sessions/2026/05/04/rollout-2026-05-04T09-00-00-" + thread + ".jsonl"
+	threadOne = "019e2000-1111-7fff-8fff-00000000b001"
+	threadAt  = "sessions/2026/05/04/rollout-2026-05-04T09-00-00-" + threadOne + ".jsonl"
 )
 
 // lay writes a rollout and imports it.
@@ -50,10 +50,10 @@ func (x *exporting) sync(evs ...skein.Event) (added []string, losses interop.Los
 	if err != nil {
 		x.Fatal(err)
 	}
-	if _, err := skein.Add(x.Context(), x.store, thread, evs...); err != nil {
+	if _, err := skein.Add(x.Context(), x.store, threadOne, evs...); err != nil {
 		x.Fatal(err)
 	}
-	done, err := interop.Sync(x.Context(), x.store, Format(), thread)
+	done, err := interop.Sync(x.Context(), x.store, Format(), threadOne)
 	if err != nil {
 		x.Fatalf("Sync = %v", err)
 	}
@@ -78,7 +78,7 @@ func says(text string) skein.Event {
 func TestACountedRolloutIsGoneOnWithAsItCounts(t *testing.T) {
 	x := newExporting(t)
 	x.lay(
-		`{"timestamp":"2026-05-04T09:00:00.000Z","ordinal":0,"type":"session_meta","payload":{"id":"`+thread+`","timestamp":"2026-05-04T09:00:00.000Z","cwd":"/home/ada","originator":"codex-tui","cli_version":"0.169.0","source":"cli","history_mode":"paginated"}}`,
+		`{"timestamp":"2026-05-04T09:00:00.000Z","ordinal":0,"type":"session_meta","payload":{"id":"`+threadOne+`","timestamp":"2026-05-04T09:00:00.000Z","cwd":"/home/ada","originator":"codex-tui","cli_version":"0.169.0","source":"cli","history_mode":"paginated"}}`,
 		`{"timestamp":"2026-05-04T09:00:01.000Z","ordinal":1,"type":"response_item","payload":{"type":"message","role":"user","content":[{"type":"input_text","text":"hi"}]}}`,
 		`{"timestamp":"2026-05-04T09:00:02.000Z","ordinal":7,"type":"response_item","payload":{"type":"reasoning","summary":[],"encrypted_content":"gAAA"}}`)
 	call := skein.Call{ID: "c", Name: "shell", Input: []byte(`{"command":"ls"}`)}
@@ -88,7 +88,7 @@ func TestACountedRolloutIsGoneOnWithAsItCounts(t *testing.T) {
 	for i, want := range []string{
 		`"ordinal":8,"type":"event_msg","payload":{"type":"task_started"`,
 		`"ordinal":9,"type":"response_item","payload":{"type":"message","role":"user"`,
-		`"ordinal":10,"type":"event_msg","payload":{"type":"item_completed","thread_id":"` + thread + `"`,
+		`"ordinal":10,"type":"event_msg","payload":{"type":"item_completed","thread_id":"` + threadOne + `"`,
 		`"ordinal":11,"type":"event_msg","payload":{"type":"item_completed"`,
 		`"ordinal":12,"type":"response_item","payload":{"type":"message","role":"assistant"`,
 		`"ordinal":13,"type":"response_item","payload":{"type":"function_call","name":"exec_command"`,
@@ -107,7 +107,7 @@ func TestACountedRolloutIsGoneOnWithAsItCounts(t *testing.T) {
 
 func TestABareRolloutIsGoneOnWithInBareItems(t *testing.T) {
 	x := newExporting(t)
-	x.lay(`{"id":"`+thread+`","timestamp":"2025-05-04T09:00:00.000Z","instructions":null}`, `{"type":"message","role":"user","content":[{"type":"input_text","text":"hi"}]}`, ``)
+	x.lay(`{"id":"`+threadOne+`","timestamp":"2025-05-04T09:00:00.000Z","instructions":null}`, `{"type":"message","role":"user","content":[{"type":"input_text","text":"hi"}]}`, ``)
 	got, _ := x.sync(says("Hello."))
 	if want := []string{`{"type":"message","role":"assistant","content":[{"type":"output_text","text":"Hello."}]}`}; !cmp.Equal(want, got) {
 		t.Errorf("Sync adds %v, want %v", got, want)
@@ -117,7 +117,7 @@ func TestABareRolloutIsGoneOnWithInBareItems(t *testing.T) {
 // turns is a rollout of two turns.
 func turns() []string {
 	return []string{
-		wrap("session_meta", `{"id":"`+thread+`","timestamp":"2026-05-04T09:00:00.000Z","cwd":"/home/ada","originator":"codex-tui","cli_version":"0.130.0","source":"cli"}`),
+		wrap("session_meta", `{"id":"`+threadOne+`","timestamp":"2026-05-04T09:00:00.000Z","cwd":"/home/ada","originator":"codex-tui","cli_version":"0.130.0","source":"cli"}`),
 		wrap("response_item", `{"type":"message","role":"user","content":[{"type":"input_text","text":"one"}]}`),
 		wrap("response_item", `{"type":"message","role":"assistant","content":[{"type":"output_text","text":"1"}]}`),
 		wrap("response_item", `{"type":"message","role":"user","content":[{"type":"input_text","text":"two"}]}`),
@@ -181,20 +181,20 @@ func TestAThreadThatCodexHasOpenIsNotWrittenTo(t *testing.T) {
 	if err := os.Mkdir(locks, 0o700); err != nil {
 		t.Fatal(err)
 	}
-	open := flock.New(filepath.Join(locks, thread+".lock"))
+	open := flock.New(filepath.Join(locks, threadOne+".lock"))
 	if ok, err := open.TryLock(); err != nil || !ok {
 		t.Fatalf("TryLock = %t, %v, want true", ok, err)
 	}
-	if _, err := skein.Add(t.Context(), x.store, thread, says("3")); err != nil {
+	if _, err := skein.Add(t.Context(), x.store, threadOne, says("3")); err != nil {
 		t.Fatal(err)
 	}
-	if done, err := interop.Sync(t.Context(), x.store, Format(), thread); !errors.Is(err, skein.ErrLocked) {
+	if done, err := interop.Sync(t.Context(), x.store, Format(), threadOne); !errors.Is(err, skein.ErrLocked) {
 		t.Errorf("Sync = %+v, %v, want ErrLocked", done, err)
 	}
 	if err := open.Unlock(); err != nil {
 		t.Fatal(err)
 	}
-	if done, err := interop.Sync(t.Context(), x.store, Format(), thread); err != nil || done.Events != 1 {
+	if done, err := interop.Sync(t.Context(), x.store, Format(), threadOne); err != nil || done.Events != 1 {
 		t.Errorf("Sync = %+v, %v, want it written", done, err)
 	}
 	if _, err := os.Stat(open.Path()); !errors.Is(err, os.ErrNotExist) {

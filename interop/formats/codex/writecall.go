@@ -32,6 +32,16 @@ type wrote struct {
 	same *same // what it was turned into; nil if unchanged
 }
 
+// calls writes tool calls and their results.
+type calls struct {
+	*output
+
+	messages *messages
+	waiting  map[string]*wrote          // for their results, by ID
+	used     map[string]bool            // IDs of calls
+	children map[string]skein.SessionID // by the call that started them
+}
+
 type functionOut struct {
 	Type      string `json:"type"` // function_call
 	ID        string `json:"id,omitempty"`
@@ -76,20 +86,20 @@ type activityOut struct {
 
 // call writes a tool call: unchanged if it was Codex's; else as a call of the Codex
 // tool that does the same, or as text.
-func (w *writer) call(e *skein.Entry, c *skein.Call, meta json.RawMessage) {
+func (cs *calls) call(e *skein.Entry, c *skein.Call, meta json.RawMessage) {
 	out := &wrote{id: callID(c.ID), call: c, meta: metaOf(meta)}
-	if w.used[out.id] && !w.ours[e.Seq] { // a second one with that ID is a different call
-		out.id = callID(c.ID + " " + w.itemID(e.Seq, len(w.used)))
+	if cs.used[out.id] && !cs.ours[e.Seq] { // a second one with that ID is a different call
+		out.id = callID(c.ID + " " + cs.messages.itemID(e.Seq, len(cs.used)))
 	}
-	w.used[out.id] = true
-	w.calls[c.ID] = out
-	child, ok := w.children[c.ID]
+	cs.used[out.id] = true
+	cs.waiting[c.ID] = out
+	child, ok := cs.children[c.ID]
 	switch {
-	case w.ours[e.Seq]:
-		w.native(e, out)
-	case ok && w.spawn(e, out, child):
+	case cs.ours[e.Seq]:
+		cs.native(e, out)
+	case ok && cs.spawn(e, out, child):
 	default:
-		w.foreign(e, out)
+		cs.foreign(e, out)
 	}
 }
 
@@ -106,24 +116,24 @@ func callID(id string) string {
 }
 
 // native writes a call that was read from Codex.
-func (w *writer) native(e *skein.Entry, out *wrote) {
+func (cs *calls) native(e *skein.Entry, out *wrote) {
 	c := out.call
 	input := jsontext.Value(c.Input)
 	switch {
 	case c.Name == "local_shell" && input.Kind() == '{':
 		out.form = asShell
-		w.item(e.Time, shellOut{"local_shell_call", out.id, "completed", c.Input})
+		cs.item(e.Time, shellOut{"local_shell_call", out.id, "completed", c.Input})
 	case c.Name == "tool_search" && out.meta.Namespace == "":
 		out.form = asSearch
-		w.item(e.Time, searchOut{"tool_search_call", out.id, "completed", "client", orNull(c.Input)})
+		cs.item(e.Time, searchOut{"tool_search_call", out.id, "completed", "client", orNull(c.Input)})
 	case c.Name == "web_search" || c.Name == "image_generation":
 		out.form = asHosted
 	case input.Kind() == '"' && !isFunction(c.Name):
 		out.form = asCustom
 		text, _ := skein.Unquote(input)
-		w.item(e.Time, customOut{"custom_tool_call", out.meta.ID, "completed", out.id, c.Name, text})
+		cs.item(e.Time, customOut{"custom_tool_call", out.meta.ID, "completed", out.id, c.Name, text})
 	default:
-		w.function(e, out, c.Name, string(c.Input))
+		cs.function(e, out, c.Name, string(c.Input))
 	}
 }
 
@@ -137,7 +147,7 @@ func isFunction(name string) bool {
 	return false
 }
 
-func (w *writer) function(e *skein.Entry, out *wrote, name, arguments string) {
+func (cs *calls) function(e *skein.Entry, out *wrote, name, arguments string) {
 	if v := jsontext.Value(arguments); v.Kind() == '"' {
 		arguments, _ = skein.Unquote(v)
 	}
@@ -145,45 +155,45 @@ func (w *writer) function(e *skein.Entry, out *wrote, name, arguments string) {
 		arguments = "{}"
 	}
 	out.form = asFunction
-	w.item(e.Time, functionOut{"function_call", out.meta.ID, utf8(name), out.meta.Namespace, utf8(arguments), out.id})
+	cs.item(e.Time, functionOut{"function_call", out.meta.ID, utf8(name), out.meta.Namespace, utf8(arguments), out.id})
 }
 
 // spawn writes a call that started a session, if that is written too.
-func (w *writer) spawn(e *skein.Entry, out *wrote, child skein.SessionID) bool {
+func (cs *calls) spawn(e *skein.Entry, out *wrote, child skein.SessionID) bool {
 	in, err := loose.Parse(out.call.Input)
 	prompt := in.Str("prompt", "message", "task", "description")
 	if err != nil || prompt == "" {
 		return false
 	}
 	id := threadID(&skein.Session{ID: child})
-	if spot, ok := w.d.Other(child); ok {
+	if spot, ok := cs.d.Other(child); ok {
 		id = spot.ID
 	}
-	w.function(e, out, "spawn_agent", string(skein.MustJSON(map[string]string{"message": prompt})))
-	w.show(e.Time, activityOut{"sub_agent_activity", out.id, int64(e.Time), id, "/root/" + strings.ReplaceAll(id, "-", "_"), "started"})
-	w.lose(e.Seq, "call of "+out.call.Name+": written as Codex' spawn_agent")
+	cs.function(e, out, "spawn_agent", string(skein.MustJSON(map[string]string{"message": prompt})))
+	cs.show(e.Time, activityOut{"sub_agent_activity", out.id, int64(e.Time), id, "/root/" + strings.ReplaceAll(id, "-", "_"), "started"})
+	cs.lose(e.Seq, "call of "+out.call.Name+": written as Codex' spawn_agent")
 	return true
 }
 
 // foreign writes a call of a tool that is not Codex's.
-func (w *writer) foreign(e *skein.Entry, out *wrote) {
+func (cs *calls) foreign(e *skein.Entry, out *wrote) {
 	same := sameTool(out.call)
 	out.same = same
 	switch {
 	case same == nil:
 		out.form = asText
 		text := "[I called the tool " + utf8(out.call.Name) + ", which no longer exists, with " + utf8(string(orNull(out.call.Input))) + "]"
-		w.said(e, text, itemMeta{}, len(w.calls))
-		w.lose(e.Seq, "call of "+out.call.Name+": written as text, Codex has no such tool")
+		cs.messages.said(e, text, itemMeta{}, len(cs.waiting))
+		cs.lose(e.Seq, "call of "+out.call.Name+": written as text, Codex has no such tool")
 		return
 	case same.patch != "":
 		out.form = asCustom
-		w.item(e.Time, customOut{"custom_tool_call", "", "completed", out.id, "apply_patch", same.patch})
+		cs.item(e.Time, customOut{"custom_tool_call", "", "completed", out.id, "apply_patch", same.patch})
 	default:
-		w.function(e, out, same.name, string(same.input()))
+		cs.function(e, out, same.name, string(same.input()))
 	}
 	if same.name != out.call.Name {
-		w.lose(e.Seq, "call of "+out.call.Name+": written as Codex' "+same.name)
+		cs.lose(e.Seq, "call of "+out.call.Name+": written as Codex' "+same.name)
 	}
 }
 
@@ -210,24 +220,24 @@ type imageCallOut struct {
 }
 
 // hosted writes a tool that the provider ran.
-func (w *writer) hosted(e *skein.Entry, out *wrote, r *skein.Result) error {
+func (cs *calls) hosted(e *skein.Entry, out *wrote, r *skein.Result) error {
 	status := "completed"
 	if r.Failed {
 		status = "failed"
 	}
 	if out.call.Name == "web_search" {
-		w.item(e.Time, webSearchOut{"web_search_call", out.meta.ID, status, out.call.Input})
+		cs.item(e.Time, webSearchOut{"web_search_call", out.meta.ID, status, out.call.Input})
 		return nil
 	}
 	in, _ := loose.Parse(out.call.Input) // anything else has no prompt
 	item := imageCallOut{"image_generation_call", first(out.meta.ID, out.id), status, in.Str("prompt"), ""}
-	if len(r.Files) > 0 && r.Files[0].Blob != "" && !w.quiet {
-		data, err := w.d.Blob(r.Files[0].Blob)
+	if len(r.Files) > 0 && r.Files[0].Blob != "" && !cs.quiet {
+		data, err := cs.d.Blob(r.Files[0].Blob)
 		if err != nil {
 			return err
 		}
 		item.Result = base64.StdEncoding.EncodeToString(data)
 	}
-	w.item(e.Time, item)
+	cs.item(e.Time, item)
 	return nil
 }

@@ -26,10 +26,29 @@ type lineOut struct {
 	Payload   any     `json:"payload"`
 }
 
+// An output is the rollout that is written, line by line.
+type output struct {
+	d    interop.Draft
+	id   string // of the thread
+	path string
+	ours map[skein.Seq]bool // events that were read from Codex
+	file fileState
+
+	acting skein.Seq // event that is being written
+	seq    skein.Seq
+	quiet  bool // the file has it already
+	some   bool // something was said
+	at     skein.Time
+	since  skein.Time // when the session was rewound: what it returned to is said again then
+	lines  []interop.OutLine
+	names  []interop.OutLine // for the index
+	losses interop.Losses
+}
+
 // look reads the state of the rollout that is continued.
-func (w *writer) look() error {
+func (o *output) look() error {
 	begun := false
-	for r, err := range w.d.Known {
+	for r, err := range o.d.Known {
 		if err != nil {
 			return err
 		}
@@ -45,58 +64,73 @@ func (w *writer) look() error {
 			continue // damaged: Codex skips it too
 		}
 		if !begun {
-			w.file.bare, begun = l.Payload == nil, true
+			o.file.bare, begun = l.Payload == nil, true
 		}
 		if l.Ordinal != nil {
-			w.file.counted, w.file.next = true, *l.Ordinal+1
+			o.file.counted, o.file.next = true, *l.Ordinal+1
 		}
 	}
 	return nil
 }
 
 // emit writes a line, unless the file has it.
-func (w *writer) emit(t skein.Time, typ string, payload any) {
-	if w.quiet {
+func (o *output) emit(t skein.Time, typ string, payload any) {
+	if o.quiet {
 		return
 	}
 	if t == 0 {
-		t = w.at
+		t = o.at
 	}
-	t = max(t, w.since)
-	w.at = t
-	if w.file.bare {
+	t = max(t, o.since)
+	o.at = t
+	if o.file.bare {
 		if typ == typeItem {
-			w.out = append(w.out, interop.OutLine{Body: append(interop.JSON(payload), '\n'), Seq: w.seq})
+			o.lines = append(o.lines, interop.OutLine{Body: append(interop.JSON(payload), '\n'), Seq: o.seq})
 		}
 		return
 	}
 	l := lineOut{Timestamp: stampOf(t), Type: typ, Payload: payload}
-	if w.file.counted {
-		n := w.file.next
+	if o.file.counted {
+		n := o.file.next
 		l.Ordinal = &n
-		w.file.next++
+		o.file.next++
 	}
-	w.out = append(w.out, interop.OutLine{Body: append(interop.JSON(l), '\n'), Seq: w.seq})
+	o.lines = append(o.lines, interop.OutLine{Body: append(interop.JSON(l), '\n'), Seq: o.seq})
 }
 
 // item writes what goes to the model.
-func (w *writer) item(t skein.Time, payload any) { w.emit(t, typeItem, payload) }
+func (o *output) item(t skein.Time, payload any) { o.emit(t, typeItem, payload) }
 
 // shows reports whether what is being written is also sent to the screen: not if
 // Codex's own lines do so.
-func (w *writer) shows() bool { return !w.ours[w.acting] }
+func (o *output) shows() bool { return !o.ours[o.acting] }
 
 // show writes a line for the screen.
-func (w *writer) show(t skein.Time, payload any) {
-	if w.shows() {
-		w.emit(t, typeEvent, payload)
+func (o *output) show(t skein.Time, payload any) {
+	if o.shows() {
+		o.emit(t, typeEvent, payload)
 	}
 }
 
 // lose reports that something is lost, unless the file already has it.
-func (w *writer) lose(at skein.Seq, what string) {
-	if !w.quiet {
-		w.losses.Add(at, what)
+func (o *output) lose(at skein.Seq, what string) {
+	if !o.quiet {
+		o.losses.Add(at, what)
+	}
+}
+
+// A namedOut is a line of session_index.jsonl.
+type namedOut struct {
+	ID   string `json:"id"`
+	Name string `json:"thread_name"`
+	Time string `json:"updated_at"`
+}
+
+// named gives the thread a name.
+func (o *output) named(t skein.Time, title string) {
+	l := namedOut{o.id, strings.TrimSpace(utf8(title)), t.Std().UTC().Format(time.RFC3339Nano)}
+	if l.Name != "" && isUUID().MatchString(o.id) {
+		o.names = append(o.names, interop.OutLine{Body: append(skein.MustJSON(l), '\n'), Seq: o.seq})
 	}
 }
 
@@ -124,52 +158,44 @@ type completedOut struct {
 	Completed int64  `json:"completed_at_ms"`
 }
 
-// startTurn ends the turn that is open and begins one. Its ID is the same in a
+// A turn is the turn that is open: from a prompt to the next one.
+type turn struct {
+	out  *output
+	id   string // "" if none is open
+	last string // the model's last text in it
+}
+
+// start ends the turn that is open and begins one. Its ID is the same in a
 // session and in its forks, so that their common part is recognized.
-func (w *writer) startTurn(t skein.Time, at skein.Seq) {
-	w.endTurn()
-	if !w.shows() {
+func (tn *turn) start(t skein.Time, at skein.Seq) {
+	tn.end()
+	if !tn.out.shows() {
 		return
 	}
 	root := ""
-	if len(w.d.Events) > 0 {
-		root = strconv.FormatInt(int64(w.d.Events[0].Time), 10) + string(w.d.Events[0].Payload)
+	if len(tn.out.d.Events) > 0 {
+		root = strconv.FormatInt(int64(tn.out.d.Events[0].Time), 10) + string(tn.out.d.Events[0].Payload)
 	}
-	w.turn, w.last = uuidOf("codex turn "+strconv.FormatInt(int64(at), 10)+" "+root), ""
-	w.show(t, startedOut{"task_started", w.turn, int64(t) / 1000, nil})
+	tn.id, tn.last = uuidOf("codex turn "+strconv.FormatInt(int64(at), 10)+" "+root), ""
+	tn.out.show(t, startedOut{"task_started", tn.id, int64(t) / 1000, nil})
 }
 
-// endTurn ends the turn that is open.
-func (w *writer) endTurn() {
-	if w.turn == "" {
+// end ends the turn that is open.
+func (tn *turn) end() {
+	if tn.id == "" {
 		return
 	}
-	out := completeOut{Type: "task_complete", Turn: w.turn, Completed: int64(w.at) / 1000}
-	if w.last != "" {
-		out.Last = &w.last
+	out := completeOut{Type: "task_complete", Turn: tn.id, Completed: int64(tn.out.at) / 1000}
+	if tn.last != "" {
+		out.Last = &tn.last
 	}
-	w.emit(w.at, typeEvent, out)
-	w.turn = ""
+	tn.out.emit(tn.out.at, typeEvent, out)
+	tn.id = ""
 }
 
 // completed reports a message to the screen in a rollout with ordinals.
-func (w *writer) completed(t skein.Time, item any) {
-	w.show(t, completedOut{"item_completed", w.id, w.turn, item, int64(t), int64(t)})
-}
-
-// A namedOut is a line of session_index.jsonl.
-type namedOut struct {
-	ID   string `json:"id"`
-	Name string `json:"thread_name"`
-	Time string `json:"updated_at"`
-}
-
-// named gives the thread a name.
-func (w *writer) named(t skein.Time, title string) {
-	l := namedOut{w.id, strings.TrimSpace(utf8(title)), t.Std().UTC().Format(time.RFC3339Nano)}
-	if l.Name != "" && isUUID().MatchString(w.id) {
-		w.names = append(w.names, interop.OutLine{Body: append(skein.MustJSON(l), '\n'), Seq: w.seq})
-	}
+func (tn *turn) completed(t skein.Time, item any) {
+	tn.out.show(t, completedOut{"item_completed", tn.out.id, tn.id, item, int64(t), int64(t)})
 }
 
 type tokenCountOut struct {
@@ -184,23 +210,30 @@ type tokenInfoOut struct {
 	Window *int64 `json:"model_context_window"`
 }
 
+// charges are what the requests so far consumed.
+type charges struct {
+	out      *output
+	total    tokens
+	requests map[string]skein.Usage
+}
+
 // spent writes the usage of a request.
-func (w *writer) spent(t skein.Time, c *skein.Charge) {
-	now := c.Usage
+func (c *charges) spent(t skein.Time, of *skein.Charge) {
+	now := of.Usage
 	var more skein.Usage
-	if c.Request == "" {
+	if of.Request == "" {
 		more = now
 	} else {
-		was := w.charged[c.Request]
+		was := c.requests[of.Request]
 		now = was.Merge(now)
-		w.charged[c.Request], more = now, now.Minus(was)
+		c.requests[of.Request], more = now, now.Minus(was)
 	}
 	last := tokensOf(more)
 	if last == (tokens{}) {
 		return
 	}
-	w.total = w.total.plus(last)
-	w.emit(t, typeEvent, tokenCountOut{Type: "token_count", Info: tokenInfoOut{Total: w.total, Last: last}})
+	c.total = c.total.plus(last)
+	c.out.emit(t, typeEvent, tokenCountOut{Type: "token_count", Info: tokenInfoOut{Total: c.total, Last: last}})
 }
 
 // tokensOf returns u as Codex counts.

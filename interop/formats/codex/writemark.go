@@ -10,7 +10,7 @@ import (
 
 // marks returns what is to be written for the events that are not messages.
 func (w *writer) marks() (all []act, err error) {
-	spans, err := skein.OnLine(w.d.Events, w.lastSeq())
+	spans, err := skein.OnLine(w.d.Events, lastSeq(w.d.Events))
 	if err != nil {
 		return nil, err
 	}
@@ -20,7 +20,7 @@ func (w *writer) marks() (all []act, err error) {
 			return nil, err
 		}
 		if c := facts.Charge; c != nil {
-			all = append(all, act{at: e.Seq, tells: e.Seq, spent: true, do: func() error { w.acting = e.Seq; w.spent(e.Time, c); return nil }})
+			all = append(all, act{at: e.Seq, tells: e.Seq, spent: true, do: func() error { w.acting = e.Seq; w.charges.spent(e.Time, c); return nil }})
 		}
 		if !on(spans, e.Seq) {
 			continue
@@ -32,9 +32,10 @@ func (w *writer) marks() (all []act, err error) {
 	return all, nil
 }
 
-func (w *writer) lastSeq() skein.Seq {
-	if n := len(w.d.Events); n > 0 {
-		return w.d.Events[n-1].Seq
+// lastSeq returns the seq of the last event, 0 if there are none.
+func lastSeq(events []skein.Event) skein.Seq {
+	if n := len(events); n > 0 {
+		return events[n-1].Seq
 	}
 	return 0
 }
@@ -93,10 +94,7 @@ func (w *writer) compacted(i int, e skein.Event, c *skein.Compacted) error {
 		w.lose(e.Seq, "a provider's own form of what was compacted: its summary is written")
 	}
 	out.History = []json.RawMessage{skein.MustJSON(messageOut{Type: "message", Role: "user", Content: []any{textOut{"input_text", "<conversation_summary>\n" + c.Summary + "\n</conversation_summary>"}}})}
-	tail := &writer{
-		ctx: w.ctx, d: w.d, id: w.id, ours: w.ours, at: w.at, calls: map[string]*wrote{}, used: map[string]bool{}, charged: map[string]skein.Usage{}, children: w.children,
-		file: fileState{bare: true},
-	}
+	tail := newWriter(&output{d: w.d, id: w.id, ours: w.ours, at: w.at, file: fileState{bare: true}}, w.calls.children)
 	if c.To <= w.d.After {
 		entries, err := w.d.EntriesOf(i + 1)
 		if err != nil {
@@ -110,7 +108,7 @@ func (w *writer) compacted(i int, e skein.Event, c *skein.Compacted) error {
 			}
 		}
 	}
-	for _, l := range tail.out {
+	for _, l := range tail.lines {
 		out.History = append(out.History, json.RawMessage(strings.TrimSuffix(string(l.Body), "\n")))
 	}
 	w.emit(e.Time, typeCompact, out)

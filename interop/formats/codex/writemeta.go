@@ -11,6 +11,7 @@ import (
 	"github.com/go-json-experiment/json/jsontext"
 
 	"github.com/skein-dev/skein"
+	"github.com/skein-dev/skein/interop"
 )
 
 // wroteAs is the version of Codex whose files are imitated.
@@ -41,7 +42,7 @@ func uuidOf(name string) string {
 }
 
 // A metaOut is a session_meta that is written. Codex requires all members but the
-// last three. It continues a thread only under the provider named here.
+// last four. It continues a thread only under the provider named here.
 type metaOut struct {
 	ID         string          `json:"id"`
 	Timestamp  string          `json:"timestamp"`
@@ -50,6 +51,7 @@ type metaOut struct {
 	Version    string          `json:"cli_version"`
 	Source     json.RawMessage `json:"source"`
 	Provider   string          `json:"model_provider"`
+	Git        *gitOut         `json:"git,omitempty"`
 	ForkedFrom string          `json:"forked_from_id,omitempty"`
 	Parent     string          `json:"parent_thread_id,omitempty"`
 	Role       string          `json:"agent_role,omitempty"`
@@ -63,6 +65,7 @@ func (w *writer) meta() json.RawMessage {
 	}
 	m := metaOut{
 		ID: w.id, Timestamp: stampOf(w.at), Cwd: utf8(first(s.Cwd, s.Project)), Originator: program, Version: wroteAs, Source: json.RawMessage(`"cli"`), Provider: w.provider(),
+		Git: w.git(),
 	}
 	if m.Cwd == "" {
 		m.Cwd = "/"
@@ -102,6 +105,22 @@ func (w *writer) provider() string {
 		}
 	}
 	return usual
+}
+
+type gitOut struct {
+	Commit     string `json:"commit_hash,omitempty"`
+	Branch     string `json:"branch,omitempty"`
+	Repository string `json:"repository_url,omitempty"`
+}
+
+// git returns what was checked out when the session began; nil if that is not known.
+func (w *writer) git() *gitOut {
+	x := w.d.Checkouts().At(max(1, w.d.Session.Base+1))
+	g := gitOut{Commit: utf8(x.Commit), Branch: utf8(x.Branch), Repository: utf8(interop.Address(x))}
+	if g == (gitOut{}) {
+		return nil
+	}
+	return &g
 }
 
 type sourceOut struct {

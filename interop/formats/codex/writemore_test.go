@@ -125,17 +125,17 @@ func TestWhatCodexWroteIsWrittenAgainAsItWas(t *testing.T) {
 		`{"type":"local_shell_call","call_id":"call_4","status":"completed","action":{"type":"exec","command":["ls"]}}`,
 		`{"type":"message","role":"assistant","content":[{"type":"output_text","text":"Done."}]}`,
 	}
-	lines := []string{wrap("session_meta", `{"id":"`+thread+`","timestamp":"2026-05-04T09:00:00.000Z","cwd":"/home/ada","originator":"codex-tui","cli_version":"0.130.0","source":"cli","model_provider":"openai"}`)}
+	lines := []string{wrap("session_meta", `{"id":"`+threadOne+`","timestamp":"2026-05-04T09:00:00.000Z","cwd":"/home/ada","originator":"codex-tui","cli_version":"0.130.0","source":"cli","model_provider":"openai"}`)}
 	for _, it := range items {
 		lines = append(lines, wrap("response_item", it))
 	}
 	lines = append(lines, wrap("event_msg", `{"type":"task_complete","turn_id":"t"}`), "")
 	x.lay(lines...)
-	if _, err := skein.Add(t.Context(), x.store, thread, says("And more.")); err != nil {
+	if _, err := skein.Add(t.Context(), x.store, threadOne, says("And more.")); err != nil {
 		t.Fatal(err)
 	}
 	x.home = t.TempDir()
-	x.export(thread)
+	x.export(threadOne)
 	want := append(items, `{"type":"message","role":"assistant","content":[{"type":"output_text","text":"And more."}]}`)
 	if diff := cmp.Diff(want, x.lines(x.done[0].Spot.Path, typeItem)); diff != "" || len(x.done[0].Losses) != 0 {
 		t.Errorf("the items (-want +got), losing %+v:\n%s", x.done[0].Losses, diff)
@@ -145,13 +145,13 @@ func TestWhatCodexWroteIsWrittenAgainAsItWas(t *testing.T) {
 func TestACountedThreadIsWrittenCountedElsewhere(t *testing.T) {
 	x := newExporting(t)
 	x.lay(
-		`{"timestamp":"2026-05-04T09:00:00.000Z","ordinal":3,"type":"session_meta","payload":{"id":"`+thread+`","timestamp":"2026-05-04T09:00:00.000Z","cwd":"/home/ada","originator":"codex-tui","cli_version":"0.169.0","source":"cli","model_provider":"azure","history_mode":"paginated","history_base":{"thread_id":"x"}}}`,
+		`{"timestamp":"2026-05-04T09:00:00.000Z","ordinal":3,"type":"session_meta","payload":{"id":"`+threadOne+`","timestamp":"2026-05-04T09:00:00.000Z","cwd":"/home/ada","originator":"codex-tui","cli_version":"0.169.0","source":"cli","model_provider":"azure","history_mode":"paginated","history_base":{"thread_id":"x"}}}`,
 		`{"timestamp":"2026-05-04T09:00:01.000Z","ordinal":4,"type":"response_item","payload":{"type":"message","role":"user","content":[{"type":"input_text","text":"hi"}]}}`, "")
-	if _, err := skein.Add(t.Context(), x.store, thread, says("Hello.")); err != nil {
+	if _, err := skein.Add(t.Context(), x.store, threadOne, says("Hello.")); err != nil {
 		t.Fatal(err)
 	}
 	x.home = t.TempDir()
-	x.export(thread)
+	x.export(threadOne)
 	b, err := os.ReadFile(filepath.Join(x.home, filepath.FromSlash(threadAt)))
 	if err != nil {
 		t.Fatal(err)
@@ -171,7 +171,7 @@ func TestACountedThreadIsWrittenCountedElsewhere(t *testing.T) {
 }
 
 func TestBelowIsWhereCodexKeepsIt(t *testing.T) {
-	const name = "rollout-2026-05-04T09-00-00-" + thread + ".jsonl"
+	const name = "rollout-2026-05-04T09-00-00-" + threadOne + ".jsonl"
 	for path, want := range map[string]string{
 		"/h/.codex/sessions/2026/05/04/" + name:        "sessions/2026/05/04/" + name,
 		"/h/sessions/.codex/archived_sessions/" + name: "archived_sessions/" + name,
@@ -183,8 +183,8 @@ func TestBelowIsWhereCodexKeepsIt(t *testing.T) {
 			t.Errorf("Below(%s) = %s, want %s", path, got, want)
 		}
 	}
-	command, dir := Format().Resume(interop.Spot{ID: thread}, skein.Session{Project: "/p"})
-	if strings.Join(command, " ") != "codex resume "+thread || dir != "/p" {
+	command, dir := Format().Resume(interop.Spot{ID: threadOne}, skein.Session{Project: "/p"})
+	if strings.Join(command, " ") != "codex resume "+threadOne || dir != "/p" {
 		t.Errorf("Resume = %q in %s, want codex resume in /p", command, dir)
 	}
 	h := interop.Home{Dir: "/h", Env: func(string) string { return "" }}

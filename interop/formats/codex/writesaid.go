@@ -3,7 +3,6 @@ package codex
 import (
 	"encoding/base64"
 	"encoding/json"
-	"net/url"
 	"strconv"
 	"strings"
 
@@ -64,40 +63,47 @@ func (w *writer) entry(e *skein.Entry) error {
 	case skein.RoleAssistant:
 		return w.answer(e)
 	case skein.RoleTool:
-		return w.results(e)
+		return w.calls.results(e)
 	case skein.RoleSystem:
 		if !w.ours[e.Seq] {
 			w.lose(e.Seq, "system message: left out, Codex makes its own")
 			return nil
 		}
-		return w.asked(e, "developer")
+		return w.messages.asked(e, "developer")
 	default:
 		if m.Role == skein.RoleSteer {
 			w.lose(e.Seq, "steer: written as a user's message")
 		}
-		return w.asked(e, "user")
+		return w.messages.asked(e, "user")
 	}
 }
 
+// messages writes what users, programs and the model said.
+type messages struct {
+	*output
+
+	turn *turn
+}
+
 // asked writes a message of a user, or one that a program inserted.
-func (w *writer) asked(e *skein.Entry, role string) error {
-	content, err := w.content(e)
+func (ms *messages) asked(e *skein.Entry, role string) error {
+	content, err := ms.content(e)
 	if err != nil || len(content) == 0 {
 		return err
 	}
 	typed := role == "user" && !e.Message.Synthetic
 	if typed {
-		w.startTurn(e.Time, e.Seq)
+		ms.turn.start(e.Time, e.Seq)
 	}
-	if m := &e.Message; !w.ours[e.Seq] && m.Synthetic && role == "user" && !injected(skein.Text(m.Words())) {
-		w.lose(e.Seq, "message that a program put in: written as a user's")
+	if m := &e.Message; !ms.ours[e.Seq] && m.Synthetic && role == "user" && !injected(skein.Text(m.Words())) {
+		ms.lose(e.Seq, "message that a program put in: written as a user's")
 	}
-	w.some = true
-	if author := e.Message.Agent; author != "" && w.ours[e.Seq] {
-		w.item(e.Time, agentMessageOut{"agent_message", utf8(author), "/root", content})
+	ms.some = true
+	if author := e.Message.Agent; author != "" && ms.ours[e.Seq] {
+		ms.item(e.Time, agentMessageOut{"agent_message", utf8(author), "/root", content})
 		return nil
 	}
-	w.item(e.Time, messageOut{Type: "message", Role: role, Content: content})
+	ms.item(e.Time, messageOut{Type: "message", Role: role, Content: content})
 	if !typed {
 		return nil
 	}
@@ -111,31 +117,31 @@ func (w *writer) asked(e *skein.Entry, role string) error {
 			ev.Images = append(ev.Images, c.URL)
 		}
 	}
-	if ev.Text = strings.Join(texts, "\n\n"); w.file.counted {
-		w.completed(e.Time, userItem(w.itemID(e.Seq, 0), &ev))
+	if ev.Text = strings.Join(texts, "\n\n"); ms.file.counted {
+		ms.turn.completed(e.Time, userItem(ms.itemID(e.Seq, 0), &ev))
 	} else {
-		w.show(e.Time, ev)
+		ms.show(e.Time, ev)
 	}
 	return nil
 }
 
 // content returns the parts of a message to the model.
-func (w *writer) content(e *skein.Entry) (all []any, err error) {
+func (ms *messages) content(e *skein.Entry) (all []any, err error) {
 	for _, p := range e.Message.Parts {
 		var c any
 		switch {
 		case p.Kind == skein.PartFile && p.File != nil:
-			if c, err = w.attached(e.Seq, p.File); err != nil {
+			if c, err = ms.attached(e.Seq, p.File); err != nil {
 				return nil, err
 			}
-		case p.Kind == skein.PartOther && w.ours[e.Seq] && isObject(p.Raw):
+		case p.Kind == skein.PartOther && ms.ours[e.Seq] && isObject(p.Raw):
 			c = p.Raw
 		case p.Kind == skein.PartAgent:
 			c = textOut{"input_text", "@" + p.Text.UTF8()}
 		case p.Text != "":
 			c = textOut{"input_text", p.Text.UTF8()}
 		case p.Kind != skein.PartText:
-			w.lose(e.Seq, string(p.Kind)+" in a user's message: left out")
+			ms.lose(e.Seq, string(p.Kind)+" in a user's message: left out")
 			continue
 		default:
 			continue
@@ -148,21 +154,21 @@ func (w *writer) content(e *skein.Entry) (all []any, err error) {
 func isObject(v json.RawMessage) bool { return jsontext.Value(v).Kind() == '{' }
 
 // attached returns an image, or the name of another file.
-func (w *writer) attached(at skein.Seq, f *skein.File) (any, error) {
+func (ms *messages) attached(at skein.Seq, f *skein.File) (any, error) {
 	switch {
 	case f.Blob != "" && strings.HasPrefix(f.Media, "image/"):
-		if w.quiet {
+		if ms.quiet {
 			return imageOut{Type: "input_image"}, nil
 		}
-		data, err := w.d.Blob(f.Blob)
+		data, err := ms.d.Blob(f.Blob)
 		if err != nil {
 			return nil, err
 		}
 		return imageOut{"input_image", "data:" + utf8(f.Media) + ";base64," + base64.StdEncoding.EncodeToString(data)}, nil
-	case strings.HasPrefix(f.URL, "https://") && (strings.HasPrefix(f.Media, "image/") || w.ours[at]):
+	case strings.HasPrefix(f.URL, "https://") && (strings.HasPrefix(f.Media, "image/") || ms.ours[at]):
 		return imageOut{"input_image", utf8(f.URL)}, nil
 	}
-	w.lose(at, "file: only its name is written")
+	ms.lose(at, "file: only its name is written")
 	return textOut{"input_text", "[file " + utf8(first(f.Name, f.Media)) + "]"}, nil
 }
 
@@ -172,11 +178,11 @@ func (w *writer) answer(e *skein.Entry) error {
 		switch {
 		case p.Call != nil:
 			w.some = true
-			w.call(e, p.Call, p.Meta)
+			w.calls.call(e, p.Call, p.Meta)
 		case p.Kind == skein.PartReasoning:
-			w.thought(e, p)
+			w.messages.thought(e, p)
 		case (p.Kind == skein.PartText || p.Kind == skein.PartSummary) && p.Text != "":
-			w.said(e, p.Text.UTF8(), metaOf(p.Meta), i)
+			w.messages.said(e, p.Text.UTF8(), metaOf(p.Meta), i)
 		case p.Kind == skein.PartOther && w.ours[e.Seq] && isObject(p.Raw):
 			w.item(e.Time, messageOut{Type: "message", Role: "assistant", Content: []any{p.Raw}})
 		case p.Kind != skein.PartText:
@@ -187,14 +193,14 @@ func (w *writer) answer(e *skein.Entry) error {
 }
 
 // said writes a piece of the model's text. n numbers the pieces of an entry.
-func (w *writer) said(e *skein.Entry, text string, m itemMeta, n int) {
-	w.some, w.last = true, text
-	if w.file.counted {
-		w.completed(e.Time, agentItem(w.itemID(e.Seq, n), text))
+func (ms *messages) said(e *skein.Entry, text string, m itemMeta, n int) {
+	ms.some, ms.turn.last = true, text
+	if ms.file.counted {
+		ms.turn.completed(e.Time, agentItem(ms.itemID(e.Seq, n), text))
 	} else {
-		w.show(e.Time, agentEvent{Type: "agent_message", Text: text})
+		ms.show(e.Time, agentEvent{Type: "agent_message", Text: text})
 	}
-	w.item(e.Time, messageOut{Type: "message", ID: m.ID, Role: "assistant", Content: []any{textOut{"output_text", text}}, Phase: m.Phase})
+	ms.item(e.Time, messageOut{Type: "message", ID: m.ID, Role: "assistant", Content: []any{textOut{"output_text", text}}, Phase: m.Phase})
 }
 
 // An itemMeta is what the reader keeps from an item besides its content.
@@ -213,15 +219,15 @@ func metaOf(v json.RawMessage) itemMeta {
 }
 
 // thought writes reasoning: for the model, only what its provider has encrypted.
-func (w *writer) thought(e *skein.Entry, p skein.Part) {
-	if it, err := loose.Parse(p.Raw); err == nil && it.Str("type") == "reasoning" && w.ours[e.Seq] {
-		w.item(e.Time, p.Raw)
+func (ms *messages) thought(e *skein.Entry, p skein.Part) {
+	if it, err := loose.Parse(p.Raw); err == nil && it.Str("type") == "reasoning" && ms.ours[e.Seq] {
+		ms.item(e.Time, p.Raw)
 		return
 	}
 	if p.Text != "" {
-		w.show(e.Time, reasoningEvent{"agent_reasoning", p.Text.UTF8()})
+		ms.show(e.Time, reasoningEvent{"agent_reasoning", p.Text.UTF8()})
 	}
-	w.lose(e.Seq, "reasoning: shown, but not given to the model")
+	ms.lose(e.Seq, "reasoning: shown, but not given to the model")
 }
 
 // If lines have ordinals, what is sent to the screen is items, each with an ID.
@@ -244,8 +250,8 @@ type agentItemOut struct {
 }
 
 // itemID returns the ID of a message for the screen.
-func (w *writer) itemID(at skein.Seq, n int) string {
-	return uuidOf("codex item " + w.id + " " + strconv.FormatInt(int64(at), 10) + " " + strconv.Itoa(n))
+func (ms *messages) itemID(at skein.Seq, n int) string {
+	return uuidOf("codex item " + ms.id + " " + strconv.FormatInt(int64(at), 10) + " " + strconv.Itoa(n))
 }
 
 func userItem(id string, ev *userEvent) userItemOut {
@@ -258,43 +264,4 @@ func userItem(id string, ev *userEvent) userItemOut {
 
 func agentItem(id, text string) agentItemOut {
 	return agentItemOut{"AgentMessage", id, []textOut{{"Text", text}}}
-}
-
-type ranItemOut struct {
-	Type     string   `json:"type"` // CommandExecution
-	ID       string   `json:"id"`
-	Command  []string `json:"command"`
-	Cwd      string   `json:"cwd"` // a URL
-	Parsed   []string `json:"parsed_cmd"`
-	Source   string   `json:"source"`
-	Status   string   `json:"status"`
-	Output   string   `json:"aggregated_output"`
-	Exit     int      `json:"exit_code"`
-	Duration duration `json:"duration"`
-}
-
-type duration struct {
-	Secs  int64 `json:"secs"`
-	Nanos int64 `json:"nanos"`
-}
-
-// maxShown is how much of an output is sent to the screen, in bytes.
-const maxShown = 10_000
-
-// ran reports a command to the screen. Its exit code is 1 if it is only known that it
-// failed.
-func (w *writer) ran(e *skein.Entry, c *wrote, r *skein.Result) {
-	cwd := first(c.same.exec.Workdir, first(w.d.Session.Cwd, w.d.Session.Project))
-	if !strings.HasPrefix(cwd, "/") {
-		return
-	}
-	all := r.Text.UTF8()
-	out := ranItemOut{
-		Type: "CommandExecution", ID: c.id, Command: []string{"/bin/sh", "-lc", c.same.exec.Cmd}, Cwd: (&url.URL{Scheme: "file", Path: utf8(cwd)}).String(),
-		Parsed: []string{}, Source: "unified_exec_startup", Status: "completed", Output: strings.ToValidUTF8(all[:min(len(all), maxShown)], ""),
-	}
-	if r.Failed {
-		out.Exit, out.Status = 1, "failed"
-	}
-	w.completed(e.Time, out)
 }

@@ -31,18 +31,18 @@ func newAgents() agents { return agents{map[string]*subagent{}, map[string]*suba
 const maxAgents = 10000
 
 // sessionOf returns the name of the session that an event belongs to.
-func (r *reader) sessionOf(l line) string {
+func (ts *threads) sessionOf(l line) string {
 	if strings.HasPrefix(l.kind, "subagent.") { // it belongs to the session that started the agent
-		return r.calls[l.data.Str("toolCallId")]
+		return ts.calls[l.data.Str("toolCallId")]
 	}
 	call := l.data.Str("parentToolCallId")
-	a := r.agents
+	a := ts.agents
 	s := a.byName[l.agent]
 	if s == nil && call != "" {
 		s = a.byCall[call]
 	}
 	if s == nil && l.agent != "" {
-		s = r.waiting()
+		s = ts.waiting()
 	}
 	switch name := l.agent; {
 	case s != nil && l.agent != "":
@@ -56,15 +56,15 @@ func (r *reader) sessionOf(l line) string {
 		name = "call " + call
 		fallthrough
 	default:
-		return a.add(&subagent{name: name, call: call, of: r.calls[call], at: r.items[r.calls[call]]})
+		return a.add(&subagent{name: name, call: call, of: ts.calls[call], at: ts.items[ts.calls[call]]})
 	}
 }
 
 // waiting returns the sub-agent that was started and has said nothing yet, if there
 // is exactly one.
-func (r *reader) waiting() (one *subagent) {
-	for name, s := range r.agents.byName {
-		if name == s.name && strings.HasPrefix(name, "call ") && !r.begun[name] {
+func (ts *threads) waiting() (one *subagent) {
+	for name, s := range ts.agents.byName {
+		if name == s.name && strings.HasPrefix(name, "call ") && !ts.begun[name] {
 			if one != nil {
 				return nil
 			}
@@ -93,7 +93,7 @@ func (a agents) add(s *subagent) string {
 
 // subagent reads the session's events about a sub-agent: that it was started for a
 // call, and how it ended.
-func (r *reader) subagent(l line) []piece {
+func (ts *threads) subagent(l line) []piece {
 	d := l.data
 	call := d.Str("toolCallId")
 	switch l.kind {
@@ -107,24 +107,24 @@ func (r *reader) subagent(l line) []piece {
 	if call == "" {
 		return []piece{note(l, "", nil)}
 	}
-	s := r.agents.byCall[call]
-	if s == nil && len(r.agents.byName) >= maxAgents {
+	s := ts.agents.byCall[call]
+	if s == nil && len(ts.agents.byName) >= maxAgents {
 		return []piece{note(l, "", nil)}
 	}
 	if s == nil {
 		s = &subagent{name: "call " + call, call: call, of: l.session}
-		if l.agent != "" && r.agents.byName[l.agent] == nil {
+		if l.agent != "" && ts.agents.byName[l.agent] == nil {
 			s.name = l.agent
 		}
-		r.agents.add(s)
+		ts.agents.add(s)
 	}
 	if s.kind == "" {
 		s.kind, s.title, s.model = d.Str("agentName"), d.Str("agentDisplayName"), d.Str("model")
 	}
-	if !r.begun[s.name] {
-		s.at = r.items[s.of]
+	if !ts.begun[s.name] {
+		s.at = ts.items[s.of]
 	}
-	t := skein.ToolState{Call: call, State: skein.Running, Title: d.Str("agentDisplayName"), Child: s.id(r.id), Meta: note(l, "", nil).data()}
+	t := skein.ToolState{Call: call, State: skein.Running, Title: d.Str("agentDisplayName"), Child: s.id(ts.id), Meta: note(l, "", nil).data()}
 	switch l.kind {
 	case "subagent.completed":
 		t.State = skein.Completed
@@ -157,13 +157,13 @@ func (s *subagent) id(of string) skein.SessionID {
 }
 
 // begin returns the beginning of a sub-agent's session.
-func (s *subagent) begin(r *reader, at skein.Time) interop.Begin {
-	c := r.created
+func (s *subagent) begin(ts *threads, at skein.Time) interop.Begin {
+	c := ts.created
 	c.Surface, c.Title, c.Model = "subagent", s.title, s.model
 	if s.kind != "" {
 		c.Profile = s.kind
 	}
-	id := s.id(r.id)
+	id := s.id(ts.id)
 	c.Origin = &skein.Origin{ID: string(id), Version: c.Version}
 	c.Parent = &skein.Parent{Why: skein.Child, Call: s.call}
 	return interop.Begin{Name: s.name, ID: id, Time: at, Created: c, Of: s.of, At: s.at}

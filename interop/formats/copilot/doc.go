@@ -22,7 +22,8 @@
 //
 // What each T becomes (all others are noted, whole):
 //
-//	session.start            the session (created): context.cwd, gitRoot, copilotVersion; noted
+//	session.start            the session (created): context.cwd, gitRoot, branch, headCommit, repository and
+//	                         repositoryHost, copilotVersion; noted
 //	session.resume           resumed; changed, if it goes on in another folder; noted
 //	session.context_changed  changed; noted
 //	session.model_change     changed; noted, because it also has the reasoning effort

@@ -14,22 +14,22 @@ func (r *reader) event(l line) interop.Made {
 	case "assistant.turn_start", "assistant.turn_end":
 		return interop.Made{} // the messages between them are enough
 	case "user.message":
-		return r.make(l, r.user(l)...)
+		return r.make(l, r.messages.user(l)...)
 	case "assistant.message":
-		return r.make(l, r.assistant(l)...)
+		return r.make(l, r.messages.assistant(l)...)
 	case "assistant.reasoning":
-		return r.make(l, r.reasoning(l)...)
+		return r.make(l, r.messages.reasoning(l)...)
 	case "system.message":
-		return r.make(l, r.instructed(l)...)
+		return r.make(l, r.messages.instructed(l)...)
 	case "system.notification":
 		text, _ := l.data.Text("content")
 		return r.make(l, say(l.at, skein.Message{Role: skein.RoleUser, Synthetic: true, Parts: []skein.Part{skein.TextPart(text)}}))
 	case "tool.execution_start":
-		return r.make(l, r.toolStarted(l)...)
+		return r.make(l, r.messages.toolStarted(l)...)
 	case "tool.execution_complete":
-		return r.make(l, r.toolEnded(l)...)
+		return r.make(l, r.messages.toolEnded(l)...)
 	case "session.binary_asset":
-		r.assets.add(l.data)
+		r.messages.assets.add(l.data)
 		return floating(r.make(l, note(l, "", loose.Raw(l.data.Without("data")))))
 	}
 	if strings.HasPrefix(l.kind, "subagent.") {
@@ -45,7 +45,7 @@ func (r *reader) aboutSession(l line) interop.Made {
 	case "session.start", "session.mode_changed", "session.usage_checkpoint", "session.idle":
 		return floating(r.make(l, note(l, "", nil)))
 	case "session.resume":
-		return floating(r.make(l, append(r.moved(d.Obj("context"), l.at), r.resumed(l), note(l, "", nil))...))
+		return floating(r.make(l, append(r.moved(d.Obj("context"), l.at), resumed(l), note(l, "", nil))...))
 	case "session.context_changed":
 		return floating(r.make(l, append(r.moved(d, l.at), note(l, "", nil))...))
 	case "session.model_change":
@@ -62,7 +62,7 @@ func (r *reader) aboutSession(l line) interop.Made {
 	case "session.compaction_complete":
 		return r.make(l, r.compacted(l)...)
 	case "session.context_cleared":
-		return r.make(l, r.cleared(l)...)
+		return r.make(l, cleared(l)...)
 	case "session.snapshot_rewind":
 		return r.make(l, r.rewound(l)...)
 	case "session.shutdown":
@@ -124,26 +124,48 @@ func failed(l line, e skein.ErrorInfo) piece {
 }
 
 // resumed adds that the program resumed the session.
-func (r *reader) resumed(l line) piece {
+func resumed(l line) piece {
 	return piece{event: skein.NewEvent(skein.KindResumed, l.at, skein.Program{Program: agent, Version: l.data.Str("copilotVersion")})}
 }
 
 // moved adds that the session went on in another folder, if it did.
-func (r *reader) moved(where loose.Object, at skein.Time) []piece {
+func (ts *threads) moved(where loose.Object, at skein.Time) []piece {
 	cwd, root := where.Str("cwd"), where.Str("gitRoot", "cwd")
-	if cwd == "" || cwd == r.created.Cwd && root == r.created.Project {
+	var set skein.Changed
+	if cwd != "" && (cwd != ts.created.Cwd || root != ts.created.Project) {
+		ts.created.Cwd, ts.created.Project = cwd, root
+		set.Cwd, set.Project = &cwd, &root
+	}
+	is := checkoutOf(where)
+	if was := ts.created.Checkout; cwd != "" && (was == nil && is != (skein.Checkout{}) || was != nil && is != *was) {
+		ts.created.Checkout, set.Checkout = &is, &is
+	}
+	if set.Cwd == nil && set.Checkout == nil {
 		return nil
 	}
-	r.created.Cwd, r.created.Project = cwd, root
-	return []piece{{event: skein.NewEvent(skein.KindChanged, at, skein.Changed{Cwd: &cwd, Project: &root})}}
+	return []piece{{event: skein.NewEvent(skein.KindChanged, at, set)}}
+}
+
+// checkoutOf returns what a context says was checked out.
+func checkoutOf(where loose.Object) skein.Checkout {
+	address := where.Str("repository")
+	if host := where.Str("repositoryHost"); address != "" && host != "" {
+		address = "https://" + host + "/" + address
+	}
+	x := interop.Recorded(address, where.Str("branch"), where.Str("headCommit"))
+	root, cwd := where.Str("gitRoot"), where.Str("cwd")
+	if below, ok := strings.CutPrefix(cwd, root+"/"); ok && root != "" {
+		x.Subfolder = below
+	}
+	return x
 }
 
 // modelChanged adds which model is asked from now on, if it has changed.
-func (r *reader) modelChanged(model string, at skein.Time) []piece {
-	if model == "" || model == r.model {
+func (ts *threads) modelChanged(model string, at skein.Time) []piece {
+	if model == "" || model == ts.model {
 		return nil
 	}
-	r.model = model
+	ts.model = model
 	return []piece{{event: skein.NewEvent(skein.KindChanged, at, skein.Changed{Model: &model})}}
 }
 
@@ -166,7 +188,7 @@ func (r *reader) compacted(l line) []piece {
 }
 
 // cleared reads that the conversation was cleared.
-func (r *reader) cleared(l line) []piece {
+func cleared(l line) []piece {
 	ps := []piece{{event: skein.NewEvent(skein.KindRewound, l.at, skein.Rewound{})}}
 	if text, ok := l.data.Text("initialMessage"); ok {
 		ps = append(ps, say(l.at, skein.Message{Role: skein.RoleUser, Synthetic: true, Parts: []skein.Part{skein.TextPart(text)}}))

@@ -17,22 +17,25 @@ import (
 
 // A reader turns the events of one file into skein's.
 type reader struct {
-	id      string // of the session
+	*threads
+
+	messages *messages
+	spent    spent
+	before   map[string]int // ID of an event → number of items before it
+	compacts int            // ordinal at which a compaction started; -1 if none is under way
+}
+
+// threads are the sessions of a file: its own, and those of its sub-agents.
+type threads struct {
+	id      string // of the file's own session
 	created skein.Created
 	start   skein.Time
-	begun   map[string]bool // names of the sessions that have begun
-	items   map[string]int  // and the number of their items
-	seen    map[string]int  // record without an ID → number of them so far
-	before  map[string]int  // ID of an event → number of items before it
-
-	model    string
-	system   map[string]string // newest system message of a session, hashed
-	thought  string            // newest reasoning in an event of its own
-	calls    map[string]string // requested calls → session that requested them
-	agents   agents
-	assets   assets
-	spent    spent
-	compacts int // ordinal at which a compaction started; -1 if none is under way
+	model   string
+	begun   map[string]bool   // names of the sessions that have begun
+	items   map[string]int    // and the number of their items
+	seen    map[string]int    // record without an ID → number of them so far
+	calls   map[string]string // requested calls → session that requested them
+	agents  agents
 }
 
 // maxKnown is how many calls and events are remembered.
@@ -40,10 +43,9 @@ const maxKnown = 1 << 20
 
 func open(f interop.File) interop.Reader {
 	name := filepath.ToSlash(f.Path)
-	r := &reader{
-		begun: map[string]bool{}, items: map[string]int{}, seen: map[string]int{}, before: map[string]int{},
-		system: map[string]string{}, calls: map[string]string{}, agents: newAgents(), assets: assets{}, spent: newSpent(), compacts: -1,
-	}
+	ts := &threads{begun: map[string]bool{}, items: map[string]int{}, seen: map[string]int{}, calls: map[string]string{}, agents: newAgents()}
+	r := &reader{threads: ts, spent: newSpent(), before: map[string]int{}, compacts: -1}
+	r.messages = &messages{threads: ts, spent: r.spent, assets: assets{}, system: map[string]string{}}
 	r.id = strings.TrimSuffix(path.Base(name), path.Ext(name))
 	if dir := path.Base(path.Dir(name)); path.Base(name) == "events.jsonl" || path.Base(name) == notes {
 		r.id = dir
@@ -95,30 +97,31 @@ func (r *reader) Read(in interop.Line) (m interop.Made, err error) {
 }
 
 // started reads what the first event says about the session.
-func (r *reader) started(l line) {
+func (ts *threads) started(l line) {
 	if id := l.data.Str("sessionId"); id != "" {
-		r.id = id
+		ts.id = id
 	}
 	where := l.data.Obj("context")
-	r.start = loose.Stamp(l.data.Get("startTime"))
-	r.created.Cwd = where.Str("cwd")
-	r.created.Project = where.Str("gitRoot", "cwd")
-	r.created.Version = l.data.Str("copilotVersion")
-	if r.model = l.data.Str("selectedModel"); r.model != "" {
-		r.created.Model = r.model
+	ts.start = loose.Stamp(l.data.Get("startTime"))
+	ts.created.Cwd = where.Str("cwd")
+	ts.created.Project = where.Str("gitRoot", "cwd")
+	ts.created.Checkout = checkoutOf(where).Known()
+	ts.created.Version = l.data.Str("copilotVersion")
+	if ts.model = l.data.Str("selectedModel"); ts.model != "" {
+		ts.created.Model = ts.model
 	}
 }
 
 // make returns what an event makes in its session, and the session if this is
 // its first.
-func (r *reader) make(l line, ps ...piece) (m interop.Made) {
+func (ts *threads) make(l line, ps ...piece) (m interop.Made) {
 	if len(ps) == 0 {
 		return m
 	}
-	m.Key = r.key(l)
+	m.Key = ts.key(l)
 	for _, p := range ps {
-		m.Begin = append(m.Begin, r.begin(l.session, l.at)...)
-		r.items[l.session]++
+		m.Begin = append(m.Begin, ts.begin(l.session, l.at)...)
+		ts.items[l.session]++
 		m.Items = append(m.Items, interop.Item{Session: l.session, Event: p.event, Blobs: p.blobs, To: p.to})
 	}
 	return m
@@ -134,34 +137,34 @@ type piece struct {
 func say(at skein.Time, m skein.Message) piece { return piece{event: skein.Say(at, m)} }
 
 // begin returns the beginnings of a session and of its ancestors.
-func (r *reader) begin(name string, at skein.Time) []interop.Begin {
-	if r.begun[name] {
+func (ts *threads) begin(name string, at skein.Time) []interop.Begin {
+	if ts.begun[name] {
 		return nil
 	}
-	r.begun[name] = true
+	ts.begun[name] = true
 	if name != "" {
-		a := r.agents.byName[name]
-		return append(r.begin(a.of, at), a.begin(r, at))
+		a := ts.agents.byName[name]
+		return append(ts.begin(a.of, at), a.begin(ts, at))
 	}
-	if r.start == 0 {
-		r.start = at
+	if ts.start == 0 {
+		ts.start = at
 	}
-	c := r.created
-	c.Origin = &skein.Origin{ID: r.id, Version: c.Version}
-	return []interop.Begin{{ID: skein.SessionID(r.id), Time: r.start, Created: c}}
+	c := ts.created
+	c.Origin = &skein.Origin{ID: ts.id, Version: c.Version}
+	return []interop.Begin{{ID: skein.SessionID(ts.id), Time: ts.start, Created: c}}
 }
 
 // key returns the key of a record: the ID that the program gave it.
-func (r *reader) key(l line) skein.ClientID {
+func (ts *threads) key(l line) skein.ClientID {
 	switch {
 	case l.kind == "session.start":
-		return startKey(r.id)
+		return startKey(ts.id)
 	case len(l.id) == 36:
 		return skein.ClientID("cp:" + l.id)
 	}
 	sum := short(string(l.body))
-	r.seen[sum]++
-	return skein.ClientID(fmt.Sprintf("cp:%s:%s:%d", short(r.id), sum, r.seen[sum]))
+	ts.seen[sum]++
+	return skein.ClientID(fmt.Sprintf("cp:%s:%s:%d", short(ts.id), sum, ts.seen[sum]))
 }
 
 // startKey is the key of a session's first event.

@@ -11,9 +11,19 @@ import (
 	"github.com/skein-dev/skein/interop"
 )
 
+// messages makes messages of what users, programs, the model and its tools said.
+type messages struct {
+	*threads
+
+	spent   spent
+	assets  assets
+	system  map[string]string // newest system message of a session, hashed
+	thought string            // newest reasoning in an event of its own
+}
+
 // user makes the message of a user, or of a program that speaks as one. What the
 // model was sent instead is its Meta.
-func (r *reader) user(l line) []piece {
+func (ms *messages) user(l line) []piece {
 	d := l.data
 	m := skein.Message{Role: skein.RoleUser, Parts: []skein.Part{}}
 	if d.Str("delivery") == "steering" {
@@ -31,7 +41,7 @@ func (r *reader) user(l line) []piece {
 	}
 	var blobs []skein.Blob
 	for _, v := range d.List("attachments") {
-		p, b := r.attachment(v)
+		p, b := ms.attachment(v)
 		m.Parts = append(m.Parts, p)
 		blobs = append(blobs, b...)
 	}
@@ -46,13 +56,13 @@ func (r *reader) user(l line) []piece {
 }
 
 // attachment reads what was attached to a message.
-func (r *reader) attachment(v jsontext.Value) (skein.Part, []skein.Blob) {
+func (ms *messages) attachment(v jsontext.Value) (skein.Part, []skein.Blob) {
 	other := skein.Part{Kind: skein.PartOther, Raw: loose.Raw(v)}
 	o, err := loose.Parse(v)
 	if err != nil {
 		return other, nil
 	}
-	if f, blobs := r.assets.file(o); f != nil {
+	if f, blobs := ms.assets.file(o); f != nil {
 		return skein.Part{Kind: skein.PartFile, File: f}, blobs
 	}
 	f := &skein.File{}
@@ -83,30 +93,30 @@ func (r *reader) attachment(v jsontext.Value) (skein.Part, []skein.Blob) {
 }
 
 // assistant makes the model's message.
-func (r *reader) assistant(l line) []piece {
+func (ms *messages) assistant(l line) []piece {
 	d := l.data
 	m := skein.Message{Role: skein.RoleAssistant, Parts: []skein.Part{}, Provider: provider, Model: d.Str("model")}
 	if m.Model == "" {
-		m.Model = r.modelOf(l.session)
+		m.Model = ms.modelOf(l.session)
 	}
 	if d.Has("chunkCount") {
 		m.ID = d.Str("apiCallId")
 	}
 	thought, _ := d.Text("reasoningText")
 	opaque := opaqueOf(d)
-	if (thought != "" || opaque != nil) && (thought == "" || thought != r.thought) {
+	if (thought != "" || opaque != nil) && (thought == "" || thought != ms.thought) {
 		m.Parts = append(m.Parts, skein.Part{Kind: skein.PartReasoning, Text: skein.Text(thought), Meta: opaque})
 	}
-	r.thought = ""
+	ms.thought = ""
 	if text, _ := d.Text("content"); text != "" {
 		m.Parts = append(m.Parts, skein.TextPart(text))
 	}
 	for _, v := range d.List("toolRequests") {
-		if p, ok := r.asked(v, l.session); ok {
+		if p, ok := ms.asked(v, l.session); ok {
 			m.Parts = append(m.Parts, p)
 		}
 	}
-	m.Request, m.Usage = r.spent.message(l, m.Model)
+	m.Request, m.Usage = ms.spent.message(l, m.Model)
 	return []piece{{event: skein.Say(l.at, m)}}
 }
 
@@ -125,7 +135,7 @@ func opaqueOf(d loose.Object) []byte {
 }
 
 // asked reads the request for a tool.
-func (r *reader) asked(v jsontext.Value, session string) (skein.Part, bool) {
+func (ms *messages) asked(v jsontext.Value, session string) (skein.Part, bool) {
 	o, err := loose.Parse(v)
 	if err != nil {
 		return skein.Part{}, false
@@ -134,42 +144,42 @@ func (r *reader) asked(v jsontext.Value, session string) (skein.Part, bool) {
 	if meta := loose.Raw(o.Without("toolCallId", "name", "arguments", "type")); len(meta) > len("{}") {
 		p.Meta = meta
 	}
-	if len(r.calls) < maxKnown {
-		r.calls[p.Call.ID] = session
+	if len(ms.calls) < maxKnown {
+		ms.calls[p.Call.ID] = session
 	}
 	return p, true
 }
 
 // reasoning makes a message of the model's reasoning, if that has an event of its
 // own.
-func (r *reader) reasoning(l line) []piece {
+func (ms *messages) reasoning(l line) []piece {
 	text, _ := l.data.Text("content")
-	if r.thought = text; text == "" {
+	if ms.thought = text; text == "" {
 		return []piece{note(l, "", nil)}
 	}
 	return []piece{say(l.at, skein.Message{
-		Role: skein.RoleAssistant, Provider: provider, Model: r.modelOf(l.session),
+		Role: skein.RoleAssistant, Provider: provider, Model: ms.modelOf(l.session),
 		Parts: []skein.Part{{Kind: skein.PartReasoning, Text: skein.Text(text)}},
 	})}
 }
 
 // instructed makes a system message, unless it repeats the one before.
-func (r *reader) instructed(l line) []piece {
+func (ms *messages) instructed(l line) []piece {
 	text, _ := l.data.Text("content")
 	sum := short(text)
-	if r.system[l.session] == sum {
+	if ms.system[l.session] == sum {
 		return nil
 	}
-	r.system[l.session] = sum
+	ms.system[l.session] = sum
 	return []piece{say(l.at, skein.Message{Role: skein.RoleSystem, Synthetic: true, Parts: []skein.Part{skein.TextPart(text)}})}
 }
 
 // modelOf returns the model that answers in a session.
-func (r *reader) modelOf(session string) string {
-	if a := r.agents.byName[session]; a != nil && a.model != "" {
+func (ts *threads) modelOf(session string) string {
+	if a := ts.agents.byName[session]; a != nil && a.model != "" {
 		return a.model
 	}
-	return r.model
+	return ts.model
 }
 
 // flat reads a line of the earliest format: a prompt or an answer.

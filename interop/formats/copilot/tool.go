@@ -9,11 +9,11 @@ import (
 
 // toolStarted adds that a call runs. A call that is in no message was made by the
 // user.
-func (r *reader) toolStarted(l line) (ps []piece) {
+func (ms *messages) toolStarted(l line) (ps []piece) {
 	d := l.data
 	id := d.Str("toolCallId")
-	if _, known := r.calls[id]; !known {
-		r.calls[id] = l.session
+	if _, known := ms.calls[id]; !known {
+		ms.calls[id] = l.session
 		call := &skein.Call{ID: id, Name: d.Str("toolName"), Input: loose.Raw(d.Get("arguments"))}
 		ps = append(ps, say(l.at, skein.Message{Role: skein.RoleAssistant, Synthetic: true, Parts: []skein.Part{{Kind: skein.PartCall, Call: call}}}))
 	}
@@ -28,7 +28,7 @@ func (r *reader) toolStarted(l line) (ps []piece) {
 }
 
 // toolEnded adds that a call has ended, and its result.
-func (r *reader) toolEnded(l line) []piece {
+func (ms *messages) toolEnded(l line) []piece {
 	d := l.data
 	id := d.Str("toolCallId")
 	if id == "" {
@@ -51,7 +51,7 @@ func (r *reader) toolEnded(l line) []piece {
 	var blobs []skein.Blob
 	for _, v := range o.List("binaryResultsForLlm") {
 		b, _ := loose.Parse(v) // a value that is not an object is skipped
-		if f, found := r.assets.file(b); f != nil {
+		if f, found := ms.assets.file(b); f != nil {
 			res.Files = append(res.Files, *f)
 			blobs = append(blobs, found...)
 		} else if f, blob := loose.Attach("", b.Str("mimeType"), loose.Str(b.Get("data"))); f != nil {

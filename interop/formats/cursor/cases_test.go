@@ -88,7 +88,7 @@ func cases() map[string][]string {
 		"databases/headers/globalStorage/state.vscdb": {
 			createKV,
 			`CREATE TABLE composerHeaders (composerId TEXT PRIMARY KEY, workspaceId TEXT, createdAt INTEGER, lastUpdatedAt INTEGER, isArchived INTEGER, isSubagent INTEGER, recency INTEGER, checkpointAt INTEGER, value TEXT)`,
-			"INSERT INTO composerHeaders VALUES ('" + b + "','w',1771000000000,1771000001000,0,0,0,NULL," + text(`{"type":"head","composerId":"`+b+`","name":"New","workspaceIdentifier":{"uri":{"fsPath":"/home/ada/new"}}}`) + ")",
+			"INSERT INTO composerHeaders VALUES ('" + b + "','w',1771000000000,1771000001000,0,0,0,NULL," + text(`{"type":"head","composerId":"`+b+`","name":"New","createdOnBranch":"main","activeBranch":{"branchName":"pears"},"workspaceIdentifier":{"uri":{"fsPath":"/home/ada/new"}}}`) + ")",
 			"INSERT INTO composerHeaders VALUES ('" + c + "','w',1771000000000,1771000001000,0,0,0,NULL,'{}')",
 			kv("composerData:"+b, `{"createdAt":1771000000000,"fullConversationHeadersOnly":[{"bubbleId":"n1","type":1}]}`),
 			kv("bubbleId:"+b+":n1", `{"type":1,"bubbleId":"n1","text":"hello"}`),

@@ -1,6 +1,7 @@
 package cursor
 
 import (
+	"cmp"
 	"encoding/json"
 	"errors"
 	"math"
@@ -18,6 +19,8 @@ type composer struct {
 	session
 	model string
 	title string
+
+	branch string // that it was on last
 }
 
 func openComposer(f interop.File) interop.Reader {
@@ -82,6 +85,12 @@ func (r *composer) about(o loose.Object) {
 	if w := o.Obj("workspaceIdentifier").Obj("uri"); w != nil {
 		r.in(pathOf(w.Str("fsPath", "external", "path")))
 	}
+	if b := interop.Recorded("", o.Str("createdOnBranch"), "").Branch; b != "" {
+		r.begin.Created.Checkout = &skein.Checkout{Branch: b}
+	}
+	if b := interop.Recorded("", cmp.Or(o.Obj("activeBranch").Str("branchName"), o.Str("lastMessageSentOnBranch")), "").Branch; b != "" {
+		r.branch = b
+	}
 	if sub := o.Obj("subagentInfo"); sub != nil {
 		r.hang(sub.Str("parentComposerId", "rootParentConversationId"), sub.Str("toolCallId"))
 	}
@@ -106,6 +115,9 @@ func (r *composer) composer(m *interop.Made, o loose.Object) {
 	}
 	if mode := o.Str("unifiedMode", "forceMode"); mode != "" {
 		r.put(m, skein.NewEvent(skein.KindNoted, 0, skein.Noted{Name: "cursor:mode", Data: skein.MustJSON(mode)}))
+	}
+	if is := (skein.Checkout{Branch: r.branch}); r.branch != "" && (c.Checkout == nil || *c.Checkout != is) {
+		r.put(m, skein.NewEvent(skein.KindChanged, 0, skein.Changed{Checkout: &is}))
 	}
 	if status := o.Str("status"); status != "" && status != "none" {
 		r.put(m, skein.NewEvent(skein.KindChanged, 0, skein.Changed{Status: &status}))

@@ -15,7 +15,8 @@
 //	                              toolCallId, rawArgs, params, result, status}, tokenCount, timingInfo, errorDetails
 //	composerHeaders(composerId, value, …)   a table of newer versions, with name, workspaceIdentifier, subagentInfo
 //
-// A session's folder is in workspaceIdentifier; in earlier versions, in the list
+// A session began on the branch createdOnBranch and was last on activeBranch.branchName
+// or, earlier, lastMessageSentOnBranch. Its folder is in workspaceIdentifier; in earlier versions, in the list
 // composer.composerData of a workspace's database
 // (workspaceStorage/<hash>/state.vscdb, ItemTable; its folder is in workspace.json).
 // No other key of ItemTable is read, because it holds credentials. The encryption

@@ -12,13 +12,13 @@ import (
 // answer writes what a model said, with the results of its calls.
 func (w *writer) answer(e *skein.Entry) {
 	m := &e.Message
-	u, reported := w.used(e)
+	u, reported := w.charges.used(e)
 	id, at := w.answered(e, u)
 	w.part(e.Seq, id, at, markOut{"step-start"})
 	for i := range m.Parts {
 		switch p := &m.Parts[i]; {
 		case p.Call != nil:
-			w.call(e, p.Call, id, at)
+			w.calls.call(e, p.Call, id, at)
 		case p.Kind == skein.PartReasoning:
 			if len(p.Raw) > 0 {
 				w.losses.Add(e.Seq, "reasoning: what only its provider can read")
@@ -39,8 +39,7 @@ func (w *writer) answer(e *skein.Entry) {
 	if reported {
 		w.part(e.End, id, at, finishOut{finishOf(m), "step-finish", tokensOf(u), float64(u.Reported) / 1e9})
 	}
-	w.seq = max(w.seq, e.End)
-	w.lines[len(w.lines)-1].Seq = w.seq
+	w.cover(e.End)
 }
 
 // answered adds the row of a model's message.
@@ -53,7 +52,7 @@ func (w *writer) answered(e *skein.Entry, u skein.Usage) (id string, at skein.Ti
 	return w.message(e.Seq, e.Time, func(at skein.Time) any {
 		out := answerOut{
 			Parent: w.user, Role: "assistant", Mode: agentName, Agent: agentName, Path: pathOut{w.folder(), w.root()},
-			Cost: float64(u.Reported) / 1e9, Tokens: tokensOf(u), Time: timeOut{int64(at), int64(max(at, w.ended(e)))},
+			Cost: float64(u.Reported) / 1e9, Tokens: tokensOf(u), Time: timeOut{int64(at), int64(max(at, w.calls.ended(e)))},
 		}
 		if out.Provider, out.Model = w.modelOf(m.Provider, m.Model); out.Model == "" {
 			out.Provider, out.Model = "unknown", "unknown"
@@ -73,20 +72,20 @@ func (w *writer) answered(e *skein.Entry, u skein.Usage) (id string, at skein.Ti
 }
 
 // ended returns when the last tool of a message ended, 0 if it called none.
-func (w *writer) ended(e *skein.Entry) (at skein.Time) {
+func (cs *calls) ended(e *skein.Entry) (at skein.Time) {
 	for _, p := range e.Message.Parts {
-		if p.Call != nil && w.calls[p.Call.ID] != nil {
-			at = max(at, w.calls[p.Call.ID].entry.Time)
+		if p.Call != nil && cs.outs[p.Call.ID] != nil {
+			at = max(at, cs.outs[p.Call.ID].entry.Time)
 		}
 	}
 	return at
 }
 
-func (w *writer) root() string {
-	if w.d.Session.Project != "" {
-		return w.d.Session.Project
+func (o *output) root() string {
+	if o.d.Session.Project != "" {
+		return o.d.Session.Project
 	}
-	return w.folder()
+	return o.folder()
 }
 
 func finishOf(m *skein.Message) string {
@@ -105,29 +104,29 @@ func spanOf(p *skein.Part, at skein.Time) *spanOut {
 }
 
 // used returns the usage of an answer's requests, and whether it is known.
-func (w *writer) used(e *skein.Entry) (u skein.Usage, known bool) {
+func (ch *charges) used(e *skein.Entry) (u skein.Usage, known bool) {
 	if e.Message.Usage != nil {
 		u, known = *e.Message.Usage, true
 	} else {
-		for _, s := range w.steps[e.Seq] {
+		for _, s := range ch.steps[e.Seq] {
 			u, known = u.Plus(*s.Usage), true
 		}
 	}
-	w.spent = w.spent.Plus(u)
+	ch.spent = ch.spent.Plus(u)
 	return u, known
 }
 
 // call writes a call with its outcome: as a call if opencode has such a tool, else as
 // text.
-func (w *writer) call(e *skein.Entry, c *skein.Call, of string, at skein.Time) {
-	did := w.calls[c.ID]
+func (cs *calls) call(e *skein.Entry, c *skein.Call, of string, at skein.Time) {
+	did := cs.outs[c.ID]
 	if did != nil {
 		did.told = true
 	}
-	name, input, ok := c.Name, c.Input, w.ours
+	name, input, ok := c.Name, c.Input, cs.ours
 	if !ok {
 		if name, input, ok = toolOf(c); ok && (name != c.Name || !bytes.Equal(input, c.Input)) {
-			w.losses.Add(e.Seq, "names of tools, and of what they take: those of opencode's")
+			cs.losses.Add(e.Seq, "names of tools, and of what they take: those of opencode's")
 		}
 	}
 	seq := e.Seq
@@ -135,11 +134,11 @@ func (w *writer) call(e *skein.Entry, c *skein.Call, of string, at skein.Time) {
 		seq = max(seq, did.entry.End)
 	}
 	if o := asObject(input); ok && o != nil {
-		w.part(seq, of, at, w.tool(e, c, did, name, o, at))
+		cs.part(seq, of, at, cs.tool(e, c, did, name, o, at))
 		return
 	}
-	w.losses.Add(e.Seq, "calls of tools that opencode does not have: as text")
-	w.part(seq, of, at, textOut{Type: "text", Text: inWords(c, did), Time: &spanOut{int64(at), int64(at)}})
+	cs.losses.Add(e.Seq, "calls of tools that opencode does not have: as text")
+	cs.part(seq, of, at, textOut{Type: "text", Text: inWords(c, did), Time: &spanOut{int64(at), int64(at)}})
 }
 
 // asObject returns an input if it is a JSON object, an empty one for none.
@@ -154,11 +153,11 @@ func asObject(in json.RawMessage) json.RawMessage {
 	return in
 }
 
-func (w *writer) tool(e *skein.Entry, c *skein.Call, did *callOut, name string, input json.RawMessage, at skein.Time) toolOut {
+func (cs *calls) tool(e *skein.Entry, c *skein.Call, did *callOut, name string, input json.RawMessage, at skein.Time) toolOut {
 	out := toolOut{Type: "tool", Tool: name, Call: c.ID, State: stateOut{Input: input, Time: spanOut{int64(at), int64(at)}}}
 	s := &out.State
 	if did == nil {
-		w.losses.Add(e.Seq, "calls without a result: as interrupted")
+		cs.losses.Add(e.Seq, "calls without a result: as interrupted")
 		text := skein.Text("Interrupted before it ended")
 		s.Status, s.Error = "error", &text
 		return out
@@ -168,23 +167,23 @@ func (w *writer) tool(e *skein.Entry, c *skein.Call, did *callOut, name string, 
 	if r.Failed {
 		s.Status, s.Error = "error", &r.Text
 		if len(r.Files) > 0 {
-			w.losses.Add(e.Seq, "files of a tool that failed: left out")
+			cs.losses.Add(e.Seq, "files of a tool that failed: left out")
 		}
 		return out
 	}
 	title, text := "", r.Text
 	if text == "" && len(r.Raw) > 0 {
 		text = skein.Text(r.Raw)
-		w.losses.Add(e.Seq, "output of tools that is not text: as text")
+		cs.losses.Add(e.Seq, "output of tools that is not text: as text")
 	}
 	s.Status, s.Output, s.Title, s.Metadata = "completed", &text, &title, json.RawMessage("{}")
 	for i := range r.Files {
-		f, ok := w.file(e, &r.Files[i])
+		f, ok := cs.file(e, &r.Files[i])
 		if !ok {
 			continue
 		}
-		w.n = (w.n + 1) & idBits
-		f.ID, f.Session, f.Message = partID(w.n, w.id), w.id, messageID(w.n, w.id)
+		cs.n = (cs.n + 1) & idBits
+		f.ID, f.Session, f.Message = partID(cs.n, cs.id), cs.id, messageID(cs.n, cs.id)
 		s.Files = append(s.Files, f)
 	}
 	return out

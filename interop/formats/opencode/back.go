@@ -50,23 +50,23 @@ func (b *backwards) take(rec skein.Record, r *foreign.Row, d interop.Draft) {
 
 // takeBack removes the messages that the session rewound, as the program does when a
 // user goes on after a revert.
-func (w *writer) takeBack(b *backwards) {
-	w.keep = w.d.After
-	if w.d.WentBack() {
-		w.keep = 0
+func (o *output) takeBack(b *backwards) {
+	o.keep = o.d.After
+	if o.d.WentBack() {
+		o.keep = 0
 	}
 	for _, r := range b.rows {
 		if stays, tells := b.stays[r.id]; tells && !stays {
-			w.gone = append(w.gone, r.raw)
+			o.gone = append(o.gone, r.raw)
 			continue
 		}
-		w.keep = max(w.keep, r.at)
+		o.keep = max(o.keep, r.at)
 		if r.table == "message" {
-			w.time = max(w.time, r.time+1)
+			o.time = max(o.time, r.time+1)
 			if r.user {
-				w.user = r.id
+				o.user = r.id
 			}
 		}
 	}
-	w.seq = w.keep
+	o.seq = o.keep
 }

@@ -14,11 +14,26 @@ type callOut struct {
 	told   bool
 }
 
+// calls writes tool calls with their results.
+type calls struct {
+	*output
+
+	outs map[string]*callOut
+}
+
+// charges are the requests whose usage is written with answers.
+type charges struct {
+	*output
+
+	steps map[skein.Seq][]skein.Step // by the message that they belong to
+	spent skein.Usage                // of what is new
+}
+
 // say makes the rows of messages, and of the newest compaction where what it
 // covers ends.
 func (w *writer) say(entries []skein.Entry) {
-	w.results(entries)
-	w.hang(entries)
+	w.calls.results(entries)
+	w.charges.hang(entries)
 	sum := w.compaction()
 	for i := range entries {
 		e := &entries[i]
@@ -34,7 +49,7 @@ func (w *writer) say(entries []skein.Entry) {
 		case e.Message.Role == skein.RoleAssistant:
 			w.answer(e)
 		case e.Message.Role == skein.RoleTool:
-			w.unpaired(e)
+			w.calls.unpaired(e)
 		case e.Message.Role == skein.RoleSystem:
 			w.losses.Add(e.Seq, "system messages: left out")
 		default:
@@ -47,23 +62,22 @@ func (w *writer) say(entries []skein.Entry) {
 }
 
 // results collects the first result of each call.
-func (w *writer) results(entries []skein.Entry) {
+func (cs *calls) results(entries []skein.Entry) {
 	for i := range entries {
 		for _, p := range entries[i].Message.Parts {
-			if p.Result != nil && w.calls[p.Result.CallID] == nil && !entries[i].Rewound {
-				w.calls[p.Result.CallID] = &callOut{result: p.Result, entry: &entries[i]}
+			if p.Result != nil && cs.outs[p.Result.CallID] == nil && !entries[i].Rewound {
+				cs.outs[p.Result.CallID] = &callOut{result: p.Result, entry: &entries[i]}
 			}
 		}
 	}
 }
 
 // hang assigns each request that has a step of its own to the answer before it.
-func (w *writer) hang(entries []skein.Entry) {
-	w.steps = map[skein.Seq][]skein.Step{}
+func (ch *charges) hang(entries []skein.Entry) {
 	seen := map[string]bool{}
-	for _, ev := range w.d.Events {
+	for _, ev := range ch.d.Events {
 		s, err := skein.Decode[skein.Step](ev)
-		if ev.Kind != skein.KindStep || err != nil || s.Usage == nil || s.Request != "" && seen[s.Request] || ev.Seq <= w.d.After {
+		if ev.Kind != skein.KindStep || err != nil || s.Usage == nil || s.Request != "" && seen[s.Request] || ev.Seq <= ch.d.After {
 			continue
 		}
 		seen[s.Request] = s.Request != ""
@@ -73,33 +87,33 @@ func (w *writer) hang(entries []skein.Entry) {
 				of = e.Seq
 			}
 		}
-		if of <= w.keep {
-			w.losses.Add(ev.Seq, "request without an answer: left out")
+		if of <= ch.keep {
+			ch.losses.Add(ev.Seq, "request without an answer: left out")
 			continue
 		}
-		w.steps[of] = append(w.steps[of], s)
+		ch.steps[of] = append(ch.steps[of], s)
 	}
 }
 
 // message adds a message's row and returns its ID.
-func (w *writer) message(seq skein.Seq, at skein.Time, data func(at skein.Time) any) (id string, _ skein.Time) {
-	w.n = (w.n + 1) & idBits
-	w.time = max(w.time, at)
-	id = messageID(w.n, w.id)
-	ms := int64(w.time)
-	w.put(seq, "message", values{
-		"id": id, "session_id": w.id, "time_created": ms, "time_updated": ms, "data": string(skein.MustJSON(data(w.time))),
+func (o *output) message(seq skein.Seq, at skein.Time, data func(at skein.Time) any) (id string, _ skein.Time) {
+	o.n = (o.n + 1) & idBits
+	o.time = max(o.time, at)
+	id = messageID(o.n, o.id)
+	ms := int64(o.time)
+	o.put(seq, "message", values{
+		"id": id, "session_id": o.id, "time_created": ms, "time_updated": ms, "data": string(skein.MustJSON(data(o.time))),
 	})
-	w.time++ // the program sorts by time
-	return id, w.time - 1
+	o.time++ // the program sorts by time
+	return id, o.time - 1
 }
 
 // part adds a part's row.
-func (w *writer) part(seq skein.Seq, of string, at skein.Time, data any) {
-	w.n = (w.n + 1) & idBits
+func (o *output) part(seq skein.Seq, of string, at skein.Time, data any) {
+	o.n = (o.n + 1) & idBits
 	ms := int64(at)
-	w.put(seq, "part", values{
-		"id": partID(w.n, w.id), "message_id": of, "session_id": w.id, "time_created": ms, "time_updated": ms, "data": string(skein.MustJSON(data)),
+	o.put(seq, "part", values{
+		"id": partID(o.n, o.id), "message_id": of, "session_id": o.id, "time_created": ms, "time_updated": ms, "data": string(skein.MustJSON(data)),
 	})
 }
 
@@ -117,10 +131,7 @@ func (w *writer) typed(e *skein.Entry) {
 	if !some {
 		w.part(e.End, id, at, textOut{Type: "text", Synthetic: true})
 	}
-	w.seq = max(w.seq, e.End)
-	if n := len(w.lines) - 1; n >= 0 {
-		w.lines[n].Seq = w.seq
-	}
+	w.cover(e.End)
 }
 
 // asked adds the row of a user message.
@@ -140,7 +151,7 @@ func (w *writer) asked(seq skein.Seq, when skein.Time) (id string, at skein.Time
 func (w *writer) piece(e *skein.Entry, p *skein.Part, of string, at skein.Time) bool {
 	switch {
 	case p.Result != nil:
-		w.unpairedResult(e, p.Result)
+		w.calls.unpairedResult(e, p.Result)
 		return false
 	case p.File != nil:
 		f, ok := w.file(e, p.File)
@@ -163,20 +174,20 @@ func (w *writer) piece(e *skein.Entry, p *skein.Part, of string, at skein.Time) 
 const maxInline = 16 << 20
 
 // file returns a file with its bytes in its URL.
-func (w *writer) file(e *skein.Entry, f *skein.File) (fileOut, bool) {
+func (o *output) file(e *skein.Entry, f *skein.File) (fileOut, bool) {
 	out := fileOut{Type: "file", Mime: f.Media, Name: f.Name, URL: f.URL}
 	if out.Mime == "" {
 		out.Mime = "application/octet-stream"
 	}
 	if f.Blob == "" {
 		if f.URL == "" {
-			w.losses.Add(e.Seq, "files whose bytes are not at hand: left out")
+			o.losses.Add(e.Seq, "files whose bytes are not at hand: left out")
 		}
 		return out, f.URL != ""
 	}
-	data, err := w.d.Blob(f.Blob)
+	data, err := o.d.Blob(f.Blob)
 	if err != nil || len(data) > maxInline {
-		w.losses.Add(e.Seq, "files whose bytes are not at hand, or too many: left out")
+		o.losses.Add(e.Seq, "files whose bytes are not at hand, or too many: left out")
 		return out, false
 	}
 	out.URL = "data:" + out.Mime + ";base64," + base64.StdEncoding.EncodeToString(data)
@@ -184,30 +195,30 @@ func (w *writer) file(e *skein.Entry, f *skein.File) (fileOut, bool) {
 }
 
 // unpaired reports what is not written with a call.
-func (w *writer) unpaired(e *skein.Entry) {
+func (cs *calls) unpaired(e *skein.Entry) {
 	for _, p := range e.Message.Parts {
 		if p.Result != nil {
-			w.unpairedResult(e, p.Result)
+			cs.unpairedResult(e, p.Result)
 		} else {
-			w.losses.Add(e.Seq, "what a tool said besides its result: left out")
+			cs.losses.Add(e.Seq, "what a tool said besides its result: left out")
 		}
 	}
 }
 
-func (w *writer) unpairedResult(e *skein.Entry, r *skein.Result) {
-	switch did := w.calls[r.CallID]; {
+func (cs *calls) unpairedResult(e *skein.Entry, r *skein.Result) {
+	switch did := cs.outs[r.CallID]; {
 	case did == nil || did.result != r:
-		w.losses.Add(e.Seq, "a second result of a call: left out")
+		cs.losses.Add(e.Seq, "a second result of a call: left out")
 	case !did.told:
-		w.losses.Add(e.Seq, "results whose call is not written: left out")
+		cs.losses.Add(e.Seq, "results whose call is not written: left out")
 	}
 }
 
 // modelOf returns a model and its provider, as the program names them: the session's
 // if none is given.
-func (w *writer) modelOf(provider, model string) (string, string) {
+func (o *output) modelOf(provider, model string) (string, string) {
 	if model == "" {
-		provider, model = w.d.Session.Provider, w.d.Session.Model
+		provider, model = o.d.Session.Provider, o.d.Session.Model
 	}
 	if provider == "" && model != "" {
 		provider = "unknown"

@@ -34,10 +34,11 @@ func write(ctx context.Context, d interop.Draft) (interop.Written, error) {
 	if err != nil {
 		return interop.Written{}, err
 	}
-	w := &writer{d: d, at: is, calls: map[string]*callOut{}, ours: d.Session.Origin != nil && d.Session.Origin.Format == Name}
-	if err := w.place(); err != nil {
+	o := &output{d: d, at: is, ours: d.Session.Origin != nil && d.Session.Origin.Format == Name}
+	if err := o.place(); err != nil {
 		return interop.Written{}, err
 	}
+	w := &writer{output: o, calls: &calls{output: o, outs: map[string]*callOut{}}, charges: &charges{output: o, steps: map[skein.Seq][]skein.Step{}}}
 	entries, err := d.Entries()
 	if err != nil {
 		return interop.Written{}, err
@@ -52,8 +53,16 @@ func write(ctx context.Context, d interop.Draft) (interop.Written, error) {
 	return out, nil
 }
 
-// A writer is one call of write.
+// A writer is one call of write. Its parts share one output.
 type writer struct {
+	*output
+
+	calls   *calls
+	charges *charges
+}
+
+// An output is the rows that are written, one after the other.
+type output struct {
 	d      interop.Draft
 	at     *there
 	id     string       // session's
@@ -65,9 +74,6 @@ type writer struct {
 	time   skein.Time   // of the last message written
 	seq    skein.Seq    // last event covered so far
 	user   string       // the last user message
-	calls  map[string]*callOut
-	steps  map[skein.Seq][]skein.Step // by the message that they belong to
-	spent  skein.Usage                // of what is new
 	lines  []interop.OutLine
 	losses interop.Losses
 }
@@ -77,20 +83,20 @@ type writer struct {
 // IDs have the time of writing, like a fork's: the program takes a message with a
 // smaller ID than its answer for answered, and the times in IDs wrap around every 795
 // days.
-func (w *writer) place() error {
+func (o *output) place() error {
 	const ago = time.Minute
-	w.n = uint64(w.d.Now.Add(-ago).UnixMilli()) * idCount & idBits
-	w.id = string(w.d.Session.ID)
-	if !isSession(w.id) {
-		w.id = sessionID(max(0, int64(w.d.Session.Created)), w.id)
+	o.n = uint64(o.d.Now.Add(-ago).UnixMilli()) * idCount & idBits
+	o.id = string(o.d.Session.ID)
+	if !isSession(o.id) {
+		o.id = sessionID(max(0, int64(o.d.Session.Created)), o.id)
 	}
-	if w.d.After == 0 {
+	if o.d.After == 0 {
 		return nil
 	}
-	w.id = w.d.Name
-	now := uint64(w.d.Now.UnixMilli()) * idCount & idBits
+	o.id = o.d.Name
+	now := uint64(o.d.Now.UnixMilli()) * idCount & idBits
 	var b backwards
-	for rec, err := range w.d.Known {
+	for rec, err := range o.d.Known {
 		if err != nil {
 			return err
 		}
@@ -98,29 +104,37 @@ func (w *writer) place() error {
 		if err != nil || !ok || r.Damage != "" {
 			continue
 		}
-		b.take(rec, &r, w.d)
+		b.take(rec, &r, o.d)
 		if n := numberIn(r.Text("id")); r.Table != "session" && n <= now {
-			w.n = max(w.n, n)
+			o.n = max(o.n, n)
 		}
 		if r.Table == "session" {
-			w.row = &r
+			o.row = &r
 		}
 	}
-	w.takeBack(&b)
-	if w.row == nil {
-		return fmt.Errorf("%w: %s has no session %s", skein.ErrInvalid, w.d.Path, w.id)
+	o.takeBack(&b)
+	if o.row == nil {
+		return fmt.Errorf("%w: %s has no session %s", skein.ErrInvalid, o.d.Path, o.id)
 	}
-	if w.row.Text("revert") != "" { // the program removes everything after that place
-		return fmt.Errorf("%w: session %s was rewound in opencode; continue there, or undo the rewind", skein.ErrInvalid, w.id)
+	if o.row.Text("revert") != "" { // the program removes everything after that place
+		return fmt.Errorf("%w: session %s was rewound in opencode; continue there, or undo the rewind", skein.ErrInvalid, o.id)
 	}
 	return nil
 }
 
 // put adds a row, which covers everything up to seq.
-func (w *writer) put(seq skein.Seq, table string, vs values) {
-	w.seq = max(w.seq, seq)
-	r := w.at.row(table, vs)
-	w.lines = append(w.lines, interop.OutLine{Body: r.AppendLine(nil), Seq: w.seq})
+func (o *output) put(seq skein.Seq, table string, vs values) {
+	o.seq = max(o.seq, seq)
+	r := o.at.row(table, vs)
+	o.lines = append(o.lines, interop.OutLine{Body: r.AppendLine(nil), Seq: o.seq})
+}
+
+// cover notes that the newest row covers everything up to seq.
+func (o *output) cover(seq skein.Seq) {
+	o.seq = max(o.seq, seq)
+	if n := len(o.lines); n > 0 {
+		o.lines[n-1].Seq = o.seq
+	}
 }
 
 // session makes the session's row, or updates the existing one.
@@ -142,7 +156,7 @@ func (w *writer) session() interop.OutLine {
 	if provider, model := w.modelOf("", ""); w.ours && model != "" {
 		vs["model"] = string(skein.MustJSON(modelRef{ID: model, Provider: provider}))
 	}
-	u := w.spent
+	u := w.charges.spent
 	vs["cost"], vs["tokens_input"], vs["tokens_output"] = float64(u.Reported)/1e9, u.Input, max(0, u.Output-u.Reasoning)
 	vs["tokens_reasoning"], vs["tokens_cache_read"], vs["tokens_cache_write"] = u.Reasoning, u.CacheRead, u.CacheWrite
 	r := w.at.row("session", vs)
@@ -155,7 +169,7 @@ func (w *writer) changed() foreign.Row {
 	r.Values = append([]foreign.Value(nil), r.Values...)
 	for i, c := range r.Columns {
 		n, _ := r.Values[i].(int64)
-		u := w.spent
+		u := w.charges.spent
 		switch c {
 		case "time_updated":
 			r.Values[i] = max(n, w.d.Now.UnixMilli())
@@ -182,8 +196,8 @@ func (w *writer) changed() foreign.Row {
 }
 
 // folder returns the session's working directory.
-func (w *writer) folder() string {
-	for _, at := range []string{w.d.Session.Cwd, w.d.Session.Project} {
+func (o *output) folder() string {
+	for _, at := range []string{o.d.Session.Cwd, o.d.Session.Project} {
 		if at != "" {
 			return at
 		}

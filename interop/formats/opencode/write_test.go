@@ -29,7 +29,7 @@ func answers(second int, parts ...skein.Part) skein.Event {
 	return say(second, skein.Message{Role: skein.RoleAssistant, Parts: parts, Usage: &skein.Usage{Input: 9, Output: 5, Reasoning: 2, Reported: 1_500_000}})
 }
 
-func calls(id, name, input string) skein.Part {
+func saysCalls(id, name, input string) skein.Part {
 	return skein.Part{Kind: skein.PartCall, Call: &skein.Call{ID: id, Name: name, Input: []byte(input)}}
 }
 
@@ -110,7 +110,7 @@ func TestASessionBecomesTheRowsThatTheProgramWrites(t *testing.T) {
 	}
 	blob := skein.NewBlob(png)
 	made(t, s, "odd id", skein.Created{Title: "Figs"}, asks(1, skein.TextPart("are the <figs> ripe?")),
-		answers(2, skein.Part{Kind: skein.PartReasoning, Text: "hm"}, skein.TextPart("I look."), calls("c1", "Bash", `{"command":"ls","timeout":1.50}`), calls("c2", "squeeze", `{"fig":1}`), calls("c3", "read", `{"file_path":"/a"}`)),
+		answers(2, skein.Part{Kind: skein.PartReasoning, Text: "hm"}, skein.TextPart("I look."), saysCalls("c1", "Bash", `{"command":"ls","timeout":1.50}`), saysCalls("c2", "squeeze", `{"fig":1}`), saysCalls("c3", "read", `{"file_path":"/a"}`)),
 		results(3, skein.Result{CallID: "c1", Text: "ripe\n"}, skein.Result{CallID: "c2", Text: "soft"}, skein.Result{CallID: "c3", Text: "no", Failed: true}),
 		answers(4, skein.TextPart("They are.")))
 	pic := asks(8, skein.TextPart("and this?"), skein.Part{Kind: skein.PartFile, File: &skein.File{Name: "a.png", Media: "image/png", Blob: blob.Hash, Size: 8}})

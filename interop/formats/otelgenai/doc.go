@@ -49,7 +49,8 @@
 // Trace and span IDs are derived from the session's. gen_ai.input.messages has what
 // was said since the previous answer, not the whole conversation, which would make
 // the file grow quadratically; our own attribute skein.delta, set to true, says so.
-// Also our own are skein.title, skein.cwd and skein.cost_usd, and the member skein of
+// What was checked out is in vcs.repository.url.full, vcs.ref.head.name and
+// vcs.ref.head.revision, of a span or else its resource. Also our own are skein.title, skein.cwd and skein.cost_usd, and the member skein of
 // a message, which says that it is a steer, synthetic or interrupted. What was
 // rewound is left out.
 //

@@ -163,12 +163,29 @@ func (r *reader) convo(id string, a, of attributes) *convo {
 		c.name = fmt.Sprint(len(r.convos), " ", short(id))
 	}
 	c.created = skein.Created{
-		Surface: "import", Title: or(a.str("skein.title")), Cwd: a.str("skein.cwd"), Agent: or(a.str("gen_ai.agent.name"), of.str("service.name")),
+		Surface: "import", Title: or(a.str("skein.title")), Cwd: a.str("skein.cwd"), Checkout: checkoutOf(a, of).Known(), Agent: or(a.str("gen_ai.agent.name"), of.str("service.name")),
 		Provider: a.str("gen_ai.provider.name", "gen_ai.system"), Model: a.str("gen_ai.response.model", "gen_ai.request.model"),
 		Program: of.str("service.name"), Version: of.str("service.version"), Config: of.rest(), Origin: &skein.Origin{ID: id},
 	}
 	r.convos[id] = c
 	return c
+}
+
+// The attributes about a repository, as OpenTelemetry's conventions call them.
+const (
+	attrAddress = "vcs.repository.url.full"
+	attrBranch  = "vcs.ref.head.name"
+	attrCommit  = "vcs.ref.head.revision"
+)
+
+// checkoutOf returns what a span, or else its resource, says was checked out.
+func checkoutOf(a, of attributes) skein.Checkout {
+	text := func(name string) string { return or(a.str(name), of.str(name)) }
+	branch := text(attrBranch)
+	if text("vcs.ref.head.type") == "tag" {
+		branch = ""
+	}
+	return interop.Recorded(text(attrAddress), branch, text(attrCommit))
 }
 
 // or returns the first that is not empty.

@@ -203,6 +203,9 @@ func (w *writer) span(seq skein.Seq, at skein.Time, m *skein.Message, out *messa
 	if len(w.spans) == 0 && w.before == nil {
 		text("skein.title", s.Title)
 		text("skein.cwd", s.Cwd)
+		text(attrAddress, interop.Address(s.Checkout))
+		text(attrBranch, s.Checkout.Branch)
+		text(attrCommit, s.Checkout.Commit)
 	}
 	if len(w.waits) > 0 {
 		text(attrIn, string(interop.JSON(w.waits)))

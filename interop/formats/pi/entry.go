@@ -88,7 +88,7 @@ func (r *reader) model(m *making) {
 }
 
 // spent makes a step of a request that has no message of its own.
-func (r *reader) spent(m *making, o loose.Object, mode string) {
+func (th *thread) spent(m *making, o loose.Object, mode string) {
 	u := usage(o.Obj("usage"))
 	if u == nil {
 		return
@@ -97,7 +97,7 @@ func (r *reader) spent(m *making, o loose.Object, mode string) {
 	if text := o.Str("errorMessage"); text != "" {
 		s.Error = &skein.ErrorInfo{Message: text}
 	}
-	r.add(m, skein.NewEvent(skein.KindStep, m.time, s))
+	th.add(m, skein.NewEvent(skein.KindStep, m.time, s))
 }
 
 // maxCost is more than a request can cost, in US dollars.

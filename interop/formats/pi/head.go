@@ -27,8 +27,8 @@ func (r *reader) slot(m *making) {
 }
 
 // about returns the key of a record that belongs only to this file.
-func (r *reader) about(what string) skein.ClientID {
-	return skein.ClientID("pi:" + what + ":" + clip(r.id))
+func (th *thread) about(what string) skein.ClientID {
+	return skein.ClientID("pi:" + what + ":" + clip(th.id))
 }
 
 // header reads the first record, which is about the session.
@@ -52,13 +52,13 @@ func (t *tree) empty() bool { return len(t.before) == 0 }
 
 // begin returns the beginning of the session; m is its header, or the first entry if
 // there is no header.
-func (r *reader) begin(m *making) interop.Begin {
-	b := interop.Begin{ID: skein.SessionID(r.id), Time: m.time}
+func (th *thread) begin(m *making) interop.Begin {
+	b := interop.Begin{ID: skein.SessionID(th.id), Time: m.time}
 	program := Name
-	if strings.Contains(path.Clean(strings.ReplaceAll(r.file.Path, `\`, "/")), "/.omp/") {
+	if strings.Contains(path.Clean(strings.ReplaceAll(th.file.Path, `\`, "/")), "/.omp/") {
 		program = "omp"
 	}
-	b.Created = skein.Created{Surface: "cli", Agent: program, Program: program, Origin: &skein.Origin{ID: r.id}}
+	b.Created = skein.Created{Surface: "cli", Agent: program, Program: program, Origin: &skein.Origin{ID: th.id}}
 	if m.kind == typeHeader {
 		cwd := m.Str("cwd")
 		b.Created.Project, b.Created.Cwd = cwd, cwd
@@ -68,8 +68,8 @@ func (r *reader) begin(m *making) interop.Begin {
 		}
 	}
 	switch parent := m.Str("parentSession", "branchedFrom"); {
-	case r.folder != "":
-		b.ParentID, b.Created.Parent = r.folder, &skein.Parent{Why: skein.Child}
+	case th.folder != "":
+		b.ParentID, b.Created.Parent = th.folder, &skein.Parent{Why: skein.Child}
 	case m.kind == typeHeader && parent != "":
 		// If it repeats the parent's entries, it becomes a fork.
 		b.ParentID, b.Created.Parent = parentID(parent), &skein.Parent{Why: skein.Continuation}
@@ -87,14 +87,14 @@ func parentID(at string) string {
 }
 
 // titled gives the session a title, if it has changed.
-func (r *reader) titled(m *making, title, source string) {
+func (th *thread) titled(m *making, title, source string) {
 	by := skein.ByPerson
 	if source == "auto" {
 		by = skein.ByModel
 	}
-	if title = strings.TrimSpace(title); title == "" || r.titles[by] == title {
+	if title = strings.TrimSpace(title); title == "" || th.titles[by] == title {
 		return
 	}
-	r.titles[by] = title
-	r.add(m, skein.NewEvent(skein.KindTitled, m.time, skein.Titled{Title: title, By: by}))
+	th.titles[by] = title
+	th.add(m, skein.NewEvent(skein.KindTitled, m.time, skein.Titled{Title: title, By: by}))
 }

@@ -12,9 +12,9 @@ func (r *reader) message(m *making) {
 	o := m.Obj("message")
 	switch role := o.Str("role"); role {
 	case "user":
-		parts := r.parts(m, o.Get("content"), "")
+		parts := m.parts(o.Get("content"), "")
 		for _, a := range o.List("attachments") {
-			parts = append(parts, r.attachment(m, a))
+			parts = append(parts, m.attachment(a))
 		}
 		r.say(m, skein.Message{Role: skein.RoleUser, Parts: parts})
 	case "assistant":
@@ -22,7 +22,7 @@ func (r *reader) message(m *making) {
 	case "toolResult":
 		r.result(m, o)
 	case "system", "developer":
-		r.say(m, skein.Message{Role: skein.RoleSystem, Parts: r.parts(m, o.Get("content"), "")})
+		r.say(m, skein.Message{Role: skein.RoleSystem, Parts: m.parts(o.Get("content"), "")})
 	case "custom", "hookMessage":
 		r.custom(m, o)
 	case "bashExecution":
@@ -49,7 +49,7 @@ func (r *reader) say(m *making, said skein.Message) {
 func (r *reader) answer(m *making, o loose.Object) {
 	said := skein.Message{
 		Role: skein.RoleAssistant, Provider: o.Str("provider"), Model: o.Str("responseModel", "model"), Request: o.Str("responseId"),
-		Stop: o.Str("stopReason"), Usage: usage(o.Obj("usage")), Parts: r.parts(m, o.Get("content"), o.Str("api")),
+		Stop: o.Str("stopReason"), Usage: usage(o.Obj("usage")), Parts: m.parts(o.Get("content"), o.Str("api")),
 	}
 	switch said.Stop {
 	case "aborted":
@@ -72,7 +72,7 @@ const maxDetails = 16 << 10
 func (r *reader) result(m *making, o loose.Object) {
 	res := &skein.Result{CallID: o.Str("toolCallId"), Name: o.Str("toolName"), Failed: o.Yes("isError")}
 	var texts []string
-	for _, p := range r.parts(m, o.Get("content"), "") {
+	for _, p := range m.parts(o.Get("content"), "") {
 		switch p.Kind {
 		case skein.PartText:
 			texts = append(texts, string(p.Text))
@@ -95,7 +95,7 @@ func (r *reader) result(m *making, o loose.Object) {
 // model sees it as the user's.
 func (r *reader) custom(m *making, o loose.Object) {
 	kind := o.Str("customType")
-	said := skein.Message{Role: skein.RoleUser, Synthetic: true, Parts: r.parts(m, o.Get("content"), "")}
+	said := skein.Message{Role: skein.RoleUser, Synthetic: true, Parts: m.parts(o.Get("content"), "")}
 	if kind == systemType {
 		said.Role, said.Synthetic = skein.RoleSystem, false
 	} else {

@@ -11,13 +11,13 @@ import (
 
 // parts returns the parts of a content: a string, or blocks. api is the API that an
 // answer came from.
-func (r *reader) parts(m *making, content jsontext.Value, api string) (parts []skein.Part) {
+func (m *making) parts(content jsontext.Value, api string) (parts []skein.Part) {
 	if s, ok := skein.Unquote(content); ok {
 		return []skein.Part{skein.TextPart(s)}
 	}
 	blocks := loose.Elements(content)
 	for _, v := range blocks {
-		parts = append(parts, r.part(m, v, api))
+		parts = append(parts, m.part(v, api))
 	}
 	if len(blocks) == 0 && !loose.IsNull(content) && content.Kind() != '[' {
 		parts = append(parts, other(content))
@@ -25,7 +25,7 @@ func (r *reader) parts(m *making, content jsontext.Value, api string) (parts []s
 	return parts
 }
 
-func (r *reader) part(m *making, v jsontext.Value, api string) skein.Part {
+func (m *making) part(v jsontext.Value, api string) skein.Part {
 	o, _ := loose.Parse(v) // a value that is not an object has no type
 	switch o.Str("type") {
 	case "text":
@@ -39,7 +39,7 @@ func (r *reader) part(m *making, v jsontext.Value, api string) skein.Part {
 			return skein.Part{Kind: skein.PartCall, Call: &skein.Call{ID: id, Name: o.Str("name"), Input: raw(o.Get("arguments"))}}
 		}
 	case "image":
-		if f := r.image(m, o.Str("mimeType"), loose.Str(o.Get("data"))); f != nil {
+		if f := m.image(o.Str("mimeType"), loose.Str(o.Get("data"))); f != nil {
 			return skein.Part{Kind: skein.PartFile, File: f}
 		}
 	}
@@ -88,17 +88,17 @@ type (
 const blobMark = "blob:sha256:"
 
 // image returns an image as a file, its bytes as a blob; nil if it is not one.
-func (r *reader) image(m *making, media, data string) *skein.File {
+func (m *making) image(media, data string) *skein.File {
 	hash, apart := strings.CutPrefix(data, blobMark)
 	if !apart {
 		return m.keep(loose.Attach("", media, data))
 	}
 	f := &skein.File{Media: loose.Clip(media), URL: loose.Clip(data)}
-	if len(hash) != 64 || strings.Trim(hash, "0123456789abcdef") != "" || r.file.Beside == nil {
+	if len(hash) != 64 || strings.Trim(hash, "0123456789abcdef") != "" || m.beside == nil {
 		return f
 	}
 	for _, dir := range []string{"../../blobs/", "../../../blobs/"} { // of a session, of a sub-agent
-		if b, ok := r.file.Beside(dir + hash); ok {
+		if b, ok := m.beside(dir + hash); ok {
 			if blob := skein.NewBlob(b); string(blob.Hash) == hash {
 				m.blobs = append(m.blobs, blob)
 				return &skein.File{Media: f.Media, Blob: blob.Hash, Size: int64(len(b))}
@@ -116,7 +116,7 @@ func (m *making) keep(f *skein.File, b *skein.Blob) *skein.File {
 }
 
 // attachment returns a file that was sent with a prompt.
-func (r *reader) attachment(m *making, v jsontext.Value) skein.Part {
+func (m *making) attachment(v jsontext.Value) skein.Part {
 	o, _ := loose.Parse(v)
 	if f := m.keep(loose.Attach(o.Str("fileName"), o.Str("mimeType"), loose.Str(o.Get("content")))); f != nil {
 		return skein.Part{Kind: skein.PartFile, File: f}

@@ -14,27 +14,33 @@ import (
 
 // A reader reads one file.
 type reader struct {
+	*thread
+
+	tree   tree
+	equals map[string]int // number of records without an ID, by hash
+}
+
+// A thread is the session of a file.
+type thread struct {
 	file   interop.File
 	id     string // of the session
 	folder string // ID of the session whose folder the file is in; "" for none
 	headed bool
 	begun  bool
 	count  int // items so far
-	tree   tree
 	titles map[skein.By]string
-	equals map[string]int // number of records without an ID, by hash
 }
 
 // open returns a reader for a file.
 func open(f interop.File) interop.Reader {
 	name := filepath.ToSlash(f.Path)
-	r := &reader{file: f, tree: newTree(), titles: map[skein.By]string{}, equals: map[string]int{}}
-	r.id = strings.TrimSuffix(path.Base(name), ".jsonl")
+	th := &thread{file: f, titles: map[skein.By]string{}}
+	th.id = strings.TrimSuffix(path.Base(name), ".jsonl")
 	if id := idOf(name); id != "" {
-		r.id = id
+		th.id = id
 	}
-	r.folder = idOf(path.Dir(name) + ".jsonl")
-	return r
+	th.folder = idOf(path.Dir(name) + ".jsonl")
+	return &reader{thread: th, tree: newTree(), equals: map[string]int{}}
 }
 
 // idOf returns the session's ID after the time in a file's name,
@@ -50,11 +56,12 @@ func idOf(name string) string {
 // A making is what becomes of one record.
 type making struct {
 	loose.Object
-	kind  string
-	run   bool // see interop.Line
-	time  skein.Time
-	blobs []skein.Blob // of the next item
-	out   interop.Made
+	kind   string
+	run    bool // see interop.Line
+	time   skein.Time
+	beside func(name string) ([]byte, bool) // see interop.File
+	blobs  []skein.Blob                     // of the next item
+	out    interop.Made
 }
 
 // Read implements [interop.Reader].
@@ -63,7 +70,7 @@ func (r *reader) Read(l interop.Line) (interop.Made, error) {
 	if err != nil {
 		return interop.Made{}, err
 	}
-	m := &making{Object: o, run: l.Run, kind: o.Str("type"), time: loose.Stamp(o.Get("timestamp"))}
+	m := &making{Object: o, run: l.Run, kind: o.Str("type"), time: loose.Stamp(o.Get("timestamp")), beside: r.file.Beside}
 	switch {
 	case isSlot(o):
 		r.slot(m)
@@ -97,14 +104,14 @@ func tells(items []interop.Item) bool {
 }
 
 // add adds an event to the session.
-func (r *reader) add(m *making, e skein.Event) *interop.Item {
-	if !r.begun {
-		r.begun = true
-		if !r.headed {
-			m.out.Begin = append(m.out.Begin, r.begin(m))
+func (th *thread) add(m *making, e skein.Event) *interop.Item {
+	if !th.begun {
+		th.begun = true
+		if !th.headed {
+			m.out.Begin = append(m.out.Begin, th.begin(m))
 		}
 	}
-	r.count++
+	th.count++
 	m.out.Items = append(m.out.Items, interop.Item{Event: e, Blobs: m.blobs})
 	m.blobs = nil
 	return &m.out.Items[len(m.out.Items)-1]
@@ -112,8 +119,8 @@ func (r *reader) add(m *making, e skein.Event) *interop.Item {
 
 // note keeps the record unchanged, except for its place in the tree, which a copy or
 // a newer version may change.
-func (r *reader) note(m *making, name string) {
-	r.add(m, skein.NewEvent(skein.KindNoted, m.time, skein.Noted{Name: Name + ":" + clip(name), Data: []byte(m.Without("id", "parentId"))}))
+func (th *thread) note(m *making, name string) {
+	th.add(m, skein.NewEvent(skein.KindNoted, m.time, skein.Noted{Name: Name + ":" + clip(name), Data: []byte(m.Without("id", "parentId"))}))
 }
 
 // clip shortens a name that comes from a file.

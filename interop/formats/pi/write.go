@@ -18,7 +18,7 @@ import (
 //
 // The error wraps [skein.ErrInvalid] if nothing is new.
 func write(_ context.Context, d interop.Draft) (interop.Written, error) {
-	w := &writer{d: d, ids: map[string]bool{}, calls: map[string]*callOut{}, own: d.Session.Origin != nil && d.Session.Origin.Format == Name}
+	w := newWriter(d)
 	if err := w.place(); err != nil {
 		return interop.Written{}, err
 	}
@@ -26,11 +26,11 @@ func write(_ context.Context, d interop.Draft) (interop.Written, error) {
 	if err != nil {
 		return interop.Written{}, err
 	}
-	w.results(acts)
+	w.calls.results(acts)
 	for _, a := range acts {
 		w.act(a)
 	}
-	w.stand()
+	w.endRewound()
 	w.ownModel()
 	if d.After > 0 && len(w.lines) == 0 {
 		return interop.Written{}, fmt.Errorf("%w: no new messages", skein.ErrInvalid)
@@ -38,8 +38,24 @@ func write(_ context.Context, d interop.Draft) (interop.Written, error) {
 	return interop.Written{ID: w.id, Texts: []interop.Text{{Path: w.path, Lines: w.lines}}, Losses: w.losses}, nil
 }
 
-// A writer is one call of write.
+// A writer is one call of write. Its parts share one output.
 type writer struct {
+	*output
+
+	calls    *calls
+	messages *messages
+	back     skein.Event // the last rewind, if nothing that pi can store follows it; no seq if there is none
+}
+
+func newWriter(d interop.Draft) *writer {
+	own := d.Session.Origin != nil && d.Session.Origin.Format == Name
+	out := &output{d: d, own: own, ids: map[string]bool{}}
+	cs := &calls{output: out, outs: map[string]*callOut{}}
+	return &writer{output: out, calls: cs, messages: &messages{output: out, calls: cs}}
+}
+
+// An output is the file that is written, entry by entry.
+type output struct {
 	d      interop.Draft
 	id     string // of the session
 	path   string
@@ -48,10 +64,8 @@ type writer struct {
 	ids    map[string]bool // of entries
 	leaf   string          // the parent of the next entry
 	newest string          // the last entry of the file
-	back   skein.Event     // the last rewind, if nothing that pi can store follows it; no seq if there is none
 	leaves []leaf          // the session's positions, in order
 	firsts []leaf          // first entry of each event that made some
-	calls  map[string]*callOut
 	told   skein.Seq
 	lines  []interop.OutLine
 	losses interop.Losses
@@ -76,32 +90,32 @@ func goodID(id string) bool {
 }
 
 // place determines where the session is written, and what is there.
-func (w *writer) place() error {
-	s := &w.d.Session
-	if w.d.After > 0 && w.d.Known != nil {
-		w.path = w.d.Path
-		return w.look()
+func (out *output) place() error {
+	s := &out.d.Session
+	if out.d.After > 0 && out.d.Known != nil {
+		out.path = out.d.Path
+		return out.look()
 	}
-	if w.id = string(s.ID); !goodID(w.id) {
+	if out.id = string(s.ID); !goodID(out.id) {
 		sum := sha256.Sum256([]byte(s.ID))
-		w.id = uuid(sum[:16])
+		out.id = uuid(sum[:16])
 	}
 	cwd := s.Cwd
 	if cwd == "" {
 		cwd = s.Project
 	}
 	stamp := strings.NewReplacer(":", "-", ".", "-").Replace(isoOf(s.Created))
-	w.path = "sessions/" + folderOf(cwd) + "/" + stamp + "_" + w.id + ".jsonl"
-	head := headOut{Type: typeHeader, Version: 3, ID: w.id, Time: isoOf(s.Created), Cwd: cwd}
+	out.path = "sessions/" + folderOf(cwd) + "/" + stamp + "_" + out.id + ".jsonl"
+	head := headOut{Type: typeHeader, Version: 3, ID: out.id, Time: isoOf(s.Created), Cwd: cwd}
 	if p := s.Parent; p != nil {
-		if spot, ok := w.d.Other(p.Session); ok && spot.Path != "" {
-			head.Parent = strings.TrimSuffix(strings.ReplaceAll(w.d.Home, `\`, "/"), "/") + "/" + spot.Path
+		if spot, ok := out.d.Other(p.Session); ok && spot.Path != "" {
+			head.Parent = strings.TrimSuffix(strings.ReplaceAll(out.d.Home, `\`, "/"), "/") + "/" + spot.Path
 		}
-		if p.Why == skein.Child && len(w.d.Events) > 0 {
-			w.losses.Add(w.d.Events[0].Seq, "sub-agents: sessions of their own")
+		if p.Why == skein.Child && len(out.d.Events) > 0 {
+			out.losses.Add(out.d.Events[0].Seq, "sub-agents: sessions of their own")
 		}
 	}
-	w.line(skein.MustJSON(head))
+	out.line(skein.MustJSON(head))
 	return nil
 }
 
@@ -135,10 +149,10 @@ func isoOf(t skein.Time) string {
 }
 
 // look reads the existing file, to continue it.
-func (w *writer) look() error {
+func (out *output) look() error {
 	byKey := map[skein.ClientID]string{}
-	w.linear = true
-	for rec, err := range w.d.Known {
+	out.linear = true
+	for rec, err := range out.d.Known {
 		if err != nil {
 			return err
 		}
@@ -147,55 +161,55 @@ func (w *writer) look() error {
 			continue
 		}
 		if o.Str("type") == typeHeader {
-			if w.id == "" {
-				w.id, w.linear = o.Str("id"), o.Count("version") < 2
+			if out.id == "" {
+				out.id, out.linear = o.Str("id"), o.Count("version") < 2
 			}
 			continue
 		}
 		if id := id(o); id != "" {
-			w.ids[id], w.leaf, w.newest = true, id, id
+			out.ids[id], out.leaf, out.newest = true, id, id
 			if rec.Key != "" { // a record written by skein has none
 				byKey[rec.Key] = id
 			}
 		}
 	}
-	w.linear = w.linear && w.leaf == ""
-	w.trace(byKey)
+	out.linear = out.linear && out.leaf == ""
+	out.trace(byKey)
 	return nil
 }
 
 // trace determines which entry was the newest after which event.
-func (w *writer) trace(byKey map[skein.ClientID]string) {
+func (out *output) trace(byKey map[skein.ClientID]string) {
 	at := ""
-	for _, e := range w.d.Events {
-		if e.Seq > w.d.After {
+	for _, e := range out.d.Events {
+		if e.Seq > out.d.After {
 			break
 		}
 		key, _, _ := strings.Cut(string(e.ClientID), "/")
 		id, ok := byKey[skein.ClientID(key)]
 		if !ok { // it may have been written by skein
 			id = nameOf(e, 0)
-			ok = w.ids[id]
+			ok = out.ids[id]
 		}
 		switch {
 		case ok:
 			at = id
-			w.firsts = append(w.firsts, leaf{e.Seq, id})
+			out.firsts = append(out.firsts, leaf{e.Seq, id})
 		case e.Kind == skein.KindRewound:
 			if r, err := skein.Decode[skein.Rewound](e); err == nil {
-				at = w.leafAt(r.To)
+				at = out.leafAt(r.To)
 			}
 		}
-		w.leaves = append(w.leaves, leaf{e.Seq, at})
+		out.leaves = append(out.leaves, leaf{e.Seq, at})
 	}
 	if at != "" {
-		w.leaf = at
+		out.leaf = at
 	}
 }
 
 // leafAt returns the entry that was the newest after an event.
-func (w *writer) leafAt(seq skein.Seq) (id string) {
-	for _, l := range w.leaves {
+func (out *output) leafAt(seq skein.Seq) (id string) {
+	for _, l := range out.leaves {
 		if l.seq > seq {
 			break
 		}
@@ -219,18 +233,18 @@ func nameOf(e skein.Event, n int) string {
 
 // entry writes an entry of an event: fields are those besides type, ID, parent and
 // time.
-func (w *writer) entry(e skein.Event, kind string, fields any) string {
+func (out *output) entry(e skein.Event, kind string, fields any) string {
 	id := nameOf(e, 0)
-	for n := 1; w.ids[id]; n++ {
+	for n := 1; out.ids[id]; n++ {
 		id = nameOf(e, n)
 	}
-	w.ids[id] = true
+	out.ids[id] = true
 	head := entryOut{Type: kind, ID: id, Time: isoOf(e.Time)}
-	if w.leaf != "" {
-		head.Parent = &w.leaf
+	if out.leaf != "" {
+		head.Parent = &out.leaf
 	}
 	var b json.RawMessage
-	if w.linear {
+	if out.linear {
 		b = skein.MustJSON(linearOut{kind, isoOf(e.Time)})
 	} else {
 		b = skein.MustJSON(head)
@@ -238,14 +252,14 @@ func (w *writer) entry(e skein.Event, kind string, fields any) string {
 	if more := skein.MustJSON(fields); len(more) > 2 {
 		b = append(append(b[:len(b)-1], ','), more[1:]...)
 	}
-	w.leaf, w.newest = id, id
-	if n := len(w.firsts); n == 0 || w.firsts[n-1].seq != e.Seq {
-		w.firsts = append(w.firsts, leaf{e.Seq, id})
+	out.leaf, out.newest = id, id
+	if n := len(out.firsts); n == 0 || out.firsts[n-1].seq != e.Seq {
+		out.firsts = append(out.firsts, leaf{e.Seq, id})
 	}
-	w.line(b)
+	out.line(b)
 	return id
 }
 
-func (w *writer) line(b []byte) {
-	w.lines = append(w.lines, interop.OutLine{Body: append(b, '\n'), Seq: w.told})
+func (out *output) line(b []byte) {
+	out.lines = append(out.lines, interop.OutLine{Body: append(b, '\n'), Seq: out.told})
 }

@@ -56,7 +56,7 @@ func (w *writer) act(a act) {
 		return
 	case a.entry != nil:
 		w.told = max(w.told, a.event.Seq-1)
-		w.message(a)
+		w.messages.message(a)
 	case a.event.Kind == skein.KindRewound:
 		if r, err := skein.Decode[skein.Rewound](a.event); err == nil {
 			w.leaf, w.back = w.leafAt(r.To), a.event
@@ -71,9 +71,9 @@ func (w *writer) act(a act) {
 	w.tell(a)
 }
 
-// stand writes a meaningless entry if nothing was written since a rewind: pi goes on
+// endRewound writes a meaningless entry if nothing was written since a rewind: pi goes on
 // from the last entry.
-func (w *writer) stand() {
+func (w *writer) endRewound() {
 	if w.linear || w.back.Seq == 0 || w.leaf == w.newest && len(w.lines) > 0 {
 		return
 	}
@@ -82,14 +82,14 @@ func (w *writer) stand() {
 }
 
 // tell marks the last line as covering everything in a.
-func (w *writer) tell(a act) {
+func (out *output) tell(a act) {
 	seq := a.event.Seq
 	if a.entry != nil {
 		seq = max(seq, a.entry.End)
 	}
-	w.told = max(w.told, seq)
-	if n := len(w.lines); n > 0 && (n == 1 || w.lines[n-1].Seq < w.told) {
-		w.lines[n-1].Seq = w.told
+	out.told = max(out.told, seq)
+	if n := len(out.lines); n > 0 && (n == 1 || out.lines[n-1].Seq < out.told) {
+		out.lines[n-1].Seq = out.told
 	}
 }
 

@@ -8,29 +8,36 @@ import (
 	"github.com/skein-dev/skein/internal/loose"
 )
 
+// messages writes what was said.
+type messages struct {
+	*output
+
+	calls *calls
+}
+
 // message writes a message: what was said, and then the results in it.
-func (w *writer) message(a act) {
+func (ms *messages) message(a act) {
 	for _, e := range a.moved {
-		w.resultsOf(a.event, e)
+		ms.resultsOf(a.event, e)
 	}
 	m := &a.entry.Message
 	switch m.Role {
 	case skein.RoleAssistant:
-		w.answer(a.event, a.entry)
+		ms.answer(a.event, a.entry)
 	case skein.RoleTool:
 	default:
-		w.asked(a.event, a.entry)
+		ms.asked(a.event, a.entry)
 	}
-	w.resultsOf(a.event, a.entry)
+	ms.resultsOf(a.event, a.entry)
 }
 
 // asked writes what was said to the model.
-func (w *writer) asked(e skein.Event, en *skein.Entry) {
+func (ms *messages) asked(e skein.Event, en *skein.Entry) {
 	m := &en.Message
 	var blocks []any
 	for i := range m.Parts {
 		if p := &m.Parts[i]; p.Result == nil {
-			blocks = append(blocks, w.block(en, p)...)
+			blocks = append(blocks, ms.block(en, p)...)
 		}
 	}
 	if len(blocks) == 0 {
@@ -38,45 +45,45 @@ func (w *writer) asked(e skein.Event, en *skein.Entry) {
 	}
 	switch {
 	case m.Role == skein.RoleSystem:
-		w.losses.Add(en.Seq, "system messages: an extension's, which the model sees as the user's")
-		w.entry(e, "custom_message", customOut{systemType, blocks, false})
+		ms.losses.Add(en.Seq, "system messages: an extension's, which the model sees as the user's")
+		ms.entry(e, "custom_message", customOut{systemType, blocks, false})
 	case m.Synthetic:
-		w.entry(e, "custom_message", customOut{"skein", blocks, true})
+		ms.entry(e, "custom_message", customOut{"skein", blocks, true})
 	default:
 		if m.Role == skein.RoleSteer {
-			w.losses.Add(en.Seq, "steering: a user's message")
+			ms.losses.Add(en.Seq, "steering: a user's message")
 		}
-		w.entry(e, "message", messageOut{userOut{"user", blocks, int64(e.Time)}})
+		ms.entry(e, "message", messageOut{userOut{"user", blocks, int64(e.Time)}})
 	}
 }
 
 // answer writes what the model said.
-func (w *writer) answer(e skein.Event, en *skein.Entry) {
+func (ms *messages) answer(e skein.Event, en *skein.Entry) {
 	m := &en.Message
-	provider := or(m.Provider, w.d.Session.Provider, "unknown")
-	out := answerOut{Role: "assistant", Content: []any{}, API: apiOf(m, provider), Provider: provider, Model: or(m.Model, w.d.Session.Model, "unknown"), Stop: "stop", Time: int64(e.Time)}
+	provider := or(m.Provider, ms.d.Session.Provider, "unknown")
+	out := answerOut{Role: "assistant", Content: []any{}, API: apiOf(m, provider), Provider: provider, Model: or(m.Model, ms.d.Session.Model, "unknown"), Stop: "stop", Time: int64(e.Time)}
 	for i := range m.Parts {
 		switch p := &m.Parts[i]; {
 		case p.Call != nil:
-			b, called := w.callBlock(en, p.Call)
+			b, called := ms.calls.callBlock(en, p.Call)
 			if called {
 				out.Stop = "toolUse"
 			}
 			out.Content = append(out.Content, b)
 		case p.Result == nil:
-			out.Content = append(out.Content, w.block(en, p)...)
+			out.Content = append(out.Content, ms.block(en, p)...)
 		}
 	}
 	if m.Usage != nil {
 		out.Usage = usageOf(m.Usage)
 	}
-	w.ended(en, &out)
-	w.entry(e, "message", messageOut{out})
+	ms.ended(en, &out)
+	ms.entry(e, "message", messageOut{out})
 }
 
 // ended sets how an answer ended. The program hides answers that were broken off, and
 // their calls, from the model.
-func (w *writer) ended(en *skein.Entry, out *answerOut) {
+func (ms *messages) ended(en *skein.Entry, out *answerOut) {
 	m := &en.Message
 	broken := ""
 	switch {
@@ -89,13 +96,13 @@ func (w *writer) ended(en *skein.Entry, out *answerOut) {
 	}
 	switch {
 	case broken == "":
-	case w.own || len(out.Content) == 0:
+	case ms.own || len(out.Content) == 0:
 		out.Stop = broken
 	case out.Stop != "toolUse":
 		out.Stop = "length"
 		fallthrough
 	default:
-		w.losses.Add(en.Seq, "answers that broke off: marked as cut off by length, so that the model sees them")
+		ms.losses.Add(en.Seq, "answers that broke off: marked as cut off by length, so that the model sees them")
 	}
 }
 
@@ -122,26 +129,26 @@ func usageOf(u *skein.Usage) usageOut {
 }
 
 // block returns the blocks of a part that is neither call nor result.
-func (w *writer) block(en *skein.Entry, p *skein.Part) []any {
+func (ms *messages) block(en *skein.Entry, p *skein.Part) []any {
 	switch {
 	case p.Kind == skein.PartReasoning:
-		return w.thinking(en, p)
+		return ms.thinking(en, p)
 	case p.Kind == skein.PartText || p.Kind == skein.PartSummary || p.Kind == skein.PartAgent:
 		return []any{textOut{"text", p.Text}}
 	case p.File != nil:
-		return []any{w.file(en, p.File)}
+		return []any{ms.file(en, p.File)}
 	case p.Call != nil: // not the model's
-		b, _ := w.asText(en, p.Call)
+		b, _ := ms.calls.asText(en, p.Call)
 		return []any{b}
 	}
-	if o, err := loose.Parse(p.Raw); err == nil && w.own && o.Has("type") {
+	if o, err := loose.Parse(p.Raw); err == nil && ms.own && o.Has("type") {
 		return []any{p.Raw}
 	}
-	w.losses.Add(en.Seq, "parts of other kinds: left out")
+	ms.losses.Add(en.Seq, "parts of other kinds: left out")
 	return nil
 }
 
-func (w *writer) thinking(en *skein.Entry, p *skein.Part) []any {
+func (ms *messages) thinking(en *skein.Entry, p *skein.Part) []any {
 	out := thinkingOut{Type: "thinking", Thinking: p.Text}
 	o, err := loose.Parse(p.Raw)
 	sign, _ := o.Text("signature")
@@ -155,7 +162,7 @@ func (w *writer) thinking(en *skein.Entry, p *skein.Part) []any {
 	case err == nil && kind == "reasoning":
 		out.Signature = skein.Text(p.Raw)
 	default:
-		w.losses.Add(en.Seq, "reasoning: what only its provider can read")
+		ms.losses.Add(en.Seq, "reasoning: what only its provider can read")
 		if p.Text == "" {
 			return nil
 		}
@@ -164,13 +171,13 @@ func (w *writer) thinking(en *skein.Entry, p *skein.Part) []any {
 }
 
 // file returns a block for a file: an image unchanged, any other as text.
-func (w *writer) file(en *skein.Entry, f *skein.File) any {
-	if strings.HasPrefix(f.Media, "image/") && f.Blob != "" && w.d.Blob != nil {
-		if data, err := w.d.Blob(f.Blob); err == nil {
+func (ms *messages) file(en *skein.Entry, f *skein.File) any {
+	if strings.HasPrefix(f.Media, "image/") && f.Blob != "" && ms.d.Blob != nil {
+		if data, err := ms.d.Blob(f.Blob); err == nil {
 			return imageOut{"image", data, f.Media}
 		}
 	}
-	w.losses.Add(en.Seq, "files that are not pictures: their names")
+	ms.losses.Add(en.Seq, "files that are not pictures: their names")
 	return text(fmt.Sprintf("[File %s]", or(f.Name, f.URL, f.Media, "without a name")))
 }
 

@@ -16,9 +16,16 @@ type callOut struct {
 	told   bool
 }
 
+// calls writes tool calls.
+type calls struct {
+	*output
+
+	outs map[string]*callOut
+}
+
 // results collects the first result of each call, and moves it before anything said
 // between the call and the result: providers require them to be adjacent.
-func (w *writer) results(acts []act) {
+func (cs *calls) results(acts []act) {
 	open := map[string]bool{}
 	for i := range acts {
 		en := acts[i].entry
@@ -32,7 +39,7 @@ func (w *writer) results(acts []act) {
 			switch {
 			case p.Call != nil && en.Message.Role == skein.RoleAssistant:
 				open[p.Call.ID] = true
-				w.calls[p.Call.ID] = nil // until it is written
+				cs.outs[p.Call.ID] = nil // until it is written
 			case p.Result != nil:
 				delete(open, p.Result.CallID)
 			}
@@ -62,33 +69,33 @@ func pull(acts []act, open map[string]bool) (all []*skein.Entry) {
 
 // resultsOf writes the results in a message, once each, as entries before the
 // next event.
-func (w *writer) resultsOf(e skein.Event, en *skein.Entry) {
+func (ms *messages) resultsOf(e skein.Event, en *skein.Entry) {
 	for _, p := range en.Message.Parts {
 		r := p.Result
 		switch {
 		case r == nil && en.Message.Role == skein.RoleTool:
-			if blocks := w.block(en, &p); len(blocks) > 0 {
-				w.entry(e, "custom_message", customOut{"skein", blocks, true})
+			if blocks := ms.block(en, &p); len(blocks) > 0 {
+				ms.entry(e, "custom_message", customOut{"skein", blocks, true})
 			}
 			continue
 		case r == nil:
 			continue
 		}
-		c := w.calls[r.CallID]
+		c := ms.calls.outs[r.CallID]
 		switch {
 		case c != nil && c.told:
 			if c.result != r {
-				w.losses.Add(en.Seq, "a second result of a call: left out")
+				ms.losses.Add(en.Seq, "a second result of a call: left out")
 			}
 			continue
 		case c == nil || c.name == "":
-			w.entry(e, "custom_message", customOut{"skein", append([]any{text(heading(r))}, w.content(en, r)...), true})
+			ms.entry(e, "custom_message", customOut{"skein", append([]any{text(heading(r))}, ms.content(en, r)...), true})
 		default:
-			w.entry(e, "message", messageOut{resultOut{"toolResult", r.CallID, c.name, w.content(en, r), r.Failed, int64(en.Time)}})
+			ms.entry(e, "message", messageOut{resultOut{"toolResult", r.CallID, c.name, ms.content(en, r), r.Failed, int64(en.Time)}})
 		}
 		if c == nil {
 			c = &callOut{}
-			w.calls[r.CallID] = c
+			ms.calls.outs[r.CallID] = c
 		}
 		c.result, c.told = r, true
 	}
@@ -103,7 +110,7 @@ func heading(r *skein.Result) string {
 }
 
 // content returns the blocks of a result.
-func (w *writer) content(en *skein.Entry, r *skein.Result) []any {
+func (ms *messages) content(en *skein.Entry, r *skein.Result) []any {
 	blocks := []any{}
 	switch {
 	case r.Text != "":
@@ -112,31 +119,31 @@ func (w *writer) content(en *skein.Entry, r *skein.Result) []any {
 		blocks = append(blocks, text(string(r.Raw)))
 	}
 	for i := range r.Files {
-		blocks = append(blocks, w.file(en, &r.Files[i]))
+		blocks = append(blocks, ms.file(en, &r.Files[i]))
 	}
 	return blocks
 }
 
 // callBlock returns a call as one of pi's own tools, and true; or as text, if none
 // fits.
-func (w *writer) callBlock(en *skein.Entry, c *skein.Call) (any, bool) {
+func (cs *calls) callBlock(en *skein.Entry, c *skein.Call) (any, bool) {
 	name, input, same := toolOf(c)
-	if name == "" && w.own {
+	if name == "" && cs.own {
 		name, input, same = c.Name, asObject(c.Input), true
 	}
 	if name == "" {
-		return w.asText(en, c)
+		return cs.asText(en, c)
 	}
 	if !same {
-		w.losses.Add(en.Seq, "calls of other programs' tools: as pi's, without what these do not take")
+		cs.losses.Add(en.Seq, "calls of other programs' tools: as pi's, without what these do not take")
 	}
-	w.calls[c.ID] = &callOut{name: name}
+	cs.outs[c.ID] = &callOut{name: name}
 	return callBlock{"toolCall", c.ID, name, input}, true
 }
 
-func (w *writer) asText(en *skein.Entry, c *skein.Call) (any, bool) {
-	w.losses.Add(en.Seq, "calls of tools that pi does not have: as text")
-	w.calls[c.ID] = &callOut{}
+func (cs *calls) asText(en *skein.Entry, c *skein.Call) (any, bool) {
+	cs.losses.Add(en.Seq, "calls of tools that pi does not have: as text")
+	cs.outs[c.ID] = &callOut{}
 	input := string(c.Input)
 	if input == "" {
 		input = "{}"

@@ -36,6 +36,8 @@
 //	              parent_session    noted; if nothing was said yet, it makes the session a child
 //	              rewind, and all others  noted, whole except for what copies change
 //
+// A record with another cwd or gitBranch than the one before makes a changed event.
+//
 // Parts are the Gemini API's: text, text with thought, functionCall, functionResponse
 // (output or error as text, else unchanged), inlineData, fileData; others are kept
 // unchanged.

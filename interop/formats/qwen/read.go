@@ -19,6 +19,7 @@ type reader struct {
 	begun  bool
 	start  skein.Time // of the first record that has one
 	cwd    string
+	branch string
 	titles map[skein.By]string
 	count  int // items so far
 	steps  int // of these, the messages and rewinds
@@ -83,6 +84,9 @@ func (r *reader) Read(l interop.Line) (interop.Made, error) {
 		}
 	}
 	r.enter(m)
+	if r.begun && !r.agent {
+		r.moved(m)
+	}
 	r.record(m)
 	m.out.Floating = !tells(m.out.Items)
 	r.begin(m)
@@ -106,27 +110,20 @@ func tells(items []interop.Item) bool {
 // begin begins the session, again with each record up to the first message: each of
 // them can add to its metadata.
 func (r *reader) begin(m *making) {
-	cwd := m.Str("cwd")
 	if r.begun {
-		if cwd != "" && cwd != r.cwd && !r.agent {
-			r.cwd = cwd
-			r.add(m, skein.NewEvent(skein.KindChanged, m.time, skein.Changed{Cwd: &cwd}))
-		}
 		return
 	}
-	r.begun, r.cwd = !m.out.Floating, cwd
+	cwd := m.Str("cwd")
+	r.begun, r.cwd, r.branch = !m.out.Floating, cwd, m.branch()
 	if r.start == 0 {
 		r.start = m.time
 	}
 	c := skein.Created{
 		Surface: "cli", Project: cwd, Cwd: cwd, Agent: agent, Program: agent, Version: clip(m.Str("version")), Model: r.meta.Str("model"),
-		Origin: &skein.Origin{ID: string(r.id), Version: clip(m.Str("version"))}, Title: r.meta.Str("description"),
+		Checkout: skein.Checkout{Branch: r.branch}.Known(), Origin: &skein.Origin{ID: string(r.id), Version: clip(m.Str("version"))}, Title: r.meta.Str("description"),
 	}
 	if kind := r.meta.Str("agentType"); kind != "" {
 		c.Agent = clip(kind)
-	}
-	if branch := m.Str("gitBranch"); branch != "" {
-		c.Config = skein.MustJSON(map[string]string{"git_branch": branch})
 	}
 	b := interop.Begin{ID: r.id, Time: r.start, ParentID: r.parent}
 	if r.parent != "" {
@@ -134,6 +131,23 @@ func (r *reader) begin(m *making) {
 	}
 	b.Created = c
 	m.out.Begin = []interop.Begin{b}
+}
+
+// branch returns the branch that a record names; "" for none.
+func (m *making) branch() string { return interop.Recorded("", m.Str("gitBranch"), "").Branch }
+
+// moved adds an event if the folder or the branch is another one.
+func (r *reader) moved(m *making) {
+	var c skein.Changed
+	if cwd := m.Str("cwd"); cwd != "" && cwd != r.cwd {
+		r.cwd, c.Cwd = cwd, &cwd
+	}
+	if b := m.branch(); b != r.branch && (m.Str("gitBranch") != "" || c.Cwd != nil) {
+		r.branch, c.Checkout = b, &skein.Checkout{Branch: b}
+	}
+	if c.Cwd != nil || c.Checkout != nil {
+		r.add(m, skein.NewEvent(skein.KindChanged, m.time, c))
+	}
 }
 
 // add adds an event to the session.

@@ -276,6 +276,7 @@ CREATE TABLE charges (
 	provider    text COLLATE "C" NOT NULL,
 	model       text COLLATE "C" NOT NULL,
 	tier        text COLLATE "C" NOT NULL, -- skein.Tier: the service tier, and how long the prompt was
+	recorded    boolean NOT NULL, -- whether this is of a request whose cost the source reported
 	input       bigint NOT NULL,
 	output      bigint NOT NULL,
 	reasoning   bigint NOT NULL,
@@ -284,7 +285,7 @@ CREATE TABLE charges (
 	cache_hour  bigint NOT NULL, -- part of cache_write: kept for an hour
 	requests    bigint NOT NULL,
 	reported    bigint NOT NULL, -- billionths of a US dollar
-	PRIMARY KEY (user_id, n, seq)
+	PRIMARY KEY (user_id, n, seq, recorded)
 );
 CREATE INDEX charges_by_request ON charges (user_id, request) WHERE request IS NOT NULL;
 
@@ -295,6 +296,7 @@ CREATE TABLE usage (
 	provider    text COLLATE "C" NOT NULL,
 	model       text COLLATE "C" NOT NULL,
 	tier        text COLLATE "C" NOT NULL,
+	recorded    boolean NOT NULL,
 	project     text COLLATE "C" NOT NULL,
 	agent       text COLLATE "C" NOT NULL,
 	input       bigint NOT NULL,
@@ -305,7 +307,7 @@ CREATE TABLE usage (
 	cache_hour  bigint NOT NULL,
 	requests    bigint NOT NULL,
 	reported    bigint NOT NULL,
-	PRIMARY KEY (user_id, n, slot, provider, model, tier)
+	PRIMARY KEY (user_id, n, slot, provider, model, tier, recorded)
 ) WITH (fillfactor = 70);
 
 -- What lies out of line, once for each user, for as long as an event refers

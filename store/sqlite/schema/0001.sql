@@ -106,7 +106,7 @@ CREATE TABLE events (
 	tools    TEXT,             -- names of the tools it calls or answers, one a line
 	paths    TEXT,             -- files that it names, one a line
 	text     TEXT,             -- what people read and search finds
-	extra    TEXT,             -- what search finds besides
+	extra    TEXT,             -- what search finds besides; NULL of a long text
 	items    TEXT,             -- what the message's items are, for the view items (items.go); NULL: one, with all of text
 	payload  BLOB    NOT NULL  -- JSON; a first byte below 0x20 says that it is packed (payloadcodec.go)
 ) STRICT;
@@ -141,9 +141,12 @@ CREATE TABLE rewound_ranges (
 
 -- What each event added to the usage. The sums in usage and usage_all follow by
 -- trigger. What a request costs depends on more than its model, so sums are kept
--- by tier.
+-- by tier; and apart for requests whose cost the source reported, so that it can
+-- be compared with ours. An event has two rows if it reports the cost of a request
+-- that was counted before: what moves from the one sum to the other is negative.
 CREATE TABLE charges (
-	event       INTEGER PRIMARY KEY, -- events.id
+	event       INTEGER NOT NULL,    -- events.id
+	recorded    INTEGER NOT NULL,    -- 1 if this is of a request whose cost the source reported
 	session     INTEGER NOT NULL,
 	user_id     TEXT    NOT NULL,
 	request     TEXT,                -- provider request ID; NULL if it had none
@@ -158,8 +161,9 @@ CREATE TABLE charges (
 	cache_write INTEGER NOT NULL,
 	cache_hour  INTEGER NOT NULL,    -- part of cache_write: kept for an hour
 	requests    INTEGER NOT NULL,
-	reported    INTEGER NOT NULL     -- billionths of a US dollar
-) STRICT;
+	reported    INTEGER NOT NULL,    -- billionths of a US dollar
+	PRIMARY KEY (event, recorded)
+) STRICT, WITHOUT ROWID;
 
 CREATE INDEX charges_by_request ON charges (request, user_id) WHERE request IS NOT NULL;
 
@@ -169,6 +173,7 @@ CREATE TABLE usage (
 	provider    TEXT    NOT NULL,
 	model       TEXT    NOT NULL,
 	tier        TEXT    NOT NULL,
+	recorded    INTEGER NOT NULL,
 	input       INTEGER NOT NULL,
 	output      INTEGER NOT NULL,
 	reasoning   INTEGER NOT NULL,
@@ -177,7 +182,7 @@ CREATE TABLE usage (
 	cache_hour  INTEGER NOT NULL,
 	requests    INTEGER NOT NULL,
 	reported    INTEGER NOT NULL,
-	PRIMARY KEY (session, slot, provider, model, tier)
+	PRIMARY KEY (session, slot, provider, model, tier, recorded)
 ) STRICT, WITHOUT ROWID;
 
 -- The same for all sessions of a user, by project and agent: so that a question
@@ -188,6 +193,7 @@ CREATE TABLE usage_all (
 	provider    TEXT    NOT NULL,
 	model       TEXT    NOT NULL,
 	tier        TEXT    NOT NULL,
+	recorded    INTEGER NOT NULL,
 	project     TEXT    NOT NULL,
 	agent       TEXT    NOT NULL,
 	input       INTEGER NOT NULL,
@@ -198,22 +204,22 @@ CREATE TABLE usage_all (
 	cache_hour  INTEGER NOT NULL,
 	requests    INTEGER NOT NULL,
 	reported    INTEGER NOT NULL,
-	PRIMARY KEY (user_id, slot, provider, model, tier, project, agent)
+	PRIMARY KEY (user_id, slot, provider, model, tier, recorded, project, agent)
 ) STRICT, WITHOUT ROWID;
 
 CREATE TRIGGER charges_in AFTER INSERT ON charges BEGIN
-	INSERT INTO usage (session, slot, provider, model, tier, input, output, reasoning, cache_read, cache_write, cache_hour, requests, reported)
-	VALUES (new.session, new.slot, new.provider, new.model, new.tier, new.input, new.output, new.reasoning, new.cache_read, new.cache_write, new.cache_hour, new.requests, new.reported)
-	ON CONFLICT (session, slot, provider, model, tier) DO UPDATE SET
+	INSERT INTO usage (session, slot, provider, model, tier, recorded, input, output, reasoning, cache_read, cache_write, cache_hour, requests, reported)
+	VALUES (new.session, new.slot, new.provider, new.model, new.tier, new.recorded, new.input, new.output, new.reasoning, new.cache_read, new.cache_write, new.cache_hour, new.requests, new.reported)
+	ON CONFLICT (session, slot, provider, model, tier, recorded) DO UPDATE SET
 		input = input + excluded.input, output = output + excluded.output, reasoning = reasoning + excluded.reasoning,
 		cache_read = cache_read + excluded.cache_read, cache_write = cache_write + excluded.cache_write, cache_hour = cache_hour + excluded.cache_hour,
 		requests = requests + excluded.requests, reported = reported + excluded.reported;
-	INSERT INTO usage_all (user_id, slot, provider, model, tier, project, agent,
+	INSERT INTO usage_all (user_id, slot, provider, model, tier, recorded, project, agent,
 		input, output, reasoning, cache_read, cache_write, cache_hour, requests, reported)
-	SELECT s.user_id, new.slot, new.provider, new.model, new.tier, s.project, s.agent,
+	SELECT s.user_id, new.slot, new.provider, new.model, new.tier, new.recorded, s.project, s.agent,
 		new.input, new.output, new.reasoning, new.cache_read, new.cache_write, new.cache_hour, new.requests, new.reported
 	FROM sessions s WHERE s.n = new.session
-	ON CONFLICT (user_id, slot, provider, model, tier, project, agent) DO UPDATE SET
+	ON CONFLICT (user_id, slot, provider, model, tier, recorded, project, agent) DO UPDATE SET
 		input = input + excluded.input, output = output + excluded.output, reasoning = reasoning + excluded.reasoning,
 		cache_read = cache_read + excluded.cache_read, cache_write = cache_write + excluded.cache_write, cache_hour = cache_hour + excluded.cache_hour,
 		requests = requests + excluded.requests, reported = reported + excluded.reported;
@@ -224,15 +230,15 @@ CREATE TRIGGER charges_out AFTER DELETE ON charges BEGIN
 		input = input - old.input, output = output - old.output, reasoning = reasoning - old.reasoning,
 		cache_read = cache_read - old.cache_read, cache_write = cache_write - old.cache_write, cache_hour = cache_hour - old.cache_hour,
 		requests = requests - old.requests, reported = reported - old.reported
-	WHERE session = old.session AND slot = old.slot AND provider = old.provider AND model = old.model AND tier = old.tier;
+	WHERE session = old.session AND slot = old.slot AND provider = old.provider AND model = old.model AND tier = old.tier AND recorded = old.recorded;
 	DELETE FROM usage
-	WHERE session = old.session AND slot = old.slot AND provider = old.provider AND model = old.model AND tier = old.tier
+	WHERE session = old.session AND slot = old.slot AND provider = old.provider AND model = old.model AND tier = old.tier AND recorded = old.recorded
 		AND input = 0 AND output = 0 AND reasoning = 0 AND cache_read = 0 AND cache_write = 0 AND cache_hour = 0 AND requests = 0 AND reported = 0;
 	UPDATE usage_all SET
 		input = input - old.input, output = output - old.output, reasoning = reasoning - old.reasoning,
 		cache_read = cache_read - old.cache_read, cache_write = cache_write - old.cache_write, cache_hour = cache_hour - old.cache_hour,
 		requests = requests - old.requests, reported = reported - old.reported
-	WHERE slot = old.slot AND provider = old.provider AND model = old.model AND tier = old.tier
+	WHERE slot = old.slot AND provider = old.provider AND model = old.model AND tier = old.tier AND recorded = old.recorded
 		AND (user_id, project, agent) = (SELECT s.user_id, s.project, s.agent FROM sessions s WHERE s.n = old.session);
 END;
 
@@ -241,13 +247,13 @@ CREATE TRIGGER charges_move AFTER UPDATE OF session ON charges BEGIN
 		input = input - old.input, output = output - old.output, reasoning = reasoning - old.reasoning,
 		cache_read = cache_read - old.cache_read, cache_write = cache_write - old.cache_write, cache_hour = cache_hour - old.cache_hour,
 		requests = requests - old.requests, reported = reported - old.reported
-	WHERE session = old.session AND slot = old.slot AND provider = old.provider AND model = old.model AND tier = old.tier;
+	WHERE session = old.session AND slot = old.slot AND provider = old.provider AND model = old.model AND tier = old.tier AND recorded = old.recorded;
 	DELETE FROM usage
-	WHERE session = old.session AND slot = old.slot AND provider = old.provider AND model = old.model AND tier = old.tier
+	WHERE session = old.session AND slot = old.slot AND provider = old.provider AND model = old.model AND tier = old.tier AND recorded = old.recorded
 		AND input = 0 AND output = 0 AND reasoning = 0 AND cache_read = 0 AND cache_write = 0 AND cache_hour = 0 AND requests = 0 AND reported = 0;
-	INSERT INTO usage (session, slot, provider, model, tier, input, output, reasoning, cache_read, cache_write, cache_hour, requests, reported)
-	VALUES (new.session, new.slot, new.provider, new.model, new.tier, new.input, new.output, new.reasoning, new.cache_read, new.cache_write, new.cache_hour, new.requests, new.reported)
-	ON CONFLICT (session, slot, provider, model, tier) DO UPDATE SET
+	INSERT INTO usage (session, slot, provider, model, tier, recorded, input, output, reasoning, cache_read, cache_write, cache_hour, requests, reported)
+	VALUES (new.session, new.slot, new.provider, new.model, new.tier, new.recorded, new.input, new.output, new.reasoning, new.cache_read, new.cache_write, new.cache_hour, new.requests, new.reported)
+	ON CONFLICT (session, slot, provider, model, tier, recorded) DO UPDATE SET
 		input = input + excluded.input, output = output + excluded.output, reasoning = reasoning + excluded.reasoning,
 		cache_read = cache_read + excluded.cache_read, cache_write = cache_write + excluded.cache_write, cache_hour = cache_hour + excluded.cache_hour,
 		requests = requests + excluded.requests, reported = reported + excluded.reported;
@@ -265,14 +271,14 @@ CREATE TRIGGER charges_move AFTER UPDATE OF session ON charges BEGIN
 		input = input - old.input, output = output - old.output, reasoning = reasoning - old.reasoning,
 		cache_read = cache_read - old.cache_read, cache_write = cache_write - old.cache_write, cache_hour = cache_hour - old.cache_hour,
 		requests = requests - old.requests, reported = reported - old.reported
-	WHERE slot = old.slot AND provider = old.provider AND model = old.model AND tier = old.tier
+	WHERE slot = old.slot AND provider = old.provider AND model = old.model AND tier = old.tier AND recorded = old.recorded
 		AND (user_id, project, agent) = (SELECT s.user_id, s.project, s.agent FROM sessions s WHERE s.n = old.session);
-	INSERT INTO usage_all (user_id, slot, provider, model, tier, project, agent,
+	INSERT INTO usage_all (user_id, slot, provider, model, tier, recorded, project, agent,
 		input, output, reasoning, cache_read, cache_write, cache_hour, requests, reported)
-	SELECT s.user_id, new.slot, new.provider, new.model, new.tier, s.project, s.agent,
+	SELECT s.user_id, new.slot, new.provider, new.model, new.tier, new.recorded, s.project, s.agent,
 		new.input, new.output, new.reasoning, new.cache_read, new.cache_write, new.cache_hour, new.requests, new.reported
 	FROM sessions s WHERE s.n = new.session
-	ON CONFLICT (user_id, slot, provider, model, tier, project, agent) DO UPDATE SET
+	ON CONFLICT (user_id, slot, provider, model, tier, recorded, project, agent) DO UPDATE SET
 		input = input + excluded.input, output = output + excluded.output, reasoning = reasoning + excluded.reasoning,
 		cache_read = cache_read + excluded.cache_read, cache_write = cache_write + excluded.cache_write, cache_hour = cache_hour + excluded.cache_hour,
 		requests = requests + excluded.requests, reported = reported + excluded.reported;
@@ -281,33 +287,33 @@ END;
 CREATE TRIGGER sessions_usage_moves AFTER UPDATE OF user_id, project, agent ON sessions
 WHEN (old.user_id, old.project, old.agent) <> (new.user_id, new.project, new.agent)
 BEGIN
-	INSERT INTO usage_all (user_id, slot, provider, model, tier, project, agent,
+	INSERT INTO usage_all (user_id, slot, provider, model, tier, recorded, project, agent,
 		input, output, reasoning, cache_read, cache_write, cache_hour, requests, reported)
-	SELECT old.user_id, u.slot, u.provider, u.model, u.tier, old.project, old.agent,
+	SELECT old.user_id, u.slot, u.provider, u.model, u.tier, u.recorded, old.project, old.agent,
 		-u.input, -u.output, -u.reasoning, -u.cache_read, -u.cache_write, -u.cache_hour, -u.requests, -u.reported
 	FROM usage u WHERE u.session = old.n
-	ON CONFLICT (user_id, slot, provider, model, tier, project, agent) DO UPDATE SET
+	ON CONFLICT (user_id, slot, provider, model, tier, recorded, project, agent) DO UPDATE SET
 		input = input + excluded.input, output = output + excluded.output, reasoning = reasoning + excluded.reasoning,
 		cache_read = cache_read + excluded.cache_read, cache_write = cache_write + excluded.cache_write, cache_hour = cache_hour + excluded.cache_hour,
 		requests = requests + excluded.requests, reported = reported + excluded.reported;
-	INSERT INTO usage_all (user_id, slot, provider, model, tier, project, agent,
+	INSERT INTO usage_all (user_id, slot, provider, model, tier, recorded, project, agent,
 		input, output, reasoning, cache_read, cache_write, cache_hour, requests, reported)
-	SELECT new.user_id, u.slot, u.provider, u.model, u.tier, new.project, new.agent,
+	SELECT new.user_id, u.slot, u.provider, u.model, u.tier, u.recorded, new.project, new.agent,
 		u.input, u.output, u.reasoning, u.cache_read, u.cache_write, u.cache_hour, u.requests, u.reported
 	FROM usage u WHERE u.session = new.n
-	ON CONFLICT (user_id, slot, provider, model, tier, project, agent) DO UPDATE SET
+	ON CONFLICT (user_id, slot, provider, model, tier, recorded, project, agent) DO UPDATE SET
 		input = input + excluded.input, output = output + excluded.output, reasoning = reasoning + excluded.reasoning,
 		cache_read = cache_read + excluded.cache_read, cache_write = cache_write + excluded.cache_write, cache_hour = cache_hour + excluded.cache_hour,
 		requests = requests + excluded.requests, reported = reported + excluded.reported;
 END;
 
 CREATE TRIGGER sessions_usage_out BEFORE DELETE ON sessions BEGIN
-	INSERT INTO usage_all (user_id, slot, provider, model, tier, project, agent,
+	INSERT INTO usage_all (user_id, slot, provider, model, tier, recorded, project, agent,
 		input, output, reasoning, cache_read, cache_write, cache_hour, requests, reported)
-	SELECT old.user_id, u.slot, u.provider, u.model, u.tier, old.project, old.agent,
+	SELECT old.user_id, u.slot, u.provider, u.model, u.tier, u.recorded, old.project, old.agent,
 		-u.input, -u.output, -u.reasoning, -u.cache_read, -u.cache_write, -u.cache_hour, -u.requests, -u.reported
 	FROM usage u WHERE u.session = old.n
-	ON CONFLICT (user_id, slot, provider, model, tier, project, agent) DO UPDATE SET
+	ON CONFLICT (user_id, slot, provider, model, tier, recorded, project, agent) DO UPDATE SET
 		input = input + excluded.input, output = output + excluded.output, reasoning = reasoning + excluded.reasoning,
 		cache_read = cache_read + excluded.cache_read, cache_write = cache_write + excluded.cache_write, cache_hour = cache_hour + excluded.cache_hour,
 		requests = requests + excluded.requests, reported = reported + excluded.reported;
@@ -348,8 +354,24 @@ CREATE TABLE indexed (
 
 INSERT INTO indexed (one, upto, gone) VALUES (1, 0, 0);
 
+-- The passages in which long texts are indexed: FTS5 holds all words of one row of
+-- the index in memory.
+CREATE TABLE passages (
+	id    INTEGER PRIMARY KEY, -- its row in the index: its number - event * 1024, which is below 0
+	event INTEGER NOT NULL,    -- events.id
+	start INTEGER NOT NULL,    -- byte of the text where it begins
+	size  INTEGER NOT NULL,    -- bytes
+	extra TEXT                 -- what search finds besides
+) STRICT;
+
+CREATE INDEX passages_by_event ON passages (event);
+
 CREATE VIEW texts (id, text, extra) AS
-SELECT id, text, extra FROM events WHERE text IS NOT NULL AND id <= (SELECT upto FROM indexed);
+SELECT e.id, e.text, e.extra FROM events e
+WHERE e.text IS NOT NULL AND e.id <= (SELECT upto FROM indexed) AND NOT EXISTS (SELECT 1 FROM passages WHERE event = e.id)
+UNION ALL
+SELECT p.id, CAST(substr(CAST(e.text AS BLOB), p.start + 1, p.size) AS TEXT), p.extra
+FROM passages p CROSS JOIN events e ON e.id = p.event;
 
 CREATE VIRTUAL TABLE words USING fts5 (
 	text, extra, content = 'texts', content_rowid = 'id', tokenize = 'porter unicode61'
@@ -460,16 +482,26 @@ CREATE TRIGGER events_out AFTER DELETE ON events BEGIN
 END;
 
 CREATE TRIGGER events_out_of_index AFTER DELETE ON events
-WHEN old.text IS NOT NULL AND old.id <= (SELECT upto FROM indexed) AND NOT EXISTS (SELECT 1 FROM purge_queue WHERE session = old.session)
+WHEN old.text IS NOT NULL AND (old.id <= (SELECT upto FROM indexed) OR EXISTS (SELECT 1 FROM passages WHERE event = old.id))
+	AND NOT EXISTS (SELECT 1 FROM purge_queue WHERE session = old.session)
 BEGIN
-	INSERT INTO words (words, rowid, text, extra) VALUES ('delete', old.id, old.text, old.extra);
+	INSERT INTO words (words, rowid, text, extra) SELECT 'delete', old.id, old.text, old.extra
+	WHERE old.id <= (SELECT upto FROM indexed) AND NOT EXISTS (SELECT 1 FROM passages WHERE event = old.id);
+	INSERT INTO words (words, rowid, text, extra) SELECT 'delete', p.id, CAST(substr(CAST(old.text AS BLOB), p.start + 1, p.size) AS TEXT), p.extra
+	FROM passages p WHERE p.event = old.id ORDER BY p.id;
+	DELETE FROM passages WHERE event = old.id;
 END;
 
 CREATE TRIGGER events_text AFTER UPDATE OF text, extra ON events
-WHEN old.text IS NOT NULL AND old.id <= (SELECT upto FROM indexed)
+WHEN old.text IS NOT NULL AND (old.id <= (SELECT upto FROM indexed) OR EXISTS (SELECT 1 FROM passages WHERE event = old.id))
 BEGIN
-	INSERT INTO words (words, rowid, text, extra) VALUES ('delete', old.id, old.text, old.extra);
-	INSERT INTO words (rowid, text, extra) SELECT new.id, new.text, new.extra WHERE new.text IS NOT NULL;
+	INSERT INTO words (words, rowid, text, extra) SELECT 'delete', old.id, old.text, old.extra
+	WHERE old.id <= (SELECT upto FROM indexed) AND NOT EXISTS (SELECT 1 FROM passages WHERE event = old.id);
+	INSERT INTO words (words, rowid, text, extra) SELECT 'delete', p.id, CAST(substr(CAST(old.text AS BLOB), p.start + 1, p.size) AS TEXT), p.extra
+	FROM passages p WHERE p.event = old.id ORDER BY p.id;
+	DELETE FROM passages WHERE event = old.id;
+	INSERT INTO words (rowid, text, extra) SELECT new.id, new.text, new.extra
+	WHERE new.text IS NOT NULL AND new.id <= (SELECT upto FROM indexed);
 END;
 
 CREATE TRIGGER events_move AFTER UPDATE OF session ON events BEGIN
@@ -582,7 +614,10 @@ BEGIN
 		'$.usage.cache_hour', coalesce(state ->> '$.usage.cache_hour', 0) - c.cache_hour,
 		'$.usage.requests', coalesce(state ->> '$.usage.requests', 0) - c.requests,
 		'$.usage.reported', coalesce(state ->> '$.usage.reported', 0) - c.reported)
-	FROM charges c WHERE c.event = old.id AND n = c.session AND json_valid(state);
+	FROM (SELECT session, sum(input) AS input, sum(output) AS output, sum(reasoning) AS reasoning, sum(cache_read) AS cache_read,
+			sum(cache_write) AS cache_write, sum(cache_hour) AS cache_hour, sum(requests) AS requests, sum(reported) AS reported
+		FROM charges WHERE event = old.id GROUP BY session) c
+	WHERE n = c.session AND json_valid(state);
 	DELETE FROM charges WHERE event = old.id;
 	DELETE FROM blob_refs WHERE event = old.id;
 	INSERT INTO maintenance (name, times) VALUES ('sweep', 1) ON CONFLICT (name) DO UPDATE SET times = times + 1;

@@ -1,0 +1,420 @@
+package setup
+
+import (
+	"cmp"
+	"context"
+	"errors"
+	"fmt"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"slices"
+	"strings"
+	"time"
+
+	"github.com/spf13/cobra"
+
+	"github.com/skein-dev/skein"
+	"github.com/skein-dev/skein/cli/config"
+	"github.com/skein-dev/skein/cli/fault"
+	"github.com/skein-dev/skein/cli/job"
+	"github.com/skein-dev/skein/cli/terminal"
+)
+
+type options struct {
+	only, except      []string
+	undo, check, json bool
+	foreground        bool
+	job.Consent
+}
+
+// NewSetup returns the command setup.
+func NewSetup(f *job.Frame) *cobra.Command {
+	var o options
+	c := &cobra.Command{
+		Use:   "setup [flags]",
+		Short: "keep the sessions of all agents here from now on",
+		Long: `Find the agents on this machine and connect skein to them: a service of yours that
+imports what they write as they write it, skein's MCP server in their settings, and
+a skill that tells them when to look things up. setup says what it would do, and
+asks once.
+
+--undo takes all of that back. Each file has the same bytes as before; if a file was
+changed meanwhile, only what setup added goes, and everything else in it stays as
+it is. --check says what is in place, and what is not.`,
+		Example: `skein setup
+	skein setup --only codex,opencode
+	skein setup --check
+	skein setup --undo`,
+		Args: job.Words(0, 0, ""),
+		RunE: f.Plain(o.run),
+
+		ValidArgsFunction: cobra.NoFileCompletions,
+	}
+	names := make([]string, 0, len(programs())+1)
+	names = append(names, "service")
+	for _, a := range programs() {
+		names = append(names, a.Format)
+	}
+	g := c.Flags()
+	g.StringSliceVar(&o.only, "only", nil, "only these `parts`: "+strings.Join(names, ", "))
+	g.StringSliceVar(&o.except, "except", nil, "all `parts` but these")
+	g.BoolVar(&o.undo, "undo", false, "take back what setup did")
+	g.BoolVar(&o.check, "check", false, "say what is in place, and what was kept last")
+	g.BoolVar(&o.foreground, "foreground", false, "keep what the agents write from here, until Ctrl-C, instead of by a service")
+	o.Flags(c)
+	job.Fixed(c, "only", names...)
+	job.Fixed(c, "except", names...)
+	job.JSONFlag(c, &o.json)
+	return c
+}
+
+// A step is one thing that setup does, as it is shown.
+type step struct {
+	Agent string     `json:"agent,omitempty"`
+	What  string     `json:"what"`
+	Path  string     `json:"path,omitempty"`
+	State string     `json:"state"` // to do, done, in place, changed since, gone, not running, taken back, not possible, failed
+	Error string     `json:"error,omitempty"`
+	Since skein.Time `json:"since,omitzero"` // when setup did it
+	Last  skein.Time `json:"last,omitzero"`  // when the newest session of the agent was last active
+
+	change  *fileEdit
+	service *service
+}
+
+func (o *options) run(ctx context.Context, j *job.Job, _ []string) error {
+	if o.undo && o.check {
+		return fault.Usage("--undo and --check are two commands")
+	}
+	for _, names := range [][]string{o.only, o.except} {
+		for _, n := range names {
+			if n != "service" && !slices.ContainsFunc(programs(), func(a program) bool { return a.Format == n }) {
+				return fault.Usage("%q is no part of the setup; skein setup --help lists them", n)
+			}
+		}
+	}
+	done, err := readJournal(filepath.Join(j.Dirs.State, "setup.json"))
+	if err != nil {
+		return err
+	}
+	switch {
+	case o.undo:
+		return o.takeBack(ctx, j, done)
+	case o.check:
+		all, err := o.checked(ctx, j, done)
+		return errors.Join(o.show(j, all), err)
+	}
+	m, err := o.machine(j)
+	if err != nil {
+		return err
+	}
+	return o.setUp(ctx, j, m, done)
+}
+
+// wants reports whether a part was asked for.
+func (o *options) wants(part string) bool {
+	return (len(o.only) == 0 || slices.Contains(o.only, part)) && !slices.Contains(o.except, part)
+}
+
+func (o *options) machine(j *job.Job) (computer, error) {
+	bin, err := ownPath()
+	if err != nil {
+		return computer{}, err
+	}
+	conf := j.Getenv("XDG_CONFIG_HOME")
+	if !filepath.IsAbs(conf) {
+		conf = filepath.Join(j.Dirs.Home, ".config")
+	}
+	m := computer{OS: j.OS, Home: j.Dirs.Home, Env: j.Getenv, Bin: bin, Config: conf}
+	if _, elsewhere := config.FindDirs(j.Env); elsewhere == nil && (j.Settings.Values["store"].From != "default" || j.Getenv("SKEIN_HOME") != "") {
+		m.Flags = []string{"--store", j.Place.Path}
+	}
+	if j.Dirs.Home == "" {
+		return m, errors.New("the home folder is unknown, and with it the agents' settings")
+	}
+	return m, nil
+}
+
+// ownPath returns the path of this program: the one by which it is found, if it is
+// on the path, because that one stays when the program is renewed.
+func ownPath() (string, error) {
+	bin, err := os.Executable()
+	if err != nil {
+		return "", err
+	}
+	found, err := exec.LookPath("skein")
+	if err != nil {
+		return bin, nil //nolint:nilerr // it is not on the path
+	}
+	same := func(path string) string {
+		real, err := filepath.EvalSymlinks(path)
+		if err != nil {
+			return path
+		}
+		return real
+	}
+	if filepath.IsAbs(found) && same(found) == same(bin) {
+		return found, nil
+	}
+	return bin, nil
+}
+
+// steps returns what is to be done on a machine.
+func (o *options) steps(ctx context.Context, m computer, done *journal) (all []step, found []string) {
+	if o.wants("service") && !o.foreground {
+		s, err := watcher(ctx, m, execute)
+		switch {
+		case err != nil:
+			all = append(all, step{What: "service", State: impossible, Error: err.Error() + "; skein setup --foreground keeps what they write from a terminal"})
+		case s.Path == "":
+			all = append(all, step{What: s.What, service: s, State: toDo})
+		default:
+			all = append(all, step{What: s.What, Path: s.Path, change: &s.fileEdit, service: s, State: toDo})
+		}
+	}
+	for _, a := range programs() {
+		if !a.here(m) {
+			continue
+		}
+		found = append(found, a.Name)
+		if !o.wants(a.Format) {
+			continue
+		}
+		for _, c := range a.changes(m) {
+			all = append(all, step{Agent: a.Format, What: c.What, Path: c.Path, change: &c, State: toDo})
+		}
+	}
+	for i := range all {
+		all[i].look(done)
+	}
+	return all, found
+}
+
+// The states of a step.
+const (
+	toDo       = "to do"
+	finished   = "done"
+	takenBack  = "taken back"
+	stopped    = "not running"
+	impossible = "not possible"
+	failed     = "failed"
+)
+
+// look finds out whether the step is still to be done.
+func (s *step) look(done *journal) {
+	if s.change == nil {
+		return
+	}
+	switch d, _, err := done.prepare(*s.change, time.Time{}); {
+	case err != nil:
+		s.State, s.Error = failed, err.Error()
+	case d == nil:
+		s.State = string(inPlace)
+	}
+}
+
+func (o *options) setUp(ctx context.Context, j *job.Job, m computer, done *journal) error {
+	all, found := o.steps(ctx, m, done)
+	if len(found) == 0 {
+		j.Say("no agents that setup knows were found here; their sessions will be kept once they are used")
+	} else if !o.json {
+		j.Say("found: %s", strings.Join(found, ", "))
+	}
+	open := func(s step) bool { return s.State == toDo }
+	if o.DryRun {
+		return o.show(j, all)
+	}
+	if !slices.ContainsFunc(all, open) {
+		return errors.Join(o.show(j, all), o.stay(ctx, j, m))
+	}
+	yes, err := o.agreed(ctx, j, all)
+	if err != nil || !yes {
+		return err
+	}
+	for i := range all {
+		if s := &all[i]; open(*s) {
+			s.State = finished
+			if err := s.do(ctx, done, j.Now()); err != nil {
+				s.State, s.Error = failed, err.Error()
+			}
+		}
+	}
+	return errors.Join(o.show(j, all), o.stay(ctx, j, m))
+}
+
+// stay imports what the agents write until ctx ends, if the person wants that.
+func (o *options) stay(ctx context.Context, j *job.Job, m computer) error {
+	if !o.foreground {
+		return nil
+	}
+	cmd := m.command("import", "--watch")
+	c := exec.CommandContext(ctx, cmd[0], cmd[1:]...)
+	c.Stdout, c.Stderr = j.Stdout, j.Stderr
+	c.Cancel = func() error { return c.Process.Signal(os.Interrupt) }
+	return c.Run()
+}
+
+// agreed shows what will be done, and asks whether to do it: Enter is yes.
+func (o *options) agreed(ctx context.Context, j *job.Job, all []step) (bool, error) {
+	if o.Yes {
+		return true, nil
+	}
+	if err := o.table(j, all); err != nil {
+		return false, err
+	}
+	if !j.Terminal.In {
+		return false, fault.Advise(fault.Usage("nothing was done; without a terminal to ask on, this needs --yes"), "--dry-run shows what it would do, --yes does it")
+	}
+	fmt.Fprint(j.Stderr, "Do this? [Y/n] ")
+	line, err := j.Line(ctx)
+	if answer := strings.ToLower(strings.TrimSpace(line)); err != nil || answer != "" && answer != "y" && answer != "yes" {
+		j.Say("nothing was done")
+		return false, err
+	}
+	return true, nil
+}
+
+func (s *step) do(ctx context.Context, done *journal, at time.Time) error {
+	if s.change != nil {
+		if err := done.do(*s.change, at); err != nil {
+			return err
+		}
+	}
+	if s.service == nil {
+		return nil
+	}
+	return runAll(ctx, s.service.start)
+}
+
+func runAll(ctx context.Context, commands [][]string) error {
+	for _, c := range commands {
+		if _, err := execute(ctx, c[0], c[1:]...); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// takeBack undoes what the journal says, the last first.
+func (o *options) takeBack(ctx context.Context, j *job.Job, done *journal) error {
+	var all []step
+	left := done.All[:0:0]
+	for _, d := range slices.Backward(slices.Clone(done.All)) {
+		if !o.wants(cmp.Or(d.Agent, "service")) {
+			left = append(left, d)
+			continue
+		}
+		s := step{Agent: d.Agent, What: d.What, Path: d.Path, State: takenBack}
+		if o.DryRun {
+			s.State = toDo
+			all = append(all, s)
+			continue
+		}
+		var err error
+		if d.What == "service" {
+			if m, merr := o.machine(j); merr == nil {
+				if w, werr := watcher(ctx, m, execute); werr == nil {
+					err = runAll(ctx, w.stop)
+				}
+			}
+		}
+		if err := errors.Join(err, d.undo()); err != nil {
+			s.State, s.Error = failed, err.Error()
+			left = append(left, d)
+		}
+		all = append(all, s)
+	}
+	if len(all) == 0 {
+		j.Say("there is nothing to take back")
+		return nil
+	}
+	if !o.DryRun {
+		slices.Reverse(left)
+		if done.All = left; done.save() != nil {
+			return done.save()
+		}
+	}
+	return o.show(j, all)
+}
+
+// checked returns what was done, how it stands now, and when the newest session of
+// each agent was last active. The error is that of the store.
+func (o *options) checked(ctx context.Context, j *job.Job, done *journal) (all []step, err error) {
+	if err := j.Begin(ctx); err != nil {
+		return nil, job.Unopened(j, err)
+	}
+	defer func() { err = errors.Join(err, j.Whole.Close()) }()
+	for _, d := range done.All {
+		s := step{Agent: d.Agent, What: d.What, Path: d.Path, Since: skein.At(d.At)}
+		is, lerr := d.look()
+		if s.State = string(is); lerr != nil {
+			s.State, s.Error = failed, lerr.Error()
+		}
+		if d.What == "service" && lerr == nil && is == inPlace && !o.running(ctx, j) {
+			s.State = stopped
+		}
+		if d.Agent != "" {
+			for x, err := range j.Store.Sessions(ctx, skein.Filter{Origin: d.Agent, Limit: 1}) {
+				if err != nil {
+					return all, err
+				}
+				s.Last = x.Updated
+			}
+		}
+		all = append(all, s)
+	}
+	if len(all) == 0 {
+		j.Say("setup has done nothing here")
+	}
+	return all, nil
+}
+
+// running reports whether the service runs.
+func (o *options) running(ctx context.Context, j *job.Job) bool {
+	m, err := o.machine(j)
+	if err != nil {
+		return false
+	}
+	w, err := watcher(ctx, m, execute)
+	return err == nil && runAll(ctx, w.look) == nil
+}
+
+// show prints the steps. The error says if one failed.
+func (o *options) show(j *job.Job, all []step) error {
+	bad := 0
+	for _, s := range all {
+		if s.Error != "" && s.State != impossible || s.State == stopped || s.State == string(partly) || s.State == string(missing) {
+			bad++
+		}
+	}
+	if o.json {
+		for _, s := range all {
+			if err := job.WriteJSON(j.Stdout, s); err != nil {
+				return err
+			}
+		}
+	} else if err := o.table(j, all); err != nil {
+		return err
+	}
+	if bad > 0 {
+		return fmt.Errorf("%d of %d are not in place", bad, len(all))
+	}
+	return nil
+}
+
+func (o *options) table(j *job.Job, all []step) error {
+	t := &terminal.Table{Columns: []terminal.Column{{Title: "AGENT"}, {Title: "WHAT"}, {Title: "STATE", Rank: 1}, {Title: "LAST", Rank: 3}, {Title: "WHERE", Rank: 2, Min: 20}}}
+	for _, s := range all {
+		where := j.Tilde(s.Path)
+		if s.Error != "" {
+			where = strings.TrimPrefix(where+": ", ": ") + s.Error
+		}
+		last := ""
+		if s.Last != 0 {
+			last = terminal.Ago(s.Last, j.Now())
+		}
+		t.Rows = append(t.Rows, []string{cmp.Or(s.Agent, "skein"), s.What, s.State, last, where})
+	}
+	return j.Table(j.Stdout, t)
+}

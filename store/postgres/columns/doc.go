@@ -1,0 +1,2 @@
+// Package columns holds what rows hold: texts as columns can hold them, and events.
+package columns

@@ -1,0 +1,155 @@
+package sqlite
+
+import (
+	"fmt"
+	"path/filepath"
+	"reflect"
+	"testing"
+
+	"github.com/skein-dev/skein"
+	"github.com/skein-dev/skein/store/pack"
+)
+
+// transcript returns n lines with the events made from them.
+func transcript(from, n int) (rs []skein.Record, evs []skein.Event) {
+	offset := int64(0)
+	for i := range from + n {
+		text := fmt.Sprintf("message %d has a text that is \"long\" enough\nto be left out", i)
+		raw := fmt.Sprintf(`{"uuid":"u%d","cwd":"/src","again":%s,"message":{"content":%s}}`+"\r\n", i, skein.AppendQuoted(nil, text), skein.AppendQuoted(nil, text))
+		if i >= from {
+			e := skein.Say(skein.Time(i+1), skein.UserSays(text))
+			e.ClientID = skein.ClientID(fmt.Sprint("u", i))
+			rs = append(rs, skein.Record{N: i, Offset: offset, Raw: []byte(raw), Key: e.ClientID, Events: 1})
+			evs = append(evs, e)
+		}
+		offset += int64(len(raw))
+	}
+	return rs, evs
+}
+
+func importLines(t *testing.T, s *Store, im skein.Import, evs ...skein.Event) {
+	t.Helper()
+	im.File.Format, im.File.Path, im.File.Session = "f", "/x", "a"
+	if _, err := s.Append(t.Context(), skein.Batch{Session: "a", Events: evs, Import: &im}); err != nil {
+		t.Fatal(err)
+	}
+}
+
+func wantRecords(t *testing.T, s *Store, from int, want []skein.Record) {
+	t.Helper()
+	var got []skein.Record
+	for r, err := range s.Records(t.Context(), "f", "/x", from) {
+		if err != nil {
+			t.Fatal(err)
+		}
+		got = append(got, r)
+	}
+	if len(got) != len(want) {
+		t.Fatalf("Records from %d yields %d, want %d", from, len(got), len(want))
+	}
+	for i := range got {
+		if !reflect.DeepEqual(got[i], want[i]) {
+			t.Fatalf("Records from %d yields\n%+v %q\nat %d, want\n%+v %q", from, got[i], got[i].Raw, i, want[i], want[i].Raw)
+		}
+	}
+}
+
+func blocks(t *testing.T, s *Store) (n, size int64) {
+	t.Helper()
+	err := s.read(t.Context(), func(c *conn) error {
+		_, err := c.one(`SELECT count(*), coalesce(sum(length(raw)), 0) FROM records`, nil, &n, &size)
+		return err
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
+	return n, size
+}
+
+// A file that grows line by line is stored like one that is read at once: in
+// few blocks, without the texts.
+func TestRecordsThatComeOneByOneShareBlocks(t *testing.T) {
+	s := openTest(t, filepath.Join(t.TempDir(), "x.db"))
+	importLines(t, s, skein.Import{}, skein.NewEvent(skein.KindCreated, 1, skein.Created{}))
+	rs, evs := transcript(0, 300)
+	total := 0
+	for i := range rs {
+		importLines(t, s, skein.Import{Records: rs[i : i+1]}, evs[i])
+		total += len(rs[i].Raw)
+	}
+	wantRecords(t, s, 0, rs)
+	wantRecords(t, s, 123, rs[123:])
+	wantRecords(t, s, 300, nil)
+	if n, size := blocks(t, s); n > 3 || size > int64(total/6) {
+		t.Errorf("300 lines of %d bytes are in %d blocks of %d bytes, want few and a sixth", total, n, size)
+	}
+}
+
+// Records that pack to next to nothing do not all go into one block, which
+// would be packed again with every append.
+func TestABlockHasFewRecordsHoweverShortTheyAre(t *testing.T) {
+	const each, appends = 700, 10
+	s := openTest(t, filepath.Join(t.TempDir(), "x.db"))
+	importLines(t, s, skein.Import{}, skein.NewEvent(skein.KindCreated, 1, skein.Created{}))
+	var all []skein.Record
+	for range appends {
+		from := len(all)
+		for n := range each {
+			all = append(all, skein.Record{N: from + n, Offset: int64(from + n), Raw: []byte("\n")})
+		}
+		importLines(t, s, skein.Import{Records: all[from:]})
+	}
+	wantRecords(t, s, 0, all)
+	var most int64
+	err := s.read(t.Context(), func(c *conn) error {
+		_, err := c.one(`SELECT max(count) FROM records`, nil, &most)
+		return err
+	})
+	if err != nil || most >= pack.TailRecords+each {
+		t.Errorf("a block has %d records (%v), want fewer than %d", most, err, pack.TailRecords+each)
+	}
+}
+
+func TestRecordsAreReplacedWithinBlocks(t *testing.T) {
+	s := openTest(t, filepath.Join(t.TempDir(), "x.db"))
+	rs, evs := transcript(0, 50)
+	importLines(t, s, skein.Import{Records: rs}, append([]skein.Event{skein.NewEvent(skein.KindCreated, 1, skein.Created{})}, evs...)...)
+	rs[20].Raw, rs[20].Damage, rs[20].Copy = []byte("other \x00 bytes"), "damaged", true
+	rs[21].Raw = nil
+	importLines(t, s, skein.Import{Records: rs[20:22]})
+	rs[21].Raw = []byte{}
+	wantRecords(t, s, 0, rs)
+	wantRecords(t, s, 21, rs[21:])
+	importLines(t, s, skein.Import{Records: rs[10:12], Forget: true})
+	wantRecords(t, s, 0, rs[:12])
+	importLines(t, s, skein.Import{Records: rs[12:]})
+	wantRecords(t, s, 0, rs)
+	importLines(t, s, skein.Import{Forget: true})
+	wantRecords(t, s, 0, nil)
+	// Records can also refer to events that were stored before.
+	importLines(t, s, skein.Import{Records: rs}, evs...)
+	wantRecords(t, s, 0, rs)
+	if _, size := blocks(t, s); size > 1500 {
+		t.Errorf("the block takes %d bytes, want the texts left out", size)
+	}
+}
+
+// A text that was deleted in the shell is removed from the record too.
+func TestRecordOfADeletedMessage(t *testing.T) {
+	s := openTest(t, filepath.Join(t.TempDir(), "x.db"))
+	rs, evs := transcript(0, 3)
+	importLines(t, s, skein.Import{Records: rs}, append([]skein.Event{skein.NewEvent(skein.KindCreated, 1, skein.Created{})}, evs...)...)
+	err := s.change(t.Context(), func(tx *tx) error {
+		_, _, err := tx.exec(`DELETE FROM messages WHERE content LIKE 'message 1 %'`)
+		return err
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
+	rs[1].Raw = []byte(`{"uuid":"u1","cwd":"/src","again":"","message":{"content":""}}` + "\r\n")
+	rs[1].Damage = pack.DeletedText
+	wantRecords(t, s, 0, rs)
+	again, _ := transcript(0, 3)
+	importLines(t, s, skein.Import{Records: again, Forget: true}, evs...)
+	wantRecords(t, s, 0, again)
+}
