@@ -26,31 +26,52 @@ type seen struct {
 // read returns the text of the file, and what to put into seen once the text
 // turned out to be valid; nil if the file has not changed.
 func (p *private) read() (text []byte, now seen, err error) {
-	info, err := os.Lstat(p.path)
-	if err != nil {
-		return nil, now, err
+	for {
+		info, err := os.Lstat(p.path)
+		if err != nil {
+			return nil, now, err
+		}
+		now = seen{info, info.Size(), info.ModTime().UnixNano()}
+		if p.seen.info != nil && now.size == p.seen.size && now.time == p.seen.time && os.SameFile(info, p.seen.info) {
+			return nil, now, nil
+		}
+		if err := p.check(info); err != nil {
+			return nil, now, err
+		}
+		text, same, err := p.readSame(info)
+		if err != nil || same {
+			return text, now, err
+		}
+		// Another process has replaced it since: it got on, so this is no endless loop.
 	}
-	now = seen{info, info.Size(), info.ModTime().UnixNano()}
+}
+
+// check refuses what others may read or change.
+func (p *private) check(info fs.FileInfo) error {
 	switch {
-	case p.seen.info != nil && now.size == p.seen.size && now.time == p.seen.time && os.SameFile(info, p.seen.info):
-		return nil, now, nil
 	case info.Mode()&fs.ModeSymlink != 0:
-		return nil, now, errors.New("a symbolic link, whose target others may change: put the file itself there")
+		return errors.New("a symbolic link, whose target others may change: put the file itself there")
 	case !info.Mode().IsRegular():
-		return nil, now, fmt.Errorf("not a regular file (mode %v): move it away", info.Mode())
+		return fmt.Errorf("not a regular file (mode %v): move it away", info.Mode())
 	case os.PathSeparator == '/' && info.Mode().Perm()&0o077 != 0:
-		return nil, now, fmt.Errorf("others can read it (mode %v): chmod 600 %s", info.Mode().Perm(), p.path)
+		return fmt.Errorf("others can read it (mode %v): chmod 600 %s", info.Mode().Perm(), p.path)
 	}
+	return nil
+}
+
+// readSame reads the file if it is still the one that was checked.
+func (p *private) readSame(checked fs.FileInfo) (text []byte, same bool, err error) {
 	f, err := os.Open(p.path)
 	if err != nil {
-		return nil, now, err
+		return nil, false, err
 	}
 	defer f.Close() //nolint:errcheck // it was only read
-	if opened, err := f.Stat(); err != nil || !os.SameFile(opened, info) {
-		return nil, now, errors.Join(err, errors.New("the file was replaced while it was opened: try again"))
+	opened, err := f.Stat()
+	if err != nil || !os.SameFile(opened, checked) {
+		return nil, false, err
 	}
 	text, err = io.ReadAll(f)
-	return append([]byte{}, text...), now, err
+	return append([]byte{}, text...), true, err
 }
 
 // writeNew writes a new file beside it, and returns the path.
