@@ -1,0 +1,120 @@
+package hooknews_test
+
+import (
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/google/go-cmp/cmp"
+
+	"github.com/skein-dev/skein/internal/hooknews"
+)
+
+var noon = time.Date(2026, 11, 23, 12, 0, 0, 0, time.UTC)
+
+// What each agent tells its hook, and what it means.
+func TestParseUnderstandsEachAgent(t *testing.T) {
+	for _, c := range []struct {
+		agent, event, payload string
+		want                  hooknews.News
+	}{
+		{"claude-code", "", `{"session_id":"s","transcript_path":"/p/s.jsonl","cwd":"/w","hook_event_name":"UserPromptSubmit","prompt":"hi"}`, hooknews.News{File: "/p/s.jsonl", Cwd: "/w", Event: "UserPromptSubmit", State: hooknews.Working}},
+		{"claude-code", "", `{"session_id":"s","hook_event_name":"PreToolUse","tool_name":"Bash","tool_input":{"command":"ls"}}`, hooknews.News{Event: "PreToolUse", State: hooknews.Working, Tool: "Bash"}},
+		{"claude-code", "", `{"session_id":"s","hook_event_name":"PostToolUse","tool_name":"Bash"}`, hooknews.News{Event: "PostToolUse", State: hooknews.Working}},
+		{"claude-code", "", `{"session_id":"s","hook_event_name":"PreToolUse","tool_name":"AskUserQuestion","tool_input":{"questions":[{"question":"Tea?"}]}}`, hooknews.News{Event: "PreToolUse", State: hooknews.Waiting, Tool: "AskUserQuestion", Text: "Tea?"}},
+		{"claude-code", "", `{"session_id":"s","hook_event_name":"PermissionRequest","tool_name":"Bash","tool_input":{"command":"rm x"}}`, hooknews.News{Event: "PermissionRequest", State: hooknews.Waiting, Tool: "Bash", Text: "rm x"}},
+		{"claude-code", "", `{"session_id":"s","hook_event_name":"Notification","notification_type":"permission_prompt","message":"Claude needs your permission to use Bash"}`, hooknews.News{Event: "Notification", State: hooknews.Waiting, Text: "Claude needs your permission to use Bash"}},
+		{"claude-code", "", `{"session_id":"s","hook_event_name":"Notification","notification_type":"idle_prompt","message":"Claude is waiting for your input"}`, hooknews.News{Event: "Notification"}},
+		{"claude-code", "", `{"session_id":"s","hook_event_name":"SessionStart","source":"compact"}`, hooknews.News{Event: "SessionStart"}},
+		{"claude-code", "", `{"session_id":"s","hook_event_name":"StopFailure","error":"rate_limit"}`, hooknews.News{Event: "StopFailure", State: hooknews.Failed, Text: "rate_limit"}},
+		{"codex", "", `{"type":"agent-turn-complete","thread-id":"s","cwd":"/w","input-messages":["x"],"last-assistant-message":"y"}`, hooknews.News{Cwd: "/w", Event: "agent-turn-complete", State: hooknews.Idle}},
+		{"codex", "", `{"session_id":"s","transcript_path":null,"hook_event_name":"Stop"}`, hooknews.News{Event: "Stop", State: hooknews.Idle}},
+		{"gemini", "", `{"session_id":"s","hook_event_name":"Notification","notification_type":"ToolPermission","message":"Allow?"}`, hooknews.News{Event: "Notification", State: hooknews.Waiting, Text: "Allow?"}},
+		{"gemini", "", `{"session_id":"s","hook_event_name":"AfterAgent"}`, hooknews.News{Event: "AfterAgent", State: hooknews.Idle}},
+		{"cursor", "", `{"conversation_id":"s","hook_event_name":"stop","status":"error","workspace_roots":["/w"]}`, hooknews.News{Cwd: "/w", Event: "stop", State: hooknews.Failed, Text: "error"}},
+		{"copilot", "preToolUse", `{"sessionId":"s","cwd":"/w","toolName":"bash"}`, hooknews.News{Cwd: "/w", Event: "preToolUse", State: hooknews.Working, Tool: "bash"}},
+		{"copilot", "errorOccurred", `{"sessionId":"s","error":{"message":"no quota"}}`, hooknews.News{Event: "errorOccurred", State: hooknews.Failed, Text: "no quota"}},
+		{"x", "later", `{"session_id":"s","transcript_path":"../p"}`, hooknews.News{Event: "later"}},
+	} {
+		c.want.Agent, c.want.Session, c.want.At = c.agent, "s", noon
+		got, err := hooknews.Parse(c.agent, c.event, []byte(c.payload), noon)
+		if diff := cmp.Diff(c.want, got); diff != "" || err != nil {
+			t.Errorf("Parse(%s): %v (-want +got)\n%s", c.payload, err, diff)
+		}
+	}
+	for _, bad := range []string{"", "{", "[]", "{}", `{"session_id":""}`} {
+		if n, err := hooknews.Parse("x", "", []byte(bad), noon); err == nil {
+			t.Errorf("Parse(%q) = %+v, want an error", bad, n)
+		}
+	}
+}
+
+// The board has the newest news of each session, whatever order it comes in.
+func TestTheBoardHasTheNewestNewsOfEachSession(t *testing.T) {
+	b := hooknews.At(filepath.Join(t.TempDir(), "state"))
+	if all, err := b.All(); len(all) != 0 || err != nil {
+		t.Errorf("All of no board = %v, %v", all, err)
+	}
+	put := func(session string, s hooknews.State, tool string, after time.Duration, file string) {
+		t.Helper()
+		if err := b.Put(hooknews.News{Agent: "codex", Session: session, State: s, Tool: tool, File: file, At: noon.Add(after)}); err != nil {
+			t.Fatal(err)
+		}
+	}
+	put("a", hooknews.Working, "sh", time.Second, "/a.jsonl")
+	put("a", "", "", 2*time.Second, "")
+	put("a", hooknews.Working, "sh", 3*time.Second, "")
+	put("a", hooknews.Idle, "", 0, "/old")
+	put("b/../c", hooknews.Ended, "", time.Minute, "")
+	all, err := b.All()
+	want := []hooknews.News{
+		{Agent: "codex", Session: "b/../c", State: hooknews.Ended, Since: noon.Add(time.Minute), At: noon.Add(time.Minute)},
+		{Agent: "codex", Session: "a", File: "/a.jsonl", State: hooknews.Working, Tool: "sh", Since: noon.Add(time.Second), At: noon.Add(3 * time.Second)},
+	}
+	if diff := cmp.Diff(want, all); diff != "" || err != nil {
+		t.Errorf("All: %v (-want +got)\n%s", err, diff)
+	}
+	if n, ok := b.Of("codex", "a"); !ok || n.Tool != "sh" {
+		t.Errorf("Of(codex, a) = %+v, %t", n, ok)
+	}
+	if n, ok := b.Of("gemini", "a"); ok {
+		t.Errorf("Of(gemini, a) = %+v, want none", n)
+	}
+}
+
+// A board does not grow for ever, and what is no news does no harm.
+func TestTheBoardForgetsWhatIsOld(t *testing.T) {
+	b := hooknews.Board(t.TempDir())
+	put := func(session string) {
+		t.Helper()
+		if err := b.Put(hooknews.News{Agent: "codex", Session: session, At: time.Now()}); err != nil {
+			t.Fatal(err)
+		}
+	}
+	put("old")
+	for _, name := range []string{".new-1", "torn.json"} {
+		if err := os.WriteFile(filepath.Join(string(b), name), []byte(`{"agent":`), 0o600); err != nil {
+			t.Fatal(err)
+		}
+	}
+	entries, err := os.ReadDir(string(b))
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, e := range entries {
+		old := time.Now().Add(-8 * 24 * time.Hour)
+		if err := os.Chtimes(filepath.Join(string(b), e.Name()), old, old); err != nil {
+			t.Fatal(err)
+		}
+	}
+	if all, err := b.All(); len(all) != 1 || err != nil {
+		t.Errorf("All = %v, %v, want the one that is news", all, err)
+	}
+	put("new")
+	entries, err = os.ReadDir(string(b))
+	if err != nil || len(entries) != 1 || !strings.HasPrefix(entries[0].Name(), "codex-") {
+		t.Errorf("after a week, the board has %v, %v", entries, err)
+	}
+}
