@@ -47,3 +47,32 @@ func TestLinksBetweenPagesLeadSomewhere(t *testing.T) {
 		}
 	})
 }
+
+var (
+	cdOf    = regexp.MustCompile(`\bcd ((?:\.?[a-z][\w-]*/?)+)`)
+	goPaths = regexp.MustCompile(`\bgo (?:test|run|vet|build|install) (?:-\S+ )*(\./[\w/-]+)`)
+)
+
+// A command on a page names a folder that exists.
+func TestCommandsOnPagesNameFoldersThatExist(t *testing.T) {
+	walk(t, func(name string) {
+		if path.Ext(name) != ".md" || strings.Contains(name, "testdata/") || strings.HasPrefix(name, "changelog/") {
+			return
+		}
+		for line := range strings.Lines(read(t, name)) {
+			in := ""
+			if m := cdOf.FindStringSubmatch(line); m != nil {
+				in = m[1]
+			}
+			for _, m := range append(goPaths.FindAllStringSubmatch(line, -1), []string{"", in}) {
+				to := m[1]
+				if m[0] != "" {
+					to = path.Join(in, to)
+				}
+				if _, err := os.Stat(filepath.Join(root, filepath.FromSlash(to))); err != nil {
+					t.Errorf("%s: %q names the folder %s, which does not exist", name, strings.TrimSpace(line), to)
+				}
+			}
+		}
+	})
+}
