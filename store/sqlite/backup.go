@@ -12,6 +12,7 @@ import (
 
 	"github.com/skein-dev/skein"
 	"github.com/skein-dev/skein/store/inspect"
+	"github.com/skein-dev/skein/store/sqlite/engine"
 	"github.com/skein-dev/skein/store/sqlite/host"
 )
 
@@ -70,27 +71,28 @@ func (s *backupMaker) copyTo(ctx context.Context, path string, kind inspect.Copy
 
 // newID gives a copy a store ID of its own.
 func newID(path string) error {
-	d, err := sqlDriver()
+	d, err := engine.Driver()
 	if err != nil {
 		return err
 	}
-	c, err := openConn(d, dsn(path, "mode=rw"), "PRAGMA journal_mode = DELETE")
+	c, err := engine.Connect(d, engine.DSN(path, "mode=rw"), "PRAGMA journal_mode = DELETE")
 	if err != nil {
 		return err
 	}
-	_, _, err = c.exec(`UPDATE store SET id = randomblob(16)`)
-	return classify(errors.Join(err, c.close()))
+	_, _, err = c.Exec(`UPDATE store SET id = randomblob(16)`)
+	return engine.Classify(errors.Join(err, c.Close()))
 }
 
 func (s *backupMaker) vacuumInto(ctx context.Context, path string) error {
 	conn, err := s.dial("mode=ro", "PRAGMA busy_timeout = 5000")
 	if err != nil {
-		return classify(err)
+		return engine.Classify(err)
 	}
-	conn.ctx = ctx
-	_, _, err = conn.exec("VACUUM INTO ?", path)
-	conn.ctx = context.Background()
-	return errors.Join(readError(ctx, err), conn.close())
+	err = conn.Until(ctx, func() error {
+		_, _, err := conn.Exec("VACUUM INTO ?", path)
+		return err
+	})
+	return errors.Join(engine.ReadError(ctx, err), conn.Close())
 }
 
 func syncFile(path string) error {
@@ -110,11 +112,11 @@ func (s *backupMaker) copyPages(d driver.Driver, path string) error {
 	if err := f.Close(); err != nil {
 		return err
 	}
-	to, err := openConn(d, dsn(path, "mode=rw"))
+	to, err := engine.Connect(d, engine.DSN(path, "mode=rw"))
 	if err != nil {
-		return classify(err)
+		return engine.Classify(err)
 	}
-	return errors.Join(classify(copyInto(to.raw, d, dsn(s.path, "mode=ro"), func() error { return nil })), to.close())
+	return errors.Join(engine.Classify(engine.CopyInto(to, d, engine.DSN(s.path, "mode=ro"), func() error { return nil })), to.Close())
 }
 
 // RestoreBackup implements [inspect.Backups].
@@ -128,7 +130,7 @@ func (s *backupMaker) RestoreBackup(ctx context.Context, path, kept string) (err
 	if err := s.unwritable(ctx); err != nil {
 		return err
 	}
-	d, err := sqlDriver()
+	d, err := engine.Driver()
 	if err != nil {
 		return err
 	}
@@ -162,12 +164,12 @@ func (s *backupMaker) RestoreBackup(ctx context.Context, path, kept string) (err
 // adopt gives the store at path, which is about to replace this one, this
 // store's ID and its list of copies.
 func (s *backupMaker) adopt(d driver.Driver, path string, known []copyRow) (err error) {
-	c, err := openConn(d, dsn(path, "mode=rw"), "PRAGMA journal_mode = DELETE")
+	c, err := engine.Connect(d, engine.DSN(path, "mode=rw"), "PRAGMA journal_mode = DELETE")
 	if err != nil {
-		return classify(err)
+		return engine.Classify(err)
 	}
-	defer func() { err = classify(errors.Join(err, c.close())) }()
-	if _, _, err := c.exec(`UPDATE store SET id = ?`, s.paths.store); err != nil {
+	defer func() { err = engine.Classify(errors.Join(err, c.Close())) }()
+	if _, _, err := c.Exec(`UPDATE store SET id = ?`, s.paths.store); err != nil {
 		return err
 	}
 	return keepCopies(c, known)
@@ -190,11 +192,11 @@ func (s *backupMaker) replace(ctx context.Context, d driver.Driver, path string,
 		}
 		conn, err := s.dial("mode=rw", "PRAGMA busy_timeout = 500", "PRAGMA synchronous = FULL")
 		if err != nil {
-			return classify(err)
+			return engine.Classify(err)
 		}
-		err = copyInto(conn.raw, d, dsn(path, "mode=ro&immutable=1"), sure)
-		if err = errors.Join(err, conn.close()); !busy(err) {
-			return errors.Join(classify(err), s.readers.renew())
+		err = engine.CopyInto(conn, d, engine.DSN(path, "mode=ro&immutable=1"), sure)
+		if err = errors.Join(err, conn.Close()); !engine.Busy(err) {
+			return errors.Join(engine.Classify(err), s.readers.Renew())
 		}
 	}
 }
@@ -209,27 +211,27 @@ func (s *backupMaker) brought(ctx context.Context, d driver.Driver, path string)
 	done = func() error { return os.RemoveAll(dir) }
 	to = filepath.Join(dir, "skein.db")
 	if err := s.steps.bring(ctx, d, path, to); err != nil {
-		return "", nil, errors.Join(classify(err), done())
+		return "", nil, errors.Join(engine.Classify(err), done())
 	}
 	return to, done, nil
 }
 
 // bring copies the store at from and migrates the copy to schema s.
 func (s schema) bring(ctx context.Context, d driver.Driver, from, to string) error {
-	old, err := openConn(d, dsn(from, "mode=ro&immutable=1"))
+	old, err := engine.Connect(d, engine.DSN(from, "mode=ro&immutable=1"))
 	if err != nil {
 		return err
 	}
-	_, _, err = old.exec("VACUUM INTO ?", to)
-	if err = errors.Join(err, old.close()); err != nil {
+	_, _, err = old.Exec("VACUUM INTO ?", to)
+	if err = errors.Join(err, old.Close()); err != nil {
 		return err
 	}
-	c, err := openConn(d, dsn(to, "mode=rw"))
+	c, err := engine.Connect(d, engine.DSN(to, "mode=rw"))
 	if err != nil {
 		return err
 	}
 	keep := func(int64) error { return nil } // the file is itself a copy
-	return errors.Join(step(ctx, c, s, keep), c.close())
+	return errors.Join(step(ctx, c, s, keep), c.Close())
 }
 
 // wholeBackup refuses a backup that is not a complete store of schema s or an
@@ -241,7 +243,7 @@ func (s schema) wholeBackup(ctx context.Context, d driver.Driver, path string) e
 		}
 		return err
 	}
-	c, err := openConn(d, dsn(path, "mode=ro&immutable=1"))
+	c, err := engine.Connect(d, engine.DSN(path, "mode=ro&immutable=1"))
 	if err != nil {
 		return notBackup(err)
 	}
@@ -252,23 +254,24 @@ func (s schema) wholeBackup(ctx context.Context, d driver.Driver, path string) e
 	}
 	if err == nil {
 		var result string
-		c.ctx = ctx
-		_, err = c.one(`PRAGMA quick_check(1)`, nil, &result)
-		c.ctx = context.Background()
+		err = c.Until(ctx, func() error {
+			_, err := c.One(`PRAGMA quick_check(1)`, nil, &result)
+			return err
+		})
 		if err == nil && result != "ok" {
 			err = fmt.Errorf("%w: %s", skein.ErrCorrupt, result)
 		}
 	}
-	return errors.Join(notBackup(err), c.close())
+	return errors.Join(notBackup(err), c.Close())
 }
 
 // notBackup classifies an error from reading a backup. One driver reports it
 // when it opens the file, the other later.
 func notBackup(err error) error {
-	if resultCode(err)&0xff == codeNotADB {
+	if engine.Code(err)&0xff == engine.CodeNotADB {
 		return fmt.Errorf("%w: not an SQLite database", skein.ErrCorrupt)
 	}
-	return classify(err)
+	return engine.Classify(err)
 }
 
 // plainFile refuses anything but a regular file: SQLite would report a

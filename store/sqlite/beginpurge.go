@@ -5,6 +5,7 @@ import (
 	"fmt"
 
 	"github.com/skein-dev/skein"
+	"github.com/skein-dev/skein/store/sqlite/engine"
 )
 
 // The most that one step removes from a session; a step takes some 50 ms.
@@ -19,11 +20,11 @@ type purger struct{ *tx }
 // newParent returns the fork that shows most of session n's own events, and the
 // seq up to which it shows them. If no fork does, h.n is 0.
 func (p purger) newParent(n int64) (h head, upto skein.Seq, err error) {
-	err = p.query(`SELECT s.n, s.id, b.upto FROM bases b JOIN sessions s ON s.n = b.session WHERE b.base = ? ORDER BY b.upto DESC, b.session LIMIT 1`,
+	err = p.Query(`SELECT s.n, s.id, b.upto FROM bases b JOIN sessions s ON s.n = b.session WHERE b.base = ? ORDER BY b.upto DESC, b.session LIMIT 1`,
 		[]any{n}, func(row []driver.Value) error {
 			var id string
 			var seq int64
-			err := scan(row, []any{&h.n, &id, &seq})
+			err := engine.Scan(row, []any{&h.n, &id, &seq})
 			h.ID, upto = skein.SessionID(id), skein.Seq(seq)
 			return err
 		})
@@ -55,7 +56,7 @@ func (p purger) beginPurge(h *head, newParent int64) error {
 		{`UPDATE files SET format = '', path = 'deleted ' || n WHERE copy_of = ? AND copy_of <> '' AND user_id = ?`, []any{string(h.ID), string(h.User)}},
 		{`DELETE FROM sessions WHERE n = ?`, []any{h.n}},
 	} {
-		if _, _, err := p.exec(q.sql, q.args...); err != nil {
+		if _, _, err := p.Exec(q.sql, q.args...); err != nil {
 			return err
 		}
 	}
@@ -67,7 +68,7 @@ func (p purger) beginPurge(h *head, newParent int64) error {
 func (p purger) drain() (more bool, err error) {
 	for steps := 0; ; {
 		var n int64
-		found, err := p.one(`SELECT session FROM purge_queue ORDER BY session LIMIT 1`, nil, &n)
+		found, err := p.One(`SELECT session FROM purge_queue ORDER BY session LIMIT 1`, nil, &n)
 		if err != nil {
 			return false, err
 		}
@@ -90,7 +91,7 @@ func (p purger) drain() (more bool, err error) {
 // events are left, the session is gone.
 func (p purger) drainEvents(n int64) error {
 	var newParent, upto int64
-	shown, err := p.one(`SELECT session, upto FROM bases WHERE base = ? ORDER BY upto DESC, session LIMIT 1`, []any{n}, &newParent, &upto)
+	shown, err := p.One(`SELECT session, upto FROM bases WHERE base = ? ORDER BY upto DESC, session LIMIT 1`, []any{n}, &newParent, &upto)
 	if err != nil {
 		return err
 	}
@@ -121,20 +122,20 @@ func (p purger) drainEvents(n int64) error {
 // can process, and the seq that they follow.
 func (p purger) lastRows(n int64, after skein.Seq) (from skein.Seq, rows int, err error) {
 	size := int64(0)
-	err = p.query(`SELECT seq, length(payload) + coalesce(octet_length(text), 0) + coalesce(octet_length(extra), 0)
+	err = p.Query(`SELECT seq, length(payload) + coalesce(octet_length(text), 0) + coalesce(octet_length(extra), 0)
 		FROM events WHERE session = ? AND seq > ? ORDER BY seq DESC LIMIT ?`, []any{n, int64(after), stepRows}, func(row []driver.Value) error {
 		var seq, bytes int64
-		if err := scan(row, []any{&seq, &bytes}); err != nil {
+		if err := engine.Scan(row, []any{&seq, &bytes}); err != nil {
 			return err
 		}
 		if size += bytes; size > stepBytes && rows > 0 {
-			return errStop
+			return engine.ErrStop
 		}
 		rows++
 		from = skein.Seq(seq) - 1
 		return nil
 	})
-	return from, rows, unstop(err)
+	return from, rows, engine.Unstop(err)
 }
 
 // destroy deletes the events of session n after a seq. It updates the search
@@ -151,7 +152,7 @@ func (p purger) destroy(n int64, from skein.Seq) error {
 		`UPDATE indexed SET gone = max(gone, (SELECT coalesce(max(id), 0) FROM events WHERE session = ? AND seq > ?))`,
 		`DELETE FROM events WHERE session = ? AND seq > ?`,
 	} {
-		if _, _, err := p.exec(q, n, int64(from)); err != nil {
+		if _, _, err := p.Exec(q, n, int64(from)); err != nil {
 			return err
 		}
 	}
@@ -160,10 +161,10 @@ func (p purger) destroy(n int64, from skein.Seq) error {
 
 // reparent moves the events of session n after a seq to its new parent, newParent.
 func (p purger) reparent(n, newParent int64, from skein.Seq) error {
-	if _, _, err := p.exec(`UPDATE events SET session = ? WHERE session = ? AND seq > ?`, newParent, n, int64(from)); err != nil {
+	if _, _, err := p.Exec(`UPDATE events SET session = ? WHERE session = ? AND seq > ?`, newParent, n, int64(from)); err != nil {
 		return err
 	}
-	_, rows, err := p.exec(`UPDATE bases SET upto = ? WHERE session = ? AND base = ?`, int64(from), newParent, n)
+	_, rows, err := p.Exec(`UPDATE bases SET upto = ? WHERE session = ? AND base = ?`, int64(from), newParent, n)
 	if err == nil && rows != 1 {
 		err = fmt.Errorf("fork %d of deleted session %d: %w", newParent, n, skein.ErrCorrupt)
 	}
@@ -174,17 +175,17 @@ func (p purger) reparent(n, newParent int64, from skein.Seq) error {
 // parent, newParent, takes over n's link to n's own parent.
 func (p purger) endPurge(n, newParent int64) error {
 	if newParent != 0 {
-		if _, _, err := p.exec(`DELETE FROM bases WHERE session = ?`, newParent); err != nil {
+		if _, _, err := p.Exec(`DELETE FROM bases WHERE session = ?`, newParent); err != nil {
 			return err
 		}
-		if _, _, err := p.exec(`UPDATE bases SET session = ? WHERE session = ?`, newParent, n); err != nil {
+		if _, _, err := p.Exec(`UPDATE bases SET session = ? WHERE session = ?`, newParent, n); err != nil {
 			return err
 		}
 	}
-	if _, _, err := p.exec(`DELETE FROM bases WHERE session = ?`, n); err != nil {
+	if _, _, err := p.Exec(`DELETE FROM bases WHERE session = ?`, n); err != nil {
 		return err
 	}
-	_, _, err := p.exec(`DELETE FROM purge_queue WHERE session = ?`, n)
+	_, _, err := p.Exec(`DELETE FROM purge_queue WHERE session = ?`, n)
 	return err
 }
 
@@ -192,15 +193,15 @@ func (p purger) endPurge(n, newParent int64) error {
 // sessions.
 func (p purger) drainFiles() (more bool, err error) {
 	var n int64
-	found, err := p.one(`SELECT n FROM files WHERE format = '' ORDER BY path LIMIT 1`, nil, &n)
+	found, err := p.One(`SELECT n FROM files WHERE format = '' ORDER BY path LIMIT 1`, nil, &n)
 	if err != nil || !found {
 		return false, err
 	}
-	_, rows, err := p.exec(`DELETE FROM records WHERE n IN (SELECT n FROM records WHERE n >= ? AND n < ? ORDER BY n LIMIT ?)`,
+	_, rows, err := p.Exec(`DELETE FROM records WHERE n IN (SELECT n FROM records WHERE n >= ? AND n < ? ORDER BY n LIMIT ?)`,
 		n*recordsPerFile, (n+1)*recordsPerFile, stepRows)
 	if err != nil || rows == stepRows {
 		return true, err
 	}
-	_, _, err = p.exec(`DELETE FROM files WHERE n = ?`, n)
+	_, _, err = p.Exec(`DELETE FROM files WHERE n = ?`, n)
 	return true, err
 }

@@ -8,10 +8,11 @@ import (
 	"github.com/skein-dev/skein"
 	"github.com/skein-dev/skein/internal/room"
 	"github.com/skein-dev/skein/store/pack"
+	"github.com/skein-dev/skein/store/sqlite/engine"
 )
 
 func (t *tx) putBlob(b pack.Blob) error {
-	_, _, err := t.exec(`INSERT INTO blobs (hash, size, form, data) VALUES (?, ?, ?, ?) ON CONFLICT (hash) DO NOTHING`, b.Hash, b.Size, b.Form, b.Data)
+	_, _, err := t.Exec(`INSERT INTO blobs (hash, size, form, data) VALUES (?, ?, ?, ?) ON CONFLICT (hash) DO NOTHING`, b.Hash, b.Size, b.Form, b.Data)
 	return err
 }
 
@@ -22,7 +23,7 @@ func (t *tx) putRefs(event int64, hashes []skein.Hash) error {
 		if err != nil {
 			return err
 		}
-		if _, _, err := t.exec(`INSERT INTO blob_refs (event, hash) VALUES (?, ?) ON CONFLICT DO NOTHING`, event, hash); err != nil {
+		if _, _, err := t.Exec(`INSERT INTO blob_refs (event, hash) VALUES (?, ?) ON CONFLICT DO NOTHING`, event, hash); err != nil {
 			return err
 		}
 	}
@@ -36,35 +37,35 @@ func (s *reads) Blob(ctx context.Context, id skein.SessionID, h skein.Hash) (dat
 	if herr != nil {
 		hash = nil // no event refers to it
 	}
-	err = s.read(ctx, func(c *conn) error {
+	err = s.read(ctx, func(c *engine.Conn) error {
 		data, err = s.blob(c, id, h, hash)
 		return err
 	})
 	return data, err
 }
 
-func (s *reads) blob(c *conn, id skein.SessionID, h skein.Hash, hash []byte) (data []byte, err error) {
+func (s *reads) blob(c *engine.Conn, id skein.SessionID, h skein.Hash, hash []byte) (data []byte, err error) {
 	x, err := s.head(c, id)
 	if err != nil {
 		return nil, err
 	}
-	if err := c.large(&x); err != nil {
+	if err := waitIfLarge(c, &x); err != nil {
 		return nil, err
 	}
-	segs, err := c.segments(x.n, x.Last)
+	segs, err := segments(c, x.n, x.Last)
 	if err != nil {
 		return nil, err
 	}
 	for _, seg := range segs {
 		var form, size int64
-		found, err := c.one(`SELECT b.form, b.size, b.data FROM blobs b WHERE b.hash = ?1 AND EXISTS (
+		found, err := c.One(`SELECT b.form, b.size, b.data FROM blobs b WHERE b.hash = ?1 AND EXISTS (
 			SELECT 1 FROM blob_refs r JOIN events e ON e.id = r.event
 			WHERE r.hash = ?1 AND e.session = ?2 AND e.seq <= ?3)`, []any{hash, seg.Session, int64(seg.To)}, &form, &size, &data)
 		if err != nil {
 			return nil, err
 		}
 		if found {
-			if err := room.Of(c.ctx).Try(int64(len(data)) + size); err != nil {
+			if err := room.Of(c.Context()).Try(int64(len(data)) + size); err != nil {
 				return nil, err
 			}
 			return s.pack.UnpackBlob(h, int(form), int(size), data)

@@ -33,14 +33,14 @@ func (k *book) Read(i int) (err error) {
 // Place implements [ledger.Book].
 func (k *book) Place(i int) (at ledger.Place, err error) {
 	p := &k.p.events[i]
-	segs, err := k.segments(k.h)
+	segs, err := headSegments(k.call.tx, k.h)
 	if err != nil {
 		return at, err
 	}
 	for _, seg := range segs {
 		var id int64
 		// The other columns are those of the row with the max.
-		_, err := k.one(`SELECT id, max(seq), hash FROM events INDEXED BY events_by_client WHERE client = ? AND session = ? AND seq <= ?`,
+		_, err := k.One(`SELECT id, max(seq), hash FROM events INDEXED BY events_by_client WHERE client = ? AND session = ? AND seq <= ?`,
 			[]any{string(p.ClientID), seg.Session, int64(seg.To)}, &id, (*int64)(&at.Seq), &at.Hash)
 		if err != nil || id == 0 {
 			at = ledger.Place{}
@@ -65,7 +65,7 @@ func (k *book) Target(seq skein.Seq) (ledger.Target, error) { return k.target(k.
 func (t *tx) target(n int64, seq skein.Seq) (of ledger.Target, err error) {
 	var kind, role string
 	var gone int64
-	_, err = t.one(`SELECT e.kind, coalesce(e.role, ''), EXISTS (SELECT 1 FROM events a INDEXED BY events_amends
+	_, err = t.One(`SELECT e.kind, coalesce(e.role, ''), EXISTS (SELECT 1 FROM events a INDEXED BY events_amends
 			WHERE a.session = e.session AND a.kind = 'amended' AND a.amends = e.seq AND a.role IS NULL)
 		FROM events e WHERE e.session = ? AND e.seq = ?`, []any{n, int64(seq)}, &kind, &role, &gone)
 	return ledger.Target{Kind: skein.Kind(kind), Role: skein.Role(role), Gone: gone != 0}, err
@@ -73,7 +73,7 @@ func (t *tx) target(n int64, seq skein.Seq) (of ledger.Target, err error) {
 
 // Lease implements [ledger.Book].
 func (k *book) Lease(fence skein.Fence) (l skein.Lease, held bool, err error) {
-	row, err := k.lease(k.h.ID)
+	row, err := leaseOf(k.call.tx.Conn, k.h.ID)
 	if err == nil && fence == 0 {
 		held, err = k.s.holds(k.h.ID, row)
 	}
@@ -91,7 +91,7 @@ func (k *book) HasTombstone(u skein.User, t ledger.Tomb) (bool, error) { return 
 
 // Lift implements [ledger.Book].
 func (k *book) Lift(u skein.User, t ledger.Tomb) error {
-	_, _, err := k.exec(`DELETE FROM tombstones WHERE hash = ? AND user_id = ?`, t[:], string(u))
+	_, _, err := k.Exec(`DELETE FROM tombstones WHERE hash = ? AND user_id = ?`, t[:], string(u))
 	return err
 }
 
@@ -114,7 +114,7 @@ func (k *book) TakeBlob(h skein.Hash) (found bool, err error) {
 		return true, k.putBlob(b)
 	}
 	var one int64
-	return k.one(`SELECT 1 FROM blob_refs r JOIN events e ON e.id = r.event JOIN sessions s ON s.n = e.session
+	return k.One(`SELECT 1 FROM blob_refs r JOIN events e ON e.id = r.event JOIN sessions s ON s.n = e.session
 		WHERE r.hash = ? AND s.user_id = ? LIMIT 1`, []any{hash, string(k.h.User)}, &one)
 }
 

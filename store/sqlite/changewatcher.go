@@ -7,7 +7,7 @@ import (
 	"time"
 
 	"github.com/fsnotify/fsnotify"
-
+	"github.com/skein-dev/skein/store/sqlite/engine"
 	"github.com/skein-dev/skein/store/sqlite/host"
 )
 
@@ -15,8 +15,8 @@ import (
 // writes to the -wal file, and SQLite's data_version then says whether
 // something was committed. It does nothing while nothing is written.
 type changeWatcher struct {
-	conn    *conn
-	readers *pool
+	conn    *engine.Conn
+	readers *engine.Pool
 	notify  *fsnotify.Watcher // nil if the system has none left: then it polls
 	log     string            // the file whose writes count
 	file    string            // the database
@@ -48,7 +48,7 @@ func newChangeWatcher(c *core, wake func()) (*changeWatcher, error) {
 		}
 	}
 	var err error
-	if l.conn, err = c.readers.fresh(); err == nil {
+	if l.conn, err = c.readers.Open(); err == nil {
 		_, err = l.look()
 	}
 	if err != nil {
@@ -70,25 +70,25 @@ func (l *changeWatcher) end() error {
 		errs = append(errs, l.notify.Close())
 	}
 	if l.conn != nil {
-		errs = append(errs, l.conn.close())
+		errs = append(errs, l.conn.Close())
 	}
 	return errors.Join(errs...)
 }
 
 // look reports whether another connection has committed since the last look.
 func (l *changeWatcher) look() (changed bool, err error) {
-	if l.readers.stale(l.conn) {
-		conn, err := l.readers.fresh()
+	if l.readers.Stale(l.conn) {
+		conn, err := l.readers.Open()
 		if err != nil {
 			return false, err
 		}
-		if err := l.conn.close(); err != nil {
+		if err := l.conn.Close(); err != nil {
 			return false, err
 		}
 		l.conn, l.seen = conn, 0
 	}
 	var v int64
-	_, err = l.conn.one("PRAGMA data_version", nil, &v)
+	_, err = l.conn.One("PRAGMA data_version", nil, &v)
 	changed = v != l.seen
 	l.seen = v
 	return changed, err

@@ -38,7 +38,7 @@ func (c *core) abandon() error {
 		return nil
 	}
 	c.writer.stop()
-	return errors.Join(c.readers.close(), c.writer.conn.close())
+	return errors.Join(c.readers.Close(), c.writer.conn.Close())
 }
 
 // closeFor is how long a store that is being closed waits for others that use
@@ -75,9 +75,9 @@ func (c *core) end() error {
 		c.pack.Close()
 		return c.paths.sameStore()
 	}
-	errs = append(errs, c.readers.close())
+	errs = append(errs, c.readers.Close())
 	if c.writer != nil {
-		errs = append(errs, c.writer.conn.close()) // the last connection removes the -wal file
+		errs = append(errs, c.writer.conn.Close()) // the last connection removes the -wal file
 		c.paths.dropPair()
 	}
 	c.pack.Close()

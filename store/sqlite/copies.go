@@ -16,6 +16,7 @@ import (
 
 	"github.com/skein-dev/skein"
 	"github.com/skein-dev/skein/store/inspect"
+	"github.com/skein-dev/skein/store/sqlite/engine"
 )
 
 // unfinished is the prefix of the name of an incomplete copy.
@@ -113,19 +114,19 @@ func kindOf(path string) inspect.CopyKind {
 
 // notedCopies returns the rows of the table copies, the newest first.
 func (s *backupMaker) notedCopies(ctx context.Context) (all []copyRow, err error) {
-	err = s.read(ctx, func(r *conn) error {
+	err = s.read(ctx, func(r *engine.Conn) error {
 		all, err = copiesIn(r)
 		return err
 	})
 	return all, err
 }
 
-func copiesIn(c *conn) (all []copyRow, err error) {
-	err = c.query(`SELECT path, made, kind, state FROM copies ORDER BY made DESC, path`, nil, func(row []driver.Value) error {
+func copiesIn(c *engine.Conn) (all []copyRow, err error) {
+	err = c.Query(`SELECT path, made, kind, state FROM copies ORDER BY made DESC, path`, nil, func(row []driver.Value) error {
 		var n copyRow
 		var made int64
 		var kind string
-		err := scan(row, []any{&n.path, &made, &kind, &n.state})
+		err := engine.Scan(row, []any{&n.path, &made, &kind, &n.state})
 		n.made, n.kind = skein.Time(made), inspect.CopyKind(kind)
 		all = append(all, n)
 		return err
@@ -136,18 +137,18 @@ func copiesIn(c *conn) (all []copyRow, err error) {
 // noteCopy records that a copy is being made. If that fails, it only sends a
 // notice: a store that is damaged, or on a full disk, must be copied too.
 func (s *backupMaker) noteCopy(ctx context.Context, path string, kind inspect.CopyKind) {
-	err := s.change(ctx, func(t *tx) error { return noteCopy(t.conn, path, kind, skein.At(s.clock())) })
+	err := s.change(ctx, func(t *tx) error { return noteCopy(t.Conn, path, kind, skein.At(s.clock())) })
 	if err != nil && ctx.Err() == nil && s.notice != nil {
 		s.notice(fmt.Sprintf("the copy %s could not be recorded, so a scrub will not name it: %v", path, err))
 	}
 }
 
-func noteCopy(c *conn, path string, kind inspect.CopyKind, at skein.Time) error {
+func noteCopy(c *engine.Conn, path string, kind inspect.CopyKind, at skein.Time) error {
 	state, err := stateOf(c)
 	if err != nil {
 		return err
 	}
-	_, _, err = c.exec(`INSERT INTO copies (path, made, kind, state) VALUES (?, ?, ?, ?)
+	_, _, err = c.Exec(`INSERT INTO copies (path, made, kind, state) VALUES (?, ?, ?, ?)
 		ON CONFLICT (path) DO UPDATE SET made = excluded.made, kind = excluded.kind, state = excluded.state`, path, int64(at), string(kind), state)
 	return err
 }
@@ -155,15 +156,15 @@ func noteCopy(c *conn, path string, kind inspect.CopyKind, at skein.Time) error 
 // forgetCopy removes the record of a copy.
 func (s *backupMaker) forgetCopy(path string) {
 	_ = s.change(context.Background(), func(t *tx) error { //nolint:errcheck // then it is called gone
-		_, _, err := t.exec(`DELETE FROM copies WHERE path = ?`, path)
+		_, _, err := t.Exec(`DELETE FROM copies WHERE path = ?`, path)
 		return err
 	})
 }
 
 // keepCopies records the copies that were known to a store that is being replaced.
-func keepCopies(c *conn, known []copyRow) error {
+func keepCopies(c *engine.Conn, known []copyRow) error {
 	for _, n := range known {
-		if _, _, err := c.exec(`INSERT OR IGNORE INTO copies (path, made, kind, state) VALUES (?, ?, ?, '')`, n.path, int64(n.made), string(n.kind)); err != nil {
+		if _, _, err := c.Exec(`INSERT OR IGNORE INTO copies (path, made, kind, state) VALUES (?, ?, ?, '')`, n.path, int64(n.made), string(n.kind)); err != nil {
 			return err
 		}
 	}
@@ -171,7 +172,7 @@ func keepCopies(c *conn, known []copyRow) error {
 }
 
 // stateOf returns a text that differs once something was added or destroyed.
-func stateOf(c *conn) (state string, err error) {
-	_, err = c.one(`SELECT (SELECT coalesce(max(id), 0) FROM events) || ' events, ' || (SELECT count(*) FROM tombstones) || ' tombstones'`, nil, &state)
+func stateOf(c *engine.Conn) (state string, err error) {
+	_, err = c.One(`SELECT (SELECT coalesce(max(id), 0) FROM events) || ' events, ' || (SELECT count(*) FROM tombstones) || ' tombstones'`, nil, &state)
 	return state, err
 }

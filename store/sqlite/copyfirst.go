@@ -5,6 +5,8 @@ import (
 	"fmt"
 	"io/fs"
 	"os"
+
+	"github.com/skein-dev/skein/store/sqlite/engine"
 )
 
 // notWhole is the suffix of the name of an incomplete copy.
@@ -72,16 +74,16 @@ func unchangedSince(path string, copied fs.FileInfo) (bool, error) {
 // copyWhole copies the file to an empty one. It uses a connection of its own,
 // because VACUUM cannot run in a transaction.
 func copyWhole(path, to string) error {
-	d, err := sqlDriver()
+	d, err := engine.Driver()
 	if err != nil {
 		return err
 	}
-	c, err := openConn(d, dsn(path, "mode=ro"), "PRAGMA busy_timeout = 5000")
+	c, err := engine.Connect(d, engine.DSN(path, "mode=ro"), "PRAGMA busy_timeout = 5000")
 	if err != nil {
 		return err
 	}
-	_, _, err = c.exec("VACUUM INTO ?", to)
-	if err = errors.Join(err, c.close()); err != nil {
+	_, _, err = c.Exec("VACUUM INTO ?", to)
+	if err = errors.Join(err, c.Close()); err != nil {
 		return err
 	}
 	return syncFile(to)

@@ -8,6 +8,7 @@ import (
 
 	"github.com/skein-dev/skein"
 	"github.com/skein-dev/skein/store/pack"
+	"github.com/skein-dev/skein/store/sqlite/engine"
 )
 
 // own returns the row of a session that the view may see, inside a transaction.
@@ -115,7 +116,7 @@ func (s *lifecycle) delete(t *tx, id skein.SessionID, d skein.Deletion) (done sk
 	if done.Children, done.Binned, err = s.children(t, &h, d.Children); err != nil {
 		return done, err
 	}
-	segs, err := t.segments(&h)
+	segs, err := headSegments(t, &h)
 	if err != nil {
 		return done, err
 	}
@@ -140,7 +141,7 @@ func (s *lifecycle) delete(t *tx, id skein.SessionID, d skein.Deletion) (done sk
 
 // free returns an error if somebody holds the lease.
 func (s *view) free(t *tx, id skein.SessionID) error {
-	l, err := t.lease(id)
+	l, err := leaseOf(t.Conn, id)
 	if err != nil {
 		return err
 	}
@@ -158,9 +159,9 @@ func (s *lifecycle) children(t *tx, h *head, rule skein.ChildRule) (kept, binned
 	if !slices.Contains([]skein.ChildRule{"", skein.KeepChildren, skein.BinChildren, skein.RefuseChildren}, rule) {
 		return nil, nil, fmt.Errorf("%w deletion: children %q", skein.ErrInvalid, rule)
 	}
-	err = t.query(`SELECT id FROM sessions WHERE parent = ? AND parent_why = 'child' AND user_id = ? ORDER BY id`, []any{string(h.ID), string(h.User)}, func(row []driver.Value) error {
+	err = t.Query(`SELECT id FROM sessions WHERE parent = ? AND parent_why = 'child' AND user_id = ? ORDER BY id`, []any{string(h.ID), string(h.User)}, func(row []driver.Value) error {
 		var child string
-		err := scan(row, []any{&child})
+		err := engine.Scan(row, []any{&child})
 		found = append(found, skein.SessionID(child))
 		return err
 	})

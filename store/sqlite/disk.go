@@ -8,7 +8,7 @@ import (
 	"path/filepath"
 
 	"github.com/skein-dev/skein/store/inspect"
-
+	"github.com/skein-dev/skein/store/sqlite/engine"
 	"github.com/skein-dev/skein/store/sqlite/host"
 )
 
@@ -18,12 +18,12 @@ const fewPages = 4 // a quarter
 // disk reports how large the file is and whether there is room for it to grow.
 func (ex *exam) disk(area string) error {
 	var pages, free, size int64
-	err := ex.read(func(c *conn) error {
+	err := ex.read(func(c *engine.Conn) error {
 		for _, q := range []struct {
 			pragma string
 			to     *int64
 		}{{"PRAGMA page_count", &pages}, {"PRAGMA freelist_count", &free}, {"PRAGMA page_size", &size}} {
-			if _, err := c.one(q.pragma, nil, q.to); err != nil {
+			if _, err := c.One(q.pragma, nil, q.to); err != nil {
 				return err
 			}
 		}

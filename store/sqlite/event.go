@@ -5,6 +5,7 @@ import (
 
 	"github.com/skein-dev/skein"
 	"github.com/skein-dev/skein/store/ledger"
+	"github.com/skein-dev/skein/store/sqlite/engine"
 )
 
 // rowSize returns roughly how many bytes an event takes on disk, without the index.
@@ -22,7 +23,7 @@ func (t *tx) keyTaken(h *head) (bool, error) {
 		return false, nil
 	}
 	var n int64
-	found, err := t.one(`SELECT n FROM sessions WHERE key = ? AND user_id = ? AND binned = 0 AND key <> ''`, []any{h.Key, string(h.User)}, &n)
+	found, err := t.One(`SELECT n FROM sessions WHERE key = ? AND user_id = ? AND binned = 0 AND key <> ''`, []any{h.Key, string(h.User)}, &n)
 	return found && n != h.n, err
 }
 
@@ -35,10 +36,10 @@ func (k *book) putEvent(p *packedEvent, r *ledger.Row) (id int64, err error) {
 		return 0, err
 	}
 	collectFor(int64(len(p.now.Text)))
-	_, _, err = k.exec(`INSERT INTO events (id, session, seq, kind, at, turn, ordinal, prev, piece, failed, imported, client, hash, role, agent, message, amends, tools, paths, text, extra, payload, sum, items)
+	_, _, err = k.Exec(`INSERT INTO events (id, session, seq, kind, at, turn, ordinal, prev, piece, failed, imported, client, hash, role, agent, message, amends, tools, paths, text, extra, payload, sum, items)
 		VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)`,
 		id, k.h.n, int64(r.Seq), string(r.Kind), int64(r.Time), r.Added.Turn, k.h.Ever().Messages, int64(r.Prev), r.Added.Piece, r.Now.Failed, r.Imported,
-		orNull(string(r.ClientID)), r.Hash, orNull(string(r.Now.Role)), orNull(agent(r.Now.Message)), orNull(messageID(r.Facts.Message)), amends, lines(r.Now.Tools), lines(r.Now.Paths), p.text, p.extra, p.payload, sumOf(&r.Event.Event, r.Now.Text), p.items)
+		engine.OrNull(string(r.ClientID)), r.Hash, engine.OrNull(string(r.Now.Role)), engine.OrNull(agent(r.Now.Message)), engine.OrNull(messageID(r.Facts.Message)), amends, lines(r.Now.Tools), lines(r.Now.Paths), p.text, p.extra, p.payload, sumOf(&r.Event.Event, r.Now.Text), p.items)
 	return id, err
 }
 
@@ -47,7 +48,7 @@ func (k *book) putEvent(p *packedEvent, r *ledger.Row) (id int64, err error) {
 // deleted ID: all that AUTOINCREMENT would give, without writing a page for it.
 func (t *tx) nextID() (int64, error) {
 	if t.heads.lastID == 0 {
-		if _, err := t.one(`SELECT max((SELECT coalesce(max(id), 0) FROM events), upto, gone) FROM indexed`, nil, &t.heads.lastID); err != nil {
+		if _, err := t.One(`SELECT max((SELECT coalesce(max(id), 0) FROM events), upto, gone) FROM indexed`, nil, &t.heads.lastID); err != nil {
 			return 0, err
 		}
 	}
@@ -68,13 +69,6 @@ func messageID(m *skein.Message) string {
 		return ""
 	}
 	return m.ID
-}
-
-func orNull(s string) any {
-	if s == "" {
-		return nil
-	}
-	return s
 }
 
 // lines joins names, each once, into a column value.
@@ -104,9 +98,9 @@ func (t *tx) putCharge(h *head, event int64, c *skein.Charge, a *skein.Added) er
 		if u == (skein.Usage{}) {
 			continue
 		}
-		_, _, err := t.exec(`INSERT INTO charges (event, session, user_id, request, slot, provider, model, tier, recorded, input, output, reasoning, cache_read, cache_write, cache_hour, requests, reported)
+		_, _, err := t.Exec(`INSERT INTO charges (event, session, user_id, request, slot, provider, model, tier, recorded, input, output, reasoning, cache_read, cache_write, cache_hour, requests, reported)
 			VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)`,
-			event, h.n, string(h.User), orNull(c.Request), int64(c.Time.Slot()), c.Provider, c.Model, string(a.Tier), recorded,
+			event, h.n, string(h.User), engine.OrNull(c.Request), int64(c.Time.Slot()), c.Provider, c.Model, string(a.Tier), recorded,
 			u.Input, u.Output, u.Reasoning, u.CacheRead, u.CacheWrite, u.CacheHour, u.Requests, u.Reported)
 		if err != nil {
 			return err

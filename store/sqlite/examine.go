@@ -11,6 +11,7 @@ import (
 
 	"github.com/skein-dev/skein"
 	"github.com/skein-dev/skein/store/inspect"
+	"github.com/skein-dev/skein/store/sqlite/engine"
 )
 
 var _ inspect.Examiner = (*Store)(nil)
@@ -44,12 +45,12 @@ type exam struct {
 	folder string // Examination.Folder
 }
 
-func (ex *exam) read(f func(*conn) error) error { return ex.s.read(ex.ctx, f) }
+func (ex *exam) read(f func(*engine.Conn) error) error { return ex.s.read(ex.ctx, f) }
 
 func (ex *exam) version(area string) error {
 	var v string
-	err := ex.read(func(c *conn) error {
-		_, err := c.one(`SELECT sqlite_version()`, nil, &v)
+	err := ex.read(func(c *engine.Conn) error {
+		_, err := c.One(`SELECT sqlite_version()`, nil, &v)
 		return err
 	})
 	ex.Fine(area, "SQLite %s, schema %d, %s", v, ex.s.steps.version(), ex.s.path)
@@ -59,17 +60,17 @@ func (ex *exam) version(area string) error {
 // file has SQLite check all pages of the file.
 func (ex *exam) file(area string) error {
 	var found []string
-	err := ex.read(func(c *conn) error {
-		return c.query(`PRAGMA integrity_check(20)`, nil, func(row []driver.Value) error {
+	err := ex.read(func(c *engine.Conn) error {
+		return c.Query(`PRAGMA integrity_check(20)`, nil, func(row []driver.Value) error {
 			var text string
-			err := scan(row, []any{&text})
+			err := engine.Scan(row, []any{&text})
 			if text != "ok" {
 				found = append(found, text)
 			}
 			return err
 		})
 	})
-	if err != nil && resultCode(err)&0xff == codeCorrupt || errors.Is(err, skein.ErrCorrupt) {
+	if err != nil && engine.Code(err)&0xff == engine.CodeCorrupt || errors.Is(err, skein.ErrCorrupt) {
 		found, err = append(found, err.Error()), nil
 	}
 	if len(found) > 0 {
@@ -98,12 +99,12 @@ func (ex *exam) events(area string) error {
 	if err != nil {
 		return err
 	}
-	err = ex.read(func(c *conn) error {
-		return c.query(`SELECT s.id, s.last, coalesce(b.upto, 0), count(e.id), coalesce(min(e.seq), 0), coalesce(max(e.seq), 0)
+	err = ex.read(func(c *engine.Conn) error {
+		return c.Query(`SELECT s.id, s.last, coalesce(b.upto, 0), count(e.id), coalesce(min(e.seq), 0), coalesce(max(e.seq), 0)
 			FROM sessions s LEFT JOIN bases b ON b.session = s.n LEFT JOIN events e ON e.session = s.n GROUP BY s.n`, nil, func(row []driver.Value) error {
 			var id string
 			var last, upto, count, first, end int64
-			if err := scan(row, []any{&id, &last, &upto, &count, &first, &end}); err != nil {
+			if err := engine.Scan(row, []any{&id, &last, &upto, &count, &first, &end}); err != nil {
 				return err
 			}
 			if count != last-upto || count > 0 && (first != upto+1 || end != last) {
@@ -120,8 +121,8 @@ func (ex *exam) events(area string) error {
 func (ex *exam) payloads(area string) (n int, err error) {
 	for after := int64(0); ; {
 		rows := 0
-		err := ex.read(func(c *conn) error {
-			return c.query(`SELECT `+eventColumns+`, e.id, s.id FROM events e JOIN sessions s ON s.n = e.session
+		err := ex.read(func(c *engine.Conn) error {
+			return c.Query(`SELECT `+eventColumns+`, e.id, s.id FROM events e JOIN sessions s ON s.n = e.session
 				WHERE e.id > ? ORDER BY e.id LIMIT 256`, []any{after}, func(row []driver.Value) error {
 				e, _, err := rowEvent(ex.s.pack, row[:eventWidth])
 				after, _ = row[eventWidth].(int64)
@@ -146,10 +147,10 @@ func (ex *exam) payloads(area string) (n int, err error) {
 // records reads all source records.
 func (ex *exam) records(area string) error {
 	var views []skein.Store
-	err := ex.read(func(c *conn) error {
-		return c.query(`SELECT DISTINCT user_id FROM files`, nil, func(row []driver.Value) error {
+	err := ex.read(func(c *engine.Conn) error {
+		return c.Query(`SELECT DISTINCT user_id FROM files`, nil, func(row []driver.Value) error {
 			var u string
-			err := scan(row, []any{&u})
+			err := engine.Scan(row, []any{&u})
 			views = append(views, ex.s.As(skein.User(u)))
 			return err
 		})
@@ -170,14 +171,14 @@ const sumsOfAll = `SELECT s.user_id, c.slot, c.provider, c.model, c.tier, c.reco
 // usage compares the sums with the values that they sum up.
 func (ex *exam) usage(area string) error {
 	var wrong int64
-	err := ex.read(func(c *conn) error {
-		_, err := c.one(`SELECT count(*) FROM (
+	err := ex.read(func(c *engine.Conn) error {
+		_, err := c.One(`SELECT count(*) FROM (
 			SELECT session, slot, provider, model, tier, recorded, `+sums+` FROM charges GROUP BY 1, 2, 3, 4, 5, 6
 			EXCEPT SELECT session, slot, provider, model, tier, recorded, input, output, reasoning, cache_read, cache_write, cache_hour, requests, reported FROM usage)`, nil, &wrong)
 		if err != nil || wrong > 0 {
 			return err
 		}
-		_, err = c.one(`SELECT count(*) FROM (`+sumsOfAll+` EXCEPT SELECT user_id, slot, provider, model, tier, recorded, project, agent,
+		_, err = c.One(`SELECT count(*) FROM (`+sumsOfAll+` EXCEPT SELECT user_id, slot, provider, model, tier, recorded, project, agent,
 			input, output, reasoning, cache_read, cache_write, cache_hour, requests, reported FROM usage_all)`, nil, &wrong)
 		return err
 	})
@@ -194,7 +195,7 @@ func (ex *exam) usage(area string) error {
 					`DELETE FROM usage_all`,
 					`INSERT INTO usage_all (user_id, slot, provider, model, tier, recorded, project, agent, input, output, reasoning, cache_read, cache_write, cache_hour, requests, reported) ` + sumsOfAll,
 				} {
-					if _, _, err := t.exec(q); err != nil {
+					if _, _, err := t.Exec(q); err != nil {
 						return err
 					}
 				}
@@ -218,10 +219,10 @@ func (ex *exam) index(area string) error {
 		return nil //nolint:nilerr // there was none
 	}
 	err = ex.s.change(ex.ctx, func(t *tx) error {
-		_, _, err := t.exec(`INSERT INTO words (words, rank) VALUES ('integrity-check', 1)`)
+		_, _, err := t.Exec(`INSERT INTO words (words, rank) VALUES ('integrity-check', 1)`)
 		return err
 	})
-	if resultCode(err)&0xff == codeCorrupt {
+	if engine.Code(err)&0xff == engine.CodeCorrupt {
 		return ex.Mend(inspect.Finding{Area: area, Level: inspect.Damaged, Text: "the search index disagrees with the texts; it can be rebuilt from them"}, ex.s.rebuildIndex)
 	}
 	if err != nil {
@@ -239,13 +240,13 @@ func (c *core) rebuildIndex() error {
 	if err := c.change(context.Background(), (*tx).forgetIndex); err != nil {
 		return err
 	}
-	return errors.Join(c.indexAll(context.Background()), c.readers.renew())
+	return errors.Join(c.indexAll(context.Background()), c.readers.Renew())
 }
 
 // forgetIndex empties the index, to be rebuilt.
 func (t *tx) forgetIndex() error {
 	for _, q := range []string{`UPDATE indexed SET upto = 0`, `DELETE FROM passages`} {
-		if _, _, err := t.exec(q); err != nil {
+		if _, _, err := t.Exec(q); err != nil {
 			return err
 		}
 	}
@@ -258,10 +259,10 @@ func (ex *exam) blobs(area string) error {
 	n := 0
 	for after := int64(0); ; n++ {
 		found := false
-		err := ex.read(func(c *conn) (err error) {
+		err := ex.read(func(c *engine.Conn) (err error) {
 			var hash, data []byte
 			var form, size int64
-			found, err = c.one(`SELECT rowid, hash, form, size, data FROM blobs WHERE rowid > ? ORDER BY rowid LIMIT 1`, []any{after}, &after, &hash, &form, &size, &data)
+			found, err = c.One(`SELECT rowid, hash, form, size, data FROM blobs WHERE rowid > ? ORDER BY rowid LIMIT 1`, []any{after}, &after, &hash, &form, &size, &data)
 			if err != nil || !found {
 				return err
 			}
@@ -287,11 +288,11 @@ func (ex *exam) blobs(area string) error {
 
 func (ex *exam) refs(area string) error {
 	var orphans, missing int64
-	err := ex.read(func(c *conn) error {
-		if _, err := c.one(`SELECT count(*) FROM blobs WHERE hash NOT IN (SELECT hash FROM blob_refs)`, nil, &orphans); err != nil {
+	err := ex.read(func(c *engine.Conn) error {
+		if _, err := c.One(`SELECT count(*) FROM blobs WHERE hash NOT IN (SELECT hash FROM blob_refs)`, nil, &orphans); err != nil {
 			return err
 		}
-		_, err := c.one(`SELECT count(*) FROM blob_refs WHERE hash NOT IN (SELECT hash FROM blobs)`, nil, &missing)
+		_, err := c.One(`SELECT count(*) FROM blob_refs WHERE hash NOT IN (SELECT hash FROM blobs)`, nil, &missing)
 		return err
 	})
 	if err != nil {
@@ -305,7 +306,7 @@ func (ex *exam) refs(area string) error {
 	}
 	return ex.Mend(inspect.Finding{Area: area, Level: inspect.Warning, Text: fmt.Sprintf("%d blobs that nothing refers to", orphans)}, func() error {
 		return ex.s.change(ex.ctx, func(t *tx) error {
-			_, _, err := t.exec(`DELETE FROM blobs WHERE hash NOT IN (SELECT hash FROM blob_refs)`)
+			_, _, err := t.Exec(`DELETE FROM blobs WHERE hash NOT IN (SELECT hash FROM blob_refs)`)
 			return err
 		})
 	})

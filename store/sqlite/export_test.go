@@ -3,10 +3,12 @@ package sqlite
 import (
 	"context"
 	"time"
+
+	"github.com/skein-dev/skein/store/sqlite/engine"
 )
 
 // DriverName is the driver's name, which tests need to open the file.
-const DriverName = driverName
+const DriverName = engine.DriverName
 
 // Within runs f in the middle of a write transaction.
 func Within(s *Store, f func()) error {

@@ -10,6 +10,7 @@ import (
 
 	"github.com/skein-dev/skein"
 	"github.com/skein-dev/skein/internal/room"
+	"github.com/skein-dev/skein/store/sqlite/engine"
 )
 
 // feedStep is the most event IDs that one page goes through: a view may see few
@@ -89,10 +90,10 @@ func feedPlace(c skein.Cursor) (int64, error) {
 // feedPage returns the next events after a place, and the place behind them.
 // For the end, -1, it returns only the place.
 func (s *feeds) feedPage(ctx context.Context, at int64) (page []skein.Fed, upto int64, err error) {
-	err = s.read(ctx, func(c *conn) error {
+	err = s.read(ctx, func(c *engine.Conn) error {
 		page, upto = nil, at
 		var last int64
-		if _, err := c.one(`SELECT coalesce(max(id), 0) FROM events`, nil, &last); err != nil {
+		if _, err := c.One(`SELECT coalesce(max(id), 0) FROM events`, nil, &last); err != nil {
 			return err
 		}
 		if at < 0 {
@@ -101,12 +102,12 @@ func (s *feeds) feedPage(ctx context.Context, at int64) (page []skein.Fed, upto 
 		}
 		upto = max(at, min(last, at+feedStep))
 		if upto > at {
-			if err := room.Turn(c.ctx); err != nil {
+			if err := room.Turn(c.Context()); err != nil {
 				return err
 			}
 		}
 		size := 0
-		err := c.query(`SELECT `+eventColumns+`, s.id, s.user_id, e.id
+		err := c.Query(`SELECT `+eventColumns+`, s.id, s.user_id, e.id
 			FROM events e CROSS JOIN sessions s ON s.n = e.session
 			WHERE e.id > ?1 AND e.id <= ?2 AND (?3 = '' OR s.user_id = ?3) ORDER BY e.id LIMIT ?4`,
 			[]any{at, upto, string(s.user), pageRows}, func(row []driver.Value) error {
@@ -121,11 +122,11 @@ func (s *feeds) feedPage(ctx context.Context, at int64) (page []skein.Fed, upto 
 				size += len(f.Event.Payload)
 				if size > pageBytes || len(page) == pageRows {
 					upto = id
-					return errStop
+					return engine.ErrStop
 				}
 				return nil
 			})
-		return unstop(err)
+		return engine.Unstop(err)
 	})
 	return page, upto, err
 }
@@ -139,7 +140,7 @@ func (s *feeds) scanFed(row []driver.Value) (f skein.Fed, id int64, err error) {
 		return f, 0, err
 	}
 	var session, user string
-	err = scan(row[eventWidth:], []any{&session, &user, &id})
+	err = engine.Scan(row[eventWidth:], []any{&session, &user, &id})
 	f.Cursor, f.Session, f.User = cursor(id), skein.SessionID(session), skein.User(user)
 	return f, id, err
 }

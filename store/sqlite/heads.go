@@ -8,6 +8,7 @@ import (
 
 	"github.com/skein-dev/skein"
 	"github.com/skein-dev/skein/store/ledger"
+	"github.com/skein-dev/skein/store/sqlite/engine"
 )
 
 // A head is the row of a session.
@@ -129,7 +130,7 @@ const headColumns = `s.n, s.locked_by, s.state, s.id, s.user_id, s.key, s.title,
 func headScan(row []driver.Value) (h head, err error) {
 	var state string
 	var parent skein.Parent
-	if err := scan(row, append([]any{&h.n, &h.LockedBy, &state}, h.fields(&parent)...)); err != nil {
+	if err := engine.Scan(row, append([]any{&h.n, &h.LockedBy, &state}, h.fields(&parent)...)); err != nil {
 		return head{}, err
 	}
 	if parent.Session != "" {
@@ -152,12 +153,12 @@ func (t *tx) head(id skein.SessionID) (h head, err error) {
 		return h, nil
 	}
 	h.ID = id
-	err = t.query(selectHead, []any{string(id)}, func(row []driver.Value) error {
+	err = t.Query(selectHead, []any{string(id)}, func(row []driver.Value) error {
 		h, err = headScan(row)
 		return err
 	})
 	if err == nil && h.Altered {
-		err = t.retell(t.pack, &h)
+		err = retell(t.Conn, t.pack, &h)
 	}
 	return h, err
 }
@@ -170,7 +171,7 @@ func (t *tx) putHead(was, h *head) (err error) {
 	case sameFields(was, h):
 		err = t.updateState(was, h)
 	default:
-		_, _, err = t.exec(updateHead, append(h.values(), h.n)...)
+		_, _, err = t.Exec(updateHead, append(h.values(), h.n)...)
 	}
 	if err == nil {
 		t.heads.put(*h)
@@ -186,7 +187,7 @@ func (t *tx) updateState(was, h *head) (err error) {
 	if was.Updated>>10 != h.Updated>>10 {
 		query = `UPDATE sessions SET updated = ?1, last = ?2, bytes = ?3, state = ?4, recent = ?1 >> 10 WHERE n = ?5`
 	}
-	_, _, err = t.exec(query, int64(h.Updated), int64(h.Last), h.bytes, h.state(), h.n)
+	_, _, err = t.Exec(query, int64(h.Updated), int64(h.Last), h.bytes, h.state(), h.n)
 	return err
 }
 
@@ -204,6 +205,6 @@ var (
 )
 
 func (t *tx) insertHead(h *head) (int64, error) {
-	n, _, err := t.exec(insertHead, h.values()...)
+	n, _, err := t.Exec(insertHead, h.values()...)
 	return n, err
 }

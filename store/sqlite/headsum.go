@@ -9,11 +9,12 @@ import (
 	"github.com/skein-dev/skein"
 	"github.com/skein-dev/skein/internal/walk"
 	"github.com/skein-dev/skein/store/pack"
+	"github.com/skein-dev/skein/store/sqlite/engine"
 )
 
 // retell sets the texts of h from its events, and all of it if it is lost.
-func (c *conn) retell(p *pack.Packer, h *head) error {
-	segs, err := c.segments(h.n, h.Last)
+func retell(c *engine.Conn, p *pack.Packer, h *head) error {
+	segs, err := segments(c, h.n, h.Last)
 	if err != nil {
 		return err
 	}
@@ -30,7 +31,7 @@ func (c *conn) retell(p *pack.Packer, h *head) error {
 	if err := h.Retell(l, segs); err != nil || !h.Lost {
 		return err
 	}
-	h.Usage, err = c.usageOf(h.n)
+	h.Usage, err = usageOf(c, h.n)
 	return err
 }
 
@@ -38,7 +39,7 @@ func (c *conn) retell(p *pack.Packer, h *head) error {
 func (w liveQueries) Own(seg walk.Segment, do func(e skein.Event, piece bool) error) error {
 	for after := seg.From; after < seg.To; {
 		at := after
-		err := w.conn.query(selectEvent+`WHERE e.session = ? AND e.seq > ? AND e.seq <= ? ORDER BY e.seq LIMIT ?`, []any{seg.Session, int64(after), int64(seg.To), pageRows}, func(row []driver.Value) error {
+		err := w.conn.Query(selectEvent+`WHERE e.session = ? AND e.seq > ? AND e.seq <= ? ORDER BY e.seq LIMIT ?`, []any{seg.Session, int64(after), int64(seg.To), pageRows}, func(row []driver.Value) error {
 			e, said, err := rowEvent(w.pack, row)
 			if bad := (*skein.DamagedError)(nil); errors.As(err, &bad) {
 				e, err = bad.Placeholder(), nil
@@ -63,8 +64,8 @@ func (w liveQueries) Own(seg walk.Segment, do func(e skein.Event, piece bool) er
 // from the events.
 func (ex *exam) heads(area string) error {
 	var bad []head
-	err := ex.read(func(c *conn) error {
-		err := c.query(`SELECT `+headColumns+` FROM sessions s ORDER BY s.n`, nil, func(row []driver.Value) error {
+	err := ex.read(func(c *engine.Conn) error {
+		err := c.Query(`SELECT `+headColumns+` FROM sessions s ORDER BY s.n`, nil, func(row []driver.Value) error {
 			h, err := headScan(row)
 			if h.Altered {
 				bad = append(bad, h)
@@ -73,7 +74,7 @@ func (ex *exam) heads(area string) error {
 		})
 		for i := range bad {
 			if err == nil {
-				err = c.retell(ex.s.pack, &bad[i])
+				err = retell(c, ex.s.pack, &bad[i])
 			}
 		}
 		return err

@@ -60,7 +60,7 @@ func TestAlteredTitlesAreNotShown(t *testing.T) {
 		}
 	}
 	c := testConn(t, name)
-	if err := c.script(`UPDATE sessions SET title = replace(title, '100', '900'), first_words = replace(first_words, '100', '900'), agent = 'another', project = '/elsewhere',
+	if err := c.Script(`UPDATE sessions SET title = replace(title, '100', '900'), first_words = replace(first_words, '100', '900'), agent = 'another', project = '/elsewhere',
 		state = json_set(state, '$.last_prompt', replace(last_prompt, '100', '900'), '$.tags', json('["bill!"]'))`); err != nil {
 		t.Fatal(err)
 	}
@@ -96,13 +96,13 @@ func TestAlteredTitlesAreNotShown(t *testing.T) {
 		same("examined", 2)
 	}
 	var left int64
-	if _, err := c.one(`SELECT count(*) FROM sessions WHERE title LIKE '%900%' OR first_words LIKE '%900%' OR project = '/elsewhere'`, nil, &left); err != nil || left != 0 {
+	if _, err := c.One(`SELECT count(*) FROM sessions WHERE title LIKE '%900%' OR first_words LIKE '%900%' OR project = '/elsewhere'`, nil, &left); err != nil || left != 0 {
 		t.Errorf("%d rows have altered texts after the repair (%v), want 0", left, err)
 	}
 
 	// Deleting a message in the shell removes its words from the row, too.
 	add("b", skein.NewEvent(skein.KindCreated, 1, skein.Created{Title: "a title"}), skein.Say(2, skein.UserSays("pay 100 euros")))
-	if err := c.script(`DELETE FROM messages WHERE session_id = 'b'`); err != nil {
+	if err := c.Script(`DELETE FROM messages WHERE session_id = 'b'`); err != nil {
 		t.Fatal(err)
 	}
 	if x, err := s.Session(t.Context(), "b"); err != nil || x.First != "" || x.Title != "a title" {
@@ -153,7 +153,7 @@ func TestALostStateIsMadeOfTheEvents(t *testing.T) {
 	c := testConn(t, s.path)
 	lose := func() {
 		t.Helper()
-		if err := c.script(`UPDATE sessions SET state = '[' || state`); err != nil {
+		if err := c.Script(`UPDATE sessions SET state = '[' || state`); err != nil {
 			t.Fatal(err)
 		}
 	}
@@ -182,7 +182,7 @@ func TestALostStateIsMadeOfTheEvents(t *testing.T) {
 	}
 	same("after the repair", want)
 	var valid int64
-	if _, err := c.one(`SELECT sum(json_valid(state)) FROM sessions`, nil, &valid); err != nil || valid != 3 {
+	if _, err := c.One(`SELECT sum(json_valid(state)) FROM sessions`, nil, &valid); err != nil || valid != 3 {
 		t.Errorf("after the repair %d states can be read (%v), want 3", valid, err)
 	}
 	more := func() {
@@ -196,7 +196,7 @@ func TestALostStateIsMadeOfTheEvents(t *testing.T) {
 	same("with the state lost after a rewind", want)
 	more()
 	same("written to", all())
-	if err := c.script(`DELETE FROM messages WHERE session_id = 'a'`); err != nil {
+	if err := c.Script(`DELETE FROM messages WHERE session_id = 'a'`); err != nil {
 		t.Errorf("messages of a session with a lost state are not deleted in the shell: %v", err)
 	}
 }

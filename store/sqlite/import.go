@@ -19,7 +19,7 @@ func (t *call) putImport(p *packed, h *head) error {
 	if err != nil {
 		return err
 	}
-	have, err := t.recordCount(n)
+	have, err := recordCount(t.tx.Conn, n)
 	if err != nil {
 		return err
 	}
@@ -51,7 +51,7 @@ func (t *tx) putFile(f *skein.SourceFile, user skein.User) (n int64, err error) 
 	if state == nil {
 		state = []byte{}
 	}
-	if _, _, err := t.exec(`INSERT INTO files (user_id, format, path, session, id, copy_of, size, mtime, inode, offset, records, damaged, head, state)
+	if _, _, err := t.Exec(`INSERT INTO files (user_id, format, path, session, id, copy_of, size, mtime, inode, offset, records, damaged, head, state)
 		VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)
 		ON CONFLICT (path, format, user_id) DO UPDATE SET session = excluded.session, id = excluded.id, copy_of = excluded.copy_of, size = excluded.size,
 		mtime = excluded.mtime, inode = excluded.inode, offset = excluded.offset, records = excluded.records,
@@ -59,6 +59,6 @@ func (t *tx) putFile(f *skein.SourceFile, user skein.User) (n int64, err error) 
 		string(user), f.Format, f.Path, string(f.Session), f.ID, string(f.CopyOf), f.Size, f.Mtime, int64(f.Inode), f.Offset, f.Records, f.Damaged, string(f.Head), state); err != nil {
 		return 0, err
 	}
-	_, err = t.one(`SELECT n FROM files WHERE path = ? AND format = ? AND user_id = ?`, []any{f.Path, f.Format, string(user)}, &n)
+	_, err = t.One(`SELECT n FROM files WHERE path = ? AND format = ? AND user_id = ?`, []any{f.Path, f.Format, string(user)}, &n)
 	return n, err
 }

@@ -9,6 +9,7 @@ import (
 
 	"github.com/skein-dev/skein"
 	"github.com/skein-dev/skein/store/search"
+	"github.com/skein-dev/skein/store/sqlite/engine"
 )
 
 // The search index is updated after the append, not in it, where it would double the
@@ -132,7 +133,7 @@ func extraOf(f *skein.Facts) any {
 	if len(f.Text) > search.LongText {
 		return nil
 	}
-	return orNull(search.Extra(f.Text))
+	return engine.OrNull(search.Extra(f.Text))
 }
 
 // appended reports to the indexer how many events a commit stored.
@@ -160,25 +161,25 @@ func (c *core) feedIndex(ctx context.Context) (more bool, err error) {
 // committed together.
 func (t *tx) feed(bytes int64) (rows int, more bool, err error) {
 	var upto, last int64
-	if _, err := t.one(`SELECT upto FROM indexed`, nil, &upto); err != nil {
+	if _, err := t.One(`SELECT upto FROM indexed`, nil, &upto); err != nil {
 		return 0, false, err
 	}
 	size, long := int64(0), false
-	err = t.query(`SELECT id, coalesce(octet_length(text), 0), coalesce(octet_length(extra), 0) FROM events WHERE id > ? ORDER BY id LIMIT ?`,
+	err = t.Query(`SELECT id, coalesce(octet_length(text), 0), coalesce(octet_length(extra), 0) FROM events WHERE id > ? ORDER BY id LIMIT ?`,
 		[]any{upto, feedRows}, func(row []driver.Value) error {
 			var id, text, extra int64
-			if err := scan(row, []any{&id, &text, &extra}); err != nil {
+			if err := engine.Scan(row, []any{&id, &text, &extra}); err != nil {
 				return err
 			}
 			if size += text + extra; long || rows > 0 && (size > bytes || text > search.LongText) {
 				more = true
-				return errStop
+				return engine.ErrStop
 			}
 			rows++
 			last, long = id, text > search.LongText
 			return nil
 		})
-	if err = unstop(err); err != nil || rows == 0 {
+	if err = engine.Unstop(err); err != nil || rows == 0 {
 		return 0, false, err
 	}
 	collectFor(size)
@@ -188,12 +189,12 @@ func (t *tx) feed(bytes int64) (rows int, more bool, err error) {
 			return 0, true, err
 		}
 	} else {
-		_, _, err = t.exec(`INSERT INTO words (rowid, text, extra) SELECT id, text, extra FROM events WHERE id > ? AND id <= ? AND text IS NOT NULL`, upto, last)
+		_, _, err = t.Exec(`INSERT INTO words (rowid, text, extra) SELECT id, text, extra FROM events WHERE id > ? AND id <= ? AND text IS NOT NULL`, upto, last)
 	}
 	if err != nil {
 		return 0, false, err
 	}
-	_, _, err = t.exec(`UPDATE indexed SET upto = ?`, last)
+	_, _, err = t.Exec(`UPDATE indexed SET upto = ?`, last)
 	return rows, more || rows == feedRows, err
 }
 
@@ -228,8 +229,8 @@ func (c *core) catchUp(ctx context.Context, most time.Duration) {
 // behind reports whether events wait for the index.
 func (c *core) behind(ctx context.Context) bool {
 	var waiting int64
-	err := c.readers.with(ctx, func(r *conn) error {
-		_, err := r.one(`SELECT EXISTS (SELECT 1 FROM events WHERE id > (SELECT upto FROM indexed))`, nil, &waiting)
+	err := c.readers.Read(ctx, func(r *engine.Conn) error {
+		_, err := r.One(`SELECT EXISTS (SELECT 1 FROM events WHERE id > (SELECT upto FROM indexed))`, nil, &waiting)
 		return err
 	})
 	return err != nil || waiting != 0

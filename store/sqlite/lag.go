@@ -6,6 +6,7 @@ import (
 
 	"github.com/skein-dev/skein"
 	"github.com/skein-dev/skein/store/inspect"
+	"github.com/skein-dev/skein/store/sqlite/engine"
 )
 
 var _ inspect.IndexLag = (*Store)(nil)
@@ -28,18 +29,18 @@ type lookback struct {
 func (s *feeds) Lag(ctx context.Context) (l inspect.Lag, err error) {
 	defer skein.Wrapf(&err, "sqlite: lag of the index")
 	var upto, last, at int64
-	err = s.read(ctx, func(c *conn) error {
-		if _, err := c.one(`SELECT upto, (SELECT coalesce(max(id), 0) FROM events) FROM indexed`, nil, &upto, &last); err != nil || last <= upto {
+	err = s.read(ctx, func(c *engine.Conn) error {
+		if _, err := c.One(`SELECT upto, (SELECT coalesce(max(id), 0) FROM events) FROM indexed`, nil, &upto, &last); err != nil || last <= upto {
 			return err
 		}
 		if l.Events = int(last - upto); l.Events <= countUpTo {
 			var n int64
-			if _, err := c.one(`SELECT count(*) FROM events WHERE id > ?`, []any{upto}, &n); err != nil {
+			if _, err := c.One(`SELECT count(*) FROM events WHERE id > ?`, []any{upto}, &n); err != nil {
 				return err
 			}
 			l.Events = int(n)
 		}
-		_, err := c.one(`SELECT CASE imported WHEN 0 THEN at ELSE 0 END FROM events WHERE id > ? ORDER BY id LIMIT 1`, []any{upto}, &at)
+		_, err := c.One(`SELECT CASE imported WHEN 0 THEN at ELSE 0 END FROM events WHERE id > ? ORDER BY id LIMIT 1`, []any{upto}, &at)
 		return err
 	})
 	if err != nil {

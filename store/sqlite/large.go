@@ -5,6 +5,7 @@ import (
 	"runtime/debug"
 
 	"github.com/skein-dev/skein/internal/room"
+	"github.com/skein-dev/skein/store/sqlite/engine"
 )
 
 // Of the readers that share a [room.Room], only a few read large sessions at once.
@@ -13,12 +14,12 @@ const (
 	largeAtOnce = 2
 )
 
-// large returns what [room.Turn] does if a session may have something long.
-func (c *conn) large(h *head) error {
+// waitIfLarge returns what [room.Turn] does if a session may have something long.
+func waitIfLarge(c *engine.Conn, h *head) error {
 	if h.bytes < largeFrom && h.Parent == nil { // how much it shows of the parent is not known
 		return nil
 	}
-	return room.Turn(c.ctx)
+	return room.Turn(c.Context())
 }
 
 // collectFor collects garbage, and returns its memory to the system, before SQLite
@@ -32,11 +33,11 @@ func collectFor(n int64) {
 
 // read runs f with a connection that reads one state of the file. It may run f
 // again after waiting for its turn, or for room.
-func (c *core) read(ctx context.Context, f func(*conn) error) error {
+func (c *core) read(ctx context.Context, f func(*engine.Conn) error) error {
 	leave, err := c.enter()
 	if err != nil {
 		return err
 	}
 	defer leave()
-	return c.turns.Read(ctx, func(ctx context.Context) error { return c.readers.with(ctx, f) })
+	return c.turns.Read(ctx, func(ctx context.Context) error { return c.readers.Read(ctx, f) })
 }

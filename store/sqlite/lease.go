@@ -31,7 +31,7 @@ func (s *leases) acquire(t *tx, id skein.SessionID, r skein.LeaseRequest) (l ske
 	if err := s.mine(t, id); err != nil {
 		return l, err
 	}
-	old, err := t.lease(id)
+	old, err := leaseOf(t.Conn, id)
 	if err != nil {
 		return l, err
 	}
@@ -91,7 +91,7 @@ func (s *leases) Renew(ctx context.Context, l skein.Lease, ttl time.Duration) (_
 
 // heldRow returns the row of l, which must be held now.
 func (s *leases) heldRow(t *tx, l skein.Lease) (leaseRow, error) {
-	row, err := t.lease(l.Session)
+	row, err := leaseOf(t.Conn, l.Session)
 	if err != nil {
 		return row, err
 	}
@@ -128,7 +128,7 @@ func (s *leases) Release(ctx context.Context, l skein.Lease) (err error) {
 
 func (s *core) release(t *tx, l skein.Lease) error {
 	t.after = append(t.after, func() { _ = s.locks.Drop(l.Session, l.Fence) }) //nolint:errcheck // it is unlocked in any case
-	row, err := t.lease(l.Session)
+	row, err := leaseOf(t.Conn, l.Session)
 	if err != nil || row.epoch != l.Fence || !row.held {
 		return err
 	}

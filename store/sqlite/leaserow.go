@@ -6,6 +6,7 @@ import (
 	"os"
 
 	"github.com/skein-dev/skein"
+	"github.com/skein-dev/skein/store/sqlite/engine"
 	"github.com/skein-dev/skein/store/sqlite/host"
 )
 
@@ -27,12 +28,12 @@ type holderJSON struct {
 
 const selectLease = `SELECT epoch, held, expires, holder FROM leases WHERE session = ?`
 
-// lease returns the row of a session's newest lease; its epoch is 0 if there
+// leaseOf returns the row of a session's newest lease; its epoch is 0 if there
 // was none.
-func (c *conn) lease(id skein.SessionID) (l leaseRow, err error) {
+func leaseOf(c *engine.Conn, id skein.SessionID) (l leaseRow, err error) {
 	var epoch, held, expires int64
 	var holder string
-	found, err := c.one(selectLease, []any{string(id)}, &epoch, &held, &expires, &holder)
+	found, err := c.One(selectLease, []any{string(id)}, &epoch, &held, &expires, &holder)
 	if err != nil || !found {
 		return l, err
 	}
@@ -58,13 +59,13 @@ func (s *core) holds(id skein.SessionID, l leaseRow) (bool, error) {
 // all deleted sessions, which may have had the same ID.
 func (t *tx) nextFence(last skein.Fence) (skein.Fence, error) {
 	var floor int64
-	_, err := t.one(`SELECT floor FROM fences`, nil, &floor)
+	_, err := t.One(`SELECT floor FROM fences`, nil, &floor)
 	return max(last, skein.Fence(floor)) + 1, err
 }
 
 func (t *tx) putLease(id skein.SessionID, l leaseRow) error {
 	holder := string(skein.MustJSON(l.holder))
-	if _, _, err := t.exec(`INSERT INTO leases (session, epoch, held, expires, holder) VALUES (?, ?, ?, ?, ?)
+	if _, _, err := t.Exec(`INSERT INTO leases (session, epoch, held, expires, holder) VALUES (?, ?, ?, ?, ?)
 		ON CONFLICT (session) DO UPDATE SET epoch = excluded.epoch, held = excluded.held, expires = excluded.expires, holder = excluded.holder`,
 		string(id), int64(l.epoch), l.held, int64(l.expires), holder); err != nil {
 		return err
@@ -73,7 +74,7 @@ func (t *tx) putLease(id skein.SessionID, l leaseRow) error {
 	if l.held {
 		who = l.holder.String()
 	}
-	_, _, err := t.exec(`UPDATE sessions SET locked_by = ? WHERE id = ?`, who, string(id))
+	_, _, err := t.Exec(`UPDATE sessions SET locked_by = ? WHERE id = ?`, who, string(id))
 	return err
 }
 
@@ -95,11 +96,11 @@ func processOf(h skein.Holder, expires skein.Time) holderJSON {
 
 // lockedBy returns the holder of the session's lease, "" if it is not held now. who
 // is the holder that was recorded last; if it is "", the lease is not looked up.
-func (s *view) lockedBy(c *conn, id skein.SessionID, who string) (string, error) {
+func (s *view) lockedBy(c *engine.Conn, id skein.SessionID, who string) (string, error) {
 	if who == "" {
 		return "", nil
 	}
-	row, err := c.lease(id)
+	row, err := leaseOf(c, id)
 	if err != nil {
 		return "", err
 	}

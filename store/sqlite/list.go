@@ -10,6 +10,7 @@ import (
 	"unicode/utf8"
 
 	"github.com/skein-dev/skein"
+	"github.com/skein-dev/skein/store/sqlite/engine"
 	"github.com/skein-dev/skein/store/stream"
 )
 
@@ -29,14 +30,14 @@ func (s *reads) Sessions(ctx context.Context, f skein.Filter) iter.Seq2[skein.Se
 }
 
 func (s *reads) sessionPage(ctx context.Context, f skein.Filter, size int) (page []skein.Session, err error) {
-	err = s.read(ctx, func(c *conn) error {
+	err = s.read(ctx, func(c *engine.Conn) error {
 		w := s.where(f)
 		from, order, err := path(c, f, w)
 		if err != nil {
 			return err
 		}
 		var heads []head
-		err = unstop(c.query(`SELECT `+headColumns+from+w.sql()+order, w.args, func(row []driver.Value) error {
+		err = engine.Unstop(c.Query(`SELECT `+headColumns+from+w.SQL()+order, w.Args, func(row []driver.Value) error {
 			h, err := headScan(row)
 			if err != nil || f.Title != "" && !f.Fits(&h.Session) {
 				return err
@@ -44,7 +45,7 @@ func (s *reads) sessionPage(ctx context.Context, f skein.Filter, size int) (page
 			// The rows are in order by second; those of the same second are
 			// sorted here.
 			if n := len(heads); n >= size && heads[n-1].Updated>>10 != h.Updated>>10 {
-				return errStop
+				return engine.ErrStop
 			}
 			heads = append(heads, h)
 			return nil
@@ -67,11 +68,11 @@ func (s *reads) sessionPage(ctx context.Context, f skein.Filter, size int) (page
 
 // path returns the index and order by which the sessions of f are found, and
 // may add to w what it has found already.
-func path(c *conn, f skein.Filter, w *where) (from, order string, err error) {
+func path(c *engine.Conn, f skein.Filter, w *engine.Where) (from, order string, err error) {
 	const sorted = ` ORDER BY +s.recent DESC` // the plus keeps SQLite from using an index
 	if f.Title != "" {
 		if few, err := named(c, f.Title); err != nil || few != nil {
-			w.add("s.n IN (SELECT value FROM json_each(?))", string(few))
+			w.Add("s.n IN (SELECT value FROM json_each(?))", string(few))
 			return ` FROM sessions s`, sorted, err
 		}
 	}
@@ -83,10 +84,10 @@ func path(c *conn, f skein.Filter, w *where) (from, order string, err error) {
 	case f.Parent != "":
 		return ` FROM sessions s INDEXED BY sessions_by_parent`, sorted, nil
 	case f.Project != "" || f.Repository != "":
-		p := where{}
-		p.place(f)
+		p := engine.Where{}
+		addPlace(&p, f)
 		var n int64
-		_, err := c.one(`SELECT count(*) FROM (SELECT 1 FROM sessions s`+p.sql()+` LIMIT ?)`, append(p.args, manyInProject), &n)
+		_, err := c.One(`SELECT count(*) FROM (SELECT 1 FROM sessions s`+p.SQL()+` LIMIT ?)`, append(p.Args, manyInProject), &n)
 		if err != nil || n < manyInProject {
 			return ` FROM sessions s`, sorted, err
 		}
@@ -97,10 +98,10 @@ func path(c *conn, f skein.Filter, w *where) (from, order string, err error) {
 // named returns, as a JSON array, the numbers of the sessions whose title, or
 // else first words, may contain text; nil if there are many. It leaves letters
 // that are not ASCII to Filter.Fits, because SQLite does not know their cases.
-func named(c *conn, text string) ([]byte, error) {
+func named(c *engine.Conn, text string) ([]byte, error) {
 	const name = `CASE title WHEN '' THEN first_words ELSE title END`
 	ns := []int64{}
-	err := c.query(`SELECT n FROM sessions WHERE ?2 AND instr(lower(`+name+`), ?1) > 0 OR octet_length(`+name+`) <> length(`+name+`) LIMIT ?3`,
+	err := c.Query(`SELECT n FROM sessions WHERE ?2 AND instr(lower(`+name+`), ?1) > 0 OR octet_length(`+name+`) <> length(`+name+`) LIMIT ?3`,
 		[]any{strings.ToLower(text), isASCII(strings.ToLower(text)), manyInProject}, func(row []driver.Value) error {
 			ns = append(ns, row[0].(int64))
 			return nil
@@ -111,45 +112,27 @@ func named(c *conn, text string) ([]byte, error) {
 	return json.Marshal(ns)
 }
 
-// A where is the conditions of a query. They consist of constant pieces only,
-// so that there are few different queries.
-type where struct {
-	conds []string
-	args  []any
-}
-
-func (w *where) add(cond string, args ...any) {
-	w.conds, w.args = append(w.conds, cond), append(w.args, args...)
-}
-
-func (w *where) sql() string {
-	if len(w.conds) == 0 {
-		return ""
-	}
-	return " WHERE " + strings.Join(w.conds, " AND ")
-}
-
-// place adds the conditions on where the work happened.
-func (w *where) place(f skein.Filter) {
+// addPlace adds the conditions on where the work happened.
+func addPlace(w *engine.Where, f skein.Filter) {
 	switch {
 	case f.Project != "" && f.Repository != "":
-		w.add("(s.project = ? OR s.repository = ? AND s.repository <> '')", f.Project, f.Repository)
+		w.Add("(s.project = ? OR s.repository = ? AND s.repository <> '')", f.Project, f.Repository)
 	case f.Project != "":
-		w.add("s.project = ?", f.Project)
+		w.Add("s.project = ?", f.Project)
 	case f.Repository != "":
-		w.add("s.repository = ? AND s.repository <> ''", f.Repository)
+		w.Add("s.repository = ? AND s.repository <> ''", f.Repository)
 	}
 }
 
-func (s *reads) where(f skein.Filter) *where {
-	w := &where{}
+func (s *reads) where(f skein.Filter) *engine.Where {
+	w := &engine.Where{}
 	if s.user != "" {
-		w.add("s.user_id = ?", string(s.user))
+		w.Add("s.user_id = ?", string(s.user))
 	}
 	if f.Bin {
-		w.add("s.binned <> 0")
+		w.Add("s.binned <> 0")
 	} else {
-		w.add("s.binned = 0")
+		w.Add("s.binned = 0")
 	}
 	for _, x := range []struct{ cond, value string }{
 		{"s.user_id = ?", string(f.User)},
@@ -163,52 +146,52 @@ func (s *reads) where(f skein.Filter) *where {
 		{"EXISTS (SELECT 1 FROM json_each(s.tags) WHERE value = ?)", f.Tag},
 	} {
 		if x.value != "" {
-			w.add(x.cond, x.value)
+			w.Add(x.cond, x.value)
 		}
 	}
-	w.place(f)
+	addPlace(w, f)
 	if f.Parent != "" && s.user == "" { // a session that names another user's session as its parent is not its child
-		w.add("s.user_id = coalesce((SELECT p.user_id FROM sessions p WHERE p.id = ?), s.user_id)", string(f.Parent))
+		w.Add("s.user_id = coalesce((SELECT p.user_id FROM sessions p WHERE p.id = ?), s.user_id)", string(f.Parent))
 	}
 	if len(f.IDs) > 0 {
-		w.add("s.id IN (SELECT value FROM json_each(?))", string(skein.MustJSON(f.IDs)))
+		w.Add("s.id IN (SELECT value FROM json_each(?))", string(skein.MustJSON(f.IDs)))
 	}
 	if f.IDPrefix != "" {
-		w.add("s.id >= ? AND s.id < ?", f.IDPrefix, f.IDPrefix+"\U0010ffff")
+		w.Add("s.id >= ? AND s.id < ?", f.IDPrefix, f.IDPrefix+"\U0010ffff")
 	}
 	if f.IDSuffix != "" {
-		w.add("substr(s.id, -length(?)) = ?", f.IDSuffix, f.IDSuffix)
+		w.Add("substr(s.id, -length(?)) = ?", f.IDSuffix, f.IDSuffix)
 		if utf8.RuneCountInString(f.IDSuffix) >= 4 {
-			w.add("substr(s.id, -4) = substr(?, -4)", f.IDSuffix)
+			w.Add("substr(s.id, -4) = substr(?, -4)", f.IDSuffix)
 		}
 	}
 	if f.Pinned {
-		w.add("s.pinned = 1")
+		w.Add("s.pinned = 1")
 	}
 	if f.Born {
-		w.add("s.origin = ''")
+		w.Add("s.origin = ''")
 	}
 	if f.NoChildren {
-		w.add("s.parent_why <> 'child'")
+		w.Add("s.parent_why <> 'child'")
 	}
 	if f.Since != 0 {
-		w.add("s.recent >= ? AND s.updated >= ?", int64(f.Since)>>10, int64(f.Since))
+		w.Add("s.recent >= ? AND s.updated >= ?", int64(f.Since)>>10, int64(f.Since))
 	}
 	if f.Until != 0 {
-		w.add("s.recent <= ? AND s.updated < ?", int64(f.Until)>>10, int64(f.Until))
+		w.Add("s.recent <= ? AND s.updated < ?", int64(f.Until)>>10, int64(f.Until))
 	}
 	if f.Before != nil {
 		at := int64(f.Before.Updated)
-		w.add("s.recent <= ? AND s.updated <= ? AND (s.updated < ? OR s.id > ?)", at>>10, at, at, string(f.Before.ID))
+		w.Add("s.recent <= ? AND s.updated <= ? AND (s.updated < ? OR s.id > ?)", at>>10, at, at, string(f.Before.ID))
 	}
 	if f.LargerThan > 0 {
-		w.add("s.bytes > ?", f.LargerThan)
+		w.Add("s.bytes > ?", f.LargerThan)
 	}
 	if !f.IncludeEmpty {
-		w.add("s.last > 1")
+		w.Add("s.last > 1")
 	}
 	if f.WithOpenCalls {
-		w.add("s.open_calls <> '[]'")
+		w.Add("s.open_calls <> '[]'")
 	}
 	return w
 }

@@ -7,12 +7,13 @@ import (
 
 	"github.com/skein-dev/skein"
 	"github.com/skein-dev/skein/internal/walk"
+	"github.com/skein-dev/skein/store/sqlite/engine"
 )
 
 // updateLive updates a session's live events after the event p, which took
 // back, withdrew or changed messages.
 func (t *call) updateLive(h *head, p *packedEvent) error {
-	segs, err := t.segments(h)
+	segs, err := headSegments(t.tx, h)
 	if err != nil {
 		return err
 	}
@@ -21,7 +22,7 @@ func (t *call) updateLive(h *head, p *packedEvent) error {
 		return err
 	}
 	x := walk.StateOf(&h.Session, h.Prompts, was.ranges)
-	l := newWalker(t.s.pack, t.conn, nil)
+	l := newWalker(t.s.pack, t.Conn, nil)
 	if r := p.Facts.Rewound; r != nil {
 		err = x.Rewind(l, segs, h.Last, r.To)
 	} else {
@@ -45,9 +46,9 @@ type gaps struct {
 // event last. If the session is still to be recounted, the table rewound_ranges may be
 // wrong, and the rewinds are read instead, unless one of them is damaged.
 func (t *call) gaps(n int64, segs walk.Segments, last skein.Seq) (g gaps, err error) {
-	err = t.query(`SELECT after, upto FROM rewound_ranges WHERE session = ? ORDER BY after`, []any{n}, func(row []driver.Value) error {
+	err = t.Query(`SELECT after, upto FROM rewound_ranges WHERE session = ? ORDER BY after`, []any{n}, func(row []driver.Value) error {
 		var after, upto int64
-		err := scan(row, []any{&after, &upto})
+		err := engine.Scan(row, []any{&after, &upto})
 		g.written = append(g.written, skein.SeqRange{From: skein.Seq(after), To: skein.Seq(upto)})
 		return err
 	})
@@ -56,10 +57,10 @@ func (t *call) gaps(n int64, segs walk.Segments, last skein.Seq) (g gaps, err er
 	}
 	g.ranges = g.written
 	var due int64
-	if _, err := t.one(`SELECT EXISTS (SELECT 1 FROM maintenance WHERE name = ?)`, []any{recountName(n)}, &due); err != nil || due == 0 {
+	if _, err := t.One(`SELECT EXISTS (SELECT 1 FROM maintenance WHERE name = ?)`, []any{recountName(n)}, &due); err != nil || due == 0 {
 		return g, err
 	}
-	x, err := walk.Undone(newWalker(t.s.pack, t.conn, nil), segs, last)
+	x, err := walk.Undone(newWalker(t.s.pack, t.Conn, nil), segs, last)
 	if err == nil && !x.Hurt {
 		g.ranges = x.Gaps
 	}
@@ -80,7 +81,7 @@ func (t *tx) putGaps(n int64, was, now []skein.SeqRange) error {
 		if keep[g] {
 			continue
 		}
-		if _, _, err := t.exec(`DELETE FROM rewound_ranges WHERE session = ? AND after = ?`, n, int64(g.From)); err != nil {
+		if _, _, err := t.Exec(`DELETE FROM rewound_ranges WHERE session = ? AND after = ?`, n, int64(g.From)); err != nil {
 			return err
 		}
 	}
@@ -88,7 +89,7 @@ func (t *tx) putGaps(n int64, was, now []skein.SeqRange) error {
 		if written[g] {
 			continue
 		}
-		if _, _, err := t.exec(`INSERT INTO rewound_ranges (session, after, upto) VALUES (?, ?, ?)`, n, int64(g.From), int64(g.To)); err != nil {
+		if _, _, err := t.Exec(`INSERT INTO rewound_ranges (session, after, upto) VALUES (?, ?, ?)`, n, int64(g.From), int64(g.To)); err != nil {
 			return err
 		}
 	}
@@ -104,7 +105,7 @@ func (w queries) within(segs walk.Segments, r skein.SeqRange, query string, do f
 		if from >= to {
 			continue
 		}
-		if err := w.conn.query(query, append([]any{seg.Session, int64(from), int64(to), int64(seg.To)}, args...), do); err != nil {
+		if err := w.conn.Query(query, append([]any{seg.Session, int64(from), int64(to), int64(seg.To)}, args...), do); err != nil {
 			return err
 		}
 	}
@@ -148,7 +149,7 @@ const (
 
 func scanPiece(row []driver.Value) (p walk.Piece, err error) {
 	var seq, more, typed int64
-	err = scan(row, []any{&seq, &p.Message, &more, &typed})
+	err = engine.Scan(row, []any{&seq, &p.Message, &more, &typed})
 	p.Seq, p.More, p.Typed = skein.Seq(seq), more != 0, typed != 0 && more == 0
 	return p, err
 }
@@ -189,7 +190,7 @@ func (w liveQueries) Gone(segs walk.Segments, r skein.SeqRange) ([]walk.Piece, e
 func (w liveQueries) AnyGone(segs walk.Segments) (is bool, err error) {
 	for _, seg := range segs {
 		var n int64
-		_, err := w.conn.one(`SELECT EXISTS (SELECT 1 FROM events a INDEXED BY events_amends WHERE a.session = ? AND a.kind = 'amended' AND a.role IS NULL)`, []any{seg.Session}, &n)
+		_, err := w.conn.One(`SELECT EXISTS (SELECT 1 FROM events a INDEXED BY events_amends WHERE a.session = ? AND a.kind = 'amended' AND a.role IS NULL)`, []any{seg.Session}, &n)
 		if is = n != 0; is || err != nil {
 			return is, err
 		}
@@ -201,7 +202,7 @@ func (w liveQueries) AnyGone(segs walk.Segments) (is bool, err error) {
 func (w liveQueries) Continued(segs walk.Segments, r skein.SeqRange) (ids []string, err error) {
 	err = w.within(segs, r, `SELECT DISTINCT e.message FROM events e WHERE e.session = ?1 AND e.seq > ?2 AND e.seq <= ?3 AND ?4 > 0 AND e.piece = 1 AND e.message IS NOT NULL`, func(row []driver.Value) error {
 		var id string
-		err := scan(row, []any{&id})
+		err := engine.Scan(row, []any{&id})
 		ids = append(ids, id)
 		return err
 	})
@@ -214,7 +215,7 @@ func (w liveQueries) Amendments(segs walk.Segments, seqs []skein.Seq) (all []wal
 		err := w.within(segs, skein.SeqRange{From: seq - 1, To: seq}, `SELECT a.seq, a.amends, a.role IS NULL FROM events a INDEXED BY events_amends
 			WHERE a.session = ?1 AND a.kind = 'amended' AND a.amends > ?2 AND a.amends <= ?3 AND a.seq <= ?4`, func(row []driver.Value) error {
 			var at, amends, empty int64
-			err := scan(row, []any{&at, &amends, &empty})
+			err := engine.Scan(row, []any{&at, &amends, &empty})
 			all = append(all, walk.Amendment{Seq: skein.Seq(at), Amends: skein.Seq(amends), Empty: empty != 0})
 			return err
 		})
@@ -247,7 +248,7 @@ func (w liveQueries) Counts(segs walk.Segments, seqs []skein.Seq) ([]skein.Count
 			continue
 		}
 		var messages, turns int64
-		if _, err := w.conn.one(`SELECT ordinal, turn FROM events WHERE session = ? AND seq <= ? ORDER BY seq DESC LIMIT 1`, []any{segs.Of(seq).Session, int64(seq)}, &messages, &turns); err != nil {
+		if _, err := w.conn.One(`SELECT ordinal, turn FROM events WHERE session = ? AND seq <= ? ORDER BY seq DESC LIMIT 1`, []any{segs.Of(seq).Session, int64(seq)}, &messages, &turns); err != nil {
 			return nil, fmt.Errorf("event %d: %w", seq, err)
 		}
 		counts[i] = skein.Counts{Messages: int(messages), Turns: int(turns)}

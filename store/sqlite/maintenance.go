@@ -10,6 +10,7 @@ import (
 	"time"
 
 	"github.com/skein-dev/skein"
+	"github.com/skein-dev/skein/store/sqlite/engine"
 )
 
 // maintenance does in the background what nobody waits for: removing the rest of
@@ -92,8 +93,8 @@ func (k *maintenance) loop() {
 // waiting reports whether any maintenance is left to do.
 func (c cleaner) waiting(ctx context.Context) bool {
 	var n int64
-	err := c.readers.with(ctx, func(r *conn) error {
-		_, err := r.one(`SELECT EXISTS (SELECT 1 FROM maintenance) OR EXISTS (SELECT 1 FROM purge_queue) OR EXISTS (SELECT 1 FROM shell_deletions)
+	err := c.readers.Read(ctx, func(r *engine.Conn) error {
+		_, err := r.One(`SELECT EXISTS (SELECT 1 FROM maintenance) OR EXISTS (SELECT 1 FROM purge_queue) OR EXISTS (SELECT 1 FROM shell_deletions)
 			OR EXISTS (SELECT 1 FROM files WHERE format = '')`, nil, &n)
 		return err
 	})
@@ -197,10 +198,10 @@ func (c cleaner) sweepLocks(ctx context.Context) error {
 	}
 	return c.write(ctx, func(t *tx) error {
 		keep := map[string]bool{}
-		err := t.query(`SELECT session, epoch FROM leases WHERE held = 1`, nil, func(row []driver.Value) error {
+		err := t.Query(`SELECT session, epoch FROM leases WHERE held = 1`, nil, func(row []driver.Value) error {
 			var id string
 			var epoch int64
-			err := scan(row, []any{&id, &epoch})
+			err := engine.Scan(row, []any{&id, &epoch})
 			keep[c.locks.Name(skein.SessionID(id), skein.Fence(epoch))] = true
 			return err
 		})

@@ -13,6 +13,7 @@ import (
 
 	"github.com/skein-dev/skein"
 	"github.com/skein-dev/skein/store/inspect"
+	"github.com/skein-dev/skein/store/sqlite/engine"
 	"github.com/skein-dev/skein/store/sqlite/host"
 )
 
@@ -54,7 +55,7 @@ var writerPragmas = []string{
 
 // tryWriter opens the connection that writes and migrates the file to the
 // schema of this version. It checks before it changes anything.
-func tryWriter(ctx context.Context, d driver.Driver, path string, o Options) (_ *conn, err error) {
+func tryWriter(ctx context.Context, d driver.Driver, path string, o Options) (_ *engine.Conn, err error) {
 	if err := look(d, path, o.steps); err != nil {
 		return nil, err
 	}
@@ -69,9 +70,9 @@ func tryWriter(ctx context.Context, d driver.Driver, path string, o Options) (_ 
 	if err != nil {
 		return nil, err
 	}
-	c, err := openConn(d, dsn(path, "mode=rw"), pragmas...)
+	c, err := engine.Connect(d, engine.DSN(path, "mode=rw"), pragmas...)
 	if err != nil {
-		return nil, classifyOpen(err)
+		return nil, engine.ClassifyOpen(err)
 	}
 	if err = migrate(ctx, c, path, o); err == nil {
 		if is, serr := host.Identify(path); serr != nil || is != was {
@@ -79,14 +80,14 @@ func tryWriter(ctx context.Context, d driver.Driver, path string, o Options) (_ 
 		}
 	}
 	if err != nil {
-		return nil, errors.Join(classifyOpen(err), c.close())
+		return nil, errors.Join(engine.ClassifyOpen(err), c.Close())
 	}
 	return c, nil
 }
 
 // migrate brings the file to the version of o.steps, in one transaction, after
 // making a copy of it.
-func migrate(ctx context.Context, c *conn, path string, o Options) error {
+func migrate(ctx context.Context, c *engine.Conn, path string, o Options) error {
 	v, err := fileVersion(c)
 	if err != nil || v == o.steps.version() {
 		return err
@@ -108,22 +109,22 @@ func migrate(ctx context.Context, c *conn, path string, o Options) error {
 // step runs those of steps that are missing, in one transaction. Unless none is
 // missing or the file is empty, it calls first in that transaction, while nobody
 // else can change the file.
-func step(ctx context.Context, c *conn, steps schema, first func(v int64) error) error {
+func step(ctx context.Context, c *engine.Conn, steps schema, first func(v int64) error) error {
 	for {
 		if err := ctx.Err(); err != nil {
 			return err
 		}
-		if _, _, err := c.exec("BEGIN IMMEDIATE"); err == nil {
+		if _, _, err := c.Exec("BEGIN IMMEDIATE"); err == nil {
 			break
-		} else if !busy(err) {
+		} else if !engine.Busy(err) {
 			return err
 		}
 	}
 	if err := runSteps(c, steps, first); err != nil {
-		_, _, rerr := c.exec("ROLLBACK")
+		_, _, rerr := c.Exec("ROLLBACK")
 		return errors.Join(err, rerr)
 	}
-	_, _, err := c.exec("COMMIT")
+	_, _, err := c.Exec("COMMIT")
 	return err
 }
 
@@ -148,7 +149,7 @@ func schemaSteps() (s schema, err error) {
 
 // runSteps runs the missing steps in the caller's transaction. Another process
 // may have run them meanwhile.
-func runSteps(c *conn, steps schema, first func(v int64) error) error {
+func runSteps(c *engine.Conn, steps schema, first func(v int64) error) error {
 	v, err := fileVersion(c)
 	if err := steps.refuse(v, err); err != nil {
 		return err
@@ -159,9 +160,9 @@ func runSteps(c *conn, steps schema, first func(v int64) error) error {
 		}
 	}
 	for ; v < steps.version(); v++ {
-		if err := c.script(steps[v]); err != nil {
+		if err := c.Script(steps[v]); err != nil {
 			return fmt.Errorf("schema %d: %w", v+1, err)
 		}
 	}
-	return c.script(fmt.Sprintf("PRAGMA user_version = %d; PRAGMA application_id = %d", steps.version(), applicationID))
+	return c.Script(fmt.Sprintf("PRAGMA user_version = %d; PRAGMA application_id = %d", steps.version(), applicationID))
 }

@@ -12,6 +12,7 @@ import (
 	"time"
 
 	"github.com/skein-dev/skein"
+	"github.com/skein-dev/skein/store/sqlite/engine"
 )
 
 // old makes a store with one session, and returns its file.
@@ -31,17 +32,17 @@ func old(t *testing.T) string {
 	return name
 }
 
-func testConn(t *testing.T, name string) *conn {
+func testConn(t *testing.T, name string) *engine.Conn {
 	t.Helper()
-	d, err := sqlDriver()
+	d, err := engine.Driver()
 	if err != nil {
 		t.Fatal(err)
 	}
-	c, err := openConn(d, dsn(name, "mode=rw"), writerPragmas...)
+	c, err := engine.Connect(d, engine.DSN(name, "mode=rw"), writerPragmas...)
 	if err != nil {
 		t.Fatal(err)
 	}
-	t.Cleanup(func() { c.close() })
+	t.Cleanup(func() { c.Close() })
 	return c
 }
 
@@ -91,7 +92,7 @@ func TestMigrationCopiesTheFileFirst(t *testing.T) {
 		t.Errorf("the copy: %v, %v", st, err)
 	}
 	var n int64
-	if _, err := testConn(t, copied).one("SELECT count(*) FROM sessions", nil, &n); err != nil || n != 1 {
+	if _, err := testConn(t, copied).One("SELECT count(*) FROM sessions", nil, &n); err != nil || n != 1 {
 		t.Errorf("the copy has %d sessions (%v), want 1", n, err)
 	}
 }
@@ -188,7 +189,7 @@ func TestFilesOfDevelopmentBuildsAreRefusedUntouched(t *testing.T) {
 	for i, v := range []int64{15, 1, 1} {
 		name := old(t)
 		c := testConn(t, name)
-		if err := errors.Join(c.script(fmt.Sprintf("PRAGMA application_id = %d; PRAGMA user_version = %d", developmentIDs[i], v)), c.close()); err != nil {
+		if err := errors.Join(c.Script(fmt.Sprintf("PRAGMA application_id = %d; PRAGMA user_version = %d", developmentIDs[i], v)), c.Close()); err != nil {
 			t.Fatal(err)
 		}
 		was, err := os.ReadFile(name)
@@ -235,15 +236,15 @@ func TestPragmas(t *testing.T) {
 	c := testConn(t, name)
 	for pragma, want := range map[string]int64{"auto_vacuum": 2, "page_size": 4096, "synchronous": 2, "application_id": applicationID, "user_version": 1} {
 		var got int64
-		if _, err := c.one("PRAGMA "+pragma, nil, &got); err != nil || got != want {
+		if _, err := c.One("PRAGMA "+pragma, nil, &got); err != nil || got != want {
 			t.Errorf("PRAGMA %s = %d (%v), want %d", pragma, got, err, want)
 		}
 	}
 	var mode, version string
-	if _, err := c.one("PRAGMA journal_mode", nil, &mode); err != nil || mode != "wal" {
+	if _, err := c.One("PRAGMA journal_mode", nil, &mode); err != nil || mode != "wal" {
 		t.Errorf("PRAGMA journal_mode = %s (%v), want wal", mode, err)
 	}
-	if _, err := c.one("SELECT sqlite_version()", nil, &version); err != nil || older(version, minVersion) {
+	if _, err := c.One("SELECT sqlite_version()", nil, &version); err != nil || older(version, minVersion) {
 		t.Errorf("SQLite is %s (%v), want %s or later", version, err, minVersion)
 	}
 }

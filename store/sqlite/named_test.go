@@ -8,6 +8,7 @@ import (
 	"testing"
 
 	"github.com/skein-dev/skein"
+	"github.com/skein-dev/skein/store/sqlite/engine"
 )
 
 // SQLite finds the same titles as Go does, whatever their letters, whether few
@@ -57,8 +58,8 @@ func TestNamesAreFoundThroughNarrowIndexes(t *testing.T) {
 		`SELECT s.title FROM sessions s WHERE s.n IN (SELECT value FROM json_each('[]')) ORDER BY +s.recent DESC`: "USING INTEGER PRIMARY KEY",
 	} {
 		var plan string
-		if err := s.read(t.Context(), func(c *conn) error {
-			return c.query("EXPLAIN QUERY PLAN "+query, nil, func(row []driver.Value) error {
+		if err := s.read(t.Context(), func(c *engine.Conn) error {
+			return c.Query("EXPLAIN QUERY PLAN "+query, nil, func(row []driver.Value) error {
 				plan += row[3].(string) + "; "
 				return nil
 			})

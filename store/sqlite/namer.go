@@ -7,6 +7,7 @@ import (
 	"iter"
 
 	"github.com/skein-dev/skein"
+	"github.com/skein-dev/skein/store/sqlite/engine"
 )
 
 // FilesNamed implements [skein.Sources].
@@ -36,9 +37,9 @@ func (s *sources) FilesNamed(ctx context.Context, part string) iter.Seq2[skein.S
 
 // filesNamed returns the files that FilesNamed yields, unless there are many.
 func (s *sources) filesNamed(ctx context.Context, part string) (few []skein.SourceFile, many bool, err error) {
-	err = s.read(ctx, func(c *conn) error {
+	err = s.read(ctx, func(c *engine.Conn) error {
 		ns := []int64{}
-		err := c.query(`SELECT n FROM files WHERE id <> session AND (substr(id, 1, length(?1)) = ?1 OR substr(id, -length(?1)) = ?1)
+		err := c.Query(`SELECT n FROM files WHERE id <> session AND (substr(id, 1, length(?1)) = ?1 OR substr(id, -length(?1)) = ?1)
 			AND format <> '' AND (?2 = '' OR user_id = ?2) LIMIT ?3`, []any{part, string(s.user), manyInProject}, func(row []driver.Value) error {
 			ns = append(ns, row[0].(int64))
 			return nil
@@ -50,7 +51,7 @@ func (s *sources) filesNamed(ctx context.Context, part string) (few []skein.Sour
 		if err != nil {
 			return err
 		}
-		return c.query(selectFile+`WHERE f.n IN (SELECT value FROM json_each(?)) ORDER BY f.path, f.format, f.user_id`, []any{string(list)}, func(row []driver.Value) error {
+		return c.Query(selectFile+`WHERE f.n IN (SELECT value FROM json_each(?)) ORDER BY f.path, f.format, f.user_id`, []any{string(list)}, func(row []driver.Value) error {
 			f, _, err := scanFile(row)
 			few = append(few, f)
 			return err

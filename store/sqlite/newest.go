@@ -8,12 +8,13 @@ import (
 	"github.com/skein-dev/skein/internal/room"
 	"github.com/skein-dev/skein/internal/walk"
 	"github.com/skein-dev/skein/store/pack"
+	"github.com/skein-dev/skein/store/sqlite/engine"
 )
 
 // Newest implements [skein.Store]; see [walk.Newest].
 func (s *reads) Newest(ctx context.Context, id skein.SessionID, n int, before skein.Seq) (entries []skein.Entry, err error) {
 	defer skein.Wrapf(&err, "sqlite: newest %d messages of %s", n, id)
-	err = s.read(ctx, func(c *conn) error {
+	err = s.read(ctx, func(c *engine.Conn) error {
 		x, err := s.extent(c, id)
 		if err == nil && n > 0 {
 			entries, err = walk.Newest(newWalker(s.pack, c, room.Of(ctx)), x, n, before)
@@ -24,15 +25,15 @@ func (s *reads) Newest(ctx context.Context, id skein.SessionID, n int, before sk
 }
 
 // extent returns where to find the events of a session that the view may see.
-func (s *reads) extent(c *conn, id skein.SessionID) (x walk.Extent, err error) {
+func (s *reads) extent(c *engine.Conn, id skein.SessionID) (x walk.Extent, err error) {
 	h, err := s.head(c, id)
 	if err == nil {
-		err = c.large(&h)
+		err = waitIfLarge(c, &h)
 	}
 	if err != nil {
 		return x, err
 	}
-	segs, err := c.segments(h.n, h.Last)
+	segs, err := segments(c, h.n, h.Last)
 	return walk.Extent{Segments: segs, Last: h.Last, Said: h.Said}, err
 }
 
@@ -46,7 +47,7 @@ type walker struct {
 
 // newWalker returns the walker that reads by conn. It reserves memory for what is
 // found from share; nil for what is released at once.
-func newWalker(p *pack.Packer, c *conn, share *room.Share) walker {
+func newWalker(p *pack.Packer, c *engine.Conn, share *room.Share) walker {
 	q := queries{p, c, share}
 	return walker{saidQueries{q}, windowQueries{q}, liveQueries{q}}
 }
@@ -56,7 +57,7 @@ func newWalker(p *pack.Packer, c *conn, share *room.Share) walker {
 type (
 	queries struct {
 		pack  *pack.Packer
-		conn  *conn
+		conn  *engine.Conn
 		share *room.Share
 	}
 	saidQueries   struct{ queries }
@@ -98,25 +99,25 @@ func rowSaid(k *pack.Packer, row []driver.Value) (x walk.Said, err error) {
 
 // Back implements [walk.SaidLog].
 func (w saidQueries) Back(seg walk.Segment, at skein.Seq, n int, do func(walk.Said) bool) error {
-	err := w.conn.query(`WITH RECURSIVE back (seq) AS (
+	err := w.conn.Query(`WITH RECURSIVE back (seq) AS (
 			SELECT ?1 UNION ALL
 			SELECT e.prev FROM back b JOIN events e ON e.session = ?2 AND e.seq = b.seq WHERE e.prev > ?3 LIMIT ?4)
 		`+saidColumns+`FROM back b CROSS JOIN events e ON e.session = ?2 AND e.seq = b.seq`,
 		[]any{int64(at), seg.Session, int64(seg.From), n}, func(row []driver.Value) error {
 			x, err := w.scanSaid(row)
 			if err == nil && !do(x) {
-				err = errStop
+				err = engine.ErrStop
 			}
 			return err
 		})
-	return unstop(err)
+	return engine.Unstop(err)
 }
 
 // Place implements [walk.SaidLog].
 func (w saidQueries) Place(seg walk.Segment, seq skein.Seq) (skein.Kind, skein.Seq, error) {
 	var kind string
 	var prev int64
-	_, err := w.conn.one(`SELECT kind, prev FROM events WHERE session = ? AND seq = ?`, []any{seg.Session, int64(seq)}, &kind, &prev)
+	_, err := w.conn.One(`SELECT kind, prev FROM events WHERE session = ? AND seq = ?`, []any{seg.Session, int64(seq)}, &kind, &prev)
 	return skein.Kind(kind), skein.Seq(prev), err
 }
 
@@ -141,7 +142,7 @@ func (w saidQueries) Marks(segs walk.Segments) ([]walk.Said, error) {
 // a session, the range of seqs, and args.
 func (w queries) said(segs walk.Segments, cond string, args ...any) (all []walk.Said, err error) {
 	for _, seg := range segs {
-		err := w.conn.query(selectSaid+cond, append([]any{seg.Session, int64(seg.From), int64(seg.To)}, args...), func(row []driver.Value) error {
+		err := w.conn.Query(selectSaid+cond, append([]any{seg.Session, int64(seg.From), int64(seg.To)}, args...), func(row []driver.Value) error {
 			x, err := w.scanSaid(row)
 			all = append(all, x)
 			return err

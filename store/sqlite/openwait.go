@@ -11,7 +11,7 @@ import (
 	"time"
 
 	"github.com/skein-dev/skein/internal/sleep"
-
+	"github.com/skein-dev/skein/store/sqlite/engine"
 	"github.com/skein-dev/skein/store/sqlite/host"
 )
 
@@ -27,13 +27,13 @@ var errSwapped = errors.New("another file was put there meanwhile")
 
 // openWriter is tryWriter, repeated while SQLite gives up waiting for another
 // process.
-func openWriter(ctx context.Context, d driver.Driver, path string, o Options) (*conn, error) {
+func openWriter(ctx context.Context, d driver.Driver, path string, o Options) (*engine.Conn, error) {
 	start, whole := time.Now(), ctx
 	ctx, cancel := whileChanging(ctx, openPatience, func() any { return moving(path) })
 	defer cancel()
 	for {
 		c, err := tryWriter(ctx, d, path, o)
-		waits := busy(err) || errors.Is(err, errSwapped)
+		waits := engine.Busy(err) || errors.Is(err, errSwapped)
 		switch over := whole.Err() == nil && ctx.Err() != nil; {
 		case over && (waits || errors.Is(err, ctx.Err())):
 			return nil, host.BlockedBy(path, time.Since(start))

@@ -15,7 +15,7 @@ func TestOpenWaitsForAnotherThatHasTheWholeFile(t *testing.T) {
 	name := old(t)
 	other := testConn(t, name)
 	for _, q := range []string{"PRAGMA journal_mode = DELETE", "BEGIN EXCLUSIVE"} {
-		if err := other.script(q); err != nil {
+		if err := other.Script(q); err != nil {
 			t.Fatal(err)
 		}
 	}
@@ -32,7 +32,7 @@ func TestOpenWaitsForAnotherThatHasTheWholeFile(t *testing.T) {
 		t.Fatalf("Open while another has the file = %v, want that it waits", err)
 	case <-time.After(2 * time.Second): // four times as long as the connection itself waits
 	}
-	if err := other.script("ROLLBACK"); err != nil {
+	if err := other.Script("ROLLBACK"); err != nil {
 		t.Fatal(err)
 	}
 	if err := <-opened; err != nil {
@@ -45,7 +45,7 @@ func TestOpenEndsWithItsContext(t *testing.T) {
 	name := old(t)
 	other := testConn(t, name)
 	for _, q := range []string{"PRAGMA journal_mode = DELETE", "BEGIN EXCLUSIVE"} {
-		if err := other.script(q); err != nil {
+		if err := other.Script(q); err != nil {
 			t.Fatal(err)
 		}
 	}
@@ -116,7 +116,7 @@ func TestWrittenFollowsLinks(t *testing.T) {
 	}
 	other := testConn(t, name)
 	before := written(link)
-	if err := other.script("PRAGMA user_version = 77"); err != nil {
+	if err := other.Script("PRAGMA user_version = 77"); err != nil {
 		t.Fatal(err)
 	}
 	if after := written(link); after == before {
@@ -146,7 +146,7 @@ func TestWrittenChangesWithEveryCommit(t *testing.T) {
 	name := old(t)
 	other := testConn(t, name)
 	before := written(name)
-	if err := other.script("PRAGMA user_version = 77"); err != nil {
+	if err := other.Script("PRAGMA user_version = 77"); err != nil {
 		t.Fatal(err)
 	}
 	if after := written(name); after == before {

@@ -10,6 +10,7 @@ import (
 
 	"github.com/skein-dev/skein"
 	"github.com/skein-dev/skein/store/search"
+	"github.com/skein-dev/skein/store/sqlite/engine"
 )
 
 // A long text is indexed in passages, which are rows of their own in the index. Their
@@ -32,7 +33,7 @@ const (
 func (t *tx) feedPassages(event int64) (done bool, err error) {
 	var part string
 	var start, size, have, row int64
-	if _, err := t.one(`SELECT CAST(substr(CAST(e.text AS BLOB), l.start + 1, ?1) AS TEXT), l.start, octet_length(e.text), l.have, l.row
+	if _, err := t.One(`SELECT CAST(substr(CAST(e.text AS BLOB), l.start + 1, ?1) AS TEXT), l.start, octet_length(e.text), l.have, l.row
 		FROM (SELECT coalesce(max(start), 0) AS start, count(*) AS have, coalesce(max(id) + 1, -?2 * ?3) AS row FROM passages WHERE event = ?2) l
 		JOIN events e ON e.id = ?2`, []any{partOfText, event, passageRows}, &part, &start, &size, &have, &row); err != nil {
 		return false, err
@@ -47,11 +48,11 @@ func (t *tx) feedPassages(event int64) (done bool, err error) {
 		}
 		some = true // at least one, however busy the machine is
 		passage := part[p.Start:p.End]
-		extra := orNull(search.Extra(passage))
-		if _, _, err := t.exec(`INSERT INTO passages (id, event, start, size, extra) VALUES (?, ?, ?, ?, ?)`, row, event, start+int64(p.Start), len(passage), extra); err != nil {
+		extra := engine.OrNull(search.Extra(passage))
+		if _, _, err := t.Exec(`INSERT INTO passages (id, event, start, size, extra) VALUES (?, ?, ?, ?, ?)`, row, event, start+int64(p.Start), len(passage), extra); err != nil {
 			return false, err
 		}
-		if _, _, err := t.exec(`INSERT INTO words (rowid, text, extra) VALUES (?, ?, ?)`, row, passage, extra); err != nil {
+		if _, _, err := t.Exec(`INSERT INTO words (rowid, text, extra) VALUES (?, ?, ?)`, row, passage, extra); err != nil {
 			return false, err
 		}
 		row++
@@ -62,14 +63,14 @@ func (t *tx) feedPassages(event int64) (done bool, err error) {
 // changeText runs an update of an event's text, and indexes the new text. A trigger
 // takes the old one out of the index, but cannot divide the new one into passages.
 func (t *tx) changeText(event int64, update string, args ...any) error {
-	if _, _, err := t.exec(`UPDATE events SET text = NULL, extra = NULL WHERE id = ?`, event); err != nil {
+	if _, _, err := t.Exec(`UPDATE events SET text = NULL, extra = NULL WHERE id = ?`, event); err != nil {
 		return err
 	}
-	if _, _, err := t.exec(update, args...); err != nil {
+	if _, _, err := t.Exec(update, args...); err != nil {
 		return err
 	}
 	var size int64
-	indexed, err := t.one(`SELECT octet_length(text) FROM events WHERE id = ? AND text IS NOT NULL AND id <= (SELECT upto FROM indexed)`, []any{event}, &size)
+	indexed, err := t.One(`SELECT octet_length(text) FROM events WHERE id = ? AND text IS NOT NULL AND id <= (SELECT upto FROM indexed)`, []any{event}, &size)
 	if err != nil || !indexed {
 		return err
 	}
@@ -79,7 +80,7 @@ func (t *tx) changeText(event int64, update string, args ...any) error {
 		}
 		return err
 	}
-	_, _, err = t.exec(`INSERT INTO words (rowid, text, extra) SELECT id, text, extra FROM events WHERE id = ?`, event)
+	_, _, err = t.Exec(`INSERT INTO words (rowid, text, extra) SELECT id, text, extra FROM events WHERE id = ?`, event)
 	return err
 }
 
@@ -92,9 +93,9 @@ type foundPassage struct {
 }
 
 // long finds the matches among long texts. Like those of a scan, they have no score.
-func (x *searcher) long(c *conn) error {
+func (x *searcher) long(c *engine.Conn) error {
 	var upto int64
-	if some, err := c.one(`SELECT upto FROM indexed WHERE EXISTS (SELECT 1 FROM passages)`, nil, &upto); err != nil || !some {
+	if some, err := c.One(`SELECT upto FROM indexed WHERE EXISTS (SELECT 1 FROM passages)`, nil, &upto); err != nil || !some {
 		return err
 	}
 	ranges, err := x.ranges(c)
@@ -127,7 +128,7 @@ func (x *searcher) long(c *conn) error {
 
 // longOf returns the long texts in a range that have the words of the query. Of those
 // before in.first, which it raises if the budget is spent, it may return too many.
-func (x *searcher) longOf(c *conn, in *idRange) (all longMatches, err error) {
+func (x *searcher) longOf(c *engine.Conn, in *idRange) (all longMatches, err error) {
 	first := true
 	for _, not := range []bool{false, true} {
 		for _, t := range x.q.Terms {
@@ -153,7 +154,7 @@ func (x *searcher) longOf(c *conn, in *idRange) (all longMatches, err error) {
 
 // longTerm returns the long texts that have a term: all phrases of one of its ways.
 // asked is false if it has no words.
-func (x *searcher) longTerm(c *conn, t skein.Term, in *idRange) (some longMatches, asked bool, err error) {
+func (x *searcher) longTerm(c *engine.Conn, t skein.Term, in *idRange) (some longMatches, asked bool, err error) {
 	some = longMatches{}
 	ways := search.Phrases(t)
 	for _, way := range ways {
@@ -175,13 +176,13 @@ func (x *searcher) longTerm(c *conn, t skein.Term, in *idRange) (some longMatche
 
 // longPhrase returns the long texts that have a phrase, in one of their passages. If
 // the budget is spent, the older ones are cut off.
-func (x *searcher) longPhrase(c *conn, p search.Phrase, in *idRange) (longMatches, error) {
-	x.allow(c.ctx)
+func (x *searcher) longPhrase(c *engine.Conn, p search.Phrase, in *idRange) (longMatches, error) {
+	x.allow(c.Context())
 	some, expr := longMatches{}, phraseExpr(p)
 	first, last := -in.last*passageRows, (1-in.first)*passageRows-1
-	err := c.query(`SELECT rowid FROM words WHERE words MATCH ? AND rowid BETWEEN ? AND ? ORDER BY rowid`, []any{expr, first, last}, func(row []driver.Value) error {
+	err := c.Query(`SELECT rowid FROM words WHERE words MATCH ? AND rowid BETWEEN ? AND ? ORDER BY rowid`, []any{expr, first, last}, func(row []driver.Value) error {
 		var at int64
-		if err := scan(row, []any{&at}); err != nil {
+		if err := engine.Scan(row, []any{&at}); err != nil {
 			return err
 		}
 		event := (passageRows - 1 - at) / passageRows
@@ -198,9 +199,9 @@ func (x *searcher) longPhrase(c *conn, p search.Phrase, in *idRange) (longMatche
 }
 
 // passageOf returns the passage of a long text that has what matches.
-func (h *hit) passageOf(c *conn, text string) (string, error) {
+func (h *hit) passageOf(c *engine.Conn, text string) (string, error) {
 	var start, size int64
-	found, err := c.one(`SELECT start, size FROM passages WHERE id = ?`, []any{h.passage}, &start, &size)
+	found, err := c.One(`SELECT start, size FROM passages WHERE id = ?`, []any{h.passage}, &start, &size)
 	if err != nil || !found || start+size > int64(len(text)) { // it was changed meanwhile
 		return text, err
 	}

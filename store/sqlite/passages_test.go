@@ -9,6 +9,7 @@ import (
 
 	"github.com/skein-dev/skein"
 	"github.com/skein-dev/skein/store/search"
+	"github.com/skein-dev/skein/store/sqlite/engine"
 )
 
 // longText returns a text of several passages with a word at each end.
@@ -36,7 +37,7 @@ func (s *Store) run(t *testing.T, queries ...string) (err error) {
 	t.Helper()
 	return s.change(t.Context(), func(tx *tx) error {
 		for _, q := range queries {
-			if _, _, err := tx.exec(q); err != nil {
+			if _, _, err := tx.Exec(q); err != nil {
 				return err
 			}
 		}
@@ -115,7 +116,7 @@ func TestALongTextThatIsHalfIndexedIsFoundOnceAndGoes(t *testing.T) {
 	}
 	s.agrees(t, "one step", 1)
 	q := skein.Query{Terms: []skein.Term{{Words: []string{"first"}}, {Words: []string{"last"}}}, Each: true}
-	err := s.readers.with(t.Context(), func(c *conn) error {
+	err := s.readers.Read(t.Context(), func(c *engine.Conn) error {
 		x := &searcher{store: s.view, q: q, limit: 10}
 		var err error
 		if x.matcher, err = search.NewMatcher(q); err != nil {

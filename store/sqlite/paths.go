@@ -14,6 +14,7 @@ import (
 	"sync/atomic"
 
 	"github.com/skein-dev/skein"
+	"github.com/skein-dev/skein/store/sqlite/engine"
 	"github.com/skein-dev/skein/store/sqlite/host"
 )
 
@@ -131,57 +132,57 @@ func (p *paths) sameStore() error {
 	}
 	id, err := storeIn(p.names[0])
 	copied := fmt.Errorf("%w: another file was copied over %s", skein.ErrReplaced, filepath.Base(p.names[0]))
-	code := resultCode(err) & 0xff
+	code := engine.Code(err) & 0xff
 	switch {
 	case err == nil && bytes.Equal(id, p.store):
 		p.looked, p.seen, p.other = now, true, nil
-	case err == nil, code == codeNotADB, p.seen && code == codeError: // no such table
+	case err == nil, code == engine.CodeNotADB, p.seen && code == engine.CodeError: // no such table
 		p.looked, p.other = now, copied
-	case code == codeError: // all of it is in the log
+	case code == engine.CodeError: // all of it is in the log
 		p.looked, p.other = now, nil
 	}
 	return p.other // after any other error, it is being written to, and the next call looks again
 }
 
 // compare remembers the ID of the store that c has open, for later comparisons.
-func (p *paths) compare(c *conn) error {
+func (p *paths) compare(c *engine.Conn) error {
 	p.content.Lock()
 	defer p.content.Unlock()
-	_, err := c.one(`SELECT id FROM store`, nil, &p.store)
-	return classify(err)
+	_, err := c.One(`SELECT id FROM store`, nil, &p.store)
+	return engine.Classify(err)
 }
 
 // storeIn returns the ID of the store in a database without its log; nil if all
 // of it is in the log.
 func storeIn(path string) (id []byte, err error) {
-	d, err := sqlDriver()
+	d, err := engine.Driver()
 	if err != nil {
 		return nil, err
 	}
-	c, err := openConn(d, dsn(path, immutable))
+	c, err := engine.Connect(d, engine.DSN(path, engine.Immutable))
 	if err != nil {
 		return nil, err
 	}
-	_, err = c.one(`SELECT id FROM store`, nil, &id)
-	return id, errors.Join(err, c.close())
+	_, err = c.One(`SELECT id FROM store`, nil, &id)
+	return id, errors.Join(err, c.Close())
 }
 
 // dial opens a connection to the file, which must be the one that the store has
 // opened: closing the last connection to another file would apply the log beside it.
-func (c *core) dial(mode string, pragmas ...string) (*conn, error) {
+func (c *core) dial(mode string, pragmas ...string) (*engine.Conn, error) {
 	if err := c.paths.check(); err != nil {
 		return nil, err
 	}
-	d, err := sqlDriver()
+	d, err := engine.Driver()
 	if err != nil {
 		return nil, err
 	}
-	conn, err := openConn(d, dsn(c.path, mode), pragmas...)
+	conn, err := engine.Connect(d, engine.DSN(c.path, mode), pragmas...)
 	if err != nil {
 		return nil, err
 	}
 	if err := c.paths.check(); err != nil {
-		return nil, errors.Join(err, conn.close())
+		return nil, errors.Join(err, conn.Close())
 	}
 	return conn, nil
 }
@@ -228,7 +229,7 @@ func (p *paths) ownLog() error {
 // another reports whether a database, without its log, is another store.
 func another(db string, store []byte) bool {
 	id, err := storeIn(db)
-	return err == nil && !bytes.Equal(id, store) || resultCode(err)&0xff == codeNotADB
+	return err == nil && !bytes.Equal(id, store) || engine.Code(err)&0xff == engine.CodeNotADB
 }
 
 func (p *paths) pair() string { return p.real() + pairSuffix }

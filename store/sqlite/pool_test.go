@@ -6,6 +6,8 @@ import (
 	"sync"
 	"sync/atomic"
 	"testing"
+
+	"github.com/skein-dev/skein/store/sqlite/engine"
 )
 
 // An endingContext ends when its Done is called for the nth time.
@@ -44,8 +46,8 @@ func TestWhoGivesUpAtTheBeginningOfAReadBreaksNothing(t *testing.T) {
 	for range 4 * readConns { // the busier, the more often it is that moment
 		all.Go(func() {
 			for i := range 1000 {
-				_ = s.readers.with(endingAt(i%6), func(*conn) error { return nil }) //nolint:errcheck // it may have ended
-				if err := s.readers.with(t.Context(), func(*conn) error { return nil }); err != nil {
+				_ = s.readers.Read(endingAt(i%6), func(*engine.Conn) error { return nil }) //nolint:errcheck // it may have ended
+				if err := s.readers.Read(t.Context(), func(*engine.Conn) error { return nil }); err != nil {
 					t.Errorf("after %d callers who gave up, a read fails: %v", i+1, err)
 					return
 				}

@@ -12,13 +12,13 @@ import (
 // Joins implements [ledger.Book]; see [walk.Joins].
 func (k *book) Joins(id string) (found bool, err error) {
 	h := k.h
-	segs, err := k.segments(h)
+	segs, err := headSegments(k.call.tx, h)
 	if err != nil {
 		return false, err
 	}
 	for _, seg := range segs {
 		var seq int64
-		if found, err = k.one(`SELECT seq FROM events INDEXED BY events_by_message WHERE session = ? AND message = ? AND seq <= ? LIMIT 1`, []any{seg.Session, id, int64(seg.To)}, &seq); err != nil {
+		if found, err = k.One(`SELECT seq FROM events INDEXED BY events_by_message WHERE session = ? AND message = ? AND seq <= ? LIMIT 1`, []any{seg.Session, id, int64(seg.To)}, &seq); err != nil {
 			return false, err
 		}
 		if found {
@@ -32,7 +32,7 @@ func (k *book) Joins(id string) (found bool, err error) {
 		var seq int64
 		// The index is partial: SQLite uses it only if the query repeats its
 		// condition.
-		marked, err := k.one(`SELECT seq FROM events INDEXED BY events_marks WHERE session = ? AND seq <= ? AND kind IN ('rewound', 'compacted', 'amended') AND kind <> 'compacted' LIMIT 1`,
+		marked, err := k.One(`SELECT seq FROM events INDEXED BY events_marks WHERE session = ? AND seq <= ? AND kind IN ('rewound', 'compacted', 'amended') AND kind <> 'compacted' LIMIT 1`,
 			[]any{seg.Session, int64(seg.To)}, &seq)
 		if err != nil {
 			return false, err
@@ -42,7 +42,7 @@ func (k *book) Joins(id string) (found bool, err error) {
 			if err != nil {
 				return false, err
 			}
-			return walk.Joins(newWalker(k.s.pack, k.conn, nil), segs, g.ranges, id)
+			return walk.Joins(newWalker(k.s.pack, k.Conn, nil), segs, g.ranges, id)
 		}
 	}
 	return true, nil
@@ -50,27 +50,27 @@ func (k *book) Joins(id string) (found bool, err error) {
 
 // Charged implements [ledger.Book].
 func (k *book) Charged(request string) (skein.Usage, error) {
-	return k.sumUsage(`charges INDEXED BY charges_by_request WHERE request = ? AND user_id = ?`, request, string(k.h.User))
+	return sumUsage(k.call.tx.Conn, `charges INDEXED BY charges_by_request WHERE request = ? AND user_id = ?`, request, string(k.h.User))
 }
 
 // Shown implements [ledger.Book].
 func (k *book) Shown(at skein.Parent) (x ledger.Base, err error) {
 	p := &k.parent
-	segs, err := k.conn.segments(p.n, at.Seq)
+	segs, err := segments(k.Conn, p.n, at.Seq)
 	if err != nil {
 		return x, err
 	}
 	// The first segment may be empty: then the place is in a segment of its parent.
 	owner := segs[slices.IndexFunc(segs, func(s walk.Segment) bool { return s.From < s.To })]
 	k.base = owner.Session
-	if purging, err := k.isPurging(owner.Session); err != nil {
+	if purging, err := isPurging(k.call.tx.Conn, owner.Session); err != nil {
 		return x, err
 	} else if purging {
 		k.base = p.n // which will have the events
 	}
 	var prev int64
 	var kind string
-	found, err := k.one(`SELECT prev, kind FROM events WHERE session = ? AND seq = ?`, []any{owner.Session, int64(at.Seq)}, &prev, &kind)
+	found, err := k.One(`SELECT prev, kind FROM events WHERE session = ? AND seq = ?`, []any{owner.Session, int64(at.Seq)}, &prev, &kind)
 	if err != nil {
 		return x, err
 	}
@@ -86,7 +86,7 @@ func (k *book) Shown(at skein.Parent) (x ledger.Base, err error) {
 		return x, err
 	}
 	var live walk.LiveState
-	x.Shown, live, err = walk.ShownAt(newWalker(k.s.pack, k.conn, nil), segs, x.Said, at.Seq)
+	x.Shown, live, err = walk.ShownAt(newWalker(k.s.pack, k.Conn, nil), segs, x.Said, at.Seq)
 	k.rewound, x.Prompts = live.Gaps, live.Prompts
 	return x, err
 }
@@ -101,13 +101,13 @@ func (k *book) Begin() (err error) {
 		return err
 	}
 	if k.base != 0 {
-		if _, _, err := k.exec(`INSERT INTO bases (session, base, upto) VALUES (?, ?, ?)`, h.n, k.base, int64(h.Base)); err != nil {
+		if _, _, err := k.Exec(`INSERT INTO bases (session, base, upto) VALUES (?, ?, ?)`, h.n, k.base, int64(h.Base)); err != nil {
 			return err
 		}
 	}
-	l, err := k.lease(h.ID)
+	l, err := leaseOf(k.call.tx.Conn, h.ID)
 	if err == nil && l.held {
-		_, _, err = k.exec(`UPDATE sessions SET locked_by = ? WHERE n = ?`, l.holder.String(), h.n)
+		_, _, err = k.Exec(`UPDATE sessions SET locked_by = ? WHERE n = ?`, l.holder.String(), h.n)
 	}
 	return err
 }

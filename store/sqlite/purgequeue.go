@@ -7,6 +7,7 @@ import (
 
 	"github.com/skein-dev/skein"
 	"github.com/skein-dev/skein/store/inspect"
+	"github.com/skein-dev/skein/store/sqlite/engine"
 )
 
 // The index keeps the words of deleted text in its older segments until these
@@ -35,15 +36,15 @@ const (
 
 // owe records that something was deleted and the file must be swept.
 func (t *tx) owe() error {
-	_, _, err := t.exec(`INSERT INTO maintenance (name, times) VALUES ('sweep', 1) ON CONFLICT (name) DO UPDATE SET times = times + 1`)
+	_, _, err := t.Exec(`INSERT INTO maintenance (name, times) VALUES ('sweep', 1) ON CONFLICT (name) DO UPDATE SET times = times + 1`)
 	return err
 }
 
 // owed reports whether anything that was deleted may still be in the file.
 func (c cleaner) owed(ctx context.Context) (owed bool, err error) {
-	err = c.readers.with(ctx, func(r *conn) error {
+	err = c.readers.Read(ctx, func(r *engine.Conn) error {
 		var n int64
-		owed, err = r.one(`SELECT times FROM maintenance WHERE name = 'sweep'`, nil, &n)
+		owed, err = r.One(`SELECT times FROM maintenance WHERE name = 'sweep'`, nil, &n)
 		return err
 	})
 	return owed, err
@@ -84,7 +85,7 @@ type indexMerger struct{ *tx }
 // is more to do.
 func (m indexMerger) mergeStep(pages int64) (more bool, err error) {
 	var asked, begun, merged int64
-	if _, err := m.one(`SELECT coalesce(max(CASE name WHEN 'sweep' THEN times END), 0), coalesce(max(CASE name WHEN 'merging' THEN times END), 0),
+	if _, err := m.One(`SELECT coalesce(max(CASE name WHEN 'sweep' THEN times END), 0), coalesce(max(CASE name WHEN 'merging' THEN times END), 0),
 		coalesce(max(CASE name WHEN 'merged' THEN times END), 0) FROM maintenance WHERE name IN ('sweep', 'merging', 'merged')`, nil, &asked, &begun, &merged); err != nil {
 		return false, err
 	}
@@ -111,7 +112,7 @@ func (m indexMerger) mergeStep(pages int64) (more bool, err error) {
 		`INSERT INTO maintenance (name, times) SELECT 'merged', times FROM maintenance WHERE name = 'merging' ON CONFLICT (name) DO UPDATE SET times = excluded.times`,
 		`DELETE FROM maintenance WHERE name IN ('merging', 'level')`,
 	} {
-		if _, _, err := m.exec(q); err != nil {
+		if _, _, err := m.Exec(q); err != nil {
 			return false, err
 		}
 	}
@@ -121,7 +122,7 @@ func (m indexMerger) mergeStep(pages int64) (more bool, err error) {
 // mergeGoes reports whether the current merge is not over yet.
 func (m indexMerger) mergeGoes() (bool, error) {
 	var level int64
-	found, err := m.one(`SELECT times FROM maintenance WHERE name = 'level'`, nil, &level)
+	found, err := m.One(`SELECT times FROM maintenance WHERE name = 'level'`, nil, &level)
 	if err != nil || !found {
 		return false, err
 	}
@@ -133,7 +134,7 @@ func (m indexMerger) mergeGoes() (bool, error) {
 // segments has begun and is not over.
 func (m indexMerger) mergeLevels() ([]bool, error) {
 	var block []byte
-	if _, err := m.one(`SELECT block FROM words_data WHERE id = 10`, nil, &block); err != nil {
+	if _, err := m.One(`SELECT block FROM words_data WHERE id = 10`, nil, &block); err != nil {
 		return nil, err
 	}
 	levels, ok := mergeLevels(block)
@@ -179,11 +180,11 @@ const (
 //
 // See https://sqlite.org/fts5.html#the_merge_command.
 func (m indexMerger) beginMerge(asked, pages int64) error {
-	if _, _, err := m.exec(`INSERT INTO words (words, rank) VALUES ('usermerge', 2)`); err != nil {
+	if _, _, err := m.Exec(`INSERT INTO words (words, rank) VALUES ('usermerge', 2)`); err != nil {
 		return err
 	}
 	var texts int64
-	if _, err := m.one(`SELECT EXISTS (SELECT 1 FROM texts)`, nil, &texts); err != nil {
+	if _, err := m.One(`SELECT EXISTS (SELECT 1 FROM texts)`, nil, &texts); err != nil {
 		return err
 	}
 	act, args := m.merge, -pages
@@ -193,7 +194,7 @@ func (m indexMerger) beginMerge(asked, pages int64) error {
 	if _, err := act(args); err != nil {
 		return err
 	}
-	if _, _, err := m.exec(`INSERT INTO maintenance (name, times) VALUES ('merging', ?)`, asked); err != nil {
+	if _, _, err := m.Exec(`INSERT INTO maintenance (name, times) VALUES ('merging', ?)`, asked); err != nil {
 		return err
 	}
 	levels, err := m.mergeLevels()
@@ -202,7 +203,7 @@ func (m indexMerger) beginMerge(asked, pages int64) error {
 	}
 	for level := len(levels) - 1; level >= 0; level-- { // all segments were moved to the highest one
 		if levels[level] {
-			_, _, err := m.exec(`INSERT INTO maintenance (name, times) VALUES ('level', ?)`, level)
+			_, _, err := m.Exec(`INSERT INTO maintenance (name, times) VALUES ('level', ?)`, level)
 			return err
 		}
 	}
@@ -211,7 +212,7 @@ func (m indexMerger) beginMerge(asked, pages int64) error {
 
 // forgetAll empties the index.
 func (m indexMerger) forgetAll(int64) (bool, error) {
-	_, _, err := m.exec(`INSERT INTO words (words) VALUES ('delete-all')`)
+	_, _, err := m.Exec(`INSERT INTO words (words) VALUES ('delete-all')`)
 	return true, err
 }
 
@@ -219,13 +220,13 @@ func (m indexMerger) forgetAll(int64) (bool, error) {
 // so, it changes at least two rows.
 func (m indexMerger) merge(pages int64) (changed bool, err error) {
 	var before, after int64
-	if _, err := m.one(`SELECT total_changes()`, nil, &before); err != nil {
+	if _, err := m.One(`SELECT total_changes()`, nil, &before); err != nil {
 		return false, err
 	}
-	if _, _, err := m.exec(`INSERT INTO words (words, rank) VALUES ('merge', ?)`, pages); err != nil {
+	if _, _, err := m.Exec(`INSERT INTO words (words, rank) VALUES ('merge', ?)`, pages); err != nil {
 		return false, err
 	}
-	_, err = m.one(`SELECT total_changes()`, nil, &after)
+	_, err = m.One(`SELECT total_changes()`, nil, &after)
 	return after-before >= 2, err
 }
 
@@ -235,7 +236,7 @@ func (m indexMerger) settle() error {
 		`DELETE FROM maintenance WHERE name = 'sweep' AND times = (SELECT times FROM maintenance WHERE name = 'merged')`,
 		`DELETE FROM maintenance WHERE name = 'merged' AND NOT EXISTS (SELECT 1 FROM maintenance WHERE name = 'sweep')`,
 	} {
-		if _, _, err := m.exec(q); err != nil {
+		if _, _, err := m.Exec(q); err != nil {
 			return err
 		}
 	}

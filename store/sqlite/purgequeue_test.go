@@ -108,7 +108,7 @@ func TestResidueGoesBesideNewParts(t *testing.T) {
 	s.maintenance.close()
 	fillIndex(t, s, "a", 1000, "goingword")
 	fillIndex(t, s, "b", 4000, "stayingword")
-	if err := s.write(t.Context(), func(tx *tx) error { return tx.script(`INSERT INTO words (words) VALUES ('optimize')`) }); err != nil {
+	if err := s.write(t.Context(), func(tx *tx) error { return tx.Script(`INSERT INTO words (words) VALUES ('optimize')`) }); err != nil {
 		t.Fatal(err)
 	}
 	if _, err := s.Delete(t.Context(), "a", skein.Deletion{}); err != nil {

@@ -6,24 +6,25 @@ import (
 
 	"github.com/skein-dev/skein"
 	"github.com/skein-dev/skein/store/search"
+	"github.com/skein-dev/skein/store/sqlite/engine"
 )
 
 // ranked finds matches in the index, best first, then those that wait for the index
 // and those of long texts.
-func (x *searcher) ranked(c *conn, expr string) error {
+func (x *searcher) ranked(c *engine.Conn, expr string) error {
 	unranked, err := x.fresh(c)
 	if err != nil {
 		return err
 	}
 	late := x.cutOff
-	x.allow(c.ctx)
+	x.allow(c.Context())
 	if err = x.long(c); err == nil {
 		unranked, late = append(unranked, x.hits...), x.cutOff
 		x.hits = nil
-		x.allow(c.ctx)
+		x.allow(c.Context())
 		err = x.best(c, expr)
 	}
-	if resultCode(err)&0xff == codeCorrupt {
+	if engine.Code(err)&0xff == engine.CodeCorrupt {
 		x.hits = nil
 		return x.scan(c, 0) // the index is damaged, but not the texts that it is built from
 	}
@@ -33,9 +34,9 @@ func (x *searcher) ranked(c *conn, expr string) error {
 }
 
 // fresh returns the matches among the events that are not indexed yet.
-func (x *searcher) fresh(c *conn) ([]hit, error) {
+func (x *searcher) fresh(c *engine.Conn) ([]hit, error) {
 	var upto int64
-	if _, err := c.one(`SELECT upto FROM indexed`, nil, &upto); err != nil {
+	if _, err := c.One(`SELECT upto FROM indexed`, nil, &upto); err != nil {
 		return nil, err
 	}
 	err := x.scan(c, upto)
@@ -47,7 +48,7 @@ func (x *searcher) fresh(c *conn) ([]hit, error) {
 // best finds the best rows by rank: the best one of each session, unless each
 // match is asked for. If a word is so frequent that ranking all matches takes
 // too long, it finds the best of the newest.
-func (x *searcher) best(c *conn, expr string) (err error) {
+func (x *searcher) best(c *engine.Conn, expr string) (err error) {
 	ids, in, more, err := x.newest(c, expr)
 	if err != nil || len(ids) == 0 {
 		return err
@@ -60,7 +61,7 @@ func (x *searcher) best(c *conn, expr string) (err error) {
 
 // checked returns those hits that really match, if the index finds more than
 // was asked for.
-func (x *searcher) checked(c *conn, hits []hit) (sure []hit, err error) {
+func (x *searcher) checked(c *engine.Conn, hits []hit) (sure []hit, err error) {
 	ps := prefixes(x.q.Terms)
 	if len(ps) == 0 {
 		return hits, nil
@@ -71,7 +72,7 @@ func (x *searcher) checked(c *conn, hits []hit) (sure []hit, err error) {
 	}
 	for _, h := range hits {
 		var text string
-		if _, err := c.one(`SELECT coalesce(text, '') FROM events WHERE id = ?`, []any{h.id}, &text); err != nil {
+		if _, err := c.One(`SELECT coalesce(text, '') FROM events WHERE id = ?`, []any{h.id}, &text); err != nil {
 			return nil, err
 		}
 		if m.MatchesText(text) {

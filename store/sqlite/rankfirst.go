@@ -7,6 +7,8 @@ import (
 	"errors"
 	"math"
 	"slices"
+
+	"github.com/skein-dev/skein/store/sqlite/engine"
 )
 
 // An indexRow is a row of the index that matches the words.
@@ -18,13 +20,13 @@ type indexRow struct {
 const firstLook = 128 // matches whose events are looked up first; then four times as many
 
 // ranges returns which parts of the index to search, the newest first.
-func (x *searcher) ranges(c *conn) (all []idRange, err error) {
+func (x *searcher) ranges(c *engine.Conn) (all []idRange, err error) {
 	if x.shownIn == nil {
 		return []idRange{{0, math.MaxInt64}}, nil
 	}
 	for _, seg := range x.segs {
 		var in idRange
-		if in.first, in.last, err = c.ids(seg); err != nil {
+		if in.first, in.last, err = idsOf(c, seg); err != nil {
 			return nil, err
 		}
 		all = append(all, in)
@@ -35,15 +37,15 @@ func (x *searcher) ranges(c *conn) (all []idRange, err error) {
 // newest returns the IDs that the index finds for the words, the newest first:
 // as many as may be ranked, and the ranges that they cover completely. more
 // says that there may be more.
-func (x *searcher) newest(c *conn, expr string) (ids []int64, in []idRange, more bool, err error) {
+func (x *searcher) newest(c *engine.Conn, expr string) (ids []int64, in []idRange, more bool, err error) {
 	all, err := x.ranges(c)
 	if err != nil {
 		return nil, nil, false, err
 	}
 	for _, r := range all {
-		err := c.query(`SELECT rowid FROM words WHERE words MATCH ? AND rowid BETWEEN ? AND ? ORDER BY rowid DESC`, []any{expr, r.first, r.last}, func(row []driver.Value) error {
+		err := c.Query(`SELECT rowid FROM words WHERE words MATCH ? AND rowid BETWEEN ? AND ? ORDER BY rowid DESC`, []any{expr, r.first, r.last}, func(row []driver.Value) error {
 			var id int64
-			if err := scan(row, []any{&id}); err != nil {
+			if err := engine.Scan(row, []any{&id}); err != nil {
 				return err
 			}
 			ids = append(ids, id)
@@ -61,11 +63,11 @@ func (x *searcher) newest(c *conn, expr string) (ids []int64, in []idRange, more
 }
 
 // rankedIn returns what the index finds in the given ranges, best first.
-func (x *searcher) rankedIn(c *conn, expr string, in []idRange) (all []indexRow, err error) {
+func (x *searcher) rankedIn(c *engine.Conn, expr string, in []idRange) (all []indexRow, err error) {
 	for _, r := range in {
-		err := c.query(`SELECT rowid, rank FROM words WHERE words MATCH ? AND rowid BETWEEN ? AND ?`, []any{expr, r.first, r.last}, func(row []driver.Value) error {
+		err := c.Query(`SELECT rowid, rank FROM words WHERE words MATCH ? AND rowid BETWEEN ? AND ?`, []any{expr, r.first, r.last}, func(row []driver.Value) error {
 			var m indexRow
-			err := scan(row, []any{&m.id, &m.score})
+			err := engine.Scan(row, []any{&m.id, &m.score})
 			all = append(all, m)
 			return cmp.Or(err, x.budget.Err())
 		})
@@ -79,7 +81,7 @@ func (x *searcher) rankedIn(c *conn, expr string, in []idRange) (all []indexRow,
 
 // inOrder returns what the index finds in the given ranges, which are ids, in the
 // order in which the query asks for it.
-func (x *searcher) inOrder(c *conn, expr string, ids []int64, in []idRange) (all []indexRow, err error) {
+func (x *searcher) inOrder(c *engine.Conn, expr string, ids []int64, in []idRange) (all []indexRow, err error) {
 	if !x.q.Newest {
 		return x.rankedIn(c, expr, in)
 	}
@@ -92,7 +94,7 @@ func (x *searcher) inOrder(c *conn, expr string, ids []int64, in []idRange) (all
 // rankFirst finds the best of the rows that the index finds in the given
 // ranges: it puts them in order, and looks up the events of the best until there are
 // enough. Most rows of a frequent word are never looked up.
-func (x *searcher) rankFirst(c *conn, expr string, ids []int64, in []idRange) error {
+func (x *searcher) rankFirst(c *engine.Conn, expr string, ids []int64, in []idRange) error {
 	all, err := x.inOrder(c, expr, ids, in)
 	if err != nil {
 		return err
@@ -139,7 +141,7 @@ func (x *searcher) rankFirst(c *conn, expr string, ids []int64, in []idRange) er
 
 // lookUp returns the hits of those matches that satisfy the conditions, in the
 // same order.
-func (x *searcher) lookUp(c *conn, matches []indexRow) ([]hit, error) {
+func (x *searcher) lookUp(c *engine.Conn, matches []indexRow) ([]hit, error) {
 	if len(matches) == 0 {
 		return nil, nil
 	}
@@ -147,13 +149,13 @@ func (x *searcher) lookUp(c *conn, matches []indexRow) ([]hit, error) {
 	for i, m := range matches {
 		ids[i], at[m.id] = m.id, i
 	}
-	q := `SELECT ` + x.hitColumns() + ` FROM json_each(?) m CROSS JOIN events e ON e.id = m.value` + x.owners + x.where.sql()
+	q := `SELECT ` + x.hitColumns() + ` FROM json_each(?) m CROSS JOIN events e ON e.id = m.value` + x.owners + x.where.SQL()
 	args, err := x.listed(ids)
 	if err != nil {
 		return nil, err
 	}
 	var found []hit
-	err = c.query(q, args, func(row []driver.Value) error {
+	err = c.Query(q, args, func(row []driver.Value) error {
 		h, err := x.scanHit(row)
 		if err == nil {
 			h.Score = -matches[at[h.id]].score
@@ -179,7 +181,7 @@ func (a hit) better(b hit) bool {
 
 // count sets the count of each hit to the number of the events ids, which are
 // in order, that are in its session.
-func (x *searcher) count(c *conn, ids []int64) error {
+func (x *searcher) count(c *engine.Conn, ids []int64) error {
 	at := make(map[int64]int, len(x.hits))
 	for i, h := range x.hits {
 		at[h.session] = i
@@ -195,10 +197,10 @@ func (x *searcher) count(c *conn, ids []int64) error {
 	if err != nil {
 		return err
 	}
-	q := `SELECT s.n, count(*) FROM json_each(?) m CROSS JOIN events e ON e.id = m.value` + x.owners + x.where.sql() + ` GROUP BY s.n`
-	return c.query(q, args, func(row []driver.Value) error {
+	q := `SELECT s.n, count(*) FROM json_each(?) m CROSS JOIN events e ON e.id = m.value` + x.owners + x.where.SQL() + ` GROUP BY s.n`
+	return c.Query(q, args, func(row []driver.Value) error {
 		var session, n int64
-		err := scan(row, []any{&session, &n})
+		err := engine.Scan(row, []any{&session, &n})
 		if x.shownIn != nil {
 			session = x.shownIn.n
 		}
@@ -211,14 +213,14 @@ func (x *searcher) count(c *conn, ids []int64) error {
 
 // near returns those of ids, which are in order, that are between the first and
 // the last event of a segment that a hit's session shows.
-func (x *searcher) near(c *conn, ids []int64) (near []int64, err error) {
+func (x *searcher) near(c *engine.Conn, ids []int64) (near []int64, err error) {
 	for _, h := range x.hits {
-		segs, err := c.segments(h.session, math.MaxInt64)
+		segs, err := segments(c, h.session, math.MaxInt64)
 		if err != nil {
 			return nil, err
 		}
 		for _, seg := range segs {
-			first, last, err := c.ids(seg)
+			first, last, err := idsOf(c, seg)
 			if err != nil {
 				return nil, err
 			}
@@ -234,5 +236,5 @@ func (x *searcher) near(c *conn, ids []int64) (near []int64, err error) {
 // listed returns the arguments of a query over the events ids.
 func (x *searcher) listed(ids []int64) ([]any, error) {
 	list, err := json.Marshal(ids)
-	return append([]any{string(list)}, x.where.args...), err
+	return append([]any{string(list)}, x.where.Args...), err
 }

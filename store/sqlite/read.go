@@ -11,6 +11,7 @@ import (
 	"github.com/skein-dev/skein/internal/room"
 	"github.com/skein-dev/skein/internal/walk"
 	"github.com/skein-dev/skein/store/pack"
+	"github.com/skein-dev/skein/store/sqlite/engine"
 	"github.com/skein-dev/skein/store/stream"
 )
 
@@ -21,20 +22,10 @@ const (
 	pageBytes = 1 << 20
 )
 
-// errStop ends a query early.
-var errStop = errors.New("stop")
-
-func unstop(err error) error {
-	if errors.Is(err, errStop) {
-		return nil
-	}
-	return err
-}
-
 // head returns the row of a session that the view may see.
-func (s *view) head(c *conn, id skein.SessionID) (h head, err error) {
+func (s *view) head(c *engine.Conn, id skein.SessionID) (h head, err error) {
 	found := false
-	err = c.query(selectHead, []any{string(id)}, func(row []driver.Value) error {
+	err = c.Query(selectHead, []any{string(id)}, func(row []driver.Value) error {
 		found = true
 		h, err = headScan(row)
 		return err
@@ -43,7 +34,7 @@ func (s *view) head(c *conn, id skein.SessionID) (h head, err error) {
 		err = fmt.Errorf("session %s %w", id, skein.ErrNotFound)
 	}
 	if err == nil && h.Lost {
-		err = c.retell(s.pack, &h)
+		err = retell(c, s.pack, &h)
 	}
 	return h, err
 }
@@ -51,7 +42,7 @@ func (s *view) head(c *conn, id skein.SessionID) (h head, err error) {
 // Session implements [skein.Store].
 func (s *reads) Session(ctx context.Context, id skein.SessionID) (x skein.Session, err error) {
 	defer skein.Wrapf(&err, "sqlite: session %s", id)
-	err = s.read(ctx, func(c *conn) error {
+	err = s.read(ctx, func(c *engine.Conn) error {
 		h, err := s.head(c, id)
 		if err != nil {
 			return err
@@ -65,7 +56,7 @@ func (s *reads) Session(ctx context.Context, id skein.SessionID) (x skein.Sessio
 // Size implements [skein.Lifecycle].
 func (s *reads) Size(ctx context.Context, id skein.SessionID) (n int64, err error) {
 	defer skein.Wrapf(&err, "sqlite: size of %s", id)
-	err = s.read(ctx, func(c *conn) error {
+	err = s.read(ctx, func(c *engine.Conn) error {
 		h, err := s.head(c, id)
 		n = h.bytes
 		return err
@@ -75,9 +66,9 @@ func (s *reads) Size(ctx context.Context, id skein.SessionID) (n int64, err erro
 
 // shownSession returns h as callers see it: locked only if it is locked now,
 // and with the texts from its events if those of its row were altered.
-func (s *view) shownSession(c *conn, h head) (x skein.Session, err error) {
+func (s *view) shownSession(c *engine.Conn, h head) (x skein.Session, err error) {
 	if h.Altered {
-		if err := c.retell(s.pack, &h); err != nil {
+		if err := retell(c, s.pack, &h); err != nil {
 			return x, err
 		}
 	}
@@ -98,7 +89,7 @@ func (s *reads) Events(ctx context.Context, id skein.SessionID, after skein.Seq)
 // eventPage returns the next events after a place, or no events at the end, and
 // the session's number.
 func (s *reads) eventPage(ctx context.Context, id skein.SessionID, after skein.Seq) (page []skein.Event, n int64, err error) {
-	err = s.read(ctx, func(c *conn) error {
+	err = s.read(ctx, func(c *engine.Conn) error {
 		page, n, err = s.eventsAfter(c, id, after, room.Of(ctx))
 		return err
 	})
@@ -107,17 +98,17 @@ func (s *reads) eventPage(ctx context.Context, id skein.SessionID, after skein.S
 
 // eventsAfter is eventPage on one state of the file. The memory for what it
 // returns is reserved in share.
-func (s *reads) eventsAfter(c *conn, id skein.SessionID, after skein.Seq, share *room.Share) (page []skein.Event, n int64, err error) {
+func (s *reads) eventsAfter(c *engine.Conn, id skein.SessionID, after skein.Seq, share *room.Share) (page []skein.Event, n int64, err error) {
 	h, err := s.head(c, id)
 	if n = h.n; err != nil || after >= h.Last {
 		return nil, n, err
 	}
 	if share != nil {
-		if err := c.large(&h); err != nil {
+		if err := waitIfLarge(c, &h); err != nil {
 			return nil, n, err
 		}
 	}
-	segs, err := c.segments(h.n, h.Last)
+	segs, err := segments(c, h.n, h.Last)
 	if err != nil {
 		return nil, n, err
 	}
@@ -127,7 +118,7 @@ func (s *reads) eventsAfter(c *conn, id skein.SessionID, after skein.Seq, share 
 		if seg.To <= after {
 			continue
 		}
-		err := c.query(selectEvent+`WHERE e.session = ? AND e.seq > ? AND e.seq <= ? ORDER BY e.seq LIMIT ?`,
+		err := c.Query(selectEvent+`WHERE e.session = ? AND e.seq > ? AND e.seq <= ? ORDER BY e.seq LIMIT ?`,
 			[]any{seg.Session, int64(max(after, seg.From)), int64(seg.To), pageRows - len(page)}, func(row []driver.Value) error {
 				if err := hold(share, row); err != nil {
 					return err
@@ -141,12 +132,12 @@ func (s *reads) eventsAfter(c *conn, id skein.SessionID, after skein.Seq, share 
 				}
 				page = append(page, e)
 				if size += len(e.Payload); size > pageBytes {
-					return errStop
+					return engine.ErrStop
 				}
 				return nil
 			})
 		if err != nil {
-			if err = unstop(err); len(page) > 0 { // the next page begins with the bad event
+			if err = engine.Unstop(err); len(page) > 0 { // the next page begins with the bad event
 				err = nil
 			}
 			return page, n, s.damagedAt(c, seg, max(after, 0)+1, err)
@@ -165,14 +156,14 @@ func missing(seq skein.Seq) error {
 
 // damagedAt returns err, if it is damage of the file, as an error about the
 // event at seq, with what the intact part of its row says.
-func (s *reads) damagedAt(c *conn, seg walk.Segment, seq skein.Seq, err error) error {
+func (s *reads) damagedAt(c *engine.Conn, seg walk.Segment, seq skein.Seq, err error) error {
 	var known *skein.DamagedError
-	if err = classify(err); !errors.Is(err, skein.ErrCorrupt) || errors.As(err, &known) {
+	if err = engine.Classify(err); !errors.Is(err, skein.ErrCorrupt) || errors.As(err, &known) {
 		return err
 	}
 	var at int64
 	var kind, role string
-	if _, lookErr := c.one(`SELECT at, kind, role FROM events WHERE session = ? AND seq = ?`, []any{seg.Session, int64(seq)}, &at, &kind, &role); lookErr != nil {
+	if _, lookErr := c.One(`SELECT at, kind, role FROM events WHERE session = ? AND seq = ?`, []any{seg.Session, int64(seq)}, &at, &kind, &role); lookErr != nil {
 		at, kind, role = 0, "", ""
 	}
 	return &skein.DamagedError{Seq: seq, Time: skein.Time(at), Kind: skein.Kind(kind), Role: skein.Role(role), Err: err}
@@ -213,7 +204,7 @@ func rowEvent(k *pack.Packer, row []driver.Value) (e skein.Event, p place, err e
 	var kind, client, text, role string
 	var payload, hash []byte
 	var sum int64
-	if err := scan(row, []any{&seq, &at, &kind, &client, &payload, &text, &turn, &prev, &piece, &sum, &hash, &role}); err != nil {
+	if err := engine.Scan(row, []any{&seq, &at, &kind, &client, &payload, &text, &turn, &prev, &piece, &sum, &hash, &role}); err != nil {
 		return e, p, err
 	}
 	e = skein.Event{Seq: skein.Seq(seq), Time: skein.Time(at), Kind: skein.Kind(kind), ClientID: skein.ClientID(client)}

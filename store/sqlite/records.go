@@ -8,23 +8,24 @@ import (
 
 	"github.com/skein-dev/skein"
 	"github.com/skein-dev/skein/store/pack"
+	"github.com/skein-dev/skein/store/sqlite/engine"
 )
 
 // recordCount returns how many records of file n are stored.
-func (c *conn) recordCount(n int64) (int, error) {
+func recordCount(c *engine.Conn, n int64) (int, error) {
 	var end int64
-	found, err := c.one(`SELECT n + count FROM records WHERE n >= ? AND n < ? ORDER BY n DESC LIMIT 1`, []any{n * recordsPerFile, (n + 1) * recordsPerFile}, &end)
+	found, err := c.One(`SELECT n + count FROM records WHERE n >= ? AND n < ? ORDER BY n DESC LIMIT 1`, []any{n * recordsPerFile, (n + 1) * recordsPerFile}, &end)
 	if err != nil || !found {
 		return 0, err
 	}
 	return int(end - n*recordsPerFile), nil
 }
 
-// block returns the block of file n that has a record, with the number of its
+// blockOf returns the block of file n that has a record, with the number of its
 // first record and how many it has; nil if there is no such block.
-func (c *conn) block(n int64, record int) (first, records int, stored []byte, err error) {
+func blockOf(c *engine.Conn, n int64, record int) (first, records int, stored []byte, err error) {
 	var at, count int64
-	_, err = c.one(`SELECT n, count, raw FROM records WHERE n >= ? AND n <= ? ORDER BY n DESC LIMIT 1`,
+	_, err = c.One(`SELECT n, count, raw FROM records WHERE n >= ? AND n <= ? ORDER BY n DESC LIMIT 1`,
 		[]any{n * recordsPerFile, n*recordsPerFile + int64(record)}, &at, &count, &stored)
 	first = int(at - n*recordsPerFile)
 	if err != nil || stored == nil || record >= first+int(count) {
@@ -35,7 +36,7 @@ func (c *conn) block(n int64, record int) (first, records int, stored []byte, er
 
 // records returns the complete records of a block; first is the number of the
 // first one. The error is a [skein.DamagedRecordsError] if some cannot be read.
-func records(p *pack.Packer, c *conn, first int, stored []byte) ([]skein.Record, error) {
+func records(p *pack.Packer, c *engine.Conn, first int, stored []byte) ([]skein.Record, error) {
 	rs, bad, err := legible(p, c, first, stored)
 	if err == nil {
 		err = firstBad(bad, first, 0)
@@ -45,14 +46,14 @@ func records(p *pack.Packer, c *conn, first int, stored []byte) ([]skein.Record,
 
 // legible is records, except that it skips those whose events are damaged: bad
 // has their errors. The error is about the whole block.
-func legible(p *pack.Packer, c *conn, first int, stored []byte) (rs []skein.Record, bad []error, err error) {
+func legible(p *pack.Packer, c *engine.Conn, first int, stored []byte) (rs []skein.Record, bad []error, err error) {
 	raw, ids, err := p.Open(stored)
 	if err != nil {
 		return nil, nil, err
 	}
 	texts, hurt := make([]string, len(ids)), make([]error, len(ids))
 	for i, id := range ids {
-		err := c.query(selectEvent+`WHERE e.id = ?`, []any{id}, func(row []driver.Value) error {
+		err := c.Query(selectEvent+`WHERE e.id = ?`, []any{id}, func(row []driver.Value) error {
 			texts[i], _ = row[textColumn].(string) // NULL is ""
 			_, _, err := rowEvent(p, row)
 			if one := (*skein.DamagedError)(nil); errors.As(err, &one) {
@@ -139,7 +140,7 @@ func (t *call) putPlain(n int64, p *packed, b *pack.PackedBlock) (int64, error) 
 
 // setBlock writes a block whose pieces refer to the events ids.
 func (t *tx) setBlock(at int64, b pack.PackedBlock, ids []int64) error {
-	_, _, err := t.exec(`INSERT INTO records (n, count, raw) VALUES (?, ?, ?) ON CONFLICT (n) DO UPDATE SET count = excluded.count, raw = excluded.raw`,
+	_, _, err := t.Exec(`INSERT INTO records (n, count, raw) VALUES (?, ?, ?) ON CONFLICT (n) DO UPDATE SET count = excluded.count, raw = excluded.raw`,
 		at, len(b.Records), pack.Seal(b.Form, ids, b.Body))
 	return err
 }
@@ -153,7 +154,7 @@ type blockInfo struct {
 // tail returns the records of the last block of file n, if it is short, ends
 // right before record and can be read.
 func (t *call) tail(n int64, record int) (rs []pack.Record, had blockInfo, err error) {
-	first, count, raw, err := t.block(n, record-1)
+	first, count, raw, err := blockOf(t.tx.Conn, n, record-1)
 	if err != nil || !pack.Extensible(raw, count) {
 		return nil, had, err
 	}
@@ -176,10 +177,10 @@ func (t *call) cutRecords(n int64, first, end int, forget bool) error {
 		raw []byte
 	}
 	var blocks []block
-	err := t.query(`SELECT n, raw FROM records WHERE n + count > ?1 AND n < ?2 AND n >= ?3 ORDER BY n`,
+	err := t.Query(`SELECT n, raw FROM records WHERE n + count > ?1 AND n < ?2 AND n >= ?3 ORDER BY n`,
 		[]any{n*recordsPerFile + int64(first), (n + 1) * recordsPerFile, n * recordsPerFile}, func(row []driver.Value) error {
 			var b block
-			err := scan(row, []any{&b.at, &b.raw})
+			err := engine.Scan(row, []any{&b.at, &b.raw})
 			if int(b.at-n*recordsPerFile) < end || forget {
 				blocks = append(blocks, b)
 			}
@@ -189,14 +190,14 @@ func (t *call) cutRecords(n int64, first, end int, forget bool) error {
 		return err
 	}
 	for _, b := range blocks {
-		if _, _, err := t.exec(`DELETE FROM records WHERE n = ?`, b.at); err != nil {
+		if _, _, err := t.Exec(`DELETE FROM records WHERE n = ?`, b.at); err != nil {
 			return err
 		}
 		at := int(b.at - n*recordsPerFile)
 		if forget && at >= first {
 			continue
 		}
-		rs, err := records(t.s.pack, t.conn, at, b.raw)
+		rs, err := records(t.s.pack, t.Conn, at, b.raw)
 		if err != nil {
 			return fmt.Errorf("records from %d on: %w", at, err)
 		}

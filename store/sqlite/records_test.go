@@ -8,6 +8,7 @@ import (
 
 	"github.com/skein-dev/skein"
 	"github.com/skein-dev/skein/store/pack"
+	"github.com/skein-dev/skein/store/sqlite/engine"
 )
 
 // transcript returns n lines with the events made from them.
@@ -56,8 +57,8 @@ func wantRecords(t *testing.T, s *Store, from int, want []skein.Record) {
 
 func blocks(t *testing.T, s *Store) (n, size int64) {
 	t.Helper()
-	err := s.read(t.Context(), func(c *conn) error {
-		_, err := c.one(`SELECT count(*), coalesce(sum(length(raw)), 0) FROM records`, nil, &n, &size)
+	err := s.read(t.Context(), func(c *engine.Conn) error {
+		_, err := c.One(`SELECT count(*), coalesce(sum(length(raw)), 0) FROM records`, nil, &n, &size)
 		return err
 	})
 	if err != nil {
@@ -101,8 +102,8 @@ func TestABlockHasFewRecordsHoweverShortTheyAre(t *testing.T) {
 	}
 	wantRecords(t, s, 0, all)
 	var most int64
-	err := s.read(t.Context(), func(c *conn) error {
-		_, err := c.one(`SELECT max(count) FROM records`, nil, &most)
+	err := s.read(t.Context(), func(c *engine.Conn) error {
+		_, err := c.One(`SELECT max(count) FROM records`, nil, &most)
 		return err
 	})
 	if err != nil || most >= pack.TailRecords+each {
@@ -140,7 +141,7 @@ func TestRecordOfADeletedMessage(t *testing.T) {
 	rs, evs := transcript(0, 3)
 	importLines(t, s, skein.Import{Records: rs}, append([]skein.Event{skein.NewEvent(skein.KindCreated, 1, skein.Created{})}, evs...)...)
 	err := s.change(t.Context(), func(tx *tx) error {
-		_, _, err := tx.exec(`DELETE FROM messages WHERE content LIKE 'message 1 %'`)
+		_, _, err := tx.Exec(`DELETE FROM messages WHERE content LIKE 'message 1 %'`)
 		return err
 	})
 	if err != nil {

@@ -10,6 +10,7 @@ import (
 	"github.com/skein-dev/skein"
 	"github.com/skein-dev/skein/internal/walk"
 	"github.com/skein-dev/skein/store/inspect"
+	"github.com/skein-dev/skein/store/sqlite/engine"
 )
 
 // recountAll recomputes the rows of sessions whose messages were deleted in the
@@ -17,10 +18,10 @@ import (
 // continues where an earlier run stopped.
 func (c cleaner) recountAll(ctx context.Context) error {
 	var due []int64
-	err := c.readers.with(ctx, func(r *conn) error {
-		return r.query(`SELECT CAST(substr(name, 9) AS INTEGER) AS n FROM maintenance WHERE name LIKE 'recount %' ORDER BY n`, nil, func(row []driver.Value) error {
+	err := c.readers.Read(ctx, func(r *engine.Conn) error {
+		return r.Query(`SELECT CAST(substr(name, 9) AS INTEGER) AS n FROM maintenance WHERE name LIKE 'recount %' ORDER BY n`, nil, func(row []driver.Value) error {
 			var n int64
-			err := scan(row, []any{&n})
+			err := engine.Scan(row, []any{&n})
 			due = append(due, n)
 			return err
 		})
@@ -59,8 +60,8 @@ func (c cleaner) recountSome(ctx context.Context) error {
 // recounts reports whether rows must be recomputed.
 func (ex *exam) recounts(area string) error {
 	var n int64
-	err := ex.read(func(c *conn) error {
-		_, err := c.one(`SELECT count(*) FROM maintenance WHERE name LIKE 'recount %'`, nil, &n)
+	err := ex.read(func(c *engine.Conn) error {
+		_, err := c.One(`SELECT count(*) FROM maintenance WHERE name LIKE 'recount %'`, nil, &n)
 		return err
 	})
 	if err != nil || n == 0 {
@@ -87,14 +88,14 @@ const recountRows = 200
 // false when it is done. It includes events that were appended meanwhile.
 func (t *call) recount(n int64) (more bool, err error) {
 	var asked, done int64
-	if found, err := t.one(`SELECT times FROM maintenance WHERE name = ?`, []any{recountName(n)}, &asked); err != nil || !found {
+	if found, err := t.One(`SELECT times FROM maintenance WHERE name = ?`, []any{recountName(n)}, &asked); err != nil || !found {
 		return false, err
 	}
-	if _, err := t.one(`SELECT times FROM maintenance WHERE name = ?`, []any{recountedName(n, asked)}, &done); err != nil {
+	if _, err := t.One(`SELECT times FROM maintenance WHERE name = ?`, []any{recountedName(n, asked)}, &done); err != nil {
 		return false, err
 	}
 	var id string
-	if _, err := t.one(`SELECT id FROM sessions WHERE n = ?`, []any{n}, &id); err != nil {
+	if _, err := t.One(`SELECT id FROM sessions WHERE n = ?`, []any{n}, &id); err != nil {
 		return false, err
 	}
 	if id != "" {
@@ -105,14 +106,14 @@ func (t *call) recount(n int64) (more bool, err error) {
 		if upto, err := t.renumber(&h, max(h.Base, skein.Seq(done))); err != nil {
 			return false, fmt.Errorf("session %s: %w", id, err)
 		} else if upto < h.Last {
-			_, _, err := t.exec(`INSERT INTO maintenance (name, times) VALUES (?, ?) ON CONFLICT (name) DO UPDATE SET times = excluded.times`, recountedName(n, asked), int64(upto))
+			_, _, err := t.Exec(`INSERT INTO maintenance (name, times) VALUES (?, ?) ON CONFLICT (name) DO UPDATE SET times = excluded.times`, recountedName(n, asked), int64(upto))
 			return true, err
 		}
 		if err := t.recountLive(&h); err != nil {
 			return false, fmt.Errorf("session %s: %w", id, err)
 		}
 	}
-	_, _, err = t.exec(`DELETE FROM maintenance WHERE name = ? OR name LIKE ?`, recountName(n), fmt.Sprintf("recounted %d %%", n))
+	_, _, err = t.Exec(`DELETE FROM maintenance WHERE name = ? OR name LIKE ?`, recountName(n), fmt.Sprintf("recounted %d %%", n))
 	return false, err
 }
 
@@ -120,7 +121,7 @@ func (t *call) recount(n int64) (more bool, err error) {
 // each belongs to, how many messages had begun there, and whether it is a
 // piece, and returns the seq up to which it did so.
 func (t *call) renumber(h *head, after skein.Seq) (upto skein.Seq, err error) {
-	segs, err := t.segments(h)
+	segs, err := headSegments(t.tx, h)
 	if err != nil {
 		return 0, err
 	}
@@ -134,10 +135,10 @@ func (t *call) renumber(h *head, after skein.Seq) (upto skein.Seq, err error) {
 	if upto = h.Last; after >= upto {
 		return upto, nil
 	}
-	err = t.query(saidColumns+`, e.ordinal, e.turn, e.piece FROM events e WHERE e.session = ? AND e.seq > ? ORDER BY e.seq LIMIT ?`, []any{h.n, int64(after), recountRows}, func(row []driver.Value) error {
+	err = t.Query(saidColumns+`, e.ordinal, e.turn, e.piece FROM events e WHERE e.session = ? AND e.seq > ? ORDER BY e.seq LIMIT ?`, []any{h.n, int64(after), recountRows}, func(row []driver.Value) error {
 		x := numbered{}
 		end := len(row) - 3
-		if err := scan(row[end:], []any{&x.ordinal, &x.turn, &x.piece}); err != nil {
+		if err := engine.Scan(row[end:], []any{&x.ordinal, &x.turn, &x.piece}); err != nil {
 			return err
 		}
 		var err error
@@ -149,7 +150,7 @@ func (t *call) renumber(h *head, after skein.Seq) (upto skein.Seq, err error) {
 		page = append(page, x)
 		return err
 	})
-	l := newWalker(t.s.pack, t.conn, nil)
+	l := newWalker(t.s.pack, t.Conn, nil)
 	var at []skein.Counts
 	if err == nil {
 		at, err = l.Counts(segs, []skein.Seq{after})
@@ -169,13 +170,17 @@ func (t *call) renumber(h *head, after skein.Seq) (upto skein.Seq, err error) {
 			if m, err := skein.Decode[skein.Message](x.Event); err == nil {
 				typed = m.Typed()
 			}
-			n.Messages += int(flag(!piece))
-			n.Turns += int(flag(!piece && typed))
+			if !piece {
+				n.Messages++
+			}
+			if !piece && typed {
+				n.Turns++
+			}
 		}
-		if n == row && flag(piece) == x.piece {
+		if n == row && piece == (x.piece != 0) {
 			continue
 		}
-		if _, _, err := t.exec(`UPDATE events SET turn = ?, ordinal = ?, piece = ? WHERE session = ? AND seq = ?`, n.Turns, n.Messages, piece, h.n, int64(x.Seq)); err != nil {
+		if _, _, err := t.Exec(`UPDATE events SET turn = ?, ordinal = ?, piece = ? WHERE session = ? AND seq = ?`, n.Turns, n.Messages, piece, h.n, int64(x.Seq)); err != nil {
 			return 0, err
 		}
 	}
@@ -192,7 +197,7 @@ func (t *call) joined(segs walk.Segments, seq skein.Seq, message string) (bool, 
 	if message == "" || len(before) == 0 {
 		return false, nil
 	}
-	l := newWalker(t.s.pack, t.conn, nil)
+	l := newWalker(t.s.pack, t.Conn, nil)
 	pieces, err := l.PiecesOf(before, message)
 	if err != nil || len(pieces) == 0 {
 		return false, err
@@ -208,7 +213,7 @@ func (t *call) joined(segs walk.Segments, seq skein.Seq, message string) (bool, 
 // hides what was taken back, it relies on what the table rewound_ranges says.
 func (t *call) recountLive(h *head) error {
 	was := *h
-	segs, err := t.segments(h)
+	segs, err := headSegments(t.tx, h)
 	if err != nil {
 		return err
 	}
@@ -216,7 +221,7 @@ func (t *call) recountLive(h *head) error {
 	if err != nil {
 		return err
 	}
-	l := newWalker(t.s.pack, t.conn, nil)
+	l := newWalker(t.s.pack, t.Conn, nil)
 	x, err := walk.LiveWith(l, segs, g.ranges, h.Last)
 	if err != nil {
 		return err
@@ -228,7 +233,7 @@ func (t *call) recountLive(h *head) error {
 	x.Show(&past)
 	h.SetShown(past)
 	h.Undone, h.Prompts, h.Model = past.Undone, x.Prompts, past.Model
-	if h.Usage, err = t.usageOf(h.n); err != nil {
+	if h.Usage, err = usageOf(t.tx.Conn, h.n); err != nil {
 		return err
 	}
 	if err := t.putGaps(h.n, g.written, x.Gaps); err != nil {
@@ -238,16 +243,16 @@ func (t *call) recountLive(h *head) error {
 	return t.putHead(&was, h)
 }
 
-const sumUsage = `SELECT coalesce(sum(input), 0), coalesce(sum(output), 0), coalesce(sum(reasoning), 0), coalesce(sum(cache_read), 0),
+const selectUsage = `SELECT coalesce(sum(input), 0), coalesce(sum(output), 0), coalesce(sum(reasoning), 0), coalesce(sum(cache_read), 0),
 	coalesce(sum(cache_write), 0), coalesce(sum(cache_hour), 0), coalesce(sum(requests), 0), coalesce(sum(reported), 0) FROM `
 
 // usageOf returns the usage of session n.
-func (c *conn) usageOf(n int64) (skein.Usage, error) {
-	return c.sumUsage(`usage WHERE session = ?`, n)
+func usageOf(c *engine.Conn, n int64) (skein.Usage, error) {
+	return sumUsage(c, `usage WHERE session = ?`, n)
 }
 
 // sumUsage sums up rows of a table.
-func (c *conn) sumUsage(from string, args ...any) (u skein.Usage, err error) {
-	_, err = c.one(sumUsage+from, args, &u.Input, &u.Output, &u.Reasoning, &u.CacheRead, &u.CacheWrite, &u.CacheHour, &u.Requests, &u.Reported)
+func sumUsage(c *engine.Conn, from string, args ...any) (u skein.Usage, err error) {
+	_, err = c.One(selectUsage+from, args, &u.Input, &u.Output, &u.Reasoning, &u.CacheRead, &u.CacheWrite, &u.CacheHour, &u.Requests, &u.Reported)
 	return u, err
 }

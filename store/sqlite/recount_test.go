@@ -24,7 +24,7 @@ func TestExamineWorksRowsOutAnew(t *testing.T) {
 	}
 	s.maintenance.close() // the test does the recount
 	c := testConn(t, s.path)
-	if _, _, err := c.exec(`DELETE FROM messages WHERE content = 'one'`); err != nil {
+	if _, _, err := c.Exec(`DELETE FROM messages WHERE content = 'one'`); err != nil {
 		t.Fatal(err)
 	}
 	for _, repair := range []bool{false, true} {
@@ -63,7 +63,7 @@ func TestRecountGoesOnWhereItStopped(t *testing.T) {
 	}
 	s.maintenance.close() // the test does the recount
 	c := testConn(t, s.path)
-	if err := c.script(`DELETE FROM messages WHERE content = 'prompt 0'; UPDATE events SET payload = CAST('{}' AS BLOB), text = 'x' WHERE seq = 300`); err != nil {
+	if err := c.Script(`DELETE FROM messages WHERE content = 'prompt 0'; UPDATE events SET payload = CAST('{}' AS BLOB), text = 'x' WHERE seq = 300`); err != nil {
 		t.Fatal(err)
 	}
 	for step, want := range []string{"recount 1=1 recounted 1 1=200 ", "recount 1=1 recounted 1 1=400 ", ""} {
@@ -74,7 +74,7 @@ func TestRecountGoesOnWhereItStopped(t *testing.T) {
 			t.Fatal(err)
 		}
 		got := ""
-		if err := c.query(`SELECT name, times FROM maintenance WHERE name LIKE 'recount%' ORDER BY name`, nil, func(row []driver.Value) error {
+		if err := c.Query(`SELECT name, times FROM maintenance WHERE name LIKE 'recount%' ORDER BY name`, nil, func(row []driver.Value) error {
 			got += fmt.Sprint(row[0], "=", row[1], " ")
 			return nil
 		}); err != nil {
@@ -107,7 +107,7 @@ func TestRecountGoesAroundWhatCannotBeWritten(t *testing.T) {
 	}
 	s.maintenance.close() // the test does the recount
 	c := testConn(t, s.path)
-	if err := c.script(`DELETE FROM messages WHERE content = 'one'; CREATE TRIGGER fails BEFORE UPDATE ON sessions WHEN old.id = 'a' BEGIN SELECT RAISE(ABORT, 'cannot be written'); END`); err != nil {
+	if err := c.Script(`DELETE FROM messages WHERE content = 'one'; CREATE TRIGGER fails BEFORE UPDATE ON sessions WHEN old.id = 'a' BEGIN SELECT RAISE(ABORT, 'cannot be written'); END`); err != nil {
 		t.Fatal(err)
 	}
 	if err := (cleaner{s.core}).recountAll(t.Context()); err == nil {

@@ -1,5 +1,7 @@
 package sqlite
 
+import "github.com/skein-dev/skein/store/sqlite/engine"
+
 // What forks show of a session that is being purged is theirs from the first
 // step on, though the last step may come much later: after a kill, once another
 // process has time for it. Until then, the following find the events.
@@ -24,10 +26,10 @@ type owners struct {
 // nobodyMoved is the value of owners.shown if every event belongs to its own session.
 const nobodyMoved = `1`
 
-// owners returns the short way unless a session is being purged; then s is the
+// findOwners returns the short way unless a session is being purged; then s is the
 // fork d for the events that it shows.
-func (c *conn) owners() (owners, error) {
-	purging, err := c.anyPurging()
+func findOwners(c *engine.Conn) (owners, error) {
+	purging, err := anyPurging(c)
 	if err != nil || !purging {
 		return owners{"", `e.session`, nobodyMoved, `9223372036854775807`}, err
 	}
@@ -40,13 +42,13 @@ func (c *conn) owners() (owners, error) {
 }
 
 // anyPurging reports whether any session is being purged.
-func (c *conn) anyPurging() (bool, error) {
+func anyPurging(c *engine.Conn) (bool, error) {
 	var n int64
-	return c.one(`SELECT session FROM purge_queue LIMIT 1`, nil, &n)
+	return c.One(`SELECT session FROM purge_queue LIMIT 1`, nil, &n)
 }
 
 // isPurging reports whether session n is being purged.
-func (c *conn) isPurging(n int64) (bool, error) {
+func isPurging(c *engine.Conn, n int64) (bool, error) {
 	var one int64
-	return c.one(`SELECT 1 FROM purge_queue WHERE session = ?`, []any{n}, &one)
+	return c.One(`SELECT 1 FROM purge_queue WHERE session = ?`, []any{n}, &one)
 }

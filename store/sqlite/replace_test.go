@@ -6,6 +6,7 @@ import (
 	"testing"
 
 	"github.com/skein-dev/skein"
+	"github.com/skein-dev/skein/store/sqlite/engine"
 )
 
 // A file replaces a store only if nobody has written to the store since the
@@ -20,19 +21,19 @@ func TestReplaceAsksWhenNobodyElseCanWrite(t *testing.T) {
 	if _, err := skein.Add(t.Context(), s, "b", skein.Say(1, skein.UserSays("stored just now"))); err != nil {
 		t.Fatal(err)
 	}
-	d, err := sqlDriver()
+	d, err := engine.Driver()
 	if err != nil {
 		t.Fatal(err)
 	}
 	asked := false
 	err = s.replace(t.Context(), d, other, func() error {
 		asked = true
-		c, err := openConn(d, dsn(name, "mode=rw"), "PRAGMA busy_timeout = 0")
+		c, err := engine.Connect(d, engine.DSN(name, "mode=rw"), "PRAGMA busy_timeout = 0")
 		if err != nil {
 			t.Fatal(err)
 		}
-		defer c.close()
-		if _, _, err := c.exec("BEGIN IMMEDIATE"); !busy(err) {
+		defer c.Close()
+		if _, _, err := c.Exec("BEGIN IMMEDIATE"); !engine.Busy(err) {
 			t.Errorf("another writes while it is asked: %v, want that the file is locked", err)
 		}
 		return errWritten

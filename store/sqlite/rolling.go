@@ -12,10 +12,10 @@ import (
 	"time"
 
 	"github.com/gofrs/flock"
-
 	"github.com/skein-dev/skein"
 	"github.com/skein-dev/skein/internal/sleep"
 	"github.com/skein-dev/skein/store/inspect"
+	"github.com/skein-dev/skein/store/sqlite/engine"
 	"github.com/skein-dev/skein/store/sqlite/host"
 )
 
@@ -87,8 +87,8 @@ func (r roll) due(ctx context.Context) (bool, error) {
 	var known []copyRow
 	var begun int64
 	var state string
-	err := r.read(ctx, func(c *conn) (err error) {
-		if _, err = c.one(`SELECT begun FROM store`, nil, &begun); err == nil {
+	err := r.read(ctx, func(c *engine.Conn) (err error) {
+		if _, err = c.One(`SELECT begun FROM store`, nil, &begun); err == nil {
 			known, err = copiesIn(c)
 		}
 		if err == nil {
@@ -220,12 +220,6 @@ func (r roll) rotate(ctx context.Context) error {
 	return nil
 }
 
-// A copying copies a database page by page. finish must always be called.
-type copying struct {
-	step   func(pages int) (more bool, err error)
-	finish func() error
-}
-
 // rollPages is how many pages one step copies: 1 MB.
 const rollPages = 256
 
@@ -235,7 +229,7 @@ const rollPages = 256
 // every commit wait. While it works, the log cannot start over; once the log
 // gets long, there are no more pauses. The copy is checked.
 func (s *backupMaker) copySlowly(ctx context.Context, path string) (err error) {
-	d, err := sqlDriver()
+	d, err := engine.Driver()
 	if err != nil {
 		return err
 	}
@@ -246,31 +240,31 @@ func (s *backupMaker) copySlowly(ctx context.Context, path string) (err error) {
 	defer func() { err = errors.Join(err, f.Close()) }() // no connection has the file open any more
 	from, err := s.dial("mode=ro", "PRAGMA busy_timeout = 5000")
 	if err != nil {
-		return classify(err)
+		return engine.Classify(err)
 	}
-	defer func() { err = errors.Join(err, from.close()) }()
-	if _, _, err := from.exec("BEGIN"); err != nil { // everything is read from one state of the store
-		return classify(err)
+	defer func() { err = errors.Join(err, from.Close()) }()
+	if _, _, err := from.Exec("BEGIN"); err != nil { // everything is read from one state of the store
+		return engine.Classify(err)
 	}
 	var n int64
-	if _, err := from.one(`SELECT count(*) FROM store`, nil, &n); err != nil {
-		return classify(err)
+	if _, err := from.One(`SELECT count(*) FROM store`, nil, &n); err != nil {
+		return engine.Classify(err)
 	}
-	to, err := copyOut(from.raw, d, dsn(path, "mode=rw"))
+	to, err := engine.CopyOut(from, d, engine.DSN(path, "mode=rw"))
 	if err != nil {
-		return classify(err)
+		return engine.Classify(err)
 	}
 	for more := true; more && err == nil; {
 		start := time.Now()
-		if more, err = to.step(rollPages); err == nil {
+		if more, err = to.Step(rollPages); err == nil {
 			err = f.Sync()
 		}
 		if more && err == nil {
 			err = s.pause(ctx, time.Since(start))
 		}
 	}
-	if err := errors.Join(err, to.finish()); err != nil {
-		return classify(err)
+	if err := errors.Join(err, to.Finish()); err != nil {
+		return engine.Classify(err)
 	}
 	err = s.steps.wholeBackup(ctx, d, path)
 	return err

@@ -12,6 +12,7 @@ import (
 	"time"
 
 	"github.com/skein-dev/skein"
+	"github.com/skein-dev/skein/store/sqlite/engine"
 	"github.com/skein-dev/skein/store/sqlite/host"
 )
 
@@ -46,17 +47,17 @@ func (c *core) reopen(ctx context.Context) error {
 	if c.readOnly == nil {
 		return nil
 	}
-	d, err := sqlDriver()
+	d, err := engine.Driver()
 	if err != nil {
 		return err
 	}
-	if err := c.readers.renew(); err != nil {
+	if err := c.readers.Renew(); err != nil {
 		return err
 	}
 	if err := c.openFiles(ctx, d, Options{Patience: c.patience, Notice: c.notice, steps: c.steps}); err != nil {
 		return err
 	}
-	err = c.readers.renew()
+	err = c.readers.Renew()
 	if c.readOnly == nil { // there is a writer: Close relies on the background work, too
 		c.work()
 	}

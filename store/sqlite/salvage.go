@@ -16,6 +16,7 @@ import (
 	"github.com/skein-dev/skein"
 	"github.com/skein-dev/skein/internal/walk"
 	"github.com/skein-dev/skein/store/inspect"
+	"github.com/skein-dev/skein/store/sqlite/engine"
 )
 
 // A Lost is what a salvage did not find of a session.
@@ -87,12 +88,12 @@ func salvageInto(ctx context.Context, from, to, kept string, o Options) (lost []
 // where their trees begin; if that cannot be read, they are assumed to begin
 // where they do in the new one, because the same steps may have created both.
 func (x *salvage) layout(ctx context.Context) error {
-	err := x.to.readers.with(ctx, func(c *conn) error {
+	err := x.to.readers.Read(ctx, func(c *engine.Conn) error {
 		var tables []string
-		err := c.query(`SELECT type, name, rootpage, coalesce(sql, '') FROM sqlite_schema WHERE rootpage > 0 ORDER BY rootpage`, nil, func(row []driver.Value) error {
+		err := c.Query(`SELECT type, name, rootpage, coalesce(sql, '') FROM sqlite_schema WHERE rootpage > 0 ORDER BY rootpage`, nil, func(row []driver.Value) error {
 			var kind, name, sql string
 			var root int64
-			if err := scan(row, []any{&kind, &name, &root, &sql}); err != nil {
+			if err := engine.Scan(row, []any{&kind, &name, &root, &sql}); err != nil {
 				return err
 			}
 			x.roots[uint32(root)] = name
@@ -113,12 +114,12 @@ func (x *salvage) layout(ctx context.Context) error {
 	return err
 }
 
-func (t *salvaged) describe(c *conn) error {
+func (t *salvaged) describe(c *engine.Conn) error {
 	var names []string
-	err := c.query(`SELECT name, type, "notnull", pk FROM pragma_table_info(?)`, []any{t.name}, func(row []driver.Value) error {
+	err := c.Query(`SELECT name, type, "notnull", pk FROM pragma_table_info(?)`, []any{t.name}, func(row []driver.Value) error {
 		var name, kind string
 		var required, key int64
-		if err := scan(row, []any{&name, &kind, &required, &key}); err != nil {
+		if err := engine.Scan(row, []any{&name, &kind, &required, &key}); err != nil {
 			return err
 		}
 		if key == 1 && kind == "INTEGER" && !t.plain {
@@ -321,8 +322,8 @@ func (x *salvage) fill(ctx context.Context) (lost []Lost, err error) {
 		t := x.table(name)
 		err := x.to.change(ctx, func(tx *tx) error {
 			put := func(row []any) error {
-				_, _, err := tx.exec(t.insert, row...)
-				if code := resultCode(err) & 0xff; code == codeConstraint {
+				_, _, err := tx.Exec(t.insert, row...)
+				if code := engine.Code(err) & 0xff; code == engine.CodeConstraint {
 					return nil
 				}
 				return err
@@ -469,15 +470,15 @@ var errWritten = errors.New("another program has written to it")
 // rebuild replaces the file's content with what can be read of it. If others
 // write to the file meanwhile, it starts over.
 func (ex *exam) rebuild() (found []inspect.Finding, err error) {
-	d, err := sqlDriver()
+	d, err := engine.Driver()
 	if err != nil {
 		return nil, err
 	}
-	watch, err := openConn(d, dsn(ex.s.path, "mode=ro"), "PRAGMA busy_timeout = 5000")
+	watch, err := engine.Connect(d, engine.DSN(ex.s.path, "mode=ro"), "PRAGMA busy_timeout = 5000")
 	if err != nil {
 		return nil, err
 	}
-	defer func() { err = errors.Join(err, watch.close()) }()
+	defer func() { err = errors.Join(err, watch.Close()) }()
 	kept, err := keptName(ex.s.path)
 	if err != nil {
 		return nil, err
@@ -489,7 +490,7 @@ func (ex *exam) rebuild() (found []inspect.Finding, err error) {
 	defer func() { err = errors.Join(err, os.RemoveAll(dir)) }()
 	for try := range 5 {
 		version := func() (v int64, err error) {
-			_, err = watch.one(`PRAGMA data_version`, nil, &v)
+			_, err = watch.One(`PRAGMA data_version`, nil, &v)
 			return v, err
 		}
 		before, err := version()

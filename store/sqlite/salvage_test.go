@@ -17,6 +17,7 @@ import (
 	"github.com/skein-dev/skein"
 	"github.com/skein-dev/skein/store/inspect"
 	"github.com/skein-dev/skein/store/lenient"
+	"github.com/skein-dev/skein/store/sqlite/engine"
 )
 
 // copiesEnv is the variable with the number of damaged copies to salvage; 16, or 4
@@ -99,7 +100,7 @@ func salvageable(t *testing.T) (name string, want truth) {
 }
 
 func headOf(ctx context.Context, s *Store, id skein.SessionID) (h head, err error) {
-	err = s.read(ctx, func(c *conn) error {
+	err = s.read(ctx, func(c *engine.Conn) error {
 		h, err = s.head(c, id)
 		return err
 	})

@@ -9,6 +9,7 @@ import (
 	"github.com/skein-dev/skein"
 	"github.com/skein-dev/skein/internal/walk"
 	"github.com/skein-dev/skein/store/lenient"
+	"github.com/skein-dev/skein/store/sqlite/engine"
 )
 
 // mostGiven is the limit above which IDs are not believed: a damaged row may
@@ -41,7 +42,7 @@ func (x *salvage) complete(ctx context.Context) (lost []Lost, err error) {
 	}
 	var again []skein.SessionID // sessions whose rows are rebuilt from their events
 	err = x.to.change(ctx, func(t *tx) (err error) {
-		if _, _, err := t.exec(`UPDATE indexed SET gone = ?`, given); err != nil {
+		if _, _, err := t.Exec(`UPDATE indexed SET gone = ?`, given); err != nil {
 			return err
 		}
 		t.heads.clear()
@@ -58,11 +59,11 @@ func (x *salvage) complete(ctx context.Context) (lost []Lost, err error) {
 			return err
 		}
 		// The table rewound_ranges is not among those that are copied.
-		if _, _, err := t.exec(`INSERT OR IGNORE INTO maintenance (name, times) SELECT 'recount ' || n, 1 FROM (
+		if _, _, err := t.Exec(`INSERT OR IGNORE INTO maintenance (name, times) SELECT 'recount ' || n, 1 FROM (
 			SELECT session AS n FROM events INDEXED BY events_rewound WHERE kind = 'rewound' UNION SELECT session FROM bases)`); err != nil {
 			return err
 		}
-		_, _, err = t.exec(`UPDATE indexed SET upto = 0, gone = max(gone, (SELECT coalesce(max(id), 0) FROM events))`)
+		_, _, err = t.Exec(`UPDATE indexed SET upto = 0, gone = max(gone, (SELECT coalesce(max(id), 0) FROM events))`)
 		return err
 	})
 	if err != nil {
@@ -77,8 +78,8 @@ func (x *salvage) complete(ctx context.Context) (lost []Lost, err error) {
 		return nil, err
 	}
 	var n int64
-	err = x.to.readers.with(ctx, func(c *conn) error {
-		_, err := c.one(`SELECT count(*) FROM events`, nil, &n)
+	err = x.to.readers.Read(ctx, func(c *engine.Conn) error {
+		_, err := c.One(`SELECT count(*) FROM events`, nil, &n)
 		return err
 	})
 	if err == nil && n == 0 {
@@ -105,9 +106,9 @@ func (x *salvage) nameless(t *tx) (made []skein.SessionID, err error) {
 	}
 	type orphan struct{ n, last int64 }
 	var all []orphan
-	err = t.query(`SELECT e.session, max(e.seq) FROM events e WHERE e.session NOT IN (SELECT n FROM sessions) AND e.session NOT IN (SELECT session FROM purge_queue) GROUP BY e.session`, nil, func(row []driver.Value) error {
+	err = t.Query(`SELECT e.session, max(e.seq) FROM events e WHERE e.session NOT IN (SELECT n FROM sessions) AND e.session NOT IN (SELECT session FROM purge_queue) GROUP BY e.session`, nil, func(row []driver.Value) error {
 		var o orphan
-		err := scan(row, []any{&o.n, &o.last})
+		err := engine.Scan(row, []any{&o.n, &o.last})
 		all = append(all, o)
 		return err
 	})
@@ -117,7 +118,7 @@ func (x *salvage) nameless(t *tx) (made []skein.SessionID, err error) {
 			id = fmt.Sprintf("salvaged-%d", o.n)
 		}
 		if err == nil {
-			_, _, err = t.exec(`INSERT INTO sessions (n, id, user_id, last) VALUES (?, ?, ?, ?)`, o.n, id, string(skein.Local), o.last)
+			_, _, err = t.Exec(`INSERT INTO sessions (n, id, user_id, last) VALUES (?, ?, ?, ?)`, o.n, id, string(skein.Local), o.last)
 			made = append(made, skein.SessionID(id))
 		}
 	}
@@ -130,7 +131,7 @@ func (x *salvage) bases(t *tx) error {
 		if !c.Parent.IsFork() {
 			return nil
 		}
-		_, _, err := t.exec(`INSERT INTO bases (session, base, upto) SELECT ?1, s.n, ?3 FROM sessions s WHERE s.id = ?2 AND s.n <> ?1
+		_, _, err := t.Exec(`INSERT INTO bases (session, base, upto) SELECT ?1, s.n, ?3 FROM sessions s WHERE s.id = ?2 AND s.n <> ?1
 			AND NOT EXISTS (SELECT 1 FROM bases WHERE session = ?1) AND NOT EXISTS (SELECT 1 FROM events WHERE session = ?1 AND seq <= ?3)`,
 			h.n, string(c.Parent.Session), int64(c.Parent.Seq))
 		return err
@@ -144,7 +145,7 @@ func (x *salvage) eachCreated(t *tx, f func(*head, *skein.Created) error) error 
 		c skein.Created
 	}
 	var all []begun
-	err := t.query(`SELECT `+eventColumns+`, s.n FROM sessions s JOIN events e ON e.session = s.n AND e.seq = (SELECT max(seq) FROM events WHERE session = s.n AND kind = 'created')`, nil, func(row []driver.Value) error {
+	err := t.Query(`SELECT `+eventColumns+`, s.n FROM sessions s JOIN events e ON e.session = s.n AND e.seq = (SELECT max(seq) FROM events WHERE session = s.n AND kind = 'created')`, nil, func(row []driver.Value) error {
 		e, _, err := rowEvent(x.to.pack, row[:eventWidth])
 		if err != nil {
 			return nil //nolint:nilerr // it is damaged, and said to be elsewhere
@@ -175,10 +176,10 @@ func (x *salvage) gaps(t *tx) (lost []Lost, err error) {
 		id            string
 	}
 	var all []length
-	err = t.query(`SELECT s.n, max(s.last, coalesce(max(e.seq), 0)), coalesce(b.upto, 0), s.id FROM sessions s LEFT JOIN events e ON e.session = s.n LEFT JOIN bases b ON b.session = s.n
+	err = t.Query(`SELECT s.n, max(s.last, coalesce(max(e.seq), 0)), coalesce(b.upto, 0), s.id FROM sessions s LEFT JOIN events e ON e.session = s.n LEFT JOIN bases b ON b.session = s.n
 		GROUP BY s.n HAVING count(e.id) <> max(s.last, coalesce(max(e.seq), 0)) - coalesce(b.upto, 0)`, nil, func(row []driver.Value) error {
 		var l length
-		err := scan(row, []any{&l.n, &l.last, &l.upto, &l.id})
+		err := engine.Scan(row, []any{&l.n, &l.last, &l.upto, &l.id})
 		all = append(all, l)
 		return err
 	})
@@ -193,7 +194,7 @@ func (x *salvage) gaps(t *tx) (lost []Lost, err error) {
 		if len(one.Events) > 0 {
 			lost = append(lost, one)
 		}
-		if _, _, err := t.exec(`INSERT OR IGNORE INTO maintenance (name, times) VALUES (?, 1)`, recountName(l.n)); err != nil {
+		if _, _, err := t.Exec(`INSERT OR IGNORE INTO maintenance (name, times) VALUES (?, 1)`, recountName(l.n)); err != nil {
 			return nil, err
 		}
 	}
@@ -205,10 +206,10 @@ func (x *salvage) fillGaps(t *tx, n, upto, last int64, id skein.SessionID) (lost
 	type gap struct{ from, to, said int64 }
 	var gaps []gap
 	at, said := upto, int64(0)
-	err = t.query(`SELECT seq, kind FROM events WHERE session = ? AND seq > ? ORDER BY seq`, []any{n, upto}, func(row []driver.Value) error {
+	err = t.Query(`SELECT seq, kind FROM events WHERE session = ? AND seq > ? ORDER BY seq`, []any{n, upto}, func(row []driver.Value) error {
 		var seq int64
 		var kind string
-		err := scan(row, []any{&seq, &kind})
+		err := engine.Scan(row, []any{&seq, &kind})
 		if seq > at+1 {
 			gaps = append(gaps, gap{at, seq - 1, said})
 		}
@@ -232,7 +233,7 @@ func (x *salvage) fillGaps(t *tx, n, upto, last int64, id skein.SessionID) (lost
 			}
 		}
 	}
-	_, _, err = t.exec(`UPDATE sessions SET last = ? WHERE n = ?`, at, n)
+	_, _, err = t.Exec(`UPDATE sessions SET last = ? WHERE n = ?`, at, n)
 	return lost, err
 }
 
@@ -255,7 +256,7 @@ func (x *salvage) putLost(t *tx, n, seq, said int64, id skein.SessionID, first b
 	if err != nil {
 		return err
 	}
-	_, _, err = t.exec(`INSERT INTO events (id, session, seq, kind, at, turn, ordinal, prev, piece, failed, imported, payload, sum) VALUES (?, ?, ?, ?, 0, 0, 0, ?, 0, 0, 0, ?, ?)`,
+	_, _, err = t.Exec(`INSERT INTO events (id, session, seq, kind, at, turn, ordinal, prev, piece, failed, imported, payload, sum) VALUES (?, ?, ?, ?, 0, 0, 0, ?, 0, 0, 0, ?, ?)`,
 		next, n, seq, string(e.Kind), said, []byte(e.Payload), sumOf(&e, ""))
 	return err
 }
@@ -270,7 +271,7 @@ func (x *salvage) follow(t *tx) error {
 		}
 		var page []found
 		more := false
-		err := t.query(`SELECT `+eventColumns+`, e.id, e.session FROM events e WHERE e.id > ? ORDER BY e.id LIMIT 256`, []any{after}, func(row []driver.Value) error {
+		err := t.Query(`SELECT `+eventColumns+`, e.id, e.session FROM events e WHERE e.id > ? ORDER BY e.id LIMIT 256`, []any{after}, func(row []driver.Value) error {
 			more = true
 			after, _ = row[eventWidth].(int64)
 			e, _, err := rowEvent(x.to.pack, row[:eventWidth])
@@ -300,7 +301,7 @@ func (x *salvage) followOne(t *tx, id, session int64, f *skein.Facts) error {
 		if err != nil {
 			return err
 		}
-		if _, _, err := t.exec(`INSERT OR IGNORE INTO blob_refs (event, hash) VALUES (?, ?)`, id, hash); err != nil {
+		if _, _, err := t.Exec(`INSERT OR IGNORE INTO blob_refs (event, hash) VALUES (?, ?)`, id, hash); err != nil {
 			return err
 		}
 	}
@@ -308,11 +309,11 @@ func (x *salvage) followOne(t *tx, id, session int64, f *skein.Facts) error {
 		return nil
 	}
 	var user string
-	there, err := t.one(`SELECT c.user_id FROM charges c WHERE c.event = ?1 OR (?2 <> '' AND c.request = ?2)`, []any{id, f.Charge.Request}, &user)
+	there, err := t.One(`SELECT c.user_id FROM charges c WHERE c.event = ?1 OR (?2 <> '' AND c.request = ?2)`, []any{id, f.Charge.Request}, &user)
 	if err != nil || there {
 		return err
 	}
-	if _, err := t.one(`SELECT user_id FROM sessions WHERE n = ?`, []any{session}, &user); err != nil {
+	if _, err := t.One(`SELECT user_id FROM sessions WHERE n = ?`, []any{session}, &user); err != nil {
 		return err
 	}
 	h := head{n: session}
@@ -343,17 +344,17 @@ func (x *salvage) refill(ctx context.Context, id skein.SessionID) error {
 		was := h
 		h.Session = sum.Session()
 		h.Last, h.User = max(h.Last, was.Last), orLocal(h.User)
-		if _, err := t.one(`SELECT coalesce(max(seq), 0) FROM events WHERE session = ? AND kind = 'said'`, []any{h.n}, (*int64)(&h.Said)); err != nil {
+		if _, err := t.One(`SELECT coalesce(max(seq), 0) FROM events WHERE session = ? AND kind = 'said'`, []any{h.n}, (*int64)(&h.Said)); err != nil {
 			return err
 		}
 		if has, err := t.keyTaken(&h); err != nil || has {
 			h.Key = ""
 		}
-		segs, err := t.segments(&h)
+		segs, err := headSegments(t, &h)
 		if err != nil {
 			return err
 		}
-		x, err := walk.Undone(newWalker(x.to.pack, t.conn, nil), segs, h.Last)
+		x, err := walk.Undone(newWalker(x.to.pack, t.Conn, nil), segs, h.Last)
 		if err == nil {
 			err = t.putGaps(h.n, nil, x.Gaps)
 		}

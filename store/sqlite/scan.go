@@ -9,13 +9,14 @@ import (
 	"time"
 
 	"github.com/skein-dev/skein"
+	"github.com/skein-dev/skein/store/sqlite/engine"
 )
 
 // scan goes through the events with IDs greater than upto, the newest first,
 // and takes those whose text matches, until it has enough or the budget is
 // spent. It finds what no index can: substrings, regular expressions,
 // conditions without words, events that wait for the index.
-func (x *searcher) scan(c *conn, upto int64) error {
+func (x *searcher) scan(c *engine.Conn, upto int64) error {
 	all, err := x.stretches(c, upto)
 	if err != nil {
 		return err
@@ -23,7 +24,7 @@ func (x *searcher) scan(c *conn, upto int64) error {
 	seen := map[int64]int{}
 	for _, s := range all {
 		if err := x.through(c, s, seen); err != nil {
-			return x.cut(unstop(err))
+			return x.cut(engine.Unstop(err))
 		}
 	}
 	return nil
@@ -34,14 +35,14 @@ func (x *searcher) scan(c *conn, upto int64) error {
 const scanStep = 1000
 
 // through takes the matches in one range; errStop says that there are enough.
-func (x *searcher) through(c *conn, s scanRange, seen map[int64]int) error {
-	w := where{conds: slices.Concat(s.where.conds, x.where.conds), args: slices.Concat(s.where.args, x.where.args)}
-	w.add("(e.text IS NOT NULL OR e.failed = 1)")
-	w.add(s.place + " > ? AND " + s.place + " <= ?")
-	q := `SELECT ` + x.hitColumns() + `, coalesce(e.text, '') FROM ` + s.from + x.owners + w.sql() + ` ORDER BY ` + s.place + ` DESC`
+func (x *searcher) through(c *engine.Conn, s scanRange, seen map[int64]int) error {
+	w := engine.Where{Conds: slices.Concat(s.where.Conds, x.where.Conds), Args: slices.Concat(s.where.Args, x.where.Args)}
+	w.Add("(e.text IS NOT NULL OR e.failed = 1)")
+	w.Add(s.place + " > ? AND " + s.place + " <= ?")
+	q := `SELECT ` + x.hitColumns() + `, coalesce(e.text, '') FROM ` + s.from + x.owners + w.SQL() + ` ORDER BY ` + s.place + ` DESC`
 	for to := s.last; to > s.after; to -= scanStep {
 		from := max(s.after, to-scanStep)
-		err := c.query(q, append(slices.Clone(w.args), from, to), func(row []driver.Value) error {
+		err := c.Query(q, append(slices.Clone(w.Args), from, to), func(row []driver.Value) error {
 			var text string
 			h, err := x.scanHit(row, &text)
 			if err != nil {
@@ -71,7 +72,7 @@ func (x *searcher) take(h hit, seen map[int64]int) error {
 	}
 	if len(x.hits) == x.limit {
 		x.partial = true
-		return errStop
+		return engine.ErrStop
 	}
 	seen[h.session] = len(x.hits)
 	h.Count = 1
@@ -80,7 +81,7 @@ func (x *searcher) take(h hit, seen map[int64]int) error {
 }
 
 // results reads the texts of the hits for their snippets.
-func (x *searcher) results(c *conn) (r skein.Results, err error) {
+func (x *searcher) results(c *engine.Conn) (r skein.Results, err error) {
 	r.CutOff = x.cutOff
 	whole := 0
 	for _, h := range x.hits {
@@ -91,7 +92,7 @@ func (x *searcher) results(c *conn) (r skein.Results, err error) {
 			r.CutOff = true
 			break
 		}
-		err := c.query(selectEvent+`WHERE e.id = ?`, []any{h.id}, func(row []driver.Value) error { // no row: deleted meanwhile
+		err := c.Query(selectEvent+`WHERE e.id = ?`, []any{h.id}, func(row []driver.Value) error { // no row: deleted meanwhile
 			text, _ := row[textColumn].(string) // NULL is ""
 			e, _, err := rowEvent(x.store.pack, row)
 			var bad *skein.DamagedError
@@ -101,7 +102,7 @@ func (x *searcher) results(c *conn) (r skein.Results, err error) {
 				h.Snippet, err = x.snippet(c, h, text)
 			}
 			if err == nil && bad == nil && x.q.Whole {
-				h.Event, err = c.liveEvent(h.id, e)
+				h.Event, err = liveEvent(c, h.id, e)
 				whole += len(e.Payload)
 			}
 			r.Hits = append(r.Hits, h.Hit)
@@ -116,7 +117,7 @@ func (x *searcher) results(c *conn) (r skein.Results, err error) {
 
 // liveEvent returns the event that e, whose row is id, makes live at its place:
 // e itself, or, if e amends another event, what replaces that one.
-func (c *conn) liveEvent(id int64, e skein.Event) (*skein.Event, error) {
+func liveEvent(c *engine.Conn, id int64, e skein.Event) (*skein.Event, error) {
 	if e.Kind != skein.KindAmended {
 		return &e, nil
 	}
@@ -125,7 +126,7 @@ func (c *conn) liveEvent(id int64, e skein.Event) (*skein.Event, error) {
 		return nil, err
 	}
 	var kind string
-	found, err := c.one(`SELECT o.kind, o.at FROM events e JOIN events o ON o.session = e.session AND o.seq = e.amends WHERE e.id = ?`, []any{id}, &kind, (*int64)(&e.Time))
+	found, err := c.One(`SELECT o.kind, o.at FROM events e JOIN events o ON o.session = e.session AND o.seq = e.amends WHERE e.id = ?`, []any{id}, &kind, (*int64)(&e.Time))
 	if err != nil || !found {
 		return nil, err
 	}
@@ -134,7 +135,7 @@ func (c *conn) liveEvent(id int64, e skein.Event) (*skein.Event, error) {
 
 // snippet returns some words of text around the match. If the index found a
 // word by its stem, the index provides the snippet.
-func (x *searcher) snippet(c *conn, h hit, text string) (string, error) {
+func (x *searcher) snippet(c *engine.Conn, h hit, text string) (string, error) {
 	if h.passage != 0 {
 		var err error
 		if text, err = h.passageOf(c, text); err != nil {
@@ -145,7 +146,7 @@ func (x *searcher) snippet(c *conn, h hit, text string) (string, error) {
 		return x.matcher.Snippet(text), nil
 	}
 	var s string
-	found, err := c.one(`SELECT snippet(words, 0, char(2), char(3), '…', 24) FROM words WHERE words MATCH ? AND rowid = ?`, []any{h.expr, cmp.Or(h.passage, h.id)}, &s)
+	found, err := c.One(`SELECT snippet(words, 0, char(2), char(3), '…', 24) FROM words WHERE words MATCH ? AND rowid = ?`, []any{h.expr, cmp.Or(h.passage, h.id)}, &s)
 	switch {
 	case errors.Is(err, skein.ErrCorrupt):
 		return x.matcher.Snippet(text), nil

@@ -17,6 +17,7 @@ import (
 	"github.com/skein-dev/skein/store/erase"
 	"github.com/skein-dev/skein/store/ledger"
 	"github.com/skein-dev/skein/store/pack"
+	"github.com/skein-dev/skein/store/sqlite/engine"
 )
 
 // scrubPatience is how long Scrub waits for readers of an earlier state before
@@ -95,7 +96,7 @@ func (sc *scrub) run(id skein.SessionID) error {
 	if err != nil {
 		return err
 	}
-	segs, err := sc.segments(&h)
+	segs, err := headSegments(sc.tx, &h)
 	if err != nil {
 		return err
 	}
@@ -123,11 +124,11 @@ func (sc *scrub) run(id skein.SessionID) error {
 
 // findBlobs finds the blobs with a secret that the events of seg refer to.
 func (sc *scrub) findBlobs(seg walk.Segment) error {
-	return sc.query(`SELECT DISTINCT b.hash, b.size, b.form, b.data FROM events e JOIN blob_refs r ON r.event = e.id JOIN blobs b ON b.hash = r.hash
+	return sc.Query(`SELECT DISTINCT b.hash, b.size, b.form, b.data FROM events e JOIN blob_refs r ON r.event = e.id JOIN blobs b ON b.hash = r.hash
 		WHERE e.session = ? AND e.seq > ? AND e.seq <= ?`, []any{seg.Session, int64(seg.From), int64(seg.To)}, func(row []driver.Value) error {
 		var hash, stored []byte
 		var size, form int64
-		if err := scan(row, []any{&hash, &size, &form, &stored}); err != nil {
+		if err := engine.Scan(row, []any{&hash, &size, &form, &stored}); err != nil {
 			return err
 		}
 		data, err := sc.s.pack.UnpackBlob(skein.Hash(hex.EncodeToString(hash)), int(form), int(size), stored)
@@ -149,7 +150,7 @@ func (sc *scrub) findBlobs(seg walk.Segment) error {
 func (sc *scrub) events(seg walk.Segment) error {
 	for after := seg.From; after < seg.To; {
 		var page []scrubEvent
-		err := sc.query(`SELECT `+eventColumns+`, e.id FROM events e
+		err := sc.Query(`SELECT `+eventColumns+`, e.id FROM events e
 			WHERE e.session = ? AND e.seq > ? AND e.seq <= ? ORDER BY e.seq LIMIT ?`,
 			[]any{seg.Session, int64(after), int64(seg.To), pageRows}, func(row []driver.Value) error {
 				x := scrubEvent{session: seg.Session}
@@ -213,7 +214,7 @@ func (sc *scrub) look(x *scrubEvent) error {
 // decoded, and reports whether there were any.
 func (sc *scrub) bytes(x *scrubEvent) (changed bool, err error) {
 	var columns []any
-	err = sc.query(`SELECT e.text, e.extra, e.tools, e.paths FROM events e WHERE e.id = ?`, []any{x.id}, func(row []driver.Value) error {
+	err = sc.Query(`SELECT e.text, e.extra, e.tools, e.paths FROM events e WHERE e.id = ?`, []any{x.id}, func(row []driver.Value) error {
 		for _, v := range row {
 			if text, ok := v.(string); ok {
 				clean, found := erase.Mask([]byte(text), sc.secrets)
@@ -228,7 +229,7 @@ func (sc *scrub) bytes(x *scrubEvent) (changed bool, err error) {
 	}
 	payload, found := erase.Mask(x.e.Payload, sc.secrets)
 	if found = found && payload[0] >= ' '; found { // otherwise it would be taken for a packed one
-		_, _, err = sc.exec(`UPDATE events SET payload = ? WHERE id = ?`, payload, x.id)
+		_, _, err = sc.Exec(`UPDATE events SET payload = ? WHERE id = ?`, payload, x.id)
 	}
 	if err == nil && changed {
 		err = sc.changeText(x.id, `UPDATE events SET text = ?, extra = ?, tools = ?, paths = ? WHERE id = ?`, append(columns, x.id)...)
@@ -308,7 +309,7 @@ func (sc *scrub) dropRefs(event int64, keep []skein.Hash) error {
 		if err != nil || slices.Contains(keep, skein.Hash(hash)) {
 			continue
 		}
-		if _, _, err := sc.exec(`DELETE FROM blob_refs WHERE event = ? AND hash = ?`, event, raw); err != nil {
+		if _, _, err := sc.Exec(`DELETE FROM blob_refs WHERE event = ? AND hash = ?`, event, raw); err != nil {
 			return err
 		}
 	}
@@ -323,9 +324,9 @@ func (sc *scrub) shown(h head) error {
 	for n, first := range sc.first {
 		all[n] = true
 		for todo := []int64{n}; len(todo) > 0; todo = todo[1:] {
-			err := sc.query(`SELECT session FROM bases WHERE base = ? AND upto >= ?`, []any{todo[0], int64(first)}, func(row []driver.Value) error {
+			err := sc.Query(`SELECT session FROM bases WHERE base = ? AND upto >= ?`, []any{todo[0], int64(first)}, func(row []driver.Value) error {
 				var fork int64
-				err := scan(row, []any{&fork})
+				err := engine.Scan(row, []any{&fork})
 				if !all[fork] {
 					all[fork] = true
 					todo = append(todo, fork)
@@ -345,7 +346,7 @@ func (sc *scrub) shown(h head) error {
 			continue
 		}
 		var id string
-		if _, err := sc.one(`SELECT id FROM sessions WHERE n = ?`, []any{n}, &id); err != nil {
+		if _, err := sc.One(`SELECT id FROM sessions WHERE n = ?`, []any{n}, &id); err != nil {
 			return err
 		}
 		sc.done.Forks = append(sc.done.Forks, skein.SessionID(id))
@@ -361,10 +362,10 @@ func (sc *scrub) records(n int64) error {
 		return err
 	}
 	var blocks []int64 // records.n
-	err := sc.query(`SELECT r.n FROM sessions s JOIN files f ON f.session = s.id OR f.copy_of = s.id
+	err := sc.Query(`SELECT r.n FROM sessions s JOIN files f ON f.session = s.id OR f.copy_of = s.id
 		JOIN records r ON r.n >= f.n * 4294967296 AND r.n < (f.n + 1) * 4294967296 WHERE s.n = ?`, []any{n}, func(row []driver.Value) error {
 		var at int64
-		err := scan(row, []any{&at})
+		err := engine.Scan(row, []any{&at})
 		blocks = append(blocks, at)
 		return err
 	})
@@ -386,10 +387,10 @@ func (sc *scrub) records(n int64) error {
 func (sc *scrub) block(n int64) (changed int, err error) {
 	var stored []byte
 	var count int64
-	if _, err := sc.one(`SELECT raw, count FROM records WHERE n = ?`, []any{n}, &stored, &count); err != nil {
+	if _, err := sc.One(`SELECT raw, count FROM records WHERE n = ?`, []any{n}, &stored, &count); err != nil {
 		return 0, err
 	}
-	rs, bad, err := legible(sc.s.pack, sc.conn, int(n%recordsPerFile), stored)
+	rs, bad, err := legible(sc.s.pack, sc.Conn, int(n%recordsPerFile), stored)
 	if errors.Is(err, skein.ErrCorrupt) {
 		sc.done.UnreadRecords += int(count)
 		return 0, sc.damagedBlock(n, stored)
@@ -449,7 +450,7 @@ func (sc *scrub) damagedBlock(n int64, stored []byte) error {
 	if !changed {
 		return nil
 	}
-	_, _, err = sc.exec(`UPDATE records SET raw = ? WHERE n = ?`, sc.s.pack.Reseal(stored, rs, ids), n)
+	_, _, err = sc.Exec(`UPDATE records SET raw = ? WHERE n = ?`, sc.s.pack.Reseal(stored, rs, ids), n)
 	return err
 }
 
@@ -466,10 +467,10 @@ func (sc *scrub) pieces(r pack.Record) (changed bool) {
 // states masks the secrets in the stored states of the readers of session n's files.
 func (sc *scrub) states(n int64) error {
 	changed := map[int64][]byte{}
-	err := sc.query(`SELECT f.n, f.state FROM sessions s JOIN files f ON f.session = s.id OR f.copy_of = s.id WHERE s.n = ?`, []any{n}, func(row []driver.Value) error {
+	err := sc.Query(`SELECT f.n, f.state FROM sessions s JOIN files f ON f.session = s.id OR f.copy_of = s.id WHERE s.n = ?`, []any{n}, func(row []driver.Value) error {
 		var file int64
 		var state []byte
-		if err := scan(row, []any{&file, &state}); err != nil {
+		if err := engine.Scan(row, []any{&file, &state}); err != nil {
 			return err
 		}
 		if clean, found := erase.Mask(state, sc.secrets); found {
@@ -481,7 +482,7 @@ func (sc *scrub) states(n int64) error {
 		return err
 	}
 	for file, state := range changed {
-		if _, _, err := sc.exec(`UPDATE files SET state = ? WHERE n = ?`, state, file); err != nil {
+		if _, _, err := sc.Exec(`UPDATE files SET state = ? WHERE n = ?`, state, file); err != nil {
 			return err
 		}
 	}
@@ -492,7 +493,7 @@ func (sc *scrub) states(n int64) error {
 // increments its revision.
 func (sc *scrub) refold(n int64) error {
 	var id string
-	if found, err := sc.one(`SELECT id FROM sessions WHERE n = ?`, []any{n}, &id); err != nil || !found {
+	if found, err := sc.One(`SELECT id FROM sessions WHERE n = ?`, []any{n}, &id); err != nil || !found {
 		return err
 	}
 	was, err := sc.tx.head(skein.SessionID(id))
@@ -521,11 +522,11 @@ func (sc *scrub) fold(h *head) error {
 	for _, text := range base.Checkout.Texts() {
 		*text = clean(*text)
 	}
-	segs, err := sc.segments(h)
+	segs, err := headSegments(sc.tx, h)
 	if err != nil {
 		return err
 	}
-	log := newWalker(sc.s.pack, sc.conn, nil)
+	log := newWalker(sc.s.pack, sc.Conn, nil)
 	x, damaged, err := h.FoldOwn(log, segs[0], base)
 	if err != nil {
 		return err

@@ -12,6 +12,7 @@ import (
 
 	"github.com/skein-dev/skein"
 	"github.com/skein-dev/skein/store/inspect"
+	"github.com/skein-dev/skein/store/sqlite/engine"
 )
 
 // After a scrub, the secret is in no byte of the file or its log: not in the
@@ -64,10 +65,10 @@ func TestScrubSaysWhatAReaderKeeps(t *testing.T) {
 	addText(t, s, "a", "the door opens to "+secret)
 	reader := testConn(t, name)
 	var n int64
-	if _, _, err := reader.exec("BEGIN"); err != nil {
+	if _, _, err := reader.Exec("BEGIN"); err != nil {
 		t.Fatal(err)
 	}
-	if _, err := reader.one("SELECT count(*) FROM events", nil, &n); err != nil {
+	if _, err := reader.One("SELECT count(*) FROM events", nil, &n); err != nil {
 		t.Fatal(err)
 	}
 	done, err := s.Scrub(t.Context(), "a", []string{secret})
@@ -81,7 +82,7 @@ func TestScrubSaysWhatAReaderKeeps(t *testing.T) {
 	}
 	swept := make(chan error, 1)
 	go func() { swept <- s.Swept(context.Background()) }()
-	if _, _, err := reader.exec("COMMIT"); err != nil {
+	if _, _, err := reader.Exec("COMMIT"); err != nil {
 		t.Fatal(err)
 	}
 	if err := <-swept; err != nil {
@@ -145,7 +146,7 @@ func TestAScrubTakesSecretsOutOfDamagedRecordsAndDoesNotBlessThem(t *testing.T) 
 	alter := func() {
 		t.Helper()
 		if err := s.change(t.Context(), func(tx *tx) error {
-			_, _, err := tx.exec(`UPDATE records SET raw = CAST(substr(raw, 1, 100) || x'00' || substr(raw, 102) AS BLOB)`)
+			_, _, err := tx.Exec(`UPDATE records SET raw = CAST(substr(raw, 1, 100) || x'00' || substr(raw, 102) AS BLOB)`)
 			return err
 		}); err != nil {
 			t.Fatal(err)
@@ -156,8 +157,8 @@ func TestAScrubTakesSecretsOutOfDamagedRecordsAndDoesNotBlessThem(t *testing.T) 
 		t.Errorf("Scrub = %+v, %v, want 1 record that could not be looked at", d, err)
 	}
 	var left int64
-	err := s.read(t.Context(), func(c *conn) error {
-		_, err := c.one(`SELECT count(*) FROM records WHERE instr(raw, CAST(? AS BLOB))`, []any{secret}, &left)
+	err := s.read(t.Context(), func(c *engine.Conn) error {
+		_, err := c.One(`SELECT count(*) FROM records WHERE instr(raw, CAST(? AS BLOB))`, []any{secret}, &left)
 		return err
 	})
 	if err != nil || left != 0 {

@@ -13,6 +13,7 @@ import (
 	"github.com/skein-dev/skein"
 	"github.com/skein-dev/skein/internal/walk"
 	"github.com/skein-dev/skein/store/search"
+	"github.com/skein-dev/skein/store/sqlite/engine"
 )
 
 const (
@@ -33,14 +34,14 @@ type searcher struct {
 	store   *view
 	q       skein.Query
 	matcher *search.Matcher
-	where   where // conditions on the events e and sessions s
+	where   engine.Where // conditions on the events e and sessions s
 	hits    []hit
 	cutOff  bool
 	partial bool // the counts of the hits are incomplete: it stopped once there were enough hits
 	limit   int
 	shownIn *head          // the one session that is searched; its parent's hits count as its own
 	segs    walk.Segments  // segments that this session shows, newest first
-	of      where          // conditions on the sessions s that exclude some
+	of      engine.Where   // conditions on the sessions s that exclude some
 	owners  string         // joins the sessions s to the events e
 	moved   bool           // some events are shown by other sessions than the one that has them
 	budget  *search.Budget // the work that may still be done
@@ -74,7 +75,7 @@ func (s *searches) Search(ctx context.Context, q skein.Query) (r skein.Results, 
 			s.catchUp(ctx, catchUpFor)
 		}
 	}
-	err = s.readers.with(ctx, func(c *conn) error {
+	err = s.readers.Read(ctx, func(c *engine.Conn) error {
 		if none, err := s.conditions(c, x); err != nil || none {
 			return err
 		}
@@ -88,7 +89,7 @@ func (s *searches) Search(ctx context.Context, q skein.Query) (r skein.Results, 
 		return skein.Results{}, err
 	}
 	x.allow(ctx)
-	err = s.readers.with(ctx, func(c *conn) error {
+	err = s.readers.Read(ctx, func(c *engine.Conn) error {
 		r, err = x.results(c)
 		return err
 	})
@@ -122,16 +123,16 @@ func (x *searcher) cut(err error) error {
 }
 
 // conditions determines which rows may match at all; none is true if no row can.
-func (s *searches) conditions(c *conn, x *searcher) (none bool, err error) {
+func (s *searches) conditions(c *engine.Conn, x *searcher) (none bool, err error) {
 	x.eventConditions()
-	owners, err := c.owners()
+	owners, err := findOwners(c)
 	if err != nil {
 		return false, err
 	}
 	x.moved = owners.shown != nobodyMoved
 	if x.q.Session != "" {
 		x.owners = owners.join + ` CROSS JOIN sessions s ON s.n = ` + owners.owner
-		x.where.add(owners.shown)
+		x.where.Add(owners.shown)
 		return s.within(c, x, x.q.Session)
 	}
 	x.owners = owners.join + ` CROSS JOIN sessions s ON s.n = ` + x.foundIn(owners)
@@ -142,13 +143,13 @@ func (s *searches) conditions(c *conn, x *searcher) (none bool, err error) {
 		{"s.origin = ?", q.Origin},
 	} {
 		if f.value != "" {
-			x.of.add(f.cond, f.value)
+			x.of.Add(f.cond, f.value)
 		}
 	}
 	if p := q.Project; p != "" {
-		x.of.add("(s.project = ? OR substr(s.project, -length(?) - 1) IN ('/' || ?, char(92) || ?))", p, p, p, p)
+		x.of.Add("(s.project = ? OR substr(s.project, -length(?) - 1) IN ('/' || ?, char(92) || ?))", p, p, p, p)
 	}
-	w.conds, w.args = append(w.conds, x.of.conds...), append(w.args, x.of.args...)
+	w.Conds, w.Args = append(w.Conds, x.of.Conds...), append(w.Args, x.of.Args...)
 	return false, nil
 }
 
@@ -161,22 +162,22 @@ func (x *searcher) eventConditions() {
 		{"instr(e.paths, ?) > 0", q.Path},
 	} {
 		if f.value != "" {
-			w.add(f.cond, f.value)
+			w.Add(f.cond, f.value)
 		}
 	}
 	if q.Failed {
-		w.add("e.failed = 1")
+		w.Add("e.failed = 1")
 	}
 	if q.Since != 0 {
-		w.add("e.at >= ?", int64(q.Since))
+		w.Add("e.at >= ?", int64(q.Since))
 	}
 	if q.Until != 0 {
-		w.add("e.at < ? AND e.at <> 0", int64(q.Until))
+		w.Add("e.at < ? AND e.at <> 0", int64(q.Until))
 	}
 }
 
 // within limits x to what one session shows.
-func (s *searches) within(c *conn, x *searcher, id skein.SessionID) (none bool, err error) {
+func (s *searches) within(c *engine.Conn, x *searcher, id skein.SessionID) (none bool, err error) {
 	h, err := s.head(c, id)
 	if err != nil {
 		none = errors.Is(err, skein.ErrNotFound)
@@ -188,7 +189,7 @@ func (s *searches) within(c *conn, x *searcher, id skein.SessionID) (none bool, 
 	if search.Excludes(&x.q, &h.Session) {
 		return true, nil
 	}
-	segs, err := c.segments(h.n, h.Last)
+	segs, err := segments(c, h.n, h.Last)
 	if err != nil {
 		return false, err
 	}
@@ -198,10 +199,10 @@ func (s *searches) within(c *conn, x *searcher, id skein.SessionID) (none bool, 
 		conds = append(conds, "(e.session = ? AND e.seq > ? AND e.seq <= ? AND "+current+")")
 		args = append(args, seg.Session, int64(seg.From), int64(seg.To), int64(seg.To))
 	}
-	x.where.add("("+strings.Join(conds, " OR ")+")", args...)
+	x.where.Add("("+strings.Join(conds, " OR ")+")", args...)
 	x.shownIn, x.segs = &h, segs
 	if !x.q.Rewound {
-		x.where.add("NOT " + x.rewound())
+		x.where.Add("NOT " + x.rewound())
 	}
 	return false, nil
 }
@@ -266,7 +267,7 @@ const (
 func (x *searcher) scanHit(row []driver.Value, more ...any) (h hit, err error) {
 	var seq, rewound, turn, at int64
 	var role, id string
-	err = scan(row, append([]any{&h.id, &h.session, &seq, &rewound, &turn, &role, &at, &id}, more...))
+	err = engine.Scan(row, append([]any{&h.id, &h.session, &seq, &rewound, &turn, &role, &at, &id}, more...))
 	h.Session, h.Seq, h.Turn, h.Role, h.Time = skein.SessionID(id), skein.Seq(seq), int(turn), skein.Role(role), skein.Time(at)
 	h.Rewound = rewound != 0
 	if x.shownIn != nil {

@@ -9,6 +9,7 @@ import (
 
 	"github.com/skein-dev/skein"
 	"github.com/skein-dev/skein/store/search"
+	"github.com/skein-dev/skein/store/sqlite/engine"
 )
 
 func openTest(t *testing.T, name string) *Store {
@@ -59,8 +60,8 @@ func find(t *testing.T, s *Store, text string) skein.Results {
 
 func (s *Store) number(t *testing.T, query string) (n int64) {
 	t.Helper()
-	err := s.read(t.Context(), func(c *conn) error {
-		_, err := c.one(query, nil, &n)
+	err := s.read(t.Context(), func(c *engine.Conn) error {
+		_, err := c.One(query, nil, &n)
 		return err
 	})
 	if err != nil {
@@ -116,7 +117,7 @@ func TestIndexCatchesUp(t *testing.T) {
 		t.Errorf("the index has %d messages, want %d", n, len(texts))
 	}
 	if err := s.change(t.Context(), func(t *tx) error {
-		_, _, err := t.exec(`INSERT INTO words (words, rank) VALUES ('integrity-check', 1)`)
+		_, _, err := t.Exec(`INSERT INTO words (words, rank) VALUES ('integrity-check', 1)`)
 		return err
 	}); err != nil {
 		t.Errorf("integrity-check: %v", err)
@@ -129,7 +130,7 @@ func TestSearchGoesOnWithoutTheIndex(t *testing.T) {
 	addText(t, s, "a", "the shuttle flies", "the weaver rests")
 	find(t, s, "weaver")
 	if err := s.change(t.Context(), func(t *tx) error {
-		_, _, err := t.exec(`UPDATE words_data SET block = x'00' WHERE id > 10`)
+		_, _, err := t.Exec(`UPDATE words_data SET block = x'00' WHERE id > 10`)
 		return err
 	}); err != nil {
 		t.Fatal(err)

@@ -2,23 +2,24 @@ package sqlite
 
 import (
 	"github.com/skein-dev/skein/internal/walk"
+	"github.com/skein-dev/skein/store/sqlite/engine"
 )
 
 // A scanRange is a range of events that a scan goes through, the newest first.
 type scanRange struct {
 	from        string
-	place       string // the column that orders the events
-	after, last int64  // the places before the first and of the last one
-	where       where  // in addition to the search's own conditions
+	place       string       // the column that orders the events
+	after, last int64        // the places before the first and of the last one
+	where       engine.Where // in addition to the search's own conditions
 }
 
 // stretches returns the ranges in which a scan finds the events with IDs
 // greater than upto. The events of one session are in the order of their seqs:
 // they need no sorting, so the first arrive at once. If few events are left to
 // look at, it goes by their IDs, which is faster.
-func (x *searcher) stretches(c *conn, upto int64) ([]scanRange, error) {
+func (x *searcher) stretches(c *engine.Conn, upto int64) ([]scanRange, error) {
 	var last int64
-	if _, err := c.one(`SELECT coalesce(max(id), 0) FROM events`, nil, &last); err != nil {
+	if _, err := c.One(`SELECT coalesce(max(id), 0) FROM events`, nil, &last); err != nil {
 		return nil, err
 	}
 	byID := scanRange{from: "events e", place: "e.id", after: upto, last: last}
@@ -32,22 +33,22 @@ func (x *searcher) stretches(c *conn, upto int64) ([]scanRange, error) {
 	all := make([]scanRange, 0, len(x.segs))
 	for _, seg := range x.segs {
 		one := scanRange{from: "events e INDEXED BY events_by_seq", place: "e.seq", after: int64(seg.From), last: int64(seg.To)}
-		one.where.add("e.session = ? AND e.id > ?", seg.Session, upto)
+		one.where.Add("e.session = ? AND e.id > ?", seg.Session, upto)
 		all = append(all, one)
 	}
 	return all, nil
 }
 
-// ids returns the IDs of the first and the last event of a segment, whose IDs
+// idsOf returns the IDs of the first and the last event of a segment, whose IDs
 // are in the order of its seqs; 0 and -1 if it has no events.
-func (c *conn) ids(seg walk.Segment) (first, last int64, err error) {
+func idsOf(c *engine.Conn, seg walk.Segment) (first, last int64, err error) {
 	const q = `SELECT id FROM events WHERE session = ? AND seq > ? AND seq <= ? ORDER BY seq `
 	first, last = 0, -1
 	for _, end := range []struct {
 		order string
 		id    *int64
 	}{{"", &first}, {"DESC", &last}} {
-		if _, err := c.one(q+end.order+" LIMIT 1", []any{seg.Session, int64(seg.From), int64(seg.To)}, end.id); err != nil {
+		if _, err := c.One(q+end.order+" LIMIT 1", []any{seg.Session, int64(seg.From), int64(seg.To)}, end.id); err != nil {
 			return 0, -1, err
 		}
 	}

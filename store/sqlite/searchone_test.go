@@ -9,6 +9,7 @@ import (
 
 	"github.com/skein-dev/skein"
 	"github.com/skein-dev/skein/store/search"
+	"github.com/skein-dev/skein/store/sqlite/engine"
 )
 
 // However little work is allowed, the messages of one session are found,
@@ -56,7 +57,7 @@ func (s *Store) unranked(t *testing.T, q skein.Query, limit int) *searcher {
 	q.Deadline = 20 * time.Second
 	x := &searcher{store: s.view, q: q, limit: limit, matcher: m}
 	expr, _ := matchExpr(q.Terms)
-	err = s.read(t.Context(), func(c *conn) error {
+	err = s.read(t.Context(), func(c *engine.Conn) error {
 		if none, err := s.conditions(c, x); none || err != nil {
 			return fmt.Errorf("nothing to search: %v, %w", none, err)
 		}

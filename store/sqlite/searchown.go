@@ -5,6 +5,8 @@ import (
 	"database/sql/driver"
 	"math"
 	"slices"
+
+	"github.com/skein-dev/skein/store/sqlite/engine"
 )
 
 // In a store that many share, a word that is frequent in other users' sessions may be
@@ -30,11 +32,11 @@ const (
 type idRange struct{ first, last int64 }
 
 // ofSome reports whether only some sessions are searched, judging by their rows.
-func (x *searcher) ofSome() bool { return len(x.of.conds) > 0 && !x.moved }
+func (x *searcher) ofSome() bool { return len(x.of.Conds) > 0 && !x.moved }
 
 // recent finds the newest matches in some sessions, without a rank: first among the
 // newest matches of the whole index, and if that is not enough, session by session.
-func (x *searcher) recent(c *conn, expr string, ids []int64) error {
+func (x *searcher) recent(c *engine.Conn, expr string, ids []int64) error {
 	some := make([]indexRow, min(len(ids), recentMatches))
 	for i := range some {
 		some[i].id = ids[i]
@@ -63,10 +65,10 @@ func (x *searcher) recent(c *conn, expr string, ids []int64) error {
 // recentOf finds the matches in some sessions, the newest sessions first, if
 // the newest matches of all are not in enough of them. If it finds all of them,
 // and all are shown, nothing is cut off.
-func (x *searcher) recentOf(c *conn, expr string) error {
+func (x *searcher) recentOf(c *engine.Conn, expr string) error {
 	newest := x.hits
 	x.hits = nil
-	x.allow(c.ctx)
+	x.allow(c.Context())
 	whole, err := x.goThrough(c, expr)
 	if err = x.cut(err); err != nil {
 		return err
@@ -81,7 +83,7 @@ func (x *searcher) recentOf(c *conn, expr string) error {
 		// An event that is live only in a fork may belong to a parent of
 		// another project.
 		var n int64
-		x.cutOff, err = c.one(`SELECT session FROM bases LIMIT 1`, nil, &n)
+		x.cutOff, err = c.One(`SELECT session FROM bases LIMIT 1`, nil, &n)
 	}
 	return err
 }
@@ -96,7 +98,7 @@ func (x *searcher) shown() int {
 
 // goThrough adds the matches to the hits, page by page of the sessions, and
 // reports whether it reached the end.
-func (x *searcher) goThrough(c *conn, expr string) (whole bool, err error) {
+func (x *searcher) goThrough(c *engine.Conn, expr string) (whole bool, err error) {
 	for before := int64(math.MaxInt64); ; {
 		page, next, err := x.spans(c, before)
 		if err != nil || next == 0 {
@@ -118,7 +120,7 @@ func (x *searcher) goThrough(c *conn, expr string) (whole bool, err error) {
 
 // ask adds the matches that the index finds in ranges that are near each other,
 // the newest first.
-func (x *searcher) ask(c *conn, expr string, in []idRange) error {
+func (x *searcher) ask(c *engine.Conn, expr string, in []idRange) error {
 	first, last := in[0].first, in[len(in)-1].last
 	for last >= first && len(x.hits) < recentMatches {
 		ids, err := x.places(c, expr, first, last)
@@ -144,19 +146,19 @@ func (x *searcher) ask(c *conn, expr string, in []idRange) error {
 // places returns the places from first to last at which the index finds the
 // words, the newest first: all of them if the range is short, because reading
 // the index backward takes some time to start; otherwise some.
-func (x *searcher) places(c *conn, expr string, first, last int64) (ids []int64, err error) {
+func (x *searcher) places(c *engine.Conn, expr string, first, last int64) (ids []int64, err error) {
 	query, far := askQuery, last-first >= ownFar
 	if far {
 		query += ` DESC`
 	}
-	err = c.query(query, []any{expr, first, last}, func(row []driver.Value) error {
+	err = c.Query(query, []any{expr, first, last}, func(row []driver.Value) error {
 		var id int64
-		if err := scan(row, []any{&id}); err != nil {
+		if err := engine.Scan(row, []any{&id}); err != nil {
 			return err
 		}
 		ids = append(ids, id)
 		if far && len(ids) == ownLook {
-			return errStop
+			return engine.ErrStop
 		}
 		return x.spend(placeWork)
 	})
@@ -164,7 +166,7 @@ func (x *searcher) places(c *conn, expr string, first, last int64) (ids []int64,
 		slices.Reverse(ids)
 	}
 	x.looked += len(ids)
-	return ids, unstop(err)
+	return ids, engine.Unstop(err)
 }
 
 // within returns those of ids, which are in order, the newest first, that are
@@ -185,17 +187,17 @@ func within(in []idRange, ids []int64) (some []indexRow) {
 // spans returns the ranges with the events of the next sessions that began
 // before the one with number before, in order, and the number to continue from;
 // 0 if there are no more.
-func (x *searcher) spans(c *conn, before int64) (all []idRange, next int64, err error) {
-	w := where{conds: slices.Clone(x.of.conds), args: slices.Clone(x.of.args)}
-	w.add("s.n < ?", before)
+func (x *searcher) spans(c *engine.Conn, before int64) (all []idRange, next int64, err error) {
+	w := engine.Where{Conds: slices.Clone(x.of.Conds), Args: slices.Clone(x.of.Args)}
+	w.Add("s.n < ?", before)
 	type ownedRange struct {
 		idRange
 		n, events int64
 	}
 	var page []ownedRange
-	err = c.query(spansQuery+w.sql()+` ORDER BY s.n DESC LIMIT ?`, append(w.args, ownPage), func(row []driver.Value) error {
+	err = c.Query(spansQuery+w.SQL()+` ORDER BY s.n DESC LIMIT ?`, append(w.Args, ownPage), func(row []driver.Value) error {
 		var s ownedRange
-		err := scan(row, []any{&s.n, &s.events, &s.first, &s.last})
+		err := engine.Scan(row, []any{&s.n, &s.events, &s.first, &s.last})
 		page, next = append(page, s), s.n
 		return cmp.Or(err, x.spend(rowWork))
 	})
@@ -216,11 +218,11 @@ func (x *searcher) spans(c *conn, before int64) (all []idRange, next int64, err 
 
 // spansOf adds the ranges with the events of a session that has other sessions'
 // events between its own.
-func (x *searcher) spansOf(c *conn, n int64, all *[]idRange) error {
+func (x *searcher) spansOf(c *engine.Conn, n int64, all *[]idRange) error {
 	own := len(*all)
-	return c.query(idsQuery, []any{n}, func(row []driver.Value) error {
+	return c.Query(idsQuery, []any{n}, func(row []driver.Value) error {
 		var id int64
-		if err := scan(row, []any{&id}); err != nil {
+		if err := engine.Scan(row, []any{&id}); err != nil {
 			return err
 		}
 		if k := len(*all); k > own && (*all)[k-1].last == id-1 {

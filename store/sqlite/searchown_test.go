@@ -10,6 +10,7 @@ import (
 
 	"github.com/skein-dev/skein"
 	"github.com/skein-dev/skein/store/search"
+	"github.com/skein-dev/skein/store/sqlite/engine"
 )
 
 // addFor appends messages to a session of a user, creating the session if need be.
@@ -150,8 +151,8 @@ func TestSearchOfOneOfManyUsersGoesByIndexes(t *testing.T) {
 			args[i] = "1"
 		}
 		plan := ""
-		err := s.read(t.Context(), func(c *conn) error {
-			return c.query("EXPLAIN QUERY PLAN "+query, args, func(row []driver.Value) error {
+		err := s.read(t.Context(), func(c *engine.Conn) error {
+			return c.Query("EXPLAIN QUERY PLAN "+query, args, func(row []driver.Value) error {
 				plan += fmt.Sprintln(row[3])
 				return nil
 			})

@@ -8,6 +8,7 @@ import (
 	"iter"
 
 	"github.com/skein-dev/skein"
+	"github.com/skein-dev/skein/store/sqlite/engine"
 	"github.com/skein-dev/skein/store/stream"
 )
 
@@ -18,15 +19,15 @@ const recordsPerFile = 1 << 32
 func (s *sources) Find(ctx context.Context, keys []skein.ClientID) (found map[skein.ClientID]skein.Place, err error) {
 	defer skein.Wrapf(&err, "sqlite: find %d client IDs", len(keys))
 	found = map[skein.ClientID]skein.Place{}
-	err = s.read(ctx, func(c *conn) error {
-		owners, err := c.owners()
+	err = s.read(ctx, func(c *engine.Conn) error {
+		owners, err := findOwners(c)
 		if err != nil {
 			return err
 		}
 		for _, k := range keys {
 			var id string
 			var seq int64
-			ok, err := c.one(`SELECT s.id, e.seq FROM events e INDEXED BY events_by_client`+owners.join+` CROSS JOIN sessions s ON s.n = `+owners.owner+`
+			ok, err := c.One(`SELECT s.id, e.seq FROM events e INDEXED BY events_by_client`+owners.join+` CROSS JOIN sessions s ON s.n = `+owners.owner+`
 				WHERE `+owners.shown+` AND e.client = ?1 AND e.imported = 1 AND (?2 = '' OR s.user_id = ?2) ORDER BY e.id LIMIT 1`,
 				[]any{string(k), string(s.user)}, &id, &seq)
 			if err != nil {
@@ -46,7 +47,7 @@ const selectFile = `SELECT f.format, f.path, f.session, f.id, f.copy_of, f.size,
 func scanFile(row []driver.Value) (f skein.SourceFile, n int64, err error) {
 	var session, copyOf, head, user string
 	var inode, records, damaged int64
-	err = scan(row, []any{&f.Format, &f.Path, &session, &f.ID, &copyOf, &f.Size, &f.Mtime, &inode, &f.Offset, &records, &damaged, &head, &f.State, &n, &user})
+	err = engine.Scan(row, []any{&f.Format, &f.Path, &session, &f.ID, &copyOf, &f.Size, &f.Mtime, &inode, &f.Offset, &records, &damaged, &head, &f.State, &n, &user})
 	f.Session, f.CopyOf, f.Head = skein.SessionID(session), skein.SessionID(copyOf), skein.Hash(head)
 	f.Inode, f.Records, f.Damaged = uint64(inode), int(records), int(damaged)
 	if len(f.State) == 0 {
@@ -56,9 +57,9 @@ func scanFile(row []driver.Value) (f skein.SourceFile, n int64, err error) {
 }
 
 // file returns what is recorded about a file, and its number.
-func (s *sources) file(c *conn, format, path string) (f skein.SourceFile, n int64, err error) {
+func (s *sources) file(c *engine.Conn, format, path string) (f skein.SourceFile, n int64, err error) {
 	found := false
-	err = c.query(selectFile+`WHERE f.path = ?1 AND f.format = ?2 AND (?3 = '' OR f.user_id = ?3) ORDER BY f.user_id LIMIT 1`,
+	err = c.Query(selectFile+`WHERE f.path = ?1 AND f.format = ?2 AND (?3 = '' OR f.user_id = ?3) ORDER BY f.user_id LIMIT 1`,
 		[]any{path, format, string(s.user)}, func(row []driver.Value) error {
 			found = true
 			f, n, err = scanFile(row)
@@ -73,7 +74,7 @@ func (s *sources) file(c *conn, format, path string) (f skein.SourceFile, n int6
 // File implements [skein.Sources].
 func (s *sources) File(ctx context.Context, format, path string) (f skein.SourceFile, err error) {
 	defer skein.Wrapf(&err, "sqlite: file %s", path)
-	err = s.read(ctx, func(c *conn) error {
+	err = s.read(ctx, func(c *engine.Conn) error {
 		f, _, err = s.file(c, format, path)
 		return err
 	})
@@ -92,8 +93,8 @@ func (s *sources) Files(ctx context.Context, format string) iter.Seq2[skein.Sour
 
 // filePage returns the next files after last, and advances it.
 func (s *sources) filePage(ctx context.Context, format string, last *[3]any) (page []skein.SourceFile, err error) {
-	err = s.read(ctx, func(c *conn) error {
-		return c.query(selectFile+`WHERE (f.path, f.format, f.user_id) > (?1, ?2, ?3) AND f.format <> '' AND (?4 = '' OR f.format = ?4) AND (?5 = '' OR f.user_id = ?5)
+	err = s.read(ctx, func(c *engine.Conn) error {
+		return c.Query(selectFile+`WHERE (f.path, f.format, f.user_id) > (?1, ?2, ?3) AND f.format <> '' AND (?4 = '' OR f.format = ?4) AND (?5 = '' OR f.user_id = ?5)
 			ORDER BY f.path, f.format, f.user_id LIMIT 256`, append(last[:], format, string(s.user)), func(row []driver.Value) error {
 			f, _, err := scanFile(row)
 			page = append(page, f)
@@ -116,14 +117,14 @@ func (s *sources) Records(ctx context.Context, format, path string, from int) it
 // records at the end. The error is a [skein.DamagedRecordsError] if the first
 // one cannot be read.
 func (s *sources) recordPage(ctx context.Context, format, path string, from int) (page []skein.Record, err error) {
-	err = s.read(ctx, func(c *conn) error {
+	err = s.read(ctx, func(c *engine.Conn) error {
 		_, n, err := s.file(c, format, path)
 		if err != nil {
 			return err
 		}
-		first, count, stored, err := c.block(n, from)
+		first, count, stored, err := blockOf(c, n, from)
 		if err == nil && stored == nil {
-			err = c.gap(n, from)
+			err = recordGap(c, n, from)
 		}
 		if err != nil || stored == nil {
 			return err
@@ -147,11 +148,11 @@ func (s *sources) recordPage(ctx context.Context, format, path string, from int)
 	return page, err
 }
 
-// gap returns a [skein.DamagedRecordsError] if file n has no record with this
+// recordGap returns a [skein.DamagedRecordsError] if file n has no record with this
 // number, but has a later one.
-func (c *conn) gap(n int64, record int) error {
+func recordGap(c *engine.Conn, n int64, record int) error {
 	var next int64
-	found, err := c.one(`SELECT n FROM records WHERE n > ? AND n < ? ORDER BY n LIMIT 1`, []any{n*recordsPerFile + int64(record), (n + 1) * recordsPerFile}, &next)
+	found, err := c.One(`SELECT n FROM records WHERE n > ? AND n < ? ORDER BY n LIMIT 1`, []any{n*recordsPerFile + int64(record), (n + 1) * recordsPerFile}, &next)
 	if err != nil || !found {
 		return err
 	}

@@ -2,12 +2,10 @@ package sqlite
 
 import (
 	"context"
-	"database/sql"
 	"database/sql/driver"
 	"errors"
 	"fmt"
 	"io/fs"
-	"net/url"
 	"os"
 	"path/filepath"
 	"sync"
@@ -18,6 +16,7 @@ import (
 	"github.com/skein-dev/skein/internal/room"
 	"github.com/skein-dev/skein/store/ledger"
 	"github.com/skein-dev/skein/store/pack"
+	"github.com/skein-dev/skein/store/sqlite/engine"
 	"github.com/skein-dev/skein/store/sqlite/host"
 	"github.com/skein-dev/skein/store/stream"
 )
@@ -73,7 +72,7 @@ type core struct {
 	notice      func(string) // Options.Notice
 	patience    time.Duration
 	writer      *writer // nil as long as nothing can be written
-	readers     *pool
+	readers     *engine.Pool
 	turns       *room.Semaphore // for readers of what may be long
 	index       *indexer        // nil if nothing can be written
 	maintenance *maintenance    // nil if nothing can be written
@@ -143,7 +142,7 @@ const readConns = 8
 // [skein.ErrNewer], and so do calls that read after that.
 func Open(ctx context.Context, name string, o Options) (_ *Store, err error) {
 	defer skein.Wrapf(&err, "sqlite: open %s", name)
-	prepareDriver()
+	engine.PrepareDriver()
 	if name, err = filepath.Abs(name); err != nil {
 		return nil, err
 	}
@@ -158,7 +157,7 @@ func Open(ctx context.Context, name string, o Options) (_ *Store, err error) {
 			return nil, err
 		}
 	}
-	d, err := sqlDriver()
+	d, err := engine.Driver()
 	if err != nil {
 		return nil, err
 	}
@@ -176,16 +175,6 @@ func Open(ctx context.Context, name string, o Options) (_ *Store, err error) {
 	return newStore(c, ""), nil
 }
 
-// sqlDriver returns the driver, whose connections are used directly, without
-// database/sql (conn.go).
-func sqlDriver() (driver.Driver, error) {
-	db, err := sql.Open(driverName, "")
-	if err != nil {
-		return nil, err
-	}
-	return db.Driver(), db.Close() // it has not opened anything
-}
-
 func (c *core) connect(ctx context.Context, d driver.Driver, o Options) error {
 	if err := plainFile(c.path); err != nil && errors.Is(err, skein.ErrInvalid) {
 		return err
@@ -198,13 +187,13 @@ func (c *core) connect(ctx context.Context, d driver.Driver, o Options) error {
 		return err
 	}
 	c.turns = room.NewSemaphore(largeAtOnce)
-	c.readers = newPool(readConns, c.inPlace, func() (*conn, error) {
+	c.readers = engine.NewPool(readConns, c.inPlace, func() (*engine.Conn, error) {
 		return c.dial(c.readMode(), "PRAGMA busy_timeout = 5000", "PRAGMA cache_size = -16000", "PRAGMA mmap_size = 0", "PRAGMA query_only = 1", "PRAGMA trusted_schema = 0")
 	})
 	if err := c.openFiles(ctx, d, o); err != nil {
 		return err
 	}
-	if err := c.readers.with(ctx, func(*conn) error { return nil }); err != nil {
+	if err := c.readers.Read(ctx, func(*engine.Conn) error { return nil }); err != nil {
 		return err
 	}
 	if c.writer == nil {
@@ -227,14 +216,14 @@ func (c *core) openFiles(ctx context.Context, d driver.Driver, o Options) error 
 			return merr
 		}
 		c.readOnly, c.mode, c.tried = err, mode, time.Now()
-		c.paths.readAlone(mode == immutable)
+		c.paths.readAlone(mode == engine.Immutable)
 		return nil
 	case err != nil:
 		return err
 	}
 	c.paths.readAlone(false)
 	if err := errors.Join(c.paths.settle(len(c.paths.names)), c.paths.compare(w)); err != nil {
-		return errors.Join(err, w.close())
+		return errors.Join(err, w.Close())
 	}
 	c.paths.writePair()
 	c.writer = newWriter(w, c, o.Patience)
@@ -253,15 +242,6 @@ func (c *core) readMode() string {
 func (c *core) work() {
 	c.maintenance = newMaintenance(c)
 	c.index = newIndexer(c)
-}
-
-// dsn returns the URI that names the file for the drivers, which pass it to SQLite.
-func dsn(path, mode string) string {
-	p := filepath.ToSlash(path)
-	if filepath.VolumeName(path) != "" {
-		p = "/" + p
-	}
-	return "file:" + (&url.URL{Path: p}).EscapedPath() + "?" + mode
 }
 
 // makeFile creates the file and its folder with rights for the owner only,

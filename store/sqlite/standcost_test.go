@@ -82,7 +82,10 @@ func TestWhatWasWithdrawnCostsNothingLater(t *testing.T) {
 		add(append(evs, skein.Say(1, skein.UserSays("one")), piece("p"), skein.Say(1, skein.UserSays("two")))...)
 		c := &counter{}
 		if err := s.change(t.Context(), func(t *tx) error {
-			c.Conn, t.raw, t.stmts = t.raw, c, map[string]driver.Stmt{}
+			t.Wrap(func(raw driver.Conn) driver.Conn {
+				c.Conn = raw
+				return c
+			})
 			return nil
 		}); err != nil {
 			t.Fatal(err)

@@ -11,6 +11,7 @@ import (
 
 	"github.com/skein-dev/skein"
 	"github.com/skein-dev/skein/internal/sleep"
+	"github.com/skein-dev/skein/store/sqlite/engine"
 	"github.com/skein-dev/skein/store/sqlite/host"
 )
 
@@ -132,16 +133,16 @@ func (c cleaner) giveBack(ctx context.Context) (emptied bool, err error) {
 // cut truncates the file by at most n free pages and returns how many are left.
 func (t *tx) cut(n int64) (left int64, err error) {
 	var free int64
-	if _, err := t.one(`PRAGMA freelist_count`, nil, &free); err != nil || free == 0 {
+	if _, err := t.One(`PRAGMA freelist_count`, nil, &free); err != nil || free == 0 {
 		return 0, err
 	}
 	// Each row that the pragma returns is one page.
 	for range min(n, free) {
-		if err := t.script(`PRAGMA incremental_vacuum(1)`); err != nil {
+		if err := t.Script(`PRAGMA incremental_vacuum(1)`); err != nil {
 			return 0, err
 		}
 	}
-	_, err = t.one(`PRAGMA freelist_count`, nil, &left)
+	_, err = t.One(`PRAGMA freelist_count`, nil, &left)
 	if left == free {
 		left = 0 // no more pages can be freed
 	}
@@ -157,28 +158,28 @@ func (d *diskRoom) checkpoint() {
 	if st, err := os.Stat(d.paths.names[1]); err != nil || st.Size() < manyPages {
 		return
 	}
-	_ = d.withLog(func(conn *conn) error { return conn.script(`PRAGMA wal_checkpoint(PASSIVE)`) }) //nolint:errcheck // the next pause does it
+	_ = d.withLog(func(conn *engine.Conn) error { return conn.Script(`PRAGMA wal_checkpoint(PASSIVE)`) }) //nolint:errcheck // the next pause does it
 }
 
 // emptyLog checkpoints the log, truncates it to nothing, and reports whether it
 // could: not while somebody reads from it.
 func (d *diskRoom) emptyLog() (emptied bool, err error) {
-	err = d.withLog(func(conn *conn) error {
+	err = d.withLog(func(conn *engine.Conn) error {
 		var blocked, pages, moved int64
-		_, err := conn.one(`PRAGMA wal_checkpoint(TRUNCATE)`, nil, &blocked, &pages, &moved)
+		_, err := conn.One(`PRAGMA wal_checkpoint(TRUNCATE)`, nil, &blocked, &pages, &moved)
 		emptied = err == nil && blocked == 0
-		if busy(err) {
+		if engine.Busy(err) {
 			err = nil
 		}
 		return err
 	})
-	return emptied, classify(err)
+	return emptied, engine.Classify(err)
 }
 
 // withLog runs f with its own connection, so that the writer need not wait for
 // a checkpoint. The log must not be checkpointed into a file that was copied
 // over the store's.
-func (d *diskRoom) withLog(f func(*conn) error) error {
+func (d *diskRoom) withLog(f func(*engine.Conn) error) error {
 	if err := d.inPlace(); err != nil {
 		return err
 	}
@@ -186,5 +187,5 @@ func (d *diskRoom) withLog(f func(*conn) error) error {
 	if err != nil {
 		return err
 	}
-	return errors.Join(f(conn), conn.close())
+	return errors.Join(f(conn), conn.Close())
 }

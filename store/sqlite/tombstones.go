@@ -8,6 +8,7 @@ import (
 	"github.com/skein-dev/skein"
 	"github.com/skein-dev/skein/store/erase"
 	"github.com/skein-dev/skein/store/ledger"
+	"github.com/skein-dev/skein/store/sqlite/engine"
 	"github.com/skein-dev/skein/store/stream"
 )
 
@@ -33,13 +34,13 @@ func (s *lifecycle) Tombstones(ctx context.Context) iter.Seq2[erase.Tombstone, e
 // tombPage returns the next tombstones after last, or the first ones if last
 // has no user.
 func (s *lifecycle) tombPage(ctx context.Context, last erase.Tombstone) (page []erase.Tombstone, err error) {
-	err = s.read(ctx, func(c *conn) error {
-		return c.query(`SELECT hash, user_id, at FROM tombstones WHERE (hash, user_id) > (?1, ?2) AND (?3 = '' OR user_id = ?3) ORDER BY hash, user_id LIMIT 500`,
+	err = s.read(ctx, func(c *engine.Conn) error {
+		return c.Query(`SELECT hash, user_id, at FROM tombstones WHERE (hash, user_id) > (?1, ?2) AND (?3 = '' OR user_id = ?3) ORDER BY hash, user_id LIMIT 500`,
 			[]any{last.Hash[:], string(last.User), string(s.user)}, func(row []driver.Value) error {
 				var hash []byte
 				var user string
 				var at int64
-				if err := scan(row, []any{&hash, &user, &at}); err != nil {
+				if err := engine.Scan(row, []any{&hash, &user, &at}); err != nil {
 					return err
 				}
 				t := erase.Tombstone{User: skein.User(user), At: skein.Time(at)}
@@ -74,7 +75,7 @@ func (t *tx) hasTombstone(user skein.User, hash ledger.Tomb) (bool, error) {
 		return false, err
 	}
 	var at int64
-	return t.one(`SELECT at FROM tombstones WHERE hash = ?1 AND (?2 = '' OR user_id = ?2) LIMIT 1`, []any{hash[:], string(user)}, &at)
+	return t.One(`SELECT at FROM tombstones WHERE hash = ?1 AND (?2 = '' OR user_id = ?2) LIMIT 1`, []any{hash[:], string(user)}, &at)
 }
 
 // addTombstones adds tombstones for what was deleted in the shell.
@@ -85,9 +86,9 @@ func (t *tx) addTombstones() error {
 		at       int64
 	}
 	var gs []tomb
-	err := t.query(`SELECT user_id, id, origin, path, origin_id, at FROM shell_deletions`, nil, func(row []driver.Value) error {
+	err := t.Query(`SELECT user_id, id, origin, path, origin_id, at FROM shell_deletions`, nil, func(row []driver.Value) error {
 		var g tomb
-		err := scan(row, []any{&g.user, &g.id, &g.o.Format, &g.o.Path, &g.o.ID, &g.at})
+		err := engine.Scan(row, []any{&g.user, &g.id, &g.o.Format, &g.o.Path, &g.o.ID, &g.at})
 		gs = append(gs, g)
 		return err
 	})
@@ -99,7 +100,7 @@ func (t *tx) addTombstones() error {
 			return err
 		}
 	}
-	_, _, err = t.exec(`DELETE FROM shell_deletions`)
+	_, _, err = t.Exec(`DELETE FROM shell_deletions`)
 	return err
 }
 
@@ -117,6 +118,6 @@ func (t *tx) putTombstones(user skein.User, id skein.SessionID, o *skein.Origin,
 }
 
 func (t *tx) putTombstone(user skein.User, hash []byte, at skein.Time) error {
-	_, _, err := t.exec(`INSERT INTO tombstones (hash, user_id, at) VALUES (?, ?, ?) ON CONFLICT DO NOTHING`, hash, string(user), int64(at))
+	_, _, err := t.Exec(`INSERT INTO tombstones (hash, user_id, at) VALUES (?, ?, ?) ON CONFLICT DO NOTHING`, hash, string(user), int64(at))
 	return err
 }

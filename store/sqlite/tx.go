@@ -5,12 +5,13 @@ import (
 
 	"github.com/skein-dev/skein"
 	"github.com/skein-dev/skein/store/pack"
+	"github.com/skein-dev/skein/store/sqlite/engine"
 )
 
 // A tx is the transaction in which a job runs. If the job fails, its changes
 // are undone, but not those of other jobs.
 type tx struct {
-	*conn
+	*engine.Conn
 	now     skein.Time // when the transaction began
 	pack    *pack.Packer
 	heads   *heads
@@ -27,24 +28,24 @@ func (t *tx) runJob(j *job, alone bool) (err, fatal error) {
 	if alone {
 		return j.run(t), nil
 	}
-	if _, _, err := t.exec("SAVEPOINT job"); err != nil {
+	if _, _, err := t.Exec("SAVEPOINT job"); err != nil {
 		return nil, err
 	}
 	changed, after, undo := len(t.changed), len(t.after), len(t.undo)
 	if err := j.run(t); err != nil {
-		if _, _, rerr := t.exec("ROLLBACK TO job"); rerr != nil {
+		if _, _, rerr := t.Exec("ROLLBACK TO job"); rerr != nil {
 			return nil, fmt.Errorf("%w (then %w)", err, rerr)
 		}
 		t.heads.drop()
 		t.runUndo(undo)
 		t.changed, t.after = t.changed[:changed], t.after[:after]
-		if _, _, rerr := t.exec("RELEASE job"); rerr != nil {
+		if _, _, rerr := t.Exec("RELEASE job"); rerr != nil {
 			return nil, rerr
 		}
-		return classify(err), nil
+		return engine.Classify(err), nil
 	}
 	t.heads.hold()
-	_, _, err = t.exec("RELEASE job")
+	_, _, err = t.Exec("RELEASE job")
 	return nil, err
 }
 

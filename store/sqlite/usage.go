@@ -7,6 +7,7 @@ import (
 
 	"github.com/skein-dev/skein"
 	"github.com/skein-dev/skein/store/ledger"
+	"github.com/skein-dev/skein/store/sqlite/engine"
 )
 
 // Usage implements [skein.Store]. SQLite computes the sums as far as no time
@@ -28,7 +29,7 @@ func (s *Store) Usage(ctx context.Context, q skein.UsageQuery) (rows []skein.Usa
 		from, withHeirs, session = "usage u JOIN sessions s ON s.n = u.session", usageAndHeirs, "s."
 	}
 	of = strings.Replace(of, "x.", session, 1)
-	w := &where{}
+	w := &engine.Where{}
 	for _, f := range []struct{ cond, value string }{
 		{session + "user_id = ?", string(s.user)},
 		{session + "user_id = ?", string(q.User)},
@@ -36,29 +37,29 @@ func (s *Store) Usage(ctx context.Context, q skein.UsageQuery) (rows []skein.Usa
 		{session + "agent = ?", q.Agent},
 	} {
 		if f.value != "" {
-			w.add(f.cond, f.value)
+			w.Add(f.cond, f.value)
 		}
 	}
 	if len(q.Sessions) > 0 {
-		w.add(session+"id IN (SELECT value FROM json_each(?))", string(skein.MustJSON(q.Sessions)))
+		w.Add(session+"id IN (SELECT value FROM json_each(?))", string(skein.MustJSON(q.Sessions)))
 	}
 	if q.Since != 0 {
-		w.add("u.slot >= ?", int64(q.Since.Slot()))
+		w.Add("u.slot >= ?", int64(q.Since.Slot()))
 	}
 	if q.Until != 0 {
-		w.add("u.slot < ?", int64(q.Until))
+		w.Add("u.slot < ?", int64(q.Until))
 	}
 	sum := ledger.NewUsageSum(skein.UsageQuery{By: q.By, Zone: q.Zone})
-	err = s.read(ctx, func(c *conn) error {
-		purging, err := c.anyPurging()
+	err = s.read(ctx, func(c *engine.Conn) error {
+		purging, err := anyPurging(c)
 		if err != nil {
 			return err
 		}
 		if purging {
 			from = withHeirs
 		}
-		return c.query(`SELECT `+of+`, u.provider, u.model, u.tier, u.recorded, sum(u.input), sum(u.output), sum(u.reasoning), sum(u.cache_read), sum(u.cache_write), sum(u.cache_hour), sum(u.requests), sum(u.reported)
-			FROM `+from+w.sql()+` GROUP BY 1, 2, 3, 4, 5`, w.args, func(row []driver.Value) error {
+		return c.Query(`SELECT `+of+`, u.provider, u.model, u.tier, u.recorded, sum(u.input), sum(u.output), sum(u.reasoning), sum(u.cache_read), sum(u.cache_write), sum(u.cache_hour), sum(u.requests), sum(u.reported)
+			FROM `+from+w.SQL()+` GROUP BY 1, 2, 3, 4, 5`, w.Args, func(row []driver.Value) error {
 			slot, err := usageSlot(q.By, row)
 			if slot.Usage != (skein.Usage{}) {
 				sum.Add(slot)
@@ -93,7 +94,7 @@ func usageSlot(by skein.Dimension, row []driver.Value) (u ledger.UsageSlot, err 
 		first = &slot
 	}
 	x := &u.Usage
-	err = scan(row, []any{first, &u.Provider, &u.Model, (*string)(&u.Tier), &recorded, &x.Input, &x.Output, &x.Reasoning, &x.CacheRead, &x.CacheWrite, &x.CacheHour, &x.Requests, &x.Reported})
+	err = engine.Scan(row, []any{first, &u.Provider, &u.Model, (*string)(&u.Tier), &recorded, &x.Input, &x.Output, &x.Reasoning, &x.CacheRead, &x.CacheWrite, &x.CacheHour, &x.Requests, &x.Reported})
 	if recorded != 0 {
 		u.Recorded = u.Usage
 	}

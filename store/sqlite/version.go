@@ -11,6 +11,7 @@ import (
 	"strings"
 
 	"github.com/skein-dev/skein"
+	"github.com/skein-dev/skein/store/sqlite/engine"
 )
 
 // look returns an error, without writing to the file, if this version cannot
@@ -27,17 +28,17 @@ func look(d driver.Driver, path string, s schema) error {
 		}
 	}
 	v, err := versionAs(d, path, "mode=ro")
-	return s.refuse(v, classifyOpen(err))
+	return s.refuse(v, engine.ClassifyOpen(err))
 }
 
 // versionAs opens the file in a mode, and returns its schema version.
 func versionAs(d driver.Driver, path, mode string) (v int64, err error) {
-	c, err := openConn(d, dsn(path, mode), "PRAGMA busy_timeout = 5000")
+	c, err := engine.Connect(d, engine.DSN(path, mode), "PRAGMA busy_timeout = 5000")
 	if err != nil {
 		return 0, err
 	}
 	v, err = fileVersion(c)
-	return v, errors.Join(err, c.close())
+	return v, errors.Join(err, c.Close())
 }
 
 // refuse returns err or, if that is nil, an error if version v is too new.
@@ -61,9 +62,9 @@ func (s schema) same(v int64) error {
 }
 
 // fileVersion returns the file's schema version, 0 for an empty file.
-func fileVersion(c *conn) (v int64, err error) {
+func fileVersion(c *engine.Conn) (v int64, err error) {
 	var sqlite string
-	if _, err := c.one("SELECT sqlite_version()", nil, &sqlite); err != nil {
+	if _, err := c.One("SELECT sqlite_version()", nil, &sqlite); err != nil {
 		return 0, err
 	}
 	if older(sqlite, minVersion) {
@@ -72,13 +73,13 @@ func fileVersion(c *conn) (v int64, err error) {
 	// The tables are read first: another process may create the file between
 	// these queries, and the application ID is stored together with the tables.
 	var app, tables int64
-	if _, err := c.one("SELECT count(*) FROM sqlite_schema", nil, &tables); err != nil {
+	if _, err := c.One("SELECT count(*) FROM sqlite_schema", nil, &tables); err != nil {
 		return 0, err
 	}
-	if _, err := c.one("PRAGMA application_id", nil, &app); err != nil {
+	if _, err := c.One("PRAGMA application_id", nil, &app); err != nil {
 		return 0, err
 	}
-	if _, err := c.one("PRAGMA user_version", nil, &v); err != nil {
+	if _, err := c.One("PRAGMA user_version", nil, &v); err != nil {
 		return 0, err
 	}
 	switch {
@@ -108,34 +109,16 @@ func older(a, b string) bool {
 	return false
 }
 
-// classifyOpen is classify for errors while the file is being opened, when a
-// folder that cannot be written to is reported as a file that cannot be opened.
-func classifyOpen(err error) error {
-	if err != nil && resultCode(err)&0xff == codeCantOpen {
-		return fmt.Errorf("%w: %w", skein.ErrReadOnly, err)
-	}
-	return classify(err)
-}
-
-const (
-	// immutable is the mode of a file that, as SQLite is told, nobody writes to.
-	immutable = "mode=ro&immutable=1"
-
-	// shmless is the mode of a file whose log index is in this process's memory,
-	// because the disk has no room for it. Other processes are locked out.
-	shmless = "mode=rw&vfs=unix-excl"
-)
-
 // readOnlyMode returns the mode in which a file that cannot be written to can
 // be read: with the -wal file if SQLite can use it, as immutable if there is
 // none, otherwise with the log index in memory.
 func readOnlyMode(d driver.Driver, path string, s schema) (string, error) {
 	var errs []error
-	for _, mode := range []string{"mode=ro", immutable, shmless} {
-		if st, err := os.Stat(path + "-wal"); mode == immutable && err == nil && st.Size() > 0 {
+	for _, mode := range []string{"mode=ro", engine.Immutable, engine.Shmless} {
+		if st, err := os.Stat(path + "-wal"); mode == engine.Immutable && err == nil && st.Size() > 0 {
 			continue // the content of the -wal file would be missing
 		}
-		c, err := openConn(d, dsn(path, mode))
+		c, err := engine.Connect(d, engine.DSN(path, mode))
 		if err != nil {
 			errs = append(errs, err)
 			continue
@@ -144,11 +127,11 @@ func readOnlyMode(d driver.Driver, path string, s schema) (string, error) {
 		if err == nil && v < s.version() {
 			err = fmt.Errorf("%w: schema %d must first be brought to %d", skein.ErrReadOnly, v, s.version())
 		}
-		cerr := c.close()
+		cerr := c.Close()
 		if err == nil && cerr == nil {
 			return mode, nil
 		}
 		errs = append(errs, err, cerr)
 	}
-	return "", classify(errors.Join(errs...))
+	return "", engine.Classify(errors.Join(errs...))
 }

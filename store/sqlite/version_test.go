@@ -6,6 +6,8 @@ import (
 	"os"
 	"path/filepath"
 	"testing"
+
+	"github.com/skein-dev/skein/store/sqlite/engine"
 )
 
 // A watched connection calls before ahead of the nth statement that is prepared
@@ -26,7 +28,7 @@ func (w *watched) PrepareContext(ctx context.Context, query string) (driver.Stmt
 // A program creates a new store's tables while another one examines the file,
 // which must not take it for a database of another program.
 func TestAFileThatIsBegunWhileItIsLookedAt(t *testing.T) {
-	d, err := sqlDriver()
+	d, err := engine.Driver()
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -35,23 +37,25 @@ func TestAFileThatIsBegunWhileItIsLookedAt(t *testing.T) {
 		if err := os.WriteFile(name, nil, 0o600); err != nil {
 			t.Fatal(err)
 		}
-		c, err := openConn(d, dsn(name, "mode=rw"))
+		c, err := engine.Connect(d, engine.DSN(name, "mode=rw"))
 		if err != nil {
 			t.Fatal(err)
 		}
-		c.raw = &watched{c.raw, n, func() {
-			s, err := Open(t.Context(), name, Options{})
-			if err == nil {
-				err = s.Close()
-			}
-			if err != nil {
-				t.Fatal(err)
-			}
-		}}
+		c.Wrap(func(raw driver.Conn) driver.Conn {
+			return &watched{raw, n, func() {
+				s, err := Open(t.Context(), name, Options{})
+				if err == nil {
+					err = s.Close()
+				}
+				if err != nil {
+					t.Fatal(err)
+				}
+			}}
+		})
 		if v, err := fileVersion(c); err != nil || v != 0 && v != 1 {
 			t.Errorf("fileVersion of a file that is begun ahead of statement %d = %d, %v, want 0 or 1", n, v, err)
 		}
-		if err := c.close(); err != nil {
+		if err := c.Close(); err != nil {
 			t.Error(err)
 		}
 	}

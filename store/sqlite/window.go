@@ -7,6 +7,7 @@ import (
 	"github.com/skein-dev/skein"
 	"github.com/skein-dev/skein/internal/room"
 	"github.com/skein-dev/skein/internal/walk"
+	"github.com/skein-dev/skein/store/sqlite/engine"
 )
 
 // Window implements [skein.Store]; see [walk.Window].
@@ -15,7 +16,7 @@ func (s *reads) Window(ctx context.Context, id skein.SessionID, n int) (events [
 	if n < 1 {
 		return walk.All(room.Kept(ctx, s.Events(ctx, id, 0), func(e skein.Event) int { return len(e.Payload) }))
 	}
-	err = s.read(ctx, func(c *conn) error {
+	err = s.read(ctx, func(c *engine.Conn) error {
 		x, err := s.extent(c, id)
 		if err == nil {
 			events, err = walk.Window(newWalker(s.pack, c, room.Of(ctx)), x, n)
@@ -34,7 +35,7 @@ func (w windowQueries) Line(segs walk.Segments) (rewound []skein.Event, amended 
 	err = w.each(segs, `SELECT e.seq, e.amends, e.role IS NULL FROM events e INDEXED BY events_amends WHERE e.session = ? AND e.seq > ? AND e.seq <= ? AND e.kind = 'amended' ORDER BY e.seq`,
 		func(row []driver.Value) error {
 			var seq, amends, empty int64
-			err := scan(row, []any{&seq, &amends, &empty})
+			err := engine.Scan(row, []any{&seq, &amends, &empty})
 			amended = append(amended, walk.Amendment{Seq: skein.Seq(seq), Amends: skein.Seq(amends), Empty: empty != 0})
 			return err
 		})
@@ -50,9 +51,9 @@ func (w windowQueries) Compacted(segs walk.Segments) (last *skein.Event, err err
 				return err
 			}
 			last = &e
-			return errStop
+			return engine.ErrStop
 		})
-	return last, unstop(err)
+	return last, engine.Unstop(err)
 }
 
 // Next implements [walk.WindowLog].
@@ -64,9 +65,9 @@ func (w windowQueries) Next(segs walk.Segments) (next *walk.Said, err error) {
 				return err
 			}
 			next = &x
-			return errStop
+			return engine.ErrStop
 		})
-	return next, unstop(err)
+	return next, engine.Unstop(err)
 }
 
 // Tools implements [walk.WindowLog].
@@ -77,7 +78,7 @@ func (w windowQueries) Tools(segs walk.Segments) ([]skein.Event, error) {
 // At implements [walk.WindowLog].
 func (w windowQueries) At(segs walk.Segments, seqs []skein.Seq) (events []skein.Event, err error) {
 	for _, seq := range seqs {
-		err := w.conn.query(selectEvent+`WHERE e.session = ? AND e.seq = ?`, []any{segs.Of(seq).Session, int64(seq)}, func(row []driver.Value) error {
+		err := w.conn.Query(selectEvent+`WHERE e.session = ? AND e.seq = ?`, []any{segs.Of(seq).Session, int64(seq)}, func(row []driver.Value) error {
 			e, err := w.scanEvent(row)
 			events = append(events, e)
 			return err
@@ -103,7 +104,7 @@ func (w queries) events(segs walk.Segments, cond string) (events []skein.Event, 
 // each calls do for the rows that query returns for each of segs.
 func (w queries) each(segs walk.Segments, query string, do func(row []driver.Value) error) error {
 	for _, seg := range segs {
-		if err := w.conn.query(query, []any{seg.Session, int64(seg.From), int64(seg.To)}, do); err != nil {
+		if err := w.conn.Query(query, []any{seg.Session, int64(seg.From), int64(seg.To)}, do); err != nil {
 			return err
 		}
 	}

@@ -13,6 +13,7 @@ import (
 
 	"github.com/skein-dev/skein"
 	"github.com/skein-dev/skein/store/pack"
+	"github.com/skein-dev/skein/store/sqlite/engine"
 	"github.com/skein-dev/skein/store/sqlite/host"
 )
 
@@ -29,7 +30,7 @@ const (
 // itself, because switching goroutines twice costs a tenth of a durable append.
 type writer struct {
 	mu       sync.Mutex // held during a transaction; it guards what follows, except channels
-	conn     *conn
+	conn     *engine.Conn
 	jobs     chan *job
 	urgent   chan *job // jobs run alone between two groups
 	spare    chan *job // jobs run alone when nothing else waits
@@ -55,7 +56,7 @@ type job struct {
 	since time.Time  // when it was submitted
 }
 
-func newWriter(conn *conn, c *core, patience time.Duration) *writer {
+func newWriter(conn *engine.Conn, c *core, patience time.Duration) *writer {
 	w := &writer{
 		conn: conn, jobs: make(chan *job, 4*groupJobs), urgent: make(chan *job), spare: make(chan *job), stopped: make(chan struct{}), heads: newHeads(), patience: patience,
 		changed: c.wake, blocked: func(d time.Duration) error { return host.BlockedBy(c.path, d) }, inPlace: c.inPlace,
@@ -178,11 +179,11 @@ func (w *writer) commit(group []*job) int {
 		}
 	}
 	if err != nil {
-		answer(group, func(i int) error { return errors.Join(group[i].ctx.Err(), classify(err)) })
+		answer(group, func(i int) error { return errors.Join(group[i].ctx.Err(), engine.Classify(err)) })
 		return len(group)
 	}
 	start := time.Now()
-	t := &tx{conn: w.conn, now: skein.At(start), pack: w.pack, heads: w.heads}
+	t := &tx{Conn: w.conn, now: skein.At(start), pack: w.pack, heads: w.heads}
 	errs := make([]error, 0, len(group))
 	alone := len(group) == 1
 	var fatal error
@@ -209,7 +210,7 @@ func (w *writer) commit(group []*job) int {
 			}
 			return len(group)
 		}
-		group[0].done <- classify(fatal)
+		group[0].done <- engine.Classify(fatal)
 		return 1
 	}
 	// Overwriting a log from its start takes half as long as appending to a longer one.
@@ -224,7 +225,7 @@ func (w *writer) commit(group []*job) int {
 			if errs[i] != nil {
 				return errs[i]
 			}
-			return classifyCommit(err)
+			return engine.ClassifyCommit(err)
 		})
 		return len(errs)
 	}
@@ -250,12 +251,12 @@ func answer(group []*job, err func(int) error) {
 }
 
 func (w *writer) exec0(sql string) error {
-	_, _, err := w.conn.exec(sql)
+	_, _, err := w.conn.Exec(sql)
 	return err
 }
 
 func (w *writer) rollback() error {
-	if err := w.exec0("ROLLBACK"); err != nil && resultCode(err) != codeError {
+	if err := w.exec0("ROLLBACK"); err != nil && engine.Code(err) != engine.CodeError {
 		return err
 	}
 	return nil
@@ -282,11 +283,11 @@ func (w *writer) begin(group []*job) error {
 		if err == nil {
 			break
 		}
-		if !busy(err) { // otherwise the busy timeout has passed: try again
+		if !engine.Busy(err) { // otherwise the busy timeout has passed: try again
 			return err
 		}
 		var v int64
-		if _, err := w.conn.one("PRAGMA data_version", nil, &v); err == nil && v != seen {
+		if _, err := w.conn.One("PRAGMA data_version", nil, &v); err == nil && v != seen {
 			seen, until = v, time.Now().Add(w.patience) // many processes write: its turn will come
 		}
 		if time.Now().After(until) {
@@ -296,14 +297,14 @@ func (w *writer) begin(group []*job) error {
 	}
 	w.stuck.Store(false)
 	var v int64
-	if _, err := w.conn.one("PRAGMA data_version", nil, &v); err != nil {
+	if _, err := w.conn.One("PRAGMA data_version", nil, &v); err != nil {
 		return errors.Join(err, w.rollback())
 	}
 	if v == w.version {
 		return nil
 	}
 	var schema int64 // nobody else can change it without changing v
-	if _, err := w.conn.one("PRAGMA user_version", nil, &schema); err != nil {
+	if _, err := w.conn.One("PRAGMA user_version", nil, &schema); err != nil {
 		return errors.Join(err, w.rollback())
 	}
 	w.schema.Store(schema)
