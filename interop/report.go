@@ -8,6 +8,7 @@ import (
 	"time"
 
 	"github.com/skein-dev/skein"
+	"github.com/skein-dev/skein/interop/reconcile"
 )
 
 // Options say how to import. The zero value is the usual case.
@@ -142,7 +143,7 @@ func (r *Report) count(b skein.Batch, got skein.Receipt) {
 		case got.Seqs[i] <= old:
 		case e.Kind == skein.KindCreated:
 			n.Created = true
-		case e.Kind == skein.KindAmended:
+		case e.Kind == skein.KindAmended && reconcile.ByRecord(e.ClientID): // otherwise a later record amends an earlier one
 			r.Amended++
 		}
 	}

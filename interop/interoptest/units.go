@@ -207,8 +207,20 @@ func composed(t testing.TB, s *memory.Store) skein.SessionID {
 	return id
 }
 
-// said returns the text and calls of all sessions, in order.
-func said(t testing.TB, s *memory.Store) (all []string) {
+// said returns the text and calls of all sessions, in order, also of messages that were
+// taken back.
+func said(t testing.TB, s *memory.Store) []string {
+	t.Helper()
+	return saidIn(t, s, func(skein.Entry) bool { return true })
+}
+
+// conversations returns what said returns, without messages that were taken back.
+func conversations(t testing.TB, s *memory.Store) []string {
+	t.Helper()
+	return saidIn(t, s, func(e skein.Entry) bool { return !e.Rewound })
+}
+
+func saidIn(t testing.TB, s *memory.Store, which func(skein.Entry) bool) (all []string) {
 	t.Helper()
 	for _, id := range roots(t, s) {
 		var evs []skein.Event
@@ -223,16 +235,24 @@ func said(t testing.TB, s *memory.Store) (all []string) {
 			t.Fatal(err)
 		}
 		for _, e := range entries {
-			for _, p := range e.Message.Parts {
-				switch {
-				case p.Call != nil:
-					all = append(all, "call "+p.Call.Name+" "+string(p.Call.Input))
-				case p.Result != nil:
-					all = append(all, "result "+string(p.Result.Text))
-				default:
-					all = append(all, string(e.Message.Role)+" "+string(p.Kind)+" "+string(p.Text))
-				}
+			if which(e) {
+				all = append(all, wordsOf(e)...)
 			}
+		}
+	}
+	return all
+}
+
+// wordsOf returns the text and calls of a message.
+func wordsOf(e skein.Entry) (all []string) {
+	for _, p := range e.Message.Parts {
+		switch {
+		case p.Call != nil:
+			all = append(all, "call "+p.Call.Name+" "+string(p.Call.Input))
+		case p.Result != nil:
+			all = append(all, "result "+string(p.Result.Text))
+		default:
+			all = append(all, string(e.Message.Role)+" "+string(p.Kind)+" "+string(p.Text))
 		}
 	}
 	return all

@@ -53,7 +53,7 @@ func (s *Session) Add(e skein.Event) {
 		if a, err := skein.Decode[skein.Amended](e); err == nil && s.bySeq[a.Seq] != nil {
 			st := s.bySeq[a.Seq]
 			s.amend(st, a)
-			if byRecord(e.ClientID) {
+			if ByRecord(e.ClientID) {
 				st.keep()
 			}
 		}
@@ -298,8 +298,9 @@ func amendment(e skein.Event, st *stored, a skein.Amended) skein.Event {
 	return out
 }
 
-// byRecord reports whether an amendment reflects the amended event's own record.
-func byRecord(id skein.ClientID) bool {
+// ByRecord reports whether the amendment with this client ID reflects a change of the
+// amended event's own record.
+func ByRecord(id skein.ClientID) bool {
 	return strings.HasPrefix(string(id), amendedPrefix) && !strings.HasSuffix(string(id), repeatedMark)
 }
 
