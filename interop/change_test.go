@@ -12,6 +12,19 @@ import (
 	"github.com/skein-dev/skein/interop"
 )
 
+func TestWhatWasTakenBackHereStaysSoWhenTheFileIsRewritten(t *testing.T) {
+	p := newPlace(t)
+	p.write("a.toy", "a1", "a2", "a3>a1", "a4")
+	p.bring(interop.Options{})
+	back := skein.NewEvent(skein.KindRewound, 0, skein.Rewound{To: 2})
+	if _, err := skein.Add(t.Context(), p.store, "a", back); err != nil {
+		t.Fatal(err)
+	}
+	p.write("a.toy", "a1", "a2", "a3", "a4")
+	p.bring(interop.Options{})
+	p.wants("a", "created a1 a2 <2 a3 a4 <2")
+}
+
 func TestAFileThatWasRewritten(t *testing.T) {
 	for name, c := range map[string]struct {
 		was, is []string
@@ -26,10 +39,10 @@ func TestAFileThatWasRewritten(t *testing.T) {
 		"other lines under the same name":        {[]string{"a1"}, []string{"b1", "b2"}, "created a1 b1 b2 -2"},
 		"lines that only moved change nothing":   {[]string{"a1", "a2", "a3"}, []string{"a2", "a1", "a3"}, "created a1 a2 a3"},
 		"what makes no events comes and goes":    {[]string{"a1", "{\"void\":true}\n", "a2"}, []string{"a1", "\n", "a2", "a3"}, "created a1 a2 a3"},
-		"a rewind that is gone stays":            {[]string{"a1", "a2", "a3>a1"}, []string{"a1", "a2", "a3"}, "created a1 a2 <2 a3"},
+		"a rewind that is gone hides nothing":    {[]string{"a1", "a2", "a3>a1"}, []string{"a1", "a2", "a3"}, "created a1 a2 <2 a3 <4 a2 a3"},
 		"what becomes damaged stays":             {[]string{"a1", "a2"}, []string{"a1", "{\"id\":\n", "a3"}, "created a1 a2 a3"},
 		"what was damaged before hides nothing":  {[]string{"a1", "{\"id\":\n", "a2"}, []string{"a1", "{\"id\":\n"}, "created a1 a2 -3"},
-		"a rewind goes to where its record is":   {[]string{"a1", "a2", "a3"}, []string{"a0", "a1", "a2", "a3", "a4>a1"}, "created a1 a2 a3 a0 <2 a4"},
+		"a rewind goes to where its record is":   {[]string{"a1", "a2", "a3"}, []string{"a0", "a1", "a2", "a3", "a4>a1"}, "created a1 a2 a3 a0 <2 a4 <1 a0 a1 a4"},
 		"one that says more now":                 {[]string{"a1", "a2"}, []string{also("a1", 1), "a2"}, "created a1 a2 a1.1"},
 		"one that says less now":                 {[]string{also("a1", 1), "a2"}, []string{"a1", "a2"}, "created a1 a1.1 a2 -3"},
 		"one that says much less now":            {[]string{also("a1", 7), "a2"}, []string{"a1", "a2"}, "created a1 a1.1 a1.2 a1.3 a1.4 a1.5 a1.6 a1.7 a2 -3 -4 -5 -6 -7 -8 -9"},

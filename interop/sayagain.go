@@ -8,6 +8,7 @@ import (
 
 	"github.com/skein-dev/skein"
 	"github.com/skein-dev/skein/interop/reconcile"
+	"github.com/skein-dev/skein/store/lenient"
 )
 
 // sayAgain lets a fork show a change of a message that it has from its parent, whose
@@ -72,4 +73,139 @@ func (t *target) sayAgain(ctx context.Context, th *fileSession, change skein.Eve
 	}
 	t.w.state.Withdrew = true // what comes next is compared with what was said again
 	return th.load(ctx, t.store)
+}
+
+// showAsRead lets a session show what its source says, after that was read whole and
+// differs from what was read before: a rewind that is new, or is gone, takes back more
+// or less in the session's order than in the source's. The session then goes back to the
+// last message that both agree on, and says again what the source shows after it. What
+// somebody else took back stays so. gone reports whether an event was made by a record
+// that is no longer there.
+func (t *target) showAsRead(ctx context.Context, th *fileSession, gone func(skein.ClientID) bool) error {
+	if !th.begun || th.dead {
+		return nil
+	}
+	if err := t.flush(ctx); err != nil {
+		return err
+	}
+	if err := th.load(ctx, t.store); err != nil {
+		return err
+	}
+	said := newSaid(th, gone)
+	for e, err := range lenient.Store(t.store, nil).Events(ctx, th.id, 0) {
+		if err != nil {
+			return err
+		}
+		if err := said.add(e); err != nil {
+			return err
+		}
+	}
+	want, have, err := said.shown()
+	if err != nil || said.foreign || len(said.rewinds)+len(th.backs) == 0 || same(want, have) {
+		return err
+	}
+	n := 0
+	for n < min(len(want), len(have)) && want[n] == have[n] {
+		n++
+	}
+	back := skein.NewEvent(skein.KindRewound, said.last.Time, skein.Rewound{To: said.last.Seq})
+	if n < len(have) {
+		back.Payload = skein.MustJSON(skein.Rewound{To: have[n] - 1})
+	}
+	back.ClientID = reconcile.ShownID(said.last.Seq)
+	th.events = append(th.events, waiting{back, -1, nowhere})
+	for _, seq := range want[n:] {
+		e := said.events[seq]
+		e.ClientID = reconcile.Again(reconcile.WithoutMark(e.ClientID), back.ClientID)
+		th.events = append(th.events, waiting{e, slices.Index(th.seqs, seq), nowhere})
+	}
+	return t.flush(ctx)
+}
+
+// same reports whether two lists have the same seqs, in whatever order.
+func same(a, b []skein.Seq) bool {
+	return slices.Equal(slices.Sorted(slices.Values(a)), slices.Sorted(slices.Values(b)))
+}
+
+// saidOf is what a session has of a source, to be compared with what the source shows.
+type saidOf struct {
+	th      *fileSession
+	ids     map[skein.ClientID]bool // of the source's events, and the keys of its records
+	gone    func(skein.ClientID) bool
+	events  map[skein.Seq]skein.Event // messages and tool states, as amended; not those withdrawn
+	rewinds []skein.Event
+	foreign bool        // somebody else took something back since the source was last shown as it is
+	last    skein.Event // of the session
+}
+
+func newSaid(th *fileSession, gone func(skein.ClientID) bool) *saidOf {
+	s := &saidOf{th: th, gone: gone, ids: map[skein.ClientID]bool{}, events: map[skein.Seq]skein.Event{}}
+	for _, id := range th.keys {
+		s.ids[id] = true
+		if key, _, part := reconcile.PartOf(id); part {
+			s.ids[key] = true
+		}
+	}
+	return s
+}
+
+func (s *saidOf) add(e skein.Event) error {
+	s.last = e
+	switch e.Kind {
+	case skein.KindRewound:
+		s.rewinds = append(s.rewinds, e)
+		s.foreign = !reconcile.IsShown(e.ClientID) && (s.foreign || !s.made(reconcile.WithoutMark(e.ClientID)))
+	case skein.KindSaid, skein.KindTool:
+		s.events[e.Seq] = e
+	case skein.KindAmended:
+		a, err := skein.Decode[skein.Amended](e)
+		was, ok := s.events[a.Seq]
+		if err != nil || !ok {
+			return err
+		}
+		if delete(s.events, a.Seq); !a.Withdrawn {
+			was.Payload = a.Payload
+			s.events[a.Seq] = was
+		}
+	}
+	return nil
+}
+
+// made reports whether the source makes an event with this client ID, or made it.
+func (s *saidOf) made(id skein.ClientID) bool {
+	key, _, part := reconcile.PartOf(id)
+	return s.ids[id] || part && s.ids[key] || s.gone(id)
+}
+
+// shown returns the messages and tool states that the source shows, in its order, and
+// those of the source that the session shows.
+func (s *saidOf) shown() (want, have []skein.Seq, err error) {
+	var backs []skein.Event
+	for _, r := range s.th.backs {
+		e := skein.NewEvent(skein.KindRewound, 0, skein.Rewound{To: skein.Seq(r.to)})
+		e.Seq = skein.Seq(r.at)
+		backs = append(backs, e)
+	}
+	spans, err := skein.OnLine(backs, skein.Seq(len(s.th.keys)))
+	if err != nil {
+		return nil, nil, err
+	}
+	now, err := skein.OnLine(s.rewinds, s.last.Seq)
+	if err != nil {
+		return nil, nil, err
+	}
+	for i, id := range s.th.keys {
+		seq := s.th.stored.Seq(id)
+		if _, said := s.events[seq]; !said {
+			continue
+		}
+		if reconcile.OnLine(spans, skein.Seq(i+1)) {
+			want = append(want, seq)
+		}
+		if reconcile.OnLine(now, seq) {
+			have = append(have, seq)
+		}
+	}
+	slices.Sort(have)
+	return want, slices.Compact(have), nil
 }

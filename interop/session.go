@@ -21,6 +21,7 @@ type fileSession struct {
 	base   skein.Seq     // for a fork: the events up to here are its parent's; set with stored, and for a new fork
 	keys   []skein.ClientID
 	seqs   []skein.Seq // by ordinal, as keys; 0 if not known
+	backs  []rewind    // those among the items
 	events []waiting   // for the next flush
 	blobs  []skein.Blob
 	spared skein.Seq          // the last event of records that were removed, but not withdrawn
@@ -43,8 +44,14 @@ type site struct {
 
 var nowhere = site{n: -1}
 
+// A rewind is a rewound event of a source, in ordinals from 1: to is 0 for everything.
+type rewind struct{ at, to int }
+
 // add gives the next item of the session an ordinal.
-func (t *fileSession) add(key skein.ClientID, seq skein.Seq) int {
+func (t *fileSession) add(it *Item, key skein.ClientID, seq skein.Seq) int {
+	if it.Event.Kind == skein.KindRewound {
+		t.backs = append(t.backs, rewind{len(t.keys) + 1, it.To})
+	}
 	t.keys, t.seqs = append(t.keys, key), append(t.seqs, seq)
 	return len(t.keys) - 1
 }

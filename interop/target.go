@@ -3,6 +3,7 @@ package interop
 import (
 	"cmp"
 	"context"
+	"slices"
 
 	"github.com/skein-dev/skein"
 	"github.com/skein-dev/skein/interop/reconcile"
@@ -150,7 +151,7 @@ func (t *target) repeat(tw *duplicate, key skein.ClientID, items []Item) {
 	for i, it := range items {
 		th := t.session(it.Session)
 		seq := tw.seqs[reconcile.ClientID(key, i, len(items))]
-		th.add(reconcile.ClientID(key, i, len(items)), seq)
+		th.add(&it, reconcile.ClientID(key, i, len(items)), seq)
 		if it.Session != "" {
 			th.id, th.begun, th.shared = th.begin.ID, true, true
 			if other, ok := tw.sessions[it.Session]; ok {
@@ -258,7 +259,7 @@ func (t *target) inherited(ctx context.Context, key skein.ClientID, r read) (ske
 // item is stored; 0 if that is not known.
 func (t *target) number(key skein.ClientID, items []Item, at func(i int) skein.Seq) (ordinals []int) {
 	for i, it := range items {
-		ordinals = append(ordinals, t.session(it.Session).add(reconcile.ClientID(key, i, len(items)), at(i)))
+		ordinals = append(ordinals, t.session(it.Session).add(&it, reconcile.ClientID(key, i, len(items)), at(i)))
 	}
 	return ordinals
 }
@@ -294,7 +295,7 @@ func (t *target) emit(ctx context.Context, key skein.ClientID, at site, items []
 		if at.instead {
 			e, same = t.replace(th, e)
 		}
-		index := th.add(e.ClientID, same)
+		index := th.add(&it, e.ClientID, same)
 		if same != 0 {
 			copies = copies && same <= th.base
 			continue
@@ -395,6 +396,7 @@ func (t *target) endRewriting(ctx context.Context) error {
 		t.forget = true
 	}
 	t.w.state.Tail, t.w.state.Rewriting = 0, false
+	gone := slices.Concat(t.w.state.Removed, t.w.state.Shrunk).Made()
 	if !t.w.state.Unread {
 		if removed := t.w.state.Removed; len(removed) > 0 {
 			t.w.state.Withdrew = true
@@ -403,6 +405,11 @@ func (t *target) endRewriting(ctx context.Context) error {
 			}
 		}
 		t.w.state.Removed, t.w.state.Shrunk = nil, nil
+	}
+	for _, th := range t.order {
+		if err := t.showAsRead(ctx, th, gone); err != nil {
+			return err
+		}
 	}
 	if !t.forget || len(t.records) > 0 || t.file.Records == 0 {
 		return nil

@@ -17,14 +17,28 @@ const RewoundID = CreatedID + "/rewound"
 // amendedPrefix begins the client IDs of amendments and withdrawals.
 const amendedPrefix = "amended/"
 
+// shownPrefix begins the client IDs of rewinds after which an import says again what
+// the source shows.
+const shownPrefix = "shown/"
+
 // repeatedMark ends the client ID of an amendment that is repeated.
 const repeatedMark = "/again"
 
 // Reserved reports whether a client ID belongs to an event that the engine makes by
 // itself, so that no record's key may be equal to it.
 func Reserved(id skein.ClientID) bool {
-	return id == CreatedID || id == RewoundID || strings.HasPrefix(string(id), amendedPrefix)
+	return id == CreatedID || id == RewoundID || IsShown(id) || strings.HasPrefix(string(id), amendedPrefix)
 }
+
+// ShownID returns the client ID of a rewind after which what the source shows is said
+// again, in a session that ended at last. The events after it that say something again
+// have client IDs of [Again].
+func ShownID(last skein.Seq) skein.ClientID {
+	return shownPrefix + skein.ClientID(strconv.FormatInt(int64(last), 10))
+}
+
+// IsShown reports whether a client ID is one of [ShownID].
+func IsShown(id skein.ClientID) bool { return strings.HasPrefix(string(id), shownPrefix) }
 
 // ClientID returns the client ID of event i of the n that a record with this key
 // makes.
@@ -92,5 +106,5 @@ func (m Made) Add(r skein.Record) {
 
 // Has reports whether an event came from one of the records.
 func (m Made) Has(e skein.Event) bool {
-	return m[WithoutMark(e.ClientID)] || strings.HasPrefix(string(e.ClientID), amendedPrefix)
+	return m[WithoutMark(e.ClientID)] || IsShown(e.ClientID) || strings.HasPrefix(string(e.ClientID), amendedPrefix)
 }

@@ -18,6 +18,7 @@ type Session struct {
 	byID    map[skein.ClientID]*stored
 	bySeq   map[skein.Seq]*stored
 	damaged map[skein.Seq]skein.Kind // events that cannot be read, and their kinds if known
+	again   bool                     // while events are added that are said again, see ShownID
 }
 
 // A stored is the event that is stored under a client ID.
@@ -64,12 +65,25 @@ func (s *Session) Add(e skein.Event) {
 	st := &stored{seq: e.Seq, kind: e.Kind, content: s.hash(e)}
 	st.keep()
 	s.byID[e.ClientID], s.bySeq[e.Seq] = st, st
+	if s.saidAgain(e) {
+		return
+	}
 	if of := s.byID[WithoutMark(e.ClientID)]; of != st && of != nil && of.kind == e.Kind && (sets(e) || of.seq <= s.base && e.Seq > s.base) { // it stands for what is inherited
 		of.seq, of.content, of.withdrawn = e.Seq, st.content, false
 		of.keep()
 		of.amends++
 		s.bySeq[e.Seq] = of
 	}
+}
+
+// saidAgain lets an event that is said again, see [ShownID], stand for the first one.
+func (s *Session) saidAgain(e skein.Event) bool {
+	of := s.byID[WithoutMark(e.ClientID)]
+	if s.again = IsShown(e.ClientID) || s.again && of != nil && of.seq < e.Seq && of.kind == e.Kind; !s.again || IsShown(e.ClientID) {
+		return s.again
+	}
+	of.seq, s.bySeq[e.Seq] = e.Seq, of
+	return true
 }
 
 // AddDamaged notes an event that cannot be read: its client ID is not known yet.

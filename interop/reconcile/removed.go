@@ -37,6 +37,13 @@ func (r RemovedKeys) Counts() map[HashedKey]int {
 	return counts
 }
 
+// Made returns a function that reports whether one of the records made the event with
+// a client ID.
+func (r RemovedKeys) Made() func(skein.ClientID) bool {
+	counts := r.Counts()
+	return func(id skein.ClientID) bool { return made(counts, id) }
+}
+
 // Whole returns the list without a last record that is cut off.
 func (r RemovedKeys) Whole() RemovedKeys { return r[:len(r)/removedSize*removedSize] }
 
