@@ -20,9 +20,9 @@ type fileSession struct {
 	last   skein.Seq     // where the session ended when it was last appended to; 0 if not known
 	base   skein.Seq     // for a fork: the events up to here are its parent's; set with stored, and for a new fork
 	keys   []skein.ClientID
-	seqs   []skein.Seq // by ordinal, as keys; 0 if not known
-	backs  []rewind    // those among the items
-	events []waiting   // for the next flush
+	seqs   []skein.Seq    // by ordinal, as keys; 0 if not known
+	backs  []sourceRewind // those among the items
+	events []waiting      // for the next flush
 	blobs  []skein.Blob
 	spared skein.Seq          // the last event of records that were removed, but not withdrawn
 	stored *reconcile.Session // what the store has; nil if nothing needs to be compared with it
@@ -44,13 +44,13 @@ type site struct {
 
 var nowhere = site{n: -1}
 
-// A rewind is a rewound event of a source, in ordinals from 1: to is 0 for everything.
-type rewind struct{ at, to int }
+// A sourceRewind is a rewound event of a source, in ordinals from 1: to is 0 for everything.
+type sourceRewind struct{ at, to int }
 
 // add gives the next item of the session an ordinal.
 func (t *fileSession) add(it *Item, key skein.ClientID, seq skein.Seq) int {
 	if it.Event.Kind == skein.KindRewound {
-		t.backs = append(t.backs, rewind{len(t.keys) + 1, it.To})
+		t.backs = append(t.backs, sourceRewind{len(t.keys) + 1, it.To})
 	}
 	t.keys, t.seqs = append(t.keys, key), append(t.seqs, seq)
 	return len(t.keys) - 1
