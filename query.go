@@ -16,26 +16,27 @@ const MaxWhole = 8 << 20
 // [search.NewMatcher] defines what it matches. A query with conditions but no words
 // matches everything that meets them; an empty query matches nothing.
 type Query struct {
-	Terms     []Term    // all must match
-	Substring string    // exact text, case ignored, instead of Terms
-	Regex     string    // RE2 expression, instead of Terms
-	User      User      // "" for every user
-	Session   SessionID // only in this one, including what it shows of its parent
-	Role      Role
-	Agent     string
-	Project   string // its path, or the end of it after a slash; see [search.InProject]
-	Origin    string
-	Tool      string // only calls and results of this tool, A to Z in any case
-	Path      string // only messages whose tools or files name a path that contains this
-	Failed    bool   // only errors
-	Since     Time   // 0 for no bound
-	Until     Time
-	Rewound   bool          // also what was taken back; Hit.Rewound marks it
-	Each      bool          // every message, not the best of each session
-	Newest    bool          // with Each: the newest matches, not the best; no text changes their order, and Hit.Score is 0
-	Whole     bool          // Hit.Event too; with Each, the hits end where these take MaxWhole bytes, and CutOff is set
-	Limit     int           // at most this many hits; 0 is 20
-	Deadline  time.Duration // how much to search: as much as takes this long on an idle machine; 0 is 150 ms. See [search.Budget], [search.Widen]
+	Terms      []Term    // all must match
+	Substring  string    // exact text, case ignored, instead of Terms
+	Regex      string    // RE2 expression, instead of Terms
+	User       User      // "" for every user
+	Session    SessionID // only in this one, including what it shows of its parent
+	Role       Role
+	Agent      string
+	Project    string // path or repository, or the end of it after a slash; see [search.InProject]
+	Repository string // with Project: sessions of either
+	Origin     string
+	Tool       string // only calls and results of this tool, A to Z in any case
+	Path       string // only messages whose tools or files name a path that contains this
+	Failed     bool   // only errors
+	Since      Time   // 0 for no bound
+	Until      Time
+	Rewound    bool          // also what was taken back; Hit.Rewound marks it
+	Each       bool          // every message, not the best of each session
+	Newest     bool          // with Each: the newest matches, not the best; no text changes their order, and Hit.Score is 0
+	Whole      bool          // Hit.Event too; with Each, the hits end where these take MaxWhole bytes, and CutOff is set
+	Limit      int           // at most this many hits; 0 is 20
+	Deadline   time.Duration // how much to search: as much as takes this long on an idle machine; 0 is 150 ms. See [search.Budget], [search.Widen]
 }
 
 // MostHits returns how many hits the query asks for: Limit, or 20.
@@ -129,7 +130,7 @@ func (f *Filter) Fits(s *Session) bool {
 			return false
 		}
 	}
-	return f.Bin == (s.Binned != 0) && f.fitsPlace(s) &&
+	return f.Bin == (s.Binned != 0) && in(f.Project, f.Repository, s.Project, s.Checkout.Repository) &&
 		(f.Tag == "" || slices.Contains(s.Tags, f.Tag)) &&
 		(!f.Pinned || s.Pinned) &&
 		(!f.Born || s.Origin == nil) &&
@@ -142,13 +143,6 @@ func (f *Filter) Fits(s *Session) bool {
 		(f.IncludeEmpty || s.Last > 1) &&
 		(!f.WithOpenCalls || len(s.Open) > 0) &&
 		f.fitsTitle(s)
-}
-
-// fitsPlace reports whether s belongs to the project or to the repository.
-func (f *Filter) fitsPlace(s *Session) bool {
-	return f.Project == "" && f.Repository == "" ||
-		f.Project != "" && f.Project == s.Project ||
-		f.Repository != "" && f.Repository == s.Checkout.Repository
 }
 
 func (f *Filter) fitsTitle(s *Session) bool {
@@ -166,11 +160,12 @@ type Dimension string
 
 // The dimensions.
 const (
-	ByDay     Dimension = "day"
-	ByModelID Dimension = "model"
-	ByAgent   Dimension = "agent"
-	ByProject Dimension = "project"
-	BySession Dimension = "session"
+	ByDay        Dimension = "day"
+	ByModelID    Dimension = "model"
+	ByAgent      Dimension = "agent"
+	ByProject    Dimension = "project"
+	ByRepository Dimension = "repository" // its project's path for a session whose repository is unknown
+	BySession    Dimension = "session"
 )
 
 // A UsageQuery asks for sums of usage.
@@ -179,6 +174,7 @@ type UsageQuery struct {
 	User         User        // "" for every user
 	Sessions     []SessionID // only these ones' own; empty for all
 	Project      string
+	Repository   string // with Project: what belongs to either
 	Agent        string
 	Since, Until Time           // to the quarter hour; 0 for no bound
 	Zone         *time.Location // whose days; nil is UTC
@@ -189,16 +185,30 @@ type UsageQuery struct {
 // The error wraps [ErrInvalid].
 func (q UsageQuery) Check() error {
 	switch q.By {
-	case "", ByDay, ByModelID, ByAgent, ByProject, BySession:
+	case "", ByDay, ByModelID, ByAgent, ByProject, ByRepository, BySession:
 		return nil
 	}
-	return Invalidf("usage by %.100q: want %s, %s, %s, %s or %s", q.By, ByDay, ByModelID, ByAgent, ByProject, BySession)
+	return Invalidf("usage by %.100q: want %s, %s, %s, %s, %s or %s", q.By, ByDay, ByModelID, ByAgent, ByProject, ByRepository, BySession)
+}
+
+// In reports whether a session of the project and repository is among those that q
+// asks for.
+func (q *UsageQuery) In(project, repository string) bool {
+	return in(q.Project, q.Repository, project, repository)
+}
+
+// in reports whether a session of the project and repository is in either of those
+// that are wanted, "" for none. If neither is wanted, every session is.
+func in(wantProject, wantRepository, project, repository string) bool {
+	return wantProject == "" && wantRepository == "" ||
+		wantProject != "" && wantProject == project ||
+		wantRepository != "" && wantRepository == repository
 }
 
 // A UsageRow is one sum. There is one for each value of the dimension, each
 // model and each tier, because prices differ by model and tier.
 type UsageRow struct {
-	Of       string // 2026-11-21, a model, an agent, a project, a SessionID
+	Of       string // 2026-11-21, a model, an agent, a project, a repository, a SessionID
 	Provider string
 	Model    string
 	Tier     Tier

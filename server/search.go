@@ -22,7 +22,7 @@ type searchQuery struct {
 	Session  string `query:"session" doc:"only in the session with this ID, key or name"`
 	Role     string `query:"role" enum:"user,assistant,tool,system,steer"`
 	Agent    string `query:"agent"`
-	Project  string `query:"project" doc:"path of the project, or the end of the path"`
+	Project  string `query:"project" doc:"path or repository of the project, or the end of it after a slash"`
 	Origin   string `query:"origin"`
 	Tool     string `query:"tool"`
 	File     string `query:"file" doc:"only messages whose tools name a path that contains this"`

@@ -15,15 +15,16 @@ import (
 
 // usageQuery asks for sums of usage.
 type usageQuery struct {
-	By      skein.Dimension `query:"by" enum:"day,model,agent,project,session" default:"day"`
-	User    skein.User      `query:"user" doc:"owner of the sessions; for tokens that see all users' sessions"`
-	Session skein.SessionID `query:"session"`
-	Project string          `query:"project" doc:"exact path of the project"`
-	Agent   string          `query:"agent"`
-	Since   string          `query:"since"`
-	Until   string          `query:"until"`
-	Zone    string          `query:"zone" default:"UTC" doc:"time zone of the days, such as UTC or Europe/Berlin"`
-	Limit   int             `query:"limit" minimum:"0" doc:"at most this many items; 0 for all"`
+	By         skein.Dimension `query:"by" enum:"day,model,agent,project,repository,session" default:"day"`
+	User       skein.User      `query:"user" doc:"owner of the sessions; for tokens that see all users' sessions"`
+	Session    skein.SessionID `query:"session"`
+	Project    string          `query:"project" doc:"path, exact; with repository, sessions of either"`
+	Repository string          `query:"repository" doc:"the same in every clone: github.com/owner/name, or root: and the hash of the first commit"`
+	Agent      string          `query:"agent"`
+	Since      string          `query:"since"`
+	Until      string          `query:"until"`
+	Zone       string          `query:"zone" default:"UTC" doc:"time zone of the days, such as UTC or Europe/Berlin"`
+	Limit      int             `query:"limit" minimum:"0" doc:"at most this many items; 0 for all"`
 }
 
 // usages registers the route of usage.
@@ -35,7 +36,7 @@ func (a findOps) usages(t *openapi.Table) {
 	type out struct{ Body usageSums }
 	openapi.Register(t, openapi.Operation{ID: "usage", Method: http.MethodGet, Path: "/usage", Tag: "usage", Scope: door.Read, Summary: "Usage of models, and its cost", Doc: "Each request to a model is counted once, even if several records or copies mention it. Sessions in the bin count."},
 		func(ctx context.Context, i *usageQuery) (*out, error) {
-			q := skein.UsageQuery{By: i.By, User: i.User, Project: i.Project, Agent: i.Agent}
+			q := skein.UsageQuery{By: i.By, User: i.User, Project: i.Project, Repository: i.Repository, Agent: i.Agent}
 			if i.Session != "" {
 				q.Sessions = []skein.SessionID{i.Session}
 			}

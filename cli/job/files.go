@@ -92,6 +92,18 @@ func (j *Job) ProjectOf(path string) (string, error) {
 	return filepath.Clean(path), nil // the folder may be gone while its sessions are not
 }
 
+// ClonesOf returns the project of path, as ProjectOf, and its repository, "" if it
+// has none: the sessions of either are those of all its clones.
+//
+// The error is that of finding the working directory.
+func (j *Job) ClonesOf(path string) (project, repository string, err error) {
+	if project, err = j.ProjectOf(path); err != nil {
+		return "", "", err
+	}
+	x, _ := Checkout(project)
+	return project, x.Repository, nil
+}
+
 // Checkout returns the repository of a folder, and what is checked out there. What
 // cannot be read is left out.
 func Checkout(dir string) (x skein.Checkout, project string) {

@@ -153,10 +153,7 @@ func (o *ListOptions) filter(j *job.Job) (f skein.Filter, err error) {
 	if f.Since, f.Until, err = terminal.Span(o.since, o.until, j.Now()); err != nil || o.All {
 		return f, err
 	}
-	if f.Project, err = j.ProjectOf(o.project); err == nil {
-		x, _ := job.Checkout(f.Project)
-		f.Repository = x.Repository
-	}
+	f.Project, f.Repository, err = j.ClonesOf(o.project)
 	return f, err
 }
 

@@ -67,7 +67,7 @@ A match can contain a secret; the secret itself is hidden, unless you use --raw.
 	g := c.Flags()
 	g.StringVar(&o.role, "role", "", "only messages with this `role`: user, assistant, tool, system, steer")
 	g.StringVar(&o.agent, "agent", "", "only in sessions of the agent with this `name`")
-	g.StringVar(&o.project, "project", "", "only in the project at this `path`, or in one whose path ends with it; . is this project")
+	g.StringVar(&o.project, "project", "", "only in the project at this `path` and its clones, or in those whose path or repository ends with it; . is this project")
 	g.StringVar(&o.origin, "origin", "", "only in sessions imported from this `format`")
 	g.StringVar(&o.session, "session", "", "only in the session with this `name`")
 	g.StringVar(&o.since, "since", "", "only since `when`: 3h, 2d, yesterday, 2026-11-21")
@@ -264,7 +264,7 @@ func (o *SearchOptions) narrow(j *job.Job, q *skein.Query) (err error) {
 		}
 	}
 	if o.project == "." || strings.HasPrefix(o.project, "./") || strings.HasPrefix(o.project, "~") {
-		if q.Project, err = j.ProjectOf(o.project); err != nil {
+		if q.Project, q.Repository, err = j.ClonesOf(o.project); err != nil {
 			return err
 		}
 	}

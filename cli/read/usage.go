@@ -30,7 +30,7 @@ type usageOptions struct {
 func NewUsage(f *job.Frame) *cobra.Command {
 	var o usageOptions
 	c := &cobra.Command{
-		Use:   "usage [--by day|model|agent|project|session] [flags]",
+		Use:   "usage [--by WHAT] [flags]",
 		Short: "show how many tokens were used and what they cost",
 		Long: `Sum up the tokens that models read and wrote, and what they cost. Each request
 to a model is counted once, even if several records or copies mention it. OUTPUT
@@ -49,7 +49,7 @@ cost of the same requests follows: $2.40 vs. $3.00. Days are in your time zone.`
 		ValidArgsFunction: cobra.NoFileCompletions,
 	}
 	g := c.Flags()
-	g.StringVar(&o.by, "by", "day", "sum up by `what`: day, model, agent, project or session")
+	g.StringVar(&o.by, "by", "day", "sum up by `what`: day, model, agent, project, repository or session")
 	g.StringVar(&o.since, "since", "", "only usage since `when`: 2d, yesterday, 2026-11-21")
 	g.StringVar(&o.until, "until", "", "only usage until `when`")
 	g.StringVar(&o.project, "project", "", "only the project at this `path`, in all clones")
@@ -57,7 +57,7 @@ cost of the same requests follows: $2.40 vs. $3.00. Days are in your time zone.`
 	g.IntVarP(&o.limit, "limit", "n", 0, "show at most this `many` rows, and the rest as one row; 0 for all")
 	f.WideFlag(c)
 	job.JSONFlag(c, &o.json)
-	job.Fixed(c, "by", "day", "model", "agent", "project", "session")
+	job.Fixed(c, "by", "day", "model", "agent", "project", "repository", "session")
 	return c
 }
 
@@ -68,7 +68,7 @@ type usageLine struct {
 }
 
 func (o *usageOptions) run(ctx context.Context, j *job.Job, _ []string) error {
-	q, err := o.query(ctx, j)
+	q, err := o.query(j)
 	if err != nil {
 		return err
 	}
@@ -123,11 +123,11 @@ func (o *usageOptions) most(lines []usageLine) []usageLine {
 	return lines
 }
 
-func (o *usageOptions) query(ctx context.Context, j *job.Job) (q skein.UsageQuery, err error) {
-	by := []skein.Dimension{skein.ByDay, skein.ByModelID, skein.ByAgent, skein.ByProject, skein.BySession}
+func (o *usageOptions) query(j *job.Job) (q skein.UsageQuery, err error) {
+	by := []skein.Dimension{skein.ByDay, skein.ByModelID, skein.ByAgent, skein.ByProject, skein.ByRepository, skein.BySession}
 	q = skein.UsageQuery{By: skein.Dimension(o.by), Agent: o.agent, Zone: j.Now().Location()}
 	if !slices.Contains(by, q.By) {
-		return q, fault.Usage("--by %q: want day, model, agent, project or session", o.by)
+		return q, fault.Usage("--by %q: want day, model, agent, project, repository or session", o.by)
 	}
 	if o.limit < 0 {
 		return q, fault.Usage("--limit %d: want 0 or more", o.limit)
@@ -135,33 +135,8 @@ func (o *usageOptions) query(ctx context.Context, j *job.Job) (q skein.UsageQuer
 	if q.Since, q.Until, err = terminal.Span(o.since, o.until, j.Now()); err != nil || o.project == "" {
 		return q, err
 	}
-	if q.Project, err = j.ProjectOf(o.project); err == nil {
-		err = inClones(ctx, j, &q)
-	}
+	q.Project, q.Repository, err = j.ClonesOf(o.project)
 	return q, err
-}
-
-// inClones makes q, which is about a project, one about the sessions of all clones of
-// its repository, as skein list has them; also those in the bin, which were paid too.
-func inClones(ctx context.Context, j *job.Job, q *skein.UsageQuery) error {
-	x, _ := job.Checkout(q.Project)
-	if x.Repository == "" {
-		return nil
-	}
-	var ids []skein.SessionID
-	for _, bin := range []bool{false, true} {
-		f := skein.Filter{Project: q.Project, Repository: x.Repository, Bin: bin, IncludeEmpty: true}
-		for s, err := range j.Store.Sessions(ctx, f) {
-			if err != nil {
-				return err
-			}
-			ids = append(ids, s.ID)
-		}
-	}
-	if len(ids) > 0 { // none would mean all
-		q.Project, q.Sessions = "", ids
-	}
-	return nil
 }
 
 func nameSessions(ctx context.Context, j *job.Job, lines []usageLine) error {
@@ -182,7 +157,7 @@ func nameSessions(ctx context.Context, j *job.Job, lines []usageLine) error {
 // the models that have no price.
 func (o *usageOptions) table(j *job.Job, lines []usageLine) (t *terminal.Table, unpriced []string) {
 	t = &terminal.Table{Columns: []terminal.Column{
-		{Title: strings.ToUpper(o.by), Rank: 0, Min: 20, Left: o.by == string(skein.ByProject)},
+		{Title: strings.ToUpper(o.by), Rank: 0, Min: 20, Left: o.by == string(skein.ByProject) || o.by == string(skein.ByRepository)},
 		{Title: "TITLE", Rank: 2, Min: 16, Piped: sessions.PipedTitle},
 		{Title: "REQUESTS", Rank: 8, Right: true},
 		{Title: "INPUT", Rank: 4, Right: true},
@@ -217,7 +192,7 @@ func (o *usageOptions) names(j *job.Job, lines []usageLine) (names []string) {
 	switch skein.Dimension(o.by) {
 	case skein.BySession:
 		return lookup.ShortIDs(ids)
-	case skein.ByProject:
+	case skein.ByProject, skein.ByRepository:
 		for i := range names {
 			names[i] = j.Tilde(names[i])
 		}

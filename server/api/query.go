@@ -38,26 +38,27 @@ type Filter struct {
 
 // A Query is a [skein.Query] as JSON.
 type Query struct {
-	Terms     []Term          `json:"terms,omitempty"`
-	Substring string          `json:"substring,omitempty"`
-	Regex     string          `json:"regex,omitempty"`
-	User      skein.User      `json:"user,omitempty"`
-	Session   skein.SessionID `json:"session,omitempty"`
-	Role      skein.Role      `json:"role,omitempty"`
-	Agent     string          `json:"agent,omitempty"`
-	Project   string          `json:"project,omitempty"`
-	Origin    string          `json:"origin,omitempty"`
-	Tool      string          `json:"tool,omitempty"`
-	Path      string          `json:"path,omitempty"`
-	Failed    bool            `json:"failed,omitempty"`
-	Since     skein.Time      `json:"since,omitzero"`
-	Until     skein.Time      `json:"until,omitzero"`
-	Rewound   bool            `json:"rewound,omitempty"`
-	Each      bool            `json:"each,omitempty"`
-	Newest    bool            `json:"newest,omitempty"` // with each: the newest matches, not the best
-	Whole     bool            `json:"whole,omitempty"`  // also send kind and payload64 of each hit
-	Limit     int             `json:"limit,omitempty"`
-	Deadline  time.Duration   `json:"deadline_ns,omitempty"` // nanoseconds
+	Terms      []Term          `json:"terms,omitempty"`
+	Substring  string          `json:"substring,omitempty"`
+	Regex      string          `json:"regex,omitempty"`
+	User       skein.User      `json:"user,omitempty"`
+	Session    skein.SessionID `json:"session,omitempty"`
+	Role       skein.Role      `json:"role,omitempty"`
+	Agent      string          `json:"agent,omitempty"`
+	Project    string          `json:"project,omitempty"`
+	Repository string          `json:"repository,omitempty"` // with project: sessions of either
+	Origin     string          `json:"origin,omitempty"`
+	Tool       string          `json:"tool,omitempty"`
+	Path       string          `json:"path,omitempty"`
+	Failed     bool            `json:"failed,omitempty"`
+	Since      skein.Time      `json:"since,omitzero"`
+	Until      skein.Time      `json:"until,omitzero"`
+	Rewound    bool            `json:"rewound,omitempty"`
+	Each       bool            `json:"each,omitempty"`
+	Newest     bool            `json:"newest,omitempty"` // with each: the newest matches, not the best
+	Whole      bool            `json:"whole,omitempty"`  // also send kind and payload64 of each hit
+	Limit      int             `json:"limit,omitempty"`
+	Deadline   time.Duration   `json:"deadline_ns,omitempty"` // nanoseconds
 }
 
 // A Term is a [skein.Term] as JSON.
@@ -70,7 +71,7 @@ type Term struct {
 // QueryOf returns q as it is sent over the wire.
 func QueryOf(q skein.Query) Query {
 	out := Query{
-		Substring: q.Substring, Regex: q.Regex, User: q.User, Session: q.Session, Role: q.Role, Agent: q.Agent, Project: q.Project, Origin: q.Origin,
+		Substring: q.Substring, Regex: q.Regex, User: q.User, Session: q.Session, Role: q.Role, Agent: q.Agent, Project: q.Project, Repository: q.Repository, Origin: q.Origin,
 		Tool: q.Tool, Path: q.Path, Failed: q.Failed, Since: q.Since, Until: q.Until, Rewound: q.Rewound, Each: q.Each, Newest: q.Newest, Whole: q.Whole, Limit: q.Limit, Deadline: q.Deadline,
 	}
 	for _, t := range q.Terms {
@@ -82,7 +83,7 @@ func QueryOf(q skein.Query) Query {
 // Query returns q as the type that a store takes.
 func (q Query) Query() skein.Query {
 	out := skein.Query{
-		Substring: q.Substring, Regex: q.Regex, User: q.User, Session: q.Session, Role: q.Role, Agent: q.Agent, Project: q.Project, Origin: q.Origin,
+		Substring: q.Substring, Regex: q.Regex, User: q.User, Session: q.Session, Role: q.Role, Agent: q.Agent, Project: q.Project, Repository: q.Repository, Origin: q.Origin,
 		Tool: q.Tool, Path: q.Path, Failed: q.Failed, Since: q.Since, Until: q.Until, Rewound: q.Rewound, Each: q.Each, Newest: q.Newest, Whole: q.Whole, Limit: q.Limit, Deadline: q.Deadline,
 	}
 	for _, t := range q.Terms {

@@ -11,14 +11,15 @@ import (
 
 // A UsageQuery is a [skein.UsageQuery] as JSON.
 type UsageQuery struct {
-	By       skein.Dimension   `json:"by"`
-	User     skein.User        `json:"user,omitempty"`
-	Sessions []skein.SessionID `json:"sessions,omitempty"`
-	Project  string            `json:"project,omitempty"`
-	Agent    string            `json:"agent,omitempty"`
-	Since    skein.Time        `json:"since,omitzero"`
-	Until    skein.Time        `json:"until,omitzero"`
-	Zone     []Offset          `json:"zone,omitempty"` // that days are counted in; empty for UTC
+	By         skein.Dimension   `json:"by"`
+	User       skein.User        `json:"user,omitempty"`
+	Sessions   []skein.SessionID `json:"sessions,omitempty"`
+	Project    string            `json:"project,omitempty"`
+	Repository string            `json:"repository,omitempty"` // with project: sessions of either
+	Agent      string            `json:"agent,omitempty"`
+	Since      skein.Time        `json:"since,omitzero"`
+	Until      skein.Time        `json:"until,omitzero"`
+	Zone       []Offset          `json:"zone,omitempty"` // that days are counted in; empty for UTC
 }
 
 // An Offset is how far a zone's clocks are east of UTC from a moment on. The

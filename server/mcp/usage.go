@@ -3,7 +3,6 @@ package mcp
 import (
 	"context"
 	"fmt"
-	"slices"
 
 	sdk "github.com/modelcontextprotocol/go-sdk/mcp"
 
@@ -11,9 +10,9 @@ import (
 )
 
 type usageIn struct {
-	By      string `json:"by,omitempty" jsonschema:"day, model, agent, project or session; model if not given"`
+	By      string `json:"by,omitempty" jsonschema:"day, model, agent, project, repository or session; model if not given"`
 	Session string `json:"session,omitempty" jsonschema:"only this session's usage"`
-	Project string `json:"project,omitempty" jsonschema:"only this project's usage: the project's path"`
+	Project string `json:"project,omitempty" jsonschema:"only this project's usage: its path, or its repository, such as github.com/owner/name"`
 	Agent   string `json:"agent,omitempty" jsonschema:"only this agent's usage"`
 	Since   string `json:"since,omitempty" jsonschema:"2026-11-21 or 2026-11-21T14:30:00Z"`
 	Until   string `json:"until,omitempty"`
@@ -31,12 +30,12 @@ type usageLine struct {
 }
 
 func (s *service) usage(ctx context.Context, in usageIn) (*sdk.CallToolResult, error) {
-	q := skein.UsageQuery{By: skein.Dimension(in.By), Project: in.Project, Agent: in.Agent, Zone: s.Now().Location()}
+	q := skein.UsageQuery{By: skein.Dimension(in.By), Project: in.Project, Repository: in.Project, Agent: in.Agent, Zone: s.Now().Location()}
 	if in.By == "" {
 		q.By = skein.ByModelID
 	}
-	if !slices.Contains([]skein.Dimension{skein.ByDay, skein.ByModelID, skein.ByAgent, skein.ByProject, skein.BySession}, q.By) {
-		return nil, fmt.Errorf("by %q: %w: want day, model, agent, project or session", in.By, skein.ErrInvalid)
+	if err := q.Check(); err != nil {
+		return nil, err
 	}
 	var err error
 	if q.Since, err = when(in.Since); err != nil {

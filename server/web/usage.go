@@ -85,7 +85,7 @@ func (s usagePages) usage(w http.ResponseWriter, r *http.Request) {
 
 // query returns the query for the store.
 func (a usageAsked) query(now time.Time) (q skein.UsageQuery, err error) {
-	q = skein.UsageQuery{Project: a.Project, Agent: a.Agent, Zone: now.Location()}
+	q = skein.UsageQuery{Project: a.Project, Repository: a.Project, Agent: a.Agent, Zone: now.Location()}
 	if a.Since != "" {
 		if q.Since, err = search.ParseSince(a.Since, now); err != nil {
 			return q, err
@@ -125,7 +125,7 @@ func (s usagePages) usageOf(ctx context.Context, asked usageAsked) (*usagePage, 
 	for _, t := range []usageTable{
 		{ID: "model", Title: "Models", Of: "Model"},
 		{ID: "agent", Title: "Agents", Of: "Agent"},
-		{ID: "project", Title: "Projects", Of: "Project"},
+		{ID: "repository", Title: "Projects", Of: "Project"},
 		{ID: "session", Title: "Most expensive sessions", Of: "Session"},
 		{ID: "day", Title: "Days", Of: "Day"},
 	} {
@@ -225,6 +225,8 @@ func rowPath(by skein.Dimension, of string) string {
 	switch {
 	case of == "", by == skein.BySession:
 		return ""
+	case by == skein.ByRepository: // or the path of a project
+		return "/?" + url.Values{"project": {of}, "repository": {of}}.Encode()
 	case by == skein.ByDay:
 		return "/?" + url.Values{"since": {of}, "until": {of}}.Encode()
 	}

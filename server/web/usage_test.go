@@ -32,7 +32,7 @@ func TestUsageShowsTheNumbersOfTheStoreAtItsPrices(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	for _, by := range []skein.Dimension{skein.ByDay, skein.ByModelID, skein.ByAgent, skein.ByProject, skein.BySession} {
+	for _, by := range []skein.Dimension{skein.ByDay, skein.ByModelID, skein.ByAgent, skein.ByRepository, skein.BySession} {
 		rows, err := store.Usage(t.Context(), skein.UsageQuery{By: by})
 		if err != nil {
 			t.Fatal(err)

@@ -11,16 +11,17 @@ import (
 // A UsageSlot is the usage of one session, model and tier in one quarter hour. A
 // store keeps a row for each, and every [UsageRow] is a sum of them.
 type UsageSlot struct {
-	Slot     skein.Time // start of the quarter of an hour
-	Session  skein.SessionID
-	User     skein.User
-	Project  string
-	Agent    string
-	Provider string
-	Model    string
-	Tier     skein.Tier
-	Usage    skein.Usage
-	Recorded skein.Usage // as in [skein.UsageRow]
+	Slot       skein.Time // start of the quarter of an hour
+	Session    skein.SessionID
+	User       skein.User
+	Project    string
+	Repository string // "" if it is unknown
+	Agent      string
+	Provider   string
+	Model      string
+	Tier       skein.Tier
+	Usage      skein.Usage
+	Recorded   skein.Usage // as in [skein.UsageRow]
 }
 
 // A UsageSum sums slots for a query. Make one with [NewUsageSum].
@@ -48,7 +49,7 @@ func (u *UsageSum) Add(s UsageSlot) {
 	switch {
 	case q.User != "" && q.User != s.User,
 		len(q.Sessions) > 0 && !slices.Contains(q.Sessions, s.Session),
-		q.Project != "" && q.Project != s.Project,
+		!q.In(s.Project, s.Repository),
 		q.Agent != "" && q.Agent != s.Agent,
 		q.Since != 0 && s.Slot < q.Since.Slot(),
 		q.Until != 0 && s.Slot >= q.Until:
@@ -72,6 +73,8 @@ func (u *UsageSum) of(s UsageSlot) string {
 		return s.Agent
 	case skein.ByProject:
 		return s.Project
+	case skein.ByRepository:
+		return cmp.Or(s.Repository, s.Project)
 	case skein.BySession:
 		return string(s.Session)
 	}

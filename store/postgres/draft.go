@@ -64,9 +64,10 @@ type leaseState struct {
 // changed reports whether there is anything to write.
 func (d *draft) changed() bool { return len(d.events.at) > 0 || d.grew != 0 || d.stood }
 
-// moves reports whether the project or agent that the usage of d counts for changes.
+// moves reports whether the project, repository or agent that the usage of d counts
+// for changes.
 func (d *draft) moves() bool {
-	return !d.begins && (d.Project != d.was.Project || d.Agent != d.was.Agent)
+	return !d.begins && (d.Project != d.was.Project || d.Checkout.Repository != d.was.Checkout.Repository || d.Agent != d.was.Agent)
 }
 
 // work is the state on which a group of appends is computed. If one of them fails,

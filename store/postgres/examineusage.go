@@ -12,14 +12,14 @@ import (
 // sumsOf returns a query for the sums of the charges u for which a condition holds,
 // with the columns of usage.
 func sumsOf(cond string) string {
-	return `SELECT u.user_id, u.n, u.slot, u.provider, u.model, u.tier, u.recorded, s.project, s.agent, ` + usageSums + ` FROM charges u` + sessionOf("u") +
-		` WHERE ` + cond + alive("u") + ` GROUP BY 1, 2, 3, 4, 5, 6, 7, 8, 9`
+	return `SELECT u.user_id, u.n, u.slot, u.provider, u.model, u.tier, u.recorded, s.project, s.repository, s.agent, ` + usageSums + ` FROM charges u` + sessionOf("u") +
+		` WHERE ` + cond + alive("u") + ` GROUP BY 1, 2, 3, 4, 5, 6, 7, 8, 9, 10`
 }
 
 // usage compares the sums with the charges.
 func (ex *exam) usage(area string) error {
 	wrong := map[resumePoint]bool{}
-	const have = `SELECT user_id, n, slot, provider, model, tier, recorded, project, agent, input, output, reasoning, cache_read, cache_write, cache_hour, requests, reported FROM usage
+	const have = `SELECT user_id, n, slot, provider, model, tier, recorded, project, repository, agent, input, output, reasoning, cache_read, cache_write, cache_hour, requests, reported FROM usage
 		WHERE (input, output, reasoning, cache_read, cache_write, cache_hour, requests, reported) <> (0, 0, 0, 0, 0, 0, 0, 0)`
 	want := sumsOf("") + ` HAVING (sum(u.input), sum(u.output), sum(u.reasoning), sum(u.cache_read), sum(u.cache_write), sum(u.cache_hour), sum(u.requests), sum(u.reported)) <> (0, 0, 0, 0, 0, 0, 0, 0)`
 	err := ex.rows(`SELECT user_id, n FROM ((`+want+` EXCEPT `+have+`) UNION (`+have+` EXCEPT `+want+`)) w`, nil, func(r wire.Row) error {
@@ -51,7 +51,7 @@ func (ex *exam) resum(m resumePoint) error {
 		p := t.pipe()
 		p.Exec(`UPDATE heads SET revision = revision + 1 WHERE user_id = $1 AND n = $2`, m.user, m.n)
 		p.Exec(`DELETE FROM usage WHERE user_id = $1 AND n = $2`, m.user, m.n)
-		p.Exec(`INSERT INTO usage (user_id, n, slot, provider, model, tier, recorded, project, agent, input, output, reasoning, cache_read, cache_write, cache_hour, requests, reported) `+
+		p.Exec(`INSERT INTO usage (user_id, n, slot, provider, model, tier, recorded, project, repository, agent, input, output, reasoning, cache_read, cache_write, cache_hour, requests, reported) `+
 			sumsOf("u.user_id = $1 AND u.n = $2 AND "), m.user, m.n)
 		return p.Run()
 	})

@@ -65,8 +65,8 @@ const (
 		$C8::bigint[], $C9::bigint[], $C10::bigint[], $C11::bigint[], $C12::bigint[], $C13::bigint[], $C14::bigint[], $C15::bigint[]) x
 	RETURNING slot, provider, model, tier, recorded, input, output, reasoning, cache_read, cache_write, cache_hour, requests, reported
 ), put_usage AS (
-	INSERT INTO usage AS u (user_id, n, slot, provider, model, tier, recorded, project, agent, input, output, reasoning, cache_read, cache_write, cache_hour, requests, reported)
-	SELECT $1, $2, slot, provider, model, tier, recorded, $32, $33, sum(input), sum(output), sum(reasoning), sum(cache_read), sum(cache_write), sum(cache_hour), sum(requests), sum(reported)
+	INSERT INTO usage AS u (user_id, n, slot, provider, model, tier, recorded, project, repository, agent, input, output, reasoning, cache_read, cache_write, cache_hour, requests, reported)
+	SELECT $1, $2, slot, provider, model, tier, recorded, $32, $45, $33, sum(input), sum(output), sum(reasoning), sum(cache_read), sum(cache_write), sum(cache_hour), sum(requests), sum(reported)
 	FROM put_charges GROUP BY slot, provider, model, tier, recorded
 	ON CONFLICT (user_id, n, slot, provider, model, tier, recorded) DO UPDATE SET input = u.input + excluded.input, output = u.output + excluded.output,
 		reasoning = u.reasoning + excluded.reasoning, cache_read = u.cache_read + excluded.cache_read, cache_write = u.cache_write + excluded.cache_write,

@@ -48,7 +48,8 @@ func (s reads) Usage(ctx context.Context, q skein.UsageQuery) (rows []skein.Usag
 
 func (s reads) usageQuery(q *skein.UsageQuery) (sql string, args []any) {
 	of := map[skein.Dimension]string{
-		skein.ByModelID: "u.model", skein.ByAgent: "u.agent", skein.ByProject: "u.project", skein.BySession: "s.id",
+		skein.ByModelID: "u.model", skein.ByAgent: "u.agent", skein.ByProject: "u.project",
+		skein.ByRepository: "CASE u.repository WHEN '' THEN u.project ELSE u.repository END", skein.BySession: "s.id",
 	}[q.By]
 	if of == "" {
 		of = "u.slot"
@@ -57,12 +58,19 @@ func (s reads) usageQuery(q *skein.UsageQuery) (sql string, args []any) {
 	for _, f := range []struct{ cond, value string }{
 		{"u.user_id = ?", string(s.user)},
 		{"u.user_id = ?", string(q.User)},
-		{"u.project = ?", q.Project},
 		{"u.agent = ?", q.Agent},
 	} {
 		if f.value != "" {
 			w.Add(f.cond, columns.Plain(f.value))
 		}
+	}
+	switch p, r := columns.Plain(q.Project), columns.Plain(q.Repository); {
+	case p != "" && r != "":
+		w.Add("(u.project = ? OR u.repository = ?)", p, r)
+	case p != "":
+		w.Add("u.project = ?", p)
+	case r != "":
+		w.Add("u.repository = ?", r)
 	}
 	if ids := columns.PlainIDs(q.Sessions); len(ids) > 0 {
 		w.Add("s.id = ANY (?)", ids)
@@ -95,14 +103,14 @@ func usageSlot(by skein.Dimension, r wire.Row) (u ledger.UsageSlot, err error) {
 	if recorded {
 		u.Recorded = u.Usage
 	}
-	u.Session, u.Project, u.Agent = skein.SessionID(of), of, of
+	u.Session, u.Project, u.Repository, u.Agent = skein.SessionID(of), of, of, of
 	return u, err
 }
 
-// moveUsage adds the statement that sets the project and agent of the usage that
-// counts as session h's.
+// moveUsage adds the statement that sets the project, repository and agent of the
+// usage that counts as session h's.
 func (p *pipe) moveUsage(h *head) {
-	p.Exec(`UPDATE usage u SET project = $3, agent = $4
+	p.Exec(`UPDATE usage u SET project = $3, agent = $4, repository = $5
 		WHERE u.user_id = $1 AND u.n = ANY (ARRAY(SELECT $2::bigint UNION ALL SELECT t.n FROM reparented t WHERE t.user_id = $1 AND t.owner = $2))`,
-		string(h.User), h.n, columns.Plain(h.Project), columns.Plain(h.Agent))
+		string(h.User), h.n, columns.Plain(h.Project), columns.Plain(h.Agent), columns.Plain(h.Checkout.Repository))
 }

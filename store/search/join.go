@@ -11,7 +11,7 @@ import (
 func Excludes(q *skein.Query, s *skein.Session) bool {
 	return s.Binned != 0 || q.User != "" && q.User != s.User ||
 		q.Origin != "" && (s.Origin == nil || s.Origin.Format != q.Origin) ||
-		q.Project != "" && !InProject(s.Project, q.Project)
+		!InProject(q, s)
 }
 
 // Merge puts fresh hits, which the index does not have yet and whose scores are

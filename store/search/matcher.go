@@ -93,7 +93,7 @@ func (m *Matcher) Matches(s *skein.Session, e skein.Event, f *skein.Facts) bool 
 	switch {
 	case q.User != "" && q.User != s.User,
 		q.Origin != "" && (s.Origin == nil || s.Origin.Format != q.Origin),
-		q.Project != "" && !InProject(s.Project, q.Project),
+		!InProject(q, s),
 		q.Agent != "" && agent != q.Agent,
 		q.Role != "" && f.Role != q.Role,
 		q.Tool != "" && !slices.ContainsFunc(f.Tools, func(t string) bool { return sameASCII(t, q.Tool) }),
@@ -125,10 +125,17 @@ func lowerASCII(s string) string {
 	return string(b)
 }
 
-// InProject reports whether want names project: its path, or the end of its path
-// after a slash or backslash.
-func InProject(project, want string) bool {
-	before, ok := strings.CutSuffix(project, want)
+// InProject reports whether s is in the project or the repository that q asks for.
+// q.Project names a project by its path and a repository as in [skein.Checkout], or
+// either by the end of it after a slash or backslash.
+func InProject(q *skein.Query, s *skein.Session) bool {
+	return q.Project == "" && q.Repository == "" ||
+		q.Project != "" && (endsWith(s.Project, q.Project) || endsWith(s.Checkout.Repository, q.Project)) ||
+		q.Repository != "" && q.Repository == s.Checkout.Repository
+}
+
+func endsWith(path, want string) bool {
+	before, ok := strings.CutSuffix(path, want)
 	return ok && (before == "" || strings.HasSuffix(before, "/") || strings.HasSuffix(before, `\`))
 }
 

@@ -75,7 +75,7 @@ func Empty(q *skein.Query) bool {
 
 // narrowed reports whether q has a condition that is enough without words.
 func narrowed(q *skein.Query) bool {
-	return q.Session != "" || q.Role != "" || q.Agent != "" || q.Project != "" || q.Origin != "" ||
+	return q.Session != "" || q.Role != "" || q.Agent != "" || q.Project != "" || q.Repository != "" || q.Origin != "" ||
 		q.Tool != "" || q.Path != "" || q.Failed || q.Since != 0 || q.Until != 0
 }
 

@@ -165,8 +165,8 @@ func (ex *exam) records(area string) error {
 
 const sums = `sum(input), sum(output), sum(reasoning), sum(cache_read), sum(cache_write), sum(cache_hour), sum(requests), sum(reported)`
 
-const sumsOfAll = `SELECT s.user_id, c.slot, c.provider, c.model, c.tier, c.recorded, s.project, s.agent, sum(c.input), sum(c.output), sum(c.reasoning),
-	sum(c.cache_read), sum(c.cache_write), sum(c.cache_hour), sum(c.requests), sum(c.reported) FROM charges c JOIN sessions s ON s.n = c.session GROUP BY 1, 2, 3, 4, 5, 6, 7, 8`
+const sumsOfAll = `SELECT s.user_id, c.slot, c.provider, c.model, c.tier, c.recorded, s.project, s.repository, s.agent, sum(c.input), sum(c.output), sum(c.reasoning),
+	sum(c.cache_read), sum(c.cache_write), sum(c.cache_hour), sum(c.requests), sum(c.reported) FROM charges c JOIN sessions s ON s.n = c.session GROUP BY 1, 2, 3, 4, 5, 6, 7, 8, 9`
 
 // usage compares the sums with the values that they sum up.
 func (ex *exam) usage(area string) error {
@@ -178,7 +178,7 @@ func (ex *exam) usage(area string) error {
 		if err != nil || wrong > 0 {
 			return err
 		}
-		_, err = c.One(`SELECT count(*) FROM (`+sumsOfAll+` EXCEPT SELECT user_id, slot, provider, model, tier, recorded, project, agent,
+		_, err = c.One(`SELECT count(*) FROM (`+sumsOfAll+` EXCEPT SELECT user_id, slot, provider, model, tier, recorded, project, repository, agent,
 			input, output, reasoning, cache_read, cache_write, cache_hour, requests, reported FROM usage_all)`, nil, &wrong)
 		return err
 	})
@@ -193,7 +193,7 @@ func (ex *exam) usage(area string) error {
 					`INSERT INTO usage (session, slot, provider, model, tier, recorded, input, output, reasoning, cache_read, cache_write, cache_hour, requests, reported)
 						SELECT session, slot, provider, model, tier, recorded, ` + sums + ` FROM charges GROUP BY 1, 2, 3, 4, 5, 6`,
 					`DELETE FROM usage_all`,
-					`INSERT INTO usage_all (user_id, slot, provider, model, tier, recorded, project, agent, input, output, reasoning, cache_read, cache_write, cache_hour, requests, reported) ` + sumsOfAll,
+					`INSERT INTO usage_all (user_id, slot, provider, model, tier, recorded, project, repository, agent, input, output, reasoning, cache_read, cache_write, cache_hour, requests, reported) ` + sumsOfAll,
 				} {
 					if _, _, err := t.Exec(q); err != nil {
 						return err

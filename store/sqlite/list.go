@@ -85,7 +85,7 @@ func path(c *engine.Conn, f skein.Filter, w *engine.Where) (from, order string, 
 		return ` FROM sessions s INDEXED BY sessions_by_parent`, sorted, nil
 	case f.Project != "" || f.Repository != "":
 		p := engine.Where{}
-		addPlace(&p, f)
+		addPlace(&p, "s.", f.Project, f.Repository)
 		var n int64
 		_, err := c.One(`SELECT count(*) FROM (SELECT 1 FROM sessions s`+p.SQL()+` LIMIT ?)`, append(p.Args, manyInProject), &n)
 		if err != nil || n < manyInProject {
@@ -112,15 +112,16 @@ func named(c *engine.Conn, text string) ([]byte, error) {
 	return json.Marshal(ns)
 }
 
-// addPlace adds the conditions on where the work happened.
-func addPlace(w *engine.Where, f skein.Filter) {
+// addPlace adds the conditions on where the work happened: in the project or in the
+// repository, "" for none, of the table of.
+func addPlace(w *engine.Where, of, project, repository string) {
 	switch {
-	case f.Project != "" && f.Repository != "":
-		w.Add("(s.project = ? OR s.repository = ? AND s.repository <> '')", f.Project, f.Repository)
-	case f.Project != "":
-		w.Add("s.project = ?", f.Project)
-	case f.Repository != "":
-		w.Add("s.repository = ? AND s.repository <> ''", f.Repository)
+	case project != "" && repository != "":
+		w.Add("("+of+"project = ? OR "+of+"repository = ? AND "+of+"repository <> '')", project, repository)
+	case project != "":
+		w.Add(of+"project = ?", project)
+	case repository != "":
+		w.Add(of+"repository = ? AND "+of+"repository <> ''", repository)
 	}
 }
 
@@ -149,7 +150,7 @@ func (s *reads) where(f skein.Filter) *engine.Where {
 			w.Add(x.cond, x.value)
 		}
 	}
-	addPlace(w, f)
+	addPlace(w, "s.", f.Project, f.Repository)
 	if f.Parent != "" && s.user == "" { // a session that names another user's session as its parent is not its child
 		w.Add("s.user_id = coalesce((SELECT p.user_id FROM sessions p WHERE p.id = ?), s.user_id)", string(f.Parent))
 	}

@@ -146,8 +146,10 @@ func (s *searches) conditions(c *engine.Conn, x *searcher) (none bool, err error
 			x.of.Add(f.cond, f.value)
 		}
 	}
-	if p := q.Project; p != "" {
-		x.of.Add("(s.project = ? OR substr(s.project, -length(?) - 1) IN ('/' || ?, char(92) || ?))", p, p, p, p)
+	if p, r := q.Project, q.Repository; p != "" || r != "" {
+		// As search.InProject.
+		x.of.Add(`EXISTS (SELECT 1 FROM (SELECT ? AS p, ? AS r) WHERE r <> '' AND s.repository = r
+			OR p <> '' AND (p IN (s.project, s.repository) OR substr(s.project, -length(p) - 1) IN ('/' || p, char(92) || p) OR substr(s.repository, -length(p) - 1) = '/' || p))`, p, r)
 	}
 	w.Conds, w.Args = append(w.Conds, x.of.Conds...), append(w.Args, x.of.Args...)
 	return false, nil

@@ -18,7 +18,8 @@ func (s *Store) Usage(ctx context.Context, q skein.UsageQuery) (rows []skein.Usa
 		return nil, err
 	}
 	of := map[skein.Dimension]string{
-		skein.ByModelID: "u.model", skein.ByAgent: "x.agent", skein.ByProject: "x.project", skein.BySession: "x.id",
+		skein.ByModelID: "u.model", skein.ByAgent: "x.agent", skein.ByProject: "x.project",
+		skein.ByRepository: "CASE x.repository WHEN '' THEN x.project ELSE x.repository END", skein.BySession: "x.id",
 	}[q.By]
 	if of == "" {
 		of = "u.slot"
@@ -28,18 +29,18 @@ func (s *Store) Usage(ctx context.Context, q skein.UsageQuery) (rows []skein.Usa
 	if q.By == skein.BySession || len(q.Sessions) > 0 {
 		from, withHeirs, session = "usage u JOIN sessions s ON s.n = u.session", usageAndHeirs, "s."
 	}
-	of = strings.Replace(of, "x.", session, 1)
+	of = strings.ReplaceAll(of, "x.", session)
 	w := &engine.Where{}
 	for _, f := range []struct{ cond, value string }{
 		{session + "user_id = ?", string(s.user)},
 		{session + "user_id = ?", string(q.User)},
-		{session + "project = ?", q.Project},
 		{session + "agent = ?", q.Agent},
 	} {
 		if f.value != "" {
 			w.Add(f.cond, f.value)
 		}
 	}
+	addPlace(w, session, q.Project, q.Repository)
 	if len(q.Sessions) > 0 {
 		w.Add(session+"id IN (SELECT value FROM json_each(?))", string(skein.MustJSON(q.Sessions)))
 	}
@@ -76,8 +77,8 @@ func (s *Store) Usage(ctx context.Context, q skein.UsageQuery) (rows []skein.Usa
 // The same sums, including what forks show of sessions that are being purged,
 // which belongs to the forks from then on.
 const (
-	usageAllAndHeirs = `(SELECT user_id, slot, provider, model, tier, recorded, project, agent, input, output, reasoning, cache_read, cache_write, cache_hour, requests, reported FROM usage_all
-		UNION ALL SELECT s.user_id, slot, c.provider, c.model, c.tier, c.recorded, s.project, s.agent, ` + heirsCharges + `) u`
+	usageAllAndHeirs = `(SELECT user_id, slot, provider, model, tier, recorded, project, repository, agent, input, output, reasoning, cache_read, cache_write, cache_hour, requests, reported FROM usage_all
+		UNION ALL SELECT s.user_id, slot, c.provider, c.model, c.tier, c.recorded, s.project, s.repository, s.agent, ` + heirsCharges + `) u`
 	usageAndHeirs = `(SELECT session, slot, provider, model, tier, recorded, input, output, reasoning, cache_read, cache_write, cache_hour, requests, reported FROM usage
 		UNION ALL SELECT s.n, slot, c.provider, c.model, c.tier, c.recorded, ` + heirsCharges + `) u JOIN sessions s ON s.n = u.session`
 
@@ -98,6 +99,6 @@ func usageSlot(by skein.Dimension, row []driver.Value) (u ledger.UsageSlot, err 
 	if recorded != 0 {
 		u.Recorded = u.Usage
 	}
-	u.Slot, u.Session, u.Project, u.Agent = skein.Time(slot), skein.SessionID(of), of, of
+	u.Slot, u.Session, u.Project, u.Repository, u.Agent = skein.Time(slot), skein.SessionID(of), of, of, of
 	return u, err
 }

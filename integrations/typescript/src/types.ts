@@ -193,6 +193,8 @@ export interface SessionQuery {
   user?: string;
   key?: string;
   project?: string;
+  /** With project: sessions of either. */
+  repository?: string;
   agent?: string;
   profile?: string;
   model?: string;
@@ -259,10 +261,12 @@ export interface Found {
 }
 
 export interface UsageQuery {
-  by?: "day" | "model" | "agent" | "project" | "session";
+  by?: "day" | "model" | "agent" | "project" | "repository" | "session";
   user?: string;
   session?: string;
   project?: string;
+  /** With project: what belongs to either. */
+  repository?: string;
   agent?: string;
   since?: string;
   until?: string;

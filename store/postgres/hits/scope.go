@@ -51,8 +51,10 @@ func (x *scope) conditions(ctx context.Context, s wire.Principal, shows Shows) (
 	if q.Origin != "" {
 		w.Add("s.origin = ?", columns.Plain(q.Origin))
 	}
-	if p := columns.Plain(q.Project); p != "" {
-		w.Add(`(s.project = ? OR right(s.project, length(?::text) + 1) IN ('/' || ?::text, '\' || ?::text))`, p, p, p, p)
+	if p, r := columns.Plain(q.Project), columns.Plain(q.Repository); p != "" || r != "" {
+		// As search.InProject.
+		w.Add(`EXISTS (SELECT FROM (SELECT ?::text AS p, ?::text AS r) x WHERE r <> '' AND s.repository = r
+			OR p <> '' AND (p IN (s.project, s.repository) OR right(s.project, length(p) + 1) IN ('/' || p, '\' || p) OR right(s.repository, length(p) + 1) = '/' || p))`, p, r)
 	}
 	return false, nil
 }
@@ -98,7 +100,7 @@ func (x *scope) joins() string {
 	}
 	return ` LEFT JOIN LATERAL (SELECT t.owner, t.upto FROM reparented t WHERE t.user_id = e.user_id AND t.n = e.n OFFSET 0) t ON true
 	CROSS JOIN LATERAL (SELECT ` + foundIn + ` AS n OFFSET 0) x
-	CROSS JOIN LATERAL (SELECT s.n, s.id, s.origin, s.project, s.agent FROM sessions s WHERE s.user_id = e.user_id AND s.n = x.n OFFSET 0) s`
+	CROSS JOIN LATERAL (SELECT s.n, s.id, s.origin, s.project, s.repository, s.agent FROM sessions s WHERE s.user_id = e.user_id AND s.n = x.n OFFSET 0) s`
 }
 
 // owner is the number of the session that has the event e.
@@ -236,12 +238,12 @@ func (x *scope) stretches() (all []scanRange) {
 // they are not in the bin. It saves a search from checking each event's place.
 func (x *scope) simple() string {
 	if x.shownIn != nil {
-		return `, simple AS (SELECT s.user_id, s.n, s.id, s.origin, s.project, s.agent FROM sessions s WHERE false)`
+		return `, simple AS (SELECT s.user_id, s.n, s.id, s.origin, s.project, s.repository, s.agent FROM sessions s WHERE false)`
 	}
 	none := func(table, cond string) string {
 		return `NOT EXISTS (SELECT FROM ` + table + ` x WHERE x.user_id = k.user_id AND x.n = k.n` + cond + ` OFFSET 0)`
 	}
-	return `, simple AS MATERIALIZED (SELECT k.user_id, k.n, s.id, s.origin, s.project, s.agent FROM (SELECT DISTINCT c.user_id, c.n FROM c) k
-		CROSS JOIN LATERAL (SELECT s.id, s.origin, s.project, s.agent FROM sessions s WHERE s.user_id = k.user_id AND s.n = k.n AND s.binned = 0 OFFSET 0) s
+	return `, simple AS MATERIALIZED (SELECT k.user_id, k.n, s.id, s.origin, s.project, s.repository, s.agent FROM (SELECT DISTINCT c.user_id, c.n FROM c) k
+		CROSS JOIN LATERAL (SELECT s.id, s.origin, s.project, s.repository, s.agent FROM sessions s WHERE s.user_id = k.user_id AND s.n = k.n AND s.binned = 0 OFFSET 0) s
 		WHERE ` + none("reparented", "") + ` AND ` + none("rewound_ranges", "") + ` AND ` + none("events", " AND x.amends IS NOT NULL") + `)`
 }

@@ -262,9 +262,9 @@ CREATE TABLE scrubs (
 	PRIMARY KEY (user_id, n)
 );
 
--- What each event added to the usage, and the sums for each session. project and
--- agent are those of the session that it counts as: sums by these need nothing
--- else. What a request costs depends on more than its model, so sums are kept by
+-- What each event added to the usage, and the sums for each session. project,
+-- repository and agent are those of the session that it counts as: sums by these need
+-- nothing else. What a request costs depends on more than its model, so sums are kept by
 -- tier. (Sums over sessions would make appends to different ones wait for each
 -- other, and would be hardly fewer: few sessions share a quarter of an hour.)
 CREATE TABLE charges (
@@ -298,6 +298,7 @@ CREATE TABLE usage (
 	tier        text COLLATE "C" NOT NULL,
 	recorded    boolean NOT NULL,
 	project     text COLLATE "C" NOT NULL,
+	repository  text COLLATE "C" NOT NULL,
 	agent       text COLLATE "C" NOT NULL,
 	input       bigint NOT NULL,
 	output      bigint NOT NULL,

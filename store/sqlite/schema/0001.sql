@@ -185,7 +185,7 @@ CREATE TABLE usage (
 	PRIMARY KEY (session, slot, provider, model, tier, recorded)
 ) STRICT, WITHOUT ROWID;
 
--- The same for all sessions of a user, by project and agent: so that a question
+-- The same for all sessions of a user, by project, repository and agent: so that a question
 -- about days or models need not go through every session.
 CREATE TABLE usage_all (
 	user_id     TEXT    NOT NULL,
@@ -195,6 +195,7 @@ CREATE TABLE usage_all (
 	tier        TEXT    NOT NULL,
 	recorded    INTEGER NOT NULL,
 	project     TEXT    NOT NULL,
+	repository  TEXT    NOT NULL,
 	agent       TEXT    NOT NULL,
 	input       INTEGER NOT NULL,
 	output      INTEGER NOT NULL,
@@ -204,7 +205,7 @@ CREATE TABLE usage_all (
 	cache_hour  INTEGER NOT NULL,
 	requests    INTEGER NOT NULL,
 	reported    INTEGER NOT NULL,
-	PRIMARY KEY (user_id, slot, provider, model, tier, recorded, project, agent)
+	PRIMARY KEY (user_id, slot, provider, model, tier, recorded, project, repository, agent)
 ) STRICT, WITHOUT ROWID;
 
 CREATE TRIGGER charges_in AFTER INSERT ON charges BEGIN
@@ -214,12 +215,12 @@ CREATE TRIGGER charges_in AFTER INSERT ON charges BEGIN
 		input = input + excluded.input, output = output + excluded.output, reasoning = reasoning + excluded.reasoning,
 		cache_read = cache_read + excluded.cache_read, cache_write = cache_write + excluded.cache_write, cache_hour = cache_hour + excluded.cache_hour,
 		requests = requests + excluded.requests, reported = reported + excluded.reported;
-	INSERT INTO usage_all (user_id, slot, provider, model, tier, recorded, project, agent,
+	INSERT INTO usage_all (user_id, slot, provider, model, tier, recorded, project, repository, agent,
 		input, output, reasoning, cache_read, cache_write, cache_hour, requests, reported)
-	SELECT s.user_id, new.slot, new.provider, new.model, new.tier, new.recorded, s.project, s.agent,
+	SELECT s.user_id, new.slot, new.provider, new.model, new.tier, new.recorded, s.project, s.repository, s.agent,
 		new.input, new.output, new.reasoning, new.cache_read, new.cache_write, new.cache_hour, new.requests, new.reported
 	FROM sessions s WHERE s.n = new.session
-	ON CONFLICT (user_id, slot, provider, model, tier, recorded, project, agent) DO UPDATE SET
+	ON CONFLICT (user_id, slot, provider, model, tier, recorded, project, repository, agent) DO UPDATE SET
 		input = input + excluded.input, output = output + excluded.output, reasoning = reasoning + excluded.reasoning,
 		cache_read = cache_read + excluded.cache_read, cache_write = cache_write + excluded.cache_write, cache_hour = cache_hour + excluded.cache_hour,
 		requests = requests + excluded.requests, reported = reported + excluded.reported;
@@ -239,7 +240,7 @@ CREATE TRIGGER charges_out AFTER DELETE ON charges BEGIN
 		cache_read = cache_read - old.cache_read, cache_write = cache_write - old.cache_write, cache_hour = cache_hour - old.cache_hour,
 		requests = requests - old.requests, reported = reported - old.reported
 	WHERE slot = old.slot AND provider = old.provider AND model = old.model AND tier = old.tier AND recorded = old.recorded
-		AND (user_id, project, agent) = (SELECT s.user_id, s.project, s.agent FROM sessions s WHERE s.n = old.session);
+		AND (user_id, project, repository, agent) = (SELECT s.user_id, s.project, s.repository, s.agent FROM sessions s WHERE s.n = old.session);
 END;
 
 CREATE TRIGGER charges_move AFTER UPDATE OF session ON charges BEGIN
@@ -272,48 +273,48 @@ CREATE TRIGGER charges_move AFTER UPDATE OF session ON charges BEGIN
 		cache_read = cache_read - old.cache_read, cache_write = cache_write - old.cache_write, cache_hour = cache_hour - old.cache_hour,
 		requests = requests - old.requests, reported = reported - old.reported
 	WHERE slot = old.slot AND provider = old.provider AND model = old.model AND tier = old.tier AND recorded = old.recorded
-		AND (user_id, project, agent) = (SELECT s.user_id, s.project, s.agent FROM sessions s WHERE s.n = old.session);
-	INSERT INTO usage_all (user_id, slot, provider, model, tier, recorded, project, agent,
+		AND (user_id, project, repository, agent) = (SELECT s.user_id, s.project, s.repository, s.agent FROM sessions s WHERE s.n = old.session);
+	INSERT INTO usage_all (user_id, slot, provider, model, tier, recorded, project, repository, agent,
 		input, output, reasoning, cache_read, cache_write, cache_hour, requests, reported)
-	SELECT s.user_id, new.slot, new.provider, new.model, new.tier, new.recorded, s.project, s.agent,
+	SELECT s.user_id, new.slot, new.provider, new.model, new.tier, new.recorded, s.project, s.repository, s.agent,
 		new.input, new.output, new.reasoning, new.cache_read, new.cache_write, new.cache_hour, new.requests, new.reported
 	FROM sessions s WHERE s.n = new.session
-	ON CONFLICT (user_id, slot, provider, model, tier, recorded, project, agent) DO UPDATE SET
+	ON CONFLICT (user_id, slot, provider, model, tier, recorded, project, repository, agent) DO UPDATE SET
 		input = input + excluded.input, output = output + excluded.output, reasoning = reasoning + excluded.reasoning,
 		cache_read = cache_read + excluded.cache_read, cache_write = cache_write + excluded.cache_write, cache_hour = cache_hour + excluded.cache_hour,
 		requests = requests + excluded.requests, reported = reported + excluded.reported;
 END;
 
-CREATE TRIGGER sessions_usage_moves AFTER UPDATE OF user_id, project, agent ON sessions
-WHEN (old.user_id, old.project, old.agent) <> (new.user_id, new.project, new.agent)
+CREATE TRIGGER sessions_usage_moves AFTER UPDATE OF user_id, project, repository, agent ON sessions
+WHEN (old.user_id, old.project, old.repository, old.agent) <> (new.user_id, new.project, new.repository, new.agent)
 BEGIN
-	INSERT INTO usage_all (user_id, slot, provider, model, tier, recorded, project, agent,
+	INSERT INTO usage_all (user_id, slot, provider, model, tier, recorded, project, repository, agent,
 		input, output, reasoning, cache_read, cache_write, cache_hour, requests, reported)
-	SELECT old.user_id, u.slot, u.provider, u.model, u.tier, u.recorded, old.project, old.agent,
+	SELECT old.user_id, u.slot, u.provider, u.model, u.tier, u.recorded, old.project, old.repository, old.agent,
 		-u.input, -u.output, -u.reasoning, -u.cache_read, -u.cache_write, -u.cache_hour, -u.requests, -u.reported
 	FROM usage u WHERE u.session = old.n
-	ON CONFLICT (user_id, slot, provider, model, tier, recorded, project, agent) DO UPDATE SET
+	ON CONFLICT (user_id, slot, provider, model, tier, recorded, project, repository, agent) DO UPDATE SET
 		input = input + excluded.input, output = output + excluded.output, reasoning = reasoning + excluded.reasoning,
 		cache_read = cache_read + excluded.cache_read, cache_write = cache_write + excluded.cache_write, cache_hour = cache_hour + excluded.cache_hour,
 		requests = requests + excluded.requests, reported = reported + excluded.reported;
-	INSERT INTO usage_all (user_id, slot, provider, model, tier, recorded, project, agent,
+	INSERT INTO usage_all (user_id, slot, provider, model, tier, recorded, project, repository, agent,
 		input, output, reasoning, cache_read, cache_write, cache_hour, requests, reported)
-	SELECT new.user_id, u.slot, u.provider, u.model, u.tier, u.recorded, new.project, new.agent,
+	SELECT new.user_id, u.slot, u.provider, u.model, u.tier, u.recorded, new.project, new.repository, new.agent,
 		u.input, u.output, u.reasoning, u.cache_read, u.cache_write, u.cache_hour, u.requests, u.reported
 	FROM usage u WHERE u.session = new.n
-	ON CONFLICT (user_id, slot, provider, model, tier, recorded, project, agent) DO UPDATE SET
+	ON CONFLICT (user_id, slot, provider, model, tier, recorded, project, repository, agent) DO UPDATE SET
 		input = input + excluded.input, output = output + excluded.output, reasoning = reasoning + excluded.reasoning,
 		cache_read = cache_read + excluded.cache_read, cache_write = cache_write + excluded.cache_write, cache_hour = cache_hour + excluded.cache_hour,
 		requests = requests + excluded.requests, reported = reported + excluded.reported;
 END;
 
 CREATE TRIGGER sessions_usage_out BEFORE DELETE ON sessions BEGIN
-	INSERT INTO usage_all (user_id, slot, provider, model, tier, recorded, project, agent,
+	INSERT INTO usage_all (user_id, slot, provider, model, tier, recorded, project, repository, agent,
 		input, output, reasoning, cache_read, cache_write, cache_hour, requests, reported)
-	SELECT old.user_id, u.slot, u.provider, u.model, u.tier, u.recorded, old.project, old.agent,
+	SELECT old.user_id, u.slot, u.provider, u.model, u.tier, u.recorded, old.project, old.repository, old.agent,
 		-u.input, -u.output, -u.reasoning, -u.cache_read, -u.cache_write, -u.cache_hour, -u.requests, -u.reported
 	FROM usage u WHERE u.session = old.n
-	ON CONFLICT (user_id, slot, provider, model, tier, recorded, project, agent) DO UPDATE SET
+	ON CONFLICT (user_id, slot, provider, model, tier, recorded, project, repository, agent) DO UPDATE SET
 		input = input + excluded.input, output = output + excluded.output, reasoning = reasoning + excluded.reasoning,
 		cache_read = cache_read + excluded.cache_read, cache_write = cache_write + excluded.cache_write, cache_hour = cache_hour + excluded.cache_hour,
 		requests = requests + excluded.requests, reported = reported + excluded.reported;

@@ -95,28 +95,31 @@ func narrowed(t *harness.Test) {
 	t.Add("a", fixture.Begin(skein.Created{Agent: "coder", Project: "/src/api", Origin: &skein.Origin{Format: "codex", Path: "/p"}}), fixture.User("needle from a person")) // 2
 	t.Add("a", fixture.Ran("bash", "c1", `{"command":"grep needle","path":"/src/api/store.go"}`, "needle: found")...)                                                       // 3, 4
 	t.Add("a", fixture.Ran("edit", "c2", `{"file_path":"/src/api/other.go","text":"needle"}`, "needle: no such file", "failed")...)                                         // 5, 6
-	t.Add("b", fixture.Begin(skein.Created{Agent: "writer", Project: "/src/web"}), fixture.User("needle in b"))
+	t.Add("b", fixture.Begin(skein.Created{Agent: "writer", Project: "/src/web", Checkout: &skein.Checkout{Repository: "example.com/team/site"}}), fixture.User("needle in b"))
 	sub := skein.Say(fixture.Noon+100*fixture.Second, skein.Message{Role: skein.RoleAssistant, Agent: "sub", Parts: []skein.Part{skein.TextPart("needle of a sub-agent")}})
 	t.Add("b", sub, skein.Say(fixture.Noon, skein.Message{Role: skein.RoleAssistant, Error: &skein.ErrorInfo{Message: "needle overloaded"}, Parts: []skein.Part{}}))
 	for query, want := range map[string][]skein.Place{
-		"needle":                  {harness.At("a", 2), harness.At("a", 3), harness.At("a", 4), harness.At("a", 5), harness.At("a", 6), harness.At("b", 2), harness.At("b", 3), harness.At("b", 4)},
-		"needle role:user":        {harness.At("a", 2), harness.At("b", 2)},
-		"needle role:tool":        {harness.At("a", 4), harness.At("a", 6)},
-		"needle tool:bash":        {harness.At("a", 3), harness.At("a", 4)},
-		"tool:edit":               {harness.At("a", 5), harness.At("a", 6)},
-		"tool:EDIT":               {harness.At("a", 5), harness.At("a", 6)},
-		"tool:edi":                nil,
-		"needle status:error":     {harness.At("a", 6), harness.At("b", 4)},
-		"status:error tool:edit":  {harness.At("a", 6)},
-		"needle file:store.go":    {harness.At("a", 3)},
-		"file:/src/api/":          {harness.At("a", 3), harness.At("a", 5)},
-		"needle agent:writer":     {harness.At("b", 2), harness.At("b", 4)},
-		"needle agent:sub":        {harness.At("b", 3)},
-		"needle project:/src/api": places("a", 2, 6),
-		"needle project:web":      places("b", 2, 4),
-		"needle project:eb":       nil,
-		"needle session:b":        places("b", 2, 4),
-		"session:b role:user":     {harness.At("b", 2)},
+		"needle":                               {harness.At("a", 2), harness.At("a", 3), harness.At("a", 4), harness.At("a", 5), harness.At("a", 6), harness.At("b", 2), harness.At("b", 3), harness.At("b", 4)},
+		"needle role:user":                     {harness.At("a", 2), harness.At("b", 2)},
+		"needle role:tool":                     {harness.At("a", 4), harness.At("a", 6)},
+		"needle tool:bash":                     {harness.At("a", 3), harness.At("a", 4)},
+		"tool:edit":                            {harness.At("a", 5), harness.At("a", 6)},
+		"tool:EDIT":                            {harness.At("a", 5), harness.At("a", 6)},
+		"tool:edi":                             nil,
+		"needle status:error":                  {harness.At("a", 6), harness.At("b", 4)},
+		"status:error tool:edit":               {harness.At("a", 6)},
+		"needle file:store.go":                 {harness.At("a", 3)},
+		"file:/src/api/":                       {harness.At("a", 3), harness.At("a", 5)},
+		"needle agent:writer":                  {harness.At("b", 2), harness.At("b", 4)},
+		"needle agent:sub":                     {harness.At("b", 3)},
+		"needle project:/src/api":              places("a", 2, 6),
+		"needle project:web":                   places("b", 2, 4),
+		"needle project:eb":                    nil,
+		"project:example.com/team/site needle": places("b", 2, 4),
+		"needle project:site":                  places("b", 2, 4),
+		"needle project:ite":                   nil,
+		"needle session:b":                     places("b", 2, 4),
+		"session:b role:user":                  {harness.At("b", 2)},
 	} {
 		t.WantFound(query, want...)
 	}
@@ -126,6 +129,11 @@ func narrowed(t *harness.Test) {
 	}{
 		{skein.Query{Origin: "codex"}, 5},
 		{skein.Query{Origin: "other"}, 0},
+		{skein.Query{Repository: "example.com/team/site"}, 3},
+		{skein.Query{Repository: "site"}, 0},
+		{skein.Query{Project: "/src/api", Repository: "example.com/team/site"}, 8},
+		{skein.Query{Project: "/elsewhere", Repository: "example.com/team/site"}, 3},
+		{skein.Query{Repository: "example.com/team/site", Session: "a"}, 0},
 		{skein.Query{User: skein.Local, Role: skein.RoleUser}, 2},
 		{skein.Query{User: "nobody", Role: skein.RoleUser}, 0},
 		{skein.Query{Since: fixture.Noon + 100*fixture.Second}, 1},

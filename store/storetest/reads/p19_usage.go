@@ -101,6 +101,20 @@ func dimensions(t *harness.Test) {
 	harness.Equal(t, "Usage by project after a move", t.Usage(skein.UsageQuery{By: skein.ByProject}), []skein.UsageRow{
 		row("/p", "big", 1000, 1), row("/p", "small", 1, 1), row("/moved", "big", 100, 1), row("/moved", "small", 10, 1),
 	})
+	clone := func(id skein.SessionID) {
+		t.Add(id, fixture.Changed(skein.Changed{Checkout: &skein.Checkout{Repository: "example.com/team/site"}}))
+	}
+	clone("a")
+	ofB, ofA := []skein.UsageRow{row("/p", "big", 1000, 1), row("/p", "small", 1, 1)}, []skein.UsageRow{row("example.com/team/site", "big", 100, 1), row("example.com/team/site", "small", 10, 1)}
+	harness.Equal(t, "Usage by repository, or by project where it is unknown", t.Usage(skein.UsageQuery{By: skein.ByRepository}), append(ofB, ofA...))
+	harness.Equal(t, "Usage of a repository", t.Usage(skein.UsageQuery{By: skein.ByRepository, Repository: "example.com/team/site"}), ofA)
+	harness.Equal(t, "Usage of a repository by session", t.Total(skein.UsageQuery{By: skein.BySession, Repository: "example.com/team/site"}), skein.Usage{Input: 110, Requests: 2})
+	harness.Equal(t, "Usage of a project or a repository", t.Total(skein.UsageQuery{Project: "/p", Repository: "example.com/team/site"}), skein.Usage{Input: 1111, Requests: 4})
+	clone("b")
+	t.Delete("a")
+	harness.Equal(t, "Usage by repository after a deletion", t.Usage(skein.UsageQuery{By: skein.ByRepository}), []skein.UsageRow{
+		row("example.com/team/site", "big", 1000, 1), row("example.com/team/site", "small", 1, 1),
+	})
 }
 
 func tiers(t *harness.Test) {
