@@ -159,7 +159,7 @@ var groups = []struct {
 		serve.NewServe, serve.NewOpen, serve.NewMCP, serve.NewGateway, serve.NewLink, serve.NewToken, serve.NewUser,
 	}},
 	{"the program", []func(*job.Frame) *cobra.Command{
-		setup.NewSetup, newAgents, newKey, newConfig, newCompletion, newMan, newVersion,
+		setup.NewSetup, setup.NewHook, newAgents, newKey, newConfig, newCompletion, newMan, newVersion,
 	}},
 }
 

@@ -8,6 +8,7 @@ import (
 	"time"
 
 	"github.com/skein-dev/skein"
+	"github.com/skein-dev/skein/internal/hooknews"
 	"github.com/skein-dev/skein/interop/reconcile"
 )
 
@@ -18,6 +19,7 @@ type Options struct {
 	Named    bool           // the user named the paths: a file among them that yields nothing has failed
 	All      []Format       // every format there is: to say what a file looks like if the user named it, and the format to take it as; may be nil
 	Progress func(Progress) // called from time to time, from one goroutine; may be nil
+	News     hooknews.Board // for a watch: the board whose news name files to look at; "" for none
 }
 
 // Progress is how far an import has come.

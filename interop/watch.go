@@ -43,6 +43,7 @@ func Watch(ctx context.Context, s skein.Store, formats []Format, paths []string,
 		}
 		w.asked = append(w.asked, abs)
 	}
+	w.hear(o.News)
 	if w.im, err = newImporter(ctx, s, formats, o, &reporting{Report: &w.rep}); err == nil {
 		w.im.consumer.watcher, w.named = w, o.Named
 		err = w.run(ctx)
@@ -70,6 +71,7 @@ type watch struct {
 	later   map[string]time.Time // by file: to be looked at then, if it has not changed before
 	told    map[string]bool      // kinds of skips that were already reported
 	again   *time.Timer          // when what rests is to be looked at
+	board   string               // the folder of the news of hooks; "" for none
 }
 
 func (w *watch) run(ctx context.Context) error {

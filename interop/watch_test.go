@@ -10,6 +10,7 @@ import (
 	"time"
 
 	"github.com/skein-dev/skein"
+	"github.com/skein-dev/skein/internal/hooknews"
 	"github.com/skein-dev/skein/interop"
 )
 
@@ -36,11 +37,16 @@ func watchPaths(t *testing.T, p *place, paths ...string) *watched {
 
 func watchAll(t *testing.T, p *place, formats []interop.Format, paths ...string) *watched {
 	t.Helper()
+	return watchWith(t, p, interop.Options{}, formats, paths...)
+}
+
+func watchWith(t *testing.T, p *place, o interop.Options, formats []interop.Format, paths ...string) *watched {
+	t.Helper()
 	w := &watched{p, make(chan interop.Report, 100)}
 	ctx, cancel := context.WithCancel(context.Background())
 	done := make(chan error, 1)
 	go func() {
-		done <- interop.Watch(ctx, p.store, formats, paths, interop.Options{}, func(r interop.Report) { w.reports <- r })
+		done <- interop.Watch(ctx, p.store, formats, paths, o, func(r interop.Report) { w.reports <- r })
 	}()
 	t.Cleanup(func() {
 		cancel()
@@ -256,3 +262,22 @@ func TestWatchTellsOnceWhatItCannotRead(t *testing.T) {
 }
 
 func (w *watched) has(id string) bool { return slices.Contains(w.sessions(), id) }
+
+// An agent may keep its sessions where nobody looks: its hook says where.
+func TestWatchTakesAFileThatAHookNamed(t *testing.T) {
+	p, elsewhere, board := newPlace(t), newPlace(t), hooknews.At(t.TempDir())
+	w := watchWith(t, p, interop.Options{News: board}, []interop.Format{toy()}, p.dir)
+	elsewhere.write("a.toy", "a1")
+	elsewhere.write("b.toy", "b1")
+	for _, file := range []string{"gone.toy", "a.toy"} {
+		if err := board.Put(hooknews.News{Agent: "toy", Session: file, File: elsewhere.path(file), At: time.Now()}); err != nil {
+			t.Fatal(err)
+		}
+	}
+	w.until("a", "created a1")
+	(&watched{place: elsewhere}).append("a.toy", line("a2"))
+	w.until("a", "created a1 a2")
+	if all := w.sessions(); len(all) != 1 {
+		t.Errorf("the watch takes %v, want only what the hook named", all)
+	}
+}

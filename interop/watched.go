@@ -13,6 +13,7 @@ import (
 	"github.com/fsnotify/fsnotify"
 
 	"github.com/skein-dev/skein/internal/folder"
+	"github.com/skein-dev/skein/internal/hooknews"
 )
 
 // add watches a folder and those below it. What cannot be watched is found by
@@ -36,6 +37,12 @@ func (w *watch) add(root string) {
 }
 
 func (w *watch) note(e fsnotify.Event) {
+	if w.board != "" && filepath.Dir(e.Name) == w.board {
+		if e.Has(fsnotify.Create) && hooknews.IsNews(e.Name) {
+			w.heard(e.Name)
+		}
+		return
+	}
 	gone := e.Has(fsnotify.Remove) || e.Has(fsnotify.Rename)
 	if i := slices.Index(w.roots, e.Name); i >= 0 && gone {
 		w.roots = slices.Delete(w.roots, i, i+1)
@@ -62,6 +69,35 @@ func (w *watch) note(e fsnotify.Event) {
 	case e.Has(fsnotify.Write):
 		w.dirty[e.Name] = true
 	}
+}
+
+// hear watches for the news of hooks. If that is not possible, the poll finds what
+// they would have told.
+func (w *watch) hear(b hooknews.Board) {
+	if b == "" || os.MkdirAll(string(b), 0o700) != nil {
+		return
+	}
+	if dir, err := filepath.EvalSymlinks(string(b)); err == nil && w.fs.Add(dir) == nil {
+		w.board = dir
+	}
+}
+
+// heard has the file looked at that a hook named. A file that is not below a root
+// becomes one: an agent may keep its sessions where only it knows.
+func (w *watch) heard(path string) {
+	n, err := hooknews.Read(path)
+	if err != nil || n.File == "" {
+		return
+	}
+	file, err := filepath.EvalSymlinks(n.File)
+	if err != nil {
+		return // the agent has not written it yet
+	}
+	if !w.under(file) {
+		w.asked = append(w.asked, file)
+		w.missing.changed = true
+	}
+	w.dirty[file] = true
 }
 
 // forget ends the watch of a folder that no longer exists, and of those that were below

@@ -17,6 +17,7 @@ type computer struct {
 	Env    func(string) string // such as os.Getenv
 	Bin    string              // the path of this program
 	Flags  []string            // flags that this program is to be given, such as --store PATH
+	Hooks  string              // the folder of what hooks say; "" for the usual one
 	Config string              // the folder of other programs' configuration, such as ~/.config
 }
 
@@ -33,6 +34,17 @@ func (m computer) at(env, dir string, rest ...string) string {
 // command returns how this program is started with some arguments.
 func (m computer) command(args ...string) []string {
 	return slices.Concat([]string{m.Bin}, args, m.Flags)
+}
+
+// watch returns the command that keeps what the agents write.
+func (m computer) watch() []string { return m.withHooks(m.command("import", "--watch")) }
+
+// withHooks adds the folder of what hooks say to a command, if it is not the usual one.
+func (m computer) withHooks(cmd []string) []string {
+	if m.Hooks == "" {
+		return cmd
+	}
+	return append(cmd, "--hooks", m.Hooks)
 }
 
 // A program is an agent that setup knows how to connect.
@@ -70,17 +82,17 @@ func programs() []program {
 			if m.Env("CLAUDE_CONFIG_DIR") != "" {
 				state = filepath.Join(home, ".claude.json")
 			}
-			return []fileEdit{m.server(state, "mcpServers", stdio), m.skill(home)}
+			return []fileEdit{m.server(state, "mcpServers", stdio), m.claudeHooks(home), m.skill(home)}
 		}},
 		{"codex", "Codex", home("CODEX_HOME", ".codex"), func(m computer, home string) []fileEdit {
 			cmd := m.command("mcp")
 			return []fileEdit{{
 				What: server, Path: filepath.Join(home, "config.toml"),
 				TOML: []tomledit.Table{{Name: []string{"mcp_servers", "skein"}, Body: "command = " + text(cmd[0]) + "\nargs = " + text(cmd[1:]) + "\n"}},
-			}, m.skill(home)}
+			}, m.codexHooks(home), m.skill(home)}
 		}},
 		{"gemini", "Gemini CLI", home("", ".gemini"), func(m computer, home string) []fileEdit {
-			return []fileEdit{m.server(filepath.Join(home, "settings.json"), "mcpServers", plain), m.skill(home)}
+			return []fileEdit{m.server(filepath.Join(home, "settings.json"), "mcpServers", plain), m.geminiHooks(home), m.skill(home)}
 		}},
 		{"qwen", "Qwen Code", home("", ".qwen"), func(m computer, home string) []fileEdit {
 			return []fileEdit{m.server(filepath.Join(home, "settings.json"), "mcpServers", plain), m.skill(home)}
@@ -90,13 +102,16 @@ func programs() []program {
 			if _, err := os.Stat(file + "c"); err == nil {
 				file += "c"
 			}
-			return []fileEdit{m.server(file, "mcp", local), m.skill(home)}
+			return []fileEdit{m.server(file, "mcp", local), m.opencodeHooks(home), m.skill(home)}
 		}},
 		{"cursor", "Cursor", home("", ".cursor"), func(m computer, home string) []fileEdit {
-			return []fileEdit{m.server(filepath.Join(home, "mcp.json"), "mcpServers", plain)}
+			return []fileEdit{m.server(filepath.Join(home, "mcp.json"), "mcpServers", plain), m.cursorHooks(home)}
 		}},
 		{"copilot", "Copilot CLI", home("COPILOT_HOME", ".copilot"), func(m computer, home string) []fileEdit {
-			return []fileEdit{m.server(filepath.Join(home, "mcp-config.json"), "mcpServers", copilot), m.skill(home)}
+			return []fileEdit{m.server(filepath.Join(home, "mcp-config.json"), "mcpServers", copilot), m.copilotHooks(home), m.skill(home)}
+		}},
+		{"pi", "pi", home("PI_CODING_AGENT_DIR", ".pi/agent"), func(m computer, home string) []fileEdit {
+			return []fileEdit{m.piHooks(home), m.skill(home)}
 		}},
 		{"crush", "Crush", func(m computer) string { return filepath.Join(m.Config, "crush") }, func(m computer, home string) []fileEdit {
 			return []fileEdit{m.server(filepath.Join(home, "crush.json"), "mcp", stdio)}

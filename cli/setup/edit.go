@@ -99,8 +99,11 @@ func (d *done) undo() error {
 		return errOwners
 	}
 	left, err := d.without(now)
-	if err != nil || bytes.Equal(left, now) {
+	switch {
+	case err != nil || bytes.Equal(left, now):
 		return err
+	case !d.Existed && len(bytes.Trim(left, "{} \n")) == 0:
+		return errors.Join(os.Remove(path), d.removeFolders())
 	}
 	return config.ReplaceFile(path, left)
 }
@@ -228,6 +231,9 @@ func (j *journal) prepare(c fileEdit, at time.Time) (*done, []byte, error) {
 	if err != nil {
 		return nil, nil, err
 	}
+	if again, err := c.plan(now, exists); exists && err == nil && bytes.Equal(again, now) {
+		return nil, nil, nil
+	}
 	d := &done{fileEdit: c, At: at, Existed: exists, Before: now, Folder: newFolder(c.Path)}
 	if i := j.find(c); i >= 0 && exists {
 		was := j.All[i]
@@ -236,6 +242,7 @@ func (j *journal) prepare(c fileEdit, at time.Time) (*done, []byte, error) {
 		case sum(now) == was.After:
 			d.Existed, d.Before = was.Existed, was.Before
 		case c.Text == "":
+			d.Existed = was.Existed
 			if d.Before, err = was.without(now); err != nil {
 				return nil, nil, err
 			}

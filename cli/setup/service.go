@@ -21,7 +21,7 @@ var errNoService = errors.New("this system has no service manager for users")
 // watcher returns the service that keeps what the agents write. The error is
 // errNoService if there is none; run runs a command and returns what it prints.
 func watcher(ctx context.Context, m computer, run func(ctx context.Context, name string, args ...string) (string, error)) (*service, error) {
-	cmd := m.command("import", "--watch")
+	cmd := m.watch()
 	switch m.OS {
 	case "linux":
 		if _, err := run(ctx, "systemctl", "--user", "show-environment"); err != nil {

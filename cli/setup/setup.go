@@ -1,7 +1,6 @@
 package setup
 
 import (
-	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -18,7 +17,7 @@ import (
 	"github.com/skein-dev/skein/cli/config"
 	"github.com/skein-dev/skein/cli/fault"
 	"github.com/skein-dev/skein/cli/job"
-	"github.com/skein-dev/skein/cli/terminal"
+	"github.com/skein-dev/skein/internal/hooknews"
 )
 
 type options struct {
@@ -35,8 +34,9 @@ func NewSetup(f *job.Frame) *cobra.Command {
 		Use:   "setup [flags]",
 		Short: "keep the sessions of all agents here from now on",
 		Long: `Find the agents on this machine and connect skein to them: a service of yours that
-imports what they write as they write it, skein's MCP server in their settings, and
-a skill that tells them when to look things up. setup says what it would do, and
+imports what they write as they write it, hooks that tell it at once what they do,
+skein's MCP server in their settings, and a skill that tells them when to look
+things up. setup says what it would do, and
 asks once.
 
 --undo takes all of that back. Each file has the same bytes as before; if a file was
@@ -127,13 +127,51 @@ func (o *options) machine(j *job.Job) (computer, error) {
 		conf = filepath.Join(j.Dirs.Home, ".config")
 	}
 	m := computer{OS: j.OS, Home: j.Dirs.Home, Env: j.Getenv, Bin: bin, Config: conf}
-	if _, elsewhere := config.FindDirs(j.Env); elsewhere == nil && (j.Settings.Values["store"].From != "default" || j.Getenv("SKEIN_HOME") != "") {
-		m.Flags = []string{"--store", j.Place.Path}
-	}
 	if j.Dirs.Home == "" {
 		return m, errors.New("the home folder is unknown, and with it the agents' settings")
 	}
-	return m, nil
+	usual, err := usualDirs(j.Env)
+	if err != nil {
+		return m, err
+	}
+	if usual.State != j.Dirs.State {
+		m.Hooks = string(hooknews.At(j.Dirs.State))
+	}
+	m.Flags, err = storeFlag(j, usual)
+	return m, err
+}
+
+// usualDirs returns the folders of this program where the environment names none, as
+// that of a service or of an agent that was started from a menu.
+func usualDirs(env *config.Env) (config.Dirs, error) {
+	bare := *env
+	bare.Getenv = func(name string) string {
+		if strings.HasPrefix(name, "XDG_") || name == "SKEIN_HOME" {
+			return ""
+		}
+		return env.Getenv(name)
+	}
+	return config.FindDirs(&bare)
+}
+
+// storeFlag returns the flag that names the store that the person uses; none if the
+// program finds it without one. A password is never among the flags: they are written
+// into files of other programs, and everybody on the machine can see them in the list
+// of processes.
+//
+// The error wraps fault.ErrUsage if the address has a password.
+func storeFlag(j *job.Job, usual config.Dirs) ([]string, error) {
+	own := filepath.Join(j.Dirs.Config, "config.toml")
+	switch from := j.Settings.Values["store"].From; {
+	case usual.Config == j.Dirs.Config && from == own:
+		return nil, nil
+	case usual.Data == j.Dirs.Data && from == "default":
+		return nil, nil
+	case j.Place.File() == "" && j.Place.String() != j.Place.Path:
+		return nil, fault.Advise(fault.Usage("the address of the store has a password (%s), and agents and services would keep it in clear text", from),
+			"put store = %q into %s, and the password into ~/.pgpass, or the whole address there; then run this again without %s", j.Place, j.Tilde(filepath.Join(usual.Config, "config.toml")), from)
+	}
+	return []string{"--store", j.Place.Path}, nil
 }
 
 // ownPath returns the path of this program: the one by which it is found, if it is
@@ -237,6 +275,8 @@ func (o *options) setUp(ctx context.Context, j *job.Job, m computer, done *journ
 			s.State = finished
 			if err := s.do(ctx, done, j.Now()); err != nil {
 				s.State, s.Error = failed, err.Error()
+			} else if s.Agent == "codex" && s.What == hooks {
+				j.Say("Codex runs new hooks only after you trust them: it asks when you start it next, or type /hooks there")
 			}
 		}
 	}
@@ -248,7 +288,7 @@ func (o *options) stay(ctx context.Context, j *job.Job, m computer) error {
 	if !o.foreground {
 		return nil
 	}
-	cmd := m.command("import", "--watch")
+	cmd := m.watch()
 	c := exec.CommandContext(ctx, cmd[0], cmd[1:]...)
 	c.Stdout, c.Stderr = j.Stdout, j.Stderr
 	c.Cancel = func() error { return c.Process.Signal(os.Interrupt) }
@@ -294,127 +334,4 @@ func runAll(ctx context.Context, commands [][]string) error {
 		}
 	}
 	return nil
-}
-
-// takeBack undoes what the journal says, the last first.
-func (o *options) takeBack(ctx context.Context, j *job.Job, done *journal) error {
-	var all []step
-	left := done.All[:0:0]
-	for _, d := range slices.Backward(slices.Clone(done.All)) {
-		if !o.wants(cmp.Or(d.Agent, "service")) {
-			left = append(left, d)
-			continue
-		}
-		s := step{Agent: d.Agent, What: d.What, Path: d.Path, State: takenBack}
-		if o.DryRun {
-			s.State = toDo
-			all = append(all, s)
-			continue
-		}
-		var err error
-		if d.What == "service" {
-			if m, merr := o.machine(j); merr == nil {
-				if w, werr := watcher(ctx, m, execute); werr == nil {
-					err = runAll(ctx, w.stop)
-				}
-			}
-		}
-		if err := errors.Join(err, d.undo()); err != nil {
-			s.State, s.Error = failed, err.Error()
-			left = append(left, d)
-		}
-		all = append(all, s)
-	}
-	if len(all) == 0 {
-		j.Say("there is nothing to take back")
-		return nil
-	}
-	if !o.DryRun {
-		slices.Reverse(left)
-		if done.All = left; done.save() != nil {
-			return done.save()
-		}
-	}
-	return o.show(j, all)
-}
-
-// checked returns what was done, how it stands now, and when the newest session of
-// each agent was last active. The error is that of the store.
-func (o *options) checked(ctx context.Context, j *job.Job, done *journal) (all []step, err error) {
-	if err := j.Begin(ctx); err != nil {
-		return nil, job.Unopened(j, err)
-	}
-	defer func() { err = errors.Join(err, j.Whole.Close()) }()
-	for _, d := range done.All {
-		s := step{Agent: d.Agent, What: d.What, Path: d.Path, Since: skein.At(d.At)}
-		is, lerr := d.look()
-		if s.State = string(is); lerr != nil {
-			s.State, s.Error = failed, lerr.Error()
-		}
-		if d.What == "service" && lerr == nil && is == inPlace && !o.running(ctx, j) {
-			s.State = stopped
-		}
-		if d.Agent != "" {
-			for x, err := range j.Store.Sessions(ctx, skein.Filter{Origin: d.Agent, Limit: 1}) {
-				if err != nil {
-					return all, err
-				}
-				s.Last = x.Updated
-			}
-		}
-		all = append(all, s)
-	}
-	if len(all) == 0 {
-		j.Say("setup has done nothing here")
-	}
-	return all, nil
-}
-
-// running reports whether the service runs.
-func (o *options) running(ctx context.Context, j *job.Job) bool {
-	m, err := o.machine(j)
-	if err != nil {
-		return false
-	}
-	w, err := watcher(ctx, m, execute)
-	return err == nil && runAll(ctx, w.look) == nil
-}
-
-// show prints the steps. The error says if one failed.
-func (o *options) show(j *job.Job, all []step) error {
-	bad := 0
-	for _, s := range all {
-		if s.Error != "" && s.State != impossible || s.State == stopped || s.State == string(partly) || s.State == string(missing) {
-			bad++
-		}
-	}
-	if o.json {
-		for _, s := range all {
-			if err := job.WriteJSON(j.Stdout, s); err != nil {
-				return err
-			}
-		}
-	} else if err := o.table(j, all); err != nil {
-		return err
-	}
-	if bad > 0 {
-		return fmt.Errorf("%d of %d are not in place", bad, len(all))
-	}
-	return nil
-}
-
-func (o *options) table(j *job.Job, all []step) error {
-	t := &terminal.Table{Columns: []terminal.Column{{Title: "AGENT"}, {Title: "WHAT"}, {Title: "STATE", Rank: 1}, {Title: "LAST", Rank: 3}, {Title: "WHERE", Rank: 2, Min: 20}}}
-	for _, s := range all {
-		where := j.Tilde(s.Path)
-		if s.Error != "" {
-			where = strings.TrimPrefix(where+": ", ": ") + s.Error
-		}
-		last := ""
-		if s.Last != 0 {
-			last = terminal.Ago(s.Last, j.Now())
-		}
-		t.Rows = append(t.Rows, []string{cmp.Or(s.Agent, "skein"), s.What, s.State, last, where})
-	}
-	return j.Table(j.Stdout, t)
 }

@@ -25,6 +25,8 @@ type importOptions struct {
 	exchange.Reporter
 	watch, again, list bool
 	fromPrompts        bool
+	toldOf             bool   // import what hooks have named
+	hooks              string // the board of their news; "" for the usual one
 }
 
 // NewImport returns the command import.
@@ -71,6 +73,10 @@ is imported later, the recovered session goes to the bin.`,
 	g.StringVar(&o.Format, "format", "", "import only files of this `format`: "+strings.Join(exchange.Names(), ", "))
 	g.BoolVar(&o.fromPrompts, "prompts", false, "recover the prompts of sessions that Claude Code has deleted")
 	g.BoolVar(&o.again, "again", false, "import sessions again that were destroyed here")
+	g.BoolVar(&o.toldOf, "told", false, "import what the hooks of agents have named, unless a watch does")
+	g.StringVar(&o.hooks, "hooks", "", "the `folder` of what the hooks of agents say")
+	job.Hide(c, "told")
+	job.Hide(c, "hooks")
 	f.WideFlag(c)
 	job.JSONFlag(c, &o.JSON)
 	job.Fixed(c, "format", exchange.Names()...)
@@ -78,7 +84,13 @@ is imported later, the recovered session goes to the bin.`,
 }
 
 func (o *importOptions) run(ctx context.Context, j *job.Job, args []string) error {
-	if o.fromPrompts {
+	if o.toldOf || o.watch {
+		giveWay()
+	}
+	switch {
+	case o.toldOf:
+		return o.takeNews(ctx, j)
+	case o.fromPrompts:
 		return o.prompts(ctx, j, args)
 	}
 	fs, err := o.formats()
@@ -112,35 +124,6 @@ func (o *importOptions) run(ctx context.Context, j *job.Job, args []string) erro
 		return errors.Join(o.Broken(j, rep), err)
 	}
 	return cmp.Or(o.Report(ctx, j, rep), exchange.Failed(rep))
-}
-
-// stay imports, and keeps importing what is new until ctx ends.
-func (o *importOptions) stay(ctx context.Context, j *job.Job, fs []interop.Format, paths []string, opts interop.Options, bar *exchange.Bar) error {
-	within, stop := context.WithCancelCause(ctx)
-	defer stop(nil)
-	begun := false
-	err := interop.Watch(within, j.Store, fs, paths, opts, func(r interop.Report) {
-		tell := o.Change
-		if !begun {
-			bar.End()
-			tell = o.Report
-		}
-		if err := tell(ctx, j, r); err != nil {
-			stop(err)
-		}
-		if !begun {
-			j.Say("watching; Ctrl-C ends it")
-		}
-		begun = true
-	})
-	bar.End()
-	switch {
-	case err != nil:
-		return err
-	case ctx.Err() == nil || !begun:
-		return context.Cause(within)
-	}
-	return nil
 }
 
 // nothing returns the error that there is nothing to import.

@@ -47,6 +47,9 @@ type News struct {
 	At      time.Time `json:"at"`             // when the hook ran
 }
 
+// halfWritten is how the name of a file begins that is being written.
+const halfWritten = ".new-"
+
 // A Board is a folder of news.
 type Board string
 
@@ -89,7 +92,7 @@ func (b Board) Put(n News) error {
 // replace writes a file that readers never see half written. It is not synced: news
 // does not outlive a crash of the machine.
 func replace(path string, text []byte) error {
-	f, err := os.CreateTemp(filepath.Dir(path), ".new-*")
+	f, err := os.CreateTemp(filepath.Dir(path), halfWritten+"*")
 	if err != nil {
 		return err
 	}
@@ -110,6 +113,9 @@ func (b Board) forget(before time.Time) {
 		return
 	}
 	for _, e := range entries {
+		if !IsNews(e.Name()) && !strings.HasPrefix(e.Name(), halfWritten) {
+			continue
+		}
 		if info, err := e.Info(); err == nil && info.Mode().IsRegular() && info.ModTime().Before(before) {
 			_ = os.Remove(filepath.Join(string(b), e.Name()))
 		}

@@ -118,3 +118,32 @@ func TestTheBoardForgetsWhatIsOld(t *testing.T) {
 		t.Errorf("after a week, the board has %v, %v", entries, err)
 	}
 }
+
+// One process imports what a board says; hooks ask whether there is one.
+func TestOneProcessHasTheLock(t *testing.T) {
+	b := hooknews.Board(filepath.Join(t.TempDir(), "hooks"))
+	if b.Watched() {
+		t.Error("a board that does not exist is watched")
+	}
+	unlock, ok, err := b.Lock()
+	if err != nil || !ok || !b.Watched() {
+		t.Fatalf("Lock = %t, %v; Watched = %t", ok, err, b.Watched())
+	}
+	if _, ok, err := b.Lock(); ok || err != nil {
+		t.Errorf("Lock, once more = %t, %v", ok, err)
+	}
+	if err := unlock(); err != nil || b.Watched() {
+		t.Errorf("unlock = %v; Watched = %t", err, b.Watched())
+	}
+	if _, known, err := b.Status(); known || err != nil {
+		t.Errorf("Status without a watcher = %t, %v", known, err)
+	}
+	want := hooknews.Status{PID: 7, Since: noon, Bytes: 1, Size: 2, At: noon, Broke: "disk full", When: noon}
+	if err := b.SetStatus(want); err != nil {
+		t.Fatal(err)
+	}
+	got, known, err := b.Status()
+	if diff := cmp.Diff(want, got); diff != "" || !known || err != nil {
+		t.Errorf("Status = %t, %v (-want +got)\n%s", known, err, diff)
+	}
+}

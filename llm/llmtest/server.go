@@ -30,6 +30,7 @@ type Server struct {
 	replies   []Reply
 	otherwise *Reply
 	requests  []Request
+	lax       bool
 }
 
 // A Request is a request that a Server received, as it understood it.
@@ -100,6 +101,14 @@ func (s *Server) Otherwise(r Reply) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	s.otherwise = &r
+}
+
+// Lax makes the server answer requests that it would refuse for what they say: other
+// programs use more of an API than it checks. A wrong path or key is still refused.
+func (s *Server) Lax() {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	s.lax = true
 }
 
 // Requests returns the requests so far, in order, including rejected ones.
@@ -180,7 +189,10 @@ func (s *Server) check(req *http.Request, r *Request) *refusal {
 		return &refusal{status: http.StatusUnauthorized, message: "wrong key " + s.wire.key(req.Header)}
 	}
 	err := s.wire.read(r)
-	if err == nil {
+	s.mu.Lock()
+	lax := s.lax
+	s.mu.Unlock()
+	if err == nil || lax {
 		return nil
 	}
 	if why, ok := err.(*refusal); ok { //nolint:errorlint // it is our own, never wrapped

@@ -1,0 +1,137 @@
+package setup
+
+import (
+	"cmp"
+	"context"
+	"errors"
+	"fmt"
+	"slices"
+	"strings"
+
+	"github.com/skein-dev/skein"
+	"github.com/skein-dev/skein/cli/job"
+	"github.com/skein-dev/skein/cli/terminal"
+)
+
+// takeBack undoes what the journal says, the last first.
+func (o *options) takeBack(ctx context.Context, j *job.Job, done *journal) error {
+	var all []step
+	left := done.All[:0:0]
+	for _, d := range slices.Backward(slices.Clone(done.All)) {
+		if !o.wants(cmp.Or(d.Agent, "service")) {
+			left = append(left, d)
+			continue
+		}
+		s := step{Agent: d.Agent, What: d.What, Path: d.Path, State: takenBack}
+		if o.DryRun {
+			s.State = toDo
+			all = append(all, s)
+			continue
+		}
+		var err error
+		if d.What == "service" {
+			if m, merr := o.machine(j); merr == nil {
+				if w, werr := watcher(ctx, m, execute); werr == nil {
+					err = runAll(ctx, w.stop)
+				}
+			}
+		}
+		if err := errors.Join(err, d.undo()); err != nil {
+			s.State, s.Error = failed, err.Error()
+			left = append(left, d)
+		}
+		all = append(all, s)
+	}
+	if len(all) == 0 {
+		j.Say("there is nothing to take back")
+		return nil
+	}
+	if !o.DryRun {
+		slices.Reverse(left)
+		if done.All = left; done.save() != nil {
+			return done.save()
+		}
+	}
+	return o.show(j, all)
+}
+
+// checked returns what was done, how it stands now, and when the newest session of
+// each agent was last active. The error is that of the store.
+func (o *options) checked(ctx context.Context, j *job.Job, done *journal) (all []step, err error) {
+	if err := j.Begin(ctx); err != nil {
+		return nil, job.Unopened(j, err)
+	}
+	defer func() { err = errors.Join(err, j.Whole.Close()) }()
+	for _, d := range done.All {
+		s := step{Agent: d.Agent, What: d.What, Path: d.Path, Since: skein.At(d.At)}
+		is, lerr := d.look()
+		if s.State = string(is); lerr != nil {
+			s.State, s.Error = failed, lerr.Error()
+		}
+		if d.What == "service" && lerr == nil && is == inPlace && !o.running(ctx, j) {
+			s.State = stopped
+		}
+		if d.Agent != "" {
+			for x, err := range j.Store.Sessions(ctx, skein.Filter{Origin: d.Agent, Limit: 1}) {
+				if err != nil {
+					return all, err
+				}
+				s.Last = x.Updated
+			}
+		}
+		all = append(all, s)
+	}
+	if len(all) == 0 {
+		j.Say("setup has done nothing here")
+	}
+	return all, nil
+}
+
+// running reports whether the service runs.
+func (o *options) running(ctx context.Context, j *job.Job) bool {
+	m, err := o.machine(j)
+	if err != nil {
+		return false
+	}
+	w, err := watcher(ctx, m, execute)
+	return err == nil && runAll(ctx, w.look) == nil
+}
+
+// show prints the steps. The error says if one failed.
+func (o *options) show(j *job.Job, all []step) error {
+	bad := 0
+	for _, s := range all {
+		if s.Error != "" && s.State != impossible || s.State == stopped || s.State == string(partly) || s.State == string(missing) {
+			bad++
+		}
+	}
+	if o.json {
+		for _, s := range all {
+			if err := job.WriteJSON(j.Stdout, s); err != nil {
+				return err
+			}
+		}
+	} else if err := o.table(j, all); err != nil {
+		return err
+	}
+	if bad > 0 {
+		return fmt.Errorf("%d of %d are not in place", bad, len(all))
+	}
+	return nil
+}
+
+func (o *options) table(j *job.Job, all []step) error {
+	t := &terminal.Table{Columns: []terminal.Column{{Title: "AGENT"}, {Title: "WHAT"}, {Title: "STATE", Rank: 1}, {Title: "LAST", Rank: 3}, {Title: "WHERE", Rank: 2, Min: 20}}}
+	for _, s := range all {
+		where := j.Tilde(s.Path)
+		if s.Error != "" {
+			where = strings.TrimPrefix(where+": ", ": ") + s.Error
+		}
+		last := ""
+		if s.Last != 0 {
+			last = terminal.Ago(s.Last, j.Now())
+		}
+		t.Rows = append(t.Rows, []string{cmp.Or(s.Agent, "skein"), s.What, s.State, last, where})
+	}
+	return j.Table(j.Stdout, t)
+}
