@@ -248,7 +248,7 @@ type By string
 const (
 	ByPerson By = "person"
 	ByModel  By = "model"
-	BySource By = "source" // a summary or first words that another program stored
+	BySource By = "source" // a summary that another program stored, or first words
 )
 
 // Titled is the payload of a titled event.

@@ -80,6 +80,16 @@ func (s *Session) Name() string {
 	return string(s.ID)
 }
 
+// Clearing returns the events that take everything said in s out of its context: a
+// rewind and, before it, if s has no title, a title of its first words, which would no
+// longer name it.
+func (s *Session) Clearing(at Time) (all []Event) {
+	if s.Title == "" && s.First != "" {
+		all = append(all, NewEvent(KindTitled, at, Titled{Title: s.First, By: BySource}))
+	}
+	return append(all, NewEvent(KindRewound, at, Rewound{}))
+}
+
 // Prior is what a store looks up before it adds an event to a session: what came
 // before of the same message and of the same request.
 type Prior struct {

@@ -88,7 +88,11 @@ func (t *Thread) Clear(ctx context.Context) (err error) {
 	if err := t.settle(ctx); err != nil || !t.begun {
 		return err
 	}
-	return t.rewind(ctx, 0)
+	s, err := t.o.Store.Session(ctx, t.id)
+	if err != nil {
+		return err
+	}
+	return t.put(ctx, nil, s.Clearing(t.now())...)
 }
 
 func (w *sessionWriter) rewind(ctx context.Context, to skein.Seq) error {

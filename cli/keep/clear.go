@@ -112,8 +112,7 @@ func clearContext(ctx context.Context, j *job.Job, s skein.Session) (err error) 
 		return err
 	}
 	defer func() { err = errors.Join(err, skein.LeasesOf(j.Store).Release(context.WithoutCancel(ctx), lease)) }()
-	e := skein.NewEvent(skein.KindRewound, skein.At(j.Now()), skein.Rewound{})
-	_, err = j.Store.Append(ctx, skein.Batch{Session: s.ID, Fence: lease.Fence, Events: []skein.Event{e}})
+	_, err = j.Store.Append(ctx, skein.Batch{Session: s.ID, Fence: lease.Fence, Events: s.Clearing(skein.At(j.Now()))})
 	if err == nil {
 		sessions.CatchUpLog(ctx, j, &s)
 	}

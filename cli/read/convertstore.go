@@ -87,7 +87,7 @@ func (o *convertOptions) stores(ctx context.Context, j *job.Job, args []string) 
 	if o.json {
 		err = job.WriteJSON(j.Stdout, r)
 	} else {
-		err = o.tellStores(j, from, to, r)
+		err = o.tellStores(j, from, to, users, r)
 	}
 	if err != nil {
 		return err
@@ -160,7 +160,7 @@ func openNamed(ctx context.Context, j *job.Job, what, text string, read bool) (c
 }
 
 // tellStores shows what both stores contain.
-func (o *convertOptions) tellStores(j *job.Job, from, to config.Place, r transfer.Report) error {
+func (o *convertOptions) tellStores(j *job.Job, from, to config.Place, users map[skein.User]skein.User, r transfer.Report) error {
 	t := &terminal.Table{Columns: []terminal.Column{{Title: ""}, {Title: "FROM", Right: true}, {Title: "TO", Right: true}}}
 	row := func(what string, a, b any) { t.Rows = append(t.Rows, []string{what, fmt.Sprint(a), fmt.Sprint(b)}) }
 	a, b := r.From, r.To
@@ -181,12 +181,24 @@ func (o *convertOptions) tellStores(j *job.Job, from, to config.Place, r transfe
 		if len(r.Damaged) > 0 {
 			all = "all that could be read"
 		}
-		j.Say("%s has %s of %s: %s stored now", j.Tilde(to.String()), all, j.Tilde(from.String()), terminal.Count(r.Stored, "event"))
+		j.Say("%s has %s of %s: %s stored now", j.Tilde(to.String()), all, whose(users, j.Tilde(from.String())), terminal.Count(r.Stored, "event"))
 		if o.users == nil && from.File() != "" && to.File() == "" {
 			j.Say("there the sessions belong to the user local; to give them to another user, copy them to an empty database with --user NAME")
 		}
 	}
 	return nil
+}
+
+// whose says what was copied from a store: everything, or the sessions of users.
+func whose(users map[skein.User]skein.User, store string) string {
+	var owners []string
+	for _, u := range slices.Sorted(maps.Keys(users)) {
+		owners = append(owners, fmt.Sprintf("%s's", u))
+	}
+	if len(owners) == 0 {
+		return store
+	}
+	return strings.Join(owners, " and ") + " sessions in " + store
 }
 
 // short returns the beginning of a hash, for people.

@@ -118,6 +118,14 @@ func (ex *Exam) Leases(area string, sessions iter.Seq2[skein.Session, error]) er
 	return nil
 }
 
+// Count returns n and the noun: 1 blob, 2 blobs.
+func Count[N int | int64](n N, what string) string {
+	if n == 1 {
+		return "1 " + what
+	}
+	return fmt.Sprintf("%d %ss", n, what)
+}
+
 // Waits describes in words what an index does not have yet.
 func Waits(l Lag, now time.Time) string {
 	if l.Events == 0 {

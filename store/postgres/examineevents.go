@@ -7,6 +7,7 @@ import (
 	"strings"
 
 	"github.com/skein-dev/skein"
+	"github.com/skein-dev/skein/store/inspect"
 	"github.com/skein-dev/skein/store/postgres/columns"
 	"github.com/skein-dev/skein/store/postgres/wire"
 )
@@ -76,7 +77,7 @@ func (ex *exam) heads(area string) error {
 	if err := ex.reparented(area); err != nil {
 		return err
 	}
-	ex.Fine(area, "%d sessions, all with as many events as their rows say", n)
+	ex.Fine(area, "%s, all with as many events as their rows say", inspect.Count(n, "session"))
 	return nil
 }
 
@@ -197,7 +198,7 @@ func (ex *exam) events(area string) error {
 			break
 		}
 	}
-	ex.Fine(area, "%d events, all intact", n)
+	ex.Fine(area, "%s, all intact", inspect.Count(n, "event"))
 	return nil
 }
 
@@ -214,6 +215,6 @@ func (ex *exam) records(area string) error {
 		return err
 	}
 	n, err := ex.Records(area, views)
-	ex.Fine(area, "%d source records, all intact and in order", n)
+	ex.Fine(area, "%s, all intact and in order", inspect.Count(n, "source record"))
 	return err
 }

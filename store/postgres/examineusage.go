@@ -83,7 +83,7 @@ func (ex *exam) blobs(area string) error {
 	if err := ex.refs(area); err != nil {
 		return err
 	}
-	ex.Fine(area, "%d blobs, all intact", n)
+	ex.Fine(area, "%s, all intact", inspect.Count(n, "blob"))
 	return nil
 }
 
@@ -105,12 +105,12 @@ func (ex *exam) refs(area string) error {
 		return err
 	}
 	if missing > 0 {
-		ex.Find(inspect.Finding{Area: area, Level: inspect.Warning, Text: fmt.Sprintf("%d references to missing blobs", missing)})
+		ex.Find(inspect.Finding{Area: area, Level: inspect.Warning, Text: inspect.Count(missing, "reference") + " to missing blobs"})
 	}
 	if n == 0 {
 		return nil
 	}
-	return ex.Mend(inspect.Finding{Area: area, Level: inspect.Warning, Text: fmt.Sprintf("%d blobs that nothing refers to", n)}, func() error {
+	return ex.Mend(inspect.Finding{Area: area, Level: inspect.Warning, Text: inspect.Count(n, "blob") + " that nothing refers to"}, func() error {
 		for user, hashes := range orphans {
 			if err := ex.s.write(ex.ctx, func(t *tx) error { return t.dropBlobs(user, hashes) }); err != nil {
 				return err

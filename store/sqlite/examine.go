@@ -113,7 +113,7 @@ func (ex *exam) events(area string) error {
 			return nil
 		})
 	})
-	ex.Fine(area, "%d events, all intact and in order", n)
+	ex.Fine(area, "%s, all intact and in order", inspect.Count(n, "event"))
 	return err
 }
 
@@ -159,7 +159,7 @@ func (ex *exam) records(area string) error {
 		return err
 	}
 	n, err := ex.Records(area, views)
-	ex.Fine(area, "%d source records, all intact and in order", n)
+	ex.Fine(area, "%s, all intact and in order", inspect.Count(n, "source record"))
 	return err
 }
 
@@ -282,7 +282,7 @@ func (ex *exam) blobs(area string) error {
 	if err := ex.refs(area); err != nil {
 		return err
 	}
-	ex.Fine(area, "%d blobs, all intact", n)
+	ex.Fine(area, "%s, all intact", inspect.Count(n, "blob"))
 	return nil
 }
 
@@ -299,12 +299,12 @@ func (ex *exam) refs(area string) error {
 		return err
 	}
 	if missing > 0 {
-		ex.Find(inspect.Finding{Area: area, Level: inspect.Warning, Text: fmt.Sprintf("%d references to missing blobs", missing)})
+		ex.Find(inspect.Finding{Area: area, Level: inspect.Warning, Text: inspect.Count(missing, "reference") + " to missing blobs"})
 	}
 	if orphans == 0 {
 		return nil
 	}
-	return ex.Mend(inspect.Finding{Area: area, Level: inspect.Warning, Text: fmt.Sprintf("%d blobs that nothing refers to", orphans)}, func() error {
+	return ex.Mend(inspect.Finding{Area: area, Level: inspect.Warning, Text: inspect.Count(orphans, "blob") + " that nothing refers to"}, func() error {
 		return ex.s.change(ex.ctx, func(t *tx) error {
 			_, _, err := t.Exec(`DELETE FROM blobs WHERE hash NOT IN (SELECT hash FROM blob_refs)`)
 			return err
