@@ -141,6 +141,16 @@ func (t *Thread) findFolder(ctx context.Context) error {
 		return err
 	}
 	want, clone := here.Cwd, s.Project != here.Project && s.Checkout.Repository != "" && s.Checkout.Repository == here.Checkout.Repository
+	if t.Options.cwd == "" && !clone && sessions.Away(*s) {
+		found, err := sessions.Clone(ctx, t.Job, *s)
+		if err != nil {
+			return err
+		}
+		if clone = found != ""; clone {
+			want = found
+			here.Checkout, here.Project = job.Checkout(found)
+		}
+	}
 	if t.Options.cwd == "" && !clone {
 		if there(s.Cwd) {
 			return nil
@@ -182,7 +192,7 @@ func there(folder string) bool {
 // is gone.
 func (t *Thread) elsewhere(ctx context.Context, folder string) error {
 	gone := fault.Advise(fault.Missing("the folder %s of session %s is gone", t.At.Session.Cwd, sessions.ShortID(t.At.Session.ID)),
-		"go on in another one: --cwd FOLDER")
+		"%s", elsewhereHint(t.At.Session))
 	if t.face.Ask == nil {
 		return gone
 	}
@@ -191,6 +201,14 @@ func (t *Thread) elsewhere(ctx context.Context, folder string) error {
 		err = gone
 	}
 	return err
+}
+
+// elsewhereHint says where a session whose folder is gone can continue.
+func elsewhereHint(s skein.Session) string {
+	if clone := sessions.ToClone(s); clone != "" {
+		return "clone its repository and go on there: " + clone + "\nor go on in another folder: --cwd FOLDER"
+	}
+	return "go on in another one: --cwd FOLDER"
 }
 
 // locked adds to err what this command can do about a lock.

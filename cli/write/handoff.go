@@ -21,6 +21,7 @@ import (
 	"github.com/skein-dev/skein/cli/sessions"
 	"github.com/skein-dev/skein/cli/terminal"
 	"github.com/skein-dev/skein/interop"
+	"github.com/skein-dev/skein/render"
 )
 
 type handoffOptions struct {
@@ -43,6 +44,9 @@ folder. The agent's model sees the same conversation; what the agent's format
 cannot hold is listed. A second handoff updates the agent's files and keeps what
 the agent has added. If both skein and the agent have added messages, nothing is
 written without --over.
+
+If the session's folder is not on this machine, the agent works in a clone of its
+repository: the one that you are in, or one that another session names.
 
 With --run, the agent replaces skein in this terminal, in that folder, and its exit
 code becomes the command's. If the agent cannot be started, nothing is written.`,
@@ -88,6 +92,11 @@ func (o *handoffOptions) do(ctx context.Context, j *job.Job, args []string) erro
 	if err != nil {
 		return err
 	}
+	if o.cwd == "" && sessions.Away(s) {
+		if err := o.toClone(ctx, j, s); err != nil {
+			return err
+		}
+	}
 	if o.cwd != "" {
 		if err := o.moved(j, &s); err != nil {
 			return err
@@ -117,10 +126,19 @@ func (o *handoffOptions) do(ctx context.Context, j *job.Job, args []string) erro
 		o.next = &r
 		return nil
 	default:
-		err = r.tell(j, f)
+		err = r.tell(j, f, s)
 	}
 	if err == nil && len(done.Damaged) > 0 {
 		err = fault.ErrSilent
+	}
+	return err
+}
+
+// toClone makes a clone of the session's repository on this machine the folder to
+// work in, if there is one.
+func (o *handoffOptions) toClone(ctx context.Context, j *job.Job, s skein.Session) (err error) {
+	if o.cwd, err = sessions.Clone(ctx, j, s); err == nil && o.cwd != "" {
+		j.Say("the session's folder %s is not on this machine; %s is in a clone of %s", j.Tilde(s.Cwd), j.Tilde(o.cwd), render.Line(s.Checkout.Repository))
 	}
 	return err
 }
@@ -203,7 +221,11 @@ func (o *handoffOptions) ready(ctx context.Context, j *job.Job, f interop.Format
 		return fault.Advise(err, "install it; or write the session for it all the same: skein handoff %s --to %s", sessions.ShortName(ctx, j, s), f.Name)
 	}
 	if err := r.folder(); err != nil {
-		return fault.Advise(err, "make the folder again, name another one (--cwd FOLDER), or write the session without running the agent: skein handoff %s --to %s", sessions.ShortName(ctx, j, s), f.Name)
+		clone := sessions.ToClone(s)
+		if clone != "" {
+			clone = "clone its repository (" + clone + ") and run this command in the clone, "
+		}
+		return fault.Advise(err, "%smake the folder again, name another one (--cwd FOLDER), or write the session without running the agent: skein handoff %s --to %s", clone, sessions.ShortName(ctx, j, s), f.Name)
 	}
 	return nil
 }
@@ -281,7 +303,7 @@ func (r resumption) run(env *config.Env) error {
 }
 
 // tell prints the command for the person to run in a shell.
-func (r resumption) tell(j *job.Job, f interop.Format) error {
+func (r resumption) tell(j *job.Job, f interop.Format, s skein.Session) error {
 	if len(r.command) == 0 {
 		j.Say("%s has no command for that; it finds the session by itself", f.Name)
 		return nil
@@ -291,6 +313,9 @@ func (r resumption) tell(j *job.Job, f interop.Format) error {
 	}
 	if err := r.folder(); err != nil {
 		j.Say("%v; go where %s is to work instead", err, r.command[0])
+		if clone := sessions.ToClone(s); clone != "" {
+			j.Say("to have its repository there: %s", clone)
+		}
 	}
 	if _, err := r.program(); err != nil {
 		j.Say("%v", err)

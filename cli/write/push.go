@@ -18,6 +18,8 @@ import (
 	"github.com/skein-dev/skein/cli/job"
 	"github.com/skein-dev/skein/cli/sessions"
 	"github.com/skein-dev/skein/cli/terminal"
+	"github.com/skein-dev/skein/render"
+	"github.com/skein-dev/skein/store/lookup"
 	"github.com/skein-dev/skein/store/remote"
 	"github.com/skein-dev/skein/store/transfer"
 )
@@ -111,6 +113,7 @@ func (o *transferOptions) run(ctx context.Context, j *job.Job, args []string) (e
 		ids = append(ids, s.ID)
 	}
 	var n transferred
+	var arrived []skein.SessionID
 	bar := &exchange.Bar{Job: j}
 	err = transfer.Send(ctx, from.Store, to.Store, transfer.Sending{Sessions: ids, Dry: o.dry, Program: "skein", Progress: bar.Transferred}, func(out transfer.Outcome) error {
 		if out.What == transfer.Same && !out.Blotted {
@@ -121,6 +124,9 @@ func (o *transferOptions) run(ctx context.Context, j *job.Job, args []string) (e
 			return out.Err
 		}
 		n.add(out)
+		if out.What == transfer.New && out.Err == nil {
+			arrived = append(arrived, out.To)
+		}
 		return o.tell(j, from, out)
 	})
 	bar.End()
@@ -131,10 +137,41 @@ func (o *transferOptions) run(ctx context.Context, j *job.Job, args []string) (e
 		return fault.Advise(err, "what was sent stays; continue with the same command")
 	}
 	j.Say("%s", n.text(o, other.Place))
+	if o.pulling && !o.dry && !o.json {
+		if err := tellClones(ctx, j, arrived); err != nil {
+			return err
+		}
+	}
 	if err := o.remember(j); err != nil || n.failed+n.damaged == 0 {
 		return err
 	}
 	return fault.ErrSilent
+}
+
+// tellClones says where the sessions that have arrived can continue, if their folders
+// are on another machine.
+func tellClones(ctx context.Context, j *job.Job, arrived []skein.SessionID) error {
+	all, err := lookup.ByID(ctx, j.Store, arrived)
+	if err != nil {
+		return err
+	}
+	told := map[string]bool{}
+	for _, id := range arrived {
+		s := sessions.Secrets(false).Mask().Session(all[id])
+		if told[s.Checkout.Repository] || !sessions.Away(s) {
+			continue
+		}
+		told[s.Checkout.Repository] = true
+		switch clone, err := sessions.Clone(ctx, j, s); {
+		case err != nil:
+			return err
+		case clone != "":
+			j.Say("sessions of %s continue here in %s", render.Line(s.Checkout.Repository), j.Tilde(clone))
+		case sessions.ToClone(s) != "":
+			j.Say("to continue sessions of %s here, clone it: %s", render.Line(s.Checkout.Repository), sessions.ToClone(s))
+		}
+	}
+	return nil
 }
 
 // hopeless reports whether every other session would fail with err too: the server
@@ -166,6 +203,11 @@ func (o *transferOptions) other(j *job.Job) (*job.Job, error) {
 	}
 	if given && p.File() == "" && p.String() != p.Path {
 		return nil, fault.Advise(fault.Usage("%s %s: everybody on this machine can read a password on the command line", flag, p), "put it into PGPASSWORD or ~/.pgpass")
+	}
+	if file := p.File(); o.pulling && file != "" {
+		if _, err := os.Stat(file); errors.Is(err, os.ErrNotExist) {
+			return nil, fault.Missing("%s: there is no store %s", flag, j.Tilde(file))
+		}
 	}
 	if p == j.Place {
 		return nil, fault.Usage("%s %s: it is the store itself", flag, p)
