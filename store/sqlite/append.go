@@ -79,7 +79,7 @@ func (t *call) batch(p *packed) (r skein.Receipt, err error) {
 	if err := t.putImport(p, &h); err != nil {
 		return r, err
 	}
-	if r.New > 0 || h.bytes != was.bytes {
+	if r.New > 0 || h.Bytes != was.Bytes {
 		if err := t.putHead(&was, &h); err != nil {
 			return r, err
 		}

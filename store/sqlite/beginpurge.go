@@ -5,6 +5,7 @@ import (
 	"fmt"
 
 	"github.com/skein-dev/skein"
+	"github.com/skein-dev/skein/store/sqlite/columns"
 	"github.com/skein-dev/skein/store/sqlite/engine"
 )
 
@@ -19,12 +20,12 @@ type purger struct{ *tx }
 
 // newParent returns the fork that shows most of session n's own events, and the
 // seq up to which it shows them. If no fork does, h.n is 0.
-func (p purger) newParent(n int64) (h head, upto skein.Seq, err error) {
+func (p purger) newParent(n int64) (h columns.Head, upto skein.Seq, err error) {
 	err = p.Query(`SELECT s.n, s.id, b.upto FROM bases b JOIN sessions s ON s.n = b.session WHERE b.base = ? ORDER BY b.upto DESC, b.session LIMIT 1`,
 		[]any{n}, func(row []driver.Value) error {
 			var id string
 			var seq int64
-			err := engine.Scan(row, []any{&h.n, &id, &seq})
+			err := engine.Scan(row, []any{&h.N, &id, &seq})
 			h.ID, upto = skein.SessionID(id), skein.Seq(seq)
 			return err
 		})
@@ -33,7 +34,7 @@ func (p purger) newParent(n int64) (h head, upto skein.Seq, err error) {
 
 // beginPurge makes a session disappear and queues its events for drain. newParent is
 // the number of its events' new parent, 0 if it has none.
-func (p purger) beginPurge(h *head, newParent int64) error {
+func (p purger) beginPurge(h *columns.Head, newParent int64) error {
 	if err := p.putTombstones(h.User, h.ID, h.Origin, p.now); err != nil {
 		return err
 	}
@@ -44,8 +45,8 @@ func (p purger) beginPurge(h *head, newParent int64) error {
 		sql  string
 		args []any
 	}{
-		{`INSERT INTO purge_queue (session, new_parent) VALUES (?, ?)`, []any{h.n, newParent}},
-		{`UPDATE bases SET base = ? WHERE base = ? AND session <> ?`, []any{newParent, h.n, newParent}},
+		{`INSERT INTO purge_queue (session, new_parent) VALUES (?, ?)`, []any{h.N, newParent}},
+		{`UPDATE bases SET base = ? WHERE base = ? AND session <> ?`, []any{newParent, h.N, newParent}},
 		{`DELETE FROM leases WHERE session = ?`, []any{string(h.ID)}},
 		{
 			`INSERT INTO shell_deletions (user_id, id, origin, path, origin_id, at) SELECT user_id, ?1, format, path, id, ?2 FROM files WHERE copy_of = ?1 AND copy_of <> '' AND user_id = ?3`,
@@ -54,7 +55,7 @@ func (p purger) beginPurge(h *head, newParent int64) error {
 		// No query finds a file that has no format.
 		{`UPDATE files SET format = '', path = 'deleted ' || n WHERE session = ? AND user_id = ?`, []any{string(h.ID), string(h.User)}},
 		{`UPDATE files SET format = '', path = 'deleted ' || n WHERE copy_of = ? AND copy_of <> '' AND user_id = ?`, []any{string(h.ID), string(h.User)}},
-		{`DELETE FROM sessions WHERE n = ?`, []any{h.n}},
+		{`DELETE FROM sessions WHERE n = ?`, []any{h.N}},
 	} {
 		if _, _, err := p.Exec(q.sql, q.args...); err != nil {
 			return err

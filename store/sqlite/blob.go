@@ -8,7 +8,9 @@ import (
 	"github.com/skein-dev/skein"
 	"github.com/skein-dev/skein/internal/room"
 	"github.com/skein-dev/skein/store/pack"
+	"github.com/skein-dev/skein/store/sqlite/columns"
 	"github.com/skein-dev/skein/store/sqlite/engine"
+	"github.com/skein-dev/skein/store/sqlite/eventlog"
 )
 
 func (t *tx) putBlob(b pack.Blob) error {
@@ -49,10 +51,10 @@ func (s *reads) blob(c *engine.Conn, id skein.SessionID, h skein.Hash, hash []by
 	if err != nil {
 		return nil, err
 	}
-	if err := waitIfLarge(c, &x); err != nil {
+	if err := columns.WaitIfLarge(c, &x); err != nil {
 		return nil, err
 	}
-	segs, err := segments(c, x.n, x.Last)
+	segs, err := eventlog.Segments(c, x.N, x.Last)
 	if err != nil {
 		return nil, err
 	}

@@ -5,6 +5,7 @@ import (
 
 	"github.com/skein-dev/skein"
 	"github.com/skein-dev/skein/store/ledger"
+	"github.com/skein-dev/skein/store/sqlite/columns"
 )
 
 // A book answers the ledger's questions about one batch in its transaction, and
@@ -12,9 +13,9 @@ import (
 type book struct {
 	*call
 	p *packed
-	h *head
+	h *columns.Head
 
-	parent  head             // of the fork that begins
+	parent  columns.Head     // of the fork that begins
 	base    int64            // bases.base: sessions.n of the session whose event the fork begins after
 	rewound []skein.SeqRange // what rewinds took back, up to that event
 }
@@ -59,7 +60,7 @@ func (k *book) Place(i int) (at ledger.Place, err error) {
 }
 
 // Target implements [ledger.Book].
-func (k *book) Target(seq skein.Seq) (ledger.Target, error) { return k.target(k.h.n, seq) }
+func (k *book) Target(seq skein.Seq) (ledger.Target, error) { return k.target(k.h.N, seq) }
 
 // target looks up an event of session n that is amended.
 func (t *tx) target(n int64, seq skein.Seq) (of ledger.Target, err error) {
@@ -97,7 +98,7 @@ func (k *book) Lift(u skein.User, t ledger.Tomb) error {
 
 // Parent implements [ledger.Book].
 func (k *book) Parent(id skein.SessionID, _ skein.User) (_ *skein.Session, err error) {
-	if k.parent, err = k.head(id); err != nil || k.parent.n == 0 || !k.s.sees(k.parent.User) {
+	if k.parent, err = k.head(id); err != nil || k.parent.N == 0 || !k.s.sees(k.parent.User) {
 		return nil, err
 	}
 	return &k.parent.Session, nil
@@ -110,7 +111,7 @@ func (k *book) TakeBlob(h skein.Hash) (found bool, err error) {
 		return false, nil //nolint:nilerr // there is no blob with such a hash
 	}
 	if b, ok := k.brought[string(hash)]; ok {
-		k.h.bytes += int64(len(b.Data))
+		k.h.Bytes += int64(len(b.Data))
 		return true, k.putBlob(b)
 	}
 	var one int64
@@ -127,7 +128,7 @@ func (k *book) Put(i int, r *ledger.Row) (err error) {
 	if p.id, err = k.putEvent(p, r); err != nil {
 		return err
 	}
-	k.h.bytes += rowSize(p)
+	k.h.Bytes += rowSize(p)
 	if err := k.putRefs(p.id, r.Now.Blobs); err != nil {
 		return err
 	}

@@ -8,13 +8,14 @@ import (
 
 	"github.com/skein-dev/skein"
 	"github.com/skein-dev/skein/store/pack"
+	"github.com/skein-dev/skein/store/sqlite/columns"
 	"github.com/skein-dev/skein/store/sqlite/engine"
 )
 
 // own returns the row of a session that the view may see, inside a transaction.
-func (s *view) own(t *tx, id skein.SessionID) (head, error) {
+func (s *view) own(t *tx, id skein.SessionID) (columns.Head, error) {
 	h, err := t.head(id)
-	if err == nil && (h.n == 0 || !s.sees(h.User)) {
+	if err == nil && (h.N == 0 || !s.sees(h.User)) {
 		err = fmt.Errorf("session %s %w", id, skein.ErrNotFound)
 	}
 	return h, err
@@ -71,7 +72,7 @@ func (s *view) note(t *tx, id skein.SessionID, e skein.Event) error {
 	return err
 }
 
-func (s *lifecycle) setBinned(t *tx, h head, at skein.Time) error {
+func (s *lifecycle) setBinned(t *tx, h columns.Head, at skein.Time) error {
 	was := h
 	h.Binned = at
 	t.changed = append(t.changed, h.ID)
@@ -120,20 +121,20 @@ func (s *lifecycle) delete(t *tx, id skein.SessionID, d skein.Deletion) (done sk
 	if err != nil {
 		return done, err
 	}
-	newParent, upto, err := purger{t}.newParent(h.n)
+	newParent, upto, err := purger{t}.newParent(h.N)
 	if err != nil {
 		return done, err
 	}
-	if newParent.n != 0 {
+	if newParent.N != 0 {
 		done.Moved = []skein.SessionID{newParent.ID}
 	}
-	done.Events, done.Bytes = int(h.Last-max(segs[0].From, upto)), h.bytes
+	done.Events, done.Bytes = int(h.Last-max(segs[0].From, upto)), h.Bytes
 	t.heads.clear()
 	t.changed = append(t.changed, id)
-	if err := (purger{t}).beginPurge(&h, newParent.n); err != nil {
+	if err := (purger{t}).beginPurge(&h, newParent.N); err != nil {
 		return done, err
 	}
-	if h.Last-segs[0].From <= stepRows && h.bytes <= stepBytes {
+	if h.Last-segs[0].From <= stepRows && h.Bytes <= stepBytes {
 		_, err = purger{t}.drain()
 	}
 	return done, err
@@ -154,7 +155,7 @@ func (s *view) free(t *tx, id skein.SessionID) error {
 
 // children returns the children of a session that are kept, and those that were
 // moved to the bin.
-func (s *lifecycle) children(t *tx, h *head, rule skein.ChildRule) (kept, binned []skein.SessionID, err error) {
+func (s *lifecycle) children(t *tx, h *columns.Head, rule skein.ChildRule) (kept, binned []skein.SessionID, err error) {
 	var found []skein.SessionID
 	if !slices.Contains([]skein.ChildRule{"", skein.KeepChildren, skein.BinChildren, skein.RefuseChildren}, rule) {
 		return nil, nil, fmt.Errorf("%w deletion: children %q", skein.ErrInvalid, rule)

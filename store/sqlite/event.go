@@ -5,6 +5,7 @@ import (
 
 	"github.com/skein-dev/skein"
 	"github.com/skein-dev/skein/store/ledger"
+	"github.com/skein-dev/skein/store/sqlite/columns"
 	"github.com/skein-dev/skein/store/sqlite/engine"
 )
 
@@ -18,13 +19,13 @@ func rowSize(p *packedEvent) int64 {
 }
 
 // keyTaken reports whether another live session of the user has the key.
-func (t *tx) keyTaken(h *head) (bool, error) {
+func (t *tx) keyTaken(h *columns.Head) (bool, error) {
 	if h.Key == "" {
 		return false, nil
 	}
 	var n int64
 	found, err := t.One(`SELECT n FROM sessions WHERE key = ? AND user_id = ? AND binned = 0 AND key <> ''`, []any{h.Key, string(h.User)}, &n)
-	return found && n != h.n, err
+	return found && n != h.N, err
 }
 
 func (k *book) putEvent(p *packedEvent, r *ledger.Row) (id int64, err error) {
@@ -35,11 +36,11 @@ func (k *book) putEvent(p *packedEvent, r *ledger.Row) (id int64, err error) {
 	if id, err = k.nextID(); err != nil {
 		return 0, err
 	}
-	collectFor(int64(len(p.now.Text)))
+	columns.CollectFor(int64(len(p.now.Text)))
 	_, _, err = k.Exec(`INSERT INTO events (id, session, seq, kind, at, turn, ordinal, prev, piece, failed, imported, client, hash, role, agent, message, amends, tools, paths, text, extra, payload, sum, items)
 		VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)`,
-		id, k.h.n, int64(r.Seq), string(r.Kind), int64(r.Time), r.Added.Turn, k.h.Ever().Messages, int64(r.Prev), r.Added.Piece, r.Now.Failed, r.Imported,
-		engine.OrNull(string(r.ClientID)), r.Hash, engine.OrNull(string(r.Now.Role)), engine.OrNull(agent(r.Now.Message)), engine.OrNull(messageID(r.Facts.Message)), amends, lines(r.Now.Tools), lines(r.Now.Paths), p.text, p.extra, p.payload, sumOf(&r.Event.Event, r.Now.Text), p.items)
+		id, k.h.N, int64(r.Seq), string(r.Kind), int64(r.Time), r.Added.Turn, k.h.Ever().Messages, int64(r.Prev), r.Added.Piece, r.Now.Failed, r.Imported,
+		engine.OrNull(string(r.ClientID)), r.Hash, engine.OrNull(string(r.Now.Role)), engine.OrNull(agent(r.Now.Message)), engine.OrNull(messageID(r.Facts.Message)), amends, lines(r.Now.Tools), lines(r.Now.Paths), p.text, p.extra, p.payload, columns.Sum(&r.Event.Event, r.Now.Text), p.items)
 	return id, err
 }
 
@@ -93,14 +94,14 @@ func lines(names []string) any {
 	return b.String()
 }
 
-func (t *tx) putCharge(h *head, event int64, c *skein.Charge, a *skein.Added) error {
+func (t *tx) putCharge(h *columns.Head, event int64, c *skein.Charge, a *skein.Added) error {
 	for recorded, u := range []skein.Usage{a.Charge.Minus(a.Recorded), a.Recorded} {
 		if u == (skein.Usage{}) {
 			continue
 		}
 		_, _, err := t.Exec(`INSERT INTO charges (event, session, user_id, request, slot, provider, model, tier, recorded, input, output, reasoning, cache_read, cache_write, cache_hour, requests, reported)
 			VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)`,
-			event, h.n, string(h.User), engine.OrNull(c.Request), int64(c.Time.Slot()), c.Provider, c.Model, string(a.Tier), recorded,
+			event, h.N, string(h.User), engine.OrNull(c.Request), int64(c.Time.Slot()), c.Provider, c.Model, string(a.Tier), recorded,
 			u.Input, u.Output, u.Reasoning, u.CacheRead, u.CacheWrite, u.CacheHour, u.Requests, u.Reported)
 		if err != nil {
 			return err

@@ -11,6 +11,7 @@ import (
 
 	"github.com/skein-dev/skein"
 	"github.com/skein-dev/skein/store/inspect"
+	"github.com/skein-dev/skein/store/sqlite/columns"
 	"github.com/skein-dev/skein/store/sqlite/engine"
 )
 
@@ -122,11 +123,11 @@ func (ex *exam) payloads(area string) (n int, err error) {
 	for after := int64(0); ; {
 		rows := 0
 		err := ex.read(func(c *engine.Conn) error {
-			return c.Query(`SELECT `+eventColumns+`, e.id, s.id FROM events e JOIN sessions s ON s.n = e.session
+			return c.Query(`SELECT `+columns.EventColumns+`, e.id, s.id FROM events e JOIN sessions s ON s.n = e.session
 				WHERE e.id > ? ORDER BY e.id LIMIT 256`, []any{after}, func(row []driver.Value) error {
-				e, _, err := rowEvent(ex.s.pack, row[:eventWidth])
-				after, _ = row[eventWidth].(int64)
-				id, _ := row[eventWidth+1].(string)
+				e, _, err := columns.ScanEvent(ex.s.pack, row[:columns.EventWidth])
+				after, _ = row[columns.EventWidth].(int64)
+				id, _ := row[columns.EventWidth+1].(string)
 				rows++
 				if err == nil {
 					_, err = skein.FactsOf(e)

@@ -10,7 +10,9 @@ import (
 
 	"github.com/skein-dev/skein"
 	"github.com/skein-dev/skein/internal/room"
+	"github.com/skein-dev/skein/store/sqlite/columns"
 	"github.com/skein-dev/skein/store/sqlite/engine"
+	"github.com/skein-dev/skein/store/sqlite/eventlog"
 )
 
 // feedStep is the most event IDs that one page goes through: a view may see few
@@ -107,11 +109,11 @@ func (s *feeds) feedPage(ctx context.Context, at int64) (page []skein.Fed, upto 
 			}
 		}
 		size := 0
-		err := c.Query(`SELECT `+eventColumns+`, s.id, s.user_id, e.id
+		err := c.Query(`SELECT `+columns.EventColumns+`, s.id, s.user_id, e.id
 			FROM events e CROSS JOIN sessions s ON s.n = e.session
 			WHERE e.id > ?1 AND e.id <= ?2 AND (?3 = '' OR s.user_id = ?3) ORDER BY e.id LIMIT ?4`,
-			[]any{at, upto, string(s.user), pageRows}, func(row []driver.Value) error {
-				if err := hold(room.Of(ctx), row); err != nil {
+			[]any{at, upto, string(s.user), eventlog.PageRows}, func(row []driver.Value) error {
+				if err := columns.Hold(room.Of(ctx), row); err != nil {
 					return err
 				}
 				f, id, err := s.scanFed(row)
@@ -120,7 +122,7 @@ func (s *feeds) feedPage(ctx context.Context, at int64) (page []skein.Fed, upto 
 				}
 				page = append(page, f)
 				size += len(f.Event.Payload)
-				if size > pageBytes || len(page) == pageRows {
+				if size > eventlog.PageBytes || len(page) == eventlog.PageRows {
 					upto = id
 					return engine.ErrStop
 				}
@@ -132,7 +134,7 @@ func (s *feeds) feedPage(ctx context.Context, at int64) (page []skein.Fed, upto 
 }
 
 func (s *feeds) scanFed(row []driver.Value) (f skein.Fed, id int64, err error) {
-	f.Event, _, err = rowEvent(s.pack, row[:eventWidth])
+	f.Event, _, err = columns.ScanEvent(s.pack, row[:columns.EventWidth])
 	if bad := (*skein.DamagedError)(nil); errors.As(err, &bad) {
 		f.Event, f.Damaged, err = bad.Placeholder(), true, nil // one damaged event must not hide all that follow
 	}
@@ -140,7 +142,7 @@ func (s *feeds) scanFed(row []driver.Value) (f skein.Fed, id int64, err error) {
 		return f, 0, err
 	}
 	var session, user string
-	err = engine.Scan(row[eventWidth:], []any{&session, &user, &id})
+	err = engine.Scan(row[columns.EventWidth:], []any{&session, &user, &id})
 	f.Cursor, f.Session, f.User = cursor(id), skein.SessionID(session), skein.User(user)
 	return f, id, err
 }

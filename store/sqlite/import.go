@@ -3,11 +3,12 @@ package sqlite
 import (
 	"github.com/skein-dev/skein"
 	"github.com/skein-dev/skein/store/ledger"
+	"github.com/skein-dev/skein/store/sqlite/columns"
 )
 
 // putImport writes the source file and the records of a batch for session h,
 // nil if it has none.
-func (t *call) putImport(p *packed, h *head) error {
+func (t *call) putImport(p *packed, h *columns.Head) error {
 	if p.Import == nil {
 		return nil
 	}
@@ -39,7 +40,7 @@ func (t *call) putImport(p *packed, h *head) error {
 			return err
 		}
 		if h != nil {
-			h.bytes += size
+			h.Bytes += size
 		}
 	}
 	return nil

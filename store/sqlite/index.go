@@ -9,6 +9,7 @@ import (
 
 	"github.com/skein-dev/skein"
 	"github.com/skein-dev/skein/store/search"
+	"github.com/skein-dev/skein/store/sqlite/columns"
 	"github.com/skein-dev/skein/store/sqlite/engine"
 )
 
@@ -182,7 +183,7 @@ func (t *tx) feed(bytes int64) (rows int, more bool, err error) {
 	if err = engine.Unstop(err); err != nil || rows == 0 {
 		return 0, false, err
 	}
-	collectFor(size)
+	columns.CollectFor(size)
 	if long {
 		done, err := t.feedPassages(last)
 		if err != nil || !done {

@@ -106,7 +106,7 @@ func (s *leases) heldRow(t *tx, l skein.Lease) (leaseRow, error) {
 // begun belongs to nobody.
 func (s *leases) mine(t *tx, id skein.SessionID) error {
 	h, err := t.head(id)
-	if err == nil && h.n != 0 && !s.sees(h.User) {
+	if err == nil && h.N != 0 && !s.sees(h.User) {
 		err = fmt.Errorf("session %s %w", id, skein.ErrNotFound)
 	}
 	return err

@@ -10,7 +10,9 @@ import (
 	"unicode/utf8"
 
 	"github.com/skein-dev/skein"
+	"github.com/skein-dev/skein/store/sqlite/columns"
 	"github.com/skein-dev/skein/store/sqlite/engine"
+	"github.com/skein-dev/skein/store/sqlite/eventlog"
 	"github.com/skein-dev/skein/store/stream"
 )
 
@@ -20,7 +22,7 @@ const manyInProject = 2000
 
 // Sessions implements [skein.Store].
 func (s *reads) Sessions(ctx context.Context, f skein.Filter) iter.Seq2[skein.Session, error] {
-	return stream.Sessions(ctx, f, pageRows, func(f skein.Filter, size int) (page []skein.Session, last *skein.Session, err error) {
+	return stream.Sessions(ctx, f, eventlog.PageRows, func(f skein.Filter, size int) (page []skein.Session, last *skein.Session, err error) {
 		defer skein.Wrapf(&err, "sqlite: sessions")
 		if page, err = s.sessionPage(ctx, f, size); len(page) == size {
 			last = &page[size-1]
@@ -36,9 +38,9 @@ func (s *reads) sessionPage(ctx context.Context, f skein.Filter, size int) (page
 		if err != nil {
 			return err
 		}
-		var heads []head
-		err = engine.Unstop(c.Query(`SELECT `+headColumns+from+w.SQL()+order, w.Args, func(row []driver.Value) error {
-			h, err := headScan(row)
+		var heads []columns.Head
+		err = engine.Unstop(c.Query(`SELECT `+columns.HeadColumns+from+w.SQL()+order, w.Args, func(row []driver.Value) error {
+			h, err := columns.ScanHead(row)
 			if err != nil || f.Title != "" && !f.Fits(&h.Session) {
 				return err
 			}
@@ -53,7 +55,7 @@ func (s *reads) sessionPage(ctx context.Context, f skein.Filter, size int) (page
 		if err != nil {
 			return err
 		}
-		slices.SortFunc(heads, func(a, b head) int { return a.Compare(&b.Session) })
+		slices.SortFunc(heads, func(a, b columns.Head) int { return a.Compare(&b.Session) })
 		for _, h := range heads[:min(size, len(heads))] {
 			x, err := s.shownSession(c, h)
 			if err != nil {

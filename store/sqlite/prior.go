@@ -7,6 +7,7 @@ import (
 	"github.com/skein-dev/skein"
 	"github.com/skein-dev/skein/internal/walk"
 	"github.com/skein-dev/skein/store/ledger"
+	"github.com/skein-dev/skein/store/sqlite/eventlog"
 )
 
 // Joins implements [ledger.Book]; see [walk.Joins].
@@ -38,11 +39,11 @@ func (k *book) Joins(id string) (found bool, err error) {
 			return false, err
 		}
 		if marked {
-			g, err := k.gaps(h.n, segs, h.Last)
+			g, err := k.gaps(h.N, segs, h.Last)
 			if err != nil {
 				return false, err
 			}
-			return walk.Joins(newWalker(k.s.pack, k.Conn, nil), segs, g.ranges, id)
+			return walk.Joins(eventlog.New(k.s.pack, k.Conn, nil), segs, g.ranges, id)
 		}
 	}
 	return true, nil
@@ -50,23 +51,23 @@ func (k *book) Joins(id string) (found bool, err error) {
 
 // Charged implements [ledger.Book].
 func (k *book) Charged(request string) (skein.Usage, error) {
-	return sumUsage(k.call.tx.Conn, `charges INDEXED BY charges_by_request WHERE request = ? AND user_id = ?`, request, string(k.h.User))
+	return eventlog.SumUsage(k.call.tx.Conn, `charges INDEXED BY charges_by_request WHERE request = ? AND user_id = ?`, request, string(k.h.User))
 }
 
 // Shown implements [ledger.Book].
 func (k *book) Shown(at skein.Parent) (x ledger.Base, err error) {
 	p := &k.parent
-	segs, err := segments(k.Conn, p.n, at.Seq)
+	segs, err := eventlog.Segments(k.Conn, p.N, at.Seq)
 	if err != nil {
 		return x, err
 	}
 	// The first segment may be empty: then the place is in a segment of its parent.
 	owner := segs[slices.IndexFunc(segs, func(s walk.Segment) bool { return s.From < s.To })]
 	k.base = owner.Session
-	if purging, err := isPurging(k.call.tx.Conn, owner.Session); err != nil {
+	if purging, err := eventlog.IsPurging(k.call.tx.Conn, owner.Session); err != nil {
 		return x, err
 	} else if purging {
-		k.base = p.n // which will have the events
+		k.base = p.N // which will have the events
 	}
 	var prev int64
 	var kind string
@@ -81,12 +82,12 @@ func (k *book) Shown(at skein.Parent) (x ledger.Base, err error) {
 		x.Said = at.Seq
 	}
 	if at.Seq == p.Last {
-		g, err := k.gaps(p.n, segs, p.Last)
+		g, err := k.gaps(p.N, segs, p.Last)
 		x.Shown, k.rewound, x.Prompts = p.Shown(), g.ranges, p.Prompts
 		return x, err
 	}
 	var live walk.LiveState
-	x.Shown, live, err = walk.ShownAt(newWalker(k.s.pack, k.Conn, nil), segs, x.Said, at.Seq)
+	x.Shown, live, err = walk.ShownAt(eventlog.New(k.s.pack, k.Conn, nil), segs, x.Said, at.Seq)
 	k.rewound, x.Prompts = live.Gaps, live.Prompts
 	return x, err
 }
@@ -94,20 +95,20 @@ func (k *book) Shown(at skein.Parent) (x ledger.Base, err error) {
 // Begin implements [ledger.Book]. The row must exist before others can refer to it.
 func (k *book) Begin() (err error) {
 	h := k.h
-	if h.n, err = k.insertHead(h); err != nil {
+	if h.N, err = k.insertHead(h); err != nil {
 		return err
 	}
-	if err := k.putGaps(h.n, nil, k.rewound); err != nil {
+	if err := k.putGaps(h.N, nil, k.rewound); err != nil {
 		return err
 	}
 	if k.base != 0 {
-		if _, _, err := k.Exec(`INSERT INTO bases (session, base, upto) VALUES (?, ?, ?)`, h.n, k.base, int64(h.Base)); err != nil {
+		if _, _, err := k.Exec(`INSERT INTO bases (session, base, upto) VALUES (?, ?, ?)`, h.N, k.base, int64(h.Base)); err != nil {
 			return err
 		}
 	}
 	l, err := leaseOf(k.call.tx.Conn, h.ID)
 	if err == nil && l.held {
-		_, _, err = k.Exec(`UPDATE sessions SET locked_by = ? WHERE n = ?`, l.holder.String(), h.n)
+		_, _, err = k.Exec(`UPDATE sessions SET locked_by = ? WHERE n = ?`, l.holder.String(), h.N)
 	}
 	return err
 }

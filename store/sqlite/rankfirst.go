@@ -9,6 +9,7 @@ import (
 	"slices"
 
 	"github.com/skein-dev/skein/store/sqlite/engine"
+	"github.com/skein-dev/skein/store/sqlite/eventlog"
 )
 
 // An indexRow is a row of the index that matches the words.
@@ -26,7 +27,7 @@ func (x *searcher) ranges(c *engine.Conn) (all []idRange, err error) {
 	}
 	for _, seg := range x.segs {
 		var in idRange
-		if in.first, in.last, err = idsOf(c, seg); err != nil {
+		if in.first, in.last, err = eventlog.IDs(c, seg); err != nil {
 			return nil, err
 		}
 		all = append(all, in)
@@ -202,7 +203,7 @@ func (x *searcher) count(c *engine.Conn, ids []int64) error {
 		var session, n int64
 		err := engine.Scan(row, []any{&session, &n})
 		if x.shownIn != nil {
-			session = x.shownIn.n
+			session = x.shownIn.N
 		}
 		if i, ok := at[session]; ok {
 			x.hits[i].Count += int(n)
@@ -215,12 +216,12 @@ func (x *searcher) count(c *engine.Conn, ids []int64) error {
 // the last event of a segment that a hit's session shows.
 func (x *searcher) near(c *engine.Conn, ids []int64) (near []int64, err error) {
 	for _, h := range x.hits {
-		segs, err := segments(c, h.session, math.MaxInt64)
+		segs, err := eventlog.Segments(c, h.session, math.MaxInt64)
 		if err != nil {
 			return nil, err
 		}
 		for _, seg := range segs {
-			first, last, err := idsOf(c, seg)
+			first, last, err := eventlog.IDs(c, seg)
 			if err != nil {
 				return nil, err
 			}

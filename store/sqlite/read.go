@@ -10,31 +10,25 @@ import (
 	"github.com/skein-dev/skein"
 	"github.com/skein-dev/skein/internal/room"
 	"github.com/skein-dev/skein/internal/walk"
-	"github.com/skein-dev/skein/store/pack"
+	"github.com/skein-dev/skein/store/sqlite/columns"
 	"github.com/skein-dev/skein/store/sqlite/engine"
+	"github.com/skein-dev/skein/store/sqlite/eventlog"
 	"github.com/skein-dev/skein/store/stream"
 )
 
-// A page is what is read at once. Between two pages the caller runs, and no
-// connection or transaction is held.
-const (
-	pageRows  = 256
-	pageBytes = 1 << 20
-)
-
 // head returns the row of a session that the view may see.
-func (s *view) head(c *engine.Conn, id skein.SessionID) (h head, err error) {
+func (s *view) head(c *engine.Conn, id skein.SessionID) (h columns.Head, err error) {
 	found := false
-	err = c.Query(selectHead, []any{string(id)}, func(row []driver.Value) error {
+	err = c.Query(columns.SelectHead, []any{string(id)}, func(row []driver.Value) error {
 		found = true
-		h, err = headScan(row)
+		h, err = columns.ScanHead(row)
 		return err
 	})
 	if err == nil && (!found || !s.sees(h.User)) {
 		err = fmt.Errorf("session %s %w", id, skein.ErrNotFound)
 	}
 	if err == nil && h.Lost {
-		err = retell(c, s.pack, &h)
+		err = eventlog.Retell(c, s.pack, &h)
 	}
 	return h, err
 }
@@ -58,7 +52,7 @@ func (s *reads) Size(ctx context.Context, id skein.SessionID) (n int64, err erro
 	defer skein.Wrapf(&err, "sqlite: size of %s", id)
 	err = s.read(ctx, func(c *engine.Conn) error {
 		h, err := s.head(c, id)
-		n = h.bytes
+		n = h.Bytes
 		return err
 	})
 	return n, err
@@ -66,9 +60,9 @@ func (s *reads) Size(ctx context.Context, id skein.SessionID) (n int64, err erro
 
 // shownSession returns h as callers see it: locked only if it is locked now,
 // and with the texts from its events if those of its row were altered.
-func (s *view) shownSession(c *engine.Conn, h head) (x skein.Session, err error) {
+func (s *view) shownSession(c *engine.Conn, h columns.Head) (x skein.Session, err error) {
 	if h.Altered {
-		if err := retell(c, s.pack, &h); err != nil {
+		if err := eventlog.Retell(c, s.pack, &h); err != nil {
 			return x, err
 		}
 	}
@@ -100,30 +94,30 @@ func (s *reads) eventPage(ctx context.Context, id skein.SessionID, after skein.S
 // returns is reserved in share.
 func (s *reads) eventsAfter(c *engine.Conn, id skein.SessionID, after skein.Seq, share *room.Share) (page []skein.Event, n int64, err error) {
 	h, err := s.head(c, id)
-	if n = h.n; err != nil || after >= h.Last {
+	if n = h.N; err != nil || after >= h.Last {
 		return nil, n, err
 	}
 	if share != nil {
-		if err := waitIfLarge(c, &h); err != nil {
+		if err := columns.WaitIfLarge(c, &h); err != nil {
 			return nil, n, err
 		}
 	}
-	segs, err := segments(c, h.n, h.Last)
+	segs, err := eventlog.Segments(c, h.N, h.Last)
 	if err != nil {
 		return nil, n, err
 	}
 	size := 0
-	for i := len(segs) - 1; i >= 0 && len(page) < pageRows; i-- {
+	for i := len(segs) - 1; i >= 0 && len(page) < eventlog.PageRows; i-- {
 		seg := segs[i]
 		if seg.To <= after {
 			continue
 		}
-		err := c.Query(selectEvent+`WHERE e.session = ? AND e.seq > ? AND e.seq <= ? ORDER BY e.seq LIMIT ?`,
-			[]any{seg.Session, int64(max(after, seg.From)), int64(seg.To), pageRows - len(page)}, func(row []driver.Value) error {
-				if err := hold(share, row); err != nil {
+		err := c.Query(columns.SelectEvent+`WHERE e.session = ? AND e.seq > ? AND e.seq <= ? ORDER BY e.seq LIMIT ?`,
+			[]any{seg.Session, int64(max(after, seg.From)), int64(seg.To), eventlog.PageRows - len(page)}, func(row []driver.Value) error {
+				if err := columns.Hold(share, row); err != nil {
 					return err
 				}
-				e, _, err := rowEvent(s.pack, row)
+				e, _, err := columns.ScanEvent(s.pack, row)
 				if err != nil {
 					return err
 				}
@@ -131,7 +125,7 @@ func (s *reads) eventsAfter(c *engine.Conn, id skein.SessionID, after skein.Seq,
 					return missing(want)
 				}
 				page = append(page, e)
-				if size += len(e.Payload); size > pageBytes {
+				if size += len(e.Payload); size > eventlog.PageBytes {
 					return engine.ErrStop
 				}
 				return nil
@@ -167,56 +161,4 @@ func (s *reads) damagedAt(c *engine.Conn, seg walk.Segment, seq skein.Seq, err e
 		at, kind, role = 0, "", ""
 	}
 	return &skein.DamagedError{Seq: seq, Time: skein.Time(at), Kind: skein.Kind(kind), Role: skein.Role(role), Err: err}
-}
-
-const (
-	eventColumns  = `e.seq, e.at, e.kind, e.client, e.payload, e.text, e.turn, e.prev, e.piece, e.sum, e.hash, e.role`
-	eventWidth    = 12 // how many columns these are
-	payloadColumn = 4
-	textColumn    = 5
-	sumColumn     = 9
-	roleColumn    = 11
-	selectEvent   = `SELECT ` + eventColumns + ` FROM events e `
-)
-
-// hold reserves memory in s for the event of a row of selectEvent. The error is
-// [room.ErrFull].
-func hold(s *room.Share, row []driver.Value) error {
-	if s == nil {
-		return nil
-	}
-	payload, _ := row[payloadColumn].([]byte)
-	text, _ := row[textColumn].(string)
-	return s.Try(int64(len(payload) + 2*len(text))) // the payload contains the text, too
-}
-
-// A place is the rest of an event's row, besides the event.
-type place struct {
-	turn  int
-	prev  skein.Seq
-	piece bool
-}
-
-// event reads a row of selectEvent. The error is a [skein.DamagedError] if the
-// event is not what was stored.
-func rowEvent(k *pack.Packer, row []driver.Value) (e skein.Event, p place, err error) {
-	var seq, at, turn, prev, piece int64
-	var kind, client, text, role string
-	var payload, hash []byte
-	var sum int64
-	if err := engine.Scan(row, []any{&seq, &at, &kind, &client, &payload, &text, &turn, &prev, &piece, &sum, &hash, &role}); err != nil {
-		return e, p, err
-	}
-	e = skein.Event{Seq: skein.Seq(seq), Time: skein.Time(at), Kind: skein.Kind(kind), ClientID: skein.ClientID(client)}
-	p = place{int(turn), skein.Seq(prev), piece != 0}
-	if e.Payload, err = k.Unpack(payload, text); err == nil {
-		if row[sumColumn] == nil {
-			sum = unsummed
-		}
-		err = compare(&e, text, sum, hash)
-	}
-	if err != nil {
-		err = &skein.DamagedError{Seq: e.Seq, Time: e.Time, Kind: e.Kind, Role: skein.Role(role), Err: err}
-	}
-	return e, p, err
 }

@@ -8,6 +8,7 @@ import (
 
 	"github.com/skein-dev/skein"
 	"github.com/skein-dev/skein/store/pack"
+	"github.com/skein-dev/skein/store/sqlite/columns"
 	"github.com/skein-dev/skein/store/sqlite/engine"
 )
 
@@ -53,9 +54,9 @@ func legible(p *pack.Packer, c *engine.Conn, first int, stored []byte) (rs []ske
 	}
 	texts, hurt := make([]string, len(ids)), make([]error, len(ids))
 	for i, id := range ids {
-		err := c.Query(selectEvent+`WHERE e.id = ?`, []any{id}, func(row []driver.Value) error {
-			texts[i], _ = row[textColumn].(string) // NULL is ""
-			_, _, err := rowEvent(p, row)
+		err := c.Query(columns.SelectEvent+`WHERE e.id = ?`, []any{id}, func(row []driver.Value) error {
+			texts[i], _ = row[columns.TextColumn].(string) // NULL is ""
+			_, _, err := columns.ScanEvent(p, row)
 			if one := (*skein.DamagedError)(nil); errors.As(err, &one) {
 				hurt[i], err = err, nil
 			}

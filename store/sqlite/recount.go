@@ -10,7 +10,9 @@ import (
 	"github.com/skein-dev/skein"
 	"github.com/skein-dev/skein/internal/walk"
 	"github.com/skein-dev/skein/store/inspect"
+	"github.com/skein-dev/skein/store/sqlite/columns"
 	"github.com/skein-dev/skein/store/sqlite/engine"
+	"github.com/skein-dev/skein/store/sqlite/eventlog"
 )
 
 // recountAll recomputes the rows of sessions whose messages were deleted in the
@@ -120,7 +122,7 @@ func (t *call) recount(n int64) (more bool, err error) {
 // renumber corrects, for the next of h's own events after a seq, which turn
 // each belongs to, how many messages had begun there, and whether it is a
 // piece, and returns the seq up to which it did so.
-func (t *call) renumber(h *head, after skein.Seq) (upto skein.Seq, err error) {
+func (t *call) renumber(h *columns.Head, after skein.Seq) (upto skein.Seq, err error) {
 	segs, err := headSegments(t.tx, h)
 	if err != nil {
 		return 0, err
@@ -135,14 +137,14 @@ func (t *call) renumber(h *head, after skein.Seq) (upto skein.Seq, err error) {
 	if upto = h.Last; after >= upto {
 		return upto, nil
 	}
-	err = t.Query(saidColumns+`, e.ordinal, e.turn, e.piece FROM events e WHERE e.session = ? AND e.seq > ? ORDER BY e.seq LIMIT ?`, []any{h.n, int64(after), recountRows}, func(row []driver.Value) error {
+	err = t.Query(eventlog.SaidColumns+`, e.ordinal, e.turn, e.piece FROM events e WHERE e.session = ? AND e.seq > ? ORDER BY e.seq LIMIT ?`, []any{h.N, int64(after), recountRows}, func(row []driver.Value) error {
 		x := numbered{}
 		end := len(row) - 3
 		if err := engine.Scan(row[end:], []any{&x.ordinal, &x.turn, &x.piece}); err != nil {
 			return err
 		}
 		var err error
-		x.Said, err = rowSaid(t.s.pack, row[:end])
+		x.Said, err = eventlog.ScanSaid(t.s.pack, row[:end])
 		var bad *skein.DamagedError
 		if errors.As(err, &bad) {
 			x.Payload, x.role, err = nil, bad.Role, nil
@@ -150,7 +152,7 @@ func (t *call) renumber(h *head, after skein.Seq) (upto skein.Seq, err error) {
 		page = append(page, x)
 		return err
 	})
-	l := newWalker(t.s.pack, t.Conn, nil)
+	l := eventlog.New(t.s.pack, t.Conn, nil)
 	var at []skein.Counts
 	if err == nil {
 		at, err = l.Counts(segs, []skein.Seq{after})
@@ -180,7 +182,7 @@ func (t *call) renumber(h *head, after skein.Seq) (upto skein.Seq, err error) {
 		if n == row && piece == (x.piece != 0) {
 			continue
 		}
-		if _, _, err := t.Exec(`UPDATE events SET turn = ?, ordinal = ?, piece = ? WHERE session = ? AND seq = ?`, n.Turns, n.Messages, piece, h.n, int64(x.Seq)); err != nil {
+		if _, _, err := t.Exec(`UPDATE events SET turn = ?, ordinal = ?, piece = ? WHERE session = ? AND seq = ?`, n.Turns, n.Messages, piece, h.N, int64(x.Seq)); err != nil {
 			return 0, err
 		}
 	}
@@ -197,7 +199,7 @@ func (t *call) joined(segs walk.Segments, seq skein.Seq, message string) (bool, 
 	if message == "" || len(before) == 0 {
 		return false, nil
 	}
-	l := newWalker(t.s.pack, t.Conn, nil)
+	l := eventlog.New(t.s.pack, t.Conn, nil)
 	pieces, err := l.PiecesOf(before, message)
 	if err != nil || len(pieces) == 0 {
 		return false, err
@@ -211,17 +213,17 @@ func (t *call) joined(segs walk.Segments, seq skein.Seq, message string) (bool, 
 
 // recountLive recomputes h's row from the rows of its events. If a damaged event
 // hides what was taken back, it relies on what the table rewound_ranges says.
-func (t *call) recountLive(h *head) error {
+func (t *call) recountLive(h *columns.Head) error {
 	was := *h
 	segs, err := headSegments(t.tx, h)
 	if err != nil {
 		return err
 	}
-	g, err := t.gaps(h.n, segs, h.Last)
+	g, err := t.gaps(h.N, segs, h.Last)
 	if err != nil {
 		return err
 	}
-	l := newWalker(t.s.pack, t.Conn, nil)
+	l := eventlog.New(t.s.pack, t.Conn, nil)
 	x, err := walk.LiveWith(l, segs, g.ranges, h.Last)
 	if err != nil {
 		return err
@@ -233,26 +235,12 @@ func (t *call) recountLive(h *head) error {
 	x.Show(&past)
 	h.SetShown(past)
 	h.Undone, h.Prompts, h.Model = past.Undone, x.Prompts, past.Model
-	if h.Usage, err = usageOf(t.tx.Conn, h.n); err != nil {
+	if h.Usage, err = eventlog.UsageOf(t.tx.Conn, h.N); err != nil {
 		return err
 	}
-	if err := t.putGaps(h.n, g.written, x.Gaps); err != nil {
+	if err := t.putGaps(h.N, g.written, x.Gaps); err != nil {
 		return err
 	}
 	t.changed = append(t.changed, h.ID)
 	return t.putHead(&was, h)
-}
-
-const selectUsage = `SELECT coalesce(sum(input), 0), coalesce(sum(output), 0), coalesce(sum(reasoning), 0), coalesce(sum(cache_read), 0),
-	coalesce(sum(cache_write), 0), coalesce(sum(cache_hour), 0), coalesce(sum(requests), 0), coalesce(sum(reported), 0) FROM `
-
-// usageOf returns the usage of session n.
-func usageOf(c *engine.Conn, n int64) (skein.Usage, error) {
-	return sumUsage(c, `usage WHERE session = ?`, n)
-}
-
-// sumUsage sums up rows of a table.
-func sumUsage(c *engine.Conn, from string, args ...any) (u skein.Usage, err error) {
-	_, err = c.One(selectUsage+from, args, &u.Input, &u.Output, &u.Reasoning, &u.CacheRead, &u.CacheWrite, &u.CacheHour, &u.Requests, &u.Reported)
-	return u, err
 }

@@ -16,6 +16,7 @@ import (
 	"github.com/skein-dev/skein"
 	"github.com/skein-dev/skein/internal/walk"
 	"github.com/skein-dev/skein/store/inspect"
+	"github.com/skein-dev/skein/store/sqlite/columns"
 	"github.com/skein-dev/skein/store/sqlite/engine"
 )
 
@@ -308,7 +309,7 @@ func (x *salvage) whole(row []any) bool {
 	for _, name := range []string{"seq", "at", "kind", "client", "payload", "text", "turn", "prev", "piece", "sum", "hash", "role"} { // as eventColumns
 		values = append(values, row[t.column(name)])
 	}
-	_, _, err := rowEvent(x.to.pack, values)
+	_, _, err := columns.ScanEvent(x.to.pack, values)
 	return err == nil
 }
 

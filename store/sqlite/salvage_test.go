@@ -17,6 +17,7 @@ import (
 	"github.com/skein-dev/skein"
 	"github.com/skein-dev/skein/store/inspect"
 	"github.com/skein-dev/skein/store/lenient"
+	"github.com/skein-dev/skein/store/sqlite/columns"
 	"github.com/skein-dev/skein/store/sqlite/engine"
 )
 
@@ -90,7 +91,7 @@ func salvageable(t *testing.T) (name string, want truth) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		own[h.n] = x.ID
+		own[h.N] = x.ID
 	}
 	if err := s.Close(); err != nil {
 		t.Fatal(err)
@@ -99,7 +100,7 @@ func salvageable(t *testing.T) (name string, want truth) {
 	return name, want
 }
 
-func headOf(ctx context.Context, s *Store, id skein.SessionID) (h head, err error) {
+func headOf(ctx context.Context, s *Store, id skein.SessionID) (h columns.Head, err error) {
 	err = s.read(ctx, func(c *engine.Conn) error {
 		h, err = s.head(c, id)
 		return err

@@ -9,7 +9,9 @@ import (
 	"github.com/skein-dev/skein"
 	"github.com/skein-dev/skein/internal/walk"
 	"github.com/skein-dev/skein/store/lenient"
+	"github.com/skein-dev/skein/store/sqlite/columns"
 	"github.com/skein-dev/skein/store/sqlite/engine"
+	"github.com/skein-dev/skein/store/sqlite/eventlog"
 )
 
 // mostGiven is the limit above which IDs are not believed: a damaged row may
@@ -127,31 +129,31 @@ func (x *salvage) nameless(t *tx) (made []skein.SessionID, err error) {
 
 // bases restores lost rows that say whose events a fork shows.
 func (x *salvage) bases(t *tx) error {
-	return x.eachCreated(t, func(h *head, c *skein.Created) error {
+	return x.eachCreated(t, func(h *columns.Head, c *skein.Created) error {
 		if !c.Parent.IsFork() {
 			return nil
 		}
 		_, _, err := t.Exec(`INSERT INTO bases (session, base, upto) SELECT ?1, s.n, ?3 FROM sessions s WHERE s.id = ?2 AND s.n <> ?1
 			AND NOT EXISTS (SELECT 1 FROM bases WHERE session = ?1) AND NOT EXISTS (SELECT 1 FROM events WHERE session = ?1 AND seq <= ?3)`,
-			h.n, string(c.Parent.Session), int64(c.Parent.Seq))
+			h.N, string(c.Parent.Session), int64(c.Parent.Seq))
 		return err
 	})
 }
 
 // eachCreated calls f with the newest created event of each session.
-func (x *salvage) eachCreated(t *tx, f func(*head, *skein.Created) error) error {
+func (x *salvage) eachCreated(t *tx, f func(*columns.Head, *skein.Created) error) error {
 	type begun struct {
-		h head
+		h columns.Head
 		c skein.Created
 	}
 	var all []begun
-	err := t.Query(`SELECT `+eventColumns+`, s.n FROM sessions s JOIN events e ON e.session = s.n AND e.seq = (SELECT max(seq) FROM events WHERE session = s.n AND kind = 'created')`, nil, func(row []driver.Value) error {
-		e, _, err := rowEvent(x.to.pack, row[:eventWidth])
+	err := t.Query(`SELECT `+columns.EventColumns+`, s.n FROM sessions s JOIN events e ON e.session = s.n AND e.seq = (SELECT max(seq) FROM events WHERE session = s.n AND kind = 'created')`, nil, func(row []driver.Value) error {
+		e, _, err := columns.ScanEvent(x.to.pack, row[:columns.EventWidth])
 		if err != nil {
 			return nil //nolint:nilerr // it is damaged, and said to be elsewhere
 		}
 		b := begun{}
-		b.h.n, _ = row[eventWidth].(int64)
+		b.h.N, _ = row[columns.EventWidth].(int64)
 		if b.c, err = skein.Decode[skein.Created](e); err == nil {
 			all = append(all, b)
 		}
@@ -257,7 +259,7 @@ func (x *salvage) putLost(t *tx, n, seq, said int64, id skein.SessionID, first b
 		return err
 	}
 	_, _, err = t.Exec(`INSERT INTO events (id, session, seq, kind, at, turn, ordinal, prev, piece, failed, imported, payload, sum) VALUES (?, ?, ?, ?, 0, 0, 0, ?, 0, 0, 0, ?, ?)`,
-		next, n, seq, string(e.Kind), said, []byte(e.Payload), sumOf(&e, ""))
+		next, n, seq, string(e.Kind), said, []byte(e.Payload), columns.Sum(&e, ""))
 	return err
 }
 
@@ -271,15 +273,15 @@ func (x *salvage) follow(t *tx) error {
 		}
 		var page []found
 		more := false
-		err := t.Query(`SELECT `+eventColumns+`, e.id, e.session FROM events e WHERE e.id > ? ORDER BY e.id LIMIT 256`, []any{after}, func(row []driver.Value) error {
+		err := t.Query(`SELECT `+columns.EventColumns+`, e.id, e.session FROM events e WHERE e.id > ? ORDER BY e.id LIMIT 256`, []any{after}, func(row []driver.Value) error {
 			more = true
-			after, _ = row[eventWidth].(int64)
-			e, _, err := rowEvent(x.to.pack, row[:eventWidth])
+			after, _ = row[columns.EventWidth].(int64)
+			e, _, err := columns.ScanEvent(x.to.pack, row[:columns.EventWidth])
 			if err != nil {
 				return nil //nolint:nilerr // it is damaged, and said to be elsewhere
 			}
 			if f, err := skein.FactsOf(e); err == nil && (len(f.Blobs) > 0 || f.Charge != nil) {
-				session, _ := row[eventWidth+1].(int64)
+				session, _ := row[columns.EventWidth+1].(int64)
 				page = append(page, found{after, session, f})
 			}
 			return nil
@@ -316,7 +318,7 @@ func (x *salvage) followOne(t *tx, id, session int64, f *skein.Facts) error {
 	if _, err := t.One(`SELECT user_id FROM sessions WHERE n = ?`, []any{session}, &user); err != nil {
 		return err
 	}
-	h := head{n: session}
+	h := columns.Head{N: session}
 	h.User = skein.User(user)
 	a := skein.Added{Tier: f.Charge.Tier, Charge: f.Charge.Usage}
 	if a.Charge.Reported > 0 {
@@ -344,7 +346,7 @@ func (x *salvage) refill(ctx context.Context, id skein.SessionID) error {
 		was := h
 		h.Session = sum.Session()
 		h.Last, h.User = max(h.Last, was.Last), orLocal(h.User)
-		if _, err := t.One(`SELECT coalesce(max(seq), 0) FROM events WHERE session = ? AND kind = 'said'`, []any{h.n}, (*int64)(&h.Said)); err != nil {
+		if _, err := t.One(`SELECT coalesce(max(seq), 0) FROM events WHERE session = ? AND kind = 'said'`, []any{h.N}, (*int64)(&h.Said)); err != nil {
 			return err
 		}
 		if has, err := t.keyTaken(&h); err != nil || has {
@@ -354,9 +356,9 @@ func (x *salvage) refill(ctx context.Context, id skein.SessionID) error {
 		if err != nil {
 			return err
 		}
-		x, err := walk.Undone(newWalker(x.to.pack, t.Conn, nil), segs, h.Last)
+		x, err := walk.Undone(eventlog.New(x.to.pack, t.Conn, nil), segs, h.Last)
 		if err == nil {
-			err = t.putGaps(h.n, nil, x.Gaps)
+			err = t.putGaps(h.N, nil, x.Gaps)
 		}
 		if err != nil {
 			return err

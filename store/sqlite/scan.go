@@ -9,7 +9,9 @@ import (
 	"time"
 
 	"github.com/skein-dev/skein"
+	"github.com/skein-dev/skein/store/sqlite/columns"
 	"github.com/skein-dev/skein/store/sqlite/engine"
+	"github.com/skein-dev/skein/store/sqlite/eventlog"
 )
 
 // scan goes through the events with IDs greater than upto, the newest first,
@@ -92,9 +94,9 @@ func (x *searcher) results(c *engine.Conn) (r skein.Results, err error) {
 			r.CutOff = true
 			break
 		}
-		err := c.Query(selectEvent+`WHERE e.id = ?`, []any{h.id}, func(row []driver.Value) error { // no row: deleted meanwhile
-			text, _ := row[textColumn].(string) // NULL is ""
-			e, _, err := rowEvent(x.store.pack, row)
+		err := c.Query(columns.SelectEvent+`WHERE e.id = ?`, []any{h.id}, func(row []driver.Value) error { // no row: deleted meanwhile
+			text, _ := row[columns.TextColumn].(string) // NULL is ""
+			e, _, err := columns.ScanEvent(x.store.pack, row)
 			var bad *skein.DamagedError
 			if errors.As(err, &bad) {
 				h.Snippet, err = bad.Error(), nil
@@ -102,7 +104,7 @@ func (x *searcher) results(c *engine.Conn) (r skein.Results, err error) {
 				h.Snippet, err = x.snippet(c, h, text)
 			}
 			if err == nil && bad == nil && x.q.Whole {
-				h.Event, err = liveEvent(c, h.id, e)
+				h.Event, err = eventlog.LiveEvent(c, h.id, e)
 				whole += len(e.Payload)
 			}
 			r.Hits = append(r.Hits, h.Hit)
@@ -113,24 +115,6 @@ func (x *searcher) results(c *engine.Conn) (r skein.Results, err error) {
 		}
 	}
 	return r, nil
-}
-
-// liveEvent returns the event that e, whose row is id, makes live at its place:
-// e itself, or, if e amends another event, what replaces that one.
-func liveEvent(c *engine.Conn, id int64, e skein.Event) (*skein.Event, error) {
-	if e.Kind != skein.KindAmended {
-		return &e, nil
-	}
-	a, err := skein.Decode[skein.Amended](e)
-	if err != nil {
-		return nil, err
-	}
-	var kind string
-	found, err := c.One(`SELECT o.kind, o.at FROM events e JOIN events o ON o.session = e.session AND o.seq = e.amends WHERE e.id = ?`, []any{id}, &kind, (*int64)(&e.Time))
-	if err != nil || !found {
-		return nil, err
-	}
-	return &skein.Event{Seq: a.Seq, Time: e.Time, Kind: skein.Kind(kind), Payload: a.Payload}, nil
 }
 
 // snippet returns some words of text around the match. If the index found a

@@ -17,7 +17,9 @@ import (
 	"github.com/skein-dev/skein/store/erase"
 	"github.com/skein-dev/skein/store/ledger"
 	"github.com/skein-dev/skein/store/pack"
+	"github.com/skein-dev/skein/store/sqlite/columns"
 	"github.com/skein-dev/skein/store/sqlite/engine"
+	"github.com/skein-dev/skein/store/sqlite/eventlog"
 )
 
 // scrubPatience is how long Scrub waits for readers of an earlier state before
@@ -150,13 +152,13 @@ func (sc *scrub) findBlobs(seg walk.Segment) error {
 func (sc *scrub) events(seg walk.Segment) error {
 	for after := seg.From; after < seg.To; {
 		var page []scrubEvent
-		err := sc.Query(`SELECT `+eventColumns+`, e.id FROM events e
+		err := sc.Query(`SELECT `+columns.EventColumns+`, e.id FROM events e
 			WHERE e.session = ? AND e.seq > ? AND e.seq <= ? ORDER BY e.seq LIMIT ?`,
-			[]any{seg.Session, int64(after), int64(seg.To), pageRows}, func(row []driver.Value) error {
+			[]any{seg.Session, int64(after), int64(seg.To), eventlog.PageRows}, func(row []driver.Value) error {
 				x := scrubEvent{session: seg.Session}
-				x.id, _ = row[eventWidth].(int64)
+				x.id, _ = row[columns.EventWidth].(int64)
 				var err error
-				x.e, _, err = rowEvent(sc.s.pack, row[:eventWidth])
+				x.e, _, err = columns.ScanEvent(sc.s.pack, row[:columns.EventWidth])
 				if bad := (*skein.DamagedError)(nil); errors.As(err, &bad) {
 					x.damaged, err = true, nil
 				}
@@ -280,7 +282,7 @@ func (sc *scrub) event(x *scrubEvent) (changed bool, err error) {
 	// event stays: a new one would make it look intact.
 	err = sc.changeText(id, `UPDATE events SET hash = CASE WHEN ?1 AND sum IS NULL THEN hash END, tools = ?2, paths = ?3, text = ?4, extra = ?5, payload = ?6,
 		sum = CASE WHEN ?1 THEN sum ELSE ?7 END, items = ?8 WHERE id = ?9`,
-		x.damaged, lines(p.now.Tools), lines(p.now.Paths), p.text, p.extra, p.payload, sumOf(&p.Event.Event, p.now.Text), p.items, id)
+		x.damaged, lines(p.now.Tools), lines(p.now.Paths), p.text, p.extra, p.payload, columns.Sum(&p.Event.Event, p.now.Text), p.items, id)
 	return true, err
 }
 
@@ -319,8 +321,8 @@ func (sc *scrub) dropRefs(event int64, keep []skein.Hash) error {
 // shown masks the secrets in the records of the session, and of all others
 // whose events changed or that show such events; the rows of these sessions
 // will change, too.
-func (sc *scrub) shown(h head) error {
-	all := map[int64]bool{h.n: true}
+func (sc *scrub) shown(h columns.Head) error {
+	all := map[int64]bool{h.N: true}
 	for n, first := range sc.first {
 		all[n] = true
 		for todo := []int64{n}; len(todo) > 0; todo = todo[1:] {
@@ -342,7 +344,7 @@ func (sc *scrub) shown(h head) error {
 		if err := sc.records(n); err != nil {
 			return err
 		}
-		if sc.heads[n] = true; n == h.n {
+		if sc.heads[n] = true; n == h.N {
 			continue
 		}
 		var id string
@@ -510,7 +512,7 @@ func (sc *scrub) refold(n int64) error {
 }
 
 // fold recomputes the texts in h's row from h's own events; counts stay.
-func (sc *scrub) fold(h *head) error {
+func (sc *scrub) fold(h *columns.Head) error {
 	clean := func(text string) string { // a fork has its parent's texts
 		if now, ok := sc.texts[text]; ok {
 			return now
@@ -526,7 +528,7 @@ func (sc *scrub) fold(h *head) error {
 	if err != nil {
 		return err
 	}
-	log := newWalker(sc.s.pack, sc.Conn, nil)
+	log := eventlog.New(sc.s.pack, sc.Conn, nil)
 	x, damaged, err := h.FoldOwn(log, segs[0], base)
 	if err != nil {
 		return err

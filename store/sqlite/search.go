@@ -13,7 +13,9 @@ import (
 	"github.com/skein-dev/skein"
 	"github.com/skein-dev/skein/internal/walk"
 	"github.com/skein-dev/skein/store/search"
+	"github.com/skein-dev/skein/store/sqlite/columns"
 	"github.com/skein-dev/skein/store/sqlite/engine"
+	"github.com/skein-dev/skein/store/sqlite/eventlog"
 )
 
 const (
@@ -39,7 +41,7 @@ type searcher struct {
 	cutOff  bool
 	partial bool // the counts of the hits are incomplete: it stopped once there were enough hits
 	limit   int
-	shownIn *head          // the one session that is searched; its parent's hits count as its own
+	shownIn *columns.Head  // the one session that is searched; its parent's hits count as its own
 	segs    walk.Segments  // segments that this session shows, newest first
 	of      engine.Where   // conditions on the sessions s that exclude some
 	owners  string         // joins the sessions s to the events e
@@ -125,17 +127,17 @@ func (x *searcher) cut(err error) error {
 // conditions determines which rows may match at all; none is true if no row can.
 func (s *searches) conditions(c *engine.Conn, x *searcher) (none bool, err error) {
 	x.eventConditions()
-	owners, err := findOwners(c)
+	owners, err := eventlog.FindOwners(c)
 	if err != nil {
 		return false, err
 	}
-	x.moved = owners.shown != nobodyMoved
+	x.moved = owners.Shown != eventlog.NobodyMoved
 	if x.q.Session != "" {
-		x.owners = owners.join + ` CROSS JOIN sessions s ON s.n = ` + owners.owner
-		x.where.Add(owners.shown)
+		x.owners = owners.Join + ` CROSS JOIN sessions s ON s.n = ` + owners.Owner
+		x.where.Add(owners.Shown)
 		return s.within(c, x, x.q.Session)
 	}
-	x.owners = owners.join + ` CROSS JOIN sessions s ON s.n = ` + x.foundIn(owners)
+	x.owners = owners.Join + ` CROSS JOIN sessions s ON s.n = ` + x.foundIn(owners)
 	q, w := &x.q, &x.where
 	for _, f := range []struct{ cond, value string }{
 		{"s.user_id = ?", string(s.user)},
@@ -191,7 +193,7 @@ func (s *searches) within(c *engine.Conn, x *searcher, id skein.SessionID) (none
 	if search.Excludes(&x.q, &h.Session) {
 		return true, nil
 	}
-	segs, err := segments(c, h.n, h.Last)
+	segs, err := eventlog.Segments(c, h.N, h.Last)
 	if err != nil {
 		return false, err
 	}
@@ -213,18 +215,18 @@ func (s *searches) within(c *engine.Conn, x *searcher, id skein.SessionID) (none
 // the one that has e, if e is live there, otherwise the first fork in which it
 // is. If the query includes what was taken back, e is found there, too. It is
 // NULL if e is found nowhere.
-func (x *searcher) foundIn(o owners) string {
+func (x *searcher) foundIn(o eventlog.Owners) string {
 	const forks = `EXISTS (SELECT 1 FROM bases b WHERE b.base = e.session AND b.upto >= e.seq)`
 	fits := func(n, upto string) string {
 		return `(SELECT v.binned FROM sessions v WHERE v.n = ` + n + `) = 0 AND ` + currentBefore + upto + currentAfter
 	}
-	own := o.shown + ` AND ` + fits(o.owner, o.upto)
+	own := o.Shown + ` AND ` + fits(o.Owner, o.Upto)
 	first := `(WITH RECURSIVE f (n, upto) AS (
 			SELECT b.session, b.upto FROM bases b WHERE b.base = e.session AND b.upto >= e.seq
 			UNION ALL SELECT b.session, min(f.upto, b.upto) FROM f JOIN bases b ON b.base = f.n AND b.upto >= e.seq)
 		SELECT f.n FROM f WHERE ` + fits("f.n", "f.upto") + ` AND %s ORDER BY f.n LIMIT 1)`
 	standing := func(rewound string) string {
-		return ` WHEN ` + own + ` AND ` + rewound + rewoundIn(o.owner) + ` THEN ` + o.owner +
+		return ` WHEN ` + own + ` AND ` + rewound + rewoundIn(o.Owner) + ` THEN ` + o.Owner +
 			` WHEN ` + forks + ` THEN ` + fmt.Sprintf(first, rewound+rewoundIn("f.n"))
 	}
 	if !x.q.Rewound {
@@ -243,7 +245,7 @@ func (x *searcher) hitColumns() string {
 // in its place, was taken back.
 func (x *searcher) rewound() string {
 	if x.shownIn != nil {
-		return rewoundIn(strconv.FormatInt(x.shownIn.n, 10))
+		return rewoundIn(strconv.FormatInt(x.shownIn.N, 10))
 	}
 	return rewoundIn("s.n")
 }
@@ -273,7 +275,7 @@ func (x *searcher) scanHit(row []driver.Value, more ...any) (h hit, err error) {
 	h.Session, h.Seq, h.Turn, h.Role, h.Time = skein.SessionID(id), skein.Seq(seq), int(turn), skein.Role(role), skein.Time(at)
 	h.Rewound = rewound != 0
 	if x.shownIn != nil {
-		h.Session, h.session = x.shownIn.ID, x.shownIn.n
+		h.Session, h.session = x.shownIn.ID, x.shownIn.N
 	}
 	return h, err
 }

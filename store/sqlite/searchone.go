@@ -1,9 +1,6 @@
 package sqlite
 
-import (
-	"github.com/skein-dev/skein/internal/walk"
-	"github.com/skein-dev/skein/store/sqlite/engine"
-)
+import "github.com/skein-dev/skein/store/sqlite/engine"
 
 // A scanRange is a range of events that a scan goes through, the newest first.
 type scanRange struct {
@@ -37,20 +34,4 @@ func (x *searcher) stretches(c *engine.Conn, upto int64) ([]scanRange, error) {
 		all = append(all, one)
 	}
 	return all, nil
-}
-
-// idsOf returns the IDs of the first and the last event of a segment, whose IDs
-// are in the order of its seqs; 0 and -1 if it has no events.
-func idsOf(c *engine.Conn, seg walk.Segment) (first, last int64, err error) {
-	const q = `SELECT id FROM events WHERE session = ? AND seq > ? AND seq <= ? ORDER BY seq `
-	first, last = 0, -1
-	for _, end := range []struct {
-		order string
-		id    *int64
-	}{{"", &first}, {"DESC", &last}} {
-		if _, err := c.One(q+end.order+" LIMIT 1", []any{seg.Session, int64(seg.From), int64(seg.To)}, end.id); err != nil {
-			return 0, -1, err
-		}
-	}
-	return first, last, nil
 }

@@ -9,6 +9,7 @@ import (
 
 	"github.com/skein-dev/skein"
 	"github.com/skein-dev/skein/store/sqlite/engine"
+	"github.com/skein-dev/skein/store/sqlite/eventlog"
 	"github.com/skein-dev/skein/store/stream"
 )
 
@@ -20,15 +21,15 @@ func (s *sources) Find(ctx context.Context, keys []skein.ClientID) (found map[sk
 	defer skein.Wrapf(&err, "sqlite: find %d client IDs", len(keys))
 	found = map[skein.ClientID]skein.Place{}
 	err = s.read(ctx, func(c *engine.Conn) error {
-		owners, err := findOwners(c)
+		owners, err := eventlog.FindOwners(c)
 		if err != nil {
 			return err
 		}
 		for _, k := range keys {
 			var id string
 			var seq int64
-			ok, err := c.One(`SELECT s.id, e.seq FROM events e INDEXED BY events_by_client`+owners.join+` CROSS JOIN sessions s ON s.n = `+owners.owner+`
-				WHERE `+owners.shown+` AND e.client = ?1 AND e.imported = 1 AND (?2 = '' OR s.user_id = ?2) ORDER BY e.id LIMIT 1`,
+			ok, err := c.One(`SELECT s.id, e.seq FROM events e INDEXED BY events_by_client`+owners.Join+` CROSS JOIN sessions s ON s.n = `+owners.Owner+`
+				WHERE `+owners.Shown+` AND e.client = ?1 AND e.imported = 1 AND (?2 = '' OR s.user_id = ?2) ORDER BY e.id LIMIT 1`,
 				[]any{string(k), string(s.user)}, &id, &seq)
 			if err != nil {
 				return err

@@ -8,6 +8,7 @@ import (
 	"github.com/skein-dev/skein"
 	"github.com/skein-dev/skein/store/ledger"
 	"github.com/skein-dev/skein/store/sqlite/engine"
+	"github.com/skein-dev/skein/store/sqlite/eventlog"
 )
 
 // Usage implements [skein.Store]. SQLite computes the sums as far as no time
@@ -52,7 +53,7 @@ func (s *Store) Usage(ctx context.Context, q skein.UsageQuery) (rows []skein.Usa
 	}
 	sum := ledger.NewUsageSum(skein.UsageQuery{By: q.By, Zone: q.Zone})
 	err = s.read(ctx, func(c *engine.Conn) error {
-		purging, err := anyPurging(c)
+		purging, err := eventlog.AnyPurging(c)
 		if err != nil {
 			return err
 		}
@@ -83,7 +84,7 @@ const (
 		UNION ALL SELECT s.n, slot, c.provider, c.model, c.tier, c.recorded, ` + heirsCharges + `) u JOIN sessions s ON s.n = u.session`
 
 	heirsCharges = `c.input, c.output, c.reasoning, c.cache_read, c.cache_write, c.cache_hour, c.requests, c.reported
-		FROM ` + newParents + ` d CROSS JOIN events e ON e.session = d.session AND e.seq <= d.upto CROSS JOIN charges c ON c.event = e.id CROSS JOIN sessions s ON s.n = d.new_parent`
+		FROM ` + eventlog.NewParents + ` d CROSS JOIN events e ON e.session = d.session AND e.seq <= d.upto CROSS JOIN charges c ON c.event = e.id CROSS JOIN sessions s ON s.n = d.new_parent`
 )
 
 // usageSlot reads a row of sums; its first column is the value of by.
