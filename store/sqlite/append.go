@@ -7,6 +7,7 @@ import (
 	"github.com/skein-dev/skein"
 	"github.com/skein-dev/skein/store/ledger"
 	"github.com/skein-dev/skein/store/pack"
+	"github.com/skein-dev/skein/store/sqlite/txn"
 )
 
 // Append implements [skein.Store].
@@ -23,7 +24,7 @@ func (s *Store) Append(ctx context.Context, batches ...skein.Batch) (rs []skein.
 			return nil, err
 		}
 	}
-	err = s.write(ctx, func(t *tx) error {
+	err = s.write(ctx, func(t *txn.Tx) error {
 		rs = make([]skein.Receipt, len(ps))
 		c := &call{t, s.view, map[string]pack.Blob{}}
 		stored := 0
@@ -33,7 +34,7 @@ func (s *Store) Append(ctx context.Context, batches ...skein.Batch) (rs []skein.
 			}
 			stored += rs[i].New
 		}
-		t.after = append(t.after, func() { s.appended(stored) })
+		t.OnCommit(func() { s.appended(stored) })
 		return nil
 	})
 	if err != nil {
@@ -54,7 +55,7 @@ func target(batches []skein.Batch) string {
 
 // A call is one Append inside its transaction.
 type call struct {
-	*tx
+	*txn.Tx
 	s       *view
 	brought map[string]pack.Blob // blobs of the batches so far, by hash
 }
@@ -64,7 +65,7 @@ func (t *call) batch(p *packed) (r skein.Receipt, err error) {
 	if p.Session == "" {
 		return r, t.putImport(p, nil)
 	}
-	was, err := t.head(p.Session)
+	was, err := t.Head(p.Session)
 	if err != nil {
 		return r, err
 	}
@@ -80,10 +81,10 @@ func (t *call) batch(p *packed) (r skein.Receipt, err error) {
 		return r, err
 	}
 	if r.New > 0 || h.Bytes != was.Bytes {
-		if err := t.putHead(&was, &h); err != nil {
+		if err := t.PutHead(&was, &h); err != nil {
 			return r, err
 		}
-		t.changed = append(t.changed, p.Session)
+		t.Touch(p.Session)
 	}
 	return r, nil
 }

@@ -7,6 +7,7 @@ import (
 	"github.com/skein-dev/skein"
 	"github.com/skein-dev/skein/store/sqlite/columns"
 	"github.com/skein-dev/skein/store/sqlite/engine"
+	"github.com/skein-dev/skein/store/sqlite/txn"
 )
 
 // The most that one step removes from a session; a step takes some 50 ms.
@@ -16,7 +17,7 @@ const (
 )
 
 // A purger destroys sessions in a transaction, step by step.
-type purger struct{ *tx }
+type purger struct{ *txn.Tx }
 
 // newParent returns the fork that shows most of session n's own events, and the
 // seq up to which it shows them. If no fork does, h.n is 0.
@@ -35,10 +36,10 @@ func (p purger) newParent(n int64) (h columns.Head, upto skein.Seq, err error) {
 // beginPurge makes a session disappear and queues its events for drain. newParent is
 // the number of its events' new parent, 0 if it has none.
 func (p purger) beginPurge(h *columns.Head, newParent int64) error {
-	if err := p.putTombstones(h.User, h.ID, h.Origin, p.now); err != nil {
+	if err := putTombstones(p.Tx, h.User, h.ID, h.Origin, p.Now); err != nil {
 		return err
 	}
-	if err := p.owe(); err != nil {
+	if err := owe(p.Tx); err != nil {
 		return err
 	}
 	for _, q := range []struct {
@@ -50,7 +51,7 @@ func (p purger) beginPurge(h *columns.Head, newParent int64) error {
 		{`DELETE FROM leases WHERE session = ?`, []any{string(h.ID)}},
 		{
 			`INSERT INTO shell_deletions (user_id, id, origin, path, origin_id, at) SELECT user_id, ?1, format, path, id, ?2 FROM files WHERE copy_of = ?1 AND copy_of <> '' AND user_id = ?3`,
-			[]any{string(h.ID), int64(p.now), string(h.User)},
+			[]any{string(h.ID), int64(p.Now), string(h.User)},
 		},
 		// No query finds a file that has no format.
 		{`UPDATE files SET format = '', path = 'deleted ' || n WHERE session = ? AND user_id = ?`, []any{string(h.ID), string(h.User)}},
@@ -61,7 +62,7 @@ func (p purger) beginPurge(h *columns.Head, newParent int64) error {
 			return err
 		}
 	}
-	return p.addTombstones()
+	return addTombstones(p.Tx)
 }
 
 // drain does one step of removing what purged sessions left behind, and reports
@@ -80,7 +81,7 @@ func (p purger) drain() (more bool, err error) {
 		if steps > 1 {
 			return true, nil
 		}
-		p.heads.clear()
+		p.Forget()
 		if err := p.drainEvents(n); err != nil {
 			return false, err
 		}

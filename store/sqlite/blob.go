@@ -11,15 +11,16 @@ import (
 	"github.com/skein-dev/skein/store/sqlite/columns"
 	"github.com/skein-dev/skein/store/sqlite/engine"
 	"github.com/skein-dev/skein/store/sqlite/eventlog"
+	"github.com/skein-dev/skein/store/sqlite/txn"
 )
 
-func (t *tx) putBlob(b pack.Blob) error {
+func putBlob(t *txn.Tx, b pack.Blob) error {
 	_, _, err := t.Exec(`INSERT INTO blobs (hash, size, form, data) VALUES (?, ?, ?, ?) ON CONFLICT (hash) DO NOTHING`, b.Hash, b.Size, b.Form, b.Data)
 	return err
 }
 
 // putRefs records that an event refers to blobs.
-func (t *tx) putRefs(event int64, hashes []skein.Hash) error {
+func putRefs(t *txn.Tx, event int64, hashes []skein.Hash) error {
 	for _, h := range hashes {
 		hash, err := hex.DecodeString(string(h))
 		if err != nil {

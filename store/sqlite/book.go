@@ -6,6 +6,7 @@ import (
 	"github.com/skein-dev/skein"
 	"github.com/skein-dev/skein/store/ledger"
 	"github.com/skein-dev/skein/store/sqlite/columns"
+	"github.com/skein-dev/skein/store/sqlite/txn"
 )
 
 // A book answers the ledger's questions about one batch in its transaction, and
@@ -34,7 +35,7 @@ func (k *book) Read(i int) (err error) {
 // Place implements [ledger.Book].
 func (k *book) Place(i int) (at ledger.Place, err error) {
 	p := &k.p.events[i]
-	segs, err := headSegments(k.call.tx, k.h)
+	segs, err := headSegments(k.call.Tx, k.h)
 	if err != nil {
 		return at, err
 	}
@@ -60,10 +61,10 @@ func (k *book) Place(i int) (at ledger.Place, err error) {
 }
 
 // Target implements [ledger.Book].
-func (k *book) Target(seq skein.Seq) (ledger.Target, error) { return k.target(k.h.N, seq) }
+func (k *book) Target(seq skein.Seq) (ledger.Target, error) { return targetOf(k.call.Tx, k.h.N, seq) }
 
-// target looks up an event of session n that is amended.
-func (t *tx) target(n int64, seq skein.Seq) (of ledger.Target, err error) {
+// targetOf looks up an event of session n that is amended.
+func targetOf(t *txn.Tx, n int64, seq skein.Seq) (of ledger.Target, err error) {
 	var kind, role string
 	var gone int64
 	_, err = t.One(`SELECT e.kind, coalesce(e.role, ''), EXISTS (SELECT 1 FROM events a INDEXED BY events_amends
@@ -74,7 +75,7 @@ func (t *tx) target(n int64, seq skein.Seq) (of ledger.Target, err error) {
 
 // Lease implements [ledger.Book].
 func (k *book) Lease(fence skein.Fence) (l skein.Lease, held bool, err error) {
-	row, err := leaseOf(k.call.tx.Conn, k.h.ID)
+	row, err := leaseOf(k.call.Tx.Conn, k.h.ID)
 	if err == nil && fence == 0 {
 		held, err = k.s.holds(k.h.ID, row)
 	}
@@ -83,12 +84,14 @@ func (k *book) Lease(fence skein.Fence) (l skein.Lease, held bool, err error) {
 
 // TakeKey implements [ledger.Book].
 func (k *book) TakeKey(string) (bool, error) {
-	taken, err := k.keyTaken(k.h)
+	taken, err := keyTaken(k.call.Tx, k.h)
 	return !taken, err
 }
 
 // HasTombstone implements [ledger.Book].
-func (k *book) HasTombstone(u skein.User, t ledger.Tomb) (bool, error) { return k.hasTombstone(u, t) }
+func (k *book) HasTombstone(u skein.User, t ledger.Tomb) (bool, error) {
+	return hasTombstone(k.call.Tx, u, t)
+}
 
 // Lift implements [ledger.Book].
 func (k *book) Lift(u skein.User, t ledger.Tomb) error {
@@ -98,7 +101,7 @@ func (k *book) Lift(u skein.User, t ledger.Tomb) error {
 
 // Parent implements [ledger.Book].
 func (k *book) Parent(id skein.SessionID, _ skein.User) (_ *skein.Session, err error) {
-	if k.parent, err = k.head(id); err != nil || k.parent.N == 0 || !k.s.sees(k.parent.User) {
+	if k.parent, err = k.Head(id); err != nil || k.parent.N == 0 || !k.s.sees(k.parent.User) {
 		return nil, err
 	}
 	return &k.parent.Session, nil
@@ -112,7 +115,7 @@ func (k *book) TakeBlob(h skein.Hash) (found bool, err error) {
 	}
 	if b, ok := k.brought[string(hash)]; ok {
 		k.h.Bytes += int64(len(b.Data))
-		return true, k.putBlob(b)
+		return true, putBlob(k.call.Tx, b)
 	}
 	var one int64
 	return k.One(`SELECT 1 FROM blob_refs r JOIN events e ON e.id = r.event JOIN sessions s ON s.n = e.session
@@ -129,10 +132,10 @@ func (k *book) Put(i int, r *ledger.Row) (err error) {
 		return err
 	}
 	k.h.Bytes += rowSize(p)
-	if err := k.putRefs(p.id, r.Now.Blobs); err != nil {
+	if err := putRefs(k.call.Tx, p.id, r.Now.Blobs); err != nil {
 		return err
 	}
-	if err := k.putCharge(k.h, p.id, r.Facts.Charge, &r.Added); err != nil {
+	if err := putCharge(k.call.Tx, k.h, p.id, r.Facts.Charge, &r.Added); err != nil {
 		return err
 	}
 	if r.Shakes {

@@ -6,6 +6,7 @@ import (
 	"time"
 
 	"github.com/skein-dev/skein"
+	"github.com/skein-dev/skein/store/sqlite/txn"
 )
 
 // Close implements [skein.Store]. On a view it does nothing.
@@ -37,8 +38,8 @@ func (c *core) abandon() error {
 	if c.writer == nil {
 		return nil
 	}
-	c.writer.stop()
-	return errors.Join(c.readers.Close(), c.writer.conn.Close())
+	c.writer.Stop()
+	return errors.Join(c.readers.Close(), c.writer.Close())
 }
 
 // closeFor is how long a store that is being closed waits for others that use
@@ -57,7 +58,7 @@ func (c *core) end() error {
 		c.maintenance.close()
 		c.index.close()
 		most := c.closeFor
-		if c.writer.stuck.Load() {
+		if c.writer.IsStuck() {
 			most = closeStuck
 		}
 		ctx, cancel := context.WithTimeout(context.Background(), most)
@@ -66,7 +67,7 @@ func (c *core) end() error {
 			errs = append(errs, err)
 		}
 		c.finish(ctx)
-		c.writer.stop()
+		c.writer.Stop()
 	}
 	if c.paths.sameStore() != nil {
 		// Closing the last connection would checkpoint the log into the file
@@ -77,7 +78,7 @@ func (c *core) end() error {
 	}
 	errs = append(errs, c.readers.Close())
 	if c.writer != nil {
-		errs = append(errs, c.writer.conn.Close()) // the last connection removes the -wal file
+		errs = append(errs, c.writer.Close()) // the last connection removes the -wal file
 		c.paths.dropPair()
 	}
 	c.pack.Close()
@@ -95,7 +96,7 @@ func (c *core) finish(ctx context.Context) {
 	if !c.index.fed() && !c.maintenance.deleted.Load() {
 		short, cancel := context.WithTimeout(ctx, closeStuck)
 		defer cancel()
-		if c.write(short, func(*tx) error { return nil }) != nil {
+		if c.write(short, func(*txn.Tx) error { return nil }) != nil {
 			return
 		}
 	}

@@ -17,6 +17,7 @@ import (
 	"github.com/skein-dev/skein"
 	"github.com/skein-dev/skein/store/inspect"
 	"github.com/skein-dev/skein/store/sqlite/engine"
+	"github.com/skein-dev/skein/store/sqlite/txn"
 )
 
 // unfinished is the prefix of the name of an incomplete copy.
@@ -137,7 +138,7 @@ func copiesIn(c *engine.Conn) (all []copyRow, err error) {
 // noteCopy records that a copy is being made. If that fails, it only sends a
 // notice: a store that is damaged, or on a full disk, must be copied too.
 func (s *backupMaker) noteCopy(ctx context.Context, path string, kind inspect.CopyKind) {
-	err := s.change(ctx, func(t *tx) error { return noteCopy(t.Conn, path, kind, skein.At(s.clock())) })
+	err := s.change(ctx, func(t *txn.Tx) error { return noteCopy(t.Conn, path, kind, skein.At(s.clock())) })
 	if err != nil && ctx.Err() == nil && s.notice != nil {
 		s.notice(fmt.Sprintf("the copy %s could not be recorded, so a scrub will not name it: %v", path, err))
 	}
@@ -155,7 +156,7 @@ func noteCopy(c *engine.Conn, path string, kind inspect.CopyKind, at skein.Time)
 
 // forgetCopy removes the record of a copy.
 func (s *backupMaker) forgetCopy(path string) {
-	_ = s.change(context.Background(), func(t *tx) error { //nolint:errcheck // then it is called gone
+	_ = s.change(context.Background(), func(t *txn.Tx) error { //nolint:errcheck // then it is called gone
 		_, _, err := t.Exec(`DELETE FROM copies WHERE path = ?`, path)
 		return err
 	})

@@ -10,11 +10,12 @@ import (
 	"github.com/skein-dev/skein/store/pack"
 	"github.com/skein-dev/skein/store/sqlite/columns"
 	"github.com/skein-dev/skein/store/sqlite/engine"
+	"github.com/skein-dev/skein/store/sqlite/txn"
 )
 
 // own returns the row of a session that the view may see, inside a transaction.
-func (s *view) own(t *tx, id skein.SessionID) (columns.Head, error) {
-	h, err := t.head(id)
+func (s *view) own(t *txn.Tx, id skein.SessionID) (columns.Head, error) {
+	h, err := t.Head(id)
 	if err == nil && (h.N == 0 || !s.sees(h.User)) {
 		err = fmt.Errorf("session %s %w", id, skein.ErrNotFound)
 	}
@@ -25,7 +26,7 @@ func (s *view) own(t *tx, id skein.SessionID) (columns.Head, error) {
 func (s *lifecycle) Bin(ctx context.Context, id skein.SessionID) (err error) {
 	defer skein.Wrapf(&err, "sqlite: bin %s", id)
 	return s.disk.makingRoom(ctx, func() error { // binning is the first step toward freeing room
-		return s.change(ctx, func(t *tx) error {
+		return s.change(ctx, func(t *txn.Tx) error {
 			h, err := s.own(t, id)
 			if err != nil || h.Binned != 0 {
 				return err
@@ -38,12 +39,12 @@ func (s *lifecycle) Bin(ctx context.Context, id skein.SessionID) (err error) {
 // Restore implements [skein.Lifecycle].
 func (s *lifecycle) Restore(ctx context.Context, id skein.SessionID) (err error) {
 	defer skein.Wrapf(&err, "sqlite: restore %s", id)
-	return s.change(ctx, func(t *tx) error {
+	return s.change(ctx, func(t *txn.Tx) error {
 		h, err := s.own(t, id)
 		if err != nil || h.Binned == 0 {
 			return err
 		}
-		taken, err := t.keyTaken(&h)
+		taken, err := keyTaken(t, &h)
 		if err != nil {
 			return err
 		}
@@ -61,22 +62,22 @@ func (s *lifecycle) Restore(ctx context.Context, id skein.SessionID) (err error)
 }
 
 // note appends an event that the store itself makes.
-func (s *view) note(t *tx, id skein.SessionID, e skein.Event) error {
+func (s *view) note(t *txn.Tx, id skein.SessionID, e skein.Event) error {
 	p, err := s.packBatch(skein.Batch{Session: id, Events: []skein.Event{e}})
 	if err != nil {
 		return err
 	}
 	c := &call{t, s, map[string]pack.Blob{}}
 	_, err = c.batch(&p)
-	t.after = append(t.after, func() { s.appended(1) })
+	t.OnCommit(func() { s.appended(1) })
 	return err
 }
 
-func (s *lifecycle) setBinned(t *tx, h columns.Head, at skein.Time) error {
+func (s *lifecycle) setBinned(t *txn.Tx, h columns.Head, at skein.Time) error {
 	was := h
 	h.Binned = at
-	t.changed = append(t.changed, h.ID)
-	return t.putHead(&was, &h)
+	t.Touch(h.ID)
+	return t.PutHead(&was, &h)
 }
 
 // Delete implements [skein.Lifecycle]. A long session is removed in steps,
@@ -90,7 +91,7 @@ func (s *lifecycle) Delete(ctx context.Context, id skein.SessionID, d skein.Dele
 	}
 	defer leave()
 	err = s.disk.makingRoom(ctx, func() error {
-		return s.write(ctx, func(t *tx) error {
+		return s.write(ctx, func(t *txn.Tx) error {
 			done, err = s.delete(t, id, d)
 			return err
 		})
@@ -103,7 +104,7 @@ func (s *lifecycle) Delete(ctx context.Context, id skein.SessionID, d skein.Dele
 	return done, nil
 }
 
-func (s *lifecycle) delete(t *tx, id skein.SessionID, d skein.Deletion) (done skein.Deleted, err error) {
+func (s *lifecycle) delete(t *txn.Tx, id skein.SessionID, d skein.Deletion) (done skein.Deleted, err error) {
 	h, err := s.own(t, id)
 	if err != nil {
 		return done, err
@@ -129,8 +130,8 @@ func (s *lifecycle) delete(t *tx, id skein.SessionID, d skein.Deletion) (done sk
 		done.Moved = []skein.SessionID{newParent.ID}
 	}
 	done.Events, done.Bytes = int(h.Last-max(segs[0].From, upto)), h.Bytes
-	t.heads.clear()
-	t.changed = append(t.changed, id)
+	t.Forget()
+	t.Touch(id)
 	if err := (purger{t}).beginPurge(&h, newParent.N); err != nil {
 		return done, err
 	}
@@ -141,7 +142,7 @@ func (s *lifecycle) delete(t *tx, id skein.SessionID, d skein.Deletion) (done sk
 }
 
 // free returns an error if somebody holds the lease.
-func (s *view) free(t *tx, id skein.SessionID) error {
+func (s *view) free(t *txn.Tx, id skein.SessionID) error {
 	l, err := leaseOf(t.Conn, id)
 	if err != nil {
 		return err
@@ -155,7 +156,7 @@ func (s *view) free(t *tx, id skein.SessionID) error {
 
 // children returns the children of a session that are kept, and those that were
 // moved to the bin.
-func (s *lifecycle) children(t *tx, h *columns.Head, rule skein.ChildRule) (kept, binned []skein.SessionID, err error) {
+func (s *lifecycle) children(t *txn.Tx, h *columns.Head, rule skein.ChildRule) (kept, binned []skein.SessionID, err error) {
 	var found []skein.SessionID
 	if !slices.Contains([]skein.ChildRule{"", skein.KeepChildren, skein.BinChildren, skein.RefuseChildren}, rule) {
 		return nil, nil, fmt.Errorf("%w deletion: children %q", skein.ErrInvalid, rule)
@@ -180,9 +181,9 @@ func (s *lifecycle) children(t *tx, h *columns.Head, rule skein.ChildRule) (kept
 }
 
 // binAll moves sessions to the bin and returns those that were not in it.
-func (s *lifecycle) binAll(t *tx, ids []skein.SessionID) (binned []skein.SessionID, err error) {
+func (s *lifecycle) binAll(t *txn.Tx, ids []skein.SessionID) (binned []skein.SessionID, err error) {
 	for _, id := range ids {
-		h, err := t.head(id)
+		h, err := t.Head(id)
 		if err != nil {
 			return nil, err
 		}

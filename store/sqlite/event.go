@@ -7,6 +7,7 @@ import (
 	"github.com/skein-dev/skein/store/ledger"
 	"github.com/skein-dev/skein/store/sqlite/columns"
 	"github.com/skein-dev/skein/store/sqlite/engine"
+	"github.com/skein-dev/skein/store/sqlite/txn"
 )
 
 // rowSize returns roughly how many bytes an event takes on disk, without the index.
@@ -19,7 +20,7 @@ func rowSize(p *packedEvent) int64 {
 }
 
 // keyTaken reports whether another live session of the user has the key.
-func (t *tx) keyTaken(h *columns.Head) (bool, error) {
+func keyTaken(t *txn.Tx, h *columns.Head) (bool, error) {
 	if h.Key == "" {
 		return false, nil
 	}
@@ -33,7 +34,7 @@ func (k *book) putEvent(p *packedEvent, r *ledger.Row) (id int64, err error) {
 	if r.Facts.Amended != nil {
 		amends = int64(r.Facts.Amended.Seq)
 	}
-	if id, err = k.nextID(); err != nil {
+	if id, err = k.NextID(); err != nil {
 		return 0, err
 	}
 	columns.CollectFor(int64(len(p.now.Text)))
@@ -42,19 +43,6 @@ func (k *book) putEvent(p *packedEvent, r *ledger.Row) (id int64, err error) {
 		id, k.h.N, int64(r.Seq), string(r.Kind), int64(r.Time), r.Added.Turn, k.h.Ever().Messages, int64(r.Prev), r.Added.Piece, r.Now.Failed, r.Imported,
 		engine.OrNull(string(r.ClientID)), r.Hash, engine.OrNull(string(r.Now.Role)), engine.OrNull(agent(r.Now.Message)), engine.OrNull(messageID(r.Facts.Message)), amends, lines(r.Now.Tools), lines(r.Now.Paths), p.text, p.extra, p.payload, columns.Sum(&r.Event.Event, r.Now.Text), p.items)
 	return id, err
-}
-
-// nextID returns the ID of the next event. It is greater than the index's
-// watermark, so that a new event never counts as indexed, and greater than any
-// deleted ID: all that AUTOINCREMENT would give, without writing a page for it.
-func (t *tx) nextID() (int64, error) {
-	if t.heads.lastID == 0 {
-		if _, err := t.One(`SELECT max((SELECT coalesce(max(id), 0) FROM events), upto, gone) FROM indexed`, nil, &t.heads.lastID); err != nil {
-			return 0, err
-		}
-	}
-	t.heads.lastID++
-	return t.heads.lastID, nil
 }
 
 // agent returns the agent that said m, if m names one.
@@ -94,7 +82,7 @@ func lines(names []string) any {
 	return b.String()
 }
 
-func (t *tx) putCharge(h *columns.Head, event int64, c *skein.Charge, a *skein.Added) error {
+func putCharge(t *txn.Tx, h *columns.Head, event int64, c *skein.Charge, a *skein.Added) error {
 	for recorded, u := range []skein.Usage{a.Charge.Minus(a.Recorded), a.Recorded} {
 		if u == (skein.Usage{}) {
 			continue

@@ -13,6 +13,7 @@ import (
 	"github.com/skein-dev/skein/store/inspect"
 	"github.com/skein-dev/skein/store/sqlite/columns"
 	"github.com/skein-dev/skein/store/sqlite/engine"
+	"github.com/skein-dev/skein/store/sqlite/txn"
 )
 
 var _ inspect.Examiner = (*Store)(nil)
@@ -188,7 +189,7 @@ func (ex *exam) usage(area string) error {
 	}
 	if wrong > 0 {
 		return ex.Mend(inspect.Finding{Area: area, Level: inspect.Damaged, Text: fmt.Sprintf("%d usage sums differ from their requests", wrong)}, func() error {
-			return ex.s.change(ex.ctx, func(t *tx) error {
+			return ex.s.change(ex.ctx, func(t *txn.Tx) error {
 				for _, q := range []string{
 					`DELETE FROM usage`,
 					`INSERT INTO usage (session, slot, provider, model, tier, recorded, input, output, reasoning, cache_read, cache_write, cache_hour, requests, reported)
@@ -219,7 +220,7 @@ func (ex *exam) index(area string) error {
 		ex.Fine(area, "%s; it cannot be checked: the store is read-only", waiting)
 		return nil //nolint:nilerr // there was none
 	}
-	err = ex.s.change(ex.ctx, func(t *tx) error {
+	err = ex.s.change(ex.ctx, func(t *txn.Tx) error {
 		_, _, err := t.Exec(`INSERT INTO words (words, rank) VALUES ('integrity-check', 1)`)
 		return err
 	})
@@ -238,14 +239,14 @@ func (ex *exam) index(area string) error {
 
 // rebuildIndex rebuilds the index, step by step; meanwhile searches scan.
 func (c *core) rebuildIndex() error {
-	if err := c.change(context.Background(), (*tx).forgetIndex); err != nil {
+	if err := c.change(context.Background(), forgetIndex); err != nil {
 		return err
 	}
 	return errors.Join(c.indexAll(context.Background()), c.readers.Renew())
 }
 
 // forgetIndex empties the index, to be rebuilt.
-func (t *tx) forgetIndex() error {
+func forgetIndex(t *txn.Tx) error {
 	for _, q := range []string{`UPDATE indexed SET upto = 0`, `DELETE FROM passages`} {
 		if _, _, err := t.Exec(q); err != nil {
 			return err
@@ -306,7 +307,7 @@ func (ex *exam) refs(area string) error {
 		return nil
 	}
 	return ex.Mend(inspect.Finding{Area: area, Level: inspect.Warning, Text: inspect.Count(orphans, "blob") + " that nothing refers to"}, func() error {
-		return ex.s.change(ex.ctx, func(t *tx) error {
+		return ex.s.change(ex.ctx, func(t *txn.Tx) error {
 			_, _, err := t.Exec(`DELETE FROM blobs WHERE hash NOT IN (SELECT hash FROM blob_refs)`)
 			return err
 		})

@@ -5,6 +5,7 @@ import (
 	"time"
 
 	"github.com/skein-dev/skein/store/sqlite/engine"
+	"github.com/skein-dev/skein/store/sqlite/txn"
 )
 
 // DriverName is the driver's name, which tests need to open the file.
@@ -12,7 +13,7 @@ const DriverName = engine.DriverName
 
 // Within runs f in the middle of a write transaction.
 func Within(s *Store, f func()) error {
-	return s.change(context.Background(), func(*tx) error {
+	return s.change(context.Background(), func(*txn.Tx) error {
 		f()
 		return nil
 	})
@@ -23,7 +24,7 @@ func CloseFor(s *Store, d time.Duration) { s.closeFor = d }
 
 // Owe adds a sweep to the purge queue.
 func Owe(s *Store) error {
-	return s.change(context.Background(), func(t *tx) error { return t.owe() })
+	return s.change(context.Background(), func(t *txn.Tx) error { return owe(t) })
 }
 
 // TryAgain makes the next write check at once whether a full disk has room.

@@ -7,6 +7,7 @@ import (
 	"github.com/skein-dev/skein/store/sqlite/columns"
 	"github.com/skein-dev/skein/store/sqlite/engine"
 	"github.com/skein-dev/skein/store/sqlite/eventlog"
+	"github.com/skein-dev/skein/store/sqlite/txn"
 )
 
 // heads looks for rows whose texts are not what was stored, and restores them
@@ -33,16 +34,16 @@ func (ex *exam) heads(area string) error {
 	}
 	for h := range slices.Values(bad) {
 		err := ex.Altered(area, &h.Session, func() error {
-			return ex.s.write(ex.ctx, func(t *tx) error {
-				t.heads.clear()
-				was, err := t.head(h.ID)
+			return ex.s.write(ex.ctx, func(t *txn.Tx) error {
+				t.Forget()
+				was, err := t.Head(h.ID)
 				if err != nil || !was.Altered || was.Damaged {
 					return err
 				}
 				now := was
 				now.Altered, now.Lost = false, false
-				t.changed = append(t.changed, h.ID)
-				return t.putHead(&was, &now)
+				t.Touch(h.ID)
+				return t.PutHead(&was, &now)
 			})
 		})
 		if err != nil {

@@ -4,6 +4,7 @@ import (
 	"github.com/skein-dev/skein"
 	"github.com/skein-dev/skein/store/ledger"
 	"github.com/skein-dev/skein/store/sqlite/columns"
+	"github.com/skein-dev/skein/store/sqlite/txn"
 )
 
 // putImport writes the source file and the records of a batch for session h,
@@ -16,11 +17,11 @@ func (t *call) putImport(p *packed, h *columns.Head) error {
 	if h != nil {
 		user = h.User
 	}
-	n, err := t.putFile(&p.Import.File, user)
+	n, err := putFile(t.Tx, &p.Import.File, user)
 	if err != nil {
 		return err
 	}
-	have, err := recordCount(t.tx.Conn, n)
+	have, err := recordCount(t.Tx.Conn, n)
 	if err != nil {
 		return err
 	}
@@ -47,7 +48,7 @@ func (t *call) putImport(p *packed, h *columns.Head) error {
 }
 
 // putFile writes the row of a source file and returns its number.
-func (t *tx) putFile(f *skein.SourceFile, user skein.User) (n int64, err error) {
+func putFile(t *txn.Tx, f *skein.SourceFile, user skein.User) (n int64, err error) {
 	state := f.State
 	if state == nil {
 		state = []byte{}

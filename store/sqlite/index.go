@@ -11,6 +11,7 @@ import (
 	"github.com/skein-dev/skein/store/search"
 	"github.com/skein-dev/skein/store/sqlite/columns"
 	"github.com/skein-dev/skein/store/sqlite/engine"
+	"github.com/skein-dev/skein/store/sqlite/txn"
 )
 
 // The search index is updated after the append, not in it, where it would double the
@@ -77,7 +78,7 @@ func (x *indexer) loop() {
 				timer.Reset(indexAfter)
 				continue
 			}
-			fed, _ := x.step(x.core.writer.between, busyBytes)
+			fed, _ := x.step(x.core.writer.Between, busyBytes)
 			if x.waiting.Add(-int64(fed)); fed == 0 {
 				x.waiting.Store(0) // another process indexed them
 			}
@@ -101,7 +102,7 @@ func (x *indexer) loop() {
 func (x *indexer) pause() {
 	x.waiting.Store(0)
 	for more := true; more && x.waiting.Load() == 0; {
-		_, more = x.step(x.core.writer.after, feedBytes)
+		_, more = x.step(x.core.writer.After, feedBytes)
 	}
 	x.core.disk.checkpoint()
 	x.core.maintenance.wake()
@@ -114,12 +115,12 @@ func (x *indexer) fed() bool { return x.last.Load() != 0 }
 // there is more to do now. An error is left to the next step: the index is only
 // late, and nothing is lost. If the disk is nearly full, the index stays late:
 // it would take the room that deleting needs.
-func (x *indexer) step(run func(context.Context, func(*tx) error) error, bytes int64) (fed int, more bool) {
+func (x *indexer) step(run func(context.Context, func(*txn.Tx) error) error, bytes int64) (fed int, more bool) {
 	if x.core.disk.lookAtRoom(); x.core.disk.tight.Load() {
 		return 0, false
 	}
-	err := run(x.ctx, func(t *tx) (err error) {
-		fed, more, err = t.feed(bytes)
+	err := run(x.ctx, func(t *txn.Tx) (err error) {
+		fed, more, err = feed(t, bytes)
 		return err
 	})
 	if err != nil {
@@ -150,8 +151,8 @@ func (c *core) feedIndex(ctx context.Context) (more bool, err error) {
 	if c.disk.lookAtRoom(); c.disk.tight.Load() {
 		return false, nil
 	}
-	err = c.writer.between(ctx, func(t *tx) (err error) {
-		_, more, err = t.feed(feedBytes)
+	err = c.writer.Between(ctx, func(t *txn.Tx) (err error) {
+		_, more, err = feed(t, feedBytes)
 		return err
 	})
 	return more, err
@@ -160,7 +161,7 @@ func (c *core) feedIndex(ctx context.Context) (more bool, err error) {
 // feed indexes the next events in the order in which they were stored: at most bytes
 // of text, but at least one event, and a long text by itself. Index and watermark are
 // committed together.
-func (t *tx) feed(bytes int64) (rows int, more bool, err error) {
+func feed(t *txn.Tx, bytes int64) (rows int, more bool, err error) {
 	var upto, last int64
 	if _, err := t.One(`SELECT upto FROM indexed`, nil, &upto); err != nil {
 		return 0, false, err
@@ -185,7 +186,7 @@ func (t *tx) feed(bytes int64) (rows int, more bool, err error) {
 	}
 	columns.CollectFor(size)
 	if long {
-		done, err := t.feedPassages(last)
+		done, err := feedPassages(t, last)
 		if err != nil || !done {
 			return 0, true, err
 		}

@@ -8,6 +8,7 @@ import (
 	"time"
 
 	"github.com/skein-dev/skein"
+	"github.com/skein-dev/skein/store/sqlite/txn"
 )
 
 // Acquire implements [skein.Leases]. A process holds a lease without a TTL
@@ -20,14 +21,14 @@ func (s *leases) Acquire(ctx context.Context, id skein.SessionID, r skein.LeaseR
 	if r.TTL < 0 {
 		return l, fmt.Errorf("%w TTL %s", skein.ErrInvalid, r.TTL)
 	}
-	err = s.change(ctx, func(t *tx) error {
+	err = s.change(ctx, func(t *txn.Tx) error {
 		l, err = s.acquire(t, id, r)
 		return err
 	})
 	return l, err
 }
 
-func (s *leases) acquire(t *tx, id skein.SessionID, r skein.LeaseRequest) (l skein.Lease, err error) {
+func (s *leases) acquire(t *txn.Tx, id skein.SessionID, r skein.LeaseRequest) (l skein.Lease, err error) {
 	if err := s.mine(t, id); err != nil {
 		return l, err
 	}
@@ -44,7 +45,7 @@ func (s *leases) acquire(t *tx, id skein.SessionID, r skein.LeaseRequest) (l ske
 	}
 	now := skein.At(s.clock())
 	l = skein.Lease{Session: id, Holder: holder(r.Program, now)}
-	if l.Fence, err = t.nextFence(old.epoch); err != nil {
+	if l.Fence, err = nextFence(t, old.epoch); err != nil {
 		return l, err
 	}
 	if r.TTL > 0 {
@@ -54,18 +55,18 @@ func (s *leases) acquire(t *tx, id skein.SessionID, r skein.LeaseRequest) (l ske
 		return l, err
 	}
 	if old.epoch > 0 {
-		t.after = append(t.after, func() { _ = s.locks.Remove(id, old.epoch) }) //nolint:errcheck // a file that stays is swept at the next start
+		t.OnCommit(func() { _ = s.locks.Remove(id, old.epoch) }) //nolint:errcheck // a file that stays is swept at the next start
 	}
-	return l, t.putLease(id, leaseRow{l.Fence, true, l.Expires, processOf(l.Holder, l.Expires)})
+	return l, putLease(t, id, leaseRow{l.Fence, true, l.Expires, processOf(l.Holder, l.Expires)})
 }
 
 // lockNext locks the file of l's epoch; if the transaction fails, it is unlocked.
-func (s *leases) lockNext(t *tx, l skein.Lease) error {
+func (s *leases) lockNext(t *txn.Tx, l skein.Lease) error {
 	got, err := s.locks.Take(l.Session, l.Fence)
 	if err == nil && !got {
 		err = fmt.Errorf("lock file of epoch %d is taken: %w", l.Fence, skein.ErrCorrupt)
 	}
-	t.undo = append(t.undo, func() { _ = s.locks.Drop(l.Session, l.Fence) }) //nolint:errcheck // it is unlocked in any case
+	t.OnRollback(func() { _ = s.locks.Drop(l.Session, l.Fence) }) //nolint:errcheck // it is unlocked in any case
 	return err
 }
 
@@ -76,12 +77,12 @@ func (s *leases) Renew(ctx context.Context, l skein.Lease, ttl time.Duration) (_
 		return skein.Lease{}, fmt.Errorf("%w TTL %s", skein.ErrInvalid, ttl)
 	}
 	var row leaseRow
-	err = s.change(ctx, func(t *tx) error {
+	err = s.change(ctx, func(t *txn.Tx) error {
 		if row, err = s.heldRow(t, l); err != nil || row.expires == 0 {
 			return err
 		}
 		row.expires = skein.At(s.clock()) + skein.Time(ttl.Milliseconds())
-		return t.putLease(l.Session, row)
+		return putLease(t, l.Session, row)
 	})
 	if err != nil {
 		return skein.Lease{}, err
@@ -90,7 +91,7 @@ func (s *leases) Renew(ctx context.Context, l skein.Lease, ttl time.Duration) (_
 }
 
 // heldRow returns the row of l, which must be held now.
-func (s *leases) heldRow(t *tx, l skein.Lease) (leaseRow, error) {
+func (s *leases) heldRow(t *txn.Tx, l skein.Lease) (leaseRow, error) {
 	row, err := leaseOf(t.Conn, l.Session)
 	if err != nil {
 		return row, err
@@ -104,8 +105,8 @@ func (s *leases) heldRow(t *tx, l skein.Lease) (leaseRow, error) {
 
 // mine returns an error for a session of another user. A session that has not
 // begun belongs to nobody.
-func (s *leases) mine(t *tx, id skein.SessionID) error {
-	h, err := t.head(id)
+func (s *leases) mine(t *txn.Tx, id skein.SessionID) error {
+	h, err := t.Head(id)
 	if err == nil && h.N != 0 && !s.sees(h.User) {
 		err = fmt.Errorf("session %s %w", id, skein.ErrNotFound)
 	}
@@ -115,7 +116,7 @@ func (s *leases) mine(t *tx, id skein.SessionID) error {
 // Release implements [skein.Leases].
 func (s *leases) Release(ctx context.Context, l skein.Lease) (err error) {
 	defer skein.Wrapf(&err, "sqlite: release the lease of %s", l.Session)
-	return s.change(ctx, func(t *tx) error {
+	return s.change(ctx, func(t *txn.Tx) error {
 		if err := s.mine(t, l.Session); err != nil {
 			if errors.Is(err, skein.ErrNotFound) {
 				err = nil // releasing a lease that is not held is fine
@@ -126,20 +127,20 @@ func (s *leases) Release(ctx context.Context, l skein.Lease) (err error) {
 	})
 }
 
-func (s *core) release(t *tx, l skein.Lease) error {
-	t.after = append(t.after, func() { _ = s.locks.Drop(l.Session, l.Fence) }) //nolint:errcheck // it is unlocked in any case
+func (s *core) release(t *txn.Tx, l skein.Lease) error {
+	t.OnCommit(func() { _ = s.locks.Drop(l.Session, l.Fence) }) //nolint:errcheck // it is unlocked in any case
 	row, err := leaseOf(t.Conn, l.Session)
 	if err != nil || row.epoch != l.Fence || !row.held {
 		return err
 	}
 	row.held = false
-	return t.putLease(l.Session, row)
+	return putLease(t, l.Session, row)
 }
 
 // releaseAll releases the leases that this store holds as a process.
 func (s *core) releaseAll(ctx context.Context) error {
 	for id, epoch := range s.locks.All() {
-		err := s.write(ctx, func(t *tx) error { return s.release(t, skein.Lease{Session: id, Fence: epoch}) })
+		err := s.write(ctx, func(t *txn.Tx) error { return s.release(t, skein.Lease{Session: id, Fence: epoch}) })
 		if err != nil {
 			return errors.Join(err, s.locks.Close())
 		}

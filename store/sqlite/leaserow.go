@@ -8,6 +8,7 @@ import (
 	"github.com/skein-dev/skein"
 	"github.com/skein-dev/skein/store/sqlite/engine"
 	"github.com/skein-dev/skein/store/sqlite/host"
+	"github.com/skein-dev/skein/store/sqlite/txn"
 )
 
 // A leaseRow is a row of leases.
@@ -57,13 +58,13 @@ func (s *core) holds(id skein.SessionID, l leaseRow) (bool, error) {
 
 // nextFence returns the number that follows the session's last one and those of
 // all deleted sessions, which may have had the same ID.
-func (t *tx) nextFence(last skein.Fence) (skein.Fence, error) {
+func nextFence(t *txn.Tx, last skein.Fence) (skein.Fence, error) {
 	var floor int64
 	_, err := t.One(`SELECT floor FROM fences`, nil, &floor)
 	return max(last, skein.Fence(floor)) + 1, err
 }
 
-func (t *tx) putLease(id skein.SessionID, l leaseRow) error {
+func putLease(t *txn.Tx, id skein.SessionID, l leaseRow) error {
 	holder := string(skein.MustJSON(l.holder))
 	if _, _, err := t.Exec(`INSERT INTO leases (session, epoch, held, expires, holder) VALUES (?, ?, ?, ?, ?)
 		ON CONFLICT (session) DO UPDATE SET epoch = excluded.epoch, held = excluded.held, expires = excluded.expires, holder = excluded.holder`,

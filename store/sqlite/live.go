@@ -8,12 +8,13 @@ import (
 	"github.com/skein-dev/skein/store/sqlite/columns"
 	"github.com/skein-dev/skein/store/sqlite/engine"
 	"github.com/skein-dev/skein/store/sqlite/eventlog"
+	"github.com/skein-dev/skein/store/sqlite/txn"
 )
 
 // updateLive updates a session's live events after the event p, which took
 // back, withdrew or changed messages.
 func (t *call) updateLive(h *columns.Head, p *packedEvent) error {
-	segs, err := headSegments(t.tx, h)
+	segs, err := headSegments(t.Tx, h)
 	if err != nil {
 		return err
 	}
@@ -33,7 +34,7 @@ func (t *call) updateLive(h *columns.Head, p *packedEvent) error {
 	}
 	h.SetShown(x.Shown())
 	h.Prompts = x.Prompts
-	return t.putGaps(h.N, was.written, x.Gaps)
+	return putGaps(t.Tx, h.N, was.written, x.Gaps)
 }
 
 // gaps are the parts of a session that rewinds took back.
@@ -68,7 +69,7 @@ func (t *call) gaps(n int64, segs walk.Segments, last skein.Seq) (g gaps, err er
 }
 
 // putGaps records now as what is taken back of session n; was is what is recorded.
-func (t *tx) putGaps(n int64, was, now []skein.SeqRange) error {
+func putGaps(t *txn.Tx, n int64, was, now []skein.SeqRange) error {
 	written := map[skein.SeqRange]bool{}
 	for _, g := range was {
 		written[g] = true

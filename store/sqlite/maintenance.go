@@ -11,6 +11,7 @@ import (
 
 	"github.com/skein-dev/skein"
 	"github.com/skein-dev/skein/store/sqlite/engine"
+	"github.com/skein-dev/skein/store/sqlite/txn"
 )
 
 // maintenance does in the background what nobody waits for: removing the rest of
@@ -131,8 +132,8 @@ func (k *maintenance) clean() error {
 // drainAll removes the rest of what was deleted, here or in the shell.
 func (c cleaner) drainAll(ctx context.Context) error {
 	for more := true; more; {
-		err := c.disk.freeStep(ctx, func(t *tx) (err error) {
-			if err = t.addTombstones(); err == nil {
+		err := c.disk.freeStep(ctx, func(t *txn.Tx) (err error) {
+			if err = addTombstones(t); err == nil {
 				more, err = purger{t}.drain()
 			}
 			return err
@@ -196,7 +197,7 @@ func (c cleaner) sweepLocks(ctx context.Context) error {
 	if _, err := os.Stat(c.locks.Dir); errors.Is(err, os.ErrNotExist) {
 		return nil
 	}
-	return c.write(ctx, func(t *tx) error {
+	return c.write(ctx, func(t *txn.Tx) error {
 		keep := map[string]bool{}
 		err := t.Query(`SELECT session, epoch FROM leases WHERE held = 1`, nil, func(row []driver.Value) error {
 			var id string

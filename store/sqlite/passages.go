@@ -11,6 +11,7 @@ import (
 	"github.com/skein-dev/skein"
 	"github.com/skein-dev/skein/store/search"
 	"github.com/skein-dev/skein/store/sqlite/engine"
+	"github.com/skein-dev/skein/store/sqlite/txn"
 )
 
 // A long text is indexed in passages, which are rows of their own in the index. Their
@@ -30,7 +31,7 @@ const (
 // feedPassages indexes the next passages of a long text, for about passagesFor, and
 // reports whether these were the last. It reads only a part of the text: the
 // passages in that, from the start of one, are those in the whole.
-func (t *tx) feedPassages(event int64) (done bool, err error) {
+func feedPassages(t *txn.Tx, event int64) (done bool, err error) {
 	var part string
 	var start, size, have, row int64
 	if _, err := t.One(`SELECT CAST(substr(CAST(e.text AS BLOB), l.start + 1, ?1) AS TEXT), l.start, octet_length(e.text), l.have, l.row
@@ -62,7 +63,7 @@ func (t *tx) feedPassages(event int64) (done bool, err error) {
 
 // changeText runs an update of an event's text, and indexes the new text. A trigger
 // takes the old one out of the index, but cannot divide the new one into passages.
-func (t *tx) changeText(event int64, update string, args ...any) error {
+func changeText(t *txn.Tx, event int64, update string, args ...any) error {
 	if _, _, err := t.Exec(`UPDATE events SET text = NULL, extra = NULL WHERE id = ?`, event); err != nil {
 		return err
 	}
@@ -76,7 +77,7 @@ func (t *tx) changeText(event int64, update string, args ...any) error {
 	}
 	if size > search.LongText {
 		for done := false; !done && err == nil; {
-			done, err = t.feedPassages(event)
+			done, err = feedPassages(t, event)
 		}
 		return err
 	}

@@ -10,6 +10,7 @@ import (
 	"github.com/skein-dev/skein"
 	"github.com/skein-dev/skein/store/search"
 	"github.com/skein-dev/skein/store/sqlite/engine"
+	"github.com/skein-dev/skein/store/sqlite/txn"
 )
 
 // longText returns a text of several passages with a word at each end.
@@ -35,7 +36,7 @@ func (s *Store) agrees(t *testing.T, after string, passages int64) {
 
 func (s *Store) run(t *testing.T, queries ...string) (err error) {
 	t.Helper()
-	return s.change(t.Context(), func(tx *tx) error {
+	return s.change(t.Context(), func(tx *txn.Tx) error {
 		for _, q := range queries {
 			if _, _, err := tx.Exec(q); err != nil {
 				return err

@@ -13,7 +13,7 @@ import (
 // Joins implements [ledger.Book]; see [walk.Joins].
 func (k *book) Joins(id string) (found bool, err error) {
 	h := k.h
-	segs, err := headSegments(k.call.tx, h)
+	segs, err := headSegments(k.call.Tx, h)
 	if err != nil {
 		return false, err
 	}
@@ -51,7 +51,7 @@ func (k *book) Joins(id string) (found bool, err error) {
 
 // Charged implements [ledger.Book].
 func (k *book) Charged(request string) (skein.Usage, error) {
-	return eventlog.SumUsage(k.call.tx.Conn, `charges INDEXED BY charges_by_request WHERE request = ? AND user_id = ?`, request, string(k.h.User))
+	return eventlog.SumUsage(k.call.Tx.Conn, `charges INDEXED BY charges_by_request WHERE request = ? AND user_id = ?`, request, string(k.h.User))
 }
 
 // Shown implements [ledger.Book].
@@ -64,7 +64,7 @@ func (k *book) Shown(at skein.Parent) (x ledger.Base, err error) {
 	// The first segment may be empty: then the place is in a segment of its parent.
 	owner := segs[slices.IndexFunc(segs, func(s walk.Segment) bool { return s.From < s.To })]
 	k.base = owner.Session
-	if purging, err := eventlog.IsPurging(k.call.tx.Conn, owner.Session); err != nil {
+	if purging, err := eventlog.IsPurging(k.call.Tx.Conn, owner.Session); err != nil {
 		return x, err
 	} else if purging {
 		k.base = p.N // which will have the events
@@ -95,10 +95,10 @@ func (k *book) Shown(at skein.Parent) (x ledger.Base, err error) {
 // Begin implements [ledger.Book]. The row must exist before others can refer to it.
 func (k *book) Begin() (err error) {
 	h := k.h
-	if h.N, err = k.insertHead(h); err != nil {
+	if h.N, err = k.InsertHead(h); err != nil {
 		return err
 	}
-	if err := k.putGaps(h.N, nil, k.rewound); err != nil {
+	if err := putGaps(k.call.Tx, h.N, nil, k.rewound); err != nil {
 		return err
 	}
 	if k.base != 0 {
@@ -106,7 +106,7 @@ func (k *book) Begin() (err error) {
 			return err
 		}
 	}
-	l, err := leaseOf(k.call.tx.Conn, h.ID)
+	l, err := leaseOf(k.call.Tx.Conn, h.ID)
 	if err == nil && l.held {
 		_, _, err = k.Exec(`UPDATE sessions SET locked_by = ? WHERE n = ?`, l.holder.String(), h.N)
 	}

@@ -8,6 +8,8 @@ import (
 	"github.com/skein-dev/skein"
 	"github.com/skein-dev/skein/store/inspect"
 	"github.com/skein-dev/skein/store/sqlite/engine"
+	"github.com/skein-dev/skein/store/sqlite/pagefile"
+	"github.com/skein-dev/skein/store/sqlite/txn"
 )
 
 // The index keeps the words of deleted text in its older segments until these
@@ -35,7 +37,7 @@ const (
 )
 
 // owe records that something was deleted and the file must be swept.
-func (t *tx) owe() error {
+func owe(t *txn.Tx) error {
 	_, _, err := t.Exec(`INSERT INTO maintenance (name, times) VALUES ('sweep', 1) ON CONFLICT (name) DO UPDATE SET times = times + 1`)
 	return err
 }
@@ -59,7 +61,7 @@ func (c cleaner) mergeIndex(ctx context.Context) error {
 			return err
 		}
 		var took time.Duration
-		err := c.disk.freeStep(ctx, func(t *tx) (err error) {
+		err := c.disk.freeStep(ctx, func(t *txn.Tx) (err error) {
 			start := time.Now()
 			more, err = indexMerger{t}.mergeStep(pages)
 			took = time.Since(start)
@@ -79,7 +81,7 @@ func (c cleaner) mergeIndex(ctx context.Context) error {
 }
 
 // An indexMerger merges the segments of the search index in a transaction.
-type indexMerger struct{ *tx }
+type indexMerger struct{ *txn.Tx }
 
 // mergeStep does one step of at most this many pages and reports whether there
 // is more to do.
@@ -154,18 +156,18 @@ func mergeLevels(block []byte) (levels []bool, ok bool) {
 	if len(block) < 4 {
 		return nil, false
 	}
-	d := sqliteVarints{b: block[4:]}
-	n := d.next()
-	d.next()
-	d.next()
+	d := pagefile.Varints{B: block[4:]}
+	n := d.Next()
+	d.Next()
+	d.Next()
 	for range min(n, maxLevels) {
-		merging, parts := d.next(), d.next()
+		merging, parts := d.Next(), d.Next()
 		levels = append(levels, merging > 0)
 		for range 3 * min(parts, maxParts) {
-			d.next()
+			d.Next()
 		}
 	}
-	return levels, !d.bad && n <= maxLevels
+	return levels, !d.Bad && n <= maxLevels
 }
 
 // FTS5 never has as many of either.

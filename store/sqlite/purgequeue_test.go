@@ -12,6 +12,7 @@ import (
 
 	"github.com/skein-dev/skein"
 	"github.com/skein-dev/skein/store/inspect"
+	"github.com/skein-dev/skein/store/sqlite/txn"
 )
 
 // fillIndex indexes n messages in several index segments.
@@ -73,7 +74,7 @@ func TestResidueGoesStepByStep(t *testing.T) {
 			t.Fatal("after 1000 steps there is still something to merge")
 		}
 		fillIndex(t, s, "d", 3, "newword")
-		if err := s.write(t.Context(), func(tx *tx) (err error) {
+		if err := s.write(t.Context(), func(tx *txn.Tx) (err error) {
 			more, err = indexMerger{tx}.mergeStep(2)
 			return err
 		}); err != nil {
@@ -108,7 +109,7 @@ func TestResidueGoesBesideNewParts(t *testing.T) {
 	s.maintenance.close()
 	fillIndex(t, s, "a", 1000, "goingword")
 	fillIndex(t, s, "b", 4000, "stayingword")
-	if err := s.write(t.Context(), func(tx *tx) error { return tx.Script(`INSERT INTO words (words) VALUES ('optimize')`) }); err != nil {
+	if err := s.write(t.Context(), func(tx *txn.Tx) error { return tx.Script(`INSERT INTO words (words) VALUES ('optimize')`) }); err != nil {
 		t.Fatal(err)
 	}
 	if _, err := s.Delete(t.Context(), "a", skein.Deletion{}); err != nil {
@@ -119,7 +120,7 @@ func TestResidueGoesBesideNewParts(t *testing.T) {
 		if steps > 1000 {
 			t.Fatal("after 1000 steps the merge has not ended")
 		}
-		if err := s.write(t.Context(), func(tx *tx) (err error) {
+		if err := s.write(t.Context(), func(tx *txn.Tx) (err error) {
 			more, err = indexMerger{tx}.mergeStep(fewestPages / 2)
 			return err
 		}); err != nil {
@@ -143,8 +144,8 @@ func TestEveryProcessPaysOfTheResidue(t *testing.T) {
 	fillIndex(t, s, "a", 300, "goingword")
 	fillIndex(t, s, "b", 300, "stayingword")
 	// This is the state after a process was killed right after its deletion.
-	if err := s.write(t.Context(), func(tx *tx) error {
-		h, err := tx.head("a")
+	if err := s.write(t.Context(), func(tx *txn.Tx) error {
+		h, err := tx.Head("a")
 		if err != nil {
 			return err
 		}

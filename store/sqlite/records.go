@@ -10,6 +10,7 @@ import (
 	"github.com/skein-dev/skein/store/pack"
 	"github.com/skein-dev/skein/store/sqlite/columns"
 	"github.com/skein-dev/skein/store/sqlite/engine"
+	"github.com/skein-dev/skein/store/sqlite/txn"
 )
 
 // recordCount returns how many records of file n are stored.
@@ -118,7 +119,7 @@ func (t *call) putBlock(n int64, p *packed, b *pack.PackedBlock) (size int64, er
 			size = int64(len(is.Body) - had.size)
 		}
 	}
-	return size, t.setBlock(n*recordsPerFile+int64(first), is, ids)
+	return size, setBlock(t.Tx, n*recordsPerFile+int64(first), is, ids)
 }
 
 // putPlain stores a block without references, because one of its events no
@@ -136,11 +137,11 @@ func (t *call) putPlain(n int64, p *packed, b *pack.PackedBlock) (int64, error) 
 		}
 	}
 	plain := t.s.pack.OneBlock(rs, nil)
-	return int64(len(plain.Body)), t.setBlock(n*recordsPerFile+int64(rs[0].N), plain, nil)
+	return int64(len(plain.Body)), setBlock(t.Tx, n*recordsPerFile+int64(rs[0].N), plain, nil)
 }
 
 // setBlock writes a block whose pieces refer to the events ids.
-func (t *tx) setBlock(at int64, b pack.PackedBlock, ids []int64) error {
+func setBlock(t *txn.Tx, at int64, b pack.PackedBlock, ids []int64) error {
 	_, _, err := t.Exec(`INSERT INTO records (n, count, raw) VALUES (?, ?, ?) ON CONFLICT (n) DO UPDATE SET count = excluded.count, raw = excluded.raw`,
 		at, len(b.Records), pack.Seal(b.Form, ids, b.Body))
 	return err
@@ -155,7 +156,7 @@ type blockInfo struct {
 // tail returns the records of the last block of file n, if it is short, ends
 // right before record and can be read.
 func (t *call) tail(n int64, record int) (rs []pack.Record, had blockInfo, err error) {
-	first, count, raw, err := blockOf(t.tx.Conn, n, record-1)
+	first, count, raw, err := blockOf(t.Tx.Conn, n, record-1)
 	if err != nil || !pack.Extensible(raw, count) {
 		return nil, had, err
 	}
@@ -210,7 +211,7 @@ func (t *call) cutRecords(n int64, first, end int, forget bool) error {
 			if len(k) == 0 {
 				continue
 			}
-			if err := t.setBlock(n*recordsPerFile+int64(k[0].N), t.s.pack.OneBlock(k, nil), nil); err != nil {
+			if err := setBlock(t.Tx, n*recordsPerFile+int64(k[0].N), t.s.pack.OneBlock(k, nil), nil); err != nil {
 				return err
 			}
 		}

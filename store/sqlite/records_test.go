@@ -9,6 +9,7 @@ import (
 	"github.com/skein-dev/skein"
 	"github.com/skein-dev/skein/store/pack"
 	"github.com/skein-dev/skein/store/sqlite/engine"
+	"github.com/skein-dev/skein/store/sqlite/txn"
 )
 
 // transcript returns n lines with the events made from them.
@@ -140,7 +141,7 @@ func TestRecordOfADeletedMessage(t *testing.T) {
 	s := openTest(t, filepath.Join(t.TempDir(), "x.db"))
 	rs, evs := transcript(0, 3)
 	importLines(t, s, skein.Import{Records: rs}, append([]skein.Event{skein.NewEvent(skein.KindCreated, 1, skein.Created{})}, evs...)...)
-	err := s.change(t.Context(), func(tx *tx) error {
+	err := s.change(t.Context(), func(tx *txn.Tx) error {
 		_, _, err := tx.Exec(`DELETE FROM messages WHERE content LIKE 'message 1 %'`)
 		return err
 	})

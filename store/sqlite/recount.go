@@ -13,6 +13,7 @@ import (
 	"github.com/skein-dev/skein/store/sqlite/columns"
 	"github.com/skein-dev/skein/store/sqlite/engine"
 	"github.com/skein-dev/skein/store/sqlite/eventlog"
+	"github.com/skein-dev/skein/store/sqlite/txn"
 )
 
 // recountAll recomputes the rows of sessions whose messages were deleted in the
@@ -34,8 +35,8 @@ func (c cleaner) recountAll(ctx context.Context) error {
 			if err = ctx.Err(); err != nil {
 				return errors.Join(append(all, err)...)
 			}
-			err = c.write(ctx, func(t *tx) (err error) {
-				more, err = (&call{tx: t, s: &view{core: c.core}}).recount(n)
+			err = c.write(ctx, func(t *txn.Tx) (err error) {
+				more, err = (&call{Tx: t, s: &view{core: c.core}}).recount(n)
 				return err
 			})
 			all = append(all, err) // a session that cannot be read does not stop the others
@@ -101,7 +102,7 @@ func (t *call) recount(n int64) (more bool, err error) {
 		return false, err
 	}
 	if id != "" {
-		h, err := t.head(skein.SessionID(id))
+		h, err := t.Head(skein.SessionID(id))
 		if err != nil {
 			return false, err
 		}
@@ -123,7 +124,7 @@ func (t *call) recount(n int64) (more bool, err error) {
 // each belongs to, how many messages had begun there, and whether it is a
 // piece, and returns the seq up to which it did so.
 func (t *call) renumber(h *columns.Head, after skein.Seq) (upto skein.Seq, err error) {
-	segs, err := headSegments(t.tx, h)
+	segs, err := headSegments(t.Tx, h)
 	if err != nil {
 		return 0, err
 	}
@@ -215,7 +216,7 @@ func (t *call) joined(segs walk.Segments, seq skein.Seq, message string) (bool, 
 // hides what was taken back, it relies on what the table rewound_ranges says.
 func (t *call) recountLive(h *columns.Head) error {
 	was := *h
-	segs, err := headSegments(t.tx, h)
+	segs, err := headSegments(t.Tx, h)
 	if err != nil {
 		return err
 	}
@@ -235,12 +236,12 @@ func (t *call) recountLive(h *columns.Head) error {
 	x.Show(&past)
 	h.SetShown(past)
 	h.Undone, h.Prompts, h.Model = past.Undone, x.Prompts, past.Model
-	if h.Usage, err = eventlog.UsageOf(t.tx.Conn, h.N); err != nil {
+	if h.Usage, err = eventlog.UsageOf(t.Tx.Conn, h.N); err != nil {
 		return err
 	}
-	if err := t.putGaps(h.N, g.written, x.Gaps); err != nil {
+	if err := putGaps(t.Tx, h.N, g.written, x.Gaps); err != nil {
 		return err
 	}
-	t.changed = append(t.changed, h.ID)
-	return t.putHead(&was, h)
+	t.Touch(h.ID)
+	return t.PutHead(&was, h)
 }

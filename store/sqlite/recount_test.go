@@ -9,6 +9,7 @@ import (
 
 	"github.com/skein-dev/skein"
 	"github.com/skein-dev/skein/store/inspect"
+	"github.com/skein-dev/skein/store/sqlite/txn"
 )
 
 // An examination reports what is still to be recomputed, and can do it at once,
@@ -67,8 +68,8 @@ func TestRecountGoesOnWhereItStopped(t *testing.T) {
 		t.Fatal(err)
 	}
 	for step, want := range []string{"recount 1=1 recounted 1 1=200 ", "recount 1=1 recounted 1 1=400 ", ""} {
-		if err := s.change(t.Context(), func(t *tx) error {
-			_, err := (&call{tx: t, s: s.view}).recount(1)
+		if err := s.change(t.Context(), func(t *txn.Tx) error {
+			_, err := (&call{Tx: t, s: s.view}).recount(1)
 			return err
 		}); err != nil {
 			t.Fatal(err)

@@ -14,6 +14,8 @@ import (
 	"github.com/skein-dev/skein"
 	"github.com/skein-dev/skein/store/sqlite/engine"
 	"github.com/skein-dev/skein/store/sqlite/host"
+	"github.com/skein-dev/skein/store/sqlite/pagefile"
+	"github.com/skein-dev/skein/store/sqlite/txn"
 )
 
 // A diskRoom knows how full the disk is, and makes room on it.
@@ -97,7 +99,7 @@ func (d *diskRoom) lookAtRoom() (want, room int64) {
 		return 0, 0
 	}
 	want = reserveFor(st.Size())
-	d.logPages.Store(want / pageSize)
+	d.logPages.Store(want / pagefile.PageSize)
 	room, known := host.FreeSpace(filepath.Dir(d.reserve()))
 	d.tight.Store(known && room < tightRoom*want)
 	return want, room
@@ -162,14 +164,14 @@ func (d *diskRoom) makingRoom(ctx context.Context, do func() error) error {
 	if err := do(); !errors.Is(err, skein.ErrFull) {
 		return err
 	}
-	if err := d.write(ctx, (*tx).forgetIndex); err != nil {
+	if err := d.write(ctx, forgetIndex); err != nil {
 		return err
 	}
 	return do()
 }
 
 // freeStep writes one step of many that free room, as f says.
-func (d *diskRoom) freeStep(ctx context.Context, f func(*tx) error) error {
+func (d *diskRoom) freeStep(ctx context.Context, f func(*txn.Tx) error) error {
 	if err := d.makingRoom(ctx, func() error { return d.write(ctx, f) }); err != nil {
 		return err
 	}
@@ -192,8 +194,8 @@ func (d *diskRoom) afterStep() error {
 // followed each other in several goroutines, the log would never be idle, and
 // would fill the disk.
 func (d *diskRoom) emptyLogAlone() error {
-	d.writer.mu.Lock()
-	defer d.writer.mu.Unlock()
-	_, err := d.emptyLog()
-	return err
+	return d.writer.Alone(func() error {
+		_, err := d.emptyLog()
+		return err
+	})
 }

@@ -3,6 +3,7 @@ package sqlite
 import (
 	"context"
 	"database/sql/driver"
+	"encoding/binary"
 	"errors"
 	"fmt"
 	"io/fs"
@@ -18,6 +19,8 @@ import (
 	"github.com/skein-dev/skein/store/inspect"
 	"github.com/skein-dev/skein/store/sqlite/columns"
 	"github.com/skein-dev/skein/store/sqlite/engine"
+	"github.com/skein-dev/skein/store/sqlite/pagefile"
+	"github.com/skein-dev/skein/store/sqlite/txn"
 )
 
 // A Lost is what a salvage did not find of a session.
@@ -28,7 +31,7 @@ type Lost struct {
 
 // A salvage makes a new store from what can be read of a damaged file.
 type salvage struct {
-	from   *pageFile
+	from   *pagefile.File
 	to     *Store
 	tables []salvaged
 	roots  map[uint32]string // table name by the root of its tree
@@ -55,18 +58,28 @@ func derived(name string) bool {
 	return strings.HasPrefix(name, "words") || strings.HasPrefix(name, "sqlite_") || name == "usage" || name == "usage_all" || name == "indexed" || name == "passages" || name == "maintenance" || name == "rewound_ranges"
 }
 
+// develops reports whether the file is from a development build, as far as its
+// header can be read (https://www.sqlite.org/fileformat2.html#application_id).
+func develops(p *pagefile.File) bool {
+	b := p.Page(1)
+	if b == nil {
+		return false
+	}
+	return slices.Contains(developmentIDs, int64(binary.BigEndian.Uint32(b[68:])))
+}
+
 // salvageInto fills the new store at to with all that can be read of the file
 // at from, which no connection of this process has open, and returns what is
 // lost. The new store records that the damaged file is kept at kept.
 //
 // The error wraps [skein.ErrCorrupt] if the file has no event that can be read.
 func salvageInto(ctx context.Context, from, to, kept string, o Options) (lost []Lost, err error) {
-	p, err := openPages(from)
+	p, err := pagefile.Open(from)
 	if err != nil {
 		return nil, err
 	}
-	defer func() { err = errors.Join(err, p.close()) }()
-	if p.develops() { // its rows may look like those of this schema
+	defer func() { err = errors.Join(err, p.Close()) }()
+	if develops(p) { // its rows may look like those of this schema
 		return nil, errDevelopment
 	}
 	s, err := Open(ctx, to, o)
@@ -109,7 +122,7 @@ func (x *salvage) layout(ctx context.Context) error {
 		}
 		return err
 	})
-	if said := x.from.roots(); slices.Contains(slices.Collect(maps.Values(said)), "events") {
+	if said := x.from.Roots(); slices.Contains(slices.Collect(maps.Values(said)), "events") {
 		x.roots = said
 	}
 	return err
@@ -140,16 +153,16 @@ func (t *salvaged) describe(c *engine.Conn) error {
 }
 
 // row returns the values of a row of t; ok is false if the cell is not such a row.
-func (t *salvaged) row(c *cell) (row []any, ok bool) {
-	if len(c.values) != len(t.columns) {
+func (t *salvaged) row(c *pagefile.Cell) (row []any, ok bool) {
+	if len(c.Values) != len(t.columns) {
 		return nil, false
 	}
-	row = slices.Clone(c.values)
+	row = slices.Clone(c.Values)
 	if t.rowid >= 0 {
 		if row[t.rowid] != nil {
 			return nil, false
 		}
-		row[t.rowid] = c.rowid
+		row[t.rowid] = c.Rowid
 	}
 	for i, v := range row {
 		col := &t.columns[i]
@@ -175,16 +188,16 @@ func (t *salvaged) row(c *cell) (row []any, ok bool) {
 // VACUUM copied, the trees are not where they are in a new one.
 func (x *salvage) vote(ctx context.Context) error {
 	votes := map[uint32]map[string]int{}
-	for n := uint32(3); n <= x.from.count; n++ {
+	for n := uint32(3); n <= x.from.Count; n++ {
 		if err := ctx.Err(); err != nil {
 			return err
 		}
-		root := x.from.root(n)
+		root := x.from.Root(n)
 		if root == 0 {
 			continue
 		}
-		b := x.from.page(n)
-		if b == nil || b[0] != tableLeaf {
+		b := x.from.Page(n)
+		if b == nil || b[0] != pagefile.TableLeaf {
 			continue
 		}
 		if name := x.looksLike(n, b); name != "" {
@@ -211,20 +224,20 @@ func (x *salvage) sort(ctx context.Context) error {
 	if err := x.vote(ctx); err != nil {
 		return err
 	}
-	for n := uint32(3); n <= x.from.count; n++ {
+	for n := uint32(3); n <= x.from.Count; n++ {
 		if err := ctx.Err(); err != nil {
 			return err
 		}
-		kind, _ := x.from.mapped(n)
-		if isMap(n) || kind == mapFree {
+		kind, _ := x.from.Mapped(n)
+		if pagefile.IsMap(n) || kind == pagefile.MapFree {
 			continue
 		}
-		b := x.from.page(n)
+		b := x.from.Page(n)
 		if b == nil {
 			continue
 		}
-		name := x.roots[x.from.root(n)]
-		if name == "" && b[0] == tableLeaf {
+		name := x.roots[x.from.Root(n)]
+		if name == "" && b[0] == pagefile.TableLeaf {
 			name = x.looksLike(n, b)
 		}
 		if name != "" {
@@ -237,7 +250,7 @@ func (x *salvage) sort(ctx context.Context) error {
 // looksLike returns the table that the rows of a page without a known root
 // belong to; "" if it may be one of several.
 func (x *salvage) looksLike(n uint32, b []byte) string {
-	cells, _ := x.from.cells(n, b)
+	cells, _ := x.from.Cells(n, b)
 	found := ""
 	for i := range x.tables {
 		t := &x.tables[i]
@@ -262,11 +275,11 @@ func (x *salvage) each(ctx context.Context, t *salvaged, f func(row []any) error
 		if err := ctx.Err(); err != nil {
 			return err
 		}
-		b := x.from.page(n)
+		b := x.from.Page(n)
 		if b == nil || !t.plain && b[0] == 0x05 {
 			continue
 		}
-		cells, bad := x.from.cells(n, b)
+		cells, bad := x.from.Cells(n, b)
 		if bad && t.name == "events" {
 			cells = append(cells, x.carve(n, b)...)
 		}
@@ -283,10 +296,10 @@ func (x *salvage) each(ctx context.Context, t *salvaged, f func(row []any) error
 
 // carve returns the events on a page whose header is damaged: everything that
 // has the shape of an event and a checksum that matches.
-func (x *salvage) carve(n uint32, b []byte) (all []cell) {
+func (x *salvage) carve(n uint32, b []byte) (all []pagefile.Cell) {
 	t := x.table("events")
-	for at := 8; at < pageSize; at++ {
-		c, ok := x.from.cell(n, b, at, tableLeaf)
+	for at := 8; at < pagefile.PageSize; at++ {
+		c, ok := x.from.Cell(n, b, at, pagefile.TableLeaf)
 		if !ok {
 			continue
 		}
@@ -321,7 +334,7 @@ func (t *salvaged) column(name string) int {
 func (x *salvage) fill(ctx context.Context) (lost []Lost, err error) {
 	for _, name := range x.order() {
 		t := x.table(name)
-		err := x.to.change(ctx, func(tx *tx) error {
+		err := x.to.change(ctx, func(tx *txn.Tx) error {
 			put := func(row []any) error {
 				_, _, err := tx.Exec(t.insert, row...)
 				if code := engine.Code(err) & 0xff; code == engine.CodeConstraint {

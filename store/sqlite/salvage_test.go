@@ -19,6 +19,7 @@ import (
 	"github.com/skein-dev/skein/store/lenient"
 	"github.com/skein-dev/skein/store/sqlite/columns"
 	"github.com/skein-dev/skein/store/sqlite/engine"
+	"github.com/skein-dev/skein/store/sqlite/pagefile"
 )
 
 // copiesEnv is the variable with the number of damaged copies to salvage; 16, or 4
@@ -28,7 +29,7 @@ const copiesEnv = "SKEIN_DAMAGED_COPIES"
 // A truth is what a store contains before it is damaged.
 type truth struct {
 	events map[skein.SessionID][]skein.Event
-	where  map[string][]byteSpan // bytes of each event in the file, by session and seq
+	where  map[string][]pagefile.Span // bytes of each event in the file, by session and seq
 }
 
 func at(id skein.SessionID, seq skein.Seq) string { return fmt.Sprintf("%s %d", id, seq) }
@@ -75,7 +76,7 @@ func salvageable(t *testing.T) (name string, want truth) {
 			}
 		}
 	}
-	want = truth{map[skein.SessionID][]skein.Event{}, map[string][]byteSpan{}}
+	want = truth{map[skein.SessionID][]skein.Event{}, map[string][]pagefile.Span{}}
 	own := map[int64]skein.SessionID{}
 	for x, err := range s.Sessions(t.Context(), skein.Filter{}) {
 		if err != nil {
@@ -116,21 +117,21 @@ func (want *truth) find(t *testing.T, name string, own map[int64]skein.SessionID
 		t.Fatal(err)
 	}
 	defer empty.Close()
-	p, err := openPages(name)
+	p, err := pagefile.Open(name)
 	if err != nil {
 		t.Fatal(err)
 	}
-	defer p.close()
+	defer p.Close()
 	x := &salvage{from: p, to: empty, roots: map[uint32]string{}, pages: map[string][]uint32{}}
 	if err := errors.Join(x.layout(t.Context()), x.sort(t.Context())); err != nil {
 		t.Fatal(err)
 	}
 	events := x.table("events")
 	for _, n := range x.pages["events"] {
-		cells, _ := p.cells(n, p.page(n))
+		cells, _ := p.Cells(n, p.Page(n))
 		for _, c := range cells {
 			if row, ok := events.row(&c); ok {
-				want.where[at(own[row[1].(int64)], skein.Seq(row[2].(int64)))] = c.spans
+				want.where[at(own[row[1].(int64)], skein.Seq(row[2].(int64)))] = c.Spans
 			}
 		}
 	}
@@ -148,7 +149,7 @@ func (want *truth) find(t *testing.T, name string, own map[int64]skein.SessionID
 func (want *truth) hurt(id skein.SessionID, seq skein.Seq, was, is []byte) (bool, bool) {
 	spans, ok := want.where[at(id, seq)]
 	for _, s := range spans {
-		if !bytes.Equal(was[s.from:s.to], is[s.from:s.to]) {
+		if !bytes.Equal(was[s.From:s.To], is[s.From:s.To]) {
 			return true, ok
 		}
 	}
@@ -209,31 +210,31 @@ func damaged(b []byte, r *rand.Rand, i int) ([]byte, string) {
 			b[k] = byte(r.Uint32())
 		}
 	}
-	page := r.IntN(len(b)/pageSize) * pageSize
+	page := r.IntN(len(b)/pagefile.PageSize) * pagefile.PageSize
 	switch i % 8 {
 	case 0:
-		fill(page, page+pageSize)
-		return b, fmt.Sprintf("random page %d", page/pageSize+1)
+		fill(page, page+pagefile.PageSize)
+		return b, fmt.Sprintf("random page %d", page/pagefile.PageSize+1)
 	case 1:
-		clear(b[page : page+pageSize])
-		return b, fmt.Sprintf("empty page %d", page/pageSize+1)
+		clear(b[page : page+pagefile.PageSize])
+		return b, fmt.Sprintf("empty page %d", page/pagefile.PageSize+1)
 	case 2:
 		fill(page+512*3, page+512*4)
-		return b, fmt.Sprintf("random sector in page %d", page/pageSize+1)
+		return b, fmt.Sprintf("random sector in page %d", page/pagefile.PageSize+1)
 	case 3:
 		k := r.IntN(len(b))
 		b[k] ^= 1 << r.IntN(8)
 		return b, fmt.Sprintf("bit at %d", k)
 	case 4:
-		fill(0, pageSize)
+		fill(0, pagefile.PageSize)
 		return b, "random first page"
 	case 5:
-		k := r.IntN(40 * pageSize)
+		k := r.IntN(40 * pagefile.PageSize)
 		b[k] ^= 1 << r.IntN(8)
 		return b, fmt.Sprintf("bit at %d, in the schema", k)
 	case 6:
 		fill(page, page+8)
-		return b, fmt.Sprintf("head of page %d", page/pageSize+1)
+		return b, fmt.Sprintf("head of page %d", page/pagefile.PageSize+1)
 	}
 	clear(b[:100])
 	return b, "empty header"
@@ -307,8 +308,8 @@ func TestNoDamagedPageClosesAStoreForGood(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	for page := range len(was) / pageSize {
-		if err := os.WriteFile(name, slices.Concat(was[:page*pageSize], make([]byte, pageSize), was[(page+1)*pageSize:]), 0o600); err != nil {
+	for page := range len(was) / pagefile.PageSize {
+		if err := os.WriteFile(name, slices.Concat(was[:page*pagefile.PageSize], make([]byte, pagefile.PageSize), was[(page+1)*pagefile.PageSize:]), 0o600); err != nil {
 			t.Fatal(err)
 		}
 		s, err := Open(t.Context(), name, Options{})

@@ -12,6 +12,7 @@ import (
 	"github.com/skein-dev/skein/store/sqlite/columns"
 	"github.com/skein-dev/skein/store/sqlite/engine"
 	"github.com/skein-dev/skein/store/sqlite/eventlog"
+	"github.com/skein-dev/skein/store/sqlite/txn"
 )
 
 // mostGiven is the limit above which IDs are not believed: a damaged row may
@@ -43,11 +44,11 @@ func (x *salvage) complete(ctx context.Context) (lost []Lost, err error) {
 		return nil, err
 	}
 	var again []skein.SessionID // sessions whose rows are rebuilt from their events
-	err = x.to.change(ctx, func(t *tx) (err error) {
+	err = x.to.change(ctx, func(t *txn.Tx) (err error) {
 		if _, _, err := t.Exec(`UPDATE indexed SET gone = ?`, given); err != nil {
 			return err
 		}
-		t.heads.clear()
+		t.Forget()
 		if again, err = x.nameless(t); err != nil {
 			return err
 		}
@@ -92,14 +93,14 @@ func (x *salvage) complete(ctx context.Context) (lost []Lost, err error) {
 
 // nameless makes rows for sessions of which only events were found. Their IDs
 // are in an index, too.
-func (x *salvage) nameless(t *tx) (made []skein.SessionID, err error) {
+func (x *salvage) nameless(t *txn.Tx) (made []skein.SessionID, err error) {
 	ids := map[int64]string{}
 	for _, n := range x.pages["sqlite_autoindex_sessions_1"] {
-		cells, _ := x.from.cells(n, x.from.page(n))
+		cells, _ := x.from.Cells(n, x.from.Page(n))
 		for _, c := range cells {
-			if len(c.values) == 2 {
-				id, isText := c.values[0].(string)
-				n, isNumber := c.values[1].(int64)
+			if len(c.Values) == 2 {
+				id, isText := c.Values[0].(string)
+				n, isNumber := c.Values[1].(int64)
 				if isText && isNumber && skein.SessionID(id).Check() == nil {
 					ids[n] = id
 				}
@@ -128,7 +129,7 @@ func (x *salvage) nameless(t *tx) (made []skein.SessionID, err error) {
 }
 
 // bases restores lost rows that say whose events a fork shows.
-func (x *salvage) bases(t *tx) error {
+func (x *salvage) bases(t *txn.Tx) error {
 	return x.eachCreated(t, func(h *columns.Head, c *skein.Created) error {
 		if !c.Parent.IsFork() {
 			return nil
@@ -141,7 +142,7 @@ func (x *salvage) bases(t *tx) error {
 }
 
 // eachCreated calls f with the newest created event of each session.
-func (x *salvage) eachCreated(t *tx, f func(*columns.Head, *skein.Created) error) error {
+func (x *salvage) eachCreated(t *txn.Tx, f func(*columns.Head, *skein.Created) error) error {
 	type begun struct {
 		h columns.Head
 		c skein.Created
@@ -172,7 +173,7 @@ func (x *salvage) eachCreated(t *tx, f func(*columns.Head, *skein.Created) error
 const mostLost = 1 << 20
 
 // gaps puts an event that says so in each place whose event is lost.
-func (x *salvage) gaps(t *tx) (lost []Lost, err error) {
+func (x *salvage) gaps(t *txn.Tx) (lost []Lost, err error) {
 	type length struct {
 		n, last, upto int64
 		id            string
@@ -203,7 +204,7 @@ func (x *salvage) gaps(t *tx) (lost []Lost, err error) {
 	return lost, nil
 }
 
-func (x *salvage) fillGaps(t *tx, n, upto, last int64, id skein.SessionID) (lost Lost, err error) {
+func (x *salvage) fillGaps(t *txn.Tx, n, upto, last int64, id skein.SessionID) (lost Lost, err error) {
 	lost.Session = id
 	type gap struct{ from, to, said int64 }
 	var gaps []gap
@@ -241,10 +242,10 @@ func (x *salvage) fillGaps(t *tx, n, upto, last int64, id skein.SessionID) (lost
 
 // putLost puts an event in the place of a lost one. The first one of a session
 // must create the session.
-func (x *salvage) putLost(t *tx, n, seq, said int64, id skein.SessionID, first bool) error {
+func (x *salvage) putLost(t *txn.Tx, n, seq, said int64, id skein.SessionID, first bool) error {
 	e := skein.NewEvent(skein.KindNoted, 0, skein.Noted{Name: skein.NoteLost, Level: "error", Data: skein.MustJSON("the event in this place was lost when the store was damaged")})
 	if first {
-		h, err := t.head(id)
+		h, err := t.Head(id)
 		if err != nil {
 			return err
 		}
@@ -254,7 +255,7 @@ func (x *salvage) putLost(t *tx, n, seq, said int64, id skein.SessionID, first b
 		})
 	}
 	e.Seq = skein.Seq(seq)
-	next, err := t.nextID()
+	next, err := t.NextID()
 	if err != nil {
 		return err
 	}
@@ -265,7 +266,7 @@ func (x *salvage) putLost(t *tx, n, seq, said int64, id skein.SessionID, first b
 
 // follow restores the lost references to blobs and charges that are derived
 // from events.
-func (x *salvage) follow(t *tx) error {
+func (x *salvage) follow(t *txn.Tx) error {
 	for after := int64(0); ; {
 		type found struct {
 			id, session int64
@@ -297,7 +298,7 @@ func (x *salvage) follow(t *tx) error {
 	}
 }
 
-func (x *salvage) followOne(t *tx, id, session int64, f *skein.Facts) error {
+func (x *salvage) followOne(t *txn.Tx, id, session int64, f *skein.Facts) error {
 	for _, h := range f.Blobs {
 		hash, err := hex.DecodeString(string(h))
 		if err != nil {
@@ -324,7 +325,7 @@ func (x *salvage) followOne(t *tx, id, session int64, f *skein.Facts) error {
 	if a.Charge.Reported > 0 {
 		a.Recorded = a.Charge
 	}
-	return t.putCharge(&h, id, f.Charge, &a)
+	return putCharge(t, &h, id, f.Charge, &a)
 }
 
 // refill rebuilds the row of a session from its events.
@@ -338,8 +339,8 @@ func (x *salvage) refill(ctx context.Context, id skein.SessionID) error {
 			break // an incomplete row is better than none
 		}
 	}
-	return x.to.change(ctx, func(t *tx) error {
-		h, err := t.head(id)
+	return x.to.change(ctx, func(t *txn.Tx) error {
+		h, err := t.Head(id)
 		if err != nil {
 			return err
 		}
@@ -349,7 +350,7 @@ func (x *salvage) refill(ctx context.Context, id skein.SessionID) error {
 		if _, err := t.One(`SELECT coalesce(max(seq), 0) FROM events WHERE session = ? AND kind = 'said'`, []any{h.N}, (*int64)(&h.Said)); err != nil {
 			return err
 		}
-		if has, err := t.keyTaken(&h); err != nil || has {
+		if has, err := keyTaken(t, &h); err != nil || has {
 			h.Key = ""
 		}
 		segs, err := headSegments(t, &h)
@@ -358,12 +359,12 @@ func (x *salvage) refill(ctx context.Context, id skein.SessionID) error {
 		}
 		x, err := walk.Undone(eventlog.New(x.to.pack, t.Conn, nil), segs, h.Last)
 		if err == nil {
-			err = t.putGaps(h.N, nil, x.Gaps)
+			err = putGaps(t, h.N, nil, x.Gaps)
 		}
 		if err != nil {
 			return err
 		}
-		return t.putHead(&was, &h)
+		return t.PutHead(&was, &h)
 	})
 }
 

@@ -20,6 +20,7 @@ import (
 	"github.com/skein-dev/skein/store/sqlite/columns"
 	"github.com/skein-dev/skein/store/sqlite/engine"
 	"github.com/skein-dev/skein/store/sqlite/eventlog"
+	"github.com/skein-dev/skein/store/sqlite/txn"
 )
 
 // scrubPatience is how long Scrub waits for readers of an earlier state before
@@ -41,13 +42,13 @@ func (s *lifecycle) Scrub(ctx context.Context, id skein.SessionID, secrets []str
 		return done, err
 	}
 	defer leave()
-	err = s.write(ctx, func(t *tx) error {
-		sc := &scrub{s: s, tx: t, secrets: secrets, blobs: map[string]skein.Blob{}, heads: map[int64]bool{}, first: map[int64]skein.Seq{}, texts: map[string]string{}}
+	err = s.write(ctx, func(t *txn.Tx) error {
+		sc := &scrub{s: s, Tx: t, secrets: secrets, blobs: map[string]skein.Blob{}, heads: map[int64]bool{}, first: map[int64]skein.Seq{}, texts: map[string]string{}}
 		if err := sc.run(id); err != nil {
 			return err
 		}
 		done = sc.done
-		return t.owe()
+		return owe(t)
 	})
 	if err != nil {
 		return skein.Scrubbed{}, err
@@ -84,7 +85,7 @@ func (s *lifecycle) beyond(ctx context.Context, done *skein.Scrubbed) error {
 // A scrub is one call of Scrub in its transaction.
 type scrub struct {
 	s *lifecycle
-	*tx
+	*txn.Tx
 	secrets []string
 	blobs   map[string]skein.Blob // by hash: the new blob that replaces one with a secret
 	heads   map[int64]bool        // numbers of the sessions whose rows change
@@ -94,11 +95,11 @@ type scrub struct {
 }
 
 func (sc *scrub) run(id skein.SessionID) error {
-	h, err := sc.s.own(sc.tx, id)
+	h, err := sc.s.own(sc.Tx, id)
 	if err != nil {
 		return err
 	}
-	segs, err := headSegments(sc.tx, &h)
+	segs, err := headSegments(sc.Tx, &h)
 	if err != nil {
 		return err
 	}
@@ -234,7 +235,7 @@ func (sc *scrub) bytes(x *scrubEvent) (changed bool, err error) {
 		_, _, err = sc.Exec(`UPDATE events SET payload = ? WHERE id = ?`, payload, x.id)
 	}
 	if err == nil && changed {
-		err = sc.changeText(x.id, `UPDATE events SET text = ?, extra = ?, tools = ?, paths = ? WHERE id = ?`, append(columns, x.id)...)
+		err = changeText(sc.Tx, x.id, `UPDATE events SET text = ?, extra = ?, tools = ?, paths = ? WHERE id = ?`, append(columns, x.id)...)
 	}
 	return changed || found, err
 }
@@ -265,12 +266,12 @@ func (sc *scrub) event(x *scrubEvent) (changed bool, err error) {
 		if err != nil {
 			return false, err
 		}
-		if err := sc.putBlob(pb); err != nil {
+		if err := putBlob(sc.Tx, pb); err != nil {
 			return false, err
 		}
 	}
 	if len(moved) > 0 {
-		if err := sc.putRefs(id, p.now.Blobs); err != nil {
+		if err := putRefs(sc.Tx, id, p.now.Blobs); err != nil {
 			return false, err
 		}
 		if err := sc.dropRefs(id, p.now.Blobs); err != nil {
@@ -280,7 +281,7 @@ func (sc *scrub) event(x *scrubEvent) (changed bool, err error) {
 	// Without a hash, its client ID matches whatever the content: it is no
 	// longer possible to tell what the content was. The checksum of a damaged
 	// event stays: a new one would make it look intact.
-	err = sc.changeText(id, `UPDATE events SET hash = CASE WHEN ?1 AND sum IS NULL THEN hash END, tools = ?2, paths = ?3, text = ?4, extra = ?5, payload = ?6,
+	err = changeText(sc.Tx, id, `UPDATE events SET hash = CASE WHEN ?1 AND sum IS NULL THEN hash END, tools = ?2, paths = ?3, text = ?4, extra = ?5, payload = ?6,
 		sum = CASE WHEN ?1 THEN sum ELSE ?7 END, items = ?8 WHERE id = ?9`,
 		x.damaged, lines(p.now.Tools), lines(p.now.Paths), p.text, p.extra, p.payload, columns.Sum(&p.Event.Event, p.now.Text), p.items, id)
 	return true, err
@@ -293,7 +294,7 @@ func (sc *scrub) packNow(session int64, p *packedEvent) error {
 	if a == nil {
 		return nil
 	}
-	of, err := sc.target(session, a.Seq)
+	of, err := targetOf(sc.Tx, session, a.Seq)
 	if err != nil {
 		return err
 	}
@@ -416,7 +417,7 @@ func (sc *scrub) block(n int64) (changed int, err error) {
 	} else if changed == 0 {
 		return 0, nil
 	}
-	return changed, sc.setBlock(n, b, ids)
+	return changed, setBlock(sc.Tx, n, b, ids)
 }
 
 // keepBad puts the unreadable records into a block in their stored form, with
@@ -498,7 +499,7 @@ func (sc *scrub) refold(n int64) error {
 	if found, err := sc.One(`SELECT id FROM sessions WHERE n = ?`, []any{n}, &id); err != nil || !found {
 		return err
 	}
-	was, err := sc.tx.head(skein.SessionID(id))
+	was, err := sc.Tx.Head(skein.SessionID(id))
 	if err != nil {
 		return err
 	}
@@ -507,8 +508,8 @@ func (sc *scrub) refold(n int64) error {
 		return err
 	}
 	h.Revision++
-	sc.changed = append(sc.changed, h.ID)
-	return sc.putHead(&was, &h)
+	sc.Touch(h.ID)
+	return sc.PutHead(&was, &h)
 }
 
 // fold recomputes the texts in h's row from h's own events; counts stay.
@@ -524,7 +525,7 @@ func (sc *scrub) fold(h *columns.Head) error {
 	for _, text := range base.Checkout.Texts() {
 		*text = clean(*text)
 	}
-	segs, err := headSegments(sc.tx, h)
+	segs, err := headSegments(sc.Tx, h)
 	if err != nil {
 		return err
 	}
@@ -547,7 +548,7 @@ func (sc *scrub) fold(h *columns.Head) error {
 
 // note appends the audit event.
 func (sc *scrub) note(id skein.SessionID) error {
-	return sc.s.note(sc.tx, id, skein.NewEvent(skein.KindNoted, sc.now, skein.Noted{
+	return sc.s.note(sc.Tx, id, skein.NewEvent(skein.KindNoted, sc.Now, skein.Noted{
 		Name: "scrubbed", Level: "info",
 		Data: skein.MustJSON(map[string]int{"events": sc.done.Events, "records": sc.done.Records, "blobs": sc.done.Blobs}),
 	}))

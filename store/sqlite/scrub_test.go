@@ -13,6 +13,7 @@ import (
 	"github.com/skein-dev/skein"
 	"github.com/skein-dev/skein/store/inspect"
 	"github.com/skein-dev/skein/store/sqlite/engine"
+	"github.com/skein-dev/skein/store/sqlite/txn"
 )
 
 // After a scrub, the secret is in no byte of the file or its log: not in the
@@ -145,7 +146,7 @@ func TestAScrubTakesSecretsOutOfDamagedRecordsAndDoesNotBlessThem(t *testing.T) 
 	importLines(t, s, skein.Import{Records: rs}, skein.NewEvent(skein.KindCreated, 1, skein.Created{}), skein.Say(1, skein.UserSays("one")))
 	alter := func() {
 		t.Helper()
-		if err := s.change(t.Context(), func(tx *tx) error {
+		if err := s.change(t.Context(), func(tx *txn.Tx) error {
 			_, _, err := tx.Exec(`UPDATE records SET raw = CAST(substr(raw, 1, 100) || x'00' || substr(raw, 102) AS BLOB)`)
 			return err
 		}); err != nil {

@@ -10,6 +10,7 @@ import (
 	"github.com/skein-dev/skein"
 	"github.com/skein-dev/skein/store/search"
 	"github.com/skein-dev/skein/store/sqlite/engine"
+	"github.com/skein-dev/skein/store/sqlite/txn"
 )
 
 func openTest(t *testing.T, name string) *Store {
@@ -82,7 +83,7 @@ func TestSearchFindsWhatIsNotIndexedYet(t *testing.T) {
 	done := make(chan error, 1)
 	addText(t, s, "b", "a second kettle")
 	go func() {
-		done <- other.write(context.Background(), func(*tx) error {
+		done <- other.write(context.Background(), func(*txn.Tx) error {
 			close(held)
 			<-free
 			return nil
@@ -116,7 +117,7 @@ func TestIndexCatchesUp(t *testing.T) {
 	if n := s.number(t, `SELECT count(*) FROM words WHERE words MATCH '"loom"'`); n != int64(len(texts)) {
 		t.Errorf("the index has %d messages, want %d", n, len(texts))
 	}
-	if err := s.change(t.Context(), func(t *tx) error {
+	if err := s.change(t.Context(), func(t *txn.Tx) error {
 		_, _, err := t.Exec(`INSERT INTO words (words, rank) VALUES ('integrity-check', 1)`)
 		return err
 	}); err != nil {
@@ -129,7 +130,7 @@ func TestSearchGoesOnWithoutTheIndex(t *testing.T) {
 	s := openTest(t, filepath.Join(t.TempDir(), "a.db"))
 	addText(t, s, "a", "the shuttle flies", "the weaver rests")
 	find(t, s, "weaver")
-	if err := s.change(t.Context(), func(t *tx) error {
+	if err := s.change(t.Context(), func(t *txn.Tx) error {
 		_, _, err := t.Exec(`UPDATE words_data SET block = x'00' WHERE id > 10`)
 		return err
 	}); err != nil {

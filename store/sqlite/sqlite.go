@@ -18,6 +18,7 @@ import (
 	"github.com/skein-dev/skein/store/pack"
 	"github.com/skein-dev/skein/store/sqlite/engine"
 	"github.com/skein-dev/skein/store/sqlite/host"
+	"github.com/skein-dev/skein/store/sqlite/txn"
 	"github.com/skein-dev/skein/store/stream"
 )
 
@@ -71,7 +72,7 @@ type core struct {
 	paths       *paths
 	notice      func(string) // Options.Notice
 	patience    time.Duration
-	writer      *writer // nil as long as nothing can be written
+	writer      *txn.Writer // nil as long as nothing can be written
 	readers     *engine.Pool
 	turns       *room.Semaphore // for readers of what may be long
 	index       *indexer        // nil if nothing can be written
@@ -226,7 +227,10 @@ func (c *core) openFiles(ctx context.Context, d driver.Driver, o Options) error 
 		return errors.Join(err, w.Close())
 	}
 	c.paths.writePair()
-	c.writer = newWriter(w, c, o.Patience)
+	c.writer = txn.NewWriter(w, txn.Hooks{
+		Pack: c.pack, Patience: o.Patience, Changed: c.wake, Blocked: func(d time.Duration) error { return host.BlockedBy(c.path, d) },
+		InPlace: c.inPlace, LogPages: &c.disk.logPages, Schema: &c.schema,
+	})
 	c.readOnly, c.mode = nil, "mode=rw"
 	return nil
 }
@@ -275,15 +279,15 @@ func (s *view) sees(u skein.User) bool { return ledger.View(s.user).Sees(u) }
 func (s *view) owner() skein.User { return ledger.View(s.user).Owner() }
 
 // write runs f in a transaction; if it returns nil, the transaction is committed.
-func (c *core) write(ctx context.Context, f func(*tx) error) error {
+func (c *core) write(ctx context.Context, f func(*txn.Tx) error) error {
 	if err := c.unwritable(ctx); err != nil {
 		return err
 	}
-	return c.writer.do(ctx, f)
+	return c.writer.Do(ctx, f)
 }
 
 // change is write as a complete call: it enters and leaves the store.
-func (c *core) change(ctx context.Context, f func(*tx) error) error {
+func (c *core) change(ctx context.Context, f func(*txn.Tx) error) error {
 	leave, err := c.enter()
 	if err != nil {
 		return err

@@ -8,6 +8,7 @@ import (
 	"testing"
 
 	"github.com/skein-dev/skein"
+	"github.com/skein-dev/skein/store/sqlite/txn"
 )
 
 // A counter counts the statements that a connection runs, and the rows that
@@ -81,7 +82,7 @@ func TestWhatWasWithdrawnCostsNothingLater(t *testing.T) {
 		}
 		add(append(evs, skein.Say(1, skein.UserSays("one")), piece("p"), skein.Say(1, skein.UserSays("two")))...)
 		c := &counter{}
-		if err := s.change(t.Context(), func(t *tx) error {
+		if err := s.change(t.Context(), func(t *txn.Tx) error {
 			t.Wrap(func(raw driver.Conn) driver.Conn {
 				c.Conn = raw
 				return c

@@ -13,6 +13,7 @@ import (
 	"github.com/skein-dev/skein/internal/sleep"
 	"github.com/skein-dev/skein/store/sqlite/engine"
 	"github.com/skein-dev/skein/store/sqlite/host"
+	"github.com/skein-dev/skein/store/sqlite/txn"
 )
 
 // A cleaner removes from the file what was deleted.
@@ -42,7 +43,7 @@ func (c cleaner) sweep(ctx context.Context) error {
 	if emptied, err := c.giveBack(ctx); err != nil || !emptied {
 		return err
 	}
-	return c.disk.freeStep(ctx, func(t *tx) error { return indexMerger{t}.settle() })
+	return c.disk.freeStep(ctx, func(t *txn.Tx) error { return indexMerger{t}.settle() })
 }
 
 // Swept implements [skein.Sweeper].
@@ -113,8 +114,8 @@ func (c cleaner) giveBack(ctx context.Context) (emptied bool, err error) {
 		if room, known := host.FreeSpace(filepath.Dir(c.path)); known {
 			most = max(1, min(most, room/vacuumCost))
 		}
-		err := c.disk.freeStep(ctx, func(t *tx) (err error) {
-			free, err = t.cut(most)
+		err := c.disk.freeStep(ctx, func(t *txn.Tx) (err error) {
+			free, err = cutFree(t, most)
 			return err
 		})
 		if err != nil {
@@ -130,8 +131,8 @@ func (c cleaner) giveBack(ctx context.Context) (emptied bool, err error) {
 	}
 }
 
-// cut truncates the file by at most n free pages and returns how many are left.
-func (t *tx) cut(n int64) (left int64, err error) {
+// cutFree truncates the file by at most n free pages and returns how many are left.
+func cutFree(t *txn.Tx, n int64) (left int64, err error) {
 	var free int64
 	if _, err := t.One(`PRAGMA freelist_count`, nil, &free); err != nil || free == 0 {
 		return 0, err

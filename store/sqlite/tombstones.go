@@ -9,6 +9,7 @@ import (
 	"github.com/skein-dev/skein/store/erase"
 	"github.com/skein-dev/skein/store/ledger"
 	"github.com/skein-dev/skein/store/sqlite/engine"
+	"github.com/skein-dev/skein/store/sqlite/txn"
 	"github.com/skein-dev/skein/store/stream"
 )
 
@@ -19,7 +20,7 @@ func (s *lifecycle) Tombstones(ctx context.Context) iter.Seq2[erase.Tombstone, e
 	return stream.Pages(ctx, erase.Tombstone{}, func(at *erase.Tombstone) (page []erase.Tombstone, more bool, err error) {
 		defer skein.Wrapf(&err, "sqlite: tombstones")
 		if *at == (erase.Tombstone{}) {
-			err = s.write(ctx, func(t *tx) error { return t.addTombstones() })
+			err = s.write(ctx, func(t *txn.Tx) error { return addTombstones(t) })
 		}
 		if err == nil {
 			page, err = s.tombPage(ctx, *at)
@@ -55,12 +56,12 @@ func (s *lifecycle) tombPage(ctx context.Context, last erase.Tombstone) (page []
 // PutTombstones implements [erase.Tombstones].
 func (s *lifecycle) PutTombstones(ctx context.Context, stones ...erase.Tombstone) (err error) {
 	defer skein.Wrapf(&err, "sqlite: put %d tombstones", len(stones))
-	return s.write(ctx, func(t *tx) error {
+	return s.write(ctx, func(t *txn.Tx) error {
 		for _, st := range stones {
 			if s.user != "" || st.User == "" {
 				st.User = s.owner()
 			}
-			if err := t.putTombstone(st.User, st.Hash[:], st.At); err != nil {
+			if err := putTombstone(t, st.User, st.Hash[:], st.At); err != nil {
 				return err
 			}
 		}
@@ -70,8 +71,8 @@ func (s *lifecycle) PutTombstones(ctx context.Context, stones ...erase.Tombstone
 
 // hasTombstone reports whether a user has a tombstone with this hash or, if
 // user is "", whether anybody has.
-func (t *tx) hasTombstone(user skein.User, hash ledger.Tomb) (bool, error) {
-	if err := t.addTombstones(); err != nil {
+func hasTombstone(t *txn.Tx, user skein.User, hash ledger.Tomb) (bool, error) {
+	if err := addTombstones(t); err != nil {
 		return false, err
 	}
 	var at int64
@@ -79,7 +80,7 @@ func (t *tx) hasTombstone(user skein.User, hash ledger.Tomb) (bool, error) {
 }
 
 // addTombstones adds tombstones for what was deleted in the shell.
-func (t *tx) addTombstones() error {
+func addTombstones(t *txn.Tx) error {
 	type tomb struct {
 		user, id string
 		o        skein.Origin
@@ -96,7 +97,7 @@ func (t *tx) addTombstones() error {
 		return err
 	}
 	for _, g := range gs {
-		if err := t.putTombstones(skein.User(g.user), skein.SessionID(g.id), &g.o, skein.Time(g.at)); err != nil {
+		if err := putTombstones(t, skein.User(g.user), skein.SessionID(g.id), &g.o, skein.Time(g.at)); err != nil {
 			return err
 		}
 	}
@@ -104,20 +105,20 @@ func (t *tx) addTombstones() error {
 	return err
 }
 
-func (t *tx) putTombstones(user skein.User, id skein.SessionID, o *skein.Origin, at skein.Time) error {
+func putTombstones(t *txn.Tx, user skein.User, id skein.SessionID, o *skein.Origin, at skein.Time) error {
 	hashes := []ledger.Tomb{erase.TombOfID(id)}
 	if o != nil && o.Format != "" {
 		hashes = append(hashes, erase.TombOfOrigin(*o))
 	}
 	for _, h := range hashes {
-		if err := t.putTombstone(user, h[:], at); err != nil {
+		if err := putTombstone(t, user, h[:], at); err != nil {
 			return err
 		}
 	}
 	return nil
 }
 
-func (t *tx) putTombstone(user skein.User, hash []byte, at skein.Time) error {
+func putTombstone(t *txn.Tx, user skein.User, hash []byte, at skein.Time) error {
 	_, _, err := t.Exec(`INSERT INTO tombstones (hash, user_id, at) VALUES (?, ?, ?) ON CONFLICT DO NOTHING`, hash, string(user), int64(at))
 	return err
 }

@@ -1,4 +1,4 @@
-package sqlite
+package txn
 
 import (
 	"database/sql/driver"
@@ -64,8 +64,10 @@ func (h *heads) clear() {
 	h.lastID = 0
 }
 
-// head returns the row of a session; its n is 0 if the session has no row.
-func (t *tx) head(id skein.SessionID) (h columns.Head, err error) {
+// Head returns the row of a session; its N is 0 if the session has no row. The
+// error wraps [skein.ErrCorrupt] if what it says has to be read from events, and one
+// of these cannot be read.
+func (t *Tx) Head(id skein.SessionID) (h columns.Head, err error) {
 	if h, ok := t.heads.find(id); ok {
 		return h, nil
 	}
@@ -80,11 +82,11 @@ func (t *tx) head(id skein.SessionID) (h columns.Head, err error) {
 	return h, err
 }
 
-// putHead writes the columns in which h differs from was.
-func (t *tx) putHead(was, h *columns.Head) (err error) {
+// PutHead writes the columns in which h differs from was. The error is the driver's.
+func (t *Tx) PutHead(was, h *columns.Head) (err error) {
 	switch {
 	case h.N == 0:
-		h.N, err = t.insertHead(h)
+		h.N, err = t.InsertHead(h)
 	case columns.SameFields(was, h):
 		err = t.updateState(was, h)
 	default:
@@ -99,7 +101,7 @@ func (t *tx) putHead(was, h *columns.Head) (err error) {
 // updateState writes the columns that every message changes. Setting any other
 // column would remove the row from that column's indexes and add it again, even
 // with the same value.
-func (t *tx) updateState(was, h *columns.Head) (err error) {
+func (t *Tx) updateState(was, h *columns.Head) (err error) {
 	query := `UPDATE sessions SET updated = ?1, last = ?2, bytes = ?3, state = ?4 WHERE n = ?5`
 	if was.Updated>>10 != h.Updated>>10 {
 		query = `UPDATE sessions SET updated = ?1, last = ?2, bytes = ?3, state = ?4, recent = ?1 >> 10 WHERE n = ?5`
@@ -108,7 +110,9 @@ func (t *tx) updateState(was, h *columns.Head) (err error) {
 	return err
 }
 
-func (t *tx) insertHead(h *columns.Head) (int64, error) {
+// InsertHead adds the row of a session and returns its number. The error is the
+// driver's.
+func (t *Tx) InsertHead(h *columns.Head) (int64, error) {
 	n, _, err := t.Exec(columns.InsertHead, h.Values()...)
 	return n, err
 }

@@ -1,4 +1,4 @@
-package sqlite
+package pagefile
 
 import (
 	"encoding/binary"
@@ -6,42 +6,42 @@ import (
 	"io/fs"
 	"math"
 	"os"
-	"slices"
 )
 
-// A pageFile is the pages of a database file, read without SQLite, which rejects a
+// A File is the pages of a database file, read without SQLite, which rejects a
 // whole file or tree if one page of it is damaged. The format is described in
 // https://sqlite.org/fileformat.html (checked 2026-11-22).
 //
-// It relies on as little as possible: the page size is [pageSize] whatever the header
+// It relies on as little as possible: the page size is [PageSize] whatever the header
 // says, no tree is followed down from its root, and the pointer map says which pages
 // are free. Every skein file has one, because it is created with auto_vacuum.
-type pageFile struct {
+type File struct {
 	file  *os.File
 	log   map[uint32][]byte // pages in the -wal file
-	count uint32
+	Count uint32            // how many pages the file has
 	maps  map[uint32][]byte // pages of the pointer map
 }
 
-const pageSize = 4096
+// PageSize is the size of the pages of every skein file, in bytes.
+const PageSize = 4096
 
-// Kinds of pages, by their first byte.
+// Kinds of pages, by their first byte: TableLeaf has rows of a table.
 const (
 	indexInterior = 0x02
 	indexLeaf     = 0x0a
-	tableLeaf     = 0x0d
+	TableLeaf     = 0x0d
 )
 
-// Entries of the pointer map.
+// Entries of the pointer map: a page with MapFree has nothing that counts.
 const (
 	mapRoot = 1
-	mapFree = 2
+	MapFree = 2
 	mapTree = 5
 )
 
-// openPages opens a file that no connection of this process has open: closing
-// it would drop their locks.
-func openPages(name string) (*pageFile, error) {
+// Open opens a file that no connection of this process has open: closing
+// it would drop their locks. The error is that of the system.
+func Open(name string) (*File, error) {
 	f, err := os.Open(name)
 	if err != nil {
 		return nil, err
@@ -50,7 +50,7 @@ func openPages(name string) (*pageFile, error) {
 	if err != nil {
 		return nil, errors.Join(err, f.Close())
 	}
-	p := &pageFile{file: f, count: uint32(min((st.Size()+pageSize-1)/pageSize, math.MaxUint32)), maps: map[uint32][]byte{}}
+	p := &File{file: f, Count: uint32(min((st.Size()+PageSize-1)/PageSize, math.MaxUint32)), maps: map[uint32][]byte{}}
 	wal, err := os.ReadFile(name + "-wal")
 	if err != nil && !errors.Is(err, fs.ErrNotExist) {
 		return nil, errors.Join(err, f.Close())
@@ -61,12 +61,13 @@ func openPages(name string) (*pageFile, error) {
 	return p, nil
 }
 
-func (p *pageFile) close() error { return p.file.Close() }
+// Close closes the file. The error is that of the system.
+func (p *File) Close() error { return p.file.Close() }
 
 // readLog reads the pages of all complete transactions in a log.
-func (p *pageFile) readLog(b []byte) {
+func (p *File) readLog(b []byte) {
 	const head, frameHead = 32, 24
-	if len(b) < head || binary.BigEndian.Uint32(b)&^1 != 0x377f0682 || binary.BigEndian.Uint32(b[8:]) != pageSize {
+	if len(b) < head || binary.BigEndian.Uint32(b)&^1 != 0x377f0682 || binary.BigEndian.Uint32(b[8:]) != PageSize {
 		return
 	}
 	var order binary.ByteOrder = binary.LittleEndian
@@ -77,8 +78,8 @@ func (p *pageFile) readLog(b []byte) {
 	s0, s1 := logSum(order, 0, 0, b[:24])
 	p.log = map[uint32][]byte{}
 	begun := map[uint32][]byte{}
-	for b = b[head:]; len(b) >= frameHead+pageSize; b = b[frameHead+pageSize:] {
-		f := b[:frameHead+pageSize]
+	for b = b[head:]; len(b) >= frameHead+PageSize; b = b[frameHead+PageSize:] {
+		f := b[:frameHead+PageSize]
 		s0, s1 = logSum(order, s0, s1, f[:8])
 		s0, s1 = logSum(order, s0, s1, f[frameHead:])
 		if string(f[8:16]) != salts || binary.BigEndian.Uint32(f[16:]) != s0 || binary.BigEndian.Uint32(f[20:]) != s1 {
@@ -90,7 +91,7 @@ func (p *pageFile) readLog(b []byte) {
 				p.log[n] = page
 			}
 			clear(begun)
-			p.count = size
+			p.Count = size
 		}
 	}
 }
@@ -103,35 +104,25 @@ func logSum(order binary.ByteOrder, s0, s1 uint32, b []byte) (uint32, uint32) {
 	return s0, s1
 }
 
-// develops reports whether the file is from a development build, as far as its
-// header can be read (https://www.sqlite.org/fileformat2.html#application_id).
-func (p *pageFile) develops() bool {
-	b := p.page(1)
-	if b == nil {
-		return false
-	}
-	return slices.Contains(developmentIDs, int64(binary.BigEndian.Uint32(b[68:])))
-}
-
-// page returns a page, or nil if it cannot be read.
-func (p *pageFile) page(n uint32) []byte {
-	if n == 0 || n > p.count {
+// Page returns a page, or nil if it cannot be read.
+func (p *File) Page(n uint32) []byte {
+	if n == 0 || n > p.Count {
 		return nil
 	}
 	if b := p.log[n]; b != nil {
 		return b
 	}
-	b := make([]byte, pageSize)
-	if got, _ := p.file.ReadAt(b, int64(n-1)*pageSize); got == 0 { //nolint:errcheck // what was read counts, also of a disk that fails
+	b := make([]byte, PageSize)
+	if got, _ := p.file.ReadAt(b, int64(n-1)*PageSize); got == 0 { //nolint:errcheck // what was read counts, also of a disk that fails
 		return nil
 	}
 	return b
 }
 
-// mapped returns the pointer map's entry for a page; kind is 0 if there is no
+// Mapped returns the pointer map's entry for a page; kind is 0 if there is no
 // valid entry.
-func (p *pageFile) mapped(n uint32) (kind byte, parent uint32) {
-	const most = pageSize/5 + 1
+func (p *File) Mapped(n uint32) (kind byte, parent uint32) {
+	const most = PageSize/5 + 1
 	if n < 3 {
 		return 0, 0
 	}
@@ -141,7 +132,7 @@ func (p *pageFile) mapped(n uint32) (kind byte, parent uint32) {
 	}
 	b, ok := p.maps[at]
 	if !ok {
-		if b = p.page(at); !saneMap(b) {
+		if b = p.Page(at); !saneMap(b) {
 			b = nil
 		}
 		p.maps[at] = b
@@ -153,8 +144,8 @@ func (p *pageFile) mapped(n uint32) (kind byte, parent uint32) {
 	return e[0], binary.BigEndian.Uint32(e[1:])
 }
 
-// isMap reports whether a page is part of the pointer map.
-func isMap(n uint32) bool { return n >= 2 && (n-2)%(pageSize/5+1) == 0 }
+// IsMap reports whether a page is part of the pointer map.
+func IsMap(n uint32) bool { return n >= 2 && (n-2)%(PageSize/5+1) == 0 }
 
 // saneMap reports whether nearly all of a page consists of valid pointer map
 // entries: a page that was overwritten does not mark any page as free.
@@ -168,10 +159,10 @@ func saneMap(b []byte) bool {
 	return b != nil && bad <= 8
 }
 
-// root returns the root of the tree that a page is in; 0 if that is unknown.
-func (p *pageFile) root(n uint32) uint32 {
+// Root returns the root of the tree that a page is in; 0 if that is unknown.
+func (p *File) Root(n uint32) uint32 {
 	for range 40 {
-		kind, parent := p.mapped(n)
+		kind, parent := p.Mapped(n)
 		switch {
 		case kind == mapRoot:
 			return n
@@ -183,25 +174,25 @@ func (p *pageFile) root(n uint32) uint32 {
 	return 0
 }
 
-// roots returns the name of each tree by its root, from the file's own list of tables
+// Roots returns the name of each tree by its root, from the file's own list of tables
 // and indexes, as far as that can be read: page 1 and the pages below it.
-func (p *pageFile) roots() map[uint32]string {
+func (p *File) Roots() map[uint32]string {
 	all := map[uint32]string{}
-	for n := uint32(1); n <= p.count; n++ {
-		if kind, parent := p.mapped(n); n > 1 && (kind != mapTree || parent != 1) {
+	for n := uint32(1); n <= p.Count; n++ {
+		if kind, parent := p.Mapped(n); n > 1 && (kind != mapTree || parent != 1) {
 			continue
 		}
-		b := p.page(n)
+		b := p.Page(n)
 		if b == nil {
 			continue
 		}
-		cells, _ := p.cells(n, b)
+		cells, _ := p.Cells(n, b)
 		for _, c := range cells {
-			if len(c.values) != 5 {
+			if len(c.Values) != 5 {
 				continue
 			}
-			name, named := c.values[1].(string)
-			if root, ok := c.values[3].(int64); ok && named && root > 1 && root <= int64(p.count) {
+			name, named := c.Values[1].(string)
+			if root, ok := c.Values[3].(int64); ok && named && root > 1 && root <= int64(p.Count) {
 				all[uint32(root)] = name
 			}
 		}
@@ -209,19 +200,19 @@ func (p *pageFile) roots() map[uint32]string {
 	return all
 }
 
-// A cell is a row; for a table, with its rowid.
-type cell struct {
-	rowid  int64
-	values []any // int64, float64, string, []byte or nil
-	spans  []byteSpan
+// A Cell is a row; for a table, with its rowid.
+type Cell struct {
+	Rowid  int64
+	Values []any // int64, float64, string, []byte or nil
+	Spans  []Span
 }
 
-// A byteSpan is a range of bytes of a cell in the file.
-type byteSpan struct{ from, to int64 }
+// A Span is a range of bytes of a cell in the file.
+type Span struct{ From, To int64 }
 
-// cells returns the rows of a page of a tree, and whether anything on the page
+// Cells returns the rows of a page of a tree, and whether anything on the page
 // cannot be read.
-func (p *pageFile) cells(n uint32, b []byte) (all []cell, bad bool) {
+func (p *File) Cells(n uint32, b []byte) (all []Cell, bad bool) {
 	base := 0
 	if n == 1 {
 		base = 100
@@ -230,17 +221,17 @@ func (p *pageFile) cells(n uint32, b []byte) (all []cell, bad bool) {
 	switch b[base] {
 	case indexInterior:
 		head = 12
-	case indexLeaf, tableLeaf:
+	case indexLeaf, TableLeaf:
 	default:
 		return nil, true
 	}
 	count := int(binary.BigEndian.Uint16(b[base+3:]))
 	for i := range count {
 		at := base + head + 2*i
-		if at+2 > pageSize {
+		if at+2 > PageSize {
 			return all, true
 		}
-		c, ok := p.cell(n, b, int(binary.BigEndian.Uint16(b[at:])), b[base])
+		c, ok := p.Cell(n, b, int(binary.BigEndian.Uint16(b[at:])), b[base])
 		if !ok {
 			bad = true
 			continue
@@ -250,67 +241,67 @@ func (p *pageFile) cells(n uint32, b []byte) (all []cell, bad bool) {
 	return all, bad
 }
 
-// cell reads the cell at an offset of a page of the given kind.
-func (p *pageFile) cell(n uint32, b []byte, at int, kind byte) (c cell, ok bool) {
-	const fewest = (pageSize-12)*32/255 - 23
+// Cell reads the cell at an offset of a page of the given kind.
+func (p *File) Cell(n uint32, b []byte, at int, kind byte) (c Cell, ok bool) {
+	const fewest = (PageSize-12)*32/255 - 23
 	from := at
-	most := pageSize - 35
-	if kind != tableLeaf {
-		most = (pageSize-12)*64/255 - 23
+	most := PageSize - 35
+	if kind != TableLeaf {
+		most = (PageSize-12)*64/255 - 23
 	}
 	if kind == indexInterior {
 		at += 4
 	}
-	if at < 8 || at >= pageSize {
+	if at < 8 || at >= PageSize {
 		return c, false
 	}
-	d := sqliteVarints{b: b[at:]}
-	size := d.next()
-	if kind == tableLeaf {
-		c.rowid = int64(d.next())
+	d := Varints{B: b[at:]}
+	size := d.Next()
+	if kind == TableLeaf {
+		c.Rowid = int64(d.Next())
 	}
-	if d.bad || size < 2 || size > uint64(p.count)*pageSize {
+	if d.Bad || size < 2 || size > uint64(p.Count)*PageSize {
 		return c, false
 	}
 	local := int(size)
 	if local > most {
-		if local = fewest + (int(size)-fewest)%(pageSize-4); local > most {
+		if local = fewest + (int(size)-fewest)%(PageSize-4); local > most {
 			local = fewest
 		}
 	}
-	if local > len(d.b) {
+	if local > len(d.B) {
 		return c, false
 	}
-	body := d.b[:local]
-	end := pageSize - len(d.b) + local
+	body := d.B[:local]
+	end := PageSize - len(d.B) + local
 	if local < int(size) {
-		if len(d.b) < local+4 {
+		if len(d.B) < local+4 {
 			return c, false
 		}
 		end += 4
-		if body, ok = p.overflow(body, binary.BigEndian.Uint32(d.b[local:]), int(size), &c); !ok {
+		if body, ok = p.overflow(body, binary.BigEndian.Uint32(d.B[local:]), int(size), &c); !ok {
 			return c, false
 		}
 	}
-	c.spans = append(c.spans, byteSpan{int64(n-1)*pageSize + int64(from), int64(n-1)*pageSize + int64(end)})
-	c.values, ok = recordValues(body)
+	c.Spans = append(c.Spans, Span{int64(n-1)*PageSize + int64(from), int64(n-1)*PageSize + int64(end)})
+	c.Values, ok = recordValues(body)
 	return c, ok
 }
 
 // overflow returns content that begins with body and continues in a chain of pages.
-func (p *pageFile) overflow(body []byte, next uint32, size int, c *cell) ([]byte, bool) {
+func (p *File) overflow(body []byte, next uint32, size int, c *Cell) ([]byte, bool) {
 	if recordTooWide(body) {
 		return nil, false // do not read many pages for something that is not a row
 	}
 	out := append(make([]byte, 0, size), body...)
 	for len(out) < size {
-		b := p.page(next)
+		b := p.Page(next)
 		if b == nil {
 			return nil, false
 		}
-		n := min(size-len(out), pageSize-4)
+		n := min(size-len(out), PageSize-4)
 		out = append(out, b[4:4+n]...)
-		c.spans = append(c.spans, byteSpan{int64(next-1) * pageSize, int64(next-1)*pageSize + 4 + int64(n)})
+		c.Spans = append(c.Spans, Span{int64(next-1) * PageSize, int64(next-1)*PageSize + 4 + int64(n)})
 		next = binary.BigEndian.Uint32(b)
 	}
 	return out, true
@@ -318,24 +309,24 @@ func (p *pageFile) overflow(body []byte, next uint32, size int, c *cell) ([]byte
 
 // recordTooWide reports whether b cannot begin a record of any row of skein's.
 func recordTooWide(b []byte) bool {
-	d := sqliteVarints{b: b}
-	n := d.next()
-	return d.bad || n < 2 || n > 400
+	d := Varints{B: b}
+	n := d.Next()
+	return d.Bad || n < 2 || n > 400
 }
 
 // recordValues reads a record: the length of its header, the types of its
 // values, the values.
 func recordValues(b []byte) (all []any, ok bool) {
-	d := sqliteVarints{b: b}
-	n := int(d.next())
-	if d.bad || n < 2 || n > len(b) || n > 400 {
+	d := Varints{B: b}
+	n := int(d.Next())
+	if d.Bad || n < 2 || n > len(b) || n > 400 {
 		return nil, false
 	}
-	d.b = b[len(b)-len(d.b) : n]
+	d.B = b[len(b)-len(d.B) : n]
 	body := b[n:]
-	for len(d.b) > 0 {
-		kind := d.next()
-		if d.bad {
+	for len(d.B) > 0 {
+		kind := d.Next()
+		if d.Bad {
 			return nil, false
 		}
 		size := recordSize(kind)

@@ -1,4 +1,4 @@
-package sqlite
+package txn
 
 import (
 	"cmp"
@@ -14,7 +14,6 @@ import (
 	"github.com/skein-dev/skein"
 	"github.com/skein-dev/skein/store/pack"
 	"github.com/skein-dev/skein/store/sqlite/engine"
-	"github.com/skein-dev/skein/store/sqlite/host"
 )
 
 // The most work that one transaction does: others, in other processes too, wait
@@ -24,55 +23,61 @@ const (
 	groupTime = 40 * time.Millisecond
 )
 
-// A writer runs one write transaction at a time. Its goroutine takes the jobs
+// A Writer runs one write transaction at a time. Its goroutine takes the jobs
 // that have queued up, runs them in one transaction, and answers them after the
 // commit. A caller who finds nobody writing or waiting runs the transaction
 // itself, because switching goroutines twice costs a tenth of a durable append.
-type writer struct {
-	mu       sync.Mutex // held during a transaction; it guards what follows, except channels
-	conn     *engine.Conn
-	jobs     chan *job
-	urgent   chan *job // jobs run alone between two groups
-	spare    chan *job // jobs run alone when nothing else waits
-	stopped  chan struct{}
-	pack     *pack.Packer
-	heads    *heads
-	changed  func([]skein.SessionID)   // called after each commit that changed sessions
-	blocked  func(time.Duration) error // returns who kept it from writing for so long
-	logPages *atomic.Int64             // how many pages the log may have before a commit checkpoints it; 0 is SQLite's default
-	pages    int64                     // what SQLite was told of it last
-	inPlace  func() error              // returns an error if the file is no longer the one that was opened
-	schema   *atomic.Int64             // the file's user_version, as the last transaction found it
-	patience time.Duration             // how long it waits for another process that is writing
-	stuck    atomic.Bool               // its patience ran out, and nothing was written since
-	version  int64                     // PRAGMA data_version: others' commits change it
+type Writer struct {
+	mu      sync.Mutex // held during a transaction; it guards what follows, except channels
+	conn    *engine.Conn
+	jobs    chan *job
+	urgent  chan *job // jobs run alone between two groups
+	spare   chan *job // jobs run alone when nothing else waits
+	stopped chan struct{}
+	heads   *heads
+	of      Hooks
+	pages   int64       // what SQLite was told of writerConfig.logPages last
+	stuck   atomic.Bool // its patience ran out, and nothing was written since
+	version int64       // PRAGMA data_version: others' commits change it
+}
+
+// Hooks are what a writer needs to know of its store, and what it calls.
+type Hooks struct {
+	Pack     *pack.Packer
+	Changed  func([]skein.SessionID)   // called after each commit that changed sessions
+	Blocked  func(time.Duration) error // returns who kept it from writing for so long
+	InPlace  func() error              // returns an error if the file is no longer the one that was opened
+	LogPages *atomic.Int64             // how many pages the log may have before a commit checkpoints it; 0 is SQLite's default
+	Schema   *atomic.Int64             // set to the file's user_version, as the last transaction found it
+	Patience time.Duration             // how long it waits for another process that is writing
 }
 
 // A job is what one caller wants done in a transaction.
 type job struct {
 	ctx   context.Context
-	run   func(*tx) error
+	run   func(*Tx) error
 	done  chan error // gets the one answer
 	since time.Time  // when it was submitted
 }
 
-func newWriter(conn *engine.Conn, c *core, patience time.Duration) *writer {
-	w := &writer{
-		conn: conn, jobs: make(chan *job, 4*groupJobs), urgent: make(chan *job), spare: make(chan *job), stopped: make(chan struct{}), heads: newHeads(), patience: patience,
-		changed: c.wake, blocked: func(d time.Duration) error { return host.BlockedBy(c.path, d) }, inPlace: c.inPlace,
-		logPages: &c.disk.logPages, schema: &c.schema, pack: c.pack,
+// NewWriter returns a writer that writes by conn.
+func NewWriter(conn *engine.Conn, of Hooks) *Writer {
+	w := &Writer{
+		conn: conn, of: of, jobs: make(chan *job, 4*groupJobs), urgent: make(chan *job), spare: make(chan *job), stopped: make(chan struct{}), heads: newHeads(),
 	}
 	go w.loop()
 	return w
 }
 
-func newJob(ctx context.Context, f func(*tx) error) *job {
+func newJob(ctx context.Context, f func(*Tx) error) *job {
 	return &job{ctx: ctx, run: f, done: make(chan error, 1), since: time.Now()}
 }
 
-// do runs f in a transaction. A nil error means that it was committed. The end
-// of ctx may keep f from starting, but never prevents the commit.
-func (w *writer) do(ctx context.Context, f func(*tx) error) error {
+// Do runs f in a transaction. A nil error means that it was committed. The end
+// of ctx may keep f from starting, but never prevents the commit. The error is that of
+// ctx, f, Hooks.InPlace or Hooks.Blocked, or one that [engine.Classify] returns; it
+// wraps [skein.ErrUnknown] if the commit may be on the disk.
+func (w *Writer) Do(ctx context.Context, f func(*Tx) error) error {
 	if len(w.jobs) > 0 || !w.mu.TryLock() {
 		return w.put(ctx, w.jobs, f)
 	}
@@ -82,16 +87,18 @@ func (w *writer) do(ctx context.Context, f func(*tx) error) error {
 	return <-j.done
 }
 
-// between is do for work that nobody waits for but that must not wait forever
-// either: it runs alone after the group that is being committed.
-func (w *writer) between(ctx context.Context, f func(*tx) error) error {
+// Between is [Writer.Do] for work that nobody waits for but that must not wait forever
+// either: it runs alone after the group that is being committed. The
+// error is that of Do.
+func (w *Writer) Between(ctx context.Context, f func(*Tx) error) error {
 	return w.put(ctx, w.urgent, f)
 }
 
-// after is do for work that nobody waits for: it runs alone when no other job waits.
-func (w *writer) after(ctx context.Context, f func(*tx) error) error { return w.put(ctx, w.spare, f) }
+// After is [Writer.Do] for work that nobody waits for: it runs alone when no other job
+// waits. The error is that of Do.
+func (w *Writer) After(ctx context.Context, f func(*Tx) error) error { return w.put(ctx, w.spare, f) }
 
-func (w *writer) put(ctx context.Context, queue chan *job, f func(*tx) error) error {
+func (w *Writer) put(ctx context.Context, queue chan *job, f func(*Tx) error) error {
 	j := newJob(ctx, f)
 	select {
 	case queue <- j:
@@ -101,13 +108,27 @@ func (w *writer) put(ctx context.Context, queue chan *job, f func(*tx) error) er
 	return <-j.done
 }
 
-// stop ends the writer after the waiting jobs. No more jobs may be submitted.
-func (w *writer) stop() {
+// Alone runs f while no transaction runs, and returns its error.
+func (w *Writer) Alone(f func() error) error {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	return f()
+}
+
+// IsStuck reports whether the writer's patience ran out, and nothing was written since.
+func (w *Writer) IsStuck() bool { return w.stuck.Load() }
+
+// Close closes the connection of a writer that was stopped. The error is the
+// driver's.
+func (w *Writer) Close() error { return w.conn.Close() }
+
+// Stop ends the writer after the waiting jobs. No more jobs may be submitted.
+func (w *Writer) Stop() {
 	close(w.jobs)
 	<-w.stopped
 }
 
-func (w *writer) loop() {
+func (w *Writer) loop() {
 	defer close(w.stopped)
 	var group []*job
 	for {
@@ -131,14 +152,14 @@ func (w *writer) loop() {
 }
 
 // commitAll runs the jobs of group in as many transactions as necessary.
-func (w *writer) commitAll(group []*job) {
+func (w *Writer) commitAll(group []*job) {
 	for len(group) > 0 {
 		group = group[w.commit(group):]
 	}
 }
 
 // next waits for a job; it returns one that must run alone only if no other waits.
-func (w *writer) next() (j *job, alone, ok bool) {
+func (w *Writer) next() (j *job, alone, ok bool) {
 	select {
 	case j, ok = <-w.jobs:
 		return j, false, ok
@@ -154,7 +175,7 @@ func (w *writer) next() (j *job, alone, ok bool) {
 }
 
 // fill adds the jobs that are already waiting to group.
-func (w *writer) fill(group []*job) []*job {
+func (w *Writer) fill(group []*job) []*job {
 	for len(group) < groupJobs {
 		select {
 		case j, ok := <-w.jobs:
@@ -171,10 +192,10 @@ func (w *writer) fill(group []*job) []*job {
 
 // commit runs the first jobs of group, at least one, in a transaction, answers
 // them, and returns how many there were.
-func (w *writer) commit(group []*job) int {
+func (w *Writer) commit(group []*job) int {
 	err := w.begin(group)
 	if err == nil {
-		if err = w.inPlace(); err != nil {
+		if err = w.of.InPlace(); err != nil {
 			err = errors.Join(err, w.rollback())
 		}
 	}
@@ -183,7 +204,7 @@ func (w *writer) commit(group []*job) int {
 		return len(group)
 	}
 	start := time.Now()
-	t := &tx{Conn: w.conn, now: skein.At(start), pack: w.pack, heads: w.heads}
+	t := &Tx{Conn: w.conn, Now: skein.At(start), pack: w.of.Pack, heads: w.heads}
 	errs := make([]error, 0, len(group))
 	alone := len(group) == 1
 	var fatal error
@@ -214,7 +235,7 @@ func (w *writer) commit(group []*job) int {
 		return 1
 	}
 	// Overwriting a log from its start takes half as long as appending to a longer one.
-	if most := w.logPages.Load(); most != w.pages {
+	if most := w.of.LogPages.Load(); most != w.pages {
 		if err := w.exec0("PRAGMA wal_autocheckpoint = " + strconv.FormatInt(most, 10)); err == nil {
 			w.pages = most
 		}
@@ -229,7 +250,7 @@ func (w *writer) commit(group []*job) int {
 		})
 		return len(errs)
 	}
-	gone := w.inPlace() // if it is not, what was committed may be gone with the file
+	gone := w.of.InPlace() // if it is not, what was committed may be gone with the file
 	if gone != nil {
 		gone = fmt.Errorf("%w: %w", skein.ErrUnknown, gone)
 	}
@@ -238,7 +259,7 @@ func (w *writer) commit(group []*job) int {
 		f()
 	}
 	if len(t.changed) > 0 {
-		w.changed(t.changed)
+		w.of.Changed(t.changed)
 	}
 	answer(group[:len(errs)], func(i int) error { return cmp.Or(errs[i], gone) })
 	return len(errs)
@@ -250,12 +271,12 @@ func answer(group []*job, err func(int) error) {
 	}
 }
 
-func (w *writer) exec0(sql string) error {
+func (w *Writer) exec0(sql string) error {
 	_, _, err := w.conn.Exec(sql)
 	return err
 }
 
-func (w *writer) rollback() error {
+func (w *Writer) rollback() error {
 	if err := w.exec0("ROLLBACK"); err != nil && engine.Code(err) != engine.CodeError {
 		return err
 	}
@@ -269,10 +290,10 @@ const leastPatience = time.Second
 // begin begins a transaction. It waits while others write, as long as a caller
 // in group still wants it. If nobody commits anything, its patience runs out: a
 // process that was stopped in the middle of a transaction keeps it forever.
-func (w *writer) begin(group []*job) error {
+func (w *Writer) begin(group []*job) error {
 	wanted := func(j *job) bool { return j.ctx.Err() == nil }
-	until := time.Now().Add(min(leastPatience, w.patience))
-	if end := group[0].since.Add(w.patience); end.After(until) {
+	until := time.Now().Add(min(leastPatience, w.of.Patience))
+	if end := group[0].since.Add(w.of.Patience); end.After(until) {
 		until = end
 	}
 	for seen := w.version; ; {
@@ -288,11 +309,11 @@ func (w *writer) begin(group []*job) error {
 		}
 		var v int64
 		if _, err := w.conn.One("PRAGMA data_version", nil, &v); err == nil && v != seen {
-			seen, until = v, time.Now().Add(w.patience) // many processes write: its turn will come
+			seen, until = v, time.Now().Add(w.of.Patience) // many processes write: its turn will come
 		}
 		if time.Now().After(until) {
 			w.stuck.Store(true)
-			return w.blocked(time.Since(group[0].since))
+			return w.of.Blocked(time.Since(group[0].since))
 		}
 	}
 	w.stuck.Store(false)
@@ -307,7 +328,7 @@ func (w *writer) begin(group []*job) error {
 	if _, err := w.conn.One("PRAGMA user_version", nil, &schema); err != nil {
 		return errors.Join(err, w.rollback())
 	}
-	w.schema.Store(schema)
+	w.of.Schema.Store(schema)
 	w.heads.clear()
 	w.version = v
 	return nil
