@@ -7,6 +7,7 @@ import (
 	"iter"
 	"slices"
 	"strings"
+	"unicode"
 	"unicode/utf8"
 
 	"github.com/skein-dev/skein"
@@ -104,7 +105,7 @@ func named(c *engine.Conn, text string) ([]byte, error) {
 	const name = `CASE title WHEN '' THEN first_words ELSE title END`
 	ns := []int64{}
 	err := c.Query(`SELECT n FROM sessions WHERE ?2 AND instr(lower(`+name+`), ?1) > 0 OR octet_length(`+name+`) <> length(`+name+`) LIMIT ?3`,
-		[]any{strings.ToLower(text), isASCII(strings.ToLower(text)), manyInProject}, func(row []driver.Value) error {
+		[]any{strings.ToLower(text), !strings.ContainsFunc(text, func(r rune) bool { return unicode.ToLower(r) >= utf8.RuneSelf }), manyInProject}, func(row []driver.Value) error {
 			ns = append(ns, row[0].(int64))
 			return nil
 		})

@@ -9,7 +9,6 @@ import (
 
 	"github.com/skein-dev/skein"
 	"github.com/skein-dev/skein/store/search"
-	"github.com/skein-dev/skein/store/sqlite/engine"
 )
 
 // However little work is allowed, the messages of one session are found,
@@ -18,7 +17,7 @@ import (
 func TestSearchInOneSessionThatIsCutOffFindsItsNewest(t *testing.T) {
 	s := openTest(t, filepath.Join(t.TempDir(), "a.db"))
 	addText(t, s, "old", "a common word", "nothing", "common again", "common, and not shown by the fork")
-	later := make([]string, recentMatches+100)
+	later := make([]string, 2100)
 	for i := range later {
 		later[i] = fmt.Sprint("common ", i)
 	}
@@ -46,29 +45,14 @@ func TestSearchInOneSessionThatIsCutOffFindsItsNewest(t *testing.T) {
 	}
 }
 
-// unranked runs a search that may look at only one place of the index before it
-// turns to the ranges of the events that it searches.
-func (s *Store) unranked(t *testing.T, q skein.Query, limit int) *searcher {
+func loom(t *testing.T, text string) skein.Query {
 	t.Helper()
-	m, err := search.NewMatcher(q)
+	q, err := search.Parse(text)
 	if err != nil {
 		t.Fatal(err)
 	}
-	q.Deadline = 20 * time.Second
-	x := &searcher{store: s.view, q: q, limit: limit, matcher: m}
-	expr, _ := matchExpr(q.Terms)
-	err = s.read(t.Context(), func(c *engine.Conn) error {
-		if none, err := s.conditions(c, x); none || err != nil {
-			return fmt.Errorf("nothing to search: %v, %w", none, err)
-		}
-		x.allow(t.Context())
-		x.budget.Spend(q.Deadline)
-		return x.best(c, expr)
-	})
-	if err != nil {
-		t.Fatal(err)
-	}
-	return x
+	q.Each = true
+	return q
 }
 
 // A session's messages are found the newest first, whether they wait for the

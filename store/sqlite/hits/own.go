@@ -1,4 +1,4 @@
-package sqlite
+package hits
 
 import (
 	"cmp"
@@ -32,11 +32,14 @@ const (
 type idRange struct{ first, last int64 }
 
 // ofSome reports whether only some sessions are searched, judging by their rows.
-func (x *searcher) ofSome() bool { return len(x.of.Conds) > 0 && !x.moved }
+func (x *scope) ofSome() bool { return len(x.of.Conds) > 0 && !x.moved }
+
+// An ownSearch finds matches in some sessions, without a rank.
+type ownSearch struct{ *Searcher }
 
 // recent finds the newest matches in some sessions, without a rank: first among the
 // newest matches of the whole index, and if that is not enough, session by session.
-func (x *searcher) recent(c *engine.Conn, expr string, ids []int64) error {
+func (x ownSearch) recent(c *engine.Conn, expr string, ids []int64) error {
 	some := make([]indexRow, min(len(ids), recentMatches))
 	for i := range some {
 		some[i].id = ids[i]
@@ -65,7 +68,7 @@ func (x *searcher) recent(c *engine.Conn, expr string, ids []int64) error {
 // recentOf finds the matches in some sessions, the newest sessions first, if
 // the newest matches of all are not in enough of them. If it finds all of them,
 // and all are shown, nothing is cut off.
-func (x *searcher) recentOf(c *engine.Conn, expr string) error {
+func (x ownSearch) recentOf(c *engine.Conn, expr string) error {
 	newest := x.hits
 	x.hits = nil
 	x.allow(c.Context())
@@ -89,7 +92,7 @@ func (x *searcher) recentOf(c *engine.Conn, expr string) error {
 }
 
 // shown returns how many of the hits would be shown if there were no limit.
-func (x *searcher) shown() int {
+func (x ownSearch) shown() int {
 	if x.q.Each {
 		return len(x.hits)
 	}
@@ -98,7 +101,7 @@ func (x *searcher) shown() int {
 
 // goThrough adds the matches to the hits, page by page of the sessions, and
 // reports whether it reached the end.
-func (x *searcher) goThrough(c *engine.Conn, expr string) (whole bool, err error) {
+func (x ownSearch) goThrough(c *engine.Conn, expr string) (whole bool, err error) {
 	for before := int64(math.MaxInt64); ; {
 		page, next, err := x.spans(c, before)
 		if err != nil || next == 0 {
@@ -120,7 +123,7 @@ func (x *searcher) goThrough(c *engine.Conn, expr string) (whole bool, err error
 
 // ask adds the matches that the index finds in ranges that are near each other,
 // the newest first.
-func (x *searcher) ask(c *engine.Conn, expr string, in []idRange) error {
+func (x ownSearch) ask(c *engine.Conn, expr string, in []idRange) error {
 	first, last := in[0].first, in[len(in)-1].last
 	for last >= first && len(x.hits) < recentMatches {
 		ids, err := x.places(c, expr, first, last)
@@ -146,7 +149,7 @@ func (x *searcher) ask(c *engine.Conn, expr string, in []idRange) error {
 // places returns the places from first to last at which the index finds the
 // words, the newest first: all of them if the range is short, because reading
 // the index backward takes some time to start; otherwise some.
-func (x *searcher) places(c *engine.Conn, expr string, first, last int64) (ids []int64, err error) {
+func (x ownSearch) places(c *engine.Conn, expr string, first, last int64) (ids []int64, err error) {
 	query, far := askQuery, last-first >= ownFar
 	if far {
 		query += ` DESC`
@@ -187,7 +190,7 @@ func within(in []idRange, ids []int64) (some []indexRow) {
 // spans returns the ranges with the events of the next sessions that began
 // before the one with number before, in order, and the number to continue from;
 // 0 if there are no more.
-func (x *searcher) spans(c *engine.Conn, before int64) (all []idRange, next int64, err error) {
+func (x ownSearch) spans(c *engine.Conn, before int64) (all []idRange, next int64, err error) {
 	w := engine.Where{Conds: slices.Clone(x.of.Conds), Args: slices.Clone(x.of.Args)}
 	w.Add("s.n < ?", before)
 	type ownedRange struct {
@@ -218,7 +221,7 @@ func (x *searcher) spans(c *engine.Conn, before int64) (all []idRange, next int6
 
 // spansOf adds the ranges with the events of a session that has other sessions'
 // events between its own.
-func (x *searcher) spansOf(c *engine.Conn, n int64, all *[]idRange) error {
+func (x ownSearch) spansOf(c *engine.Conn, n int64, all *[]idRange) error {
 	own := len(*all)
 	return c.Query(idsQuery, []any{n}, func(row []driver.Value) error {
 		var id int64

@@ -1,4 +1,4 @@
-package sqlite
+package hits
 
 import (
 	"cmp"
@@ -21,7 +21,7 @@ type indexRow struct {
 const firstLook = 128 // matches whose events are looked up first; then four times as many
 
 // ranges returns which parts of the index to search, the newest first.
-func (x *searcher) ranges(c *engine.Conn) (all []idRange, err error) {
+func (x *scope) ranges(c *engine.Conn) (all []idRange, err error) {
 	if x.shownIn == nil {
 		return []idRange{{0, math.MaxInt64}}, nil
 	}
@@ -38,7 +38,7 @@ func (x *searcher) ranges(c *engine.Conn) (all []idRange, err error) {
 // newest returns the IDs that the index finds for the words, the newest first:
 // as many as may be ranked, and the ranges that they cover completely. more
 // says that there may be more.
-func (x *searcher) newest(c *engine.Conn, expr string) (ids []int64, in []idRange, more bool, err error) {
+func (x *Searcher) newest(c *engine.Conn, expr string) (ids []int64, in []idRange, more bool, err error) {
 	all, err := x.ranges(c)
 	if err != nil {
 		return nil, nil, false, err
@@ -64,7 +64,7 @@ func (x *searcher) newest(c *engine.Conn, expr string) (ids []int64, in []idRang
 }
 
 // rankedIn returns what the index finds in the given ranges, best first.
-func (x *searcher) rankedIn(c *engine.Conn, expr string, in []idRange) (all []indexRow, err error) {
+func (x *Searcher) rankedIn(c *engine.Conn, expr string, in []idRange) (all []indexRow, err error) {
 	for _, r := range in {
 		err := c.Query(`SELECT rowid, rank FROM words WHERE words MATCH ? AND rowid BETWEEN ? AND ?`, []any{expr, r.first, r.last}, func(row []driver.Value) error {
 			var m indexRow
@@ -82,7 +82,7 @@ func (x *searcher) rankedIn(c *engine.Conn, expr string, in []idRange) (all []in
 
 // inOrder returns what the index finds in the given ranges, which are ids, in the
 // order in which the query asks for it.
-func (x *searcher) inOrder(c *engine.Conn, expr string, ids []int64, in []idRange) (all []indexRow, err error) {
+func (x *Searcher) inOrder(c *engine.Conn, expr string, ids []int64, in []idRange) (all []indexRow, err error) {
 	if !x.q.Newest {
 		return x.rankedIn(c, expr, in)
 	}
@@ -95,7 +95,7 @@ func (x *searcher) inOrder(c *engine.Conn, expr string, ids []int64, in []idRang
 // rankFirst finds the best of the rows that the index finds in the given
 // ranges: it puts them in order, and looks up the events of the best until there are
 // enough. Most rows of a frequent word are never looked up.
-func (x *searcher) rankFirst(c *engine.Conn, expr string, ids []int64, in []idRange) error {
+func (x *Searcher) rankFirst(c *engine.Conn, expr string, ids []int64, in []idRange) error {
 	all, err := x.inOrder(c, expr, ids, in)
 	if err != nil {
 		return err
@@ -142,7 +142,7 @@ func (x *searcher) rankFirst(c *engine.Conn, expr string, ids []int64, in []idRa
 
 // lookUp returns the hits of those matches that satisfy the conditions, in the
 // same order.
-func (x *searcher) lookUp(c *engine.Conn, matches []indexRow) ([]hit, error) {
+func (x *Searcher) lookUp(c *engine.Conn, matches []indexRow) ([]hit, error) {
 	if len(matches) == 0 {
 		return nil, nil
 	}
@@ -182,7 +182,7 @@ func (a hit) better(b hit) bool {
 
 // count sets the count of each hit to the number of the events ids, which are
 // in order, that are in its session.
-func (x *searcher) count(c *engine.Conn, ids []int64) error {
+func (x *Searcher) count(c *engine.Conn, ids []int64) error {
 	at := make(map[int64]int, len(x.hits))
 	for i, h := range x.hits {
 		at[h.session] = i
@@ -214,7 +214,7 @@ func (x *searcher) count(c *engine.Conn, ids []int64) error {
 
 // near returns those of ids, which are in order, that are between the first and
 // the last event of a segment that a hit's session shows.
-func (x *searcher) near(c *engine.Conn, ids []int64) (near []int64, err error) {
+func (x *Searcher) near(c *engine.Conn, ids []int64) (near []int64, err error) {
 	for _, h := range x.hits {
 		segs, err := eventlog.Segments(c, h.session, math.MaxInt64)
 		if err != nil {
@@ -235,7 +235,7 @@ func (x *searcher) near(c *engine.Conn, ids []int64) (near []int64, err error) {
 }
 
 // listed returns the arguments of a query over the events ids.
-func (x *searcher) listed(ids []int64) ([]any, error) {
+func (x *scope) listed(ids []int64) ([]any, error) {
 	list, err := json.Marshal(ids)
 	return append([]any{string(list)}, x.where.Args...), err
 }

@@ -1,4 +1,4 @@
-package sqlite
+package hits
 
 import (
 	"cmp"
@@ -11,14 +11,15 @@ import (
 
 // ranked finds matches in the index, best first, then those that wait for the index
 // and those of long texts.
-func (x *searcher) ranked(c *engine.Conn, expr string) error {
+func (x *Searcher) ranked(c *engine.Conn, expr string) error {
 	unranked, err := x.fresh(c)
 	if err != nil {
 		return err
 	}
 	late := x.cutOff
 	x.allow(c.Context())
-	if err = x.long(c); err == nil {
+	long := longSearch{x}
+	if err = long.find(c); err == nil {
 		unranked, late = append(unranked, x.hits...), x.cutOff
 		x.hits = nil
 		x.allow(c.Context())
@@ -34,7 +35,7 @@ func (x *searcher) ranked(c *engine.Conn, expr string) error {
 }
 
 // fresh returns the matches among the events that are not indexed yet.
-func (x *searcher) fresh(c *engine.Conn) ([]hit, error) {
+func (x *Searcher) fresh(c *engine.Conn) ([]hit, error) {
 	var upto int64
 	if _, err := c.One(`SELECT upto FROM indexed`, nil, &upto); err != nil {
 		return nil, err
@@ -48,20 +49,20 @@ func (x *searcher) fresh(c *engine.Conn) ([]hit, error) {
 // best finds the best rows by rank: the best one of each session, unless each
 // match is asked for. If a word is so frequent that ranking all matches takes
 // too long, it finds the best of the newest.
-func (x *searcher) best(c *engine.Conn, expr string) (err error) {
+func (x *Searcher) best(c *engine.Conn, expr string) (err error) {
 	ids, in, more, err := x.newest(c, expr)
 	if err != nil || len(ids) == 0 {
 		return err
 	}
 	if x.cutOff = more; more && x.ofSome() {
-		return x.recent(c, expr, ids)
+		return ownSearch{x}.recent(c, expr, ids)
 	}
 	return x.rankFirst(c, expr, ids, in)
 }
 
 // checked returns those hits that really match, if the index finds more than
 // was asked for.
-func (x *searcher) checked(c *engine.Conn, hits []hit) (sure []hit, err error) {
+func (x *Searcher) checked(c *engine.Conn, hits []hit) (sure []hit, err error) {
 	ps := prefixes(x.q.Terms)
 	if len(ps) == 0 {
 		return hits, nil
@@ -84,7 +85,7 @@ func (x *searcher) checked(c *engine.Conn, hits []hit) (sure []hit, err error) {
 
 // join inserts the hits without a score among the ranked ones: they come before those
 // with a score below the mean.
-func (x *searcher) join(unranked []hit) {
+func (x *Searcher) join(unranked []hit) {
 	if len(unranked) == 0 {
 		return
 	}
@@ -105,3 +106,5 @@ func firstOfEach(hits []hit) []hit {
 }
 
 func asHit(h *hit) *skein.Hit { return &h.Hit }
+
+const recentMatches = 2000 // the most matches of some sessions to take, if all sessions' matches are too many to rank

@@ -1,4 +1,4 @@
-package sqlite
+package hits
 
 import (
 	"cmp"
@@ -18,7 +18,7 @@ import (
 // and takes those whose text matches, until it has enough or the budget is
 // spent. It finds what no index can: substrings, regular expressions,
 // conditions without words, events that wait for the index.
-func (x *searcher) scan(c *engine.Conn, upto int64) error {
+func (x *Searcher) scan(c *engine.Conn, upto int64) error {
 	all, err := x.stretches(c, upto)
 	if err != nil {
 		return err
@@ -37,7 +37,7 @@ func (x *searcher) scan(c *engine.Conn, upto int64) error {
 const scanStep = 1000
 
 // through takes the matches in one range; errStop says that there are enough.
-func (x *searcher) through(c *engine.Conn, s scanRange, seen map[int64]int) error {
+func (x *Searcher) through(c *engine.Conn, s scanRange, seen map[int64]int) error {
 	w := engine.Where{Conds: slices.Concat(s.where.Conds, x.where.Conds), Args: slices.Concat(s.where.Args, x.where.Args)}
 	w.Add("(e.text IS NOT NULL OR e.failed = 1)")
 	w.Add(s.place + " > ? AND " + s.place + " <= ?")
@@ -67,7 +67,7 @@ func (x *searcher) through(c *engine.Conn, s scanRange, seen map[int64]int) erro
 }
 
 // take adds a hit of a scan; errStop says that there are enough.
-func (x *searcher) take(h hit, seen map[int64]int) error {
+func (x *Searcher) take(h hit, seen map[int64]int) error {
 	if i, ok := seen[h.session]; ok && !x.q.Each {
 		x.hits[i].Count++
 		return nil
@@ -83,7 +83,7 @@ func (x *searcher) take(h hit, seen map[int64]int) error {
 }
 
 // results reads the texts of the hits for their snippets.
-func (x *searcher) results(c *engine.Conn) (r skein.Results, err error) {
+func (x *Searcher) results(c *engine.Conn) (r skein.Results, err error) {
 	r.CutOff = x.cutOff
 	whole := 0
 	for _, h := range x.hits {
@@ -96,7 +96,7 @@ func (x *searcher) results(c *engine.Conn) (r skein.Results, err error) {
 		}
 		err := c.Query(columns.SelectEvent+`WHERE e.id = ?`, []any{h.id}, func(row []driver.Value) error { // no row: deleted meanwhile
 			text, _ := row[columns.TextColumn].(string) // NULL is ""
-			e, _, err := columns.ScanEvent(x.store.pack, row)
+			e, _, err := columns.ScanEvent(x.view.Pack, row)
 			var bad *skein.DamagedError
 			if errors.As(err, &bad) {
 				h.Snippet, err = bad.Error(), nil
@@ -119,7 +119,7 @@ func (x *searcher) results(c *engine.Conn) (r skein.Results, err error) {
 
 // snippet returns some words of text around the match. If the index found a
 // word by its stem, the index provides the snippet.
-func (x *searcher) snippet(c *engine.Conn, h hit, text string) (string, error) {
+func (x *Searcher) snippet(c *engine.Conn, h hit, text string) (string, error) {
 	if h.passage != 0 {
 		var err error
 		if text, err = h.passageOf(c, text); err != nil {
