@@ -89,10 +89,10 @@ func (u *turn) request() (llm.Request, error) {
 
 // view returns the current context. The turn under way is shown whole, no
 // matter how many messages it has.
-func (v *modelView) view(ctx context.Context) (window.View, error) {
+func (v *modelView) view(ctx context.Context) (window.ContextView, error) {
 	events, err := v.events(ctx)
 	if err != nil {
-		return window.View{}, err
+		return window.ContextView{}, err
 	}
 	rules := v.agent.Model.About().Rules
 	said := 0

@@ -17,7 +17,7 @@ import (
 // nil if nothing had. Its parts have the times between which they came.
 func stream(ctx context.Context, model llm.Provider, r llm.Request, now func() skein.Time, show func(llm.Delta)) (m *skein.Message, err error) {
 	var text, reasoning strings.Builder
-	var came []span
+	var came []timeSpan
 	for d, e := range model.Stream(ctx, r) {
 		came = spanned(came, d, now())
 		show(d)
@@ -40,14 +40,14 @@ func stream(ctx context.Context, model llm.Provider, r llm.Request, now func() s
 	return timed(m, came), err
 }
 
-// A span is the time in which consecutive pieces of one kind came.
-type span struct {
+// A timeSpan is the time in which consecutive pieces of one kind came.
+type timeSpan struct {
 	kind       skein.PartKind
 	start, end skein.Time
 }
 
 // spanned adds d, which came at a time, to came.
-func spanned(came []span, d llm.Delta, at skein.Time) []span {
+func spanned(came []timeSpan, d llm.Delta, at skein.Time) []timeSpan {
 	var kind skein.PartKind
 	switch {
 	case d.Call != "":
@@ -59,7 +59,7 @@ func spanned(came []span, d llm.Delta, at skein.Time) []span {
 	}
 	last := len(came) - 1
 	if kind != "" && (last < 0 || kind == skein.PartCall || came[last].kind != kind) {
-		return append(came, span{kind, at, at})
+		return append(came, timeSpan{kind, at, at})
 	}
 	if last >= 0 {
 		came[last].end = at // a call's input comes without text to show
@@ -69,7 +69,7 @@ func spanned(came []span, d llm.Delta, at skein.Time) []span {
 
 // timed returns m with the times of its parts, each of which came in the next
 // span of its kind.
-func timed(m *skein.Message, came []span) *skein.Message {
+func timed(m *skein.Message, came []timeSpan) *skein.Message {
 	if m == nil {
 		return nil
 	}
@@ -77,7 +77,7 @@ func timed(m *skein.Message, came []span) *skein.Message {
 	t.Parts = slices.Clone(m.Parts)
 	for i := range t.Parts {
 		p := &t.Parts[i]
-		at := slices.IndexFunc(came, func(s span) bool { return s.kind == p.Kind })
+		at := slices.IndexFunc(came, func(s timeSpan) bool { return s.kind == p.Kind })
 		if at < 0 || p.Start != 0 {
 			continue
 		}

@@ -15,7 +15,7 @@ import (
 )
 
 // open opens a new store in a folder of its own.
-func (e *env) open(ctx context.Context, name string) (*sqlite.Store, string, error) {
+func (e *fixture) open(ctx context.Context, name string) (*sqlite.Store, string, error) {
 	dir, err := e.folder(name)
 	if err != nil {
 		return nil, "", err
@@ -32,7 +32,7 @@ const rounds = 3
 // before the next, to a new store. The plain file is measured before that
 // begins and after the store is closed, so that the store's background work
 // does not slow it.
-func appendOne(ctx context.Context, e *env) error {
+func appendOne(ctx context.Context, e *fixture) error {
 	evs := said(gen.NewWords(1), e.size.appends, 1000, newYear)
 	var ours, theirs time.Duration
 	var calls series
@@ -88,7 +88,7 @@ func appendEach(ctx context.Context, s skein.Store, id skein.SessionID, evs []sk
 
 // appendSustained is appendOne for minutes, including the time until the index
 // has the last message.
-func appendSustained(ctx context.Context, e *env) error {
+func appendSustained(ctx context.Context, e *fixture) error {
 	s, dir, err := e.open(ctx, "append-sustained")
 	if err != nil {
 		return err
@@ -132,7 +132,7 @@ func appendSustained(ctx context.Context, e *env) error {
 }
 
 // appendMany measures a burst of appends to many sessions at once.
-func appendMany(ctx context.Context, e *env) error {
+func appendMany(ctx context.Context, e *fixture) error {
 	return e.many(ctx, "append-many", e.size.each, func(r *row, o, t float64, calls series) {
 		r.what, r.goal = fmt.Sprintf("the same, %d sessions at once, %d messages", e.size.producers, e.size.producers*e.size.each), "2 in a burst, p99 under 60 ms"
 		r.holds = holds(o >= 2*t && calls.at(0.99) < 60*time.Millisecond)
@@ -141,14 +141,14 @@ func appendMany(ctx context.Context, e *env) error {
 
 // appendManySustained measures appends to many sessions at once, for long
 // enough that the index matters.
-func appendManySustained(ctx context.Context, e *env) error {
+func appendManySustained(ctx context.Context, e *fixture) error {
 	return e.many(ctx, "append-many-sustained", e.size.steady, func(r *row, o, t float64, calls series) {
 		r.what, r.goal = fmt.Sprintf("the same, %d messages, until the index has them", e.size.producers*e.size.steady), "1.2, p99 under 60 ms"
 		r.holds = holds(o >= 1.2*t && calls.at(0.99) < 60*time.Millisecond)
 	})
 }
 
-func (e *env) many(ctx context.Context, name string, each int, say func(r *row, o, t float64, calls series)) error {
+func (e *fixture) many(ctx context.Context, name string, each int, say func(r *row, o, t float64, calls series)) error {
 	s, dir, err := e.open(ctx, name)
 	if err != nil {
 		return err

@@ -17,7 +17,7 @@ var tiny = size{
 func TestEveryExperimentMeasures(t *testing.T) {
 	for _, x := range experiments() {
 		t.Run(x.name, func(t *testing.T) {
-			e := &env{size: tiny, dir: t.TempDir()}
+			e := &fixture{size: tiny, dir: t.TempDir()}
 			if err := x.run(t.Context(), e); err != nil {
 				t.Fatal(err)
 			}
@@ -66,7 +66,7 @@ func TestAtReturnsAShareOfTheSeries(t *testing.T) {
 }
 
 func TestTableIsMarkdown(t *testing.T) {
-	e := &env{rows: []row{{what: "a", got: "1 ms", goal: "2 ms", holds: yes}}}
+	e := &fixture{rows: []row{{what: "a", got: "1 ms", goal: "2 ms", holds: yes}}}
 	want := "| what | measured | beside it | ratio | to reach | reached |\n| --- | --- | --- | --- | --- | --- |\n| a | 1 ms | – | – | 2 ms | yes |\n"
 	if got := e.table(); got != want {
 		t.Errorf("table() =\n%swant\n%s", got, want)

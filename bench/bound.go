@@ -69,7 +69,7 @@ var kindsOfText = map[string]func(n int) []byte{
 
 // memoryBound measures the most memory that commands and the server use for
 // large items, and for many clients that do not read.
-func memoryBound(ctx context.Context, e *env) error {
+func memoryBound(ctx context.Context, e *fixture) error {
 	b, err := newBound(ctx, e)
 	if err != nil {
 		return err
@@ -146,15 +146,15 @@ func exportTo(args []string) string {
 
 // bound is the setup in which the program's memory is measured.
 type bound struct {
-	*env
+	*fixture
 	bin, dir       string
 	text, word     string // a file with a long message, and a word of it
 	line, gemini   string // files with a long line
 	session, token string
 }
 
-func newBound(ctx context.Context, e *env) (_ *bound, err error) {
-	b := &bound{env: e}
+func newBound(ctx context.Context, e *fixture) (_ *bound, err error) {
+	b := &bound{fixture: e}
 	if b.dir, err = e.folder("bound"); err != nil {
 		return nil, err
 	}

@@ -12,7 +12,7 @@ import (
 
 // importCorpus imports generated transcripts with the whole program, in pure Go
 // and with the C driver, and then again when nothing has changed.
-func importCorpus(ctx context.Context, e *env) error {
+func importCorpus(ctx context.Context, e *fixture) error {
 	dir, err := e.folder("transcripts")
 	if err != nil {
 		return err
@@ -40,7 +40,7 @@ func importCorpus(ctx context.Context, e *env) error {
 
 // importAmplifier imports ten sessions of Amplifier's, each a folder of files
 // that its program rewrites.
-func importAmplifier(ctx context.Context, e *env) error {
+func importAmplifier(ctx context.Context, e *fixture) error {
 	dir, err := e.folder("amplifier")
 	if err != nil {
 		return err
@@ -57,7 +57,7 @@ func importAmplifier(ctx context.Context, e *env) error {
 }
 
 // importOnce imports c into a new store and returns its folder.
-func (e *env) importOnce(ctx context.Context, c gen.Corpus, tags string, goal float64) (string, error) {
+func (e *fixture) importOnce(ctx context.Context, c gen.Corpus, tags string, goal float64) (string, error) {
 	driver := "pure Go"
 	if tags != "" {
 		driver = "C driver"
@@ -98,7 +98,7 @@ func (e *env) importOnce(ctx context.Context, c gen.Corpus, tags string, goal fl
 }
 
 // importAgain imports the same unchanged files into the store in dir.
-func (e *env) importAgain(ctx context.Context, c gen.Corpus, dir string) error {
+func (e *fixture) importAgain(ctx context.Context, c gen.Corpus, dir string) error {
 	bin, err := e.build(ctx, "")
 	if err != nil {
 		return err

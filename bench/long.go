@@ -11,7 +11,7 @@ import (
 )
 
 // longSession measures what must not depend on the length of a session.
-func longSession(ctx context.Context, e *env) error {
+func longSession(ctx context.Context, e *fixture) error {
 	s, dir, err := e.open(ctx, "long")
 	if err != nil {
 		return err
@@ -28,7 +28,7 @@ func longSession(ctx context.Context, e *env) error {
 	return e.fork(ctx, s, dir)
 }
 
-func (e *env) newest(ctx context.Context, s skein.Store) error {
+func (e *fixture) newest(ctx context.Context, s skein.Store) error {
 	ask := func(id skein.SessionID) (series, error) {
 		return repeat(500, func() error {
 			got, err := s.Newest(ctx, id, 50, 0)
@@ -56,7 +56,7 @@ func (e *env) newest(ctx context.Context, s skein.Store) error {
 
 // fork forks the long session repeatedly; the bytes are the growth of the
 // store's file divided by the number of forks.
-func (e *env) fork(ctx context.Context, s skein.Store, dir string) error {
+func (e *fixture) fork(ctx context.Context, s skein.Store, dir string) error {
 	seq := skein.Seq(e.size.long / 2)
 	n := 0
 	one := func() error {

@@ -30,7 +30,7 @@ func main() {
 // An experiment measures some rows of the table.
 type experiment struct {
 	name string
-	run  func(context.Context, *env) error
+	run  func(context.Context, *fixture) error
 }
 
 func experiments() []experiment {
@@ -65,7 +65,7 @@ func run(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
-	e := &env{size: s, dir: *dir}
+	e := &fixture{size: s, dir: *dir}
 	if e.dir == "" {
 		if e.dir, err = os.MkdirTemp("", "skein-bench-"); err != nil {
 			return err
@@ -131,8 +131,8 @@ func holds(b bool) verdict {
 	return no
 }
 
-// An env is shared by the experiments.
-type env struct {
+// A fixture is shared by the experiments.
+type fixture struct {
 	size size
 	dir  string
 	rows []row
@@ -140,15 +140,15 @@ type env struct {
 	made map[string]gen.Corpus // transcripts made so far, by the folder of real ones that they are copies of
 }
 
-func (e *env) add(r row) {
+func (e *fixture) add(r row) {
 	e.rows = append(e.rows, r)
 	e.say("  %s: %s (beside: %s, ratio %s, goal %s)", r.what, r.got, r.beside, r.ratio, r.goal)
 }
 
-func (e *env) say(format string, args ...any) { fmt.Fprintf(os.Stderr, format+"\n", args...) }
+func (e *fixture) say(format string, args ...any) { fmt.Fprintf(os.Stderr, format+"\n", args...) }
 
 // folder returns a new folder of that name.
-func (e *env) folder(name string) (string, error) {
+func (e *fixture) folder(name string) (string, error) {
 	d := filepath.Join(e.dir, name)
 	if err := os.RemoveAll(d); err != nil {
 		return "", err
@@ -157,7 +157,7 @@ func (e *env) folder(name string) (string, error) {
 }
 
 // table returns the rows as a Markdown table.
-func (e *env) table() string {
+func (e *fixture) table() string {
 	var b strings.Builder
 	b.WriteString("| what | measured | beside it | ratio | to reach | reached |\n| --- | --- | --- | --- | --- | --- |\n")
 	for _, r := range e.rows {

@@ -11,7 +11,7 @@ import (
 )
 
 // build returns the program skein, built with the given tags; "" is pure Go.
-func (e *env) build(ctx context.Context, tags string) (string, error) {
+func (e *fixture) build(ctx context.Context, tags string) (string, error) {
 	if bin := e.bins[tags]; bin != "" {
 		return bin, nil
 	}

@@ -17,7 +17,7 @@ const asStore = `SELECT e.id, e.session, e.seq, e.turn, coalesce(e.role, ''), e.
 	WHERE s.binned = 0 GROUP BY e.session ORDER BY best, e.id DESC LIMIT 20`
 
 // search measures a search for one word of medium frequency.
-func (e *env) search(ctx context.Context, s skein.Store, dir string) error {
+func (e *fixture) search(ctx context.Context, s skein.Store, dir string) error {
 	word := gen.NewWords(1).Rank(middling)
 	ask := func() error {
 		res, err := s.Search(ctx, skein.Query{Terms: []skein.Term{{Words: []string{word}}}, Deadline: 5 * time.Second})
@@ -50,7 +50,7 @@ func (e *env) search(ctx context.Context, s skein.Store, dir string) error {
 	return nil
 }
 
-func (e *env) count(dir, query string, args ...any) (n int, err error) {
+func (e *fixture) count(dir, query string, args ...any) (n int, err error) {
 	db, err := bare(dir)
 	if err != nil {
 		return 0, err

@@ -29,7 +29,7 @@ import (
 const corpusVariable = "SKEIN_CORPUS"
 
 // importReal imports real transcripts with the whole program.
-func importReal(ctx context.Context, e *env) error {
+func importReal(ctx context.Context, e *fixture) error {
 	c, ok, err := e.transcripts()
 	if err != nil {
 		return err
@@ -47,7 +47,7 @@ func importReal(ctx context.Context, e *env) error {
 
 // importStages measures what each step of an import adds, in this process. Each
 // row includes the steps of the rows before it.
-func importStages(ctx context.Context, e *env) error {
+func importStages(ctx context.Context, e *fixture) error {
 	c, _, err := e.transcripts()
 	if err != nil {
 		return err
@@ -101,7 +101,7 @@ func importStages(ctx context.Context, e *env) error {
 // transcripts returns the transcripts to measure with: copies of the files in the
 // folder that the environment names, and true, or else generated ones. Both are made
 // once.
-func (e *env) transcripts() (c gen.Corpus, real bool, err error) {
+func (e *fixture) transcripts() (c gen.Corpus, real bool, err error) {
 	from := os.Getenv(corpusVariable)
 	if c, ok := e.made[from]; ok {
 		return c, from != "", nil

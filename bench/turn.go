@@ -30,7 +30,7 @@ func (instant) Stream(context.Context, llm.Request) iter.Seq2[llm.Delta, error] 
 // turns measures a turn in a short and in a long session: as a process of its
 // own runs it, from taking the lease to releasing it, and in a chat that
 // continues.
-func turns(ctx context.Context, e *env) error {
+func turns(ctx context.Context, e *fixture) error {
 	s, _, err := e.open(ctx, "turn")
 	if err != nil {
 		return err
@@ -50,7 +50,7 @@ func turns(ctx context.Context, e *env) error {
 	return e.turn(ctx, s, longID, many)
 }
 
-func (e *env) turn(ctx context.Context, s skein.Store, id skein.SessionID, n int) error {
+func (e *fixture) turn(ctx context.Context, s skein.Store, id skein.SessionID, n int) error {
 	const times = 200
 	o := agent.Options{Store: s, Session: id, Program: "bench", Agent: agent.Agent{Model: instant{}}}
 	whole, err := repeat(times, func() error {

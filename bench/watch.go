@@ -18,7 +18,7 @@ import (
 
 // watchFile measures how soon a line that another program appends is found, and
 // the cost of watching while nothing happens.
-func watchFile(ctx context.Context, e *env) (err error) {
+func watchFile(ctx context.Context, e *fixture) (err error) {
 	dir, err := e.folder("watched")
 	if err != nil {
 		return err

@@ -12,7 +12,7 @@ import (
 )
 
 // wideStore measures lists, searches and totals over many sessions.
-func wideStore(ctx context.Context, e *env) error {
+func wideStore(ctx context.Context, e *fixture) error {
 	s, dir, err := e.open(ctx, "wide")
 	if err != nil {
 		return err
@@ -39,7 +39,7 @@ func wideStore(ctx context.Context, e *env) error {
 	return e.listCommand(ctx, dir)
 }
 
-func (e *env) list(ctx context.Context, s skein.Store, dir string) error {
+func (e *fixture) list(ctx context.Context, s skein.Store, dir string) error {
 	ours, err := repeat(200, func() error {
 		n := 0
 		for _, err := range s.Sessions(ctx, skein.Filter{Limit: 50}) {
@@ -69,7 +69,7 @@ func (e *env) list(ctx context.Context, s skein.Store, dir string) error {
 }
 
 // ask runs a query on the bare driver, times times, and counts its rows.
-func (e *env) ask(dir string, times, want int, query string, args ...any) (series, error) {
+func (e *fixture) ask(dir string, times, want int, query string, args ...any) (series, error) {
 	db, err := bare(dir)
 	if err != nil {
 		return nil, err
@@ -108,7 +108,7 @@ func (e *env) ask(dir string, times, want int, query string, args ...any) (serie
 }
 
 // listCommand times whole processes: skein's, and the sqlite3 shell's.
-func (e *env) listCommand(ctx context.Context, dir string) error {
+func (e *fixture) listCommand(ctx context.Context, dir string) error {
 	bin, err := e.build(ctx, "")
 	if err != nil {
 		return err
@@ -136,7 +136,7 @@ func (e *env) listCommand(ctx context.Context, dir string) error {
 	return nil
 }
 
-func (e *env) usage(ctx context.Context, s skein.Store, dir string) error {
+func (e *fixture) usage(ctx context.Context, s skein.Store, dir string) error {
 	ours, err := repeat(20, func() error {
 		rows, err := s.Usage(ctx, skein.UsageQuery{By: skein.ByModelID})
 		if err == nil && len(rows) != 3 {
@@ -158,7 +158,7 @@ func (e *env) usage(ctx context.Context, s skein.Store, dir string) error {
 const middling = 1200
 
 // common measures a search for a word that occurs in nearly every message.
-func (e *env) common(ctx context.Context, s skein.Store, dir string) error {
+func (e *fixture) common(ctx context.Context, s skein.Store, dir string) error {
 	word, cut := gen.NewWords(1).Rank(0), 0
 	ours, err := repeat(10, func() error {
 		res, err := s.Search(ctx, skein.Query{Terms: []skein.Term{{Words: []string{word}}}})

@@ -80,7 +80,7 @@ func TestNoTableIsAsWideAsALongTitle(t *testing.T) {
 				t.Errorf("%s in a pipe has a line of %d characters, want it cut: %.100s", args, n, line)
 			}
 		}
-		for _, terminal := range []config.Terminal{{}, {Out: true, Width: 60, Height: 100}} {
+		for _, terminal := range []config.TerminalInfo{{}, {Out: true, Width: 60, Height: 100}} {
 			env, stdout, stderr = clitest.NewEnv(t, clitest.KeptOpen{Store: st})
 			env.Terminal = terminal
 			Main(t.Context(), env, append(strings.Fields(args), "--wide", "--no-pager"))

@@ -112,9 +112,9 @@ over your own config.toml. With the name of a SETTING, print only its value.
 
 // A configLine is the settings in JSON.
 type configLine struct {
-	Settings map[string]config.Value `json:"settings"`
-	Folders  map[string]string       `json:"folders"`
-	Ignored  []string                `json:"ignored"` // what has no effect in the files
+	Settings map[string]config.SettingValue `json:"settings"`
+	Folders  map[string]string              `json:"folders"`
+	Ignored  []string                       `json:"ignored"` // what has no effect in the files
 }
 
 func (o *configOptions) run(ctx context.Context, j *job.Job, args []string) error {

@@ -70,8 +70,8 @@ func (o *keyOptions) run(ctx context.Context, j *job.Job, args []string) error {
 		return nil
 	case o.remove:
 		key := "the key of " + name + " in the key ring"
-		ok, err := o.Given(ctx, j, func() (job.Loss, error) {
-			return job.Loss{Lines: []string{key}, Question: "Remove it for good?", Would: key + " would be removed"}, nil
+		ok, err := o.Given(ctx, j, func() (job.Destruction, error) {
+			return job.Destruction{Lines: []string{key}, Question: "Remove it for good?", Would: key + " would be removed"}, nil
 		})
 		if ok {
 			err = j.KeyRing.DropKey(name)

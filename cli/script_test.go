@@ -130,7 +130,7 @@ func testEnv() *config.Env {
 		},
 	}
 	if size := os.Getenv("SKEIN_TERMINAL"); size != "" {
-		env.Terminal = config.Terminal{Out: true, Err: true}
+		env.Terminal = config.TerminalInfo{Out: true, Err: true}
 		if _, err := fmt.Sscanf(size, "%dx%d", &env.Terminal.Width, &env.Terminal.Height); err != nil {
 			panic(err)
 		}

@@ -42,7 +42,7 @@ func (mute) Ask(context.Context, gateway.Message) (gateway.Answer, error) {
 	return gateway.Answer{}, nil
 }
 
-func (mute) Talk(context.Context, *web.Talk) error { return nil }
+func (mute) Talk(context.Context, *web.RunningTurn) error { return nil }
 
 func newWhole(t *testing.T) *whole {
 	t.Helper()
@@ -63,7 +63,7 @@ func newWhole(t *testing.T) *whole {
 		server.Routes(server.Options{Store: store, Version: "test", Now: clock}),
 		web.Routes(pages),
 		mcp.Routes(mcp.Options{Version: "test"}),
-		webhook.Routes(mute{}, clock, &webhook.Source{Title: "shop", Secret: []byte(strings.Repeat("s", webhook.MinSecret)), Keys: []string{"*"}}),
+		webhook.Routes(mute{}, clock, &webhook.Caller{Title: "shop", Secret: []byte(strings.Repeat("s", webhook.MinSecret)), Keys: []string{"*"}}),
 		[]door.Route{m.Route()},
 	)...)
 	return h

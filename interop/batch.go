@@ -27,7 +27,7 @@ type inBatch struct {
 	events  []skein.Event // the events that it shows, see gists; nil if these are the bytes that it was read from
 	wrote   Written
 	exactly string // the unit that it was read from, whose bytes these are; "" if it was made anew
-	of      *result
+	of      *exportResult
 	known   *skein.SourceFile // the file that is replaced, as the store knows it; nil if it does not
 }
 
@@ -72,11 +72,11 @@ func (x *exporter) take(ctx context.Context, w inBatch) error {
 }
 
 // joins reports whether all of a session goes into one database.
-func (x *exporter) joins(texts []Text) bool {
+func (x *exporter) joins(texts []SourceText) bool {
 	if x.format.Put == nil || texts[0].Name == "" || !filepath.IsLocal(filepath.FromSlash(texts[0].Path)) || strings.ContainsAny(texts[0].Path, "\x00\\") || !x.inUnit(texts[0]) {
 		return false
 	}
-	return !slices.ContainsFunc(texts, func(t Text) bool { return t.Log || t.Path != texts[0].Path })
+	return !slices.ContainsFunc(texts, func(t SourceText) bool { return t.Log || t.Path != texts[0].Path })
 }
 
 // flush writes the batch. If that fails, its sessions are written one by one, so
@@ -87,7 +87,7 @@ func (x *exporter) flush(ctx context.Context) {
 	if len(b.waits) == 0 {
 		return
 	}
-	var texts []Text
+	var texts []SourceText
 	frames := map[recordHash]bool{}
 	for _, w := range b.waits {
 		for _, t := range w.wrote.Texts {
@@ -214,7 +214,7 @@ func (x *exporter) finish(ctx context.Context, w inBatch, u *opened) (err error)
 }
 
 // lines returns what the source is to hold.
-func (t *Text) lines() *lines.Lines {
+func (t *SourceText) lines() *lines.Lines {
 	parts := make([][]byte, len(t.Lines))
 	for i, l := range t.Lines {
 		parts[i] = l.Body
@@ -223,7 +223,7 @@ func (t *Text) lines() *lines.Lines {
 }
 
 // bytes returns the lines, one after the other.
-func (t *Text) bytes() []byte {
+func (t *SourceText) bytes() []byte {
 	var b bytes.Buffer
 	for _, l := range t.Lines {
 		b.Write(l.Body)

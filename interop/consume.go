@@ -11,8 +11,8 @@ import (
 // A consumer stores chunks. Those of a source come one after the other.
 type consumer struct {
 	outlet
-	target *target     // of the source whose chunks come
-	other  func(*work) // called with what turned out not to be a unit
+	target *target        // of the source whose chunks come
+	other  func(*fileJob) // called with what turned out not to be a unit
 }
 
 // An outlet is what all targets of an import share.
@@ -106,7 +106,7 @@ func (cs *consumer) outcome(ctx context.Context, c chunk, err error) error {
 }
 
 // leaves notes that a source is left for later.
-func (cs *consumer) leaves(w *work) {
+func (cs *consumer) leaves(w *fileJob) {
 	w.dead.Store(true)
 	path := w.now.path
 	if w.unit != nil {
@@ -125,7 +125,7 @@ func (cs *consumer) leaves(w *work) {
 
 // dies stops reading the source. Its unit counts as changed, so that the next
 // import reads it again.
-func (w *work) dies() {
+func (w *fileJob) dies() {
 	w.dead.Store(true)
 	if w.unit != nil {
 		w.unit.left.Store(true)

@@ -15,7 +15,7 @@ import (
 // A copier finds what a file repeats, as long as it only repeats other files.
 type copier struct {
 	outlet
-	w          *work
+	w          *fileJob
 	file       *skein.SourceFile              // of the target
 	places     map[skein.ClientID]skein.Place // where the events of the records up to ahead are
 	ahead      int
@@ -48,7 +48,7 @@ const (
 	maxHeldRecords = 2000
 )
 
-func newCopier(o outlet, w *work, file *skein.SourceFile) *copier {
+func newCopier(o outlet, w *fileJob, file *skein.SourceFile) *copier {
 	return &copier{
 		outlet: o, w: w, file: file, window: 4, follow: follower{store: o.store}, furthest: map[skein.SessionID]skein.Seq{},
 		duplicates: duplicates{store: o.store, known: o.known}, judged: map[skein.SessionID]bool{},

@@ -30,11 +30,13 @@ func (d *destination) isUnit(path string) bool {
 }
 
 // inUnit reports whether a text goes into a unit.
-func (d *destination) inUnit(t Text) bool { return t.as == aUnit || t.as == byName && d.isUnit(t.Path) }
+func (d *destination) inUnit(t SourceText) bool {
+	return t.as == aUnit || t.as == byName && d.isUnit(t.Path)
+}
 
 // source returns the unit of a text, nil for a file, and whether the unit has the
 // text's source.
-func (d *destination) source(ctx context.Context, t Text) (*opened, bool, error) {
+func (d *destination) source(ctx context.Context, t SourceText) (*opened, bool, error) {
 	if d.format.Put == nil || !d.inUnit(t) {
 		info, err := os.Lstat(filepath.Join(d.home, filepath.FromSlash(t.Path)))
 		if errors.Is(err, fs.ErrNotExist) {
@@ -67,7 +69,7 @@ func (d *destination) source(ctx context.Context, t Text) (*opened, bool, error)
 }
 
 // current reads the source that a text is written to; nil if it does not exist.
-func (d *destination) current(ctx context.Context, t Text) (*currentSource, error) {
+func (d *destination) current(ctx context.Context, t SourceText) (*currentSource, error) {
 	if !filepath.IsLocal(filepath.FromSlash(t.Path)) {
 		return nil, nil
 	}
@@ -75,7 +77,7 @@ func (d *destination) current(ctx context.Context, t Text) (*currentSource, erro
 	if err != nil || !there {
 		return nil, err
 	}
-	w := &work{format: d.format, now: candidate{path: filepath.Join(d.home, filepath.FromSlash(t.Path))}, name: t.Name, unit: u}
+	w := &fileJob{format: d.format, now: candidate{path: filepath.Join(d.home, filepath.FromSlash(t.Path))}, name: t.Name, unit: u}
 	is := &currentSource{work: w}
 	return is, is.each(ctx, func([]byte) error { return nil })
 }
@@ -94,7 +96,7 @@ func (d *destination) look(ctx context.Context, path string) (*opened, error) {
 
 // headOf returns the head of the side file of a text's source; zero if there is no
 // side file of this format.
-func (d *destination) headOf(t Text) sideHead {
+func (d *destination) headOf(t SourceText) sideHead {
 	f, _, err := open(sidePath(d.format, filepath.Join(d.home, filepath.FromSlash(t.Path)), t.Name))
 	if err != nil {
 		return sideHead{}
@@ -108,20 +110,20 @@ func (d *destination) headOf(t Text) sideHead {
 }
 
 // written reads back what was written to at.
-func (d *destination) written(ctx context.Context, at string, t Text, u *opened, k *lack) (_ echoes, sum string, err error) {
+func (d *destination) written(ctx context.Context, at string, t SourceText, u *opened, k *lack) (_ echoes, sum string, err error) {
 	if u == nil && d.format.Put != nil && d.isUnit(t.Path) {
 		if u, err = d.look(ctx, t.Path); err != nil {
 			return nil, "", err
 		}
 		defer func() { err = errors.Join(err, u.unit.Close()) }()
 	}
-	w := &work{format: d.format, now: candidate{path: at}, name: t.Name, unit: u}
+	w := &fileJob{format: d.format, now: candidate{path: at}, name: t.Name, unit: u}
 	w.stream = newStream(d.format, w.file())
 	return echoesOf(ctx, w, t.Lines, k)
 }
 
 // logs adds to k what was written into files in which other sessions have lines too.
-func (d *destination) logs(all []Text, k *lack) {
+func (d *destination) logs(all []SourceText, k *lack) {
 	for _, t := range all {
 		if !t.Log {
 			continue
@@ -136,7 +138,7 @@ func (d *destination) logs(all []Text, k *lack) {
 }
 
 // put writes the texts that a format made: files, and units as a whole.
-func (d *destination) put(ctx context.Context, texts []Text) (err error) {
+func (d *destination) put(ctx context.Context, texts []SourceText) (err error) {
 	if err := d.looked.close(); err != nil {
 		return err
 	}
@@ -184,7 +186,7 @@ func (d *destination) put(ctx context.Context, texts []Text) (err error) {
 
 // A currentSource is a source, in its current state, for a session to be written to.
 type currentSource struct {
-	work *work
+	work *fileJob
 	sum  string // see summer
 }
 
@@ -215,22 +217,22 @@ func (is *currentSource) lines(ctx context.Context) (*lines.Lines, error) {
 	return lines.New(all...), err
 }
 
-// A summer computes a checksum of what the records of a source say, ignoring the times
+// A recordsDigest computes a checksum of what the records of a source say, ignoring the times
 // of file changes and the rowids of rows.
-type summer struct {
+type recordsDigest struct {
 	hash.Hash
 	unit bool
 }
 
-func newSummer(unit bool) summer { return summer{sha256.New(), unit} }
+func newSummer(unit bool) recordsDigest { return recordsDigest{sha256.New(), unit} }
 
-func (s summer) add(raw []byte) {
+func (s recordsDigest) add(raw []byte) {
 	if m := markOf(raw, s.unit); m.kind != nothing {
 		fmt.Fprintf(s, "%s\x00%x\x00%s\x00", m.kind, m.hash, m.file)
 	}
 }
 
-func (s summer) String() string { return hex.EncodeToString(s.Sum(nil)) }
+func (s recordsDigest) String() string { return hex.EncodeToString(s.Sum(nil)) }
 
 // units is the unit that was looked at last, and its sources. It is valid until
 // something is written.
@@ -291,7 +293,7 @@ func (f *Format) is(path string) bool {
 // echoesOf returns the list of the records of a source as it is now, just made from
 // these lines, and their checksum. It releases the lines as it goes: both they and the
 // records may be long.
-func echoesOf(ctx context.Context, w *work, lines []OutLine, k *lack) (echoes, string, error) {
+func echoesOf(ctx context.Context, w *fileJob, lines []OutLine, k *lack) (echoes, string, error) {
 	var raws []recordHash
 	var idents []string
 	seqs, count := map[string]skein.Seq{}, map[string]int{}

@@ -110,7 +110,7 @@ func (d document) Open(_ context.Context, name string) (io.ReadCloser, error) {
 	if name != "" {
 		return nil, fmt.Errorf("document %s has no source %q", d.path, name)
 	}
-	return io.NopCloser(&pieceReader{rest: d.pieces}), nil
+	return io.NopCloser(&pieceLines{rest: d.pieces}), nil
 }
 
 // Skips implements [Unit]; it returns nothing.
@@ -119,8 +119,8 @@ func (d document) Skips() []Skip { return nil }
 // Close implements [Unit]; there are no errors.
 func (d document) Close() error { return nil }
 
-// pieceReader makes the lines of pieces, a portion at a time.
-type pieceReader struct {
+// pieceLines makes the lines of pieces, a portion at a time.
+type pieceLines struct {
 	rest [][]byte
 	now  []byte // what is left of a piece that was begun; nil if none was
 	text bool   // it is written as text, else in base64
@@ -132,7 +132,7 @@ type pieceReader struct {
 const portion = 3 << 18
 
 // Read implements [io.Reader]; there are no errors.
-func (r *pieceReader) Read(p []byte) (int, error) {
+func (r *pieceLines) Read(p []byte) (int, error) {
 	for r.out.Len() == 0 {
 		if len(r.rest) == 0 && r.now == nil {
 			return 0, io.EOF
@@ -143,7 +143,7 @@ func (r *pieceReader) Read(p []byte) (int, error) {
 }
 
 // next returns the next portion of a line.
-func (r *pieceReader) next() (line []byte) {
+func (r *pieceLines) next() (line []byte) {
 	if r.now == nil {
 		r.now, r.rest = r.rest[0], r.rest[1:]
 		if len(r.now) <= portion {

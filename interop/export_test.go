@@ -42,7 +42,7 @@ func writeToy(_ context.Context, d interop.Draft) (interop.Written, error) {
 	if d.After > 0 {
 		path = d.Path
 	}
-	return interop.Written{ID: string(d.Session.ID), Texts: []interop.Text{{Path: path, Lines: lines}}, Losses: losses}, err
+	return interop.Written{ID: string(d.Session.ID), Texts: []interop.SourceText{{Path: path, Lines: lines}}, Losses: losses}, err
 }
 
 func writeBox(_ context.Context, d interop.Draft) (interop.Written, error) {
@@ -65,7 +65,7 @@ func writeBox(_ context.Context, d interop.Draft) (interop.Written, error) {
 		n++
 	}
 	lines = append(lines, interop.OutLine{Body: folder.End(folder.File{Name: "talk.jsonl", Mode: 0o600}, n).Append(nil)})
-	return interop.Written{ID: string(d.Session.ID), Texts: []interop.Text{{Path: path, Lines: lines}}, Losses: losses}, err
+	return interop.Written{ID: string(d.Session.ID), Texts: []interop.SourceText{{Path: path, Lines: lines}}, Losses: losses}, err
 }
 
 func writeBase(_ context.Context, d interop.Draft) (interop.Written, error) {
@@ -86,7 +86,7 @@ func writeBase(_ context.Context, d interop.Draft) (interop.Written, error) {
 	frame := []byte(`{"schema":{"type":"table","name":"talks","table":"talks","sql":"CREATE TABLE talks (id TEXT PRIMARY KEY, title TEXT)"}}
 {"schema":{"type":"table","name":"toys","table":"toys","sql":"CREATE TABLE toys (id INTEGER PRIMARY KEY AUTOINCREMENT, talk TEXT, word TEXT)"}}
 `)
-	return interop.Written{ID: id, Losses: losses, Texts: []interop.Text{
+	return interop.Written{ID: id, Losses: losses, Texts: []interop.SourceText{
 		{Path: "toys.db", Name: id, Lines: lines},
 		{Path: "toys.db", Lines: []interop.OutLine{{Body: frame}}},
 	}}, err
@@ -273,7 +273,7 @@ func TestExportOverwritesNothing(t *testing.T) {
 	}
 	bad := toy()
 	bad.Write = func(context.Context, interop.Draft) (interop.Written, error) {
-		return interop.Written{Texts: []interop.Text{{Path: "../x", Lines: []interop.OutLine{{Body: []byte("x")}}}}}, nil
+		return interop.Written{Texts: []interop.SourceText{{Path: "../x", Lines: []interop.OutLine{{Body: []byte("x")}}}}}, nil
 	}
 	if _, err := interop.Export(t.Context(), p.store, bad, "mine", home, interop.Exports{}); !errors.Is(err, skein.ErrInvalid) {
 		t.Errorf("Export to ../x = %v, want ErrInvalid", err)

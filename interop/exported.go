@@ -75,7 +75,7 @@ func ExportAll(ctx context.Context, s skein.Store, f Format, ids []skein.Session
 		return err
 	}
 	defer func() { err = errors.Join(err, x.looked.close()) }()
-	var open []*result
+	var open []*exportResult
 	for i, id := range ids {
 		open = append(open, x.root(ctx, id))
 		if i == len(ids)-1 {
@@ -103,16 +103,16 @@ type exporter struct {
 	o     Exports
 	spots map[skein.SessionID]Spot // of what was written, or is in the batch
 	files map[string]bool          // written unchanged for this root, by their paths in the store
-	now   *result                  // of the root that is being written
+	now   *exportResult            // of the root that is being written
 	batch batch
 	memo  map[string]any           // see Once
 	anew  map[skein.SessionID]bool // sessions whose rows are taken, so they are written with others
 	asked map[skein.SessionID]bool // see ancestor
 }
 
-// A result is what became of a session that was to be exported, and of those that it
+// An exportResult is what became of a session that was to be exported, and of those that it
 // started.
-type result struct {
+type exportResult struct {
 	root skein.SessionID
 	done []Exported
 	lost []skein.SessionID       // that started one in which nothing was said
@@ -122,7 +122,7 @@ type result struct {
 
 // end sorts the sessions in the order in which they were taken up, and records with
 // each what became of those that it started.
-func (r *result) end() {
+func (r *exportResult) end() {
 	slices.SortStableFunc(r.done, func(a, b Exported) int { return cmp.Compare(r.turn[a.Session], r.turn[b.Session]) })
 	for i := range r.done {
 		for _, id := range r.lost {
@@ -146,8 +146,8 @@ func newExporter(s skein.Store, f Format, home string, o Exports) (_ *exporter, 
 }
 
 // root writes a session and those that it started, or puts some of them into the batch.
-func (x *exporter) root(ctx context.Context, id skein.SessionID) *result {
-	x.now, x.files = &result{root: id, turn: map[skein.SessionID]int{}}, map[string]bool{}
+func (x *exporter) root(ctx context.Context, id skein.SessionID) *exportResult {
+	x.now, x.files = &exportResult{root: id, turn: map[skein.SessionID]int{}}, map[string]bool{}
 	if err := x.tree(ctx, id); x.now.err == nil {
 		x.now.err = err
 	}

@@ -35,13 +35,13 @@ func (x *exporter) exact(ctx context.Context, sess skein.Session, p provenanceOf
 	if x.format.inUnit(p.file) {
 		as = aUnit
 	}
-	texts := []Text{{Path: below, Name: name, Lines: []OutLine{{Body: data}}, as: as}}
+	texts := []SourceText{{Path: below, Name: name, Lines: []OutLine{{Body: data}}, as: as}}
 	if name != "" && as == aUnit { // of the frame, what makes the tables
 		frame, err := sourceBytes(ctx, x.store, x.format.Name, unit)
 		if err != nil && !errors.Is(err, skein.ErrNotFound) {
 			return err
 		}
-		texts = append(texts, Text{Path: below, Lines: []OutLine{{Body: frame}}, as: as})
+		texts = append(texts, SourceText{Path: below, Lines: []OutLine{{Body: frame}}, as: as})
 	}
 	x.files[p.file.Path] = true
 	x.spots[sess.ID] = spot

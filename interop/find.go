@@ -13,8 +13,8 @@ import (
 	"github.com/skein-dev/skein/store/erase"
 )
 
-// A Found says what was found of one format at and under one path.
-type Found struct {
+// A Discovery says what was found of one format at and under one path.
+type Discovery struct {
 	Format string
 	Path   string // one of those that were asked for
 	Files  int    // a folder or database that holds sessions counts as one
@@ -36,7 +36,7 @@ type Found struct {
 // Unmatched, Removed and Skips are filled in.
 //
 // Errors are as those of [Import].
-func Find(ctx context.Context, s skein.Store, formats []Format, paths []string) (all []Found, rep Report, err error) {
+func Find(ctx context.Context, s skein.Store, formats []Format, paths []string) (all []Discovery, rep Report, err error) {
 	defer skein.Wrapf(&err, "find")
 	known, err := newKnownFiles(ctx, s, formats)
 	if err != nil {
@@ -46,7 +46,7 @@ func Find(ctx context.Context, s skein.Store, formats []Format, paths []string) 
 	if err != nil {
 		return nil, rep, err
 	}
-	fd := finder{store: s, known: known, rep: &rep, planner: newPlanner(known, &reporting{Report: &rep}, Options{}), stored: map[string][]skein.SessionID{}, counts: map[place]*Found{}, destroyed: map[[sha256.Size]byte]bool{}}
+	fd := finder{store: s, known: known, rep: &rep, planner: newPlanner(known, &reporting{Report: &rep}, Options{}), stored: map[string][]skein.SessionID{}, counts: map[place]*Discovery{}, destroyed: map[[sha256.Size]byte]bool{}}
 	if err := fd.tombstones(ctx); err != nil {
 		return nil, rep, err
 	}
@@ -85,7 +85,7 @@ type finder struct {
 	rep     *Report
 	roots   []string
 	stored  map[string][]skein.SessionID // by path on disk
-	counts  map[place]*Found
+	counts  map[place]*Discovery
 
 	destroyed map[[sha256.Size]byte]bool // tombstones
 }
@@ -132,7 +132,7 @@ func (fd *finder) files(ctx context.Context, files []candidate) error {
 		case m.format == nil:
 			fd.rep.Unmatched++
 		default:
-			w := &work{format: *m.format, now: c}
+			w := &fileJob{format: *m.format, now: c}
 			switch begins, destroyed := fd.peek(ctx, w); {
 			case destroyed:
 				fd.rep.Files++
@@ -197,7 +197,7 @@ func (fd *finder) sessions(ctx context.Context, f *Format, o *opened, now candid
 		}
 		begins, destroyed := true, false
 		if i < maxPeeks {
-			begins, destroyed = fd.peek(ctx, &work{format: *f, now: now, unit: o, name: s.Name})
+			begins, destroyed = fd.peek(ctx, &fileJob{format: *f, now: now, unit: o, name: s.Name})
 		}
 		switch {
 		case destroyed:
@@ -231,7 +231,7 @@ func (fd *finder) count(format string, c candidate, sessions int) {
 	}
 	key := place{at, format}
 	if fd.counts[key] == nil {
-		fd.counts[key] = &Found{Format: format}
+		fd.counts[key] = &Discovery{Format: format}
 	}
 	n := fd.counts[key]
 	known, ok := fd.known.files[c.path]
@@ -260,7 +260,7 @@ var errSeen = errors.New("seen enough")
 // peek reads a file, or a source of a unit, up to the first record that begins
 // its session, and reports whether there is one and whether it was purged here. If
 // the file cannot be read, it reports that there is one: the import will return the error.
-func (fd *finder) peek(ctx context.Context, w *work) (begins, destroyed bool) {
+func (fd *finder) peek(ctx context.Context, w *fileJob) (begins, destroyed bool) {
 	if w.format.Load != nil {
 		return true, false // it holds events, which begin a session
 	}

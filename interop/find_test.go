@@ -21,7 +21,7 @@ func TestFindSaysWhatThereIsAndTakesInNothing(t *testing.T) {
 	p.toys(`CREATE TABLE more (x)`)
 	p.write("y/d.toy", "d1")
 	roots := []string{p.path("x"), p.dir}
-	find := func() ([]interop.Found, interop.Report) {
+	find := func() ([]interop.Discovery, interop.Report) {
 		t.Helper()
 		found, rep, err := interop.Find(t.Context(), p.store, everyToy, roots)
 		if err != nil {
@@ -33,7 +33,7 @@ func TestFindSaysWhatThereIsAndTakesInNothing(t *testing.T) {
 		return found, rep
 	}
 	was, rep := find()
-	want := []interop.Found{
+	want := []interop.Discovery{
 		{Format: "toy", Path: roots[0], Files: 2, Bytes: 1, New: 2, Sessions: 2},
 		{Format: "box", Path: roots[0], Files: 1, Bytes: 1, New: 1, Sessions: 1},
 		{Format: "toy", Path: roots[1], Files: 1, Bytes: 1, New: 1, Sessions: 1},

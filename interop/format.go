@@ -30,7 +30,7 @@ type Format struct {
 	Match func(path string, head []byte) Guess
 
 	// Kin are other programs that write files of the same shape.
-	Kin []Kin
+	Kin []SimilarProgram
 
 	// Order, if not nil, defines the order in which files and units are read, if
 	// their paths show which is older: they are sorted by what it returns, called

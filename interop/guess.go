@@ -39,10 +39,10 @@ func KnownBy(why string) Guess { return Guess{Sure: Known, Why: why} }
 // PlacedBy is the guess of a format that knows a file by its name or place.
 func PlacedBy(why string) Guess { return Guess{Sure: Placed, Why: why} }
 
-// A Kin is another program whose files have the shape of a format's. They are
+// A SimilarProgram is another program whose files have the shape of a format's. They are
 // left alone, and reported as what they are, unless the user asks for them as the
 // format's.
-type Kin struct {
+type SimilarProgram struct {
 	Program string   // what people call it
 	Dirs    []string // folders in a path that only it uses: .openclaw
 	Signs   []string // what only its files have near their beginning, in lower case

@@ -43,7 +43,7 @@ type plannedText struct {
 }
 
 // newIntent returns what is to be written: texts, own of which is the source's.
-func newIntent(texts []Text, own int, unit bool, last skein.Seq) *intent {
+func newIntent(texts []SourceText, own int, unit bool, last skein.Seq) *intent {
 	b := newMarker(unit)
 	for _, l := range texts[own].Lines {
 		b.add(l.Body, l.Seq)
@@ -88,7 +88,7 @@ func (b *marker) marks() map[string]echoes {
 }
 
 // addText adds a text for a sync that resumes to write again.
-func (in *intent) addText(t Text, mayHaveRows bool) {
+func (in *intent) addText(t SourceText, mayHaveRows bool) {
 	m := plannedText{Path: t.Path, Name: t.Name, Log: t.Log, As: t.as, Lens: []int{}}
 	for _, l := range t.Lines {
 		if mayHaveRows && t.inDatabase(l.Body) {
@@ -103,7 +103,7 @@ func (in *intent) addText(t Text, mayHaveRows bool) {
 }
 
 // inDatabase reports whether a line is a row, or one of a frame.
-func (t *Text) inDatabase(line []byte) bool {
+func (t *SourceText) inDatabase(line []byte) bool {
 	if t.Log || t.as == aFile {
 		return false
 	}
@@ -111,10 +111,10 @@ func (t *Text) inDatabase(line []byte) bool {
 }
 
 // texts returns what is to be written, except rows.
-func (in *intent) texts() (all []Text) {
+func (in *intent) texts() (all []SourceText) {
 	rest := in.bytes
 	for _, m := range in.Texts {
-		t := Text{Path: m.Path, Name: m.Name, Log: m.Log, as: m.As}
+		t := SourceText{Path: m.Path, Name: m.Name, Log: m.Log, as: m.As}
 		for _, n := range m.Lens {
 			if n < 0 || n > len(rest) {
 				return nil
@@ -134,9 +134,9 @@ func (in *intent) same(as *intent) bool {
 	return in.Last == as.Last && in.Begun == as.Begun && in.There == as.There && bytes.Equal(in.Gone, as.Gone) && maps.EqualFunc(in.Marks, as.Marks, func(a, b echoes) bool { return bytes.Equal(a, b) })
 }
 
-// A mark identifies a line when it is read back: what its program or its database
+// A recordMark identifies a line when it is read back: what its program or its database
 // adds to it, such as a rowid, does not count.
-type mark struct {
+type recordMark struct {
 	kind string // rows TABLE; of a folder: piece or end; else line
 	hash recordHash
 	file string // the file that it belongs to
@@ -150,33 +150,33 @@ const (
 	nothing = "aside" // the program's own: a folder, for example
 )
 
-func markOf(line []byte, unit bool) mark {
+func markOf(line []byte, unit bool) recordMark {
 	m, _, _ := markRow(line, unit)
 	return m
 }
 
 // markRow is markOf, with the row that the line is, if it is one.
-func markRow(line []byte, unit bool) (m mark, r foreign.Row, ok bool) {
+func markRow(line []byte, unit bool) (m recordMark, r foreign.Row, ok bool) {
 	if !unit {
-		return mark{kind: aLine, hash: hashRecord(line)}, r, false
+		return recordMark{kind: aLine, hash: hashRecord(line)}, r, false
 	}
 	if r, ok, err := foreign.ParseRow(line); err == nil && ok && r.Damage == "" {
-		return mark{kind: rowsOf + r.Table, hash: hashRow(r)}, r, true
+		return recordMark{kind: rowsOf + r.Table, hash: hashRow(r)}, r, true
 	}
 	return markFile(line), r, false
 }
 
 // markFile is markOf for what is not a row.
-func markFile(line []byte) mark {
-	plain := mark{kind: aLine, hash: hashRecord(line)}
+func markFile(line []byte) recordMark {
+	plain := recordMark{kind: aLine, hash: hashRecord(line)}
 	l, err := folder.Peek(line)
 	switch {
 	case err != nil || l.File == "" && l.Folder == "":
 		return plain
 	case l.Folder != "" || l.Damage != "":
-		return mark{kind: nothing, file: l.File}
+		return recordMark{kind: nothing, file: l.File}
 	case l.Lines != nil:
-		return mark{anEnd, hashRecord(fmt.Appendf(nil, "%s\x00%d", l.File, *l.Lines)), l.File}
+		return recordMark{anEnd, hashRecord(fmt.Appendf(nil, "%s\x00%d", l.File, *l.Lines)), l.File}
 	}
 	at := ""
 	if l.Line != nil {
@@ -187,7 +187,7 @@ func markFile(line []byte) mark {
 	if err := l.WriteData(h); err != nil {
 		return plain // a hash takes whatever is written
 	}
-	return mark{aPiece, recordHash(h.Sum(nil)), l.File}
+	return recordMark{aPiece, recordHash(h.Sum(nil)), l.File}
 }
 
 // hashText writes a text to a hash without copying all of it.
@@ -224,7 +224,7 @@ func hashRow(r foreign.Row) recordHash {
 
 // encodeIntent returns a state with its intent, within the size limit: if necessary
 // without the lines that a sync would resume with, or without an intent.
-func (s state) encodeIntent() []byte {
+func (s fileState) encodeIntent() []byte {
 	in := *s.Intent
 	b := skein.MustJSON(s)
 	if len(in.bytes) > 0 && len(b)+1+len(in.bytes) <= maxState {

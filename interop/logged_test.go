@@ -26,7 +26,7 @@ func TestALogIsAppendedToAndHasALineOnce(t *testing.T) {
 	f.Write = func(ctx context.Context, d interop.Draft) (interop.Written, error) {
 		w, err := writeToy(ctx, d)
 		line := []byte("named " + d.Session.ID + "\n")
-		w.Texts = append(w.Texts, interop.Text{Path: "names.log", Log: true, Lines: []interop.OutLine{{Body: line}}})
+		w.Texts = append(w.Texts, interop.SourceText{Path: "names.log", Log: true, Lines: []interop.OutLine{{Body: line}}})
 		return w, err
 	}
 	home := t.TempDir()

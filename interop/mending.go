@@ -76,7 +76,7 @@ func (m mending) there(ctx context.Context, format, path string) map[int]skein.R
 		}
 	}
 	unit, name := m.format.split(path)
-	w := &work{format: *m.format, now: candidate{path: unit}, name: name}
+	w := &fileJob{format: *m.format, now: candidate{path: unit}, name: name}
 	if m.format.inUnit(f) {
 		w.unit = &opened{path: unit, formats: []*Format{m.format}}
 		if _, err := w.unit.look(ctx); err != nil {

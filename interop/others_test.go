@@ -12,7 +12,7 @@ import (
 // kinToy is the format toy, whose files another program writes too.
 func kinToy() interop.Format {
 	f := toy()
-	f.Kin = []interop.Kin{{Program: "Puppet", Dirs: []string{".puppet"}, Signs: []string{"puppet-only"}}}
+	f.Kin = []interop.SimilarProgram{{Program: "Puppet", Dirs: []string{".puppet"}, Signs: []string{"puppet-only"}}}
 	return f
 }
 
@@ -59,7 +59,7 @@ func TestWhatWasTakenInGoesOn(t *testing.T) {
 
 func TestAFirstLineTellsOfItsProgramAlone(t *testing.T) {
 	f := toy()
-	f.Kin = []interop.Kin{{Program: "Puppet", Header: []string{"puppet"}}}
+	f.Kin = []interop.SimilarProgram{{Program: "Puppet", Header: []string{"puppet"}}}
 	p := newPlace(t)
 	p.write("a.toy", "Puppet", "a1")
 	p.write("b.toy", "b1", "Puppet")

@@ -15,9 +15,9 @@ import (
 // records, and what the next reading must know.
 type outbox struct {
 	outlet
-	w       *work
+	w       *fileJob
 	file    skein.SourceFile
-	at      state // how far the records go
+	at      fileState // how far the records go
 	apart   []apart
 	ends    skein.Seq // see state.Seq
 	knew    bool      // the source was known when this reading of it began
@@ -207,7 +207,7 @@ func isAs(a, b skein.SourceFile) bool {
 }
 
 // state returns what the next reading of the file must know.
-func (o *outbox) state() state {
+func (o *outbox) state() fileState {
 	s := o.at
 	s.Rewriting, s.Removed, s.Shrunk, s.Unread = o.w.state.Rewriting, o.w.state.Removed, o.w.state.Shrunk, o.w.state.Unread
 	s.Withdrew, s.Apart, s.Back = o.w.state.Withdrew, o.apart, o.w.state.Back

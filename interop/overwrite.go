@@ -121,7 +121,7 @@ func hashOf(text io.Reader) []byte {
 // leave reports a session as there, unchanged. A log shared by all sessions gets its
 // lines, if they are not in it yet.
 func (x *exporter) leave(ctx context.Context, w inBatch) error {
-	logs := slices.DeleteFunc(slices.Clone(w.wrote.Texts), func(t Text) bool { return !t.Log })
+	logs := slices.DeleteFunc(slices.Clone(w.wrote.Texts), func(t SourceText) bool { return !t.Log })
 	if len(logs) > 0 {
 		if err := x.put(ctx, logs); err != nil {
 			return err
@@ -151,7 +151,7 @@ func (x *exporter) sync(ctx context.Context, w inBatch) error {
 
 // drops reports whether writing the text there would remove files from a folder whose
 // lines are was.
-func (t Text) drops(was *lines.Lines) bool {
+func (t SourceText) drops(was *lines.Lines) bool {
 	t.was = was
 	for _, line := range t.gone() {
 		if f, err := folder.Peek(line); err == nil && f.File != "" {
@@ -163,7 +163,7 @@ func (t Text) drops(was *lines.Lines) bool {
 
 // gone returns what is to be removed from a source: its rows, since those that replace
 // them have rowids of their own, and the files that it should no longer have.
-func (t *Text) gone() (gone [][]byte) {
+func (t *SourceText) gone() (gone [][]byte) {
 	has := map[string]bool{}
 	now, was := t.lines(), t.was.Again()
 	for line := now.Next(); line != nil; line = now.Next() {

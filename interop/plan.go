@@ -249,7 +249,7 @@ func together(unit string, cs []candidate) (candidate, bool) {
 
 // notUnit notes that what was planned as a unit is none: its files are read by
 // themselves.
-func (pl *planner) notUnit(w *work) {
+func (pl *planner) notUnit(w *fileJob) {
 	pl.rep.Files--
 	pl.strange[w.now.path] = w.now
 	pl.fallen = append(pl.fallen, w.unit.files)

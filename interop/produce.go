@@ -39,8 +39,8 @@ func (pr *producer) produceAll(ctx context.Context, works []planned, sink func(c
 
 // workOf returns the work that is to be done on a file or unit, with what the
 // store knows about it. The error is the store's.
-func (kf *knownFiles) workOf(ctx context.Context, p planned) (w *work, err error) {
-	w = &work{format: *p.format, now: p.now, unit: p.unit, patient: p.patient}
+func (kf *knownFiles) workOf(ctx context.Context, p planned) (w *fileJob, err error) {
+	w = &fileJob{format: *p.format, now: p.now, unit: p.unit, patient: p.patient}
 	if p.was == nil {
 		return w, nil
 	}
@@ -52,7 +52,7 @@ func (kf *knownFiles) workOf(ctx context.Context, p planned) (w *work, err error
 func (pr *producer) isOwn(path string) bool { return pr.own != nil && pr.own.path == path }
 
 // produce reads a file, or a source of a unit.
-func (pr *producer) produce(ctx context.Context, w *work, sink func(chunk) error) (err error) {
+func (pr *producer) produce(ctx context.Context, w *fileJob, sink func(chunk) error) (err error) {
 	if known, err := pr.beside(ctx, w, sink); !known || err != nil {
 		return err
 	}
@@ -78,8 +78,8 @@ func (pr *producer) produce(ctx context.Context, w *work, sink func(chunk) error
 
 // produceUnit reads what has changed in a unit and hands it to sink, the
 // source "" last: when that ends, the unit's current state is known.
-func (pr *producer) produceUnit(ctx context.Context, w *work, sink func(chunk) error) (err error) {
-	alone := &work{format: w.format, now: w.now, unit: w.unit} // for what is reported of the unit, not of a source
+func (pr *producer) produceUnit(ctx context.Context, w *fileJob, sink func(chunk) error) (err error) {
+	alone := &fileJob{format: w.format, now: w.now, unit: w.unit} // for what is reported of the unit, not of a source
 	fail := func(err error) error {
 		if errors.Is(err, ErrTorn) {
 			return sink(chunk{w: alone, end: true, skips: []Skip{{w.now.path, why(err)}}, torn: true})
@@ -130,8 +130,8 @@ func (pr *producer) produceUnit(ctx context.Context, w *work, sink func(chunk) e
 }
 
 // produceSource reads a source, if it has changed.
-func (pr *producer) produceSource(ctx context.Context, of *work, s Source, sink func(chunk) error) (err error) {
-	w := &work{format: of.format, unit: of.unit, name: s.Name, patient: of.patient}
+func (pr *producer) produceSource(ctx context.Context, of *fileJob, s Source, sink func(chunk) error) (err error) {
+	w := &fileJob{format: of.format, unit: of.unit, name: s.Name, patient: of.patient}
 	w.now = candidate{path: sourcePath(of.unit.path, s.Name), size: s.Size}
 	sum := sha256.Sum256([]byte(s.Stamp))
 	w.now.inode = binary.BigEndian.Uint64(sum[:]) >> 1

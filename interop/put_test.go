@@ -41,7 +41,7 @@ func TestOnlyFilesThatSkeinWroteAreRemoved(t *testing.T) {
 		`{"file":"session.json","text":"{}"}` + "\n":                                           true,
 		`{"file":"session.json","text":"{}"}` + "\n" + `{"file":"notes.txt","text":""}` + "\n": false,
 	} {
-		text := Text{Lines: []OutLine{{Body: []byte(body)}}}
+		text := SourceText{Lines: []OutLine{{Body: []byte(body)}}}
 		if got := text.drops(lines.New(was)); got != want {
 			t.Errorf("writing %s drops files: %v, want %v", body, got, want)
 		}

@@ -10,8 +10,8 @@ import (
 	"github.com/skein-dev/skein"
 )
 
-// found says how much of an intent is in its source.
-type found struct {
+// recovered says how much of an intent is in its source.
+type recovered struct {
 	echoes echoes // of the records that the source has now
 	some   bool   // part of it
 	whole  bool   // all of it
@@ -20,20 +20,20 @@ type found struct {
 // findWritten looks in a source, which read reads from its beginning, for what in
 // says was to be written to it. was is what the store knows to have been written
 // here before.
-func findWritten(ctx context.Context, s skein.Store, file skein.SourceFile, unit bool, was echoes, in *intent, read func(func(read) error) error) (found, error) {
-	r := intentMatch{unit: unit, known: map[recordHash]int{}, marks: map[mark]int{}, now: map[recordHash]int{}}
+func findWritten(ctx context.Context, s skein.Store, file skein.SourceFile, unit bool, was echoes, in *intent, read func(func(read) error) error) (recovered, error) {
+	r := intentMatch{unit: unit, known: map[recordHash]int{}, marks: map[recordMark]int{}, now: map[recordHash]int{}}
 	for rec, err := range skein.SourcesOf(s).Records(ctx, file.Format, file.Path, 0) {
 		if errors.Is(err, skein.ErrNotFound) {
 			break
 		}
 		if err != nil {
-			return found{}, err
+			return recovered{}, err
 		}
 		r.known[hashRecord(rec.Raw)]++
 		r.marks[markOf(rec.Raw, unit)]++
 	}
 	if err := read(r.take); err != nil {
-		return found{}, err
+		return recovered{}, err
 	}
 	return r.match(in, was), nil
 }
@@ -42,7 +42,7 @@ func findWritten(ctx context.Context, s skein.Store, file skein.SourceFile, unit
 type intentMatch struct {
 	unit  bool
 	known map[recordHash]int // the records that the store has, minus those seen so far
-	marks map[mark]int       // of these
+	marks map[recordMark]int // of these
 	now   map[recordHash]int // the records that the source has
 	news  []newRecord
 	cut   bool // the last of them is cut off
@@ -51,7 +51,7 @@ type intentMatch struct {
 // A newRecord is a record that the store does not have.
 type newRecord struct {
 	hash recordHash
-	mark mark
+	mark recordMark
 	ours bool
 	seq  skein.Seq
 }
@@ -74,18 +74,18 @@ func (r *intentMatch) take(rd read) error {
 // match compares the new records with what was to be written: each line matches
 // at most one of them. A row that its database has changed is known by its table
 // alone: the first rows that are left are matched.
-func (r *intentMatch) match(in *intent, was echoes) (f found) {
-	waits := map[mark][]skein.Seq{}
+func (r *intentMatch) match(in *intent, was echoes) (f recovered) {
+	waits := map[recordMark][]skein.Seq{}
 	for kind, list := range in.Marks {
 		list.each(func(h recordHash, s skein.Seq) {
-			m := mark{kind: kind, hash: h}
+			m := recordMark{kind: kind, hash: h}
 			waits[m] = append(waits[m], s)
 		})
 	}
-	took, theirs := map[mark]int{}, map[string]bool{}
+	took, theirs := map[recordMark]int{}, map[string]bool{}
 	for i := range r.news {
 		n := &r.news[i]
-		m := mark{kind: n.mark.kind, hash: n.mark.hash}
+		m := recordMark{kind: n.mark.kind, hash: n.mark.hash}
 		if seqs := waits[m][min(took[m], len(waits[m])):]; len(seqs) > 0 {
 			took[m]++
 			n.ours, n.seq = true, seqs[0]
@@ -110,15 +110,15 @@ func (r *intentMatch) match(in *intent, was echoes) (f found) {
 
 // pair assigns the remaining rows to the lines that are rows, and returns how many
 // lines are left then. took is the lines that are not.
-func (r *intentMatch) pair(in *intent, took map[mark]int) (lacks int) {
-	again := map[mark]int{} // lines that did not change
+func (r *intentMatch) pair(in *intent, took map[recordMark]int) (lacks int) {
+	again := map[recordMark]int{} // lines that did not change
 	for m, n := range r.marks {
-		again[mark{kind: m.kind, hash: m.hash}] += n
+		again[recordMark{kind: m.kind, hash: m.hash}] += n
 	}
 	for kind, list := range in.Marks {
 		var left []skein.Seq
 		list.each(func(h recordHash, s skein.Seq) {
-			m := mark{kind: kind, hash: h}
+			m := recordMark{kind: kind, hash: h}
 			switch {
 			case took[m] > 0:
 				took[m]--
@@ -162,7 +162,7 @@ func (r *intentMatch) list(was echoes) echoes {
 
 // recoverIntent looks for what a sync that was killed has written to a source that
 // is to be read.
-func recoverIntent(ctx context.Context, s skein.Store, w *work) (adopts bool, err error) {
+func recoverIntent(ctx context.Context, s skein.Store, w *fileJob) (adopts bool, err error) {
 	in := w.state.Intent
 	if in == nil || in.There {
 		return false, nil

@@ -121,13 +121,13 @@ func (r *Report) force(f Forced) {
 	}
 }
 
-// counts is how many files have been reported so far.
-type counts struct{ files, unmatched, alike int }
+// fileCounts is how many files have been reported so far.
+type fileCounts struct{ files, unmatched, alike int }
 
-func (r *Report) counts() counts { return counts{r.Files, r.Unmatched, r.Alike} }
+func (r *Report) counts() fileCounts { return fileCounts{r.Files, r.Unmatched, r.Alike} }
 
 // asOne counts all files since was that no format knows as one.
-func (r *Report) asOne(was counts) {
+func (r *Report) asOne(was fileCounts) {
 	if r.Unmatched = was.unmatched; r.Files == was.files && r.Alike == was.alike {
 		r.Unmatched++
 	}
@@ -139,7 +139,7 @@ func (r *Report) count(b skein.Batch, got skein.Receipt) {
 		return
 	}
 	old := slices.Max(got.Seqs) - skein.Seq(got.New) // the last one that was there before
-	n := News{Session: b.Session, Events: got.New, Messages: got.Messages}
+	n := Growth{Session: b.Session, Events: got.New, Messages: got.Messages}
 	for i, e := range b.Events {
 		switch {
 		case got.Seqs[i] <= old:
@@ -152,15 +152,15 @@ func (r *Report) count(b skein.Batch, got skein.Receipt) {
 	r.news(n)
 }
 
-// News is what was added to a session.
-type News struct {
+// Growth is what was added to a session.
+type Growth struct {
 	Session  skein.SessionID
 	Created  bool // it is new
 	Events   int  // that were appended
 	Messages int  // that these events began
 }
 
-func (r *Report) news(n News) {
+func (r *Report) news(n Growth) {
 	if n.Events == 0 {
 		return
 	}

@@ -32,17 +32,17 @@ type fileSession struct {
 type waiting struct {
 	event skein.Event
 	index int // ordinal, from 0; -1 if it has none
-	at    site
+	at    filePos
 }
 
-// A site is the position of a record in the file.
-type site struct {
+// A filePos is the position of a record in the file.
+type filePos struct {
 	n       int // of the record; -1 if there is no record
 	line    int
 	instead bool // see Made.Instead
 }
 
-var nowhere = site{n: -1}
+var nowhere = filePos{n: -1}
 
 // A sourceRewind is a rewound event of a source, in ordinals from 1: to is 0 for everything.
 type sourceRewind struct{ at, to int }
@@ -105,7 +105,7 @@ func (t *fileSession) locate(ctx context.Context, s skein.Store, key skein.Clien
 }
 
 // reconcile queues what the session lacks of e, which has the ordinal index.
-func (t *fileSession) reconcile(e skein.Event, blobs []skein.Blob, index int, at site) {
+func (t *fileSession) reconcile(e skein.Event, blobs []skein.Blob, index int, at filePos) {
 	d := t.stored.Diff(e)
 	if index >= 0 && d.SameAs != 0 {
 		t.seqs[index] = d.SameAs

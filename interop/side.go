@@ -68,7 +68,7 @@ func sidePath(f Format, path, name string) string {
 // beside imports the side file of a source that was not read before, if there
 // is one. It reports whether the source is to be read: not if its session was
 // deleted here.
-func (pr *producer) beside(ctx context.Context, w *work, sink func(chunk) error) (read bool, err error) {
+func (pr *producer) beside(ctx context.Context, w *fileJob, sink func(chunk) error) (read bool, err error) {
 	if w.known.Path != "" || w.format.Write == nil {
 		return true, nil
 	}
@@ -122,7 +122,7 @@ func (pr *producer) beside(ctx context.Context, w *work, sink func(chunk) error)
 
 // takeUp lets a source be read whose writer was killed: this store knows what was
 // written of the session. Other stores read it as it is. The error is the store's.
-func (pr *producer) takeUp(ctx context.Context, w *work, head sideHead) error {
+func (pr *producer) takeUp(ctx context.Context, w *fileJob, head sideHead) error {
 	s, err := pr.store.Session(ctx, head.Session)
 	switch {
 	case errors.Is(err, skein.ErrNotFound), err == nil && s.Last < head.Writing.Last:
@@ -146,10 +146,12 @@ func cmpErr(err error) error {
 }
 
 // aside is a work for reporting something that concerns none of its records.
-func (w *work) aside() *work { return &work{format: w.format, now: w.now, unit: w.unit, name: w.name} }
+func (w *fileJob) aside() *fileJob {
+	return &fileJob{format: w.format, now: w.now, unit: w.unit, name: w.name}
+}
 
 // says returns a chunk that reports w, and why.
-func (w *work) says(err error) chunk {
+func (w *fileJob) says(err error) chunk {
 	return chunk{w: w.aside(), skips: []Skip{{w.now.path, why(err)}}}
 }
 
@@ -185,7 +187,7 @@ func (pr *producer) loadSide(ctx context.Context, head *sideHead, log *bufio.Rea
 	main := head.Session
 	for _, s := range done.Sessions {
 		if s.New > 0 {
-			t.News = append(t.News, News{Session: s.Here, Created: s.New == s.Events, Events: s.New, Messages: s.Messages})
+			t.News = append(t.News, Growth{Session: s.Here, Created: s.New == s.Events, Events: s.New, Messages: s.Messages})
 		}
 		if s.Session != main {
 			continue

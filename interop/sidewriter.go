@@ -95,7 +95,7 @@ func (s *sideWriter) knows(ctx context.Context, w inBatch, list echoes) error {
 	if err != nil {
 		return err
 	}
-	f.State = state{Echoes: list, Plain: decodeState(f.State).Plain, Seq: w.sess.Last}.encode()
+	f.State = fileState{Echoes: list, Plain: decodeState(f.State).Plain, Seq: w.sess.Last}.encode()
 	f.Size, f.Mtime, f.Damaged = -1, 0, 0
 	_, err = s.store.Append(ctx, skein.Batch{Session: w.sess.ID, Import: &skein.Import{File: f, Records: records, Forget: true}})
 	return err

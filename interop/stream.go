@@ -22,9 +22,9 @@ type read struct {
 	made Made
 }
 
-// A stream is one file as it is read: from its start, or from where the last
+// A fileStream is one file as it is read: from its start, or from where the last
 // look at it ended.
-type stream struct {
+type fileStream struct {
 	reader Reader
 	at     jsonl.Place // of the next piece
 	n      int         // its record
@@ -43,13 +43,13 @@ type stream struct {
 // bytes.
 const maxRepeated = 1 << 10
 
-func newStream(f Format, file File) *stream {
-	return &stream{reader: f.Open(file), at: jsonl.Place{Line: 1}, sum: sha256.New(), unread: -1}
+func newStream(f Format, file File) *fileStream {
+	return &fileStream{reader: f.Open(file), at: jsonl.Place{Line: 1}, sum: sha256.New(), unread: -1}
 }
 
 // run reads r, which begins at s.at, and hands each record to emit.
 // The last one may come again, longer, with the next run.
-func (s *stream) run(r io.Reader, emit func(read) error) error {
+func (s *fileStream) run(r io.Reader, emit func(read) error) error {
 	in := jsonl.Resume(r, limits, s.at)
 	for {
 		s.at = in.Place()
@@ -84,7 +84,7 @@ func (s *stream) run(r io.Reader, emit func(read) error) error {
 const maxTail = 512
 
 // read makes a record of a piece. The error ends the reading.
-func (s *stream) read(in *jsonl.Reader, p *jsonl.Piece) (_ read, err error) {
+func (s *fileStream) read(in *jsonl.Reader, p *jsonl.Piece) (_ read, err error) {
 	made, err := s.give(p)
 	if errors.Is(err, errPanic) {
 		return read{}, err
@@ -105,7 +105,7 @@ func (s *stream) read(in *jsonl.Reader, p *jsonl.Piece) (_ read, err error) {
 
 // give gives the reader a piece, unless the reader was given it already when the file
 // ended just after it.
-func (s *stream) give(p *jsonl.Piece) (made Made, err error) {
+func (s *fileStream) give(p *jsonl.Piece) (made Made, err error) {
 	defer guard(&err)
 	last := s.last
 	made, err = s.made, s.err
@@ -140,7 +140,7 @@ func (s *stream) give(p *jsonl.Piece) (made Made, err error) {
 }
 
 // goesOn adds a record of n bytes to the run of unknown records, or ends the run.
-func (s *stream) goesOn(m *Made, n int) {
+func (s *fileStream) goesOn(m *Made, n int) {
 	some := len(m.Items) > 0 || len(m.Begin) > 0 || len(m.Apart) > 0
 	switch {
 	case m.Unknown && len(m.Items) > 0:

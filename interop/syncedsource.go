@@ -103,7 +103,7 @@ func (src *syncedSource) lines(ctx context.Context, read func(io.Reader) error) 
 }
 
 // looks looks for what was written in the source.
-func (src *syncedSource) looks(ctx context.Context, in *intent) (found, error) {
+func (src *syncedSource) looks(ctx context.Context, in *intent) (recovered, error) {
 	unit := src.format.inUnit(src.from.file)
 	st := newStream(src.format, File{Path: src.unit, Name: src.name, Unit: unit, Beside: func(string) ([]byte, bool) { return nil, false }})
 	return findWritten(ctx, src.store, src.from.file, unit, src.from.echoes, in, func(take func(read) error) error {
@@ -135,7 +135,7 @@ func (src *syncedSource) behind(in *intent) (_ []byte, err error) {
 }
 
 // own returns the lines of the source itself.
-func (src *syncedSource) own(texts []Text) (b []byte) {
+func (src *syncedSource) own(texts []SourceText) (b []byte) {
 	for _, t := range texts {
 		if t.Path == src.below && t.Name == src.name {
 			b = t.bytes()
@@ -145,7 +145,7 @@ func (src *syncedSource) own(texts []Text) (b []byte) {
 }
 
 // appendRest completes a line of which a file has only the beginning.
-func (src *syncedSource) appendRest(in *intent, texts []Text) error {
+func (src *syncedSource) appendRest(in *intent, texts []SourceText) error {
 	there, err := src.behind(in)
 	if err != nil {
 		return err
@@ -190,7 +190,7 @@ func (src *syncedSource) appendLines(ctx context.Context, lines []OutLine) error
 }
 
 // putUnit puts the sources of a unit that have something new into it.
-func (src *syncedSource) putUnit(ctx context.Context, texts []Text) error {
+func (src *syncedSource) putUnit(ctx context.Context, texts []SourceText) error {
 	var parts []Part
 	for _, t := range texts {
 		if t.Path != src.below {

@@ -31,7 +31,7 @@ func (y *syncer) write(ctx context.Context, done *Synced) error {
 		return err
 	}
 	done.Losses = w.Losses
-	own := slices.IndexFunc(w.Texts, func(t Text) bool { return t.Path == y.below && t.Name == y.name })
+	own := slices.IndexFunc(w.Texts, func(t SourceText) bool { return t.Path == y.below && t.Name == y.name })
 	if own < 0 {
 		return fmt.Errorf("%w: %s cannot hold any of the new events", skein.ErrInvalid, y.format.Name)
 	}
@@ -61,10 +61,10 @@ func (y *syncer) exporter() *exporter {
 
 // end writes the files beside the source, once the source is written, and tells the
 // store what was written.
-func (y *syncer) end(ctx context.Context, x *exporter, texts []Text) error {
+func (y *syncer) end(ctx context.Context, x *exporter, texts []SourceText) error {
 	for _, t := range texts {
 		if t.Path != y.below {
-			if err := x.put(ctx, []Text{t}); err != nil {
+			if err := x.put(ctx, []SourceText{t}); err != nil {
 				return err
 			}
 		}

@@ -21,7 +21,7 @@ type target struct {
 	alone  bool                        // nobody else went on with the session, as far as was checked
 }
 
-func newTarget(o outlet, w *work) *target {
+func newTarget(o outlet, w *fileJob) *target {
 	known := w.known.Session != ""
 	main := &fileSession{id: w.known.Session, begun: known}
 	t := &target{
@@ -132,7 +132,7 @@ func (t *target) takeOwn(ctx context.Context, rec *skein.Record, r read) (err er
 			return err
 		}
 	}
-	rec.Copy, err = t.emit(ctx, rec.Key, site{rec.N, r.line, r.made.Instead}, r.made.Items)
+	rec.Copy, err = t.emit(ctx, rec.Key, filePos{rec.N, r.line, r.made.Instead}, r.made.Items)
 	return err
 }
 
@@ -192,7 +192,7 @@ func (t *target) takeCopy(ctx context.Context, rec *skein.Record, r read) error 
 	if err := t.own(ctx, rec.Key); err != nil {
 		return err
 	}
-	_, err := t.emit(ctx, rec.Key, site{n: rec.N, line: r.line}, items)
+	_, err := t.emit(ctx, rec.Key, filePos{n: rec.N, line: r.line}, items)
 	return err
 }
 
@@ -229,7 +229,7 @@ func (t *target) own(ctx context.Context, key skein.ClientID) error {
 				return err
 			}
 			e.ClientID = reconcile.ClientID(h.rec.Key, i, len(h.items))
-			th.reconcile(e, it.Blobs, h.indexes[i], site{n: h.rec.N, line: h.line})
+			th.reconcile(e, it.Blobs, h.indexes[i], filePos{n: h.rec.N, line: h.line})
 		}
 		h.rec.Events = len(h.items)
 		t.revise(h.rec)
@@ -269,7 +269,7 @@ func unknownSeq(int) skein.Seq { return 0 }
 // emit reconciles the items of a record with the sessions that they belong to. It
 // reports whether these sessions show all of the items of their parents already: then
 // the record is a copy that is read again.
-func (t *target) emit(ctx context.Context, key skein.ClientID, at site, items []Item) (copies bool, err error) {
+func (t *target) emit(ctx context.Context, key skein.ClientID, at filePos, items []Item) (copies bool, err error) {
 	copies, t.making = true, len(items)
 	used := map[skein.ClientID]bool{}
 	if err := t.forkIfDiverged(ctx, key, items); err != nil {

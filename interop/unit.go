@@ -251,7 +251,7 @@ type opened struct {
 	left    atomic.Bool // some source was not imported to its end: the unit must not look unchanged
 }
 
-func (w *work) unfinished() bool { return w.unit != nil && w.name == "" && w.unit.left.Load() }
+func (w *fileJob) unfinished() bool { return w.unit != nil && w.name == "" && w.unit.left.Load() }
 
 func (o *opened) file(name string) File {
 	return File{Path: plain(o.path), Name: name, Unit: true, Beside: func(rel string) ([]byte, bool) {
@@ -309,7 +309,7 @@ func (o *opened) look(ctx context.Context) (_ *Format, err error) {
 }
 
 // readSource runs the stream of a source over its content.
-func (w *work) readSource(ctx context.Context, emit func(read) error) error {
+func (w *fileJob) readSource(ctx context.Context, emit func(read) error) error {
 	r, err := w.unit.unit.Open(ctx, w.name)
 	if err != nil {
 		return err

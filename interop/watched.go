@@ -287,7 +287,7 @@ func (l *live) update(ctx context.Context, cs *consumer, c candidate) (bool, err
 }
 
 // tailStands reports whether the last bytes that were read are still where they were.
-func (w *work) tailStands() bool {
+func (w *fileJob) tailStands() bool {
 	f, _, err := open(w.now.path)
 	if err != nil {
 		return false

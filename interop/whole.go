@@ -19,7 +19,7 @@ type Whole struct {
 
 // Took says what a Format.Load did.
 type Took struct {
-	News    []News   // of the sessions that are new or have grown
+	News    []Growth // of the sessions that are new or have grown
 	Removed int      // sessions that were not imported because they were deleted here
 	Failed  []error  // why single sessions were not imported, or not to their end
 	Skips   []Skip   // what was not imported, and why
@@ -60,7 +60,7 @@ func (wh *wholes) loadAll(ctx context.Context, works []planned) error {
 }
 
 // load imports one file. It returns only errors that would affect the next file too.
-func (wh *wholes) load(ctx context.Context, w *work) error {
+func (wh *wholes) load(ctx context.Context, w *fileJob) error {
 	for n := 1; ; n++ {
 		took, err := wh.loadOnce(ctx, w)
 		if err == nil && took.Waits && n < maxLoads {
@@ -84,7 +84,7 @@ func (wh *wholes) load(ctx context.Context, w *work) error {
 }
 
 // loadOnce reads one file from its beginning to its end.
-func (wh *wholes) loadOnce(ctx context.Context, w *work) (t Took, err error) {
+func (wh *wholes) loadOnce(ctx context.Context, w *fileJob) (t Took, err error) {
 	defer guard(&err)
 	f, now, err := open(w.now.path)
 	if err != nil {
@@ -110,7 +110,7 @@ func (wh *wholes) loadOnce(ctx context.Context, w *work) (t Took, err error) {
 }
 
 // loaded makes a file that was imported whole look unchanged to the next import.
-func (wh *wholes) loaded(ctx context.Context, w *work) error {
+func (wh *wholes) loaded(ctx context.Context, w *fileJob) error {
 	f, err := wh.known.stored(ctx, w.format.Name, w.now.path)
 	if err != nil || f.Path == "" || unchanged(w.now, f) {
 		return err

@@ -13,8 +13,8 @@ import (
 	"github.com/skein-dev/skein/interop/reconcile"
 )
 
-// state is what the engine keeps in SourceFile.State.
-type state struct {
+// fileState is what the engine keeps in SourceFile.State.
+type fileState struct {
 	Records   int                        `json:"records,omitempty"` // of the file that will not change
 	Bytes     int64                      `json:"bytes,omitempty"`   // of these
 	Sum       string                     `json:"sum,omitempty"`     // SHA-256 of these, hexadecimal
@@ -45,7 +45,7 @@ type apart struct {
 // maxState is the longest State, in bytes.
 const maxState = 1 << 20
 
-func (s state) encode() []byte {
+func (s fileState) encode() []byte {
 	if s.Intent != nil {
 		return s.encodeIntent()
 	}
@@ -61,10 +61,10 @@ func (s state) encode() []byte {
 	return b
 }
 
-func decodeState(b []byte) (s state) {
+func decodeState(b []byte) (s fileState) {
 	line, rest := splitIntent(b)
 	if json.Unmarshal(line, &s) != nil {
-		return state{}
+		return fileState{}
 	}
 	if s.Intent != nil {
 		s.Intent.bytes = rest
@@ -73,13 +73,13 @@ func decodeState(b []byte) (s state) {
 	return s
 }
 
-// work is one file that is to be read.
-type work struct {
+// fileJob is a file to be read.
+type fileJob struct {
 	format  Format
 	now     candidate
 	known   skein.SourceFile // as it was last stored; zero if it is new
-	state   state            // of known
-	stream  *stream
+	state   fileState        // of known
+	stream  *fileStream
 	old     int  // records before this one are stored and have not changed
 	verify  int  // the first verify records must have the sum in state; 0 for no check
 	patient bool // leave a torn end for later
@@ -92,7 +92,7 @@ type work struct {
 	dead    atomic.Bool        // its session cannot be written to; stop reading
 }
 
-func (w *work) file() File {
+func (w *fileJob) file() File {
 	if w.unit != nil {
 		return w.unit.file(w.name)
 	}
@@ -106,9 +106,9 @@ func unchanged(c candidate, f skein.SourceFile) bool {
 
 // A chunk is a run of records of one file, small enough for one transaction.
 type chunk struct {
-	w      *work
+	w      *fileJob
 	reads  []read
-	at     state // where the stream is after it: Records, Bytes, Sum
+	at     fileState // where the stream is after it: Records, Bytes, Sum
 	bytes  int64
 	end    bool  // it is the file's last
 	err    error // with end: why reading ended before the file did
@@ -134,7 +134,7 @@ var errRestart = errors.New("not the content that was read before")
 
 // produce reads a file, from where its stream is, and hands it to sink in
 // chunks, the last one with end set. Its errors are sink's.
-func (w *work) produce(ctx context.Context, sink func(chunk) error) error {
+func (w *fileJob) produce(ctx context.Context, sink func(chunk) error) error {
 	c := chunk{w: w}
 	var sinkErr error
 	send := func() error {
@@ -173,7 +173,7 @@ func (w *work) produce(ctx context.Context, sink func(chunk) error) error {
 var errDead = errors.New("stopped")
 
 // read opens the file and runs its stream over the content.
-func (w *work) read(ctx context.Context, emit func(read) error) error {
+func (w *fileJob) read(ctx context.Context, emit func(read) error) error {
 	if w.unit != nil {
 		return w.readSource(ctx, emit)
 	}
@@ -211,12 +211,12 @@ func (w *work) read(ctx context.Context, emit func(read) error) error {
 }
 
 // state returns how far s has read.
-func (s *stream) state() state {
-	return state{Records: s.n, Bytes: s.ended, Sum: hex.EncodeToString(s.sum.Sum(nil))}
+func (s *fileStream) state() fileState {
+	return fileState{Records: s.n, Bytes: s.ended, Sum: hex.EncodeToString(s.sum.Sum(nil))}
 }
 
 // verified reports whether the records read so far are the stored ones.
-func (w *work) verified() bool {
+func (w *fileJob) verified() bool {
 	return w.verify == 0 || w.stream.n == w.verify && w.stream.state().Sum == w.state.Sum
 }
 
@@ -235,7 +235,7 @@ func (c ctxReader) Read(b []byte) (int, error) {
 
 // begin plans how to read a file: the stored part is given to the reader once more,
 // and checked by its sum, before what is new. It returns w.
-func (w *work) begin() *work {
+func (w *fileJob) begin() *fileJob {
 	w.state = decodeState(w.known.State)
 	w.stream = newStream(w.format, w.file())
 	w.old, w.verify = w.state.Records, w.state.Records
@@ -248,9 +248,9 @@ func (w *work) begin() *work {
 // it cannot be read.
 //
 // Errors are the store's, or those of reading the file.
-func rewritten(ctx context.Context, s skein.Store, w *work) (*work, error) {
-	next := &work{format: w.format, now: w.now, known: w.known, patient: w.patient, forget: w.unit == nil, unit: w.unit, name: w.name}
-	next.state = state{Rewriting: true, Withdrew: w.state.Withdrew, Sessions: w.state.Sessions, Apart: w.state.Apart, Echoes: w.state.Echoes, Seq: w.state.Seq, Back: w.state.Back, Intent: w.state.Intent, Reread: w.state.Reread}
+func rewritten(ctx context.Context, s skein.Store, w *fileJob) (*fileJob, error) {
+	next := &fileJob{format: w.format, now: w.now, known: w.known, patient: w.patient, forget: w.unit == nil, unit: w.unit, name: w.name}
+	next.state = fileState{Rewriting: true, Withdrew: w.state.Withdrew, Sessions: w.state.Sessions, Apart: w.state.Apart, Echoes: w.state.Echoes, Seq: w.state.Seq, Back: w.state.Back, Intent: w.state.Intent, Reread: w.state.Reread}
 	diff := reconcile.NewRecords()
 	diff.WasUnread = w.state.Unread
 	for r, err := range skein.SourcesOf(s).Records(ctx, w.format.Name, w.known.Path, 0) {

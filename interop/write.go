@@ -145,14 +145,14 @@ type Spot struct {
 
 // A Written is a session as a format writes it.
 type Written struct {
-	ID     string // of the session, in that program
-	Texts  []Text // the session's own first
+	ID     string       // of the session, in that program
+	Texts  []SourceText // the session's own first
 	Losses Losses
 }
 
-// A Text is what a source is to hold: all of it or, with Draft.After, what is
+// A SourceText is what a source is to hold: all of it or, with Draft.After, what is
 // new in it and what replaces existing lines.
-type Text struct {
+type SourceText struct {
 	Path  string // below the program's home, with slashes: of a file or unit
 	Name  string // of the source, in a unit
 	Lines []OutLine
@@ -182,7 +182,7 @@ const (
 
 // reach makes the last line cover all events: the format has no lines for those
 // after its own, and they are not written another time.
-func (t *Text) reach(evs []skein.Event) {
+func (t *SourceText) reach(evs []skein.Event) {
 	if n, m := len(t.Lines), len(evs); n > 0 && m > 0 {
 		t.Lines[n-1].Seq = max(t.Lines[n-1].Seq, evs[m-1].Seq)
 	}
@@ -235,9 +235,9 @@ func (l *Losses) Add(seq skein.Seq, what string) {
 	*l = append(*l, Loss{what, 1, seq})
 }
 
-// A teller determines which events the records of a source cover, when a session is to
+// A coverage determines which events the records of a source cover, when a session is to
 // be written to it: see Draft.Tells.
-type teller struct {
+type coverage struct {
 	made    map[skein.ClientID]skein.Seq // where the events of records are; 0 for one that is neither a message nor a compaction
 	lost    []skein.Event                // placeholders of damaged events, whose client IDs are not known
 	echoes  map[recordHash][]skein.Seq
@@ -247,8 +247,8 @@ type teller struct {
 	now     []skein.SeqRange
 }
 
-func newTeller(events []skein.Event, after skein.Seq, list echoes) *teller {
-	t := &teller{made: map[skein.ClientID]skein.Seq{}, echoes: list.index()}
+func newTeller(events []skein.Event, after skein.Seq, list echoes) *coverage {
+	t := &coverage{made: map[skein.ClientID]skein.Seq{}, echoes: list.index()}
 	last := after
 	for _, e := range events {
 		last = max(last, e.Seq)
@@ -274,7 +274,7 @@ func newTeller(events []skein.Event, after skein.Seq, list echoes) *teller {
 
 // line returns the line that ends at seq. A rewind that cannot be read leads
 // nowhere.
-func (t *teller) line(seq skein.Seq) []skein.SeqRange {
+func (t *coverage) line(seq skein.Seq) []skein.SeqRange {
 	spans, err := skein.OnLine(t.rewinds, seq)
 	if err != nil {
 		return []skein.SeqRange{{To: seq}}
@@ -282,7 +282,7 @@ func (t *teller) line(seq skein.Seq) []skein.SeqRange {
 	return spans
 }
 
-func (t *teller) tells(r skein.Record) (at skein.Seq, still bool) {
+func (t *coverage) tells(r skein.Record) (at skein.Seq, still bool) {
 	h := hashRecord(r.Raw)
 	if seqs := t.echoes[h]; len(seqs) > 0 {
 		at = t.step(seqs[0])
@@ -299,7 +299,7 @@ func (t *teller) tells(r skein.Record) (at skein.Seq, still bool) {
 // stands returns the seq of the message or compaction with a client ID; 0 if there is
 // none. If it cannot be found, it is taken to be the next damaged one: records come in
 // the order of their events.
-func (t *teller) stands(id skein.ClientID) skein.Seq {
+func (t *coverage) stands(id skein.ClientID) skein.Seq {
 	at, ok := t.made[id]
 	if ok || len(t.lost) == 0 {
 		return at
@@ -314,7 +314,7 @@ func (t *teller) stands(id skein.ClientID) skein.Seq {
 
 // step returns the last message or compaction on the line that ends at seq; 0
 // if there is none.
-func (t *teller) step(seq skein.Seq) skein.Seq {
+func (t *coverage) step(seq skein.Seq) skein.Seq {
 	spans := t.line(seq)
 	for _, s := range slices.Backward(spans) {
 		i := sort.Search(len(t.steps), func(i int) bool { return t.steps[i] > s.To })

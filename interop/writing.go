@@ -84,7 +84,7 @@ func (in *intent) also(was *intent) {
 
 // markOf is markOf for a record that is read back: for a row, the columns that its
 // database filled in do not count.
-func (in *intent) markOf(raw []byte, unit bool) mark {
+func (in *intent) markOf(raw []byte, unit bool) recordMark {
 	r, ok, err := foreign.ParseRow(raw)
 	if !unit || err != nil || !ok || r.Damage != "" {
 		return markOf(raw, unit)
@@ -94,7 +94,7 @@ func (in *intent) markOf(raw []byte, unit bool) mark {
 			r.Values[i] = nil
 		}
 	}
-	return mark{kind: rowsOf + r.Table, hash: hashRow(r)}
+	return recordMark{kind: rowsOf + r.Table, hash: hashRow(r)}
 }
 
 // wrote reports whether everything in a source was written here: before, or by a
@@ -106,14 +106,14 @@ func (h sideHead) wrote(ctx context.Context, is *currentSource, unit bool) (bool
 		return false, nil
 	}
 	known := h.Echoes.index()
-	marks := map[mark]bool{}
+	marks := map[recordMark]bool{}
 	for kind, list := range h.Writing.Marks {
-		list.each(func(r recordHash, _ skein.Seq) { marks[mark{kind: kind, hash: r}] = true })
+		list.each(func(r recordHash, _ skein.Seq) { marks[recordMark{kind: kind, hash: r}] = true })
 	}
 	all := true
 	err := is.each(ctx, func(raw []byte) error {
 		m := h.Writing.markOf(raw, unit)
-		all = all && (m.kind == nothing || len(known[hashRecord(raw)]) > 0 || marks[mark{kind: m.kind, hash: m.hash}])
+		all = all && (m.kind == nothing || len(known[hashRecord(raw)]) > 0 || marks[recordMark{kind: m.kind, hash: m.hash}])
 		return nil
 	})
 	return all, err

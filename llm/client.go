@@ -19,7 +19,7 @@ var errSilent = errors.New("silent for too long")
 // that gives up after ten minutes without a byte. Neither follows redirects,
 // which would send the key to another address.
 func (o *Options) HTTP() *http.Client {
-	c := http.Client{Transport: watched{http.DefaultTransport, patience}}
+	c := http.Client{Transport: silenceGuard{http.DefaultTransport, patience}}
 	if o.Client != nil {
 		c = *o.Client
 	}
@@ -27,14 +27,14 @@ func (o *Options) HTTP() *http.Client {
 	return &c
 }
 
-// watched cancels requests whose response is silent for too long.
-type watched struct {
+// silenceGuard cancels requests whose response is silent for too long.
+type silenceGuard struct {
 	next  http.RoundTripper
 	after time.Duration
 }
 
 // RoundTrip implements [http.RoundTripper].
-func (w watched) RoundTrip(req *http.Request) (*http.Response, error) {
+func (w silenceGuard) RoundTrip(req *http.Request) (*http.Response, error) {
 	ctx, cancel := context.WithCancelCause(req.Context())
 	b := &watchedBody{ctx: ctx, cancel: cancel, after: w.after}
 	b.timer = time.AfterFunc(w.after, func() { cancel(fmt.Errorf("%w: no byte in %s", errSilent, w.after)) })

@@ -34,7 +34,7 @@ func get(t *testing.T, next trip) (*http.Response, error) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	return watched{next, patience}.RoundTrip(req)
+	return silenceGuard{next, patience}.RoundTrip(req)
 }
 
 func TestClient_GivesUpOnASilentProvider(t *testing.T) {

@@ -6,26 +6,26 @@ import (
 	"github.com/skein-dev/skein"
 )
 
-// Pieces renders parts of a session as HTML, for pages that arrange them
+// PartRenderer renders parts of a session as HTML, for pages that arrange them
 // themselves. All of it is safe to show, whatever the text: it contains no
 // script, no style and nothing to load. Code is colored by spans of the classes
 // in [HTML]'s style sheet: c, s, m, k, f, i, d.
 //
 // It is safe for concurrent use.
-type Pieces struct{ rich *rich }
+type PartRenderer struct{ rich *rich }
 
 // NewPieces returns a Pieces; this takes some milliseconds.
-func NewPieces() *Pieces { return &Pieces{newRich()} }
+func NewPieces() *PartRenderer { return &PartRenderer{newRich()} }
 
 // Prose renders Markdown that a model wrote.
-func (p *Pieces) Prose(text string) string { return p.rich.html(p.rich.prose, text) }
+func (p *PartRenderer) Prose(text string) string { return p.rich.html(p.rich.prose, text) }
 
 // Typed renders Markdown that a person typed: line feeds stay.
-func (p *Pieces) Typed(text string) string { return p.rich.html(p.rich.typed, text) }
+func (p *PartRenderer) Typed(text string) string { return p.rich.html(p.rich.typed, text) }
 
 // Code renders code, without a pre element around it. language is a name as
 // after a code fence, diff for a patch; if it is unknown, text is only escaped.
-func (p *Pieces) Code(language, code string) string { return colour(language, Clean(code)) }
+func (p *PartRenderer) Code(language, code string) string { return colour(language, Clean(code)) }
 
 // An InputField is a member of a tool's input, cleaned but not escaped.
 type InputField struct {

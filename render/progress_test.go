@@ -233,7 +233,7 @@ func TestWhatFailedInATurnThatWasTakenBackIsNotLive(t *testing.T) {
 			t.Errorf("with what was taken back up to %d (-want +got):\n%s", to, diff)
 		}
 	}
-	if (*Progress)(nil).Live() != nil {
+	if (*Activity)(nil).Live() != nil {
 		t.Error("Live of no progress is some")
 	}
 }

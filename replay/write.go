@@ -65,8 +65,8 @@ func (w *Writer) line(b []byte) error {
 	return err
 }
 
-// Written says what [Write] wrote.
-type Written struct {
+// WriteResult says what [Write] wrote.
+type WriteResult struct {
 	Events  int          // including those of the parent that a fork shows
 	Blobs   int          // each counted once
 	Missing []skein.Hash // blobs that events name and the store lacks, or has damaged
@@ -78,7 +78,7 @@ type Written struct {
 //
 // The error wraps [skein.ErrNotFound] if there is no such session, or is that
 // of the store or of w.
-func Write(ctx context.Context, w io.Writer, s skein.Store, id skein.SessionID) (done Written, err error) {
+func Write(ctx context.Context, w io.Writer, s skein.Store, id skein.SessionID) (done WriteResult, err error) {
 	defer skein.Wrapf(&err, "replay: write %s", id)
 	damaged := map[skein.Seq]*skein.DamagedError{}
 	s = lenient.AlsoTell(s, func(_ skein.SessionID, e *skein.DamagedError) { damaged[e.Seq] = e })
@@ -166,7 +166,7 @@ type writeCall struct {
 	w     *Writer
 	id    skein.SessionID
 	blobs map[skein.Hash]bool // those already looked up
-	done  Written
+	done  WriteResult
 
 	damaged map[skein.Seq]*skein.DamagedError // events that are not read as they were stored
 }

@@ -39,7 +39,7 @@ func (a eventOps) exports(t *openapi.Table) {
 		ID: "export-session", Method: http.MethodGet, Path: "/sessions/{id}/export", Tag: "sessions", Scope: door.Read, Summary: "A session as a file", Errors: []int{http.StatusNotFound},
 		Doc:   "Sent as an attachment. If the export fails, the connection is closed early. A damaged event is replaced by a message that says so, and the trailer " + damagedTrailer + " lists the seqs of such events. From a source, damaged records are left out, and the trailer lists them.",
 		Gives: []openapi.Media{{Type: linesType}, {Type: jsonType}, {Type: "text/markdown"}, {Type: "text/html"}, {Type: "application/octet-stream"}},
-	}, func(ctx context.Context, q *query) (*written, error) {
+	}, func(ctx context.Context, q *query) (*rawAnswer, error) {
 		if err := rawly(ctx, q.Raw || q.To == "skein" || q.To == "source"); err != nil {
 			return nil, err
 		}
@@ -62,7 +62,7 @@ func (a eventOps) exports(t *openapi.Table) {
 		if e.look.Cost, err = a.cost(ctx, store, &s); err != nil {
 			return nil, err
 		}
-		return &written{func(c huma.Context) {
+		return &rawAnswer{func(c huma.Context) {
 			e.send(c)
 			if w, ok := c.BodyWriter().(http.ResponseWriter); ok && len(damaged)+len(e.lost) > 0 {
 				http.NewResponseController(w).Flush() //nolint:errcheck // a short answer would have a length instead of trailers

@@ -19,7 +19,7 @@ import (
 )
 
 // follow answers with the events of a session, and with new ones as they come.
-func (a eventOps) follow(ctx context.Context, store skein.Store, q *EventQuery) (*written, error) {
+func (a eventOps) follow(ctx context.Context, store skein.Store, q *EventQuery) (*rawAnswer, error) {
 	if q.View != "events" || q.Before > 0 {
 		return nil, fmt.Errorf("%w: follow: works only with view=events, and forward", skein.ErrInvalid)
 	}
@@ -51,8 +51,8 @@ func (a eventOps) follow(ctx context.Context, store skein.Store, q *EventQuery) 
 }
 
 // stream answers with frames as they come.
-func stream(all func(context.Context) sse.Frames) *written {
-	return &written{func(c huma.Context) {
+func stream(all func(context.Context) sse.Frames) *rawAnswer {
+	return &rawAnswer{func(c huma.Context) {
 		if w, ok := openapi.ResponseOf(c); ok {
 			sse.Serve(c.Context(), w, all)
 		}
@@ -96,7 +96,7 @@ func (a eventOps) streams(t *openapi.Table) {
 		Doc: "Sends each event once, as SSE, in the order in which the events were stored; its id is a cursor. After a disconnection, Last-Event-ID (or from) resumes without gaps or repeats. " +
 			"With from=now, the first message is an event of type ready with the current cursor. A comment is sent every 15 s. A client that reads too slowly is disconnected, and can resume.",
 		Gives: []openapi.Media{openapi.BodyOf[fed](sse.MediaType)},
-	}, func(ctx context.Context, i *in) (*written, error) {
+	}, func(ctx context.Context, i *in) (*rawAnswer, error) {
 		from := skein.Cursor(i.From)
 		if i.Last != "" {
 			from = skein.Cursor(i.Last)

@@ -52,8 +52,8 @@ type repair struct {
 	Detail string            `json:"detail,omitempty"`
 }
 
-// written is an answer written by hand.
-type written struct{ Body func(huma.Context) }
+// rawAnswer is an answer written by hand.
+type rawAnswer struct{ Body func(huma.Context) }
 
 // events registers the routes that read a session.
 func (a eventOps) events(t *openapi.Table) {
@@ -67,7 +67,7 @@ func (a eventOps) events(t *openapi.Table) {
 			"With follow=1, each event is sent as SSE with its seq as id. After a disconnection, Last-Event-ID (or after) resumes without gaps or repeats. A comment is sent every 15 s. A client that reads too slowly is disconnected, and can resume.",
 		Errors: []int{http.StatusNotFound},
 		Gives:  []openapi.Media{openapi.BodyOf[eventPage](jsonType), openapi.BodyOf[api.Page[render.Entry]](jsonType), openapi.BodyOf[shown](jsonType), openapi.BodyOf[event](sse.MediaType)},
-	}, func(ctx context.Context, i *in) (*written, error) {
+	}, func(ctx context.Context, i *in) (*rawAnswer, error) {
 		q := &i.EventQuery
 		if err := q.readCursor(); err != nil {
 			return nil, err
@@ -91,10 +91,10 @@ func (a eventOps) events(t *openapi.Table) {
 	})
 }
 
-func asJSON(v any) *written { return asBytes(skein.MustJSON(v)) }
+func asJSON(v any) *rawAnswer { return asBytes(skein.MustJSON(v)) }
 
-func asBytes(b []byte) *written {
-	return &written{func(c huma.Context) {
+func asBytes(b []byte) *rawAnswer {
+	return &rawAnswer{func(c huma.Context) {
 		c.SetHeader("Content-Type", jsonType)
 		c.SetHeader("Content-Length", strconv.Itoa(len(b)))
 		c.SetStatus(http.StatusOK)
@@ -345,7 +345,7 @@ func (a eventOps) blobs(t *openapi.Table) {
 		ID: "get-blob", Method: http.MethodGet, Path: "/sessions/{id}/blobs/{hash}", Tag: "events", Scope: door.Read, Summary: "The bytes of a blob that the session refers to",
 		Doc: "Sent as an attachment. PNG, JPEG, GIF and WebP images, recognized by their bytes, have their own type; everything else is application/octet-stream, may contain secrets, and needs the scope read:raw.", Errors: []int{http.StatusNotModified, http.StatusNotFound},
 		Gives: []openapi.Media{{Type: "application/octet-stream"}, {Type: "image/*"}},
-	}, func(ctx context.Context, i *in) (*written, error) {
+	}, func(ctx context.Context, i *in) (*rawAnswer, error) {
 		b, err := door.From(ctx).Store.Blob(ctx, i.ID, i.Hash)
 		if err != nil {
 			return nil, err
@@ -354,7 +354,7 @@ func (a eventOps) blobs(t *openapi.Table) {
 			return nil, err
 		}
 		tag := `"` + string(i.Hash) + `"`
-		return &written{func(c huma.Context) {
+		return &rawAnswer{func(c huma.Context) {
 			c.SetHeader("ETag", tag)
 			c.SetHeader("Cache-Control", "private, no-cache") // revalidated each time: the session may be gone
 			if i.Have != "" && matches(i.Have, tag, wholly) {

@@ -14,20 +14,20 @@ import (
 	"github.com/skein-dev/skein/server/door"
 )
 
-// A field decodes the value that comes next.
-type field func(*json.Decoder) error
+// A fieldDecoder decodes the value that comes next.
+type fieldDecoder func(*json.Decoder) error
 
 // into returns a field that is decoded at once.
-func into[T any](v *T) field { return func(d *json.Decoder) error { return d.Decode(v) } }
+func into[T any](v *T) fieldDecoder { return func(d *json.Decoder) error { return d.Decode(v) } }
 
 // eachIn returns a field for a list that is decoded element by element: it may
 // be long.
-func eachIn[T any](take func(T)) field {
+func eachIn[T any](take func(T)) fieldDecoder {
 	return func(d *json.Decoder) error { return eachOf(d, take) }
 }
 
 // readWhole decodes one object, which must be all there is.
-func readWhole(d *json.Decoder, what string, fields map[string]field) error {
+func readWhole(d *json.Decoder, what string, fields map[string]fieldDecoder) error {
 	if err := readObject(d, what, fields); err != nil {
 		return err
 	}
@@ -38,7 +38,7 @@ func readWhole(d *json.Decoder, what string, fields map[string]field) error {
 }
 
 // readObject decodes an object that may have these fields, each at most once.
-func readObject(d *json.Decoder, what string, fields map[string]field) error {
+func readObject(d *json.Decoder, what string, fields map[string]fieldDecoder) error {
 	if err := expect(d, json.Delim('{')); err != nil {
 		return err
 	}
@@ -68,8 +68,8 @@ func readObject(d *json.Decoder, what string, fields map[string]field) error {
 func readBatch(d *json.Decoder, b *skein.Batch) error { return readWhole(d, "a batch", ofBatch(b)) }
 
 // ofBatch returns the fields of a batch for a known session.
-func ofBatch(b *skein.Batch) map[string]field {
-	return map[string]field{
+func ofBatch(b *skein.Batch) map[string]fieldDecoder {
+	return map[string]fieldDecoder{
 		"after":  into(&b.After),
 		"fence":  into(&b.Fence),
 		"events": eachIn(func(e api.Event) { b.Events = append(b.Events, e.Event) }),
@@ -79,7 +79,7 @@ func ofBatch(b *skein.Batch) map[string]field {
 
 // readBatches reads the body of POST /v1/append.
 func readBatches(r io.Reader) (all []skein.Batch, err error) {
-	err = readWhole(json.NewDecoder(r), "the body", map[string]field{"batches": objects(func(d *json.Decoder) error {
+	err = readWhole(json.NewDecoder(r), "the body", map[string]fieldDecoder{"batches": objects(func(d *json.Decoder) error {
 		b := skein.Batch{}
 		fields := ofBatch(&b)
 		fields["session"], fields["again"] = into(&b.Session), into(&b.Again)
@@ -97,7 +97,7 @@ func readBatches(r io.Reader) (all []skein.Batch, err error) {
 func readImport(d *json.Decoder) (*skein.Import, error) {
 	var file api.File
 	i := &skein.Import{}
-	err := readObject(d, "an import", map[string]field{
+	err := readObject(d, "an import", map[string]fieldDecoder{
 		"file": into(&file), "forget": into(&i.Forget),
 		"records": eachIn(func(r api.Record) { i.Records = append(i.Records, skein.Record(r)) }),
 	})
@@ -106,7 +106,7 @@ func readImport(d *json.Decoder) (*skein.Import, error) {
 }
 
 // objects returns a field for a list whose elements are decoded by read.
-func objects(read field) field {
+func objects(read fieldDecoder) fieldDecoder {
 	return func(d *json.Decoder) error {
 		if err := expect(d, json.Delim('[')); err != nil {
 			return err

@@ -21,8 +21,8 @@ const (
 	lineType   = "application/x-ndjson"
 )
 
-// lines is an answer of many lines.
-type lines struct {
+// lineAnswer is an answer of many lines.
+type lineAnswer struct {
 	Type string `header:"Content-Type"`
 	Body func(huma.Context)
 }
@@ -32,14 +32,14 @@ type lines struct {
 func list[In, T any](t *openapi.Table, o openapi.Operation, of any, put func([]byte, T) []byte, f func(context.Context, skein.Store, In) iter.Seq2[T, error]) {
 	type in struct{ Body In }
 	o.Gives = []openapi.Media{{Type: lineType, Of: reflect.TypeOf(of)}}
-	openapi.Register(t, o, func(ctx context.Context, i *in) (*lines, error) {
+	openapi.Register(t, o, func(ctx context.Context, i *in) (*lineAnswer, error) {
 		next, stop := iter.Pull2(f(ctx, door.From(ctx).Store, i.Body))
 		v, err, ok := next()
 		if err != nil {
 			stop()
 			return nil, err
 		}
-		return &lines{lineType, func(c huma.Context) {
+		return &lineAnswer{lineType, func(c huma.Context) {
 			defer stop()
 			l := newLiner(c)
 			defer l.end()

@@ -9,7 +9,7 @@ import (
 // object returns v as the data of a line.
 func object(v any) []byte { return skein.MustJSON(v) }
 
-func (l *Lines) message(b []byte, m *skein.Message) []byte {
+func (l *Encoder) message(b []byte, m *skein.Message) []byte {
 	switch {
 	case m.Typed():
 		return l.prompt(b, m)
@@ -18,17 +18,17 @@ func (l *Lines) message(b []byte, m *skein.Message) []byte {
 	case m.Role == skein.RoleTool:
 		return l.results(b, m)
 	case m.Role == skein.RoleSteer:
-		return l.plain(b, info, "prompt:steer", object(said{Text: skein.Text(m.Words())}))
+		return l.plain(b, info, "prompt:steer", object(saidData{Text: skein.Text(m.Words())}))
 	}
 	b = l.results(b, m)
 	if text := words(m); text != "" {
-		b = l.plain(b, info, "context:include", object(said{Role: m.Role, Text: skein.Text(text)}))
+		b = l.plain(b, info, "context:include", object(saidData{Role: m.Role, Text: skein.Text(text)}))
 	}
 	return b
 }
 
-// A said is the data of a line about a message that has no kind.
-type said struct {
+// saidData are the data of a line about a message that has no kind.
+type saidData struct {
 	Role skein.Role `json:"role,omitempty"`
 	Text skein.Text `json:"text"`
 }
@@ -48,7 +48,7 @@ func words(m *skein.Message) (text string) {
 
 // prompt begins a turn. Later lines depend on nothing from before it except the
 // agent, which its line names, so a log can be continued from here.
-func (l *Lines) prompt(b []byte, m *skein.Message) []byte {
+func (l *Encoder) prompt(b []byte, m *skein.Message) []byte {
 	l.busy, l.text, l.model, l.calls = false, "", "", nil
 	data := object(struct {
 		Agent string   `json:"agent,omitempty"`
@@ -68,7 +68,7 @@ func files(parts []skein.Part) (names []string) {
 
 // answer appends what a model said: its reasoning and text, and the end of the
 // turn if it calls no tools.
-func (l *Lines) answer(b []byte, m *skein.Message) []byte {
+func (l *Encoder) answer(b []byte, m *skein.Message) []byte {
 	b = l.begin(b, m.Agent)
 	l.text, l.model = m.Words(), modelName(m.Provider, m.Model)
 	called := false
@@ -79,7 +79,7 @@ func (l *Lines) answer(b []byte, m *skein.Message) []byte {
 			called = true
 			l.know(p.Call)
 		case p.Kind == skein.PartReasoning && p.Text != "":
-			b = l.plain(b, debug, "thinking:final", object(said{Text: p.Text}))
+			b = l.plain(b, debug, "thinking:final", object(saidData{Text: p.Text}))
 		case (p.Kind == skein.PartText || p.Kind == skein.PartSummary) && p.Text != "":
 			b = l.step(b, info, "content_block:end", "text", nil, pair{"text", string(p.Text)})
 		}
@@ -102,7 +102,7 @@ func modelName(provider, model string) string {
 }
 
 // begin appends that the agent begins to answer, once per turn.
-func (l *Lines) begin(b []byte, agent string) []byte {
+func (l *Encoder) begin(b []byte, agent string) []byte {
 	if l.busy {
 		return b
 	}
@@ -111,7 +111,7 @@ func (l *Lines) begin(b []byte, agent string) []byte {
 }
 
 // complete appends the end of a turn. status is "" if all went well.
-func (l *Lines) complete(b []byte, status string) []byte {
+func (l *Encoder) complete(b []byte, status string) []byte {
 	l.busy = false
 	level := info
 	switch status {
@@ -129,8 +129,8 @@ func (l *Lines) complete(b []byte, status string) []byte {
 	return l.final(b, level, l.text, l.model, data)
 }
 
-// A request is the data of a line about a model request.
-type request struct {
+// requestData are the data of a line about a model request.
+type requestData struct {
 	Provider string           `json:"provider,omitempty"`
 	Model    string           `json:"model,omitempty"`
 	Mode     string           `json:"mode,omitempty"`
@@ -141,8 +141,8 @@ type request struct {
 	Error    *skein.ErrorInfo `json:"error,omitempty"`
 }
 
-func (l *Lines) request(b []byte, s *skein.Step) []byte {
-	data := object(request{s.Provider, s.Model, s.Mode, s.Usage, s.Stop, s.Request, s.Attempt, s.Error})
+func (l *Encoder) request(b []byte, s *skein.Step) []byte {
+	data := object(requestData{s.Provider, s.Model, s.Mode, s.Usage, s.Stop, s.Request, s.Attempt, s.Error})
 	switch {
 	case s.Phase == "start" && s.Mode != "" && s.Mode != "turn": // a summary or title is not part of an answer
 		return l.plain(b, info, "llm:request", data)
@@ -155,7 +155,7 @@ func (l *Lines) request(b []byte, s *skein.Step) []byte {
 }
 
 // know stores what the lines of a tool call need.
-func (l *Lines) know(c *skein.Call) {
+func (l *Encoder) know(c *skein.Call) {
 	if l.calls == nil {
 		l.calls = map[string]call{}
 	}

@@ -21,7 +21,7 @@ const (
 const schema = `{"name":"skein.log","ver":"1.0.0"}`
 
 // head appends the members that every line begins with.
-func (l *Lines) head(b []byte, level, name string) []byte {
+func (l *Encoder) head(b []byte, level, name string) []byte {
 	b = skein.AppendQuoted(append(b, `{"ts":`...), l.at)
 	b = skein.AppendQuoted(append(b, `,"lvl":`...), level)
 	b = append(b, `,"schema":`+schema...)
@@ -35,7 +35,7 @@ func (l *Lines) head(b []byte, level, name string) []byte {
 }
 
 // stamp appends the time of a line that has a kind.
-func (l *Lines) stamp(b []byte) []byte {
+func (l *Encoder) stamp(b []byte) []byte {
 	return skein.AppendQuoted(append(b, `,"timestamp":`...), l.at)
 }
 
@@ -48,12 +48,12 @@ func end(b []byte, data []byte) []byte {
 }
 
 // plain appends a line without a kind.
-func (l *Lines) plain(b []byte, level, name string, data []byte) []byte {
+func (l *Encoder) plain(b []byte, level, name string, data []byte) []byte {
 	return end(l.head(b, level, name), data)
 }
 
 // user appends a line of kind user_message.
-func (l *Lines) user(b []byte, name, text string, data []byte) []byte {
+func (l *Encoder) user(b []byte, name, text string, data []byte) []byte {
 	b = append(l.head(b, info, name), `,"kind":"user_message","userInput":`...)
 	return end(l.stamp(skein.AppendQuoted(b, text)), data)
 }
@@ -62,7 +62,7 @@ func (l *Lines) user(b []byte, name, text string, data []byte) []byte {
 type pair struct{ name, text string }
 
 // step appends a line of kind step.
-func (l *Lines) step(b []byte, level, name, kind string, data []byte, members ...pair) []byte {
+func (l *Encoder) step(b []byte, level, name, kind string, data []byte, members ...pair) []byte {
 	b = append(l.head(b, level, name), `,"kind":"step","stepResult":{"type":`...)
 	b = skein.AppendQuoted(b, kind)
 	for _, m := range members {
@@ -72,7 +72,7 @@ func (l *Lines) step(b []byte, level, name, kind string, data []byte, members ..
 }
 
 // final appends a line of kind final_result.
-func (l *Lines) final(b []byte, level, text, model string, data []byte) []byte {
+func (l *Encoder) final(b []byte, level, text, model string, data []byte) []byte {
 	b = append(l.head(b, level, "prompt:complete"), `,"kind":"final_result","finalResult":{"text":`...)
 	b = l.stamp(append(skein.AppendQuoted(b, text), '}'))
 	if model != "" {

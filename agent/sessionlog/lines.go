@@ -15,10 +15,10 @@ func ClearedEvent(t skein.Time) skein.Event {
 	return skein.NewEvent(skein.KindNoted, t, skein.Noted{Name: Cleared, Level: "info"})
 }
 
-// Lines turns the events of a session into the lines of its log, one event
+// Encoder turns the events of a session into the lines of its log, one event
 // after the other. It remembers what lines need of earlier events, no further
 // back than the newest user message.
-type Lines struct {
+type Encoder struct {
 	session  skein.SessionID
 	revision int
 	agent    string // the agent that answers in the session; "" if it has no name
@@ -41,13 +41,13 @@ type call struct {
 
 // NewLines returns the Lines of a session whose first own event comes next.
 // revision is [skein.Session].Revision.
-func NewLines(id skein.SessionID, revision int) *Lines {
-	return &Lines{session: id, revision: revision}
+func NewLines(id skein.SessionID, revision int) *Encoder {
+	return &Encoder{session: id, revision: revision}
 }
 
 // Append appends the lines of e to b. Only [Cleared] removes lines; it makes
 // none itself.
-func (l *Lines) Append(b []byte, e skein.Event) []byte {
+func (l *Encoder) Append(b []byte, e skein.Event) []byte {
 	l.seq, l.at = e.Seq, e.Time.String()
 	f, err := skein.FactsOf(e)
 	if err != nil {
@@ -83,7 +83,7 @@ func levelIf(bad bool, level string) string {
 	return info
 }
 
-func (l *Lines) created(b []byte, e skein.Event, c *skein.Created) []byte {
+func (l *Encoder) created(b []byte, e skein.Event, c *skein.Created) []byte {
 	l.agent = c.Agent
 	name := "session:start"
 	if c.Parent != nil && c.Parent.Why != skein.Continuation {
@@ -93,7 +93,7 @@ func (l *Lines) created(b []byte, e skein.Event, c *skein.Created) []byte {
 }
 
 // other appends the lines of all other kinds.
-func (l *Lines) other(b []byte, e skein.Event) []byte {
+func (l *Encoder) other(b []byte, e skein.Event) []byte {
 	switch e.Kind {
 	case skein.KindStep:
 		if s, err := skein.Decode[skein.Step](e); err == nil {
@@ -118,7 +118,7 @@ func (l *Lines) other(b []byte, e skein.Event) []byte {
 
 // ended appends that a program left the session, and the end of a turn that it
 // left without an answer.
-func (l *Lines) ended(b []byte, e skein.Event) []byte {
+func (l *Encoder) ended(b []byte, e skein.Event) []byte {
 	p, _ := skein.Decode[skein.Program](e)
 	if l.busy {
 		b = l.complete(b, p.How)
@@ -147,7 +147,7 @@ func noteData(data json.RawMessage) []byte {
 }
 
 // name returns the name of the agent that answers.
-func (l *Lines) name(of string) string {
+func (l *Encoder) name(of string) string {
 	switch {
 	case of != "":
 		return of

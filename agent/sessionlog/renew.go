@@ -103,7 +103,7 @@ func discard(temp *os.File) error {
 // eachLine passes the lines of session s to add, those of one event at a time,
 // and calls restart where the log is emptied. It returns what the next event
 // follows.
-func eachLine(ctx context.Context, st skein.Store, s skein.Session, add func([]byte) error, restart func() error) (*Lines, skein.Seq, error) {
+func eachLine(ctx context.Context, st skein.Store, s skein.Session, add func([]byte) error, restart func() error) (*Encoder, skein.Seq, error) {
 	lines, last := NewLines(s.ID, s.Revision), s.Base
 	var b []byte
 	for e, err := range st.Events(ctx, s.ID, s.Base) {

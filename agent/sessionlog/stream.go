@@ -28,7 +28,7 @@ type Streamed struct {
 // It yields at most one error, last: that of the file system.
 func Stream(ctx context.Context, dir string) iter.Seq2[Streamed, error] {
 	return func(yield func(Streamed, error) bool) {
-		s := stream{dir: dir, logs: map[string]*followed{}, yield: yield}
+		s := allLogs{dir: dir, logs: map[string]*followed{}, yield: yield}
 		if err := s.run(ctx); err != nil && !errors.Is(err, errStop) {
 			yield(Streamed{}, fmt.Errorf("log stream: %w", err))
 		}
@@ -48,14 +48,14 @@ type followed struct {
 	seen fs.FileInfo // as of the last read
 }
 
-type stream struct {
+type allLogs struct {
 	dir   string
 	logs  map[string]*followed // by path
 	watch *fsnotify.Watcher
 	yield func(Streamed, error) bool
 }
 
-func (s *stream) run(ctx context.Context) (err error) {
+func (s *allLogs) run(ctx context.Context) (err error) {
 	if s.watch, err = fsnotify.NewWatcher(); err != nil {
 		return err
 	}
@@ -77,7 +77,7 @@ func (s *stream) run(ctx context.Context) (err error) {
 }
 
 // wait returns when something below the folder may have changed, or ctx ends.
-func (s *stream) wait(ctx context.Context, tick <-chan time.Time) error {
+func (s *allLogs) wait(ctx context.Context, tick <-chan time.Time) error {
 	select {
 	case <-ctx.Done():
 	case <-tick:
@@ -99,7 +99,7 @@ func (s *stream) wait(ctx context.Context, tick <-chan time.Time) error {
 }
 
 // look yields the new entries.
-func (s *stream) look() error {
+func (s *allLogs) look() error {
 	changed, err := s.find()
 	if err != nil {
 		return err
@@ -120,7 +120,7 @@ func (s *stream) look() error {
 
 // find returns the logs that may have changed since they were read, and
 // watches the folders that they are in.
-func (s *stream) find() (changed []*followed, err error) {
+func (s *allLogs) find() (changed []*followed, err error) {
 	if err := s.watchFor(s.dir); err != nil {
 		return nil, err
 	}
@@ -162,7 +162,7 @@ func gone(err error) error {
 }
 
 // watchFor watches dir or, if it does not exist, the nearest folder above it.
-func (s *stream) watchFor(dir string) error {
+func (s *allLogs) watchFor(dir string) error {
 	for {
 		info, err := os.Stat(dir)
 		switch {
@@ -182,7 +182,7 @@ func (s *stream) watchFor(dir string) error {
 }
 
 // read yields the entries of f whose lines have ended since the last call.
-func (s *stream) read(f *followed) error {
+func (s *allLogs) read(f *followed) error {
 	rel, err := filepath.Rel(s.dir, f.path)
 	if err != nil {
 		return err

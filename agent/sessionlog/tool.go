@@ -17,7 +17,7 @@ type toolData struct {
 }
 
 // tool appends the lines of a tool event. The tool's output comes in a message.
-func (l *Lines) tool(b []byte, t *skein.ToolState) []byte {
+func (l *Encoder) tool(b []byte, t *skein.ToolState) []byte {
 	c := l.calls[t.Call]
 	agent, name := pair{"agentName", l.name("")}, pair{"toolName", c.name}
 	switch t.State {
@@ -59,7 +59,7 @@ func delegate(c call) string {
 }
 
 // results appends what tools answered.
-func (l *Lines) results(b []byte, m *skein.Message) []byte {
+func (l *Encoder) results(b []byte, m *skein.Message) []byte {
 	for i := range m.Parts {
 		r := m.Parts[i].Result
 		if r == nil {

@@ -89,7 +89,7 @@ type writer struct {
 	path  string
 	size  int64     // of the file; 0 if there is none
 	last  skein.Seq // last event in the file
-	lines *Lines
+	lines *Encoder
 }
 
 func (w *writer) append(ctx context.Context, events []skein.Event) (err error) {

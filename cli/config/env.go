@@ -20,7 +20,7 @@ import (
 type Env struct {
 	Stdin          io.Reader
 	Stdout, Stderr io.Writer
-	Terminal       Terminal
+	Terminal       TerminalInfo
 	Getenv         func(name string) string
 	Getwd          func() (string, error)
 	Now            func() time.Time // its location is the time zone of what is shown
@@ -44,8 +44,8 @@ type Env struct {
 	Detach func(args ...string) error
 }
 
-// A Terminal says which streams are a terminal and how large it is.
-type Terminal struct {
+// A TerminalInfo says which streams are a terminal and how large it is.
+type TerminalInfo struct {
 	In, Out, Err  bool
 	Width, Height int // columns and lines; 0 if unknown
 }
@@ -58,7 +58,7 @@ type Place struct {
 
 // Columns returns the width that output to stdout must fit in; 0 if there is no
 // limit.
-func (t Terminal) Columns() int {
+func (t TerminalInfo) Columns() int {
 	if !t.Out {
 		return 0
 	}

@@ -66,7 +66,7 @@ func (s *Settings) readOwn(file string, b []byte, top map[string]any) error {
 		}
 		both := ownProject{append(s.Projects[at].Allow, p.Allow...)} // a project may be named twice
 		s.Projects[at] = both
-		s.Values["project."+path+".allow"] = Value{strings.Join(p.Allow, ", "), file}
+		s.Values["project."+path+".allow"] = SettingValue{strings.Join(p.Allow, ", "), file}
 	}
 	for _, name := range slices.Sorted(maps.Keys(from.Provider)) {
 		p, err := s.provider(file, name, from.Provider[name])
@@ -111,7 +111,7 @@ func (s *Settings) provider(file, name string, p ownProvider) (roster.Provider, 
 	}
 	for key, v := range map[string]string{"base_url": p.BaseURL, "key_env": p.KeyEnv, "api": p.API} {
 		if v != "" {
-			s.Values["provider."+name+"."+key] = Value{v, file}
+			s.Values["provider."+name+"."+key] = SettingValue{v, file}
 		}
 	}
 	to := roster.Provider{API: roster.API(p.API), BaseURL: p.BaseURL}
@@ -170,7 +170,7 @@ func (s *Settings) showGateway(file string, g ownGateway) {
 	s.Gateway = g
 	show := func(name, v string) {
 		if v != "" {
-			s.Values["gateway."+name] = Value{v, file}
+			s.Values["gateway."+name] = SettingValue{v, file}
 		}
 	}
 	show("allow", strings.Join(g.Allow, ", "))

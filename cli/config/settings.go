@@ -50,15 +50,15 @@ func Known() []setting {
 	}
 }
 
-// A Value is the value of a setting, and where it was set.
-type Value struct {
+// A SettingValue is the value of a setting, and where it was set.
+type SettingValue struct {
 	Text string `json:"value"`
 	From string `json:"from"` // default, a flag, a variable, or a file
 }
 
 // Settings is the value of each setting, and what in the files has no effect.
 type Settings struct {
-	Values  map[string]Value
+	Values  map[string]SettingValue
 	Unknown []string // "FILE: KEY: why", sorted
 	home    string   // the home folder of the person
 	Remote  string   // as given: it may contain a password
@@ -79,11 +79,11 @@ func (s Settings) Words(name string) []string {
 //
 // The error names the file or the variable with a value that is not accepted.
 func LoadSettings(env *Env, d Dirs, cwd string, flags map[string]string) (Settings, error) {
-	s := Settings{Values: map[string]Value{}, home: d.Home}
+	s := Settings{Values: map[string]SettingValue{}, home: d.Home}
 	for _, k := range Known() {
-		s.Values[k.Name] = Value{k.value, "default"}
+		s.Values[k.Name] = SettingValue{k.value, "default"}
 	}
-	s.Values["store"] = Value{filepath.Join(d.Data, "skein.db"), "default"}
+	s.Values["store"] = SettingValue{filepath.Join(d.Data, "skein.db"), "default"}
 	user := filepath.Join(d.Config, "config.toml")
 	if err := s.read(user, ""); err != nil {
 		return s, err
@@ -102,13 +102,13 @@ func LoadSettings(env *Env, d Dirs, cwd string, flags map[string]string) (Settin
 				if err != nil {
 					return s, fault.Usage("%s=%q: %v", name, v, err)
 				}
-				s.Values[k.Name] = Value{said, "$" + name}
+				s.Values[k.Name] = SettingValue{said, "$" + name}
 			}
 		}
 	}
 	for name, v := range flags {
 		if v != "" {
-			s.Values[name] = Value{v, "--" + name}
+			s.Values[name] = SettingValue{v, "--" + name}
 		}
 	}
 	return s, nil
@@ -119,14 +119,14 @@ func LoadSettings(env *Env, d Dirs, cwd string, flags map[string]string) (Settin
 // command line, where every user of the machine can read it.
 func (s *Settings) HidePassword(p Place) error {
 	s.Remote = s.Text("remote")
-	s.Values["remote"] = Value{withoutPassword(s.Remote), s.Values["remote"].From}
+	s.Values["remote"] = SettingValue{withoutPassword(s.Remote), s.Values["remote"].From}
 	if p.File() != "" || p.String() == p.Path {
 		return nil
 	}
 	if s.Values["store"].From == "--store" {
 		return fault.Advise(fault.Usage("--store %s: everybody on this machine can read a password on the command line", p), noPassword)
 	}
-	s.Values["store"] = Value{p.String(), s.Values["store"].From}
+	s.Values["store"] = SettingValue{p.String(), s.Values["store"].From}
 	return nil
 }
 
@@ -207,7 +207,7 @@ func (s *Settings) set(file, project, name string, v any) error {
 	case name == "agent" && roster.IsPath(said) && !filepath.IsAbs(said):
 		said = filepath.Join(cmp.Or(project, filepath.Dir(file)), said)
 	}
-	s.Values[name] = Value{said, file}
+	s.Values[name] = SettingValue{said, file}
 	return nil
 }
 

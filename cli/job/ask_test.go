@@ -9,7 +9,7 @@ import (
 )
 
 func TestAQuestionTakesOnlyAClearYes(t *testing.T) {
-	for typed, want := range map[string]Reply{
+	for typed, want := range map[string]Decision{
 		"y\n": Yes, "YES\r\n": Yes, "a\n": Always, "always": Always, "n\n": No, "\n": No, "": No, "yep\n": No,
 	} {
 		env := &config.Env{}

@@ -17,7 +17,7 @@ import (
 // that is not a clear yes counts as no.
 //
 // The error is that of reading stdin, or of ctx.
-func (j *Job) Ask(ctx context.Context, q Question) (Reply, error) {
+func (j *Job) Ask(ctx context.Context, q Question) (Decision, error) {
 	choices := "[y/N]"
 	if q.Always != "" {
 		choices = "[y/N, a: always " + q.Always + "]"
@@ -80,14 +80,14 @@ type Question struct {
 	Always string // what "always" would mean, such as "in this project"; "" if there is no "always"
 }
 
-// A Reply is a person's answer to a question.
-type Reply string
+// A Decision is a person's answer to a question.
+type Decision string
 
 // The replies to a question.
 const (
-	Yes    Reply = "yes"    // this once
-	Always Reply = "always" // from now on
-	No     Reply = "no"
+	Yes    Decision = "yes"    // this once
+	Always Decision = "always" // from now on
+	No     Decision = "no"
 )
 
 // ReadAll reads at most one byte more than a payload may have. It returns when ctx
@@ -123,8 +123,8 @@ func (o *Consent) Flags(c *cobra.Command) {
 	c.Flags().BoolVarP(&o.DryRun, "dry-run", "n", false, "show what would be done, and do nothing")
 }
 
-// A Loss is what will be destroyed.
-type Loss struct {
+// A Destruction is what will be destroyed.
+type Destruction struct {
 	Lines    []string // names of what is destroyed
 	Question string   // "Destroy it for good?"
 	Would    string   // "it would be destroyed"
@@ -134,7 +134,7 @@ type Loss struct {
 // what is destroyed has to be named.
 //
 // The error wraps fault.ErrUsage if there is nobody to ask.
-func (o *Consent) Given(ctx context.Context, j *Job, what func() (Loss, error)) (bool, error) {
+func (o *Consent) Given(ctx context.Context, j *Job, what func() (Destruction, error)) (bool, error) {
 	if o.Yes && !o.DryRun {
 		return true, nil
 	}

@@ -152,7 +152,7 @@ confirmation on the terminal, or needs --yes.`,
 				return err
 			}
 			kept := backupPath(j, "before-restore")
-			if ok, err := o.Given(ctx, j, func() (job.Loss, error) { return putBack(ctx, j, path, kept) }); !ok {
+			if ok, err := o.Given(ctx, j, func() (job.Destruction, error) { return putBack(ctx, j, path, kept) }); !ok {
 				return err
 			}
 			if err := k.RestoreBackup(ctx, path, kept); err != nil {
@@ -172,15 +172,15 @@ confirmation on the terminal, or needs --yes.`,
 }
 
 // putBack says what is lost from the store if the backup at path replaces it.
-func putBack(ctx context.Context, j *job.Job, path, kept string) (job.Loss, error) {
+func putBack(ctx context.Context, j *job.Job, path, kept string) (job.Destruction, error) {
 	if _, err := os.Stat(path); errors.Is(err, fs.ErrNotExist) {
-		return job.Loss{}, notRestored(j, path, skein.ErrNotFound)
+		return job.Destruction{}, notRestored(j, path, skein.ErrNotFound)
 	}
 	var all []skein.Session
 	for _, bin := range []bool{false, true} {
 		found, err := sessions.Matching(ctx, j, skein.Filter{Bin: bin, IncludeEmpty: true})
 		if err != nil {
-			return job.Loss{}, err
+			return job.Destruction{}, err
 		}
 		all = append(all, found...)
 	}
@@ -188,7 +188,7 @@ func putBack(ctx context.Context, j *job.Job, path, kept string) (job.Loss, erro
 	if len(all) > 0 {
 		line += fmt.Sprintf(", the latest %s %q", sessions.ShortID(all[0].ID), sessions.Called(all[0]))
 	}
-	return job.Loss{
+	return job.Destruction{
 		Lines:    []string{line, "a copy of it is kept: " + j.Tilde(kept)},
 		Question: "Replace the store with the backup " + j.Tilde(path) + "?",
 		Would:    "the store would be replaced with the backup " + j.Tilde(path),

@@ -77,7 +77,7 @@ func (o *rmOptions) run(ctx context.Context, j *job.Job, args []string) error {
 		return err
 	}
 	if o.DryRun || o.purge {
-		if ok, err := o.Given(ctx, j, func() (job.Loss, error) { return o.loss(ctx, j, all) }); !ok {
+		if ok, err := o.Given(ctx, j, func() (job.Destruction, error) { return o.loss(ctx, j, all) }); !ok {
 			return err
 		}
 	}
@@ -115,7 +115,7 @@ func (o *rmOptions) meant(ctx context.Context, j *job.Job, args []string) (all [
 }
 
 // loss names each of all, and says what happens to its forks and children.
-func (o *rmOptions) loss(ctx context.Context, j *job.Job, all []skein.Session) (l job.Loss, err error) {
+func (o *rmOptions) loss(ctx context.Context, j *job.Job, all []skein.Session) (l job.Destruction, err error) {
 	for i := range all {
 		r := removed{ID: all[i].ID, DryRun: true}
 		if r.Forks, err = sessions.ForksOf(ctx, j, r.ID); err != nil {
@@ -137,9 +137,9 @@ func (o *rmOptions) loss(ctx context.Context, j *job.Job, all []skein.Session) (
 	}
 	these := terminal.Count(len(all), "session")
 	if !o.purge {
-		return job.Loss{Lines: l.Lines, Question: "", Would: these + " would go to the bin"}, nil
+		return job.Destruction{Lines: l.Lines, Question: "", Would: these + " would go to the bin"}, nil
 	}
-	return job.Loss{Lines: l.Lines, Question: fmt.Sprintf("Destroy %s for good?", these), Would: these + " would be destroyed"}, nil
+	return job.Destruction{Lines: l.Lines, Question: fmt.Sprintf("Destroy %s for good?", these), Would: these + " would be destroyed"}, nil
 }
 
 func (o *rmOptions) remove(ctx context.Context, j *job.Job, s skein.Session, rule skein.ChildRule) (removed, error) {

@@ -66,7 +66,7 @@ func (o *clearOptions) run(ctx context.Context, j *job.Job, args []string) error
 		return err
 	}
 	if o.log || o.DryRun {
-		if ok, err := o.Given(ctx, j, func() (job.Loss, error) { return o.loss(ctx, j, &s) }); !ok {
+		if ok, err := o.Given(ctx, j, func() (job.Destruction, error) { return o.loss(ctx, j, &s) }); !ok {
 			return err
 		}
 	}
@@ -93,15 +93,15 @@ func (o *clearOptions) run(ctx context.Context, j *job.Job, args []string) error
 }
 
 // loss names the session, and says how much of it would be cleared.
-func (o *clearOptions) loss(ctx context.Context, j *job.Job, s *skein.Session) (job.Loss, error) {
+func (o *clearOptions) loss(ctx context.Context, j *job.Job, s *skein.Session) (job.Destruction, error) {
 	if !o.log {
-		return job.Loss{Lines: []string{sessions.Describe(j, s, nil)}, Would: "its context would be cleared; no message would be lost"}, nil
+		return job.Destruction{Lines: []string{sessions.Describe(j, s, nil)}, Would: "its context would be cleared; no message would be lost"}, nil
 	}
 	path, err := sessions.LogOf(ctx, j, *s)
 	if err != nil {
-		return job.Loss{}, err
+		return job.Destruction{}, err
 	}
-	return job.Loss{Lines: []string{sessions.Describe(j, s, nil), "its log: " + j.Tilde(path)}, Question: "Empty the log for good?", Would: "its log would be emptied"}, nil
+	return job.Destruction{Lines: []string{sessions.Describe(j, s, nil), "its log: " + j.Tilde(path)}, Question: "Empty the log for good?", Would: "its log would be emptied"}, nil
 }
 
 // clearContext takes everything said in s out of its context. The error wraps

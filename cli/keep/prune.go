@@ -198,12 +198,12 @@ func (o *pruneOptions) agreed(ctx context.Context, j *job.Job, found []pruned) (
 		bytes += p.Bytes
 	}
 	these := fmt.Sprintf("%s, %s", terminal.Count(len(found), "session"), terminal.BytesText(bytes))
-	l := job.Loss{Question: these + ": " + question + "?", Would: these + ", " + would}
+	l := job.Destruction{Question: these + ": " + question + "?", Would: these + ", " + would}
 	if !o.purge && !o.Yes && !o.DryRun && !j.Terminal.In {
 		j.Say("%s; nothing was done: --yes does it", l.Would)
 		return false, nil
 	}
-	return o.Given(ctx, j, func() (job.Loss, error) {
+	return o.Given(ctx, j, func() (job.Destruction, error) {
 		for _, p := range found {
 			if o.json { // otherwise a table has shown them
 				l.Lines = append(l.Lines, sessions.Describe(j, &p.session, nil))

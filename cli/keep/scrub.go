@@ -132,7 +132,7 @@ func (o *scrubOptions) run(ctx context.Context, j *job.Job, args []string) error
 		}
 		return o.report(j, s, done)
 	}
-	if ok, err := o.Given(ctx, j, func() (job.Loss, error) { return o.loss(ctx, j, &s, files[s.ID], secrets) }); !ok {
+	if ok, err := o.Given(ctx, j, func() (job.Destruction, error) { return o.loss(ctx, j, &s, files[s.ID], secrets) }); !ok {
 		return err
 	}
 	out, err := skein.LifecycleOf(j.Store).Scrub(ctx, s.ID, secrets)
@@ -291,10 +291,10 @@ func (o *scrubOptions) count(ctx context.Context, j *job.Job, files []skein.Sour
 }
 
 // loss names the session, and says how much of it would change.
-func (o *scrubOptions) loss(ctx context.Context, j *job.Job, s *skein.Session, files []skein.SourceFile, secrets []string) (job.Loss, error) {
+func (o *scrubOptions) loss(ctx context.Context, j *job.Job, s *skein.Session, files []skein.SourceFile, secrets []string) (job.Destruction, error) {
 	d := scrubbed{ID: s.ID}
 	if err := o.count(ctx, j, files, secrets, &d); err != nil {
-		return job.Loss{}, err
+		return job.Destruction{}, err
 	}
 	forks, err := sessions.ForksOf(ctx, j, s.ID)
 	out := fmt.Sprintf("%s would be removed from %s and %s", terminal.Count(len(secrets), "secret"), terminal.Count(d.Events, "event"), terminal.Count(d.Records, "source record"))
@@ -302,7 +302,7 @@ func (o *scrubOptions) loss(ctx context.Context, j *job.Job, s *skein.Session, f
 	if len(forks) > 0 {
 		lines = append(lines, "also from what its forks show of it: "+strings.Join(lookup.ShortIDs(forks), " "))
 	}
-	return job.Loss{Lines: lines, Question: "Remove them for good?", Would: out}, err
+	return job.Destruction{Lines: lines, Question: "Remove them for good?", Would: out}, err
 }
 
 // report shows what was done.

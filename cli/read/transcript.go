@@ -28,7 +28,7 @@ type Transcript struct {
 	begun   bool   // something was printed
 	typed   bool   // a person typed the current message
 	lined   bool   // the last thing printed was a line about a tool
-	told    *render.Progress
+	told    *render.Activity
 	asked   map[string]string // what calls without a result are about, by ID
 	above   string            // ID of the call directly above
 	err     error
@@ -56,7 +56,7 @@ func (t *Transcript) Entry(e *skein.Entry) error {
 	m := &e.Message
 	t.failed(e)
 	t.typed = m.Typed()
-	var pieces []piece
+	var pieces []shownPart
 	for i := range m.Parts {
 		part := &m.Parts[i]
 		if p := t.part(m, part); p.text != "" {
@@ -65,7 +65,7 @@ func (t *Transcript) Entry(e *skein.Entry) error {
 		}
 		if c := part.Call; c != nil {
 			if state := t.told.Call(e, c.ID); state != "" {
-				pieces = append(pieces, piece{t.Job.Paint.Yellow("    (" + state + ")"), true})
+				pieces = append(pieces, shownPart{t.Job.Paint.Yellow("    (" + state + ")"), true})
 			}
 			t.asked[c.ID], t.above = c.Name+" "+Gist(c.Input), c.ID
 		} else if part.Result != nil {
@@ -73,10 +73,10 @@ func (t *Transcript) Entry(e *skein.Entry) error {
 		}
 	}
 	if m.Error != nil {
-		pieces = append(pieces, piece{t.Job.Paint.Red("✗ " + t.clean(m.Error.Message)), false})
+		pieces = append(pieces, shownPart{t.Job.Paint.Red("✗ " + t.clean(m.Error.Message)), false})
 	}
 	if m.Interrupted {
-		pieces = append(pieces, piece{t.Job.Paint.Dim("(it broke off here)"), false})
+		pieces = append(pieces, shownPart{t.Job.Paint.Dim("(it broke off here)"), false})
 	}
 	if len(pieces) == 0 {
 		return t.err
@@ -103,8 +103,8 @@ func (t *Transcript) failed(e *skein.Entry) {
 	}
 }
 
-// A piece is what is shown of a part.
-type piece struct {
+// A shownPart is what is shown of a part.
+type shownPart struct {
 	text string
 	line bool // a line about a tool: no blank line between two of these
 }
@@ -174,27 +174,27 @@ func (t *Transcript) words(m *skein.Message, text skein.Text) string {
 }
 
 // part returns what to show of p, if anything.
-func (t *Transcript) part(m *skein.Message, p *skein.Part) piece {
+func (t *Transcript) part(m *skein.Message, p *skein.Part) shownPart {
 	paint := t.Job.Paint
 	switch {
 	case p.Call != nil:
-		return piece{t.call(p.Call), true}
+		return shownPart{t.call(p.Call), true}
 	case p.Result != nil:
-		return piece{t.result(p.Result), true}
+		return shownPart{t.result(p.Result), true}
 	case p.File != nil:
-		return piece{paint.Dim("  ▪ " + render.Line(p.File.Name+" "+p.File.Media)), true}
+		return shownPart{paint.Dim("  ▪ " + render.Line(p.File.Name+" "+p.File.Media)), true}
 	case p.Kind == skein.PartReasoning && (!t.Options.Thinking || p.Text == ""):
-		return piece{}
+		return shownPart{}
 	case p.Kind == skein.PartReasoning:
-		return piece{paint.Dim(t.indent("┊ ", t.clean(p.Text.UTF8()))), false}
+		return shownPart{paint.Dim(t.indent("┊ ", t.clean(p.Text.UTF8()))), false}
 	case p.Kind == skein.PartSummary:
-		return piece{paint.Dim("(a summary of what was compacted)") + "\n\n" + t.text(p.Text), false}
+		return shownPart{paint.Dim("(a summary of what was compacted)") + "\n\n" + t.text(p.Text), false}
 	case p.Text != "":
-		return piece{t.words(m, p.Text), false}
+		return shownPart{t.words(m, p.Text), false}
 	case p.Kind == skein.PartOther && len(p.Raw) > 0:
-		return piece{t.other(p.Raw), true}
+		return shownPart{t.other(p.Raw), true}
 	}
-	return piece{}
+	return shownPart{}
 }
 
 // text returns prose: rendered on a terminal, otherwise as written.

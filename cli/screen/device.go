@@ -21,8 +21,8 @@ type device struct {
 	mu      sync.Mutex // guards all but o, console and wake
 	paint   painter
 	height  int
-	err     error        // from the terminal
-	last    func() frame // the last lines
+	err     error         // from the terminal
+	last    func() redraw // the last lines
 	stream  *prose.Stream
 	grabbed chan byte // receives the keys; nil if Keys is not in use
 }
@@ -213,8 +213,8 @@ type painter struct {
 	col   int      // column of the cursor
 }
 
-// A frame is the new content of the last lines.
-type frame struct {
+// A redraw is the new content of the last lines.
+type redraw struct {
 	lines    []string // each without line feeds and narrower than the terminal
 	row, col int      // position of the cursor
 	hide     bool     // hide the cursor
@@ -230,7 +230,7 @@ func (p *painter) above() (rows int) {
 }
 
 // draw prints text above and f in place of what was drawn before.
-func (p *painter) draw(text string, f frame) error {
+func (p *painter) draw(text string, f redraw) error {
 	var b strings.Builder
 	b.WriteString(ansi.SetModeSynchronizedOutput + ansi.ResetModeTextCursorEnable)
 	b.WriteByte('\r')

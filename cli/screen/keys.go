@@ -66,7 +66,7 @@ func (t *Terminal) key(key uv.Key) (after func()) {
 		return nil
 	}
 	picked := len(t.list.words) > 0 && t.list.at >= 0
-	t.list = list{}
+	t.list = completionList{}
 	switch {
 	case t.search != nil && t.searchKey(name):
 	case name == "esc", name == "enter" && picked:
@@ -100,7 +100,7 @@ func (t *Terminal) interrupt() {
 		t.edit.set(t.search.before)
 		t.search = nil
 	case t.edit.text != "" || len(t.list.words) > 0:
-		t.edit, t.list, t.recall = editor{cut: t.edit.cut}, list{}, newRecall(t.o.History)
+		t.edit, t.list, t.recall = editor{cut: t.edit.cut}, completionList{}, newRecall(t.o.History)
 	default:
 		t.warned, t.notice = now, "Ctrl-C again, or Ctrl-D, leaves"
 	}

@@ -9,8 +9,8 @@ import (
 	"github.com/skein-dev/skein/render"
 )
 
-// A list is the completions that Tab offers. Its zero value offers none.
-type list struct {
+// A completionList is the completions that Tab offers. Its zero value offers none.
+type completionList struct {
 	words []Word
 	from  int // byte offset in the text at which the words are inserted
 	at    int // index of the word inserted; -1 for none yet
@@ -20,7 +20,7 @@ type list struct {
 const listed = 8
 
 // lines returns the list as it is shown.
-func (l *list) lines(p prose.Paint, width int) (lines []string) {
+func (l *completionList) lines(p prose.Paint, width int) (lines []string) {
 	if len(l.words) == 0 {
 		return nil
 	}
@@ -79,7 +79,7 @@ func (t *Terminal) complete(step int) {
 	if all := common(c.Words); len(all) > t.edit.at-c.From {
 		t.edit.replace(c.From, all)
 	}
-	t.list = list{words: c.Words, from: c.From, at: -1}
+	t.list = completionList{words: c.Words, from: c.From, at: -1}
 }
 
 // common returns the common prefix of words.

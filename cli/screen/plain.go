@@ -14,7 +14,7 @@ import (
 	"github.com/skein-dev/skein/render"
 )
 
-// Streams are what a [Pipe] reads and writes.
+// Streams are what a [PlainScreen] reads and writes.
 type Streams struct {
 	In     io.Reader
 	Out    io.Writer // answers, and what is printed
@@ -22,8 +22,8 @@ type Streams struct {
 	Prompt string    // written to Err before each Read; may be ""
 }
 
-// A Pipe is a Screen without a terminal. Make one with [Plain].
-type Pipe struct {
+// A PlainScreen is a Screen without a terminal. Make one with [Plain].
+type PlainScreen struct {
 	s       Streams
 	in      *bufio.Reader
 	pending chan line // receives a line whose reader stopped waiting; nil if there is none
@@ -41,10 +41,10 @@ type line struct {
 // Plain returns a Screen that reads lines and writes text without escape sequences.
 // A line that ends in a backslash continues in the next one. The answer to a
 // question is the next line.
-func Plain(s Streams) *Pipe { return &Pipe{s: s, in: bufio.NewReader(s.In)} }
+func Plain(s Streams) *PlainScreen { return &PlainScreen{s: s, in: bufio.NewReader(s.In)} }
 
 // Read implements [Screen].
-func (p *Pipe) Read(ctx context.Context) (string, error) {
+func (p *PlainScreen) Read(ctx context.Context) (string, error) {
 	for {
 		fmt.Fprint(p.s.Err, p.s.Prompt)
 		text, err := p.next(ctx)
@@ -66,7 +66,7 @@ func (p *Pipe) Read(ctx context.Context) (string, error) {
 }
 
 // next returns the next line. At the end of the input the error is io.EOF.
-func (p *Pipe) next(ctx context.Context) (string, error) {
+func (p *PlainScreen) next(ctx context.Context) (string, error) {
 	p.mu.Lock()
 	err := p.err
 	p.mu.Unlock()
@@ -94,7 +94,7 @@ func (p *Pipe) next(ctx context.Context) (string, error) {
 }
 
 // Print implements [Screen].
-func (p *Pipe) Print(text string) {
+func (p *PlainScreen) Print(text string) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
 	p.flush()
@@ -102,7 +102,7 @@ func (p *Pipe) Print(text string) {
 }
 
 // Note implements [Screen].
-func (p *Pipe) Note(text string) {
+func (p *PlainScreen) Note(text string) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
 	p.flush()
@@ -110,7 +110,7 @@ func (p *Pipe) Note(text string) {
 }
 
 // write writes to Out; it keeps an error for Read.
-func (p *Pipe) write(text string) {
+func (p *PlainScreen) write(text string) {
 	if _, err := io.WriteString(p.s.Out, ansi.Strip(text)); err != nil && p.err == nil {
 		p.err = err
 	}
@@ -118,7 +118,7 @@ func (p *Pipe) write(text string) {
 
 // Say implements [Screen]. Only complete lines are written: a piece may end in the
 // middle of an escape sequence.
-func (p *Pipe) Say(piece string) {
+func (p *PlainScreen) Say(piece string) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
 	p.line += piece
@@ -129,14 +129,14 @@ func (p *Pipe) Say(piece string) {
 }
 
 // Said implements [Screen].
-func (p *Pipe) Said() {
+func (p *PlainScreen) Said() {
 	p.mu.Lock()
 	defer p.mu.Unlock()
 	p.flush()
 }
 
 // flush writes the rest of an answer.
-func (p *Pipe) flush() {
+func (p *PlainScreen) flush() {
 	if p.line != "" {
 		p.write(render.Clean(p.line) + "\n")
 		p.line = ""
@@ -144,19 +144,19 @@ func (p *Pipe) flush() {
 }
 
 // Begin implements [Screen]. It ignores stop: a pipe has no keys.
-func (p *Pipe) Begin(func()) {}
+func (p *PlainScreen) Begin(func()) {}
 
 // Work implements [Screen]. It does nothing: nobody is watching.
-func (p *Pipe) Work(Work) {}
+func (p *PlainScreen) Work(Busy) {}
 
 // End implements [Screen].
-func (p *Pipe) End() (left bool) {
+func (p *PlainScreen) End() (left bool) {
 	p.Said()
 	return false
 }
 
 // Ask implements [Screen]. It asks again until the answer is one of the choices.
-func (p *Pipe) Ask(ctx context.Context, q Question) (string, error) {
+func (p *PlainScreen) Ask(ctx context.Context, q Question) (string, error) {
 	for {
 		var labels []string
 		for _, c := range q.Choices {
@@ -177,10 +177,10 @@ func (p *Pipe) Ask(ctx context.Context, q Question) (string, error) {
 }
 
 // Prefill implements [Screen]. It does nothing.
-func (p *Pipe) Prefill(string) {}
+func (p *PlainScreen) Prefill(string) {}
 
 // Close implements [Screen].
-func (p *Pipe) Close() error {
+func (p *PlainScreen) Close() error {
 	p.mu.Lock()
 	defer p.mu.Unlock()
 	p.flush()

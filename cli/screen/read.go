@@ -74,7 +74,7 @@ func (t *Terminal) Prefill(text string) {
 // answerWait is what a person waits for. The device's mu guards it.
 type answerWait struct {
 	stop   func() // nil if the person is not waiting
-	work   Work
+	work   Busy
 	since  time.Time // when they began to wait
 	warned time.Time // when Ctrl-C was last pressed; pressed again soon, it leaves
 	notice string    // shown until the next key
@@ -93,7 +93,7 @@ func (t *answerWait) halt() {
 func (t *Terminal) Begin(stop func()) {
 	t.mu.Lock()
 	defer t.mu.Unlock()
-	t.stop, t.since, t.work = stop, t.o.Now(), Work{}
+	t.stop, t.since, t.work = stop, t.o.Now(), Busy{}
 	if t.left {
 		t.halt()
 	}
@@ -101,7 +101,7 @@ func (t *Terminal) Begin(stop func()) {
 }
 
 // Work implements [Screen].
-func (t *Terminal) Work(w Work) {
+func (t *Terminal) Work(w Busy) {
 	t.mu.Lock()
 	defer t.mu.Unlock()
 	w.Doing, w.Detail = render.Line(w.Doing), render.Line(w.Detail)
@@ -112,7 +112,7 @@ func (t *Terminal) Work(w Work) {
 func (t *Terminal) End() (left bool) {
 	t.mu.Lock()
 	defer t.mu.Unlock()
-	t.stop, t.work, t.notice = nil, Work{}, ""
+	t.stop, t.work, t.notice = nil, Busy{}, ""
 	t.flush()
 	t.show("")
 	return t.left

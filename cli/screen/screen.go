@@ -21,7 +21,7 @@ type Screen interface {
 	// Print shows text, which may contain colors, on lines of its own.
 	Print(text string)
 
-	// Note is Print for text that is not an answer: a [Pipe] writes it to Streams.Err.
+	// Note is Print for text that is not an answer: a [PlainScreen] writes it to Streams.Err.
 	Note(text string)
 
 	// Say shows the next piece of an answer in Markdown.
@@ -35,7 +35,7 @@ type Screen interface {
 	Begin(stop func())
 
 	// Work says what the person waits for.
-	Work(w Work)
+	Work(w Busy)
 
 	// End says that the person need not wait any longer. It reports whether
 	// they want to leave.
@@ -52,8 +52,8 @@ type Screen interface {
 	Close() error
 }
 
-// Work is what a person waits for.
-type Work struct {
+// Busy is what a person waits for.
+type Busy struct {
 	Doing  string // such as: thinking, or what a tool does
 	Detail string // the newest line of its output; may be ""
 	Tokens int64  // received so far; 0 if not known

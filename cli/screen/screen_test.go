@@ -91,15 +91,15 @@ func TestTheLastLinesAreDrawnAnewAndNothingElse(t *testing.T) {
 	p := painter{w: writer{s}, width: 20}
 	for i, step := range []struct {
 		print string
-		frame frame
+		frame redraw
 		want  string
 	}{
-		{"hello\n", frame{lines: []string{"> "}, col: 2}, "hello\n> "},
-		{"", frame{lines: []string{"> a", "  b"}, row: 1, col: 3}, "hello\n> a\n  b"},
-		{"", frame{lines: []string{"> a", "  b"}, row: 0, col: 3}, "hello\n> a\n  b"},
-		{"a line that is longer than the screen\n", frame{lines: []string{"> 東京"}, col: 6}, "hello\na line that is longe\nr than the screen\n> 東京"},
-		{"", frame{}, "hello\na line that is longe\nr than the screen\n"},
-		{"end\n", frame{lines: []string{"cut off at the right edge"}, col: 0}, "hello\na line that is longe\nr than the screen\nend\ncut off at the righ"},
+		{"hello\n", redraw{lines: []string{"> "}, col: 2}, "hello\n> "},
+		{"", redraw{lines: []string{"> a", "  b"}, row: 1, col: 3}, "hello\n> a\n  b"},
+		{"", redraw{lines: []string{"> a", "  b"}, row: 0, col: 3}, "hello\n> a\n  b"},
+		{"a line that is longer than the screen\n", redraw{lines: []string{"> 東京"}, col: 6}, "hello\na line that is longe\nr than the screen\n> 東京"},
+		{"", redraw{}, "hello\na line that is longe\nr than the screen\n"},
+		{"end\n", redraw{lines: []string{"cut off at the right edge"}, col: 0}, "hello\na line that is longe\nr than the screen\nend\ncut off at the righ"},
 	} {
 		if err := p.draw(step.print, step.frame); err != nil {
 			t.Fatal(err)
@@ -116,7 +116,7 @@ func TestTheLastLinesAreDrawnAnewAndNothingElse(t *testing.T) {
 func TestANarrowerTerminalLeavesNoLitter(t *testing.T) {
 	s := newScreen(40)
 	p := painter{w: writer{s}, width: 40}
-	f := frame{lines: []string{"a line of thirty-two characters.", "> typing on a second line", "a third one here"}, row: 1, col: 25}
+	f := redraw{lines: []string{"a line of thirty-two characters.", "> typing on a second line", "a third one here"}, row: 1, col: 25}
 	if err := p.draw("above\n", f); err != nil {
 		t.Fatal(err)
 	}

@@ -223,7 +223,7 @@ func TestTextFromModelsObeysNothing(t *testing.T) {
 	term, out := newTerminal(Options{})
 	term.Begin(func() {})
 	term.Say("a\x1b]0;title\x07b\x1b[2J\n\n")
-	term.Work(Work{Doing: "run\x1b[2J", Detail: "x\x1b[5mx\ny"})
+	term.Work(Busy{Doing: "run\x1b[2J", Detail: "x\x1b[5mx\ny"})
 	term.tick()
 	term.Said()
 	if s := out.String(); strings.Contains(s, "title") || strings.Contains(s, "\x1b[2J") || strings.Contains(s, "\x1b[5m") {

@@ -8,13 +8,13 @@ import (
 type typing struct {
 	edit   editor
 	recall recall
-	list   list // of completions
+	list   completionList // of completions
 	search *search
 }
 
 // typed inserts text at the cursor.
 func (t *typing) typed(text string) {
-	t.list = list{}
+	t.list = completionList{}
 	if t.search != nil {
 		t.search.part += text
 		t.seek()

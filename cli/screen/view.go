@@ -18,7 +18,7 @@ const prompt = "❯ "
 func visible(text string) string { return render.Clean(text) }
 
 // frame returns the last lines of the screen.
-func (t *Terminal) frame() (f frame) {
+func (t *Terminal) frame() (f redraw) {
 	var below []string // what is below the answer that is arriving
 	if t.stop != nil && t.asked == nil {
 		below = append(below, t.working()...)

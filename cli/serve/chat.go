@@ -29,7 +29,7 @@ type talker struct {
 }
 
 // Talk implements [web.Talker].
-func (w *talker) Talk(ctx context.Context, t *web.Talk) (err error) {
+func (w *talker) Talk(ctx context.Context, t *web.RunningTurn) (err error) {
 	j := *w.job
 	at, o, err := w.spot(ctx, &j, t)
 	if err != nil {
@@ -51,12 +51,12 @@ func (w *talker) Talk(ctx context.Context, t *web.Talk) (err error) {
 }
 
 // chatOf returns the dashboard's conversations.
-func chatOf(j *job.Job, allow []string) *web.Chat {
+func chatOf(j *job.Job, allow []string) *web.Turns {
 	return web.NewChat(&talker{job: j, allow: allow, always: map[string][]string{}})
 }
 
 // spot returns the session of the talk, and the options to open it with.
-func (w *talker) spot(ctx context.Context, j *job.Job, t *web.Talk) (at thread.Spot, o thread.Options, err error) {
+func (w *talker) spot(ctx context.Context, j *job.Job, t *web.RunningTurn) (at thread.Selection, o thread.Options, err error) {
 	o = thread.Options{Model: t.Model, Agent: t.Agent, User: string(t.User), NoHint: true}
 	if t.Session == "" {
 		at, err = o.Fresh(ctx, j)
@@ -85,7 +85,7 @@ func (w *talker) remember(a *thread.Allowed) {
 
 // A webFace shows a turn in the dashboard.
 type webFace struct {
-	talk   *web.Talk
+	talk   *web.RunningTurn
 	thread *thread.Thread // nil while it is being opened
 }
 
@@ -133,7 +133,7 @@ func (f *webFace) observe(u agent.Update) {
 }
 
 // ask asks whoever is looking at the page a question.
-func (f *webFace) ask(ctx context.Context, q job.Question) (job.Reply, error) {
+func (f *webFace) ask(ctx context.Context, q job.Question) (job.Decision, error) {
 	answer, err := f.talk.Ask(ctx, web.Question{Text: q.Text, Always: q.Always})
 	switch answer {
 	case web.Yes:

@@ -149,7 +149,7 @@ func openGateway(ctx context.Context, j *job.Job, allow []string, log *slog.Logg
 
 // surfaces returns the configured surfaces, and those of them that receive signed
 // requests.
-func surfaces(j *job.Job, log *slog.Logger) (all []gateway.Surface, sources []*webhook.Source, err error) {
+func surfaces(j *job.Job, log *slog.Logger) (all []gateway.Surface, sources []*webhook.Caller, err error) {
 	for _, name := range slices.Sorted(maps.Keys(j.Settings.Gateway.Named())) {
 		s, err := surface(j, name, j.Settings.Gateway.Named()[name], log)
 		if err != nil {
@@ -166,7 +166,7 @@ func surfaces(j *job.Job, log *slog.Logger) (all []gateway.Surface, sources []*w
 		if err != nil {
 			return nil, nil, err
 		}
-		s := &webhook.Source{Title: name, Secret: []byte(secret), Keys: o.Keys, URL: o.URL}
+		s := &webhook.Caller{Title: name, Secret: []byte(secret), Keys: o.Keys, URL: o.URL}
 		if err := s.Check(); err != nil {
 			return nil, nil, fault.Advise(fault.Usage("gateway.inbox.%s: %v", name, err), "see: skein gateway --help")
 		}

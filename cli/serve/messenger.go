@@ -69,7 +69,7 @@ func (w *messenger) open(ctx context.Context, t gateway.Talk, name string) (*thr
 }
 
 // spotOf returns the session of a talk, or a new one with its key.
-func spotOf(ctx context.Context, o *thread.Options, j *job.Job, t gateway.Talk) (at thread.Spot, err error) {
+func spotOf(ctx context.Context, o *thread.Options, j *job.Job, t gateway.Talk) (at thread.Selection, err error) {
 	if t.Session != "" {
 		at.Session, err = j.Store.Session(ctx, t.Session)
 		return at, err

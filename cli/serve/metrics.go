@@ -18,8 +18,8 @@ import (
 	"github.com/skein-dev/skein/store/inspect"
 )
 
-// counted is what --metrics adds to a server; the zero value adds nothing.
-type counted struct {
+// metricsServer is what --metrics adds to a server; the zero value adds nothing.
+type metricsServer struct {
 	routes   []door.Route // for the server itself
 	own      *door.Door   // for a listener that serves only metrics
 	listener net.Listener
@@ -27,7 +27,7 @@ type counted struct {
 }
 
 // count sets up the counting of requests in options, if metrics are wanted.
-func (o *serveOptions) count(ctx context.Context, j *job.Job, options *door.Options) (c counted, err error) {
+func (o *serveOptions) count(ctx context.Context, j *job.Job, options *door.Options) (c metricsServer, err error) {
 	if o.metrics == "" {
 		return c, nil
 	}
@@ -77,7 +77,7 @@ func sizeOf(path string) int64 {
 
 // with serves the metrics beside what serve serves, if they have their own
 // listener.
-func (c counted) with(serve func(*door.Door, context.Context, net.Listener) error) func(*door.Door, context.Context, net.Listener) error {
+func (c metricsServer) with(serve func(*door.Door, context.Context, net.Listener) error) func(*door.Door, context.Context, net.Listener) error {
 	return func(d *door.Door, ctx context.Context, l net.Listener) error {
 		if c.of != nil {
 			c.of.Store(d)

@@ -209,7 +209,7 @@ func newUserRm(f *job.Frame) *cobra.Command {
 				return err
 			}
 			user := skein.User(args[0])
-			if ok, err := o.Given(ctx, j, func() (job.Loss, error) { return accountLoss(ctx, r, user) }); !ok {
+			if ok, err := o.Given(ctx, j, func() (job.Destruction, error) { return accountLoss(ctx, r, user) }); !ok {
 				return noUser(err)
 			}
 			return noUser(r.RemoveUser(ctx, user))
@@ -220,21 +220,21 @@ func newUserRm(f *job.Frame) *cobra.Command {
 }
 
 // accountLoss says what an account contains.
-func accountLoss(ctx context.Context, r accounts.Registry, user skein.User) (job.Loss, error) {
+func accountLoss(ctx context.Context, r accounts.Registry, user skein.User) (job.Destruction, error) {
 	users, err := r.Users(ctx)
 	if err != nil {
-		return job.Loss{}, err
+		return job.Destruction{}, err
 	}
 	tokens, err := r.Accesses(ctx)
 	if err != nil {
-		return job.Loss{}, err
+		return job.Destruction{}, err
 	}
 	theirs := slices.DeleteFunc(tokens, func(a accounts.Access) bool { return a.User != user })
 	for _, u := range users {
 		if u.User == user {
 			line := fmt.Sprintf("account %q: %s, and %s, which stay", user, terminal.Count(len(theirs), "token"), terminal.Count(u.Sessions, "session"))
-			return job.Loss{Lines: []string{line}, Question: "Remove the account and its tokens?", Would: "the account and its tokens would be removed"}, nil
+			return job.Destruction{Lines: []string{line}, Question: "Remove the account and its tokens?", Would: "the account and its tokens would be removed"}, nil
 		}
 	}
-	return job.Loss{}, fault.Advise(fault.Missing("there is no account %q", user), "list the accounts: skein user list")
+	return job.Destruction{}, fault.Advise(fault.Missing("there is no account %q", user), "list the accounts: skein user list")
 }

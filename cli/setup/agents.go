@@ -47,8 +47,8 @@ func (m computer) withHooks(cmd []string) []string {
 	return append(cmd, "--hooks", m.Hooks)
 }
 
-// A program is an agent that setup knows how to connect.
-type program struct {
+// An agentProgram is an agent that setup knows how to connect.
+type agentProgram struct {
 	Format string // the name of its format
 	Name   string // for people
 	Home   func(computer) string
@@ -56,13 +56,13 @@ type program struct {
 }
 
 // here reports whether the agent was ever used on this machine.
-func (a program) here(m computer) bool {
+func (a agentProgram) here(m computer) bool {
 	st, err := os.Stat(a.Home(m))
 	return err == nil && st.IsDir()
 }
 
 // changes returns what setup does for the agent.
-func (a program) changes(m computer) []fileEdit {
+func (a agentProgram) changes(m computer) []fileEdit {
 	all := a.All(m, a.Home(m))
 	for i := range all {
 		all[i].Agent = a.Format
@@ -72,11 +72,11 @@ func (a program) changes(m computer) []fileEdit {
 
 // programs are the agents that setup connects, as their documentation says where
 // they keep their configuration.
-func programs() []program {
+func programs() []agentProgram {
 	home := func(env, dir string) func(computer) string {
 		return func(m computer) string { return m.at(env, dir) }
 	}
-	return []program{
+	return []agentProgram{
 		{"claude-code", "Claude Code", home("CLAUDE_CONFIG_DIR", ".claude"), func(m computer, home string) []fileEdit {
 			state := filepath.Join(m.Home, ".claude.json")
 			if m.Env("CLAUDE_CONFIG_DIR") != "" {

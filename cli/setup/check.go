@@ -15,14 +15,14 @@ import (
 
 // takeBack undoes what the journal says, the last first.
 func (o *options) takeBack(ctx context.Context, j *job.Job, done *journal) error {
-	var all []step
+	var all []setupStep
 	left := done.All[:0:0]
 	for _, d := range slices.Backward(slices.Clone(done.All)) {
 		if !o.wants(cmp.Or(d.Agent, "service")) {
 			left = append(left, d)
 			continue
 		}
-		s := step{Agent: d.Agent, What: d.What, Path: d.Path, State: takenBack}
+		s := setupStep{Agent: d.Agent, What: d.What, Path: d.Path, State: takenBack}
 		if o.DryRun {
 			s.State = toDo
 			all = append(all, s)
@@ -57,13 +57,13 @@ func (o *options) takeBack(ctx context.Context, j *job.Job, done *journal) error
 
 // checked returns what was done, how it stands now, and when the newest session of
 // each agent was last active. The error is that of the store.
-func (o *options) checked(ctx context.Context, j *job.Job, done *journal) (all []step, err error) {
+func (o *options) checked(ctx context.Context, j *job.Job, done *journal) (all []setupStep, err error) {
 	if err := j.Begin(ctx); err != nil {
 		return nil, job.Unopened(j, err)
 	}
 	defer func() { err = errors.Join(err, j.Whole.Close()) }()
 	for _, d := range done.All {
-		s := step{Agent: d.Agent, What: d.What, Path: d.Path, Since: skein.At(d.At)}
+		s := setupStep{Agent: d.Agent, What: d.What, Path: d.Path, Since: skein.At(d.At)}
 		is, lerr := d.look()
 		if s.State = string(is); lerr != nil {
 			s.State, s.Error = failed, lerr.Error()
@@ -98,7 +98,7 @@ func (o *options) running(ctx context.Context, j *job.Job) bool {
 }
 
 // show prints the steps. The error says if one failed.
-func (o *options) show(j *job.Job, all []step) error {
+func (o *options) show(j *job.Job, all []setupStep) error {
 	bad := 0
 	for _, s := range all {
 		if s.Error != "" && s.State != impossible || s.State == stopped || s.State == string(partly) || s.State == string(missing) {
@@ -120,7 +120,7 @@ func (o *options) show(j *job.Job, all []step) error {
 	return nil
 }
 
-func (o *options) table(j *job.Job, all []step) error {
+func (o *options) table(j *job.Job, all []setupStep) error {
 	t := &terminal.Table{Columns: []terminal.Column{{Title: "AGENT"}, {Title: "WHAT"}, {Title: "STATE", Rank: 1}, {Title: "LAST", Rank: 3}, {Title: "WHERE", Rank: 2, Min: 20}}}
 	for _, s := range all {
 		where := j.Tilde(s.Path)

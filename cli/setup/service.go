@@ -9,8 +9,8 @@ import (
 	"strings"
 )
 
-// A service is how the system keeps a program of a person running.
-type service struct {
+// A userService is how the system keeps a user's program running.
+type userService struct {
 	fileEdit
 	start, stop, look [][]string // commands, of which each must succeed
 }
@@ -20,14 +20,14 @@ var errNoService = errors.New("this system has no service manager for users")
 
 // watcher returns the service that keeps what the agents write. The error is
 // errNoService if there is none; run runs a command and returns what it prints.
-func watcher(ctx context.Context, m computer, run func(ctx context.Context, name string, args ...string) (string, error)) (*service, error) {
+func watcher(ctx context.Context, m computer, run func(ctx context.Context, name string, args ...string) (string, error)) (*userService, error) {
 	cmd := m.watch()
 	switch m.OS {
 	case "linux":
 		if _, err := run(ctx, "systemctl", "--user", "show-environment"); err != nil {
 			return nil, errNoService
 		}
-		return &service{
+		return &userService{
 			fileEdit{What: "service", Path: filepath.Join(m.Config, "systemd", "user", "skein.service"), Text: unit(cmd)},
 			[][]string{{"systemctl", "--user", "daemon-reload"}, {"systemctl", "--user", "enable", "--now", "skein.service"}},
 			[][]string{{"systemctl", "--user", "disable", "--now", "skein.service"}},
@@ -35,14 +35,14 @@ func watcher(ctx context.Context, m computer, run func(ctx context.Context, name
 		}, nil
 	case "darwin":
 		path := filepath.Join(m.Home, "Library", "LaunchAgents", "dev.skein.watch.plist")
-		return &service{
+		return &userService{
 			fileEdit{What: "service", Path: path, Text: plist(cmd)},
 			[][]string{{"launchctl", "load", "-w", path}},
 			[][]string{{"launchctl", "unload", "-w", path}},
 			[][]string{{"launchctl", "list", "dev.skein.watch"}},
 		}, nil
 	case "windows":
-		return &service{
+		return &userService{
 			fileEdit{What: "service"},
 			[][]string{{"schtasks", "/Create", "/F", "/TN", "skein", "/SC", "ONLOGON", "/RL", "LIMITED", "/TR", quoted(cmd)}, {"schtasks", "/Run", "/TN", "skein"}},
 			[][]string{{"schtasks", "/End", "/TN", "skein"}, {"schtasks", "/Delete", "/F", "/TN", "skein"}},

@@ -69,8 +69,8 @@ it is. --check says what is in place, and what is not.`,
 	return c
 }
 
-// A step is one thing that setup does, as it is shown.
-type step struct {
+// A setupStep is one thing that setup does, as it is shown.
+type setupStep struct {
 	Agent string     `json:"agent,omitempty"`
 	What  string     `json:"what"`
 	Path  string     `json:"path,omitempty"`
@@ -80,7 +80,7 @@ type step struct {
 	Last  skein.Time `json:"last,omitzero"`  // when the newest session of the agent was last active
 
 	change  *fileEdit
-	service *service
+	service *userService
 }
 
 func (o *options) run(ctx context.Context, j *job.Job, _ []string) error {
@@ -89,7 +89,7 @@ func (o *options) run(ctx context.Context, j *job.Job, _ []string) error {
 	}
 	for _, names := range [][]string{o.only, o.except} {
 		for _, n := range names {
-			if n != "service" && !slices.ContainsFunc(programs(), func(a program) bool { return a.Format == n }) {
+			if n != "service" && !slices.ContainsFunc(programs(), func(a agentProgram) bool { return a.Format == n }) {
 				return fault.Usage("%q is no part of the setup; skein setup --help lists them", n)
 			}
 		}
@@ -199,16 +199,16 @@ func ownPath() (string, error) {
 }
 
 // steps returns what is to be done on a machine.
-func (o *options) steps(ctx context.Context, m computer, done *journal) (all []step, found []string) {
+func (o *options) steps(ctx context.Context, m computer, done *journal) (all []setupStep, found []string) {
 	if o.wants("service") && !o.foreground {
 		s, err := watcher(ctx, m, execute)
 		switch {
 		case err != nil:
-			all = append(all, step{What: "service", State: impossible, Error: err.Error() + "; skein setup --foreground keeps what they write from a terminal"})
+			all = append(all, setupStep{What: "service", State: impossible, Error: err.Error() + "; skein setup --foreground keeps what they write from a terminal"})
 		case s.Path == "":
-			all = append(all, step{What: s.What, service: s, State: toDo})
+			all = append(all, setupStep{What: s.What, service: s, State: toDo})
 		default:
-			all = append(all, step{What: s.What, Path: s.Path, change: &s.fileEdit, service: s, State: toDo})
+			all = append(all, setupStep{What: s.What, Path: s.Path, change: &s.fileEdit, service: s, State: toDo})
 		}
 	}
 	for _, a := range programs() {
@@ -220,7 +220,7 @@ func (o *options) steps(ctx context.Context, m computer, done *journal) (all []s
 			continue
 		}
 		for _, c := range a.changes(m) {
-			all = append(all, step{Agent: a.Format, What: c.What, Path: c.Path, change: &c, State: toDo})
+			all = append(all, setupStep{Agent: a.Format, What: c.What, Path: c.Path, change: &c, State: toDo})
 		}
 	}
 	for i := range all {
@@ -240,7 +240,7 @@ const (
 )
 
 // look finds out whether the step is still to be done.
-func (s *step) look(done *journal) {
+func (s *setupStep) look(done *journal) {
 	if s.change == nil {
 		return
 	}
@@ -259,7 +259,7 @@ func (o *options) setUp(ctx context.Context, j *job.Job, m computer, done *journ
 	} else if !o.json {
 		j.Say("found: %s", strings.Join(found, ", "))
 	}
-	open := func(s step) bool { return s.State == toDo }
+	open := func(s setupStep) bool { return s.State == toDo }
 	if o.DryRun {
 		return o.show(j, all)
 	}
@@ -296,7 +296,7 @@ func (o *options) stay(ctx context.Context, j *job.Job, m computer) error {
 }
 
 // agreed shows what will be done, and asks whether to do it: Enter is yes.
-func (o *options) agreed(ctx context.Context, j *job.Job, all []step) (bool, error) {
+func (o *options) agreed(ctx context.Context, j *job.Job, all []setupStep) (bool, error) {
 	if o.Yes {
 		return true, nil
 	}
@@ -315,7 +315,7 @@ func (o *options) agreed(ctx context.Context, j *job.Job, all []step) (bool, err
 	return true, nil
 }
 
-func (s *step) do(ctx context.Context, done *journal, at time.Time) error {
+func (s *setupStep) do(ctx context.Context, done *journal, at time.Time) error {
 	if s.change != nil {
 		if err := done.do(*s.change, at); err != nil {
 			return err

@@ -50,7 +50,7 @@ func (c *display) fitted(text string) string {
 }
 
 // ask asks the person a question. At the end of a pipe the answer is no.
-func (c *display) ask(ctx context.Context, q job.Question) (job.Reply, error) {
+func (c *display) ask(ctx context.Context, q job.Question) (job.Decision, error) {
 	c.screen.Said()
 	choices := []screen.Choice{
 		{Key: 'y', Label: "yes", Value: string(job.Yes)},
@@ -64,7 +64,7 @@ func (c *display) ask(ctx context.Context, q job.Question) (job.Reply, error) {
 	if errors.Is(err, io.EOF) || errors.Is(err, screen.ErrLeft) {
 		return job.No, nil
 	}
-	return job.Reply(answer), err
+	return job.Decision(answer), err
 }
 
 // gap prints a blank line between things of different kinds, except in a pipe.

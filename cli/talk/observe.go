@@ -36,11 +36,11 @@ func (c *observer) observe(u agent.Update) {
 		c.kept = c.kept || slices.ContainsFunc(u.Events, func(e skein.Event) bool { return e.Kind == skein.KindSaid })
 	case agent.Asking:
 		c.screen.Said()
-		c.screen.Work(screen.Work{Doing: "thinking", Tokens: c.tokens})
+		c.screen.Work(screen.Busy{Doing: "thinking", Tokens: c.tokens})
 	case agent.Reasoning:
 		c.thought += u.Text
 		c.reckon(u.Text)
-		c.screen.Work(screen.Work{Doing: "thinking", Detail: lastLine(c.thought), Tokens: c.tokens})
+		c.screen.Work(screen.Busy{Doing: "thinking", Detail: lastLine(c.thought), Tokens: c.tokens})
 	case agent.Text:
 		c.ponder()
 		if c.above != "answer" {
@@ -48,18 +48,18 @@ func (c *observer) observe(u agent.Update) {
 		}
 		c.reckon(u.Text)
 		c.screen.Say(u.Text)
-		c.screen.Work(screen.Work{Doing: "answering", Tokens: c.tokens})
+		c.screen.Work(screen.Busy{Doing: "answering", Tokens: c.tokens})
 	case agent.Calling:
-		c.screen.Work(screen.Work{Doing: "preparing " + u.Text, Tokens: c.tokens})
+		c.screen.Work(screen.Busy{Doing: "preparing " + u.Text, Tokens: c.tokens})
 	case agent.Waiting:
 		c.screen.Said()
 		c.tell("%v; trying again in %s", u.Err, terminal.Seconds(u.Wait))
-		c.screen.Work(screen.Work{Doing: fmt.Sprintf("waiting %s to try again", terminal.Seconds(u.Wait)), Tokens: c.tokens})
+		c.screen.Work(screen.Busy{Doing: fmt.Sprintf("waiting %s to try again", terminal.Seconds(u.Wait)), Tokens: c.tokens})
 	case agent.Answered:
 		c.ponder()
 		c.screen.Said()
 	case agent.Compacting:
-		c.screen.Work(screen.Work{Doing: "summarizing older turns", Tokens: c.tokens})
+		c.screen.Work(screen.Busy{Doing: "summarizing older turns", Tokens: c.tokens})
 	case agent.Compacted:
 		if u.Err != nil {
 			c.tell("older messages were not summarized: %v", u.Err)
@@ -96,10 +96,10 @@ func (c *observer) watchTool(u agent.Update) {
 	switch u.Kind {
 	case agent.Running:
 		c.screen.Said()
-		c.screen.Work(screen.Work{Doing: "→ " + u.Call.Name + " " + u.Text, Tokens: c.tokens})
+		c.screen.Work(screen.Busy{Doing: "→ " + u.Call.Name + " " + u.Text, Tokens: c.tokens})
 		c.calls.begin(ran{title: u.Text, call: *u.Call})
 	case agent.Output:
-		c.screen.Work(screen.Work{Doing: "→ " + c.calls.title(u.Call), Detail: lastLine(u.Text), Tokens: c.tokens})
+		c.screen.Work(screen.Busy{Doing: "→ " + c.calls.title(u.Call), Detail: lastLine(u.Text), Tokens: c.tokens})
 	case agent.Ran:
 		r := c.calls.end(u)
 		c.gap("tool")
@@ -112,10 +112,10 @@ func (c *observer) watchTool(u agent.Update) {
 func (c *observer) watchChild(u agent.Update) {
 	switch u.Kind {
 	case agent.Running:
-		c.screen.Work(screen.Work{Doing: "↳ " + u.Call.Name + " " + u.Text, Tokens: c.tokens})
+		c.screen.Work(screen.Busy{Doing: "↳ " + u.Call.Name + " " + u.Text, Tokens: c.tokens})
 	case agent.Text, agent.Reasoning:
 		c.reckon(u.Text)
-		c.screen.Work(screen.Work{Doing: "↳ working", Detail: lastLine(u.Text), Tokens: c.tokens})
+		c.screen.Work(screen.Busy{Doing: "↳ working", Detail: lastLine(u.Text), Tokens: c.tokens})
 	case agent.Ran:
 		c.gap("tool")
 		c.screen.Note("  " + c.toolLine(ran{title: u.Text, call: *u.Call, result: resultOf(u), took: u.Wait}))

@@ -45,7 +45,7 @@ func resumeOther(ctx context.Context, c *chat, name string) error {
 		c.done("you are in that session already")
 		return nil
 	}
-	if err := moveTo(ctx, c, thread.Spot{Session: s}); err != nil {
+	if err := moveTo(ctx, c, thread.Selection{Session: s}); err != nil {
 		return err
 	}
 	c.banner()
@@ -54,7 +54,7 @@ func resumeOther(ctx context.Context, c *chat, name string) error {
 
 // moveTo continues the conversation in another session. It releases the current one
 // only after the other one has been opened.
-func moveTo(ctx context.Context, c *chat, at thread.Spot) error {
+func moveTo(ctx context.Context, c *chat, at thread.Selection) error {
 	o := c.options
 	o.Fork, o.TakeOver, o.Newest, o.Name, o.Key = false, false, false, "", ""
 	if at.IsNew() { // keep the agent of this conversation
@@ -102,7 +102,7 @@ func forkHere(ctx context.Context, c *chat, args string) error {
 	if err != nil {
 		return err
 	}
-	if err := moveTo(ctx, c, thread.Spot{Session: f}); err != nil {
+	if err := moveTo(ctx, c, thread.Selection{Session: f}); err != nil {
 		return err
 	}
 	c.done("this is now the fork %s; back to the other session: /resume %s", sessions.ShortID(id), sessions.ShortID(s.ID))

@@ -150,7 +150,7 @@ type Face struct {
 	Observe func(agent.Update)
 
 	// Ask asks the person a question; nil: there is nobody to ask.
-	Ask func(ctx context.Context, q job.Question) (job.Reply, error)
+	Ask func(ctx context.Context, q job.Question) (job.Decision, error)
 
 	// Tell shows a note that is not part of an answer, such as the ID of a new session.
 	Tell func(format string, args ...any)

@@ -29,22 +29,22 @@ const (
 	FreshThread                // a new one
 )
 
-// A Spot is the session that a thread is to work on.
-type Spot struct {
+// A Selection is the session that a thread is to work on.
+type Selection struct {
 	Session skein.Session // to continue or to fork; its ID is "" if there is none
 	Forked  bool          // a new one that begins as a fork of session
 	Created skein.Created // creation of a new one
 
 	// Again finds another spot if another program has just taken the key of this one;
 	// nil if there is no other.
-	Again func(ctx context.Context) (Spot, error)
+	Again func(ctx context.Context) (Selection, error)
 }
 
 // IsNew reports whether the session is not stored yet.
-func (s *Spot) IsNew() bool { return s.Session.ID == "" || s.Forked }
+func (s *Selection) IsNew() bool { return s.Session.ID == "" || s.Forked }
 
 // stored returns the ID of the session to continue, "" for a new one.
-func (s *Spot) stored() skein.SessionID {
+func (s *Selection) stored() skein.SessionID {
 	if s.IsNew() {
 		return ""
 	}
@@ -53,12 +53,12 @@ func (s *Spot) stored() skein.SessionID {
 
 // forkAt returns the spot of a new session that shows s up to a seq. It costs
 // nothing before its first message; until then, earlier messages are read from s.
-func forkAt(j *job.Job, s skein.Session, at skein.Seq, title string) Spot {
-	return Spot{Session: s, Forked: true, Created: sessions.ForkOf(s, at, title, j.Version)}
+func forkAt(j *job.Job, s skein.Session, at skein.Seq, title string) Selection {
+	return Selection{Session: s, Forked: true, Created: sessions.ForkOf(s, at, title, j.Version)}
 }
 
 // user returns the owner of the session.
-func (s *Spot) user() skein.User {
+func (s *Selection) user() skein.User {
 	if s.IsNew() {
 		return s.Created.User
 	}
@@ -66,7 +66,7 @@ func (s *Spot) user() skein.User {
 }
 
 // Project returns the project that the session belongs to.
-func (s *Spot) Project() string {
+func (s *Selection) Project() string {
 	if s.IsNew() {
 		return s.Created.Project
 	}
@@ -74,7 +74,7 @@ func (s *Spot) Project() string {
 }
 
 // pick returns the spot that the flags mean.
-func (o *Options) pick(ctx context.Context, j *job.Job, start Start) (Spot, error) {
+func (o *Options) pick(ctx context.Context, j *job.Job, start Start) (Selection, error) {
 	switch {
 	case o.Name != "":
 		return o.named(ctx, j)
@@ -92,33 +92,33 @@ func (o *Options) pick(ctx context.Context, j *job.Job, start Start) (Spot, erro
 }
 
 // named returns the session that --resume names.
-func (o *Options) named(ctx context.Context, j *job.Job) (Spot, error) {
+func (o *Options) named(ctx context.Context, j *job.Job) (Selection, error) {
 	mine := *j
 	if o.User != "" {
 		mine.Store = j.Store.As(skein.User(o.User))
 	}
 	s, err := sessions.Named(ctx, &mine, o.Name)
-	return Spot{Session: s}, err
+	return Selection{Session: s}, err
 }
 
 // Keyed returns the session with the key in --key, or a new one.
 //
 // The error is that of the store.
-func (o *Options) Keyed(ctx context.Context, j *job.Job) (Spot, error) {
+func (o *Options) Keyed(ctx context.Context, j *job.Job) (Selection, error) {
 	s, err := withKey(ctx, j, o.who(j), o.Key)
 	if !errors.Is(err, skein.ErrNotFound) {
-		return Spot{Session: s}, err
+		return Selection{Session: s}, err
 	}
-	again := func(ctx context.Context) (Spot, error) { return o.Keyed(ctx, j) }
+	again := func(ctx context.Context) (Selection, error) { return o.Keyed(ctx, j) }
 	return o.begin(j, o.Key, again)
 }
 
 // latest returns the newest session of the command line, preferably of this
 // project, except children of agents and imported sessions.
-func (o *Options) latest(ctx context.Context, j *job.Job) (Spot, error) {
+func (o *Options) latest(ctx context.Context, j *job.Job) (Selection, error) {
 	here, err := o.place(j)
 	if err != nil {
-		return Spot{}, err
+		return Selection{}, err
 	}
 	near := skein.Filter{Project: here.Project, Repository: here.Checkout.Repository}
 	if o.here {
@@ -127,59 +127,59 @@ func (o *Options) latest(ctx context.Context, j *job.Job) (Spot, error) {
 	for _, f := range []skein.Filter{near, {}} {
 		f.User, f.Surface, f.NoChildren, f.Born, f.Limit = o.who(j), "cli", true, true, 1
 		if found, err := sessions.Matching(ctx, j, f); err != nil || len(found) > 0 {
-			return Spot{Session: append(found, skein.Session{})[0]}, err
+			return Selection{Session: append(found, skein.Session{})[0]}, err
 		}
 	}
-	return Spot{}, fault.Advise(fault.Missing("there is no session to continue yet"), "begin one: skein chat, or skein run PROMPT")
+	return Selection{}, fault.Advise(fault.Missing("there is no session to continue yet"), "begin one: skein chat, or skein run PROMPT")
 }
 
 // projects returns the project's own thread; if it has none, that of another clone
 // of the same repository.
-func (o *Options) projects(ctx context.Context, j *job.Job) (Spot, error) {
+func (o *Options) projects(ctx context.Context, j *job.Job) (Selection, error) {
 	here, err := o.place(j)
 	if err != nil {
-		return Spot{}, err
+		return Selection{}, err
 	}
 	key, s, err := projectKey(ctx, j, o.who(j), here.Project)
 	if err == nil && s.ID == "" && !o.here {
 		s, err = repositoryThread(ctx, j, o.who(j), here.Checkout.Repository)
 	}
 	if err != nil || s.ID != "" {
-		return Spot{Session: s}, err
+		return Selection{Session: s}, err
 	}
-	again := func(ctx context.Context) (Spot, error) { return o.projects(ctx, j) }
+	again := func(ctx context.Context) (Selection, error) { return o.projects(ctx, j) }
 	return o.begin(j, key, again)
 }
 
 // Fresh returns a new session: for a one-shot, or after /new.
 //
 // The error is that of the store, or of finding the working directory.
-func (o *Options) Fresh(ctx context.Context, j *job.Job) (Spot, error) {
+func (o *Options) Fresh(ctx context.Context, j *job.Job) (Selection, error) {
 	cwd, err := o.folder(j)
 	if err != nil {
-		return Spot{}, err
+		return Selection{}, err
 	}
 	base, _, err := projectKey(ctx, j, o.who(j), repository.Project(cwd))
 	if err != nil {
-		return Spot{}, err
+		return Selection{}, err
 	}
 	return o.freshAt(j, base, j.Now().UnixMilli())
 }
 
 // freshAt returns a new session with a key of base and a number of milliseconds; if
 // that is taken, with the next number.
-func (o *Options) freshAt(j *job.Job, base string, ms int64) (Spot, error) {
-	again := func(context.Context) (Spot, error) { return o.freshAt(j, base, ms+1) }
+func (o *Options) freshAt(j *job.Job, base string, ms int64) (Selection, error) {
+	again := func(context.Context) (Selection, error) { return o.freshAt(j, base, ms+1) }
 	return o.begin(j, fmt.Sprintf("%s:%d", base, ms), again)
 }
 
 // begin returns a new session with this key.
-func (o *Options) begin(j *job.Job, key string, again func(context.Context) (Spot, error)) (Spot, error) {
+func (o *Options) begin(j *job.Job, key string, again func(context.Context) (Selection, error)) (Selection, error) {
 	here, err := o.place(j)
 	if err != nil {
-		return Spot{}, err
+		return Selection{}, err
 	}
-	return Spot{Again: again, Created: skein.Created{
+	return Selection{Again: again, Created: skein.Created{
 		Key: key, User: o.who(j), Surface: "cli", Project: here.Project, Cwd: here.Cwd, Checkout: here.Checkout.Known(), Program: "skein", Version: j.Version,
 	}}, nil
 }
@@ -211,7 +211,7 @@ func (o *Options) place(j *job.Job) (here skein.Session, err error) {
 
 // elsewhere reports whether the session at a spot belongs to another project than
 // the person's.
-func (o *Options) elsewhere(j *job.Job, at Spot) bool {
+func (o *Options) elsewhere(j *job.Job, at Selection) bool {
 	cwd, err := o.folder(j)
 	return err == nil && at.Session.Project != repository.Project(cwd) && at.Session.Project != ""
 }

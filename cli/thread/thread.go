@@ -28,7 +28,7 @@ type Thread struct {
 	Team    *roster.Team // who answers; closed with the thread
 	Options *Options
 	face    Face
-	At      Spot
+	At      Selection
 	Allowed *Allowed // tools that need not ask
 	answers int      // turns answered by this process
 
@@ -41,7 +41,7 @@ type Thread struct {
 
 // OpenAt opens the thread of the session at a spot, such as one that the person
 // picked from a list, or a new one. Errors are those of open.
-func (o *Options) OpenAt(ctx context.Context, j *job.Job, at Spot, f Face) (_ *Thread, err error) {
+func (o *Options) OpenAt(ctx context.Context, j *job.Job, at Selection, f Face) (_ *Thread, err error) {
 	if f.Tell == nil {
 		f.Tell = j.Say
 	}

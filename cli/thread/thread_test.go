@@ -22,7 +22,7 @@ import (
 
 // A person answers each question with the next reply, and records what is shown.
 type person struct {
-	replies []job.Reply
+	replies []job.Decision
 	asked   []job.Question
 	told    []string
 }
@@ -30,7 +30,7 @@ type person struct {
 func (p *person) face() Face {
 	f := Face{Program: "skein test", Tell: func(format string, args ...any) { p.told = append(p.told, fmt.Sprintf(format, args...)) }}
 	if p.replies != nil {
-		f.Ask = func(_ context.Context, q job.Question) (job.Reply, error) {
+		f.Ask = func(_ context.Context, q job.Question) (job.Decision, error) {
 			p.asked = append(p.asked, q)
 			r := p.replies[0]
 			p.replies = p.replies[1:]
@@ -69,14 +69,14 @@ func runs(t *testing.T, cwd string) int {
 func TestAToolThatAsksRunsOnlyIfAPersonSaysSo(t *testing.T) {
 	j, cwd := clitest.NewJob(t)
 	for i, c := range []struct {
-		replies []job.Reply
+		replies []job.Decision
 		allow   []string
 		asked   int
 		ran     bool
 	}{
 		{replies: nil, ran: false},
-		{replies: []job.Reply{job.No}, asked: 1, ran: false},
-		{replies: []job.Reply{job.Yes}, asked: 1, ran: true},
+		{replies: []job.Decision{job.No}, asked: 1, ran: false},
+		{replies: []job.Decision{job.Yes}, asked: 1, ran: true},
 		{replies: nil, allow: []string{"shell"}, ran: true},
 		{replies: nil, allow: []string{"read,shell"}, ran: true},
 		{replies: nil, allow: []string{"*"}, ran: true},
@@ -96,7 +96,7 @@ func TestAToolThatAsksRunsOnlyIfAPersonSaysSo(t *testing.T) {
 
 func TestWhatIsAllowedAlwaysIsAllowedInThisProjectOnly(t *testing.T) {
 	j, cwd := clitest.NewJob(t)
-	p := &person{replies: []job.Reply{job.Always}}
+	p := &person{replies: []job.Decision{job.Always}}
 	th := opened(t, j, &Options{Key: "a"}, p)
 	for range 2 {
 		if _, err := th.Say(t.Context(), touch); err != nil {
@@ -168,7 +168,7 @@ func TestAServerOfAProjectIsTrustedOnlyIfAPersonSaysSo(t *testing.T) {
 	if trusts(&Options{}, d, s, &person{}) {
 		t.Error("a project's server is started where nobody can be asked")
 	}
-	if trusts(&Options{}, d, s, &person{replies: []job.Reply{job.No}}) {
+	if trusts(&Options{}, d, s, &person{replies: []job.Decision{job.No}}) {
 		t.Error("a project's server is started after no")
 	}
 	if !trusts(&Options{Allow: []string{"mcp:issues"}}, d, s, &person{}) {
@@ -182,7 +182,7 @@ func TestAServerOfAProjectIsTrustedOnlyIfAPersonSaysSo(t *testing.T) {
 	if trusts(&Options{}, sham, s, &person{}) {
 		t.Errorf("a server of %s is started as one of the person's own", sham.Path)
 	}
-	if !trusts(&Options{}, d, s, &person{replies: []job.Reply{job.Always}}) {
+	if !trusts(&Options{}, d, s, &person{replies: []job.Decision{job.Always}}) {
 		t.Error("a project's server is not started after always")
 	}
 	var err error
@@ -270,12 +270,12 @@ func TestAFolderThatIsGoneIsAskedAbout(t *testing.T) {
 	if err := errors.Join(th.End(t.Context(), "done"), os.Remove(gone)); err != nil {
 		t.Fatal(err)
 	}
-	for _, replies := range [][]job.Reply{nil, {job.No}} {
+	for _, replies := range [][]job.Decision{nil, {job.No}} {
 		if _, err := (&Options{Key: "k"}).Open(t.Context(), j, ProjectThread, (&person{replies: replies}).face()); !IsNotFound(err) {
 			t.Errorf("open where the folder is gone, replies %v = %v, want ErrNotFound", replies, err)
 		}
 	}
-	th = opened(t, j, &Options{Key: "k"}, &person{replies: []job.Reply{job.Yes}})
+	th = opened(t, j, &Options{Key: "k"}, &person{replies: []job.Decision{job.Yes}})
 	if th.Cwd() != cwd {
 		t.Errorf("the thread works in %s, want %s", th.Cwd(), cwd)
 	}

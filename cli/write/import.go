@@ -260,7 +260,7 @@ func usual(j *job.Job, formats []interop.Format) (all []foundPlace) {
 
 // put adds what was found to the line of its place, or adds a new line if it is in
 // another format's place.
-func put(all []foundPlace, f interop.Found) []foundPlace {
+func put(all []foundPlace, f interop.Discovery) []foundPlace {
 	at := 0
 	for at < len(all) && (all[at].Format != f.Format || all[at].Place != f.Path) {
 		at++

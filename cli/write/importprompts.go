@@ -23,7 +23,7 @@ func (o *importOptions) prompts(ctx context.Context, j *job.Job, args []string) 
 	if o.Format != "" || o.watch || o.list {
 		return fault.Usage("--prompts cannot be combined with --format, --watch or --list")
 	}
-	h := claudecode.History{Known: func(ctx context.Context, id string) (bool, error) {
+	h := claudecode.PromptHistory{Known: func(ctx context.Context, id string) (bool, error) {
 		return hadSession(ctx, j.Store, skein.SessionID(id), o.again)
 	}}
 	f := h.Format()
@@ -83,7 +83,7 @@ func historyFiles(j *job.Job, f interop.Format, args []string) (paths []string, 
 }
 
 // tellPrompts says what was recovered.
-func (o *importOptions) tellPrompts(ctx context.Context, j *job.Job, path string, h claudecode.History, r interop.Report) {
+func (o *importOptions) tellPrompts(ctx context.Context, j *job.Job, path string, h claudecode.PromptHistory, r interop.Report) {
 	lines := []string{exchange.NewIn(r) + " from " + j.Tilde(path)}
 	if r.Unchanged > 0 {
 		lines = append(lines, "  the file is unchanged since the last import")

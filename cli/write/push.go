@@ -115,7 +115,7 @@ func (o *transferOptions) run(ctx context.Context, j *job.Job, args []string) (e
 	var n transferred
 	var arrived []skein.SessionID
 	bar := &exchange.Bar{Job: j}
-	err = transfer.Send(ctx, from.Store, to.Store, transfer.Sending{Sessions: ids, Dry: o.dry, Program: "skein", Progress: bar.Transferred}, func(out transfer.Outcome) error {
+	err = transfer.Send(ctx, from.Store, to.Store, transfer.Sending{Sessions: ids, Dry: o.dry, Program: "skein", Progress: bar.Transferred}, func(out transfer.Sent) error {
 		if out.What == transfer.Same && !out.Blotted {
 			return nil
 		}
@@ -218,7 +218,7 @@ func (o *transferOptions) other(j *job.Job) (*job.Job, error) {
 }
 
 // tell shows the outcome for a session.
-func (o *transferOptions) tell(j, from *job.Job, out transfer.Outcome) error {
+func (o *transferOptions) tell(j, from *job.Job, out transfer.Sent) error {
 	if o.json {
 		l := transferLine{Session: out.Session, To: out.To, What: out.What, Events: out.Events, Keyless: out.Keyless, Damaged: out.Damaged}
 		if out.Err != nil {
@@ -258,7 +258,7 @@ type transferred struct {
 	hints []string // what to do about failures
 }
 
-func (n *transferred) add(out transfer.Outcome) {
+func (n *transferred) add(out transfer.Sent) {
 	n.events += out.Events
 	if len(out.Damaged) > 0 {
 		n.damaged++

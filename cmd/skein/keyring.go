@@ -37,7 +37,7 @@ func (keyRing) SetKey(provider, key string) error {
 	if !hasBus() {
 		return config.ErrNoKeyRing
 	}
-	return told(keyring.Set(service, provider, key))
+	return keyRingError(keyring.Set(service, provider, key))
 }
 
 // DropKey implements [cli.KeyRing].
@@ -49,10 +49,10 @@ func (keyRing) DropKey(provider string) error {
 	if errors.Is(err, keyring.ErrNotFound) {
 		return nil
 	}
-	return told(err)
+	return keyRingError(err)
 }
 
-func told(err error) error {
+func keyRingError(err error) error {
 	if errors.Is(err, keyring.ErrUnsupportedPlatform) {
 		return config.ErrNoKeyRing
 	}

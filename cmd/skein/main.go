@@ -63,8 +63,8 @@ func keys() (restore func() error, err error) {
 }
 
 // terminal examines the process's streams.
-func terminal() config.Terminal {
-	t := config.Terminal{
+func terminal() config.TerminalInfo {
+	t := config.TerminalInfo{
 		In:  term.IsTerminal(os.Stdin.Fd()),
 		Out: term.IsTerminal(os.Stdout.Fd()) && canColour(os.Stdout),
 		Err: term.IsTerminal(os.Stderr.Fd()) && canColour(os.Stderr),

@@ -37,7 +37,7 @@ func (h *held) AppName() string { return h.config.App }
 func (h *held) UserID() string { return h.config.User }
 
 // State implements [session.Session].
-func (h *held) State() session.State { return (*state)(h) }
+func (h *held) State() session.State { return (*sessionState)(h) }
 
 // Events implements [session.Session].
 func (h *held) Events() session.Events {
@@ -95,11 +95,11 @@ func (e events) At(i int) *session.Event {
 	return e[i]
 }
 
-// state is the state of a session as its holder sees it.
-type state held
+// sessionState is the state of a session as its holder sees it.
+type sessionState held
 
 // Get implements [session.State].
-func (s *state) Get(name string) (any, error) {
+func (s *sessionState) Get(name string) (any, error) {
 	s.mu.RLock()
 	defer s.mu.RUnlock()
 	value, ok := s.state[name]
@@ -111,7 +111,7 @@ func (s *state) Get(name string) (any, error) {
 
 // Set implements [session.State], for the holder only; an event's delta is
 // stored.
-func (s *state) Set(name string, value any) error {
+func (s *sessionState) Set(name string, value any) error {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	s.state[name] = value
@@ -119,7 +119,7 @@ func (s *state) Set(name string, value any) error {
 }
 
 // All implements [session.State].
-func (s *state) All() iter.Seq2[string, any] {
+func (s *sessionState) All() iter.Seq2[string, any] {
 	s.mu.RLock()
 	defer s.mu.RUnlock()
 	return maps.All(maps.Clone(s.state))

@@ -51,21 +51,21 @@ func (c *config) check() error {
 	return nil
 }
 
-// A scope is the owner of state that does not belong to a session.
-type scope struct {
+// A stateOwner is the owner of state that does not belong to a session.
+type stateOwner struct {
 	prefix string // of its names in ADK's state
 	key    string // of the session that stores it
 	title  string
 }
 
-func (c *config) scopes() []scope { return []scope{c.appScope(), c.userScope()} }
+func (c *config) scopes() []stateOwner { return []stateOwner{c.appScope(), c.userScope()} }
 
-func (c *config) appScope() scope {
-	return scope{session.KeyPrefixApp, keyOf(statePrefix, c.App), "State of " + c.App}
+func (c *config) appScope() stateOwner {
+	return stateOwner{session.KeyPrefixApp, keyOf(statePrefix, c.App), "State of " + c.App}
 }
 
-func (c *config) userScope() scope {
-	return scope{session.KeyPrefixUser, keyOf(statePrefix, c.App, c.User), "State of " + c.App + " for " + c.User}
+func (c *config) userScope() stateOwner {
+	return stateOwner{session.KeyPrefixUser, keyOf(statePrefix, c.App, c.User), "State of " + c.App + " for " + c.User}
 }
 
 // split divides a state into the app's and the user's, without the prefixes,

@@ -20,9 +20,9 @@ const surface = "adk"
 
 // New returns a service whose sessions are in store. It is safe for concurrent
 // use, and several services may share a store, or a server's.
-func New(store skein.Store) session.Service { return &service{store} }
+func New(store skein.Store) session.Service { return &sessionService{store} }
 
-type service struct{ store skein.Store }
+type sessionService struct{ store skein.Store }
 
 // config, in a session's created event, says which ADK session it is, and its
 // initial state.
@@ -33,13 +33,13 @@ type config struct {
 	State map[string]any `json:"state,omitempty"`
 }
 
-type created struct {
+type createdData struct {
 	ADK *config `json:"adk,omitempty"`
 }
 
 // Create implements [session.Service]. The error wraps [skein.ErrExists] if the
 // session exists.
-func (s *service) Create(ctx context.Context, r *session.CreateRequest) (_ *session.CreateResponse, err error) {
+func (s *sessionService) Create(ctx context.Context, r *session.CreateRequest) (_ *session.CreateResponse, err error) {
 	defer skein.Wrapf(&err, "adkgo: create")
 	c := config{App: r.AppName, User: r.UserID, ID: r.SessionID}
 	if c.ID == "" {
@@ -52,7 +52,7 @@ func (s *service) Create(ctx context.Context, r *session.CreateRequest) (_ *sess
 	if c.State = own; len(own) == 0 {
 		c.State = nil
 	}
-	raw, err := json.Marshal(created{&c})
+	raw, err := json.Marshal(createdData{&c})
 	if err != nil {
 		return nil, fmt.Errorf("%w state: %w", skein.ErrInvalid, err)
 	}
@@ -72,7 +72,7 @@ func (s *service) Create(ctx context.Context, r *session.CreateRequest) (_ *sess
 // Get implements [session.Service]. After selects events with that time stamp
 // or a later one, wherever they are; NumRecentEvents selects the last of those.
 // The error wraps [skein.ErrNotFound].
-func (s *service) Get(ctx context.Context, r *session.GetRequest) (_ *session.GetResponse, err error) {
+func (s *sessionService) Get(ctx context.Context, r *session.GetRequest) (_ *session.GetResponse, err error) {
 	defer skein.Wrapf(&err, "adkgo: get")
 	c := config{App: r.AppName, User: r.UserID, ID: r.SessionID}
 	if err := c.check(); err != nil {
@@ -97,7 +97,7 @@ func (s *service) Get(ctx context.Context, r *session.GetRequest) (_ *session.Ge
 
 // List implements [session.Service]: it returns sessions with their state and
 // without events, the latest first. It reads the events of all of them.
-func (s *service) List(ctx context.Context, r *session.ListRequest) (_ *session.ListResponse, err error) {
+func (s *sessionService) List(ctx context.Context, r *session.ListRequest) (_ *session.ListResponse, err error) {
 	defer skein.Wrapf(&err, "adkgo: list")
 	if r.AppName == "" {
 		return nil, fmt.Errorf("%w app name: empty", skein.ErrInvalid)
@@ -134,7 +134,7 @@ func (s *service) List(ctx context.Context, r *session.ListRequest) (_ *session.
 
 // Delete implements [session.Service]: the session goes to the bin, and its ID
 // is free again. Deleting a session that does not exist is not an error.
-func (s *service) Delete(ctx context.Context, r *session.DeleteRequest) (err error) {
+func (s *sessionService) Delete(ctx context.Context, r *session.DeleteRequest) (err error) {
 	defer skein.Wrapf(&err, "adkgo: delete")
 	c := config{App: r.AppName, User: r.UserID, ID: r.SessionID}
 	if err := c.check(); err != nil {
@@ -151,7 +151,7 @@ func (s *service) Delete(ctx context.Context, r *session.DeleteRequest) (err err
 }
 
 // find returns the live session with that key.
-func (s *service) find(ctx context.Context, key string) (skein.Session, error) {
+func (s *sessionService) find(ctx context.Context, key string) (skein.Session, error) {
 	for found, err := range s.store.Sessions(ctx, skein.Filter{Key: key, IncludeEmpty: true, Limit: 1}) {
 		return found, err
 	}
@@ -159,7 +159,7 @@ func (s *service) find(ctx context.Context, key string) (skein.Session, error) {
 }
 
 // config returns the config with which session id was created.
-func (s *service) config(ctx context.Context, id skein.SessionID) (*config, error) {
+func (s *sessionService) config(ctx context.Context, id skein.SessionID) (*config, error) {
 	for e, err := range s.store.Events(ctx, id, 0) {
 		if err != nil {
 			return nil, err
@@ -174,7 +174,7 @@ func configOf(e skein.Event) (*config, error) {
 	if err != nil {
 		return nil, err
 	}
-	var c created
+	var c createdData
 	if len(begun.Config) > 0 {
 		err = json.Unmarshal(begun.Config, &c)
 	}
@@ -185,7 +185,7 @@ func configOf(e skein.Event) (*config, error) {
 }
 
 // load reads all of session id.
-func (s *service) load(ctx context.Context, id skein.SessionID) (_ *held, err error) {
+func (s *sessionService) load(ctx context.Context, id skein.SessionID) (_ *held, err error) {
 	h := &held{id: id}
 	var f fold
 	for e, err := range s.store.Events(ctx, id, 0) {
@@ -229,7 +229,7 @@ func (s *service) load(ctx context.Context, id skein.SessionID) (_ *held, err er
 // error wraps [skein.ErrConflict] if the session has changed since cur was
 // read, [skein.ErrMismatch] if it has another event with the same ID, and
 // [skein.ErrNotFound]; then nothing is stored, and cur is unchanged.
-func (s *service) AppendEvent(ctx context.Context, cur session.Session, e *session.Event) (err error) {
+func (s *sessionService) AppendEvent(ctx context.Context, cur session.Session, e *session.Event) (err error) {
 	defer skein.Wrapf(&err, "adkgo: append event")
 	switch {
 	case cur == nil:
@@ -257,7 +257,7 @@ func (s *service) AppendEvent(ctx context.Context, cur session.Session, e *sessi
 }
 
 // append stores e if the session has not changed since h.
-func (s *service) append(ctx context.Context, h *held, e *session.Event) error {
+func (s *sessionService) append(ctx context.Context, h *held, e *session.Event) error {
 	kept := withoutTemp(e)
 	event, blobs, err := eventOf(kept)
 	if err != nil {
@@ -284,7 +284,7 @@ func (s *service) append(ctx context.Context, h *held, e *session.Event) error {
 
 // moved returns the conflict if any event after a seq matters to a writer;
 // titles and the like do not.
-func (s *service) moved(ctx context.Context, id skein.SessionID, after skein.Seq, conflict *skein.ConflictError) error {
+func (s *sessionService) moved(ctx context.Context, id skein.SessionID, after skein.Seq, conflict *skein.ConflictError) error {
 	for e, err := range s.store.Events(ctx, id, after) {
 		if err != nil {
 			return err

@@ -28,17 +28,17 @@ const maxTries = 10
 // commit appends b, and the changes of the app's and the user's state to their
 // sessions, all or none. client is the client ID of b's event: what was stored
 // with it already is not stored again.
-func (s *service) commit(ctx context.Context, b skein.Batch, c *config, client skein.ClientID, app, user map[string]any) (skein.Receipt, error) {
+func (s *sessionService) commit(ctx context.Context, b skein.Batch, c *config, client skein.ClientID, app, user map[string]any) (skein.Receipt, error) {
 	for try := 1; ; try++ {
 		batches, begins := []skein.Batch{b}, false
 		for _, of := range []struct {
-			scope
+			stateOwner
 			delta map[string]any
 		}{{c.appScope(), app}, {c.userScope(), user}} {
 			if len(of.delta) == 0 {
 				continue
 			}
-			shared, err := s.change(ctx, of.scope, of.delta, b, client)
+			shared, err := s.change(ctx, of.stateOwner, of.delta, b, client)
 			if err != nil {
 				return skein.Receipt{}, err
 			}
@@ -61,7 +61,7 @@ func (s *service) commit(ctx context.Context, b skein.Batch, c *config, client s
 }
 
 // change returns the batch that sets delta in a shared state.
-func (s *service) change(ctx context.Context, sc scope, delta map[string]any, b skein.Batch, client skein.ClientID) (skein.Batch, error) {
+func (s *sessionService) change(ctx context.Context, sc stateOwner, delta map[string]any, b skein.Batch, client skein.ClientID) (skein.Batch, error) {
 	data, err := json.Marshal(delta)
 	if err != nil {
 		return skein.Batch{}, fmt.Errorf("%w state: %w", skein.ErrInvalid, err)
@@ -81,7 +81,7 @@ func (s *service) change(ctx context.Context, sc scope, delta map[string]any, b 
 }
 
 // shared returns a shared state, without the prefixes.
-func (s *service) shared(ctx context.Context, sc scope) (map[string]any, error) {
+func (s *sessionService) shared(ctx context.Context, sc stateOwner) (map[string]any, error) {
 	found, err := s.find(ctx, sc.key)
 	if errors.Is(err, skein.ErrNotFound) {
 		return nil, nil
@@ -95,7 +95,7 @@ func (s *service) shared(ctx context.Context, sc scope) (map[string]any, error) 
 
 // state returns the state in the notes of session id, and its last seq. It
 // searches for the newest snapshot from the end, in larger and larger steps.
-func (s *service) state(ctx context.Context, id skein.SessionID, last skein.Seq) (state map[string]any, end skein.Seq, err error) {
+func (s *sessionService) state(ctx context.Context, id skein.SessionID, last skein.Seq) (state map[string]any, end skein.Seq, err error) {
 	for back := skein.Seq(wholeEvery + 8); ; back *= 4 {
 		from, whole := max(0, last-back), false
 		state = map[string]any{}
@@ -130,7 +130,7 @@ func (s *service) state(ctx context.Context, id skein.SessionID, last skein.Seq)
 
 // snapshot appends a snapshot of a shared state. If another process writes at
 // the same time, or it fails, the next snapshot is enough.
-func (s *service) snapshot(ctx context.Context, id skein.SessionID) {
+func (s *sessionService) snapshot(ctx context.Context, id skein.SessionID) {
 	found, err := s.store.Session(ctx, id)
 	if err != nil {
 		return

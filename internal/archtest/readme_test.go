@@ -174,7 +174,7 @@ func (p *person) run(args []string, stdin string, out *bytes.Buffer) {
 	now := time.Date(2026, 11, 21, 12, 0, p.typed, 0, time.UTC)
 	cli.Main(p.t.Context(), &config.Env{
 		Stdin: strings.NewReader(stdin), Stdout: out, Stderr: out,
-		Terminal: config.Terminal{Out: true, Width: 96, Height: 1000},
+		Terminal: config.TerminalInfo{Out: true, Width: 96, Height: 1000},
 		Getenv:   func(name string) string { return env[name] },
 		Getwd:    os.Getwd,
 		Now:      func() time.Time { return now },

@@ -44,7 +44,7 @@ func Build(ctx context.Context, path string, rows ...io.Reader) (err error) {
 		return err
 	}
 	defer func() { err = errors.Join(err, c.Close()) }()
-	b := &builder{ctx: ctx, conn: c, inserts: map[string]*sql.Stmt{}}
+	b := &dbBuilder{ctx: ctx, conn: c, inserts: map[string]*sql.Stmt{}}
 	if err := guard(ctx, c, maxWritten); err != nil {
 		return err
 	}
@@ -56,8 +56,8 @@ func Build(ctx context.Context, path string, rows ...io.Reader) (err error) {
 	return b.finish()
 }
 
-// A builder builds a database.
-type builder struct {
+// A dbBuilder builds a database.
+type dbBuilder struct {
 	ctx      context.Context
 	conn     *sql.Conn
 	settings *pragmas
@@ -67,7 +67,7 @@ type builder struct {
 	inserts  map[string]*sql.Stmt
 }
 
-func (b *builder) line(line []byte) error {
+func (b *dbBuilder) line(line []byte) error {
 	r, ok, err := ParseRow(line)
 	if err != nil {
 		return fmt.Errorf("line %.60q: %w", line, err)
@@ -100,7 +100,7 @@ func objectIn(line []byte) (schemaRow, bool) {
 	return *in.Schema, true
 }
 
-func (b *builder) set(s pragmas) error {
+func (b *dbBuilder) set(s pragmas) error {
 	b.settings = &s
 	if !plainWord().MatchString(s.Encoding) {
 		return fmt.Errorf("encoding %q", s.Encoding)
@@ -125,7 +125,7 @@ var (
 )
 
 // object creates an ordinary table, and leaves objects that read rows for later.
-func (b *builder) object(o schemaRow) error {
+func (b *dbBuilder) object(o schemaRow) error {
 	switch {
 	case strings.HasPrefix(strings.ToLower(o.Name), "sqlite_"):
 		return nil // SQLite creates these itself
@@ -138,7 +138,7 @@ func (b *builder) object(o schemaRow) error {
 	return nil
 }
 
-func (b *builder) row(r Row) error {
+func (b *dbBuilder) row(r Row) error {
 	switch {
 	case r.Damage != "":
 		return nil
@@ -154,7 +154,7 @@ func (b *builder) row(r Row) error {
 	return b.insert(r)
 }
 
-func (b *builder) insert(r Row) error {
+func (b *dbBuilder) insert(r Row) error {
 	names, args := columnsOf(r)
 	query := "INSERT INTO main." + quote(r.Table) + " (" + strings.Join(names, ", ") + ") VALUES (?" + strings.Repeat(", ?", len(args)-1) + ")"
 	st := b.inserts[query]
@@ -190,7 +190,7 @@ func columnsOf(r Row) (names []string, args []any) {
 
 // finish creates the objects that read rows, sets the counters of AUTOINCREMENT, and
 // checks the full-text tables.
-func (b *builder) finish() (err error) {
+func (b *dbBuilder) finish() (err error) {
 	for _, st := range b.inserts {
 		err = errors.Join(err, st.Close())
 	}
@@ -230,7 +230,7 @@ func (b *builder) finish() (err error) {
 	return nil
 }
 
-func (b *builder) sequences() error {
+func (b *dbBuilder) sequences() error {
 	if err := b.exec("DELETE FROM sqlite_sequence"); err != nil {
 		return err
 	}
@@ -244,7 +244,7 @@ func (b *builder) sequences() error {
 	return nil
 }
 
-func (b *builder) exec(query string) error {
+func (b *dbBuilder) exec(query string) error {
 	_, err := b.conn.ExecContext(b.ctx, query)
 	return err
 }

@@ -35,7 +35,7 @@ func Merge(ctx context.Context, path string, was, gone []io.Reader, rows ...io.R
 		return err
 	}
 	defer func() { err = errors.Join(err, c.Close()) }()
-	m := &merger{builder{ctx: ctx, conn: c, inserts: map[string]*sql.Stmt{}}, map[string]bool{}}
+	m := &merger{dbBuilder{ctx: ctx, conn: c, inserts: map[string]*sql.Stmt{}}, map[string]bool{}}
 	if err := guard(ctx, c, maxWritten); err != nil {
 		return err
 	}
@@ -70,7 +70,7 @@ func Merge(ctx context.Context, path string, was, gone []io.Reader, rows ...io.R
 }
 
 type merger struct {
-	builder
+	dbBuilder
 	known map[string]bool // rows that may change
 }
 

@@ -20,31 +20,31 @@ const Folder = "hooks"
 // keepFor is how long the news of a session is kept after the last of it.
 const keepFor = 7 * 24 * time.Hour
 
-// A State is what an agent's hook says that a session is doing. The words are those
+// An AgentState is what an agent's hook says that a session is doing. The words are those
 // of a session's state.
-type State string
+type AgentState string
 
 // The states that hooks tell of.
 const (
-	Working State = "working"
-	Waiting State = "waiting" // for a person: a permission, an answer
-	Idle    State = "idle"    // the turn is over
-	Failed  State = "failed"  // the turn ended with an error
-	Ended   State = "ended"   // the agent has left the session
+	Working AgentState = "working"
+	Waiting AgentState = "waiting" // for a person: a permission, an answer
+	Idle    AgentState = "idle"    // the turn is over
+	Failed  AgentState = "failed"  // the turn ended with an error
+	Ended   AgentState = "ended"   // the agent has left the session
 )
 
 // A News is what an agent's hooks last said about one session.
 type News struct {
-	Agent   string    `json:"agent"`          // the name of the agent's format
-	Session string    `json:"session"`        // as the agent calls it
-	File    string    `json:"file,omitempty"` // the transcript, absolute; "" if the agent does not say
-	Cwd     string    `json:"cwd,omitempty"`  // where the agent works
-	Event   string    `json:"event"`          // as the agent calls it
-	State   State     `json:"state,omitempty"`
-	Tool    string    `json:"tool,omitempty"` // that runs, or that waits for a permission
-	Text    string    `json:"text,omitempty"` // what it waits for, or why it failed; at most 500 characters
-	Since   time.Time `json:"since"`          // when State and Tool became what they are
-	At      time.Time `json:"at"`             // when the hook ran
+	Agent   string     `json:"agent"`          // the name of the agent's format
+	Session string     `json:"session"`        // as the agent calls it
+	File    string     `json:"file,omitempty"` // the transcript, absolute; "" if the agent does not say
+	Cwd     string     `json:"cwd,omitempty"`  // where the agent works
+	Event   string     `json:"event"`          // as the agent calls it
+	State   AgentState `json:"state,omitempty"`
+	Tool    string     `json:"tool,omitempty"` // that runs, or that waits for a permission
+	Text    string     `json:"text,omitempty"` // what it waits for, or why it failed; at most 500 characters
+	Since   time.Time  `json:"since"`          // when State and Tool became what they are
+	At      time.Time  `json:"at"`             // when the hook ran
 }
 
 // halfWritten is how the name of a file begins that is being written.

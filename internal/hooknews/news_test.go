@@ -57,7 +57,7 @@ func TestTheBoardHasTheNewestNewsOfEachSession(t *testing.T) {
 	if all, err := b.All(); len(all) != 0 || err != nil {
 		t.Errorf("All of no board = %v, %v", all, err)
 	}
-	put := func(session string, s hooknews.State, tool string, after time.Duration, file string) {
+	put := func(session string, s hooknews.AgentState, tool string, after time.Duration, file string) {
 		t.Helper()
 		if err := b.Put(hooknews.News{Agent: "codex", Session: session, State: s, Tool: tool, File: file, At: noon.Add(after)}); err != nil {
 			t.Fatal(err)

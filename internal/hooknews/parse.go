@@ -91,7 +91,7 @@ func plain(event string) string {
 var asks = map[string]bool{"AskUserQuestion": true, "ExitPlanMode": true, "ask_user": true, "request_user_input": true, "exit_plan_mode": true, "question": true}
 
 // state returns what an event says about its session; "" if nothing.
-func (t *hookInput) state(event string) State {
+func (t *hookInput) state(event string) AgentState {
 	switch event {
 	case "pretooluse", "beforetool":
 		if asks[cmp.Or(t.Tool, t.ToolCamel)] {

@@ -20,14 +20,14 @@ func Unquote(b []byte) (string, bool) {
 	return out.String(), ok
 }
 
-// builder is [strings.Builder] or [bytes.Buffer], whose errors are always nil.
-type builder interface {
+// buffer is [strings.Builder] or [bytes.Buffer], whose errors are always nil.
+type buffer interface {
 	io.Writer
 	io.ByteWriter
 	WriteRune(r rune) (int, error)
 }
 
-func unquote(out builder, b []byte) bool {
+func unquote(out buffer, b []byte) bool {
 	done := 0
 	for i := 0; i < len(b); i++ {
 		c := b[i]

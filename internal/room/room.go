@@ -31,13 +31,13 @@ type Room struct {
 	most    int64
 	held    int64
 	holders map[*Share]bool // those with something that counts
-	waiting []*request      // in the order in which they came
+	waiting []*waiter       // in the order in which they came
 	short   bool            // one that waits found too few bytes free
 	moves   int             // how often room was taken and given back
 }
 
-// A request is a share's request for room that waits.
-type request struct {
+// A waiter is a share's request for room that waits.
+type waiter struct {
 	share   *Share
 	n       int64
 	granted chan struct{} // closed when share holds n bytes more
@@ -201,10 +201,10 @@ func pieces(n int64) int64 { return (max(0, n-piece) + piece - 1) / piece * piec
 
 // ask asks for n bytes for s, which it may get at once, and returns the number of
 // moves so far, and how long s may wait.
-func (r *Room) ask(s *Share, n int64) (w *request, moves int, limit time.Duration) {
+func (r *Room) ask(s *Share, n int64) (w *waiter, moves int, limit time.Duration) {
 	r.mu.Lock()
 	defer r.mu.Unlock()
-	w = &request{s, n, make(chan struct{})}
+	w = &waiter{s, n, make(chan struct{})}
 	r.waiting = append(r.waiting, w)
 	r.grant()
 	return w, r.moves, s.limit
@@ -218,7 +218,7 @@ func (r *Room) moved() int {
 }
 
 // withdraw removes w and returns why, or nil if it was granted meanwhile.
-func (r *Room) withdraw(w *request, why error) error {
+func (r *Room) withdraw(w *waiter, why error) error {
 	r.mu.Lock()
 	defer r.mu.Unlock()
 	i := slices.Index(r.waiting, w)
@@ -234,7 +234,7 @@ func (r *Room) withdraw(w *request, why error) error {
 // grant gives room to those that wait, in their order.
 func (r *Room) grant() {
 	r.short = false
-	r.waiting = slices.DeleteFunc(r.waiting, func(w *request) bool {
+	r.waiting = slices.DeleteFunc(r.waiting, func(w *waiter) bool {
 		if !r.admits(w.share, w.n) {
 			r.short = r.short || !r.has(w.share, w.n)
 			return false

@@ -37,14 +37,14 @@ func (s writes) cutShort(t *testing.T) {
 func (a *anew) dies(when string) {
 	a.t.Helper()
 	before := bytesOf(a.t, a.home)
-	var states []map[string]kept
+	var states []map[string]earlierContent
 	look := func() {
 		now := bytesOf(a.t, a.home)
-		if len(states) == 0 || !maps.EqualFunc(states[len(states)-1], now, func(x, y kept) bool { return string(x.data) == string(y.data) }) {
+		if len(states) == 0 || !maps.EqualFunc(states[len(states)-1], now, func(x, y earlierContent) bool { return string(x.data) == string(y.data) }) {
 			states = append(states, now)
 		}
 	}
-	if _, err := interop.Export(a.t.Context(), seen{a.store, look}, a.Format, a.id, a.home, interop.Exports{}); err != nil {
+	if _, err := interop.Export(a.t.Context(), reportingStore{a.store, look}, a.Format, a.id, a.home, interop.Exports{}); err != nil {
 		a.t.Fatalf("%s: Export() = %v", when, err)
 	}
 	after := bytesOf(a.t, a.home)
@@ -63,8 +63,8 @@ func (a *anew) dies(when string) {
 	layBytes(a.t, a.home, after)
 }
 
-// kept is a file's earlier content.
-type kept struct {
+// earlierContent is a file's earlier content.
+type earlierContent struct {
 	data []byte
 	mode os.FileMode
 	at   time.Time
@@ -72,7 +72,7 @@ type kept struct {
 
 // imported checks that an import, long after the kill, finds nothing there that the
 // session does not have.
-func (a *anew) imported(when string, is map[string]kept) {
+func (a *anew) imported(when string, is map[string]earlierContent) {
 	a.t.Helper()
 	layBytes(a.t, a.home, is)
 	for f := range is {
@@ -103,7 +103,7 @@ func (a *anew) grown() bool {
 
 // half returns the possible states if the program is killed before it has written more
 // than the side files.
-func half(before map[string]kept, states []map[string]kept) (all []map[string]kept) {
+func half(before map[string]earlierContent, states []map[string]earlierContent) (all []map[string]earlierContent) {
 	for _, is := range states {
 		some := maps.Clone(before)
 		before = is
@@ -117,9 +117,9 @@ func half(before map[string]kept, states []map[string]kept) (all []map[string]ke
 	return all
 }
 
-func bytesOf(t testing.TB, home string) map[string]kept {
+func bytesOf(t testing.TB, home string) map[string]earlierContent {
 	t.Helper()
-	all := map[string]kept{}
+	all := map[string]earlierContent{}
 	if _, err := os.Stat(home); err != nil {
 		return all
 	}
@@ -128,12 +128,12 @@ func bytesOf(t testing.TB, home string) map[string]kept {
 		if err != nil {
 			t.Fatal(err)
 		}
-		all[f] = kept{read(t, f), info.Mode().Perm(), info.ModTime()}
+		all[f] = earlierContent{read(t, f), info.Mode().Perm(), info.ModTime()}
 	}
 	return all
 }
 
-func layBytes(t testing.TB, home string, all map[string]kept) {
+func layBytes(t testing.TB, home string, all map[string]earlierContent) {
 	t.Helper()
 	if err := os.RemoveAll(home); err != nil {
 		t.Fatal(err)
@@ -149,20 +149,20 @@ func layBytes(t testing.TB, home string, all map[string]kept) {
 	}
 }
 
-// A seen store reports each request for a session or its events.
-type seen struct {
+// A reportingStore store reports each request for a session or its events.
+type reportingStore struct {
 	skein.Store
 	look func()
 }
 
-func (s seen) Unwrap() skein.Store { return s.Store }
+func (s reportingStore) Unwrap() skein.Store { return s.Store }
 
-func (s seen) Session(ctx context.Context, id skein.SessionID) (skein.Session, error) {
+func (s reportingStore) Session(ctx context.Context, id skein.SessionID) (skein.Session, error) {
 	s.look()
 	return s.Store.Session(ctx, id)
 }
 
-func (s seen) Events(ctx context.Context, id skein.SessionID, after skein.Seq) iter.Seq2[skein.Event, error] {
+func (s reportingStore) Events(ctx context.Context, id skein.SessionID, after skein.Seq) iter.Seq2[skein.Event, error] {
 	s.look()
 	return s.Store.Events(ctx, id, after)
 }

@@ -82,7 +82,7 @@ func clean(payload json.RawMessage) string {
 }
 
 // sum adds up the content of the store.
-func sum(t testing.TB, s *memory.Store) (sum Sum) {
+func sum(t testing.TB, s *memory.Store) (sum FileTotals) {
 	t.Helper()
 	for sess, err := range s.Sessions(context.Background(), skein.Filter{IncludeEmpty: true}) {
 		if err != nil {

@@ -53,8 +53,8 @@ func (s writes) whatever(t *testing.T) {
 	}
 }
 
-// A teller generates a conversation.
-type teller struct {
+// A narrator generates a conversation.
+type narrator struct {
 	*rapid.T
 	at    skein.Time
 	open  []string // calls without a result
@@ -64,7 +64,7 @@ type teller struct {
 
 // conversation generates the events of a session.
 func conversation(rt *rapid.T) []skein.Event {
-	w := &teller{T: rt, at: skein.At(epoch)}
+	w := &narrator{T: rt, at: skein.At(epoch)}
 	w.add(skein.KindCreated, skein.Created{Title: w.text("title"), Cwd: "/home/ada/pear", Project: "/home/ada/pear", Agent: "skein", Model: "m-1", Provider: "openai"})
 	for range rapid.IntRange(1, 25).Draw(rt, "events") {
 		w.event()
@@ -72,20 +72,20 @@ func conversation(rt *rapid.T) []skein.Event {
 	return w.evs
 }
 
-func (w *teller) add(kind skein.Kind, v any) {
+func (w *narrator) add(kind skein.Kind, v any) {
 	w.at += skein.Time(rapid.IntRange(-5, 5000).Draw(w.T, "later"))
 	w.evs = append(w.evs, skein.NewEvent(kind, w.at, v))
 }
 
 // text generates a text, sometimes with what other programs' files have trouble with.
-func (w *teller) text(what string) string {
+func (w *narrator) text(what string) string {
 	return rapid.OneOf(
 		rapid.StringN(1, 30, 200),
 		rapid.SampledFrom([]string{"<b>&amp;", "line\r\nline\n", "\u2028\u2029", "\x00nul", "/path/to a.go:1", "'\"\\", "…日本語😀", "   ", "{\"type\":\"text\"}", "<context>\n</context>\n\nx"}),
 	).Draw(w.T, what)
 }
 
-func (w *teller) event() {
+func (w *narrator) event() {
 	switch rapid.IntRange(0, 9).Draw(w.T, "kind") {
 	case 0, 1:
 		w.add(skein.KindSaid, skein.UserSays(w.text("prompt")))
@@ -106,7 +106,7 @@ func (w *teller) event() {
 	}
 }
 
-func (w *teller) answer() (parts []skein.Part) {
+func (w *narrator) answer() (parts []skein.Part) {
 	for range rapid.IntRange(1, 3).Draw(w.T, "parts") {
 		switch rapid.IntRange(0, 3).Draw(w.T, "part") {
 		case 0:
@@ -125,7 +125,7 @@ func (w *teller) answer() (parts []skein.Part) {
 }
 
 // results answers some of the calls.
-func (w *teller) results() {
+func (w *narrator) results() {
 	var parts []skein.Part
 	for len(w.open) > 0 && (len(parts) == 0 || rapid.Bool().Draw(w.T, "another")) {
 		res := &skein.Result{CallID: w.open[0], Name: "tool", Text: skein.Text(w.text("output")), Failed: rapid.Bool().Draw(w.T, "failed")}

@@ -104,22 +104,22 @@ func (s Suite) isHead(t testing.TB, f string) bool {
 	return s.Head(unit, filepath.ToSlash(rel))
 }
 
-// A stand is the properties of a session, without its messages.
-type stand struct {
+// properties are the properties of a session, without its messages.
+type properties struct {
 	Title, Agent, Cwd, Project string
 	Parent                     skein.SessionID
 	Why                        string
 }
 
 // stands returns the properties of all sessions.
-func stands(t testing.TB, s *memory.Store) map[skein.SessionID]stand {
+func stands(t testing.TB, s *memory.Store) map[skein.SessionID]properties {
 	t.Helper()
-	all := map[skein.SessionID]stand{}
+	all := map[skein.SessionID]properties{}
 	for sess, err := range s.Sessions(context.Background(), skein.Filter{IncludeEmpty: true}) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		is := stand{Title: sess.Title, Agent: sess.Agent, Cwd: sess.Cwd, Project: sess.Project}
+		is := properties{Title: sess.Title, Agent: sess.Agent, Cwd: sess.Cwd, Project: sess.Project}
 		if p := sess.Parent; p != nil {
 			is.Parent, is.Why = p.Session, string(p.Why)
 		}

@@ -48,7 +48,7 @@ type Suite struct {
 
 	// Count returns the expected totals of an import of one file, computed without
 	// the format: nil for no such test.
-	Count func(t testing.TB, path string, data []byte) Sum
+	Count func(t testing.TB, path string, data []byte) FileTotals
 }
 
 // The promises about one subject each.
@@ -58,8 +58,8 @@ type (
 	unknowns struct{ Suite } // of records that the format does not know
 )
 
-// A Sum is the totals of a file.
-type Sum struct {
+// FileTotals are the totals of a file.
+type FileTotals struct {
 	Messages int   // of all its sessions, pieces of one message counted once
 	Output   int64 // tokens, each request counted once
 	Damaged  int   // records
@@ -108,7 +108,7 @@ func Run(t *testing.T, s Suite) {
 		t.Run("there and back is the same session", w.thereAndBack)
 		t.Run("is written around damage", w.aroundDamage)
 		t.Run("there and back is the same, whatever the session", w.whatever)
-		t.Run("what it cannot hold is told", w.toldOf)
+		t.Run("what it cannot hold is told", w.reportsLosses)
 		t.Run("what a program wrapped is no title", w.untitled)
 		t.Run("calls of what it can do are calls", w.called)
 		t.Run("another program's model is not what it goes on with", w.unpinned)

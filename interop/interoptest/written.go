@@ -119,7 +119,7 @@ func (s writes) called(t *testing.T) {
 			skein.Say(at+10, skein.Message{Role: skein.RoleTool, Parts: []skein.Part{{Kind: skein.PartResult, Result: &skein.Result{CallID: c.ID, Name: c.Name, Text: "quinces"}}}}),
 		}
 		var calls, results int
-		s.tells(t, added{evs: evs, held: func(_ skein.Session, back []skein.Event) bool {
+		s.tells(t, addedProperty{evs: evs, held: func(_ skein.Session, back []skein.Event) bool {
 			for _, e := range back {
 				m, err := skein.Decode[skein.Message](e)
 				if e.Kind != skein.KindSaid || err != nil {

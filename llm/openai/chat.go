@@ -31,8 +31,8 @@ type Dialect struct {
 	Extra any
 }
 
-// A Chat reaches a model by the Chat Completions API.
-type Chat struct {
+// A ChatProvider reaches a model by the Chat Completions API.
+type ChatProvider struct {
 	options llm.Options
 	dialect Dialect
 }
@@ -42,7 +42,7 @@ type Chat struct {
 // http://localhost:11434/v1. Options.Name is ignored.
 //
 // The error is that of [llm.Options.Check].
-func NewChat(name string, o llm.Options) (*Chat, error) {
+func NewChat(name string, o llm.Options) (*ChatProvider, error) {
 	rules := window.RulesFor(name, o.Model)
 	if name == "openai" {
 		rules = window.OpenAIChatRules(o.Model)
@@ -51,20 +51,20 @@ func NewChat(name string, o llm.Options) (*Chat, error) {
 }
 
 // NewDialect returns a Chat that speaks d. Errors as [NewChat].
-func NewDialect(d Dialect, o llm.Options) (*Chat, error) {
+func NewDialect(d Dialect, o llm.Options) (*ChatProvider, error) {
 	if err := o.Check(); err != nil {
 		return nil, err
 	}
-	return &Chat{o, d}, nil
+	return &ChatProvider{o, d}, nil
 }
 
 // About implements [llm.Provider].
-func (c *Chat) About() llm.About {
+func (c *ChatProvider) About() llm.About {
 	return llm.About{Provider: c.dialect.Name, Model: c.options.Model, Rules: c.dialect.Rules}
 }
 
 // Stream implements [llm.Provider].
-func (c *Chat) Stream(ctx context.Context, r llm.Request) iter.Seq2[llm.Delta, error] {
+func (c *ChatProvider) Stream(ctx context.Context, r llm.Request) iter.Seq2[llm.Delta, error] {
 	return func(yield func(llm.Delta, error) bool) {
 		a := newChatAnswer(c)
 		body, err := c.request(ctx, r)

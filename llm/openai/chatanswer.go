@@ -19,7 +19,7 @@ type chatAnswer struct {
 	thought bool                 // the last text was a thought between tags
 }
 
-func newChatAnswer(c *Chat) *chatAnswer {
+func newChatAnswer(c *ChatProvider) *chatAnswer {
 	a := &chatAnswer{signed: c.dialect.Signed, calls: map[int64]*llm.Piece{}}
 	a.Key, a.Header = c.options.Key, header
 	a.Message.Provider, a.Message.Model = c.dialect.Name, c.options.Model

@@ -11,7 +11,7 @@ import (
 )
 
 // request converts r to the Chat Completions API.
-func (c *Chat) request(ctx context.Context, r llm.Request) (*chatRequest, error) {
+func (c *ChatProvider) request(ctx context.Context, r llm.Request) (*chatRequest, error) {
 	if err := r.Check(); err != nil {
 		return nil, err
 	}
@@ -38,7 +38,7 @@ func (c *Chat) request(ctx context.Context, r llm.Request) (*chatRequest, error)
 }
 
 // messages converts m to messages: one for each result, and one for the rest.
-func (c *Chat) messages(ctx context.Context, r *llm.Request, m *skein.Message) (all []chatMessage, err error) {
+func (c *ChatProvider) messages(ctx context.Context, r *llm.Request, m *skein.Message) (all []chatMessage, err error) {
 	switch m.Role {
 	case skein.RoleSystem:
 		return append(all, chatMessage{Role: "system", Content: m.Words()}), nil
@@ -74,7 +74,7 @@ func (c *Chat) messages(ctx context.Context, r *llm.Request, m *skein.Message) (
 
 // assistant converts an answer: its text as one string, and its calls.
 // Signatures go with the next call; those of the text go with the message.
-func (c *Chat) assistant(m *skein.Message) chatMessage {
+func (c *ChatProvider) assistant(m *skein.Message) chatMessage {
 	a := chatMessage{Role: "assistant"}
 	var text []string
 	var signed json.RawMessage

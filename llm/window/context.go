@@ -8,9 +8,9 @@ import (
 	"github.com/skein-dev/skein"
 )
 
-// A View is what a model is shown on the next request, and how it differs from
+// A ContextView is what a model is shown on the next request, and how it differs from
 // what was said.
-type View struct {
+type ContextView struct {
 	Messages  []skein.Message // they keep the rules; only ID, Role, Parts, Provider, Model and Synthetic are set
 	Seqs      []skein.Seq     // for each message, the seq of its first event; 0 if it has none
 	Size      int             // bytes of Messages, as Rules.Room counts them
@@ -68,24 +68,24 @@ type Repair struct {
 // results.
 //
 // The error wraps [skein.ErrInvalid] if a payload does not fit its kind.
-func Context(events []skein.Event, r Rules) (View, error) {
+func Context(events []skein.Event, r Rules) (ContextView, error) {
 	events, err := skein.Unrewound(events)
 	if err != nil {
-		return View{}, err
+		return ContextView{}, err
 	}
-	b := builder{rules: r, states: map[string][]callState{}, open: map[string][]*round{}, answered: map[string]bool{}}
+	b := contextBuilder{rules: r, states: map[string][]callState{}, open: map[string][]*round{}, answered: map[string]bool{}}
 	compact, err := b.compaction(events)
 	if err != nil {
-		return View{}, err
+		return ContextView{}, err
 	}
 	entries, err := b.entries(events, compact.Compacted)
 	if err != nil {
-		return View{}, err
+		return ContextView{}, err
 	}
 	for i := range entries {
 		b.take(&entries[i])
 	}
-	v := View{Compacted: compact.Seq}
+	v := ContextView{Compacted: compact.Seq}
 	if r.Opaque {
 		v.Opaque = compact.Opaque
 	}
@@ -101,7 +101,7 @@ func Context(events []skein.Event, r Rules) (View, error) {
 }
 
 // compaction returns the newest compaction that can be used, or the zero one.
-func (b *builder) compaction(events []skein.Event) (skein.Compaction, error) {
+func (b *contextBuilder) compaction(events []skein.Event) (skein.Compaction, error) {
 	var f skein.EntryBuilder
 	for _, e := range events {
 		if e.Kind == skein.KindCompacted || e.Kind == skein.KindAmended {
@@ -124,7 +124,7 @@ func (b *builder) compaction(events []skein.Event) (skein.Compaction, error) {
 
 // entries returns the messages of the events that c does not cover, the user
 // messages that it keeps, and the system messages that precede all others.
-func (b *builder) entries(events []skein.Event, c skein.Compacted) ([]skein.Entry, error) {
+func (b *contextBuilder) entries(events []skein.Event, c skein.Compacted) ([]skein.Entry, error) {
 	var f skein.EntryBuilder
 	leading, kept := true, map[string]bool{}
 	for _, e := range events {

@@ -49,10 +49,10 @@ func sizeOfResult(r *skein.Result) int {
 	return n + len(r.Files)*fileSize
 }
 
-// An item is something that can be shortened by itself: a part of a draft, or a
+// A shortenable is something that can be shortened by itself: a part of a draft, or a
 // result.
-type item struct {
-	draft *draft
+type shortenable struct {
+	draft *draftMessage
 	part  *skein.Part // nil for a result
 	round *round      // nil for a part
 	whole int         // bytes of the whole item
@@ -69,7 +69,7 @@ const (
 	users                  // what the user said
 )
 
-func (x *item) size() int {
+func (x *shortenable) size() int {
 	if x.most > 0 {
 		return min(x.whole, x.most)
 	}
@@ -77,7 +77,7 @@ func (x *item) size() int {
 }
 
 // A fitting makes drafts fit in Rules.Room.
-type fitting struct{ *builder }
+type fitting struct{ *contextBuilder }
 
 // fit removes from the drafts what exceeds Rules.Room, of which others bytes
 // are used otherwise: first the middle of items that take more than a quarter
@@ -89,11 +89,11 @@ type fitting struct{ *builder }
 // same beginning for a while as it continues: providers cache it.
 func (f fitting) fit(others int) {
 	items := f.items()
-	shrink(items, f.rules.Room/4, func(*item) bool { return true })
+	shrink(items, f.rules.Room/4, func(*shortenable) bool { return true })
 	f.forget(items, others)
 	for rank := oldWork; rank <= users; rank++ {
 		for most := f.rules.Room / 8; most >= leastItem && others+sumOf(items) > f.rules.Room; most /= 2 {
-			shrink(items, most, func(x *item) bool { return x.rank <= rank })
+			shrink(items, most, func(x *shortenable) bool { return x.rank <= rank })
 		}
 	}
 	for i := range items {
@@ -107,7 +107,7 @@ func (f fitting) fit(others int) {
 }
 
 // shrink limits the items for which so is true to most bytes.
-func shrink(items []item, most int, so func(*item) bool) {
+func shrink(items []shortenable, most int, so func(*shortenable) bool) {
 	for i := range items {
 		if x := &items[i]; x.most != 0 && so(x) {
 			x.most = min(x.most, max(most, leastItem))
@@ -115,7 +115,7 @@ func shrink(items []item, most int, so func(*item) bool) {
 	}
 }
 
-func sumOf(items []item) (n int) {
+func sumOf(items []shortenable) (n int) {
 	for i := range items {
 		n += items[i].size()
 	}
@@ -125,9 +125,9 @@ func sumOf(items []item) (n int) {
 // items returns all items, in order. Those that must stay whole have most 0:
 // system messages, what the user said last, and reasoning after that, which the
 // current answer needs.
-func (f fitting) items() (items []item) {
+func (f fitting) items() (items []shortenable) {
 	last := f.lastTyped()
-	var round *draft
+	var round *draftMessage
 	for _, d := range f.drafts {
 		if len(d.rounds) > 0 {
 			round = d
@@ -143,7 +143,7 @@ func (f fitting) items() (items []item) {
 		}
 		for j := range d.m.Parts {
 			p := &d.m.Parts[j]
-			x := item{draft: d, part: p, whole: sizeOfPart(p), most: math.MaxInt, rank: r}
+			x := shortenable{draft: d, part: p, whole: sizeOfPart(p), most: math.MaxInt, rank: r}
 			if d.m.Role == skein.RoleSystem || i == last && !p.Synthetic || i > last && p.Kind == skein.PartReasoning {
 				x.most = 0
 			}
@@ -151,7 +151,7 @@ func (f fitting) items() (items []item) {
 		}
 		for _, x := range d.rounds {
 			if x.result != nil {
-				items = append(items, item{draft: d, round: x, whole: sizeOfResult(x.result), most: math.MaxInt, rank: r})
+				items = append(items, shortenable{draft: d, round: x, whole: sizeOfResult(x.result), most: math.MaxInt, rank: r})
 			}
 		}
 	}
@@ -178,7 +178,7 @@ func (f fitting) lastTyped() int {
 }
 
 // forget removes the oldest results, except those of the newest round.
-func (f fitting) forget(items []item, others int) {
+func (f fitting) forget(items []shortenable, others int) {
 	total, next := others, 0 // next is the next item to remove
 	for i := range items {
 		total += items[i].size()
@@ -195,7 +195,7 @@ func (f fitting) forget(items []item, others int) {
 }
 
 // cut shortens x to x.most.
-func (f fitting) cut(x *item) {
+func (f fitting) cut(x *shortenable) {
 	seq := x.draft.seq
 	if x.round != nil {
 		x.round.most = x.most
@@ -215,7 +215,7 @@ func (f fitting) cut(x *item) {
 }
 
 // shorten shortens res, the result of r, to r.most.
-func (b *builder) shorten(r *round, res *skein.Result) {
+func (b *contextBuilder) shorten(r *round, res *skein.Result) {
 	files := min(len(res.Files), r.most/fileSize)
 	if most := r.most - files*fileSize; most <= markSize {
 		res.Text = skein.Text(fmt.Sprintf("[This result of %d bytes is left out here. %s]", len(res.Text), readAll(r.at)))

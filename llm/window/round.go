@@ -11,10 +11,10 @@ import (
 	"github.com/skein-dev/skein"
 )
 
-// A builder collects the messages of a context.
-type builder struct {
+// A contextBuilder collects the messages of a context.
+type contextBuilder struct {
 	rules    Rules
-	drafts   []*draft
+	drafts   []*draftMessage
 	states   map[string][]callState // by call ID, in order
 	open     map[string][]*round    // by call ID: calls of the newest message with that ID that have no result yet
 	answered map[string]bool        // call IDs that had a result
@@ -22,8 +22,8 @@ type builder struct {
 	repairs  []Repair
 }
 
-// A draft is a message being prepared for the context, and the calls in it.
-type draft struct {
+// A draftMessage is a message being prepared for the context, and the calls in it.
+type draftMessage struct {
 	seq    skein.Seq
 	typed  bool // by a person
 	m      skein.Message
@@ -38,7 +38,7 @@ type callState struct {
 
 // A round is a call and its result.
 type round struct {
-	draft  *draft
+	draft  *draftMessage
 	call   *skein.Call // the copy in the draft
 	id     string
 	result *skein.Result // nil until the result is found
@@ -46,14 +46,14 @@ type round struct {
 	most   int           // maximum bytes of the result that are shown; 0 for all
 }
 
-func (b *builder) repair(seq skein.Seq, k RepairKind, detail string) {
+func (b *contextBuilder) repair(seq skein.Seq, k RepairKind, detail string) {
 	b.repairs = append(b.repairs, Repair{seq, k, detail})
 }
 
 // take adds the message e to the drafts, and the results in it to their calls.
-func (b *builder) take(e *skein.Entry) {
+func (b *contextBuilder) take(e *skein.Entry) {
 	m := &e.Message
-	d := &draft{seq: e.Seq, typed: m.Typed(), m: skein.Message{ID: m.ID, Role: m.Role, Provider: m.Provider, Model: m.Model, Synthetic: m.Synthetic}}
+	d := &draftMessage{seq: e.Seq, typed: m.Typed(), m: skein.Message{ID: m.ID, Role: m.Role, Provider: m.Provider, Model: m.Model, Synthetic: m.Synthetic}}
 	b.drafts = append(b.drafts, d)
 	b.role(d)
 	for i := range m.Parts {
@@ -74,7 +74,7 @@ func (b *builder) take(e *skein.Entry) {
 }
 
 // role gives d a role that is allowed in a request.
-func (b *builder) role(d *draft) {
+func (b *contextBuilder) role(d *draftMessage) {
 	was := d.m.Role
 	switch was {
 	case skein.RoleUser, skein.RoleAssistant:
@@ -93,7 +93,7 @@ func (b *builder) role(d *draft) {
 }
 
 // mark marks d as interrupted, before its first call.
-func (d *draft) mark() {
+func (d *draftMessage) mark() {
 	i := slices.IndexFunc(d.m.Parts, func(p skein.Part) bool { return p.Kind == skein.PartCall })
 	if i < 0 {
 		i = len(d.m.Parts)
@@ -101,7 +101,7 @@ func (d *draft) mark() {
 	d.m.Parts = slices.Insert(d.m.Parts, i, skein.Part{Kind: skein.PartText, Text: "[This answer was interrupted and is not whole.]", Synthetic: true})
 }
 
-func (b *builder) call(d *draft, c *skein.Call) {
+func (b *contextBuilder) call(d *draftMessage, c *skein.Call) {
 	if d.m.Role != skein.RoleAssistant {
 		b.repair(d.seq, RepairPart, "call "+c.ID)
 		return
@@ -126,7 +126,7 @@ func (b *builder) call(d *draft, c *skein.Call) {
 
 // result adds res to the oldest call of the newest message that has no result
 // yet.
-func (b *builder) result(seq skein.Seq, res *skein.Result) {
+func (b *contextBuilder) result(seq skein.Seq, res *skein.Result) {
 	open := b.open[res.CallID]
 	switch {
 	case len(open) > 0:
@@ -142,7 +142,7 @@ func (b *builder) result(seq skein.Seq, res *skein.Result) {
 
 // settle gives every call a name and ID that the provider accepts, an input
 // that is an object, and a result.
-func (b *builder) settle() {
+func (b *contextBuilder) settle() {
 	used := map[string]int{}
 	for _, d := range b.drafts {
 		for _, r := range d.rounds {
@@ -157,7 +157,7 @@ func (b *builder) settle() {
 	}
 }
 
-func (b *builder) name(r *round, used map[string]int) {
+func (b *contextBuilder) name(r *round, used map[string]int) {
 	c, limit := r.call, b.rules.MaxCall
 	first := plainName(r.id, limit, "call")
 	for c.ID = first; used[c.ID] > 0; used[first]++ {
@@ -191,7 +191,7 @@ func asObject(input json.RawMessage) (json.RawMessage, bool) {
 }
 
 // answer returns the part with the result of r.
-func (b *builder) answer(r *round) skein.Part {
+func (b *contextBuilder) answer(r *round) skein.Part {
 	res := skein.Result{CallID: r.call.ID, Name: r.call.Name}
 	if r.result == nil {
 		res.Text, res.Failed = unanswered(b.state(r)), true
@@ -223,7 +223,7 @@ func (b *builder) answer(r *round) skein.Part {
 
 // state returns the newest state of r since its message began: an older call
 // may have had the same ID.
-func (b *builder) state(r *round) skein.CallState {
+func (b *contextBuilder) state(r *round) skein.CallState {
 	all := b.states[r.id]
 	if n := len(all); n > 0 && all[n-1].seq > r.draft.seq {
 		return all[n-1].state

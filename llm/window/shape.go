@@ -12,7 +12,7 @@ import (
 )
 
 // part adds to d what the provider accepts of p, a part of the message m.
-func (b *builder) part(d *draft, m *skein.Message, p *skein.Part) {
+func (b *contextBuilder) part(d *draftMessage, m *skein.Message, p *skein.Part) {
 	switch {
 	case p.Call != nil && p.Kind == skein.PartCall:
 		b.call(d, p.Call)
@@ -39,7 +39,7 @@ func (b *builder) part(d *draft, m *skein.Message, p *skein.Part) {
 	}
 }
 
-func (b *builder) text(d *draft, p *skein.Part) {
+func (b *contextBuilder) text(d *draftMessage, p *skein.Part) {
 	text := p.Text.UTF8()
 	if !utf8.ValidString(string(p.Text)) {
 		b.repair(d.seq, RepairText, "")
@@ -64,17 +64,17 @@ func describe(f *skein.File) string {
 	return skein.Text(s + "]").UTF8()
 }
 
-// A shown is a message of the context and the seq of its first event.
-type shown struct {
+// A shownMessage is a message of the context and the seq of its first event.
+type shownMessage struct {
 	seq skein.Seq
 	m   skein.Message
 }
 
 // shape turns the drafts into messages that keep the rules, with summary before
 // those after the seq covered.
-func (b *builder) shape(covered skein.Seq, summary string) (messages []skein.Message, seqs []skein.Seq) {
-	head := b.first(func(d *draft) bool { return d.m.Role != skein.RoleSystem })
-	tail := max(head, b.first(func(d *draft) bool { return d.seq > covered }))
+func (b *contextBuilder) shape(covered skein.Seq, summary string) (messages []skein.Message, seqs []skein.Seq) {
+	head := b.first(func(d *draftMessage) bool { return d.m.Role != skein.RoleSystem })
+	tail := max(head, b.first(func(d *draftMessage) bool { return d.seq > covered }))
 	before, rest := b.drafts[:tail], b.window(b.drafts[tail:])
 	b.drafts = slices.Concat(before, rest)
 	b.settle()
@@ -83,7 +83,7 @@ func (b *builder) shape(covered skein.Seq, summary string) (messages []skein.Mes
 	}
 	all := b.whole(before)
 	if summary = skein.Text(summary).UTF8(); strings.TrimSpace(summary) != "" && !begins(rest, summary) {
-		all = append(all, shown{0, skein.Message{Role: skein.RoleUser, Synthetic: true, Parts: []skein.Part{{Kind: skein.PartText, Text: skein.Text(summary), Synthetic: true}}}})
+		all = append(all, shownMessage{0, skein.Message{Role: skein.RoleUser, Synthetic: true, Parts: []skein.Part{{Kind: skein.PartText, Text: skein.Text(summary), Synthetic: true}}}})
 	}
 	all = b.joined(b.userFirst(b.endReasoning(append(all, b.whole(rest)...))))
 	b.trimLast(all)
@@ -95,7 +95,7 @@ func (b *builder) shape(covered skein.Seq, summary string) (messages []skein.Mes
 
 // first returns the index of the first draft for which so is true, or their
 // number.
-func (b *builder) first(so func(*draft) bool) int {
+func (b *contextBuilder) first(so func(*draftMessage) bool) int {
 	if i := slices.IndexFunc(b.drafts, so); i >= 0 {
 		return i
 	}
@@ -103,7 +103,7 @@ func (b *builder) first(so func(*draft) bool) int {
 }
 
 // begins reports whether the first of drafts has the summary already.
-func begins(drafts []*draft, summary string) bool {
+func begins(drafts []*draftMessage, summary string) bool {
 	return len(drafts) > 0 && drafts[0].m.Role == skein.RoleUser &&
 		slices.ContainsFunc(drafts[0].m.Parts, func(p skein.Part) bool { return string(p.Text) == summary })
 }
@@ -111,7 +111,7 @@ func begins(drafts []*draft, summary string) bool {
 // window returns the newest drafts that fit in Rules.Newest, starting at the
 // first user message among them; without one, at the first answer that fits, or
 // at the last answer if none does.
-func (b *builder) window(drafts []*draft) []*draft {
+func (b *contextBuilder) window(drafts []*draftMessage) []*draftMessage {
 	n, from := 0, len(drafts) // messages, first draft that fits
 	for from > 0 && n < b.rules.Newest {
 		from--
@@ -125,7 +125,7 @@ func (b *builder) window(drafts []*draft) []*draft {
 	if b.rules.Newest <= 0 || from == 0 {
 		return drafts
 	}
-	if i := slices.IndexFunc(drafts[from:], func(d *draft) bool { return d.m.Role == skein.RoleUser }); i > 0 {
+	if i := slices.IndexFunc(drafts[from:], func(d *draftMessage) bool { return d.m.Role == skein.RoleUser }); i > 0 {
 		from += i
 	}
 	b.repair(drafts[from].seq, RepairWindow, fmt.Sprintf("%d messages before it", from))
@@ -133,13 +133,13 @@ func (b *builder) window(drafts []*draft) []*draft {
 }
 
 // whole returns the drafts as messages, each followed by its results.
-func (b *builder) whole(drafts []*draft) (all []shown) {
+func (b *contextBuilder) whole(drafts []*draftMessage) (all []shownMessage) {
 	for _, d := range drafts {
-		all = append(all, shown{d.seq, d.m})
+		all = append(all, shownMessage{d.seq, d.m})
 		if len(d.rounds) == 0 {
 			continue
 		}
-		results := shown{d.seq, skein.Message{Role: b.rules.resultsAs()}}
+		results := shownMessage{d.seq, skein.Message{Role: b.rules.resultsAs()}}
 		for _, r := range d.rounds {
 			results.m.Parts = append(results.m.Parts, b.answer(r))
 		}
@@ -150,7 +150,7 @@ func (b *builder) whole(drafts []*draft) (all []shown) {
 
 // endReasoning leaves out reasoning at the end of an answer, and messages that
 // have nothing else.
-func (b *builder) endReasoning(all []shown) []shown {
+func (b *contextBuilder) endReasoning(all []shownMessage) []shownMessage {
 	goesOn := false
 	for i := len(all) - 1; i >= 0; i-- {
 		s := &all[i]
@@ -166,23 +166,23 @@ func (b *builder) endReasoning(all []shown) []shown {
 			}
 		}
 	}
-	return slices.DeleteFunc(all, func(s shown) bool { return len(s.m.Parts) == 0 })
+	return slices.DeleteFunc(all, func(s shownMessage) bool { return len(s.m.Parts) == 0 })
 }
 
 // userFirst adds a user message before an answer that would come first.
-func (b *builder) userFirst(all []shown) []shown {
-	i := slices.IndexFunc(all, func(s shown) bool { return s.m.Role != skein.RoleSystem })
+func (b *contextBuilder) userFirst(all []shownMessage) []shownMessage {
+	i := slices.IndexFunc(all, func(s shownMessage) bool { return s.m.Role != skein.RoleSystem })
 	if !b.rules.UserFirst || i < 0 || all[i].m.Role == skein.RoleUser {
 		return all
 	}
 	b.repair(all[i].seq, RepairFirst, "")
-	return slices.Insert(all, i, shown{0, skein.Message{Role: skein.RoleUser, Synthetic: true, Parts: []skein.Part{
+	return slices.Insert(all, i, shownMessage{0, skein.Message{Role: skein.RoleUser, Synthetic: true, Parts: []skein.Part{
 		{Kind: skein.PartText, Text: "[What was said before is not shown.]", Synthetic: true},
 	}}})
 }
 
 // joined merges consecutive messages of the same role.
-func (b *builder) joined(all []shown) (out []shown) {
+func (b *contextBuilder) joined(all []shownMessage) (out []shownMessage) {
 	if !b.rules.Alternate {
 		return all
 	}
@@ -202,7 +202,7 @@ func (b *builder) joined(all []shown) (out []shown) {
 }
 
 // trimLast removes the spaces at the end of a final answer.
-func (b *builder) trimLast(all []shown) {
+func (b *contextBuilder) trimLast(all []shownMessage) {
 	if !b.rules.TrimLast || len(all) == 0 || all[len(all)-1].m.Role != skein.RoleAssistant {
 		return
 	}

@@ -63,11 +63,11 @@ func (l *log) take(e event) {
 		l.forget(name)
 	case "skip":
 		if e.Test != "" {
-			l.skipped = append(l.skipped, e.Package+" "+e.Test+": "+reason(l.told(name)))
+			l.skipped = append(l.skipped, e.Package+" "+e.Test+": "+reason(l.takeOutput(name)))
 		}
 	case "fail", "build-fail":
 		l.failed = true
-		fmt.Fprint(l.out, l.told(name))
+		fmt.Fprint(l.out, l.takeOutput(name))
 	}
 }
 
@@ -92,8 +92,8 @@ func (l *log) output(name string, e event) {
 	b.WriteString(e.Output)
 }
 
-// told returns the output of a test and drops it.
-func (l *log) told(name string) string {
+// takeOutput returns the output of a test and drops it.
+func (l *log) takeOutput(name string) string {
 	defer l.forget(name)
 	if b := l.said[name]; b != nil {
 		return b.String()

@@ -58,7 +58,7 @@ func (b *browsers) read() (err error) {
 	defer skein.Wrapf(&err, "logins %s", b.file.path)
 	data, now, err := b.file.read()
 	if errors.Is(err, fs.ErrNotExist) {
-		b.file.seen, b.all = seen{}, nil
+		b.file.seen, b.all = fileVersion{}, nil
 		return nil
 	}
 	if err != nil || data == nil {

@@ -14,10 +14,10 @@ const (
 	turnTime   = time.Second
 )
 
-// limited is a listener that limits how many connections are open at once.
+// limitedListener is a listener that limits how many connections are open at once.
 // Further ones are told to come back: if they waited, the server would seem
 // dead.
-type limited struct {
+type limitedListener struct {
 	net.Listener
 	open chan struct{} // one element for each open connection
 	away chan struct{} // one element for each connection that is told why
@@ -30,11 +30,11 @@ func limit(l net.Listener, n int, t *tls.Config) net.Listener {
 	if t == nil {
 		told = "HTTP/1.1 503 Service Unavailable\r\nRetry-After: 5\r\nConnection: close\r\nContent-Length: 0\r\n\r\n"
 	}
-	return &limited{l, make(chan struct{}, n), make(chan struct{}, turnedAway), told}
+	return &limitedListener{l, make(chan struct{}, n), make(chan struct{}, turnedAway), told}
 }
 
 // Accept implements [net.Listener].
-func (l *limited) Accept() (net.Conn, error) {
+func (l *limitedListener) Accept() (net.Conn, error) {
 	for {
 		c, err := l.Listener.Accept()
 		if err != nil {
@@ -42,7 +42,7 @@ func (l *limited) Accept() (net.Conn, error) {
 		}
 		select {
 		case l.open <- struct{}{}:
-			return &counted{Conn: c, leave: sync.OnceFunc(func() { <-l.open })}, nil
+			return &countedConn{Conn: c, leave: sync.OnceFunc(func() { <-l.open })}, nil
 		default:
 			l.turn(c)
 		}
@@ -50,7 +50,7 @@ func (l *limited) Accept() (net.Conn, error) {
 }
 
 // turn refuses a connection, without making others wait.
-func (l *limited) turn(c net.Conn) {
+func (l *limitedListener) turn(c net.Conn) {
 	select {
 	case l.away <- struct{}{}:
 	default:
@@ -71,14 +71,14 @@ func (l *limited) turn(c net.Conn) {
 	}()
 }
 
-// counted is a connection that counts until it is closed.
-type counted struct {
+// countedConn is a connection that counts until it is closed.
+type countedConn struct {
 	net.Conn
 	leave func()
 }
 
 // Close implements [net.Conn].
-func (c *counted) Close() error {
+func (c *countedConn) Close() error {
 	defer c.leave()
 	return c.Conn.Close()
 }

@@ -55,7 +55,7 @@ type Door struct {
 	codes   codes
 	uses    uses
 	wrong   wrongs
-	streams streams
+	streams streamLimit
 	visits  visits
 	room    *room.Room
 
@@ -249,10 +249,10 @@ func (d *Door) who(w http.ResponseWriter, r *http.Request, route Route) (Visitor
 
 // known returns what is known of the visitor, and their proof. The errors are
 // those of [Tokens.Find].
-func (d *Door) known(r *http.Request) (known, proof, error) {
+func (d *Door) known(r *http.Request) (proofInfo, proof, error) {
 	p, ok := d.shown(r)
 	if !ok {
-		return known{}, p, skein.ErrNotFound
+		return proofInfo{}, p, skein.ErrNotFound
 	}
 	k, err := d.tokens.one(context.WithoutCancel(r.Context()), p)
 	return k, p, err

@@ -27,8 +27,8 @@ func proofOf(token string) (proof, bool) {
 	return proof{hash: sha256.Sum256([]byte(token))}, strings.HasPrefix(token, prefix)
 }
 
-// known is what is known of a proof.
-type known struct {
+// proofInfo is what is known of a proof.
+type proofInfo struct {
 	token Token
 	login string  // its ID; "" for a token
 	in    logbook // the logbook with the login
@@ -50,22 +50,22 @@ func (t *Tokens) Find(ctx context.Context, token string) (Token, error) {
 
 // one is find for one proof. The error wraps [skein.ErrNotFound] if it is
 // unknown.
-func (t *Tokens) one(ctx context.Context, p proof) (known, error) {
+func (t *Tokens) one(ctx context.Context, p proof) (proofInfo, error) {
 	all, err := t.find(ctx, p)
 	if err != nil {
-		return known{}, err
+		return proofInfo{}, err
 	}
 	k, ok := all[p]
 	if !ok {
-		return known{}, skein.ErrNotFound
+		return proofInfo{}, skein.ErrNotFound
 	}
 	return k, nil
 }
 
 // find looks up each proof, in the file and in the registry; those that are
 // missing from the result are wrong, or have ended.
-func (t *Tokens) find(ctx context.Context, proofs ...proof) (map[proof]known, error) {
-	found := map[proof]known{}
+func (t *Tokens) find(ctx context.Context, proofs ...proof) (map[proof]proofInfo, error) {
+	found := map[proof]proofInfo{}
 	if err := t.inFile(proofs, found); err != nil || t.registry == nil {
 		return found, err
 	}
@@ -106,17 +106,17 @@ func (t *Tokens) find(ctx context.Context, proofs ...proof) (map[proof]known, er
 }
 
 // findInFile is find for the files alone.
-func (t *Tokens) findInFile(_ context.Context, proofs ...proof) (map[proof]known, error) {
-	found := map[proof]known{}
+func (t *Tokens) findInFile(_ context.Context, proofs ...proof) (map[proof]proofInfo, error) {
+	found := map[proof]proofInfo{}
 	return found, t.inFile(proofs, found)
 }
 
 // registered records what the registry knows of p, unless it has expired. A
 // token with a name that is also in the file is not accepted: its logins would
 // be mistaken for those of the other.
-func (t *Tokens) registered(found map[proof]known, p proof, a accounts.Access, login string) {
+func (t *Tokens) registered(found map[proof]proofInfo, p proof, a accounts.Access, login string) {
 	if m := tokenOf(a); t.living(m) && !t.has(a.Name) {
-		found[p] = known{m, login, t.registry}
+		found[p] = proofInfo{m, login, t.registry}
 	}
 }
 
@@ -141,7 +141,7 @@ func (t *Tokens) line(name string) (Token, bool) {
 }
 
 // inFile records what the files know of proofs.
-func (t *Tokens) inFile(proofs []proof, found map[proof]known) error {
+func (t *Tokens) inFile(proofs []proof, found map[proof]proofInfo) error {
 	t.mu.Lock()
 	defer t.mu.Unlock()
 	if err := t.read(); err != nil {
@@ -168,7 +168,7 @@ func (t *Tokens) inFile(proofs []proof, found map[proof]known) error {
 			name, login = logins[p.hash].Access.Name, logins[p.hash].ID
 		}
 		if m, ok := t.line(name); ok && t.living(m) {
-			found[p] = known{m, login, &t.browsers}
+			found[p] = proofInfo{m, login, &t.browsers}
 		}
 	}
 	return nil

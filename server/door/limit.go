@@ -34,8 +34,8 @@ func (w *wrongs) add(r *http.Request, now time.Time) bool {
 	return w.count[addr] > maxWrong
 }
 
-// streams counts the open streams, and ends them.
-type streams struct {
+// streamLimit counts the open streams, and ends them.
+type streamLimit struct {
 	mu    sync.Mutex
 	ended bool
 	next  int
@@ -45,7 +45,7 @@ type streams struct {
 
 // enter counts a stream. It returns a context that ends when the server stops,
 // and a function for the stream's end; both are nil if there are too many.
-func (s *streams) enter(ctx context.Context, token string) (_ context.Context, leave func()) {
+func (s *streamLimit) enter(ctx context.Context, token string) (_ context.Context, leave func()) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	if len(s.open) >= maxStreams || s.count[token] >= maxOfToken {
@@ -74,7 +74,7 @@ func (s *streams) enter(ctx context.Context, token string) (_ context.Context, l
 }
 
 // end ends all streams, and those that are opened later.
-func (s *streams) end() {
+func (s *streamLimit) end() {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	s.ended = true

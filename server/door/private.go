@@ -13,11 +13,11 @@ import (
 // change, by replacing it.
 type private struct {
 	path string
-	seen seen
+	seen fileVersion
 }
 
-// seen identifies the version of a file that was read.
-type seen struct {
+// fileVersion identifies the version of a file that was read.
+type fileVersion struct {
 	info fs.FileInfo // nil: it was never read
 	size int64
 	time int64
@@ -25,13 +25,13 @@ type seen struct {
 
 // read returns the text of the file, and what to put into seen once the text
 // turned out to be valid; nil if the file has not changed.
-func (p *private) read() (text []byte, now seen, err error) {
+func (p *private) read() (text []byte, now fileVersion, err error) {
 	for {
 		info, err := os.Lstat(p.path)
 		if err != nil {
 			return nil, now, err
 		}
-		now = seen{info, info.Size(), info.ModTime().UnixNano()}
+		now = fileVersion{info, info.Size(), info.ModTime().UnixNano()}
 		if p.seen.info != nil && now.size == p.seen.size && now.time == p.seen.time && os.SameFile(info, p.seen.info) {
 			return nil, now, nil
 		}
@@ -96,6 +96,6 @@ func (p *private) replace(text []byte) error {
 	if err := os.Rename(temp, p.path); err != nil {
 		return errors.Join(err, os.Remove(temp))
 	}
-	p.seen = seen{} // two files of one size, written in one tick of the clock, may look alike
+	p.seen = fileVersion{} // two files of one size, written in one tick of the clock, may look alike
 	return nil
 }

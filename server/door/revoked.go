@@ -106,7 +106,7 @@ func (s *visits) now() (filed, registered []*visit) {
 // endRevoked looks up the tokens and logins again, and ends the requests that
 // are no longer allowed. If a lookup fails, nothing is known: the next one
 // decides. Without a file of tokens, nobody is let in.
-func (d *Door) endRevoked(ctx context.Context, open []*visit, find func(context.Context, ...proof) (map[proof]known, error)) {
+func (d *Door) endRevoked(ctx context.Context, open []*visit, find func(context.Context, ...proof) (map[proof]proofInfo, error)) {
 	if len(open) == 0 {
 		return
 	}

@@ -75,7 +75,7 @@ func ofUser(r *http.Request, v *Visitor) bool {
 }
 
 // as makes v the visitor k.
-func (v *Visitor) as(k known) {
+func (v *Visitor) as(k proofInfo) {
 	v.Token, v.Scope, v.User, v.Login, v.known, v.in = k.token.Name, scopeOf(k.token.Scope), k.token.User, k.login, k.token, k.in
 	v.Raw = raw(k.token.Scope)
 }

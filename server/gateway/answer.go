@@ -46,7 +46,7 @@ type Answer struct {
 
 // answer returns what to tell the writer of a message; false if ctx ended
 // first, and the next run must answer it.
-func (g *Gateway) answer(ctx context.Context, it *item) (Answer, bool) {
+func (g *Gateway) answer(ctx context.Context, it *queuedMessage) (Answer, bool) {
 	text := strings.TrimSpace(it.Text)
 	if text == "" {
 		return Answer{Text: "Only text messages can be read here."}, true
@@ -77,7 +77,7 @@ func (g *Gateway) answer(ctx context.Context, it *item) (Answer, bool) {
 	return a, true
 }
 
-func (g *Gateway) talk(it *item, s skein.Session, text string) Talk {
+func (g *Gateway) talk(it *queuedMessage, s skein.Session, text string) Talk {
 	return Talk{Session: s.ID, Key: it.Key, Surface: it.Surface, ID: it.client(), Text: text}
 }
 

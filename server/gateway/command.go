@@ -10,7 +10,7 @@ import (
 )
 
 // command runs a message that begins with a slash.
-func (g *Gateway) command(ctx context.Context, it *item, s skein.Session, text string) (string, error) {
+func (g *Gateway) command(ctx context.Context, it *queuedMessage, s skein.Session, text string) (string, error) {
 	if it.before {
 		return "", nil
 	}
@@ -34,7 +34,7 @@ func (g *Gateway) command(ctx context.Context, it *item, s skein.Session, text s
 
 // fresh moves the place of a message to a new session, with the same key and
 // the milliseconds of now. The same agent answers there.
-func (g *Gateway) fresh(ctx context.Context, it *item, old skein.Session) (string, error) {
+func (g *Gateway) fresh(ctx context.Context, it *queuedMessage, old skein.Session) (string, error) {
 	g.sent.clear(it.Key)
 	if old.ID == "" || old.Messages == 0 {
 		return "This conversation is already new.", nil

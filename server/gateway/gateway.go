@@ -40,11 +40,11 @@ type Gateway struct {
 	sent    repeats
 
 	mu       sync.Mutex
-	ctx      context.Context //nolint:containedctx // of the run; nil before
-	early    []*item         // came before the run
+	ctx      context.Context  //nolint:containedctx // of the run; nil before
+	early    []*queuedMessage // came before the run
 	closed   bool
 	queues   map[string]*keyQueue
-	sessions map[skein.SessionID]*held
+	sessions map[skein.SessionID]*heldSession
 	working  sync.WaitGroup
 }
 
@@ -58,7 +58,7 @@ func New(o Options) (_ *Gateway, err error) {
 	if o.Wait == nil {
 		o.Wait = sleep.For
 	}
-	g := &Gateway{Options: o, queues: map[string]*keyQueue{}, sessions: map[skein.SessionID]*held{}}
+	g := &Gateway{Options: o, queues: map[string]*keyQueue{}, sessions: map[skein.SessionID]*heldSession{}}
 	if g.lock, err = lockInbox(o.Inbox); err != nil {
 		return nil, err
 	}
@@ -121,7 +121,7 @@ func (g *Gateway) begin(ctx context.Context) {
 	defer g.mu.Unlock()
 	g.ctx = ctx
 	for _, m := range g.waiting {
-		g.line(&item{Message: m})
+		g.line(&queuedMessage{Message: m})
 	}
 	for _, it := range g.early {
 		g.line(it)
@@ -144,7 +144,7 @@ func (g *Gateway) Take(_ context.Context, m Message) (err error) {
 	if err != nil || !fresh {
 		return err
 	}
-	return g.enqueue(&item{Message: m})
+	return g.enqueue(&queuedMessage{Message: m})
 }
 
 // Ask accepts a message, as Take does, and waits for its answer, which is not
@@ -162,7 +162,7 @@ func (g *Gateway) Ask(ctx context.Context, m Message) (_ Answer, err error) {
 		return Answer{}, err
 	}
 	heard := make(chan Answer, 1)
-	if err := g.enqueue(&item{Message: m, heard: heard, before: !fresh}); err != nil {
+	if err := g.enqueue(&queuedMessage{Message: m, heard: heard, before: !fresh}); err != nil {
 		return Answer{}, err
 	}
 	select {

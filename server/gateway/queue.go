@@ -9,19 +9,19 @@ import (
 	"github.com/skein-dev/skein/internal/sleep"
 )
 
-// An item is a message that waits for its turn.
-type item struct {
+// A queuedMessage is a message that waits for its turn.
+type queuedMessage struct {
 	Message
 	heard  chan Answer // gets the answer instead of the surface; nil: the answer is sent
 	before bool        // it came before: it is not said, or run, again
 }
 
 // A keyQueue is the messages under one key, which are answered in order.
-type keyQueue struct{ items []*item }
+type keyQueue struct{ items []*queuedMessage }
 
 // enqueue appends it to the messages under its key. One that comes before the
 // run is answered when that begins.
-func (g *Gateway) enqueue(it *item) error {
+func (g *Gateway) enqueue(it *queuedMessage) error {
 	g.mu.Lock()
 	defer g.mu.Unlock()
 	switch {
@@ -37,7 +37,7 @@ func (g *Gateway) enqueue(it *item) error {
 
 // line adds it to the queue of its key, and starts a worker for a new queue. g.mu
 // is held.
-func (g *Gateway) line(it *item) {
+func (g *Gateway) line(it *queuedMessage) {
 	l := g.queues[it.Key]
 	if l == nil {
 		l = &keyQueue{}
@@ -65,7 +65,7 @@ func (g *Gateway) work(ctx context.Context, key string, l *keyQueue) {
 
 // handle answers a message and delivers the answer. A message that is cut off
 // by the end of ctx stays in the inbox.
-func (g *Gateway) handle(ctx context.Context, it *item) {
+func (g *Gateway) handle(ctx context.Context, it *queuedMessage) {
 	if it.heard != nil {
 		defer close(it.heard)
 	}
@@ -91,7 +91,7 @@ func (g *Gateway) handle(ctx context.Context, it *item) {
 }
 
 // answered is answer, with the surface showing that it is being worked on.
-func (g *Gateway) answered(ctx context.Context, it *item) (Answer, bool) {
+func (g *Gateway) answered(ctx context.Context, it *queuedMessage) (Answer, bool) {
 	var showing sync.WaitGroup
 	defer showing.Wait()
 	ctx, stop := context.WithCancel(ctx)
@@ -113,7 +113,7 @@ func (g *Gateway) answered(ctx context.Context, it *item) (Answer, bool) {
 const tries = 5
 
 // deliver sends an answer, and reports whether it is finished with it.
-func (g *Gateway) deliver(ctx context.Context, it *item, text string) bool {
+func (g *Gateway) deliver(ctx context.Context, it *queuedMessage, text string) bool {
 	if text == "" {
 		return true
 	}
@@ -140,8 +140,8 @@ func (g *Gateway) deliver(ctx context.Context, it *item, text string) bool {
 	return false
 }
 
-// held is a session that queues work on, or wait for.
-type held struct {
+// heldSession is a session that queues work on, or wait for.
+type heldSession struct {
 	sync.Mutex
 	users int
 }
@@ -152,7 +152,7 @@ func (g *Gateway) hold(id skein.SessionID) (free func()) {
 	g.mu.Lock()
 	h := g.sessions[id]
 	if h == nil {
-		h = &held{}
+		h = &heldSession{}
 		g.sessions[id] = h
 	}
 	h.users++

@@ -10,8 +10,8 @@ import (
 
 // failure returns err as an answer. The names of sessions are framed as data
 // there, too.
-func (s *service) failure(err error) *sdk.CallToolResult {
-	p := &page{service: s}
+func (s *toolset) failure(err error) *sdk.CallToolResult {
+	p := &answerLines{toolset: s}
 	p.add(struct {
 		Error string `json:"error"`
 	}{skein.Reason(err)})

@@ -19,15 +19,15 @@ const (
 	maxAnswer = 100_000
 )
 
-// A page is the data of an answer: JSON Lines of at most maxAnswer bytes.
-type page struct {
-	*service
+// answerLines are the data of an answer: JSON Lines of at most maxAnswer bytes.
+type answerLines struct {
+	*toolset
 	data bytes.Buffer
 	full bool // a line did not fit
 }
 
 // add appends v as a line, without secrets, and reports whether it fit.
-func (p *page) add(v any) bool {
+func (p *answerLines) add(v any) bool {
 	line := p.redactor().JSON(skein.MustJSON(v))
 	if p.full = p.full || p.data.Len() > 0 && p.data.Len()+len(line) > maxAnswer; !p.full {
 		p.data.Write(line)
@@ -37,7 +37,7 @@ func (p *page) add(v any) bool {
 }
 
 // answer returns the page in its frame. The text in besides must be our own.
-func (p *page) answer(besides ...string) *sdk.CallToolResult {
+func (p *answerLines) answer(besides ...string) *sdk.CallToolResult {
 	return &sdk.CallToolResult{Content: []sdk.Content{&sdk.TextContent{Text: framed(p.data.String(), besides...)}}}
 }
 
@@ -61,7 +61,7 @@ func framed(data string, besides ...string) string {
 // cut returns at most maxText bytes of s from offset on, and the offset of the
 // rest; 0 if there is none. It masks secrets first: half a secret is not
 // recognized.
-func (s *service) cut(text string, offset int) (piece string, rest int) {
+func (s *toolset) cut(text string, offset int) (piece string, rest int) {
 	text = s.redactor().Text(text)
 	offset = min(max(offset, 0), len(text))
 	for offset < len(text) && !utf8.RuneStart(text[offset]) {

@@ -11,7 +11,7 @@ import (
 	"github.com/skein-dev/skein"
 )
 
-func (s *service) readers(m *sdk.Server) {
+func (s *toolset) readers(m *sdk.Server) {
 	add(s, m, &sdk.Tool{Name: "session_list", Title: "List sessions", Annotations: looks(), Description: "List sessions, newest first."}, s.list)
 	add(s, m, &sdk.Tool{Name: "session_search", Title: "Search sessions", Annotations: looks(), Description: "Find messages, tool calls and results by their words. " +
 		`The query: fork pointer (both words), "fork pointer" (the phrase), snap* (words that begin with snap), -draft (without this word), ` +
@@ -56,7 +56,7 @@ type sessionLine struct {
 	Prompt     string          `json:"last_prompt,omitempty"`
 }
 
-func (s *service) line(x *skein.Session) sessionLine {
+func (s *toolset) line(x *skein.Session) sessionLine {
 	l := sessionLine{
 		ID: x.ID, Name: s.short(x.Name()), Key: x.Key, Agent: x.Agent, Model: x.Model, Project: x.Project, Tags: x.Tags,
 		Repository: s.short(x.Checkout.Repository), Branch: s.short(x.Checkout.Branch),
@@ -69,7 +69,7 @@ func (s *service) line(x *skein.Session) sessionLine {
 }
 
 // short returns the beginning of a text without secrets.
-func (s *service) short(text string) string { return s.redactor().Start(text) }
+func (s *toolset) short(text string) string { return s.redactor().Start(text) }
 
 // Bounds of the sessions in an answer.
 const (
@@ -77,7 +77,7 @@ const (
 	manySessions = 100
 )
 
-func (s *service) list(ctx context.Context, in listIn) (*sdk.CallToolResult, error) {
+func (s *toolset) list(ctx context.Context, in listIn) (*sdk.CallToolResult, error) {
 	f := skein.Filter{Project: in.Project, Repository: in.Repository, Agent: in.Agent, Origin: in.Origin, Tag: in.Tag, Title: in.Title}
 	var err error
 	if f.Since, err = when(in.Since); err != nil {
@@ -90,7 +90,7 @@ func (s *service) list(ctx context.Context, in listIn) (*sdk.CallToolResult, err
 		return nil, err
 	}
 	f.Limit = bound(in.Limit, fewSessions, manySessions) + 1
-	p, last, n := &page{service: s}, (*skein.Session)(nil), 0
+	p, last, n := &answerLines{toolset: s}, (*skein.Session)(nil), 0
 	for x, err := range s.store.Sessions(ctx, f) {
 		if err != nil {
 			return nil, err

@@ -87,8 +87,8 @@ func shared(o Options) *common {
 	return &common{o, sync.OnceValue(o.Redactor), sdk.NewSchemaCache()}
 }
 
-// A service is what one client can use.
-type service struct {
+// A toolset is what one client can use.
+type toolset struct {
 	*common
 	store skein.Store // as visitors without the right to see secrets see it
 	whole skein.Store
@@ -100,7 +100,7 @@ const instructions = `Sessions of people and agents, stored by skein. Name a ses
 // server returns the server for one client.
 func (c *common) server(store skein.Store, write bool) *sdk.Server {
 	store = lenient.Store(store, nil)
-	s := &service{c, c.redactor().Veil(store), store}
+	s := &toolset{c, c.redactor().Veil(store), store}
 	m := sdk.NewServer(&sdk.Implementation{Name: "skein", Title: "skein", Version: c.Version}, &sdk.ServerOptions{
 		Instructions: instructions, SchemaCache: c.schemas,
 		Capabilities: &sdk.ServerCapabilities{Tools: &sdk.ToolCapabilities{}, Resources: &sdk.ResourceCapabilities{}},
@@ -115,7 +115,7 @@ func (c *common) server(store skein.Store, write bool) *sdk.Server {
 }
 
 // add registers a tool. An error of f becomes the answer.
-func add[In any](s *service, m *sdk.Server, t *sdk.Tool, f func(context.Context, In) (*sdk.CallToolResult, error)) {
+func add[In any](s *toolset, m *sdk.Server, t *sdk.Tool, f func(context.Context, In) (*sdk.CallToolResult, error)) {
 	sdk.AddTool(m, t, func(ctx context.Context, _ *sdk.CallToolRequest, in In) (*sdk.CallToolResult, any, error) {
 		r, err := f(ctx, in)
 		if err != nil {

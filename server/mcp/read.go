@@ -52,7 +52,7 @@ type partLine struct {
 	Rest   int             `json:"rest,omitempty"`   // bytes after which the text goes on: read it with seq and offset
 }
 
-func (s *service) read(ctx context.Context, in readIn) (*sdk.CallToolResult, error) {
+func (s *toolset) read(ctx context.Context, in readIn) (*sdk.CallToolResult, error) {
 	x, err := s.session(ctx, in.Session)
 	if err != nil {
 		return nil, err
@@ -62,7 +62,7 @@ func (s *service) read(ctx context.Context, in readIn) (*sdk.CallToolResult, err
 		return nil, err
 	}
 	n := bound(in.Limit, 20, 200)
-	p := &page{service: s}
+	p := &answerLines{toolset: s}
 	switch {
 	case in.Seq > 0:
 		return s.one(ctx, p, x, in)
@@ -118,7 +118,7 @@ func fitting(lines []messageLine) int {
 }
 
 // onward answers with the messages that begin after a seq.
-func (s *service) onward(ctx context.Context, p *page, x skein.Session, after skein.Seq, n int, in readIn) (*sdk.CallToolResult, error) {
+func (s *toolset) onward(ctx context.Context, p *answerLines, x skein.Session, after skein.Seq, n int, in readIn) (*sdk.CallToolResult, error) {
 	const window = 200
 	count := 0
 	for from := after; from < x.Last; from += window {
@@ -144,7 +144,7 @@ func (s *service) onward(ctx context.Context, p *page, x skein.Session, after sk
 }
 
 // one answers with the message at in.Seq.
-func (s *service) one(ctx context.Context, p *page, x skein.Session, in readIn) (*sdk.CallToolResult, error) {
+func (s *toolset) one(ctx context.Context, p *answerLines, x skein.Session, in readIn) (*sdk.CallToolResult, error) {
 	found, err := s.store.Newest(ctx, x.ID, 1, in.Seq+1)
 	if err != nil {
 		return nil, err
@@ -161,7 +161,7 @@ func (s *service) one(ctx context.Context, p *page, x skein.Session, in readIn) 
 }
 
 // messages returns consecutive messages of x as they are in an answer.
-func (s *service) messages(ctx context.Context, x skein.Session, found []skein.Entry, in readIn) ([]messageLine, error) {
+func (s *toolset) messages(ctx context.Context, x skein.Session, found []skein.Entry, in readIn) ([]messageLine, error) {
 	entries, err := render.EntriesOf(&x, found, func(after skein.Seq) iter.Seq2[skein.Event, error] {
 		return s.whole.Events(ctx, x.ID, after)
 	})
@@ -173,7 +173,7 @@ func (s *service) messages(ctx context.Context, x skein.Session, found []skein.E
 }
 
 // message returns e as it is in an answer.
-func (s *service) message(e *render.Entry, in readIn) messageLine {
+func (s *toolset) message(e *render.Entry, in readIn) messageLine {
 	m, calls := &e.Message, e.Calls
 	l := messageLine{Seq: e.Seq, Turn: e.Turn, Role: m.Role, Time: e.Time, Model: m.Model, Rewound: e.Rewound, Interrupted: m.Interrupted, Compacted: e.Compacted, Parts: []partLine{}}
 	if m.Error != nil {
@@ -193,7 +193,7 @@ func (s *service) message(e *render.Entry, in readIn) messageLine {
 	return l
 }
 
-func (s *service) part(p *skein.Part, offset int) partLine {
+func (s *toolset) part(p *skein.Part, offset int) partLine {
 	l, text := partLine{Kind: p.Kind}, p.Text.UTF8()
 	switch {
 	case p.Call != nil:

@@ -18,7 +18,7 @@ const (
 
 // resources registers sessions as resources. The list is read from the store
 // each time.
-func (s *service) resources(m *sdk.Server) {
+func (s *toolset) resources(m *sdk.Server) {
 	m.AddResourceTemplate(&sdk.ResourceTemplate{
 		Name: "session", Title: "A session", URITemplate: scheme + "{id}", MIMEType: "text/plain",
 		Description: "The newest messages of a session, framed as data",
@@ -34,7 +34,7 @@ func (s *service) resources(m *sdk.Server) {
 }
 
 // listed answers with the list of resources.
-func (s *service) listed(ctx context.Context, req sdk.Request) (sdk.Result, error) {
+func (s *toolset) listed(ctx context.Context, req sdk.Request) (sdk.Result, error) {
 	cursor := ""
 	if p, ok := req.GetParams().(*sdk.ListResourcesParams); ok && p != nil {
 		cursor = p.Cursor
@@ -62,7 +62,7 @@ func (s *service) listed(ctx context.Context, req sdk.Request) (sdk.Result, erro
 }
 
 // resource answers with the newest messages of a session.
-func (s *service) resource(ctx context.Context, req *sdk.ReadResourceRequest) (*sdk.ReadResourceResult, error) {
+func (s *toolset) resource(ctx context.Context, req *sdk.ReadResourceRequest) (*sdk.ReadResourceResult, error) {
 	uri := req.Params.URI
 	rest, _ := strings.CutPrefix(uri, scheme)
 	id, err := url.PathUnescape(rest)

@@ -37,7 +37,7 @@ type hitLine struct {
 // most is how long a search may take to find something.
 const most = 10 * time.Second
 
-func (s *service) search(ctx context.Context, in searchIn) (*sdk.CallToolResult, error) {
+func (s *toolset) search(ctx context.Context, in searchIn) (*sdk.CallToolResult, error) {
 	q, err := search.ParseAt(in.Query, s.Now())
 	if err != nil {
 		return nil, err
@@ -60,7 +60,7 @@ func (s *service) search(ctx context.Context, in searchIn) (*sdk.CallToolResult,
 	if err != nil {
 		return nil, err
 	}
-	p := &page{service: s}
+	p := &answerLines{toolset: s}
 	of, err := lookup.OfHits(ctx, s.store, found.Hits)
 	if err != nil {
 		return nil, err
@@ -84,12 +84,12 @@ func (s *service) search(ctx context.Context, in searchIn) (*sdk.CallToolResult,
 }
 
 // hit returns a hit in the session x for an answer.
-func (s *service) hit(h skein.Hit, x skein.Session) hitLine {
+func (s *toolset) hit(h skein.Hit, x skein.Session) hitLine {
 	snippet := strings.NewReplacer(skein.Mark, "«", skein.EndMark, "»").Replace(h.Snippet)
 	return hitLine{h.Session, s.short(x.Name()), h.Seq, h.Turn, h.Role, h.Time, h.Count, h.Rewound, snippet}
 }
 
 // session returns the session that a name stands for.
-func (s *service) session(ctx context.Context, name string) (skein.Session, error) {
+func (s *toolset) session(ctx context.Context, name string) (skein.Session, error) {
 	return lookup.Resolve(ctx, s.store, name, skein.Filter{})
 }

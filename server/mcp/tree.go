@@ -27,7 +27,7 @@ type kinLine struct {
 	Binned bool            `json:"binned,omitempty"`
 }
 
-func (s *service) tree(ctx context.Context, in nameIn) (*sdk.CallToolResult, error) {
+func (s *toolset) tree(ctx context.Context, in nameIn) (*sdk.CallToolResult, error) {
 	x, err := s.session(ctx, in.Session)
 	if err != nil {
 		return nil, err
@@ -36,7 +36,7 @@ func (s *service) tree(ctx context.Context, in nameIn) (*sdk.CallToolResult, err
 	if err != nil {
 		return nil, err
 	}
-	f := family{service: s, asked: x.ID, page: &page{service: s}}
+	f := family{toolset: s, asked: x.ID, page: &answerLines{toolset: s}}
 	if !f.add(root, 0) || more {
 		return f.page.answer("Only a part of the family is shown."), nil
 	}
@@ -44,9 +44,9 @@ func (s *service) tree(ctx context.Context, in nameIn) (*sdk.CallToolResult, err
 }
 
 type family struct {
-	*service
+	*toolset
 	asked skein.SessionID
-	page  *page
+	page  *answerLines
 }
 
 // add adds k and its descendants; false says that not all of them fit.

@@ -29,7 +29,7 @@ type usageLine struct {
 	Dollars  *float64    `json:"usd,omitempty"` // the cost; left out if unknown
 }
 
-func (s *service) usage(ctx context.Context, in usageIn) (*sdk.CallToolResult, error) {
+func (s *toolset) usage(ctx context.Context, in usageIn) (*sdk.CallToolResult, error) {
 	q := skein.UsageQuery{By: skein.Dimension(in.By), Project: in.Project, Repository: in.Project, Agent: in.Agent, Zone: s.Now().Location()}
 	if in.By == "" {
 		q.By = skein.ByModelID
@@ -55,7 +55,7 @@ func (s *service) usage(ctx context.Context, in usageIn) (*sdk.CallToolResult, e
 	if err != nil {
 		return nil, err
 	}
-	p, n := &page{service: s}, bound(in.Limit, 50, 500)
+	p, n := &answerLines{toolset: s}, bound(in.Limit, 50, 500)
 	for i, r := range rows {
 		l, err := s.sum(r)
 		if err != nil {
@@ -68,7 +68,7 @@ func (s *service) usage(ctx context.Context, in usageIn) (*sdk.CallToolResult, e
 	return p.answer(end), nil
 }
 
-func (s *service) sum(r skein.UsageRow) (usageLine, error) {
+func (s *toolset) sum(r skein.UsageRow) (usageLine, error) {
 	l := usageLine{Of: r.Of, Provider: r.Provider, Model: r.Model, Tier: r.Tier, Usage: r.Usage}
 	if s.Cost == nil {
 		return l, nil

@@ -12,12 +12,12 @@ import (
 )
 
 // writeTools are the tools that change sessions.
-type writeTools struct{ *service }
+type writeTools struct{ *toolset }
 
 func (s writeTools) writers(m *sdk.Server) {
-	add(s.service, m, &sdk.Tool{Name: "session_note", Title: "Add a note", Annotations: adds(), Description: "Add a note to a session. A note is not a message: no model sees it, and it changes nothing else."}, s.note)
-	add(s.service, m, &sdk.Tool{Name: "session_fork", Title: "Fork a session", Annotations: adds(), Description: "Begin a new session that shows another session up to the end of a turn, or up to a seq, and continues independently."}, s.fork)
-	add(s.service, m, &sdk.Tool{Name: "session_rename", Title: "Rename a session", Annotations: adds(), Description: "Give a session a title. A title that a person gave is not replaced."}, s.rename)
+	add(s.toolset, m, &sdk.Tool{Name: "session_note", Title: "Add a note", Annotations: adds(), Description: "Add a note to a session. A note is not a message: no model sees it, and it changes nothing else."}, s.note)
+	add(s.toolset, m, &sdk.Tool{Name: "session_fork", Title: "Fork a session", Annotations: adds(), Description: "Begin a new session that shows another session up to the end of a turn, or up to a seq, and continues independently."}, s.fork)
+	add(s.toolset, m, &sdk.Tool{Name: "session_rename", Title: "Rename a session", Annotations: adds(), Description: "Give a session a title. A title that a person gave is not replaced."}, s.rename)
 }
 
 type noteIn struct {
@@ -83,7 +83,7 @@ func (s writeTools) append(ctx context.Context, name string, e skein.Event) (*sd
 	if err != nil {
 		return nil, err
 	}
-	p := &page{service: s.service}
+	p := &answerLines{toolset: s.toolset}
 	p.add(placeLine{x.ID, at})
 	return p.answer("Done."), nil
 }
@@ -114,7 +114,7 @@ func (s writeTools) fork(ctx context.Context, in forkIn) (*sdk.CallToolResult, e
 	if err != nil {
 		return nil, err
 	}
-	p := &page{service: s.service}
+	p := &answerLines{toolset: s.toolset}
 	p.add(placeLine{id, at})
 	return p.answer("The new session was made."), nil
 }

@@ -31,11 +31,11 @@ type Metrics struct {
 	began time.Time
 
 	mu     sync.Mutex
-	routes map[string]*route
+	routes map[string]*routeCounts
 }
 
-// A route is the counts of one route.
-type route struct {
+// routeCounts are the counts of one route.
+type routeCounts struct {
 	statuses map[int]int64
 	within   []int64 // by bound; the last one counts all
 	seconds  float64
@@ -46,7 +46,7 @@ func New(o Options) *Metrics {
 	if o.Now == nil {
 		o.Now = time.Now
 	}
-	return &Metrics{o: o, began: o.Now(), routes: map[string]*route{}}
+	return &Metrics{o: o, began: o.Now(), routes: map[string]*routeCounts{}}
 }
 
 // bounds are the upper bounds of the histogram, in seconds.
@@ -62,7 +62,7 @@ func (m *Metrics) Done(pattern string, status int, took time.Duration) {
 	defer m.mu.Unlock()
 	r := m.routes[pattern]
 	if r == nil {
-		r = &route{statuses: map[int]int64{}, within: make([]int64, len(bounds())+1)}
+		r = &routeCounts{statuses: map[int]int64{}, within: make([]int64, len(bounds())+1)}
 		m.routes[pattern] = r
 	}
 	r.statuses[status]++

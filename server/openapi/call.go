@@ -14,16 +14,16 @@ import (
 
 type humaContext = huma.Context
 
-// call is a request. Errors that huma finds are 400: 422 has one meaning only.
-type call struct {
+// apiCall is a request. Errors that huma finds are 400: 422 has one meaning only.
+type apiCall struct {
 	humaContext
 	response http.ResponseWriter
-	body     *noted
+	body     *errBody
 	status   int // instead of huma's; 0: as it says
 }
 
 // SetStatus implements [huma.Context].
-func (c *call) SetStatus(status int) {
+func (c *apiCall) SetStatus(status int) {
 	if c.status != 0 {
 		status = c.status
 	}
@@ -34,21 +34,21 @@ func (c *call) SetStatus(status int) {
 }
 
 // BodyReader implements [huma.Context].
-func (c *call) BodyReader() io.Reader {
+func (c *apiCall) BodyReader() io.Reader {
 	if c.body == nil {
-		c.body = &noted{Reader: c.humaContext.BodyReader()}
+		c.body = &errBody{Reader: c.humaContext.BodyReader()}
 	}
 	return c.body
 }
 
-// noted is a body whose error is remembered.
-type noted struct {
+// errBody is a body that remembers the error of reading it.
+type errBody struct {
 	io.Reader
 	err error
 }
 
 // Read implements [io.Reader].
-func (n *noted) Read(b []byte) (int, error) {
+func (n *errBody) Read(b []byte) (int, error) {
 	k, err := n.Reader.Read(b)
 	if err != nil && !errors.Is(err, io.EOF) {
 		n.err = err
@@ -72,7 +72,7 @@ func (r *Request) Resolve(ctx huma.Context) []error {
 // ResponseOf returns what answers a call, to write to it in several pieces; false if
 // the call is not of a [Table].
 func ResponseOf(c huma.Context) (http.ResponseWriter, bool) {
-	k, ok := c.(*call)
+	k, ok := c.(*apiCall)
 	if !ok {
 		return nil, false
 	}
@@ -102,7 +102,7 @@ func problems(ctx huma.Context, _ string, v any) (any, error) {
 	if !ok {
 		return v, nil
 	}
-	c, ok := ctx.(*call)
+	c, ok := ctx.(*apiCall)
 	if !ok {
 		return v, fmt.Errorf("a context of type %T", ctx)
 	}

@@ -61,7 +61,7 @@ func (t *Table) Handle(op *huma.Operation, handler func(huma.Context)) {
 				door.Fail(w, r, err)
 				return
 			}
-			handler(&call{humaContext: humago.NewContext(op, r, w), response: w})
+			handler(&apiCall{humaContext: humago.NewContext(op, r, w), response: w})
 		}),
 	}
 	if o.Follow {

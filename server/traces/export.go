@@ -14,16 +14,16 @@ import (
 
 const sendTime = 10 * time.Second
 
-// An exporter sends spans to a collector.
-type exporter struct {
+// A spanExporter sends spans to a collector.
+type spanExporter struct {
 	to     Endpoint
 	log    *slog.Logger
 	client *http.Client
 	broken atomic.Bool // the failure was logged
 }
 
-func newExporter(o Options) *exporter {
-	x := &exporter{to: o.Endpoint, log: o.Log, client: o.Client}
+func newExporter(o Options) *spanExporter {
+	x := &spanExporter{to: o.Endpoint, log: o.Log, client: o.Client}
 	if x.client == nil {
 		x.client = &http.Client{
 			Timeout:       sendTime,
@@ -35,7 +35,7 @@ func newExporter(o Options) *exporter {
 
 // export sends spans. Those that cannot be sent are lost: that is logged once, until
 // sending works again.
-func (x *exporter) export(ctx context.Context, body wireRequest) {
+func (x *spanExporter) export(ctx context.Context, body wireRequest) {
 	err := x.send(ctx, body)
 	switch {
 	case err != nil && !x.broken.Swap(true):
@@ -45,7 +45,7 @@ func (x *exporter) export(ctx context.Context, body wireRequest) {
 	}
 }
 
-func (x *exporter) send(ctx context.Context, body wireRequest) error {
+func (x *spanExporter) send(ctx context.Context, body wireRequest) error {
 	text, err := json.Marshal(body)
 	if err != nil {
 		return err

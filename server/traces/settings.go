@@ -90,9 +90,9 @@ func resource(version string, getenv func(string) string) ([]wireAttribute, erro
 }
 
 // sample reports whether a span below parent is recorded.
-func (s settings) sample(parent origin, trace [16]byte) bool {
+func (s settings) sample(parent spanContext, trace [16]byte) bool {
 	kind, byParent := strings.CutPrefix(s.sampler, "parentbased_")
-	if byParent && parent != (origin{}) {
+	if byParent && parent != (spanContext{}) {
 		return parent.sampled
 	}
 	switch kind {

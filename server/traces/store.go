@@ -29,7 +29,7 @@ func (s *store) Unwrap() skein.Store { return s.Store }
 func (s *store) As(u skein.User) skein.Store { return s.t.Store(s.Store.As(u)) }
 
 // A timed is a running call. Its span is nil if there is no trace.
-type timed struct{ span *span }
+type timed struct{ span *traceSpan }
 
 // begin begins a call, about a session unless id is "".
 func (s *store) begin(ctx context.Context, name string, id skein.SessionID) (context.Context, timed) {

@@ -27,8 +27,8 @@ type Options struct {
 type Traces struct {
 	settings settings
 	version  string
-	exporter *exporter
-	queue    chan *span
+	exporter *spanExporter
+	queue    chan *traceSpan
 	closing  func()        // closes last
 	last     chan struct{} // closed by Close
 	done     chan struct{} // closed when the last spans were sent
@@ -46,7 +46,7 @@ func New(ctx context.Context, o Options) (_ *Traces, err error) {
 	if err != nil {
 		return nil, err
 	}
-	t := &Traces{settings: s, version: o.Version, exporter: newExporter(o), queue: make(chan *span, s.queue), last: make(chan struct{}), done: make(chan struct{})}
+	t := &Traces{settings: s, version: o.Version, exporter: newExporter(o), queue: make(chan *traceSpan, s.queue), last: make(chan struct{}), done: make(chan struct{})}
 	t.closing = sync.OnceFunc(func() { close(t.last) })
 	ctx, t.cancel = context.WithCancel(context.WithoutCancel(ctx))
 	go t.run(ctx)
@@ -54,7 +54,7 @@ func New(ctx context.Context, o Options) (_ *Traces, err error) {
 }
 
 // put queues a span that has ended. It is lost if too many wait.
-func (t *Traces) put(s *span) {
+func (t *Traces) put(s *traceSpan) {
 	select {
 	case t.queue <- s:
 	default:
@@ -69,7 +69,7 @@ func (t *Traces) run(ctx context.Context) {
 	defer close(t.done)
 	tick := time.NewTicker(t.settings.delay)
 	defer tick.Stop()
-	var batch []*span
+	var batch []*traceSpan
 	send := func() {
 		if len(batch) > 0 {
 			ctx, cancel := context.WithTimeout(ctx, t.settings.timeout)

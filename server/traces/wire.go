@@ -64,7 +64,7 @@ const (
 )
 
 // requestOf returns the request for spans of the program that is described.
-func requestOf(about []wireAttribute, version string, spans []*span) wireRequest {
+func requestOf(about []wireAttribute, version string, spans []*traceSpan) wireRequest {
 	s := wireScope{Scope: wireScopeName{scope, version}}
 	for _, span := range spans {
 		s.Spans = append(s.Spans, spanOf(span))
@@ -72,13 +72,13 @@ func requestOf(about []wireAttribute, version string, spans []*span) wireRequest
 	return wireRequest{[]wireResource{{Resource: wireAttributes{about}, ScopeSpans: []wireScope{s}}}}
 }
 
-func spanOf(s *span) wireSpan {
+func spanOf(s *traceSpan) wireSpan {
 	w := wireSpan{
 		TraceID: hex.EncodeToString(s.own.trace[:]), SpanID: hex.EncodeToString(s.own.span[:]), TraceState: s.own.state,
 		Flags: flagSampled | flagKnown, Name: s.name, Kind: s.kind,
 		Start: nanos(s.start), End: nanos(s.end), Attributes: s.attributes,
 	}
-	if s.parent != (origin{}) {
+	if s.parent != (spanContext{}) {
 		w.Parent = hex.EncodeToString(s.parent.span[:])
 	}
 	if s.parent.remote {

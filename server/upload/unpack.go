@@ -35,7 +35,7 @@ func Unpack(dir, name string, body io.Reader) (err error) {
 		return err
 	}
 	defer func() { err = errors.Join(err, root.Close()) }()
-	b := box{root: root, left: maxUnpacked}
+	b := unpackFolder{root: root, left: maxUnpacked}
 	switch lower := strings.ToLower(name); {
 	case strings.HasSuffix(lower, ".zip"):
 		return b.zip(body)
@@ -47,15 +47,15 @@ func Unpack(dir, name string, body io.Reader) (err error) {
 	return b.put(name, body)
 }
 
-// box is a folder that files are written to.
-type box struct {
+// unpackFolder is a folder that files are written to.
+type unpackFolder struct {
 	root  *os.Root
 	left  int64 // bytes that may still be written
 	files int
 }
 
 // put writes a file. Its name may contain folders, in the syntax of any system.
-func (b *box) put(name string, from io.Reader) (err error) {
+func (b *unpackFolder) put(name string, from io.Reader) (err error) {
 	name = path.Clean(strings.TrimLeft(strings.ReplaceAll(name, `\`, "/"), "/"))
 	if !filepath.IsLocal(filepath.FromSlash(name)) || name == "." || strings.Count(name, "/") > maxDepth || strings.ContainsAny(name, "\x00:") {
 		return fmt.Errorf("%w name %q: want the name of a file, without ..", skein.ErrInvalid, name)
@@ -70,7 +70,7 @@ func (b *box) put(name string, from io.Reader) (err error) {
 	if err != nil {
 		return fmt.Errorf("%w name %q: %w", skein.ErrInvalid, name, err)
 	}
-	n, err := io.Copy(f, io.LimitReader(sender{from}, b.left+1))
+	n, err := io.Copy(f, io.LimitReader(clientReader{from}, b.left+1))
 	if b.left -= n; err == nil && b.left < 0 {
 		err = tooMuch("more than %d bytes", maxUnpacked)
 	}
@@ -81,7 +81,7 @@ func tooMuch(format string, args ...any) error {
 	return openapi.Refuse(http.StatusRequestEntityTooLarge, "size", "the archive holds "+format, args...)
 }
 
-func (b *box) tgz(from io.Reader) error {
+func (b *unpackFolder) tgz(from io.Reader) error {
 	z, err := gzip.NewReader(from)
 	if err != nil {
 		return noArchive(err)
@@ -100,7 +100,7 @@ func noArchive(err error) error {
 }
 
 // tar unpacks regular files, and skips everything else.
-func (b *box) tar(from io.Reader) error {
+func (b *unpackFolder) tar(from io.Reader) error {
 	for t := tar.NewReader(from); ; {
 		h, err := t.Next()
 		switch {
@@ -119,7 +119,7 @@ func (b *box) tar(from io.Reader) error {
 
 // zip unpacks regular files, and skips everything else. The archive is stored
 // beside them meanwhile, because its directory is at its end.
-func (b *box) zip(from io.Reader) (err error) {
+func (b *unpackFolder) zip(from io.Reader) (err error) {
 	f, err := os.CreateTemp("", "skein-import-*.zip")
 	if err != nil {
 		return err
@@ -144,7 +144,7 @@ func (b *box) zip(from io.Reader) (err error) {
 	return nil
 }
 
-func (b *box) unzip(x *zip.File) (err error) {
+func (b *unpackFolder) unzip(x *zip.File) (err error) {
 	r, err := x.Open()
 	if err != nil {
 		return noArchive(err)
@@ -153,12 +153,12 @@ func (b *box) unzip(x *zip.File) (err error) {
 	return b.put(x.Name, r)
 }
 
-// sender is the source of a file: its errors are those of the client, not of
+// clientReader is the source of a file: its errors are those of the client, not of
 // the disk.
-type sender struct{ io.Reader }
+type clientReader struct{ io.Reader }
 
 // Read implements [io.Reader].
-func (s sender) Read(p []byte) (int, error) {
+func (s clientReader) Read(p []byte) (int, error) {
 	n, err := s.Reader.Read(p)
 	if err != nil && !errors.Is(err, io.EOF) {
 		err = noArchive(err)

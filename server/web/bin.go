@@ -55,7 +55,7 @@ func (s binPages) showBin(w http.ResponseWriter, r *http.Request) {
 		p.Sessions = p.Sessions[:pageSize]
 		p.Next = "/bin?after=" + url.QueryEscape(string(p.Sessions[pageSize-1].ID))
 	}
-	s.show(w, r, "bin", page{Title: "Bin", At: "bin", Data: p})
+	s.show(w, r, "bin", layoutData{Title: "Bin", At: "bin", Data: p})
 }
 
 // restore takes sessions out of the bin.
@@ -120,7 +120,7 @@ func (s binPages) purge(w http.ResponseWriter, r *http.Request) {
 		for i := range all {
 			all[i] = s.veiled(all[i])
 		}
-		s.show(w, r, "bin", page{Title: "Delete for good", At: "bin", Data: binPage{Asked: all, MayPurge: true}})
+		s.show(w, r, "bin", layoutData{Title: "Delete for good", At: "bin", Data: binPage{Asked: all, MayPurge: true}})
 		return
 	}
 	done, err := s.destroy(r, all)

@@ -13,7 +13,7 @@ import (
 type chart struct {
 	Title   string
 	Unit    string // what a column is: day, week, month
-	Columns []column
+	Columns []chartColumn
 	Most    string // value of the highest column
 	Peak    string // label of the highest column
 	First   string
@@ -22,20 +22,20 @@ type chart struct {
 	Total   string
 }
 
-// A column is one step of time.
-type column struct {
+// A chartColumn is one step of time.
+type chartColumn struct {
 	Label  string // the step, and its value
-	Pieces []piece
+	Pieces []chartPiece
 }
 
-// A piece is a rectangle of a column.
-type piece struct {
+// A chartPiece is a rectangle of a column.
+type chartPiece struct {
 	X, Y, W, H float64
 	Class      string
 }
 
-// A step is a day, or several that are shown as one.
-type step struct {
+// A chartStep is a day, or several that are shown as one.
+type chartStep struct {
 	name, unit string
 	sum        price.Sum
 }
@@ -48,7 +48,7 @@ const (
 
 // stepsOf groups days into steps, from the first to the last, including those
 // without usage in between. Rows that are not a day are left out.
-func stepsOf(days []price.Sum) (steps []step) {
+func stepsOf(days []price.Sum) (steps []chartStep) {
 	of := map[string]price.Sum{}
 	var first, last time.Time
 	for _, d := range days {
@@ -76,7 +76,7 @@ func stepsOf(days []price.Sum) (steps []step) {
 	}
 	for t := first; !t.After(last); t = t.AddDate(0, 0, 1) {
 		if n := name(t); len(steps) == 0 || steps[len(steps)-1].name != n {
-			steps = append(steps, step{name: n, unit: unit, sum: price.Sum{Of: n}})
+			steps = append(steps, chartStep{name: n, unit: unit, sum: price.Sum{Of: n}})
 		}
 		at := &steps[len(steps)-1]
 		at.sum = at.sum.Plus(of[t.Format(time.DateOnly)])
@@ -92,7 +92,7 @@ func weekName(t time.Time) string {
 
 // newChart draws steps. values returns the pieces of a column, from the bottom;
 // words returns the value of a column, for people.
-func newChart(title string, steps []step, values func(price.Sum) []int64, words func(price.Sum) string, series ...string) *chart {
+func newChart(title string, steps []chartStep, values func(price.Sum) []int64, words func(price.Sum) string, series ...string) *chart {
 	c := &chart{Title: title, Unit: steps[0].unit, First: steps[0].name, Last: steps[len(steps)-1].name, Series: series}
 	var most, all int64
 	var total price.Sum
@@ -109,12 +109,12 @@ func newChart(title string, steps []step, values func(price.Sum) []int64, words 
 	}
 	c.Total = words(total)
 	for i, s := range steps {
-		col := column{Label: strings.TrimSuffix(s.name+": "+words(s.sum), ": ")}
+		col := chartColumn{Label: strings.TrimSuffix(s.name+": "+words(s.sum), ": ")}
 		top := 100.0
 		for k, v := range values(s.sum) {
 			if h := 100 * float64(v) / float64(most); h > 0 {
 				top -= h
-				col.Pieces = append(col.Pieces, piece{float64(i) + .12, top, .76, h, "s" + string(rune('1'+k))})
+				col.Pieces = append(col.Pieces, chartPiece{float64(i) + .12, top, .76, h, "s" + string(rune('1'+k))})
 			}
 		}
 		c.Columns = append(c.Columns, col)

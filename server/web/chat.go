@@ -21,7 +21,7 @@ type Talker interface {
 	//
 	// The error wraps [skein.ErrLocked] if another program works on the
 	// session, or says what is wrong with the agent, the model or the text.
-	Talk(ctx context.Context, t *Talk) error
+	Talk(ctx context.Context, t *RunningTurn) error
 }
 
 // A Question is something that a person must decide.
@@ -38,16 +38,16 @@ const (
 	No     = "no"
 )
 
-// A Talk is a running turn: what was said, and what is known of the answer
+// A RunningTurn is a running turn: what was said, and what is known of the answer
 // before it is stored.
-type Talk struct {
+type RunningTurn struct {
 	Session skein.SessionID // "" begins a new one
 	User    skein.User      // the owner of a new one; "" for the server's own user
 	Agent   string          // of a new one; "" for the default
 	Model   string          // "" for the agent's
 	Text    string
 
-	chat  *Chat
+	chat  *Turns
 	stop  context.CancelFunc
 	begun chan struct{} // closed when the session's ID is known and the text is stored
 	asks  chan struct{} // closed when a question is asked before that
@@ -65,7 +65,7 @@ type Talk struct {
 
 // Begun reports that the text is stored in the session id. It may be called
 // more than once.
-func (t *Talk) Begun(id skein.SessionID) {
+func (t *RunningTurn) Begun(id skein.SessionID) {
 	t.mu.Lock()
 	first := !isClosed(t.begun)
 	if first {
@@ -88,16 +88,16 @@ func isClosed(c chan struct{}) bool {
 }
 
 // Write adds a piece to the answer.
-func (t *Talk) Write(piece string) {
+func (t *RunningTurn) Write(piece string) {
 	t.mu.Lock()
 	t.words += piece
 	t.mu.Unlock()
-	t.chat.tell(t.Session, news{Kind: "piece", Text: piece})
+	t.chat.tell(t.Session, turnNews{Kind: "piece", Text: piece})
 }
 
 // Doing reports what the agent is doing, such as running a tool; "" for nothing
 // in particular. What it wrote so far is stored.
-func (t *Talk) Doing(what string) {
+func (t *RunningTurn) Doing(what string) {
 	t.mu.Lock()
 	t.doing, t.words = what, ""
 	t.mu.Unlock()
@@ -105,19 +105,19 @@ func (t *Talk) Doing(what string) {
 }
 
 // Note shows the person a text that is not part of the answer.
-func (t *Talk) Note(text string) {
+func (t *RunningTurn) Note(text string) {
 	t.mu.Lock()
 	t.notes = append(t.notes, text)
 	t.mu.Unlock()
 	t.changed()
 }
 
-func (t *Talk) changed() { t.chat.tell(t.Session, news{Kind: "state"}) }
+func (t *RunningTurn) changed() { t.chat.tell(t.Session, turnNews{Kind: "state"}) }
 
 // Ask puts a question to the person and waits for the reply. It returns ctx's
 // error when ctx ends. Before a new session has begun there is no page to ask
 // on: the answer is no.
-func (t *Talk) Ask(ctx context.Context, q Question) (string, error) {
+func (t *RunningTurn) Ask(ctx context.Context, q Question) (string, error) {
 	got := make(chan string, 1)
 	t.mu.Lock()
 	if t.Session == "" {
@@ -148,9 +148,9 @@ func (t *Talk) Ask(ctx context.Context, q Question) (string, error) {
 	}
 }
 
-// Chat is the running turns of this server. Close it after the server has
+// Turns are the running turns of this server. Close it after the server has
 // stopped.
-type Chat struct {
+type Turns struct {
 	talker Talker
 	ctx    context.Context //nolint:containedctx // turns outlive the request that began them
 	cancel context.CancelFunc
@@ -158,26 +158,26 @@ type Chat struct {
 
 	mu    sync.Mutex
 	ended bool
-	talks map[skein.SessionID]*Talk
+	talks map[skein.SessionID]*RunningTurn
 	last  map[skein.SessionID]string // error of the newest turn; "" if it succeeded
-	ears  map[skein.SessionID]map[chan news]bool
+	ears  map[skein.SessionID]map[chan turnNews]bool
 }
 
-// news is something that happened in a turn, and is not stored.
-type news struct {
+// turnNews is something that happened in a turn, and is not stored.
+type turnNews struct {
 	Kind string // piece, state
 	Text string
 }
 
 // NewChat returns a Chat whose turns talker runs.
-func NewChat(talker Talker) *Chat {
-	c := &Chat{talker: talker, talks: map[skein.SessionID]*Talk{}, last: map[skein.SessionID]string{}, ears: map[skein.SessionID]map[chan news]bool{}}
+func NewChat(talker Talker) *Turns {
+	c := &Turns{talker: talker, talks: map[skein.SessionID]*RunningTurn{}, last: map[skein.SessionID]string{}, ears: map[skein.SessionID]map[chan turnNews]bool{}}
 	c.ctx, c.cancel = context.WithCancel(context.Background())
 	return c
 }
 
 // Close stops the running turns and waits for them.
-func (c *Chat) Close() {
+func (c *Turns) Close() {
 	c.mu.Lock()
 	c.ended = true
 	c.mu.Unlock()
@@ -186,13 +186,13 @@ func (c *Chat) Close() {
 }
 
 // Interrupt stops the running turns.
-func (c *Chat) Interrupt() { c.cancel() }
+func (c *Turns) Interrupt() { c.cancel() }
 
 // say begins a turn, and returns the session's ID once the text is stored.
 //
 // The error wraps [skein.ErrLocked] if this server already runs a turn there,
 // or is the talker's.
-func (c *Chat) say(ctx context.Context, t *Talk) (skein.SessionID, error) {
+func (c *Turns) say(ctx context.Context, t *RunningTurn) (skein.SessionID, error) {
 	t.chat, t.begun, t.asks, t.over, t.answer = c, make(chan struct{}), make(chan struct{}), make(chan struct{}), map[string]chan string{}
 	if t.Session != "" && !c.claim(t) {
 		return "", fmt.Errorf("%w: the agent is still answering", skein.ErrLocked)
@@ -215,7 +215,7 @@ func (c *Chat) say(ctx context.Context, t *Talk) (skein.SessionID, error) {
 }
 
 // start starts the talker; false if the server is stopping.
-func (c *Chat) start(t *Talk) bool {
+func (c *Turns) start(t *RunningTurn) bool {
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	if c.ended {
@@ -227,7 +227,7 @@ func (c *Chat) start(t *Talk) bool {
 	return true
 }
 
-func (c *Chat) run(ctx context.Context, t *Talk) {
+func (c *Turns) run(ctx context.Context, t *RunningTurn) {
 	defer t.stop()
 	t.err = c.talker.Talk(ctx, t)
 	c.mu.Lock()
@@ -240,11 +240,11 @@ func (c *Chat) run(ctx context.Context, t *Talk) {
 	}
 	c.mu.Unlock()
 	close(t.over)
-	c.tell(t.Session, news{Kind: "state"})
+	c.tell(t.Session, turnNews{Kind: "state"})
 }
 
 // claim records t as the turn of its session; false if there is another one.
-func (c *Chat) claim(t *Talk) bool {
+func (c *Turns) claim(t *RunningTurn) bool {
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	if other := c.talks[t.Session]; other != nil && other != t {
@@ -256,14 +256,14 @@ func (c *Chat) claim(t *Talk) bool {
 
 // at returns the running turn of a session, nil if there is none, and the error
 // of the turn before.
-func (c *Chat) at(id skein.SessionID) (*Talk, string) {
+func (c *Turns) at(id skein.SessionID) (*RunningTurn, string) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	return c.talks[id], c.last[id]
 }
 
 // reply answers a question; false if it is not open.
-func (c *Chat) reply(id skein.SessionID, question, answer string) bool {
+func (c *Turns) reply(id skein.SessionID, question, answer string) bool {
 	t, _ := c.at(id)
 	if t == nil {
 		return false
@@ -284,12 +284,12 @@ const maxNews = 256
 
 // listen returns the news of a session from now on, and a function that ends
 // them.
-func (c *Chat) listen(id skein.SessionID) (<-chan news, func()) {
-	ear := make(chan news, maxNews)
+func (c *Turns) listen(id skein.SessionID) (<-chan turnNews, func()) {
+	ear := make(chan turnNews, maxNews)
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	if c.ears[id] == nil {
-		c.ears[id] = map[chan news]bool{}
+		c.ears[id] = map[chan turnNews]bool{}
 	}
 	c.ears[id][ear] = true
 	return ear, func() {
@@ -304,7 +304,7 @@ func (c *Chat) listen(id skein.SessionID) (<-chan news, func()) {
 
 // tell sends n to all listeners. One that is too far behind misses it, and sees
 // the answer when it is stored.
-func (c *Chat) tell(id skein.SessionID, n news) {
+func (c *Turns) tell(id skein.SessionID, n turnNews) {
 	c.mu.Lock()
 	ears := slices.Collect(maps.Keys(c.ears[id]))
 	c.mu.Unlock()

@@ -22,7 +22,7 @@ type parrot struct {
 }
 
 // Talk implements [web.Talker].
-func (p *parrot) Talk(ctx context.Context, t *web.Talk) error {
+func (p *parrot) Talk(ctx context.Context, t *web.RunningTurn) error {
 	id, now := t.Session, skein.At(composedNow)
 	if t.Text == "fail" {
 		return fmt.Errorf("%w model: there is none", skein.ErrInvalid)

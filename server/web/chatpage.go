@@ -70,7 +70,7 @@ func (s chatPages) stateOf(id skein.SessionID) chatState {
 
 // newChat shows the form that begins a session.
 func (s chatPages) newChat(w http.ResponseWriter, r *http.Request) {
-	s.show(w, r, "newchat", page{Title: "New chat", At: "chat", Data: &chatPage{}})
+	s.show(w, r, "newchat", layoutData{Title: "New chat", At: "chat", Data: &chatPage{}})
 }
 
 // chat shows the end of a session, and the form for the next message.
@@ -97,7 +97,7 @@ func (s chatPages) chatWith(w http.ResponseWriter, r *http.Request, text string,
 	if wrong != nil {
 		p.Error = door.ProblemOf(wrong).Detail
 	}
-	s.show(w, r, "chat", page{Title: one.Name(), At: "chat", Class: "session chat", Data: p})
+	s.show(w, r, "chat", layoutData{Title: one.Name(), At: "chat", Class: "session chat", Data: p})
 }
 
 // chatState answers with the running turn alone.
@@ -111,7 +111,7 @@ func (s chatPages) chatState(w http.ResponseWriter, r *http.Request) {
 // say says the text of a form in a session, or in a new one.
 func (s chatPages) say(w http.ResponseWriter, r *http.Request) {
 	v := door.From(r.Context())
-	t := &Talk{User: v.User, Text: strings.ReplaceAll(strings.TrimSpace(r.PostFormValue("text")), "\r\n", "\n"), Model: strings.TrimSpace(r.PostFormValue("model"))}
+	t := &RunningTurn{User: v.User, Text: strings.ReplaceAll(strings.TrimSpace(r.PostFormValue("text")), "\r\n", "\n"), Model: strings.TrimSpace(r.PostFormValue("model"))}
 	if r.PathValue("id") != "" {
 		one, ok := s.one(w, r)
 		if !ok {
@@ -133,7 +133,7 @@ func (s chatPages) say(w http.ResponseWriter, r *http.Request) {
 	case was != "":
 		s.chatWith(w, r, t.Text, err)
 	default:
-		s.show(w, r, "newchat", page{Title: "New chat", At: "chat", Data: &chatPage{Text: t.Text, Error: wordsOf(err)}})
+		s.show(w, r, "newchat", layoutData{Title: "New chat", At: "chat", Data: &chatPage{Text: t.Text, Error: wordsOf(err)}})
 	}
 }
 

@@ -28,8 +28,8 @@ const (
 	lookFor    = 2 * time.Second       // for what the index does not find, and when nothing was found that soon
 )
 
-// found is a page of what a search in one session found.
-type found struct {
+// hitPage is a page of what a search in one session found.
+type hitPage struct {
 	Words          string // to search for; "" for no search
 	Bad            string // error in the words
 	Hits           []hit  // of this page, in order
@@ -137,7 +137,7 @@ func (s sessionPages) next(w http.ResponseWriter, r *http.Request) {
 	if !q.Has("rewound") {
 		messages = render.Live(messages)
 	}
-	t := transcript.View{Session: one, Raw: q.Has("raw"), Rewound: q.Has("rewound")}
+	t := transcript.PageView{Session: one, Raw: q.Has("raw"), Rewound: q.Has("rewound")}
 	for m, err := range messages {
 		if err != nil {
 			s.fail(w, r, err)

@@ -85,10 +85,10 @@ func base(path string) string {
 }
 
 // views returns links to the other pages of a session.
-func (s *site) views(id skein.SessionID) []link {
+func (s *site) views(id skein.SessionID) []navLink {
 	all := sessionViews(transcript.SessionPath(id))
 	if s.Chat != nil {
-		all = append([]link{{"chat", "Chat", transcript.SessionPath(id) + "/chat"}}, all...)
+		all = append([]navLink{{"chat", "Chat", transcript.SessionPath(id) + "/chat"}}, all...)
 	}
 	return all
 }

@@ -36,13 +36,13 @@ func (s healthPages) health(w http.ResponseWriter, r *http.Request) {
 	if r.URL.Query().Has("look") {
 		p = s.examine(r.Context(), inspect.Examination{})
 	}
-	s.show(w, r, "health", page{Title: "Health", At: "health", Data: p})
+	s.show(w, r, "health", layoutData{Title: "Health", At: "health", Data: p})
 }
 
 // repair repairs what can be repaired without losing anything.
 func (s healthPages) repair(w http.ResponseWriter, r *http.Request) {
 	p := s.examine(r.Context(), inspect.Examination{Repair: true})
-	s.show(w, r, "health", page{Title: "Health", At: "health", Data: p})
+	s.show(w, r, "health", layoutData{Title: "Health", At: "health", Data: p})
 }
 
 func (s healthPages) examine(ctx context.Context, x inspect.Examination) *healthPage {

@@ -51,7 +51,7 @@ func (s liveStreams) live(w http.ResponseWriter, r *http.Request) {
 	w.Header().Set("Content-Type", "text/event-stream")
 	w.Header().Set("X-Accel-Buffering", "no")
 	l := &living{w: w, out: http.NewResponseController(w)}
-	var talk <-chan news
+	var talk <-chan turnNews
 	if s.Chat != nil && door.From(r.Context()).Scope >= door.Admin {
 		ear, done := s.Chat.listen(id)
 		defer done()
@@ -109,7 +109,7 @@ const rewound = "event: rewound\ndata: {}\n\n"
 
 // follow writes events, until ctx ends, the session is gone, or the client
 // hangs up.
-func (l *living) follow(ctx context.Context, grown <-chan skein.Event, gone <-chan struct{}, talk <-chan news, redact func(string) string) {
+func (l *living) follow(ctx context.Context, grown <-chan skein.Event, gone <-chan struct{}, talk <-chan turnNews, redact func(string) string) {
 	beats := time.NewTicker(beat)
 	defer beats.Stop()
 	var due <-chan time.Time // when to report growth; nil if there was none

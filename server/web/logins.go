@@ -42,7 +42,7 @@ func (s loginPages) logins(w http.ResponseWriter, r *http.Request) {
 	}
 	p.Others = slices.ContainsFunc(p.Logins, func(l accounts.Login) bool { return l.ID != p.Here })
 	p.Whose = slices.ContainsFunc(p.Logins, func(l accounts.Login) bool { return l.Access.Name != p.Logins[0].Access.Name })
-	s.show(w, r, "logins", page{Title: "Logins", At: "logins", Data: p})
+	s.show(w, r, "logins", layoutData{Title: "Logins", At: "logins", Data: p})
 }
 
 // loginsOf returns the logins that a visitor may see and end: those with the

@@ -117,7 +117,7 @@ func (s searchPages) search(w http.ResponseWriter, r *http.Request) {
 	if text != "" {
 		title = text + " · Search"
 	}
-	s.showFound(w, "layout", s.here(page{
+	s.showFound(w, "layout", s.here(layoutData{
 		Title: title, At: "search", Query: text, Class: "searching", Data: p,
 		Visitor: door.From(r.Context()), Notice: notice(w, r),
 	}), p)
@@ -227,7 +227,7 @@ func (s searchPages) hits(ctx context.Context, found []skein.Hit) ([]hit, error)
 		if !ok {
 			continue // deleted in the meantime
 		}
-		at := transcript.View{Session: one, Rewound: h.Rewound}
+		at := transcript.PageView{Session: one, Rewound: h.Rewound}
 		all = append(all, hit{Hit: h, Session: one, Name: one.Name(), Pieces: pieces(&h), Path: fmt.Sprintf("%s#m%d", at.Link("at", h.Seq), h.Seq)})
 	}
 	return all, nil

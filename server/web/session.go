@@ -38,7 +38,7 @@ type sessionPage struct {
 	Cost     string
 	Parent   *skein.Session // nil if there is none, or it is not in this store
 	Related  []skein.Session
-	Found    found // for a search in the session
+	Found    hitPage // for a search in the session
 	Commands []command
 	Newest   bool // it shows the end of the session
 	Undone   bool // messages were taken back
@@ -102,7 +102,7 @@ func (s sessionPages) session(w http.ResponseWriter, r *http.Request) {
 		s.fail(w, r, err)
 		return
 	}
-	s.show(w, r, "session", page{Title: t.Session.Name(), At: "sessions", Class: "session", Data: p})
+	s.show(w, r, "session", layoutData{Title: t.Session.Name(), At: "sessions", Class: "session", Data: p})
 }
 
 // about fills in what the page shows above the transcript.
@@ -180,8 +180,8 @@ func (s sessionPages) window(r *http.Request, one skein.Session) (*transcript.Tr
 }
 
 // viewOf returns the usual view of a session.
-func (s *site) viewOf(r *http.Request, one skein.Session) transcript.View {
-	v := transcript.View{Session: one, Write: door.From(r.Context()).Scope >= door.Write}
+func (s *site) viewOf(r *http.Request, one skein.Session) transcript.PageView {
+	v := transcript.PageView{Session: one, Write: door.From(r.Context()).Scope >= door.Write}
 	if s.Chat != nil {
 		talk, _ := s.Chat.at(one.ID)
 		v.Working = talk != nil
@@ -225,7 +225,7 @@ func (s sessionPages) wholeMessage(w http.ResponseWriter, r *http.Request) {
 		return
 	}
 	t.Before, t.After = 0, 0
-	s.show(w, r, "message", page{Title: t.Session.Name(), At: "sessions", Class: "session", Data: &sessionPage{Transcript: t, Title: render.Line(t.Session.Name())}})
+	s.show(w, r, "message", layoutData{Title: t.Session.Name(), At: "sessions", Class: "session", Data: &sessionPage{Transcript: t, Title: render.Line(t.Session.Name())}})
 }
 
 // windowSize is how many messages a page has, about.
@@ -296,8 +296,8 @@ func (s *site) costs(ctx context.Context, ss []skein.Session) (map[skein.Session
 }
 
 // sessionViews returns links to the other pages of the session at path.
-func sessionViews(path string) []link {
-	return []link{
+func sessionViews(path string) []navLink {
+	return []navLink{
 		{"replay", "Replay", path + "/replay"},
 		{"tree", "Tree", path + "/tree"},
 	}
@@ -317,5 +317,5 @@ func (s sessionPages) replay(w http.ResponseWriter, r *http.Request) {
 		return
 	}
 	t.Write = false
-	s.show(w, r, "replay", page{Title: "Replay of " + one.Name(), At: "sessions", Class: "session", Data: &sessionPage{Transcript: t, Title: render.Line(t.Session.Name())}})
+	s.show(w, r, "replay", layoutData{Title: "Replay of " + one.Name(), At: "sessions", Class: "session", Data: &sessionPage{Transcript: t, Title: render.Line(t.Session.Name())}})
 }

@@ -90,7 +90,7 @@ func (s lists) sessions(w http.ResponseWriter, r *http.Request) {
 		s.fragment(w, "sessions", "list", p)
 		return
 	}
-	s.show(w, r, "sessions", page{Title: "Sessions", At: "sessions", Data: p})
+	s.show(w, r, "sessions", layoutData{Title: "Sessions", At: "sessions", Data: p})
 }
 
 func (s lists) list(r *http.Request) (*sessionsPage, error) {

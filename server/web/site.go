@@ -60,11 +60,11 @@ func (s *site) parse() {
 	}
 }
 
-// link is a link of the navigation.
-type link struct{ Name, Title, Path string }
+// navLink is a link of the navigation.
+type navLink struct{ Name, Title, Path string }
 
-// page is the data of the layout, which surrounds a page's own template, main.
-type page struct {
+// layoutData is the data of the layout, which surrounds a page's own template, main.
+type layoutData struct {
 	Title string // of the browser window
 	At    string // name of the page's navigation link
 	Class string // of the body, for the style sheet
@@ -78,32 +78,32 @@ type page struct {
 }
 
 // Nav returns the navigation.
-func (p page) Nav() []link { return append(navigation(), p.viewLinks()...) }
+func (p layoutData) Nav() []navLink { return append(navigation(), p.viewLinks()...) }
 
 // In reports whether the visitor is logged in.
-func (p page) In() bool { return p.Visitor.Scope > door.Open }
+func (p layoutData) In() bool { return p.Visitor.Scope > door.Open }
 
 // MayWrite reports whether the visitor may change sessions.
-func (p page) MayWrite() bool { return p.Visitor.Scope >= door.Write }
+func (p layoutData) MayWrite() bool { return p.Visitor.Scope >= door.Write }
 
 // MayAdmin reports whether the visitor may do everything.
-func (p page) MayAdmin() bool { return p.Visitor.Scope >= door.Admin }
+func (p layoutData) MayAdmin() bool { return p.Visitor.Scope >= door.Admin }
 
 // show answers with a page: the layout, with the template main of
 // pages/NAME.html.
-func (s *site) show(w http.ResponseWriter, r *http.Request, name string, p page) {
+func (s *site) show(w http.ResponseWriter, r *http.Request, name string, p layoutData) {
 	p.Visitor = door.From(r.Context())
 	p.Notice = notice(w, r)
 	s.write(w, http.StatusOK, name, p)
 }
 
 // write answers with a page and a status.
-func (s *site) write(w http.ResponseWriter, status int, name string, p page) {
+func (s *site) write(w http.ResponseWriter, status int, name string, p layoutData) {
 	s.execute(w, status, name, "layout", s.here(p))
 }
 
 // here returns p with the fields that say what this site offers.
-func (s *site) here(p page) page {
+func (s *site) here(p layoutData) layoutData {
 	p.Chats, p.Logins = s.Chat != nil, s.Tokens != nil
 	return p
 }
@@ -136,7 +136,7 @@ func (s *site) fail(w http.ResponseWriter, r *http.Request, err error) {
 	if p.Code == "internal" {
 		s.Log.Error("a request failed", "err", err, "path", r.URL.Path, "id", w.Header().Get("X-Request-Id"))
 	}
-	s.write(w, p.Status, "error", page{Title: p.Title, Data: p, Visitor: door.From(r.Context())})
+	s.write(w, p.Status, "error", layoutData{Title: p.Title, Data: p, Visitor: door.From(r.Context())})
 }
 
 // noticeCookie carries the result of a form to the next page.

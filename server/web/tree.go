@@ -42,7 +42,7 @@ func (s treePages) tree(w http.ResponseWriter, r *http.Request) {
 	}
 	root := s.kinOf(found, one.ID)
 	one = s.veiled(one)
-	s.show(w, r, "tree", page{Title: "Tree of " + one.Name(), At: "sessions", Data: &treePage{one, root, draw(root), more, maxFamily}})
+	s.show(w, r, "tree", layoutData{Title: "Tree of " + one.Name(), At: "sessions", Data: &treePage{one, root, draw(root), more, maxFamily}})
 }
 
 // Sizes in the picture, in its units, which are pixels unless it is scaled

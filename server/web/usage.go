@@ -80,7 +80,7 @@ func (s usagePages) usage(w http.ResponseWriter, r *http.Request) {
 		s.fail(w, r, err)
 		return
 	}
-	s.show(w, r, "usage", page{Title: "Usage", At: "usage", Data: p})
+	s.show(w, r, "usage", layoutData{Title: "Usage", At: "usage", Data: p})
 }
 
 // query returns the query for the store.

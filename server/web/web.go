@@ -28,7 +28,7 @@ type Options struct {
 	Purged    func(skein.Session) error // removes what is kept of a purged session outside the store; may be nil
 	Examiners []inspect.Examiner        // examined by the health page besides the store
 	FindFor   time.Duration             // how long messages of one session are ranked before the newest are shown; 0: 25 ms
-	Chat      *Chat                     // lets agents answer in the browser; nil: they cannot
+	Chat      *Turns                    // lets agents answer in the browser; nil: they cannot
 }
 
 // Routes returns the routes of all pages, and of the files that they load.
@@ -52,8 +52,8 @@ func Routes(o Options) []door.Route {
 }
 
 // navigation returns the links at the top of every page.
-func navigation() []link {
-	return []link{
+func navigation() []navLink {
+	return []navLink{
 		{"sessions", "Sessions", "/"},
 		{"search", "Search", "/search"},
 	}
@@ -75,7 +75,7 @@ func Form(o Options) http.Handler {
 		if given := r.URL.Query(); r.URL.Path == "/login" && !form.Wrong {
 			form.Code, form.Next = given.Get("code"), given.Get("next")
 		}
-		site().write(w, http.StatusUnauthorized, "login", page{Title: "Log in", Data: form})
+		site().write(w, http.StatusUnauthorized, "login", layoutData{Title: "Log in", Data: form})
 	})
 }
 
@@ -84,7 +84,7 @@ func Form(o Options) http.Handler {
 func Refused(o Options) func(http.ResponseWriter, *http.Request, door.Problem) {
 	site := sync.OnceValue(func() *site { return newSite(o) })
 	return func(w http.ResponseWriter, r *http.Request, p door.Problem) {
-		site().write(w, p.Status, "error", page{Title: p.Title, Data: p, Visitor: door.From(r.Context())})
+		site().write(w, p.Status, "error", layoutData{Title: p.Title, Data: p, Visitor: door.From(r.Context())})
 	}
 }
 
@@ -105,16 +105,16 @@ func change(path string, h http.HandlerFunc) door.Route {
 }
 
 // viewLinks returns links to those views that the visitor may see.
-func (p page) viewLinks() (all []link) {
+func (p layoutData) viewLinks() (all []navLink) {
 	if p.Chats && p.MayAdmin() {
-		all = append(all, link{"chat", "Chat", "/chat"})
+		all = append(all, navLink{"chat", "Chat", "/chat"})
 	}
-	all = append(all, link{"usage", "Usage", "/usage"}, link{"bin", "Bin", "/bin"})
+	all = append(all, navLink{"usage", "Usage", "/usage"}, navLink{"bin", "Bin", "/bin"})
 	if p.MayAdmin() {
-		all = append(all, link{"health", "Health", "/health"})
+		all = append(all, navLink{"health", "Health", "/health"})
 	}
 	if p.Logins {
-		all = append(all, link{"logins", "Logins", "/logins"})
+		all = append(all, navLink{"logins", "Logins", "/logins"})
 	}
 	return all
 }

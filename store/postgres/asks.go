@@ -43,7 +43,7 @@ func (a *asks) add(p *packed) {
 
 // lookMore adds the queries that the batches for d need to the pipe, and reports
 // whether there are any.
-func (d *draft) lookMore(p *pipe, w *work) bool {
+func (d *sessionDraft) lookMore(p *pipe, w *work) bool {
 	user, needed := d.User, false
 	if d.begins {
 		user = d.asks.user
@@ -72,7 +72,7 @@ func (p *pipe) marked(user skein.User, segs walk.Segments, is *bool) {
 }
 
 // targetsOf adds the query for the events that are amended.
-func (p *pipe) targetsOf(d *draft) bool {
+func (p *pipe) targetsOf(d *sessionDraft) bool {
 	if len(d.asks.amended) == 0 {
 		return false
 	}

@@ -15,7 +15,7 @@ import (
 type book struct {
 	*work
 	p *packed
-	d *draft
+	d *sessionDraft
 	forkParent
 }
 
@@ -35,7 +35,7 @@ func (w *work) batch(p *packed) (r skein.Receipt, err error) {
 }
 
 // userOf returns the present or future owner of a batch's session.
-func (w *work) userOf(p *packed, d *draft) skein.User {
+func (w *work) userOf(p *packed, d *sessionDraft) skein.User {
 	if d.begins && len(p.events) > 0 && p.events[0].Facts.Created != nil {
 		return p.events[0].Facts.Created.User
 	}

@@ -8,13 +8,13 @@ import (
 	"github.com/skein-dev/skein/store/pack"
 )
 
-// A draft is one session as a group of appends will leave it: what is stored of it,
+// A sessionDraft is one session as a group of appends will leave it: what is stored of it,
 // as far as the group needs to know, and the rows to write.
-type draft struct {
+type sessionDraft struct {
 	head
 	was    head // as it is stored
 	begins bool // it has no row in sessions yet
-	known
+	knownSession
 	assumed
 	newRows
 	shakes  []shake // after these, what is live must be updated
@@ -25,7 +25,7 @@ type draft struct {
 }
 
 // What is known of the session of a draft, because it was looked up or drafted.
-type known struct {
+type knownSession struct {
 	asks     asks
 	lease    leaseState
 	clients  map[skein.ClientID]ledger.Place // those of the client IDs looked up that it has, and those of the drafted events
@@ -50,8 +50,8 @@ type newRows struct {
 	gaps    []skein.SeqRange // for such a fork: the ranges that it shows and that were taken back
 }
 
-func newDraft(h head) *draft {
-	return &draft{head: h, was: h, known: known{clients: map[skein.ClientID]ledger.Place{}, messages: map[string]bool{}, targets: map[skein.Seq]ledger.Target{}}}
+func newDraft(h head) *sessionDraft {
+	return &sessionDraft{head: h, was: h, knownSession: knownSession{clients: map[skein.ClientID]ledger.Place{}, messages: map[string]bool{}, targets: map[skein.Seq]ledger.Target{}}}
 }
 
 // A leaseState is what is known of a session's newest lease.
@@ -62,11 +62,11 @@ type leaseState struct {
 }
 
 // changed reports whether there is anything to write.
-func (d *draft) changed() bool { return len(d.events.at) > 0 || d.grew != 0 || d.stood }
+func (d *sessionDraft) changed() bool { return len(d.events.at) > 0 || d.grew != 0 || d.stood }
 
 // moves reports whether the project, repository or agent that the usage of d counts
 // for changes.
-func (d *draft) moves() bool {
+func (d *sessionDraft) moves() bool {
 	return !d.begins && (d.Project != d.was.Project || d.Checkout.Repository != d.was.Checkout.Repository || d.Agent != d.was.Agent)
 }
 
@@ -76,7 +76,7 @@ type work struct {
 	s       *view
 	looked  bool // everything was looked up; else what is unknown is assumed
 	alone   bool // there is one job: if it fails, nothing is written
-	drafts  map[skein.SessionID]*draft
+	drafts  map[skein.SessionID]*sessionDraft
 	charged map[request]skein.Usage
 	keys    map[userKey]int64 // number of the session with a key, not in the bin; 0 without one
 	blobs   blobDrafts
@@ -110,7 +110,7 @@ type userBlob struct {
 
 func newWork(s *view) *work {
 	return &work{
-		s: s, drafts: map[skein.SessionID]*draft{}, charged: map[request]skein.Usage{}, keys: map[userKey]int64{},
+		s: s, drafts: map[skein.SessionID]*sessionDraft{}, charged: map[request]skein.Usage{}, keys: map[userKey]int64{},
 		blobs: blobDrafts{map[userBlob]pack.Blob{}, map[userBlob]bool{}}, tombs: map[tombOf]bool{},
 		files: fileDrafts{}, quotas: map[skein.User]quota{},
 	}
@@ -131,7 +131,7 @@ func put[K comparable, V any](w *work, m map[K]V, k K, v V) {
 // unchanged.
 func (w *work) job(j *job) (rs []skein.Receipt, err error) {
 	w.undo = w.undo[:0]
-	before := map[*draft]draft{}
+	before := map[*sessionDraft]sessionDraft{}
 	for i := range j.batches {
 		if d := w.drafts[j.batches[i].Session]; d != nil {
 			before[d] = *d

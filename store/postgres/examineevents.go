@@ -88,7 +88,7 @@ const columnsBeside = `jsonb_build_array(x.key, x.surface, x.project, x.agent, x
 
 // fits reports whether columnsBeside are those of h.
 func (h *head) fits(beside []byte) bool {
-	columns := (&draft{head: *h}).columns()
+	columns := (&sessionDraft{head: *h}).columns()
 	want := skein.MustJSON(append(columns[1:len(columns)-1], h.name())) // without state and bytes
 	return normal(want) == normal(beside)
 }

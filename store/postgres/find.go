@@ -33,8 +33,8 @@ func (s sources) Find(ctx context.Context, keys []skein.ClientID) (found map[ske
 	return found, nil
 }
 
-// A candidate is an event with a client ID that is looked for.
-type candidate struct {
+// A soughtID is an event with a client ID that is looked for.
+type soughtID struct {
 	user string
 	n    int64
 	at   skein.Place
@@ -52,11 +52,11 @@ func findQuery(u skein.User, keys []string) (sql string, args []any) {
 
 // find puts the places of client IDs into found.
 func (q *conn) find(keys []string, found map[skein.ClientID]skein.Place) error {
-	all := map[skein.ClientID][]candidate{}
+	all := map[skein.ClientID][]soughtID{}
 	sql, args := findQuery(q.User, keys)
 	err := q.Query(sql, args, func(r wire.Row) error {
 		var k skein.ClientID
-		var c candidate
+		var c soughtID
 		err := r.Scan(&k, &c.user, &c.n, &c.at.Session, &c.at.Seq)
 		all[k] = append(all[k], c)
 		return err
@@ -76,12 +76,12 @@ func (q *conn) find(keys []string, found map[skein.ClientID]skein.Place) error {
 }
 
 // byAge sorts candidates by the order in which they were stored.
-func (q *conn) byAge(of []candidate) error {
+func (q *conn) byAge(of []soughtID) error {
 	type age struct {
 		xid     int64
 		ordinal int
 	}
-	ages := map[candidate]age{}
+	ages := map[soughtID]age{}
 	p := q.pipe()
 	for _, c := range of {
 		p.Query(`SELECT j.xid::text::bigint, j.ordinal FROM journal j WHERE j.user_id = $1 AND j.n = $2 AND j.after < $3 AND j.upto >= $3`,
@@ -95,7 +95,7 @@ func (q *conn) byAge(of []candidate) error {
 	if err := p.Run(); err != nil {
 		return err
 	}
-	slices.SortFunc(of, func(a, b candidate) int {
+	slices.SortFunc(of, func(a, b soughtID) int {
 		x, y := ages[a], ages[b]
 		return cmp.Or(cmp.Compare(x.xid, y.xid), cmp.Compare(x.ordinal, y.ordinal), cmp.Compare(a.n, b.n), cmp.Compare(a.at.Seq, b.at.Seq))
 	})

@@ -27,7 +27,7 @@ type groupWrite struct {
 	ctx    context.Context
 	s      *view // the one that appends
 	w      *work
-	d      *draft
+	d      *sessionDraft
 	forgot int       // heads.times when d was read
 	turn   chan bool // true: it has its answer; false: it is to lead the waiting ones
 

@@ -37,7 +37,7 @@ type fileDrafts map[fileKey]*fileDraft
 
 // putImport drafts the file and the records of a batch for session d, which may be
 // nil.
-func (w *work) putImport(p *packed, d *draft) error {
+func (w *work) putImport(p *packed, d *sessionDraft) error {
 	if p.Import == nil {
 		return nil
 	}

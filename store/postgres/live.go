@@ -15,7 +15,7 @@ import (
 var errAlone = errors.New("the job has to be run alone")
 
 // pieces returns the segments that d shows.
-func (d *draft) pieces() walk.Segments {
+func (d *sessionDraft) pieces() walk.Segments {
 	if d.segs != nil {
 		return d.segs
 	}
@@ -29,7 +29,7 @@ type shake struct {
 }
 
 // shaken notes that the event of a row is such an event in d.
-func (d *draft) shaken(r *ledger.Row) {
+func (d *sessionDraft) shaken(r *ledger.Row) {
 	if x := r.Facts.Rewound; x != nil {
 		d.shakes = append(d.shakes, shake{r.Seq, x.To, true})
 		return
@@ -38,7 +38,7 @@ func (d *draft) shaken(r *ledger.Row) {
 }
 
 // joins reports whether d has a live message with the ID.
-func (w *work) joins(d *draft, id string) (bool, error) {
+func (w *work) joins(d *sessionDraft, id string) (bool, error) {
 	if !d.shook && len(d.shakes) == 0 {
 		return d.messages[id], nil
 	}
@@ -62,7 +62,7 @@ func (w *work) joins(d *draft, id string) (bool, error) {
 }
 
 // shows returns the segments that d shows, up to its end.
-func (d *draft) shows() walk.Segments {
+func (d *sessionDraft) shows() walk.Segments {
 	return d.pieces().Within(skein.SeqRange{From: 0, To: d.Last})
 }
 
@@ -83,7 +83,7 @@ func (w *work) recountLive() error {
 }
 
 // updateLive updates what is live in d, whose events are already written.
-func (w *work) updateLive(d *draft) error {
+func (w *work) updateLive(d *sessionDraft) error {
 	if len(d.shakes) == 0 {
 		return nil
 	}

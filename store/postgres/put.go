@@ -127,7 +127,7 @@ func numbered(sql, name string, many, n int) string {
 
 // put returns the statement that writes d, and its arguments; ordinal is the
 // statement's number in the transaction.
-func (w *work) put(d *draft, ordinal int) (sql string, args []any) {
+func (w *work) put(d *sessionDraft, ordinal int) (sql string, args []any) {
 	name := d.name()
 	k := putKind{d.begins, len(d.charges.seq) > 0, w.looked, len(d.noClients)+len(d.noMessages) > 0 && d.Base != 0, name != d.was.name()}
 	args = []any{
@@ -156,10 +156,10 @@ func (w *work) put(d *draft, ordinal int) (sql string, args []any) {
 func (h *head) name() string { return smallTitle(cmp.Or(h.Title, h.First)) }
 
 // from returns the value of heads.last before d is written.
-func (d *draft) from() skein.Seq { return d.was.Last }
+func (d *sessionDraft) from() skein.Seq { return d.was.Last }
 
 // columns returns the values of the columns of sessions from state on.
-func (d *draft) columns() []any {
+func (d *sessionDraft) columns() []any {
 	s := &d.Session
 	parent, origin := skein.Parent{}, skein.Origin{}
 	if s.Parent != nil {

@@ -89,7 +89,7 @@ func (p *pipe) quotaOf(u skein.User, to map[skein.User]quota) bool {
 // as they were before the call.
 //
 // The error wraps [skein.ErrFull], as a *[skein.QuotaError], if too little is left.
-func (w *work) spend(before map[*draft]draft) error {
+func (w *work) spend(before map[*sessionDraft]sessionDraft) error {
 	for d, was := range before {
 		grew := d.flushed + d.grew - was.flushed - was.grew
 		if grew == 0 {

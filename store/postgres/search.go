@@ -31,14 +31,14 @@ func (s searches) Search(ctx context.Context, q skein.Query) (r skein.Results, e
 }
 
 // whatShows returns a session and what it shows.
-func whatShows(pg *wire.Conn, id skein.SessionID) (x hits.Shown, err error) {
+func whatShows(pg *wire.Conn, id skein.SessionID) (x hits.ShownSession, err error) {
 	q := &conn{pg}
 	h, err := q.head(id)
 	if err != nil {
 		return x, err
 	}
 	segs, err := q.segments(&h, h.Last)
-	return hits.Shown{Session: h.Session, N: h.n, Segments: segs}, err
+	return hits.ShownSession{Session: h.Session, N: h.n, Segments: segs}, err
 }
 
 // catchUp indexes until no event of the view waits, but for no longer than most; the

@@ -13,14 +13,14 @@ type noAnswer struct{}
 // Bin implements [skein.Lifecycle].
 func (s lifecycle) Bin(ctx context.Context, id skein.SessionID) (err error) {
 	defer skein.Wrapf(&err, "remote: bin %s", id)
-	_, err = ask[noAnswer](ctx, s.view, "bin", ofSession{Session: id})
+	_, err = ask[noAnswer](ctx, s.view, "bin", sessionQuery{Session: id})
 	return err
 }
 
 // Restore implements [skein.Lifecycle].
 func (s lifecycle) Restore(ctx context.Context, id skein.SessionID) (err error) {
 	defer skein.Wrapf(&err, "remote: restore %s", id)
-	_, err = ask[noAnswer](ctx, s.view, "restore", ofSession{Session: id})
+	_, err = ask[noAnswer](ctx, s.view, "restore", sessionQuery{Session: id})
 	return err
 }
 

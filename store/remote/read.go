@@ -10,8 +10,8 @@ import (
 	"github.com/skein-dev/skein/server/api"
 )
 
-// ofSession is a query about one session.
-type ofSession struct {
+// sessionQuery is a query about one session.
+type sessionQuery struct {
 	Session skein.SessionID `json:"session"`
 	After   skein.Seq       `json:"after,omitempty"`
 }
@@ -19,7 +19,7 @@ type ofSession struct {
 // Session implements [skein.Store].
 func (s reads) Session(ctx context.Context, id skein.SessionID) (_ skein.Session, err error) {
 	defer skein.Wrapf(&err, "remote: session %s", id)
-	return ask[skein.Session](ctx, s.view, "session", ofSession{Session: id})
+	return ask[skein.Session](ctx, s.view, "session", sessionQuery{Session: id})
 }
 
 // Sessions implements [skein.Store].
@@ -54,13 +54,13 @@ func (s reads) Size(ctx context.Context, id skein.SessionID) (_ int64, err error
 	defer skein.Wrapf(&err, "remote: size of %s", id)
 	got, err := ask[struct {
 		Bytes int64 `json:"bytes"`
-	}](ctx, s.view, "size", ofSession{Session: id})
+	}](ctx, s.view, "size", sessionQuery{Session: id})
 	return got.Bytes, err
 }
 
 // Events implements [skein.Store].
 func (s reads) Events(ctx context.Context, id skein.SessionID, after skein.Seq) iter.Seq2[skein.Event, error] {
-	return list(ctx, s.view, "events", ofSession{id, after}, readEvent)
+	return list(ctx, s.view, "events", sessionQuery{id, after}, readEvent)
 }
 
 func readEvent(line []byte) (skein.Event, error) {

@@ -37,18 +37,18 @@ func (v *view) send(ctx context.Context, path string, data []byte) (*http.Respon
 		cancel()
 		return nil, b.outcome(ctx, err)
 	}
-	r.Body = &ended{r.Body, func() { stop(); cancel() }}
+	r.Body = &closeHook{r.Body, func() { stop(); cancel() }}
 	return r, nil
 }
 
-// ended is a body that calls then when it is closed.
-type ended struct {
+// closeHook is a body that calls then when it is closed.
+type closeHook struct {
 	io.ReadCloser
 	then func()
 }
 
 // Close implements [io.Closer].
-func (e *ended) Close() error {
+func (e *closeHook) Close() error {
 	defer e.then()
 	return e.ReadCloser.Close()
 }

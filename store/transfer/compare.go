@@ -99,10 +99,10 @@ type Totals struct {
 const maxExamples = 10
 
 // compare reads both stores.
-func (c *copier) compare(ctx context.Context) (Report, error) {
+func (c *copyRun) compare(ctx context.Context) (Report, error) {
 	r := Report{Stored: c.stored}
-	a, b := &summer{copier: c, store: c.from, blobs: map[skein.Hash]bool{}}, &summer{copier: c, store: c.to, blobs: map[skein.Hash]bool{}, second: true}
-	for _, s := range []*summer{a, b} {
+	a, b := &contentDigest{copyRun: c, store: c.from, blobs: map[skein.Hash]bool{}}, &contentDigest{copyRun: c, store: c.to, blobs: map[skein.Hash]bool{}, second: true}
+	for _, s := range []*contentDigest{a, b} {
 		var err error
 		if _, s.listed, err = listing(ctx, s.store); err != nil {
 			return r, err
@@ -111,7 +111,7 @@ func (c *copier) compare(ctx context.Context) (Report, error) {
 	c.leftKeys(a.listed, b.listed)
 	ids := slices.Sorted(slices.Values(c.order))
 	for i, id := range ids {
-		if err := c.pair(ctx, &r, "session "+string(id), func(s *summer) ([]byte, error) { return s.session(ctx, c.sessions[id]) }, a, b); err != nil {
+		if err := c.pair(ctx, &r, "session "+string(id), func(s *contentDigest) ([]byte, error) { return s.session(ctx, c.sessions[id]) }, a, b); err != nil {
 			return r, err
 		}
 		c.o.tell(Progress{"comparing", i + 1, len(ids), c.stored})
@@ -121,7 +121,7 @@ func (c *copier) compare(ctx context.Context) (Report, error) {
 			if err != nil {
 				return r, err
 			}
-			if err := c.pair(ctx, &r, "source file "+f.Path, func(s *summer) ([]byte, error) { return s.file(ctx, u, f) }, a, b); err != nil {
+			if err := c.pair(ctx, &r, "source file "+f.Path, func(s *contentDigest) ([]byte, error) { return s.file(ctx, u, f) }, a, b); err != nil {
 				return r, err
 			}
 		}
@@ -143,7 +143,7 @@ func (c *copier) compare(ctx context.Context) (Report, error) {
 
 // leftKeys finds the keys that sessions do not have in the second store because others
 // have them there.
-func (c *copier) leftKeys(from, to map[skein.SessionID]skein.Session) {
+func (c *copyRun) leftKeys(from, to map[skein.SessionID]skein.Session) {
 	taken := map[string]bool{}
 	for _, s := range to {
 		taken[s.Key] = true
@@ -156,7 +156,7 @@ func (c *copier) leftKeys(from, to map[skein.SessionID]skein.Session) {
 }
 
 // pair compares one thing in both stores.
-func (c *copier) pair(_ context.Context, r *Report, what string, sum func(*summer) ([]byte, error), a, b *summer) error {
+func (c *copyRun) pair(_ context.Context, r *Report, what string, sum func(*contentDigest) ([]byte, error), a, b *contentDigest) error {
 	x, err := sum(a)
 	if err != nil {
 		return err
@@ -174,9 +174,9 @@ func (c *copier) pair(_ context.Context, r *Report, what string, sum func(*summe
 	return nil
 }
 
-// A summer sums up the contents of a store.
-type summer struct {
-	*copier
+// A contentDigest sums up the contents of a store.
+type contentDigest struct {
+	*copyRun
 	store  skein.Store
 	second bool // it is the second store
 	listed map[skein.SessionID]skein.Session
@@ -185,7 +185,7 @@ type summer struct {
 	Totals
 }
 
-func (s *summer) add(sum []byte) []byte {
+func (s *contentDigest) add(sum []byte) []byte {
 	s.sums = append(s.sums, sum...)
 	return sum
 }
@@ -193,7 +193,7 @@ func (s *summer) add(sum []byte) []byte {
 // session returns the hash of a session's state and own events; nil if the
 // store does not have it. If the session went on since, only the part that k has is
 // hashed.
-func (s *summer) session(ctx context.Context, k *known) ([]byte, error) {
+func (s *contentDigest) session(ctx context.Context, k *sourceSession) ([]byte, error) {
 	id := k.ID
 	if s.second {
 		id = s.place(id)
@@ -256,7 +256,7 @@ func (s *summer) session(ctx context.Context, k *known) ([]byte, error) {
 }
 
 // refer checks whether the blobs that e refers to exist.
-func (s *summer) refer(ctx context.Context, id skein.SessionID, e skein.Event) error {
+func (s *contentDigest) refer(ctx context.Context, id skein.SessionID, e skein.Event) error {
 	f, err := skein.FactsOf(e)
 	if err != nil {
 		return err
@@ -280,7 +280,7 @@ func (s *summer) refer(ctx context.Context, id skein.SessionID, e skein.Event) e
 // file returns the hash of what is known about a source file, which is u's in the
 // first store, and its records; nil if the store does not have it, or it was not copied
 // because a record is damaged.
-func (s *summer) file(ctx context.Context, u skein.User, f skein.SourceFile) ([]byte, error) {
+func (s *contentDigest) file(ctx context.Context, u skein.User, f skein.SourceFile) ([]byte, error) {
 	if s.second {
 		u = s.whose(u)
 	}
@@ -317,7 +317,7 @@ func (s *summer) file(ctx context.Context, u skein.User, f skein.SourceFile) ([]
 
 // isHurt reports whether err says that something in the first store is damaged, which
 // is noted; or that the second store lacks it for that reason.
-func (s *summer) isHurt(err error, what string) bool {
+func (s *contentDigest) isHurt(err error, what string) bool {
 	if s.second {
 		return err != nil && slices.Contains(s.damaged, what)
 	}
@@ -329,7 +329,7 @@ func (s *summer) isHurt(err error, what string) bool {
 }
 
 // totals returns the sums.
-func (s *summer) totals(ctx context.Context) (Totals, error) {
+func (s *contentDigest) totals(ctx context.Context) (Totals, error) {
 	s.Blobs = len(s.blobs)
 	sum := sha256.Sum256(s.sums)
 	s.Hash = hex.EncodeToString(sum[:])

@@ -81,16 +81,16 @@ func Copy(ctx context.Context, from, to skein.Store, o Options) (r Report, err e
 }
 
 // newCopier returns a copier from one view to another, which is one of all.
-func newCopier(from, to, all skein.Store, o Options) *copier {
-	c := &copier{raw: from, o: o, stones: map[tombstoneKey]bool{}, keyless: map[skein.SessionID]string{}}
+func newCopier(from, to, all skein.Store, o Options) *copyRun {
+	c := &copyRun{raw: from, o: o, stones: map[tombstoneKey]bool{}, keyless: map[skein.SessionID]string{}}
 	c.blobs, c.files = map[skein.User]map[skein.Hash]bool{}, map[fileKey]*skein.SourceFile{}
 	c.to, c.all, c.owners = to, all, o.Users
-	c.sessions, c.routes, c.ours = map[skein.SessionID]*known{}, routes{}, map[skein.SessionID]bool{}
+	c.sessions, c.routes, c.ours = map[skein.SessionID]*sourceSession{}, routes{}, map[skein.SessionID]bool{}
 	return c
 }
 
 // copy is Copy of everything in the first store.
-func (c *copier) copy(ctx context.Context) (Report, error) {
+func (c *copyRun) copy(ctx context.Context) (Report, error) {
 	c.from = lenient.Store(c.raw, func(id skein.SessionID, e *skein.DamagedError) {
 		if k := c.sessions[id]; k != nil && e.Seq > k.Base { // otherwise it is another one's
 			c.hurt(fmt.Sprintf("session %s: event %d", id, e.Seq))
@@ -104,8 +104,8 @@ func (c *copier) copy(ctx context.Context) (Report, error) {
 	return c.compare(ctx)
 }
 
-// A copier is one run of Copy.
-type copier struct {
+// A copyRun is one run of Copy.
+type copyRun struct {
 	supplier
 	raw     skein.Store // the first store, as it is
 	o       Options
@@ -118,16 +118,16 @@ type copier struct {
 	stones  map[tombstoneKey]bool      // tombstones of the first store, as they are in the second
 }
 
-// known is what is known about a session of the first store.
-type known struct {
+// sourceSession is what is known about a session of the first store.
+type sourceSession struct {
 	skein.Session
 	have skein.Seq // the last seq that the second store has
 }
 
-func (k *known) whole() bool { return k.have >= k.Last }
+func (k *sourceSession) whole() bool { return k.have >= k.Last }
 
 // list reads the sessions of both stores.
-func (c *copier) list(ctx context.Context) error {
+func (c *copyRun) list(ctx context.Context) error {
 	if err := c.something(ctx); err != nil {
 		return err
 	}
@@ -137,7 +137,7 @@ func (c *copier) list(ctx context.Context) error {
 	}
 	c.order = order
 	for id, s := range found {
-		c.sessions[id] = &known{Session: s}
+		c.sessions[id] = &sourceSession{Session: s}
 	}
 	_, c.there, err = listing(ctx, c.to)
 	return err
@@ -162,7 +162,7 @@ func listing(ctx context.Context, s skein.Store) (order []skein.SessionID, all m
 }
 
 // started counts what is to be done, and checks the sessions that were begun.
-func (c *copier) started(ctx context.Context) error {
+func (c *copyRun) started(ctx context.Context) error {
 	for _, k := range c.sessions {
 		if !k.whole() {
 			c.pending++
@@ -175,7 +175,7 @@ func (c *copier) started(ctx context.Context) error {
 }
 
 // something checks that the user who was named has anything in the first store.
-func (c *copier) something(ctx context.Context) error {
+func (c *copyRun) something(ctx context.Context) error {
 	if c.only == "" {
 		return nil
 	}
@@ -192,7 +192,7 @@ func (c *copier) something(ctx context.Context) error {
 
 // goesOn checks, if the second store has a part of k, that this is the beginning of k
 // and not of something else.
-func (c *copier) goesOn(ctx context.Context, k *known) error {
+func (c *copyRun) goesOn(ctx context.Context, k *sourceSession) error {
 	if k.whole() || k.have <= k.Base {
 		return nil
 	}
@@ -220,7 +220,7 @@ func at(ctx context.Context, s skein.Store, id skein.SessionID, seq skein.Seq) (
 
 // events copies the events that the second store lacks, in the order in which
 // they were appended to the first.
-func (c *copier) events(ctx context.Context) error {
+func (c *copyRun) events(ctx context.Context) error {
 	if c.pending == 0 {
 		return nil
 	}
@@ -247,7 +247,7 @@ func (c *copier) events(ctx context.Context) error {
 }
 
 // event handles an event of the feed.
-func (c *copier) event(ctx context.Context, f skein.Fed) error {
+func (c *copyRun) event(ctx context.Context, f skein.Fed) error {
 	k := c.sessions[f.Session]
 	if k == nil || f.Event.Kind == "" || f.Event.Seq <= max(k.have, k.Base) || f.Event.Seq > k.Last {
 		return nil // it is there already, or was created after the listing
@@ -274,7 +274,7 @@ func (c *copier) event(ctx context.Context, f skein.Fed) error {
 
 // has notes that the second store has, or is about to get, a session's events up to
 // seq.
-func (c *copier) has(k *known, seq skein.Seq) {
+func (c *copyRun) has(k *sourceSession, seq skein.Seq) {
 	if k.have = seq; k.whole() {
 		c.pending--
 		c.o.tell(Progress{"copying", len(c.sessions) - c.pending, len(c.sessions), c.stored + c.count})
@@ -283,7 +283,7 @@ func (c *copier) has(k *known, seq skein.Seq) {
 
 // create stores the event that begins a session, by itself: its owner comes from the
 // view, as the event may not name one, and its key may be taken.
-func (c *copier) create(ctx context.Context, k *known, e skein.Event) error {
+func (c *copyRun) create(ctx context.Context, k *sourceSession, e skein.Event) error {
 	if err := c.flush(ctx); err != nil {
 		return err
 	}
@@ -296,7 +296,7 @@ func (c *copier) create(ctx context.Context, k *known, e skein.Event) error {
 }
 
 // begin stores a batch that begins a session of u's.
-func (c *copier) begin(ctx context.Context, u skein.User, b skein.Batch) error {
+func (c *copyRun) begin(ctx context.Context, u skein.User, b skein.Batch) error {
 	bs, err := c.complete(ctx, u, b)
 	if err != nil {
 		return err
@@ -307,7 +307,7 @@ func (c *copier) begin(ctx context.Context, u skein.User, b skein.Batch) error {
 // put stores batches. If keys of theirs are taken, it stores them one by one: keys may
 // have changed hands, so a session that has one now goes to the bin, until all are in
 // their final state. What another session of the user has stays that session's.
-func (c *copier) put(ctx context.Context, to skein.Store, bs []skein.Batch) error {
+func (c *copyRun) put(ctx context.Context, to skein.Store, bs []skein.Batch) error {
 	_, err := to.Append(ctx, bs...)
 	if !errors.Is(err, skein.ErrExists) {
 		return err
@@ -329,7 +329,7 @@ func (c *copier) put(ctx context.Context, to skein.Store, bs []skein.Batch) erro
 }
 
 // free puts those of our sessions that have one of these keys into the bin.
-func (c *copier) free(ctx context.Context, to skein.Store, keys []string) error {
+func (c *copyRun) free(ctx context.Context, to skein.Store, keys []string) error {
 	for _, key := range keys {
 		for s, err := range to.Sessions(ctx, skein.Filter{Key: key, IncludeEmpty: true}) {
 			if err != nil {
@@ -347,7 +347,7 @@ func (c *copier) free(ctx context.Context, to skein.Store, keys []string) error 
 }
 
 // add puts an event among those that wait.
-func (c *copier) add(id skein.SessionID, e skein.Event) {
+func (c *copyRun) add(id skein.SessionID, e skein.Event) {
 	if n := len(c.batches); n == 0 || c.batches[n-1].Session != id {
 		c.batches = append(c.batches, skein.Batch{Session: id, After: e.Seq - 1})
 	}
@@ -358,7 +358,7 @@ func (c *copier) add(id skein.SessionID, e skein.Event) {
 }
 
 // flush stores what waits.
-func (c *copier) flush(ctx context.Context) error {
+func (c *copyRun) flush(ctx context.Context) error {
 	var all []skein.Batch
 	for _, b := range c.batches {
 		bs, err := c.complete(ctx, c.user(b.Session), b)
@@ -379,7 +379,7 @@ func (c *copier) flush(ctx context.Context) error {
 
 // bins puts into the bin the sessions that are in it in the first store, and takes out
 // the others.
-func (c *copier) bins(ctx context.Context) (err error) {
+func (c *copyRun) bins(ctx context.Context) (err error) {
 	if _, c.there, err = listing(ctx, c.to); err != nil {
 		return err
 	}

@@ -11,7 +11,7 @@ import (
 // parents recreates the deleted parents of a fork: sessions in the deleted ones' place,
 // with the events that the fork shows of them. They are deleted in the end, as they
 // were in the first store, so that the fork gets their events.
-func (c *copier) parents(ctx context.Context, k *known) error {
+func (c *copyRun) parents(ctx context.Context, k *sourceSession) error {
 	if k.Base == 0 || k.Parent == nil || c.sessions[k.Parent.Session] != nil {
 		return nil
 	}
@@ -40,7 +40,7 @@ type link struct {
 
 // chain returns what k shows of its parent, of the parent of that, and so on,
 // the farthest first.
-func (c *copier) chain(ctx context.Context, k *known) (links []link, err error) {
+func (c *copyRun) chain(ctx context.Context, k *sourceSession) (links []link, err error) {
 	for e, err := range c.from.Events(ctx, k.ID, 0) {
 		if err != nil {
 			return nil, err
@@ -69,7 +69,7 @@ func (c *copier) chain(ctx context.Context, k *known) (links []link, err error) 
 }
 
 // recreate creates the deleted session of l, or appends to it.
-func (c *copier) recreate(ctx context.Context, u skein.User, l link) error {
+func (c *copyRun) recreate(ctx context.Context, u skein.User, l link) error {
 	if c.only != "" && c.routes[l.id] == nil {
 		to, err := pick(l.id, c.look(ctx, l.id, func() (skein.Event, error) { return l.events[0], nil }))
 		if err != nil {
@@ -117,7 +117,7 @@ func (c *copier) recreate(ctx context.Context, u skein.User, l link) error {
 // clear deletes what was put in the place of deleted sessions, including what an
 // earlier, interrupted run left behind. A session that has more than the forks show
 // was not put there for them.
-func (c *copier) clear(ctx context.Context) error {
+func (c *copyRun) clear(ctx context.Context) error {
 	shown := map[skein.SessionID]skein.Seq{} // up to where forks show a deleted session
 	for _, id := range c.order {
 		k := c.sessions[id]

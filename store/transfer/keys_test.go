@@ -81,7 +81,7 @@ func TestSendNamesStartedSessionsByTheirIDsThere(t *testing.T) {
 			}
 			ann := y.As("ann")
 			var order []skein.SessionID
-			err := transfer.Send(t.Context(), x, ann, transfer.Sending{}, func(o transfer.Outcome) error {
+			err := transfer.Send(t.Context(), x, ann, transfer.Sending{}, func(o transfer.Sent) error {
 				order = append(order, o.Session)
 				return o.Err
 			})

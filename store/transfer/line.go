@@ -26,9 +26,9 @@ func marked(config []byte) bool {
 	return json.Unmarshal(config, &m) == nil && m.Line != nil
 }
 
-// A bound is where a line goes while it is sent: its events after seq from go to
+// A relocation is where a line goes while it is sent: its events after seq from go to
 // session to, at their seq plus shift.
-type bound struct {
+type relocation struct {
 	to    skein.SessionID
 	from  skein.Seq
 	shift skein.Seq
@@ -37,7 +37,7 @@ type bound struct {
 }
 
 // line sends what x has of its own, under its own ID or one that is not taken.
-func (s *sender) line(ctx context.Context, x skein.Session, out *Outcome) error {
+func (s *sender) line(ctx context.Context, x skein.Session, out *Sent) error {
 	for {
 		err := s.lineOnce(ctx, x, out)
 		if !errors.Is(err, errTaken) || s.taken[out.To] {
@@ -47,9 +47,9 @@ func (s *sender) line(ctx context.Context, x skein.Session, out *Outcome) error 
 	}
 }
 
-func (s *sender) lineOnce(ctx context.Context, x skein.Session, out *Outcome) error {
-	*out = Outcome{Session: x.ID, To: x.ID, What: Same, Events: out.Events, Damaged: out.Damaged}
-	r, b, after := route(nil), bound{to: x.ID}, x.Base
+func (s *sender) lineOnce(ctx context.Context, x skein.Session, out *Sent) error {
+	*out = Sent{Session: x.ID, To: x.ID, What: Same, Events: out.Events, Damaged: out.Damaged}
+	r, b, after := eventMap(nil), relocation{to: x.ID}, x.Base
 	if x.Base > 0 {
 		parent, err := s.parentOf(ctx, x)
 		if err != nil {
@@ -92,20 +92,20 @@ func (s *sender) lineOnce(ctx context.Context, x skein.Session, out *Outcome) er
 
 // parentOf returns where the events that the fork x shows of its parent are. A parent
 // that was deleted may still exist in the second store.
-func (s *sender) parentOf(ctx context.Context, x skein.Session) (route, error) {
+func (s *sender) parentOf(ctx context.Context, x skein.Session) (eventMap, error) {
 	id := x.Parent.Session
 	if r := s.routes[id]; r != nil {
 		return r, nil
 	}
-	s.routes[id] = route{{to: id}}
+	s.routes[id] = eventMap{{to: id}}
 	if is, there, err := s.at(ctx, x.ID); err != nil {
 		return nil, err
 	} else if there && is.Parent != nil && is.Base > 0 {
-		return route{{to: is.Parent.Session, shift: is.Base - x.Base}}, nil
+		return eventMap{{to: is.Parent.Session, shift: is.Base - x.Base}}, nil
 	}
 	is, there, err := s.at(ctx, id)
 	if err == nil && there && is.Last >= x.Base {
-		like, err := s.like(ctx, x, s.routes[id], bound{to: id}, x.Base)
+		like, err := s.like(ctx, x, s.routes[id], relocation{to: id}, x.Base)
 		if err != nil || like != unlike {
 			return s.routes[id], err
 		}
@@ -126,7 +126,7 @@ func (s *sender) parentOf(ctx context.Context, x skein.Session) (route, error) {
 
 // ownLine determines whether x is a fork that Send made of the line that the second
 // store's session has, which diverges at p; then it continues there.
-func (s *sender) ownLine(ctx context.Context, x skein.Session, p skein.Place) (b bound, ok bool, err error) {
+func (s *sender) ownLine(ctx context.Context, x skein.Session, p skein.Place) (b relocation, ok bool, err error) {
 	e, err := at(ctx, s.from, x.ID, x.Base+1)
 	if err != nil {
 		return b, false, err
@@ -142,7 +142,7 @@ func (s *sender) ownLine(ctx context.Context, x skein.Session, p skein.Place) (b
 	if err != nil || !there || is.Last <= p.Seq {
 		return b, false, err
 	}
-	b = bound{to: p.Session, from: x.Base + 1, shift: p.Seq - x.Base - 1}
+	b = relocation{to: p.Session, from: x.Base + 1, shift: p.Seq - x.Base - 1}
 	parent, err := s.parentOf(ctx, x)
 	if err != nil {
 		return b, false, err
@@ -154,7 +154,7 @@ func (s *sender) ownLine(ctx context.Context, x skein.Session, p skein.Place) (b
 
 // stretch sends the events of x that b covers. If the second store's session
 // went on by itself, it returns where they go instead.
-func (s *sender) stretch(ctx context.Context, x skein.Session, r route, b bound, out *Outcome) (*bound, error) {
+func (s *sender) stretch(ctx context.Context, x skein.Session, r eventMap, b relocation, out *Sent) (*relocation, error) {
 	is, there, err := s.at(ctx, b.to)
 	if err != nil {
 		return nil, err
@@ -192,7 +192,7 @@ func (s *sender) stretch(ctx context.Context, x skein.Session, r route, b bound,
 
 // unchanged reports whether two sessions are so much alike that their events
 // need not be compared.
-func (s *sender) unchanged(x, is skein.Session, b bound) bool {
+func (s *sender) unchanged(x, is skein.Session, b relocation) bool {
 	return b.shift == 0 && b.own != "" && alikeRows(x, is)
 }
 
@@ -204,7 +204,7 @@ func alikeRows(x, is skein.Session) bool {
 }
 
 // like compares the event of x at seq with the one at its place in the second store.
-func (s *sender) like(ctx context.Context, x skein.Session, r route, b bound, seq skein.Seq) (likeness, error) {
+func (s *sender) like(ctx context.Context, x skein.Session, r eventMap, b relocation, seq skein.Seq) (likeness, error) {
 	mine, err := at(ctx, s.from, x.ID, seq)
 	if err != nil {
 		return unlike, err
@@ -221,7 +221,7 @@ func (s *sender) like(ctx context.Context, x skein.Session, r route, b bound, se
 
 // common returns the last seq of x up to which the second store's session is the same,
 // by binary search, for two lines that have diverged never meet again.
-func (s *sender) common(ctx context.Context, x skein.Session, r route, b bound, is skein.Session, out *Outcome) (skein.Seq, error) {
+func (s *sender) common(ctx context.Context, x skein.Session, r eventMap, b relocation, is skein.Session, out *Sent) (skein.Seq, error) {
 	low, high := b.from, min(x.Last, is.Last-b.shift)
 	for probe := high; low < high; probe = (low + high + 1) / 2 {
 		like, err := s.like(ctx, x, r, b, probe)
@@ -240,7 +240,7 @@ func (s *sender) common(ctx context.Context, x skein.Session, r route, b bound, 
 
 // part returns the fork that the events of x after seq go to: a fork of the second
 // store's session, whose name is derived from the events.
-func (s *sender) part(ctx context.Context, x skein.Session, r route, b bound, seq skein.Seq, out *Outcome) (*bound, error) {
+func (s *sender) part(ctx context.Context, x skein.Session, r eventMap, b relocation, seq skein.Seq, out *Sent) (*relocation, error) {
 	if seq == x.Base {
 		return nil, fmt.Errorf("session %s: %w with other content: one of them must be given another ID", b.to, skein.ErrExists)
 	}
@@ -263,7 +263,7 @@ func (s *sender) part(ctx context.Context, x skein.Session, r route, b bound, se
 		Title: x.Title, Surface: x.Surface, Project: x.Project, Cwd: x.Cwd, Checkout: x.Checkout.Known(), Agent: x.Agent, Profile: x.Profile, Provider: x.Provider, Model: x.Model,
 		Parent: &skein.Parent{Session: p.Session, Seq: p.Seq, Why: skein.Fork}, Config: skein.MustJSON(m), Program: s.o.Program,
 	})
-	return &bound{to: lineID(p, first), from: seq, shift: b.shift + 1, first: &e}, nil
+	return &relocation{to: lineID(p, first), from: seq, shift: b.shift + 1, first: &e}, nil
 }
 
 // before returns the place at or before seq where a fork can begin so that it owns
@@ -300,7 +300,7 @@ func lineID(p skein.Place, first skein.Event) skein.SessionID {
 }
 
 // put appends the events of x after seq to a session that ends at after there.
-func (s *sender) put(ctx context.Context, x skein.Session, r route, b bound, seq, after skein.Seq, out *Outcome) error {
+func (s *sender) put(ctx context.Context, x skein.Session, r eventMap, b relocation, seq, after skein.Seq, out *Sent) error {
 	var wait []skein.Event
 	size := 0
 	var blobs []skein.Blob
@@ -409,7 +409,7 @@ func begun(e skein.Event, x *skein.Session) skein.Event {
 }
 
 // append stores a batch; without its keys if other sessions have them.
-func (s *sender) append(ctx context.Context, b skein.Batch, out *Outcome) ([]skein.Receipt, error) {
+func (s *sender) append(ctx context.Context, b skein.Batch, out *Sent) ([]skein.Receipt, error) {
 	r, left, err := withoutTakenKeys(ctx, s.to, b)
 	if errors.Is(err, skein.ErrExists) && b.After == skein.Fresh {
 		if _, ferr := s.to.Session(ctx, b.Session); errors.Is(ferr, skein.ErrNotFound) {

@@ -89,7 +89,7 @@ func pick(own skein.SessionID, look func(skein.SessionID) (occupant, error)) (to
 
 // name returns the ID that x has where it was begun, and the one that it has or is to
 // have in the second store. b is where it goes, apart from the ID.
-func (s *sender) name(ctx context.Context, x skein.Session, r route, b bound) (own, to skein.SessionID, err error) {
+func (s *sender) name(ctx context.Context, x skein.Session, r eventMap, b relocation) (own, to skein.SessionID, err error) {
 	if own, err = s.own(ctx, x); err != nil {
 		return "", "", err
 	}

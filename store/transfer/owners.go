@@ -18,7 +18,7 @@ type renaming struct {
 	all      skein.Store               // the second store, with everybody's sessions
 	owners   map[skein.User]skein.User // see Options.Users
 	only     skein.User                // whose views from and to are; "" for everybody's
-	sessions map[skein.SessionID]*known
+	sessions map[skein.SessionID]*sourceSession
 	order    []skein.SessionID                 // of sessions, as listed
 	there    map[skein.SessionID]skein.Session // the sessions that the second store listed
 	others   map[skein.SessionID]skein.Session // other users' sessions there that have the ID of one of these
@@ -103,12 +103,12 @@ func (n *renaming) atAll(ctx context.Context, id skein.SessionID) (skein.Session
 // called notes that the session id has, or is to have, the ID to in the second store.
 func (n *renaming) called(id, to skein.SessionID) {
 	if id != to {
-		n.routes[id] = route{{to: to}}
+		n.routes[id] = eventMap{{to: to}}
 	}
 }
 
 // first returns the event that begins k.
-func (n *renaming) first(ctx context.Context, k *known) (skein.Event, error) {
+func (n *renaming) first(ctx context.Context, k *sourceSession) (skein.Event, error) {
 	e, err := at(ctx, n.from, k.ID, k.Base+1)
 	return begun(e, &k.Session), err
 }

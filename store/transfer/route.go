@@ -6,12 +6,12 @@ import (
 	"github.com/skein-dev/skein"
 )
 
-// A route says where the events that a session of the first store shows are
+// An eventMap says where the events that a session of the first store shows are
 // in the second one: stretches, each of the events after a seq.
-type route []stretch
+type eventMap []stretch
 
 // routes are the routes of sessions of the first store, by their IDs.
-type routes map[skein.SessionID]route
+type routes map[skein.SessionID]eventMap
 
 // place returns the ID of a session in the second store: its own there if none is
 // known.
@@ -34,7 +34,7 @@ type stretch struct {
 }
 
 // at returns the place of the event at seq.
-func (r route) at(seq skein.Seq) (p skein.Place, ok bool) {
+func (r eventMap) at(seq skein.Seq) (p skein.Place, ok bool) {
 	for _, s := range r {
 		if s.after < seq {
 			p, ok = skein.Place{Session: s.to, Seq: seq + s.shift}, true
@@ -45,7 +45,7 @@ func (r route) at(seq skein.Seq) (p skein.Place, ok bool) {
 
 // shown returns the place at which the session itself shows the event at seq there,
 // rather than the parent's place.
-func (r route) shown(seq skein.Seq) (p skein.Place, ok bool) {
+func (r eventMap) shown(seq skein.Seq) (p skein.Place, ok bool) {
 	p, ok = r.at(seq)
 	if i := slices.IndexFunc(r, func(s stretch) bool { return !s.lent }); ok && i >= 0 && seq <= r[i].after {
 		p.Session = r[i].to
@@ -54,7 +54,7 @@ func (r route) shown(seq skein.Seq) (p skein.Place, ok bool) {
 }
 
 // upto returns the part of r for events up to seq, as another session shows it.
-func (r route) upto(seq skein.Seq) (part route) {
+func (r eventMap) upto(seq skein.Seq) (part eventMap) {
 	for _, s := range r {
 		if s.after < seq {
 			s.lent = true
@@ -65,7 +65,7 @@ func (r route) upto(seq skein.Seq) (part route) {
 }
 
 // seq returns the new seq of the event at seq, in whichever session it is.
-func (r route) seq(seq skein.Seq) skein.Seq {
+func (r eventMap) seq(seq skein.Seq) skein.Seq {
 	if p, ok := r.at(seq); ok {
 		return p.Seq
 	}

@@ -28,8 +28,8 @@ const (
 	Failed = "failed"
 )
 
-// An Outcome is what became of one session.
-type Outcome struct {
+// Sent is what became of one session.
+type Sent struct {
 	Session skein.SessionID // in the store that it came from
 	To      skein.SessionID // in the other one: differs from Session if it forked, or its ID was taken
 	What    string
@@ -58,7 +58,7 @@ type Outcome struct {
 // Send can be run again after an interruption at any point. told is called with
 // each outcome, parents first; a session that fails does not affect the others.
 // Errors are those of reading the stores, and of ctx.
-func Send(ctx context.Context, from, to skein.Store, o Sending, told func(Outcome) error) error {
+func Send(ctx context.Context, from, to skein.Store, o Sending, told func(Sent) error) error {
 	s := &sender{from: lenient.Store(from, nil), to: lenient.Store(to, nil), o: o, sessions: map[skein.SessionID]skein.Session{}, there: map[skein.SessionID]skein.Session{}, routes: routes{}, gone: map[skein.SessionID]bool{}, taken: map[skein.SessionID]bool{}, tried: map[skein.SessionID]bool{}, failed: map[skein.SessionID]error{}, told: told}
 	order, err := s.pick(ctx)
 	if err != nil {
@@ -79,7 +79,7 @@ func Send(ctx context.Context, from, to skein.Store, o Sending, told func(Outcom
 type sender struct {
 	from, to skein.Store
 	o        Sending
-	told     func(Outcome) error
+	told     func(Sent) error
 	sessions map[skein.SessionID]skein.Session // of the first store
 	there    map[skein.SessionID]skein.Session // of the second, where listed
 	listed   bool
@@ -90,7 +90,7 @@ type sender struct {
 	failed   map[skein.SessionID]error // why it was not sent
 	sent     int                       // events
 	depth    int                       // how many sessions are being sent, each started by the one before
-	outcomes []Outcome                 // that are not reported yet
+	outcomes []Sent                    // that are not reported yet
 }
 
 // pick returns the sessions to send, and lists both stores.
@@ -186,7 +186,7 @@ func (s *sender) session(ctx context.Context, id skein.SessionID) error {
 	s.depth++
 	defer func() { s.depth-- }()
 	before := len(s.outcomes)
-	out := Outcome{Session: id, To: id}
+	out := Sent{Session: id, To: id}
 	for try := 0; ; try++ {
 		err = s.line(ctx, x, &out)
 		// Somebody else wrote at the same time, or the outcome is unknown: look again.

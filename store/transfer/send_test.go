@@ -19,10 +19,10 @@ import (
 
 // send sends everything in from, and returns what became of each session, except those
 // that are the same.
-func send(t *testing.T, from, to skein.Store, ids ...skein.SessionID) map[skein.SessionID]transfer.Outcome {
+func send(t *testing.T, from, to skein.Store, ids ...skein.SessionID) map[skein.SessionID]transfer.Sent {
 	t.Helper()
-	all := map[skein.SessionID]transfer.Outcome{}
-	err := transfer.Send(t.Context(), from, to, transfer.Sending{Sessions: ids}, func(o transfer.Outcome) error {
+	all := map[skein.SessionID]transfer.Sent{}
+	err := transfer.Send(t.Context(), from, to, transfer.Sending{Sessions: ids}, func(o transfer.Sent) error {
 		if o.Err != nil {
 			t.Errorf("Send %s: %v", o.Session, o.Err)
 		}
@@ -161,7 +161,7 @@ func TestWhatCannotBeSentIsToldOnceAndItsForksWithWhy(t *testing.T) {
 	put(t, a, skein.Batch{Session: "g", Events: begun(forkOf("s", 3), 2)})
 	put(t, a, skein.Batch{Session: "c", Events: begun(skein.Created{Parent: &skein.Parent{Session: "s", Why: skein.Child}}, 1)})
 	told := map[skein.SessionID]int{}
-	err := transfer.Send(t.Context(), a, b, transfer.Sending{}, func(o transfer.Outcome) error {
+	err := transfer.Send(t.Context(), a, b, transfer.Sending{}, func(o transfer.Sent) error {
 		told[o.Session]++
 		if failed := o.Session != "c"; failed != errors.Is(o.Err, skein.ErrFull) {
 			t.Errorf("%s ends with %q, %v", o.Session, o.What, o.Err)
@@ -293,12 +293,12 @@ func TestSendGoesOnWhereverItWasKilled(t *testing.T) {
 	for n := 0; ; n++ {
 		to, left := memory.New(), n
 		killed := false
-		err := transfer.Send(t.Context(), a, stops{to, skein.LifecycleOf(to), &left}, transfer.Sending{}, func(o transfer.Outcome) error {
+		err := transfer.Send(t.Context(), a, stops{to, skein.LifecycleOf(to), &left}, transfer.Sending{}, func(o transfer.Sent) error {
 			killed = killed || errors.Is(o.Err, errKilled)
 			return nil
 		})
 		do(t, err)
-		_ = transfer.Send(t.Context(), a, to, transfer.Sending{}, func(transfer.Outcome) error { return nil })
+		_ = transfer.Send(t.Context(), a, to, transfer.Sending{}, func(transfer.Sent) error { return nil })
 		if d := cmp.Diff(lines(t, a), lines(t, to)); d != "" {
 			t.Fatalf("after it was killed after %d changes (-from +to):\n%s", n, d)
 		}
@@ -311,8 +311,8 @@ func TestSendGoesOnWhereverItWasKilled(t *testing.T) {
 func TestADryRunSendsNothing(t *testing.T) {
 	a, b := memory.New(), memory.New()
 	put(t, a, skein.Batch{Session: "s", Events: begun(skein.Created{}, 2)})
-	var got transfer.Outcome
-	do(t, transfer.Send(t.Context(), a, b, transfer.Sending{Dry: true}, func(o transfer.Outcome) error { got = o; return nil }))
+	var got transfer.Sent
+	do(t, transfer.Send(t.Context(), a, b, transfer.Sending{Dry: true}, func(o transfer.Sent) error { got = o; return nil }))
 	if got.What != transfer.New || got.Events != 3 {
 		t.Errorf("dry run: %+v, want 3 events of a new session", got)
 	}
@@ -353,7 +353,7 @@ func TestWhatWasDeletedThereStaysSo(t *testing.T) {
 			}
 			for _, ids := range [][]skein.SessionID{nil, {"s"}} {
 				got := map[skein.SessionID]string{}
-				do(t, transfer.Send(t.Context(), b, a, transfer.Sending{Sessions: ids}, func(o transfer.Outcome) error {
+				do(t, transfer.Send(t.Context(), b, a, transfer.Sending{Sessions: ids}, func(o transfer.Sent) error {
 					got[o.Session] = o.What
 					return o.Err
 				}))

@@ -9,7 +9,7 @@ import (
 )
 
 // sourceFiles copies what is known about source files, and their records.
-func (c *copier) sourceFiles(ctx context.Context) error {
+func (c *copyRun) sourceFiles(ctx context.Context) error {
 	for _, u := range c.users() {
 		from, to := c.from.As(u), c.to.As(c.whose(u))
 		for f, err := range skein.SourcesOf(from).Files(ctx, "") {

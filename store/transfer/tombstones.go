@@ -15,7 +15,7 @@ type tombstoneKey struct {
 }
 
 // tombstones copies the tombstones of the first store.
-func (c *copier) tombstones(ctx context.Context) error {
+func (c *copyRun) tombstones(ctx context.Context) error {
 	from, ok := skein.PartOf[erase.Tombstones](c.raw)
 	to, ok2 := skein.PartOf[erase.Tombstones](c.to)
 	if !ok || !ok2 {

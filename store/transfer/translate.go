@@ -12,7 +12,7 @@ type fields map[string]json.RawMessage
 
 // translate returns e for the second store, with the positions in it translated. A
 // payload without positions stays unchanged.
-func (s *sender) translate(e skein.Event, r route) (skein.Event, error) {
+func (s *sender) translate(e skein.Event, r eventMap) (skein.Event, error) {
 	name := map[skein.Kind]string{skein.KindRewound: "to", skein.KindCompacted: "to", skein.KindAmended: "seq"}[e.Kind]
 	switch {
 	case e.Kind == skein.KindCreated:

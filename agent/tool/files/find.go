@@ -14,8 +14,8 @@ import (
 // maxFound is how many bytes of a matching line are shown.
 const maxFound = 400
 
-// A finder collects the lines that match.
-type finder struct {
+// A lineFinder collects the lines that match.
+type lineFinder struct {
 	re     *regexp.Regexp
 	around int // lines of context
 	limit  int // maximum number of matches
@@ -31,7 +31,7 @@ type finder struct {
 
 // file searches the file at path, which the model calls name. It returns no
 // errors of the file: one that cannot be read is counted.
-func (f *finder) file(path, name string, s fs.FileInfo) error {
+func (f *lineFinder) file(path, name string, s fs.FileInfo) error {
 	if f.shut.has(s) {
 		return nil
 	}
@@ -63,7 +63,7 @@ func (f *finder) file(path, name string, s fs.FileInfo) error {
 type hit struct{ number, start, end, match int }
 
 // lines returns the lines of data in which a match begins.
-func (f *finder) lines(data []byte) (at []hit) {
+func (f *lineFinder) lines(data []byte) (at []hit) {
 	number, counted := 1, 0
 	for pos := 0; pos < len(data) && f.matches <= f.limit; {
 		m := f.re.FindIndex(data[pos:])
@@ -90,7 +90,7 @@ func (f *finder) lines(data []byte) (at []hit) {
 }
 
 // show writes the matching lines and their context.
-func (f *finder) show(data []byte, name string, at []hit) {
+func (f *lineFinder) show(data []byte, name string, at []hit) {
 	shown := 0 // number of the last line shown
 	for i, h := range at {
 		if f.text.Len() > maxShown {
@@ -154,7 +154,7 @@ func around(data []byte, n int, none bool) [][]byte {
 }
 
 // line writes one line, at most maxFound bytes of it around the offset at.
-func (f *finder) line(name, sign string, number int, line []byte, at int) {
+func (f *lineFinder) line(name, sign string, number int, line []byte, at int) {
 	line = bytes.TrimSuffix(line, []byte("\r"))
 	before, after := "", ""
 	if from := at - maxFound/4; len(line) > maxFound && from > 0 {
@@ -168,7 +168,7 @@ func (f *finder) line(name, sign string, number int, line []byte, at int) {
 }
 
 // output returns what the model reads.
-func (f *finder) output() (out tool.Output) {
+func (f *lineFinder) output() (out tool.Output) {
 	out.Text = f.text.String()
 	switch {
 	case f.matches > f.limit:

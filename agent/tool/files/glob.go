@@ -35,16 +35,16 @@ func (g glob) match(path string) bool {
 	return g.re.MatchString(path)
 }
 
-// A dialect says which special characters a pattern has.
-type dialect int
+// A patternSyntax says which special characters a pattern has.
+type patternSyntax int
 
 const (
-	gitignore dialect = iota
-	braces            // {a,b} too
+	gitignore patternSyntax = iota
+	braces                  // {a,b} too
 )
 
 // expression returns s as a regular expression.
-func expression(s string, d dialect) string {
+func expression(s string, d patternSyntax) string {
 	var b strings.Builder
 	depth := 0
 	for i := 0; i < len(s); i++ {

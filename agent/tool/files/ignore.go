@@ -20,12 +20,12 @@ type rule struct {
 	not     bool // what matches is not ignored
 }
 
-// rules say what git ignores; later ones override earlier ones.
-type rules []rule
+// ignoreRules say what git ignores; later ones override earlier ones.
+type ignoreRules []rule
 
 // ignored reports whether the file or folder at p, relative to the top, is
 // ignored, given that its folder is not.
-func (rs rules) ignored(p string, d fs.DirEntry) bool {
+func (rs ignoreRules) ignored(p string, d fs.DirEntry) bool {
 	for _, r := range slices.Backward(rs) {
 		rest, ok := strings.CutPrefix(p, r.dir)
 		if ok && (!r.folders || d.IsDir()) && r.re.MatchString(rest) {
@@ -37,7 +37,7 @@ func (rs rules) ignored(p string, d fs.DirEntry) bool {
 
 // parseRules parses the .gitignore in dir; like git, it skips lines that are
 // not patterns.
-func parseRules(dir, text string) (rs rules) {
+func parseRules(dir, text string) (rs ignoreRules) {
 	for line := range strings.Lines(text) {
 		line = trimRule(strings.TrimRight(line, "\r\n"))
 		r := rule{dir: dir}
@@ -74,7 +74,7 @@ func trimRule(line string) string {
 const maxRules = 1 << 20
 
 // readRules reads a file of rules for dir; the file may be missing.
-func readRules(dir, file string) (rules, error) {
+func readRules(dir, file string) (ignoreRules, error) {
 	s, err := os.Stat(file)
 	switch {
 	case errors.Is(err, fs.ErrNotExist):
@@ -91,7 +91,7 @@ func readRules(dir, file string) (rules, error) {
 // above returns the top of the git repository that contains the folder real, or
 // real itself if there is none, and the rules that apply in real, without its
 // own .gitignore.
-func above(real string) (top string, rs rules, err error) {
+func above(real string) (top string, rs ignoreRules, err error) {
 	top = real
 	for dir := real; ; dir = filepath.Dir(dir) {
 		if _, err := os.Lstat(filepath.Join(dir, ".git")); err == nil {

@@ -21,7 +21,7 @@ func page(ctx context.Context, r *bufio.Reader, p place, in reading, size int64)
 		limit = usualLines
 	}
 	var b strings.Builder
-	v := view{}
+	v := lineView{}
 	n, last := 0, 0
 	for {
 		if err := ctx.Err(); err != nil {
@@ -58,10 +58,10 @@ func page(ctx context.Context, r *bufio.Reader, p place, in reading, size int64)
 	return out, nil
 }
 
-// A view shows lines and remembers what it changed or cut.
-type view struct{ crlf, mended, cut bool }
+// A lineView shows lines and remembers what it changed or cut.
+type lineView struct{ crlf, mended, cut bool }
 
-func (v *view) show(line []byte, long int64) string {
+func (v *lineView) show(line []byte, long int64) string {
 	line, _ = bytes.CutSuffix(line, []byte("\n"))
 	if rest, ok := bytes.CutSuffix(line, []byte("\r")); ok && long == 0 {
 		line, v.crlf = rest, true
@@ -81,7 +81,7 @@ func (v *view) show(line []byte, long int64) string {
 	return s
 }
 
-func (v *view) notes() (s string) {
+func (v *lineView) notes() (s string) {
 	if v.crlf {
 		s += "[lines end with CR LF]\n"
 	}

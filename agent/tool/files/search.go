@@ -111,7 +111,7 @@ func (o Options) search(ctx context.Context, c tool.Call) (out tool.Output, err 
 	if err != nil {
 		return out, err
 	}
-	f := finder{re: re, around: in.Around, limit: in.Limit, shut: o.shut()}
+	f := lineFinder{re: re, around: in.Around, limit: in.Limit, shut: o.shut()}
 	s, err := os.Stat(p.real)
 	switch {
 	case err != nil:

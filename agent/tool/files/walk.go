@@ -63,7 +63,7 @@ func (w *walker) walk(ctx context.Context) error {
 }
 
 // folder walks through the folder dir, which is "" or ends with a slash.
-func (w *walker) folder(ctx context.Context, dir string, rs rules, deep int) error {
+func (w *walker) folder(ctx context.Context, dir string, rs ignoreRules, deep int) error {
 	if err := ctx.Err(); err != nil {
 		return err
 	}

@@ -39,18 +39,18 @@ func (c *client) start(ctx context.Context) (*connection, error) {
 	return now, nil
 }
 
-// A program is a running server.
-type program struct {
+// A serverProcess is a running server.
+type serverProcess struct {
 	cmd    *exec.Cmd
 	group  *child.Group
 	in     io.WriteCloser
-	out    *watched
-	errors *tail
+	out    *endNotifier
+	errors *lastBytes
 	stop   context.CancelFunc
 	once   sync.Once
 }
 
-func (c *client) run() (*program, error) {
+func (c *client) run() (*serverProcess, error) {
 	ctx, stop := context.WithCancel(context.Background()) // the program outlives the call that starts it
 	cmd := exec.CommandContext(ctx, c.server.Command, c.server.Args...)
 	cmd.Dir = c.options.Cwd
@@ -58,7 +58,7 @@ func (c *client) run() (*program, error) {
 	for name, value := range c.server.Env {
 		cmd.Env = append(cmd.Env, name+"="+value)
 	}
-	p := &program{cmd: cmd, errors: &tail{}, stop: stop}
+	p := &serverProcess{cmd: cmd, errors: &lastBytes{}, stop: stop}
 	cmd.Stderr = p.errors
 	in, err := cmd.StdinPipe()
 	if err != nil {
@@ -70,7 +70,7 @@ func (c *client) run() (*program, error) {
 		stop()
 		return nil, errors.Join(err, in.Close())
 	}
-	p.in, p.out = in, &watched{r: out, over: make(chan struct{})}
+	p.in, p.out = in, &endNotifier{r: out, over: make(chan struct{})}
 	if p.group, err = child.Start(cmd); err != nil {
 		stop()
 		return nil, errors.Join(err, in.Close(), out.Close())
@@ -80,7 +80,7 @@ func (c *client) run() (*program, error) {
 
 // end ends the program: it closes the program's input, and after leave, or when
 // the program's output ends, kills it with all processes that it started.
-func (p *program) end(leave time.Duration) {
+func (p *serverProcess) end(leave time.Duration) {
 	p.once.Do(func() {
 		_ = p.in.Close() // it may be closed already
 		t := time.NewTimer(leave)
@@ -98,15 +98,15 @@ func (p *program) end(leave time.Duration) {
 	})
 }
 
-// watched is a reader that announces its end.
-type watched struct {
+// endNotifier is a reader that announces its end.
+type endNotifier struct {
 	r    io.Reader
 	over chan struct{}
 	once sync.Once
 }
 
 // Read implements [io.Reader].
-func (w *watched) Read(p []byte) (int, error) {
+func (w *endNotifier) Read(p []byte) (int, error) {
 	n, err := w.r.Read(p)
 	if err != nil {
 		w.once.Do(func() { close(w.over) })
@@ -116,19 +116,19 @@ func (w *watched) Read(p []byte) (int, error) {
 
 // Close implements [io.Closer]. It does nothing, so reading continues until the
 // program ends.
-func (w *watched) Close() error { return nil }
+func (w *endNotifier) Close() error { return nil }
 
 // maxTail is how many bytes of a program's standard error are kept.
 const maxTail = 2 << 10
 
-// A tail keeps the end of what was written to it.
-type tail struct {
+// A lastBytes keeps the end of what was written to it.
+type lastBytes struct {
 	mu   sync.Mutex
 	data []byte
 }
 
 // Write implements [io.Writer]. It never fails.
-func (t *tail) Write(p []byte) (int, error) {
+func (t *lastBytes) Write(p []byte) (int, error) {
 	t.mu.Lock()
 	defer t.mu.Unlock()
 	t.data = append(t.data, p[max(0, len(p)-maxTail):]...)
@@ -139,7 +139,7 @@ func (t *tail) Write(p []byte) (int, error) {
 }
 
 // note returns what was written last, for the end of an error.
-func (t *tail) note() string {
+func (t *lastBytes) note() string {
 	t.mu.Lock()
 	defer t.mu.Unlock()
 	s := strings.TrimSpace(strings.ToValidUTF8(string(t.data), "\ufffd"))

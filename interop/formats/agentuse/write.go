@@ -41,7 +41,7 @@ func write(_ context.Context, d interop.Draft) (interop.Written, error) {
 	}
 	w.frame()
 	lines := append(append(w.head, w.marks...), w.parts...)
-	return interop.Written{ID: w.id, Texts: []interop.Text{{Path: w.path, Lines: lines}}, Losses: w.losses}, nil
+	return interop.Written{ID: w.id, Texts: []interop.SourceText{{Path: w.path, Lines: lines}}, Losses: w.losses}, nil
 }
 
 // A writer is one call of write.

@@ -42,9 +42,9 @@ func write(ctx context.Context, d interop.Draft) (interop.Written, error) {
 	}
 	w.others()
 	lines := append([]interop.OutLine{w.session(row)}, w.lines...)
-	out := interop.Written{ID: id, Losses: w.losses, Texts: []interop.Text{{Path: path, Name: id, Lines: lines, Gone: w.gone}}}
+	out := interop.Written{ID: id, Losses: w.losses, Texts: []interop.SourceText{{Path: path, Name: id, Lines: lines, Gone: w.gone}}}
 	if d.After == 0 {
-		out.Texts = append(out.Texts, interop.Text{Path: path, Lines: []interop.OutLine{{Body: frame()}}})
+		out.Texts = append(out.Texts, interop.SourceText{Path: path, Lines: []interop.OutLine{{Body: frame()}}})
 	}
 	return out, nil
 }

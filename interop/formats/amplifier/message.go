@@ -29,7 +29,7 @@ func (r *reader) message(m *making, o object, line []byte) error {
 			m.time = moment(or(o.str("timestamp"), string(o.get("timestamp"))))
 		}
 	}
-	r.told(m, line)
+	r.keyTranscriptLine(m, line)
 	said.Meta = extra(meta)
 	parts := r.parts(m, o.get("content"))
 	switch said.Role {
@@ -49,11 +49,11 @@ func (r *reader) message(m *making, o object, line []byte) error {
 	return nil
 }
 
-// told gives a line of the transcript its key, made from the session that was forked
+// keyTranscriptLine gives a line of the transcript its key, made from the session that was forked
 // first, so that each fork's copy is recognized. Only the first line's key is from
 // its own session, and a fork's has the other too: so a session that is not a fork is
 // not taken for a copy, even if its fork was read first.
-func (r *reader) told(m *making, line []byte) {
+func (r *reader) keyTranscriptLine(m *making, line []byte) {
 	if r.opened {
 		r.keyed(m, r.root, line)
 		return

@@ -76,7 +76,7 @@ func write(_ context.Context, d interop.Draft) (out interop.Written, err error) 
 	}
 	w.calls.cutOff(entries)
 	out = interop.Written{ID: w.id, Losses: w.losses}
-	out.Texts = []interop.Text{{Path: w.path(), Lines: w.lines()}}
+	out.Texts = []interop.SourceText{{Path: w.path(), Lines: w.lines()}}
 	return out, nil
 }
 

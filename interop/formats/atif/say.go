@@ -211,7 +211,7 @@ func (w *writer) file(seq skein.Seq, f *skein.File) partOut {
 
 func (w *writer) image(seq skein.Seq, at string, data []byte) {
 	at = path.Join(path.Dir(w.path), at)
-	if !slices.ContainsFunc(w.images, func(t interop.Text) bool { return t.Path == at }) {
-		w.images = append(w.images, interop.Text{Path: at, Lines: []interop.OutLine{{Body: data, Seq: seq}}})
+	if !slices.ContainsFunc(w.images, func(t interop.SourceText) bool { return t.Path == at }) {
+		w.images = append(w.images, interop.SourceText{Path: at, Lines: []interop.OutLine{{Body: data, Seq: seq}}})
 	}
 }

@@ -18,7 +18,7 @@ type writer struct {
 	seqs   []skein.Seq       // last event that each step covers
 	calls  map[string]called // of the agent's steps
 	child  map[string]skein.SessionID
-	images []interop.Text
+	images []interop.SourceText
 	used   skein.Usage
 	paid   map[string]bool // provider request IDs
 	known  known           // of an existing document that is continued
@@ -52,13 +52,13 @@ func write(_ context.Context, d interop.Draft) (interop.Written, error) {
 	if len(w.steps) == 0 {
 		return interop.Written{}, fmt.Errorf("%w: no messages", skein.ErrInvalid)
 	}
-	own := interop.Text{Path: w.path}
+	own := interop.SourceText{Path: w.path}
 	if w.known.pieces == nil {
 		own.Lines = w.whole()
 	} else if own.Lines, err = w.longer(); err != nil {
 		return interop.Written{}, err
 	}
-	return interop.Written{ID: w.id(), Texts: append([]interop.Text{own}, w.images...), Losses: w.losses}, nil
+	return interop.Written{ID: w.id(), Texts: append([]interop.SourceText{own}, w.images...), Losses: w.losses}, nil
 }
 
 func (w *writer) id() string {

@@ -55,8 +55,8 @@ var untied = [...]string{
 }
 
 // kin returns the programs that write lines like Claude Code's.
-func kin() []interop.Kin {
-	return []interop.Kin{
+func kin() []interop.SimilarProgram {
+	return []interop.SimilarProgram{
 		{Program: "iFlow CLI", Dirs: []string{".iflow"}, Signs: []string{`"sessionid":"session-`}},
 		{Program: "Qoder", Dirs: []string{".qoder"}},
 		{Program: "OpenClaude", Dirs: []string{".openclaude"}},

@@ -53,7 +53,7 @@ func objects(data []byte) (rs []record, damaged int) {
 	return rs, damaged
 }
 
-func count(_ testing.TB, _ string, data []byte) (s interoptest.Sum) {
+func count(_ testing.TB, _ string, data []byte) (s interoptest.FileTotals) {
 	rs, damaged := objects(data)
 	s.Damaged = damaged
 	seen, output := map[string]bool{}, map[string]int64{}

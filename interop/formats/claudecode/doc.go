@@ -129,7 +129,7 @@
 // # Prompts
 //
 // ~/.claude/history.jsonl keeps what was typed, for longer than the transcripts are
-// kept; see [History].
+// kept; see [PromptHistory].
 //
 // # Evidence
 //

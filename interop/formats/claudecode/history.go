@@ -20,14 +20,14 @@ import (
 	"github.com/skein-dev/skein/interop"
 )
 
-// HistoryName is the name of [History]'s format: [skein.Origin.Format] of recovered
+// HistoryName is the name of [PromptHistory]'s format: [skein.Origin.Format] of recovered
 // sessions.
 const HistoryName = "claude-code-prompts"
 
 // RecoveredTag is the tag of sessions that were recovered.
 const RecoveredTag = "recovered"
 
-// A History recovers sessions from ~/.claude/history.jsonl, where Claude Code keeps
+// A PromptHistory recovers sessions from ~/.claude/history.jsonl, where Claude Code keeps
 // what was typed even after it has deleted the transcript:
 //
 //	{"display":"…","pastedContents":{"1":{"id":1,"type":"text","content":"…"}},"timestamp":1795230386350,"project":"/home/ann/shop","sessionId":"…"}
@@ -39,7 +39,7 @@ const RecoveredTag = "recovered"
 // It is a unit of package interop, the folder ~/.claude, in which each session whose
 // transcript is gone is a source. (Checked on the program's source, 2.1.330, and on
 // handwritten files, 2026-11-21.)
-type History struct {
+type PromptHistory struct {
 	// Known reports whether a session needs no recovery, by its ID in Claude
 	// Code: the store has it, or had it.
 	Known func(ctx context.Context, id string) (bool, error)
@@ -55,7 +55,7 @@ const maxHistory = 256 << 20
 
 // Format returns the format. It is not safe to read two folders with it at the
 // same time.
-func (h *History) Format() interop.Format {
+func (h *PromptHistory) Format() interop.Format {
 	return interop.Format{
 		Name:   HistoryName,
 		Doc:    "what was asked in Claude Code (~/.claude/history.jsonl)",
@@ -85,7 +85,7 @@ func historyUnit(name string) string {
 }
 
 // look opens the folder dir.
-func (h *History) look(ctx context.Context, dir string) (interop.Unit, error) {
+func (h *PromptHistory) look(ctx context.Context, dir string) (interop.Unit, error) {
 	lines, err := readHistory(filepath.Join(dir, "history.jsonl"))
 	switch {
 	case errors.Is(err, fs.ErrNotExist):

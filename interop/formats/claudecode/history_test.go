@@ -15,9 +15,9 @@ import (
 )
 
 // recover imports the history of home.
-func recoverAll(t *testing.T, s *memory.Store, home string) (interop.Report, History) {
+func recoverAll(t *testing.T, s *memory.Store, home string) (interop.Report, PromptHistory) {
 	t.Helper()
-	h := History{Known: func(context.Context, string) (bool, error) { return false, nil }}
+	h := PromptHistory{Known: func(context.Context, string) (bool, error) { return false, nil }}
 	rep, err := interop.Import(t.Context(), s, []interop.Format{h.Format()}, []string{filepath.Join(home, "history.jsonl")}, interop.Options{})
 	if err != nil {
 		t.Fatal(err)
@@ -96,7 +96,7 @@ func TestAHistoryThatIsNoFileIsLeftAlone(t *testing.T) {
 	if rep, _ := recoverAll(t, s, home); rep.Sessions != 0 {
 		t.Errorf("Import = %+v, want nothing", rep)
 	}
-	if _, err := (&History{}).look(t.Context(), home); err == nil {
+	if _, err := (&PromptHistory{}).look(t.Context(), home); err == nil {
 		t.Error("look at a folder in place of the history gives no error")
 	}
 }

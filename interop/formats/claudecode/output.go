@@ -76,7 +76,7 @@ func (o *output) child(parent interop.Spot) {
 }
 
 // meta makes the file that says what started a sub-agent.
-func (o *output) meta() interop.Text {
+func (o *output) meta() interop.SourceText {
 	s := &o.d.Session
 	out := struct {
 		Type        string `json:"agentType"`
@@ -91,7 +91,7 @@ func (o *output) meta() interop.Text {
 		}
 	}
 	path := strings.TrimSuffix(o.path, ".jsonl") + ".meta.json"
-	return interop.Text{Path: path, Lines: []interop.OutLine{{Body: skein.MustJSON(out)}}}
+	return interop.SourceText{Path: path, Lines: []interop.OutLine{{Body: skein.MustJSON(out)}}}
 }
 
 // put writes a line of the message e that covers everything up to seq, unless the

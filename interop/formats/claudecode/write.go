@@ -41,7 +41,7 @@ func write(_ context.Context, d interop.Draft) (interop.Written, error) {
 		return interop.Written{}, nil
 	}
 	w.rest()
-	texts := []interop.Text{{Path: w.path, Lines: w.lines}}
+	texts := []interop.SourceText{{Path: w.path, Lines: w.lines}}
 	if w.agentID != "" && w.known == nil {
 		texts = append(texts, w.meta())
 	}

@@ -73,8 +73,8 @@ func match(name string, head []byte) interop.Guess {
 }
 
 // kin returns the programs that write rollouts like Codex's.
-func kin() []interop.Kin {
-	return []interop.Kin{
+func kin() []interop.SimilarProgram {
+	return []interop.SimilarProgram{
 		{Program: "TraeX", Dirs: []string{".trae", ".trae-cn"}, Signs: []string{`"originator":"trae`, `"originator": "trae`}},
 		{Program: "Every Code", Dirs: []string{".code"}, Signs: []string{`"originator":"code_`}},
 	}

@@ -54,13 +54,13 @@ type countedItem struct {
 
 // A counter counts a rollout independently of the reader.
 type counter struct {
-	sum   interoptest.Sum
+	sum   interoptest.FileTotals
 	run   []string // what the model said since something else came
 	model bool     // the last message is the model's
 	total [2]int64
 }
 
-func countAgain(t testing.TB, path string, data []byte) interoptest.Sum {
+func countAgain(t testing.TB, path string, data []byte) interoptest.FileTotals {
 	t.Helper()
 	var c counter
 	switch {

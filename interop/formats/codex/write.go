@@ -38,9 +38,9 @@ func write(_ context.Context, d interop.Draft) (interop.Written, error) {
 	if d.After == 0 && !w.some {
 		return interop.Written{}, fmt.Errorf("%w: no messages in it", skein.ErrInvalid)
 	}
-	out := interop.Written{ID: w.id, Texts: []interop.Text{{Path: w.path, Lines: w.lines}}, Losses: w.losses}
+	out := interop.Written{ID: w.id, Texts: []interop.SourceText{{Path: w.path, Lines: w.lines}}, Losses: w.losses}
 	if len(w.names) > 0 {
-		out.Texts = append(out.Texts, interop.Text{Path: "session_index.jsonl", Lines: w.names, Log: true})
+		out.Texts = append(out.Texts, interop.SourceText{Path: "session_index.jsonl", Lines: w.names, Log: true})
 	}
 	return out, nil
 }

@@ -45,7 +45,7 @@ func (cs *calls) result(e *skein.Entry, r *skein.Result, meta json.RawMessage, n
 	cs.some = true
 	switch {
 	case c == nil || c.form == asText:
-		cs.told(e, r, n)
+		cs.writeTextResult(e, r, n)
 		return nil
 	case c.form == asHosted:
 		return cs.hosted(e, c, r)
@@ -84,8 +84,8 @@ func saysFailed(text string) bool {
 	return r.Failed
 }
 
-// told writes the result of a call that was written as text.
-func (cs *calls) told(e *skein.Entry, r *skein.Result, n int) {
+// writeTextResult writes the result of a call that was written as text.
+func (cs *calls) writeTextResult(e *skein.Entry, r *skein.Result, n int) {
 	verb := "answered"
 	if r.Failed {
 		verb = "failed"

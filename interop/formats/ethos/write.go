@@ -41,9 +41,9 @@ func write(ctx context.Context, d interop.Draft) (interop.Written, error) {
 	w.compactions()
 	w.others()
 	lines := append(w.sessionRow(), w.lines...)
-	out := interop.Written{ID: w.id, Losses: w.losses, Texts: []interop.Text{{Path: path, Name: w.id, Lines: lines}}}
+	out := interop.Written{ID: w.id, Losses: w.losses, Texts: []interop.SourceText{{Path: path, Name: w.id, Lines: lines}}}
 	if d.After == 0 {
-		out.Texts = append(out.Texts, interop.Text{Path: path, Lines: []interop.OutLine{{Body: frame()}}})
+		out.Texts = append(out.Texts, interop.SourceText{Path: path, Lines: []interop.OutLine{{Body: frame()}}})
 	}
 	return out, nil
 }

@@ -134,7 +134,7 @@ func (r *reader) exchange(m *interop.Made, id string, row foreign.Row) {
 	r.waiting = waiting{}
 	m.Key = skein.ClientID("llm:" + id)
 	at := stamp(m, row)
-	r.told(m, at, w, row.Text("system"))
+	r.addSystem(m, at, w, row.Text("system"))
 	r.asked(m, at, w, row.Text("prompt"))
 	r.answered(m, at, id, w, row)
 }
@@ -170,8 +170,8 @@ func (r *reader) joined(fragments []string, text string) string {
 	return strings.Join(all, "\n")
 }
 
-// told adds the system prompt, if it is new.
-func (r *reader) told(m *interop.Made, at skein.Time, w waiting, text string) {
+// addSystem adds the system prompt, if it is new.
+func (r *reader) addSystem(m *interop.Made, at skein.Time, w waiting, text string) {
 	system := r.joined(w.system, text)
 	if system == "" || system == r.system {
 		return

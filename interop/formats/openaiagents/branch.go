@@ -52,8 +52,8 @@ func (b *branches) add(row foreign.Row) {
 // of returns the branch that a message was said in.
 func (b *branches) of(id int64) string { return b.said[id] }
 
-// told notes that a message has been read.
-func (b *branches) told(id int64, th *thread) {
+// markRead notes that a message has been read.
+func (b *branches) markRead(id int64, th *thread) {
 	if _, ok := b.at[id]; ok && th != nil {
 		b.at[id] = point{b.said[id], th.items}
 	}

@@ -108,7 +108,7 @@ func (r *reader) item(m *interop.Made, row foreign.Row) {
 	for _, e := range r.events(m, branch, at, row.Text("message_data")) {
 		r.put(m, branch, e.event, e.blobs...)
 	}
-	r.branches.told(id, r.threads[branch])
+	r.branches.markRead(id, r.threads[branch])
 }
 
 // key returns an item's key, made from its content: when the program compacts a

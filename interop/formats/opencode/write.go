@@ -46,9 +46,9 @@ func write(ctx context.Context, d interop.Draft) (interop.Written, error) {
 	w.say(entries)
 	w.others()
 	lines := append([]interop.OutLine{w.session()}, w.lines...)
-	out := interop.Written{ID: w.id, Losses: w.losses, Texts: []interop.Text{{Path: at, Name: w.id, Lines: lines, Gone: w.gone}}}
+	out := interop.Written{ID: w.id, Losses: w.losses, Texts: []interop.SourceText{{Path: at, Name: w.id, Lines: lines, Gone: w.gone}}}
 	if frame := w.frame(); len(frame) > 0 {
-		out.Texts = append(out.Texts, interop.Text{Path: at, Lines: []interop.OutLine{{Body: frame}}})
+		out.Texts = append(out.Texts, interop.SourceText{Path: at, Lines: []interop.OutLine{{Body: frame}}})
 	}
 	return out, nil
 }

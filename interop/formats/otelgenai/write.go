@@ -35,7 +35,7 @@ func write(_ context.Context, d interop.Draft) (interop.Written, error) {
 	if len(w.spans) == 0 {
 		return interop.Written{}, fmt.Errorf("%w: no messages", skein.ErrInvalid)
 	}
-	return interop.Written{ID: w.id, Texts: []interop.Text{{Path: path, Lines: w.document()}}, Losses: w.losses}, nil
+	return interop.Written{ID: w.id, Texts: []interop.SourceText{{Path: path, Lines: w.document()}}, Losses: w.losses}, nil
 }
 
 // A writer is one call of write.

@@ -84,8 +84,8 @@ func match(name string, head []byte) interop.Guess {
 }
 
 // kin returns the programs that keep their sessions as pi does.
-func kin() []interop.Kin {
-	return []interop.Kin{{
+func kin() []interop.SimilarProgram {
+	return []interop.SimilarProgram{{
 		Program: "OpenClaw", Dirs: []string{".openclaw", ".clawdbot", ".moltbot"},
 		Signs:  []string{`"customtype":"openclaw`, `"provider":"openclaw"`},
 		Header: []string{`/.openclaw/`, `/.clawdbot/`}, // its folder; a conversation may mention it

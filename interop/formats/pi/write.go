@@ -35,7 +35,7 @@ func write(_ context.Context, d interop.Draft) (interop.Written, error) {
 	if d.After > 0 && len(w.lines) == 0 {
 		return interop.Written{}, fmt.Errorf("%w: no new messages", skein.ErrInvalid)
 	}
-	return interop.Written{ID: w.id, Texts: []interop.Text{{Path: w.path, Lines: w.lines}}, Losses: w.losses}, nil
+	return interop.Written{ID: w.id, Texts: []interop.SourceText{{Path: w.path, Lines: w.lines}}, Losses: w.losses}, nil
 }
 
 // A writer is one call of write. Its parts share one output.

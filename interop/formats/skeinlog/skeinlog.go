@@ -39,7 +39,7 @@ func load(ctx context.Context, w interop.Whole) (interop.Took, error) {
 	}
 	for _, s := range done.Sessions {
 		if s.New > 0 {
-			t.News = append(t.News, interop.News{Session: s.Here, Created: s.New == s.Events, Events: s.New, Messages: s.Messages})
+			t.News = append(t.News, interop.Growth{Session: s.Here, Created: s.New == s.Events, Events: s.New, Messages: s.Messages})
 		}
 		switch {
 		case errors.Is(s.Err, skein.ErrDeleted):

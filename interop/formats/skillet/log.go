@@ -50,7 +50,7 @@ func (r *reader) log(n int, data []byte, run bool) (interop.Made, error) {
 	}
 	evs, blobs := []skein.Event{noteOf(l, &in)}, []skein.Blob(nil)
 	if !r.rows {
-		evs, blobs = r.told(l, &in)
+		evs, blobs = r.eventsOfLogLine(l, &in)
 	}
 	made := r.make(l, evs...)
 	made.Items[0].Blobs = blobs
@@ -98,9 +98,9 @@ func (r *reader) changes(l line, in *logged) (evs []skein.Event) {
 	return evs
 }
 
-// told returns the events of a line in a session without rows, of which only the log
+// eventsOfLogLine returns the events of a line in a session without rows, of which only the log
 // is left.
-func (r *reader) told(l line, in *logged) ([]skein.Event, []skein.Blob) {
+func (r *reader) eventsOfLogLine(l line, in *logged) ([]skein.Event, []skein.Blob) {
 	say := func(m skein.Message) []skein.Event { return []skein.Event{skein.Say(l.time, m)} }
 	t := &r.turns
 	switch {

@@ -66,9 +66,9 @@ func (w *writer) nothing() (interop.Written, error) {
 		return interop.Written{}, fmt.Errorf("%w: no new messages", skein.ErrInvalid)
 	}
 	w.losses.Add(0, "a session without messages: an empty log")
-	own := interop.Text{Path: w.path(), Name: sanitise(w.user) + "/" + sanitise(w.name)}
+	own := interop.SourceText{Path: w.path(), Name: sanitise(w.user) + "/" + sanitise(w.name)}
 	own.Lines = []interop.OutLine{{Body: w.end()}}
-	return interop.Written{ID: w.user + ":" + w.name, Texts: []interop.Text{own}, Losses: w.losses}, nil
+	return interop.Written{ID: w.user + ":" + w.name, Texts: []interop.SourceText{own}, Losses: w.losses}, nil
 }
 
 // path returns where a new session's database is: in the state folder that Skillet
@@ -235,7 +235,7 @@ func (w *writer) written() interop.Written {
 	if w.d.After == 0 {
 		name = sanitise(w.user) + "/" + sanitise(w.name)
 	}
-	own := interop.Text{Path: w.path(), Name: name, Lines: w.rows, Gone: w.gone}
+	own := interop.SourceText{Path: w.path(), Name: name, Lines: w.rows, Gone: w.gone}
 	if w.d.After > 0 {
 		own.Path = w.d.Path
 	}
@@ -245,9 +245,9 @@ func (w *writer) written() interop.Written {
 		}
 		own.Lines = append(append(own.Lines, w.log...), interop.OutLine{Body: w.end(), Seq: w.last})
 	}
-	out := interop.Written{ID: w.user + ":" + w.name, Texts: []interop.Text{own}, Losses: w.losses}
+	out := interop.Written{ID: w.user + ":" + w.name, Texts: []interop.SourceText{own}, Losses: w.losses}
 	if w.d.After == 0 {
-		out.Texts = append(out.Texts, interop.Text{Path: own.Path, Lines: frame()})
+		out.Texts = append(out.Texts, interop.SourceText{Path: own.Path, Lines: frame()})
 	}
 	return out
 }

@@ -76,7 +76,7 @@ func (b *Bot) Name() string { return "discord" }
 // Run implements [gateway.Surface].
 func (b *Bot) Run(ctx context.Context, take func(context.Context, gateway.Message) error) error {
 	defer b.client.CloseIdleConnections()
-	f := &feed{bot: b}
+	f := &gatewaySession{bot: b}
 	for failed := 0; ctx.Err() == nil; {
 		err := b.serve(ctx, f, take)
 		if err == nil { // there was a connection
@@ -130,7 +130,7 @@ func (b *Bot) takeArrived(ctx context.Context, take func(context.Context, gatewa
 
 // serve connects, handles what came before and then what comes, until the
 // connection breaks, a message cannot be handled or ctx ends.
-func (b *Bot) serve(ctx context.Context, f *feed, take func(context.Context, gateway.Message) error) error {
+func (b *Bot) serve(ctx context.Context, f *gatewaySession, take func(context.Context, gateway.Message) error) error {
 	if b.me == "" {
 		var me user
 		if err := b.call(ctx, http.MethodGet, "/users/@me", nil, &me); err != nil {

@@ -33,9 +33,9 @@ const (
 // intents are what the gateway sends: messages in guilds and direct messages.
 const intents = 1<<9 | 1<<12
 
-// A feed is a session of Discord's gateway: one connection after the other,
+// A gatewaySession is a session of Discord's gateway: one connection after the other,
 // each of which resumes where the last one broke.
-type feed struct {
+type gatewaySession struct {
 	bot     *Bot
 	session string // "" before there is one
 	seq     int64  // of the newest event
@@ -45,8 +45,8 @@ type feed struct {
 	broke chan error         // receives why the connection ended, once
 }
 
-// A frame is one message of the gateway.
-type frame struct {
+// A payload is one message of the gateway.
+type payload struct {
 	Op   int             `json:"op"`
 	Data json.RawMessage `json:"d"`
 	Seq  int64           `json:"s,omitempty"`
@@ -55,7 +55,7 @@ type frame struct {
 
 // open opens a connection and waits until it delivers messages. What it delivers is
 // passed to the bot until the connection breaks or close ends it.
-func (f *feed) open(ctx context.Context) error {
+func (f *gatewaySession) open(ctx context.Context) error {
 	at := f.url
 	if f.session == "" || at == "" {
 		var gateway struct{ URL string }
@@ -73,7 +73,7 @@ func (f *feed) open(ctx context.Context) error {
 	run, stop := context.WithCancel(context.WithoutCancel(ctx))
 	ready := make(chan struct{})
 	f.stop, f.broke = stop, make(chan error, 1)
-	go func() { f.broke <- (&gatewayConn{feed: f, conn: conn, ready: ready}).run(run) }()
+	go func() { f.broke <- (&gatewayConn{gatewaySession: f, conn: conn, ready: ready}).run(run) }()
 	waiting, enough := context.WithCancel(ctx)
 	defer enough()
 	late := make(chan struct{})
@@ -94,7 +94,7 @@ func (f *feed) open(ctx context.Context) error {
 
 // close ends the connection, if there is one, in such a way that the next one
 // resumes the same session, and returns why it broke if it did so by itself.
-func (f *feed) close() error {
+func (f *gatewaySession) close() error {
 	if f.stop == nil {
 		return nil
 	}
@@ -106,7 +106,7 @@ func (f *feed) close() error {
 // A gatewayConn is one connection of a feed. Its methods are called by one
 // goroutine.
 type gatewayConn struct {
-	*feed
+	*gatewaySession
 	conn  *websocket.Conn
 	ready chan struct{} // closed when the session begins or goes on; nil from then on
 	beat  *time.Ticker
@@ -116,12 +116,12 @@ type gatewayConn struct {
 // run identifies the bot or resumes its session, and handles what comes until the
 // connection breaks or ctx ends.
 func (c *gatewayConn) run(ctx context.Context) error {
-	frames, failed := make(chan frame), make(chan error, 1)
+	frames, failed := make(chan payload), make(chan error, 1)
 	ctx, stop := context.WithCancel(ctx)
 	go func() {
 		defer close(frames)
 		for {
-			var f frame
+			var f payload
 			if err := c.conn.ReadJSON(&f); err != nil {
 				failed <- err
 				return
@@ -174,7 +174,7 @@ func (c *gatewayConn) ended(err error) error {
 }
 
 // take handles a frame.
-func (c *gatewayConn) take(f frame) error {
+func (c *gatewayConn) take(f payload) error {
 	switch f.Op {
 	case opHello:
 		var hello struct {
@@ -213,7 +213,7 @@ func (c *gatewayConn) begin() error {
 }
 
 // event handles an event of the session.
-func (c *gatewayConn) event(f frame) error {
+func (c *gatewayConn) event(f payload) error {
 	switch f.Type {
 	case "READY":
 		var begun struct {

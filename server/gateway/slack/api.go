@@ -70,8 +70,8 @@ func (a *App) call(ctx context.Context, method, token string, values url.Values,
 	return json.Unmarshal(b, to)
 }
 
-// A frame is what Slack sends in socket mode.
-type frame struct {
+// An envelope is what Slack sends in socket mode.
+type envelope struct {
 	Type     string          `json:"type"`
 	Envelope string          `json:"envelope_id"` // "": it needs no acknowledgment
 	Payload  json.RawMessage `json:"payload"`
@@ -84,8 +84,8 @@ var errRenew = errors.New("slack asks for a new connection")
 // A socket is one connection in socket mode.
 type socket struct {
 	conn   *websocket.Conn
-	frames chan frame // closed when the connection has ended
-	err    error      // why it ended; valid after that
+	frames chan envelope // closed when the connection has ended
+	err    error         // why it ended; valid after that
 }
 
 // connect opens a connection, which ends with ctx.
@@ -108,7 +108,7 @@ func (a *App) connect(ctx context.Context) (*socket, error) {
 	})
 	// Frames that come while one is handled wait here; beyond that, Slack
 	// waits.
-	return &socket{conn: conn, frames: make(chan frame, 50)}, nil
+	return &socket{conn: conn, frames: make(chan envelope, 50)}, nil
 }
 
 // read receives frames until the connection ends. Slack sends a ping every few
@@ -117,7 +117,7 @@ func (s *socket) read(ctx context.Context) {
 	defer close(s.frames)
 	defer context.AfterFunc(ctx, func() { s.conn.Close() })() //nolint:errcheck // it is over either way
 	for {
-		var f frame
+		var f envelope
 		if s.err = s.conn.SetReadDeadline(time.Now().Add(patience)); s.err != nil {
 			return
 		}
@@ -138,7 +138,7 @@ func (s *socket) read(ctx context.Context) {
 }
 
 // acknowledge tells Slack that a frame arrived.
-func (s *socket) acknowledge(f frame) error {
+func (s *socket) acknowledge(f envelope) error {
 	if err := s.conn.SetWriteDeadline(time.Now().Add(patience)); err != nil {
 		return err
 	}

@@ -131,8 +131,8 @@ func (a *App) connected(ctx context.Context, take func(context.Context, gateway.
 	return greeted, s.err
 }
 
-// A spot is where an answer goes.
-type spot struct {
+// A channelThread is the place in Slack that an answer goes to.
+type channelThread struct {
 	Channel string `json:"channel"`
 	Thread  string `json:"thread,omitempty"`
 }
@@ -160,7 +160,7 @@ type event struct {
 
 // message returns what a person said to the app, whose user is me; false if the
 // frame contains no such message.
-func message(f frame, me string) (gateway.Message, bool) {
+func message(f envelope, me string) (gateway.Message, bool) {
 	var e event
 	if f.Type != "slash_commands" && f.Type != "events_api" || json.Unmarshal(f.Payload, &e) != nil {
 		return gateway.Message{}, false
@@ -181,7 +181,7 @@ func message(f frame, me string) (gateway.Message, bool) {
 func said(channel, thread, id, user, text, me string) gateway.Message {
 	return gateway.Message{
 		Surface: "slack", Key: gateway.Key("slack", channel, thread), ID: channel + "/" + id, From: []string{user},
-		To: string(skein.MustJSON(spot{channel, thread})), Text: plain(text, me),
+		To: string(skein.MustJSON(channelThread{channel, thread})), Text: plain(text, me),
 	}
 }
 
@@ -194,7 +194,7 @@ func plain(text, me string) string {
 
 // Send implements [gateway.Surface].
 func (a *App) Send(ctx context.Context, to, text string) error {
-	var s spot
+	var s channelThread
 	if err := json.Unmarshal([]byte(to), &s); err != nil {
 		return err
 	}

@@ -130,8 +130,8 @@ func (b *Bot) know(ctx context.Context) error {
 	return nil
 }
 
-// A spot is where an answer goes.
-type spot struct {
+// A chatTopic is the place in Telegram that an answer goes to.
+type chatTopic struct {
 	Chat   int64 `json:"chat"`
 	Thread int   `json:"thread,omitempty"`
 }
@@ -142,7 +142,7 @@ func (b *Bot) message(u *botUpdate) (gateway.Message, bool) {
 	if m == nil || m.From == nil || m.From.Bot {
 		return gateway.Message{}, false
 	}
-	to, thread := spot{Chat: m.Chat.ID}, ""
+	to, thread := chatTopic{Chat: m.Chat.ID}, ""
 	if m.Topic {
 		to.Thread, thread = m.Thread, strconv.Itoa(m.Thread)
 	}
@@ -159,7 +159,7 @@ func (b *Bot) message(u *botUpdate) (gateway.Message, bool) {
 
 // Send implements [gateway.Surface].
 func (b *Bot) Send(ctx context.Context, to, text string) error {
-	var s spot
+	var s chatTopic
 	if err := json.Unmarshal([]byte(to), &s); err != nil {
 		return err
 	}
@@ -198,7 +198,7 @@ func (b *Bot) send(ctx context.Context, m sendMessage) error {
 
 // Working implements [gateway.Worker].
 func (b *Bot) Working(ctx context.Context, to string) {
-	var s spot
+	var s chatTopic
 	if json.Unmarshal([]byte(to), &s) == nil {
 		b.call(ctx, "sendChatAction", doing{s.Chat, s.Thread, "typing"}, nil) //nolint:errcheck // it is for show
 	}

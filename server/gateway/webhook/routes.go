@@ -24,17 +24,17 @@ type Gateway interface {
 
 // Routes returns the route by which messages from sources reach g. It needs no
 // token: each request is signed.
-func Routes(g Gateway, now func() time.Time, sources ...*Source) []door.Route {
-	in := &inbox{g: g, now: now, sources: sources}
+func Routes(g Gateway, now func() time.Time, sources ...*Caller) []door.Route {
+	in := &inboxRoute{g: g, now: now, sources: sources}
 	return []door.Route{{
 		Pattern: "POST /v1/inbox/{key}", Scope: door.Open, Body: door.MB, Handler: in,
 	}}
 }
 
-type inbox struct {
+type inboxRoute struct {
 	g       Gateway
 	now     func() time.Time
-	sources []*Source
+	sources []*Caller
 	wrong   wrongs
 }
 
@@ -46,7 +46,7 @@ type request struct {
 }
 
 // ServeHTTP implements [http.Handler].
-func (in *inbox) ServeHTTP(w http.ResponseWriter, r *http.Request) {
+func (in *inboxRoute) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	if in.wrong.many(r, in.now()) {
 		w.Header().Set("Retry-After", "900")
 		door.Refuse(w, r, http.StatusTooManyRequests, "tries", "too many wrong signatures: wait")
@@ -74,8 +74,8 @@ func (in *inbox) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 
 // source returns the source that signed a request; nil if none did. An unknown
 // name takes as long as a wrong signature.
-func (in *inbox) source(r *http.Request, body []byte) *Source {
-	found := &Source{}
+func (in *inboxRoute) source(r *http.Request, body []byte) *Caller {
+	found := &Caller{}
 	for _, s := range in.sources {
 		if s.Title == r.Header.Get(SourceHeader) {
 			found = s
@@ -88,7 +88,7 @@ func (in *inbox) source(r *http.Request, body []byte) *Source {
 }
 
 // take passes a signed message on.
-func (in *inbox) take(w http.ResponseWriter, r *http.Request, s *Source, key string, body []byte) {
+func (in *inboxRoute) take(w http.ResponseWriter, r *http.Request, s *Caller, key string, body []byte) {
 	waits := r.URL.RawQuery == "wait=1"
 	if query := r.URL.RawQuery; !waits && query != "" && query != "wait=0" {
 		door.Refuse(w, r, http.StatusBadRequest, "invalid", "the query %.100q: want wait=1, wait=0 or no query", query)

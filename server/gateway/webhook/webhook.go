@@ -16,8 +16,8 @@ import (
 	"github.com/skein-dev/skein/server/gateway"
 )
 
-// A Source is a program that messages come from. It is a [gateway.Surface].
-type Source struct {
+// A Caller is a program that messages come from. It is a [gateway.Surface].
+type Caller struct {
 	Title  string           // name, as in the requests
 	Secret []byte           // at least MinSecret bytes
 	Keys   []string         // that it may write under; one that ends with * allows all keys that begin so
@@ -27,17 +27,17 @@ type Source struct {
 }
 
 // Name implements [gateway.Surface].
-func (s *Source) Name() string { return "inbox." + s.Title }
+func (s *Caller) Name() string { return "inbox." + s.Title }
 
 // Run implements [gateway.Surface]: messages come through [Routes].
-func (s *Source) Run(ctx context.Context, _ func(context.Context, gateway.Message) error) error {
+func (s *Caller) Run(ctx context.Context, _ func(context.Context, gateway.Message) error) error {
 	<-ctx.Done()
 	return nil
 }
 
 // Check returns what is wrong with the source. The error wraps
 // [skein.ErrInvalid].
-func (s *Source) Check() error {
+func (s *Caller) Check() error {
 	switch {
 	case len(s.Secret) < MinSecret:
 		return fmt.Errorf("%w source %q: a secret of %d bytes, want at least %d", skein.ErrInvalid, s.Title, len(s.Secret), MinSecret)
@@ -48,7 +48,7 @@ func (s *Source) Check() error {
 }
 
 // may reports whether the source may write under key.
-func (s *Source) may(key string) bool {
+func (s *Caller) may(key string) bool {
 	return slices.ContainsFunc(s.Keys, func(k string) bool {
 		if begin, ok := strings.CutSuffix(k, "*"); ok {
 			return strings.HasPrefix(key, begin)
@@ -71,7 +71,7 @@ type delivery struct {
 }
 
 // Send implements [gateway.Surface].
-func (s *Source) Send(ctx context.Context, to, text string) error {
+func (s *Caller) Send(ctx context.Context, to, text string) error {
 	if s.URL == "" {
 		return nil
 	}
@@ -104,7 +104,7 @@ func (s *Source) Send(ctx context.Context, to, text string) error {
 // stay follows no redirect: the answer is only for that URL.
 func stay(*http.Request, []*http.Request) error { return http.ErrUseLastResponse }
 
-func (s *Source) now() time.Time {
+func (s *Caller) now() time.Time {
 	if s.Now != nil {
 		return s.Now()
 	}

@@ -54,7 +54,7 @@ func newSite(t *testing.T) *site {
 	}
 	now := func() time.Time { return s.now }
 	s.Handler = door.New(door.Options{Store: memory.New(), Tokens: tokens, Log: slog.New(slog.DiscardHandler), Now: now},
-		webhook.Routes(&s.g, now, &webhook.Source{Title: "mail", Secret: []byte(secret), Keys: []string{"email:*", "extra:1"}})...)
+		webhook.Routes(&s.g, now, &webhook.Caller{Title: "mail", Secret: []byte(secret), Keys: []string{"email:*", "extra:1"}})...)
 	return s
 }
 
@@ -188,7 +188,7 @@ func TestAnAnswerIsSentSigned(t *testing.T) {
 		w.WriteHeader(status)
 	}))
 	defer there.Close()
-	s := &webhook.Source{Title: "mail", Secret: []byte(secret), URL: there.URL, Now: func() time.Time { return at }}
+	s := &webhook.Caller{Title: "mail", Secret: []byte(secret), URL: there.URL, Now: func() time.Time { return at }}
 	if err := s.Send(t.Context(), `{"key":"email:7","to":"ada@x","id":"1"}`, "<hello>"); err != nil {
 		t.Fatal(err)
 	}
@@ -202,7 +202,7 @@ func TestAnAnswerIsSentSigned(t *testing.T) {
 }
 
 func TestASourceNeedsASecretAndKeys(t *testing.T) {
-	for _, s := range []*webhook.Source{{Title: "a", Secret: []byte("short"), Keys: []string{"x:*"}}, {Title: "a", Secret: []byte(secret)}} {
+	for _, s := range []*webhook.Caller{{Title: "a", Secret: []byte("short"), Keys: []string{"x:*"}}, {Title: "a", Secret: []byte(secret)}} {
 		if err := s.Check(); !errors.Is(err, skein.ErrInvalid) {
 			t.Errorf("Check(%+v) = %v, want %v", s, err, skein.ErrInvalid)
 		}

@@ -42,7 +42,7 @@ func (t *transcriber) entry(e *skein.Entry) {
 			before := t.Items[n-1].Message
 			out.Same = m.Role == skein.RoleAssistant && before.Who == out.Who && before.Model == out.Model && before.Class == out.Class
 		}
-		t.add(item{Message: out})
+		t.add(transcriptItem{Message: out})
 	}
 }
 

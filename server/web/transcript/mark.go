@@ -12,20 +12,20 @@ import (
 
 // mark adds a mark for an event that is not a message.
 func (t *transcriber) mark(e skein.Event) {
-	var m *mark
+	var m *divider
 	switch e.Kind {
 	case skein.KindCompacted:
 		m = t.compacted(e)
 	case skein.KindRewound:
 		if r, err := skein.Decode[skein.Rewound](e); err == nil {
-			m = &mark{Class: "rewound", Text: "Gone back to before the first message. The messages above are no longer part of the conversation."}
+			m = &divider{Class: "rewound", Text: "Gone back to before the first message. The messages above are no longer part of the conversation."}
 			if r.To > 0 {
 				m.Text, m.To = "Gone back: the messages in between are no longer part of the conversation, which continues after", r.To
 			}
 		}
 	case skein.KindTitled:
 		if v, err := skein.Decode[skein.Titled](e); err == nil {
-			m = &mark{Class: "note", Text: "Titled “" + render.Line(v.Title) + "” by " + byWhom(v.By)}
+			m = &divider{Class: "note", Text: "Titled “" + render.Line(v.Title) + "” by " + byWhom(v.By)}
 		}
 	case skein.KindChanged:
 		if v, err := skein.Decode[skein.Changed](e); err == nil {
@@ -33,7 +33,7 @@ func (t *transcriber) mark(e skein.Event) {
 		}
 	case skein.KindStep:
 		if v, err := skein.Decode[skein.Step](e); err == nil && v.Error != nil {
-			m = &mark{Class: "error", Text: "A request failed: " + render.ErrorLine(v.Error)}
+			m = &divider{Class: "error", Text: "A request failed: " + render.ErrorLine(v.Error)}
 		}
 	case skein.KindResumed, skein.KindEnded:
 		m = t.program(e)
@@ -42,19 +42,19 @@ func (t *transcriber) mark(e skein.Event) {
 	}
 	if m != nil {
 		m.Seq = e.Seq
-		t.add(item{Mark: m})
+		t.add(transcriptItem{Mark: m})
 	}
 }
 
-func (t *transcriber) compacted(e skein.Event) *mark {
+func (t *transcriber) compacted(e skein.Event) *divider {
 	c, err := skein.Decode[skein.Compacted](e)
 	if err != nil {
 		return nil
 	}
 	if c.Failed {
-		return &mark{Class: "error", Text: "Compaction failed: the model gave no summary."}
+		return &divider{Class: "error", Text: "Compaction failed: the model gave no summary."}
 	}
-	m := &mark{Class: "compacted", Text: "Compacted: in place of everything up to", To: c.To}
+	m := &divider{Class: "compacted", Text: "Compacted: in place of everything up to", To: c.To}
 	if c.To == 0 {
 		m.Text = "Compacted."
 	} else {
@@ -81,7 +81,7 @@ func byWhom(b skein.By) string {
 	return "the original program"
 }
 
-func (t *transcriber) changed(c *skein.Changed) *mark {
+func (t *transcriber) changed(c *skein.Changed) *divider {
 	text := ""
 	add := func(what string, to *string) {
 		switch {
@@ -102,10 +102,10 @@ func (t *transcriber) changed(c *skein.Changed) *mark {
 	if text == "" {
 		return nil // pins and tags are not part of the conversation
 	}
-	return &mark{Class: "note", Text: "Changed" + text[1:]}
+	return &divider{Class: "note", Text: "Changed" + text[1:]}
 }
 
-func (t *transcriber) program(e skein.Event) *mark {
+func (t *transcriber) program(e skein.Event) *divider {
 	p, err := skein.Decode[skein.Program](e)
 	if err != nil {
 		return nil
@@ -123,16 +123,16 @@ func (t *transcriber) program(e skein.Event) *mark {
 	if p.How != "" {
 		text += ": " + render.Line(p.How)
 	}
-	return &mark{Class: "note", Text: text}
+	return &divider{Class: "note", Text: text}
 }
 
 // noted shows events that people should see: errors and scrubs.
-func (t *transcriber) noted(e skein.Event) *mark {
+func (t *transcriber) noted(e skein.Event) *divider {
 	n, err := skein.Decode[skein.Noted](e)
 	if err != nil || !slices.Contains([]string{"warning", "warn", "error"}, n.Level) && n.Name != "scrubbed" && n.Name != "note" {
 		return nil
 	}
-	m := &mark{Class: "note", Text: render.Line(n.Name)}
+	m := &divider{Class: "note", Text: render.Line(n.Name)}
 	if n.Level == "error" {
 		m.Class = "error"
 	}
@@ -186,7 +186,7 @@ func (s *turnSums) add(e *skein.Entry) {
 // end shows the usage of the turn, if one is open.
 func (s *turnSums) end() {
 	if s.open && s.n > 0 && (s.usage.Tokens() > 0 || s.last > s.first) {
-		s.t.add(item{Turn: &turnEnd{N: s.n, Used: used(s.usage, s.cost, s.known), Took: took(s.first, s.last), Part: s.part, Fork: s.fork}})
+		s.t.add(transcriptItem{Turn: &turnEnd{N: s.n, Used: used(s.usage, s.cost, s.known), Took: took(s.first, s.last), Part: s.part, Fork: s.fork}})
 	}
 	s.open = false
 }

@@ -6,11 +6,11 @@ import (
 	"github.com/skein-dev/skein"
 )
 
-// item is a piece of a transcript: a message, a mark between two messages, or
+// transcriptItem is a piece of a transcript: a message, a mark between two messages, or
 // the end of a turn. One of its fields is set.
-type item struct {
+type transcriptItem struct {
 	Message *message
-	Mark    *mark
+	Mark    *divider
 	Turn    *turnEnd
 }
 
@@ -92,8 +92,8 @@ type child struct {
 	Known    bool // it is in this store
 }
 
-// mark is shown between messages.
-type mark struct {
+// divider is shown between messages.
+type divider struct {
 	Seq     skein.Seq
 	Class   string // compacted, rewound, fork, note, error
 	Text    string

@@ -29,15 +29,15 @@ func escapeSegment(s string) string {
 
 // A Transcript is a window of a session as the page shows it.
 type Transcript struct {
-	View
-	Items  []item
+	PageView
+	Items  []transcriptItem
 	Before skein.Seq // as in Window
 	After  skein.Seq
 	Hid    bool // secrets were masked
 }
 
-// A View is a session, and how a page shows it.
-type View struct {
+// A PageView is a session, and how a page shows it.
+type PageView struct {
 	Session skein.Session
 	Raw     bool      // secrets are shown
 	Rewound bool      // what was taken back is shown
@@ -48,31 +48,31 @@ type View struct {
 	Working bool      // an agent works on the last turn, on this server
 }
 
-// shown is a message or a call, for its template, with its transcript.
-type shown struct {
+// rendered is a message or a call, for its template, with its transcript.
+type rendered struct {
 	In      *Transcript
 	Message *message
 	Call    *call
 }
 
 // Show returns the data for the template of a message or of a call.
-func (t *Transcript) Show(what any) shown {
-	out := shown{In: t}
+func (t *Transcript) Show(what any) rendered {
+	out := rendered{In: t}
 	out.Message, _ = what.(*message)
 	out.Call, _ = what.(*call)
 	return out
 }
 
 // Path returns the path of the session's page.
-func (v *View) Path() string { return SessionPath(v.Session.ID) }
+func (v *PageView) Path() string { return SessionPath(v.Session.ID) }
 
 // Link returns the path of another window: key is before, after or at.
-func (v *View) Link(key string, seq skein.Seq) string {
+func (v *PageView) Link(key string, seq skein.Seq) string {
 	return v.Path() + "?" + key + "=" + strconv.FormatInt(int64(seq), 10) + v.More()
 }
 
 // Piece returns the path of that window without the page around it.
-func (v *View) Piece(key string, seq skein.Seq) string {
+func (v *PageView) Piece(key string, seq skein.Seq) string {
 	nested := ""
 	if v.Nested {
 		nested = "&nested=1"
@@ -81,23 +81,23 @@ func (v *View) Piece(key string, seq skein.Seq) string {
 }
 
 // Child returns the path of a child's first messages.
-func (v *View) Child(id skein.SessionID) string {
+func (v *PageView) Child(id skein.SessionID) string {
 	return SessionPath(id) + "/messages?nested=1" + v.More()
 }
 
 // Whole returns the path of a message in full.
-func (v *View) Whole(seq skein.Seq) string {
+func (v *PageView) Whole(seq skein.Seq) string {
 	return v.Path() + "/messages/" + strconv.FormatInt(int64(seq), 10) + "?" + strings.TrimPrefix(v.More(), "&")
 }
 
 // Begin returns the path of the first window.
-func (v *View) Begin() string {
+func (v *PageView) Begin() string {
 	return strings.TrimSuffix(v.Path()+"?"+strings.TrimPrefix(v.More(), "&"), "?")
 }
 
 // SecretsPath returns the path of the transcript with secrets or, if it shows
 // them, without.
-func (v *View) SecretsPath() string {
+func (v *PageView) SecretsPath() string {
 	other := *v
 	other.Raw = !v.Raw
 	return other.here()
@@ -105,13 +105,13 @@ func (v *View) SecretsPath() string {
 
 // RewoundPath returns the path of the transcript with what was taken back or,
 // if it shows that, without.
-func (v *View) RewoundPath() string {
+func (v *PageView) RewoundPath() string {
 	other := *v
 	other.Rewound = !v.Rewound
 	return other.here()
 }
 
-func (v *View) here() string {
+func (v *PageView) here() string {
 	if v.At == 0 {
 		return v.Begin()
 	}
@@ -120,7 +120,7 @@ func (v *View) here() string {
 
 // More returns the visitor's settings that differ from the defaults, to be
 // added to a path.
-func (v *View) More() (more string) {
+func (v *PageView) More() (more string) {
 	if v.Raw {
 		more += "&raw=1"
 	}
@@ -134,7 +134,7 @@ func (v *View) More() (more string) {
 type Maker struct {
 	secrets *redact.Redactor
 	prices  func() (*price.List, error)
-	pieces  func() *render.Pieces // made when first needed
+	pieces  func() *render.PartRenderer // made when first needed
 }
 
 // NewMaker returns a Maker that masks secrets, unless that is nil, and shows
@@ -148,10 +148,10 @@ func NewMaker(secrets *redact.Redactor, prices func() (*price.List, error)) *Mak
 //
 // The error is the store's or the prices', or says that a rewind in w cannot be
 // read.
-func (m *Maker) Make(ctx context.Context, store skein.Store, v View, w Window) (*Transcript, error) {
+func (m *Maker) Make(ctx context.Context, store skein.Store, v PageView, w Window) (*Transcript, error) {
 	t := &transcriber{
-		Maker: m, states: map[string]skein.ToolState{}, answers: map[string]*answer{}, children: map[string]skein.Session{},
-		Transcript: Transcript{View: v, Before: w.Before, After: w.After},
+		Maker: m, states: map[string]skein.ToolState{}, answers: map[string]*toolResult{}, children: map[string]skein.Session{},
+		Transcript: Transcript{PageView: v, Before: w.Before, After: w.After},
 	}
 	if m.prices != nil {
 		var err error
@@ -178,12 +178,12 @@ type transcriber struct {
 	Transcript
 	list     *price.List // nil if there are none
 	states   map[string]skein.ToolState
-	answers  map[string]*answer
+	answers  map[string]*toolResult
 	children map[string]skein.Session // by the call that started them
 }
 
-// answer is the result of a tool call.
-type answer struct {
+// toolResult is the result of a tool call.
+type toolResult struct {
 	result *skein.Result
 	part   *skein.Part
 	seq    skein.Seq // of the message that it is in
@@ -219,7 +219,7 @@ func (t *transcriber) build(w Window) {
 		t.entry(e)
 		if e.Seq <= t.Session.Base && (i+1 == len(w.Entries) && w.After == 0 || i+1 < len(w.Entries) && w.Entries[i+1].Seq > t.Session.Base) {
 			turns.end()
-			t.add(item{Mark: &mark{Seq: e.Seq, Class: "fork", Text: "The fork begins here. The messages above belong to", Session: t.Session.Parent.Session}})
+			t.add(transcriptItem{Mark: &divider{Seq: e.Seq, Class: "fork", Text: "The fork begins here. The messages above belong to", Session: t.Session.Parent.Session}})
 		}
 	}
 	for _, e := range events {
@@ -230,7 +230,7 @@ func (t *transcriber) build(w Window) {
 	}
 }
 
-func (t *transcriber) add(i item) { t.Items = append(t.Items, i) }
+func (t *transcriber) add(i transcriptItem) { t.Items = append(t.Items, i) }
 
 // merged returns the state of a call after another event about it.
 func merged(was, is skein.ToolState) skein.ToolState {
@@ -277,7 +277,7 @@ func (t *transcriber) findChildren(ctx context.Context, store skein.Store, w Win
 func (t *transcriber) findAnswers(e *skein.Entry) {
 	for i := range e.Message.Parts {
 		if r := e.Message.Parts[i].Result; r != nil && r.CallID != "" {
-			t.answers[r.CallID] = &answer{result: r, part: &e.Message.Parts[i], seq: e.Seq, end: e.End, time: e.Time}
+			t.answers[r.CallID] = &toolResult{result: r, part: &e.Message.Parts[i], seq: e.Seq, end: e.End, time: e.Time}
 		}
 	}
 }

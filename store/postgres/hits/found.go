@@ -7,7 +7,7 @@ import (
 )
 
 // What a search has found so far.
-type found struct {
+type hitSet struct {
 	hits    []hit
 	seen    map[eventRef]bool
 	limit   int
@@ -34,7 +34,7 @@ type hit struct {
 }
 
 // take adds a hit of a scan. The error is [wire.ErrStop] if there are enough.
-func (x *found) take(h hit) error {
+func (x *hitSet) take(h hit) error {
 	if x.seen[h.at] {
 		return nil
 	}
@@ -58,7 +58,7 @@ func (x *found) take(h hit) error {
 }
 
 // merge puts the fresh hits among the ranked ones that x has.
-func (x *found) merge(fresh []hit) {
+func (x *hitSet) merge(fresh []hit) {
 	all := search.Merge(fresh, x.hits, asHit)
 	if !x.each {
 		all = search.FirstOfEach(all, x.group, asHit)
@@ -70,7 +70,7 @@ func asHit(h *hit) *skein.Hit { return &h.Hit }
 
 // group returns the session that h is grouped under; 0 if only one session is
 // searched.
-func (x *found) group(h *hit) int64 {
+func (x *hitSet) group(h *hit) int64 {
 	if x.one {
 		return 0
 	}

@@ -15,24 +15,24 @@ import (
 	"github.com/skein-dev/skein/store/search"
 )
 
-// A scope is what a search goes through.
-type scope struct {
+// A searchScope is what a search goes through.
+type searchScope struct {
 	q       skein.Query
 	who     *string       // the owner of the rows; nil for all users
 	where   wire.Where    // conditions on the events e, reparented t, and sessions s
-	shownIn *Shown        // the only session to search; hits in its parent count as its own
+	shownIn *ShownSession // the only session to search; hits in its parent count as its own
 	segs    walk.Segments // of what shownIn shows, newest first
 }
 
-// Shown is a session, and what it shows, newest first.
-type Shown struct {
+// ShownSession is a session, and what it shows, newest first.
+type ShownSession struct {
 	skein.Session
 	N        int64 // sessions.n
 	Segments walk.Segments
 }
 
 // conditions sets the conditions on events; none reports that no event can match.
-func (x *scope) conditions(ctx context.Context, s wire.Principal, shows Shows) (none bool, err error) {
+func (x *searchScope) conditions(ctx context.Context, s wire.Principal, shows Shows) (none bool, err error) {
 	q, w := &x.q, &x.where
 	user := q.User
 	if s.User != "" {
@@ -60,8 +60,8 @@ func (x *scope) conditions(ctx context.Context, s wire.Principal, shows Shows) (
 }
 
 // within limits x to what a session shows.
-func (x *scope) within(ctx context.Context, s wire.Principal, shows Shows) (none bool, err error) {
-	var h Shown
+func (x *searchScope) within(ctx context.Context, s wire.Principal, shows Shows) (none bool, err error) {
+	var h ShownSession
 	err = s.Read(ctx, func(q *wire.Conn) error {
 		h, err = shows(q, x.q.Session)
 		return err
@@ -93,7 +93,7 @@ func (x *scope) within(ctx context.Context, s wire.Principal, shows Shows) (none
 // still shown. OFFSET 0 makes the planner look them up by their keys, row by row: it
 // cannot estimate how many rows find returns. Under row security, an index is used
 // for a comparison with CASE, but not with coalesce, which is not leakproof.
-func (x *scope) joins() string {
+func (x *searchScope) joins() string {
 	foundIn := owner
 	if x.shownIn == nil {
 		foundIn = x.foundIn()
@@ -109,7 +109,7 @@ const owner = `CASE WHEN t.owner IS NULL THEN e.n ELSE t.owner END`
 // foundIn returns an expression for the session in which the event e is found: the one
 // that has it, if it is live there, else the first fork in which it is. If the query
 // asks for what was taken back, it is found there too. NULL if it is found nowhere.
-func (x *scope) foundIn() string {
+func (x *searchScope) foundIn() string {
 	const forks = `EXISTS (SELECT FROM bases b WHERE b.user_id = e.user_id AND b.base = e.n AND b.upto >= e.seq)`
 	fits := func(n, upto string) string {
 		return `(SELECT v.binned FROM sessions v WHERE v.user_id = e.user_id AND v.n = ` + n + `) = 0 AND ` + currentBefore + upto + currentAfter
@@ -130,13 +130,13 @@ func (x *scope) foundIn() string {
 }
 
 // deep reports whether there are conditions on columns that only events has.
-func (x *scope) deep() bool { return x.q.Agent != "" || x.q.Tool != "" || x.q.Path != "" }
+func (x *searchScope) deep() bool { return x.q.Agent != "" || x.q.Tool != "" || x.q.Path != "" }
 
 // foundJoins returns the joins that a search needs for an event e from found.
-func (x *scope) foundJoins() string { return x.eventJoin() + x.joins() }
+func (x *searchScope) foundJoins() string { return x.eventJoin() + x.joins() }
 
 // eventJoin returns the join with the row of e in events, as d, if that is needed.
-func (x *scope) eventJoin() string {
+func (x *searchScope) eventJoin() string {
 	if !x.deep() {
 		return ""
 	}
@@ -145,7 +145,7 @@ func (x *scope) eventJoin() string {
 
 // conds returns all conditions, including those on columns that only events has; events
 // is the name of such a row in the query.
-func (x *scope) conds(events string) wire.Where {
+func (x *searchScope) conds(events string) wire.Where {
 	w := wire.Where{Conds: slices.Clone(x.where.Conds), Args: slices.Clone(x.where.Args)}
 	for _, f := range []struct{ cond, value string }{
 		{"coalesce(@.agent, s.agent) = ?", x.q.Agent},
@@ -160,7 +160,7 @@ func (x *scope) conds(events string) wire.Where {
 }
 
 // narrow adds the conditions that the SQL function find applies by itself.
-func (x *scope) narrow(w *wire.Where) {
+func (x *searchScope) narrow(w *wire.Where) {
 	q := &x.q
 	if x.who != nil {
 		w.Add("e.user_id = ?", *x.who)
@@ -181,7 +181,7 @@ func (x *scope) narrow(w *wire.Where) {
 
 // rewound returns the condition that the event e, or the one that it amends, is a
 // message that was taken back.
-func (x *scope) rewound() string {
+func (x *searchScope) rewound() string {
 	if x.shownIn != nil {
 		return rewoundIn(strconv.FormatInt(x.shownIn.N, 10))
 	}
@@ -204,7 +204,7 @@ const (
 )
 
 // inside returns the numbers of the only sessions to search; nil for all.
-func (x *scope) inside() (all []int64) {
+func (x *searchScope) inside() (all []int64) {
 	for _, seg := range x.segs {
 		all = append(all, seg.Session)
 	}
@@ -219,7 +219,7 @@ type scanRange struct {
 }
 
 // stretches returns the ranges that a scan goes through, newest first.
-func (x *scope) stretches() (all []scanRange) {
+func (x *searchScope) stretches() (all []scanRange) {
 	switch {
 	case x.shownIn != nil:
 	case x.who != nil:
@@ -236,7 +236,7 @@ func (x *scope) stretches() (all []scanRange) {
 // simple returns a subquery for those sessions of the rows found (c) in which every
 // event is found in its own session: nothing in them was amended or taken back, and
 // they are not in the bin. It saves a search from checking each event's place.
-func (x *scope) simple() string {
+func (x *searchScope) simple() string {
 	if x.shownIn != nil {
 		return `, simple AS (SELECT s.user_id, s.n, s.id, s.origin, s.project, s.repository, s.agent FROM sessions s WHERE false)`
 	}

@@ -30,8 +30,8 @@ var errLate = errors.New("the budget of the search is spent")
 
 // A Searcher is one search under way.
 type Searcher struct {
-	scope
-	found
+	searchScope
+	hitSet
 	s       wire.Principal
 	shows   Shows
 	matcher *search.Matcher
@@ -42,13 +42,13 @@ type Searcher struct {
 }
 
 // Shows finds a session that the search's user may see, and what it shows.
-type Shows func(q *wire.Conn, id skein.SessionID) (Shown, error)
+type Shows func(q *wire.Conn, id skein.SessionID) (ShownSession, error)
 
 // New returns a search for q by s; nil if there is nothing to search for.
 //
 // The error wraps [skein.ErrInvalid] if q is invalid.
 func New(s wire.Principal, q skein.Query, shows Shows) (*Searcher, error) {
-	x := &Searcher{scope: scope{q: q}, found: found{limit: q.MostHits(), each: q.Each, one: q.Session != "", seen: map[eventRef]bool{}}, s: s, shows: shows}
+	x := &Searcher{searchScope: searchScope{q: q}, hitSet: hitSet{limit: q.MostHits(), each: q.Each, one: q.Session != "", seen: map[eventRef]bool{}}, s: s, shows: shows}
 	var err error
 	if x.matcher, err = search.NewMatcher(q); err != nil || search.Empty(&q) {
 		return nil, err

@@ -26,8 +26,8 @@ type Job struct {
 	Count   int // number of messages; 0: until it is killed
 }
 
-// A Reply is one line of a child's output.
-type Reply struct {
+// A ChildOutput is one line of a child's output.
+type ChildOutput struct {
 	N     int         // number of the message
 	Seq   skein.Seq   // seq of the message
 	Fence skein.Fence // hold: number of the lease
@@ -72,11 +72,11 @@ func (j Job) run(dial func(string) (skein.Store, error), in io.Reader, out io.Wr
 			err = cerr
 		}
 	}()
-	say := func(r Reply) error {
+	say := func(r ChildOutput) error {
 		_, err := out.Write(append(skein.MustJSON(r), '\n'))
 		return err
 	}
-	if err := say(Reply{N: -1}); err != nil { // the store is open
+	if err := say(ChildOutput{N: -1}); err != nil { // the store is open
 		return err
 	}
 	if j.Do == "hold" {
@@ -85,9 +85,9 @@ func (j Job) run(dial func(string) (skein.Store, error), in io.Reader, out io.Wr
 	return j.append(s, say)
 }
 
-func (j Job) append(s skein.Store, say func(Reply) error) error {
+func (j Job) append(s skein.Store, say func(ChildOutput) error) error {
 	for i := 0; i < j.Count || j.Count == 0; i++ {
-		r := Reply{N: i}
+		r := ChildOutput{N: i}
 		e := fixture.ID(fmt.Sprint(j.Name, "-", i), fixture.User(fmt.Sprint(j.Name, " ", i)))
 		receipts, err := s.Append(context.Background(), skein.Batch{Session: j.Session, Events: []skein.Event{e}})
 		if err != nil {
@@ -103,9 +103,9 @@ func (j Job) append(s skein.Store, say func(Reply) error) error {
 }
 
 // hold takes the lease, and appends a message with it for each line of in.
-func (j Job) hold(s skein.Store, in *bufio.Reader, say func(Reply) error) error {
+func (j Job) hold(s skein.Store, in *bufio.Reader, say func(ChildOutput) error) error {
 	l, err := skein.LeasesOf(s).Acquire(context.Background(), j.Session, skein.LeaseRequest{Program: j.Name})
-	r := Reply{Fence: l.Fence}
+	r := ChildOutput{Fence: l.Fence}
 	if err != nil {
 		r.Error = err.Error()
 	}
@@ -119,7 +119,7 @@ func (j Job) hold(s skein.Store, in *bufio.Reader, say func(Reply) error) error 
 			return err
 		}
 		receipts, err := s.Append(context.Background(), skein.Batch{Session: j.Session, Fence: l.Fence, Events: []skein.Event{fixture.User(j.Name)}})
-		r = Reply{N: r.N + 1}
+		r = ChildOutput{N: r.N + 1}
 		if err != nil {
 			r.Error = err.Error()
 		} else {

@@ -42,7 +42,7 @@ func (t *Test) Start(j Job) *Process {
 }
 
 // Reply returns the next answer, and false if there are no more.
-func (p *Process) Reply() (r Reply, ok bool) {
+func (p *Process) Reply() (r ChildOutput, ok bool) {
 	p.t.Helper()
 	line, err := p.out.ReadBytes('\n')
 	if err != nil {

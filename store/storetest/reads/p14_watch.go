@@ -30,23 +30,23 @@ func watching() []harness.Check {
 	}
 }
 
-// watched pulls events of a watch.
-type watched struct {
+// watchPuller pulls events of a watch.
+type watchPuller struct {
 	t    *harness.Test
 	next func() (skein.Event, error, bool)
 	stop func()
 }
 
-func watch(t *harness.Test, s skein.Store, id skein.SessionID, after skein.Seq) *watched {
+func watch(t *harness.Test, s skein.Store, id skein.SessionID, after skein.Seq) *watchPuller {
 	ctx, cancel := context.WithTimeout(t.Context(), harness.Late)
 	t.Cleanup(cancel)
 	next, stop := iter.Pull2(s.Watch(ctx, id, after))
 	t.Cleanup(stop)
-	return &watched{t, next, stop}
+	return &watchPuller{t, next, stop}
 }
 
 // want checks that the next event is the one at seq.
-func (w *watched) want(seq skein.Seq) {
+func (w *watchPuller) want(seq skein.Seq) {
 	w.t.Helper()
 	e, err, ok := w.next()
 	if !ok || err != nil || e.Seq != seq {

@@ -13,12 +13,12 @@ import (
 	"github.com/skein-dev/skein/store/memory"
 )
 
-// toldOf checks, for a format that can be written: whatever a session has besides its
+// reportsLosses checks, for a format that can be written: whatever a session has besides its
 // messages is in what was written, or is reported as lost, not both. One thing at a time
 // is added to a session, and looked for in what another store reads there without the
 // side file.
-func (s writes) toldOf(t *testing.T) {
-	plain := s.tells(t, added{})
+func (s writes) reportsLosses(t *testing.T) {
+	plain := s.tells(t, addedProperty{})
 	for _, a := range additions() {
 		t.Run(a.name, func(t *testing.T) {
 			got := s.tells(t, a)
@@ -37,7 +37,7 @@ func (s writes) toldOf(t *testing.T) {
 		})
 	}
 	for _, lack := range s.Lacks {
-		if !slices.ContainsFunc(additions(), func(a added) bool { return a.name == lack }) {
+		if !slices.ContainsFunc(additions(), func(a addedProperty) bool { return a.name == lack }) {
 			t.Errorf("the program's files are said to lack %s, which nothing here adds", lack)
 		}
 	}
@@ -50,7 +50,7 @@ func (s writes) toldOf(t *testing.T) {
 func (s writes) unpinned(t *testing.T) {
 	const other = "gpt-6"
 	model := other
-	wrote := s.tells(t, added{evs: []skein.Event{skein.NewEvent(skein.KindChanged, skein.At(epoch)+6500, skein.Changed{Model: &model})}, held: func(_ skein.Session, evs []skein.Event) bool {
+	wrote := s.tells(t, addedProperty{evs: []skein.Event{skein.NewEvent(skein.KindChanged, skein.At(epoch)+6500, skein.Changed{Model: &model})}, held: func(_ skein.Session, evs []skein.Event) bool {
 		return slices.ContainsFunc(evs, func(e skein.Event) bool {
 			return (e.Kind == skein.KindCreated || e.Kind == skein.KindChanged) && (strings.Contains(string(e.Payload), other) || strings.Contains(string(e.Payload), "claude-sonnet-4-5"))
 		})
@@ -64,8 +64,8 @@ func (s writes) unpinned(t *testing.T) {
 	}
 }
 
-// added is a property added to a session.
-type added struct {
+// addedProperty is a property added to a session.
+type addedProperty struct {
 	name  string
 	told  *regexp.Regexp // what is reported about it, if more may be lost with it; nil for anything
 	begin func(*skein.Created)
@@ -73,7 +73,7 @@ type added struct {
 	held  func(sess skein.Session, evs []skein.Event) bool // whether it is read again
 }
 
-func additions() []added {
+func additions() []addedProperty {
 	const commit = "64f8faf7b6145f03e7399048b6194e7ea1031d4d"
 	at := skein.At(epoch) + 6500
 	yes, tags, status, cwd := true, []string{"pear"}, "waiting", "/home/ada/plum"
@@ -98,7 +98,7 @@ func additions() []added {
 	other.Request, other.Mode = "req_3", "title"
 	begun := priced
 	begun.Usage = &skein.Usage{Output: 3}
-	return []added{
+	return []addedProperty{
 		{name: "a title", told: regexp.MustCompile(`title`), evs: []skein.Event{skein.NewEvent(skein.KindTitled, at, skein.Titled{Title: "Pears", By: skein.ByPerson})}, held: func(s skein.Session, _ []skein.Event) bool { return s.Title == "Pears" }},
 		{name: "a description", evs: []skein.Event{skein.NewEvent(skein.KindTitled, at, skein.Titled{Title: "Pears", Description: "All about pears", By: skein.ByPerson})}, held: func(s skein.Session, _ []skein.Event) bool {
 			return s.Title == "Pears" && s.Description == "All about pears"
@@ -160,8 +160,8 @@ func additions() []added {
 	}
 }
 
-// toldBack is what is reported of a session that was written and read again.
-type toldBack struct {
+// readBack is what is reported of a session that was written and read again.
+type readBack struct {
 	held bool
 	told []string
 	home string
@@ -172,7 +172,7 @@ type toldBack struct {
 func (s writes) untitled(t *testing.T) {
 	const title = "<local-command-caveat>Caveat of pears</local-command-caveat>"
 	titled := skein.NewEvent(skein.KindTitled, skein.At(epoch)+6500, skein.Titled{Title: title, By: skein.ByModel})
-	wrote := s.tells(t, added{begin: func(c *skein.Created) { c.Title, c.Origin = title, &skein.Origin{Format: "elsewhere", ID: "pears"} }, evs: []skein.Event{titled}})
+	wrote := s.tells(t, addedProperty{begin: func(c *skein.Created) { c.Title, c.Origin = title, &skein.Origin{Format: "elsewhere", ID: "pears"} }, evs: []skein.Event{titled}})
 	for _, f := range files(t, wrote.home) {
 		if strings.Contains(string(read(t, f)), "Caveat of pears") {
 			t.Errorf("%s has the title %s", f, title)
@@ -181,7 +181,7 @@ func (s writes) untitled(t *testing.T) {
 }
 
 // tells writes a session with what was added, and reads it again.
-func (s writes) tells(t *testing.T, a added) (out toldBack) {
+func (s writes) tells(t *testing.T, a addedProperty) (out readBack) {
 	t.Helper()
 	from := memory.New()
 	defer from.Close()
