@@ -66,6 +66,8 @@ func (r *reader) part(m *interop.Made, id, of string, at skein.Time, o loose.Obj
 	case "snapshot", "patch":
 		r.put(m, noted(at, kind, loose.Raw(whole(o))))
 	default:
+		msg.parts-- // it must not move those that are known, whatever it stands between
+		m.Key = skein.ClientID(fmt.Sprintf("%s:%s", msg.key, skein.NewBlob(whole(o)).Hash[:24]))
 		r.unknown(m, noted(at, named(kind), loose.Raw(whole(o))))
 	}
 }
