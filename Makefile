@@ -80,6 +80,12 @@ race: ## run the tests of concurrent code with the race detector
 programs: ## open exported sessions with Claude Code: SKEIN_CLAUDE=/path/to/claude
 	@go test -tags programs ./interop/formats/claudecode -run GoesOn
 
+.PHONY: agents
+agents: ## set up real agents, run, kill and resume them: installs them from npm into .tools/agents
+	@scripts/step "agents"
+	@scripts/agents .tools/agents
+	@SKEIN_AGENTS=$(CURDIR)/.tools/agents go test -tags programs ./cmd/skein -run RealAgents
+
 .PHONY: fuzz
 fuzz: ## run each fuzz target for FUZZTIME; make test runs their seeds
 	@scripts/step "fuzz"

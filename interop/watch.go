@@ -18,6 +18,10 @@ import (
 // did not report.
 const pollEvery = 30 * time.Second
 
+// pollShare is how much longer than a poll the time until the next one is, where the
+// system reports changes: what is at rest costs at most a thousandth of a core.
+const pollShare = 1000
+
 // warmFiles is how many readers a watch makes ready before their files grow.
 const warmFiles = maxLive
 
@@ -66,6 +70,7 @@ type watch struct {
 	named   bool // see Options
 	lives   liveSet
 	folders map[string]bool
+	blind   bool // the system does not report the changes in some folder
 	dirty   map[string]bool
 	rest    map[string]time.Time // by unit: not to be looked at before
 	later   map[string]time.Time // by file: to be looked at then, if it has not changed before
@@ -83,7 +88,7 @@ func (w *watch) run(ctx context.Context) error {
 		return err
 	}
 	warm := w.im.known.newest(warmFiles)
-	tick := time.NewTicker(pollEvery)
+	tick := time.NewTimer(pollEvery)
 	defer tick.Stop()
 	idle := make(chan struct{})
 	close(idle)
@@ -116,7 +121,9 @@ func (w *watch) run(ctx context.Context) error {
 		case <-w.again.C:
 			err = w.takeDirty(ctx)
 		case <-tick.C:
+			start := time.Now()
 			err = w.poll(ctx)
+			tick.Reset(w.pollAfter(time.Since(start)))
 		case <-ready:
 			err = w.warm(ctx, warm[0])
 			warm = warm[1:]
@@ -125,6 +132,14 @@ func (w *watch) run(ctx context.Context) error {
 			return err
 		}
 	}
+}
+
+// pollAfter returns how long to wait after a poll that took some time.
+func (w *watch) pollAfter(took time.Duration) time.Duration {
+	if w.blind {
+		return pollEvery
+	}
+	return max(pollEvery, pollShare*took)
 }
 
 // first imports everything that exists.

@@ -23,8 +23,9 @@ func (w *watch) add(root string) {
 		if err == nil && d.IsDir() && folder.IsTemp(d.Name()) {
 			return filepath.SkipDir
 		}
-		if err == nil && d.IsDir() && !w.folders[path] && w.fs.Add(path) == nil {
-			w.folders[path] = true
+		if err == nil && d.IsDir() && !w.folders[path] {
+			w.folders[path] = w.fs.Add(path) == nil
+			w.blind = w.blind || !w.folders[path]
 		}
 		if err == nil && d.Type().IsRegular() {
 			w.dirty[path] = true

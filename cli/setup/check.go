@@ -11,6 +11,7 @@ import (
 	"github.com/skein-dev/skein"
 	"github.com/skein-dev/skein/cli/job"
 	"github.com/skein-dev/skein/cli/terminal"
+	"github.com/skein-dev/skein/internal/hooknews"
 )
 
 // takeBack undoes what the journal says, the last first.
@@ -84,7 +85,49 @@ func (o *options) checked(ctx context.Context, j *job.Job, done *journal) (all [
 	if len(all) == 0 {
 		j.Say("setup has done nothing here")
 	}
-	return all, nil
+	return append(all, watches(j)...), heardOf(j, all)
+}
+
+// watches returns how the watch gets on, as a step; none if there never was one.
+func watches(j *job.Job) []step {
+	b := hooknews.At(j.Dirs.State)
+	s, known, err := b.Status()
+	if err != nil {
+		return []step{{What: "watch", State: failed, Error: err.Error()}}
+	}
+	if !known {
+		return nil
+	}
+	w := step{What: "watch", State: "ended", Since: skein.At(s.Since)}
+	switch {
+	case b.Watched() && s.Ready:
+		w.State = "running"
+	case b.Watched():
+		w.State = fmt.Sprintf("importing, %d%%", s.Bytes*100/max(s.Size, 1))
+	}
+	if !s.At.IsZero() {
+		w.Last = skein.At(s.At)
+	}
+	if s.Broke != "" {
+		w.Broke = fmt.Sprintf("%s: %s", terminal.Ago(skein.At(s.When), j.Now()), s.Broke)
+	}
+	return []step{w}
+}
+
+// heardOf enters when a hook of each agent last told something. The error is the file
+// system's.
+func heardOf(j *job.Job, all []step) error {
+	news, err := hooknews.At(j.Dirs.State).All()
+	for i := range all {
+		if all[i].What != hooks {
+			continue
+		}
+		all[i].Last = 0
+		if at := slices.IndexFunc(news, func(n hooknews.News) bool { return n.Agent == all[i].Agent }); at >= 0 {
+			all[i].Last = skein.At(news[at].At)
+		}
+	}
+	return err
 }
 
 // running reports whether the service runs.
@@ -126,6 +169,9 @@ func (o *options) table(j *job.Job, all []setupStep) error {
 		where := j.Tilde(s.Path)
 		if s.Error != "" {
 			where = strings.TrimPrefix(where+": ", ": ") + s.Error
+		}
+		if s.Broke != "" {
+			where = strings.TrimPrefix(where+"; ", "; ") + "broke " + s.Broke
 		}
 		last := ""
 		if s.Last != 0 {

@@ -74,10 +74,11 @@ type setupStep struct {
 	Agent string     `json:"agent,omitempty"`
 	What  string     `json:"what"`
 	Path  string     `json:"path,omitempty"`
-	State string     `json:"state"` // to do, done, in place, changed since, gone, not running, taken back, not possible, failed
+	State string     `json:"state"` // to do, done, in place, changed since, gone, not running, taken back, not possible, failed; of a watch: running, importing, ended
 	Error string     `json:"error,omitempty"`
-	Since skein.Time `json:"since,omitzero"` // when setup did it
-	Last  skein.Time `json:"last,omitzero"`  // when the newest session of the agent was last active
+	Since skein.Time `json:"since,omitzero"`  // when setup did it
+	Last  skein.Time `json:"last,omitzero"`   // when the newest session of the agent was last active, its hooks last told something, or the watch last imported something
+	Broke string     `json:"broke,omitempty"` // what the watch could not import last
 
 	change  *fileEdit
 	service *userService

@@ -5,6 +5,7 @@ import (
 	"context"
 	"errors"
 	"os"
+	"runtime/debug"
 	"slices"
 	"time"
 
@@ -93,6 +94,9 @@ func (w *watchReport) imported(r interop.Report) {
 	}
 	first := !w.now.Ready
 	w.now.Ready = true
+	if first {
+		debug.FreeOSMemory() // a watch may rest for days, and what the first import needed is not needed again
+	}
 	switch {
 	case failed:
 		text := r.Err.Error()
