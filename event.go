@@ -69,10 +69,12 @@ func Decode[T any](e Event) (v T, err error) {
 // panics if v cannot be marshaled.
 func MustJSON(v any) json.RawMessage {
 	if m, ok := v.(Message); ok {
-		if j := m.longJSON(); j != nil {
-			return j
-		}
+		return m.JSONWith(&m)
 	}
+	return mustJSON(v)
+}
+
+func mustJSON(v any) json.RawMessage {
 	var b bytes.Buffer
 	enc := json.NewEncoder(&b)
 	enc.SetEscapeHTML(false)

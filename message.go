@@ -43,11 +43,12 @@ type Message struct {
 	Meta        json.RawMessage `json:"meta,omitempty"`
 }
 
-// longJSON returns m as [MustJSON] does if it has a long text; otherwise nil.
-// encoding/json would copy the text three times, and keep one of the copies.
-func (m Message) longJSON() json.RawMessage {
-	if !slices.ContainsFunc(m.Parts, func(p Part) bool { return len(p.Text) >= longText || p.Result != nil && len(p.Result.Text) >= longText }) {
-		return nil
+// JSONWith returns v as [MustJSON] does. m is a part of v: unless it has a long text, it
+// makes no difference. encoding/json would copy such a text three times, and keep one
+// of the copies.
+func (m *Message) JSONWith(v any) json.RawMessage {
+	if !m.long() {
+		return mustJSON(v)
 	}
 	var texts []string
 	mark := rand.Text()
@@ -57,9 +58,10 @@ func (m Message) longJSON() json.RawMessage {
 			*t = Text(mark)
 		}
 	}
-	parts := slices.Clone(m.Parts)
-	for i := range parts { // in the order of the JSON
-		p := &parts[i]
+	defer func(was []Part) { m.Parts = was }(m.Parts)
+	m.Parts = slices.Clone(m.Parts)
+	for i := range m.Parts { // in the order of the JSON
+		p := &m.Parts[i]
 		take(&p.Text)
 		if p.Result != nil && len(p.Result.Text) >= longText {
 			r := *p.Result
@@ -67,8 +69,7 @@ func (m Message) longJSON() json.RawMessage {
 			p.Result = &r
 		}
 	}
-	m.Parts = parts
-	rest, quoted := MustJSON(m), []byte(`"`+mark+`"`)
+	rest, quoted := mustJSON(v), []byte(`"`+mark+`"`)
 	size := len(rest)
 	for _, t := range texts {
 		size += quotedLen(t)
@@ -80,6 +81,11 @@ func (m Message) longJSON() json.RawMessage {
 		rest = after
 	}
 	return append(out, rest...)
+}
+
+// long reports whether m has a long text.
+func (m *Message) long() bool {
+	return slices.ContainsFunc(m.Parts, func(p Part) bool { return len(p.Text) >= longText || p.Result != nil && len(p.Result.Text) >= longText })
 }
 
 // An ErrorInfo is an error that a model, a provider or a tool reported.

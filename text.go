@@ -119,10 +119,11 @@ func unquotedLen(b []byte) int {
 		return n
 	}
 	for i := bytes.IndexByte(b, '\\'); i >= 0 && i+1 < len(b); {
-		if i += 2; b[i-1] == 'u' {
-			n -= len(`\uffff`) - len("\uffff")
-			i += 4
+		if r, ok := hex4(b[i:]); ok {
+			n -= len(`\uffff`) - len(string(r)) // a surrogate counts as U+FFFD, which is as long
+			i += len(`\uffff`)
 		} else {
+			i += 2
 			n--
 		}
 		next := bytes.IndexByte(b[min(i, len(b)):], '\\')

@@ -59,6 +59,7 @@ var kindsOfText = map[string]func(n int) []byte{
 		}
 		return text
 	},
+	"control-characters": func(n int) []byte { return bytes.Repeat([]byte{1}, n/4*3) }, // 6 times as long in JSON
 	"chinese": func(n int) (text []byte) {
 		for r := rand.New(rand.NewPCG(1, 1)); len(text) < n; {
 			text = utf8.AppendRune(text, 0x4e00+r.Int32N(0x9fff-0x4e00))
@@ -96,6 +97,12 @@ func memoryBound(ctx context.Context, e *fixture) error {
 		if err := apart.command("a message of 33 MB, "+name+": append", "append", "cli:"+name, file, "--create"); err != nil {
 			return err
 		}
+		if err := apart.command("a message of 33 MB, "+name+", while it is indexed: list", "list"); err != nil {
+			return err
+		}
+	}
+	if err := b.carried(ctx); err != nil {
+		return err
 	}
 	elsewhere := b.in("elsewhere")
 	if err := elsewhere.command("a message of 33 MB: import skein", "import", filepath.Join(b.dir, "long.jsonl")); err != nil {
@@ -216,7 +223,7 @@ func prose(n int) string {
 // command measures the memory of a command.
 func (b *bound) command(what string, args ...string) error {
 	cmd := exec.Command(b.bin, args...)
-	cmd.Env = home(b.dir)
+	cmd.Env = append(home(b.dir), "SKEIN_TOKEN="+b.token)
 	peak, err := watched(cmd)
 	if err != nil {
 		return err

@@ -73,9 +73,10 @@ func (l *liner) line() []byte { return l.buf }
 
 // put takes back the buffer with the line.
 func (l *liner) put(b []byte) {
-	if l.buf = append(b, '\n'); len(l.buf) > lineBuffer {
-		l.flush()
+	if l.buf = b; len(b) > lineBuffer {
+		l.flush() // first, because a long line has no room for one byte more
 	}
+	l.buf = append(l.buf, '\n')
 }
 
 func (l *liner) flush() {

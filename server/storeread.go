@@ -31,6 +31,16 @@ func (a storeOps) storeSessions(t *openapi.Table) {
 
 func putJSON[T any](b []byte, v T) []byte { return append(b, skein.MustJSON(v)...) }
 
+// putEntry appends e, whose message may be long, as JSON.
+func putEntry(b []byte, e skein.Entry) []byte {
+	out := api.EntryOf(e)
+	j := out.Message.JSONWith(&out)
+	if len(b) == 0 {
+		return j
+	}
+	return append(b, j...)
+}
+
 // afterPlace is a request for what follows a seq in a session.
 type afterPlace struct {
 	Session skein.SessionID `json:"session"`
@@ -48,7 +58,7 @@ func (a storeOps) storeEvents(t *openapi.Table) {
 		N       int             `json:"n"`
 		Before  skein.Seq       `json:"before,omitempty"`
 	}
-	list(t, storeOperation("newest", "The newest messages of a session", door.Read), api.Entry{}, func(b []byte, e skein.Entry) []byte { return putJSON(b, api.EntryOf(e)) },
+	list(t, storeOperation("newest", "The newest messages of a session", door.Read), api.Entry{}, putEntry,
 		func(ctx context.Context, s skein.Store, in newestOf) iter.Seq2[skein.Entry, error] {
 			return each(s.Newest(ctx, in.Session, in.N, in.Before))
 		})

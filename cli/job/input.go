@@ -4,6 +4,7 @@ import (
 	"context"
 	"fmt"
 	"io"
+	"io/fs"
 	"strings"
 
 	"github.com/spf13/cobra"
@@ -94,21 +95,27 @@ const (
 // is canceled, which a plain read from a terminal would not.
 //
 // The error is that of reading r, or of ctx.
-func ReadAll(ctx context.Context, r io.Reader) ([]byte, error) {
+func ReadAll(ctx context.Context, r io.Reader) (string, error) {
 	type result struct {
-		b   []byte
-		err error
+		text string
+		err  error
 	}
 	done := make(chan result, 1)
 	go func() {
-		b, err := io.ReadAll(io.LimitReader(r, skein.MaxPayload+1))
-		done <- result{b, err}
+		var b strings.Builder
+		if f, ok := r.(fs.File); ok { // a text that grows is copied again and again
+			if st, err := f.Stat(); err == nil && st.Mode().IsRegular() {
+				b.Grow(int(min(st.Size(), skein.MaxPayload+1)))
+			}
+		}
+		_, err := io.Copy(&b, io.LimitReader(r, skein.MaxPayload+1))
+		done <- result{b.String(), err}
 	}()
 	select {
 	case got := <-done:
-		return got.b, got.err
+		return got.text, got.err
 	case <-ctx.Done():
-		return nil, ctx.Err()
+		return "", ctx.Err()
 	}
 }
 

@@ -230,16 +230,16 @@ func given(ctx context.Context, j *job.Job, args []string) (string, error) {
 	if at < 0 && (len(args) > 0 || j.Terminal.In) {
 		return strings.Join(args, " "), nil
 	}
-	b, err := job.ReadAll(ctx, j.Stdin)
+	text, err := job.ReadAll(ctx, j.Stdin)
 	switch {
 	case err != nil:
 		return "", err
-	case len(b) > skein.MaxPayload:
+	case len(text) > skein.MaxPayload:
 		return "", fault.Usage("stdin: more than %d bytes", skein.MaxPayload)
-	case !utf8.Valid(b):
+	case !utf8.ValidString(text):
 		return "", fault.Usage("stdin: not UTF-8 text")
 	}
-	text := strings.TrimRight(string(b), "\r\n")
+	text = strings.TrimRight(text, "\r\n")
 	if at < 0 {
 		return text, nil
 	}

@@ -52,9 +52,13 @@ func (o *appendOptions) run(ctx context.Context, j *job.Job, args []string) erro
 	if err != nil {
 		return err
 	}
-	said := skein.Say(skein.At(j.Now()), skein.Message{Role: role, Parts: []skein.Part{skein.TextPart(text)}})
-	said.ClientID = skein.ClientID(o.id)
-	r, err := o.append(ctx, j, args[0], said)
+	now := skein.At(j.Now())
+	say := func() skein.Event {
+		e := skein.Say(now, skein.Message{Role: role, Parts: []skein.Part{skein.TextPart(text)}})
+		e.ClientID = skein.ClientID(o.id)
+		return e
+	}
+	r, err := o.append(ctx, j, args[0], say)
 	if err != nil {
 		return err
 	}
@@ -76,23 +80,25 @@ type appended struct {
 	New     bool            `json:"new"` // false if an event with the client ID was stored already
 }
 
-func (o *appendOptions) append(ctx context.Context, j *job.Job, name string, said skein.Event) (skein.Receipt, error) {
+// append appends the event that say makes. Each attempt has its own, so that the store
+// can release a long one while it writes it.
+func (o *appendOptions) append(ctx context.Context, j *job.Job, name string, say func() skein.Event) (skein.Receipt, error) {
 	if !o.create {
 		s, err := sessions.Named(ctx, j, name)
 		if err != nil {
 			return skein.Receipt{}, err
 		}
-		return one(j.Store.Append(ctx, skein.Batch{Session: s.ID, Events: []skein.Event{said}}))
+		return one(j.Store.Append(ctx, skein.Batch{Session: s.ID, Events: []skein.Event{say()}}))
 	}
 	for {
 		id, err := sessions.Exact(ctx, j, name)
 		if err == nil {
-			return one(j.Store.Append(ctx, skein.Batch{Session: id, Events: []skein.Event{said}}))
+			return one(j.Store.Append(ctx, skein.Batch{Session: id, Events: []skein.Event{say()}}))
 		}
 		if !errors.Is(err, skein.ErrNotFound) {
 			return skein.Receipt{}, err
 		}
-		r, err := one(o.begin(ctx, j, name, said))
+		r, err := one(o.begin(ctx, j, name, say()))
 		if !errors.Is(err, skein.ErrExists) {
 			return r, err
 		} // another program has just created it
@@ -133,16 +139,16 @@ func input(ctx context.Context, j *job.Job, args []string) (string, error) {
 	} else if j.Terminal.In {
 		j.Say("type the message, then Ctrl-D")
 	}
-	b, err := job.ReadAll(ctx, r)
+	text, err := job.ReadAll(ctx, r)
 	switch {
 	case err != nil:
 		return "", err
-	case len(b) == 0:
+	case text == "":
 		return "", fault.Usage("%s: empty", name)
-	case len(b) > skein.MaxPayload:
+	case len(text) > skein.MaxPayload:
 		return "", fault.Usage("%s: more than %d bytes", name, skein.MaxPayload)
-	case !utf8.Valid(b):
+	case !utf8.ValidString(text):
 		return "", fault.Usage("%s: not UTF-8 text", name)
 	}
-	return string(b), nil
+	return text, nil
 }

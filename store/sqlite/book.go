@@ -25,11 +25,11 @@ type book struct {
 func (k *book) Event(i int) *ledger.Event { return &k.p.events[i].Event }
 
 // Read implements [ledger.Book].
-func (k *book) Read(i int) (err error) {
+func (k *book) Read(i int) error {
 	if k.p.late && i > 0 {
-		k.p.events[i], err = k.s.packEvent(k.p.Events[i])
+		return k.s.packEvent(&k.p.events[i], k.p.Events[i])
 	}
-	return err
+	return k.p.restore(i, k.s.pack)
 }
 
 // Place implements [ledger.Book].
@@ -128,7 +128,9 @@ func (k *book) Put(i int, r *ledger.Row) (err error) {
 	if r.Facts.Amended != nil {
 		k.s.packText(p, r.Now)
 	}
-	if p.id, err = k.putEvent(p, r); err != nil {
+	sum := columns.Sum(&r.Event.Event, r.Now.Text)
+	k.p.release(i)
+	if p.id, err = k.putEvent(p, r, sum); err != nil {
 		return err
 	}
 	k.h.Bytes += rowSize(p)

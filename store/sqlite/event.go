@@ -29,7 +29,7 @@ func keyTaken(t *txn.Tx, h *columns.Head) (bool, error) {
 	return found && n != h.N, err
 }
 
-func (k *book) putEvent(p *packedEvent, r *ledger.Row) (id int64, err error) {
+func (k *book) putEvent(p *packedEvent, r *ledger.Row, sum int64) (id int64, err error) {
 	var amends any
 	if r.Facts.Amended != nil {
 		amends = int64(r.Facts.Amended.Seq)
@@ -41,7 +41,7 @@ func (k *book) putEvent(p *packedEvent, r *ledger.Row) (id int64, err error) {
 	_, _, err = k.Exec(`INSERT INTO events (id, session, seq, kind, at, turn, ordinal, prev, piece, failed, imported, client, hash, role, agent, message, amends, tools, paths, text, extra, payload, sum, items)
 		VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)`,
 		id, k.h.N, int64(r.Seq), string(r.Kind), int64(r.Time), r.Added.Turn, k.h.Ever().Messages, int64(r.Prev), r.Added.Piece, r.Now.Failed, r.Imported,
-		engine.OrNull(string(r.ClientID)), r.Hash, engine.OrNull(string(r.Now.Role)), engine.OrNull(agent(r.Now.Message)), engine.OrNull(messageID(r.Facts.Message)), amends, lines(r.Now.Tools), lines(r.Now.Paths), p.text, p.extra, p.payload, columns.Sum(&r.Event.Event, r.Now.Text), p.items)
+		engine.OrNull(string(r.ClientID)), r.Hash, engine.OrNull(string(r.Now.Role)), engine.OrNull(agent(r.Now.Message)), engine.OrNull(messageID(r.Facts.Message)), amends, lines(r.Now.Tools), lines(r.Now.Paths), p.text, p.extra, p.payload, sum, p.items)
 	return id, err
 }
 

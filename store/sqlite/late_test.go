@@ -4,10 +4,13 @@ import (
 	"errors"
 	"fmt"
 	"path/filepath"
+	"runtime"
 	"strings"
 	"testing"
+	"weak"
 
 	"github.com/skein-dev/skein"
+	"github.com/skein-dev/skein/store/sqlite/columns"
 )
 
 // A batch that is packed as it is written is stored like any other: completely
@@ -50,5 +53,30 @@ func TestALongBatchIsStoredAllOrNone(t *testing.T) {
 	}
 	if n != len(b.Events) {
 		t.Errorf("%d events, want %d", n, len(b.Events))
+	}
+}
+
+// The payload of a long event is released once it is packed, so that it does not take
+// memory while SQLite copies the text, and is the same if it is needed again. The
+// caller keeps its batch.
+func TestALongPayloadIsReleasedOnceItIsPacked(t *testing.T) {
+	s := openTest(t, filepath.Join(t.TempDir(), "a.db"))
+	b := skein.Batch{Session: "a", Events: []skein.Event{created(), skein.Say(1, skein.UserSays(strings.Repeat("\x01", columns.LargeFrom/4)))}}
+	want := string(b.Events[1].Payload)
+	p, err := s.packBatch(b)
+	if err != nil {
+		t.Fatal(err)
+	}
+	p.release(1)
+	if len(b.Events[1].Payload) != len(want) {
+		t.Fatalf("the caller's event has %d bytes, want %d as before", len(b.Events[1].Payload), len(want))
+	}
+	payload := weak.Make(&b.Events[1].Payload[0])
+	b = skein.Batch{}
+	if runtime.GC(); payload.Value() != nil {
+		t.Error("the payload is still in memory after it was released")
+	}
+	if err := p.restore(1, s.pack); err != nil || string(p.events[1].Payload) != want {
+		t.Errorf("restore makes %d bytes, %v, want the %d bytes of before", len(p.events[1].Payload), err, len(want))
 	}
 }

@@ -2,10 +2,12 @@ package sqlite
 
 import (
 	"fmt"
+	"slices"
 
 	"github.com/skein-dev/skein"
 	"github.com/skein-dev/skein/store/ledger"
 	"github.com/skein-dev/skein/store/pack"
+	"github.com/skein-dev/skein/store/sqlite/columns"
 )
 
 // A packed is a batch as it will be written, with everything computed that does
@@ -23,13 +25,32 @@ type packed struct {
 // packed batch takes several times its own size in memory.
 const lateFrom = 32 << 20
 
-// packsLate reports whether the events of b are packed when they are written.
+// packsLate reports whether the events of b are packed when they are written: not if
+// only one of them is long, because its payload is released once it is packed.
 func packsLate(b *skein.Batch) bool {
-	size := 0
+	size, longest := 0, 0
 	for i := range b.Events {
-		size += len(b.Events[i].Payload)
+		n := len(b.Events[i].Payload)
+		size, longest = size+n, max(longest, n)
 	}
-	return b.Import == nil && size > lateFrom // records refer to the texts of all events
+	return b.Import == nil && size-longest > lateFrom // records refer to the texts of all events
+}
+
+// release drops the payload of a long event that is packed: [packed.restore] returns
+// it.
+func (p *packed) release(i int) {
+	if !p.late && len(p.events[i].Payload) >= columns.LargeFrom {
+		p.events[i].Payload, p.Events[i].Payload = nil, nil
+	}
+}
+
+// restore makes the payload of an event again if it was released: a group commit may
+// write its batches more than once.
+func (p *packed) restore(i int, k *pack.Packer) (err error) {
+	if e := &p.events[i]; e.Payload == nil {
+		e.Payload, err = k.Unpack(e.payload, e.now.Text)
+	}
+	return err
 }
 
 // A packedEvent is an event with the values of its row.
@@ -49,6 +70,7 @@ func (s *view) packBatch(b skein.Batch) (p packed, err error) {
 	if err := ledger.Check(&b); err != nil {
 		return p, err
 	}
+	p.Events = slices.Clone(b.Events)
 	p.late = packsLate(&b)
 	p.events = make([]packedEvent, len(b.Events))
 	for i, e := range b.Events {
@@ -56,7 +78,7 @@ func (s *view) packBatch(b skein.Batch) (p packed, err error) {
 			p.events[i] = packedEvent{Event: ledger.Unread(e)}
 			continue
 		}
-		if p.events[i], err = s.packEvent(e); err != nil {
+		if err = s.packEvent(&p.events[i], e); err != nil {
 			return p, err
 		}
 		if b.Import == nil {
@@ -79,11 +101,11 @@ func (s *view) packBatch(b skein.Batch) (p packed, err error) {
 	return p, err
 }
 
-func (s *view) packEvent(e skein.Event) (p packedEvent, err error) {
+func (s *view) packEvent(p *packedEvent, e skein.Event) (err error) {
 	if p.Event, err = ledger.View(s.user).Read(e); err == nil && p.Facts.Amended == nil {
-		s.packText(&p, &p.Facts)
+		s.packText(p, &p.Facts)
 	}
-	return p, err
+	return err
 }
 
 // packText sets the row's values from the facts of the event or, if it amends

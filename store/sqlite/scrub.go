@@ -254,7 +254,8 @@ func (sc *scrub) event(x *scrubEvent) (changed bool, err error) {
 	if !changed {
 		return false, nil
 	}
-	p, err := sc.s.packEvent(e)
+	var p packedEvent
+	err = sc.s.packEvent(&p, e)
 	if err == nil {
 		err = sc.packNow(x.session, &p)
 	}

@@ -107,14 +107,14 @@ var (
 	UpdateHead = `UPDATE sessions SET (` + headFields + `, recent, state) = (` + headMarks + `) WHERE n = ?`
 )
 
-// largeFrom is how many bytes a session has that may have something long.
-const largeFrom = 8 << 20
+// LargeFrom is how many bytes a session or an event has that is large.
+const LargeFrom = 8 << 20
 
 // WaitIfLarge returns what [room.Turn] does if a session may have something long,
 // because only a few of the readers that share a [room.Room] read such a session at
 // once. The error is that of room.Turn.
 func WaitIfLarge(c *engine.Conn, h *Head) error {
-	if h.Bytes < largeFrom && h.Parent == nil { // how much it shows of the parent is not known
+	if h.Bytes < LargeFrom && h.Parent == nil { // how much it shows of the parent is not known
 		return nil
 	}
 	return room.Turn(c.Context())
@@ -124,7 +124,7 @@ func WaitIfLarge(c *engine.Conn, h *Head) error {
 // processes a value of n bytes, if that is long: SQLite copies it several times, in
 // memory that the garbage collector does not count.
 func CollectFor(n int64) {
-	if n >= largeFrom {
+	if n >= LargeFrom {
 		debug.FreeOSMemory()
 	}
 }
