@@ -3,6 +3,7 @@ package storetest_test
 import (
 	"context"
 	"iter"
+	"maps"
 	"os"
 	"os/exec"
 	"strings"
@@ -18,17 +19,15 @@ import (
 // broken store of that name.
 const brokenVariable = "SKEIN_STORETEST_BROKEN"
 
-// broken returns stores that break one promise each, by name, and the check
-// that must notice.
-func broken() map[string]struct {
-	check string
+// A brokenStore breaks one promise.
+type brokenStore struct {
+	check string // that must notice
 	open  func() skein.Store
-} {
-	type b = struct {
-		check string
-		open  func() skein.Store
-	}
-	return map[string]b{
+}
+
+// broken returns stores that break one promise each, by name.
+func broken() map[string]brokenStore {
+	all := map[string]brokenStore{
 		"forgets client IDs": {"04 Same client ID twice is one event/the same answer, however much has come since", func() skein.Store {
 			return &forgetful{Store: memory.New()}
 		}},
@@ -46,6 +45,8 @@ func broken() map[string]struct {
 			return stays{memory.New()}
 		}},
 	}
+	maps.Copy(all, faulty())
+	return all
 }
 
 // TestBrokenStore tests the suite itself: a store that breaks a promise fails
