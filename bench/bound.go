@@ -101,7 +101,7 @@ func memoryBound(ctx context.Context, e *fixture) error {
 			return err
 		}
 	}
-	if err := b.carried(ctx); err != nil {
+	if err := b.transfers(ctx); err != nil {
 		return err
 	}
 	elsewhere := b.in("elsewhere")

@@ -9,12 +9,12 @@ import (
 	"github.com/skein-dev/skein/bench/gen"
 )
 
-// carried measures the memory of the commands that carry a long message to another
+// transfers measures the memory of the commands that send a long message to another
 // store or to another program's file, and of the server that they talk to.
-func (b *bound) carried(ctx context.Context) error {
+func (b *bound) transfers(ctx context.Context) error {
 	const message = "a message of 33 MB: "
 	here, there := b.in("here"), b.in("there")
-	if err := here.command(message+"append to carry", "append", "cli:carried", b.text, "--create"); err != nil {
+	if err := here.command(message+"append to send", "append", "cli:carried", b.text, "--create"); err != nil {
 		return err
 	}
 	for _, c := range []struct {
