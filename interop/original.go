@@ -444,8 +444,7 @@ func (rr *rereader) readOne(ctx context.Context, format *Format, path string, is
 		*rr.rep.Report = Report{}
 		defer func() {
 			is := rr.rep.Report
-			was.Skipped, was.Failed, was.Retried = was.Skipped+is.Skipped, was.Failed+is.Failed, was.Retried+is.Retried
-			was.Skips, was.Err = append(was.Skips, is.Skips...), cmp.Or(was.Err, is.Err)
+			was.add(is.Unimported)
 			*is = was
 		}()
 	}

@@ -1,6 +1,7 @@
 package interop
 
 import (
+	"cmp"
 	"errors"
 	"fmt"
 	"slices"
@@ -38,9 +39,6 @@ type Report struct {
 	Files     int           // that some format knows
 	Unchanged int           // of these, not read because they have not changed
 	Unmatched int           // files that no format knows
-	Alike     int           // files that look like a format's but are another program's
-	Others    []Other       // these, the first thousand
-	Forced    []Forced      // files that were taken as the only format although they look like another's, the first thousand
 	Removed   int           // files that were left out because their session was deleted here
 	Waiting   int           // files whose session is locked, or that another import is reading; the next import takes them
 	Sessions  int           // new ones
@@ -51,16 +49,37 @@ type Report struct {
 	Amended   int           // events whose record was changed or removed since it was read
 	Damaged   int           // new records that are damaged
 	Damage    []Damage      // these, the first thousand
-	Skipped   int           // paths that are neither file nor folder, lead out of the tree or cannot be imported
-	Skips     []Skip        // these, the first thousand
-	Failed    int           // of these, what an error kept from being imported, or in whole, and files that were named but yielded nothing
-	Retried   int           // of these, what the next import tries again, although its file has not changed
-	Err       error         // the first such error, without the path
 	Bytes     int64         // of new records
 	Elapsed   time.Duration // wall clock
 
+	Ambiguous
+	Unimported
+
 	Changed []skein.SessionID // the new sessions and those that have grown, the first thousand
 	changed map[skein.SessionID]bool
+}
+
+// Unimported is what an import could not import.
+type Unimported struct {
+	Skipped int    // paths that are neither file nor folder, lead out of the tree or cannot be imported
+	Skips   []Skip // these, the first thousand
+	Failed  int    // of these, what an error kept from being imported, or in whole, and files that were named but yielded nothing
+	Retried int    // of these, what the next import tries again, although its file has not changed
+	Err     error  // the first such error, without the path
+}
+
+// add adds what a part of the import could not import.
+func (u *Unimported) add(more Unimported) {
+	u.Skipped, u.Failed, u.Retried = u.Skipped+more.Skipped, u.Failed+more.Failed, u.Retried+more.Retried
+	u.Skips, u.Err = append(u.Skips, more.Skips...), cmp.Or(u.Err, more.Err)
+}
+
+// Ambiguous are files whose content fits one program and whose name or place fits
+// another.
+type Ambiguous struct {
+	Alike  int      // files that look like a format's but are another program's
+	Others []Other  // these, the first thousand
+	Forced []Forced // files that were taken as the only format although they look like another's, the first thousand
 }
 
 // Rate returns how many bytes were imported in a second.

@@ -35,15 +35,20 @@ type importReport struct {
 	Copies    int            `json:"copied_records"`
 	Damaged   int            `json:"damaged_records"`
 	Damage    []importDamage `json:"damage,omitempty"`
-	Skipped   int            `json:"skipped_files"`
-	Skips     []importSkip   `json:"skips,omitempty"`
-	Failed    int            `json:"failed"` // of the skipped
-	Removed   int            `json:"deleted_here"`
-	Waiting   int            `json:"locked"`
-	Bytes     int64          `json:"bytes"`
-	Seconds   float64        `json:"seconds"`
+	importSkips
+	Removed int     `json:"deleted_here"`
+	Waiting int     `json:"locked"`
+	Bytes   int64   `json:"bytes"`
+	Seconds float64 `json:"seconds"`
 
 	Changed []skein.SessionID `json:"changed,omitempty"`
+}
+
+// importSkips are the files that were not imported, or not in full.
+type importSkips struct {
+	Skipped int          `json:"skipped_files"`
+	Skips   []importSkip `json:"skips,omitempty"`
+	Failed  int          `json:"failed"` // of these
 }
 
 type importDamage struct {
@@ -78,7 +83,7 @@ type importForced struct {
 func WriteImportReport(j *job.Job, r interop.Report) error {
 	out := importReport{
 		Files: r.Files, Unchanged: r.Unchanged, Unmatched: r.Unmatched, Alike: r.Alike, Sessions: r.Sessions, Grown: r.Grown, Messages: r.Messages, Events: r.Events,
-		Amended: r.Amended, Copies: r.Copies, Damaged: r.Damaged, Skipped: r.Skipped, Failed: r.Failed, Removed: r.Removed, Waiting: r.Waiting,
+		Amended: r.Amended, Copies: r.Copies, Damaged: r.Damaged, Removed: r.Removed, Waiting: r.Waiting, importSkips: importSkips{Skipped: r.Skipped, Failed: r.Failed},
 		Bytes: r.Bytes, Seconds: r.Elapsed.Seconds(), Changed: r.Changed,
 	}
 	for _, d := range r.Damage {

@@ -236,7 +236,7 @@ func (o *importOptions) find(ctx context.Context, j *job.Job, formats []interop.
 	if err := j.Page(ctx, func(w io.Writer) error { return j.Table(w, t) }); err != nil {
 		return err
 	}
-	if lines := o.Remarks(j, interop.Report{Unmatched: rep.Unmatched, Alike: rep.Alike, Others: rep.Others, Removed: rep.Removed, Skipped: rep.Skipped, Skips: rep.Skips}); len(lines) > 0 {
+	if lines := o.Remarks(j, interop.Report{Unmatched: rep.Unmatched, Ambiguous: interop.Ambiguous{Alike: rep.Alike, Others: rep.Others}, Removed: rep.Removed, Unimported: interop.Unimported{Skipped: rep.Skipped, Skips: rep.Skips}}); len(lines) > 0 {
 		j.Say("%s", strings.Join(lines, "\n"))
 	}
 	if len(found) == 0 && rep.Removed == 0 && len(args) > 0 {

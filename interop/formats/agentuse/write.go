@@ -46,6 +46,7 @@ func write(_ context.Context, d interop.Draft) (interop.Written, error) {
 
 // A writer is one call of write.
 type writer struct {
+	inFolder
 	d           interop.Draft
 	id          string // of the session, a ULID
 	path        string
@@ -57,15 +58,19 @@ type writer struct {
 	system      []skein.Text
 	asked       skein.Seq // the event that message.json covers
 	calls       map[string]*callOut
-	known       map[string][]byte     // session.json and the newest message.json, as in the folder
-	there       map[string]*partThere // the parts that the folder has, by their paths in it
-	tools       map[string]string     // call ID → path of the part that it has
 	head, parts []interop.OutLine
-	keep        skein.Seq         // the messages up to here are in the folder, or cannot be stored there
 	marks       []interop.OutLine // parts that are there and were rewound
 	losses      interop.Losses
 	failed      *skein.ErrorInfo // that the conversation ended with; nil for none
 	some        bool             // a part or a task was written
+}
+
+// inFolder is what the session's folder has already.
+type inFolder struct {
+	known map[string][]byte     // session.json and the newest message.json, as in the folder
+	there map[string]*partThere // the parts, by their paths in the folder
+	tools map[string]string     // call ID → path of the part that it has
+	keep  skein.Seq             // the messages up to here are in the folder, or cannot be stored there
 }
 
 // A callOut is a call's outcome.
