@@ -131,7 +131,7 @@ func Reason(err error) string {
 	case interface{ Unwrap() []error }:
 		text := err.Error()
 		for _, part := range e.Unwrap() {
-			// That says all; what a database adds, such as a number, helps nobody.
+			// This text is enough: what a database adds, such as a number, does not help.
 			if part == ErrFull && strings.HasPrefix(text, part.Error()+": ") { //nolint:errorlint // node by node
 				return part.Error()
 			}

@@ -26,7 +26,7 @@ type inBatch struct {
 	sess    skein.Session
 	events  []skein.Event // the events that it shows, see gists; nil if these are the bytes that it was read from
 	wrote   Written
-	exactly string // the unit that it was read from, whose bytes these are; "" if it was made anew
+	exactly string // the unit that it was read from, whose bytes these are; "" if skein made it
 	of      *exportResult
 	known   *skein.SourceFile // the file that is replaced, as the store knows it; nil if it does not
 }
@@ -149,7 +149,7 @@ func (x *exporter) apart(ctx context.Context, b batch) {
 	clear(x.memo)
 }
 
-// again writes a session anew into a database in which the rows that it had belong to
+// again rewrites a session in a database in which the rows that it had belong to
 // another. It returns the error that prevented it, or was if a new try is pointless.
 func (x *exporter) again(ctx context.Context, w inBatch, was error) error {
 	now, files := x.now, x.files

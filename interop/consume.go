@@ -26,7 +26,7 @@ type outlet struct {
 	watcher  watcher // that the import is part of; nil for none
 }
 
-// A watcher goes on reading after an import.
+// A watcher continues reading after an import.
 type watcher interface {
 	put(*target)       // takes a source that was read to its end
 	wait(candidate)    // looks later at a unit that is being written
@@ -79,7 +79,7 @@ func (cs *consumer) take(ctx context.Context, t *target, c chunk) error {
 	return cs.outcome(ctx, c, t.takeAll(ctx, c))
 }
 
-// outcome reports what became of the records of a chunk. err says why they could not be
+// outcome reports what happened to the records of a chunk. err says why they could not be
 // stored.
 func (cs *consumer) outcome(ctx context.Context, c chunk, err error) error {
 	path := c.w.now.path

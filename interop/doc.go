@@ -48,7 +48,7 @@
 //     that were written make no events (side, echo).
 //   - A sync that was killed leaves an intent, a log of what it was about to write:
 //     the part of it that is found in the file makes no events either (recover).
-//   - If both a file and its session have gone on, what is new in the file goes
+//   - If both a file and its session have continued, what is new in the file goes
 //     into a fork at the last event that both have (fork).
 //
 // # Records, items, keys
@@ -143,7 +143,7 @@
 // # Writing
 //
 // [Export] writes a session. One that came from the same format and has not
-// gone on here is written from its records, byte for byte, to the place below
+// continued here is written from its records, byte for byte, to the place below
 // the home that Format.Below returns, without calling the format's code. For any
 // other, Format.Write turns the events of a [Draft] into lines, as its own
 // reader would read them, and reports what is lost; the engine puts these into
@@ -157,7 +157,7 @@
 // the session was read from elsewhere, so it can be written there as it was. An
 // import that meets such a source takes the session from the side file, and from
 // the source only the records that its program has added, so the round trip is
-// exact and the session goes on.
+// exact and the session continues.
 //
 // [Sync] writes what is new in a session into the file that it came from, if
 // that has not changed since it was last read. Draft.After and Draft.Known then
@@ -166,6 +166,6 @@
 // folder, the line of a file with its new bytes). New rows have no rowid, and
 // no value for a column that SQLite counts. Format.Lock is held meanwhile.
 //
-// If both a file and its session have gone on, an import puts what is new in
+// If both a file and its session have continued, an import puts what is new in
 // the file into a fork at the last event that both have.
 package interop

@@ -46,7 +46,7 @@ func IsFresh(mtime int64) bool {
 }
 
 // OpenDocument returns the file at path, which is not JSON Lines, as a unit: one
-// that its program writes anew each time, such as a JSON document. Its source,
+// that its program writes again each time, such as a JSON document. Its source,
 // "", has a line for each piece that cut makes of it; [Piece] returns the bytes
 // of a piece. So only the changed pieces of a document are stored again. The
 // pieces, one after the other, must be the file; whole is false if the file is

@@ -20,7 +20,7 @@ type Exports struct {
 	Cwd        string    // absolute: the folder for the agent to work in; "" for the session's
 	Over       bool      // replace what somebody else has changed
 	Now        time.Time // zero for the clock's time
-	Places     []string  // where the program looks, below home: a source that would go elsewhere unchanged is written anew
+	Places     []string  // where the program looks, below home: a source that would go elsewhere unchanged is rewritten
 }
 
 // An Exported is a session that was written.
@@ -37,7 +37,7 @@ type Exported struct {
 
 // Export writes a session and the sessions that it started to home, the folder that
 // stands for the one where f's program keeps its files. One that was read from such
-// files and has not gone on here is written byte for byte as they were; for others,
+// files and has not continued here is written byte for byte as they were; for others,
 // what the program cannot hold is in Losses and, with everything else, in a side file,
 // from which an import makes the same session again. A session that was written there
 // before, or is there as it was read, is brought up to date; if nothing is new, nothing
@@ -110,7 +110,7 @@ type exporter struct {
 	asked map[skein.SessionID]bool // see ancestor
 }
 
-// An exportResult is what became of a session that was to be exported, and of those that it
+// An exportResult is what happened to a session that was to be exported, and of those that it
 // started.
 type exportResult struct {
 	root skein.SessionID
@@ -121,7 +121,7 @@ type exportResult struct {
 }
 
 // end sorts the sessions in the order in which they were taken up, and records with
-// each what became of those that it started.
+// each what happened to those that it started.
 func (r *exportResult) end() {
 	slices.SortStableFunc(r.done, func(a, b Exported) int { return cmp.Compare(r.turn[a.Session], r.turn[b.Session]) })
 	for i := range r.done {

@@ -12,7 +12,7 @@ import (
 )
 
 // exact writes the source that a session was read from, byte for byte. If its records
-// are damaged, the session is written anew or, if f only reads, as far as it is intact.
+// are damaged, the session is rewritten or, if f only reads, as far as it is intact.
 func (x *exporter) exact(ctx context.Context, sess skein.Session, p provenanceOf) error {
 	unit, name := x.format.split(p.file.Path)
 	below := x.format.below(unit)

@@ -12,7 +12,7 @@ import (
 )
 
 // forkIfDiverged begins a fork, at the last event that both have, if the file went
-// on with a conversation that went on here too. So neither branch of the conversation
+// on with a conversation that continued here too. So neither branch of the conversation
 // ends up in the middle of the other.
 func (t *target) forkIfDiverged(ctx context.Context, key skein.ClientID, items []Item) error {
 	th := t.main

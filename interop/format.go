@@ -66,7 +66,7 @@ type Format struct {
 
 	// Replaces, if not nil, reports whether the unit at path now holds what
 	// the one at old does, although that still exists: the program moved its
-	// files into a database, and left them. What was read from old goes on
+	// files into a database, and left them. What was read from old continues
 	// with path. Both are absolute, with slashes.
 	Replaces func(path, old string) bool
 
@@ -129,7 +129,7 @@ type File struct {
 	// Beside returns the bytes of a small file by its path relative to the
 	// folder of Path, or to Path if that is a folder. It returns false if the
 	// file cannot be read, is not a regular file or is longer than 1 MB. Only for
-	// files that do not change while the session goes on: otherwise the import
+	// files that do not change while the session continues: otherwise the import
 	// would depend on when it ran.
 	Beside func(rel string) ([]byte, bool)
 }
@@ -142,7 +142,7 @@ type Reader interface {
 	//
 	// An error says that the record is damaged and yields no events, in words
 	// for people, such as "invalid character at byte 17": the record is kept,
-	// counted and named, and reading goes on with the next.
+	// counted and named, and reading continues with the next.
 	Read(l Line) (Made, error)
 }
 

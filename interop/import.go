@@ -84,7 +84,7 @@ func newImporter(ctx context.Context, s skein.Store, formats []Format, o Options
 }
 
 func (im *importer) importAll(ctx context.Context, found []candidate, moving func(candidate) bool, roots []string) error {
-	clear(im.consumer.folders)                         // a watch goes on while they change
+	clear(im.consumer.folders)                         // a watch continues while they change
 	if err := im.rereader.rereadAll(ctx); err != nil { // left over from an earlier import
 		return err
 	}

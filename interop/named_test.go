@@ -58,7 +58,7 @@ func TestANamedFileThatGivesNothingFails(t *testing.T) {
 	}
 }
 
-// What keeps a unit from yielding anything is told of each time, although it has not
+// What keeps a unit from yielding anything is reported each time, although it has not
 // changed.
 func TestANamedUnitThatGivesNothingFails(t *testing.T) {
 	f := leaves()

@@ -120,7 +120,7 @@ func (rr *rereader) yields(ctx context.Context, id skein.SessionID, path string,
 }
 
 // isOlder reports whether the file is older than the one that session id was read
-// from: by the times of a record that both have, which some programs set anew in a
+// from: by the times of a record that both have, which some programs set again in a
 // copy, or else by those of the files. Copies under one ID are one session, and a file
 // whose records name the other session as theirs is a copy of it under another name.
 func (c *copier) isOlder(ctx context.Context, id skein.SessionID, raw []byte, mine, theirs skein.Event) (bool, error) {

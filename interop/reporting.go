@@ -10,7 +10,7 @@ import (
 	"github.com/skein-dev/skein"
 )
 
-// A reporting adds to a Report what became of each file. A file that the user named and
+// A reporting adds to a Report what happened to each file. A file that the user named and
 // that yields nothing has failed.
 type reporting struct {
 	*Report

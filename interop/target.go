@@ -18,7 +18,7 @@ type target struct {
 	making int                         // how many events the record being emitted makes
 	left   bool                        // a torn end was left for later
 	echoes map[recordHash][]skein.Seq  // the events covered by records that were written here
-	alone  bool                        // nobody else went on with the session, as far as was checked
+	alone  bool                        // nobody else continued with the session, as far as was checked
 }
 
 func newTarget(o outlet, w *fileJob) *target {

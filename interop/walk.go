@@ -81,7 +81,7 @@ func (w *walker) root(ctx context.Context, path string) error {
 }
 
 // byAge sorts files, the oldest first, by when they were created, for an original may
-// have gone on after its copy was made. A file that was put there later than its last
+// have continued after its copy was made. A file that was put there later than its last
 // change counts from that change. Those in the folder x come after the file x.jsonl
 // beside it: what a session started comes after the session.
 func byAge(cs []candidate, born func(path string) int64) {

@@ -88,7 +88,7 @@ type fileJob struct {
 	packed  bool               // the file is read through [Unpack]
 	unit    *opened            // the unit that the file is a source of; nil if it is a file
 	name    string             // of the source
-	stored  *reconcile.Records // what is stored of a source of a unit, while it is read anew; otherwise nil
+	stored  *reconcile.Records // what is stored of a source of a unit, while it is read again; otherwise nil
 	dead    atomic.Bool        // its session cannot be written to; stop reading
 }
 
@@ -243,7 +243,7 @@ func (w *fileJob) begin() *fileJob {
 }
 
 // rewritten plans how to read a file whose beginning has changed: what it has
-// in common with what was stored stays, and what follows is stored anew. What is
+// in common with what was stored stays, and what follows is stored again. What is
 // no longer in it counts as removed if the file was read whole, but not if part of
 // it cannot be read.
 //

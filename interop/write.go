@@ -17,7 +17,7 @@ type Draft struct {
 	Session skein.Session
 	Events  []skein.Event // all that it shows, in order, including a fork's parent's; the text of a long message is in Entries only
 
-	// After says that the session went on here after it was read from, or
+	// After says that the session continued here after it was read from, or
 	// written to, the source Path and Name, which has the records Known:
 	// only what came after this event is to be written. Lines that change
 	// (a time of the last change, say) are returned again, with their new

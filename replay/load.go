@@ -30,7 +30,7 @@ type Loaded struct {
 	Damage   []string // what is wrong with the first hundred, with their line numbers
 }
 
-// A LoadedSession is what became of one session of a log.
+// A LoadedSession is what happened to one session of a log.
 type LoadedSession struct {
 	Session skein.SessionID
 	Here    skein.SessionID // its ID in the store: differs if another user's session has its own

@@ -46,7 +46,7 @@ func (g *grow) set(text string) {
 	}
 }
 
-// want compares the new lines; the first one of a file begun anew is marked with a star.
+// want compares the new lines; the first one of a file begun again is marked with a star.
 func (g *grow) want(want ...string) {
 	g.Helper()
 	var got []string

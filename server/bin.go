@@ -12,7 +12,7 @@ import (
 	"github.com/skein-dev/skein/store/search"
 )
 
-// removal says what became of a session and its children.
+// removal says what happened to a session and its children.
 type removal struct {
 	ID       skein.SessionID   `json:"id"`
 	Purged   bool              `json:"purged"`

@@ -199,7 +199,7 @@ func Part[T any](seq iter.Seq2[T, error], skip, n int) iter.Seq2[T, error] {
 	}
 }
 
-// ForkOf returns the creation of a session that shows s up to a seq and goes on
+// ForkOf returns the creation of a session that shows s up to a seq and continues
 // independently, with the current agent and model of s.
 func ForkOf(s skein.Session, at skein.Seq, title, version string) skein.Created {
 	return skein.Created{

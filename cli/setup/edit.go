@@ -148,7 +148,7 @@ func (d *done) without(now []byte) ([]byte, error) {
 	return now, nil
 }
 
-// A condition says how a change stands now.
+// A condition is the state of a change.
 type condition string
 
 const (
@@ -157,7 +157,7 @@ const (
 	missing condition = "gone"
 )
 
-// look returns how the change stands.
+// look returns the state of the change.
 func (d *done) look() (condition, error) {
 	_, now, exists, err := current(d.Path)
 	switch {

@@ -140,7 +140,7 @@ func (w *watchReport) hold(ctx context.Context) (release func()) {
 }
 
 // takeNews imports what hooks have named, unless a watcher does: the files of the news
-// since the last look and, for agents that name none, the usual places. It goes on
+// since the last look and, for agents that name none, the usual places. It continues
 // until there is no more news.
 func (o *importOptions) takeNews(ctx context.Context, j *job.Job) error {
 	b := o.board(j)

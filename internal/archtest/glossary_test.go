@@ -37,8 +37,8 @@ func tables(t *testing.T, name string) map[string][][]string {
 
 const sharedHeading = "Type names that several packages share"
 
-// A name stands for one thing: a reader who knows it from one package is not
-// misled by another.
+// A type name has one meaning, so that a reader who knows it from one package is not
+// misled in another.
 func TestATypeNameOfSeveralPackagesIsInTheGlossary(t *testing.T) {
 	shared := map[string]bool{}
 	for _, row := range tables(t, glossary)[sharedHeading] {

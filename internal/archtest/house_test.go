@@ -12,8 +12,8 @@ import (
 // private finds paths that exist on one machine only.
 var private = regexp.MustCompile(`(^|[^\w.~*/-])/work/|\.\./shared\b`)
 
-// What is committed must mean the same on every machine. Only the script that
-// CI runs may say where it finds the corpora.
+// A committed file must mean the same on every machine. Only the script that CI runs
+// may name the folder of the corpora.
 func TestNoFileNamesOneMachine(t *testing.T) {
 	exempt := []string{".ci/run", "Makefile", "internal/archtest/house_test.go"}
 	walk(t, func(name string) {
@@ -37,8 +37,8 @@ func TestNoFileNamesOneMachine(t *testing.T) {
 	})
 }
 
-// A file that grows past 250 lines usually has two subjects. This one only
-// tells: go test -v -run TestLongFiles ./internal/archtest
+// A file that grows past 250 lines usually has two subjects. This test only
+// lists them: go test -v -run TestLongFiles ./internal/archtest
 func TestLongFiles(t *testing.T) {
 	for _, s := range sources(t) {
 		if n := strings.Count(s.text, "\n"); n > 250 && !s.test() {

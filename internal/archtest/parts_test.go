@@ -16,7 +16,7 @@ var storeParts = map[string][]string{
 	"Sweeper":   nil, "Examiner": nil, "Lagger": nil, "Keeper": nil, "Burier": nil, "Registry": nil,
 }
 
-// What more a store can do is asked in one place, skein.PartOf.
+// Only skein.PartOf asks what else a store can do.
 func TestOnlyPartOfAsksWhatAStoreCanDo(t *testing.T) {
 	for _, s := range sources(t) {
 		if s.test() || s.name == "parts.go" {
@@ -37,7 +37,7 @@ func TestOnlyPartOfAsksWhatAStoreCanDo(t *testing.T) {
 	}
 }
 
-// A store that wraps another one loses nothing of it: PartOf unwraps it, and a
+// A store that wraps another one keeps all of its parts: PartOf unwraps it, and a
 // method that it has of a part is not passed by.
 func TestAStoreThatWrapsAnotherLosesNoPart(t *testing.T) {
 	type wrapper struct {

@@ -89,7 +89,7 @@ func checkSpecs(t *testing.T, s source, d *ast.GenDecl) {
 	}
 }
 
-// List(true, false) says nothing to who reads it.
+// A reader cannot see what List(true, false) means.
 func TestExportedFunctionsTakeNoBool(t *testing.T) {
 	for _, s := range production(t) {
 		for _, d := range s.tree.Decls {
@@ -150,8 +150,8 @@ func TestNoTestSleeps(t *testing.T) {
 	}
 }
 
-// A scanner gives up on a line that is longer than its buffer, and half of the
-// world's transcripts have one.
+// A bufio.Scanner fails on a line that is longer than its buffer, and many transcripts
+// have such lines.
 func TestNoScanner(t *testing.T) {
 	for _, s := range production(t) {
 		for _, line := range calls(s, "bufio", "NewScanner") {

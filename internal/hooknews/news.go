@@ -24,7 +24,7 @@ const keepFor = 7 * 24 * time.Hour
 // of a session's state.
 type AgentState string
 
-// The states that hooks tell of.
+// The states that hooks report.
 const (
 	Working AgentState = "working"
 	Waiting AgentState = "waiting" // for a person: a permission, an answer

@@ -84,7 +84,7 @@ func TestTheBoardHasTheNewestNewsOfEachSession(t *testing.T) {
 	}
 }
 
-// A board does not grow for ever, and what is no news does no harm.
+// A board does not grow forever, and what is no news does no harm.
 func TestTheBoardForgetsWhatIsOld(t *testing.T) {
 	b := hooknews.Board(t.TempDir())
 	put := func(session string) {

@@ -145,7 +145,7 @@ func header(line string) (section, sub, rest string) {
 
 var unescape = strings.NewReplacer(`\\`, `\`, `\"`, `"`)
 
-// configValue reads a value, which may go on in the next lines, and returns
+// configValue reads a value, which may continue in the next lines, and returns
 // the lines after it.
 func configValue(line, next string) (value, rest string) {
 	var b strings.Builder

@@ -257,7 +257,7 @@ func (r *Room) admits(s *Share, n int64) bool {
 	switch more := pieces(s.used+n) - s.taken; {
 	case more <= 0:
 		return true
-	case !r.has(s, n), s.taken == 0 && r.short: // whoever holds nothing does not overtake
+	case !r.has(s, n), s.taken == 0 && r.short: // a share that holds nothing does not overtake
 		return false
 	default:
 		return r.safe(s, more)

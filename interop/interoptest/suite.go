@@ -176,7 +176,7 @@ func (s Suite) twice(t *testing.T, name string) {
 	touch(t, root, 1) // otherwise the files would not be read at all
 	rep := s.bring(t, store, root)
 	if s.Format.Look != nil {
-		rep.Damaged = 0 // a file's time is part of its record, which is read anew
+		rep.Damaged = 0 // a file's time is part of its record, which is read again
 	}
 	if rep.Events != 0 || rep.Sessions != 0 || rep.Damaged != 0 || rep.Unchanged != 0 {
 		t.Errorf("second Import(%s) = %+v, want nothing new", name, rep)

@@ -15,7 +15,7 @@ import (
 	"github.com/skein-dev/skein/store/memory"
 )
 
-// writtenBack checks, for a format that can be written: a session that goes on here
+// writtenBack checks, for a format that can be written: a session that continues here
 // after it was imported is written back to where it came from, its own program (another
 // import, here) finds what is new after what was there, and repeating it changes
 // nothing. through returns the store as the sync sees it.
@@ -73,7 +73,7 @@ func (s writes) writtenBack(t *testing.T, name string, through func(*testing.T, 
 	touch(t, root, 1) // otherwise a file that others copy would be younger than they are
 	s.bring(t, fresh, root)
 	was, is := said(t, store), said(t, fresh)
-	for i := range is { // what its program has somewhere else is said where it goes on, if it can be read here
+	for i := range is { // what its program has somewhere else is said where it continues, if it can be read here
 		if len(is) == len(was) && strings.Contains(is[i], "is damaged: "+skein.ErrSum.Error()) {
 			is[i] = was[i]
 		}

@@ -105,7 +105,7 @@ func (u *uses) due(hash [sha256.Size]byte, now time.Time) bool {
 }
 
 // use records that a login was used. If it cannot be recorded, as in a
-// read-only database, the visitor gets in all the same.
+// read-only database, the visitor gets in anyway.
 func (d *Door) use(r *http.Request, k proofInfo, p proof) {
 	if k.login == "" || !d.uses.due(p.hash, d.now()) {
 		return

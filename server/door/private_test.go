@@ -5,7 +5,7 @@ import (
 	"testing"
 )
 
-// A file that other processes keep replacing is read all the same.
+// A file that other processes keep replacing is read anyway.
 func TestAFileThatIsReplacedMeanwhileIsRead(t *testing.T) {
 	path := filepath.Join(t.TempDir(), "tokens")
 	writer, reader := &private{path: path}, &private{path: path}

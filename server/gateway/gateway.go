@@ -151,7 +151,7 @@ func (g *Gateway) Take(_ context.Context, m Message) (err error) {
 // sent anywhere else. For a message that came before, the answer is the one of
 // that time. For a stranger's, it is "".
 //
-// The error is that of Take, or ctx's: the message is answered all the same.
+// The error is that of Take, or ctx's: the message is answered anyway.
 func (g *Gateway) Ask(ctx context.Context, m Message) (_ Answer, err error) {
 	defer skein.Wrapf(&err, "gateway: ask message %s under %s", m.ID, m.Key)
 	if ok, err := g.may(m); !ok || err != nil {

@@ -41,7 +41,7 @@ type Surface interface {
 
 	// Run passes every message that comes to take until ctx ends, then waits
 	// for its goroutines. It acknowledges a message to the sender only after
-	// take returned nil. It goes on after temporary failures, such as a network
+	// take returned nil. It continues after temporary failures, such as a network
 	// that is down; the error is a permanent one, such as a refused token.
 	Run(ctx context.Context, take func(context.Context, Message) error) error
 

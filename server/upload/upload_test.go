@@ -134,7 +134,7 @@ func TestAnArchiveThatIsBrokenOrHasANameTwiceIsRefused(t *testing.T) {
 	}
 }
 
-// What was sent is unpacked elsewhere each time, and is the same file all the same.
+// What was sent is unpacked elsewhere each time, and is the same file anyway.
 func TestWhatIsSentAgainIsTheSameFileWhereverItIsUnpacked(t *testing.T) {
 	whole := memory.New()
 	defer whole.Close()

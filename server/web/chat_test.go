@@ -132,7 +132,7 @@ func TestChatAsksAndEveryPageSeesTheQuestion(t *testing.T) {
 }
 
 // A question asked between a page and its stream, or while the stream is away,
-// is seen all the same.
+// is seen anyway.
 func TestChatTellsWhatWasAskedBefore(t *testing.T) {
 	v := chatting(t, &parrot{})
 	v.send("/sessions/s-fork/chat", said("run make"))

@@ -23,7 +23,7 @@ func (s stepwise) Search(ctx context.Context, q skein.Query) (skein.Results, err
 	return s.Store.Search(ctx, q)
 }
 
-// A search that could not look at everything goes on while the page is sent,
+// A search that could not look at everything continues while the page is sent,
 // and the page ends with what was found, or says that nothing was.
 func TestSearchGoesOnWhileThePageIsRead(t *testing.T) {
 	store := composed(t)

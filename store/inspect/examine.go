@@ -10,7 +10,7 @@ import (
 // An Examiner is a Store that can look for damage in itself.
 type Examiner interface {
 	// Examine yields what it finds, area by area; an area without damage has
-	// one finding that says so. With x.Repair it mends what can be mended
+	// one finding that says so. With x.Repair it repairs what can be repaired
 	// without losing anything. It continues after damage; the one error it may
 	// yield, last, says why it could not.
 	Examine(ctx context.Context, x Examination) iter.Seq2[Finding, error]
@@ -48,7 +48,7 @@ type Finding struct {
 	Level    Level           `json:"level"`
 	Text     string          `json:"text"` // for people
 	Session  skein.SessionID `json:"session,omitempty"`
-	Mendable bool            `json:"mendable,omitempty"` // Repair would mend it
+	Mendable bool            `json:"mendable,omitempty"` // Repair would repair it
 	Mended   bool            `json:"mended,omitempty"`
 }
 

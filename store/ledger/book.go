@@ -50,7 +50,8 @@ type Row struct {
 	Shakes   bool // it may change which messages of the session are live, or the words that name it
 }
 
-// A Book is what [Append] asks about one batch of one session, and tells to write.
+// A Book answers the questions of [Append] about one batch of one session, and writes
+// what Append decides.
 // Its errors are the store's own. Its answers take account of the rows that were
 // put before.
 type Book interface {

@@ -135,7 +135,7 @@ func TestALoginThatMayNotMakeRolesIsToldWhatToRun(t *testing.T) {
 	stock(t, dsn)
 	login := before(t, server, dsn)
 	pgtest.Exec(t, server.Admin(), `ALTER ROLE `+login+` NOCREATEROLE`)
-	s := open(t, dsn) // it goes on as before
+	s := open(t, dsn) // it continues as before
 	reads(t, s)
 	w := warnings(t, s)
 	if len(w) != 1 || !strings.Contains(w[0], login) || !strings.Contains(w[0], ": CREATE ROLE") {

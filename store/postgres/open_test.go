@@ -164,7 +164,7 @@ func TestUsersInTurnOnOneConnectionSeeTheirOwn(t *testing.T) {
 	}
 }
 
-// A server that cannot be reached is told of on one line, each address once.
+// A server that cannot be reached is reported on one line, each address once.
 func TestAnUnreachableServerIsToldOfOnOneLine(t *testing.T) {
 	_, err := postgres.Open(t.Context(), "postgres://localhost:1/x", postgres.Options{})
 	text := err.Error()

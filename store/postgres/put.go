@@ -55,7 +55,7 @@ const (
 	INSERT INTO sessions (user_id, n, id, state, key, surface, project, agent, profile, model, parent, why, origin, tags, pinned, empty, open, recent, updated, repository, bytes)
 	SELECT $1, $2, $47, $29, $30, $31, $32, $33, $34, $35, $36, $37, $38, $39, $40, $41, $42, $43, $44, $45, $46 FROM moved
 )`
-	// The name by which lists find titles. It seldom changes.
+	// The name by which lists find titles. It rarely changes.
 	putName = `, put_name AS (
 	INSERT INTO names (user_id, n, name) SELECT $1, $2, $N1 FROM moved ON CONFLICT (user_id, n) DO UPDATE SET name = excluded.name
 )`

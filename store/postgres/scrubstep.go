@@ -95,7 +95,7 @@ func (sc *scrub) lock(t *tx, n int64, seqs []int64) (page []suspect, err error) 
 // write replaces an event by the one without its secrets.
 //
 // It removes the hash: after that, dedup by the client ID ignores the content, because
-// nobody can tell any longer what it was.
+// it is no longer known what it was.
 func (sc *scrub) write(t *tx, n int64, b *maskedEvent) error {
 	var r eventRows
 	r.add(&b.Row, 0)

@@ -148,8 +148,8 @@ func TestABusyServerIsAskedAgain(t *testing.T) {
 	}
 }
 
-// The first try was stored and its answer lost; so the second one must not be told as
-// refused.
+// The first try was stored, but its answer was lost. So the refusal of the second try
+// must not be reported as the outcome.
 func TestABusyServerAfterALostAnswerLeavesItOpen(t *testing.T) {
 	behind := memory.New()
 	site := serve(t, behind)

@@ -50,7 +50,7 @@ func (o Options) tell(p Progress) {
 // another one there, and its key is not copied if another session of the user has it,
 // as with [Send]; a whole store keeps its IDs and keys.
 //
-// The error wraps [skein.ErrConflict] if a session went on in the second store, or,
+// The error wraps [skein.ErrConflict] if a session continued in the second store, or,
 // when copying a whole store, is a different one there, [skein.ErrExists] if it is
 // another user's there, [skein.ErrInvalid] if sessions of several users were to become
 // one's, and [skein.ErrNotFound] if one of Options.Users has nothing in the first

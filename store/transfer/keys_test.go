@@ -12,8 +12,9 @@ import (
 
 func keyed(key string) skein.Created { return skein.Created{Key: key} }
 
-// A key that a live session of the user has there stays that session's. What comes has
-// none, whether the key came with its first event or later, and that is told.
+// If a live session of the user has the key there, it keeps the key. The session that
+// arrives has no key, whether it got its key with its first event or later, and the
+// report says so.
 func TestCopyAndSendLeaveTakenKeysBehind(t *testing.T) {
 	for name, open := range kinds {
 		t.Run(name, func(t *testing.T) {

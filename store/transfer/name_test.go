@@ -62,7 +62,8 @@ func TestASessionWhoseIDIsAnothersGoesOnUnderAnother(t *testing.T) {
 			if x := text(t, ann, "s"); x != text(t, a, "s") {
 				t.Errorf("ann's session is %q, want %q", x, text(t, a, "s"))
 			}
-			// It is gone there, and its ID is free: what has another name keeps it.
+			// The session was deleted there, so its ID is free again; a session that got another
+			// ID keeps it.
 			if _, err := skein.LifecycleOf(team).Delete(t.Context(), "s", skein.Deletion{}); err != nil {
 				t.Fatal(err)
 			}
@@ -97,7 +98,7 @@ func TestDifferentSessionsWithOneIDAreBothKept(t *testing.T) {
 	}
 }
 
-// Whatever two users do who began with the same sessions, in the end each has
+// Two users begin with the same sessions and change them at random. In the end each has
 // all of their own lines on all of their machines, and nothing more is sent.
 func TestUsersWithTheSameIDsHaveEachTheirLines(t *testing.T) {
 	for seed := range uint64(12) {

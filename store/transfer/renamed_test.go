@@ -65,7 +65,8 @@ func TestCopyGivesAnotherIDToASessionWhoseOwnIsAnothers(t *testing.T) {
 			if r, err := transfer.Copy(t.Context(), x, y, toAnn); err != nil || !r.Same() || r.Stored != 1 {
 				t.Errorf("Copy of what went on = %+v, %v, want one event more", r, err)
 			}
-			// It is gone there, and its ID is free: what has another one keeps that.
+			// The session was deleted there, so its ID is free again; a session that got another
+			// ID keeps it.
 			if _, err := skein.LifecycleOf(y).Delete(t.Context(), "plain", skein.Deletion{}); err != nil {
 				t.Fatal(err)
 			}

@@ -28,7 +28,7 @@ const (
 	Failed = "failed"
 )
 
-// Sent is what became of one session.
+// Sent is what happened to one session.
 type Sent struct {
 	Session skein.SessionID // in the store that it came from
 	To      skein.SessionID // in the other one: differs from Session if it forked, or its ID was taken

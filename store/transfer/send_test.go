@@ -17,7 +17,7 @@ import (
 	"github.com/skein-dev/skein/store/transfer"
 )
 
-// send sends everything in from, and returns what became of each session, except those
+// send sends everything in from, and returns what happened to each session, except those
 // that are the same.
 func send(t *testing.T, from, to skein.Store, ids ...skein.SessionID) map[skein.SessionID]transfer.Sent {
 	t.Helper()
@@ -208,7 +208,7 @@ func TestLinesThatPartedAreBothKept(t *testing.T) {
 			t.Errorf("Send back again = %+v, want nothing", again)
 		}
 	}
-	// The other's line goes on here, and is the session's line there.
+	// The other store's line is a fork here, and the session itself there.
 	var theirs skein.SessionID
 	for x, err := range b.Sessions(t.Context(), skein.Filter{Parent: "s"}) {
 		do(t, err)

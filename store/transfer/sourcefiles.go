@@ -41,7 +41,7 @@ func sourceFile(ctx context.Context, from, to skein.Store, f skein.SourceFile) e
 		return nil
 	}
 	if has.Records > f.Records {
-		has = skein.SourceFile{} // from another reading: all records are sent anew
+		has = skein.SourceFile{} // from another reading: all records are sent again
 	}
 	part, size := skein.Import{File: f}, 0
 	part.File.Damaged = has.Damaged

@@ -12,8 +12,8 @@ import (
 
 // actions is what an event does besides saying something.
 type actions struct {
-	transfer   string // agent that goes on
-	rewind     string // invocation before which the session goes on
+	transfer   string // agent that continues
+	rewind     string // invocation before which the session continues
 	compaction loose.Object
 	rest       json.RawMessage // the others that are set
 }

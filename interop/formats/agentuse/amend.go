@@ -19,7 +19,7 @@ type partThere struct {
 	data  []byte
 	file  partFile
 	at    skein.Seq // the last message that it covers; 0 for none
-	still bool      // the session goes on from it
+	still bool      // the session continues from it
 }
 
 // remember reads a part that is in the folder.

@@ -57,7 +57,7 @@
 // row; a call without a result is answered as interrupted, because the program would
 // send it as it is. In a database of 0.38 and later, an image is a block of
 // user_blocks; what was rewound is written too, and taken back by a repair of no
-// messages; and a summary is a boundary that replaces everything the program goes on
+// messages; and a summary is a boundary that replaces everything the program continues
 // with, followed by what the summary does not cover. Older versions have no row for
 // these: what was rewound is not written, or its rows are deleted if they were, as
 // 0.2 deletes those that it compacts; and of a compaction, only what it covers is

@@ -21,7 +21,7 @@ type reader struct {
 	items   int
 	run     bool              // see [interop.Line.Run]
 	tools   map[string]string // call ID → tool
-	view    []int             // the messages that the program goes on with: the last item of each
+	view    []int             // the messages that the program continues with: the last item of each
 	resaved skein.Time        // rows up to here were written by the compaction before them
 }
 

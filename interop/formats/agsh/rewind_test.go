@@ -95,7 +95,7 @@ func TestWhatIsRewoundIsTakenOutOfAnOldDatabase(t *testing.T) {
 	if got := rows(t, path, `PRAGMA integrity_check`); got != "ok\n" {
 		t.Errorf("the database is %s", got)
 	}
-	// The program goes on.
+	// The program continues.
 	do(said("user", "five", 9))
 	bring(t, s, path)
 	if got := interoptest.Shown(t, s, "s"); !strings.HasSuffix(got, "user \"five\"\n") {

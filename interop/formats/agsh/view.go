@@ -7,7 +7,7 @@ import (
 	"github.com/skein-dev/skein/internal/foreign"
 )
 
-// held is a message that the program goes on with.
+// held is a message that the program continues with.
 type held struct {
 	at    skein.Seq // the last event of its message, or its compaction; 0 if unknown
 	still bool      // of an existing one: it is still live in the session
@@ -15,7 +15,7 @@ type held struct {
 	row   []byte
 }
 
-// A view is the messages that the program goes on with.
+// A view is the messages that the program continues with.
 type view struct{ held []held }
 
 // known reads the existing rows. If rows can replace others, only what they leave
@@ -69,7 +69,7 @@ func (v *view) load(h held, row foreign.Row) {
 
 func (v *view) drop(n int) { v.held = v.held[:max(0, len(v.held)-n)] }
 
-// whole returns where to cut the messages that the program goes on with, at n or one
+// whole returns where to cut the messages that the program continues with, at n or one
 // less: calls must not be left without their results.
 func (v *view) whole(n int) int {
 	if n > 0 && n < len(v.held) && v.held[n-1].role == roleAnswer && v.held[n].role == roleResults {

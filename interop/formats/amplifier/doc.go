@@ -66,7 +66,7 @@
 //
 // # Damage
 //
-// Amplifier itself discards a transcript with one bad line and goes on with the
+// Amplifier itself discards a transcript with one bad line and continues with the
 // backup, or with nothing. Here each good line is kept and each bad one reported; the
 // backup is read if the transcript has no message, or if the metadata is damaged or
 // missing. A session that ended before its first save has only a log: its prompts are
@@ -90,7 +90,7 @@
 // sub-agent's session a span followed by _agent. Reasoning that Amplifier did not
 // write itself goes to thinking_text, which is sent to no provider: its signature is
 // not known. A call without a result gets one after those of its siblings before the
-// conversation goes on, and before a user message the turn is closed by an answer.
+// conversation continues, and before a user message the turn is closed by an answer.
 // The cost of requests goes to the log, where Amplifier sums it up.
 //
 // Writing into an existing folder does what a save does: it backs up both files, then

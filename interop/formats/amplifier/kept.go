@@ -56,7 +56,7 @@ func (k *known) read() error {
 }
 
 // stay determines which lines of the transcript stay: those before the first one that
-// the session rewound. If only the backup has messages, Amplifier goes on with that
+// the session rewound. If only the backup has messages, Amplifier continues with that
 // and saves it; if only the log has them, they are said here.
 func (k *known) stay() {
 	lines, told := k.had[transcript], k.tells[transcript]

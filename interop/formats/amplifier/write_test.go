@@ -194,7 +194,7 @@ func TestAFileIsSpelledAsPythonSpells(t *testing.T) {
 }
 
 // Amplifier's store saves such a session too, if it is told to: its folder then
-// has a transcript without lines, from which it goes on.
+// has a transcript without lines, from which it continues.
 func TestASessionWithoutWordsIsAFolderWithoutLines(t *testing.T) {
 	s := store(t, map[skein.SessionID][]skein.Event{first: {created(skein.Created{Title: "Pears"})}}, first)
 	home, done := export(t, s, first)

@@ -15,7 +15,7 @@ type calls struct {
 	open  []skein.Call
 }
 
-// interrupted answers the calls without a result before the conversation goes on,
+// interrupted answers the calls without a result before the conversation continues,
 // after the results of the others: no model accepts it otherwise. Before the next
 // user message an answer closes the turn.
 func (cs *calls) interrupted(e skein.Entry) {

@@ -92,7 +92,7 @@ func members(text []byte) loose.Object {
 	if !strings.HasPrefix(s, "{") {
 		s = "{" + strings.TrimLeft(s, "], \t\r\n")
 	}
-	o, _ := parse([]byte(s)) // if it is cut off, what there is
+	o, _ := parse([]byte(s)) // if it is cut off, what can be read
 	return o
 }
 

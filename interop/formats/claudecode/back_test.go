@@ -8,7 +8,7 @@ import (
 
 func TestAnyLineIsWrittenBack(t *testing.T) { back(t, true, "") }
 
-// Newer versions name the line that they go on from.
+// Newer versions name the line that they continue from.
 func TestAnyLineIsWrittenBackWhereALineIsNamed(t *testing.T) {
 	back(t, false, `{"type":"last-prompt","lastPrompt":"one","leafUuid":"u2","sessionId":"`+backID+`"}`+"\n")
 }

@@ -51,7 +51,7 @@
 //	summary          {summary, leafUuid}: a title for the session that has that line,
 //	                 whatever file it is in
 //	custom-title, ai-title   a title by the user, by a model
-//	last-prompt      noted; leafUuid is the line that the session goes on from: if that
+//	last-prompt      noted; leafUuid is the line that the session continues from: if that
 //	                 is on another branch than the newest, it went back
 //	anything else    noted, as "claude-code:<type>" with the whole line; of a run of
 //	                 unknown types, one line for each so many bytes
@@ -120,7 +120,7 @@
 //
 // What was rewound is left out; a session that was rewound after it was read
 // continues from the line before, as a branch. Each line's timestamp is later than
-// the one before: versions up to 2.0 go on from the line with the latest timestamp
+// the one before: versions up to 2.0 continue from the line with the latest timestamp
 // (the first, if several have it), newer ones from the line that the newest
 // last-prompt line names in leafUuid. So a sync writes that line too; if the session
 // was rewound and nothing was said since, it writes only that line. A file without

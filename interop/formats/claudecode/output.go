@@ -118,7 +118,7 @@ func (o *output) chain(id string, at skein.Time, seq skein.Seq, l lineOut) {
 	if at == 0 {
 		at = o.d.Session.Created
 	}
-	// Older versions go on from the line with the latest time, or the first of
+	// Older versions continue from the line with the latest time, or the first of
 	// several.
 	o.latest = max(o.latest+1, at)
 	l.Sidechain, l.Agent, l.User = o.agentID != "", o.agentID, "external"

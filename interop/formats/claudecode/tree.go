@@ -89,7 +89,7 @@ func (tr *tree) enter(m *making, n *node, prompt bool) {
 }
 
 // resume goes back to the line that a last-prompt line names, from which the program
-// goes on: the user may have gone back without saying anything since.
+// continues: the user may have gone back without saying anything since.
 func (tr *tree) resume(m *making, n *node) {
 	leaf, ok := tr.nodes[uuidOf(string(m.Leaf))]
 	if t := m.thread; ok && m.Leaf != "" && t == tr.main && leaf.thread == t {

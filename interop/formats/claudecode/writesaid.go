@@ -247,7 +247,7 @@ func (w *writer) rest() {
 		return
 	}
 	s := &w.d.Session
-	if w.known != nil && w.known.names { // or the program goes on from the line named before
+	if w.known != nil && w.known.names { // or the program continues from the line named before
 		w.add(last, lastPromptOut{"last-prompt", s.LastPrompt, w.parent, w.session})
 	}
 	title := skein.Text(s.Title).UTF8()

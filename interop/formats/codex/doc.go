@@ -36,7 +36,7 @@
 //	turn_context   changed, if model or cwd is new, and noted; nothing if it repeats the one before
 //	response_item  said; see below
 //	event_msg      noted, except for those below
-//	compacted      compacted: message is the summary; replacement_history, the items that go on in place of everything before,
+//	compacted      compacted: message is the summary; replacement_history, the items that continue in place of everything before,
 //	               is kept as Opaque. If the message is empty (compaction by the provider), the texts of the
 //	               history are the summary
 //	inter_agent_communication  said by another agent, if it has content that can be read
@@ -84,7 +84,7 @@
 //
 // A forked rollout, and that of a sub-agent that was given its parent's history,
 // begins with its own session_meta, then replays the parent's lines, including its
-// session_meta, with new timestamps, and then goes on. Nothing marks the end of the
+// session_meta, with new timestamps, and then continues. Nothing marks the end of the
 // replay, and it may leave out some kinds of line. So records have keys that are the
 // same in both files: a hash of the events they make and of their position, and their
 // number among equals there. The position is the turn_id, if there is one; in earlier
@@ -106,7 +106,7 @@
 // file is in the folder of the day on which the session began, in UTC. It begins with
 // a session_meta that names the model_provider of config.toml, because Codex refuses
 // a thread without one and does not continue a thread under a different one. No
-// turn_context is written, because it would set an approval policy; Codex goes on
+// turn_context is written, because it would set an approval policy; Codex continues
 // with the model and the policy of its settings. What was read from Codex is written
 // unchanged, ordinals included. Otherwise:
 //

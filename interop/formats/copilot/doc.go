@@ -24,7 +24,7 @@
 //
 //	session.start            the session (created): context.cwd, gitRoot, branch, headCommit, repository and
 //	                         repositoryHost, copilotVersion; noted
-//	session.resume           resumed; changed, if it goes on in another folder; noted
+//	session.resume           resumed; changed, if it continues in another folder; noted
 //	session.context_changed  changed; noted
 //	session.model_change     changed; noted, because it also has the reasoning effort
 //	session.error, abort     a step with the error

@@ -128,7 +128,7 @@ func resumed(l line) piece {
 	return piece{event: skein.NewEvent(skein.KindResumed, l.at, skein.Program{Program: agent, Version: l.data.Str("copilotVersion")})}
 }
 
-// moved adds that the session went on in another folder, if it did.
+// moved adds that the session continued in another folder, if it did.
 func (ts *threads) moved(where loose.Object, at skein.Time) []piece {
 	cwd, root := where.Str("cwd"), where.Str("gitRoot", "cwd")
 	var set skein.Changed

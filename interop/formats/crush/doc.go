@@ -41,7 +41,7 @@
 // The reason canceled is an interruption, error and content_filter are errors.
 // Anything else is kept unchanged.
 //
-// The program goes on from the message summary_message_id, so this message becomes
+// The program continues from the message summary_message_id, so this message becomes
 // compacted, and so does each that has is_summary_message and ended normally. In
 // databases without that column an earlier summary is an ordinary answer.
 //

@@ -18,7 +18,7 @@ import (
 type reader struct {
 	id      string // session's; "" for the source with rows of no session
 	project string // folder; "" if unknown from the path
-	summary string // message from which the program goes on
+	summary string // message from which the program continues
 	begun   bool
 	items   int
 	joins   bool                       // see [interop.Line.Run]

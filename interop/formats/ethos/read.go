@@ -125,7 +125,7 @@ func (r *reader) message(m *interop.Made, row foreign.Row) {
 }
 
 // compression reads a row about a compaction. Without the first kept message, as in
-// older versions, the program itself goes on with all messages.
+// older versions, the program itself continues with all messages.
 func (r *reader) compression(m *interop.Made, row foreign.Row) {
 	at := stamp(m, "created_at", row.Text("created_at"))
 	if m.Key = skein.ClientID("ethos:c:" + row.Text("id")); row.Text("id") == "" {

@@ -24,7 +24,7 @@
 //
 // It is read message by message, so a message that changed is amended. If a newer
 // version resumes such a session, it copies the messages to a file of lines beside it
-// and goes on there: that is the same session, and what was added to the document
+// and continues there: that is the same session, and what was added to the document
 // afterward is kept as a fork of it.
 //
 // # Lines

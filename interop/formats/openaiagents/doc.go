@@ -48,7 +48,7 @@
 //	message, none   said by role user, assistant, system (developer), tool; content is a string or a list of input_text,
 //	                output_text, refusal, input_image, input_file, input_audio; data: URLs and base64 become blobs
 //	function_call   a call; arguments is JSON in a string. Any other *_call too, named by its type
-//	*_output        a result. One of transfer_to_… says who goes on: changed
+//	*_output        a result. One of transfer_to_… says who continues: changed
 //	web_search_call, file_search_call, code_interpreter_call, image_generation_call, mcp_call, mcp_list_tools
 //	                a call and its result, because the provider ran it
 //	reasoning       its content, else its summary; the item as Raw if something in it is encrypted

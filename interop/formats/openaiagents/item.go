@@ -160,7 +160,7 @@ func (r *reader) model(m *interop.Made, branch string, at skein.Time, s said, o 
 	}), s.blobs}}
 }
 
-// answer reads a tool's result. One of transfer_to_… says who goes on.
+// answer reads a tool's result. One of transfer_to_… says who continues.
 func (r *reader) answer(m *interop.Made, branch string, at skein.Time, kind string, o loose.Object) []event {
 	id := o.Str("call_id", "tool_call_id", "approval_request_id", "id")
 	res := &skein.Result{CallID: id, Name: r.tools[id]}

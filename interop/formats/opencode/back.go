@@ -49,7 +49,7 @@ func (b *backwards) take(rec skein.Record, r *foreign.Row, d interop.Draft) {
 }
 
 // takeBack removes the messages that the session rewound, as the program does when a
-// user goes on after a revert.
+// user continues after a revert.
 func (o *output) takeBack(b *backwards) {
 	o.keep = o.d.After
 	if o.d.WentBack() {

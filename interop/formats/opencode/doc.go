@@ -70,7 +70,7 @@
 // migrations in the table migration. In an existing database, the columns that it has
 // are used. The project is the one whose worktree contains the session's folder, else
 // global, from which the program moves it if it is in a repository. An answer has its
-// model. A user message has one only if the session came from opencode, which goes on
+// model. A user message has one only if the session came from opencode, which continues
 // with the newest model that it finds there, else with its own; lastModel in its
 // session/prompt.ts, read 2026-11-22, checks whether there is one. IDs have the time
 // of writing.
@@ -82,7 +82,7 @@
 // tool runs are lost.
 //
 // What was rewound here is removed from the database, as the program does when a user
-// goes on after a revert. If a session returns to something that it had rewound
+// continues after a revert. If a session returns to something that it had rewound
 // before, that is written again.
 //
 // A session that was reverted in opencode is not written back to: the program would

@@ -12,7 +12,7 @@ import (
 
 // moved returns the sessions of the folder that the program also has in a newer
 // place: in a database or, if the folder is that of one project, in the folder that
-// replaced it. The program goes on with those.
+// replaced it. The program continues with those.
 //
 // Errors are those of reading the data folder, or an existing database.
 func (t *tree) moved(ctx context.Context) (map[string]bool, error) {

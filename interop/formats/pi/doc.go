@@ -75,7 +75,7 @@
 //
 // A file of version 3, where pi looks for it; what was rewound becomes branches. If
 // nothing follows a rewind, a custom entry skein.rewound is added as a child of the
-// session's current entry, because pi goes on from the last entry and does not show
+// session's current entry, because pi continues from the last entry and does not show
 // the model custom entries. Calls are turned into pi's tools (bash, read, edit,
 // write, grep, find, ls) where one fits, else into text, unless the session came from
 // pi. Results come right after their calls. An answer that broke off, which pi would

@@ -123,7 +123,7 @@ func TestASessionIsWrittenWherePiLooksForIt(t *testing.T) {
 
 const itsModel = "model: pi continues with the one in its settings"
 
-// pi goes on with the model of the last answer or change, whichever came later.
+// pi continues with the model of the last answer or change, whichever came later.
 func TestASessionOfAnotherProgramGoesOnWithTheModelThatPiIsSetTo(t *testing.T) {
 	p := newPlace(t)
 	other := "gpt-6"

@@ -71,7 +71,7 @@ func (w *writer) act(a act) {
 	w.tell(a)
 }
 
-// endRewound writes a meaningless entry if nothing was written since a rewind: pi goes on
+// endRewound writes a meaningless entry if nothing was written since a rewind: pi continues
 // from the last entry.
 func (w *writer) endRewound() {
 	if w.linear || w.back.Seq == 0 || w.leaf == w.newest && len(w.lines) > 0 {
@@ -136,7 +136,7 @@ func (w *writer) model(e skein.Event, provider, model string) {
 }
 
 // ownModel ends a session of another program with the model of pi's settings:
-// otherwise pi would go on with that of the last answer, if it has that model.
+// otherwise pi would continue with that of the last answer, if it has that model.
 func (w *writer) ownModel() {
 	if w.own || w.linear || w.d.After > 0 || w.d.Beside == nil || len(w.d.Events) == 0 {
 		return

@@ -51,7 +51,7 @@ func (r *reader) call(l line, it *item) interop.Made {
 	return r.assistant(l, said{parts: []skein.Part{p}}, nil, "", more...)
 }
 
-// result reads a tool's result. A handoff is a tool whose result says who goes on.
+// result reads a tool's result. A handoff is a tool whose result says who continues.
 func (r *reader) result(l line, it *item) interop.Made {
 	res := skein.Result{CallID: skein.Text(it.call()).UTF8()}
 	res.Name = cmp.Or(skein.Text(it.Name).UTF8(), r.tools[res.CallID], it.tool())
@@ -71,7 +71,7 @@ func (r *reader) result(l line, it *item) interop.Made {
 	return made
 }
 
-// handedTo returns the agent that goes on after a result, and "" if it is not a
+// handedTo returns the agent that continues after a result, and "" if it is not a
 // handoff.
 func handedTo(res *skein.Result) string {
 	to, ok := strings.CutPrefix(res.Name, "transfer_to_")

@@ -47,7 +47,7 @@
 //	                  output_text, refusal, input_image, input_file, audio; data: URLs and base64 become blobs
 //	function_call     a call; arguments is JSON in a string. Any other *_call too: computer, shell, apply_patch,
 //	                  tool_search, named by its type, its input action or operation
-//	function_call_result, *_call_result, *_output   a result. One of transfer_to_<agent> says who goes on: changed
+//	function_call_result, *_call_result, *_output   a result. One of transfer_to_<agent> says who continues: changed
 //	hosted_tool_call  a call and its result
 //	reasoning         content, rawContent or providerData's summary as text; the item as Raw if something in it is encrypted
 //	compaction        compacted, with the item as Opaque: only the provider can read it

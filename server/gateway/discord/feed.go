@@ -108,7 +108,7 @@ func (f *gatewaySession) close() error {
 type gatewayConn struct {
 	*gatewaySession
 	conn  *websocket.Conn
-	ready chan struct{} // closed when the session begins or goes on; nil from then on
+	ready chan struct{} // closed when the session begins or continues; nil from then on
 	beat  *time.Ticker
 	acked bool // the newest heartbeat was answered
 }

@@ -132,7 +132,7 @@ func (r Windows) shows(entries []skein.Entry) bool {
 
 // current returns the live part of w. The store says which messages are live;
 // for other events, the rewinds before the last live message do. If the session
-// goes on after w, what follows that message is known only up to the first
+// continues after w, what follows that message is known only up to the first
 // message taken back or rewind.
 func (w Window) current() (Window, error) {
 	if w.After > 0 {
