@@ -89,16 +89,16 @@ func (o *options) checked(ctx context.Context, j *job.Job, done *journal) (all [
 }
 
 // watches returns how the watch gets on, as a step; none if there never was one.
-func watches(j *job.Job) []step {
+func watches(j *job.Job) []setupStep {
 	b := hooknews.At(j.Dirs.State)
 	s, known, err := b.Status()
 	if err != nil {
-		return []step{{What: "watch", State: failed, Error: err.Error()}}
+		return []setupStep{{What: "watch", State: failed, Error: err.Error()}}
 	}
 	if !known {
 		return nil
 	}
-	w := step{What: "watch", State: "ended", Since: skein.At(s.Since)}
+	w := setupStep{What: "watch", State: "ended", Since: skein.At(s.Since)}
 	switch {
 	case b.Watched() && s.Ready:
 		w.State = "running"
@@ -111,12 +111,12 @@ func watches(j *job.Job) []step {
 	if s.Broke != "" {
 		w.Broke = fmt.Sprintf("%s: %s", terminal.Ago(skein.At(s.When), j.Now()), s.Broke)
 	}
-	return []step{w}
+	return []setupStep{w}
 }
 
 // heardOf enters when a hook of each agent last told something. The error is the file
 // system's.
-func heardOf(j *job.Job, all []step) error {
+func heardOf(j *job.Job, all []setupStep) error {
 	news, err := hooknews.At(j.Dirs.State).All()
 	for i := range all {
 		if all[i].What != hooks {
