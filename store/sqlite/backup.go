@@ -12,8 +12,11 @@ import (
 
 	"github.com/skein-dev/skein"
 	"github.com/skein-dev/skein/store/inspect"
+	"github.com/skein-dev/skein/store/sqlite/copies"
 	"github.com/skein-dev/skein/store/sqlite/engine"
+	"github.com/skein-dev/skein/store/sqlite/files"
 	"github.com/skein-dev/skein/store/sqlite/host"
+	"github.com/skein-dev/skein/store/sqlite/schema"
 )
 
 var _ inspect.Backups = (*Store)(nil)
@@ -44,7 +47,7 @@ func (s *backupMaker) copyTo(ctx context.Context, path string, kind inspect.Copy
 	if err := os.MkdirAll(filepath.Dir(path), 0o700); err != nil {
 		return err
 	}
-	f, err := os.CreateTemp(filepath.Dir(path), unfinished+"*") // 0600
+	f, err := os.CreateTemp(filepath.Dir(path), copies.Unfinished+"*") // 0600
 	if err != nil {
 		return err
 	}
@@ -52,7 +55,7 @@ func (s *backupMaker) copyTo(ctx context.Context, path string, kind inspect.Copy
 	s.noteCopy(ctx, path, kind)
 	err = errors.Join(f.Close(), write(ctx, tmp))
 	if err == nil {
-		err = errors.Join(newID(tmp), syncFile(tmp))
+		err = errors.Join(newID(tmp), files.Sync(tmp))
 	}
 	if err == nil {
 		err = os.Link(tmp, path) // fails if there is one by now
@@ -62,7 +65,7 @@ func (s *backupMaker) copyTo(ctx context.Context, path string, kind inspect.Copy
 			err = os.Rename(tmp, path) // no links on this disk
 		}
 	}
-	if err := errors.Join(err, removeCopy(tmp)); err != nil {
+	if err := errors.Join(err, copies.Remove(tmp)); err != nil {
 		s.forgetCopy(path)
 		return err
 	}
@@ -93,14 +96,6 @@ func (s *backupMaker) vacuumInto(ctx context.Context, path string) error {
 		return err
 	})
 	return errors.Join(engine.ReadError(ctx, err), conn.Close())
-}
-
-func syncFile(path string) error {
-	f, err := os.OpenFile(path, os.O_RDWR, 0) // no connection has this file open
-	if err != nil {
-		return err
-	}
-	return errors.Join(f.Sync(), f.Close())
 }
 
 // copyPages copies the file unchanged, damaged pages included, to a new file.
@@ -134,7 +129,7 @@ func (s *backupMaker) RestoreBackup(ctx context.Context, path, kept string) (err
 	if err != nil {
 		return err
 	}
-	if err := s.steps.wholeBackup(ctx, d, path); err != nil {
+	if err := s.steps.Whole(ctx, d, path); err != nil {
 		return err
 	}
 	path, done, err := s.brought(ctx, d, path)
@@ -163,16 +158,16 @@ func (s *backupMaker) RestoreBackup(ctx context.Context, path, kept string) (err
 
 // adopt gives the store at path, which is about to replace this one, this
 // store's ID and its list of copies.
-func (s *backupMaker) adopt(d driver.Driver, path string, known []copyRow) (err error) {
+func (s *backupMaker) adopt(d driver.Driver, path string, known []copies.Row) (err error) {
 	c, err := engine.Connect(d, engine.DSN(path, "mode=rw"), "PRAGMA journal_mode = DELETE")
 	if err != nil {
 		return engine.Classify(err)
 	}
 	defer func() { err = engine.Classify(errors.Join(err, c.Close())) }()
-	if _, _, err := c.Exec(`UPDATE store SET id = ?`, s.paths.store); err != nil {
+	if _, _, err := c.Exec(`UPDATE store SET id = ?`, s.paths.Store); err != nil {
 		return err
 	}
-	return keepCopies(c, known)
+	return copies.Keep(c, known)
 }
 
 // replace overwrites the whole content of the file with the store at path,
@@ -181,7 +176,7 @@ func (s *backupMaker) adopt(d driver.Driver, path string, known []copyRow) (err 
 // error, the file is left unchanged.
 func (s *backupMaker) replace(ctx context.Context, d driver.Driver, path string, sure func() error) error {
 	start := time.Now()
-	patient, cancel := whileChanging(ctx, openPatience, func() any { return written(s.path) })
+	patient, cancel := schema.WhileChanging(ctx, schema.OpenPatience, func() any { return files.Written(s.path) })
 	defer cancel()
 	for {
 		if err := ctx.Err(); err != nil {
@@ -210,81 +205,8 @@ func (s *backupMaker) brought(ctx context.Context, d driver.Driver, path string)
 	}
 	done = func() error { return os.RemoveAll(dir) }
 	to = filepath.Join(dir, "skein.db")
-	if err := s.steps.bring(ctx, d, path, to); err != nil {
+	if err := s.steps.Bring(ctx, d, path, to); err != nil {
 		return "", nil, errors.Join(engine.Classify(err), done())
 	}
 	return to, done, nil
-}
-
-// bring copies the store at from and migrates the copy to schema s.
-func (s schema) bring(ctx context.Context, d driver.Driver, from, to string) error {
-	old, err := engine.Connect(d, engine.DSN(from, "mode=ro&immutable=1"))
-	if err != nil {
-		return err
-	}
-	_, _, err = old.Exec("VACUUM INTO ?", to)
-	if err = errors.Join(err, old.Close()); err != nil {
-		return err
-	}
-	c, err := engine.Connect(d, engine.DSN(to, "mode=rw"))
-	if err != nil {
-		return err
-	}
-	keep := func(int64) error { return nil } // the file is itself a copy
-	return errors.Join(step(ctx, c, s, keep), c.Close())
-}
-
-// wholeBackup refuses a backup that is not a complete store of schema s or an
-// earlier one.
-func (s schema) wholeBackup(ctx context.Context, d driver.Driver, path string) error {
-	if err := plainFile(path); err != nil {
-		if errors.Is(err, fs.ErrNotExist) {
-			return fmt.Errorf("file %w", skein.ErrNotFound)
-		}
-		return err
-	}
-	c, err := engine.Connect(d, engine.DSN(path, "mode=ro&immutable=1"))
-	if err != nil {
-		return notBackup(err)
-	}
-	v, err := fileVersion(c)
-	err = s.refuse(v, err)
-	if err == nil && v == 0 {
-		err = fmt.Errorf("%w backup: empty file", skein.ErrInvalid)
-	}
-	if err == nil {
-		var result string
-		err = c.Until(ctx, func() error {
-			_, err := c.One(`PRAGMA quick_check(1)`, nil, &result)
-			return err
-		})
-		if err == nil && result != "ok" {
-			err = fmt.Errorf("%w: %s", skein.ErrCorrupt, result)
-		}
-	}
-	return errors.Join(notBackup(err), c.Close())
-}
-
-// notBackup classifies an error from reading a backup. One driver reports it
-// when it opens the file, the other later.
-func notBackup(err error) error {
-	if engine.Code(err)&0xff == engine.CodeNotADB {
-		return fmt.Errorf("%w: not an SQLite database", skein.ErrCorrupt)
-	}
-	return engine.Classify(err)
-}
-
-// plainFile refuses anything but a regular file: SQLite would report a
-// directory as a disk error, and would block reading from a pipe.
-func plainFile(path string) error {
-	st, err := os.Stat(path)
-	switch {
-	case err != nil:
-		return err
-	case st.IsDir():
-		return fmt.Errorf("%w file: a folder", skein.ErrInvalid)
-	case !st.Mode().IsRegular():
-		return fmt.Errorf("%w file: not a regular file (%s)", skein.ErrInvalid, st.Mode().Type())
-	}
-	return nil
 }

@@ -39,7 +39,7 @@ const pollEvery = 50 * time.Millisecond
 
 func newChangeWatcher(c *core, wake func()) (*changeWatcher, error) {
 	dir, log := host.WakePlace(c.path)
-	l := &changeWatcher{readers: c.readers, log: log, file: filepath.Base(c.path), wake: wake, inPlace: c.paths.check, stop: make(chan struct{}), done: make(chan struct{})}
+	l := &changeWatcher{readers: c.readers, log: log, file: filepath.Base(c.path), wake: wake, inPlace: c.paths.Check, stop: make(chan struct{}), done: make(chan struct{})}
 	if n, err := fsnotify.NewWatcher(); err == nil {
 		if err := n.Add(dir); err == nil {
 			l.notify = n

@@ -69,17 +69,17 @@ func (c *core) end() error {
 		c.finish(ctx)
 		c.writer.Stop()
 	}
-	if c.paths.sameStore() != nil {
+	if c.paths.SameStore() != nil {
 		// Closing the last connection would checkpoint the log into the file
 		// that was copied there, and destroy that file. The end of the process
 		// closes it without a checkpoint.
 		c.pack.Close()
-		return c.paths.sameStore()
+		return c.paths.SameStore()
 	}
 	errs = append(errs, c.readers.Close())
 	if c.writer != nil {
 		errs = append(errs, c.writer.Close()) // the last connection removes the -wal file
-		c.paths.dropPair()
+		c.paths.DropPair()
 	}
 	c.pack.Close()
 	return errors.Join(errs...)

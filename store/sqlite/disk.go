@@ -9,6 +9,7 @@ import (
 
 	"github.com/skein-dev/skein/store/inspect"
 	"github.com/skein-dev/skein/store/sqlite/engine"
+	"github.com/skein-dev/skein/store/sqlite/files"
 	"github.com/skein-dev/skein/store/sqlite/host"
 )
 
@@ -70,7 +71,7 @@ func (ex *exam) permissions(area string) error {
 	if err != nil {
 		return err
 	}
-	for _, suffix := range []string{"", "-wal", "-shm", pairSuffix, reserveSuffix} {
+	for _, suffix := range []string{"", "-wal", "-shm", files.PairSuffix, reserveSuffix} {
 		if err := ex.ownerOnly(area, ex.s.path+suffix, 0o600); err != nil {
 			return err
 		}

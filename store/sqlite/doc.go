@@ -1,7 +1,7 @@
 // Package sqlite is a [skein.Store] in one SQLite file.
 //
 // One goroutine writes, on its own connection: in one transaction, it commits what
-// has queued up since its last commit (writer.go). Readers take connections from a
+// has queued up since its last commit (package txn). Readers take connections from a
 // pool and hold no transaction between two pages. The tables are described in
 // schema/, which is written so that people can use the file with the sqlite3 shell
 // too: DELETE FROM messages and DELETE FROM sessions also delete everything that

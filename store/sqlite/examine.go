@@ -55,7 +55,7 @@ func (ex *exam) version(area string) error {
 		_, err := c.One(`SELECT sqlite_version()`, nil, &v)
 		return err
 	})
-	ex.Fine(area, "SQLite %s, schema %d, %s", v, ex.s.steps.version(), ex.s.path)
+	ex.Fine(area, "SQLite %s, schema %d, %s", v, ex.s.steps.Version(), ex.s.path)
 	return err
 }
 

@@ -13,6 +13,7 @@ import (
 
 	"github.com/skein-dev/skein"
 	"github.com/skein-dev/skein/store/sqlite/engine"
+	"github.com/skein-dev/skein/store/sqlite/schema"
 )
 
 // old makes a store with one session, and returns its file.
@@ -38,7 +39,7 @@ func testConn(t *testing.T, name string) *engine.Conn {
 	if err != nil {
 		t.Fatal(err)
 	}
-	c, err := engine.Connect(d, engine.DSN(name, "mode=rw"), writerPragmas...)
+	c, err := engine.Connect(d, engine.DSN(name, "mode=rw"), schema.WriterPragmas...)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -47,9 +48,9 @@ func testConn(t *testing.T, name string) *engine.Conn {
 }
 
 // later returns the schema of a later version, with one step more than this one's.
-func later(t *testing.T) schema {
+func later(t *testing.T) schema.Steps {
 	t.Helper()
-	steps, err := schemaSteps()
+	steps, err := schema.All()
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -59,7 +60,7 @@ func later(t *testing.T) schema {
 // wantVersion fails the test if a file does not have the given schema version.
 func wantVersion(t *testing.T, name string, want int64) {
 	t.Helper()
-	if v, err := fileVersion(testConn(t, name)); err != nil || v != want {
+	if v, err := schema.FileVersion(testConn(t, name)); err != nil || v != want {
 		t.Errorf("%s has schema %d (%v), want %d", filepath.Base(name), v, err, want)
 	}
 }
@@ -69,22 +70,22 @@ func wantVersion(t *testing.T, name string, want int64) {
 func TestMigrationCopiesTheFileFirst(t *testing.T) {
 	name := old(t)
 	c := testConn(t, name)
-	this, err := schemaSteps()
+	this, err := schema.All()
 	if err != nil {
 		t.Fatal(err)
 	}
 	var notice string
 	o := Options{Notice: func(s string) { notice = s }, steps: append(this, "CREATE TABLE later (x TEXT) STRICT; CREATE TABLE wrong (x) STRICT")}
-	if err := migrate(t.Context(), c, name, o); err == nil {
+	if err := schema.Migrate(t.Context(), c, name, o.steps, o.Notice); err == nil {
 		t.Error("a migration with an error = nil")
 	}
-	wantVersion(t, name, this.version())
+	wantVersion(t, name, this.Version())
 	o.steps = later(t)
-	if err := migrate(t.Context(), c, name, o); err != nil {
+	if err := schema.Migrate(t.Context(), c, name, o.steps, o.Notice); err != nil {
 		t.Fatal(err)
 	}
-	wantVersion(t, name, o.steps.version())
-	copied := fmt.Sprintf("%s.v%d.bak", name, this.version())
+	wantVersion(t, name, o.steps.Version())
+	copied := fmt.Sprintf("%s.v%d.bak", name, this.Version())
 	if !strings.Contains(notice, copied) {
 		t.Errorf("the notice is %q, want one that names %s", notice, copied)
 	}
@@ -120,7 +121,7 @@ func TestManyMigrateAtOnce(t *testing.T) {
 	if len(notices) != 1 {
 		t.Errorf("%d of 8 migrate, want 1", len(notices))
 	}
-	wantVersion(t, name, steps.version())
+	wantVersion(t, name, steps.Version())
 	wantVersion(t, name+".v1.bak", 1)
 }
 
@@ -153,7 +154,7 @@ func TestOlderProgramsLeaveAMigratedFileAlone(t *testing.T) {
 		t.Fatal(err)
 	}
 	t.Cleanup(func() { s.Close() })
-	if err := migrate(t.Context(), testConn(t, name), name, Options{steps: later(t)}); err != nil {
+	if err := schema.Migrate(t.Context(), testConn(t, name), name, later(t), nil); err != nil {
 		t.Fatal(err)
 	}
 	if _, err := skein.Add(t.Context(), s, "a", skein.Say(3, skein.UserSays("more"))); !errors.Is(err, skein.ErrNewer) {
@@ -177,7 +178,7 @@ func TestBackupsOfAnEarlierSchemaAreRestored(t *testing.T) {
 	if _, err := skein.Add(t.Context(), s, "a", skein.Say(3, skein.UserSays("more"))); err != nil {
 		t.Errorf("Add to a session of the backup: %v", err)
 	}
-	wantVersion(t, s.path, later(t).version())
+	wantVersion(t, s.path, later(t).Version())
 	if left, err := filepath.Glob(filepath.Join(dir, ".restore-*")); err != nil || len(left) > 0 {
 		t.Errorf("restoring leaves %v (%v)", left, err)
 	}
@@ -189,7 +190,7 @@ func TestFilesOfDevelopmentBuildsAreRefusedUntouched(t *testing.T) {
 	for i, v := range []int64{15, 1, 1} {
 		name := old(t)
 		c := testConn(t, name)
-		if err := errors.Join(c.Script(fmt.Sprintf("PRAGMA application_id = %d; PRAGMA user_version = %d", developmentIDs[i], v)), c.Close()); err != nil {
+		if err := errors.Join(c.Script(fmt.Sprintf("PRAGMA application_id = %d; PRAGMA user_version = %d", schema.DevelopmentIDs[i], v)), c.Close()); err != nil {
 			t.Fatal(err)
 		}
 		was, err := os.ReadFile(name)
@@ -218,7 +219,7 @@ func TestFilesOfDevelopmentBuildsAreRefusedUntouched(t *testing.T) {
 
 // Never edit a migration that was released: add another one.
 func TestReleasedMigrationsStayAsTheyWere(t *testing.T) {
-	steps, err := schemaSteps()
+	steps, err := schema.All()
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -234,28 +235,17 @@ func TestReleasedMigrationsStayAsTheyWere(t *testing.T) {
 func TestPragmas(t *testing.T) {
 	name := old(t)
 	c := testConn(t, name)
-	for pragma, want := range map[string]int64{"auto_vacuum": 2, "page_size": 4096, "synchronous": 2, "application_id": applicationID, "user_version": 1} {
+	for pragma, want := range map[string]int64{"auto_vacuum": 2, "page_size": 4096, "synchronous": 2, "application_id": schema.ApplicationID, "user_version": 1} {
 		var got int64
 		if _, err := c.One("PRAGMA "+pragma, nil, &got); err != nil || got != want {
 			t.Errorf("PRAGMA %s = %d (%v), want %d", pragma, got, err, want)
 		}
 	}
-	var mode, version string
+	var mode string
 	if _, err := c.One("PRAGMA journal_mode", nil, &mode); err != nil || mode != "wal" {
 		t.Errorf("PRAGMA journal_mode = %s (%v), want wal", mode, err)
 	}
-	if _, err := c.One("SELECT sqlite_version()", nil, &version); err != nil || older(version, minVersion) {
-		t.Errorf("SQLite is %s (%v), want %s or later", version, err, minVersion)
-	}
-}
-
-func TestOlder(t *testing.T) {
-	for _, c := range []struct {
-		a, b string
-		want bool
-	}{{"3.51.2", "3.51.3", true}, {"3.51.3", "3.51.3", false}, {"3.9.0", "3.51.3", true}, {"3.53.4", "3.51.3", false}, {"4.0.0", "3.51.3", false}} {
-		if got := older(c.a, c.b); got != c.want {
-			t.Errorf("older(%s, %s) = %v, want %v", c.a, c.b, got, c.want)
-		}
+	if _, err := schema.FileVersion(c); err != nil { // SQLite is too old
+		t.Error(err)
 	}
 }

@@ -9,6 +9,9 @@ import (
 	"testing"
 	"testing/synctest"
 	"time"
+
+	"github.com/skein-dev/skein/store/sqlite/files"
+	"github.com/skein-dev/skein/store/sqlite/schema"
 )
 
 func TestOpenWaitsForAnotherThatHasTheWholeFile(t *testing.T) {
@@ -59,16 +62,13 @@ func TestOpenEndsWithItsContext(t *testing.T) {
 // A migration may take long to copy a large file.
 func TestACopyThatGrowsIsWaitedFor(t *testing.T) {
 	name := old(t)
-	to, _, err := copyName(name, 1)
-	if err != nil {
-		t.Fatal(err)
-	}
-	before := moving(name)
+	to := name + ".v1.bak"
+	before := schema.Moving(name)
 	for _, text := range []string{"a", "ab"} {
-		if err := os.WriteFile(to+notWhole, []byte(text), 0o600); err != nil {
+		if err := os.WriteFile(to+".tmp", []byte(text), 0o600); err != nil {
 			t.Fatal(err)
 		}
-		after := moving(name)
+		after := schema.Moving(name)
 		if after == before {
 			t.Errorf("while the copy grows, what is waited for stays %v", before)
 		}
@@ -82,10 +82,10 @@ func TestAMigrationShowsThatItGoesOn(t *testing.T) {
 	c := testConn(t, name)
 	seen := make(chan error, 1)
 	notice := func(string) { // it is called in the middle of the migration, which waits for it
-		before, late := moving(name), time.After(3*time.Minute)
-		looks := time.NewTicker(aliveEvery / 10)
+		before, late := schema.Moving(name), time.After(3*time.Minute)
+		looks := time.NewTicker(schema.AliveEvery / 10)
 		defer looks.Stop()
-		for moving(name) == before {
+		for schema.Moving(name) == before {
 			select {
 			case <-looks.C:
 			case <-late:
@@ -95,13 +95,13 @@ func TestAMigrationShowsThatItGoesOn(t *testing.T) {
 		}
 		seen <- nil
 	}
-	if err := migrate(t.Context(), c, name, Options{Notice: notice, steps: later(t)}); err != nil {
+	if err := schema.Migrate(t.Context(), c, name, later(t), notice); err != nil {
 		t.Fatal(err)
 	}
 	if err := <-seen; err != nil {
 		t.Error(err)
 	}
-	left, err := filepath.Glob(name + ".v*" + notWhole)
+	left, err := filepath.Glob(name + ".v*.tmp")
 	if err != nil || len(left) > 0 {
 		t.Errorf("after it there are %v, %v; want nothing", left, err)
 	}
@@ -115,11 +115,11 @@ func TestWrittenFollowsLinks(t *testing.T) {
 		t.Fatal(err)
 	}
 	other := testConn(t, name)
-	before := written(link)
+	before := files.Written(link)
 	if err := other.Script("PRAGMA user_version = 77"); err != nil {
 		t.Fatal(err)
 	}
-	if after := written(link); after == before {
+	if after := files.Written(link); after == before {
 		t.Errorf("written of a link after a commit = %v, as before it", after)
 	}
 }
@@ -130,13 +130,13 @@ func TestOpenWaitsAsLongAsOthersWrite(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		const writes = 40 // one every 5 s: more than six times openPatience
 		begin := time.Now()
-		ctx, cancel := whileChanging(t.Context(), openPatience, func() any {
+		ctx, cancel := schema.WhileChanging(t.Context(), schema.OpenPatience, func() any {
 			return min(time.Since(begin)/(5*time.Second), writes)
 		})
 		defer cancel()
 		<-ctx.Done()
-		least := writes*5*time.Second + openPatience
-		if took := time.Since(begin); took < least || took > least+openPatience/5 {
+		least := writes*5*time.Second + schema.OpenPatience
+		if took := time.Since(begin); took < least || took > least+schema.OpenPatience/5 {
 			t.Errorf("the wait ended after %s, want %s: the patience after the last write", took, least)
 		}
 	})
@@ -145,11 +145,11 @@ func TestOpenWaitsAsLongAsOthersWrite(t *testing.T) {
 func TestWrittenChangesWithEveryCommit(t *testing.T) {
 	name := old(t)
 	other := testConn(t, name)
-	before := written(name)
+	before := files.Written(name)
 	if err := other.Script("PRAGMA user_version = 77"); err != nil {
 		t.Fatal(err)
 	}
-	if after := written(name); after == before {
+	if after := files.Written(name); after == before {
 		t.Errorf("written after a commit = %v, as before it", after)
 	}
 }

@@ -15,6 +15,7 @@ import (
 	"github.com/skein-dev/skein"
 	"github.com/skein-dev/skein/internal/sleep"
 	"github.com/skein-dev/skein/store/inspect"
+	"github.com/skein-dev/skein/store/sqlite/copies"
 	"github.com/skein-dev/skein/store/sqlite/engine"
 	"github.com/skein-dev/skein/store/sqlite/host"
 )
@@ -84,15 +85,15 @@ func (r roll) due(ctx context.Context) (bool, error) {
 	if cannot := r.unwritable(ctx); r.keep < 1 || cannot != nil {
 		return false, nil //nolint:nilerr // none is made of what cannot be written to
 	}
-	var known []copyRow
+	var known []copies.Row
 	var begun int64
 	var state string
 	err := r.read(ctx, func(c *engine.Conn) (err error) {
 		if _, err = c.One(`SELECT begun FROM store`, nil, &begun); err == nil {
-			known, err = copiesIn(c)
+			known, err = copies.All(c)
 		}
 		if err == nil {
-			state, err = stateOf(c)
+			state, err = copies.StateOf(c)
 		}
 		return err
 	})
@@ -102,9 +103,9 @@ func (r roll) due(ctx context.Context) (bool, error) {
 	if recent(r.clock(), skein.Time(begun).Std(), rollEvery) {
 		return false, nil
 	}
-	if slices.ContainsFunc(known, func(n copyRow) bool {
-		_, err := os.Stat(n.path)
-		return err == nil && n.kind != inspect.DamagedCopy && (n.state == state || recent(r.clock(), n.made.Std(), rollEvery))
+	if slices.ContainsFunc(known, func(n copies.Row) bool {
+		_, err := os.Stat(n.Path)
+		return err == nil && n.Kind != inspect.DamagedCopy && (n.State == state || recent(r.clock(), n.Made.Std(), rollEvery))
 	}) {
 		return false, nil
 	}
@@ -121,7 +122,7 @@ func (r roll) room() error {
 	if err != nil {
 		return err
 	}
-	dir := backupFolder(r.path)
+	dir := copies.Folder(r.path)
 	if _, err := os.Stat(dir); errors.Is(err, fs.ErrNotExist) {
 		dir = filepath.Dir(r.path)
 	}
@@ -132,7 +133,7 @@ func (r roll) room() error {
 }
 
 func (s *backupMaker) rollLock() string {
-	return filepath.Join(backupFolder(s.path), "."+filepath.Base(s.path)+".lock")
+	return filepath.Join(copies.Folder(s.path), "."+filepath.Base(s.path)+".lock")
 }
 
 // Roll implements [inspect.Backups].
@@ -179,13 +180,13 @@ func (r roll) mark() error {
 
 // prefix is what the paths of the store's rolling copies begin with.
 func (r roll) prefix() string {
-	return filepath.Join(backupFolder(r.path), strings.TrimSuffix(filepath.Base(r.path), ".db")+"-daily-")
+	return filepath.Join(copies.Folder(r.path), strings.TrimSuffix(filepath.Base(r.path), ".db")+"-daily-")
 }
 
 // sweepUnfinished removes what processes left that were killed while they made
 // a copy.
 func (r roll) sweepUnfinished() {
-	left, _ := filepath.Glob(filepath.Join(backupFolder(r.path), unfinished+"*")) //nolint:errcheck // the pattern is good
+	left, _ := filepath.Glob(filepath.Join(copies.Folder(r.path), copies.Unfinished+"*")) //nolint:errcheck // the pattern is good
 	for _, name := range left {
 		if st, err := os.Stat(name); err == nil && !recent(r.clock(), st.ModTime(), rollEvery) {
 			_ = os.Remove(name) //nolint:errcheck // the next one does it
@@ -203,19 +204,19 @@ func (r roll) rotate(ctx context.Context) error {
 	}
 	left := r.keep
 	for _, n := range known {
-		if n.kind != inspect.RollingCopy || !strings.HasPrefix(n.path, r.prefix()) {
+		if n.Kind != inspect.RollingCopy || !strings.HasPrefix(n.Path, r.prefix()) {
 			continue
 		}
-		if _, err := os.Lstat(n.path); err != nil {
+		if _, err := os.Lstat(n.Path); err != nil {
 			continue // moved: it may still exist elsewhere
 		}
 		if left--; left >= 0 {
 			continue
 		}
-		if err := os.Remove(n.path); err != nil {
+		if err := os.Remove(n.Path); err != nil {
 			return err
 		}
-		r.forgetCopy(n.path)
+		r.forgetCopy(n.Path)
 	}
 	return nil
 }
@@ -266,13 +267,13 @@ func (s *backupMaker) copySlowly(ctx context.Context, path string) (err error) {
 	if err := errors.Join(err, to.Finish()); err != nil {
 		return engine.Classify(err)
 	}
-	err = s.steps.wholeBackup(ctx, d, path)
+	err = s.steps.Whole(ctx, d, path)
 	return err
 }
 
 // pause waits, unless the log has become long.
 func (s *backupMaker) pause(ctx context.Context, d time.Duration) error {
-	if st, err := os.Stat(s.paths.names[1]); err == nil && st.Size() > 4*manyPages {
+	if st, err := os.Stat(s.paths.Names[1]); err == nil && st.Size() > 4*manyPages {
 		return ctx.Err()
 	}
 	return sleep.For(ctx, d)

@@ -18,6 +18,7 @@ import (
 	"github.com/skein-dev/skein"
 	"github.com/skein-dev/skein/internal/walk"
 	"github.com/skein-dev/skein/store/inspect"
+	"github.com/skein-dev/skein/store/sqlite/copies"
 )
 
 // aging returns a store, and a function that advances its clock.
@@ -120,7 +121,7 @@ func TestACopyIsWholeOrNotThere(t *testing.T) {
 	}
 	later(25 * time.Hour)
 	begun := func() bool {
-		found, err := filepath.Glob(filepath.Join(filepath.Dir(name), "backups", unfinished+"*"))
+		found, err := filepath.Glob(filepath.Join(filepath.Dir(name), "backups", copies.Unfinished+"*"))
 		return err == nil && len(found) > 0
 	}
 	if _, err := s.Roll(endingOnce{t.Context(), begun}, 3); !errors.Is(err, context.Canceled) {
@@ -344,7 +345,7 @@ func TestNoCopyIsDueWhereNoneCanBeBegun(t *testing.T) {
 		s, later := aging(t, name)
 		addText(t, s, "a", "one")
 		later(25 * time.Hour)
-		if err := spoil(backupFolder(name)); err != nil {
+		if err := spoil(copies.Folder(name)); err != nil {
 			t.Fatal(err)
 		}
 		later(25 * time.Hour)
@@ -374,7 +375,7 @@ func TestNoCopyIsDueWhileOneIsMadeOrAfterOneFailed(t *testing.T) {
 		t.Fatal(err)
 	}
 	long := endingOnce{t.Context(), func() bool { // a copy that takes two hours, and fails
-		found, err := filepath.Glob(filepath.Join(backupFolder(s.path), unfinished+"*"))
+		found, err := filepath.Glob(filepath.Join(copies.Folder(s.path), copies.Unfinished+"*"))
 		if err != nil || len(found) == 0 {
 			return false
 		}

@@ -87,7 +87,7 @@ func reserveFor(size int64) int64 {
 	return want
 }
 
-func (d *diskRoom) reserve() string { return d.paths.real() + reserveSuffix }
+func (d *diskRoom) reserve() string { return d.paths.Real() + reserveSuffix }
 
 // lookAtRoom checks whether the disk is nearly full, and returns the size that
 // the reserve should have and the room for it; 0 if it is not known. It also sets

@@ -19,7 +19,9 @@ import (
 	"github.com/skein-dev/skein/store/inspect"
 	"github.com/skein-dev/skein/store/sqlite/columns"
 	"github.com/skein-dev/skein/store/sqlite/engine"
+	"github.com/skein-dev/skein/store/sqlite/files"
 	"github.com/skein-dev/skein/store/sqlite/pagefile"
+	"github.com/skein-dev/skein/store/sqlite/schema"
 	"github.com/skein-dev/skein/store/sqlite/txn"
 )
 
@@ -65,7 +67,7 @@ func develops(p *pagefile.File) bool {
 	if b == nil {
 		return false
 	}
-	return slices.Contains(developmentIDs, int64(binary.BigEndian.Uint32(b[68:])))
+	return slices.Contains(schema.DevelopmentIDs, int64(binary.BigEndian.Uint32(b[68:])))
 }
 
 // salvageInto fills the new store at to with all that can be read of the file
@@ -80,7 +82,7 @@ func salvageInto(ctx context.Context, from, to, kept string, o Options) (lost []
 	}
 	defer func() { err = errors.Join(err, p.Close()) }()
 	if develops(p) { // its rows may look like those of this schema
-		return nil, errDevelopment
+		return nil, schema.ErrDevelopment
 	}
 	s, err := Open(ctx, to, o)
 	if err != nil {
@@ -422,7 +424,7 @@ func (d *damagedFileError) salvage(ctx context.Context) (found []inspect.Finding
 		return nil, err
 	}
 	defer func() { err = errors.Join(err, os.RemoveAll(dir)) }()
-	to, before := filepath.Join(dir, "skein.db"), written(path)
+	to, before := filepath.Join(dir, "skein.db"), files.Written(path)
 	kept, err := keptName(path)
 	if err != nil {
 		return nil, err
@@ -431,7 +433,7 @@ func (d *damagedFileError) salvage(ctx context.Context) (found []inspect.Finding
 	if err != nil {
 		return nil, err
 	}
-	if written(path) != before {
+	if files.Written(path) != before {
 		return nil, fmt.Errorf("%w: another program writes to %s: stop it first", skein.ErrLocked, path)
 	}
 	// There is always a file at the path, so that nobody creates a new one.

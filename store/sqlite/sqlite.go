@@ -1,6 +1,7 @@
 package sqlite
 
 import (
+	"cmp"
 	"context"
 	"database/sql/driver"
 	"errors"
@@ -17,7 +18,9 @@ import (
 	"github.com/skein-dev/skein/store/ledger"
 	"github.com/skein-dev/skein/store/pack"
 	"github.com/skein-dev/skein/store/sqlite/engine"
+	"github.com/skein-dev/skein/store/sqlite/files"
 	"github.com/skein-dev/skein/store/sqlite/host"
+	"github.com/skein-dev/skein/store/sqlite/schema"
 	"github.com/skein-dev/skein/store/sqlite/txn"
 	"github.com/skein-dev/skein/store/stream"
 )
@@ -68,8 +71,8 @@ var (
 // core is what all views of a store share.
 type core struct {
 	path        string
-	steps       schema // schema of this version
-	paths       *paths
+	steps       schema.Steps // schema of this version
+	paths       *files.Paths
 	notice      func(string) // Options.Notice
 	patience    time.Duration
 	writer      *txn.Writer // nil as long as nothing can be written
@@ -119,7 +122,7 @@ type Options struct {
 	// and says which process that is; 0 is 10 seconds.
 	Patience time.Duration
 
-	steps schema // nil: this version's. Tests add steps, as a later version will
+	steps schema.Steps // nil: this version's. Tests add steps, as a later version will
 }
 
 // patience is the default of Options.Patience: a hundred times what any of
@@ -154,7 +157,7 @@ func Open(ctx context.Context, name string, o Options) (_ *Store, err error) {
 		o.Patience = patience
 	}
 	if o.steps == nil {
-		if o.steps, err = schemaSteps(); err != nil {
+		if o.steps, err = schema.All(); err != nil {
 			return nil, err
 		}
 	}
@@ -177,14 +180,14 @@ func Open(ctx context.Context, name string, o Options) (_ *Store, err error) {
 }
 
 func (c *core) connect(ctx context.Context, d driver.Driver, o Options) error {
-	if err := plainFile(c.path); err != nil && errors.Is(err, skein.ErrInvalid) {
+	if err := files.Plain(c.path); err != nil && errors.Is(err, skein.ErrInvalid) {
 		return err
 	}
-	if err := makeFile(c.path); err != nil && !errors.Is(err, os.ErrPermission) && !host.ReadOnlyFS(err) {
+	if err := files.Make(c.path); err != nil && !errors.Is(err, os.ErrPermission) && !host.ReadOnlyFS(err) {
 		return err
 	}
-	c.paths = newPaths(c.path)
-	if err := c.paths.ownLog(); err != nil {
+	c.paths = files.New(c.path)
+	if err := c.paths.OwnLog(); err != nil {
 		return err
 	}
 	c.turns = room.NewSemaphore(largeAtOnce)
@@ -198,7 +201,7 @@ func (c *core) connect(ctx context.Context, d driver.Driver, o Options) error {
 		return err
 	}
 	if c.writer == nil {
-		return c.paths.settle(1) // SQLite may not need a log, and remove it
+		return c.paths.Settle(1) // SQLite may not need a log, and remove it
 	}
 	c.work()
 	return nil
@@ -206,10 +209,10 @@ func (c *core) connect(ctx context.Context, d driver.Driver, o Options) error {
 
 // openFiles opens the file for writing, or determines how it can be read.
 func (c *core) openFiles(ctx context.Context, d driver.Driver, o Options) error {
-	w, err := openWriter(ctx, d, c.path, o)
+	w, err := schema.OpenWriter(ctx, d, c.path, o.steps, o.Notice)
 	switch {
 	case errors.Is(err, skein.ErrReadOnly), errors.Is(err, skein.ErrFull):
-		mode, merr := readOnlyMode(d, c.path, c.steps)
+		mode, merr := schema.ReadOnlyMode(d, c.path, c.steps)
 		if _, lerr := os.Lstat(c.path); errors.Is(lerr, fs.ErrNotExist) {
 			return err // there is nothing to read
 		}
@@ -217,22 +220,64 @@ func (c *core) openFiles(ctx context.Context, d driver.Driver, o Options) error 
 			return merr
 		}
 		c.readOnly, c.mode, c.tried = err, mode, time.Now()
-		c.paths.readAlone(mode == engine.Immutable)
+		if c.paths.ReadWithOthers(); mode == engine.Immutable {
+			c.paths.ReadAlone()
+		}
 		return nil
 	case err != nil:
 		return err
 	}
-	c.paths.readAlone(false)
-	if err := errors.Join(c.paths.settle(len(c.paths.names)), c.paths.compare(w)); err != nil {
+	c.paths.ReadWithOthers()
+	if err := errors.Join(c.paths.Settle(len(c.paths.Names)), c.paths.Compare(w)); err != nil {
 		return errors.Join(err, w.Close())
 	}
-	c.paths.writePair()
+	c.paths.WritePair()
 	c.writer = txn.NewWriter(w, txn.Hooks{
 		Pack: c.pack, Patience: o.Patience, Changed: c.wake, Blocked: func(d time.Duration) error { return host.BlockedBy(c.path, d) },
 		InPlace: c.inPlace, LogPages: &c.disk.logPages, Schema: &c.schema,
 	})
 	c.readOnly, c.mode = nil, "mode=rw"
 	return nil
+}
+
+// inPlace checks the paths and the store's ID and schema. The first failure
+// sends a notice and wakes the watchers, who would otherwise wait in vain.
+func (c *core) inPlace() error {
+	err := c.paths.Check()
+	if errors.Is(err, files.ErrLogCame) { // the disk was full at first: now it is read as others write it
+		_ = c.reopen(context.Background()) //nolint:errcheck // what it could not mend is looked at again
+		err = c.paths.Check()
+	}
+	if err == nil {
+		err = cmp.Or(c.paths.SameStore(), c.steps.Same(c.schema.Load()))
+	}
+	if lost := err != nil; c.paths.Lost.Load() != lost && c.paths.Lost.CompareAndSwap(!lost, lost) && lost {
+		if c.notice != nil {
+			c.notice(fmt.Sprintf("%s: %v; nothing is stored or read until the file is back or the program is restarted", c.path, err))
+		}
+		c.wakers.WakeAll()
+	}
+	return err
+}
+
+// dial opens a connection to the file, which must be the one that the store has
+// opened: closing the last connection to another file would apply the log beside it.
+func (c *core) dial(mode string, pragmas ...string) (*engine.Conn, error) {
+	if err := c.paths.Check(); err != nil {
+		return nil, err
+	}
+	d, err := engine.Driver()
+	if err != nil {
+		return nil, err
+	}
+	conn, err := engine.Connect(d, engine.DSN(c.path, mode), pragmas...)
+	if err != nil {
+		return nil, err
+	}
+	if err := c.paths.Check(); err != nil {
+		return nil, errors.Join(err, conn.Close())
+	}
+	return conn, nil
 }
 
 // readMode returns how the file is opened to be read.
@@ -246,23 +291,6 @@ func (c *core) readMode() string {
 func (c *core) work() {
 	c.maintenance = newMaintenance(c)
 	c.index = newIndexer(c)
-}
-
-// makeFile creates the file and its folder with rights for the owner only,
-// because SQLite would create them for everybody. SQLite gives -wal and -shm
-// the mode of the file.
-func makeFile(path string) error {
-	if err := os.MkdirAll(filepath.Dir(path), 0o700); err != nil {
-		return err
-	}
-	f, err := os.OpenFile(path, os.O_RDWR|os.O_CREATE|os.O_EXCL, 0o600)
-	if errors.Is(err, os.ErrExist) {
-		return nil
-	}
-	if err != nil {
-		return err
-	}
-	return f.Close() // no connection can have locks on a file that did not exist
 }
 
 // As implements [skein.Store].
@@ -294,8 +322,4 @@ func (c *core) change(ctx context.Context, f func(*txn.Tx) error) error {
 	}
 	defer leave()
 	return c.write(ctx, f)
-}
-
-func errVersion(have string) error {
-	return fmt.Errorf("SQLite is %s, %s or later is needed", have, minVersion)
 }

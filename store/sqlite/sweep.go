@@ -92,10 +92,10 @@ func (c cleaner) left(ctx context.Context) (string, error) {
 	if owed, err := c.owed(ctx); err != nil || !owed {
 		return "", err
 	}
-	log := filepath.Base(c.paths.names[1])
+	log := filepath.Base(c.paths.Names[1])
 	who := "a program that is reading it"
 	var all []string
-	for _, p := range host.Readers(c.paths.real()) {
+	for _, p := range host.Readers(c.paths.Real()) {
 		if all = append(all, p.String()); p.PID == os.Getpid() {
 			all[len(all)-1] = "this program itself"
 		}
@@ -156,7 +156,7 @@ const manyPages = 16 << 20
 
 // checkpoint checkpoints the log if it is long, as far as readers allow.
 func (d *diskRoom) checkpoint() {
-	if st, err := os.Stat(d.paths.names[1]); err != nil || st.Size() < manyPages {
+	if st, err := os.Stat(d.paths.Names[1]); err != nil || st.Size() < manyPages {
 		return
 	}
 	_ = d.withLog(func(conn *engine.Conn) error { return conn.Script(`PRAGMA wal_checkpoint(PASSIVE)`) }) //nolint:errcheck // the next pause does it

@@ -8,6 +8,7 @@ import (
 	"testing"
 
 	"github.com/skein-dev/skein/store/sqlite/engine"
+	"github.com/skein-dev/skein/store/sqlite/schema"
 )
 
 // A watched connection calls before ahead of the nth statement that is prepared
@@ -52,7 +53,7 @@ func TestAFileThatIsBegunWhileItIsLookedAt(t *testing.T) {
 				}
 			}}
 		})
-		if v, err := fileVersion(c); err != nil || v != 0 && v != 1 {
+		if v, err := schema.FileVersion(c); err != nil || v != 0 && v != 1 {
 			t.Errorf("fileVersion of a file that is begun ahead of statement %d = %d, %v, want 0 or 1", n, v, err)
 		}
 		if err := c.Close(); err != nil {

@@ -1,4 +1,4 @@
-package sqlite
+package schema
 
 import (
 	"errors"
@@ -6,7 +6,9 @@ import (
 	"io/fs"
 	"os"
 
+	"github.com/skein-dev/skein/store/sqlite/copies"
 	"github.com/skein-dev/skein/store/sqlite/engine"
+	"github.com/skein-dev/skein/store/sqlite/files"
 )
 
 // notWhole is the suffix of the name of an incomplete copy.
@@ -14,16 +16,16 @@ const notWhole = ".tmp"
 
 // copyFirst copies the file before the migration from version v, and returns
 // the copy's path. The caller keeps all others from writing.
-func copyFirst(path string, v int64, o Options) (to string, err error) {
+func copyFirst(path string, v int64, steps Steps, notice func(string)) (to string, err error) {
 	to, there, err := copyName(path, v)
 	if err != nil || there {
 		return to, err
 	}
-	if o.Notice != nil {
-		o.Notice(fmt.Sprintf("migrating %s from schema %d to %d; a copy is in %s", path, v, o.steps.version(), to))
+	if notice != nil {
+		notice(fmt.Sprintf("migrating %s from schema %d to %d; a copy is in %s", path, v, steps.Version(), to))
 	}
 	tmp := to + notWhole
-	if err := removeCopy(tmp); err != nil { // left by a process that was killed
+	if err := copies.Remove(tmp); err != nil { // left by a process that was killed
 		return "", err
 	}
 	f, err := os.OpenFile(tmp, os.O_RDWR|os.O_CREATE|os.O_EXCL, 0o600)
@@ -31,7 +33,7 @@ func copyFirst(path string, v int64, o Options) (to string, err error) {
 		return "", err
 	}
 	if err := errors.Join(f.Close(), copyWhole(path, tmp)); err != nil {
-		return "", errors.Join(err, removeCopy(tmp))
+		return "", errors.Join(err, copies.Remove(tmp))
 	}
 	return to, os.Rename(tmp, to)
 }
@@ -86,16 +88,5 @@ func copyWhole(path, to string) error {
 	if err = errors.Join(err, c.Close()); err != nil {
 		return err
 	}
-	return syncFile(to)
-}
-
-// removeCopy removes an incomplete copy, with what SQLite left beside it.
-func removeCopy(name string) error {
-	var errs []error
-	for _, n := range []string{name, name + "-journal"} {
-		if err := os.Remove(n); !errors.Is(err, fs.ErrNotExist) {
-			errs = append(errs, err)
-		}
-	}
-	return errors.Join(errs...)
+	return files.Sync(to)
 }

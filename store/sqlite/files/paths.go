@@ -1,9 +1,7 @@
-package sqlite
+package files
 
 import (
 	"bytes"
-	"cmp"
-	"context"
 	"errors"
 	"fmt"
 	"io/fs"
@@ -18,70 +16,76 @@ import (
 	"github.com/skein-dev/skein/store/sqlite/host"
 )
 
-// paths are where a store's files are: the database and the two that SQLite
+// Paths are where a store's files are: the database and the two that SQLite
 // keeps beside it. If one of them is removed or replaced, SQLite is left with a
 // file that no name leads to: it continues writing to it and reports success.
 // So the store checks, before it reads and around each commit, whether the
 // names still lead to the files that it has open. It looks only at the names:
 // opening the database would drop SQLite's locks.
-type paths struct {
-	names [3]string // of the database as the store was named, of -wal, of -shm
-	lost  atomic.Bool
+type Paths struct {
+	Names [3]string // of the database as the store was named, of -wal, of -shm
+	Lost  atomic.Bool
 
 	mu    sync.RWMutex
 	ids   [3]host.FileID // the files' IDs when the store was opened
 	alone bool           // the database is read as if nobody else wrote to it
 
 	content sync.Mutex
-	store   []byte // ID of the store in the file; nil if it is not compared
-	looked  stamp  // of the database when it was last compared
+	Store   []byte // ID of the store in the file; nil if it is not compared
+	looked  Stamp  // of the database when it was last compared
 	seen    bool   // the database itself had the ID then, as opposed to the log
 	other   error  // the result of that comparison
 }
 
-// newPaths returns the paths of the database at path. settle looks at the files.
-func newPaths(path string) *paths {
+// New returns the paths of the database at path. Settle looks at the files.
+func New(path string) *Paths {
 	real, err := filepath.EvalSymlinks(path) // the log is beside the target of a symbolic link
 	if err != nil {
 		real = path
 	}
-	return &paths{names: [3]string{path, real + "-wal", real + "-shm"}}
+	return &Paths{Names: [3]string{path, real + "-wal", real + "-shm"}}
 }
 
-// settle remembers the first n files. A connection must hold them open, so that
-// SQLite itself does not remove them.
-func (p *paths) settle(n int) (err error) {
+// Settle remembers the first n files. A connection must hold them open, so that
+// SQLite itself does not remove them. The error is that of the system.
+func (p *Paths) Settle(n int) (err error) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
 	for i := range n {
-		if p.ids[i], err = host.Identify(p.names[i]); err != nil {
+		if p.ids[i], err = host.Identify(p.Names[i]); err != nil {
 			return err
 		}
 	}
 	return nil
 }
 
-// readAlone sets whether the database is read as if nobody else wrote to it.
-func (p *paths) readAlone(alone bool) {
+// ReadAlone says that the database is read as if nobody else wrote to it.
+func (p *Paths) ReadAlone() { p.setAlone(true) }
+
+// ReadWithOthers says that others may write to the database.
+func (p *Paths) ReadWithOthers() { p.setAlone(false) }
+
+func (p *Paths) setAlone(alone bool) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
 	p.alone = alone
 }
 
-// errLogCame says that somebody writes to a database that is read as if nobody
+// ErrLogCame says that somebody writes to a database that is read as if nobody
 // did.
-var errLogCame = fmt.Errorf("%w: another program has written to it since it was opened read-only; open it again", skein.ErrReplaced)
+var ErrLogCame = fmt.Errorf("%w: another program has written to it since it was opened read-only; open it again", skein.ErrReplaced)
 
-// check returns an error if a file is not the one that settle saw.
-func (p *paths) check() error {
+// Check returns an error if a file is not the one that Settle saw: it wraps
+// [skein.ErrReplaced].
+func (p *Paths) Check() error {
 	p.mu.RLock()
 	defer p.mu.RUnlock()
 	if p.alone {
-		if st, err := os.Stat(p.names[1]); err == nil && st.Size() > 0 {
-			return errLogCame
+		if st, err := os.Stat(p.Names[1]); err == nil && st.Size() > 0 {
+			return ErrLogCame
 		}
 	}
-	for i, name := range p.names {
+	for i, name := range p.Names {
 		if p.ids[i] == (host.FileID{}) {
 			continue
 		}
@@ -98,43 +102,23 @@ func (p *paths) check() error {
 	return nil
 }
 
-// inPlace checks the paths and the store's ID and schema. The first failure
-// sends a notice and wakes the watchers, who would otherwise wait in vain.
-func (c *core) inPlace() error {
-	err := c.paths.check()
-	if errors.Is(err, errLogCame) { // the disk was full at first: now it is read as others write it
-		_ = c.reopen(context.Background()) //nolint:errcheck // what it could not mend is looked at again
-		err = c.paths.check()
-	}
-	if err == nil {
-		err = cmp.Or(c.paths.sameStore(), c.steps.same(c.schema.Load()))
-	}
-	if lost := err != nil; c.paths.lost.Load() != lost && c.paths.lost.CompareAndSwap(!lost, lost) && lost {
-		if c.notice != nil {
-			c.notice(fmt.Sprintf("%s: %v; nothing is stored or read until the file is back or the program is restarted", c.path, err))
-		}
-		c.wakers.WakeAll()
-	}
-	return err
-}
-
-// sameStore returns an error if another store was copied over the database,
+// SameStore returns an error if another store was copied over the database,
 // which then has the same name and inode. After each write to the database,
 // which only a checkpoint does, it looks for the store's ID in the database
 // itself, ignoring the log. It opens the database through SQLite, which knows
-// the locks of its own connections.
-func (p *paths) sameStore() error {
+// the locks of its own connections. The error wraps [skein.ErrReplaced].
+func (p *Paths) SameStore() error {
 	p.content.Lock()
 	defer p.content.Unlock()
-	now := stampOf(p.names[0])
-	if p.store == nil || now == p.looked {
+	now := StampOf(p.Names[0])
+	if p.Store == nil || now == p.looked {
 		return p.other
 	}
-	id, err := storeIn(p.names[0])
-	copied := fmt.Errorf("%w: another file was copied over %s", skein.ErrReplaced, filepath.Base(p.names[0]))
+	id, err := storeIn(p.Names[0])
+	copied := fmt.Errorf("%w: another file was copied over %s", skein.ErrReplaced, filepath.Base(p.Names[0]))
 	code := engine.Code(err) & 0xff
 	switch {
-	case err == nil && bytes.Equal(id, p.store):
+	case err == nil && bytes.Equal(id, p.Store):
 		p.looked, p.seen, p.other = now, true, nil
 	case err == nil, code == engine.CodeNotADB, p.seen && code == engine.CodeError: // no such table
 		p.looked, p.other = now, copied
@@ -144,11 +128,12 @@ func (p *paths) sameStore() error {
 	return p.other // after any other error, it is being written to, and the next call looks again
 }
 
-// compare remembers the ID of the store that c has open, for later comparisons.
-func (p *paths) compare(c *engine.Conn) error {
+// Compare remembers the ID of the store that c has open, for later comparisons.
+// The error is one that [engine.Classify] returns.
+func (p *Paths) Compare(c *engine.Conn) error {
 	p.content.Lock()
 	defer p.content.Unlock()
-	_, err := c.One(`SELECT id FROM store`, nil, &p.store)
+	_, err := c.One(`SELECT id FROM store`, nil, &p.Store)
 	return engine.Classify(err)
 }
 
@@ -167,26 +152,6 @@ func storeIn(path string) (id []byte, err error) {
 	return id, errors.Join(err, c.Close())
 }
 
-// dial opens a connection to the file, which must be the one that the store has
-// opened: closing the last connection to another file would apply the log beside it.
-func (c *core) dial(mode string, pragmas ...string) (*engine.Conn, error) {
-	if err := c.paths.check(); err != nil {
-		return nil, err
-	}
-	d, err := engine.Driver()
-	if err != nil {
-		return nil, err
-	}
-	conn, err := engine.Connect(d, engine.DSN(c.path, mode), pragmas...)
-	if err != nil {
-		return nil, err
-	}
-	if err := c.paths.check(); err != nil {
-		return nil, errors.Join(err, conn.Close())
-	}
-	return conn, nil
-}
-
 // The file NAME-pair says, as "log 131 of 130 on 2049, store 5ea1…", which log
 // SQLite wrote for which database, by their inodes, their device and the store's
 // ID. A log that a killed process left is applied to whatever file is beside it
@@ -194,13 +159,14 @@ func (c *core) dial(mode string, pragmas ...string) (*engine.Conn, error) {
 // which database it belongs to. Files that were copied or restored together have
 // other inodes, which the note does not mention.
 const (
-	pairSuffix = "-pair"
+	PairSuffix = "-pair"
 	pairFormat = "log %d of %d on %d, store %x\n"
 )
 
-// ownLog returns an error if the log is not the database's.
-func (p *paths) ownLog() error {
-	db, log := p.names[0], p.names[1]
+// OwnLog returns an error if the log is not the database's: it wraps
+// [skein.ErrReplaced].
+func (p *Paths) OwnLog() error {
+	db, log := p.Names[0], p.Names[1]
 	st, err := os.Stat(log)
 	if errors.Is(err, fs.ErrNotExist) || err == nil && st.Size() == 0 {
 		return nil
@@ -221,7 +187,7 @@ func (p *paths) ownLog() error {
 	isFile, err := host.Identify(db)
 	if err == nil && isLog == (host.FileID{Device: device, Inode: itsLog}) && (isFile != (host.FileID{Device: device, Inode: itsFile}) || another(db, store)) {
 		err = fmt.Errorf("%w: %s is the write-ahead log of the file that was here before, and would destroy this one: move %[2]s, %s and %s to another folder, "+
-			"or put the former file back; if the log does belong to this file, remove %[4]s", skein.ErrReplaced, log, filepath.Base(p.names[2]), p.pair())
+			"or put the former file back; if the log does belong to this file, remove %[4]s", skein.ErrReplaced, log, filepath.Base(p.Names[2]), p.pair())
 	}
 	return err
 }
@@ -232,19 +198,19 @@ func another(db string, store []byte) bool {
 	return err == nil && !bytes.Equal(id, store) || engine.Code(err)&0xff == engine.CodeNotADB
 }
 
-func (p *paths) pair() string { return p.real() + pairSuffix }
+func (p *Paths) pair() string { return p.Real() + PairSuffix }
 
-// real returns the path of the database with symbolic links resolved.
-func (p *paths) real() string { return strings.TrimSuffix(p.names[1], "-wal") }
+// Real returns the path of the database with symbolic links resolved.
+func (p *Paths) Real() string { return strings.TrimSuffix(p.Names[1], "-wal") }
 
-// writePair records which database the log belongs to. If the disk has no room
+// WritePair records which database the log belongs to. If the disk has no room
 // for that, nothing is recorded.
-func (p *paths) writePair() {
+func (p *Paths) WritePair() {
 	log, db := p.ids[1], p.ids[0]
 	if log.Inode == 0 {
 		return // Windows does not let anybody remove an open file
 	}
-	text := fmt.Sprintf(pairFormat, log.Inode, db.Inode, db.Device, p.store)
+	text := fmt.Sprintf(pairFormat, log.Inode, db.Inode, db.Device, p.Store)
 	if was, err := os.ReadFile(p.pair()); err == nil && string(was) == text {
 		return
 	}
@@ -253,9 +219,9 @@ func (p *paths) writePair() {
 	}
 }
 
-// dropPair removes the note once the last connection has removed the log.
-func (p *paths) dropPair() {
-	if _, err := os.Stat(p.names[1]); errors.Is(err, fs.ErrNotExist) {
+// DropPair removes the note once the last connection has removed the log.
+func (p *Paths) DropPair() {
+	if _, err := os.Stat(p.Names[1]); errors.Is(err, fs.ErrNotExist) {
 		_ = os.Remove(p.pair()) //nolint:errcheck // it says nothing of a log that is made later
 	}
 }

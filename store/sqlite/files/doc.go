@@ -1,0 +1,3 @@
+// Package files knows where a store's files are, and whether they are still the ones
+// that were opened.
+package files
