@@ -13,6 +13,7 @@ import (
 	"github.com/skein-dev/skein/store/inspect"
 	"github.com/skein-dev/skein/store/sqlite/columns"
 	"github.com/skein-dev/skein/store/sqlite/engine"
+	"github.com/skein-dev/skein/store/sqlite/textindex"
 	"github.com/skein-dev/skein/store/sqlite/txn"
 )
 
@@ -239,21 +240,10 @@ func (ex *exam) index(area string) error {
 
 // rebuildIndex rebuilds the index, step by step; meanwhile searches scan.
 func (c *core) rebuildIndex() error {
-	if err := c.change(context.Background(), forgetIndex); err != nil {
+	if err := c.change(context.Background(), textindex.ForgetIndex); err != nil {
 		return err
 	}
 	return errors.Join(c.indexAll(context.Background()), c.readers.Renew())
-}
-
-// forgetIndex empties the index, to be rebuilt.
-func forgetIndex(t *txn.Tx) error {
-	for _, q := range []string{`UPDATE indexed SET upto = 0`, `DELETE FROM passages`} {
-		if _, _, err := t.Exec(q); err != nil {
-			return err
-		}
-	}
-	_, err := indexMerger{t}.forgetAll(0)
-	return err
 }
 
 // blobs reads every blob, and looks for blobs that nothing refers to.

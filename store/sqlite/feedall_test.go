@@ -6,6 +6,7 @@ import (
 	"time"
 
 	"github.com/skein-dev/skein"
+	"github.com/skein-dev/skein/store/sqlite/textindex"
 )
 
 // A batch with more events than may wait for the index is indexed in the
@@ -28,7 +29,7 @@ func TestOneLargeBatchIsIndexedToItsEnd(t *testing.T) {
 	}
 	until("the index never rests", func() bool { return !s.index.awake.Load() })
 	evs := []skein.Event{skein.NewEvent(skein.KindCreated, 1, skein.Created{})}
-	for len(evs) < indexRows+feedRows {
+	for len(evs) < indexRows+textindex.FeedRows {
 		evs = append(evs, skein.Say(2, skein.UserSays("word")))
 	}
 	if _, err := s.Append(t.Context(), skein.Batch{Session: "a", Events: evs}); err != nil {

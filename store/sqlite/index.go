@@ -2,15 +2,12 @@ package sqlite
 
 import (
 	"context"
-	"database/sql/driver"
 	"sync"
 	"sync/atomic"
 	"time"
 
-	"github.com/skein-dev/skein"
-	"github.com/skein-dev/skein/store/search"
-	"github.com/skein-dev/skein/store/sqlite/columns"
 	"github.com/skein-dev/skein/store/sqlite/engine"
+	"github.com/skein-dev/skein/store/sqlite/textindex"
 	"github.com/skein-dev/skein/store/sqlite/txn"
 )
 
@@ -20,10 +17,6 @@ import (
 const (
 	indexRows  = 4000
 	indexAfter = 250 * time.Millisecond
-
-	feedRows  = 500       // at most, in one transaction
-	feedBytes = 384 << 10 // of text; takes roughly 40 ms
-	busyBytes = 192 << 10 // the same while other jobs wait
 )
 
 // An indexer updates the index in the background. An append only counts its
@@ -78,7 +71,7 @@ func (x *indexer) loop() {
 				timer.Reset(indexAfter)
 				continue
 			}
-			fed, _ := x.step(x.core.writer.Between, busyBytes)
+			fed, _ := x.step(x.core.writer.Between, textindex.BusyBytes)
 			if x.waiting.Add(-int64(fed)); fed == 0 {
 				x.waiting.Store(0) // another process indexed them
 			}
@@ -102,7 +95,7 @@ func (x *indexer) loop() {
 func (x *indexer) pause() {
 	x.waiting.Store(0)
 	for more := true; more && x.waiting.Load() == 0; {
-		_, more = x.step(x.core.writer.After, feedBytes)
+		_, more = x.step(x.core.writer.After, textindex.FeedBytes)
 	}
 	x.core.disk.checkpoint()
 	x.core.maintenance.wake()
@@ -120,22 +113,13 @@ func (x *indexer) step(run func(context.Context, func(*txn.Tx) error) error, byt
 		return 0, false
 	}
 	err := run(x.ctx, func(t *txn.Tx) (err error) {
-		fed, more, err = feed(t, bytes)
+		fed, more, err = textindex.Feed(t, bytes)
 		return err
 	})
 	if err != nil {
-		return feedRows, false
+		return textindex.FeedRows, false
 	}
 	return fed, more
-}
-
-// extraOf returns what a search finds in an event besides its text: a string,
-// or nil if there is nothing, or if the text is long: then its passages have it.
-func extraOf(f *skein.Facts) any {
-	if len(f.Text) > search.LongText {
-		return nil
-	}
-	return engine.OrNull(search.Extra(f.Text))
 }
 
 // appended reports to the indexer how many events a commit stored.
@@ -152,52 +136,10 @@ func (c *core) feedIndex(ctx context.Context) (more bool, err error) {
 		return false, nil
 	}
 	err = c.writer.Between(ctx, func(t *txn.Tx) (err error) {
-		_, more, err = feed(t, feedBytes)
+		_, more, err = textindex.Feed(t, textindex.FeedBytes)
 		return err
 	})
 	return more, err
-}
-
-// feed indexes the next events in the order in which they were stored: at most bytes
-// of text, but at least one event, and a long text by itself. Index and watermark are
-// committed together.
-func feed(t *txn.Tx, bytes int64) (rows int, more bool, err error) {
-	var upto, last int64
-	if _, err := t.One(`SELECT upto FROM indexed`, nil, &upto); err != nil {
-		return 0, false, err
-	}
-	size, long := int64(0), false
-	err = t.Query(`SELECT id, coalesce(octet_length(text), 0), coalesce(octet_length(extra), 0) FROM events WHERE id > ? ORDER BY id LIMIT ?`,
-		[]any{upto, feedRows}, func(row []driver.Value) error {
-			var id, text, extra int64
-			if err := engine.Scan(row, []any{&id, &text, &extra}); err != nil {
-				return err
-			}
-			if size += text + extra; long || rows > 0 && (size > bytes || text > search.LongText) {
-				more = true
-				return engine.ErrStop
-			}
-			rows++
-			last, long = id, text > search.LongText
-			return nil
-		})
-	if err = engine.Unstop(err); err != nil || rows == 0 {
-		return 0, false, err
-	}
-	columns.CollectFor(size)
-	if long {
-		done, err := feedPassages(t, last)
-		if err != nil || !done {
-			return 0, true, err
-		}
-	} else {
-		_, _, err = t.Exec(`INSERT INTO words (rowid, text, extra) SELECT id, text, extra FROM events WHERE id > ? AND id <= ? AND text IS NOT NULL`, upto, last)
-	}
-	if err != nil {
-		return 0, false, err
-	}
-	_, _, err = t.Exec(`UPDATE indexed SET upto = ?`, last)
-	return rows, more || rows == feedRows, err
 }
 
 // catchUp feeds the index until nothing waits, but for no longer than most; the

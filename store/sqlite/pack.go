@@ -8,6 +8,7 @@ import (
 	"github.com/skein-dev/skein/store/ledger"
 	"github.com/skein-dev/skein/store/pack"
 	"github.com/skein-dev/skein/store/sqlite/columns"
+	"github.com/skein-dev/skein/store/sqlite/textindex"
 )
 
 // A packed is a batch as it will be written, with everything computed that does
@@ -113,7 +114,7 @@ func (s *view) packEvent(p *packedEvent, e skein.Event) (err error) {
 func (s *view) packText(p *packedEvent, f *skein.Facts) {
 	p.now = f
 	if f.Text != "" {
-		p.text, p.extra = f.Text, extraOf(f)
+		p.text, p.extra = f.Text, textindex.Extra(f)
 	}
 	p.items = itemsOf(f.Message, f)
 	p.quoted = pack.Quote(f.Text, f.Spans)

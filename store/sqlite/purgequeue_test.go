@@ -12,6 +12,7 @@ import (
 
 	"github.com/skein-dev/skein"
 	"github.com/skein-dev/skein/store/inspect"
+	"github.com/skein-dev/skein/store/sqlite/textindex"
 	"github.com/skein-dev/skein/store/sqlite/txn"
 )
 
@@ -75,7 +76,7 @@ func TestResidueGoesStepByStep(t *testing.T) {
 		}
 		fillIndex(t, s, "d", 3, "newword")
 		if err := s.write(t.Context(), func(tx *txn.Tx) (err error) {
-			more, err = indexMerger{tx}.mergeStep(2)
+			more, err = textindex.SegmentMerger{Tx: tx}.MergeStep(2)
 			return err
 		}); err != nil {
 			t.Fatal(err)
@@ -121,7 +122,7 @@ func TestResidueGoesBesideNewParts(t *testing.T) {
 			t.Fatal("after 1000 steps the merge has not ended")
 		}
 		if err := s.write(t.Context(), func(tx *txn.Tx) (err error) {
-			more, err = indexMerger{tx}.mergeStep(fewestPages / 2)
+			more, err = textindex.SegmentMerger{Tx: tx}.MergeStep(fewestPages / 2)
 			return err
 		}); err != nil {
 			t.Fatal(err)

@@ -15,6 +15,7 @@ import (
 	"github.com/skein-dev/skein/store/sqlite/engine"
 	"github.com/skein-dev/skein/store/sqlite/host"
 	"github.com/skein-dev/skein/store/sqlite/pagefile"
+	"github.com/skein-dev/skein/store/sqlite/textindex"
 	"github.com/skein-dev/skein/store/sqlite/txn"
 )
 
@@ -164,7 +165,7 @@ func (d *diskRoom) makingRoom(ctx context.Context, do func() error) error {
 	if err := do(); !errors.Is(err, skein.ErrFull) {
 		return err
 	}
-	if err := d.write(ctx, forgetIndex); err != nil {
+	if err := d.write(ctx, textindex.ForgetIndex); err != nil {
 		return err
 	}
 	return do()

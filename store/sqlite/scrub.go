@@ -20,6 +20,7 @@ import (
 	"github.com/skein-dev/skein/store/sqlite/columns"
 	"github.com/skein-dev/skein/store/sqlite/engine"
 	"github.com/skein-dev/skein/store/sqlite/eventlog"
+	"github.com/skein-dev/skein/store/sqlite/textindex"
 	"github.com/skein-dev/skein/store/sqlite/txn"
 )
 
@@ -235,7 +236,7 @@ func (sc *scrub) bytes(x *scrubEvent) (changed bool, err error) {
 		_, _, err = sc.Exec(`UPDATE events SET payload = ? WHERE id = ?`, payload, x.id)
 	}
 	if err == nil && changed {
-		err = changeText(sc.Tx, x.id, `UPDATE events SET text = ?, extra = ?, tools = ?, paths = ? WHERE id = ?`, append(columns, x.id)...)
+		err = textindex.ChangeText(sc.Tx, x.id, `UPDATE events SET text = ?, extra = ?, tools = ?, paths = ? WHERE id = ?`, append(columns, x.id)...)
 	}
 	return changed || found, err
 }
@@ -282,7 +283,7 @@ func (sc *scrub) event(x *scrubEvent) (changed bool, err error) {
 	// Without a hash, its client ID matches whatever the content: it is no
 	// longer possible to tell what the content was. The checksum of a damaged
 	// event stays: a new one would make it look intact.
-	err = changeText(sc.Tx, id, `UPDATE events SET hash = CASE WHEN ?1 AND sum IS NULL THEN hash END, tools = ?2, paths = ?3, text = ?4, extra = ?5, payload = ?6,
+	err = textindex.ChangeText(sc.Tx, id, `UPDATE events SET hash = CASE WHEN ?1 AND sum IS NULL THEN hash END, tools = ?2, paths = ?3, text = ?4, extra = ?5, payload = ?6,
 		sum = CASE WHEN ?1 THEN sum ELSE ?7 END, items = ?8 WHERE id = ?9`,
 		x.damaged, lines(p.now.Tools), lines(p.now.Paths), p.text, p.extra, p.payload, columns.Sum(&p.Event.Event, p.now.Text), p.items, id)
 	return true, err

@@ -10,6 +10,7 @@ import (
 	"github.com/skein-dev/skein"
 	"github.com/skein-dev/skein/store/search"
 	"github.com/skein-dev/skein/store/sqlite/engine"
+	"github.com/skein-dev/skein/store/sqlite/textindex"
 	"github.com/skein-dev/skein/store/sqlite/txn"
 )
 
@@ -103,7 +104,7 @@ func TestSearchFindsWhatIsNotIndexedYet(t *testing.T) {
 // The index catches up in the background, in steps, and then agrees with the texts.
 func TestIndexCatchesUp(t *testing.T) {
 	s := openTest(t, filepath.Join(t.TempDir(), "a.db"))
-	texts := make([]string, 3*feedRows+7)
+	texts := make([]string, 3*textindex.FeedRows+7)
 	for i := range texts {
 		texts[i] = fmt.Sprintf("message %d about looms", i)
 	}

@@ -13,6 +13,7 @@ import (
 	"github.com/skein-dev/skein/internal/sleep"
 	"github.com/skein-dev/skein/store/sqlite/engine"
 	"github.com/skein-dev/skein/store/sqlite/host"
+	"github.com/skein-dev/skein/store/sqlite/textindex"
 	"github.com/skein-dev/skein/store/sqlite/txn"
 )
 
@@ -43,7 +44,7 @@ func (c cleaner) sweep(ctx context.Context) error {
 	if emptied, err := c.giveBack(ctx); err != nil || !emptied {
 		return err
 	}
-	return c.disk.freeStep(ctx, func(t *txn.Tx) error { return indexMerger{t}.settle() })
+	return c.disk.freeStep(ctx, func(t *txn.Tx) error { return textindex.SegmentMerger{Tx: t}.Settle() })
 }
 
 // Swept implements [skein.Sweeper].

@@ -1,4 +1,4 @@
-package sqlite
+package textindex
 
 import (
 	"time"
@@ -53,9 +53,10 @@ func feedPassages(t *txn.Tx, event int64) (done bool, err error) {
 	return true, nil
 }
 
-// changeText runs an update of an event's text, and indexes the new text. A trigger
-// takes the old one out of the index, but cannot divide the new one into passages.
-func changeText(t *txn.Tx, event int64, update string, args ...any) error {
+// ChangeText runs an update of an event's text, and indexes the new text. A trigger
+// takes the old one out of the index, but cannot divide the new one into passages. The
+// error is the driver's.
+func ChangeText(t *txn.Tx, event int64, update string, args ...any) error {
 	if _, _, err := t.Exec(`UPDATE events SET text = NULL, extra = NULL WHERE id = ?`, event); err != nil {
 		return err
 	}
