@@ -29,7 +29,7 @@ const copiesEnv = "SKEIN_DAMAGED_COPIES"
 // A truth is what a store contains before it is damaged.
 type truth struct {
 	events map[skein.SessionID][]skein.Event
-	where  map[string][]pagefile.Span // bytes of each event in the file, by session and seq
+	where  map[string][]pagefile.ByteSpan // bytes of each event in the file, by session and seq
 }
 
 func at(id skein.SessionID, seq skein.Seq) string { return fmt.Sprintf("%s %d", id, seq) }
@@ -76,7 +76,7 @@ func salvageable(t *testing.T) (name string, want truth) {
 			}
 		}
 	}
-	want = truth{map[skein.SessionID][]skein.Event{}, map[string][]pagefile.Span{}}
+	want = truth{map[skein.SessionID][]skein.Event{}, map[string][]pagefile.ByteSpan{}}
 	own := map[int64]skein.SessionID{}
 	for x, err := range s.Sessions(t.Context(), skein.Filter{}) {
 		if err != nil {

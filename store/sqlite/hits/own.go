@@ -32,7 +32,7 @@ const (
 type idRange struct{ first, last int64 }
 
 // ofSome reports whether only some sessions are searched, judging by their rows.
-func (x *scope) ofSome() bool { return len(x.of.Conds) > 0 && !x.moved }
+func (x *searchScope) ofSome() bool { return len(x.of.Conds) > 0 && !x.moved }
 
 // An ownSearch finds matches in some sessions, without a rank.
 type ownSearch struct{ *Searcher }

@@ -21,7 +21,7 @@ type indexRow struct {
 const firstLook = 128 // matches whose events are looked up first; then four times as many
 
 // ranges returns which parts of the index to search, the newest first.
-func (x *scope) ranges(c *engine.Conn) (all []idRange, err error) {
+func (x *searchScope) ranges(c *engine.Conn) (all []idRange, err error) {
 	if x.shownIn == nil {
 		return []idRange{{0, math.MaxInt64}}, nil
 	}
@@ -235,7 +235,7 @@ func (x *Searcher) near(c *engine.Conn, ids []int64) (near []int64, err error) {
 }
 
 // listed returns the arguments of a query over the events ids.
-func (x *scope) listed(ids []int64) ([]any, error) {
+func (x *searchScope) listed(ids []int64) ([]any, error) {
 	list, err := json.Marshal(ids)
 	return append([]any{string(list)}, x.where.Args...), err
 }

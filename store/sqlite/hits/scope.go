@@ -23,8 +23,8 @@ type View struct {
 	Head func(*engine.Conn, skein.SessionID) (columns.Head, error) // the row of a session of this part
 }
 
-// A scope says where a search looks, and for what besides the words.
-type scope struct {
+// A searchScope says where a search looks, and for what besides the words.
+type searchScope struct {
 	q       skein.Query
 	view    View
 	where   engine.Where  // conditions on the events e and sessions s
@@ -36,7 +36,7 @@ type scope struct {
 }
 
 // conditions determines which rows may match at all; none is true if no row can.
-func (x *scope) conditions(c *engine.Conn) (none bool, err error) {
+func (x *searchScope) conditions(c *engine.Conn) (none bool, err error) {
 	x.eventConditions()
 	owners, err := eventlog.FindOwners(c)
 	if err != nil {
@@ -68,7 +68,7 @@ func (x *scope) conditions(c *engine.Conn) (none bool, err error) {
 	return false, nil
 }
 
-func (x *scope) eventConditions() {
+func (x *searchScope) eventConditions() {
 	q, w := &x.q, &x.where
 	for _, f := range []struct{ cond, value string }{
 		{"e.role = ?", string(q.Role)},
@@ -92,7 +92,7 @@ func (x *scope) eventConditions() {
 }
 
 // within limits the search to what one session shows.
-func (x *scope) within(c *engine.Conn, id skein.SessionID) (none bool, err error) {
+func (x *searchScope) within(c *engine.Conn, id skein.SessionID) (none bool, err error) {
 	h, err := x.view.Head(c, id)
 	if err != nil {
 		none = errors.Is(err, skein.ErrNotFound)
@@ -126,7 +126,7 @@ func (x *scope) within(c *engine.Conn, id skein.SessionID) (none bool, err error
 // the one that has e, if e is live there, otherwise the first fork in which it
 // is. If the query includes what was taken back, e is found there, too. It is
 // NULL if e is found nowhere.
-func (x *scope) foundIn(o eventlog.Owners) string {
+func (x *searchScope) foundIn(o eventlog.Owners) string {
 	const forks = `EXISTS (SELECT 1 FROM bases b WHERE b.base = e.session AND b.upto >= e.seq)`
 	fits := func(n, upto string) string {
 		return `(SELECT v.binned FROM sessions v WHERE v.n = ` + n + `) = 0 AND ` + currentBefore + upto + currentAfter
@@ -148,13 +148,13 @@ func (x *scope) foundIn(o eventlog.Owners) string {
 
 // hitColumns are the columns of the event e of the session s that scanHit
 // reads. An amendment counts as the event that it amends.
-func (x *scope) hitColumns() string {
+func (x *searchScope) hitColumns() string {
 	return `e.id, s.n, coalesce(e.amends, e.seq), ` + x.rewound() + `,` + hitColumns
 }
 
 // rewound returns the condition that the message that e is, or that is now live
 // in its place, was taken back.
-func (x *scope) rewound() string {
+func (x *searchScope) rewound() string {
 	if x.shownIn != nil {
 		return rewoundIn(strconv.FormatInt(x.shownIn.N, 10))
 	}
@@ -179,7 +179,7 @@ const (
 	currentAfter  = ` AND a.kind IN ('rewound', 'compacted', 'amended') AND a.amends = coalesce(e.amends, e.seq))`
 )
 
-func (x *scope) scanHit(row []driver.Value, more ...any) (h hit, err error) {
+func (x *searchScope) scanHit(row []driver.Value, more ...any) (h hit, err error) {
 	var seq, rewound, turn, at int64
 	var role, id string
 	err = engine.Scan(row, append([]any{&h.id, &h.session, &seq, &rewound, &turn, &role, &at, &id}, more...))
@@ -203,7 +203,7 @@ type scanRange struct {
 // greater than upto. The events of one session are in the order of their seqs:
 // they need no sorting, so the first arrive at once. If few events are left to
 // look at, it goes by their IDs, which is faster.
-func (x *scope) stretches(c *engine.Conn, upto int64) ([]scanRange, error) {
+func (x *searchScope) stretches(c *engine.Conn, upto int64) ([]scanRange, error) {
 	var last int64
 	if _, err := c.One(`SELECT coalesce(max(id), 0) FROM events`, nil, &last); err != nil {
 		return nil, err

@@ -21,7 +21,7 @@ const (
 
 // A Searcher is one search in progress.
 type Searcher struct {
-	scope
+	searchScope
 	allowance
 	expr    string // what the index is asked for
 	indexed bool   // the index can be asked
@@ -55,7 +55,7 @@ func New(v View, q skein.Query) (*Searcher, error) {
 	if err != nil {
 		return nil, err
 	}
-	x := &Searcher{scope: scope{q: q, view: v}, allowance: allowance{deadline: q.Deadline, matcher: m}, limit: q.MostHits()}
+	x := &Searcher{searchScope: searchScope{q: q, view: v}, allowance: allowance{deadline: q.Deadline, matcher: m}, limit: q.MostHits()}
 	if q.Substring == "" && q.Regex == "" {
 		x.expr, x.indexed = matchExpr(q.Terms)
 	}

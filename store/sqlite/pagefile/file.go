@@ -204,11 +204,11 @@ func (p *File) Roots() map[uint32]string {
 type Cell struct {
 	Rowid  int64
 	Values []any // int64, float64, string, []byte or nil
-	Spans  []Span
+	Spans  []ByteSpan
 }
 
-// A Span is a range of bytes of a cell in the file.
-type Span struct{ From, To int64 }
+// A ByteSpan is a range of bytes of a cell in the file.
+type ByteSpan struct{ From, To int64 }
 
 // Cells returns the rows of a page of a tree, and whether anything on the page
 // cannot be read.
@@ -283,7 +283,7 @@ func (p *File) Cell(n uint32, b []byte, at int, kind byte) (c Cell, ok bool) {
 			return c, false
 		}
 	}
-	c.Spans = append(c.Spans, Span{int64(n-1)*PageSize + int64(from), int64(n-1)*PageSize + int64(end)})
+	c.Spans = append(c.Spans, ByteSpan{int64(n-1)*PageSize + int64(from), int64(n-1)*PageSize + int64(end)})
 	c.Values, ok = recordValues(body)
 	return c, ok
 }
@@ -301,7 +301,7 @@ func (p *File) overflow(body []byte, next uint32, size int, c *Cell) ([]byte, bo
 		}
 		n := min(size-len(out), PageSize-4)
 		out = append(out, b[4:4+n]...)
-		c.Spans = append(c.Spans, Span{int64(next-1) * PageSize, int64(next-1)*PageSize + 4 + int64(n)})
+		c.Spans = append(c.Spans, ByteSpan{int64(next-1) * PageSize, int64(next-1)*PageSize + 4 + int64(n)})
 		next = binary.BigEndian.Uint32(b)
 	}
 	return out, true
