@@ -195,7 +195,10 @@ func (s *saidOf) shown() (want, have []skein.Seq, err error) {
 		return nil, nil, err
 	}
 	for i, id := range s.th.keys {
-		seq := s.th.stored.Seq(id)
+		seq := s.th.seqs[i]
+		if seq == 0 {
+			seq = s.th.stored.Seq(id)
+		}
 		if _, said := s.events[seq]; !said {
 			continue
 		}
