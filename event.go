@@ -215,6 +215,7 @@ type ToolState struct {
 	Call  string          `json:"call"` // ID of the Call part
 	State CallState       `json:"state"`
 	Title string          `json:"title,omitempty"`
+	Ask   string          `json:"ask,omitempty"` // Pending: what a person is asked before the call may run
 	Start Time            `json:"start,omitzero"`
 	End   Time            `json:"end,omitzero"`
 	Child SessionID       `json:"child,omitempty"` // session that the call started

@@ -159,9 +159,12 @@ func TestFactsOfOtherEvents(t *testing.T) {
 		{eventtest.Compacted(3, "S"), skein.Facts{Compacted: &skein.Compacted{To: 3, Summary: "S"}, Text: "S", Spans: []skein.Span{{Kind: skein.PartSummary, End: 1}}}},
 		{
 			skein.NewEvent(skein.KindStep, 9, skein.Step{Phase: "finish", Request: "r", Provider: "p", Model: "m", Usage: &skein.Usage{Input: 2}, Error: &skein.ErrorInfo{}}),
-			skein.Facts{Failed: true, Charge: &skein.Charge{Request: "r", Provider: "p", Model: "m", Time: 9, Usage: skein.Usage{Input: 2, Requests: 1}}},
+			skein.Facts{
+				Step:   &skein.Step{Phase: "finish", Request: "r", Provider: "p", Model: "m", Usage: &skein.Usage{Input: 2}, Error: &skein.ErrorInfo{}},
+				Failed: true, Charge: &skein.Charge{Request: "r", Provider: "p", Model: "m", Time: 9, Usage: skein.Usage{Input: 2, Requests: 1}},
+			},
 		},
-		{skein.NewEvent(skein.KindStep, 9, skein.Step{Phase: "start", Usage: &skein.Usage{}}), skein.Facts{}},
+		{skein.NewEvent(skein.KindStep, 9, skein.Step{Phase: "start", Usage: &skein.Usage{}}), skein.Facts{Step: &skein.Step{Phase: "start", Usage: &skein.Usage{}}}},
 	} {
 		if diff := cmp.Diff(c.want, eventtest.Facts(t, c.e)); diff != "" {
 			t.Errorf("FactsOf(%s) (-want +got):\n%s", c.e.Kind, diff)

@@ -13,11 +13,13 @@ type Facts struct {
 	Created   *Created   // of a created event
 	Message   *Message   // of a said event
 	Tool      *ToolState // of a tool event
-	Titled    *Titled    // and so on
+	Step      *Step
+	Titled    *Titled // and so on
 	Changed   *Changed
 	Compacted *Compacted
 	Rewound   *Rewound
 	Amended   *Amended
+	Ended     *Program
 
 	Role   Role     // of a said event; "" otherwise
 	Text   string   // UTF-8: what search finds in the event; the parts' texts, reasoning, tool inputs and outputs, one after the other
@@ -80,8 +82,8 @@ func (f *gatherer) event(e Event) (err error) {
 			err = Invalidf("tool event: it names no call")
 		}
 	case KindStep:
-		var s *Step
-		if s, err = decodeTo[Step](e); err == nil {
+		if f.Step, err = decodeTo[Step](e); err == nil {
+			s := f.Step
 			f.Failed = s.Error != nil
 			for _, hash := range []string{s.Prompt, s.Tools, s.Config} {
 				if s.Kept && hash != "" {
@@ -106,6 +108,8 @@ func (f *gatherer) event(e Event) (err error) {
 		f.Rewound, err = decodeTo[Rewound](e)
 	case KindAmended:
 		f.Amended, err = decodeTo[Amended](e)
+	case KindEnded:
+		f.Ended, err = decodeTo[Program](e)
 	}
 	return err
 }
@@ -137,7 +141,7 @@ func notObject(e Event) error {
 // they are JSON.
 func hasType(k Kind) bool {
 	switch k {
-	case KindCreated, KindSaid, KindTool, KindStep, KindTitled, KindChanged, KindCompacted, KindRewound, KindAmended:
+	case KindCreated, KindSaid, KindTool, KindStep, KindTitled, KindChanged, KindCompacted, KindRewound, KindAmended, KindEnded:
 		return true
 	}
 	return false

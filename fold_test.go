@@ -75,6 +75,7 @@ func TestFold(t *testing.T) {
 		Agent: "a", Profile: "f", Provider: "p", Model: "m2", Origin: &skein.Origin{Format: "codex"}, Status: "done", Pinned: true, Tags: []string{"a", "b"},
 		Created: 2000, Updated: 9000, Touched: 1, Last: 18, Messages: 6, Turns: 2, Compactions: 1,
 		Usage: skein.Usage{Input: 10, Output: 8, CacheRead: 2, Requests: 3}, Open: []string{"t2"}, Uncertain: 1,
+		Activity: skein.Activity{State: skein.StateWorking, Since: 1, Seq: 15, Calls: []skein.ActiveCall{{ID: "t2", Time: 1, Seq: 15}}},
 	}
 	if diff := cmp.Diff(want, got); diff != "" {
 		t.Errorf("Fold (-want +got):\n%s", diff)
@@ -89,6 +90,7 @@ func TestFoldOfAForkCountsWhatItShows(t *testing.T) {
 	want := skein.Session{
 		ID: "s", User: skein.Local, First: "one", LastPrompt: "three", Project: "/p", Agent: "a", Model: "m1",
 		Parent: &skein.Parent{Session: "parent", Seq: 6, Why: skein.Fork}, Created: 5, Updated: 1000, Base: 6, Last: 8, Messages: 4, Turns: 3,
+		Activity: skein.Activity{State: skein.StateWorking, Since: 1000, Seq: 8},
 	}
 	got := fold(
 		t,

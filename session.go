@@ -45,6 +45,7 @@ type Session struct {
 	Usage       Usage     `json:"usage,omitzero"` // its own, without what it shows of its parent
 	Open        []string  `json:"open_calls,omitempty"`
 	Uncertain   int       `json:"uncertain,omitempty"` // calls whose outcome nobody knows
+	Activity    Activity  `json:"activity,omitzero"`
 	Revision    int       `json:"revision,omitempty"`  // incremented by every scrub
 	Binned      Time      `json:"binned_at,omitzero"`  // 0 if it is not in the bin
 	LockedBy    string    `json:"locked_by,omitempty"` // holder of the lease, for people; "" if there is none
@@ -176,6 +177,7 @@ func (s *Session) Apply(e *Event, f Facts, p Prior) (a Added, err error) {
 	s.date(e)
 	s.Last++
 	e.Seq = s.Last
+	s.Activity.add(e, &f, s.Origin != nil)
 	return a, nil
 }
 

@@ -47,6 +47,11 @@ type Options struct {
 	// Thread. It may be nil.
 	Observe func(Update)
 
+	// Decides answers for a person whether a tool that requires approval may run, and
+	// reports whether it could: if not, it is stored that the call waits for a person,
+	// and Approve is called. It may be nil.
+	Decides func(t tool.Tool) (Approval, bool)
+
 	// Approve asks a person whether a tool that requires approval may run. Nil
 	// denies every such call. An error ends the turn.
 	Approve func(ctx context.Context, t tool.Tool, c tool.Call, question string) (Approval, error)

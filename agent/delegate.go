@@ -197,6 +197,12 @@ func (h hand) options(c tool.Call, a Agent, id *skein.SessionID) Options {
 		}
 		h.crew.ask(h.run, func() { parent.Observe(u) })
 	}
+	if parent.Decides != nil {
+		o.Decides = func(tl tool.Tool) (a Approval, decided bool) {
+			h.crew.ask(h.run, func() { a, decided = parent.Decides(tl) })
+			return a, decided
+		}
+	}
 	if parent.Approve != nil {
 		o.Approve = func(ctx context.Context, tl tool.Tool, tc tool.Call, question string) (ap Approval, err error) {
 			h.crew.ask(h.run, func() { ap, err = parent.Approve(ctx, tl, tc, question) })

@@ -68,16 +68,36 @@ func (u *turn) admit(c *skein.Call) (tl *tool.Tool, tc tool.Call, no string, err
 	if question == "" {
 		return tl, tc, "", nil
 	}
-	a := Approval{Reason: "Nobody is here to allow it."}
-	if u.o.Approve != nil {
-		if a, err = u.o.Approve(u.ctx, *tl, tc, question); err != nil {
-			return nil, tc, "", cmp.Or(u.ctx.Err(), err) // nobody is there to answer
-		}
+	a, err := u.approval(tl, c, tc, question)
+	if err != nil {
+		return nil, tc, "", err
 	}
 	if a.Yes {
 		return tl, tc, "", nil
 	}
 	return nil, tc, strings.TrimSpace("This was not allowed, so it was not done. " + a.Reason), nil
+}
+
+// approval returns whether the call c of tl may run. It asks a person, after it has
+// stored what is asked, unless the answer is known. The error ends the turn.
+func (u *turn) approval(tl *tool.Tool, c *skein.Call, tc tool.Call, question string) (Approval, error) {
+	if u.o.Approve == nil {
+		return Approval{Reason: "Nobody is here to allow it."}, nil
+	}
+	if u.o.Decides != nil {
+		if a, decided := u.o.Decides(*tl); decided {
+			return a, nil
+		}
+	}
+	waits := skein.ToolState{Call: c.ID, State: skein.Pending, Title: u.agent.headline(c), Ask: skein.FirstWords(question)}
+	if err := u.put(u.ctx, nil, skein.NewEvent(skein.KindTool, u.now(), waits)); err != nil {
+		return Approval{}, err
+	}
+	a, err := u.o.Approve(u.ctx, *tl, tc, question)
+	if err != nil {
+		return a, cmp.Or(u.ctx.Err(), err) // nobody is there to answer
+	}
+	return a, nil
 }
 
 func (a *Agent) toolNames() (names []string) {

@@ -147,7 +147,7 @@ var groups = []struct {
 		talk.NewChat, talk.NewRun, talk.NewContinue, talk.NewResume,
 	}},
 	{"read", []func(*job.Frame) *cobra.Command{
-		read.NewList, read.NewShow, read.NewTail, read.NewReplay, read.NewLog, read.NewSearch, read.NewTree, read.NewUsage, read.NewExport, read.NewConvert,
+		read.NewList, read.NewNow, read.NewShow, read.NewTail, read.NewReplay, read.NewLog, read.NewSearch, read.NewTree, read.NewUsage, read.NewExport, read.NewConvert,
 	}},
 	{"write", []func(*job.Frame) *cobra.Command{
 		write.NewImport, write.NewSync, write.NewHandoff, write.NewPush, write.NewPull, write.NewAppend, write.NewRename, write.NewTag, write.NewPin, write.NewUnpin, write.NewFork, write.NewProject,

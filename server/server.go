@@ -23,6 +23,10 @@ type Options struct {
 	Prices  func() (*price.List, error) // called when prices are needed; nil: no cost is known
 	Redact  *redact.Redactor            // masks secrets in what people read; nil: nothing is masked
 
+	// OwnFiles says that the source files of sessions are files of this machine that
+	// the store's user has: whether they grow tells what a session is doing.
+	OwnFiles bool
+
 	// Purged removes what is kept of a purged session outside the store; may be
 	// nil.
 	Purged func(skein.User, skein.SessionID) error
@@ -38,7 +42,7 @@ func Routes(o Options) []door.Route {
 	sessions, events, finds := sessionOps{a}, eventOps{a}, findOps{a}
 	for _, add := range []func(*openapi.Table){
 		sessions.lists, sessions.sessions, sessions.patches, sessions.branches, sessions.bins, sessions.trees, sessions.prunes, events.exports, events.imports,
-		events.messages, events.events, events.appends, events.streams, events.blobs, sessions.leases, finds.searches, finds.usages, storeOps{a}.store,
+		events.messages, events.events, events.appends, events.streams, events.blobs, sessions.leases, finds.searches, finds.usages, finds.nows, storeOps{a}.store,
 	} {
 		add(t)
 	}

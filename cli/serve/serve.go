@@ -250,7 +250,7 @@ func tokens(j *job.Job) (*door.Tokens, error) {
 // apiOptions returns the options of the API.
 func apiOptions(j *job.Job) server.Options {
 	return server.Options{
-		Store: j.Store, Version: j.Version, Now: j.Now, Formats: exchange.All(), Redact: redact.New(),
+		Store: j.Store, Version: j.Version, Now: j.Now, Formats: exchange.All(), Redact: redact.New(), OwnFiles: ownFiles(j),
 		Prices: sync.OnceValues(func() (*price.List, error) { return price.Load(j.Settings.Prices...) }),
 		Purged: func(u skein.User, id skein.SessionID) error { return sessionlog.Remove(sessions.LogDir(j), u, id) },
 		Ready: func(ctx context.Context) error {
@@ -261,6 +261,10 @@ func apiOptions(j *job.Job) server.Options {
 		},
 	}
 }
+
+// ownFiles reports whether the store is one person's, on this machine, so that the
+// files that its sessions were imported from may be looked at.
+func ownFiles(j *job.Job) bool { return j.Place.Scheme == "sqlite" }
 
 // webOptions returns the options of the dashboard.
 func webOptions(j *job.Job, log *slog.Logger) web.Options {

@@ -78,13 +78,15 @@ func (a *Allowed) Runs(of tool.Tool) bool {
 	return a.has(of.Spec.Name) && (!of.Each || slices.Contains(a.Tools, of.Spec.Name))
 }
 
-// approve decides, or lets the person decide, whether a tool that asks first may
-// run.
+// decides decides whether a tool that asks first may run, if nobody need be asked.
+func (t *Thread) decides(of tool.Tool) (agent.Approval, bool) {
+	yes := t.Allowed.Runs(of)
+	return agent.Approval{Yes: yes}, yes
+}
+
+// approve lets the person decide whether a tool that asks first may run.
 func (t *Thread) approve(ctx context.Context, of tool.Tool, _ tool.Call, text string) (agent.Approval, error) {
 	name := of.Spec.Name
-	if t.Allowed.Runs(of) {
-		return agent.Approval{Yes: true}, nil
-	}
 	if t.face.Ask == nil {
 		t.face.Tell("not allowed, as nobody can be asked: %s; --allow %s lets it run", render.Line(text), name)
 		return agent.Approval{Reason: "Nobody can be asked, and " + name + " was not allowed beforehand."}, nil

@@ -91,6 +91,7 @@ func (t *Thread) begin(ctx context.Context) (*agent.Thread, error) {
 		Agent:    t.Team.Agent,
 		Stays:    t.face.Stays,
 		Observe:  t.observe,
+		Decides:  t.decides,
 		Approve:  t.approve,
 		Now:      t.Job.Now,
 		Wait:     t.Job.Wait,

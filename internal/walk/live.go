@@ -104,7 +104,7 @@ func (x *LiveState) Retell(s *skein.Session, sum skein.Session, texts map[string
 	}
 	s.Title, s.TitleBy, s.Description, s.Surface, s.Project, s.Cwd = sum.Title, sum.TitleBy, sum.Description, sum.Surface, sum.Project, sum.Cwd
 	s.Agent, s.Profile, s.Provider, s.Model, s.Status, s.Tags = sum.Agent, sum.Profile, sum.Provider, sum.Model, sum.Status, sum.Tags
-	s.First, s.LastPrompt, s.Parent, s.Origin, s.Open = x.First, x.LastPrompt, sum.Parent, sum.Origin, sum.Open
+	s.First, s.LastPrompt, s.Parent, s.Origin, s.Open, s.Activity = x.First, x.LastPrompt, sum.Parent, sum.Origin, sum.Open, sum.Activity
 	if s.Key != "" {
 		s.Key = sum.Key
 	}

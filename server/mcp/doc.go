@@ -7,6 +7,7 @@
 //	session_search  messages, tool calls and results that match words
 //	session_read    the messages of a session, in pages, in both directions
 //	session_tree    the ancestors, forks and children of a session
+//	session_now     what each session is doing: waiting, working, idle, failed, ended
 //	session_usage   tokens and cost, by day, model, agent, project or session
 //	session_note    adds a note to a session
 //	session_fork    begins a session with the first part of another one

@@ -17,10 +17,11 @@ import (
 
 // Options are the settings of the tools.
 type Options struct {
-	Version string
-	Now     func() time.Time
-	Store   skein.Store // for [Serve]; a route uses its visitor's store
-	Write   bool        // also offer the tools that write; on a route, only to visitors who may write
+	Version  string
+	Now      func() time.Time
+	Store    skein.Store // for [Serve]; a route uses its visitor's store
+	OwnFiles bool        // source files of sessions are files of this machine that the store's user has
+	Write    bool        // also offer the tools that write; on a route, only to visitors who may write
 
 	// Redactor makes the redactor for answers, when it is first needed; nil:
 	// [redact.New].

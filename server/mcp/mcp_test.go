@@ -128,7 +128,7 @@ func (c client) tools() (names []string) {
 	return names
 }
 
-var reading = []string{"session_list", "session_read", "session_search", "session_tree", "session_usage"}
+var reading = []string{"session_list", "session_now", "session_read", "session_search", "session_tree", "session_usage"}
 
 func TestToolsThatWriteAreThereWhereWritingIsAllowed(t *testing.T) {
 	st := store(t)
@@ -188,6 +188,7 @@ func TestAnAnswerIsFramedBoundedAndWithoutSecrets(t *testing.T) {
 		{"session_read", map[string]any{"session": "s1"}, []string{`"seq":4`, "[redacted:password]", `"tool":"bash"`, `cat .env`}},
 		{"session_read", map[string]any{"session": "the parser", "thinking": true}, []string{"thinking about it"}},
 		{"session_tree", map[string]any{"session": "s1"}, []string{`"depth":0`, `"asked":true`}},
+		{"session_now", map[string]any{"since": "2000-01-01"}, []string{`"state":"idle"`}},
 		{"session_usage", nil, []string{`"of":"m1"`, `"input":100`}},
 	} {
 		text, failed := c.call(x.tool, x.args)
@@ -335,6 +336,7 @@ func TestWhatIsWrongIsSaidInTheAnswer(t *testing.T) {
 		{"session_list", map[string]any{"cursor": "soon"}, "An argument was wrong"},
 		{"session_search", map[string]any{"query": " "}, "An argument was wrong"},
 		{"session_usage", map[string]any{"by": "hour"}, "An argument was wrong"},
+		{"session_now", map[string]any{"state": "asleep"}, "An argument was wrong"},
 		{"session_note", map[string]any{"session": "s1", "text": strings.Repeat("x", 8001)}, "An argument was wrong"},
 		{"session_fork", map[string]any{"session": "s1", "turn": 7}, "An argument was wrong"},
 		{"session_rename", map[string]any{"session": "s1", "title": " "}, "An argument was wrong"},

@@ -12,7 +12,7 @@ import (
 
 // raw is what testdata/client.py sees on a server with one session.
 const raw = `server skein 2025-06-18
-tools session_list session_read session_search session_tree session_usage
+tools session_list session_now session_read session_search session_tree session_usage
 list s1
 search s1/2
 read 4 5 6

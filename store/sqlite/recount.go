@@ -236,6 +236,11 @@ func (t *call) recountLive(h *columns.Head) error {
 	x.Show(&past)
 	h.SetShown(past)
 	h.Undone, h.Prompts, h.Model = past.Undone, x.Prompts, past.Model
+	own, _, err := h.FoldOwn(l, segs[0], past)
+	if err != nil {
+		return err
+	}
+	h.Activity = own.Activity
 	if h.Usage, err = eventlog.UsageOf(t.Tx.Conn, h.N); err != nil {
 		return err
 	}

@@ -2,7 +2,7 @@ import { SkeinError, type Problem } from "./errors.js";
 import { elements, members, readEvent, writeEvent } from "./json.js";
 import { frames, type Frame } from "./sse.js";
 import type {
-  Appended, Batch, Entry, Event, Found, Lease, ModelContext, NewSession, Page, Role, SearchQuery, Session, SessionChange, SessionQuery,
+  Appended, Batch, Entry, Event, Found, Lease, ModelContext, NewSession, Now, NowQuery, Page, Role, SearchQuery, Session, SessionChange, SessionQuery,
   StreamEvent, UsageLine, UsageQuery,
 } from "./types.js";
 import { passing, pause, Wire, type Options } from "./wire.js";
@@ -152,6 +152,16 @@ export class Skein {
       yield e;
       o.onCursor?.(f.id);
     }
+  }
+
+  /** What each session is doing: those that wait for a person first. */
+  now(query: NowQuery = {}): Promise<{ items: Now[] }> {
+    return this.#wire.json("/v1/now", { query });
+  }
+
+  /** Yields what each session is doing, and again when that changes. */
+  async *watchNow(query: NowQuery = {}, signal?: AbortSignal): AsyncGenerator<Now> {
+    for await (const f of this.#frames("/v1/now/stream", query, signal)) yield JSON.parse(f.data) as Now;
   }
 
   /** Search messages, best match first. */

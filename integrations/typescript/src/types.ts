@@ -312,3 +312,42 @@ export interface ModelContext {
   compacted?: number;
   repairs?: { seq: number; kind: string; detail?: string }[];
 }
+
+/** Which sessions to tell about. */
+export interface NowQuery {
+  /** Only sessions active since then: 3h, 2d, 2026-11-21; by default 12h. */
+  since?: string;
+  user?: string;
+  agent?: string;
+  /** Exact path. */
+  project?: string;
+  /** Several are separated by commas. */
+  state?: string;
+  children?: boolean;
+}
+
+/** What a session is doing. */
+export interface Now {
+  id: string;
+  name: string;
+  state: "working" | "waiting" | "idle" | "failed" | "ended";
+  /** When that began; for a tool, when it was called. */
+  since?: string;
+  /** The tool that was called and has no result yet. */
+  tool?: string;
+  /** What a waiting session asks a person. */
+  asks?: "permission" | "question";
+  /** The question or the error. */
+  text?: string;
+  /** Why, if the events do not say it. */
+  reason?: "died" | "silent" | "growth";
+  user?: string;
+  agent?: string;
+  model?: string;
+  project?: string;
+  branch?: string;
+  host?: string;
+  origin?: string;
+  parent?: string;
+  updated_at?: string;
+}

@@ -39,6 +39,20 @@ test("a session is begun, talked in, listed and found", async () => {
   assert.deepEqual([changed.title, changed.tags], ["Airships", ["a", "b"]]);
 });
 
+test("it tells what a session is doing, and when that changes", async () => {
+  const { id } = await skein.createSession({ agent: "waiter" });
+  await skein.say(id, "user", "what is going on?");
+  const { items } = await skein.now({ agent: "waiter" });
+  assert.deepEqual(items.map((n) => [n.id, n.state]), [[id, "working"]]);
+  const states: string[] = [];
+  for await (const n of skein.watchNow({ agent: "waiter" })) {
+    states.push(n.state);
+    if (states.length === 2) break;
+    await skein.append(id, { events: [{ kind: "said", payload: { role: "assistant", parts: [], error: { message: "busy" } } }] });
+  }
+  assert.deepEqual(states, ["working", "failed"]);
+});
+
 test("payloads come back to the byte", async () => {
   const { id } = await skein.createSession();
   const raws = ['{ "a" : 1.0, "b":"\\u003c<\\/", "a":2 }', '{"n":12345678901234567890,"lone":"\\ud800","q":"\\\\\\""}', '{"line":\n[1,{"]":"}"}]}', "{}"];

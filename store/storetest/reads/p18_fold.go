@@ -15,6 +15,7 @@ func folding() []harness.Check {
 		{Name: "forks, and forks of forks", Run: foldForks},
 		{Name: "a batch gives the same as its events one by one", Run: foldPieces},
 		{Name: "calls that run, and calls whose outcome nobody knows", Run: openCalls},
+		{Name: "what a session is doing", Run: activity},
 		{Name: "who gave the title", Run: titles},
 		{Name: "what is kept about a session, and who opens it, is nothing said or done in it", Run: housekept},
 	}
@@ -85,6 +86,35 @@ func openCalls(t *harness.Test) {
 	t.WantFolded("a")
 }
 
+// activity checks what a store says a session is doing, without reading its events.
+func activity(t *harness.Test) {
+	t.Add("a", fixture.Created())
+	state := func(want skein.WorkState, tool string) {
+		t.Helper()
+		s := t.Session("a")
+		got := ""
+		if c := s.Activity.Call(); c != nil {
+			got = c.Name
+		}
+		if s.Activity.State != want || got != tool || s.Activity.Seq == 0 {
+			t.Errorf("the session is %s with the call of %q since event %d, want %s with %q", s.Activity.State, got, s.Activity.Seq, want, tool)
+		}
+		harness.Equal(t, "Activity in the list", onlyListed(t).Activity, s.Activity)
+	}
+	state(skein.StateIdle, "")
+	t.Add("a", fixture.User("do it"))
+	state(skein.StateWorking, "")
+	t.Add("a", skein.Say(fixture.Noon, skein.Message{Role: skein.RoleAssistant, Parts: []skein.Part{{Kind: skein.PartCall, Call: &skein.Call{ID: "c", Name: "bash"}}}}))
+	state(skein.StateWorking, "bash")
+	t.Add("a", skein.NewEvent(skein.KindTool, fixture.Noon, skein.ToolState{Call: "c", State: skein.Pending, Ask: "Run it?"}))
+	state(skein.StateWaiting, "bash")
+	t.Add("a", skein.Say(fixture.Noon, skein.Message{Role: skein.RoleTool, Parts: []skein.Part{{Kind: skein.PartResult, Result: &skein.Result{CallID: "c"}}}}))
+	state(skein.StateWorking, "")
+	t.Add("a", skein.Say(fixture.Noon, skein.Message{Role: skein.RoleAssistant, Parts: []skein.Part{}, Error: &skein.ErrorInfo{Message: "busy"}}))
+	state(skein.StateFailed, "")
+	t.WantFolded("a")
+}
+
 func titles(t *harness.Test) {
 	t.Add("a", fixture.Begin(skein.Created{Title: "source"}))
 	for _, c := range []struct {
@@ -142,4 +172,16 @@ func housekept(t *harness.Test) {
 	}
 	t.Add("untimed", skein.NewEvent(skein.KindCreated, 0, skein.Created{}), skein.Say(0, skein.UserSays("x")), fixture.Titled("t"))
 	harness.Equal(t, "Updated where only the title has a time", t.Session("untimed").Updated, fixture.Noon+3*fixture.Second)
+}
+
+// onlyListed returns the only session, as the list has it.
+func onlyListed(t *harness.Test) (x skein.Session) {
+	t.Helper()
+	for s, err := range t.Store.Sessions(t.Context(), skein.Filter{IncludeEmpty: true}) {
+		if err != nil {
+			t.Fatal(err)
+		}
+		x = s
+	}
+	return x
 }
