@@ -431,8 +431,8 @@ func TestOverHTTPEveryoneSeesTheirOwn(t *testing.T) {
 	if got := over(t, url, ada).tools(); !slices.Equal(got, reading) {
 		t.Errorf("with the scope read the tools are %v, want %v", got, reading)
 	}
-	if got := len(over(t, url, admin).tools()); got != 8 {
-		t.Errorf("with the scope admin there are %d tools, want 8", got)
+	if got := len(over(t, url, admin).tools()); got != 9 {
+		t.Errorf("with the scope admin there are %d tools, want 9", got)
 	}
 	if url, admin, _, _ := site(t, false, store(t)); !slices.Equal(over(t, url, admin).tools(), reading) {
 		t.Error("an agent with a token that may write has tools that write, though nobody said that it may")
