@@ -17,7 +17,7 @@ import (
 // A Now is a session and what it is doing.
 type Now struct {
 	skein.Session
-	Doing
+	Situation
 	Text string // waiting: the question; failed: the error; at most 200 bytes on one line
 }
 
@@ -40,7 +40,7 @@ func All(ctx context.Context, store skein.Store, f skein.Filter, now skein.Time,
 		if err != nil {
 			return nil, err
 		}
-		n.Doing = Of(&n.Session, x)
+		n.Situation = Of(&n.Session, x)
 		if n.Text, err = why(ctx, store, n); err != nil {
 			return nil, err
 		}

@@ -13,8 +13,8 @@ type Sight struct {
 	Ahead   bool       // that file has more than was imported
 }
 
-// A Doing is what a session is doing.
-type Doing struct {
+// A Situation is what a session is doing.
+type Situation struct {
 	State  skein.WorkState
 	Since  skein.Time // when that began; 0 if not known
 	Tool   string     // working or waiting: the tool that was called and has no result
@@ -47,16 +47,16 @@ const settled = 5 * time.Second
 const growing = 15 * time.Second
 
 // Of returns what the session s is doing.
-func Of(s *skein.Session, x Sight) Doing {
+func Of(s *skein.Session, x Sight) Situation {
 	a := &s.Activity
-	st := Doing{State: a.State, Since: a.Since}
+	st := Situation{State: a.State, Since: a.Since}
 	if st.State == "" {
 		st.State = skein.StateIdle
 	}
 	quiet := x.Now.Std().Sub(max(x.Changed, s.Updated).Std())
 	switch {
 	case x.Ahead && x.Now.Std().Sub(x.Changed.Std()) < growing && a.State != skein.StateWorking:
-		return Doing{State: skein.StateWorking, Since: x.Changed, Reason: Growth}
+		return Situation{State: skein.StateWorking, Since: x.Changed, Reason: Growth}
 	case a.State == skein.StateWorking, a.State == skein.StateWaiting:
 		return during(s, st, quiet)
 	case a.State == skein.StateIdle && a.May && quiet < settled:
@@ -69,7 +69,7 @@ func Of(s *skein.Session, x Sight) Doing {
 
 // during returns what s is doing if its events say that a turn is under way, and
 // nothing was heard of it for quiet.
-func during(s *skein.Session, st Doing, quiet time.Duration) Doing {
+func during(s *skein.Session, st Situation, quiet time.Duration) Situation {
 	a := &s.Activity
 	patience, asks := patientWithModel, skein.AskKind("")
 	if c := a.Call(); c != nil {
@@ -81,10 +81,10 @@ func during(s *skein.Session, st Doing, quiet time.Duration) Doing {
 	switch {
 	case s.LockedBy != "": // its program lives
 	case s.LeftRunning() && len(s.Open) > 0, s.LeftRunning() && asks == skein.AsksPermission:
-		return Doing{State: skein.StateFailed, Since: s.Updated, Tool: st.Tool, Reason: Died}
+		return Situation{State: skein.StateFailed, Since: s.Updated, Tool: st.Tool, Reason: Died}
 	case a.State == skein.StateWaiting: // also a program that was started again asks again
 	case quiet >= patience:
-		return Doing{State: skein.StateIdle, Since: s.Updated, Reason: Silent}
+		return Situation{State: skein.StateIdle, Since: s.Updated, Reason: Silent}
 	}
 	return st
 }

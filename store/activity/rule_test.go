@@ -30,28 +30,28 @@ func TestOf(t *testing.T) {
 		name string
 		s    skein.Session
 		x    activity.Sight
-		want activity.Doing
+		want activity.Situation
 	}{
-		{"nothing said", skein.Session{}, activity.Sight{}, activity.Doing{State: skein.StateIdle}},
-		{"idle", skein.Session{Activity: idle, Updated: ago(time.Hour)}, activity.Sight{}, activity.Doing{State: skein.StateIdle, Since: ago(time.Hour)}},
-		{"a live program works", skein.Session{Activity: running, Updated: ago(2 * time.Hour), LockedBy: "PID 1", Open: []string{"c"}}, activity.Sight{}, activity.Doing{State: skein.StateWorking, Since: ago(time.Minute), Tool: "bash"}},
-		{"a live program asks", skein.Session{Activity: asking, Updated: ago(2 * time.Hour), LockedBy: "PID 1"}, activity.Sight{}, activity.Doing{State: skein.StateWaiting, Since: ago(time.Minute), Tool: "bash", Seq: 4}},
-		{"a program died while a call ran", skein.Session{Activity: running, Updated: ago(time.Minute), Open: []string{"c"}}, activity.Sight{}, activity.Doing{State: skein.StateFailed, Since: ago(time.Minute), Tool: "bash", Reason: activity.Died}},
-		{"a program died while it asked", skein.Session{Activity: asking, Updated: ago(time.Minute)}, activity.Sight{}, activity.Doing{State: skein.StateFailed, Since: ago(time.Minute), Tool: "bash", Reason: activity.Died}},
-		{"a writer without a lease asks a question", skein.Session{Activity: question, Updated: ago(time.Hour)}, activity.Sight{}, activity.Doing{State: skein.StateWaiting, Since: ago(time.Minute), Tool: "ask_user", Seq: 4}},
-		{"a writer without a lease", skein.Session{Activity: working, Updated: ago(time.Minute)}, activity.Sight{}, activity.Doing{State: skein.StateWorking, Since: ago(time.Minute)}},
-		{"a writer without a lease is gone", skein.Session{Activity: working, Updated: ago(11 * time.Minute)}, activity.Sight{}, activity.Doing{State: skein.StateIdle, Since: ago(11 * time.Minute), Reason: activity.Silent}},
-		{"another program runs a tool", skein.Session{Activity: running, Origin: foreign, Updated: ago(20 * time.Minute)}, activity.Sight{}, activity.Doing{State: skein.StateWorking, Since: ago(time.Minute), Tool: "bash"}},
-		{"another program ran a tool long ago", skein.Session{Activity: running, Origin: foreign, Updated: ago(time.Hour)}, activity.Sight{}, activity.Doing{State: skein.StateIdle, Since: ago(time.Hour), Reason: activity.Silent}},
-		{"its file still grows", skein.Session{Activity: running, Origin: foreign, Updated: ago(time.Hour)}, activity.Sight{Changed: ago(time.Second)}, activity.Doing{State: skein.StateWorking, Since: ago(time.Minute), Tool: "bash"}},
-		{"another program asked long ago", skein.Session{Activity: asking, Origin: foreign, Updated: ago(10 * time.Hour)}, activity.Sight{}, activity.Doing{State: skein.StateWaiting, Since: ago(time.Minute), Tool: "bash", Seq: 4}},
-		{"its file is ahead and grows", skein.Session{Activity: idle, Origin: foreign, Updated: ago(time.Hour)}, activity.Sight{Changed: ago(time.Second), Ahead: true}, activity.Doing{State: skein.StateWorking, Since: ago(time.Second), Reason: activity.Growth}},
-		{"its file is ahead and at rest", skein.Session{Activity: idle, Origin: foreign, Updated: ago(time.Hour)}, activity.Sight{Changed: ago(time.Minute), Ahead: true}, activity.Doing{State: skein.StateIdle, Since: ago(time.Hour)}},
-		{"its file changes, and all of it is imported", skein.Session{Activity: idle, Origin: foreign, Updated: ago(time.Hour)}, activity.Sight{Changed: ago(time.Second)}, activity.Doing{State: skein.StateIdle, Since: ago(time.Hour)}},
-		{"a message just said may not be the last", skein.Session{Activity: open, Origin: foreign, Updated: ago(time.Second)}, activity.Sight{}, activity.Doing{State: skein.StateWorking, Since: ago(time.Hour)}},
-		{"a message said a while ago was the last", skein.Session{Activity: open, Origin: foreign, Updated: ago(time.Minute)}, activity.Sight{}, activity.Doing{State: skein.StateIdle, Since: ago(time.Hour)}},
-		{"failed", skein.Session{Activity: skein.Activity{State: skein.StateFailed, Since: noon, Seq: 7}}, activity.Sight{}, activity.Doing{State: skein.StateFailed, Since: noon, Seq: 7}},
-		{"ended", skein.Session{Activity: skein.Activity{State: skein.StateEnded, Since: noon, Seq: 7}}, activity.Sight{}, activity.Doing{State: skein.StateEnded, Since: noon}},
+		{"nothing said", skein.Session{}, activity.Sight{}, activity.Situation{State: skein.StateIdle}},
+		{"idle", skein.Session{Activity: idle, Updated: ago(time.Hour)}, activity.Sight{}, activity.Situation{State: skein.StateIdle, Since: ago(time.Hour)}},
+		{"a live program works", skein.Session{Activity: running, Updated: ago(2 * time.Hour), LockedBy: "PID 1", Open: []string{"c"}}, activity.Sight{}, activity.Situation{State: skein.StateWorking, Since: ago(time.Minute), Tool: "bash"}},
+		{"a live program asks", skein.Session{Activity: asking, Updated: ago(2 * time.Hour), LockedBy: "PID 1"}, activity.Sight{}, activity.Situation{State: skein.StateWaiting, Since: ago(time.Minute), Tool: "bash", Seq: 4}},
+		{"a program died while a call ran", skein.Session{Activity: running, Updated: ago(time.Minute), Open: []string{"c"}}, activity.Sight{}, activity.Situation{State: skein.StateFailed, Since: ago(time.Minute), Tool: "bash", Reason: activity.Died}},
+		{"a program died while it asked", skein.Session{Activity: asking, Updated: ago(time.Minute)}, activity.Sight{}, activity.Situation{State: skein.StateFailed, Since: ago(time.Minute), Tool: "bash", Reason: activity.Died}},
+		{"a writer without a lease asks a question", skein.Session{Activity: question, Updated: ago(time.Hour)}, activity.Sight{}, activity.Situation{State: skein.StateWaiting, Since: ago(time.Minute), Tool: "ask_user", Seq: 4}},
+		{"a writer without a lease", skein.Session{Activity: working, Updated: ago(time.Minute)}, activity.Sight{}, activity.Situation{State: skein.StateWorking, Since: ago(time.Minute)}},
+		{"a writer without a lease is gone", skein.Session{Activity: working, Updated: ago(11 * time.Minute)}, activity.Sight{}, activity.Situation{State: skein.StateIdle, Since: ago(11 * time.Minute), Reason: activity.Silent}},
+		{"another program runs a tool", skein.Session{Activity: running, Origin: foreign, Updated: ago(20 * time.Minute)}, activity.Sight{}, activity.Situation{State: skein.StateWorking, Since: ago(time.Minute), Tool: "bash"}},
+		{"another program ran a tool long ago", skein.Session{Activity: running, Origin: foreign, Updated: ago(time.Hour)}, activity.Sight{}, activity.Situation{State: skein.StateIdle, Since: ago(time.Hour), Reason: activity.Silent}},
+		{"its file still grows", skein.Session{Activity: running, Origin: foreign, Updated: ago(time.Hour)}, activity.Sight{Changed: ago(time.Second)}, activity.Situation{State: skein.StateWorking, Since: ago(time.Minute), Tool: "bash"}},
+		{"another program asked long ago", skein.Session{Activity: asking, Origin: foreign, Updated: ago(10 * time.Hour)}, activity.Sight{}, activity.Situation{State: skein.StateWaiting, Since: ago(time.Minute), Tool: "bash", Seq: 4}},
+		{"its file is ahead and grows", skein.Session{Activity: idle, Origin: foreign, Updated: ago(time.Hour)}, activity.Sight{Changed: ago(time.Second), Ahead: true}, activity.Situation{State: skein.StateWorking, Since: ago(time.Second), Reason: activity.Growth}},
+		{"its file is ahead and at rest", skein.Session{Activity: idle, Origin: foreign, Updated: ago(time.Hour)}, activity.Sight{Changed: ago(time.Minute), Ahead: true}, activity.Situation{State: skein.StateIdle, Since: ago(time.Hour)}},
+		{"its file changes, and all of it is imported", skein.Session{Activity: idle, Origin: foreign, Updated: ago(time.Hour)}, activity.Sight{Changed: ago(time.Second)}, activity.Situation{State: skein.StateIdle, Since: ago(time.Hour)}},
+		{"a message just said may not be the last", skein.Session{Activity: open, Origin: foreign, Updated: ago(time.Second)}, activity.Sight{}, activity.Situation{State: skein.StateWorking, Since: ago(time.Hour)}},
+		{"a message said a while ago was the last", skein.Session{Activity: open, Origin: foreign, Updated: ago(time.Minute)}, activity.Sight{}, activity.Situation{State: skein.StateIdle, Since: ago(time.Hour)}},
+		{"failed", skein.Session{Activity: skein.Activity{State: skein.StateFailed, Since: noon, Seq: 7}}, activity.Sight{}, activity.Situation{State: skein.StateFailed, Since: noon, Seq: 7}},
+		{"ended", skein.Session{Activity: skein.Activity{State: skein.StateEnded, Since: noon, Seq: 7}}, activity.Sight{}, activity.Situation{State: skein.StateEnded, Since: noon}},
 	} {
 		t.Run(c.name, func(t *testing.T) {
 			c.x.Now = noon
