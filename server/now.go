@@ -50,7 +50,7 @@ func (a findOps) nows(t *openapi.Table) {
 		ID: "watch-now", Method: http.MethodGet, Path: "/now/stream", Tag: "sessions", Scope: door.Read, Stream: true, Summary: "Stream what each session is doing",
 		Doc:   doc + "Sends each session as SSE, and again when what it is doing changes. A comment is sent every 15 s.",
 		Gives: []openapi.Media{openapi.BodyOf[activity.Line](sse.MediaType)},
-	}, func(ctx context.Context, i *in) (*written, error) {
+	}, func(ctx context.Context, i *in) (*rawAnswer, error) {
 		if _, err := a.now(ctx, &i.NowQuery); err != nil { // while a status can say what is wrong
 			return nil, err
 		}

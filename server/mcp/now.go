@@ -23,7 +23,7 @@ type nowIn struct {
 // recent is how far back session_now looks if nothing else is said.
 const recent = 12 * time.Hour
 
-func (s *service) now(ctx context.Context, in nowIn) (*sdk.CallToolResult, error) {
+func (s *toolset) now(ctx context.Context, in nowIn) (*sdk.CallToolResult, error) {
 	f := skein.Filter{Agent: in.Agent, Project: in.Project, NoChildren: true, Since: skein.At(s.Now().Add(-recent))}
 	switch skein.WorkState(in.State) {
 	case "", skein.StateWorking, skein.StateWaiting, skein.StateIdle, skein.StateFailed, skein.StateEnded:
@@ -44,7 +44,7 @@ func (s *service) now(ctx context.Context, in nowIn) (*sdk.CallToolResult, error
 	if err != nil {
 		return nil, err
 	}
-	p, n := &page{service: s}, bound(in.Limit, fewSessions, manySessions)
+	p, n := &answerLines{toolset: s}, bound(in.Limit, fewSessions, manySessions)
 	for i := range all {
 		l := all[i].Line()
 		if in.State != "" && string(l.State) != in.State {
