@@ -16,7 +16,7 @@ import (
 // Nothing is left out, cut or cleaned.
 //
 // The error is that of entries or of w.
-func JSON(w io.Writer, s *skein.Session, entries Entries, told *Activity) (err error) {
+func JSON(w io.Writer, s *skein.Session, entries Entries, told *Outcomes) (err error) {
 	defer skein.Wrapf(&err, "render: JSON of %s", s.ID)
 	b := bufio.NewWriter(w)
 	head, err := encode(s)

@@ -33,7 +33,7 @@ type Options struct {
 	MaxOutput int            // maximum bytes of a tool's input or output, the rest is cut; 0 for no limit
 	Zone      *time.Location // of times; nil means UTC
 	Cost      string         // what the session cost, for people; "" to leave it out
-	Told      *Activity      // what events say besides the messages; use it for one document only
+	Told      *Outcomes      // what events say besides the messages; use it for one document only
 
 	// Image returns the bytes of an image for an HTML document. It may be nil,
 	// and an error leaves the image out; its name is shown anyway.

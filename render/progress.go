@@ -9,10 +9,10 @@ import (
 	"github.com/skein-dev/skein"
 )
 
-// An Activity is what a session's events say besides its messages: the state of
+// Outcomes are what a session's events say besides its messages: the state of
 // calls without a result, which requests failed, and which events were lost. A
-// nil Progress says nothing.
-type Activity struct {
+// nil one says nothing.
+type Outcomes struct {
 	calls   map[string][]openCall // in order, by ID, which may occur more than once
 	all     bool                  // keep calls with a result too, and nothing else
 	left    bool                  // running calls belong to a program that died
@@ -57,23 +57,23 @@ type failedRequest struct {
 // is nil.
 //
 // The error is that of events.
-func ProgressOf(s *skein.Session, events iter.Seq2[skein.Event, error], to skein.Seq, hide func(string) string) (*Activity, error) {
-	t := &Activity{calls: map[string][]openCall{}, left: s.LeftRunning()}
+func ProgressOf(s *skein.Session, events iter.Seq2[skein.Event, error], to skein.Seq, hide func(string) string) (*Outcomes, error) {
+	t := &Outcomes{calls: map[string][]openCall{}, left: s.LeftRunning()}
 	return t, t.read(events, to, hide)
 }
 
 // ProgressOfCalls is like [ProgressOf], for calls only, and also keeps those
-// with a result: what [Activity.Entry] needs.
+// with a result: what [Outcomes.Entry] needs.
 //
 // The error is that of events.
-func ProgressOfCalls(s *skein.Session, events iter.Seq2[skein.Event, error], to skein.Seq) (*Activity, error) {
-	t := &Activity{calls: map[string][]openCall{}, left: s.LeftRunning(), all: true}
+func ProgressOfCalls(s *skein.Session, events iter.Seq2[skein.Event, error], to skein.Seq) (*Outcomes, error) {
+	t := &Outcomes{calls: map[string][]openCall{}, left: s.LeftRunning(), all: true}
 	return t, t.read(events, to, nil)
 }
 
 // Live returns t without the requests that failed in what was taken back, as
 // [Live] leaves out its messages.
-func (t *Activity) Live() *Activity {
+func (t *Outcomes) Live() *Outcomes {
 	if t == nil {
 		return nil
 	}
@@ -83,7 +83,7 @@ func (t *Activity) Live() *Activity {
 }
 
 // read adds events for [ProgressOf].
-func (t *Activity) read(events iter.Seq2[skein.Event, error], to skein.Seq, hide func(string) string) error {
+func (t *Outcomes) read(events iter.Seq2[skein.Event, error], to skein.Seq, hide func(string) string) error {
 	last := skein.Seq(0)
 	for e, err := range events {
 		if err != nil {
@@ -108,7 +108,7 @@ func (t *Activity) read(events iter.Seq2[skein.Event, error], to skein.Seq, hide
 func requested(f failedRequest) bool { return f.error != nil }
 
 // add adds e. A payload that does not fit its kind is ignored.
-func (t *Activity) add(e *skein.Event, to skein.Seq, hide func(string) string) {
+func (t *Outcomes) add(e *skein.Event, to skein.Seq, hide func(string) string) {
 	if t.all && (e.Kind == skein.KindStep || e.Kind == skein.KindNoted || e.Kind == skein.KindRewound) {
 		return
 	}
@@ -156,7 +156,7 @@ func (t *Activity) add(e *skein.Event, to skein.Seq, hide func(string) string) {
 }
 
 // lost records that the event at seq was lost.
-func (t *Activity) lost(seq skein.Seq) {
+func (t *Outcomes) lost(seq skein.Seq) {
 	if n := len(t.failed); n > 0 && t.failed[n-1].error == nil && t.failed[n-1].last == seq-1 {
 		t.failed[n-1].last = seq
 		return
@@ -165,7 +165,7 @@ func (t *Activity) lost(seq skein.Seq) {
 }
 
 // message adds the results of m, and its calls if made.
-func (t *Activity) message(seq skein.Seq, m *skein.Message, made bool) {
+func (t *Outcomes) message(seq skein.Seq, m *skein.Message, made bool) {
 	for i := range m.Parts {
 		switch p := &m.Parts[i]; {
 		case p.Call != nil && p.Call.ID != "" && made:
@@ -177,7 +177,7 @@ func (t *Activity) message(seq skein.Seq, m *skein.Message, made bool) {
 }
 
 // call adds a call. A piece of a message may repeat a call of an earlier piece.
-func (t *Activity) call(seq skein.Seq, message, id string) {
+func (t *Outcomes) call(seq skein.Seq, message, id string) {
 	if c := t.newest(id); c != nil && c.message != "" && c.message == message {
 		return
 	}
@@ -187,7 +187,7 @@ func (t *Activity) call(seq skein.Seq, message, id string) {
 
 // answer adds the result r, which is at seq, and drops the call that it
 // answers, unless more is to be said about that.
-func (t *Activity) answer(seq skein.Seq, r *skein.Result) {
+func (t *Outcomes) answer(seq skein.Seq, r *skein.Result) {
 	c := t.newest(r.CallID)
 	if c == nil || c.result > 0 {
 		return
@@ -203,7 +203,7 @@ func (t *Activity) answer(seq skein.Seq, r *skein.Result) {
 	}
 }
 
-func (t *Activity) newest(id string) *openCall {
+func (t *Outcomes) newest(id string) *openCall {
 	if all := t.calls[id]; len(all) > 0 {
 		return &all[len(all)-1]
 	}
@@ -212,7 +212,7 @@ func (t *Activity) newest(id string) *openCall {
 
 // Call returns the state of the call with this ID that e made, in words:
 // pending, running, …; "" if its result implies it.
-func (t *Activity) Call(e *skein.Entry, id string) string {
+func (t *Outcomes) Call(e *skein.Entry, id string) string {
 	if t == nil {
 		return ""
 	}
@@ -223,7 +223,7 @@ func (t *Activity) Call(e *skein.Entry, id string) string {
 }
 
 // of returns the call with this ID that e made, or nil.
-func (t *Activity) of(e *skein.Entry, id string) *openCall {
+func (t *Outcomes) of(e *skein.Entry, id string) *openCall {
 	for _, c := range t.calls[id] {
 		if c.seq >= e.Seq && c.seq <= e.End {
 			if c.said == skein.Running && c.result == 0 && t.left {
@@ -324,7 +324,7 @@ func EntriesOf(s *skein.Session, found []skein.Entry, events func(after skein.Se
 
 // Entry returns e with the progress of its calls, which may lack text that is
 // hidden in e. t must come from [ProgressOfCalls].
-func (t *Activity) Entry(e skein.Entry) Entry {
+func (t *Outcomes) Entry(e skein.Entry) Entry {
 	out := Entry{Entry: e}
 	if t == nil {
 		return out
@@ -349,7 +349,7 @@ func (t *Activity) Entry(e skein.Entry) Entry {
 // Before returns the errors of requests that failed before the message e, or
 // before the end of the session if e is nil, and the events that were lost
 // there, each once. Errors that e itself has are not included.
-func (t *Activity) Before(e *skein.Entry) (lines []string) {
+func (t *Outcomes) Before(e *skein.Entry) (lines []string) {
 	if t == nil {
 		return nil
 	}

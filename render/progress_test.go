@@ -233,7 +233,7 @@ func TestWhatFailedInATurnThatWasTakenBackIsNotLive(t *testing.T) {
 			t.Errorf("with what was taken back up to %d (-want +got):\n%s", to, diff)
 		}
 	}
-	if (*Activity)(nil).Live() != nil {
+	if (*Outcomes)(nil).Live() != nil {
 		t.Error("Live of no progress is some")
 	}
 }

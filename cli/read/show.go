@@ -216,7 +216,7 @@ func (t *Transcript) wrap(line string) string {
 
 // tellEvents returns the messages again, and the progress that the events report besides
 // them. It reads only the events for the part of the session that is shown.
-func (o *ShowOptions) tellEvents(r sessions.Reader, messages iter.Seq2[skein.Entry, error]) (iter.Seq2[skein.Entry, error], *render.Activity, error) {
+func (o *ShowOptions) tellEvents(r sessions.Reader, messages iter.Seq2[skein.Entry, error]) (iter.Seq2[skein.Entry, error], *render.Outcomes, error) {
 	from, to := skein.Seq(0), r.Session.Last
 	if o.last+o.first+o.turn > 0 {
 		var part []skein.Entry

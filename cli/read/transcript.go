@@ -28,7 +28,7 @@ type Transcript struct {
 	begun   bool   // something was printed
 	typed   bool   // a person typed the current message
 	lined   bool   // the last thing printed was a line about a tool
-	told    *render.Activity
+	told    *render.Outcomes
 	asked   map[string]string // what calls without a result are about, by ID
 	above   string            // ID of the call directly above
 	err     error
