@@ -27,6 +27,7 @@ type buffer interface {
 	WriteRune(r rune) (int, error)
 }
 
+//nolint:errcheck // the errors of a buffer are always nil
 func unquote(out buffer, b []byte) bool {
 	done := 0
 	for i := 0; i < len(b); i++ {
