@@ -116,7 +116,7 @@ func (t *target) showAsRead(ctx context.Context, th *fileSession, gone func(skei
 	th.events = append(th.events, waiting{back, -1, nowhere})
 	for _, seq := range want[n:] {
 		e := said.events[seq]
-		e.ClientID = reconcile.Again(reconcile.WithoutMark(e.ClientID), back.ClientID)
+		e.ClientID = reconcile.Again(e.ClientID, back.ClientID)
 		th.events = append(th.events, waiting{e, slices.Index(th.seqs, seq), nowhere})
 	}
 	return t.flush(ctx)

@@ -82,8 +82,8 @@ func crowd(t testing.TB, s *Store, sessions, messages int) {
 			SELECT USER, 'codex', convert_to('/x/' || i, 'UTF8'), 's' || lpad(i::text, 7, '0'), 'o' || i, '', 1, 1, 1, 1, 1, 0, '', '' FROM generate_series(1, 2 * %[1]d) i`),
 		fill(`INSERT INTO charges (user_id, n, seq, request, slot, provider, model, tier, recorded, input, output, reasoning, cache_read, cache_write, cache_hour, requests, reported)
 			SELECT USER, i, 1, 'r' || i, 0, 'p', 'm', '', false, 1, 1, 0, 0, 0, 0, 1, 0 FROM generate_series(1, 2 * %[1]d) i`),
-		`INSERT INTO usage (user_id, n, slot, provider, model, tier, recorded, project, agent, input, output, reasoning, cache_read, cache_write, cache_hour, requests, reported)
-			SELECT c.user_id, c.n, slot, provider, c.model, tier, recorded, s.project, s.agent, input, output, reasoning, cache_read, cache_write, cache_hour, requests, reported
+		`INSERT INTO usage (user_id, n, slot, provider, model, tier, recorded, project, repository, agent, input, output, reasoning, cache_read, cache_write, cache_hour, requests, reported)
+			SELECT c.user_id, c.n, slot, provider, c.model, tier, recorded, s.project, s.repository, s.agent, input, output, reasoning, cache_read, cache_write, cache_hour, requests, reported
 			FROM charges c JOIN sessions s ON s.user_id = c.user_id AND s.n = c.n`,
 	)
 	if _, err := s.pool.Exec(t.Context(), `ANALYZE`); err != nil {
