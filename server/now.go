@@ -92,7 +92,7 @@ func (a findOps) files() func(string) (os.FileInfo, error) {
 // ends.
 func (a findOps) nowFrames(ctx context.Context, i *NowQuery) sse.Frames {
 	return func(yield func([]byte, error) bool) {
-		for seen := (activity.Told{}); ; {
+		for seen := (activity.ReaderLines{}); ; {
 			lines, err := a.now(ctx, i)
 			if err != nil {
 				if ctx.Err() == nil {

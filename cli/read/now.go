@@ -198,7 +198,7 @@ func summary(lines []activity.Line) string {
 
 // changes prints each session whose state changed, until ctx ends.
 func (o *nowOptions) changes(ctx context.Context, j *job.Job) error {
-	for seen := (activity.Told{}); ctx.Err() == nil; {
+	for seen := (activity.ReaderLines{}); ctx.Err() == nil; {
 		lines, err := o.lines(ctx, j)
 		if ctx.Err() != nil {
 			return nil //nolint:nilerr // Ctrl-C ends it

@@ -78,12 +78,12 @@ func (l *Line) Says() string {
 	return ""
 }
 
-// Told are the lines that a reader has, by ID.
-type Told map[skein.SessionID]Line
+// ReaderLines are the lines that a reader has, by ID.
+type ReaderLines map[skein.SessionID]Line
 
 // News returns those of lines that s does not have, or that say something else than
 // that a session was active again, and adds them to s.
-func (s Told) News(lines []Line) (news []Line) {
+func (s ReaderLines) News(lines []Line) (news []Line) {
 	for _, l := range lines {
 		was, known := s[l.ID]
 		if was.Updated = l.Updated; known && was == l {
