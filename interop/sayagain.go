@@ -194,6 +194,7 @@ func (s *saidOf) shown() (want, have []skein.Seq, err error) {
 	if err != nil {
 		return nil, nil, err
 	}
+	wanted := map[skein.Seq]bool{}
 	for i, id := range s.th.keys {
 		seq := s.th.seqs[i]
 		if seq == 0 {
@@ -202,8 +203,8 @@ func (s *saidOf) shown() (want, have []skein.Seq, err error) {
 		if _, said := s.events[seq]; !said {
 			continue
 		}
-		if reconcile.OnLine(spans, skein.Seq(i+1)) {
-			want = append(want, seq)
+		if reconcile.OnLine(spans, skein.Seq(i+1)) && !wanted[seq] { // several records can be one event
+			want, wanted[seq] = append(want, seq), true
 		}
 		if reconcile.OnLine(now, seq) {
 			have = append(have, seq)
