@@ -2,6 +2,7 @@ package interop
 
 import (
 	"cmp"
+	"fmt"
 	"slices"
 	"strconv"
 	"strings"
@@ -259,21 +260,24 @@ func (k *lack) tell(s skein.Session, evs []skein.Event, ls *Losses) {
 			ls.Add(e.Seq, what)
 		}
 	}
-	k.unspent(max(1, s.Base+1), whole.sum(), ls)
+	k.unspent(max(1, s.Base+1), whole, ls)
 	k.properties(s, ls)
 }
 
 // unspent adds what is missing of the usage of all requests together, unless it was
 // reported where a request has none: some of a request may be known only after its
 // answer, and some requests have no answer.
-func (k *lack) unspent(at skein.Seq, want skein.Usage, ls *Losses) {
-	has := k.used.sum()
+func (k *lack) unspent(at skein.Seq, whole spending, ls *Losses) {
+	has, want := k.used.sum(), whole.sum()
 	told := slices.ContainsFunc(*ls, func(l Loss) bool {
 		return strings.Contains(l.What, "used") || strings.Contains(l.What, "request")
 	})
 	if !told && (has.Prompt() < want.Prompt() || has.Output < want.Output) {
 		ls.Add(at, "some of what requests used: left out")
 		told = true
+	}
+	if n, is := len(whole), len(k.used); !told && n != is {
+		ls.Add(at, fmt.Sprintf("number of requests: %d in place of %d", is, n))
 	}
 	costs := slices.ContainsFunc(*ls, func(l Loss) bool { return strings.Contains(l.What, "cost") })
 	if !told && !costs && want.Reported > 0 && has.Reported == 0 {
@@ -303,5 +307,11 @@ func (k *lack) properties(s skein.Session, ls *Losses) {
 		if is.lost && !says(is.what) {
 			ls.Add(at, is.what+": left out")
 		}
+	}
+	if k.changed.Cwd != nil {
+		k.created.Cwd = *k.changed.Cwd
+	}
+	if s.Cwd == "" && k.created.Cwd != "" && !says("folder") {
+		ls.Add(at, "folder: the session has none; written is "+k.created.Cwd)
 	}
 }
