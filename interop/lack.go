@@ -311,7 +311,7 @@ func (k *lack) properties(s skein.Session, ls *Losses) {
 	if k.changed.Cwd != nil {
 		k.created.Cwd = *k.changed.Cwd
 	}
-	if s.Cwd == "" && k.created.Cwd != "" && !says("folder") {
+	if s.Cwd == "" && k.created.Cwd != "" && k.created.Cwd != s.Project && !says("folder") {
 		ls.Add(at, "folder: the session has none; written is "+k.created.Cwd)
 	}
 }
