@@ -94,7 +94,9 @@ document.addEventListener("submit", (e) => {
 });
 
 document.documentElement.classList.add("js");
-document.querySelector(".bar [aria-current]")?.scrollIntoView({ block: "nearest", inline: "nearest" });
+// Show where one is in a bar that is too narrow. scrollIntoView would have Tab begin there.
+const here = document.querySelector(".bar [aria-current]"), bar = here?.closest("nav");
+if (bar) bar.scrollLeft += here.getBoundingClientRect().right - bar.getBoundingClientRect().right;
 localTimes();
 
 // leaveWith loads the page again, which then asks for a login, when the login of
