@@ -24,6 +24,7 @@ import (
 	"github.com/skein-dev/skein/cli/sessions"
 	"github.com/skein-dev/skein/cli/setup"
 	"github.com/skein-dev/skein/cli/talk"
+	"github.com/skein-dev/skein/cli/trace"
 	"github.com/skein-dev/skein/cli/write"
 )
 
@@ -148,6 +149,9 @@ var groups = []struct {
 	}},
 	{"read", []func(*job.Frame) *cobra.Command{
 		read.NewList, read.NewNow, read.NewShow, read.NewTail, read.NewReplay, read.NewLog, read.NewSearch, read.NewTree, read.NewUsage, read.NewExport, read.NewConvert,
+	}},
+	{"trace", []func(*job.Frame) *cobra.Command{
+		trace.NewBlame,
 	}},
 	{"write", []func(*job.Frame) *cobra.Command{
 		write.NewImport, write.NewSync, write.NewHandoff, write.NewPush, write.NewPull, write.NewAppend, write.NewRename, write.NewTag, write.NewPin, write.NewUnpin, write.NewFork, write.NewProject,

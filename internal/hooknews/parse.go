@@ -8,8 +8,6 @@ import (
 	"path/filepath"
 	"strings"
 	"time"
-
-	"github.com/skein-dev/skein"
 )
 
 // hookInput is what agents tell their hooks: Claude Code, Codex, Gemini CLI and Qwen Code
@@ -71,15 +69,14 @@ func Parse(agent, event string, payload []byte, at time.Time) (News, error) {
 	}
 	n.State = t.state(plain(n.Event))
 	switch n.State {
-	case skein.StateWorking, skein.StateWaiting:
+	case Working, Waiting:
 		if !strings.HasPrefix(plain(n.Event), "post") && !strings.HasPrefix(plain(n.Event), "after") {
 			n.Tool = cmp.Or(t.Tool, t.ToolCamel)
 		}
-		if n.State == skein.StateWaiting {
-			n.Asks = cmp.Or(skein.ToolAsks(n.Tool), t.asks(plain(n.Event)))
+		if n.State == Waiting {
 			n.Text = short(cmp.Or(t.Message, question(t.Input), n.Tool))
 		}
-	case skein.StateFailed:
+	case Failed:
 		n.Text = short(cmp.Or(words(t.Error), t.Message, t.Status))
 	}
 	return n, nil
@@ -90,47 +87,42 @@ func plain(event string) string {
 	return strings.NewReplacer("_", "", "-", "", ".", "").Replace(strings.ToLower(event))
 }
 
+// asks are the tools that ask the person something.
+var asks = map[string]bool{"AskUserQuestion": true, "ExitPlanMode": true, "ask_user": true, "request_user_input": true, "exit_plan_mode": true, "question": true}
+
 // state returns what an event says about its session; "" if nothing.
-func (t *hookInput) state(event string) skein.WorkState {
+func (t *hookInput) state(event string) AgentState {
 	switch event {
 	case "pretooluse", "beforetool":
-		if skein.ToolAsks(cmp.Or(t.Tool, t.ToolCamel)) != "" {
-			return skein.StateWaiting
+		if asks[cmp.Or(t.Tool, t.ToolCamel)] {
+			return Waiting
 		}
-		return skein.StateWorking
+		return Working
 	case "userpromptsubmit", "userpromptsubmitted", "beforesubmitprompt", "beforeagent",
 		"posttooluse", "posttoolusefailure", "aftertool", "permissiondenied", "elicitationresult":
-		return skein.StateWorking
+		return Working
 	case "permissionrequest", "elicitation":
-		return skein.StateWaiting
+		return Waiting
 	case "notification":
 		if kind := plain(cmp.Or(t.Notice, t.Message)); strings.Contains(kind, "permission") || strings.Contains(kind, "elicitation") {
-			return skein.StateWaiting
+			return Waiting
 		}
 	case "sessionstart":
 		if t.Source == "compact" { // in the middle of a turn
 			return ""
 		}
-		return skein.StateIdle
+		return Idle
 	case "stop", "agentstop", "afteragent", "agentturncomplete", "interrupt":
 		if t.Status == "error" {
-			return skein.StateFailed
+			return Failed
 		}
-		return skein.StateIdle
+		return Idle
 	case "stopfailure", "erroroccurred":
-		return skein.StateFailed
+		return Failed
 	case "sessionend":
-		return skein.StateEnded
+		return Ended
 	}
 	return ""
-}
-
-// asks returns what an event asks a person that says that its session waits.
-func (t *hookInput) asks(event string) skein.AskKind {
-	if strings.Contains(event+plain(t.Notice), "elicitation") {
-		return skein.AsksQuestion
-	}
-	return skein.AsksPermission
 }
 
 // question returns what a tool's input says that a person must decide: its question,

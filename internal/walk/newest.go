@@ -53,7 +53,8 @@ func (w *newestWalk) back(n int, before skein.Seq) (done bool, err error) {
 		if firsts == n {
 			return false, nil
 		}
-		at, err = back(w.log, w.Segments.Of(at), at, max(8, min(n-firsts, maxBack)), func(x Said) bool {
+		err = w.log.Back(w.Segments.Of(at), at, max(8, min(n-firsts, maxBack)), func(x Said) bool {
+			at = x.Prev
 			if x.Kind != skein.KindSaid { // its message was deleted by hand
 				return true
 			}

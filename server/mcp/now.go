@@ -3,6 +3,7 @@ package mcp
 import (
 	"context"
 	"fmt"
+	"os"
 	"time"
 
 	sdk "github.com/modelcontextprotocol/go-sdk/mcp"
@@ -35,7 +36,11 @@ func (s *toolset) now(ctx context.Context, in nowIn) (*sdk.CallToolResult, error
 			return nil, err
 		}
 	}
-	all, err := activity.All(ctx, s.store, f, skein.At(s.Now()), s.Probes)
+	var file func(string) (os.FileInfo, error)
+	if s.OwnFiles {
+		file = os.Stat
+	}
+	all, err := activity.All(ctx, s.store, f, skein.At(s.Now()), file)
 	if err != nil {
 		return nil, err
 	}

@@ -1,7 +1,6 @@
 package gemini
 
 import (
-	"cmp"
 	"fmt"
 	"strings"
 
@@ -38,9 +37,6 @@ func (r *reader) toolCalls(id string, o loose.Object) (all []toolCall) {
 		if ended(state) {
 			ev.End = at
 		}
-		if c.Str("status") == awaiting {
-			ev.Ask = cmp.Or(ev.Title, t.call.Name)
-		}
 		t.pieces = append(t.pieces, piece{slot: "call:" + t.call.ID, event: skein.NewEvent(skein.KindTool, at, ev)})
 		if p, ok := r.toolResult(id, t.call, c, state); ok {
 			p.event.Time = at
@@ -51,9 +47,6 @@ func (r *reader) toolCalls(id string, o loose.Object) (all []toolCall) {
 	return all
 }
 
-// awaiting is the status of a call that a person must permit.
-const awaiting = "awaiting_approval"
-
 // stateOf reads a call's status. A cancelled call has failed.
 func stateOf(status string) skein.CallState {
 	switch status {
@@ -63,7 +56,7 @@ func stateOf(status string) skein.CallState {
 		return skein.Failed
 	case "executing":
 		return skein.Running
-	case "validating", "scheduled", awaiting:
+	case "validating", "scheduled", "awaiting_approval":
 		return skein.Pending
 	}
 	return skein.Uncertain

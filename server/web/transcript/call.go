@@ -8,6 +8,7 @@ import (
 	"strings"
 
 	"github.com/skein-dev/skein"
+	"github.com/skein-dev/skein/internal/edits"
 	"github.com/skein-dev/skein/render"
 )
 
@@ -95,7 +96,7 @@ func (t *transcriber) child(callID string, id skein.SessionID) *child {
 // input shows the input of a call.
 func (t *transcriber) input(out *call, c *skein.Call) {
 	fields := render.Fields(c.Input)
-	for _, p := range edits(c.Input) {
+	for _, p := range editsIn(c.Input) {
 		code, rest := t.code("diff", lineDiff(p.was, p.is))
 		out.Long = append(out.Long, field{Name: "change", Code: code, Diff: true, Rest: rest})
 		fields = slices.DeleteFunc(fields, func(f render.InputField) bool { return f.Name == p.from || f.Name == p.to || f.Name == "edits" })
@@ -130,12 +131,12 @@ func languageOf(fields []render.InputField) string {
 	return ""
 }
 
-// edit is a replacement of a piece of text by a tool.
-type edit struct{ from, to, was, is string }
+// replacement is a replacement of a piece of text by a tool.
+type replacement struct{ from, to, was, is string }
 
-// edits returns the edits in a tool's input, by the field names that agents
+// editsIn returns the edits in a tool's input, by the field names that agents
 // use.
-func edits(input json.RawMessage) (all []edit) {
+func editsIn(input json.RawMessage) (all []replacement) {
 	var object map[string]json.RawMessage
 	if json.Unmarshal(input, &object) != nil {
 		return nil
@@ -144,13 +145,13 @@ func edits(input json.RawMessage) (all []edit) {
 		was, ok := skein.Unquote(object[names[0]])
 		is, ok2 := skein.Unquote(object[names[1]])
 		if ok && ok2 {
-			all = append(all, edit{names[0], names[1], skein.Text(was).UTF8(), skein.Text(is).UTF8()})
+			all = append(all, replacement{names[0], names[1], skein.Text(was).UTF8(), skein.Text(is).UTF8()})
 		}
 	}
 	var inner []json.RawMessage
 	if json.Unmarshal(object["edits"], &inner) == nil {
 		for _, e := range inner[:min(len(inner), 100)] {
-			all = append(all, edits(e)...)
+			all = append(all, editsIn(e)...)
 		}
 	}
 	return all
@@ -173,74 +174,14 @@ func (t *transcriber) output(out *call, r *skein.Result) {
 	}
 }
 
-// maxDiff bounds comparisons line by line: the product of both numbers of
-// lines.
-const maxDiff = 1 << 20
-
 // lineDiff returns the changes between two texts, as a patch without line
 // numbers: lines that begin with a space, - or +.
 func lineDiff(was, is string) string {
-	a, b := splitLines(was), splitLines(is)
 	var out strings.Builder
-	head, tail := 0, 0
-	for head < len(a) && head < len(b) && a[head] == b[head] {
-		head++
-	}
-	for tail < len(a)-head && tail < len(b)-head && a[len(a)-1-tail] == b[len(b)-1-tail] {
-		tail++
-	}
-	write := func(mark string, lines []string) {
+	edits.Diff(edits.Lines(was), edits.Lines(is), func(m edits.Sign, lines []string) {
 		for _, l := range lines {
-			out.WriteString(mark + l + "\n")
+			out.WriteString(string(m) + l + "\n")
 		}
-	}
-	write(" ", a[:head])
-	changes(a[head:len(a)-tail], b[head:len(b)-tail], write)
-	write(" ", a[len(a)-tail:])
+	})
 	return out.String()
-}
-
-func splitLines(s string) []string {
-	if s == "" {
-		return nil
-	}
-	return strings.Split(strings.TrimSuffix(s, "\n"), "\n")
-}
-
-// changes writes how b differs from a, by the longest common subsequence of
-// lines; if that is too much work, as one block.
-func changes(a, b []string, write func(mark string, lines []string)) {
-	if len(a)*len(b) > maxDiff {
-		write("-", a)
-		write("+", b)
-		return
-	}
-	longest := make([][]int32, len(a)+1) // of a[i:] and b[j:]
-	for i := range longest {
-		longest[i] = make([]int32, len(b)+1)
-	}
-	for i := len(a) - 1; i >= 0; i-- {
-		for j := len(b) - 1; j >= 0; j-- {
-			if a[i] == b[j] {
-				longest[i][j] = longest[i+1][j+1] + 1
-			} else {
-				longest[i][j] = max(longest[i+1][j], longest[i][j+1])
-			}
-		}
-	}
-	i, j := 0, 0
-	for i < len(a) || j < len(b) {
-		switch {
-		case i < len(a) && j < len(b) && a[i] == b[j]:
-			write(" ", a[i:i+1])
-			i++
-			j++
-		case i < len(a) && (j == len(b) || longest[i+1][j] >= longest[i][j+1]):
-			write("-", a[i:i+1])
-			i++
-		default:
-			write("+", b[j:j+1])
-			j++
-		}
-	}
 }

@@ -1,0 +1,172 @@
+package edits
+
+import (
+	"encoding/json"
+	"strings"
+
+	"github.com/skein-dev/skein"
+)
+
+// An Edit is what one call does to one file.
+type Edit struct {
+	Path    string // as the call names it: absolute, or relative to Dir
+	Dir     string // folder that the call was to run in; "" if it does not say
+	From    string // path that the file had before, if the call moves it
+	Added   []string
+	Removed []string
+	Whole   bool // Added is all of the file
+	Deleted bool // the file is deleted
+}
+
+// Of returns what a call does to files, in order. It is empty if the call does not
+// change a file, or not in a way that its input tells.
+func Of(c *skein.Call) (all []Edit) {
+	var in map[string]json.RawMessage
+	if json.Unmarshal(c.Input, &in) != nil {
+		text, ok := skein.Unquote(c.Input)
+		if !ok {
+			return nil
+		}
+		return parsePatch(skein.Text(text).UTF8(), "")
+	}
+	f := fields(in)
+	dir := f.text("workdir", "cwd", "workingdirectory", "dir")
+	if path := f.path(); path != "" {
+		all = f.edits(path)
+	} else {
+		all = f.inner("")
+	}
+	for _, key := range []string{"command", "cmd", "script", "input", "patch", "patchtext", "commands"} {
+		text := f.words(key)
+		if text == "" {
+			continue
+		}
+		if patches := parsePatch(text, dir); len(patches) > 0 {
+			all = append(all, patches...)
+		} else if key != "input" && key != "patch" && key != "patchtext" {
+			all = append(all, parseShell(text, dir)...)
+		}
+	}
+	for i := range all {
+		if all[i].Dir == "" {
+			all[i].Dir = dir
+		}
+	}
+	return all
+}
+
+// fields are the parameters of a call by their names, in small letters, without - and _.
+type input map[string]json.RawMessage
+
+func fields(in map[string]json.RawMessage) input {
+	f := make(input, len(in))
+	for name, value := range in {
+		f[strings.NewReplacer("_", "", "-", "").Replace(strings.ToLower(name))] = value
+	}
+	return f
+}
+
+// text returns the first of the parameters that is a string.
+func (f input) text(names ...string) string {
+	s, _ := f.some(names...)
+	return s
+}
+
+func (f input) some(names ...string) (string, bool) {
+	for _, name := range names {
+		if s, ok := skein.Unquote(f[name]); ok {
+			return skein.Text(s).UTF8(), true
+		}
+	}
+	return "", false
+}
+
+// words returns a parameter that is a string, or the strings of one that is a list, one
+// a line.
+func (f input) words(name string) string {
+	if s, ok := f.some(name); ok {
+		return s
+	}
+	var list []string
+	if json.Unmarshal(f[name], &list) != nil {
+		return ""
+	}
+	return strings.Join(list, "\n")
+}
+
+func (f input) path() string {
+	p := f.text("filepath", "path", "targetfile", "absolutepath", "relativepath", "notebookpath", "filename", "file", "relativeworkspacepath")
+	if strings.ContainsAny(p, "\n\x00") || len(p) >= 4096 {
+		return ""
+	}
+	return strings.TrimPrefix(p, "file://")
+}
+
+// edits returns what a call does to the file at path.
+func (f input) edits(path string) []Edit {
+	if was, is, ok := f.replacement(); ok {
+		return []Edit{replace(path, was, is)}
+	}
+	if all := f.inner(path); len(all) > 0 {
+		return all
+	}
+	if text := f.text("diff", "patch"); text != "" {
+		if all := parsePatch(text, ""); len(all) > 0 {
+			return all
+		}
+		return parseBlocks(path, text)
+	}
+	if text, ok := f.some("inserttext", "insertline", "newsource"); ok {
+		return []Edit{{Path: path, Added: Lines(text)}}
+	}
+	if _, ok := f["insertline"]; ok {
+		if text, ok := f.some("newstr", "text"); ok {
+			return []Edit{{Path: path, Added: Lines(text)}}
+		}
+	}
+	if text, ok := f.some("content", "contents", "filetext", "filecontent", "newcontent", "text", "codecontent"); ok {
+		return []Edit{{Path: path, Added: Lines(text), Whole: true}}
+	}
+	return nil
+}
+
+func (f input) replacement() (was, is string, ok bool) {
+	was, old := f.some("oldstring", "oldstr", "oldtext", "old", "search")
+	is, now := f.some("newstring", "newstr", "newtext", "new", "replace", "replacement")
+	return was, is, old && now
+}
+
+// inner returns the edits of a call that has a list of them.
+func (f input) inner(path string) (all []Edit) {
+	for _, name := range []string{"edits", "replacements", "changes", "files"} {
+		var list []map[string]json.RawMessage
+		if json.Unmarshal(f[name], &list) != nil {
+			continue
+		}
+		for _, in := range list {
+			one := fields(in)
+			of := one.path()
+			if of == "" {
+				of = path
+			}
+			if of != "" {
+				all = append(all, one.edits(of)...)
+			}
+		}
+	}
+	return all
+}
+
+// replace returns the edit that puts one text in the place of another.
+func replace(path, was, is string) Edit {
+	e := Edit{Path: path}
+	Diff(Lines(was), Lines(is), func(s Sign, lines []string) {
+		switch s {
+		case Added:
+			e.Added = append(e.Added, lines...)
+		case Removed:
+			e.Removed = append(e.Removed, lines...)
+		}
+	})
+	return e
+}

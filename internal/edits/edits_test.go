@@ -1,0 +1,103 @@
+package edits_test
+
+import (
+	"encoding/json"
+	"slices"
+	"strings"
+	"testing"
+
+	"github.com/google/go-cmp/cmp"
+
+	"github.com/skein-dev/skein"
+	"github.com/skein-dev/skein/internal/edits"
+)
+
+func TestEditsAreFoundByTheShapeOfTheInput(t *testing.T) {
+	type all = []edits.Edit
+	for name, c := range map[string]struct {
+		input string
+		want  all
+	}{
+		"an old and a new text": {
+			`{"file_path":"/w/a.go","old_string":"one\ntwo\nthree","new_string":"one\n2\nthree"}`,
+			all{{Path: "/w/a.go", Added: []string{"2"}, Removed: []string{"two"}}},
+		},
+		"other names of the same": {
+			`{"filePath":"a.go","oldText":"x","newText":"y\nz"}`,
+			all{{Path: "a.go", Added: []string{"y", "z"}, Removed: []string{"x"}}},
+		},
+		"a content":  {`{"path":"a.go","content":"one\n\ntwo\n"}`, all{{Path: "a.go", Added: []string{"one", "", "two"}, Whole: true}}},
+		"an address": {`{"path":"file:///w/a.go","content":"x"}`, all{{Path: "/w/a.go", Added: []string{"x"}, Whole: true}}},
+		"several edits of one file": {
+			`{"file_path":"a.go","edits":[{"old_string":"a","new_string":"b"},{"old_string":"","new_string":"c"}]}`,
+			all{{Path: "a.go", Added: []string{"b"}, Removed: []string{"a"}}, {Path: "a.go", Added: []string{"c"}}},
+		},
+		"several files": {
+			`{"edits":[{"path":"a.go","old_text":"a","new_text":"b"},{"path":"b.go","content":"c"}]}`,
+			all{{Path: "a.go", Added: []string{"b"}, Removed: []string{"a"}}, {Path: "b.go", Added: []string{"c"}, Whole: true}},
+		},
+		"inserted lines":           {`{"command":"insert","path":"a.go","insert_line":3,"new_str":"x\ny"}`, all{{Path: "a.go", Added: []string{"x", "y"}}}},
+		"a cell of a notebook":     {`{"notebook_path":"/n.ipynb","cell_id":"1","new_source":"x = 1"}`, all{{Path: "/n.ipynb", Added: []string{"x = 1"}}}},
+		"blocks to search":         {`{"path":"a.go","diff":"<<<<<<< SEARCH\na\nb\n=======\na\nc\n>>>>>>> REPLACE"}`, all{{Path: "a.go", Added: []string{"c"}, Removed: []string{"b"}}}},
+		"a patch as a text":        {`"*** Begin Patch\n*** Update File: a.go\n@@\n x\n-y\n+z\n*** Add File: b.go\n+new\n*** Delete File: c.go\n*** End Patch"`, all{{Path: "a.go", Added: []string{"z"}, Removed: []string{"y"}}, {Path: "b.go", Added: []string{"new"}, Whole: true}, {Path: "c.go", Deleted: true}}},
+		"a patch with a move":      {`{"input":"*** Begin Patch\n*** Update File: a.go\n*** Move to: b.go\n@@\n+z\n*** End Patch"}`, all{{Path: "b.go", From: "a.go", Added: []string{"z"}}}},
+		"a patch of a shell":       {`{"command":["apply_patch","*** Begin Patch\n*** Add File: a.go\n+x\n*** End Patch"],"workdir":"/w"}`, all{{Path: "a.go", Dir: "/w", Added: []string{"x"}, Whole: true}}},
+		"a unified diff":           {`{"patch":"diff --git a/a.go b/b.go\n--- a/a.go\n+++ b/b.go\n@@ -1,2 +1,2 @@\n x\n-y\n+z\n"}`, all{{Path: "b.go", From: "a.go", Added: []string{"z"}, Removed: []string{"y"}}}},
+		"a here-document":          {`{"command":"cd sub && cat > a.go <<'EOF'\none\n  two\nEOF\necho done"}`, all{{Path: "a.go", Dir: "sub", Added: []string{"one", "  two"}, Whole: true}}},
+		"one that is appended":     {`{"cmd":"cat <<EOF >> a.go\none\nEOF"}`, all{{Path: "a.go", Added: []string{"one"}}}},
+		"one through tee":          {`{"cmd":"tee -a /w/a.go <<EOF\none\nEOF"}`, all{{Path: "/w/a.go", Added: []string{"one"}}}},
+		"one that is a program":    {`{"cmd":"python3 - <<'EOF' > out.txt\nprint(1)\nEOF"}`, nil},
+		"a moved file":             {`{"cmd":"cd /w && git mv old/a.go 'new name.go'; ls"}`, all{{Path: "new name.go", Dir: "/w", From: "old/a.go"}}},
+		"a file moved to a folder": {`{"cmd":"mv a.go sub/"}`, all{{Path: "sub/a.go", From: "a.go"}}},
+		"a file that is read":      {`{"file_path":"a.go","offset":1}`, nil},
+		"a search":                 {`{"path":".","pattern":"x","glob":"*.go"}`, nil},
+		"a path of two lines":      {`{"path":"a\nb","content":"x"}`, nil},
+		"no object":                {`[1]`, nil},
+		"half an object":           {`{"path":"a.go","content":`, nil},
+	} {
+		got := edits.Of(&skein.Call{Input: json.RawMessage(c.input)})
+		if diff := cmp.Diff(c.want, got); diff != "" {
+			t.Errorf("%s: Of(%s) (-want +got):\n%s", name, c.input, diff)
+		}
+	}
+}
+
+func TestADiffHasAllLinesOfBoth(t *testing.T) {
+	long := strings.Repeat("x\n", 2000)
+	for _, c := range [][2]string{{"", ""}, {"a", ""}, {"", "a"}, {"a\nb\nc", "a\nc\nd"}, {"b\na\nb", "b\nb"}, {long, strings.Repeat("y\n", 2000)}, {long, long}} {
+		var was, is []string
+		edits.Diff(edits.Lines(c[0]), edits.Lines(c[1]), func(sign edits.Sign, lines []string) {
+			if sign != edits.Added {
+				was = append(was, lines...)
+			}
+			if sign != edits.Removed {
+				is = append(is, lines...)
+			}
+		})
+		if !slices.Equal(was, edits.Lines(c[0])) || !slices.Equal(is, edits.Lines(c[1])) {
+			t.Errorf("Diff of %.20q and %.20q has %d and %d lines, want %d and %d", c[0], c[1], len(was), len(is), len(edits.Lines(c[0])), len(edits.Lines(c[1])))
+		}
+	}
+}
+
+func TestCommitsAreThoseThatGitReports(t *testing.T) {
+	output := "[main 1a2b3c4] Parse the flags\n 2 files changed\n[feature/x (root-commit) 0123456789] Begin\r\n[detached HEAD abcdef0] [ci] skip\n[1] 12345\n[info abc] no\n  [main 1a2b3c5] indented"
+	want := []edits.MadeCommit{{"main", "1a2b3c4", "Parse the flags"}, {"feature/x (root-commit)", "0123456789", "Begin"}, {"detached HEAD", "abcdef0", "[ci] skip"}}
+	if diff := cmp.Diff(want, slices.Collect(edits.Commits(output))); diff != "" {
+		t.Errorf("Commits(%q) (-want +got):\n%s", output, diff)
+	}
+}
+
+func FuzzOf(f *testing.F) {
+	f.Add([]byte(`{"path":"a","diff":"<<<<<<< SEARCH\n=======\n>>>>>>> REPLACE","command":"cat > x <<E\nE"}`))
+	f.Add([]byte(`"*** Begin Patch\n*** Move to: x\n+"`))
+	f.Fuzz(func(t *testing.T, input []byte) {
+		for _, e := range edits.Of(&skein.Call{Input: input}) {
+			for _, l := range slices.Concat(e.Added, e.Removed) {
+				if strings.Contains(l, "\n") {
+					t.Fatalf("Of(%q) has a line with a line's end: %q", input, l)
+				}
+			}
+		}
+	})
+}

@@ -1,0 +1,100 @@
+package edits
+
+import (
+	"iter"
+	"path"
+	"regexp"
+	"strings"
+)
+
+// parseShell returns what a shell command does to files, as far as its text tells: the
+// here-documents that it writes to files, and the files that it moves or deletes.
+func parseShell(command, dir string) (all []Edit) {
+	lines := Lines(command)
+	for i := 0; i < len(lines); i++ {
+		if to, ok := strings.CutPrefix(strings.TrimSpace(lines[i]), "cd "); ok {
+			dir = within(dir, changed(to))
+		}
+		doc := here.FindStringSubmatch(lines[i])
+		if doc == nil {
+			all = append(all, moves(lines[i], dir)...)
+			continue
+		}
+		end := i + 1
+		for end < len(lines) && strings.TrimSpace(lines[end]) != doc[1] {
+			end++
+		}
+		if to := written.FindStringSubmatch(lines[i]); to != nil && copies.MatchString(lines[i]) {
+			whole := to[1] == ">" || to[1] == "" && to[3] == ""
+			all = append(all, Edit{Path: unquote(to[2] + to[4]), Dir: dir, Added: lines[i+1 : end], Whole: whole})
+		}
+		i = end
+	}
+	return all
+}
+
+var (
+	here    = regexp.MustCompile(`<<-?\s*["'\\]?([A-Za-z_][A-Za-z0-9_]*)["']?`)
+	written = regexp.MustCompile(`(>>?)\s*("[^"]+"|'[^']+'|[^\s<>|;&()]+)|\btee\s+(-a\s+)?("[^"]+"|'[^']+'|[^\s<>|;&()-][^\s<>|;&()]*)`)
+	copies  = regexp.MustCompile(`(^|[\s;&|(])(cat|tee)\s`) // what passes the here-document on as it is
+	moved   = regexp.MustCompile(`^(?:git\s+)?mv\s+(?:-\w+\s+)*("[^"]+"|'[^']+'|[^\s"'*]+)\s+("[^"]+"|'[^']+'|[^\s"'*]+)$`)
+	made    = regexp.MustCompile(`(?m)^\[([^\]\n]*) ([0-9a-f]{7,64})\] (.*)$`)
+)
+
+func unquote(s string) string { return strings.Trim(s, `"'`) }
+
+// changed returns the folder in what follows cd.
+func changed(to string) string {
+	to, _, _ = strings.Cut(to, "&&")
+	to, _, _ = strings.Cut(to, ";")
+	return unquote(strings.TrimSpace(to))
+}
+
+func within(dir, to string) string {
+	if path.IsAbs(to) || dir == "" {
+		return to
+	}
+	return path.Join(dir, to)
+}
+
+// moves returns the files that the commands of one line move.
+func moves(line, dir string) (all []Edit) {
+	for part := range strings.FieldsFuncSeq(line, func(r rune) bool { return r == ';' || r == '&' || r == '|' }) {
+		part = strings.TrimSpace(part)
+		if to, ok := strings.CutPrefix(part, "cd "); ok {
+			dir = within(dir, changed(to))
+		}
+		m := moved.FindStringSubmatch(part)
+		if m == nil {
+			continue
+		}
+		from, to := unquote(m[1]), unquote(m[2])
+		if strings.HasSuffix(to, "/") || to == "." {
+			to = path.Join(to, path.Base(from))
+		}
+		all = append(all, Edit{Path: to, Dir: dir, From: from})
+	}
+	return all
+}
+
+// A MadeCommit is a commit that a command made, as Git reports it.
+type MadeCommit struct {
+	Branch  string // "main", "main (root-commit)", "detached HEAD"
+	Hash    string // abbreviated: at least 7 hexadecimal digits
+	Subject string
+}
+
+// Commits yields the commits that the output of a command reports, as git commit does:
+//
+//	[main 1a2b3c4] Parse the flags
+//
+// See https://git-scm.com/docs/git-commit (builtin/commit.c prints it, since 1.6).
+func Commits(output string) iter.Seq[MadeCommit] {
+	return func(yield func(MadeCommit) bool) {
+		for _, m := range made.FindAllStringSubmatch(output, -1) {
+			if !yield(MadeCommit{m[1], m[2], strings.TrimSuffix(m[3], "\r")}) {
+				return
+			}
+		}
+	}
+}

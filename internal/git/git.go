@@ -1,0 +1,248 @@
+package git
+
+import (
+	"bufio"
+	"bytes"
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"os/exec"
+	"path/filepath"
+	"strconv"
+	"strings"
+	"time"
+
+	"github.com/skein-dev/skein"
+)
+
+// A WorkTree is a working tree of a repository.
+type WorkTree struct {
+	Root string // absolute path of its top folder
+}
+
+// A Commit is what a commit says of itself.
+type Commit struct {
+	Hash    string // "" if the line is not committed
+	Author  string
+	Mail    string // without < and >
+	Time    skein.Time
+	Subject string
+}
+
+// ByBot reports whether the author is a program: GitHub's applications commit as
+// name[bot].
+func (c *Commit) ByBot() bool {
+	return strings.HasSuffix(c.Author, "[bot]") || strings.Contains(c.Mail, "[bot]@")
+}
+
+// A Line is a line of a file, with the commit that it is from.
+type Line struct {
+	Number   int // from 1
+	Original int // number that it had in that commit
+	Commit   *Commit
+	Path     string // of the file in that commit, relative to the root
+	Text     string // without its end
+}
+
+// Open returns the working tree that a folder is in. The error wraps [skein.ErrNotFound]
+// if there is none, or if the git program is missing.
+func Open(ctx context.Context, dir string) (WorkTree, error) {
+	out, err := WorkTree{dir}.run(ctx, "rev-parse", "--show-toplevel")
+	if err != nil {
+		return WorkTree{}, fmt.Errorf("%s: %w: %w", dir, skein.ErrNotFound, err)
+	}
+	return WorkTree{filepath.FromSlash(strings.TrimSuffix(string(out), "\n"))}, nil
+}
+
+// run returns what a command of Git prints. The error has what it said.
+func (r WorkTree) run(ctx context.Context, args ...string) ([]byte, error) {
+	c := r.command(ctx, args...)
+	out, err := c.Output()
+	if exit := (*exec.ExitError)(nil); errors.As(err, &exit) {
+		said, _, _ := strings.Cut(strings.TrimPrefix(strings.TrimSpace(string(exit.Stderr)), "fatal: "), "\n")
+		return nil, fmt.Errorf("git %s: %s", args[0], said)
+	}
+	return out, err
+}
+
+func (r WorkTree) command(ctx context.Context, args ...string) *exec.Cmd {
+	quiet := []string{"-C", r.Root, "--no-optional-locks", "-c", "core.fsmonitor=false", "-c", "core.hooksPath=/dev/null", "-c", "core.quotePath=false"}
+	c := exec.CommandContext(ctx, "git", append(quiet, args...)...)
+	c.Env = append(c.Environ(), "LC_ALL=C", "GIT_TERMINAL_PROMPT=0")
+	return c
+}
+
+// Blame returns lines first to last of a file, whose path is relative to the root; last
+// 0 is the end. Without a revision, it is the file as it is now. Lines that are not
+// committed have a Commit without a Hash. The error is Git's.
+func (r WorkTree) Blame(ctx context.Context, revision, path string, first, last int) ([]Line, error) {
+	args := []string{"blame", "--porcelain"}
+	if first > 0 {
+		to := ""
+		if last > 0 {
+			to = strconv.Itoa(last)
+		}
+		args = append(args, "-L", fmt.Sprintf("%d,%s", first, to))
+	}
+	if revision != "" {
+		args = append(args, revision)
+	}
+	out, err := r.run(ctx, append(args, "--", path)...)
+	if err != nil {
+		return nil, err
+	}
+	return parseBlame(out), nil
+}
+
+// parseBlame reads the format that git-blame(1) describes as porcelain: for each line a
+// header of its commit's hash and line numbers, what is known of the commit when it is
+// named first, and the line after a tab.
+func parseBlame(out []byte) (all []Line) {
+	commits, paths := map[string]*Commit{}, map[string]string{}
+	var at *Commit
+	var hash string
+	number, original := 0, 0
+	for line := range bytes.Lines(out) {
+		l := strings.TrimSuffix(string(line), "\n")
+		if text, ok := strings.CutPrefix(l, "\t"); ok {
+			all = append(all, Line{number, original, at, paths[hash], strings.TrimSuffix(text, "\r")})
+			continue
+		}
+		name, value, _ := strings.Cut(l, " ")
+		if f := strings.Fields(value); len(name) >= 40 && len(f) >= 2 {
+			hash = name
+			original, _ = strconv.Atoi(f[0])
+			number, _ = strconv.Atoi(f[1])
+			if at = commits[hash]; at == nil {
+				at = &Commit{Hash: hash}
+				if strings.Trim(hash, "0") == "" {
+					at.Hash = ""
+				}
+				commits[hash] = at
+			}
+			continue
+		}
+		switch name {
+		case "author":
+			at.Author = value
+		case "author-mail":
+			at.Mail = strings.Trim(value, "<>")
+		case "author-time":
+			at.Time = seconds(value)
+		case "summary":
+			at.Subject = value
+		case "filename":
+			paths[hash] = value
+		}
+	}
+	return all
+}
+
+func seconds(s string) skein.Time {
+	n, _ := strconv.ParseInt(s, 10, 64)
+	return skein.At(time.Unix(n, 0))
+}
+
+// maxAncestors bounds how many commits are read to find one author's commit before.
+const maxAncestors = 50
+
+// Ancestry reads commits, one after the other, through one process. Close it.
+type Ancestry struct {
+	process *exec.Cmd
+	in      io.WriteCloser
+	out     *bufio.Reader
+	known   map[string]*object
+}
+
+type object struct {
+	parent, mail string
+	time         skein.Time
+}
+
+// Ancestry starts to read commits. The error is the system's.
+func (r WorkTree) Ancestry(ctx context.Context) (*Ancestry, error) {
+	a := &Ancestry{process: r.command(ctx, "cat-file", "--batch"), known: map[string]*object{}}
+	var err error
+	if a.in, err = a.process.StdinPipe(); err != nil {
+		return nil, err
+	}
+	out, err := a.process.StdoutPipe()
+	if err != nil {
+		return nil, err
+	}
+	a.out = bufio.NewReader(out)
+	return a, a.process.Start()
+}
+
+// Close ends the process. The error is the system's.
+func (a *Ancestry) Close() error {
+	a.in.Close()
+	_, _ = io.Copy(io.Discard, a.out)
+	return a.process.Wait()
+}
+
+// Before returns when the author of c committed before, on the way through first
+// parents; 0 if that was not among the last 50 commits. The error is Git's.
+func (a *Ancestry) Before(c *Commit) (skein.Time, error) {
+	at, err := a.read(c.Hash)
+	for range maxAncestors {
+		if err != nil || at == nil || at.parent == "" {
+			return 0, err
+		}
+		if at, err = a.read(at.parent); err == nil && at != nil && at.mail == c.Mail && at.time <= c.Time {
+			return at.time, nil
+		}
+	}
+	return 0, err
+}
+
+// read returns a commit; nil if it is not there, as in a shallow clone.
+func (a *Ancestry) read(hash string) (*object, error) {
+	if o, ok := a.known[hash]; ok || hash == "" {
+		return o, nil
+	}
+	if _, err := fmt.Fprintln(a.in, hash); err != nil {
+		return nil, err
+	}
+	head, err := a.out.ReadString('\n')
+	if err != nil {
+		return nil, err
+	}
+	f := strings.Fields(head)
+	if len(f) != 3 {
+		a.known[hash] = nil
+		return nil, nil
+	}
+	size, err := strconv.Atoi(f[2])
+	if err != nil {
+		return nil, err
+	}
+	body := make([]byte, size+1)
+	if _, err := io.ReadFull(a.out, body); err != nil {
+		return nil, err
+	}
+	o := parseCommit(body)
+	a.known[hash] = o
+	return o, nil
+}
+
+func parseCommit(body []byte) *object {
+	o := &object{}
+	for line := range bytes.Lines(body) {
+		name, value, _ := strings.Cut(strings.TrimSuffix(string(line), "\n"), " ")
+		switch {
+		case name == "":
+			return o
+		case name == "parent" && o.parent == "":
+			o.parent = value
+		case name == "author":
+			if open, end := strings.LastIndexByte(value, '<'), strings.LastIndexByte(value, '>'); open >= 0 && end > open {
+				o.mail = value[open+1 : end]
+				at, _, _ := strings.Cut(strings.TrimSpace(value[end+1:]), " ")
+				o.time = seconds(at)
+			}
+		}
+	}
+	return o
+}

@@ -1,0 +1,377 @@
+package provenance_test
+
+import (
+	"encoding/json"
+	"fmt"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/skein-dev/skein"
+	"github.com/skein-dev/skein/store/memory"
+	"github.com/skein-dev/skein/store/provenance"
+)
+
+// A world is a repository, and a store with the sessions that worked on it.
+type world struct {
+	*testing.T
+	dir   string
+	store skein.Store
+	now   time.Time
+	calls int
+}
+
+func newWorld(t *testing.T) *world {
+	t.Helper()
+	w := &world{T: t, dir: filepath.Join(t.TempDir(), "pear"), store: memory.New(), now: time.Date(2026, 11, 21, 10, 0, 0, 0, time.UTC)}
+	t.Cleanup(func() { w.store.Close() })
+	if err := os.Mkdir(w.dir, 0o700); err != nil {
+		t.Fatal(err)
+	}
+	w.git("init", "-q", "-b", "main")
+	return w
+}
+
+// git runs a command of Git as ada, at the world's time, which goes on by an hour.
+func (w *world) git(args ...string) string {
+	w.Helper()
+	if args[0] != "rev-parse" {
+		w.now = w.now.Add(time.Hour)
+	}
+	c := exec.Command("git", append([]string{"-c", "user.name=Ada", "-c", "user.email=ada@example.com", "-c", "core.autocrlf=false", "-c", "commit.gpgsign=false"}, args...)...)
+	c.Dir = w.dir
+	c.Env = append(os.Environ(), "GIT_AUTHOR_DATE="+w.now.Format(time.RFC3339), "GIT_COMMITTER_DATE="+w.now.Format(time.RFC3339), "GIT_CONFIG_GLOBAL="+os.DevNull, "GIT_CONFIG_SYSTEM="+os.DevNull)
+	out, err := c.CombinedOutput()
+	if err != nil {
+		w.Fatalf("git %s: %v\n%s", strings.Join(args, " "), err, out)
+	}
+	return strings.TrimSpace(string(out))
+}
+
+// file writes a file by hand.
+func (w *world) file(name, text string) {
+	w.Helper()
+	path := filepath.Join(w.dir, name)
+	if err := os.MkdirAll(filepath.Dir(path), 0o700); err != nil {
+		w.Fatal(err)
+	}
+	if err := os.WriteFile(path, []byte(text), 0o600); err != nil {
+		w.Fatal(err)
+	}
+}
+
+// commit commits everything.
+func (w *world) commit(subject string) string {
+	w.Helper()
+	w.git("add", "-A")
+	w.git("commit", "-q", "-m", subject)
+	return w.git("rev-parse", "HEAD")
+}
+
+// call appends to a session a call of a tool and its result, at the world's time, which
+// goes on by a minute.
+func (w *world) call(session skein.SessionID, tool string, input map[string]any, result string, failed bool) {
+	w.Helper()
+	w.now = w.now.Add(time.Minute)
+	w.calls++
+	id := fmt.Sprintf("c%d", w.calls)
+	in, err := json.Marshal(input)
+	if err != nil {
+		w.Fatal(err)
+	}
+	at := skein.At(w.now)
+	var all []skein.Event
+	if _, err := w.store.Session(w.Context(), session); err != nil {
+		all = append(all, skein.NewEvent(skein.KindCreated, at, skein.Created{Project: w.dir, Cwd: w.dir, Agent: "coder"}), skein.Say(at, skein.UserSays("do it")))
+	}
+	all = append(all,
+		skein.Say(at, skein.Message{Role: skein.RoleAssistant, Parts: []skein.Part{{Kind: skein.PartCall, Call: &skein.Call{ID: id, Name: tool, Input: in}}}}),
+		skein.Say(at, skein.Message{Role: skein.RoleTool, Parts: []skein.Part{{Kind: skein.PartResult, Result: &skein.Result{CallID: id, Name: tool, Text: skein.Text(result), Failed: failed}}}}))
+	if _, err := w.store.Append(w.Context(), skein.Batch{Session: session, Events: all}); err != nil {
+		w.Fatal(err)
+	}
+}
+
+// write has a session write a whole file, also on disk.
+func (w *world) write(session skein.SessionID, name, text string) {
+	w.Helper()
+	w.file(name, text)
+	w.call(session, "write", map[string]any{"path": filepath.Join(w.dir, name), "content": text}, "ok", false)
+}
+
+// edit has a session replace a text in a file, also on disk.
+func (w *world) edit(session skein.SessionID, name, was, is string) {
+	w.Helper()
+	path := filepath.Join(w.dir, name)
+	text, err := os.ReadFile(path)
+	if err != nil {
+		w.Fatal(err)
+	}
+	if !strings.Contains(string(text), was) {
+		w.Fatalf("%s has no %q", name, was)
+	}
+	w.file(name, strings.Replace(string(text), was, is, 1))
+	w.call(session, "edit", map[string]any{"file_path": path, "old_string": was, "new_string": is}, "ok", false)
+}
+
+// is fails the test unless the lines of a file are by these sessions: one word a line, the
+// session, "-" for nobody, with the certainty after a slash unless that is exact.
+func (w *world) is(name, want string) {
+	w.Helper()
+	r, err := provenance.Blame(w.Context(), w.store, provenance.Question{File: filepath.Join(w.dir, name)})
+	if err != nil {
+		w.Fatal(err)
+	}
+	var got []string
+	for _, a := range r.Answers {
+		switch a.Certainty {
+		case "":
+			got = append(got, "-")
+		case provenance.Exact:
+			got = append(got, string(a.Session))
+		default:
+			got = append(got, string(a.Session)+"/"+string(a.Certainty))
+		}
+	}
+	if s := strings.Join(got, " "); s != want {
+		var b strings.Builder
+		for i, l := range r.Lines {
+			fmt.Fprintf(&b, "%.8s %-12s %s\n", l.Commit.Hash, got[i], l.Text)
+		}
+		w.Errorf("the lines of %s are by %s\nwant                 %s\n%s", name, s, want, b.String())
+	}
+}
+
+const (
+	alpha = "func alphaIsFirst() {}\n"
+	beta  = "func betaIsSecond() {}\n"
+	gamma = "func gammaIsThird() {}\n"
+	delta = "func deltaIsFourth() {}\n"
+)
+
+func TestALineIsTheSessionsThatPutItThere(t *testing.T) {
+	w := newWorld(t)
+	w.write("one", "a.go", alpha+beta)
+	w.commit("Begin")
+	w.edit("two", "a.go", beta, beta+gamma)
+	w.file("a.go", alpha+beta+gamma+delta) // by hand
+	w.commit("Go on")
+	w.is("a.go", "one one two -")
+}
+
+func TestWhatIsNotCommittedHasASessionToo(t *testing.T) {
+	w := newWorld(t)
+	w.file("a.go", alpha)
+	w.commit("Begin")
+	w.edit("one", "a.go", alpha, alpha+beta)
+	w.is("a.go", "- one")
+}
+
+func TestTwoAgentsInOneFile(t *testing.T) {
+	w := newWorld(t)
+	w.write("one", "a.go", alpha+beta)
+	w.edit("two", "a.go", alpha, alpha+gamma)
+	w.edit("one", "a.go", beta, beta+delta)
+	w.commit("Both")
+	w.is("a.go", "one two one one")
+}
+
+func TestAPersonWhoEditsTheAgentsLine(t *testing.T) {
+	w := newWorld(t)
+	w.write("one", "a.go", alpha+beta)
+	w.file("a.go", alpha+"func betaIsOurs() {}\n")
+	w.commit("Rename")
+	w.is("a.go", "one -")
+}
+
+func TestAFormatterLeavesItToTheAgent(t *testing.T) {
+	w := newWorld(t)
+	w.write("one", "a.go", "if x==1 { callTheFunction( x ) }\n"+beta)
+	w.file("a.go", "\tif x == 1 {callTheFunction(x)}\n\t"+beta)
+	w.commit("Format")
+	w.is("a.go", "one/partial one")
+}
+
+func TestLineEndsDoNotMatter(t *testing.T) {
+	w := newWorld(t)
+	w.write("one", "a.go", alpha+beta)
+	w.file("a.go", strings.ReplaceAll(alpha+beta, "\n", "\r\n"))
+	w.commit("CRLF")
+	w.is("a.go", "one one")
+}
+
+func TestShortLinesGoWithThoseBesideThem(t *testing.T) {
+	w := newWorld(t)
+	w.write("one", "a.go", "func alphaIsFirst() {\n\n}\n")
+	w.commit("Begin")
+	w.file("a.go", "func alphaIsFirst() {\n\n}\n\n}\n")
+	w.commit("By hand")
+	w.is("a.go", "one one one - -")
+}
+
+func TestABotsLinesAreNobodys(t *testing.T) {
+	w := newWorld(t)
+	w.write("one", "a.go", alpha)
+	w.git("add", "-A")
+	w.git("-c", "user.name=dependabot[bot]", "-c", "user.email=1+dependabot[bot]@users.noreply.github.com", "commit", "-q", "-m", "Bump")
+	w.is("a.go", "-")
+}
+
+func TestACallThatFailedWroteNothing(t *testing.T) {
+	w := newWorld(t)
+	w.file("a.go", alpha+beta)
+	w.call("one", "edit", map[string]any{"file_path": filepath.Join(w.dir, "a.go"), "old_string": alpha, "new_string": alpha + beta}, "old_string is not there", true)
+	w.commit("By hand")
+	w.is("a.go", "- -")
+}
+
+func TestTheSameLineInAnotherRepositoryIsAnothers(t *testing.T) {
+	w := newWorld(t)
+	w.file("a.go", alpha)
+	w.call("one", "write", map[string]any{"path": "/elsewhere/plum/a.go", "content": alpha}, "ok", false)
+	w.commit("By hand")
+	w.is("a.go", "-")
+}
+
+func TestAnEditAfterTheCommitIsNotOfIt(t *testing.T) {
+	w := newWorld(t)
+	w.file("a.go", alpha+beta)
+	w.commit("By hand")
+	w.now = w.now.Add(time.Hour)
+	w.write("one", "a.go", alpha+beta)
+	w.is("a.go", "- -")
+}
+
+func TestARename(t *testing.T) {
+	w := newWorld(t)
+	w.write("one", "a.go", alpha+beta+gamma)
+	w.commit("Begin")
+	w.git("mv", "a.go", "b.go")
+	w.commit("Rename")
+	w.edit("two", "b.go", gamma, gamma+delta)
+	w.commit("Go on")
+	w.is("b.go", "one one one two")
+}
+
+func TestLinesThatWereMovedToAnotherFile(t *testing.T) {
+	w := newWorld(t)
+	w.write("one", "a.go", alpha+beta+gamma+delta)
+	w.file("b.go", alpha+beta+gamma)
+	w.file("a.go", delta)
+	w.commit("Split")
+	w.is("b.go", "one/moved one/moved one/moved")
+	w.is("a.go", "one")
+}
+
+func TestPartialStaging(t *testing.T) {
+	w := newWorld(t)
+	w.write("one", "a.go", alpha)
+	w.write("one", "b.go", beta)
+	w.git("add", "a.go")
+	w.git("commit", "-q", "-m", "A")
+	w.call("one", "shell", map[string]any{"command": "git status"}, "b.go", false) // the session goes on
+	w.commit("B")
+	w.is("a.go", "one")
+	w.is("b.go", "one")
+}
+
+func TestWhatTheAuthorCommittedWithoutIsAHint(t *testing.T) {
+	w := newWorld(t)
+	w.write("one", "a.go", alpha+beta)
+	w.file("b.go", gamma)
+	w.git("add", "b.go")
+	w.git("commit", "-q", "-m", "Without")
+	w.commit("With")
+	w.is("a.go", "one/earlier one/earlier")
+}
+
+func TestTheSessionThatMadeTheCommit(t *testing.T) {
+	w := newWorld(t)
+	w.file("go.sum", "example.com/pear v1.0.0 h1:abc\n")
+	hash := w.commit("Add the module")
+	w.call("one", "shell", map[string]any{"command": "go mod tidy && git commit -am 'Add the module'"}, "[main "+hash[:7]+"] Add the module\n 1 file changed", false)
+	w.is("go.sum", "one/commit")
+}
+
+func TestASquashKeepsTheSessions(t *testing.T) {
+	w := newWorld(t)
+	w.file("README", "pear\n")
+	w.commit("Begin")
+	w.git("checkout", "-q", "-b", "work")
+	w.write("one", "a.go", alpha)
+	w.commit("One")
+	w.edit("two", "a.go", alpha, alpha+beta)
+	w.commit("Two")
+	w.git("checkout", "-q", "main")
+	w.git("merge", "-q", "--squash", "work")
+	w.commit("Both")
+	w.is("a.go", "one two")
+}
+
+func TestARebaseAndACherryPickKeepTheSessions(t *testing.T) {
+	w := newWorld(t)
+	w.file("README", "pear\n")
+	w.commit("Begin")
+	w.git("checkout", "-q", "-b", "work")
+	w.write("one", "a.go", alpha)
+	w.commit("One")
+	w.write("one", "c.go", gamma)
+	picked := w.commit("Three")
+	w.git("checkout", "-q", "main")
+	w.file("README", "pear\nand plum\n")
+	w.commit("Meanwhile")
+	w.git("cherry-pick", picked)
+	w.is("c.go", "one")
+	w.git("checkout", "-q", "work")
+	w.git("rebase", "-q", "main")
+	w.is("a.go", "one")
+}
+
+func TestAMergeKeepsTheSessions(t *testing.T) {
+	w := newWorld(t)
+	w.write("one", "a.go", alpha)
+	w.commit("Begin")
+	w.git("checkout", "-q", "-b", "work")
+	w.write("two", "b.go", beta)
+	w.commit("Two")
+	w.git("checkout", "-q", "main")
+	w.edit("three", "a.go", alpha, alpha+gamma)
+	w.commit("Three")
+	w.git("merge", "-q", "--no-ff", "-m", "Merge", "work")
+	w.is("a.go", "one three")
+	w.is("b.go", "two")
+}
+
+func TestARevertGivesTheLinesBackToTheirSession(t *testing.T) {
+	w := newWorld(t)
+	w.write("one", "a.go", alpha+beta)
+	w.commit("Begin")
+	w.edit("two", "a.go", beta, "")
+	gone := w.commit("Remove")
+	w.git("revert", "--no-edit", gone)
+	w.is("a.go", "one one/earlier")
+}
+
+func TestAShellThatWritesAFile(t *testing.T) {
+	w := newWorld(t)
+	w.file("a.go", alpha+beta)
+	w.call("one", "Bash", map[string]any{"command": "cd " + w.dir + " && cat > a.go <<'EOF'\n" + alpha + beta + "EOF"}, "", false)
+	w.commit("Begin")
+	w.is("a.go", "one one")
+}
+
+func TestAFileOutsideOfARepositoryIsRefused(t *testing.T) {
+	dir := t.TempDir()
+	if err := os.WriteFile(filepath.Join(dir, "a.go"), []byte(alpha), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	t.Setenv("GIT_CEILING_DIRECTORIES", filepath.Dir(dir))
+	store := memory.New()
+	defer store.Close()
+	if _, err := provenance.Blame(t.Context(), store, provenance.Question{File: filepath.Join(dir, "a.go")}); err == nil || !strings.Contains(err.Error(), "not a git repository") {
+		t.Errorf("Blame of a file in no repository: %v, want an error that says so", err)
+	}
+}

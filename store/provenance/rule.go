@@ -1,0 +1,281 @@
+package provenance
+
+import (
+	"strings"
+	"unicode"
+
+	"github.com/skein-dev/skein"
+	"github.com/skein-dev/skein/internal/edits"
+	"github.com/skein-dev/skein/internal/git"
+)
+
+// A Certainty says how it is known that a line is a session's.
+type Certainty string
+
+// From the strongest evidence to the weakest. File and Earlier are hints, not answers.
+const (
+	Exact   Certainty = "exact"   // the session put this text into this file, before the commit
+	Partial Certainty = "partial" // the same, but spaces or punctuation differ: a formatter, or a person
+	Moved   Certainty = "moved"   // the session put this text into another file, and it was moved or copied
+	Made    Certainty = "commit"  // the session made the commit, and is not known to have written the line
+	Earlier Certainty = "earlier" // the session put this text into this file, but its author committed in between without it
+	File    Certainty = "file"    // the session changed this file before the commit, and no other one did
+)
+
+// Certain reports whether c is an answer, not a hint.
+func (c Certainty) Certain() bool { return c != "" && c != Earlier && c != File }
+
+// A Write is a call that changed a file.
+type Write struct {
+	skein.Place // of the call's message
+	Turn        int
+	Time        skein.Time
+	Call        string // its ID
+	Model       string // that called it; "" if the message does not say
+	Edit        edits.Edit
+}
+
+// An Answer says whose a line is. Without a Certainty, nobody knows.
+type Answer struct {
+	Certainty Certainty
+	Near      bool   // the line is too short to tell: it goes with the lines beside it
+	Write     *Write // what wrote it; nil if Certainty is Made or ""
+	Earlier   *Write // if Certainty is Made: what may have written it, by the evidence of that name; or nil
+	Session   skein.SessionID
+}
+
+// An Attributor decides whose lines are. Its functions look up what it asks for.
+type Attributor struct {
+	Writes   []Write                                           // to the file, by time
+	Others   func(text string) ([]Write, error)                // to other files of the repository, that have this line, by time
+	Before   func(c *git.Commit) (skein.Time, error)           // when the author committed before; 0 if that is not known
+	Active   func(w *Write, from, to skein.Time) (bool, error) // whether the session went on after w, between these times
+	Alive    func(c *git.Commit) (bool, error)                 // whether a session of the repository was at work between the author's commit before c and c
+	Maker    func(c *git.Commit) (skein.SessionID, error)      // the session that made a commit; "" if none did
+	Happened func(w *Write) (bool, error)                      // whether the call succeeded, as far as is known
+	lines    map[string][]*Write
+	letters  map[string][]*Write
+}
+
+const (
+	enoughMoved = 3                // lines that one call wrote elsewhere: fewer may stand in two files by chance
+	shortLine   = 8                // characters, without space around: shorter ones stand in every file
+	longLine    = 16               // enough to be recognized in another file
+	slack       = skein.Time(60e3) // milliseconds: the clock of an import and that of a commit
+	nearby      = 3                // lines
+)
+
+// Answers returns whose each line is. The lines are of one file, in order. The error is
+// that of a lookup.
+func (r *Attributor) Answers(lines []git.Line) ([]Answer, error) {
+	r.index()
+	all := make([]Answer, len(lines))
+	for i := range lines {
+		if lines[i].Commit.ByBot() {
+			continue
+		}
+		var err error
+		if all[i], err = r.own(&lines[i]); err != nil {
+			return nil, err
+		}
+	}
+	if err := r.moved(lines, all); err != nil {
+		return nil, err
+	}
+	short(lines, all)
+	return all, r.made(lines, all)
+}
+
+// index makes the writes known by their lines.
+func (r *Attributor) index() {
+	r.lines, r.letters = map[string][]*Write{}, map[string][]*Write{}
+	for i := range r.Writes {
+		w := &r.Writes[i]
+		for _, text := range w.Edit.Added {
+			l := strings.TrimSpace(text)
+			r.lines[l] = append(r.lines[l], w)
+			if p := letters(l); len(p) >= shortLine {
+				r.letters[p] = append(r.letters[p], w)
+			}
+		}
+	}
+}
+
+// letters returns the letters and digits of a line.
+func letters(l string) string {
+	return strings.Map(func(c rune) rune {
+		if unicode.IsLetter(c) || unicode.IsDigit(c) {
+			return c
+		}
+		return -1
+	}, l)
+}
+
+// own answers for a line by the writes to its file.
+func (r *Attributor) own(l *git.Line) (Answer, error) {
+	text := strings.TrimSpace(l.Text)
+	if len(text) < shortLine {
+		return Answer{}, nil
+	}
+	a, err := r.newest(r.lines[text], l.Commit, Exact)
+	if err != nil || a.Certainty == Exact {
+		return a, err
+	}
+	if p := letters(text); len(p) >= shortLine {
+		b, err := r.newest(r.letters[p], l.Commit, Partial)
+		if err != nil || b.Certainty == Partial {
+			return b, err
+		}
+	}
+	return a, nil
+}
+
+// newest returns the newest of writes that can have come into a commit: with certainty c,
+// if its author did not commit anything else between the write and the commit, or the
+// session went on after that.
+func (r *Attributor) newest(writes []*Write, of *git.Commit, c Certainty) (Answer, error) {
+	var earlier *Write
+	before := skein.Time(-1)
+	for i := len(writes) - 1; i >= 0; i-- {
+		w := writes[i]
+		if of.Hash != "" && w.Time > of.Time+slack {
+			continue
+		}
+		if ok, err := r.Happened(w); err != nil || !ok {
+			if err != nil {
+				return Answer{}, err
+			}
+			continue
+		}
+		if before < 0 {
+			var err error
+			if before, err = r.Before(of); err != nil {
+				return Answer{}, err
+			}
+		}
+		in := w.Time >= before
+		if !in {
+			var err error
+			if in, err = r.Active(w, before, of.Time+slack); err != nil {
+				return Answer{}, err
+			}
+		}
+		if in {
+			return Answer{Certainty: c, Write: w, Session: w.Session}, nil
+		}
+		if earlier == nil {
+			earlier = w
+		}
+	}
+	if earlier == nil || c != Exact {
+		return Answer{}, nil
+	}
+	return Answer{Certainty: Earlier, Write: earlier, Session: earlier.Session}, nil
+}
+
+// moved answers for lines that a session put into another file. It looks up some lines
+// of each run of a commit that nobody is known to have written, and compares the others
+// with what it finds.
+func (r *Attributor) moved(lines []git.Line, all []Answer) error {
+	for i := 0; i < len(lines); {
+		end := i
+		for end < len(lines) && lines[end].Commit == lines[i].Commit && all[end].Certainty == "" {
+			end++
+		}
+		if end > i {
+			if err := r.movedRun(lines[i:end], all[i:end]); err != nil {
+				return err
+			}
+		}
+		i = max(end, i+1)
+	}
+	return nil
+}
+
+// movedRun answers for lines of one commit.
+func (r *Attributor) movedRun(lines []git.Line, all []Answer) error {
+	if alive, err := r.Alive(lines[0].Commit); err != nil || !alive {
+		return err
+	}
+	for i, step := 0, 1; i < len(lines); i, step = i+step, step*2 {
+		for i < len(lines) && (len(strings.TrimSpace(lines[i].Text)) < longLine || all[i].Certainty != "") {
+			i++
+		}
+		if i >= len(lines) {
+			break
+		}
+		found, err := r.Others(strings.TrimSpace(lines[i].Text))
+		if err != nil {
+			return err
+		}
+		writes := make([]*Write, len(found))
+		for k := range found {
+			writes[k] = &found[k]
+		}
+		a, err := r.newest(writes, lines[i].Commit, Moved)
+		if err != nil {
+			return err
+		}
+		if a.Certainty == Moved {
+			same(lines, all, a)
+		}
+	}
+	return nil
+}
+
+// same gives answer a to those lines that its write has too, if there are enough of them.
+func same(lines []git.Line, all []Answer, a Answer) {
+	has := map[string]bool{}
+	for _, l := range a.Write.Edit.Added {
+		has[strings.TrimSpace(l)] = true
+	}
+	var at []int
+	for i := range lines {
+		if text := strings.TrimSpace(lines[i].Text); all[i].Certainty == "" && len(text) >= shortLine && has[text] {
+			at = append(at, i)
+		}
+	}
+	if len(at) >= enoughMoved {
+		for _, i := range at {
+			all[i] = a
+		}
+	}
+}
+
+// short answers for lines that are too short to tell by those beside them that are of
+// the same commit.
+func short(lines []git.Line, all []Answer) {
+	for i := range lines {
+		if all[i].Certainty != "" || len(strings.TrimSpace(lines[i].Text)) >= shortLine {
+			continue
+		}
+		for d := 1; d <= nearby && all[i].Certainty == ""; d++ {
+			for _, j := range [2]int{i - d, i + d} {
+				if j >= 0 && j < len(lines) && lines[j].Commit == lines[i].Commit && all[j].Certainty != "" && !all[j].Near {
+					all[i] = all[j]
+					all[i].Near = true
+					break
+				}
+			}
+		}
+	}
+}
+
+// made answers for the other lines, and for those with a hint only, by the session that
+// made their commit.
+func (r *Attributor) made(lines []git.Line, all []Answer) error {
+	for i := range lines {
+		c := lines[i].Commit
+		if all[i].Certainty != "" && all[i].Certainty != Earlier || c.Hash == "" || c.ByBot() {
+			continue
+		}
+		maker, err := r.Maker(c)
+		if err != nil {
+			return err
+		}
+		if maker != "" {
+			all[i] = Answer{Certainty: Made, Session: maker, Earlier: all[i].Write}
+		}
+	}
+	return nil
+}
