@@ -54,8 +54,8 @@ is shown, the best first.
   role: agent: project: session: since: until:   like the flags
 
 A long search shows matches as it finds them, in the newest messages first, and
-continues until it has searched everything, or until Ctrl-C. If it has not
-searched everything, the exit code is 1.
+continues until it has searched everything. The exit code is 1 if its --deadline
+ended it before that, and 130 if Ctrl-C did.
 
 A match can contain a secret; the secret itself is hidden, unless you use --raw.`,
 		Example: `skein search parser error -test

@@ -91,7 +91,7 @@ func (m *Model) due(r *llm.Request) (n int, due *answer, err error) {
 		return 0, nil, fmt.Errorf("session %s: nothing was recorded for what a program asks", m.session)
 	}
 	if n >= len(m.answers) {
-		return 0, nil, fmt.Errorf("session %s: all %d answers were given", m.session, len(m.answers))
+		return 0, nil, fmt.Errorf("session %s has no more answers (it has %d)", m.session, len(m.answers))
 	}
 	due = &m.answers[n]
 	if d := differ(n, due, said(asked)); d != nil && m.options.Differ != nil {
