@@ -10,24 +10,24 @@ import (
 // [errors.Is]; any other error comes from the disk, the network or a bug, and is
 // for people to read.
 var (
-	ErrNotFound  = errors.New("not found")                        // no such session, file or blob (or not for this user)
-	ErrExists    = errors.New("already exists")                   // a session with that ID, or a live one with that key
-	ErrConflict  = errors.New("session has moved on")             // Batch.After is not the last seq; see ConflictError
-	ErrMismatch  = errors.New("client ID used for other content") // same client ID, other content; nothing was changed
-	ErrLocked    = errors.New("locked by another")                // another holder has the lease; see LockedError
-	ErrFenced    = errors.New("lease was taken over")             // the fencing number is stale
-	ErrDeleted   = errors.New("was deleted")                      // the ID has a tombstone
-	ErrRefused   = errors.New("refused")                          // a rule the caller chose forbids it, such as RefuseChildren
-	ErrAmbiguous = errors.New("names several sessions")           // see AmbiguousError
-	ErrInvalid   = errors.New("invalid")                          // the caller's argument is wrong; retrying does not help
-	ErrUnknown   = errors.New("outcome unknown")                  // it may or may not be stored; retry with the same client IDs
-	ErrClosed    = errors.New("store is closed")                  // the store was closed
-	ErrCorrupt   = errors.New("stored data is damaged")           // what is on disk cannot be what was written
-	ErrNewer     = errors.New("written by a newer version")       // the store's schema is newer than this program
-	ErrAway      = errors.New("store is unavailable")             // its server is down or out of room, or a lock is not released; retrying later may work
-	ErrReplaced  = errors.New("store's file is gone or another")  // removed or replaced while it was open, or the log beside it belongs to another file
-	ErrReadOnly  = errors.New("store is read-only")               // the disk or the file's mode forbids writing
-	ErrFull      = errors.New("disk is full")                     // no space left; nothing of the call was stored
+	ErrNotFound  = errors.New("not found")                            // no such session, file or blob (or not for this user)
+	ErrExists    = errors.New("already exists")                       // a session with that ID, or a live one with that key
+	ErrConflict  = errors.New("session has moved on")                 // Batch.After is not the last seq; see ConflictError
+	ErrMismatch  = errors.New("client ID used for other content")     // same client ID, other content; nothing was changed
+	ErrLocked    = errors.New("locked by another")                    // another holder has the lease; see LockedError
+	ErrFenced    = errors.New("lease was taken over")                 // the fencing number is stale
+	ErrDeleted   = errors.New("was deleted")                          // the ID has a tombstone
+	ErrRefused   = errors.New("refused")                              // a rule the caller chose forbids it, such as RefuseChildren
+	ErrAmbiguous = errors.New("names several sessions")               // see AmbiguousError
+	ErrInvalid   = errors.New("invalid")                              // the caller's argument is wrong; retrying does not help
+	ErrUnknown   = errors.New("outcome unknown")                      // it may or may not be stored; retry with the same client IDs
+	ErrClosed    = errors.New("store is closed")                      // the store was closed
+	ErrCorrupt   = errors.New("stored data is damaged")               // what is on disk cannot be what was written
+	ErrNewer     = errors.New("written by a newer version")           // the store's schema is newer than this program
+	ErrAway      = errors.New("store is unavailable")                 // its server is down or out of room, or a lock is not released; retrying later may work
+	ErrReplaced  = errors.New("store's file was removed or replaced") // while it was open, or the log beside it belongs to another file
+	ErrReadOnly  = errors.New("store is read-only")                   // the disk or the file's mode forbids writing
+	ErrFull      = errors.New("disk is full")                         // no space left; nothing of the call was stored
 )
 
 // A ConflictError says where a session ends when an append expected it to end
