@@ -13,6 +13,7 @@ import (
 	"github.com/skein-dev/skein"
 	"github.com/skein-dev/skein/cli"
 	"github.com/skein-dev/skein/cli/config"
+	"github.com/skein-dev/skein/server/acp/acptest"
 )
 
 // asProgram makes the test binary act as the program. Its value says at which
@@ -29,6 +30,9 @@ func TestMain(m *testing.M) {
 		os.Exit(m.Run())
 	case "1":
 		main()
+	case "agent":
+		a := acptest.ScriptedAgent{Dir: os.Getenv(agentDir), Name: "test-agent", Can: os.Getenv(agentCan)}
+		_ = a.Serve(os.Stdin, os.Stdout) // its input has ended
 	case "measured":
 		code := cli.Main(context.Background(), env(), os.Args[1:])
 		if err := os.WriteFile(os.Getenv(peakFile), fmt.Appendf(nil, "%d", peakMemory()), 0o600); err != nil {

@@ -1,0 +1,49 @@
+package serve
+
+import (
+	"context"
+	"os"
+	"os/exec"
+
+	"github.com/spf13/cobra"
+
+	"github.com/skein-dev/skein/cli/fault"
+	"github.com/skein-dev/skein/cli/job"
+	"github.com/skein-dev/skein/server/acp"
+)
+
+// NewACP returns the command acp.
+func NewACP(f *job.Frame) *cobra.Command {
+	return &cobra.Command{
+		Use:   "acp -- AGENT…",
+		Short: "keep what an agent and an editor say over the Agent Client Protocol",
+		Long: `Start an agent that speaks the Agent Client Protocol over stdin and stdout, and
+stand between it and the editor that starts this program. Everything they say
+passes; what is said in a session is stored as it is said: prompts before the
+agent sees them, and the whole of a turn before the editor sees its end.
+
+The editor's configuration names this command in place of the agent's:
+
+  {"agent_servers": {"OpenCode": {"command": "skein", "args": ["acp", "--", "opencode", "acp"]}}}
+
+AGENT is the agent's own command with its arguments. The agent has the editor's
+environment.`,
+		Example: `skein acp -- opencode acp
+	skein acp -- npx -y @agentclientprotocol/claude-agent-acp`,
+		Args: job.Words(1, 1000, "the command of an AGENT"),
+		RunE: f.WithStore(func(ctx context.Context, j *job.Job, args []string) error {
+			at, err := exec.LookPath(args[0])
+			if err != nil {
+				return fault.Advise(fault.Missing("there is no program %s on the PATH", args[0]), "install it, or name its path")
+			}
+			host, _ := os.Hostname() //nolint:errcheck // only for people; may be empty
+			return acp.Serve(ctx, acp.Options{
+				Store: j.Store, User: j.Owner(), Now: j.Now,
+				Program: "skein", Version: j.Version, Host: host,
+				Command: append([]string{at}, args[1:]...), Env: os.Environ(),
+				In: j.Stdin, Out: unclosed{j.Stdout}, Errs: j.Stderr,
+				Checkout: job.Checkout,
+			})
+		}),
+	}
+}

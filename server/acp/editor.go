@@ -1,0 +1,117 @@
+package acp
+
+import (
+	"encoding/json"
+
+	"github.com/skein-dev/skein/server/acp/wire"
+)
+
+// fromEditor takes a line of the editor's.
+func (r *relay) fromEditor(line []byte) {
+	all, whole := wire.Scan(line)
+	if !whole {
+		r.toAgent.put(line)
+		return
+	}
+	var lead *session // whose queue the line takes
+	var first []func() error
+	for i := range all {
+		m := &all[i]
+		s := r.byOuter(m.Session(line))
+		if m.IsAnswer() {
+			s = r.decided(m, line)
+		} else if wait := r.said(m, s, line); wait != nil {
+			first = append(first, wait)
+		}
+		if lead == nil {
+			lead = s
+		}
+		if m.IsAnswer() && s != nil {
+			first = append(first, s.rec.Flush)
+		}
+	}
+	out := wire.Apply(line, wire.Rename(line, all, func(id string) string {
+		if s := r.byOuter(id); s != nil {
+			return s.inner
+		}
+		return id
+	}))
+	switch {
+	case lead == nil:
+		r.toAgent.put(out)
+	case len(first) == 0:
+		lead.toAgent.pass(out, nil)
+	default:
+		lead.toAgent.pass(out, func() []byte { return r.after(out, all, first) })
+	}
+}
+
+// after waits until what the editor said is on disk. If that fails, the agent does not
+// see it, and the editor is told.
+func (r *relay) after(out []byte, all []wire.Message, first []func() error) []byte {
+	for _, wait := range first {
+		err := wait()
+		if err == nil {
+			continue
+		}
+		for i := range all {
+			if _, ok := r.answered(r.asked, all[i].ID); ok && all[i].IsRequest() {
+				r.toEditor.put(failure(all[i].ID, notStored(err)))
+			}
+		}
+		return nil
+	}
+	return out
+}
+
+// said records a request or notification of the editor's. What it returns must be waited
+// for before the agent sees it; nil if nothing must.
+func (r *relay) said(m *wire.Message, s *session, line []byte) (wait func() error) {
+	params := m.Params.Of(line)
+	if m.IsRequest() {
+		q := request{method: m.Method, s: s, at: r.now()}
+		if m.Method != "session/prompt" && m.Method != "initialize" {
+			q.params = params
+		}
+		r.ask(r.toAgent, m, q)
+	}
+	switch {
+	case m.Method == "initialize":
+		var p struct{ ClientInfo peerInfo }
+		if json.Unmarshal(params, &p) == nil {
+			r.mu.Lock()
+			r.client = p.ClientInfo
+			r.mu.Unlock()
+		}
+	case m.Method == "session/new":
+		var p struct{ Cwd string }
+		if json.Unmarshal(params, &p) == nil {
+			r.mu.Lock()
+			r.newest = sessionStart{cwd: p.Cwd}
+			r.mu.Unlock()
+		}
+	case s == nil:
+	case m.Method == "session/prompt":
+		s.rec.Prompt(params)
+		return s.rec.Flush
+	case !m.IsRequest():
+		s.rec.Note(m.Method, params)
+	}
+	return nil
+}
+
+// decided records the editor's answer to a request of the agent's, and returns the
+// session that it is in; nil if it is in none.
+func (r *relay) decided(m *wire.Message, line []byte) *session {
+	q, ok := r.answered(r.asking, m.ID)
+	if !ok || q.s == nil {
+		return nil
+	}
+	result, failed := m.Result.Of(line), m.Error.Of(line)
+	if q.method == "session/request_permission" {
+		q.s.rec.Decided(q.params, q.at, result, failed)
+	} else {
+		q.s.rec.Did(q.method, q.params, q.at, result, failed)
+	}
+	return q.s
+}

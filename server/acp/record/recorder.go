@@ -1,0 +1,315 @@
+package record
+
+import (
+	"cmp"
+	"encoding/json"
+	"fmt"
+	"strings"
+	"sync"
+
+	"github.com/skein-dev/skein"
+)
+
+// mostSaid is the length, in bytes, from which on a message is stored in parts.
+const mostSaid = 1 << 20
+
+// A Recorder turns what is said in one session into events. All methods may be called
+// from several goroutines.
+type Recorder struct {
+	*Writer
+	now  func() skein.Time
+	by   string // the editor's name, for decisions
+	mu   sync.Mutex
+	open *speech
+	said string // text of the newest prompt
+	n    int
+
+	calls  map[string]*call
+	model  string
+	cost   float64
+	spent  skein.Usage // of the turn, as far as it is known
+	same   map[string]string
+	titled string
+
+	begun bool          // something was said
+	early []skein.Event // notes from before, which do not make a session of work
+}
+
+// NewRecorder returns a recorder that writes to w. by is the editor's name.
+func NewRecorder(w *Writer, by string, now func() skein.Time) *Recorder {
+	return &Recorder{Writer: w, by: by, now: now, calls: map[string]*call{}, same: map[string]string{}}
+}
+
+// A speech is a message that is not complete yet.
+type speech struct {
+	role  skein.Role
+	id    string // as the agent names it; "" if it does not
+	parts []skein.Part
+	blobs []skein.Blob
+	text  strings.Builder // of the last part
+	size  int
+	start skein.Time
+}
+
+// Prompt records a prompt. params are those of session/prompt.
+func (r *Recorder) Prompt(params []byte) {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	r.close("")
+	parts, blobs := partsOf(objectOf(params).list("prompt"))
+	m := skein.Message{Role: skein.RoleUser, Parts: parts}
+	if m.Parts == nil {
+		m.Parts = []skein.Part{}
+	}
+	r.said, r.spent = m.Words(), skein.Usage{}
+	r.say(blobs, skein.Say(r.now(), m))
+}
+
+// say adds an event of work, after what was noted before the first.
+func (r *Recorder) say(blobs []skein.Blob, e skein.Event) {
+	if !r.begun {
+		r.begun = true
+		r.Add(nil, r.early...)
+		r.early = nil
+	}
+	r.Add(blobs, e)
+}
+
+// Begin adds the session's created event, or that a session continues.
+func (r *Recorder) Begin(e skein.Event) {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	if e.Kind == skein.KindCreated {
+		r.Add(nil, e)
+		return
+	}
+	r.early = append(r.early, e)
+}
+
+// End adds how the work ended, if there was any.
+func (r *Recorder) End(p skein.Program) {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	r.close(interrupted)
+	r.settle()
+	if r.begun {
+		r.Add(nil, skein.NewEvent(skein.KindEnded, r.now(), p))
+	}
+}
+
+// mostEarly limits what is kept of a session in which nothing is said.
+const mostEarly = 100
+
+// chunk adds a piece of a message.
+func (r *Recorder) chunk(role skein.Role, kind skein.PartKind, u object) {
+	id := u.text("messageId")
+	p, blobs := partOf(u["content"])
+	if s := r.open; s != nil && (s.role != role || s.id != id && s.id != "" && id != "" || s.size > mostSaid) {
+		r.close("")
+	}
+	if r.open == nil {
+		r.open = &speech{role: role, start: r.now()}
+	}
+	s := r.open
+	s.id, s.blobs = cmp.Or(s.id, id), append(s.blobs, blobs...)
+	for _, b := range blobs {
+		s.size += len(b.Data)
+	}
+	if p.Kind == skein.PartText {
+		p.Kind = kind
+	}
+	s.size += len(p.Text) + len(p.Raw) + 1
+	if n := len(s.parts); n > 0 && p.Kind == kind && s.parts[n-1].Kind == kind && len(p.Meta) == 0 && len(s.parts[n-1].Meta) == 0 {
+		s.text.WriteString(string(p.Text))
+		return
+	}
+	s.end()
+	s.text.WriteString(string(p.Text))
+	p.Text = ""
+	s.parts = append(s.parts, p)
+}
+
+// end completes the last part of s.
+func (s *speech) end() {
+	if n := len(s.parts); n > 0 && s.text.Len() > 0 {
+		s.parts[n-1].Text = skein.Text(s.text.String())
+	}
+	s.text.Reset()
+}
+
+// close stores the message that is not complete yet, as it is. stop is why it ended;
+// "" if something else follows.
+func (r *Recorder) close(stop string) {
+	s := r.open
+	if s == nil {
+		return
+	}
+	r.open = nil
+	s.end()
+	m := skein.Message{Role: s.role, Parts: s.parts, Stop: stop}
+	if s.role == skein.RoleAssistant {
+		m.Model = r.model
+	}
+	if s.id != "" {
+		m.Meta = meta{object{"messageId": skein.MustJSON(s.id)}}.json()
+	}
+	if s.role == skein.RoleUser {
+		if m.Words() == r.said {
+			return // the agent repeats the prompt
+		}
+		m.Synthetic = true
+	}
+	m.Interrupted = stop == interrupted
+	r.say(s.blobs, skein.Say(s.start, m))
+}
+
+// interrupted is the stop reason of a message of which the end is missing.
+const interrupted = "interrupted"
+
+// Note records something whole, under a name.
+func (r *Recorder) Note(name string, data []byte) {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	r.note(name, "", data)
+}
+
+func (r *Recorder) note(name, level string, data []byte) {
+	if !json.Valid(data) {
+		data = skein.MustJSON(strings.ToValidUTF8(string(data), "\uFFFD"))
+	}
+	e := skein.NewEvent(skein.KindNoted, r.now(), skein.Noted{Name: "acp:" + name, Level: level, Data: data})
+	switch {
+	case r.begun:
+		r.Add(nil, e)
+	case len(r.early) < mostEarly:
+		r.early = append(r.early, e)
+	}
+}
+
+// changes is note, unless the same was noted last under this name.
+func (r *Recorder) changes(name string, data []byte) {
+	if r.same[name] != string(data) {
+		r.same[name] = string(data)
+		r.note(name, "", data)
+	}
+}
+
+// Update records an update. params are those of session/update.
+func (r *Recorder) Update(params []byte) {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	raw := objectOf(params)["update"]
+	u := objectOf(raw)
+	switch kind := u.text("sessionUpdate"); kind {
+	case "user_message_chunk":
+		r.chunk(skein.RoleUser, skein.PartText, u)
+	case "agent_message_chunk":
+		r.chunk(skein.RoleAssistant, skein.PartText, u)
+	case "agent_thought_chunk":
+		r.chunk(skein.RoleAssistant, skein.PartReasoning, u)
+	case "tool_call", "tool_call_update":
+		r.toolUpdate(kind, u)
+	case "session_info_update":
+		if t := skein.ShortTitle(u.text("title")); t != "" && t != r.titled {
+			r.titled = t
+			r.say(nil, skein.NewEvent(skein.KindTitled, r.now(), skein.Titled{Title: t, By: skein.ByModel}))
+		}
+		r.changes(kind, skein.MustJSON(u.without("updatedAt")))
+	case "usage_update":
+		r.costs(objectOf(u["cost"]))
+		r.changes(kind, raw)
+	case "config_option_update":
+		r.options(u)
+		r.changes(kind, raw)
+	case "notice":
+		r.note(kind, u.text("severity"), raw)
+	case "compaction_update":
+		r.compacted(u)
+		r.note(kind, "", raw)
+	case "":
+		r.note("session/update", "", params)
+	default:
+		r.changes(kind, raw)
+	}
+}
+
+// costs takes the session's cost so far: what is more than before was spent in this turn.
+func (r *Recorder) costs(c object) {
+	var amount float64
+	if json.Unmarshal(c["amount"], &amount) != nil || c.text("currency") != "USD" {
+		return
+	}
+	if amount > r.cost {
+		r.spent.Reported += int64((amount - r.cost) * 1e9)
+	}
+	r.cost = amount
+}
+
+// Options takes the model from the answer to session/new and the like.
+func (r *Recorder) Options(result []byte) {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	r.options(objectOf(result))
+}
+
+func (r *Recorder) options(o object) {
+	for _, raw := range o.list("configOptions") {
+		if c := objectOf(raw); c.text("category") == "model" {
+			r.model = cmp.Or(c.text("currentValue"), r.model)
+		}
+	}
+	r.model = cmp.Or(objectOf(o["models"]).text("currentModelId"), r.model)
+}
+
+// compacted records a compaction of which the agent gives the summary.
+func (r *Recorder) compacted(u object) {
+	if u.text("status") != "completed" || !u.has("summary") {
+		return
+	}
+	parts, _ := partsOf(u.list("summary"))
+	m := skein.Message{Parts: parts}
+	if to := r.Last(); to > 0 && m.Words() != "" {
+		r.Add(nil, skein.NewEvent(skein.KindCompacted, r.now(), skein.Compacted{To: to, Summary: m.Words()}))
+	}
+}
+
+// Answered records the answer to a prompt: its result or its error.
+func (r *Recorder) Answered(result, failure []byte) {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	o := objectOf(result)
+	stop := o.text("stopReason")
+	r.close(cmp.Or(stop, interrupted))
+	r.settle()
+	s := skein.Step{Phase: "finish", Model: r.model, Stop: stop, Several: true}
+	r.n++
+	s.Request = fmt.Sprintf("%s-turn-%d", r.prefix, r.n)
+	if spent := r.spend(objectOf(o["usage"])); spent != (skein.Usage{}) {
+		s.Usage = &spent
+	}
+	switch f := objectOf(failure); {
+	case len(failure) > 0:
+		s.Error = &skein.ErrorInfo{Kind: string(f["code"]), Message: cmp.Or(f.text("message"), string(failure))}
+	case stop == "cancelled":
+		s.Error = &skein.ErrorInfo{Kind: interrupted, Message: "canceled by the user"}
+	}
+	r.say(nil, skein.NewEvent(skein.KindStep, r.now(), s))
+	if o.has("_meta") || o.has("usage") {
+		r.note("session/prompt", "", result)
+	}
+}
+
+// spend returns what the turn used. The schema's counts are sums over all turns, but
+// agents report each turn by itself (seen with opencode 1.18.33 on 2026-11-23).
+func (r *Recorder) spend(u object) skein.Usage {
+	count := func(name string) (n int64) {
+		if json.Unmarshal(u[name], &n) != nil {
+			return 0
+		}
+		return n
+	}
+	turn := r.spent
+	turn.Input, turn.Output, turn.Reasoning = count("inputTokens"), count("outputTokens"), count("thoughtTokens")
+	turn.CacheRead, turn.CacheWrite = count("cachedReadTokens"), count("cachedWriteTokens")
+	return turn
+}

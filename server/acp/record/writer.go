@@ -1,0 +1,214 @@
+package record
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"slices"
+	"sync"
+	"time"
+
+	"github.com/skein-dev/skein"
+	"github.com/skein-dev/skein/internal/sleep"
+)
+
+const (
+	mostWaiting = 8 << 20 // bytes of events that may wait for the disk
+	mostEvents  = 256     // events that are appended at a time: other writers get their turn
+	attempts    = 8       // of an append, before those who wait for it are told
+)
+
+// A Writer appends the events of one session in the background, in order. All methods
+// may be called from several goroutines.
+type Writer struct {
+	store  skein.Store
+	id     skein.SessionID
+	lease  skein.Lease
+	prefix string
+
+	mu      sync.Mutex
+	changed sync.Cond
+	waiting []skein.Event
+	blobs   []skein.Blob
+	bytes   int
+	added   int // events ever added
+	stored  int // how many of them are stored
+	last    skein.Seq
+	err     error // of the newest append; nil if it succeeded
+	failed  int   // appends in a row that failed
+	final   bool  // the store will never accept more
+	closed  bool
+	done    chan struct{}
+}
+
+// NewWriter returns a writer of session id, whose lease it takes before it appends
+// anything, and releases when it is closed. The first event of a session that has not
+// begun must be its created event.
+func NewWriter(store skein.Store, id skein.SessionID, r skein.LeaseRequest) *Writer {
+	w := &Writer{store: store, id: id, prefix: "acp-" + string(skein.NewSessionID(time.Now())), done: make(chan struct{})}
+	w.changed.L = &w.mu
+	go w.run(r)
+	return w
+}
+
+// Add appends events some time later. It waits only if much waits already.
+func (w *Writer) Add(blobs []skein.Blob, events ...skein.Event) {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	for w.bytes > mostWaiting && !w.final && !w.closed {
+		w.changed.Wait()
+	}
+	if w.final || w.closed {
+		return
+	}
+	for i := range events {
+		w.added++
+		if events[i].ClientID == "" {
+			events[i].ClientID = skein.ClientID(fmt.Sprintf("%s-%d", w.prefix, w.added))
+		}
+		w.bytes += len(events[i].Payload)
+	}
+	for _, b := range blobs {
+		w.bytes += len(b.Data)
+	}
+	w.waiting, w.blobs = append(w.waiting, events...), append(w.blobs, blobs...)
+	w.changed.Broadcast()
+}
+
+// Last returns the seq of the session's last event that this writer knows of.
+func (w *Writer) Last() skein.Seq {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	return w.last
+}
+
+// Flush waits until everything that was added is stored.
+//
+// The error wraps [skein.ErrFenced] if the session was taken over; else it is the
+// store's, after several attempts. What was not stored is tried again.
+func (w *Writer) Flush() error {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	until := w.added
+	for failed := w.failed; w.stored < until; w.changed.Wait() {
+		if w.final || w.failed >= failed+attempts {
+			return w.err
+		}
+		failed = min(failed, w.failed)
+	}
+	return nil
+}
+
+// Close stores what waits, and ends the writer. Errors as Flush.
+func (w *Writer) Close() error {
+	err := w.Flush()
+	w.mu.Lock()
+	w.closed = true
+	w.changed.Broadcast()
+	w.mu.Unlock()
+	<-w.done
+	return err
+}
+
+func (w *Writer) run(r skein.LeaseRequest) {
+	defer close(w.done)
+	leases := skein.LeasesOf(w.store)
+	lease, err := leases.Acquire(context.Background(), w.id, r)
+	if err != nil {
+		w.refuse(err)
+		return
+	}
+	defer func() { _ = leases.Release(context.Background(), lease) }() // it ends with this process in any case
+	w.mu.Lock()
+	w.lease = lease
+	w.changed.Broadcast()
+	w.mu.Unlock()
+	for {
+		b, ok := w.next()
+		if !ok {
+			return
+		}
+		r, err := w.store.Append(context.Background(), b) // what was said was said
+		if err == nil {
+			w.put(len(b.Events), r[0].Last)
+			continue
+		}
+		if !w.fail(err) {
+			return
+		}
+		_ = sleep.For(context.Background(), 100*time.Millisecond) // it never ends early
+	}
+}
+
+// next waits for events, and returns a batch of the first of them.
+func (w *Writer) next() (skein.Batch, bool) {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	for len(w.waiting) == 0 && !w.closed {
+		w.changed.Wait()
+	}
+	if w.final || len(w.waiting) == 0 {
+		return skein.Batch{}, false
+	}
+	n := min(len(w.waiting), mostEvents)
+	b := skein.Batch{Session: w.id, Fence: w.lease.Fence, Events: slices.Clone(w.waiting[:n]), Blobs: w.blobs}
+	if b.Events[0].Kind == skein.KindCreated {
+		b.After = skein.Fresh
+	}
+	return b, true
+}
+
+// put notes that the first n events are stored.
+func (w *Writer) put(n int, last skein.Seq) {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	w.waiting = slices.Delete(w.waiting, 0, n)
+	w.stored, w.last, w.err, w.failed = w.stored+n, last, nil, 0
+	if len(w.waiting) == 0 {
+		w.blobs = nil
+	}
+	w.bytes = 0
+	for i := range w.waiting {
+		w.bytes += len(w.waiting[i].Payload)
+	}
+	for _, b := range w.blobs {
+		w.bytes += len(b.Data)
+	}
+	w.changed.Broadcast()
+}
+
+// refuse notes that nothing will be stored.
+func (w *Writer) refuse(err error) {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	w.err, w.final = err, true
+	w.changed.Broadcast()
+}
+
+// Held waits until the writer has the session's lease.
+//
+// The error wraps [skein.ErrLocked] (as a *[skein.LockedError]) if another has it.
+func (w *Writer) Held() error {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	for w.lease.Fence == 0 && !w.final {
+		w.changed.Wait()
+	}
+	if w.final {
+		return w.err
+	}
+	return nil
+}
+
+// fail notes that an append failed, and reports whether it can be tried again.
+func (w *Writer) fail(err error) (again bool) {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	w.err = err
+	w.failed++
+	for _, never := range []error{skein.ErrFenced, skein.ErrLocked, skein.ErrInvalid, skein.ErrMismatch, skein.ErrDeleted, skein.ErrNotFound, skein.ErrExists, skein.ErrConflict, skein.ErrClosed} {
+		w.final = w.final || errors.Is(err, never)
+	}
+	w.changed.Broadcast()
+	return !w.final && !(w.closed && w.failed >= attempts)
+}
