@@ -199,7 +199,7 @@ func (x *exporter) one(ctx context.Context, sess skein.Session) error {
 	if err != nil {
 		return err
 	}
-	if p.found && !p.WentOn && x.o.Cwd == "" && !x.anew[sess.ID] && x.seen(sess, p.file.Path) {
+	if p.found && !p.WentOn && x.o.Cwd == "" && !x.anew[sess.ID] && x.seen(sess, p.file) {
 		return x.exact(ctx, sess, p)
 	}
 	if x.format.Write == nil {

@@ -51,11 +51,14 @@ func (x *exporter) exact(ctx context.Context, sess skein.Session, p provenanceOf
 // seen reports whether the program would find a source written where it was read from,
 // path. A file that was imported from a folder of its own is, unchanged, where no
 // program looks.
-func (x *exporter) seen(sess skein.Session, path string) bool {
+func (x *exporter) seen(sess skein.Session, file skein.SourceFile) bool {
+	if decodeState(file.State).Lone && x.format.Write != nil {
+		return false
+	}
 	if len(x.o.Places) == 0 {
 		return true
 	}
-	unit, _ := x.format.split(path)
+	unit, _ := x.format.split(file.Path)
 	below := x.format.below(unit)
 	return isIn(x.o.Places, filepath.Join(x.home, filepath.FromSlash(below))) && (x.format.Finds == nil || x.format.Finds(below, sess))
 }

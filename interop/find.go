@@ -210,7 +210,7 @@ func (fd *finder) sessions(ctx context.Context, f *Format, o *opened, now candid
 }
 
 func isDatabase(u Unit) bool {
-	if p, ok := u.(*packedUnit); ok {
+	if p, ok := u.(*copiedUnit); ok {
 		u = p.Unit
 	}
 	_, ok := u.(*databaseUnit)

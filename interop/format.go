@@ -64,6 +64,10 @@ type Format struct {
 	// the unit that Unit says. A file that it accepts is opened with Look, as a unit.
 	Document func(path string, head []byte) Guess
 
+	// PlacedFiles are the kinds of files that the format knows by their place, but that a
+	// person may name anywhere.
+	PlacedFiles []PlacedFile
+
 	// Replaces, if not nil, reports whether the unit at path now holds what
 	// the one at old does, although that still exists: the program moved its
 	// files into a database, and left them. What was read from old continues

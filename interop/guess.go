@@ -33,6 +33,12 @@ type Guess struct {
 	Of   string // if Alike: the program that wrote it
 }
 
+// AtMost returns g, but no surer than sure.
+func (g Guess) AtMost(sure Sure) Guess {
+	g.Sure = min(g.Sure, sure)
+	return g
+}
+
 // KnownBy is the guess of a format that knows a file by its content.
 func KnownBy(why string) Guess { return Guess{Sure: Known, Why: why} }
 
@@ -69,9 +75,9 @@ func FirstLine(head []byte) (line []byte, whole bool) {
 	return line, json.Valid(line)
 }
 
-// isLines reports whether a file is JSON Lines, as far as its beginning shows. If the
+// IsLines reports whether a file is JSON Lines, as far as its beginning shows. If the
 // first line is longer than head, its beginning decides.
-func isLines(head []byte) bool {
+func IsLines(head []byte) bool {
 	line, whole := FirstLine(head)
 	return whole || len(head) == headLen && len(line) > headLen/2
 }
@@ -186,7 +192,7 @@ func (pl *planner) force(m match, head []byte, named bool) match {
 	case m.guess.Sure == Alike:
 	case !named || !json:
 		return match{}
-	case f.Match != nil && (f.Document == nil || isLines(head)):
+	case f.Match != nil && (f.Document == nil || IsLines(head)):
 		m = match{format: f}
 	case f.Document != nil && f.Look != nil:
 		m = match{format: f, documents: []*Format{f}}
@@ -227,6 +233,12 @@ func (pl *planner) looks(path string, sure Sure) (whose, why string) {
 	case m.guess.Sure > max(sure, Placed):
 	case unit != "" && unit != path && sure < Placed:
 		return fs[0].Name, "it lies where that keeps its files"
+	case m.guess.Sure == No && sure == No:
+		f, _, g := all.placedFile(headAt(path))
+		if f == nil {
+			return "", ""
+		}
+		return f.Name, g.Why
 	case m.guess.Sure <= sure:
 		return "", ""
 	}
@@ -346,16 +358,25 @@ func (list formatList) elsewhere(u unitFound) bool {
 // judged returns what the formats make of the file at path; nothing if it cannot be
 // read, which is reported when it is imported.
 func (list formatList) judged(path string) match {
-	file, _, err := open(path)
-	if err != nil {
-		return match{}
-	}
-	defer file.Close()
-	b, ok, err := plainHead(path, file)
-	if err != nil || !ok || len(b) == 0 {
+	b := headAt(path)
+	if len(b) == 0 {
 		return match{}
 	}
 	return judge(list, filepath.ToSlash(plain(path)), b)
+}
+
+// headAt returns the first bytes of the file at path, unpacked; none if it cannot be read.
+func headAt(path string) []byte {
+	file, _, err := open(path)
+	if err != nil {
+		return nil
+	}
+	defer file.Close()
+	b, _, err := plainHead(path, file)
+	if err != nil {
+		return nil
+	}
+	return b
 }
 
 // mayBe returns the formats that may know a unit: those that know its path and, for

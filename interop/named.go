@@ -78,9 +78,12 @@ func (im *importer) barren(ctx context.Context) error {
 func (im *importer) barrenness(ctx context.Context, path string) (why, err error) {
 	if c, strange := im.planner.strange[path]; strange {
 		im.rep.Unmatched--
+		f, m, g := im.known.formats.placedFile(headAt(path))
 		switch {
 		case c.size == 0:
 			return errEmpty, nil
+		case f != nil:
+			return errors.New(m.says(f, g)), nil
 		case len(im.known.formats) == 1:
 			why := im.known.formats[0].Name + " does not recognize it"
 			if whose, sign := im.planner.looks(path, No); whose != "" {

@@ -212,6 +212,7 @@ func (o *outbox) state() fileState {
 	s.Rewriting, s.Removed, s.Shrunk, s.Unread = o.w.state.Rewriting, o.w.state.Removed, o.w.state.Shrunk, o.w.state.Unread
 	s.Withdrew, s.Apart, s.Back = o.w.state.Withdrew, o.apart, o.w.state.Back
 	s.Plain = o.w.unit == nil && o.w.format.Look != nil
+	s.Lone = o.w.unit != nil && isLone(o.w.unit.unit)
 	s.Echoes, s.Seq, s.Tail, s.Intent, s.Reread = o.w.state.Echoes, o.ends, o.w.state.Tail, o.w.state.Intent, o.w.state.Reread
 	for name, th := range o.threads {
 		if name != "" && th.begun && th.id != th.begin.ID {

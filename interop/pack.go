@@ -187,29 +187,47 @@ func plainHead(path string, f *os.File) ([]byte, bool, error) {
 	return b[:n], true, err
 }
 
-// A packedUnit is a database or document that was unpacked to be read.
-type packedUnit struct {
+// A copiedUnit is a unit that was copied to be read: unpacked, or alone.
+type copiedUnit struct {
 	Unit
-	temp, path string // where it is now, the folder that contains that, and where the packed file is
-	damage     error  // why it was not unpacked to its end
+	temp   string            // the folder with the copy
+	inside string            // where the unit is in that
+	lone   bool              // it stands in its program's place for it, with nothing beside it
+	paths  *strings.Replacer // from those of the copy to those that the user knows
+	damage error             // why it was not unpacked to its end
 }
 
 // lookPacked opens the packed unit at path: unpacked to a folder of its own,
 // with its original names.
-func (f *Format) lookPacked(ctx context.Context, path string) (_ Unit, err error) {
+func (f *Format) lookPacked(ctx context.Context, path string) (Unit, error) {
+	name := plain(path)
+	inside := strings.TrimPrefix(name, filepath.VolumeName(name))
+	u, err := f.lookCopy(ctx, path, inside, func(to string) (damage, err error) { return unpackTo(ctx, to, path) })
+	if err != nil {
+		return nil, err
+	}
+	return u, nil
+}
+
+// lookCopy opens as a unit what fill makes of the file at path: a file at this path
+// inside a new folder. damage says why it is not all of the file.
+func (f *Format) lookCopy(ctx context.Context, path, inside string, fill func(to string) (damage, err error)) (_ *copiedUnit, err error) {
 	temp, err := os.MkdirTemp("", "skein-*")
 	if err != nil {
 		return nil, err
 	}
-	name := plain(path)
-	at := filepath.Join(temp, strings.TrimPrefix(name, filepath.VolumeName(name)))
-	u := &packedUnit{nil, temp, path, nil}
-	u.damage, err = unpackTo(ctx, at, path)
+	file := filepath.Join(temp, inside)
+	unit := file
+	if f.Unit != nil {
+		unit = filepath.FromSlash(cmp.Or(f.Unit(filepath.ToSlash(file)), filepath.ToSlash(file)))
+	}
+	u := &copiedUnit{temp: temp, inside: strings.TrimPrefix(unit, temp), paths: strings.NewReplacer(file, path, unit, path, temp, "")}
+	u.damage, err = fill(file)
 	if errors.Is(err, errNotPacked) {
 		err = ErrOther
 	}
 	if err == nil {
-		if u.Unit, err = f.Look(ctx, at); err == nil {
+		if u.Unit, err = f.Look(ctx, unit); err == nil {
 			return u, nil
 		}
 		switch {
@@ -219,7 +237,7 @@ func (f *Format) lookPacked(ctx context.Context, path string) (_ Unit, err error
 				err = otherError{u.damage}
 			}
 		default:
-			err = packedError{u.says(cmp.Or(u.damage, err).Error()), err}
+			err = copiedError{u.paths.Replace(cmp.Or(u.damage, err).Error()), err}
 		}
 	}
 	return nil, errors.Join(err, os.RemoveAll(temp))
@@ -268,31 +286,26 @@ func (e otherError) Error() string        { return e.damage.Error() }
 func (e otherError) Is(target error) bool { return target == ErrOther }
 func (e otherError) Unwrap() error        { return e.damage }
 
-// says returns a text with the path that the unit is known by.
-func (u *packedUnit) says(text string) string {
-	return strings.ReplaceAll(strings.ReplaceAll(text, filepath.Join(u.temp, plain(u.path)), u.path), u.temp, "")
-}
-
-// A packedError is an error with the path that the unit is known by.
-type packedError struct {
+// A copiedError is an error with the path that the unit is known by.
+type copiedError struct {
 	text string
 	err  error
 }
 
-func (e packedError) Error() string { return e.text }
-func (e packedError) Unwrap() error { return e.err }
+func (e copiedError) Error() string { return e.text }
+func (e copiedError) Unwrap() error { return e.err }
 
 // Skips implements [Unit].
-func (u *packedUnit) Skips() []Skip {
+func (u *copiedUnit) Skips() []Skip {
 	all := u.Unit.Skips()
 	for i := range all {
-		all[i].Path, all[i].Why = u.says(all[i].Path), u.says(all[i].Why)
+		all[i].Path, all[i].Why = u.paths.Replace(all[i].Path), u.paths.Replace(all[i].Why)
 	}
 	return all
 }
 
 // Close implements [Unit]; errors are the system's.
-func (u *packedUnit) Close() error {
+func (u *copiedUnit) Close() error {
 	err := u.Unit.Close()
 	if gone := os.RemoveAll(u.temp); !errors.Is(gone, fs.ErrNotExist) {
 		err = errors.Join(err, gone)

@@ -140,7 +140,11 @@ func (pl *planner) match(c candidate) (m match, err error) {
 	}
 	if ok {
 		judged := judge(pl.formats, filepath.ToSlash(plain(c.path)), b)
-		m = pl.force(judged, b, pl.rep.isNamed(c.path))
+		m = judged
+		if pl.rep.isNamed(c.path) && (m.guess.Sure == No || m.guess.Sure == Placed && m.documents != nil) {
+			m = pl.alone(b, m)
+		}
+		m = pl.force(m, b, pl.rep.isNamed(c.path))
 		if f, ok := pl.forced(c.path, m, judged.guess.Sure); ok {
 			pl.rep.force(f)
 		}

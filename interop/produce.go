@@ -108,7 +108,7 @@ func (pr *producer) produceUnit(ctx context.Context, w *fileJob, sink func(chunk
 	if err != nil {
 		return fail(err)
 	}
-	if p, packed := w.unit.unit.(*packedUnit); packed && p.damage != nil {
+	if p, packed := w.unit.unit.(*copiedUnit); packed && p.damage != nil {
 		if err := sink(chunk{w: alone, err: p.damage}); err != nil {
 			return err
 		}

@@ -58,6 +58,9 @@ func SyncIn(ctx context.Context, s skein.Store, f Format, id skein.SessionID, pl
 	if _, packed := PlainName(y.unit); packed {
 		return done, fmt.Errorf("%w: %s is packed; unpack it first, and import it", skein.ErrInvalid, y.unit)
 	}
+	if decodeState(y.from.file.State).Lone {
+		return done, fmt.Errorf("%w: %s is not where %s keeps its files, and was imported alone; write the session to where they are: skein handoff %s --to %s", skein.ErrInvalid, y.unit, f.Name, id, f.Name)
+	}
 	y.below, y.home = f.homeOf(y.unit)
 	done.ID, done.Path, done.Name = y.from.file.ID, y.unit, y.name
 	if !y.from.WentOn && y.intent() == nil {

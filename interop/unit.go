@@ -254,6 +254,9 @@ type opened struct {
 func (w *fileJob) unfinished() bool { return w.unit != nil && w.name == "" && w.unit.left.Load() }
 
 func (o *opened) file(name string) File {
+	if u, ok := o.unit.(*copiedUnit); ok && u.lone {
+		return File{Path: filepath.Join(filepath.Dir(o.path), u.inside), Name: name, Unit: true, Beside: func(string) ([]byte, bool) { return nil, false }}
+	}
 	return File{Path: plain(o.path), Name: name, Unit: true, Beside: func(rel string) ([]byte, bool) {
 		if info, err := os.Lstat(o.path); err == nil && info.IsDir() {
 			return beside(filepath.Join(o.path, "x"), rel)
@@ -288,9 +291,13 @@ func (o *opened) look(ctx context.Context) (_ *Format, err error) {
 		packed = false
 	}
 	for _, f := range o.formats {
-		if packed {
+		m, lone := f.lone(o.path)
+		switch {
+		case lone:
+			o.unit, err = f.lookLone(ctx, o.path, m)
+		case packed:
 			o.unit, err = f.lookPacked(ctx, o.path)
-		} else {
+		default:
 			o.unit, err = f.Look(ctx, o.path)
 		}
 		if errors.Is(err, fs.ErrNotExist) {

@@ -27,6 +27,7 @@ type fileState struct {
 	Apart     []apart                    `json:"apart,omitempty"`    // events that wait for a file that has not been read
 	Tail      int                        `json:"tail,omitempty"`     // while rewriting: how many records are stored, if those after the last are to be dropped at the end
 	Echoes    echoes                     `json:"told,omitempty"`     // records that were written here, from existing events
+	Lone      bool                       `json:"lone,omitempty"`     // a file that is not in its program's place for it, read alone
 	Plain     bool                       `json:"plain,omitempty"`    // not a unit, although the format has units
 	Back      skein.Seq                  `json:"back,omitempty"`     // the session is a fork that first goes back to this event of its parent
 	Seq       skein.Seq                  `json:"seq,omitempty"`      // where the session ended when it was last stored to, if nobody else wrote to it

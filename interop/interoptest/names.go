@@ -7,6 +7,7 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/skein-dev/skein"
 	"github.com/skein-dev/skein/interop"
 	"github.com/skein-dev/skein/store/memory"
 )
@@ -100,4 +101,92 @@ func namedFiles(t *testing.T, formats []interop.Format, dirs map[string]string) 
 		}
 	}
 	return all, paths
+}
+
+// Alone checks, for formats that are used together, that every file of their cases is
+// recognized when the user names it where its program would not keep it: alone and
+// under a name that says nothing. Its session is imported, or the reason that the report
+// gives has the format's name; then --format imports it, unless it says that the file
+// holds no conversation by itself. mute are the names of files whose content says
+// nothing about their program.
+func Alone(t *testing.T, formats []interop.Format, dirs map[string]string, mute func(path string) bool) {
+	for _, f := range formats {
+		dir := dirs[f.Name]
+		if dir == "" {
+			continue
+		}
+		t.Run(f.Name, func(t *testing.T) {
+			t.Parallel()
+			for i, path := range files(t, dir) {
+				if testing.Short() && i%3 != 0 {
+					continue
+				}
+				rel, err := filepath.Rel(dir, path)
+				if err != nil {
+					t.Fatal(err)
+				}
+				rel = filepath.ToSlash(rel)
+				_, packed := interop.PlainName(path)
+				data := read(t, path)
+				if strings.Contains(rel+"/", ".golden/") || strings.HasPrefix(rel, "fuzz/") || packed || len(data) == 0 || mute(rel) {
+					continue
+				}
+				if what := (namedFile{f.Name, rel, data}).alone(t, formats, f); what != "" {
+					t.Errorf("%s of %s, alone and called note: %s", rel, f.Name, what)
+				}
+			}
+		})
+	}
+}
+
+// alone returns what is wrong with the answer to the import of a file alone; "" for
+// nothing.
+func (n namedFile) alone(t *testing.T, formats []interop.Format, f interop.Format) string {
+	t.Helper()
+	took, why := n.named(t, formats)
+	switch {
+	case slices.Contains(took, n.format):
+		return ""
+	case len(took) > 0:
+		return "it is imported as " + strings.Join(took, ", ")
+	case !strings.Contains(why, " "+n.format+" "):
+		return "the answer does not name the format: " + why
+	case strings.Contains(why, "no conversation by itself"):
+		return ""
+	}
+	if took, why = n.named(t, []interop.Format{f}); !slices.Contains(took, n.format) {
+		return "the format's name does not help: " + why
+	}
+	return ""
+}
+
+// named imports a file alone, under a name that says nothing, and returns the formats of
+// the sessions, and why there are none.
+func (n namedFile) named(t *testing.T, formats []interop.Format) (took []string, why string) {
+	t.Helper()
+	at := filepath.Join(t.TempDir(), "note")
+	write(t, at, n.data)
+	if err := os.Chtimes(at, epoch, epoch); err != nil {
+		t.Fatal(err)
+	}
+	store := memory.New()
+	defer store.Close()
+	rep, err := interop.Import(t.Context(), store, formats, []string{at}, interop.Options{Named: true})
+	if err != nil {
+		t.Fatal(err)
+	}
+	for s, err := range store.Sessions(t.Context(), skein.Filter{IncludeEmpty: true}) {
+		if err != nil {
+			t.Fatal(err)
+		}
+		if s.Origin == nil { // a log of skein's own holds events, which begin a session as they are
+			took = append(took, "skein")
+		} else if !slices.Contains(took, s.Origin.Format) {
+			took = append(took, s.Origin.Format)
+		}
+	}
+	for _, s := range rep.Skips {
+		why += s.Why + "; "
+	}
+	return took, why
 }

@@ -3,6 +3,8 @@ package interoptest_test
 import (
 	"os"
 	"path/filepath"
+	"slices"
+	"strings"
 	"testing"
 
 	"github.com/skein-dev/skein/interop"
@@ -106,4 +108,18 @@ func cases(t *testing.T) map[string]string {
 // A file's content decides its format, whatever its name.
 func TestContentDecidesTheFormat(t *testing.T) {
 	interoptest.Names(t, everyFormat(), cases(t))
+}
+
+// So it does for a file that the user names, although its program knows it only among
+// others.
+func TestAFileAloneIsOfTheFormatThatItsContentSays(t *testing.T) {
+	mute := []string{ // these have settings or paths, are empty lists, or are cut off at their beginning
+		".project_root", ".workspace-trusted", "migration", "workspace.json", "settings.json", "projects.json", "config.md",
+		"context-intelligence/metadata.json", "f3f1c006-0000-4000-8000-000000000006/metadata.json",
+		"workspaceStorage/0f/state.vscdb", "1765000000000/ui_messages.json", "part/01KXAMPE000000000000000005.json",
+		"session_diff/ses_e0224193bffeJ3v73cYSA1GNCu.json", "session_diff/ses_e02262b05ffeG4pEpNqSZX1FjE.json", "todo/ses_e02262b05ffeG4pEpNqSZX1FjE.json",
+	}
+	interoptest.Alone(t, everyFormat(), cases(t), func(path string) bool {
+		return slices.ContainsFunc(mute, func(end string) bool { return strings.HasSuffix("/"+path, "/"+end) })
+	})
 }

@@ -2,6 +2,7 @@ package agentuse
 
 import (
 	"bufio"
+	"bytes"
 	"cmp"
 	"context"
 	"errors"
@@ -30,6 +31,11 @@ func Format() interop.Format {
 		Places: places,
 		Unit:   unit,
 		Look:   look,
+		PlacedFiles: []interop.PlacedFile{
+			{Name: "session.json", Is: interop.StartsWith("{", "it has a status, and an agent that is a sub-agent or not", `"agent"`, `"status"`, `"isSubAgent"`)},
+			{Name: "message.json", Is: interop.StartsWith("{", "it has a user's prompt and an assistant's model", `"user"`, `"prompt"`, `"assistant"`, `"modelID"`)},
+			{Name: "part/ID.json", Is: guessPart},
+		},
 		Open:   open,
 		Below:  below,
 		Write:  write,
@@ -130,4 +136,12 @@ func rank(name string) string {
 // with a prompt made from the old one.
 func resume(w interop.Spot, s skein.Session) (command []string, dir string) {
 	return []string{"agentuse", "sessions", "resume", w.ID}, cmp.Or(s.Cwd, s.Project)
+}
+
+// guessPart knows a part of a message by its type and its message.
+func guessPart(head []byte) interop.Guess {
+	if bytes.Contains(head, []byte(`"sessionID"`)) { // opencode's, which these are like
+		return interop.Guess{}
+	}
+	return interop.StartsWith("{", "it has a type and a messageID", `"type"`, `"messageID"`)(head)
 }

@@ -23,6 +23,9 @@ func Format() interop.Format {
 		Places: places,
 		Unit:   unitOf,
 		Look:   look,
+		PlacedFiles: []interop.PlacedFile{
+			{Name: fileName, Path: fileName, Is: interop.StartsWith("# aider chat started at ", "it begins with # aider chat started at")},
+		},
 		Open:   open,
 		Put:    put,
 		Resume: resume,

@@ -22,6 +22,11 @@ func Format() interop.Format {
 		Order:  order,
 		Open:   open,
 		Unit:   unitOf,
+		PlacedFiles: []interop.PlacedFile{
+			{Name: transcript, Path: "projects/-/sessions/*/" + transcript, Is: guessTranscript},
+			{Name: eventLog, Path: "projects/-/sessions/*/" + eventLog, Is: guess(isLog, "its lines have the schema amplifier.log")},
+			{Name: metadata, Is: guess(isMetadata, "it has a session_id, and a bundle, a parent or a time")},
+		},
 		Look:   look,
 		Below:  below,
 		Put:    interop.PutLogs(func(name string) bool { return name == eventLog }),

@@ -179,3 +179,27 @@ func readAtMost(path string, n int64) ([]byte, error) {
 }
 
 var errNoFile = errors.New("not a regular file")
+
+// guess returns what is says as a guess.
+func guess(is func(head []byte) bool, why string) func(head []byte) interop.Guess {
+	return func(head []byte) (g interop.Guess) {
+		if is(head) {
+			g = interop.KnownBy(why)
+		}
+		return g
+	}
+}
+
+// guessTranscript knows a transcript by the metadata of its messages; many programs
+// write bare messages without.
+func guessTranscript(head []byte) interop.Guess {
+	first, _ := interop.FirstLine(head)
+	o, _ := parse(first)
+	switch at, _ := parse(o.get("metadata")); {
+	case !isTranscript(head):
+		return interop.Guess{}
+	case at.str("timestamp") != "" || o.str("timestamp") != "":
+		return interop.KnownBy("its lines have a role, content and the time")
+	}
+	return interop.Guess{Sure: interop.Alike, Why: "its lines have a role and content, as those of many programs"}
+}

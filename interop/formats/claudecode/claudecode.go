@@ -20,6 +20,9 @@ func Format() interop.Format {
 		Doc:    "Claude Code's transcripts (~/.claude/projects)",
 		Places: places,
 		Match:  match,
+		PlacedFiles: []interop.PlacedFile{
+			{Name: "agent-ID.meta.json", Is: interop.StartsWith("{", "it has an agentType and a description", `"agentType"`, `"description"`)},
+		},
 		Kin:    kin(),
 		Open:   open,
 		Below:  below,

@@ -1,6 +1,7 @@
 package cline
 
 import (
+	"bytes"
 	"os"
 	"path"
 	"path/filepath"
@@ -21,9 +22,19 @@ func Format() interop.Format {
 		Places: func(h interop.Home) []string { return placesOn(runtime.GOOS, h) },
 		Unit:   unitOf,
 		Look:   look,
-		Open:   open,
-		Below:  below,
-		Put:    interop.PutFolder,
+		PlacedFiles: []interop.PlacedFile{
+			{Name: apiName, Path: "tasks/*/" + apiName, Is: guessHistory},
+			{Name: uiName, Path: "tasks/*/" + uiName, Is: interop.StartsWith("[", "its messages have a ts, and a say or ask", `"ts"`, `"type"`, `"say"`)},
+			{Name: "ID" + messagesEnd, Path: "sessions/*/*" + messagesEnd, Is: interop.StartsWith("{", "it has an agent and messages", `"agent"`, `"messages"`, `"role"`)},
+			{Name: apiName, Path: "tasks/*/" + apiName, Is: interop.StartsWith("{", "it has a version and messages with a ts", `"version"`, `"messages"`, `"role"`, `"ts"`)},
+			{Name: "a session's ID.json", Is: interop.StartsWith("{", "it has a session_id, a provider and a prompt", `"session_id"`, `"started_at"`, `"provider"`)},
+			{Name: metaName, Is: interop.StartsWith("{", "it has files_in_context", `"files_in_context"`)},
+			{Name: itemName, Is: interop.StartsWith("{", "it has an id, and a task's workspace", `"id"`, `ask`, `"workspace"`)},
+			{Name: "taskHistory.json", Is: interop.StartsWith("[", "its tasks have a cwdOnTaskInitialization", `"task"`, `"cwdOnTaskInitialization"`)},
+		},
+		Open:  open,
+		Below: below,
+		Put:   interop.PutFolder,
 	}
 }
 
@@ -118,4 +129,17 @@ func part(unit, name string) bool { return unitOf(unit+"/"+name) == unit }
 // below returns the place of a unit's folder below that of its program.
 func below(name string) string {
 	return path.Join(path.Base(path.Dir(name)), path.Base(name))
+}
+
+// guessHistory knows the messages of a task by what Cline puts into them; many programs
+// write lists of such messages.
+func guessHistory(head []byte) interop.Guess {
+	g := interop.StartsWith("[", "its messages have a role, content and environment_details or a task", `"role"`, `"content"`)(head)
+	if bytes.Contains(head, []byte(`"parts"`)) {
+		return interop.Guess{}
+	}
+	if g.Sure == interop.Known && !bytes.Contains(head, []byte("environment_details>")) && !bytes.Contains(head, []byte("<task>")) {
+		return interop.Guess{Sure: interop.Alike, Why: "its messages have a role and content, as those of many programs"}
+	}
+	return g
 }

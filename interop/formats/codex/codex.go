@@ -30,6 +30,9 @@ func Format() interop.Format {
 		Doc:    "OpenAI Codex CLI, Desktop and IDE: ~/.codex/sessions, archived_sessions",
 		Places: places,
 		Match:  match,
+		PlacedFiles: []interop.PlacedFile{
+			{Name: "session_index.jsonl", Is: interop.StartsWith("{", "its lines have an id and a thread_name", `"id"`, `"thread_name"`)},
+		},
 		Kin:    kin(),
 		Order:  filepath.Base,
 		Open:   open,

@@ -60,6 +60,9 @@ func (p program) format() interop.Format {
 		Put:   interop.PutDocument,
 
 		Document: p.document,
+		PlacedFiles: []interop.PlacedFile{
+			{Name: "checkpoint-TAG.json", Path: "tmp/-/checkpoint-*.json", Is: guessCheckpoint},
+		},
 	}
 }
 
@@ -170,4 +173,16 @@ func below(name string) string {
 		return "tmp/" + path.Base(name)
 	}
 	return path.Base(name)
+}
+
+// guessCheckpoint knows that a list has the shape of a saved chat: that of any list of
+// messages to the model.
+func guessCheckpoint(head []byte) interop.Guess {
+	if bytes.Contains(head, []byte(`"type"`)) { // parts of OpenTelemetry's
+		return interop.Guess{}
+	}
+	if g := interop.StartsWith("{", "it has a history of messages with a role and parts", `"history"`, `"role"`, `"parts"`)(head); g.Sure == interop.Known {
+		return g
+	}
+	return interop.StartsWith("[", "its messages have a role and parts, as those of many programs that use Gemini", `"role"`, `"parts"`)(head).AtMost(interop.Alike)
 }

@@ -35,8 +35,8 @@ type reader struct {
 
 func open(f interop.File) interop.Reader {
 	r := &reader{id: f.Name, tools: map[string]string{}, equals: map[[8]byte]int{}}
-	if base, ok := strings.CutSuffix(filepath.Base(f.Path), ".jsonl"); ok && f.Name == "" {
-		r.id, r.file = base, true
+	if !f.Unit {
+		r.id, r.file = strings.TrimSuffix(filepath.Base(f.Path), ".jsonl"), true
 	}
 	return r
 }

@@ -22,11 +22,17 @@ const (
 // Format returns the format of opencode's sessions.
 func Format() interop.Format {
 	return interop.Format{
-		Name:     Name,
-		Doc:      "opencode: ~/.local/share/opencode/opencode.db, and storage/ of old",
-		Places:   places,
-		Unit:     unit,
-		Look:     look,
+		Name:   Name,
+		Doc:    "opencode: ~/.local/share/opencode/opencode.db, and storage/ of old",
+		Places: places,
+		Unit:   unit,
+		Look:   look,
+		PlacedFiles: []interop.PlacedFile{
+			{Name: "storage/part/…/ID.json", Is: interop.StartsWith("{", "it has a sessionID and a messageID", `"sessionID"`, `"messageID"`)},
+			{Name: "storage/message/…/ID.json", Is: interop.StartsWith("{", "it has a sessionID, a role and a time", `"sessionID"`, `"role"`, `"time"`)},
+			{Name: "storage/session/…/ID.json", Is: interop.StartsWith("{", "it has a projectID and a directory", `"projectID"`, `"directory"`)},
+			{Name: "storage/project/ID.json", Is: interop.StartsWith("{", "it has a worktree and a time", `"worktree"`, `"time"`)},
+		},
 		Open:     open,
 		Replaces: replaces,
 		Below:    below,

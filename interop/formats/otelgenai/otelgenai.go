@@ -38,12 +38,15 @@ func Format() interop.Format {
 		Put:    interop.PutDocument,
 
 		Document: document,
+		PlacedFiles: []interop.PlacedFile{
+			{Name: "a list of messages", Path: "*.json", Is: guessMessages},
+		},
 	}
 }
 
 // match recognizes files of lines, as the file exporter of the collector writes them.
 func match(name string, head []byte) interop.Guess {
-	if _, whole := interop.FirstLine(head); unit(name) == "" && isOTLP(head) && (whole || len(head) >= 4096) {
+	if unit(name) == "" && isOTLP(head) && interop.IsLines(head) {
 		return interop.KnownBy("its lines begin with " + spansList + " or " + logsList)
 	}
 	return interop.Guess{}
@@ -55,6 +58,11 @@ func document(_ string, head []byte) interop.Guess {
 		return interop.KnownBy("it begins with " + spansList + " or " + logsList)
 	}
 	return interop.Guess{}
+}
+
+// guessMessages knows that a list has the shape of the messages in an attribute.
+func guessMessages(head []byte) interop.Guess {
+	return interop.StartsWith("[", "its messages have a role, and parts with a type", `"role"`, `"parts"`, `"type"`)(head).AtMost(interop.Alike)
 }
 
 func isOTLP(head []byte) bool {

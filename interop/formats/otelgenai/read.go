@@ -24,7 +24,7 @@ type reader struct {
 }
 
 func open(f interop.File) interop.Reader {
-	return &reader{file: f, document: unit(filepath.ToSlash(f.Path)) != "", convos: map[string]*convo{}, seen: map[string]bool{}}
+	return &reader{file: f, document: f.Unit, convos: map[string]*convo{}, seen: map[string]bool{}}
 }
 
 // Read implements [interop.Reader]; an error says what is wrong with the JSON.

@@ -22,7 +22,10 @@ func Format() interop.Format {
 		Doc:    "Qwen Code's transcripts (~/.qwen/projects)",
 		Places: places,
 		Match:  match,
-		Open:   open,
+		PlacedFiles: []interop.PlacedFile{
+			{Name: "agent-ID.meta.json", Is: interop.StartsWith("{", "it has an agentType and a parentSessionId", `"agentType"`, `"parentSessionId"`)},
+		},
+		Open: open,
 	}
 }
 

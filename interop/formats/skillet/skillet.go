@@ -30,6 +30,10 @@ func Format() interop.Format {
 		Places: places,
 		Unit:   unitOf,
 		Look:   look,
+		PlacedFiles: []interop.PlacedFile{
+			{Name: databaseName, Path: databaseName, Is: interop.StartsWith("SQLite format 3", "it has a table "+tableName, "CREATE TABLE "+tableName)},
+			{Name: "a session's log", Path: logsName + "/-/*.jsonl", Is: interop.StartsWith("{", "its lines have a kind, and a user's input or a step", `"kind"`, `"timestamp"`, `"userInput"`)},
+		},
 		Around: around,
 		Open:   open,
 		Below:  below,
