@@ -29,7 +29,7 @@ The editor's configuration names this command in place of the agent's:
 AGENT is the agent's own command with its arguments. The agent has the editor's
 environment.`,
 		Example: `skein acp -- opencode acp
-	skein acp -- npx -y @agentclientprotocol/claude-agent-acp`,
+	skein acp -- goose acp`,
 		Args: job.Words(1, 1000, "the command of an AGENT"),
 		RunE: f.WithStore(func(ctx context.Context, j *job.Job, args []string) error {
 			at, err := exec.LookPath(args[0])
