@@ -167,7 +167,7 @@ func continues(stop string) bool {
 
 // asks returns what a call of a tool of that name asks a person, if it runs at all.
 func asks(name string) AskKind {
-	switch strings.ToLower(strings.NewReplacer("_", "", "-", "").Replace(name)) {
+	switch strings.ToLower(strings.ReplaceAll(strings.ReplaceAll(name, "_", ""), "-", "")) {
 	case "askuserquestion", "exitplanmode", // Claude Code, Qwen Code
 		"askuser",                                // Gemini CLI, Copilot CLI
 		"question",                               // opencode

@@ -4,6 +4,7 @@ import (
 	"cmp"
 	"context"
 	"errors"
+	"maps"
 	"slices"
 	"time"
 
@@ -178,20 +179,38 @@ func (im *importer) read(ctx context.Context, p planned) error {
 	return im.producer.produceAll(ctx, []planned{p}, func(c chunk) error { return im.consumer.consume(ctx, c) })
 }
 
+// apartAtOnce is how many files' waiting events are looked up together.
+const apartAtOnce = 256
+
 // placeApart appends the events that files have for other files' sessions to those
-// sessions, as far as these are known by now.
+// sessions, as far as these are known by now. Most wait forever, for a file that was
+// deleted long ago, so looking for them must cost little.
 func (im *importer) placeApart(ctx context.Context) error {
-	for path, k := range im.known.files {
-		if !k.apart {
-			continue
+	for paths := range slices.Chunk(slices.Sorted(maps.Keys(im.known.apart)), apartAtOnce) {
+		var keys []skein.ClientID
+		for _, path := range paths {
+			for _, of := range im.known.apart[path] {
+				keys = append(keys, reconcile.Candidates(of)...)
+			}
 		}
-		if err := im.placeApartOf(ctx, k.Format, path); err != nil {
-			if err := im.rep.fails(ctx, path, err); err != nil {
-				return err
+		places, failed := skein.SourcesOf(im.store).Find(ctx, keys)
+		for _, path := range paths {
+			if failed == nil && !slices.ContainsFunc(im.known.apart[path], func(of skein.ClientID) bool { return isPlaced(places, of) }) {
+				continue
+			}
+			if err := im.placeApartOf(ctx, im.known.files[path].Format, path); err != nil {
+				if err := im.rep.fails(ctx, path, err); err != nil {
+					return err
+				}
 			}
 		}
 	}
 	return nil
+}
+
+// isPlaced reports whether a record with this key made any of the events in places.
+func isPlaced(places map[skein.ClientID]skein.Place, key skein.ClientID) bool {
+	return slices.ContainsFunc(reconcile.Candidates(key), func(k skein.ClientID) bool { return places[k].Session != "" })
 }
 
 // placeApartOf is placeApart for one file.

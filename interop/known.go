@@ -25,7 +25,6 @@ type knownFile struct {
 	Mtime   int64
 	Inode   uint64
 	records bool // some are stored
-	apart   bool // it has events that wait for another file
 	reread  bool // others are to be read again after it
 }
 
@@ -42,12 +41,13 @@ type knownFiles struct {
 	// The paths of the files that have a session: by its ID here, and by its ID in
 	// its own program if that differs.
 	sessions, others pathsBy
-	takenOut         map[string][]ended // see reread, by path; few files have any
+	takenOut         map[string][]ended          // see reread, by path; few files have any
+	apart            map[string][]skein.ClientID // by path, of files with events that wait for another file: the keys of the records that these are about
 }
 
 // newKnownFiles reads what the store knows about files. The error is the store's.
 func newKnownFiles(ctx context.Context, s skein.Store, formats formatList) (*knownFiles, error) {
-	kf := &knownFiles{store: s, formats: formats, files: map[string]knownFile{}, sessions: newPathsBy(), others: newPathsBy(), takenOut: map[string][]ended{}}
+	kf := &knownFiles{store: s, formats: formats, files: map[string]knownFile{}, sessions: newPathsBy(), others: newPathsBy(), takenOut: map[string][]ended{}, apart: map[string][]skein.ClientID{}}
 	for f, err := range skein.SourcesOf(s).Files(ctx, "") {
 		if err != nil {
 			return nil, err
@@ -68,10 +68,15 @@ func (kf *knownFiles) keep(f skein.SourceFile) {
 	if k.ID = sharing(f.Path, f.ID); f.ID == string(k.Session) {
 		k.ID = string(k.Session)
 	}
-	k.apart = len(f.State) > 0 && bytes.Contains(f.State, []byte(`"apart":[`))
 	k.reread = len(f.State) > 0 && bytes.Contains(f.State, []byte(`"yields":{`))
 	kf.files[f.Path] = k
 	delete(kf.takenOut, f.Path)
+	delete(kf.apart, f.Path)
+	if bytes.Contains(f.State, []byte(`"apart":[`)) {
+		for _, a := range decodeState(f.State).Apart {
+			kf.apart[f.Path] = append(kf.apart[f.Path], a.Of)
+		}
+	}
 	if k.reread {
 		if y := decodeState(f.State).Reread; y != nil {
 			kf.takenOut[f.Path] = slices.Concat(y.Sessions, y.Kids)
@@ -107,6 +112,7 @@ func (kf *knownFiles) forget(path string) {
 	kf.others.remove(k.Format+"\x00"+k.ID, path)
 	delete(kf.files, path)
 	delete(kf.takenOut, path)
+	delete(kf.apart, path)
 }
 
 // sharing returns part as a substring of text if it occurs there, to share its memory.

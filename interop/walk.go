@@ -6,9 +6,11 @@ import (
 	"errors"
 	"io/fs"
 	"maps"
+	"math"
 	"os"
 	"path/filepath"
 	"slices"
+	"strings"
 	"syscall"
 
 	"github.com/skein-dev/skein/internal/folder"
@@ -85,23 +87,47 @@ func (w *walker) root(ctx context.Context, path string) error {
 // change counts from that change. Those in the folder x come after the file x.jsonl
 // beside it: what a session started comes after the session.
 func byAge(cs []candidate, born func(path string) int64) {
+	of := ages{make(map[string]int64, len(cs)), map[folderOf]int64{}}
+	for _, c := range cs {
+		of.file[c.path] = c.age(born)
+	}
 	age := make(map[string]int64, len(cs))
 	for _, c := range cs {
-		age[c.path] = c.age(born)
-	}
-	for _, c := range cs {
-		for dir := filepath.Dir(c.path); len(dir) > 1; dir = filepath.Dir(dir) {
-			if owner, ok := age[dir+filepath.Ext(plain(c.path))]; ok {
-				age[c.path] = max(age[c.path], owner)
-			}
-			if dir == filepath.Dir(dir) {
-				break
-			}
-		}
+		age[c.path] = max(of.file[c.path], of.owners(folderOf{filepath.Dir(c.path), filepath.Ext(plain(c.path))}))
 	}
 	slices.SortFunc(cs, func(a, b candidate) int {
 		return cmp.Or(cmp.Compare(age[a.path], age[b.path]), cmp.Compare(filepath.ToSlash(a.path), filepath.ToSlash(b.path)))
 	})
+}
+
+// ages are the ages of files by themselves, and those of the files that folders belong
+// to: thousands of files are in one folder.
+type ages struct {
+	file   map[string]int64
+	folder map[folderOf]int64
+}
+
+// A folderOf is a folder as the place of files with an extension.
+type folderOf struct{ path, ext string }
+
+// owners returns the age of the youngest file that a folder, or one around it, is named
+// after; the least age if there is none.
+func (a ages) owners(f folderOf) int64 {
+	age, ok := a.folder[f]
+	if ok {
+		return age
+	}
+	age = math.MinInt64
+	if up := filepath.Dir(f.path); len(f.path) > 1 {
+		if own, ok := a.file[f.path+f.ext]; ok {
+			age = own
+		}
+		if up != f.path {
+			age = max(age, a.owners(folderOf{up, f.ext}))
+		}
+	}
+	a.folder[f] = age
+	return age
 }
 
 // age returns when a file was created, or last changed if that was earlier: then it
@@ -160,8 +186,9 @@ func (w *walker) folder(ctx context.Context, path string, deeper int) error {
 	if err != nil {
 		w.rep.fail(path, err)
 	}
+	dir := strings.TrimSuffix(path, string(os.PathSeparator)) + string(os.PathSeparator)
 	for _, e := range entries {
-		at := filepath.Join(path, e.Name())
+		at := dir + e.Name()
 		if folder.IsTemp(e.Name()) {
 			continue
 		}

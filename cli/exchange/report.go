@@ -120,7 +120,7 @@ func Failed(r interop.Report) error {
 //
 // The error is that of the store or of writing to stdout.
 func (o *Reporter) Report(ctx context.Context, j *job.Job, r interop.Report) error {
-	replaced, err := replaced(ctx, j)
+	replaced, err := replaced(ctx, j, r)
 	if err != nil {
 		return err
 	}
@@ -160,7 +160,7 @@ func (o *Reporter) Broken(j *job.Job, r interop.Report) error {
 //
 // The error is that of the store or of writing to stdout.
 func (o *Reporter) Change(ctx context.Context, j *job.Job, r interop.Report) error {
-	if _, err := replaced(ctx, j); err != nil {
+	if _, err := replaced(ctx, j, r); err != nil {
 		return err
 	}
 	if o.JSON {
@@ -297,8 +297,11 @@ func others(j *job.Job, r interop.Report) (lines []string) {
 const maxNamed = 10
 
 // replaced puts recovered sessions into the bin if their transcript has turned up,
-// unless they were continued here. It returns how many.
-func replaced(ctx context.Context, j *job.Job) (n int, err error) {
+// unless they were continued here. It returns how many. r says what was imported.
+func replaced(ctx context.Context, j *job.Job, r interop.Report) (n int, err error) {
+	if r.Events == 0 { // reading the list of sessions would cost as much as finding that no file changed
+		return 0, nil
+	}
 	var all []skein.Session
 	for s, err := range j.Store.Sessions(ctx, skein.Filter{Origin: claudecode.HistoryName, IncludeEmpty: true}) {
 		if err != nil {

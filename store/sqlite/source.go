@@ -25,20 +25,15 @@ func (s *sources) Find(ctx context.Context, keys []skein.ClientID) (found map[sk
 		if err != nil {
 			return err
 		}
-		for _, k := range keys {
-			var id string
-			var seq int64
-			ok, err := c.One(`SELECT s.id, e.seq FROM events e INDEXED BY events_by_client`+owners.Join+` CROSS JOIN sessions s ON s.n = `+owners.Owner+`
-				WHERE `+owners.Shown+` AND e.client = ?1 AND e.imported = 1 AND (?2 = '' OR s.user_id = ?2) ORDER BY e.id LIMIT 1`,
-				[]any{string(k), string(s.user)}, &id, &seq)
-			if err != nil {
+		return c.Query(`SELECT e.client, s.id, e.seq FROM json_each(?1) k CROSS JOIN events e INDEXED BY events_by_client ON e.client = k.value`+owners.Join+` CROSS JOIN sessions s ON s.n = `+owners.Owner+`
+			WHERE `+owners.Shown+` AND e.imported = 1 AND (?2 = '' OR s.user_id = ?2) ORDER BY e.id DESC`,
+			[]any{string(skein.MustJSON(keys)), string(s.user)}, func(row []driver.Value) error {
+				var client, id string
+				var seq int64
+				err := engine.Scan(row, []any{&client, &id, &seq})
+				found[skein.ClientID(client)] = skein.Place{Session: skein.SessionID(id), Seq: skein.Seq(seq)} // the first one stays
 				return err
-			}
-			if ok {
-				found[k] = skein.Place{Session: skein.SessionID(id), Seq: skein.Seq(seq)}
-			}
-		}
-		return nil
+			})
 	})
 	return found, err
 }
