@@ -3,6 +3,7 @@ package interop
 import (
 	"bytes"
 	"crypto/sha256"
+	"encoding/binary"
 	"errors"
 	"fmt"
 	"hash"
@@ -38,10 +39,18 @@ type fileStream struct {
 	unread int         // bytes since a record in a run of unknown ones made an event; -1 outside of a run
 }
 
-// maxRepeated is how many bytes may pass without an event: a longer record is noted
-// again if it is repeated, and in a run of unknown records one is noted every so many
-// bytes.
+// maxRepeated is how many bytes must pass without an event: a longer record is noted
+// again if it is repeated, and in a run of unknown records at most one is noted every so
+// many bytes.
 const maxRepeated = 1 << 10
+
+// sampled reports whether an unknown record is one of those that are noted in a run: one
+// for every so many bytes, picked by what it says. Picked by their places, all would be
+// others as soon as a record was inserted before them, as in a table whose IDs do not sort.
+func sampled(body []byte) bool {
+	sum := sha256.Sum256(body)
+	return int(binary.BigEndian.Uint16(sum[:]))*maxRepeated < len(body)<<16
+}
 
 func newStream(f Format, file File) *fileStream {
 	return &fileStream{reader: f.Open(file), at: jsonl.Place{Line: 1}, sum: sha256.New(), unread: -1}
@@ -119,7 +128,7 @@ func (s *fileStream) give(p *jsonl.Piece) (made Made, err error) {
 	case repeats: // the event is stored already: junk by the thousand takes no more room than its bytes
 		made, err = Made{}, nil
 	default:
-		made, err = s.reader.Read(Line{N: s.n, Number: p.Line, Body: p.Body, Run: s.unread >= 0 && s.unread+len(p.Body) <= maxRepeated})
+		made, err = s.reader.Read(Line{N: s.n, Number: p.Line, Body: p.Body, Run: s.unread >= 0 && (s.unread+len(p.Body) <= maxRepeated || !sampled(p.Body))})
 	}
 	if made.Unknown && len(made.Items) == 0 {
 		made.Key = "" // nothing has this key

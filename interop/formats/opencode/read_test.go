@@ -175,6 +175,17 @@ func TestTheNewerTableIsReadWhereThereIsNoOther(t *testing.T) {
 	row(5, "compaction", `{"time":{"created":5000},"reason":"auto","summary":"listed","recent":""}`)
 	s := store(t)
 	p.bring(s)
+	known, err := s.Session(t.Context(), ses)
+	if err != nil {
+		t.Fatal(err)
+	}
+	for i := range 400 { // of kinds that are still to come, 20 bytes each
+		row(6+i, fmt.Sprintf("to-come-%d", i%7), fmt.Sprintf(`{"unheard-of":%d}`, i))
+	}
+	p.bring(s)
+	if now, err := s.Session(t.Context(), ses); err != nil || now.Last <= known.Last || now.Last > known.Last+100 {
+		t.Errorf("400 rows of unknown kinds make %d events of %d, %v, want a few", now.Last, known.Last, err)
+	}
 	want := "user text \"list <them>\"\nuser file \"\"\nassistant reasoning \"hm\"\nassistant text \"I look.\"\nassistant calls bash {\"command\":\"ls\"}\ntool answers \"a\\n\"\n"
 	if diff := cmp.Diff(want, shown(t, s, ses)); diff != "" {
 		t.Errorf("the newer table says (-want +got):\n%s", diff)
