@@ -233,7 +233,7 @@ Most agents are configured like this:
 		Args: job.Words(0, 0, ""),
 		RunE: f.WithStore(func(ctx context.Context, j *job.Job, _ []string) error {
 			o := mcpOptions(j)
-			o.Store, o.Write = j.Store, write
+			o.Store, o.Write, o.Folder = j.Store, write, "."
 			return mcp.Serve(ctx, o, io.NopCloser(j.Stdin), unclosed{j.Stdout})
 		}),
 	}

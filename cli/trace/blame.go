@@ -1,10 +1,13 @@
 package trace
 
 import (
+	"cmp"
 	"context"
+	"errors"
 	"fmt"
 	"io"
 	"os"
+	"path/filepath"
 	"strconv"
 	"strings"
 
@@ -43,7 +46,9 @@ The mark before the line number tells how this is known:
   > the session put this text into another file, and it was moved or copied
   c the session made the commit; who wrote the line is not known
   ? the session put this text into this file, but the author committed in
-    between without it: only a hint`,
+    between without it: only a hint
+
+A session that only changed the same file is not shown, but by --json.`,
 		Example: `skein blame main.go
 	skein blame main.go:40-60
 	skein blame main.go --rev v1.2 --json`,
@@ -80,16 +85,21 @@ func question(word, revision string) (provenance.Question, error) {
 	return q, nil
 }
 
-func (o *blameOptions) run(ctx context.Context, j *job.Job, args []string) error {
+func (o *blameOptions) run(ctx context.Context, j *job.Job, args []string) (err error) {
 	q, err := question(args[0], o.revision)
 	if err != nil {
 		return err
 	}
-	r, err := provenance.Blame(ctx, j.Store, q)
+	t, err := open(ctx, j, filepath.Dir(q.File), o.secrets.Mask())
 	if err != nil {
 		return err
 	}
-	lines, err := describe(ctx, j, r, o.secrets.Mask())
+	defer func() { err = errors.Join(err, t.Close()) }()
+	r, err := t.Blame(ctx, q)
+	if err != nil {
+		return err
+	}
+	lines, err := t.describe(ctx, r)
 	if err != nil {
 		return err
 	}
@@ -128,37 +138,42 @@ type line struct {
 	Turn      int                  `json:"turn,omitempty"` // of that
 	Call      string               `json:"call,omitempty"`
 	Written   skein.Time           `json:"written_at,omitzero"`
-	Prompt    string               `json:"prompt,omitempty"` // the first words of the turn
+	Prompt    string               `json:"prompt,omitempty"`  // the first words of the turn
+	Earlier   skein.SessionID      `json:"earlier,omitempty"` // of certainty commit: the session that may have written it
 }
 
 // describe says whose lines are.
-func describe(ctx context.Context, j *job.Job, r *provenance.Report, hide sessions.Mask) ([]line, error) {
+func (t *maskedTracer) describe(ctx context.Context, r *provenance.Report) ([]line, error) {
 	all := make([]line, len(r.Lines))
 	prompts := map[skein.Place]string{}
 	for i := range r.Lines {
 		g, a := &r.Lines[i], &r.Answers[i]
-		l := line{Line: g.Number, Text: g.Text, Commit: g.Commit.Hash, Author: g.Commit.Author, Time: g.Commit.Time, Path: g.Path, Certainty: a.Certainty, Near: a.Near}
-		if x := r.Sessions[a.Session]; x != nil && a.Certainty != "" {
-			s := hide.Session(*x)
-			l.Session, l.Name, l.Agent, l.Model = s.ID, s.Name(), sessions.AgentOf(&s), s.Model
-			if s.Origin != nil {
-				l.Origin = s.Origin.ID
-			}
+		l := line{Line: g.Number, Text: g.Text, Commit: g.Commit.Hash, Author: g.Commit.Author, Time: g.Commit.Time, Path: g.Path}
+		w := a.Write
+		if w == nil {
+			all[i] = l
+			continue
 		}
-		if w := a.Write; w != nil {
-			l.Seq, l.Turn, l.Call, l.Written = w.Seq, w.Turn, w.Call, w.Time
-			if w.Model != "" {
-				l.Model = w.Model
+		s, err := t.session(ctx, w.Session)
+		if err != nil {
+			return nil, err
+		}
+		prompt, ok := prompts[w.Place]
+		if !ok {
+			why, err := provenance.Why(ctx, t.job.Store, w)
+			if err != nil {
+				return nil, err
 			}
-			prompt, ok := prompts[w.Place]
-			if !ok {
-				var err error
-				if prompt, err = provenance.Prompt(ctx, j.Store, w.Place); err != nil {
-					return nil, err
-				}
-				prompts[w.Place] = prompt
-			}
-			l.Prompt = hide.Text(skein.FirstWords(prompt))
+			prompt = t.hide.Text(skein.FirstWords(why.Prompt))
+			prompts[w.Place] = prompt
+		}
+		l.Certainty, l.Near, l.Seq, l.Turn, l.Call, l.Written, l.Prompt = a.Certainty, a.Near, w.Seq, w.Turn, w.Call, w.Time, prompt
+		l.Session, l.Name, l.Agent, l.Model = s.ID, s.Name(), sessions.AgentOf(&s), cmp.Or(w.Model, s.Model)
+		if s.Origin != nil {
+			l.Origin = s.Origin.ID
+		}
+		if a.Earlier != nil {
+			l.Earlier = a.Earlier.Session
 		}
 		all[i] = l
 	}
@@ -173,7 +188,7 @@ func mark(c provenance.Certainty) string {
 		return ">"
 	case provenance.Made:
 		return "c"
-	case provenance.Earlier, provenance.File:
+	case provenance.Earlier:
 		return "?"
 	}
 	return " "
@@ -192,7 +207,7 @@ func writeBlame(w io.Writer, j *job.Job, r *provenance.Report, lines []line) err
 			who = fmt.Sprintf("%.8s  %-33s", l.Commit, terminal.Cut(render.Line(l.Author), 33))
 		}
 		who = j.Paint.Dim(who + fmt.Sprintf("  %-30s", terminal.Stamp(l.Time, j.Now())))
-		if l.Session != "" {
+		if l.Session != "" && l.Certainty != provenance.File {
 			about := terminal.Cut(l.Agent, 11) + " " + terminal.Cut(l.Model, 16)
 			if l.Turn > 0 {
 				about += " turn " + strconv.Itoa(l.Turn)

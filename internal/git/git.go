@@ -153,16 +153,17 @@ type Ancestry struct {
 	in      io.WriteCloser
 	out     *bufio.Reader
 	known   map[string]*object
+	gaveUp  func() error // why the caller gave up; nil if the caller did not
 }
 
 type object struct {
-	parent, mail string
-	time         skein.Time
+	hash, parent, mail string
+	time               skein.Time
 }
 
 // Ancestry starts to read commits. The error is the system's.
 func (r WorkTree) Ancestry(ctx context.Context) (*Ancestry, error) {
-	a := &Ancestry{process: r.command(ctx, "cat-file", "--batch"), known: map[string]*object{}}
+	a := &Ancestry{process: r.command(ctx, "cat-file", "--batch"), known: map[string]*object{}, gaveUp: ctx.Err}
 	var err error
 	if a.in, err = a.process.StdinPipe(); err != nil {
 		return nil, err
@@ -177,9 +178,12 @@ func (r WorkTree) Ancestry(ctx context.Context) (*Ancestry, error) {
 
 // Close ends the process. The error is the system's.
 func (a *Ancestry) Close() error {
-	a.in.Close()
+	err := a.in.Close()
 	_, _ = io.Copy(io.Discard, a.out)
-	return a.process.Wait()
+	if err2 := a.process.Wait(); a.gaveUp() == nil {
+		return errors.Join(err, err2)
+	}
+	return nil // it was killed
 }
 
 // Before returns when the author of c committed before, on the way through first
@@ -195,6 +199,16 @@ func (a *Ancestry) Before(c *Commit) (skein.Time, error) {
 		}
 	}
 	return 0, err
+}
+
+// Find returns the whole hash of the commit that an abbreviated one means, and when its
+// author made it; "" if it is not there. The error is Git's.
+func (a *Ancestry) Find(hash string) (whole string, at skein.Time, err error) {
+	o, err := a.read(hash)
+	if err != nil || o == nil {
+		return "", 0, err
+	}
+	return o.hash, o.time, nil
 }
 
 // read returns a commit; nil if it is not there, as in a shallow clone.
@@ -222,7 +236,12 @@ func (a *Ancestry) read(hash string) (*object, error) {
 	if _, err := io.ReadFull(a.out, body); err != nil {
 		return nil, err
 	}
+	if f[1] != "commit" {
+		a.known[hash] = nil
+		return nil, nil
+	}
 	o := parseCommit(body)
+	o.hash = f[0]
 	a.known[hash] = o
 	return o, nil
 }
@@ -245,4 +264,91 @@ func parseCommit(body []byte) *object {
 		}
 	}
 	return o
+}
+
+// AddedLines are what a commit adds.
+type AddedLines struct {
+	Commit *Commit
+	Files  []string // that it changes, relative to the root
+	Lines  []Line   // that it adds, by file
+}
+
+// Added returns the lines that a commit adds; of a merge none. The error is Git's.
+func (r WorkTree) Added(ctx context.Context, hash string) (*AddedLines, error) {
+	out, err := r.run(ctx, "show", "--no-color", "--no-ext-diff", "--no-textconv", "--unified=0", "--find-renames", "--src-prefix=a/", "--dst-prefix=b/", "--diff-merges=off",
+		"--format=%H%n%an%n%ae%n%at%n%s", hash, "--")
+	if err != nil {
+		return nil, err
+	}
+	return parseAdded(out)
+}
+
+// parseAdded reads a commit's hash, author, address, time and subject, one a line, and a
+// patch without context.
+func parseAdded(out []byte) (*AddedLines, error) {
+	head := strings.SplitN(string(out), "\n", 6)
+	if len(head) < 6 {
+		return nil, fmt.Errorf("git show: %q is no commit", out[:min(len(out), 40)])
+	}
+	a := &AddedLines{Commit: &Commit{Hash: head[0], Author: head[1], Mail: head[2], Time: seconds(head[3]), Subject: head[4]}}
+	file, number := "", 0
+	for l := range strings.Lines(head[5]) {
+		l = strings.TrimSuffix(l, "\n")
+		switch {
+		case number == 0 && strings.HasPrefix(l, "+++ "):
+			if file = strings.TrimPrefix(l, "+++ b/"); file != l {
+				a.Files = append(a.Files, file)
+			}
+		case strings.HasPrefix(l, "@@ "):
+			_, at, _ := strings.Cut(l, " +")
+			at, _, _ = strings.Cut(at, " ")
+			at, _, _ = strings.Cut(at, ",")
+			number, _ = strconv.Atoi(at)
+		case strings.HasPrefix(l, "diff --git "):
+			number = 0
+		case number > 0 && strings.HasPrefix(l, "+"):
+			a.Lines = append(a.Lines, Line{number, number, a.Commit, file, strings.TrimSuffix(l[1:], "\r")})
+			number++
+		}
+	}
+	return a, nil
+}
+
+// Revisions returns the hashes of the commits that a revision or a range names, the
+// newest first: of a range all, of a branch those that the branch main or master does not
+// have, if there are any, and else the commit and those before it; at most so many. The
+// error is Git's.
+func (r WorkTree) Revisions(ctx context.Context, name string, most int) ([]string, error) {
+	list := func(args ...string) ([]string, error) {
+		out, err := r.run(ctx, append([]string{"rev-list", "--no-merges", "--max-count=" + strconv.Itoa(most)}, args...)...)
+		return strings.Fields(string(out)), err
+	}
+	if strings.HasPrefix(name, "-") {
+		return nil, fmt.Errorf("%q is no revision", name)
+	}
+	if !strings.Contains(name, "..") {
+		for _, trunk := range []string{"main", "master"} {
+			if _, err := r.run(ctx, "rev-parse", "--verify", "--quiet", "refs/heads/"+trunk); err != nil || name == trunk {
+				continue
+			}
+			if _, err := r.run(ctx, "rev-parse", "--verify", "--quiet", "refs/heads/"+name); err != nil {
+				continue
+			}
+			if all, err := list(name, "^"+trunk, "--"); err != nil || len(all) > 0 {
+				return all, err
+			}
+		}
+	}
+	return list(name, "--")
+}
+
+// Touching returns the hashes of the commits of all branches since a time that change
+// one of these files, the oldest first. The error is Git's.
+func (r WorkTree) Touching(ctx context.Context, files []string, since skein.Time) ([]string, error) {
+	if len(files) == 0 {
+		return nil, nil
+	}
+	args := []string{"--literal-pathspecs", "log", "--branches", "--no-merges", "--reverse", "--format=%H", "--since=" + since.Std().Format(time.RFC3339), "HEAD", "--"}
+	out, err := r.run(ctx, append(args, files...)...)
+	return strings.Fields(string(out)), err
 }

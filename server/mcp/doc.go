@@ -9,11 +9,14 @@
 //	session_tree    the ancestors, forks and children of a session
 //	session_now     what each session is doing: waiting, working, idle, failed, ended
 //	session_usage   tokens and cost, by day, model, agent, project or session
+//	session_blame   which sessions wrote the lines of a file
+//	session_why     the prompt, the reasoning and the edit behind a line
 //	session_note    adds a note to a session
 //	session_fork    begins a session with the first part of another one
 //	session_rename  gives a session a title
 //
-// The last three exist only if writing is allowed: with [Options.Write] and, on
+// session_blame and session_why exist only at the side of a repository, with
+// [Options.Folder]. The last three exist only if writing is allowed: with [Options.Write] and, on
 // a server, for a token with the scope write. No tool changes or removes what
 // was said. Sessions are also resources: skein://session/ID.
 //

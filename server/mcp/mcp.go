@@ -21,6 +21,7 @@ type Options struct {
 	Now      func() time.Time
 	Store    skein.Store // for [Serve]; a route uses its visitor's store
 	OwnFiles bool        // source files of sessions are files of this machine that the store's user has
+	Folder   string      // of the repository that session_blame and session_why ask Git about; "": these tools are not offered. For [Serve] only
 	Write    bool        // also offer the tools that write; on a route, only to visitors who may write
 
 	// Redactor makes the redactor for answers, when it is first needed; nil:
@@ -108,6 +109,9 @@ func (c *common) server(store skein.Store, write bool) *sdk.Server {
 		SetCacheable: func(_ context.Context, _ sdk.Request, c *sdk.Cacheable) { c.CacheScope = private },
 	})
 	s.readers(m)
+	if c.Folder != "" {
+		s.tracers(m)
+	}
 	if write {
 		writeTools{s}.writers(m)
 	}

@@ -2,7 +2,6 @@ package provenance
 
 import (
 	"context"
-	"errors"
 	"path/filepath"
 	"slices"
 
@@ -20,99 +19,128 @@ type Question struct {
 
 // A Report says whose the lines of a file are.
 type Report struct {
-	File     string // relative to the root
-	Lines    []git.Line
-	Answers  []Answer // one for each line
-	Sessions map[skein.SessionID]*skein.Session
+	File    string // relative to the root
+	Lines   []git.Line
+	Answers []Answer // one for each line
 }
 
-// Blame answers q. The error wraps [skein.ErrNotFound] if the file is in no working tree,
-// and is Git's or the store's otherwise.
-func Blame(ctx context.Context, store skein.Store, q Question) (_ *Report, err error) {
-	file, err := filepath.Abs(q.File)
-	if err != nil {
-		return nil, err
-	}
-	dir := filepath.Dir(file)
+// A Tracer answers questions about the files of one repository. It is for one goroutine.
+type Tracer struct {
+	searcher
+	tree     git.WorkTree
+	ancestry *git.Ancestry
+	rule     Attributor
+}
+
+// Open returns a Tracer for the working tree that a folder is in. Close it. The error
+// wraps [skein.ErrNotFound] if the folder is in no working tree, and is the system's
+// otherwise.
+func Open(ctx context.Context, store skein.Store, dir string) (*Tracer, error) {
 	if real, err := filepath.EvalSymlinks(dir); err == nil {
-		dir, file = real, filepath.Join(real, filepath.Base(file))
+		dir = real
 	}
-	repo, err := git.Open(ctx, dir)
+	tree, err := git.Open(ctx, dir)
 	if err != nil {
 		return nil, err
 	}
-	name, err := filepath.Rel(repo.Root, file)
+	t := &Tracer{searcher: newSearcher(store, tree.Root), tree: tree}
+	if at, err := repository.At(tree.Root); err == nil {
+		t.repo = at.Repository
+	}
+	t.ancestry, err = tree.Ancestry(ctx)
+	t.rule = t.attributor(ctx)
+	return t, err
+}
+
+// Close ends what Open started. The error is the system's.
+func (t *Tracer) Close() error { return t.ancestry.Close() }
+
+// Session returns a session that an answer names; nil if it was deleted meanwhile. The
+// error is the store's.
+func (t *Tracer) Session(ctx context.Context, id skein.SessionID) (*skein.Session, error) {
+	return t.session(ctx, id)
+}
+
+// Blame answers q. The error is Git's or the store's.
+func (t *Tracer) Blame(ctx context.Context, q Question) (*Report, error) {
+	name, err := t.relative(q.File)
 	if err != nil {
 		return nil, err
 	}
-	r := &Report{File: filepath.ToSlash(name)}
-	if r.Lines, err = repo.Blame(ctx, q.Revision, r.File, q.First, q.Last); err != nil {
+	r := &Report{File: name}
+	if r.Lines, err = t.tree.Blame(ctx, q.Revision, r.File, q.First, q.Last); err != nil {
 		return nil, err
 	}
-	s := &Searcher{Store: store, Root: repo.Root}
-	if at, err := repository.At(repo.Root); err == nil {
-		s.Repo = at.Repository
-	}
-	paths := []string{r.File}
-	for _, l := range r.Lines {
-		if !slices.Contains(paths, l.Path) {
-			paths = append(paths, l.Path)
-		}
-	}
-	ancestry, err := repo.Ancestry(ctx)
-	if err != nil {
-		return nil, err
-	}
-	defer func() { err = errors.Join(err, ancestry.Close()) }()
-	rule := s.rule(ctx, ancestry)
-	for i := range r.Lines { // first, for the makers tell what else the repository was called
-		if _, err := rule.Maker(r.Lines[i].Commit); err != nil {
-			return nil, err
-		}
-	}
-	if rule.Writes, err = s.Writes(ctx, paths); err != nil {
-		return nil, err
-	}
-	r.Answers, err = rule.Answers(r.Lines)
-	r.Sessions = s.sessions
+	r.Answers, err = t.answers(ctx, r.File, r.Lines)
 	return r, err
 }
 
-// rule returns a rule that looks up what it asks for.
-func (s *Searcher) rule(ctx context.Context, ancestry *git.Ancestry) *Attributor {
-	known, makers := map[string]skein.Time{}, map[*git.Commit]skein.SessionID{}
-	before := func(c *git.Commit) (t skein.Time, err error) {
+// relative returns the path of a file from the root on, with slashes.
+func (t *Tracer) relative(file string) (string, error) {
+	file, err := filepath.Abs(file)
+	if err != nil {
+		return "", err
+	}
+	if real, err := filepath.EvalSymlinks(filepath.Dir(file)); err == nil {
+		file = filepath.Join(real, filepath.Base(file))
+	}
+	name, err := filepath.Rel(t.tree.Root, file)
+	return filepath.ToSlash(name), err
+}
+
+// answers returns whose the lines of a file are.
+func (t *Tracer) answers(ctx context.Context, file string, lines []git.Line) (_ []Answer, err error) {
+	paths := []string{file}
+	for i := range lines {
+		if p := lines[i].Path; !slices.Contains(paths, p) {
+			paths = append(paths, p)
+		}
+		// First of all, because makers tell what else the repository was called.
+		if _, err := t.rule.Maker(lines[i].Commit); err != nil {
+			return nil, err
+		}
+	}
+	if t.rule.Writes, err = t.writesTo(ctx, paths); err != nil {
+		return nil, err
+	}
+	return t.rule.Answers(lines)
+}
+
+// attributor returns an Attributor that looks up what it asks for.
+func (t *Tracer) attributor(ctx context.Context) Attributor {
+	known, makers := map[string]skein.Time{}, map[string]*Write{}
+	before := func(c *git.Commit) (at skein.Time, err error) {
 		if c.Hash == "" {
 			return 0, nil
 		}
-		t, ok := known[c.Hash]
+		at, ok := known[c.Hash]
 		if !ok {
-			if t, err = ancestry.Before(c); err == nil {
-				known[c.Hash] = t
+			if at, err = t.ancestry.Before(c); err == nil {
+				known[c.Hash] = at
 			}
 		}
-		return t, err
+		return at, err
 	}
-	return &Attributor{
-		Before: before,
-		Others: func(text string) ([]Write, error) { return s.Others(ctx, text) },
-		Active: func(w *Write, from, to skein.Time) (bool, error) { return s.Active(ctx, w, from, to) },
-		Maker: func(c *git.Commit) (maker skein.SessionID, err error) {
-			maker, ok := makers[c]
+	return Attributor{
+		Before:   before,
+		Others:   func(text string) ([]Write, error) { return t.others(ctx, text) },
+		Active:   func(w *Write, from, to skein.Time) (bool, error) { return t.wentOn(ctx, w, from, to) },
+		Happened: func(w *Write) (bool, error) { return t.succeeded(ctx, w) },
+		Maker: func(c *git.Commit) (maker *Write, err error) {
+			maker, ok := makers[c.Hash]
 			if !ok && c.Hash != "" && !c.ByBot() {
-				if maker, err = s.Maker(ctx, c); err == nil {
-					makers[c] = maker
+				if maker, err = t.maker(ctx, c); err == nil {
+					makers[c.Hash] = maker
 				}
 			}
 			return maker, err
 		},
-		Happened: func(w *Write) (bool, error) { return s.Happened(ctx, w) },
 		Alive: func(c *git.Commit) (bool, error) {
 			from, err := before(c)
 			if err != nil || c.Hash == "" {
 				return c.Hash == "", err
 			}
-			return s.Alive(ctx, from, c.Time+slack)
+			return t.active(ctx, from, c.Time+slack, t.belongs)
 		},
 	}
 }

@@ -6,6 +6,7 @@ import (
 	"os"
 	"os/exec"
 	"path/filepath"
+	"slices"
 	"strings"
 	"testing"
 	"time"
@@ -72,10 +73,10 @@ func (w *world) commit(subject string) string {
 }
 
 // call appends to a session a call of a tool and its result, at the world's time, which
-// goes on by a minute.
+// goes on by two minutes.
 func (w *world) call(session skein.SessionID, tool string, input map[string]any, result string, failed bool) {
 	w.Helper()
-	w.now = w.now.Add(time.Minute)
+	w.now = w.now.Add(2 * time.Minute)
 	w.calls++
 	id := fmt.Sprintf("c%d", w.calls)
 	in, err := json.Marshal(input)
@@ -117,11 +118,26 @@ func (w *world) edit(session skein.SessionID, name, was, is string) {
 	w.call(session, "edit", map[string]any{"file_path": path, "old_string": was, "new_string": is}, "ok", false)
 }
 
+func (w *world) tracer() *provenance.Tracer {
+	w.Helper()
+	tr, err := provenance.Open(w.Context(), w.store, w.dir)
+	if err != nil {
+		w.Fatal(err)
+	}
+	w.Cleanup(func() {
+		if err := tr.Close(); err != nil {
+			w.Error(err)
+		}
+	})
+	return tr
+}
+
 // is fails the test unless the lines of a file are by these sessions: one word a line, the
 // session, "-" for nobody, with the certainty after a slash unless that is exact.
 func (w *world) is(name, want string) {
 	w.Helper()
-	r, err := provenance.Blame(w.Context(), w.store, provenance.Question{File: filepath.Join(w.dir, name)})
+	tr := w.tracer()
+	r, err := tr.Blame(w.Context(), provenance.Question{File: filepath.Join(w.dir, name)})
 	if err != nil {
 		w.Fatal(err)
 	}
@@ -131,9 +147,9 @@ func (w *world) is(name, want string) {
 		case "":
 			got = append(got, "-")
 		case provenance.Exact:
-			got = append(got, string(a.Session))
+			got = append(got, string(a.Write.Session))
 		default:
-			got = append(got, string(a.Session)+"/"+string(a.Certainty))
+			got = append(got, string(a.Write.Session)+"/"+string(a.Certainty))
 		}
 	}
 	if s := strings.Join(got, " "); s != want {
@@ -159,7 +175,7 @@ func TestALineIsTheSessionsThatPutItThere(t *testing.T) {
 	w.edit("two", "a.go", beta, beta+gamma)
 	w.file("a.go", alpha+beta+gamma+delta) // by hand
 	w.commit("Go on")
-	w.is("a.go", "one one two -")
+	w.is("a.go", "one one two two/file")
 }
 
 func TestWhatIsNotCommittedHasASessionToo(t *testing.T) {
@@ -184,7 +200,7 @@ func TestAPersonWhoEditsTheAgentsLine(t *testing.T) {
 	w.write("one", "a.go", alpha+beta)
 	w.file("a.go", alpha+"func betaIsOurs() {}\n")
 	w.commit("Rename")
-	w.is("a.go", "one -")
+	w.is("a.go", "one one/file")
 }
 
 func TestAFormatterLeavesItToTheAgent(t *testing.T) {
@@ -371,7 +387,67 @@ func TestAFileOutsideOfARepositoryIsRefused(t *testing.T) {
 	t.Setenv("GIT_CEILING_DIRECTORIES", filepath.Dir(dir))
 	store := memory.New()
 	defer store.Close()
-	if _, err := provenance.Blame(t.Context(), store, provenance.Question{File: filepath.Join(dir, "a.go")}); err == nil || !strings.Contains(err.Error(), "not a git repository") {
-		t.Errorf("Blame of a file in no repository: %v, want an error that says so", err)
+	if _, err := provenance.Open(t.Context(), store, dir); err == nil || !strings.Contains(err.Error(), "not a git repository") {
+		t.Errorf("Open of a folder in no repository: %v, want an error that says so", err)
+	}
+}
+
+func TestTheSessionsOfACommit(t *testing.T) {
+	w := newWorld(t)
+	w.file("README", "the pear\n")
+	w.commit("Begin")
+	w.git("checkout", "-q", "-b", "work")
+	w.write("one", "a.go", alpha+beta)
+	w.write("two", "b.go", gamma)
+	w.file("c.go", delta)
+	hash := w.commit("All three")
+	tr := w.tracer()
+	r, err := tr.Commit(t.Context(), hash)
+	if err != nil {
+		t.Fatal(err)
+	}
+	want := []provenance.CommitShare{{Session: "one", Lines: 2}, {Session: "two", Lines: 1}}
+	if !slices.Equal(r.Shares, want) || r.Lines != 4 || r.Commit.Subject != "All three" {
+		t.Errorf("the commit %q with %d lines has the shares %+v, want %+v", r.Commit.Subject, r.Lines, r.Shares, want)
+	}
+	branch, err := tr.Revisions(t.Context(), "work", 10)
+	if err != nil || !slices.Equal(branch, []string{hash}) {
+		t.Errorf("Revisions of the branch are %v, %v; want %s", branch, err, hash)
+	}
+	x, err := w.store.Session(t.Context(), "one")
+	if err != nil {
+		t.Fatal(err)
+	}
+	if of, err := tr.CommitsOf(t.Context(), &x); err != nil || !slices.Equal(of, []string{hash}) {
+		t.Errorf("CommitsOf one are %v, %v; want %s", of, err, hash)
+	}
+	if _, err := tr.Revisions(t.Context(), "--all", 10); err == nil {
+		t.Error("Revisions takes an option of Git for a revision")
+	}
+}
+
+func TestTheReasonOfAWrite(t *testing.T) {
+	w := newWorld(t)
+	say := func(m skein.Message) {
+		t.Helper()
+		if _, err := w.store.Append(t.Context(), skein.Batch{Session: "one", Events: []skein.Event{skein.Say(skein.At(w.now), m)}}); err != nil {
+			t.Fatal(err)
+		}
+	}
+	w.write("one", "other.go", delta)
+	say(skein.UserSays("split the parser"))
+	say(skein.Message{Role: skein.RoleAssistant, Parts: []skein.Part{skein.TextPart("I look first."), {Kind: skein.PartCall, Call: &skein.Call{ID: "look", Name: "read"}}}})
+	say(skein.Message{Role: skein.RoleTool, Parts: []skein.Part{{Kind: skein.PartResult, Result: &skein.Result{CallID: "look", Text: "..."}}}})
+	say(skein.Message{Role: skein.RoleAssistant, Parts: []skein.Part{{Kind: skein.PartReasoning, Text: "It is too long."}, skein.TextPart("So I write it anew.")}})
+	w.write("one", "a.go", alpha)
+	w.commit("Split")
+	r, err := w.tracer().Blame(t.Context(), provenance.Question{File: filepath.Join(w.dir, "a.go")})
+	if err != nil || r.Answers[0].Write == nil {
+		t.Fatalf("Blame: %+v, %v", r, err)
+	}
+	got, err := provenance.Why(t.Context(), w.store, r.Answers[0].Write)
+	want := provenance.Rationale{Prompt: "split the parser", Said: "It is too long.\n\nSo I write it anew."}
+	if err != nil || got != want {
+		t.Errorf("Why is %+v, %v; want %+v", got, err, want)
 	}
 }

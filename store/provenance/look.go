@@ -17,16 +17,21 @@ import (
 	"github.com/skein-dev/skein/store/search"
 )
 
-// A Searcher looks in a store for what sessions did to the files of a repository.
-type Searcher struct {
-	Store skein.Store
-	Root  string        // of the working tree
-	Repo  repository.ID // "" if it has none
+// A searcher looks in a store for what sessions did to the files of a repository.
+type searcher struct {
+	store skein.Store
+	root  string        // of the working tree
+	repo  repository.ID // "" if it has none
 
 	sessions map[skein.SessionID]*skein.Session
-	happened map[string]bool
-	all      []skein.Session // of the store; nil if they were not read
-	former   []string        // names of folders in which commits of the repository were made
+	succeed  map[string]bool    // calls, by session and ID
+	all      []skein.Session    // of the store; nil if they were not read
+	named    map[string][]Write // what calls did to files, by the last part of a path that their messages name
+	former   []string           // names of folders in which commits of the repository were made
+}
+
+func newSearcher(store skein.Store, root string) searcher {
+	return searcher{store: store, root: root, sessions: map[skein.SessionID]*skein.Session{}, succeed: map[string]bool{}, named: map[string][]Write{}}
 }
 
 // pageOf is how many hits one search asks for.
@@ -34,12 +39,12 @@ const pageOf = 1000
 
 // each passes the messages that match q to take, the newest first. The error is the
 // store's or take's.
-func (s *Searcher) each(ctx context.Context, q skein.Query, take func(h *skein.Hit, x *skein.Session) error) error {
+func (s *searcher) each(ctx context.Context, q skein.Query, take func(h *skein.Hit, x *skein.Session) error) error {
 	q.Each, q.Newest, q.Whole, q.Rewound, q.Limit = true, true, true, true, pageOf
 	seen := map[skein.Place]bool{}
 	for {
 		var found skein.Results
-		for r, err := range search.Widen(ctx, s.Store, q, 0) {
+		for r, err := range search.Widen(ctx, s.store, q, 0) {
 			if err != nil {
 				return err
 			}
@@ -73,16 +78,13 @@ func (s *Searcher) each(ctx context.Context, q skein.Query, take func(h *skein.H
 }
 
 // session returns a session; nil if it was deleted meanwhile.
-func (s *Searcher) session(ctx context.Context, id skein.SessionID) (*skein.Session, error) {
+func (s *searcher) session(ctx context.Context, id skein.SessionID) (*skein.Session, error) {
 	if x, ok := s.sessions[id]; ok {
 		return x, nil
 	}
-	found, err := lookup.ByID(ctx, s.Store, []skein.SessionID{id})
+	found, err := lookup.ByID(ctx, s.store, []skein.SessionID{id})
 	if err != nil {
 		return nil, err
-	}
-	if s.sessions == nil {
-		s.sessions = map[skein.SessionID]*skein.Session{}
 	}
 	if x, ok := found[id]; ok {
 		s.sessions[id] = &x
@@ -104,9 +106,9 @@ func phrase(text string) []skein.Term {
 	return []skein.Term{{Words: words}}
 }
 
-// Writes returns the calls that changed the file at these paths, relative to the root,
+// writesTo returns the calls that changed the file at these paths, relative to the root,
 // by time. The error is the store's.
-func (s *Searcher) Writes(ctx context.Context, paths []string) (all []Write, err error) {
+func (s *searcher) writesTo(ctx context.Context, paths []string) (all []Write, err error) {
 	names := map[string]bool{}
 	for _, p := range paths {
 		names[path.Base(p)] = true
@@ -116,11 +118,12 @@ func (s *Searcher) Writes(ctx context.Context, paths []string) (all []Write, err
 		if q.Terms == nil {
 			q = skein.Query{Path: name, Role: skein.RoleAssistant}
 		}
-		found, err := s.writes(ctx, q)
-		if err != nil {
-			return nil, err
+		if _, known := s.named[name]; !known {
+			if s.named[name], err = s.writes(ctx, q); err != nil {
+				return nil, err
+			}
 		}
-		for _, w := range found {
+		for _, w := range s.named[name] {
 			if x := s.sessions[w.Session]; x != nil && slices.ContainsFunc(paths, func(p string) bool { return s.is(x, &w.Edit, p) }) {
 				all = append(all, w)
 			}
@@ -132,9 +135,9 @@ func (s *Searcher) Writes(ctx context.Context, paths []string) (all []Write, err
 
 func byTime(a, b Write) int { return cmp.Compare(a.Time, b.Time) }
 
-// Others returns the calls that put a line into any file of the repository, by time. The
+// others returns the calls that put a line into any file of the repository, by time. The
 // error is the store's.
-func (s *Searcher) Others(ctx context.Context, text string) (all []Write, err error) {
+func (s *searcher) others(ctx context.Context, text string) (all []Write, err error) {
 	terms := phrase(text)
 	if terms == nil || len(terms[0].Words) < 2 {
 		return nil, nil
@@ -155,7 +158,7 @@ func (s *Searcher) Others(ctx context.Context, text string) (all []Write, err er
 }
 
 // writes returns what the calls that q finds did to files.
-func (s *Searcher) writes(ctx context.Context, q skein.Query) (all []Write, err error) {
+func (s *searcher) writes(ctx context.Context, q skein.Query) (all []Write, err error) {
 	err = s.each(ctx, q, func(h *skein.Hit, x *skein.Session) error {
 		m := messageOf(h.Event)
 		for _, p := range m.Parts {
@@ -183,7 +186,7 @@ func messageOf(e *skein.Event) (m skein.Message) {
 }
 
 // is reports whether an edit of session x is of the file at path, relative to the root.
-func (s *Searcher) is(x *skein.Session, e *edits.Edit, file string) bool {
+func (s *searcher) is(x *skein.Session, e *edits.Edit, file string) bool {
 	for _, p := range []string{e.Path, e.From} {
 		if p == "" {
 			continue
@@ -202,10 +205,28 @@ func (s *Searcher) is(x *skein.Session, e *edits.Edit, file string) bool {
 	return false
 }
 
+// inside returns the path of a file that an edit of session x names, relative to the root
+// of the repository; "" if it is not in the repository, as far as is known.
+func (s *searcher) inside(x *skein.Session, e *edits.Edit, p string) string {
+	if p == "" {
+		return ""
+	}
+	p = clean(p, e.Dir)
+	if !path.IsAbs(p) {
+		return p
+	}
+	for _, dir := range []string{slashed(s.root), slashed(x.Project), slashed(x.Cwd)} {
+		if name, ok := strings.CutPrefix(p, dir+"/"); ok && dir != "" && (dir == slashed(s.root) || s.folder(x, dir)) {
+			return name
+		}
+	}
+	return ""
+}
+
 // here reports whether an edit of session x is of a file in the repository.
-func (s *Searcher) here(x *skein.Session, e *edits.Edit) bool {
+func (s *searcher) here(x *skein.Session, e *edits.Edit) bool {
 	p := clean(e.Path, e.Dir)
-	return s.belongs(x) && (!path.IsAbs(p) || x.Project == "" || strings.HasPrefix(p, slashed(x.Project)+"/")) || strings.HasPrefix(p, slashed(s.Root)+"/")
+	return s.belongs(x) && (!path.IsAbs(p) || x.Project == "" || strings.HasPrefix(p, slashed(x.Project)+"/")) || strings.HasPrefix(p, slashed(s.root)+"/")
 }
 
 // clean returns the path that a call means, with slashes.
@@ -229,38 +250,38 @@ func slashed(p string) string {
 // folder reports whether the folder at an absolute path, in which session x changed
 // files, is a working tree of the repository: this one; that of the session, if it is of
 // the same repository; or one in a folder that has the repository's name.
-func (s *Searcher) folder(x *skein.Session, dir string) bool {
+func (s *searcher) folder(x *skein.Session, dir string) bool {
 	names := s.names()
 	switch {
-	case dir == slashed(s.Root):
+	case dir == slashed(s.root):
 		return true
 	case x.Checkout.Repository != "" && !strings.HasPrefix(x.Checkout.Repository, "root:"):
-		return x.Checkout.Repository == string(s.Repo) || slices.Contains(names, path.Base(x.Checkout.Repository)) // maybe a fork's
+		return x.Checkout.Repository == string(s.repo) || slices.Contains(names, path.Base(x.Checkout.Repository)) // maybe a fork's
 	}
 	return slices.ContainsFunc(strings.Split(dir, "/"), func(part string) bool { return slices.Contains(names, part) })
 }
 
 // belongs reports whether session x is of the repository.
-func (s *Searcher) belongs(x *skein.Session) bool {
+func (s *searcher) belongs(x *skein.Session) bool {
 	dir := slashed(cmp.Or(x.Project, x.Cwd))
 	return dir != "" && s.folder(x, dir)
 }
 
 // names are what folders of the repository may be called.
-func (s *Searcher) names() []string {
-	return append([]string{path.Base(slashed(s.Root)), strings.TrimSuffix(path.Base(string(s.Repo)), ".git")}, s.former...)
+func (s *searcher) names() []string {
+	return append([]string{path.Base(slashed(s.root)), strings.TrimSuffix(path.Base(string(s.repo)), ".git")}, s.former...)
 }
 
-// Happened reports whether a call succeeded: not if its result says that it failed. The
+// succeeded reports whether a call succeeded: not if its result says that it failed. The
 // error is the store's.
-func (s *Searcher) Happened(ctx context.Context, w *Write) (bool, error) {
+func (s *searcher) succeeded(ctx context.Context, w *Write) (bool, error) {
 	key := string(w.Session) + " " + w.Call
-	if ok, known := s.happened[key]; known || w.Call == "" {
+	if ok, known := s.succeed[key]; known || w.Call == "" {
 		return ok || !known, nil
 	}
 	ok := true
 	n := 0
-	for e, err := range s.Store.Events(ctx, w.Session, w.Seq) {
+	for e, err := range s.store.Events(ctx, w.Session, w.Seq) {
 		if err != nil {
 			if errors.Is(err, skein.ErrNotFound) || errors.Is(err, skein.ErrCorrupt) {
 				break
@@ -280,10 +301,7 @@ func (s *Searcher) Happened(ctx context.Context, w *Write) (bool, error) {
 			break
 		}
 	}
-	if s.happened == nil {
-		s.happened = map[string]bool{}
-	}
-	s.happened[key] = ok
+	s.succeed[key] = ok
 	return ok, nil
 }
 
@@ -296,14 +314,14 @@ func failed(p *skein.Part) bool {
 	return p.Result.Failed || meta.Exit != 0
 }
 
-// Active reports whether session w.Session did anything after w between two times. The
+// wentOn reports whether session w.Session did anything after w between two times. The
 // error is the store's.
-func (s *Searcher) Active(ctx context.Context, w *Write, from, to skein.Time) (bool, error) {
+func (s *searcher) wentOn(ctx context.Context, w *Write, from, to skein.Time) (bool, error) {
 	x, err := s.session(ctx, w.Session)
 	if err != nil || x == nil || x.Updated < from {
 		return false, err
 	}
-	for e, err := range s.Store.Events(ctx, w.Session, w.Seq) {
+	for e, err := range s.store.Events(ctx, w.Session, w.Seq) {
 		if err != nil {
 			return false, err
 		}
@@ -314,17 +332,12 @@ func (s *Searcher) Active(ctx context.Context, w *Write, from, to skein.Time) (b
 	return false, nil
 }
 
-// Alive reports whether a session of the repository was active between two times. The
-// error is the store's.
-func (s *Searcher) Alive(ctx context.Context, from, to skein.Time) (bool, error) {
-	return s.active(ctx, from, to, s.belongs)
-}
-
-// active reports whether a session that fits was active between two times.
-func (s *Searcher) active(ctx context.Context, from, to skein.Time, fits func(x *skein.Session) bool) (bool, error) {
+// active reports whether a session that fits was active between two times. The error is
+// the store's.
+func (s *searcher) active(ctx context.Context, from, to skein.Time, fits func(x *skein.Session) bool) (bool, error) {
 	if s.all == nil {
 		s.all = []skein.Session{}
-		for x, err := range s.Store.Sessions(ctx, skein.Filter{}) {
+		for x, err := range s.store.Sessions(ctx, skein.Filter{}) {
 			if err != nil {
 				return false, err
 			}
@@ -339,17 +352,17 @@ func (s *Searcher) active(ctx context.Context, from, to skein.Time, fits func(x 
 	return false, nil
 }
 
-// Maker returns the session in which a command reported that it made a commit with this
-// subject at the author's time; "" if none did. The commit may have another hash since: a
+// maker returns the result of a command that reported that it made a commit with this
+// subject at the author's time; nil if no session has one. The commit may have another hash since: a
 // rebase keeps the author's time. The error is the store's.
-func (s *Searcher) Maker(ctx context.Context, c *git.Commit) (maker skein.SessionID, err error) {
+func (s *searcher) maker(ctx context.Context, c *git.Commit) (maker *Write, err error) {
 	terms := phrase(c.Subject)
 	anybody := func(*skein.Session) bool { return true }
-	if some, err := s.active(ctx, c.Time-slack, c.Time+slack, anybody); err != nil || !some || terms == nil {
-		return "", err
+	if some, err := s.active(ctx, c.Time-hooks, c.Time+hooks, anybody); err != nil || !some || terms == nil {
+		return nil, err
 	}
 	terms[0].Words = terms[0].Words[:min(len(terms[0].Words), 12)]
-	q := skein.Query{Terms: terms, Role: skein.RoleTool, Since: c.Time - 10*slack, Until: c.Time + 10*slack}
+	q := skein.Query{Terms: terms, Role: skein.RoleTool, Since: c.Time - hooks, Until: c.Time + hooks}
 	err = s.each(ctx, q, func(h *skein.Hit, x *skein.Session) error {
 		m := messageOf(h.Event)
 		for _, p := range m.Parts {
@@ -361,7 +374,7 @@ func (s *Searcher) Maker(ctx context.Context, c *git.Commit) (maker skein.Sessio
 				if made.Subject != c.Subject || !same && !s.belongs(x) {
 					continue
 				}
-				maker = h.Session
+				maker = &Write{Place: skein.Place{Session: h.Session, Seq: h.Seq}, Turn: h.Turn, Time: h.Time, Call: p.Result.CallID}
 				if dir := path.Base(slashed(cmp.Or(x.Project, x.Cwd))); same && !slices.Contains(s.names(), dir) {
 					s.former = append(s.former, dir)
 				}
@@ -370,24 +383,4 @@ func (s *Searcher) Maker(ctx context.Context, c *git.Commit) (maker skein.Sessio
 		return nil
 	})
 	return maker, err
-}
-
-// Prompt returns what a person said at the beginning of the turn of a message; "" if
-// that is not found. The error is the store's.
-func Prompt(ctx context.Context, store skein.Store, at skein.Place) (string, error) {
-	for n := 20; n <= 20000; n *= 10 {
-		entries, err := store.Newest(ctx, at.Session, n, at.Seq)
-		if err != nil {
-			return "", err
-		}
-		for _, e := range slices.Backward(entries) {
-			if e.Message.Typed() {
-				return e.Message.Prompt(), nil
-			}
-		}
-		if len(entries) < n {
-			break
-		}
-	}
-	return "", nil
 }

@@ -39,9 +39,8 @@ type Write struct {
 type Answer struct {
 	Certainty Certainty
 	Near      bool   // the line is too short to tell: it goes with the lines beside it
-	Write     *Write // what wrote it; nil if Certainty is Made or ""
+	Write     *Write // what wrote it, or, if Certainty is Made, the result that tells of the commit; nil if Certainty is ""
 	Earlier   *Write // if Certainty is Made: what may have written it, by the evidence of that name; or nil
-	Session   skein.SessionID
 }
 
 // An Attributor decides whose lines are. Its functions look up what it asks for.
@@ -51,7 +50,7 @@ type Attributor struct {
 	Before   func(c *git.Commit) (skein.Time, error)           // when the author committed before; 0 if that is not known
 	Active   func(w *Write, from, to skein.Time) (bool, error) // whether the session went on after w, between these times
 	Alive    func(c *git.Commit) (bool, error)                 // whether a session of the repository was at work between the author's commit before c and c
-	Maker    func(c *git.Commit) (skein.SessionID, error)      // the session that made a commit; "" if none did
+	Maker    func(c *git.Commit) (*Write, error)               // the result of the command that made a commit; nil if no session did
 	Happened func(w *Write) (bool, error)                      // whether the call succeeded, as far as is known
 	lines    map[string][]*Write
 	letters  map[string][]*Write
@@ -62,6 +61,7 @@ const (
 	shortLine   = 8                // characters, without space around: shorter ones stand in every file
 	longLine    = 16               // enough to be recognized in another file
 	slack       = skein.Time(60e3) // milliseconds: the clock of an import and that of a commit
+	hooks       = 10 * slack       // a commit may take so long until it is reported
 	nearby      = 3                // lines
 )
 
@@ -161,7 +161,7 @@ func (r *Attributor) newest(writes []*Write, of *git.Commit, c Certainty) (Answe
 			}
 		}
 		if in {
-			return Answer{Certainty: c, Write: w, Session: w.Session}, nil
+			return Answer{Certainty: c, Write: w}, nil
 		}
 		if earlier == nil {
 			earlier = w
@@ -170,7 +170,7 @@ func (r *Attributor) newest(writes []*Write, of *git.Commit, c Certainty) (Answe
 	if earlier == nil || c != Exact {
 		return Answer{}, nil
 	}
-	return Answer{Certainty: Earlier, Write: earlier, Session: earlier.Session}, nil
+	return Answer{Certainty: Earlier, Write: earlier}, nil
 }
 
 // moved answers for lines that a session put into another file. It looks up some lines
@@ -262,20 +262,48 @@ func short(lines []git.Line, all []Answer) {
 }
 
 // made answers for the other lines, and for those with a hint only, by the session that
-// made their commit.
+// made their commit, or else, as a hint, by the one session that changed the file.
 func (r *Attributor) made(lines []git.Line, all []Answer) error {
+	alone := map[*git.Commit]Answer{}
 	for i := range lines {
 		c := lines[i].Commit
-		if all[i].Certainty != "" && all[i].Certainty != Earlier || c.Hash == "" || c.ByBot() {
+		if all[i].Certainty != "" && all[i].Certainty != Earlier || c.ByBot() {
 			continue
 		}
 		maker, err := r.Maker(c)
 		if err != nil {
 			return err
 		}
-		if maker != "" {
-			all[i] = Answer{Certainty: Made, Session: maker, Earlier: all[i].Write}
+		switch a, known := alone[c]; {
+		case maker != nil:
+			all[i] = Answer{Certainty: Made, Write: maker, Earlier: all[i].Write}
+		case all[i].Certainty == Earlier:
+		case known:
+			all[i] = a
+		default:
+			if all[i], err = r.alone(c); err != nil {
+				return err
+			}
+			alone[c] = all[i]
 		}
 	}
 	return nil
+}
+
+// alone answers by the newest write of the only session whose writes to the file can have
+// come into a commit.
+func (r *Attributor) alone(c *git.Commit) (only Answer, err error) {
+	for i := range r.Writes {
+		a, err := r.newest([]*Write{&r.Writes[i]}, c, File)
+		switch {
+		case err != nil:
+			return Answer{}, err
+		case a.Write == nil:
+		case only.Write != nil && only.Write.Session != a.Write.Session:
+			return Answer{}, nil
+		default:
+			only = a
+		}
+	}
+	return only, nil
 }

@@ -1,0 +1,175 @@
+package trace
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"strings"
+
+	"github.com/spf13/cobra"
+
+	"github.com/skein-dev/skein"
+	"github.com/skein-dev/skein/cli/fault"
+	"github.com/skein-dev/skein/cli/job"
+	"github.com/skein-dev/skein/cli/sessions"
+	"github.com/skein-dev/skein/cli/terminal"
+	"github.com/skein-dev/skein/render"
+	"github.com/skein-dev/skein/store/provenance"
+)
+
+type commitsOptions struct {
+	most    int
+	json    bool
+	secrets sessions.Secrets
+}
+
+// NewCommits returns the command commits.
+func NewCommits(f *job.Frame) *cobra.Command {
+	var o commitsOptions
+	c := &cobra.Command{
+		Use:   "commits [NAME | REVISION | RANGE] [flags]",
+		Short: "show the sessions of commits, and the commits of a session",
+		Long: `Show which sessions wrote the lines of commits of the repository here, and what
+their share is: of the newest commits; of the commits of a branch, a range such as
+main..work, or one revision and those before it; or of those that have lines of
+the session NAME. A line counts if the session put its text into a file before the
+commit. Lines that no session is known to have written are a person's.`,
+		Example: `skein commits
+	skein commits HEAD --limit 1
+	skein commits my-branch
+	skein commits 4f1d22a0`,
+		Args: job.Words(0, 1, ""),
+		RunE: f.WithStore(o.run),
+	}
+	c.Flags().IntVar(&o.most, "limit", 20, "show at most this `many`: the newest, or of a session the first")
+	job.JSONFlag(c, &o.json)
+	sessions.SecretsFlag(c, &o.secrets)
+	return c
+}
+
+// A commitLine is a commit with its sessions, in JSON.
+type commitLine struct {
+	Commit   string     `json:"commit"`
+	Subject  string     `json:"subject"`
+	Author   string     `json:"author"`
+	Time     skein.Time `json:"time"`
+	Files    []string   `json:"files"`
+	Lines    int        `json:"lines"` // that it adds
+	Sessions []part     `json:"sessions"`
+}
+
+// A part is what one session has in a commit, in JSON.
+type part struct {
+	Session skein.SessionID `json:"session"`
+	Name    string          `json:"name"`
+	Agent   string          `json:"agent"`
+	Lines   int             `json:"lines"`
+	Made    bool            `json:"made,omitempty"` // it made the commit
+}
+
+func (o *commitsOptions) run(ctx context.Context, j *job.Job, args []string) (err error) {
+	t, err := open(ctx, j, ".", o.secrets.Mask())
+	if err != nil {
+		return err
+	}
+	defer func() { err = errors.Join(err, t.Close()) }()
+	hashes, only, err := o.commits(ctx, t, args)
+	if err != nil {
+		return err
+	}
+	shown := 0
+	err = j.Page(ctx, func(w io.Writer) error {
+		for _, hash := range hashes {
+			r, err := t.Commit(ctx, hash)
+			if err != nil {
+				return err
+			}
+			if only != "" && !has(r, only) {
+				continue
+			}
+			if shown++; shown > o.most {
+				break
+			}
+			c, err := t.commit(ctx, r)
+			if err != nil {
+				return err
+			}
+			if o.json {
+				err = job.WriteJSON(w, c)
+			} else {
+				err = c.write(w, j)
+			}
+			if err != nil {
+				return err
+			}
+		}
+		return nil
+	})
+	if err == nil && shown == 0 {
+		j.Say("no commit of this repository is known to have lines of it")
+	}
+	return err
+}
+
+// commits returns the commits to show, and, if args name a session, its ID.
+func (o *commitsOptions) commits(ctx context.Context, t *maskedTracer, args []string) (hashes []string, only skein.SessionID, err error) {
+	name := "HEAD"
+	if len(args) > 0 {
+		name = args[0]
+		hashes, err = t.Revisions(ctx, name, o.most)
+		if err == nil {
+			return hashes, "", nil
+		}
+		s, err := sessions.Named(ctx, t.job, name)
+		if err != nil {
+			return nil, "", fault.Advise(err, "%q is no revision of this repository, either", name)
+		}
+		hashes, err = t.CommitsOf(ctx, &s)
+		return hashes, s.ID, err
+	}
+	hashes, err = t.Revisions(ctx, name, o.most)
+	return hashes, "", err
+}
+
+func has(r *provenance.CommitReport, id skein.SessionID) bool {
+	for _, s := range r.Shares {
+		if s.Session == id {
+			return true
+		}
+	}
+	return false
+}
+
+// commit says whose a commit is.
+func (t *maskedTracer) commit(ctx context.Context, r *provenance.CommitReport) (c commitLine, err error) {
+	c = commitLine{Commit: r.Commit.Hash, Subject: r.Commit.Subject, Author: r.Commit.Author, Time: r.Commit.Time, Files: r.Files, Lines: r.Lines, Sessions: []part{}}
+	for _, share := range r.Shares {
+		s, err := t.session(ctx, share.Session)
+		if err != nil {
+			return c, err
+		}
+		c.Sessions = append(c.Sessions, part{s.ID, s.Name(), sessions.AgentOf(&s), share.Lines, share.Made})
+	}
+	return c, nil
+}
+
+// write prints c for people.
+func (c *commitLine) write(w io.Writer, j *job.Job) error {
+	var b strings.Builder
+	fmt.Fprintf(&b, "%s %s\n", j.Paint.Yellow(c.Commit[:min(len(c.Commit), 8)]), j.Paint.Bold(render.Line(c.Subject)))
+	fmt.Fprintf(&b, "  %s\n", j.Paint.Dim(fmt.Sprintf("%s · %s · %s · %s", render.Line(c.Author), terminal.Stamp(c.Time, j.Now()), terminal.Count(len(c.Files), "file"), terminal.Count(c.Lines, "new line"))))
+	for _, s := range c.Sessions {
+		percent := 0
+		if c.Lines > 0 {
+			percent = (100*s.Lines + c.Lines/2) / c.Lines
+		}
+		made := ""
+		if s.Made {
+			made = "  made the commit"
+		}
+		fmt.Fprintf(&b, "  %3d%%  %s  %-11s  %s%s\n", percent, j.Paint.Cyan(sessions.ShortID(s.Session)), s.Agent, terminal.Cut(render.Line(s.Name), 50), j.Paint.Dim(made))
+	}
+	_, err := io.WriteString(w, b.String()+"\n")
+	return err
+}

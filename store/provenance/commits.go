@@ -1,0 +1,136 @@
+package provenance
+
+import (
+	"cmp"
+	"context"
+	"maps"
+	"slices"
+
+	"github.com/skein-dev/skein"
+	"github.com/skein-dev/skein/internal/edits"
+	"github.com/skein-dev/skein/internal/git"
+)
+
+// A CommitShare is what one session has in a commit.
+type CommitShare struct {
+	Session skein.SessionID
+	Lines   int  // that it is known to have written
+	Made    bool // it made the commit
+}
+
+// A CommitReport says which sessions a commit has lines of.
+type CommitReport struct {
+	Commit *git.Commit
+	Files  []string
+	Lines  int           // that it adds
+	Shares []CommitShare // most lines first
+}
+
+// Commit says which sessions have a share in a commit. A merge has no lines of its own.
+// The error is Git's or the store's.
+func (t *Tracer) Commit(ctx context.Context, hash string) (*CommitReport, error) {
+	added, err := t.tree.Added(ctx, hash)
+	if err != nil {
+		return nil, err
+	}
+	r := &CommitReport{Commit: added.Commit, Files: added.Files}
+	lines := map[skein.SessionID]int{}
+	for begin := 0; begin < len(added.Lines); {
+		end := begin
+		for end < len(added.Lines) && added.Lines[end].Path == added.Lines[begin].Path {
+			end++
+		}
+		answers, err := t.answers(ctx, added.Lines[begin].Path, added.Lines[begin:end])
+		if err != nil {
+			return nil, err
+		}
+		for _, a := range answers {
+			if a.Certainty.Certain() && a.Certainty != Made {
+				lines[a.Write.Session]++
+			}
+		}
+		r.Lines += end - begin
+		begin = end
+	}
+	maker, err := t.rule.Maker(r.Commit)
+	if err != nil {
+		return nil, err
+	}
+	if maker != nil {
+		lines[maker.Session] += 0
+	}
+	for id, n := range lines {
+		r.Shares = append(r.Shares, CommitShare{id, n, maker != nil && maker.Session == id})
+	}
+	slices.SortFunc(r.Shares, func(a, b CommitShare) int {
+		return cmp.Or(cmp.Compare(b.Lines, a.Lines), cmp.Compare(a.Session, b.Session))
+	})
+	return r, nil
+}
+
+// Revisions returns the hashes of the commits that a revision or a range names, such as
+// HEAD~3, main..work or a branch: of a range all, of a branch those that the branch main
+// or master does not have, or else at most the newest most. The error is Git's.
+func (t *Tracer) Revisions(ctx context.Context, name string, most int) ([]string, error) {
+	return t.tree.Revisions(ctx, name, most)
+}
+
+// maxTouching is how many commits after a session are looked at for lines of it.
+const maxTouching = 300
+
+// CommitsOf returns the hashes of the commits that session x made, as far as they are
+// still there, and of those, on any branch, that touch files which it changed, the oldest
+// first: the first 300 since it began. The error is Git's or the store's.
+func (t *Tracer) CommitsOf(ctx context.Context, x *skein.Session) ([]string, error) {
+	files, err := t.filesOf(ctx, x)
+	if err != nil {
+		return nil, err
+	}
+	all, err := t.tree.Touching(ctx, files, x.Created-slack)
+	if err != nil {
+		return nil, err
+	}
+	all = all[:min(len(all), maxTouching)]
+	err = t.each(ctx, skein.Query{Session: x.ID, Role: skein.RoleTool}, func(h *skein.Hit, _ *skein.Session) error {
+		m := messageOf(h.Event)
+		for _, p := range m.Parts {
+			if p.Result == nil {
+				continue
+			}
+			for made := range edits.Commits(p.Result.Text.UTF8()) {
+				all = append(all, made.Hash)
+			}
+		}
+		return nil
+	})
+	if err != nil {
+		return nil, err
+	}
+	times := map[string]skein.Time{}
+	for _, hash := range all {
+		whole, at, err := t.ancestry.Find(hash)
+		if err != nil {
+			return nil, err
+		}
+		if whole != "" {
+			times[whole] = at
+		}
+	}
+	return slices.SortedFunc(maps.Keys(times), func(a, b string) int {
+		return cmp.Or(cmp.Compare(times[a], times[b]), cmp.Compare(a, b))
+	}), nil
+}
+
+// filesOf returns the files that session x changed, relative to the root. The error is
+// the store's.
+func (t *Tracer) filesOf(ctx context.Context, x *skein.Session) (files []string, err error) {
+	writes, err := t.writes(ctx, skein.Query{Session: x.ID, Role: skein.RoleAssistant})
+	for i := range writes {
+		for _, p := range []string{writes[i].Edit.Path, writes[i].Edit.From} {
+			if name := t.inside(x, &writes[i].Edit, p); name != "" && !slices.Contains(files, name) {
+				files = append(files, name)
+			}
+		}
+	}
+	return files, err
+}
