@@ -85,6 +85,12 @@ over your own config.toml. With the name of a SETTING, print only its value.
   [gateway.telegram]              # (*) see: skein gateway --help
   allow = ["4711"]                # who may talk to agents from there
 
+  [[budget]]                      # (*) you are told at 80 and 100 %
+  per = "day"                     # or week, month
+  usd = 20.0                      # or tokens = 5_000_000
+  project = "~/api"               # if only of this project
+  agent = "codex"                 # if only of this agent
+
   [[price]]                       # (*) dollars per million tokens
   model = "my-model*"
   input = 0.5

@@ -23,6 +23,7 @@ import (
 	"github.com/skein-dev/skein/cli/serve"
 	"github.com/skein-dev/skein/cli/sessions"
 	"github.com/skein-dev/skein/cli/setup"
+	"github.com/skein-dev/skein/cli/status"
 	"github.com/skein-dev/skein/cli/talk"
 	"github.com/skein-dev/skein/cli/trace"
 	"github.com/skein-dev/skein/cli/write"
@@ -148,7 +149,7 @@ var groups = []struct {
 		talk.NewChat, talk.NewRun, talk.NewContinue, talk.NewResume,
 	}},
 	{"read", []func(*job.Frame) *cobra.Command{
-		read.NewList, read.NewNow, read.NewShow, read.NewTail, read.NewReplay, read.NewLog, read.NewSearch, read.NewTree, read.NewUsage, read.NewExport, read.NewConvert,
+		read.NewList, read.NewNow, status.NewStatusline, read.NewShow, read.NewTail, read.NewReplay, read.NewLog, read.NewSearch, read.NewTree, read.NewUsage, read.NewExport, read.NewConvert,
 	}},
 	{"trace", []func(*job.Frame) *cobra.Command{
 		trace.NewBlame, trace.NewWhy, trace.NewCommits,

@@ -78,6 +78,14 @@ func (s Sum) Plus(u Sum) Sum {
 	return s
 }
 
+// Total adds sums up, without a name.
+func Total(all []Sum) (total Sum) {
+	for _, s := range all {
+		total = total.Plus(s)
+	}
+	return total
+}
+
 // Money returns the cost of s for people, to the cent: $1.20, >$1.20 if some of
 // it has no price, ? if all of it has none, "" if nothing was used.
 func (s Sum) Money() string {

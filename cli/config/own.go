@@ -15,9 +15,12 @@ import (
 	"github.com/skein-dev/skein/price"
 )
 
-// own is what only a person's own file can set: the tables price, provider, project
-// and gateway.
+// ownTables are what only a person's own file can set.
+var ownTables = []string{"price", "provider", "project", "gateway", "budget"}
+
+// own is what those tables say.
 type own struct {
+	Budgets   []price.SpendingBudget
 	Prices    []price.Override
 	Providers map[string]roster.Provider
 	Projects  map[string]ownProject // by path
@@ -43,8 +46,9 @@ func (s *Settings) readOwn(file string, b []byte, top map[string]any) error {
 		Provider map[string]ownProvider `toml:"provider"`
 		Project  map[string]ownProject  `toml:"project"`
 		Gateway  ownGateway             `toml:"gateway"`
+		Budget   []price.SpendingBudget `toml:"budget"`
 	}
-	if len(top) == 0 || top["price"] == nil && top["provider"] == nil && top["project"] == nil && top["gateway"] == nil {
+	if !slices.ContainsFunc(ownTables, func(name string) bool { return top[name] != nil }) {
 		return nil
 	}
 	if err := toml.Unmarshal(b, &from); err != nil {
@@ -54,16 +58,15 @@ func (s *Settings) readOwn(file string, b []byte, top map[string]any) error {
 	s.strangers(file, "project", top["project"], "allow")
 	s.gatewayStrangers(file, top["gateway"])
 	s.showGateway(file, from.Gateway)
-	for _, name := range []string{"price", "provider", "project", "gateway"} {
+	for _, name := range ownTables {
 		delete(top, name)
 	}
 	s.Prices, s.Projects, s.Providers = from.Price, map[string]ownProject{}, map[string]roster.Provider{}
+	if err := s.readBudgets(file, from.Budget); err != nil {
+		return err
+	}
 	for _, path := range slices.Sorted(maps.Keys(from.Project)) {
-		p := from.Project[path]
-		at := filepath.Clean(FromHome(path, s.home))
-		if real, err := filepath.EvalSymlinks(at); err == nil { // as project paths are resolved
-			at = real
-		}
+		p, at := from.Project[path], s.projectAt(path)
 		both := ownProject{append(s.Projects[at].Allow, p.Allow...)} // a project may be named twice
 		s.Projects[at] = both
 		s.Values["project."+path+".allow"] = SettingValue{strings.Join(p.Allow, ", "), file}
@@ -75,6 +78,32 @@ func (s *Settings) readOwn(file string, b []byte, top map[string]any) error {
 		}
 		s.Providers[name] = p
 	}
+	return nil
+}
+
+// projectAt returns the path of a project that a person has written.
+func (s *Settings) projectAt(path string) string {
+	at := filepath.Clean(FromHome(path, s.home))
+	if real, err := filepath.EvalSymlinks(at); err == nil { // as project paths are resolved
+		return real
+	}
+	return at
+}
+
+// readBudgets takes the budgets of a file over.
+func (s *Settings) readBudgets(file string, all []price.SpendingBudget) error {
+	for i := range all {
+		b := &all[i]
+		name := fmt.Sprintf("budget.%d", i+1)
+		if err := b.Check(); err != nil {
+			return fault.Advise(fmt.Errorf("%s: %s: %w", file, name, err), "correct it; see the settings: skein help config")
+		}
+		if b.Project != "" {
+			b.Project = s.projectAt(b.Project)
+		}
+		s.Values[name] = SettingValue{b.String(), file}
+	}
+	s.Budgets = all
 	return nil
 }
 

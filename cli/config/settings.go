@@ -146,7 +146,7 @@ func (s *Settings) read(file, project string) error {
 	if err := toml.Unmarshal(b, &top); err != nil {
 		return badFile(file, err)
 	}
-	for _, name := range []string{"price", "provider", "project", "gateway"} {
+	for _, name := range ownTables {
 		if _, ok := top[name]; ok && project != "" {
 			s.Unknown = append(s.Unknown, file+": "+name+": a project may not set this")
 		}

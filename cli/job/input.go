@@ -6,6 +6,7 @@ import (
 	"io"
 	"io/fs"
 	"strings"
+	"time"
 
 	"github.com/spf13/cobra"
 
@@ -164,4 +165,23 @@ func (o *Consent) Given(ctx context.Context, j *Job, what func() (Destruction, e
 		j.Say("nothing was done")
 	}
 	return answer == Yes, err
+}
+
+// ReadPayload returns what another program writes to r; nil if it does not end in time, or is
+// longer than most bytes.
+func ReadPayload(r io.Reader, most int64, wait time.Duration) []byte {
+	all := make(chan []byte, 1)
+	go func() { // ends with the process
+		b, err := io.ReadAll(io.LimitReader(r, most+1))
+		if err != nil || int64(len(b)) > most {
+			b = nil
+		}
+		all <- b
+	}()
+	select {
+	case b := <-all:
+		return b
+	case <-time.After(wait):
+		return nil
+	}
 }

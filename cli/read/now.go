@@ -107,7 +107,14 @@ func (o *nowOptions) run(ctx context.Context, j *job.Job, _ []string) error {
 		j.Say("no session was active in this time; --since 7d looks further back")
 		return nil
 	}
-	return j.Table(j.Stdout, nowTable(j, lines))
+	if err := j.Table(j.Stdout, nowTable(j, lines)); err != nil {
+		return err
+	}
+	notes, err := sessions.NearBudgets(ctx, j)
+	for _, n := range notes {
+		j.Say("budget: %s", n)
+	}
+	return err
 }
 
 // lines asks the store.
@@ -149,7 +156,14 @@ func (o *nowOptions) live(ctx context.Context, j *job.Job) (err error) {
 		if err != nil {
 			return err
 		}
-		view, err := nowView(j, lines)
+		notes, err := sessions.NearBudgets(ctx, j)
+		if ctx.Err() != nil {
+			return nil //nolint:nilerr // Ctrl-C ends the view
+		}
+		if err != nil {
+			return err
+		}
+		view, err := nowView(j, lines, notes)
 		if err != nil {
 			return err
 		}
@@ -162,10 +176,14 @@ func (o *nowOptions) live(ctx context.Context, j *job.Job) (err error) {
 	return nil
 }
 
-// nowView returns as many lines of the table as the terminal has, under a summary.
-func nowView(j *job.Job, lines []activity.Line) (string, error) {
+// nowView returns as many lines of the table as the terminal has, under a summary and
+// the budgets that are nearly used.
+func nowView(j *job.Job, lines []activity.Line, budgets []string) (string, error) {
 	var b bytes.Buffer
 	fmt.Fprintf(&b, "%s  %s\n", j.Paint.Bold(summary(lines)), j.Paint.Dim("Ctrl-C ends"))
+	for _, n := range budgets {
+		fmt.Fprintf(&b, "%s\n", j.Paint.Yellow("budget: "+render.Line(n)))
+	}
 	if len(lines) > 0 {
 		if err := j.Table(&b, nowTable(j, lines)); err != nil {
 			return "", err

@@ -268,7 +268,12 @@ func ownFiles(j *job.Job) bool { return j.Place.Scheme == "sqlite" }
 
 // webOptions returns the options of the dashboard.
 func webOptions(j *job.Job, log *slog.Logger) web.Options {
+	var budgets func(context.Context) ([]price.Spent, error)
+	if j.Place.Scheme == "sqlite" { // one person's
+		budgets = func(ctx context.Context) ([]price.Spent, error) { return sessions.Budgets(ctx, j, nil) }
+	}
 	return web.Options{
+		Budgets: budgets,
 		Version: j.Version, Now: j.Now, Log: log, Agents: exchange.HandoffNames(), Secrets: redact.New(),
 		Prices: sync.OnceValues(func() (*price.List, error) { return price.Load(j.Settings.Prices...) }),
 	}

@@ -82,7 +82,7 @@ func programs() []agentProgram {
 			if m.Env("CLAUDE_CONFIG_DIR") != "" {
 				state = filepath.Join(home, ".claude.json")
 			}
-			return []fileEdit{m.server(state, "mcpServers", stdio), m.claudeHooks(home), m.skill(home)}
+			return []fileEdit{m.server(state, "mcpServers", stdio), m.claudeHooks(home), m.claudeStatus(home), m.skill(home)}
 		}},
 		{"codex", "Codex", home("CODEX_HOME", ".codex"), func(m computer, home string) []fileEdit {
 			cmd := m.command("mcp")

@@ -27,6 +27,8 @@ type fileEdit struct {
 	JSON  []jsonedit.Addition `json:"json,omitempty"`
 	TOML  []tomledit.Table    `json:"toml,omitempty"`
 	Text  string              `json:"text,omitempty"` // the whole file, if it is setup's own
+
+	Optional bool `json:"-"` // if the person has another one, that one stays
 }
 
 // A done is a change that was made.

@@ -85,26 +85,7 @@ func readHook(env *config.Env, args []string) (h hookCall, ok bool) {
 		h.board = hooknews.At(d.State)
 	}
 	if h.payload == nil {
-		h.payload = readPayload(env.Stdin)
+		h.payload = job.ReadPayload(env.Stdin, maxPayload, tellTime)
 	}
 	return h, h.agent != "" && !strings.ContainsAny(h.agent, `/\.`) && len(h.payload) > 0
-}
-
-// readPayload returns what an agent writes to a hook's stdin; nil if it does not end in
-// time, or is too long.
-func readPayload(stdin io.Reader) []byte {
-	all := make(chan []byte, 1)
-	go func() { // ends with the process
-		b, err := io.ReadAll(io.LimitReader(stdin, maxPayload+1))
-		if err != nil || len(b) > maxPayload {
-			b = nil
-		}
-		all <- b
-	}()
-	select {
-	case b := <-all:
-		return b
-	case <-time.After(tellTime):
-		return nil
-	}
 }

@@ -24,7 +24,11 @@ var (
 
 // hookCommand returns the command of a hook as the agent's shell reads it.
 func (m computer) hookCommand(args ...string) string {
-	cmd := m.withHooks(m.command(append([]string{"hook"}, args...)...))
+	return m.shellLine(m.withHooks(m.command(append([]string{"hook"}, args...)...)))
+}
+
+// shellLine returns a command as an agent's shell reads it.
+func (m computer) shellLine(cmd []string) string {
 	out := make([]string, len(cmd))
 	for i, w := range cmd {
 		out[i] = m.shellWord(w)
@@ -74,6 +78,16 @@ func matched(file string, events []string, h commandHook) fileEdit {
 // claudeHooks is https://code.claude.com/docs/en/hooks (checked 2026-11-23 with 2.1.330).
 func (m computer) claudeHooks(home string) fileEdit {
 	return matched(filepath.Join(home, "settings.json"), claudeEvents, commandHook{Type: "command", Command: m.hookCommand("claude-code"), Timeout: hookSeconds})
+}
+
+// claudeStatus is https://code.claude.com/docs/en/statusline (checked 2026-11-23 with
+// 2.1.330).
+func (m computer) claudeStatus(home string) fileEdit {
+	value := json.RawMessage(text(struct {
+		Type    string `json:"type"`
+		Command string `json:"command"`
+	}{"command", m.shellLine(m.command("statusline"))}))
+	return fileEdit{What: "status line", Path: filepath.Join(home, "settings.json"), Optional: true, JSON: []jsonedit.Addition{{Path: []string{"statusLine"}, Value: value}}}
 }
 
 // codexHooks is https://developers.openai.com/codex/hooks (checked 2026-11-23 with

@@ -18,6 +18,7 @@ import (
 	"github.com/skein-dev/skein/cli/fault"
 	"github.com/skein-dev/skein/cli/job"
 	"github.com/skein-dev/skein/internal/hooknews"
+	"github.com/skein-dev/skein/internal/jsonedit"
 )
 
 type options struct {
@@ -35,8 +36,8 @@ func NewSetup(f *job.Frame) *cobra.Command {
 		Short: "keep the sessions of all agents here from now on",
 		Long: `Find the agents on this machine and connect skein to them: a service of yours that
 imports what they write as they write it, hooks that tell it at once what they do,
-skein's MCP server in their settings, and a skill that tells them when to look
-things up. setup says what it would do, and
+skein's MCP server in their settings, a skill that tells them when to look things up,
+and, for Claude Code, a status line if there is none. setup says what it would do, and
 asks once.
 
 --undo takes all of that back. Each file has the same bytes as before; if a file was
@@ -246,6 +247,8 @@ func (s *setupStep) look(done *journal) {
 		return
 	}
 	switch d, _, err := done.prepare(*s.change, time.Time{}); {
+	case s.change.Optional && errors.Is(err, jsonedit.ErrTaken):
+		s.State, s.Error = impossible, "there is another one, which stays"
 	case err != nil:
 		s.State, s.Error = failed, err.Error()
 	case d == nil:

@@ -26,18 +26,19 @@ import (
 //
 // A thread that has not begun costs nothing: it has an ID, but no row.
 type Options struct {
-	Newest   bool // -c
-	Name     string
-	Key      string
-	User     string
-	Agent    string
-	Model    string
-	cwd      string
-	here     bool
-	Allow    []string
-	Fork     bool
-	TakeOver bool
-	NoHint   bool
+	Newest     bool // -c
+	Name       string
+	Key        string
+	User       string
+	Agent      string
+	Model      string
+	cwd        string
+	here       bool
+	Allow      []string
+	Fork       bool
+	TakeOver   bool
+	OverBudget bool // go on though a budget is used up
+	NoHint     bool
 
 	Start  Start // set by the command; it overrides the start that open is passed
 	TakeUp bool  // when a conversation is opened, first answer a prompt that has no answer yet
@@ -71,6 +72,7 @@ func (o *Options) Flags(c *cobra.Command) {
 	g.StringArrayVar(&o.Allow, "allow", nil, "allow this `TOOL` to run without asking, such as shell")
 	g.BoolVar(&o.Fork, "fork", false, "continue in a fork, and leave the session unchanged")
 	g.BoolVar(&o.TakeOver, "take-over", false, "end the turn of another program that is working on the session")
+	g.BoolVar(&o.OverBudget, "over-budget", false, "go on although a budget is used up")
 	g.BoolVar(&o.NoHint, "no-resume-hint", false, "do not print how to continue at the end")
 	job.Hide(c, "profile")
 	job.FlagWords(c, map[string]string{"session-name": "key", "user-email": "user"})

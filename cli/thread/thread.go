@@ -31,6 +31,7 @@ type Thread struct {
 	At      Selection
 	Allowed *Allowed // tools that need not ask
 	answers int      // turns answered by this process
+	budgets []string // that the person was told of
 
 	guidance guidance.Guidance // as read when the thread was opened
 
@@ -255,6 +256,9 @@ func (t *Thread) Say(ctx context.Context, text string) (agent.Outcome, error) {
 //
 // The error is that of the turn; see agent.Thread.Turn.
 func (t *Thread) Answer(ctx context.Context, text string) (agent.Outcome, error) {
+	if err := t.withinBudget(ctx); err != nil {
+		return agent.Outcome{}, err
+	}
 	if task := t.Team.Definition.Task; task != "" && !t.Begun() {
 		text = Joined(task, text)
 	}
@@ -275,6 +279,9 @@ func (t *Thread) Answer(ctx context.Context, text string) (agent.Outcome, error)
 // AskAgain lets the last prompt be answered, if it was not. Errors are those of
 // agent.Thread.Retry.
 func (t *Thread) AskAgain(ctx context.Context) (agent.Outcome, error) {
+	if err := t.withinBudget(ctx); err != nil {
+		return agent.Outcome{}, err
+	}
 	out, err := t.Retry(ctx)
 	return out, t.Titled(ctx, out, err)
 }

@@ -26,25 +26,11 @@ type Place struct {
 // At returns the place of a folder, which need not exist any more. The error is
 // what could not be read; the place then has the rest.
 func At(dir string) (Place, error) {
-	dir, err := filepath.Abs(dir)
-	if err != nil {
-		return Place{}, err
-	}
-	if real, err := filepath.EvalSymlinks(dir); err == nil {
-		dir = real
-	}
-	p := Place{Project: dir}
-	r, root, err := find(dir)
+	p, r, err := head(dir)
 	if r == nil {
 		return p, err
 	}
-	p.Git, p.Project, p.Worktree = true, root, r.worktree
-	if in, err := filepath.Rel(root, dir); err == nil && in != "." && !r.bare {
-		p.Folder = filepath.ToSlash(in)
-	}
-	var errs []error
-	p.Branch, p.Commit, err = r.head()
-	errs = append(errs, err)
+	errs := []error{err}
 	c, err := r.config()
 	errs = append(errs, err)
 	if p.Repository = c.remote(p.Branch); p.Repository == "" && p.Commit != "" {
@@ -57,6 +43,36 @@ func At(dir string) (Place, error) {
 		return p, fmt.Errorf("repository of %s: %w", dir, err)
 	}
 	return p, nil
+}
+
+// Head is [At] without the repository, which can take long to find: that of a
+// repository without a remote is the first of all its commits. The error is as of At.
+func Head(dir string) (Place, error) {
+	p, _, err := head(dir)
+	return p, err
+}
+
+// head returns what is checked out in a folder, and where the repository's files
+// are; nil if there is none.
+func head(dir string) (Place, *repo, error) {
+	dir, err := filepath.Abs(dir)
+	if err != nil {
+		return Place{}, nil, err
+	}
+	if real, err := filepath.EvalSymlinks(dir); err == nil {
+		dir = real
+	}
+	p := Place{Project: dir}
+	r, root, err := find(dir)
+	if r == nil {
+		return p, nil, err
+	}
+	p.Git, p.Project, p.Worktree = true, root, r.worktree
+	if in, err := filepath.Rel(root, dir); err == nil && in != "." && !r.bare {
+		p.Folder = filepath.ToSlash(in)
+	}
+	p.Branch, p.Commit, err = r.head()
+	return p, r, err
 }
 
 // Project returns the project of a folder: the nearest folder, it or one above

@@ -41,8 +41,9 @@ type usagePage struct {
 	Share    string // of the input that came from the cache; "" if there was no input
 	Days     int    // with any usage
 	Unpriced []string
-	Priced   bool   // costs are known for any of it
-	PricesOf string // date of the price list
+	Priced   bool          // costs are known for any of it
+	PricesOf string        // date of the price list
+	Budgets  []price.Spent // nearly used, or used up
 	Cost     *chart
 	Tokens   *chart
 	Tables   []usageTable
@@ -122,6 +123,13 @@ func (s usagePages) usageOf(ctx context.Context, asked usageAsked) (*usagePage, 
 	}
 	p.total(days)
 	p.charts(days)
+	if s.Budgets != nil {
+		all, err := s.Budgets(ctx)
+		if err != nil {
+			return nil, err
+		}
+		p.Budgets = slices.DeleteFunc(all, func(b price.Spent) bool { return b.Percent < price.Near })
+	}
 	for _, t := range []usageTable{
 		{ID: "model", Title: "Models", Of: "Model"},
 		{ID: "agent", Title: "Agents", Of: "Agent"},

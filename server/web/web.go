@@ -1,6 +1,7 @@
 package web
 
 import (
+	"context"
 	"log/slog"
 	"net/http"
 	"slices"
@@ -18,11 +19,12 @@ import (
 // it is, without costs.
 type Options struct {
 	Version string
-	Now     func() time.Time            // nil: [time.Now]
-	Log     *slog.Logger                // of internal errors; nil: no log
-	Secrets *redact.Redactor            // masks secrets in what is shown; nil: they are shown
-	Prices  func() (*price.List, error) // nil: no costs are shown
-	Agents  []string                    // formats of the programs that a session can be handed off to
+	Now     func() time.Time                             // nil: [time.Now]
+	Log     *slog.Logger                                 // of internal errors; nil: no log
+	Secrets *redact.Redactor                             // masks secrets in what is shown; nil: they are shown
+	Prices  func() (*price.List, error)                  // nil: no costs are shown
+	Budgets func(context.Context) ([]price.Spent, error) // how much of the budgets is used; nil: there are none
+	Agents  []string                                     // formats of the programs that a session can be handed off to
 
 	Tokens    *door.Tokens              // for the page of logins; nil: there is no such page
 	Purged    func(skein.Session) error // removes what is kept of a purged session outside the store; may be nil
