@@ -5,6 +5,7 @@ import (
 	"encoding/binary"
 	"encoding/json"
 	"hash/crc32"
+	"iter"
 	"unsafe"
 )
 
@@ -75,13 +76,55 @@ func MustJSON(v any) json.RawMessage {
 }
 
 func mustJSON(v any) json.RawMessage {
+	b, err := marshal(v)
+	if err != nil {
+		panic("skein: " + err.Error())
+	}
+	return b
+}
+
+// marshal returns v as JSON without the HTML escapes of [json.Marshal].
+func marshal(v any) ([]byte, error) {
 	var b bytes.Buffer
 	enc := json.NewEncoder(&b)
 	enc.SetEscapeHTML(false)
-	if err := enc.Encode(v); err != nil {
-		panic("skein: " + err.Error())
+	err := enc.Encode(v)
+	return bytes.TrimSuffix(b.Bytes(), []byte("\n")), err
+}
+
+// JSONPieces yields v as JSON without HTML escapes, piece by piece: the long text of
+// an event or an entry, which v may be or contain, is never copied whole. A piece is
+// valid until the next one. The error is that of encoding/json.
+func JSONPieces(v any) iter.Seq2[[]byte, error] {
+	return func(yield func([]byte, error) bool) {
+		if e, ok := v.(Event); ok && len(e.Payload) >= longText && json.Valid(e.Payload) && !bytes.ContainsAny(e.Payload, "\r\n") {
+			payload := e.Payload
+			e.Payload = json.RawMessage("0")
+			rest, err := marshal(eventJSON(e))
+			_ = yield(bytes.TrimSuffix(rest, []byte("0}")), err) && yield(payload, nil) && yield([]byte("}"), nil)
+			return
+		}
+		rest, texts, err := [][]byte(nil), []string(nil), error(nil)
+		if x, ok := v.(interface{ said() *Message }); ok {
+			rest, texts, err = x.said().jsonAround(v)
+		} else {
+			rest = make([][]byte, 1)
+			rest[0], err = marshal(v)
+		}
+		if !yield(rest[0], err) {
+			return
+		}
+		for i, t := range texts {
+			for piece := range quotedPieces(t) {
+				if !yield(piece, nil) {
+					return
+				}
+			}
+			if !yield(rest[i+1], nil) {
+				return
+			}
+		}
 	}
-	return bytes.TrimSuffix(b.Bytes(), []byte("\n"))
 }
 
 // housekeeping reports whether e is not part of the session's work: it only sets
@@ -132,13 +175,7 @@ type eventJSON struct {
 // client_id (if any) and payload, in this order. The error says that the payload
 // is invalid JSON.
 func (e Event) MarshalJSON() ([]byte, error) {
-	var b bytes.Buffer
-	enc := json.NewEncoder(&b)
-	enc.SetEscapeHTML(false)
-	if err := enc.Encode(eventJSON(e)); err != nil {
-		return nil, err
-	}
-	return bytes.TrimSuffix(b.Bytes(), []byte("\n")), nil
+	return marshal(eventJSON(e))
 }
 
 // UnmarshalJSON implements [json.Unmarshaler]; errors are those of
@@ -332,3 +369,6 @@ type Entry struct {
 	Compacted bool    `json:"compacted,omitempty"` // it is covered by the newest compaction
 	Damaged   bool    `json:"damaged,omitempty"`   // it stands in for one that cannot be read as it was written, and says why
 }
+
+// said returns the message of e, or of what contains e.
+func (e *Entry) said() *Message { return &e.Message }

@@ -677,3 +677,33 @@ func stringsOf(text string) (all []string) {
 	walk(json.NewDecoder(bytes.NewReader([]byte(text))))
 	return all
 }
+
+// An entry or event is the same JSON in pieces as at once, wherever its long text is
+// cut, and no piece is much longer than what a text of a MiB takes.
+func TestJSONPiecesAreTheJSON(t *testing.T) {
+	for _, text := range []string{"", "short", strings.Repeat("\x01", 1<<20), strings.Repeat("aä€😀\n", 200_000), "x" + strings.Repeat("\xed\xa0\x80", 400_000), strings.Repeat("\x80", 1<<20+9)} {
+		m := skein.Message{Role: skein.RoleTool, Parts: []skein.Part{skein.TextPart(text), skein.TextPart("<b>"), {Kind: skein.PartResult, Result: &skein.Result{CallID: "c", Text: skein.Text(text)}}}}
+		entry := struct {
+			skein.Entry
+			More int `json:"more"`
+		}{skein.Entry{Seq: 1, Message: m}, 7}
+		for _, v := range []any{&entry, skein.Say(1, m), m, 1} {
+			var got []byte
+			for piece, err := range skein.JSONPieces(v) {
+				if err != nil {
+					t.Fatal(err)
+				}
+				if _, whole := v.(*struct {
+					skein.Entry
+					More int `json:"more"`
+				}); whole && len(piece) > 7<<20 {
+					t.Errorf("a piece has %d bytes", len(piece))
+				}
+				got = append(got, piece...)
+			}
+			if want := []byte(skein.MustJSON(v)); !bytes.Equal(got, want) {
+				t.Errorf("%T of a text of %d bytes is %d bytes in pieces, want %d", v, len(text), len(got), len(want))
+			}
+		}
+	}
+}

@@ -6,8 +6,10 @@ import (
 	"crypto/sha256"
 	"encoding/hex"
 	"encoding/json"
+	"iter"
 	"slices"
 	"strings"
+	"unicode/utf8"
 )
 
 // A Role says who speaks in a message.
@@ -47,10 +49,32 @@ type Message struct {
 // makes no difference. encoding/json would copy such a text three times, and keep one
 // of the copies.
 func (m *Message) JSONWith(v any) json.RawMessage {
-	if !m.long() {
-		return mustJSON(v)
+	rest, texts, err := m.jsonAround(v)
+	if err != nil {
+		panic("skein: " + err.Error())
 	}
-	var texts []string
+	if len(texts) == 0 {
+		return rest[0]
+	}
+	size := 0
+	for i, t := range texts {
+		size += len(rest[i]) + quotedLen(t)
+	}
+	out := make([]byte, 0, size+len(rest[len(texts)]))
+	for i, t := range texts {
+		out = AppendQuoted(append(out, rest[i]...), t)
+	}
+	return append(out, rest[len(texts)]...)
+}
+
+// jsonAround returns the long texts of m, which is a part of v, and the JSON of v
+// without them: what comes before each, and after the last. The error is that of
+// encoding/json.
+func (m *Message) jsonAround(v any) (rest [][]byte, texts []string, err error) {
+	if !m.long() {
+		all, err := marshal(v)
+		return [][]byte{all}, nil, err
+	}
 	mark := rand.Text()
 	take := func(t *Text) {
 		if len(*t) >= longText {
@@ -69,18 +93,34 @@ func (m *Message) JSONWith(v any) json.RawMessage {
 			p.Result = &r
 		}
 	}
-	rest, quoted := mustJSON(v), []byte(`"`+mark+`"`)
-	size := len(rest)
-	for _, t := range texts {
-		size += quotedLen(t)
+	all, err := marshal(v)
+	return bytes.SplitN(all, []byte(`"`+mark+`"`), len(texts)+1), texts, err
+}
+
+// quotedPieces yields what [AppendQuoted] appends, in pieces that are valid until the
+// next one.
+func quotedPieces(s string) iter.Seq[[]byte] {
+	return func(yield func([]byte) bool) {
+		var b []byte
+		for first := true; first || len(s) > 0; first = false {
+			end := min(len(s), longText)
+			for back := 0; back < utf8.UTFMax && end < len(s) && end > 0 && !utf8.RuneStart(s[end]); back++ {
+				end--
+			}
+			b = AppendQuoted(b[:0], s[:end])
+			s = s[end:]
+			piece := b
+			if !first {
+				piece = piece[1:]
+			}
+			if len(s) > 0 {
+				piece = piece[:len(piece)-1]
+			}
+			if !yield(piece) {
+				return
+			}
+		}
 	}
-	out := make([]byte, 0, size)
-	for _, t := range texts {
-		before, after, _ := bytes.Cut(rest, quoted)
-		out = AppendQuoted(append(out, before...), t)
-		rest = after
-	}
-	return append(out, rest...)
 }
 
 // long reports whether m has a long text.

@@ -29,12 +29,15 @@ func JSON(w io.Writer, s *skein.Session, entries Entries, told *Outcomes) (err e
 		if err != nil {
 			return err
 		}
-		line, err := encode(told.Entry(e))
-		if err != nil {
-			return fmt.Errorf("message at %d: %w", e.Seq, err)
-		}
-		if _, err := fmt.Fprintf(b, "%s%s", gap, line); err != nil {
-			return err
+		fmt.Fprint(b, gap)
+		x := told.Entry(e)
+		for piece, err := range skein.JSONPieces(&x) {
+			if err != nil {
+				return fmt.Errorf("message at %d: %w", e.Seq, err)
+			}
+			if _, err := b.Write(piece); err != nil {
+				return err
+			}
 		}
 		gap = ",\n"
 	}

@@ -2,7 +2,9 @@ package replay
 
 import (
 	"bufio"
+	"bytes"
 	"context"
+	"encoding/json"
 	"errors"
 	"fmt"
 	"io"
@@ -11,8 +13,8 @@ import (
 	"github.com/skein-dev/skein/store/lenient"
 )
 
-// A Writer writes a log. Each line goes to the underlying writer in one call, so
-// that a log can be followed while it is written. It is not safe for concurrent
+// A Writer writes a log. Each line but a very long one goes to the underlying writer
+// in one call, so that a log can be followed while it is written. It is not safe for concurrent
 // use.
 type Writer struct {
 	w   io.Writer
@@ -35,11 +37,24 @@ func (w *Writer) Event(e skein.Event) error { return w.event(e, "") }
 func (w *Writer) WritePlaceholder(e skein.Event, why string) error { return w.event(e, why) }
 
 func (w *Writer) event(e skein.Event, damaged string) error {
+	var long []byte // a payload that is written where it is: it may be most of the memory in use
+	if len(e.Payload) > chunk && plain(e.Payload) {
+		long, e.Payload = e.Payload, json.RawMessage("{}")
+	}
 	b, err := appendEvent(w.buf[:0], e, damaged)
 	if err != nil {
 		return err
 	}
-	return w.line(b)
+	if long == nil {
+		return w.line(b)
+	}
+	const end = "{}}\n"
+	for _, piece := range [][]byte{bytes.TrimSuffix(b, []byte(end)), long, []byte(end[2:])} {
+		if _, err := w.w.Write(piece); err != nil {
+			return err
+		}
+	}
+	return nil
 }
 
 // Blob writes a blob, which must come before the events that name it. The error wraps

@@ -1,9 +1,9 @@
 package job
 
 import (
+	"bufio"
 	"bytes"
 	"context"
-	"encoding/json"
 	"errors"
 	"fmt"
 	"io"
@@ -183,14 +183,17 @@ func (f *Frame) NewJob() (*Job, error) {
 //
 // The error is that of writing to w.
 func WriteJSON(w io.Writer, v any) error {
-	var b bytes.Buffer
-	enc := json.NewEncoder(&b)
-	enc.SetEscapeHTML(false)
-	if err := enc.Encode(v); err != nil {
-		return err
+	b := bufio.NewWriterSize(w, 64<<10) // so that a usual line is one write
+	for piece, err := range skein.JSONPieces(v) {
+		if err != nil {
+			return err
+		}
+		if _, err := b.Write(piece); err != nil {
+			return err
+		}
 	}
-	_, err := w.Write(b.Bytes())
-	return err
+	_ = b.WriteByte('\n') // Flush returns its error
+	return b.Flush()
 }
 
 // Say writes a message that is not a result to stderr.

@@ -7,6 +7,7 @@ import (
 	"io"
 	"iter"
 	"strings"
+	"unicode/utf8"
 
 	"github.com/charmbracelet/x/ansi"
 	"github.com/spf13/cobra"
@@ -137,9 +138,10 @@ func (o *ShowOptions) writeMessages(j *job.Job, r sessions.Reader) error {
 			case e.Rewound && !o.rewound:
 				o.hidden++
 			case o.json && o.whole() && o.theirs.Program != "":
-				err = job.WriteJSON(w, sessions.TheirEntry{Entry: told.Entry(e), Turn: o.theirs.Turn})
+				err = job.WriteJSON(w, &sessions.TheirEntry{Entry: told.Entry(e), Turn: o.theirs.Turn})
 			case o.json:
-				err = job.WriteJSON(w, told.Entry(e))
+				x := told.Entry(e)
+				err = job.WriteJSON(w, &x)
 			default:
 				err = t.Entry(&e)
 			}
@@ -317,18 +319,34 @@ func (o *ShowOptions) eventsOf(r sessions.Reader) iter.Seq2[skein.Event, error] 
 // writeEvent prints e on one line: its seq, time, kind and payload, cut to the
 // width of the terminal.
 func (o *ShowOptions) writeEvent(w io.Writer, j *job.Job, e skein.Event) error {
-	p, payload := j.Paint, string(e.Payload)
-	if !o.raw || j.Terminal.Out {
-		payload = render.Line(payload)
-	}
-	at := e.Time.String()
+	p, at := j.Paint, e.Time.String()
 	if at == "" {
 		at = strings.Repeat("-", 24)
 	}
 	head := fmt.Sprintf("%6d  %s  %-9s  ", e.Seq, at, render.Line(string(e.Kind)))
-	if width := j.Terminal.Columns(); width > 0 {
-		payload = terminal.Cut(payload, max(width-len(head), 20))
+	if _, err := io.WriteString(w, p.Dim(head[:34])+p.Cyan(head[34:])); err != nil {
+		return err
 	}
-	_, err := fmt.Fprintf(w, "%s%s\n", p.Dim(head[:34])+p.Cyan(head[34:]), payload)
+	for payload := []byte(e.Payload); len(payload) > 0; { // piece by piece: it may be most of the memory in use
+		end := min(len(payload), longestPiece)
+		for end < len(payload) && end > longestPiece/2 && (!utf8.RuneStart(payload[end]) || payload[end] <= ' ' || payload[end-1] <= ' ') {
+			end-- // within a word, because Line trims
+		}
+		text := string(payload[:end])
+		payload = payload[end:]
+		if !o.raw || j.Terminal.Out {
+			text = render.Line(text)
+		}
+		if width := j.Terminal.Columns(); width > 0 {
+			text, payload = terminal.Cut(text, max(width-len(head), 20)), nil
+		}
+		if _, err := io.WriteString(w, text); err != nil {
+			return err
+		}
+	}
+	_, err := io.WriteString(w, "\n")
 	return err
 }
+
+// longestPiece is how many bytes of a payload are copied at once.
+const longestPiece = 1 << 20

@@ -123,7 +123,7 @@ func (t *tailing) raw(e skein.Event) error {
 func (t *tailing) entry(e *skein.Entry) error {
 	shown := t.o.curtain.Entry(*e)
 	if t.o.json {
-		return job.WriteJSON(t.j.Stdout, shown)
+		return job.WriteJSON(t.j.Stdout, &shown)
 	}
 	return t.text.Entry(&shown)
 }
