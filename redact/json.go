@@ -77,10 +77,7 @@ func (w *jsonWalk) between(b []byte) {
 // text handles the string in[at:end].
 func (w *jsonWalk) text(at, end int) {
 	raw := w.in[at:end]
-	s := string(raw[1 : len(raw)-1])
-	if bytes.IndexByte(raw, '\\') >= 0 {
-		s, _ = skein.Unquote(raw)
-	}
+	s, _ := skein.Unquote(raw)
 	name := w.name
 	w.last, w.name = s, ""
 	found := w.secrets(name, s)
