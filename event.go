@@ -60,6 +60,12 @@ func Say(t Time, m Message) Event { return NewEvent(KindSaid, t, m) }
 //
 // The error wraps [ErrInvalid] and names seq and kind.
 func Decode[T any](e Event) (v T, err error) {
+	if m, is := any(&v).(*Message); is {
+		if said, ok := decodeMessage(e.Payload); ok {
+			*m = said
+			return v, nil
+		}
+	}
 	if err := json.Unmarshal(e.Payload, &v); err != nil {
 		return v, Invalidf("event %d of kind %q: payload: %v", e.Seq, e.Kind, err)
 	}
@@ -70,6 +76,9 @@ func Decode[T any](e Event) (v T, err error) {
 // panics if v cannot be marshaled.
 func MustJSON(v any) json.RawMessage {
 	if m, ok := v.(Message); ok {
+		if !m.long() {
+			return m.appendJSON(make([]byte, 0, 256))
+		}
 		return m.JSONWith(&m)
 	}
 	return mustJSON(v)
