@@ -7,14 +7,14 @@ func TestTheGoalIsHigherWhereCollectionsFindNothing(t *testing.T) {
 	var g goal
 	made := int64(0)
 	for i, c := range []struct{ live, made, want int64 }{
-		{200 * mb, 33 * mb, 96 * mb}, // large pieces: each collection frees some
-		{200 * mb, 33 * mb, 96 * mb},
-		{200 * mb, mb, 96 * mb},
-		{200 * mb, mb, 96 * mb},
-		{200 * mb, mb, 96 * mb},
-		{200 * mb, mb, (250 + 24) * mb},
-		{220 * mb, 60 * mb, (250 + 24) * mb},
-		{20 * mb, 60 * mb, 96 * mb},
+		{200 * mb, 33 * mb, 48 * mb}, // large pieces: each collection frees some
+		{200 * mb, 33 * mb, 48 * mb},
+		{200 * mb, mb, 48 * mb},
+		{200 * mb, mb, 48 * mb},
+		{200 * mb, mb, 48 * mb},
+		{200 * mb, mb, (250 + 12) * mb},
+		{220 * mb, 60 * mb, (250 + 12) * mb},
+		{20 * mb, 60 * mb, 48 * mb},
 	} {
 		made += c.made
 		if got := g.after(c.live, made); got != c.want {

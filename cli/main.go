@@ -190,7 +190,7 @@ func place(c *cobra.Command) int {
 // heapGoal is the memory use, in bytes, above which garbage is collected more often
 // than usual: what is made from a long message is large, soon garbage, and has few
 // pointers to follow.
-const heapGoal = 96 << 20
+const heapGoal = 48 << 20
 
 // frugal keeps memory use small whatever is read, unless GOMEMLIMIT sets a limit.
 var frugal = sync.OnceFunc(func() {
