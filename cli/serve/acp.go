@@ -2,13 +2,17 @@ package serve
 
 import (
 	"context"
+	"fmt"
 	"os"
 	"os/exec"
 
 	"github.com/spf13/cobra"
 
+	"github.com/skein-dev/skein"
+	"github.com/skein-dev/skein/cli/exchange"
 	"github.com/skein-dev/skein/cli/fault"
 	"github.com/skein-dev/skein/cli/job"
+	"github.com/skein-dev/skein/interop"
 	"github.com/skein-dev/skein/server/acp"
 )
 
@@ -36,14 +40,42 @@ environment.`,
 			if err != nil {
 				return fault.Advise(fault.Missing("there is no program %s on the PATH", args[0]), "install it, or name its path")
 			}
+			dir, err := j.Getwd()
+			if err != nil {
+				return err
+			}
 			host, _ := os.Hostname() //nolint:errcheck // only for people; may be empty
 			return acp.Serve(ctx, acp.Options{
 				Store: j.Store, User: j.Owner(), Now: j.Now,
 				Program: "skein", Version: j.Version, Host: host,
 				Command: append([]string{at}, args[1:]...), Env: os.Environ(),
 				In: j.Stdin, Out: unclosed{j.Stdout}, Errs: j.Stderr,
-				Checkout: job.Checkout,
+				Checkout: job.Checkout, Write: writeFor(j), Dir: dir,
 			})
 		}),
+	}
+}
+
+// writeFor returns a function that writes a session where an agent keeps its own.
+func writeFor(j *job.Job) func(ctx context.Context, agent string, id skein.SessionID, cwd string) (string, []string, error) {
+	return func(ctx context.Context, agent string, id skein.SessionID, cwd string) (string, []string, error) {
+		f, err := exchange.Called("AGENT", agent)
+		if err != nil {
+			return "", nil, err
+		}
+		home := interop.HomeOf(f, exchange.Home(j))
+		if f.Write == nil || home == "" {
+			return "", nil, fmt.Errorf("%w: skein cannot write a session of %s", skein.ErrInvalid, agent)
+		}
+		// What the agent has of this session, this store has too: it was recorded.
+		done, err := interop.Export(ctx, j.Store, f, id, home, interop.Exports{Now: j.Now(), Places: f.Places(exchange.Home(j)), Cwd: cwd, Over: true, NoChildren: true, NoSide: true})
+		if err != nil {
+			return "", nil, err
+		}
+		var lost []string
+		for _, l := range done[0].Losses {
+			lost = append(lost, l.What)
+		}
+		return done[0].Spot.ID, lost, nil
 	}
 }

@@ -41,6 +41,7 @@ type desk struct {
 	store skein.Store
 	in    io.Closer
 	done  chan error
+	dir   string // of the agent's sessions
 	cwd   string
 }
 
@@ -49,6 +50,7 @@ type setting struct {
 	dir   string // of the agent's sessions
 	can   string
 	cwd   string
+	write func(ctx context.Context, agent string, id skein.SessionID, cwd string) (string, []string, error)
 }
 
 // open starts an agent and an editor. They end with the test, or when leave is called.
@@ -65,11 +67,11 @@ func open(t *testing.T, s setting) *desk {
 	}
 	fromEditor, in := io.Pipe()
 	out, toEditor := io.Pipe()
-	d := &desk{T: t, ScriptedEditor: acptest.NewEditor(t, out, in), store: s.store, in: in, done: make(chan error, 1), cwd: s.cwd}
+	d := &desk{T: t, ScriptedEditor: acptest.NewEditor(t, out, in), store: s.store, in: in, done: make(chan error, 1), dir: s.dir, cwd: s.cwd}
 	o := acp.Options{
 		Store: s.store, User: skein.Local, Now: time.Now, Program: "skein", Version: "test",
 		Command: []string{os.Args[0]}, Env: append(os.Environ(), asAgent+"="+s.dir, canDo+"="+s.can),
-		In: fromEditor, Out: toEditor, Errs: t.Output(),
+		In: fromEditor, Out: toEditor, Errs: t.Output(), Write: s.write, Dir: s.cwd,
 	}
 	go func() { d.done <- acp.Serve(context.Background(), o) }()
 	leave := sync.OnceFunc(func() {

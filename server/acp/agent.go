@@ -15,6 +15,7 @@ type agentPeer struct {
 	peerInfo
 	protocol int
 	command  string // base name of its program
+	caps     []byte // what it can do
 }
 
 // name returns the agent's name as the store has it: that of the format of its sessions,
@@ -45,25 +46,34 @@ func (r *relay) fromAgent(line []byte) {
 		r.toEditor.put(line)
 		return
 	}
+	if r.ownAnswer(all, line) {
+		return
+	}
 	var lead *session
 	var first []func() error
+	var edits []wire.LineEdit
 	for i := range all {
 		m := &all[i]
 		var s *session
 		if m.IsAnswer() {
 			var wait func() error
+			if q := r.offered(m, line); q != nil {
+				edits = append(edits, *q)
+			}
 			if s, wait = r.answer(m, line); wait != nil {
 				first = append(first, wait)
 			}
 		} else if id := m.Session(line); id != "" {
-			s = r.byInner(id, sessionStart{})
+			if s = r.byInner(id, sessionStart{}); r.isMuted(s) && len(all) == 1 {
+				return
+			}
 			r.heard(m, s, line)
 		}
 		if lead == nil {
 			lead = s
 		}
 	}
-	out := wire.Apply(line, wire.Rename(line, all, r.outerOf))
+	out := wire.Apply(line, append(edits, wire.Rename(line, all, r.outerOf)...))
 	switch {
 	case lead == nil:
 		r.toEditor.put(out)
@@ -79,6 +89,24 @@ func (r *relay) fromAgent(line []byte) {
 			return out
 		})
 	}
+}
+
+func (r *relay) isMuted(s *session) bool {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	return s.muted
+}
+
+// offered returns the change to an answer to initialize, nil for other answers.
+func (r *relay) offered(m *wire.Message, line []byte) *wire.LineEdit {
+	r.mu.Lock()
+	q := r.asked[m.ID]
+	r.mu.Unlock()
+	result := m.Result.Of(line)
+	if q.method != "initialize" || string(wire.Member(result, "protocolVersion")) != "1" {
+		return nil
+	}
+	return &wire.LineEdit{LineRange: m.Result, Text: r.offer(result)}
 }
 
 // outerOf returns what the editor calls a session of the agent's; one that only a list
@@ -137,6 +165,7 @@ func (r *relay) answer(m *wire.Message, line []byte) (s *session, wait func() er
 		if id := m.Session(line); id != "" {
 			s = r.byInner(id, sessionStart{})
 			s.rec.Options(result)
+			s.opened = without(result)
 			return s, s.rec.Flush
 		}
 		return nil, nil
@@ -164,5 +193,5 @@ func (r *relay) initialized(result []byte) {
 	}
 	r.mu.Lock()
 	defer r.mu.Unlock()
-	r.agent = agentPeer{p.AgentInfo, p.ProtocolVersion, filepath.Base(r.o.Command[0])}
+	r.agent = agentPeer{p.AgentInfo, p.ProtocolVersion, filepath.Base(r.o.Command[0]), wire.Member(result, "agentCapabilities")}
 }

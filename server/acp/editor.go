@@ -13,6 +13,9 @@ func (r *relay) fromEditor(line []byte) {
 		r.toAgent.put(line)
 		return
 	}
+	if len(all) == 1 && all[0].IsRequest() && r.serve(&all[0], line) {
+		return
+	}
 	var lead *session // whose queue the line takes
 	var first []func() error
 	for i := range all {
@@ -30,6 +33,9 @@ func (r *relay) fromEditor(line []byte) {
 			first = append(first, s.rec.Flush)
 		}
 	}
+	if lead != nil && len(all) == 1 && all[0].Method == "session/prompt" {
+		line, all = r.beforeTurn(lead, line, all)
+	}
 	out := wire.Apply(line, wire.Rename(line, all, func(id string) string {
 		if s := r.byOuter(id); s != nil {
 			return s.inner
@@ -44,6 +50,24 @@ func (r *relay) fromEditor(line []byte) {
 	default:
 		lead.toAgent.pass(out, func() []byte { return r.after(out, all, first) })
 	}
+}
+
+// beforeTurn shows what is to be shown before a turn, and returns its prompt with the
+// context that the agent does not have.
+func (r *relay) beforeTurn(s *session, line []byte, all []wire.Message) ([]byte, []wire.Message) {
+	r.mu.Lock()
+	before, notice := s.before, s.notice
+	s.before, s.notice = "", nil
+	r.mu.Unlock()
+	if notice != nil {
+		s.toEditor.pass(notice, nil)
+	}
+	if before == "" {
+		return line, all
+	}
+	line = withContext(line, &all[0], before)
+	all, _ = wire.Scan(line)
+	return line, all
 }
 
 // after waits until what the editor said is on disk. If that fails, the agent does not
@@ -77,10 +101,15 @@ func (r *relay) said(m *wire.Message, s *session, line []byte) (wait func() erro
 	}
 	switch {
 	case m.Method == "initialize":
-		var p struct{ ClientInfo peerInfo }
+		var p struct {
+			ClientInfo         peerInfo
+			ClientCapabilities struct {
+				Session struct{ Notices json.RawMessage }
+			}
+		}
 		if json.Unmarshal(params, &p) == nil {
 			r.mu.Lock()
-			r.client = p.ClientInfo
+			r.client, r.notices = p.ClientInfo, len(p.ClientCapabilities.Session.Notices) > 0
 			r.mu.Unlock()
 		}
 	case m.Method == "session/new":

@@ -38,6 +38,13 @@ type Options struct {
 
 	// Checkout returns what a folder is a checkout of, and its project; may be nil.
 	Checkout func(dir string) (skein.Checkout, string)
+
+	// Write writes a session where an agent keeps its own, to be continued in a
+	// folder. It returns how the agent calls it, and what could not be kept, for
+	// people. Its error says that the agent's sessions cannot be written. May be nil.
+	Write func(ctx context.Context, agent string, id skein.SessionID, cwd string) (inner string, lost []string, err error)
+
+	Dir string // the working directory
 }
 
 // A relay is the state of one connection.
@@ -55,6 +62,13 @@ type relay struct {
 	newest sessionStart       // of the newest session/new
 	client peerInfo
 	agent  agentPeer
+
+	own        map[string]chan agentReply // requests of the relay itself
+	n          int                        // how many there were
+	expected   []*session                 // whose names in the agent are not known yet
+	notices    bool                       // the editor shows them
+	serving    chan struct{}              // has an element for each request that is served
+	agentEnded chan struct{}              // closed once the agent has said everything
 }
 
 // A request is one that has no answer yet.
@@ -76,13 +90,14 @@ func Serve(ctx context.Context, o Options) (err error) {
 	ctx, stop := context.WithCancel(ctx)
 	defer stop()
 	r := &relay{o: o, ctx: ctx, outer: map[string]*session{}, inner: map[string]*session{}, asked: map[string]request{}, asking: map[string]request{}}
+	r.own, r.serving, r.agentEnded = map[string]chan agentReply{}, make(chan struct{}, atOnce), make(chan struct{})
 	p, err := start(o)
 	if err != nil {
 		return err
 	}
 	defer p.kill()
 	r.toAgent, r.toEditor = newPeerQueue(p.in), newPeerQueue(o.Out)
-	agentSaid, editorSaid := make(chan struct{}), make(chan struct{})
+	agentSaid, editorSaid := r.agentEnded, make(chan struct{})
 	go r.read(agentSaid, p.out, r.fromAgent, r.toEditor)
 	go r.read(editorSaid, o.In, r.fromEditor, r.toAgent)
 
@@ -231,8 +246,10 @@ func (r *relay) answerAll(why string) {
 const internalError = -32603
 
 // failure returns the answer to a request that failed.
-func failure(id, why string) []byte {
-	text := skein.MustJSON(map[string]any{"code": internalError, "message": why})
+func failure(id, why string) []byte { return failed(id, internalError, why) }
+
+func failed(id string, code int, why string) []byte {
+	text := skein.MustJSON(map[string]any{"code": code, "message": why})
 	return fmt.Appendf(nil, `{"jsonrpc":"2.0","id":%s,"error":%s}`+"\n", id, text)
 }
 

@@ -15,6 +15,11 @@ type session struct {
 	rec      *record.Recorder
 	toAgent  *sessionQueue
 	toEditor *sessionQueue
+
+	opened json.RawMessage // what the agent said when it opened the session, without its ID
+	before string          // to be told to the agent with the next prompt
+	notice []byte          // a line to be shown before the next turn
+	muted  bool            // the agent repeats what is stored
 }
 
 // byOuter returns the session that the editor names, nil if it is not open.
@@ -34,25 +39,67 @@ func (r *relay) byInner(id string, o sessionStart) *session {
 	if o.cwd == "" {
 		o = r.newest
 	}
-	s := r.add(skein.NewSessionID(r.o.Now()), id)
+	if len(r.expected) > 0 {
+		s := r.expected[0]
+		s.inner, r.inner[id] = id, s
+		return s
+	}
+	s := r.add(skein.NewSessionID(r.o.Now()), id, false)
+	c := r.created(o)
+	c.Config = r.config(s)
+	s.rec.Begin(skein.NewEvent(skein.KindCreated, skein.At(r.o.Now()), c))
+	return s
+}
+
+// created returns how a session begins; the caller holds r.mu.
+func (r *relay) created(o sessionStart) skein.Created {
 	c := skein.Created{
 		User: r.o.User, Surface: "acp", Agent: r.agent.name(), Cwd: o.cwd, Project: o.cwd,
-		Parent: o.parent, Program: r.o.Program, Version: r.o.Version, Config: r.config(s),
+		Parent: o.parent, Program: r.o.Program, Version: r.o.Version,
 	}
 	if r.o.Checkout != nil && o.cwd != "" {
 		x, project := r.o.Checkout(o.cwd)
 		c.Checkout, c.Project = x.Known(), project
 	}
-	s.rec.Begin(skein.NewEvent(skein.KindCreated, skein.At(r.o.Now()), c))
-	return s
+	return c
+}
+
+// bind makes s the session that the agent calls inner. As long as it is muted, what the
+// agent says in it goes nowhere.
+func (r *relay) bind(s *session, inner string, muted bool) {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	if s.inner != inner {
+		delete(r.inner, s.inner)
+	}
+	s.inner, s.muted, r.inner[inner] = inner, muted, s
+}
+
+// unbind makes s a session that the agent does not have.
+func (r *relay) unbind(s *session) {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	delete(r.inner, s.inner)
+	s.inner, s.muted = "", false
+}
+
+// forget makes a session unknown; its recording is the caller's to end.
+func (r *relay) forget(s *session) {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	delete(r.outer, string(s.outer))
+	delete(r.inner, s.inner)
 }
 
 // add makes a session known; the caller holds r.mu.
-func (r *relay) add(outer skein.SessionID, inner string) *session {
-	s := &session{outer: outer, inner: inner, toAgent: newSessionQueue(r.toAgent), toEditor: newSessionQueue(r.toEditor)}
-	w := record.NewWriter(r.o.Store, outer, skein.LeaseRequest{Program: "skein acp"})
+func (r *relay) add(outer skein.SessionID, inner string, takeOver bool) *session {
+	s := &session{outer: outer, inner: inner, opened: json.RawMessage("{}"), toAgent: newSessionQueue(r.toAgent), toEditor: newSessionQueue(r.toEditor)}
+	w := record.NewWriter(r.o.Store, outer, skein.LeaseRequest{Program: "skein acp", TakeOver: takeOver})
 	s.rec = record.NewRecorder(w, r.client.Name, func() skein.Time { return skein.At(r.o.Now()) })
-	r.outer[string(outer)], r.inner[inner] = s, s
+	r.outer[string(outer)] = s
+	if inner != "" {
+		r.inner[inner] = s
+	}
 	return s
 }
 

@@ -22,7 +22,12 @@ func (a *ScriptedAgent) turn(m message, p params, stop <-chan struct{}) {
 		a.refuse(m.ID, err.Error())
 		return
 	}
-	for line := range strings.Lines(told) {
+	const end = "</previous-conversation>\n"
+	words := told
+	if n := strings.LastIndex(told, end); n >= 0 {
+		words = told[n+len(end):]
+	}
+	for line := range strings.Lines(words) {
 		word, rest, _ := strings.Cut(strings.TrimSuffix(line, "\n"), " ")
 		switch word {
 		case "hang":

@@ -3,6 +3,7 @@ package record
 import (
 	"encoding/base64"
 	"encoding/json"
+	"fmt"
 	"maps"
 	"path"
 
@@ -130,3 +131,58 @@ func partsOf(blocks []json.RawMessage) (parts []skein.Part, blobs []skein.Blob) 
 	}
 	return parts, blobs
 }
+
+// blockOf returns a part as a content block; nil if there is none for it. blob returns
+// the bytes of a blob, or nil.
+func blockOf(p *skein.Part, blob func(skein.Hash) []byte) json.RawMessage {
+	b := metaOf(p.Meta).ACP
+	switch {
+	case p.Kind == skein.PartOther && objectOf(p.Raw).has("type"):
+		return p.Raw
+	case p.Kind == skein.PartFile && p.File != nil:
+		return fileBlock(p.File, b, blob)
+	case p.Text == "":
+		return nil
+	case b == nil:
+		b = object{"type": json.RawMessage(`"text"`)}
+	}
+	b["text"] = skein.MustJSON(p.Text)
+	return skein.MustJSON(b)
+}
+
+func fileBlock(f *skein.File, b object, blob func(skein.Hash) []byte) json.RawMessage {
+	var data []byte
+	if f.Blob != "" {
+		data = blob(f.Blob)
+	}
+	switch b.text("type") {
+	case "image", "audio":
+		b["data"] = skein.MustJSON(base64.StdEncoding.EncodeToString(data))
+	case "resource":
+		r := objectOf(b["resource"])
+		if b.text("skein") == "text" {
+			r["text"] = skein.MustJSON(skein.Text(data))
+		} else {
+			r["blob"] = skein.MustJSON(base64.StdEncoding.EncodeToString(data))
+		}
+		b = b.without("skein")
+		b["resource"] = skein.MustJSON(r)
+	case "resource_link":
+	default: // of another program's session
+		if isImage(f.Media) && data != nil {
+			return skein.MustJSON(map[string]any{"type": "image", "mimeType": f.Media, "data": base64.StdEncoding.EncodeToString(data)})
+		}
+		uri := f.URL
+		if uri == "" {
+			uri = "file:///" + f.Name
+		}
+		name := f.Name
+		if name == "" {
+			name = fmt.Sprintf("file of %d bytes", f.Size)
+		}
+		return skein.MustJSON(map[string]any{"type": "resource_link", "uri": uri, "name": name})
+	}
+	return skein.MustJSON(b)
+}
+
+func isImage(media string) bool { return len(media) > 6 && media[:6] == "image/" }

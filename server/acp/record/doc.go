@@ -13,5 +13,5 @@
 //
 // A message is stored when it is complete, since events are never changed. What the
 // events do not have room for, such as the kind of a tool, is in the member acp of
-// their metadata.
+// their metadata, so that [Replay] says the same again.
 package record

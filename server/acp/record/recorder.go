@@ -21,7 +21,8 @@ type Recorder struct {
 	by   string // the editor's name, for decisions
 	mu   sync.Mutex
 	open *speech
-	said string // text of the newest prompt
+	said string // text of the prompt that has no answer yet
+	turn bool   // there is one
 	n    int
 
 	calls  map[string]*call
@@ -61,7 +62,7 @@ func (r *Recorder) Prompt(params []byte) {
 	if m.Parts == nil {
 		m.Parts = []skein.Part{}
 	}
-	r.said, r.spent = m.Words(), skein.Usage{}
+	r.turn, r.said, r.spent = true, m.Words(), skein.Usage{}
 	r.say(blobs, skein.Say(r.now(), m))
 }
 
@@ -94,6 +95,25 @@ func (r *Recorder) End(p skein.Program) {
 	r.settle()
 	if r.begun {
 		r.Add(nil, skein.NewEvent(skein.KindEnded, r.now(), p))
+	}
+}
+
+// Known says which tool calls the session has from before.
+func (r *Recorder) Known(calls []string) {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	for _, id := range calls {
+		r.calls[id] = &call{id: id, state: skein.Completed, settled: true}
+	}
+}
+
+// LeftRunning records that nobody knows the outcome of calls that were running when
+// their program died.
+func (r *Recorder) LeftRunning(calls []string) {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	for _, id := range calls {
+		r.say(nil, skein.NewEvent(skein.KindTool, r.now(), skein.ToolState{Call: id, State: skein.Uncertain}))
 	}
 }
 
@@ -154,10 +174,10 @@ func (r *Recorder) close(stop string) {
 		m.Meta = meta{object{"messageId": skein.MustJSON(s.id)}}.json()
 	}
 	if s.role == skein.RoleUser {
-		if m.Words() == r.said {
+		if r.turn && m.Words() == r.said {
 			return // the agent repeats the prompt
 		}
-		m.Synthetic = true
+		m.Synthetic = r.turn
 	}
 	m.Interrupted = stop == interrupted
 	r.say(s.blobs, skein.Say(s.start, m))
@@ -277,6 +297,7 @@ func (r *Recorder) compacted(u object) {
 func (r *Recorder) Answered(result, failure []byte) {
 	r.mu.Lock()
 	defer r.mu.Unlock()
+	r.turn = false
 	o := objectOf(result)
 	stop := o.text("stopReason")
 	r.close(cmp.Or(stop, interrupted))

@@ -84,13 +84,13 @@ func (c *call) name() string {
 	return cmp.Or(c.know.text("name"), claude.text("toolName"), c.know.text("kind"), c.know.text("title"), "tool")
 }
 
-// meta returns what the events of a call do not have room for.
+// meta returns what a result does not have room for.
 func (c *call) meta() json.RawMessage {
-	return meta{c.know.without("rawInput", "content", "status", "title")}.json()
+	return meta{c.know.without("rawInput", "content", "status")}.json()
 }
 
 func (r *Recorder) state(c *call, s skein.CallState, ask string) {
-	t := skein.ToolState{Call: c.id, State: s, Title: c.know.text("title"), Ask: ask, Start: c.start, Meta: c.meta()}
+	t := skein.ToolState{Call: c.id, State: s, Title: c.know.text("title"), Ask: ask, Start: c.start}
 	if c.state = s; c.done() || s == skein.Uncertain {
 		t.End = r.now()
 	}
@@ -102,7 +102,7 @@ func (r *Recorder) result(c *call, s skein.CallState) {
 	r.close("")
 	res, blobs := resultOf(c.know)
 	res.CallID, res.Name, res.Failed = c.id, c.name(), s == skein.Failed
-	m := skein.Message{Role: skein.RoleTool, Parts: []skein.Part{{Kind: skein.PartResult, Result: &res, Start: c.start, End: r.now()}}}
+	m := skein.Message{Role: skein.RoleTool, Parts: []skein.Part{{Kind: skein.PartResult, Result: &res, Start: c.start, End: r.now(), Meta: c.meta()}}}
 	r.say(blobs, skein.Say(r.now(), m))
 	r.state(c, s, "")
 	c.know = object{"title": c.know["title"]} // the rest is stored

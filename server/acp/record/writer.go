@@ -12,6 +12,9 @@ import (
 	"github.com/skein-dev/skein/internal/sleep"
 )
 
+// Ours begins the client IDs of the events that are made here.
+const Ours = "acp-"
+
 const (
 	mostWaiting = 8 << 20 // bytes of events that may wait for the disk
 	mostEvents  = 256     // events that are appended at a time: other writers get their turn
@@ -45,7 +48,7 @@ type Writer struct {
 // anything, and releases when it is closed. The first event of a session that has not
 // begun must be its created event.
 func NewWriter(store skein.Store, id skein.SessionID, r skein.LeaseRequest) *Writer {
-	w := &Writer{store: store, id: id, prefix: "acp-" + string(skein.NewSessionID(time.Now())), done: make(chan struct{})}
+	w := &Writer{store: store, id: id, prefix: Ours + string(skein.NewSessionID(time.Now())), done: make(chan struct{})}
 	w.changed.L = &w.mu
 	go w.run(r)
 	return w

@@ -109,3 +109,18 @@ func TestReaderReturnsEveryByte(t *testing.T) {
 		}
 	}
 }
+
+func TestWithChangesOneMember(t *testing.T) {
+	for _, c := range []struct{ object, name, value, want string }{
+		{`{}`, "a", "1", `{"a":1}`},
+		{` { "b" : [1, {"a":2}] } `, "a", "1", ` {"a":1, "b" : [1, {"a":2}] } `},
+		{`{"a": null , "b":2}`, "a", "1", `{"a": 1 , "b":2}`},
+		{`{"b":{"a":1},"a":"x"}`, "a", `{"c":3}`, `{"b":{"a":1},"a":{"c":3}}`},
+		{`null`, "a", "1", `{"a":1}`},
+		{``, "a", "1", `{"a":1}`},
+	} {
+		if got := string(wire.With([]byte(c.object), c.name, []byte(c.value))); got != c.want {
+			t.Errorf("With(%s, %s, %s) = %s, want %s", c.object, c.name, c.value, got, c.want)
+		}
+	}
+}
