@@ -26,6 +26,10 @@ stand between it and the editor that starts this program. Everything they say
 passes; what is said in a session is stored as it is said: prompts before the
 agent sees them, and the whole of a turn before the editor sees its end.
 
+The editor can list, load, resume, fork and delete the sessions of the folder's
+repository, of all agents. A session that this agent does not have is written for
+it, as skein handoff does, or told to it as text before the next prompt.
+
 The editor's configuration names this command in place of the agent's:
 
   {"agent_servers": {"OpenCode": {"command": "skein", "args": ["acp", "--", "opencode", "acp"]}}}

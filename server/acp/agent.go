@@ -4,6 +4,7 @@ import (
 	"cmp"
 	"encoding/json"
 	"path/filepath"
+	"slices"
 	"strings"
 
 	"github.com/skein-dev/skein"
@@ -64,7 +65,7 @@ func (r *relay) fromAgent(line []byte) {
 				first = append(first, wait)
 			}
 		} else if id := m.Session(line); id != "" {
-			if s = r.byInner(id, sessionStart{}); r.isMuted(s) && len(all) == 1 {
+			if s = r.byInner(id, sessionStart{}); len(all) == 1 && r.repeats(s, m) {
 				return
 			}
 			r.heard(m, s, line)
@@ -91,10 +92,11 @@ func (r *relay) fromAgent(line []byte) {
 	}
 }
 
-func (r *relay) isMuted(s *session) bool {
+// repeats reports whether a message shows again what is stored.
+func (r *relay) repeats(s *session, m *wire.Message) bool {
 	r.mu.Lock()
 	defer r.mu.Unlock()
-	return s.muted
+	return s.muted && slices.Contains([]string{"user_message_chunk", "agent_message_chunk", "agent_thought_chunk", "tool_call", "tool_call_update", "plan"}, m.Update)
 }
 
 // offered returns the change to an answer to initialize, nil for other answers.

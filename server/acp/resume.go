@@ -71,9 +71,24 @@ func (r *relay) open(ctx context.Context, a *asking) (*session, error) {
 		r.forget(s)
 		return nil, errors.Join(err, s.rec.Close())
 	}
+	if c, differs := r.changed(&stored, a.Cwd); differs {
+		s.rec.Begin(skein.NewEvent(skein.KindChanged, r.now(), c))
+	}
 	s.rec.Begin(skein.NewEvent(skein.KindResumed, r.now(), skein.Program{Program: r.o.Program, Version: r.o.Version, Host: r.o.Host}))
 	s.rec.Note("session", skein.MustJSON(r.binding(s)))
 	return s, nil
+}
+
+// changed returns what is different from now on: the agent, the folder.
+func (r *relay) changed(s *skein.Session, cwd string) (c skein.Changed, differs bool) {
+	now := r.created(sessionStart{cwd: cwd})
+	if now.Agent != s.Agent {
+		c.Agent, differs = &now.Agent, true
+	}
+	if cwd != "" && cwd != s.Cwd {
+		c.Cwd, c.Project, c.Checkout, differs = &now.Cwd, &now.Project, now.Checkout, true
+	}
+	return c, differs
 }
 
 // heldElsewhere says what to do about a session that is open in another editor.
@@ -189,6 +204,7 @@ func (r *relay) reopen(ctx context.Context, s *session, inner string, a *asking)
 func (r *relay) begin(ctx context.Context, s *session, method string, params []byte) (json.RawMessage, error) {
 	r.mu.Lock()
 	r.expected = append(r.expected, s) // the agent may speak in it before it answers
+	s.muted = true                     // opencode 1.18.33 shows a fork from its beginning
 	r.mu.Unlock()
 	result, err := r.request(ctx, method, json.RawMessage(params))
 	inner := wire.Unquote(wire.Member(result, "sessionId"))

@@ -119,6 +119,9 @@ func TestASessionOfAnotherAgentGoesOn(t *testing.T) {
 	if !strings.HasPrefix(got, "[skein: test-agent could not load this session: ") || !strings.Contains(got, "<previous-conversation>") || !strings.Contains(got, "assistant: It is 42.") {
 		t.Errorf("the agent was told %q", got)
 	}
+	if s := d.session("theirs"); s.Agent != "test-agent" || s.Cwd != d.cwd {
+		t.Errorf("the session is now %s's in %s", s.Agent, s.Cwd)
+	}
 	if said := d.said("theirs"); len(said) != 4 || said[2] != "user: recall" {
 		t.Errorf("the store has %q", said)
 	}

@@ -64,8 +64,8 @@ func (r *relay) created(o sessionStart) skein.Created {
 	return c
 }
 
-// bind makes s the session that the agent calls inner. As long as it is muted, what the
-// agent says in it goes nowhere.
+// bind makes s the session that the agent calls inner. As long as it is muted, the
+// messages and tool calls that the agent shows are those that are stored.
 func (r *relay) bind(s *session, inner string, muted bool) {
 	r.mu.Lock()
 	defer r.mu.Unlock()

@@ -124,7 +124,9 @@ func (a *ScriptedAgent) take(m message) {
 			a.refuse(m.ID, "no session "+p.SessionID)
 			return
 		}
-		a.answer(m.ID, a.opened(a.create(told)))
+		id := a.create(told)
+		a.show(id, told) // as opencode does
+		a.answer(m.ID, a.opened(id))
 	case "session/cancel":
 		a.mu.Lock()
 		if c := a.stop[p.SessionID]; c != nil {
@@ -205,14 +207,19 @@ func (a *ScriptedAgent) load(m message, p params) {
 		return
 	}
 	if m.Method == "session/load" {
-		for _, t := range told {
-			a.update(p.SessionID, map[string]any{"sessionUpdate": "user_message_chunk", "content": text(t)})
-			a.update(p.SessionID, map[string]any{"sessionUpdate": "agent_message_chunk", "content": text("as the agent has it")})
-		}
+		a.show(p.SessionID, told)
 	}
 	o := a.opened(p.SessionID)
 	delete(o, "sessionId")
 	a.answer(m.ID, o)
+}
+
+// show shows a session from its beginning.
+func (a *ScriptedAgent) show(id string, told []string) {
+	for _, t := range told {
+		a.update(id, map[string]any{"sessionUpdate": "user_message_chunk", "content": text(t)})
+		a.update(id, map[string]any{"sessionUpdate": "agent_message_chunk", "content": text("as the agent has it")})
+	}
 }
 
 func text(s string) map[string]any { return map[string]any{"type": "text", "text": s} }
