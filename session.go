@@ -81,15 +81,18 @@ func (s *Session) Name() string {
 	return string(s.ID)
 }
 
-// Clearing returns the events that take everything said in s out of its context: a
-// rewind and, before it, if s has no title, a title of its first words, which would no
-// longer name it.
-func (s *Session) Clearing(at Time) (all []Event) {
-	if s.Title == "" && s.First != "" {
+// Rewinding returns the events that rewind s to the seq to: a rewind and, before it, if
+// nothing remains that a person typed and s has no title, a title of its first words,
+// which would no longer name it. first is the seq of the first turn.
+func (s *Session) Rewinding(at Time, to, first Seq) (all []Event) {
+	if s.Title == "" && s.First != "" && to < first {
 		all = append(all, NewEvent(KindTitled, at, Titled{Title: s.First, By: BySource}))
 	}
-	return append(all, NewEvent(KindRewound, at, Rewound{}))
+	return append(all, NewEvent(KindRewound, at, Rewound{To: to}))
 }
+
+// Clearing returns the events that take everything said in s out of its context.
+func (s *Session) Clearing(at Time) []Event { return s.Rewinding(at, 0, 1) }
 
 // Prior is what a store looks up before it adds an event to a session: what came
 // before of the same message and of the same request.

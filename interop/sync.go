@@ -59,7 +59,7 @@ func SyncIn(ctx context.Context, s skein.Store, f Format, id skein.SessionID, pl
 		return done, fmt.Errorf("%w: %s is packed; unpack it first, and import it", skein.ErrInvalid, y.unit)
 	}
 	if decodeState(y.from.file.State).Lone {
-		return done, fmt.Errorf("%w: %s is not where %s keeps its files, and was imported alone; write the session to where they are: skein handoff %s --to %s", skein.ErrInvalid, y.unit, f.Name, id, f.Name)
+		return done, fmt.Errorf("%w: %s is not where %s keeps its files, and was imported alone", skein.ErrInvalid, y.unit, f.Name)
 	}
 	y.below, y.home = f.homeOf(y.unit)
 	done.ID, done.Path, done.Name = y.from.file.ID, y.unit, y.name

@@ -158,9 +158,14 @@ func (a sessionOps) rewinds(t *openapi.Table) {
 		if err != nil {
 			return nil, err
 		}
-		e := skein.NewEvent(skein.KindRewound, skein.At(a.Now()), skein.Rewound{To: to})
+		begin, err := beginOf(ctx, store, &s, 1)
+		if err != nil {
+			return nil, err
+		}
+		events := s.Rewinding(skein.At(a.Now()), to, begin)
+		e := &events[len(events)-1]
 		e.ClientID = i.clientID(ctx)
-		got, err := store.Append(ctx, skein.Batch{Session: s.ID, After: i.Body.After, Fence: i.Body.Fence, Events: []skein.Event{e}})
+		got, err := store.Append(ctx, skein.Batch{Session: s.ID, After: i.Body.After, Fence: i.Body.Fence, Events: events})
 		if errors.Is(err, skein.ErrMismatch) && i.Body.Turn != nil {
 			seq, to, err := rewoundBefore(ctx, store, &s, e.ClientID, *i.Body.Turn)
 			return &out{rewound{seq, to}}, err
@@ -168,7 +173,7 @@ func (a sessionOps) rewinds(t *openapi.Table) {
 		if err != nil {
 			return nil, err
 		}
-		return &out{rewound{got[0].Seqs[0], to}}, nil
+		return &out{rewound{got[0].Seqs[len(events)-1], to}}, nil
 	})
 }
 

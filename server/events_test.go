@@ -246,6 +246,15 @@ func TestTheSameIdempotencyKeyIsDoneOnce(t *testing.T) {
 		t.Errorf("POST rewind again = %+v, want %+v", w, back)
 	}
 	s.refuses(422, "mismatch", base+"/rewind", `{"seq":1}`, "Idempotency-Key: r")
+	for to, id := range []string{"none", "begun"} { // of which nothing typed remains
+		s.begin(skein.SessionID(id), skein.Created{}, "plant an oak")
+		for range 2 {
+			s.wants(201, "POST /v1/sessions/"+id+"/rewind", fmt.Sprintf(`{"seq":%d}`, to), &w, "Idempotency-Key: r")
+		}
+		if got, err := s.store.Session(t.Context(), skein.SessionID(id)); err != nil || got.Name() != "plant an oak" || got.Turns != 0 || w.To != to || w.Seq != int(got.Last) {
+			t.Errorf("after POST rewind to %d, which is %+v, the session is %q with %d turns and %d events, %v; want its name to stay", to, w, got.Name(), got.Turns, got.Last, err)
+		}
+	}
 	s.begin("open", skein.Created{}, "go on")
 	s.wants(201, "POST /v1/sessions/open/rewind", `{"turn":1}`, &w, "Idempotency-Key: r")
 	back = w

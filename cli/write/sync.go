@@ -66,7 +66,7 @@ func (o *syncOptions) run(ctx context.Context, j *job.Job, args []string) error 
 		return err
 	}
 	if name == "" {
-		return fault.Advise(fault.Usage("session %s was not imported from a file", sessions.ShortID(s.ID)), "write it as another agent's: skein handoff %s --to FORMAT", sessions.ShortID(s.ID))
+		return fault.Advise(fault.Usage("session %s was not imported from an agent's file", sessions.ShortID(s.ID)), "write it as another agent's: skein handoff %s --to FORMAT", sessions.ShortID(s.ID))
 	}
 	f, err := exchange.Named("the format that it came from,", name)
 	if err != nil {
@@ -128,10 +128,14 @@ func filed(ctx context.Context, j *job.Job, format string) (ids []skein.SessionI
 	return ids, nil
 }
 
-// filedAs returns the format of the file that holds session id, although the
-// session did not come from there: it was exported to that format and read again.
+// filedAs returns the format of the agent's file that holds session id, although the
+// session did not come from there: it was exported to that format and read again. The
+// side file that was beside it is not the agent's.
 func filedAs(ctx context.Context, j *job.Job, id skein.SessionID) (string, error) {
 	for _, f := range exchange.All() {
+		if f.Open == nil {
+			continue
+		}
 		ids, err := filed(ctx, j, f.Name)
 		if err != nil || slices.Contains(ids, id) {
 			return f.Name, err
@@ -146,7 +150,7 @@ func (o *syncOptions) one(ctx context.Context, j *job.Job, f interop.Format, id 
 		if errors.Is(err, interop.ErrChanged) {
 			return fault.Advise(err, "see both lines: skein tree %s", sessions.ShortID(id))
 		}
-		if errors.Is(err, skein.ErrNotFound) {
+		if errors.Is(err, skein.ErrNotFound) || errors.Is(err, skein.ErrInvalid) && f.Write != nil {
 			return fault.Advise(err, "write it there again: skein handoff %s --to %s", sessions.ShortID(id), f.Name)
 		}
 		return exchange.AdviseExport(err, f)
