@@ -145,7 +145,11 @@ type line struct {
 // describe says whose lines are.
 func (t *maskedTracer) describe(ctx context.Context, r *provenance.Report) ([]line, error) {
 	all := make([]line, len(r.Lines))
-	prompts := map[skein.Place]string{}
+	type turn struct {
+		session skein.SessionID
+		number  int
+	}
+	prompts := map[turn]string{}
 	for i := range r.Lines {
 		g, a := &r.Lines[i], &r.Answers[i]
 		l := line{Line: g.Number, Text: g.Text, Commit: g.Commit.Hash, Author: g.Commit.Author, Time: g.Commit.Time, Path: g.Path}
@@ -158,14 +162,15 @@ func (t *maskedTracer) describe(ctx context.Context, r *provenance.Report) ([]li
 		if err != nil {
 			return nil, err
 		}
-		prompt, ok := prompts[w.Place]
+		of := turn{w.Session, w.Turn}
+		prompt, ok := prompts[of]
 		if !ok {
 			why, err := provenance.Why(ctx, t.job.Store, w)
 			if err != nil {
 				return nil, err
 			}
 			prompt = t.hide.Text(skein.FirstWords(why.Prompt))
-			prompts[w.Place] = prompt
+			prompts[of] = prompt
 		}
 		l.Certainty, l.Near, l.Seq, l.Turn, l.Call, l.Written, l.Prompt = a.Certainty, a.Near, w.Seq, w.Turn, w.Call, w.Time, prompt
 		l.Session, l.Name, l.Agent, l.Model = s.ID, s.Name(), sessions.AgentOf(&s), cmp.Or(w.Model, s.Model)

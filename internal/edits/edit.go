@@ -16,6 +16,40 @@ type Edit struct {
 	Removed []string
 	Whole   bool // Added is all of the file
 	Deleted bool // the file is deleted
+	Hunks   []Hunk
+}
+
+// A Hunk puts one text in the place of another. Without Old, New is all of the file, or,
+// if the edit is not Whole, comes at its end.
+type Hunk struct {
+	Old, New string
+	All      bool // everywhere, not only once
+}
+
+// Apply returns what an edit makes of a file with this text, and reports whether it fits:
+// whether what it replaces is there.
+func (e *Edit) Apply(text string) (string, bool) {
+	switch {
+	case e.Deleted:
+		return "", true
+	case len(e.Hunks) == 0:
+		return text, e.From != "" // it was only moved
+	}
+	for _, h := range e.Hunks {
+		switch {
+		case h.Old == "" && e.Whole:
+			text = h.New
+		case h.Old == "":
+			text += h.New
+		case !strings.Contains(text, h.Old):
+			return text, false
+		case h.All:
+			text = strings.ReplaceAll(text, h.Old, h.New)
+		default:
+			text = strings.Replace(text, h.Old, h.New, 1)
+		}
+	}
+	return text, true
 }
 
 // Of returns what a call does to files, in order. It is empty if the call does not
@@ -105,7 +139,9 @@ func (f input) path() string {
 // edits returns what a call does to the file at path.
 func (f input) edits(path string) []Edit {
 	if was, is, ok := f.replacement(); ok {
-		return []Edit{replace(path, was, is)}
+		e := replace(path, was, is)
+		_ = json.Unmarshal(f["replaceall"], &e.Hunks[0].All)
+		return []Edit{e}
 	}
 	if all := f.inner(path); len(all) > 0 {
 		return all
@@ -125,7 +161,7 @@ func (f input) edits(path string) []Edit {
 		}
 	}
 	if text, ok := f.some("content", "contents", "filetext", "filecontent", "newcontent", "text", "codecontent"); ok {
-		return []Edit{{Path: path, Added: Lines(text), Whole: true}}
+		return []Edit{{Path: path, Added: Lines(text), Whole: true, Hunks: []Hunk{{New: text}}}}
 	}
 	return nil
 }
@@ -159,7 +195,7 @@ func (f input) inner(path string) (all []Edit) {
 
 // replace returns the edit that puts one text in the place of another.
 func replace(path, was, is string) Edit {
-	e := Edit{Path: path}
+	e := Edit{Path: path, Hunks: []Hunk{{Old: was, New: is}}}
 	Diff(Lines(was), Lines(is), func(s Sign, lines []string) {
 		switch s {
 		case Added:

@@ -2,6 +2,9 @@ package edits_test
 
 import (
 	"encoding/json"
+	"os"
+	"os/exec"
+	"path/filepath"
 	"slices"
 	"strings"
 	"testing"
@@ -56,6 +59,9 @@ func TestEditsAreFoundByTheShapeOfTheInput(t *testing.T) {
 		"half an object":           {`{"path":"a.go","content":`, nil},
 	} {
 		got := edits.Of(&skein.Call{Input: json.RawMessage(c.input)})
+		for i := range got {
+			got[i].Hunks = nil // see TestAnEditIsApplied
+		}
 		if diff := cmp.Diff(c.want, got); diff != "" {
 			t.Errorf("%s: Of(%s) (-want +got):\n%s", name, c.input, diff)
 		}
@@ -100,4 +106,64 @@ func FuzzOf(f *testing.F) {
 			}
 		}
 	})
+}
+
+func TestAnEditIsApplied(t *testing.T) {
+	const was = "one\ntwo\nthree\ntwo\n"
+	for name, c := range map[string]struct{ input, want string }{
+		"a text":              {`{"path":"a","old_string":"two","new_string":"2"}`, "one\n2\nthree\ntwo\n"},
+		"a text everywhere":   {`{"path":"a","old_string":"two","new_string":"2","replace_all":true}`, "one\n2\nthree\n2\n"},
+		"a content":           {`{"path":"a","content":"new"}`, "new"},
+		"a patch":             {`"*** Begin Patch\n*** Update File: a\n@@\n one\n-two\n+2\n@@ two\n three\n-two\n+zwei\n*** End of File\n*** End Patch"`, "one\n2\nthree\nzwei\n"},
+		"a unified diff":      {`{"patch":"--- a/a\n+++ b/a\n@@ -1,2 +1,3 @@\n one\n+and\n two\n"}`, "one\nand\ntwo\nthree\ntwo\n"},
+		"a deletion":          {`"*** Begin Patch\n*** Delete File: a\n*** End Patch"`, ""},
+		"a document":          {`{"cmd":"cat > a <<E\nnew\nE"}`, "new\n"},
+		"one that is added":   {`{"cmd":"cat >> a <<E\nnew\nE"}`, was + "new\n"},
+		"several":             {`{"path":"a","edits":[{"old_string":"one","new_string":"1"},{"old_string":"1","new_string":"I"}]}`, "I\ntwo\nthree\ntwo\n"},
+		"what is not there":   {`{"path":"a","old_string":"four","new_string":"4"}`, "does not fit"},
+		"a patch that is not": {`"*** Begin Patch\n*** Update File: a\n@@\n zero\n-two\n+2\n*** End Patch"`, "does not fit"},
+	} {
+		got := was
+		for _, e := range edits.Of(&skein.Call{Input: json.RawMessage(c.input)}) {
+			var ok bool
+			if got, ok = e.Apply(got); !ok {
+				got = "does not fit"
+			}
+		}
+		if got != c.want {
+			t.Errorf("%s: %s makes %q of %q, want %q", name, c.input, got, was, c.want)
+		}
+	}
+}
+
+func TestAUnifiedDiffIsOneThatAppliesAgain(t *testing.T) {
+	long := make([]string, 60)
+	for i := range long {
+		long[i] = strings.Repeat("x", i+1)
+	}
+	changed := slices.Clone(long)
+	changed[3], changed[40] = "three", "forty"
+	changed = slices.Insert(changed, 20, "new", "newer")
+	for _, c := range [][2]string{{"", "one\ntwo\n"}, {"one\n", ""}, {"one\ntwo\nthree\n", "one\n2\nthree\n"}, {strings.Join(long, "\n") + "\n", strings.Join(changed, "\n") + "\n"}, {"a\nb", "a\nb\n"}, {"a\nb\n", "a\nc"}} {
+		dir := t.TempDir()
+		if c[0] != "" {
+			if err := os.WriteFile(filepath.Join(dir, "f"), []byte(c[0]), 0o600); err != nil {
+				t.Fatal(err)
+			}
+		}
+		patch := edits.Unified("f", c[0], c[1])
+		apply := exec.Command("git", "apply", "--unidiff-zero", "-")
+		apply.Dir, apply.Stdin = dir, strings.NewReader(patch)
+		if out, err := apply.CombinedOutput(); err != nil {
+			t.Errorf("git apply of\n%s\n%v: %s", patch, err, out)
+			continue
+		}
+		got, err := os.ReadFile(filepath.Join(dir, "f"))
+		if err != nil && c[1] != "" || string(got) != c[1] {
+			t.Errorf("the patch\n%s\nmakes %q, want %q", patch, got, c[1])
+		}
+	}
+	if patch := edits.Unified("f", "same\n", "same\n"); patch != "" {
+		t.Errorf("the patch of nothing is %q", patch)
+	}
 }

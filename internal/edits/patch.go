@@ -16,8 +16,9 @@ func parsePatch(text, dir string) []Edit {
 }
 
 type patchParser struct {
-	dir string
-	all []Edit
+	dir  string
+	all  []Edit
+	open bool // the last hunk of the last edit goes on
 }
 
 func (p *patchParser) last() *Edit {
@@ -28,19 +29,35 @@ func (p *patchParser) last() *Edit {
 }
 
 func (p *patchParser) add(path string) *Edit {
-	p.all = append(p.all, Edit{Path: path, Dir: p.dir})
+	p.all, p.open = append(p.all, Edit{Path: path, Dir: p.dir}), false
 	return p.last()
 }
 
 // line adds a line of a patch's body to the last edit.
 func (p *patchParser) line(l string) {
 	e := p.last()
+	if e == nil || l == "\\ No newline at end of file" {
+		return
+	}
+	if !p.open {
+		p.open = true
+		e.Hunks = append(e.Hunks, Hunk{})
+	}
+	h := &e.Hunks[len(e.Hunks)-1]
+	text := l + "\n"
+	if l != "" && (l[0] == '+' || l[0] == '-' || l[0] == ' ') {
+		text = text[1:]
+	}
 	switch {
-	case e == nil || l == "":
-	case l[0] == '+':
+	case strings.HasPrefix(l, "+"):
 		e.Added = append(e.Added, l[1:])
-	case l[0] == '-':
+		h.New += text
+	case strings.HasPrefix(l, "-"):
 		e.Removed = append(e.Removed, l[1:])
+		h.Old += text
+	default:
+		h.Old += text
+		h.New += text
 	}
 }
 
@@ -64,6 +81,9 @@ func (p *patchParser) agents(text string) {
 		case strings.HasPrefix(l, "*** Move to: ") && p.last() != nil:
 			e := p.last()
 			e.From, e.Path = e.Path, strings.TrimPrefix(l, "*** Move to: ")
+		case strings.HasPrefix(l, "@@"):
+			p.open = false
+		case strings.HasPrefix(l, "*** "):
 		default:
 			p.line(l)
 		}
@@ -90,7 +110,7 @@ func (p *patchParser) unified(text string) {
 				}
 			}
 		case strings.HasPrefix(l, "@@ "):
-			inside = true
+			inside, p.open = true, false
 		case strings.HasPrefix(l, "diff --git "):
 			inside = false
 		case inside:

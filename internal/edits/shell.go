@@ -26,7 +26,7 @@ func parseShell(command, dir string) (all []Edit) {
 		}
 		if to := written.FindStringSubmatch(lines[i]); to != nil && copies.MatchString(lines[i]) {
 			whole := to[1] == ">" || to[1] == "" && to[3] == ""
-			all = append(all, Edit{Path: unquote(to[2] + to[4]), Dir: dir, Added: lines[i+1 : end], Whole: whole})
+			all = append(all, Edit{Path: unquote(to[2] + to[4]), Dir: dir, Added: lines[i+1 : end], Whole: whole, Hunks: []Hunk{{New: strings.Join(lines[i+1:end], "\n") + "\n"}}})
 		}
 		i = end
 	}

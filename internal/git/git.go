@@ -352,3 +352,39 @@ func (r WorkTree) Touching(ctx context.Context, files []string, since skein.Time
 	out, err := r.run(ctx, append(args, files...)...)
 	return strings.Fields(string(out)), err
 }
+
+// At returns the hash of the newest commit, on the way from HEAD, that is not younger than
+// a time; "" if there is none. The error is Git's.
+func (r WorkTree) At(ctx context.Context, t skein.Time) (string, error) {
+	out, err := r.run(ctx, "rev-list", "--max-count=1", "--before="+t.Std().Format(time.RFC3339), "HEAD", "--")
+	return strings.TrimSpace(string(out)), err
+}
+
+// Content returns a file as it is in a commit; false if the commit does not have it, or
+// is not there. The error is Git's.
+func (r WorkTree) Content(ctx context.Context, hash, path string) (text string, ok bool, err error) {
+	if hash == "" {
+		return "", false, nil
+	}
+	entry, err := r.run(ctx, "--literal-pathspecs", "ls-tree", "-z", "--full-tree", hash, "--", path)
+	f := strings.Fields(string(entry))
+	if err != nil || len(f) < 3 || f[1] != "blob" {
+		return "", false, err
+	}
+	out, err := r.run(ctx, "cat-file", "blob", f[2])
+	return string(out), err == nil, err
+}
+
+// Remotes returns the addresses that the repository fetches from, from its configuration.
+func (r WorkTree) Remotes(ctx context.Context) (all []string) {
+	out, err := r.run(ctx, "config", "--get-regexp", `^remote\..*\.url$`)
+	if err != nil {
+		return nil // there are none
+	}
+	for l := range strings.Lines(string(out)) {
+		if _, address, ok := strings.Cut(strings.TrimSpace(l), " "); ok {
+			all = append(all, address)
+		}
+	}
+	return all
+}

@@ -2,8 +2,10 @@ package provenance
 
 import (
 	"context"
+	"path"
 	"path/filepath"
 	"slices"
+	"strings"
 
 	"github.com/skein-dev/skein"
 	"github.com/skein-dev/skein/internal/git"
@@ -46,6 +48,9 @@ func Open(ctx context.Context, store skein.Store, dir string) (*Tracer, error) {
 	t := &Tracer{searcher: newSearcher(store, tree.Root), tree: tree}
 	if at, err := repository.At(tree.Root); err == nil {
 		t.repo = at.Repository
+	}
+	for _, address := range tree.Remotes(ctx) {
+		t.former = append(t.former, strings.TrimSuffix(path.Base(slashed(address)), ".git"))
 	}
 	t.ancestry, err = tree.Ancestry(ctx)
 	t.rule = t.attributor(ctx)

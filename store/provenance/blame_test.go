@@ -11,6 +11,8 @@ import (
 	"testing"
 	"time"
 
+	"github.com/google/go-cmp/cmp"
+
 	"github.com/skein-dev/skein"
 	"github.com/skein-dev/skein/store/memory"
 	"github.com/skein-dev/skein/store/provenance"
@@ -449,5 +451,53 @@ func TestTheReasonOfAWrite(t *testing.T) {
 	want := provenance.Rationale{Prompt: "split the parser", Said: "It is too long.\n\nSo I write it anew."}
 	if err != nil || got != want {
 		t.Errorf("Why is %+v, %v; want %+v", got, err, want)
+	}
+}
+
+func TestWhatASessionChangedIsAPatch(t *testing.T) {
+	w := newWorld(t)
+	w.file("a.go", alpha+beta)
+	w.file("b.go", gamma)
+	w.commit("Begin")
+	w.edit("one", "a.go", beta, gamma)
+	w.write("one", "new.go", delta)
+	w.call("one", "edit", map[string]any{"file_path": filepath.Join(w.dir, "b.go"), "old_string": alpha, "new_string": beta}, "", false) // it does not fit
+	if _, err := w.store.Append(t.Context(), skein.Batch{Session: "one", Events: []skein.Event{skein.Say(skein.At(w.now), skein.UserSays("again"))}}); err != nil {
+		t.Fatal(err)
+	}
+	w.edit("one", "a.go", alpha, alpha+delta)
+	w.commit("By the session")
+	w.file("a.go", alpha+delta+gamma+beta)
+	w.commit("By hand")
+	w.edit("one", "a.go", beta, "")
+	x, err := w.store.Session(t.Context(), "one")
+	if err != nil {
+		t.Fatal(err)
+	}
+	tr := w.tracer()
+	for _, c := range []struct {
+		turn int
+		want []provenance.FileDiff
+	}{
+		{0, []provenance.FileDiff{
+			{Path: "a.go", Was: alpha + beta, Is: alpha + delta + gamma},
+			{Path: "new.go", Is: delta},
+			{Path: "b.go", Was: gamma, Is: gamma, Left: 1},
+			{Path: "a.go", Was: alpha + delta + gamma + beta, Is: alpha + delta + gamma},
+		}},
+		{1, []provenance.FileDiff{
+			{Path: "a.go", Was: alpha + beta, Is: alpha + gamma},
+			{Path: "new.go", Is: delta},
+			{Path: "b.go", Was: gamma, Is: gamma, Left: 1},
+		}},
+		{2, []provenance.FileDiff{
+			{Path: "a.go", Was: alpha + gamma, Is: alpha + delta + gamma},
+			{Path: "a.go", Was: alpha + delta + gamma + beta, Is: alpha + delta + gamma},
+		}},
+	} {
+		got, err := tr.Diff(t.Context(), &x, c.turn)
+		if diff := cmp.Diff(c.want, got); err != nil || diff != "" {
+			t.Errorf("Diff of turn %d: %v (-want +got):\n%s", c.turn, err, diff)
+		}
 	}
 }

@@ -27,7 +27,7 @@ type searcher struct {
 	succeed  map[string]bool    // calls, by session and ID
 	all      []skein.Session    // of the store; nil if they were not read
 	named    map[string][]Write // what calls did to files, by the last part of a path that their messages name
-	former   []string           // names of folders in which commits of the repository were made
+	former   []string           // other names of the repository: of its remotes, and of folders in which commits of it were made
 }
 
 func newSearcher(store skein.Store, root string) searcher {

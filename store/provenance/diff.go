@@ -1,0 +1,138 @@
+package provenance
+
+import (
+	"context"
+	"slices"
+
+	"github.com/skein-dev/skein"
+	"github.com/skein-dev/skein/internal/edits"
+)
+
+// A FileDiff is what a session did to a file.
+type FileDiff struct {
+	Path    string // relative to the root
+	Was, Is string // its text before and after; "" if it did not exist
+	Left    int    // edits that are left out, because what they replace was not there
+}
+
+// Diff returns what session x did to the files of the repository, as its calls tell: in
+// all turns, or, if turn is not 0, in that one. A file begins as it was in the commit that
+// was checked out when the session began, or, if that is not known, in the newest one
+// then. If others changed a file in between, it is there twice: up to then, and after
+// that, from the newest commit on. The error is Git's or the store's.
+func (t *Tracer) Diff(ctx context.Context, x *skein.Session, turn int) ([]FileDiff, error) {
+	base := x.Checkout.Commit
+	if whole, _, err := t.ancestry.Find(base); err != nil || whole == "" {
+		if err != nil {
+			return nil, err
+		}
+		if base, err = t.tree.At(ctx, x.Created); err != nil {
+			return nil, err
+		}
+	}
+	writes, err := t.writes(ctx, skein.Query{Session: x.ID, Role: skein.RoleAssistant})
+	if err != nil {
+		return nil, err
+	}
+	slices.SortStableFunc(writes, func(a, b Write) int { return int(a.Seq - b.Seq) })
+	d := differ{Tracer: t, base: base, turn: turn, at: map[string]int{}}
+	for i := range writes {
+		if err := d.add(ctx, x, &writes[i]); err != nil {
+			return nil, err
+		}
+	}
+	d.all = slices.DeleteFunc(d.all, func(f FileDiff) bool { return f.Was == f.Is && f.Left == 0 })
+	return d.all, nil
+}
+
+// A differ applies the edits of a session, one after the other.
+type differ struct {
+	*Tracer
+	base string // commit that files begin as
+	turn int
+	at   map[string]int // indexes of all, by path
+	all  []FileDiff
+}
+
+// add applies one edit.
+func (d *differ) add(ctx context.Context, x *skein.Session, w *Write) error {
+	name := d.inside(x, &w.Edit, w.Edit.Path)
+	if name == "" || d.turn > 0 && w.Turn > d.turn {
+		return nil
+	}
+	if ok, err := d.succeeded(ctx, w); err != nil || !ok {
+		return err
+	}
+	f, err := d.file(ctx, name)
+	if err != nil {
+		return err
+	}
+	if from := d.inside(x, &w.Edit, w.Edit.From); from != "" {
+		old, err := d.file(ctx, from)
+		if err != nil {
+			return err
+		}
+		f, old = &d.all[d.at[name]], &d.all[d.at[from]]
+		d.write(f, w, old.Is)
+		d.write(old, w, "")
+	}
+	text, ok := w.Edit.Apply(f.Is)
+	if !ok {
+		if f, text, ok, err = d.again(ctx, name, w); err != nil {
+			return err
+		}
+	}
+	switch {
+	case ok:
+		d.write(f, w, text)
+	case d.turn == 0 || w.Turn == d.turn:
+		f.Left++
+	}
+	return nil
+}
+
+// again begins a file anew as it is in the newest commit before a write that does not
+// fit: others have changed it since the session began. It reports whether the write fits
+// then, and returns what it makes of the file.
+func (d *differ) again(ctx context.Context, name string, w *Write) (f *FileDiff, text string, ok bool, err error) {
+	f = &d.all[d.at[name]]
+	hash, err := d.tree.At(ctx, w.Time)
+	if err != nil {
+		return f, "", false, err
+	}
+	was, is, err := d.tree.Content(ctx, hash, name)
+	if err != nil || !is {
+		return f, "", false, err
+	}
+	if text, ok = w.Edit.Apply(was); !ok {
+		return f, "", false, nil
+	}
+	d.at[name], d.all = len(d.all), append(d.all, FileDiff{Path: name, Was: was, Is: was})
+	return &d.all[d.at[name]], text, true, nil
+}
+
+// write gives a file another text. What was done before the turn in question is not a
+// change.
+func (d *differ) write(f *FileDiff, w *Write, text string) {
+	f.Is = text
+	if w.Turn < d.turn {
+		f.Was = text
+	}
+}
+
+// file returns a file as it is by now.
+func (d *differ) file(ctx context.Context, name string) (*FileDiff, error) {
+	i, known := d.at[name]
+	if !known {
+		text, _, err := d.tree.Content(ctx, d.base, name)
+		if err != nil {
+			return nil, err
+		}
+		i = len(d.all)
+		d.at[name], d.all = i, append(d.all, FileDiff{Path: name, Was: text, Is: text})
+	}
+	return &d.all[i], nil
+}
+
+// Patch returns the difference as git diff prints it; "" if there is none.
+func (f *FileDiff) Patch() string { return edits.Unified(f.Path, f.Was, f.Is) }
