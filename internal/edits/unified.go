@@ -51,14 +51,14 @@ func signed(was, is string) (all []signedLine) {
 func writeHunks(b *strings.Builder, lines []signedLine) {
 	old, now := 1, 1 // line numbers
 	for i := 0; i < len(lines); {
-		begin, end, kept := i, i, 0
+		end, kept := i, 0
 		for end < len(lines) && lines[end].sign == Kept {
 			end++
 		}
 		if end == len(lines) {
 			return
 		}
-		begin = max(i, end-around)
+		begin := max(i, end-around)
 		old, now = old+begin-i, now+begin-i
 		for kept <= 2*around && end < len(lines) {
 			if lines[end].sign == Kept {

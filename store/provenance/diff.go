@@ -68,11 +68,11 @@ func (d *differ) add(ctx context.Context, x *skein.Session, w *Write) error {
 		return err
 	}
 	if from := d.inside(x, &w.Edit, w.Edit.From); from != "" {
-		old, err := d.file(ctx, from)
-		if err != nil {
+		if _, err := d.file(ctx, from); err != nil {
 			return err
 		}
-		f, old = &d.all[d.at[name]], &d.all[d.at[from]]
+		f = &d.all[d.at[name]] // all may have grown
+		old := &d.all[d.at[from]]
 		d.write(f, w, old.Is)
 		d.write(old, w, "")
 	}

@@ -131,12 +131,12 @@ func languageOf(fields []render.InputField) string {
 	return ""
 }
 
-// replacement is a replacement of a piece of text by a tool.
-type replacement struct{ from, to, was, is string }
+// swap is a replacement of a piece of text by a tool.
+type swap struct{ from, to, was, is string }
 
 // editsIn returns the edits in a tool's input, by the field names that agents
 // use.
-func editsIn(input json.RawMessage) (all []replacement) {
+func editsIn(input json.RawMessage) (all []swap) {
 	var object map[string]json.RawMessage
 	if json.Unmarshal(input, &object) != nil {
 		return nil
@@ -145,7 +145,7 @@ func editsIn(input json.RawMessage) (all []replacement) {
 		was, ok := skein.Unquote(object[names[0]])
 		is, ok2 := skein.Unquote(object[names[1]])
 		if ok && ok2 {
-			all = append(all, replacement{names[0], names[1], skein.Text(was).UTF8(), skein.Text(is).UTF8()})
+			all = append(all, swap{names[0], names[1], skein.Text(was).UTF8(), skein.Text(is).UTF8()})
 		}
 	}
 	var inner []json.RawMessage
