@@ -2,6 +2,7 @@ package walk
 
 import (
 	"cmp"
+	"fmt"
 	"slices"
 
 	"github.com/skein-dev/skein"
@@ -49,3 +50,25 @@ type Extent struct {
 
 // maxBack is how many events one call of Back asks for at most.
 const maxBack = 500
+
+// back calls l.Back and returns the seq of the said event before the last one that f
+// got. The error wraps [skein.ErrCorrupt] if the event at at is not there, or the way
+// from an event does not lead back.
+func back(l interface {
+	Back(seg Segment, at skein.Seq, n int, f func(Said) bool) error
+}, seg Segment, at skein.Seq, n int, f func(Said) bool,
+) (next skein.Seq, err error) {
+	next = at
+	err = l.Back(seg, at, n, func(x Said) bool {
+		if x.Prev >= next {
+			next = at
+			return false
+		}
+		next = x.Prev
+		return f(x)
+	})
+	if err == nil && next >= at {
+		err = fmt.Errorf("event %d: %w", at, skein.ErrCorrupt)
+	}
+	return next, err
+}

@@ -53,8 +53,7 @@ func (w *newestWalk) back(n int, before skein.Seq) (done bool, err error) {
 		if firsts == n {
 			return false, nil
 		}
-		err = w.log.Back(w.Segments.Of(at), at, max(8, min(n-firsts, maxBack)), func(x Said) bool {
-			at = x.Prev
+		at, err = back(w.log, w.Segments.Of(at), at, max(8, min(n-firsts, maxBack)), func(x Said) bool {
 			if x.Kind != skein.KindSaid { // its message was deleted by hand
 				return true
 			}

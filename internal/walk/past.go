@@ -48,8 +48,8 @@ func answeredBy(l PastLog, segs Segments, said, after skein.Seq) (model string, 
 		seg := segs.Of(said)
 		seg.From = max(seg.From, after)
 		var bad error
-		err = l.Back(seg, said, n, func(x Said) bool {
-			if said = x.Prev; x.Kind != skein.KindSaid { // its message was deleted by hand
+		said, err = back(l, seg, said, n, func(x Said) bool {
+			if x.Kind != skein.KindSaid { // its message was deleted by hand
 				return true
 			}
 			var m skein.Message

@@ -28,8 +28,12 @@ func (s Segments) Base(base int64, upto skein.Seq) Segments {
 	return append(s, Segment{base, 0, own.From})
 }
 
-// Of returns the segment that has the event at seq; the first if none has it.
+// Of returns the segment that has the event at seq; the first if none has it, and one
+// without events if there is none at all, because a session's row is damaged.
 func (s Segments) Of(seq skein.Seq) Segment {
+	if len(s) == 0 {
+		return Segment{}
+	}
 	i := slices.IndexFunc(s, func(x Segment) bool { return seq > x.From })
 	return s[max(i, 0)]
 }

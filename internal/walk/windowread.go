@@ -57,15 +57,12 @@ func (w *windowWalk) takeBack(at, from skein.Seq, n int) (skein.Seq, error) {
 		seg := w.Segments.Of(at)
 		seg.From = max(seg.From, from)
 		var got []Said
-		err := w.log.Back(seg, at, min(n, maxBack), func(x Said) bool {
+		_, err := back(w.log, seg, at, min(n, maxBack), func(x Said) bool {
 			got = append(got, x)
 			return true
 		})
 		if err != nil {
 			return 0, err
-		}
-		if len(got) == 0 {
-			return 0, fmt.Errorf("event %d: %w", at, skein.ErrCorrupt)
 		}
 		if err := w.take(got...); err != nil {
 			return 0, err

@@ -102,6 +102,7 @@ func (ex *exam) events(area string) error {
 	if err != nil {
 		return err
 	}
+	ends := map[skein.SessionID]int64{}
 	err = ex.read(func(c *engine.Conn) error {
 		return c.Query(`SELECT s.id, s.last, coalesce(b.upto, 0), count(e.id), coalesce(min(e.seq), 0), coalesce(max(e.seq), 0)
 			FROM sessions s LEFT JOIN bases b ON b.session = s.n LEFT JOIN events e ON e.session = s.n GROUP BY s.n`, nil, func(row []driver.Value) error {
@@ -110,14 +111,35 @@ func (ex *exam) events(area string) error {
 			if err := engine.Scan(row, []any{&id, &last, &upto, &count, &first, &end}); err != nil {
 				return err
 			}
+			if shown := max(upto, end); last < shown || last > shown+mostLost {
+				ends[skein.SessionID(id)], last = shown, shown
+			}
 			if count != last-upto || count > 0 && (first != upto+1 || end != last) {
 				ex.Damage(area, skein.SessionID(id), fmt.Sprintf("%d events from %d to %d, want %d to %d without gaps", count, first, end, upto+1, last))
 			}
 			return nil
 		})
 	})
+	for id, end := range ends {
+		if err == nil {
+			err = ex.endsElsewhere(area, id, end)
+		}
+	}
 	ex.Fine(area, "%s, all intact and in order", inspect.Count(n, "event"))
 	return err
+}
+
+// endsElsewhere reports that a session's row has a wrong last seq, and corrects
+// it to end: the events after it would not be shown, and seqs be assigned twice.
+func (ex *exam) endsElsewhere(area string, id skein.SessionID, end int64) error {
+	return ex.Mend(inspect.Finding{Area: area, Level: inspect.Damaged, Session: id, Text: fmt.Sprintf("its row does not end at event %d, as its events do", end)}, func() error {
+		return ex.s.write(ex.ctx, func(t *txn.Tx) error {
+			t.Forget()
+			t.Touch(id)
+			_, _, err := t.Exec(`UPDATE sessions SET last = (SELECT max(coalesce((SELECT upto FROM bases b WHERE b.session = n), 0), coalesce((SELECT max(e.seq) FROM events e WHERE e.session = n), 0))) WHERE id = ?`, string(id))
+			return err
+		})
+	})
 }
 
 // payloads reads every payload, page by page, and reports the damaged ones.

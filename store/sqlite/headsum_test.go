@@ -1,9 +1,13 @@
 package sqlite
 
 import (
+	"context"
+	"errors"
+	"fmt"
 	"path/filepath"
 	"slices"
 	"testing"
+	"time"
 
 	"github.com/skein-dev/skein"
 	"github.com/skein-dev/skein/store/inspect"
@@ -198,5 +202,77 @@ func TestALostStateIsMadeOfTheEvents(t *testing.T) {
 	same("written to", all())
 	if err := c.Script(`DELETE FROM messages WHERE session_id = 'a'`); err != nil {
 		t.Errorf("messages of a session with a lost state are not deleted in the shell: %v", err)
+	}
+}
+
+// A session whose row ends too early, or nowhere, ends where its events do after
+// a repair, also if the row's texts were altered; and nothing panics before.
+func TestADamagedEndIsThatOfTheEvents(t *testing.T) {
+	for _, last := range []int64{-74, 0, 2, 1 << 40} {
+		s := openTest(t, filepath.Join(t.TempDir(), "x.db"))
+		addText(t, s, "a", "one", "two", "three")
+		if _, err := skein.Add(t.Context(), s, "f", skein.NewEvent(skein.KindCreated, 6, skein.Created{Parent: &skein.Parent{Session: "a", Seq: 3, Why: skein.Fork}}), skein.Say(7, skein.UserSays("go on"))); err != nil {
+			t.Fatal(err)
+		}
+		if err := s.Close(); err != nil {
+			t.Fatal(err)
+		}
+		if err := testConn(t, s.path).Script(fmt.Sprintf(`UPDATE sessions SET last = %d, title = 'altered'`, last)); err != nil {
+			t.Fatal(err)
+		}
+		s = openTest(t, s.path)
+		for _, repair := range []bool{false, true, false} {
+			for range s.Sessions(t.Context(), skein.Filter{}) { //nolint:revive // whether it panics
+			}
+			found := 0
+			for f, err := range s.Examine(t.Context(), inspect.Examination{Repair: repair}) {
+				if err != nil {
+					t.Fatalf("with the last seq %d: Examine(repair %v): %v", last, repair, err)
+				}
+				if f.Level == inspect.Damaged {
+					found++
+				}
+			}
+			if repair && found == 0 {
+				t.Errorf("with the last seq %d: a repair finds nothing", last)
+			}
+		}
+		for id, want := range map[skein.SessionID]int{"a": 4, "f": 5} {
+			n := 0
+			for _, err := range s.Events(t.Context(), id, 0) {
+				if err != nil {
+					t.Fatalf("with the last seq %d: Events(%s): %v", last, id, err)
+				}
+				n++
+			}
+			if x, err := s.Session(t.Context(), id); err != nil || n != want || x.Last != skein.Seq(want) || x.Title == "altered" {
+				t.Errorf("with the last seq %d: after the repair %s has %d events, ends at %d and is called %q (%v), want %d", last, id, n, x.Last, x.Title, err, want)
+			}
+		}
+	}
+}
+
+// The way back from message to message ends where an event is missing, or does not
+// lead back: what reads says so, and does not go around in circles.
+func TestTheWayBackEnds(t *testing.T) {
+	for _, harm := range []string{`DELETE FROM events WHERE seq = 3`, `UPDATE events SET prev = 4 WHERE seq = 3`} {
+		s := openTest(t, filepath.Join(t.TempDir(), "x.db"))
+		addText(t, s, "a", "one", "two", "three", "four")
+		if err := testConn(t, s.path).Script(harm); err != nil {
+			t.Fatal(err)
+		}
+		ctx, cancel := context.WithTimeout(t.Context(), 2*time.Minute)
+		defer cancel()
+		if _, err := s.Newest(ctx, "a", 10, 0); !errors.Is(err, skein.ErrCorrupt) {
+			t.Errorf("%s: Newest = %v, want ErrCorrupt", harm, err)
+		}
+		if _, err := s.Window(ctx, "a", 10); ctx.Err() != nil {
+			t.Errorf("%s: Window = %v", harm, err)
+		}
+		for _, err := range s.Examine(ctx, inspect.Examination{Repair: true}) {
+			if err != nil {
+				t.Errorf("%s: Examine: %v", harm, err)
+			}
+		}
 	}
 }
