@@ -107,7 +107,7 @@ func Answerable(ctx context.Context, j *job.Job) error {
 		model = j.Settings.Text("model")
 	}
 	_, err = t.Roster.Model(ctx, model)
-	return NoModel(err)
+	return noModel(err, `in config.toml: model = "anthropic:MODEL"`, `SKEIN_MODEL=echo`)
 }
 
 // Ready prepares an agent for this thread.
@@ -177,12 +177,18 @@ func unreachable(err error) bool { return errors.Is(err, llm.ErrNoKey) || errors
 //
 // It returns nil if err is nil; the error wraps err.
 func NoModel(err error) error {
+	return noModel(err, `with --model anthropic:MODEL; for good: model = "…" in config.toml`, "--model echo")
+}
+
+// noModel is NoModel for a command where a model is named like this, and tried out
+// like that.
+func noModel(err error, name, try string) error {
 	if missing := (*llm.NoKeyError)(nil); errors.As(err, &missing) {
-		return fault.Advise(err, "set %s, or try it out with: --model echo", strings.Join(missing.Variables, " or "))
+		return fault.Advise(err, "set %s, or try it out with: %s", strings.Join(missing.Variables, " or "), try)
 	}
 	if m := (*roster.ModelError)(nil); errors.As(err, &m) {
 		if m.Name == "" {
-			return fault.Advise(fault.Usage("no model is chosen"), "name one: --model anthropic:MODEL; for good: model = \"…\" in config.toml; to try it out: --model echo")
+			return fault.Advise(fault.Usage("no model is chosen"), "name one %s; to try it out: %s", name, try)
 		}
 		return fault.Advise(fault.Usage("%v", err), "see where models are: skein key")
 	}

@@ -48,7 +48,7 @@ With --list, import nothing, and list what could be imported: the places of each
 format, even those that do not exist, with the environment variable that changes
 the place; the number of files and sessions there; and how many of them are
 stored. For a file that was never read, --list cannot tell whether its session is
-a copy of another.
+a copy of another, or whether it also contains sessions of sub-agents.
 
 With --watch, keep running after the import, and import what the agents write as
 they write it, with a line on stderr for each change. Ctrl-C ends this with exit
