@@ -141,7 +141,7 @@ func (a *Activity) assistant(e *Event, f *Facts) {
 		p := &f.Message.Parts[i]
 		thinks = thinks && p.Kind == PartReasoning
 		if p.Kind == PartCall {
-			a.call(ActiveCall{ID: p.Call.ID, Name: p.Call.Name, Asks: asks(p.Call.Name), Time: e.Time, Seq: e.Seq})
+			a.call(ActiveCall{ID: p.Call.ID, Name: p.Call.Name, Asks: ToolAsks(p.Call.Name), Time: e.Time, Seq: e.Seq})
 		}
 	}
 	switch {
@@ -165,8 +165,9 @@ func continues(stop string) bool {
 	return false
 }
 
-// asks returns what a call of a tool of that name asks a person, if it runs at all.
-func asks(name string) AskKind {
+// ToolAsks returns what a call of a tool of that name asks a person, if it runs at all;
+// "" if nothing.
+func ToolAsks(name string) AskKind {
 	switch strings.ToLower(strings.ReplaceAll(strings.ReplaceAll(name, "_", ""), "-", "")) {
 	case "askuserquestion", "exitplanmode", // Claude Code, Qwen Code
 		"askuser",                                // Gemini CLI, Copilot CLI
@@ -220,7 +221,7 @@ func (a *Activity) tool(e *Event, t *ToolState, imported bool) {
 	i := slices.IndexFunc(a.Calls, func(c ActiveCall) bool { return c.ID == t.Call })
 	c := ActiveCall{ID: t.Call, Time: e.Time, Seq: e.Seq}
 	if i >= 0 {
-		c.Asks = asks(a.Calls[i].Name)
+		c.Asks = ToolAsks(a.Calls[i].Name)
 	}
 	switch {
 	case t.State == Pending && t.Ask != "":

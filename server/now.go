@@ -3,7 +3,6 @@ package server
 import (
 	"context"
 	"net/http"
-	"os"
 	"slices"
 	"time"
 
@@ -65,7 +64,7 @@ func (a findOps) now(ctx context.Context, i *NowQuery) ([]activity.Line, error) 
 	if f.Since, _, err = a.span(i.Since, ""); err != nil {
 		return nil, err
 	}
-	all, err := activity.All(ctx, door.From(ctx).Store, f, skein.At(a.Now()), a.files())
+	all, err := activity.All(ctx, door.From(ctx).Store, f, skein.At(a.Now()), a.Probes)
 	lines := []activity.Line{}
 	for _, n := range all {
 		if len(i.State) > 0 && !slices.Contains(i.State, n.State) {
@@ -78,14 +77,6 @@ func (a findOps) now(ctx context.Context, i *NowQuery) ([]activity.Line, error) 
 		lines = append(lines, n.Line())
 	}
 	return lines, err
-}
-
-// files returns what looks up source files: nil unless they are this machine's own.
-func (a findOps) files() func(string) (os.FileInfo, error) {
-	if !a.OwnFiles {
-		return nil
-	}
-	return os.Stat
 }
 
 // nowFrames yields what each session is doing, and again when that changes, until ctx

@@ -12,6 +12,7 @@ import (
 	"github.com/skein-dev/skein/server/door"
 	"github.com/skein-dev/skein/server/openapi"
 	"github.com/skein-dev/skein/server/sse"
+	"github.com/skein-dev/skein/store/activity"
 )
 
 // Options are the settings of the API.
@@ -23,9 +24,9 @@ type Options struct {
 	Prices  func() (*price.List, error) // called when prices are needed; nil: no cost is known
 	Redact  *redact.Redactor            // masks secrets in what people read; nil: nothing is masked
 
-	// OwnFiles says that the source files of sessions are files of this machine that
-	// the store's user has: whether they grow tells what a session is doing.
-	OwnFiles bool
+	// Probes are where to look what sessions are doing, if their source files are files
+	// of this machine that the store's user has.
+	Probes activity.Probes
 
 	// Purged removes what is kept of a purged session outside the store; may be
 	// nil.

@@ -5,7 +5,6 @@ import (
 	"context"
 	"fmt"
 	"io"
-	"os"
 	"slices"
 	"strings"
 	"time"
@@ -47,9 +46,10 @@ A session is working while its agent answers or runs a tool; waiting while it
 asks you for a permission or an answer; idle when the agent has answered, or was
 interrupted; failed if its last request ended with an error, or its program died
 in the middle of a turn; ended when its program has ended. This follows from what
-is stored, and, for another agent's session, from whether its file still grows:
-let skein import --watch run, or skein setup, so that it is up to date. Agents
-that record no permission prompt look as if the tool were running.`,
+is stored and, for another agent's session, from what the agent's hooks say and
+whether its file still grows: skein setup enters the hooks, and keeps what is stored
+up to date. Without hooks, most agents that ask for a permission look as if the tool
+were running.`,
 		Example: `skein now
 	skein now --state waiting --json
 	skein now --watch --json | jq -r .text`,
@@ -130,7 +130,7 @@ func (o *nowOptions) lines(ctx context.Context, j *job.Job) (lines []activity.Li
 		x, _ := job.Checkout(f.Project)
 		f.Repository = x.Repository
 	}
-	all, err := activity.All(ctx, j.Store, f, skein.At(j.Now()), os.Stat)
+	all, err := activity.All(ctx, j.Store, f, skein.At(j.Now()), sessions.Probes(j))
 	hide := o.secrets.Mask()
 	for i := range all {
 		n := &all[i]

@@ -30,6 +30,7 @@ import (
 	"github.com/skein-dev/skein/server/mcp"
 	"github.com/skein-dev/skein/server/web"
 	"github.com/skein-dev/skein/store/accounts"
+	"github.com/skein-dev/skein/store/activity"
 )
 
 type serveOptions struct {
@@ -250,7 +251,7 @@ func tokens(j *job.Job) (*door.Tokens, error) {
 // apiOptions returns the options of the API.
 func apiOptions(j *job.Job) server.Options {
 	return server.Options{
-		Store: j.Store, Version: j.Version, Now: j.Now, Formats: exchange.All(), Redact: redact.New(), OwnFiles: ownFiles(j),
+		Store: j.Store, Version: j.Version, Now: j.Now, Formats: exchange.All(), Redact: redact.New(), Probes: ofMachine(j),
 		Prices: sync.OnceValues(func() (*price.List, error) { return price.Load(j.Settings.Prices...) }),
 		Purged: func(u skein.User, id skein.SessionID) error { return sessionlog.Remove(sessions.LogDir(j), u, id) },
 		Ready: func(ctx context.Context) error {
@@ -262,9 +263,14 @@ func apiOptions(j *job.Job) server.Options {
 	}
 }
 
-// ownFiles reports whether the store is one person's, on this machine, so that the
-// files that its sessions were imported from may be looked at.
-func ownFiles(j *job.Job) bool { return j.Place.Scheme == "sqlite" }
+// ofMachine returns where to look what sessions are doing: nowhere unless the store is one
+// person's, on this machine.
+func ofMachine(j *job.Job) activity.Probes {
+	if j.Place.Scheme != "sqlite" {
+		return activity.Probes{}
+	}
+	return sessions.Probes(j)
+}
 
 // webOptions returns the options of the dashboard.
 func webOptions(j *job.Job, log *slog.Logger) web.Options {

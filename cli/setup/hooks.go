@@ -172,7 +172,7 @@ export const Skein = async ({ directory }) => ({
     const hook_event_name = names[event.type]
     if (!session_id || !hook_event_name) return
     const message = p.title ?? p.questions?.[0]?.question ?? p.patterns?.join(" ")
-    tell({ session_id, hook_event_name, cwd: directory, tool_name: p.permission ?? p.type, message, error: p.error?.data?.message ?? p.error?.name })
+    tell({ session_id, hook_event_name, cwd: directory, tool_name: p.permission ?? p.type ?? (p.questions && "question"), message, error: p.error?.data?.message ?? p.error?.name })
   },
   "chat.message": async (input) => tell({ session_id: input.sessionID, hook_event_name: "UserPromptSubmit", cwd: directory }),
   "tool.execute.before": async (input) => tell({ session_id: input.sessionID, hook_event_name: "PreToolUse", cwd: directory, tool_name: input.tool }),

@@ -11,9 +11,9 @@ import (
 	"github.com/skein-dev/skein/cli/job"
 )
 
-// input is what Claude Code tells its status line:
+// statusInput is what Claude Code tells its status line:
 // https://code.claude.com/docs/en/statusline (checked 2026-11-23 with 2.1.330).
-type input struct {
+type statusInput struct {
 	Session string `json:"session_id"`
 	Cwd     string `json:"cwd"`
 	Model   struct {

@@ -83,7 +83,7 @@ func (o *options) run(ctx context.Context, j *job.Job, _ []string) error {
 	if err := o.check(); err != nil {
 		return err
 	}
-	var in input
+	var in statusInput
 	if !o.refresh && !j.Terminal.In {
 		_ = json.Unmarshal(job.ReadPayload(j.Stdin, mostTold, tellTime), &in) // a prompt tells nothing
 	}
@@ -154,7 +154,7 @@ func refresh(ctx context.Context, j *job.Job) (f Figures, err error) {
 }
 
 // line returns the line of the session that in tells of, or the project's newest.
-func (o *options) line(j *job.Job, in *input, f *Figures) (l Line, err error) {
+func (o *options) line(j *job.Job, in *statusInput, f *Figures) (l Line, err error) {
 	dir := cmp.Or(in.Workspace.Current, in.Cwd, o.project)
 	folder, err := j.Absolute(dir)
 	if err != nil {

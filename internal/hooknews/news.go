@@ -12,6 +12,8 @@ import (
 	"slices"
 	"strings"
 	"time"
+
+	"github.com/skein-dev/skein"
 )
 
 // Folder is the name of the folder of a [Board] below skein's state folder.
@@ -20,31 +22,19 @@ const Folder = "hooks"
 // keepFor is how long the news of a session is kept after the last of it.
 const keepFor = 7 * 24 * time.Hour
 
-// An AgentState is what an agent's hook says that a session is doing. The words are those
-// of a session's state.
-type AgentState string
-
-// The states that hooks report.
-const (
-	Working AgentState = "working"
-	Waiting AgentState = "waiting" // for a person: a permission, an answer
-	Idle    AgentState = "idle"    // the turn is over
-	Failed  AgentState = "failed"  // the turn ended with an error
-	Ended   AgentState = "ended"   // the agent has left the session
-)
-
 // A News is what an agent's hooks last said about one session.
 type News struct {
-	Agent   string     `json:"agent"`          // the name of the agent's format
-	Session string     `json:"session"`        // as the agent calls it
-	File    string     `json:"file,omitempty"` // the transcript, absolute; "" if the agent does not say
-	Cwd     string     `json:"cwd,omitempty"`  // where the agent works
-	Event   string     `json:"event"`          // as the agent calls it
-	State   AgentState `json:"state,omitempty"`
-	Tool    string     `json:"tool,omitempty"` // that runs, or that waits for a permission
-	Text    string     `json:"text,omitempty"` // what it waits for, or why it failed; at most 500 characters
-	Since   time.Time  `json:"since"`          // when State and Tool became what they are
-	At      time.Time  `json:"at"`             // when the hook ran
+	Agent   string          `json:"agent"`          // the name of the agent's format
+	Session string          `json:"session"`        // as the agent calls it
+	File    string          `json:"file,omitempty"` // the transcript, absolute; "" if the agent does not say
+	Cwd     string          `json:"cwd,omitempty"`  // where the agent works
+	Event   string          `json:"event"`          // as the agent calls it
+	State   skein.WorkState `json:"state,omitempty"`
+	Tool    string          `json:"tool,omitempty"` // that runs, or that waits for a person
+	Asks    skein.AskKind   `json:"asks,omitempty"` // waiting: what a person is asked
+	Text    string          `json:"text,omitempty"` // what it waits for, or why it failed; at most 500 characters
+	Since   time.Time       `json:"since"`          // when State and Tool became what they are
+	At      time.Time       `json:"at"`             // when the hook ran
 }
 
 // halfWritten is how the name of a file begins that is being written.
@@ -71,8 +61,10 @@ func (b Board) Put(n News) error {
 		return nil
 	}
 	n.Since = n.At
-	if n.File = cmp.Or(n.File, was.File); n.State == "" {
-		n.State, n.Tool, n.Text, n.Since = was.State, was.Tool, was.Text, was.Since
+	n.File = cmp.Or(n.File, was.File)
+	reminds := n.State == skein.StateWaiting && was.State == n.State && n.Tool == "" // that a person was asked, but not what
+	if n.State == "" || reminds {
+		n.State, n.Tool, n.Asks, n.Text, n.Since = was.State, was.Tool, was.Asks, was.Text, was.Since
 	} else if known && n.State == was.State && n.Tool == was.Tool {
 		n.Since = was.Since
 	}

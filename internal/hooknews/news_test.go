@@ -9,6 +9,7 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 
+	"github.com/skein-dev/skein"
 	"github.com/skein-dev/skein/internal/hooknews"
 )
 
@@ -20,22 +21,22 @@ func TestParseUnderstandsEachAgent(t *testing.T) {
 		agent, event, payload string
 		want                  hooknews.News
 	}{
-		{"claude-code", "", `{"session_id":"s","transcript_path":"/p/s.jsonl","cwd":"/w","hook_event_name":"UserPromptSubmit","prompt":"hi"}`, hooknews.News{File: "/p/s.jsonl", Cwd: "/w", Event: "UserPromptSubmit", State: hooknews.Working}},
-		{"claude-code", "", `{"session_id":"s","hook_event_name":"PreToolUse","tool_name":"Bash","tool_input":{"command":"ls"}}`, hooknews.News{Event: "PreToolUse", State: hooknews.Working, Tool: "Bash"}},
-		{"claude-code", "", `{"session_id":"s","hook_event_name":"PostToolUse","tool_name":"Bash"}`, hooknews.News{Event: "PostToolUse", State: hooknews.Working}},
-		{"claude-code", "", `{"session_id":"s","hook_event_name":"PreToolUse","tool_name":"AskUserQuestion","tool_input":{"questions":[{"question":"Tea?"}]}}`, hooknews.News{Event: "PreToolUse", State: hooknews.Waiting, Tool: "AskUserQuestion", Text: "Tea?"}},
-		{"claude-code", "", `{"session_id":"s","hook_event_name":"PermissionRequest","tool_name":"Bash","tool_input":{"command":"rm x"}}`, hooknews.News{Event: "PermissionRequest", State: hooknews.Waiting, Tool: "Bash", Text: "rm x"}},
-		{"claude-code", "", `{"session_id":"s","hook_event_name":"Notification","notification_type":"permission_prompt","message":"Claude needs your permission to use Bash"}`, hooknews.News{Event: "Notification", State: hooknews.Waiting, Text: "Claude needs your permission to use Bash"}},
+		{"claude-code", "", `{"session_id":"s","transcript_path":"/p/s.jsonl","cwd":"/w","hook_event_name":"UserPromptSubmit","prompt":"hi"}`, hooknews.News{File: "/p/s.jsonl", Cwd: "/w", Event: "UserPromptSubmit", State: skein.StateWorking}},
+		{"claude-code", "", `{"session_id":"s","hook_event_name":"PreToolUse","tool_name":"Bash","tool_input":{"command":"ls"}}`, hooknews.News{Event: "PreToolUse", State: skein.StateWorking, Tool: "Bash"}},
+		{"claude-code", "", `{"session_id":"s","hook_event_name":"PostToolUse","tool_name":"Bash"}`, hooknews.News{Event: "PostToolUse", State: skein.StateWorking}},
+		{"claude-code", "", `{"session_id":"s","hook_event_name":"PreToolUse","tool_name":"AskUserQuestion","tool_input":{"questions":[{"question":"Tea?"}]}}`, hooknews.News{Event: "PreToolUse", State: skein.StateWaiting, Asks: skein.AsksQuestion, Tool: "AskUserQuestion", Text: "Tea?"}},
+		{"claude-code", "", `{"session_id":"s","hook_event_name":"PermissionRequest","tool_name":"Bash","tool_input":{"command":"rm x"}}`, hooknews.News{Event: "PermissionRequest", State: skein.StateWaiting, Asks: skein.AsksPermission, Tool: "Bash", Text: "rm x"}},
+		{"claude-code", "", `{"session_id":"s","hook_event_name":"Notification","notification_type":"permission_prompt","message":"Claude needs your permission to use Bash"}`, hooknews.News{Event: "Notification", State: skein.StateWaiting, Asks: skein.AsksPermission, Text: "Claude needs your permission to use Bash"}},
 		{"claude-code", "", `{"session_id":"s","hook_event_name":"Notification","notification_type":"idle_prompt","message":"Claude is waiting for your input"}`, hooknews.News{Event: "Notification"}},
 		{"claude-code", "", `{"session_id":"s","hook_event_name":"SessionStart","source":"compact"}`, hooknews.News{Event: "SessionStart"}},
-		{"claude-code", "", `{"session_id":"s","hook_event_name":"StopFailure","error":"rate_limit"}`, hooknews.News{Event: "StopFailure", State: hooknews.Failed, Text: "rate_limit"}},
-		{"codex", "", `{"type":"agent-turn-complete","thread-id":"s","cwd":"/w","input-messages":["x"],"last-assistant-message":"y"}`, hooknews.News{Cwd: "/w", Event: "agent-turn-complete", State: hooknews.Idle}},
-		{"codex", "", `{"session_id":"s","transcript_path":null,"hook_event_name":"Stop"}`, hooknews.News{Event: "Stop", State: hooknews.Idle}},
-		{"gemini", "", `{"session_id":"s","hook_event_name":"Notification","notification_type":"ToolPermission","message":"Allow?"}`, hooknews.News{Event: "Notification", State: hooknews.Waiting, Text: "Allow?"}},
-		{"gemini", "", `{"session_id":"s","hook_event_name":"AfterAgent"}`, hooknews.News{Event: "AfterAgent", State: hooknews.Idle}},
-		{"cursor", "", `{"conversation_id":"s","hook_event_name":"stop","status":"error","workspace_roots":["/w"]}`, hooknews.News{Cwd: "/w", Event: "stop", State: hooknews.Failed, Text: "error"}},
-		{"copilot", "preToolUse", `{"sessionId":"s","cwd":"/w","toolName":"bash"}`, hooknews.News{Cwd: "/w", Event: "preToolUse", State: hooknews.Working, Tool: "bash"}},
-		{"copilot", "errorOccurred", `{"sessionId":"s","error":{"message":"no quota"}}`, hooknews.News{Event: "errorOccurred", State: hooknews.Failed, Text: "no quota"}},
+		{"claude-code", "", `{"session_id":"s","hook_event_name":"StopFailure","error":"rate_limit"}`, hooknews.News{Event: "StopFailure", State: skein.StateFailed, Text: "rate_limit"}},
+		{"codex", "", `{"type":"agent-turn-complete","thread-id":"s","cwd":"/w","input-messages":["x"],"last-assistant-message":"y"}`, hooknews.News{Cwd: "/w", Event: "agent-turn-complete", State: skein.StateIdle}},
+		{"codex", "", `{"session_id":"s","transcript_path":null,"hook_event_name":"Stop"}`, hooknews.News{Event: "Stop", State: skein.StateIdle}},
+		{"gemini", "", `{"session_id":"s","hook_event_name":"Notification","notification_type":"ToolPermission","message":"Allow?"}`, hooknews.News{Event: "Notification", State: skein.StateWaiting, Asks: skein.AsksPermission, Text: "Allow?"}},
+		{"gemini", "", `{"session_id":"s","hook_event_name":"AfterAgent"}`, hooknews.News{Event: "AfterAgent", State: skein.StateIdle}},
+		{"cursor", "", `{"conversation_id":"s","hook_event_name":"stop","status":"error","workspace_roots":["/w"]}`, hooknews.News{Cwd: "/w", Event: "stop", State: skein.StateFailed, Text: "error"}},
+		{"copilot", "preToolUse", `{"sessionId":"s","cwd":"/w","toolName":"bash"}`, hooknews.News{Cwd: "/w", Event: "preToolUse", State: skein.StateWorking, Tool: "bash"}},
+		{"copilot", "errorOccurred", `{"sessionId":"s","error":{"message":"no quota"}}`, hooknews.News{Event: "errorOccurred", State: skein.StateFailed, Text: "no quota"}},
 		{"x", "later", `{"session_id":"s","transcript_path":"../p"}`, hooknews.News{Event: "later"}},
 	} {
 		c.want.Agent, c.want.Session, c.want.At = c.agent, "s", noon
@@ -57,21 +58,24 @@ func TestTheBoardHasTheNewestNewsOfEachSession(t *testing.T) {
 	if all, err := b.All(); len(all) != 0 || err != nil {
 		t.Errorf("All of no board = %v, %v", all, err)
 	}
-	put := func(session string, s hooknews.AgentState, tool string, after time.Duration, file string) {
+	put := func(session string, s skein.WorkState, tool string, after time.Duration, file string) {
 		t.Helper()
 		if err := b.Put(hooknews.News{Agent: "codex", Session: session, State: s, Tool: tool, File: file, At: noon.Add(after)}); err != nil {
 			t.Fatal(err)
 		}
 	}
-	put("a", hooknews.Working, "sh", time.Second, "/a.jsonl")
+	put("a", skein.StateWorking, "sh", time.Second, "/a.jsonl")
 	put("a", "", "", 2*time.Second, "")
-	put("a", hooknews.Working, "sh", 3*time.Second, "")
-	put("a", hooknews.Idle, "", 0, "/old")
-	put("b/../c", hooknews.Ended, "", time.Minute, "")
+	put("a", skein.StateWorking, "sh", 3*time.Second, "")
+	put("a", skein.StateIdle, "", 0, "/old")
+	put("d", skein.StateWaiting, "sh", time.Second, "")
+	put("d", skein.StateWaiting, "", 7*time.Second, "") // a reminder, which does not say of what
+	put("b/../c", skein.StateEnded, "", time.Minute, "")
 	all, err := b.All()
 	want := []hooknews.News{
-		{Agent: "codex", Session: "b/../c", State: hooknews.Ended, Since: noon.Add(time.Minute), At: noon.Add(time.Minute)},
-		{Agent: "codex", Session: "a", File: "/a.jsonl", State: hooknews.Working, Tool: "sh", Since: noon.Add(time.Second), At: noon.Add(3 * time.Second)},
+		{Agent: "codex", Session: "b/../c", State: skein.StateEnded, Since: noon.Add(time.Minute), At: noon.Add(time.Minute)},
+		{Agent: "codex", Session: "d", State: skein.StateWaiting, Tool: "sh", Since: noon.Add(time.Second), At: noon.Add(7 * time.Second)},
+		{Agent: "codex", Session: "a", File: "/a.jsonl", State: skein.StateWorking, Tool: "sh", Since: noon.Add(time.Second), At: noon.Add(3 * time.Second)},
 	}
 	if diff := cmp.Diff(want, all); diff != "" || err != nil {
 		t.Errorf("All: %v (-want +got)\n%s", err, diff)

@@ -8,6 +8,8 @@ import (
 	"path/filepath"
 	"strings"
 	"time"
+
+	"github.com/skein-dev/skein"
 )
 
 // hookInput is what agents tell their hooks: Claude Code, Codex, Gemini CLI and Qwen Code
@@ -69,14 +71,15 @@ func Parse(agent, event string, payload []byte, at time.Time) (News, error) {
 	}
 	n.State = t.state(plain(n.Event))
 	switch n.State {
-	case Working, Waiting:
+	case skein.StateWorking, skein.StateWaiting:
 		if !strings.HasPrefix(plain(n.Event), "post") && !strings.HasPrefix(plain(n.Event), "after") {
 			n.Tool = cmp.Or(t.Tool, t.ToolCamel)
 		}
-		if n.State == Waiting {
+		if n.State == skein.StateWaiting {
+			n.Asks = cmp.Or(skein.ToolAsks(n.Tool), t.asks(plain(n.Event)))
 			n.Text = short(cmp.Or(t.Message, question(t.Input), n.Tool))
 		}
-	case Failed:
+	case skein.StateFailed:
 		n.Text = short(cmp.Or(words(t.Error), t.Message, t.Status))
 	}
 	return n, nil
@@ -87,42 +90,47 @@ func plain(event string) string {
 	return strings.NewReplacer("_", "", "-", "", ".", "").Replace(strings.ToLower(event))
 }
 
-// asks are the tools that ask the person something.
-var asks = map[string]bool{"AskUserQuestion": true, "ExitPlanMode": true, "ask_user": true, "request_user_input": true, "exit_plan_mode": true, "question": true}
-
 // state returns what an event says about its session; "" if nothing.
-func (t *hookInput) state(event string) AgentState {
+func (t *hookInput) state(event string) skein.WorkState {
 	switch event {
 	case "pretooluse", "beforetool":
-		if asks[cmp.Or(t.Tool, t.ToolCamel)] {
-			return Waiting
+		if skein.ToolAsks(cmp.Or(t.Tool, t.ToolCamel)) != "" {
+			return skein.StateWaiting
 		}
-		return Working
+		return skein.StateWorking
 	case "userpromptsubmit", "userpromptsubmitted", "beforesubmitprompt", "beforeagent",
 		"posttooluse", "posttoolusefailure", "aftertool", "permissiondenied", "elicitationresult":
-		return Working
+		return skein.StateWorking
 	case "permissionrequest", "elicitation":
-		return Waiting
+		return skein.StateWaiting
 	case "notification":
 		if kind := plain(cmp.Or(t.Notice, t.Message)); strings.Contains(kind, "permission") || strings.Contains(kind, "elicitation") {
-			return Waiting
+			return skein.StateWaiting
 		}
 	case "sessionstart":
 		if t.Source == "compact" { // in the middle of a turn
 			return ""
 		}
-		return Idle
+		return skein.StateIdle
 	case "stop", "agentstop", "afteragent", "agentturncomplete", "interrupt":
 		if t.Status == "error" {
-			return Failed
+			return skein.StateFailed
 		}
-		return Idle
+		return skein.StateIdle
 	case "stopfailure", "erroroccurred":
-		return Failed
+		return skein.StateFailed
 	case "sessionend":
-		return Ended
+		return skein.StateEnded
 	}
 	return ""
+}
+
+// asks returns what an event asks a person that says that its session waits.
+func (t *hookInput) asks(event string) skein.AskKind {
+	if strings.Contains(event+plain(t.Notice), "elicitation") {
+		return skein.AsksQuestion
+	}
+	return skein.AsksPermission
 }
 
 // question returns what a tool's input says that a person must decide: its question,

@@ -12,17 +12,18 @@ import (
 	"github.com/skein-dev/skein"
 	"github.com/skein-dev/skein/redact"
 	"github.com/skein-dev/skein/server/door"
+	"github.com/skein-dev/skein/store/activity"
 	"github.com/skein-dev/skein/store/lenient"
 )
 
 // Options are the settings of the tools.
 type Options struct {
-	Version  string
-	Now      func() time.Time
-	Store    skein.Store // for [Serve]; a route uses its visitor's store
-	OwnFiles bool        // source files of sessions are files of this machine that the store's user has
-	Folder   string      // of the repository that session_blame and session_why ask Git about; "": these tools are not offered. For [Serve] only
-	Write    bool        // also offer the tools that write; on a route, only to visitors who may write
+	Version string
+	Now     func() time.Time
+	Store   skein.Store     // for [Serve]; a route uses its visitor's store
+	Probes  activity.Probes // where to look what sessions are doing, if their source files are files of this machine that the store's user has
+	Folder  string          // of the repository that session_blame and session_why ask Git about; "": these tools are not offered. For [Serve] only
+	Write   bool            // also offer the tools that write; on a route, only to visitors who may write
 
 	// Redactor makes the redactor for answers, when it is first needed; nil:
 	// [redact.New].

@@ -3,7 +3,6 @@ package mcp
 import (
 	"context"
 	"fmt"
-	"os"
 	"time"
 
 	sdk "github.com/modelcontextprotocol/go-sdk/mcp"
@@ -36,11 +35,7 @@ func (s *toolset) now(ctx context.Context, in nowIn) (*sdk.CallToolResult, error
 			return nil, err
 		}
 	}
-	var file func(string) (os.FileInfo, error)
-	if s.OwnFiles {
-		file = os.Stat
-	}
-	all, err := activity.All(ctx, s.store, f, skein.At(s.Now()), file)
+	all, err := activity.All(ctx, s.store, f, skein.At(s.Now()), s.Probes)
 	if err != nil {
 		return nil, err
 	}

@@ -30,7 +30,7 @@ type Line struct {
 // Line returns n in its JSON form. Secret texts must have been masked.
 func (n *Now) Line() Line {
 	l := Line{
-		ID: n.ID, Name: n.Name(), State: n.State, Since: n.Since, Tool: n.Tool, Text: n.Text, Reason: n.Reason, User: n.User,
+		ID: n.ID, Name: n.Name(), State: n.State, Since: n.Since, Tool: n.Tool, Asks: n.Asks, Text: n.Text, Reason: n.Reason, User: n.User,
 		Agent: n.Agent, Model: n.Model, Project: n.Project, Branch: n.Checkout.Branch, Host: n.Checkout.Host, Updated: n.Updated,
 	}
 	if n.Origin != nil {
@@ -38,9 +38,6 @@ func (n *Now) Line() Line {
 	}
 	if n.Parent != nil && n.Parent.Why == skein.Child {
 		l.Parent = n.Parent.Session
-	}
-	if c := n.Activity.Call(); c != nil && n.State == skein.StateWaiting {
-		l.Asks = c.Asks
 	}
 	return l
 }

@@ -12,21 +12,27 @@ import (
 	"strings"
 
 	"github.com/skein-dev/skein"
+	"github.com/skein-dev/skein/internal/hooknews"
 )
+
+// Probes are where to look what the events of sessions do not say. What is nil is not
+// looked at: the files and hooks of another machine say nothing here.
+type Probes struct {
+	File func(path string) (os.FileInfo, error)            // such as [os.Stat]: looks a source file up
+	News func(agent, session string) (hooknews.News, bool) // such as [hooknews.Board.Of]: what hooks last said
+}
 
 // A Now is a session and what it is doing.
 type Now struct {
 	skein.Session
 	Situation
-	Text string // waiting: the question; failed: the error; at most 200 bytes on one line
 }
 
 // All returns what the sessions that f selects are doing at the time now: those that
 // wait for a person first, then those that work, then the others, the newest first.
-// File looks up a source file, as [os.Stat] does; nil if there are none to look at.
 //
 // The errors are the store's.
-func All(ctx context.Context, store skein.Store, f skein.Filter, now skein.Time, file func(string) (os.FileInfo, error)) ([]Now, error) {
+func All(ctx context.Context, store skein.Store, f skein.Filter, now skein.Time, p Probes) ([]Now, error) {
 	var all []Now
 	for s, err := range store.Sessions(ctx, f) {
 		if err != nil {
@@ -36,14 +42,17 @@ func All(ctx context.Context, store skein.Store, f skein.Filter, now skein.Time,
 	}
 	for i := range all {
 		n := &all[i]
-		x, err := Look(ctx, store, &n.Session, now, file)
+		x, err := Look(ctx, store, &n.Session, now, p)
 		if err != nil {
 			return nil, err
 		}
 		n.Situation = Of(&n.Session, x)
-		if n.Text, err = why(ctx, store, n); err != nil {
-			return nil, err
+		if n.Text == "" {
+			if n.Text, err = why(ctx, store, n); err != nil {
+				return nil, err
+			}
 		}
+		n.Text = skein.FirstWords(n.Text)
 	}
 	slices.SortStableFunc(all, func(a, b Now) int { return cmp.Compare(rank(a.State), rank(b.State)) })
 	return all, nil
@@ -62,12 +71,15 @@ func rank(s skein.WorkState) int {
 // Look looks up what [Of] wants to know about s beside its events.
 //
 // The errors are the store's; a file that cannot be looked up is no error.
-func Look(ctx context.Context, store skein.Store, s *skein.Session, now skein.Time, file func(string) (os.FileInfo, error)) (Sight, error) {
+func Look(ctx context.Context, store skein.Store, s *skein.Session, now skein.Time, p Probes) (Sight, error) {
 	x := Sight{Now: now}
-	if file == nil || s.Origin == nil || !ownFile(s.Origin.Path) {
+	if p.News != nil && s.Origin != nil {
+		x.News, _ = p.News(s.Origin.Format, cmp.Or(s.Origin.ID, string(s.ID)))
+	}
+	if p.File == nil || s.Origin == nil || !ownFile(s.Origin.Path) {
 		return x, nil
 	}
-	info, err := file(s.Origin.Path)
+	info, err := p.File(s.Origin.Path)
 	if err != nil || !info.Mode().IsRegular() {
 		return x, nil //nolint:nilerr // it is gone, or on another machine
 	}
@@ -105,7 +117,7 @@ func why(ctx context.Context, store skein.Store, n *Now) (string, error) {
 		if err != nil {
 			return "", err
 		}
-		return skein.FirstWords(Says(e, n.Activity.Call())), nil
+		return Says(e, n.Activity.Call()), nil
 	}
 	return "", nil
 }

@@ -4,21 +4,25 @@ import (
 	"time"
 
 	"github.com/skein-dev/skein"
+	"github.com/skein-dev/skein/internal/hooknews"
 )
 
 // Sight is what was looked up about a session beside its events.
 type Sight struct {
 	Now     skein.Time
-	Changed skein.Time // when the session's source file last changed; 0 if it has none of its own, or the file is gone
-	Ahead   bool       // that file has more than was imported
+	News    hooknews.News // what its agent's hooks last said; the zero value if nothing
+	Changed skein.Time    // when the session's source file last changed; 0 if it has none of its own, or the file is gone
+	Ahead   bool          // that file has more than was imported
 }
 
 // A Situation is what a session is doing.
 type Situation struct {
 	State  skein.WorkState
-	Since  skein.Time // when that began; 0 if not known
-	Tool   string     // working or waiting: the tool that was called and has no result
-	Seq    skein.Seq  // waiting or failed: the event that says why; 0 if none does
+	Since  skein.Time    // when that began; 0 if not known
+	Tool   string        // working or waiting: the tool that was called and has no result
+	Asks   skein.AskKind // waiting: what a person is asked
+	Seq    skein.Seq     // waiting or failed: the event that says why; 0 if none does
+	Text   string        // waiting: the question; failed: the error; of [All] at most 200 bytes on one line
 	Reason Reason
 }
 
@@ -55,6 +59,8 @@ func Of(s *skein.Session, x Sight) Situation {
 	}
 	quiet := x.Now.Std().Sub(max(x.Changed, s.Updated).Std())
 	switch {
+	case x.heard(s):
+		return x.reported(a)
 	case x.Ahead && x.Now.Std().Sub(x.Changed.Std()) < growing && a.State != skein.StateWorking:
 		return Situation{State: skein.StateWorking, Since: x.Changed, Reason: Growth}
 	case a.State == skein.StateWorking, a.State == skein.StateWaiting:
@@ -63,6 +69,29 @@ func Of(s *skein.Session, x Sight) Situation {
 		st.State = skein.StateWorking
 	case a.State == skein.StateFailed:
 		st.Seq = a.Seq
+	}
+	return st
+}
+
+// heard reports whether hooks said what s is doing after its events did. A program
+// that takes a lease appends what it does.
+func (x *Sight) heard(s *skein.Session) bool {
+	return x.News.State != "" && s.LockedBy == "" && !x.News.At.Before(s.Updated.Std())
+}
+
+// reported returns what hooks say, of a session whose events say a.
+func (x *Sight) reported(a *skein.Activity) Situation {
+	n := &x.News
+	st := Situation{State: n.State, Since: skein.At(n.Since), Tool: n.Tool, Asks: n.Asks, Text: n.Text}
+	if c := a.Call(); n.State == skein.StateWaiting && n.Tool == "" && c != nil {
+		st.Tool = c.Name // older agents only say that they ask
+	}
+	quiet, patience := x.Now.Std().Sub(max(x.Changed, skein.At(n.At)).Std()), patientWithModel
+	if n.Tool != "" {
+		patience = patientWithTool
+	}
+	if n.State == skein.StateWorking && quiet >= patience {
+		return Situation{State: skein.StateIdle, Since: skein.At(n.At), Reason: Silent}
 	}
 	return st
 }
@@ -76,7 +105,7 @@ func during(s *skein.Session, st Situation, quiet time.Duration) Situation {
 		st.Tool, patience, asks = c.Name, patientWithTool, c.Asks
 	}
 	if a.State == skein.StateWaiting {
-		st.Seq = a.Seq
+		st.Seq, st.Asks = a.Seq, asks
 	}
 	switch {
 	case s.LockedBy != "": // its program lives

@@ -1,6 +1,7 @@
 package gemini
 
 import (
+	"cmp"
 	"fmt"
 	"strings"
 
@@ -37,6 +38,9 @@ func (r *reader) toolCalls(id string, o loose.Object) (all []toolCall) {
 		if ended(state) {
 			ev.End = at
 		}
+		if c.Str("status") == awaiting {
+			ev.Ask = cmp.Or(ev.Title, t.call.Name)
+		}
 		t.pieces = append(t.pieces, piece{slot: "call:" + t.call.ID, event: skein.NewEvent(skein.KindTool, at, ev)})
 		if p, ok := r.toolResult(id, t.call, c, state); ok {
 			p.event.Time = at
@@ -47,6 +51,9 @@ func (r *reader) toolCalls(id string, o loose.Object) (all []toolCall) {
 	return all
 }
 
+// awaiting is the status of a call that a person must permit.
+const awaiting = "awaiting_approval"
+
 // stateOf reads a call's status. A cancelled call has failed.
 func stateOf(status string) skein.CallState {
 	switch status {
@@ -56,7 +63,7 @@ func stateOf(status string) skein.CallState {
 		return skein.Failed
 	case "executing":
 		return skein.Running
-	case "validating", "scheduled", "awaiting_approval":
+	case "validating", "scheduled", awaiting:
 		return skein.Pending
 	}
 	return skein.Uncertain
