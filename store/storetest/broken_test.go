@@ -35,6 +35,10 @@ func broken() map[string]brokenStore {
 			s := memory.New()
 			return slow{s, s}
 		}},
+		"renews leases for long": {"06 A stale lease cannot write/one that is renewed ends in time", func() skein.Store {
+			s := memory.New()
+			return slow{s, s}
+		}},
 		"counts a fork's usage twice": {"19 Usage counts each request once/by session, a fork's own only", func() skein.Store {
 			return twice{memory.New()}
 		}},
@@ -112,6 +116,10 @@ func (s slow) Unwrap() skein.Store { return s.Store }
 func (s slow) Acquire(ctx context.Context, id skein.SessionID, r skein.LeaseRequest) (skein.Lease, error) {
 	r.TTL *= 1000
 	return s.Leases.Acquire(ctx, id, r)
+}
+
+func (s slow) Renew(ctx context.Context, l skein.Lease, ttl time.Duration) (skein.Lease, error) {
+	return s.Leases.Renew(ctx, l, 1000*ttl)
 }
 
 // A twice store adds its parent's usage to a fork's.

@@ -74,6 +74,18 @@ func expiresInTime(t *harness.Test) {
 	}
 }
 
+// renewedExpiresInTime is expiresInTime for a lease that was renewed.
+func renewedExpiresInTime(t *harness.Test) {
+	t.Add("a", fixture.Created())
+	l := t.Acquire("a", skein.LeaseRequest{TTL: time.Hour})
+	if _, err := skein.LeasesOf(t.Store).Renew(t.Context(), l, 20*time.Millisecond); err != nil {
+		t.Fatalf("Renew = %v", err)
+	}
+	<-time.After(time.Second)
+	_, err := skein.Add(t.Context(), t.Store, "a", fixture.User("x"))
+	t.NoErr("a write when a lease renewed for 20 ms is 1 s old", err)
+}
+
 func forElsewhere(t *harness.Test) {
 	t.Add("a", fixture.Created())
 	l := t.Acquire("a", skein.LeaseRequest{Program: "skein chat", TTL: time.Hour, Elsewhere: skein.Holder{PID: 4711, Host: "far"}})

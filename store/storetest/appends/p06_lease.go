@@ -23,6 +23,7 @@ func leases() []harness.Check {
 		{Name: "one with a TTL ends by itself", Run: expires},
 		{Name: "one with a TTL ends in time", Run: expiresInTime},
 		{Name: "one with a TTL can be renewed", Run: renewed},
+		{Name: "one that is renewed ends in time", Run: renewedExpiresInTime},
 		{Name: "one with a TTL is a process's elsewhere", Run: forElsewhere},
 		{Name: "one of 16 gets it", Run: func(t *harness.Test) { oneHolder(t, []skein.Store{t.Store}) }},
 		{Name: "one of 16 at two handles gets it", Two: func(t *harness.Test, other skein.Store) { oneHolder(t, []skein.Store{t.Store, other}) }},
