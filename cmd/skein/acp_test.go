@@ -36,8 +36,10 @@ type acpDesk struct {
 // A connection is a skein that an editor has started.
 type connection struct {
 	*acptest.ScriptedEditor
-	cmd *exec.Cmd
-	in  io.WriteCloser
+	cmd  *exec.Cmd
+	in   io.WriteCloser
+	out  io.Closer
+	fuse *fuse
 }
 
 func newACPDesk(t *testing.T, can string) *acpDesk {
@@ -78,7 +80,8 @@ func (d *acpDesk) start(dies string) *connection {
 		d.Fatal(err)
 	}
 	w.Close()
-	c := &connection{acptest.NewEditor(d.T, out, in), cmd, in}
+	f := &fuse{Reader: out}
+	c := &connection{acptest.NewEditor(d.T, f, in), cmd, in, out, f}
 	d.Cleanup(func() {
 		_ = cmd.Process.Kill() // it may have ended
 		_ = cmd.Wait()

@@ -50,6 +50,7 @@ type setting struct {
 	dir   string // of the agent's sessions
 	can   string
 	cwd   string
+	gate  *gate // through which the editor reads; nil for none
 	write func(ctx context.Context, agent string, id skein.SessionID, cwd string) (string, []string, error)
 }
 
@@ -67,7 +68,11 @@ func open(t *testing.T, s setting) *desk {
 	}
 	fromEditor, in := io.Pipe()
 	out, toEditor := io.Pipe()
-	d := &desk{T: t, ScriptedEditor: acptest.NewEditor(t, out, in), store: s.store, in: in, done: make(chan error, 1), dir: s.dir, cwd: s.cwd}
+	var from io.Reader = out
+	if s.gate != nil {
+		s.gate.Reader, from = out, s.gate
+	}
+	d := &desk{T: t, ScriptedEditor: acptest.NewEditor(t, from, in), store: s.store, in: in, done: make(chan error, 1), dir: s.dir, cwd: s.cwd}
 	o := acp.Options{
 		Store: s.store, User: skein.Local, Now: time.Now, Program: "skein", Version: "test",
 		Command: []string{os.Args[0]}, Env: append(os.Environ(), asAgent+"="+s.dir, canDo+"="+s.can),

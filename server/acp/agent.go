@@ -126,6 +126,11 @@ func (r *relay) outerOf(id string) string {
 func (r *relay) heard(m *wire.Message, s *session, line []byte) {
 	params := m.Params.Of(line)
 	switch {
+	case len(line) > mostRecorded:
+		r.tooLong(s, m)
+		if m.IsRequest() {
+			r.ask(r.toEditor, m, request{method: m.Method, s: s, at: r.now()})
+		}
 	case m.Method == "session/update":
 		if m.Update == "subagent_update" {
 			r.child(s, m, line)
@@ -178,6 +183,10 @@ func (r *relay) answer(m *wire.Message, line []byte) (s *session, wait func() er
 	case q.method == "session/prompt":
 		q.s.rec.Answered(result, failed)
 		return q.s, q.s.rec.Flush
+	}
+	if len(line) > mostRecorded {
+		r.tooLong(q.s, m)
+		return q.s, nil
 	}
 	q.s.rec.Did(q.method, q.params, q.at, result, failed)
 	q.s.rec.Options(result)

@@ -94,10 +94,14 @@ func (r *relay) said(m *wire.Message, s *session, line []byte) (wait func() erro
 	params := m.Params.Of(line)
 	if m.IsRequest() {
 		q := request{method: m.Method, s: s, at: r.now()}
-		if m.Method != "session/prompt" && m.Method != "initialize" {
+		if m.Method != "session/prompt" && m.Method != "initialize" && len(line) < mostRecorded {
 			q.params = params
 		}
 		r.ask(r.toAgent, m, q)
+	}
+	if s != nil && len(line) > mostRecorded {
+		r.tooLong(s, m)
+		return s.rec.Flush
 	}
 	switch {
 	case m.Method == "initialize":
@@ -137,6 +141,10 @@ func (r *relay) decided(m *wire.Message, line []byte) *session {
 		return nil
 	}
 	result, failed := m.Result.Of(line), m.Error.Of(line)
+	if len(line) > mostRecorded {
+		r.tooLong(q.s, m)
+		result = nil
+	}
 	if q.method == "session/request_permission" {
 		q.s.rec.Decided(q.params, q.at, result, failed)
 	} else {

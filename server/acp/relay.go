@@ -14,9 +14,12 @@ import (
 )
 
 const (
-	// mostLine is how many bytes of a line are looked at and recorded. A longer one
-	// passes in pieces.
-	mostLine = 64 << 20
+	// mostRecorded is the length of the longest line that is recorded, in bytes.
+	mostRecorded = 64 << 20
+
+	// mostLine is how many bytes of a line are looked at. Of a longer one, which passes
+	// in pieces, session IDs are replaced only before that place.
+	mostLine = 256 << 20
 
 	// grace is how long an agent may take to end once its input has ended.
 	grace = 10 * time.Second
@@ -165,11 +168,7 @@ func (r *relay) long(line []byte, in *wire.Reader, to *peerQueue) error {
 	}
 	edits := wire.Rename(line, all, rename)
 	if s != nil {
-		name := "session"
-		if len(all) > 0 {
-			name = all[0].Method
-		}
-		s.rec.Note("not_recorded", skein.MustJSON(map[string]any{"method": name, "reason": fmt.Sprintf("the line has more than %d bytes", mostLine)}))
+		r.tooLong(s, &all[0])
 		if all[0].IsRequest() {
 			r.ask(to, &all[0], request{method: all[0].Method, s: s, at: r.now()})
 		}
@@ -191,6 +190,15 @@ func (r *relay) long(line []byte, in *wire.Reader, to *peerQueue) error {
 		if to.piece(piece); !more {
 			return nil
 		}
+	}
+}
+
+// tooLong records that a message is too long to be recorded.
+func (r *relay) tooLong(s *session, m *wire.Message) {
+	s.rec.Note("not_recorded", skein.MustJSON(map[string]any{"method": m.Method, "update": m.Update, "reason": fmt.Sprintf("the line has more than %d bytes", mostRecorded)}))
+	if m.Method == "session/prompt" {
+		text := fmt.Sprintf("[a prompt of more than %d bytes, which was not recorded]", mostRecorded)
+		s.rec.Prompt(skein.MustJSON(map[string]any{"prompt": []any{map[string]any{"type": "text", "text": text}}}))
 	}
 }
 

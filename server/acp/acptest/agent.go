@@ -22,6 +22,7 @@ import (
 //	read PATH     reads a file through the editor
 //	plan, title TEXT, usage N, compact TEXT
 //	stream N      N updates as fast as it can
+//	stamp N       N updates with the time, a millisecond apart
 //	long N        a message with N bytes in one line
 //	raw TEXT      writes TEXT as a line
 //	hang          waits for session/cancel

@@ -9,6 +9,7 @@ import (
 	"strconv"
 	"sync"
 	"testing"
+	"time"
 )
 
 // A ScriptedEditor talks to an agent. Its methods fail the test if the agent ends.
@@ -22,6 +23,7 @@ type ScriptedEditor struct {
 	n       int
 	answers map[string]Answer
 	lines   [][]byte // all that the agent has said
+	times   []time.Time
 	ended   bool
 }
 
@@ -78,7 +80,7 @@ func (e *ScriptedEditor) take(line []byte) {
 		m.Line = len(e.lines)
 		e.answers[string(m.ID)] = m.Answer
 	}
-	e.lines = append(e.lines, line)
+	e.lines, e.times = append(e.lines, line), append(e.times, time.Now())
 	e.changed.Broadcast()
 	e.mu.Unlock()
 	if !ok || m.ID == nil {
@@ -179,6 +181,13 @@ func (e *ScriptedEditor) Lines(n int) [][]byte {
 	e.mu.Lock()
 	defer e.mu.Unlock()
 	return e.lines[n:len(e.lines):len(e.lines)]
+}
+
+// Times returns when the editor had read what Lines returns.
+func (e *ScriptedEditor) Times(n int) []time.Time {
+	e.mu.Lock()
+	defer e.mu.Unlock()
+	return e.times[n:len(e.times):len(e.times)]
 }
 
 // AwaitLine waits until the agent has said a line that has text.

@@ -7,6 +7,7 @@ import (
 	"path/filepath"
 	"strconv"
 	"strings"
+	"time"
 )
 
 // turn answers a prompt.
@@ -93,6 +94,11 @@ func (a *ScriptedAgent) do(id, word, rest string) {
 	case "stream":
 		for i := range count {
 			chunk("agent_message_chunk", fmt.Sprintf("%d ", i))
+		}
+	case "stamp":
+		for range count {
+			<-time.After(time.Millisecond)
+			chunk("agent_message_chunk", strconv.FormatInt(time.Now().UnixNano(), 10))
 		}
 	case "long":
 		chunk("agent_message_chunk", strings.Repeat("x", count))
