@@ -106,7 +106,7 @@ var meanings = map[string]string{
 	"view": "show", "cat": "show", "print": "show", "read": "show", "info": "show", "get": "show", "history": "show",
 	"find": "search", "grep": "search", "query": "search",
 	"stats": "usage", "cost": "usage", "costs": "usage", "tokens": "usage",
-	"undo": "fork", "rewind": "fork", "branch": "fork", "copy": "fork", "clone": "fork", "title": "rename", "name": "rename",
+	"undo": "fork", "branch": "fork", "copy": "fork", "clone": "fork", "title": "rename", "name": "rename",
 	"undelete": "restore", "cleanup": "prune", "clean": "prune", "gc": "prune", "trash": "list --bin", "bin": "list --bin",
 	"save": "export", "dump": "export", "load": "import", "migrate": "convert", "web": "open", "dashboard": "open", "server": "serve",
 	"check": "doctor", "repair": "doctor --repair", "verify": "doctor", "login": "key", "settings": "config", "update": "version",

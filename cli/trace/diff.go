@@ -66,7 +66,7 @@ func (o *diffOptions) run(ctx context.Context, j *job.Job, args []string) (err e
 		return err
 	}
 	defer func() { err = errors.Join(err, t.Close()) }()
-	all, err := t.Diff(ctx, &s, o.turn)
+	all, err := t.Diff(ctx, &s, o.turn, o.turn)
 	if err != nil {
 		return err
 	}

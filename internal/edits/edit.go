@@ -89,11 +89,11 @@ func Of(c *skein.Call) (all []Edit) {
 	return all
 }
 
-// fields are the parameters of a call by their names, in small letters, without - and _.
-type input map[string]json.RawMessage
+// parameters are those of a call by their names, in small letters, without - and _.
+type parameters map[string]json.RawMessage
 
-func fields(in map[string]json.RawMessage) input {
-	f := make(input, len(in))
+func fields(in map[string]json.RawMessage) parameters {
+	f := make(parameters, len(in))
 	for name, value := range in {
 		f[strings.NewReplacer("_", "", "-", "").Replace(strings.ToLower(name))] = value
 	}
@@ -101,12 +101,12 @@ func fields(in map[string]json.RawMessage) input {
 }
 
 // text returns the first of the parameters that is a string.
-func (f input) text(names ...string) string {
+func (f parameters) text(names ...string) string {
 	s, _ := f.some(names...)
 	return s
 }
 
-func (f input) some(names ...string) (string, bool) {
+func (f parameters) some(names ...string) (string, bool) {
 	for _, name := range names {
 		if s, ok := skein.Unquote(f[name]); ok {
 			return skein.Text(s).UTF8(), true
@@ -117,7 +117,7 @@ func (f input) some(names ...string) (string, bool) {
 
 // words returns a parameter that is a string, or the strings of one that is a list, one
 // a line.
-func (f input) words(name string) string {
+func (f parameters) words(name string) string {
 	if s, ok := f.some(name); ok {
 		return s
 	}
@@ -128,7 +128,7 @@ func (f input) words(name string) string {
 	return strings.Join(list, "\n")
 }
 
-func (f input) path() string {
+func (f parameters) path() string {
 	p := f.text("filepath", "path", "targetfile", "absolutepath", "relativepath", "notebookpath", "filename", "file", "relativeworkspacepath")
 	if strings.ContainsAny(p, "\n\x00") || len(p) >= 4096 {
 		return ""
@@ -137,7 +137,7 @@ func (f input) path() string {
 }
 
 // edits returns what a call does to the file at path.
-func (f input) edits(path string) []Edit {
+func (f parameters) edits(path string) []Edit {
 	if was, is, ok := f.replacement(); ok {
 		e := replace(path, was, is)
 		_ = json.Unmarshal(f["replaceall"], &e.Hunks[0].All)
@@ -166,14 +166,14 @@ func (f input) edits(path string) []Edit {
 	return nil
 }
 
-func (f input) replacement() (was, is string, ok bool) {
+func (f parameters) replacement() (was, is string, ok bool) {
 	was, old := f.some("oldstring", "oldstr", "oldtext", "old", "search")
 	is, now := f.some("newstring", "newstr", "newtext", "new", "replace", "replacement")
 	return was, is, old && now
 }
 
 // inner returns the edits of a call that has a list of them.
-func (f input) inner(path string) (all []Edit) {
+func (f parameters) inner(path string) (all []Edit) {
 	for _, name := range []string{"edits", "replacements", "changes", "files"} {
 		var list []map[string]json.RawMessage
 		if json.Unmarshal(f[name], &list) != nil {

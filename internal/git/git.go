@@ -388,3 +388,15 @@ func (r WorkTree) Remotes(ctx context.Context) (all []string) {
 	}
 	return all
 }
+
+// Apply changes the files of the working tree as a patch says, all or none. The error is
+// Git's, with what does not fit.
+func (r WorkTree) Apply(ctx context.Context, patch string, how ...string) error {
+	c := r.command(ctx, append([]string{"apply", "--whitespace=nowarn"}, how...)...)
+	c.Stdin = strings.NewReader(patch)
+	out, err := c.CombinedOutput()
+	if err != nil && len(out) > 0 {
+		return errors.New(strings.ReplaceAll(strings.TrimSpace(string(out)), "error: ", ""))
+	}
+	return err
+}

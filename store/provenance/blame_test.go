@@ -2,6 +2,7 @@ package provenance_test
 
 import (
 	"encoding/json"
+	"errors"
 	"fmt"
 	"os"
 	"os/exec"
@@ -476,28 +477,76 @@ func TestWhatASessionChangedIsAPatch(t *testing.T) {
 	}
 	tr := w.tracer()
 	for _, c := range []struct {
-		turn int
-		want []provenance.FileDiff
+		first, last int
+		want        []provenance.FileDiff
 	}{
-		{0, []provenance.FileDiff{
+		{0, 0, []provenance.FileDiff{
 			{Path: "a.go", Was: alpha + beta, Is: alpha + delta + gamma},
 			{Path: "new.go", Is: delta},
 			{Path: "b.go", Was: gamma, Is: gamma, Left: 1},
 			{Path: "a.go", Was: alpha + delta + gamma + beta, Is: alpha + delta + gamma},
 		}},
-		{1, []provenance.FileDiff{
+		{1, 1, []provenance.FileDiff{
 			{Path: "a.go", Was: alpha + beta, Is: alpha + gamma},
 			{Path: "new.go", Is: delta},
 			{Path: "b.go", Was: gamma, Is: gamma, Left: 1},
 		}},
-		{2, []provenance.FileDiff{
+		{2, 0, []provenance.FileDiff{
 			{Path: "a.go", Was: alpha + gamma, Is: alpha + delta + gamma},
 			{Path: "a.go", Was: alpha + delta + gamma + beta, Is: alpha + delta + gamma},
 		}},
 	} {
-		got, err := tr.Diff(t.Context(), &x, c.turn)
+		got, err := tr.Diff(t.Context(), &x, c.first, c.last)
 		if diff := cmp.Diff(c.want, got); err != nil || diff != "" {
-			t.Errorf("Diff of turn %d: %v (-want +got):\n%s", c.turn, err, diff)
+			t.Errorf("Diff of turns %d to %d: %v (-want +got):\n%s", c.first, c.last, err, diff)
 		}
+	}
+}
+
+func TestARewindTakesBackWhatTheSessionDidAndNothingElse(t *testing.T) {
+	w := newWorld(t)
+	w.file("a.go", alpha+strings.Repeat("// far away\n", 20)+beta)
+	w.commit("Begin")
+	w.edit("one", "a.go", beta, gamma)
+	w.write("one", "sub/new.go", delta)
+	text := func(name string) string {
+		b, err := os.ReadFile(filepath.Join(w.dir, name))
+		if err != nil {
+			return err.Error()
+		}
+		return string(b)
+	}
+	mine := strings.Replace(text("a.go"), alpha, alpha+"// by hand\n", 1)
+	w.file("a.go", mine)
+	x, err := w.store.Session(t.Context(), "one")
+	if err != nil {
+		t.Fatal(err)
+	}
+	tr := w.tracer()
+	changes, err := tr.Diff(t.Context(), &x, 1, 0)
+	if err != nil {
+		t.Fatal(err)
+	}
+	patch, err := tr.Backward(t.Context(), changes)
+	if err != nil || patch == "" || text("a.go") != mine {
+		t.Fatalf("working out the patch changes the files, or fails: %q, %v", patch, err)
+	}
+	err = tr.Apply(t.Context(), patch)
+	if got, want := text("a.go"), strings.Replace(mine, gamma, beta, 1); err != nil || got != want {
+		t.Errorf("after the rewind, %v, a.go is %q, want %q", err, got, want)
+	}
+	if _, err := os.Lstat(filepath.Join(w.dir, "sub", "new.go")); !os.IsNotExist(err) {
+		t.Errorf("after the rewind, the new file is still there: %v", err)
+	}
+	if err := tr.Undo(t.Context(), patch); err != nil || text("a.go") != mine || text("sub/new.go") != delta {
+		t.Errorf("after the undo, %v, a.go is %q, want %q; the new file is %q", err, text("a.go"), mine, text("sub/new.go"))
+	}
+	w.file("a.go", strings.Replace(mine, gamma, "// gone\n", 1))
+	if patch, err := tr.Backward(t.Context(), changes); err == nil || !strings.Contains(err.Error(), "a.go") || text("sub/new.go") != delta {
+		t.Errorf("a rewind of lines that have changed since: %q, %v; want an error that names a.go, and nothing done", patch, err)
+	}
+	changes[0].Left = 1
+	if _, err := tr.Backward(t.Context(), changes); !errors.Is(err, skein.ErrConflict) {
+		t.Errorf("a rewind of edits that are not known: %v, want ErrConflict", err)
 	}
 }

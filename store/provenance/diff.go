@@ -2,7 +2,9 @@ package provenance
 
 import (
 	"context"
+	"fmt"
 	"slices"
+	"strings"
 
 	"github.com/skein-dev/skein"
 	"github.com/skein-dev/skein/internal/edits"
@@ -16,11 +18,11 @@ type FileDiff struct {
 }
 
 // Diff returns what session x did to the files of the repository, as its calls tell: in
-// all turns, or, if turn is not 0, in that one. A file begins as it was in the commit that
+// the turns from first to last; 0 is no bound. A file begins as it was in the commit that
 // was checked out when the session began, or, if that is not known, in the newest one
 // then. If others changed a file in between, it is there twice: up to then, and after
 // that, from the newest commit on. The error is Git's or the store's.
-func (t *Tracer) Diff(ctx context.Context, x *skein.Session, turn int) ([]FileDiff, error) {
+func (t *Tracer) Diff(ctx context.Context, x *skein.Session, first, last int) ([]FileDiff, error) {
 	base := x.Checkout.Commit
 	if whole, _, err := t.ancestry.Find(base); err != nil || whole == "" {
 		if err != nil {
@@ -35,7 +37,7 @@ func (t *Tracer) Diff(ctx context.Context, x *skein.Session, turn int) ([]FileDi
 		return nil, err
 	}
 	slices.SortStableFunc(writes, func(a, b Write) int { return int(a.Seq - b.Seq) })
-	d := differ{Tracer: t, base: base, turn: turn, at: map[string]int{}}
+	d := differ{Tracer: t, base: base, first: first, last: last, at: map[string]int{}}
 	for i := range writes {
 		if err := d.add(ctx, x, &writes[i]); err != nil {
 			return nil, err
@@ -48,16 +50,16 @@ func (t *Tracer) Diff(ctx context.Context, x *skein.Session, turn int) ([]FileDi
 // A differ applies the edits of a session, one after the other.
 type differ struct {
 	*Tracer
-	base string // commit that files begin as
-	turn int
-	at   map[string]int // indexes of all, by path
-	all  []FileDiff
+	base        string // commit that files begin as
+	first, last int
+	at          map[string]int // indexes of all, by path
+	all         []FileDiff
 }
 
 // add applies one edit.
 func (d *differ) add(ctx context.Context, x *skein.Session, w *Write) error {
 	name := d.inside(x, &w.Edit, w.Edit.Path)
-	if name == "" || d.turn > 0 && w.Turn > d.turn {
+	if name == "" || d.last > 0 && w.Turn > d.last {
 		return nil
 	}
 	if ok, err := d.succeeded(ctx, w); err != nil || !ok {
@@ -85,7 +87,7 @@ func (d *differ) add(ctx context.Context, x *skein.Session, w *Write) error {
 	switch {
 	case ok:
 		d.write(f, w, text)
-	case d.turn == 0 || w.Turn == d.turn:
+	case w.Turn >= d.first:
 		f.Left++
 	}
 	return nil
@@ -115,7 +117,7 @@ func (d *differ) again(ctx context.Context, name string, w *Write) (f *FileDiff,
 // change.
 func (d *differ) write(f *FileDiff, w *Write, text string) {
 	f.Is = text
-	if w.Turn < d.turn {
+	if w.Turn < d.first {
 		f.Was = text
 	}
 }
@@ -136,3 +138,34 @@ func (d *differ) file(ctx context.Context, name string) (*FileDiff, error) {
 
 // Patch returns the difference as git diff prints it; "" if there is none.
 func (f *FileDiff) Patch() string { return edits.Unified(f.Path, f.Was, f.Is) }
+
+// Backward returns the patch that takes the changes back; "" if there are none. It
+// changes nothing, but makes sure that the patch applies. The error is Git's, and says
+// what does not fit because it has changed since, or wraps [skein.ErrConflict] if edits
+// were left out.
+func (t *Tracer) Backward(ctx context.Context, changes []FileDiff) (patch string, err error) {
+	var b strings.Builder
+	for _, f := range slices.Backward(changes) {
+		if f.Left > 0 {
+			return "", fmt.Errorf("%s: %d of its edits cannot be worked out: %w", f.Path, f.Left, skein.ErrConflict)
+		}
+		b.WriteString(edits.Unified(f.Path, f.Is, f.Was))
+	}
+	if patch = b.String(); patch != "" {
+		err = t.tree.Apply(ctx, patch, "--check")
+	}
+	return patch, err
+}
+
+// Apply changes the files as a patch says, all or none. The error is Git's, and says what
+// does not fit.
+func (t *Tracer) Apply(ctx context.Context, patch string) error { return t.tree.Apply(ctx, patch) }
+
+// Undo takes back what Apply did, all or none. The error is Git's, and says
+// what does not fit.
+func (t *Tracer) Undo(ctx context.Context, patch string) error {
+	return t.tree.Apply(ctx, patch, "--reverse")
+}
+
+// Root is the top folder of the working tree.
+func (t *Tracer) Root() string { return t.tree.Root }

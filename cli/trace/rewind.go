@@ -1,0 +1,179 @@
+package trace
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+
+	"github.com/spf13/cobra"
+
+	"github.com/skein-dev/skein"
+	"github.com/skein-dev/skein/cli/fault"
+	"github.com/skein-dev/skein/cli/job"
+	"github.com/skein-dev/skein/cli/sessions"
+	"github.com/skein-dev/skein/cli/terminal"
+	"github.com/skein-dev/skein/render"
+	"github.com/skein-dev/skein/store/provenance"
+)
+
+type rewindOptions struct {
+	turn        int
+	files, undo bool
+	secrets     sessions.Secrets
+	job.Consent
+}
+
+// NewRewind returns the command rewind.
+func NewRewind(f *job.Frame) *cobra.Command {
+	var o rewindOptions
+	c := &cobra.Command{
+		Use:   "rewind NAME --turn N --files [flags]",
+		Short: "take back what a session did to the files here",
+		Long: `Take back what a session, of any agent, did to the files of the repository here
+since the beginning of a turn. It changes only lines that the session changed: what
+you and others did elsewhere in the same files stays. If the same lines have
+changed since, it says so and does nothing at all.
+
+It asks first and names the files; --dry-run prints the patch. A copy of the patch
+is kept, and skein rewind --undo takes the last rewind back. The session itself
+does not change.`,
+		Example: `skein rewind last --turn 3 --files
+	skein rewind 4f1d22a0 --turn 3 --files -n
+	skein rewind --undo`,
+		Args: job.Words(0, 1, ""),
+		RunE: f.WithStore(o.run),
+	}
+	c.Flags().IntVar(&o.turn, "turn", 0, "the `number` of the first turn to take back")
+	c.Flags().BoolVar(&o.files, "files", false, "take back the changes of files")
+	c.Flags().BoolVar(&o.undo, "undo", false, "take the last rewind in this repository back")
+	o.Consent.Flags(c)
+	sessions.SecretsFlag(c, &o.secrets)
+	return c
+}
+
+func (o *rewindOptions) run(ctx context.Context, j *job.Job, args []string) (err error) {
+	switch {
+	case o.undo && (len(args) > 0 || o.turn != 0 || o.files):
+		return fault.Usage("--undo takes no NAME, --turn or --files")
+	case !o.undo && (len(args) != 1 || o.turn < 1 || !o.files):
+		return fault.Usage("rewind needs a NAME, --turn N, from 1 on, and --files")
+	}
+	t, err := open(ctx, j, ".", o.secrets.Mask())
+	if err != nil {
+		return err
+	}
+	defer func() { err = errors.Join(err, t.Close()) }()
+	kept := rewinds{filepath.Join(j.Dirs.State, "rewinds"), t.Root()}
+	if o.undo {
+		return o.back(ctx, t, kept)
+	}
+	s, err := sessions.Named(ctx, j, args[0])
+	if err != nil {
+		return err
+	}
+	changes, err := t.Diff(ctx, &s, o.turn, 0)
+	if err != nil {
+		return err
+	}
+	patch, err := t.Backward(ctx, changes)
+	switch {
+	case err != nil:
+		return fault.Advise(&fault.StatedError{Text: "nothing was done: " + err.Error(), Kind: err}, "see what the session changed: skein diff %s", sessions.ShortID(s.ID))
+	case patch == "":
+		j.Say("the session is not known to have changed a file of this repository since turn %d", o.turn)
+		return nil
+	}
+	if o.DryRun {
+		_, err := fmt.Fprint(j.Stdout, t.hide.Text(patch))
+		return err
+	}
+	ok, err := o.Given(ctx, j, func() (job.Destruction, error) {
+		return job.Destruction{Lines: fileLines(changes), Question: "Take these changes back?", Would: "these changes would be taken back"}, nil
+	})
+	if err != nil || !ok {
+		return err
+	}
+	if err := kept.add(j, s.ID, patch); err != nil {
+		return err
+	}
+	if err := t.Apply(ctx, patch); err != nil {
+		return err
+	}
+	j.Say("took back what the session did in %s since turn %d; skein rewind --undo brings it again", terminal.Count(len(fileLines(changes)), "file"), o.turn)
+	return nil
+}
+
+// fileLines names the files that were changed.
+func fileLines(changes []provenance.FileDiff) (all []string) {
+	for _, f := range changes {
+		line := render.Line(f.Path)
+		if f.Was == "" {
+			line += " (it is new, and will be deleted)"
+		}
+		if !slices.Contains(all, line) {
+			all = append(all, line)
+		}
+	}
+	return all
+}
+
+// back takes the last rewind back.
+func (o *rewindOptions) back(ctx context.Context, t *maskedTracer, kept rewinds) error {
+	file, patch, err := kept.last()
+	if err != nil {
+		return err
+	}
+	if file == "" {
+		return fault.Missing("nothing was rewound in this repository")
+	}
+	if o.DryRun {
+		_, err := fmt.Fprint(t.job.Stdout, t.hide.Text(patch))
+		return err
+	}
+	if err := t.Undo(ctx, patch); err != nil {
+		return fault.Advise(&fault.StatedError{Text: "nothing was done: " + err.Error(), Kind: err}, "the patch is in %s", t.job.Tilde(file))
+	}
+	t.job.Say("brought back what was taken back")
+	return os.Rename(file, strings.TrimSuffix(file, ".patch")+".undone")
+}
+
+// rewinds are the patches of rewinds in a folder. The first line of each names the
+// repository; git apply skips it.
+type rewinds struct{ dir, root string }
+
+func (r rewinds) head() string { return "skein rewind in " + r.root + "\n" }
+
+func (r rewinds) add(j *job.Job, id skein.SessionID, patch string) error {
+	if err := os.MkdirAll(r.dir, 0o700); err != nil {
+		return err
+	}
+	name := j.Now().UTC().Format("20060102T150405.000") + "-" + sessions.ShortID(id) + ".patch"
+	return os.WriteFile(filepath.Join(r.dir, filepath.Base(name)), []byte(r.head()+patch), 0o600)
+}
+
+// last returns the newest patch of this repository that was not undone; "" if there is none.
+func (r rewinds) last() (file, patch string, err error) {
+	entries, err := os.ReadDir(r.dir)
+	if err != nil && !errors.Is(err, fs.ErrNotExist) {
+		return "", "", err
+	}
+	for _, e := range slices.Backward(entries) {
+		if filepath.Ext(e.Name()) != ".patch" {
+			continue
+		}
+		file = filepath.Join(r.dir, e.Name())
+		text, err := os.ReadFile(file)
+		if err != nil {
+			return "", "", err
+		}
+		if patch, ok := strings.CutPrefix(string(text), r.head()); ok {
+			return file, patch, nil
+		}
+	}
+	return "", "", nil
+}
