@@ -38,11 +38,7 @@ func importReal(ctx context.Context, e *fixture) error {
 		e.add(row{what: "import of real transcripts", got: "not measured: " + corpusVariable + " names no folder of them", goal: "25 MB per CPU-second"})
 		return nil
 	}
-	home, err := e.importOnce(ctx, c, "", 25)
-	if err != nil {
-		return err
-	}
-	return e.importAgain(ctx, c, home)
+	return e.importBoth(ctx, c)
 }
 
 // importStages measures what each step of an import adds, in this process. Each
