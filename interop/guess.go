@@ -30,7 +30,7 @@ const (
 type Guess struct {
 	Sure Sure
 	Why  string // for people: its lines have a parentUuid
-	Of   string // if Alike: the program that wrote it
+	Of   string // the program that wrote it, if that is another one than the format's
 }
 
 // AtMost returns g, but no surer than sure.
@@ -238,7 +238,7 @@ func (pl *planner) looks(path string, sure Sure) (whose, why string) {
 		if f == nil {
 			return "", ""
 		}
-		return f.Name, g.Why
+		return cmp.Or(g.Of, f.Name), g.Why
 	case m.guess.Sure <= sure:
 		return "", ""
 	}

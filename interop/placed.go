@@ -2,6 +2,7 @@ package interop
 
 import (
 	"bytes"
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -21,7 +22,8 @@ type PlacedFile struct {
 
 	// Path is where the file would be if it were the only one of a new session, with
 	// slashes; each * stands for the name that the file has. Unit must know it. "" says
-	// that the file holds no conversation: it is named, and never read alone.
+	// that the file holds no conversation, or is of the program that Is names: it is
+	// named, and never read alone.
 	Path string
 
 	// Is says by the file's first bytes, as for Match, how sure the format is: a file
@@ -47,8 +49,11 @@ func (list formatList) placedFile(head []byte) (of *Format, m PlacedFile, g Gues
 
 // says returns what a file is that looks like a placed file, and how to import it.
 func (m PlacedFile) says(f *Format, g Guess) string {
-	text := fmt.Sprintf("it looks like %s of %s (%s)", m.Name, f.Name, g.Why)
-	if m.Path == "" {
+	text := fmt.Sprintf("it looks like %s of %s (%s)", m.Name, cmp.Or(g.Of, f.Name), g.Why)
+	switch {
+	case g.Of != "":
+		return text + ", which no format reads"
+	case m.Path == "":
 		return text + ", which holds no conversation by itself: import the folder that it comes from"
 	}
 	return text + fmt.Sprintf("; to import it as that, name the format: --format %s", f.Name)

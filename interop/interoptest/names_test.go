@@ -34,6 +34,7 @@ import (
 	"github.com/skein-dev/skein/interop/formats/skeinlog"
 	"github.com/skein-dev/skein/interop/formats/skillet"
 	"github.com/skein-dev/skein/interop/interoptest"
+	"github.com/skein-dev/skein/store/memory"
 )
 
 // everyFormat returns all formats, in the order of skein import.
@@ -122,4 +123,26 @@ func TestAFileAloneIsOfTheFormatThatItsContentSays(t *testing.T) {
 	interoptest.Alone(t, everyFormat(), cases(t), func(path string) bool {
 		return slices.ContainsFunc(mute, func(end string) bool { return strings.HasSuffix("/"+path, "/"+end) })
 	})
+}
+
+// What is known, and that no format reads it, is said.
+func TestWhatNoFormatReadsIsNamed(t *testing.T) {
+	for want, data := range map[string]string{
+		"the stream-json output of Gemini CLI": `{"type":"init","timestamp":"2026-10-10T12:00:00.000Z","session_id":"a","model":"m"}
+{"type":"message","role":"user","content":"list","timestamp":"2026-10-10T12:00:00.000Z"}
+`,
+		"a transcript of Claude Managed Agents": `{"id":"sevt_1","type":"user.message","content":[{"type":"text","text":"hi"}],"processed_at":"2026-10-10T12:00:00Z"}
+`,
+	} {
+		at := filepath.Join(t.TempDir(), "transcript.jsonl")
+		if err := os.WriteFile(at, []byte(data), 0o600); err != nil {
+			t.Fatal(err)
+		}
+		store := memory.New()
+		defer store.Close()
+		rep, err := interop.Import(t.Context(), store, everyFormat(), []string{at}, interop.Options{Named: true})
+		if err != nil || len(rep.Skips) != 1 || !strings.HasPrefix(rep.Skips[0].Why, "it looks like "+want+" (") || rep.Sessions != 0 {
+			t.Errorf("Import = %+v, %v, want it named as %s", rep, err, want)
+		}
+	}
 }

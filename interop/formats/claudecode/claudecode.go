@@ -7,6 +7,7 @@ import (
 	"strings"
 
 	"github.com/skein-dev/skein"
+	"github.com/skein-dev/skein/internal/loose"
 	"github.com/skein-dev/skein/interop"
 )
 
@@ -21,6 +22,7 @@ func Format() interop.Format {
 		Places: places,
 		Match:  match,
 		PlacedFiles: []interop.PlacedFile{
+			{Name: "a transcript", Is: guessManaged},
 			{Name: "agent-ID.meta.json", Is: interop.StartsWith("{", "it has an agentType and a description", `"agentType"`, `"description"`)},
 		},
 		Kin:    kin(),
@@ -81,4 +83,14 @@ func match(file string, head []byte) interop.Guess {
 		return interop.PlacedBy("it is in .claude/projects")
 	}
 	return interop.Guess{}
+}
+
+// guessManaged knows the events of agents that Anthropic runs.
+func guessManaged(head []byte) interop.Guess {
+	first, _ := interop.FirstLine(head)
+	o, _ := loose.Parse(first)
+	if kind, _, _ := strings.Cut(o.Str("type"), "."); !o.Has("id", "processed_at") || kind != "user" && kind != "agent" && kind != "session" {
+		return interop.Guess{}
+	}
+	return interop.Guess{Sure: interop.Alike, Why: "its lines have a type like agent.message and processed_at", Of: "Claude Managed Agents"}
 }

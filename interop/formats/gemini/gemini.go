@@ -62,6 +62,7 @@ func (p program) format() interop.Format {
 		Document: p.document,
 		PlacedFiles: []interop.PlacedFile{
 			{Name: "checkpoint-TAG.json", Path: "tmp/-/checkpoint-*.json", Is: guessCheckpoint},
+			{Name: "the stream-json output", Is: guessStream},
 		},
 	}
 }
@@ -185,4 +186,14 @@ func guessCheckpoint(head []byte) interop.Guess {
 		return g
 	}
 	return interop.StartsWith("[", "its messages have a role and parts, as those of many programs that use Gemini", `"role"`, `"parts"`)(head).AtMost(interop.Alike)
+}
+
+// guessStream knows what the program prints with --output-format stream-json, which has
+// no IDs that a session could be continued by.
+func guessStream(head []byte) interop.Guess {
+	first, _ := interop.FirstLine(head)
+	if o, _ := loose.Parse(first); o.Str("type") != "init" || !o.Has("session_id", "model", "timestamp") {
+		return interop.Guess{}
+	}
+	return interop.Guess{Sure: interop.Alike, Why: "its first line has the type init and a session_id", Of: "Gemini CLI"}
 }
