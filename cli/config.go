@@ -91,6 +91,13 @@ over your own config.toml. With the name of a SETTING, print only its value.
   project = "~/api"               # if only of this project
   agent = "codex"                 # if only of this agent
 
+  [notify]                        # (*) from skein setup's service
+  about = ["waiting", "failed"]   # also done, budget; all if not given
+  done_after = 5                  # minutes that a turn must have taken
+  desktop = true
+  ntfy = "https://ntfy.sh/TOPIC"  # the token in NTFY_TOKEN
+  webhook = "https://example.org/hook"
+
   [[price]]                       # (*) dollars per million tokens
   model = "my-model*"
   input = 0.5

@@ -16,11 +16,12 @@ import (
 )
 
 // ownTables are what only a person's own file can set.
-var ownTables = []string{"price", "provider", "project", "gateway", "budget"}
+var ownTables = []string{"price", "provider", "project", "gateway", "budget", "notify"}
 
 // own is what those tables say.
 type own struct {
 	Budgets   []price.SpendingBudget
+	Notify    OwnNotify
 	Prices    []price.Override
 	Providers map[string]roster.Provider
 	Projects  map[string]ownProject // by path
@@ -47,6 +48,7 @@ func (s *Settings) readOwn(file string, b []byte, top map[string]any) error {
 		Project  map[string]ownProject  `toml:"project"`
 		Gateway  ownGateway             `toml:"gateway"`
 		Budget   []price.SpendingBudget `toml:"budget"`
+		Notify   OwnNotify              `toml:"notify"`
 	}
 	if !slices.ContainsFunc(ownTables, func(name string) bool { return top[name] != nil }) {
 		return nil
@@ -63,6 +65,9 @@ func (s *Settings) readOwn(file string, b []byte, top map[string]any) error {
 	}
 	s.Prices, s.Projects, s.Providers = from.Price, map[string]ownProject{}, map[string]roster.Provider{}
 	if err := s.readBudgets(file, from.Budget); err != nil {
+		return err
+	}
+	if err := s.readNotify(file, from.Notify); err != nil {
 		return err
 	}
 	for _, path := range slices.Sorted(maps.Keys(from.Project)) {

@@ -11,6 +11,7 @@ import (
 
 	"github.com/skein-dev/skein/cli/exchange"
 	"github.com/skein-dev/skein/cli/job"
+	"github.com/skein-dev/skein/cli/notice"
 	"github.com/skein-dev/skein/internal/hooknews"
 	"github.com/skein-dev/skein/internal/sleep"
 	"github.com/skein-dev/skein/interop"
@@ -118,7 +119,7 @@ func (w *watchReport) broke(why string) {
 const lockEvery = 5 * time.Second
 
 // hold takes the lock of the board, now or when another watcher ends, so that hooks
-// do not import by themselves. release gives it back.
+// do not import by themselves. Who has it sends the notices. release gives it back.
 func (w *watchReport) hold(ctx context.Context) (release func()) {
 	ctx, cancel := context.WithCancel(ctx)
 	ended := make(chan struct{})
@@ -127,6 +128,9 @@ func (w *watchReport) hold(ctx context.Context) (release func()) {
 		for {
 			unlock, ok, err := w.board.Lock()
 			if ok {
+				if channels := notice.Channels(w.job); len(channels) > 0 {
+					notice.Watch(ctx, w.job, channels)
+				}
 				<-ctx.Done()
 				_ = unlock()
 				return
