@@ -113,12 +113,15 @@ func JSONPieces(v any) iter.Seq2[[]byte, error] {
 			_ = yield(bytes.TrimSuffix(rest, []byte("0}")), err) && yield(payload, nil) && yield([]byte("}"), nil)
 			return
 		}
-		rest, texts, err := [][]byte(nil), []string(nil), error(nil)
+		var rest [][]byte
+		var texts []string
+		var err error
 		if x, ok := v.(interface{ said() *Message }); ok {
 			rest, texts, err = x.said().jsonAround(v)
 		} else {
-			rest = make([][]byte, 1)
-			rest[0], err = marshal(v)
+			var whole []byte
+			whole, err = marshal(v)
+			rest = [][]byte{whole}
 		}
 		if !yield(rest[0], err) {
 			return
