@@ -3,7 +3,6 @@ package interop
 import (
 	"bytes"
 	"crypto/sha256"
-	"encoding/binary"
 	"errors"
 	"fmt"
 	"hash"
@@ -43,14 +42,6 @@ type fileStream struct {
 // again if it is repeated, and in a run of unknown records at most one is noted every so
 // many bytes.
 const maxRepeated = 1 << 10
-
-// sampled reports whether an unknown record is one of those that are noted in a run: one
-// for every so many bytes, picked by what it says. Picked by their places, all would be
-// others as soon as a record was inserted before them, as in a table whose IDs do not sort.
-func sampled(body []byte) bool {
-	sum := sha256.Sum256(body)
-	return int(binary.BigEndian.Uint16(sum[:]))*maxRepeated < len(body)<<16
-}
 
 func newStream(f Format, file File) *fileStream {
 	return &fileStream{reader: f.Open(file), at: jsonl.Place{Line: 1}, sum: sha256.New(), unread: -1}
@@ -128,7 +119,7 @@ func (s *fileStream) give(p *jsonl.Piece) (made Made, err error) {
 	case repeats: // the event is stored already: junk by the thousand takes no more room than its bytes
 		made, err = Made{}, nil
 	default:
-		made, err = s.reader.Read(Line{N: s.n, Number: p.Line, Body: p.Body, Run: s.unread >= 0 && (s.unread+len(p.Body) <= maxRepeated || !sampled(p.Body))})
+		made, err = s.reader.Read(Line{N: s.n, Number: p.Line, Body: p.Body, Run: s.unread >= 0 && s.unread+len(p.Body) <= maxRepeated})
 	}
 	if made.Unknown && len(made.Items) == 0 {
 		made.Key = "" // nothing has this key
