@@ -29,9 +29,6 @@ type Suite struct {
 	// has, ?2 a JSON object to put into the row. It may be "".
 	Unheard string
 
-	// Unsorted says that these rows are anywhere among those of the session.
-	Unsorted bool
-
 	// Head reports whether a file, by its name and that of its unit, is the one
 	// that names the session's parent and place: no session of a unit that is still
 	// being written should begin without it. May be nil.

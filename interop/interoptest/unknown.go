@@ -243,12 +243,8 @@ func (s unknowns) unknownGrow(t *testing.T, root string, half, whole map[string]
 	s.writeAll(t, root, whole)
 	s.bring(t, store, root)
 	if s.Format.Look != nil {
-		most := events
-		if s.Unsorted { // what is noted of a run depends on what was inserted just before it
-			most += events / 4
-		}
-		if n := total(t, store); n < events || n > most {
-			t.Errorf("runs that went on later make %d events, want %d to %d", n, events, most)
+		if n := total(t, store); n != events {
+			t.Errorf("runs that went on later make %d events, want %d", n, events)
 		}
 	} else if diff := cmp.Diff(want, dump(t, store, root)); diff != "" {
 		t.Errorf("a run that went on later is another (-at once +later):\n%s", diff)
