@@ -102,7 +102,7 @@ func TestItAnswersWhatWasAnsweredInOrder(t *testing.T) {
 	if first.Provider != "replay" || first.Request != "new" || first.Usage != nil || len(first.Parts) != 3 || first.Parts[0].Raw != nil {
 		t.Errorf("first answer is %+v with %+v; want replay's own, of both pieces, without usage and signature", first, first.Usage)
 	}
-	if _, _, err := ask(t.Context(), m, append(messages, skein.UserSays("more"))); !errors.Is(err, llm.ErrRequest) || !strings.Contains(err.Error(), "all 3 answers") {
+	if _, _, err := ask(t.Context(), m, append(messages, skein.UserSays("more"))); !errors.Is(err, llm.ErrRequest) || !strings.Contains(err.Error(), "no more answers (it has 3)") {
 		t.Errorf("the fourth request: %v, want %v that says there are 3", err, llm.ErrRequest)
 	}
 }

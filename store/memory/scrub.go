@@ -194,7 +194,7 @@ func (sess *session) refold(done map[*session]bool) {
 		e := &sess.own[i]
 		if c := e.facts.Created; c != nil {
 			usage = usage.Plus(head.Usage)
-			head = skein.Session{ID: was.ID}
+			head = skein.Session{} // without its ID: events that moved here may be of a child of this session
 			if e.Seq > 1 {
 				e.prior.Base = sess.showsAt(e.Seq - 1)
 			}
@@ -209,6 +209,6 @@ func (sess *session) refold(done map[*session]bool) {
 	}
 	sess.standing = nil
 	head.Usage = head.Usage.Plus(usage)
-	head.Revision, head.Binned = was.Revision, was.Binned
+	head.ID, head.Revision, head.Binned = was.ID, was.Revision, was.Binned
 	sess.head.Session = head
 }

@@ -29,6 +29,7 @@ type Report struct {
 // A Tracer answers questions about the files of one repository. It is for one goroutine.
 type Tracer struct {
 	searcher
+	notes    notes
 	tree     git.WorkTree
 	ancestry *git.Ancestry
 	rule     Attributor
@@ -131,6 +132,7 @@ func (t *Tracer) attributor(ctx context.Context) Attributor {
 		Others:   func(text string) ([]Write, error) { return t.others(ctx, text) },
 		Active:   func(w *Write, from, to skein.Time) (bool, error) { return t.wentOn(ctx, w, from, to) },
 		Happened: func(w *Write) (bool, error) { return t.succeeded(ctx, w) },
+		Noted:    func(l *git.Line) (*Write, error) { return t.noted(ctx, l) },
 		Maker: func(c *git.Commit) (maker *Write, err error) {
 			maker, ok := makers[c.Hash]
 			if !ok && c.Hash != "" && !c.ByBot() {

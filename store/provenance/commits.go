@@ -24,6 +24,7 @@ type CommitReport struct {
 	Files  []string
 	Lines  int           // that it adds
 	Shares []CommitShare // most lines first
+	Added  []Report      // the lines that it adds, by file
 }
 
 // Commit says which sessions have a share in a commit. A merge has no lines of its own.
@@ -44,6 +45,7 @@ func (t *Tracer) Commit(ctx context.Context, hash string) (*CommitReport, error)
 		if err != nil {
 			return nil, err
 		}
+		r.Added = append(r.Added, Report{added.Lines[begin].Path, added.Lines[begin:end], answers})
 		for _, a := range answers {
 			if a.Certainty.Certain() && a.Certainty != Made {
 				lines[a.Write.Session]++

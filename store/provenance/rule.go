@@ -16,6 +16,7 @@ type Certainty string
 const (
 	Exact   Certainty = "exact"   // the session put this text into this file, before the commit
 	Partial Certainty = "partial" // the same, but spaces or punctuation differ: a formatter, or a person
+	Noted   Certainty = "note"    // a note of Git AI in the repository names the session
 	Moved   Certainty = "moved"   // the session put this text into another file, and it was moved or copied
 	Made    Certainty = "commit"  // the session made the commit, and is not known to have written the line
 	Earlier Certainty = "earlier" // the session put this text into this file, but its author committed in between without it
@@ -50,6 +51,7 @@ type Attributor struct {
 	Before   func(c *git.Commit) (skein.Time, error)           // when the author committed before; 0 if that is not known
 	Active   func(w *Write, from, to skein.Time) (bool, error) // whether the session went on after w, between these times
 	Alive    func(c *git.Commit) (bool, error)                 // whether a session of the repository was at work between the author's commit before c and c
+	Noted    func(l *git.Line) (*Write, error)                 // the session that a note of Git AI names, as a place without a seq; nil if there is none
 	Maker    func(c *git.Commit) (*Write, error)               // the result of the command that made a commit; nil if no session did
 	Happened func(w *Write) (bool, error)                      // whether the call succeeded, as far as is known
 	lines    map[string][]*Write
@@ -77,6 +79,15 @@ func (r *Attributor) Answers(lines []git.Line) ([]Answer, error) {
 		var err error
 		if all[i], err = r.own(&lines[i]); err != nil {
 			return nil, err
+		}
+		if all[i].Certainty != "" && all[i].Certainty != Earlier {
+			continue
+		}
+		switch noted, err := r.Noted(&lines[i]); {
+		case err != nil:
+			return nil, err
+		case noted != nil:
+			all[i] = Answer{Certainty: Noted, Write: noted}
 		}
 	}
 	if err := r.moved(lines, all); err != nil {

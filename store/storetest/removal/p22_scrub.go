@@ -201,6 +201,13 @@ func scrubFolds(t *harness.Test) {
 	if s := t.Session("y"); s.Usage != row.Usage || s.Messages != row.Messages+1 || s.First != row.First {
 		t.Errorf("after a scrub the new parent is %+v, want what it was, %+v", s, row)
 	}
+	t.Add("p", fixture.Begin(skein.Created{Project: "/p", Parent: &skein.Parent{Session: "q", Why: skein.Child}}), fixture.User("in the child"))
+	t.Add("q", fixture.Fork("p", 2), fixture.User(fixture.Secret)) // a fork of its own child
+	t.Delete("p")
+	t.Scrub("q", fixture.Secret)
+	if s := t.Session("q"); s.Project != "/p" || s.First != "in the child" {
+		t.Errorf("after a scrub, a fork of its deleted child is %+v, want project /p and the first words of that", s)
+	}
 }
 
 func scrubbedAgain(t *harness.Test) {

@@ -1,0 +1,137 @@
+package provenance
+
+import (
+	"cmp"
+	"context"
+	"slices"
+
+	"github.com/skein-dev/skein"
+	"github.com/skein-dev/skein/internal/git"
+	"github.com/skein-dev/skein/internal/gitai"
+)
+
+// notes are the notes of Git AI in the repository.
+type notes struct {
+	objects map[string]string // by commit; nil if that was not asked
+	read    map[string]*gitai.Note
+}
+
+// noted returns the session that a note names as the author of a line, if the store has
+// it; else nil. A note that cannot be read names nobody. The error is Git's or the store's.
+func (t *Tracer) noted(ctx context.Context, l *git.Line) (*Write, error) {
+	if t.notes.objects == nil {
+		all, err := t.tree.Notes(ctx, gitai.Ref)
+		if err != nil {
+			return nil, err
+		}
+		if t.notes = (notes{all, map[string]*gitai.Note{}}); all == nil {
+			t.notes.objects = map[string]string{}
+		}
+	}
+	object := t.notes.objects[l.Commit.Hash]
+	if object == "" {
+		return nil, nil
+	}
+	n, ok := t.notes.read[object]
+	if !ok {
+		text, err := t.tree.Object(ctx, object)
+		if err != nil {
+			return nil, err
+		}
+		if note, err := gitai.Parse(text); err == nil {
+			n = &note
+		}
+		t.notes.read[object] = n
+	}
+	if n == nil {
+		return nil, nil
+	}
+	a, ok := n.Session(l.Path, l.Original)
+	if !ok {
+		return nil, nil
+	}
+	x, err := t.session(ctx, skein.SessionID(a.ID))
+	if err != nil || x == nil {
+		return nil, err
+	}
+	return &Write{Place: skein.Place{Session: x.ID}, Model: a.Model}, nil
+}
+
+// tools are what Git AI calls the agents whose sessions have another name here.
+var tools = map[string]string{"claude-code": "claude", "copilot": "github-copilot"}
+
+// AgentOf returns what Git AI would call a session.
+func AgentOf(x *skein.Session, model string) gitai.AgentID {
+	a := gitai.AgentID{Tool: cmp.Or(x.Agent, "skein"), ID: string(x.ID), Model: cmp.Or(model, x.Model)}
+	if x.Origin != nil {
+		a.Tool, a.ID = x.Origin.Format, cmp.Or(x.Origin.ID, a.ID)
+	}
+	a.Tool = cmp.Or(tools[a.Tool], a.Tool)
+	return a
+}
+
+// Note returns a note of Git AI about a commit; one without files if no session is known
+// to have written any of it. The error is the store's.
+func (t *Tracer) Note(ctx context.Context, r *CommitReport) (gitai.Note, error) {
+	n := gitai.Note{Base: r.Commit.Hash, Sessions: map[string]gitai.AgentID{}}
+	for i := range r.Added {
+		f := gitai.NotedFile{Path: r.Added[i].File}
+		of, err := t.bySession(ctx, &r.Added[i])
+		if err != nil {
+			return n, err
+		}
+		for _, s := range of {
+			a := AgentOf(s.Session, s.Model)
+			key := gitai.Key(a.Tool, a.ID)
+			n.Sessions[key] = a
+			f.Entries = append(f.Entries, gitai.NoteEntry{Key: key, Trace: gitai.Trace(r.Commit.Hash + key), Lines: gitai.Ranges(s.Lines)})
+		}
+		if len(f.Entries) > 0 {
+			n.Files = append(n.Files, f)
+		}
+	}
+	return n, nil
+}
+
+// SessionLines are the lines of a file that a session wrote with one model.
+type SessionLines struct {
+	Session *skein.Session
+	Model   string
+	Lines   []int
+}
+
+// bySession returns the lines of a report by the sessions that are known to have written
+// them. The error is the store's.
+func (t *Tracer) bySession(ctx context.Context, r *Report) (all []SessionLines, err error) {
+	for i, a := range r.Answers {
+		if !a.Certainty.Certain() || a.Certainty == Made {
+			continue
+		}
+		x, err := t.session(ctx, a.Write.Session)
+		if err != nil {
+			return nil, err
+		}
+		if x == nil {
+			continue
+		}
+		model := cmp.Or(a.Write.Model, x.Model)
+		at := slices.IndexFunc(all, func(s SessionLines) bool { return s.Session.ID == x.ID && s.Model == model })
+		if at < 0 {
+			at, all = len(all), append(all, SessionLines{Session: x, Model: model})
+		}
+		all[at].Lines = append(all[at].Lines, r.Lines[i].Number)
+	}
+	return all, nil
+}
+
+// WriteNote adds a note about a commit to the repository. The error is Git's, also if the
+// commit has one already.
+func (t *Tracer) WriteNote(ctx context.Context, commit string, n *gitai.Note) error {
+	return t.tree.AddNote(ctx, gitai.Ref, commit, n.String())
+}
+
+// HasNote reports whether a commit has a note of Git AI. The error is Git's.
+func (t *Tracer) HasNote(ctx context.Context, commit string) (bool, error) {
+	all, err := t.tree.Notes(ctx, gitai.Ref)
+	return all[commit] != "", err
+}
