@@ -44,6 +44,7 @@ The mark before the line number tells how this is known:
     the session put exactly this text into this file
   ~ the same, but spaces or punctuation differ
   > the session put this text into another file, and it was moved or copied
+  n a note of Git AI in the repository names the session
   c the session made the commit; who wrote the line is not known
   ? the session put this text into this file, but the author committed in
     between without it: only a hint
@@ -164,7 +165,7 @@ func (t *maskedTracer) describe(ctx context.Context, r *provenance.Report) ([]li
 		}
 		of := turn{w.Session, w.Turn}
 		prompt, ok := prompts[of]
-		if !ok {
+		if !ok && w.Seq > 0 {
 			why, err := provenance.Why(ctx, t.job.Store, w)
 			if err != nil {
 				return nil, err
@@ -193,6 +194,8 @@ func mark(c provenance.Certainty) string {
 		return ">"
 	case provenance.Made:
 		return "c"
+	case provenance.Noted:
+		return "n"
 	case provenance.Earlier:
 		return "?"
 	}

@@ -19,9 +19,10 @@ import (
 )
 
 type commitsOptions struct {
-	most    int
-	json    bool
-	secrets sessions.Secrets
+	most        int
+	json, notes bool
+	format      string
+	secrets     sessions.Secrets
 }
 
 // NewCommits returns the command commits.
@@ -34,7 +35,11 @@ func NewCommits(f *job.Frame) *cobra.Command {
 their share is: of the newest commits; of the commits of a branch, a range such as
 main..work, or one revision and those before it; or of those that have lines of
 the session NAME. A line counts if the session put its text into a file before the
-commit. Lines that no session is known to have written are a person's.`,
+commit. Lines that no session is known to have written are a person's.
+
+--to agent-trace prints the same as Agent Trace records, --to git-ai as notes of
+Git AI. Nothing is written to the repository, except with --write-notes: then the
+notes go to refs/notes/ai, which Git AI reads.`,
 		Example: `skein commits
 	skein commits HEAD --limit 1
 	skein commits my-branch
@@ -43,10 +48,19 @@ commit. Lines that no session is known to have written are a person's.`,
 		RunE: f.WithStore(o.run),
 	}
 	c.Flags().IntVar(&o.most, "limit", 20, "show at most this `many`: the newest, or of a session the first")
+	c.Flags().StringVar(&o.format, "to", "", "`format` of other programs: agent-trace, a record for each commit, or git-ai, a note for each")
+	c.Flags().BoolVar(&o.notes, "write-notes", false, "write the notes of Git AI into the repository, for commits without one")
+	job.Fixed(c, "to", agentTrace, gitAI)
 	job.JSONFlag(c, &o.json)
 	sessions.SecretsFlag(c, &o.secrets)
 	return c
 }
+
+// What --to takes.
+const (
+	agentTrace = "agent-trace"
+	gitAI      = "git-ai"
+)
 
 // A commitLine is a commit with its sessions, in JSON.
 type commitLine struct {
@@ -69,6 +83,12 @@ type part struct {
 }
 
 func (o *commitsOptions) run(ctx context.Context, j *job.Job, args []string) (err error) {
+	switch {
+	case o.format != "" && o.format != agentTrace && o.format != gitAI:
+		return fault.Usage("--to %q: want %s or %s", o.format, agentTrace, gitAI)
+	case o.notes && o.format == agentTrace:
+		return fault.Usage("--write-notes writes notes of Git AI, not of %s", agentTrace)
+	}
 	t, err := open(ctx, j, ".", o.secrets.Mask())
 	if err != nil {
 		return err
@@ -91,16 +111,7 @@ func (o *commitsOptions) run(ctx context.Context, j *job.Job, args []string) (er
 			if shown++; shown > o.most {
 				break
 			}
-			c, err := t.commit(ctx, r)
-			if err != nil {
-				return err
-			}
-			if o.json {
-				err = job.WriteJSON(w, c)
-			} else {
-				err = c.write(w, j)
-			}
-			if err != nil {
+			if err := o.show(ctx, w, t, r); err != nil {
 				return err
 			}
 		}
@@ -110,6 +121,56 @@ func (o *commitsOptions) run(ctx context.Context, j *job.Job, args []string) (er
 		j.Say("no commit of this repository is known to have lines of it")
 	}
 	return err
+}
+
+// show prints whose a commit is.
+func (o *commitsOptions) show(ctx context.Context, w io.Writer, t *maskedTracer, r *provenance.CommitReport) error {
+	switch {
+	case o.notes:
+		return o.writeNote(ctx, t, r)
+	case o.format == gitAI:
+		n, err := t.Note(ctx, r)
+		if err != nil || len(n.Files) == 0 {
+			return err
+		}
+		_, err = fmt.Fprintf(w, "commit %s\n%s\n", r.Commit.Hash, n.String())
+		return err
+	case o.format == agentTrace:
+		record, err := t.Trace(ctx, r, t.job.Version)
+		if err != nil || len(record.Files) == 0 {
+			return err
+		}
+		return job.WriteJSON(w, record)
+	}
+	c, err := t.commit(ctx, r)
+	switch {
+	case err != nil:
+		return err
+	case o.json:
+		return job.WriteJSON(w, c)
+	}
+	return c.write(w, t.job)
+}
+
+// writeNote writes the note about a commit into the repository, unless it has one.
+func (o *commitsOptions) writeNote(ctx context.Context, t *maskedTracer, r *provenance.CommitReport) error {
+	n, err := t.Note(ctx, r)
+	if err != nil || len(n.Files) == 0 {
+		return err
+	}
+	has, err := t.HasNote(ctx, r.Commit.Hash)
+	switch {
+	case err != nil:
+		return err
+	case has:
+		t.job.Say("%.8s has a note already", r.Commit.Hash)
+		return nil
+	}
+	if err := t.WriteNote(ctx, r.Commit.Hash, &n); err != nil {
+		return err
+	}
+	t.job.Say("%.8s: wrote a note about %s", r.Commit.Hash, terminal.Count(len(n.Files), "file"))
+	return nil
 }
 
 // commits returns the commits to show, and, if args name a session, its ID.

@@ -77,7 +77,7 @@ func (o *whyOptions) run(ctx context.Context, j *job.Job, args []string) (err er
 		return err
 	}
 	b := because{line: lines[0]}
-	if w := r.Answers[0].Write; w != nil {
+	if w := r.Answers[0].Write; w != nil && w.Seq > 0 {
 		reason, err := provenance.Why(ctx, j.Store, w)
 		if err != nil {
 			return err
@@ -108,6 +108,8 @@ func says(c provenance.Certainty) string {
 		return "wrote this line, but for spaces or punctuation"
 	case provenance.Moved:
 		return "wrote this line in another file"
+	case provenance.Noted:
+		return "wrote this line, as a note of Git AI says"
 	case provenance.Made:
 		return "made the commit; who wrote the line is not known"
 	case provenance.Earlier:
@@ -133,7 +135,10 @@ func (b *because) write(out io.Writer, j *job.Job, file string) error {
 		return err
 	}
 	fmt.Fprintf(&w, "\n%s %s\n", p.Cyan(sessions.ShortID(b.Session)), says(b.Certainty))
-	about := []string{terminal.Cut(b.Name, 60), strings.TrimSpace(b.Agent + " " + b.Model), fmt.Sprintf("turn %d", b.Turn), terminal.Stamp(b.Written, j.Now())}
+	about := []string{terminal.Cut(b.Name, 60), strings.TrimSpace(b.Agent + " " + b.Model)}
+	if b.Turn > 0 {
+		about = append(about, fmt.Sprintf("turn %d", b.Turn), terminal.Stamp(b.Written, j.Now()))
+	}
 	about = slices.DeleteFunc(about, func(s string) bool { return s == "" })
 	fmt.Fprintf(&w, "%s\n", p.Dim(render.Line(strings.Join(about, " · "))))
 	if b.Earlier != "" {
@@ -145,7 +150,11 @@ func (b *because) write(out io.Writer, j *job.Job, file string) error {
 		fmt.Fprintf(&w, "\n%s\n", p.Bold("Edit of "+render.Line(b.Path)))
 		edit(&w, j, b)
 	}
-	fmt.Fprintf(&w, "\nopen it: skein show %s --turn %d\n", sessions.ShortID(b.Session), b.Turn)
+	if b.Turn > 0 {
+		fmt.Fprintf(&w, "\nopen it: skein show %s --turn %d\n", sessions.ShortID(b.Session), b.Turn)
+	} else {
+		fmt.Fprintf(&w, "\nopen it: skein show %s\n", sessions.ShortID(b.Session))
+	}
 	_, err := io.WriteString(out, w.String())
 	return err
 }

@@ -133,10 +133,19 @@ func parseBlame(out []byte) (all []Line) {
 		case "summary":
 			at.Subject = value
 		case "filename":
-			paths[hash] = value
+			paths[hash] = unquoted(value)
 		}
 	}
 	return all
+}
+
+// unquoted returns a path as it is: Git puts one with quotes or control characters in
+// quotes, as in C.
+func unquoted(path string) string {
+	if p, err := strconv.Unquote(path); err == nil {
+		return p
+	}
+	return path
 }
 
 func seconds(s string) skein.Time {
@@ -296,8 +305,9 @@ func parseAdded(out []byte) (*AddedLines, error) {
 		l = strings.TrimSuffix(l, "\n")
 		switch {
 		case number == 0 && strings.HasPrefix(l, "+++ "):
-			if file = strings.TrimPrefix(l, "+++ b/"); file != l {
-				a.Files = append(a.Files, file)
+			to, _, _ := strings.Cut(unquoted(strings.TrimPrefix(l, "+++ ")), "\t") // a tab follows a name with spaces
+			if name, ok := strings.CutPrefix(to, "b/"); ok {
+				file, a.Files = name, append(a.Files, name)
 			}
 		case strings.HasPrefix(l, "@@ "):
 			_, at, _ := strings.Cut(l, " +")
@@ -399,4 +409,37 @@ func (r WorkTree) Apply(ctx context.Context, patch string, how ...string) error 
 		return errors.New(strings.ReplaceAll(strings.TrimSpace(string(out)), "error: ", ""))
 	}
 	return err
+}
+
+// Notes returns the objects of the notes under a reference, by the commits that they are
+// about; none if there is no such reference. The error is Git's.
+func (r WorkTree) Notes(ctx context.Context, ref string) (map[string]string, error) {
+	if _, err := r.run(ctx, "rev-parse", "--verify", "--quiet", ref); err != nil {
+		return nil, ctx.Err()
+	}
+	out, err := r.run(ctx, "notes", "--ref="+ref, "list")
+	all := map[string]string{}
+	for l := range strings.Lines(string(out)) {
+		if object, commit, ok := strings.Cut(strings.TrimSpace(l), " "); ok {
+			all[commit] = object
+		}
+	}
+	return all, err
+}
+
+// Object returns the bytes of an object. The error is Git's.
+func (r WorkTree) Object(ctx context.Context, hash string) (string, error) {
+	out, err := r.run(ctx, "cat-file", "blob", hash)
+	return string(out), err
+}
+
+// AddNote adds a note about a commit under a reference. The error is Git's, also if the
+// commit has one.
+func (r WorkTree) AddNote(ctx context.Context, ref, commit, text string) error {
+	c := r.command(ctx, "notes", "--ref="+ref, "add", "--file=-", commit)
+	c.Stdin = strings.NewReader(text)
+	if out, err := c.CombinedOutput(); err != nil {
+		return fmt.Errorf("git notes: %s", strings.TrimPrefix(strings.TrimSpace(string(out)), "error: "))
+	}
+	return nil
 }

@@ -17,7 +17,7 @@ import (
 // tracers registers the tools about the files of a repository.
 func (s *toolset) tracers(m *sdk.Server) {
 	add(s, m, &sdk.Tool{Name: "session_blame", Title: "Who wrote these lines", Annotations: looks(), Description: "Tell which session wrote the lines of a file in the repository of the current folder: its agent, model, turn and prompt. " +
-		"Certainty: exact, partial (but for spaces or punctuation), moved (from another file), commit (the session made the commit; who wrote the line is not known), earlier and file (only hints). Lines without a session were written by a person or are unknown."}, s.blame)
+		"Certainty: exact, partial (but for spaces or punctuation), moved (from another file), note (a note of Git AI says so), commit (the session made the commit; who wrote the line is not known), earlier and file (only hints). Lines without a session were written by a person or are unknown."}, s.blame)
 	add(s, m, &sdk.Tool{Name: "session_why", Title: "Why a line is there", Annotations: looks(), Description: "Tell why a line of a file is there: the prompt of the turn that wrote it, what the model said and thought before the edit, and the edit."}, s.why)
 }
 
@@ -100,11 +100,13 @@ func (s *toolset) blamed(ctx context.Context, t *provenance.Tracer, r *provenanc
 		return x, nil
 	}
 	x.Session, x.Turn, x.Seq, x.Model = w.Session, w.Turn, w.Seq, w.Model
-	why, err := provenance.Why(ctx, s.whole, w)
-	if err != nil {
-		return x, err
+	if w.Seq > 0 {
+		why, err := provenance.Why(ctx, s.whole, w)
+		if err != nil {
+			return x, err
+		}
+		x.Prompt = s.short(skein.FirstWords(why.Prompt))
 	}
-	x.Prompt = s.short(skein.FirstWords(why.Prompt))
 	of, err := t.Session(ctx, w.Session)
 	if of != nil {
 		x.Name, x.Agent, x.Model = s.short(of.Name()), of.Agent, cmp.Or(x.Model, of.Model)
@@ -141,7 +143,7 @@ func (s *toolset) why(ctx context.Context, in whyIn) (_ *sdk.CallToolResult, err
 	if x.blamedRange, err = s.blamed(ctx, t, r, 0); err != nil {
 		return nil, err
 	}
-	if w := r.Answers[0].Write; w != nil {
+	if w := r.Answers[0].Write; w != nil && w.Seq > 0 {
 		why, err := provenance.Why(ctx, s.whole, w)
 		if err != nil {
 			return nil, err

@@ -101,7 +101,7 @@ func modelID(provider, model string) string {
 	return (provider + "/" + model)[:min(len(provider)+1+len(model), 250)]
 }
 
-func hashOf(r *Report, lines gitai.LineRange) string {
+func hashOf(r *Report, lines gitai.NotedLines) string {
 	sum := sha256.New()
 	for _, l := range r.Lines {
 		if lines.First <= l.Number && l.Number <= lines.Last {

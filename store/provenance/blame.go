@@ -29,7 +29,7 @@ type Report struct {
 // A Tracer answers questions about the files of one repository. It is for one goroutine.
 type Tracer struct {
 	searcher
-	notes    notes
+	notes    noteCache
 	tree     git.WorkTree
 	ancestry *git.Ancestry
 	rule     Attributor

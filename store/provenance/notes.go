@@ -10,8 +10,8 @@ import (
 	"github.com/skein-dev/skein/internal/gitai"
 )
 
-// notes are the notes of Git AI in the repository.
-type notes struct {
+// A noteCache has the notes of Git AI in the repository.
+type noteCache struct {
 	objects map[string]string // by commit; nil if that was not asked
 	read    map[string]*gitai.Note
 }
@@ -24,7 +24,7 @@ func (t *Tracer) noted(ctx context.Context, l *git.Line) (*Write, error) {
 		if err != nil {
 			return nil, err
 		}
-		if t.notes = (notes{all, map[string]*gitai.Note{}}); all == nil {
+		if t.notes = (noteCache{all, map[string]*gitai.Note{}}); all == nil {
 			t.notes.objects = map[string]string{}
 		}
 	}
