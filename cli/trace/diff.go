@@ -70,12 +70,13 @@ func (o *diffOptions) run(ctx context.Context, j *job.Job, args []string) (err e
 	if err != nil {
 		return err
 	}
-	left, shown := 0, 0
+	left, shown, hidden := 0, 0, false
 	err = j.Page(ctx, func(w io.Writer) error {
 		for i := range all {
 			f := &all[i]
 			left += f.Left
 			patch := t.hide.Text(f.Patch())
+			hidden = hidden || patch != f.Patch()
 			if o.json {
 				err = job.WriteJSON(w, fileChange{f.Path, patch, f.Left})
 			} else {
@@ -90,6 +91,9 @@ func (o *diffOptions) run(ctx context.Context, j *job.Job, args []string) (err e
 		}
 		return nil
 	})
+	if hidden {
+		j.Say("secrets are hidden: the patch does not apply as it is shown; --raw shows them")
+	}
 	switch {
 	case err != nil:
 		return err

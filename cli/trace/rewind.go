@@ -24,6 +24,7 @@ import (
 type rewindOptions struct {
 	turn        int
 	files, undo bool
+	whole       bool
 	secrets     sessions.Secrets
 	job.Consent
 }
@@ -37,10 +38,12 @@ func NewRewind(f *job.Frame) *cobra.Command {
 		Long: `Take back what a session, of any agent, did to the files of the repository here
 since the beginning of a turn. It changes only lines that the session changed: what
 you and others did elsewhere in the same files stays. If the same lines have
-changed since, it says so and does nothing at all.
+changed since, it says so and does nothing at all. What was in a file that the
+session wrote as a whole is known only as far as it was committed: for such files
+it wants --whole.
 
-It asks first and names the files; --dry-run prints the patch. A copy of the patch
-is kept, and skein rewind --undo takes the last rewind back. The session itself
+It asks first and names the files; --dry-run prints the patch. The patch and a
+copy of the files are kept, and skein rewind --undo takes the last rewind back. The session itself
 does not change.`,
 		Example: `skein rewind last --turn 3 --files
 	skein rewind 4f1d22a0 --turn 3 --files -n
@@ -50,6 +53,7 @@ does not change.`,
 	}
 	c.Flags().IntVar(&o.turn, "turn", 0, "the `number` of the first turn to take back")
 	c.Flags().BoolVar(&o.files, "files", false, "take back the changes of files")
+	c.Flags().BoolVar(&o.whole, "whole", false, "also take back files that the session wrote as a whole, though what was in them before, and not committed, is not known")
 	c.Flags().BoolVar(&o.undo, "undo", false, "take the last rewind in this repository back")
 	o.Consent.Flags(c)
 	sessions.SecretsFlag(c, &o.secrets)
@@ -80,6 +84,10 @@ func (o *rewindOptions) run(ctx context.Context, j *job.Job, args []string) (err
 	if err != nil {
 		return err
 	}
+	if whole := wholeFiles(changes); len(whole) > 0 && !o.whole && !o.DryRun {
+		return fault.Advise(fault.Usage("nothing was done: the session wrote these files as a whole, and what was in them before is known only as far as it was committed: %s", render.Line(strings.Join(whole, ", "))),
+			"look at what would be taken back: skein rewind %s --turn %d --files --dry-run\ndo it with --whole", sessions.ShortID(s.ID), o.turn)
+	}
 	patch, err := t.Backward(ctx, changes)
 	switch {
 	case err != nil:
@@ -98,14 +106,24 @@ func (o *rewindOptions) run(ctx context.Context, j *job.Job, args []string) (err
 	if err != nil || !ok {
 		return err
 	}
-	if err := kept.add(j, s.ID, patch); err != nil {
+	file, err := kept.add(j, s.ID, patch, changes)
+	if err != nil {
 		return err
 	}
 	if err := t.Apply(ctx, patch); err != nil {
-		return err
+		return errors.Join(err, os.Remove(file))
 	}
-	j.Say("took back what the session did in %s since turn %d; skein rewind --undo brings it again", terminal.Count(len(fileLines(changes)), "file"), o.turn)
+	j.Say("took back what the session did in %s since turn %d; skein rewind --undo restores it", terminal.Count(len(fileLines(changes)), "file"), o.turn)
 	return nil
+}
+
+func wholeFiles(changes []provenance.FileDiff) (all []string) {
+	for _, f := range changes {
+		if f.Whole && !slices.Contains(all, f.Path) {
+			all = append(all, f.Path)
+		}
+	}
+	return all
 }
 
 // fileLines names the files that were changed.
@@ -138,7 +156,7 @@ func (o *rewindOptions) back(ctx context.Context, t *maskedTracer, kept rewinds)
 	if err := t.Undo(ctx, patch); err != nil {
 		return fault.Advise(&fault.StatedError{Text: "nothing was done: " + err.Error(), Kind: err}, "the patch is in %s", t.job.Tilde(file))
 	}
-	t.job.Say("brought back what was taken back")
+	t.job.Say("restored what was taken back")
 	return os.Rename(file, strings.TrimSuffix(file, ".patch")+".undone")
 }
 
@@ -148,12 +166,31 @@ type rewinds struct{ dir, root string }
 
 func (r rewinds) head() string { return "skein rewind in " + r.root + "\n" }
 
-func (r rewinds) add(j *job.Job, id skein.SessionID, patch string) error {
-	if err := os.MkdirAll(r.dir, 0o700); err != nil {
-		return err
+// add keeps a patch, and beside it a copy of the files that it changes. It returns the
+// patch's file.
+func (r rewinds) add(j *job.Job, id skein.SessionID, patch string, changes []provenance.FileDiff) (file string, err error) {
+	name := filepath.Base(j.Now().UTC().Format("20060102T150405.000") + "-" + sessions.ShortID(id))
+	for _, f := range changes {
+		text, err := os.ReadFile(filepath.Join(r.root, filepath.FromSlash(f.Path)))
+		if errors.Is(err, fs.ErrNotExist) {
+			continue
+		}
+		to := filepath.Join(r.dir, name, filepath.FromSlash(f.Path))
+		if err == nil {
+			err = os.MkdirAll(filepath.Dir(to), 0o700)
+		}
+		if err == nil {
+			err = os.WriteFile(to, text, 0o600)
+		}
+		if err != nil {
+			return "", err
+		}
 	}
-	name := j.Now().UTC().Format("20060102T150405.000") + "-" + sessions.ShortID(id) + ".patch"
-	return os.WriteFile(filepath.Join(r.dir, filepath.Base(name)), []byte(r.head()+patch), 0o600)
+	if err := os.MkdirAll(r.dir, 0o700); err != nil {
+		return "", err
+	}
+	file = filepath.Join(r.dir, name+".patch")
+	return file, os.WriteFile(file, []byte(r.head()+patch), 0o600)
 }
 
 // last returns the newest patch of this repository that was not undone; "" if there is none.

@@ -8,23 +8,24 @@ import (
 )
 
 // parseShell returns what a shell command does to files, as far as its text tells: the
-// here-documents that it writes to files, and the files that it moves or deletes.
+// here-documents that it writes to files, and the files that it moves.
 func parseShell(command, dir string) (all []Edit) {
 	lines := Lines(command)
 	for i := 0; i < len(lines); i++ {
+		from := dir
 		if to, ok := strings.CutPrefix(strings.TrimSpace(lines[i]), "cd "); ok {
 			dir = within(dir, changed(to))
 		}
 		doc := here.FindStringSubmatch(lines[i])
-		if doc == nil {
-			all = append(all, moves(lines[i], dir)...)
-			continue
-		}
 		end := i + 1
-		for end < len(lines) && strings.TrimSpace(lines[end]) != doc[1] {
+		for doc != nil && end < len(lines) && strings.TrimSpace(lines[end]) != doc[1] {
 			end++
 		}
-		if to := written.FindStringSubmatch(lines[i]); to != nil && copies.MatchString(lines[i]) {
+		if doc == nil || end == len(lines) {
+			all = append(all, moves(lines[i], from)...)
+			continue
+		}
+		if to := written.FindStringSubmatch(lines[i]); to != nil && copies.MatchString(lines[i]) && !strings.ContainsAny(to[2]+to[4], expanded) {
 			whole := to[1] == ">" || to[1] == "" && to[3] == ""
 			all = append(all, Edit{Path: unquote(to[2] + to[4]), Dir: dir, Added: lines[i+1 : end], Whole: whole, Hunks: []Hunk{{New: strings.Join(lines[i+1:end], "\n") + "\n"}}})
 		}
@@ -34,12 +35,15 @@ func parseShell(command, dir string) (all []Edit) {
 }
 
 var (
-	here    = regexp.MustCompile(`<<-?\s*["'\\]?([A-Za-z_][A-Za-z0-9_]*)["']?`)
+	here    = regexp.MustCompile(`(?:^|[^<])<<-?\s*["'\\]?([A-Za-z_][A-Za-z0-9_]*)["']?`)
 	written = regexp.MustCompile(`(>>?)\s*("[^"]+"|'[^']+'|[^\s<>|;&()]+)|\btee\s+(-a\s+)?("[^"]+"|'[^']+'|[^\s<>|;&()-][^\s<>|;&()]*)`)
 	copies  = regexp.MustCompile(`(^|[\s;&|(])(cat|tee)\s`) // what passes the here-document on as it is
 	moved   = regexp.MustCompile(`^(?:git\s+)?mv\s+(?:-\w+\s+)*("[^"]+"|'[^']+'|[^\s"'*]+)\s+("[^"]+"|'[^']+'|[^\s"'*]+)$`)
 	made    = regexp.MustCompile(`(?m)^\[([^\]\n]*) ([0-9a-f]{7,64})\] (.*)$`)
 )
+
+// expanded are the characters by which a shell makes another path of a word.
+const expanded = "$`~*?["
 
 func unquote(s string) string { return strings.Trim(s, `"'`) }
 
@@ -65,7 +69,7 @@ func moves(line, dir string) (all []Edit) {
 			dir = within(dir, changed(to))
 		}
 		m := moved.FindStringSubmatch(part)
-		if m == nil {
+		if m == nil || strings.ContainsAny(m[1]+m[2], expanded) {
 			continue
 		}
 		from, to := unquote(m[1]), unquote(m[2])

@@ -18,7 +18,8 @@ import (
 
 // A WorkTree is a working tree of a repository.
 type WorkTree struct {
-	Root string // absolute path of its top folder
+	Root    string   // absolute path of its top folder
+	filters []string // arguments that keep Git from running the filters that the repository itself names
 }
 
 // A Commit is what a commit says of itself.
@@ -48,11 +49,40 @@ type Line struct {
 // Open returns the working tree that a folder is in. The error wraps [skein.ErrNotFound]
 // if there is none, or if the git program is missing.
 func Open(ctx context.Context, dir string) (WorkTree, error) {
-	out, err := WorkTree{dir}.run(ctx, "rev-parse", "--show-toplevel")
+	out, err := WorkTree{Root: dir}.run(ctx, "rev-parse", "--show-toplevel")
 	if err != nil {
 		return WorkTree{}, fmt.Errorf("%s: %w: %w", dir, skein.ErrNotFound, err)
 	}
-	return WorkTree{filepath.FromSlash(strings.TrimSuffix(string(out), "\n"))}, nil
+	r := WorkTree{Root: filepath.FromSlash(strings.TrimSuffix(string(out), "\n"))}
+	for _, l := range r.settings(ctx, `^filter\.`) {
+		if name, _, ok := cutLast(l[0], "."); ok {
+			for _, what := range []string{"clean", "smudge", "process"} {
+				r.filters = append(r.filters, "-c", name+"."+what+"=")
+			}
+			r.filters = append(r.filters, "-c", name+".required=false")
+		}
+	}
+	return r, nil
+}
+
+func cutLast(s, sep string) (before, after string, found bool) {
+	if i := strings.LastIndex(s, sep); i >= 0 {
+		return s[:i], s[i+len(sep):], true
+	}
+	return s, "", false
+}
+
+// settings returns the names and values of the repository's own settings that match.
+func (r WorkTree) settings(ctx context.Context, match string) (all [][2]string) {
+	out, err := r.run(ctx, "config", "--local", "--includes", "--get-regexp", match)
+	if err != nil {
+		return nil // there are none
+	}
+	for l := range strings.Lines(string(out)) {
+		name, value, _ := strings.Cut(strings.TrimSpace(l), " ")
+		all = append(all, [2]string{name, value})
+	}
+	return all
 }
 
 // run returns what a command of Git prints. The error has what it said.
@@ -67,9 +97,10 @@ func (r WorkTree) run(ctx context.Context, args ...string) ([]byte, error) {
 }
 
 func (r WorkTree) command(ctx context.Context, args ...string) *exec.Cmd {
-	quiet := []string{"-C", r.Root, "--no-optional-locks", "-c", "core.fsmonitor=false", "-c", "core.hooksPath=/dev/null", "-c", "core.quotePath=false"}
+	quiet := []string{"-C", r.Root, "--no-optional-locks", "-c", "core.fsmonitor=false", "-c", "core.hooksPath=/dev/null", "-c", "core.quotePath=false", "-c", "log.showSignature=false"}
+	quiet = append(quiet, r.filters...)
 	c := exec.CommandContext(ctx, "git", append(quiet, args...)...)
-	c.Env = append(c.Environ(), "LC_ALL=C", "GIT_TERMINAL_PROMPT=0")
+	c.Env = append(c.Environ(), "LC_ALL=C", "GIT_TERMINAL_PROMPT=0", "GIT_NO_LAZY_FETCH=1", "GIT_ALLOW_PROTOCOL=none")
 	return c
 }
 
@@ -77,7 +108,10 @@ func (r WorkTree) command(ctx context.Context, args ...string) *exec.Cmd {
 // 0 is the end. Without a revision, it is the file as it is now. Lines that are not
 // committed have a Commit without a Hash. The error is Git's.
 func (r WorkTree) Blame(ctx context.Context, revision, path string, first, last int) ([]Line, error) {
-	args := []string{"blame", "--porcelain"}
+	args := []string{"blame", "--porcelain", "--no-textconv"}
+	if strings.HasPrefix(revision, "-") {
+		return nil, fmt.Errorf("%q is no revision", revision)
+	}
 	if first > 0 {
 		to := ""
 		if last > 0 {
@@ -284,7 +318,7 @@ type AddedLines struct {
 
 // Added returns the lines that a commit adds; of a merge none. The error is Git's.
 func (r WorkTree) Added(ctx context.Context, hash string) (*AddedLines, error) {
-	out, err := r.run(ctx, "show", "--no-color", "--no-ext-diff", "--no-textconv", "--unified=0", "--find-renames", "--src-prefix=a/", "--dst-prefix=b/", "--diff-merges=off",
+	out, err := r.run(ctx, "show", "--no-color", "--no-ext-diff", "--no-textconv", "--unified=0", "--find-renames", "--src-prefix=a/", "--dst-prefix=b/", "--diff-merges=off", "--inter-hunk-context=0",
 		"--format=%H%n%an%n%ae%n%at%n%s", hash, "--")
 	if err != nil {
 		return nil, err
@@ -370,15 +404,17 @@ func (r WorkTree) At(ctx context.Context, t skein.Time) (string, error) {
 	return strings.TrimSpace(string(out)), err
 }
 
-// Content returns a file as it is in a commit; false if the commit does not have it, or
-// is not there. The error is Git's.
+const symlink = "120000" // mode of a tree's entry
+
+// Content returns a file as it is in a commit; false if the commit does not have it, has a
+// symbolic link there, or is not there itself. The error is Git's.
 func (r WorkTree) Content(ctx context.Context, hash, path string) (text string, ok bool, err error) {
 	if hash == "" {
 		return "", false, nil
 	}
 	entry, err := r.run(ctx, "--literal-pathspecs", "ls-tree", "-z", "--full-tree", hash, "--", path)
 	f := strings.Fields(string(entry))
-	if err != nil || len(f) < 3 || f[1] != "blob" {
+	if err != nil || len(f) < 3 || f[1] != "blob" || f[0] == symlink {
 		return "", false, err
 	}
 	out, err := r.run(ctx, "cat-file", "blob", f[2])
@@ -387,14 +423,8 @@ func (r WorkTree) Content(ctx context.Context, hash, path string) (text string, 
 
 // Remotes returns the addresses that the repository fetches from, from its configuration.
 func (r WorkTree) Remotes(ctx context.Context) (all []string) {
-	out, err := r.run(ctx, "config", "--get-regexp", `^remote\..*\.url$`)
-	if err != nil {
-		return nil // there are none
-	}
-	for l := range strings.Lines(string(out)) {
-		if _, address, ok := strings.Cut(strings.TrimSpace(l), " "); ok {
-			all = append(all, address)
-		}
+	for _, l := range r.settings(ctx, `^remote\..*\.url$`) {
+		all = append(all, l[1])
 	}
 	return all
 }
@@ -402,7 +432,7 @@ func (r WorkTree) Remotes(ctx context.Context) (all []string) {
 // Apply changes the files of the working tree as a patch says, all or none. The error is
 // Git's, with what does not fit.
 func (r WorkTree) Apply(ctx context.Context, patch string, how ...string) error {
-	c := r.command(ctx, append([]string{"apply", "--whitespace=nowarn"}, how...)...)
+	c := r.command(ctx, append([]string{"apply", "--whitespace=nowarn", "--no-ignore-whitespace"}, how...)...)
 	c.Stdin = strings.NewReader(patch)
 	out, err := c.CombinedOutput()
 	if err != nil && len(out) > 0 {

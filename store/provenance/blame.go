@@ -116,12 +116,14 @@ func (t *Tracer) answers(ctx context.Context, file string, lines []git.Line) (_ 
 func (t *Tracer) attributor(ctx context.Context) Attributor {
 	known, makers := map[string]skein.Time{}, map[string]*Write{}
 	before := func(c *git.Commit) (at skein.Time, err error) {
-		if c.Hash == "" {
-			return 0, nil
-		}
 		at, ok := known[c.Hash]
 		if !ok {
-			if at, err = t.ancestry.Before(c); err == nil {
+			if c.Hash == "" {
+				_, at, err = t.ancestry.Find("HEAD")
+			} else {
+				at, err = t.ancestry.Before(c)
+			}
+			if err == nil {
 				known[c.Hash] = at
 			}
 		}

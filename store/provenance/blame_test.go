@@ -482,13 +482,13 @@ func TestWhatASessionChangedIsAPatch(t *testing.T) {
 	}{
 		{0, 0, []provenance.FileDiff{
 			{Path: "a.go", Was: alpha + beta, Is: alpha + delta + gamma},
-			{Path: "new.go", Is: delta},
+			{Path: "new.go", Is: delta, Whole: true},
 			{Path: "b.go", Was: gamma, Is: gamma, Left: 1},
 			{Path: "a.go", Was: alpha + delta + gamma + beta, Is: alpha + delta + gamma},
 		}},
 		{1, 1, []provenance.FileDiff{
 			{Path: "a.go", Was: alpha + beta, Is: alpha + gamma},
-			{Path: "new.go", Is: delta},
+			{Path: "new.go", Is: delta, Whole: true},
 			{Path: "b.go", Was: gamma, Is: gamma, Left: 1},
 		}},
 		{2, 0, []provenance.FileDiff{
@@ -548,5 +548,39 @@ func TestARewindTakesBackWhatTheSessionDidAndNothingElse(t *testing.T) {
 	changes[0].Left = 1
 	if _, err := tr.Backward(t.Context(), changes); !errors.Is(err, skein.ErrConflict) {
 		t.Errorf("a rewind of edits that are not known: %v, want ErrConflict", err)
+	}
+}
+
+func TestAFileOfTheSameNameInAnotherFolderIsAnother(t *testing.T) {
+	w := newWorld(t)
+	w.file("main.go", alpha+beta+gamma)
+	w.write("one", "cmd/pear/main.go", alpha)
+	w.commit("Both")
+	w.is("cmd/pear/main.go", "one")
+	w.is("main.go", "- - -")
+}
+
+func TestABotThatMovesAnAgentsLines(t *testing.T) {
+	w := newWorld(t)
+	w.write("one", "a.go", alpha+beta+gamma)
+	w.file("b.go", alpha+beta+gamma)
+	w.git("add", "-A")
+	w.git("-c", "user.name=mover[bot]", "-c", "user.email=2+mover[bot]@users.noreply.github.com", "commit", "-q", "-m", "Move")
+	w.is("b.go", "- - -")
+}
+
+func TestTheRepositoryItselfStartsNoProgram(t *testing.T) {
+	w := newWorld(t)
+	w.file(".gitattributes", "*.go diff=evil filter=evil\n")
+	w.write("one", "a.go", alpha+beta)
+	w.commit("Begin")
+	ran := filepath.Join(t.TempDir(), "ran")
+	for _, name := range []string{"diff.evil.textconv", "filter.evil.clean", "filter.evil.smudge", "core.fsmonitor"} {
+		w.git("config", name, "touch "+ran+"; cat")
+	}
+	w.file("a.go", alpha+beta+gamma)
+	w.is("a.go", "one one -")
+	if _, err := os.Lstat(ran); !os.IsNotExist(err) {
+		t.Errorf("a program of the repository's settings ran: %v", err)
 	}
 }

@@ -15,6 +15,7 @@ type FileDiff struct {
 	Path    string // relative to the root
 	Was, Is string // its text before and after; "" if it did not exist
 	Left    int    // edits that are left out, because what they replace was not there
+	Whole   bool   // the session wrote it as a whole: lines that others had not committed may have been there before
 }
 
 // Diff returns what session x did to the files of the repository, as its calls tell: in
@@ -37,7 +38,7 @@ func (t *Tracer) Diff(ctx context.Context, x *skein.Session, first, last int) ([
 		return nil, err
 	}
 	slices.SortStableFunc(writes, func(a, b Write) int { return int(a.Seq - b.Seq) })
-	d := differ{Tracer: t, base: base, first: first, last: last, at: map[string]int{}}
+	d := differ{Tracer: t, base: base, first: first, last: last, at: map[string]int{}, empty: map[string]bool{}}
 	for i := range writes {
 		if err := d.add(ctx, x, &writes[i]); err != nil {
 			return nil, err
@@ -52,7 +53,8 @@ type differ struct {
 	*Tracer
 	base        string // commit that files begin as
 	first, last int
-	at          map[string]int // indexes of all, by path
+	at          map[string]int  // indexes of all, by path
+	empty       map[string]bool // files that the commit has, without text
 	all         []FileDiff
 }
 
@@ -77,6 +79,13 @@ func (d *differ) add(ctx context.Context, x *skein.Session, w *Write) error {
 		old := &d.all[d.at[from]]
 		d.write(f, w, old.Is)
 		d.write(old, w, "")
+	}
+	if d.empty[name] { // a file without text is none here
+		f.Left++
+		return nil
+	}
+	if w.Edit.Whole && w.Turn >= d.first {
+		f.Whole = true
 	}
 	text, ok := w.Edit.Apply(f.Is)
 	if !ok {
@@ -126,10 +135,11 @@ func (d *differ) write(f *FileDiff, w *Write, text string) {
 func (d *differ) file(ctx context.Context, name string) (*FileDiff, error) {
 	i, known := d.at[name]
 	if !known {
-		text, _, err := d.tree.Content(ctx, d.base, name)
+		text, ok, err := d.tree.Content(ctx, d.base, name)
 		if err != nil {
 			return nil, err
 		}
+		d.empty[name] = ok && text == ""
 		i = len(d.all)
 		d.at[name], d.all = i, append(d.all, FileDiff{Path: name, Was: text, Is: text})
 	}

@@ -5,9 +5,11 @@ import (
 	"context"
 	"encoding/json"
 	"errors"
+	"fmt"
 	"path"
 	"slices"
 	"strings"
+	"time"
 
 	"github.com/skein-dev/skein"
 	"github.com/skein-dev/skein/internal/edits"
@@ -34,21 +36,21 @@ func newSearcher(store skein.Store, root string) searcher {
 	return searcher{store: store, root: root, sessions: map[skein.SessionID]*skein.Session{}, succeed: map[string]bool{}, named: map[string][]Write{}}
 }
 
-// pageOf is how many hits one search asks for.
-const pageOf = 1000
+const (
+	pageOf  = 1000      // hits that one search asks for
+	allWork = time.Hour // more than there is to search
+)
 
 // each passes the messages that match q to take, the newest first. The error is the
 // store's or take's.
 func (s *searcher) each(ctx context.Context, q skein.Query, take func(h *skein.Hit, x *skein.Session) error) error {
 	q.Each, q.Newest, q.Whole, q.Rewound, q.Limit = true, true, true, true, pageOf
 	seen := map[skein.Place]bool{}
+	q.Deadline = allWork
 	for {
-		var found skein.Results
-		for r, err := range search.Widen(ctx, s.store, q, 0) {
-			if err != nil {
-				return err
-			}
-			found = r
+		found, err := s.store.Search(ctx, q)
+		if err != nil {
+			return err
 		}
 		fresh := 0
 		for i := range found.Hits {
@@ -70,8 +72,11 @@ func (s *searcher) each(ctx context.Context, q skein.Query, take func(h *skein.H
 				return err
 			}
 		}
-		if fresh == 0 || !found.CutOff && len(found.Hits) < pageOf {
+		switch all := !found.CutOff && len(found.Hits) < pageOf; {
+		case all:
 			return nil
+		case fresh == 0:
+			return fmt.Errorf("more than %d messages have one time: not all of them can be looked at", len(found.Hits))
 		}
 		q.Until = found.Hits[len(found.Hits)-1].Time + 1
 	}
@@ -166,8 +171,8 @@ func (s *searcher) writes(ctx context.Context, q skein.Query) (all []Write, err 
 				continue
 			}
 			for _, e := range edits.Of(p.Call) {
-				if e.Dir == "" {
-					e.Dir = x.Cwd
+				if e.Dir = slashed(e.Dir); !path.IsAbs(e.Dir) {
+					e.Dir = path.Join(slashed(x.Cwd), e.Dir)
 				}
 				all = append(all, Write{Place: skein.Place{Session: h.Session, Seq: h.Seq}, Turn: h.Turn, Time: h.Time, Call: p.Call.ID, Model: m.Model, Edit: e})
 			}
@@ -187,22 +192,7 @@ func messageOf(e *skein.Event) (m skein.Message) {
 
 // is reports whether an edit of session x is of the file at path, relative to the root.
 func (s *searcher) is(x *skein.Session, e *edits.Edit, file string) bool {
-	for _, p := range []string{e.Path, e.From} {
-		if p == "" {
-			continue
-		}
-		p = clean(p, e.Dir)
-		if !path.IsAbs(p) {
-			if p == file && s.belongs(x) {
-				return true
-			}
-			continue
-		}
-		if under, ok := strings.CutSuffix(p, "/"+file); ok && s.folder(x, under) {
-			return true
-		}
-	}
-	return false
+	return s.inside(x, e, e.Path) == file || s.inside(x, e, e.From) == file
 }
 
 // inside returns the path of a file that an edit of session x names, relative to the root
@@ -213,10 +203,13 @@ func (s *searcher) inside(x *skein.Session, e *edits.Edit, p string) string {
 	}
 	p = clean(p, e.Dir)
 	if !path.IsAbs(p) {
-		return p
+		if s.belongs(x) && !strings.HasPrefix(p, "../") {
+			return p
+		}
+		return ""
 	}
-	for _, dir := range []string{slashed(s.root), slashed(x.Project), slashed(x.Cwd)} {
-		if name, ok := strings.CutPrefix(p, dir+"/"); ok && dir != "" && (dir == slashed(s.root) || s.folder(x, dir)) {
+	for _, dir := range s.tops(x, p) {
+		if name, ok := strings.CutPrefix(p, dir+"/"); ok {
 			return name
 		}
 	}
@@ -224,9 +217,53 @@ func (s *searcher) inside(x *skein.Session, e *edits.Edit, p string) string {
 }
 
 // here reports whether an edit of session x is of a file in the repository.
-func (s *searcher) here(x *skein.Session, e *edits.Edit) bool {
-	p := clean(e.Path, e.Dir)
-	return s.belongs(x) && (!path.IsAbs(p) || x.Project == "" || strings.HasPrefix(p, slashed(x.Project)+"/")) || strings.HasPrefix(p, slashed(s.root)+"/")
+func (s *searcher) here(x *skein.Session, e *edits.Edit) bool { return s.inside(x, e, e.Path) != "" }
+
+// tops returns the folders that may be the top of a working tree of the repository, the
+// likeliest first, for a file at p that session x changed: a linked working tree that the
+// session is in; this one; on another machine, the folder with the repository's name that
+// the session is in, or its own if it is of the same repository; and the outermost folder
+// with the name that the file is in.
+func (s *searcher) tops(x *skein.Session, p string) (all []string) {
+	same, known := s.same(x)
+	at := top(x)
+	if linked := linkedTree(at); linked != "" && s.belongs(x) {
+		all = append(all, linked)
+	}
+	all = append(all, slashed(s.root))
+	if known && !same {
+		return all
+	}
+	for dir := at; len(dir) > 1; dir = path.Dir(dir) {
+		if slices.Contains(s.names(), path.Base(dir)) {
+			all = append(all, dir)
+			break
+		}
+	}
+	if same && at != "" {
+		all = append(all, at)
+	}
+	outermost := ""
+	for dir := path.Dir(p); len(dir) > 1; dir = path.Dir(dir) {
+		if slices.Contains(s.names(), path.Base(dir)) {
+			outermost = dir
+		}
+	}
+	if outermost != "" {
+		all = append(all, outermost)
+	}
+	return all
+}
+
+// linkedTree returns the top of the linked working tree that a folder is in, where
+// programs put them: NAME in a folder worktrees; "" if it is in none.
+func linkedTree(dir string) string {
+	before, after, ok := strings.Cut(dir, "/worktrees/")
+	if !ok {
+		return ""
+	}
+	name, _, _ := strings.Cut(after, "/")
+	return before + "/worktrees/" + name
 }
 
 // clean returns the path that a call means, with slashes.
@@ -247,24 +284,30 @@ func slashed(p string) string {
 	return p
 }
 
-// folder reports whether the folder at an absolute path, in which session x changed
-// files, is a working tree of the repository: this one; that of the session, if it is of
-// the same repository; or one in a folder that has the repository's name.
-func (s *searcher) folder(x *skein.Session, dir string) bool {
+// top is the folder that a session calls its project.
+func top(x *skein.Session) string { return slashed(cmp.Or(x.Project, x.Cwd)) }
+
+// same reports whether a session is of the repository, and whether its record tells. A
+// repository of the same name may be a fork.
+func (s *searcher) same(x *skein.Session) (same, known bool) {
+	of := x.Checkout.Repository
+	known = of != "" && !strings.HasPrefix(of, "root:")
+	return known && (of == string(s.repo) || slices.Contains(s.names(), path.Base(of))), known
+}
+
+// inNamed reports whether a folder, or one that it is in, has the repository's name.
+func (s *searcher) inNamed(dir string) bool {
 	names := s.names()
-	switch {
-	case dir == slashed(s.root):
-		return true
-	case x.Checkout.Repository != "" && !strings.HasPrefix(x.Checkout.Repository, "root:"):
-		return x.Checkout.Repository == string(s.repo) || slices.Contains(names, path.Base(x.Checkout.Repository)) // maybe a fork's
-	}
 	return slices.ContainsFunc(strings.Split(dir, "/"), func(part string) bool { return slices.Contains(names, part) })
 }
 
 // belongs reports whether session x is of the repository.
 func (s *searcher) belongs(x *skein.Session) bool {
-	dir := slashed(cmp.Or(x.Project, x.Cwd))
-	return dir != "" && s.folder(x, dir)
+	if same, known := s.same(x); known {
+		return same
+	}
+	dir := top(x)
+	return dir != "" && (dir == slashed(s.root) || strings.HasPrefix(dir, slashed(s.root)+"/") || s.inNamed(dir))
 }
 
 // names are what folders of the repository may be called.
@@ -371,7 +414,8 @@ func (s *searcher) maker(ctx context.Context, c *git.Commit) (maker *Write, err 
 			}
 			for made := range edits.Commits(p.Result.Text.UTF8()) {
 				same := strings.HasPrefix(c.Hash, made.Hash)
-				if made.Subject != c.Subject || !same && !s.belongs(x) {
+				near := max(h.Time-c.Time, c.Time-h.Time) <= 2*slack // another commit may have the same subject
+				if made.Subject != c.Subject || !same && (!near || !s.belongs(x) || maker != nil) {
 					continue
 				}
 				maker = &Write{Place: skein.Place{Session: h.Session, Seq: h.Seq}, Turn: h.Turn, Time: h.Time, Call: p.Result.CallID}

@@ -205,6 +205,9 @@ func (r *Attributor) moved(lines []git.Line, all []Answer) error {
 
 // movedRun answers for lines of one commit.
 func (r *Attributor) movedRun(lines []git.Line, all []Answer) error {
+	if lines[0].Commit.ByBot() {
+		return nil
+	}
 	if alive, err := r.Alive(lines[0].Commit); err != nil || !alive {
 		return err
 	}
@@ -234,23 +237,32 @@ func (r *Attributor) movedRun(lines []git.Line, all []Answer) error {
 	return nil
 }
 
-// same gives answer a to those lines that its write has too, if there are enough of them.
+// same gives answer a to those lines that its write has too, where enough of them follow
+// each other, whatever short lines are between them.
 func same(lines []git.Line, all []Answer, a Answer) {
 	has := map[string]bool{}
 	for _, l := range a.Write.Edit.Added {
 		has[strings.TrimSpace(l)] = true
 	}
-	var at []int
+	var run []int
+	give := func() {
+		if len(run) >= enoughMoved {
+			for _, i := range run {
+				all[i] = a
+			}
+		}
+		run = nil
+	}
 	for i := range lines {
-		if text := strings.TrimSpace(lines[i].Text); all[i].Certainty == "" && len(text) >= shortLine && has[text] {
-			at = append(at, i)
+		text := strings.TrimSpace(lines[i].Text)
+		switch {
+		case all[i].Certainty == "" && len(text) >= shortLine && has[text]:
+			run = append(run, i)
+		case len(text) >= shortLine:
+			give()
 		}
 	}
-	if len(at) >= enoughMoved {
-		for _, i := range at {
-			all[i] = a
-		}
-	}
+	give()
 }
 
 // short answers for lines that are too short to tell by those beside them that are of
@@ -262,7 +274,7 @@ func short(lines []git.Line, all []Answer) {
 		}
 		for d := 1; d <= nearby && all[i].Certainty == ""; d++ {
 			for _, j := range [2]int{i - d, i + d} {
-				if j >= 0 && j < len(lines) && lines[j].Commit == lines[i].Commit && all[j].Certainty != "" && !all[j].Near {
+				if j >= 0 && j < len(lines) && beside(&lines[i], &lines[j]) && lines[j].Commit == lines[i].Commit && all[j].Certainty != "" && !all[j].Near {
 					all[i] = all[j]
 					all[i].Near = true
 					break
@@ -271,6 +283,9 @@ func short(lines []git.Line, all []Answer) {
 		}
 	}
 }
+
+// beside reports whether two lines of a file are near each other.
+func beside(a, b *git.Line) bool { return max(a.Number-b.Number, b.Number-a.Number) <= nearby }
 
 // made answers for the other lines, and for those with a hint only, by the session that
 // made their commit, or else, as a hint, by the one session that changed the file.
