@@ -6,7 +6,9 @@ import (
 	"flag"
 	"fmt"
 	"io"
+	"maps"
 	"os"
+	"slices"
 	"strings"
 )
 
@@ -68,6 +70,19 @@ func (l *log) take(e event) {
 	case "fail", "build-fail":
 		l.failed = true
 		fmt.Fprint(l.out, l.takeOutput(name))
+		if e.Test == "" {
+			l.unfinished(e.Package)
+		}
+	}
+}
+
+// unfinished prints what the tests of a package said that have no result: they ran when
+// it was killed, and one of them may have the stacks.
+func (l *log) unfinished(of string) {
+	for _, name := range slices.Sorted(maps.Keys(l.said)) {
+		if test, ok := strings.CutPrefix(name, of+" "); ok && test != "" {
+			fmt.Fprintf(l.out, "UNFINISHED %s\n%s", name, l.takeOutput(name))
+		}
 	}
 }
 

@@ -16,6 +16,7 @@ const run = `{"Action":"start","Package":"p"}
 {"Action":"output","Package":"p","Test":"TestC","Output":"    c_test.go:9: no sqlite3 shell\n"}
 {"Action":"output","Package":"p","Test":"TestC","Output":"--- SKIP: TestC (0.00s)\n"}
 {"Action":"skip","Package":"p","Test":"TestC"}
+{"Action":"output","Package":"p","Test":"TestD","Output":"SIGQUIT: quit\n"}
 {"Action":"output","Package":"p","Output":"FAIL\tp\t0.1s\n"}
 {"Action":"fail","Package":"p"}
 {"Action":"output","Package":"q","Output":"ok  \tq\t0.2s\n"}
@@ -34,6 +35,8 @@ func TestOnlyWhatMattersIsTold(t *testing.T) {
 	want := `    b_test.go:7: Add(1, 1) = 3, want 2
 --- FAIL: TestB (0.00s)
 FAIL	p	0.1s
+UNFINISHED p TestD
+SIGQUIT: quit
 ok  	q	0.2s
 r.go:1: syntax error
 SKIPPED p TestC: c_test.go:9: no sqlite3 shell
