@@ -3,11 +3,9 @@ package trace
 import (
 	"cmp"
 	"context"
-	"errors"
 	"fmt"
 	"io"
 	"os"
-	"path/filepath"
 	"strconv"
 	"strings"
 
@@ -86,37 +84,26 @@ func question(word, revision string) (provenance.Question, error) {
 	return q, nil
 }
 
-func (o *blameOptions) run(ctx context.Context, j *job.Job, args []string) (err error) {
+func (o *blameOptions) run(ctx context.Context, j *job.Job, args []string) error {
 	q, err := question(args[0], o.revision)
 	if err != nil {
 		return err
 	}
-	t, err := open(ctx, j, filepath.Dir(q.File), o.secrets.Mask())
-	if err != nil {
-		return err
-	}
-	defer func() { err = errors.Join(err, t.Close()) }()
-	r, err := t.Blame(ctx, q)
-	if err != nil {
-		return err
-	}
-	lines, err := t.describe(ctx, r)
-	if err != nil {
-		return err
-	}
-	return j.Page(ctx, func(w io.Writer) error {
-		switch {
-		case o.json:
-			for i := range lines {
-				if err := job.WriteJSON(w, &lines[i]); err != nil {
-					return err
+	return blamed(ctx, j, q, o.secrets.Mask(), func(_ *maskedTracer, r *provenance.Report, lines []line) error {
+		return j.Page(ctx, func(w io.Writer) error {
+			switch {
+			case o.json:
+				for i := range lines {
+					if err := job.WriteJSON(w, &lines[i]); err != nil {
+						return err
+					}
 				}
+				return nil
+			case o.porcelain:
+				return writePorcelain(w, r, lines)
 			}
-			return nil
-		case o.porcelain:
-			return writePorcelain(w, r, lines)
-		}
-		return writeBlame(w, j, r, lines)
+			return writeBlame(w, j, lines)
+		})
 	})
 }
 
@@ -203,18 +190,14 @@ func mark(c provenance.Certainty) string {
 }
 
 // writeBlame prints lines for people.
-func writeBlame(w io.Writer, j *job.Job, r *provenance.Report, lines []line) error {
-	digits := len(strconv.Itoa(len(lines)))
+func writeBlame(w io.Writer, j *job.Job, lines []line) error {
+	digits := 0
 	if len(lines) > 0 {
 		digits = len(strconv.Itoa(lines[len(lines)-1].Line))
 	}
 	for i := range lines {
 		l := &lines[i]
-		who := fmt.Sprintf("%-8s  %-33s", "", terminal.Cut(render.Line(l.Author), 33))
-		if l.Commit != "" {
-			who = fmt.Sprintf("%.8s  %-33s", l.Commit, terminal.Cut(render.Line(l.Author), 33))
-		}
-		who = j.Paint.Dim(who + fmt.Sprintf("  %-30s", terminal.Stamp(l.Time, j.Now())))
+		who := j.Paint.Dim(fmt.Sprintf("%-8.8s  %-33s  %-30s", l.Commit, terminal.Cut(render.Line(l.Author), 33), terminal.Stamp(l.Time, j.Now())))
 		if l.Session != "" && l.Certainty != provenance.File {
 			about := terminal.Cut(l.Agent, 11) + " " + terminal.Cut(l.Model, 16)
 			if l.Turn > 0 {

@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"slices"
 	"strings"
 
 	"github.com/spf13/cobra"
@@ -194,12 +195,7 @@ func (o *commitsOptions) commits(ctx context.Context, t *maskedTracer, args []st
 }
 
 func has(r *provenance.CommitReport, id skein.SessionID) bool {
-	for _, s := range r.Shares {
-		if s.Session == id {
-			return true
-		}
-	}
-	return false
+	return slices.ContainsFunc(r.Shares, func(s provenance.CommitShare) bool { return s.Session == id })
 }
 
 // commit says whose a commit is.

@@ -43,8 +43,8 @@ session wrote as a whole is known only as far as it was committed: for such file
 it wants --whole.
 
 It asks first and names the files; --dry-run prints the patch. The patch and a
-copy of the files are kept, and skein rewind --undo takes the last rewind back. The session itself
-does not change.`,
+copy of the files are kept, and skein rewind --undo takes the last rewind back.
+The session itself does not change.`,
 		Example: `skein rewind last --turn 3 --files
 	skein rewind 4f1d22a0 --turn 3 --files -n
 	skein rewind --undo`,

@@ -3,6 +3,7 @@ package trace
 import (
 	"context"
 	"errors"
+	"path/filepath"
 
 	"github.com/skein-dev/skein"
 	"github.com/skein-dev/skein/cli/fault"
@@ -26,6 +27,25 @@ func open(ctx context.Context, j *job.Job, dir string, hide sessions.Mask) (*mas
 		err = fault.Advise(err, "run the command in the folder of a repository")
 	}
 	return &maskedTracer{t, j, hide}, err
+}
+
+// blamed asks whose lines are, and passes the answers to do. The error is that of asking,
+// or do's.
+func blamed(ctx context.Context, j *job.Job, q provenance.Question, hide sessions.Mask, do func(t *maskedTracer, r *provenance.Report, lines []line) error) (err error) {
+	t, err := open(ctx, j, filepath.Dir(q.File), hide)
+	if err != nil {
+		return err
+	}
+	defer func() { err = errors.Join(err, t.Close()) }()
+	r, err := t.Blame(ctx, q)
+	if err != nil {
+		return err
+	}
+	lines, err := t.describe(ctx, r)
+	if err != nil {
+		return err
+	}
+	return do(t, r, lines)
 }
 
 // session returns a session to show; an empty one with its ID if it was deleted meanwhile.

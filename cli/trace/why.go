@@ -2,10 +2,8 @@ package trace
 
 import (
 	"context"
-	"errors"
 	"fmt"
 	"io"
-	"path/filepath"
 	"slices"
 	"strings"
 
@@ -55,7 +53,7 @@ type because struct {
 	Added   []string `json:"added,omitempty"`
 }
 
-func (o *whyOptions) run(ctx context.Context, j *job.Job, args []string) (err error) {
+func (o *whyOptions) run(ctx context.Context, j *job.Job, args []string) error {
 	q, err := question(args[0], o.revision)
 	if err != nil {
 		return err
@@ -63,32 +61,21 @@ func (o *whyOptions) run(ctx context.Context, j *job.Job, args []string) (err er
 	if q.First == 0 || q.First != q.Last {
 		return fault.Usage("%s: want FILE:LINE", args[0])
 	}
-	t, err := open(ctx, j, filepath.Dir(q.File), o.secrets.Mask())
-	if err != nil {
-		return err
-	}
-	defer func() { err = errors.Join(err, t.Close()) }()
-	r, err := t.Blame(ctx, q)
-	if err != nil {
-		return err
-	}
-	lines, err := t.describe(ctx, r)
-	if err != nil {
-		return err
-	}
-	b := because{line: lines[0]}
-	if w := r.Answers[0].Write; w != nil && w.Seq > 0 {
-		reason, err := provenance.Why(ctx, j.Store, w)
-		if err != nil {
-			return err
+	return blamed(ctx, j, q, o.secrets.Mask(), func(t *maskedTracer, r *provenance.Report, lines []line) error {
+		b := because{line: lines[0]}
+		if w := r.Answers[0].Write; w != nil && w.Seq > 0 {
+			reason, err := provenance.Why(ctx, j.Store, w)
+			if err != nil {
+				return err
+			}
+			b.Asked, b.Said = t.hide.Text(reason.Prompt), t.hide.Text(reason.Said)
+			b.Removed, b.Added = t.texts(w.Edit.Removed), t.texts(w.Edit.Added)
 		}
-		b.Asked, b.Said = t.hide.Text(reason.Prompt), t.hide.Text(reason.Said)
-		b.Removed, b.Added = t.texts(w.Edit.Removed), t.texts(w.Edit.Added)
-	}
-	if o.json {
-		return job.WriteJSON(j.Stdout, b)
-	}
-	return j.Page(ctx, func(out io.Writer) error { return b.write(out, j, q.File) })
+		if o.json {
+			return job.WriteJSON(j.Stdout, b)
+		}
+		return j.Page(ctx, func(out io.Writer) error { return b.write(out, j, q.File) })
+	})
 }
 
 // texts hides the secrets in lines.

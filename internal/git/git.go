@@ -55,21 +55,10 @@ func Open(ctx context.Context, dir string) (WorkTree, error) {
 	}
 	r := WorkTree{Root: filepath.FromSlash(strings.TrimSuffix(string(out), "\n"))}
 	for _, l := range r.settings(ctx, `^filter\.`) {
-		if name, _, ok := cutLast(l[0], "."); ok {
-			for _, what := range []string{"clean", "smudge", "process"} {
-				r.filters = append(r.filters, "-c", name+"."+what+"=")
-			}
-			r.filters = append(r.filters, "-c", name+".required=false")
-		}
+		name := l[0][:strings.LastIndexByte(l[0], '.')] // such as filter.lfs
+		r.filters = append(r.filters, "-c", name+".clean=", "-c", name+".smudge=", "-c", name+".process=", "-c", name+".required=false")
 	}
 	return r, nil
-}
-
-func cutLast(s, sep string) (before, after string, found bool) {
-	if i := strings.LastIndex(s, sep); i >= 0 {
-		return s[:i], s[i+len(sep):], true
-	}
-	return s, "", false
 }
 
 // settings returns the names and values of the repository's own settings that match.

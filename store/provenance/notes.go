@@ -12,25 +12,16 @@ import (
 
 // A noteCache has the notes of Git AI in the repository.
 type noteCache struct {
-	objects map[string]string // by commit; nil if that was not asked
-	read    map[string]*gitai.Note
+	objects map[string]string      // by commit
+	read    map[string]*gitai.Note // by object; nil if the repository was not asked
 }
 
 // noted returns the session that a note names as the author of a line, if the store has
 // it; else nil. A note that cannot be read names nobody. The error is Git's or the store's.
 func (t *Tracer) noted(ctx context.Context, l *git.Line) (*Write, error) {
-	if t.notes.objects == nil {
-		all, err := t.tree.Notes(ctx, gitai.Ref)
-		if err != nil {
-			return nil, err
-		}
-		if t.notes = (noteCache{all, map[string]*gitai.Note{}}); all == nil {
-			t.notes.objects = map[string]string{}
-		}
-	}
-	object := t.notes.objects[l.Commit.Hash]
-	if object == "" {
-		return nil, nil
+	object, err := t.noteObject(ctx, l.Commit.Hash)
+	if err != nil || object == "" {
+		return nil, err
 	}
 	n, ok := t.notes.read[object]
 	if !ok {
@@ -55,6 +46,19 @@ func (t *Tracer) noted(ctx context.Context, l *git.Line) (*Write, error) {
 		return nil, err
 	}
 	return &Write{Place: skein.Place{Session: x.ID}, Model: a.Model}, nil
+}
+
+// noteObject returns the object of the note about a commit; "" if there is none. The
+// error is Git's.
+func (t *Tracer) noteObject(ctx context.Context, commit string) (string, error) {
+	if t.notes.read == nil {
+		all, err := t.tree.Notes(ctx, gitai.Ref)
+		if err != nil {
+			return "", err
+		}
+		t.notes = noteCache{all, map[string]*gitai.Note{}}
+	}
+	return t.notes.objects[commit], nil
 }
 
 // tools are what Git AI calls the agents whose sessions have another name here.
@@ -127,11 +131,12 @@ func (t *Tracer) bySession(ctx context.Context, r *Report) (all []SessionLines, 
 // WriteNote adds a note about a commit to the repository. The error is Git's, also if the
 // commit has one already.
 func (t *Tracer) WriteNote(ctx context.Context, commit string, n *gitai.Note) error {
+	t.notes = noteCache{} // to be read again
 	return t.tree.AddNote(ctx, gitai.Ref, commit, n.String())
 }
 
 // HasNote reports whether a commit has a note of Git AI. The error is Git's.
 func (t *Tracer) HasNote(ctx context.Context, commit string) (bool, error) {
-	all, err := t.tree.Notes(ctx, gitai.Ref)
-	return all[commit] != "", err
+	object, err := t.noteObject(ctx, commit)
+	return object != "", err
 }
