@@ -19,6 +19,7 @@ import (
 // A WorkTree is a working tree of a repository.
 type WorkTree struct {
 	Root    string   // absolute path of its top folder
+	Remotes []string // addresses that the repository fetches from, from its configuration
 	filters []string // arguments that keep Git from running the filters that the repository itself names
 }
 
@@ -54,7 +55,11 @@ func Open(ctx context.Context, dir string) (WorkTree, error) {
 		return WorkTree{}, fmt.Errorf("%s: %w: %w", dir, skein.ErrNotFound, err)
 	}
 	r := WorkTree{Root: filepath.FromSlash(strings.TrimSuffix(string(out), "\n"))}
-	for _, l := range r.settings(ctx, `^filter\.`) {
+	for _, l := range r.settings(ctx, `^(filter\.|remote\..*\.url$)`) {
+		if strings.HasPrefix(l[0], "remote.") {
+			r.Remotes = append(r.Remotes, l[1])
+			continue
+		}
 		name := l[0][:strings.LastIndexByte(l[0], '.')] // such as filter.lfs
 		r.filters = append(r.filters, "-c", name+".clean=", "-c", name+".smudge=", "-c", name+".process=", "-c", name+".required=false")
 	}
@@ -408,14 +413,6 @@ func (r WorkTree) Content(ctx context.Context, hash, path string) (text string, 
 	}
 	out, err := r.run(ctx, "cat-file", "blob", f[2])
 	return string(out), err == nil, err
-}
-
-// Remotes returns the addresses that the repository fetches from, from its configuration.
-func (r WorkTree) Remotes(ctx context.Context) (all []string) {
-	for _, l := range r.settings(ctx, `^remote\..*\.url$`) {
-		all = append(all, l[1])
-	}
-	return all
 }
 
 // Apply changes the files of the working tree as a patch says, all or none. The error is

@@ -50,7 +50,7 @@ func Open(ctx context.Context, store skein.Store, dir string) (*Tracer, error) {
 	if at, err := repository.At(tree.Root); err == nil {
 		t.repo = at.Repository
 	}
-	for _, address := range tree.Remotes(ctx) {
+	for _, address := range tree.Remotes {
 		t.former = append(t.former, strings.TrimSuffix(path.Base(slashed(address)), ".git"))
 	}
 	t.ancestry, err = tree.Ancestry(ctx)
