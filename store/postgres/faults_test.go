@@ -5,7 +5,6 @@ import (
 	"net/url"
 	"strings"
 	"testing"
-	"time"
 
 	"github.com/jackc/pgx/v5"
 
@@ -67,20 +66,10 @@ func waitFor(t *testing.T, dsn, query string) {
 		t.Fatal(err)
 	}
 	defer c.Close(context.WithoutCancel(t.Context())) //nolint:errcheck // nothing was written
-	tick, late := time.NewTicker(20*time.Millisecond), time.After(5*time.Minute)
-	defer tick.Stop()
-	for {
-		var ok bool
+	wait(t, query, func() (ok bool) {
 		if err := c.QueryRow(t.Context(), query).Scan(&ok); err != nil {
 			t.Fatal(err)
 		}
-		if ok {
-			return
-		}
-		select {
-		case <-tick.C:
-		case <-late:
-			t.Fatalf("it never came true: %s", query)
-		}
-	}
+		return ok
+	})
 }
