@@ -2,6 +2,7 @@ package edits
 
 import (
 	"encoding/json"
+	"slices"
 	"strings"
 
 	"github.com/skein-dev/skein"
@@ -89,13 +90,51 @@ func Of(c *skein.Call) (all []Edit) {
 	return all
 }
 
+// The names of parameters by what they hold, as fields has them.
+func paths() []string {
+	return []string{"filepath", "path", "targetfile", "absolutepath", "relativepath", "notebookpath", "filename", "file", "relativeworkspacepath"}
+}
+
+func oldTexts() []string { return []string{"oldstring", "oldstr", "oldtext", "old", "search"} }
+
+func newTexts() []string {
+	return []string{"newstring", "newstr", "newtext", "new", "replace", "replacement"}
+}
+
+func inserted() []string { return []string{"inserttext", "insertline", "newsource"} }
+
+func contents() []string {
+	return []string{"content", "contents", "filetext", "filecontent", "newcontent", "text", "codecontent"}
+}
+
+func lists() []string { return []string{"edits", "replacements", "changes", "files"} }
+
+func patches() []string { return []string{"diff", "patch", "patchtext", "input"} }
+
+// Tells reports whether what a parameter of this name holds is in the edits that [Of]
+// returns, if it returns any: a path or a text.
+func Tells(name string) bool {
+	name = plain(name)
+	for _, names := range [][]string{paths(), oldTexts(), newTexts(), inserted(), contents(), lists(), patches()} {
+		if slices.Contains(names, name) {
+			return true
+		}
+	}
+	return false
+}
+
+// plain returns the name of a parameter in small letters, without - and _.
+func plain(name string) string {
+	return strings.NewReplacer("_", "", "-", "").Replace(strings.ToLower(name))
+}
+
 // parameters are those of a call by their names, in small letters, without - and _.
 type parameters map[string]json.RawMessage
 
 func fields(in map[string]json.RawMessage) parameters {
 	f := make(parameters, len(in))
 	for name, value := range in {
-		f[strings.NewReplacer("_", "", "-", "").Replace(strings.ToLower(name))] = value
+		f[plain(name)] = value
 	}
 	return f
 }
@@ -129,7 +168,7 @@ func (f parameters) words(name string) string {
 }
 
 func (f parameters) path() string {
-	p := f.text("filepath", "path", "targetfile", "absolutepath", "relativepath", "notebookpath", "filename", "file", "relativeworkspacepath")
+	p := f.text(paths()...)
 	if strings.ContainsAny(p, "\n\x00") || len(p) >= 4096 {
 		return ""
 	}
@@ -152,7 +191,7 @@ func (f parameters) edits(path string) []Edit {
 		}
 		return parseBlocks(path, text)
 	}
-	if text, ok := f.some("inserttext", "insertline", "newsource"); ok {
+	if text, ok := f.some(inserted()...); ok {
 		return []Edit{{Path: path, Added: Lines(text)}}
 	}
 	if _, ok := f["insertline"]; ok {
@@ -160,21 +199,21 @@ func (f parameters) edits(path string) []Edit {
 			return []Edit{{Path: path, Added: Lines(text)}}
 		}
 	}
-	if text, ok := f.some("content", "contents", "filetext", "filecontent", "newcontent", "text", "codecontent"); ok {
+	if text, ok := f.some(contents()...); ok {
 		return []Edit{{Path: path, Added: Lines(text), Whole: true, Hunks: []Hunk{{New: text}}}}
 	}
 	return nil
 }
 
 func (f parameters) replacement() (was, is string, ok bool) {
-	was, old := f.some("oldstring", "oldstr", "oldtext", "old", "search")
-	is, now := f.some("newstring", "newstr", "newtext", "new", "replace", "replacement")
+	was, old := f.some(oldTexts()...)
+	is, now := f.some(newTexts()...)
 	return was, is, old && now
 }
 
 // inner returns the edits of a call that has a list of them.
 func (f parameters) inner(path string) (all []Edit) {
-	for _, name := range []string{"edits", "replacements", "changes", "files"} {
+	for _, name := range lists() {
 		var list []map[string]json.RawMessage
 		if json.Unmarshal(f[name], &list) != nil {
 			continue

@@ -181,7 +181,7 @@ func (s sessionPages) window(r *http.Request, one skein.Session) (*transcript.Tr
 
 // viewOf returns the usual view of a session.
 func (s *site) viewOf(r *http.Request, one skein.Session) transcript.PageView {
-	v := transcript.PageView{Session: one, Write: door.From(r.Context()).Scope >= door.Write}
+	v := transcript.PageView{Session: one, Write: door.From(r.Context()).Scope >= door.Write, Zone: transcript.ZoneOf(r)}
 	if s.Chat != nil {
 		talk, _ := s.Chat.at(one.ID)
 		v.Working = talk != nil

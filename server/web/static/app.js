@@ -94,6 +94,11 @@ document.addEventListener("submit", (e) => {
 });
 
 document.documentElement.classList.add("js");
+
+// The server shows times in this zone.
+const zone = `skein_zone=${encodeURIComponent(Intl.DateTimeFormat().resolvedOptions().timeZone ?? "")}`;
+if (!document.cookie.split("; ").includes(zone)) document.cookie = `${zone}; path=/; max-age=31536000; samesite=strict`;
+
 // Show where one is in a bar that is too narrow. scrollIntoView would have Tab begin there.
 const here = document.querySelector(".bar [aria-current]"), bar = here?.closest("nav");
 if (bar) bar.scrollLeft += here.getBoundingClientRect().right - bar.getBoundingClientRect().right;

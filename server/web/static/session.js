@@ -18,6 +18,7 @@ async function load(more) {
 		const earlier = more.dataset.more === "before";
 		// The other end of the piece joins what is there already.
 		child(piece.content, `[data-more=${earlier ? "after" : "before"}]`)?.remove();
+		joinDays(earlier ? piece.content : box, earlier ? box : piece.content);
 		if (earlier) child(piece.content, "#end")?.remove();
 		const stays = earlier ? more.nextElementSibling : null;
 		const was = stays?.getBoundingClientRect().top;
@@ -30,6 +31,18 @@ async function load(more) {
 		more.removeAttribute("aria-busy");
 		say("Some messages could not be loaded. Click the link to try again.");
 	}
+}
+
+// joinDays removes the day that the later piece begins with if the earlier one ends in it.
+function joinDays(earlier, later) {
+	const days = [...earlier.children].filter((e) => e.dataset.day);
+	const first = [...later.children].find((e) => e.matches("[data-day], article"));
+	if (!first?.dataset.day || days.at(-1)?.dataset.day !== first.dataset.day) return;
+	const gap = first.querySelector(".gap");
+	if (!gap) return first.remove();
+	first.replaceChildren(gap);
+	first.classList.remove("day");
+	delete first.dataset.day;
 }
 
 const watch = new IntersectionObserver(

@@ -2,13 +2,11 @@ package transcript
 
 import (
 	"cmp"
-	"encoding/json"
 	"path"
 	"slices"
 	"strings"
 
 	"github.com/skein-dev/skein"
-	"github.com/skein-dev/skein/internal/edits"
 	"github.com/skein-dev/skein/render"
 )
 
@@ -33,6 +31,7 @@ func (t *transcriber) call(e *skein.Entry, p *skein.Part) called {
 	if c.ID != "" && a != nil && !a.taken && a.seq >= e.Seq {
 		a.taken = true
 		out.end = a.end
+		out.State = string(render.CallState(state.State, a.result))
 		t.output(out.call, a.result)
 		if out.Anchors = nil; a.seq != e.Seq {
 			out.Anchors = []skein.Seq{a.seq}
@@ -40,7 +39,9 @@ func (t *transcriber) call(e *skein.Entry, p *skein.Part) called {
 		if out.Took == "" {
 			out.Took = took(p.Start, p.End)
 		}
-		out.State = string(render.CallState(state.State, a.result))
+		if out.Took == "" && a.seq != e.Seq {
+			out.Took = took(e.Time, a.time) // another program kept only when each was written
+		}
 	}
 	if out.State == "" {
 		out.State = string(render.Open)
@@ -54,7 +55,9 @@ func (t *transcriber) call(e *skein.Entry, p *skein.Part) called {
 	if out.State == string(skein.Running) && t.Session.LeftRunning() {
 		out.State = string(skein.Uncertain)
 	}
-	out.Class = stateClass(out.State)
+	if out.Class = stateClass(out.State); out.Fell() && out.Class == "good" {
+		out.Class = "warn"
+	}
 	out.Child = t.child(c.ID, state.Child)
 	return out
 }
@@ -93,26 +96,27 @@ func (t *transcriber) child(callID string, id skein.SessionID) *child {
 	return &child{ID: id, Name: render.Line(string(id))}
 }
 
-// input shows the input of a call.
+// input shows the input of a call: what is drawn by its kind, and its other fields.
 func (t *transcriber) input(out *call, c *skein.Call) {
-	fields := render.Fields(c.Input)
-	for _, p := range editsIn(c.Input) {
-		code, rest := t.code("diff", lineDiff(p.was, p.is))
-		out.Long = append(out.Long, field{Name: "change", Code: code, Diff: true, Rest: rest})
-		fields = slices.DeleteFunc(fields, func(f render.InputField) bool { return f.Name == p.from || f.Name == p.to || f.Name == "edits" })
+	fields := slices.DeleteFunc(render.Fields(c.Input), t.draw(out, c))
+	language := ""
+	if len(fields) > 0 {
+		language = languageOf(pathIn(fields))
 	}
-	language := languageOf(fields)
 	for _, f := range fields {
 		if !f.Long && f.Name != "" {
 			out.Short = append(out.Short, field{Name: render.Line(f.Name), Value: f.Value})
+			continue
+		}
+		if out.Kind == agentCall && !f.JSON {
+			html, rest := t.prose(&skein.Message{Role: skein.RoleAssistant}, f.Value)
+			out.Long = append(out.Long, field{Name: render.Line(f.Name), Prose: html, Rest: rest})
 			continue
 		}
 		as := ""
 		switch {
 		case f.JSON:
 			as = "json"
-		case slices.Contains([]string{"command", "cmd", "script"}, f.Name):
-			as = "sh"
 		case slices.Contains([]string{"content", "contents", "file_text", "text", "new_source"}, f.Name):
 			as = language
 		}
@@ -121,49 +125,30 @@ func (t *transcriber) input(out *call, c *skein.Call) {
 	}
 }
 
-// languageOf returns the language of the file that a tool's input names.
-func languageOf(fields []render.InputField) string {
+// pathIn returns the path of the file that a tool's input names.
+func pathIn(fields []render.InputField) string {
 	for _, f := range fields {
 		if slices.Contains([]string{"file_path", "filePath", "path", "file", "filename", "target_file", "notebook_path"}, f.Name) && !f.Long {
-			return strings.TrimPrefix(path.Ext(f.Value), ".")
+			return f.Value
 		}
 	}
 	return ""
 }
 
-// swap is a replacement of a piece of text by a tool.
-type swap struct{ from, to, was, is string }
-
-// editsIn returns the edits in a tool's input, by the field names that agents
-// use.
-func editsIn(input json.RawMessage) (all []swap) {
-	var object map[string]json.RawMessage
-	if json.Unmarshal(input, &object) != nil {
-		return nil
-	}
-	for _, names := range [][2]string{{"old_string", "new_string"}, {"old_str", "new_str"}, {"oldText", "newText"}, {"oldString", "newString"}, {"old_text", "new_text"}, {"old", "new"}} {
-		was, ok := skein.Unquote(object[names[0]])
-		is, ok2 := skein.Unquote(object[names[1]])
-		if ok && ok2 {
-			all = append(all, swap{names[0], names[1], skein.Text(was).UTF8(), skein.Text(is).UTF8()})
-		}
-	}
-	var inner []json.RawMessage
-	if json.Unmarshal(object["edits"], &inner) == nil {
-		for _, e := range inner[:min(len(inner), 100)] {
-			all = append(all, editsIn(e)...)
-		}
-	}
-	return all
-}
+// languageOf returns the language of the file at a path, by its name.
+func languageOf(file string) string { return strings.TrimPrefix(path.Ext(file), ".") }
 
 // output shows the result of a call.
 func (t *transcriber) output(out *call, r *skein.Result) {
-	words := r.Text.UTF8()
-	out.Extent = extent(words)
-	if words != "" {
-		code, rest := t.code("", words)
-		out.Output = append(out.Output, field{Code: code, Rest: rest})
+	words := t.outcome(out, r.Text.UTF8())
+	if out.Extent = extent(words); words != "" && !out.Told {
+		f := field{}
+		if out.Kind == agentCall || out.Kind == webCall {
+			f.Prose, f.Rest = t.prose(&skein.Message{Role: skein.RoleAssistant}, words)
+		} else {
+			f.Code, f.Rest = t.code(languageOf(out.path), words)
+		}
+		out.Output = append(out.Output, f)
 	}
 	if len(r.Raw) > 0 {
 		code, rest := t.code("json", string(r.Raw))
@@ -172,16 +157,4 @@ func (t *transcriber) output(out *call, r *skein.Result) {
 	for i := range r.Files {
 		out.Images = append(out.Images, t.file(&r.Files[i]))
 	}
-}
-
-// lineDiff returns the changes between two texts, as a patch without line
-// numbers: lines that begin with a space, - or +.
-func lineDiff(was, is string) string {
-	var out strings.Builder
-	edits.Diff(edits.Lines(was), edits.Lines(is), func(m edits.Sign, lines []string) {
-		for _, l := range lines {
-			out.WriteString(string(m) + l + "\n")
-		}
-	})
-	return out.String()
 }

@@ -38,6 +38,7 @@ func (t *transcriber) entry(e *skein.Entry) {
 		out.Error = render.ErrorLine(m.Error)
 	}
 	if len(out.Blocks) > 0 || out.Error != "" || !onlyAnswers(m) {
+		t.clock(e.Time)
 		if n := len(t.Items); n > 0 && t.Items[n-1].Message != nil {
 			before := t.Items[n-1].Message
 			out.Same = m.Role == skein.RoleAssistant && before.Who == out.Who && before.Model == out.Model && before.Class == out.Class

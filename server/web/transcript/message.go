@@ -6,12 +6,13 @@ import (
 	"github.com/skein-dev/skein"
 )
 
-// transcriptItem is a piece of a transcript: a message, a mark between two messages, or
-// the end of a turn. One of its fields is set.
+// transcriptItem is a piece of a transcript: a message, a mark between two messages,
+// the end of a turn, or the time. One of its fields is set.
 type transcriptItem struct {
 	Message *message
 	Mark    *divider
 	Turn    *turnEnd
+	Clock   *clockMark
 }
 
 // message is a message as the page shows it.
@@ -43,33 +44,52 @@ type block struct {
 
 // call is a tool call with its result.
 type call struct {
-	ID      string
-	Seq     skein.Seq // of its message
-	Name    string
-	Gist    string
-	Title   string // given by the tool
-	State   string // completed, error, running, pending, uncertain, open
-	Class   string // good, bad, warn or ""
-	Start   skein.Time
-	Took    string
-	Short   []field
-	Long    []field
-	Output  []field
-	Extent  string // length of the result
-	Images  []block
-	Child   *child
-	Anchors []skein.Seq // messages that its results were in
+	ID          string
+	Seq         skein.Seq // of its message
+	Kind        callKind
+	Name        string
+	Gist        string
+	Title       string // given by the tool
+	State       string // completed, error, running, pending, uncertain, open
+	Class       string // good, bad, warn or ""
+	Start       skein.Time
+	Took        string
+	Command     template.HTML // of a shell
+	CommandRest int           // bytes of it that are left out
+	Exit        string        // code that a shell ended with; "" if that is not known
+	Diffs       []drawnDiff
+	Tasks       []taskItem
+	Asks        []question
+	Link        string // of a web page; "" if it is none
+	Told        bool   // the output says no more than what is drawn
+	Short       []field
+	Long        []field
+	Output      []field
+	Extent      string // length of the result
+	Images      []block
+	Child       *child
+	Anchors     []skein.Seq // messages that its results were in
+
+	path string // of the file that it reads
 }
 
-// Unfold reports whether the call is shown expanded: it is a short change,
-// which people want to see.
+// Fell reports whether a command ended with another exit code than 0, though its tool
+// did what it should.
+func (c *call) Fell() bool {
+	return c.Exit != "" && c.Exit != "0"
+}
+
+// Unfold reports whether the call is shown expanded: it is short, and people want to see
+// it.
 func (c *call) Unfold() bool {
-	for i := range c.Long {
-		if c.Long[i].Diff && len(c.Long[i].Code) < maxUnfold {
-			return true
-		}
+	if len(c.Tasks) > 0 || len(c.Asks) > 0 {
+		return true
 	}
-	return false
+	size := 0
+	for i := range c.Diffs {
+		size += len(c.Diffs[i].Code)
+	}
+	return size > 0 && size < maxUnfold
 }
 
 // maxUnfold is the longest change that is shown expanded, in bytes of HTML.
@@ -80,8 +100,8 @@ type field struct {
 	Name  string
 	Value string        // if it is short
 	Code  template.HTML // if it is long
-	Diff  bool
-	Rest  int // bytes that are left out
+	Prose template.HTML // if it is Markdown
+	Rest  int           // bytes that are left out
 }
 
 // child is a session that a call started.

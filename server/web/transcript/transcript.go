@@ -39,13 +39,14 @@ type Transcript struct {
 // A PageView is a session, and how a page shows it.
 type PageView struct {
 	Session skein.Session
-	Raw     bool      // secrets are shown
-	Rewound bool      // what was taken back is shown
-	Nested  bool      // it is shown inside another session's page
-	Write   bool      // the visitor may change the session
-	At      skein.Seq // seq that the reader is at; 0 at the beginning
-	Uncut   bool      // nothing is cut
-	Working bool      // an agent works on the last turn, on this server
+	Raw     bool           // secrets are shown
+	Rewound bool           // what was taken back is shown
+	Nested  bool           // it is shown inside another session's page
+	Write   bool           // the visitor may change the session
+	At      skein.Seq      // seq that the reader is at; 0 at the beginning
+	Uncut   bool           // nothing is cut
+	Working bool           // an agent works on the last turn, on this server
+	Zone    *time.Location // of the reader; nil: UTC
 }
 
 // rendered is a message or a call, for its template, with its transcript.
@@ -150,7 +151,7 @@ func NewMaker(secrets *redact.Redactor, prices func() (*price.List, error)) *Mak
 // read.
 func (m *Maker) Make(ctx context.Context, store skein.Store, v PageView, w Window) (*Transcript, error) {
 	t := &transcriber{
-		Maker: m, states: map[string]skein.ToolState{}, answers: map[string]*toolResult{}, children: map[string]skein.Session{},
+		Maker: m, states: map[string]skein.ToolState{}, answers: map[string]*toolResult{}, children: map[string]skein.Session{}, files: map[string][]textPiece{},
 		Transcript: Transcript{PageView: v, Before: w.Before, After: w.After},
 	}
 	if m.prices != nil {
@@ -168,6 +169,15 @@ func (m *Maker) Make(ctx context.Context, store skein.Store, v PageView, w Windo
 	if err := t.findChildren(ctx, store, w); err != nil {
 		return nil, err
 	}
+	if len(w.Entries) > 0 && w.Before > 0 {
+		before, err := store.Newest(ctx, v.Session.ID, 1, w.Entries[0].Seq)
+		if err != nil {
+			return nil, err
+		}
+		for i := range before {
+			t.last = before[i].Time
+		}
+	}
 	t.build(t.masked(w))
 	return &t.Transcript, nil
 }
@@ -180,6 +190,9 @@ type transcriber struct {
 	states   map[string]skein.ToolState
 	answers  map[string]*toolResult
 	children map[string]skein.Session // by the call that started them
+	date     string                   // of what was added last, in the reader's zone
+	last     skein.Time               // when something happened last
+	files    map[string][]textPiece   // what was seen of files, by path
 }
 
 // toolResult is the result of a tool call.
@@ -217,6 +230,7 @@ func (t *transcriber) build(w Window) {
 		}
 		turns.add(e)
 		t.entry(e)
+		t.last = max(t.last, e.Time)
 		if e.Seq <= t.Session.Base && (i+1 == len(w.Entries) && w.After == 0 || i+1 < len(w.Entries) && w.Entries[i+1].Seq > t.Session.Base) {
 			turns.end()
 			t.add(transcriptItem{Mark: &divider{Seq: e.Seq, Class: "fork", Text: "The fork begins here. The messages above belong to", Session: t.Session.Parent.Session}})
