@@ -26,6 +26,7 @@ type inBatch struct {
 	sess    skein.Session
 	events  []skein.Event // the events that it shows, see gists; nil if these are the bytes that it was read from
 	wrote   Written
+	above   Spot   // where the session that it is a fork of is; without a path if it is not there, or this is none
 	exactly string // the unit that it was read from, whose bytes these are; "" if skein made it
 	of      *exportResult
 	known   *skein.SourceFile // the file that is replaced, as the store knows it; nil if it does not

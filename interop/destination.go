@@ -109,18 +109,50 @@ func (d *destination) headOf(t SourceText) sideHead {
 	return head
 }
 
-// written reads back what was written to at.
-func (d *destination) written(ctx context.Context, at string, t SourceText, u *opened, k *lack) (_ echoes, sum string, err error) {
-	if u == nil && d.format.Put != nil && d.isUnit(t.Path) {
-		if u, err = d.look(ctx, t.Path); err != nil {
-			return nil, "", err
+// written reads back what was written to t. u is the unit that it is in, if that is open.
+func (d *destination) written(ctx context.Context, t SourceText, u *opened, k *lack) (list echoes, sum string, err error) {
+	err = d.job(ctx, t.Path, t.Name, u, func(w *fileJob) error {
+		list, sum, err = echoesOf(ctx, w, t.Lines, k)
+		return err
+	})
+	return list, sum, err
+}
+
+// job calls f to read a source from its start. u is the unit that it is in, if that is
+// open. The error is f's, or that of opening the unit.
+func (d *destination) job(ctx context.Context, path, name string, u *opened, f func(*fileJob) error) (err error) {
+	if u == nil && d.format.Put != nil && d.isUnit(path) {
+		if u, err = d.look(ctx, path); err != nil {
+			return err
 		}
 		defer func() { err = errors.Join(err, u.unit.Close()) }()
 	}
-	w := &fileJob{format: d.format, now: candidate{path: at}, name: t.Name, unit: u}
+	w := &fileJob{format: d.format, now: candidate{path: filepath.Join(d.home, filepath.FromSlash(path))}, name: name, unit: u}
 	w.stream = newStream(d.format, w.file())
-	return echoesOf(ctx, w, t.Lines, k)
+	return f(w)
 }
+
+// repeats reports whether what was written, with the lack k, begins as the source at
+// above does: an import then makes a fork of it. u is the unit that it is in, if that
+// is open.
+func (d *destination) repeats(ctx context.Context, k *lack, above Spot, u *opened) (bool, error) {
+	parent := newLack()
+	err := d.job(ctx, above.Path, above.Name, u, func(w *fileJob) error {
+		return w.read(ctx, func(r read) error {
+			if parent.take(r.made); parent.first != "" {
+				return errEnough
+			}
+			return nil
+		})
+	})
+	if err != nil && !errors.Is(err, errEnough) {
+		return false, err
+	}
+	return k.first != "" && k.first == parent.first, nil
+}
+
+// errEnough ends a reading.
+var errEnough = errors.New("read enough")
 
 // logs adds to k what was written into files in which other sessions have lines too.
 func (d *destination) logs(all []SourceText, k *lack) {

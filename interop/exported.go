@@ -221,7 +221,11 @@ func (x *exporter) one(ctx context.Context, sess skein.Session) error {
 	}
 	w.Texts[0].reach(d.Events)
 	x.spots[sess.ID] = Spot{w.ID, w.Texts[0].Path, w.Texts[0].Name}
-	return x.place(ctx, inBatch{sess: sess, events: gists(d.Events), wrote: w, of: x.now}, p)
+	var above Spot
+	if sess.Parent.IsFork() {
+		above, _ = d.Other(sess.Parent.Session)
+	}
+	return x.place(ctx, inBatch{sess: sess, events: gists(d.Events), wrote: w, above: above, of: x.now}, p)
 }
 
 // draft gathers the input of a format's Write.
@@ -233,6 +237,11 @@ func (x *exporter) draft(ctx context.Context, sess skein.Session) (Draft, error)
 		sess.Title = ""
 	}
 	d := Draft{Session: sess, Home: x.home, Places: x.o.Places, Now: x.o.Now, Other: x.other(ctx, sess), memo: x.memo}
+	owner, err := x.owner(ctx, sess)
+	if err != nil {
+		return d, err
+	}
+	d.Owner = owner
 	d.Beside = func(rel string) ([]byte, bool) { return beside(filepath.Join(x.home, "x"), rel) }
 	d.Dir = sess.Cwd
 	if d.Dir == "" {
@@ -249,6 +258,33 @@ func (x *exporter) draft(ctx context.Context, sess skein.Session) (Draft, error)
 		d.add(untitled(e))
 	}
 	return d, nil
+}
+
+// owner returns Draft.Owner for a session.
+func (x *exporter) owner(ctx context.Context, sess skein.Session) (func(skein.Seq) skein.SessionID, error) {
+	type span struct {
+		above skein.Seq
+		of    skein.SessionID
+	}
+	all := []span{{sess.Base, sess.ID}}
+	for sess.Parent.IsFork() && sess.Base > 0 {
+		next, err := x.store.Session(ctx, sess.Parent.Session)
+		if errors.Is(err, skein.ErrNotFound) || errors.Is(err, skein.ErrDeleted) {
+			break
+		}
+		if err != nil {
+			return nil, err
+		}
+		sess = next
+		all = append(all, span{sess.Base, sess.ID})
+	}
+	return func(seq skein.Seq) skein.SessionID {
+		i := slices.IndexFunc(all, func(s span) bool { return seq > s.above })
+		if i < 0 {
+			i = len(all) - 1
+		}
+		return all[i].of
+	}, nil
 }
 
 // untitled returns e without a title that is text wrapped by an agent's program: no

@@ -8,6 +8,7 @@ import (
 	"strings"
 
 	"github.com/skein-dev/skein"
+	"github.com/skein-dev/skein/interop/reconcile"
 )
 
 // A lack collects what a format's reader makes of what was just written, to find what
@@ -23,14 +24,18 @@ type lack struct {
 	title   string
 	about   skein.Titled
 	created skein.Created
-	hangs   bool // it has a parent
+	hangs   bool           // it has a parent
+	first   skein.ClientID // the key of the first step of the conversation
 	changed skein.Changed
 	profile string
 	places  map[string]bool // repositories, branches and commits
+	failed  map[string]bool // why messages and requests failed
+	told    map[string]bool // system prompts and tool lists, by their hashes
+	system  bool            // it has a system message
 }
 
 func newLack() *lack {
-	return &lack{kinds: map[skein.Kind]int{}, notes: map[string]int{}, hours: map[int64]bool{}, tiers: map[string]bool{}, used: spending{}, places: map[string]bool{}}
+	return &lack{kinds: map[skein.Kind]int{}, notes: map[string]int{}, hours: map[int64]bool{}, tiers: map[string]bool{}, used: spending{}, places: map[string]bool{}, failed: map[string]bool{}, told: map[string]bool{}}
 }
 
 // A spending is what requests used, by their IDs, or those of the messages that are
@@ -66,6 +71,9 @@ func (k *lack) take(m Made) {
 	for _, it := range m.Items {
 		if it.Session == "" {
 			k.event(it.Event)
+			if k.first == "" && !m.Floating && reconcile.Talks(it.Event.Kind) {
+				k.first = m.Key
+			}
 		}
 	}
 	for _, a := range m.Apart {
@@ -80,11 +88,15 @@ func (k *lack) event(e skein.Event) {
 		if m, err := skein.Decode[skein.Message](e); err == nil {
 			k.charge(m.Usage, m.Tier)
 			k.used.add(m.Usage, m.Request, m.ID)
+			k.system = k.system || m.Role == skein.RoleSystem
+			k.fails(m.Error)
 		}
 	case skein.KindStep:
 		if s, err := skein.Decode[skein.Step](e); err == nil {
 			k.charge(s.Usage, s.Tier)
 			k.used.add(s.Usage, s.Request)
+			k.told[s.Prompt], k.told[s.Tools] = true, true
+			k.fails(s.Error)
 		}
 	case skein.KindTitled:
 		if t, err := skein.Decode[skein.Titled](e); err == nil {
@@ -98,6 +110,29 @@ func (k *lack) event(e skein.Event) {
 		if n, err := skein.Decode[skein.Noted](e); err == nil {
 			k.notes[n.Name]++
 		}
+	}
+}
+
+func (k *lack) fails(e *skein.ErrorInfo) {
+	if e != nil {
+		k.failed[e.Message] = true
+	}
+}
+
+// unfailed adds that it is missing why a message or request failed.
+func (k *lack) unfailed(at skein.Seq, e *skein.ErrorInfo, ls *Losses) {
+	if e != nil && !k.failed[e.Message] && !slices.ContainsFunc(*ls, func(l Loss) bool { return strings.HasPrefix(l.What, "errors") }) {
+		ls.Add(at, "why it failed: left out")
+	}
+}
+
+// untold adds what is missing of what a model was told.
+func (k *lack) untold(at skein.Seq, s skein.Step, ls *Losses) {
+	if s.Prompt != "" && !k.told[s.Prompt] && !k.system {
+		ls.Add(at, "system prompt: left out")
+	}
+	if s.Tools != "" && !k.told[s.Tools] {
+		ls.Add(at, "tools that the model was offered: left out")
 	}
 }
 
@@ -178,10 +213,11 @@ func gists(evs []skein.Event) []skein.Event {
 		switch e.Kind {
 		case skein.KindSaid:
 			if m, err := skein.Decode[struct {
-				ID      string       `json:"id,omitempty"`
-				Request string       `json:"request,omitempty"`
-				Usage   *skein.Usage `json:"usage,omitempty"`
-				Tier    string       `json:"tier,omitempty"`
+				ID      string           `json:"id,omitempty"`
+				Request string           `json:"request,omitempty"`
+				Usage   *skein.Usage     `json:"usage,omitempty"`
+				Tier    string           `json:"tier,omitempty"`
+				Error   *skein.ErrorInfo `json:"error,omitempty"`
 			}](*e); err == nil {
 				e.Payload = skein.MustJSON(m)
 			}
@@ -218,11 +254,13 @@ func (k *lack) tell(s skein.Session, evs []skein.Event, ls *Losses) {
 		case skein.KindSaid:
 			if m, err := skein.Decode[skein.Message](e); err == nil {
 				k.uncharged(e.Seq, m.Usage, m.Tier, ls)
+				k.unfailed(e.Seq, m.Error, ls)
 				whole.add(m.Usage, m.Request, m.ID)
 			}
 		case skein.KindStep:
 			step, err := skein.Decode[skein.Step](e)
 			whole.add(step.Usage, step.Request)
+			k.untold(e.Seq, step, ls)
 			switch {
 			case err != nil:
 			case k.kinds[e.Kind] == 0 && !(k.charged && step.Usage != nil):

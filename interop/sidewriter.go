@@ -33,13 +33,22 @@ func (s *sideWriter) side(ctx context.Context, w *inBatch, u *opened) (string, e
 	t := w.wrote.Texts[0]
 	at := filepath.Join(s.home, filepath.FromSlash(t.Path))
 	k := newLack()
-	list, sum, err := s.written(ctx, at, t, u, k)
+	list, sum, err := s.written(ctx, t, u, k)
 	if err != nil {
 		return "", err
 	}
 	s.logs(w.wrote.Texts, k)
 	for _, t := range w.wrote.Texts {
 		clear(t.Lines) // they were written, and may be long
+	}
+	if !k.hangs && w.above.Path != "" {
+		in := u
+		if w.above.Path != t.Path {
+			in = nil
+		}
+		if k.hangs, err = s.repeats(ctx, k, w.above, in); err != nil {
+			return "", err
+		}
 	}
 	k.tell(w.sess, w.events, &w.wrote.Losses)
 	s.itsModel(w.sess, &w.wrote.Losses)

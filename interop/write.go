@@ -37,6 +37,11 @@ type Draft struct {
 	// was read from. false says that it is not there.
 	Other func(skein.SessionID) (Spot, bool)
 
+	// Owner returns the session that the event was said in: this one or, for what a
+	// fork begins with, one that it is a fork of. A format whose programs recognize a
+	// copy by the IDs of what is in it derives these from it.
+	Owner func(skein.Seq) skein.SessionID
+
 	// Blob returns the bytes of a blob that Events refer to.
 	Blob func(skein.Hash) ([]byte, error)
 

@@ -109,6 +109,7 @@ func Run(t *testing.T, s Suite) {
 		t.Run("is written around damage", w.aroundDamage)
 		t.Run("there and back is the same, whatever the session", w.whatever)
 		t.Run("what it cannot hold is told", w.reportsLosses)
+		t.Run("whose fork it is is written, or told", w.hangs)
 		t.Run("what a program wrapped is no title", w.untitled)
 		t.Run("calls of what it can do are calls", w.called)
 		t.Run("another program's model is not what it goes on with", w.unpinned)

@@ -39,8 +39,10 @@
 //	                    completed, error; the result, once there is one. An output that was put into a file
 //	                    ({"kind":"tool-output","path":…}) has that file
 //	  file, agent       said
-//	  any with superseded (of an attempt that was rewound), and all others (log, error, compaction, learning,
-//	                    step-start, step-finish, snapshot, patch, …)   noted, whole
+//	  step-finish       a step: what the answer has used so far, until message.json has the sum
+//	  error             a step, unless it is session.json's
+//	  any with superseded (of an attempt that was rewound), and all others (log, compaction, learning, step-start,
+//	                    snapshot, patch, …)   noted, whole
 //	tools.json, context.json   kept
 //
 // A session has one message in practice. What the model says between two runs of

@@ -32,6 +32,17 @@ type (
 		Meta   json.RawMessage `json:"metadata,omitempty"`
 		Time   spanOut         `json:"time"`
 	}
+	failureOut struct {
+		Type    string     `json:"type"`
+		Source  string     `json:"source"`
+		Code    string     `json:"code,omitempty"`
+		Message skein.Text `json:"message"`
+		Status  int        `json:"statusCode,omitempty"`
+		Time    struct {
+			Start int64 `json:"start"`
+		} `json:"time"`
+		baseOut
+	}
 	spanOut struct {
 		Start int64 `json:"start"`
 		End   int64 `json:"end"`
@@ -67,6 +78,11 @@ func (w *writer) entry(e *skein.Entry) {
 		default:
 			w.losses.Add(e.Seq, "parts of other kinds: left out")
 		}
+	}
+	if m.Error != nil && m.Error != w.failed && w.some {
+		out := failureOut{Type: "error", Source: "agent", Code: m.Error.Kind, Message: skein.Text(m.Error.Message), Status: m.Error.Status, baseOut: w.base()}
+		out.Time.Start = int64(w.at)
+		w.put(out.ID, out, e.End)
 	}
 }
 

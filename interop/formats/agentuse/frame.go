@@ -33,6 +33,8 @@ type (
 	errorOut struct {
 		Code    string     `json:"code,omitempty"`
 		Message skein.Text `json:"message"`
+		Time    int64      `json:"time"`
+		Status  int        `json:"statusCode,omitempty"`
 	}
 	agentOut struct {
 		ID          string     `json:"id"`
@@ -108,7 +110,7 @@ func (w *writer) session() sessionOut {
 		}
 	}
 	if w.failed != nil {
-		out.Error = &errorOut{w.failed.Kind, skein.Text(w.failed.Message)}
+		out.Error = &errorOut{w.failed.Kind, skein.Text(w.failed.Message), int64(max(s.Updated, s.Created)), w.failed.Status}
 	}
 	out.Time.Created, out.Time.Updated = int64(s.Created), max(int64(s.Updated), int64(s.Created))
 	return out
@@ -191,8 +193,8 @@ func (w *writer) model() string {
 func (w *writer) assistant() (a assistantOut) {
 	s := &w.d.Session
 	a.System = w.system
-	if a.System == nil {
-		a.System = []skein.Text{}
+	if len(a.System) == 0 {
+		a.System = w.told()
 	}
 	a.Model, a.Provider, a.Mode = w.model(), cmp.Or(s.Provider, "unknown"), "build"
 	a.Path.Cwd, a.Path.Root = cmp.Or(s.Cwd, s.Project), cmp.Or(s.Project, s.Cwd)
@@ -201,6 +203,23 @@ func (w *writer) assistant() (a assistantOut) {
 	t.Input, t.Output, t.Reasoning = u.Prompt(), u.Output, u.Reasoning
 	t.Cache.Read, t.Cache.Write = u.CacheRead, u.CacheWrite
 	return a
+}
+
+// told returns the system prompt of the session's first request, if skein kept it.
+func (w *writer) told() []skein.Text {
+	for _, e := range w.d.Events {
+		if e.Kind != skein.KindStep {
+			continue
+		}
+		s, err := skein.Decode[skein.Step](e)
+		if err != nil || !s.Kept || s.Prompt == "" {
+			continue
+		}
+		if text, err := w.d.Blob(skein.Hash(s.Prompt)); err == nil {
+			return []skein.Text{skein.Text(text)}
+		}
+	}
+	return []skein.Text{}
 }
 
 // set returns data with the number at an existing JSON pointer replaced, and

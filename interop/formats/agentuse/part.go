@@ -7,6 +7,7 @@ import (
 	"strconv"
 
 	"github.com/skein-dev/skein"
+	"github.com/skein-dev/skein/internal/loose"
 	"github.com/skein-dev/skein/interop"
 )
 
@@ -39,6 +40,12 @@ func (r *reader) part(data []byte, message, name string, run bool) (m interop.Ma
 		m = r.make(r.key(name), r.says(at, message, p))
 	case f.Type == "agent":
 		m = r.make(r.key(name), r.says(at, message, skein.Part{Kind: skein.PartAgent, Text: skein.Text(f.Name)}))
+	case f.Type == "step-finish":
+		m = r.make(r.key(name), r.finish(at, &f, message))
+	case f.Type == "error":
+		if m, err = r.failure(at, data, name, value); err != nil {
+			return m, err
+		}
 	case isNoted(f.Type) || !run:
 		m = r.make(r.key(name), noted(at, cmp.Or(utf8(f.Type), "part"), level(&f), value))
 		m.Unknown = !isNoted(f.Type)
@@ -55,10 +62,35 @@ func (r *reader) part(data []byte, message, name string, run bool) (m interop.Ma
 // isNoted reports whether parts of a type are known to be only noted.
 func isNoted(kind string) bool {
 	switch kind {
-	case "error", "log", "learning", "compaction", "step-start", "step-finish", "snapshot", "patch":
+	case "log", "learning", "compaction", "step-start", "snapshot", "patch":
 		return true
 	}
 	return false
+}
+
+// failure makes the error of a request, if session.json does not say it already.
+func (r *reader) failure(at skein.Time, data []byte, name string, value json.RawMessage) (m interop.Made, err error) {
+	e, _, _, err := read[errorFile](data)
+	if err != nil {
+		return m, err
+	}
+	info := e.info()
+	if *info == r.failed {
+		return r.make(r.key(name), noted(at, "error", "error", value)), nil
+	}
+	return r.make(r.key(name), skein.NewEvent(skein.KindStep, at, skein.Step{Phase: "finish", Provider: r.provider, Model: r.model, Error: info})), nil
+}
+
+// finish makes what a step of an answer used. message.json has the sum of the steps,
+// or 0 as long as the program runs: both name the message as their request, so that
+// the larger one counts, once.
+func (r *reader) finish(at skein.Time, f *partFile, message string) skein.Event {
+	used := f.Tokens.usage()
+	used.Reported = loose.Billionths(f.Cost)
+	r.steps = r.steps.Plus(used)
+	u := r.steps.Merge(r.total)
+	s := skein.Step{Phase: "finish", Request: cmp.Or(r.request, message), Provider: r.provider, Model: r.model, Usage: &u, Several: true}
+	return skein.NewEvent(skein.KindStep, at, s)
 }
 
 func noted(at skein.Time, name, level string, data json.RawMessage) skein.Event {

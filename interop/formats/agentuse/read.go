@@ -21,11 +21,15 @@ type reader struct {
 	model     string
 	provider  string
 	begun     bool
-	round     int  // of the model's answers, separated by the tools between them
-	ran       bool // a tool ran since the model spoke
+	round     int         // of the model's answers, separated by the tools between them
+	ran       bool        // a tool ran since the model spoke
+	request   string      // of the message that is read: its ID
+	total     skein.Usage // of this message, as message.json has it
+	steps     skein.Usage // of the steps of this message that were read
 	artifacts map[string]skein.File
 	blobs     map[string]skein.Blob
-	kept      int // bytes of these
+	kept      int             // bytes of these
+	failed    skein.ErrorInfo // with which the session ended
 }
 
 // maxKept is how many bytes of artifacts are held until a part refers to them.
@@ -137,6 +141,7 @@ func (r *reader) session(data []byte) (m interop.Made, err error) {
 	}
 	evs := []skein.Event{skein.NewEvent(skein.KindChanged, at, c)}
 	if s.Error != nil {
+		r.failed = *s.Error.info()
 		evs = append(evs, skein.NewEvent(skein.KindStep, at, skein.Step{Phase: "finish", Error: s.Error.info()}))
 	}
 	made := r.make(r.key("session"), evs...)
@@ -188,8 +193,9 @@ func (r *reader) message(data []byte, dir string) (m interop.Made, err error) {
 	evs = append(evs, skein.Say(at, asked))
 	u, e := f.Assistant.Tokens.usage(), f.Assistant.Error
 	u.Reported = loose.Billionths(f.Assistant.Cost)
+	r.request, r.total, r.steps = cmp.Or(utf8(f.ID), dir), u, skein.Usage{}
 	if u != (skein.Usage{}) || e != nil {
-		s := skein.Step{Phase: "finish", Request: cmp.Or(utf8(f.ID), dir), Usage: &u, Several: true}
+		s := skein.Step{Phase: "finish", Request: r.request, Usage: &u, Several: true}
 		s.Provider, s.Model = models(f.Assistant.Model, f.Assistant.Provider)
 		if e != nil {
 			s.Error = e.info()

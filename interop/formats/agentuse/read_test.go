@@ -187,7 +187,7 @@ func TestPartsOfEveryType(t *testing.T) {
 		{`{"type":"log","level":"warn","message":"m","time":{"start":1}}`, "agentuse:log"},
 		{`{"type":"compaction","reason":"limit","tokensBefore":9}`, "agentuse:compaction"},
 		{`{"type":"learning","status":"none"}`, "agentuse:learning"},
-		{`{"type":"error","source":"agent","message":"m"}`, "agentuse:error"},
+		{`{"type":"error","source":"agent","message":"m"}`, "error error"},
 		{`{"type":"file","mime":"image/png","filename":"a.png","url":"file:///a.png"}`, "assistant file:"},
 		{`{"type":"agent","name":"scout"}`, "assistant agent:scout"},
 		{`{"type":"step-start"}`, "agentuse:step-start"},
@@ -264,21 +264,32 @@ func TestTokensDoNotCountTheCacheTwice(t *testing.T) {
 	tr.wants(ann, "{} | system be good | user t u | used 300+600+100 20")
 }
 
-// A message has the sum of all of its steps, and its steps stay notes: usage that
-// both have is counted once.
-func TestTheStepsOfAMessageAreNotCountedBesideIt(t *testing.T) {
+// Steps are usage, and a message has their sum as soon as it is complete: what both
+// have is counted once, and what only the steps have is counted too.
+func TestTheStepsOfAMessageAreUsageThatIsCountedOnce(t *testing.T) {
 	tr := newTree(t)
 	tr.write("session.json", `{"id":"a","agent":{"name":"x"},"model":"openai:gpt-5"}`)
-	tr.write(message1+"/message.json", `{"id":"`+message1+`","time":{"created":1,"completed":2},"user":{"prompt":{"task":"t"}},"assistant":{"modelID":"openai:gpt-5","cost":0.25,"tokens":{"input":300000,"output":20,"reasoning":5,"cache":{"read":0,"write":0}}}}`)
-	tr.part(1, `{"type":"step-finish","cost":0.125,"tokens":{"input":150000,"output":10,"reasoning":0,"cache":{"read":0,"write":0}}}`)
-	tr.part(2, `{"type":"step-finish","cost":0.125,"tokens":{"input":150000,"output":10,"reasoning":5,"cache":{"read":0,"write":0}}}`)
-	tr.bring()
-	rows, err := tr.store.Usage(t.Context(), skein.UsageQuery{By: skein.BySession})
-	used := skein.Usage{Input: 300_000, Output: 20, Reasoning: 5, Requests: 1, Reported: 250_000_000}
-	want := []skein.UsageRow{{Of: ann, Provider: "openai", Model: "gpt-5", Usage: used, Recorded: used}}
-	if diff := cmp.Diff(want, rows); diff != "" || err != nil {
-		t.Errorf("Usage (%v; -want +got):\n%s", err, diff)
+	message := func(cost, input, output string) {
+		tr.write(message1+"/message.json", `{"id":"`+message1+`","time":{"created":1,"completed":2},"user":{"prompt":{"task":"t"}},"assistant":{"modelID":"openai:gpt-5","cost":`+cost+`,"tokens":{"input":`+input+`,"output":`+output+`,"reasoning":0,"cache":{"read":0,"write":0}}}}`)
 	}
+	wants := func(name string, used skein.Usage) {
+		t.Helper()
+		tr.bring()
+		rows, err := tr.store.Usage(t.Context(), skein.UsageQuery{By: skein.BySession})
+		want := []skein.UsageRow{{Of: ann, Provider: "openai", Model: "gpt-5", Usage: used, Recorded: used}}
+		if diff := cmp.Diff(want, rows); diff != "" || err != nil {
+			t.Errorf("%s: Usage (%v; -want +got):\n%s", name, err, diff)
+		}
+	}
+	message("0", "0", "0")
+	tr.part(1, `{"type":"step-finish","cost":0.125,"tokens":{"input":150000,"output":10,"reasoning":0,"cache":{"read":0,"write":0}}}`)
+	wants("running", skein.Usage{Input: 150_000, Output: 10, Requests: 1, Reported: 125_000_000})
+	tr.part(2, `{"type":"step-finish","cost":0.125,"tokens":{"input":150000,"output":10,"reasoning":5,"cache":{"read":0,"write":0}}}`)
+	wants("running on", skein.Usage{Input: 300_000, Output: 20, Reasoning: 5, Requests: 1, Reported: 250_000_000})
+	message("0.25", "300000", "20")
+	wants("complete", skein.Usage{Input: 300_000, Output: 20, Reasoning: 5, Requests: 1, Reported: 250_000_000})
+	message("0.5", "400000", "30") // a step has left no part
+	wants("more than its steps", skein.Usage{Input: 400_000, Output: 30, Reasoning: 5, Requests: 1, Reported: 500_000_000})
 }
 
 func FuzzFiles(f *testing.F) {

@@ -62,7 +62,7 @@ type messageFile struct {
 	} `json:"assistant"`
 }
 
-// tokens are those of a whole exchange. Input includes the cached ones.
+// tokens are those of a whole exchange, or of a step of it. Input includes the cached ones.
 type tokens struct {
 	Input     jsontext.Value `json:"input"`
 	Output    jsontext.Value `json:"output"`
@@ -90,6 +90,9 @@ type partFile struct {
 	State state  `json:"state"`
 
 	Level string `json:"level"` // log
+
+	Tokens tokens         `json:"tokens"` // step-finish
+	Cost   jsontext.Value `json:"cost"`
 
 	Mime     string `json:"mime"` // file
 	FileName string `json:"filename"`

@@ -96,10 +96,11 @@ func (o *output) meta() interop.SourceText {
 
 // put writes a line of the message e that covers everything up to seq, unless the
 // file has it, and returns its UUID. Another store that writes to the file may have
-// something else at e's seq: hence the time in the UUID.
+// something else at e's seq: hence the time in the UUID. A fork has the lines that its
+// parent has, as when the program makes one: that is how it is recognized.
 func (o *output) put(e *skein.Entry, seq skein.Seq, l lineOut) string {
 	all := o.leaves[e.Seq]
-	id := newUUID(string(o.d.Session.ID), strconv.FormatInt(int64(e.Seq), 10), strconv.FormatInt(int64(e.Time), 10), strconv.Itoa(len(all)))
+	id := newUUID(string(o.d.Owner(e.Seq)), strconv.FormatInt(int64(e.Seq), 10), strconv.FormatInt(int64(e.Time), 10), strconv.Itoa(len(all)))
 	o.leaves[e.Seq] = append(all, id)
 	if seq > o.keep && (o.known == nil || !o.known.uuids[id]) {
 		o.chain(id, e.Time, seq, l)

@@ -179,7 +179,7 @@ func (w *writer) model(e *skein.Entry, blocks []blockOut) {
 		}
 	}
 	out := messageOut{
-		ID:   first(m.ID, "msg_"+strings.ReplaceAll(newUUID(string(w.d.Session.ID), strconv.FormatInt(int64(e.Seq), 10)), "-", "")),
+		ID:   first(m.ID, "msg_"+strings.ReplaceAll(newUUID(string(w.d.Owner(e.Seq)), strconv.FormatInt(int64(e.Seq), 10)), "-", "")),
 		Type: "message", Role: "assistant", Model: first(m.Model, w.d.Session.Model, "unknown"), Usage: &usageOut{},
 	}
 	if u := m.Usage; u != nil {

@@ -52,6 +52,11 @@ type agentEvent struct {
 	Phase *string `json:"phase"`
 }
 
+type errorEvent struct {
+	Type string `json:"type"` // error
+	Text string `json:"message"`
+}
+
 type reasoningEvent struct {
 	Type string `json:"type"` // agent_reasoning
 	Text string `json:"text"`
@@ -61,7 +66,13 @@ type reasoningEvent struct {
 func (w *writer) entry(e *skein.Entry) error {
 	switch m := &e.Message; m.Role {
 	case skein.RoleAssistant:
-		return w.answer(e)
+		if err := w.answer(e); err != nil {
+			return err
+		}
+		if m.Error != nil {
+			w.show(e.Time, errorEvent{"error", utf8(m.Error.Message)})
+		}
+		return nil
 	case skein.RoleTool:
 		return w.calls.results(e)
 	case skein.RoleSystem:
