@@ -194,7 +194,7 @@ func (w *writer) assistant() (a assistantOut) {
 	s := &w.d.Session
 	a.System = w.system
 	if len(a.System) == 0 {
-		a.System = w.told()
+		a.System = w.prompt()
 	}
 	a.Model, a.Provider, a.Mode = w.model(), cmp.Or(s.Provider, "unknown"), "build"
 	a.Path.Cwd, a.Path.Root = cmp.Or(s.Cwd, s.Project), cmp.Or(s.Project, s.Cwd)
@@ -205,8 +205,8 @@ func (w *writer) assistant() (a assistantOut) {
 	return a
 }
 
-// told returns the system prompt of the session's first request, if skein kept it.
-func (w *writer) told() []skein.Text {
+// prompt returns the system prompt of the session's first request, if skein kept it.
+func (w *writer) prompt() []skein.Text {
 	for _, e := range w.d.Events {
 		if e.Kind != skein.KindStep {
 			continue

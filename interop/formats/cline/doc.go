@@ -33,7 +33,7 @@
 //	                  since 2026 and removed it before. Up to 2025 they have no time: they get that of what was shown before
 //	api_req_started   a step: tokens, cost as the program counts it, reason and text of a failure. deleted_api_reqs
 //	                  and subagent_usage are steps too, and so is the cost of condense_context. For Roo Code's
-//	                  OpenAI models, tokensIn includes the cached ones
+//	                  OpenAI models, and Cline's providers openai and litellm, tokensIn includes the cached ones
 //	metrics           in api messages: usage of a session of the command line; of a task only if nothing shown counts
 //	errors, condense_context, checkpoints, truncation   noted
 //	other shown       the same as the messages. If only these are left, they become messages

@@ -122,8 +122,8 @@ func (r *reader) spent(t *thread, said *skein.Message, at skein.Time, o loose.Ob
 	// A session's inputTokens are the whole prompt, a task's prompt only what was
 	// not cached: https://github.com/HarnessRouter/harnessrouter/pull/209,
 	// 2026-09-18.
-	if cached := u.CacheRead + u.CacheWrite; tokens.Has("inputTokens") && cached <= u.Input {
-		u.Input -= cached
+	if tokens.Has("inputTokens") || countsCached(said.Provider) {
+		uncache(&u)
 	}
 	switch {
 	case u == (skein.Usage{}):

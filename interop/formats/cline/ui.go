@@ -21,7 +21,8 @@ type request struct {
 	failure   string
 }
 
-func requestOf(text string) (q request, ok bool) {
+// requestOf reads a request to a provider; the error of an answer is part of it.
+func requestOf(text, provider string) (q request, ok bool) {
 	o, err := loose.Parse([]byte(text))
 	if err != nil {
 		return q, false
@@ -30,13 +31,23 @@ func requestOf(text string) (q request, ok bool) {
 		Input: o.Count("tokensIn"), Output: o.Count("tokensOut"), Reasoning: o.Count("reasoningTokens"),
 		CacheRead: o.Count("cacheReads"), CacheWrite: o.Count("cacheWrites"), Reported: loose.Billionths(o.Get("cost")),
 	}
-	if o.Str("apiProtocol") == "openai" { // tokensIn includes the cached ones there
-		if cached := q.usage.CacheRead + q.usage.CacheWrite; cached <= q.usage.Input {
-			q.usage.Input -= cached
-		}
+	if protocol := o.Str("apiProtocol"); protocol == "openai" || protocol == "" && countsCached(provider) {
+		uncache(&q.usage)
 	}
 	q.cancelled, q.failure = o.Str("cancelReason"), o.Str("streamingFailedMessage")
 	return q, true
+}
+
+// countsCached reports whether the tokens that Cline notes as a task's input include the
+// cached ones: it passes on what these providers report as the prompt.
+// Checked on 2026-11-23: https://github.com/cline/cline/tree/068316f/src/core/api/providers
+func countsCached(provider string) bool { return provider == "openai" || provider == "litellm" }
+
+// uncache takes what was cached out of an input that includes it.
+func uncache(u *skein.Usage) {
+	if cached := u.CacheRead + u.CacheWrite; cached <= u.Input {
+		u.Input -= cached
+	}
 }
 
 // show reads what was shown to the user. Messages to and from the model are read from
@@ -72,7 +83,7 @@ func (r *reader) show(m *interop.Made, o loose.Object, n int) {
 
 // request adds the usage of a request, or of those that the user deleted.
 func (r *reader) request(m *interop.Made, at skein.Time, say, text string) {
-	q, ok := requestOf(text)
+	q, ok := requestOf(text, r.main.model.provider)
 	if !ok || q.usage == (skein.Usage{}) && q.cancelled == "" && q.failure == "" {
 		return
 	}
