@@ -21,10 +21,13 @@ type Edit struct {
 }
 
 // A Hunk puts one text in the place of another. Without Old, New is all of the file, or,
-// if the edit is not Whole, comes at its end.
+// if the edit is not Whole, comes at its end, or where Line or After say.
 type Hunk struct {
 	Old, New string
-	All      bool // everywhere, not only once
+	All      bool   // everywhere, not only once
+	Lines    bool   // Old is whole lines, below the hunk before: a patch's
+	Line     int    // where Old begins, as a patch says, from 1; 0 if it does not say
+	After    string // a line above Old, without the space around it, as a patch says; or ""
 }
 
 // Apply returns what an edit makes of a file with this text, and reports whether it fits:
@@ -36,10 +39,22 @@ func (e *Edit) Apply(text string) (string, bool) {
 	case len(e.Hunks) == 0:
 		return text, e.From != "" // it was only moved
 	}
-	for _, h := range e.Hunks {
+	var p place
+	for i := range e.Hunks {
+		h := &e.Hunks[i]
 		switch {
 		case h.Old == "" && e.Whole:
 			text = h.New
+		case h.Lines:
+			if text != "" && !strings.HasSuffix(text, "\n") && strings.HasSuffix(h.Old, "\n") {
+				text += "\n" // a patch of an agent does not tell
+			}
+			at := p.of(h, text)
+			if at < 0 {
+				return text, false
+			}
+			text = text[:at] + h.New + text[at+len(h.Old):]
+			p.next(h, text, at)
 		case h.Old == "":
 			text += h.New
 		case !strings.Contains(text, h.Old):
@@ -51,6 +66,76 @@ func (e *Edit) Apply(text string) (string, bool) {
 		}
 	}
 	return text, true
+}
+
+// A place is where the next hunk of a patch is looked for.
+type place struct {
+	offset int // in bytes: the hunks before are above
+	line   int // number of the line there, from 0
+	moved  int // by how many lines the hunk before was off
+}
+
+// of returns the offset at which hunk h replaces lines of a text: of those where its old
+// lines are, the nearest to where it says, or the first; negative if they are not there.
+func (p *place) of(h *Hunk, text string) int {
+	below := p.offset + lineAfter(text[p.offset:], h.After)
+	if h.Old == "" && h.Line == 0 {
+		if below == p.offset {
+			return len(text)
+		}
+		return below
+	}
+	if at := p.nearest(h, text, below); at >= 0 || below == p.offset {
+		return at
+	}
+	return p.nearest(h, text, p.offset)
+}
+
+// nearest is as of, from an offset on.
+func (p *place) nearest(h *Hunk, text string, at int) int {
+	line := p.line + strings.Count(text[p.offset:at], "\n")
+	best, apart := -1, 0
+	for at <= len(text) {
+		if strings.HasPrefix(text[at:], h.Old) {
+			far := h.Line - 1 + p.moved - line
+			if far = max(far, -far); h.Line == 0 {
+				return at
+			}
+			if best >= 0 && far >= apart {
+				break // it is getting farther
+			}
+			best, apart = at, far
+		}
+		n := strings.IndexByte(text[at:], '\n')
+		if n < 0 {
+			break
+		}
+		at, line = at+n+1, line+1
+	}
+	return best
+}
+
+// next notes that hunk h was put into a text at an offset.
+func (p *place) next(h *Hunk, text string, at int) {
+	line := strings.Count(text[:at], "\n")
+	now, old := strings.Count(h.New, "\n"), strings.Count(h.Old, "\n")
+	if h.Line > 0 {
+		p.moved = line - (h.Line - 1) + now - old
+	}
+	p.offset, p.line = at+len(h.New), line+now
+}
+
+// lineAfter returns the offset of what follows the first line that is wanted, but for
+// space around it; 0 if there is none.
+func lineAfter(text, wanted string) int {
+	at := 0
+	for l := range strings.Lines(text) {
+		at += len(l)
+		if wanted != "" && strings.TrimSpace(l) == wanted {
+			return at
+		}
+	}
+	return 0
 }
 
 // Of returns what a call does to files, in order. It is empty if the call does not
@@ -71,16 +156,11 @@ func Of(c *skein.Call) (all []Edit) {
 	} else {
 		all = f.inner("")
 	}
-	for _, key := range []string{"command", "cmd", "script", "input", "patch", "patchtext", "commands"} {
-		text := f.words(key)
-		if text == "" {
-			continue
-		}
-		if patches := parsePatch(text, dir); len(patches) > 0 {
-			all = append(all, patches...)
-		} else if key != "input" && key != "patch" && key != "patchtext" {
-			all = append(all, parseShell(text, dir)...)
-		}
+	for _, key := range []string{"input", "patch", "patchtext"} {
+		all = append(all, parsePatch(f.words(key), dir)...)
+	}
+	for _, key := range []string{"command", "cmd", "script", "commands"} {
+		all = append(all, parseShell(f.words(key), dir)...)
 	}
 	for i := range all {
 		if all[i].Dir == "" {

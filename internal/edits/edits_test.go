@@ -46,6 +46,14 @@ func TestEditsAreFoundByTheShapeOfTheInput(t *testing.T) {
 		"a patch with a move":      {`{"input":"*** Begin Patch\n*** Update File: a.go\n*** Move to: b.go\n@@\n+z\n*** End Patch"}`, all{{Path: "b.go", From: "a.go", Added: []string{"z"}}}},
 		"a patch of a shell":       {`{"command":["apply_patch","*** Begin Patch\n*** Add File: a.go\n+x\n*** End Patch"],"workdir":"/w"}`, all{{Path: "a.go", Dir: "/w", Added: []string{"x"}, Whole: true}}},
 		"a unified diff":           {`{"patch":"diff --git a/a.go b/b.go\n--- a/a.go\n+++ b/b.go\n@@ -1,2 +1,2 @@\n x\n-y\n+z\n"}`, all{{Path: "b.go", From: "a.go", Added: []string{"z"}, Removed: []string{"y"}}}},
+		"a rename":                 {`{"patch":"diff --git a/a.go b/b.go\nsimilarity index 100%\nrename from a.go\nrename to b.go\n"}`, all{{Path: "b.go", From: "a.go"}}},
+		"a diff's removed dashes":  {`{"patch":"--- a/a.sql\n+++ b/a.sql\n@@ -1,2 +1,1 @@\n--- old\n+++ new\n-x\nand text\n+ no\n"}`, all{{Path: "a.sql", Added: []string{"++ new"}, Removed: []string{"-- old", "x"}}}},
+		"a diff without numbers":   {`{"patch":"Here it is:\n--- a.go\n+++ a.go\n@@ ... @@\n-x\n+y\n--- b.go\n+++ b.go\n@@\n-z\nThat is all."}`, all{{Path: "a.go", Added: []string{"y"}, Removed: []string{"x"}}, {Path: "b.go", Removed: []string{"z"}}}},
+		"a diff that is written":   {`{"cmd":"cat > x.patch <<EOF\n--- a/a\n+++ b/a\n@@ -1 +1 @@\n-x\n+y\nEOF"}`, all{{Path: "x.patch", Added: []string{"--- a/a", "+++ b/a", "@@ -1 +1 @@", "-x", "+y"}, Whole: true}}},
+		"a diff that is applied":   {`{"cmd":"cd w && git apply -p1 - <<'EOF'\n--- a/a\n+++ b/a\n@@ -1 +1 @@\n-x\n+y\nEOF\n"}`, all{{Path: "a", Dir: "w", Added: []string{"y"}, Removed: []string{"x"}}}},
+		"one that is only tried":   {`{"cmd":"git apply --check <<'EOF'\n--- a/a\n+++ b/a\n@@ -1 +1 @@\n-x\n+y\nEOF\n"}`, nil},
+		"a printed patch":          {`{"cmd":"echo '*** Begin Patch\n*** Add File: a.go\n+x\n*** End Patch'"}`, nil},
+		"a patch in quotes":        {`{"cmd":"apply_patch '*** Begin Patch\n*** Add File: a.go\n+x\n*** End Patch'"}`, all{{Path: "a.go", Added: []string{"x"}, Whole: true}}},
 		"a here-document":          {`{"command":"cd sub && cat > a.go <<'EOF'\none\n  two\nEOF\necho done"}`, all{{Path: "a.go", Dir: "sub", Added: []string{"one", "  two"}, Whole: true}}},
 		"one that is appended":     {`{"cmd":"cat <<EOF >> a.go\none\nEOF"}`, all{{Path: "a.go", Added: []string{"one"}}}},
 		"one through tee":          {`{"cmd":"tee -a /w/a.go <<EOF\none\nEOF"}`, all{{Path: "/w/a.go", Added: []string{"one"}}}},
@@ -99,6 +107,7 @@ func FuzzOf(f *testing.F) {
 	f.Add([]byte(`"*** Begin Patch\n*** Move to: x\n+"`))
 	f.Fuzz(func(t *testing.T, input []byte) {
 		for _, e := range edits.Of(&skein.Call{Input: input}) {
+			e.Apply("a\nb\n\nc") // ends
 			for _, l := range slices.Concat(e.Added, e.Removed) {
 				if strings.Contains(l, "\n") {
 					t.Fatalf("Of(%q) has a line with a line's end: %q", input, l)
@@ -116,6 +125,14 @@ func TestAnEditIsApplied(t *testing.T) {
 		"a content":           {`{"path":"a","content":"new"}`, "new"},
 		"a patch":             {`"*** Begin Patch\n*** Update File: a\n@@\n one\n-two\n+2\n@@ two\n three\n-two\n+zwei\n*** End of File\n*** End Patch"`, "one\n2\nthree\nzwei\n"},
 		"a unified diff":      {`{"patch":"--- a/a\n+++ b/a\n@@ -1,2 +1,3 @@\n one\n+and\n two\n"}`, "one\nand\ntwo\nthree\ntwo\n"},
+		"the second twin":     {`{"patch":"--- a/a\n+++ b/a\n@@ -4 +4 @@\n-two\n+zwei\n"}`, "one\ntwo\nthree\nzwei\n"},
+		"the one below":       {`"*** Begin Patch\n*** Update File: a\n@@ three\n-two\n+zwei\n*** End Patch"`, "one\ntwo\nthree\nzwei\n"},
+		"one after the other": {`"*** Begin Patch\n*** Update File: a\n@@\n-two\n+2\n@@\n-two\n+zwei\n*** End Patch"`, "one\n2\nthree\nzwei\n"},
+		"a line without end":  {`{"patch":"--- a/a\n+++ b/a\n@@ -4 +4 @@\n-two\n+zwei\n\\ No newline at end of file\n"}`, "one\ntwo\nthree\nzwei"},
+		"no part of a line":   {`{"patch":"--- a/a\n+++ b/a\n@@ -4 +4 @@\n-wo\n+zwei\n"}`, "does not fit"},
+		"a line put between":  {`{"patch":"--- a/a\n+++ b/a\n@@ -2,0 +3 @@\n+and\n"}`, "one\ntwo\nand\nthree\ntwo\n"},
+		"one below a line":    {`"*** Begin Patch\n*** Update File: a\n@@ one\n+and\n*** End Patch"`, "one\nand\ntwo\nthree\ntwo\n"},
+		"one at the end":      {`"*** Begin Patch\n*** Update File: a\n@@\n+and\n*** End Patch"`, was + "and\n"},
 		"a deletion":          {`"*** Begin Patch\n*** Delete File: a\n*** End Patch"`, ""},
 		"a document":          {`{"cmd":"cat > a <<E\nnew\nE"}`, "new\n"},
 		"one that is added":   {`{"cmd":"cat >> a <<E\nnew\nE"}`, was + "new\n"},

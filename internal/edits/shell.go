@@ -8,7 +8,8 @@ import (
 )
 
 // parseShell returns what a shell command does to files, as far as its text tells: the
-// here-documents that it writes to files, and the files that it moves.
+// here-documents that it writes to files, the patches that it applies, and the files that
+// it moves.
 func parseShell(command, dir string) (all []Edit) {
 	lines := Lines(command)
 	for i := 0; i < len(lines); i++ {
@@ -21,13 +22,23 @@ func parseShell(command, dir string) (all []Edit) {
 		for doc != nil && end < len(lines) && strings.TrimSpace(lines[end]) != doc[1] {
 			end++
 		}
+		applies := patches.MatchString(lines[i])
 		if doc == nil || end == len(lines) {
-			all = append(all, moves(lines[i], from)...)
+			if n := patchEnd(lines[i:]); applies && n > 0 {
+				all = append(all, parsePatch(strings.Join(lines[i:i+n], "\n"), dir)...)
+				i += n - 1
+			} else {
+				all = append(all, moves(lines[i], from)...)
+			}
 			continue
 		}
-		if to := written.FindStringSubmatch(lines[i]); to != nil && copies.MatchString(lines[i]) && !strings.ContainsAny(to[2]+to[4], expanded) {
+		body := lines[i+1 : end]
+		switch to := written.FindStringSubmatch(lines[i]); {
+		case applies && !tries.MatchString(lines[i]):
+			all = append(all, parsePatch(strings.Join(body, "\n"), dir)...)
+		case !applies && to != nil && copies.MatchString(lines[i]) && !strings.ContainsAny(to[2]+to[4], expanded):
 			whole := to[1] == ">" || to[1] == "" && to[3] == ""
-			all = append(all, Edit{Path: unquote(to[2] + to[4]), Dir: dir, Added: lines[i+1 : end], Whole: whole, Hunks: []Hunk{{New: strings.Join(lines[i+1:end], "\n") + "\n"}}})
+			all = append(all, Edit{Path: unquote(to[2] + to[4]), Dir: dir, Added: body, Whole: whole, Hunks: []Hunk{{New: strings.Join(body, "\n") + "\n"}}})
 		}
 		i = end
 	}
@@ -38,9 +49,25 @@ var (
 	here    = regexp.MustCompile(`(?:^|[^<])<<-?\s*["'\\]?([A-Za-z_][A-Za-z0-9_]*)["']?`)
 	written = regexp.MustCompile(`(>>?)\s*("[^"]+"|'[^']+'|[^\s<>|;&()]+)|\btee\s+(-a\s+)?("[^"]+"|'[^']+'|[^\s<>|;&()-][^\s<>|;&()]*)`)
 	copies  = regexp.MustCompile(`(^|[\s;&|(])(cat|tee)\s`) // what passes the here-document on as it is
+	patches = regexp.MustCompile(`(^|[;&|(])\s*(git\s+apply|patch|apply_?patch)(\s|$)`)
+	tries   = regexp.MustCompile(`\s(--check|--stat|--numstat|--summary|--dry-run|-R|--reverse)\b`)
 	moved   = regexp.MustCompile(`^(?:git\s+)?mv\s+(?:-\w+\s+)*("[^"]+"|'[^']+'|[^\s"'*]+)\s+("[^"]+"|'[^']+'|[^\s"'*]+)$`)
 	made    = regexp.MustCompile(`(?m)^\[([^\]\n]*) ([0-9a-f]{7,64})\] (.*)$`)
 )
+
+// patchEnd returns how many lines a patch that agents write goes on, whose command is in
+// the first of these lines; 0 if there is none.
+func patchEnd(lines []string) int {
+	if len(lines) < 2 || !strings.Contains(lines[0]+lines[1], beginPatch) {
+		return 0
+	}
+	for n, l := range lines {
+		if strings.HasPrefix(l, endPatch) {
+			return n + 1
+		}
+	}
+	return len(lines)
+}
 
 // expanded are the characters by which a shell makes another path of a word.
 const expanded = "$`~*?["
