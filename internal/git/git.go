@@ -182,7 +182,7 @@ func seconds(s string) skein.Time {
 }
 
 // maxAncestors bounds how many commits are read to find one author's commit before.
-const maxAncestors = 50
+const maxAncestors = 2000
 
 // Ancestry reads commits, one after the other, through one process. Close it.
 type Ancestry struct {
@@ -224,7 +224,8 @@ func (a *Ancestry) Close() error {
 }
 
 // Before returns when the author of c committed before, on the way through first
-// parents; 0 if that was not among the last 50 commits. The error is Git's.
+// parents: 0 if c is the author's first commit there. Of more than 2,000 commits without
+// one of the author it returns when the last of them was made. The error is Git's.
 func (a *Ancestry) Before(c *Commit) (skein.Time, error) {
 	at, err := a.read(c.Hash)
 	for range maxAncestors {
@@ -235,7 +236,10 @@ func (a *Ancestry) Before(c *Commit) (skein.Time, error) {
 			return at.time, nil
 		}
 	}
-	return 0, err
+	if err != nil || at == nil {
+		return 0, err
+	}
+	return min(at.time, c.Time), nil
 }
 
 // Find returns the whole hash of the commit that an abbreviated one means, and when its

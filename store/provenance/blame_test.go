@@ -206,6 +206,16 @@ func TestAPersonWhoEditsTheAgentsLine(t *testing.T) {
 	w.is("a.go", "one one/file")
 }
 
+func TestALineThatAPersonRepeats(t *testing.T) {
+	w := newWorld(t)
+	w.file("a.go", "package pear\n\nfunc one() {\n}\n\nfunc two() {\n}\n")
+	w.commit("by hand")
+	w.edit("alice", "a.go", "func two() {\n", "func two() {\n\tcheckTheStem(2)\n")
+	w.file("a.go", "package pear\n\nfunc one() {\n\tcheckTheStem(2)\n}\n\nfunc two() {\n\tcheckTheStem(2)\n}\n")
+	w.commit("both")
+	w.is("a.go", "- - - alice/file - - - alice -")
+}
+
 func TestAFormatterLeavesItToTheAgent(t *testing.T) {
 	w := newWorld(t)
 	w.write("one", "a.go", "if x==1 { callTheFunction( x ) }\n"+beta)

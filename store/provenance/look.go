@@ -6,6 +6,7 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"math"
 	"path"
 	"slices"
 	"strings"
@@ -29,11 +30,23 @@ type searcher struct {
 	succeed  map[string]bool    // calls, by session and ID
 	all      []skein.Session    // of the store; nil if they were not read
 	named    map[string][]Write // what calls did to files, by the last part of a path that their messages name
-	former   []string           // other names of the repository: of its remotes, and of folders in which commits of it were made
+	found    map[string][]Write // calls that put a line into a file of the repository, by the line
+	next     map[since]skein.Time
+	former   []string // other names of the repository: of its remotes, and of folders in which commits of it were made
+}
+
+// since is what searcher.next is by: it has the time of the first event after a place that
+// is not before a time.
+type since struct {
+	skein.Place
+	time skein.Time
 }
 
 func newSearcher(store skein.Store, root string) searcher {
-	return searcher{store: store, root: root, sessions: map[skein.SessionID]*skein.Session{}, succeed: map[string]bool{}, named: map[string][]Write{}}
+	return searcher{
+		store: store, root: root, sessions: map[skein.SessionID]*skein.Session{}, succeed: map[string]bool{},
+		named: map[string][]Write{}, found: map[string][]Write{}, next: map[since]skein.Time{},
+	}
 }
 
 const (
@@ -143,6 +156,9 @@ func byTime(a, b Write) int { return cmp.Compare(a.Time, b.Time) }
 // others returns the calls that put a line into any file of the repository, by time. The
 // error is the store's.
 func (s *searcher) others(ctx context.Context, text string) (all []Write, err error) {
+	if all, known := s.found[text]; known {
+		return all, nil
+	}
 	terms := phrase(text)
 	if terms == nil || len(terms[0].Words) < 2 {
 		return nil, nil
@@ -159,6 +175,7 @@ func (s *searcher) others(ctx context.Context, text string) (all []Write, err er
 		}
 	}
 	slices.SortStableFunc(all, byTime)
+	s.found[text] = all
 	return all, nil
 }
 
@@ -364,15 +381,22 @@ func (s *searcher) wentOn(ctx context.Context, w *Write, from, to skein.Time) (b
 	if err != nil || x == nil || x.Updated < from {
 		return false, err
 	}
-	for e, err := range s.store.Events(ctx, w.Session, w.Seq) {
-		if err != nil {
-			return false, err
+	key := since{w.Place, from}
+	next, known := s.next[key]
+	if !known {
+		next = math.MaxInt64
+		for e, err := range s.store.Events(ctx, w.Session, w.Seq) {
+			if err != nil {
+				return false, err
+			}
+			if e.Time >= from {
+				next = e.Time
+				break
+			}
 		}
-		if e.Time >= from {
-			return e.Time <= to, nil
-		}
+		s.next[key] = next
 	}
-	return false, nil
+	return next <= to, nil
 }
 
 // active reports whether a session that fits was active between two times. The error is

@@ -90,6 +90,7 @@ func (r *Attributor) Answers(lines []git.Line) ([]Answer, error) {
 			all[i] = Answer{Certainty: Noted, Write: noted}
 		}
 	}
+	r.repeated(lines, all)
 	if err := r.moved(lines, all); err != nil {
 		return nil, err
 	}
