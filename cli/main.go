@@ -140,6 +140,8 @@ func newHelp() *cobra.Command {
 	}
 }
 
+func newShow(f *job.Frame) *cobra.Command { return read.NewShow(f, trace.ShowCommit) }
+
 // groups lists every command, in the order of the help.
 var groups = []struct {
 	title    string
@@ -149,7 +151,7 @@ var groups = []struct {
 		talk.NewChat, talk.NewRun, talk.NewContinue, talk.NewResume,
 	}},
 	{"read", []func(*job.Frame) *cobra.Command{
-		read.NewList, read.NewNow, status.NewStatusline, read.NewShow, read.NewTail, read.NewReplay, read.NewLog, read.NewSearch, read.NewTree, read.NewUsage, read.NewExport, read.NewConvert,
+		read.NewList, read.NewNow, status.NewStatusline, newShow, read.NewTail, read.NewReplay, read.NewLog, read.NewSearch, read.NewTree, read.NewUsage, read.NewExport, read.NewConvert,
 	}},
 	{"trace", []func(*job.Frame) *cobra.Command{
 		trace.NewBlame, trace.NewWhy, trace.NewCommits, trace.NewDiff, trace.NewRewind,

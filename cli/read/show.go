@@ -3,6 +3,7 @@ package read
 import (
 	"cmp"
 	"context"
+	"errors"
 	"fmt"
 	"io"
 	"iter"
@@ -29,8 +30,9 @@ type ShowOptions struct {
 	curtain                                     sessions.Mask
 }
 
-// NewShow returns the command show.
-func NewShow(f *job.Frame) *cobra.Command {
+// NewShow returns the command show. What is no session's name may be a commit: commits
+// prints its sessions, and reports whether it is one.
+func NewShow(f *job.Frame, commits func(ctx context.Context, j *job.Job, word string, hide sessions.Mask, json bool) (is bool, err error)) *cobra.Command {
 	var o ShowOptions
 	c := &cobra.Command{
 		Use:   "show NAME [flags]",
@@ -41,13 +43,23 @@ of the session, the header is left out. On a terminal, Markdown is rendered and
 long output goes through the pager; in a pipe, the output is plain text. Each
 secret is replaced by its kind; --raw shows the secrets. NAME is the ID of a
 session or the end of its ID, its key, its title or a part of the title, or -
-for the newest session of this project.`,
+for the newest session of this project. If no session has that name, it may be
+a commit or a branch of the repository here: then its sessions are shown with
+their share.`,
 		Example: `skein show -
 	skein show 4f1d22a0 --last 5 --tools
 	skein show "flaky test" --turn 3
 	skein show - --json | jq -r .message.role`,
 		Args: job.Words(1, 1, "the NAME of a session"),
-		RunE: f.WithStore(o.run),
+		RunE: f.WithStore(func(ctx context.Context, j *job.Job, args []string) error {
+			err := o.run(ctx, j, args)
+			if errors.Is(err, skein.ErrNotFound) {
+				if is, err := commits(ctx, j, args[0], sessions.Secrets(o.raw).Mask(), o.json); is {
+					return err
+				}
+			}
+			return err
+		}),
 	}
 	g := c.Flags()
 	g.IntVar(&o.last, "last", 0, "show only the newest `N` messages")

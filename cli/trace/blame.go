@@ -199,7 +199,7 @@ func writeBlame(w io.Writer, j *job.Job, lines []line) error {
 		l := &lines[i]
 		who := j.Paint.Dim(fmt.Sprintf("%-8.8s  %-33s  %-30s", l.Commit, terminal.Cut(render.Line(l.Author), 33), terminal.Stamp(l.Time, j.Now())))
 		if l.Session != "" && l.Certainty != provenance.File {
-			about := terminal.Cut(l.Agent, 11) + " " + terminal.Cut(l.Model, 16)
+			about := terminal.Cut(render.Line(l.Agent), 11) + " " + terminal.Cut(render.Line(l.Model), 16)
 			if l.Turn > 0 {
 				about += " turn " + strconv.Itoa(l.Turn)
 			}
@@ -225,7 +225,7 @@ func writePorcelain(w io.Writer, r *provenance.Report, lines []line) error {
 		c := r.Lines[i].Commit
 		fmt.Fprintf(&b, "%s %d %d\nauthor %s\nauthor-mail <%s>\nauthor-time %d\nsummary %s\nfilename %s\n", hash, r.Lines[i].Original, l.Line, c.Author, c.Mail, c.Time.Std().Unix(), c.Subject, l.Path)
 		if l.Session != "" {
-			fmt.Fprintf(&b, "skein-session %s\nskein-certainty %s\nskein-agent %s\nskein-model %s\n", l.Session, l.Certainty, l.Agent, l.Model)
+			fmt.Fprintf(&b, "skein-session %s\nskein-certainty %s\nskein-agent %s\nskein-model %s\n", l.Session, l.Certainty, render.Line(l.Agent), render.Line(l.Model))
 			if l.Turn > 0 {
 				fmt.Fprintf(&b, "skein-turn %d\nskein-seq %d\nskein-prompt %s\n", l.Turn, l.Seq, render.Line(l.Prompt))
 			}

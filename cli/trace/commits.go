@@ -36,7 +36,7 @@ func NewCommits(f *job.Frame) *cobra.Command {
 their share is: of the newest commits; of the commits of a branch, a range such as
 main..work, or one revision and those before it; or of those that have lines of
 the session NAME. A line counts if the session put its text into a file before the
-commit. Lines that no session is known to have written are a person's.
+commit. Lines that no session is known to have written count as nobody's.
 
 --to agent-trace prints the same as Agent Trace records, --to git-ai as notes of
 Git AI. Nothing is written to the repository, except with --write-notes: then the
@@ -99,8 +99,41 @@ func (o *commitsOptions) run(ctx context.Context, j *job.Job, args []string) (er
 	if err != nil {
 		return err
 	}
-	shown := 0
-	err = j.Page(ctx, func(w io.Writer) error {
+	shown, err := o.showAll(ctx, t, hashes, only)
+	if err == nil && shown == 0 {
+		j.Say("no commit of this repository is known to have lines of that session")
+	}
+	return err
+}
+
+// ShowCommit prints the sessions of a commit of the repository here, or of those of a
+// branch that the branch main or master does not have. It reports whether the word names
+// one.
+func ShowCommit(ctx context.Context, j *job.Job, word string, hide sessions.Mask, json bool) (is bool, err error) {
+	t, err := provenance.Open(ctx, j.Store, ".")
+	if err != nil {
+		return false, nil //nolint:nilerr // there is no repository here
+	}
+	defer func() { err = errors.Join(err, t.Close()) }()
+	o := commitsOptions{most: 1, json: json}
+	if t.IsBranch(ctx, word) {
+		o.most = maxOfBranch
+	}
+	hashes, err := t.Revisions(ctx, word, o.most)
+	if err != nil || len(hashes) == 0 {
+		return false, nil //nolint:nilerr // it is not a revision
+	}
+	_, err = o.showAll(ctx, &maskedTracer{t, j, hide}, hashes, "")
+	return true, err
+}
+
+// maxOfBranch is how many commits of a branch are shown.
+const maxOfBranch = 100
+
+// showAll prints whose commits are: if only is not "", those that have lines of that
+// session. It returns how many that were.
+func (o *commitsOptions) showAll(ctx context.Context, t *maskedTracer, hashes []string, only skein.SessionID) (shown int, err error) {
+	err = t.job.Page(ctx, func(w io.Writer) error {
 		for _, hash := range hashes {
 			r, err := t.Commit(ctx, hash)
 			if err != nil {
@@ -118,10 +151,7 @@ func (o *commitsOptions) run(ctx context.Context, j *job.Job, args []string) (er
 		}
 		return nil
 	})
-	if err == nil && shown == 0 {
-		j.Say("no commit of this repository is known to have lines of it")
-	}
-	return err
+	return shown, err
 }
 
 // show prints whose a commit is.
@@ -225,7 +255,7 @@ func (c *commitLine) write(w io.Writer, j *job.Job) error {
 		if s.Made {
 			made = "  made the commit"
 		}
-		fmt.Fprintf(&b, "  %3d%%  %s  %-11s  %s%s\n", percent, j.Paint.Cyan(sessions.ShortID(s.Session)), s.Agent, terminal.Cut(render.Line(s.Name), 50), j.Paint.Dim(made))
+		fmt.Fprintf(&b, "  %3d%%  %s  %-11s  %s%s\n", percent, j.Paint.Cyan(sessions.ShortID(s.Session)), render.Line(s.Agent), terminal.Cut(render.Line(s.Name), 50), j.Paint.Dim(made))
 	}
 	_, err := io.WriteString(w, b.String()+"\n")
 	return err

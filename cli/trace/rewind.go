@@ -43,7 +43,8 @@ session wrote as a whole is known only as far as it was committed: for such file
 it wants --whole.
 
 It asks first and names the files; --dry-run prints the patch. The patch and a
-copy of the files are kept, and skein rewind --undo takes the last rewind back.
+copy of the files are kept in the repository's .git/skein, and
+skein rewind --undo takes the last rewind back.
 The session itself does not change.`,
 		Example: `skein rewind last --turn 3 --files
 	skein rewind 4f1d22a0 --turn 3 --files -n
@@ -72,7 +73,7 @@ func (o *rewindOptions) run(ctx context.Context, j *job.Job, args []string) (err
 		return err
 	}
 	defer func() { err = errors.Join(err, t.Close()) }()
-	kept := rewinds{filepath.Join(j.Dirs.State, "rewinds"), t.Root()}
+	kept := rewinds{filepath.Join(t.GitDir(), "skein", "rewinds"), t.Root()}
 	if o.undo {
 		return o.back(ctx, t, kept)
 	}
@@ -130,7 +131,7 @@ func wholeFiles(changes []provenance.FileDiff) (all []string) {
 func fileLines(changes []provenance.FileDiff) (all []string) {
 	for _, f := range changes {
 		line := render.Line(f.Path)
-		if f.Was == "" {
+		if f.Was.Mode == "" {
 			line += " (it is new, and will be deleted)"
 		}
 		if !slices.Contains(all, line) {
@@ -160,11 +161,12 @@ func (o *rewindOptions) back(ctx context.Context, t *maskedTracer, kept rewinds)
 	return os.Rename(file, strings.TrimSuffix(file, ".patch")+".undone")
 }
 
-// rewinds are the patches of rewinds in a folder. The first line of each names the
-// repository; git apply skips it.
+// rewinds are the patches of rewinds, and the files that they changed, in a folder that
+// belongs to the repository: skein's own folders hold no text of them.
 type rewinds struct{ dir, root string }
 
-func (r rewinds) head() string { return "skein rewind in " + r.root + "\n" }
+// maxRewinds is how many are kept.
+const maxRewinds = 20
 
 // add keeps a patch, and beside it a copy of the files that it changes. It returns the
 // patch's file.
@@ -190,10 +192,29 @@ func (r rewinds) add(j *job.Job, id skein.SessionID, patch string, changes []pro
 		return "", err
 	}
 	file = filepath.Join(r.dir, name+".patch")
-	return file, os.WriteFile(file, []byte(r.head()+patch), 0o600)
+	if err := os.WriteFile(file, []byte(patch), 0o600); err != nil {
+		return "", err
+	}
+	return file, r.prune()
 }
 
-// last returns the newest patch of this repository that was not undone; "" if there is none.
+// prune removes the oldest rewinds but for those that are kept.
+func (r rewinds) prune() error {
+	entries, err := os.ReadDir(r.dir)
+	if err != nil {
+		return err
+	}
+	seen := map[string]bool{}
+	for _, e := range slices.Backward(entries) {
+		name := strings.TrimSuffix(strings.TrimSuffix(e.Name(), ".patch"), ".undone")
+		if seen[name] = true; len(seen) > maxRewinds {
+			err = errors.Join(err, os.RemoveAll(filepath.Join(r.dir, e.Name())))
+		}
+	}
+	return err
+}
+
+// last returns the newest patch that was not undone; "" if there is none.
 func (r rewinds) last() (file, patch string, err error) {
 	entries, err := os.ReadDir(r.dir)
 	if err != nil && !errors.Is(err, fs.ErrNotExist) {
@@ -205,12 +226,7 @@ func (r rewinds) last() (file, patch string, err error) {
 		}
 		file = filepath.Join(r.dir, e.Name())
 		text, err := os.ReadFile(file)
-		if err != nil {
-			return "", "", err
-		}
-		if patch, ok := strings.CutPrefix(string(text), r.head()); ok {
-			return file, patch, nil
-		}
+		return file, string(text), err
 	}
 	return "", "", nil
 }

@@ -3,6 +3,8 @@ package trace
 import (
 	"context"
 	"errors"
+	"io/fs"
+	"os/exec"
 	"path/filepath"
 
 	"github.com/skein-dev/skein"
@@ -23,8 +25,13 @@ type maskedTracer struct {
 // [skein.ErrNotFound] if there is none.
 func open(ctx context.Context, j *job.Job, dir string, hide sessions.Mask) (*maskedTracer, error) {
 	t, err := provenance.Open(ctx, j.Store, dir)
-	if errors.Is(err, skein.ErrNotFound) {
-		err = fault.Advise(err, "run the command in the folder of a repository")
+	switch {
+	case errors.Is(err, exec.ErrNotFound):
+		err = fault.Advise(&fault.StatedError{Text: "this needs the program git, and it is not installed", Kind: err}, "install it from https://git-scm.com/downloads")
+	case errors.Is(err, skein.ErrNotFound):
+		err = fault.Advise(&fault.StatedError{Text: j.Tilde(dir) + " is in no repository of Git", Kind: err}, "run the command in the folder of a repository")
+	case errors.Is(err, fs.ErrNotExist):
+		err = &fault.StatedError{Text: "there is no folder " + j.Tilde(dir), Kind: err}
 	}
 	return &maskedTracer{t, j, hide}, err
 }

@@ -33,11 +33,23 @@ type Hunk struct {
 // Apply returns what an edit makes of a file with this text, and reports whether it fits:
 // whether what it replaces is there.
 func (e *Edit) Apply(text string) (string, bool) {
+	text, ok, _ := e.apply(text)
+	return text, ok
+}
+
+// ApplySurely is as Apply for a patch, but reports whether it fits only in one way: not if
+// lines that it replaces are not where it says, and are there more than once.
+func (e *Edit) ApplySurely(text string) (string, bool) {
+	text, ok, sure := e.apply(text)
+	return text, ok && sure
+}
+
+func (e *Edit) apply(text string) (_ string, ok, sure bool) {
 	switch {
 	case e.Deleted:
-		return "", true
+		return "", true, true
 	case len(e.Hunks) == 0:
-		return text, e.From != "" // it was only moved
+		return text, e.From != "", true // it was only moved
 	}
 	var p place
 	for i := range e.Hunks {
@@ -51,21 +63,21 @@ func (e *Edit) Apply(text string) (string, bool) {
 			}
 			at := p.of(h, text)
 			if at < 0 {
-				return text, false
+				return text, false, false
 			}
 			text = text[:at] + h.New + text[at+len(h.Old):]
 			p.next(h, text, at)
 		case h.Old == "":
 			text += h.New
 		case !strings.Contains(text, h.Old):
-			return text, false
+			return text, false, false
 		case h.All:
 			text = strings.ReplaceAll(text, h.Old, h.New)
 		default:
 			text = strings.Replace(text, h.Old, h.New, 1)
 		}
 	}
-	return text, true
+	return text, true, !p.unsure
 }
 
 // A place is where the next hunk of a patch is looked for.
@@ -73,6 +85,7 @@ type place struct {
 	offset int // in bytes: the hunks before are above
 	line   int // number of the line there, from 0
 	moved  int // by how many lines the hunk before was off
+	unsure bool
 }
 
 // of returns the offset at which hunk h replaces lines of a text: of those where its old
@@ -94,17 +107,16 @@ func (p *place) of(h *Hunk, text string) int {
 // nearest is as of, from an offset on.
 func (p *place) nearest(h *Hunk, text string, at int) int {
 	line := p.line + strings.Count(text[p.offset:at], "\n")
-	best, apart := -1, 0
+	best, apart, twins := -1, 0, 0
 	for at <= len(text) {
 		if strings.HasPrefix(text[at:], h.Old) {
 			far := h.Line - 1 + p.moved - line
 			if far = max(far, -far); h.Line == 0 {
 				return at
 			}
-			if best >= 0 && far >= apart {
-				break // it is getting farther
+			if twins++; twins == 1 || far < apart {
+				best, apart = at, far
 			}
-			best, apart = at, far
 		}
 		n := strings.IndexByte(text[at:], '\n')
 		if n < 0 {
@@ -112,6 +124,7 @@ func (p *place) nearest(h *Hunk, text string, at int) int {
 		}
 		at, line = at+n+1, line+1
 	}
+	p.unsure = p.unsure || twins > 1 && apart > 0
 	return best
 }
 

@@ -161,26 +161,41 @@ func TestAUnifiedDiffIsOneThatAppliesAgain(t *testing.T) {
 	changed := slices.Clone(long)
 	changed[3], changed[40] = "three", "forty"
 	changed = slices.Insert(changed, 20, "new", "newer")
-	for _, c := range [][2]string{{"", "one\ntwo\n"}, {"one\n", ""}, {"one\ntwo\nthree\n", "one\n2\nthree\n"}, {strings.Join(long, "\n") + "\n", strings.Join(changed, "\n") + "\n"}, {"a\nb", "a\nb\n"}, {"a\nb\n", "a\nc"}} {
-		dir := t.TempDir()
-		if c[0] != "" {
-			if err := os.WriteFile(filepath.Join(dir, "f"), []byte(c[0]), 0o600); err != nil {
-				t.Fatal(err)
+	file := func(text string) edits.File { return edits.File{Mode: edits.NewFileMode, Text: text} }
+	var none edits.File
+	for _, c := range [][2]edits.File{
+		{none, file("one\ntwo\n")},
+		{file("one\n"), none},
+		{none, file("")},
+		{file(""), none},
+		{file(""), file("one\n")},
+		{file("one\n"), file("")},
+		{file("one\ntwo\nthree\n"), file("one\n2\nthree\n")},
+		{file(strings.Join(long, "\n") + "\n"), file(strings.Join(changed, "\n") + "\n")},
+		{file("a\nb"), file("a\nb\n")},
+		{file("a\nb\n"), file("a\nc")},
+	} {
+		for _, name := range []string{"f", "two words", `a "quoted" name`, "a\ttab"} {
+			dir := t.TempDir()
+			if c[0].Mode != "" {
+				if err := os.WriteFile(filepath.Join(dir, name), []byte(c[0].Text), 0o600); err != nil {
+					t.Fatal(err)
+				}
+			}
+			patch := edits.Unified(name, c[0], c[1])
+			apply := exec.Command("git", "apply", "--unidiff-zero", "-")
+			apply.Dir, apply.Stdin = dir, strings.NewReader(patch)
+			if out, err := apply.CombinedOutput(); err != nil {
+				t.Errorf("git apply of\n%s\n%v: %s", patch, err, out)
+				continue
+			}
+			got, err := os.ReadFile(filepath.Join(dir, name))
+			if (err == nil) != (c[1].Mode != "") || string(got) != c[1].Text {
+				t.Errorf("the patch\n%s\nmakes %q, %v, want %+v", patch, got, err, c[1])
 			}
 		}
-		patch := edits.Unified("f", c[0], c[1])
-		apply := exec.Command("git", "apply", "--unidiff-zero", "-")
-		apply.Dir, apply.Stdin = dir, strings.NewReader(patch)
-		if out, err := apply.CombinedOutput(); err != nil {
-			t.Errorf("git apply of\n%s\n%v: %s", patch, err, out)
-			continue
-		}
-		got, err := os.ReadFile(filepath.Join(dir, "f"))
-		if err != nil && c[1] != "" || string(got) != c[1] {
-			t.Errorf("the patch\n%s\nmakes %q, want %q", patch, got, c[1])
-		}
 	}
-	if patch := edits.Unified("f", "same\n", "same\n"); patch != "" {
+	if patch := edits.Unified("f", file("same\n"), file("same\n")); patch != "" {
 		t.Errorf("the patch of nothing is %q", patch)
 	}
 }

@@ -9,6 +9,9 @@ import (
 	"strings"
 )
 
+// Patch returns the edits of a patch.
+func Patch(text string) []Edit { return parsePatch(text, "") }
+
 // parsePatch returns the edits of the patches in a text: those between "*** Begin Patch"
 // and "*** End Patch" that several agents write, and unified diffs.
 func parsePatch(text, dir string) []Edit {

@@ -8,26 +8,66 @@ import (
 // around is how many lines a unified diff has before and after a change.
 const around = 3
 
-// Unified returns the difference between two texts of a file as git diff prints it; "" if
-// they are equal. A file without text does not exist.
-func Unified(path, was, is string) string {
-	if was == is {
+// A File is what a path has at some time.
+type File struct {
+	Mode string // as Git has it, such as 100644; "" if there is no file
+	Text string
+}
+
+// NewFileMode is the mode of a file that a patch makes.
+const NewFileMode = "100644"
+
+// Unified returns the difference between a file before and after as git diff prints it;
+// "" if there is none. A mode that changes is not part of it.
+func Unified(path string, was, is File) string {
+	if (was.Mode == "") == (is.Mode == "") && was.Text == is.Text {
 		return ""
 	}
 	var b strings.Builder
-	from, to := "a/"+path, "b/"+path
+	from, to := quoted("a/"+path), quoted("b/"+path)
 	fmt.Fprintf(&b, "diff --git %s %s\n", from, to)
-	if was == "" {
+	if was.Mode == "" {
 		from = "/dev/null"
-		b.WriteString("new file mode 100644\n")
+		fmt.Fprintf(&b, "new file mode %s\n", is.Mode)
 	}
-	if is == "" {
+	if is.Mode == "" {
 		to = "/dev/null"
-		b.WriteString("deleted file mode 100644\n")
+		fmt.Fprintf(&b, "deleted file mode %s\n", was.Mode)
 	}
-	fmt.Fprintf(&b, "--- %s\n+++ %s\n", from, to)
-	writeHunks(&b, signed(was, is))
+	if was.Text != is.Text {
+		fmt.Fprintf(&b, "--- %s%s\n+++ %s%s\n", from, afterName(from), to, afterName(to))
+		writeHunks(&b, signed(was.Text, is.Text))
+	}
 	return b.String()
+}
+
+// quoted returns a path as Git prints it in a patch: as in C, if it has quotes or control
+// characters.
+func quoted(path string) string {
+	plain := func(c rune) bool { return c >= ' ' && c != '"' && c != '\\' && c != 0x7f }
+	if strings.IndexFunc(path, func(c rune) bool { return !plain(c) }) < 0 {
+		return path
+	}
+	var b strings.Builder
+	for i := range len(path) {
+		switch c := path[i]; {
+		case c == '"' || c == '\\':
+			b.WriteString(string([]byte{'\\', c}))
+		case c < ' ' || c == 0x7f:
+			fmt.Fprintf(&b, "\\%03o", c)
+		default:
+			b.WriteByte(c)
+		}
+	}
+	return `"` + b.String() + `"`
+}
+
+// afterName ends a name that has spaces.
+func afterName(name string) string {
+	if strings.Contains(name, " ") {
+		return "\t"
+	}
+	return ""
 }
 
 // A signedLine is a line of one or both of two texts, with its end.

@@ -7,6 +7,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"os"
 	"os/exec"
 	"path/filepath"
 	"strconv"
@@ -14,11 +15,13 @@ import (
 	"time"
 
 	"github.com/skein-dev/skein"
+	"github.com/skein-dev/skein/internal/edits"
 )
 
 // A WorkTree is a working tree of a repository.
 type WorkTree struct {
 	Root    string   // absolute path of its top folder
+	Dir     string   // absolute path of the folder that Git keeps for it, such as ROOT/.git
 	Remotes []string // addresses that the repository fetches from, from its configuration
 	filters []string // arguments that keep Git from running the filters that the repository itself names
 }
@@ -48,13 +51,21 @@ type Line struct {
 }
 
 // Open returns the working tree that a folder is in. The error wraps [skein.ErrNotFound]
-// if there is none, or if the git program is missing.
+// if there is none, [exec.ErrNotFound] if the git program is missing, and is the system's
+// if the folder cannot be read.
 func Open(ctx context.Context, dir string) (WorkTree, error) {
-	out, err := WorkTree{Root: dir}.run(ctx, "rev-parse", "--show-toplevel")
-	if err != nil {
+	if _, err := os.ReadDir(dir); err != nil {
+		return WorkTree{}, err
+	}
+	out, err := WorkTree{Root: dir}.run(ctx, "rev-parse", "--show-toplevel", "--absolute-git-dir")
+	switch {
+	case errors.Is(err, exec.ErrNotFound):
+		return WorkTree{}, err
+	case err != nil:
 		return WorkTree{}, fmt.Errorf("%s: %w: %w", dir, skein.ErrNotFound, err)
 	}
-	r := WorkTree{Root: filepath.FromSlash(strings.TrimSuffix(string(out), "\n"))}
+	root, own, _ := strings.Cut(strings.TrimSuffix(string(out), "\n"), "\n")
+	r := WorkTree{Root: filepath.FromSlash(root), Dir: filepath.FromSlash(own)}
 	for _, l := range r.settings(ctx, `^(filter\.|remote\..*\.url$)`) {
 		if strings.HasPrefix(l[0], "remote.") {
 			r.Remotes = append(r.Remotes, l[1])
@@ -79,16 +90,49 @@ func (r WorkTree) settings(ctx context.Context, match string) (all [][2]string) 
 	return all
 }
 
-// run returns what a command of Git prints. The error has what it said.
+// maxOutput bounds what a command of Git prints, in bytes.
+const maxOutput = 256 << 20
+
+// run returns what a command of Git prints, at most 256 MiB. The error has what it said.
 func (r WorkTree) run(ctx context.Context, args ...string) ([]byte, error) {
 	c := r.command(ctx, args...)
-	out, err := c.Output()
-	if exit := (*exec.ExitError)(nil); errors.As(err, &exit) {
-		said, _, _ := strings.Cut(strings.TrimPrefix(strings.TrimSpace(string(exit.Stderr)), "fatal: "), "\n")
-		return nil, fmt.Errorf("git %s: %s", args[0], said)
+	said, out := headBuffer{room: 1 << 10}, headBuffer{room: maxOutput}
+	c.Stderr, c.Stdout = &said, &out
+	err := c.Run()
+	if out.full {
+		return nil, &refusal{fmt.Sprintf("git %s: it prints more than %d MiB: too much to look at", args[0], maxOutput>>20)}
 	}
-	return out, err
+	if exit := (*exec.ExitError)(nil); errors.As(err, &exit) {
+		first, _, _ := strings.Cut(strings.TrimPrefix(strings.TrimSpace(said.String()), "fatal: "), "\n")
+		return nil, &refusal{fmt.Sprintf("git %s: %s", args[0], first)}
+	}
+	return out.Bytes(), err
 }
+
+// A headBuffer keeps the first bytes that are written to it.
+type headBuffer struct {
+	bytes.Buffer
+	room int
+	full bool // there were more
+}
+
+func (b *headBuffer) Write(p []byte) (int, error) {
+	n := min(len(p), b.room-b.Len())
+	b.full = b.full || n < len(p)
+	b.Buffer.Write(p[:n])
+	return len(p), nil
+}
+
+// ErrRefused says that Git does not do what it was asked for: there is no such file, line
+// or revision, or it does not fit.
+var ErrRefused = errors.New("git refused")
+
+// A refusal is what Git says of that. It wraps ErrRefused.
+type refusal struct{ text string }
+
+func (r *refusal) Error() string { return r.text }
+
+func (r *refusal) Unwrap() error { return ErrRefused }
 
 func (r WorkTree) command(ctx context.Context, args ...string) *exec.Cmd {
 	quiet := []string{"-C", r.Root, "--no-optional-locks", "-c", "core.fsmonitor=false", "-c", "core.hooksPath=/dev/null", "-c", "core.quotePath=false", "-c", "log.showSignature=false"}
@@ -104,7 +148,7 @@ func (r WorkTree) command(ctx context.Context, args ...string) *exec.Cmd {
 func (r WorkTree) Blame(ctx context.Context, revision, path string, first, last int) ([]Line, error) {
 	args := []string{"blame", "--porcelain", "--no-textconv"}
 	if strings.HasPrefix(revision, "-") {
-		return nil, fmt.Errorf("%q is no revision", revision)
+		return nil, &refusal{fmt.Sprintf("%q is not a revision", revision)}
 	}
 	if first > 0 {
 		to := ""
@@ -366,14 +410,11 @@ func (r WorkTree) Revisions(ctx context.Context, name string, most int) ([]strin
 		return strings.Fields(string(out)), err
 	}
 	if strings.HasPrefix(name, "-") {
-		return nil, fmt.Errorf("%q is no revision", name)
+		return nil, &refusal{fmt.Sprintf("%q is not a revision", name)}
 	}
-	if !strings.Contains(name, "..") {
+	if !strings.Contains(name, "..") && r.has(ctx, "refs/heads/"+name) {
 		for _, trunk := range []string{"main", "master"} {
-			if _, err := r.run(ctx, "rev-parse", "--verify", "--quiet", "refs/heads/"+trunk); err != nil || name == trunk {
-				continue
-			}
-			if _, err := r.run(ctx, "rev-parse", "--verify", "--quiet", "refs/heads/"+name); err != nil {
+			if name == trunk || !r.has(ctx, "refs/heads/"+trunk) {
 				continue
 			}
 			if all, err := list(name, "^"+trunk, "--"); err != nil || len(all) > 0 {
@@ -382,6 +423,17 @@ func (r WorkTree) Revisions(ctx context.Context, name string, most int) ([]strin
 		}
 	}
 	return list(name, "--")
+}
+
+// has reports whether there is such a reference.
+func (r WorkTree) has(ctx context.Context, ref string) bool {
+	_, err := r.run(ctx, "rev-parse", "--verify", "--quiet", ref)
+	return err == nil
+}
+
+// IsBranch reports whether there is a branch with this name.
+func (r WorkTree) IsBranch(ctx context.Context, name string) bool {
+	return r.has(ctx, "refs/heads/"+name)
 }
 
 // Touching returns the hashes of the commits of all branches since a time that change
@@ -404,19 +456,19 @@ func (r WorkTree) At(ctx context.Context, t skein.Time) (string, error) {
 
 const symlink = "120000" // mode of a tree's entry
 
-// Content returns a file as it is in a commit; false if the commit does not have it, has a
+// Content returns a file as it is in a commit; none if the commit does not have it, has a
 // symbolic link there, or is not there itself. The error is Git's.
-func (r WorkTree) Content(ctx context.Context, hash, path string) (text string, ok bool, err error) {
+func (r WorkTree) Content(ctx context.Context, hash, path string) (edits.File, error) {
 	if hash == "" {
-		return "", false, nil
+		return edits.File{}, nil
 	}
 	entry, err := r.run(ctx, "--literal-pathspecs", "ls-tree", "-z", "--full-tree", hash, "--", path)
 	f := strings.Fields(string(entry))
 	if err != nil || len(f) < 3 || f[1] != "blob" || f[0] == symlink {
-		return "", false, err
+		return edits.File{}, err
 	}
 	out, err := r.run(ctx, "cat-file", "blob", f[2])
-	return string(out), err == nil, err
+	return edits.File{Mode: f[0], Text: string(out)}, err
 }
 
 // Apply changes the files of the working tree as a patch says, all or none. The error is
@@ -426,7 +478,7 @@ func (r WorkTree) Apply(ctx context.Context, patch string, how ...string) error 
 	c.Stdin = strings.NewReader(patch)
 	out, err := c.CombinedOutput()
 	if err != nil && len(out) > 0 {
-		return errors.New(strings.ReplaceAll(strings.TrimSpace(string(out)), "error: ", ""))
+		return &refusal{strings.ReplaceAll(strings.TrimSpace(string(out)), "error: ", "")}
 	}
 	return err
 }
@@ -434,7 +486,7 @@ func (r WorkTree) Apply(ctx context.Context, patch string, how ...string) error 
 // Notes returns the objects of the notes under a reference, by the commits that they are
 // about; none if there is no such reference. The error is Git's.
 func (r WorkTree) Notes(ctx context.Context, ref string) (map[string]string, error) {
-	if _, err := r.run(ctx, "rev-parse", "--verify", "--quiet", ref); err != nil {
+	if !r.has(ctx, ref) {
 		return nil, ctx.Err()
 	}
 	out, err := r.run(ctx, "notes", "--ref="+ref, "list")

@@ -11,6 +11,7 @@ import (
 	sdk "github.com/modelcontextprotocol/go-sdk/mcp"
 
 	"github.com/skein-dev/skein"
+	"github.com/skein-dev/skein/internal/git"
 	"github.com/skein-dev/skein/store/provenance"
 )
 
@@ -86,7 +87,10 @@ func (s *toolset) traced(ctx context.Context, in blameIn) (*provenance.Tracer, *
 	}
 	r, err := t.Blame(ctx, provenance.Question{File: file, Revision: in.Revision, First: in.First, Last: in.Last})
 	if err != nil {
-		return nil, nil, fmt.Errorf("%w: %w", errors.Join(err, t.Close()), skein.ErrInvalid)
+		if errors.Is(err, git.ErrRefused) {
+			err = fmt.Errorf("%w: %w", err, skein.ErrInvalid)
+		}
+		return nil, nil, errors.Join(err, t.Close())
 	}
 	return t, r, nil
 }

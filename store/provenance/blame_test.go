@@ -7,6 +7,7 @@ import (
 	"os"
 	"os/exec"
 	"path/filepath"
+	"runtime"
 	"slices"
 	"strings"
 	"testing"
@@ -15,6 +16,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 
 	"github.com/skein-dev/skein"
+	"github.com/skein-dev/skein/internal/edits"
 	"github.com/skein-dev/skein/store/memory"
 	"github.com/skein-dev/skein/store/provenance"
 )
@@ -486,24 +488,25 @@ func TestWhatASessionChangedIsAPatch(t *testing.T) {
 		t.Fatal(err)
 	}
 	tr := w.tracer()
+	text := func(s string) edits.File { return edits.File{Mode: edits.NewFileMode, Text: s} }
 	for _, c := range []struct {
 		first, last int
 		want        []provenance.FileDiff
 	}{
 		{0, 0, []provenance.FileDiff{
-			{Path: "a.go", Was: alpha + beta, Is: alpha + delta + gamma},
-			{Path: "new.go", Is: delta, Whole: true},
-			{Path: "b.go", Was: gamma, Is: gamma, Left: 1},
-			{Path: "a.go", Was: alpha + delta + gamma + beta, Is: alpha + delta + gamma},
+			{Path: "a.go", Was: text(alpha + beta), Is: text(alpha + delta + gamma)},
+			{Path: "new.go", Is: text(delta), Whole: true},
+			{Path: "b.go", Was: text(gamma), Is: text(gamma), Left: 1},
+			{Path: "a.go", Was: text(alpha + delta + gamma + beta), Is: text(alpha + delta + gamma)},
 		}},
 		{1, 1, []provenance.FileDiff{
-			{Path: "a.go", Was: alpha + beta, Is: alpha + gamma},
-			{Path: "new.go", Is: delta, Whole: true},
-			{Path: "b.go", Was: gamma, Is: gamma, Left: 1},
+			{Path: "a.go", Was: text(alpha + beta), Is: text(alpha + gamma)},
+			{Path: "new.go", Is: text(delta), Whole: true},
+			{Path: "b.go", Was: text(gamma), Is: text(gamma), Left: 1},
 		}},
 		{2, 0, []provenance.FileDiff{
-			{Path: "a.go", Was: alpha + gamma, Is: alpha + delta + gamma},
-			{Path: "a.go", Was: alpha + delta + gamma + beta, Is: alpha + delta + gamma},
+			{Path: "a.go", Was: text(alpha + gamma), Is: text(alpha + delta + gamma)},
+			{Path: "a.go", Was: text(alpha + delta + gamma + beta), Is: text(alpha + delta + gamma)},
 		}},
 	} {
 		got, err := tr.Diff(t.Context(), &x, c.first, c.last)
@@ -556,8 +559,71 @@ func TestARewindTakesBackWhatTheSessionDidAndNothingElse(t *testing.T) {
 		t.Errorf("a rewind of lines that have changed since: %q, %v; want an error that names a.go, and nothing done", patch, err)
 	}
 	changes[0].Left = 1
-	if _, err := tr.Backward(t.Context(), changes); !errors.Is(err, skein.ErrConflict) {
-		t.Errorf("a rewind of edits that are not known: %v, want ErrConflict", err)
+	if _, err := tr.Backward(t.Context(), changes); !errors.Is(err, provenance.ErrUnclear) {
+		t.Errorf("a rewind of edits that are not known: %v, want ErrUnclear", err)
+	}
+}
+
+func TestARewindThatIsNotClearIsRefused(t *testing.T) {
+	w := newWorld(t)
+	block := strings.Repeat("// the same\n", 4) + alpha + strings.Repeat("// the same\n", 4)
+	w.file("a.go", block)
+	w.commit("Begin")
+	w.edit("one", "a.go", alpha, beta)
+	twin := strings.Replace(block, alpha, beta, 1)
+	w.file("a.go", gamma+twin+twin) // by hand
+	x, err := w.store.Session(t.Context(), "one")
+	if err != nil {
+		t.Fatal(err)
+	}
+	tr := w.tracer()
+	changes, err := tr.Diff(t.Context(), &x, 1, 0)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if patch, err := tr.Backward(t.Context(), changes); !errors.Is(err, provenance.ErrUnclear) {
+		t.Errorf("Backward = %q, %v, want ErrUnclear: the lines are there twice, and not where they were", patch, err)
+	}
+	w.file("a.go", gamma+twin)
+	if patch, err := tr.Backward(t.Context(), changes); err != nil || patch == "" {
+		t.Errorf("Backward of lines that have moved = %q, %v, want a patch", patch, err)
+	}
+}
+
+func TestEmptyFilesAndModesAreKept(t *testing.T) {
+	w := newWorld(t)
+	w.file("empty.go", "")
+	w.file("run.sh", alpha)
+	if err := os.Chmod(filepath.Join(w.dir, "run.sh"), 0o700); err != nil {
+		t.Fatal(err)
+	}
+	w.commit("Begin")
+	w.edit("one", "empty.go", "", beta)
+	w.call("one", "shell", map[string]any{"input": "*** Begin Patch\n*** Delete File: run.sh\n*** End Patch"}, "ok", false)
+	if err := os.Remove(filepath.Join(w.dir, "run.sh")); err != nil {
+		t.Fatal(err)
+	}
+	x, err := w.store.Session(t.Context(), "one")
+	if err != nil {
+		t.Fatal(err)
+	}
+	tr := w.tracer()
+	changes, err := tr.Diff(t.Context(), &x, 1, 0)
+	if err != nil {
+		t.Fatal(err)
+	}
+	patch, err := tr.Backward(t.Context(), changes)
+	if err == nil {
+		err = tr.Apply(t.Context(), patch)
+	}
+	if err != nil {
+		t.Fatal(err)
+	}
+	if text, err := os.ReadFile(filepath.Join(w.dir, "empty.go")); err != nil || len(text) > 0 {
+		t.Errorf("after the rewind empty.go is %q, %v, want an empty file", text, err)
+	}
+	if info, err := os.Stat(filepath.Join(w.dir, "run.sh")); err != nil || runtime.GOOS != "windows" && info.Mode().Perm()&0o100 == 0 {
+		t.Errorf("after the rewind run.sh is %v, %v, want a program", info, err)
 	}
 }
 

@@ -77,6 +77,9 @@ func (t *Tracer) Revisions(ctx context.Context, name string, most int) ([]string
 	return t.tree.Revisions(ctx, name, most)
 }
 
+// IsBranch reports whether the repository has a branch with this name.
+func (t *Tracer) IsBranch(ctx context.Context, name string) bool { return t.tree.IsBranch(ctx, name) }
+
 // maxTouching is how many commits after a session are looked at for lines of it.
 const maxTouching = 300
 

@@ -1,8 +1,13 @@
 package provenance
 
 import (
+	"cmp"
 	"context"
+	"errors"
 	"fmt"
+	"io/fs"
+	"os"
+	"path/filepath"
 	"slices"
 	"strings"
 
@@ -13,9 +18,9 @@ import (
 // A FileDiff is what a session did to a file.
 type FileDiff struct {
 	Path    string // relative to the root
-	Was, Is string // its text before and after; "" if it did not exist
-	Left    int    // edits that are left out, because what they replace was not there
-	Whole   bool   // the session wrote it as a whole: lines that others had not committed may have been there before
+	Was, Is edits.File
+	Left    int  // edits that are left out, because what they replace was not there
+	Whole   bool // the session wrote it as a whole: lines that others had not committed may have been there before
 }
 
 // Diff returns what session x did to the files of the repository, as its calls tell: in
@@ -38,7 +43,7 @@ func (t *Tracer) Diff(ctx context.Context, x *skein.Session, first, last int) ([
 		return nil, err
 	}
 	slices.SortStableFunc(writes, func(a, b Write) int { return int(a.Seq - b.Seq) })
-	d := differ{Tracer: t, base: base, first: first, last: last, at: map[string]int{}, empty: map[string]bool{}}
+	d := differ{Tracer: t, base: base, first: first, last: last, at: map[string]int{}}
 	for i := range writes {
 		if err := d.add(ctx, x, &writes[i]); err != nil {
 			return nil, err
@@ -53,8 +58,7 @@ type differ struct {
 	*Tracer
 	base        string // commit that files begin as
 	first, last int
-	at          map[string]int  // indexes of all, by path
-	empty       map[string]bool // files that the commit has, without text
+	at          map[string]int // indexes of all, by path
 	all         []FileDiff
 }
 
@@ -78,24 +82,20 @@ func (d *differ) add(ctx context.Context, x *skein.Session, w *Write) error {
 		f = &d.all[d.at[name]] // all may have grown
 		old := &d.all[d.at[from]]
 		d.write(f, w, old.Is)
-		d.write(old, w, "")
-	}
-	if d.empty[name] { // a file without text is none here
-		f.Left++
-		return nil
+		d.write(old, w, edits.File{})
 	}
 	if w.Edit.Whole && w.Turn >= d.first {
 		f.Whole = true
 	}
-	text, ok := w.Edit.Apply(f.Is)
+	is, ok := applied(w, f.Is)
 	if !ok {
-		if f, text, ok, err = d.again(ctx, name, w); err != nil {
+		if f, is, ok, err = d.again(ctx, name, w); err != nil {
 			return err
 		}
 	}
 	switch {
 	case ok:
-		d.write(f, w, text)
+		d.write(f, w, is)
 	case w.Turn >= d.first:
 		f.Left++
 	}
@@ -105,29 +105,38 @@ func (d *differ) add(ctx context.Context, x *skein.Session, w *Write) error {
 // again begins a file anew as it is in the newest commit before a write that does not
 // fit: others have changed it since the session began. It reports whether the write fits
 // then, and returns what it makes of the file.
-func (d *differ) again(ctx context.Context, name string, w *Write) (f *FileDiff, text string, ok bool, err error) {
+func (d *differ) again(ctx context.Context, name string, w *Write) (f *FileDiff, is edits.File, ok bool, err error) {
 	f = &d.all[d.at[name]]
 	hash, err := d.tree.At(ctx, w.Time)
 	if err != nil {
-		return f, "", false, err
+		return f, is, false, err
 	}
-	was, is, err := d.tree.Content(ctx, hash, name)
-	if err != nil || !is {
-		return f, "", false, err
+	was, err := d.tree.Content(ctx, hash, name)
+	if err != nil || was.Mode == "" {
+		return f, is, false, err
 	}
-	if text, ok = w.Edit.Apply(was); !ok {
-		return f, "", false, nil
+	if is, ok = applied(w, was); !ok {
+		return f, is, false, nil
 	}
 	d.at[name], d.all = len(d.all), append(d.all, FileDiff{Path: name, Was: was, Is: was})
-	return &d.all[d.at[name]], text, true, nil
+	return &d.all[d.at[name]], is, true, nil
 }
 
-// write gives a file another text. What was done before the turn in question is not a
+// applied returns what a write makes of a file, and reports whether it fits.
+func applied(w *Write, f edits.File) (edits.File, bool) {
+	text, ok := w.Edit.Apply(f.Text)
+	if w.Edit.Deleted {
+		return edits.File{}, ok
+	}
+	return edits.File{Mode: cmp.Or(f.Mode, edits.NewFileMode), Text: text}, ok
+}
+
+// write makes a file another. What was done before the turn in question is not a
 // change.
-func (d *differ) write(f *FileDiff, w *Write, text string) {
-	f.Is = text
+func (d *differ) write(f *FileDiff, w *Write, is edits.File) {
+	f.Is = is
 	if w.Turn < d.first {
-		f.Was = text
+		f.Was = is
 	}
 }
 
@@ -135,13 +144,12 @@ func (d *differ) write(f *FileDiff, w *Write, text string) {
 func (d *differ) file(ctx context.Context, name string) (*FileDiff, error) {
 	i, known := d.at[name]
 	if !known {
-		text, ok, err := d.tree.Content(ctx, d.base, name)
+		f, err := d.tree.Content(ctx, d.base, name)
 		if err != nil {
 			return nil, err
 		}
-		d.empty[name] = ok && text == ""
 		i = len(d.all)
-		d.at[name], d.all = i, append(d.all, FileDiff{Path: name, Was: text, Is: text})
+		d.at[name], d.all = i, append(d.all, FileDiff{Path: name, Was: f, Is: f})
 	}
 	return &d.all[i], nil
 }
@@ -149,17 +157,37 @@ func (d *differ) file(ctx context.Context, name string) (*FileDiff, error) {
 // Patch returns the difference as git diff prints it; "" if there is none.
 func (f *FileDiff) Patch() string { return edits.Unified(f.Path, f.Was, f.Is) }
 
+// ErrUnclear says that changes cannot be taken back for certain.
+var ErrUnclear = errors.New("what to take back is not clear")
+
 // Backward returns the patch that takes the changes back; "" if there are none. It
 // changes nothing, but makes sure that the patch applies. The error is Git's, and says
-// what does not fit because it has changed since, or wraps [skein.ErrConflict] if edits
-// were left out.
+// what does not fit because it has changed since, or wraps [ErrUnclear] if edits
+// were left out, or if it is not clear which lines of a file to take back.
 func (t *Tracer) Backward(ctx context.Context, changes []FileDiff) (patch string, err error) {
 	var b strings.Builder
+	now := map[string]string{} // texts, as far as they are taken back
 	for _, f := range slices.Backward(changes) {
 		if f.Left > 0 {
-			return "", fmt.Errorf("%s: %d of its edits cannot be worked out: %w", f.Path, f.Left, skein.ErrConflict)
+			return "", fmt.Errorf("%s: %w: %d of its edits cannot be worked out", f.Path, ErrUnclear, f.Left)
 		}
-		b.WriteString(edits.Unified(f.Path, f.Is, f.Was))
+		back := edits.Unified(f.Path, f.Is, f.Was)
+		b.WriteString(back)
+		text, known := now[f.Path]
+		if !known {
+			file, err := os.ReadFile(filepath.Join(t.tree.Root, filepath.FromSlash(f.Path)))
+			if err != nil && !errors.Is(err, fs.ErrNotExist) {
+				return "", err
+			}
+			text = string(file)
+		}
+		for _, e := range edits.Patch(back) {
+			is, fits := e.Apply(text)
+			if _, sure := e.ApplySurely(text); fits && !sure {
+				return "", fmt.Errorf("%s: %w: the lines have moved, and are there more than once", f.Path, ErrUnclear)
+			}
+			now[f.Path] = is
+		}
 	}
 	if patch = b.String(); patch != "" {
 		err = t.tree.Apply(ctx, patch, "--check")
@@ -179,3 +207,6 @@ func (t *Tracer) Undo(ctx context.Context, patch string) error {
 
 // Root is the top folder of the working tree.
 func (t *Tracer) Root() string { return t.tree.Root }
+
+// GitDir is the folder that Git keeps for the working tree.
+func (t *Tracer) GitDir() string { return t.tree.Dir }
