@@ -32,7 +32,7 @@ type ShowOptions struct {
 
 // NewShow returns the command show. What is no session's name may be a commit: commits
 // prints its sessions, and reports whether it is one.
-func NewShow(f *job.Frame, commits func(ctx context.Context, j *job.Job, word string, hide sessions.Mask, json bool) (is bool, err error)) *cobra.Command {
+func NewShow(f *job.Frame, commits func(ctx context.Context, j *job.Job, word, format string, hide sessions.Mask) (is bool, err error)) *cobra.Command {
 	var o ShowOptions
 	c := &cobra.Command{
 		Use:   "show NAME [flags]",
@@ -53,10 +53,15 @@ their share.`,
 		Args: job.Words(1, 1, "the NAME of a session"),
 		RunE: f.WithStore(func(ctx context.Context, j *job.Job, args []string) error {
 			err := o.run(ctx, j, args)
-			if errors.Is(err, skein.ErrNotFound) {
-				if is, err := commits(ctx, j, args[0], sessions.Secrets(o.raw).Mask(), o.json); is {
-					return err
-				}
+			if !errors.Is(err, skein.ErrNotFound) {
+				return err
+			}
+			format := "text"
+			if o.json {
+				format = "json"
+			}
+			if is, err := commits(ctx, j, args[0], format, sessions.Secrets(o.raw).Mask()); is {
+				return err
 			}
 			return err
 		}),

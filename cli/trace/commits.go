@@ -107,15 +107,15 @@ func (o *commitsOptions) run(ctx context.Context, j *job.Job, args []string) (er
 }
 
 // ShowCommit prints the sessions of a commit of the repository here, or of those of a
-// branch that the branch main or master does not have. It reports whether the word names
-// one.
-func ShowCommit(ctx context.Context, j *job.Job, word string, hide sessions.Mask, json bool) (is bool, err error) {
+// branch that the branch main or master does not have: for people, or in the format json.
+// It reports whether the word names one. The error is Git's, the store's or the output's.
+func ShowCommit(ctx context.Context, j *job.Job, word, format string, hide sessions.Mask) (is bool, err error) {
 	t, err := provenance.Open(ctx, j.Store, ".")
 	if err != nil {
 		return false, nil //nolint:nilerr // there is no repository here
 	}
 	defer func() { err = errors.Join(err, t.Close()) }()
-	o := commitsOptions{most: 1, json: json}
+	o := commitsOptions{most: 1, json: format == "json"}
 	if t.IsBranch(ctx, word) {
 		o.most = maxOfBranch
 	}

@@ -52,7 +52,8 @@ func quoted(path string) string {
 	for i := range len(path) {
 		switch c := path[i]; {
 		case c == '"' || c == '\\':
-			b.WriteString(string([]byte{'\\', c}))
+			b.WriteByte('\\')
+			b.WriteByte(c)
 		case c < ' ' || c == 0x7f:
 			fmt.Fprintf(&b, "\\%03o", c)
 		default:

@@ -15,7 +15,6 @@ import (
 	"time"
 
 	"github.com/skein-dev/skein"
-	"github.com/skein-dev/skein/internal/edits"
 )
 
 // A WorkTree is a working tree of a repository.
@@ -100,11 +99,11 @@ func (r WorkTree) run(ctx context.Context, args ...string) ([]byte, error) {
 	c.Stderr, c.Stdout = &said, &out
 	err := c.Run()
 	if out.full {
-		return nil, &refusal{fmt.Sprintf("git %s: it prints more than %d MiB: too much to look at", args[0], maxOutput>>20)}
+		return nil, &saidError{fmt.Sprintf("git %s: it prints more than %d MiB: too much to look at", args[0], maxOutput>>20)}
 	}
 	if exit := (*exec.ExitError)(nil); errors.As(err, &exit) {
 		first, _, _ := strings.Cut(strings.TrimPrefix(strings.TrimSpace(said.String()), "fatal: "), "\n")
-		return nil, &refusal{fmt.Sprintf("git %s: %s", args[0], first)}
+		return nil, &saidError{fmt.Sprintf("git %s: %s", args[0], first)}
 	}
 	return out.Bytes(), err
 }
@@ -127,12 +126,12 @@ func (b *headBuffer) Write(p []byte) (int, error) {
 // or revision, or it does not fit.
 var ErrRefused = errors.New("git refused")
 
-// A refusal is what Git says of that. It wraps ErrRefused.
-type refusal struct{ text string }
+// A saidError is what Git says of that. It wraps ErrRefused.
+type saidError struct{ text string }
 
-func (r *refusal) Error() string { return r.text }
+func (e *saidError) Error() string { return e.text }
 
-func (r *refusal) Unwrap() error { return ErrRefused }
+func (e *saidError) Unwrap() error { return ErrRefused }
 
 func (r WorkTree) command(ctx context.Context, args ...string) *exec.Cmd {
 	quiet := []string{"-C", r.Root, "--no-optional-locks", "-c", "core.fsmonitor=false", "-c", "core.hooksPath=/dev/null", "-c", "core.quotePath=false", "-c", "log.showSignature=false"}
@@ -148,7 +147,7 @@ func (r WorkTree) command(ctx context.Context, args ...string) *exec.Cmd {
 func (r WorkTree) Blame(ctx context.Context, revision, path string, first, last int) ([]Line, error) {
 	args := []string{"blame", "--porcelain", "--no-textconv"}
 	if strings.HasPrefix(revision, "-") {
-		return nil, &refusal{fmt.Sprintf("%q is not a revision", revision)}
+		return nil, &saidError{fmt.Sprintf("%q is not a revision", revision)}
 	}
 	if first > 0 {
 		to := ""
@@ -410,7 +409,7 @@ func (r WorkTree) Revisions(ctx context.Context, name string, most int) ([]strin
 		return strings.Fields(string(out)), err
 	}
 	if strings.HasPrefix(name, "-") {
-		return nil, &refusal{fmt.Sprintf("%q is not a revision", name)}
+		return nil, &saidError{fmt.Sprintf("%q is not a revision", name)}
 	}
 	if !strings.Contains(name, "..") && r.has(ctx, "refs/heads/"+name) {
 		for _, trunk := range []string{"main", "master"} {
@@ -456,19 +455,20 @@ func (r WorkTree) At(ctx context.Context, t skein.Time) (string, error) {
 
 const symlink = "120000" // mode of a tree's entry
 
-// Content returns a file as it is in a commit; none if the commit does not have it, has a
-// symbolic link there, or is not there itself. The error is Git's.
-func (r WorkTree) Content(ctx context.Context, hash, path string) (edits.File, error) {
+// Content returns the mode and the text of a file as it is in a commit; "" for both if the
+// commit does not have it, has a symbolic link there, or is not there itself. The error is
+// Git's.
+func (r WorkTree) Content(ctx context.Context, hash, path string) (mode, text string, err error) {
 	if hash == "" {
-		return edits.File{}, nil
+		return "", "", nil
 	}
 	entry, err := r.run(ctx, "--literal-pathspecs", "ls-tree", "-z", "--full-tree", hash, "--", path)
 	f := strings.Fields(string(entry))
 	if err != nil || len(f) < 3 || f[1] != "blob" || f[0] == symlink {
-		return edits.File{}, err
+		return "", "", err
 	}
 	out, err := r.run(ctx, "cat-file", "blob", f[2])
-	return edits.File{Mode: f[0], Text: string(out)}, err
+	return f[0], string(out), err
 }
 
 // Apply changes the files of the working tree as a patch says, all or none. The error is
@@ -478,7 +478,7 @@ func (r WorkTree) Apply(ctx context.Context, patch string, how ...string) error 
 	c.Stdin = strings.NewReader(patch)
 	out, err := c.CombinedOutput()
 	if err != nil && len(out) > 0 {
-		return &refusal{strings.ReplaceAll(strings.TrimSpace(string(out)), "error: ", "")}
+		return &saidError{strings.ReplaceAll(strings.TrimSpace(string(out)), "error: ", "")}
 	}
 	return err
 }

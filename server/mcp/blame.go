@@ -11,7 +11,6 @@ import (
 	sdk "github.com/modelcontextprotocol/go-sdk/mcp"
 
 	"github.com/skein-dev/skein"
-	"github.com/skein-dev/skein/internal/git"
 	"github.com/skein-dev/skein/store/provenance"
 )
 
@@ -87,7 +86,7 @@ func (s *toolset) traced(ctx context.Context, in blameIn) (*provenance.Tracer, *
 	}
 	r, err := t.Blame(ctx, provenance.Question{File: file, Revision: in.Revision, First: in.First, Last: in.Last})
 	if err != nil {
-		if errors.Is(err, git.ErrRefused) {
+		if errors.Is(err, provenance.ErrRefused) {
 			err = fmt.Errorf("%w: %w", err, skein.ErrInvalid)
 		}
 		return nil, nil, errors.Join(err, t.Close())

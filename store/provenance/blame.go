@@ -12,6 +12,10 @@ import (
 	"github.com/skein-dev/skein/internal/repository"
 )
 
+// ErrRefused says that Git does not do what it was asked for: there is no such file, line
+// or revision, or it does not fit.
+var ErrRefused = git.ErrRefused
+
 // A Question names lines of a file.
 type Question struct {
 	File        string // path

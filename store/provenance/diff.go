@@ -111,7 +111,7 @@ func (d *differ) again(ctx context.Context, name string, w *Write) (f *FileDiff,
 	if err != nil {
 		return f, is, false, err
 	}
-	was, err := d.tree.Content(ctx, hash, name)
+	was, err := d.content(ctx, hash, name)
 	if err != nil || was.Mode == "" {
 		return f, is, false, err
 	}
@@ -131,6 +131,12 @@ func applied(w *Write, f edits.File) (edits.File, bool) {
 	return edits.File{Mode: cmp.Or(f.Mode, edits.NewFileMode), Text: text}, ok
 }
 
+// content returns a file as it is in a commit.
+func (d *differ) content(ctx context.Context, hash, name string) (edits.File, error) {
+	mode, text, err := d.tree.Content(ctx, hash, name)
+	return edits.File{Mode: mode, Text: text}, err
+}
+
 // write makes a file another. What was done before the turn in question is not a
 // change.
 func (d *differ) write(f *FileDiff, w *Write, is edits.File) {
@@ -144,7 +150,7 @@ func (d *differ) write(f *FileDiff, w *Write, is edits.File) {
 func (d *differ) file(ctx context.Context, name string) (*FileDiff, error) {
 	i, known := d.at[name]
 	if !known {
-		f, err := d.tree.Content(ctx, d.base, name)
+		f, err := d.content(ctx, d.base, name)
 		if err != nil {
 			return nil, err
 		}
