@@ -22,7 +22,7 @@ func parseShell(command, dir string) (all []Edit) {
 		for doc != nil && end < len(lines) && strings.TrimSpace(lines[end]) != doc[1] {
 			end++
 		}
-		applies := patches.MatchString(lines[i])
+		applies := patcher.MatchString(lines[i])
 		if doc == nil || end == len(lines) {
 			if n := patchEnd(lines[i:]); applies && n > 0 {
 				all = append(all, parsePatch(strings.Join(lines[i:i+n], "\n"), dir)...)
@@ -49,7 +49,7 @@ var (
 	here    = regexp.MustCompile(`(?:^|[^<])<<-?\s*["'\\]?([A-Za-z_][A-Za-z0-9_]*)["']?`)
 	written = regexp.MustCompile(`(>>?)\s*("[^"]+"|'[^']+'|[^\s<>|;&()]+)|\btee\s+(-a\s+)?("[^"]+"|'[^']+'|[^\s<>|;&()-][^\s<>|;&()]*)`)
 	copies  = regexp.MustCompile(`(^|[\s;&|(])(cat|tee)\s`) // what passes the here-document on as it is
-	patches = regexp.MustCompile(`(^|[;&|(])\s*(git\s+apply|patch|apply_?patch)(\s|$)`)
+	patcher = regexp.MustCompile(`(^|[;&|(])\s*(git\s+apply|patch|apply_?patch)(\s|$)`)
 	tries   = regexp.MustCompile(`\s(--check|--stat|--numstat|--summary|--dry-run|-R|--reverse)\b`)
 	moved   = regexp.MustCompile(`^(?:git\s+)?mv\s+(?:-\w+\s+)*("[^"]+"|'[^']+'|[^\s"'*]+)\s+("[^"]+"|'[^']+'|[^\s"'*]+)$`)
 	made    = regexp.MustCompile(`(?m)^\[([^\]\n]*) ([0-9a-f]{7,64})\] (.*)$`)
