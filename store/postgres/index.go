@@ -8,6 +8,8 @@ import (
 	"sync/atomic"
 	"time"
 
+	"github.com/jackc/pgx/v5/pgtype"
+
 	"github.com/skein-dev/skein"
 	"github.com/skein-dev/skein/store/inspect"
 	"github.com/skein-dev/skein/store/postgres/columns"
@@ -220,7 +222,8 @@ func (p *pipe) mark(at *position) {
 type foundRow struct {
 	role        skein.Role
 	failed, odd bool
-	text, words string
+	text        string
+	words       pgtype.TSVector
 }
 
 // row returns the row for an event; ok is false if there is nothing to find in it.
@@ -235,12 +238,13 @@ func (x *indexer) row(e *journaled) (r foundRow, ok bool) {
 // bare returns a row for an event without its words, which every search has to check.
 func (x *indexer) bare(e *journaled) (r foundRow, ok bool) {
 	f, ok := hits.TextOf(e.Event, e.aimed)
-	return foundRow{role: f.Role, failed: f.Failed, odd: true, text: f.Text, words: lexemes.Bare}, ok
+	return foundRow{role: f.Role, failed: f.Failed, odd: true, text: f.Text, words: lexemes.Bare()}, ok
 }
 
 // putFound adds the rows of events to the index.
 func (p *pipe) putFound(page []journaled, row func(*journaled) (foundRow, bool)) {
-	var users, roles, texts, words []string
+	var users, roles, texts []string
+	var words []pgtype.TSVector
 	var sessions, seqs, ats []int64
 	var amends []*int64
 	var failed, odd []bool
@@ -261,8 +265,8 @@ func (p *pipe) putFound(page []journaled, row func(*journaled) (foundRow, bool))
 		return
 	}
 	p.Exec(`INSERT INTO found (user_id, n, seq, at, amends, role, failed, odd, text, words)
-		SELECT w.user_id, w.n, w.seq, w.at, w.amends, w.role, w.failed, w.odd, w.text, w.words::tsvector
-		FROM unnest($1::text[], $2::bigint[], $3::bigint[], $4::bigint[], $5::bigint[], $6::text[], $7::boolean[], $8::boolean[], $9::text[], $10::text[])
+		SELECT w.user_id, w.n, w.seq, w.at, w.amends, w.role, w.failed, w.odd, w.text, w.words
+		FROM unnest($1::text[], $2::bigint[], $3::bigint[], $4::bigint[], $5::bigint[], $6::text[], $7::boolean[], $8::boolean[], $9::text[], $10::tsvector[])
 			w (user_id, n, seq, at, amends, role, failed, odd, text, words)
 		ON CONFLICT (user_id, n, seq) DO UPDATE SET at = excluded.at, amends = excluded.amends, role = excluded.role, failed = excluded.failed,
 			odd = excluded.odd, text = excluded.text, words = excluded.words`,

@@ -5,7 +5,6 @@ import (
 	"fmt"
 	"math/rand/v2"
 	"slices"
-	"strings"
 	"testing"
 	"time"
 
@@ -22,22 +21,12 @@ func BenchmarkSearch(b *testing.B) {
 	if testing.Short() {
 		messages = 20_000
 	}
-	dsn := pgtest.DSN(b)
+	ctx, dsn := context.Background(), pgtest.DSN(b)
 	s := openTest(b, dsn)
 	began := time.Now()
-	library(b, s, messages)
+	library(b, s, 0, messages)
 	b.Logf("%d messages appended in %s", messages, time.Since(began).Round(time.Second))
-	ctx := context.Background()
-	for {
-		lag, err := s.Lag(ctx)
-		if err != nil {
-			b.Fatal(err)
-		}
-		if lag.Events == 0 {
-			break
-		}
-		<-time.After(time.Second)
-	}
+	s.caughtUp(b)
 	b.Logf("indexed after %s", time.Since(began).Round(time.Second))
 	pgtest.Exec(b, dsn, `VACUUM ANALYZE`)
 	s.tables(b, messages)
@@ -63,21 +52,17 @@ func BenchmarkSearch(b *testing.B) {
 	}
 }
 
-// library appends messages whose words are as unevenly distributed as in a language.
-func library(b *testing.B, s *Store, messages int) {
+// library appends messages number from to to, whose words are as unevenly distributed as in a language.
+func library(b *testing.B, s *Store, from, to int) {
 	b.Helper()
 	const batch, users = 500, 10
 	dice := rand.New(rand.NewPCG(1, 2))
 	words := rand.NewZipf(dice, 1.1, 8, 20_000)
-	for i := 0; i < messages; i += batch {
+	for i := from; i < to; i += batch {
 		user := skein.User(fmt.Sprint("user-", i/batch%users))
 		evs := []skein.Event{skein.NewEvent(skein.KindCreated, skein.Time(i+1), skein.Created{User: user})}
 		for n := range batch {
-			var text strings.Builder
-			for range 80 {
-				fmt.Fprintf(&text, "w%d ", words.Uint64())
-			}
-			e := skein.Say(skein.Time(i+n+1), skein.UserSays(text.String()))
+			e := skein.Say(skein.Time(i+n+1), skein.UserSays(sentence(words, 80)))
 			e.ClientID = skein.ClientID(fmt.Sprint("c", i+n))
 			evs = append(evs, e)
 		}

@@ -1,10 +1,11 @@
 package lexemes
 
 import (
-	"strconv"
+	"slices"
 	"strings"
 	"unicode"
 
+	"github.com/jackc/pgx/v5/pgtype"
 	"github.com/kljensen/snowball/english"
 
 	"github.com/skein-dev/skein/store/search"
@@ -31,25 +32,25 @@ const (
 )
 
 // Bare is the tsvector of a text that cannot be indexed: every search checks it.
-const Bare = "'" + hugeMark + "'"
+func Bare() pgtype.TSVector { return (&vector{huge: true}).tsvector() }
 
 // A Lexer makes tsvectors and remembers stems. It is for one goroutine at a time.
 type Lexer struct{ stems map[string]string }
 
 // A vector is a tsvector in the making.
 type vector struct {
-	places     map[string][]uint16
-	order      []string // the lexemes by first occurrence
-	size       int      // of the tsvector, roughly, in bytes
+	places     map[string]int // where a lexeme stands in all
+	all        []pgtype.TSVectorLexeme
+	size       int // of the tsvector, roughly, in bytes
 	long, huge bool
 }
 
-// Vector returns the tsvector of text, as PostgreSQL reads it.
-func (l *Lexer) Vector(text string) string {
-	v := vector{places: map[string][]uint16{}}
+// Vector returns the tsvector of text.
+func (l *Lexer) Vector(text string) pgtype.TSVector {
+	v := vector{places: map[string]int{}}
 	at := l.add(&v, text, 1)
 	l.add(&v, search.Extra(text), at+2)
-	return v.String()
+	return v.tsvector()
 }
 
 // add adds the words of text to v, from place at on, and returns the place after
@@ -73,46 +74,38 @@ func (v *vector) put(lexeme string, at int) {
 	if lexeme == "" {
 		return
 	}
-	places, known := v.places[lexeme]
+	i, known := v.places[lexeme]
 	if !known {
 		if v.size += len(lexeme) + 8; v.size > maxWords {
 			v.huge = true
 			return
 		}
-		v.order = append(v.order, lexeme)
-		v.places[lexeme] = nil
+		i = len(v.all)
+		v.places[lexeme], v.all = i, append(v.all, pgtype.TSVectorLexeme{Word: lexeme})
 	}
+	places := v.all[i].Positions
 	if at > maxPlace || len(places) == maxPlaces || v.size > maxPlacesFor {
 		v.long = true
 		return
 	}
-	if len(places) > 0 && places[len(places)-1] == uint16(at) {
+	if len(places) > 0 && places[len(places)-1].Position == uint16(at) {
 		return
 	}
 	v.size += 2
-	v.places[lexeme] = append(places, uint16(at))
+	v.all[i].Positions = append(places, pgtype.TSVectorPosition{Position: uint16(at)})
 }
 
-func (v *vector) String() string {
-	var b strings.Builder
-	if v.long {
-		b.WriteString("'" + longMark + "' ")
-	}
+// tsvector returns v with its lexemes in PostgreSQL's order, so that the server need not
+// sort them.
+func (v *vector) tsvector() pgtype.TSVector {
 	if v.huge {
-		b.WriteString("'" + hugeMark + "' ")
+		v.all = append(v.all, pgtype.TSVectorLexeme{Word: hugeMark})
 	}
-	var num [8]byte
-	for _, lexeme := range v.order {
-		b.WriteByte('\'')
-		b.WriteString(lexeme) // it consists of letters and digits, so it has no ' or \
-		b.WriteByte('\'')
-		for i, p := range v.places[lexeme] {
-			b.WriteByte(":,"[min(i, 1)])
-			b.Write(strconv.AppendUint(num[:0], uint64(p), 10))
-		}
-		b.WriteByte(' ')
+	if v.long {
+		v.all = append(v.all, pgtype.TSVectorLexeme{Word: longMark})
 	}
-	return b.String()
+	slices.SortFunc(v.all, func(a, b pgtype.TSVectorLexeme) int { return strings.Compare(a.Word, b.Word) })
+	return pgtype.TSVector{Lexemes: v.all, Valid: true}
 }
 
 // maxStems is how many stems a Lexer remembers.
