@@ -142,6 +142,7 @@ func (f *Filter) Fits(s *Session) bool {
 		strings.HasSuffix(string(s.ID), f.IDSuffix) &&
 		(f.IncludeEmpty || s.Last > 1) &&
 		(!f.WithOpenCalls || len(s.Open) > 0) &&
+		f.fitsAmong(s) &&
 		f.fitsTitle(s)
 }
 
@@ -155,7 +156,7 @@ func (s *Session) Compare(t *Session) int {
 	return cmp.Or(cmp.Compare(t.Updated, s.Updated), cmp.Compare(s.ID, t.ID))
 }
 
-// A Dimension is what usage is summed by.
+// A Dimension is what usage is summed, or sessions are counted, by.
 type Dimension string
 
 // The dimensions.
@@ -166,11 +167,17 @@ const (
 	ByProject    Dimension = "project"
 	ByRepository Dimension = "repository" // its project's path for a session whose repository is unknown
 	BySession    Dimension = "session"
+	ByBranch     Dimension = "branch"
+	BySlot       Dimension = "slot"    // the quarter hour; of a session, the one in which it was updated
+	BySurface    Dimension = "surface" // of sessions only, as the following
+	ByTag        Dimension = "tag"
+	ByState      Dimension = "state" // a [WorkState], by what the events say
 )
 
 // A UsageQuery asks for sums of usage.
 type UsageQuery struct {
 	By           Dimension
+	Then         Dimension   // each value of By by this too; "" for one sum
 	User         User        // "" for every user
 	Sessions     []SessionID // only these ones' own; empty for all
 	Project      string
@@ -180,15 +187,18 @@ type UsageQuery struct {
 	Zone         *time.Location // whose days; nil is UTC
 }
 
-// Check checks that usage can be summed by q.By; "" is [ByDay].
+// Check checks that usage can be summed by q.By and q.Then; "" is [ByDay] and nothing.
 //
 // The error wraps [ErrInvalid].
 func (q UsageQuery) Check() error {
-	switch q.By {
-	case "", ByDay, ByModelID, ByAgent, ByProject, ByRepository, BySession:
-		return nil
+	for _, by := range []Dimension{q.By, q.Then} {
+		switch by {
+		case "", ByDay, BySlot, ByModelID, ByAgent, ByProject, ByRepository, ByBranch, BySession:
+		default:
+			return Invalidf("usage by %.100q: want %s, %s, %s, %s, %s, %s, %s or %s", by, ByDay, BySlot, ByModelID, ByAgent, ByProject, ByRepository, ByBranch, BySession)
+		}
 	}
-	return Invalidf("usage by %.100q: want %s, %s, %s, %s, %s or %s", q.By, ByDay, ByModelID, ByAgent, ByProject, ByRepository, BySession)
+	return nil
 }
 
 // In reports whether a session of the project and repository is among those that q
@@ -208,7 +218,8 @@ func in(wantProject, wantRepository, project, repository string) bool {
 // A UsageRow is one sum. There is one for each value of the dimension, each
 // model and each tier, because prices differ by model and tier.
 type UsageRow struct {
-	Of       string // 2026-11-21, a model, an agent, a project, a repository, a SessionID
+	Of       string // 2026-11-21, 2026-11-21T12:15:00.000Z, a model, an agent, a project, a repository, a branch, a SessionID
+	Then     string // the same of UsageQuery.Then
 	Provider string
 	Model    string
 	Tier     Tier

@@ -176,6 +176,10 @@ type Filter struct {
 	LargerThan    int64       // only those that take more bytes than this on disk; 0 for all
 	IncludeEmpty  bool        // also those that show only a created event
 	WithOpenCalls bool        // only those with Open calls
+
+	// Among has the values that are wanted of some dimensions: only sessions with one
+	// of them, for each dimension with any. See [Dimension.Values].
+	Among map[Dimension][]string
 }
 
 // ChildRule says what happens to the children of a deleted session.

@@ -110,7 +110,7 @@ func (a storeOps) storeFind(t *openapi.Table) {
 		Rows []api.UsageRow `json:"rows"`
 	}
 	ask(t, storeOperation("usage", "Usage, summed up", door.Read), func(ctx context.Context, s skein.Store, in api.UsageQuery) (out usageRows, err error) {
-		q := skein.UsageQuery{By: in.By, User: in.User, Sessions: in.Sessions, Project: in.Project, Repository: in.Repository, Agent: in.Agent, Since: in.Since, Until: in.Until}
+		q := skein.UsageQuery{By: in.By, Then: in.Then, User: in.User, Sessions: in.Sessions, Project: in.Project, Repository: in.Repository, Agent: in.Agent, Since: in.Since, Until: in.Until}
 		if q.Zone, err = api.Location(in.Zone); err != nil {
 			return out, err
 		}

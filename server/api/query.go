@@ -34,6 +34,8 @@ type Filter struct {
 	LargerThan    int64             `json:"larger_than,omitempty"` // bytes
 	IncludeEmpty  bool              `json:"include_empty,omitempty"`
 	WithOpenCalls bool              `json:"with_open_calls,omitempty"`
+
+	Among map[skein.Dimension][]string `json:"among,omitempty"`
 }
 
 // A Query is a [skein.Query] as JSON.

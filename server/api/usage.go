@@ -12,6 +12,7 @@ import (
 // A UsageQuery is a [skein.UsageQuery] as JSON.
 type UsageQuery struct {
 	By         skein.Dimension   `json:"by"`
+	Then       skein.Dimension   `json:"then,omitempty"`
 	User       skein.User        `json:"user,omitempty"`
 	Sessions   []skein.SessionID `json:"sessions,omitempty"`
 	Project    string            `json:"project,omitempty"`
@@ -97,6 +98,7 @@ func tzif(zone []Offset) []byte {
 // A UsageRow is a [skein.UsageRow] as JSON.
 type UsageRow struct {
 	Of       string      `json:"of"`
+	Then     string      `json:"then,omitempty"`
 	Provider string      `json:"provider,omitempty"`
 	Model    string      `json:"model,omitempty"`
 	Tier     skein.Tier  `json:"tier,omitempty"`

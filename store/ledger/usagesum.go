@@ -17,6 +17,7 @@ type UsageSlot struct {
 	Project    string
 	Repository string // "" if it is unknown
 	Agent      string
+	Branch     string
 	Provider   string
 	Model      string
 	Tier       skein.Tier
@@ -31,8 +32,8 @@ type UsageSum struct {
 }
 
 type usageKey struct {
-	of, provider, model string
-	tier                skein.Tier
+	of, then, provider, model string
+	tier                      skein.Tier
 }
 
 // NewUsageSum returns an empty sum for q.
@@ -55,18 +56,46 @@ func (u *UsageSum) Add(s UsageSlot) {
 		q.Until != 0 && s.Slot >= q.Until:
 		return
 	}
-	k := usageKey{u.of(s), s.Provider, s.Model, s.Tier}
+	k := usageKey{s.of(q.By, q.Zone), "", s.Provider, s.Model, s.Tier}
+	if q.Then != "" {
+		k.then = s.of(q.Then, q.Zone)
+	}
 	row := u.rows[k]
 	if row == nil {
-		row = &skein.UsageRow{Of: k.of, Provider: k.provider, Model: k.model, Tier: k.tier}
+		row = &skein.UsageRow{Of: k.of, Then: k.then, Provider: k.provider, Model: k.model, Tier: k.tier}
 		u.rows[k] = row
 	}
 	row.Usage, row.Recorded = row.Usage.Plus(s.Usage), row.Recorded.Plus(s.Recorded)
 }
 
-// of returns the value of the query's dimension in s.
-func (u *UsageSum) of(s UsageSlot) string {
-	switch u.q.By {
+// Set sets the field of s that a dimension is about, except the times and the model.
+func (s *UsageSlot) Set(by skein.Dimension, value string) {
+	switch by {
+	case skein.ByAgent:
+		s.Agent = value
+	case skein.ByProject:
+		s.Project = value
+	case skein.ByRepository:
+		s.Repository = value
+	case skein.ByBranch:
+		s.Branch = value
+	case skein.BySession:
+		s.Session = skein.SessionID(value)
+	}
+}
+
+// Timed reports whether a dimension of q is a time.
+func Timed(q *skein.UsageQuery) bool {
+	return timed(q.By) || q.Then != "" && timed(q.Then)
+}
+
+func timed(by skein.Dimension) bool {
+	return by == "" || by == skein.ByDay || by == skein.BySlot
+}
+
+// of returns the value of a dimension in s.
+func (s *UsageSlot) of(by skein.Dimension, zone *time.Location) string {
+	switch by {
 	case skein.ByModelID:
 		return s.Model
 	case skein.ByAgent:
@@ -77,14 +106,19 @@ func (u *UsageSum) of(s UsageSlot) string {
 		return cmp.Or(s.Repository, s.Project)
 	case skein.BySession:
 		return string(s.Session)
+	case skein.ByBranch:
+		return s.Branch
 	}
-	if s.Slot == 0 {
+	switch {
+	case s.Slot == 0:
 		return ""
+	case by == skein.BySlot:
+		return s.Slot.String()
 	}
-	return s.Slot.Std().In(u.q.Zone).Format(time.DateOnly)
+	return s.Slot.Std().In(zone).Format(time.DateOnly)
 }
 
-// Rows returns the sums: days from the latest to the first; everything else
+// Rows returns the sums: days and quarter hours from the latest to the first; everything else
 // by tokens, the most first, with all rows of one value together. Sums that are
 // zero are left out.
 func (u *UsageSum) Rows() []skein.UsageRow {
@@ -99,10 +133,10 @@ func (u *UsageSum) Rows() []skein.UsageRow {
 	}
 	slices.SortFunc(out, func(a, b skein.UsageRow) int {
 		first := cmp.Compare(total[b.Of], total[a.Of])
-		if u.q.By == skein.ByDay || u.q.By == "" {
+		if timed(u.q.By) {
 			first = 0
 		}
-		return cmp.Or(first, cmp.Compare(b.Of, a.Of), cmp.Compare(b.Usage.Tokens(), a.Usage.Tokens()),
+		return cmp.Or(first, cmp.Compare(b.Of, a.Of), cmp.Compare(a.Then, b.Then), cmp.Compare(b.Usage.Tokens(), a.Usage.Tokens()),
 			cmp.Compare(a.Provider, b.Provider), cmp.Compare(a.Model, b.Model), cmp.Compare(a.Tier, b.Tier))
 	})
 	return out

@@ -29,7 +29,7 @@ func (s reads) Usage(ctx context.Context, q skein.UsageQuery) (_ []skein.UsageRo
 			}
 			c := e.facts.Charge
 			sum.Add(ledger.UsageSlot{
-				Slot: c.Time.Slot(), Session: h.ID, User: h.User, Project: h.Project, Repository: h.Checkout.Repository, Agent: h.Agent,
+				Slot: c.Time.Slot(), Session: h.ID, User: h.User, Project: h.Project, Repository: h.Checkout.Repository, Agent: h.Agent, Branch: h.Checkout.Branch,
 				Provider: c.Provider, Model: c.Model, Tier: e.added.Tier, Usage: e.added.Charge, Recorded: e.added.Recorded,
 			})
 		}

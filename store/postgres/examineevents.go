@@ -84,7 +84,7 @@ func (ex *exam) heads(area string) error {
 // columnsBeside are the columns of a row x of sessions that follow from its state, and its
 // name.
 const columnsBeside = `jsonb_build_array(x.key, x.surface, x.project, x.agent, x.profile, x.model, x.parent, x.why, x.origin, to_jsonb(x.tags), x.pinned, x.empty, x.open,
-	x.recent, x.updated, x.repository, coalesce((SELECT m.name FROM names m WHERE m.user_id = x.user_id AND m.n = x.n), ''))`
+	x.recent, x.updated, x.repository, x.branch, x.doing, coalesce((SELECT m.name FROM names m WHERE m.user_id = x.user_id AND m.n = x.n), ''))`
 
 // fits reports whether columnsBeside are those of h.
 func (h *head) fits(beside []byte) bool {

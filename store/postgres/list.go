@@ -130,6 +130,20 @@ func (s reads) where(f *skein.Filter) *wire.Where {
 	if f.LargerThan > 0 {
 		w.Add("s.bytes > ?", f.LargerThan)
 	}
+	for _, by := range f.Chosen() {
+		var values []string
+		for _, v := range f.Among[by] {
+			values = append(values, columns.Plain(v))
+		}
+		switch of := counted(by); {
+		case by == skein.ByTag:
+			w.Add("s.tags && ?::text[]", values)
+		case of != "" && by != skein.BySlot:
+			w.Add(of+" = ANY (?)", values)
+		default:
+			w.Add("false")
+		}
+	}
 	slices.Sort(w.Conds) // the same text for the same set of conditions
 	return w
 }

@@ -48,12 +48,12 @@ const (
 )`
 	putSession = `, put_session AS (
 	UPDATE sessions s SET state = $29, key = $30, surface = $31, project = $32, agent = $33, profile = $34, model = $35, parent = $36, why = $37,
-		origin = $38, tags = $39, pinned = $40, empty = $41, open = $42, recent = $43, updated = $44, repository = $45, bytes = s.bytes + $46
+		origin = $38, tags = $39, pinned = $40, empty = $41, open = $42, recent = $43, updated = $44, repository = $45, branch = $46, doing = $47, bytes = s.bytes + $48
 	FROM moved WHERE s.user_id = $1 AND s.n = $2
 )`
 	putNewSession = `, put_session AS (
-	INSERT INTO sessions (user_id, n, id, state, key, surface, project, agent, profile, model, parent, why, origin, tags, pinned, empty, open, recent, updated, repository, bytes)
-	SELECT $1, $2, $47, $29, $30, $31, $32, $33, $34, $35, $36, $37, $38, $39, $40, $41, $42, $43, $44, $45, $46 FROM moved
+	INSERT INTO sessions (user_id, n, id, state, key, surface, project, agent, profile, model, parent, why, origin, tags, pinned, empty, open, recent, updated, repository, branch, doing, bytes)
+	SELECT $1, $2, $49, $29, $30, $31, $32, $33, $34, $35, $36, $37, $38, $39, $40, $41, $42, $43, $44, $45, $46, $47, $48 FROM moved
 )`
 	// The name by which lists find titles. It rarely changes.
 	putName = `, put_name AS (
@@ -88,7 +88,7 @@ func newPutSQL() putSQL {
 	all := putSQL{}
 	for i := range 32 {
 		k := putKind{i&1 != 0, i&2 != 0, i&4 != 0, i&8 != 0, i&16 != 0}
-		moved, session, charges, name, end, n := putMoved, putSession, "", "", putTold, 46
+		moved, session, charges, name, end, n := putMoved, putSession, "", "", putTold, 48
 		if k.begins {
 			session, n = putNewSession, n+1
 		}
@@ -175,6 +175,7 @@ func (d *sessionDraft) columns() []any {
 	return []any{
 		d.state(), s.Key, columns.Plain(s.Surface), columns.Plain(s.Project), columns.Plain(s.Agent), columns.Plain(s.Profile), columns.Plain(s.Model),
 		columns.Indexed(string(parent.Session)), columns.Plain(string(parent.Why)), columns.Plain(origin.Format), tags, s.Pinned, s.Last <= 1, len(s.Open) > 0,
-		int64(s.Updated) >> 10, int64(s.Updated), columns.Plain(s.Checkout.Repository), d.grew,
+		int64(s.Updated) >> 10, int64(s.Updated), columns.Plain(s.Checkout.Repository), columns.Plain(s.Checkout.Branch),
+		skein.ByState.Values(s)[0], d.grew,
 	}
 }

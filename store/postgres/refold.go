@@ -161,7 +161,7 @@ func (sc *scrub) putFold(ctx context.Context, id skein.SessionID, x *refolding) 
 func (t *tx) putRow(h *head) error {
 	p := t.pipe()
 	p.Exec(`UPDATE sessions s SET state = $3, key = $4, surface = $5, project = $6, agent = $7, profile = $8, model = $9, parent = $10, why = $11,
-		origin = $12, tags = $13, pinned = $14, empty = $15, open = $16, recent = $17, updated = $18, repository = $19, bytes = s.bytes + $20 WHERE s.user_id = $1 AND s.n = $2`,
+		origin = $12, tags = $13, pinned = $14, empty = $15, open = $16, recent = $17, updated = $18, repository = $19, branch = $20, doing = $21, bytes = s.bytes + $22 WHERE s.user_id = $1 AND s.n = $2`,
 		append([]any{string(h.User), h.n}, (&sessionDraft{head: *h}).columns()...)...)
 	p.Exec(`INSERT INTO names (user_id, n, name) VALUES ($1, $2, $3) ON CONFLICT (user_id, n) DO UPDATE SET name = excluded.name`, string(h.User), h.n, h.name())
 	p.moveUsage(h)

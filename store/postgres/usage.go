@@ -1,6 +1,7 @@
 package postgres
 
 import (
+	"cmp"
 	"context"
 	"strings"
 
@@ -32,9 +33,9 @@ func (s reads) Usage(ctx context.Context, q skein.UsageQuery) (rows []skein.Usag
 		return nil, err
 	}
 	sql, args := s.usageQuery(&q)
-	sum := ledger.NewUsageSum(skein.UsageQuery{By: q.By, Zone: q.Zone})
+	sum := ledger.NewUsageSum(skein.UsageQuery{By: q.By, Then: q.Then, Zone: q.Zone})
 	err = s.ask(ctx, sql, args, func(r wire.Row) error {
-		slot, err := usageSlot(q.By, r)
+		slot, err := usageSlot(&q, r)
 		if slot.Usage != (skein.Usage{}) {
 			sum.Add(slot)
 		}
@@ -48,11 +49,14 @@ func (s reads) Usage(ctx context.Context, q skein.UsageQuery) (rows []skein.Usag
 
 func (s reads) usageQuery(q *skein.UsageQuery) (sql string, args []any) {
 	of := map[skein.Dimension]string{
-		skein.ByModelID: "u.model", skein.ByAgent: "u.agent", skein.ByProject: "u.project",
+		skein.ByModelID: "u.model", skein.ByAgent: "u.agent", skein.ByProject: "u.project", skein.ByBranch: "s.branch",
 		skein.ByRepository: "CASE u.repository WHEN '' THEN u.project ELSE u.repository END", skein.BySession: "s.id",
-	}[q.By]
-	if of == "" {
-		of = "u.slot"
+	}
+	which := cmp.Or(of[q.By], "''") + ", " + cmp.Or(of[q.Then], "''")
+	if ledger.Timed(q) {
+		which = "u.slot, " + which
+	} else {
+		which = "0::bigint, " + which
 	}
 	w := &wire.Where{}
 	for _, f := range []struct{ cond, value string }{
@@ -85,25 +89,23 @@ func (s reads) usageQuery(q *skein.UsageQuery) (sql string, args []any) {
 		w.Add("u.slot < ?", int64(q.Until))
 	}
 	from := `usage u`
-	if strings.Contains(of+w.SQL(), "s.") { // only then is the session needed
+	if strings.Contains(which+w.SQL(), "s.") { // only then is the session needed
 		from = `usage u` + sessionOf("u")
 	}
-	return `SELECT ` + of + `, u.provider, u.model, u.tier, u.recorded, ` + usageSums + ` FROM ` + from + w.SQL() + ` GROUP BY 1, 2, 3, 4, 5`, w.Args
+	return `SELECT ` + which + `, u.provider, u.model, u.tier, u.recorded, ` + usageSums + ` FROM ` + from + w.SQL() + ` GROUP BY 1, 2, 3, 4, 5, 6, 7`, w.Args
 }
 
-// usageSlot reads a row of a sum; its first column is the value of by.
-func usageSlot(by skein.Dimension, r wire.Row) (u ledger.UsageSlot, err error) {
-	var of string
-	first := any(&of)
-	if by == skein.ByDay || by == "" {
-		first = &u.Slot
-	}
+// usageSlot reads a row of a sum; its first columns are the time and the values of
+// q.By and q.Then.
+func usageSlot(q *skein.UsageQuery, r wire.Row) (u ledger.UsageSlot, err error) {
+	var of, then string
 	var recorded bool
-	err = r.Scan(append([]any{first, &u.Provider, &u.Model, (*string)(&u.Tier), &recorded}, usageFields(&u.Usage)...)...)
+	err = r.Scan(append([]any{&u.Slot, &of, &then, &u.Provider, &u.Model, (*string)(&u.Tier), &recorded}, usageFields(&u.Usage)...)...)
 	if recorded {
 		u.Recorded = u.Usage
 	}
-	u.Session, u.Project, u.Repository, u.Agent = skein.SessionID(of), of, of, of
+	u.Set(q.By, of)
+	u.Set(q.Then, then)
 	return u, err
 }
 

@@ -123,7 +123,7 @@ func (s reads) Usage(ctx context.Context, q skein.UsageQuery) (_ []skein.UsageRo
 	got, err := ask[struct {
 		Rows []api.UsageRow `json:"rows"`
 	}](ctx, s.view, "usage", api.UsageQuery{
-		By: q.By, User: q.User, Sessions: q.Sessions, Project: q.Project, Repository: q.Repository, Agent: q.Agent, Since: q.Since, Until: q.Until, Zone: api.ZoneOf(q.Zone),
+		By: q.By, Then: q.Then, User: q.User, Sessions: q.Sessions, Project: q.Project, Repository: q.Repository, Agent: q.Agent, Since: q.Since, Until: q.Until, Zone: api.ZoneOf(q.Zone),
 	})
 	if err != nil {
 		return nil, err

@@ -197,5 +197,16 @@ func (s *reads) where(f skein.Filter) *engine.Where {
 	if f.WithOpenCalls {
 		w.Add("s.open_calls <> '[]'")
 	}
+	for _, by := range f.Chosen() {
+		values := string(skein.MustJSON(f.Among[by]))
+		switch of := counted(by); {
+		case by == skein.ByTag:
+			w.Add("EXISTS (SELECT 1 FROM json_each(s.tags) t WHERE t.value IN (SELECT value FROM json_each(?)))", values)
+		case of != "" && by != skein.BySlot:
+			w.Add(of+" IN (SELECT value FROM json_each(?))", values)
+		default:
+			w.Add("0")
+		}
+	}
 	return w
 }

@@ -1,6 +1,7 @@
 package sqlite
 
 import (
+	"cmp"
 	"context"
 	"database/sql/driver"
 	"strings"
@@ -19,18 +20,21 @@ func (s *Store) Usage(ctx context.Context, q skein.UsageQuery) (rows []skein.Usa
 		return nil, err
 	}
 	of := map[skein.Dimension]string{
-		skein.ByModelID: "u.model", skein.ByAgent: "x.agent", skein.ByProject: "x.project",
+		skein.ByModelID: "u.model", skein.ByAgent: "x.agent", skein.ByProject: "x.project", skein.ByBranch: "x.branch",
 		skein.ByRepository: "CASE x.repository WHEN '' THEN x.project ELSE x.repository END", skein.BySession: "x.id",
-	}[q.By]
-	if of == "" {
-		of = "u.slot"
 	}
+	which := cmp.Or(of[q.By], "''") + ", " + cmp.Or(of[q.Then], "''")
 	// Only a query about sessions needs the sums of each session.
 	from, withHeirs, session := "usage_all u", usageAllAndHeirs, "u."
-	if q.By == skein.BySession || len(q.Sessions) > 0 {
+	if len(q.Sessions) > 0 || strings.Contains(which, "x.id") || strings.Contains(which, "x.branch") {
 		from, withHeirs, session = "usage u JOIN sessions s ON s.n = u.session", usageAndHeirs, "s."
 	}
-	of = strings.ReplaceAll(of, "x.", session)
+	which = strings.ReplaceAll(which, "x.", session)
+	if ledger.Timed(&q) {
+		which = "u.slot, " + which
+	} else {
+		which = "0, " + which
+	}
 	w := &engine.Where{}
 	for _, f := range []struct{ cond, value string }{
 		{session + "user_id = ?", string(s.user)},
@@ -51,7 +55,7 @@ func (s *Store) Usage(ctx context.Context, q skein.UsageQuery) (rows []skein.Usa
 	if q.Until != 0 {
 		w.Add("u.slot < ?", int64(q.Until))
 	}
-	sum := ledger.NewUsageSum(skein.UsageQuery{By: q.By, Zone: q.Zone})
+	sum := ledger.NewUsageSum(skein.UsageQuery{By: q.By, Then: q.Then, Zone: q.Zone})
 	err = s.read(ctx, func(c *engine.Conn) error {
 		purging, err := eventlog.AnyPurging(c)
 		if err != nil {
@@ -60,9 +64,9 @@ func (s *Store) Usage(ctx context.Context, q skein.UsageQuery) (rows []skein.Usa
 		if purging {
 			from = withHeirs
 		}
-		return c.Query(`SELECT `+of+`, u.provider, u.model, u.tier, u.recorded, sum(u.input), sum(u.output), sum(u.reasoning), sum(u.cache_read), sum(u.cache_write), sum(u.cache_hour), sum(u.requests), sum(u.reported)
-			FROM `+from+w.SQL()+` GROUP BY 1, 2, 3, 4, 5`, w.Args, func(row []driver.Value) error {
-			slot, err := usageSlot(q.By, row)
+		return c.Query(`SELECT `+which+`, u.provider, u.model, u.tier, u.recorded, sum(u.input), sum(u.output), sum(u.reasoning), sum(u.cache_read), sum(u.cache_write), sum(u.cache_hour), sum(u.requests), sum(u.reported)
+			FROM `+from+w.SQL()+` GROUP BY 1, 2, 3, 4, 5, 6, 7`, w.Args, func(row []driver.Value) error {
+			slot, err := usageSlot(&q, row)
 			if slot.Usage != (skein.Usage{}) {
 				sum.Add(slot)
 			}
@@ -87,19 +91,18 @@ const (
 		FROM ` + eventlog.NewParents + ` d CROSS JOIN events e ON e.session = d.session AND e.seq <= d.upto CROSS JOIN charges c ON c.event = e.id CROSS JOIN sessions s ON s.n = d.new_parent`
 )
 
-// usageSlot reads a row of sums; its first column is the value of by.
-func usageSlot(by skein.Dimension, row []driver.Value) (u ledger.UsageSlot, err error) {
+// usageSlot reads a row of sums; its first columns are the time and the values of q.By
+// and q.Then.
+func usageSlot(q *skein.UsageQuery, row []driver.Value) (u ledger.UsageSlot, err error) {
 	var slot, recorded int64
-	var of string
-	first := any(&of)
-	if by == skein.ByDay || by == "" {
-		first = &slot
-	}
+	var of, then string
 	x := &u.Usage
-	err = engine.Scan(row, []any{first, &u.Provider, &u.Model, (*string)(&u.Tier), &recorded, &x.Input, &x.Output, &x.Reasoning, &x.CacheRead, &x.CacheWrite, &x.CacheHour, &x.Requests, &x.Reported})
+	err = engine.Scan(row, []any{&slot, &of, &then, &u.Provider, &u.Model, (*string)(&u.Tier), &recorded, &x.Input, &x.Output, &x.Reasoning, &x.CacheRead, &x.CacheWrite, &x.CacheHour, &x.Requests, &x.Reported})
 	if recorded != 0 {
 		u.Recorded = u.Usage
 	}
-	u.Slot, u.Session, u.Project, u.Repository, u.Agent = skein.Time(slot), skein.SessionID(of), of, of, of
+	u.Slot = skein.Time(slot)
+	u.Set(q.By, of)
+	u.Set(q.Then, then)
 	return u, err
 }

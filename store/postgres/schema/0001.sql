@@ -141,6 +141,8 @@ CREATE TABLE sessions (
 	why      text COLLATE "C" NOT NULL DEFAULT '',
 	origin   text COLLATE "C" NOT NULL DEFAULT '',
 	tags     text[] COLLATE "C" NOT NULL DEFAULT '{}',
+	branch   text COLLATE "C" NOT NULL DEFAULT '',
+	doing    text COLLATE "C" NOT NULL DEFAULT 'idle', -- working, waiting, idle, failed or ended, by what its events say
 	pinned   boolean NOT NULL DEFAULT false,
 	empty    boolean NOT NULL DEFAULT true, -- shows no event but created
 	open     boolean NOT NULL DEFAULT false, -- has calls without an answer

@@ -86,6 +86,13 @@ func row(of, model string, input, requests int64) skein.UsageRow {
 	return skein.UsageRow{Of: of, Provider: "vendor", Model: model, Usage: skein.Usage{Input: input, Requests: requests}}
 }
 
+// then is row for a query by two dimensions.
+func then(of, then, model string, input, requests int64) skein.UsageRow {
+	r := row(of, model, input, requests)
+	r.Then = then
+	return r
+}
+
 func dimensions(t *harness.Test) {
 	spent(t)
 	for by, want := range map[skein.Dimension][]skein.UsageRow{
@@ -96,6 +103,20 @@ func dimensions(t *harness.Test) {
 		skein.BySession: {row("b", "big", 1000, 1), row("b", "small", 1, 1), row("a", "big", 100, 1), row("a", "small", 10, 1)},
 	} {
 		harness.Equal(t, "Usage by "+string(by), t.Usage(skein.UsageQuery{By: by}), want)
+	}
+	t.Add("a", fixture.Changed(skein.Changed{Checkout: &skein.Checkout{Branch: "fix/ü"}}))
+	for _, c := range []struct {
+		by, then skein.Dimension
+		want     []skein.UsageRow
+	}{
+		{skein.BySlot, "", []skein.UsageRow{row("2026-05-05T12:00:00.000Z", "small", 10, 1), row("2026-05-04T12:15:00.000Z", "big", 1000, 1), row("2026-05-04T12:00:00.000Z", "big", 100, 1), row("", "small", 1, 1)}},
+		{skein.ByBranch, "", []skein.UsageRow{row("", "big", 1000, 1), row("", "small", 1, 1), row("fix/ü", "big", 100, 1), row("fix/ü", "small", 10, 1)}},
+		{skein.ByDay, skein.ByAgent, []skein.UsageRow{then("2026-05-05", "coder", "small", 10, 1), then("2026-05-04", "coder", "big", 100, 1), then("2026-05-04", "writer", "big", 1000, 1), then("", "writer", "small", 1, 1)}},
+		{skein.ByAgent, skein.ByBranch, []skein.UsageRow{then("writer", "", "big", 1000, 1), then("writer", "", "small", 1, 1), then("coder", "fix/ü", "big", 100, 1), then("coder", "fix/ü", "small", 10, 1)}},
+		{skein.BySession, skein.ByRepository, []skein.UsageRow{then("b", "/p", "big", 1000, 1), then("b", "/p", "small", 1, 1), then("a", "/p", "big", 100, 1), then("a", "/p", "small", 10, 1)}},
+		{skein.ByModelID, skein.ByDay, []skein.UsageRow{then("big", "2026-05-04", "big", 1100, 2), then("small", "", "small", 1, 1), then("small", "2026-05-05", "small", 10, 1)}},
+	} {
+		harness.Equal(t, fmt.Sprintf("Usage by %s, then %s", c.by, c.then), t.Usage(skein.UsageQuery{By: c.by, Then: c.then}), c.want)
 	}
 	t.Add("a", fixture.Changed(skein.Changed{Project: fixture.Ptr("/moved"), Agent: fixture.Ptr("other")}))
 	harness.Equal(t, "Usage by project after a move", t.Usage(skein.UsageQuery{By: skein.ByProject}), []skein.UsageRow{
@@ -188,7 +209,7 @@ func recordedApart(t *harness.Test) {
 
 func unknownDimension(t *harness.Test) {
 	spent(t)
-	for _, by := range []skein.Dimension{"zzz", "Day", "day ", "slot"} {
+	for _, by := range []skein.Dimension{"zzz", "Day", "day ", "hour"} {
 		if rows, err := t.Store.Usage(t.Context(), skein.UsageQuery{By: by}); !errors.Is(err, skein.ErrInvalid) {
 			t.Errorf("Usage by %q = %v, %v, want ErrInvalid", by, rows, err)
 		}

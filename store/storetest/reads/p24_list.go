@@ -18,6 +18,7 @@ func listing() []harness.Check {
 		{Name: "IDs and titles are text, not patterns", Run: noPatterns},
 		{Name: "pages give each session once", Run: sessionPages},
 		{Name: "sessions with no event but created", Run: emptySessions},
+		{Name: "among several values, and counted by them", Run: countedBy},
 		{Name: "larger than", Run: larger},
 		{Name: "while one reads, one can write", Run: writeWhileListing},
 	}
