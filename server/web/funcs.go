@@ -16,6 +16,7 @@ func (s *site) funcs() template.FuncMap {
 	return template.FuncMap{
 		"asset":   func(name string) string { return s.assets[name].url },
 		"ago":     func(t skein.Time) string { return ago(t, s.Now()) },
+		"age":     func(t skein.Time) string { return age(t, s.Now()) },
 		"stamp":   stamp,
 		"iso":     func(t skein.Time) string { return t.String() },
 		"count":   func(n any) string { return render.Count(toInt(n)) },
@@ -75,6 +76,27 @@ func ago(t skein.Time, now time.Time) string {
 		return fmt.Sprintf("%d h ago", int(d/time.Hour))
 	default:
 		return fmt.Sprintf("%d d ago", int(d/(24*time.Hour)))
+	}
+}
+
+// age returns how long ago t was, as briefly as it can be said: now, 5m, 3h, 2d, Nov 2,
+// Nov 2025.
+func age(t skein.Time, now time.Time) string {
+	at := t.Std().In(now.Location())
+	switch d := now.Sub(at); {
+	case d < -time.Minute, d >= 7*24*time.Hour:
+		if at.Year() == now.Year() {
+			return at.Format("Jan 2")
+		}
+		return at.Format("Jan 2006")
+	case d < time.Minute:
+		return "now"
+	case d < time.Hour:
+		return fmt.Sprintf("%dm", int(d/time.Minute))
+	case d < 24*time.Hour:
+		return fmt.Sprintf("%dh", int(d/time.Hour))
+	default:
+		return fmt.Sprintf("%dd", int(d/(24*time.Hour)))
 	}
 }
 

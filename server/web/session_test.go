@@ -164,7 +164,7 @@ func TestBulkTagsBinsAndExports(t *testing.T) {
 	if err := json.NewDecoder(f).Decode(&got); err != nil || got.Session.ID != "s-retry" {
 		t.Errorf("%s holds %q, %v; want s-retry", z.File[0].Name, got.Session.ID, err)
 	}
-	wants(t, "the list", v.send("/sessions/bulk", url.Values{"id": ids, "do": {"bin"}, "back": {"/?agent=clerk"}}), "Moved to the bin: 2 sessions.", "agent clerk")
+	wants(t, "the list", v.send("/sessions/bulk", url.Values{"id": ids, "do": {"bin"}, "back": {"/?agent=clerk"}}), "Moved to the bin: 2 sessions.", "agent: clerk")
 	wants(t, "nothing picked", v.send("/sessions/bulk", url.Values{"do": {"bin"}}), "No session is selected")
 	if status, _ := v.ask("POST", "/sessions/bulk", url.Values{"id": {"s-fork2", "s-none"}, "do": {"bin"}}); status != http.StatusNotFound {
 		t.Errorf("bin of one that is there and one that is not: %d, want 404", status)
@@ -297,7 +297,7 @@ func TestFilterOfTheListIsThatOfTheCommand(t *testing.T) {
 	if status, body := v.ask("GET", "/?since=sometime", nil); status != http.StatusBadRequest || !strings.Contains(body, "sometime") {
 		t.Errorf("GET /?since=sometime: %d %s, want 400 with the word", status, body)
 	}
-	wants(t, "the sessions of a repository", v.get("/?repository=github.com/ada/courier"), "Retry uploads that broke off", `<option value="github.com/ada/courier">`)
+	wants(t, "the sessions of a repository", v.get("/?repository=github.com/ada/courier"), "Retry uploads that broke off", `title="github.com/ada/courier"`)
 	wants(t, "those of another", v.get("/?repository=github.com/ada/other"), "No sessions match")
 	wants(t, "nothing", v.get("/?title=nothing+is+called+so"), "No sessions match")
 }

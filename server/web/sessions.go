@@ -1,19 +1,17 @@
 package web
 
 import (
-	"archive/zip"
 	"cmp"
 	"context"
 	"fmt"
 	"net/http"
 	"net/url"
+	"slices"
 	"strconv"
 	"strings"
 
 	"github.com/skein-dev/skein"
-	"github.com/skein-dev/skein/render"
 	"github.com/skein-dev/skein/server/door"
-	"github.com/skein-dev/skein/store/lookup"
 	"github.com/skein-dev/skein/store/search"
 )
 
@@ -28,51 +26,57 @@ func (s lists) routes() []door.Route {
 	return []door.Route{
 		read("/{$}", s.sessions),
 		change("/sessions/bulk", s.bulk),
+		change("/views", s.keepView),
 	}
 }
 
 // sessionsPage is the data of the list.
 type sessionsPage struct {
-	Rows     []row
+	Groups   []listGroup
 	Filter   url.Values // as in the URL, without the place
 	Next     string     // path of the next page; "" if this is the last one
 	First    bool       // this is the first page
 	Filtered bool
 	Write    bool
-	Choices  map[string][]string // for the fields of the filter
-	Path     string              // of this page
+	Path     string // of this page
+	Total    int    // sessions that the filter selects; -1 if they were not counted
+	Facets   []listFacet
+	Times    listFacet
+	Costs    listFacet
+	Children int // sessions that agents started, and that are left out
+	Chips    []chip
+	Views    []savedView
 }
+
+// A chip is a filter that is set, and the path of the list without it.
+type chip struct{ Name, Value, Path string }
 
 // Has returns the value of a filter, "" if it is not set.
 func (p *sessionsPage) Has(name string) string { return p.Filter.Get(name) }
 
-// With returns the path of the list with one more filter.
-func (p *sessionsPage) With(name, value string) string {
-	q := url.Values{}
-	for k, v := range p.Filter {
-		q[k] = v
+// Query returns the filters as they stand in the URL.
+func (p *sessionsPage) Query() string { return p.Filter.Encode() }
+
+// Empty reports whether the page lists nothing.
+func (p *sessionsPage) Empty() bool { return len(p.Groups) == 0 }
+
+// By returns what the list is grouped by: day, project, branch or none.
+func (p *sessionsPage) By() string {
+	switch by := p.Has("group"); {
+	case by == "project", by == "branch", by == "none":
+		return by
+	case p.Has("sort") == "cost":
+		return "none"
 	}
-	q.Set(name, value)
-	return "/?" + q.Encode()
+	return "day"
 }
 
-// row is a session of the list.
-type row struct {
-	skein.Session
-	Cost string
-}
+// Ways returns what the list can be grouped by.
+func (p *sessionsPage) Ways() []string { return []string{"day", "project", "branch", "none"} }
 
-// Who returns the name of the session's agent.
-func (r *row) Who() string {
-	if r.Profile != "" && !strings.ContainsAny(r.Profile, `/\`) && r.Profile != r.Agent {
-		return strings.TrimPrefix(r.Agent+"/"+r.Profile, "/")
-	}
-	return r.Agent
-}
-
-// filterFields returns the list's filters with a text value, as in skein list.
+// filterFields returns the list's filters with one text value, as in skein list.
 func filterFields() []string {
-	return []string{"title", "project", "repository", "agent", "model", "profile", "origin", "surface", "tag", "since", "until"}
+	return []string{"title", "project", "repository", "profile", "origin", "since", "until", "cost", "group", "sort"}
 }
 
 // filterMarks returns the filters that are on or off.
@@ -81,59 +85,131 @@ func filterMarks() []string { return []string{"pinned", "children", "open"} }
 // sessions shows the list. With piece=1 it sends only the list, for the script
 // that updates it.
 func (s lists) sessions(w http.ResponseWriter, r *http.Request) {
-	p, err := s.list(r)
+	piece := r.URL.Query().Has("piece")
+	p, err := s.list(r, !piece)
 	if err != nil {
 		s.fail(w, r, err)
 		return
 	}
-	if r.URL.Query().Has("piece") {
+	if piece {
 		s.fragment(w, "sessions", "list", p)
 		return
 	}
-	s.show(w, r, "sessions", layoutData{Title: "Sessions", At: "sessions", Data: p})
+	s.show(w, r, "sessions", layoutData{Title: "Sessions", At: "sessions", Class: "listing", Data: p})
 }
 
-func (s lists) list(r *http.Request) (*sessionsPage, error) {
+// list returns a page of the list, beside the facets if they are wanted.
+func (s lists) list(r *http.Request, beside bool) (*sessionsPage, error) {
 	ctx, q := r.Context(), r.URL.Query()
-	p := &sessionsPage{Filter: url.Values{}, First: !q.Has("from"), Write: door.From(ctx).Scope >= door.Write}
+	p := &sessionsPage{Filter: url.Values{}, First: !q.Has("from"), Write: door.From(ctx).Scope >= door.Write, Path: r.URL.RequestURI(), Total: -1}
 	f, err := s.filter(q, p)
 	if err != nil {
 		return nil, err
 	}
-	f.Limit = pageSize + 1
-	if !p.First {
-		if f.Before, err = placeOf(q.Get("from")); err != nil {
-			return nil, err
-		}
-	}
-	found, err := s.found(ctx, f)
+	sums, err := s.costLimit(ctx, p, &f)
 	if err != nil {
 		return nil, err
+	}
+	var days map[string]int
+	if p.Times, days, err = s.times(ctx, f, p); err != nil {
+		return nil, err
+	}
+	if beside {
+		if err := s.beside(ctx, f, p, sums); err != nil {
+			return nil, err
+		}
+		p.Views = viewsOf(r)
+	}
+	switch by := p.By(); {
+	case by == "project", by == "branch":
+		err = s.grouped(ctx, f, p, by, q.Get("from"))
+	case p.Has("sort") == "cost":
+		err = s.dearest(ctx, f, p, sums, q.Get("from"))
+	default:
+		err = s.latest(ctx, f, p, days, q.Get("from"))
+	}
+	return p, err
+}
+
+// beside adds the facets, and how many sessions there are.
+func (s lists) beside(ctx context.Context, f skein.Filter, p *sessionsPage, sums costs) (err error) {
+	if p.Facets, err = s.facets(ctx, f, p); err != nil {
+		return err
+	}
+	counter := skein.CounterOf(s.store(ctx))
+	if p.Total, err = total(ctx, counter, f); err != nil {
+		return err
+	}
+	if f.NoChildren {
+		f.NoChildren = false
+		all, err := total(ctx, counter, f)
+		if err != nil {
+			return err
+		}
+		p.Children = all - p.Total
+		f.NoChildren = true
+	}
+	p.Costs, err = s.costFacet(ctx, f, p, sums)
+	return err
+}
+
+// total returns how many sessions f selects.
+func total(ctx context.Context, counter skein.SessionCounter, f skein.Filter) (n int, err error) {
+	counts, err := counter.CountBy(ctx, f, skein.ByAgent)
+	for _, c := range counts {
+		n += c.Sessions
+	}
+	return n, err
+}
+
+// found returns the next sessions of f, at most limit of them.
+func (s lists) found(ctx context.Context, f skein.Filter, p *sessionsPage, limit int) (all []skein.Session, err error) {
+	states := p.Filter["state"]
+	if len(states) == 0 {
+		f.Limit = limit
+	}
+	for one, err := range s.store(ctx).Sessions(ctx, f) {
+		if err != nil {
+			return nil, err
+		}
+		if len(states) > 0 && !slices.Contains(states, string(s.stateOf(&one))) {
+			continue
+		}
+		if all = append(all, one); len(all) == limit {
+			break
+		}
+	}
+	return all, nil
+}
+
+// latest lists the sessions of f, the latest first.
+func (s lists) latest(ctx context.Context, f skein.Filter, p *sessionsPage, days map[string]int, from string) (err error) {
+	if from != "" {
+		if f.Before, err = placeOf(from); err != nil {
+			return err
+		}
+	}
+	found, err := s.found(ctx, f, p, pageSize+1)
+	if err != nil {
+		return err
 	}
 	if len(found) > pageSize {
 		found = found[:pageSize]
 		p.Next = p.With("from", place(&found[pageSize-1]))
 	}
-	p.Path = r.URL.RequestURI()
-	costs, err := s.costs(ctx, found)
+	rows, err := s.rows(ctx, found)
 	if err != nil {
-		return nil, err
+		return err
 	}
-	for _, one := range found {
-		p.Rows = append(p.Rows, row{one, costs[one.ID].Money()})
+	if p.By() == "none" {
+		p.Groups = []listGroup{{Items: folded(rows)}}
+	} else {
+		p.Groups = byDay(rows, days, s.Now())
 	}
-	p.Choices = choices(p.Rows)
-	return p, nil
-}
-
-func (s lists) found(ctx context.Context, f skein.Filter) (all []skein.Session, err error) {
-	for one, err := range s.store(ctx).Sessions(ctx, f) {
-		if err != nil {
-			return nil, err
-		}
-		all = append(all, one)
+	if len(rows) == 0 {
+		p.Groups = nil
 	}
-	return all, nil
+	return nil
 }
 
 // filter parses the filters of a URL, and records in p which are set.
@@ -148,12 +224,20 @@ func (s lists) filter(q url.Values, p *sessionsPage) (f skein.Filter, err error)
 			p.Filter.Set(name, "1")
 		}
 	}
-	p.Filtered = len(p.Filter) > 0
 	f = skein.Filter{
-		Title: p.Has("title"), Project: p.Has("project"), Repository: p.Has("repository"), Agent: p.Has("agent"), Model: p.Has("model"), Profile: p.Has("profile"),
-		Origin: p.Has("origin"), Surface: p.Has("surface"), Tag: p.Has("tag"),
-		Pinned: p.Has("pinned") != "", NoChildren: p.Has("children") == "", WithOpenCalls: p.Has("open") != "",
+		Title: p.Has("title"), Project: p.Has("project"), Repository: p.Has("repository"), Profile: p.Has("profile"), Origin: p.Has("origin"),
+		Pinned: p.Has("pinned") != "", NoChildren: p.Has("children") == "", WithOpenCalls: p.Has("open") != "", Among: map[skein.Dimension][]string{},
 	}
+	for _, c := range choosable() {
+		for _, v := range q[c.name] {
+			if v = strings.TrimSpace(v); v != "" && !slices.Contains(p.Filter[c.name], v) {
+				p.Filter.Add(c.name, v)
+			}
+		}
+		f.Among[c.by] = p.Filter[c.name]
+	}
+	f.Among[skein.ByState] = storedStates(p.Filter["state"])
+	p.chips()
 	if v := p.Has("since"); v != "" {
 		if f.Since, err = search.ParseSince(v, s.Now()); err != nil {
 			return f, err
@@ -163,6 +247,28 @@ func (s lists) filter(q url.Values, p *sessionsPage) (f skein.Filter, err error)
 		f.Until, err = search.ParseUntil(v, s.Now())
 	}
 	return f, err
+}
+
+// chips sets the chips of the filters that are set.
+func (p *sessionsPage) chips() {
+	for name, values := range p.Filter {
+		for _, v := range values {
+			c := chip{Name: name, Value: v, Path: p.Toggle(name, v)}
+			switch name {
+			case "group", "sort":
+				continue
+			case "in":
+				c.Name, c.Value = "project", base(v)
+			case "cost":
+				c.Value = "$" + v + " or more"
+			case "pinned", "children", "open":
+				c.Name, c.Value = "", map[string]string{"pinned": "pinned", "children": "with sub-agents", "open": "tools running"}[name]
+			}
+			p.Chips = append(p.Chips, c)
+		}
+	}
+	slices.SortFunc(p.Chips, func(a, b chip) int { return cmp.Or(cmp.Compare(a.Name, b.Name), cmp.Compare(a.Value, b.Value)) })
+	p.Filtered = len(p.Chips) > 0
 }
 
 // place returns the place of a session in the list, for the next page.
@@ -179,149 +285,10 @@ func placeOf(text string) (*skein.Session, error) {
 	return &skein.Session{ID: skein.SessionID(id), Updated: skein.Time(n)}, nil
 }
 
-// choices returns the values of the rows, to choose filters from.
-func choices(rows []row) map[string][]string {
-	all := map[string][]string{}
-	seen := map[string]bool{}
-	add := func(name, value string) {
-		if value != "" && !seen[name+"\x00"+value] {
-			seen[name+"\x00"+value] = true
-			all[name] = append(all[name], value)
-		}
-	}
-	for i := range rows {
-		r := &rows[i]
-		add("project", r.Project)
-		add("repository", r.Checkout.Repository)
-		add("agent", r.Agent)
-		add("model", r.Model)
-		add("surface", r.Surface)
-		if r.Origin != nil {
-			add("origin", r.Origin.Format)
-		}
-		for _, t := range r.Tags {
-			add("tag", t)
-		}
-	}
-	return all
-}
-
 // Start returns the path of the first page of the list.
 func (p *sessionsPage) Start() string {
 	if len(p.Filter) == 0 {
 		return "/"
 	}
 	return "/?" + p.Filter.Encode()
-}
-
-// maxBulk is how many sessions a form may name.
-const maxBulk = 1000
-
-// bulk changes the sessions that were selected in the list.
-func (s lists) bulk(w http.ResponseWriter, r *http.Request) {
-	all, err := picked(r)
-	if err != nil {
-		s.fail(w, r, err)
-		return
-	}
-	to := local(r.PostFormValue("back"), "/")
-	if len(all) == 0 {
-		back(w, r, to, "No session is selected. Select some first.")
-		return
-	}
-	switch what := r.PostFormValue("do"); what {
-	case "export":
-		s.exportAll(w, r, all)
-		return
-	case "tag":
-		err = s.tagAll(r, all)
-	case "bin":
-		for i := range all {
-			if err = skein.LifecycleOf(door.From(r.Context()).Store).Bin(r.Context(), all[i].ID); err != nil {
-				break
-			}
-		}
-	default:
-		err = fmt.Errorf("do=%q: %w: want tag, bin or export", what, skein.ErrInvalid)
-	}
-	if err != nil {
-		s.fail(w, r, err)
-		return
-	}
-	done := map[string]string{"tag": "Tagged ", "bin": "Moved to the bin: "}[r.PostFormValue("do")]
-	back(w, r, to, done+plural(len(all), "session")+".")
-}
-
-// picked returns the sessions that a form names by id: all must exist before
-// anything is done.
-func picked(r *http.Request) ([]skein.Session, error) {
-	if err := r.ParseForm(); err != nil {
-		return nil, fmt.Errorf("%w: %w", err, skein.ErrInvalid)
-	}
-	var ids []skein.SessionID
-	for _, id := range r.PostForm["id"] {
-		ids = append(ids, skein.SessionID(id))
-	}
-	if len(ids) > maxBulk {
-		return nil, fmt.Errorf("%d sessions: %w: at most %d at once", len(ids), skein.ErrInvalid, maxBulk)
-	}
-	store := door.From(r.Context()).Store
-	known, err := lookup.ByID(r.Context(), store, ids)
-	if err != nil {
-		return nil, err
-	}
-	all := make([]skein.Session, 0, len(ids))
-	for _, id := range ids {
-		one, ok := known[id]
-		if !ok {
-			if one, err = store.Session(r.Context(), id); err != nil {
-				return nil, err
-			}
-		}
-		all = append(all, one)
-	}
-	return all, nil
-}
-
-func (s lists) tagAll(r *http.Request, all []skein.Session) error {
-	tags, err := parseTags(r.PostFormValue("tag"))
-	if err != nil {
-		return err
-	}
-	if len(tags) == 0 {
-		return fmt.Errorf("tag: %w: empty", skein.ErrInvalid)
-	}
-	for i := range all {
-		if err := forms(s).addTags(r.Context(), door.From(r.Context()).Store, all[i].ID, tags); err != nil {
-			return err
-		}
-	}
-	return nil
-}
-
-// exportAll answers with an archive that contains a file for each session.
-func (s lists) exportAll(w http.ResponseWriter, r *http.Request, all []skein.Session) {
-	for _, d := range downloads() {
-		if d.Name != cmp.Or(r.PostFormValue("as"), "md") {
-			continue
-		}
-		w.Header().Set("Content-Type", "application/zip")
-		w.Header().Set("Content-Disposition", `attachment; filename="sessions-`+s.Now().UTC().Format("2006-01-02")+`.zip"`)
-		z := zip.NewWriter(w)
-		for i := range all {
-			f, err := z.CreateHeader(&zip.FileHeader{Name: fileName(&all[i]) + d.Ext, Method: zip.Deflate, Modified: all[i].Updated.Std()})
-			if err == nil {
-				err = downloader(s).export(r.Context(), f, all[i], d.Name, false)
-			}
-			if err != nil {
-				s.Log.Error("a download broke off", "session", all[i].ID, "err", err)
-				panic(http.ErrAbortHandler) // so that nobody takes half an archive for the whole
-			}
-		}
-		if err := z.Close(); err != nil {
-			panic(http.ErrAbortHandler) // as above
-		}
-		return
-	}
-	s.fail(w, r, fmt.Errorf("as=%q: %w: want md, html, json or skein", render.Line(r.PostFormValue("as")), skein.ErrInvalid))
 }

@@ -53,7 +53,10 @@ async function refresh() {
 	const picked = new Set(picks().filter((p) => p.checked).map((p) => p.value));
 	const at = document.activeElement?.closest("#list li[data-id]");
 	const inner = at && at !== document.activeElement ? (document.activeElement.matches("a[data-open]") ? "a[data-open]" : "input") : null;
-	list.innerHTML = html;
+	const first = list.querySelector(".page");
+	const fresh = document.createRange().createContextualFragment(html);
+	if (first?.nextElementSibling) fresh.querySelector(".pages")?.remove(); // what follows is there already
+	first ? first.replaceWith(fresh) : list.replaceChildren(fresh);
 	for (const li of list.querySelectorAll("li[data-id]")) {
 		if (last.size && last.get(li.dataset.id) !== li.dataset.last) li.classList.add("new");
 		const pick = li.querySelector("input[name=id]");
@@ -63,6 +66,56 @@ async function refresh() {
 	localTimes(list);
 	count();
 }
+
+// The next page is loaded when the link to it comes near.
+async function more(link) {
+	const url = new URL(link.href);
+	url.searchParams.set("piece", "1");
+	const answer = await fetch(url).catch(() => null);
+	if (!answer?.ok) return;
+	const page = document.createRange().createContextualFragment(await answer.text()).querySelector(".page");
+	const title = [...list.querySelectorAll(".day")].at(-1), again = page.querySelector(".day"); // a day that goes on
+	if (title && again && title.textContent === again.textContent) again.remove();
+	page.querySelector("[rel=first]")?.remove();
+	link.closest(".pages").remove();
+	list.append(page);
+	localTimes(page);
+	count();
+	follow();
+}
+
+const near = new IntersectionObserver((seen) => {
+	for (const s of seen) {
+		if (!s.isIntersecting) continue;
+		near.unobserve(s.target);
+		more(s.target);
+	}
+}, { rootMargin: "600px" });
+
+function follow() {
+	const next = list.querySelector("a[rel=next]");
+	if (next) near.observe(next);
+}
+follow();
+
+// Long facets can be searched; on a narrow screen, all of them are folded.
+for (const facet of document.querySelectorAll("[data-facet]")) {
+	const rest = facet.querySelector("details");
+	if (!rest) continue;
+	const field = document.createElement("input");
+	field.type = "search";
+	field.className = "typeahead";
+	field.placeholder = `Find ${facet.querySelector("h2").textContent.toLowerCase()}…`;
+	field.setAttribute("aria-label", field.placeholder);
+	facet.querySelector("h2").after(field);
+	field.addEventListener("input", () => {
+		const words = field.value.toLowerCase();
+		rest.open = words !== "";
+		for (const li of facet.querySelectorAll("li")) li.hidden = !li.textContent.toLowerCase().includes(words);
+	});
+}
+const facets = document.getElementById("facets");
+if (facets && matchMedia("(max-width: 60rem)").matches) facets.open = false;
 
 if ("first" in list.dataset) {
 	const dot = document.getElementById("live");

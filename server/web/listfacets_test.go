@@ -1,0 +1,130 @@
+package web_test
+
+import (
+	"fmt"
+	"net/url"
+	"regexp"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/skein-dev/skein"
+	"github.com/skein-dev/skein/store/memory"
+)
+
+// listOf has sessions whose facets are known.
+func listOf(t *testing.T) *visit {
+	t.Helper()
+	store := memory.New()
+	c := &composer{t: t, store: store}
+	for i := range 6 {
+		agent, branch := "codex", "main"
+		if i%3 == 0 {
+			agent, branch = "claude-code", "fix/retry"
+		}
+		c.begin(fmt.Sprintf("s-%d", i), composedNow.Add(-time.Duration(i)*20*time.Hour), skein.Created{Title: fmt.Sprint("Session ", i), Agent: agent, Project: fmt.Sprint("/home/ada/p", i%2), Checkout: &skein.Checkout{Branch: branch}})
+		c.asks("Is the brown fox quick?")
+		for range i {
+			c.answers(sonnet, "It is.", used(100_000, 10_000, 0, 0))
+		}
+	}
+	for i := range 5 {
+		c.begin(fmt.Sprintf("s-robot-%d", i), composedNow.Add(-time.Hour), skein.Created{Agent: "robot", Project: "/home/ada/p0"})
+		c.asks("Write a commit message for the staged changes")
+	}
+	c.begin("s-child", composedNow, skein.Created{Title: "A sub-agent", Agent: "codex", Parent: &skein.Parent{Session: "s-1", Why: skein.Child}})
+	c.asks("Look.")
+	c.begin("s-failed", composedNow, skein.Created{Title: "It failed", Agent: "codex"})
+	c.asks("Do it.")
+	c.put(skein.Say(c.at, skein.Message{Role: skein.RoleAssistant, Error: &skein.ErrorInfo{Message: "overloaded"}}))
+	return visiting(t, store, nil)
+}
+
+// facetCount returns the count that a page has beside a value of a facet; "" if it does not have it.
+func facetCount(page, facet, value string) string {
+	_, rest, _ := strings.Cut(page, `data-facet="`+facet+`"`)
+	section, _, _ := strings.Cut(rest, "</section>")
+	m := regexp.MustCompile(`<span>` + regexp.QuoteMeta(value) + `</span> <b>([^<]*)</b>`).FindStringSubmatch(section)
+	if m == nil {
+		return ""
+	}
+	return m[1]
+}
+
+func TestFacetsCountWhatAChoiceWouldList(t *testing.T) {
+	v := listOf(t)
+	for path, want := range map[string]map[[2]string]string{
+		"/": {
+			{"agent", "codex"}: "5", {"agent", "claude-code"}: "2", {"agent", "robot"}: "5", {"in", "p0"}: "8", {"branch", "fix/retry"}: "2",
+			{"state", "failed"}: "1", {"since", "today"}: "7", {"since", "last 7 days"}: "12",
+		},
+		"/?agent=codex&agent=claude-code": {{"agent", "robot"}: "5", {"in", "p0"}: "3", {"state", "failed"}: "1"},
+		"/?in=%2Fhome%2Fada%2Fp1":         {{"agent", "codex"}: "2", {"agent", "robot"}: "", {"in", "p0"}: "8"},
+		"/?state=failed":                  {{"agent", "codex"}: "1"},
+		"/?children=1&agent=codex":        {{"agent", "codex"}: "6"},
+	} {
+		page := v.get(path)
+		for of, n := range want {
+			if got := facetCount(page, of[0], of[1]); got != n {
+				t.Errorf("GET %s: the facet %s has %q beside %s, want %q", path, of[0], got, of[1], n)
+			}
+		}
+	}
+	for path, n := range map[string]int{"/": 12, "/?agent=codex&agent=claude-code": 7, "/?agent=codex&branch=main&since=2026-11-20": 1, "/?state=failed": 1, "/?cost=1&agent=codex": 2, "/?in=%2Fhome%2Fada%2Fp1&agent=robot": 0} {
+		if got := strings.Count(v.get(path), "data-item"); got != n {
+			t.Errorf("GET %s lists %d sessions, want %d", path, got, n)
+		}
+	}
+	if cost := facetCount(v.get("/"), "cost", "$1 or more"); cost != "3" {
+		t.Errorf("%q sessions cost $1 or more, want 3", cost)
+	}
+}
+
+// order returns the IDs that a page lists, in order.
+func order(page string) (ids []string) {
+	for _, part := range strings.Split(page, `data-id="`)[1:] {
+		id, _, _ := strings.Cut(part, `"`)
+		ids = append(ids, id)
+	}
+	return ids
+}
+
+func TestTheListIsGroupedAndSorted(t *testing.T) {
+	v := listOf(t)
+	wants(t, "the list by day", v.get("/"), `Today <span>7</span>`, `Yesterday <span>1</span>`, "4 more runs like this")
+	wants(t, "the list by project", v.get("/?group=project"), `>p0</a> <span>8</span>`, `>p1</a> <span>3</span>`, `No project <span>1</span>`)
+	wants(t, "the list by branch", v.get("/?group=branch"), `>main</a> <span>4</span>`, `href="/?branch=main"`)
+	if got := order(v.get("/?sort=cost")); len(got) < 5 || got[0] != "s-5" || got[4] != "s-1" {
+		t.Errorf("the dearest sessions are %q, want s-5 first, s-1 fifth", got)
+	}
+}
+
+func TestAViewIsKeptUntilItIsRemoved(t *testing.T) {
+	v := listOf(t)
+	page := v.send("/views", url.Values{"name": {"Codex & <b>"}, "query": {"agent=codex&group=none"}, "back": {"/?agent=codex&group=none"}})
+	wants(t, "the page after saving", page, "Codex &amp; &lt;b&gt;", `href="/?agent=codex&amp;group=none"`)
+	wants(t, "the list", v.get("/"), "Codex &amp; &lt;b&gt;")
+	lacks(t, "the list after removing", v.send("/views", url.Values{"name": {"Codex & <b>"}, "do": {"remove"}}), `href="/?agent=codex&amp;group=none"`)
+}
+
+func TestTheListGoesOnAsOneScrolls(t *testing.T) {
+	store := memory.New()
+	c := &composer{t: t, store: store}
+	for i := range 170 {
+		c.begin(fmt.Sprintf("s-%03d", i), composedNow.Add(-time.Duration(i)*time.Minute), skein.Created{Title: fmt.Sprint("Session ", i)})
+		c.asks("Is the brown fox quick?")
+	}
+	b := visiting(t, store, nil).browse()
+	b.size(1440, "light")
+	b.open("/")
+	if n := b.eval(`[...document.querySelectorAll("li[data-item]")].filter((e) => e.getBoundingClientRect().bottom <= innerHeight).length`); n.(float64) < 25 {
+		t.Errorf("a screen of 1440 by 900 shows %v sessions, want 25", n)
+	}
+	b.until(`(scrollTo(0, document.documentElement.scrollHeight), document.querySelectorAll("li[data-item]").length == 170)`)
+	if n := b.eval(`new Set([...document.querySelectorAll("li[data-item]")].map((e) => e.dataset.id)).size`); n.(float64) != 170 {
+		t.Errorf("%v of 170 sessions are listed", n)
+	}
+	if n := b.eval(`document.querySelectorAll(".day").length`); n.(float64) != 1 {
+		t.Errorf("the day has %v titles, want 1", n)
+	}
+}

@@ -1,0 +1,399 @@
+package web
+
+import (
+	"cmp"
+	"context"
+	"fmt"
+	"net/http"
+	"net/url"
+	"slices"
+	"strconv"
+	"strings"
+	"time"
+
+	"github.com/skein-dev/skein"
+	"github.com/skein-dev/skein/price"
+	"github.com/skein-dev/skein/server/door"
+)
+
+// row is a session of the list.
+type row struct {
+	skein.Session
+	Cost  string
+	State skein.WorkState
+	Mark  agentMark
+}
+
+// Who returns the name of the session's agent.
+func (r *row) Who() string {
+	if r.Profile != "" && !strings.ContainsAny(r.Profile, `/\`) && r.Profile != r.Agent {
+		return strings.TrimPrefix(r.Agent+"/"+r.Profile, "/")
+	}
+	return r.Agent
+}
+
+// Place returns the repository, or the project if that is unknown.
+func (r *row) Place() string { return cmp.Or(r.Checkout.Repository, r.Project) }
+
+// Said returns what a person said last; "" if that is the session's name.
+func (r *row) Said() string {
+	if r.LastPrompt == r.Name() {
+		return ""
+	}
+	return r.LastPrompt
+}
+
+// A listItem is a line of the list.
+type listItem struct {
+	Row  *row
+	More []*row // runs like this one, which are folded
+}
+
+// A listLine is a row on its page.
+type listLine struct {
+	*row
+	Page  *sessionsPage
+	Write bool
+}
+
+// Line returns a row for its template.
+func (p *sessionsPage) Line(r *row) listLine { return listLine{r, p, p.Write} }
+
+// Folds returns how many runs are folded into the line.
+func (i listItem) Folds() string { return plural(len(i.More), "more run") + " like this" }
+
+// A listGroup is lines of the list that belong together.
+type listGroup struct {
+	Title string // "" if the list has no groups
+	Count int    // sessions in it, also on other pages; 0 if that is not known
+	Path  string // of the list of only these; "" if there is none
+	Items []listItem
+}
+
+// rows adds to sessions what the list shows of them.
+func (s lists) rows(ctx context.Context, found []skein.Session) (all []*row, err error) {
+	costs, err := s.costs(ctx, found)
+	if err != nil {
+		return nil, err
+	}
+	for i := range found {
+		one := &found[i]
+		all = append(all, &row{*one, costs[one.ID].Money(), s.stateOf(one), markOf(one.Agent)})
+	}
+	return all, nil
+}
+
+const (
+	manyRuns  = 3  // runs of one prompt are folded from this number on
+	runsAlike = 30 // bytes of first words that runs have in common
+)
+
+// folded returns the lines for rows. Sessions of one turn that begin alike, of one
+// agent in one project, are runs of a program: all but the newest are folded into one
+// line.
+func folded(rows []*row) (items []listItem) {
+	type run struct{ agent, place, words string }
+	key := func(r *row) (run, bool) {
+		words := r.First[:min(len(r.First), runsAlike)]
+		return run{r.Agent, r.Place(), words}, r.Turns == 1 && words != "" && r.Title == "" && !r.Pinned
+	}
+	counts := map[run]int{}
+	for _, r := range rows {
+		if k, ok := key(r); ok {
+			counts[k]++
+		}
+	}
+	at := map[run]int{}
+	for _, r := range rows {
+		k, ok := key(r)
+		if i, seen := at[k]; ok && seen {
+			items[i].More = append(items[i].More, r)
+			continue
+		}
+		if ok && counts[k] >= manyRuns {
+			at[k] = len(items)
+		}
+		items = append(items, listItem{Row: r})
+	}
+	return items
+}
+
+// byDay groups rows by the day of their last activity; counts has how many sessions
+// each day has in all.
+func byDay(rows []*row, counts map[string]int, now time.Time) (all []listGroup) {
+	for len(rows) > 0 {
+		day := rows[0].Updated.Std().In(now.Location()).Format(time.DateOnly)
+		n := slices.IndexFunc(rows, func(r *row) bool { return r.Updated.Std().In(now.Location()).Format(time.DateOnly) != day })
+		if n < 0 {
+			n = len(rows)
+		}
+		all = append(all, listGroup{Title: dayTitle(rows[0].Updated, now), Count: counts[day], Items: folded(rows[:n])})
+		rows = rows[n:]
+	}
+	return all
+}
+
+// dayTitle names the day of t: Today, Yesterday, Friday, November 20, …
+func dayTitle(t skein.Time, now time.Time) string {
+	if t == 0 {
+		return "Without a time"
+	}
+	at := t.Std().In(now.Location())
+	switch at.Format(time.DateOnly) {
+	case now.Format(time.DateOnly):
+		return "Today"
+	case now.AddDate(0, 0, -1).Format(time.DateOnly):
+		return "Yesterday"
+	}
+	if at.Year() == now.Year() {
+		return at.Format("Monday, January 2")
+	}
+	return at.Format("Monday, January 2, 2006")
+}
+
+const (
+	groupsShown = 12 // on a page of projects or branches
+	inGroup     = 5  // sessions of each
+)
+
+// grouped lists the newest sessions of each project or branch, those with the most
+// sessions first.
+func (s lists) grouped(ctx context.Context, f skein.Filter, p *sessionsPage, by, from string) error {
+	skip, err := strconv.Atoi(cmp.Or(from, "0"))
+	if err != nil || skip < 0 {
+		return fmt.Errorf("from=%q: %w: want the number of a group", from, skein.ErrInvalid)
+	}
+	dim, name := skein.ByRepository, "in"
+	if by == "branch" {
+		dim, name = skein.ByBranch, "branch"
+	}
+	counts, err := skein.CounterOf(s.store(ctx)).CountBy(ctx, f, dim)
+	if err != nil {
+		return err
+	}
+	counts = counts[min(skip, len(counts)):]
+	if len(counts) > groupsShown {
+		counts = counts[:groupsShown]
+		p.Next = p.With("from", strconv.Itoa(skip+groupsShown))
+	}
+	among := f.Among
+	for _, c := range counts {
+		f.Among = map[skein.Dimension][]string{}
+		for d, v := range among {
+			f.Among[d] = v
+		}
+		f.Among[dim] = []string{c.Of}
+		found, err := s.found(ctx, f, p, inGroup)
+		if err != nil {
+			return err
+		}
+		rows, err := s.rows(ctx, found)
+		if err != nil {
+			return err
+		}
+		g := listGroup{Title: "No " + by, Count: c.Sessions, Items: folded(rows)}
+		if c.Of != "" {
+			q := url.Values{name: {c.Of}}
+			for k, v := range p.Filter {
+				if k != name && k != "group" {
+					q[k] = v
+				}
+			}
+			g.Title, g.Path = c.Of, listPath(q)
+			if by == "project" {
+				g.Title = base(c.Of)
+			}
+		}
+		if len(g.Items) > 0 {
+			p.Groups = append(p.Groups, g)
+		}
+	}
+	return nil
+}
+
+// costs are what sessions cost, the dearest first.
+type costs []price.Sum
+
+// costSteps are the limits of the facet of costs, in dollars.
+func costSteps() []string { return []string{"10", "5", "1", "0.25"} }
+
+// costly is up to how many sessions what each cost is added up for a facet.
+const costly = 20_000
+
+// allCosts adds up what each session cost.
+func (s lists) allCosts(ctx context.Context) (costs, error) {
+	if s.Prices == nil {
+		return nil, nil
+	}
+	table, err := s.Prices()
+	if err != nil {
+		return nil, err
+	}
+	rows, err := door.From(ctx).Store.Usage(ctx, skein.UsageQuery{By: skein.BySession})
+	all := table.Sums(rows, skein.BySession)
+	slices.SortFunc(all, func(a, b price.Sum) int { return cmp.Or(cmp.Compare(b.Cost, a.Cost), cmp.Compare(a.Of, b.Of)) })
+	return all, err
+}
+
+// least returns the IDs of the sessions that cost at least this many dollars.
+func (c costs) least(dollars string) (ids []skein.SessionID, err error) {
+	least, err := strconv.ParseFloat(dollars, 64)
+	if err != nil {
+		return nil, fmt.Errorf("cost=%q: %w: want dollars", dollars, skein.ErrInvalid)
+	}
+	for _, one := range c {
+		if float64(one.Cost) < least*1e9 {
+			break
+		}
+		ids = append(ids, skein.SessionID(one.Of))
+	}
+	if ids == nil {
+		ids = []skein.SessionID{""} // none
+	}
+	return ids, nil
+}
+
+// costLimit limits f to the sessions that cost what the page's filter says.
+func (s lists) costLimit(ctx context.Context, p *sessionsPage, f *skein.Filter) (sums costs, err error) {
+	if p.Has("cost") == "" && p.Has("sort") != "cost" {
+		return nil, nil
+	}
+	if sums, err = s.allCosts(ctx); err == nil && p.Has("cost") != "" {
+		f.IDs, err = sums.least(p.Has("cost"))
+	}
+	return sums, err
+}
+
+// costFacet counts sessions by what they cost, unless there are very many.
+func (s lists) costFacet(ctx context.Context, f skein.Filter, p *sessionsPage, sums costs) (facet listFacet, err error) {
+	if s.Prices == nil || p.Total > costly {
+		return facet, nil
+	}
+	if sums == nil {
+		if sums, err = s.allCosts(ctx); err != nil {
+			return facet, err
+		}
+	}
+	facet = listFacet{Name: "cost", Title: "Cost"}
+	for _, step := range costSteps() {
+		if f.IDs, err = sums.least(step); err != nil {
+			return facet, err
+		}
+		n, err := total(ctx, skein.CounterOf(s.store(ctx)), f)
+		if err != nil {
+			return facet, err
+		}
+		v := listValue{Name: "$" + step + " or more", Value: step, Count: n, On: p.Has("cost") == step, Path: p.With("cost", step)}
+		if v.On {
+			v.Path = p.With("cost", "")
+		}
+		facet.Values = append(facet.Values, v)
+	}
+	return facet, nil
+}
+
+// chunk is how many sessions of known IDs are read at once.
+const chunk = 500
+
+// dearest lists the sessions of f, those that cost the most first.
+func (s lists) dearest(ctx context.Context, f skein.Filter, p *sessionsPage, sums costs, from string) error {
+	skip := 0
+	if from != "" { // the ID of the last session of the page before
+		skip = 1 + slices.IndexFunc(sums, func(c price.Sum) bool { return c.Of == from })
+	}
+	var found []skein.Session
+	for at := skip; at < len(sums) && len(found) <= pageSize; at += chunk {
+		g := f
+		g.IDs = nil
+		for _, c := range sums[at:min(at+chunk, len(sums))] {
+			if f.IDs == nil || slices.Contains(f.IDs, skein.SessionID(c.Of)) {
+				g.IDs = append(g.IDs, skein.SessionID(c.Of))
+			}
+		}
+		if g.IDs == nil {
+			continue
+		}
+		some, err := s.found(ctx, g, p, chunk)
+		if err != nil {
+			return err
+		}
+		place := map[skein.SessionID]int{}
+		for i, id := range g.IDs {
+			place[id] = i
+		}
+		slices.SortFunc(some, func(a, b skein.Session) int { return cmp.Compare(place[a.ID], place[b.ID]) })
+		found = append(found, some...)
+	}
+	if len(found) > pageSize {
+		found = found[:pageSize]
+		p.Next = p.With("from", string(found[pageSize-1].ID))
+	}
+	rows, err := s.rows(ctx, found)
+	if err == nil && len(rows) > 0 {
+		g := listGroup{}
+		for _, r := range rows {
+			g.Items = append(g.Items, listItem{Row: r})
+		}
+		p.Groups = []listGroup{g}
+	}
+	return err
+}
+
+// A savedView is a filter of the list that a browser keeps under a name.
+type savedView struct{ Name, Query string }
+
+// Path returns the path of the list with the view's filter.
+func (v savedView) Path() string { return "/?" + v.Query }
+
+const (
+	viewsCookie = "skein_views"
+	mostViews   = 12
+	viewsFor    = 400 * 24 * time.Hour // as long as browsers keep a cookie
+)
+
+// viewsOf returns the views that the visitor's browser keeps.
+func viewsOf(r *http.Request) (all []savedView) {
+	c, err := r.Cookie(door.From(r.Context()).CookieName(viewsCookie))
+	if err != nil {
+		return nil
+	}
+	for _, part := range strings.Split(c.Value, "&") {
+		name, query, _ := strings.Cut(part, "=")
+		n, err1 := url.QueryUnescape(name)
+		q, err2 := url.QueryUnescape(query)
+		if err1 == nil && err2 == nil && n != "" && len(all) < mostViews {
+			all = append(all, savedView{n, q})
+		}
+	}
+	return all
+}
+
+// keepView saves a view, or removes one.
+func (s lists) keepView(w http.ResponseWriter, r *http.Request) {
+	name, to := strings.TrimSpace(r.PostFormValue("name")), local(r.PostFormValue("back"), "/")
+	query, err := url.ParseQuery(r.PostFormValue("query"))
+	if err != nil || name == "" || len(name) > 40 || len(query.Encode()) > 500 {
+		back(w, r, to, "Give the view a name of at most 40 letters.")
+		return
+	}
+	remove := r.PostFormValue("do") == "remove"
+	all := slices.DeleteFunc(viewsOf(r), func(v savedView) bool { return v.Name == name })
+	done := "Removed the view " + name + "."
+	if !remove {
+		if len(all) >= mostViews {
+			back(w, r, to, fmt.Sprintf("There are %d saved views already. Remove one first.", mostViews))
+			return
+		}
+		all, done = append(all, savedView{name, query.Encode()}), "Saved the view "+name+" in this browser."
+	}
+	parts := make([]string, len(all))
+	for i, v := range all {
+		parts[i] = url.QueryEscape(v.Name) + "=" + url.QueryEscape(v.Query)
+	}
+	lives := viewsFor
+	if len(all) == 0 {
+		lives = 0
+	}
+	http.SetCookie(w, door.From(r.Context()).Cookie(viewsCookie, strings.Join(parts, "&"), lives))
+	back(w, r, to, done)
+}
