@@ -204,6 +204,16 @@ func lists() []string { return []string{"edits", "replacements", "changes", "fil
 
 func patches() []string { return []string{"diff", "patch", "patchtext", "input"} }
 
+// PathIn returns the path that a call's input names, of a file to read or to change; "" if
+// there is none.
+func PathIn(c *skein.Call) string {
+	var in map[string]json.RawMessage
+	if json.Unmarshal(c.Input, &in) != nil {
+		return ""
+	}
+	return fields(in).path()
+}
+
 // Tells reports whether what a parameter of this name holds is in the edits that [Of]
 // returns, if it returns any: a path or a text.
 func Tells(name string) bool {
@@ -218,7 +228,7 @@ func Tells(name string) bool {
 
 // plain returns the name of a parameter in small letters, without - and _.
 func plain(name string) string {
-	return strings.NewReplacer("_", "", "-", "").Replace(strings.ToLower(name))
+	return strings.ReplaceAll(strings.ReplaceAll(strings.ToLower(name), "_", ""), "-", "")
 }
 
 // parameters are those of a call by their names, in small letters, without - and _.

@@ -5,7 +5,6 @@ import (
 	"errors"
 	"fmt"
 	"net/http"
-	"slices"
 	"strconv"
 	"strings"
 
@@ -126,13 +125,9 @@ func (s sessionPages) about(r *http.Request, p *sessionPage) error {
 			p.Parent = &parent
 		}
 	}
-	for c, err := range store.Sessions(ctx, skein.Filter{Parent: p.Session.ID, Limit: 50}) {
-		if err != nil {
-			return err
-		}
-		p.Related = append(p.Related, s.veiled(c))
+	if p.Related, err = s.related(ctx, store, p.Session.ID); err != nil {
+		return err
 	}
-	slices.Reverse(p.Related)
 	return s.findIn(r, p)
 }
 
@@ -298,6 +293,8 @@ func (s *site) costs(ctx context.Context, ss []skein.Session) (map[skein.Session
 // sessionViews returns links to the other pages of the session at path.
 func sessionViews(path string) []navLink {
 	return []navLink{
+		{"outline", "Outline", path + "/outline"},
+		{"changes", "Changes", path + "/changes"},
 		{"replay", "Replay", path + "/replay"},
 		{"tree", "Tree", path + "/tree"},
 	}

@@ -40,6 +40,7 @@ func Routes(o Options) []door.Route {
 		s.assets.routes(),
 		lists{s}.routes(),
 		sessionPages{s}.routes(),
+		outlines{s}.routes(),
 		forms{s}.routes(),
 		downloader{s}.routes(),
 		liveStreams{s}.routes(),

@@ -162,7 +162,46 @@ keys.set("o", () => {
 	for (const f of folds) f.open = open;
 });
 
+// The outline is beside the transcript where there is room for it; elsewhere it has a page.
+const outline = document.getElementById("outline");
+const roomy = matchMedia("(min-width: 75rem)");
+async function showOutline() {
+	if (!outline || !roomy.matches || outline.dataset.asked) return;
+	outline.dataset.asked = "1";
+	const answer = await fetch(outline.dataset.from).catch(() => null);
+	if (!answer?.ok) return delete outline.dataset.asked;
+	outline.innerHTML = await answer.text();
+	outline.hidden = false;
+	follow();
+}
+
+// follow marks the turn that the reader is at.
+function follow() {
+	if (!outline || outline.hidden) return;
+	const at = Number(articles().find((a) => a.getBoundingClientRect().bottom > 150)?.dataset.seq);
+	const turns = [...outline.querySelectorAll("[data-at]")];
+	const now = turns.findLast((t) => Number(t.dataset.at) <= at) ?? turns[0];
+	const was = outline.querySelector("[aria-current]");
+	if (!now || was === now) return;
+	was?.removeAttribute("aria-current");
+	now.setAttribute("aria-current", "true");
+	const box = outline.getBoundingClientRect(), spot = now.getBoundingClientRect();
+	if (spot.top < box.top || spot.bottom > box.bottom) outline.scrollTop += spot.top - box.top - box.height / 3;
+}
+let following = 0;
+addEventListener("scroll", () => (following ||= setTimeout(() => ((following = 0), follow()), 120)), { passive: true });
+roomy.addEventListener("change", showOutline);
+outline?.addEventListener("click", (e) => {
+	const link = e.target.closest("a[href*='#m']");
+	const here = link && document.getElementById(link.hash.slice(1));
+	if (!here || e.ctrlKey || e.metaKey || e.shiftKey) return;
+	e.preventDefault(); // it is on the page
+	history.replaceState(null, "", link.hash);
+	target();
+});
+
 addEventListener("hashchange", target);
 if (location.hash === "#end") scrollTo(0, document.body.scrollHeight);
 target();
 observe();
+showOutline();

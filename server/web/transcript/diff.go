@@ -135,7 +135,11 @@ func (p *diffPainter) run(gone, come []string, a, b int) {
 	if len(gone)+len(come) == 0 {
 		return
 	}
-	p.out.WriteString(`<span class="run"><span class="was">`)
+	class := "run"
+	if len(gone) > 0 && len(come) > 0 {
+		class = "run both"
+	}
+	p.out.WriteString(`<span class="` + class + `"><span class="was">`)
 	for i, code := range gone {
 		p.line("d", "-", number(a, i), "", code)
 	}

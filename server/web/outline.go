@@ -1,0 +1,89 @@
+package web
+
+import (
+	"context"
+	"net/http"
+
+	"github.com/skein-dev/skein"
+	"github.com/skein-dev/skein/render"
+	"github.com/skein-dev/skein/server/door"
+	"github.com/skein-dev/skein/server/web/transcript"
+)
+
+// outlines are the pages that say what happened in a session as a whole.
+type outlines struct{ *site }
+
+// routes are the routes of a session's outline and of its changes.
+func (s outlines) routes() []door.Route {
+	return []door.Route{
+		read("/sessions/{id}/outline", s.outline),
+		read("/sessions/{id}/changes", s.changes),
+	}
+}
+
+// outlinePage is the data of the outline's page.
+type outlinePage struct {
+	*transcript.Outline
+	Title string
+}
+
+// outline shows the outline of a session. With piece=1 it sends only the outline, for the
+// script that puts it beside the transcript.
+func (s outlines) outline(w http.ResponseWriter, r *http.Request) {
+	one, ok := s.one(w, r)
+	if !ok {
+		return
+	}
+	store, v := door.From(r.Context()).Store, s.viewOf(r, one)
+	v.Raw = r.URL.Query().Has("raw") // one has checked that the visitor may
+	forks, err := s.related(r.Context(), store, one.ID)
+	if err != nil {
+		s.fail(w, r, err)
+		return
+	}
+	o, err := s.transcripts.Outline(r.Context(), store, v, forks)
+	if err != nil {
+		s.fail(w, r, err)
+		return
+	}
+	if r.URL.Query().Has("piece") {
+		s.fragment(w, "outline", "outline", o)
+		return
+	}
+	one = s.veiled(one)
+	s.show(w, r, "outline", layoutData{Title: "Outline of " + one.Name(), At: "sessions", Class: "session", Data: &outlinePage{o, render.Line(one.Name())}})
+}
+
+// related returns the forks, sub-agents and continuations of a session, the oldest first.
+func (s *site) related(ctx context.Context, store skein.Store, id skein.SessionID) (all []skein.Session, err error) {
+	for c, err := range store.Sessions(ctx, skein.Filter{Parent: id, Limit: 50}) {
+		if err != nil {
+			return nil, err
+		}
+		all = append([]skein.Session{s.veiled(c)}, all...)
+	}
+	return all, nil
+}
+
+// changesPage is the data of the page of changes.
+type changesPage struct {
+	*transcript.Changes
+	Title string
+}
+
+// changes shows what a session did to files.
+func (s outlines) changes(w http.ResponseWriter, r *http.Request) {
+	one, ok := s.one(w, r)
+	if !ok {
+		return
+	}
+	v := s.viewOf(r, one)
+	v.Raw = r.URL.Query().Has("raw") // as above
+	c, err := s.transcripts.Changes(r.Context(), door.From(r.Context()).Store, v)
+	if err != nil {
+		s.fail(w, r, err)
+		return
+	}
+	one = s.veiled(one)
+	s.show(w, r, "changes", layoutData{Title: "Changes of " + one.Name(), At: "sessions", Class: "session wide", Data: &changesPage{c, render.Line(one.Name())}})
+}

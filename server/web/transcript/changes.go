@@ -1,0 +1,112 @@
+package transcript
+
+import (
+	"context"
+
+	"github.com/skein-dev/skein"
+	"github.com/skein-dev/skein/internal/edits"
+)
+
+// Changes are what a session did to files, as its calls say.
+type Changes struct {
+	PageView
+	Files []ChangedFile
+	Left  int // changes that are left out, because there are so many
+}
+
+// A ChangedFile is a file with its changes, in order.
+type ChangedFile struct {
+	Path           string
+	Added, Removed int // lines
+	Changes        []FileChange
+}
+
+// A FileChange is what one call did to a file.
+type FileChange struct {
+	drawnDiff
+	Seq  skein.Seq // of its message
+	Turn int
+	Time skein.Time
+}
+
+const (
+	maxChanges    = 500     // that are drawn
+	maxChangeHTML = 2 << 20 // bytes of them
+)
+
+// Changes collects the changes of v's session from its live messages. Calls that failed
+// changed nothing. The error is the store's.
+func (m *Maker) Changes(ctx context.Context, store skein.Store, v PageView) (*Changes, error) {
+	entries, _, err := whole(ctx, store, v.Session.ID)
+	if err != nil {
+		return nil, err
+	}
+	t := &transcriber{Maker: m, Transcript: Transcript{PageView: v}, files: map[string][]textPiece{}}
+	type open struct {
+		FileChange
+		all  []edits.Edit
+		read string // path of the file that it reads
+	}
+	out, at, calls := &Changes{PageView: v}, map[string]int{}, map[string]open{}
+	n, size := 0, 0
+	for _, e := range entries {
+		if m.secrets != nil && !v.Raw && touches(&e.Message, len(calls) > 0) {
+			e = m.secrets.Entry(e)
+		}
+		for i := range e.Message.Parts {
+			p := &e.Message.Parts[i]
+			if p.Call != nil {
+				o := open{FileChange: FileChange{Seq: e.Seq, Turn: e.Turn, Time: e.Time}, all: edits.Of(p.Call)}
+				if len(o.all) == 0 {
+					o.read = edits.PathIn(p.Call)
+				}
+				if len(o.all) > 0 || o.read != "" {
+					calls[p.Call.ID] = o
+				}
+			}
+			r := p.Result
+			if r == nil {
+				continue
+			}
+			o, known := calls[r.CallID]
+			delete(calls, r.CallID)
+			switch {
+			case !known || r.Failed:
+				continue
+			case o.read != "":
+				t.saw(o.read, r.Text.UTF8())
+				continue
+			}
+			t.saw(o.all[0].Path, r.Text.UTF8())
+			for j := range o.all {
+				if n++; n > maxChanges || size > maxChangeHTML {
+					out.Left++
+					continue
+				}
+				c := o.FileChange
+				c.drawnDiff = t.diff(&o.all[j])
+				size += len(c.Code)
+				k, there := at[c.Path]
+				if !there {
+					k = len(out.Files)
+					at[c.Path], out.Files = k, append(out.Files, ChangedFile{Path: c.Path})
+				}
+				f := &out.Files[k]
+				f.Changes = append(f.Changes, c)
+				f.Added, f.Removed = f.Added+c.Added, f.Removed+c.Removed
+			}
+		}
+	}
+	return out, nil
+}
+
+// touches reports whether a message may have to do with changes of files: with none of its
+// calls open, results do not.
+func touches(m *skein.Message, open bool) bool {
+	for i := range m.Parts {
+		if c := m.Parts[i].Call; c != nil && (len(edits.Of(c)) > 0 || edits.PathIn(c) != "") || open && m.Parts[i].Result != nil {
+			return true
+		}
+	}
+	return false
+}
