@@ -1,8 +1,13 @@
 package web
 
 import (
+	"cmp"
 	"context"
+	"fmt"
 	"net/http"
+	"slices"
+	"strings"
+	"time"
 
 	"github.com/skein-dev/skein"
 	"github.com/skein-dev/skein/render"
@@ -18,12 +23,32 @@ func (s outlines) routes() []door.Route {
 	return []door.Route{
 		read("/sessions/{id}/outline", s.outline),
 		read("/sessions/{id}/changes", s.changes),
+		{
+			Pattern: "POST /reading", Scope: door.Read, Page: true, Body: maxForm,
+			Types: []string{"application/x-www-form-urlencoded"}, Handler: http.HandlerFunc(s.reading),
+		},
 	}
+}
+
+const (
+	foldCookie = "skein_open" // says which kinds of blocks the reader wants expanded
+	foldFor    = 365 * 24 * time.Hour
+)
+
+// reading remembers which kinds of blocks the reader wants expanded.
+func (s outlines) reading(w http.ResponseWriter, r *http.Request) {
+	if err := r.ParseForm(); err != nil {
+		s.fail(w, r, fmt.Errorf("%w: %w", err, skein.ErrInvalid))
+		return
+	}
+	open := slices.DeleteFunc(transcript.FoldKinds(), func(name string) bool { return !slices.Contains(r.PostForm["open"], name) })
+	http.SetCookie(w, door.From(r.Context()).Cookie(foldCookie, cmp.Or(strings.Join(open, "."), "none"), foldFor))
+	http.Redirect(w, r, local(r.PostFormValue("back"), "/"), http.StatusSeeOther)
 }
 
 // outlinePage is the data of the outline's page.
 type outlinePage struct {
-	*transcript.Outline
+	*transcript.SessionOutline
 	Title string
 }
 

@@ -1,6 +1,8 @@
 package web_test
 
 import (
+	"net/url"
+	"strings"
 	"testing"
 	"time"
 
@@ -52,4 +54,59 @@ func TestOutlineMasksSecrets(t *testing.T) {
 	}
 	wants(t, "the outline with secrets", v.get("/sessions/s-veil/outline?raw=1"), secret)
 	wants(t, "the changes with secrets", v.get("/sessions/s-veil/changes?raw=1"), secret)
+}
+
+func TestModesShowWhatTheReaderWants(t *testing.T) {
+	c, v := talkOf(t, "s-modes")
+	c.asks("First prompt")
+	c.runs(sonnet, "Bash", `{"command":"make it"}`, "made it", false, used(1, 1, 0, 0))
+	c.answers(sonnet, "Half done.", used(1, 1, 0, 0))
+	c.runs(sonnet, "Edit", `{"file_path":"a.go","old_string":"x","new_string":"changed line"}`, "ok", false, used(1, 1, 0, 0))
+	c.answers(sonnet, "All done.", used(1, 1, 0, 0))
+	c.asks("Second prompt")
+	c.answers(sonnet, "Nothing to do.", used(1, 1, 0, 0))
+	for show, want := range map[string]struct{ has, not []string }{
+		"":        {has: []string{"First prompt", "make it", "Half done.", "changed line", "All done.", "Second prompt", "Nothing to do.", "What was asked"}},
+		"nothing": {has: []string{"make it", "Half done."}},
+		"talk":    {[]string{"First prompt", "Half done.", "All done.", "Second prompt", "Nothing to do."}, []string{"make it", "changed line", "What was asked"}},
+		"prompts": {[]string{"First prompt", "All done.", "Second prompt", "Nothing to do."}, []string{"make it", "changed line", "Half done."}},
+		"changes": {[]string{"First prompt", "changed line"}, []string{"make it", "Half done.", "All done.", "Nothing to do."}},
+	} {
+		_, page, _ := strings.Cut(v.get("/sessions/s-modes?show="+show), `id="transcript"`)
+		wants(t, "the mode "+show, page, want.has...)
+		lacks(t, "the mode "+show, page, want.not...)
+		if show == "changes" {
+			lacks(t, "the changes", page, "Second prompt") // it changed nothing
+		}
+	}
+	wants(t, "the page of a mode", v.get("/sessions/s-modes?show=talk"), `href="/sessions/s-modes?show=talk" aria-current="true"`, `data-with="&amp;show=talk"`)
+}
+
+func TestFoldingIsRemembered(t *testing.T) {
+	c, v := talkOf(t, "s-folding")
+	c.asks("Fold")
+	c.runs(sonnet, "Bash", `{"command":"make it"}`, "made it", false, used(1, 1, 0, 0))
+	c.runs(sonnet, "Edit", `{"file_path":"a.go","old_string":"x","new_string":"y"}`, "ok", false, used(1, 1, 0, 0))
+	c.answers(sonnet, "Done.", used(1, 1, 0, 0))
+	const shell, edit, thought = `data-kind="shell" data-tool open>`, `data-kind="edit" data-tool open>`, `data-kind="reasoning" open>`
+	page := v.get("/sessions/s-folding")
+	wants(t, "the page at first", page, edit)
+	lacks(t, "the page at first", page, shell, thought)
+	page = v.send("/reading", url.Values{"open": {"commands", "reasoning", "nothing"}, "back": {"/sessions/s-folding"}})
+	wants(t, "the page then", page, shell, thought)
+	lacks(t, "the page then", page, edit)
+	lacks(t, "the page with all folded", v.send("/reading", url.Values{"back": {"/sessions/s-folding"}}), edit, shell, thought)
+	wants(t, "the whole session", v.get("/sessions/s-folding?whole=1"), edit, shell, thought) // to print it
+}
+
+func TestWholeSessionIsOnOnePage(t *testing.T) {
+	store := composed(t)
+	long(t, store, "s-whole", 700)
+	v := visiting(t, store, nil)
+	page := v.get("/sessions/s-whole?whole=1")
+	wants(t, "the page", page, `id="m2"`, ">question 1<", ">answer 700<")
+	lacks(t, "the page", page, "data-more=")
+	if n := strings.Count(page, "<article"); n != 700 {
+		t.Errorf("the page has %d messages, want 700", n)
+	}
 }

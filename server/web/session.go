@@ -50,7 +50,36 @@ func (p *sessionPage) MayWrite() bool { return p.Write }
 func (p *sessionPage) Downloads() []download { return downloads() }
 
 // Jumps returns the kinds of messages to jump to.
-func (p *sessionPage) Jumps() []wanted { return []wanted{wantUser, wantTool, wantError} }
+func (p *sessionPage) Jumps() []wanted {
+	if p.Mode != transcript.ModeAll {
+		return []wanted{wantUser}
+	}
+	return []wanted{wantUser, wantTool, wantError}
+}
+
+// Modes returns links to the session in each mode.
+func (p *sessionPage) Modes() []navLink {
+	all := []navLink{{"", "All", ""}, {"talk", "Conversation", ""}, {"prompts", "Prompts", ""}, {"changes", "Changes", ""}}
+	for i := range all {
+		all[i].Path = p.ModePath(transcript.Mode(all[i].Name))
+	}
+	return all
+}
+
+// Folds returns the kinds of blocks that the reader can fold, and which are expanded.
+func (p *sessionPage) Folds() (all []foldChoice) {
+	for i, name := range transcript.FoldKinds() {
+		open := p.Folding[name] || p.Folding == nil && name == transcript.FoldChanges
+		all = append(all, foldChoice{name, []string{"Reasoning", "Changes of files", "Commands", "Other tools"}[i], open})
+	}
+	return all
+}
+
+// foldChoice is a kind of blocks in the form that folds them.
+type foldChoice struct {
+	Name, Title string
+	Open        bool
+}
 
 // Jump returns the path to the next message of a kind, or to the previous one.
 func (p *sessionPage) Jump(what wanted, backward bool) string {
@@ -151,6 +180,19 @@ func (s sessionPages) window(r *http.Request, one skein.Session) (*transcript.Tr
 	q := r.URL.Query()
 	store := door.From(r.Context()).Store
 	read := transcript.Windows{Store: transcript.Legible(store), Session: one.ID, Size: windowSize, Rewound: q.Has("rewound")}
+	v := s.viewOf(r, one)
+	v.Raw, v.Rewound, v.Mode = q.Has("raw"), q.Has("rewound"), transcript.ModeOf(q.Get("show"))
+	if v.Mode != transcript.ModeAll {
+		read.Size = transcript.MaxWindow // most of them are not shown
+	}
+	if q.Has("whole") {
+		all, err := transcript.Whole(r.Context(), store, one.ID)
+		if err != nil {
+			return nil, err
+		}
+		v.Folding = transcript.FoldingOf(strings.Join(transcript.FoldKinds(), "."))
+		return s.transcripts.Make(r.Context(), store, v, all)
+	}
 	get := read.From
 	at := skein.Seq(0)
 	for key, f := range map[string]func(context.Context, skein.Seq) (transcript.Window, error){"after": read.From, "before": read.Until, "at": read.Around} {
@@ -166,8 +208,6 @@ func (s sessionPages) window(r *http.Request, one skein.Session) (*transcript.Tr
 	if err != nil {
 		return nil, err
 	}
-	v := s.viewOf(r, one)
-	v.Raw, v.Rewound = q.Has("raw"), q.Has("rewound")
 	if v.At = at; at == 0 && len(found.Entries) > 0 && found.Before > 0 {
 		v.At = found.Entries[0].Seq
 	}
@@ -177,6 +217,9 @@ func (s sessionPages) window(r *http.Request, one skein.Session) (*transcript.Tr
 // viewOf returns the usual view of a session.
 func (s *site) viewOf(r *http.Request, one skein.Session) transcript.PageView {
 	v := transcript.PageView{Session: one, Write: door.From(r.Context()).Scope >= door.Write, Zone: transcript.ZoneOf(r)}
+	if c, err := r.Cookie(door.From(r.Context()).CookieName(foldCookie)); err == nil {
+		v.Folding = transcript.FoldingOf(c.Value)
+	}
 	if s.Chat != nil {
 		talk, _ := s.Chat.at(one.ID)
 		v.Working = talk != nil

@@ -162,6 +162,17 @@ keys.set("o", () => {
 	for (const f of folds) f.open = open;
 });
 
+// Folding works at once, and is remembered for other pages.
+const folding = document.getElementById("folding");
+const groupOf = (d) => ({ reasoning: "reasoning", edit: "changes", shell: "commands" })[d.dataset.kind] ?? "tools";
+folding?.addEventListener("change", (e) => {
+	for (const d of box.querySelectorAll("details[data-kind]")) {
+		if (groupOf(d) === e.target.value && !["tasks", "question"].includes(d.dataset.kind)) d.open = e.target.checked;
+	}
+	fetch(folding.action, { method: "POST", body: new URLSearchParams(new FormData(folding)), redirect: "manual" }).catch(() => {});
+});
+folding?.querySelector("button")?.remove();
+
 // The outline is beside the transcript where there is room for it; elsewhere it has a page.
 const outline = document.getElementById("outline");
 const roomy = matchMedia("(min-width: 75rem)");

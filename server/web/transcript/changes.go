@@ -37,7 +37,10 @@ const (
 // Changes collects the changes of v's session from its live messages. Calls that failed
 // changed nothing. The error is the store's.
 func (m *Maker) Changes(ctx context.Context, store skein.Store, v PageView) (*Changes, error) {
-	entries, _, err := whole(ctx, store, v.Session.ID)
+	w, err := Whole(ctx, store, v.Session.ID)
+	if err == nil {
+		w, err = w.current()
+	}
 	if err != nil {
 		return nil, err
 	}
@@ -49,7 +52,7 @@ func (m *Maker) Changes(ctx context.Context, store skein.Store, v PageView) (*Ch
 	}
 	out, at, calls := &Changes{PageView: v}, map[string]int{}, map[string]open{}
 	n, size := 0, 0
-	for _, e := range entries {
+	for _, e := range w.Entries {
 		if m.secrets != nil && !v.Raw && touches(&e.Message, len(calls) > 0) {
 			e = m.secrets.Entry(e)
 		}

@@ -3,6 +3,7 @@ package transcript
 import (
 	"fmt"
 	"html/template"
+	"slices"
 	"strings"
 
 	"github.com/skein-dev/skein"
@@ -32,7 +33,12 @@ func (t *transcriber) entry(e *skein.Entry) {
 		out.Used = used(*m.Usage, cost, known)
 	}
 	for i := range m.Parts {
-		t.part(out, e, &m.Parts[i])
+		if t.shows(e, &m.Parts[i]) {
+			t.part(out, e, &m.Parts[i])
+		}
+	}
+	if t.Mode != ModeAll && !slices.ContainsFunc(out.Blocks, func(b block) bool { return b.Kind != "program" }) {
+		return
 	}
 	if m.Error != nil {
 		out.Error = render.ErrorLine(m.Error)

@@ -40,7 +40,7 @@ func (t *transcriber) mark(e skein.Event) {
 	case skein.KindNoted:
 		m = t.noted(e)
 	}
-	if m != nil {
+	if m != nil && t.marks(m) {
 		m.Seq = e.Seq
 		t.add(transcriptItem{Mark: m})
 	}
@@ -185,7 +185,8 @@ func (s *turnSums) add(e *skein.Entry) {
 
 // end shows the usage of the turn, if one is open.
 func (s *turnSums) end() {
-	if s.open && s.n > 0 && (s.usage.Tokens() > 0 || s.last > s.first) {
+	bare := s.t.Mode != ModeAll && (len(s.t.Items) == 0 || s.t.Items[len(s.t.Items)-1].Turn != nil) // nothing of it is shown
+	if s.open && !bare && s.n > 0 && (s.usage.Tokens() > 0 || s.last > s.first) {
 		s.t.add(transcriptItem{Turn: &turnEnd{N: s.n, Used: used(s.usage, s.cost, s.known), Took: took(s.first, s.last), Part: s.part, Fork: s.fork}})
 	}
 	s.open = false

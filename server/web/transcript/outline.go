@@ -12,8 +12,8 @@ import (
 	"github.com/skein-dev/skein/render"
 )
 
-// An Outline says what happened in a session, and where.
-type Outline struct {
+// A SessionOutline says what happened in a session, and where.
+type SessionOutline struct {
 	PageView
 	Turns  []OutlineTurn
 	Costly []OutlineTurn // the most expensive ones, if there are many turns
@@ -76,7 +76,7 @@ const (
 // outliner makes an outline.
 type outliner struct {
 	*transcriber
-	out   Outline
+	out   SessionOutline
 	turn  *OutlineTurn
 	calls map[string]outlineCall
 	tools map[string]*OutlineTool
@@ -97,9 +97,9 @@ type outlineCall struct {
 
 // Outline makes the outline of v's session; forks are the sessions that begin with a part
 // of it. The error is that of the store or of the prices.
-func (m *Maker) Outline(ctx context.Context, store skein.Store, v PageView, forks []skein.Session) (*Outline, error) {
+func (m *Maker) Outline(ctx context.Context, store skein.Store, v PageView, forks []skein.Session) (*SessionOutline, error) {
 	o := &outliner{
-		transcriber: &transcriber{Maker: m, Transcript: Transcript{PageView: v}}, out: Outline{PageView: v},
+		transcriber: &transcriber{Maker: m, Transcript: Transcript{PageView: v}}, out: SessionOutline{PageView: v},
 		calls: map[string]outlineCall{}, tools: map[string]*OutlineTool{}, files: map[string]int{}, used: map[string]skein.Usage{}, states: map[string]skein.ToolState{},
 	}
 	if m.prices != nil {
@@ -108,48 +108,37 @@ func (m *Maker) Outline(ctx context.Context, store skein.Store, v PageView, fork
 			return nil, err
 		}
 	}
-	entries, marks, err := whole(ctx, store, v.Session.ID)
+	w, err := Whole(ctx, store, v.Session.ID)
+	if err == nil {
+		w, err = w.current()
+	}
 	if err != nil {
 		return nil, err
 	}
 	var compacted []skein.Seq
-	for _, e := range marks {
-		if e.Kind == skein.KindCompacted {
+	for _, e := range w.Events {
+		switch e.Kind {
+		case skein.KindCompacted:
 			compacted = append(compacted, e.Seq)
-		} else if state, err := skein.Decode[skein.ToolState](e); err == nil {
-			o.states[state.Call] = merged(o.states[state.Call], state)
+		case skein.KindTool:
+			if state, err := skein.Decode[skein.ToolState](e); err == nil {
+				o.states[state.Call] = merged(o.states[state.Call], state)
+			}
 		}
 	}
-	for i := range entries {
-		for len(compacted) > 0 && compacted[0] < entries[i].Seq {
+	for i := range w.Entries {
+		for len(compacted) > 0 && compacted[0] < w.Entries[i].Seq {
 			if compacted = compacted[1:]; o.turn != nil {
 				o.turn.Compacted = true
 			}
 		}
-		o.add(&entries[i])
+		o.add(&w.Entries[i])
 	}
 	if o.turn != nil && len(compacted) > 0 {
 		o.turn.Compacted = true
 	}
 	o.finish(forks)
 	return &o.out, nil
-}
-
-// whole returns the live messages of a session, and its events about calls and compactions.
-func whole(ctx context.Context, store skein.Store, id skein.SessionID) (entries []skein.Entry, marks []skein.Event, err error) {
-	var b skein.EntryBuilder
-	for e, err := range Legible(store).Events(ctx, id, 0) {
-		if err == nil {
-			err = b.Add(e)
-		}
-		if err != nil {
-			return nil, nil, err
-		}
-		if e.Kind == skein.KindTool || e.Kind == skein.KindCompacted {
-			marks = append(marks, e)
-		}
-	}
-	return slices.DeleteFunc(b.Entries(), func(e skein.Entry) bool { return e.Rewound }), marks, nil
 }
 
 // add adds a message.

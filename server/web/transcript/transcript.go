@@ -47,6 +47,8 @@ type PageView struct {
 	Uncut   bool           // nothing is cut
 	Working bool           // an agent works on the last turn, on this server
 	Zone    *time.Location // of the reader; nil: UTC
+	Mode    Mode
+	Folding Folding
 }
 
 // rendered is a message or a call, for its template, with its transcript.
@@ -112,6 +114,13 @@ func (v *PageView) RewoundPath() string {
 	return other.here()
 }
 
+// ModePath returns the path of the transcript in another mode.
+func (v *PageView) ModePath(m Mode) string {
+	other := *v
+	other.Mode = m
+	return other.here()
+}
+
 func (v *PageView) here() string {
 	if v.At == 0 {
 		return v.Begin()
@@ -127,6 +136,9 @@ func (v *PageView) More() (more string) {
 	}
 	if v.Rewound {
 		more += "&rewound=1"
+	}
+	if v.Mode != ModeAll {
+		more += "&show=" + string(v.Mode)
 	}
 	return more
 }
@@ -186,13 +198,15 @@ func (m *Maker) Make(ctx context.Context, store skein.Store, v PageView, w Windo
 type transcriber struct {
 	*Maker
 	Transcript
-	list     *price.List // nil if there are none
-	states   map[string]skein.ToolState
-	answers  map[string]*toolResult
-	children map[string]skein.Session // by the call that started them
-	date     string                   // of what was added last, in the reader's zone
-	last     skein.Time               // when something happened last
-	files    map[string][]textPiece   // what was seen of files, by path
+	list      *price.List // nil if there are none
+	states    map[string]skein.ToolState
+	answers   map[string]*toolResult
+	children  map[string]skein.Session // by the call that started them
+	date      string                   // of what was added last, in the reader's zone
+	last      skein.Time               // when something happened last
+	answersOf map[int]skein.Seq        // the last answers of turns
+	changing  map[int]bool             // the turns that change files
+	files     map[string][]textPiece   // what was seen of files, by path
 }
 
 // toolResult is the result of a tool call.
@@ -216,6 +230,9 @@ func (t *transcriber) build(w Window) {
 	}
 	for i := range w.Entries {
 		t.findAnswers(&w.Entries[i])
+	}
+	if t.Mode != ModeAll {
+		t.choose(&w)
 	}
 	turns := &turnSums{t: t, begun: w.Before > 0}
 	events := w.Events

@@ -38,6 +38,24 @@ func Legible(s skein.Store) skein.Store {
 	return lenient.Store(s, nil)
 }
 
+// Whole reads a session as one window, which holds all of it. The error is the store's.
+func Whole(ctx context.Context, store skein.Store, id skein.SessionID) (w Window, err error) {
+	var b skein.EntryBuilder
+	for e, err := range Legible(store).Events(ctx, id, 0) {
+		if err == nil {
+			err = b.Add(e)
+		}
+		if err != nil {
+			return Window{}, err
+		}
+		if e.Kind != skein.KindSaid {
+			w.Events = append(w.Events, e)
+		}
+	}
+	w.Entries = b.Entries()
+	return w, nil
+}
+
 // Undone reports whether messages of one were taken back, rather than withdrawn:
 // the session counts both, and what was withdrawn is never shown. Of a very long
 // session it says yes without looking.
