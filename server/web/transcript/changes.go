@@ -18,11 +18,11 @@ type Changes struct {
 type ChangedFile struct {
 	Path           string
 	Added, Removed int // lines
-	Changes        []FileChange
+	Changes        []CallChange
 }
 
-// A FileChange is what one call did to a file.
-type FileChange struct {
+// A CallChange is what one call did to a file.
+type CallChange struct {
 	drawnDiff
 	Seq  skein.Seq // of its message
 	Turn int
@@ -46,7 +46,7 @@ func (m *Maker) Changes(ctx context.Context, store skein.Store, v PageView) (*Ch
 	}
 	t := &transcriber{Maker: m, Transcript: Transcript{PageView: v}, files: map[string][]textPiece{}}
 	type open struct {
-		FileChange
+		CallChange
 		all  []edits.Edit
 		read string // path of the file that it reads
 	}
@@ -59,7 +59,7 @@ func (m *Maker) Changes(ctx context.Context, store skein.Store, v PageView) (*Ch
 		for i := range e.Message.Parts {
 			p := &e.Message.Parts[i]
 			if p.Call != nil {
-				o := open{FileChange: FileChange{Seq: e.Seq, Turn: e.Turn, Time: e.Time}, all: edits.Of(p.Call)}
+				o := open{CallChange: CallChange{Seq: e.Seq, Turn: e.Turn, Time: e.Time}, all: edits.Of(p.Call)}
 				if len(o.all) == 0 {
 					o.read = edits.PathIn(p.Call)
 				}
@@ -86,7 +86,7 @@ func (m *Maker) Changes(ctx context.Context, store skein.Store, v PageView) (*Ch
 					out.Left++
 					continue
 				}
-				c := o.FileChange
+				c := o.CallChange
 				c.drawnDiff = t.diff(&o.all[j])
 				size += len(c.Code)
 				k, there := at[c.Path]

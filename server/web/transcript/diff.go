@@ -63,7 +63,7 @@ func (t *transcriber) diff(e *edits.Edit) drawnDiff {
 		if i > 0 {
 			p.out.WriteString(`<span class="skip"> </span>`)
 		}
-		from := cmp.Or(t.place(e.Path, h.Old), t.place(e.Path, h.New))
+		from := cmp.Or(h.Line, t.place(e.Path, h.Old), t.place(e.Path, h.New))
 		if e.Whole {
 			from = 1
 		}

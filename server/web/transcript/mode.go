@@ -11,8 +11,9 @@ import (
 // A Mode is what the page shows of a session.
 type Mode string
 
+// The modes, by their names in URLs.
 const (
-	ModeAll     Mode = ""
+	ModeAll     Mode = ""        // all
 	ModeTalk    Mode = "talk"    // what people and models say
 	ModePrompts Mode = "prompts" // prompts, and the last answer to each
 	ModeChanges Mode = "changes" // changes of files, and the prompts that led to them
