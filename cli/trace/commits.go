@@ -247,15 +247,11 @@ func (c *commitLine) write(w io.Writer, j *job.Job) error {
 	fmt.Fprintf(&b, "%s %s\n", j.Paint.Yellow(c.Commit[:min(len(c.Commit), 8)]), j.Paint.Bold(render.Line(c.Subject)))
 	fmt.Fprintf(&b, "  %s\n", j.Paint.Dim(fmt.Sprintf("%s · %s · %s · %s", render.Line(c.Author), terminal.Stamp(c.Time, j.Now()), terminal.Count(len(c.Files), "file"), terminal.Count(c.Lines, "new line"))))
 	for _, s := range c.Sessions {
-		percent := 0
-		if c.Lines > 0 {
-			percent = (100*s.Lines + c.Lines/2) / c.Lines
-		}
 		made := ""
 		if s.Made {
 			made = "  made the commit"
 		}
-		fmt.Fprintf(&b, "  %3d%%  %s  %-11s  %s%s\n", percent, j.Paint.Cyan(sessions.ShortID(s.Session)), render.Line(s.Agent), terminal.Cut(render.Line(s.Name), 50), j.Paint.Dim(made))
+		fmt.Fprintf(&b, "  %3d%%  %s  %-11s  %s%s\n", percent(s.Lines, c.Lines), j.Paint.Cyan(sessions.ShortID(s.Session)), render.Line(s.Agent), terminal.Cut(render.Line(s.Name), 50), j.Paint.Dim(made))
 	}
 	_, err := io.WriteString(w, b.String()+"\n")
 	return err

@@ -32,8 +32,9 @@ was checked out when the session began. If others changed it before the session
 went on with it, it is there twice, the second time from the newest commit on.
 
 What a session's shell commands did is included where their text tells: a
-here-document, a patch, a moved file. An edit that does not fit, because the file
-had changed meanwhile, is left out; if there are any, the exit code is 1.`,
+here-document, a patch, a moved or deleted file. An edit that does not fit,
+because the file had changed meanwhile, is left out; if there are any, the exit
+code is 1.`,
 		Example: `skein diff last
 	skein diff 4f1d22a0 --turn 3
 	skein diff - --turn 3 | git apply -R`,

@@ -60,6 +60,8 @@ func TestEditsAreFoundByTheShapeOfTheInput(t *testing.T) {
 		"one that is a program":    {`{"cmd":"python3 - <<'EOF' > out.txt\nprint(1)\nEOF"}`, nil},
 		"a moved file":             {`{"cmd":"cd /w && git mv old/a.go 'new name.go'; ls"}`, all{{Path: "new name.go", Dir: "/w", From: "old/a.go"}}},
 		"a file moved to a folder": {`{"cmd":"mv a.go sub/"}`, all{{Path: "sub/a.go", From: "a.go"}}},
+		"deleted files":            {`{"cmd":"cd /w; rm -f a.go 'b c.go' && git rm -q d.go"}`, all{{Path: "a.go", Dir: "/w", Deleted: true}, {Path: "b c.go", Dir: "/w", Deleted: true}, {Path: "d.go", Dir: "/w", Deleted: true}}},
+		"files that are many":      {`{"cmd":"rm *.go; rm -rf sub; git rm --cached a.go; rm $f"}`, nil},
 		"a file that is read":      {`{"file_path":"a.go","offset":1}`, nil},
 		"a search":                 {`{"path":".","pattern":"x","glob":"*.go"}`, nil},
 		"a path of two lines":      {`{"path":"a\nb","content":"x"}`, nil},

@@ -9,7 +9,7 @@ import (
 
 // parseShell returns what a shell command does to files, as far as its text tells: the
 // here-documents that it writes to files, the patches that it applies, and the files that
-// it moves.
+// it moves or deletes.
 func parseShell(command, dir string) (all []Edit) {
 	lines := Lines(command)
 	for i := 0; i < len(lines); i++ {
@@ -52,6 +52,8 @@ var (
 	patcher = regexp.MustCompile(`(^|[;&|(])\s*(git\s+apply|patch|apply_?patch)(\s|$)`)
 	tries   = regexp.MustCompile(`\s(--check|--stat|--numstat|--summary|--dry-run|-R|--reverse)\b`)
 	moved   = regexp.MustCompile(`^(?:git\s+)?mv\s+(?:-\w+\s+)*("[^"]+"|'[^']+'|[^\s"'*]+)\s+("[^"]+"|'[^']+'|[^\s"'*]+)$`)
+	deleted = regexp.MustCompile(`^(?:git\s+)?rm\s+(?:-[fqv]+\s+)*((?:"[^"]+"|'[^']+'|[^-\s"'<>()][^\s"'<>()]*|\s)+)$`)
+	word    = regexp.MustCompile(`"[^"]+"|'[^']+'|\S+`)
 	made    = regexp.MustCompile(`(?m)^\[([^\]\n]*) ([0-9a-f]{7,64})\] (.*)$`)
 )
 
@@ -88,12 +90,17 @@ func within(dir, to string) string {
 	return path.Join(dir, to)
 }
 
-// moves returns the files that the commands of one line move.
+// moves returns the files that the commands of one line move or delete.
 func moves(line, dir string) (all []Edit) {
 	for part := range strings.FieldsFuncSeq(line, func(r rune) bool { return r == ';' || r == '&' || r == '|' }) {
 		part = strings.TrimSpace(part)
 		if to, ok := strings.CutPrefix(part, "cd "); ok {
 			dir = within(dir, changed(to))
+		}
+		if m := deleted.FindStringSubmatch(part); m != nil && !strings.ContainsAny(m[1], expanded) {
+			for _, p := range word.FindAllString(m[1], -1) {
+				all = append(all, Edit{Path: unquote(p), Dir: dir, Deleted: true})
+			}
 		}
 		m := moved.FindStringSubmatch(part)
 		if m == nil || strings.ContainsAny(m[1]+m[2], expanded) {

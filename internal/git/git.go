@@ -401,7 +401,7 @@ func parseAdded(out []byte) (*AddedLines, error) {
 
 // Revisions returns the hashes of the commits that a revision or a range names, the
 // newest first: of a range all, of a branch those that the branch main or master does not
-// have, if there are any, and else the commit and those before it; at most so many. The
+// have, here or at origin, if there are any, and else the commit and those before it; at most so many. The
 // error is Git's.
 func (r WorkTree) Revisions(ctx context.Context, name string, most int) ([]string, error) {
 	list := func(args ...string) ([]string, error) {
@@ -412,8 +412,8 @@ func (r WorkTree) Revisions(ctx context.Context, name string, most int) ([]strin
 		return nil, &saidError{fmt.Sprintf("%q is not a revision", name)}
 	}
 	if !strings.Contains(name, "..") && r.has(ctx, "refs/heads/"+name) {
-		for _, trunk := range []string{"main", "master"} {
-			if name == trunk || !r.has(ctx, "refs/heads/"+trunk) {
+		for _, trunk := range []string{"refs/heads/main", "refs/heads/master", "refs/remotes/origin/main", "refs/remotes/origin/master"} {
+			if trunk == "refs/heads/"+name || !r.has(ctx, trunk) {
 				continue
 			}
 			if all, err := list(name, "^"+trunk, "--"); err != nil || len(all) > 0 {
@@ -433,6 +433,15 @@ func (r WorkTree) has(ctx context.Context, ref string) bool {
 // IsBranch reports whether there is a branch with this name.
 func (r WorkTree) IsBranch(ctx context.Context, name string) bool {
 	return r.has(ctx, "refs/heads/"+name)
+}
+
+// Branch returns the branch that is checked out; HEAD if none is.
+func (r WorkTree) Branch(ctx context.Context) string {
+	out, err := r.run(ctx, "symbolic-ref", "--quiet", "--short", "HEAD")
+	if err != nil {
+		return "HEAD"
+	}
+	return strings.TrimSpace(string(out))
 }
 
 // Touching returns the hashes of the commits of all branches since a time that change

@@ -80,6 +80,9 @@ func (t *Tracer) Revisions(ctx context.Context, name string, most int) ([]string
 // IsBranch reports whether the repository has a branch with this name.
 func (t *Tracer) IsBranch(ctx context.Context, name string) bool { return t.tree.IsBranch(ctx, name) }
 
+// Branch is the branch that is checked out, or HEAD if none is.
+func (t *Tracer) Branch(ctx context.Context) string { return t.tree.Branch(ctx) }
+
 // maxTouching is how many commits after a session are looked at for lines of it.
 const maxTouching = 300
 
