@@ -198,6 +198,7 @@ func (x *exporter) ancestor(ctx context.Context, sess skein.Session) (Spot, bool
 	if err != nil {
 		return Spot{}, false
 	}
+	d.memo = nil // nothing of this is put, so nothing that follows may rely on it
 	w, err := x.format.Write(ctx, d)
 	if err != nil || len(w.Texts) == 0 || x.headOf(w.Texts[0]).Session != sess.ID {
 		return Spot{}, false

@@ -37,45 +37,69 @@ func (s writes) reportsLosses(t *testing.T) {
 		})
 	}
 	for _, lack := range s.Lacks {
-		if lack != "a fork's parent" && !slices.ContainsFunc(additions(), func(a addedProperty) bool { return a.name == lack }) {
+		if lack != "a fork's parent" && lack != "a child's parent" && !slices.ContainsFunc(additions(), func(a addedProperty) bool { return a.name == lack }) {
 			t.Errorf("the program's files are said to lack %s, which nothing here adds", lack)
 		}
 	}
 }
 
-// hangs checks, for a format that can be written: that a session is a fork of another
-// is read again, or is reported as lost, not both.
+// hangs checks, for a format that can be written: that a session is a fork or child of
+// another is read again, or is reported as lost, not both; and that it is written where
+// the other one is not.
 func (s writes) hangs(t *testing.T) {
-	from := memory.New()
-	defer from.Close()
+	for _, why := range []skein.Why{skein.Fork, skein.Child} {
+		from, parent, own := family(t, why)
+		alone := filepath.Join(t.TempDir(), "alone")
+		if _, err := interop.Export(t.Context(), from, s.Format, own, alone, interop.Exports{}); err != nil {
+			t.Errorf("Export of the %s without its parent = %v", why, err)
+		}
+		home := filepath.Join(t.TempDir(), "home")
+		var told []string
+		for _, id := range []skein.SessionID{parent, own} {
+			done, err := interop.Export(t.Context(), from, s.Format, id, home, interop.Exports{NoChildren: true})
+			if err != nil {
+				t.Fatalf("Export(%s) = %v", id, err)
+			}
+			told = nil
+			for _, l := range done[0].Losses {
+				told = append(told, l.What)
+			}
+		}
+		held, n := s.parents(t, home)
+		is, lacks := slices.Contains(told, "its parent session: left out"), slices.Contains(s.Lacks, "a "+string(why)+"'s parent")
+		if is == held || lacks == held || n != 2 {
+			t.Errorf("%d sessions; the %s has a parent where it is read again: %v; told to lack it: %v, %q; the program's files are said to lack it: %v", n, why, held, is, told, lacks)
+		}
+	}
+}
+
+// family returns a store with a session and its fork or child.
+func family(t *testing.T, why skein.Why) (_ *memory.Store, parent, own skein.SessionID) {
+	s := memory.New()
+	t.Cleanup(func() { _ = s.Close() })
 	at := skein.At(epoch)
-	const parent, fork skein.SessionID = "0191f3a0-5b7e-7c11-9d2a-4f6b8e0c1d23", "0191f3a0-5b7e-7c11-9d2a-4f6b8e0c1d24"
+	parent, own = "0191f3a0-5b7e-7c11-9d2a-4f6b8e0c1d23", "0191f3a0-5b7e-7c11-9d2a-4f6b8e0c1d24"
 	says := func(text string) skein.Message {
 		return skein.Message{Role: skein.RoleAssistant, Provider: "anthropic", Model: "claude-sonnet-4-5", Parts: []skein.Part{skein.TextPart(text)}}
 	}
 	begin := skein.Created{Cwd: "/home/ada/pear", Project: "/home/ada/pear", Agent: "skein", Provider: "anthropic", Model: "claude-sonnet-4-5", Program: "skein"}
 	branch := begin
-	branch.Parent = &skein.Parent{Session: parent, Seq: 3, Why: skein.Fork}
+	branch.Parent = &skein.Parent{Session: parent, Seq: 3, Why: why}
 	for _, b := range []skein.Batch{
 		{Session: parent, Events: []skein.Event{skein.NewEvent(skein.KindCreated, at, begin), skein.Say(at+1000, skein.UserSays("how many pears?")), skein.Say(at+2000, says("seven")), skein.Say(at+3000, skein.UserSays("and apples?")), skein.Say(at+4000, says("none"))}},
-		{Session: fork, Events: []skein.Event{skein.NewEvent(skein.KindCreated, at+5000, branch), skein.Say(at+6000, skein.UserSays("and plums?")), skein.Say(at+7000, says("two"))}},
+		{Session: own, Events: []skein.Event{skein.NewEvent(skein.KindCreated, at+5000, branch), skein.Say(at+6000, skein.UserSays("and plums?")), skein.Say(at+7000, says("two"))}},
 	} {
-		if _, err := from.Append(t.Context(), b); err != nil {
+		if _, err := s.Append(t.Context(), b); err != nil {
 			t.Fatal(err)
 		}
 	}
-	home := filepath.Join(t.TempDir(), "home")
-	var told []string
-	for _, id := range []skein.SessionID{parent, fork} {
-		done, err := interop.Export(t.Context(), from, s.Format, id, home, interop.Exports{})
-		if err != nil {
-			t.Fatalf("Export(%s) = %v", id, err)
-		}
-		told = nil
-		for _, l := range done[0].Losses {
-			told = append(told, l.What)
-		}
-	}
+	return s, parent, own
+}
+
+// parents reads what is in home without its side files, and reports whether one of its
+// sessions has a parent, and how many there are.
+func (s writes) parents(t *testing.T, home string) (held bool, n int) {
+	t.Helper()
 	home, err := filepath.EvalSymlinks(home)
 	if err != nil {
 		t.Fatal(err)
@@ -84,20 +108,13 @@ func (s writes) hangs(t *testing.T) {
 	to := memory.New()
 	defer to.Close()
 	s.bring(t, to, home)
-	held := false
 	for sess, err := range to.Sessions(t.Context(), skein.Filter{}) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		held = held || sess.Parent != nil
+		held, n = held || sess.Parent != nil, n+1
 	}
-	const lost = "its parent session: left out"
-	if is := slices.Contains(told, lost); is == held {
-		t.Errorf("the fork has a parent where it is read again: %v, and is told to lack it: %v: %q", held, is, told)
-	}
-	if lacks := slices.Contains(s.Lacks, "a fork's parent"); lacks == held {
-		t.Errorf("the fork has a parent where it is read again: %v, and the program's files are said to lack it: %v", held, lacks)
-	}
+	return held, n
 }
 
 // unpinned checks, for a format that can be written: what is written of a session of
