@@ -160,18 +160,17 @@ func (s lists) facet(c listChoice, counts []skein.Counted, p *sessionsPage) (lis
 	return out, len(out.Values) > 1 || len(chosen) > 0
 }
 
-// times returns the facet of when sessions were active, and how many were on each day,
-// by the quarter hours of the sessions that f selects without its bounds of time.
-func (s lists) times(ctx context.Context, f skein.Filter, p *sessionsPage) (facet listFacet, days map[string]int, err error) {
+// times returns the facet of when sessions were active, by the quarter hours of those
+// that f selects without its bounds of time.
+func (s lists) times(ctx context.Context, f skein.Filter, p *sessionsPage) (facet listFacet, err error) {
 	f.Since, f.Until = 0, 0
 	slots, err := skein.CounterOf(s.store(ctx)).CountBy(ctx, f, skein.BySlot)
 	if err != nil {
-		return facet, nil, err
+		return facet, err
 	}
 	now := s.Now()
 	today := time.Date(now.Year(), now.Month(), now.Day(), 0, 0, 0, 0, now.Location())
 	facet = listFacet{Name: "since", Title: "Active"}
-	days = map[string]int{}
 	for _, span := range []struct {
 		name string
 		days int
@@ -186,7 +185,6 @@ func (s lists) times(ctx context.Context, f skein.Filter, p *sessionsPage) (face
 		}
 		at = at.In(now.Location())
 		day := at.Format(time.DateOnly)
-		days[day] += slot.Sessions
 		for i := range facet.Values {
 			if day >= facet.Values[i].Value {
 				facet.Values[i].Count += slot.Sessions
@@ -200,7 +198,7 @@ func (s lists) times(ctx context.Context, f skein.Filter, p *sessionsPage) (face
 			v.Path = p.With("since", "")
 		}
 	}
-	return facet, days, nil
+	return facet, nil
 }
 
 // Toggle returns the path of the list with a value chosen, or no longer chosen if it is.

@@ -9,11 +9,12 @@ import (
 	"time"
 
 	"github.com/skein-dev/skein"
+	"github.com/skein-dev/skein/server/web"
 	"github.com/skein-dev/skein/store/memory"
 )
 
 // listOf has sessions whose facets are known.
-func listOf(t *testing.T) *visit {
+func listOf(t *testing.T, change func(*web.Options)) *visit {
 	t.Helper()
 	store := memory.New()
 	c := &composer{t: t, store: store}
@@ -37,7 +38,7 @@ func listOf(t *testing.T) *visit {
 	c.begin("s-failed", composedNow, skein.Created{Title: "It failed", Agent: "codex"})
 	c.asks("Do it.")
 	c.put(skein.Say(c.at, skein.Message{Role: skein.RoleAssistant, Error: &skein.ErrorInfo{Message: "overloaded"}}))
-	return visiting(t, store, nil)
+	return visiting(t, store, change)
 }
 
 // facetCount returns the count that a page has beside a value of a facet; "" if it does not have it.
@@ -52,7 +53,7 @@ func facetCount(page, facet, value string) string {
 }
 
 func TestFacetsCountWhatAChoiceWouldList(t *testing.T) {
-	v := listOf(t)
+	v := listOf(t, nil)
 	for path, want := range map[string]map[[2]string]string{
 		"/": {
 			{"agent", "codex"}: "5", {"agent", "claude-code"}: "2", {"agent", "robot"}: "5", {"in", "p0"}: "8", {"branch", "fix/retry"}: "2",
@@ -90,7 +91,7 @@ func order(page string) (ids []string) {
 }
 
 func TestTheListIsGroupedAndSorted(t *testing.T) {
-	v := listOf(t)
+	v := listOf(t, nil)
 	wants(t, "the list by day", v.get("/"), `Today <span>7</span>`, `Yesterday <span>1</span>`, "4 more runs like this")
 	wants(t, "the list by project", v.get("/?group=project"), `>p0</a> <span>8</span>`, `>p1</a> <span>3</span>`, `No project <span>1</span>`)
 	wants(t, "the list by branch", v.get("/?group=branch"), `>main</a> <span>4</span>`, `href="/?branch=main"`)
@@ -100,7 +101,7 @@ func TestTheListIsGroupedAndSorted(t *testing.T) {
 }
 
 func TestAViewIsKeptUntilItIsRemoved(t *testing.T) {
-	v := listOf(t)
+	v := listOf(t, nil)
 	page := v.send("/views", url.Values{"name": {"Codex & <b>"}, "query": {"agent=codex&group=none"}, "back": {"/?agent=codex&group=none"}})
 	wants(t, "the page after saving", page, "Codex &amp; &lt;b&gt;", `href="/?agent=codex&amp;group=none"`)
 	wants(t, "the list", v.get("/"), "Codex &amp; &lt;b&gt;")
@@ -127,4 +128,19 @@ func TestTheListGoesOnAsOneScrolls(t *testing.T) {
 	if n := b.eval(`document.querySelectorAll(".day").length`); n.(float64) != 1 {
 		t.Errorf("the day has %v titles, want 1", n)
 	}
+}
+
+func TestFacetsOfManySessionsComeAfterTheList(t *testing.T) {
+	v := listOf(t, func(o *web.Options) { o.Listed = 5 })
+	page := v.get("/")
+	if got := facetCount(page, "agent", "codex"); got != "" || strings.Count(page, "data-item") != 12 {
+		t.Errorf("the list of many has %q beside codex, and %d sessions; want none and 12", got, strings.Count(page, "data-item"))
+	}
+	wants(t, "the list of many", page, `href="/?facets=1"`)
+	if got := facetCount(v.get("/?facets=1"), "agent", "codex"); got != "5" {
+		t.Errorf("the facets that were asked for have %q beside codex, want 5", got)
+	}
+	b := v.browse()
+	b.open("/")
+	b.until(`document.querySelector("[data-facet=agent]")?.textContent.includes("codex")`)
 }

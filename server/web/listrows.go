@@ -118,19 +118,46 @@ func folded(rows []*row) (items []listItem) {
 	return items
 }
 
-// byDay groups rows by the day of their last activity; counts has how many sessions
-// each day has in all.
-func byDay(rows []*row, counts map[string]int, now time.Time) (all []listGroup) {
+// byDay groups rows by the day of their last activity.
+func byDay(rows []*row, now time.Time) (all []listGroup) {
 	for len(rows) > 0 {
 		day := rows[0].Updated.Std().In(now.Location()).Format(time.DateOnly)
 		n := slices.IndexFunc(rows, func(r *row) bool { return r.Updated.Std().In(now.Location()).Format(time.DateOnly) != day })
 		if n < 0 {
 			n = len(rows)
 		}
-		all = append(all, listGroup{Title: dayTitle(rows[0].Updated, now), Count: counts[day], Items: folded(rows[:n])})
+		all = append(all, listGroup{Title: dayTitle(rows[0].Updated, now), Count: n, Items: folded(rows[:n])})
 		rows = rows[n:]
 	}
 	return all
+}
+
+// wholeDays counts the sessions of the days that other pages also have: the first and
+// the last of this one.
+func (s lists) wholeDays(ctx context.Context, f skein.Filter, p *sessionsPage, rows []*row) error {
+	f.Before = nil
+	whole := func(g *listGroup, at skein.Time) (err error) {
+		t := at.Std().In(s.Now().Location())
+		begin := time.Date(t.Year(), t.Month(), t.Day(), 0, 0, 0, 0, t.Location())
+		day := f
+		day.Since = max(f.Since, skein.At(begin))
+		if day.Until = skein.At(begin.AddDate(0, 0, 1)); f.Until != 0 {
+			day.Until = min(day.Until, f.Until)
+		}
+		if g.Count = 0; len(p.Filter["state"]) == 0 && at != 0 { // a state is known only of what was read
+			g.Count, err = total(ctx, skein.CounterOf(s.store(ctx)), day)
+		}
+		return err
+	}
+	if !p.First {
+		if err := whole(&p.Groups[0], rows[0].Updated); err != nil {
+			return err
+		}
+	}
+	if p.Next == "" {
+		return nil
+	}
+	return whole(&p.Groups[len(p.Groups)-1], rows[len(rows)-1].Updated)
 }
 
 // dayTitle names the day of t: Today, Yesterday, Friday, November 20, …

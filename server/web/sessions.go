@@ -43,7 +43,8 @@ type sessionsPage struct {
 	Facets   []listFacet
 	Times    listFacet
 	Costs    listFacet
-	Children int // sessions that agents started, and that are left out
+	Later    string // path of the page with the facets; "" if this one has them
+	Children int    // sessions that agents started, and that are left out
 	Chips    []chip
 	Views    []savedView
 }
@@ -85,13 +86,17 @@ func filterMarks() []string { return []string{"pinned", "children", "open"} }
 // sessions shows the list. With piece=1 it sends only the list, for the script
 // that updates it.
 func (s lists) sessions(w http.ResponseWriter, r *http.Request) {
-	piece := r.URL.Query().Has("piece")
-	p, err := s.list(r, !piece)
+	piece, facets := r.URL.Query().Has("piece"), r.URL.Query().Get("piece") == "facets"
+	p, err := s.list(r, !piece || facets)
 	if err != nil {
 		s.fail(w, r, err)
 		return
 	}
-	if piece {
+	switch {
+	case facets:
+		s.fragment(w, "sessions", "facets", p)
+		return
+	case piece:
 		s.fragment(w, "sessions", "list", p)
 		return
 	}
@@ -110,12 +115,8 @@ func (s lists) list(r *http.Request, beside bool) (*sessionsPage, error) {
 	if err != nil {
 		return nil, err
 	}
-	var days map[string]int
-	if p.Times, days, err = s.times(ctx, f, p); err != nil {
-		return nil, err
-	}
 	if beside {
-		if err := s.beside(ctx, f, p, sums); err != nil {
+		if err := s.beside(ctx, f, p, sums, q.Has("facets")); err != nil {
 			return nil, err
 		}
 		p.Views = viewsOf(r)
@@ -126,18 +127,37 @@ func (s lists) list(r *http.Request, beside bool) (*sessionsPage, error) {
 	case p.Has("sort") == "cost":
 		err = s.dearest(ctx, f, p, sums, q.Get("from"))
 	default:
-		err = s.latest(ctx, f, p, days, q.Get("from"))
+		err = s.latest(ctx, f, p, q.Get("from"))
 	}
 	return p, err
 }
 
-// beside adds the facets, and how many sessions there are.
-func (s lists) beside(ctx context.Context, f skein.Filter, p *sessionsPage, sums costs) (err error) {
+// manyListed is how many sessions a store may have for a list to come with its facets:
+// those of more come when they are asked for, so that the list does not wait.
+const manyListed = 20_000
+
+// beside adds how many sessions there are, and the facets: if there are many sessions,
+// only if the reader asked for them.
+func (s lists) beside(ctx context.Context, f skein.Filter, p *sessionsPage, sums costs, asked bool) (err error) {
+	counter := skein.CounterOf(s.store(ctx))
+	size, err := total(ctx, counter, skein.Filter{NoChildren: f.NoChildren})
+	if err != nil {
+		return err
+	}
+	if p.Later = p.With("facets", "1"); size > s.Listed && !asked {
+		if !p.Filtered {
+			p.Total = size
+		}
+		return nil
+	}
+	p.Later = ""
+	if p.Total, err = total(ctx, counter, f); err != nil {
+		return err
+	}
 	if p.Facets, err = s.facets(ctx, f, p); err != nil {
 		return err
 	}
-	counter := skein.CounterOf(s.store(ctx))
-	if p.Total, err = total(ctx, counter, f); err != nil {
+	if p.Times, err = s.times(ctx, f, p); err != nil {
 		return err
 	}
 	if f.NoChildren {
@@ -183,7 +203,7 @@ func (s lists) found(ctx context.Context, f skein.Filter, p *sessionsPage, limit
 }
 
 // latest lists the sessions of f, the latest first.
-func (s lists) latest(ctx context.Context, f skein.Filter, p *sessionsPage, days map[string]int, from string) (err error) {
+func (s lists) latest(ctx context.Context, f skein.Filter, p *sessionsPage, from string) (err error) {
 	if from != "" {
 		if f.Before, err = placeOf(from); err != nil {
 			return err
@@ -201,15 +221,15 @@ func (s lists) latest(ctx context.Context, f skein.Filter, p *sessionsPage, days
 	if err != nil {
 		return err
 	}
-	if p.By() == "none" {
+	switch {
+	case len(rows) == 0:
+	case p.By() == "none":
 		p.Groups = []listGroup{{Items: folded(rows)}}
-	} else {
-		p.Groups = byDay(rows, days, s.Now())
+	default:
+		p.Groups = byDay(rows, s.Now())
+		err = s.wholeDays(ctx, f, p, rows)
 	}
-	if len(rows) == 0 {
-		p.Groups = nil
-	}
-	return nil
+	return err
 }
 
 // filter parses the filters of a URL, and records in p which are set.

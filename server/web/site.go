@@ -35,6 +35,9 @@ func newSite(o Options) *site {
 	if o.Now == nil {
 		o.Now = time.Now
 	}
+	if o.Listed == 0 {
+		o.Listed = manyListed
+	}
 	if o.FindFor == 0 {
 		o.FindFor = findFor
 	}

@@ -30,6 +30,7 @@ type Options struct {
 	Purged    func(skein.Session) error // removes what is kept of a purged session outside the store; may be nil
 	Examiners []inspect.Examiner        // examined by the health page besides the store
 	FindFor   time.Duration             // how long messages of one session are ranked before the newest are shown; 0: 25 ms
+	Listed    int                       // how many sessions are counted before the list is sent; the facets of more come after it; 0: 20,000
 	Chat      *Turns                    // lets agents answer in the browser; nil: they cannot
 }
 

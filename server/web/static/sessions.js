@@ -99,23 +99,26 @@ function follow() {
 follow();
 
 // Long facets can be searched; on a narrow screen, all of them are folded.
-for (const facet of document.querySelectorAll("[data-facet]")) {
-	const rest = facet.querySelector("details");
-	if (!rest) continue;
-	const field = document.createElement("input");
-	field.type = "search";
-	field.className = "typeahead";
-	field.placeholder = `Find ${facet.querySelector("h2").textContent.toLowerCase()}…`;
-	field.setAttribute("aria-label", field.placeholder);
-	facet.querySelector("h2").after(field);
-	field.addEventListener("input", () => {
-		const words = field.value.toLowerCase();
-		rest.open = words !== "";
-		for (const li of facet.querySelectorAll("li")) li.hidden = !li.textContent.toLowerCase().includes(words);
-	});
+function prepare(facets) {
+	for (const facet of facets.querySelectorAll("[data-facet]")) {
+		const rest = facet.querySelector("details");
+		if (!rest) continue;
+		const field = document.createElement("input");
+		field.type = "search";
+		field.className = "typeahead";
+		field.placeholder = `Find ${facet.querySelector("h2").textContent.toLowerCase()}…`;
+		field.setAttribute("aria-label", field.placeholder);
+		facet.querySelector("h2").after(field);
+		field.addEventListener("input", () => {
+			const words = field.value.toLowerCase();
+			rest.open = words !== "";
+			for (const li of facet.querySelectorAll("li")) li.hidden = !li.textContent.toLowerCase().includes(words);
+		});
+	}
+	if (matchMedia("(max-width: 60rem)").matches) facets.open = false;
 }
 const facets = document.getElementById("facets");
-if (facets && matchMedia("(max-width: 60rem)").matches) facets.open = false;
+prepare(facets);
 
 if ("first" in list.dataset) {
 	const dot = document.getElementById("live");
@@ -134,4 +137,16 @@ if ("first" in list.dataset) {
 	leaveWith(stream);
 	addEventListener("pagehide", () => stream.close());
 	addEventListener("pageshow", (e) => e.persisted && location.reload());
+}
+
+// The facets of many sessions are counted while the list is read already.
+if (facets.dataset.later) {
+	const url = new URL(facets.dataset.later, location);
+	url.searchParams.set("piece", "facets");
+	const answer = await fetch(url).catch(() => null);
+	if (answer?.ok) {
+		const counted = document.createRange().createContextualFragment(await answer.text()).querySelector("#facets");
+		facets.replaceWith(counted);
+		prepare(counted);
+	}
 }
