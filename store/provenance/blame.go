@@ -148,12 +148,5 @@ func (t *Tracer) attributor(ctx context.Context) Attributor {
 			}
 			return maker, err
 		},
-		Alive: func(c *git.Commit) (bool, error) {
-			from, err := before(c)
-			if err != nil || c.Hash == "" {
-				return c.Hash == "", err
-			}
-			return t.active(ctx, from, c.Time+slack, t.belongs)
-		},
 	}
 }

@@ -28,7 +28,6 @@ type searcher struct {
 
 	sessions map[skein.SessionID]*skein.Session
 	succeed  map[string]bool    // calls, by session and ID
-	all      []skein.Session    // of the store; nil if they were not read
 	named    map[string][]Write // what calls did to files, by the last part of a path that their messages name
 	found    map[string][]Write // calls that put a line into a file of the repository, by the line
 	next     map[since]skein.Time
@@ -399,34 +398,13 @@ func (s *searcher) wentOn(ctx context.Context, w *Write, from, to skein.Time) (b
 	return next <= to, nil
 }
 
-// active reports whether a session that fits was active between two times. The error is
-// the store's.
-func (s *searcher) active(ctx context.Context, from, to skein.Time, fits func(x *skein.Session) bool) (bool, error) {
-	if s.all == nil {
-		s.all = []skein.Session{}
-		for x, err := range s.store.Sessions(ctx, skein.Filter{}) {
-			if err != nil {
-				return false, err
-			}
-			s.all = append(s.all, x)
-		}
-	}
-	for i := range s.all {
-		if x := &s.all[i]; x.Created <= to && x.Updated >= from && fits(x) {
-			return true, nil
-		}
-	}
-	return false, nil
-}
-
 // maker returns the result of a command that reported that it made a commit with this
 // subject at the author's time; nil if no session has one. The commit may have another hash since: a
 // rebase keeps the author's time. The error is the store's.
 func (s *searcher) maker(ctx context.Context, c *git.Commit) (maker *Write, err error) {
 	terms := phrase(c.Subject)
-	anybody := func(*skein.Session) bool { return true }
-	if some, err := s.active(ctx, c.Time-hooks, c.Time+hooks, anybody); err != nil || !some || terms == nil {
-		return nil, err
+	if terms == nil {
+		return nil, nil
 	}
 	terms[0].Words = terms[0].Words[:min(len(terms[0].Words), 12)]
 	q := skein.Query{Terms: terms, Role: skein.RoleTool, Since: c.Time - hooks, Until: c.Time + hooks}

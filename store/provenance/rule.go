@@ -50,7 +50,6 @@ type Attributor struct {
 	Others   func(text string) ([]Write, error)                // to other files of the repository, that have this line, by time
 	Before   func(c *git.Commit) (skein.Time, error)           // when the author committed before; 0 if that is not known
 	Active   func(w *Write, from, to skein.Time) (bool, error) // whether the session went on after w, between these times
-	Alive    func(c *git.Commit) (bool, error)                 // whether a session of the repository was at work between the author's commit before c and c
 	Noted    func(l *git.Line) (*Write, error)                 // the session that a note of Git AI names, as a place without a seq; nil if there is none
 	Maker    func(c *git.Commit) (*Write, error)               // the result of the command that made a commit; nil if no session did
 	Happened func(w *Write) (bool, error)                      // whether the call succeeded, as far as is known
@@ -208,9 +207,6 @@ func (r *Attributor) moved(lines []git.Line, all []Answer) error {
 func (r *Attributor) movedRun(lines []git.Line, all []Answer) error {
 	if lines[0].Commit.ByBot() {
 		return nil
-	}
-	if alive, err := r.Alive(lines[0].Commit); err != nil || !alive {
-		return err
 	}
 	for i, step := 0, 1; i < len(lines); i, step = i+step, step*2 {
 		for i < len(lines) && (len(strings.TrimSpace(lines[i].Text)) < longLine || all[i].Certainty != "") {
