@@ -134,7 +134,8 @@ END $$`
 // drop removes a database, even if a test left connections or killed the server. If
 // the cluster is gone, there is nothing to remove.
 func drop(t testing.TB, admin, name string) {
-	ctx := context.Background() //nolint:usetesting // the test's own has ended
+	ctx, cancel := context.WithTimeout(context.Background(), patience) //nolint:usetesting // the test's own has ended
+	defer cancel()
 	conn, err := pgx.Connect(ctx, admin)
 	if err != nil {
 		t.Logf("database %s stays: %v", name, err)
@@ -146,10 +147,12 @@ func drop(t testing.TB, admin, name string) {
 	}
 }
 
-// Exec runs SQL statements, one by one, on a connection of its own.
+// Exec runs SQL statements, one by one, on a connection of its own. The test fails if
+// they are not done in time.
 func Exec(t testing.TB, dsn string, statements ...string) {
 	t.Helper()
-	ctx := t.Context()
+	ctx, cancel := context.WithTimeout(t.Context(), patience)
+	defer cancel()
 	conn, err := pgx.Connect(ctx, dsn)
 	if err != nil {
 		t.Fatal(err)

@@ -95,17 +95,19 @@ func (s *Store) dies(t testing.TB, id skein.SessionID) skein.Deleted {
 	return done
 }
 
+// caughtUp indexes what waits.
 func (s *Store) caughtUp(t testing.TB) {
 	t.Helper()
-	for {
-		st, err := s.index.step(t.Context())
-		if err != nil {
-			t.Fatal(err)
+	until(t, "the index has all", func() bool {
+		st := stride{more: true}
+		for st.more {
+			var err error
+			if st, err = s.index.step(t.Context()); err != nil {
+				t.Fatal(err)
+			}
 		}
-		if !st.more && !st.busy && !st.waiting {
-			return
-		}
-	}
+		return !st.busy && !st.waiting
+	})
 }
 
 func TestDeletedAtOnceAndTakenAwayLater(t *testing.T) {

@@ -41,17 +41,17 @@ func TestAFullDiskIsSaidAndOutlived(t *testing.T) {
 		t.Errorf("after the disk had room again the event stands at %d, want %d", next, last+1)
 	}
 	n := skein.Seq(0)
-	for away := true; away; { // a server that ran out of room may start again in between
-		away = false
+	wait(t, "all can be read", func() bool { // a server that ran out of room may start again in between
 		for e, err := range s.Events(t.Context(), "a", n) {
-			if away = errors.Is(err, skein.ErrAway); away {
-				break
+			if errors.Is(err, skein.ErrAway) {
+				return false
 			}
 			if n++; err != nil || e.Seq != n {
 				t.Fatalf("event %d = %d, %v", n, e.Seq, err)
 			}
 		}
-	}
+		return true
+	})
 	if n != last+1 {
 		t.Errorf("%d events are there, %d were acknowledged", n, last+1)
 	}

@@ -106,11 +106,13 @@ func TestWhoMakesTheTablesIsWaitedFor(t *testing.T) {
 			opened <- err
 		}()
 	}
-	for waiting := 0; waiting < cap(opened) && len(opened) == 0; {
+	wait(t, "all wait", func() bool {
+		waiting := 0
 		if err := c.QueryRow(t.Context(), `SELECT count(*) FROM pg_stat_activity WHERE datname = current_database() AND wait_event = 'advisory'`).Scan(&waiting); err != nil {
 			t.Fatal(err)
 		}
-	}
+		return waiting == cap(opened) || len(opened) > 0
+	})
 	if _, err := c.Exec(t.Context(), `SELECT pg_advisory_unlock_all()`); err != nil {
 		t.Fatal(err)
 	}

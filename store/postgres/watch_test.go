@@ -158,8 +158,13 @@ func TestWatchersSeeWhatNobodyToldThemOf(t *testing.T) {
 		}
 		done <- ctx.Err()
 	}()
-	if first := <-seen; first != 1 {
-		t.Errorf("Watch yields event %d first, want 1", first)
+	select {
+	case first := <-seen:
+		if first != 1 {
+			t.Errorf("Watch yields event %d first, want 1", first)
+		}
+	case err := <-done:
+		t.Fatalf("Watch ended before the first event: %v", err)
 	}
 	until(t, "it listens", func() bool { return listening(t, other) })
 	addText(t, s, "a", "untold", "too")
@@ -242,6 +247,7 @@ func TestWatchersOfAStandbySeeWhatIsStored(t *testing.T) {
 			}
 			seen <- e.Seq
 		}
+		done <- ctx.Err()
 	}()
 	sees := func(want skein.Seq) {
 		t.Helper()
