@@ -3,6 +3,7 @@ package web
 import (
 	"cmp"
 	"context"
+	"fmt"
 	"net/http"
 	"net/url"
 	"slices"
@@ -31,7 +32,7 @@ func (s usagePages) routes() []door.Route {
 const mostShown = 12
 
 // usageAsked is the form of the page.
-type usageAsked struct{ Since, Until, Project, Agent string }
+type usageAsked struct{ Since, Until, Project, Agent, Stack string }
 
 // usagePage is the data of the page.
 type usagePage struct {
@@ -46,6 +47,7 @@ type usagePage struct {
 	Budgets  []price.Spent // nearly used, or used up
 	Cost     *chart
 	Tokens   *chart
+	Heat     []heatRow
 	Tables   []usageTable
 }
 
@@ -72,11 +74,23 @@ type usageRow struct {
 // usage shows the usage by day, model, agent, project and session.
 func (s usagePages) usage(w http.ResponseWriter, r *http.Request) {
 	in := r.URL.Query()
-	asked := usageAsked{in.Get("since"), in.Get("until"), in.Get("project"), in.Get("agent")}
+	asked := usageAsked{in.Get("since"), in.Get("until"), in.Get("project"), in.Get("agent"), in.Get("stack")}
+	var err error
 	if !in.Has("since") {
-		asked.Since = "30d"
+		asked, err = s.firstUsed(r.Context(), asked)
 	}
-	p, err := s.usageOf(r.Context(), asked)
+	if err == nil && asked.Stack != "" && !slices.Contains(stacks(), skein.Dimension(asked.Stack)) {
+		err = fmt.Errorf("stack=%q: %w: want model, agent, repository or branch", asked.Stack, skein.ErrInvalid)
+	}
+	if err == nil && in.Has("csv") {
+		if err = s.csv(w, r, asked, skein.Dimension(in.Get("csv"))); err == nil {
+			return
+		}
+	}
+	var p *usagePage
+	if err == nil {
+		p, err = s.usageOf(r.Context(), asked)
+	}
 	if err != nil {
 		s.fail(w, r, err)
 		return
@@ -123,6 +137,14 @@ func (s usagePages) usageOf(ctx context.Context, asked usageAsked) (*usagePage, 
 	}
 	p.total(days)
 	p.charts(days)
+	if asked.Stack != "" {
+		if err := s.stacked(ctx, p, table, q, days); err != nil {
+			return nil, err
+		}
+	}
+	if err := s.heat(ctx, p, table, q); err != nil {
+		return nil, err
+	}
 	if s.Budgets != nil {
 		all, err := s.Budgets(ctx)
 		if err != nil {
@@ -244,12 +266,9 @@ func rowPath(by skein.Dimension, of string) string {
 // spansOf returns links to common periods of time.
 func spansOf(asked usageAsked) (spans []usageSpan) {
 	for _, c := range [][2]string{{"7 days", "7d"}, {"30 days", "30d"}, {"90 days", "90d"}, {"1 year", "365d"}, {"All", ""}} {
-		v := url.Values{"since": {c[1]}}
-		for name, value := range map[string]string{"project": asked.Project, "agent": asked.Agent} {
-			if value != "" {
-				v.Set(name, value)
-			}
-		}
+		other := asked
+		other.Since, other.Until = c[1], ""
+		v := other.values()
 		spans = append(spans, usageSpan{c[0], "/usage?" + v.Encode(), asked.Until == "" && asked.Since == c[1]})
 	}
 	return spans
