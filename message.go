@@ -58,7 +58,7 @@ func (m *Message) JSONWith(v any) json.RawMessage {
 	}
 	size := 0
 	for i, t := range texts {
-		size += len(rest[i]) + quotedLen(t)
+		size += len(rest[i]) + QuotedLen(t)
 	}
 	out := make([]byte, 0, size+len(rest[len(texts)]))
 	for i, t := range texts {

@@ -43,7 +43,7 @@ func AppendQuoted(b []byte, s string) []byte {
 	if least := len(s) + 2; cap(b)-len(b) < least || len(s) >= longText {
 		n := least + len(s)/8 // about what escaped line feeds and quotes in code take
 		if len(s) >= longText {
-			n = quotedLen(s)
+			n = QuotedLen(s)
 		}
 		b = slices.Grow(b, n)
 	}
@@ -83,8 +83,8 @@ func AppendQuoted(b []byte, s string) []byte {
 // memory of exactly the size that it takes.
 const longText = 1 << 20
 
-// quotedLen returns how many bytes [AppendQuoted] appends.
-func quotedLen(s string) int {
+// QuotedLen returns how many bytes [AppendQuoted] appends.
+func QuotedLen(s string) int {
 	n := 2
 	var escape [6]byte
 	for i := 0; i < len(s); {
@@ -113,7 +113,7 @@ func quotedLen(s string) int {
 
 // unquotedLen returns about how many bytes the string b has that [Unquote] reads: if b
 // is UTF-8, hardly fewer, and no more.
-func unquotedLen(b []byte) int {
+func unQuotedLen(b []byte) int {
 	n := len(b)
 	if n < longText {
 		return n
@@ -223,7 +223,7 @@ func Unquote(b []byte) (string, bool) {
 		return string(b), true
 	}
 	var out strings.Builder // does not copy its string
-	out.Grow(unquotedLen(b))
+	out.Grow(unQuotedLen(b))
 	var char [utf8.UTFMax]byte
 	for len(b) > 0 {
 		if n := plain(b); n > 0 {

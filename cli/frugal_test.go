@@ -12,8 +12,8 @@ func TestTheGoalIsHigherWhereCollectionsFindNothing(t *testing.T) {
 		{200 * mb, mb, 48 * mb},
 		{200 * mb, mb, 48 * mb},
 		{200 * mb, mb, 48 * mb},
-		{200 * mb, mb, (250 + 12) * mb},
-		{220 * mb, 60 * mb, (250 + 12) * mb},
+		{200 * mb, mb, (200 + 24) * mb},
+		{220 * mb, 60 * mb, (200 + 24) * mb},
 		{20 * mb, 60 * mb, 48 * mb},
 	} {
 		made += c.made

@@ -233,7 +233,7 @@ func (g *goal) after(live, made int64) int64 {
 	g.made = made
 	switch {
 	case g.soon >= tooSoon:
-		g.high = live + live/4 + heapGoal/4
+		g.high = live + min(live, heapGoal)/4 + heapGoal/4
 	case live < heapGoal/2:
 		g.high = 0
 	}

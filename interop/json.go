@@ -31,11 +31,11 @@ func IndentedJSON(v any, indent string) []byte { return jsonOf(v, jsontext.WithI
 func jsonOf(v any, how ...json.Options) []byte {
 	var around bytes.Buffer
 	var left []leftOut
-	size := 2
+	size := 1
 	leave := func(enc *jsontext.Encoder, s string) error {
 		err := enc.WriteToken(jsontext.String(""))
 		left = append(left, leftOut{int(enc.OutputOffset()), s})
-		size += quotedSize(s)
+		size += skein.QuotedLen(s)
 		return err
 	}
 	how = append(how, jsonv1.DefaultOptionsV1(), jsontext.EscapeForHTML(false), json.WithMarshalers(json.JoinMarshalers(
@@ -62,15 +62,4 @@ func jsonOf(v any, how ...json.Options) []byte {
 type leftOut struct {
 	end  int
 	text string
-}
-
-// quotedSize returns roughly how many bytes longer than "" a text is as a JSON string.
-func quotedSize(s string) int {
-	n := len(s)
-	for i := range len(s) {
-		if c := s[i]; c < ' ' || c == '"' || c == '\\' {
-			n++
-		}
-	}
-	return n
 }

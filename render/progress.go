@@ -291,10 +291,14 @@ const farthest = 1000
 
 // EntriesOf returns consecutive messages of s with the progress of their calls.
 // events yields the events of s after a seq. The state of a call is "" if its
-// result is not among the 1000 events after the messages, and there are more.
+// result is not among the 1000 events after the messages, and there are more. Without
+// calls, no events are read.
 //
 // The error is that of events.
 func EntriesOf(s *skein.Session, found []skein.Entry, events func(after skein.Seq) iter.Seq2[skein.Event, error]) ([]Entry, error) {
+	if !slices.ContainsFunc(found, hasCalls) { // the events may be long
+		events = func(skein.Seq) iter.Seq2[skein.Event, error] { return func(func(skein.Event, error) bool) {} }
+	}
 	if len(found) == 0 {
 		return nil, nil
 	}
@@ -320,6 +324,10 @@ func EntriesOf(s *skein.Session, found []skein.Entry, events func(after skein.Se
 		out = append(out, m)
 	}
 	return out, nil
+}
+
+func hasCalls(e skein.Entry) bool {
+	return slices.ContainsFunc(e.Message.Parts, func(p skein.Part) bool { return p.Call != nil })
 }
 
 // Entry returns e with the progress of its calls, which may lack text that is

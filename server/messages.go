@@ -58,9 +58,8 @@ func (a eventOps) messages(t *openapi.Table) {
 		Rewound bool            `query:"rewound" doc:"include messages that were taken back, marked"`
 		Raw     bool            `query:"raw" doc:"include secrets; needs the scope read:raw"`
 	}
-	type entries struct{ Body api.Page[render.Entry] }
-	openapi.Register(t, openapi.Operation{ID: "list-messages", Method: http.MethodGet, Path: "/sessions/{id}/messages", Tag: "messages", Scope: door.Read, Summary: "The newest messages of a session, oldest first; the cursor leads further back", Errors: []int{http.StatusNotFound}},
-		func(ctx context.Context, i *page) (*entries, error) {
+	openapi.Register(t, openapi.Operation{ID: "list-messages", Method: http.MethodGet, Path: "/sessions/{id}/messages", Tag: "messages", Scope: door.Read, Summary: "The newest messages of a session, oldest first; the cursor leads further back", Errors: []int{http.StatusNotFound}, Gives: []openapi.Media{openapi.BodyOf[api.Page[render.Entry]](jsonType)}},
+		func(ctx context.Context, i *page) (*rawAnswer, error) {
 			before, err := seqOf(i.Cursor)
 			if err != nil {
 				return nil, err
@@ -73,21 +72,17 @@ func (a eventOps) messages(t *openapi.Table) {
 			if err != nil {
 				return nil, err
 			}
-			var out api.Page[render.Entry]
+			cursor := ""
 			if more {
-				out.Next = strconv.FormatInt(int64(list[0].Seq), 10)
+				cursor = strconv.FormatInt(int64(list[0].Seq), 10)
 			}
-			out.Items, err = a.messagesOf(ctx, store, i.ID, list, i.Raw)
-			return &entries{out}, err
+			return a.asMessages(ctx, store, i.ID, list, cursor, i.Raw)
 		})
 }
 
-// messagesOf returns consecutive messages as clients see them: with the state
+// asMessages answers with consecutive messages as clients see them: with the state
 // of their calls.
-func (a eventOps) messagesOf(ctx context.Context, store skein.Store, id skein.SessionID, found []skein.Entry, raw bool) ([]render.Entry, error) {
-	if len(found) == 0 {
-		return []render.Entry{}, nil
-	}
+func (a eventOps) asMessages(ctx context.Context, store skein.Store, id skein.SessionID, found []skein.Entry, cursor string, raw bool) (*rawAnswer, error) {
 	sess, err := store.Session(ctx, id)
 	if err != nil {
 		return nil, err
@@ -95,9 +90,10 @@ func (a eventOps) messagesOf(ctx context.Context, store skein.Store, id skein.Se
 	for i := range found {
 		found[i] = a.veiledEntry(found[i], raw)
 	}
-	return render.EntriesOf(&sess, found, func(after skein.Seq) iter.Seq2[skein.Event, error] {
+	all, err := render.EntriesOf(&sess, found, func(after skein.Seq) iter.Seq2[skein.Event, error] {
 		return store.Events(ctx, id, after)
 	})
+	return asPage(all, cursor, func(e render.Entry) iter.Seq2[[]byte, error] { return skein.JSONPieces(&e) }), err
 }
 
 // newest returns the newest n messages before a seq, and whether there may be

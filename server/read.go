@@ -81,17 +81,40 @@ func (a eventOps) events(t *openapi.Table) {
 			return a.follow(ctx, store, q)
 		case q.View == "messages":
 			page, err := a.messagePage(ctx, store, q)
-			return asJSON(page), err
+			return page, err
 		case q.View == "context":
 			c, err := a.contextOf(ctx, store, q)
 			return asBytes(c), err
 		}
-		page, err := a.readEvents(ctx, store, q)
-		return asBytes(page), err
+		return a.readEvents(ctx, store, q)
 	})
 }
 
-func asJSON(v any) *rawAnswer { return asBytes(skein.MustJSON(v)) }
+// asPage answers with a page of items, each of which is made only as it is sent: one
+// may be long. If that fails, the connection is closed early.
+func asPage[T any](items []T, next string, line func(T) iter.Seq2[[]byte, error]) *rawAnswer {
+	return &rawAnswer{func(c huma.Context) {
+		c.SetHeader("Content-Type", jsonType)
+		l := newLiner(c)
+		defer l.end()
+		l.write([]byte(`{"items":[`))
+		for i, item := range items {
+			if i > 0 {
+				l.write([]byte(","))
+			}
+			if err := l.writeAll(line(item)); err != nil {
+				panic(http.ErrAbortHandler)
+			}
+			var none T
+			items[i] = none
+		}
+		l.write([]byte("]"))
+		if next != "" {
+			l.write(append([]byte(`,"next_cursor":`), skein.MustJSON(next)...))
+		}
+		l.write([]byte("}"))
+	}}
+}
 
 func asBytes(b []byte) *rawAnswer {
 	return &rawAnswer{func(c huma.Context) {
@@ -130,8 +153,8 @@ const maxPage = 8 << 20
 // sizeOf returns how many bytes an event's payload has.
 func sizeOf(e skein.Event) int { return len(e.Payload) }
 
-// readEvents returns a page of events as JSON.
-func (a eventOps) readEvents(ctx context.Context, store skein.Store, q *EventQuery) ([]byte, error) {
+// readEvents answers with a page of events.
+func (a eventOps) readEvents(ctx context.Context, store skein.Store, q *EventQuery) (*rawAnswer, error) {
 	after := q.After
 	if q.Before > 0 {
 		after = max(0, q.Before-1-skein.Seq(q.Limit))
@@ -155,54 +178,53 @@ func (a eventOps) readEvents(ctx context.Context, store skein.Store, q *EventQue
 			page, size, more = page[1:], size-len(page[0].Payload), true
 		}
 	}
-	out := api.AppendEvents([]byte(`{"items":`), page)
+	next := ""
 	switch {
 	case !more || len(page) == 0:
 	case q.Before > 0:
-		out = fmt.Appendf(out, `,"next_cursor":"before:%d"`, page[0].Seq)
+		next = fmt.Sprintf("before:%d", page[0].Seq)
 	default:
-		out = fmt.Appendf(out, `,"next_cursor":"after:%d"`, page[len(page)-1].Seq)
+		next = fmt.Sprintf("after:%d", page[len(page)-1].Seq)
 	}
-	return append(out, '}'), nil
+	return asPage(page, next, eventPieces), nil
 }
 
-// messagePage returns a page of messages: the first ones or, with before, the
+// messagePage answers with a page of messages: the first ones or, with before, the
 // newest ones before it.
-func (a eventOps) messagePage(ctx context.Context, store skein.Store, q *EventQuery) (p api.Page[render.Entry], err error) {
+func (a eventOps) messagePage(ctx context.Context, store skein.Store, q *EventQuery) (*rawAnswer, error) {
 	if q.Before > 0 {
 		found, more, err := fitting(ctx, store, q.ID, q.Limit, q.Before)
 		if err != nil {
-			return p, err
+			return nil, err
 		}
+		cursor := ""
 		if more {
-			p.Next = fmt.Sprintf("before:%d", found[0].Seq)
+			cursor = fmt.Sprintf("before:%d", found[0].Seq)
 		}
-		p.Items, err = a.messagesOf(ctx, store, q.ID, found, q.Raw)
-		return p, err
+		return a.asMessages(ctx, store, q.ID, found, cursor, q.Raw)
 	}
 	s, err := store.Session(ctx, q.ID)
 	if err != nil {
-		return p, err
+		return nil, err
 	}
 	var found []skein.Entry
-	size := 0
+	size, cursor := 0, ""
 	for e, err := range entries(ctx, store, &s, q.After) {
 		if err != nil {
-			return p, err
+			return nil, err
 		}
 		if len(found) == q.Limit || size > maxPage {
-			p.Next = fmt.Sprintf("after:%d", found[len(found)-1].Seq)
+			cursor = fmt.Sprintf("after:%d", found[len(found)-1].Seq)
 			break
 		}
 		n := lengthOf(e)
 		if err := room.Of(ctx).Take(ctx, int64(n)); err != nil {
-			return p, err
+			return nil, err
 		}
 		size += n
 		found = append(found, e)
 	}
-	p.Items, err = a.messagesOf(ctx, store, q.ID, found, q.Raw)
-	return p, err
+	return a.asMessages(ctx, store, q.ID, found, cursor, q.Raw)
 }
 
 // Messages that are read at once: enough for about readBytes; fewer the first

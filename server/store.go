@@ -162,7 +162,7 @@ func (a storeOps) storeEnds(t *openapi.Table) {
 	type examination struct {
 		Repair bool `json:"repair,omitempty"`
 	}
-	list(t, storeOperation("examine", "Check the store for damage", door.Admin), inspect.Finding{}, putJSON[inspect.Finding],
+	list(t, storeOperation("examine", "Check the store for damage", door.Admin), inspect.Finding{}, pieces[inspect.Finding],
 		func(ctx context.Context, s skein.Store, in examination) iter.Seq2[inspect.Finding, error] {
 			x, ok := skein.PartOf[inspect.Examiner](s)
 			if !ok {

@@ -27,9 +27,8 @@ type lineAnswer struct {
 	Body func(huma.Context)
 }
 
-// list registers a method that returns many values; put appends each as a line
-// to a buffer.
-func list[In, T any](t *openapi.Table, o openapi.Operation, of any, put func([]byte, T) []byte, f func(context.Context, skein.Store, In) iter.Seq2[T, error]) {
+// list registers a method that returns many values; line yields each as JSON.
+func list[In, T any](t *openapi.Table, o openapi.Operation, of any, line func(T) iter.Seq2[[]byte, error], f func(context.Context, skein.Store, In) iter.Seq2[T, error]) {
 	type in struct{ Body In }
 	o.Gives = []openapi.Media{{Type: lineType, Of: reflect.TypeOf(of)}}
 	openapi.Register(t, o, func(ctx context.Context, i *in) (*lineAnswer, error) {
@@ -44,11 +43,13 @@ func list[In, T any](t *openapi.Table, o openapi.Operation, of any, put func([]b
 			l := newLiner(c)
 			defer l.end()
 			for ; ok && l.err == nil; v, err, ok = next() {
+				if err == nil {
+					err = l.put(line(v))
+				}
 				if err != nil {
 					l.problem(ctx, err)
 					return
 				}
-				l.put(put(l.line(), v))
 			}
 		}}, nil
 	})
@@ -68,18 +69,43 @@ func newLiner(c huma.Context) *liner {
 	return &liner{w: w, c: http.NewResponseController(w)}
 }
 
-// line returns the buffer to append the next line to.
-func (l *liner) line() []byte { return l.buf }
-
-// put takes back the buffer with the line.
-func (l *liner) put(b []byte) {
-	if l.buf = b; len(b) > lineBuffer {
-		l.flush() // first, because a long line has no room for one byte more
+// put writes a line. The error is that of its pieces.
+func (l *liner) put(line iter.Seq2[[]byte, error]) error {
+	err := l.writeAll(line)
+	if err == nil {
+		l.write([]byte{'\n'})
 	}
-	l.buf = append(l.buf, '\n')
+	return err
+}
+
+func (l *liner) writeAll(pieces iter.Seq2[[]byte, error]) error {
+	for b, err := range pieces {
+		if err != nil {
+			return err
+		}
+		l.write(b)
+	}
+	return nil
+}
+
+// write writes b, which is copied only if it is short.
+func (l *liner) write(b []byte) {
+	if len(l.buf)+len(b) > lineBuffer {
+		l.flush()
+	}
+	if len(b) <= lineBuffer {
+		l.buf = append(l.buf, b...)
+		return
+	}
+	l.send(b)
 }
 
 func (l *liner) flush() {
+	l.send(l.buf)
+	l.buf = l.buf[:0]
+}
+
+func (l *liner) send(b []byte) {
 	if l.err != nil {
 		return
 	}
@@ -87,14 +113,11 @@ func (l *liner) flush() {
 	if errors.Is(l.err, http.ErrNotSupported) { // a test's recorder
 		l.err = nil
 	}
-	if l.err == nil && len(l.buf) > 0 {
-		_, l.err = l.w.Write(l.buf)
+	if l.err == nil && len(b) > 0 {
+		_, l.err = l.w.Write(b)
 	}
 	if l.err == nil {
 		l.err = l.c.Flush()
-	}
-	if l.buf = l.buf[:0]; cap(l.buf) > 16*lineBuffer {
-		l.buf = nil
 	}
 }
 
@@ -108,7 +131,7 @@ func (l *liner) problem(ctx context.Context, err error) {
 	if p.Code == "internal" {
 		door.Note(ctx, err)
 	}
-	l.put(append(append(append(l.line(), `{"problem":`...), skein.MustJSON(p)...), '}'))
+	_ = l.put(skein.JSONPieces(map[string]door.Problem{"problem": p})) // it is JSON
 }
 
 // end sends what is buffered, and clears the deadline for the connection's next

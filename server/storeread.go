@@ -16,7 +16,7 @@ func (a storeOps) storeSessions(t *openapi.Table) {
 	ask(t, storeOperation("session", "A session by its ID", door.Read), func(ctx context.Context, s skein.Store, in ofSession) (skein.Session, error) {
 		return s.Session(ctx, in.Session)
 	})
-	list(t, storeOperation("sessions", "The sessions that match a filter, latest first", door.Read), skein.Session{}, putJSON[skein.Session],
+	list(t, storeOperation("sessions", "The sessions that match a filter, latest first", door.Read), skein.Session{}, pieces[skein.Session],
 		func(ctx context.Context, s skein.Store, in api.Filter) iter.Seq2[skein.Session, error] {
 			return s.Sessions(ctx, skein.Filter(in))
 		})
@@ -29,16 +29,24 @@ func (a storeOps) storeSessions(t *openapi.Table) {
 	})
 }
 
-func putJSON[T any](b []byte, v T) []byte { return append(b, skein.MustJSON(v)...) }
+// pieces yields v as JSON.
+func pieces[T any](v T) iter.Seq2[[]byte, error] { return skein.JSONPieces(v) }
 
-// putEntry appends e, whose message may be long, as JSON.
-func putEntry(b []byte, e skein.Entry) []byte {
+// entryPieces yields e as JSON.
+func entryPieces(e skein.Entry) iter.Seq2[[]byte, error] {
 	out := api.EntryOf(e)
-	j := out.Message.JSONWith(&out)
-	if len(b) == 0 {
-		return j
+	return skein.JSONPieces(&out)
+}
+
+// eventPieces yields e as JSON.
+func eventPieces(e skein.Event) iter.Seq2[[]byte, error] {
+	return func(yield func([]byte, error) bool) {
+		for b := range api.EventPieces(nil, e) {
+			if !yield(b, nil) {
+				return
+			}
+		}
 	}
-	return append(b, j...)
 }
 
 // afterPlace is a request for what follows a seq in a session.
@@ -49,7 +57,7 @@ type afterPlace struct {
 
 // storeEvents registers the methods that return events and messages.
 func (a storeOps) storeEvents(t *openapi.Table) {
-	list(t, storeOperation("events", "The events of a session after a seq", door.Read), event{}, api.AppendEvent,
+	list(t, storeOperation("events", "The events of a session after a seq", door.Read), event{}, eventPieces,
 		func(ctx context.Context, s skein.Store, in afterPlace) iter.Seq2[skein.Event, error] {
 			return s.Events(ctx, in.Session, in.After)
 		})
@@ -58,7 +66,7 @@ func (a storeOps) storeEvents(t *openapi.Table) {
 		N       int             `json:"n"`
 		Before  skein.Seq       `json:"before,omitempty"`
 	}
-	list(t, storeOperation("newest", "The newest messages of a session", door.Read), api.Entry{}, putEntry,
+	list(t, storeOperation("newest", "The newest messages of a session", door.Read), api.Entry{}, entryPieces,
 		func(ctx context.Context, s skein.Store, in newestOf) iter.Seq2[skein.Entry, error] {
 			return each(s.Newest(ctx, in.Session, in.N, in.Before))
 		})
@@ -66,7 +74,7 @@ func (a storeOps) storeEvents(t *openapi.Table) {
 		Session skein.SessionID `json:"session"`
 		N       int             `json:"n"`
 	}
-	list(t, storeOperation("window", "The events from which the context can be computed", door.Read), event{}, api.AppendEvent,
+	list(t, storeOperation("window", "The events from which the context can be computed", door.Read), event{}, eventPieces,
 		func(ctx context.Context, s skein.Store, in windowOf) iter.Seq2[skein.Event, error] {
 			return each(s.Window(ctx, in.Session, in.N))
 		})
@@ -153,7 +161,7 @@ func (a storeOps) storeSources(t *openapi.Table) {
 		f, err := skein.SourcesOf(s).File(ctx, in.Format, in.Path)
 		return api.File(f), err
 	})
-	putFile := func(b []byte, f skein.SourceFile) []byte { return putJSON(b, api.File(f)) }
+	putFile := func(f skein.SourceFile) iter.Seq2[[]byte, error] { return pieces(api.File(f)) }
 	type sourceFormat struct {
 		Format string `json:"format,omitempty"`
 	}
@@ -173,7 +181,7 @@ func (a storeOps) storeSources(t *openapi.Table) {
 		Path   string `json:"path"`
 		From   int    `json:"from,omitempty"`
 	}
-	list(t, storeOperation("records", "The records of a source file from a number on", door.Read), api.Record{}, func(b []byte, r skein.Record) []byte { return putJSON(b, api.Record(r)) },
+	list(t, storeOperation("records", "The records of a source file from a number on", door.Read), api.Record{}, func(r skein.Record) iter.Seq2[[]byte, error] { return pieces(api.Record(r)) },
 		func(ctx context.Context, s skein.Store, in recordsFrom) iter.Seq2[skein.Record, error] {
 			return skein.SourcesOf(s).Records(ctx, in.Format, in.Path, in.From)
 		})

@@ -5,6 +5,7 @@ import (
 	"encoding/base64"
 	"encoding/json"
 	"fmt"
+	"iter"
 	"strconv"
 	"unicode/utf8"
 
@@ -18,6 +19,30 @@ const maxNest = 9000
 // "payload"}, with the payload byte for byte. A payload that not every JSON
 // parser reads is sent as payload64 instead, its bytes in base64.
 func AppendEvent(b []byte, e skein.Event) []byte {
+	for piece := range EventPieces(b, e) {
+		b = append(b, piece...)
+	}
+	return b
+}
+
+// EventPieces yields what [AppendEvent] appends, piece by piece: a payload, which may
+// be long, is not copied. A piece is valid until the next one; b is where the short
+// ones are made.
+func EventPieces(b []byte, e skein.Event) iter.Seq[[]byte] {
+	return func(yield func([]byte) bool) {
+		n := len(b)
+		head := appendHead(b, e)
+		if !plain(e.Payload) {
+			head = append(head, `,"payload64":"`...)
+			_ = yield(append(base64.StdEncoding.AppendEncode(head, e.Payload), `"}`...)[n:])
+			return
+		}
+		_ = yield(append(head, `,"payload":`...)[n:]) && yield(e.Payload) && yield([]byte("}"))
+	}
+}
+
+// appendHead appends what comes before the payload of e.
+func appendHead(b []byte, e skein.Event) []byte {
 	b = append(b, `{"seq":`...)
 	b = strconv.AppendInt(b, int64(e.Seq), 10)
 	b = append(append(b, `,"time":`...), skein.MustJSON(e.Time)...)
@@ -28,11 +53,7 @@ func AppendEvent(b []byte, e skein.Event) []byte {
 	if e.IsPlaceholder() {
 		b = append(b, `,"damaged":true`...)
 	}
-	if !plain(e.Payload) {
-		b = append(b, `,"payload64":"`...)
-		return append(base64.StdEncoding.AppendEncode(b, e.Payload), `"}`...)
-	}
-	return append(append(append(b, `,"payload":`...), e.Payload...), '}')
+	return b
 }
 
 // plain reports whether a payload can be sent as it is: an object, on one line

@@ -254,29 +254,49 @@ func LiteralEnd(b []byte, i int) int {
 }
 
 func takeRefs(body []byte, text string) ([]byte, error) {
+	size := len(body) + len(text) + len(text)/8 + 64
+	if len(text) >= longSpan { // its JSON may be six times as long, or it may be referred to in part
+		size = 0
+		err := eachRef(body, text, func(literal []byte, s string, _ bool) { size += len(literal) + skein.QuotedLen(s) })
+		if err != nil {
+			return nil, err
+		}
+	}
+	out := make([]byte, 0, size)
+	err := eachRef(body, text, func(literal []byte, s string, last bool) {
+		if out = append(out, literal...); !last {
+			out = skein.AppendQuoted(out, s)
+		}
+	})
+	return out, err
+}
+
+// eachRef calls f with each literal in body, and the string that follows it; none
+// follows the last.
+func eachRef(body []byte, text string, f func(literal []byte, s string, last bool)) error {
 	bad := func(what string) error { return fmt.Errorf("payload: %s: %w", what, skein.ErrCorrupt) }
-	out := make([]byte, 0, len(body)+len(text)+len(text)/8+64)
 	at := int64(0)
 	for {
 		n, k := binary.Uvarint(body)
 		if k <= 0 || n > uint64(len(body)-k) {
-			return nil, bad("a literal is cut off")
+			return bad("a literal is cut off")
 		}
-		out, body = append(out, body[k:k+int(n)]...), body[k+int(n):]
-		if len(body) == 0 {
-			return out, nil
+		literal := body[k : k+int(n)]
+		if body = body[k+int(n):]; len(body) == 0 {
+			f(literal, "", true)
+			return nil
 		}
 		d, k := binary.Varint(body)
 		if k <= 0 {
-			return nil, bad("a reference is cut off")
+			return bad("a reference is cut off")
 		}
 		body = body[k:]
 		l, k := binary.Uvarint(body)
 		start := at + d
 		if k <= 0 || start < 0 || start > int64(len(text)) || l > uint64(int64(len(text))-start) {
-			return nil, bad(fmt.Sprintf("a reference goes beyond the text of %d bytes", len(text)))
+			return bad(fmt.Sprintf("a reference goes beyond the text of %d bytes", len(text)))
 		}
 		body, at = body[k:], start+int64(l)
-		out = skein.AppendQuoted(out, text[start:at])
+		f(literal, text[start:at], false)
 	}
 }
