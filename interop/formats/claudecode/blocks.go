@@ -8,24 +8,28 @@ import (
 	"strings"
 
 	"github.com/skein-dev/skein"
+	"github.com/skein-dev/skein/interop"
 )
 
 // A blockOut is a block of a message's content.
 type blockOut struct {
-	body json.RawMessage
-	text *string  // of a text block
-	call *callOut // of a call
+	body json.RawMessage // nil for a text block
+	text *string         // of a text block
+	call *callOut        // of a call
 }
 
 // MarshalJSON implements [json.Marshaler].
-func (b blockOut) MarshalJSON() ([]byte, error) { return b.body, nil }
-
-func textBlock(text string) blockOut {
-	return blockOut{skein.MustJSON(struct {
+func (b blockOut) MarshalJSON() ([]byte, error) {
+	if b.text == nil {
+		return b.body, nil
+	}
+	return interop.JSON(struct {
 		Type string `json:"type"`
 		Text string `json:"text"`
-	}{"text", text}), &text, nil}
+	}{"text", *b.text}), nil
 }
+
+func textBlock(text string) blockOut { return blockOut{text: &text} }
 
 // content returns blocks as the content of a message: one text as a string.
 func content(blocks []blockOut) any {

@@ -134,7 +134,7 @@ func (o *output) add(seq skein.Seq, v any) {
 	if n := len(o.lines); n > 0 {
 		seq = max(seq, o.lines[n-1].Seq)
 	}
-	o.lines = append(o.lines, interop.OutLine{Body: append(skein.MustJSON(v), '\n'), Seq: seq})
+	o.lines = append(o.lines, interop.OutLine{Body: append(interop.JSON(v), '\n'), Seq: seq})
 }
 
 // lose reports that something of a message is lost, if the message is to be written.
