@@ -15,7 +15,7 @@ var (
 	ErrConflict  = errors.New("session has moved on")                 // Batch.After is not the last seq; see ConflictError
 	ErrMismatch  = errors.New("client ID used for other content")     // same client ID, other content; nothing was changed
 	ErrLocked    = errors.New("locked by another")                    // another holder has the lease; see LockedError
-	ErrFenced    = errors.New("lease was taken over")                 // the fencing number is stale
+	ErrFenced    = errors.New("lease was taken over")                 // the fencing number is stale; see FencedError
 	ErrDeleted   = errors.New("was deleted")                          // the ID has a tombstone
 	ErrRefused   = errors.New("refused")                              // a rule the caller chose forbids it, such as RefuseChildren
 	ErrAmbiguous = errors.New("names several sessions")               // see AmbiguousError
@@ -58,6 +58,25 @@ func (e *LockedError) Error() string {
 
 // Unwrap returns [ErrLocked].
 func (e *LockedError) Unwrap() error { return ErrLocked }
+
+// A FencedError says of which session the lease was taken over. It wraps [ErrFenced].
+type FencedError struct {
+	Session SessionID
+	Fence   Fence // the stale number
+	Now     Fence // the session's number; 0 if not known
+}
+
+// Error implements error.
+func (e *FencedError) Error() string {
+	now := ""
+	if e.Now > 0 {
+		now = fmt.Sprintf(", now it is %d", e.Now)
+	}
+	return fmt.Sprintf("session %s: fence %d%s: %v", e.Session, e.Fence, now, ErrFenced)
+}
+
+// Unwrap returns [ErrFenced].
+func (e *FencedError) Unwrap() error { return ErrFenced }
 
 // A QuotaError says that a user would exceed a quota. It wraps [ErrFull].
 type QuotaError struct {
@@ -146,19 +165,21 @@ func Reason(err error) string {
 	return err.Error()
 }
 
-// about puts an act before why, without its package name. It returns only why if
-// why already names what the act was about, or if the act is only a package name.
-// It also leaves out what the agent was doing: the person asked for it.
+// about puts an act before why, if it names something that why does not. What a package
+// of this module was doing ("sqlite: append to ID") is left out, unless the act was on a
+// file or an address: a person knows what they asked for.
 func about(act, why string) string {
-	place, rest, ok := strings.Cut(act, ": ")
-	if place == "agent" {
+	words := strings.Fields(act)
+	if len(words) == 0 {
 		return why
 	}
-	if ok && strings.Trim(place, "abcdefghijklmnopqrstuvwxyz") == "" {
-		act = rest
+	last := strings.Trim(words[len(words)-1], `"`)
+	if place, rest, ok := strings.Cut(act, ": "); ok && strings.Trim(place, "abcdefghijklmnopqrstuvwxyz") == "" {
+		if act = rest; !strings.ContainsAny(last, `/\`) {
+			return why
+		}
 	}
-	words := strings.Fields(act)
-	if len(words) == 0 || strings.Contains(why, strings.Trim(words[len(words)-1], `"`)) {
+	if len(words) == 1 || strings.Contains(why, last) { // one word is a package
 		return why
 	}
 	return act + ": " + why

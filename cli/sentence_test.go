@@ -31,8 +31,8 @@ func TestThePathOfAnErrorIsShownWithVerbose(t *testing.T) {
 		args []string
 		want string
 	}{
-		{[]string{"list"}, "skein: sessions: disk is full\n"},
-		{[]string{"list", "--verbose"}, "skein: sessions: disk is full\nthe error's path: sqlite: sessions: disk is full\n"},
+		{[]string{"list"}, "skein: disk is full\n"},
+		{[]string{"list", "--verbose"}, "skein: disk is full\nthe error's path: sqlite: sessions: disk is full\n"},
 	} {
 		env, _, stderr := clitest.NewEnv(t, fullStore{memory.New()})
 		if got := Main(t.Context(), env, c.args); got != fault.ExitFailed || !strings.HasPrefix(stderr.String(), c.want) {

@@ -51,7 +51,7 @@ type Exported struct {
 // or [ErrChanged] if something else is in its place; others are the store's
 // and the system's. What was written before is returned with it.
 func Export(ctx context.Context, s skein.Store, f Format, id skein.SessionID, home string, o Exports) (done []Exported, err error) {
-	defer skein.Wrapf(&err, "export %s as %s", id, f.Name)
+	defer skein.Wrapf(&err, "interop: export %s as %s", id, f.Name)
 	x, err := newExporter(s, f, home, o)
 	if err != nil {
 		return nil, err
@@ -86,7 +86,7 @@ func ExportAll(ctx context.Context, s skein.Store, f Format, ids []skein.Session
 		}
 		for _, r := range open {
 			r.end()
-			skein.Wrapf(&r.err, "export %s as %s", r.root, f.Name)
+			skein.Wrapf(&r.err, "interop: export %s as %s", r.root, f.Name)
 			if err := cmp.Or(ctx.Err(), tell(r.root, r.done, r.err)); err != nil {
 				return err
 			}

@@ -55,7 +55,7 @@ func (e *GapError) Unwrap() error { return skein.ErrCorrupt }
 // [GapError] if everything was written except some damaged records; others are the
 // store's or w's.
 func WriteSource(ctx context.Context, s skein.Store, format, path string, w io.Writer) (err error) {
-	defer skein.Wrapf(&err, "write source %s %s", format, path)
+	defer skein.Wrapf(&err, "interop: write source %s %s", format, path)
 	var gaps []Gap
 	next, end := 0, int64(0)
 	for r, err := range lenient.Records(ctx, s, format, path, func(bad *skein.DamagedRecordsError) {

@@ -39,7 +39,7 @@ func Sync(ctx context.Context, s skein.Store, f Format, id skein.SessionID) (don
 // folders; if places is empty, any file will do. The error is as Sync's, and wraps
 // [skein.ErrInvalid] if no file of the session is there.
 func SyncIn(ctx context.Context, s skein.Store, f Format, id skein.SessionID, places []string) (done Synced, err error) {
-	defer skein.Wrapf(&err, "sync %s with %s", id, f.Name)
+	defer skein.Wrapf(&err, "interop: sync %s with %s", id, f.Name)
 	defer func() {
 		if errors.Is(err, fs.ErrNotExist) && !errors.Is(err, skein.ErrNotFound) {
 			err = fmt.Errorf("%w: %w", skein.ErrNotFound, err)

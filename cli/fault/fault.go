@@ -1,6 +1,7 @@
 package fault
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -32,7 +33,7 @@ const (
 )
 
 // Outcomes maps errors to exit codes and to what a person can do next; the first
-// match counts. {cmd} is the command.
+// match counts. {cmd} is the command, {session} the ID of the session if the error says it.
 var Outcomes = []struct {
 	Err  error
 	code int
@@ -41,8 +42,8 @@ var Outcomes = []struct {
 	{context.Canceled, ExitInterrupted, ""},
 	{ErrUsage, ExitUsage, "see: {cmd} --help"},
 	{skein.ErrAmbiguous, ExitUsage, "write more of the ID or title of the one you mean"},
-	{skein.ErrLocked, ExitLocked, "wait until it is done, or work on a copy: skein fork NAME"},
-	{skein.ErrFenced, ExitLocked, "what was stored before that is safe; see what is new with: skein show NAME --last 5"},
+	{skein.ErrLocked, ExitLocked, "wait until it is done, or work on a copy: skein fork {session}"},
+	{skein.ErrFenced, ExitLocked, "what was stored before that is safe; see what is new with: skein show {session} --last 5"},
 	{llm.ErrDenied, ExitFailed, "check the API key, and whether it may use this model"},
 	{llm.ErrTooLong, ExitFailed, "shorten the prompt, put the text into a file for the agent to read, or use a model with a larger context"},
 	{llm.ErrBusy, ExitFailed, "try again later with: skein continue"},
@@ -53,7 +54,7 @@ var Outcomes = []struct {
 	{skein.ErrNewer, ExitFailed, "install a newer skein, or name another store with --store; this one was not changed"},
 	{skein.ErrDeleted, ExitFailed, "the session was deleted for good; use another ID, or bring it back with: skein import --again PATH"},
 	{skein.ErrMismatch, ExitFailed, "use another client ID for other content; nothing was changed"},
-	{skein.ErrConflict, ExitFailed, "look at what is new with: skein show NAME --last 5"},
+	{skein.ErrConflict, ExitFailed, "look at what is new with: skein show {session} --last 5"},
 	{skein.ErrExists, ExitFailed, "see all sessions: skein list --all"},
 	{skein.ErrRefused, ExitFailed, "see: {cmd} --help"},
 	{skein.ErrCorrupt, ExitFailed, "see what is damaged, and what can be repaired: skein doctor"},
@@ -135,7 +136,7 @@ func Outcome(err error, cmd string) (code int, hint string) {
 	code = ExitFailed
 	for _, o := range Outcomes {
 		if errors.Is(err, o.Err) {
-			code, hint = o.code, strings.ReplaceAll(o.hint, "{cmd}", cmd)
+			code, hint = o.code, strings.NewReplacer("{cmd}", cmd, "{session}", sessionOf(err)).Replace(o.hint)
 			break
 		}
 	}
@@ -152,6 +153,23 @@ func Outcome(err error, cmd string) (code int, hint string) {
 		hint = a.Hint
 	}
 	return code, hint
+}
+
+// sessionOf returns the ID of the session that err is about; NAME if it does not say.
+func sessionOf(err error) string {
+	var locked *skein.LockedError
+	var fenced *skein.FencedError
+	var moved *skein.ConflictError
+	id := skein.SessionID("")
+	switch {
+	case errors.As(err, &locked):
+		id = locked.Session
+	case errors.As(err, &fenced):
+		id = fenced.Session
+	case errors.As(err, &moved):
+		id = moved.Session
+	}
+	return cmp.Or(string(id), "NAME")
 }
 
 // Sentence returns err in words for a person: the cause and what it is about,

@@ -158,7 +158,7 @@ func (x *batch) mayAppend() error {
 	case err != nil:
 		return err
 	case x.Fence != 0 && x.Fence != l.Fence:
-		return fmt.Errorf("session %s: fence %d, now it is %d: %w", x.Session, x.Fence, l.Fence, skein.ErrFenced)
+		return &skein.FencedError{Session: x.Session, Fence: x.Fence, Now: l.Fence}
 	case x.Fence == 0 && held:
 		return &skein.LockedError{Session: x.Session, Holder: l.Holder}
 	}

@@ -70,7 +70,7 @@ func (s leases) Renew(ctx context.Context, l skein.Lease, ttl time.Duration) (_ 
 	defer s.mu.Unlock()
 	is := s.newestLease[l.Session]
 	if !is.live() || !s.holds(is, l) {
-		return skein.Lease{}, fmt.Errorf("session %s: fence %d: %w", l.Session, l.Fence, skein.ErrFenced)
+		return skein.Lease{}, &skein.FencedError{Session: l.Session, Fence: l.Fence}
 	}
 	if is.Expires != 0 {
 		is.Expires = skein.At(time.Now().Add(ttl))

@@ -132,7 +132,7 @@ func (s leases) Renew(ctx context.Context, l skein.Lease, ttl time.Duration) (_ 
 	}
 	got := skein.Lease{Session: l.Session, Fence: l.Fence}
 	if l.Session.Check() != nil { // the database might refuse the text
-		return skein.Lease{}, fmt.Errorf("session %s: fence %d: %w", l.Session, l.Fence, skein.ErrFenced)
+		return skein.Lease{}, &skein.FencedError{Session: l.Session, Fence: l.Fence}
 	}
 	err = s.write(ctx, func(t *tx) error {
 		var holder string
@@ -147,7 +147,7 @@ func (s leases) Renew(ctx context.Context, l skein.Lease, ttl time.Duration) (_ 
 			[]any{string(l.Session), int64(l.Fence), ttl.Milliseconds(), string(s.user)}, &holder, &expires, &own)
 		err := p.Run()
 		if err == nil && !found {
-			err = fmt.Errorf("session %s: fence %d: %w", l.Session, l.Fence, skein.ErrFenced)
+			err = &skein.FencedError{Session: l.Session, Fence: l.Fence}
 		}
 		if err != nil {
 			return err

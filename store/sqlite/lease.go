@@ -98,7 +98,7 @@ func (s *leases) heldRow(t *txn.Tx, l skein.Lease) (leaseRow, error) {
 	}
 	held, err := s.holds(l.Session, row)
 	if err == nil && (!held || row.epoch != l.Fence || s.mine(t, l.Session) != nil) {
-		err = fmt.Errorf("session %s: fence %d: %w", l.Session, l.Fence, skein.ErrFenced)
+		err = &skein.FencedError{Session: l.Session, Fence: l.Fence}
 	}
 	return row, err
 }

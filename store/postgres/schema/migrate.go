@@ -121,7 +121,7 @@ func (s Steps) found(ctx context.Context, pg *pgx.Conn) (v int, err error) {
 	var program string
 	err = pg.QueryRow(ctx, `SELECT version, program FROM skein_version`).Scan(&v, &program)
 	if err == nil && v > s.Version() {
-		err = fmt.Errorf("%w: its tables have version %d (of %s), this program knows %d: install a newer skein", skein.ErrNewer, v, program, s.Version())
+		err = fmt.Errorf("%w: its tables have version %d (of %s), this program knows %d", skein.ErrNewer, v, program, s.Version())
 	}
 	return v, err
 }

@@ -46,7 +46,7 @@ func versionAs(d driver.Driver, path, mode string) (v int64, err error) {
 // refuse returns err or, if that is nil, an error if version v is too new.
 func (s Steps) refuse(v int64, err error) error {
 	if err == nil && v > s.Version() {
-		return fmt.Errorf("%w: the file has schema %d, this program knows %d: install a newer skein", skein.ErrNewer, v, s.Version())
+		return fmt.Errorf("%w: the file has schema %d, this program knows %d", skein.ErrNewer, v, s.Version())
 	}
 	return err
 }
