@@ -54,7 +54,7 @@ func TestALockedSessionEndsTheCommandWith4(t *testing.T) {
 	if got := Main(t.Context(), env, []string{"append", "cli:x"}); got != 4 {
 		t.Errorf("append to a locked session exits %d, want 4; stderr: %s", got, stderr)
 	}
-	if got := stderr.String(); !strings.Contains(got, "skein chat") || !strings.Contains(got, "skein fork NAME") {
+	if got := stderr.String(); !strings.Contains(got, "skein chat") || !strings.Contains(got, "skein fork s1") {
 		t.Errorf("stderr = %q, want the holder and what to do", got)
 	}
 }
