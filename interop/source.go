@@ -9,6 +9,7 @@ import (
 	"strings"
 
 	"github.com/skein-dev/skein"
+	"github.com/skein-dev/skein/internal/folder"
 	"github.com/skein-dev/skein/store/lenient"
 )
 
@@ -109,11 +110,14 @@ func endAt(gaps []Gap, offset int64) {
 	}
 }
 
-// WriteFile is like [WriteSource], but for a document it writes the file byte for byte,
-// not the lines that hold its pieces.
+// WriteFile is like [WriteSource], but for a document, and for a file of a folder that
+// was read alone, it writes the file byte for byte, not the lines that hold its pieces.
 //
 // Errors are those of WriteSource.
 func WriteFile(ctx context.Context, s skein.Store, format, path string, w io.Writer) error {
+	if isOneFile(ctx, s, format, path) {
+		return WriteSource(ctx, s, format, path, contentWriter{w})
+	}
 	var b bytes.Buffer
 	missing := WriteSource(ctx, s, format, path, &pieceHolder{to: w, held: &b})
 	if gaps := (*GapError)(nil); missing != nil && !errors.As(missing, &gaps) {
@@ -123,6 +127,37 @@ func WriteFile(ctx context.Context, s skein.Store, format, path string, w io.Wri
 		return err
 	}
 	return missing
+}
+
+// isOneFile reports whether the source is a folder in which only one file was read.
+func isOneFile(ctx context.Context, s skein.Store, format, path string) bool {
+	name := ""
+	for r, err := range lenient.Records(ctx, s, format, path, func(*skein.DamagedRecordsError) {}) {
+		if err != nil || !bytes.HasPrefix(r.Raw, []byte(`{"f`)) {
+			return false
+		}
+		l, err := folder.Peek(r.Raw)
+		switch {
+		case err == nil && l.Folder == ".": // its own time
+		case err != nil, l.File == "", l.Damage != "", name != "" && name != l.File:
+			return false
+		default:
+			name = l.File
+		}
+	}
+	return name != ""
+}
+
+// A contentWriter writes what the lines of a folder hold; each is one Write.
+type contentWriter struct{ to io.Writer }
+
+// Write implements [io.Writer]; errors are those of the writer below.
+func (c contentWriter) Write(p []byte) (int, error) {
+	l, err := folder.Peek(p)
+	if err != nil {
+		return 0, err
+	}
+	return len(p), l.WriteData(c.to)
 }
 
 // A pieceHolder holds back lines that begin like the pieces of a document, and lets

@@ -1,6 +1,7 @@
 package interoptest
 
 import (
+	"bytes"
 	"os"
 	"path/filepath"
 	"slices"
@@ -178,6 +179,12 @@ func (n namedFile) named(t *testing.T, formats []interop.Format) (took []string,
 	for s, err := range store.Sessions(t.Context(), skein.Filter{IncludeEmpty: true}) {
 		if err != nil {
 			t.Fatal(err)
+		}
+		if s.Origin != nil && !strings.Contains(s.Origin.Path, "#") {
+			var b bytes.Buffer
+			if err := interop.WriteFile(t.Context(), store, s.Origin.Format, s.Origin.Path, &b); err != nil || !bytes.Equal(b.Bytes(), n.data) {
+				t.Errorf("%s of %s, alone, as its source (%v):\n%.300s\nwant\n%.300s", n.path, n.format, err, b.Bytes(), n.data)
+			}
 		}
 		if s.Origin == nil { // a log of skein's own holds events, which begin a session as they are
 			took = append(took, "skein")

@@ -1,6 +1,7 @@
 package skillet
 
 import (
+	"cmp"
 	"crypto/sha256"
 	"encoding/hex"
 	"encoding/json"
@@ -190,7 +191,8 @@ func (r *reader) unknown(l line, name string) (made interop.Made) {
 // is known.
 func (r *reader) begin(t skein.Time) interop.Begin {
 	user, name, others := cleaned(r.source)
-	id := user + ":" + name
+	// A log alone names no user, and an ID that begins like a flag cannot be typed.
+	id := cmp.Or(strings.TrimLeft(user+":"+name, "-:"), name)
 	if others {
 		id += "~" + r.mark
 	}
