@@ -55,6 +55,27 @@ func TestAnImportStaysSmallWhateverTheFile(t *testing.T) {
 	}
 }
 
+// TestALongMessageIsReadInLittleMemory reads and exports a message of 24 MB, which is six
+// times as long in JSON: the JSON may be in memory only once.
+func TestALongMessageIsReadInLittleMemory(t *testing.T) {
+	dir := t.TempDir()
+	at := filepath.Join(dir, "long.txt")
+	if err := writePieces(at, "", strings.Repeat("\x01", 1<<20), 24, ""); err != nil {
+		t.Fatal(err)
+	}
+	for _, args := range [][]string{
+		{"append", "cli:long", at, "--create"},
+		{"show", "cli:long", "--events"},
+		{"export", "cli:long", "--to", "claude-code", "-o", filepath.Join(dir, "out")},
+	} {
+		if peak := peakOf(t, dir, args...); peak > mostMemory {
+			t.Errorf("skein %s had %d MB in memory, want at most %d", strings.Join(args[:1], " "), peak>>20, mostMemory>>20)
+		} else {
+			t.Logf("%s: %d MB", args[0], peak>>20)
+		}
+	}
+}
+
 // writePieces writes a file, compressed if its name says so.
 func writePieces(path, begin, piece string, times int, end string) (err error) {
 	f, err := os.Create(path)
