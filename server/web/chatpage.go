@@ -177,5 +177,5 @@ func (s chatPages) reply(w http.ResponseWriter, r *http.Request) {
 		door.Refuse(w, r, http.StatusBadRequest, "invalid", "answer %q: want yes, no or always", answer)
 		return
 	}
-	back(w, r, transcript.SessionPath(one.ID)+"/chat#say", done)
+	back(w, r, local(r.PostFormValue("back"), transcript.SessionPath(one.ID)+"/chat#say"), done)
 }

@@ -86,6 +86,10 @@ func filterMarks() []string { return []string{"pinned", "children", "open"} }
 // sessions shows the list. With piece=1 it sends only the list, for the script
 // that updates it.
 func (s lists) sessions(w http.ResponseWriter, r *http.Request) {
+	if opened(r) && s.busy(r.Context()) {
+		http.Redirect(w, r, "/now", http.StatusSeeOther)
+		return
+	}
 	piece, facets := r.URL.Query().Has("piece"), r.URL.Query().Get("piece") == "facets"
 	p, err := s.list(r, !piece || facets)
 	if err != nil {

@@ -12,6 +12,7 @@ import (
 	"github.com/skein-dev/skein/price"
 	"github.com/skein-dev/skein/redact"
 	"github.com/skein-dev/skein/server/door"
+	"github.com/skein-dev/skein/store/activity"
 	"github.com/skein-dev/skein/store/inspect"
 )
 
@@ -31,6 +32,7 @@ type Options struct {
 	Examiners []inspect.Examiner        // examined by the health page besides the store
 	FindFor   time.Duration             // how long messages of one session are ranked before the newest are shown; 0: 25 ms
 	Listed    int                       // how many sessions are counted before the list is sent; the facets of more come after it; 0: 20,000
+	Probes    activity.Probes           // where to look what sessions are doing besides the store
 	Chat      *Turns                    // lets agents answer in the browser; nil: they cannot
 }
 
@@ -42,6 +44,7 @@ func Routes(o Options) []door.Route {
 		lists{s}.routes(),
 		sessionPages{s}.routes(),
 		outlines{s}.routes(),
+		nowPages{s}.routes(),
 		forms{s}.routes(),
 		downloader{s}.routes(),
 		liveStreams{s}.routes(),
@@ -58,6 +61,7 @@ func Routes(o Options) []door.Route {
 // navigation returns the links at the top of every page.
 func navigation() []navLink {
 	return []navLink{
+		{"now", "Now", "/now"},
 		{"sessions", "Sessions", "/"},
 		{"search", "Search", "/search"},
 	}
