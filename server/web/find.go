@@ -37,6 +37,8 @@ type hitPage struct {
 	From, To       int    // the hits on this page, counted from 1
 	CutOff         bool   // there may be more
 	Earlier, Later string // paths of the previous and the next page; "" if there are none
+	Now            int    // the hit that the reader is at, counted from 1; 0 for none
+	Prev, Next     string // paths of the hits before and after where the reader is; "" if there are none
 }
 
 // findIn searches the session of a page.
@@ -93,14 +95,27 @@ func foundPage(p *sessionPage, hits []skein.Hit, past skein.Seq) {
 	} else if begin > 0 {
 		f.Earlier = link("past", 0)
 	}
-	for _, h := range hits[begin:end] {
-		h.Session = p.Session.ID // in a fork, also for hits in the parent's events
+	path := func(h *skein.Hit) string {
 		to := fmt.Sprintf("%s&past=%d", link("at", h.Seq), past)
 		if h.Rewound && !p.Rewound {
 			to += "&rewound=1"
 		}
-		to += fmt.Sprintf("#m%d", h.Seq)
-		f.Hits = append(f.Hits, hit{Hit: h, Session: p.Session, Name: p.Title, Pieces: pieces(&h), Path: to})
+		return to + fmt.Sprintf("#m%d", h.Seq)
+	}
+	for _, h := range hits[begin:end] {
+		h.Session = p.Session.ID // in a fork, also for hits in the parent's events
+		f.Hits = append(f.Hits, hit{Hit: h, Session: p.Session, Name: p.Title, Pieces: pieces(&h), Path: path(&h)})
+	}
+	here := sort.Search(len(hits), func(i int) bool { return hits[i].Seq >= p.At })
+	if here > 0 {
+		f.Prev = path(&hits[here-1])
+	}
+	if here < len(hits) && hits[here].Seq == p.At {
+		here++
+		f.Now = here
+	}
+	if here < len(hits) {
+		f.Next = path(&hits[here])
 	}
 }
 

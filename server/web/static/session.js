@@ -17,7 +17,17 @@ async function load(more) {
 		piece.innerHTML = await answer.text();
 		const earlier = more.dataset.more === "before";
 		// The other end of the piece joins what is there already.
-		child(piece.content, `[data-more=${earlier ? "after" : "before"}]`)?.remove();
+		const seam = child(piece.content, `[data-more=${earlier ? "after" : "before"}]`);
+		// The seam knows both ways, for the side that is unloaded later.
+		if (seam) {
+			seam.dataset.before = earlier ? more.dataset.piece : seam.dataset.piece;
+			seam.dataset.after = earlier ? seam.dataset.piece : more.dataset.piece;
+			delete seam.dataset.more;
+			delete seam.dataset.piece;
+			seam.className = "seam";
+			seam.hidden = true;
+			seam.replaceChildren();
+		}
 		joinDays(earlier ? piece.content : box, earlier ? box : piece.content);
 		if (earlier) child(piece.content, "#end")?.remove();
 		const stays = earlier ? more.nextElementSibling : null;
@@ -25,11 +35,38 @@ async function load(more) {
 		localTimes(piece.content);
 		more.replaceWith(piece.content);
 		if (stays) scrollBy({ top: stays.getBoundingClientRect().top - was, behavior: "instant" });
+		if (more.parentNode === null && !box.querySelector("details[data-into] [data-more]")) unload(!earlier);
 		observe();
 	} catch {
 		delete more.dataset.busy;
 		more.removeAttribute("aria-busy");
 		say("Some messages could not be loaded. Click the link to try again.");
+	}
+}
+
+const most = 400; // messages that stay on the page, about
+
+// unload takes away what is far from the reader, at the beginning or at the end. A link
+// brings it back.
+function unload(atBegin) {
+	const seams = [...box.querySelectorAll(":scope > .seam")];
+	while (articles().length > most && seams.length) {
+		const seam = atBegin ? seams.shift() : seams.pop();
+		const top = seam.nextElementSibling?.getBoundingClientRect().top ?? 0;
+		if (atBegin ? top > -2 * innerHeight : top < 3 * innerHeight) return;
+		const stays = seam.nextElementSibling;
+		const was = stays.getBoundingClientRect().top;
+		const all = [...box.children];
+		for (const e of atBegin ? all.slice(0, all.indexOf(seam)) : all.slice(all.indexOf(seam) + 1)) e.remove();
+		seam.className = "more";
+		seam.hidden = false;
+		seam.dataset.more = atBegin ? "before" : "after";
+		seam.dataset.piece = atBegin ? seam.dataset.before : seam.dataset.after;
+		const link = document.createElement("a");
+		link.href = seam.dataset.piece.replace("/messages?", "?");
+		link.textContent = atBegin ? "Earlier messages" : "Later messages";
+		seam.replaceChildren(link);
+		if (atBegin) scrollBy({ top: stays.getBoundingClientRect().top - was, behavior: "instant" });
 	}
 }
 
@@ -149,6 +186,62 @@ for (const [key, what] of [["u", "user"], ["t", "tool"], ["e", "error"]]) {
 	keys.set(key, () => jump(what, false));
 	keys.set(key.toUpperCase(), () => jump(what, true));
 }
+keys.set("n", () => document.querySelector("[data-hit=next]")?.click());
+keys.set("N", () => document.querySelector("[data-hit=prev]")?.click());
+keys.set("c", () => {
+	const at = document.activeElement?.closest("pre, article[data-seq]");
+	if (at) copy(at);
+});
+
+// copy copies a block, or what a message says.
+async function copy(of) {
+	const text = of.matches("pre") ? of.innerText : [...of.querySelectorAll(":scope > .text")].map((e) => e.innerText).join("\n\n") || of.innerText;
+	await navigator.clipboard.writeText(text).then(() => say("Copied."), () => say("The browser does not let this page copy."));
+}
+
+// One button copies the block that the pointer or the keyboard is at.
+const copier = document.createElement("button");
+copier.className = "copier small";
+copier.textContent = "Copy";
+copier.hidden = true;
+let copied = null;
+function offer(e) {
+	const block = e.target.closest?.("#transcript pre") ?? document.activeElement?.closest("#transcript pre");
+	if (e.target === copier) return;
+	copied = block;
+	copier.hidden = !block;
+	if (!block) return;
+	const r = block.getBoundingClientRect();
+	copier.style.top = `${Math.max(r.top, 0) + scrollY + 4}px`;
+	copier.style.left = `${r.right + scrollX - copier.offsetWidth - 6}px`;
+}
+if (box) {
+	document.body.append(copier);
+	document.addEventListener("pointerover", offer);
+	document.addEventListener("focusin", offer);
+	copier.addEventListener("click", () => copied && copy(copied));
+}
+
+// What was searched for is marked in the messages too.
+function markFound() {
+	const words = new Set([...document.querySelectorAll(".found mark")].map((m) => m.textContent.toLowerCase()).filter((w) => w.length > 1));
+	if (!words.size || !CSS.highlights) return;
+	const ranges = [];
+	const walk = document.createTreeWalker(box, NodeFilter.SHOW_TEXT);
+	while (walk.nextNode() && ranges.length < 3000) {
+		const text = walk.currentNode.data.toLowerCase();
+		for (const w of words) {
+			for (let i = text.indexOf(w); i >= 0; i = text.indexOf(w, i + w.length)) {
+				const r = new Range();
+				r.setStart(walk.currentNode, i);
+				r.setEnd(walk.currentNode, Math.min(i + w.length, walk.currentNode.length));
+				ranges.push(r);
+			}
+		}
+	}
+	CSS.highlights.set("found", new Highlight(...ranges));
+}
+
 keys.set("f", () => document.getElementById("find")?.select());
 // A conversation's page has neither of the links: it is not left by a key, for
 // something may be typed there.
@@ -215,4 +308,5 @@ addEventListener("hashchange", target);
 if (location.hash === "#end") scrollTo(0, document.body.scrollHeight);
 target();
 observe();
+markFound();
 showOutline();
