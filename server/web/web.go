@@ -8,6 +8,8 @@ import (
 	"sync"
 	"time"
 
+	"github.com/klauspost/compress/gzhttp"
+
 	"github.com/skein-dev/skein"
 	"github.com/skein-dev/skein/price"
 	"github.com/skein-dev/skein/redact"
@@ -98,8 +100,23 @@ func Refused(o Options) func(http.ResponseWriter, *http.Request, door.Problem) {
 
 // read returns a route that shows something.
 func read(path string, h http.HandlerFunc) door.Route {
-	return door.Route{Pattern: "GET " + path, Scope: door.Read, Page: true, Handler: h}
+	return door.Route{Pattern: "GET " + path, Scope: door.Read, Page: true, Handler: packed(h)}
 }
+
+// packed compresses the pages and tables that h answers with, where the browser takes
+// that. Some bytes of padding hide how long the compressed text is: a page has what its
+// address says beside what nobody else may see.
+func packed(h http.HandlerFunc) http.Handler {
+	return packing()(h)
+}
+
+var packing = sync.OnceValue(func() func(http.Handler) http.HandlerFunc {
+	pack, err := gzhttp.NewWrapper(gzhttp.EnableZstd(false), gzhttp.ContentTypes([]string{"text/html", "text/csv"}), gzhttp.RandomJitter(64, 0, false))
+	if err != nil {
+		return func(h http.Handler) http.HandlerFunc { return h.ServeHTTP } // the options do not fit each other: pages go as they are
+	}
+	return pack
+})
 
 // maxForm is the longest form, in bytes.
 const maxForm = 1 << 20
