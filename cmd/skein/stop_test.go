@@ -27,7 +27,9 @@ func TestAStoppedRunThatWasTakenOverSaysSo(t *testing.T) {
 		had := d.types("show", "k", "--events").want(0, "").out.String()
 		p.signal(syscall.SIGCONT)
 		g.open()
-		p.wait().want(4, "", "\nskein: another program took this session over, so nothing more was stored here\n", "\nwhat was stored before that is safe; see what is new with: skein show NAME --last 5\n")
+		p.wait()
+		id, _, _ := strings.Cut(strings.TrimPrefix(p.errs.String(), "session "), "\n")
+		p.want(4, "", "\nskein: another program took this session over, so nothing more was stored here\n", "\nwhat was stored before that is safe; see what is new with: skein show "+id+" --last 5\n")
 		if got := d.types("show", "k", "--events").want(0, "").out.String(); got != had {
 			t.Errorf("the run that was stopped has written:\n%s\nafter\n%s", got, had)
 		}
