@@ -13,29 +13,22 @@ import (
 // An endingContext ends when its Done is called for the nth time.
 type endingContext struct {
 	context.Context
-	left  atomic.Int32
-	ended chan struct{}
+	left atomic.Int32
+	end  context.CancelFunc
 }
 
 func endingAt(n int) *endingContext {
-	x := &endingContext{Context: context.Background(), ended: make(chan struct{})}
+	x := &endingContext{}
+	x.Context, x.end = context.WithCancel(context.Background())
 	x.left.Store(int32(n))
-	close(x.ended)
 	return x
 }
 
 func (x *endingContext) Done() <-chan struct{} {
-	if x.left.Add(-1) >= 0 {
-		return make(chan struct{})
+	if x.left.Add(-1) < 0 {
+		x.end()
 	}
-	return x.ended
-}
-
-func (x *endingContext) Err() error {
-	if x.left.Load() >= 0 {
-		return nil
-	}
-	return context.Canceled
+	return x.Context.Done()
 }
 
 // A caller who gives up at the very moment when a read begins leaves a connection

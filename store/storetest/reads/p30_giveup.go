@@ -18,33 +18,26 @@ func givingUp() []harness.Check {
 }
 
 // An endingContext ends when its Done is called for the nth time: at a moment in the
-// middle of a call.
+// middle of a call. As with every context, Done returns one channel: whoever asked for it
+// before learns of the end, too.
 type endingContext struct {
 	context.Context
-	left  atomic.Int32
-	ended context.Context
+	left atomic.Int32
+	end  context.CancelFunc
 }
 
 func endingAt(n int) *endingContext {
-	ended, cancel := context.WithCancel(context.Background())
-	cancel()
-	x := &endingContext{Context: context.Background(), ended: ended}
+	x := &endingContext{}
+	x.Context, x.end = context.WithCancel(context.Background())
 	x.left.Store(int32(n))
 	return x
 }
 
 func (x *endingContext) Done() <-chan struct{} {
-	if x.left.Add(-1) >= 0 {
-		return make(chan struct{})
+	if x.left.Add(-1) < 0 {
+		x.end()
 	}
-	return x.ended.Done()
-}
-
-func (x *endingContext) Err() error {
-	if x.left.Load() >= 0 {
-		return nil
-	}
-	return context.Canceled
+	return x.Context.Done()
 }
 
 // firstOf reads only the first value.
