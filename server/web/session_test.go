@@ -367,7 +367,7 @@ func TestPiecesNeverPartACallFromItsAnswer(t *testing.T) {
 		answered, path := 0, "/sessions/s-calls/messages?"+w.begin
 		for range n {
 			page := v.get(path)
-			answered += strings.Count(page, `<p class="label">Output</p>`)
+			answered += strings.Count(page, `title="completed">`)
 			lacks(t, "a piece", page, "no answer", `class="msg tool"`)
 			_, next, ok := strings.Cut(page, `data-more="`+w.way+`" data-piece="`)
 			if !ok {
