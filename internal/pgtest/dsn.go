@@ -9,6 +9,7 @@ import (
 	"strings"
 	"sync"
 	"testing"
+	"time"
 
 	"github.com/jackc/pgx/v5"
 )
@@ -18,6 +19,9 @@ const Env = "SKEIN_TEST_POSTGRES"
 
 // shared is the cluster of all test processes, which this process joins once.
 var shared = sync.OnceValues(join)
+
+// patience is how long anything of a cluster may take to begin or to end.
+const patience = 5 * time.Minute
 
 // DSN returns the address of a new, empty database, which is dropped when the
 // test ends. Its role owns the database and may create roles; it is not a

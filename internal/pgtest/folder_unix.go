@@ -31,9 +31,6 @@ umount "$1/data" 2>/dev/null
 rm -rf "$1"
 `
 
-// patience is how long anything of a cluster may take to begin or to end.
-const patience = 5 * time.Minute
-
 // Where Linux has files in memory. The hundreds of files of a new database are
 // created there ten times as fast as on a disk.
 const (
