@@ -113,7 +113,7 @@ func QuotedLen(s string) int {
 
 // unquotedLen returns about how many bytes the string b has that [Unquote] reads: if b
 // is UTF-8, hardly fewer, and no more.
-func unQuotedLen(b []byte) int {
+func unquotedLen(b []byte) int {
 	n := len(b)
 	if n < longText {
 		return n
@@ -223,7 +223,7 @@ func Unquote(b []byte) (string, bool) {
 		return string(b), true
 	}
 	var out strings.Builder // does not copy its string
-	out.Grow(unQuotedLen(b))
+	out.Grow(unquotedLen(b))
 	var char [utf8.UTFMax]byte
 	for len(b) > 0 {
 		if n := plain(b); n > 0 {

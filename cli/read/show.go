@@ -28,12 +28,16 @@ type ShowOptions struct {
 	hidden                                      int // messages left out because they were taken back
 	theirs                                      sessions.TheirTurns
 	curtain                                     sessions.Mask
+	commits                                     CommitShower
 }
 
-// NewShow returns the command show. What is no session's name may be a commit: commits
-// prints its sessions, and reports whether it is one.
-func NewShow(f *job.Frame, commits func(ctx context.Context, j *job.Job, word, format string, hide sessions.Mask) (is bool, err error)) *cobra.Command {
-	var o ShowOptions
+// A CommitShower prints the sessions of the commit or branch that a word names, as text or
+// json, and reports whether it names one.
+type CommitShower func(ctx context.Context, j *job.Job, word, format string, hide sessions.Mask) (is bool, err error)
+
+// NewShow returns the command show. A word that no session is called may name a commit.
+func NewShow(f *job.Frame, commits CommitShower) *cobra.Command {
+	o := ShowOptions{commits: commits}
 	c := &cobra.Command{
 		Use:   "show NAME [flags]",
 		Short: "read a session",
@@ -51,20 +55,7 @@ their share.`,
 	skein show "flaky test" --turn 3
 	skein show - --json | jq -r .message.role`,
 		Args: job.Words(1, 1, "the NAME of a session"),
-		RunE: f.WithStore(func(ctx context.Context, j *job.Job, args []string) error {
-			err := o.run(ctx, j, args)
-			if !errors.Is(err, skein.ErrNotFound) {
-				return err
-			}
-			format := "text"
-			if o.json {
-				format = "json"
-			}
-			if is, err := commits(ctx, j, args[0], format, sessions.Secrets(o.raw).Mask()); is {
-				return err
-			}
-			return err
-		}),
+		RunE: f.WithStore(o.run),
 	}
 	g := c.Flags()
 	g.IntVar(&o.last, "last", 0, "show only the newest `N` messages")
@@ -85,6 +76,9 @@ func (o *ShowOptions) run(ctx context.Context, j *job.Job, args []string) error 
 		return err
 	}
 	s, err := sessions.Named(ctx, j, args[0])
+	if errors.Is(err, skein.ErrNotFound) {
+		return o.showCommit(ctx, j, args[0], err)
+	}
 	if err != nil {
 		return err
 	}
@@ -109,6 +103,19 @@ func (o *ShowOptions) run(ctx context.Context, j *job.Job, args []string) error 
 		j.Say("%s", state)
 	}
 	return told(err)
+}
+
+// showCommit shows the sessions of the commit that a word names. If it names none, the
+// error is why no session is called that.
+func (o *ShowOptions) showCommit(ctx context.Context, j *job.Job, word string, unknown error) error {
+	format := "text"
+	if o.json {
+		format = "json"
+	}
+	if is, err := o.commits(ctx, j, word, format, sessions.Secrets(o.raw).Mask()); is {
+		return err
+	}
+	return unknown
 }
 
 // whole reports whether all messages are shown.

@@ -76,8 +76,9 @@ func (o *diffOptions) run(ctx context.Context, j *job.Job, args []string) (err e
 		for i := range all {
 			f := &all[i]
 			left += f.Left
-			patch := t.hide.Text(f.Patch())
-			hidden = hidden || patch != f.Patch()
+			plain := f.Patch()
+			patch := t.hide.Text(plain)
+			hidden = hidden || patch != plain
 			if o.json {
 				err = job.WriteJSON(w, fileChange{f.Path, patch, f.Left})
 			} else {

@@ -33,18 +33,14 @@ type Hunk struct {
 // Apply returns what an edit makes of a file with this text, and reports whether it fits:
 // whether what it replaces is there.
 func (e *Edit) Apply(text string) (string, bool) {
-	text, ok, _ := e.apply(text)
-	return text, ok
+	text, fits, _ := e.ApplyPatch(text)
+	return text, fits
 }
 
-// ApplySurely is as Apply for a patch, but reports whether it fits only in one way: not if
-// lines that it replaces are not where it says, and are there more than once.
-func (e *Edit) ApplySurely(text string) (string, bool) {
-	text, ok, sure := e.apply(text)
-	return text, ok && sure
-}
-
-func (e *Edit) apply(text string) (_ string, ok, sure bool) {
+// ApplyPatch is as Apply, and reports whether the edit fits in one way only: not if it is
+// of a patch, and lines that it replaces are not where it says, and are there more than
+// once.
+func (e *Edit) ApplyPatch(text string) (_ string, fits, sure bool) {
 	switch {
 	case e.Deleted:
 		return "", true, true

@@ -84,10 +84,8 @@ func (s lists) costFacet(ctx context.Context, f skein.Filter, p *sessionsPage, s
 		if err != nil {
 			return facet, err
 		}
-		v := listValue{Name: "$" + step + " or more", Value: step, Count: n, On: p.Has("cost") == step, Path: p.With("cost", step)}
-		if v.On {
-			v.Path = p.With("cost", "")
-		}
+		v := listValue{Name: "$" + step + " or more", Value: step, Count: n}
+		p.offer("cost", &v, p.Has("cost") == step)
 		facet.Values = append(facet.Values, v)
 	}
 	return facet, nil

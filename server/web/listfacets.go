@@ -94,7 +94,7 @@ func (s lists) facets(ctx context.Context, f skein.Filter, p *sessionsPage) (all
 			return nil, err
 		}
 		if c.by == skein.ByState {
-			if counts, err = s.doing(ctx, without, counts); err != nil {
+			if counts, err = s.statesSeen(ctx, without, counts); err != nil {
 				return nil, err
 			}
 		}
@@ -105,17 +105,14 @@ func (s lists) facets(ctx context.Context, f skein.Filter, p *sessionsPage) (all
 	return all, nil
 }
 
-// doing corrects how many sessions are in each state: those of which the events say
+// statesSeen corrects how many sessions are in each state: those of which the events say
 // that they work or wait are looked at.
-func (s lists) doing(ctx context.Context, f skein.Filter, counts []skein.Counted) ([]skein.Counted, error) {
+func (s lists) statesSeen(ctx context.Context, f skein.Filter, counts []skein.Counted) ([]skein.Counted, error) {
 	of := map[string]int{}
 	for _, c := range counts {
 		of[c.Of] = c.Sessions
 	}
 	f.Among = maps.Clone(f.Among)
-	if f.Among == nil {
-		f.Among = map[skein.Dimension][]string{}
-	}
 	f.Among[skein.ByState] = []string{string(skein.StateWorking), string(skein.StateWaiting)}
 	f.Before, f.Limit = nil, 0
 	for one, err := range s.store(ctx).Sessions(ctx, f) {
@@ -193,10 +190,7 @@ func (s lists) times(ctx context.Context, f skein.Filter, p *sessionsPage) (face
 	}
 	for i := range facet.Values {
 		v := &facet.Values[i]
-		v.On = p.Has("since") == v.Value && p.Has("until") == ""
-		if v.Path = p.With("since", v.Value); v.On {
-			v.Path = p.With("since", "")
-		}
+		p.offer("since", v, p.Has("since") == v.Value && p.Has("until") == "")
 	}
 	return facet, nil
 }
@@ -204,9 +198,6 @@ func (s lists) times(ctx context.Context, f skein.Filter, p *sessionsPage) (face
 // Toggle returns the path of the list with a value chosen, or no longer chosen if it is.
 func (p *sessionsPage) Toggle(name, value string) string {
 	q := maps.Clone(p.Filter)
-	if q == nil {
-		q = url.Values{}
-	}
 	if i := slices.Index(q[name], value); i >= 0 {
 		q[name] = slices.Delete(slices.Clone(q[name]), i, i+1)
 	} else {
@@ -218,14 +209,18 @@ func (p *sessionsPage) Toggle(name, value string) string {
 // With returns the path of the list with only this value for a filter; "" removes it.
 func (p *sessionsPage) With(name, value string) string {
 	q := maps.Clone(p.Filter)
-	if q == nil {
-		q = url.Values{}
-	}
 	q[name] = nil
 	if value != "" {
 		q[name] = []string{value}
 	}
 	return listPath(q)
+}
+
+// offer lets v be chosen as the only value of a filter, or, if it is chosen, removed.
+func (p *sessionsPage) offer(name string, v *listValue, chosen bool) {
+	if v.On, v.Path = chosen, p.With(name, v.Value); chosen {
+		v.Path = p.With(name, "")
+	}
 }
 
 // listPath returns the path of the list with these parameters.

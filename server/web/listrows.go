@@ -4,6 +4,7 @@ import (
 	"cmp"
 	"context"
 	"fmt"
+	"maps"
 	"net/url"
 	"slices"
 	"strconv"
@@ -202,10 +203,7 @@ func (s lists) grouped(ctx context.Context, f skein.Filter, p *sessionsPage, by,
 	}
 	among := f.Among
 	for _, c := range counts {
-		f.Among = map[skein.Dimension][]string{}
-		for d, v := range among {
-			f.Among[d] = v
-		}
+		f.Among = maps.Clone(among)
 		f.Among[dim] = []string{c.Of}
 		found, err := s.found(ctx, f, p, inGroup)
 		if err != nil {

@@ -4,6 +4,7 @@ import (
 	"cmp"
 	"context"
 	"fmt"
+	"maps"
 	"net/http"
 	"net/url"
 	"slices"
@@ -165,13 +166,13 @@ func (s lists) beside(ctx context.Context, f skein.Filter, p *sessionsPage, sums
 		return err
 	}
 	if f.NoChildren {
-		f.NoChildren = false
-		all, err := total(ctx, counter, f)
+		with := f
+		with.NoChildren = false
+		all, err := total(ctx, counter, with)
 		if err != nil {
 			return err
 		}
 		p.Children = all - p.Total
-		f.NoChildren = true
 	}
 	p.Costs, err = s.costFacet(ctx, f, p, sums)
 	return err
@@ -310,9 +311,4 @@ func placeOf(text string) (*skein.Session, error) {
 }
 
 // Start returns the path of the first page of the list.
-func (p *sessionsPage) Start() string {
-	if len(p.Filter) == 0 {
-		return "/"
-	}
-	return "/?" + p.Filter.Encode()
-}
+func (p *sessionsPage) Start() string { return listPath(maps.Clone(p.Filter)) }

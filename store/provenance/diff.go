@@ -188,8 +188,8 @@ func (t *Tracer) Backward(ctx context.Context, changes []FileDiff) (patch string
 			text = string(file)
 		}
 		for _, e := range edits.Patch(back) {
-			is, fits := e.Apply(text)
-			if _, sure := e.ApplySurely(text); fits && !sure {
+			is, fits, sure := e.ApplyPatch(text)
+			if fits && !sure {
 				return "", fmt.Errorf("%s: %w: the lines have moved, and are there more than once", f.Path, ErrUnclear)
 			}
 			now[f.Path] = is

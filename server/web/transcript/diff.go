@@ -207,22 +207,23 @@ var numbered = regexp.MustCompile(`^ *(\d+)(?:→|\t|: |\| )(.*)$`)
 
 // saw remembers what a tool told of the file at a path, with the numbers of its lines.
 func (t *transcriber) saw(path, output string) {
-	p := textPiece{}
+	from := 0
+	var text strings.Builder
 	for line := range strings.Lines(output) {
 		m := numbered.FindStringSubmatch(strings.TrimRight(line, "\r\n"))
 		if m == nil {
-			if p.from > 0 {
+			if from > 0 {
 				break
 			}
 			continue
 		}
-		if p.from == 0 {
-			p.from, _ = strconv.Atoi(m[1])
+		if from == 0 {
+			from, _ = strconv.Atoi(m[1])
 		}
-		p.text += m[2] + "\n"
+		text.WriteString(m[2] + "\n")
 	}
-	if p.from > 0 {
-		t.files[path] = append(t.files[path], p)
+	if from > 0 {
+		t.files[path] = append(t.files[path], textPiece{from, text.String()})
 	}
 }
 
@@ -245,6 +246,9 @@ func (t *transcriber) known(e *edits.Edit) {
 		return
 	}
 	for _, h := range e.Hunks {
+		if h.Old == "" { // New comes where no piece tells
+			continue
+		}
 		for i := range t.files[e.Path] {
 			p := &t.files[e.Path][i]
 			p.text = strings.Replace(p.text, h.Old, h.New, 1)

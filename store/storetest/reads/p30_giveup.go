@@ -4,7 +4,6 @@ import (
 	"context"
 	"errors"
 	"iter"
-	"sync/atomic"
 
 	"github.com/skein-dev/skein"
 	"github.com/skein-dev/skein/store/storetest/fixture"
@@ -15,29 +14,6 @@ func givingUp() []harness.Check {
 	return []harness.Check{
 		{Name: "at the beginning of a read, and later reads work", Run: giveUpReading},
 	}
-}
-
-// An endingContext ends when its Done is called for the nth time: at a moment in the
-// middle of a call. As with every context, Done returns one channel: whoever asked for it
-// before learns of the end, too.
-type endingContext struct {
-	context.Context
-	left atomic.Int32
-	end  context.CancelFunc
-}
-
-func endingAt(n int) *endingContext {
-	x := &endingContext{}
-	x.Context, x.end = context.WithCancel(context.Background())
-	x.left.Store(int32(n))
-	return x
-}
-
-func (x *endingContext) Done() <-chan struct{} {
-	if x.left.Add(-1) < 0 {
-		x.end()
-	}
-	return x.Context.Done()
 }
 
 // firstOf reads only the first value.
@@ -68,7 +44,7 @@ func giveUpReading(t *harness.Test) {
 	harness.Everyone(8, func(int) {
 		for name, read := range reads {
 			for n := range 12 {
-				if err := read(endingAt(n)); err != nil && !errors.Is(err, context.Canceled) {
+				if err := read(harness.EndingAt(n)); err != nil && !errors.Is(err, context.Canceled) {
 					t.Errorf("%s whose context ends = %v, want nil or %v", name, err, context.Canceled)
 				}
 				if err := read(t.Context()); err != nil {
