@@ -37,7 +37,7 @@ lists the logins, and skein token logout ends them.`,
 		Example: `curl -H "Authorization: Bearer $(head -1 "$(skein token path)")" http://127.0.0.1:7433/v1/sessions
 	skein token add ci --scope write --expires 2027-01-01`,
 	}
-	c.AddCommand(newTokenPath(f), newTokenList(f), newTokenAdd(f), newTokenRm(f), newTokenLogins(f), newTokenLogout(f))
+	c.AddCommand(newTokenPath(f), newTokenList(f), newTokenAdd(f), newTokenSet(f), newTokenRm(f), newTokenLogins(f), newTokenLogout(f))
 	return c
 }
 
@@ -129,7 +129,7 @@ func newTokenAdd(f *job.Frame) *cobra.Command {
 			return err
 		}),
 	}
-	c.Flags().StringVar(&scope, "scope", "read", "permissions: the `SCOPE` read, write or admin; add read:raw, as in write,read:raw, to show secrets, which skein on another machine needs")
+	scopeFlag(c, &scope, "read")
 	c.Flags().StringVar(&user, "user", "", "show only the sessions of `USER`")
 	c.Flags().StringVar(&expires, "expires", "", "`WHEN` the token expires, such as 2027-01-01 or 30d")
 	return c
@@ -145,6 +145,34 @@ func parseExpiry(s string, now time.Time) (skein.Time, error) {
 		return 0, fault.Usage("--expires %s: want a future day, such as 2027-01-01, or days from now: 30d", s)
 	}
 	return t, nil
+}
+
+// scopeFlag gives c the flag --scope, which is preset to scope.
+func scopeFlag(c *cobra.Command, value *string, scope string) {
+	c.Flags().StringVar(value, "scope", scope, "permissions: the `SCOPE` read, write or admin; add read:raw, as in write,read:raw, to show secrets, which skein on another machine needs")
+}
+
+func newTokenSet(f *job.Frame) *cobra.Command {
+	var scope string
+	c := &cobra.Command{
+		Use: "set NAME --scope SCOPE", Short: "change what a token may do; what is open with it is closed",
+		Args: job.Words(1, 1, "the NAME of a token"),
+		RunE: withRegistry(f, func(ctx context.Context, j *job.Job, args []string) error {
+			if scope == "" {
+				return fault.Usage("token set needs --scope: read, write or admin, with or without read:raw")
+			}
+			if r := registryOf(j); r != nil && args[0] != door.First {
+				return door.SetScope(ctx, r, args[0], scope)
+			}
+			t, err := tokens(j)
+			if err != nil {
+				return err
+			}
+			return t.SetScope(args[0], scope)
+		}),
+	}
+	scopeFlag(c, &scope, "")
+	return c
 }
 
 func newTokenRm(f *job.Frame) *cobra.Command {

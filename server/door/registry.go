@@ -35,6 +35,16 @@ func Register(ctx context.Context, r accounts.Registry, a Token) (token string, 
 	return token, r.AddAccess(ctx, accounts.Access{Name: a.Name, User: a.User, Scope: usual(a.Scope), Expires: a.Expires, Hash: sha256.Sum256([]byte(token))})
 }
 
+// SetScope changes the scope of the token of that name in r.
+//
+// The error wraps [skein.ErrNotFound] or [skein.ErrInvalid].
+func SetScope(ctx context.Context, r accounts.Registry, name, scope string) error {
+	if err := checkToken(Token{Name: name, Scope: scope}); err != nil {
+		return err
+	}
+	return r.SetAccess(ctx, accounts.Access{Name: name, Scope: usual(scope)})
+}
+
 // Registered returns what is known of all tokens in r, by name.
 //
 // The error is that of reading it.

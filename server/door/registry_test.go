@@ -47,6 +47,15 @@ func (r registry) AddAccess(_ context.Context, a accounts.Access) error {
 	return nil
 }
 
+func (r registry) SetAccess(_ context.Context, a accounts.Access) error {
+	r.Lock()
+	defer r.Unlock()
+	now := r.all[a.Name]
+	now.Scope = a.Scope
+	r.all[a.Name] = now
+	return nil
+}
+
 func (r registry) AccessNamed(_ context.Context, name string) (accounts.Access, error) {
 	r.Lock()
 	defer r.Unlock()

@@ -76,11 +76,14 @@ func TestWhatIsOpenEndsWithinASecondOfItsToken(t *testing.T) {
 		}
 	}
 	for name, revoke := range map[string]func(tokens *door.Tokens, r registry){
-		"removed":               func(tokens *door.Tokens, _ registry) { must(tokens.Remove("t")) },
-		"removed elsewhere":     func(tokens *door.Tokens, _ registry) { again(t, tokens, func(o *door.Tokens) { must(o.Remove("t")) }) },
-		"of another scope":      func(tokens *door.Tokens, r registry) { change(r, func(a *accounts.Access) { a.Scope = "admin" }) },
-		"of another user":       func(tokens *door.Tokens, r registry) { change(r, func(a *accounts.Access) { a.User = "bob" }) },
-		"removed in a registry": func(tokens *door.Tokens, r registry) { r.remove("t") },
+		"removed":           func(tokens *door.Tokens, _ registry) { must(tokens.Remove("t")) },
+		"removed elsewhere": func(tokens *door.Tokens, _ registry) { again(t, tokens, func(o *door.Tokens) { must(o.Remove("t")) }) },
+		"narrowed": func(tokens *door.Tokens, _ registry) {
+			again(t, tokens, func(o *door.Tokens) { must(o.SetScope("t", "read")) })
+		},
+		"narrowed in a registry":        func(_ *door.Tokens, r registry) { must(door.SetScope(context.Background(), r, "t", "read")) },
+		"of another user in a registry": func(tokens *door.Tokens, r registry) { change(r, func(a *accounts.Access) { a.User = "bob" }) },
+		"removed in a registry":         func(tokens *door.Tokens, r registry) { r.remove("t") },
 	} {
 		for _, at := range []string{"GET /stream", "POST /mcp"} {
 			t.Run(name+" "+at, func(t *testing.T) {
@@ -88,7 +91,7 @@ func TestWhatIsOpenEndsWithinASecondOfItsToken(t *testing.T) {
 					tokens, r := registered(t)
 					var token string
 					var err error
-					if strings.HasPrefix(name, "removed") && name != "removed in a registry" {
+					if !strings.HasSuffix(name, "in a registry") {
 						token, err = tokens.Add(door.Token{Name: "t", Scope: "write"})
 					} else {
 						token, err = door.Register(t.Context(), r, door.Token{Name: "t", User: "ann", Scope: "write"})

@@ -183,6 +183,29 @@ func (t *Tokens) Add(a Token) (token string, err error) {
 	})
 }
 
+// SetScope changes the scope of the token of that name.
+//
+// The error wraps [skein.ErrNotFound] if there is no such token, or
+// [skein.ErrInvalid], also for the first token, which can do everything.
+func (t *Tokens) SetScope(name, scope string) (err error) {
+	if err := checkToken(Token{Name: name, Scope: scope}); err != nil {
+		return err
+	}
+	defer skein.Wrapf(&err, "token %q", name)
+	if name == First {
+		return skein.Invalidf("scope: this token can do everything")
+	}
+	return t.change(func(first string, all []Token) (string, []Token, error) {
+		all = slices.Clone(all)
+		at := slices.IndexFunc(all, func(m Token) bool { return m.Name == name })
+		if at < 0 {
+			return "", nil, skein.ErrNotFound
+		}
+		all[at].Scope = usual(scope)
+		return first, all, nil
+	})
+}
+
 // Remove removes the token of that name. The first one gets a new value
 // instead.
 //

@@ -64,6 +64,9 @@ type Registry interface {
 	// Accesses returns all tokens, by name.
 	Accesses(ctx context.Context) ([]Access, error)
 
+	// SetAccess changes the scope of the token a.Name. The error wraps [ErrNotFound].
+	SetAccess(ctx context.Context, a Access) error
+
 	// RemoveAccess removes a token. The error wraps [ErrNotFound].
 	RemoveAccess(ctx context.Context, name string) error
 

@@ -36,7 +36,7 @@ func TestTheRegistryIsNoViews(t *testing.T) {
 		"AddLogin": view.AddLogin(ctx, accounts.Login{}), "UseLogin": view.UseLogin(ctx, hash, 1, ""), "AddUser": view.AddUser(ctx, accounts.Account{User: "eve"}),
 		"AddAccess":  view.AddAccess(ctx, accounts.Access{Name: "x", Scope: "admin", Hash: sha256.Sum256([]byte("x"))}),
 		"SetUser":    view.SetUser(ctx, accounts.Account{User: "ann"}),
-		"RemoveUser": view.RemoveUser(ctx, "ann"), "RemoveAccess": view.RemoveAccess(ctx, "anns"),
+		"RemoveUser": view.RemoveUser(ctx, "ann"), "RemoveAccess": view.RemoveAccess(ctx, "anns"), "SetAccess": view.SetAccess(ctx, accounts.Access{Name: "anns", Scope: "admin"}),
 	} {
 		if !errors.Is(err, skein.ErrRefused) {
 			t.Errorf("%s of a view = %v, want %v", what, err, skein.ErrRefused)
@@ -109,6 +109,15 @@ func TestLoginsGoWithTheirTokensAndUsers(t *testing.T) {
 	}
 	if n, err := s.RemoveLogins(ctx, []string{"a1", "zz"}); n != 1 || err != nil {
 		t.Errorf("RemoveLogins = %d, %v, want 1", n, err)
+	}
+	if err := s.SetAccess(ctx, accounts.Access{Name: "bob", Scope: "read"}); err != nil {
+		t.Fatal(err)
+	}
+	if a, err := s.AccessNamed(ctx, "bob"); err != nil || a.Scope != "read" || a.User != "bob" {
+		t.Errorf("AccessNamed after SetAccess = %+v, %v, want bob's with the scope read", a, err)
+	}
+	if err := s.SetAccess(ctx, accounts.Access{Name: "nobody", Scope: "read"}); !errors.Is(err, skein.ErrNotFound) {
+		t.Errorf("SetAccess of a token that is not there = %v, want %v", err, skein.ErrNotFound)
 	}
 	if err := s.RemoveAccess(ctx, "bob"); err != nil {
 		t.Fatal(err)

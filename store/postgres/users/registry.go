@@ -146,6 +146,18 @@ func (s Registry) accesses(ctx context.Context, cond string, args ...any) (all [
 	return all, err
 }
 
+// SetAccess implements [accounts.Registry].
+func (s Registry) SetAccess(ctx context.Context, a accounts.Access) (err error) {
+	defer skein.Wrapf(&err, "postgres: set token %q", a.Name)
+	if err := s.own(); err != nil {
+		return err
+	}
+	if columns.Plain(a.Name) != a.Name {
+		return skein.ErrNotFound
+	}
+	return s.change(ctx, skein.ErrNotFound, `UPDATE tokens SET scope = $2 WHERE name = $1`, a.Name, a.Scope)
+}
+
 // RemoveAccess implements [accounts.Registry].
 func (s Registry) RemoveAccess(ctx context.Context, name string) (err error) {
 	defer skein.Wrapf(&err, "postgres: remove token %q", name)
