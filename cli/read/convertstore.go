@@ -19,6 +19,7 @@ import (
 	"github.com/skein-dev/skein/cli/job"
 	"github.com/skein-dev/skein/cli/terminal"
 	"github.com/skein-dev/skein/internal/conninfo"
+	"github.com/skein-dev/skein/render"
 	"github.com/skein-dev/skein/store/transfer"
 )
 
@@ -92,14 +93,18 @@ func (o *convertOptions) stores(ctx context.Context, j *job.Job, args []string) 
 	if err != nil {
 		return err
 	}
+	var renamed, keyless, damaged []string
 	for _, id := range slices.Sorted(maps.Keys(r.Renamed)) {
-		j.Say("session %s is %s in %s, where another session has its ID", id, r.Renamed[id], to)
+		renamed = append(renamed, fmt.Sprintf("session %s has the ID %s in %s, where another session has its ID", id, r.Renamed[id], to))
 	}
 	for _, id := range slices.Sorted(maps.Keys(r.Keyless)) {
-		j.Say("session %s was copied without its key %s, which another session has in %s", id, r.Keyless[id], to)
+		keyless = append(keyless, fmt.Sprintf("session %s has no key in %s, where another session has the key %s", id, to, r.Keyless[id]))
 	}
 	for _, what := range r.Damaged {
-		j.Say("damaged in %s: %s", from, what)
+		damaged = append(damaged, fmt.Sprintf("damaged in %s: %s", from, what))
+	}
+	for _, line := range slices.Concat(some(renamed, "sessions have another ID there"), some(keyless, "sessions have no key there"), some(damaged, "are damaged")) {
+		j.Say("%s", line)
 	}
 	if len(r.Damaged) > 0 {
 		j.Say("each damaged event was replaced by a note that says so; damaged blobs and source files were not copied\nsee what can be repaired: skein doctor --store %s", from)
@@ -115,6 +120,18 @@ func (o *convertOptions) stores(ctx context.Context, j *job.Job, args []string) 
 	}
 	j.Say("skein: the stores are not the same; sessions and source files that differ: %d\nif somebody wrote to one of the stores meanwhile, run the command again", r.Differ)
 	return fault.ErrSilent
+}
+
+// maxTold is how many of many similar lines are shown to people.
+const maxTold = 5
+
+// some returns the first of lines, and a line with the number of the others and what
+// is true of them.
+func some(lines []string, others string) []string {
+	if n := len(lines) - maxTold; n > 1 {
+		return append(lines[:maxTold:maxTold], fmt.Sprintf("… %s more %s; --json lists them", render.Count(int64(n)), others))
+	}
+	return lines
 }
 
 // owners parses --user: which user's sessions become whose.
