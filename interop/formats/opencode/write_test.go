@@ -176,6 +176,54 @@ func TestIDsAreOfTheTimeOfWriting(t *testing.T) {
 	}
 }
 
+// The program sorts messages by time and then ID, and the parts of a message by ID.
+func TestTheOrderHoldsWhereTheTimesInIDsBeginAgain(t *testing.T) {
+	const (
+		again = 26 << 36 // milliseconds: 2026-08-14T11:19:55.136Z
+		query = `SELECT json_extract(p.data, '$.text') FROM message m JOIN part p ON p.message_id = m.id
+			WHERE json_extract(p.data, '$.type') = 'text' ORDER BY m.time_created, m.id, p.id`
+		want = "one\nfirst\ntwo\nsecond, \nand more\nthree\n"
+	)
+	// The clock of this machine is behind that of the other program's.
+	second, three := answers(-30*86400, skein.TextPart("second, "), skein.TextPart("and more")), asks(-30*86400, skein.TextPart("three"))
+	s, home := store(t), t.TempDir()
+	shows := func(dir string) {
+		t.Helper()
+		if got := rows(t, filepath.Join(dir, fileName), query); got != want {
+			t.Errorf("the program shows\n%swant\n%s", got, want)
+		}
+	}
+
+	p := newPlace(t)
+	for i, m := range []string{"one", "first", "two"} {
+		ms := again + (i-1)*1000
+		data := fmt.Sprintf(asked, ms)
+		if m == "first" {
+			data = fmt.Sprintf(said, ms, ms, "")
+		}
+		id := messageID(uint64(ms)*idCount, "")
+		p.run(`INSERT INTO message VALUES (?, ?, ?, ?, ?)`, id, ses, ms, ms, data)
+		p.run(`INSERT INTO part VALUES (?, ?, ?, ?, ?, ?)`, partID(uint64(ms)*idCount, ""), id, ses, ms, ms, text(m))
+	}
+	p.bring(s)
+	if _, err := skein.Add(t.Context(), s, ses, second, three); err != nil {
+		t.Fatal(err)
+	}
+	if _, err := interop.Sync(t.Context(), s, Format(), ses); err != nil {
+		t.Fatal(err)
+	}
+	shows(p.dir)
+
+	made(t, s, "new", skein.Created{}, asks(0, skein.TextPart("one")), answers(0, skein.TextPart("first")), asks(0, skein.TextPart("two")), second, three)
+	if _, err := interop.Export(t.Context(), s, Format(), "new", home, interop.Exports{NoSide: true, Now: time.UnixMilli(again)}); err != nil {
+		t.Fatal(err)
+	}
+	shows(home)
+	if got, want := rows(t, filepath.Join(home, fileName), strings.Replace(query, "m.time_created, ", "", 1)), want; got != want {
+		t.Errorf("by ID it shows\n%swant\n%s", got, want)
+	}
+}
+
 func TestACompactionIsWrittenWhereItsCoverEnds(t *testing.T) {
 	s := store(t)
 	made(t, s, "s", skein.Created{}, asks(1, skein.TextPart("one")), answers(2, skein.TextPart("first")), asks(3, skein.TextPart("two")),
