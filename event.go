@@ -258,6 +258,20 @@ const (
 	Uncertain CallState = "uncertain"
 )
 
+// Unanswered returns what a model is told in place of the result of a call in the
+// state s, which has none.
+func (s CallState) Unanswered() Text {
+	switch s {
+	case Pending:
+		return "[Interrupted before the tool ran: it has not taken effect.]"
+	case Completed:
+		return "[The tool ran to its end, but its result was not kept.]"
+	case Failed:
+		return "[The tool failed; what it said was not kept.]"
+	}
+	return "[Interrupted: there is no result, and it is unknown whether the tool took effect.]"
+}
+
 // ToolState is the payload of a tool event. The call's input is stored only in
 // its Call part, and its output only in its Result part.
 type ToolState struct {

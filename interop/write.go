@@ -59,6 +59,7 @@ type Draft struct {
 	Places []string
 
 	memo map[string]any              // see Once
+	told map[string][]callState      // what tool events say of each call, in order
 	long map[skein.Seq]skein.Message // the long messages; Events have them without their text
 }
 
@@ -107,6 +108,21 @@ func (d Draft) Release() { clear(d.long) }
 // longMessage is the longest message or text that is held more than once, in bytes.
 const longMessage = 64 << 10
 
+// callState is a state of a call, and where it is told.
+type callState struct {
+	seq   skein.Seq
+	state skein.CallState
+}
+
+// Unanswered returns what stands in place of the result of a call that e makes, which
+// has none. An older call may have had the same ID.
+func (d Draft) Unanswered(e *skein.Entry, call string) skein.Text {
+	if all := d.told[call]; len(all) > 0 && all[len(all)-1].seq > e.Seq {
+		return all[len(all)-1].state.Unanswered()
+	}
+	return skein.CallState("").Unanswered()
+}
+
 // add adds the next event. A long message is held once: not both as JSON and as text.
 func (d *Draft) add(e skein.Event) {
 	if e.Kind == skein.KindSaid && len(e.Payload) > longMessage {
@@ -115,6 +131,14 @@ func (d *Draft) add(e skein.Event) {
 				d.long = map[skein.Seq]skein.Message{}
 			}
 			d.long[e.Seq], e.Payload = m, skein.MustJSON(wordless(m))
+		}
+	}
+	if e.Kind == skein.KindTool {
+		if t, err := skein.Decode[skein.ToolState](e); err == nil {
+			if d.told == nil {
+				d.told = map[string][]callState{}
+			}
+			d.told[t.Call] = append(d.told[t.Call], callState{e.Seq, t.State})
 		}
 	}
 	d.Events = append(d.Events, e)

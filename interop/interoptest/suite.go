@@ -112,6 +112,7 @@ func Run(t *testing.T, s Suite) {
 		t.Run("whose fork it is is written, or told", w.hangs)
 		t.Run("what a program wrapped is no title", w.untitled)
 		t.Run("calls of what it can do are calls", w.called)
+		t.Run("a call that has not run is told not to have taken effect", w.cutOff)
 		t.Run("another program's model is not what it goes on with", w.unpinned)
 		t.Run("written where it was written before", w.writtenAnew)
 		t.Run("written again after a kill", w.cutShort)

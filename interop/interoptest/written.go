@@ -141,3 +141,32 @@ func (s writes) called(t *testing.T) {
 		}
 	}
 }
+
+// cutOff checks that files that answer a call without a result say what is known of
+// it: a call that has not run has not taken effect.
+func (s writes) cutOff(t *testing.T) {
+	for _, state := range []skein.CallState{skein.Pending, skein.Uncertain} {
+		c := usualCalls()[0]
+		c.ID = "toolu_2"
+		at := skein.At(epoch) + 6500
+		evs := []skein.Event{
+			skein.Say(at, skein.Message{Role: skein.RoleAssistant, Provider: "anthropic", Model: "claude-sonnet-4-5", Parts: []skein.Part{{Kind: skein.PartCall, Call: &c}}}),
+			skein.NewEvent(skein.KindTool, at+5, skein.ToolState{Call: c.ID, State: state}),
+			skein.Say(at+10, skein.UserSays("Go on.")),
+		}
+		s.tells(t, addedProperty{evs: evs, held: func(_ skein.Session, back []skein.Event) bool {
+			for _, e := range back {
+				m, err := skein.Decode[skein.Message](e)
+				if e.Kind != skein.KindSaid || err != nil {
+					continue
+				}
+				for _, p := range m.Parts {
+					if r := p.Result; r != nil && r.Failed && r.Text != state.Unanswered() && !strings.HasPrefix(string(r.Text), "{") { // the program's own words
+						t.Errorf("of a call in the state %q it is told that %q, want %q", state, r.Text, state.Unanswered())
+					}
+				}
+			}
+			return true
+		}})
+	}
+}

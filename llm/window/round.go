@@ -194,7 +194,7 @@ func asObject(input json.RawMessage) (json.RawMessage, bool) {
 func (b *contextBuilder) answer(r *round) skein.Part {
 	res := skein.Result{CallID: r.call.ID, Name: r.call.Name}
 	if r.result == nil {
-		res.Text, res.Failed = unanswered(b.state(r)), true
+		res.Text, res.Failed = b.state(r).Unanswered(), true
 		b.repair(r.draft.seq, RepairAnswered, "call "+r.id)
 		return skein.Part{Kind: skein.PartResult, Result: &res, Synthetic: true}
 	}
@@ -229,17 +229,4 @@ func (b *contextBuilder) state(r *round) skein.CallState {
 		return all[n-1].state
 	}
 	return ""
-}
-
-// unanswered describes the outcome of a call without a result.
-func unanswered(s skein.CallState) skein.Text {
-	switch s {
-	case skein.Pending:
-		return "[Interrupted before the tool ran: it has not taken effect.]"
-	case skein.Completed:
-		return "[The tool ran to its end, but its result was not kept.]"
-	case skein.Failed:
-		return "[The tool failed; what it said was not kept.]"
-	}
-	return "[Interrupted: there is no result, and it is unknown whether the tool took effect.]"
 }

@@ -148,7 +148,7 @@ func (w *writer) call(e *skein.Entry, c *skein.Call) {
 	switch {
 	case did == nil:
 		w.losses.Add(e.Seq, "calls without a result: as interrupted")
-		text := skein.Text("Interrupted before it ended")
+		text := w.d.Unanswered(e, c.ID)
 		out.State.Status, out.State.Error = "error", &text
 	default:
 		out.State.took(did.result)

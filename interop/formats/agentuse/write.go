@@ -194,11 +194,11 @@ func (w *writer) entries() (out []skein.Entry, err error) {
 		case skein.KindCompacted:
 			w.losses.Add(e.Seq, "compaction: the messages that it covers are shown again")
 		case skein.KindTitled:
-			w.losses.Add(e.Seq, "title")
+			w.losses.Add(e.Seq, "title: left out")
 		}
 	}
 	if w.d.Session.Title != "" && w.d.After == 0 && len(w.d.Events) > 0 {
-		w.losses.Add(w.d.Events[0].Seq, "title")
+		w.losses.Add(w.d.Events[0].Seq, "title: left out")
 	}
 	return out, nil
 }

@@ -130,7 +130,7 @@ func (ms *messages) answered(e *skein.Entry, calls []string, entries []skein.Ent
 		a, ok := ms.answers[id]
 		if !ok || a.used {
 			ms.lose(e, "call without a result: answered as interrupted")
-			b = appendResult(b, id, "[Interrupted: there is no result.]", true)
+			b = appendResult(b, id, ms.d.Unanswered(e, id).UTF8(), true)
 			continue
 		}
 		a.used = true

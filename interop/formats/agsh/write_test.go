@@ -127,7 +127,7 @@ func TestASessionBecomesTheRowsThatTheProgramWrites(t *testing.T) {
 3|tool_results|[{"type":"tool_result","tool_use_id":"a","content":"4.0K\t.","is_error":false},{"type":"tool_result","tool_use_id":"b","content":"denied","is_error":true}]|2026-03-06T09:00:00.002+00:00
 4|user|quick|2026-03-06T09:00:00.004+00:00
 5|assistant|[{"type":"text","text":"4 KB."},{"type":"tool_use","id":"open","name":"bash","input":{"z":1.50,"a":"<"}}]|2026-03-06T09:00:00.006+00:00
-6|tool_results|[{"type":"tool_result","tool_use_id":"open","content":"[Interrupted: there is no result.]","is_error":true}]|2026-03-06T09:00:00.006+00:00
+6|tool_results|[{"type":"tool_result","tool_use_id":"open","content":"[Interrupted: there is no result, and it is unknown whether the tool took effect.]","is_error":true}]|2026-03-06T09:00:00.006+00:00
 7|user|thanks|2026-03-06T09:00:00.007+00:00
 `,
 		`SELECT * FROM sqlite_sequence`: "messages|7\n",

@@ -103,7 +103,7 @@ func (cs *calls) result(c *callOut) error {
 	res := c.result
 	if res == nil {
 		cs.lose(e, "calls without a result: as interrupted")
-		res = &skein.Result{Failed: true, Text: "[Interrupted: there is no result, and it is unknown whether the tool took effect.]"}
+		res = &skein.Result{Failed: true, Text: cs.messages.d.Unanswered(c.owner, c.call.ID)}
 	}
 	blocks, err := cs.outputOf(e, c, res)
 	if err != nil {

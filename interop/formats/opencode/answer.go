@@ -158,7 +158,7 @@ func (cs *calls) tool(e *skein.Entry, c *skein.Call, did *callOut, name string, 
 	s := &out.State
 	if did == nil {
 		cs.losses.Add(e.Seq, "calls without a result: as interrupted")
-		text := skein.Text("Interrupted before it ended")
+		text := cs.d.Unanswered(e, c.ID)
 		s.Status, s.Error = "error", &text
 		return out
 	}
