@@ -93,7 +93,7 @@ func (x *exporter) flush(ctx context.Context) {
 	for _, w := range b.waits {
 		for _, t := range w.wrote.Texts {
 			if t.Name == "" { // most have the same
-				h := hashRecord(t.bytes())
+				h := hashRecord(bytesOf(&t))
 				if frames[h] {
 					continue
 				}
@@ -214,8 +214,8 @@ func (x *exporter) finish(ctx context.Context, w inBatch, u *opened) (err error)
 	return nil
 }
 
-// lines returns what the source is to hold.
-func (t *SourceText) lines() *lines.Lines {
+// linesOf returns what the source is to hold.
+func linesOf(t *SourceText) *lines.Lines {
 	parts := make([][]byte, len(t.Lines))
 	for i, l := range t.Lines {
 		parts[i] = l.Body
@@ -223,8 +223,8 @@ func (t *SourceText) lines() *lines.Lines {
 	return lines.New(parts...)
 }
 
-// bytes returns the lines, one after the other.
-func (t *SourceText) bytes() []byte {
+// bytesOf returns the lines, one after the other.
+func bytesOf(t *SourceText) []byte {
 	var b bytes.Buffer
 	for _, l := range t.Lines {
 		b.Write(l.Body)

@@ -122,12 +122,3 @@ func (cs *consumer) leaves(w *fileJob) {
 	}
 	cs.watcher.hurry(path)
 }
-
-// dies stops reading the source. Its unit counts as changed, so that the next
-// import reads it again.
-func (w *fileJob) dies() {
-	w.dead.Store(true)
-	if w.unit != nil {
-		w.unit.left.Store(true)
-	}
-}

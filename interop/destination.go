@@ -26,7 +26,7 @@ type destination struct {
 
 // isUnit reports whether the path below home is that of a unit, by its name.
 func (d *destination) isUnit(path string) bool {
-	return d.format.is(filepath.ToSlash(filepath.Join(d.home, filepath.FromSlash(path))))
+	return isUnitPath(&d.format, filepath.ToSlash(filepath.Join(d.home, filepath.FromSlash(path))))
 }
 
 // inUnit reports whether a text goes into a unit.
@@ -194,7 +194,7 @@ func (d *destination) put(ctx context.Context, texts []SourceText) (err error) {
 			continue
 		}
 		if d.format.Put == nil || !d.inUnit(t) {
-			if err := putFile(d.home, t.Path, t.lines(), t.was); err != nil {
+			if err := putFile(d.home, t.Path, linesOf(&t), t.was); err != nil {
 				return err
 			}
 			continue
@@ -202,9 +202,9 @@ func (d *destination) put(ctx context.Context, texts []SourceText) (err error) {
 		if units[t.Path] == nil {
 			order = append(order, t.Path)
 		}
-		part := Part{Name: t.Name, Lines: t.lines()}
+		part := Part{Name: t.Name, Lines: linesOf(&t)}
 		if t.was != nil {
-			part.Was, part.Gone = t.was.Again(), lines.New(t.gone()...)
+			part.Was, part.Gone = t.was.Again(), lines.New(gone(&t)...)
 		}
 		units[t.Path] = append(units[t.Path], part)
 	}
@@ -282,17 +282,8 @@ func (u *units) close() (err error) {
 	return err
 }
 
-// split returns the unit and the name of a source, by its path in the store.
-func (f *Format) split(path string) (unit, name string) {
-	at := strings.LastIndexByte(path, '#')
-	if f.Look == nil || at < 0 || f.is(filepath.ToSlash(path)) {
-		return path, ""
-	}
-	return path[:at], unescape(path[at+1:])
-}
-
-// below returns the path below home where a file or unit is to be written.
-func (f *Format) below(path string) string {
+// belowHome returns the path below home where a file or unit is to be written.
+func belowHome(f *Format, path string) string {
 	path = filepath.ToSlash(plain(path))
 	if f.Below != nil {
 		if b := f.Below(path); b != "" && filepath.IsLocal(filepath.FromSlash(b)) {
@@ -304,22 +295,12 @@ func (f *Format) below(path string) string {
 
 // homeOf returns the home of the program that the file at path belongs to, and where
 // the file is below that, with slashes.
-func (f *Format) homeOf(path string) (below, home string) {
-	below = f.below(path)
+func homeOf(f *Format, path string) (below, home string) {
+	below = belowHome(f, path)
 	if home, ok := strings.CutSuffix(filepath.ToSlash(path), "/"+below); ok {
 		return below, filepath.FromSlash(home)
 	}
 	return filepath.Base(path), filepath.Dir(path)
-}
-
-// inUnit reports whether a file that was read is a unit, or a source of one.
-func (f *Format) inUnit(file skein.SourceFile) bool {
-	return f.Look != nil && !decodeState(file.State).Plain
-}
-
-// is reports whether path, absolute and with slashes, is that of a unit.
-func (f *Format) is(path string) bool {
-	return f.Unit != nil && (f.Unit(path) == path || f.Unit(path+"/x") == path)
 }
 
 // echoesOf returns the list of the records of a source as it is now, just made from

@@ -219,7 +219,7 @@ func (x *exporter) one(ctx context.Context, sess skein.Session) error {
 	if len(w.Texts) == 0 {
 		return fmt.Errorf("%w: nothing in it can be written as %s", skein.ErrInvalid, x.format.Name)
 	}
-	w.Texts[0].reach(d.Events)
+	reach(&w.Texts[0], d.Events)
 	x.spots[sess.ID] = Spot{w.ID, w.Texts[0].Path, w.Texts[0].Name}
 	var above Spot
 	if sess.Parent.IsFork() {
@@ -322,8 +322,8 @@ func (x *exporter) other(ctx context.Context, sess skein.Session) func(skein.Ses
 		if o := sess.Origin; o != nil && id != sess.ID && o.Format == s.Origin.Format && o.Path == s.Origin.Path {
 			return Spot{}, false
 		}
-		unit, name := x.format.split(s.Origin.Path)
-		below, home := x.format.homeOf(unit)
+		unit, name := splitPath(&x.format, s.Origin.Path)
+		below, home := homeOf(&x.format, unit)
 		if real, err := filepath.EvalSymlinks(x.home); err != nil || real != home {
 			return Spot{}, false
 		}

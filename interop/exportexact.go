@@ -5,8 +5,6 @@ import (
 	"errors"
 	"fmt"
 	"path/filepath"
-	"slices"
-	"strings"
 
 	"github.com/skein-dev/skein"
 )
@@ -14,8 +12,8 @@ import (
 // exact writes the source that a session was read from, byte for byte. If its records
 // are damaged, the session is rewritten or, if f only reads, as far as it is intact.
 func (x *exporter) exact(ctx context.Context, sess skein.Session, p provenanceOf) error {
-	unit, name := x.format.split(p.file.Path)
-	below := x.format.below(unit)
+	unit, name := splitPath(&x.format, p.file.Path)
+	below := belowHome(&x.format, unit)
 	data, err := sourceBytes(ctx, x.store, x.format.Name, p.file.Path)
 	if gaps := (*GapError)(nil); errors.As(err, &gaps) {
 		for _, g := range gaps.Gaps {
@@ -32,7 +30,7 @@ func (x *exporter) exact(ctx context.Context, sess skein.Session, p provenanceOf
 	}
 	spot := Spot{p.file.ID, below, name}
 	as := aFile
-	if x.format.inUnit(p.file) {
+	if inUnit(&x.format, p.file) {
 		as = aUnit
 	}
 	texts := []SourceText{{Path: below, Name: name, Lines: []OutLine{{Body: data}}, as: as}}
@@ -58,19 +56,7 @@ func (x *exporter) seen(sess skein.Session, file skein.SourceFile) bool {
 	if len(x.o.Places) == 0 {
 		return true
 	}
-	unit, _ := x.format.split(file.Path)
-	below := x.format.below(unit)
+	unit, _ := splitPath(&x.format, file.Path)
+	below := belowHome(&x.format, unit)
 	return isIn(x.o.Places, filepath.Join(x.home, filepath.FromSlash(below))) && (x.format.Finds == nil || x.format.Finds(below, sess))
-}
-
-// isIn reports whether path is one of places or in one, or places is empty.
-func isIn(places []string, path string) bool {
-	return len(places) == 0 || slices.ContainsFunc(places, func(place string) bool {
-		rel, err := filepath.Rel(place, path)
-		if err == nil && !filepath.IsLocal(rel) { // a session in a database: its path and #ID
-			at := strings.LastIndexByte(path, '#')
-			return at >= 0 && path[:at] == place
-		}
-		return err == nil
-	})
 }

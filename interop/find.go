@@ -209,14 +209,6 @@ func (fd *finder) sessions(ctx context.Context, f *Format, o *opened, now candid
 	return n
 }
 
-func isDatabase(u Unit) bool {
-	if p, ok := u.(*copiedUnit); ok {
-		u = p.Unit
-	}
-	_, ok := u.(*databaseUnit)
-	return ok
-}
-
 // count counts a file or unit with this many sessions, unless it has already been
 // read in its current state.
 func (fd *finder) count(format string, c candidate, sessions int) {
@@ -299,11 +291,7 @@ func guarded(do func() error) (err error) {
 
 // tombstones reads the tombstones of purged sessions.
 func (fd *finder) tombstones(ctx context.Context) error {
-	s := fd.store
-	if m, ok := s.(mending); ok {
-		s = m.Store
-	}
-	b, ok := skein.PartOf[erase.Tombstones](s)
+	b, ok := skein.PartOf[erase.Tombstones](fd.store)
 	if !ok {
 		return nil
 	}

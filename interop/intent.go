@@ -91,7 +91,7 @@ func (b *marker) marks() map[string]echoes {
 func (in *intent) addText(t SourceText, mayHaveRows bool) {
 	m := plannedText{Path: t.Path, Name: t.Name, Log: t.Log, As: t.as, Lens: []int{}}
 	for _, l := range t.Lines {
-		if mayHaveRows && t.inDatabase(l.Body) {
+		if mayHaveRows && inDatabase(&t, l.Body) {
 			continue
 		}
 		m.Lens = append(m.Lens, len(l.Body))
@@ -103,7 +103,7 @@ func (in *intent) addText(t SourceText, mayHaveRows bool) {
 }
 
 // inDatabase reports whether a line is a row, or one of a frame.
-func (t *SourceText) inDatabase(line []byte) bool {
+func inDatabase(t *SourceText, line []byte) bool {
 	if t.Log || t.as == aFile {
 		return false
 	}
@@ -246,4 +246,44 @@ func (s fileState) encodeIntent() []byte {
 func splitIntent(b []byte) (line, rest []byte) {
 	line, rest, _ = bytes.Cut(b, []byte("\n"))
 	return line, rest
+}
+
+// An adoption is what is known about a source whose writing has just ended.
+type adoption struct {
+	echoes echoes
+	intent *intent // what is left of the intent
+}
+
+// there returns what is left of an intent when the store knows its lines.
+func (in *intent) there() *intent {
+	return &intent{Last: in.Last, Events: in.Events, Losses: in.Losses, There: true, Texts: in.Texts, bytes: in.bytes}
+}
+
+// also adds what another intent was about to write.
+func (in *intent) also(was *intent) {
+	for kind, list := range was.Marks {
+		b := echoBuilder{}
+		for _, l := range []echoes{in.Marks[kind], list} {
+			l.each(b.add)
+		}
+		in.Marks[kind] = b.list
+	}
+	for c := range was.Filled {
+		in.Filled[c] = true
+	}
+}
+
+// markOf is markOf for a record that is read back: for a row, the columns that its
+// database filled in do not count.
+func (in *intent) markOf(raw []byte, unit bool) recordMark {
+	r, ok, err := foreign.ParseRow(raw)
+	if !unit || err != nil || !ok || r.Damage != "" {
+		return markOf(raw, unit)
+	}
+	for i, c := range r.Columns {
+		if !in.Filled[r.Table+"."+c] {
+			r.Values[i] = nil
+		}
+	}
+	return recordMark{kind: rowsOf + r.Table, hash: hashRow(r)}
 }

@@ -291,3 +291,15 @@ func (kf *knownFiles) newest(n int) []string {
 func (kf *knownFiles) candidate(path string) candidate {
 	return candidate{path: path, mtime: kf.files[path].Mtime}
 }
+
+// workOf returns the work that is to be done on a file or unit, with what the
+// store knows about it. The error is the store's.
+func (kf *knownFiles) workOf(ctx context.Context, p planned) (w *fileJob, err error) {
+	w = &fileJob{format: *p.format, now: p.now, unit: p.unit, patient: p.patient}
+	if p.was == nil {
+		return w, nil
+	}
+	w.known, err = kf.stored(ctx, p.format.Name, p.now.path)
+	w.known.Size, w.known.Mtime, w.known.Inode = p.was.Size, p.was.Mtime, p.was.Inode
+	return w, err
+}

@@ -75,9 +75,9 @@ func (m mending) there(ctx context.Context, format, path string) map[int]skein.R
 			return nil
 		}
 	}
-	unit, name := m.format.split(path)
+	unit, name := splitPath(m.format, path)
 	w := &fileJob{format: *m.format, now: candidate{path: unit}, name: name}
-	if m.format.inUnit(f) {
+	if inUnit(m.format, f) {
 		w.unit = &opened{path: unit, formats: []*Format{m.format}}
 		if _, err := w.unit.look(ctx); err != nil {
 			return nil

@@ -1,6 +1,7 @@
 package interop
 
 import (
+	"context"
 	"errors"
 	"io"
 	"io/fs"
@@ -66,4 +67,22 @@ func beside(path, rel string) ([]byte, bool) {
 	defer f.Close()
 	b, err := io.ReadAll(io.LimitReader(f, maxBeside))
 	return b, err == nil || errors.Is(err, fs.ErrClosed)
+}
+
+func within(root, path string) bool {
+	rel, err := filepath.Rel(root, path)
+	return err == nil && filepath.IsLocal(rel)
+}
+
+// ctxReader stops reading when ctx ends.
+type ctxReader struct {
+	ctx context.Context
+	r   io.Reader
+}
+
+func (c ctxReader) Read(b []byte) (int, error) {
+	if err := c.ctx.Err(); err != nil {
+		return 0, err
+	}
+	return c.r.Read(b)
 }

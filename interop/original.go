@@ -30,20 +30,6 @@ type original struct {
 	again  []ended         // that this import took out already, including its own
 }
 
-// An ended is a session to be taken out if it still ends there: what somebody has
-// added since stays.
-type ended struct {
-	ID   skein.SessionID `json:"id"`
-	Last skein.Seq       `json:"last"`
-}
-
-// A reread is what is to be read again after a file.
-type reread struct {
-	Files    []string `json:"files"`
-	Sessions []ended  `json:"sessions,omitempty"` // in these files, to be taken out; forks before their parents
-	Kids     []ended  `json:"kids,omitempty"`     // children in these files, to be taken out with them
-}
-
 // A redo collects what is to be read again after an original.
 type redo struct {
 	original

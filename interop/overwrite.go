@@ -34,7 +34,7 @@ func (x *exporter) place(ctx context.Context, w inBatch, p provenanceOf) error {
 	head := x.headOf(*t)
 	cut := false // it was being written, and the write was interrupted
 	if head.Session == w.sess.ID {
-		if cut, err = head.wrote(ctx, is, x.format.Put != nil && x.inUnit(*t)); err != nil {
+		if cut, err = wrote(ctx, head, is, x.format.Put != nil && x.inUnit(*t)); err != nil {
 			return err
 		}
 	}
@@ -51,14 +51,14 @@ func (x *exporter) place(ctx context.Context, w inBatch, p provenanceOf) error {
 		return err
 	}
 	switch {
-	case x.o.NoSide && slices.Equal(hashOf(t.lines()), hashOf(was)):
+	case x.o.NoSide && slices.Equal(hashOf(linesOf(t)), hashOf(was)):
 		return x.leave(ctx, w)
 	case w.exactly != "" && ours: // it was written anew before, and has a new name, for example
 		x.anew[w.sess.ID] = true
 		return x.one(ctx, w.sess)
 	case p.found && p.file.Path == sourcePath(realPath(at), t.Name):
 		return fmt.Errorf("%s: %w: the session came from there; to write what is new, use skein sync", at, skein.ErrExists)
-	case as && !ours && t.drops(was): // skein did not write those files
+	case as && !ours && drops(t, was): // skein did not write those files
 	default:
 		ours = ours || as
 	}
@@ -98,7 +98,7 @@ func (x *exporter) asStored(ctx context.Context, p provenanceOf, is *currentSour
 	if !p.found {
 		return false, nil
 	}
-	sum := newSummer(x.format.inUnit(p.file))
+	sum := newSummer(inUnit(&x.format, p.file))
 	for r, err := range skein.SourcesOf(x.store).Records(ctx, x.format.Name, p.file.Path, 0) {
 		if bad := (*skein.DamagedRecordsError)(nil); errors.As(err, &bad) {
 			return false, nil
@@ -151,9 +151,9 @@ func (x *exporter) sync(ctx context.Context, w inBatch) error {
 
 // drops reports whether writing the text there would remove files from a folder whose
 // lines are was.
-func (t SourceText) drops(was *lines.Lines) bool {
+func drops(t *SourceText, was *lines.Lines) bool {
 	t.was = was
-	for _, line := range t.gone() {
+	for _, line := range gone(t) {
 		if f, err := folder.Peek(line); err == nil && f.File != "" {
 			return true
 		}
@@ -163,9 +163,9 @@ func (t SourceText) drops(was *lines.Lines) bool {
 
 // gone returns what is to be removed from a source: its rows, since those that replace
 // them have rowids of their own, and the files that it should no longer have.
-func (t *SourceText) gone() (gone [][]byte) {
+func gone(t *SourceText) (gone [][]byte) {
 	has := map[string]bool{}
-	now, was := t.lines(), t.was.Again()
+	now, was := linesOf(t), t.was.Again()
 	for line := now.Next(); line != nil; line = now.Next() {
 		if f, err := folder.Peek(line); err == nil {
 			has[f.File] = true
@@ -207,4 +207,26 @@ func (x *exporter) ancestor(ctx context.Context, sess skein.Session) (Spot, bool
 		return Spot{}, false
 	}
 	return Spot{w.ID, w.Texts[0].Path, w.Texts[0].Name}, true
+}
+
+// wrote reports whether everything in a source was written here: before, or by a
+// writer that was killed.
+//
+// Errors are those of reading it.
+func wrote(ctx context.Context, h sideHead, is *currentSource, unit bool) (bool, error) {
+	if h.Writing == nil {
+		return false, nil
+	}
+	known := h.Echoes.index()
+	marks := map[recordMark]bool{}
+	for kind, list := range h.Writing.Marks {
+		list.each(func(r recordHash, _ skein.Seq) { marks[recordMark{kind: kind, hash: r}] = true })
+	}
+	all := true
+	err := is.each(ctx, func(raw []byte) error {
+		m := h.Writing.markOf(raw, unit)
+		all = all && (m.kind == nothing || len(known[hashRecord(raw)]) > 0 || marks[recordMark{kind: m.kind, hash: m.hash}])
+		return nil
+	})
+	return all, err
 }

@@ -2,13 +2,11 @@ package interop
 
 import (
 	"bytes"
-	"cmp"
 	"compress/gzip"
 	"context"
 	"errors"
 	"fmt"
 	"io"
-	"io/fs"
 	"os"
 	"path/filepath"
 	"strings"
@@ -187,62 +185,6 @@ func plainHead(path string, f *os.File) ([]byte, bool, error) {
 	return b[:n], true, err
 }
 
-// A copiedUnit is a unit that was copied to be read: unpacked, or alone.
-type copiedUnit struct {
-	Unit
-	temp   string            // the folder with the copy
-	inside string            // where the unit is in that
-	lone   bool              // it stands in its program's place for it, with nothing beside it
-	paths  *strings.Replacer // from those of the copy to those that the user knows
-	damage error             // why it was not unpacked to its end
-}
-
-// lookPacked opens the packed unit at path: unpacked to a folder of its own,
-// with its original names.
-func (f *Format) lookPacked(ctx context.Context, path string) (Unit, error) {
-	name := plain(path)
-	inside := strings.TrimPrefix(name, filepath.VolumeName(name))
-	u, err := f.lookCopy(ctx, path, inside, func(to string) (damage, err error) { return unpackTo(ctx, to, path) })
-	if err != nil {
-		return nil, err
-	}
-	return u, nil
-}
-
-// lookCopy opens as a unit what fill makes of the file at path: a file at this path
-// inside a new folder. damage says why it is not all of the file.
-func (f *Format) lookCopy(ctx context.Context, path, inside string, fill func(to string) (damage, err error)) (_ *copiedUnit, err error) {
-	temp, err := os.MkdirTemp("", "skein-*")
-	if err != nil {
-		return nil, err
-	}
-	file := filepath.Join(temp, inside)
-	unit := file
-	if f.Unit != nil {
-		unit = filepath.FromSlash(cmp.Or(f.Unit(filepath.ToSlash(file)), filepath.ToSlash(file)))
-	}
-	u := &copiedUnit{temp: temp, inside: strings.TrimPrefix(unit, temp), paths: strings.NewReplacer(file, path, unit, path, temp, "")}
-	u.damage, err = fill(file)
-	if errors.Is(err, errNotPacked) {
-		err = ErrOther
-	}
-	if err == nil {
-		if u.Unit, err = f.Look(ctx, unit); err == nil {
-			return u, nil
-		}
-		switch {
-		case ctx.Err() != nil, errors.Is(err, ErrTorn):
-		case errors.Is(err, ErrOther):
-			if u.damage != nil {
-				err = otherError{u.damage}
-			}
-		default:
-			err = copiedError{u.paths.Replace(cmp.Or(u.damage, err).Error()), err}
-		}
-	}
-	return nil, errors.Join(err, os.RemoveAll(temp))
-}
-
 // unpackTo unpacks what can be read of the file at path; damage says why that is
 // not all of it.
 func unpackTo(ctx context.Context, at, path string) (damage, err error) {
@@ -278,37 +220,16 @@ func unpackTo(ctx context.Context, at, path string) (damage, err error) {
 	return from.damage, os.Chtimes(at, info.ModTime(), info.ModTime())
 }
 
-// An otherError says that what can be read of a damaged unit is not of a format,
-// and what is wrong with it, which is reported if it is not of any other format either.
-type otherError struct{ damage error }
-
-func (e otherError) Error() string        { return e.damage.Error() }
-func (e otherError) Is(target error) bool { return target == ErrOther }
-func (e otherError) Unwrap() error        { return e.damage }
-
-// A copiedError is an error with the path that the unit is known by.
-type copiedError struct {
-	text string
-	err  error
-}
-
-func (e copiedError) Error() string { return e.text }
-func (e copiedError) Unwrap() error { return e.err }
-
-// Skips implements [Unit].
-func (u *copiedUnit) Skips() []Skip {
-	all := u.Unit.Skips()
-	for i := range all {
-		all[i].Path, all[i].Why = u.paths.Replace(all[i].Path), u.paths.Replace(all[i].Why)
+// headAt returns the first bytes of the file at path, unpacked; none if it cannot be read.
+func headAt(path string) []byte {
+	file, _, err := open(path)
+	if err != nil {
+		return nil
 	}
-	return all
-}
-
-// Close implements [Unit]; errors are the system's.
-func (u *copiedUnit) Close() error {
-	err := u.Unit.Close()
-	if gone := os.RemoveAll(u.temp); !errors.Is(gone, fs.ErrNotExist) {
-		err = errors.Join(err, gone)
+	defer file.Close()
+	b, _, err := plainHead(path, file)
+	if err != nil {
+		return nil
 	}
-	return err
+	return b
 }

@@ -11,6 +11,7 @@ import (
 	"path/filepath"
 	"slices"
 	"strings"
+	"time"
 )
 
 // still reports, for every file, that it is not being written.
@@ -218,11 +219,6 @@ func byUnit(a, b candidate) int {
 	return cmp.Or(cmp.Compare(a.mtime, b.mtime), cmp.Compare(a.path, b.path))
 }
 
-func within(root, path string) bool {
-	rel, err := filepath.Rel(root, path)
-	return err == nil && filepath.IsLocal(rel)
-}
-
 // together returns a unit as a candidate: with the total size and latest change of its
 // files, and a hash of them, and of its folder's time, for its inode. It returns false
 // without any file or, for a unit that is itself a file, without that file.
@@ -298,3 +294,10 @@ func apartWhole(works []planned) (own, whole []planned) {
 	}
 	return own, whole
 }
+
+// pollEvery is how often a watch looks at all files, to find changes that the system
+// did not report.
+const pollEvery = 30 * time.Second
+
+// isMoving reports whether a file changed so recently that more may come.
+func isMoving(c candidate) bool { return time.Since(time.Unix(0, c.mtime)) < pollEvery }

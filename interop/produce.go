@@ -37,18 +37,6 @@ func (pr *producer) produceAll(ctx context.Context, works []planned, sink func(c
 	return nil
 }
 
-// workOf returns the work that is to be done on a file or unit, with what the
-// store knows about it. The error is the store's.
-func (kf *knownFiles) workOf(ctx context.Context, p planned) (w *fileJob, err error) {
-	w = &fileJob{format: *p.format, now: p.now, unit: p.unit, patient: p.patient}
-	if p.was == nil {
-		return w, nil
-	}
-	w.known, err = kf.stored(ctx, p.format.Name, p.now.path)
-	w.known.Size, w.known.Mtime, w.known.Inode = p.was.Size, p.was.Mtime, p.was.Inode
-	return w, err
-}
-
 func (pr *producer) isOwn(path string) bool { return pr.own != nil && pr.own.path == path }
 
 // produce reads a file, or a source of a unit.

@@ -3,6 +3,9 @@ package interop
 import (
 	"context"
 	"errors"
+	"path/filepath"
+	"slices"
+	"strings"
 
 	"github.com/skein-dev/skein"
 	"github.com/skein-dev/skein/interop/reconcile"
@@ -111,4 +114,16 @@ func imported(ctx context.Context, s skein.Store, sess skein.Session) (reconcile
 		}
 	}
 	return made, look()
+}
+
+// isIn reports whether path is one of places or in one, or places is empty.
+func isIn(places []string, path string) bool {
+	return len(places) == 0 || slices.ContainsFunc(places, func(place string) bool {
+		rel, err := filepath.Rel(place, path)
+		if err == nil && !filepath.IsLocal(rel) { // a session in a database: its path and #ID
+			at := strings.LastIndexByte(path, '#')
+			return at >= 0 && path[:at] == place
+		}
+		return err == nil
+	})
 }

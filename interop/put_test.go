@@ -34,16 +34,3 @@ func TestAFileThatCameMeanwhileStays(t *testing.T) {
 		t.Errorf("the file has %q (%v), want what was there", b, err)
 	}
 }
-
-func TestOnlyFilesThatSkeinWroteAreRemoved(t *testing.T) {
-	was := []byte(`{"file":"session.json","text":"{}"}` + "\n" + `{"file":"notes.txt","text":"mine"}` + "\n")
-	for body, want := range map[string]bool{
-		`{"file":"session.json","text":"{}"}` + "\n":                                           true,
-		`{"file":"session.json","text":"{}"}` + "\n" + `{"file":"notes.txt","text":""}` + "\n": false,
-	} {
-		text := SourceText{Lines: []OutLine{{Body: []byte(body)}}}
-		if got := text.drops(lines.New(was)); got != want {
-			t.Errorf("writing %s drops files: %v, want %v", body, got, want)
-		}
-	}
-}

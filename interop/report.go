@@ -2,8 +2,6 @@ package interop
 
 import (
 	"cmp"
-	"errors"
-	"fmt"
 	"slices"
 	"strings"
 	"time"
@@ -199,16 +197,5 @@ func (r *Report) news(n Growth) {
 		r.Sessions++
 	} else {
 		r.Grown++
-	}
-}
-
-// errPanic says that a format's code panicked on what a file contains.
-var errPanic = errors.New("a bug in skein made reading it fail")
-
-// guard turns a panic in a format's code into the error of the source that it
-// was reading. Defer it.
-func guard(err *error) {
-	if p := recover(); p != nil {
-		*err = fmt.Errorf("%w: %v", errPanic, p)
 	}
 }

@@ -14,12 +14,6 @@ func (y *syncer) forget(ctx context.Context) error {
 	return y.saveIntent(ctx, nil)
 }
 
-// An adoption is what is known about a source whose writing has just ended.
-type adoption struct {
-	echoes echoes
-	intent *intent // what is left of the intent
-}
-
 // adopt reads what was written again, as records of events that the session has.
 func (y *syncer) adopt(ctx context.Context) error {
 	in := y.intent()
@@ -39,11 +33,6 @@ func (y *syncer) adopt(ctx context.Context) error {
 		a.intent = in.there()
 	}
 	return y.adoptAs(ctx, a)
-}
-
-// there returns what is left of an intent when the store knows its lines.
-func (in *intent) there() *intent {
-	return &intent{Last: in.Last, Events: in.Events, Losses: in.Losses, There: true, Texts: in.Texts, bytes: in.bytes}
 }
 
 // adoptAs imports the source, given what is known about it.
@@ -75,7 +64,7 @@ func (y *syncer) ends(ctx context.Context, in *intent, done *Synced) error {
 	texts := in.texts()
 	if !in.There {
 		var err error
-		if !y.format.inUnit(y.from.file) {
+		if !inUnit(&y.format, y.from.file) {
 			err = y.appendRest(in, texts)
 		} else if len(texts) > 0 {
 			err = y.putUnit(ctx, texts)

@@ -277,7 +277,7 @@ func (s *sideWriter) intends(w inBatch) *intent {
 	t := w.wrote.Texts[0]
 	m := newMarker(s.format.Put != nil && s.inUnit(t))
 	filled := map[string]bool{}
-	all := t.lines()
+	all := linesOf(&t)
 	for l := all.Next(); l != nil; l = all.Next() {
 		r, ok := m.add(l, 0)
 		for i, c := range r.Columns {

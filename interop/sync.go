@@ -54,14 +54,14 @@ func SyncIn(ctx context.Context, s skein.Store, f Format, id skein.SessionID, pl
 	if y.sess, y.from, err = y.origin(ctx, id); err != nil {
 		return done, err
 	}
-	y.unit, y.name = f.split(y.from.file.Path)
+	y.unit, y.name = splitPath(&f, y.from.file.Path)
 	if _, packed := PlainName(y.unit); packed {
 		return done, fmt.Errorf("%w: %s is packed; unpack it first, and import it", skein.ErrInvalid, y.unit)
 	}
 	if decodeState(y.from.file.State).Lone {
 		return done, fmt.Errorf("%w: %s is not where %s keeps its files, and was imported alone", skein.ErrInvalid, y.unit, f.Name)
 	}
-	y.below, y.home = f.homeOf(y.unit)
+	y.below, y.home = homeOf(&f, y.unit)
 	done.ID, done.Path, done.Name = y.from.file.ID, y.unit, y.name
 	if !y.from.WentOn && y.intent() == nil {
 		if same, err := y.stands(ctx); same || err != nil {

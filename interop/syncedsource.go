@@ -38,7 +38,7 @@ func (src *syncedSource) saveIntent(ctx context.Context, in *intent) error {
 	if src.from.file = f; s.Intent.same(in) {
 		return nil
 	}
-	if s.Intent = in; in != nil && !src.format.inUnit(f) {
+	if s.Intent = in; in != nil && !inUnit(&src.format, f) {
 		info, err := os.Stat(src.unit)
 		if err != nil {
 			return err
@@ -69,7 +69,7 @@ func (src *syncedSource) stands(ctx context.Context) (bool, error) {
 
 // lines lets read read the source in its current state.
 func (src *syncedSource) lines(ctx context.Context, read func(io.Reader) error) (err error) {
-	if !src.format.inUnit(src.from.file) {
+	if !inUnit(&src.format, src.from.file) {
 		f, _, err := open(src.unit)
 		if err != nil {
 			return err
@@ -104,7 +104,7 @@ func (src *syncedSource) lines(ctx context.Context, read func(io.Reader) error) 
 
 // looks looks for what was written in the source.
 func (src *syncedSource) looks(ctx context.Context, in *intent) (recovered, error) {
-	unit := src.format.inUnit(src.from.file)
+	unit := inUnit(&src.format, src.from.file)
 	st := newStream(src.format, File{Path: src.unit, Name: src.name, Unit: unit, Beside: func(string) ([]byte, bool) { return nil, false }})
 	return findWritten(ctx, src.store, src.from.file, unit, src.from.echoes, in, func(take func(read) error) error {
 		return src.lines(ctx, func(r io.Reader) error { return st.run(r, take) })
@@ -114,7 +114,7 @@ func (src *syncedSource) looks(ctx context.Context, in *intent) (recovered, erro
 // begun reports whether a file of lines ends in a part of the first line that
 // was to be written.
 func (src *syncedSource) begun(in *intent) bool {
-	if src.format.inUnit(src.from.file) {
+	if inUnit(&src.format, src.from.file) {
 		return false
 	}
 	there, err := src.behind(in)
@@ -138,7 +138,7 @@ func (src *syncedSource) behind(in *intent) (_ []byte, err error) {
 func (src *syncedSource) own(texts []SourceText) (b []byte) {
 	for _, t := range texts {
 		if t.Path == src.below && t.Name == src.name {
-			b = t.bytes()
+			b = bytesOf(&t)
 		}
 	}
 	return b

@@ -35,14 +35,14 @@ func (y *syncer) write(ctx context.Context, done *Synced) error {
 	if own < 0 {
 		return fmt.Errorf("%w: %s cannot hold any of the new events", skein.ErrInvalid, y.format.Name)
 	}
-	w.Texts[own].reach(d.Events)
+	reach(&w.Texts[own], d.Events)
 	last := d.Events[len(d.Events)-1].Seq
-	in := newIntent(w.Texts, own, y.format.inUnit(y.from.file), last)
+	in := newIntent(w.Texts, own, inUnit(&y.format, y.from.file), last)
 	in.Events, in.Losses = done.Events, done.Losses
 	if err := y.saveIntent(ctx, in); err != nil {
 		return err
 	}
-	if !y.format.inUnit(y.from.file) {
+	if !inUnit(&y.format, y.from.file) {
 		err = y.appendLines(ctx, w.Texts[own].Lines)
 	} else {
 		err = y.putUnit(ctx, w.Texts)
@@ -88,7 +88,7 @@ func (y *syncer) side(ctx context.Context, x *exporter) error {
 	if err != nil {
 		return err
 	}
-	sum := newSummer(y.format.inUnit(f))
+	sum := newSummer(inUnit(&y.format, f))
 	for r, err := range y.store.Records(ctx, y.format.Name, f.Path, 0) {
 		if err != nil {
 			return err

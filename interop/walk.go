@@ -28,14 +28,20 @@ type candidate struct {
 type walker struct {
 	found []candidate
 	seen  map[string]bool
-	rep   *Report
+	rep   notes
+}
+
+// notes are told which paths were left out, and which an error kept from being read.
+type notes interface {
+	skip(path, why string)
+	fail(path string, err error)
 }
 
 // walk returns the files at and under paths, the oldest first: an original is
 // older than its copies. A path itself may be a symbolic link; links found on
 // the way are not followed. A path that is neither file nor folder has failed. So
 // has one that does not exist, if another does; if none does, that is the error.
-func walk(ctx context.Context, paths []string, rep *Report) ([]candidate, error) {
+func walk(ctx context.Context, paths []string, rep notes) ([]candidate, error) {
 	w := walker{seen: map[string]bool{}, rep: rep}
 	missing := map[string]error{}
 	for _, p := range paths {

@@ -14,10 +14,6 @@ import (
 	"github.com/skein-dev/skein"
 )
 
-// pollEvery is how often a watch looks at all files, to find changes that the system
-// did not report.
-const pollEvery = 30 * time.Second
-
 // pollShare is how much longer than a poll the time until the next one is, where the
 // system reports changes: what is at rest costs at most a thousandth of a core.
 const pollShare = 1000
@@ -156,7 +152,7 @@ func (w *watch) first(ctx context.Context) error {
 	w.rep.Elapsed = time.Since(start)
 	w.wake()
 	for _, s := range w.rep.Skips {
-		w.told[s.kind()] = true
+		w.told[kindOf(s)] = true
 	}
 	if err == nil && w.each != nil {
 		w.each(w.rep)
@@ -173,9 +169,6 @@ func (w *watch) awaited() {
 		}
 	}
 }
-
-// isMoving reports whether a file changed so recently that more may come.
-func isMoving(c candidate) bool { return time.Since(time.Unix(0, c.mtime)) < pollEvery }
 
 // takeAll reads what is new in files. roots is where the files were found, if that is
 // all of them.
@@ -209,8 +202,8 @@ func (w *watch) takeAll(ctx context.Context, found []candidate, roots []string) 
 // tellOnce removes from the report what was already reported as skipped.
 func (w *watch) tellOnce() {
 	w.rep.Skips = slices.DeleteFunc(w.rep.Skips, func(s Skip) bool {
-		told := w.told[s.kind()]
-		w.told[s.kind()] = true
+		told := w.told[kindOf(s)]
+		w.told[kindOf(s)] = true
 		return told
 	})
 	w.rep.Skipped = len(w.rep.Skips)
@@ -218,7 +211,7 @@ func (w *watch) tellOnce() {
 
 // kind returns what two skips have in common if only one of them needs to be reported:
 // the file and the reason, without any numbers in it.
-func (s Skip) kind() string {
+func kindOf(s Skip) string {
 	return s.Path + "\x00" + strings.Map(func(r rune) rune {
 		if r >= '0' && r <= '9' {
 			return -1

@@ -1,7 +1,6 @@
 package interop
 
 import (
-	"bytes"
 	"context"
 	"errors"
 	"io/fs"
@@ -287,18 +286,6 @@ func (l *live) update(ctx context.Context, cs *consumer, c candidate) (bool, err
 	return err == nil && !w.dead.Load(), err
 }
 
-// tailStands reports whether the last bytes that were read are still where they were.
-func (w *fileJob) tailStands() bool {
-	f, _, err := open(w.now.path)
-	if err != nil {
-		return false
-	}
-	defer f.Close()
-	b := make([]byte, len(w.stream.tail))
-	_, err = f.ReadAt(b, w.stream.ended-int64(len(b)))
-	return err == nil && bytes.Equal(b, w.stream.tail)
-}
-
 // A liveSet is the live files, by path.
 type liveSet map[string]*live
 
@@ -320,3 +307,6 @@ func (s liveSet) put(t *target) {
 		delete(s, oldest)
 	}
 }
+
+// hurry makes a watch read a file again soon.
+func (w *watch) hurry(path string) { w.later[path] = time.Now().Add(2 * restFor) }

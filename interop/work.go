@@ -1,6 +1,7 @@
 package interop
 
 import (
+	"bytes"
 	"cmp"
 	"context"
 	"encoding/hex"
@@ -221,19 +222,6 @@ func (w *fileJob) verified() bool {
 	return w.verify == 0 || w.stream.n == w.verify && w.stream.state().Sum == w.state.Sum
 }
 
-// ctxReader stops reading when ctx ends.
-type ctxReader struct {
-	ctx context.Context
-	r   io.Reader
-}
-
-func (c ctxReader) Read(b []byte) (int, error) {
-	if err := c.ctx.Err(); err != nil {
-		return 0, err
-	}
-	return c.r.Read(b)
-}
-
 // begin plans how to read a file: the stored part is given to the reader once more,
 // and checked by its sum, before what is new. It returns w.
 func (w *fileJob) begin() *fileJob {
@@ -281,4 +269,51 @@ func rewritten(ctx context.Context, s skein.Store, w *fileJob) (*fileJob, error)
 	next.state.Unread = diff.Unread || w.unit != nil && len(w.unit.unit.Skips()) > 0
 	next.stream = newStream(w.format, next.file())
 	return next, err
+}
+
+// dies stops reading the source. Its unit counts as changed, so that the next
+// import reads it again.
+func (w *fileJob) dies() {
+	w.dead.Store(true)
+	if w.unit != nil {
+		w.unit.left.Store(true)
+	}
+}
+
+// An ended is a session to be taken out if it still ends there: what somebody has
+// added since stays.
+type ended struct {
+	ID   skein.SessionID `json:"id"`
+	Last skein.Seq       `json:"last"`
+}
+
+// A reread is what is to be read again after a file.
+type reread struct {
+	Files    []string `json:"files"`
+	Sessions []ended  `json:"sessions,omitempty"` // in these files, to be taken out; forks before their parents
+	Kids     []ended  `json:"kids,omitempty"`     // children in these files, to be taken out with them
+}
+
+// aside is a work for reporting something that concerns none of its records.
+func (w *fileJob) aside() *fileJob {
+	return &fileJob{format: w.format, now: w.now, unit: w.unit, name: w.name}
+}
+
+// says returns a chunk that reports w, and why.
+func (w *fileJob) says(err error) chunk {
+	return chunk{w: w.aside(), skips: []Skip{{w.now.path, why(err)}}}
+}
+
+func (w *fileJob) unfinished() bool { return w.unit != nil && w.name == "" && w.unit.left.Load() }
+
+// tailStands reports whether the last bytes that were read are still where they were.
+func (w *fileJob) tailStands() bool {
+	f, _, err := open(w.now.path)
+	if err != nil {
+		return false
+	}
+	defer f.Close()
+	b := make([]byte, len(w.stream.tail))
+	_, err = f.ReadAt(b, w.stream.ended-int64(len(b)))
+	return err == nil && bytes.Equal(b, w.stream.tail)
 }
