@@ -174,7 +174,7 @@ func copyTo(ctx context.Context, to, at string) (err error) {
 		}
 		out, err := os.OpenFile(to+suffix, os.O_WRONLY|os.O_CREATE|os.O_EXCL, 0o600)
 		if err == nil {
-			_, err = io.Copy(out, ctxReader{ctx, from})
+			_, err = io.Copy(out, cancelable(ctx, from))
 			err = errors.Join(err, out.Close())
 		}
 		when := time.Unix(0, is.mtime)

@@ -74,7 +74,7 @@ func OpenDocument(ctx context.Context, path string, cut func(data []byte) (piece
 		return nil, longError{is.size}
 	}
 	b := bytes.NewBuffer(make([]byte, 0, is.size+bytes.MinRead)) // allocated at once: growing would take twice the memory
-	if _, err := b.ReadFrom(io.LimitReader(ctxReader{ctx, f}, MaxDocument)); err != nil {
+	if _, err := b.ReadFrom(io.LimitReader(cancelable(ctx, f), MaxDocument)); err != nil {
 		return nil, err
 	}
 	pieces, whole := cut(b.Bytes())

@@ -124,27 +124,6 @@ func (im *importer) importEach(ctx context.Context, works []planned, p Progress)
 	return errors.Join(err, ignoreCancel(<-done, err))
 }
 
-// hand sends a chunk, and if it is big, waits until it was stored.
-func (c chunk) hand(ctx context.Context, to chan<- chunk) error {
-	if c.bytes > bigChunk {
-		c.taken = make(chan struct{})
-	}
-	select {
-	case to <- c:
-	case <-ctx.Done():
-		return ctx.Err()
-	}
-	if c.taken == nil {
-		return nil
-	}
-	select {
-	case <-c.taken:
-		return nil
-	case <-ctx.Done():
-		return ctx.Err()
-	}
-}
-
 // ignoreCancel drops a cancellation that only results from an earlier error.
 func ignoreCancel(err, first error) error {
 	if first != nil && errors.Is(err, context.Canceled) {

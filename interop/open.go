@@ -74,6 +74,9 @@ func within(root, path string) bool {
 	return err == nil && filepath.IsLocal(rel)
 }
 
+// cancelable returns r such that reading stops when ctx ends.
+func cancelable(ctx context.Context, r io.Reader) io.Reader { return ctxReader{ctx, r} }
+
 // ctxReader stops reading when ctx ends.
 type ctxReader struct {
 	ctx context.Context

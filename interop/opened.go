@@ -38,8 +38,7 @@ func isDatabase(u Unit) bool {
 	if p, ok := u.(*copiedUnit); ok {
 		u = p.Unit
 	}
-	_, ok := u.(*databaseUnit)
-	return ok
+	return FromDatabase(u)
 }
 
 // opened is a unit that is to be read or is being read.
@@ -120,7 +119,7 @@ func (w *fileJob) readSource(ctx context.Context, emit func(read) error) error {
 		return err
 	}
 	defer r.Close()
-	in := bufio.NewReaderSize(ctxReader{ctx, r}, 64<<10)
+	in := bufio.NewReaderSize(cancelable(ctx, r), 64<<10)
 	head, err := in.Peek(headLen)
 	if err != nil && !errors.Is(err, io.EOF) {
 		return err

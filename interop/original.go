@@ -194,10 +194,6 @@ func (rr *rereader) redoable(ctx context.Context, id skein.SessionID, x *redo) (
 	return true, nil
 }
 
-func (y *reread) has(id skein.SessionID) bool {
-	return slices.ContainsFunc(slices.Concat(y.Sessions, y.Kids), func(x ended) bool { return x.ID == id })
-}
-
 // rereadable adds a file to x, and reports whether all that is stored of it came
 // from it and is still in it.
 func (rr *rereader) rereadable(ctx context.Context, x *redo, path string) (bool, error) {

@@ -193,7 +193,7 @@ func unpackTo(ctx context.Context, at, path string) (damage, err error) {
 		return nil, err
 	}
 	defer f.Close()
-	r, packed, err := Unpack(path, ctxReader{ctx, f})
+	r, packed, err := Unpack(path, cancelable(ctx, f))
 	if err != nil {
 		return nil, err
 	}

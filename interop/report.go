@@ -138,6 +138,13 @@ func (r *Report) force(f Forced) {
 	}
 }
 
+// addOther reports another program's file.
+func (r *Report) addOther(o Other) {
+	if r.Alike++; len(r.Others) < maxNamed {
+		r.Others = append(r.Others, o)
+	}
+}
+
 // fileCounts is how many files have been reported so far.
 type fileCounts struct{ files, unmatched, alike int }
 

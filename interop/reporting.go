@@ -66,9 +66,7 @@ func (r *reporting) other(o Other) {
 		r.fail(o.Path, errors.New(o.String()))
 		return
 	}
-	if r.Alike++; len(r.Others) < maxNamed {
-		r.Others = append(r.Others, o)
-	}
+	r.addOther(o)
 }
 
 // took adds to the report what was imported.

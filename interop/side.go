@@ -100,7 +100,7 @@ func (pr *producer) loadSide(ctx context.Context, head *sideHead, log *bufio.Rea
 			return t, err
 		}
 	}
-	done, err := replay.Load(ctx, pr.store, ctxReader{ctx, log}, replay.Options{Again: pr.again})
+	done, err := replay.Load(ctx, pr.store, cancelable(ctx, log), replay.Options{Again: pr.again})
 	t.Damaged = done.Damaged
 	main := head.Session
 	for _, s := range done.Sessions {

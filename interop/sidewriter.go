@@ -93,12 +93,12 @@ func (s *sideWriter) knows(ctx context.Context, w inBatch, list echoes) error {
 	}
 	f := *w.known
 	f.Records, f.Offset = 0, 0
-	var records []skein.Record
+	var all []skein.Record
 	is.work.stream = newStream(is.work.format, is.work.file())
 	err = is.work.read(ctx, func(r read) error {
 		rec := r.rec
 		rec.Raw, rec.Key, rec.Events = bytes.Clone(rec.Raw), "", 0
-		records, f.Records, f.Offset = append(records, rec), f.Records+1, f.Offset+int64(len(rec.Raw))
+		all, f.Records, f.Offset = append(all, rec), f.Records+1, f.Offset+int64(len(rec.Raw))
 		return nil
 	})
 	if err != nil {
@@ -106,7 +106,7 @@ func (s *sideWriter) knows(ctx context.Context, w inBatch, list echoes) error {
 	}
 	f.State = fileState{Echoes: list, Plain: decodeState(f.State).Plain, Seq: w.sess.Last}.encode()
 	f.Size, f.Mtime, f.Damaged = -1, 0, 0
-	_, err = s.store.Append(ctx, skein.Batch{Session: w.sess.ID, Import: &skein.Import{File: f, Records: records, Forget: true}})
+	_, err = s.store.Append(ctx, skein.Batch{Session: w.sess.ID, Import: &skein.Import{File: f, Records: all, Forget: true}})
 	return err
 }
 

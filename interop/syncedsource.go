@@ -75,7 +75,7 @@ func (src *syncedSource) lines(ctx context.Context, read func(io.Reader) error) 
 			return err
 		}
 		defer f.Close()
-		return read(ctxReader{ctx, f})
+		return read(cancelable(ctx, f))
 	}
 	u, err := src.format.Look(ctx, src.unit)
 	if err != nil {

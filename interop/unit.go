@@ -151,6 +151,12 @@ func OpenDatabase(ctx context.Context, path string, d Database) (_ Unit, err err
 	return u, nil
 }
 
+// FromDatabase reports whether [OpenDatabase] made u.
+func FromDatabase(u Unit) bool {
+	_, ok := u.(*databaseUnit)
+	return ok
+}
+
 type databaseUnit struct {
 	db     *foreign.DB
 	path   string

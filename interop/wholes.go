@@ -71,7 +71,7 @@ func (wh *wholes) loadOnce(ctx context.Context, w *fileJob) (t Took, err error) 
 	defer f.Close()
 	w.now = now
 	file := skein.SourceFile{Format: w.format.Name, Path: now.path}
-	var data io.Reader = ctxReader{ctx, f}
+	var data io.Reader = cancelable(ctx, f)
 	unpacked, packed, err := Unpack(now.path, data)
 	if err != nil {
 		return t, err

@@ -8,6 +8,7 @@ import (
 	"encoding/json"
 	"errors"
 	"io"
+	"slices"
 	"sync/atomic"
 
 	"github.com/skein-dev/skein"
@@ -192,7 +193,7 @@ func (w *fileJob) read(ctx context.Context, emit func(read) error) error {
 	w.head = skein.Hash(digest(b))
 	var r io.Reader = io.LimitReader(f, now.size-w.stream.at.Offset)
 	var packed io.ReadCloser
-	if packed, w.packed, err = Unpack(now.path, ctxReader{ctx, f}); err != nil {
+	if packed, w.packed, err = Unpack(now.path, cancelable(ctx, f)); err != nil {
 		return err
 	}
 	var unpacked readable
@@ -209,7 +210,7 @@ func (w *fileJob) read(ctx context.Context, emit func(read) error) error {
 	if err != nil {
 		return err
 	}
-	return cmp.Or(w.stream.run(ctxReader{ctx, r}, emit), unpacked.damage)
+	return cmp.Or(w.stream.run(cancelable(ctx, r), emit), unpacked.damage)
 }
 
 // state returns how far s has read.
@@ -316,4 +317,29 @@ func (w *fileJob) tailStands() bool {
 	b := make([]byte, len(w.stream.tail))
 	_, err = f.ReadAt(b, w.stream.ended-int64(len(b)))
 	return err == nil && bytes.Equal(b, w.stream.tail)
+}
+
+// hand sends a chunk, and if it is big, waits until it was stored.
+func (c chunk) hand(ctx context.Context, to chan<- chunk) error {
+	if c.bytes > bigChunk {
+		c.taken = make(chan struct{})
+	}
+	select {
+	case to <- c:
+	case <-ctx.Done():
+		return ctx.Err()
+	}
+	if c.taken == nil {
+		return nil
+	}
+	select {
+	case <-c.taken:
+		return nil
+	case <-ctx.Done():
+		return ctx.Err()
+	}
+}
+
+func (y *reread) has(id skein.SessionID) bool {
+	return slices.ContainsFunc(slices.Concat(y.Sessions, y.Kids), func(x ended) bool { return x.ID == id })
 }

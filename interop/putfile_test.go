@@ -27,8 +27,8 @@ func TestAFileThatCameMeanwhileStays(t *testing.T) {
 	if err := link(root, "temp", "a.jsonl"); !errors.Is(err, skein.ErrExists) {
 		t.Errorf("link to where a file is = %v, want ErrExists", err)
 	}
-	if err := putFile(dir, "a.jsonl", lines.New([]byte("ours")), lines.New([]byte("what was"))); !errors.Is(err, ErrChanged) {
-		t.Errorf("putFile where something else stands = %v, want ErrChanged", err)
+	if err := putFile(dir, "a.jsonl", lines.New([]byte("ours")), lines.New([]byte("what was"))); !errors.Is(err, errChanged) {
+		t.Errorf("putFile where something else stands = %v, want errChanged", err)
 	}
 	if b, err := os.ReadFile(at); string(b) != "theirs" {
 		t.Errorf("the file has %q (%v), want what was there", b, err)
