@@ -21,6 +21,8 @@ import (
 	"github.com/skein-dev/skein/interop/formats/copilot"
 	"github.com/skein-dev/skein/interop/formats/gemini"
 	"github.com/skein-dev/skein/interop/formats/pi"
+	"github.com/skein-dev/skein/interop/importer"
+	"github.com/skein-dev/skein/interop/records"
 	"github.com/skein-dev/skein/store/memory"
 	"github.com/skein-dev/skein/store/sqlite"
 )
@@ -59,7 +61,7 @@ func importStages(ctx context.Context, e *fixture) error {
 			if err != nil {
 				return err
 			}
-			_, err = interop.Import(ctx, s, formats, []string{c.Dir}, interop.Options{})
+			_, err = importer.Import(ctx, s, formats, []string{c.Dir}, interop.Options{})
 			return errors.Join(err, done())
 		}
 	}
@@ -169,6 +171,6 @@ func decodeOnly(dir string, formats []interop.Format) error {
 			}
 		}
 		file := interop.File{Path: path, Beside: func(string) ([]byte, bool) { return nil, false }}
-		return interop.Scan(surest, file, lines, func(skein.Record, interop.Made) error { return nil })
+		return records.Scan(surest, file, lines, func(skein.Record, interop.Made) error { return nil })
 	})
 }

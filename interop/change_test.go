@@ -10,6 +10,7 @@ import (
 
 	"github.com/skein-dev/skein"
 	"github.com/skein-dev/skein/interop"
+	"github.com/skein-dev/skein/interop/importer"
 )
 
 func TestWhatWasTakenBackHereStaysSoWhenTheFileIsRewritten(t *testing.T) {
@@ -246,7 +247,7 @@ func TestAnImportThatWasStoppedGoesOn(t *testing.T) {
 		f := &flaky{p.store, skein.LeasesOf(p.store), 0, 3, skein.ErrFull, done}
 		tries := 0
 		for ; tries < 50; tries++ {
-			_, err := interop.Import(t.Context(), f, []interop.Format{toy()}, []string{p.dir}, interop.Options{})
+			_, err := importer.Import(t.Context(), f, []interop.Format{toy()}, []string{p.dir}, interop.Options{})
 			if err == nil {
 				break
 			}
@@ -272,7 +273,7 @@ func TestAnOutcomeThatIsUnknownIsSettled(t *testing.T) {
 		p := newPlace(t)
 		p.write("a.toy", "a1", "a2>a1", "a3")
 		f := &flaky{p.store, skein.LeasesOf(p.store), 1, 2, skein.ErrUnknown, done}
-		rep, err := interop.Import(t.Context(), f, []interop.Format{toy()}, []string{p.dir}, interop.Options{})
+		rep, err := importer.Import(t.Context(), f, []interop.Format{toy()}, []string{p.dir}, interop.Options{})
 		if err != nil {
 			t.Fatalf("Import = %+v, %v", rep, err)
 		}
@@ -312,7 +313,7 @@ func TestAFileThatLostMuchWhileImportsWereStopped(t *testing.T) {
 	p.bring(interop.Options{})
 	p.write("a.toy", is...)
 	f := &flaky{p.store, skein.LeasesOf(p.store), 0, 3, skein.ErrFull, false}
-	if _, err := interop.Import(t.Context(), f, []interop.Format{toy()}, []string{p.dir}, interop.Options{}); !errors.Is(err, skein.ErrFull) {
+	if _, err := importer.Import(t.Context(), f, []interop.Format{toy()}, []string{p.dir}, interop.Options{}); !errors.Is(err, skein.ErrFull) {
 		t.Fatalf("Import = %v, want ErrFull", err)
 	}
 	p.bring(interop.Options{})
@@ -336,7 +337,7 @@ func TestAFileThatSaysLessWhileImportsWereStopped(t *testing.T) {
 		p.bring(interop.Options{})
 		p.write("a.toy", is...)
 		f := &flaky{p.store, skein.LeasesOf(p.store), 0, 3, skein.ErrFull, done}
-		if _, err := interop.Import(t.Context(), f, []interop.Format{toy()}, []string{p.dir}, interop.Options{}); !errors.Is(err, skein.ErrFull) {
+		if _, err := importer.Import(t.Context(), f, []interop.Format{toy()}, []string{p.dir}, interop.Options{}); !errors.Is(err, skein.ErrFull) {
 			t.Fatalf("Import = %v, want ErrFull", err)
 		}
 		p.bring(interop.Options{})

@@ -23,7 +23,7 @@ func TestALineThatBeginsWithNoStepOfTheConversationIsAFork(t *testing.T) {
 }
 
 func TestWatchMakesAForkOfWhatWentOnHereTooSinceItCame(t *testing.T) {
-	w := watch(t, newPlace(t))
+	w := watchDir(t, newPlace(t))
 	w.append("a.toy", line("a1"))
 	w.until("a", "created a1")
 	w.add("a", asked("here"))

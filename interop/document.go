@@ -19,6 +19,7 @@ import (
 
 	"github.com/skein-dev/skein"
 	"github.com/skein-dev/skein/internal/lines"
+	"github.com/skein-dev/skein/interop/disk"
 )
 
 // MaxDocument is the longest document that is read, in bytes.
@@ -57,28 +58,28 @@ func IsFresh(mtime int64) bool {
 // 256 KB, so that its caller can recognize it; others are those of reading it.
 func OpenDocument(ctx context.Context, path string, cut func(data []byte) (pieces [][]byte, whole bool)) (_ Unit, err error) {
 	defer skein.Wrapf(&err, "file %s", path)
-	f, is, err := open(path)
+	f, is, err := disk.Open(path)
 	if err != nil {
 		return nil, err
 	}
 	defer f.Close()
-	if b, err := head(f); err != nil || startsDatabase(b) {
+	if b, err := disk.Head(f); err != nil || startsDatabase(b) {
 		return nil, cmp.Or(err, ErrOther)
 	}
-	if is.size > MaxDocument {
+	if is.Size > MaxDocument {
 		head, err := io.ReadAll(io.LimitReader(f, longHead))
 		if err != nil {
 			return nil, err
 		}
 		cut(head)
-		return nil, longError{is.size}
+		return nil, longError{is.Size}
 	}
-	b := bytes.NewBuffer(make([]byte, 0, is.size+bytes.MinRead)) // allocated at once: growing would take twice the memory
-	if _, err := b.ReadFrom(io.LimitReader(cancelable(ctx, f), MaxDocument)); err != nil {
+	b := bytes.NewBuffer(make([]byte, 0, is.Size+bytes.MinRead)) // allocated at once: growing would take twice the memory
+	if _, err := b.ReadFrom(io.LimitReader(disk.Cancelable(ctx, f), MaxDocument)); err != nil {
 		return nil, err
 	}
 	pieces, whole := cut(b.Bytes())
-	if !whole && IsFresh(is.mtime) {
+	if !whole && IsFresh(is.Mtime) {
 		return nil, ErrTorn
 	}
 	return document{path, b.Bytes(), pieces}, nil
@@ -239,12 +240,12 @@ func PutDocument(_ context.Context, path string, parts []Part) (err error) {
 	case err != nil && was != nil:
 		return ErrChanged
 	}
-	root, err := openHome(filepath.Dir(path))
+	root, err := disk.OpenHome(filepath.Dir(path))
 	if err != nil {
 		return err
 	}
 	defer func() { err = errors.Join(err, root.Close()) }()
-	return replaceFile(root, filepath.Base(path), bytes.NewReader(now))
+	return disk.ReplaceFile(root, filepath.Base(path), bytes.NewReader(now))
 }
 
 // pieces returns the content of a document's lines.

@@ -13,6 +13,8 @@ import (
 
 	"github.com/skein-dev/skein/internal/loose"
 	"github.com/skein-dev/skein/interop"
+	"github.com/skein-dev/skein/interop/importer"
+	"github.com/skein-dev/skein/interop/writeback"
 )
 
 // leaf is a format whose sessions are documents x.leaf: {"id":…, "toys":[…]}.
@@ -47,7 +49,7 @@ func (r *leafReader) Read(l interop.Line) (m interop.Made, err error) {
 
 func (p *place) bringLeaves() interop.Report {
 	p.Helper()
-	rep, err := interop.Import(context.Background(), p.store, []interop.Format{leaf()}, []string{p.dir}, interop.Options{})
+	rep, err := importer.Import(context.Background(), p.store, []interop.Format{leaf()}, []string{p.dir}, interop.Options{})
 	if err != nil {
 		p.Fatalf("Import(%s) = %v", p.dir, err)
 	}
@@ -88,7 +90,7 @@ func TestADocumentComesBackFromItsRecords(t *testing.T) {
 		}
 		p.bringLeaves()
 		var lines bytes.Buffer
-		if err := interop.WriteSource(t.Context(), p.store, "leaf", p.path("a.leaf"), &lines); err != nil {
+		if err := writeback.WriteSource(t.Context(), p.store, "leaf", p.path("a.leaf"), &lines); err != nil {
 			t.Fatalf("WriteSource of %q: %v", text, err)
 		}
 		to := filepath.Join(t.TempDir(), "sub", "b.leaf")

@@ -15,6 +15,8 @@ import (
 	"github.com/skein-dev/skein/internal/folder"
 	"github.com/skein-dev/skein/internal/foreign"
 	"github.com/skein-dev/skein/interop"
+	"github.com/skein-dev/skein/interop/importer"
+	"github.com/skein-dev/skein/interop/writeback"
 	"github.com/skein-dev/skein/store/memory"
 )
 
@@ -101,10 +103,10 @@ func toyWord(body []byte) string {
 var everyToy = []interop.Format{toy(), box(), base()}
 
 // export writes a session of p's store into a new folder.
-func (p *place) export(f interop.Format, id string) (home string, done []interop.Exported) {
+func (p *place) export(f interop.Format, id string) (home string, done []writeback.Exported) {
 	p.Helper()
 	home = filepath.Join(p.TempDir(), "home")
-	done, err := interop.Export(context.Background(), p.store, f, skein.SessionID(id), home, interop.Exports{})
+	done, err := writeback.Export(context.Background(), p.store, f, skein.SessionID(id), home, writeback.Exports{})
 	if err != nil {
 		p.Fatalf("Export(%s, %s) = %v", f.Name, id, err)
 	}
@@ -122,7 +124,7 @@ func elsewhere(t *testing.T, dir string) *place {
 
 func (p *place) again() interop.Report {
 	p.Helper()
-	rep, err := interop.Import(context.Background(), p.store, everyToy, []string{p.dir}, interop.Options{})
+	rep, err := importer.Import(context.Background(), p.store, everyToy, []string{p.dir}, interop.Options{})
 	if err != nil {
 		p.Fatalf("Import(%s) = %v", p.dir, err)
 	}
@@ -222,7 +224,7 @@ func TestThereAndBackIsTheSameSession(t *testing.T) {
 			if rep := q.again(); rep.Events != 0 || rep.Skipped != 0 {
 				t.Errorf("Import again = %+v, want nothing new", rep)
 			}
-			if rep, err := interop.Import(t.Context(), p.store, everyToy, []string{home}, interop.Options{}); err != nil || rep.Events != 0 || rep.Skipped != 0 {
+			if rep, err := importer.Import(t.Context(), p.store, everyToy, []string{home}, interop.Options{}); err != nil || rep.Events != 0 || rep.Skipped != 0 {
 				t.Errorf("Import where the session is = %+v, %v, want nothing new", rep, err)
 			}
 		})
@@ -267,7 +269,7 @@ func TestExportOverwritesNothing(t *testing.T) {
 	if err := os.WriteFile(at, []byte("other"), 0o600); err != nil {
 		t.Fatal(err)
 	}
-	_, err := interop.Export(t.Context(), p.store, toy(), "mine", home, interop.Exports{})
+	_, err := writeback.Export(t.Context(), p.store, toy(), "mine", home, writeback.Exports{})
 	if !errors.Is(err, skein.ErrExists) || tree(t, home)["talks/mine.toy"] != "other" {
 		t.Errorf("Export over another file = %v, want ErrExists and the file as it was", err)
 	}
@@ -275,7 +277,7 @@ func TestExportOverwritesNothing(t *testing.T) {
 	bad.Write = func(context.Context, interop.Draft) (interop.Written, error) {
 		return interop.Written{Texts: []interop.SourceText{{Path: "../x", Lines: []interop.OutLine{{Body: []byte("x")}}}}}, nil
 	}
-	if _, err := interop.Export(t.Context(), p.store, bad, "mine", home, interop.Exports{}); !errors.Is(err, skein.ErrInvalid) {
+	if _, err := writeback.Export(t.Context(), p.store, bad, "mine", home, writeback.Exports{}); !errors.Is(err, skein.ErrInvalid) {
 		t.Errorf("Export to ../x = %v, want ErrInvalid", err)
 	}
 }

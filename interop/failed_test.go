@@ -9,6 +9,8 @@ import (
 
 	"github.com/skein-dev/skein"
 	"github.com/skein-dev/skein/interop"
+	"github.com/skein-dev/skein/interop/importer"
+	"github.com/skein-dev/skein/interop/writeback"
 )
 
 // A refusing store accepts nothing for one session until it is told to.
@@ -61,7 +63,7 @@ func TestADamagedSideFileIsNotTriedAgain(t *testing.T) {
 	p.raw(".a.toy.skein", "no side file\n")
 	bring := func() interop.Report {
 		t.Helper()
-		rep, err := interop.Import(t.Context(), p.store, []interop.Format{toy()}, []string{p.path("a.toy")}, interop.Options{Named: true})
+		rep, err := importer.Import(t.Context(), p.store, []interop.Format{toy()}, []string{p.path("a.toy")}, interop.Options{Named: true})
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -99,7 +101,7 @@ func TestAReaderThatPanicsEndsItsFileOnly(t *testing.T) {
 	f := toy()
 	open := f.Open
 	f.Open = func(file interop.File) interop.Reader { return panicking{open(file)} }
-	rep, err := interop.Import(t.Context(), p.store, []interop.Format{f}, []string{p.dir}, interop.Options{})
+	rep, err := importer.Import(t.Context(), p.store, []interop.Format{f}, []string{p.dir}, interop.Options{})
 	if err != nil || rep.Failed != 1 || !strings.Contains(rep.Err.Error(), "a bug in skein") {
 		t.Errorf("Import = %+v, %v, want a.toy named", rep, err)
 	}
@@ -122,7 +124,7 @@ func TestWatchGoesOnWithWhatItCanTake(t *testing.T) {
 	p := newPlace(t)
 	r := &refusing{Store: p.store, id: "a"}
 	p.store = r
-	w := watch(t, p)
+	w := watchDir(t, p)
 	w.append("a.toy", line("a1"))
 	w.append("b.toy", line("b1"))
 	w.until("b", "created b1")
@@ -137,7 +139,7 @@ func TestSyncSaysWhyItsSourceIsNotTakenIn(t *testing.T) {
 	p.bring(interop.Options{})
 	p.add("a", asked("here"))
 	p.write("a.toy", "a1", "~f")
-	_, err := interop.Sync(t.Context(), &refusing{Store: p.store, id: "a"}, toy(), "a")
+	_, err := writeback.Sync(t.Context(), &refusing{Store: p.store, id: "a"}, toy(), "a")
 	if !errors.Is(err, errDisk) {
 		t.Errorf("Sync of a session that takes nothing = %v, want %v", err, errDisk)
 	}

@@ -12,6 +12,7 @@ import (
 
 	"github.com/skein-dev/skein"
 	"github.com/skein-dev/skein/interop"
+	"github.com/skein-dev/skein/interop/importer"
 )
 
 func TestDamagedRecordsAreKeptCountedAndNamed(t *testing.T) {
@@ -98,11 +99,11 @@ func TestALinkThatIsNamedIsFollowed(t *testing.T) {
 	if err := os.Symlink(outside.dir, p.path("link")); err != nil {
 		t.Skip("cannot make symbolic links here:", err)
 	}
-	rep, err := interop.Import(t.Context(), p.store, []interop.Format{toy()}, []string{p.path("link")}, interop.Options{})
+	rep, err := importer.Import(t.Context(), p.store, []interop.Format{toy()}, []string{p.path("link")}, interop.Options{})
 	if err != nil || rep.Sessions != 1 {
 		t.Errorf("Import(link) = %+v, %v, want 1 session", rep, err)
 	}
-	rep, err = interop.Import(t.Context(), p.store, []interop.Format{toy()}, []string{outside.path("o.toy"), outside.dir}, interop.Options{})
+	rep, err = importer.Import(t.Context(), p.store, []interop.Format{toy()}, []string{outside.path("o.toy"), outside.dir}, interop.Options{})
 	if err != nil || rep.Unchanged != 1 || rep.Files != 1 {
 		t.Errorf("Import(the same by its own path) = %+v, %v, want 1 file, unchanged", rep, err)
 	}
@@ -110,7 +111,7 @@ func TestALinkThatIsNamedIsFollowed(t *testing.T) {
 
 func TestAPathThatIsNotThereIsAnError(t *testing.T) {
 	p := newPlace(t)
-	_, err := interop.Import(t.Context(), p.store, []interop.Format{toy()}, []string{p.path("nothing")}, interop.Options{})
+	_, err := importer.Import(t.Context(), p.store, []interop.Format{toy()}, []string{p.path("nothing")}, interop.Options{})
 	if !errors.Is(err, fs.ErrNotExist) || !strings.Contains(err.Error(), "nothing") {
 		t.Errorf("Import(nothing) = %v, want an error that says so", err)
 	}
@@ -157,7 +158,7 @@ func TestTwoImportsOfOneFileMakeOneSession(t *testing.T) {
 	p := newPlace(t)
 	p.write("a.toy", "a1", "a2", "k/kid", "a3>a1")
 	l := &late{p.store, skein.SourcesOf(p.store), func() { p.bring(interop.Options{}) }}
-	rep, err := interop.Import(t.Context(), l, []interop.Format{toy()}, []string{p.dir}, interop.Options{})
+	rep, err := importer.Import(t.Context(), l, []interop.Format{toy()}, []string{p.dir}, interop.Options{})
 	if err != nil || rep.Events != 0 || rep.Waiting != 1 {
 		t.Errorf("the later Import = %+v, %v, want one file that waits", rep, err)
 	}

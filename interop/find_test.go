@@ -9,6 +9,8 @@ import (
 
 	"github.com/skein-dev/skein"
 	"github.com/skein-dev/skein/interop"
+	"github.com/skein-dev/skein/interop/discover"
+	"github.com/skein-dev/skein/interop/importer"
 )
 
 func TestFindSaysWhatThereIsAndTakesInNothing(t *testing.T) {
@@ -21,9 +23,9 @@ func TestFindSaysWhatThereIsAndTakesInNothing(t *testing.T) {
 	p.toys(`CREATE TABLE more (x)`)
 	p.write("y/d.toy", "d1")
 	roots := []string{p.path("x"), p.dir}
-	find := func() ([]interop.Discovery, interop.Report) {
+	find := func() ([]discover.Discovery, interop.Report) {
 		t.Helper()
-		found, rep, err := interop.Find(t.Context(), p.store, everyToy, roots)
+		found, rep, err := discover.Find(t.Context(), p.store, everyToy, roots)
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -33,7 +35,7 @@ func TestFindSaysWhatThereIsAndTakesInNothing(t *testing.T) {
 		return found, rep
 	}
 	was, rep := find()
-	want := []interop.Discovery{
+	want := []discover.Discovery{
 		{Format: "toy", Path: roots[0], Files: 2, Bytes: 1, New: 2, Sessions: 2},
 		{Format: "box", Path: roots[0], Files: 1, Bytes: 1, New: 1, Sessions: 1},
 		{Format: "toy", Path: roots[1], Files: 1, Bytes: 1, New: 1, Sessions: 1},
@@ -62,7 +64,7 @@ func TestFindCountsNoSessionThatAnImportDrops(t *testing.T) {
 	p.raw("title.toy", `{"id":"f","say":"about nothing","float":true}`+"\n")
 	p.write("gone.toy", "g1")
 	p.write("here.toy", "h1")
-	if _, err := interop.Import(t.Context(), p.store, everyToy, []string{p.path("gone.toy")}, interop.Options{}); err != nil {
+	if _, err := importer.Import(t.Context(), p.store, everyToy, []string{p.path("gone.toy")}, interop.Options{}); err != nil {
 		t.Fatal(err)
 	}
 	if _, err := skein.LifecycleOf(p.store).Delete(t.Context(), "gone", skein.Deletion{}); err != nil {
@@ -70,7 +72,7 @@ func TestFindCountsNoSessionThatAnImportDrops(t *testing.T) {
 	}
 	p.toys()
 	for range 2 {
-		found, rep, err := interop.Find(t.Context(), p.store, everyToy, []string{p.dir})
+		found, rep, err := discover.Find(t.Context(), p.store, everyToy, []string{p.dir})
 		if err != nil {
 			t.Fatal(err)
 		}

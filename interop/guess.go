@@ -6,6 +6,7 @@ import (
 	"fmt"
 
 	"github.com/skein-dev/skein/internal/foreign"
+	"github.com/skein-dev/skein/interop/disk"
 )
 
 // Sure is how sure a format is that a file is its own.
@@ -73,11 +74,11 @@ func FirstLine(head []byte) (line []byte, whole bool) {
 // first line is longer than head, its beginning decides.
 func IsLines(head []byte) bool {
 	line, whole := FirstLine(head)
-	return whole || len(head) == headLen && len(line) > headLen/2
+	return whole || len(head) == disk.HeadLen && len(line) > disk.HeadLen/2
 }
 
-// isDocument reports whether a file may be a document or a database.
-func isDocument(head []byte) bool {
+// IsDocument reports whether a file may be a document or a database.
+func IsDocument(head []byte) bool {
 	start := bytes.TrimLeft(head, "\xef\xbb\xbf \t\r\n")
 	return bytes.HasPrefix(start, []byte("{")) || bytes.HasPrefix(start, []byte("[")) || startsDatabase(head)
 }

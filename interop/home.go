@@ -4,10 +4,12 @@ import (
 	"path/filepath"
 	"slices"
 	"strings"
+
+	"github.com/skein-dev/skein/interop/disk"
 )
 
 // HomeOf returns the folder in which f's program keeps its files, absolute, as the
-// home for [Export]: the paths that Format.Places returns are in it. It is "" if the
+// home for [writeback.Export]: the paths that Format.Places returns are in it. It is "" if the
 // format has no usual place.
 func HomeOf(f Format, h Home) string {
 	for _, place := range f.Places(h) {
@@ -49,7 +51,7 @@ func PlacesOf(f Format, h Home) (places []Place, asked []string) {
 	for _, path := range f.Places(h) {
 		p := Place{Path: path}
 		for _, name := range asked { // the longest path is the most specific
-			if at := named[name]; at != "" && len(at) > len(named[p.Variable]) && (at == path || within(at, path)) {
+			if at := named[name]; at != "" && len(at) > len(named[p.Variable]) && (at == path || disk.Within(at, path)) {
 				p.Variable = name
 			}
 		}

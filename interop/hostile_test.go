@@ -9,6 +9,7 @@ import (
 	"github.com/skein-dev/skein"
 	"github.com/skein-dev/skein/internal/folder"
 	"github.com/skein-dev/skein/interop"
+	"github.com/skein-dev/skein/interop/records"
 )
 
 // The name of a file that a store returns may come from somebody else.
@@ -30,7 +31,7 @@ func TestNoFileIsWrittenOutOfItsFolder(t *testing.T) {
 func TestAFileOfTooManyRecordsIsReadAsFarAsMemoryGoes(t *testing.T) {
 	lines := strings.Repeat("\n", interop.MaxRecords+5)
 	n := 0
-	err := interop.Scan(toy(), interop.File{Path: "/x.toy"}, strings.NewReader(lines), func(skein.Record, interop.Made) error { n++; return nil })
+	err := records.Scan(toy(), interop.File{Path: "/x.toy"}, strings.NewReader(lines), func(skein.Record, interop.Made) error { n++; return nil })
 	if err == nil || !strings.Contains(err.Error(), fmt.Sprint(interop.MaxRecords)) || n != interop.MaxRecords {
 		t.Errorf("Scan of %d records gives %d and %v, want %d and an error that says so", len(lines), n, err, interop.MaxRecords)
 	}

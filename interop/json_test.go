@@ -57,7 +57,7 @@ func TestADraftHoldsALongMessageOnce(t *testing.T) {
 	var d Draft
 	for i, e := range []skein.Event{skein.NewEvent(skein.KindCreated, 1, skein.Created{}), skein.Say(2, skein.UserSays("short")), skein.Say(3, said)} {
 		e.Seq = skein.Seq(i + 1)
-		d.add(e)
+		d.Append(e)
 	}
 	if n := len(d.Events[2].Payload); n > 1<<10 {
 		t.Errorf("the event of a long message has %d bytes beside the message", n)

@@ -8,6 +8,7 @@ import (
 
 	"github.com/skein-dev/skein"
 	"github.com/skein-dev/skein/interop"
+	"github.com/skein-dev/skein/interop/writeback"
 	"github.com/skein-dev/skein/store/memory"
 )
 
@@ -35,7 +36,7 @@ func TestALogIsAppendedToAndHasALineOnce(t *testing.T) {
 		t.Fatal(err)
 	}
 	for _, id := range []skein.SessionID{"one", "two", "one"} {
-		if _, err := interop.Export(t.Context(), s, f, id, home, interop.Exports{NoSide: true}); err != nil {
+		if _, err := writeback.Export(t.Context(), s, f, id, home, writeback.Exports{NoSide: true}); err != nil {
 			t.Fatal(err)
 		}
 	}
@@ -49,7 +50,7 @@ func TestALogIsAppendedToAndHasALineOnce(t *testing.T) {
 	if err := os.Mkdir(log, 0o700); err != nil {
 		t.Fatal(err)
 	}
-	if done, err := interop.Export(t.Context(), s, f, "one", home, interop.Exports{NoSide: true}); err == nil {
+	if done, err := writeback.Export(t.Context(), s, f, "one", home, writeback.Exports{NoSide: true}); err == nil {
 		t.Errorf("Export with a folder in the log's place = %+v, want an error", done)
 	}
 }

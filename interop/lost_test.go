@@ -9,6 +9,7 @@ import (
 
 	"github.com/skein-dev/skein"
 	"github.com/skein-dev/skein/interop"
+	"github.com/skein-dev/skein/interop/writeback"
 	"github.com/skein-dev/skein/store/memory"
 )
 
@@ -23,7 +24,7 @@ func lostOf(t *testing.T, s skein.Store, id skein.SessionID) (lost []string) {
 		}
 		return w, err
 	}
-	done, err := interop.Export(t.Context(), s, f, id, t.TempDir(), interop.Exports{})
+	done, err := writeback.Export(t.Context(), s, f, id, t.TempDir(), writeback.Exports{})
 	if err != nil {
 		t.Fatalf("Export(%s) = %v", id, err)
 	}

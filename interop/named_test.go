@@ -10,6 +10,7 @@ import (
 
 	"github.com/skein-dev/skein"
 	"github.com/skein-dev/skein/interop"
+	"github.com/skein-dev/skein/interop/importer"
 )
 
 // names imports files of a place as if the user had named them.
@@ -19,7 +20,7 @@ func (p *place) names(o interop.Options, files ...string) interop.Report {
 	for i := range files {
 		files[i] = p.path(files[i])
 	}
-	rep, err := interop.Import(p.Context(), p.store, []interop.Format{toy()}, files, o)
+	rep, err := importer.Import(p.Context(), p.store, []interop.Format{toy()}, files, o)
 	if err != nil {
 		p.Fatal(err)
 	}
@@ -72,7 +73,7 @@ func TestANamedUnitThatGivesNothingFails(t *testing.T) {
 		p := newPlace(t)
 		p.raw(file, leafText("a1"))
 		for n := range 2 {
-			rep, err := interop.Import(t.Context(), p.store, []interop.Format{f}, []string{p.path(file)}, interop.Options{Named: true})
+			rep, err := importer.Import(t.Context(), p.store, []interop.Format{f}, []string{p.path(file)}, interop.Options{Named: true})
 			if err != nil || rep.Failed != 1 || len(rep.Skips) != 1 || rep.Skips[0].Why != why {
 				t.Errorf("import %d of %s = %+v, %v, want it named: %s", n, file, rep, err, why)
 			}
@@ -158,7 +159,7 @@ func TestANamedPathThatDoesNotExistFailsAlone(t *testing.T) {
 		p.wants("a", "created a1")
 	}
 	p := newPlace(t)
-	if rep, err := interop.Import(t.Context(), p.store, []interop.Format{toy()}, []string{p.path("a.toy"), p.path("b.toy")}, interop.Options{Named: true}); !errors.Is(err, fs.ErrNotExist) {
+	if rep, err := importer.Import(t.Context(), p.store, []interop.Format{toy()}, []string{p.path("a.toy"), p.path("b.toy")}, interop.Options{Named: true}); !errors.Is(err, fs.ErrNotExist) {
 		t.Errorf("Import of what does not exist = %+v, %v, want %v", rep, err, fs.ErrNotExist)
 	}
 }

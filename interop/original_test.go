@@ -11,6 +11,7 @@ import (
 
 	"github.com/skein-dev/skein"
 	"github.com/skein-dev/skein/interop"
+	"github.com/skein-dev/skein/interop/importer"
 )
 
 // TestTheFileThatWasMadeFirstIsTheOriginalInWhateverOrderTheyCome imports files
@@ -213,7 +214,7 @@ func TestAForkThatSomebodyGoesOnWithMeanwhileStays(t *testing.T) {
 	p.write("b.toy", "a1", "a2", "b1", "l1/l")
 	p.names(interop.Options{}, "b.toy")
 	late := &lateSayer{Store: p.store, Lifecycle: skein.LifecycleOf(p.store), say: func() { p.add("b", asked("here")) }}
-	if _, err := interop.Import(context.Background(), late, []interop.Format{toy()}, []string{p.path("a.toy")}, interop.Options{}); err != nil {
+	if _, err := importer.Import(context.Background(), late, []interop.Format{toy()}, []string{p.path("a.toy")}, interop.Options{}); err != nil {
 		t.Fatal(err)
 	}
 	p.bring(interop.Options{})
@@ -271,7 +272,7 @@ func TestAnImportThatIsStoppedWhileAForkIsReadAgainLosesNothing(t *testing.T) {
 		p.write("b.toy", "a1", "k1/k", "a2", "b1", "k2/l")
 		p.names(interop.Options{}, "b.toy")
 		f := &fault{Store: p.store, Leases: skein.LeasesOf(p.store), Lifecycle: skein.LifecycleOf(p.store), left: n}
-		_, err := interop.Import(context.Background(), f, []interop.Format{toy()}, []string{p.path("a.toy")}, interop.Options{})
+		_, err := importer.Import(context.Background(), f, []interop.Format{toy()}, []string{p.path("a.toy")}, interop.Options{})
 		for range 2 {
 			p.bring(interop.Options{})
 		}
@@ -297,7 +298,7 @@ func TestATurnThatIsStoppedLosesNothing(t *testing.T) {
 	for n := 1; ; n++ {
 		p := theWrongWayRound(t)
 		f := &fault{Store: p.store, Leases: skein.LeasesOf(p.store), Lifecycle: skein.LifecycleOf(p.store), left: n}
-		_, err := interop.Import(context.Background(), f, []interop.Format{toy()}, []string{p.path("a.toy")}, interop.Options{Named: true})
+		_, err := importer.Import(context.Background(), f, []interop.Format{toy()}, []string{p.path("a.toy")}, interop.Options{Named: true})
 		for range 2 {
 			p.bring(interop.Options{})
 		}

@@ -7,6 +7,8 @@ import (
 	"testing"
 
 	"github.com/skein-dev/skein/interop"
+	"github.com/skein-dev/skein/interop/discover"
+	"github.com/skein-dev/skein/interop/importer"
 )
 
 // kinToy is the format toy, whose files another program writes too.
@@ -30,16 +32,16 @@ func TestWhatOnlyLooksAlikeIsNamedAndLeftAlone(t *testing.T) {
 			t.Errorf("a file that looks alike is told of as %+v, want Puppet's, and why", o)
 		}
 	}
-	found, rep, err := interop.Find(t.Context(), p.store, []interop.Format{kinToy()}, []string{p.dir})
+	found, rep, err := discover.Find(t.Context(), p.store, []interop.Format{kinToy()}, []string{p.dir})
 	if err != nil || len(found) != 1 || found[0].Files != 1 || rep.Alike != 2 {
 		t.Errorf("Find = %+v, %+v, %v, want 1 file, and 2 that look alike", found, rep, err)
 	}
 	named := []string{p.path("b.toy")}
-	rep, err = interop.Import(t.Context(), p.store, []interop.Format{kinToy(), leaves()}, named, interop.Options{Named: true})
+	rep, err = importer.Import(t.Context(), p.store, []interop.Format{kinToy(), leaves()}, named, interop.Options{Named: true})
 	if err != nil || rep.Failed != 1 || len(rep.Skips) != 1 || !strings.Contains(rep.Skips[0].Why, "--format toy") {
 		t.Errorf("Import of one that is named = %+v, %v, want it to fail, and to say how it is taken", rep, err)
 	}
-	if rep, err = interop.Import(t.Context(), p.store, []interop.Format{kinToy()}, named, interop.Options{Named: true}); err != nil || rep.Sessions != 1 {
+	if rep, err = importer.Import(t.Context(), p.store, []interop.Format{kinToy()}, named, interop.Options{Named: true}); err != nil || rep.Sessions != 1 {
 		t.Errorf("Import of one that is named, as toy's = %+v, %v, want its session", rep, err)
 	}
 }
@@ -80,7 +82,7 @@ func TestANamedFileIsOfTheFormatThatIsSaid(t *testing.T) {
 			p := newPlace(t)
 			p.raw(tt.file, tt.data)
 			for want, o := range []interop.Options{{}, {Named: true}} {
-				rep, err := interop.Import(t.Context(), p.store, []interop.Format{tt.format}, []string{p.path(tt.file)}, o)
+				rep, err := importer.Import(t.Context(), p.store, []interop.Format{tt.format}, []string{p.path(tt.file)}, o)
 				if err != nil || rep.Sessions != want {
 					t.Errorf("Import(%+v) = %+v, %v, want %d sessions", o, rep, err, want)
 				}
@@ -117,7 +119,7 @@ func TestAFileThatIsForcedIsToldOfWithWhatItLooksLike(t *testing.T) {
 			for i := range tt.want {
 				tt.want[i].Path = p.path(tt.file)
 			}
-			rep, err := interop.Import(t.Context(), p.store, []interop.Format{tt.format}, []string{p.path(tt.file)}, interop.Options{Named: true, All: []interop.Format{tt.format, other, box()}})
+			rep, err := importer.Import(t.Context(), p.store, []interop.Format{tt.format}, []string{p.path(tt.file)}, interop.Options{Named: true, All: []interop.Format{tt.format, other, box()}})
 			if err != nil || !slices.Equal(rep.Forced, tt.want) {
 				t.Errorf("Import = %+v, %v, want it told of as %+v", rep, err, tt.want)
 			}

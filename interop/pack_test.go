@@ -17,6 +17,9 @@ import (
 	"github.com/skein-dev/skein"
 	"github.com/skein-dev/skein/internal/foreign"
 	"github.com/skein-dev/skein/interop"
+	"github.com/skein-dev/skein/interop/disk"
+	"github.com/skein-dev/skein/interop/watch"
+	"github.com/skein-dev/skein/interop/writeback"
 )
 
 // pack packs data in the way that the name says.
@@ -49,7 +52,7 @@ func TestAPackedFileIsReadAsTheOneWithoutItsEnding(t *testing.T) {
 		}
 		p.wants("a", "created a1 a2")
 		var got strings.Builder
-		if err := interop.WriteSource(t.Context(), p.store, "toy", p.path("a.toy"+ending), &got); err != nil || got.String() != text {
+		if err := writeback.WriteSource(t.Context(), p.store, "toy", p.path("a.toy"+ending), &got); err != nil || got.String() != text {
 			t.Errorf("WriteSource(a.toy%s) gives %q and the error %v, want %q", ending, got.String(), err, text)
 		}
 		home, done := p.export(toy(), "a")
@@ -63,7 +66,7 @@ func TestAPackedFileIsReadAsTheOneWithoutItsEnding(t *testing.T) {
 			t.Errorf("Import(a.toy%s) again = %+v, want it unchanged", ending, rep)
 		}
 		p.add("a", asked("here"))
-		if _, err := interop.Sync(t.Context(), p.store, toy(), "a"); !errors.Is(err, skein.ErrInvalid) || !strings.Contains(err.Error(), "unpack it first") {
+		if _, err := writeback.Sync(t.Context(), p.store, toy(), "a"); !errors.Is(err, skein.ErrInvalid) || !strings.Contains(err.Error(), "unpack it first") {
 			t.Errorf("Sync(a.toy%s) = %v, want ErrInvalid and what to do", ending, err)
 		}
 	}
@@ -95,7 +98,7 @@ func TestAPackedFileThatIsWrittenIsWatched(t *testing.T) {
 	defer stop()
 	reports, done := make(chan interop.Report, 16), make(chan error, 1)
 	go func() {
-		done <- interop.Watch(ctx, p.store, []interop.Format{toy()}, []string{p.dir}, interop.Options{}, func(r interop.Report) { reports <- r })
+		done <- watch.Watch(ctx, p.store, []interop.Format{toy()}, []string{p.dir}, interop.Options{}, func(r interop.Report) { reports <- r })
 	}()
 	<-reports
 	all := pack(t, ".gz", []byte(line("a1")+line("a2")))
@@ -139,7 +142,7 @@ func TestWhatIsNoPackedSessionIsLeftAndNamed(t *testing.T) {
 	}
 	p.wants("cut", "created a1")
 	var got bytes.Buffer
-	if err := interop.WriteSource(t.Context(), p.store, "toy", p.path("cut.toy.gz"), &got); err != nil || got.Len() == 0 || !bytes.HasPrefix(bytes.Repeat([]byte(line("a1")), 10000), got.Bytes()) {
+	if err := writeback.WriteSource(t.Context(), p.store, "toy", p.path("cut.toy.gz"), &got); err != nil || got.Len() == 0 || !bytes.HasPrefix(bytes.Repeat([]byte(line("a1")), 10000), got.Bytes()) {
 		t.Errorf("WriteSource(half a file) gives %d bytes and %v, want what could be read", got.Len(), err)
 	}
 }
@@ -148,7 +151,7 @@ func TestABombIsNotUnpacked(t *testing.T) {
 	zeros := make([]byte, 48<<20)
 	for _, name := range []string{"x.gz", "x.zst"} {
 		bomb := pack(t, name, zeros)
-		r, ok, err := interop.Unpack(name, bytes.NewReader(bomb))
+		r, ok, err := disk.Unpack(name, bytes.NewReader(bomb))
 		if err != nil || !ok {
 			t.Fatalf("Unpack(%s) = %t, %v", name, ok, err)
 		}

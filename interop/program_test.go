@@ -12,6 +12,7 @@ import (
 
 	"github.com/skein-dev/skein"
 	"github.com/skein-dev/skein/interop"
+	"github.com/skein-dev/skein/interop/writeback"
 )
 
 // lockable is the toy format with a lock, which is held while locked is true.
@@ -39,16 +40,16 @@ func TestSyncHoldsTheProgramsLockWhileItWrites(t *testing.T) {
 	f := lockable(&locked, &calls)
 	p.write("talks/a.toy", "a1")
 	p.bring(interop.Options{})
-	if _, err := interop.Sync(t.Context(), p.store, f, "a"); err != nil || len(calls) > 0 {
+	if _, err := writeback.Sync(t.Context(), p.store, f, "a"); err != nil || len(calls) > 0 {
 		t.Errorf("Sync with nothing new = %v and calls %q, want no lock taken", err, calls)
 	}
 	p.add("a", asked("new"))
-	if _, err := interop.Sync(t.Context(), p.store, f, "a"); !errors.Is(err, skein.ErrLocked) {
+	if _, err := writeback.Sync(t.Context(), p.store, f, "a"); !errors.Is(err, skein.ErrLocked) {
 		t.Errorf("Sync while the program has it open = %v, want ErrLocked", err)
 	}
 	p.exact("talks/a.toy")
 	locked, calls = false, nil
-	if done, err := interop.Sync(t.Context(), p.store, f, "a"); err != nil || done.Events != 1 || !slices.Equal(calls, []string{"lock a.toy", "unlock"}) {
+	if done, err := writeback.Sync(t.Context(), p.store, f, "a"); err != nil || done.Events != 1 || !slices.Equal(calls, []string{"lock a.toy", "unlock"}) {
 		t.Errorf("Sync = %+v, %v with calls %q, want an event under the lock", done, err, calls)
 	}
 	was, err := os.ReadFile(p.path("talks/a.toy"))
@@ -65,13 +66,13 @@ func TestASessionThatWasExportedAndReadSinceIsSynced(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if _, err := interop.Sync(t.Context(), p.store, toy(), "mine"); !errors.Is(err, skein.ErrInvalid) {
+	if _, err := writeback.Sync(t.Context(), p.store, toy(), "mine"); !errors.Is(err, skein.ErrInvalid) {
 		t.Errorf("Sync of what was not read = %v, want ErrInvalid", err)
 	}
 	p.dir = home
 	p.again()
 	p.add("mine", asked("more"))
-	done, err := interop.Sync(t.Context(), p.store, toy(), "mine")
+	done, err := writeback.Sync(t.Context(), p.store, toy(), "mine")
 	if err != nil || done.Events != 1 || done.Path != filepath.Join(home, "talks", "mine.toy") {
 		t.Errorf("Sync = %+v, %v, want one event", done, err)
 	}

@@ -12,10 +12,11 @@ import (
 	"github.com/skein-dev/skein/internal/folder"
 	"github.com/skein-dev/skein/internal/foreign"
 	"github.com/skein-dev/skein/internal/lines"
+	"github.com/skein-dev/skein/interop/disk"
 )
 
 // ErrChanged says that a file has changed since it was last read.
-var ErrChanged = errChanged
+var ErrChanged = disk.ErrChanged
 
 // PutFolder writes the files held by the lines of the parts into the folder at
 // path. It is a Format.Put.

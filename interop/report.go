@@ -8,6 +8,7 @@ import (
 
 	"github.com/skein-dev/skein"
 	"github.com/skein-dev/skein/internal/hooknews"
+	"github.com/skein-dev/skein/interop/disk"
 	"github.com/skein-dev/skein/interop/reconcile"
 )
 
@@ -66,8 +67,8 @@ type Unimported struct {
 	Err     error  // the first such error, without the path
 }
 
-// add adds what a part of the import could not import.
-func (u *Unimported) add(more Unimported) {
+// Add adds what a part of the import could not import.
+func (u *Unimported) Add(more Unimported) {
 	u.Skipped, u.Failed, u.Retried = u.Skipped+more.Skipped, u.Failed+more.Failed, u.Retried+more.Retried
 	u.Skips, u.Err = append(u.Skips, more.Skips...), cmp.Or(u.Err, more.Err)
 }
@@ -101,13 +102,13 @@ type Skip struct {
 	Why  string
 }
 
-func (r *Report) damage(path string, line int, what string) {
+func (r *Report) AddDamage(path string, line int, what string) {
 	if r.Damaged++; len(r.Damage) < maxNamed {
 		r.Damage = append(r.Damage, Damage{path, line, what})
 	}
 }
 
-func (r *Report) skip(path, why string) {
+func (r *Report) AddSkip(path, why string) {
 	for _, what := range []string{"file ", "folder ", "database "} { // whatever opened it may have named it already
 		why = strings.TrimPrefix(why, what+path+": ")
 	}
@@ -116,30 +117,30 @@ func (r *Report) skip(path, why string) {
 	}
 }
 
-// fail reports a path that an error kept from being imported.
-func (r *Report) fail(path string, err error) {
+// AddFailure reports a path that an error kept from being imported.
+func (r *Report) AddFailure(path string, err error) {
 	r.Retried++
-	r.partly(path, err)
+	r.AddPartial(path, err)
 }
 
-// partly reports a path that an error kept from being imported in whole: the rest
+// AddPartial reports a path that an error kept from being imported in whole: the rest
 // is stored now, and the file is not read again before it changes.
-func (r *Report) partly(path string, err error) {
-	r.skip(path, why(err))
+func (r *Report) AddPartial(path string, err error) {
+	r.AddSkip(path, disk.Why(err))
 	if r.Failed++; r.Err == nil {
 		r.Err = err
 	}
 }
 
-// force reports a file that was taken as the format that the user named.
-func (r *Report) force(f Forced) {
+// AddForced reports a file that was taken as the format that the user named.
+func (r *Report) AddForced(f Forced) {
 	if len(r.Forced) < maxNamed {
 		r.Forced = append(r.Forced, f)
 	}
 }
 
-// addOther reports another program's file.
-func (r *Report) addOther(o Other) {
+// AddOther reports another program's file.
+func (r *Report) AddOther(o Other) {
 	if r.Alike++; len(r.Others) < maxNamed {
 		r.Others = append(r.Others, o)
 	}
@@ -148,17 +149,17 @@ func (r *Report) addOther(o Other) {
 // fileCounts is how many files have been reported so far.
 type fileCounts struct{ files, unmatched, alike int }
 
-func (r *Report) counts() fileCounts { return fileCounts{r.Files, r.Unmatched, r.Alike} }
+func (r *Report) Counts() fileCounts { return fileCounts{r.Files, r.Unmatched, r.Alike} }
 
-// asOne counts all files since was that no format knows as one.
-func (r *Report) asOne(was fileCounts) {
+// CountAsOne counts all files since was that no format knows as one.
+func (r *Report) CountAsOne(was fileCounts) {
 	if r.Unmatched = was.unmatched; r.Files == was.files && r.Alike == was.alike {
 		r.Unmatched++
 	}
 }
 
-// count adds what a batch with this receipt added.
-func (r *Report) count(b skein.Batch, got skein.Receipt) {
+// AddBatch adds what a batch with this receipt added.
+func (r *Report) AddBatch(b skein.Batch, got skein.Receipt) {
 	if got.New == 0 {
 		return
 	}
@@ -173,7 +174,7 @@ func (r *Report) count(b skein.Batch, got skein.Receipt) {
 			r.Amended++
 		}
 	}
-	r.news(n)
+	r.AddGrowth(n)
 }
 
 // Growth is what was added to a session.
@@ -184,7 +185,7 @@ type Growth struct {
 	Messages int  // that these events began
 }
 
-func (r *Report) news(n Growth) {
+func (r *Report) AddGrowth(n Growth) {
 	if n.Events == 0 {
 		return
 	}

@@ -11,6 +11,9 @@ import (
 
 	"github.com/skein-dev/skein"
 	"github.com/skein-dev/skein/interop"
+	"github.com/skein-dev/skein/interop/discover"
+	"github.com/skein-dev/skein/interop/importer"
+	"github.com/skein-dev/skein/interop/writeback"
 )
 
 // leaves is the format leaf, with documents that are recognized by their content
@@ -43,7 +46,7 @@ func leaves() interop.Format {
 
 func (p *place) bringAs(formats ...interop.Format) interop.Report {
 	p.Helper()
-	rep, err := interop.Import(context.Background(), p.store, formats, []string{p.dir}, interop.Options{})
+	rep, err := importer.Import(context.Background(), p.store, formats, []string{p.dir}, interop.Options{})
 	if err != nil {
 		p.Fatalf("Import(%s) = %v", p.dir, err)
 	}
@@ -65,7 +68,7 @@ func TestADocumentWithAnotherNameIsKnownByWhatIsInIt(t *testing.T) {
 		t.Errorf("Import of one that has grown beside another's = %+v, want 1 event and 1 unmatched", rep)
 	}
 	p.wants("a", "created a1 a2 a3")
-	found, rep, err := interop.Find(t.Context(), p.store, []interop.Format{toy(), leaves()}, []string{p.dir})
+	found, rep, err := discover.Find(t.Context(), p.store, []interop.Format{toy(), leaves()}, []string{p.dir})
 	if err != nil || len(found) != 1 || found[0].Files != 1 || found[0].New+found[0].Grown != 0 || rep.Unmatched != 1 {
 		t.Errorf("Find = %+v, %+v, %v, want 1 file that is stored and 1 unmatched", found, rep, err)
 	}
@@ -77,7 +80,7 @@ func TestADocumentWithAnotherNameIsKnownByWhatIsInIt(t *testing.T) {
 func (p *place) comesBack(id, name string) {
 	p.Helper()
 	home := p.TempDir()
-	if _, err := interop.Export(context.Background(), p.store, leaves(), skein.SessionID(id), home, interop.Exports{}); err != nil {
+	if _, err := writeback.Export(context.Background(), p.store, leaves(), skein.SessionID(id), home, writeback.Exports{}); err != nil {
 		p.Fatal(err)
 	}
 	want, err := os.ReadFile(p.path(name))
@@ -112,7 +115,7 @@ func TestFilesThatBelongToNoUnitAfterAllAreReadByThemselves(t *testing.T) {
 	if rep := p.bringAs(formats...); rep.Events != 0 || rep.Files != 2 || rep.Unchanged != 2 {
 		t.Errorf("second Import = %+v, want 2 files unchanged", rep)
 	}
-	found, _, err := interop.Find(t.Context(), p.store, formats, []string{p.dir})
+	found, _, err := discover.Find(t.Context(), p.store, formats, []string{p.dir})
 	if err != nil || len(found) != 1 || found[0].Files != 2 || found[0].Format != "toy" {
 		t.Errorf("Find = %+v, %v, want 2 files of toy", found, err)
 	}

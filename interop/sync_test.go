@@ -11,11 +11,12 @@ import (
 
 	"github.com/skein-dev/skein"
 	"github.com/skein-dev/skein/interop"
+	"github.com/skein-dev/skein/interop/writeback"
 )
 
-func (p *place) sync(f interop.Format, id string) (interop.Synced, error) {
+func (p *place) sync(f interop.Format, id string) (writeback.Synced, error) {
 	p.Helper()
-	return interop.Sync(context.Background(), p.store, f, skein.SessionID(id))
+	return writeback.Sync(context.Background(), p.store, f, skein.SessionID(id))
 }
 
 func TestASessionIsWrittenBackToWhereItCameFrom(t *testing.T) {

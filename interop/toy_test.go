@@ -15,6 +15,8 @@ import (
 
 	"github.com/skein-dev/skein"
 	"github.com/skein-dev/skein/interop"
+	"github.com/skein-dev/skein/interop/importer"
+	"github.com/skein-dev/skein/interop/writeback"
 	"github.com/skein-dev/skein/store/memory"
 )
 
@@ -186,7 +188,7 @@ func (p *place) raw(name, text string) {
 
 func (p *place) bring(o interop.Options) interop.Report {
 	p.Helper()
-	rep, err := interop.Import(context.Background(), p.store, []interop.Format{toy()}, []string{p.dir}, o)
+	rep, err := importer.Import(context.Background(), p.store, []interop.Format{toy()}, []string{p.dir}, o)
 	if err != nil {
 		p.Fatalf("Import(%s) = %v", p.dir, err)
 	}
@@ -252,7 +254,7 @@ func (p *place) exact(name string) {
 		p.Fatal(err)
 	}
 	var got strings.Builder
-	if err := interop.WriteSource(context.Background(), p.store, "toy", p.path(name), &got); err != nil || got.String() != string(want) {
+	if err := writeback.WriteSource(context.Background(), p.store, "toy", p.path(name), &got); err != nil || got.String() != string(want) {
 		p.Errorf("WriteSource(%s) gives %q and the error %v, want %q", name, got.String(), err, want)
 	}
 }

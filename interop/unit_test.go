@@ -20,6 +20,8 @@ import (
 	"github.com/skein-dev/skein/internal/folder"
 	"github.com/skein-dev/skein/internal/foreign"
 	"github.com/skein-dev/skein/interop"
+	"github.com/skein-dev/skein/interop/importer"
+	"github.com/skein-dev/skein/interop/writeback"
 )
 
 // box is a format whose sessions are folders x.box: talk.jsonl has toys, and
@@ -113,7 +115,7 @@ func (r *baseReader) Read(l interop.Line) (m interop.Made, err error) {
 
 func (p *place) bringUnits() interop.Report {
 	p.Helper()
-	rep, err := interop.Import(context.Background(), p.store, []interop.Format{box(), base()}, []string{p.dir}, interop.Options{})
+	rep, err := importer.Import(context.Background(), p.store, []interop.Format{box(), base()}, []string{p.dir}, interop.Options{})
 	if err != nil {
 		p.Fatalf("Import(%s) = %v", p.dir, err)
 	}
@@ -347,7 +349,7 @@ func TestAFolderIsFoundByAnyOfItsFiles(t *testing.T) {
 	p := newPlace(t)
 	p.raw("a.box/talk.jsonl", line("a1"))
 	p.raw("a.box/note.txt", "Title")
-	rep, err := interop.Import(t.Context(), p.store, []interop.Format{box()}, []string{p.path("a.box/talk.jsonl")}, interop.Options{})
+	rep, err := importer.Import(t.Context(), p.store, []interop.Format{box()}, []string{p.path("a.box/talk.jsonl")}, interop.Options{})
 	if err != nil || rep.Sessions != 1 {
 		t.Fatalf("Import = %+v, %v, want 1 session", rep, err)
 	}
@@ -362,7 +364,7 @@ func TestTheLinesOfADatabaseAreKept(t *testing.T) {
 	p.toys()
 	p.bringUnits()
 	var b strings.Builder
-	if err := interop.WriteSource(t.Context(), p.store, "base", p.path("toys.db")+"#b%2Fc", &b); err != nil {
+	if err := writeback.WriteSource(t.Context(), p.store, "base", p.path("toys.db")+"#b%2Fc", &b); err != nil {
 		t.Fatal(err)
 	}
 	want := `{"table":"talks","rowid":2,"row":{"id":"b/c","title":"B"}}
@@ -400,7 +402,7 @@ func TestOfASourceOnlyTheRecordsThatChangedAreStoredAgain(t *testing.T) {
 func (p *place) same(talk string) {
 	p.Helper()
 	var is strings.Builder
-	if err := interop.WriteSource(context.Background(), p.store, "base", p.path("toys.db")+"#"+talk, &is); err != nil {
+	if err := writeback.WriteSource(context.Background(), p.store, "base", p.path("toys.db")+"#"+talk, &is); err != nil {
 		p.Fatal(err)
 	}
 	db, err := foreign.Open(context.Background(), p.path("toys.db"))

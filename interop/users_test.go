@@ -7,6 +7,7 @@ import (
 
 	"github.com/skein-dev/skein"
 	"github.com/skein-dev/skein/interop"
+	"github.com/skein-dev/skein/interop/importer"
 )
 
 // What others have imported does not keep anybody from importing the same files.
@@ -18,11 +19,11 @@ func TestEveryUserMayImportTheSameFiles(t *testing.T) {
 	var first []skein.SessionID
 	for i, who := range []skein.User{"ann", "bob", "eve", "dan"} {
 		p.store = whole.As(who)
-		rep, err := interop.Import(t.Context(), p.store, []interop.Format{toy()}, []string{p.path("")}, interop.Options{})
+		rep, err := importer.Import(t.Context(), p.store, []interop.Format{toy()}, []string{p.path("")}, interop.Options{})
 		if err != nil || rep.Failed != 0 || rep.Sessions != 3 {
 			t.Fatalf("Import of %s = %+v, %v, want all of it", who, rep, err)
 		}
-		if rep, err = interop.Import(t.Context(), p.store, []interop.Format{toy()}, []string{p.path("")}, interop.Options{}); err != nil || rep.Events != 0 {
+		if rep, err = importer.Import(t.Context(), p.store, []interop.Format{toy()}, []string{p.path("")}, interop.Options{}); err != nil || rep.Events != 0 {
 			t.Errorf("Import of %s once more = %+v, %v, want nothing new", who, rep, err)
 		}
 		var ids []skein.SessionID
@@ -59,11 +60,11 @@ func TestEveryUserMayImportTheSameFiles(t *testing.T) {
 		}
 	}
 	p.store = whole.As("dana")
-	if rep, err := interop.Import(t.Context(), p.store, []interop.Format{toy()}, []string{p.path("")}, interop.Options{}); err != nil || rep.Removed != 0 || rep.Sessions != 3 {
+	if rep, err := importer.Import(t.Context(), p.store, []interop.Format{toy()}, []string{p.path("")}, interop.Options{}); err != nil || rep.Removed != 0 || rep.Sessions != 3 {
 		t.Errorf("Import of dana, who never had them, = %+v, %v, want all of it", rep, err)
 	}
 	p.store = whole.As("ann")
-	if rep, err := interop.Import(t.Context(), p.store, []interop.Format{toy()}, []string{p.path("")}, interop.Options{}); err != nil || rep.Sessions != 0 || rep.Removed == 0 {
+	if rep, err := importer.Import(t.Context(), p.store, []interop.Format{toy()}, []string{p.path("")}, interop.Options{}); err != nil || rep.Sessions != 0 || rep.Removed == 0 {
 		t.Errorf("Import of ann, who destroyed them, = %+v, %v, want nothing", rep, err)
 	}
 }
@@ -75,13 +76,13 @@ func TestEveryUsersFileOfSeveralSessionsGrows(t *testing.T) {
 	say := func(id string) string { return `{"id":"` + id + `","say":"to the child","child":"kid"}` + "\n" }
 	p.raw("a.toy", line("a1")+say("a2"))
 	for _, who := range []skein.User{"ann", "bob", "eve"} {
-		if rep, err := interop.Import(t.Context(), whole.As(who), []interop.Format{toy()}, []string{p.path("")}, interop.Options{}); err != nil || rep.Sessions != 2 {
+		if rep, err := importer.Import(t.Context(), whole.As(who), []interop.Format{toy()}, []string{p.path("")}, interop.Options{}); err != nil || rep.Sessions != 2 {
 			t.Fatalf("Import of %s = %+v, %v, want both sessions", who, rep, err)
 		}
 	}
 	p.raw("a.toy", line("a1")+say("a2")+say("a3"))
 	for _, who := range []skein.User{"eve", "bob", "ann"} {
-		if rep, err := interop.Import(t.Context(), whole.As(who), []interop.Format{toy()}, []string{p.path("")}, interop.Options{}); err != nil || rep.Failed != 0 || rep.Sessions != 0 || rep.Events != 1 {
+		if rep, err := importer.Import(t.Context(), whole.As(who), []interop.Format{toy()}, []string{p.path("")}, interop.Options{}); err != nil || rep.Failed != 0 || rep.Sessions != 0 || rep.Events != 1 {
 			t.Errorf("Import of %s, when the file has grown, = %+v, %v, want what is new", who, rep, err)
 		}
 	}

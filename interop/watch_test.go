@@ -12,6 +12,7 @@ import (
 	"github.com/skein-dev/skein"
 	"github.com/skein-dev/skein/internal/hooknews"
 	"github.com/skein-dev/skein/interop"
+	"github.com/skein-dev/skein/interop/watch"
 )
 
 // A watched is a place that a Watch looks at.
@@ -20,7 +21,7 @@ type watched struct {
 	reports chan interop.Report
 }
 
-func watch(t *testing.T, p *place) *watched {
+func watchDir(t *testing.T, p *place) *watched {
 	t.Helper()
 	return watchAs(t, p, toy())
 }
@@ -46,7 +47,7 @@ func watchWith(t *testing.T, p *place, o interop.Options, formats []interop.Form
 	ctx, cancel := context.WithCancel(context.Background())
 	done := make(chan error, 1)
 	go func() {
-		done <- interop.Watch(ctx, p.store, formats, paths, o, func(r interop.Report) { w.reports <- r })
+		done <- watch.Watch(ctx, p.store, formats, paths, o, func(r interop.Report) { w.reports <- r })
 	}()
 	t.Cleanup(func() {
 		cancel()
@@ -104,7 +105,7 @@ func (w *watched) append(name, text string) {
 func TestWatchTakesWhatIsAppended(t *testing.T) {
 	p := newPlace(t)
 	p.write("a.toy", "a1", "a2")
-	w := watch(t, p)
+	w := watchDir(t, p)
 	w.wants("a", "created a1 a2")
 	w.append("a.toy", line("a3"))
 	w.until("a", "created a1 a2 a3")
@@ -114,7 +115,7 @@ func TestWatchTakesWhatIsAppended(t *testing.T) {
 }
 
 func TestWatchTakesNewFilesInNewFolders(t *testing.T) {
-	w := watch(t, newPlace(t))
+	w := watchDir(t, newPlace(t))
 	w.append("x/y/b.toy", line("b1"))
 	w.until("b", "created b1")
 	w.append("x/y/b.toy", line("b2"))
@@ -124,7 +125,7 @@ func TestWatchTakesNewFilesInNewFolders(t *testing.T) {
 }
 
 func TestWatchLeavesATornLineUntilItIsWhole(t *testing.T) {
-	w := watch(t, newPlace(t))
+	w := watchDir(t, newPlace(t))
 	whole := line("a2")
 	w.append("a.toy", line("a1")+whole[:9])
 	w.until("a", "created a1")
@@ -141,7 +142,7 @@ func TestWatchLeavesATornLineUntilItIsWhole(t *testing.T) {
 func TestWatchSeesThatAFileWasRewritten(t *testing.T) {
 	p := newPlace(t)
 	p.write("a.toy", "a1", "a2")
-	w := watch(t, p)
+	w := watchDir(t, p)
 	w.append("a.toy", line("a3"))
 	w.until("a", "created a1 a2 a3")
 	next := w.path("a.new")
@@ -158,7 +159,7 @@ func TestWatchSeesThatAFileWasRewritten(t *testing.T) {
 func TestWatchSeesThatAFileWasRewrittenInPlace(t *testing.T) {
 	p := newPlace(t)
 	p.write("a.toy", "a1", "a2")
-	w := watch(t, p)
+	w := watchDir(t, p)
 	w.append("a.toy", line("a3"))
 	w.until("a", "created a1 a2 a3")
 	if err := os.WriteFile(w.path("a.toy"), []byte(line("a1")+line("a2=a longer one")+line("a3")+line("a4")), 0o600); err != nil {
@@ -169,7 +170,7 @@ func TestWatchSeesThatAFileWasRewrittenInPlace(t *testing.T) {
 }
 
 func TestATornLineThatAWatchLeftIsTakenByAnImport(t *testing.T) {
-	w := watch(t, newPlace(t))
+	w := watchDir(t, newPlace(t))
 	w.append("a.toy", line("a1")+`{"id":"to`)
 	w.until("a", "created a1")
 	if rep := w.bring(interop.Options{}); rep.Damaged != 1 || rep.Unchanged != 0 {

@@ -56,7 +56,7 @@ type Draft struct {
 	// find what is written; empty for a folder that the user named.
 	Places []string
 
-	memo map[string]any              // see Once
+	Memo map[string]any              // see Once
 	told map[string][]callState      // what tool events say of each call, in order
 	long map[skein.Seq]skein.Message // the long messages; Events have them without their text
 }
@@ -69,12 +69,12 @@ type Draft struct {
 //
 // The error is look's.
 func Once[T any](d Draft, name string, look func() (T, error)) (T, error) {
-	if t, ok := d.memo[name].(T); ok {
+	if t, ok := d.Memo[name].(T); ok {
 		return t, nil
 	}
 	t, err := look()
-	if err == nil && d.memo != nil {
-		d.memo[name] = t
+	if err == nil && d.Memo != nil {
+		d.Memo[name] = t
 	}
 	return t, err
 }
@@ -121,8 +121,8 @@ func (d Draft) Unanswered(e *skein.Entry, call string) skein.Text {
 	return skein.CallState("").Unanswered()
 }
 
-// add adds the next event. A long message is held once: not both as JSON and as text.
-func (d *Draft) add(e skein.Event) {
+// Append adds the next event. A long message is held once: not both as JSON and as text.
+func (d *Draft) Append(e skein.Event) {
 	if e.Kind == skein.KindSaid && len(e.Payload) > longMessage {
 		if m, err := skein.Decode[skein.Message](e); err == nil {
 			if d.long == nil {
@@ -194,17 +194,17 @@ type SourceText struct {
 	// are there already. It is never a session's own text.
 	Log bool
 
-	as  textKind     // what Path is, if its name does not say
-	was *lines.Lines // what the source has now, which is to be replaced; nil if it is not there
+	As  TextKind     // what Path is, if its name does not say
+	Was *lines.Lines // what the source has now, which is to be replaced; nil if it is not there
 }
 
-// A textKind says whether a text is a file or goes into a unit.
-type textKind int
+// A TextKind says whether a text is a file or goes into a unit.
+type TextKind int
 
 const (
-	byName textKind = iota // what its name says
-	aFile
-	aUnit
+	ByName TextKind = iota // what its name says
+	AFile
+	AUnit
 )
 
 // An OutLine is a line of a source.

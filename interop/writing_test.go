@@ -12,6 +12,7 @@ import (
 
 	"github.com/skein-dev/skein"
 	"github.com/skein-dev/skein/interop"
+	"github.com/skein-dev/skein/interop/writeback"
 )
 
 // A meddler is a store whose user does something of its own in the middle of another
@@ -61,7 +62,7 @@ func TestAnImportInTheMiddleOfASyncTakesNothingForTheProgramsOwn(t *testing.T) {
 			before, was := p.sessions(), p.bytes()
 			var rep interop.Report
 			m := meddler{p.store, skein.SourcesOf(p.store), func() bool { return p.bytes() != was }, func() { rep = p.again() }, &atomic.Bool{}}
-			done, err := interop.Sync(t.Context(), m, f, skein.SessionID(id))
+			done, err := writeback.Sync(t.Context(), m, f, skein.SessionID(id))
 			if err != nil || done.Events != 1 {
 				t.Fatalf("Sync = %+v, %v, want 1 event", done, err)
 			}
@@ -91,7 +92,7 @@ func TestAnImportInTheMiddleOfAnExportMakesNoOtherSessionOfIt(t *testing.T) {
 			was := p.bytes()
 			var rep interop.Report
 			m := meddler{p.store, skein.SourcesOf(p.store), func() bool { return p.bytes() != was }, func() { rep = p.again() }, &atomic.Bool{}}
-			if _, err := interop.Export(t.Context(), m, f, "s", p.dir, interop.Exports{}); err != nil {
+			if _, err := writeback.Export(t.Context(), m, f, "s", p.dir, writeback.Exports{}); err != nil {
 				t.Fatal(err)
 			}
 			if !m.done.Load() || rep.Events != 0 {
@@ -119,7 +120,7 @@ func TestWatchTakesWhatIsExportedAsWhatItIs(t *testing.T) {
 				w.until("z", "created z")
 			}
 			m := meddler{p.store, skein.SourcesOf(p.store), func() bool { return p.bytes() != was }, sees, &atomic.Bool{}}
-			if _, err := interop.Export(t.Context(), m, f, "s", p.dir, interop.Exports{}); err != nil {
+			if _, err := writeback.Export(t.Context(), m, f, "s", p.dir, writeback.Exports{}); err != nil {
 				t.Fatal(err)
 			}
 			for !slices.Contains(p.filed(f.Name), "s") {
@@ -146,7 +147,7 @@ func TestWatchLeavesWhatIsWrittenBackToTheSessionItCameFrom(t *testing.T) {
 				w.until("z", "created z")
 			}
 			m := meddler{p.store, skein.SourcesOf(p.store), func() bool { return p.bytes() != was }, sees, &atomic.Bool{}}
-			if done, err := interop.Sync(t.Context(), m, f, "a"); err != nil || done.Events != 1 || !m.done.Load() {
+			if done, err := writeback.Sync(t.Context(), m, f, "a"); err != nil || done.Events != 1 || !m.done.Load() {
 				t.Fatalf("Sync = %+v, %v, want 1 event", done, err)
 			}
 			w.append(file, line("a3"))
@@ -170,7 +171,7 @@ func TestWhatSkeinIsAboutToRenameIsNoFileOfAnybody(t *testing.T) {
 		t.Errorf("Import = %+v, want 3 files and nothing else", rep)
 	}
 	var got strings.Builder
-	if err := interop.WriteSource(t.Context(), p.store, "box", p.path("d.box"), &got); err != nil || strings.Contains(got.String(), ".skein-") {
+	if err := writeback.WriteSource(t.Context(), p.store, "box", p.path("d.box"), &got); err != nil || strings.Contains(got.String(), ".skein-") {
 		t.Errorf("WriteSource gives %q and the error %v, want no file that will be renamed", got.String(), err)
 	}
 }
@@ -279,7 +280,7 @@ func TestNamesThatAreLongAreWrittenBackToo(t *testing.T) {
 			return w, err
 		}
 		p.add(id, skein.NewEvent(skein.KindCreated, 1, skein.Created{}), asked("one"))
-		if _, err := interop.Export(t.Context(), p.store, f, skein.SessionID(id), p.dir, interop.Exports{}); err != nil {
+		if _, err := writeback.Export(t.Context(), p.store, f, skein.SessionID(id), p.dir, writeback.Exports{}); err != nil {
 			t.Fatal(err)
 		}
 		if p.again(); strings.Join(p.sessions(), " ") != id {

@@ -17,7 +17,7 @@ import (
 	"github.com/danielgtaylor/huma/v2"
 
 	"github.com/skein-dev/skein"
-	"github.com/skein-dev/skein/interop"
+	"github.com/skein-dev/skein/interop/writeback"
 	"github.com/skein-dev/skein/render"
 	"github.com/skein-dev/skein/replay"
 	"github.com/skein-dev/skein/server/door"
@@ -175,8 +175,8 @@ func (e *export) write(w io.Writer) error {
 		}
 		return render.JSON(w, e.s, said, told)
 	case "source":
-		err := interop.WriteFile(e.ctx, e.store, e.source.Format, e.source.Path, w)
-		var missing *interop.GapError
+		err := writeback.WriteFile(e.ctx, e.store, e.source.Format, e.source.Path, w)
+		var missing *writeback.GapError
 		if !errors.As(err, &missing) {
 			return err
 		}

@@ -14,6 +14,7 @@ import (
 	"github.com/skein-dev/skein"
 	"github.com/skein-dev/skein/internal/room"
 	"github.com/skein-dev/skein/interop"
+	"github.com/skein-dev/skein/interop/importer"
 	"github.com/skein-dev/skein/server/door"
 	"github.com/skein-dev/skein/server/openapi"
 	"github.com/skein-dev/skein/server/upload"
@@ -86,7 +87,7 @@ func (a eventOps) imports(t *openapi.Table) {
 		if err := upload.Unpack(dir, i.Name, io.TeeReader(passing{i.Call().BodyReader(), room.Of(ctx)}, sum)); err != nil {
 			return nil, err
 		}
-		rep, err := interop.Import(room.With(ctx, nil), upload.Store(door.From(ctx).Store, dir, sum.Sum(nil)), formats, []string{dir}, interop.Options{Again: i.Again, Named: i.Format != "", All: a.Formats})
+		rep, err := importer.Import(room.With(ctx, nil), upload.Store(door.From(ctx).Store, dir, sum.Sum(nil)), formats, []string{dir}, interop.Options{Again: i.Again, Named: i.Format != "", All: a.Formats})
 		if err == nil && rep.Failed > 0 && rep.Events == 0 {
 			err = rep.Err
 		}

@@ -37,6 +37,7 @@ import (
 	"github.com/skein-dev/skein/interop/formats/qwen"
 	"github.com/skein-dev/skein/interop/formats/skeinlog"
 	"github.com/skein-dev/skein/interop/formats/skillet"
+	"github.com/skein-dev/skein/interop/writeback"
 	"github.com/skein-dev/skein/store/lookup"
 )
 
@@ -111,7 +112,7 @@ func adviseOver(err error) error {
 // Exported says what an export has written.
 //
 // The error is that of writing to stdout.
-func (o *Reporter) Exported(j *job.Job, f interop.Format, home string, done []interop.Exported) error {
+func (o *Reporter) Exported(j *job.Job, f interop.Format, home string, done []writeback.Exported) error {
 	var ids []skein.SessionID
 	for _, d := range done {
 		ids = append(ids, d.Session)
@@ -122,7 +123,7 @@ func (o *Reporter) Exported(j *job.Job, f interop.Format, home string, done []in
 // Written says what was written; names has the sessions' names.
 //
 // The error is that of writing to stdout.
-func (o *Reporter) Written(j *job.Job, f interop.Format, home string, done []interop.Exported, names map[skein.SessionID]string) error {
+func (o *Reporter) Written(j *job.Job, f interop.Format, home string, done []writeback.Exported, names map[skein.SessionID]string) error {
 	if o.JSON {
 		for _, d := range done {
 			if err := job.WriteJSON(j.Stdout, d); err != nil {

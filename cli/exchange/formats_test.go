@@ -7,6 +7,8 @@ import (
 
 	"github.com/skein-dev/skein"
 	"github.com/skein-dev/skein/interop"
+	"github.com/skein-dev/skein/interop/discover"
+	"github.com/skein-dev/skein/interop/importer"
 	"github.com/skein-dev/skein/store/memory"
 	"github.com/skein-dev/skein/store/sqlite"
 )
@@ -54,11 +56,11 @@ func TestAStoreOfOurOwnIsNobodyElses(t *testing.T) {
 	t.Setenv("TMP", nowhere)
 	to := memory.New()
 	defer to.Close()
-	rep, err := interop.Import(t.Context(), to, All(), []string{dir}, interop.Options{})
+	rep, err := importer.Import(t.Context(), to, All(), []string{dir}, interop.Options{})
 	if err != nil || rep.Sessions != 0 || rep.Skipped != 0 || rep.Failed != 0 {
 		t.Errorf("Import = %+v, %v, want nothing taken and nothing skipped", rep, err)
 	}
-	found, rep, err := interop.Find(t.Context(), to, All(), []string{dir})
+	found, rep, err := discover.Find(t.Context(), to, All(), []string{dir})
 	if err != nil || len(found) != 0 || rep.Skipped != 0 {
 		t.Errorf("Find = %+v, %+v, %v, want nothing", found, rep, err)
 	}

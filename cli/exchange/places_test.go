@@ -13,6 +13,7 @@ import (
 
 	"github.com/skein-dev/skein"
 	"github.com/skein-dev/skein/interop"
+	"github.com/skein-dev/skein/interop/importer"
 	"github.com/skein-dev/skein/store/memory"
 )
 
@@ -48,7 +49,7 @@ func TestThePageOfFormatsSaysWhatTheyRecordOfPlaces(t *testing.T) {
 func placeRows(t *testing.T) string {
 	s := memory.New()
 	defer s.Close()
-	if _, err := interop.Import(t.Context(), s, All(), []string{"../../interop/formats"}, interop.Options{}); err != nil {
+	if _, err := importer.Import(t.Context(), s, All(), []string{"../../interop/formats"}, interop.Options{}); err != nil {
 		t.Fatal(err)
 	}
 	of := map[string]*recorded{}

@@ -14,6 +14,7 @@ import (
 	"github.com/skein-dev/skein/cli/terminal"
 	"github.com/skein-dev/skein/interop"
 	"github.com/skein-dev/skein/interop/formats/claudecode"
+	"github.com/skein-dev/skein/interop/writeback"
 	"github.com/skein-dev/skein/render"
 	"github.com/skein-dev/skein/store/lookup"
 	"github.com/skein-dev/skein/store/transfer"
@@ -403,7 +404,7 @@ func barLine(doing string, done, of int64, text func(int64) string, columns int)
 }
 
 // TellSynced says what was written.
-func TellSynced(j *job.Job, f interop.Format, done interop.Synced) {
+func TellSynced(j *job.Job, f interop.Format, done writeback.Synced) {
 	what := "nothing new for " + j.Tilde(done.Path)
 	if done.Events > 0 {
 		what = fmt.Sprintf("wrote %s to %s", terminal.Count(done.Events, "event"), j.Tilde(done.Path))

@@ -20,6 +20,9 @@ import (
 	"github.com/skein-dev/skein/cli/job"
 	"github.com/skein-dev/skein/cli/terminal"
 	"github.com/skein-dev/skein/interop"
+	"github.com/skein-dev/skein/interop/disk"
+	"github.com/skein-dev/skein/interop/importer"
+	"github.com/skein-dev/skein/interop/writeback"
 	"github.com/skein-dev/skein/replay"
 )
 
@@ -85,7 +88,7 @@ func (o *convertOptions) run(ctx context.Context, j *job.Job, args []string) err
 		return err
 	}
 	bar := &exchange.Bar{Job: j}
-	rep, err := interop.Import(ctx, j.Store, from, paths, interop.Options{Progress: bar.Imported})
+	rep, err := importer.Import(ctx, j.Store, from, paths, interop.Options{Progress: bar.Imported})
 	bar.End()
 	if err != nil {
 		return err
@@ -134,7 +137,7 @@ func (o *convertOptions) write(ctx context.Context, j *job.Job, to interop.Forma
 	names := exchange.ShortNames(all)
 	failed, written := 0, 0
 	var empty []string
-	err = interop.ExportAll(ctx, j.Store, to, ids, home, interop.Exports{Now: j.Now(), Over: o.over}, func(id skein.SessionID, done []interop.Exported, err error) error {
+	err = writeback.ExportAll(ctx, j.Store, to, ids, home, writeback.Exports{Now: j.Now(), Over: o.over}, func(id skein.SessionID, done []writeback.Exported, err error) error {
 		written += len(done)
 		switch {
 		case err == nil:
@@ -244,7 +247,7 @@ func logSessions(path string, ids map[skein.SessionID]bool) (err error) {
 	}
 	defer func() { err = errors.Join(err, f.Close()) }()
 	var log io.Reader = f
-	plain, packed, err := interop.Unpack(path, f)
+	plain, packed, err := disk.Unpack(path, f)
 	if err != nil {
 		return err
 	}

@@ -16,7 +16,7 @@ import (
 	"github.com/skein-dev/skein/cli/fault"
 	"github.com/skein-dev/skein/cli/job"
 	"github.com/skein-dev/skein/cli/sessions"
-	"github.com/skein-dev/skein/interop"
+	"github.com/skein-dev/skein/interop/writeback"
 	"github.com/skein-dev/skein/render"
 	"github.com/skein-dev/skein/replay"
 )
@@ -34,11 +34,11 @@ func (o *ExportOptions) place(ctx context.Context, j *job.Job, s skein.Session) 
 	if err != nil {
 		return err
 	}
-	done, err := interop.Export(ctx, j.Store, f, s.ID, home, interop.Exports{Now: j.Now(), Over: o.over})
+	done, err := writeback.Export(ctx, j.Store, f, s.ID, home, writeback.Exports{Now: j.Now(), Over: o.over})
 	if err := (&exchange.Reporter{JSON: o.json}).Exported(j, f, home, done); err != nil {
 		return err
 	}
-	if err == nil && slices.ContainsFunc(done, func(d interop.Exported) bool { return len(d.Damaged) > 0 }) {
+	if err == nil && slices.ContainsFunc(done, func(d writeback.Exported) bool { return len(d.Damaged) > 0 }) {
 		err = fault.ErrSilent
 	}
 	return exchange.AdviseExport(err, f)
@@ -51,7 +51,7 @@ type ExportOptions struct {
 	json             bool
 	secrets          sessions.Secrets
 	rewound, over    bool
-	gaps             *interop.GapError // what is missing from a source; nil if nothing is
+	gaps             *writeback.GapError // what is missing from a source; nil if nothing is
 }
 
 // NewExport returns the command export.
@@ -215,12 +215,12 @@ func (o *ExportOptions) source(ctx context.Context, j *job.Job, w io.Writer, s s
 			return err
 		}
 		if f.CopyOf == s.ID && partOf(f.ID, o.name) && !partOf(string(s.ID), o.name) {
-			return o.readable(interop.WriteFile(ctx, j.Store, f.Format, f.Path, w))
+			return o.readable(writeback.WriteFile(ctx, j.Store, f.Format, f.Path, w))
 		}
 	}
 	err := fault.Usage("--to source: session %s was not imported from a file", sessions.ShortID(s.ID))
 	if s.Origin != nil && s.Origin.Path != "" {
-		err = o.readable(interop.WriteFile(ctx, j.Store, s.Origin.Format, s.Origin.Path, w))
+		err = o.readable(writeback.WriteFile(ctx, j.Store, s.Origin.Format, s.Origin.Path, w))
 		if !sessions.Gone(err) {
 			return err
 		}

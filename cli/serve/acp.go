@@ -13,6 +13,7 @@ import (
 	"github.com/skein-dev/skein/cli/fault"
 	"github.com/skein-dev/skein/cli/job"
 	"github.com/skein-dev/skein/interop"
+	"github.com/skein-dev/skein/interop/writeback"
 	"github.com/skein-dev/skein/server/acp"
 )
 
@@ -72,7 +73,7 @@ func writeFor(j *job.Job) func(ctx context.Context, agent string, id skein.Sessi
 			return "", nil, fmt.Errorf("%w: skein cannot write a session of %s", skein.ErrInvalid, agent)
 		}
 		// What the agent has of this session, this store has too: it was recorded.
-		done, err := interop.Export(ctx, j.Store, f, id, home, interop.Exports{Now: j.Now(), Places: f.Places(exchange.Home(j)), Cwd: cwd, Over: true, NoChildren: true, NoSide: true})
+		done, err := writeback.Export(ctx, j.Store, f, id, home, writeback.Exports{Now: j.Now(), Places: f.Places(exchange.Home(j)), Cwd: cwd, Over: true, NoChildren: true, NoSide: true})
 		if err != nil {
 			return "", nil, err
 		}

@@ -21,6 +21,8 @@ import (
 	"github.com/skein-dev/skein/cli/sessions"
 	"github.com/skein-dev/skein/cli/terminal"
 	"github.com/skein-dev/skein/interop"
+	"github.com/skein-dev/skein/interop/importer"
+	"github.com/skein-dev/skein/interop/writeback"
 	"github.com/skein-dev/skein/render"
 )
 
@@ -72,7 +74,7 @@ code becomes the command's. If the agent cannot be started, nothing is written.`
 
 // A handedOff is the result of a handoff, in JSON.
 type handedOff struct {
-	interop.Exported
+	writeback.Exported
 	Command []string `json:"command,omitempty"`
 	Dir     string   `json:"dir,omitempty"`
 }
@@ -155,15 +157,15 @@ func (o *handoffOptions) moved(j *job.Job, s *skein.Session) error {
 
 // write writes a session where f's program finds it. A session that was handed to
 // that program before is brought up to date there.
-func (o *handoffOptions) write(ctx context.Context, j *job.Job, f interop.Format, s skein.Session, home string) (interop.Exported, error) {
-	done, err := interop.Export(ctx, j.Store, f, s.ID, home, interop.Exports{Now: j.Now(), Places: f.Places(exchange.Home(j)), Cwd: o.cwd, Over: o.over})
+func (o *handoffOptions) write(ctx context.Context, j *job.Job, f interop.Format, s skein.Session, home string) (writeback.Exported, error) {
+	done, err := writeback.Export(ctx, j.Store, f, s.ID, home, writeback.Exports{Now: j.Now(), Places: f.Places(exchange.Home(j)), Cwd: o.cwd, Over: o.over})
 	if !o.over && (errors.Is(err, skein.ErrExists) || errors.Is(err, interop.ErrChanged)) {
 		if again, ok, err := o.again(ctx, j, f, s, home); ok || err != nil {
 			return again, err
 		}
 	}
 	if err != nil {
-		return interop.Exported{}, adviseHandoff(err, f, sessions.ShortName(ctx, j, s))
+		return writeback.Exported{}, adviseHandoff(err, f, sessions.ShortName(ctx, j, s))
 	}
 	if o.json {
 		return done[0], nil
@@ -173,14 +175,14 @@ func (o *handoffOptions) write(ctx context.Context, j *job.Job, f interop.Format
 
 // again reads what f's program has and writes what is new in the session to its
 // file there. It reports whether the session is there.
-func (o *handoffOptions) again(ctx context.Context, j *job.Job, f interop.Format, s skein.Session, home string) (done interop.Exported, ok bool, err error) {
+func (o *handoffOptions) again(ctx context.Context, j *job.Job, f interop.Format, s skein.Session, home string) (done writeback.Exported, ok bool, err error) {
 	var paths []string
 	for _, p := range f.Places(exchange.Home(j)) {
 		if _, err := os.Stat(p); err == nil {
 			paths = append(paths, p)
 		}
 	}
-	rep, err := interop.Import(ctx, j.Store, []interop.Format{f}, paths, interop.Options{Here: true})
+	rep, err := importer.Import(ctx, j.Store, []interop.Format{f}, paths, interop.Options{Here: true})
 	if err != nil {
 		return done, false, err
 	}
@@ -190,7 +192,7 @@ func (o *handoffOptions) again(ctx context.Context, j *job.Job, f interop.Format
 			return done, false, err
 		}
 	}
-	is, err := interop.SyncIn(ctx, j.Store, f, s.ID, f.Places(exchange.Home(j)))
+	is, err := writeback.SyncIn(ctx, j.Store, f, s.ID, f.Places(exchange.Home(j)))
 	switch {
 	case errors.Is(err, skein.ErrInvalid):
 		return done, false, nil // the file there is another session
@@ -203,7 +205,7 @@ func (o *handoffOptions) again(ctx context.Context, j *job.Job, f interop.Format
 	if err != nil || !filepath.IsLocal(below) {
 		return done, false, err
 	}
-	done = interop.Exported{Session: s.ID, Losses: is.Losses, Damaged: is.Damaged, Spot: interop.Spot{ID: is.ID, Path: filepath.ToSlash(below), Name: is.Name}}
+	done = writeback.Exported{Session: s.ID, Losses: is.Losses, Damaged: is.Damaged, Spot: interop.Spot{ID: is.ID, Path: filepath.ToSlash(below), Name: is.Name}}
 	if !o.json {
 		exchange.TellSynced(j, f, is)
 	}

@@ -18,6 +18,8 @@ import (
 	"github.com/skein-dev/skein/cli/job"
 	"github.com/skein-dev/skein/cli/terminal"
 	"github.com/skein-dev/skein/interop"
+	"github.com/skein-dev/skein/interop/discover"
+	"github.com/skein-dev/skein/interop/importer"
 	"github.com/skein-dev/skein/render"
 )
 
@@ -115,7 +117,7 @@ func (o *importOptions) run(ctx context.Context, j *job.Job, args []string) erro
 	if o.watch {
 		return o.stay(ctx, j, fs, paths, opts, bar)
 	}
-	rep, err := interop.Import(ctx, j.Store, fs, paths, opts)
+	rep, err := importer.Import(ctx, j.Store, fs, paths, opts)
 	bar.End()
 	switch {
 	case err != nil && rep.Events == 0:
@@ -213,7 +215,7 @@ func (o *importOptions) find(ctx context.Context, j *job.Job, formats []interop.
 	if err != nil {
 		return err
 	}
-	found, rep, err := interop.Find(ctx, j.Store, formats, paths)
+	found, rep, err := discover.Find(ctx, j.Store, formats, paths)
 	if err != nil {
 		return err
 	}
@@ -260,7 +262,7 @@ func usual(j *job.Job, formats []interop.Format) (all []foundPlace) {
 
 // put adds what was found to the line of its place, or adds a new line if it is in
 // another format's place.
-func put(all []foundPlace, f interop.Discovery) []foundPlace {
+func put(all []foundPlace, f discover.Discovery) []foundPlace {
 	at := 0
 	for at < len(all) && (all[at].Format != f.Format || all[at].Place != f.Path) {
 		at++

@@ -16,6 +16,7 @@ import (
 	"github.com/skein-dev/skein/cli/terminal"
 	"github.com/skein-dev/skein/interop"
 	"github.com/skein-dev/skein/interop/formats/claudecode"
+	"github.com/skein-dev/skein/interop/importer"
 )
 
 // prompts recovers sessions of which only the prompts remain.
@@ -38,7 +39,7 @@ func (o *importOptions) prompts(ctx context.Context, j *job.Job, args []string) 
 	var all interop.Report
 	var failing error
 	for _, path := range paths {
-		rep, err := interop.Import(ctx, j.Store, []interop.Format{f}, []string{path}, interop.Options{Here: true, Again: o.again})
+		rep, err := importer.Import(ctx, j.Store, []interop.Format{f}, []string{path}, interop.Options{Here: true, Again: o.again})
 		if err != nil {
 			return err
 		}

@@ -15,6 +15,7 @@ import (
 	"github.com/skein-dev/skein/cli/sessions"
 	"github.com/skein-dev/skein/cli/terminal"
 	"github.com/skein-dev/skein/interop"
+	"github.com/skein-dev/skein/interop/writeback"
 )
 
 type syncOptions struct {
@@ -145,7 +146,7 @@ func filedAs(ctx context.Context, j *job.Job, id skein.SessionID) (string, error
 }
 
 func (o *syncOptions) one(ctx context.Context, j *job.Job, f interop.Format, id skein.SessionID) error {
-	done, err := interop.Sync(ctx, j.Store, f, id)
+	done, err := writeback.Sync(ctx, j.Store, f, id)
 	if err != nil {
 		if errors.Is(err, interop.ErrChanged) {
 			return fault.Advise(err, "see both lines: skein tree %s", sessions.ShortID(id))

@@ -15,6 +15,8 @@ import (
 	"github.com/skein-dev/skein/internal/hooknews"
 	"github.com/skein-dev/skein/internal/sleep"
 	"github.com/skein-dev/skein/interop"
+	"github.com/skein-dev/skein/interop/importer"
+	"github.com/skein-dev/skein/interop/watch"
 )
 
 // board returns the board of what the hooks of agents say.
@@ -34,7 +36,7 @@ func (o *importOptions) stay(ctx context.Context, j *job.Job, fs []interop.Forma
 		bar.Imported(p)
 		w.progress(within, p)
 	}
-	err := interop.Watch(within, j.Store, fs, paths, opts, func(r interop.Report) {
+	err := watch.Watch(within, j.Store, fs, paths, opts, func(r interop.Report) {
 		tell := o.Change
 		if !w.now.Ready {
 			bar.End()
@@ -190,7 +192,7 @@ func (o *importOptions) catchUp(ctx context.Context, j *job.Job, b hooknews.Boar
 		}
 		since = all[0].At
 		slices.Sort(paths)
-		rep, err := interop.Import(ctx, j.Store, exchange.All(), slices.Compact(paths), interop.Options{Here: true, All: exchange.All()})
+		rep, err := importer.Import(ctx, j.Store, exchange.All(), slices.Compact(paths), interop.Options{Here: true, All: exchange.All()})
 		if err := cmp.Or(err, exchange.Failed(rep)); err != nil {
 			return since, err
 		}

@@ -11,6 +11,7 @@ import (
 
 	"github.com/skein-dev/skein"
 	"github.com/skein-dev/skein/interop"
+	"github.com/skein-dev/skein/interop/writeback"
 	"github.com/skein-dev/skein/store/memory"
 )
 
@@ -23,14 +24,14 @@ func (s writes) writtenAnew(t *testing.T) {
 	defer a.store.Close()
 	a.id = composed(t, a.store)
 	a.child()
-	if first := a.export(a.id, interop.Exports{}); len(first) != 2 {
+	if first := a.export(a.id, writeback.Exports{}); len(first) != 2 {
 		t.Fatalf("Export() = %+v, want a session and its child", first)
 	}
 	a.unchanged("again", a.id)
 	a.unchanged("the child after its parent", "child")
 
 	a.grow("and now?")
-	if done := a.export(a.id, interop.Exports{}); done[0].Unchanged || done[0].Exact {
+	if done := a.export(a.id, writeback.Exports{}); done[0].Unchanged || done[0].Exact {
 		t.Errorf("Export() of a session that has grown = %+v, want it written", done[0])
 	}
 	a.stands()
@@ -38,7 +39,7 @@ func (s writes) writtenAnew(t *testing.T) {
 
 	a.changed()
 	before := snapshot(t, a.home)
-	done, err := interop.Export(t.Context(), a.store, s.Format, a.id, a.home, interop.Exports{})
+	done, err := writeback.Export(t.Context(), a.store, s.Format, a.id, a.home, writeback.Exports{})
 	switch {
 	case !errors.Is(err, interop.ErrChanged):
 		t.Fatalf("Export() where somebody else changed it = %+v, %v, want ErrChanged", done, err)
@@ -48,7 +49,7 @@ func (s writes) writtenAnew(t *testing.T) {
 	if diff := cmp.Diff(before, snapshot(t, a.home)); diff != "" {
 		t.Errorf("Export() was refused, and changed (-before +after):\n%s", diff)
 	}
-	if done := a.export(a.id, interop.Exports{Over: true}); done[0].Unchanged {
+	if done := a.export(a.id, writeback.Exports{Over: true}); done[0].Unchanged {
 		t.Errorf("Export() over what somebody else changed = %+v, want it written", done[0])
 	}
 	a.stands()
@@ -64,9 +65,9 @@ type anew struct {
 	id    skein.SessionID
 }
 
-func (a *anew) export(id skein.SessionID, o interop.Exports) []interop.Exported {
+func (a *anew) export(id skein.SessionID, o writeback.Exports) []writeback.Exported {
 	a.t.Helper()
-	done, err := interop.Export(a.t.Context(), a.store, a.Format, id, a.home, o)
+	done, err := writeback.Export(a.t.Context(), a.store, a.Format, id, a.home, o)
 	if err != nil {
 		a.t.Fatalf("Export(%s) = %v", id, err)
 	}
@@ -80,7 +81,7 @@ func (a *anew) export(id skein.SessionID, o interop.Exports) []interop.Exported 
 func (a *anew) unchanged(when string, id skein.SessionID) {
 	a.t.Helper()
 	before := snapshot(a.t, a.home)
-	for _, d := range a.export(id, interop.Exports{}) {
+	for _, d := range a.export(id, writeback.Exports{}) {
 		if !d.Unchanged {
 			a.t.Errorf("%s: Export() = %+v, want it unchanged", when, d)
 		}
@@ -190,7 +191,7 @@ func (a *anew) changed() {
 	a.bring(a.t, program, a.home)
 	for _, id := range roots(a.t, program) {
 		add(a.t, program, id, "somebody else")
-		if _, err := interop.Sync(a.t.Context(), program, a.Format, id); err != nil {
+		if _, err := writeback.Sync(a.t.Context(), program, a.Format, id); err != nil {
 			a.t.Fatalf("Sync(%s) = %v", id, err)
 		}
 	}
@@ -207,7 +208,7 @@ func (s Suite) exportedIn(t *testing.T, name string) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		_, err := interop.Export(t.Context(), store, s.Format, sess.ID, home, interop.Exports{})
+		_, err := writeback.Export(t.Context(), store, s.Format, sess.ID, home, writeback.Exports{})
 		if err != nil && !errors.Is(err, skein.ErrInvalid) { // it cannot be written at all
 			t.Fatalf("Export(%s) = %v", sess.ID, err)
 		}

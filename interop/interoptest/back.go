@@ -10,6 +10,8 @@ import (
 
 	"github.com/skein-dev/skein"
 	"github.com/skein-dev/skein/interop"
+	"github.com/skein-dev/skein/interop/importer"
+	"github.com/skein-dev/skein/interop/writeback"
 	"github.com/skein-dev/skein/llm/window"
 	"github.com/skein-dev/skein/store/memory"
 )
@@ -60,7 +62,7 @@ type goes struct {
 
 func (g goes) bring(s skein.Store) interop.Report {
 	g.t.Helper()
-	rep, err := interop.Import(g.t.Context(), s, []interop.Format{g.Format}, []string{g.path}, interop.Options{})
+	rep, err := importer.Import(g.t.Context(), s, []interop.Format{g.Format}, []string{g.path}, interop.Options{})
 	if err != nil {
 		g.t.Fatalf("Import(%s) = %v", g.path, err)
 	}
@@ -106,7 +108,7 @@ func (g goes) step(i, n int, start skein.Seq) {
 	case n < 80 && g.Sums:
 		g.add(skein.NewEvent(skein.KindCompacted, at, skein.Compacted{To: g.turnEnd(n), Summary: fmt.Sprint("summary ", i)}))
 	case end > start:
-		done, err := interop.Sync(g.t.Context(), g.s, g.Format, g.Session)
+		done, err := writeback.Sync(g.t.Context(), g.s, g.Format, g.Session)
 		switch {
 		case g.Waits && errors.Is(err, skein.ErrInvalid):
 		case err != nil:
@@ -142,10 +144,10 @@ func (g goes) turnEnd(n int) skein.Seq {
 // end writes the session back for the last time.
 func (g goes) end(seed int) {
 	g.t.Helper()
-	if done, err := interop.Sync(g.t.Context(), g.s, g.Format, g.Session); err != nil || done.Events == 0 {
+	if done, err := writeback.Sync(g.t.Context(), g.s, g.Format, g.Session); err != nil || done.Events == 0 {
 		g.t.Fatalf("seed %d: Sync = %+v, %v, want events written", seed, done, err)
 	}
-	if done, err := interop.Sync(g.t.Context(), g.s, g.Format, g.Session); err != nil || done.Events != 0 {
+	if done, err := writeback.Sync(g.t.Context(), g.s, g.Format, g.Session); err != nil || done.Events != 0 {
 		g.t.Fatalf("seed %d: Sync again = %+v, %v, want nothing new", seed, done, err)
 	}
 	if rep := g.bring(g.s); rep.Events != 0 || rep.Damaged != 0 {

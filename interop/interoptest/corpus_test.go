@@ -12,6 +12,8 @@ import (
 	"github.com/skein-dev/skein/interop"
 	"github.com/skein-dev/skein/interop/formats/claudecode"
 	"github.com/skein-dev/skein/interop/formats/codex"
+	"github.com/skein-dev/skein/interop/importer"
+	"github.com/skein-dev/skein/interop/writeback"
 	"github.com/skein-dev/skein/store/memory"
 	"github.com/skein-dev/skein/store/sqlite"
 )
@@ -47,7 +49,7 @@ func onDisk(t *testing.T) skein.Store {
 
 func bring(t *testing.T, s skein.Store, root string) interop.Report {
 	t.Helper()
-	rep, err := interop.Import(t.Context(), s, []interop.Format{claudecode.Format(), codex.Format()}, []string{root}, interop.Options{})
+	rep, err := importer.Import(t.Context(), s, []interop.Format{claudecode.Format(), codex.Format()}, []string{root}, interop.Options{})
 	if err != nil {
 		t.Fatalf("Import(%s) = %v", root, err)
 	}
@@ -136,7 +138,7 @@ func losesNothing(t *testing.T, s skein.Store, rep interop.Report) {
 			}
 		}
 		var got bytes.Buffer
-		if err := interop.WriteSource(t.Context(), s, f.Format, f.Path, &got); err != nil || !bytes.Equal(got.Bytes(), data) {
+		if err := writeback.WriteSource(t.Context(), s, f.Format, f.Path, &got); err != nil || !bytes.Equal(got.Bytes(), data) {
 			t.Errorf("WriteSource(%s) gives %d bytes and the error %v, want the file's %d", f.Path, got.Len(), err, len(data))
 		}
 	})
@@ -181,7 +183,7 @@ func total(t *testing.T, s skein.Store) (u skein.Usage) {
 func TestCorpusCountsEachRequestOnce(t *testing.T) {
 	root, s := corpus(t), memory.New()
 	defer s.Close()
-	if _, err := interop.Import(t.Context(), s, []interop.Format{claudecode.Format()}, []string{root}, interop.Options{}); err != nil {
+	if _, err := importer.Import(t.Context(), s, []interop.Format{claudecode.Format()}, []string{root}, interop.Options{}); err != nil {
 		t.Fatal(err)
 	}
 	naive, once := int64(0), map[string]int64{}

@@ -14,6 +14,9 @@ import (
 
 	"github.com/skein-dev/skein"
 	"github.com/skein-dev/skein/interop"
+	"github.com/skein-dev/skein/interop/disk"
+	"github.com/skein-dev/skein/interop/records"
+	"github.com/skein-dev/skein/interop/writeback"
 	"github.com/skein-dev/skein/store/memory"
 )
 
@@ -36,7 +39,7 @@ func cuts(data []byte) (at []int) {
 func (s cutting) items(t *testing.T, f string, data []byte) (all []string) {
 	t.Helper()
 	file := interop.File{Path: f, Beside: func(string) ([]byte, bool) { return nil, false }}
-	err := interop.Scan(s.Format, file, bytes.NewReader(data), func(r skein.Record, m interop.Made) error {
+	err := records.Scan(s.Format, file, bytes.NewReader(data), func(r skein.Record, m interop.Made) error {
 		for i, it := range m.Items {
 			all = append(all, fmt.Sprintf("%d %s/%d %q %s to %d: %s", r.N, m.Key, i, it.Session, it.Event.Kind, it.To, it.Event.Payload))
 		}
@@ -62,7 +65,7 @@ func bodies(t *testing.T, line []byte) string {
 	t.Helper()
 	var g given
 	toBytes := interop.Format{Open: func(interop.File) interop.Reader { return &g }}
-	if err := interop.Scan(toBytes, interop.File{}, bytes.NewReader(line), func(skein.Record, interop.Made) error { return nil }); err != nil {
+	if err := records.Scan(toBytes, interop.File{}, bytes.NewReader(line), func(skein.Record, interop.Made) error { return nil }); err != nil {
 		t.Fatal(err)
 	}
 	return string(g)
@@ -96,7 +99,7 @@ func (s cutting) everyByte(t *testing.T, f string, data []byte) {
 
 func (s cutting) cut(t *testing.T, name string) {
 	for _, f := range files(t, lay(t, filepath.Join(s.Dir, name))) {
-		if _, packed := interop.PlainName(f); packed {
+		if _, packed := disk.PlainName(f); packed {
 			continue // half of it is damage
 		}
 		data := read(t, f)
@@ -145,7 +148,7 @@ func (s cutting) export(t *testing.T, name string) {
 			continue
 		}
 		var got bytes.Buffer
-		if err := interop.WriteSource(context.Background(), store, s.Format.Name, f, &got); err != nil {
+		if err := writeback.WriteSource(context.Background(), store, s.Format.Name, f, &got); err != nil {
 			t.Errorf("WriteSource(%s) = %v", filepath.Base(f), err)
 			continue
 		}
@@ -162,14 +165,14 @@ func (s cutting) export(t *testing.T, name string) {
 // matches reports whether the format recognizes a file that holds data when it is
 // unpacked.
 func (s Suite) matches(path string, data []byte) bool {
-	name, _ := interop.PlainName(filepath.ToSlash(path))
+	name, _ := disk.PlainName(filepath.ToSlash(path))
 	return s.Format.Match != nil && s.Format.Match(name, data[:min(4096, len(data))]).Sure > interop.No
 }
 
 func unpacked(t *testing.T, f string) []byte {
 	t.Helper()
 	data := read(t, f)
-	r, ok, err := interop.Unpack(f, bytes.NewReader(data))
+	r, ok, err := disk.Unpack(f, bytes.NewReader(data))
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -207,7 +210,7 @@ func Fuzz(f *testing.F, s Suite) {
 		defer store.Close()
 		s.bring(t, store, path)
 		var got bytes.Buffer
-		if err := interop.WriteSource(context.Background(), store, s.Format.Name, path, &got); err != nil && len(data) > 0 {
+		if err := writeback.WriteSource(context.Background(), store, s.Format.Name, path, &got); err != nil && len(data) > 0 {
 			t.Fatal(err)
 		}
 		if !bytes.Equal(got.Bytes(), data) {

@@ -14,7 +14,7 @@ import (
 	"time"
 
 	"github.com/skein-dev/skein"
-	"github.com/skein-dev/skein/interop"
+	"github.com/skein-dev/skein/interop/writeback"
 	"github.com/skein-dev/skein/store/memory"
 )
 
@@ -44,14 +44,14 @@ func (a *anew) dies(when string) {
 			states = append(states, now)
 		}
 	}
-	if _, err := interop.Export(a.t.Context(), reportingStore{a.store, look}, a.Format, a.id, a.home, interop.Exports{}); err != nil {
+	if _, err := writeback.Export(a.t.Context(), reportingStore{a.store, look}, a.Format, a.id, a.home, writeback.Exports{}); err != nil {
 		a.t.Fatalf("%s: Export() = %v", when, err)
 	}
 	after := bytesOf(a.t, a.home)
 	for i, is := range append(states, half(before, states)...) {
 		a.imported(fmt.Sprintf("%s, killed at %d of %d", when, i, len(states)), is)
 		layBytes(a.t, a.home, is)
-		if _, err := interop.Export(a.t.Context(), a.store, a.Format, a.id, a.home, interop.Exports{}); err != nil {
+		if _, err := writeback.Export(a.t.Context(), a.store, a.Format, a.id, a.home, writeback.Exports{}); err != nil {
 			a.t.Errorf("%s, killed at %d of %d: Export() = %v", when, i, len(states), err)
 			continue
 		}

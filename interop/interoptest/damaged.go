@@ -12,7 +12,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 
 	"github.com/skein-dev/skein"
-	"github.com/skein-dev/skein/interop"
+	"github.com/skein-dev/skein/interop/writeback"
 	"github.com/skein-dev/skein/store/lenient"
 	"github.com/skein-dev/skein/store/memory"
 )
@@ -99,11 +99,11 @@ func (s writes) aroundDamage(t *testing.T) {
 	const at = 7 // thanks
 	bad := hurt{from, skein.SourcesOf(from), map[skein.SessionID]skein.Seq{id: at}, nil}
 	home := filepath.Join(t.TempDir(), "home")
-	done, err := interop.Export(t.Context(), bad, s.Format, id, home, interop.Exports{})
+	done, err := writeback.Export(t.Context(), bad, s.Format, id, home, writeback.Exports{})
 	if err != nil || len(done[0].Damaged) != 1 || !strings.Contains(done[0].Damaged[0], "event 7 is damaged") {
 		t.Fatalf("Export with event %d damaged = %+v, %v, want that it is named", at, done, err)
 	}
-	if again, err := interop.Export(t.Context(), bad, s.Format, id, home, interop.Exports{}); err != nil || !again[0].Unchanged || len(again[0].Damaged) != 1 {
+	if again, err := writeback.Export(t.Context(), bad, s.Format, id, home, writeback.Exports{}); err != nil || !again[0].Unchanged || len(again[0].Damaged) != 1 {
 		t.Errorf("Export once more = %+v, %v, want that nothing is new, and what is damaged named", again, err)
 	}
 	if home, err = filepath.EvalSymlinks(home); err != nil {

@@ -12,7 +12,7 @@ import (
 	"pgregory.net/rapid"
 
 	"github.com/skein-dev/skein"
-	"github.com/skein-dev/skein/interop"
+	"github.com/skein-dev/skein/interop/writeback"
 	"github.com/skein-dev/skein/store/memory"
 )
 
@@ -31,7 +31,7 @@ func (s writes) whatever(t *testing.T) {
 			t.Fatal(err)
 		}
 		home := filepath.Join(t.TempDir(), "home")
-		_, err := interop.Export(context.Background(), from, s.Format, "generated", home, interop.Exports{})
+		_, err := writeback.Export(context.Background(), from, s.Format, "generated", home, writeback.Exports{})
 		if errors.Is(err, skein.ErrInvalid) {
 			continue // it contained nothing that the format could hold
 		}

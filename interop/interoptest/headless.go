@@ -13,6 +13,7 @@ import (
 
 	"github.com/skein-dev/skein"
 	"github.com/skein-dev/skein/interop"
+	"github.com/skein-dev/skein/interop/discover"
 	"github.com/skein-dev/skein/store/memory"
 )
 
@@ -49,7 +50,7 @@ func (s Suite) headless(t *testing.T, name string) {
 			t.Errorf("%s: %s, want what does not exist yet", skip.Path, skip.Why)
 		}
 	}
-	found, _, err := interop.Find(context.Background(), early, []interop.Format{s.Format}, []string{root})
+	found, _, err := discover.Find(context.Background(), early, []interop.Format{s.Format}, []string{root})
 	if err != nil || len(found) != 1 || found[0].New < len(rep.Skips) {
 		t.Errorf("Find beside folders that are being written without %s = %+v, %v, want them counted", heads, found, err)
 	}

@@ -13,6 +13,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 
 	"github.com/skein-dev/skein/interop"
+	"github.com/skein-dev/skein/interop/importer"
 	"github.com/skein-dev/skein/store/memory"
 )
 
@@ -101,7 +102,7 @@ func (s Suite) soon(t *testing.T, store *memory.Store, path string) interop.Repo
 	t.Helper()
 	ctx, stop := context.WithTimeout(t.Context(), deadline)
 	defer stop()
-	rep, err := interop.Import(ctx, store, []interop.Format{s.Format}, []string{path}, interop.Options{})
+	rep, err := importer.Import(ctx, store, []interop.Format{s.Format}, []string{path}, interop.Options{})
 	if err != nil {
 		t.Fatalf("Import(%s) = %v", path, err)
 	}

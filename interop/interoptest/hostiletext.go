@@ -17,6 +17,7 @@ import (
 	"github.com/klauspost/compress/zstd"
 
 	"github.com/skein-dev/skein/interop"
+	"github.com/skein-dev/skein/interop/discover"
 	"github.com/skein-dev/skein/store/memory"
 )
 
@@ -190,7 +191,7 @@ func wholes() map[string]func(data []byte) []byte {
 }
 
 // tooLong checks, for a format of documents: one that is longer than the limit is
-// reported with its length, the limit and what to do, by an import and by [interop.Find],
+// reported with its length, the limit and what to do, by an import and by [discover.Find],
 // packed or not; nothing of it is imported.
 func (s Suite) tooLong(t *testing.T) {
 	name, data := s.document(t)
@@ -212,7 +213,7 @@ func (s Suite) tooLong(t *testing.T) {
 		store := memory.New()
 		defer store.Close()
 		rep := s.bring(t, store, root)
-		_, found, err := interop.Find(context.Background(), store, []interop.Format{s.Format}, []string{root})
+		_, found, err := discover.Find(context.Background(), store, []interop.Format{s.Format}, []string{root})
 		if err != nil {
 			t.Fatal(err)
 		}

@@ -15,7 +15,7 @@ import (
 	"testing"
 
 	"github.com/skein-dev/skein"
-	"github.com/skein-dev/skein/interop"
+	"github.com/skein-dev/skein/interop/writeback"
 	"github.com/skein-dev/skein/store/memory"
 )
 
@@ -108,7 +108,7 @@ func (b Back) dies(t *testing.T, steps []int, at, does int) (g goes, was map[str
 	t.Helper()
 	g = b.begun(t, steps)
 	was = g.files()
-	done, err := interop.Sync(t.Context(), dying{g.s, skein.SourcesOf(g.s), at, does, new(atomic.Int64)}, g.Format, g.Session)
+	done, err := writeback.Sync(t.Context(), dying{g.s, skein.SourcesOf(g.s), at, does, new(atomic.Int64)}, g.Format, g.Session)
 	if err != nil && !errors.Is(err, errKilled) {
 		t.Fatalf("Sync that dies at append %d = %+v, %v, want that it is killed", at, done, err)
 	}
@@ -140,7 +140,7 @@ func (b Back) begun(t *testing.T, steps []int) goes {
 		}
 	}
 	g.add(skein.Say(g.time(500), skein.UserSays("the middle")))
-	if done, err := interop.Sync(t.Context(), s, b.Format, b.Session); err != nil {
+	if done, err := writeback.Sync(t.Context(), s, b.Format, b.Session); err != nil {
 		t.Fatalf("Sync = %+v, %v", done, err)
 	}
 	for i, n := range steps[len(steps)/2:] {
@@ -162,7 +162,7 @@ func (g goes) survives(when string, a aftermath) {
 		g.t.Fatalf("%s: a model is shown\n%swant\n%s", when, got, want)
 	}
 	g.alone(when)
-	if done, err := interop.Sync(g.t.Context(), g.s, g.Format, g.Session); err != nil {
+	if done, err := writeback.Sync(g.t.Context(), g.s, g.Format, g.Session); err != nil {
 		g.t.Fatalf("%s: Sync = %+v, %v", when, done, err)
 	}
 	if got := Shown(g.t, g.s, g.Session); got != want {
@@ -170,14 +170,14 @@ func (g goes) survives(when string, a aftermath) {
 	}
 	g.alone(when)
 	g.same(when)
-	if done, err := interop.Sync(g.t.Context(), g.s, g.Format, g.Session); err != nil || done.Events != 0 {
+	if done, err := writeback.Sync(g.t.Context(), g.s, g.Format, g.Session); err != nil || done.Events != 0 {
 		g.t.Fatalf("%s: Sync again = %+v, %v, want nothing new", when, done, err)
 	}
 	if rep := g.bring(g.s); rep.Events != 0 || rep.Damaged != 0 {
 		g.t.Fatalf("%s: Import in the end = %+v, want nothing new", when, rep)
 	}
 	g.add(skein.Say(g.time(2000), skein.UserSays("one more")))
-	if done, err := interop.Sync(g.t.Context(), g.s, g.Format, g.Session); err != nil || done.Events != 1 {
+	if done, err := writeback.Sync(g.t.Context(), g.s, g.Format, g.Session); err != nil || done.Events != 1 {
 		g.t.Fatalf("%s: Sync of one more = %+v, %v, want it written", when, done, err)
 	}
 	g.same(when + ", one more")
@@ -198,7 +198,7 @@ func (g goes) followed(when string) {
 		program.add(slices.Repeat([]skein.Event{skein.NewEvent(skein.KindNoted, g.time(1400), skein.Noted{Name: "pads"})}, 100)...)
 	}
 	program.add(skein.Say(g.time(1500), skein.UserSays("from the program")))
-	if done, err := interop.Sync(g.t.Context(), program.s, g.Format, g.Session); err != nil || done.Events != 1 {
+	if done, err := writeback.Sync(g.t.Context(), program.s, g.Format, g.Session); err != nil || done.Events != 1 {
 		g.t.Fatalf("%s: Sync of another store = %+v, %v, want 1 event", when, done, err)
 	}
 	g.bring(g.s)

@@ -9,7 +9,7 @@ import (
 	"testing"
 
 	"github.com/skein-dev/skein"
-	"github.com/skein-dev/skein/interop"
+	"github.com/skein-dev/skein/interop/writeback"
 	"github.com/skein-dev/skein/store/memory"
 )
 
@@ -50,13 +50,13 @@ func (s writes) hangs(t *testing.T) {
 	for _, why := range []skein.Why{skein.Fork, skein.Child} {
 		from, parent, own := family(t, why)
 		alone := filepath.Join(t.TempDir(), "alone")
-		if _, err := interop.Export(t.Context(), from, s.Format, own, alone, interop.Exports{}); err != nil {
+		if _, err := writeback.Export(t.Context(), from, s.Format, own, alone, writeback.Exports{}); err != nil {
 			t.Errorf("Export of the %s without its parent = %v", why, err)
 		}
 		home := filepath.Join(t.TempDir(), "home")
 		var told []string
 		for _, id := range []skein.SessionID{parent, own} {
-			done, err := interop.Export(t.Context(), from, s.Format, id, home, interop.Exports{NoChildren: true})
+			done, err := writeback.Export(t.Context(), from, s.Format, id, home, writeback.Exports{NoChildren: true})
 			if err != nil {
 				t.Fatalf("Export(%s) = %v", id, err)
 			}
@@ -293,7 +293,7 @@ func (s writes) tells(t *testing.T, a addedProperty) (out readBack) {
 		t.Fatal(err)
 	}
 	home := filepath.Join(t.TempDir(), "home")
-	done, err := interop.Export(t.Context(), from, s.Format, id, home, interop.Exports{})
+	done, err := writeback.Export(t.Context(), from, s.Format, id, home, writeback.Exports{})
 	if err != nil {
 		t.Fatalf("Export() = %v", err)
 	}

@@ -10,6 +10,10 @@ import (
 
 	"github.com/skein-dev/skein"
 	"github.com/skein-dev/skein/interop"
+	"github.com/skein-dev/skein/interop/discover"
+	"github.com/skein-dev/skein/interop/disk"
+	"github.com/skein-dev/skein/interop/importer"
+	"github.com/skein-dev/skein/interop/writeback"
 	"github.com/skein-dev/skein/store/memory"
 )
 
@@ -59,7 +63,7 @@ func whose(t testing.TB, formats []interop.Format, at string) string {
 	t.Helper()
 	store := memory.New()
 	defer store.Close()
-	found, _, err := interop.Find(t.Context(), store, formats, []string{at})
+	found, _, err := discover.Find(t.Context(), store, formats, []string{at})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -89,7 +93,7 @@ func namedFiles(t *testing.T, formats []interop.Format, dirs map[string]string) 
 				continue
 			}
 			kind := case0 + filepath.Ext(rel)
-			if _, packed := interop.PlainName(path); packed || slices.Contains(kinds, kind) {
+			if _, packed := disk.PlainName(path); packed || slices.Contains(kinds, kind) {
 				continue
 			}
 			kinds = append(kinds, kind)
@@ -127,7 +131,7 @@ func Alone(t *testing.T, formats []interop.Format, dirs map[string]string, mute 
 					t.Fatal(err)
 				}
 				rel = filepath.ToSlash(rel)
-				_, packed := interop.PlainName(path)
+				_, packed := disk.PlainName(path)
 				data := read(t, path)
 				if strings.Contains(rel+"/", ".golden/") || strings.HasPrefix(rel, "fuzz/") || packed || len(data) == 0 || mute(rel) {
 					continue
@@ -172,7 +176,7 @@ func (n namedFile) named(t *testing.T, formats []interop.Format) (took []string,
 	}
 	store := memory.New()
 	defer store.Close()
-	rep, err := interop.Import(t.Context(), store, formats, []string{at}, interop.Options{Named: true})
+	rep, err := importer.Import(t.Context(), store, formats, []string{at}, interop.Options{Named: true})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -182,7 +186,7 @@ func (n namedFile) named(t *testing.T, formats []interop.Format) (took []string,
 		}
 		if s.Origin != nil && !strings.Contains(s.Origin.Path, "#") {
 			var b bytes.Buffer
-			if err := interop.WriteFile(t.Context(), store, s.Origin.Format, s.Origin.Path, &b); err != nil || !bytes.Equal(b.Bytes(), n.data) {
+			if err := writeback.WriteFile(t.Context(), store, s.Origin.Format, s.Origin.Path, &b); err != nil || !bytes.Equal(b.Bytes(), n.data) {
 				t.Errorf("%s of %s, alone, as its source (%v):\n%.300s\nwant\n%.300s", n.path, n.format, err, b.Bytes(), n.data)
 			}
 		}

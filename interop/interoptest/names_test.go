@@ -33,6 +33,7 @@ import (
 	"github.com/skein-dev/skein/interop/formats/qwen"
 	"github.com/skein-dev/skein/interop/formats/skeinlog"
 	"github.com/skein-dev/skein/interop/formats/skillet"
+	"github.com/skein-dev/skein/interop/importer"
 	"github.com/skein-dev/skein/interop/interoptest"
 	"github.com/skein-dev/skein/store/memory"
 )
@@ -140,7 +141,7 @@ func TestWhatNoFormatReadsIsNamed(t *testing.T) {
 		}
 		store := memory.New()
 		defer store.Close()
-		rep, err := interop.Import(t.Context(), store, everyFormat(), []string{at}, interop.Options{Named: true})
+		rep, err := importer.Import(t.Context(), store, everyFormat(), []string{at}, interop.Options{Named: true})
 		if err != nil || len(rep.Skips) != 1 || !strings.HasPrefix(rep.Skips[0].Why, "it looks like "+want+" (") || rep.Sessions != 0 {
 			t.Errorf("Import = %+v, %v, want it named as %s", rep, err, want)
 		}

@@ -14,6 +14,7 @@ import (
 
 	"github.com/skein-dev/skein"
 	"github.com/skein-dev/skein/interop"
+	"github.com/skein-dev/skein/interop/importer"
 	"github.com/skein-dev/skein/store/memory"
 )
 
@@ -84,7 +85,7 @@ func (s Suite) refusedOne(t *testing.T, root string, r refusing, o skein.Origin,
 	r.Store = memory.New()
 	defer r.Store.Close()
 	what := fmt.Sprintf("Import where session %q, file %q is refused with %q", r.session, r.path, r.err)
-	rep, err := interop.Import(t.Context(), r, []interop.Format{s.Format}, []string{root}, interop.Options{})
+	rep, err := importer.Import(t.Context(), r, []interop.Format{s.Format}, []string{root}, interop.Options{})
 	if err != nil {
 		t.Errorf("%s gives the error %v, want the others to be taken in", what, err)
 		return
@@ -105,7 +106,7 @@ func (s Suite) refusedOne(t *testing.T, root string, r refusing, o skein.Origin,
 	if errors.Is(r.err, skein.ErrDeleted) {
 		return // a deleted session is not imported again
 	}
-	again, err := interop.Import(t.Context(), r.Store, []interop.Format{s.Format}, []string{root}, interop.Options{})
+	again, err := importer.Import(t.Context(), r.Store, []interop.Format{s.Format}, []string{root}, interop.Options{})
 	if err != nil || again.Failed > 0 {
 		t.Errorf("%s, then once more = %+v, %v", what, again, err)
 	}

@@ -18,6 +18,8 @@ import (
 	"github.com/skein-dev/skein/interop/formats/ethos"
 	"github.com/skein-dev/skein/interop/formats/pi"
 	"github.com/skein-dev/skein/interop/formats/skillet"
+	"github.com/skein-dev/skein/interop/importer"
+	"github.com/skein-dev/skein/interop/writeback"
 	"github.com/skein-dev/skein/store/memory"
 )
 
@@ -59,14 +61,14 @@ func TestSamplesComeBackByWayOfEveryOtherFormat(t *testing.T) {
 func comesBack(t *testing.T, own, by interop.Format) {
 	from := memory.New()
 	defer from.Close()
-	if _, err := interop.Import(t.Context(), from, []interop.Format{own}, []string{samples(t, own.Name)}, interop.Options{}); err != nil {
+	if _, err := importer.Import(t.Context(), from, []interop.Format{own}, []string{samples(t, own.Name)}, interop.Options{}); err != nil {
 		t.Fatal(err)
 	}
 	home := t.TempDir()
 	want := ids(t, from, false)
 	empty := map[skein.SessionID]bool{} // and not mistaken for that
 	for _, id := range ids(t, from, true) {
-		_, err := interop.Export(t.Context(), from, by, id, home, interop.Exports{})
+		_, err := writeback.Export(t.Context(), from, by, id, home, writeback.Exports{})
 		if s, _ := from.Session(t.Context(), id); s.Messages == 0 && errors.Is(err, skein.ErrInvalid) {
 			t.Logf("%s has no messages, and %s cannot hold that", id, by.Name)
 			want = slices.DeleteFunc(want, func(w skein.SessionID) bool { return w == id })
@@ -76,7 +78,7 @@ func comesBack(t *testing.T, own, by interop.Format) {
 		}
 	}
 	to := onDisk(t)
-	rep, err := interop.Import(t.Context(), to, []interop.Format{by}, []string{home}, interop.Options{})
+	rep, err := importer.Import(t.Context(), to, []interop.Format{by}, []string{home}, interop.Options{})
 	if err != nil || rep.Skipped != 0 || rep.Damaged != 0 {
 		t.Fatalf("Import of what was written = %+v, %v, want no damage", rep, err)
 	}
@@ -92,16 +94,16 @@ func comesBack(t *testing.T, own, by interop.Format) {
 			continue // the first is what a database has besides sessions
 		}
 		var was, is bytes.Buffer
-		if err := interop.WriteSource(t.Context(), from, own.Name, f.Path, &was); err != nil {
+		if err := writeback.WriteSource(t.Context(), from, own.Name, f.Path, &was); err != nil {
 			t.Fatal(err)
 		}
-		if err := interop.WriteSource(t.Context(), to, own.Name, f.Path, &is); err != nil || !bytes.Equal(was.Bytes(), is.Bytes()) {
+		if err := writeback.WriteSource(t.Context(), to, own.Name, f.Path, &is); err != nil || !bytes.Equal(was.Bytes(), is.Bytes()) {
 			t.Errorf("%s has come back with %d bytes that differ from the %d that it was, %v", f.Path, is.Len(), was.Len(), err)
 		}
 		files, size = files+1, size+was.Len()
 	}
 	for _, id := range ids(t, to, true) {
-		done, err := interop.Export(t.Context(), to, own, id, t.TempDir(), interop.Exports{})
+		done, err := writeback.Export(t.Context(), to, own, id, t.TempDir(), writeback.Exports{})
 		if err != nil || !done[0].Exact {
 			t.Errorf("Export(%s) = %+v, %v, want it exact", id, done, err)
 		}

@@ -14,6 +14,8 @@ import (
 	"github.com/skein-dev/skein/interop/formats/agsh"
 	"github.com/skein-dev/skein/interop/formats/ethos"
 	"github.com/skein-dev/skein/interop/formats/skillet"
+	"github.com/skein-dev/skein/interop/importer"
+	"github.com/skein-dev/skein/interop/writeback"
 	"github.com/skein-dev/skein/store/memory"
 )
 
@@ -86,12 +88,12 @@ func rewritten(t *testing.T, f interop.Format, path string) string {
 	t.Helper()
 	s := memory.New()
 	defer s.Close()
-	if _, err := interop.Import(t.Context(), s, []interop.Format{f}, []string{path}, interop.Options{}); err != nil {
+	if _, err := importer.Import(t.Context(), s, []interop.Format{f}, []string{path}, interop.Options{}); err != nil {
 		t.Fatal(err)
 	}
 	home := t.TempDir()
 	for _, id := range ids(t, s, false) {
-		if done, err := interop.Export(t.Context(), s, f, id, home, interop.Exports{}); err != nil || !done[0].Exact {
+		if done, err := writeback.Export(t.Context(), s, f, id, home, writeback.Exports{}); err != nil || !done[0].Exact {
 			t.Errorf("Export(%s) = %+v, %v, want it exact", id, done, err)
 		}
 	}

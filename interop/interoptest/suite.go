@@ -11,6 +11,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 
 	"github.com/skein-dev/skein/interop"
+	"github.com/skein-dev/skein/interop/importer"
 	"github.com/skein-dev/skein/store/memory"
 )
 
@@ -162,7 +163,7 @@ func (s Suite) golden(t *testing.T, name string) {
 // bring imports what is at path.
 func (s Suite) bring(t testing.TB, store *memory.Store, path string) interop.Report {
 	t.Helper()
-	rep, err := interop.Import(context.Background(), store, []interop.Format{s.Format}, []string{path}, interop.Options{})
+	rep, err := importer.Import(context.Background(), store, []interop.Format{s.Format}, []string{path}, interop.Options{})
 	if err != nil {
 		t.Fatalf("Import(%s) = %v", path, err)
 	}

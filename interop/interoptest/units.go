@@ -12,6 +12,7 @@ import (
 
 	"github.com/skein-dev/skein"
 	"github.com/skein-dev/skein/interop"
+	"github.com/skein-dev/skein/interop/writeback"
 	"github.com/skein-dev/skein/store/memory"
 )
 
@@ -31,7 +32,7 @@ func (s Suite) sameAgain(t *testing.T, store *memory.Store, root string) {
 	t.Helper()
 	home := t.TempDir()
 	for _, id := range roots(t, store) {
-		done, err := interop.Export(context.Background(), store, s.Format, id, home, interop.Exports{})
+		done, err := writeback.Export(context.Background(), store, s.Format, id, home, writeback.Exports{})
 		if err != nil {
 			t.Fatalf("Export(%s) = %v", id, err)
 		}
@@ -63,7 +64,7 @@ func (s Suite) sameAgain(t *testing.T, store *memory.Store, root string) {
 				continue // each is a part of the document
 			}
 			var got bytes.Buffer
-			if err := interop.WriteFile(context.Background(), store, s.Format.Name, f, &got); err != nil || !bytes.Equal(got.Bytes(), read(t, f)) {
+			if err := writeback.WriteFile(context.Background(), store, s.Format.Name, f, &got); err != nil || !bytes.Equal(got.Bytes(), read(t, f)) {
 				t.Errorf("WriteFile(%s) gives\n%s, %v\nwant\n%s", f, got.Bytes(), err, read(t, f))
 			}
 			continue
@@ -138,7 +139,7 @@ func (s writes) thereAndBack(t *testing.T) {
 	defer from.Close()
 	id := composed(t, from)
 	home := filepath.Join(t.TempDir(), "home")
-	done, err := interop.Export(context.Background(), from, s.Format, id, home, interop.Exports{})
+	done, err := writeback.Export(context.Background(), from, s.Format, id, home, writeback.Exports{})
 	if err != nil {
 		t.Fatalf("Export(%s) = %v", id, err)
 	}

@@ -17,6 +17,8 @@ import (
 
 	"github.com/skein-dev/skein/internal/folder"
 	"github.com/skein-dev/skein/interop"
+	"github.com/skein-dev/skein/interop/disk"
+	"github.com/skein-dev/skein/interop/writeback"
 	"github.com/skein-dev/skein/store/memory"
 )
 
@@ -79,7 +81,7 @@ func (s unknowns) unknownOf(t *testing.T, name string, record func(int) string) 
 			continue
 		}
 		var got bytes.Buffer
-		if err := interop.WriteSource(context.Background(), store, s.Format.Name, f, &got); err != nil || !bytes.Equal(got.Bytes(), data) {
+		if err := writeback.WriteSource(context.Background(), store, s.Format.Name, f, &got); err != nil || !bytes.Equal(got.Bytes(), data) {
 			t.Errorf("WriteSource(%s) gives %d bytes, %v; want the file's %d", filepath.Base(f), got.Len(), err, len(data))
 		}
 	}
@@ -99,7 +101,7 @@ func (s unknowns) withUnknown(t *testing.T, root string, next func() string) (ha
 	beside := map[string]bool{} // folders that have a run of files
 	for _, f := range files(t, root) {
 		data, unit := read(t, f), s.unit(f)
-		_, packed := interop.PlainName(f)
+		_, packed := disk.PlainName(f)
 		ended := len(data) > 0 && data[len(data)-1] == '\n'
 		switch {
 		case unit == "" && !packed && ended && s.matches(f, data):

@@ -12,6 +12,9 @@ import (
 
 	"github.com/skein-dev/skein"
 	"github.com/skein-dev/skein/interop"
+	"github.com/skein-dev/skein/interop/disk"
+	"github.com/skein-dev/skein/interop/importer"
+	"github.com/skein-dev/skein/interop/watch"
 	"github.com/skein-dev/skein/store/memory"
 )
 
@@ -34,7 +37,7 @@ func (s Suite) watched(t *testing.T, name string) {
 	reports, done := make(chan interop.Report, 1000), make(chan error, 1)
 	ctx, stop := context.WithCancel(context.Background())
 	go func() {
-		done <- interop.Watch(ctx, store, []interop.Format{s.Format}, []string{to}, interop.Options{}, func(r interop.Report) { reports <- r })
+		done <- watch.Watch(ctx, store, []interop.Format{s.Format}, []string{to}, interop.Options{}, func(r interop.Report) { reports <- r })
 	}()
 	defer func() {
 		stop()
@@ -116,7 +119,7 @@ func (s Suite) users(t *testing.T, name string) {
 		var reps [2]interop.Report
 		for n := range reps {
 			var err error
-			if reps[n], err = interop.Import(t.Context(), view, []interop.Format{s.Format}, []string{root}, interop.Options{}); err != nil {
+			if reps[n], err = importer.Import(t.Context(), view, []interop.Format{s.Format}, []string{root}, interop.Options{}); err != nil {
 				t.Fatalf("Import of %s = %v", who, err)
 			}
 		}
@@ -155,7 +158,7 @@ func (s Suite) growing(t *testing.T, root string, view *memory.Store) {
 	t.Helper()
 	whole := map[string][]byte{}
 	for _, f := range files(t, root) {
-		if _, packed := interop.PlainName(f); s.Format.Look == nil && s.Format.Load == nil && !packed {
+		if _, packed := disk.PlainName(f); s.Format.Look == nil && s.Format.Load == nil && !packed {
 			whole[f] = read(t, f)
 		}
 	}

@@ -11,7 +11,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 
 	"github.com/skein-dev/skein"
-	"github.com/skein-dev/skein/interop"
+	"github.com/skein-dev/skein/interop/writeback"
 	"github.com/skein-dev/skein/store/memory"
 )
 
@@ -40,7 +40,7 @@ func (s writes) writtenBack(t *testing.T, name string, through func(*testing.T, 
 			t.Fatal(err)
 		}
 		seen := through(t, store)
-		done, err := interop.Sync(context.Background(), seen, s.Format, id)
+		done, err := writeback.Sync(context.Background(), seen, s.Format, id)
 		if errors.Is(err, skein.ErrInvalid) {
 			continue // it has no file of its own
 		}
@@ -51,7 +51,7 @@ func (s writes) writtenBack(t *testing.T, name string, through func(*testing.T, 
 		if h, ok := seen.(hurt); ok && (h.events[id] > 0) != (len(done.Damaged) > 0) {
 			t.Errorf("Sync(%s) names %q as damaged, want event %d", id, done.Damaged, h.events[id])
 		}
-		if done, err := interop.Sync(context.Background(), seen, s.Format, id); err != nil || done.Events != 0 {
+		if done, err := writeback.Sync(context.Background(), seen, s.Format, id); err != nil || done.Events != 0 {
 			t.Errorf("Sync(%s) again = %+v, %v, want nothing new", id, done, err)
 		}
 		synced++

@@ -7,7 +7,9 @@ import (
 
 	"github.com/skein-dev/skein"
 	"github.com/skein-dev/skein/interop"
+	"github.com/skein-dev/skein/interop/importer"
 	"github.com/skein-dev/skein/interop/interoptest"
+	"github.com/skein-dev/skein/interop/writeback"
 	"github.com/skein-dev/skein/store/memory"
 )
 
@@ -28,7 +30,7 @@ func TestSamples(t *testing.T) {
 	}
 	s := memory.New()
 	defer s.Close()
-	rep, err := interop.Import(t.Context(), s, []interop.Format{Format()}, []string{root}, interop.Options{})
+	rep, err := importer.Import(t.Context(), s, []interop.Format{Format()}, []string{root}, interop.Options{})
 	if err != nil || rep.Files != 4 || rep.Sessions != 4 || rep.Damaged != 0 || rep.Skipped != 0 {
 		t.Fatalf("Import = %+v, %v, want 4 sessions", rep, err)
 	}
@@ -41,7 +43,7 @@ func TestSamples(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		if _, err := interop.Export(t.Context(), s, Format(), sess.ID, home, interop.Exports{}); err != nil {
+		if _, err := writeback.Export(t.Context(), s, Format(), sess.ID, home, writeback.Exports{}); err != nil {
 			t.Errorf("Export(%s) = %v", sess.ID, err)
 		}
 	}

@@ -7,7 +7,7 @@ import (
 	"testing"
 
 	"github.com/skein-dev/skein"
-	"github.com/skein-dev/skein/interop"
+	"github.com/skein-dev/skein/interop/writeback"
 	"github.com/skein-dev/skein/store/memory"
 )
 
@@ -25,14 +25,14 @@ func (t *tree) partText(n string) string {
 // new store.
 func (t *tree) syncs(events int) string {
 	t.Helper()
-	done, err := interop.Sync(t.Context(), t.store, Format(), ann)
+	done, err := writeback.Sync(t.Context(), t.store, Format(), ann)
 	if err != nil || done.Events != events || len(done.Losses) != 0 {
 		t.Fatalf("Sync = %+v, %v, want %d events written and nothing lost", done, err, events)
 	}
 	if rep := t.bring(); rep.Events != 0 {
 		t.Errorf("Import of what was written back = %+v, want nothing new: %s", rep, tell(t.T, t.store, ann))
 	}
-	if done, err := interop.Sync(t.Context(), t.store, Format(), ann); err != nil || done.Events != 0 {
+	if done, err := writeback.Sync(t.Context(), t.store, Format(), ann); err != nil || done.Events != 0 {
 		t.Errorf("Sync again = %+v, %v, want nothing new", done, err)
 	}
 	alone := memory.New()

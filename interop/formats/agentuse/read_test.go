@@ -14,6 +14,8 @@ import (
 	"github.com/skein-dev/skein"
 	"github.com/skein-dev/skein/internal/folder"
 	"github.com/skein-dev/skein/interop"
+	"github.com/skein-dev/skein/interop/importer"
+	"github.com/skein-dev/skein/interop/watch"
 	"github.com/skein-dev/skein/store/memory"
 )
 
@@ -85,7 +87,7 @@ func (t *tree) bring() interop.Report {
 
 func bring(t testing.TB, s skein.Store, home string) interop.Report {
 	t.Helper()
-	rep, err := interop.Import(context.Background(), s, []interop.Format{Format()}, []string{home}, interop.Options{})
+	rep, err := importer.Import(context.Background(), s, []interop.Format{Format()}, []string{home}, interop.Options{})
 	if err != nil {
 		t.Fatalf("Import(%s) = %v", home, err)
 	}
@@ -341,7 +343,7 @@ func TestWatchFollowsParts(t *testing.T) {
 	reports := make(chan interop.Report, 100)
 	done := make(chan error, 1)
 	go func() {
-		done <- interop.Watch(ctx, tr.store, []interop.Format{Format()}, []string{tr.home}, interop.Options{}, func(r interop.Report) { reports <- r })
+		done <- watch.Watch(ctx, tr.store, []interop.Format{Format()}, []string{tr.home}, interop.Options{}, func(r interop.Report) { reports <- r })
 	}()
 	wait := func(want string) {
 		t.Helper()

@@ -11,7 +11,7 @@ import (
 	"testing"
 
 	"github.com/skein-dev/skein"
-	"github.com/skein-dev/skein/interop"
+	"github.com/skein-dev/skein/interop/writeback"
 	"github.com/skein-dev/skein/store/lookup"
 	"github.com/skein-dev/skein/store/memory"
 )
@@ -59,7 +59,7 @@ func TestAgentUseIsWritten(t *testing.T) {
 			t.Fatal(err)
 		}
 		home := t.TempDir()
-		if _, err := interop.Export(t.Context(), s, Format(), "top", home, interop.Exports{NoSide: true}); err != nil {
+		if _, err := writeback.Export(t.Context(), s, Format(), "top", home, writeback.Exports{NoSide: true}); err != nil {
 			t.Fatal(err)
 		}
 		name := regexp.MustCompile(`^project/[0-9a-f]{16}/session/[0-9A-HJKMNP-TV-Z]{26}-a-b/(session\.json|[0-9A-HJKMNP-TV-Z]{26}/(message\.json|part/[0-9A-HJKMNP-TV-Z]{26}\.json))$`)

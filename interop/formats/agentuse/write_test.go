@@ -8,7 +8,7 @@ import (
 	"testing"
 
 	"github.com/skein-dev/skein"
-	"github.com/skein-dev/skein/interop"
+	"github.com/skein-dev/skein/interop/writeback"
 	"github.com/skein-dev/skein/store/memory"
 )
 
@@ -68,7 +68,7 @@ func TestASessionIsWrittenAsTheProgramWould(t *testing.T) {
 		t.Fatal(err)
 	}
 	home := t.TempDir()
-	done, err := interop.Export(t.Context(), s, Format(), "0191f3a0-5b7e-7c11-9d2a-4f6b8e0c1d23", home, interop.Exports{})
+	done, err := writeback.Export(t.Context(), s, Format(), "0191f3a0-5b7e-7c11-9d2a-4f6b8e0c1d23", home, writeback.Exports{})
 	if err != nil || len(done[0].Losses) != 1 || !strings.HasPrefix(done[0].Losses[0].What, "model: ") {
 		t.Fatalf("Export = %+v, %v, want no losses but the model", done, err)
 	}
@@ -129,7 +129,7 @@ func TestASessionThatWentOnIsWrittenBack(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	done, err := interop.Sync(t.Context(), tr.store, Format(), ann)
+	done, err := writeback.Sync(t.Context(), tr.store, Format(), ann)
 	if err != nil || done.Events != 2 {
 		t.Fatalf("Sync = %+v, %v, want 2 events written", done, err)
 	}
@@ -158,7 +158,7 @@ func TestWhatIsSaidFirstInASessionThatNeverBeganIsItsMessage(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if done, err := interop.Sync(t.Context(), tr.store, Format(), ann); err != nil || done.Events != 2 {
+	if done, err := writeback.Sync(t.Context(), tr.store, Format(), ann); err != nil || done.Events != 2 {
 		t.Fatalf("Sync = %+v, %v, want 2 events written", done, err)
 	}
 	if rep := tr.bring(); rep.Events != 0 {
@@ -193,7 +193,7 @@ func TestAChildIsWrittenInItsParent(t *testing.T) {
 		}
 	}
 	home := t.TempDir()
-	done, err := interop.Export(t.Context(), s, Format(), "top", home, interop.Exports{NoSide: true})
+	done, err := writeback.Export(t.Context(), s, Format(), "top", home, writeback.Exports{NoSide: true})
 	if err != nil || len(done) != 2 {
 		t.Fatalf("Export = %+v, %v, want two sessions", done, err)
 	}
@@ -216,7 +216,7 @@ func TestASessionThatWentOnKeepsItsAgentElsewhere(t *testing.T) {
 	if _, err := tr.store.Append(t.Context(), skein.Batch{Session: ann, Events: []skein.Event{skein.Say(1e12, skein.UserSays("more"))}}); err != nil {
 		t.Fatal(err)
 	}
-	done, err := interop.Export(t.Context(), tr.store, Format(), ann, t.TempDir(), interop.Exports{})
+	done, err := writeback.Export(t.Context(), tr.store, Format(), ann, t.TempDir(), writeback.Exports{})
 	if want := "project/b9703f12cc243e93/session/" + ann + "-agents-daily-report"; err != nil || done[0].Spot.Path != want {
 		t.Errorf("Export = %+v, %v, want it at %s", done, err, want)
 	}
@@ -234,7 +234,7 @@ func TestASessionThatFailedIsNoCompletedOne(t *testing.T) {
 		t.Fatal(err)
 	}
 	home := t.TempDir()
-	done, err := interop.Export(t.Context(), s, Format(), "0191f3a0-5b7e-7c11-9d2a-4f6b8e0c1d23", home, interop.Exports{})
+	done, err := writeback.Export(t.Context(), s, Format(), "0191f3a0-5b7e-7c11-9d2a-4f6b8e0c1d23", home, writeback.Exports{})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -255,7 +255,7 @@ func TestASessionOfSkeinsSaysWhatItsAgentWasAllowed(t *testing.T) {
 		t.Fatal(err)
 	}
 	home := t.TempDir()
-	done, err := interop.Export(t.Context(), s, Format(), id, home, interop.Exports{})
+	done, err := writeback.Export(t.Context(), s, Format(), id, home, writeback.Exports{})
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -8,7 +8,9 @@ import (
 
 	"github.com/skein-dev/skein"
 	"github.com/skein-dev/skein/interop"
+	"github.com/skein-dev/skein/interop/importer"
 	"github.com/skein-dev/skein/interop/interoptest"
+	"github.com/skein-dev/skein/interop/writeback"
 	"github.com/skein-dev/skein/store/memory"
 )
 
@@ -30,7 +32,7 @@ func TestSamples(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	rep, err := interop.Import(t.Context(), s, []interop.Format{Format()}, []string{root}, interop.Options{})
+	rep, err := importer.Import(t.Context(), s, []interop.Format{Format()}, []string{root}, interop.Options{})
 	if err != nil || rep.Sessions != 3 || rep.Messages != 12 || rep.Damaged != 0 || rep.Skipped != 0 {
 		t.Fatalf("Import = %+v, %v, want 3 sessions with 12 messages", rep, err)
 	}
@@ -39,7 +41,7 @@ func TestSamples(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		done, err := interop.Export(t.Context(), s, Format(), sess.ID, home, interop.Exports{})
+		done, err := writeback.Export(t.Context(), s, Format(), sess.ID, home, writeback.Exports{})
 		if err != nil || !done[0].Exact {
 			t.Errorf("Export(%s) = %+v, %v, want it exact", sess.ID, done, err)
 		}

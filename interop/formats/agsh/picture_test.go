@@ -5,7 +5,7 @@ import (
 	"testing"
 
 	"github.com/skein-dev/skein"
-	"github.com/skein-dev/skein/interop"
+	"github.com/skein-dev/skein/interop/writeback"
 	"github.com/skein-dev/skein/store/memory"
 )
 
@@ -25,7 +25,7 @@ func TestAPictureIsWrittenWhereMekaHasARoleForIt(t *testing.T) {
 	if _, err := s.Append(t.Context(), skein.Batch{Session: "s", Events: []skein.Event{look}, Blobs: []skein.Blob{blob}}); err != nil {
 		t.Fatal(err)
 	}
-	done, err := interop.Sync(t.Context(), s, Format(), "s")
+	done, err := writeback.Sync(t.Context(), s, Format(), "s")
 	if err != nil || done.Events != 1 || len(done.Losses) != 0 {
 		t.Fatalf("Sync = %+v, %v, want 1 event written and nothing lost", done, err)
 	}

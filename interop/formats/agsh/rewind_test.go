@@ -6,8 +6,8 @@ import (
 	"testing"
 
 	"github.com/skein-dev/skein"
-	"github.com/skein-dev/skein/interop"
 	"github.com/skein-dev/skein/interop/interoptest"
+	"github.com/skein-dev/skein/interop/writeback"
 	"github.com/skein-dev/skein/store/memory"
 )
 
@@ -37,14 +37,14 @@ func sums(to skein.Seq, summary string) skein.Event {
 
 // synced writes back what is new, and checks that a second time nothing is written,
 // that an import adds nothing, and that another store shows the same.
-func synced(t testing.TB, s skein.Store, path string) interop.Synced {
+func synced(t testing.TB, s skein.Store, path string) writeback.Synced {
 	t.Helper()
-	done, err := interop.Sync(t.Context(), s, Format(), "s")
+	done, err := writeback.Sync(t.Context(), s, Format(), "s")
 	if err != nil || done.Events == 0 {
 		t.Fatalf("Sync = %+v, %v, want events written", done, err)
 	}
 	before := tell(t, s, "s")
-	if again, err := interop.Sync(t.Context(), s, Format(), "s"); err != nil || again.Events != 0 {
+	if again, err := writeback.Sync(t.Context(), s, Format(), "s"); err != nil || again.Events != 0 {
 		t.Fatalf("Sync again = %+v, %v, want nothing new", again, err)
 	}
 	if rep := bring(t, s, path); rep.Events != 0 || rep.Damaged != 0 {
@@ -115,13 +115,13 @@ func TestTheSideFileHasWhatWasTakenOut(t *testing.T) {
 		defer s.Close()
 	}
 	composed(t, first, odd, says(1, skein.RoleUser, words("one")), says(2, skein.RoleAssistant, words("two")), says(3, skein.RoleUser, words("three")))
-	if _, err := interop.Export(t.Context(), first, Format(), odd, home, interop.Exports{}); err != nil {
+	if _, err := writeback.Export(t.Context(), first, Format(), odd, home, writeback.Exports{}); err != nil {
 		t.Fatal(err)
 	}
 	bring(t, second, home)
 	add(t, second, odd, back(3), says(5, skein.RoleUser, words("drei")))
 	for range 2 {
-		if done, err := interop.Sync(t.Context(), second, Format(), odd); err != nil {
+		if done, err := writeback.Sync(t.Context(), second, Format(), odd); err != nil {
 			t.Fatalf("Sync = %+v, %v", done, err)
 		}
 	}

@@ -7,7 +7,7 @@ import (
 	"testing"
 
 	"github.com/skein-dev/skein"
-	"github.com/skein-dev/skein/interop"
+	"github.com/skein-dev/skein/interop/writeback"
 	"github.com/skein-dev/skein/store/memory"
 )
 
@@ -64,7 +64,7 @@ func TestAgshIsWritten(t *testing.T) {
 		}
 		locks := func(want string) {
 			t.Helper()
-			if done, err := interop.Sync(t.Context(), s, Format(), "s"); err != nil || done.Events != 1 {
+			if done, err := writeback.Sync(t.Context(), s, Format(), "s"); err != nil || done.Events != 1 {
 				t.Fatalf("Sync = %+v, %v, want 1 event written", done, err)
 			}
 			if got := rows(t, path, `SELECT locked_by FROM sessions`); got != want+"\n" {
@@ -87,7 +87,7 @@ func TestAgshBesides(t *testing.T) {
 		path, do := march(t)
 		do(`INSERT INTO sessions VALUES ('n','2026-03-05T08:00:00+00:00','2026-03-05T08:00:00+00:00',NULL,NULL)`,
 			fmt.Sprintf(`UPDATE sessions SET locked_by = '%d' WHERE id = 'n'`, os.Getppid()))
-		if _, err := interop.Sync(t.Context(), wentOn(t, path), Format(), "s"); err != nil {
+		if _, err := writeback.Sync(t.Context(), wentOn(t, path), Format(), "s"); err != nil {
 			t.Errorf("Sync of a session beside one that is locked = %v, want it written", err)
 		}
 	})

@@ -16,6 +16,7 @@ import (
 
 	"github.com/skein-dev/skein"
 	"github.com/skein-dev/skein/interop"
+	"github.com/skein-dev/skein/interop/writeback"
 	"github.com/skein-dev/skein/store/memory"
 )
 
@@ -45,9 +46,9 @@ func result(id, text string, failed bool) skein.Part {
 }
 
 // export writes a session to home.
-func export(t testing.TB, s skein.Store, id skein.SessionID, home string) interop.Exported {
+func export(t testing.TB, s skein.Store, id skein.SessionID, home string) writeback.Exported {
 	t.Helper()
-	done, err := interop.Export(t.Context(), s, Format(), id, home, interop.Exports{NoSide: true, Now: now.Add(time.Hour)})
+	done, err := writeback.Export(t.Context(), s, Format(), id, home, writeback.Exports{NoSide: true, Now: now.Add(time.Hour)})
 	if err != nil {
 		t.Fatalf("Export(%s) = %v", id, err)
 	}
@@ -161,7 +162,7 @@ func TestTheRecipesForSessionsDBWorkOnWhatIsWritten(t *testing.T) {
 	if got, want := rows(t, path, `SELECT role, content FROM messages ORDER BY id`), "user|two\n"; got != want {
 		t.Errorf("after the first session was deleted there is\n%swant\n%s", got, want)
 	}
-	if _, err := interop.Export(t.Context(), s, Format(), "two", home, interop.Exports{}); !errors.Is(err, skein.ErrExists) {
+	if _, err := writeback.Export(t.Context(), s, Format(), "two", home, writeback.Exports{}); !errors.Is(err, skein.ErrExists) {
 		t.Errorf("Export of the same session again = %v, want ErrExists", err)
 	}
 }
@@ -200,12 +201,12 @@ func TestASessionThatItsProgramHasOpenIsNotWrittenBack(t *testing.T) {
 	path, do := march(t)
 	do(fmt.Sprintf(`UPDATE sessions SET locked_by = '%d'`, os.Getppid()))
 	s := wentOn(t, path)
-	if _, err := interop.Sync(t.Context(), s, Format(), "s"); !errors.Is(err, skein.ErrLocked) {
+	if _, err := writeback.Sync(t.Context(), s, Format(), "s"); !errors.Is(err, skein.ErrLocked) {
 		t.Errorf("Sync of a session that a live process holds = %v, want ErrLocked", err)
 	}
 	for _, dead := range []string{"'2147483646'", "'no number'", "NULL", fmt.Sprint(os.Getpid())} {
 		do(`UPDATE sessions SET locked_by = ` + dead)
-		if _, err := interop.Sync(t.Context(), s, Format(), "s"); err != nil {
+		if _, err := writeback.Sync(t.Context(), s, Format(), "s"); err != nil {
 			t.Errorf("Sync of a session that %s holds = %v, want it written", dead, err)
 		}
 	}
@@ -226,13 +227,13 @@ func TestTheLockFileOfLaterVersionsIsRespected(t *testing.T) {
 	if ok, err := held.TryLock(); !ok || err != nil {
 		t.Fatal(ok, err)
 	}
-	if _, err := interop.Sync(t.Context(), s, Format(), "s"); !errors.Is(err, skein.ErrLocked) {
+	if _, err := writeback.Sync(t.Context(), s, Format(), "s"); !errors.Is(err, skein.ErrLocked) {
 		t.Errorf("Sync while the lock file is locked = %v, want ErrLocked", err)
 	}
 	if err := held.Unlock(); err != nil {
 		t.Fatal(err)
 	}
-	if done, err := interop.Sync(t.Context(), s, Format(), "s"); err != nil || done.Events != 1 {
+	if done, err := writeback.Sync(t.Context(), s, Format(), "s"); err != nil || done.Events != 1 {
 		t.Errorf("Sync = %+v, %v, want 1 event written", done, err)
 	}
 	if ok, err := held.TryLock(); !ok || err != nil {
@@ -257,7 +258,7 @@ func TestASessionOfAnotherDatabaseIsPutBesideWhatIsThere(t *testing.T) {
 	if got, want := rows(t, filepath.Join(home, fileName), `SELECT role, content FROM messages ORDER BY id`), "user|mine\nuser|one\nassistant|[{\"type\":\"text\",\"text\":\"two\"}]\n"; got != want {
 		t.Errorf("the database has\n%s\nwant\n%s", got, want)
 	}
-	_, err := interop.Export(t.Context(), s, Format(), "s", home, interop.Exports{Now: now})
+	_, err := writeback.Export(t.Context(), s, Format(), "s", home, writeback.Exports{Now: now})
 	if !errors.Is(err, skein.ErrExists) {
 		t.Errorf("Export of what is there = %v, want %v", err, skein.ErrExists)
 	}

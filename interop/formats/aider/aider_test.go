@@ -11,6 +11,7 @@ import (
 
 	"github.com/skein-dev/skein"
 	"github.com/skein-dev/skein/interop"
+	"github.com/skein-dev/skein/interop/importer"
 	"github.com/skein-dev/skein/interop/interoptest"
 	"github.com/skein-dev/skein/store/memory"
 )
@@ -32,7 +33,7 @@ func bring(t testing.TB, s *memory.Store, data []byte, at string) interop.Report
 	if err := os.WriteFile(at, data, 0o600); err != nil {
 		t.Fatal(err)
 	}
-	rep, err := interop.Import(t.Context(), s, []interop.Format{Format()}, []string{at}, interop.Options{})
+	rep, err := importer.Import(t.Context(), s, []interop.Format{Format()}, []string{at}, interop.Options{})
 	if err != nil {
 		t.Fatalf("Import(%.200q) = %v", data, err)
 	}

@@ -7,8 +7,8 @@ import (
 	"testing"
 
 	"github.com/skein-dev/skein"
-	"github.com/skein-dev/skein/interop"
 	"github.com/skein-dev/skein/interop/formats/amplifier"
+	"github.com/skein-dev/skein/interop/writeback"
 	"github.com/skein-dev/skein/store/memory"
 )
 
@@ -36,7 +36,7 @@ func TestTheLogIsAppendedTo(t *testing.T) {
 	if _, err := skein.Add(t.Context(), s, liveID, skein.Say(1_795_000_001_000, skein.UserSays("two")), skein.Say(1_795_000_002_000, usage)); err != nil {
 		t.Fatal(err)
 	}
-	if done, err := interop.Sync(t.Context(), s, amplifier.Format(), liveID); err != nil || done.Events != 2 {
+	if done, err := writeback.Sync(t.Context(), s, amplifier.Format(), liveID); err != nil || done.Events != 2 {
 		t.Fatalf("Sync = %+v, %v, want two events written", done, err)
 	}
 	const own = `{"event": "session:end"}` + "\n"

@@ -14,6 +14,7 @@ import (
 	lines "github.com/skein-dev/skein/internal/folder"
 	"github.com/skein-dev/skein/interop"
 	"github.com/skein-dev/skein/interop/formats/amplifier"
+	"github.com/skein-dev/skein/interop/writeback"
 	"github.com/skein-dev/skein/store/memory"
 )
 
@@ -80,7 +81,7 @@ func exact(t *testing.T, f *folder) {
 		t.Errorf("Import again = %+v, want nothing new", again)
 	}
 	var records bytes.Buffer
-	if err := interop.WriteSource(t.Context(), s, amplifier.Name, f.path, &records); err != nil {
+	if err := writeback.WriteSource(t.Context(), s, amplifier.Name, f.path, &records); err != nil {
 		t.Fatal(err)
 	}
 	kept := map[string]string{}
@@ -170,7 +171,7 @@ func TestIDsThatAreNoNamesAreNotPaths(t *testing.T) {
 			continue // no store accepts it
 		}
 		home := filepath.Join(t.TempDir(), "home")
-		done, err := interop.Export(t.Context(), s, amplifier.Format(), id, home, interop.Exports{})
+		done, err := writeback.Export(t.Context(), s, amplifier.Format(), id, home, writeback.Exports{})
 		if err != nil {
 			t.Fatalf("Export(%q) = %v", id, err)
 		}

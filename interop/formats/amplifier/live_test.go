@@ -13,6 +13,7 @@ import (
 	"github.com/skein-dev/skein"
 	"github.com/skein-dev/skein/interop"
 	"github.com/skein-dev/skein/interop/formats/amplifier"
+	"github.com/skein-dev/skein/interop/writeback"
 	"github.com/skein-dev/skein/store/memory"
 )
 
@@ -253,7 +254,7 @@ func TestWhatWentOnHereIsWrittenBack(t *testing.T) {
 	if _, err := s.Append(t.Context(), skein.Batch{Session: liveID, Events: []skein.Event{skein.Say(at, answer), skein.Say(at+1, result)}}); err != nil {
 		t.Fatal(err)
 	}
-	done, err := interop.Sync(t.Context(), s, amplifier.Format(), liveID)
+	done, err := writeback.Sync(t.Context(), s, amplifier.Format(), liveID)
 	if err != nil || done.Events != 2 || len(done.Losses) != 0 {
 		t.Fatalf("Sync = %+v, %v, want 2 events and no loss", done, err)
 	}
@@ -298,7 +299,7 @@ func TestALineThatGoesOnWithTheFolderIsNotItsOwnParent(t *testing.T) {
 	}
 	say(liveID, "here")
 	f.save(user(1, "one"), user(2, "there"))
-	if _, err := interop.Sync(t.Context(), s, amplifier.Format(), liveID); !errors.Is(err, interop.ErrChanged) {
+	if _, err := writeback.Sync(t.Context(), s, amplifier.Format(), liveID); !errors.Is(err, interop.ErrChanged) {
 		t.Fatalf("Sync after both went on = %v, want %v", err, interop.ErrChanged)
 	}
 	var fork skein.SessionID
@@ -311,7 +312,7 @@ func TestALineThatGoesOnWithTheFolderIsNotItsOwnParent(t *testing.T) {
 		}
 	}
 	say(fork, "and on")
-	if done, err := interop.Sync(t.Context(), s, amplifier.Format(), fork); err != nil || done.Events != 1 {
+	if done, err := writeback.Sync(t.Context(), s, amplifier.Format(), fork); err != nil || done.Events != 1 {
 		t.Fatalf("Sync(%s) = %+v, %v, want 1 event", fork, done, err)
 	}
 	if got := f.read("metadata.json"); strings.Contains(got, "parent_id") {

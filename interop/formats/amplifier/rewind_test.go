@@ -6,9 +6,9 @@ import (
 	"testing"
 
 	"github.com/skein-dev/skein"
-	"github.com/skein-dev/skein/interop"
 	"github.com/skein-dev/skein/interop/formats/amplifier"
 	"github.com/skein-dev/skein/interop/interoptest"
+	"github.com/skein-dev/skein/interop/writeback"
 	"github.com/skein-dev/skein/store/memory"
 )
 
@@ -23,7 +23,7 @@ func TestWhatIsRewoundIsNotSavedAgain(t *testing.T) {
 		t.Fatal(err)
 	}
 	was := f.read("transcript.jsonl")
-	done, err := interop.Sync(t.Context(), s, amplifier.Format(), liveID)
+	done, err := writeback.Sync(t.Context(), s, amplifier.Format(), liveID)
 	if err != nil || len(done.Losses) != 0 {
 		t.Fatalf("Sync = %+v, %v, want all of it written", done, err)
 	}

@@ -11,8 +11,8 @@ import (
 	"testing"
 
 	"github.com/skein-dev/skein"
-	"github.com/skein-dev/skein/interop"
 	"github.com/skein-dev/skein/interop/formats/amplifier"
+	"github.com/skein-dev/skein/interop/writeback"
 	"github.com/skein-dev/skein/store/memory"
 )
 
@@ -184,7 +184,7 @@ func TestAmplifierBesides(t *testing.T) {
 		if _, err := skein.Add(t.Context(), s, liveID, skein.Say(1_790_000_000_000, skein.UserSays("three"))); err != nil {
 			t.Fatal(err)
 		}
-		if _, err := interop.Sync(t.Context(), s, amplifier.Format(), liveID); err != nil {
+		if _, err := writeback.Sync(t.Context(), s, amplifier.Format(), liveID); err != nil {
 			t.Fatal(err)
 		}
 		if got := f.read("metadata.json"); !strings.Contains(got, `"turn_count": 4`) {
@@ -199,7 +199,7 @@ func TestAmplifierBesides(t *testing.T) {
 			t.Fatal(err)
 		}
 		home := strings.TrimSuffix(f.path, filepath.FromSlash("/projects/-home-ann-shop/sessions/"+liveID))
-		done, err := interop.Export(t.Context(), s, amplifier.Format(), fork, home, interop.Exports{})
+		done, err := writeback.Export(t.Context(), s, amplifier.Format(), fork, home, writeback.Exports{})
 		if err != nil {
 			t.Fatal(err)
 		}

@@ -10,7 +10,9 @@ import (
 	"github.com/skein-dev/skein"
 	"github.com/skein-dev/skein/interop"
 	"github.com/skein-dev/skein/interop/formats/amplifier"
+	"github.com/skein-dev/skein/interop/importer"
 	"github.com/skein-dev/skein/interop/interoptest"
+	"github.com/skein-dev/skein/interop/writeback"
 	"github.com/skein-dev/skein/store/memory"
 )
 
@@ -42,7 +44,7 @@ func samples(t *testing.T) string {
 
 func bring(t testing.TB, s *memory.Store, path string) interop.Report {
 	t.Helper()
-	rep, err := interop.Import(context.Background(), s, []interop.Format{amplifier.Format()}, []string{path}, interop.Options{})
+	rep, err := importer.Import(context.Background(), s, []interop.Format{amplifier.Format()}, []string{path}, interop.Options{})
 	if err != nil {
 		t.Fatalf("Import(%s) = %v", path, err)
 	}
@@ -87,7 +89,7 @@ func TestSamplesAreReadAndWrittenAgain(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		done, err := interop.Export(t.Context(), s, amplifier.Format(), sess.ID, home, interop.Exports{})
+		done, err := writeback.Export(t.Context(), s, amplifier.Format(), sess.ID, home, writeback.Exports{})
 		if err != nil || !done[0].Exact {
 			t.Errorf("Export(%s) = %+v, %v, want it exact", sess.ID, done, err)
 		}

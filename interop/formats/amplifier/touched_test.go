@@ -6,8 +6,8 @@ import (
 	"time"
 
 	"github.com/skein-dev/skein"
-	"github.com/skein-dev/skein/interop"
 	"github.com/skein-dev/skein/interop/formats/amplifier"
+	"github.com/skein-dev/skein/interop/writeback"
 	"github.com/skein-dev/skein/store/memory"
 )
 
@@ -31,7 +31,7 @@ func TestAFolderWhoseTimeAloneChangedIsWrittenBack(t *testing.T) {
 	if err := os.Chtimes(f.path, at.Add(time.Hour), at.Add(time.Hour)); err != nil {
 		t.Fatal(err)
 	}
-	if done, err := interop.Sync(t.Context(), s, amplifier.Format(), liveID); err != nil || done.Events != 1 {
+	if done, err := writeback.Sync(t.Context(), s, amplifier.Format(), liveID); err != nil || done.Events != 1 {
 		t.Errorf("Sync into a touched folder = %+v, %v, want an event written", done, err)
 	}
 }

@@ -9,6 +9,7 @@ import (
 	"github.com/skein-dev/skein"
 	"github.com/skein-dev/skein/interop"
 	"github.com/skein-dev/skein/interop/formats/amplifier"
+	"github.com/skein-dev/skein/interop/watch"
 	"github.com/skein-dev/skein/store/memory"
 )
 
@@ -25,7 +26,7 @@ func watch(t *testing.T, path string) *watched {
 	ctx, cancel := context.WithCancel(context.Background())
 	done := make(chan error, 1)
 	go func() {
-		done <- interop.Watch(ctx, w.store, []interop.Format{amplifier.Format()}, []string{path}, interop.Options{}, func(r interop.Report) { w.reports <- r })
+		done <- watch.Watch(ctx, w.store, []interop.Format{amplifier.Format()}, []string{path}, interop.Options{}, func(r interop.Report) { w.reports <- r })
 	}()
 	t.Cleanup(func() {
 		cancel()

@@ -8,8 +8,8 @@ import (
 	"testing"
 
 	"github.com/skein-dev/skein"
-	"github.com/skein-dev/skein/interop"
 	"github.com/skein-dev/skein/interop/formats/amplifier"
+	"github.com/skein-dev/skein/interop/writeback"
 	"github.com/skein-dev/skein/store/memory"
 )
 
@@ -26,14 +26,14 @@ func store(t *testing.T, sessions map[skein.SessionID][]skein.Event, order ...sk
 	return s
 }
 
-func export(t *testing.T, s *memory.Store, id skein.SessionID) (home string, done []interop.Exported) {
+func export(t *testing.T, s *memory.Store, id skein.SessionID) (home string, done []writeback.Exported) {
 	t.Helper()
 	root, err := filepath.EvalSymlinks(t.TempDir())
 	if err != nil {
 		t.Fatal(err)
 	}
 	home = filepath.Join(root, ".amplifier")
-	if done, err = interop.Export(t.Context(), s, amplifier.Format(), id, home, interop.Exports{}); err != nil {
+	if done, err = writeback.Export(t.Context(), s, amplifier.Format(), id, home, writeback.Exports{}); err != nil {
 		t.Fatalf("Export(%s) = %v", id, err)
 	}
 	return home, done
@@ -124,7 +124,7 @@ func TestAForkThatEndsInCallsAnswersThemOnce(t *testing.T) {
 	if _, err := s.Append(t.Context(), skein.Batch{Session: second, Events: []skein.Event{skein.Say(6, skein.UserSays("and now"))}}); err != nil {
 		t.Fatal(err)
 	}
-	if _, err := interop.Sync(t.Context(), s, amplifier.Format(), second); err != nil {
+	if _, err := writeback.Sync(t.Context(), s, amplifier.Format(), second); err != nil {
 		t.Fatalf("Sync(%s) = %v", second, err)
 	}
 	lines("user assistant tool:b tool:a user")

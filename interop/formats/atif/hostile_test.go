@@ -9,6 +9,8 @@ import (
 	"time"
 
 	"github.com/skein-dev/skein/interop"
+	"github.com/skein-dev/skein/interop/importer"
+	"github.com/skein-dev/skein/interop/writeback"
 	"github.com/skein-dev/skein/store/memory"
 )
 
@@ -30,7 +32,7 @@ func bring(t testing.TB, data []byte) (interop.Report, *memory.Store, []byte) {
 	}
 	s := memory.New()
 	t.Cleanup(func() { s.Close() })
-	rep, err := interop.Import(t.Context(), s, []interop.Format{Format()}, []string{dir}, interop.Options{})
+	rep, err := importer.Import(t.Context(), s, []interop.Format{Format()}, []string{dir}, interop.Options{})
 	if err != nil {
 		t.Fatalf("Import(%.200q) = %v", data, err)
 	}
@@ -38,7 +40,7 @@ func bring(t testing.TB, data []byte) (interop.Report, *memory.Store, []byte) {
 		return rep, s, data
 	}
 	var lines, back bytes.Buffer
-	if err := interop.WriteSource(t.Context(), s, Name, at, &lines); err != nil {
+	if err := writeback.WriteSource(t.Context(), s, Name, at, &lines); err != nil {
 		t.Fatal(err)
 	}
 	for l := range bytes.Lines(lines.Bytes()) {

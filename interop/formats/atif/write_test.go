@@ -10,19 +10,21 @@ import (
 
 	"github.com/skein-dev/skein"
 	"github.com/skein-dev/skein/interop"
+	"github.com/skein-dev/skein/interop/importer"
+	"github.com/skein-dev/skein/interop/writeback"
 	"github.com/skein-dev/skein/store/memory"
 )
 
 const at = skein.Time(1795230386350)
 
 // export writes a session to a new folder and returns that and the documents.
-func export(t *testing.T, s *memory.Store, id skein.SessionID) (dir string, done []interop.Exported) {
+func export(t *testing.T, s *memory.Store, id skein.SessionID) (dir string, done []writeback.Exported) {
 	t.Helper()
 	dir, err := filepath.EvalSymlinks(t.TempDir())
 	if err != nil {
 		t.Fatal(err)
 	}
-	done, err = interop.Export(t.Context(), s, Format(), id, dir, interop.Exports{NoSide: true})
+	done, err = writeback.Export(t.Context(), s, Format(), id, dir, writeback.Exports{NoSide: true})
 	if err != nil {
 		t.Fatalf("Export(%s) = %v", id, err)
 	}
@@ -112,7 +114,7 @@ func TestWhatIsWrittenIsReadAgain(t *testing.T) {
 	}
 	s := memory.New()
 	defer s.Close()
-	rep, err := interop.Import(t.Context(), s, []interop.Format{Format()}, []string{dir}, interop.Options{})
+	rep, err := importer.Import(t.Context(), s, []interop.Format{Format()}, []string{dir}, interop.Options{})
 	if err != nil || rep.Sessions != 2 || rep.Damaged+rep.Skipped != 0 {
 		t.Fatalf("Import = %+v, %v, want 2 sessions", rep, err)
 	}
@@ -164,7 +166,7 @@ func words(t *testing.T, s *memory.Store, id skein.SessionID) string {
 
 func TestASessionWithoutWordsIsNoTrajectory(t *testing.T) {
 	s := store(t, "s1", nil, begins(skein.Created{}))
-	if _, err := interop.Export(t.Context(), s, Format(), "s1", t.TempDir(), interop.Exports{}); err == nil {
+	if _, err := writeback.Export(t.Context(), s, Format(), "s1", t.TempDir(), writeback.Exports{}); err == nil {
 		t.Error("Export of a session without messages = nil, want an error: steps must not be empty")
 	}
 }

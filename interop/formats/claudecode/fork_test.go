@@ -11,6 +11,7 @@ import (
 
 	"github.com/skein-dev/skein"
 	"github.com/skein-dev/skein/interop"
+	"github.com/skein-dev/skein/interop/importer"
 	"github.com/skein-dev/skein/store/memory"
 )
 
@@ -78,7 +79,7 @@ func heldAfter(t *testing.T, order [][]string) string {
 	s := memory.New()
 	defer s.Close()
 	for _, paths := range order {
-		if _, err := interop.Import(ctx, s, []interop.Format{Format()}, paths, interop.Options{}); err != nil {
+		if _, err := importer.Import(ctx, s, []interop.Format{Format()}, paths, interop.Options{}); err != nil {
 			t.Fatal(err)
 		}
 	}

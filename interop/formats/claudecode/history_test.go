@@ -11,6 +11,7 @@ import (
 
 	"github.com/skein-dev/skein"
 	"github.com/skein-dev/skein/interop"
+	"github.com/skein-dev/skein/interop/importer"
 	"github.com/skein-dev/skein/store/memory"
 )
 
@@ -18,7 +19,7 @@ import (
 func recoverAll(t *testing.T, s *memory.Store, home string) (interop.Report, PromptHistory) {
 	t.Helper()
 	h := PromptHistory{Known: func(context.Context, string) (bool, error) { return false, nil }}
-	rep, err := interop.Import(t.Context(), s, []interop.Format{h.Format()}, []string{filepath.Join(home, "history.jsonl")}, interop.Options{})
+	rep, err := importer.Import(t.Context(), s, []interop.Format{h.Format()}, []string{filepath.Join(home, "history.jsonl")}, interop.Options{})
 	if err != nil {
 		t.Fatal(err)
 	}

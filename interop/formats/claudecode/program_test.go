@@ -15,6 +15,8 @@ import (
 
 	"github.com/skein-dev/skein"
 	"github.com/skein-dev/skein/interop"
+	"github.com/skein-dev/skein/interop/importer"
+	"github.com/skein-dev/skein/interop/writeback"
 	"github.com/skein-dev/skein/store/memory"
 )
 
@@ -63,7 +65,7 @@ func goesOn(t *testing.T, program string) {
 	if _, err := store.Append(t.Context(), skein.Batch{Session: id, Events: evs, Blobs: []skein.Blob{blob}}); err != nil {
 		t.Fatal(err)
 	}
-	done, err := interop.Export(t.Context(), store, Format(), id, home, interop.Exports{})
+	done, err := writeback.Export(t.Context(), store, Format(), id, home, writeback.Exports{})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -94,7 +96,7 @@ user: the first prompt
 
 	// What the program added is imported, the session continues here from before
 	// that, and is written back.
-	rep, err := interop.Import(t.Context(), store, []interop.Format{Format()}, []string{home}, interop.Options{})
+	rep, err := importer.Import(t.Context(), store, []interop.Format{Format()}, []string{home}, interop.Options{})
 	if err != nil || rep.Damaged != 0 {
 		t.Fatalf("Import of what the program wrote = %+v, %v", rep, err)
 	}
@@ -119,7 +121,7 @@ func wentBack(t *testing.T, program string) {
 	p.ask(t, program, home, dir, "--resume", id, "-p", "two")
 	store := memory.New()
 	defer store.Close()
-	if _, err := interop.Import(t.Context(), store, []interop.Format{Format()}, []string{home}, interop.Options{}); err != nil {
+	if _, err := importer.Import(t.Context(), store, []interop.Format{Format()}, []string{home}, interop.Options{}); err != nil {
 		t.Fatal(err)
 	}
 	back := skein.Seq(0)
@@ -138,7 +140,7 @@ func wentBack(t *testing.T, program string) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if _, err := interop.Sync(t.Context(), store, Format(), id); err != nil {
+	if _, err := writeback.Sync(t.Context(), store, Format(), id); err != nil {
 		t.Fatal(err)
 	}
 	p.ask(t, program, home, dir, "--resume", id, "-p", "three")

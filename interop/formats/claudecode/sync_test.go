@@ -9,6 +9,8 @@ import (
 
 	"github.com/skein-dev/skein"
 	"github.com/skein-dev/skein/interop"
+	"github.com/skein-dev/skein/interop/importer"
+	"github.com/skein-dev/skein/interop/writeback"
 	"github.com/skein-dev/skein/store/memory"
 )
 
@@ -35,7 +37,7 @@ func TestASessionIsWrittenBackAsItGoesOn(t *testing.T) {
 	home, name := laid(t, begin)
 	store := memory.New()
 	defer store.Close()
-	if _, err := interop.Import(t.Context(), store, []interop.Format{Format()}, []string{home}, interop.Options{}); err != nil {
+	if _, err := importer.Import(t.Context(), store, []interop.Format{Format()}, []string{home}, interop.Options{}); err != nil {
 		t.Fatal(err)
 	}
 	at := skein.Time(1795230386000)
@@ -77,7 +79,7 @@ func TestASessionIsWrittenBackAsItGoesOn(t *testing.T) {
 		if _, err := skein.Add(t.Context(), store, id, step.evs...); err != nil {
 			t.Fatal(err)
 		}
-		if _, err := interop.Sync(t.Context(), store, Format(), id); err != nil {
+		if _, err := writeback.Sync(t.Context(), store, Format(), id); err != nil {
 			t.Fatal(err)
 		}
 		want = append(want, step.want...)
@@ -100,7 +102,7 @@ func TestTwoStoresWriteToOneFile(t *testing.T) {
 	for i, text := range []string{"of the first", "of the second"} {
 		s := memory.New()
 		defer s.Close()
-		if _, err := interop.Import(t.Context(), s, []interop.Format{Format()}, []string{home}, interop.Options{}); err != nil {
+		if _, err := importer.Import(t.Context(), s, []interop.Format{Format()}, []string{home}, interop.Options{}); err != nil {
 			t.Fatal(err)
 		}
 		at := skein.Time(1795230386000 + int64(i))
@@ -108,7 +110,7 @@ func TestTwoStoresWriteToOneFile(t *testing.T) {
 		if _, err := skein.Add(t.Context(), s, id, evs[i:]...); err != nil { // both at the same seq
 			t.Fatal(err)
 		}
-		if done, err := interop.Sync(t.Context(), s, Format(), id); err != nil {
+		if done, err := writeback.Sync(t.Context(), s, Format(), id); err != nil {
 			t.Fatalf("Sync of %q = %+v, %v", text, done, err)
 		}
 	}

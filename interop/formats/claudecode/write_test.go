@@ -11,6 +11,8 @@ import (
 
 	"github.com/skein-dev/skein"
 	"github.com/skein-dev/skein/interop"
+	"github.com/skein-dev/skein/interop/importer"
+	"github.com/skein-dev/skein/interop/writeback"
 	"github.com/skein-dev/skein/store/memory"
 )
 
@@ -65,7 +67,7 @@ func told(t *testing.T, name string) (all []string) {
 }
 
 // export writes a session with these events and returns its file.
-func export(t *testing.T, blobs []skein.Blob, evs ...skein.Event) (string, interop.Exported) {
+func export(t *testing.T, blobs []skein.Blob, evs ...skein.Event) (string, writeback.Exported) {
 	t.Helper()
 	store := memory.New()
 	defer store.Close()
@@ -74,7 +76,7 @@ func export(t *testing.T, blobs []skein.Blob, evs ...skein.Event) (string, inter
 		t.Fatal(err)
 	}
 	home := t.TempDir()
-	done, err := interop.Export(t.Context(), store, Format(), "s", home, interop.Exports{})
+	done, err := writeback.Export(t.Context(), store, Format(), "s", home, writeback.Exports{})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -142,7 +144,7 @@ func TestASessionBehindASymbolicLinkLiesWhereTheProgramLooks(t *testing.T) {
 	}}); err != nil {
 		t.Fatal(err)
 	}
-	done, err := interop.Export(t.Context(), store, Format(), "s", t.TempDir(), interop.Exports{})
+	done, err := writeback.Export(t.Context(), store, Format(), "s", t.TempDir(), writeback.Exports{})
 	if want := "projects/" + mangle(dir) + "/"; err != nil || !strings.HasPrefix(done[0].Spot.Path, want) {
 		t.Errorf("Export = %+v, %v, want it below %s", done, err, want)
 	}
@@ -203,13 +205,13 @@ func TestASubAgentLiesInItsSession(t *testing.T) {
 		}
 	}
 	home := t.TempDir()
-	done, err := interop.Export(t.Context(), store, Format(), "top", home, interop.Exports{NoSide: true})
+	done, err := writeback.Export(t.Context(), store, Format(), "top", home, writeback.Exports{NoSide: true})
 	if err != nil || len(done) != 3 {
 		t.Fatalf("Export = %+v, %v, want three sessions", done, err)
 	}
 	to := memory.New()
 	defer to.Close()
-	if rep, err := interop.Import(t.Context(), to, []interop.Format{Format()}, []string{home}, interop.Options{}); err != nil || rep.Sessions != 3 || rep.Damaged != 0 {
+	if rep, err := importer.Import(t.Context(), to, []interop.Format{Format()}, []string{home}, interop.Options{}); err != nil || rep.Sessions != 3 || rep.Damaged != 0 {
 		t.Fatalf("Import = %+v, %v, want three sessions", rep, err)
 	}
 	for i, want := range []skein.Parent{{Session: skein.SessionID(done[0].Spot.ID), Why: skein.Child, Call: "c1"}, {Session: skein.SessionID(done[1].Spot.ID), Why: skein.Child}} {
@@ -244,7 +246,7 @@ func comesBack(t *testing.T, root string) {
 	}
 	store := memory.New()
 	defer store.Close()
-	if _, err := interop.Import(t.Context(), store, []interop.Format{Format()}, []string{from}, interop.Options{}); err != nil {
+	if _, err := importer.Import(t.Context(), store, []interop.Format{Format()}, []string{from}, interop.Options{}); err != nil {
 		t.Fatal(err)
 	}
 	home, files, size := t.TempDir(), 0, 0
@@ -255,7 +257,7 @@ func comesBack(t *testing.T, root string) {
 		if f.Session == "" {
 			continue // a copy of another's, or only titles
 		}
-		done, err := interop.Export(t.Context(), store, Format(), f.Session, home, interop.Exports{NoChildren: true})
+		done, err := writeback.Export(t.Context(), store, Format(), f.Session, home, writeback.Exports{NoChildren: true})
 		if err != nil || !done[0].Exact {
 			t.Fatalf("Export(%s) = %+v, %v, want it exact", f.Session, done, err)
 		}
@@ -293,10 +295,10 @@ func TestWhatARequestCostIsWritten(t *testing.T) {
 		t.Fatal(err)
 	}
 	home := t.TempDir()
-	if _, err := interop.Export(t.Context(), s, Format(), id, home, interop.Exports{}); err != nil {
+	if _, err := writeback.Export(t.Context(), s, Format(), id, home, writeback.Exports{}); err != nil {
 		t.Fatal(err)
 	}
-	if _, err := interop.Import(t.Context(), back, []interop.Format{Format()}, []string{home}, interop.Options{}); err != nil {
+	if _, err := importer.Import(t.Context(), back, []interop.Format{Format()}, []string{home}, interop.Options{}); err != nil {
 		t.Fatal(err)
 	}
 	rows, err := back.Usage(t.Context(), skein.UsageQuery{By: skein.ByModelID})

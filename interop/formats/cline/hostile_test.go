@@ -10,6 +10,8 @@ import (
 
 	"github.com/skein-dev/skein/internal/folder"
 	"github.com/skein-dev/skein/interop"
+	"github.com/skein-dev/skein/interop/importer"
+	"github.com/skein-dev/skein/interop/writeback"
 	"github.com/skein-dev/skein/store/memory"
 )
 
@@ -35,12 +37,12 @@ func bring(t testing.TB, name string, data []byte) (interop.Report, []byte) {
 	}
 	s := memory.New()
 	t.Cleanup(func() { s.Close() })
-	rep, err := interop.Import(t.Context(), s, []interop.Format{Format()}, []string{root}, interop.Options{})
+	rep, err := importer.Import(t.Context(), s, []interop.Format{Format()}, []string{root}, interop.Options{})
 	if err != nil {
 		t.Fatalf("Import(%.200q) = %v", data, err)
 	}
 	var lines, back bytes.Buffer
-	if err := interop.WriteSource(t.Context(), s, Name, dir, &lines); err != nil {
+	if err := writeback.WriteSource(t.Context(), s, Name, dir, &lines); err != nil {
 		t.Fatal(err)
 	}
 	for line := range bytes.Lines(lines.Bytes()) {
@@ -100,7 +102,7 @@ func TestAFileThatIsBeingWrittenIsWaitedFor(t *testing.T) {
 	}
 	s := memory.New()
 	defer s.Close()
-	rep, err := interop.Import(t.Context(), s, []interop.Format{Format()}, []string{root}, interop.Options{})
+	rep, err := importer.Import(t.Context(), s, []interop.Format{Format()}, []string{root}, interop.Options{})
 	if err != nil || rep.Messages != 0 || rep.Skipped != 1 {
 		t.Errorf("Import = %+v, %v, want the folder skipped", rep, err)
 	}

@@ -11,6 +11,7 @@ import (
 
 	"github.com/skein-dev/skein"
 	"github.com/skein-dev/skein/interop"
+	"github.com/skein-dev/skein/interop/importer"
 	"github.com/skein-dev/skein/store/memory"
 )
 
@@ -35,7 +36,7 @@ func TestWhatWasShownFirstIsNotSaidTwice(t *testing.T) {
 	defer s.Close()
 	says := func() (all []string) {
 		t.Helper()
-		if _, err := interop.Import(t.Context(), s, []interop.Format{Format()}, []string{root}, interop.Options{}); err != nil {
+		if _, err := importer.Import(t.Context(), s, []interop.Format{Format()}, []string{root}, interop.Options{}); err != nil {
 			t.Fatal(err)
 		}
 		var evs []skein.Event

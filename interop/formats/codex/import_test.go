@@ -13,6 +13,8 @@ import (
 	"github.com/klauspost/compress/zstd"
 	"github.com/skein-dev/skein"
 	"github.com/skein-dev/skein/interop"
+	"github.com/skein-dev/skein/interop/importer"
+	"github.com/skein-dev/skein/interop/writeback"
 	"github.com/skein-dev/skein/store/memory"
 )
 
@@ -50,7 +52,7 @@ func (h *home) put(name, text string) string {
 
 func (h *home) load() interop.Report {
 	h.t.Helper()
-	rep, err := interop.Import(h.t.Context(), h.store, []interop.Format{Format()}, []string{h.dir}, interop.Options{})
+	rep, err := importer.Import(h.t.Context(), h.store, []interop.Format{Format()}, []string{h.dir}, interop.Options{})
 	if err != nil {
 		h.t.Fatal(err)
 	}
@@ -104,7 +106,7 @@ func (h *home) paid() (sum skein.Usage) {
 func (h *home) exact(path, want string) {
 	h.t.Helper()
 	var b bytes.Buffer
-	if err := interop.WriteSource(h.t.Context(), h.store, Name, path, &b); err != nil {
+	if err := writeback.WriteSource(h.t.Context(), h.store, Name, path, &b); err != nil {
 		h.t.Fatal(err)
 	}
 	if b.String() != want {

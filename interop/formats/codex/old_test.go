@@ -6,6 +6,7 @@ import (
 	"testing"
 
 	"github.com/skein-dev/skein/interop"
+	"github.com/skein-dev/skein/interop/importer"
 	"github.com/skein-dev/skein/interop/interoptest"
 	"github.com/skein-dev/skein/store/memory"
 )
@@ -31,7 +32,7 @@ func TestAnOldDocumentIsKnownByWhatIsInIt(t *testing.T) {
 		}
 		store := memory.New()
 		defer store.Close()
-		rep, err := interop.Import(t.Context(), store, []interop.Format{Format(), Old()}, []string{dir}, interop.Options{})
+		rep, err := importer.Import(t.Context(), store, []interop.Format{Format(), Old()}, []string{dir}, interop.Options{})
 		if err != nil || rep.Sessions != want || rep.Unmatched != 1-want || rep.Damaged != 0 {
 			t.Errorf("Import of %s = %+v, %v, want %d session", name, rep, err, want)
 		}

@@ -11,7 +11,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 
 	"github.com/skein-dev/skein"
-	"github.com/skein-dev/skein/interop"
+	"github.com/skein-dev/skein/interop/writeback"
 	"github.com/skein-dev/skein/store/memory"
 )
 
@@ -23,7 +23,7 @@ type exporting struct {
 	*testing.T
 	store *memory.Store
 	home  string
-	done  []interop.Exported
+	done  []writeback.Exported
 }
 
 func newExporting(t *testing.T) *exporting {
@@ -44,7 +44,7 @@ func (x *exporting) begin(id skein.SessionID, c skein.Created, evs ...skein.Even
 
 func (x *exporting) export(id skein.SessionID) {
 	x.Helper()
-	done, err := interop.Export(x.Context(), x.store, Format(), id, x.home, interop.Exports{NoSide: true})
+	done, err := writeback.Export(x.Context(), x.store, Format(), id, x.home, writeback.Exports{NoSide: true})
 	if err != nil {
 		x.Fatalf("Export(%s) = %v", id, err)
 	}

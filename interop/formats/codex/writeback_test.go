@@ -12,6 +12,8 @@ import (
 
 	"github.com/skein-dev/skein"
 	"github.com/skein-dev/skein/interop"
+	"github.com/skein-dev/skein/interop/importer"
+	"github.com/skein-dev/skein/interop/writeback"
 )
 
 const (
@@ -35,7 +37,7 @@ func (x *exporting) lay(lines ...string) {
 // bring imports the home, and returns how many events that added.
 func (x *exporting) bring() int {
 	x.Helper()
-	rep, err := interop.Import(x.Context(), x.store, []interop.Format{Format()}, []string{x.home}, interop.Options{})
+	rep, err := importer.Import(x.Context(), x.store, []interop.Format{Format()}, []string{x.home}, interop.Options{})
 	if err != nil || rep.Skipped != 0 {
 		x.Fatalf("Import = %+v, %v, want no error", rep, err)
 	}
@@ -53,7 +55,7 @@ func (x *exporting) sync(evs ...skein.Event) (added []string, losses interop.Los
 	if _, err := skein.Add(x.Context(), x.store, threadOne, evs...); err != nil {
 		x.Fatal(err)
 	}
-	done, err := interop.Sync(x.Context(), x.store, Format(), threadOne)
+	done, err := writeback.Sync(x.Context(), x.store, Format(), threadOne)
 	if err != nil {
 		x.Fatalf("Sync = %v", err)
 	}
@@ -188,13 +190,13 @@ func TestAThreadThatCodexHasOpenIsNotWrittenTo(t *testing.T) {
 	if _, err := skein.Add(t.Context(), x.store, threadOne, says("3")); err != nil {
 		t.Fatal(err)
 	}
-	if done, err := interop.Sync(t.Context(), x.store, Format(), threadOne); !errors.Is(err, skein.ErrLocked) {
+	if done, err := writeback.Sync(t.Context(), x.store, Format(), threadOne); !errors.Is(err, skein.ErrLocked) {
 		t.Errorf("Sync = %+v, %v, want ErrLocked", done, err)
 	}
 	if err := open.Unlock(); err != nil {
 		t.Fatal(err)
 	}
-	if done, err := interop.Sync(t.Context(), x.store, Format(), threadOne); err != nil || done.Events != 1 {
+	if done, err := writeback.Sync(t.Context(), x.store, Format(), threadOne); err != nil || done.Events != 1 {
 		t.Errorf("Sync = %+v, %v, want it written", done, err)
 	}
 	if _, err := os.Stat(open.Path()); !errors.Is(err, os.ErrNotExist) {

@@ -12,6 +12,7 @@ import (
 
 	"github.com/skein-dev/skein"
 	"github.com/skein-dev/skein/interop"
+	"github.com/skein-dev/skein/interop/importer"
 	"github.com/skein-dev/skein/store/memory"
 )
 
@@ -82,7 +83,7 @@ func (x *exporting) read() *memory.Store {
 	x.Helper()
 	to := memory.New()
 	x.Cleanup(func() { to.Close() })
-	rep, err := interop.Import(x.Context(), to, []interop.Format{Format()}, []string{x.home}, interop.Options{})
+	rep, err := importer.Import(x.Context(), to, []interop.Format{Format()}, []string{x.home}, interop.Options{})
 	if err != nil || rep.Damaged+rep.Skipped != 0 {
 		x.Fatalf("Import of what was written = %+v, %v, want no damage", rep, err)
 	}

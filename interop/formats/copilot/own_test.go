@@ -12,6 +12,8 @@ import (
 
 	"github.com/skein-dev/skein"
 	"github.com/skein-dev/skein/interop"
+	"github.com/skein-dev/skein/interop/importer"
+	"github.com/skein-dev/skein/interop/writeback"
 	"github.com/skein-dev/skein/store/memory"
 )
 
@@ -53,7 +55,7 @@ func (p *place) write(name, text string) string {
 
 func (p *place) load() interop.Report {
 	p.Helper()
-	rep, err := interop.Import(context.Background(), p.store, []interop.Format{Format()}, []string{p.dir}, interop.Options{})
+	rep, err := importer.Import(context.Background(), p.store, []interop.Format{Format()}, []string{p.dir}, interop.Options{})
 	if err != nil {
 		p.Fatal(err)
 	}
@@ -237,7 +239,7 @@ func TestCorpusEventsAreReadWholeOnceAndGivenBack(t *testing.T) {
 			t.Errorf("Import(%s) again = %+v, want nothing new", file, rep)
 		}
 		var back bytes.Buffer
-		if err := interop.WriteSource(context.Background(), p.store, Name, at, &back); err != nil || !bytes.Equal(back.Bytes(), data) {
+		if err := writeback.WriteSource(context.Background(), p.store, Name, at, &back); err != nil || !bytes.Equal(back.Bytes(), data) {
 			t.Errorf("WriteSource(%s) = %v and %d bytes, want the file's %d", file, err, back.Len(), len(data))
 		}
 	}

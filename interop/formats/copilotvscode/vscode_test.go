@@ -12,6 +12,7 @@ import (
 
 	"github.com/skein-dev/skein"
 	"github.com/skein-dev/skein/interop"
+	"github.com/skein-dev/skein/interop/importer"
 	"github.com/skein-dev/skein/interop/interoptest"
 	"github.com/skein-dev/skein/llm/window"
 	"github.com/skein-dev/skein/store/memory"
@@ -52,11 +53,11 @@ func load(t *testing.T, text string) (*memory.Store, interop.Report, string) {
 	}
 	s := memory.New()
 	t.Cleanup(func() { s.Close() })
-	rep, err := interop.Import(context.Background(), s, []interop.Format{Format()}, []string{dir}, interop.Options{})
+	rep, err := importer.Import(context.Background(), s, []interop.Format{Format()}, []string{dir}, interop.Options{})
 	if err != nil {
 		t.Fatal(err)
 	}
-	again, err := interop.Import(context.Background(), s, []interop.Format{Format()}, []string{dir}, interop.Options{})
+	again, err := importer.Import(context.Background(), s, []interop.Format{Format()}, []string{dir}, interop.Options{})
 	if err != nil || again.Events != 0 {
 		t.Errorf("second Import = %+v, %v, want nothing new", again, err)
 	}
@@ -103,7 +104,7 @@ func TestALogThatIsWrittenAnewSaysNothingAgain(t *testing.T) {
 		if err := os.Chtimes(at, time.Unix(int64(i), 0), time.Unix(int64(i), 0)); err != nil {
 			t.Fatal(err)
 		}
-		if _, err := interop.Import(context.Background(), s, []interop.Format{Format()}, []string{dir}, interop.Options{}); err != nil {
+		if _, err := importer.Import(context.Background(), s, []interop.Format{Format()}, []string{dir}, interop.Options{}); err != nil {
 			t.Fatal(err)
 		}
 	}

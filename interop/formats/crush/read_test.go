@@ -11,6 +11,9 @@ import (
 
 	"github.com/skein-dev/skein"
 	"github.com/skein-dev/skein/interop"
+	"github.com/skein-dev/skein/interop/importer"
+	"github.com/skein-dev/skein/interop/records"
+	"github.com/skein-dev/skein/interop/writeback"
 	"github.com/skein-dev/skein/llm/window"
 	"github.com/skein-dev/skein/store/memory"
 )
@@ -19,7 +22,7 @@ import (
 // text.
 func items(t testing.TB, name string, lines []byte) (all []string) {
 	t.Helper()
-	err := interop.Scan(Format(), interop.File{Path: "/x/.crush/crush.db", Name: name}, bytes.NewReader(lines), func(r skein.Record, m interop.Made) error {
+	err := records.Scan(Format(), interop.File{Path: "/x/.crush/crush.db", Name: name}, bytes.NewReader(lines), func(r skein.Record, m interop.Made) error {
 		for i, it := range m.Items {
 			if _, err := skein.FactsOf(it.Event); err != nil {
 				t.Errorf("record %.200q gives an event that no store takes: %v", r.Raw, err)
@@ -88,7 +91,7 @@ func FuzzRows(f *testing.F) {
 // bring imports the files at path.
 func bring(t testing.TB, s skein.Store, path string) interop.Report {
 	t.Helper()
-	rep, err := interop.Import(t.Context(), s, []interop.Format{Format()}, []string{path}, interop.Options{})
+	rep, err := importer.Import(t.Context(), s, []interop.Format{Format()}, []string{path}, interop.Options{})
 	if err != nil {
 		t.Fatalf("Import(%s) = %v", path, err)
 	}
@@ -264,7 +267,7 @@ func TestSessionsThatAreWrittenToADatabaseKeepTheirCounts(t *testing.T) {
 	bring(t, s, path)
 	home := t.TempDir()
 	for _, id := range []skein.SessionID{"s", "t"} {
-		if _, err := interop.Export(t.Context(), s, Format(), id, home, interop.Exports{}); err != nil {
+		if _, err := writeback.Export(t.Context(), s, Format(), id, home, writeback.Exports{}); err != nil {
 			t.Fatal(err)
 		}
 	}

@@ -12,7 +12,9 @@ import (
 	"github.com/skein-dev/skein"
 	"github.com/skein-dev/skein/internal/foreign"
 	"github.com/skein-dev/skein/interop"
+	"github.com/skein-dev/skein/interop/importer"
 	"github.com/skein-dev/skein/interop/interoptest"
+	"github.com/skein-dev/skein/interop/writeback"
 	"github.com/skein-dev/skein/store/memory"
 )
 
@@ -49,7 +51,7 @@ func bring(t testing.TB, path string) (*memory.Store, interop.Report) {
 	t.Helper()
 	s := memory.New()
 	t.Cleanup(func() { s.Close() })
-	rep, err := interop.Import(t.Context(), s, []interop.Format{Format()}, []string{path}, interop.Options{})
+	rep, err := importer.Import(t.Context(), s, []interop.Format{Format()}, []string{path}, interop.Options{})
 	if err != nil {
 		t.Fatalf("Import(%s) = %v", path, err)
 	}
@@ -81,7 +83,7 @@ func TestOfTheEditorsDatabaseOnlySessionsAreRead(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		if _, err := interop.Export(t.Context(), s, Format(), sess.ID, home, interop.Exports{}); err != nil {
+		if _, err := writeback.Export(t.Context(), s, Format(), sess.ID, home, writeback.Exports{}); err != nil {
 			t.Fatal(err)
 		}
 	}
@@ -158,7 +160,7 @@ func TestAComposerThatDidNotChangeIsNotReadAgain(t *testing.T) {
 	}
 	s, _ := bring(t, root)
 	run(t, db, kv("bubbleId:"+id+":b4", `{"_v":3,"type":2,"bubbleId":"b4","text":"Nine, I think."}`))
-	rep, err := interop.Import(t.Context(), s, []interop.Format{Format()}, []string{root}, interop.Options{})
+	rep, err := importer.Import(t.Context(), s, []interop.Format{Format()}, []string{root}, interop.Options{})
 	if err != nil || rep.Events != 1 {
 		t.Errorf("Import after a bubble changed in place = %+v, %v, want one event", rep, err)
 	}

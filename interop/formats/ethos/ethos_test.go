@@ -7,8 +7,8 @@ import (
 	"github.com/google/go-cmp/cmp"
 
 	"github.com/skein-dev/skein"
-	"github.com/skein-dev/skein/interop"
 	"github.com/skein-dev/skein/interop/interoptest"
+	"github.com/skein-dev/skein/interop/writeback"
 )
 
 func suite() interoptest.Suite {
@@ -28,7 +28,7 @@ func exact(t *testing.T, s skein.Store, path string) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		done, err := interop.Export(t.Context(), s, Format(), sess.ID, home, interop.Exports{})
+		done, err := writeback.Export(t.Context(), s, Format(), sess.ID, home, writeback.Exports{})
 		if err != nil || !done[0].Exact {
 			t.Errorf("Export(%s) = %+v, %v, want it exact", sess.ID, done, err)
 		}

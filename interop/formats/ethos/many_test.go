@@ -13,7 +13,9 @@ import (
 
 	"github.com/skein-dev/skein"
 	"github.com/skein-dev/skein/interop"
+	"github.com/skein-dev/skein/interop/importer"
 	"github.com/skein-dev/skein/interop/interoptest"
+	"github.com/skein-dev/skein/interop/writeback"
 	"github.com/skein-dev/skein/store/memory"
 )
 
@@ -33,7 +35,7 @@ func many(t *testing.T, n int) (s *memory.Store, ids []skein.SessionID) {
 // exportAll writes sessions and returns what was reported for each.
 func exportAll(t *testing.T, s skein.Store, ids []skein.SessionID, home string) (told []string) {
 	t.Helper()
-	err := interop.ExportAll(t.Context(), s, Format(), ids, home, interop.Exports{Now: now}, func(id skein.SessionID, done []interop.Exported, err error) error {
+	err := writeback.ExportAll(t.Context(), s, Format(), ids, home, writeback.Exports{Now: now}, func(id skein.SessionID, done []writeback.Exported, err error) error {
 		what := fmt.Sprint(id, " ", len(done))
 		switch {
 		case errors.Is(err, skein.ErrExists):
@@ -67,7 +69,7 @@ func TestManySessionsAreWrittenAsOneByOne(t *testing.T) {
 	if diff := cmp.Diff(dump(one), dump(all)); diff != "" {
 		t.Errorf("the database (-one by one +all):\n%s", diff)
 	}
-	rep, err := interop.Import(t.Context(), s, []interop.Format{Format()}, []string{all}, interop.Options{})
+	rep, err := importer.Import(t.Context(), s, []interop.Format{Format()}, []string{all}, interop.Options{})
 	if err != nil || rep.Events != 0 || rep.Skipped != 0 {
 		t.Errorf("Import of what was written = %+v, %v, want nothing new", rep, err)
 	}
@@ -91,7 +93,7 @@ func TestOneThatCannotBeWrittenKeepsNoOtherFromIt(t *testing.T) {
 	}
 	to := memory.New()
 	defer to.Close()
-	if rep, err := interop.Import(t.Context(), to, []interop.Format{Format()}, []string{home}, interop.Options{}); err != nil || rep.Skipped != 0 {
+	if rep, err := importer.Import(t.Context(), to, []interop.Format{Format()}, []string{home}, interop.Options{}); err != nil || rep.Skipped != 0 {
 		t.Fatalf("Import = %+v, %v", rep, err)
 	}
 	var got []skein.SessionID

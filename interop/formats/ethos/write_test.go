@@ -16,6 +16,7 @@ import (
 
 	"github.com/skein-dev/skein"
 	"github.com/skein-dev/skein/interop"
+	"github.com/skein-dev/skein/interop/writeback"
 	"github.com/skein-dev/skein/store/memory"
 )
 
@@ -37,9 +38,9 @@ func say(second int, role skein.Role, parts ...skein.Part) skein.Event {
 func words(s string) skein.Part { return skein.TextPart(s) }
 
 // export writes a session to home.
-func export(t testing.TB, s skein.Store, id skein.SessionID, home string) interop.Exported {
+func export(t testing.TB, s skein.Store, id skein.SessionID, home string) writeback.Exported {
 	t.Helper()
-	done, err := interop.Export(t.Context(), s, Format(), id, home, interop.Exports{NoSide: true, Now: now.Add(time.Hour)})
+	done, err := writeback.Export(t.Context(), s, Format(), id, home, writeback.Exports{NoSide: true, Now: now.Add(time.Hour)})
 	if err != nil {
 		t.Fatalf("Export(%s) = %v", id, err)
 	}
@@ -180,7 +181,7 @@ func TestAKeyIsTheFolderSAndElseLikeThatOfNew(t *testing.T) {
 	if got := rows(t, filepath.Join(home, fileName), `SELECT key FROM sessions ORDER BY rowid`); got != want {
 		t.Errorf("keys are\n%swant\n%s", got, want)
 	}
-	if _, err := interop.Export(t.Context(), s, Format(), "a", home, interop.Exports{}); !errors.Is(err, skein.ErrExists) {
+	if _, err := writeback.Export(t.Context(), s, Format(), "a", home, writeback.Exports{}); !errors.Is(err, skein.ErrExists) {
 		t.Errorf("Export of the same session again = %v, want ErrExists", err)
 	}
 }
@@ -215,7 +216,7 @@ func TestWhatASessionWentOnWithIsWrittenBack(t *testing.T) {
 		skein.NewEvent(skein.KindTitled, 0, skein.Titled{Title: "mine", By: skein.ByPerson})); err != nil {
 		t.Fatal(err)
 	}
-	done, err := interop.Sync(t.Context(), s, Format(), "s")
+	done, err := writeback.Sync(t.Context(), s, Format(), "s")
 	if err != nil || done.Events != 2 {
 		t.Fatalf("Sync = %+v, %v, want 2 events written", done, err)
 	}

@@ -10,6 +10,7 @@ import (
 
 	"github.com/skein-dev/skein"
 	"github.com/skein-dev/skein/interop"
+	"github.com/skein-dev/skein/interop/importer"
 	"github.com/skein-dev/skein/llm/window"
 	"github.com/skein-dev/skein/store/memory"
 )
@@ -54,7 +55,7 @@ func (p *place) load(fs ...interop.Format) interop.Report {
 	if fs == nil {
 		fs = []interop.Format{Format(), Qwen()}
 	}
-	rep, err := interop.Import(context.Background(), p.store, fs, []string{p.dir}, interop.Options{})
+	rep, err := importer.Import(context.Background(), p.store, fs, []string{p.dir}, interop.Options{})
 	if err != nil {
 		p.Fatal(err)
 	}

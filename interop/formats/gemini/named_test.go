@@ -6,6 +6,7 @@ import (
 	"testing"
 
 	"github.com/skein-dev/skein/interop"
+	"github.com/skein-dev/skein/interop/importer"
 	"github.com/skein-dev/skein/store/memory"
 )
 
@@ -22,7 +23,7 @@ func TestADocumentIsKnownUnderAnyName(t *testing.T) {
 		}
 		store := memory.New()
 		defer store.Close()
-		rep, err := interop.Import(t.Context(), store, []interop.Format{Qwen(), Format()}, []string{at}, interop.Options{})
+		rep, err := importer.Import(t.Context(), store, []interop.Format{Qwen(), Format()}, []string{at}, interop.Options{})
 		if err != nil || rep.Sessions != 1 || rep.Messages != 1 || rep.Damaged != 0 {
 			t.Errorf("Import(%s) = %+v, %v, want 1 session of 1 message", name, rep, err)
 		}

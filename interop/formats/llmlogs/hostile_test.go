@@ -7,6 +7,7 @@ import (
 	"testing"
 
 	"github.com/skein-dev/skein/interop"
+	"github.com/skein-dev/skein/interop/importer"
 	"github.com/skein-dev/skein/store/memory"
 )
 
@@ -28,7 +29,7 @@ func bring(t testing.TB, spoil func([]byte) []byte, statements ...string) intero
 	}
 	s := memory.New()
 	t.Cleanup(func() { s.Close() })
-	rep, err := interop.Import(t.Context(), s, []interop.Format{Format()}, []string{at}, interop.Options{})
+	rep, err := importer.Import(t.Context(), s, []interop.Format{Format()}, []string{at}, interop.Options{})
 	if err != nil {
 		t.Fatalf("Import = %v", err)
 	}
@@ -91,7 +92,7 @@ func TestRowsInALiveLogAreSeen(t *testing.T) {
 	s := memory.New()
 	defer s.Close()
 	look := func() int {
-		rep, err := interop.Import(t.Context(), s, []interop.Format{Format()}, []string{at}, interop.Options{})
+		rep, err := importer.Import(t.Context(), s, []interop.Format{Format()}, []string{at}, interop.Options{})
 		if err != nil {
 			t.Fatal(err)
 		}

@@ -11,7 +11,10 @@ import (
 
 	"github.com/skein-dev/skein"
 	"github.com/skein-dev/skein/interop"
+	"github.com/skein-dev/skein/interop/importer"
 	"github.com/skein-dev/skein/interop/interoptest"
+	"github.com/skein-dev/skein/interop/records"
+	"github.com/skein-dev/skein/interop/writeback"
 	"github.com/skein-dev/skein/store/memory"
 )
 
@@ -19,7 +22,7 @@ import (
 // text.
 func items(t testing.TB, name string, lines []byte) (all []string) {
 	t.Helper()
-	err := interop.Scan(Format(), interop.File{Path: "/x/a.db", Name: name}, bytes.NewReader(lines), func(r skein.Record, m interop.Made) error {
+	err := records.Scan(Format(), interop.File{Path: "/x/a.db", Name: name}, bytes.NewReader(lines), func(r skein.Record, m interop.Made) error {
 		for i, it := range m.Items {
 			if _, err := skein.FactsOf(it.Event); err != nil {
 				t.Errorf("record %.200q gives an event that no store takes: %v", r.Raw, err)
@@ -88,7 +91,7 @@ func FuzzRows(f *testing.F) {
 // bring imports the files at path.
 func bring(t testing.TB, s skein.Store, path string) interop.Report {
 	t.Helper()
-	rep, err := interop.Import(t.Context(), s, []interop.Format{Format()}, []string{path}, interop.Options{})
+	rep, err := importer.Import(t.Context(), s, []interop.Format{Format()}, []string{path}, interop.Options{})
 	if err != nil {
 		t.Fatalf("Import(%s) = %v", path, err)
 	}
@@ -224,7 +227,7 @@ func TestABranchIsAFork(t *testing.T) {
 		t.Errorf("the session used %+v, %v, want 110 tokens read and 10 written", got.Usage, err)
 	}
 	home := t.TempDir()
-	if done, err := interop.Export(t.Context(), s, Format(), "b", home, interop.Exports{}); err != nil || !done[0].Exact {
+	if done, err := writeback.Export(t.Context(), s, Format(), "b", home, writeback.Exports{}); err != nil || !done[0].Exact {
 		t.Fatalf("Export = %+v, %v, want it exact", done, err)
 	}
 	if was, is := interoptest.Dump(t, path, tables...), interoptest.Dump(t, filepath.Join(home, "sessions.sqlite3"), tables...); !bytes.Equal(was, is) {

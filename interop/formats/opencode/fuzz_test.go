@@ -13,13 +13,14 @@ import (
 	"github.com/skein-dev/skein/internal/folder"
 	"github.com/skein-dev/skein/internal/foreign"
 	"github.com/skein-dev/skein/interop"
+	"github.com/skein-dev/skein/interop/records"
 )
 
 // items returns what the reader makes of the lines of a source, each event as
 // text.
 func items(t testing.TB, name string, lines []byte) (all []string) {
 	t.Helper()
-	err := interop.Scan(Format(), interop.File{Name: name}, bytes.NewReader(lines), func(r skein.Record, m interop.Made) error {
+	err := records.Scan(Format(), interop.File{Name: name}, bytes.NewReader(lines), func(r skein.Record, m interop.Made) error {
 		before := len(all)
 		for i, it := range m.Items {
 			if _, err := skein.FactsOf(it.Event); err != nil {

@@ -9,6 +9,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 
 	"github.com/skein-dev/skein/interop"
+	"github.com/skein-dev/skein/interop/importer"
 	"github.com/skein-dev/skein/store/memory"
 )
 
@@ -57,7 +58,7 @@ func TestASessionGoesOnInTheDatabaseThatItWasPutInto(t *testing.T) {
 	p := newPlace(t)
 	p.moveOut(old())
 	s := store(t)
-	rep, err := interop.Import(t.Context(), s, []interop.Format{Format()}, []string{filepath.Join(p.dir, folderName)}, interop.Options{})
+	rep, err := importer.Import(t.Context(), s, []interop.Format{Format()}, []string{filepath.Join(p.dir, folderName)}, interop.Options{})
 	if err != nil || rep.Sessions != 0 {
 		t.Fatalf("Import of the folder, whose session the database has too = %+v, %v, want none", rep, err)
 	}

@@ -16,6 +16,7 @@ import (
 	"github.com/skein-dev/skein"
 	"github.com/skein-dev/skein/internal/foreign"
 	"github.com/skein-dev/skein/interop"
+	"github.com/skein-dev/skein/interop/importer"
 	"github.com/skein-dev/skein/store/memory"
 )
 
@@ -88,7 +89,7 @@ func (p *place) put(at int, data string, parts []string) {
 // bring imports the folder.
 func (p *place) bring(s skein.Store) interop.Report {
 	p.t.Helper()
-	rep, err := interop.Import(p.t.Context(), s, []interop.Format{Format()}, []string{p.dir}, interop.Options{})
+	rep, err := importer.Import(p.t.Context(), s, []interop.Format{Format()}, []string{p.dir}, interop.Options{})
 	if err != nil {
 		p.t.Fatalf("Import(%s) = %v", p.dir, err)
 	}

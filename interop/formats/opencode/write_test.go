@@ -15,6 +15,7 @@ import (
 
 	"github.com/skein-dev/skein"
 	"github.com/skein-dev/skein/interop"
+	"github.com/skein-dev/skein/interop/writeback"
 )
 
 func say(second int, m skein.Message) skein.Event {
@@ -51,9 +52,9 @@ func made(t *testing.T, s skein.Store, id skein.SessionID, c skein.Created, evs 
 	}
 }
 
-func export(t *testing.T, s skein.Store, id skein.SessionID, home string) interop.Exported {
+func export(t *testing.T, s skein.Store, id skein.SessionID, home string) writeback.Exported {
 	t.Helper()
-	done, err := interop.Export(t.Context(), s, Format(), id, home, interop.Exports{NoSide: true, Now: epoch.Add(time.Hour)})
+	done, err := writeback.Export(t.Context(), s, Format(), id, home, writeback.Exports{NoSide: true, Now: epoch.Add(time.Hour)})
 	if err != nil {
 		t.Fatalf("Export(%s) = %v", id, err)
 	}
@@ -259,7 +260,7 @@ func TestASessionIsWrittenBesideOthers(t *testing.T) {
 	if got, want := rows(t, filepath.Join(p.dir, fileName), `SELECT project_id, count(*) FROM session GROUP BY 1`), "abc|1\nglobal|1\n"; got != want {
 		t.Errorf("sessions by project are\n%swant\n%s", got, want)
 	}
-	_, err := interop.Export(t.Context(), s, Format(), "s", p.dir, interop.Exports{NoSide: true})
+	_, err := writeback.Export(t.Context(), s, Format(), "s", p.dir, writeback.Exports{NoSide: true})
 	if !errors.Is(err, skein.ErrExists) {
 		t.Errorf("Export again = %v, want %v", err, skein.ErrExists)
 	}
@@ -275,7 +276,7 @@ func TestWhatTheProgramWouldThrowAwayIsNotWrittenBack(t *testing.T) {
 	if _, err := skein.Add(t.Context(), s, ses, say(9, skein.UserSays("three"))); err != nil {
 		t.Fatal(err)
 	}
-	if _, err := interop.Sync(t.Context(), s, Format(), ses); !errors.Is(err, skein.ErrInvalid) || !strings.Contains(err.Error(), "was rewound in") {
+	if _, err := writeback.Sync(t.Context(), s, Format(), ses); !errors.Is(err, skein.ErrInvalid) || !strings.Contains(err.Error(), "was rewound in") {
 		t.Errorf("Sync = %v, want it refused", err)
 	}
 	if got := rows(t, filepath.Join(p.dir, fileName), `SELECT count(*) FROM message`); got != "2\n" {
@@ -294,7 +295,7 @@ func TestNothingIsWrittenToTheFolderOfOld(t *testing.T) {
 	if _, err := skein.Add(t.Context(), s, ses, say(9, skein.UserSays("three"))); err != nil {
 		t.Fatal(err)
 	}
-	if _, err := interop.Sync(t.Context(), s, Format(), ses); !errors.Is(err, skein.ErrInvalid) || !strings.Contains(err.Error(), "no longer reads") {
+	if _, err := writeback.Sync(t.Context(), s, Format(), ses); !errors.Is(err, skein.ErrInvalid) || !strings.Contains(err.Error(), "no longer reads") {
 		t.Errorf("Sync = %v, want it refused", err)
 	}
 }

@@ -10,6 +10,8 @@ import (
 
 	"github.com/skein-dev/skein"
 	"github.com/skein-dev/skein/interop"
+	"github.com/skein-dev/skein/interop/importer"
+	"github.com/skein-dev/skein/interop/writeback"
 	"github.com/skein-dev/skein/store/memory"
 )
 
@@ -112,7 +114,7 @@ func TestWhatIsWrittenFitsTheSchemasAndIsReadAgain(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	done, err := interop.Export(t.Context(), s, Format(), "s1", dir, interop.Exports{NoSide: true})
+	done, err := writeback.Export(t.Context(), s, Format(), "s1", dir, writeback.Exports{NoSide: true})
 	if err != nil || len(done[0].Losses) != 0 {
 		t.Fatalf("Export = %+v, %v, want no losses", done, err)
 	}
@@ -132,7 +134,7 @@ func TestWhatIsWrittenFitsTheSchemasAndIsReadAgain(t *testing.T) {
 	}
 	to := memory.New()
 	defer to.Close()
-	if rep, err := interop.Import(t.Context(), to, []interop.Format{Format()}, []string{dir}, interop.Options{}); err != nil || rep.Damaged != 0 {
+	if rep, err := importer.Import(t.Context(), to, []interop.Format{Format()}, []string{dir}, interop.Options{}); err != nil || rep.Damaged != 0 {
 		t.Fatalf("Import = %+v, %v", rep, err)
 	}
 	if was, is := words(t, s, "s1"), words(t, to, "s1"); was != is {

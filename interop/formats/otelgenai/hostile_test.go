@@ -10,6 +10,8 @@ import (
 
 	"github.com/skein-dev/skein"
 	"github.com/skein-dev/skein/interop"
+	"github.com/skein-dev/skein/interop/importer"
+	"github.com/skein-dev/skein/interop/writeback"
 	"github.com/skein-dev/skein/store/memory"
 )
 
@@ -31,7 +33,7 @@ func bring(t testing.TB, name string, data []byte) (interop.Report, *memory.Stor
 	}
 	s := memory.New()
 	t.Cleanup(func() { s.Close() })
-	rep, err := interop.Import(t.Context(), s, []interop.Format{Format()}, []string{dir}, interop.Options{})
+	rep, err := importer.Import(t.Context(), s, []interop.Format{Format()}, []string{dir}, interop.Options{})
 	if err != nil {
 		t.Fatalf("Import(%.200q) = %v", data, err)
 	}
@@ -39,7 +41,7 @@ func bring(t testing.TB, name string, data []byte) (interop.Report, *memory.Stor
 		return rep, s, data
 	}
 	var lines, back bytes.Buffer
-	if err := interop.WriteSource(t.Context(), s, Name, at, &lines); err != nil && len(data) > 0 {
+	if err := writeback.WriteSource(t.Context(), s, Name, at, &lines); err != nil && len(data) > 0 {
 		t.Fatal(err)
 	}
 	if unit(name) == "" {

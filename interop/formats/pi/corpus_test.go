@@ -12,6 +12,8 @@ import (
 	"github.com/skein-dev/skein"
 	"github.com/skein-dev/skein/interop"
 	"github.com/skein-dev/skein/interop/formats/pi"
+	"github.com/skein-dev/skein/interop/importer"
+	"github.com/skein-dev/skein/interop/writeback"
 	"github.com/skein-dev/skein/store/memory"
 )
 
@@ -133,7 +135,7 @@ func TestCorpusAddsUpToWhatIsInTheFiles(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		if err := interop.WriteSource(t.Context(), s, pi.Name, path, &b); err != nil || !bytes.Equal(b.Bytes(), data) {
+		if err := writeback.WriteSource(t.Context(), s, pi.Name, path, &b); err != nil || !bytes.Equal(b.Bytes(), data) {
 			t.Errorf("WriteSource(%s) gives %d bytes, %v, want the %d of the file", file, b.Len(), err, len(data))
 		}
 		if rep := importAt(t, s, file); rep.Events != 0 {
@@ -145,7 +147,7 @@ func TestCorpusAddsUpToWhatIsInTheFiles(t *testing.T) {
 
 func importAt(t *testing.T, s skein.Store, at string) interop.Report {
 	t.Helper()
-	rep, err := interop.Import(t.Context(), s, []interop.Format{pi.Format()}, []string{at}, interop.Options{})
+	rep, err := importer.Import(t.Context(), s, []interop.Format{pi.Format()}, []string{at}, interop.Options{})
 	if err != nil {
 		t.Fatalf("Import(%s) = %v", at, err)
 	}

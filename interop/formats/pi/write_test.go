@@ -9,8 +9,8 @@ import (
 	"testing"
 
 	"github.com/skein-dev/skein"
-	"github.com/skein-dev/skein/interop"
 	"github.com/skein-dev/skein/interop/formats/pi"
+	"github.com/skein-dev/skein/interop/writeback"
 )
 
 func (p *place) append(id string, evs ...skein.Event) {
@@ -21,10 +21,10 @@ func (p *place) append(id string, evs ...skein.Event) {
 }
 
 // export writes a session to a new folder, without a side file.
-func (p *place) export(id string) (home string, done []interop.Exported) {
+func (p *place) export(id string) (home string, done []writeback.Exported) {
 	p.Helper()
 	home = filepath.Join(p.TempDir(), "agent")
-	done, err := interop.Export(p.Context(), p.store, pi.Format(), skein.SessionID(id), home, interop.Exports{NoSide: true})
+	done, err := writeback.Export(p.Context(), p.store, pi.Format(), skein.SessionID(id), home, writeback.Exports{NoSide: true})
 	if err != nil {
 		p.Fatalf("Export(%s) = %v", id, err)
 	}
@@ -32,7 +32,7 @@ func (p *place) export(id string) (home string, done []interop.Exported) {
 }
 
 // entries returns the lines of a file that was written.
-func (p *place) entries(home string, x interop.Exported) (all []map[string]any) {
+func (p *place) entries(home string, x writeback.Exported) (all []map[string]any) {
 	p.Helper()
 	b, err := os.ReadFile(filepath.Join(home, filepath.FromSlash(x.Spot.Path)))
 	if err != nil {
@@ -62,7 +62,7 @@ func (p *place) again(home, id, want string) {
 	q.want(id, want)
 }
 
-func lost(x interop.Exported) (all []string) {
+func lost(x writeback.Exported) (all []string) {
 	for _, l := range x.Losses {
 		all = append(all, l.What)
 	}
@@ -135,7 +135,7 @@ func TestASessionOfAnotherProgramGoesOnWithTheModelThatPiIsSetTo(t *testing.T) {
 	if err := os.WriteFile(filepath.Join(home, "settings.json"), []byte(`{"defaultProvider":"google","defaultModel":"gemini-3"}`), 0o600); err != nil {
 		t.Fatal(err)
 	}
-	done, err := interop.Export(p.Context(), p.store, pi.Format(), "s1", home, interop.Exports{NoSide: true})
+	done, err := writeback.Export(p.Context(), p.store, pi.Format(), "s1", home, writeback.Exports{NoSide: true})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -267,7 +267,7 @@ func TestAForkIsWrittenAsOne(t *testing.T) {
 	p.append("s2", begins(skein.Created{Parent: &skein.Parent{Session: "s1", Seq: 2, Why: skein.Fork}}), skein.Say(at+9, skein.UserSays("other")))
 	home := filepath.Join(t.TempDir(), "agent")
 	for _, id := range []skein.SessionID{"s1", "s2"} {
-		if _, err := interop.Export(t.Context(), p.store, pi.Format(), id, home, interop.Exports{NoSide: true}); err != nil {
+		if _, err := writeback.Export(t.Context(), p.store, pi.Format(), id, home, writeback.Exports{NoSide: true}); err != nil {
 			t.Fatal(err)
 		}
 	}
@@ -288,7 +288,7 @@ func TestAFileIsWrittenOn(t *testing.T) {
 	p.append("s1", skein.NewEvent(skein.KindRewound, at, skein.Rewound{To: s.Last - 1}), skein.Say(at, skein.UserSays("three")))
 	sync := func(events int) {
 		t.Helper()
-		if done, err := interop.Sync(t.Context(), p.store, pi.Format(), "s1"); err != nil || done.Events != events {
+		if done, err := writeback.Sync(t.Context(), p.store, pi.Format(), "s1"); err != nil || done.Events != events {
 			t.Fatalf("Sync = %+v, %v, want %d events", done, err, events)
 		}
 		if rep := p.bring(); rep.Events != 0 {

@@ -13,6 +13,8 @@ import (
 	"github.com/skein-dev/skein"
 	"github.com/skein-dev/skein/interop"
 	"github.com/skein-dev/skein/interop/formats/qwen"
+	"github.com/skein-dev/skein/interop/importer"
+	"github.com/skein-dev/skein/interop/writeback"
 	"github.com/skein-dev/skein/llm/window"
 	"github.com/skein-dev/skein/store/memory"
 )
@@ -35,7 +37,7 @@ func told(t *testing.T, lines ...string) string {
 
 func bring(t *testing.T, s skein.Store, at string) interop.Report {
 	t.Helper()
-	rep, err := interop.Import(t.Context(), s, []interop.Format{qwen.Format()}, []string{at}, interop.Options{})
+	rep, err := importer.Import(t.Context(), s, []interop.Format{qwen.Format()}, []string{at}, interop.Options{})
 	if err != nil {
 		t.Fatalf("Import(%s) = %v", at, err)
 	}
@@ -195,7 +197,7 @@ func TestCorpusAddsUpToWhatIsInTheFiles(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		if err := interop.WriteSource(t.Context(), s, qwen.Name, path, &b); err != nil || !bytes.Equal(b.Bytes(), data) {
+		if err := writeback.WriteSource(t.Context(), s, qwen.Name, path, &b); err != nil || !bytes.Equal(b.Bytes(), data) {
 			t.Errorf("WriteSource(%s) gives %d bytes, %v, want the %d of the file", file, b.Len(), err, len(data))
 		}
 		if rep := bring(t, s, file); rep.Events != 0 {

@@ -10,6 +10,7 @@ import (
 
 	"github.com/skein-dev/skein"
 	"github.com/skein-dev/skein/interop"
+	"github.com/skein-dev/skein/interop/importer"
 	"github.com/skein-dev/skein/store/memory"
 )
 
@@ -33,7 +34,7 @@ func FuzzFormat(f *testing.F) {
 		to := memory.New()
 		defer to.Close()
 		take := func() interop.Report {
-			rep, err := interop.Import(t.Context(), to, []interop.Format{Format()}, []string{at}, interop.Options{})
+			rep, err := importer.Import(t.Context(), to, []interop.Format{Format()}, []string{at}, interop.Options{})
 			if err != nil {
 				t.Fatalf("Import gives the error %v", err)
 			}

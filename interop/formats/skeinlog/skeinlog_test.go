@@ -14,6 +14,7 @@ import (
 
 	"github.com/skein-dev/skein"
 	"github.com/skein-dev/skein/interop"
+	"github.com/skein-dev/skein/interop/importer"
 	"github.com/skein-dev/skein/interop/interoptest"
 	"github.com/skein-dev/skein/replay"
 	"github.com/skein-dev/skein/store/memory"
@@ -64,7 +65,7 @@ func put(t *testing.T, name string, data []byte) string {
 
 func bring(t *testing.T, s skein.Store, paths ...string) interop.Report {
 	t.Helper()
-	rep, err := interop.Import(t.Context(), s, []interop.Format{Format()}, paths, interop.Options{})
+	rep, err := importer.Import(t.Context(), s, []interop.Format{Format()}, paths, interop.Options{})
 	if err != nil {
 		t.Fatalf("Import(%q) gives the error %v", paths, err)
 	}

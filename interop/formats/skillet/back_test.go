@@ -8,8 +8,8 @@ import (
 	"testing"
 
 	"github.com/skein-dev/skein"
-	"github.com/skein-dev/skein/interop"
 	"github.com/skein-dev/skein/interop/interoptest"
+	"github.com/skein-dev/skein/interop/writeback"
 )
 
 func TestWhatIsRewoundIsTakenOutOfRowsAndLog(t *testing.T) {
@@ -32,11 +32,11 @@ func TestWhatIsRewoundIsTakenOutOfRowsAndLog(t *testing.T) {
 	if _, err := skein.Add(t.Context(), s.store, id, skein.NewEvent(skein.KindRewound, 0, skein.Rewound{To: 3})); err != nil {
 		t.Fatal(err)
 	}
-	done, err := interop.Sync(t.Context(), s.store, Format(), id)
+	done, err := writeback.Sync(t.Context(), s.store, Format(), id)
 	if err != nil || done.Events != 1 || len(done.Losses) > 0 {
 		t.Fatalf("Sync = %+v, %v, want the rewind at %d written", done, err, sess.Last+1)
 	}
-	if done, err := interop.Sync(t.Context(), s.store, Format(), id); err != nil || done.Events != 0 {
+	if done, err := writeback.Sync(t.Context(), s.store, Format(), id); err != nil || done.Events != 0 {
 		t.Fatalf("Sync again = %+v, %v, want nothing new", done, err)
 	}
 	if rep := s.bring(); rep.Events != 0 {

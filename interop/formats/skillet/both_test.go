@@ -6,6 +6,7 @@ import (
 
 	"github.com/skein-dev/skein"
 	"github.com/skein-dev/skein/interop"
+	"github.com/skein-dev/skein/interop/writeback"
 	"github.com/skein-dev/skein/store/search"
 )
 
@@ -26,7 +27,7 @@ func TestWhatOnlyTheLogTellsKeepsNothingFromBeingWrittenBack(t *testing.T) {
 	}
 	sync := func(events int, want error) {
 		t.Helper()
-		if done, err := interop.Sync(t.Context(), s.store, Format(), id); done.Events != events || !errors.Is(err, want) {
+		if done, err := writeback.Sync(t.Context(), s.store, Format(), id); done.Events != events || !errors.Is(err, want) {
 			t.Fatalf("Sync = %+v, %v, want %d events written, and %v", done, err, events, want)
 		}
 	}

@@ -10,6 +10,7 @@ import (
 
 	"github.com/skein-dev/skein"
 	"github.com/skein-dev/skein/interop"
+	"github.com/skein-dev/skein/interop/writeback"
 )
 
 // begun returns the beginning of each session in a store: its title, and what it was
@@ -75,7 +76,7 @@ func TestASessionSeenInItsFirstTurnIsTheOneThatIsReadAfterwards(t *testing.T) {
 		if _, err := skein.Add(t.Context(), s.store, skein.SessionID(c.id), skein.Say(1767225700000, skein.UserSays("more"))); err != nil {
 			t.Fatal(err)
 		}
-		done, err := interop.Sync(t.Context(), s.store, Format(), skein.SessionID(c.id))
+		done, err := writeback.Sync(t.Context(), s.store, Format(), skein.SessionID(c.id))
 		if err != nil || done.Events != 1 || done.ID != c.user+":"+c.name {
 			t.Errorf("Sync = %+v, %v, want 1 event written, and what names the rows", done, err)
 		}
@@ -96,7 +97,7 @@ func TestASyncThatBringsTheFirstRowsTellsWhoseTheyAre(t *testing.T) {
 	s.log("ada_example_org/trees.jsonl", `{"kind":"user_message","userInput":"hello","timestamp":"2026-01-01T00:00:00.000Z"}`)
 	s.bring()
 	s.add("ada@example.org", "trees", 1767225600000, hello, answer)
-	done, err := interop.Sync(t.Context(), s.store, Format(), "ada_example_org:trees")
+	done, err := writeback.Sync(t.Context(), s.store, Format(), "ada_example_org:trees")
 	if err != nil || done.ID != "ada@example.org:trees" {
 		t.Errorf("Sync = %+v, %v, want the name of the rows", done, err)
 	}
@@ -146,7 +147,7 @@ func TestALogAloneIsWrittenBackOnlyIfItIsKnownWhose(t *testing.T) {
 		if _, err := skein.Add(t.Context(), s.store, id, skein.Say(1767225700000, skein.UserSays("more"))); err != nil {
 			t.Fatal(err)
 		}
-		done, err := interop.Sync(t.Context(), s.store, Format(), id)
+		done, err := writeback.Sync(t.Context(), s.store, Format(), id)
 		if refused := errors.Is(err, skein.ErrInvalid); refused != (want.user == "") || !refused && err != nil {
 			t.Errorf("Sync of %s = %+v, %v", id, done, err)
 		}

@@ -8,7 +8,7 @@ import (
 	"testing"
 
 	"github.com/skein-dev/skein"
-	"github.com/skein-dev/skein/interop"
+	"github.com/skein-dev/skein/interop/writeback"
 	"github.com/skein-dev/skein/store/memory"
 )
 
@@ -31,7 +31,7 @@ func TestSkilletIsWritten(t *testing.T) {
 			t.Fatal(err)
 		}
 		home := t.TempDir()
-		if _, err := interop.Export(t.Context(), s, Format(), "mine", home, interop.Exports{NoSide: true}); err != nil {
+		if _, err := writeback.Export(t.Context(), s, Format(), "mine", home, writeback.Exports{NoSide: true}); err != nil {
 			t.Fatal(err)
 		}
 		log, err := os.ReadFile(filepath.Join(home, "state", logsName, "ann_x_org", "cli_api_x.jsonl"))

@@ -4,7 +4,7 @@ import (
 	"testing"
 
 	"github.com/skein-dev/skein"
-	"github.com/skein-dev/skein/interop"
+	"github.com/skein-dev/skein/interop/writeback"
 )
 
 // Cleaned, ann.x and ann@x are the same user. The first one keeps the log, whatever
@@ -40,7 +40,7 @@ func TestTwoSessionsThatHaveOneLogStayTheirOwn(t *testing.T) {
 			if _, err := skein.Add(t.Context(), s.store, id, skein.Say(1e12, skein.UserSays("more"))); err != nil {
 				t.Fatal(err)
 			}
-			done, err := interop.Sync(t.Context(), s.store, Format(), id)
+			done, err := writeback.Sync(t.Context(), s.store, Format(), id)
 			if err != nil || done.Events != 1 {
 				t.Fatalf("Sync of %s = %+v, %v, want 1 event written", id, done, err)
 			}

@@ -15,6 +15,8 @@ import (
 
 	"github.com/skein-dev/skein"
 	"github.com/skein-dev/skein/interop"
+	"github.com/skein-dev/skein/interop/importer"
+	"github.com/skein-dev/skein/interop/writeback"
 	"github.com/skein-dev/skein/store/memory"
 )
 
@@ -96,7 +98,7 @@ func (s *state) bring() interop.Report {
 
 func bring(t testing.TB, store skein.Store, dir string) interop.Report {
 	t.Helper()
-	rep, err := interop.Import(context.Background(), store, []interop.Format{Format()}, []string{dir}, interop.Options{})
+	rep, err := importer.Import(context.Background(), store, []interop.Format{Format()}, []string{dir}, interop.Options{})
 	if err != nil {
 		t.Fatalf("Import(%s) = %v", dir, err)
 	}
@@ -251,7 +253,7 @@ func TestACompactionCoversWhatWasReadBefore(t *testing.T) {
 	if rep := s.bring(); rep.Events != 0 {
 		t.Errorf("Import again = %+v, want nothing new", rep)
 	}
-	done, err := interop.Export(t.Context(), s.store, Format(), "u:n", t.TempDir(), interop.Exports{})
+	done, err := writeback.Export(t.Context(), s.store, Format(), "u:n", t.TempDir(), writeback.Exports{})
 	if err != nil || !done[0].Exact {
 		t.Errorf("Export = %+v, %v, want it exact", done, err)
 	}
@@ -439,7 +441,7 @@ func TestSourcesComeBackByteForByte(t *testing.T) {
 	s.log("ann_x_org/plan.jsonl", `{"kind":"user_message","userInput":"hello"}`, "damage \xff", "")
 	s.bring()
 	var b bytes.Buffer
-	if err := interop.WriteSource(t.Context(), s.store, Name, filepath.Join(s.dir, databaseName)+"#ann_x_org%2Fplan", &b); err != nil {
+	if err := writeback.WriteSource(t.Context(), s.store, Name, filepath.Join(s.dir, databaseName)+"#ann_x_org%2Fplan", &b); err != nil {
 		t.Fatal(err)
 	}
 	u, err := openUnit(t.Context(), filepath.Join(s.dir, databaseName))

@@ -12,6 +12,8 @@ import (
 	"github.com/skein-dev/skein"
 	"github.com/skein-dev/skein/interop"
 	"github.com/skein-dev/skein/interop/interoptest"
+	"github.com/skein-dev/skein/interop/watch"
+	"github.com/skein-dev/skein/interop/writeback"
 	"github.com/skein-dev/skein/store/memory"
 )
 
@@ -41,7 +43,7 @@ func TestSamples(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		done, err := interop.Export(t.Context(), s.store, Format(), sess.ID, home, interop.Exports{})
+		done, err := writeback.Export(t.Context(), s.store, Format(), sess.ID, home, writeback.Exports{})
 		if err != nil || !done[0].Exact {
 			t.Errorf("Export(%s) = %+v, %v, want it exact", sess.ID, done, err)
 		}
@@ -70,7 +72,7 @@ func TestASessionThatWentOnIsWrittenBack(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	done, err := interop.Sync(t.Context(), s.store, Format(), "ann_x_org:plan")
+	done, err := writeback.Sync(t.Context(), s.store, Format(), "ann_x_org:plan")
 	if err != nil || done.Events != 2 {
 		t.Fatalf("Sync = %+v, %v, want 2 events written", done, err)
 	}
@@ -142,7 +144,7 @@ func TestWatchFollowsRowsAndLogs(t *testing.T) {
 	reports := make(chan interop.Report, 100)
 	done := make(chan error, 1)
 	go func() {
-		done <- interop.Watch(ctx, s.store, []interop.Format{Format()}, []string{s.dir}, interop.Options{}, func(r interop.Report) { reports <- r })
+		done <- watch.Watch(ctx, s.store, []interop.Format{Format()}, []string{s.dir}, interop.Options{}, func(r interop.Report) { reports <- r })
 	}()
 	next := func(want int) {
 		t.Helper()
@@ -183,7 +185,7 @@ func TestTurnsOfOneMillisecondStayInOrder(t *testing.T) {
 		t.Fatal(err)
 	}
 	home := t.TempDir()
-	if _, err := interop.Export(t.Context(), s, Format(), "mine", home, interop.Exports{NoSide: true}); err != nil {
+	if _, err := writeback.Export(t.Context(), s, Format(), "mine", home, writeback.Exports{NoSide: true}); err != nil {
 		t.Fatal(err)
 	}
 	db, err := sql.Open("sqlite", filepath.Join(home, "state", databaseName))

@@ -1,7 +1,0 @@
-//go:build !linux && !darwin && !windows
-
-package interop
-
-// born returns when a file was created, in nanoseconds since 1970; always 0, as the
-// system does not say.
-func born(string) int64 { return 0 }

@@ -1,0 +1,19 @@
+package disk
+
+import (
+	"os"
+	"syscall"
+)
+
+// Born returns when a file was created, in nanoseconds since 1970; 0 if the system
+// does not say.
+func Born(path string) int64 {
+	info, err := os.Lstat(path)
+	if err != nil {
+		return 0
+	}
+	if d, ok := info.Sys().(*syscall.Win32FileAttributeData); ok {
+		return d.CreationTime.Nanoseconds()
+	}
+	return 0
+}

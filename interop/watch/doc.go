@@ -1,0 +1,2 @@
+// Package watch keeps importing as files change: see [Watch].
+package watch
