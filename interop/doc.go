@@ -1,21 +1,32 @@
-// Package interop imports the sessions of other programs from their files.
+// Package interop has what a format of another program's sessions is written with: a
+// [Format], the [Reader] that makes events of its records, the [Draft] that it writes, and
+// the folders, databases and documents that many formats share. Each format has a package
+// of its own under this one.
 //
-// A [Format] knows one program's files; each has a package of its own under
-// this one. [Import] does what all formats share: it walks folders, matches
-// files, cuts them into records, hands those to the format's [Reader] and
-// appends the events, with the records and the read position, in the same
-// transaction. [Watch] keeps importing as files change. [WriteSource] writes a
-// file back, byte for byte.
+// What all formats share stands in packages above this one, each of which imports only
+// those that come before it here:
+//
+//	disk        the files of this machine: walk, open, unpack, replace
+//	interop     the contract: what a format says and is given
+//	records     a source as records, and what the store keeps about it
+//	discover    which files are to be read, and in which format
+//	importer    stores what a source says: Import
+//	writeback   writes a session as a program's files: Export, Sync, WriteSource
+//	watch       imports as files change: Watch
+//
+// Import walks folders, matches files, cuts them into records, hands those to the
+// format's reader and appends the events, with the records and the read position, in the
+// same transaction. WriteSource writes a file back, byte for byte.
 //
 // # From a file to the store
 //
 //	files, folders, databases
-//	        │  walk, match: which format, which file first   (walk, gather, guess)
+//	        │  walk, match: which format, which file first   (disk, discover)
 //	        ▼
-//	records and the events they make: a chunk                (stream, work)
+//	records and the events they make: a chunk                (records) 
 //	        │                              on one goroutine
 //	════════╪══════════════════════════════════════════════════════════════════
-//	        ▼                              on another: one target for each file
+//	        ▼                              on another: one target for each file (importer)
 //	1. a record that skein wrote itself?   its events are there (echo)
 //	2. one that came before in this file?  nothing              (key)
 //	3. one that another file has too?      same as, fork at     (duplicate, copier)
@@ -90,12 +101,12 @@
 // A file that is packed, as shown by a name ending in .gz or .zst, is read as the
 // file without that ending: Match sees that name and the first unpacked bytes,
 // Open sees that name, and the records are those of the unpacked stream, which is
-// also what [WriteSource] and [Export] write (no two programs pack alike). It is
+// also what WriteSource and Export write (no two programs pack alike). It is
 // read whole when it has changed. If the unpacked file is beside it, that one is
 // read instead. This also applies to databases and documents that are one file,
 // but not to folders in an archive (.tar.gz, .zip). A file that is damaged in its
 // packing, or becomes too long or too large when unpacked, is reported as damaged,
-// and what can be read before that point is imported: see [Unpack].
+// and what can be read before that point is imported: see disk.Unpack.
 //
 // # Folders and databases
 //
@@ -142,7 +153,7 @@
 //
 // # Writing
 //
-// [Export] writes a session. One that came from the same format and has not
+// Export writes a session. One that came from the same format and has not
 // continued here is written from its records, byte for byte, to the place below
 // the home that Format.Below returns, without calling the format's code. For any
 // other, Format.Write turns the events of a [Draft] into lines, as its own
@@ -159,7 +170,7 @@
 // the source only the records that its program has added, so the round trip is
 // exact and the session continues.
 //
-// [Sync] writes what is new in a session into the file that it came from, if
+// Sync writes what is new in a session into the file that it came from, if
 // that has not changed since it was last read. Draft.After and Draft.Known then
 // say what the source has: Write returns the lines that are new, and again those
 // that are to change (a session's row, with its rowid and a later time; in a

@@ -102,12 +102,14 @@ type Skip struct {
 	Why  string
 }
 
+// AddDamage reports a damaged record.
 func (r *Report) AddDamage(path string, line int, what string) {
 	if r.Damaged++; len(r.Damage) < maxNamed {
 		r.Damage = append(r.Damage, Damage{path, line, what})
 	}
 }
 
+// AddSkip reports a path that was left out.
 func (r *Report) AddSkip(path, why string) {
 	for _, what := range []string{"file ", "folder ", "database "} { // whatever opened it may have named it already
 		why = strings.TrimPrefix(why, what+path+": ")
@@ -149,6 +151,7 @@ func (r *Report) AddOther(o Other) {
 // fileCounts is how many files have been reported so far.
 type fileCounts struct{ files, unmatched, alike int }
 
+// Counts returns how many files have been reported so far.
 func (r *Report) Counts() fileCounts { return fileCounts{r.Files, r.Unmatched, r.Alike} }
 
 // CountAsOne counts all files since was that no format knows as one.
@@ -185,6 +188,7 @@ type Growth struct {
 	Messages int  // that these events began
 }
 
+// AddGrowth reports what was added to a session.
 func (r *Report) AddGrowth(n Growth) {
 	if n.Events == 0 {
 		return

@@ -56,7 +56,7 @@ type Draft struct {
 	// find what is written; empty for a folder that the user named.
 	Places []string
 
-	Memo map[string]any              // see Once
+	Memo map[string]any              // see [Once]; the engine sets it
 	told map[string][]callState      // what tool events say of each call, in order
 	long map[skein.Seq]skein.Message // the long messages; Events have them without their text
 }
@@ -194,15 +194,16 @@ type SourceText struct {
 	// are there already. It is never a session's own text.
 	Log bool
 
-	As  TextKind     // what Path is, if its name does not say
-	Was *lines.Lines // what the source has now, which is to be replaced; nil if it is not there
+	As  TextKind     // what Path is, if its name does not say; only the engine sets it
+	Was *lines.Lines // what the source has now, which is to be replaced; nil if it is not there; only the engine sets it
 }
 
 // A TextKind says whether a text is a file or goes into a unit.
 type TextKind int
 
+// From what the name of a text says to what is known of it.
 const (
-	ByName TextKind = iota // what its name says
+	ByName TextKind = iota
 	AFile
 	AUnit
 )

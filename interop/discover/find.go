@@ -262,7 +262,7 @@ func (fd *finder) peek(ctx context.Context, w *records.FileJob) (begins, destroy
 	var main interop.Begin
 	w.Begin()
 	err := guarded(func() error {
-		return w.Read(ctx, func(r records.Parsed) error {
+		return w.Read(ctx, func(r records.ReadRecord) error {
 			for _, b := range r.Made.Begin {
 				if b.Name == "" {
 					main = b

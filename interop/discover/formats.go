@@ -238,6 +238,7 @@ func (list formatList) around(unit string) (dirs []string) {
 	return dirs
 }
 
+// EachFile calls add with the path of every regular file below dir that can be found.
 func EachFile(dir string, add func(path string)) {
 	_ = filepath.WalkDir(dir, func(path string, d fs.DirEntry, err error) error {
 		if err == nil && d.Type().IsRegular() {

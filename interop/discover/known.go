@@ -155,6 +155,8 @@ func (kf *KnownFiles) PathsOfID(format, id string) (paths []string) {
 // HasOf is has for a session with this name in its file. keys are those of a record,
 // empty if there is no record. A session that came from another store, without a
 // file, is recognized by its events.
+//
+// The error is the store's.
 func (kf *KnownFiles) HasOf(ctx context.Context, id skein.SessionID, name string, keys []skein.ClientID) (bool, error) {
 	if name != "" {
 		if theirs, err := kf.has(ctx, id, keys); theirs || err != nil {

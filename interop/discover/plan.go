@@ -31,6 +31,7 @@ type Planner struct {
 	fallen  [][]disk.File        // files of what turned out not to be units, to be read by themselves
 }
 
+// NewPlanner returns a planner for what is known, which reports to rep.
 func NewPlanner(known *KnownFiles, rep *Reporting, o interop.Options) *Planner {
 	return &Planner{formats: known.Formats, known: known, rep: rep, opts: o, Strange: map[string]disk.File{}}
 }

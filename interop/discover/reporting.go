@@ -38,6 +38,7 @@ var (
 	ErrLocked    = errors.New("its session is locked by another program; import it again later")
 )
 
+// IsNamed reports whether the user named this file.
 func (r *Reporting) IsNamed(path string) bool { return slices.Contains(r.Named, path) }
 
 // Leaves counts a file that is left out in n, or reports it as failed if the user

@@ -10,9 +10,12 @@ import (
 	"strings"
 )
 
+// ErrIrregular says that something is neither a file nor a folder.
 var ErrIrregular = errors.New("not a regular file")
 
 // Open opens a regular file for reading and returns its current state.
+//
+// Errors are the system's, and that it is not a regular file.
 func Open(path string) (*os.File, File, error) {
 	f, err := os.OpenFile(path, openFlags, 0)
 	if err != nil {
@@ -33,6 +36,8 @@ func Open(path string) (*os.File, File, error) {
 const HeadLen = 4096
 
 // Head returns the first bytes of f and goes back to its start.
+//
+// Errors are the system's.
 func Head(f *os.File) ([]byte, error) {
 	b := make([]byte, HeadLen)
 	n, err := f.ReadAt(b, 0)
@@ -69,6 +74,7 @@ func Beside(path, rel string) ([]byte, bool) {
 	return b, err == nil || errors.Is(err, fs.ErrClosed)
 }
 
+// Within reports whether path is root or below it.
 func Within(root, path string) bool {
 	rel, err := filepath.Rel(root, path)
 	return err == nil && filepath.IsLocal(rel)

@@ -165,6 +165,8 @@ func Shadowed(path string, roots []string) bool {
 
 // PlainHead returns the first bytes of a file, unpacked if it is packed. A file that is
 // named as packed but is not has no head.
+//
+// Errors are the system's.
 func PlainHead(path string, f *os.File) ([]byte, bool, error) {
 	r, packed, err := Unpack(path, f)
 	switch {
@@ -187,6 +189,8 @@ func PlainHead(path string, f *os.File) ([]byte, bool, error) {
 
 // UnpackTo unpacks what can be read of the file at path; damage says why that is
 // not all of it.
+//
+// Errors are the system's, those of writing the copy, and that the file is not packed.
 func UnpackTo(ctx context.Context, at, path string) (damage, err error) {
 	f, _, err := Open(path)
 	if err != nil {

@@ -22,6 +22,9 @@ var ErrChanged = errors.New("it has changed since it was read")
 
 // PutFile writes a file below home, whole or not at all. An existing file must have
 // the same content already or, if stands is not nil, that of stands.
+//
+// The error says that the file has changed, and wraps [skein.ErrExists] if one has
+// appeared meanwhile; others are the system's.
 func PutFile(home, name string, data, stands *lines.Lines) (err error) {
 	root, err := OpenHome(home)
 	if err != nil {
@@ -71,6 +74,8 @@ func PutFile(home, name string, data, stands *lines.Lines) (err error) {
 
 // BeginsAs reports whether a file's whole content is the beginning of a text, and how
 // many bytes the file has.
+//
+// Errors are the system's.
 func BeginsAs(root *os.Root, name string, text *lines.Lines) (begins bool, n int64, err error) {
 	f, err := root.Open(filepath.FromSlash(name))
 	if err != nil {
@@ -113,6 +118,9 @@ func link(root *os.Root, temp, at string) error {
 	return root.Rename(temp, at)
 }
 
+// OpenHome opens the folder of a program, and creates it if necessary.
+//
+// Errors are the system's.
 func OpenHome(home string) (*os.Root, error) {
 	if err := os.MkdirAll(home, 0o700); err != nil {
 		return nil, err
@@ -121,11 +129,15 @@ func OpenHome(home string) (*os.Root, error) {
 }
 
 // ReplaceFile writes a file beside its place and renames it there.
+//
+// Errors are the system's.
 func ReplaceFile(root *os.Root, name string, data io.Reader) error {
 	return PlaceFile(root, name, data, root.Rename)
 }
 
 // PlaceFile writes a file beside its place, and put moves it there.
+//
+// Errors are the system's and put's.
 func PlaceFile(root *os.Root, name string, data io.Reader, put func(temp, at string) error) error {
 	at := filepath.FromSlash(name)
 	temp := filepath.Join(filepath.Dir(at), folder.TempName())
@@ -145,6 +157,8 @@ func PlaceFile(root *os.Root, name string, data io.Reader, put func(temp, at str
 
 // AppendFile appends data to a file that is size bytes long, in one write: its program
 // may append too.
+//
+// Errors are the system's, and that the file has another size.
 func AppendFile(path string, size int64, data []byte) (err error) {
 	f, err := os.OpenFile(path, os.O_WRONLY|os.O_APPEND, 0)
 	if err != nil {

@@ -28,11 +28,11 @@ type File struct {
 type walker struct {
 	found []File
 	seen  map[string]bool
-	rep   notes
+	rep   pathNotes
 }
 
-// notes are told which paths were left out, and which an error kept from being read.
-type notes interface {
+// pathNotes are told which paths were left out, and which an error kept from being read.
+type pathNotes interface {
 	AddSkip(path, why string)
 	AddFailure(path string, err error)
 }
@@ -41,7 +41,7 @@ type notes interface {
 // older than its copies. A path itself may be a symbolic link; links found on
 // the way are not followed. A path that is neither file nor folder has failed. So
 // has one that does not exist, if another does; if none does, that is the error.
-func Walk(ctx context.Context, paths []string, rep notes) ([]File, error) {
+func Walk(ctx context.Context, paths []string, rep pathNotes) ([]File, error) {
 	w := walker{seen: map[string]bool{}, rep: rep}
 	missing := map[string]error{}
 	for _, p := range paths {
@@ -145,6 +145,7 @@ func (c File) Age(born func(path string) int64) int64 {
 	return c.Mtime
 }
 
+// Older compares files by the time of their last change, then by their paths.
 func Older(a, b File) int {
 	return cmp.Or(cmp.Compare(a.Mtime, b.Mtime), cmp.Compare(a.Path, b.Path))
 }

@@ -60,7 +60,7 @@ func newCopier(o outlet, w *records.FileJob, file *skein.SourceFile) *copier {
 
 // lookAhead asks the store where the events of the next records are. It asks for few
 // at first: most files are not copies, as their first record shows.
-func (c *copier) lookAhead(ctx context.Context, rs []records.Parsed) error {
+func (c *copier) lookAhead(ctx context.Context, rs []records.ReadRecord) error {
 	if rs[0].Rec.N < c.ahead {
 		return nil
 	}
@@ -86,7 +86,7 @@ func (c *copier) lookAhead(ctx context.Context, rs []records.Parsed) error {
 
 // copyOf returns the key under which the events of a record are stored already, and
 // where they are; no places if it is not a copy.
-func (c *copier) copyOf(ctx context.Context, own skein.ClientID, r records.Parsed) (key skein.ClientID, places []skein.Place, err error) {
+func (c *copier) copyOf(ctx context.Context, own skein.ClientID, r records.ReadRecord) (key skein.ClientID, places []skein.Place, err error) {
 	for _, key = range []skein.ClientID{r.Made.CopyKey, own} {
 		if key == "" {
 			continue
@@ -102,7 +102,7 @@ func (c *copier) copyOf(ctx context.Context, own skein.ClientID, r records.Parse
 }
 
 // holds reports whether a record waits for the session; then it makes no events yet.
-func (c *copier) holds(r records.Parsed) bool {
+func (c *copier) holds(r records.ReadRecord) bool {
 	return r.Made.Floating && c.bytes < maxHeldBytes && len(c.held) < maxHeldRecords
 }
 
@@ -308,7 +308,7 @@ const maxFirst = 1000
 
 // match returns the duplicate that has this record too, and the record as it is
 // in that one; nil if no duplicate has it.
-func (ts *duplicates) match(ctx context.Context, file skein.SourceFile, r records.Parsed) (tw *duplicate, was skein.Record, err error) {
+func (ts *duplicates) match(ctx context.Context, file skein.SourceFile, r records.ReadRecord) (tw *duplicate, was skein.Record, err error) {
 	if !ts.begun && file.ID == "" {
 		if len(r.Made.Items) > 0 || len(ts.first) == maxFirst {
 			ts.begun = true // it has no ID: there is nothing to look for

@@ -16,9 +16,9 @@ import (
 	"github.com/skein-dev/skein/interop/records"
 )
 
-// An Run is one run of Import, or a Watch. What is read takes one way: a planner
+// A Pipeline is one run of Import, or a Watch. What is read takes one way: a planner
 // picks files, a producer reads records from them, and a consumer stores these.
-type Run struct {
+type Pipeline struct {
 	store    skein.Store
 	Known    *discover.KnownFiles
 	rep      *discover.Reporting
@@ -44,7 +44,7 @@ func Import(ctx context.Context, s skein.Store, formats []interop.Format, paths 
 	defer skein.Wrapf(&err, "import")
 	start := time.Now()
 	defer func() { rep.Elapsed = time.Since(start) }()
-	im, err := NewRun(ctx, s, formats, o, &discover.Reporting{Report: &rep})
+	im, err := NewPipeline(ctx, s, formats, o, &discover.Reporting{Report: &rep})
 	if err != nil {
 		return rep, err
 	}
@@ -64,14 +64,16 @@ func Import(ctx context.Context, s skein.Store, formats []interop.Format, paths 
 	return rep, err
 }
 
-// NewRun returns an importer that reports to rep, whose store it sets.
-func NewRun(ctx context.Context, s skein.Store, formats []interop.Format, o interop.Options, rep *discover.Reporting) (*Run, error) {
+// NewPipeline returns a pipeline that reports to rep, whose store it sets.
+//
+// The error is the store's.
+func NewPipeline(ctx context.Context, s skein.Store, formats []interop.Format, o interop.Options, rep *discover.Reporting) (*Pipeline, error) {
 	rep.Store = s
 	known, err := discover.Known(ctx, s, formats)
 	if err != nil {
 		return nil, err
 	}
-	im := &Run{
+	im := &Pipeline{
 		store: s, Known: known, rep: rep, progress: o.Progress,
 		Planner:  discover.NewPlanner(known, rep, o),
 		producer: &producer{store: s, known: known, own: rep.Own, again: o.Again},
@@ -83,12 +85,17 @@ func NewRun(ctx context.Context, s skein.Store, formats []interop.Format, o inte
 		other:  im.Planner.NotUnit,
 	}
 	if o.Here {
-		im.Consumer.folders = checkouts{}
+		im.Consumer.folders = lookups{}
 	}
 	return im, nil
 }
 
-func (im *Run) Import(ctx context.Context, found []disk.File, moving func(disk.File) bool, roots []string) error {
+// Import reads the files that were found, and everything that is to be read again
+// because of them. moving says which files may still be written. roots is where they
+// were found.
+//
+// Errors are ctx's, and those of a store that has stopped responding.
+func (im *Pipeline) Import(ctx context.Context, found []disk.File, moving func(disk.File) bool, roots []string) error {
 	clear(im.Consumer.folders)                         // a watch continues while they change
 	if err := im.Rereader.RereadAll(ctx); err != nil { // left over from an earlier import
 		return err
@@ -113,7 +120,7 @@ func (im *Run) Import(ctx context.Context, found []disk.File, moving func(disk.F
 }
 
 // importEach reads files on one goroutine and stores their contents on another.
-func (im *Run) importEach(ctx context.Context, works []discover.Planned, p interop.Progress) error {
+func (im *Pipeline) importEach(ctx context.Context, works []discover.Planned, p interop.Progress) error {
 	ctx, cancel := context.WithCancel(ctx)
 	defer cancel()
 	chunks, done := make(chan records.Chunk, 4), make(chan error, 1)
@@ -137,7 +144,7 @@ func ignoreCancel(err, first error) error {
 }
 
 // consumeAll stores chunks and reports the progress.
-func (im *Run) consumeAll(ctx context.Context, chunks <-chan records.Chunk, p interop.Progress) error {
+func (im *Pipeline) consumeAll(ctx context.Context, chunks <-chan records.Chunk, p interop.Progress) error {
 	for c := range chunks {
 		if err := im.Consumer.Consume(ctx, c); err != nil {
 			return err
@@ -158,7 +165,9 @@ func (im *Run) consumeAll(ctx context.Context, chunks <-chan records.Chunk, p in
 }
 
 // Read reads and stores what is new in one file or unit.
-func (im *Run) Read(ctx context.Context, p discover.Planned) error {
+//
+// Errors as [Pipeline.Import].
+func (im *Pipeline) Read(ctx context.Context, p discover.Planned) error {
 	return im.producer.produceAll(ctx, []discover.Planned{p}, func(c records.Chunk) error { return im.Consumer.Consume(ctx, c) })
 }
 
@@ -168,7 +177,9 @@ const apartAtOnce = 256
 // PlaceApart appends the events that files have for other files' sessions to those
 // sessions, as far as these are known by now. Most wait forever, for a file that was
 // deleted long ago, so looking for them must cost little.
-func (im *Run) PlaceApart(ctx context.Context) error {
+//
+// Errors as [Pipeline.Import].
+func (im *Pipeline) PlaceApart(ctx context.Context) error {
 	for paths := range slices.Chunk(slices.Sorted(maps.Keys(im.Known.Apart)), apartAtOnce) {
 		var keys []skein.ClientID
 		for _, path := range paths {
@@ -197,7 +208,7 @@ func isPlaced(places map[skein.ClientID]skein.Place, key skein.ClientID) bool {
 }
 
 // placeApartOf is placeApart for one file.
-func (im *Run) placeApartOf(ctx context.Context, format, path string) error {
+func (im *Pipeline) placeApartOf(ctx context.Context, format, path string) error {
 	f, err := im.Known.Stored(ctx, format, path)
 	if err != nil {
 		return err
@@ -222,7 +233,7 @@ func (im *Run) placeApartOf(ctx context.Context, format, path string) error {
 
 // appendApart returns the events whose session is not known yet, or that could not be
 // appended: the error says why.
-func (im *Run) appendApart(ctx context.Context, f skein.SourceFile, as []records.Apart) (left []records.Apart, failed error) {
+func (im *Pipeline) appendApart(ctx context.Context, f skein.SourceFile, as []records.StoredApart) (left []records.StoredApart, failed error) {
 	var keys []skein.ClientID
 	for _, a := range as {
 		keys = append(keys, reconcile.Candidates(a.Of)...)

@@ -11,14 +11,14 @@ import (
 	"github.com/skein-dev/skein/internal/repository"
 )
 
-// checkouts are those of folders on this machine, each looked up once. What is
+// lookups are those of folders on this machine, each looked up once. What is
 // looked up goes only into the created event of a session, which is never compared
 // with what its source says later. nil looks nothing up.
-type checkouts map[string]skein.Checkout
+type lookups map[string]skein.Checkout
 
 // fill adds to the event that begins a session what its records do not say, and its
 // folder does.
-func (c checkouts) fill(created *skein.Created) {
+func (c lookups) fill(created *skein.Created) {
 	dir := cmp.Or(created.Cwd, created.Project)
 	if c == nil || !local(dir) {
 		return

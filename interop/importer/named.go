@@ -19,7 +19,7 @@ import (
 // it did not is nowhere else.
 //
 // The error is the store's.
-func (im *Run) name(ctx context.Context, paths []string) error {
+func (im *Pipeline) name(ctx context.Context, paths []string) error {
 	for _, p := range paths {
 		p, err := filepath.Abs(p)
 		if err == nil {
@@ -47,7 +47,7 @@ func (im *Run) name(ctx context.Context, paths []string) error {
 }
 
 // unitOrFile returns the unit that a file belongs to by its path, or else its path.
-func (im *Run) unitOrFile(path string) string {
+func (im *Pipeline) unitOrFile(path string) string {
 	if _, unit := im.Known.Formats.UnitOf(path); unit != "" {
 		return unit
 	}
@@ -58,7 +58,7 @@ func (im *Run) unitOrFile(path string) string {
 // named, unless they are reported already.
 //
 // The error is the store's.
-func (im *Run) barren(ctx context.Context) error {
+func (im *Pipeline) barren(ctx context.Context) error {
 	for _, path := range im.rep.Named {
 		if slices.ContainsFunc(im.rep.Skips, func(s interop.Skip) bool { return s.Path == path }) {
 			continue
@@ -75,7 +75,7 @@ func (im *Run) barren(ctx context.Context) error {
 }
 
 // barrenness returns why a file yielded no session, nil if it did.
-func (im *Run) barrenness(ctx context.Context, path string) (why, err error) {
+func (im *Pipeline) barrenness(ctx context.Context, path string) (why, err error) {
 	if c, strange := im.Planner.Strange[path]; strange {
 		im.rep.Unmatched--
 		f, m, g := records.FindPlaced(im.Known.Formats, disk.HeadAt(path))

@@ -67,7 +67,7 @@ func (rr *rereader) brings(id skein.SessionID) bool {
 
 // checkOriginal returns errOriginal if the file is older than a session that it shares
 // a record with, whose events are at places, and that session can be read again.
-func (c *copier) checkOriginal(ctx context.Context, r records.Parsed, places []skein.Place) error {
+func (c *copier) checkOriginal(ctx context.Context, r records.ReadRecord, places []skein.Place) error {
 	if c.w.Unit != nil || c.w.Packed || c.rep.Own != nil {
 		return nil
 	}

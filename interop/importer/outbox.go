@@ -21,7 +21,7 @@ type outbox struct {
 	Job     *records.FileJob
 	file    skein.SourceFile
 	at      records.FileState // how far the records go
-	apart   []records.Apart
+	apart   []records.StoredApart
 	ends    skein.Seq // see state.Seq
 	Knew    bool      // the source was known when this reading of it began
 	main    *fileSession
@@ -53,7 +53,7 @@ func (o *outbox) session(name string) *fileSession {
 }
 
 // record queues a record for the next flush, unless it is stored already.
-func (o *outbox) record(r records.Parsed, rec skein.Record) {
+func (o *outbox) record(r records.ReadRecord, rec skein.Record) {
 	again, was := rec.N == o.last.rec.N, o.last.rec.Damage
 	pieces := was != "" && was == rec.Damage && o.last.line == r.Line && strings.HasPrefix(was, jsonl.LongLine) // of one line
 	o.last = taken{rec, len(r.Made.Items) > 0, r.Line}

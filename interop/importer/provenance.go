@@ -21,6 +21,8 @@ type ProvenanceOf struct {
 }
 
 // Provenance looks up the file of a format that holds a session.
+//
+// The error is the store's.
 func Provenance(ctx context.Context, s skein.Store, format string, sess skein.Session) (p ProvenanceOf, err error) {
 	if sess.Origin == nil || sess.Origin.Format != format {
 		return p, nil
@@ -42,6 +44,8 @@ func Provenance(ctx context.Context, s skein.Store, format string, sess skein.Se
 
 // HandedOver looks up the file of a format that a session was exported to and that
 // was read since, if it is in one of places.
+//
+// The error is the store's.
 func HandedOver(ctx context.Context, s skein.Store, format string, sess skein.Session, places []string) (p ProvenanceOf, err error) {
 	for f, err := range skein.SourcesOf(s).Files(ctx, format) {
 		if err != nil {

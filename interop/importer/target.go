@@ -65,7 +65,7 @@ func (t *Target) takeAll(ctx context.Context, c records.Chunk) error {
 }
 
 // take takes a record.
-func (t *Target) take(ctx context.Context, r records.Parsed) (err error) {
+func (t *Target) take(ctx context.Context, r records.ReadRecord) (err error) {
 	if t.left = r.Torn && t.Job.Patient; t.left {
 		return nil
 	}
@@ -88,7 +88,7 @@ func (t *Target) take(ctx context.Context, r records.Parsed) (err error) {
 	}
 	if rec.N >= t.Job.Old && twin == nil {
 		for _, a := range r.Made.Apart {
-			t.apart = append(t.apart, records.Apart{Of: a.Of, Kind: a.Event.Kind, Time: a.Event.Time, Payload: a.Event.Payload})
+			t.apart = append(t.apart, records.StoredApart{Of: a.Of, Kind: a.Event.Kind, Time: a.Event.Time, Payload: a.Event.Payload})
 		}
 	}
 	switch {
@@ -114,7 +114,7 @@ func (t *Target) take(ctx context.Context, r records.Parsed) (err error) {
 
 // isEcho takes a record with this key if it was written here, from events that the
 // session has: it makes no events, but its items get their ordinals.
-func (t *Target) isEcho(r records.Parsed, key skein.ClientID) bool {
+func (t *Target) isEcho(r records.ReadRecord, key skein.ClientID) bool {
 	if len(t.echoes) == 0 {
 		return false
 	}
@@ -129,7 +129,7 @@ func (t *Target) isEcho(r records.Parsed, key skein.ClientID) bool {
 }
 
 // takeOwn takes a record of a source that has a session.
-func (t *Target) takeOwn(ctx context.Context, rec *skein.Record, r records.Parsed) (err error) {
+func (t *Target) takeOwn(ctx context.Context, rec *skein.Record, r records.ReadRecord) (err error) {
 	if r.Made.CopyKey != "" {
 		if rec.Key, err = t.inherited(ctx, rec.Key, r); err != nil {
 			return err
@@ -141,7 +141,7 @@ func (t *Target) takeOwn(ctx context.Context, rec *skein.Record, r records.Parse
 
 // duplicate returns the duplicate of the file that has a record too, and the record as
 // it is in that one; nil if there is none.
-func (t *Target) duplicate(ctx context.Context, r records.Parsed) (*duplicate, skein.Record, error) {
+func (t *Target) duplicate(ctx context.Context, r records.ReadRecord) (*duplicate, skein.Record, error) {
 	if t.copies == nil {
 		return nil, skein.Record{}, nil
 	}
@@ -176,7 +176,7 @@ func (t *Target) repeat(tw *duplicate, key skein.ClientID, items []interop.Item)
 
 // takeCopy takes a record of a file that was a copy so far: as a copy, as one to hold
 // back, or as the first one that only this file has, which begins the session.
-func (t *Target) takeCopy(ctx context.Context, rec *skein.Record, r records.Parsed) error {
+func (t *Target) takeCopy(ctx context.Context, rec *skein.Record, r records.ReadRecord) error {
 	items := r.Made.Items
 	switch key, places, err := t.copies.copyOf(ctx, rec.Key, r); {
 	case err != nil:
@@ -243,7 +243,7 @@ func (t *Target) own(ctx context.Context, key skein.ClientID) error {
 // inherited returns the key of a record of a file that is read again: the key of
 // the record that it may be a copy of, if its session shows everything of its
 // parent that this one made; otherwise key, the record's own.
-func (t *Target) inherited(ctx context.Context, key skein.ClientID, r records.Parsed) (skein.ClientID, error) {
+func (t *Target) inherited(ctx context.Context, key skein.ClientID, r records.ReadRecord) (skein.ClientID, error) {
 	if err := t.begin(ctx, t.main, key); err != nil {
 		return "", err
 	}

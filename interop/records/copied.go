@@ -157,6 +157,7 @@ func lookLone(ctx context.Context, f *interop.Format, at string, m interop.Place
 	return u, nil
 }
 
+// IsLone reports whether a unit is a file that is read alone.
 func IsLone(u interop.Unit) bool {
 	c, ok := u.(*CopiedUnit)
 	return ok && c.lone

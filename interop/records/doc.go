@@ -1,5 +1,5 @@
 // Package records reads a source as its records and what the format's reader makes of
-// each: a [Parsed]. A [FileJob] is a file, or a source of a unit, that is to be read,
+// each: a [ReadRecord]. A [FileJob] is a file, or a source of a unit, that is to be read,
 // with what the store knows about it; [FileJob.Produce] hands it over in chunks, each of
 // which fits into one transaction.
 //

@@ -18,8 +18,10 @@ type Echoes []byte
 // maxEchoes is how long a list may be, in bytes.
 const maxEchoes = 600 << 10
 
+// A RecordHash is the first 8 bytes of the SHA-256 of a record.
 type RecordHash [8]byte
 
+// HashRecord returns the hash of a record's bytes.
 func HashRecord(raw []byte) RecordHash {
 	sum := sha256.Sum256(raw)
 	return RecordHash(sum[:])
@@ -115,6 +117,7 @@ type EchoBuilder struct {
 	seq  skein.Seq
 }
 
+// Add adds a record that covers the events up to seq, unless the list is too long.
 func (b *EchoBuilder) Add(h RecordHash, seq skein.Seq) {
 	if len(b.List) > maxEchoes {
 		return

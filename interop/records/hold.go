@@ -49,6 +49,9 @@ func Hold(ctx context.Context, s skein.Store, program, unit string, patience tim
 	}
 }
 
+// TryHold takes the right to write to a unit, or to store what is in it.
+//
+// The error wraps [skein.ErrLocked] if somebody else has it; others are the store's.
 func TryHold(ctx context.Context, s skein.Store, program, unit string) (release func() error, err error) {
 	l, err := skein.LeasesOf(s).Acquire(ctx, heldBy(unit), skein.LeaseRequest{Program: program})
 	if err != nil {

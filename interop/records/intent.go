@@ -44,35 +44,36 @@ type plannedText struct {
 }
 
 // NewIntent returns what is to be written: texts, own of which is the source's.
-func NewIntent(texts []interop.SourceText, own int, unit bool, last skein.Seq) *Intent {
-	b := NewMarker(unit)
+func NewIntent(texts []interop.SourceText, own int, in LineShape, last skein.Seq) *Intent {
+	b := NewMarker(in)
 	for _, l := range texts[own].Lines {
 		b.Add(l.Body, l.Seq)
 	}
-	in := &Intent{Last: last, Marks: b.Marks()}
+	it := &Intent{Last: last, Marks: b.Marks()}
 	var gone EchoBuilder
 	for _, raw := range texts[own].Gone {
 		gone.Add(HashRecord(raw), 0)
 	}
-	in.Gone = gone.List
+	it.Gone = gone.List
 	for i, t := range texts {
-		in.addText(t, unit || i != own)
+		it.addText(t, in.Unit || i != own)
 	}
-	return in
+	return it
 }
 
-// A marker makes the marks of lines, by their kinds.
-type marker struct {
-	unit  bool
+// A Marker makes the marks of lines, by their kinds.
+type Marker struct {
+	in    LineShape
 	kinds map[string]*EchoBuilder
 }
 
-func NewMarker(unit bool) *marker { return &marker{unit, map[string]*EchoBuilder{}} }
+// NewMarker returns a marker for the lines of a source.
+func NewMarker(in LineShape) *Marker { return &Marker{in, map[string]*EchoBuilder{}} }
 
 // Add adds a line, which covers events up to seq. It returns the row that the line
 // is, if it is one.
-func (b *marker) Add(line []byte, seq skein.Seq) (r foreign.Row, ok bool) {
-	m, r, ok := markRow(line, b.unit)
+func (b *Marker) Add(line []byte, seq skein.Seq) (r foreign.Row, ok bool) {
+	m, r, ok := markRow(line, b.in)
 	if b.kinds[m.Kind] == nil {
 		b.kinds[m.Kind] = &EchoBuilder{}
 	}
@@ -80,7 +81,8 @@ func (b *marker) Add(line []byte, seq skein.Seq) (r foreign.Row, ok bool) {
 	return r, ok
 }
 
-func (b *marker) Marks() map[string]Echoes {
+// Marks returns the marks of the lines that were added, by their kinds.
+func (b *Marker) Marks() map[string]Echoes {
 	all := map[string]Echoes{}
 	for kind, list := range b.kinds {
 		all[kind] = list.List
@@ -151,14 +153,19 @@ const (
 	NoMark = "aside" // the program's own: a folder, for example
 )
 
-func MarkOf(line []byte, unit bool) RecordMark {
-	m, _, _ := markRow(line, unit)
+// A LineShape says how the lines of a source are told apart: those of a unit by the row or
+// the file that each of them is.
+type LineShape struct{ Unit bool }
+
+// MarkOf returns the mark of a line.
+func MarkOf(line []byte, in LineShape) RecordMark {
+	m, _, _ := markRow(line, in)
 	return m
 }
 
 // markRow is MarkOf, with the row that the line is, if it is one.
-func markRow(line []byte, unit bool) (m RecordMark, r foreign.Row, ok bool) {
-	if !unit {
+func markRow(line []byte, in LineShape) (m RecordMark, r foreign.Row, ok bool) {
+	if !in.Unit {
 		return RecordMark{Kind: aLine, Hash: HashRecord(line)}, r, false
 	}
 	if r, ok, err := foreign.ParseRow(line); err == nil && ok && r.Damage == "" {
@@ -276,10 +283,10 @@ func (in *Intent) Also(was *Intent) {
 
 // MarkOf is MarkOf for a record that is read back: for a row, the columns that its
 // database filled in do not count.
-func (in *Intent) MarkOf(raw []byte, unit bool) RecordMark {
+func (in *Intent) MarkOf(raw []byte, as LineShape) RecordMark {
 	r, ok, err := foreign.ParseRow(raw)
-	if !unit || err != nil || !ok || r.Damage != "" {
-		return MarkOf(raw, unit)
+	if !as.Unit || err != nil || !ok || r.Damage != "" {
+		return MarkOf(raw, as)
 	}
 	for i, c := range r.Columns {
 		if !in.Filled[r.Table+"."+c] {

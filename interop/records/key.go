@@ -18,6 +18,7 @@ type UniqueKeys struct {
 	makes map[uint64]int      // how many events the first record with this key made, if several
 }
 
+// NewUniqueKeys returns the keys of a file of which nothing has been read.
 func NewUniqueKeys() *UniqueKeys {
 	return &UniqueKeys{maphash.MakeSeed(), map[uint64]uint64{}, map[uint64][]uint64{}, map[uint64]int{}}
 }
@@ -25,7 +26,7 @@ func NewUniqueKeys() *UniqueKeys {
 // KeyOf returns the key of a record. again says that an earlier record of the
 // file is the same: this one makes no events of its own. If the key was used before
 // with different content, a number is appended.
-func (c *UniqueKeys) KeyOf(r Parsed) (key skein.ClientID, again bool) {
+func (c *UniqueKeys) KeyOf(r ReadRecord) (key skein.ClientID, again bool) {
 	if len(r.Made.Items) == 0 {
 		return r.Made.Key, false
 	}
@@ -95,6 +96,7 @@ func cleanKey(key skein.ClientID) bool {
 	return true
 }
 
+// Digest returns the SHA-256 of b, hexadecimal.
 func Digest(b []byte) string {
 	return string(skein.NewBlob(b).Hash)
 }

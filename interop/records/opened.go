@@ -36,6 +36,7 @@ func IsUnitPath(f *interop.Format, path string) bool {
 	return f.Unit != nil && (f.Unit(path) == path || f.Unit(path+"/x") == path)
 }
 
+// IsDatabase reports whether a unit is a database, or a copy of one.
 func IsDatabase(u interop.Unit) bool {
 	if p, ok := u.(*CopiedUnit); ok {
 		u = p.Unit
@@ -76,12 +77,18 @@ func SourcePath(unit, name string) string {
 	return unit + "#" + name
 }
 
+// Sources returns the unit's sources.
+//
+// Errors are the unit's.
 func (o *Opened) Sources(ctx context.Context) (all []interop.Source, err error) {
 	defer Guard(&err)
 	return o.Unit.Sources(ctx)
 }
 
 // Look opens the unit in the first format that knows it.
+//
+// The error is that of the format that knows it, and wraps [interop.ErrOther] if no
+// format does.
 func (o *Opened) Look(ctx context.Context) (_ *interop.Format, err error) {
 	defer Guard(&err)
 	err = interop.ErrOther
@@ -115,7 +122,7 @@ func (o *Opened) Look(ctx context.Context) (_ *interop.Format, err error) {
 }
 
 // readSource runs the stream of a source over its content.
-func (w *FileJob) readSource(ctx context.Context, emit func(Parsed) error) error {
+func (w *FileJob) readSource(ctx context.Context, emit func(ReadRecord) error) error {
 	r, err := w.Unit.Unit.Open(ctx, w.Name)
 	if err != nil {
 		return err

@@ -20,8 +20,10 @@ type Recovered struct {
 // FindWritten looks in a source, which read reads from its beginning, for what in
 // says was to be written to it. was is what the store knows to have been written
 // here before.
-func FindWritten(ctx context.Context, s skein.Store, file skein.SourceFile, unit bool, was Echoes, in *Intent, read func(func(Parsed) error) error) (Recovered, error) {
-	r := intentMatch{unit: unit, known: map[RecordHash]int{}, marks: map[RecordMark]int{}, now: map[RecordHash]int{}}
+//
+// Errors are the store's and read's.
+func FindWritten(ctx context.Context, s skein.Store, file skein.SourceFile, as LineShape, was Echoes, in *Intent, read func(func(ReadRecord) error) error) (Recovered, error) {
+	r := intentMatch{as: as, known: map[RecordHash]int{}, marks: map[RecordMark]int{}, now: map[RecordHash]int{}}
 	for rec, err := range skein.SourcesOf(s).Records(ctx, file.Format, file.Path, 0) {
 		if errors.Is(err, skein.ErrNotFound) {
 			break
@@ -30,7 +32,7 @@ func FindWritten(ctx context.Context, s skein.Store, file skein.SourceFile, unit
 			return Recovered{}, err
 		}
 		r.known[HashRecord(rec.Raw)]++
-		r.marks[MarkOf(rec.Raw, unit)]++
+		r.marks[MarkOf(rec.Raw, as)]++
 	}
 	if err := read(r.take); err != nil {
 		return Recovered{}, err
@@ -40,7 +42,7 @@ func FindWritten(ctx context.Context, s skein.Store, file skein.SourceFile, unit
 
 // An intentMatch is one look at a source.
 type intentMatch struct {
-	unit  bool
+	as    LineShape
 	known map[RecordHash]int // the records that the store has, minus those seen so far
 	marks map[RecordMark]int // of these
 	now   map[RecordHash]int // the records that the source has
@@ -56,7 +58,7 @@ type newRecord struct {
 	seq  skein.Seq
 }
 
-func (r *intentMatch) take(rd Parsed) error {
+func (r *intentMatch) take(rd ReadRecord) error {
 	h := HashRecord(rd.Rec.Raw)
 	r.now[h]++
 	if r.known[h] > 0 {
@@ -67,7 +69,7 @@ func (r *intentMatch) take(rd Parsed) error {
 	if r.cut = !bytes.HasSuffix(raw, []byte("\n")); r.cut {
 		raw = append(slices.Clone(raw), '\n')
 	}
-	r.news = append(r.news, newRecord{hash: h, mark: MarkOf(raw, r.unit)})
+	r.news = append(r.news, newRecord{hash: h, mark: MarkOf(raw, r.as)})
 	return nil
 }
 
@@ -162,12 +164,14 @@ func (r *intentMatch) list(was Echoes) Echoes {
 
 // RecoverIntent looks for what a sync that was killed has written to a source that
 // is to be read.
+//
+// Errors are the store's, and those of reading the source.
 func RecoverIntent(ctx context.Context, s skein.Store, w *FileJob) (adopts bool, err error) {
 	in := w.State.Intent
 	if in == nil || in.There {
 		return false, nil
 	}
-	f, err := FindWritten(ctx, s, w.Known, w.Unit != nil, w.State.Echoes, in, func(take func(Parsed) error) error { return w.Read(ctx, take) })
+	f, err := FindWritten(ctx, s, w.Known, LineShape{w.Unit != nil}, w.State.Echoes, in, func(take func(ReadRecord) error) error { return w.Read(ctx, take) })
 	w.Stream = NewStream(w.Format, w.File())
 	if err != nil || !f.Some {
 		return false, err

@@ -63,6 +63,9 @@ func SidePath(f interop.Format, path, name string) string {
 	return filepath.Join(filepath.Dir(path), base+sideSuffix)
 }
 
+// ReadSideHead reads the first line of a side file; rest has what follows it.
+//
+// Errors are those of reading f and of [ParseSideHead].
 func ReadSideHead(f io.Reader) (head SideHead, rest *bufio.Reader, err error) {
 	in := bufio.NewReaderSize(f, 64<<10)
 	line, err := lines.Append(nil, in, MaxSideHead)
@@ -73,6 +76,9 @@ func ReadSideHead(f io.Reader) (head SideHead, rest *bufio.Reader, err error) {
 	return head, in, err
 }
 
+// ParseSideHead parses the first line of a side file.
+//
+// The error says that it is not one, or of a version that is not known.
 func ParseSideHead(line []byte) (head SideHead, err error) {
 	if err := json.Unmarshal(line, &head); err != nil {
 		return head, err
@@ -93,6 +99,7 @@ type SideLine struct {
 	End    bool        `json:"end,omitempty"`
 }
 
+// A SideSource is a source file of the session, without its records.
 type SideSource struct {
 	Format  string          `json:"format"`
 	Path    string          `json:"path"`
@@ -102,6 +109,7 @@ type SideSource struct {
 	State   []byte          `json:"state,omitempty"`
 }
 
+// A SideRecord is a record of the last [SideSource].
 type SideRecord struct {
 	Raw    []byte         `json:"raw"`
 	Key    skein.ClientID `json:"key,omitempty"`
@@ -114,6 +122,8 @@ type SideRecord struct {
 const maxSideLine = interop.MaxRecord*4/3 + 2<<20
 
 // EachSideLine calls f with the lines up to the end of the records.
+//
+// Errors are f's, and those of reading in.
 func EachSideLine(in *bufio.Reader, f func(SideLine) error) error {
 	for {
 		text, err := lines.Append(nil, in, maxSideLine)

@@ -15,17 +15,17 @@ import (
 
 var limits = jsonl.Limits{Bytes: interop.MaxRecord, Depth: interop.MaxDepth}
 
-// A Parsed is a record with what the format's reader made of it.
-type Parsed struct {
+// A ReadRecord is a record with what the format's reader made of it.
+type ReadRecord struct {
 	Rec  skein.Record // without Key, Events and Copy
 	Line int
 	Torn bool // the file ends in it; it may go on
 	Made interop.Made
 }
 
-// A fileStream is one file as it is read: from its start, or from where the last
+// A RecordStream is one file as it is read: from its start, or from where the last
 // look at it ended.
-type fileStream struct {
+type RecordStream struct {
 	reader interop.Reader
 	at     jsonl.Place  // of the next piece
 	N      int          // its record
@@ -44,13 +44,16 @@ type fileStream struct {
 // many bytes.
 const maxRepeated = 1 << 10
 
-func NewStream(f interop.Format, file interop.File) *fileStream {
-	return &fileStream{reader: f.Open(file), at: jsonl.Place{Line: 1}, sum: sha256.New(), unread: -1}
+// NewStream returns the stream of a file's records, from the first.
+func NewStream(f interop.Format, file interop.File) *RecordStream {
+	return &RecordStream{reader: f.Open(file), at: jsonl.Place{Line: 1}, sum: sha256.New(), unread: -1}
 }
 
 // Run reads r, which begins at s.at, and hands each record to emit.
 // The last one may come again, longer, with the next run.
-func (s *fileStream) Run(r io.Reader, emit func(Parsed) error) error {
+//
+// Errors are emit's and r's, and those of the format's reader.
+func (s *RecordStream) Run(r io.Reader, emit func(ReadRecord) error) error {
 	in := jsonl.Resume(r, limits, s.at)
 	for {
 		s.at = in.Place()
@@ -85,10 +88,10 @@ func (s *fileStream) Run(r io.Reader, emit func(Parsed) error) error {
 const maxTail = 512
 
 // read makes a record of a piece. The error ends the reading.
-func (s *fileStream) read(in *jsonl.Reader, p *jsonl.Piece) (_ Parsed, err error) {
+func (s *RecordStream) read(in *jsonl.Reader, p *jsonl.Piece) (_ ReadRecord, err error) {
 	made, err := s.give(p)
 	if errors.Is(err, errPanic) {
-		return Parsed{}, err
+		return ReadRecord{}, err
 	}
 	if err != nil {
 		*p = in.Reject(*p, err.Error())
@@ -98,7 +101,7 @@ func (s *fileStream) read(in *jsonl.Reader, p *jsonl.Piece) (_ Parsed, err error
 	if damage == "" {
 		damage = made.Damage
 	}
-	return Parsed{
+	return ReadRecord{
 		Rec:  skein.Record{N: s.N, Offset: p.Offset, Raw: p.Raw, Damage: damage},
 		Line: p.Line, Torn: p.Torn, Made: made,
 	}, nil
@@ -106,7 +109,7 @@ func (s *fileStream) read(in *jsonl.Reader, p *jsonl.Piece) (_ Parsed, err error
 
 // give gives the reader a piece, unless the reader was given it already when the file
 // ended just after it.
-func (s *fileStream) give(p *jsonl.Piece) (made interop.Made, err error) {
+func (s *RecordStream) give(p *jsonl.Piece) (made interop.Made, err error) {
 	defer Guard(&err)
 	last := s.last
 	made, err = s.made, s.err
@@ -141,7 +144,7 @@ func (s *fileStream) give(p *jsonl.Piece) (made interop.Made, err error) {
 }
 
 // goesOn adds a record of n bytes to the run of unknown records, or ends the run.
-func (s *fileStream) goesOn(m *interop.Made, n int) {
+func (s *RecordStream) goesOn(m *interop.Made, n int) {
 	some := len(m.Items) > 0 || len(m.Begin) > 0 || len(m.Apart) > 0
 	switch {
 	case m.Unknown && len(m.Items) > 0:
@@ -165,5 +168,5 @@ func onlyNoted(m *interop.Made) bool {
 //
 // Errors are r's and yield's.
 func Scan(f interop.Format, file interop.File, r io.Reader, yield func(skein.Record, interop.Made) error) error {
-	return NewStream(f, file).Run(r, func(rd Parsed) error { return yield(rd.Rec, rd.Made) })
+	return NewStream(f, file).Run(r, func(rd ReadRecord) error { return yield(rd.Rec, rd.Made) })
 }

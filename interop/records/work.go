@@ -28,7 +28,7 @@ type FileState struct {
 	Unread    bool                       `json:"unread,omitempty"`   // what is in Removed and Shrunk may be in the part of the file that cannot be read
 	Withdrew  bool                       `json:"withdrew,omitempty"` // some records were withdrawn, and may come again
 	Sessions  map[string]skein.SessionID `json:"sessions,omitempty"` // by name in the file, if not the wanted ID
-	Apart     []Apart                    `json:"apart,omitempty"`    // events that wait for a file that has not been read
+	Apart     []StoredApart              `json:"apart,omitempty"`    // events that wait for a file that has not been read
 	Tail      int                        `json:"tail,omitempty"`     // while rewriting: how many records are stored, if those after the last are to be dropped at the end
 	Echoes    Echoes                     `json:"told,omitempty"`     // records that were written here, from existing events
 	Lone      bool                       `json:"lone,omitempty"`     // a file that is not in its program's place for it, read alone
@@ -39,8 +39,8 @@ type FileState struct {
 	Reread    *Reread                    `json:"yields,omitempty"`   // copies of this file, to be read again after it
 }
 
-// Apart is an Apart as it is stored.
-type Apart struct {
+// A StoredApart is an [interop.Apart] as it is stored.
+type StoredApart struct {
 	Of      skein.ClientID  `json:"of"`
 	Kind    skein.Kind      `json:"kind"`
 	Time    skein.Time      `json:"time"`
@@ -50,6 +50,7 @@ type Apart struct {
 // MaxState is the longest State, in bytes.
 const MaxState = 1 << 20
 
+// Encode returns the bytes of a SourceFile.State, at most [MaxState].
 func (s FileState) Encode() []byte {
 	if s.Intent != nil {
 		return s.encodeIntent()
@@ -66,6 +67,7 @@ func (s FileState) Encode() []byte {
 	return b
 }
 
+// DecodeState parses a SourceFile.State; one that cannot be parsed is zero.
 func DecodeState(b []byte) (s FileState) {
 	line, rest := splitIntent(b)
 	if json.Unmarshal(line, &s) != nil {
@@ -84,7 +86,7 @@ type FileJob struct {
 	Now     disk.File
 	Known   skein.SourceFile // as it was last stored; zero if it is new
 	State   FileState        // of known
-	Stream  *fileStream
+	Stream  *RecordStream
 	Old     int  // records before this one are stored and have not changed
 	verify  int  // the first verify records must have the sum in state; 0 for no check
 	Patient bool // leave a torn end for later
@@ -97,6 +99,7 @@ type FileJob struct {
 	Dead    atomic.Bool        // its session cannot be written to; stop reading
 }
 
+// File returns the file as the format's reader sees it.
 func (w *FileJob) File() interop.File {
 	if w.Unit != nil {
 		return w.Unit.file(w.Name)
@@ -112,7 +115,7 @@ func Unchanged(c disk.File, f skein.SourceFile) bool {
 // A Chunk is a run of records of one file, small enough for one transaction.
 type Chunk struct {
 	Job    *FileJob
-	Reads  []Parsed
+	Reads  []ReadRecord
 	At     FileState // where the stream is after it: Records, Bytes, Sum
 	Bytes  int64
 	End    bool  // it is the file's last
@@ -135,6 +138,7 @@ const (
 // next one is read.
 const bigChunk = 2 << 20
 
+// ErrRestart says that a file does not begin with what was read before.
 var ErrRestart = errors.New("not the content that was read before")
 
 // Produce reads a file, from where its stream is, and hands it to sink in
@@ -148,7 +152,7 @@ func (w *FileJob) Produce(ctx context.Context, sink func(Chunk) error) error {
 		c = Chunk{Job: w}
 		return sinkErr
 	}
-	err := w.Read(ctx, func(r Parsed) error {
+	err := w.Read(ctx, func(r ReadRecord) error {
 		if r.Rec.N == w.verify && !w.verified() {
 			return ErrRestart
 		}
@@ -178,7 +182,9 @@ func (w *FileJob) Produce(ctx context.Context, sink func(Chunk) error) error {
 var errDead = errors.New("stopped")
 
 // Read opens the file and runs its stream over the content.
-func (w *FileJob) Read(ctx context.Context, emit func(Parsed) error) error {
+//
+// Errors are emit's and the system's, and what is wrong with a packed file.
+func (w *FileJob) Read(ctx context.Context, emit func(ReadRecord) error) error {
 	if w.Unit != nil {
 		return w.readSource(ctx, emit)
 	}
@@ -216,7 +222,7 @@ func (w *FileJob) Read(ctx context.Context, emit func(Parsed) error) error {
 }
 
 // State returns how far s has read.
-func (s *fileStream) State() FileState {
+func (s *RecordStream) State() FileState {
 	return FileState{Records: s.N, Bytes: s.Ended, Sum: hex.EncodeToString(s.sum.Sum(nil))}
 }
 
@@ -256,7 +262,7 @@ func Rewritten(ctx context.Context, s skein.Store, w *FileJob) (*FileJob, error)
 	}
 	next.Stream = NewStream(w.Format, next.File())
 	claims := NewUniqueKeys()
-	err := next.Read(ctx, func(r Parsed) error {
+	err := next.Read(ctx, func(r ReadRecord) error {
 		rec := r.Rec
 		if rec.Events = len(r.Made.Items); rec.Events > 0 {
 			rec.Key, _ = claims.KeyOf(r)
@@ -307,6 +313,8 @@ func (w *FileJob) Says(err error) Chunk {
 	return Chunk{Job: w.Aside(), Skips: []interop.Skip{{Path: w.Now.Path, Why: disk.Why(err)}}}
 }
 
+// Unfinished reports whether this is a unit some of whose sources were not imported to
+// their end.
 func (w *FileJob) Unfinished() bool { return w.Unit != nil && w.Name == "" && w.Unit.Left.Load() }
 
 // TailStands reports whether the last bytes that were read are still where they were.
@@ -322,6 +330,8 @@ func (w *FileJob) TailStands() bool {
 }
 
 // Hand sends a chunk, and if it is big, waits until it was stored.
+//
+// The error is ctx's.
 func (c Chunk) Hand(ctx context.Context, to chan<- Chunk) error {
 	if c.Bytes > bigChunk {
 		c.Taken = make(chan struct{})
@@ -342,6 +352,7 @@ func (c Chunk) Hand(ctx context.Context, to chan<- Chunk) error {
 	}
 }
 
+// Has reports whether a session is to be taken out.
 func (y *Reread) Has(id skein.SessionID) bool {
 	return slices.ContainsFunc(slices.Concat(y.Sessions, y.Kids), func(x Ended) bool { return x.ID == id })
 }

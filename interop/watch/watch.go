@@ -48,7 +48,7 @@ func Watch(ctx context.Context, s skein.Store, formats []interop.Format, paths [
 		w.asked = append(w.asked, abs)
 	}
 	w.hear(o.News)
-	if w.im, err = importer.NewRun(ctx, s, formats, o, &discover.Reporting{Report: &w.rep}); err == nil {
+	if w.im, err = importer.NewPipeline(ctx, s, formats, o, &discover.Reporting{Report: &w.rep}); err == nil {
 		w.im.Consumer.Watcher, w.named = w, o.Named
 		err = w.run(ctx)
 	}
@@ -60,7 +60,7 @@ func Watch(ctx context.Context, s skein.Store, formats []interop.Format, paths [
 
 // A watch is one call of Watch.
 type watch struct {
-	im      *importer.Run
+	im      *importer.Pipeline
 	fs      *fsnotify.Watcher
 	asked   []string // the paths to be watched
 	roots   []string // those of them that exist, without links

@@ -141,7 +141,7 @@ func (d *destination) job(ctx context.Context, path, name string, u *records.Ope
 func (d *destination) repeats(ctx context.Context, k *lack, above interop.Spot, u *records.Opened) (bool, error) {
 	parent := newLack()
 	err := d.job(ctx, above.Path, above.Name, u, func(w *records.FileJob) error {
-		return w.Read(ctx, func(r records.Parsed) error {
+		return w.Read(ctx, func(r records.ReadRecord) error {
 			if parent.take(r.Made); parent.first != "" {
 				return errEnough
 			}
@@ -230,7 +230,7 @@ type currentSource struct {
 func (is *currentSource) each(ctx context.Context, f func(raw []byte) error) error {
 	is.work.Stream = records.NewStream(is.work.Format, is.work.File())
 	sum := newSummer(is.work.Unit != nil)
-	err := is.work.Read(ctx, func(r records.Parsed) error {
+	err := is.work.Read(ctx, func(r records.ReadRecord) error {
 		sum.add(r.Rec.Raw)
 		return f(r.Rec.Raw)
 	})
@@ -262,7 +262,7 @@ type recordsDigest struct {
 func newSummer(unit bool) recordsDigest { return recordsDigest{sha256.New(), unit} }
 
 func (s recordsDigest) add(raw []byte) {
-	if m := records.MarkOf(raw, s.unit); m.Kind != records.NoMark {
+	if m := records.MarkOf(raw, records.LineShape{Unit: s.unit}); m.Kind != records.NoMark {
 		fmt.Fprintf(s, "%s\x00%x\x00%s\x00", m.Kind, m.Hash, m.File)
 	}
 }
@@ -319,7 +319,7 @@ func echoesOf(ctx context.Context, w *records.FileJob, lines []interop.OutLine, 
 	clear(lines)
 	clear(count)
 	sum := newSummer(w.Unit != nil)
-	err := w.Read(ctx, func(r records.Parsed) error {
+	err := w.Read(ctx, func(r records.ReadRecord) error {
 		sum.add(r.Rec.Raw)
 		k.take(r.Made)
 		raws = append(raws, records.HashRecord(r.Rec.Raw))

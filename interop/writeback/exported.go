@@ -143,7 +143,7 @@ func newExporter(s skein.Store, f interop.Format, home string, o Exports) (_ *ex
 	if x.o.Now.IsZero() {
 		x.o.Now = time.Now()
 	}
-	x.format, x.hurt, x.none = f, damage{}, o.NoSide
+	x.format, x.hurt, x.none = f, damages{}, o.NoSide
 	x.store = legible(s, &x.format, x.hurt)
 	x.home, err = filepath.Abs(home)
 	return x, err

@@ -15,14 +15,14 @@ import (
 
 // legible returns s such that it can be read around what is damaged: f's source records
 // as far as the sources still have them, and placeholders for events.
-func legible(s skein.Store, f *interop.Format, d damage) mending {
+func legible(s skein.Store, f *interop.Format, d damages) mending {
 	return newMending(lenient.Store(s, func(id skein.SessionID, e *skein.DamagedError) { d.add(id, e.Error()) }), f)
 }
 
-// damage is what is damaged in each session, in words.
-type damage map[skein.SessionID][]string
+// damages is what is damaged in each session, in words.
+type damages map[skein.SessionID][]string
 
-func (d damage) add(id skein.SessionID, what string) {
+func (d damages) add(id skein.SessionID, what string) {
 	if !slices.Contains(d[id], what) {
 		d[id] = append(d[id], what)
 	}
@@ -94,7 +94,7 @@ func (m mending) there(ctx context.Context, format, path string) map[int]skein.R
 	st := records.DecodeState(f.State)
 	there := map[int]skein.Record{}
 	claims, echoes := records.NewUniqueKeys(), st.Echoes.Index()
-	err = w.Read(ctx, func(r records.Parsed) error {
+	err = w.Read(ctx, func(r records.ReadRecord) error {
 		if r.Rec.N >= st.Records {
 			return errAllRead
 		}

@@ -227,7 +227,7 @@ func wrote(ctx context.Context, h records.SideHead, is *currentSource, unit bool
 	}
 	all := true
 	err := is.each(ctx, func(raw []byte) error {
-		m := h.Writing.MarkOf(raw, unit)
+		m := h.Writing.MarkOf(raw, records.LineShape{Unit: unit})
 		all = all && (m.Kind == records.NoMark || len(known[records.HashRecord(raw)]) > 0 || marks[records.RecordMark{Kind: m.Kind, Hash: m.Hash}])
 		return nil
 	})

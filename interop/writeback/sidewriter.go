@@ -25,7 +25,7 @@ import (
 type sideWriter struct {
 	destination
 	store skein.Store // see legible
-	hurt  damage
+	hurt  damages
 	none  bool // write no side files
 }
 
@@ -98,7 +98,7 @@ func (s *sideWriter) knows(ctx context.Context, w inBatch, list records.Echoes) 
 	f.Records, f.Offset = 0, 0
 	var all []skein.Record
 	is.work.Stream = records.NewStream(is.work.Format, is.work.File())
-	err = is.work.Read(ctx, func(r records.Parsed) error {
+	err = is.work.Read(ctx, func(r records.ReadRecord) error {
 		rec := r.Rec
 		rec.Raw, rec.Key, rec.Events = bytes.Clone(rec.Raw), "", 0
 		all, f.Records, f.Offset = append(all, rec), f.Records+1, f.Offset+int64(len(rec.Raw))
@@ -278,7 +278,7 @@ func (s *sideWriter) promises(w inBatch, was []byte) records.SideHead {
 // intends returns what is about to be written to a session's own text.
 func (s *sideWriter) intends(w inBatch) *records.Intent {
 	t := w.wrote.Texts[0]
-	m := records.NewMarker(s.format.Put != nil && s.inUnit(t))
+	m := records.NewMarker(records.LineShape{Unit: s.format.Put != nil && s.inUnit(t)})
 	filled := map[string]bool{}
 	all := linesOf(&t)
 	for l := all.Next(); l != nil; l = all.Next() {

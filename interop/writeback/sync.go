@@ -51,7 +51,7 @@ func SyncIn(ctx context.Context, s skein.Store, f interop.Format, id skein.Sessi
 		}
 	}()
 	y := &syncer{syncedSource: syncedSource{format: f}, places: places}
-	hurt := damage{}
+	hurt := damages{}
 	y.store = legible(s, &y.format, hurt)
 	y.mended = mending{s, skein.SourcesOf(s), &y.format, y.store.found}
 	done.Session = id
@@ -192,9 +192,9 @@ func (y *syncer) bring(ctx context.Context) (rep interop.Report, err error) {
 
 // read imports what is in the unit now. adopts is what it was just given; nil if its
 // content is the program's.
-func (y *syncer) read(ctx context.Context, rep *interop.Report, adopts *records.Adoption) (*importer.Run, error) {
+func (y *syncer) read(ctx context.Context, rep *interop.Report, adopts *records.Adoption) (*importer.Pipeline, error) {
 	own := &discover.Syncing{Path: y.from.File.Path, Adopts: adopts}
-	im, err := importer.NewRun(ctx, y.mended, []interop.Format{y.format}, interop.Options{}, &discover.Reporting{Report: rep, Own: own})
+	im, err := importer.NewPipeline(ctx, y.mended, []interop.Format{y.format}, interop.Options{}, &discover.Reporting{Report: rep, Own: own})
 	if err != nil {
 		return nil, err
 	}

@@ -114,7 +114,7 @@ func (src *syncedSource) lines(ctx context.Context, read func(io.Reader) error) 
 func (src *syncedSource) looks(ctx context.Context, in *records.Intent) (records.Recovered, error) {
 	unit := records.InUnit(&src.format, src.from.File)
 	st := records.NewStream(src.format, interop.File{Path: src.unit, Name: src.name, Unit: unit, Beside: func(string) ([]byte, bool) { return nil, false }})
-	return records.FindWritten(ctx, src.store, src.from.File, unit, src.from.Echoes, in, func(take func(records.Parsed) error) error {
+	return records.FindWritten(ctx, src.store, src.from.File, records.LineShape{Unit: unit}, src.from.Echoes, in, func(take func(records.ReadRecord) error) error {
 		return src.lines(ctx, func(r io.Reader) error { return st.Run(r, take) })
 	})
 }

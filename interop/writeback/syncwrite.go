@@ -39,7 +39,7 @@ func (y *syncer) write(ctx context.Context, done *Synced) error {
 	}
 	reach(&w.Texts[own], d.Events)
 	last := d.Events[len(d.Events)-1].Seq
-	in := records.NewIntent(w.Texts, own, records.InUnit(&y.format, y.from.File), last)
+	in := records.NewIntent(w.Texts, own, records.LineShape{Unit: records.InUnit(&y.format, y.from.File)}, last)
 	in.Events, in.Losses = done.Events, done.Losses
 	if err := y.saveIntent(ctx, in); err != nil {
 		return err
@@ -57,7 +57,7 @@ func (y *syncer) write(ctx context.Context, done *Synced) error {
 
 // exporter returns an exporter to the home that the source is in.
 func (y *syncer) exporter() *exporter {
-	to := sideWriter{destination: destination{format: y.format, home: y.home}, store: y.store, hurt: damage{}}
+	to := sideWriter{destination: destination{format: y.format, home: y.home}, store: y.store, hurt: damages{}}
 	return &exporter{sideWriter: to, o: Exports{Now: time.Now()}, spots: map[skein.SessionID]interop.Spot{}}
 }
 

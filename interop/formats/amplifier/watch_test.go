@@ -20,7 +20,7 @@ type watched struct {
 	reports chan interop.Report
 }
 
-func watch(t *testing.T, path string) *watched {
+func watchDir(t *testing.T, path string) *watched {
 	t.Helper()
 	w := &watched{t, memory.New(), make(chan interop.Report, 100)}
 	ctx, cancel := context.WithCancel(context.Background())
@@ -59,7 +59,7 @@ func (w *watched) until(want string) {
 func TestAWatchSeesSavesAsTheyAreMade(t *testing.T) {
 	f := newFolder(t)
 	f.save(user(1, "one"))
-	w := watch(t, f.path)
+	w := watchDir(t, f.path)
 	w.until("one")
 	f.logs(logLine(2, "prompt:submit", `{"prompt": "two"}`))
 	f.save(user(1, "one"), user(2, "two"))
