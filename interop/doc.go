@@ -23,7 +23,7 @@
 //	files, folders, databases
 //	        │  walk, match: which format, which file first   (disk, discover)
 //	        ▼
-//	records and the events they make: a chunk                (records) 
+//	records and the events they make: a chunk                (records)
 //	        │                              on one goroutine
 //	════════╪══════════════════════════════════════════════════════════════════
 //	        ▼                              on another: one target for each file (importer)
@@ -38,7 +38,7 @@
 //	Store.Append                             one transaction; if the store
 //	                                         refuses it, once more (refused)
 //
-// Package reconcile decides; this package loads what it compares and appends
+// Package reconcile decides; package importer loads what it compares and appends
 // what it returns. These are the cases it is given:
 //
 //   - A file that has grown is read on from the last stored record, if the
