@@ -20,7 +20,7 @@ type Options struct {
 	Store   skein.Store // the store of all users: readers of a stream share one reader of it; nil: each reads by itself
 	Version string
 	Now     func() time.Time
-	Formats []interop.Format            // that imports recognize, as interop.Import takes them
+	Formats []interop.Format            // that imports recognize, as importer.Import takes them
 	Prices  func() (*price.List, error) // called when prices are needed; nil: no cost is known
 	Redact  *redact.Redactor            // masks secrets in what people read; nil: nothing is masked
 

@@ -210,13 +210,13 @@ func TestTheOrderHoldsWhereTheTimesInIDsBeginAgain(t *testing.T) {
 	if _, err := skein.Add(t.Context(), s, ses, second, three); err != nil {
 		t.Fatal(err)
 	}
-	if _, err := interop.Sync(t.Context(), s, Format(), ses); err != nil {
+	if _, err := writeback.Sync(t.Context(), s, Format(), ses); err != nil {
 		t.Fatal(err)
 	}
 	shows(p.dir)
 
 	made(t, s, "new", skein.Created{}, asks(0, skein.TextPart("one")), answers(0, skein.TextPart("first")), asks(0, skein.TextPart("two")), second, three)
-	if _, err := interop.Export(t.Context(), s, Format(), "new", home, interop.Exports{NoSide: true, Now: time.UnixMilli(again)}); err != nil {
+	if _, err := writeback.Export(t.Context(), s, Format(), "new", home, writeback.Exports{NoSide: true, Now: time.UnixMilli(again)}); err != nil {
 		t.Fatal(err)
 	}
 	shows(home)
