@@ -52,5 +52,19 @@ func MakingRoom(ctx context.Context, s *Store, do func() error) error {
 // Reserve returns the path of the reserve.
 func Reserve(s *Store) string { return s.disk.reserve() }
 
-// KeepReserve creates the reserve if there is room for it.
-func KeepReserve(s *Store) { s.disk.keepReserve() }
+// KeepReserveMeanwhile creates the reserve as maintenance does, while others may be using
+// its room.
+func KeepReserveMeanwhile(s *Store) { s.disk.keepReserve() }
+
+// KeepReserve creates the reserve if there is room for it, once nobody uses its room.
+func KeepReserve(s *Store) {
+	s.disk.freeing.Lock()
+	defer s.disk.freeing.Unlock()
+	s.disk.renewReserve()
+}
+
+// FeedStep indexes what one step of the background indexer does.
+func FeedStep(s *Store) error {
+	_, err := s.feedIndex(context.Background())
+	return err
+}

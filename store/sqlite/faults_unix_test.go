@@ -7,13 +7,9 @@ import (
 	"errors"
 	"fmt"
 	"io"
-	"io/fs"
-	"math/rand/v2"
 	"os"
 	"os/signal"
 	"path/filepath"
-	"slices"
-	"strconv"
 	"strings"
 	"syscall"
 	"testing"
@@ -197,119 +193,6 @@ func TestALogOnAFullDiskIsRead(t *testing.T) {
 		t.Errorf("with room again the session has %d events, want 3", n)
 	}
 	shut(t, full)
-}
-
-// On a disk without a byte left, sessions can still be deleted, which frees
-// room, however small the store is.
-func TestDeletingMakesRoomOnAFullDisk(t *testing.T) {
-	sizes := []struct{ messages, words int }{{2000, 80}, {8, 8000}, {1, 8000}, {40, 8000}, {160, 8000}, {2000, 1}}
-	if testing.Short() {
-		sizes = sizes[:1]
-	}
-	for _, c := range sizes {
-		t.Run(fmt.Sprintf("%d of %d words", c.messages, c.words), func(t *testing.T) { deletesOnAFullDisk(t, c.messages, c.words) })
-	}
-}
-
-// deletesOnAFullDisk deletes one of two sessions with the given number of messages.
-func deletesOnAFullDisk(t *testing.T, messages, size int) {
-	dir := smallDisk(t, "200m") // for the store, its log and a reserve
-	name := filepath.Join(dir, "x.db")
-	s, err := dial(name)
-	if err != nil {
-		t.Fatal(err)
-	}
-	add(t, s, "stays", created(), user("some text"))
-	r := rand.New(rand.NewPCG(1, 2))
-	for _, id := range []skein.SessionID{"large", "too"} {
-		batch := []skein.Event{created()}
-		for range messages {
-			words := make([]string, size)
-			for i := range words {
-				words[i] = strconv.FormatUint(r.Uint64N(1<<36), 36)
-			}
-			e := user(strings.Join(words, " "))
-			e.ClientID = skein.ClientID(words[0])
-			batch = append(batch, e)
-		}
-		for some := range slices.Chunk(batch, max(1, 8000/size/100)) {
-			add(t, s, id, some...)
-		}
-	}
-	sqlite.CloseFor(s.(*sqlite.Store), 1) // as on a busy machine: little has been indexed
-	shut(t, s)
-	was, err := os.Stat(name)
-	if err != nil {
-		t.Fatal(err)
-	}
-	fillDisk(t, dir, "fill")
-	s, err = dial(name)
-	if err != nil {
-		t.Fatal(err)
-	}
-	if _, err := skein.Add(t.Context(), s, "stays", user("more")); !errors.Is(err, skein.ErrFull) {
-		t.Errorf("Append on a full disk = %v, want %v", err, skein.ErrFull)
-	}
-	if _, err := skein.LifecycleOf(s).Delete(t.Context(), "large", skein.Deletion{}); err != nil {
-		t.Fatalf("Delete on a full disk = %v", err)
-	}
-	t.Cleanup(func() { _ = s.Close() })
-	if err := s.(skein.Sweeper).Swept(t.Context()); err != nil {
-		t.Fatalf("Swept after it = %v", err)
-	}
-	if is, err := os.Stat(name); err != nil || is.Size() > was.Size()-int64(messages*size*4) {
-		t.Errorf("after a deletion the file has %d bytes, %v, of %d", is.Size(), err, was.Size())
-	}
-	if !sqlite.Feed(s.(*sqlite.Store)) {
-		t.Error("what stays is indexed while the disk is nearly full, want the room left for deleting")
-	}
-	add(t, s, "stays", user("more"))
-	if n := len(events(t, s, "stays")); n != 3 {
-		t.Errorf("the other session has %d events, want 3", n)
-	}
-
-	// The freed room is filled too, and the next deletion frees more.
-	sqlite.KeepReserve(s.(*sqlite.Store))
-	fillDisk(t, dir, "again")
-	if _, err := skein.LifecycleOf(s).Delete(t.Context(), "too", skein.Deletion{}); err != nil {
-		t.Errorf("Delete on the disk that is full again = %v", err)
-	}
-	if err := s.(skein.Sweeper).Swept(t.Context()); err != nil {
-		t.Errorf("Swept after it = %v", err)
-	}
-	for _, fill := range []string{"fill", "again"} {
-		if err := os.Remove(filepath.Join(dir, fill)); err != nil {
-			t.Fatal(err)
-		}
-	}
-	sqlite.KeepReserve(s.(*sqlite.Store))
-	if sqlite.Feed(s.(*sqlite.Store)) {
-		t.Error("with room again, events wait for the index, want none")
-	}
-	shut(t, s)
-}
-
-func TestTheReserveIsNotMadeAgainBeforeItsRoomIsUsed(t *testing.T) {
-	s := open(t, filepath.Join(t.TempDir(), "x.db"))
-	sqlite.KeepReserve(s)
-	tries := 0
-	err := sqlite.MakingRoom(t.Context(), s, func() error {
-		if tries++; tries == 1 {
-			return skein.ErrFull
-		}
-		sqlite.KeepReserve(s) // as maintenance does, in another goroutine
-		if _, err := os.Stat(sqlite.Reserve(s)); !errors.Is(err, fs.ErrNotExist) {
-			t.Errorf("the reserve is there while its room is needed: %v", err)
-		}
-		return nil
-	})
-	if err != nil || tries != 2 {
-		t.Errorf("making room took %d tries and ended with %v, want 2 and no error", tries, err)
-	}
-	sqlite.KeepReserve(s)
-	if _, err := os.Stat(sqlite.Reserve(s)); err != nil {
-		t.Errorf("the reserve is not made again: %v", err)
-	}
 }
 
 // fillDisk fills the disk with dir to the last byte, with a file.

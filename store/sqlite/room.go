@@ -4,6 +4,7 @@ import (
 	"context"
 	"crypto/rand"
 	"errors"
+	"fmt"
 	"io/fs"
 	"os"
 	"path/filepath"
@@ -24,6 +25,7 @@ type diskRoom struct {
 	*core
 	logPages atomic.Int64 // how many pages the log may have before a commit checkpoints it
 	tight    atomic.Bool  // the disk is nearly full
+	stepping sync.Mutex   // held during a step that frees room
 	freeing  sync.Mutex   // held while the reserve is used
 }
 
@@ -45,6 +47,12 @@ func (c *core) unwritable(ctx context.Context) error {
 // reopen opens a read-only store for writing, if there is room now, and returns why
 // nothing can be written if that fails. From then on, reads see what others write.
 func (c *core) reopen(ctx context.Context) error {
+	c.opening.RLock()
+	writable := c.readOnly == nil
+	c.opening.RUnlock()
+	if writable {
+		return nil
+	}
 	c.opening.Lock()
 	defer c.opening.Unlock()
 	if c.readOnly == nil {
@@ -106,23 +114,61 @@ func (d *diskRoom) lookAtRoom() (want, room int64) {
 	return want, room
 }
 
+// fits returns [skein.ErrFull] if the disk has too little room for a transaction that
+// changes the file's number of pages from was to is. New pages are written to the log
+// first and then, at a checkpoint, to the file. If there is room for the first but not for
+// the second, the log can never be emptied, and then nothing can be deleted either. The
+// room of the reserve counts only for the second. Without a reserve, the file may take
+// a part of the room that leaves as much for the log, and a quarter for the other pages
+// that the transaction changes.
+func (d *diskRoom) fits(was, is int64) error {
+	if is < was || is == was && !d.tight.Load() {
+		return nil
+	}
+	file, err := os.Stat(d.path)
+	if err != nil {
+		return err
+	}
+	grows := is*pagefile.PageSize - file.Size() // pages of earlier transactions may still be in the log
+	if grows <= 0 {
+		return nil
+	}
+	if reserve, err := os.Lstat(d.reserve()); err == nil && grows <= reserve.Size() {
+		return nil
+	}
+	if room, known := host.FreeSpace(filepath.Dir(d.reserve())); known && grows > room/8*3 {
+		return fmt.Errorf("%w: the file would grow by %s, and the disk has room for %s", skein.ErrFull, inUnits(grows), inUnits(room))
+	}
+	return nil
+}
+
 // keepReserve creates the reserve, if it does not exist or the store has
 // outgrown it. Failing to create it matters only when it is needed. While its
 // room is being used, it is not created.
 func (d *diskRoom) keepReserve() {
-	want, room := d.lookAtRoom()
-	if !d.freeing.TryLock() {
-		return
+	if d.freeing.TryLock() {
+		defer d.freeing.Unlock()
+		d.renewReserve()
 	}
-	defer d.freeing.Unlock()
+}
+
+// renewReserve is keepReserve while d.freeing is held.
+func (d *diskRoom) renewReserve() {
+	want, room := d.lookAtRoom()
 	is, err := os.Lstat(d.reserve())
 	none := errors.Is(err, fs.ErrNotExist)
 	if err != nil && !none || err == nil && is.Size() >= want || room < want {
 		return
 	}
 	_ = os.Remove(d.reserve()) //nolint:errcheck // then it is a small one
-	b := make([]byte, want)    // random: some file systems do not store zeros
-	_, _ = rand.Read(b)        //nolint:errcheck // it never fails
+	d.createReserve(want)
+}
+
+// createReserve creates the reserve with the given size, if there is none and there is
+// room for it.
+func (d *diskRoom) createReserve(size int64) {
+	b := make([]byte, size) // random: some file systems do not store zeros
+	_, _ = rand.Read(b)     //nolint:errcheck // it never fails
 	f, err := os.OpenFile(d.reserve(), os.O_WRONLY|os.O_CREATE|os.O_EXCL, 0o600)
 	if err != nil {
 		return // another process is creating it
@@ -133,9 +179,10 @@ func (d *diskRoom) keepReserve() {
 }
 
 // makingRoom runs do, which frees room on the disk. If that needs more room, it
-// gives it that of the reserve and of the log. If that is not enough, it empties
-// the search index: to remove words from it, FTS5 may have to rewrite a large part
-// of it. It is rebuilt when there is room; until then, searches read the texts.
+// gives it that of the log and of half the reserve; the other half is for the pages that
+// the file then takes from the log. If that is not enough, it empties the search index:
+// to remove words from it, FTS5 may have to rewrite a large part of it. It is rebuilt when
+// there is room; until then, searches read the texts.
 func (d *diskRoom) makingRoom(ctx context.Context, do func() error) error {
 	err := do()
 	if !errors.Is(err, skein.ErrFull) {
@@ -143,49 +190,54 @@ func (d *diskRoom) makingRoom(ctx context.Context, do func() error) error {
 	}
 	d.freeing.Lock() // two that make room would take each other's
 	defer d.freeing.Unlock()
-	if os.Remove(d.reserve()) != nil { // it is already removed
-		if err := do(); !errors.Is(err, skein.ErrFull) {
-			return err
-		}
-	}
-	d.tight.Store(true)
-	d.opening.RLock()
-	closed := d.readOnly != nil
-	d.opening.RUnlock()
-	if closed {
-		if err := d.reopen(ctx); err != nil {
-			return err
-		}
-	}
-	// The log may hold pages that the file does not have yet. Once they are in
-	// it, the room of the log is free too.
-	if err := d.emptyLogAlone(); err != nil && !errors.Is(err, skein.ErrFull) {
+	if err := d.reopenFreed(ctx); err != nil {
 		return err
 	}
+	want, room := d.lookAtRoom()
+	d.createReserve(min(want, room) / 2)
+	d.tight.Store(true)
 	if err := do(); !errors.Is(err, skein.ErrFull) {
 		return err
 	}
-	if err := d.write(ctx, textindex.ForgetIndex); err != nil {
+	if err := d.reopenFreed(ctx); err != nil {
+		return err
+	}
+	err = d.write(ctx, func(t *txn.Tx) error {
+		if fed, err := t.One(`SELECT 1 FROM indexed WHERE upto > 0`, nil, new(int64)); err != nil || !fed {
+			return err
+		}
+		return textindex.ForgetIndex(t)
+	})
+	if err != nil {
 		return err
 	}
 	return do()
 }
 
-// freeStep writes one step of many that free room, as f says.
-func (d *diskRoom) freeStep(ctx context.Context, f func(*txn.Tx) error) error {
-	if err := d.makingRoom(ctx, func() error { return d.write(ctx, f) }); err != nil {
+// reopenFreed frees the room of the reserve and of the log, and opens the store for
+// writing if there was no room for that. The log may hold pages that the file does not
+// have yet: once they are in it, the room of the log is free.
+func (d *diskRoom) reopenFreed(ctx context.Context) error {
+	_ = os.Remove(d.reserve()) //nolint:errcheck // it is already removed
+	if err := d.reopen(ctx); err != nil {
 		return err
 	}
-	return d.afterStep()
+	if err := d.emptyLogAlone(); err != nil && !errors.Is(err, skein.ErrFull) {
+		return err
+	}
+	return nil
 }
 
-// afterStep empties the log if it has hardly any room to grow. If the file has no
-// room for what is in the log, the next step makes it.
-func (d *diskRoom) afterStep() error {
-	if !d.tight.Load() {
-		return nil
+// freeStep writes one step of many that free room, as f says. If the disk is nearly
+// full, the log is emptied before the next step; if the file has no room for what is in
+// the log, the next step makes it.
+func (d *diskRoom) freeStep(ctx context.Context, f func(*txn.Tx) error) error {
+	d.stepping.Lock()
+	defer d.stepping.Unlock()
+	if err := d.makingRoom(ctx, func() error { return d.write(ctx, f) }); err != nil || !d.tight.Load() {
+		return err
 	}
-	if err := d.emptyLogAlone(); !errors.Is(err, skein.ErrFull) {
+	if err := d.makingRoom(ctx, d.emptyLogAlone); !errors.Is(err, skein.ErrFull) {
 		return err
 	}
 	return nil

@@ -234,7 +234,7 @@ func (c *core) openFiles(ctx context.Context, d driver.Driver, o Options) error 
 	c.paths.WritePair()
 	c.writer = txn.NewWriter(w, txn.Hooks{
 		Pack: c.pack, Patience: o.Patience, Changed: c.wake, Blocked: func(d time.Duration) error { return host.BlockedBy(c.path, d) },
-		InPlace: c.inPlace, LogPages: &c.disk.logPages, Schema: &c.schema,
+		InPlace: c.inPlace, LogPages: &c.disk.logPages, Fits: c.disk.fits, Schema: &c.schema,
 	})
 	c.readOnly, c.mode = nil, "mode=rw"
 	return nil

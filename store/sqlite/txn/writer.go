@@ -39,6 +39,7 @@ type Writer struct {
 	pages   int64       // what SQLite was told of writerConfig.logPages last
 	stuck   atomic.Bool // its patience ran out, and nothing was written since
 	version int64       // PRAGMA data_version: others' commits change it
+	size    int64       // how many pages the file has since the last commit
 }
 
 // Hooks are what a writer needs to know of its store, and what it calls.
@@ -48,6 +49,7 @@ type Hooks struct {
 	Blocked  func(time.Duration) error // returns who kept it from writing for so long
 	InPlace  func() error              // returns an error if the file is no longer the one that was opened
 	LogPages *atomic.Int64             // how many pages the log may have before a commit checkpoints it; 0 is SQLite's default
+	Fits     func(was, is int64) error // returns an error if the disk has no room for a commit that changes the file's pages from was to is
 	Schema   *atomic.Int64             // set to the file's user_version, as the last transaction found it
 	Patience time.Duration             // how long it waits for another process that is writing
 }
@@ -221,6 +223,10 @@ func (w *Writer) commit(group []*job) int {
 	if fatal == nil && alone && errs[0] != nil {
 		fatal = errs[0]
 	}
+	var size int64
+	if fatal == nil {
+		size, fatal = w.fits()
+	}
 	if fatal != nil {
 		t.rolledBack(w.rollback())
 		// One job's error can end the whole transaction. Then all jobs are run
@@ -254,6 +260,7 @@ func (w *Writer) commit(group []*job) int {
 	if gone != nil {
 		gone = fmt.Errorf("%w: %w", skein.ErrUnknown, gone)
 	}
+	w.size = size
 	w.heads.keep()
 	for _, f := range t.after {
 		f()
@@ -263,6 +270,15 @@ func (w *Writer) commit(group []*job) int {
 	}
 	answer(group[:len(errs)], func(i int) error { return cmp.Or(errs[i], gone) })
 	return len(errs)
+}
+
+// fits returns how many pages the file has after the transaction, and the error of
+// Hooks.Fits.
+func (w *Writer) fits() (size int64, err error) {
+	if _, err := w.conn.One("PRAGMA page_count", nil, &size); err != nil {
+		return 0, err
+	}
+	return size, w.of.Fits(w.size, size)
 }
 
 func answer(group []*job, err func(int) error) {
@@ -324,12 +340,14 @@ func (w *Writer) begin(group []*job) error {
 	if v == w.version {
 		return nil
 	}
-	var schema int64 // nobody else can change it without changing v
-	if _, err := w.conn.One("PRAGMA user_version", nil, &schema); err != nil {
-		return errors.Join(err, w.rollback())
+	var schema, size int64 // nobody else can change them without changing v
+	for pragma, to := range map[string]*int64{"PRAGMA user_version": &schema, "PRAGMA page_count": &size} {
+		if _, err := w.conn.One(pragma, nil, to); err != nil {
+			return errors.Join(err, w.rollback())
+		}
 	}
 	w.of.Schema.Store(schema)
 	w.heads.clear()
-	w.version = v
+	w.version, w.size = v, size
 	return nil
 }
