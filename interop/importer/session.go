@@ -138,12 +138,12 @@ func (t *fileSession) inherits(e skein.Event) bool {
 }
 
 // place returns the item's event with the seq that it refers to in its payload.
-func (t *Target) place(ctx context.Context, th *fileSession, it interop.Item) (skein.Event, error) {
+func (o *outbox) place(ctx context.Context, th *fileSession, it interop.Item) (skein.Event, error) {
 	e := it.Event
 	if e.Kind != skein.KindRewound && e.Kind != skein.KindCompacted && e.Kind != skein.KindAmended {
 		return e, nil
 	}
-	to, err := t.seq(ctx, th, it.To)
+	to, err := o.seq(ctx, th, it.To)
 	if err != nil {
 		return e, err
 	}
@@ -170,15 +170,15 @@ func (t *Target) place(ctx context.Context, th *fileSession, it interop.Item) (s
 // seq returns the seq of an item by its ordinal, counted from 1; 0 for 0. An
 // item that is not stored, because it was dropped, has the seq of the one before
 // it.
-func (t *Target) seq(ctx context.Context, th *fileSession, ordinal int) (skein.Seq, error) {
+func (o *outbox) seq(ctx context.Context, th *fileSession, ordinal int) (skein.Seq, error) {
 	for i := min(ordinal, len(th.keys)) - 1; i >= 0; i-- {
 		if th.seqs[i] == 0 && len(th.events) > 0 {
-			if err := t.flush(ctx); err != nil {
+			if err := o.flush(ctx); err != nil {
 				return 0, err
 			}
 		}
 		if th.seqs[i] == 0 {
-			if err := t.find(ctx, th, i); err != nil {
+			if err := o.find(ctx, th, i); err != nil {
 				return 0, err
 			}
 		}

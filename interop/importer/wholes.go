@@ -4,7 +4,6 @@ import (
 	"cmp"
 	"context"
 	"errors"
-	"io"
 
 	"github.com/skein-dev/skein"
 	"github.com/skein-dev/skein/interop"
@@ -75,7 +74,7 @@ func (wh *wholes) loadOnce(ctx context.Context, w *records.FileJob) (t interop.T
 	defer f.Close()
 	w.Now = now
 	file := skein.SourceFile{Format: w.Format.Name, Path: now.Path}
-	var data io.Reader = disk.Cancelable(ctx, f)
+	data := disk.Cancelable(ctx, f)
 	unpacked, packed, err := disk.Unpack(now.Path, data)
 	if err != nil {
 		return t, err

@@ -144,7 +144,7 @@ func (s cutting) export(t *testing.T, name string) {
 	n := 0
 	for _, f := range files(t, root) {
 		data := unpacked(t, f)
-		if !s.matches(f, data) {
+		if !matches(s.Format, f, data) {
 			continue
 		}
 		var got bytes.Buffer
@@ -164,9 +164,9 @@ func (s cutting) export(t *testing.T, name string) {
 
 // matches reports whether the format recognizes a file that holds data when it is
 // unpacked.
-func (s Suite) matches(path string, data []byte) bool {
+func matches(f interop.Format, path string, data []byte) bool {
 	name, _ := disk.PlainName(filepath.ToSlash(path))
-	return s.Format.Match != nil && s.Format.Match(name, data[:min(4096, len(data))]).Sure > interop.No
+	return f.Match != nil && f.Match(name, data[:min(4096, len(data))]).Sure > interop.No
 }
 
 func unpacked(t *testing.T, f string) []byte {
@@ -194,7 +194,7 @@ func Fuzz(f *testing.F, s Suite) {
 	for _, c := range s.cases(f) {
 		for _, file := range files(f, filepath.Join(s.Dir, c)) {
 			data := read(f, file)
-			if s.matches(file, data) {
+			if matches(s.Format, file, data) {
 				name = filepath.Base(file)
 				f.Add(data)
 			}
@@ -202,7 +202,7 @@ func Fuzz(f *testing.F, s Suite) {
 	}
 	f.Fuzz(func(t *testing.T, data []byte) {
 		path := filepath.Join(t.TempDir(), name)
-		if !s.matches(path, data) {
+		if !matches(s.Format, path, data) {
 			return
 		}
 		write(t, path, data)

@@ -104,7 +104,7 @@ func (s unknowns) withUnknown(t *testing.T, root string, next func() string) (ha
 		_, packed := disk.PlainName(f)
 		ended := len(data) > 0 && data[len(data)-1] == '\n'
 		switch {
-		case unit == "" && !packed && ended && s.matches(f, data):
+		case unit == "" && !packed && ended && matches(s.Format, f, data):
 			half[f], whole[f] = withRuns(data, unknownRun, next)
 			runs += 3
 		case unit == f && s.Unheard != "":

@@ -199,7 +199,7 @@ func (w *FileJob) Read(ctx context.Context, emit func(ReadRecord) error) error {
 		return err
 	}
 	w.Head = skein.Hash(Digest(b))
-	var r io.Reader = io.LimitReader(f, now.Size-w.Stream.at.Offset)
+	r := io.LimitReader(f, now.Size-w.Stream.at.Offset)
 	var packed io.ReadCloser
 	if packed, w.Packed, err = disk.Unpack(now.Path, disk.Cancelable(ctx, f)); err != nil {
 		return err

@@ -211,7 +211,7 @@ func (w *watch) find() (news []string, err error) {
 	for _, p := range w.asked {
 		root, why := filepath.EvalSymlinks(p)
 		if disk.IsMissing(why) {
-			w.await(p)
+			w.missing.await(w.fs, p)
 			root, why = filepath.EvalSymlinks(p)
 		}
 		switch {
@@ -231,12 +231,12 @@ func (w *watch) find() (news []string, err error) {
 
 // await watches the nearest existing folder above a missing path, after making sure
 // that the next one below it does not exist either.
-func (w *watch) await(path string) {
+func (m *missing) await(by *fsnotify.Watcher, path string) {
 	for !exists(path) {
 		dir, next := nearest(path)
 		name := filepath.Join(dir, next)
-		w.missing.above[dir], w.missing.names[name] = true, true
-		if w.fs.Add(dir) != nil || !exists(name) {
+		m.above[dir], m.names[name] = true, true
+		if by.Add(dir) != nil || !exists(name) {
 			return
 		}
 	}

@@ -305,7 +305,7 @@ func (r *Recorder) Answered(result, failure []byte) {
 	s := skein.Step{Phase: "finish", Model: r.model, Stop: stop, Several: true}
 	r.n++
 	s.Request = fmt.Sprintf("%s-turn-%d", r.prefix, r.n)
-	if spent := r.spend(objectOf(o["usage"])); spent != (skein.Usage{}) {
+	if spent := usageOf(objectOf(o["usage"]), r.spent); spent != (skein.Usage{}) {
 		s.Usage = &spent
 	}
 	switch f := objectOf(failure); {
@@ -320,16 +320,16 @@ func (r *Recorder) Answered(result, failure []byte) {
 	}
 }
 
-// spend returns what the turn used. The schema's counts are sums over all turns, but
-// agents report each turn by itself (seen with opencode 1.18.33 on 2026-11-23).
-func (r *Recorder) spend(u object) skein.Usage {
+// usageOf returns what a turn used, given the rest of what it spent. The schema's counts
+// are sums over all turns, but agents report each turn by itself (seen with opencode
+// 1.18.33 on 2026-11-23).
+func usageOf(u object, turn skein.Usage) skein.Usage {
 	count := func(name string) (n int64) {
 		if json.Unmarshal(u[name], &n) != nil {
 			return 0
 		}
 		return n
 	}
-	turn := r.spent
 	turn.Input, turn.Output, turn.Reasoning = count("inputTokens"), count("outputTokens"), count("thoughtTokens")
 	turn.CacheRead, turn.CacheWrite = count("cachedReadTokens"), count("cachedWriteTokens")
 	return turn
