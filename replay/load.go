@@ -163,6 +163,9 @@ func (l *loader) end(ctx context.Context) error {
 	c := l.cur
 	before := c.result.Err
 	err := l.settle(ctx, c.flush(ctx)) // also what came before an error
+	if err == nil && c.result.Err == nil && c.result.New == 0 && c.begun && !c.reading {
+		err = l.settle(ctx, c.remember(ctx))
+	}
 	if before != nil {
 		c.result.Err = before
 	}

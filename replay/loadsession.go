@@ -220,6 +220,16 @@ func (s *session) flush(ctx context.Context) error {
 	return nil
 }
 
+// remember stores which file the session was loaded from if nothing in it was new, so
+// that the file is known the next time.
+func (s *session) remember(ctx context.Context) error {
+	if s.o.File.Path == "" {
+		return nil
+	}
+	_, err := s.store.Append(ctx, skein.Batch{Session: s.id, Import: &skein.Import{File: s.file()}})
+	return err
+}
+
 // file returns what the store keeps about where the events came from.
 func (s *session) file() skein.SourceFile {
 	f := s.o.File
