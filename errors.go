@@ -142,6 +142,8 @@ func (a *actError) Act() string   { return a.act }
 // packages of this module. err.Error() is the full text, for logs.
 func Reason(err error) string {
 	switch e := err.(type) { //nolint:errorlint // the tree of errors is walked here, node by node
+	case interface{ Reason() string }: // it has words of its own for people
+		return e.Reason()
 	case interface {
 		Act() string
 		Unwrap() error

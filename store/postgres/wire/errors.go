@@ -36,7 +36,7 @@ func Classify(err error) error {
 	case sqlstate.DiskFull:
 		return fmt.Errorf("%w: %w", skein.ErrFull, err)
 	case sqlstate.ReadOnly:
-		return fmt.Errorf("%w: %w", skein.ErrReadOnly, err)
+		return readOnlyError{err}
 	case sqlstate.LockTime:
 		return fmt.Errorf("%w: waited too long for another transaction: %w", skein.ErrAway, err)
 	case sqlstate.Damaged, sqlstate.IndexDamaged:
@@ -46,6 +46,21 @@ func Classify(err error) error {
 		return fmt.Errorf("%w: %w", skein.ErrAway, onOneLine(err))
 	}
 	return err
+}
+
+// A readOnlyError says that the server accepts no writes. What the server says, it says
+// of a statement that no person typed.
+type readOnlyError struct{ answer error }
+
+// Error implements error.
+func (e readOnlyError) Error() string { return skein.ErrReadOnly.Error() + ": " + e.answer.Error() }
+
+// Unwrap returns [skein.ErrReadOnly] and the server's answer.
+func (e readOnlyError) Unwrap() []error { return []error{skein.ErrReadOnly, e.answer} }
+
+// Reason is what [skein.Reason] returns.
+func (readOnlyError) Reason() string {
+	return skein.ErrReadOnly.Error() + ": the database server is a standby, or was set to accept no writes"
 }
 
 // An unreachedError is the error of a connection that was not made, on one line: the

@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"strings"
 	"testing"
 
 	"github.com/jackc/pgx/v5/pgconn"
@@ -62,5 +63,16 @@ func TestCodesAreTheErrorsThatCallersKnow(t *testing.T) {
 	}
 	if Classify(nil) != nil || ClassifyCommit(nil) != nil || Again(nil) {
 		t.Error("no error is one")
+	}
+}
+
+// A person typed no SELECT.
+func TestWhatAServerThatAcceptsNoWritesAnswersIsForLogs(t *testing.T) {
+	err := fmt.Errorf("postgres: append to s: %w", Classify(&pgconn.PgError{Severity: "ERROR", Code: "25006", Message: "cannot execute SELECT in a read-only transaction"}))
+	if got := skein.Reason(err); strings.Contains(got, "SELECT") || !strings.Contains(got, "standby") {
+		t.Errorf("Reason = %q, want that the server is a standby, without its answer", got)
+	}
+	if !strings.Contains(err.Error(), "cannot execute SELECT") {
+		t.Errorf("the whole error is %q, want the server's answer too", err)
 	}
 }
