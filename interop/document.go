@@ -173,6 +173,17 @@ func (r *pieceLines) next() (line []byte) {
 	return line
 }
 
+// PieceRope returns the line for a piece of a document that is a rope.
+func PieceRope(piece lines.Rope) lines.Rope {
+	if !piece.IsValid() {
+		return lines.RopeOf(PieceLine(piece.Bytes()))
+	}
+	r := lines.RopeOf([]byte(`{"text":`))
+	r.AppendQuoted(piece, quoted)
+	r.Append([]byte("}\n"))
+	return r
+}
+
 // PieceLine returns the line for a piece of a document.
 func PieceLine(piece []byte) []byte {
 	if !utf8.Valid(piece) {

@@ -14,6 +14,7 @@ import (
 	"github.com/skein-dev/skein"
 	"github.com/skein-dev/skein/internal/folder"
 	"github.com/skein-dev/skein/internal/foreign"
+	"github.com/skein-dev/skein/internal/lines"
 	"github.com/skein-dev/skein/interop"
 	"github.com/skein-dev/skein/interop/importer"
 	"github.com/skein-dev/skein/interop/writeback"
@@ -21,7 +22,7 @@ import (
 )
 
 // toyLines returns what is said in a draft, as toys, and what is lost.
-func toyLines(d interop.Draft) (lines []interop.OutLine, losses interop.Losses, err error) {
+func toyLines(d interop.Draft) (out []interop.OutLine, losses interop.Losses, err error) {
 	entries, err := d.Entries()
 	if err != nil {
 		return nil, nil, err
@@ -32,10 +33,10 @@ func toyLines(d interop.Draft) (lines []interop.OutLine, losses interop.Losses, 
 		case e.Message.Role != skein.RoleUser:
 			losses.Add(e.Seq, string(e.Message.Role)+": left out")
 		default:
-			lines = append(lines, interop.OutLine{Body: []byte(line(fmt.Sprintf("s%d=%s", e.Seq, e.Message.Words()))), Seq: e.End})
+			out = append(out, interop.OutLine{Body: lines.RopeOf([]byte(line(fmt.Sprintf("s%d=%s", e.Seq, e.Message.Words())))), Seq: e.End})
 		}
 	}
-	return lines, losses, nil
+	return out, losses, nil
 }
 
 func writeToy(_ context.Context, d interop.Draft) (interop.Written, error) {
@@ -63,10 +64,10 @@ func writeBox(_ context.Context, d interop.Draft) (interop.Written, error) {
 	path := string(d.Session.ID) + ".box"
 	var lines []interop.OutLine
 	for _, l := range said {
-		lines = append(lines, interop.OutLine{Body: folder.Piece("talk.jsonl", n, l.Body).Append(nil), Seq: l.Seq})
+		lines = append(lines, interop.OutLine{Body: folder.PieceRope("talk.jsonl", n, l.Body).Rope(), Seq: l.Seq})
 		n++
 	}
-	lines = append(lines, interop.OutLine{Body: folder.End(folder.File{Name: "talk.jsonl", Mode: 0o600}, n).Append(nil)})
+	lines = append(lines, interop.OutLine{Body: folder.End(folder.File{Name: "talk.jsonl", Mode: 0o600}, n).Rope()})
 	return interop.Written{ID: string(d.Session.ID), Texts: []interop.SourceText{{Path: path, Lines: lines}}, Losses: losses}, err
 }
 
@@ -76,26 +77,26 @@ func writeBase(_ context.Context, d interop.Draft) (interop.Written, error) {
 	if d.After > 0 {
 		id = d.Name
 	}
-	var lines []interop.OutLine
+	var rows []interop.OutLine
 	if d.After == 0 {
 		talk := foreign.Row{Table: "talks", Columns: []string{"id", "title"}, Values: []foreign.Value{id, nil}}
-		lines = append(lines, interop.OutLine{Body: talk.AppendLine(nil)})
+		rows = append(rows, interop.OutLine{Body: talk.Line()})
 	}
 	for _, l := range said {
 		word := foreign.Row{Table: "toys", Columns: []string{"talk", "word"}, Values: []foreign.Value{id, toyWord(l.Body)}}
-		lines = append(lines, interop.OutLine{Body: word.AppendLine(nil), Seq: l.Seq})
+		rows = append(rows, interop.OutLine{Body: word.Line(), Seq: l.Seq})
 	}
 	frame := []byte(`{"schema":{"type":"table","name":"talks","table":"talks","sql":"CREATE TABLE talks (id TEXT PRIMARY KEY, title TEXT)"}}
 {"schema":{"type":"table","name":"toys","table":"toys","sql":"CREATE TABLE toys (id INTEGER PRIMARY KEY AUTOINCREMENT, talk TEXT, word TEXT)"}}
 `)
 	return interop.Written{ID: id, Losses: losses, Texts: []interop.SourceText{
-		{Path: "toys.db", Name: id, Lines: lines},
-		{Path: "toys.db", Lines: []interop.OutLine{{Body: frame}}},
+		{Path: "toys.db", Name: id, Lines: rows},
+		{Path: "toys.db", Lines: []interop.OutLine{{Body: lines.RopeOf(frame)}}},
 	}}, err
 }
 
-func toyWord(body []byte) string {
-	_, rest, _ := strings.Cut(string(body), `"say":"`)
+func toyWord(body lines.Rope) string {
+	_, rest, _ := strings.Cut(string(body.Bytes()), `"say":"`)
 	word, _, _ := strings.Cut(rest, `"`)
 	return word
 }
@@ -275,7 +276,7 @@ func TestExportOverwritesNothing(t *testing.T) {
 	}
 	bad := toy()
 	bad.Write = func(context.Context, interop.Draft) (interop.Written, error) {
-		return interop.Written{Texts: []interop.SourceText{{Path: "../x", Lines: []interop.OutLine{{Body: []byte("x")}}}}}, nil
+		return interop.Written{Texts: []interop.SourceText{{Path: "../x", Lines: []interop.OutLine{{Body: lines.RopeOf([]byte("x"))}}}}}, nil
 	}
 	if _, err := writeback.Export(t.Context(), p.store, bad, "mine", home, writeback.Exports{}); !errors.Is(err, skein.ErrInvalid) {
 		t.Errorf("Export to ../x = %v, want ErrInvalid", err)

@@ -7,6 +7,7 @@ import (
 	"testing"
 
 	"github.com/skein-dev/skein"
+	"github.com/skein-dev/skein/internal/lines"
 	"github.com/skein-dev/skein/interop"
 	"github.com/skein-dev/skein/interop/writeback"
 	"github.com/skein-dev/skein/store/memory"
@@ -27,7 +28,7 @@ func TestALogIsAppendedToAndHasALineOnce(t *testing.T) {
 	f.Write = func(ctx context.Context, d interop.Draft) (interop.Written, error) {
 		w, err := writeToy(ctx, d)
 		line := []byte("named " + d.Session.ID + "\n")
-		w.Texts = append(w.Texts, interop.SourceText{Path: "names.log", Log: true, Lines: []interop.OutLine{{Body: line}}})
+		w.Texts = append(w.Texts, interop.SourceText{Path: "names.log", Log: true, Lines: []interop.OutLine{{Body: lines.RopeOf(line)}}})
 		return w, err
 	}
 	home := t.TempDir()

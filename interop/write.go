@@ -212,7 +212,7 @@ const (
 type OutLine struct {
 	// Body is the bytes: for a file with the line feed, for a unit a line as
 	// the unit gives it. A row without a rowid gets the next one.
-	Body []byte
+	Body lines.Rope
 
 	// Seq is the last event that the line covers; 0, or the previous line's,
 	// if it covers none.

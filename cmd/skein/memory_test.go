@@ -57,21 +57,41 @@ func TestAnImportStaysSmallWhateverTheFile(t *testing.T) {
 
 // TestALongMessageIsReadInLittleMemory reads and exports a message of 24 MB, which is six
 // times as long in JSON: the JSON may be in memory only once.
+//
+// Formats that quote the JSON again to read back what they wrote, as a file in a folder or
+// a row of a database, have it twice; SQLite itself has two copies of a row that it writes.
 func TestALongMessageIsReadInLittleMemory(t *testing.T) {
 	dir := t.TempDir()
 	at := filepath.Join(dir, "long.txt")
 	if err := writePieces(at, "", strings.Repeat("\x01", 1<<20), 24, ""); err != nil {
 		t.Fatal(err)
 	}
-	for _, args := range [][]string{
-		{"append", "cli:long", at, "--create"},
-		{"show", "cli:long", "--events"},
-		{"export", "cli:long", "--to", "claude-code", "-o", filepath.Join(dir, "out")},
+	const twice = 2 * mostMemory
+	for _, c := range []struct {
+		most int64
+		args []string
+	}{
+		{mostMemory, []string{"append", "cli:long", at, "--create"}},
+		{mostMemory, []string{"show", "cli:long", "--events"}},
+		{mostMemory, []string{"export", "cli:long", "--to", "claude-code"}},
+		{mostMemory, []string{"export", "cli:long", "--to", "codex"}},
+		{mostMemory, []string{"export", "cli:long", "--to", "pi"}},
+		{twice, []string{"export", "cli:long", "--to", "ethos"}},
+		{twice, []string{"export", "cli:long", "--to", "agsh"}},
+		{twice, []string{"export", "cli:long", "--to", "agentuse"}},
+		{twice, []string{"export", "cli:long", "--to", "amplifier"}},
 	} {
-		if peak := peakOf(t, dir, args...); peak > mostMemory {
-			t.Errorf("skein %s had %d MB in memory, want at most %d", strings.Join(args[:1], " "), peak>>20, mostMemory>>20)
+		if c.most == twice && testing.Short() {
+			continue
+		}
+		name := strings.Join(c.args, " ")
+		if c.args[0] == "export" {
+			c.args = append(c.args, "-o", filepath.Join(dir, c.args[3]))
+		}
+		if peak := peakOf(t, dir, c.args...); peak > c.most {
+			t.Errorf("skein %s had %d MB in memory, want at most %d", name, peak>>20, c.most>>20)
 		} else {
-			t.Logf("%s: %d MB", args[0], peak>>20)
+			t.Logf("%s: %d MB", name, peak>>20)
 		}
 	}
 }

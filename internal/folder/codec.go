@@ -13,8 +13,31 @@ import (
 	"github.com/skein-dev/skein/internal/lines"
 )
 
+// Rope returns the line, with its line feed, as a rope: a long text is quoted when the
+// rope is read.
+func (l Line) Rope() (r lines.Rope) {
+	text := l.rope
+	if text == nil && l.Text != nil && len(*l.Text) >= longText {
+		is := lines.RopeOfText(*l.Text)
+		text = &is
+	}
+	if text == nil {
+		return lines.RopeOf(l.Append(nil))
+	}
+	l.rope, l.Text = nil, nil
+	head := l.Append(nil)
+	r = lines.RopeOf(append(head[:len(head)-len("}\n")], `,"text":`...))
+	r.AppendQuoted(*text, quoted[[]byte])
+	r.Append([]byte("}\n"))
+	return r
+}
+
 // Append appends the line, with its line feed.
 func (l Line) Append(b []byte) []byte {
+	if l.rope != nil || l.Text != nil && len(*l.Text) >= longText {
+		line := l.Rope()
+		return line.AppendTo(slices.Grow(b, line.Len()))
+	}
 	if l.Text != nil {
 		b = slices.Grow(b, len(l.File)+len(*l.Text)+len(*l.Text)/8+96)
 	}
@@ -48,7 +71,7 @@ func (l Line) Append(b []byte) []byte {
 
 // appendPiece appends the line that Piece makes of data.
 func appendPiece(b []byte, name string, n int, data []byte) []byte {
-	if !utf8.Valid(data) {
+	if len(data) >= longText || !utf8.Valid(data) {
 		return Piece(name, n, data).Append(b)
 	}
 	b = slices.Grow(b, len(name)+len(data)+len(data)/8+64)
@@ -61,7 +84,12 @@ func appendPiece(b []byte, name string, n int, data []byte) []byte {
 // one without the escapes for HTML: what is stored of a file must be the same every
 // time it is read.
 func appendString[T ~string | ~[]byte](b []byte, text T) []byte {
-	b = append(b, '"')
+	return append(quoted(append(b, '"'), text), '"')
+}
+
+// quoted appends text as it stands between the quotation marks of a JSON string: it is
+// the [lines.Quote] of a line.
+func quoted[T ~string | ~[]byte](b []byte, text T) []byte {
 	done := 0
 	for i := 0; i < len(text); {
 		c := text[i]
@@ -87,7 +115,7 @@ func appendString[T ~string | ~[]byte](b []byte, text T) []byte {
 		}
 		i += n
 	}
-	return append(append(b, text[done:]...), '"')
+	return append(b, text[done:]...)
 }
 
 const hexDigits = "0123456789abcdef"
@@ -185,7 +213,7 @@ func parseHead(line []byte) (l Line, quoted []byte, ok bool) {
 		if rest, ok = bytes.CutPrefix(rest, []byte(`,"mtime":`)); !ok {
 			return Line{}, nil, false
 		}
-		if l.Mtime, rest, ok = cutNumber(rest, 18); !ok {
+		if l.Mtime, rest, ok = cutNumber(rest, 19); !ok {
 			return Line{}, nil, false
 		}
 	}
@@ -221,7 +249,7 @@ func cutNumber(b []byte, digits int) (n int64, rest []byte, ok bool) {
 		}
 		n = 10*n + int64(c-'0')
 	}
-	return n, b[at:], true
+	return n, b[at:], n >= 0 // of 19 digits, what is too large has wrapped
 }
 
 // isPlain reports whether b needs no escape in a JSON string.

@@ -170,3 +170,18 @@ func TestOfALongTextOneCopyIsMade(t *testing.T) {
 		t.Errorf("Parse and what it holds, of %d bytes: allocates %d, %v", len(line), got, err)
 	}
 }
+
+func TestALongFileIsWrittenWithoutItsTextInMemory(t *testing.T) {
+	text := strings.Repeat("\x01", 100_000)
+	line := Whole(File{Name: "a.json", Mode: 0o600, Mtime: 1_790_000_000_123_456_789}, []byte(text)).Append(nil)
+	l, err := Peek(line)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if l.Text != nil {
+		t.Error("Peek holds the text of a long file of today")
+	}
+	if got := string(l.Data()); got != text || l.Mtime != 1_790_000_000_123_456_789 {
+		t.Errorf("Peek of a line = %d bytes of %d, want %d of 1790000000123456789", len(got), l.Mtime, len(text))
+	}
+}

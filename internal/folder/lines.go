@@ -8,8 +8,8 @@ import (
 	"io"
 	"io/fs"
 	"os"
+	"slices"
 	"strings"
-	"unicode/utf8"
 	"unsafe"
 
 	"github.com/skein-dev/skein/internal/lines"
@@ -27,13 +27,21 @@ type Line struct {
 	Bytes  []byte  `json:"bytes,omitempty"`
 	Damage string  `json:"damage,omitempty"` // why it could not be read
 
-	quoted []byte // the text between its quotes, instead of Text: see Peek
+	quoted []byte      // the text between its quotes, instead of Text: see Peek
+	rope   *lines.Rope // the text to be written, instead of Text: see Whole
 }
 
-// Data returns the bytes in the line.
+// Data returns the bytes in the line. Nobody may write to them: a long text is not copied.
 func (l Line) Data() []byte {
+	if l.Text != nil && len(*l.Text) >= longText {
+		b := unsafe.Slice(unsafe.StringData(*l.Text), len(*l.Text)) //nolint:gosec // nobody writes to it: see Data
+		return slices.Clip(b)
+	}
 	if l.Text != nil {
 		return []byte(*l.Text)
+	}
+	if l.rope != nil {
+		return l.rope.Bytes()
 	}
 	if l.quoted != nil {
 		text, _ := lines.Unquote(l.quoted) // Peek has tried it
@@ -48,6 +56,14 @@ func (l Line) Data() []byte {
 func (l Line) WriteData(w io.Writer) error {
 	if l.quoted != nil {
 		return lines.WriteUnquoted(w, l.quoted)
+	}
+	if l.rope != nil {
+		for b := range l.rope.All() {
+			if _, err := w.Write(b); err != nil {
+				return err
+			}
+		}
+		return nil
 	}
 	if l.Text == nil {
 		_, err := w.Write(l.Bytes)
@@ -65,7 +81,10 @@ func (l Line) WriteData(w io.Writer) error {
 }
 
 // Whole returns the line of a file that is one line. It does not copy data.
-func Whole(f File, data []byte) Line {
+func Whole(f File, data []byte) Line { return WholeRope(f, lines.RopeOf(data)) }
+
+// WholeRope is [Whole] for a rope, which is read when the line is.
+func WholeRope(f File, data lines.Rope) Line {
 	l := meta(f)
 	l.File = f.Name
 	return l.with(data)
@@ -73,7 +92,10 @@ func Whole(f File, data []byte) Line {
 
 // Piece returns line n, from 0, of a file of lines, with its line feed. It does not
 // copy data.
-func Piece(name string, n int, data []byte) Line {
+func Piece(name string, n int, data []byte) Line { return PieceRope(name, n, lines.RopeOf(data)) }
+
+// PieceRope is [Piece] for a rope, which is read when the line is.
+func PieceRope(name string, n int, data lines.Rope) Line {
 	return Line{File: name, Line: &n}.with(data)
 }
 
@@ -95,12 +117,14 @@ func meta(f File) Line {
 	return Line{Mode: fmt.Sprintf("%04o", uint32(f.Mode.Perm())), Mtime: f.Mtime}
 }
 
-func (l Line) with(data []byte) Line {
-	if utf8.Valid(data) {
-		s := unsafe.String(unsafe.SliceData(data), len(data)) //nolint:gosec // nobody writes to it: see Whole and Piece
+func (l Line) with(data lines.Rope) Line {
+	if !data.IsValid() {
+		l.Bytes = data.Bytes()
+	} else if b := data.Gist(); data.IsPlain() {
+		s := unsafe.String(unsafe.SliceData(b), len(b)) //nolint:gosec // nobody writes to it: see Whole and Piece
 		l.Text = &s
 	} else {
-		l.Bytes = data
+		l.rope = &data
 	}
 	return l
 }
@@ -213,7 +237,9 @@ func (r *Reader) line() (piece []byte, err error) {
 }
 
 func whole(b []byte, f File, in io.Reader) []byte {
-	data, err := io.ReadAll(io.LimitReader(in, MaxWhole+1))
+	all := bytes.NewBuffer(make([]byte, 0, min(f.Size, MaxWhole)+bytes.MinRead)) // allocated at once: growing would take twice the memory
+	_, err := all.ReadFrom(io.LimitReader(in, MaxWhole+1))
+	data := all.Bytes()
 	if err == nil && len(data) > MaxWhole {
 		err = fmt.Errorf("more than %d bytes", MaxWhole)
 	}

@@ -10,6 +10,8 @@ import (
 	"os"
 	"path/filepath"
 	"regexp"
+	"runtime/debug"
+	"slices"
 	"strings"
 	"sync"
 
@@ -165,9 +167,15 @@ func (b *dbBuilder) insert(r Row) error {
 		}
 		b.inserts[query] = st
 	}
+	if slices.ContainsFunc(r.Values, func(v Value) bool { text, _ := v.(string); return len(text) > hugeText }) {
+		debug.FreeOSMemory() // SQLite is about to take as much, which the collector does not see
+	}
 	_, err := st.ExecContext(b.ctx, args...)
 	return err
 }
+
+// hugeText is the length in bytes of a text before which garbage is collected.
+const hugeText = 16 << 20
 
 // columnsOf returns the columns of a row, quoted, and its values, with the rowid if
 // no column is the rowid.

@@ -40,6 +40,18 @@ func (r Row) Int(column string) int64 {
 	return n
 }
 
+// Line returns the row as a line, as AppendLine appends it: a long text, or a value that
+// is a [lines.Rope], is quoted when the rope is read.
+func (r Row) Line() (line lines.Rope) {
+	end := r.appendLine(nil, func(b []byte, text lines.Rope) []byte {
+		line.Append(b)
+		line.AppendQuoted(text, quoted[[]byte])
+		return nil
+	})
+	line.Append(end)
+	return line
+}
+
 // AppendLine appends the row as a line; see the package comment.
 func (r Row) AppendLine(b []byte) []byte {
 	size := 0
@@ -48,7 +60,18 @@ func (r Row) AppendLine(b []byte) []byte {
 			size += len(s) + len(s)/8
 		}
 	}
-	b = slices.Grow(b, size+64*len(r.Values))
+	return r.appendLine(slices.Grow(b, size+64*len(r.Values)), func(b []byte, text lines.Rope) []byte {
+		b = append(b, '"')
+		for piece := range text.All() {
+			b = quoted(b, piece)
+		}
+		return append(b, '"')
+	})
+}
+
+// appendLine appends the row as a line; long appends a long text to what was appended
+// before it.
+func (r Row) appendLine(b []byte, long func(b []byte, text lines.Rope) []byte) []byte {
 	b = appendString(append(b, `{"table":`...), r.Table)
 	if r.Rowid != nil {
 		b = strconv.AppendInt(append(b, `,"rowid":`...), *r.Rowid, 10)
@@ -62,9 +85,24 @@ func (r Row) AppendLine(b []byte) []byte {
 			b = append(b, ',')
 		}
 		b = append(appendString(b, c), ':')
-		b = appendValue(b, r.Values[i])
+		if text, ok := longText(r.Values[i]); ok {
+			b = long(b, text)
+		} else {
+			b = appendValue(b, r.Values[i])
+		}
 	}
 	return append(b, "}}\n"...)
+}
+
+// longText returns a value that is a rope, or a text so long that it is held only once.
+func longText(v Value) (lines.Rope, bool) {
+	switch v := v.(type) {
+	case lines.Rope:
+		return v, v.IsValid()
+	case string:
+		return lines.RopeOfText(v), len(v) >= 64<<10 && utf8.ValidString(v)
+	}
+	return lines.Rope{}, false
 }
 
 // ParseRow parses a line that AppendLine made. ok is false for another line, such as

@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"math"
 	"strings"
+	"unsafe"
 )
 
 // Rows calls yield with each row of a table: by rowid, or by the primary key if there
@@ -232,7 +233,7 @@ func (s *scan) read(ctx context.Context, query string) (err error) {
 	defer func() { err = errors.Join(err, rows.Close()) }()
 	n := 2 * len(s.t.Columns)
 	var id int64
-	cells, at := make([]any, n), make([]any, 0, n+1)
+	cells, at := make([]scanned, n), make([]any, 0, n+1)
 	if s.t.rowid != "" {
 		at = append(at, &id)
 	}
@@ -248,7 +249,7 @@ func (s *scan) read(ctx context.Context, query string) (err error) {
 		}
 		r := Row{Table: s.t.Name, Columns: s.t.Columns, Values: make([]Value, n/2)}
 		for i := range r.Values {
-			r.Values[i] = typed(cells[2*i], cells[2*i+1])
+			r.Values[i] = typed(cells[2*i].value, cells[2*i+1].value)
 		}
 		if s.t.rowid != "" {
 			rowid := id
@@ -267,6 +268,16 @@ func (s *scan) give(r Row) error {
 	return s.inner
 }
 
+// A scanned value is what a driver returns for a column. Bytes are not copied as by [sql.Rows.Scan]:
+// both drivers allocate them for each row.
+type scanned struct{ value any }
+
+// Scan implements [sql.Scanner]; there are no errors.
+func (c *scanned) Scan(value any) error {
+	c.value = value
+	return nil
+}
+
 // typed returns a cell as the type that SQLite says it has.
 func typed(kind, cell any) Value {
 	name, ok := kind.(string)
@@ -276,7 +287,7 @@ func typed(kind, cell any) Value {
 	switch v := cell.(type) {
 	case []byte:
 		if name == "text" {
-			return string(v)
+			return unsafe.String(unsafe.SliceData(v), len(v)) //nolint:gosec // nobody writes to it: see scanned
 		}
 		if v == nil && name == "blob" {
 			return []byte{}

@@ -73,7 +73,6 @@ const maxPieces = 1_000_000
 // A splitter is one call of Split.
 type splitter struct {
 	most   int64
-	line   []byte
 	hash   hash.Hash
 	sum    [sha256.Size]byte
 	pieces *Pieces
@@ -144,8 +143,8 @@ func (s *splitter) add(key, place string, r Row) error {
 	if err != nil {
 		return fmt.Errorf("table %s: %w", r.Table, err)
 	}
-	s.line = r.AppendLine(s.line[:0])
-	n := int64(len(s.line))
+	line := r.Line()
+	n := int64(line.Len())
 	if s.at+n > s.most {
 		return fmt.Errorf("table %s: more than %d bytes of rows for its file", r.Table, s.most)
 	}
@@ -153,11 +152,13 @@ func (s *splitter) add(key, place string, r Row) error {
 	p.size += n
 	s.hash.Reset()
 	s.hash.Write(p.stamp[:])
-	s.hash.Write(s.line)
-	copy(p.stamp[:], s.hash.Sum(s.sum[:0]))
-	if _, err := s.lines.Write(s.line); err != nil {
-		return err
+	for piece := range line.All() {
+		s.hash.Write(piece)
+		if _, err := s.lines.Write(piece); err != nil {
+			return err
+		}
 	}
+	copy(p.stamp[:], s.hash.Sum(s.sum[:0]))
 	s.at += n
 	if s.last.n > 0 && s.last.piece == number && s.place == place {
 		s.last.n += n

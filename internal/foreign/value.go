@@ -9,6 +9,8 @@ import (
 	"strconv"
 	"strings"
 	"unicode/utf8"
+
+	"github.com/skein-dev/skein/internal/lines"
 )
 
 // A Value is what SQLite stores: nil, int64, float64, string (TEXT, even if it is not
@@ -29,6 +31,8 @@ func appendValue(b []byte, v Value) []byte {
 			return append(b, `"}`...)
 		}
 		return appendString(b, v)
+	case lines.Rope:
+		return appendValue(b, string(v.Bytes()))
 	case []byte:
 		b = append(b, `{"blob":"`...)
 		b = base64.StdEncoding.AppendEncode(b, v)
@@ -53,7 +57,12 @@ const hexDigits = "0123456789abcdef"
 
 // appendString appends s, which is UTF-8, as a JSON string.
 func appendString(b []byte, s string) []byte {
-	b = append(b, '"')
+	return append(quoted(append(b, '"'), s), '"')
+}
+
+// quoted appends s, which is UTF-8, as it stands between the quotation marks of a JSON
+// string: it is the [lines.Quote] of a row.
+func quoted[T ~string | ~[]byte](b []byte, s T) []byte {
 	from := 0
 	for i := range len(s) {
 		c := s[i]
@@ -75,7 +84,7 @@ func appendString(b []byte, s string) []byte {
 			b = append(b, '\\', 'u', '0', '0', hexDigits[c>>4], hexDigits[c&15])
 		}
 	}
-	return append(append(b, s[from:]...), '"')
+	return append(b, s[from:]...)
 }
 
 // parseValue is the inverse of appendValue.

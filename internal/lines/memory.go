@@ -10,13 +10,23 @@ import (
 
 // Lines is text in memory. It can be read once; see [Lines.Again].
 type Lines struct {
-	parts [][]byte
-	rest  [][]byte // parts that are still unread
-	now   []byte   // the rest of the current part
+	parts []Rope
+	rest  []Rope     // parts that are still unread
+	part  ropeReader // the current part
+	now   []byte     // bytes of the current part that were taken from it, and are unread
 }
 
 // New returns the text of the parts, one after the other. It does not copy them.
-func New(parts ...[]byte) *Lines { return &Lines{parts: parts, rest: parts} }
+func New(parts ...[]byte) *Lines {
+	ropes := make([]Rope, len(parts))
+	for i, b := range parts {
+		ropes[i] = RopeOf(b)
+	}
+	return OfRopes(ropes...)
+}
+
+// OfRopes returns the text of the parts, one after the other.
+func OfRopes(parts ...Rope) *Lines { return &Lines{parts: parts, rest: parts} }
 
 // Of returns the text of r: r itself if it is a *Lines; otherwise it reads r to its
 // end.
@@ -31,29 +41,31 @@ func Of(r io.Reader) (*Lines, error) {
 }
 
 // Again returns the same text, to be read from its beginning.
-func (l *Lines) Again() *Lines { return New(l.parts...) }
+func (l *Lines) Again() *Lines { return OfRopes(l.parts...) }
 
 // Len returns how many bytes the whole text has.
 func (l *Lines) Len() (n int64) {
 	for _, p := range l.parts {
-		n += int64(len(p))
+		n += int64(p.Len())
 	}
 	return n
 }
 
 // Next returns the next line, with its line feed; nil after the last. The line is a
-// slice of a part if it is in one part.
+// slice of a part if it is in one part; a part with long texts is quoted whole for it.
 func (l *Lines) Next() []byte {
-	if !l.more() {
+	if !l.moreWhole() {
 		return nil
 	}
 	if n := bytes.IndexByte(l.now, '\n'); n >= 0 {
 		line := l.now[: n+1 : n+1]
-		l.now = l.now[n+1:]
+		if l.now = l.now[n+1:]; len(l.now) == 0 {
+			l.now = nil // the line may be long, and its caller may let it go
+		}
 		return line
 	}
 	line := l.now
-	for l.now = nil; l.more(); { // the line continues in the next part
+	for l.now = nil; l.moreWhole(); { // the line continues in the next part
 		n := bytes.IndexByte(l.now, '\n') + 1
 		if n == 0 {
 			n = len(l.now)
@@ -81,10 +93,31 @@ func (l *Lines) Read(b []byte) (int, error) {
 
 // more reports whether anything is left, and puts some of it in now.
 func (l *Lines) more() bool {
-	for len(l.now) == 0 && len(l.rest) > 0 {
-		l.now, l.rest = l.rest[0], l.rest[1:]
+	for len(l.now) == 0 {
+		if l.now = l.part.next(); l.now != nil {
+			break
+		}
+		if len(l.rest) == 0 {
+			return false
+		}
+		l.part, l.rest = ropeReader{rope: l.rest[0]}, l.rest[1:]
 	}
-	return len(l.now) > 0
+	return true
+}
+
+// moreWhole is more for a caller that keeps what is in now: it puts there all that is
+// left of a part.
+func (l *Lines) moreWhole() bool {
+	for len(l.now) == 0 {
+		if l.now = l.part.all(); len(l.now) > 0 {
+			break
+		}
+		if len(l.rest) == 0 {
+			return false
+		}
+		l.part, l.rest = ropeReader{rope: l.rest[0]}, l.rest[1:]
+	}
+	return true
 }
 
 // Each calls f with each line that is not blank, without the space around it. The

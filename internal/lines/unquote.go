@@ -15,9 +15,28 @@ import (
 // time, and the memory of the text twice.
 func Unquote(b []byte) (string, bool) {
 	var out strings.Builder
-	out.Grow(len(b))
+	out.Grow(unquotedLen(b))
 	ok := unquote(&out, b)
 	return out.String(), ok
+}
+
+// unquotedLen returns how long [Unquote]'s result is, or a little more: what is quoted
+// may be six times as long.
+func unquotedLen(b []byte) int {
+	n := len(b)
+	if n < longText {
+		return n
+	}
+	for i := 0; i < len(b); i++ {
+		if b[i] != '\\' {
+			continue
+		}
+		if n--; bytes.HasPrefix(b[i+1:], []byte("u00")) {
+			n -= len("u0000") - len("\u00e9")
+		}
+		i++
+	}
+	return max(0, n)
 }
 
 // buffer is [strings.Builder] or [bytes.Buffer], whose errors are always nil.

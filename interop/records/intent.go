@@ -13,6 +13,7 @@ import (
 	"github.com/skein-dev/skein"
 	"github.com/skein-dev/skein/internal/folder"
 	"github.com/skein-dev/skein/internal/foreign"
+	"github.com/skein-dev/skein/internal/lines"
 	"github.com/skein-dev/skein/interop"
 )
 
@@ -47,7 +48,7 @@ type plannedText struct {
 func NewIntent(texts []interop.SourceText, own int, in LineShape, last skein.Seq) *Intent {
 	b := NewMarker(in)
 	for _, l := range texts[own].Lines {
-		b.Add(l.Body, l.Seq)
+		b.Add(l.Body.Bytes(), l.Seq)
 	}
 	it := &Intent{Last: last, Marks: b.Marks()}
 	var gone EchoBuilder
@@ -94,11 +95,12 @@ func (b *Marker) Marks() map[string]Echoes {
 func (in *Intent) addText(t interop.SourceText, mayHaveRows bool) {
 	m := plannedText{Path: t.Path, Name: t.Name, Log: t.Log, As: t.As, Lens: []int{}}
 	for _, l := range t.Lines {
-		if mayHaveRows && inDatabase(&t, l.Body) {
+		if mayHaveRows && inDatabase(&t, l.Body.Gist()) {
 			continue
 		}
-		m.Lens = append(m.Lens, len(l.Body))
-		in.bytes = append(in.bytes, l.Body...)
+		was := len(in.bytes)
+		in.bytes = l.Body.AppendTo(in.bytes)
+		m.Lens = append(m.Lens, len(in.bytes)-was)
 	}
 	if len(m.Lens) > 0 {
 		in.Texts = append(in.Texts, m)
@@ -122,7 +124,7 @@ func (in *Intent) SourceTexts() (all []interop.SourceText) {
 			if n < 0 || n > len(rest) {
 				return nil
 			}
-			t.Lines, rest = append(t.Lines, interop.OutLine{Body: rest[:n:n]}), rest[n:]
+			t.Lines, rest = append(t.Lines, interop.OutLine{Body: lines.RopeOf(rest[:n:n])}), rest[n:]
 		}
 		all = append(all, t)
 	}

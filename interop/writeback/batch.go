@@ -65,7 +65,7 @@ func (x *exporter) take(ctx context.Context, w inBatch) error {
 	b.waits = append(b.waits, w)
 	for _, t := range w.wrote.Texts {
 		for _, l := range t.Lines {
-			b.size += len(l.Body)
+			b.size += l.Body.Len()
 		}
 	}
 	if len(b.waits) >= batchSessions || b.size >= batchBytes {
@@ -218,18 +218,18 @@ func (x *exporter) finish(ctx context.Context, w inBatch, u *records.Opened) (er
 
 // linesOf returns what the source is to hold.
 func linesOf(t *interop.SourceText) *lines.Lines {
-	parts := make([][]byte, len(t.Lines))
+	parts := make([]lines.Rope, len(t.Lines))
 	for i, l := range t.Lines {
 		parts[i] = l.Body
 	}
-	return lines.New(parts...)
+	return lines.OfRopes(parts...)
 }
 
 // bytesOf returns the lines, one after the other.
 func bytesOf(t *interop.SourceText) []byte {
 	var b bytes.Buffer
 	for _, l := range t.Lines {
-		b.Write(l.Body)
+		b.Write(l.Body.Bytes())
 	}
 	return b.Bytes()
 }

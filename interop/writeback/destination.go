@@ -165,7 +165,7 @@ func (d *destination) logs(all []interop.SourceText, k *lack) {
 		}
 		r := d.format.Open(interop.File{Path: filepath.Join(d.home, filepath.FromSlash(t.Path))})
 		for i, l := range t.Lines {
-			if m, err := r.Read(interop.Line{N: i, Number: i + 1, Body: bytes.TrimSpace(l.Body)}); err == nil {
+			if m, err := r.Read(interop.Line{N: i, Number: i + 1, Body: bytes.TrimSpace(l.Body.Bytes())}); err == nil {
 				k.take(m)
 			}
 		}
@@ -314,7 +314,7 @@ func echoesOf(ctx context.Context, w *records.FileJob, lines []interop.OutLine, 
 	var idents []string
 	seqs, count := map[string]skein.Seq{}, map[string]int{}
 	for _, l := range lines {
-		seqs[records.Identity(l.Body, count)] = l.Seq
+		seqs[records.Identity(l.Body.Gist(), count)] = l.Seq
 	}
 	clear(lines)
 	clear(count)

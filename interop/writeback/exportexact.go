@@ -7,6 +7,7 @@ import (
 	"path/filepath"
 
 	"github.com/skein-dev/skein"
+	"github.com/skein-dev/skein/internal/lines"
 	"github.com/skein-dev/skein/interop"
 	"github.com/skein-dev/skein/interop/importer"
 	"github.com/skein-dev/skein/interop/records"
@@ -36,13 +37,13 @@ func (x *exporter) exact(ctx context.Context, sess skein.Session, p importer.Pro
 	if records.InUnit(&x.format, p.File) {
 		as = interop.AUnit
 	}
-	texts := []interop.SourceText{{Path: below, Name: name, Lines: []interop.OutLine{{Body: data}}, As: as}}
+	texts := []interop.SourceText{{Path: below, Name: name, Lines: []interop.OutLine{{Body: lines.RopeOf(data)}}, As: as}}
 	if name != "" && as == interop.AUnit { // of the frame, what makes the tables
 		frame, err := sourceBytes(ctx, x.store, x.format.Name, unit)
 		if err != nil && !errors.Is(err, skein.ErrNotFound) {
 			return err
 		}
-		texts = append(texts, interop.SourceText{Path: below, Lines: []interop.OutLine{{Body: frame}}, As: as})
+		texts = append(texts, interop.SourceText{Path: below, Lines: []interop.OutLine{{Body: lines.RopeOf(frame)}}, As: as})
 	}
 	x.files[p.File.Path] = true
 	x.spots[sess.ID] = spot

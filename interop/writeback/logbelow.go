@@ -42,8 +42,8 @@ func logBelow(home, name string, lines []interop.OutLine) (err error) {
 	}
 	n := b.Len()
 	for _, l := range lines {
-		if !has[string(bytes.TrimSpace(l.Body))] {
-			b.Write(l.Body)
+		if !has[string(bytes.TrimSpace(l.Body.Bytes()))] {
+			b.Write(l.Body.Bytes())
 		}
 	}
 	if b.Len() == n {

@@ -13,7 +13,7 @@ func TestOnlyFilesThatSkeinWroteAreRemoved(t *testing.T) {
 		`{"file":"session.json","text":"{}"}` + "\n":                                           true,
 		`{"file":"session.json","text":"{}"}` + "\n" + `{"file":"notes.txt","text":""}` + "\n": false,
 	} {
-		text := interop.SourceText{Lines: []interop.OutLine{{Body: []byte(body)}}}
+		text := interop.SourceText{Lines: []interop.OutLine{{Body: lines.RopeOf([]byte(body))}}}
 		if got := drops(&text, lines.New(was)); got != want {
 			t.Errorf("writing %s drops files: %v, want %v", body, got, want)
 		}

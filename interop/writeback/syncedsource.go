@@ -192,7 +192,7 @@ func (src *syncedSource) appendLines(ctx context.Context, lines []interop.OutLin
 		}
 	}
 	for _, l := range lines {
-		b.Write(l.Body)
+		b.Write(l.Body.Bytes())
 	}
 	return disk.AppendFile(src.unit, info.Size(), b.Bytes())
 }
@@ -236,8 +236,8 @@ func whole(was []byte, lines []interop.OutLine) []byte {
 	size := map[string]int{}
 	isFolder := false
 	for _, l := range lines {
-		new[records.Identity(l.Body, count)] = true
-		if f, err := folder.Peek(l.Body); err == nil {
+		new[records.Identity(l.Body.Gist(), count)] = true
+		if f, err := folder.Peek(l.Body.Gist()); err == nil {
 			isFolder, touched[f.File] = true, true
 			if f.Lines != nil {
 				size[f.File] = *f.Lines
@@ -246,7 +246,7 @@ func whole(was []byte, lines []interop.OutLine) []byte {
 	}
 	if !isFolder {
 		for _, l := range lines {
-			ends = append(ends, l.Body...)
+			ends = l.Body.AppendTo(ends)
 		}
 		return ends
 	}
@@ -258,10 +258,10 @@ func whole(was []byte, lines []interop.OutLine) []byte {
 		}
 	}
 	for _, l := range lines {
-		if f, err := folder.Peek(l.Body); err == nil && f.Line != nil {
-			pieces = append(pieces, l.Body...)
+		if f, err := folder.Peek(l.Body.Gist()); err == nil && f.Line != nil {
+			pieces = l.Body.AppendTo(pieces)
 		} else {
-			ends = append(ends, l.Body...)
+			ends = l.Body.AppendTo(ends)
 		}
 	}
 	return append(pieces, ends...)

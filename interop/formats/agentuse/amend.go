@@ -11,6 +11,7 @@ import (
 
 	"github.com/skein-dev/skein"
 	"github.com/skein-dev/skein/internal/folder"
+	"github.com/skein-dev/skein/internal/lines"
 	"github.com/skein-dev/skein/interop"
 )
 
@@ -60,7 +61,7 @@ func (w *writer) answered(e *skein.Entry, r *skein.Result) bool {
 	if len(r.Files) > 0 {
 		w.losses.Add(e.Seq, "files: left out")
 	}
-	w.parts = append(w.parts, w.file(name, data, e.End))
+	w.parts = append(w.parts, w.file(name, lines.RopeOf(data), e.End))
 	delete(w.tools, r.CallID)
 	delete(w.there, name)
 	return true
@@ -122,12 +123,12 @@ func (w *writer) goBack(all []skein.Entry) {
 		if p.still {
 			w.keep = max(w.keep, p.at)
 		} else if data, ok := with(p.data, "superseded", []byte("true")); ok {
-			w.marks = append(w.marks, w.file(name, data, p.at))
+			w.marks = append(w.marks, w.file(name, lines.RopeOf(data), p.at))
 			delete(w.there, name)
 			delete(w.tools, p.file.Call)
 		}
 	}
-	slices.SortFunc(w.marks, func(a, b interop.OutLine) int { return bytes.Compare(a.Body, b.Body) })
+	slices.SortFunc(w.marks, func(a, b interop.OutLine) int { return bytes.Compare(a.Body.Bytes(), b.Body.Bytes()) })
 }
 
 // with returns the JSON object data with one member set, or added at the end, and

@@ -13,6 +13,7 @@ import (
 
 	"github.com/skein-dev/skein"
 	"github.com/skein-dev/skein/internal/folder"
+	"github.com/skein-dev/skein/internal/lines"
 	"github.com/skein-dev/skein/interop"
 )
 
@@ -219,10 +220,10 @@ func (w *writer) frame() {
 	if w.known != nil {
 		now := w.d.Now.UnixMilli()
 		if data, ok := set(w.ended(w.known["session.json"]), "/time/updated", now); ok {
-			w.head = append(w.head, w.file("session.json", data, 0))
+			w.head = append(w.head, w.file("session.json", lines.RopeOf(data), 0))
 		}
 		if data, ok := set(w.known["message.json"], "/time/completed", now); ok {
-			w.head = append(w.head, w.file(w.message+"/message.json", data, 0))
+			w.head = append(w.head, w.file(w.message+"/message.json", lines.RopeOf(data), 0))
 		}
 	} else {
 		var begin skein.Seq
@@ -244,11 +245,11 @@ func (w *writer) frame() {
 }
 
 // file makes the line of a file.
-func (w *writer) file(name string, data []byte, seq skein.Seq) interop.OutLine {
+func (w *writer) file(name string, data lines.Rope, seq skein.Seq) interop.OutLine {
 	f := folder.File{Name: name, Mode: 0o644, Mtime: w.d.Now.UnixNano()}
-	return interop.OutLine{Body: folder.Whole(f, data).Append(nil), Seq: seq}
+	return interop.OutLine{Body: folder.WholeRope(f, data).Rope(), Seq: seq}
 }
 
 // indent returns v as the program writes JSON: indented by two spaces, with no line
 // feed at the end.
-func indent(v any) []byte { return interop.IndentedJSON(v, "  ") }
+func indent(v any) lines.Rope { return interop.IndentedJSON(v, "  ") }

@@ -12,6 +12,7 @@ import (
 
 	"github.com/skein-dev/skein"
 	"github.com/skein-dev/skein/internal/foreign"
+	"github.com/skein-dev/skein/internal/lines"
 	"github.com/skein-dev/skein/interop"
 )
 
@@ -41,10 +42,10 @@ func write(ctx context.Context, d interop.Draft) (interop.Written, error) {
 		return interop.Written{}, err
 	}
 	w.others()
-	lines := append([]interop.OutLine{w.session(row)}, w.lines...)
-	out := interop.Written{ID: id, Losses: w.losses, Texts: []interop.SourceText{{Path: path, Name: id, Lines: lines, Gone: w.gone}}}
+	rows := append([]interop.OutLine{w.session(row)}, w.lines...)
+	out := interop.Written{ID: id, Losses: w.losses, Texts: []interop.SourceText{{Path: path, Name: id, Lines: rows, Gone: w.gone}}}
 	if d.After == 0 {
-		out.Texts = append(out.Texts, interop.SourceText{Path: path, Lines: []interop.OutLine{{Body: frame()}}})
+		out.Texts = append(out.Texts, interop.SourceText{Path: path, Lines: []interop.OutLine{{Body: lines.RopeOf(frame())}}})
 	}
 	return out, nil
 }
@@ -120,7 +121,7 @@ func (o *output) row(e *skein.Entry, role, content string) {
 		o.last = skein.At(o.d.Now)
 	}
 	r := o.at.row("messages", values{"session_id": o.id, "role": role, "content": content, "created_at": stampText(o.last)})
-	o.lines = append(o.lines, interop.OutLine{Body: r.AppendLine(nil), Seq: e.End})
+	o.lines = append(o.lines, interop.OutLine{Body: r.Line(), Seq: e.End})
 }
 
 // session makes the session's row, or updates the existing one.
@@ -143,7 +144,7 @@ func (w *writer) session(there *foreign.Row) interop.OutLine {
 			}
 		}
 		r := w.at.row("sessions", vs)
-		return interop.OutLine{Body: r.AppendLine(nil)}
+		return interop.OutLine{Body: r.Line()}
 	}
 	r := *there
 	r.Values = slices.Clone(r.Values)
@@ -162,7 +163,7 @@ func (w *writer) session(there *foreign.Row) interop.OutLine {
 	if i := slices.Index(r.Columns, "locked_by"); i >= 0 {
 		r.Values[i] = holder(s.LockedBy)
 	}
-	return interop.OutLine{Body: r.AppendLine(nil)}
+	return interop.OutLine{Body: r.Line()}
 }
 
 // holder returns the PID of the skein process that has the session open, as the

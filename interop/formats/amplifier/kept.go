@@ -7,6 +7,7 @@ import (
 
 	"github.com/skein-dev/skein"
 	"github.com/skein-dev/skein/internal/folder"
+	"github.com/skein-dev/skein/internal/lines"
 )
 
 // tells is what a line of the existing transcript covers.
@@ -59,33 +60,33 @@ func (k *known) read() error {
 // the session rewound. If only the backup has messages, Amplifier continues with that
 // and saves it; if only the log has them, they are said here.
 func (k *known) stay() {
-	lines, told := k.had[transcript], k.tells[transcript]
+	have, told := k.had[transcript], k.tells[transcript]
 	spare := !slices.ContainsFunc(told, speaks) && slices.ContainsFunc(k.tells[transcript+backup], speaks)
 	if spare {
-		lines, told = k.had[transcript+backup], k.tells[transcript+backup]
+		have, told = k.had[transcript+backup], k.tells[transcript+backup]
 	}
 	if slices.ContainsFunc(told, speaks) {
 		k.keep = k.d.After
 	}
 	if k.d.WentBack() {
 		if n := slices.IndexFunc(told, func(t tells) bool { return !t.still }); n >= 0 {
-			lines, told = lines[:n], told[:n]
+			have, told = have[:n], told[:n]
 		}
 		k.keep = 0
 		for _, t := range told {
 			k.keep = max(k.keep, t.at)
 		}
 	}
-	for i, l := range lines {
+	for i, l := range have {
 		if o, err := parse(l); err == nil && o.str("role") == "user" {
 			k.turns++
 		}
 		if spare {
-			k.said = append(k.said, line{bytes.TrimSuffix(l, []byte("\n")), told[i].at})
+			k.said = append(k.said, line{lines.RopeOf(bytes.TrimSuffix(l, []byte("\n"))), told[i].at})
 		}
 	}
 	if !spare {
-		k.stays = lines
+		k.stays = have
 	}
 }
 
@@ -103,8 +104,8 @@ func numbered(name string, stay [][]byte, ls []line) (out []numberedLine) {
 		out = append(out, numberedLine{folder.Piece(name, n-1, append(stay[n-1 : n : n][0], '\n')), 0})
 	}
 	for i, l := range ls {
-		out = append(out, numberedLine{folder.Piece(name, len(stay)+i, append(l.body, '\n')), l.seq})
-		ls[i].body = nil // a line may be long: it is freed once it is written
+		l.body.Append([]byte{'\n'})
+		out = append(out, numberedLine{folder.PieceRope(name, len(stay)+i, l.body), l.seq})
 	}
 	return out
 }

@@ -2,9 +2,11 @@ package amplifier
 
 import (
 	"strings"
+	"unsafe"
 
 	"github.com/go-json-experiment/json/jsontext"
 	"github.com/skein-dev/skein"
+	"github.com/skein-dev/skein/internal/lines"
 )
 
 // Amplifier's files are written by Python's json.dumps with ensure_ascii off: a space
@@ -12,7 +14,16 @@ import (
 
 // appendQuoted appends a string as Python writes it.
 func appendQuoted(b []byte, s string) []byte {
-	b = append(b, '"')
+	return append(appendText(append(b, '"'), s), '"')
+}
+
+// quotedText is the [lines.Quote] of Python.
+func quotedText(b, text []byte) []byte {
+	return appendText(b, unsafe.String(unsafe.SliceData(text), len(text))) //nolint:gosec // it is only read
+}
+
+// appendText appends a string as it stands between its quotation marks.
+func appendText(b []byte, s string) []byte {
 	for {
 		at := strings.IndexAny(s, "\b\f")
 		if at < 0 {
@@ -26,7 +37,7 @@ func appendQuoted(b []byte, s string) []byte {
 		}
 		s = s[at+1:]
 	}
-	return append(appendInner(b, s), '"')
+	return appendInner(b, s)
 }
 
 func appendInner(b []byte, s string) []byte {
@@ -64,32 +75,28 @@ func appendValue(b []byte, v jsontext.Value) []byte {
 
 // A builder makes an object.
 type builder struct {
-	out []byte
-	at  int // where in out the object begins
+	out  lines.Rope
+	some bool // it has members
 }
 
-func (b *builder) empty() bool { return len(b.out) == b.at }
-
 func (b *builder) name(name string) *builder {
-	if b.empty() {
-		b.out = append(b.out, '{')
-	} else {
-		b.out = append(b.out, ", "...)
+	begin := ", "
+	if !b.some {
+		begin = "{"
 	}
-	b.out = append(appendQuoted(b.out, name), ": "...)
+	b.some = true
+	b.out.Append(append(appendQuoted([]byte(begin), name), ": "...))
 	return b
 }
 
 // str adds a string; put adds any JSON value.
 func (b *builder) str(name, s string) *builder {
-	b.name(name)
-	b.out = appendQuoted(b.out, s)
+	b.name(name).out.AppendQuoted(lines.RopeOfText(s), quotedText)
 	return b
 }
 
 func (b *builder) put(name string, v []byte) *builder {
-	b.name(name)
-	b.out = appendValue(b.out, v)
+	b.name(name).out.Append(appendValue(nil, v))
 	return b
 }
 
@@ -101,27 +108,26 @@ func (b *builder) opt(name, s string) *builder {
 	return b.str(name, s)
 }
 
-// object adds an object with the members that fill adds, unless there are none. They
-// may be long, and are not copied.
+// object adds an object with the members that fill adds, unless there are none.
 func (b *builder) object(name string, fill func(*builder)) *builder {
-	was := len(b.out)
-	b.name(name)
-	in := builder{b.out, len(b.out)}
-	if fill(&in); in.empty() {
-		b.out = b.out[:was]
-	} else {
-		b.out = in.value()
+	var in builder
+	if fill(&in); in.some {
+		b.name(name).out.Join(in.rope())
 	}
 	return b
 }
 
-// value returns the finished object, and what is before it.
-func (b *builder) value() []byte {
-	if b.empty() {
-		return append(b.out, "{}"...)
+// rope returns the finished object.
+func (b *builder) rope() lines.Rope {
+	if !b.some {
+		b.out.Append([]byte{'{'})
 	}
-	return append(b.out, '}')
+	b.out.Append([]byte{'}'})
+	return b.out
 }
+
+// value returns the bytes of the finished object.
+func (b *builder) value() []byte { return b.rope().Bytes() }
 
 // indented returns an object as json.dumps(indent=2) writes it.
 func (o object) indented() []byte {

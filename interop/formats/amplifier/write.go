@@ -11,6 +11,7 @@ import (
 
 	"github.com/skein-dev/skein"
 	"github.com/skein-dev/skein/internal/folder"
+	"github.com/skein-dev/skein/internal/lines"
 	"github.com/skein-dev/skein/interop"
 )
 
@@ -47,7 +48,7 @@ type output struct {
 
 // A line is one of a file of lines, without its line feed.
 type line struct {
-	body []byte
+	body lines.Rope
 	seq  skein.Seq
 }
 
@@ -155,7 +156,7 @@ func (w *writer) lines() (out []interop.OutLine) {
 			seq = last
 		}
 		last = max(last, seq)
-		out = append(out, interop.OutLine{Body: l.Append(nil), Seq: seq})
+		out = append(out, interop.OutLine{Body: l.Rope(), Seq: seq})
 	}
 	w.backups(add)
 	about := w.metadata() // it counts what was said

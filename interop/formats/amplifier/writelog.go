@@ -6,6 +6,7 @@ import (
 	"strings"
 
 	"github.com/skein-dev/skein"
+	"github.com/skein-dev/skein/internal/lines"
 )
 
 // A log adds to events.jsonl.
@@ -28,7 +29,7 @@ func (lg *log) add(seq skein.Seq, at skein.Time, name string, data func(*builder
 }
 
 // envelope makes a line of the log; promoted members come before the data.
-func (lg *log) envelope(at skein.Time, lvl, name string, promoted, data func(*builder)) []byte {
+func (lg *log) envelope(at skein.Time, lvl, name string, promoted, data func(*builder)) lines.Rope {
 	if at == 0 {
 		at = skein.At(lg.d.Now)
 	}
@@ -37,7 +38,7 @@ func (lg *log) envelope(at skein.Time, lvl, name string, promoted, data func(*bu
 	if promoted != nil {
 		promoted(b)
 	}
-	return b.object("data", data).value()
+	return b.object("data", data).rope()
 }
 
 // events adds what the log has besides messages: the beginning of the session, what
@@ -115,7 +116,7 @@ func (lg *log) noted(e skein.Event) error {
 				all.setStr("session_id", lg.id)
 			}
 		}
-		lg.lines = append(lg.lines, line{appendValue(nil, all.without()), e.Seq})
+		lg.lines = append(lg.lines, line{lines.RopeOf(appendValue(nil, all.without())), e.Seq})
 	default:
 		lg.losses.Add(e.Seq, "note: left out")
 	}

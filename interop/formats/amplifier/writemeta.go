@@ -67,7 +67,7 @@ func (w *writer) descent(o *object) {
 	case p.Why == skein.Fork:
 		turns := 0
 		for _, l := range w.said {
-			if l.seq <= w.d.Session.Base && strings.HasPrefix(string(l.body), `{"role": "user"`) {
+			if l.seq <= w.d.Session.Base && strings.HasPrefix(string(l.body.Gist()), `{"role": "user"`) {
 				turns++
 			}
 		}

@@ -61,7 +61,7 @@ func (ms *messages) say(e skein.Entry, b *builder, source string) {
 		}
 		b.opt("source", source)
 	})
-	ms.said = append(ms.said, line{b.value(), e.End})
+	ms.said = append(ms.said, line{b.rope(), e.End})
 }
 
 // asked writes a user's message. Only a user's own prompt is in the log.

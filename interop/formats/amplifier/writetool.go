@@ -25,7 +25,7 @@ func (cs *calls) interrupted(e skein.Entry) {
 	cs.unknown(e.Seq - 1)
 	if e.Message.Role == skein.RoleUser {
 		b := (&builder{}).str("role", "assistant").str("content", "The tools that ran were interrupted; what they did is not known.")
-		cs.said = append(cs.said, line{b.value(), e.Seq - 1})
+		cs.said = append(cs.said, line{b.rope(), e.Seq - 1})
 	}
 }
 
@@ -49,7 +49,7 @@ func (cs *calls) unknown(at skein.Seq) {
 			continue
 		}
 		b := (&builder{}).str("role", "tool").opt("name", c.Name).str("tool_call_id", c.ID).str("content", content)
-		cs.said = append(cs.said, line{b.value(), at})
+		cs.said = append(cs.said, line{b.rope(), at})
 	}
 	cs.open = nil
 }

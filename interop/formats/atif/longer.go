@@ -57,26 +57,26 @@ func (w *writer) look() error {
 }
 
 // longer returns the lines of the document with the new steps.
-func (w *writer) longer() (lines []interop.OutLine, err error) {
+func (w *writer) longer() (out []interop.OutLine, err error) {
 	k := &w.known
 	sep := w.between()
 	for _, p := range k.pieces[:k.last+1] {
-		lines = append(lines, piece0(p, w.d.After))
+		out = append(out, piece0(p, w.d.After))
 	}
 	for i, s := range w.steps {
-		b := interop.JSON(s)
+		var before []byte
 		if i > 0 || !k.first {
-			b = append(bytes.Clone(sep), b...)
+			before = sep
 		}
-		lines = append(lines, piece0(b, w.seqs[i]))
+		out = append(out, step(before, s, w.seqs[i]))
 	}
 	for i, p := range k.pieces[k.last+1:] {
 		if i == 0 {
 			p = w.summed(p)
 		}
-		lines = append(lines, piece0(p, w.seqs[len(w.seqs)-1]))
+		out = append(out, piece0(p, w.seqs[len(w.seqs)-1]))
 	}
-	return lines, nil
+	return out, nil
 }
 
 // between returns what separates two steps.

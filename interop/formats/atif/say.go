@@ -9,6 +9,7 @@ import (
 	"strings"
 
 	"github.com/skein-dev/skein"
+	"github.com/skein-dev/skein/internal/lines"
 	"github.com/skein-dev/skein/interop"
 )
 
@@ -212,6 +213,6 @@ func (w *writer) file(seq skein.Seq, f *skein.File) partOut {
 func (w *writer) image(seq skein.Seq, at string, data []byte) {
 	at = path.Join(path.Dir(w.path), at)
 	if !slices.ContainsFunc(w.images, func(t interop.SourceText) bool { return t.Path == at }) {
-		w.images = append(w.images, interop.SourceText{Path: at, Lines: []interop.OutLine{{Body: data, Seq: seq}}})
+		w.images = append(w.images, interop.SourceText{Path: at, Lines: []interop.OutLine{{Body: lines.RopeOf(data), Seq: seq}}})
 	}
 }

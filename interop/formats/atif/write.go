@@ -7,6 +7,7 @@ import (
 	"strings"
 
 	"github.com/skein-dev/skein"
+	"github.com/skein-dev/skein/internal/lines"
 	"github.com/skein-dev/skein/interop"
 )
 
@@ -202,24 +203,32 @@ func (w *writer) whole() []interop.OutLine {
 	}
 	b := skein.MustJSON(head)
 	first := append([]byte("{\n  "), b[1:len(b)-1]...)
-	lines := []interop.OutLine{piece0(append(first, ",\n  \"steps\": ["...), 0)}
+	all := []interop.OutLine{piece0(append(first, ",\n  \"steps\": ["...), 0)}
 	for i, st := range w.steps {
 		sep := ",\n    "
 		if i == 0 {
 			sep = "\n    "
 		}
 		if i == 0 { // the white space is before the first element's piece
-			lines[0] = piece0(append(first, ",\n  \"steps\": [\n    "...), 0)
+			all[0] = piece0(append(first, ",\n  \"steps\": [\n    "...), 0)
 			sep = ""
 		}
-		lines = append(lines, piece0(append([]byte(sep), interop.JSON(st)...), w.seqs[i]))
+		all = append(all, step([]byte(sep), st, w.seqs[i]))
 	}
 	end := append([]byte("\n  ],\n  \"final_metrics\": "), skein.MustJSON(finalOf(w.used, len(w.steps)))...)
-	return append(lines, piece0(append(end, "\n}\n"...), w.seqs[len(w.seqs)-1]))
+	return append(all, piece0(append(end, "\n}\n"...), w.seqs[len(w.seqs)-1]))
 }
 
 func piece0(b []byte, seq skein.Seq) interop.OutLine {
-	return interop.OutLine{Body: interop.PieceLine(b), Seq: seq}
+	return interop.OutLine{Body: lines.RopeOf(interop.PieceLine(b)), Seq: seq}
+}
+
+// step returns the line of a step, after what separates it from the one before.
+func step(sep []byte, v stepOut, seq skein.Seq) interop.OutLine {
+	var piece lines.Rope
+	piece.Append(sep)
+	piece.Join(interop.JSON(v))
+	return interop.OutLine{Body: interop.PieceRope(piece), Seq: seq}
 }
 
 // or returns the first that is not empty.

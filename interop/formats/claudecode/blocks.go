@@ -7,8 +7,10 @@ import (
 	"slices"
 	"strings"
 
+	jsonv2 "github.com/go-json-experiment/json"
+	"github.com/go-json-experiment/json/jsontext"
+
 	"github.com/skein-dev/skein"
-	"github.com/skein-dev/skein/interop"
 )
 
 // A blockOut is a block of a message's content.
@@ -23,10 +25,23 @@ func (b blockOut) MarshalJSON() ([]byte, error) {
 	if b.text == nil {
 		return b.body, nil
 	}
-	return interop.JSON(struct {
+	return skein.MustJSON(b.textOut()), nil
+}
+
+// MarshalJSONTo implements [json.MarshalerTo]: a long text is not copied, see
+// [interop.JSON]. Errors are enc's.
+func (b blockOut) MarshalJSONTo(enc *jsontext.Encoder) error {
+	if b.text == nil {
+		return enc.WriteValue(jsontext.Value(b.body))
+	}
+	return jsonv2.MarshalEncode(enc, b.textOut())
+}
+
+func (b blockOut) textOut() any {
+	return struct {
 		Type string `json:"type"`
 		Text string `json:"text"`
-	}{"text", *b.text}), nil
+	}{"text", *b.text}
 }
 
 func textBlock(text string) blockOut { return blockOut{text: &text} }

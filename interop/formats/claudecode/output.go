@@ -5,6 +5,7 @@ import (
 	"strings"
 
 	"github.com/skein-dev/skein"
+	"github.com/skein-dev/skein/internal/lines"
 	"github.com/skein-dev/skein/interop"
 )
 
@@ -91,7 +92,7 @@ func (o *output) meta() interop.SourceText {
 		}
 	}
 	path := strings.TrimSuffix(o.path, ".jsonl") + ".meta.json"
-	return interop.SourceText{Path: path, Lines: []interop.OutLine{{Body: skein.MustJSON(out)}}}
+	return interop.SourceText{Path: path, Lines: []interop.OutLine{{Body: lines.RopeOf(skein.MustJSON(out))}}}
 }
 
 // put writes a line of the message e that covers everything up to seq, unless the
@@ -134,7 +135,7 @@ func (o *output) add(seq skein.Seq, v any) {
 	if n := len(o.lines); n > 0 {
 		seq = max(seq, o.lines[n-1].Seq)
 	}
-	o.lines = append(o.lines, interop.OutLine{Body: append(interop.JSON(v), '\n'), Seq: seq})
+	o.lines = append(o.lines, interop.OutLine{Body: interop.JSONLine(v), Seq: seq})
 }
 
 // lose reports that something of a message is lost, if the message is to be written.

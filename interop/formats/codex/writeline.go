@@ -85,7 +85,7 @@ func (o *output) emit(t skein.Time, typ string, payload any) {
 	o.at = t
 	if o.file.bare {
 		if typ == typeItem {
-			o.lines = append(o.lines, interop.OutLine{Body: append(interop.JSON(payload), '\n'), Seq: o.seq})
+			o.lines = append(o.lines, interop.OutLine{Body: interop.JSONLine(payload), Seq: o.seq})
 		}
 		return
 	}
@@ -95,7 +95,7 @@ func (o *output) emit(t skein.Time, typ string, payload any) {
 		l.Ordinal = &n
 		o.file.next++
 	}
-	o.lines = append(o.lines, interop.OutLine{Body: append(interop.JSON(l), '\n'), Seq: o.seq})
+	o.lines = append(o.lines, interop.OutLine{Body: interop.JSONLine(l), Seq: o.seq})
 }
 
 // item writes what goes to the model.
@@ -130,7 +130,7 @@ type namedOut struct {
 func (o *output) named(t skein.Time, title string) {
 	l := namedOut{o.id, strings.TrimSpace(utf8(title)), t.Std().UTC().Format(time.RFC3339Nano)}
 	if l.Name != "" && isUUID().MatchString(o.id) {
-		o.names = append(o.names, interop.OutLine{Body: append(skein.MustJSON(l), '\n'), Seq: o.seq})
+		o.names = append(o.names, interop.OutLine{Body: interop.JSONLine(l), Seq: o.seq})
 	}
 }
 

@@ -109,7 +109,7 @@ func (w *writer) compacted(i int, e skein.Event, c *skein.Compacted) error {
 		}
 	}
 	for _, l := range tail.lines {
-		out.History = append(out.History, json.RawMessage(strings.TrimSuffix(string(l.Body), "\n")))
+		out.History = append(out.History, json.RawMessage(strings.TrimSuffix(string(l.Body.Bytes()), "\n")))
 	}
 	w.emit(e.Time, typeCompact, out)
 	w.emit(e.Time, typeEvent, json.RawMessage(`{"type":"context_compacted"}`))

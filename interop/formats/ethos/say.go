@@ -84,7 +84,7 @@ func (w *writer) undo(e *skein.Entry, id string) {
 	if r.Values[i] = nil; e.Rewound {
 		r.Values[i] = skein.At(w.d.Now).String()
 	}
-	w.lines = append(w.lines, interop.OutLine{Body: r.AppendLine(nil), Seq: w.seq})
+	w.lines = append(w.lines, interop.OutLine{Body: r.Line(), Seq: w.seq})
 }
 
 // rowsOf returns the rows of a message, without the common columns: the message's

@@ -8,6 +8,7 @@ import (
 
 	"github.com/skein-dev/skein"
 	"github.com/skein-dev/skein/internal/foreign"
+	"github.com/skein-dev/skein/internal/lines"
 	"github.com/skein-dev/skein/interop"
 )
 
@@ -40,10 +41,10 @@ func write(ctx context.Context, d interop.Draft) (interop.Written, error) {
 	}
 	w.compactions()
 	w.others()
-	lines := append(w.sessionRow(), w.lines...)
-	out := interop.Written{ID: w.id, Losses: w.losses, Texts: []interop.SourceText{{Path: path, Name: w.id, Lines: lines}}}
+	rows := append(w.sessionRow(), w.lines...)
+	out := interop.Written{ID: w.id, Losses: w.losses, Texts: []interop.SourceText{{Path: path, Name: w.id, Lines: rows}}}
 	if d.After == 0 {
-		out.Texts = append(out.Texts, interop.SourceText{Path: path, Lines: []interop.OutLine{{Body: frame()}}})
+		out.Texts = append(out.Texts, interop.SourceText{Path: path, Lines: []interop.OutLine{{Body: lines.RopeOf(frame())}}})
 	}
 	return out, nil
 }
@@ -101,7 +102,7 @@ func (w *writer) put(seq skein.Seq, table string, vs values) {
 		w.losses.Add(seq, c+": the database there has no such column")
 	}
 	w.seq = max(w.seq, seq)
-	w.lines = append(w.lines, interop.OutLine{Body: r.AppendLine(nil), Seq: w.seq})
+	w.lines = append(w.lines, interop.OutLine{Body: r.Line(), Seq: w.seq})
 }
 
 // sessionRow makes the session's row, or updates the existing one.
@@ -136,7 +137,7 @@ func (w *writer) sessionRow() []interop.OutLine {
 				set(column, r.Int(column)+n)
 			}
 		}
-		return []interop.OutLine{{Body: r.AppendLine(nil)}}
+		return []interop.OutLine{{Body: r.Line()}}
 	}
 	vs := values{
 		"id": w.id, "key": w.key(), "platform": platform(s.Surface), "model": or(s.Model, "unknown"), "provider": or(s.Provider, "unknown"),
@@ -148,7 +149,7 @@ func (w *writer) sessionRow() []interop.OutLine {
 		vs[column] = n
 	}
 	r, _ := w.at.row("sessions", vs)
-	return []interop.OutLine{{Body: r.AppendLine(nil)}}
+	return []interop.OutLine{{Body: r.Line()}}
 }
 
 // counters returns the counters of a session's row.

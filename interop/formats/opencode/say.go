@@ -5,6 +5,7 @@ import (
 	"strings"
 
 	"github.com/skein-dev/skein"
+	"github.com/skein-dev/skein/interop"
 )
 
 // A callOut is a call's outcome.
@@ -113,7 +114,7 @@ func (o *output) part(seq skein.Seq, of string, at skein.Time, data any) {
 	o.n = (o.n + 1) & idBits
 	ms := int64(at)
 	o.put(seq, "part", values{
-		"id": partID(o.n, o.id), "message_id": of, "session_id": o.id, "time_created": ms, "time_updated": ms, "data": string(skein.MustJSON(data)),
+		"id": partID(o.n, o.id), "message_id": of, "session_id": o.id, "time_created": ms, "time_updated": ms, "data": interop.JSON(data),
 	})
 }
 

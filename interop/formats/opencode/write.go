@@ -9,6 +9,7 @@ import (
 
 	"github.com/skein-dev/skein"
 	"github.com/skein-dev/skein/internal/foreign"
+	"github.com/skein-dev/skein/internal/lines"
 	"github.com/skein-dev/skein/interop"
 )
 
@@ -45,10 +46,10 @@ func write(ctx context.Context, d interop.Draft) (interop.Written, error) {
 	}
 	w.say(entries)
 	w.others()
-	lines := append([]interop.OutLine{w.session()}, w.lines...)
-	out := interop.Written{ID: w.id, Losses: w.losses, Texts: []interop.SourceText{{Path: at, Name: w.id, Lines: lines, Gone: w.gone}}}
+	rows := append([]interop.OutLine{w.session()}, w.lines...)
+	out := interop.Written{ID: w.id, Losses: w.losses, Texts: []interop.SourceText{{Path: at, Name: w.id, Lines: rows, Gone: w.gone}}}
 	if frame := w.frame(); len(frame) > 0 {
-		out.Texts = append(out.Texts, interop.SourceText{Path: at, Lines: []interop.OutLine{{Body: frame}}})
+		out.Texts = append(out.Texts, interop.SourceText{Path: at, Lines: []interop.OutLine{{Body: lines.RopeOf(frame)}}})
 	}
 	return out, nil
 }
@@ -126,7 +127,7 @@ func (o *output) place() error {
 func (o *output) put(seq skein.Seq, table string, vs values) {
 	o.seq = max(o.seq, seq)
 	r := o.at.row(table, vs)
-	o.lines = append(o.lines, interop.OutLine{Body: r.AppendLine(nil), Seq: o.seq})
+	o.lines = append(o.lines, interop.OutLine{Body: r.Line(), Seq: o.seq})
 }
 
 // cover notes that the newest row covers everything up to seq.
@@ -141,7 +142,7 @@ func (o *output) cover(seq skein.Seq) {
 func (w *writer) session() interop.OutLine {
 	s := &w.d.Session
 	if w.row != nil {
-		return interop.OutLine{Body: w.changed().AppendLine(nil)}
+		return interop.OutLine{Body: w.changed().Line()}
 	}
 	title := s.Title
 	if title == "" {
@@ -160,7 +161,7 @@ func (w *writer) session() interop.OutLine {
 	vs["cost"], vs["tokens_input"], vs["tokens_output"] = float64(u.Reported)/1e9, u.Input, max(0, u.Output-u.Reasoning)
 	vs["tokens_reasoning"], vs["tokens_cache_read"], vs["tokens_cache_write"] = u.Reasoning, u.CacheRead, u.CacheWrite
 	r := w.at.row("session", vs)
-	return interop.OutLine{Body: r.AppendLine(nil)}
+	return interop.OutLine{Body: r.Line()}
 }
 
 // changed returns the session's row with what is new in it.

@@ -168,7 +168,7 @@ func messageLists(t *testing.T, data []byte) (all []messageList) {
 			}
 			for _, a := range s.Attributes {
 				if a.Key == attrIn || a.Key == attrOut {
-					all = append(all, messageList{*a.Value.String, a.Key == attrOut})
+					all = append(all, messageList{a.Value.String.(string), a.Key == attrOut})
 				}
 			}
 		}

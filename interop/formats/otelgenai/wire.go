@@ -50,7 +50,7 @@ type attribute struct {
 
 // A valueOut is a value of one of the types.
 type valueOut struct {
-	String *string  `json:"stringValue,omitempty"`
+	String any      `json:"stringValue,omitempty"` // string, or JSON as a [lines.Rope]
 	Int    string   `json:"intValue,omitempty"`
 	Double *float64 `json:"doubleValue,omitempty"`
 	Bool   *bool    `json:"boolValue,omitempty"`
@@ -61,7 +61,7 @@ type listOut struct {
 	Values []valueOut `json:"values"`
 }
 
-func stringAttr(key, v string) attribute { return attribute{key, valueOut{String: &v}} }
+func stringAttr(key, v string) attribute { return attribute{key, valueOut{String: v}} }
 
 func intAttr(key string, n int64) attribute {
 	return attribute{key, valueOut{Int: strconv.FormatInt(n, 10)}}

@@ -9,6 +9,7 @@ import (
 	"strings"
 
 	"github.com/skein-dev/skein"
+	"github.com/skein-dev/skein/internal/lines"
 	"github.com/skein-dev/skein/internal/loose"
 	"github.com/skein-dev/skein/interop"
 )
@@ -45,7 +46,7 @@ type writer struct {
 	waits  []messageOut // what was said since the last answer
 	first  skein.Seq    // and its first event
 	since  skein.Time   // and when
-	spans  [][]byte     // with the resource around each
+	spans  []lines.Rope // with the resource around each
 	seqs   []skein.Seq
 	before [][]byte // pieces of the existing document, to the last span's
 	after  [][]byte // and after that
@@ -208,12 +209,12 @@ func (w *writer) span(seq skein.Seq, at skein.Time, m *skein.Message, out *messa
 		text(attrCommit, s.Checkout.Commit)
 	}
 	if len(w.waits) > 0 {
-		text(attrIn, string(interop.JSON(w.waits)))
+		add(attribute{attrIn, valueOut{String: interop.JSON(w.waits)}})
 	}
 	if out != nil {
 		text("gen_ai.response.model", m.Model)
-		add(attribute{"gen_ai.response.finish_reasons", valueOut{Array: &listOut{[]valueOut{{String: out.Finish}}}}})
-		text(attrOut, string(interop.JSON([]*messageOut{out})))
+		add(attribute{"gen_ai.response.finish_reasons", valueOut{Array: &listOut{[]valueOut{{String: *out.Finish}}}}})
+		add(attribute{attrOut, valueOut{String: interop.JSON([]*messageOut{out})}})
 	}
 	if m.Error != nil {
 		text("error.type", or(m.Error.Kind, "error"))
@@ -256,10 +257,11 @@ func hexOf(s string, n int) string {
 func nanosOf(t skein.Time) string { return strconv.FormatInt(max(0, int64(t))*1_000_000, 10) }
 
 // document returns the lines of the document.
-func (w *writer) document() (lines []interop.OutLine) {
-	line := func(b []byte, seq skein.Seq) {
-		lines = append(lines, interop.OutLine{Body: interop.PieceLine(b), Seq: seq})
+func (w *writer) document() (out []interop.OutLine) {
+	add := func(piece lines.Rope, seq skein.Seq) {
+		out = append(out, interop.OutLine{Body: interop.PieceRope(piece), Seq: seq})
 	}
+	line := func(b []byte, seq skein.Seq) { add(lines.RopeOf(b), seq) }
 	for _, p := range w.before {
 		line(p, w.d.After)
 	}
@@ -268,14 +270,15 @@ func (w *writer) document() (lines []interop.OutLine) {
 		w.after = [][]byte{[]byte("\n]}\n")}
 	}
 	for i, s := range w.spans {
+		var piece lines.Rope
 		if i > 0 || w.before != nil {
-			s = append([]byte(",\n"), s...)
+			piece.Append([]byte(",\n"))
 		}
-		line(s, w.seqs[i])
-		w.spans[i] = nil // it may be long
+		piece.Join(s)
+		add(piece, w.seqs[i])
 	}
 	for _, p := range w.after {
 		line(p, w.seqs[len(w.seqs)-1])
 	}
-	return lines
+	return out
 }

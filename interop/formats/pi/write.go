@@ -4,11 +4,11 @@ import (
 	"context"
 	"crypto/sha256"
 	"encoding/hex"
-	"encoding/json"
 	"fmt"
 	"strings"
 
 	"github.com/skein-dev/skein"
+	"github.com/skein-dev/skein/internal/lines"
 	"github.com/skein-dev/skein/internal/loose"
 	"github.com/skein-dev/skein/interop"
 )
@@ -115,7 +115,7 @@ func (out *output) place() error {
 			out.losses.Add(out.d.Events[0].Seq, "sub-agents: sessions of their own")
 		}
 	}
-	out.line(skein.MustJSON(head))
+	out.line(lines.RopeOf(skein.MustJSON(head)))
 	return nil
 }
 
@@ -243,23 +243,26 @@ func (out *output) entry(e skein.Event, kind string, fields any) string {
 	if out.leaf != "" {
 		head.Parent = &out.leaf
 	}
-	var b json.RawMessage
+	var b []byte
 	if out.linear {
 		b = skein.MustJSON(linearOut{kind, isoOf(e.Time)})
 	} else {
 		b = skein.MustJSON(head)
 	}
-	if more := skein.MustJSON(fields); len(more) > 2 {
-		b = append(append(b[:len(b)-1], ','), more[1:]...)
+	line := lines.RopeOf(b)
+	if more := interop.JSON(fields); len(more.Gist()) > len("{}") {
+		line = lines.RopeOf(append(b[:len(b)-1], ','))
+		line.Join(more.From(1))
 	}
 	out.leaf, out.newest = id, id
 	if n := len(out.firsts); n == 0 || out.firsts[n-1].seq != e.Seq {
 		out.firsts = append(out.firsts, leaf{e.Seq, id})
 	}
-	out.line(b)
+	out.line(line)
 	return id
 }
 
-func (out *output) line(b []byte) {
-	out.lines = append(out.lines, interop.OutLine{Body: append(b, '\n'), Seq: out.told})
+func (out *output) line(body lines.Rope) {
+	body.Append([]byte{'\n'})
+	out.lines = append(out.lines, interop.OutLine{Body: body, Seq: out.told})
 }

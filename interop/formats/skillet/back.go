@@ -94,7 +94,7 @@ func (w *writer) cutLog(lines [][]byte, asked map[string]int) {
 	w.logLines, w.cut = first, true
 	for i := first; i < len(lines); i++ {
 		if !leave[i] {
-			w.log = append(w.log, interop.OutLine{Body: folder.Piece(w.logName, w.logLines, lines[i]).Append(nil)})
+			w.log = append(w.log, interop.OutLine{Body: folder.Piece(w.logName, w.logLines, lines[i]).Rope()})
 			w.logLines++
 		}
 	}

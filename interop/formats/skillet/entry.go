@@ -6,13 +6,14 @@ import (
 	"strings"
 
 	"github.com/skein-dev/skein"
+	"github.com/skein-dev/skein/internal/lines"
 	"github.com/skein-dev/skein/internal/loose"
 	"github.com/skein-dev/skein/interop"
 )
 
 // An outItem is an item that becomes a row.
 type outItem struct {
-	text string
+	text lines.Rope
 	seq  skein.Seq
 }
 
@@ -105,7 +106,7 @@ func (w *writer) entry(e *skein.Entry) {
 }
 
 func (w *writer) add(seq skein.Seq, v any) {
-	w.turn.items = append(w.turn.items, outItem{interop.JSONText(v), seq})
+	w.turn.items = append(w.turn.items, outItem{interop.JSON(v), seq})
 }
 
 // asked writes what a user, or a program in the user's place, said.
@@ -172,7 +173,7 @@ func (w *writer) answer(e *skein.Entry) {
 			w.turn.final = append(w.turn.final, string(p.Text))
 			w.step(e, textStep{"text", p.Text})
 		case p.Kind == skein.PartReasoning && w.ours(p.Raw):
-			w.turn.items = append(w.turn.items, outItem{string(p.Raw), e.End})
+			w.turn.items = append(w.turn.items, outItem{lines.RopeOf(p.Raw), e.End})
 		case p.Kind == skein.PartReasoning:
 			w.losses.Add(e.Seq, "reasoning: left out")
 		case p.Result != nil:

@@ -11,6 +11,7 @@ import (
 	"github.com/skein-dev/skein"
 	"github.com/skein-dev/skein/internal/folder"
 	"github.com/skein-dev/skein/internal/foreign"
+	"github.com/skein-dev/skein/internal/lines"
 	"github.com/skein-dev/skein/interop"
 )
 
@@ -67,7 +68,7 @@ func (w *writer) nothing() (interop.Written, error) {
 	}
 	w.losses.Add(0, "a session without messages: an empty log")
 	own := interop.SourceText{Path: w.path(), Name: sanitise(w.user) + "/" + sanitise(w.name)}
-	own.Lines = []interop.OutLine{{Body: w.end()}}
+	own.Lines = []interop.OutLine{{Body: lines.RopeOf(w.end())}}
 	return interop.Written{ID: w.user + ":" + w.name, Texts: []interop.SourceText{own}, Losses: w.losses}, nil
 }
 
@@ -219,10 +220,10 @@ func (w *writer) summary(e skein.Event) {
 	w.turn.begin(e.Time)
 	switch it, err := unmarshal[item](orEmpty(c.Opaque)); {
 	case err == nil && it.Type == "compaction":
-		w.turn.items = append(w.turn.items, outItem{string(c.Opaque), e.Seq})
+		w.turn.items = append(w.turn.items, outItem{lines.RopeOf(c.Opaque), e.Seq})
 	case c.Summary != "":
 		w.losses.Add(e.Seq, "compaction: its summary is a message")
-		w.turn.items = append(w.turn.items, outItem{string(skein.MustJSON(userOut{"message", "user", skein.Text(c.Summary)})), e.Seq})
+		w.turn.items = append(w.turn.items, outItem{interop.JSON(userOut{"message", "user", skein.Text(c.Summary)}), e.Seq})
 	default:
 		w.losses.Add(e.Seq, "compaction: only another provider could read it")
 	}
@@ -243,7 +244,7 @@ func (w *writer) written() interop.Written {
 		for i := range w.log {
 			w.log[i].Seq = w.last
 		}
-		own.Lines = append(append(own.Lines, w.log...), interop.OutLine{Body: w.end(), Seq: w.last})
+		own.Lines = append(append(own.Lines, w.log...), interop.OutLine{Body: lines.RopeOf(w.end()), Seq: w.last})
 	}
 	out := interop.Written{ID: w.user + ":" + w.name, Texts: []interop.SourceText{own}, Losses: w.losses}
 	if w.d.After == 0 {
@@ -254,7 +255,7 @@ func (w *writer) written() interop.Written {
 
 // frame makes an empty database, with the program's own SQL.
 func frame() []interop.OutLine {
-	line := func(v any) interop.OutLine { return interop.OutLine{Body: append(skein.MustJSON(v), '\n')} }
+	line := func(v any) interop.OutLine { return interop.OutLine{Body: interop.JSONLine(v)} }
 	object := func(kind, name, sql string) interop.OutLine {
 		return line(map[string]any{"schema": map[string]string{"type": kind, "name": name, "table": tableName, "sql": sql}})
 	}
@@ -281,7 +282,7 @@ func (w *writer) row(at int64, it outItem) {
 		Values: []foreign.Value{w.user, w.name, at, it.text},
 	}
 	w.last = max(w.last, it.seq)
-	w.rows = append(w.rows, interop.OutLine{Body: r.AppendLine(nil), Seq: it.seq})
+	w.rows = append(w.rows, interop.OutLine{Body: r.Line(), Seq: it.seq})
 }
 
 // logged appends a line to the log.
@@ -289,8 +290,7 @@ func (w *writer) logged(v any) {
 	if w.logName == "" {
 		return
 	}
-	b := append(interop.JSON(v), '\n')
-	w.log = append(w.log, interop.OutLine{Body: folder.Piece(w.logName, w.logLines, b).Append(nil)})
+	w.log = append(w.log, interop.OutLine{Body: folder.PieceRope(w.logName, w.logLines, interop.JSONLine(v)).Rope()})
 	w.logLines++
 }
 
