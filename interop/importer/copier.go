@@ -69,9 +69,9 @@ func (c *copier) lookAhead(ctx context.Context, rs []records.ReadRecord) error {
 	var keys []skein.ClientID
 	for _, r := range rs {
 		if len(r.Made.Items) > 0 {
-			keys = append(keys, reconcile.Candidates(records.Bounded(r.Made.Key, r.Rec.Raw))...)
+			keys = append(keys, reconcile.Candidates(r.Made.Key)...)
 			if r.Made.CopyKey != "" {
-				keys = append(keys, reconcile.Candidates(records.Bounded(r.Made.CopyKey, r.Rec.Raw))...)
+				keys = append(keys, reconcile.Candidates(r.Made.CopyKey)...)
 			}
 		}
 	}
@@ -91,7 +91,7 @@ func (c *copier) copyOf(ctx context.Context, own skein.ClientID, r records.ReadR
 		if key == "" {
 			continue
 		}
-		if places, err = c.match(ctx, records.Bounded(key, r.Rec.Raw), r.Made.Items); places != nil || err != nil {
+		if places, err = c.match(ctx, key, r.Made.Items); places != nil || err != nil {
 			break
 		}
 	}

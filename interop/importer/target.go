@@ -247,15 +247,14 @@ func (t *Target) inherited(ctx context.Context, key skein.ClientID, r records.Re
 	if err := t.begin(ctx, t.main, key); err != nil {
 		return "", err
 	}
-	of := records.Bounded(r.Made.CopyKey, r.Rec.Raw)
 	for i, it := range r.Made.Items {
 		e := it.Event
-		e.ClientID = reconcile.ClientID(of, i, len(r.Made.Items))
+		e.ClientID = reconcile.ClientID(r.Made.CopyKey, i, len(r.Made.Items))
 		if it.Session != "" || !t.main.stored.Inherits(e) {
 			return key, nil
 		}
 	}
-	return of, nil
+	return r.Made.CopyKey, nil
 }
 
 // number gives the items of a record their ordinals, and returns them. at says where an

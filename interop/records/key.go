@@ -30,7 +30,7 @@ func (c *UniqueKeys) KeyOf(r ReadRecord) (key skein.ClientID, again bool) {
 	if len(r.Made.Items) == 0 {
 		return r.Made.Key, false
 	}
-	key = Bounded(r.Made.Key, r.Rec.Raw)
+	key = r.Made.Key
 	k, content := c.hash(key), c.content(r.Made.Items)
 	first, used := c.first[k]
 	switch n := len(r.Made.Items); {
@@ -75,9 +75,21 @@ func numbered(key skein.ClientID, i int) skein.ClientID {
 // maxKey leaves room for the numbers appended to a key.
 const maxKey = 100
 
-// Bounded returns key, or a hash in its place: of the key if it is too long for or
+// keyed returns r with keys that can be those of events.
+func (r ReadRecord) keyed() ReadRecord {
+	if len(r.Made.Items) == 0 {
+		return r
+	}
+	r.Made.Key = bounded(r.Made.Key, r.Rec.Raw)
+	if r.Made.CopyKey != "" {
+		r.Made.CopyKey = bounded(r.Made.CopyKey, r.Rec.Raw)
+	}
+	return r
+}
+
+// bounded returns key, or a hash in its place: of the key if it is too long for or
 // not valid as a client ID, of the record if key is empty.
-func Bounded(key skein.ClientID, raw []byte) skein.ClientID {
+func bounded(key skein.ClientID, raw []byte) skein.ClientID {
 	if key == "" {
 		return "record:" + skein.ClientID(Digest(raw)[:32])
 	}

@@ -183,8 +183,9 @@ var errDead = errors.New("stopped")
 
 // Read opens the file and runs its stream over the content.
 //
-// Errors are emit's and the system's, and what is wrong with a packed file.
-func (w *FileJob) Read(ctx context.Context, emit func(ReadRecord) error) error {
+// Errors are take's and the system's, and what is wrong with a packed file.
+func (w *FileJob) Read(ctx context.Context, take func(ReadRecord) error) error {
+	emit := func(r ReadRecord) error { return take(r.keyed()) }
 	if w.Unit != nil {
 		return w.readSource(ctx, emit)
 	}
