@@ -95,7 +95,7 @@ var allowed = map[string][]string{
 	"html": {"lang"}, "head": nil, "title": nil, "style": nil, "body": nil, "header": nil, "main": nil,
 	"meta": {"charset", "http-equiv", "content", "name"}, "article": {"id", "class"}, "div": {"class"}, "span": {"class"}, "time": {"datetime"},
 	"a": {"href", "rel"}, "b": nil, "p": {"class"}, "img": {"alt", "src"}, "details": {"class"}, "summary": nil, "dl": nil, "dt": nil, "dd": nil,
-	"h1": nil, "h2": nil, "h3": nil, "h4": nil, "h5": nil, "h6": nil, "pre": nil, "code": nil, "em": {"class"}, "strong": nil, "del": nil,
+	"h1": nil, "h2": nil, "h3": nil, "h4": nil, "h5": nil, "h6": nil, "pre": {"tabindex"}, "code": nil, "em": {"class"}, "strong": nil, "del": nil,
 	"ul": nil, "ol": {"start"}, "li": nil, "blockquote": nil, "hr": nil, "br": nil, "input": {"type", "checked", "disabled"},
 	"table": nil, "thead": nil, "tbody": nil, "tr": nil, "th": {"align"}, "td": {"align"},
 }
@@ -146,6 +146,8 @@ func goodValue(n *html.Node, a html.Attribute) bool {
 		return is("seq-") && n.Data == "article"
 	case "http-equiv":
 		return a.Val == "Content-Security-Policy"
+	case "tabindex":
+		return a.Val == "0"
 	case "type":
 		return a.Val == "checkbox"
 	}

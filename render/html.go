@@ -199,7 +199,7 @@ func (p *htmlPage) markdown(m *skein.Message, words string) string {
 // code writes a block of code.
 func (p *htmlPage) code(language, code string) {
 	shown, rest := p.o.cut(Clean(code))
-	p.print("<pre><code>", colour(language, shown), "</code></pre>\n")
+	p.print(`<pre tabindex="0"><code>`, colour(language, shown), "</code></pre>\n")
 	if rest > 0 {
 		p.print(`<p class="note">… and `, Count(int64(rest)), " more bytes</p>\n")
 	}

@@ -156,7 +156,7 @@ func fencedCode(w util.BufWriter, src []byte, n ast.Node, entering bool) (ast.Wa
 		return ast.WalkContinue, nil
 	}
 	language := string(n.(*ast.FencedCodeBlock).Language(src))
-	_, err := io.WriteString(w, "<pre><code>"+colour(language, lines(n, src))+"</code></pre>\n")
+	_, err := io.WriteString(w, `<pre tabindex="0"><code>`+colour(language, lines(n, src))+"</code></pre>\n")
 	return ast.WalkSkipChildren, err
 }
 

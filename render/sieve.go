@@ -14,9 +14,10 @@ import (
 // attributes, except those in plain.
 var passes = map[string]map[string]func(string) bool{
 	"p": nil, "br": nil, "hr": nil, "h1": nil, "h2": nil, "h3": nil, "h4": nil, "h5": nil, "h6": nil,
-	"ul": nil, "li": nil, "blockquote": nil, "pre": nil, "code": nil, "strong": nil, "del": nil,
+	"ul": nil, "li": nil, "blockquote": nil, "code": nil, "strong": nil, "del": nil,
 	"table": nil, "thead": nil, "tbody": nil, "tr": nil,
 	"ol":    {"start": isStart},
+	"pre":   {"tabindex": func(s string) bool { return s == "0" }}, // it scrolls, also with the keyboard
 	"th":    {"align": isAlign},
 	"td":    {"align": isAlign},
 	"em":    {"class": func(s string) bool { return s == "image" }},
@@ -26,7 +27,7 @@ var passes = map[string]map[string]func(string) bool{
 }
 
 // plain has the elements that are also allowed without an attribute.
-var plain = []string{"ol", "th", "td", "em"}
+var plain = []string{"ol", "pre", "th", "td", "em"}
 
 func isEmpty(s string) bool { return s == "" }
 
