@@ -19,7 +19,8 @@ import (
 // from the store later.
 type Logs struct {
 	dir   string
-	store skein.Store
+	store skein.Store // without errors for damage
+	exact skein.Store // with them
 
 	mu   sync.Mutex
 	open map[skein.SessionID]*writer
@@ -28,7 +29,7 @@ type Logs struct {
 // New returns Logs that writes the sessions of s below the folder dir, which
 // need not exist.
 func New(dir string, s skein.Store) *Logs {
-	return &Logs{dir: dir, store: lenient.Store(s, nil), open: map[skein.SessionID]*writer{}}
+	return &Logs{dir: dir, store: lenient.Store(s, nil), exact: s, open: map[skein.SessionID]*writer{}}
 }
 
 // Append adds the lines of events, which were stored in session id. It must be
