@@ -27,6 +27,7 @@ type Progress struct {
 	Path        string // file that is being read
 	Files, Of   int    // files done, and all that are to be read
 	Bytes, Size int64  // bytes done, and all that are to be read
+	Report      Report // what was imported so far; its lists may be read, and grow later
 }
 
 // maxNamed bounds how many damaged records and skipped files a Report names;

@@ -31,6 +31,8 @@ type Discovery struct {
 	// database counts as many as have such a record.
 	Sessions int
 	Stored   int // sessions of these files that the store has
+
+	Since skein.Time // when the first session of the files that were never read began, as far as their records say; 0 if unknown
 }
 
 // Find looks at the files at and under paths as [importer.Import] does and returns what was
@@ -120,7 +122,7 @@ func (fd *finder) files(ctx context.Context, files []disk.File) error {
 		}
 		known, ok := fd.known.Files[c.Path]
 		if f := fd.known.Formats.Format(known.Format); ok && f != nil && (known.Unchanged(c) || known.Unchanged(aloneUnit(c))) {
-			fd.count(f.Name, c, 0)
+			fd.count(f.Name, c, glimpse{})
 			continue
 		}
 		m, err := fd.planner.match(c)
@@ -136,15 +138,13 @@ func (fd *finder) files(ctx context.Context, files []disk.File) error {
 			fd.rep.Unmatched++
 		default:
 			w := &records.FileJob{Format: *m.format, Now: c}
-			switch begins, destroyed := fd.peek(ctx, w); {
-			case destroyed:
+			seen, destroyed := fd.peek(ctx, w)
+			if destroyed {
 				fd.rep.Files++
 				fd.rep.Removed++
-			case begins:
-				fd.count(m.format.Name, c, 1)
-			default:
-				fd.count(m.format.Name, c, 0)
+				continue
 			}
+			fd.count(m.format.Name, c, seen)
 		}
 	}
 	return nil
@@ -162,7 +162,7 @@ func (fd *finder) fallen(ctx context.Context, files []disk.File) error {
 func (fd *finder) unit(ctx context.Context, u UnitFound) error {
 	known, ok := fd.known.Files[u.Path]
 	if f := fd.known.Formats.Format(known.Format); ok && f != nil && known.Unchanged(u.File) {
-		fd.count(f.Name, u.File, 0)
+		fd.count(f.Name, u.File, glimpse{})
 		return nil
 	}
 	if fd.known.Formats.elsewhere(u) {
@@ -175,7 +175,7 @@ func (fd *finder) unit(ctx context.Context, u UnitFound) error {
 	}
 	if err != nil {
 		if errors.Is(err, interop.ErrTorn) { // it will be read
-			fd.count(f.Name, u.File, 1)
+			fd.count(f.Name, u.File, glimpse{sessions: 1})
 		}
 		fd.rep.AddSkip(u.Path, disk.Why(err))
 		return ctx.Err()
@@ -191,30 +191,44 @@ func (fd *finder) unit(ctx context.Context, u UnitFound) error {
 	return ctx.Err()
 }
 
-// sessions returns how many sessions the sources of a unit hold, without those that
+// sessions returns which sessions the sources of a unit hold, without those that
 // were purged here. The nameless source of a database belongs to no session.
-func (fd *finder) sessions(ctx context.Context, f *interop.Format, o *records.Opened, now disk.File, sources []interop.Source) (n int) {
+func (fd *finder) sessions(ctx context.Context, f *interop.Format, o *records.Opened, now disk.File, sources []interop.Source) (all glimpse) {
 	for i, s := range sources {
 		if s.Name == "" && (records.IsDatabase(o.Unit) || len(sources) > 1) {
 			continue
 		}
-		begins, destroyed := true, false
+		seen, destroyed := glimpse{sessions: 1}, false
 		if i < maxPeeks {
-			begins, destroyed = fd.peek(ctx, &records.FileJob{Format: *f, Now: now, Unit: o, Name: s.Name})
+			seen, destroyed = fd.peek(ctx, &records.FileJob{Format: *f, Now: now, Unit: o, Name: s.Name})
 		}
-		switch {
-		case destroyed:
+		if destroyed {
 			fd.rep.Removed++
-		case begins:
-			n++
+			continue
 		}
+		all.sessions += seen.sessions
+		all.since = earlier(all.since, seen.since)
 	}
-	return n
+	return all
 }
 
-// count counts a file or unit with this many sessions, unless it has already been
+// A glimpse is what the beginning of a file, or of the sources of a unit, says.
+type glimpse struct {
+	sessions int        // that begin there
+	since    skein.Time // when the first of them began; 0 if unknown
+}
+
+// earlier returns the earlier of two times, of which 0 is unknown.
+func earlier(a, b skein.Time) skein.Time {
+	if a == 0 || b == 0 {
+		return max(a, b)
+	}
+	return min(a, b)
+}
+
+// count counts a file or unit with these sessions, unless it has already been
 // read in its current state.
-func (fd *finder) count(format string, c disk.File, sessions int) {
+func (fd *finder) count(format string, c disk.File, seen glimpse) {
 	at := -1
 	for i, r := range fd.roots {
 		if (r == c.Path || disk.Within(r, c.Path)) && (at < 0 || len(r) > len(fd.roots[at])) {
@@ -242,7 +256,8 @@ func (fd *finder) count(format string, c disk.File, sessions int) {
 	n.Files++
 	n.Bytes += c.Size
 	n.Stored += stored
-	n.Sessions += max(stored, sessions)
+	n.Sessions += max(stored, seen.sessions)
+	n.Since = earlier(n.Since, seen.since)
 	fd.rep.Files++
 }
 
@@ -253,11 +268,12 @@ const maxPeeks = 1000
 var errSeen = errors.New("seen enough")
 
 // peek reads a file, or a source of a unit, up to the first record that begins
-// its session, and reports whether there is one and whether it was purged here. If
-// the file cannot be read, it reports that there is one: the import will return the error.
-func (fd *finder) peek(ctx context.Context, w *records.FileJob) (begins, destroyed bool) {
+// its session, and returns whether there is one and whether it was purged here. If
+// the file cannot be read, it says that there is one: the import will return the error.
+func (fd *finder) peek(ctx context.Context, w *records.FileJob) (seen glimpse, destroyed bool) {
+	one := glimpse{sessions: 1}
 	if w.Format.Load != nil {
-		return true, false // it holds events, which begin a session
+		return one, false // it holds events, which begin a session
 	}
 	var main interop.Begin
 	w.Begin()
@@ -271,20 +287,21 @@ func (fd *finder) peek(ctx context.Context, w *records.FileJob) (begins, destroy
 			if len(r.Made.Items) == 0 || r.Made.Floating {
 				return nil
 			}
+			one.since = r.Made.Items[0].Event.Time
 			return errSeen
 		})
 	})
 	switch {
 	case err == nil:
-		return false, false
+		return seen, false
 	case !errors.Is(err, errSeen):
-		return true, false
+		return one, false
 	}
 	o := skein.Origin{Format: w.Format.Name, Path: records.SourcePath(w.File().Path, w.Name), ID: string(main.ID)}
 	if main.Created.Origin != nil {
 		o.ID = main.Created.Origin.ID
 	}
-	return true, fd.destroyed[erase.TombOfID(main.ID)] || fd.destroyed[erase.TombOfOrigin(o)]
+	return one, fd.destroyed[erase.TombOfID(main.ID)] || fd.destroyed[erase.TombOfOrigin(o)]
 }
 
 func guarded(do func() error) (err error) {

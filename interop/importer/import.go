@@ -158,6 +158,7 @@ func (im *Pipeline) consumeAll(ctx context.Context, chunks <-chan records.Chunk,
 			p.Files++
 		}
 		if im.progress != nil {
+			p.Report = *im.rep.Report
 			im.progress(p)
 		}
 	}
