@@ -21,6 +21,7 @@ import (
 	"github.com/skein-dev/skein/server/mcp"
 	"github.com/skein-dev/skein/server/metrics"
 	"github.com/skein-dev/skein/server/web"
+	"github.com/skein-dev/skein/server/web/imports"
 	"github.com/skein-dev/skein/store/memory"
 )
 
@@ -58,6 +59,8 @@ func newWhole(t *testing.T) *whole {
 	}
 	pages := web.Options{Now: clock, Tokens: h.tokens, Chat: web.NewChat(mute{})}
 	t.Cleanup(pages.Chat.Close)
+	pages.Imports = imports.New(imports.Options{Store: store})
+	t.Cleanup(pages.Imports.Close)
 	m := metrics.New(metrics.Options{Now: clock})
 	h.door = door.New(door.Options{Store: store, Tokens: h.tokens, Log: slog.New(slog.DiscardHandler), Now: clock, Form: web.Form(pages), Page: web.Refused(pages)}, slices.Concat(
 		server.Routes(server.Options{Store: store, Version: "test", Now: clock}),

@@ -84,29 +84,15 @@ func (a eventOps) imports(t *openapi.Table) {
 		}
 		defer func() { err = errors.Join(err, os.RemoveAll(dir)) }()
 		sum := sha256.New()
-		if err := upload.Unpack(dir, i.Name, io.TeeReader(passing{i.Call().BodyReader(), room.Of(ctx)}, sum)); err != nil {
+		if err := upload.Unpack(dir, i.Name, io.TeeReader(upload.Passing(ctx, i.Call().BodyReader()), sum)); err != nil {
 			return nil, err
 		}
-		rep, err := importer.Import(room.With(ctx, nil), upload.Store(door.From(ctx).Store, dir, sum.Sum(nil)), formats, []string{dir}, interop.Options{Again: i.Again, Named: i.Format != "", All: a.Formats})
+		rep, err := importer.Import(room.With(ctx, nil), upload.Store(door.From(ctx).Store, dir, upload.Name(sum.Sum(nil))), formats, []string{dir}, interop.Options{Again: i.Again, Named: i.Format != "", All: a.Formats})
 		if err == nil && rep.Failed > 0 && rep.Events == 0 {
 			err = rep.Err
 		}
 		return &out{reportOf(rep, dir)}, err
 	})
-}
-
-// passing reads a body that goes straight to the disk: nothing of it is kept in
-// memory.
-type passing struct {
-	io.Reader
-	share *room.Share
-}
-
-// Read implements [io.Reader].
-func (p passing) Read(b []byte) (int, error) {
-	n, err := p.Reader.Read(b)
-	p.share.LetGo()
-	return n, err
 }
 
 func (a eventOps) formatsNamed(name string) ([]interop.Format, error) {

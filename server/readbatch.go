@@ -9,9 +9,9 @@ import (
 	"net/http"
 
 	"github.com/skein-dev/skein"
-	"github.com/skein-dev/skein/internal/room"
 	"github.com/skein-dev/skein/server/api"
 	"github.com/skein-dev/skein/server/door"
+	"github.com/skein-dev/skein/server/upload"
 )
 
 // A fieldDecoder decodes the value that comes next.
@@ -142,7 +142,7 @@ func fits(d *json.Decoder) error {
 // answer.
 func refused(ctx context.Context, body io.Reader, err error) error {
 	if long := (*http.MaxBytesError)(nil); errors.As(err, &long) && long.Limit == maxBatch {
-		io.Copy(io.Discard, passing{body, room.Of(ctx)}) //nolint:errcheck // it is of no interest any more
+		io.Copy(io.Discard, upload.Passing(ctx, body)) //nolint:errcheck // it is of no interest any more
 	}
 	return err
 }

@@ -13,7 +13,6 @@ import (
 	"github.com/skein-dev/skein/cli/sessions"
 	"github.com/skein-dev/skein/cli/terminal"
 	"github.com/skein-dev/skein/interop"
-	"github.com/skein-dev/skein/interop/formats/claudecode"
 	"github.com/skein-dev/skein/interop/writeback"
 	"github.com/skein-dev/skein/render"
 	"github.com/skein-dev/skein/store/lookup"
@@ -121,7 +120,7 @@ func Failed(r interop.Report) error {
 //
 // The error is that of the store or of writing to stdout.
 func (o *Reporter) Report(ctx context.Context, j *job.Job, r interop.Report) error {
-	replaced, err := replaced(ctx, j, r)
+	replaced, err := Replaced(ctx, j, r)
 	if err != nil {
 		return err
 	}
@@ -161,7 +160,7 @@ func (o *Reporter) Broken(j *job.Job, r interop.Report) error {
 //
 // The error is that of the store or of writing to stdout.
 func (o *Reporter) Change(ctx context.Context, j *job.Job, r interop.Report) error {
-	if _, err := replaced(ctx, j, r); err != nil {
+	if _, err := Replaced(ctx, j, r); err != nil {
 		return err
 	}
 	if o.JSON {
@@ -296,55 +295,6 @@ func others(j *job.Job, r interop.Report) (lines []string) {
 
 // maxNamed is how many damaged records and skipped files people are shown.
 const maxNamed = 10
-
-// replaced puts recovered sessions into the bin if their transcript has turned up,
-// unless they were continued here. It returns how many. r says what was imported.
-func replaced(ctx context.Context, j *job.Job, r interop.Report) (n int, err error) {
-	if r.Events == 0 { // reading the list of sessions would cost as much as finding that no file changed
-		return 0, nil
-	}
-	var all []skein.Session
-	for s, err := range j.Store.Sessions(ctx, skein.Filter{Origin: claudecode.HistoryName, IncludeEmpty: true}) {
-		if err != nil {
-			return 0, err
-		}
-		all = append(all, s)
-	}
-	for _, s := range all {
-		real, err := j.Store.Session(ctx, skein.SessionID(s.Origin.ID))
-		switch {
-		case sessions.Gone(err) || err == nil && real.Binned != 0:
-			continue
-		case err != nil:
-			return n, err
-		}
-		if own, err := wentOn(ctx, j.Store, s.ID); own || err != nil {
-			if err != nil {
-				return n, err
-			}
-			continue
-		}
-		if err := skein.LifecycleOf(j.Store).Bin(ctx, s.ID); err != nil {
-			return n, err
-		}
-		n++
-	}
-	return n, nil
-}
-
-// wentOn reports whether a recovered session has messages besides the recovered
-// ones.
-func wentOn(ctx context.Context, s skein.Store, id skein.SessionID) (bool, error) {
-	for e, err := range s.Events(ctx, id, 0) {
-		if err != nil {
-			return false, err
-		}
-		if e.Kind == skein.KindSaid && !strings.HasPrefix(string(e.ClientID), claudecode.RecoveredKey) {
-			return true, nil
-		}
-	}
-	return false, nil
-}
 
 // barEvery is the shortest time between two drawings of a progress bar.
 const barEvery = 100 * time.Millisecond

@@ -105,6 +105,9 @@ func (o *serveOptions) run(ctx context.Context, j *job.Job, _ []string) error {
 	pages := webOptions(j, log)
 	pages.Tokens = tokens
 	pages.Purged = func(s skein.Session) error { return sessionlog.Remove(sessions.LogDir(j), s.User, s.ID) }
+	if pages.Imports = importsOf(j, pages.Purged); pages.Imports != nil {
+		defer pages.Imports.Close()
+	}
 	if backups := j.BackupLook(); backups != nil {
 		pages.Examiners = append(pages.Examiners, backups)
 	}

@@ -14,7 +14,7 @@ import (
 // store is a store for uploaded files that are in a temporary folder of
 // this machine. It knows each by a name of its own instead: upload:, a hash of
 // what was sent, and the name that its sender gave it, so that the same file is
-// recognized again.
+// recognized again; or another fixed name in place of upload: and the hash.
 type store struct {
 	skein.Store
 	skein.Sources
@@ -25,10 +25,14 @@ type store struct {
 // Unwrap returns the store itself, which sees the real paths.
 func (u *store) Unwrap() skein.Store { return u.Store }
 
-// Store returns s for the import of the files in dir, which were sent with that hash.
-func Store(s skein.Store, dir string, hash []byte) skein.Store {
-	return &store{s, skein.SourcesOf(s), dir, "upload:" + hex.EncodeToString(hash[:4])}
+// Store returns s for the import of the files in dir, which the store is to know as files
+// in a folder of that name: [Name] returns one for what was sent.
+func Store(s skein.Store, dir, name string) skein.Store {
+	return &store{s, skein.SourcesOf(s), dir, name}
 }
+
+// Name returns the name of the folder of what was sent with that hash.
+func Name(hash []byte) string { return "upload:" + hex.EncodeToString(hash[:4]) }
 
 // out returns the store's name for a path in the folder.
 func (u *store) out(path string) string {

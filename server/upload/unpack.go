@@ -36,15 +36,28 @@ func Unpack(dir, name string, body io.Reader) (err error) {
 	}
 	defer func() { err = errors.Join(err, root.Close()) }()
 	b := unpackFolder{root: root, left: maxUnpacked}
-	switch lower := strings.ToLower(name); {
-	case strings.HasSuffix(lower, ".zip"):
+	switch archiveOf(name) {
+	case ".zip":
 		return b.zip(body)
-	case strings.HasSuffix(lower, ".tar"):
+	case ".tar":
 		return b.tar(body)
-	case strings.HasSuffix(lower, ".tar.gz"), strings.HasSuffix(lower, ".tgz"):
+	case ".tar.gz", ".tgz":
 		return b.tgz(body)
 	}
 	return b.put(name, body)
+}
+
+// IsArchive reports whether a name is that of an archive, which holds several files.
+func IsArchive(name string) bool { return archiveOf(name) != "" }
+
+// archiveOf returns the ending of the name of an archive, "" for other names.
+func archiveOf(name string) string {
+	for _, end := range []string{".zip", ".tar", ".tar.gz", ".tgz"} {
+		if strings.HasSuffix(strings.ToLower(name), end) {
+			return end
+		}
+	}
+	return ""
 }
 
 // unpackFolder is a folder that files are written to.

@@ -142,7 +142,7 @@ func TestWhatIsSentAgainIsTheSameFileWhereverItIsUnpacked(t *testing.T) {
 	first, again := filepath.Join(t.TempDir(), "1"), filepath.Join(t.TempDir(), "2")
 	path := filepath.Join(first, "a", "b.jsonl")
 	begun := skein.NewEvent(skein.KindCreated, 1, skein.Created{Origin: &skein.Origin{Format: "pi", Path: path}})
-	_, err := upload.Store(whole, first, hash).Append(t.Context(), skein.Batch{
+	_, err := upload.Store(whole, first, upload.Name(hash)).Append(t.Context(), skein.Batch{
 		Session: "a", Events: []skein.Event{begun},
 		Import: &skein.Import{File: skein.SourceFile{Format: "pi", Path: path, Session: "a", Size: 4, Offset: 4, Records: 1}, Records: []skein.Record{{Raw: []byte("{}\r\n"), Events: 1}}},
 	})
@@ -154,7 +154,7 @@ func TestWhatIsSentAgainIsTheSameFileWhereverItIsUnpacked(t *testing.T) {
 	if s, err := whole.Session(t.Context(), "a"); err != nil || s.Origin == nil || s.Origin.Path != stored {
 		t.Errorf("the session comes from %+v (%v), want %s", s.Origin, err, stored)
 	}
-	is, want := skein.SourcesOf(upload.Store(whole, again, hash)), filepath.Join(again, "a", "b.jsonl")
+	is, want := skein.SourcesOf(upload.Store(whole, again, upload.Name(hash))), filepath.Join(again, "a", "b.jsonl")
 	if f, err := is.File(t.Context(), "pi", want); err != nil || f.Path != want {
 		t.Errorf("File = %q, %v, want %s", f.Path, err, want)
 	}
@@ -174,7 +174,7 @@ func TestWhatIsSentAgainIsTheSameFileWhereverItIsUnpacked(t *testing.T) {
 	if !slices.Equal(raw, []string{"{}\r\n"}) {
 		t.Errorf("Records = %q, want the one that was stored", raw)
 	}
-	if f, err := skein.SourcesOf(upload.Store(whole, again, []byte{1, 2, 3, 4})).File(t.Context(), "pi", want); !errors.Is(err, skein.ErrNotFound) {
+	if f, err := skein.SourcesOf(upload.Store(whole, again, upload.Name([]byte{1, 2, 3, 4}))).File(t.Context(), "pi", want); !errors.Is(err, skein.ErrNotFound) {
 		t.Errorf("File after other content was sent = %q, %v, want it not found", f.Path, err)
 	}
 }

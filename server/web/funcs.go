@@ -18,6 +18,7 @@ func (s *site) funcs() template.FuncMap {
 		"ago":     func(t skein.Time) string { return ago(t, s.Now()) },
 		"age":     func(t skein.Time) string { return age(t, s.Now()) },
 		"stamp":   stamp,
+		"day":     func(t skein.Time) string { return t.Std().In(s.Now().Location()).Format("Jan 2, 2006") },
 		"iso":     func(t skein.Time) string { return t.String() },
 		"count":   func(n any) string { return render.Count(toInt(n)) },
 		"short":   func(n any) string { return render.Short(toInt(n)) },

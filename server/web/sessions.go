@@ -28,6 +28,7 @@ func (s lists) routes() []door.Route {
 		read("/{$}", s.sessions),
 		change("/sessions/bulk", s.bulk),
 		change("/views", s.keepView),
+		change("/hints", s.closeHint),
 	}
 }
 
@@ -48,6 +49,7 @@ type sessionsPage struct {
 	Children int    // sessions that agents started, and that are left out
 	Chips    []chip
 	Views    []savedView
+	Hint     *hint // nil: none
 }
 
 // A chip is a filter that is set, and the path of the list without it.
@@ -105,6 +107,11 @@ func (s lists) sessions(w http.ResponseWriter, r *http.Request) {
 		s.fragment(w, "sessions", "list", p)
 		return
 	}
+	if p.Total == 0 && !p.Filtered && p.First && s.mayImport(door.From(r.Context())) {
+		importPages(s).first(w, r)
+		return
+	}
+	p.Hint = s.hintFor(w, r)
 	s.show(w, r, "sessions", layoutData{Title: "Sessions", At: "sessions", Class: "listing", Data: p})
 }
 

@@ -78,6 +78,8 @@ type layoutData struct {
 	Notice  string       // what the last form did; set by show
 	Chats   bool         // agents answer here; set by here
 	Logins  bool         // the page of logins exists; set by here
+	Imports bool         // the visitor may import; set by here
+	Running string       // how far the running import is; set by here
 }
 
 // Nav returns the navigation.
@@ -108,6 +110,7 @@ func (s *site) write(w http.ResponseWriter, status int, name string, p layoutDat
 // here returns p with the fields that say what this site offers.
 func (s *site) here(p layoutData) layoutData {
 	p.Chats, p.Logins = s.Chat != nil, s.Tokens != nil
+	p.Imports, p.Running = s.mayImport(p.Visitor), s.running(p.Visitor)
 	return p
 }
 

@@ -14,6 +14,7 @@ import (
 	"github.com/skein-dev/skein/price"
 	"github.com/skein-dev/skein/redact"
 	"github.com/skein-dev/skein/server/door"
+	"github.com/skein-dev/skein/server/web/imports"
 	"github.com/skein-dev/skein/store/activity"
 	"github.com/skein-dev/skein/store/inspect"
 )
@@ -35,6 +36,7 @@ type Options struct {
 	FindFor   time.Duration             // how long messages of one session are ranked before the newest are shown; 0: 25 ms
 	Listed    int                       // how many sessions are counted before the list is sent; the facets of more come after it; 0: 20,000
 	Probes    activity.Probes           // where to look what sessions are doing besides the store
+	Imports   *imports.Imports          // of what is on this machine; nil: sessions cannot be imported in the browser
 	Chat      *Turns                    // lets agents answer in the browser; nil: they cannot
 }
 
@@ -56,6 +58,7 @@ func Routes(o Options) []door.Route {
 		binPages{s}.routes(),
 		healthPages{s}.routes(),
 		chatPages{s}.routes(),
+		importPages{s}.routes(),
 		loginPages{s}.routes(),
 	)
 }
