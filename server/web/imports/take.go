@@ -37,7 +37,7 @@ func (i *Imports) Take(next func() (SentFile, error)) error {
 	if err != nil {
 		return errors.Join(err, os.RemoveAll(dir))
 	}
-	in := parcel{dir: dir}
+	in := incomingFolder{dir: dir}
 	if err := in.receive(next); err != nil {
 		i.release(false, interop.Report{}, nil)
 		return errors.Join(err, os.RemoveAll(dir))
@@ -50,8 +50,8 @@ func (i *Imports) Take(next func() (SentFile, error)) error {
 	return nil
 }
 
-// A parcel is the folder of the files that a browser sends.
-type parcel struct {
+// An incoming folder holds the files that a browser sends.
+type incomingFolder struct {
 	dir     string
 	hashed  []byte
 	alone   []string // paths of the files that were sent without a folder
@@ -61,14 +61,14 @@ type parcel struct {
 
 // paths returns what to import. A file that was sent by itself was named by the person,
 // who wants to know if it yields nothing.
-func (in *parcel) paths() []string { return append(in.alone, in.dir) }
+func (in *incomingFolder) paths() []string { return append(in.alone, in.dir) }
 
-func (in *parcel) sum() []byte {
+func (in *incomingFolder) sum() []byte {
 	sum := sha256.Sum256(in.hashed)
 	return sum[:]
 }
 
-func (in *parcel) receive(next func() (SentFile, error)) error {
+func (in *incomingFolder) receive(next func() (SentFile, error)) error {
 	for {
 		sent, err := next()
 		if errors.Is(err, io.EOF) {
@@ -90,7 +90,7 @@ func (in *parcel) receive(next func() (SentFile, error)) error {
 
 // put stores one file. An archive gets a folder of its own, and so does a file whose
 // name is taken.
-func (in *parcel) put(sent SentFile) error {
+func (in *incomingFolder) put(sent SentFile) error {
 	to := in.dir
 	_, err := os.Lstat(filepath.Join(in.dir, filepath.Base(sent.Name)))
 	if archive := upload.IsArchive(sent.Name); archive || !errors.Is(err, fs.ErrNotExist) {
