@@ -185,6 +185,9 @@ func TestWhatBodiesEachRouteOfTheServerTakes(t *testing.T) {
 			continue
 		}
 		for _, kind := range []string{"", "text/plain", "application/json; charset=utf-16", "application/xml", "multipart/form-data; boundary=x"} {
+			if media, _, _ := strings.Cut(kind, ";"); slices.Contains(r.Types, media) {
+				continue
+			}
 			h.refused(r, 415, "type", "{}", token, "Content-Type: "+kind)
 		}
 		if r.Body <= 64<<10 {
