@@ -257,6 +257,8 @@ export interface Found {
   items: Hit[];
   /** The deadline came first: there may be better ones. */
   cut_off: boolean;
+  /** If nothing was found: a query that finds something and differs by a letter in some words. */
+  did_you_mean?: string;
   facets: Record<string, { value: string; count: number }[]>;
 }
 
