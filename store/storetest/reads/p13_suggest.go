@@ -56,7 +56,7 @@ func suggestions(t *harness.Test) {
 		`"kettel stove"`:    "",
 		"-kettel role:user": "",
 		"kettel*":           "",
-		"teh":               "",
+		"onn":               "",
 		"st0ve":             "",
 	} {
 		q, err := search.Parse(typed)
