@@ -156,7 +156,7 @@ var groups = []struct {
 		read.NewList, read.NewNow, status.NewStatusline, newShow, read.NewTail, read.NewReplay, newLog, read.NewSearch, read.NewTree, read.NewUsage, read.NewExport, read.NewConvert,
 	}},
 	{"trace", []func(*job.Frame) *cobra.Command{
-		trace.NewBlame, trace.NewWhy, trace.NewCommits, trace.NewPR, trace.NewDiff, trace.NewRewind,
+		trace.NewBlame, trace.NewWhy, trace.NewCommits, trace.NewPR, trace.NewDiff, trace.NewRewind, trace.NewTrailer,
 	}},
 	{"write", []func(*job.Frame) *cobra.Command{
 		write.NewImport, write.NewSync, write.NewHandoff, write.NewPush, write.NewPull, write.NewAppend, write.NewRename, write.NewTag, write.NewPin, write.NewUnpin, write.NewFork, write.NewProject,
