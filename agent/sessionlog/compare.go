@@ -6,8 +6,6 @@ import (
 	"errors"
 	"fmt"
 	"io"
-	"io/fs"
-	"os"
 	"strings"
 
 	"github.com/skein-dev/skein"
@@ -16,21 +14,16 @@ import (
 // difference says, for people, how the log at path differs from what it should
 // be; "" if it does not.
 func difference(ctx context.Context, st skein.Store, s skein.Session, path string) (what string, err error) {
-	var in io.ReadSeeker = strings.NewReader("")
-	f, err := os.Open(path)
-	switch {
-	case err == nil:
-		defer func() { err = errors.Join(err, f.Close()) }()
-		in = f
-	case !errors.Is(err, fs.ErrNotExist):
-		return "", err
-	}
-	c := comparison{in: in}
-	_, _, err = eachLine(ctx, st, s, c.add, c.restart)
+	f, missing, err := openLog(path)
 	if err != nil {
 		return "", err
 	}
-	return c.result(f == nil)
+	defer func() { err = errors.Join(err, f.Close()) }()
+	c := comparison{in: f}
+	if _, err = eachLine(st.Events(ctx, s.ID, s.Base), s, newKeeper(s, strings.NewReader("")), c.add, c.restart); err != nil {
+		return "", err
+	}
+	return c.result(missing)
 }
 
 // A comparison compares a file with lines.

@@ -54,7 +54,7 @@ func (w *writer) takeUp(ctx context.Context, s skein.Session) (ok bool, err erro
 	if err != nil || mark == nil {
 		return false, err
 	}
-	lines := NewLines(w.id, s.Revision)
+	lines := newKeeper(s, bytes.NewReader(there))
 	lines.agent = mark.Data.Agent
 	var should []byte
 	last := mark.Seq - 1
@@ -62,7 +62,10 @@ func (w *writer) takeUp(ctx context.Context, s skein.Session) (ok bool, err erro
 		if err != nil {
 			return false, err
 		}
-		if should = lines.Append(should, e); renews(e) || len(should) > maxTake {
+		if should, err = lines.add(should, e); err != nil {
+			return false, err
+		}
+		if renews(e) || len(should) > maxTake {
 			return false, nil
 		}
 		last = e.Seq
@@ -72,7 +75,7 @@ func (w *writer) takeUp(ctx context.Context, s skein.Session) (ok bool, err erro
 		return false, nil
 	}
 	n, err := f.Write(rest)
-	w.lines, w.last, w.size = lines, last, mark.offset+int64(len(there)+n)
+	w.lines, w.last, w.size = lines.Encoder, last, mark.offset+int64(len(there)+n)
 	return true, err
 }
 

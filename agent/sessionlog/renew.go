@@ -7,8 +7,10 @@ import (
 	"errors"
 	"io"
 	"io/fs"
+	"iter"
 	"os"
 	"path/filepath"
+	"strings"
 
 	"github.com/skein-dev/skein"
 )
@@ -20,8 +22,26 @@ func (w *writer) renew(ctx context.Context, s skein.Session) (err error) {
 		return err
 	}
 	defer func() { err = errors.Join(err, discard(temp)) }()
+	if err := w.compute(ctx, s, temp); err != nil {
+		return err
+	}
+	if w.size, err = temp.Seek(0, io.SeekCurrent); err != nil {
+		return err
+	}
+	return w.replace(temp)
+}
+
+// compute writes the lines of s to temp. Those of events that are damaged in the store are
+// the ones in the file.
+func (w *writer) compute(ctx context.Context, s skein.Session, temp *os.File) (err error) {
+	old, _, err := openLog(w.path)
+	if err != nil {
+		return err
+	}
+	defer func() { err = errors.Join(err, old.Close()) }()
 	out := bufio.NewWriterSize(temp, 256<<10)
-	lines, last, err := eachLine(ctx, w.store, s, func(b []byte) error {
+	lines := newKeeper(s, old)
+	last, err := eachLine(w.store.Events(ctx, s.ID, s.Base), s, lines, func(b []byte) error {
 		_, err := out.Write(b)
 		return err
 	}, func() error {
@@ -29,15 +49,22 @@ func (w *writer) renew(ctx context.Context, s skein.Session) (err error) {
 		_, err := temp.Seek(0, io.SeekStart)
 		return errors.Join(err, temp.Truncate(0))
 	})
-	if err = errors.Join(err, out.Flush()); err != nil {
-		return err
-	}
-	w.lines, w.last = lines, last
-	if w.size, err = temp.Seek(0, io.SeekCurrent); err != nil {
-		return err
-	}
-	return w.replace(temp)
+	w.lines, w.last = lines.Encoder, last
+	return errors.Join(err, out.Flush())
 }
+
+// openLog opens the log at path. Without a file there, the log is empty, and missing.
+func openLog(path string) (f io.ReadSeekCloser, missing bool, err error) {
+	f, err = os.Open(path)
+	if errors.Is(err, fs.ErrNotExist) {
+		return emptyLog{strings.NewReader("")}, true, nil
+	}
+	return f, false, err
+}
+
+type emptyLog struct{ io.ReadSeeker }
+
+func (emptyLog) Close() error { return nil }
 
 // replace puts temp in the place of the file, unless their content is equal.
 func (w *writer) replace(temp *os.File) error {
@@ -100,24 +127,26 @@ func discard(temp *os.File) error {
 	return nil
 }
 
-// eachLine passes the lines of session s to add, those of one event at a time,
-// and calls restart where the log is emptied. It returns what the next event
+// eachLine passes the lines of the events of session s to add, those of one event at a
+// time, and calls restart where the log is emptied. It returns what the next event
 // follows.
-func eachLine(ctx context.Context, st skein.Store, s skein.Session, add func([]byte) error, restart func() error) (*Encoder, skein.Seq, error) {
-	lines, last := NewLines(s.ID, s.Revision), s.Base
+func eachLine(events iter.Seq2[skein.Event, error], s skein.Session, lines *lineKeeper, add func([]byte) error, restart func() error) (last skein.Seq, err error) {
+	last = s.Base
 	var b []byte
-	for e, err := range st.Events(ctx, s.ID, s.Base) {
+	for e, err := range events {
 		if err != nil {
-			return nil, 0, err
+			return 0, err
 		}
-		b, last = lines.Append(b[:0], e), e.Seq
-		err := add(b)
+		if b, err = lines.add(b[:0], e); err != nil {
+			return 0, err
+		}
+		last, err = e.Seq, add(b)
 		if cleared(e) {
 			err = restart()
 		}
 		if err != nil {
-			return nil, 0, err
+			return 0, err
 		}
 	}
-	return lines, last, nil
+	return last, nil
 }
