@@ -48,6 +48,16 @@ func broken() map[string]brokenStore {
 		"a close hangs": {"01 The answer agrees with the disk/nil means that every later read has it", func() skein.Store {
 			return stays{memory.New()}
 		}},
+		"an append hangs": {"02 All or none/an event that cannot be stored takes its batch with it", func() skein.Store {
+			return stuck{memory.New()}
+		}},
+		"a search hangs": {"13 Search finds/the limit and the deadline", func() skein.Store {
+			return lost{memory.New()}
+		}},
+		"a lease hangs": {"06 A stale lease cannot write/one with a TTL ends in time", func() skein.Store {
+			s := memory.New()
+			return waits{s, s}
+		}},
 	}
 	maps.Copy(all, faulty())
 	return all
@@ -72,6 +82,9 @@ func TestBrokenStore(t *testing.T) {
 			c.Env = append(os.Environ(), brokenVariable+"="+name)
 			out, err := c.CombinedOutput()
 			want := "TestBrokenStore/" + strings.ReplaceAll(b.check, " ", "_")
+			if strings.HasSuffix(name, " hangs") {
+				want = "storetest: " + want + " is not done after 10s: the store hangs"
+			}
 			if err == nil || !strings.Contains(string(out), want) {
 				t.Errorf("the suite on a store that %s: error %v, want that %q fails\n%s", name, err, want, out)
 			}
@@ -163,4 +176,39 @@ func (s hangs) Unwrap() skein.Store { return s.Store }
 
 func (s hangs) Watch(context.Context, skein.SessionID, skein.Seq) iter.Seq2[skein.Event, error] {
 	return func(func(skein.Event, error) bool) { <-make(chan struct{}) }
+}
+
+// A stuck store hangs when it is to store several events.
+type stuck struct{ skein.Store }
+
+func (s stuck) Unwrap() skein.Store { return s.Store }
+
+func (s stuck) Append(ctx context.Context, batches ...skein.Batch) ([]skein.Receipt, error) {
+	if len(batches[0].Events) > 1 {
+		<-make(chan struct{})
+	}
+	return s.Store.Append(ctx, batches...)
+}
+
+// A lost store has searches that ignore their deadline and their context.
+type lost struct{ skein.Store }
+
+func (s lost) Unwrap() skein.Store { return s.Store }
+
+func (lost) Search(context.Context, skein.Query) (skein.Results, error) {
+	<-make(chan struct{})
+	return skein.Results{}, nil
+}
+
+// A waits store waits for ever for a lease.
+type waits struct {
+	skein.Store
+	skein.Leases
+}
+
+func (s waits) Unwrap() skein.Store { return s.Store }
+
+func (waits) Acquire(context.Context, skein.SessionID, skein.LeaseRequest) (skein.Lease, error) {
+	<-make(chan struct{})
+	return skein.Lease{}, nil
 }

@@ -28,7 +28,7 @@ func Run(t *testing.T, open func(*testing.T) skein.Store, o Options) {
 			for _, c := range p.Checks {
 				if c.Fits(o) {
 					t.Run(c.Name, func(t *testing.T) {
-						t.Cleanup(within(o.Deadline, t.Name())) // after the check's own cleanup
+						t.Cleanup(within(t, o.Deadline)) // after the check's own cleanup
 						c.Do(harness.NewTest(t, open, o))
 					})
 				}
@@ -37,12 +37,17 @@ func Run(t *testing.T, open func(*testing.T) skein.Store, o Options) {
 	}
 }
 
-// within ends the process if the check called name is not done after d. A call
-// that hangs cannot be made to return, so the test cannot end otherwise.
-func within(d time.Duration, name string) (done func()) {
+// within ends the process if the check t is not done after d, or shortly before the test
+// binary's own deadline. A call that hangs cannot be made to return, so the test cannot
+// end otherwise.
+func within(t *testing.T, d time.Duration) (done func()) {
 	if d == 0 {
 		d = 15 * time.Minute
 	}
+	if end, ok := t.Deadline(); ok {
+		d = min(d, time.Until(end)*9/10)
+	}
+	name := t.Name()
 	hangs := time.AfterFunc(d, func() { panic(fmt.Sprintf("storetest: %s is not done after %s: the store hangs", name, d)) })
 	return func() { hangs.Stop() }
 }

@@ -19,12 +19,19 @@ import (
 // An Asker asks a store, and fails the test if the answer is wrong.
 type Asker struct{ Actor }
 
-// All collects what it yields; an error ends the test.
+// most is more than any check stores.
+const most = 1 << 20
+
+// All collects what it yields; an error ends the test, and so does a sequence that does
+// not end.
 func All[T any](t testing.TB, it iter.Seq2[T, error]) (out []T) {
 	t.Helper()
 	for v, err := range it {
 		if err != nil {
 			t.Fatal(err)
+		}
+		if len(out) == most {
+			t.Fatalf("%d values of type %T were yielded, and more follow: it does not end", most, v)
 		}
 		out = append(out, v)
 	}

@@ -37,7 +37,8 @@ type Options struct {
 	Promises []string
 
 	// Deadline is the time limit of one check; 0 means 15 minutes, which is
-	// enough even for a slow and busy machine. A store that hangs in a check
+	// enough even for a slow and busy machine, or nine tenths of the time that
+	// is left to the test binary, if that is less. A store that hangs in a check
 	// ends the test binary with a message that names the promise.
 	Deadline time.Duration
 
