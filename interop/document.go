@@ -199,15 +199,35 @@ type pieceLine struct {
 	Bytes string     `json:"base64,omitempty"`
 }
 
+// ropePiece is Piece for a line that is a rope.
+func ropePiece(line lines.Rope) (lines.Rope, error) {
+	if outline, texts, ok := line.Outline(); ok && len(texts) > 0 {
+		if quoted, ok := cutPiece(outline); ok {
+			if piece, _, ok := lines.UnquoteOutline(quoted, texts); ok {
+				return piece, nil
+			}
+		}
+	}
+	piece, err := Piece(line.Bytes())
+	return lines.RopeOf(piece), err
+}
+
+// cutPiece returns a piece as it is quoted in a line; false if it is not text.
+func cutPiece(line []byte) (quoted []byte, ok bool) {
+	quoted, ok = bytes.CutPrefix(bytes.TrimSpace(line), []byte(`{"text":"`))
+	if !ok || !utf8.Valid(quoted) {
+		return nil, false
+	}
+	return bytes.CutSuffix(quoted, []byte(`"}`))
+}
+
 // Piece returns the piece of a document that a line, or a record, holds.
 //
 // The error says what the line is instead.
 func Piece(line []byte) ([]byte, error) {
-	if quoted, ok := bytes.CutPrefix(bytes.TrimSpace(line), []byte(`{"text":"`)); ok && utf8.Valid(quoted) {
-		if quoted, ok = bytes.CutSuffix(quoted, []byte(`"}`)); ok {
-			if text, ok := lines.Unquote(quoted); ok {
-				return unsafe.Slice(unsafe.StringData(text), len(text)), nil //nolint:gosec // nobody else has it, and it may be long
-			}
+	if quoted, ok := cutPiece(line); ok {
+		if text, ok := lines.Unquote(quoted); ok {
+			return unsafe.Slice(unsafe.StringData(text), len(text)), nil //nolint:gosec // nobody else has it, and it may be long
 		}
 	}
 	var p pieceLine
@@ -223,14 +243,15 @@ func Piece(line []byte) ([]byte, error) {
 // PutDocument writes the document held by the lines of the only part to path,
 // replacing the one that is there. It is a Format.Put.
 //
-// The error wraps [ErrChanged] if a document is there that is not as Was says;
-// then nothing has been written. Others are the system's.
+// The error wraps [ErrChanged] if a document is there that is not as Was says, or
+// [ErrTooLong] if it would be too long to be read; then nothing has been written. Others
+// are the system's.
 func PutDocument(_ context.Context, path string, parts []Part) (err error) {
 	defer skein.Wrapf(&err, "file %s", path)
 	if len(parts) != 1 {
 		return fmt.Errorf("%d sources, a document is one", len(parts))
 	}
-	var was []byte
+	var was *lines.Lines
 	if parts[0].Was != nil {
 		if was, err = pieces(parts[0].Was); err != nil {
 			return err
@@ -240,12 +261,15 @@ func PutDocument(_ context.Context, path string, parts []Part) (err error) {
 	if err != nil {
 		return err
 	}
+	if n := now.Len(); n > MaxDocument {
+		return fmt.Errorf("%w: it would have %.1f MB, and at most %.1f MB could be read again; a format of JSON Lines may have any length", ErrTooLong, float64(n)/1e6, float64(MaxDocument)/1e6)
+	}
 	there, err := os.ReadFile(path)
 	switch {
-	case err == nil && !bytes.Equal(there, was) && !bytes.Equal(there, now):
-		return ErrChanged
-	case err == nil && bytes.Equal(there, now):
+	case err == nil && now.Equal(there):
 		return nil
+	case err == nil && (was == nil && len(there) > 0 || was != nil && !was.Equal(there)):
+		return ErrChanged
 	case err != nil && !errors.Is(err, os.ErrNotExist):
 		return err
 	case err != nil && was != nil:
@@ -256,22 +280,22 @@ func PutDocument(_ context.Context, path string, parts []Part) (err error) {
 		return err
 	}
 	defer func() { err = errors.Join(err, root.Close()) }()
-	return disk.ReplaceFile(root, filepath.Base(path), bytes.NewReader(now))
+	return disk.ReplaceFile(root, filepath.Base(path), now)
 }
 
 // pieces returns the content of a document's lines.
-func pieces(r io.Reader) ([]byte, error) {
+func pieces(r io.Reader) (*lines.Lines, error) {
 	all, err := lines.Of(r)
 	if err != nil {
 		return nil, err
 	}
-	out := make([]byte, 0, all.Len())
-	for line := all.Next(); line != nil; line = all.Next() {
-		p, err := Piece(line)
+	var out []lines.Rope
+	for line, ok := all.NextRope(); ok; line, ok = all.NextRope() {
+		p, err := ropePiece(line)
 		if err != nil {
 			return nil, err
 		}
-		out = append(out, p...)
+		out = append(out, p)
 	}
-	return out, nil
+	return lines.OfRopes(out...), nil
 }

@@ -11,6 +11,7 @@ import (
 	"testing"
 	"time"
 
+	"github.com/skein-dev/skein/internal/lines"
 	"github.com/skein-dev/skein/internal/loose"
 	"github.com/skein-dev/skein/interop"
 	"github.com/skein-dev/skein/interop/importer"
@@ -163,5 +164,28 @@ func TestADocumentThatHasChangedIsNotWrittenOver(t *testing.T) {
 	}
 	if got, err := os.ReadFile(path); err != nil || string(got) != "two" {
 		t.Errorf("the document is %q, %v; want two", got, err)
+	}
+}
+
+// TestADocumentThatCouldNotBeReadIsNotWritten also tests that one which could be is written
+// whole.
+func TestADocumentThatCouldNotBeReadIsNotWritten(t *testing.T) {
+	for _, c := range []struct {
+		n    int // control characters, each of which is six bytes of JSON
+		want error
+	}{{interop.MaxDocument/6 - 100, nil}, {interop.MaxDocument / 6, interop.ErrTooLong}} {
+		path := filepath.Join(t.TempDir(), "a.json")
+		doc := interop.JSON(map[string]string{"text": strings.Repeat("\x01", c.n)})
+		all := lines.OfRopes(interop.PieceRope(doc))
+		err := interop.PutDocument(t.Context(), path, []interop.Part{{Lines: all}})
+		if !errors.Is(err, c.want) {
+			t.Errorf("PutDocument of %d bytes = %v, want %v", doc.Len(), err, c.want)
+		}
+		switch got, err := os.ReadFile(path); {
+		case c.want == nil && (err != nil || !lines.OfRopes(doc).Equal(got)):
+			t.Errorf("PutDocument of %d bytes wrote %d, %v", doc.Len(), len(got), err)
+		case c.want != nil && !errors.Is(err, os.ErrNotExist):
+			t.Errorf("PutDocument that was refused wrote %d bytes, %v", len(got), err)
+		}
 	}
 }

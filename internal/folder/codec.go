@@ -173,6 +173,21 @@ func Peek(line []byte) (Line, error) {
 	return Parse(line)
 }
 
+// PeekRope is [Peek] for a rope.
+//
+// The error says what is wrong with the line.
+func PeekRope(line lines.Rope) (Line, error) {
+	if outline, texts, ok := line.Outline(); ok && len(texts) > 0 {
+		if l, quoted, ok := parseHead(bytes.TrimSpace(outline)); ok {
+			if text, rest, ok := lines.UnquoteOutline(quoted, texts); ok && len(rest) == 0 {
+				l.rope = &text
+				return l, nil
+			}
+		}
+	}
+	return Peek(line.Bytes())
+}
+
 // parseText parses the line of a file, or of a line of a file, as Append writes it if
 // it has text, and returns false for all others: nearly all lines are like that, and
 // encoding/json takes five times as long, and twice the memory of the text.

@@ -8,6 +8,8 @@ import (
 	"runtime"
 	"strings"
 	"testing"
+
+	"github.com/skein-dev/skein/internal/lines"
 )
 
 // odd are texts that have everything that JSON escapes, or might.
@@ -183,5 +185,24 @@ func TestALongFileIsWrittenWithoutItsTextInMemory(t *testing.T) {
 	}
 	if got := string(l.Data()); got != text || l.Mtime != 1_790_000_000_123_456_789 {
 		t.Errorf("Peek of a line = %d bytes of %d, want %d of 1790000000123456789", len(got), l.Mtime, len(text))
+	}
+}
+
+func TestALineIsTheSameAsARope(t *testing.T) {
+	text := strings.Repeat("\x01é\n", 100_000)
+	for _, data := range []string{text, `{"a":` + text + `}`, "short"} {
+		for _, l := range []Line{WholeRope(File{Name: "a", Mode: 0o600, Mtime: 7}, lines.RopeOfText(data)), PieceRope("a", 3, lines.RopeOfText(data))} {
+			want, err := Parse(l.Append(nil))
+			if err != nil {
+				t.Fatal(err)
+			}
+			got, err := PeekRope(l.Rope())
+			if err != nil || got.File != want.File || got.Mode != want.Mode || got.Mtime != want.Mtime || !reflect.DeepEqual(got.Line, want.Line) || string(got.Data()) != data {
+				t.Errorf("PeekRope = %+v, %v, want what Parse gives", got, err)
+			}
+			if len(data) > longText && got.Text != nil {
+				t.Error("PeekRope holds a long text")
+			}
+		}
 	}
 }

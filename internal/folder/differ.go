@@ -71,13 +71,13 @@ func contentOf(dir *os.Root, name string) (fileHash, error) {
 func contents(tree io.Reader) (map[string]hash.Hash, []string, error) {
 	all := map[string]hash.Hash{}
 	var order []string
-	err := lines.Each(tree, func(line []byte) error {
-		l, err := Peek(line)
+	err := lines.Each(tree, func(line lines.Rope) error {
+		l, err := PeekRope(line)
 		if err != nil || l.File == "" || l.Damage != "" {
 			return err
 		}
 		if _, err := fileIn(l); err != nil {
-			return fmt.Errorf("line %.60q: %w", line, err)
+			return fmt.Errorf("line %.60q: %w", line.Gist(), err)
 		}
 		if all[l.File] == nil {
 			order, all[l.File] = append(order, l.File), sha256.New()

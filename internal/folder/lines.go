@@ -28,7 +28,7 @@ type Line struct {
 	Damage string  `json:"damage,omitempty"` // why it could not be read
 
 	quoted []byte      // the text between its quotes, instead of Text: see Peek
-	rope   *lines.Rope // the text to be written, instead of Text: see Whole
+	rope   *lines.Rope // the text to be written, instead of Text: see Whole and PeekRope
 }
 
 // Data returns the bytes in the line. Nobody may write to them: a long text is not copied.

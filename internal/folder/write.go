@@ -76,7 +76,7 @@ type gatheredFile struct {
 }
 
 func (w *writer) read(r io.Reader) error {
-	return lines.Each(r, func(line []byte) error {
+	return lines.Each(r, func(line lines.Rope) error {
 		if err := w.ctx.Err(); err != nil {
 			return err
 		}
@@ -84,8 +84,8 @@ func (w *writer) read(r io.Reader) error {
 	})
 }
 
-func (w *writer) line(line []byte) error {
-	l, err := Peek(line)
+func (w *writer) line(line lines.Rope) error {
+	l, err := PeekRope(line)
 	if err != nil {
 		return err
 	}
@@ -302,8 +302,8 @@ func Remove(root string, names io.Reader) (err error) {
 		return err
 	}
 	defer func() { err = errors.Join(err, dir.Close()) }()
-	return lines.Each(names, func(line []byte) error {
-		l, err := Parse(line)
+	return lines.Each(names, func(line lines.Rope) error {
+		l, err := PeekRope(line)
 		if err != nil {
 			return err
 		}

@@ -14,6 +14,7 @@ import (
 	"slices"
 	"strings"
 	"sync"
+	"unsafe"
 
 	"github.com/skein-dev/skein/internal/lines"
 )
@@ -69,14 +70,15 @@ type dbBuilder struct {
 	inserts  map[string]*sql.Stmt
 }
 
-func (b *dbBuilder) line(line []byte) error {
-	r, ok, err := ParseRow(line)
+func (b *dbBuilder) line(rope lines.Rope) error {
+	r, ok, err := ParseRope(rope)
 	if err != nil {
-		return fmt.Errorf("line %.60q: %w", line, err)
+		return fmt.Errorf("line %.60q: %w", rope.Gist(), err)
 	}
 	if ok {
 		return b.row(r)
 	}
+	line := rope.Bytes()
 	var in struct {
 		Database *pragmas
 		Schema   *schemaRow
@@ -167,7 +169,7 @@ func (b *dbBuilder) insert(r Row) error {
 		}
 		b.inserts[query] = st
 	}
-	if slices.ContainsFunc(r.Values, func(v Value) bool { text, _ := v.(string); return len(text) > hugeText }) {
+	if slices.ContainsFunc(args, func(v any) bool { text, _ := v.(string); return len(text) > hugeText }) {
 		debug.FreeOSMemory() // SQLite is about to take as much, which the collector does not see
 	}
 	_, err := st.ExecContext(b.ctx, args...)
@@ -182,7 +184,7 @@ const hugeText = 16 << 20
 func columnsOf(r Row) (names []string, args []any) {
 	hidden := map[string]bool{}
 	for i, c := range r.Columns {
-		names, args = append(names, quote(c)), append(args, r.Values[i])
+		names, args = append(names, quote(c)), append(args, asArg(r.Values[i]))
 		hidden[strings.ToLower(c)] = true
 	}
 	if r.Rowid == nil {
@@ -194,6 +196,15 @@ func columnsOf(r Row) (names []string, args []any) {
 		}
 	}
 	return names, args
+}
+
+// asArg returns a value as SQLite takes it.
+func asArg(v Value) any {
+	if text, ok := v.(lines.Rope); ok {
+		b := text.Bytes()
+		return unsafe.String(unsafe.SliceData(b), len(b)) //nolint:gosec // nobody writes to it, and a copy could be of a long message
+	}
+	return v
 }
 
 // finish creates the objects that read rows, sets the counters of AUTOINCREMENT, and

@@ -110,10 +110,22 @@ func longText(v Value) (lines.Rope, bool) {
 //
 // The error says what is wrong with the line.
 func ParseRow(line []byte) (r Row, ok bool, err error) {
-	if r, ok := parseLine(bytes.TrimSpace(line)); ok {
+	if r, ok := parseLine(bytes.TrimSpace(line), nil); ok {
 		return r, true, nil
 	}
 	return parseAny(line)
+}
+
+// ParseRope is ParseRow for a rope: the values that have long texts are ropes too.
+//
+// The error says what is wrong with the line.
+func ParseRope(line lines.Rope) (r Row, ok bool, err error) {
+	if outline, texts, ok := line.Outline(); ok && len(texts) > 0 {
+		if r, ok := parseLine(bytes.TrimSpace(outline), texts); ok {
+			return r, true, nil
+		}
+	}
+	return ParseRow(line.Bytes())
 }
 
 // parseAny is ParseRow for a line in any form.
@@ -162,8 +174,8 @@ func (r *Row) parse(row json.RawMessage) error {
 
 // parseLine parses a line as AppendLine writes it, and returns false for all others:
 // nearly all lines are like that, and encoding/json takes five times as long, and four
-// times the memory of a text.
-func parseLine(line []byte) (r Row, ok bool) {
+// times the memory of a text. The line may be the outline of a rope with these texts.
+func parseLine(line []byte, texts []lines.Rope) (r Row, ok bool) {
 	rest, ok := bytes.CutPrefix(line, []byte(`{"table":"`))
 	if !ok || !utf8.Valid(line) {
 		return Row{}, false
@@ -172,7 +184,7 @@ func parseLine(line []byte) (r Row, ok bool) {
 		return Row{}, false
 	}
 	if after, ok := bytes.CutPrefix(rest, []byte(`,"rowid":`)); ok {
-		v, after, ok := cutValue(after)
+		v, after, _, ok := cutValue(after, nil)
 		id, is := v.(int64)
 		if !ok || !is {
 			return Row{}, false
@@ -188,7 +200,7 @@ func parseLine(line []byte) (r Row, ok bool) {
 			return Row{}, false
 		}
 		var v Value
-		if v, rest, ok = cutValue(rest[1:]); !ok {
+		if v, rest, texts, ok = cutValue(rest[1:], texts); !ok {
 			return Row{}, false
 		}
 		r.Columns, r.Values = append(r.Columns, name), append(r.Values, v)
@@ -203,35 +215,48 @@ func parseLine(line []byte) (r Row, ok bool) {
 
 // cutString returns the JSON string that ends at the next quote, and what follows it.
 func cutString(b []byte) (text string, rest []byte, ok bool) {
+	end := endOfString(b)
+	if end < 0 {
+		return "", nil, false
+	}
+	text, ok = lines.Unquote(b[:end])
+	return text, b[end+1:], ok
+}
+
+// endOfString returns where the quote is that ends a JSON string; -1 without one.
+func endOfString(b []byte) int {
 	for i := 0; i < len(b); i++ {
 		switch b[i] {
 		case '\\':
 			i++
 		case '"':
-			text, ok = lines.Unquote(b[:i])
-			return text, b[i+1:], ok
+			return i
 		}
 	}
-	return "", nil, false
+	return -1
 }
 
-// cutValue returns the value that b begins with, and what follows it.
-func cutValue(b []byte) (v Value, rest []byte, ok bool) {
+// cutValue returns the value that b begins with, and what follows it. texts begins with
+// the texts of an outline that are in it; left is those after these.
+func cutValue(b []byte, texts []lines.Rope) (v Value, rest []byte, left []lines.Rope, ok bool) {
 	if len(b) == 0 {
-		return nil, nil, false
+		return nil, nil, nil, false
 	}
 	end := bytes.IndexAny(b, ",}")
 	switch b[0] {
 	case '"':
-		return asValue(cutString(b[1:]))
+		if n := endOfString(b[1:]) + 1; n > 0 && bytes.IndexByte(b[:n], 0) >= 0 && len(texts) > 0 {
+			v, left, ok = lines.UnquoteOutline(b[1:n], texts)
+			return v, b[n+1:], left, ok
+		}
+		v, rest, ok = cutString(b[1:])
+		return v, rest, texts, ok
 	case '{':
 		end = bytes.IndexByte(b, '}') + 1
 	}
 	if end <= 0 || !json.Valid(b[:end]) {
-		return nil, nil, false
+		return nil, nil, nil, false
 	}
 	v, err := parseValue(json.RawMessage(b[:end]))
-	return v, b[end:], err == nil
+	return v, b[end:], texts, err == nil
 }
-
-func asValue(text string, rest []byte, ok bool) (Value, []byte, bool) { return text, rest, ok }

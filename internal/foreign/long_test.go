@@ -7,6 +7,8 @@ import (
 	"runtime"
 	"strings"
 	"testing"
+
+	"github.com/skein-dev/skein/internal/lines"
 )
 
 // longRow returns the line of a row with a text that is too long to be read.
@@ -44,5 +46,32 @@ func TestOfALongRowOneCopyIsMade(t *testing.T) {
 	runtime.ReadMemStats(&after)
 	if got := after.TotalAlloc - before.TotalAlloc; got > uint64(len(line)*5/4) {
 		t.Errorf("ParseRow of %d bytes allocates %d", len(line), got)
+	}
+}
+
+func TestALongRowIsTheSameAsARope(t *testing.T) {
+	id := int64(1)
+	for _, text := range []string{strings.Repeat("\x01", 100_000), "\"" + strings.Repeat("é\n\U0001f600", 50_000)} {
+		var inner lines.Rope
+		inner.Append([]byte(`{"é":`))
+		inner.AppendQuoted(lines.RopeOfText(text), quoted[[]byte])
+		inner.Append([]byte(`}`))
+		row := Row{Table: "li\"nes", Rowid: &id, Columns: []string{"id", "a", "b", "c"}, Values: []Value{id, inner, "plain\n", text}}
+		want, ok, err := ParseRow(row.Line().Bytes())
+		if err != nil || !ok {
+			t.Fatalf("ParseRow: %t, %v", ok, err)
+		}
+		got, ok, err := ParseRope(row.Line())
+		if err != nil || !ok || len(got.Values) != 4 || got.Table != want.Table || *got.Rowid != id {
+			t.Fatalf("ParseRope = %d values of table %q, %t, %v", len(got.Values), got.Table, ok, err)
+		}
+		for i, v := range got.Values {
+			if asArg(v) != want.Values[i] || got.Columns[i] != want.Columns[i] {
+				t.Errorf("ParseRope: column %s differs from that of ParseRow", got.Columns[i])
+			}
+		}
+		if _, ok := got.Values[1].(lines.Rope); !ok {
+			t.Errorf("ParseRope holds the text of a long column: %T", got.Values[1])
+		}
 	}
 }

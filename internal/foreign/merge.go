@@ -52,7 +52,7 @@ func Merge(ctx context.Context, path string, was, gone []io.Reader, rows ...io.R
 	}()
 	for _, take := range []struct {
 		from []io.Reader
-		line func([]byte) error
+		line func(lines.Rope) error
 	}{{was, m.stands}, {gone, m.remove}, {rows, m.merge}} {
 		for _, r := range take.from {
 			if err := lines.Each(r, take.line); err != nil {
@@ -75,8 +75,8 @@ type merger struct {
 }
 
 // stands checks that a row is in the database unchanged.
-func (m *merger) stands(line []byte) error {
-	r, ok, err := ParseRow(line)
+func (m *merger) stands(line lines.Rope) error {
+	r, ok, err := ParseRope(line)
 	if err != nil || !ok || r.Rowid == nil || r.Damage != "" || r.Table == "sqlite_sequence" {
 		return err
 	}
@@ -89,25 +89,25 @@ func (m *merger) stands(line []byte) error {
 }
 
 // remove deletes a row that is in the database unchanged.
-func (m *merger) remove(line []byte) error {
-	r, ok, err := ParseRow(line)
+func (m *merger) remove(line lines.Rope) error {
+	r, ok, err := ParseRope(line)
 	switch {
 	case err != nil:
 		return err
 	case !ok || r.Rowid == nil || !m.known[fmt.Sprint(r.Table, *r.Rowid)]:
-		return fmt.Errorf("line %.60q: %w", line, ErrDiffers)
+		return fmt.Errorf("line %.60q: %w", line.Gist(), ErrDiffers)
 	}
 	_, err = m.conn.ExecContext(m.ctx, "DELETE FROM main."+quote(r.Table)+" WHERE "+rowidName(r)+" = ?", *r.Rowid)
 	return err
 }
 
-func (m *merger) merge(line []byte) error {
-	r, ok, err := ParseRow(line)
+func (m *merger) merge(line lines.Rope) error {
+	r, ok, err := ParseRope(line)
 	switch {
 	case err != nil:
 		return err
 	case !ok:
-		return m.frame(line)
+		return m.frame(line.Bytes())
 	case r.Damage != "" || r.Table == "sqlite_sequence":
 		return nil
 	case r.Rowid == nil:

@@ -51,6 +51,19 @@ func (l *Lines) Len() (n int64) {
 	return n
 }
 
+// Equal reports whether the whole text is b.
+func (l *Lines) Equal(b []byte) bool {
+	for _, p := range l.parts {
+		for piece := range p.All() {
+			var same bool
+			if b, same = bytes.CutPrefix(b, piece); !same {
+				return false
+			}
+		}
+	}
+	return len(b) == 0
+}
+
 // Next returns the next line, with its line feed; nil after the last. The line is a
 // slice of a part if it is in one part; a part with long texts is quoted whole for it.
 func (l *Lines) Next() []byte {
@@ -76,6 +89,27 @@ func (l *Lines) Next() []byte {
 		}
 	}
 	return line
+}
+
+// NextRope is Next without quoting the long texts of a part that is one line. It returns
+// false after the last line.
+func (l *Lines) NextRope() (Rope, bool) {
+	if begun := len(l.now) > 0 || l.part.rest != nil || len(l.part.rope.pieces) > 0; !begun && len(l.rest) > 0 && l.rest[0].isLine() {
+		line := l.rest[0]
+		l.rest = l.rest[1:]
+		return line, true
+	}
+	line := l.Next()
+	return RopeOf(line), line != nil
+}
+
+// isLine reports whether the rope is one line with long texts.
+func (r Rope) isLine() bool {
+	if r.IsPlain() {
+		return false
+	}
+	gist := r.Gist()
+	return len(gist) > 0 && bytes.IndexByte(gist, '\n') == len(gist)-1
 }
 
 // Read implements [io.Reader]. Its only error is [io.EOF].
@@ -120,22 +154,22 @@ func (l *Lines) moreWhole() bool {
 	return true
 }
 
-// Each calls f with each line that is not blank, without the space around it. The
-// line is valid only until f returns.
+// Each calls f with each line that is not blank, without the space around it unless the
+// line has long texts. The line is valid only until f returns.
 //
 // Errors are r's and f's.
-func Each(r io.Reader, f func(line []byte) error) error {
+func Each(r io.Reader, f func(line Rope) error) error {
 	in, buf := bufio.NewReaderSize(r, 1<<16), []byte(nil)
-	next := func() (_ []byte, err error) {
+	next := func() (_ Rope, err error) {
 		buf, err = Append(buf[:0], in, math.MaxInt)
-		return buf, err
+		return RopeOf(buf), err
 	}
 	if l, ok := r.(*Lines); ok {
-		next = func() ([]byte, error) {
-			if line := l.Next(); line != nil {
+		next = func() (Rope, error) {
+			if line, ok := l.NextRope(); ok {
 				return line, nil
 			}
-			return nil, io.EOF
+			return Rope{}, io.EOF
 		}
 	}
 	for last := false; !last; {
@@ -143,7 +177,10 @@ func Each(r io.Reader, f func(line []byte) error) error {
 		if last = errors.Is(err, io.EOF); err != nil && !last {
 			return err
 		}
-		if line = bytes.TrimSpace(line); len(line) > 0 {
+		if line.IsPlain() {
+			line = RopeOf(bytes.TrimSpace(line.Bytes()))
+		}
+		if len(line.Gist()) > 0 {
 			if err := f(line); err != nil {
 				return err
 			}

@@ -48,8 +48,8 @@ func TestEachCallsWithWhatIsNotBlank(t *testing.T) {
 		"memory": lines.New([]byte(text)), "a reader": strings.NewReader(text), "bytes": iotest.OneByteReader(strings.NewReader(text)),
 	} {
 		var got []string
-		if err := lines.Each(r, func(line []byte) error {
-			got = append(got, string(line))
+		if err := lines.Each(r, func(line lines.Rope) error {
+			got = append(got, string(line.Bytes()))
 			return nil
 		}); err != nil || !slices.Equal(got, want) {
 			t.Errorf("Each of %s: %.60q, %v, want %.60q", name, got, err, want)
@@ -59,7 +59,7 @@ func TestEachCallsWithWhatIsNotBlank(t *testing.T) {
 	if err := lines.Each(iotest.ErrReader(bad), nil); !errors.Is(err, bad) {
 		t.Errorf("Each of a reader that fails: %v", err)
 	}
-	if err := lines.Each(strings.NewReader(text), func([]byte) error { return bad }); !errors.Is(err, bad) {
+	if err := lines.Each(strings.NewReader(text), func(lines.Rope) error { return bad }); !errors.Is(err, bad) {
 		t.Errorf("Each with what fails: %v", err)
 	}
 }

@@ -7,6 +7,7 @@ import (
 	"fmt"
 
 	"github.com/skein-dev/skein"
+	"github.com/skein-dev/skein/internal/lines"
 )
 
 // Echoes is the records of a source that were made from events that the session has,
@@ -25,6 +26,13 @@ type RecordHash [8]byte
 func HashRecord(raw []byte) RecordHash {
 	sum := sha256.Sum256(raw)
 	return RecordHash(sum[:])
+}
+
+// HashRope returns the hash of a record's bytes.
+func HashRope(raw lines.Rope) RecordHash {
+	h := sha256.New()
+	hashText(h, raw)
+	return RecordHash(h.Sum(nil))
 }
 
 // Each calls f with the entries of the list, in order.

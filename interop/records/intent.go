@@ -48,7 +48,7 @@ type plannedText struct {
 func NewIntent(texts []interop.SourceText, own int, in LineShape, last skein.Seq) *Intent {
 	b := NewMarker(in)
 	for _, l := range texts[own].Lines {
-		b.Add(l.Body.Bytes(), l.Seq)
+		b.Add(l.Body, l.Seq)
 	}
 	it := &Intent{Last: last, Marks: b.Marks()}
 	var gone EchoBuilder
@@ -73,7 +73,7 @@ func NewMarker(in LineShape) *Marker { return &Marker{in, map[string]*EchoBuilde
 
 // Add adds a line, which covers events up to seq. It returns the row that the line
 // is, if it is one.
-func (b *Marker) Add(line []byte, seq skein.Seq) (r foreign.Row, ok bool) {
+func (b *Marker) Add(line lines.Rope, seq skein.Seq) (r foreign.Row, ok bool) {
 	m, r, ok := markRow(line, b.in)
 	if b.kinds[m.Kind] == nil {
 		b.kinds[m.Kind] = &EchoBuilder{}
@@ -161,25 +161,25 @@ type LineShape struct{ Unit bool }
 
 // MarkOf returns the mark of a line.
 func MarkOf(line []byte, in LineShape) RecordMark {
-	m, _, _ := markRow(line, in)
+	m, _, _ := markRow(lines.RopeOf(line), in)
 	return m
 }
 
 // markRow is MarkOf, with the row that the line is, if it is one.
-func markRow(line []byte, in LineShape) (m RecordMark, r foreign.Row, ok bool) {
+func markRow(line lines.Rope, in LineShape) (m RecordMark, r foreign.Row, ok bool) {
 	if !in.Unit {
-		return RecordMark{Kind: aLine, Hash: HashRecord(line)}, r, false
+		return RecordMark{Kind: aLine, Hash: HashRope(line)}, r, false
 	}
-	if r, ok, err := foreign.ParseRow(line); err == nil && ok && r.Damage == "" {
+	if r, ok, err := foreign.ParseRope(line); err == nil && ok && r.Damage == "" {
 		return RecordMark{Kind: rowsOf + r.Table, Hash: hashRow(r)}, r, true
 	}
 	return markFile(line), r, false
 }
 
 // markFile is MarkOf for what is not a row.
-func markFile(line []byte) RecordMark {
-	plain := RecordMark{Kind: aLine, Hash: HashRecord(line)}
-	l, err := folder.Peek(line)
+func markFile(line lines.Rope) RecordMark {
+	plain := RecordMark{Kind: aLine, Hash: HashRope(line)}
+	l, err := folder.PeekRope(line)
 	switch {
 	case err != nil || l.File == "" && l.Folder == "":
 		return plain
@@ -201,12 +201,9 @@ func markFile(line []byte) RecordMark {
 }
 
 // hashText writes a text to a hash without copying all of it.
-func hashText(h hash.Hash, text string) {
-	const some = 64 << 10
-	for text != "" {
-		n := min(some, len(text))
-		h.Write([]byte(text[:n]))
-		text = text[n:]
+func hashText(h hash.Hash, text lines.Rope) {
+	for b := range text.All() {
+		h.Write(b)
 	}
 }
 
@@ -221,12 +218,20 @@ func hashRow(r foreign.Row) RecordHash {
 	slices.SortFunc(order, func(a, b int) int { return strings.Compare(r.Columns[a], r.Columns[b]) })
 	h, between := sha256.New(), ""
 	for _, i := range order {
-		fmt.Fprintf(h, "%s%s\x00%T\x00", between, r.Columns[i], r.Values[i])
+		v := r.Values[i]
+		if text, ok := v.(string); ok {
+			v = lines.RopeOfText(text)
+		}
+		text, ok := v.(lines.Rope)
+		if ok {
+			v = ""
+		}
+		fmt.Fprintf(h, "%s%s\x00%T\x00", between, r.Columns[i], v)
 		between = "\x01"
-		if text, ok := r.Values[i].(string); ok {
+		if ok {
 			hashText(h, text)
 		} else {
-			fmt.Fprint(h, r.Values[i])
+			fmt.Fprint(h, v)
 		}
 	}
 	return RecordHash(h.Sum(nil))

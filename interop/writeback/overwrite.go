@@ -169,8 +169,8 @@ func drops(t *interop.SourceText, was *lines.Lines) bool {
 func gone(t *interop.SourceText) (gone [][]byte) {
 	has := map[string]bool{}
 	now, was := linesOf(t), t.Was.Again()
-	for line := now.Next(); line != nil; line = now.Next() {
-		if f, err := folder.Peek(line); err == nil {
+	for line, ok := now.NextRope(); ok; line, ok = now.NextRope() {
+		if f, err := folder.PeekRope(line); err == nil {
 			has[f.File] = true
 		}
 	}

@@ -281,7 +281,7 @@ func (s *sideWriter) intends(w inBatch) *records.Intent {
 	m := records.NewMarker(records.LineShape{Unit: s.format.Put != nil && s.inUnit(t)})
 	filled := map[string]bool{}
 	all := linesOf(&t)
-	for l := all.Next(); l != nil; l = all.Next() {
+	for l, ok := all.NextRope(); ok; l, ok = all.NextRope() {
 		r, ok := m.Add(l, 0)
 		for i, c := range r.Columns {
 			if ok && r.Values[i] != nil {

@@ -23,26 +23,26 @@ import (
 func put(ctx context.Context, path string, parts []interop.Part) (err error) {
 	defer skein.Wrapf(&err, "state %s", filepath.Dir(path))
 	var rows []interop.Part
-	var logs, was [][]byte
+	var logs, was []lines.Rope
 	for _, p := range parts {
 		r, l, err := split(p.Lines)
 		if err != nil {
 			return err
 		}
-		row := interop.Part{Name: p.Name, Lines: lines.New(r...)}
+		row := interop.Part{Name: p.Name, Lines: lines.OfRopes(r...)}
 		if p.Was != nil {
 			wasRows, wasLogs, err := split(p.Was)
 			if err != nil {
 				return err
 			}
-			row.Was, was = lines.New(wasRows...), append(was, wasLogs...)
+			row.Was, was = lines.OfRopes(wasRows...), append(was, wasLogs...)
 		}
 		if p.Gone != nil {
 			gone, _, err := split(p.Gone) // a log has lines of other sessions too
 			if err != nil {
 				return err
 			}
-			row.Gone = lines.New(gone...)
+			row.Gone = lines.OfRopes(gone...)
 		}
 		if len(r) > 0 || p.Gone != nil {
 			rows = append(rows, row)
@@ -51,7 +51,7 @@ func put(ctx context.Context, path string, parts []interop.Part) (err error) {
 	}
 	dir := filepath.Dir(path)
 	logs = withoutFolders(logs)
-	if name, err := folder.Differ(dir, lines.New(was...), lines.New(logs...)); err != nil {
+	if name, err := folder.Differ(dir, lines.OfRopes(was...), lines.OfRopes(logs...)); err != nil {
 		return err
 	} else if name != "" {
 		return fmt.Errorf("%s: %w", name, interop.ErrChanged)
@@ -64,19 +64,19 @@ func put(ctx context.Context, path string, parts []interop.Part) (err error) {
 	if len(logs) == 0 {
 		return nil
 	}
-	return interop.PutLogs(func(string) bool { return true })(ctx, dir, []interop.Part{{Lines: lines.New(logs...), Was: lines.New(was...)}})
+	return interop.PutLogs(func(string) bool { return true })(ctx, dir, []interop.Part{{Lines: lines.OfRopes(logs...), Was: lines.OfRopes(was...)}})
 }
 
 // split separates the lines of a database from those of a folder.
-func split(r io.Reader) (rows, files [][]byte, err error) {
+func split(r io.Reader) (rows, files []lines.Rope, err error) {
 	all, err := lines.Of(r)
 	if err != nil {
 		return nil, nil, err
 	}
-	for line := all.Next(); line != nil; line = all.Next() {
-		switch {
-		case bytes.HasPrefix(line, []byte(sharedSign)):
-		case bytes.HasPrefix(line, []byte(`{"file":`)), bytes.HasPrefix(line, []byte(`{"folder":`)):
+	for line, ok := all.NextRope(); ok; line, ok = all.NextRope() {
+		switch begin := line.Gist(); {
+		case bytes.HasPrefix(begin, []byte(sharedSign)):
+		case bytes.HasPrefix(begin, []byte(`{"file":`)), bytes.HasPrefix(begin, []byte(`{"folder":`)):
 			files = append(files, line)
 		default:
 			rows = append(rows, line)
@@ -86,16 +86,16 @@ func split(r io.Reader) (rows, files [][]byte, err error) {
 }
 
 // withoutFolders leaves out the folders without files: those of other users.
-func withoutFolders(all [][]byte) (out [][]byte) {
+func withoutFolders(all []lines.Rope) (out []lines.Rope) {
 	var dirs []string
 	for _, line := range all {
-		if l, err := folder.Peek(line); err == nil && l.File != "" {
+		if l, err := folder.PeekRope(line); err == nil && l.File != "" {
 			dirs = append(dirs, l.File)
 		}
 	}
 	for _, line := range all {
-		if bytes.HasPrefix(line, []byte(`{"folder":`)) {
-			l, err := folder.Peek(line)
+		if bytes.HasPrefix(line.Gist(), []byte(`{"folder":`)) {
+			l, err := folder.PeekRope(line)
 			if err == nil && !slices.ContainsFunc(dirs, func(f string) bool { return strings.HasPrefix(f, l.Folder+"/") }) {
 				continue
 			}
