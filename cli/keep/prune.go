@@ -152,11 +152,11 @@ func (o *pruneOptions) show(ctx context.Context, j *job.Job, found []pruned) err
 	t := &terminal.Table{Columns: []terminal.Column{
 		{Title: "ID", Rank: 1, Paint: j.Paint.Cyan},
 		{Title: "", Rank: 4},
-		{Title: "TITLE", Rank: 0, Min: 16, Piped: sessions.PipedTitle},
+		{Title: "TITLE", Rank: 0, Min: 16},
 		{Title: "UPDATED", Rank: 3, Paint: j.Paint.Dim},
 		{Title: "SIZE", Rank: 2, Right: true},
 		{Title: "WHERE", Rank: 5},
-		{Title: "PROJECT", Rank: 6, Min: 14, Left: true, Piped: sessions.PipedText},
+		{Title: "PROJECT", Rank: 6, Min: 14, Left: true},
 		{Title: "MSGS", Rank: 7, Right: true},
 		{Title: "FORKS", Rank: 8}, // forks, which keep what they show
 	}}

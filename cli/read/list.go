@@ -38,9 +38,10 @@ func NewList(f *job.Frame) *cobra.Command {
 		Short:   "list the sessions of this project, or of all projects",
 		Long: `List the sessions of the current project, newest first, with those of the other
 clones of its repository. If there are none, list those of all projects. On a
-terminal, the table shows as many columns as fit; in a pipe, long titles are cut;
---wide shows everything. Choose columns with --columns: id, marks, title, agent,
-project, created, updated, turns, msgs, cost, last-prompt, state, surface, key.
+terminal, the table shows as many columns as fit; in a pipe, it shows all, with
+long text cut to make lines of 160; --wide cuts nothing. Choose columns with
+--columns: id, marks, title, agent, project, created, updated, turns, msgs, cost,
+last-prompt, state, surface, key.
 The SURFACE column appears if the sessions come from more than one surface: cli,
 web, telegram, … A session is marked with * if it is pinned, > if it is a fork,
 + if an agent started it, ! if a program is working on it, and ? if texts of it
@@ -260,7 +261,7 @@ func family(j *job.Job, root *treeNode) *terminal.Table {
 	p := j.Paint
 	out := &terminal.Table{Columns: []terminal.Column{
 		{Title: "ID", Rank: 0},
-		{Title: "TITLE", Rank: 1, Min: 16, Piped: sessions.PipedTitle},
+		{Title: "TITLE", Rank: 1, Min: 16},
 		{Title: "KIND", Rank: 2, Min: 10},
 		{Title: "UPDATED", Rank: 5, Paint: p.Dim},
 		{Title: "TURNS", Rank: 4, Right: true},

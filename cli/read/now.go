@@ -253,11 +253,11 @@ func nowTable(j *job.Job, lines []activity.Line) *terminal.Table {
 		{Title: "STATE", Rank: 0},
 		{Title: "SINCE", Rank: 3, Paint: p.Dim},
 		{Title: "ID", Rank: 1, Paint: p.Cyan},
-		{Title: "TITLE", Rank: 2, Min: 16, Piped: sessions.PipedTitle},
-		{Title: "DOING", Rank: 4, Min: 32, Piped: sessions.PipedTitle},
+		{Title: "TITLE", Rank: 2, Min: 16},
+		{Title: "DOING", Rank: 4, Min: 32},
 		{Title: "AGENT", Rank: 5, Min: 11},
-		{Title: "PROJECT", Rank: 6, Min: 14, Left: true, Piped: sessions.PipedText},
-		{Title: "BRANCH", Rank: 7, Min: 8, Piped: sessions.PipedText},
+		{Title: "PROJECT", Rank: 6, Min: 14, Left: true},
+		{Title: "BRANCH", Rank: 7, Min: 8},
 	}}
 	ids := make([]skein.SessionID, len(lines))
 	for i := range lines {

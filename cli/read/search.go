@@ -314,13 +314,11 @@ func newHitLine(s *skein.Session, h skein.Hit) hitLine {
 // write prints h for people: a line about the session, then the snippet.
 func (h *hitLine) write(w io.Writer, j *job.Job, n int) error {
 	p, width := j.Paint, j.Terminal.Columns()
-	name, project := render.Line(h.Name), render.Line(j.Tilde(h.Project))
-	if width == 0 && !j.Wide {
-		name, project = terminal.Cut(name, sessions.PipedTitle), terminal.CutLeft(project, sessions.PipedText)
-	}
-	head := p.Cyan(sessions.ShortID(h.Session)) + "  " + p.Bold(name)
+	project := render.Line(j.Tilde(h.Project))
+	head := p.Cyan(sessions.ShortID(h.Session)) + "  " + p.Bold(render.Line(h.Name))
 	tail := h.about(j, project)
-	if width > 0 && !j.Wide {
+	if !j.Wide {
+		width := terminal.CmpOr(width, terminal.Piped)
 		head = ansi.Truncate(head, width, "…")
 		if over := ansi.StringWidth(tail) - (width - 2); over > 0 {
 			if room := ansi.StringWidth(project) - over; room >= 8 {

@@ -158,7 +158,7 @@ func nameSessions(ctx context.Context, j *job.Job, lines []usageLine) error {
 func (o *usageOptions) table(j *job.Job, lines []usageLine) (t *terminal.Table, unpriced []string) {
 	t = &terminal.Table{Columns: []terminal.Column{
 		{Title: strings.ToUpper(o.by), Rank: 0, Min: 20, Left: o.by == string(skein.ByProject) || o.by == string(skein.ByRepository)},
-		{Title: "TITLE", Rank: 2, Min: 16, Piped: sessions.PipedTitle},
+		{Title: "TITLE", Rank: 2, Min: 16},
 		{Title: "REQUESTS", Rank: 8, Right: true},
 		{Title: "INPUT", Rank: 4, Right: true},
 		{Title: "OUTPUT", Rank: 3, Right: true},

@@ -49,10 +49,6 @@ func WriteAll(w io.Writer, ss []skein.Session, costs map[skein.SessionID]price.S
 	return nil
 }
 
-// PipedTitle and pipedText are the widths, in columns, of a title and of other text
-// in a pipe; JSON and --wide have all of the text.
-const PipedTitle, PipedText = 80, 40
-
 // Table returns ss as a table. Columns whose rank is the constant never are
 // shown only on request.
 func Table(j *job.Job, ss []skein.Session, costs map[skein.SessionID]price.Sum) *terminal.Table {
@@ -60,18 +56,18 @@ func Table(j *job.Job, ss []skein.Session, costs map[skein.SessionID]price.Sum) 
 	t := &terminal.Table{Columns: []terminal.Column{
 		{Title: "ID", Rank: 1, Paint: p.Cyan},
 		{Title: "", Rank: 2},
-		{Title: "TITLE", Rank: 0, Min: 19, Piped: PipedTitle},
+		{Title: "TITLE", Rank: 0, Min: 19},
 		{Title: "AGENT", Rank: 6, Min: 11},
-		{Title: "PROJECT", Rank: 4, Min: 14, Left: true, Piped: PipedText},
+		{Title: "PROJECT", Rank: 4, Min: 14, Left: true},
 		{Title: "CREATED", Rank: 9, Paint: p.Dim},
 		{Title: "UPDATED", Rank: 3, Paint: p.Dim},
 		{Title: "TURNS", Rank: 8, Right: true},
 		{Title: "MSGS", Rank: 5, Right: true},
 		{Title: "COST", Rank: 7, Right: true},
-		{Title: "LAST PROMPT", Rank: 10, Min: 24, Paint: p.Dim, Piped: PipedText},
-		{Title: "STATE", Rank: 3, Min: 24, Paint: p.Yellow},
-		{Title: "SURFACE", Rank: terminal.Never},
-		{Title: "KEY", Rank: terminal.Never, Piped: PipedText},
+		{Title: "LAST PROMPT", Rank: 10, Min: 24, Paint: p.Dim},
+		{Title: "STATE", Rank: -1, Min: 24, Paint: p.Yellow},
+		{Title: "SURFACE", Rank: terminal.Never, Min: 8},
+		{Title: "KEY", Rank: terminal.Never, Min: 16},
 	}}
 	for i, id := range shortIDs(ss) {
 		s := &ss[i]

@@ -18,7 +18,6 @@ type Column struct {
 	Right bool // align right, for numbers
 	Left  bool // cut at the left end, for paths
 	asked bool // shown even if it is empty
-	Piped int  // width that it is cut down to in a pipe; 0: never cut
 	Paint func(string) string
 }
 
@@ -108,14 +107,17 @@ func (t *Table) Natural() []int {
 	return widths
 }
 
-// Fit returns the widths with which t fits into room; 0 means a pipe, where only
-// long text is cut. On a terminal it leaves out columns of high rank (0) until the
-// others fit when cut to their minimum. Then it gives the remaining room to the
-// columns that were cut, the lowest rank first.
+// Piped is the room of a table in a pipe, in columns: people read it there too, and
+// programs read JSON.
+const Piped = 160
+
+// Fit returns the widths with which t fits into room. It leaves out columns of high
+// rank (0) until the others fit when cut to their minimum. Then it gives the
+// remaining room to the columns that were cut, the lowest rank first. Room 0 means a
+// pipe, with room for Piped columns, where it leaves out none.
 func (t *Table) Fit(widths []int, room int) []int {
-	if room == 0 {
-		return t.piped(widths)
-	}
+	whole := room == 0
+	room = CmpOr(room, Piped)
 	ranked := make([]int, len(widths))
 	for i := range ranked {
 		ranked[i] = i
@@ -130,7 +132,7 @@ func (t *Table) Fit(widths []int, room int) []int {
 		if m := t.Columns[i].Min; m > 0 {
 			need = min(need, m)
 		}
-		if room < need {
+		if room < need && !whole {
 			break
 		}
 		fitted[i] = need
@@ -145,15 +147,6 @@ func (t *Table) Fit(widths []int, room int) []int {
 		}
 	}
 	return fitted
-}
-
-func (t *Table) piped(widths []int) []int {
-	for i, c := range t.Columns {
-		if c.Piped > 0 {
-			widths[i] = min(widths[i], c.Piped)
-		}
-	}
-	return widths
 }
 
 func (t *Table) line(b *strings.Builder, cells []string, widths []int, paint func(i int) func(string) string) {

@@ -166,7 +166,7 @@ func turnTable(turns []turnLine, j *job.Job, theirs string) *terminal.Table {
 		{Title: "TURN", Rank: 0, Right: true, Paint: j.Paint.Cyan},
 		{Title: "SEQ", Rank: 3, Right: true},
 		{Title: "WHEN", Rank: 2, Paint: j.Paint.Dim},
-		{Title: "PROMPT", Rank: 1, Min: 16, Piped: sessions.PipedTitle},
+		{Title: "PROMPT", Rank: 1, Min: 16},
 	}}
 	if theirs != "" {
 		t.Columns = slices.Insert(t.Columns, 1, terminal.Column{Title: strings.ToUpper(theirs), Rank: 4, Right: true})
