@@ -62,7 +62,7 @@ var Outcomes = []struct {
 	{skein.ErrReadOnly, ExitFailed, "get permission to write there, or name another store with --store"},
 	{skein.ErrFull, ExitFailed, "make room on the disk; this change was not stored, everything else is safe"},
 	{skein.ErrUnknown, ExitFailed, "check whether it was stored, or try again with the same --id, which stores nothing twice"},
-	{skein.ErrReplaced, ExitFailed, "put the former file back; or, to continue with the present file, stop the programs that have the former one open (skein serve) and move its write-ahead log away (FILE-wal, FILE-shm)"},
+	{skein.ErrReplaced, ExitFailed, "put the former file back; or, to continue without it, stop the programs that have it open (skein serve) and move its write-ahead log away (FILE-wal, FILE-shm)"},
 	{remote.ErrUnreachable, ExitFailed, "check the network, and that skein serve is running at that address"},
 	{remote.ErrToken, ExitFailed, "check that it is the right token and has not expired, on the server's machine: skein token list"},
 	{remote.ErrForbidden, ExitFailed, "make a token that may, on the server's machine: skein token add NAME --scope write,read:raw"},

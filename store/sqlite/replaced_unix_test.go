@@ -90,6 +90,25 @@ func TestARemovedFileIsNotWrittenTo(t *testing.T) {
 	}
 }
 
+func TestAFileThatIsGoneFromBesideItsLogIsNotMadeAnew(t *testing.T) {
+	for _, gone := range [][]string{{""}, {"", "-wal"}, {"", "-shm"}} {
+		t.Run("x.db"+strings.Join(gone, " x.db"), func(t *testing.T) {
+			_, name := holding(t, sqlite.Options{})
+			away := filepath.Join(t.TempDir(), "away.db")
+			moveAll(t, name, away, gone...)
+			for range 2 {
+				if s, err := dial(name); !errors.Is(err, skein.ErrReplaced) || !strings.Contains(err.Error(), "x.db is gone") {
+					t.Fatalf("Open = %v, %v, want %v that says that x.db is gone", s, err, skein.ErrReplaced)
+				}
+			}
+			moveAll(t, away, name, gone...)
+			if n := len(events(t, open(t, name), "a")); n != 2 {
+				t.Errorf("with the file put back, the session has %d events, want 2", n)
+			}
+		})
+	}
+}
+
 func TestAFilePutInThePlaceOfAnotherStaysAsItIs(t *testing.T) {
 	other := filepath.Join(t.TempDir(), "other.db")
 	o := open(t, other)

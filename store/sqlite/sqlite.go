@@ -140,7 +140,7 @@ const readConns = 8
 // The error wraps [skein.ErrNewer] if the file is from a later version (it is left
 // untouched), [skein.ErrCorrupt] (as an [inspect.Salvager]) or [skein.ErrInvalid]
 // if it is not a skein store, and [skein.ErrReplaced] if the log beside it belongs
-// to another file. Later calls also return an error wrapping [skein.ErrReplaced]
+// to another file, or to one that is gone. Later calls also return an error wrapping [skein.ErrReplaced]
 // while the file, or its log, is not the one that was opened. Once a newer version
 // has migrated the file, calls that write return an error wrapping
 // [skein.ErrNewer], and so do calls that read after that.
@@ -183,11 +183,11 @@ func (c *core) connect(ctx context.Context, d driver.Driver, o Options) error {
 	if err := files.Plain(c.path); err != nil && errors.Is(err, skein.ErrInvalid) {
 		return err
 	}
-	if err := files.Make(c.path); err != nil && !errors.Is(err, os.ErrPermission) && !host.ReadOnlyFS(err) {
-		return err
-	}
 	c.paths = files.New(c.path)
 	if err := c.paths.OwnLog(); err != nil {
+		return err
+	}
+	if err := files.Make(c.path); err != nil && !errors.Is(err, os.ErrPermission) && !host.ReadOnlyFS(err) {
 		return err
 	}
 	c.turns = room.NewSemaphore(largeAtOnce)

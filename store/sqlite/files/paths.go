@@ -163,10 +163,19 @@ const (
 	pairFormat = "log %d of %d on %d, store %x\n"
 )
 
-// OwnLog returns an error if the log is not the database's: it wraps
-// [skein.ErrReplaced].
+// OwnLog returns an error if the log is not the database's, or if the database is not
+// there and its log is: somebody moved or removed it, and a program may have it open.
+// The error wraps [skein.ErrReplaced].
 func (p *Paths) OwnLog() error {
 	db, log := p.Names[0], p.Names[1]
+	if _, err := os.Stat(db); errors.Is(err, fs.ErrNotExist) {
+		for _, left := range p.Names[1:] {
+			if _, err := os.Stat(left); err == nil {
+				return fmt.Errorf("%w: %s is gone, but %s is still there", skein.ErrReplaced, db, filepath.Base(left))
+			}
+		}
+		return nil
+	}
 	st, err := os.Stat(log)
 	if errors.Is(err, fs.ErrNotExist) || err == nil && st.Size() == 0 {
 		return nil
