@@ -5,6 +5,7 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"net/http"
 	"net/url"
 	"regexp"
 	"strings"
@@ -106,6 +107,18 @@ func TestChatBeginsASession(t *testing.T) {
 	wants(t, "the form", v.get("/chat"), `action="/chat"`)
 	wants(t, "the page", v.send("/chat", said("a new one")), `data-session="s-new"`, "a new one")
 	wants(t, "the form", v.send("/chat", said("fail")), "there is none", ">fail</textarea>")
+}
+
+func TestATextThatCannotBeStoredIsGivenBack(t *testing.T) {
+	for _, path := range []string{"/sessions/s-fork/chat", "/chat"} {
+		p := &parrot{}
+		v := chatting(t, p)
+		if err := p.store.Close(); err != nil {
+			t.Fatal(err)
+		}
+		_, page := v.ask(http.MethodPost, path, said("a <long> text"))
+		wants(t, "the page after POST "+path, page, `action="`+path+`"`, ">a &lt;long&gt; text</textarea>", `role="alert"`, "closed", "Reload the page when it is running again")
+	}
 }
 
 func TestChatAsksAndEveryPageSeesTheQuestion(t *testing.T) {

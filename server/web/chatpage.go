@@ -95,7 +95,7 @@ func (s chatPages) chatWith(w http.ResponseWriter, r *http.Request, text string,
 	}
 	p := &chatPage{Transcript: t, Title: render.Line(t.Session.Name()), State: s.stateOf(one.ID), Text: text}
 	if wrong != nil {
-		p.Error = door.ProblemOf(wrong).Detail
+		p.Error = wordsOf(wrong)
 	}
 	s.show(w, r, "chat", layoutData{Title: one.Name(), At: "chat", Class: "session chat", Data: p})
 }
@@ -137,12 +137,16 @@ func (s chatPages) say(w http.ResponseWriter, r *http.Request) {
 	}
 }
 
-// wordsOf returns the error for the person who runs the server.
+// wordsOf returns the error for the person who runs the server, and what to do.
 func wordsOf(err error) string {
-	if p := door.ProblemOf(err); p.Code != "internal" {
-		return p.Detail
+	p := door.ProblemOf(err)
+	if p.Code == "internal" {
+		return skein.Reason(err) // an admin may see it
 	}
-	return skein.Reason(err) // an admin may see it
+	if next := advice(p); next != "" {
+		return p.Detail + ". " + next
+	}
+	return p.Detail
 }
 
 // stop ends the running turn.

@@ -142,7 +142,7 @@ func (s *site) fail(w http.ResponseWriter, r *http.Request, err error) {
 	if p.Code == "internal" {
 		s.Log.Error("a request failed", "err", err, "path", r.URL.Path, "id", w.Header().Get("X-Request-Id"))
 	}
-	s.write(w, p.Status, "error", layoutData{Title: p.Title, Data: p, Visitor: door.From(r.Context())})
+	s.problem(w, r, problemPage{Problem: p, Path: r.URL.Path, Text: r.PostForm.Get("text")})
 }
 
 // noticeCookie carries the result of a form to the next page.

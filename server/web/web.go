@@ -97,7 +97,7 @@ func Form(o Options) http.Handler {
 func Refused(o Options) func(http.ResponseWriter, *http.Request, door.Problem) {
 	site := sync.OnceValue(func() *site { return newSite(o) })
 	return func(w http.ResponseWriter, r *http.Request, p door.Problem) {
-		site().write(w, p.Status, "error", layoutData{Title: p.Title, Data: p, Visitor: door.From(r.Context())})
+		site().problem(w, r, problemPage{Problem: p})
 	}
 }
 
