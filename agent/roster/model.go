@@ -16,6 +16,7 @@ type ModelError struct {
 	Name  string
 	Why   string
 	Known []string // what can be used instead
+	Do    string   // what to do next; "" if Why says it
 }
 
 // Error implements error.
@@ -41,20 +42,23 @@ func (r *Roster) Model(ctx context.Context, name string) (_ llm.Provider, err er
 	case name == "echo":
 		return echo.New(echo.Options{}), nil
 	case name == "":
-		return nil, &ModelError{name, "no name is given", r.examples()}
+		return nil, &ModelError{Name: name, Why: "no name is given", Known: r.examples()}
 	case provider == "replay":
 		return r.replay(ctx, model)
 	}
 	p, there := r.Provider(provider)
 	switch {
 	case !there && !ok:
-		return nil, &ModelError{name, "want PROVIDER:MODEL" + guess(name), r.examples()}
+		return nil, &ModelError{Name: name, Why: "want PROVIDER:MODEL" + guess(name), Known: r.examples()}
 	case !there:
-		return nil, &ModelError{name, fmt.Sprintf("there is no provider %q", provider), r.examples()}
+		return nil, &ModelError{Name: name, Why: fmt.Sprintf("there is no provider %q", provider), Known: r.examples()}
 	case model == "":
-		return nil, &ModelError{name, fmt.Sprintf("which model of %s? want %[1]s:MODEL", provider), nil}
+		return nil, &ModelError{Name: name, Why: fmt.Sprintf("which model of %s? want %[1]s:MODEL", provider)}
 	case p.BaseURL == "" && p.NotEnv != "" && r.Getenv(p.NotEnv) != "": // requests meant for another service must not go to the vendor
-		return nil, &ModelError{name, fmt.Sprintf("%s=%s is for the vendor's own API, but skein uses the one compatible with OpenAI's: set %s to the address of that API, or unset %[1]s", p.NotEnv, r.Getenv(p.NotEnv), p.BaseEnv), nil}
+		return nil, &ModelError{
+			Name: name, Why: fmt.Sprintf("skein cannot use the API at %s=%s", p.NotEnv, r.Getenv(p.NotEnv)),
+			Do: fmt.Sprintf("unset %s, or set %s to an API that is compatible with OpenAI's", p.NotEnv, p.BaseEnv),
+		}
 	}
 	key, err := r.key(provider, p)
 	if err != nil {
@@ -125,10 +129,10 @@ func (r *Roster) KeyFrom(name string) (string, error) {
 // replay returns the model that repeats the answers of a session.
 func (r *Roster) replay(ctx context.Context, name string) (llm.Provider, error) {
 	if r.Find == nil || r.Store == nil {
-		return nil, &ModelError{"replay:" + name, "no sessions can be replayed here", nil}
+		return nil, &ModelError{Name: "replay:" + name, Why: "no sessions can be replayed here"}
 	}
 	if name == "" {
-		return nil, &ModelError{"replay:", "which session? want replay:NAME", nil}
+		return nil, &ModelError{Name: "replay:", Why: "which session? want replay:NAME"}
 	}
 	s, err := r.Find(ctx, name)
 	if err != nil {

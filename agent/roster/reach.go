@@ -21,9 +21,9 @@ func (r *Roster) reach(provider, model, key string, p Provider) (llm.Provider, e
 		return google.New(o)
 	case Chat, "":
 		if p.BaseURL == "" {
-			return nil, &ModelError{provider + ":" + model, fmt.Sprintf("provider %q has no base_url", provider), nil}
+			return nil, &ModelError{Name: provider + ":" + model, Why: fmt.Sprintf("provider %q has no base_url", provider)}
 		}
 		return openai.NewChat(provider, o)
 	}
-	return nil, &ModelError{provider + ":" + model, fmt.Sprintf("provider %q speaks %q, want one of %v", provider, p.API, APIs()), nil}
+	return nil, &ModelError{Name: provider + ":" + model, Why: fmt.Sprintf("provider %q speaks %q, want one of %v", provider, p.API, APIs())}
 }

@@ -210,8 +210,12 @@ func TestGooglesOwnAddressIsNotAskedForChat(t *testing.T) {
 	env := map[string]string{"GEMINI_API_KEY": "k", "GOOGLE_GEMINI_BASE_URL": "http://gate:1"}
 	getenv := func(name string) string { return env[name] }
 	_, err := New(Options{Getenv: getenv}).Model(t.Context(), "google:gemini-x")
-	if !errors.Is(err, llm.ErrModel) || !strings.Contains(err.Error(), "GOOGLE_GEMINI_BASE_URL=http://gate:1") || !strings.Contains(err.Error(), "set GOOGLE_OPENAI_BASE_URL") {
+	var no *ModelError
+	if !errors.As(err, &no) || !strings.Contains(err.Error(), "GOOGLE_GEMINI_BASE_URL=http://gate:1") || !strings.Contains(no.Do, "set GOOGLE_OPENAI_BASE_URL") {
 		t.Errorf("Model(google:gemini-x) with GOOGLE_GEMINI_BASE_URL = %v, want an error that names it and what to set", err)
+	}
+	if n := len(err.Error()); n > 120 {
+		t.Errorf("the error has %d characters, want one short sentence: %v", n, err)
 	}
 	set := New(Options{Getenv: getenv, Providers: map[string]Provider{"google": {BaseURL: "http://gate:1/openai/"}}})
 	if _, err := set.Model(t.Context(), "google:gemini-x"); err != nil {

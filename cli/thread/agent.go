@@ -1,6 +1,7 @@
 package thread
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"path/filepath"
@@ -190,7 +191,7 @@ func noModel(err error, name, try string) error {
 		if m.Name == "" {
 			return fault.Advise(fault.Usage("no model is chosen"), "name one %s; to try it out: %s", name, try)
 		}
-		return fault.Advise(fault.Usage("%v", err), "see where models are: skein key")
+		return fault.Advise(fault.Usage("%v", err), "%s", cmp.Or(m.Do, "see which providers there are: skein key"))
 	}
 	return err
 }
