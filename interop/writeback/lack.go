@@ -29,6 +29,7 @@ type lack struct {
 	first   skein.ClientID // the key of the first step of the conversation
 	changed skein.Changed
 	profile string
+	models  map[string]bool // that answered
 	places  map[string]bool // repositories, branches and commits
 	failed  map[string]bool // why messages and requests failed
 	told    map[string]bool // system prompts and tool lists, by their hashes
@@ -36,7 +37,7 @@ type lack struct {
 }
 
 func newLack() *lack {
-	return &lack{kinds: map[skein.Kind]int{}, notes: map[string]int{}, hours: map[int64]bool{}, tiers: map[string]bool{}, used: spending{}, places: map[string]bool{}, failed: map[string]bool{}, told: map[string]bool{}}
+	return &lack{kinds: map[skein.Kind]int{}, notes: map[string]int{}, hours: map[int64]bool{}, tiers: map[string]bool{}, used: spending{}, models: map[string]bool{}, places: map[string]bool{}, failed: map[string]bool{}, told: map[string]bool{}}
 }
 
 // A spending is what requests used, by their IDs, or those of the messages that are
@@ -66,6 +67,7 @@ func (k *lack) take(m interop.Made) {
 			k.created = b.Created
 			k.hangs = b.Created.Parent != nil || b.Of != "" || b.ParentID != ""
 			k.title, k.profile = b.Created.Title, b.Created.Profile
+			k.models[b.Created.Model] = true
 			k.at(b.Created.Checkout)
 		}
 	}
@@ -89,6 +91,7 @@ func (k *lack) event(e skein.Event) {
 		if m, err := skein.Decode[skein.Message](e); err == nil {
 			k.charge(m.Usage, m.Tier)
 			k.used.add(m.Usage, m.Request, m.ID)
+			k.models[m.Model] = true
 			k.system = k.system || m.Role == skein.RoleSystem
 			k.fails(m.Error)
 		}
@@ -96,6 +99,7 @@ func (k *lack) event(e skein.Event) {
 		if s, err := skein.Decode[skein.Step](e); err == nil {
 			k.charge(s.Usage, s.Tier)
 			k.used.add(s.Usage, s.Request)
+			k.models[s.Model] = true
 			k.told[s.Prompt], k.told[s.Tools] = true, true
 			k.fails(s.Error)
 		}
@@ -185,6 +189,9 @@ func (k *lack) unplaced(at skein.Seq, x *skein.Checkout, ls *interop.Losses) {
 
 func (k *lack) change(c skein.Changed) {
 	k.at(c.Checkout)
+	if c.Model != nil {
+		k.models[*c.Model] = true
+	}
 	if c.Cwd != nil {
 		k.changed.Cwd = c.Cwd
 	}
@@ -215,6 +222,7 @@ func gists(evs []skein.Event) []skein.Event {
 		case skein.KindSaid:
 			if m, err := skein.Decode[struct {
 				ID      string           `json:"id,omitempty"`
+				Model   string           `json:"model,omitempty"`
 				Request string           `json:"request,omitempty"`
 				Usage   *skein.Usage     `json:"usage,omitempty"`
 				Tier    string           `json:"tier,omitempty"`
@@ -256,6 +264,9 @@ func (k *lack) tell(s skein.Session, evs []skein.Event, ls *interop.Losses) {
 			if m, err := skein.Decode[skein.Message](e); err == nil {
 				k.uncharged(e.Seq, m.Usage, m.Tier, ls)
 				k.unfailed(e.Seq, m.Error, ls)
+				if m.Model != "" && !k.models[m.Model] {
+					ls.Add(e.Seq, "which model answered: left out")
+				}
 				whole.add(m.Usage, m.Request, m.ID)
 			}
 		case skein.KindStep:
