@@ -47,6 +47,7 @@ func experiments() []experiment {
 		{"import-stages", importStages},
 		{"import-amplifier", importAmplifier},
 		{"watch", watchFile},
+		{"counts", countPaths},
 		{"memory", memoryBound},
 	}
 }
