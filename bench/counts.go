@@ -65,7 +65,7 @@ func counts() count {
 
 // countPaths counts what the ten most used paths cost, on a small store. The counts are
 // nearly the same on every machine, so each has a bound, above what it was when the
-// bound was set by about a third.
+// bound was set by about a third; what only reads may write a little in the background.
 func countPaths(ctx context.Context, e *fixture) (err error) {
 	dir, err := e.folder("counts")
 	if err != nil {
@@ -91,15 +91,15 @@ func countPaths(ctx context.Context, e *fixture) (err error) {
 		most count
 	}{
 		{"import of 20 transcripts of 2 MB, indexed", 1, x.bring, count{125e3, 40e6, 4200, 10.6e6}},
-		{"the same without a change", 10, x.bring, count{1600, 130e3, 0, 0}},
+		{"the same without a change", 10, x.bring, count{1600, 130e3, 5, 20e3}},
 		{"append of one message of 1 KB, indexed", 200, x.append(1), count{270, 44e3, 12, 29e3}},
 		{"append of a batch of 100 messages of 1 KB, indexed", 5, x.append(100), count{16e3, 2.6e6, 310, 800e3}},
-		{"list of 21 sessions", 20, x.list, count{1350, 330e3, 0, 0}},
-		{"the newest 50 messages of a session", 20, x.newest, count{2350, 425e3, 0, 0}},
-		{"what a model is shown of a session", 20, x.window, count{6550, 1.46e6, 0, 0}},
-		{"search of one word", 20, x.search("parser"), count{260, 35e3, 0, 0}},
-		{"search of two words and a phrase", 20, x.search(`test "the file"`), count{4600, 345e3, 0, 0}},
-		{"usage by day", 20, x.usage, count{620, 43e3, 0, 0}},
+		{"list of 21 sessions", 20, x.list, count{1350, 330e3, 5, 20e3}},
+		{"the newest 50 messages of a session", 20, x.newest, count{2350, 425e3, 5, 20e3}},
+		{"what a model is shown of a session", 20, x.window, count{6550, 1.46e6, 5, 20e3}},
+		{"search of one word", 20, x.search("parser"), count{260, 35e3, 5, 20e3}},
+		{"search of two words and a phrase", 20, x.search(`test "the file"`), count{4600, 345e3, 5, 20e3}},
+		{"usage by day", 20, x.usage, count{620, 43e3, 5, 20e3}},
 	} {
 		c, err := counted(p.n, p.do, x.indexed)
 		if err != nil {
