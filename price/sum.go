@@ -53,7 +53,7 @@ func (t *List) Sum(rows []skein.UsageRow, at skein.Time) (sum Sum) {
 		usd, known := t.Cost(rest, at)
 		ours, _ := t.Cost(same, at) // without a price, what was recorded
 		recorded := NanoUSD(r.Usage.Reported)
-		one := Sum{Usage: r.Usage, Cost: usd + ours, ours: ours, differs: max(recorded-ours, ours-recorded) >= cent/2}
+		one := Sum{Usage: r.Usage, Cost: usd + ours, ours: ours, differs: size(recorded-ours) >= cent/2}
 		if !known {
 			one.Unpriced = []string{cmp.Or(r.Model, "an unnamed model")}
 		}

@@ -23,7 +23,7 @@ import (
 type usageOptions struct {
 	by, since, until, project, agent string
 	limit                            int
-	json                             bool
+	check, json                      bool
 }
 
 // NewUsage returns the command usage.
@@ -40,9 +40,15 @@ depend on the tier of each request: a long prompt, a batch, and a cache that
 lasts an hour have their own prices. If a model has no price, it is named and
 its cost is shown as ?. RECORDED is the cost that the programs themselves
 recorded, where it differs; if they recorded that of some requests only, the
-cost of the same requests follows: $2.40 vs. $3.00. Days are in your time zone.`,
+cost of the same requests follows: $2.40 vs. $3.00. Days are in your time zone. Of a
+subscription to Claude Code, it is said how much of its windows is used.
+
+--check counts everything again, from the events themselves, with the prices of the
+time of each request. It lists where the cost that an agent recorded differs from
+ours, by session and model, and where the sums that the store keeps are wrong.`,
 		Example: `skein usage --since 7d
-	skein usage --by model --json`,
+	skein usage --by model --json
+	skein usage --check --since 30d`,
 		Args: job.Words(0, 0, ""),
 		RunE: f.WithStore(o.run),
 
@@ -55,8 +61,10 @@ cost of the same requests follows: $2.40 vs. $3.00. Days are in your time zone.`
 	g.StringVar(&o.project, "project", "", "only the project at this `path`, in all clones")
 	g.StringVar(&o.agent, "agent", "", "only the agent with this `name`")
 	g.IntVarP(&o.limit, "limit", "n", 0, "show at most this `many` rows, and the rest as one row; 0 for all")
+	g.BoolVar(&o.check, "check", false, "count again from the events, and show where recorded costs differ")
 	f.WideFlag(c)
 	job.JSONFlag(c, &o.json)
+	c.MarkFlagsMutuallyExclusive("by", "check")
 	job.Fixed(c, "by", "day", "model", "agent", "project", "repository", "session")
 	return c
 }
@@ -72,11 +80,14 @@ func (o *usageOptions) run(ctx context.Context, j *job.Job, _ []string) error {
 	if err != nil {
 		return err
 	}
-	rows, err := j.Store.Usage(ctx, q)
+	table, err := price.Load(j.Settings.Prices...)
 	if err != nil {
 		return err
 	}
-	table, err := price.Load(j.Settings.Prices...)
+	if o.check {
+		return o.recount(ctx, j, q, table)
+	}
+	rows, err := j.Store.Usage(ctx, q)
 	if err != nil {
 		return err
 	}
@@ -94,6 +105,7 @@ func (o *usageOptions) run(ctx context.Context, j *job.Job, _ []string) error {
 	}
 	if len(lines) == 0 {
 		j.Say("nothing was used")
+		tellWindows(j)
 		return nil
 	}
 	t, unpriced := o.table(j, lines)
@@ -101,6 +113,7 @@ func (o *usageOptions) run(ctx context.Context, j *job.Job, _ []string) error {
 	if len(unpriced) > 0 {
 		j.Say("not in the cost, because no price is known: %s\nto set one, see: skein help config", strings.Join(unpriced, ", "))
 	}
+	tellWindows(j)
 	return err
 }
 
