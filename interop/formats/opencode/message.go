@@ -45,6 +45,21 @@ func (r *reader) message(m *interop.Made, id string, at skein.Time, o loose.Obje
 		r.say(m, msg, at, said)
 	}
 	r.inner(m, id, at, o)
+	r.place(m, at, o.Obj("path"))
+}
+
+// place says where the session is, if only its answers do. It comes after what the
+// message itself makes, whose numbers are the same in the versions that came later.
+func (r *reader) place(m *interop.Made, at skein.Time, in loose.Object) {
+	cwd, project := in.Str("cwd"), in.Str("root")
+	if !r.unplaced || cwd == "" {
+		return
+	}
+	if !isAbove(project, cwd) {
+		project = cwd
+	}
+	r.unplaced = false
+	r.put(m, skein.NewEvent(skein.KindChanged, at, skein.Changed{Cwd: &cwd, Project: &project}))
 }
 
 // inner reads the parts inside a message, as in the first versions.

@@ -8,6 +8,7 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 
+	"github.com/skein-dev/skein"
 	"github.com/skein-dev/skein/interop"
 	"github.com/skein-dev/skein/interop/importer"
 	"github.com/skein-dev/skein/store/memory"
@@ -118,4 +119,54 @@ func TestTheFolderOfOneProjectIsRead(t *testing.T) {
 	if diff := cmp.Diff([]string{ses}, sessions(t, s2)); diff != "" {
 		t.Errorf("sessions of both folders (-want +got):\n%s", diff)
 	}
+}
+
+// A session belongs to the folder of its project, which is said in one way or another.
+func TestASessionBelongsToTheFolderOfItsProject(t *testing.T) {
+	wants := func(how string, s skein.Store, project, cwd string) {
+		t.Helper()
+		if got, err := s.Session(t.Context(), ses); err != nil || got.Project != project || got.Cwd != cwd {
+			t.Errorf("%s: project %q, folder %q, %v; want %q, %q", how, got.Project, got.Cwd, err, project, cwd)
+		}
+	}
+	for _, c := range []struct{ worktree, directory, project string }{
+		{"/home/ada/fig", "/home/ada/fig/leaf", "/home/ada/fig"},
+		{"/home/ada/fig", "/home/ada/figs", "/home/ada/figs"}, // another worktree
+		{"/", "/home/ada/fig", "/home/ada/fig"},               // no repository
+	} {
+		p := newPlace(t)
+		p.run(`DELETE FROM session`)
+		files := old()
+		files["project/abc.json"] = `{"id":"abc","worktree":"` + c.worktree + `","time":{"created":1}}`
+		files["session/abc/"+ses+".json"] = `{"id":"` + ses + `","projectID":"abc","directory":"` + c.directory + `","title":"Figs","time":{"created":1000,"updated":3000}}`
+		delete(files, "session/global/"+ses+".json")
+		p.moveOut(files)
+		s := store(t)
+		p.bring(s)
+		wants("folder, worktree "+c.worktree, s, c.project, c.directory)
+	}
+	for _, c := range []struct{ path, directory, project string }{
+		{"leaf", "/home/ada/fig/leaf", "/home/ada/fig"},
+		{"", "/home/ada/fig", "/home/ada/fig"},
+		{"home/ada/fig", "/home/ada/fig", "/home/ada/fig"},
+	} {
+		p := newPlace(t)
+		p.run(`UPDATE session SET directory = ?, path = ?`, c.directory, c.path)
+		p.both()
+		s := store(t)
+		p.bring(s)
+		wants("database, path "+c.path, s, c.project, c.directory)
+	}
+
+	p := &place{t: t, dir: t.TempDir()} // of the first versions, whose sessions do not say it
+	files := map[string]string{"../project/home-ada-fig/storage/session/info/" + ses + ".json": `{"id":"` + ses + `","title":"Figs","time":{"created":1000,"updated":3000}}`}
+	for name, data := range old() {
+		if rest, ok := strings.CutPrefix(name, "message/"); ok {
+			files["../project/home-ada-fig/storage/session/message/"+rest] = strings.Replace(data, `"cwd":"/home/ada/fig"`, `"cwd":"/home/ada/fig/leaf"`, 1)
+		}
+	}
+	p.moveOut(files)
+	s := store(t)
+	p.bring(s)
+	wants("first versions", s, "/home/ada/fig", "/home/ada/fig/leaf")
 }

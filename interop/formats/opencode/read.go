@@ -25,6 +25,8 @@ type reader struct {
 	tail     string // the first message that the next summary does not cover; "" for none
 	seen     bool   // there was a message, so those of the newer table repeat it
 	run      bool   // see [interop.Line.Run]
+	unplaced bool   // the session does not say where it is, as in the first versions: its answers do
+	beside   func(string) ([]byte, bool)
 }
 
 // A revert is the place in a session to which the user has reverted it.
@@ -49,7 +51,10 @@ type message struct {
 }
 
 func open(f interop.File) interop.Reader {
-	return &reader{id: f.Name, messages: map[string]*message{}, keys: map[string]int{}}
+	if f.Beside == nil {
+		f.Beside = func(string) ([]byte, bool) { return nil, false }
+	}
+	return &reader{id: f.Name, beside: f.Beside, messages: map[string]*message{}, keys: map[string]int{}}
 }
 
 // Read implements [interop.Reader]; the error says that the record is damaged.

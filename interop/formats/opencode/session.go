@@ -79,9 +79,10 @@ func (r *reader) session(m *interop.Made, a about) {
 	r.begun = true
 	r.revert = revert{a.revert.Str("messageID"), a.revert.Str("partID")}
 	b := interop.Begin{ID: skein.SessionID(r.id), Time: a.created, Created: skein.Created{
-		Surface: "cli", Cwd: a.directory, Project: a.directory, Agent: Name, Profile: a.agent, Provider: a.provider, Model: a.model,
+		Surface: "cli", Cwd: a.directory, Project: r.worktree(&a), Agent: Name, Profile: a.agent, Provider: a.provider, Model: a.model,
 		Origin: &skein.Origin{ID: r.id, Version: a.version}, Program: Name, Version: a.version,
 	}}
+	r.unplaced = a.directory == ""
 	if a.parent != "" && a.parent != r.id {
 		b.ParentID, b.Created.Parent = a.parent, &skein.Parent{Why: skein.Child}
 	}
@@ -96,6 +97,26 @@ func (r *reader) session(m *interop.Made, a about) {
 		r.put(m, skein.NewEvent(skein.KindTitled, a.updated, skein.Titled{Title: a.title, By: skein.BySource}))
 	}
 }
+
+// worktree returns the folder of the session's project: the one that the project's file
+// names, or that the session's path is relative to. If that does not contain the session's
+// folder, which is in another worktree or in no repository then, it is that folder.
+func (r *reader) worktree(a *about) string {
+	if id := a.rest.Project; id != "" && !strings.ContainsAny(id, `/\`) {
+		if b, ok := r.beside("project/" + id + ".json"); ok {
+			if o, err := loose.Parse(b); err == nil && isAbove(o.Str("worktree"), a.directory) {
+				return o.Str("worktree")
+			}
+		}
+	}
+	if root, ok := strings.CutSuffix(a.directory, "/"+a.rest.Path); ok && a.rest.Path != "" && isAbove(root, a.directory) {
+		return root
+	}
+	return a.directory
+}
+
+// isAbove reports whether a folder is in another, which is not the root of the system.
+func isAbove(root, dir string) bool { return len(root) > 1 && strings.HasPrefix(dir, root+"/") }
 
 func some(s string) *string {
 	if s == "" {
