@@ -217,6 +217,11 @@ type Begin struct {
 	Time    skein.Time
 	Created skein.Created // without Origin.Path; the engine fills in Origin and what the fields below say
 
+	// Is reports whether a folder is the one that the session worked in, if the records
+	// only identify it, such as by a hash: then Created has neither Project nor Cwd, and
+	// the engine tries the folders that are known here. nil if they say more, or less.
+	Is func(dir string) bool
+
 	// Of says that it is a child: the name of its parent session in this file.
 	// The engine then fills in Created.Parent.Session and, from At (an ordinal
 	// as in Item.To), Seq. The reader sets Why and Call.

@@ -7,6 +7,7 @@ import (
 	"testing"
 
 	"github.com/skein-dev/skein"
+	"github.com/skein-dev/skein/internal/repository"
 	"github.com/skein-dev/skein/interop"
 )
 
@@ -20,6 +21,15 @@ func (p *place) clone(name, remote string) string {
 	p.raw(name+"/.git/HEAD", "ref: refs/heads/now\n")
 	p.raw(name+"/.git/config", "[remote \"origin\"]\n\turl = "+remote+"\n")
 	return dir
+}
+
+// lookedUp returns what a folder says about a session.
+func lookedUp(dir string) skein.Checkout {
+	at, err := repository.At(dir)
+	if err != nil {
+		return skein.Checkout{}
+	}
+	return skein.Checkout{Repository: string(at.Repository), Subfolder: at.Folder, Worktree: at.Worktree, Host: "here"}
 }
 
 func (p *place) checkout(id skein.SessionID) skein.Checkout {
@@ -44,7 +54,7 @@ func TestWhatAFolderSaysIsLookedUpOnceWhenItsSessionIsImportedHere(t *testing.T)
 	}
 
 	p.write("b.toy", in("b1"), "b2")
-	p.bring(interop.Options{Here: true})
+	p.bring(interop.Options{Checkout: lookedUp})
 	want := skein.Checkout{Repository: "example.com/ada/app", LookedUp: "repository host"}
 	if got := p.checkout("b"); got != want {
 		t.Errorf("Checkout = %+v, want %+v", got, want)
@@ -56,12 +66,12 @@ func TestWhatAFolderSaysIsLookedUpOnceWhenItsSessionIsImportedHere(t *testing.T)
 	// It is not looked up again, and what has become of the folder changes nothing.
 	p.clone("clone", "https://example.com/ada/other.git")
 	p.write("b.toy", in("b1"), "b2", "b3")
-	p.bring(interop.Options{Here: true})
+	p.bring(interop.Options{Checkout: lookedUp})
 	if err := os.RemoveAll(dir); err != nil {
 		t.Fatal(err)
 	}
 	p.write("b.toy", in("b1"), "b2=new", "b3")
-	p.bring(interop.Options{Here: true})
+	p.bring(interop.Options{Checkout: lookedUp})
 	p.wants("b", "created b1 b2 b3 3:=new")
 	if got := p.checkout("b"); got != want {
 		t.Errorf("Checkout after its folder is gone = %+v, want %+v", got, want)
@@ -70,7 +80,7 @@ func TestWhatAFolderSaysIsLookedUpOnceWhenItsSessionIsImportedHere(t *testing.T)
 	// A folder that is gone says nothing, although one above it is a repository.
 	p.clone(".", "https://example.com/ada/home.git")
 	p.write("c.toy", in("c1"))
-	p.bring(interop.Options{Here: true})
+	p.bring(interop.Options{Checkout: lookedUp})
 	if got := p.checkout("c"); got != (skein.Checkout{}) {
 		t.Errorf("Checkout of a session whose folder is gone = %+v, want none", got)
 	}

@@ -14,12 +14,16 @@ import (
 
 // Options say how to import. The zero value is the usual case.
 type Options struct {
-	Here     bool           // the sessions were made on this machine: what their records do not say about the repository is looked up in their folders
 	Again    bool           // import sessions again that were deleted here
 	Named    bool           // the user named the paths: a file among them that yields nothing has failed
 	All      []Format       // every format there is: to say what a file looks like if the user named it, and the format to take it as; may be nil
 	Progress func(Progress) // called from time to time, from one goroutine; may be nil
 	News     hooknews.Board // for a watch: the board whose news name files to look at; "" for none
+
+	// Checkout returns what a folder of this machine, which exists, says about a session
+	// that worked there: that is what its records do not say about the repository. nil if
+	// the sessions were made on another machine.
+	Checkout func(dir string) skein.Checkout
 }
 
 // Progress is how far an import has come.

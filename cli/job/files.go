@@ -100,15 +100,15 @@ func (j *Job) ClonesOf(path string) (project, repository string, err error) {
 	if project, err = j.ProjectOf(path); err != nil {
 		return "", "", err
 	}
-	x, _ := Checkout(project)
+	x, _ := j.Checkout(project)
 	return project, x.Repository, nil
 }
 
 // Checkout returns the repository of a folder, and what is checked out there. What
 // cannot be read is left out.
-func Checkout(dir string) (x skein.Checkout, project string) {
-	at, _ := repository.At(dir) //nolint:errcheck // it has the rest
-	host, _ := os.Hostname()    //nolint:errcheck // only for people; may be empty
+func (j *Job) Checkout(dir string) (x skein.Checkout, project string) {
+	at, _ := repository.PlaceFinder{Cache: filepath.Join(j.Dirs.Cache, "roots")}.At(dir) //nolint:errcheck // it has the rest
+	host, _ := os.Hostname()                                                             //nolint:errcheck // only for people; may be empty
 	return skein.Checkout{
 		Repository: string(at.Repository), Branch: at.Branch, Commit: at.Commit, Worktree: at.Worktree, Subfolder: at.Folder, Host: host,
 	}, at.Project

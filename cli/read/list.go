@@ -87,9 +87,11 @@ func (o *ListOptions) Run(ctx context.Context, j *job.Job, _ []string) error {
 		return err
 	}
 	if len(found) == 0 && filter.Project != "" && o.project == "" {
-		if err := sessions.HintMoved(ctx, j, "", filter.Project, j.Say); err != nil {
+		was, err := sessions.Moved(ctx, j, "", filter.Project)
+		if err != nil {
 			return err
 		}
+		was.Hint(j, j.Say)
 		if found, err = o.elsewhere(ctx, j, filter); err != nil {
 			return err
 		}

@@ -127,7 +127,7 @@ func (o *nowOptions) lines(ctx context.Context, j *job.Job) (lines []activity.Li
 		if f.Project, err = j.ProjectOf(o.project); err != nil {
 			return nil, err
 		}
-		x, _ := job.Checkout(f.Project)
+		x, _ := j.Checkout(f.Project)
 		f.Repository = x.Repository
 	}
 	all, err := activity.All(ctx, j.Store, f, skein.At(j.Now()), sessions.Probes(j))

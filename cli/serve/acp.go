@@ -55,7 +55,7 @@ environment.`,
 				Program: "skein", Version: j.Version, Host: host,
 				Command: append([]string{at}, args[1:]...), Env: os.Environ(),
 				In: j.Stdin, Out: unclosed{j.Stdout}, Errs: j.Stderr,
-				Checkout: job.Checkout, Write: writeFor(j), Dir: dir,
+				Checkout: j.Here, Write: writeFor(j), Dir: dir,
 			})
 		}),
 	}

@@ -18,7 +18,7 @@ func importsOf(j *job.Job, purged func(skein.Session) error) *imports.Imports {
 		return nil
 	}
 	return imports.New(imports.Options{
-		Store: j.Store, Formats: exchange.All(), Home: exchange.Home(j), Samples: examples.Home(), Purged: purged,
+		Store: j.Store, Formats: exchange.All(), Home: exchange.Home(j), Checkout: j.LookUp, Samples: examples.Home(), Purged: purged,
 		After: func(ctx context.Context, r interop.Report) error {
 			_, err := exchange.Replaced(ctx, j, r)
 			return err

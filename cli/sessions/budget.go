@@ -15,7 +15,7 @@ func Budgets(ctx context.Context, j *job.Job, wanted func(b *price.SpendingBudge
 	for _, b := range j.Settings.Budgets {
 		q := skein.UsageQuery{By: skein.ByDay, Since: skein.At(b.Since(j.Now())), Zone: j.Now().Location(), Agent: b.Agent, Project: b.Project}
 		if b.Project != "" {
-			x, _ := job.Checkout(b.Project)
+			x, _ := j.Checkout(b.Project)
 			q.Repository = x.Repository
 		}
 		if wanted != nil && !wanted(&b, q.Repository) {

@@ -38,7 +38,7 @@ func Clone(ctx context.Context, j *job.Job, s skein.Session) (string, error) {
 	}
 	tried := map[string]bool{}
 	within := func(folder string) string {
-		x, project := job.Checkout(folder)
+		x, project := j.Checkout(folder)
 		if tried[project] || x.Repository != repository || !isFolder(project) {
 			return ""
 		}

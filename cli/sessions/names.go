@@ -253,18 +253,32 @@ func Called(s skein.Session) string {
 // moved.
 const manyMoved = 5000
 
-// moved returns the newest session of user u whose project has the same name as
-// this one and no longer exists, if this project has no session yet: its folder may
-// have been moved here.
-func moved(ctx context.Context, j *job.Job, u skein.User, project string) (was skein.Session, is bool, err error) {
+// A MovedProject is where a project may have been before.
+type MovedProject struct {
+	From, To string // folders; From is "" if nothing suggests that it was moved
+	Sure     bool   // it is the same folder; else only its name is the same
+}
+
+// Moved returns where this project was before, if it has no session of user u yet, and
+// the newest one of another project says so: its folder is this one and was renamed, or
+// it has the same name and no longer exists, so it may have been moved here.
+//
+// The error is that of the store.
+func Moved(ctx context.Context, j *job.Job, u skein.User, project string) (was MovedProject, err error) {
 	here, err := Matching(ctx, j, skein.Filter{User: u, Project: project, Limit: 1, IncludeEmpty: true})
 	if err != nil || len(here) > 0 {
-		return was, false, err
+		return was, err
+	}
+	for _, from := range j.Renamed(project) {
+		there, err := Matching(ctx, j, skein.Filter{User: u, Project: from, Limit: 1, IncludeEmpty: true})
+		if err != nil || len(there) > 0 {
+			return MovedProject{from, project, true}, err
+		}
 	}
 	gone := map[string]bool{} // projects looked for on the disk
 	for s, err := range j.Store.Sessions(ctx, skein.Filter{User: u, NoChildren: true, Limit: manyMoved}) {
 		if err != nil {
-			return was, false, err
+			return was, err
 		}
 		if s.Project == project || !filepath.IsAbs(s.Project) || filepath.Base(s.Project) != filepath.Base(project) {
 			continue
@@ -274,23 +288,23 @@ func moved(ctx context.Context, j *job.Job, u skein.User, project string) (was s
 			gone[s.Project] = errors.Is(err, fs.ErrNotExist)
 		}
 		if gone[s.Project] {
-			return s, true, nil
+			return MovedProject{From: s.Project, To: project}, nil
 		}
 	}
-	return was, false, nil
+	return was, nil
 }
 
-// HintMoved says what to type if this project may have been moved from elsewhere.
-//
-// The error is that of the store.
-func HintMoved(ctx context.Context, j *job.Job, u skein.User, project string, tell func(string, ...any)) error {
-	was, is, err := moved(ctx, j, u, project)
-	if is {
-		from := render.Line(j.Tilde(was.Project))
-		tell("was %s moved from %s, which is gone? take its sessions along: skein project mv %s %s",
-			render.Line(j.Tilde(project)), from, terminal.ShellWord(from), terminal.ShellWord(render.Line(j.Tilde(project))))
+// Hint says what to type so that the sessions come along.
+func (m MovedProject) Hint(j *job.Job, tell func(string, ...any)) {
+	if m.From == "" {
+		return
 	}
-	return err
+	from, to := render.Line(j.Tilde(m.From)), render.Line(j.Tilde(m.To))
+	question := "was %s moved from %s, which is gone?"
+	if m.Sure {
+		question = "%s was %s before:"
+	}
+	tell(question+" take its sessions along: skein project mv %s %s", to, from, terminal.ShellWord(from), terminal.ShellWord(to))
 }
 
 // ShortName returns a name for s to use in a command: a short one, if it means only s.

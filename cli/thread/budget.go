@@ -22,7 +22,7 @@ func (t *Thread) withinBudget(ctx context.Context) error {
 	}
 	all, err := sessions.Budgets(ctx, t.Job, func(b *price.SpendingBudget, repository string) bool {
 		q := skein.UsageQuery{Project: b.Project, Repository: repository}
-		x, _ := job.Checkout(t.Cwd())
+		x, _ := t.Job.Checkout(t.Cwd())
 		return (b.Agent == "" || b.Agent == t.Team.Agent.Name) && q.In(t.At.Project(), x.Repository)
 	})
 	if err != nil {

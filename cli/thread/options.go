@@ -128,11 +128,11 @@ func (o *Options) Open(ctx context.Context, j *job.Job, start Start, f Face) (*T
 		return nil, err
 	}
 	if at.IsNew() && o.Key == "" {
-		tell := f.Tell
-		if tell == nil {
-			tell = j.Say
+		moved, err := o.followed(ctx, j, at, f)
+		if moved && err == nil {
+			at, err = o.pick(ctx, j, start)
 		}
-		if err := sessions.HintMoved(ctx, j, at.user(), at.Project(), tell); err != nil {
+		if err != nil {
 			return nil, err
 		}
 	}

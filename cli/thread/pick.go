@@ -204,7 +204,7 @@ func (o *Options) folder(j *job.Job) (string, error) {
 // checked out there, as fields of a session.
 func (o *Options) place(j *job.Job) (here skein.Session, err error) {
 	if here.Cwd, err = o.folder(j); err == nil {
-		here.Checkout, here.Project = job.Checkout(here.Cwd)
+		here.Checkout, here.Project = j.Here(here.Cwd)
 	}
 	return here, err
 }
@@ -235,12 +235,12 @@ func projectKey(ctx context.Context, j *job.Job, u skein.User, project string) (
 	return free, skein.Session{}, nil
 }
 
-// KeyAt returns the key that a session has once it belongs to a project: if it is the
+// keyAt returns the key that a session has once it belongs to a project: if it is the
 // thread of its project, it becomes the thread of that one, unless that has one
 // already.
 //
 // The error is that of the store.
-func KeyAt(ctx context.Context, j *job.Job, s skein.Session, project string) (string, error) {
+func keyAt(ctx context.Context, j *job.Job, s skein.Session, project string) (string, error) {
 	if !slices.Contains(projectKeys(s.Project), s.Key) || slices.Contains(projectKeys(project), s.Key) {
 		return s.Key, nil
 	}

@@ -150,7 +150,7 @@ func (t *Thread) findFolder(ctx context.Context) error {
 		}
 		if clone = found != ""; clone {
 			want = found
-			here.Checkout, here.Project = job.Checkout(found)
+			here.Checkout, here.Project = t.Job.Checkout(found)
 		}
 	}
 	if t.Options.cwd == "" && !clone {

@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"os"
 	"path/filepath"
+	"runtime"
 	"slices"
 	"strings"
 	"testing"
@@ -278,6 +279,55 @@ func TestAFolderThatIsGoneIsAskedAbout(t *testing.T) {
 	th = opened(t, j, &Options{Key: "k"}, &person{replies: []job.Decision{job.Yes}})
 	if th.Cwd() != cwd {
 		t.Errorf("the thread works in %s, want %s", th.Cwd(), cwd)
+	}
+}
+
+func TestAFolderThatWasRenamedIsAskedAbout(t *testing.T) {
+	j, cwd := clitest.NewJob(t)
+	if runtime.GOOS == "windows" {
+		t.Skip("the system does not say by what it knows a folder")
+	}
+	before, after := filepath.Join(cwd, "before"), filepath.Join(cwd, "after")
+	if err := os.Mkdir(before, 0o700); err != nil {
+		t.Fatal(err)
+	}
+	th, err := (&Options{cwd: before}).Open(t.Context(), j, ProjectThread, (&person{}).face())
+	if err != nil {
+		t.Fatal(err)
+	}
+	if _, err = th.Say(t.Context(), "hello"); err != nil {
+		t.Fatal(err)
+	}
+	id := th.ID()
+	if err := errors.Join(th.End(t.Context(), "done"), os.Rename(before, after)); err != nil {
+		t.Fatal(err)
+	}
+	open := func(terminal bool, p *person) skein.SessionID {
+		t.Helper()
+		j.Terminal.In = terminal
+		th, err := (&Options{cwd: after}).Open(t.Context(), j, ProjectThread, p.face())
+		if err != nil {
+			t.Fatal(err)
+		}
+		defer func() {
+			if err := th.End(context.WithoutCancel(t.Context()), "done"); err != nil {
+				t.Error(err)
+			}
+		}()
+		return th.ID()
+	}
+	nobody, no := &person{replies: []job.Decision{}}, &person{replies: []job.Decision{job.No}}
+	if got := open(false, nobody); got == id || len(nobody.asked) > 0 || !strings.Contains(strings.Join(nobody.told, "\n"), "skein project mv") {
+		t.Errorf("where nobody can be asked: session %s, asked %v, told %q; want a new one, and what to type", got, nobody.asked, nobody.told)
+	}
+	if got := open(true, no); got == id || len(no.asked) != 1 {
+		t.Errorf("after no: session %s, asked %v; want a new one and a question", got, no.asked)
+	}
+	if got := open(true, &person{replies: []job.Decision{job.Yes}}); got != id {
+		t.Errorf("after yes: session %s, want %s, which worked there before", got, id)
+	}
+	if s, err := j.Store.Session(t.Context(), id); err != nil || s.Project != after || s.Cwd != after {
+		t.Errorf("its project is %q, its folder %q, %v; want %s", s.Project, s.Cwd, err, after)
 	}
 }
 

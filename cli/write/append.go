@@ -111,7 +111,7 @@ func (o *appendOptions) begin(ctx context.Context, j *job.Job, name string, said
 	if err != nil {
 		return nil, err
 	}
-	checkout, project := job.Checkout(cwd)
+	checkout, project := j.Here(cwd)
 	created := skein.NewEvent(skein.KindCreated, said.Time, skein.Created{
 		Key: name, Surface: "cli", Project: project, Cwd: cwd, Checkout: checkout.Known(), Program: "skein", Version: j.Version,
 	})

@@ -182,7 +182,7 @@ func (o *handoffOptions) again(ctx context.Context, j *job.Job, f interop.Format
 			paths = append(paths, p)
 		}
 	}
-	rep, err := importer.Import(ctx, j.Store, []interop.Format{f}, paths, interop.Options{Here: true})
+	rep, err := importer.Import(ctx, j.Store, []interop.Format{f}, paths, interop.Options{Checkout: j.LookUp})
 	if err != nil {
 		return done, false, err
 	}

@@ -113,7 +113,7 @@ func (o *importOptions) run(ctx context.Context, j *job.Job, args []string) erro
 		return o.nothing(j, fs)
 	}
 	bar := &exchange.Bar{Job: j}
-	opts := interop.Options{Here: true, Again: o.again, Named: len(args) > 0, All: exchange.All(), Progress: bar.Imported}
+	opts := interop.Options{Checkout: j.LookUp, Again: o.again, Named: len(args) > 0, All: exchange.All(), Progress: bar.Imported}
 	if o.watch {
 		return o.stay(ctx, j, fs, paths, opts, bar)
 	}

@@ -39,7 +39,7 @@ func (o *importOptions) prompts(ctx context.Context, j *job.Job, args []string) 
 	var all interop.Report
 	var failing error
 	for _, path := range paths {
-		rep, err := importer.Import(ctx, j.Store, []interop.Format{f}, []string{path}, interop.Options{Here: true, Again: o.again})
+		rep, err := importer.Import(ctx, j.Store, []interop.Format{f}, []string{path}, interop.Options{Checkout: j.LookUp, Again: o.again})
 		if err != nil {
 			return err
 		}

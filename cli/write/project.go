@@ -139,14 +139,6 @@ func projects(ctx context.Context, j *job.Job) ([]*project, error) {
 	return all, nil
 }
 
-// A movedSession is a session that mv moved, in JSON.
-type movedSession struct {
-	ID      skein.SessionID `json:"id"`
-	Project string          `json:"project"`
-	Cwd     string          `json:"cwd,omitempty"`
-	Key     string          `json:"key,omitempty"`
-}
-
 func (o *projectOptions) move(ctx context.Context, j *job.Job, args []string) error {
 	from, err := j.Absolute(args[0])
 	if err != nil {
@@ -163,66 +155,21 @@ func (o *projectOptions) move(ctx context.Context, j *job.Job, args []string) er
 	if from == to {
 		return fault.Usage("%s is the same folder", args[1])
 	}
-	var all []skein.Session
-	for s, err := range j.Store.Sessions(ctx, skein.Filter{IncludeEmpty: true}) {
-		if err != nil {
-			return err
-		}
-		if _, below := inside(s.Project, from); below {
-			all = append(all, s)
-		}
+	m := thread.ProjectMove{From: from, To: to, DryRun: o.dryRun}
+	if o.moveJSON {
+		m.Each = func(s thread.MovedSession) error { return job.WriteJSON(j.Stdout, s) }
 	}
-	if len(all) == 0 {
+	n, err := m.Do(ctx, j)
+	if err != nil {
+		return err
+	}
+	if n == 0 {
 		return fault.Advise(fault.Missing("no session belongs to %s", j.Tilde(from)), "see the projects that have sessions: skein project")
 	}
-	done := 0
-	for _, s := range all {
-		m, err := o.moveOne(ctx, j, s, from, to)
-		if err != nil {
-			return fault.Advise(err, "%d of %d sessions were moved; the same command moves the others", done, len(all))
-		}
-		if done++; o.moveJSON {
-			if err := job.WriteJSON(j.Stdout, m); err != nil {
-				return err
-			}
-		}
-	}
 	if o.dryRun {
-		j.Say("nothing was done: %s of %s would belong to %s", terminal.Count(len(all), "session"), j.Tilde(from), j.Tilde(to))
+		j.Say("nothing was done: %s of %s would belong to %s", terminal.Count(n, "session"), j.Tilde(from), j.Tilde(to))
 		return nil
 	}
-	j.Say("%s of %s now belong to %s", terminal.Count(done, "session"), j.Tilde(from), j.Tilde(to))
+	j.Say("%s of %s now belong to %s", terminal.Count(n, "session"), j.Tilde(from), j.Tilde(to))
 	return nil
-}
-
-// moveOne moves a session with its thread and its folder.
-func (o *projectOptions) moveOne(ctx context.Context, j *job.Job, s skein.Session, from, to string) (movedSession, error) {
-	below, _ := inside(s.Project, from)
-	m := movedSession{s.ID, filepath.Join(to, below), s.Cwd, s.Key}
-	if rest, in := inside(s.Cwd, from); in {
-		m.Cwd = filepath.Join(to, rest)
-	}
-	key, err := thread.KeyAt(ctx, j, s, m.Project)
-	if err != nil || o.dryRun {
-		return m, err
-	}
-	c := skein.Changed{Project: &m.Project, Cwd: &m.Cwd}
-	if key != s.Key {
-		c.Key, m.Key = &key, key
-	}
-	if found, at := job.Checkout(m.Project); at == m.Project {
-		found.Branch, found.Commit = s.Checkout.Branch, s.Checkout.Commit
-		c.Checkout = s.Checkout.Recorded().Filled(found).Known()
-	}
-	_, err = skein.Add(ctx, j.Store, s.ID, skein.NewEvent(skein.KindChanged, skein.At(j.Now()), c))
-	return m, err
-}
-
-// inside returns the path of a folder below another, and whether it is there.
-func inside(folder, of string) (rest string, is bool) {
-	if folder == "" {
-		return "", false
-	}
-	rest, err := filepath.Rel(of, folder)
-	return rest, err == nil && filepath.IsLocal(rest)
 }

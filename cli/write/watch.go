@@ -192,7 +192,7 @@ func (o *importOptions) catchUp(ctx context.Context, j *job.Job, b hooknews.Boar
 		}
 		since = all[0].At
 		slices.Sort(paths)
-		rep, err := importer.Import(ctx, j.Store, exchange.All(), slices.Compact(paths), interop.Options{Here: true, All: exchange.All()})
+		rep, err := importer.Import(ctx, j.Store, exchange.All(), slices.Compact(paths), interop.Options{Checkout: j.LookUp, All: exchange.All()})
 		if err := cmp.Or(err, exchange.Failed(rep)); err != nil {
 			return since, err
 		}

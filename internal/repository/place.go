@@ -23,9 +23,19 @@ type Place struct {
 	Git        bool   // whether there is a repository
 }
 
+// A PlaceFinder finds places. The zero value does.
+type PlaceFinder struct {
+	// Cache is a folder to remember in which commit is the first one of a repository,
+	// so that the way to it is gone once; "" remembers nothing.
+	Cache string
+}
+
+// At is [PlaceFinder.At] of one that remembers nothing. The error is as of that.
+func At(dir string) (Place, error) { return PlaceFinder{}.At(dir) }
+
 // At returns the place of a folder, which need not exist any more. The error is
 // what could not be read; the place then has the rest.
-func At(dir string) (Place, error) {
+func (f PlaceFinder) At(dir string) (Place, error) {
 	p, r, err := head(dir)
 	if r == nil {
 		return p, err
@@ -34,7 +44,7 @@ func At(dir string) (Place, error) {
 	c, err := r.config()
 	errs = append(errs, err)
 	if p.Repository = c.remote(p.Branch); p.Repository == "" && p.Commit != "" {
-		root, err := r.firstCommit(p.Commit)
+		root, err := r.firstCommit(p.Commit, rootCache{f.Cache, r.common})
 		if errs = append(errs, err); root != "" {
 			p.Repository = ID("root:" + root)
 		}

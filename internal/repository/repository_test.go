@@ -4,6 +4,7 @@ import (
 	"os"
 	"os/exec"
 	"path/filepath"
+	"strconv"
 	"strings"
 	"testing"
 
@@ -303,4 +304,44 @@ func FuzzNormalize(f *testing.F) {
 			t.Errorf("Normalize(%q) = %q, and that again %q", s, id, again)
 		}
 	})
+}
+
+// The way to the first commit is gone once: then a cache has it, whatever is committed
+// or checked out since.
+func TestTheWayToTheFirstCommitIsRemembered(t *testing.T) {
+	dir, cache := repo(t), t.TempDir()
+	for n := range 100 {
+		run(t, dir, "commit", "-q", "--allow-empty", "-m", strconv.Itoa(n))
+	}
+	first := run(t, dir, "rev-list", "--max-parents=0", "HEAD")
+	root := func() repository.ID {
+		t.Helper()
+		p, err := repository.PlaceFinder{Cache: cache}.At(dir)
+		if err != nil {
+			t.Fatal(err)
+		}
+		return p.Repository
+	}
+	if got := root(); got != repository.ID("root:"+first) {
+		t.Fatalf("root %s, want %s", got, first)
+	}
+	// Most of the way is no longer there.
+	near := run(t, dir, "rev-list", "--max-count=35", "HEAD")
+	for _, commit := range strings.Fields(run(t, dir, "rev-list", "HEAD")) {
+		if strings.Contains(near, commit) {
+			continue
+		}
+		if err := os.Remove(filepath.Join(dir, ".git", "objects", commit[:2], commit[2:])); err != nil {
+			t.Fatal(err)
+		}
+	}
+	for _, move := range [][]string{{"checkout", "-q", "--detach", "HEAD~1"}, {"commit", "-q", "--allow-empty", "-m", "another"}} {
+		run(t, dir, move...)
+		if got := root(); got != repository.ID("root:"+first) {
+			t.Errorf("root after git %s: %s, want %s", strings.Join(move, " "), got, first)
+		}
+	}
+	if _, err := repository.At(dir); err == nil {
+		t.Error("without the cache, the way is not gone: the test shows nothing")
+	}
 }

@@ -13,6 +13,7 @@ import (
 	"strings"
 	"syscall"
 
+	"github.com/skein-dev/skein/internal/fileid"
 	"github.com/skein-dev/skein/internal/folder"
 )
 
@@ -65,7 +66,7 @@ func Walk(ctx context.Context, paths []string, rep pathNotes) ([]File, error) {
 	for _, p := range slices.Sorted(maps.Keys(missing)) {
 		w.rep.AddFailure(p, missing[p])
 	}
-	ByAge(w.found, Born)
+	ByAge(w.found, fileid.Born)
 	return w.found, nil
 }
 

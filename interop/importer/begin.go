@@ -106,6 +106,9 @@ func (t *Target) begin(ctx context.Context, th *fileSession, key skein.ClientID)
 	if p := created.Parent; p != nil && p.Session == th.id { // it names itself as its parent
 		created.Parent = nil
 	}
+	if err := t.folders.identify(ctx, t.store, &created, b.Is); err != nil {
+		return err
+	}
 	t.folders.fill(&created)
 	e := skein.NewEvent(skein.KindCreated, b.Time, created)
 	e.ClientID = interop.CreatedID

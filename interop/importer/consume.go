@@ -25,7 +25,7 @@ type outlet struct {
 	rep      *discover.Reporting
 	parents  *parents
 	rereader *rereader
-	folders  lookups
+	folders  *lookups
 	Watcher  watcher // that the import is part of; nil for none
 }
 

@@ -84,8 +84,8 @@ func NewPipeline(ctx context.Context, s skein.Store, formats []interop.Format, o
 		outlet: outlet{store: s, known: known, rep: rep, parents: &parents{store: s, known: known}, rereader: im.Rereader},
 		other:  im.Planner.NotUnit,
 	}
-	if o.Here {
-		im.Consumer.folders = lookups{}
+	if o.Checkout != nil {
+		im.Consumer.folders = &lookups{checkout: o.Checkout}
 	}
 	return im, nil
 }
@@ -96,7 +96,7 @@ func NewPipeline(ctx context.Context, s skein.Store, formats []interop.Format, o
 //
 // Errors are ctx's, and those of a store that has stopped responding.
 func (im *Pipeline) Import(ctx context.Context, found []disk.File, moving func(disk.File) bool, roots []string) error {
-	clear(im.Consumer.folders)                         // a watch continues while they change
+	im.Consumer.folders.forget()                       // a watch continues while they change
 	if err := im.Rereader.RereadAll(ctx); err != nil { // left over from an earlier import
 		return err
 	}

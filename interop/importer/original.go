@@ -11,6 +11,7 @@ import (
 	"slices"
 
 	"github.com/skein-dev/skein"
+	"github.com/skein-dev/skein/internal/fileid"
 	"github.com/skein-dev/skein/interop"
 	"github.com/skein-dev/skein/interop/discover"
 	"github.com/skein-dev/skein/interop/disk"
@@ -141,7 +142,7 @@ func byTime(f interop.Format, a, b disk.File) int {
 	if f.Order != nil {
 		byName = cmp.Compare(f.Order(a.Path), f.Order(b.Path))
 	}
-	return cmp.Or(byName, cmp.Compare(a.Age(disk.Born), b.Age(disk.Born)), cmp.Compare(filepath.ToSlash(a.Path), filepath.ToSlash(b.Path)))
+	return cmp.Or(byName, cmp.Compare(a.Age(fileid.Born), b.Age(fileid.Born)), cmp.Compare(filepath.ToSlash(a.Path), filepath.ToSlash(b.Path)))
 }
 
 // redoable adds a session to x, and what must be read again with it: forks, which

@@ -11,6 +11,7 @@ import (
 
 	"github.com/fsnotify/fsnotify"
 
+	"github.com/skein-dev/skein/internal/fileid"
 	"github.com/skein-dev/skein/internal/folder"
 	"github.com/skein-dev/skein/internal/hooknews"
 	"github.com/skein-dev/skein/interop"
@@ -157,7 +158,7 @@ func (w *watch) takeDirty(ctx context.Context) error {
 			found = append(found, c)
 		}
 	}
-	disk.ByAge(found, disk.Born)
+	disk.ByAge(found, fileid.Born)
 	return w.takeAll(ctx, found, nil)
 }
 

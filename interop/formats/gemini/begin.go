@@ -21,6 +21,9 @@ func (r *reader) begin() interop.Begin {
 		Surface: "cli", Project: cwd, Cwd: cwd, Agent: r.agent, Provider: r.provider, Program: r.agent,
 		Origin: &skein.Origin{ID: r.id},
 	}}
+	if cwd == "" {
+		b.Is = r.isFolder
+	}
 	if r.saved != "" {
 		b.ID = skein.SessionID(r.name + "-checkpoint-" + r.saved)
 		if b.ID.Check() != nil {
@@ -48,17 +51,32 @@ func (r *reader) parent() string {
 	return path.Base(dir)
 }
 
+// up returns the way from the folder of the file to that of its project.
+func (r *reader) up() string {
+	switch {
+	case r.saved != "":
+		return "."
+	case r.parent() != "":
+		return "../.."
+	}
+	return ".."
+}
+
+// isFolder reports whether the file, or the folder of its project, has the hash of dir.
+func (r *reader) isFolder(dir string) bool {
+	hash := hashOf(dir)
+	return r.meta.Str("projectHash") == hash || r.slug() == hash
+}
+
+// slug returns the name of the project's folder.
+func (r *reader) slug() string {
+	return path.Base(path.Join(path.Dir(filepath.ToSlash(r.file.Path)), r.up()))
+}
+
 // cwd returns the directory that the program ran in: the one whose hash is in the
 // file, or that the name of the project's folder stands for; "" if unknown.
 func (r *reader) cwd() string {
-	up := ".." // from the folder of the file to that of its project
-	switch {
-	case r.saved != "":
-		up = "."
-	case r.parent() != "":
-		up = "../.."
-	}
-	if b, ok := r.file.Beside(path.Join(up, ".project_root")); ok {
+	if b, ok := r.file.Beside(path.Join(r.up(), ".project_root")); ok {
 		if dir := strings.TrimSpace(skein.Text(b).UTF8()); absolute(dir) {
 			return dir
 		}
@@ -69,12 +87,12 @@ func (r *reader) cwd() string {
 			return dir
 		}
 	}
-	return r.registered(up, hash)
+	return r.registered(hash)
 }
 
 // registered looks up the project in projects.json.
-func (r *reader) registered(up, hash string) string {
-	b, ok := r.file.Beside(path.Join(up, "../../projects.json"))
+func (r *reader) registered(hash string) string {
+	b, ok := r.file.Beside(path.Join(r.up(), "../../projects.json"))
 	if !ok {
 		return ""
 	}
@@ -82,7 +100,7 @@ func (r *reader) registered(up, hash string) string {
 	if err != nil {
 		return ""
 	}
-	slug := path.Base(path.Join(path.Dir(filepath.ToSlash(r.file.Path)), up))
+	slug := r.slug()
 	for _, m := range all.Obj("projects") {
 		if absolute(m.Name) && (loose.Str(m.Value) == slug || hashOf(m.Name) == hash || hashOf(m.Name) == slug) {
 			return m.Name

@@ -222,3 +222,30 @@ func TestOtherProgramsDocumentsAreLeftAlone(t *testing.T) {
 		t.Errorf("Import = %+v, want 3 files that do not match", rep)
 	}
 }
+
+// Where only a hash says in which folder a session was, the folders are tried that other
+// sessions name.
+func TestAHashedFolderIsRecognized(t *testing.T) {
+	p := newPlace(t)
+	other := skein.Batch{Session: "other", Events: []skein.Event{skein.NewEvent(skein.KindCreated, 1, skein.Created{Project: "/home/ada/pear", Cwd: "/home/ada/pear/leaf"})}}
+	if _, err := p.store.Append(t.Context(), other); err != nil {
+		t.Fatal(err)
+	}
+	bring := func(id, hash, folder string) skein.Session {
+		t.Helper()
+		p.write("tmp/"+folder+"/chats/session-2026-05-01T00-00-"+id+".jsonl", `{"sessionId":"`+id+`","projectHash":"`+hash+`","startTime":"2026-05-01T00:00:00.000Z"}`+"\n"+asks+"\n")
+		if _, err := importer.Import(t.Context(), p.store, []interop.Format{Format()}, []string{p.dir}, interop.Options{Checkout: func(string) skein.Checkout { return skein.Checkout{} }}); err != nil {
+			t.Fatal(err)
+		}
+		return p.session(skein.SessionID(id))
+	}
+	for _, c := range []struct{ id, hash, folder, want string }{
+		{"s1", hashOf("/home/ada/pear"), "pear", "/home/ada/pear"},
+		{"s2", "", hashOf("/home/ada/pear/leaf"), "/home/ada/pear/leaf"},
+		{"s3", hashOf("/home/ada/plum"), "plum", ""},
+	} {
+		if s := bring(c.id, c.hash, c.folder); s.Cwd != c.want || s.Project != c.want {
+			t.Errorf("session %s: folder %q, project %q, want %q", c.id, s.Cwd, s.Project, c.want)
+		}
+	}
+}

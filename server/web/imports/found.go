@@ -144,6 +144,6 @@ func (i *Imports) Start() error {
 		i.release(true, interop.Report{}, nil)
 		return nil
 	}
-	i.run(ctx, i.Store, paths, interop.Options{Here: true}, nil)
+	i.run(ctx, i.Store, paths, interop.Options{Checkout: i.Checkout}, nil)
 	return nil
 }

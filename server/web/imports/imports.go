@@ -17,12 +17,13 @@ import (
 
 // Options are the settings of imports.
 type Options struct {
-	Store   skein.Store                                 // that sessions are imported into
-	Formats []interop.Format                            // of all agents
-	Home    interop.Home                                // where the agents keep their sessions
-	Samples fs.FS                                       // files with sample sessions, as agents keep them; nil: there are none
-	After   func(context.Context, interop.Report) error // runs after each import that added something; may be nil
-	Purged  func(skein.Session) error                   // removes what is kept of a purged session outside the store; may be nil
+	Store    skein.Store                                 // that sessions are imported into
+	Formats  []interop.Format                            // of all agents
+	Home     interop.Home                                // where the agents keep their sessions
+	Checkout func(dir string) skein.Checkout             // as in [interop.Options]
+	Samples  fs.FS                                       // files with sample sessions, as agents keep them; nil: there are none
+	After    func(context.Context, interop.Report) error // runs after each import that added something; may be nil
+	Purged   func(skein.Session) error                   // removes what is kept of a purged session outside the store; may be nil
 }
 
 // Imports are the imports of a server, of which one runs at a time. All methods may be

@@ -1,6 +1,6 @@
 //go:build !linux && !darwin && !windows
 
-package disk
+package fileid
 
 // Born returns when a file was created, in nanoseconds since 1970; always 0, as the
 // system does not say.

@@ -1,4 +1,4 @@
-package disk
+package fileid
 
 import "golang.org/x/sys/unix"
 

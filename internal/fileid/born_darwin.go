@@ -1,4 +1,4 @@
-package disk
+package fileid
 
 import (
 	"os"
@@ -12,8 +12,8 @@ func Born(path string) int64 {
 	if err != nil {
 		return 0
 	}
-	if d, ok := info.Sys().(*syscall.Win32FileAttributeData); ok {
-		return d.CreationTime.Nanoseconds()
+	if s, ok := info.Sys().(*syscall.Stat_t); ok {
+		return s.Birthtimespec.Nano()
 	}
 	return 0
 }
