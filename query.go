@@ -51,6 +51,7 @@ func (q *Query) MostHits() int {
 // index may compare them by their stem. [search.Phrases] says what to look for.
 type Term struct {
 	Words  []string // one word, or a phrase
+	Any    bool     // any of the words, not the phrase
 	Prefix bool     // the last word is the beginning of one
 	Not    bool     // must not occur
 }

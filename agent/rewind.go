@@ -13,12 +13,39 @@ import (
 // fewer, or is the Store's.
 func (t *Thread) Undo(ctx context.Context, n int) (_ string, err error) {
 	defer skein.Wrapf(&err, "agent: undo %d in %s", n, t.id)
-	if err := t.settle(ctx); err != nil {
+	e, err := t.typed(ctx, n)
+	if err != nil {
 		return "", err
+	}
+	return e.Message.Words(), t.rewind(ctx, e.Seq-1)
+}
+
+// UndoneTurn returns the number of the first turn that Undo takes back. Errors as there.
+func (t *Thread) UndoneTurn(ctx context.Context, n int) (_ int, err error) {
+	defer skein.Wrapf(&err, "agent: the turns before the end of %s", t.id)
+	e, err := t.typed(ctx, n)
+	if err != nil {
+		return 0, err
+	}
+	// The context does not number its turns: it may begin anywhere.
+	found, err := t.o.Store.Newest(ctx, t.id, 1, e.Seq+1)
+	if err != nil {
+		return 0, err
+	}
+	if len(found) != 1 || found[0].Seq != e.Seq {
+		return 0, fmt.Errorf("message %d: %w", e.Seq, skein.ErrNotFound)
+	}
+	return found[0].Turn, nil
+}
+
+// typed returns the n-th last message in the context that a person typed.
+func (t *Thread) typed(ctx context.Context, n int) (skein.Entry, error) {
+	if err := t.settle(ctx); err != nil {
+		return skein.Entry{}, err
 	}
 	shown, _, err := t.shown(ctx)
 	if err != nil {
-		return "", err
+		return skein.Entry{}, err
 	}
 	left := n
 	for _, e := range slices.Backward(shown) {
@@ -26,10 +53,10 @@ func (t *Thread) Undo(ctx context.Context, n int) (_ string, err error) {
 			continue
 		}
 		if left--; left == 0 {
-			return e.Message.Words(), t.rewind(ctx, e.Seq-1)
+			return e, nil
 		}
 	}
-	return "", fmt.Errorf("%w undo: the context has only %d messages that a person typed", skein.ErrInvalid, n-max(left, 0))
+	return skein.Entry{}, fmt.Errorf("%w undo: the context has only %d messages that a person typed", skein.ErrInvalid, n-max(left, 0))
 }
 
 // Redo takes back the newest Undo or Clear, unless something was said after it.

@@ -142,6 +142,8 @@ func newHelp() *cobra.Command {
 
 func newShow(f *job.Frame) *cobra.Command { return read.NewShow(f, trace.ShowCommit) }
 
+func newLog(f *job.Frame) *cobra.Command { return read.NewLog(f, trace.ListCommits) }
+
 // groups lists every command, in the order of the help.
 var groups = []struct {
 	title    string
@@ -151,10 +153,10 @@ var groups = []struct {
 		talk.NewChat, talk.NewRun, talk.NewContinue, talk.NewResume,
 	}},
 	{"read", []func(*job.Frame) *cobra.Command{
-		read.NewList, read.NewNow, status.NewStatusline, newShow, read.NewTail, read.NewReplay, read.NewLog, read.NewSearch, read.NewTree, read.NewUsage, read.NewExport, read.NewConvert,
+		read.NewList, read.NewNow, status.NewStatusline, newShow, read.NewTail, read.NewReplay, newLog, read.NewSearch, read.NewTree, read.NewUsage, read.NewExport, read.NewConvert,
 	}},
 	{"trace", []func(*job.Frame) *cobra.Command{
-		trace.NewBlame, trace.NewWhy, trace.NewCommits, trace.NewPR, trace.NewDiff, trace.NewRewind,
+		trace.NewBlame, trace.NewWhy, trace.NewCommits, trace.NewPR, trace.NewDiff, trace.NewRewind, trace.NewTrailer,
 	}},
 	{"write", []func(*job.Frame) *cobra.Command{
 		write.NewImport, write.NewSync, write.NewHandoff, write.NewPush, write.NewPull, write.NewAppend, write.NewRename, write.NewTag, write.NewPin, write.NewUnpin, write.NewFork, write.NewProject,

@@ -2,6 +2,7 @@ package interop_test
 
 import (
 	"slices"
+	"strings"
 	"testing"
 
 	"github.com/skein-dev/skein/interop"
@@ -60,6 +61,10 @@ func TestCopiesBecomeForks(t *testing.T) {
 			[][]string{{"a", "a1", "a2"}, {"b", "a1", "a2=other", "b1"}},
 			map[string]string{"a": "created a1 a2", "b": "created a1 fork(a@2) other b1"},
 		},
+		"with a key that comes twice": {
+			[][]string{{"a", "a1", "a1=a2", "a3"}, {"b", "a1", "a1=a2", "b1"}},
+			map[string]string{"a": "created a1 a2 a3", "b": "created a1 a2 fork(a@3) b1"},
+		},
 		"with the children that they share": {
 			[][]string{{"a", "a1", "k1/k", "a2"}, {"b", "a1", "k1/k", "b1", "k2/l"}},
 			map[string]string{"a": "created a1 a2", "k": "child(a@2) k1", "b": "created a1 fork(a@2) b1", "l": "child(b@4) k2"},
@@ -92,6 +97,28 @@ func TestCopiesBecomeForks(t *testing.T) {
 				}
 			}
 			check()
+		})
+	}
+}
+
+// The key of an event has at most 100 bytes before its numbers.
+func TestCopiesWithLongKeysBecomeForks(t *testing.T) {
+	edge, long := strings.Repeat("k", 100), strings.Repeat("k", 101)
+	for name, c := range map[string]struct{ a, b []string }{
+		"too long":                       {[]string{long + "1=a1", long + "2=a2"}, []string{long + "1=a1", long + "2=a2", "b1"}},
+		"as long as one may be, twice":   {[]string{edge + "=a1", edge + "=a2"}, []string{edge + "=a1", edge + "=a2", "b1"}},
+		"too long, in another record's":  {[]string{long + "=a1", "a2"}, []string{`{"id":"c1","copy":"` + long + `","say":"a1"}` + "\n", "a2", "b1"}},
+		"none, in a record named by all": {[]string{"=a1", "=a2"}, []string{"=a1", "=a2", "b1"}},
+	} {
+		t.Run(name, func(t *testing.T) {
+			p := newPlace(t)
+			p.write("a.toy", c.a...)
+			p.write("b.toy", c.b...)
+			p.bring(interop.Options{})
+			p.wants("a", "created a1 a2")
+			p.wants("b", "created a1 a2 fork(a@3) b1")
+			p.exact("a.toy")
+			p.exact("b.toy")
 		})
 	}
 }

@@ -24,7 +24,8 @@ import (
 // is {"id", "say"}, and may have "to" (go back to that line), "child" (said in
 // that child session), "for" (a title for the session of another file's line),
 // "and" (said too), "beside" (a child session that it is said in too), "mute" (it
-// says nothing), "put" (a program said it), "note" (it is noted, not said), "float" and,
+// says nothing), "put" (a program said it), "copy" (the ID that it
+// has in the file that this one may be a copy of), "note" (it is noted, not said), "float" and,
 // in the first line, "cwd" (the session's folder).
 func toy() interop.Format {
 	return interop.Format{
@@ -49,9 +50,9 @@ type toyReader struct {
 
 func (r *toyReader) Read(l interop.Line) (m interop.Made, err error) {
 	var in struct {
-		ID, Say, To, Child, Beside, For, Cwd string
-		Float, Void, Mute, Note, Put         bool
-		And                                  []string
+		ID, Say, To, Child, Beside, For, Cwd, Copy string
+		Float, Void, Mute, Note, Put               bool
+		And                                        []string
 	}
 	if err := json.Unmarshal(l.Body, &in); err != nil {
 		return m, errors.New("no toy")
@@ -63,7 +64,7 @@ func (r *toyReader) Read(l interop.Line) (m interop.Made, err error) {
 		m.Apart = append(m.Apart, interop.Apart{Of: skein.ClientID(in.For), Event: skein.NewEvent(skein.KindTitled, 0, skein.Titled{Title: in.Say, By: skein.BySource})})
 		return m, nil
 	}
-	m.Key, m.Floating = skein.ClientID(in.ID), in.Float
+	m.Key, m.CopyKey, m.Floating = skein.ClientID(in.ID), skein.ClientID(in.Copy), in.Float
 	if in.Mute {
 		return m, nil
 	}

@@ -60,9 +60,10 @@ type facet struct {
 
 // found is the answer to a search.
 type found struct {
-	Items  []hit              `json:"items"`
-	CutOff bool               `json:"cut_off" doc:"true if only the newest messages were searched: there may be better hits"`
-	Facets map[string][]facet `json:"facets" doc:"agents, projects and roles of these hits"`
+	Items     []hit              `json:"items"`
+	CutOff    bool               `json:"cut_off" doc:"true if only the newest messages were searched: there may be better hits"`
+	Suggested string             `json:"did_you_mean,omitempty" doc:"if nothing was found: a query that finds something and differs by a letter in some words"`
+	Facets    map[string][]facet `json:"facets" doc:"agents, projects and roles of these hits"`
 }
 
 // searches registers the route of search.
@@ -92,7 +93,11 @@ func (a findOps) find(ctx context.Context, q skein.Query, i *searchQuery) (found
 	if err != nil {
 		return found{}, err
 	}
-	return hitsOf(ctx, store, r)
+	out, err := hitsOf(ctx, store, r)
+	if err == nil && len(r.Hits) == 0 && !r.CutOff {
+		out.Suggested, err = search.Suggest(ctx, store, i.Q, q)
+	}
+	return out, err
 }
 
 // slowly is how long a search may take to find something, if the request does

@@ -9,6 +9,7 @@ import (
 	"github.com/skein-dev/skein/interop"
 	"github.com/skein-dev/skein/price"
 	"github.com/skein-dev/skein/redact"
+	"github.com/skein-dev/skein/server/authorship"
 	"github.com/skein-dev/skein/server/door"
 	"github.com/skein-dev/skein/server/openapi"
 	"github.com/skein-dev/skein/server/sse"
@@ -28,6 +29,10 @@ type Options struct {
 	// of this machine that the store's user has.
 	Probes activity.Probes
 
+	// Files says that the projects of sessions are folders of this machine that the
+	// store's user may read, so that Git can be asked about their files.
+	Files bool
+
 	// Purged removes what is kept of a purged session outside the store; may be
 	// nil.
 	Purged func(skein.User, skein.SessionID) error
@@ -43,7 +48,7 @@ func Routes(o Options) []door.Route {
 	sessions, events, finds := sessionOps{a}, eventOps{a}, findOps{a}
 	for _, add := range []func(*openapi.Table){
 		sessions.lists, sessions.sessions, sessions.patches, sessions.branches, sessions.bins, sessions.trees, sessions.prunes, events.exports, events.imports,
-		events.messages, events.events, events.appends, events.streams, events.blobs, sessions.leases, finds.searches, finds.usages, finds.nows, storeOps{a}.store,
+		events.messages, events.events, events.appends, events.streams, events.blobs, sessions.leases, finds.searches, finds.usages, finds.nows, authorship.Operations{Redact: o.Redact, Here: o.Files}.Register, storeOps{a}.store,
 	} {
 		add(t)
 	}

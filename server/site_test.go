@@ -67,7 +67,7 @@ func newSiteWith(t *testing.T, store, shared skein.Store) *site {
 	}
 	s := &site{T: t, store: store, tokens: tokens, token: tokens.First()}
 	s.door = door.New(door.Options{Store: s.store, Tokens: tokens, Log: slog.New(slog.DiscardHandler), Now: time.Now}, server.Routes(server.Options{
-		Store: shared, Version: "test", Now: time.Now, Formats: []interop.Format{skeinlog.Format(), claudecode.Format()}, Redact: redact.New(),
+		Store: shared, Version: "test", Now: time.Now, Formats: []interop.Format{skeinlog.Format(), claudecode.Format()}, Redact: redact.New(), Files: true,
 		Prices: func() (*price.List, error) { return price.Load() },
 		Ready:  func(context.Context) error { return s.broken },
 		Purged: func(_ skein.User, id skein.SessionID) error { s.purged = append(s.purged, id); return nil },

@@ -161,6 +161,7 @@ func (a storeOps) storeEnds(t *openapi.Table) {
 	})
 	type examination struct {
 		Repair bool `json:"repair,omitempty"`
+		Quick  bool `json:"quick,omitempty"` // only what takes little time; not with repair
 	}
 	list(t, storeOperation("examine", "Check the store for damage", door.Admin), inspect.Finding{}, pieces[inspect.Finding],
 		func(ctx context.Context, s skein.Store, in examination) iter.Seq2[inspect.Finding, error] {
@@ -168,7 +169,7 @@ func (a storeOps) storeEnds(t *openapi.Table) {
 			if !ok {
 				return each[inspect.Finding](nil, fmt.Errorf("%w: the server's store cannot be checked for damage", skein.ErrRefused))
 			}
-			return x.Examine(ctx, inspect.Examination{Repair: in.Repair})
+			return x.Examine(ctx, inspect.Examination{Repair: in.Repair, Quick: in.Quick})
 		})
 	ask(t, storeOperation("lag", "How far the search index is behind the newest event", door.Admin), func(ctx context.Context, s skein.Store, _ nothing) (api.Lag, error) {
 		g, ok := skein.PartOf[inspect.IndexLag](s)

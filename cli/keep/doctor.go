@@ -18,27 +18,31 @@ import (
 	"github.com/skein-dev/skein/store/inspect"
 )
 
-type doctorOptions struct{ repair, json bool }
+type doctorOptions struct{ repair, quick, json bool }
 
 // NewDoctor returns the command doctor.
 func NewDoctor(f *job.Frame) *cobra.Command {
 	var o doctorOptions
 	c := &cobra.Command{
-		Use:   "doctor [--repair]",
+		Use:   "doctor [--quick|--repair]",
 		Short: "check that the store is intact",
 		Long: `Check the whole store: its pages, every event, source record and blob, the
 search index, the usage totals, leases, permissions, free disk space, and the
 age of the newest backup; and check that the logs of the sessions that skein ran
-match the store. With --repair, repair whatever can be repaired without loss. If
-the file has damaged pages or can no longer be opened, a new store is made of
-everything that can be read; the damaged file is kept beside it, and what is
-lost is listed. The exit code is 1 if anything is damaged, or stays damaged.`,
+match the store. With --quick, leave out what takes long in a large store, and
+check only the newest events. With --repair, repair whatever can be repaired
+without loss. If the file has damaged pages or can no longer be opened, a new
+store is made of everything that can be read; the damaged file is kept beside
+it, and what is lost is listed. The exit code is 1 if anything is damaged, or
+stays damaged.`,
 		Args: job.Words(0, 0, ""),
 		RunE: f.Plain(o.open),
 
 		ValidArgsFunction: cobra.NoFileCompletions,
 	}
+	c.Flags().BoolVar(&o.quick, "quick", false, "check only what takes little time")
 	c.Flags().BoolVar(&o.repair, "repair", false, "repair what can be repaired")
+	c.MarkFlagsMutuallyExclusive("quick", "repair")
 	job.JSONFlag(c, &o.json)
 	return c
 }
@@ -69,15 +73,18 @@ func (o *doctorOptions) run(ctx context.Context, j *job.Job, n *findings) error 
 	if backups := j.BackupLook(); backups != nil {
 		examiners = append(examiners, backups)
 	}
-	if logs := sessions.Logs(j, j.Store); logs != nil {
+	if logs := sessions.Logs(j, j.Store); logs != nil && !o.quick {
 		examiners = append(examiners, logs)
 	}
 	for _, ex := range examiners {
-		if err := o.tell(j, ex.Examine(ctx, inspect.Examination{Repair: o.repair, Folder: j.Dirs.Owned()}), n); err != nil {
+		if err := o.tell(j, ex.Examine(ctx, inspect.Examination{Repair: o.repair, Quick: o.quick, Folder: j.Dirs.Owned()}), n); err != nil {
 			return err
 		}
 	}
 	j.Say("%s", n.advice())
+	if o.quick {
+		j.Say("to check every page and event: skein doctor")
+	}
 	if n.damaged > 0 {
 		return fault.ErrSilent
 	}

@@ -24,15 +24,20 @@ import (
 )
 
 type logOptions struct {
-	follow  bool
-	format  string
-	json    bool
-	secrets sessions.Secrets
+	follow, commits bool
+	format          string
+	json            bool
+	secrets         sessions.Secrets
+	list            CommitLister
 }
 
+// A CommitLister prints commits of the repository here with their sessions, as text or
+// JSON Lines: those of the session or revision that args name, or the newest.
+type CommitLister func(ctx context.Context, j *job.Job, args []string, format string, hide sessions.Mask) error
+
 // NewLog returns the command log.
-func NewLog(f *job.Frame) *cobra.Command {
-	var o logOptions
+func NewLog(f *job.Frame, list CommitLister) *cobra.Command {
+	o := logOptions{list: list}
 	c := &cobra.Command{
 		Use:   "log NAME [flags]",
 		Short: "read the log of a session that skein ran",
@@ -41,13 +46,23 @@ tool started and ended, and with what result. The log is a JSON Lines file that
 is derived from the session and repaired if it is damaged; log = "off" in the
 settings turns logs off. --format jsonl prints the lines unchanged. Secrets are
 hidden; --raw shows them. To read a session that another program ran, use skein
-show.`,
+show. With --commits, the log is that of the repository here: its newest commits,
+or those of NAME, with the sessions that wrote their lines, as skein commits
+shows them.`,
 		Example: `skein log -
+	skein log --commits
 	skein log - --follow
 	skein log 4f1d22a0 --format jsonl | jq -r 'select(.kind == "final_result").finalResult.text'`,
-		Args: job.Words(1, 1, "the NAME of a session"),
+		Args: func(c *cobra.Command, args []string) error {
+			least := 1
+			if o.commits {
+				least = 0
+			}
+			return job.Words(least, 1, "the NAME of a session")(c, args)
+		},
 		RunE: f.WithStore(o.run),
 	}
+	c.Flags().BoolVar(&o.commits, "commits", false, "show commits of the repository here with their sessions; NAME is a session, a revision or a range")
 	c.Flags().BoolVarP(&o.follow, "follow", "f", false, "keep printing new entries until Ctrl-C")
 	c.Flags().StringVar(&o.format, "format", "text", "output `FORMAT`: text, or jsonl, the lines unchanged")
 	c.Flags().BoolVar(&o.json, "json", false, "the same as --format jsonl")
@@ -67,6 +82,16 @@ func (o *logOptions) run(ctx context.Context, j *job.Job, args []string) error {
 	case "text":
 	default:
 		return fault.Usage("--format %q: want text or jsonl", o.format)
+	}
+	if o.commits {
+		if o.follow {
+			return fault.Usage("--commits and --follow: want one of them")
+		}
+		format := "text"
+		if o.json {
+			format = "json"
+		}
+		return o.list(ctx, j, args, format, o.secrets.Mask())
 	}
 	s, err := sessions.Named(ctx, j, args[0])
 	if err != nil {

@@ -100,12 +100,13 @@ func (o *SearchOptions) Run(ctx context.Context, j *job.Job, args []string) erro
 	if search.Empty(&q) {
 		return fault.Usage("search needs a QUERY")
 	}
-	return o.find(ctx, j, q)
+	return o.find(ctx, j, strings.Join(args, " "), q)
 }
 
-// find prints what matches q. It continues until everything was searched or
-// --deadline is reached; a person at a terminal sees the hits found so far.
-func (o *SearchOptions) find(ctx context.Context, j *job.Job, q skein.Query) error {
+// find prints what matches q, which typed was parsed to. It continues until everything
+// was searched or --deadline is reached; a person at a terminal sees the hits found so
+// far.
+func (o *SearchOptions) find(ctx context.Context, j *job.Job, typed string, q skein.Query) error {
 	f := &hitList{SearchOptions: o, job: j, hide: o.secrets.Mask(), shown: map[skein.Place]bool{}}
 	atOnce := j.Terminal.Out && !o.json || !ranked(&q)
 	var last skein.Results
@@ -128,7 +129,14 @@ func (o *SearchOptions) find(ctx context.Context, j *job.Job, q skein.Query) err
 	if err := f.rest(ctx, last.Hits); err != nil {
 		return err
 	}
-	return cmp.Or(ended, f.end(last, ended != nil))
+	end := searched{Complete: ended == nil && !last.CutOff, Hits: len(f.shown)}
+	if end.Complete && end.Hits == 0 {
+		var err error
+		if end.Suggested, err = search.Suggest(ctx, f.hide.Store(j.Store), typed, q); err != nil {
+			return err
+		}
+	}
+	return cmp.Or(ended, f.end(end, ended != nil))
 }
 
 // ranked reports whether the best hits for q come first. If not, the newest do, and
@@ -179,8 +187,9 @@ func (f *hitList) write(ctx context.Context, w io.Writer, hits []skein.Hit) erro
 
 // A searched is the last line of a search's JSON.
 type searched struct {
-	Complete bool `json:"complete"` // everything was searched
-	Hits     int  `json:"hits"`     // how many were printed
+	Complete  bool   `json:"complete"`               // everything was searched
+	Hits      int    `json:"hits"`                   // how many were printed
+	Suggested string `json:"did_you_mean,omitempty"` // a query that finds something, if nothing was found
 }
 
 // rest prints the remaining hits; through the pager, if nothing was printed before.
@@ -192,25 +201,26 @@ func (f *hitList) rest(ctx context.Context, hits []skein.Hit) error {
 }
 
 // end says whether everything was searched. The error is fault.ErrSilent if not.
-func (f *hitList) end(last skein.Results, stopped bool) error {
-	cut := last.CutOff || stopped
+func (f *hitList) end(end searched, stopped bool) error {
 	if f.json {
-		if err := job.WriteJSON(f.job.Stdout, searched{Complete: !cut, Hits: len(f.shown)}); err != nil {
+		if err := job.WriteJSON(f.job.Stdout, end); err != nil {
 			return err
 		}
 	}
 	switch {
 	case stopped:
 		f.job.Say("stopped: not everything was searched")
-	case cut:
+	case !end.Complete:
 		f.job.Say("not everything was searched: use a longer --deadline, or none")
-	case len(f.shown) == 0:
+	case end.Suggested != "":
+		f.job.Say("nothing found; did you mean: %s", end.Suggested)
+	case end.Hits == 0:
 		f.job.Say("nothing found")
 	}
 	if len(f.shown) > 0 && f.job.Terminal.Out && !f.json {
 		f.job.Say("\nread on: skein show %s --turn %d", sessions.ShortID(f.first.Session), f.first.Turn)
 	}
-	if cut {
+	if !end.Complete {
 		return fault.ErrSilent
 	}
 	return nil

@@ -254,7 +254,7 @@ func tokens(j *job.Job) (*door.Tokens, error) {
 // apiOptions returns the options of the API.
 func apiOptions(j *job.Job) server.Options {
 	return server.Options{
-		Store: j.Store, Version: j.Version, Now: j.Now, Formats: exchange.All(), Redact: redact.New(), Probes: ofMachine(j),
+		Store: j.Store, Version: j.Version, Now: j.Now, Formats: exchange.All(), Redact: redact.New(), Probes: ofMachine(j), Files: isOwn(j),
 		Prices: sync.OnceValues(func() (*price.List, error) { return price.Load(j.Settings.Prices...) }),
 		Purged: func(u skein.User, id skein.SessionID) error { return sessionlog.Remove(sessions.LogDir(j), u, id) },
 		Ready: func(ctx context.Context) error {
@@ -269,16 +269,19 @@ func apiOptions(j *job.Job) server.Options {
 // ofMachine returns where to look what sessions are doing: nowhere unless the store is one
 // person's, on this machine.
 func ofMachine(j *job.Job) activity.Probes {
-	if j.Place.Scheme != "sqlite" {
+	if !isOwn(j) {
 		return activity.Probes{}
 	}
 	return sessions.Probes(j)
 }
 
+// isOwn reports whether the store is one person's, on this machine.
+func isOwn(j *job.Job) bool { return j.Place.Scheme == "sqlite" }
+
 // webOptions returns the options of the dashboard.
 func webOptions(j *job.Job, log *slog.Logger) web.Options {
 	var budgets func(context.Context) ([]price.Spent, error)
-	if j.Place.Scheme == "sqlite" { // one person's
+	if isOwn(j) {
 		budgets = func(ctx context.Context) ([]price.Spent, error) { return sessions.Budgets(ctx, j, nil) }
 	}
 	return web.Options{

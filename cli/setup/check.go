@@ -14,12 +14,12 @@ import (
 	"github.com/skein-dev/skein/internal/hooknews"
 )
 
-// takeBack undoes what the journal says, the last first.
-func (o *options) takeBack(ctx context.Context, j *job.Job, done *journal) error {
+// takeBack undoes what the journal says of the changes that are wanted, the last first.
+func (o *options) takeBack(ctx context.Context, j *job.Job, done *journal, wanted func(*fileEdit) bool) error {
 	var all []setupStep
 	left := done.All[:0:0]
 	for _, d := range slices.Backward(slices.Clone(done.All)) {
-		if !o.wants(cmp.Or(d.Agent, "service")) {
+		if !wanted(&d.fileEdit) {
 			left = append(left, d)
 			continue
 		}
@@ -72,7 +72,7 @@ func (o *options) checked(ctx context.Context, j *job.Job, done *journal) (all [
 		if d.What == "service" && lerr == nil && is == inPlace && !o.running(ctx, j) {
 			s.State = stopped
 		}
-		if d.Agent != "" {
+		if d.Agent != "" && d.Agent != gitPart {
 			for x, err := range j.Store.Sessions(ctx, skein.Filter{Origin: d.Agent, Limit: 1}) {
 				if err != nil {
 					return all, err

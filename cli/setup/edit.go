@@ -26,7 +26,8 @@ type fileEdit struct {
 	Path  string              `json:"path"`            // absolute
 	JSON  []jsonedit.Addition `json:"json,omitempty"`
 	TOML  []tomledit.Table    `json:"toml,omitempty"`
-	Text  string              `json:"text,omitempty"` // the whole file, if it is setup's own
+	Text  string              `json:"text,omitempty"`  // the whole file, if it is setup's own
+	Shell string              `json:"shell,omitempty"` // lines at the beginning of a script for a shell
 
 	Optional bool `json:"-"` // if the person has another one, that one stays
 }
@@ -47,7 +48,7 @@ var errOwners = errors.New("was changed since by somebody else")
 // plan returns the bytes that the file will have. It notes in c what is new.
 //
 // The error wraps [jsonedit.ErrTaken] or [tomledit.ErrTaken] if the file says
-// something else there, and [fs.ErrExist] if somebody else's file is where setup's
+// something else there, errNoShell if the script is not for a shell, and [fs.ErrExist] if somebody else's file is where setup's
 // own would be.
 func (c *fileEdit) plan(now []byte, exists bool) ([]byte, error) {
 	if c.Text != "" {
@@ -55,6 +56,9 @@ func (c *fileEdit) plan(now []byte, exists bool) ([]byte, error) {
 			return nil, fs.ErrExist
 		}
 		return []byte(c.Text), nil
+	}
+	if c.Shell != "" {
+		return withShell(now, c.Shell)
 	}
 	var err error
 	for i := range c.JSON {
@@ -71,15 +75,18 @@ func (c *fileEdit) plan(now []byte, exists bool) ([]byte, error) {
 }
 
 // write writes a file, and makes the folder that it is in.
-func write(path string, text []byte) error {
-	path, _, _, err := current(path)
+func (c *fileEdit) write(text []byte) error {
+	path, _, exists, err := current(c.Path)
 	if err != nil {
 		return err
 	}
 	if err := os.MkdirAll(filepath.Dir(path), 0o700); err != nil {
 		return err
 	}
-	return config.ReplaceFile(path, text)
+	if err := config.ReplaceFile(path, text); err != nil || exists || c.Shell == "" {
+		return err
+	}
+	return os.Chmod(path, 0o755) //nolint:gosec // a script that is to be run
 }
 
 // undo takes a change back: if nobody changed the file since, it has the bytes of
@@ -104,7 +111,7 @@ func (d *done) undo() error {
 	switch {
 	case err != nil || bytes.Equal(left, now):
 		return err
-	case !d.Existed && len(bytes.Trim(left, "{} \n")) == 0:
+	case !d.Existed && (len(bytes.Trim(left, "{} \n")) == 0 || string(left) == shebang):
 		return errors.Join(os.Remove(path), d.removeFolders())
 	}
 	return config.ReplaceFile(path, left)
@@ -136,6 +143,7 @@ func newFolder(path string) (made string) {
 
 // without returns the bytes of a file without what the change added to it.
 func (d *done) without(now []byte) ([]byte, error) {
+	now = bytes.Replace(now, []byte(d.Shell), nil, min(len(d.Shell), 1))
 	var err error
 	for i := len(d.TOML) - 1; i >= 0; i-- {
 		if now, _, err = tomledit.Remove(now, d.TOML[i]); err != nil {
@@ -278,7 +286,7 @@ func (j *journal) do(c fileEdit, at time.Time) error {
 	if err := j.save(); err != nil {
 		return err
 	}
-	return write(c.Path, after)
+	return c.write(after)
 }
 
 // save writes the journal; one without changes is removed.

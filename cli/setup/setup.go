@@ -1,6 +1,7 @@
 package setup
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -24,7 +25,7 @@ import (
 type options struct {
 	only, except      []string
 	undo, check, json bool
-	foreground        bool
+	foreground, git   bool
 	job.Consent
 }
 
@@ -40,12 +41,17 @@ skein's MCP server in their settings, a skill that tells them when to look thing
 and, for Claude Code, a status line if there is none. setup says what it would do, and
 asks once.
 
+--git does something else, only in the repository here and only if you ask for it:
+hooks of Git that name the sessions that wrote a commit in its message, in trailers
+Skein-Session.
+
 --undo takes all of that back. Each file has the same bytes as before; if a file was
 changed meanwhile, only what setup added goes, and everything else in it stays as
 it is. --check says what is in place, and what is not.`,
 		Example: `skein setup
 	skein setup --only codex,opencode
 	skein setup --check
+	skein setup --git
 	skein setup --undo`,
 		Args: job.Words(0, 0, ""),
 		RunE: f.Plain(o.run),
@@ -63,6 +69,7 @@ it is. --check says what is in place, and what is not.`,
 	g.BoolVar(&o.undo, "undo", false, "take back what setup did")
 	g.BoolVar(&o.check, "check", false, "say what is in place, and what was kept last")
 	g.BoolVar(&o.foreground, "foreground", false, "keep what the agents write from here, until Ctrl-C, instead of by a service")
+	g.BoolVar(&o.git, "git", false, "only in the repository here: let the message of each commit name the sessions that wrote it")
 	o.Flags(c)
 	job.Fixed(c, "only", names...)
 	job.Fixed(c, "except", names...)
@@ -101,8 +108,10 @@ func (o *options) run(ctx context.Context, j *job.Job, _ []string) error {
 		return err
 	}
 	switch {
+	case o.git && !o.check:
+		return o.setUpGit(ctx, j, done)
 	case o.undo:
-		return o.takeBack(ctx, j, done)
+		return o.takeBack(ctx, j, done, func(d *fileEdit) bool { return o.wants(cmp.Or(d.Agent, "service")) })
 	case o.check:
 		all, err := o.checked(ctx, j, done)
 		return errors.Join(o.show(j, all), err)
@@ -263,6 +272,11 @@ func (o *options) setUp(ctx context.Context, j *job.Job, m computer, done *journ
 	} else if !o.json {
 		j.Say("found: %s", strings.Join(found, ", "))
 	}
+	return o.doAll(ctx, j, m, done, all)
+}
+
+// doAll does the steps that are still to be done, if the person agrees.
+func (o *options) doAll(ctx context.Context, j *job.Job, m computer, done *journal, all []setupStep) error {
 	open := func(s setupStep) bool { return s.State == toDo }
 	if o.DryRun {
 		return o.show(j, all)

@@ -64,7 +64,7 @@ func slashes() []slash {
 		{"new", nil, "", "begin a new session; this one stays listed", beginFresh, nil},
 		{"resume", nil, "NAME", "continue another session", resumeOther, sessionWords},
 		{"fork", nil, "[TURN] [TITLE]", "continue in a fork of this session, up to the end of a turn", forkHere, nil},
-		{"undo", nil, "[N]", "take back the last N turns; you can edit and resend the first of them", undoTurns, nil},
+		{"undo", nil, "[N] [--files]", "take back the last N turns; you can edit and resend the first of them. With --files, also what they did to files of the repository here", undoTurns, nil},
 		{"redo", nil, "", "bring back what /undo or /clear took away", redoTurns, nil},
 		{"retry", nil, "", "ask again if the last prompt has no answer", askAgain, nil},
 		{"clear", nil, "", "clear the context; no message is deleted", clearThread, nil},

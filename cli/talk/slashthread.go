@@ -9,8 +9,10 @@ import (
 	"github.com/skein-dev/skein"
 	"github.com/skein-dev/skein/agent"
 	"github.com/skein-dev/skein/cli/fault"
+	"github.com/skein-dev/skein/cli/job"
 	"github.com/skein-dev/skein/cli/sessions"
 	"github.com/skein-dev/skein/cli/thread"
+	"github.com/skein-dev/skein/cli/trace"
 	"github.com/skein-dev/skein/cli/write"
 )
 
@@ -118,17 +120,41 @@ func begun(ctx context.Context, c *chat, what string) (skein.Session, error) {
 	return c.thread.Session(ctx)
 }
 
-// undoTurns is /undo [N].
+// undoTurns is /undo [N] [--files] [--whole].
 func undoTurns(ctx context.Context, c *chat, args string) error {
-	n := 1
-	if args != "" {
-		var err error
-		if n, err = strconv.Atoi(args); err != nil || n < 1 {
-			return fault.Usage("/undo %q: want how many turns, 1 or more", args)
+	n, files, whole := 1, false, false
+	for _, word := range strings.Fields(args) {
+		switch word {
+		case "--files":
+			files = true
+		case "--whole":
+			files, whole = true, true
+		default:
+			var err error
+			if n, err = strconv.Atoi(word); err != nil || n < 1 {
+				return fault.Usage("/undo %q: want how many turns, 1 or more, and --files", word)
+			}
 		}
 	}
-	if _, err := begun(ctx, c, "undo"); err != nil {
+	s, err := begun(ctx, c, "undo")
+	if err != nil {
 		return err
+	}
+	if files {
+		turn, err := c.thread.UndoneTurn(ctx, n)
+		if err != nil {
+			return err
+		}
+		done, err := trace.RewindFiles(ctx, c.Job, &s, trace.FileRewind{Turn: turn, Whole: whole, Agree: func(question string) (bool, error) {
+			d, err := c.ask(ctx, job.Question{Text: question})
+			return d == job.Yes, err
+		}})
+		if err != nil || !done {
+			if err == nil {
+				c.done("nothing was taken back")
+			}
+			return err
+		}
 	}
 	text, err := c.thread.Undo(ctx, n)
 	if err != nil {

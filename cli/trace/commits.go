@@ -48,7 +48,7 @@ notes go to refs/notes/ai, which Git AI reads.`,
 		Args: job.Words(0, 1, ""),
 		RunE: f.WithStore(o.run),
 	}
-	c.Flags().IntVar(&o.most, "limit", 20, "show at most this `many`: the newest, or of a session the first")
+	c.Flags().IntVar(&o.most, "limit", newest, "show at most this `many`: the newest, or of a session the first")
 	c.Flags().StringVar(&o.format, "to", "", "`format` of other programs: agent-trace, a record for each commit, or git-ai, a note for each")
 	c.Flags().BoolVar(&o.notes, "write-notes", false, "write the notes of Git AI into the repository, for commits without one")
 	job.Fixed(c, "to", agentTrace, gitAI)
@@ -56,6 +56,9 @@ notes go to refs/notes/ai, which Git AI reads.`,
 	sessions.SecretsFlag(c, &o.secrets)
 	return c
 }
+
+// newest is how many commits are shown if nothing else is asked for.
+const newest = 20
 
 // What --to takes.
 const (
@@ -83,14 +86,19 @@ type part struct {
 	Made    bool            `json:"made,omitempty"` // it made the commit
 }
 
-func (o *commitsOptions) run(ctx context.Context, j *job.Job, args []string) (err error) {
+func (o *commitsOptions) run(ctx context.Context, j *job.Job, args []string) error {
 	switch {
 	case o.format != "" && o.format != agentTrace && o.format != gitAI:
 		return fault.Usage("--to %q: want %s or %s", o.format, agentTrace, gitAI)
 	case o.notes && o.format == agentTrace:
 		return fault.Usage("--write-notes writes notes of Git AI, not of %s", agentTrace)
 	}
-	t, err := open(ctx, j, ".", o.secrets.Mask())
+	return o.list(ctx, j, args, o.secrets.Mask())
+}
+
+// list prints the commits that args name.
+func (o *commitsOptions) list(ctx context.Context, j *job.Job, args []string, hide sessions.Mask) (err error) {
+	t, err := open(ctx, j, ".", hide)
 	if err != nil {
 		return err
 	}
@@ -106,6 +114,16 @@ func (o *commitsOptions) run(ctx context.Context, j *job.Job, args []string) (er
 	return err
 }
 
+// ListCommits prints what the command commits prints for args: for people, or in the
+// format json. The error is that of the command.
+func ListCommits(ctx context.Context, j *job.Job, args []string, format string, hide sessions.Mask) error {
+	o := commitsOptions{most: newest, json: format == inJSON}
+	return o.list(ctx, j, args, hide)
+}
+
+// inJSON is the format that is not for people.
+const inJSON = "json"
+
 // ShowCommit prints the sessions of a commit of the repository here, or of those of a
 // branch that the branch main or master does not have: for people, or in the format json.
 // It reports whether the word names one. The error is Git's, the store's or the output's.
@@ -115,7 +133,7 @@ func ShowCommit(ctx context.Context, j *job.Job, word, format string, hide sessi
 		return false, nil //nolint:nilerr // there is no repository here
 	}
 	defer func() { err = errors.Join(err, t.Close()) }()
-	o := commitsOptions{most: 1, json: format == "json"}
+	o := commitsOptions{most: 1, json: format == inJSON}
 	if t.IsBranch(ctx, word) {
 		o.most = maxOfBranch
 	}

@@ -2,6 +2,7 @@ package trace
 
 import (
 	"context"
+	"encoding/json"
 	"errors"
 	"fmt"
 	"io/fs"
@@ -44,8 +45,8 @@ it wants --whole.
 
 It asks first and names the files; --dry-run prints the patch. The patch and a
 copy of the files are kept in the repository's .git/skein, and
-skein rewind --undo takes the last rewind back.
-The session itself does not change.`,
+skein rewind --undo takes the last rewind back. What one rewind took back, a later one
+leaves out. The session itself does not change.`,
 		Example: `skein rewind last --turn 3 --files
 	skein rewind 4f1d22a0 --turn 3 --files -n
 	skein rewind --undo`,
@@ -73,7 +74,7 @@ func (o *rewindOptions) run(ctx context.Context, j *job.Job, args []string) (err
 		return err
 	}
 	defer func() { err = errors.Join(err, t.Close()) }()
-	kept := rewinds{filepath.Join(t.GitDir(), "skein", "rewinds"), t.Root()}
+	kept := keptIn(t)
 	if o.undo {
 		return o.back(ctx, t, kept)
 	}
@@ -81,7 +82,46 @@ func (o *rewindOptions) run(ctx context.Context, j *job.Job, args []string) (err
 	if err != nil {
 		return err
 	}
-	changes, err := t.Diff(ctx, &s, o.turn, 0)
+	return o.takeBack(ctx, t, kept, &s, func(changes []provenance.FileDiff) (bool, error) {
+		return o.Given(ctx, j, func() (job.Destruction, error) {
+			return job.Destruction{Lines: fileLines(changes), Question: "Take these changes back?", Would: "these changes would be taken back"}, nil
+		})
+	})
+}
+
+// A FileRewind takes back what a session did to the files of the repository here.
+type FileRewind struct {
+	Turn  int  // the first to take back
+	Whole bool // also files that the session wrote as a whole
+	Agree func(question string) (bool, error)
+}
+
+// RewindFiles takes back what session s did to files, if the person agrees. It reports
+// whether nothing of it is left: it is false if the person does not agree. The error says
+// what does not fit, and that nothing was done.
+func RewindFiles(ctx context.Context, j *job.Job, s *skein.Session, r FileRewind) (done bool, err error) {
+	t, err := open(ctx, j, ".", sessions.Secrets(false).Mask())
+	if err != nil {
+		return false, err
+	}
+	defer func() { err = errors.Join(err, t.Close()) }()
+	o := rewindOptions{turn: r.Turn, files: true, whole: r.Whole}
+	done = true
+	err = o.takeBack(ctx, t, keptIn(t), s, func(changes []provenance.FileDiff) (bool, error) {
+		done, err = r.Agree("Take these changes of files back?\n" + strings.Join(fileLines(changes), "\n"))
+		return done, err
+	})
+	return done && err == nil, err
+}
+
+// takeBack takes back what session s did, if agree says so.
+func (o *rewindOptions) takeBack(ctx context.Context, t *maskedTracer, kept rewinds, s *skein.Session, agree func([]provenance.FileDiff) (bool, error)) error {
+	j := t.job
+	back, err := kept.of(s.ID)
+	if err != nil {
+		return err
+	}
+	changes, err := t.Diff(ctx, s, o.turn, 0, back...)
 	if err != nil {
 		return err
 	}
@@ -101,18 +141,16 @@ func (o *rewindOptions) run(ctx context.Context, j *job.Job, args []string) (err
 		_, err := fmt.Fprint(j.Stdout, t.hide.Text(patch))
 		return err
 	}
-	ok, err := o.Given(ctx, j, func() (job.Destruction, error) {
-		return job.Destruction{Lines: fileLines(changes), Question: "Take these changes back?", Would: "these changes would be taken back"}, nil
-	})
+	ok, err := agree(changes)
 	if err != nil || !ok {
 		return err
 	}
-	file, err := kept.add(j, s.ID, patch, changes)
+	file, err := kept.add(j, s, o.turn, patch, changes)
 	if err != nil {
 		return err
 	}
 	if err := t.Apply(ctx, patch); err != nil {
-		return errors.Join(err, os.Remove(file))
+		return errors.Join(err, os.Remove(file), os.Remove(noteOf(file)))
 	}
 	j.Say("took back what the session did in %s since turn %d; skein rewind --undo restores it", terminal.Count(len(fileLines(changes)), "file"), o.turn)
 	return nil
@@ -158,20 +196,60 @@ func (o *rewindOptions) back(ctx context.Context, t *maskedTracer, kept rewinds)
 		return fault.Advise(&fault.StatedError{Text: "nothing was done: " + err.Error(), Kind: err}, "the patch is in %s", t.job.Tilde(file))
 	}
 	t.job.Say("restored what was taken back")
-	return os.Rename(file, strings.TrimSuffix(file, ".patch")+".undone")
+	return errors.Join(os.Rename(file, strings.TrimSuffix(file, ".patch")+".undone"), os.Remove(noteOf(file)))
 }
 
 // rewinds are the patches of rewinds, and the files that they changed, in a folder that
 // belongs to the repository: skein's own folders hold no text of them.
 type rewinds struct{ dir, root string }
 
+func keptIn(t *maskedTracer) rewinds {
+	return rewinds{filepath.Join(t.GitDir(), "skein", "rewinds"), t.Root()}
+}
+
+// A rewindNote says what a rewind took back, so that another one does not try to take it
+// back again. It is kept as long as that holds.
+type rewindNote struct {
+	Session skein.SessionID `json:"session"`
+	provenance.TakenBack
+}
+
+// noteOf returns the file of the note about the rewind whose patch is in a file.
+func noteOf(patch string) string { return strings.TrimSuffix(patch, ".patch") + ".json" }
+
+// of returns what rewinds took back of a session.
+func (r rewinds) of(id skein.SessionID) (all []provenance.TakenBack, err error) {
+	entries, err := os.ReadDir(r.dir)
+	if err != nil && !errors.Is(err, fs.ErrNotExist) {
+		return nil, err
+	}
+	for _, e := range entries {
+		file := filepath.Join(r.dir, e.Name())
+		if filepath.Ext(file) != ".json" {
+			continue
+		}
+		text, err := os.ReadFile(file)
+		if err != nil {
+			return nil, err
+		}
+		var n rewindNote
+		if err := json.Unmarshal(text, &n); err != nil {
+			return nil, fmt.Errorf("%s: %w", file, err)
+		}
+		if n.Session == id {
+			all = append(all, n.TakenBack)
+		}
+	}
+	return all, nil
+}
+
 // maxRewinds is how many are kept.
 const maxRewinds = 20
 
 // add keeps a patch, and beside it a copy of the files that it changes. It returns the
 // patch's file.
-func (r rewinds) add(j *job.Job, id skein.SessionID, patch string, changes []provenance.FileDiff) (file string, err error) {
-	name := filepath.Base(j.Now().UTC().Format("20060102T150405.000") + "-" + sessions.ShortID(id))
+func (r rewinds) add(j *job.Job, s *skein.Session, turn int, patch string, changes []provenance.FileDiff) (file string, err error) {
+	name := filepath.Base(j.Now().UTC().Format("20060102T150405.000") + "-" + sessions.ShortID(s.ID))
 	for _, f := range changes {
 		text, err := os.ReadFile(filepath.Join(r.root, filepath.FromSlash(f.Path)))
 		if errors.Is(err, fs.ErrNotExist) {
@@ -192,7 +270,11 @@ func (r rewinds) add(j *job.Job, id skein.SessionID, patch string, changes []pro
 		return "", err
 	}
 	file = filepath.Join(r.dir, name+".patch")
-	if err := os.WriteFile(file, []byte(patch), 0o600); err != nil {
+	note, err := json.Marshal(rewindNote{s.ID, provenance.TakenBack{Turn: turn, Last: s.Last}})
+	if err != nil {
+		return "", err
+	}
+	if err := errors.Join(os.WriteFile(file, []byte(patch), 0o600), os.WriteFile(noteOf(file), note, 0o600)); err != nil {
 		return "", err
 	}
 	return file, r.prune()
@@ -206,6 +288,9 @@ func (r rewinds) prune() error {
 	}
 	seen := map[string]bool{}
 	for _, e := range slices.Backward(entries) {
+		if filepath.Ext(e.Name()) == ".json" {
+			continue // what was taken back stays so
+		}
 		name := strings.TrimSuffix(strings.TrimSuffix(e.Name(), ".patch"), ".undone")
 		if seen[name] = true; len(seen) > maxRewinds {
 			err = errors.Join(err, os.RemoveAll(filepath.Join(r.dir, e.Name())))

@@ -21,6 +21,7 @@ import (
 type WorkTree struct {
 	Root    string   // absolute path of its top folder
 	Dir     string   // absolute path of the folder that Git keeps for it, such as ROOT/.git
+	Common  string   // absolute path of the folder that all working trees of the repository share; of the main one it is Dir
 	Remotes []string // addresses that the repository fetches from, from its configuration
 	filters []string // arguments that keep Git from running the filters that the repository itself names
 }
@@ -56,15 +57,18 @@ func Open(ctx context.Context, dir string) (WorkTree, error) {
 	if _, err := os.ReadDir(dir); err != nil {
 		return WorkTree{}, err
 	}
-	out, err := WorkTree{Root: dir}.run(ctx, "rev-parse", "--show-toplevel", "--absolute-git-dir")
+	out, err := WorkTree{Root: dir}.run(ctx, "rev-parse", "--path-format=absolute", "--show-toplevel", "--absolute-git-dir", "--git-common-dir")
 	switch {
 	case errors.Is(err, exec.ErrNotFound):
 		return WorkTree{}, err
 	case err != nil:
 		return WorkTree{}, fmt.Errorf("%s: %w: %w", dir, skein.ErrNotFound, err)
 	}
-	root, own, _ := strings.Cut(strings.TrimSuffix(string(out), "\n"), "\n")
-	r := WorkTree{Root: filepath.FromSlash(root), Dir: filepath.FromSlash(own)}
+	paths := strings.Split(strings.TrimSuffix(string(out), "\n"), "\n")
+	if len(paths) != 3 {
+		return WorkTree{}, fmt.Errorf("%s: git rev-parse prints %q, want three paths", dir, out)
+	}
+	r := WorkTree{Root: filepath.FromSlash(paths[0]), Dir: filepath.FromSlash(paths[1]), Common: filepath.FromSlash(paths[2])}
 	for _, l := range r.settings(ctx, `^(filter\.|remote\..*\.url$)`) {
 		if strings.HasPrefix(l[0], "remote.") {
 			r.Remotes = append(r.Remotes, l[1])
@@ -350,111 +354,6 @@ func parseCommit(body []byte) *object {
 	return o
 }
 
-// AddedLines are what a commit adds.
-type AddedLines struct {
-	Commit *Commit
-	Files  []string // that it changes, relative to the root
-	Lines  []Line   // that it adds, by file
-}
-
-// Added returns the lines that a commit adds; of a merge none. The error is Git's.
-func (r WorkTree) Added(ctx context.Context, hash string) (*AddedLines, error) {
-	out, err := r.run(ctx, "show", "--no-color", "--no-ext-diff", "--no-textconv", "--unified=0", "--find-renames", "--src-prefix=a/", "--dst-prefix=b/", "--diff-merges=off", "--inter-hunk-context=0",
-		"--format=%H%n%an%n%ae%n%at%n%s", hash, "--")
-	if err != nil {
-		return nil, err
-	}
-	return parseAdded(out)
-}
-
-// parseAdded reads a commit's hash, author, address, time and subject, one a line, and a
-// patch without context.
-func parseAdded(out []byte) (*AddedLines, error) {
-	head := strings.SplitN(string(out), "\n", 6)
-	if len(head) < 6 {
-		return nil, fmt.Errorf("git show: %q is no commit", out[:min(len(out), 40)])
-	}
-	a := &AddedLines{Commit: &Commit{Hash: head[0], Author: head[1], Mail: head[2], Time: seconds(head[3]), Subject: head[4]}}
-	file, number := "", 0
-	for l := range strings.Lines(head[5]) {
-		l = strings.TrimSuffix(l, "\n")
-		switch {
-		case number == 0 && strings.HasPrefix(l, "+++ "):
-			to, _, _ := strings.Cut(unquoted(strings.TrimPrefix(l, "+++ ")), "\t") // a tab follows a name with spaces
-			if name, ok := strings.CutPrefix(to, "b/"); ok {
-				file, a.Files = name, append(a.Files, name)
-			}
-		case strings.HasPrefix(l, "@@ "):
-			_, at, _ := strings.Cut(l, " +")
-			at, _, _ = strings.Cut(at, " ")
-			at, _, _ = strings.Cut(at, ",")
-			number, _ = strconv.Atoi(at)
-		case strings.HasPrefix(l, "diff --git "):
-			number = 0
-		case number > 0 && strings.HasPrefix(l, "+"):
-			a.Lines = append(a.Lines, Line{number, number, a.Commit, file, strings.TrimSuffix(l[1:], "\r")})
-			number++
-		}
-	}
-	return a, nil
-}
-
-// Revisions returns the hashes of the commits that a revision or a range names, the
-// newest first: of a range all, of a branch those that the branch main or master does not
-// have, here or at origin, if there are any, and else the commit and those before it; at most so many. The
-// error is Git's.
-func (r WorkTree) Revisions(ctx context.Context, name string, most int) ([]string, error) {
-	list := func(args ...string) ([]string, error) {
-		out, err := r.run(ctx, append([]string{"rev-list", "--no-merges", "--max-count=" + strconv.Itoa(most)}, args...)...)
-		return strings.Fields(string(out)), err
-	}
-	if strings.HasPrefix(name, "-") {
-		return nil, &saidError{fmt.Sprintf("%q is not a revision", name)}
-	}
-	if !strings.Contains(name, "..") && r.has(ctx, "refs/heads/"+name) {
-		for _, trunk := range []string{"refs/heads/main", "refs/heads/master", "refs/remotes/origin/main", "refs/remotes/origin/master"} {
-			if trunk == "refs/heads/"+name || !r.has(ctx, trunk) {
-				continue
-			}
-			if all, err := list(name, "^"+trunk, "--"); err != nil || len(all) > 0 {
-				return all, err
-			}
-		}
-	}
-	return list(name, "--")
-}
-
-// has reports whether there is such a reference.
-func (r WorkTree) has(ctx context.Context, ref string) bool {
-	_, err := r.run(ctx, "rev-parse", "--verify", "--quiet", ref)
-	return err == nil
-}
-
-// IsBranch reports whether there is a branch with this name.
-func (r WorkTree) IsBranch(ctx context.Context, name string) bool {
-	return r.has(ctx, "refs/heads/"+name)
-}
-
-// Branch returns the branch that is checked out; HEAD if none is.
-func (r WorkTree) Branch(ctx context.Context) string {
-	out, err := r.run(ctx, "symbolic-ref", "--quiet", "--short", "HEAD")
-	if err != nil {
-		return "HEAD"
-	}
-	return strings.TrimSpace(string(out))
-}
-
-// Touching returns the hashes of the commits of all branches since a time that change
-// one of these files, the oldest first. The error is Git's.
-func (r WorkTree) Touching(ctx context.Context, files []string, since skein.Time) ([]string, error) {
-	if len(files) == 0 {
-		return nil, nil
-	}
-	args := []string{"--literal-pathspecs", "log", "--branches", "--no-merges", "--reverse", "--format=%H", "--since=" + since.Std().Format(time.RFC3339), "HEAD", "--"}
-	out, err := r.run(ctx, append(args, files...)...)
-	return strings.Fields(string(out)), err
-}
-
 // At returns the hash of the newest commit, on the way from HEAD, that is not younger than
 // a time; "" if there is none. The error is Git's.
 func (r WorkTree) At(ctx context.Context, t skein.Time) (string, error) {
@@ -490,37 +389,4 @@ func (r WorkTree) Apply(ctx context.Context, patch string, how ...string) error 
 		return &saidError{strings.ReplaceAll(strings.TrimSpace(string(out)), "error: ", "")}
 	}
 	return err
-}
-
-// Notes returns the objects of the notes under a reference, by the commits that they are
-// about; none if there is no such reference. The error is Git's.
-func (r WorkTree) Notes(ctx context.Context, ref string) (map[string]string, error) {
-	if !r.has(ctx, ref) {
-		return nil, ctx.Err()
-	}
-	out, err := r.run(ctx, "notes", "--ref="+ref, "list")
-	all := map[string]string{}
-	for l := range strings.Lines(string(out)) {
-		if object, commit, ok := strings.Cut(strings.TrimSpace(l), " "); ok {
-			all[commit] = object
-		}
-	}
-	return all, err
-}
-
-// Object returns the bytes of an object. The error is Git's.
-func (r WorkTree) Object(ctx context.Context, hash string) (string, error) {
-	out, err := r.run(ctx, "cat-file", "blob", hash)
-	return string(out), err
-}
-
-// AddNote adds a note about a commit under a reference. The error is Git's, also if the
-// commit has one.
-func (r WorkTree) AddNote(ctx context.Context, ref, commit, text string) error {
-	c := r.command(ctx, "notes", "--ref="+ref, "add", "--file=-", commit)
-	c.Stdin = strings.NewReader(text)
-	if out, err := c.CombinedOutput(); err != nil {
-		return fmt.Errorf("git notes: %s", strings.TrimPrefix(strings.TrimSpace(string(out)), "error: "))
-	}
-	return nil
 }

@@ -5,6 +5,7 @@ import (
 	"context"
 	"errors"
 	"iter"
+	"maps"
 	"slices"
 
 	"github.com/skein-dev/skein"
@@ -75,18 +76,28 @@ func (c *copier) lookAhead(ctx context.Context, rs []records.ReadRecord) error {
 			}
 		}
 	}
-	c.places = nil
-	if len(keys) == 0 {
+	c.places = map[skein.ClientID]skein.Place{}
+	return c.find(ctx, keys)
+}
+
+// find asks the store where the events with these client IDs are.
+func (c *copier) find(ctx context.Context, ids []skein.ClientID) error {
+	if len(ids) == 0 {
 		return nil
 	}
-	var err error
-	c.places, err = skein.SourcesOf(c.store).Find(ctx, keys)
+	places, err := skein.SourcesOf(c.store).Find(ctx, ids)
+	maps.Copy(c.places, places)
 	return err
 }
 
 // copyOf returns the key under which the events of a record are stored already, and
 // where they are; no places if it is not a copy.
 func (c *copier) copyOf(ctx context.Context, own skein.ClientID, r records.ReadRecord) (key skein.ClientID, places []skein.Place, err error) {
+	if own != r.Made.Key && c.places != nil { // the file has the key twice
+		if err := c.find(ctx, reconcile.Candidates(own)); err != nil {
+			return own, nil, err
+		}
+	}
 	for _, key = range []skein.ClientID{r.Made.CopyKey, own} {
 		if key == "" {
 			continue

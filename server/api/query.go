@@ -66,6 +66,7 @@ type Query struct {
 // A Term is a [skein.Term] as JSON.
 type Term struct {
 	Words  []string `json:"words"`
+	Any    bool     `json:"any,omitempty"` // any of the words, not the phrase
 	Prefix bool     `json:"prefix,omitempty"`
 	Not    bool     `json:"not,omitempty"`
 }

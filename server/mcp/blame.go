@@ -51,24 +51,17 @@ func (s *toolset) blame(ctx context.Context, in blameIn) (_ *sdk.CallToolResult,
 	}
 	defer func() { err = errors.Join(err, t.Close()) }()
 	p := &answerLines{toolset: s}
-	for i := 0; i < len(r.Lines); {
-		x, err := s.blamed(ctx, t, r, i)
+	for _, lines := range r.Ranges() {
+		x, err := s.blamed(ctx, t, r, lines.First)
 		if err != nil {
 			return nil, err
 		}
-		for i++; i < len(r.Lines) && r.Lines[i].Commit == r.Lines[i-1].Commit && together(&r.Answers[i], &r.Answers[i-1]); i++ {
-			x.Last = r.Lines[i].Number
-		}
+		x.Last = r.Lines[lines.Last].Number
 		if !p.add(x) {
 			return p.answer(fmt.Sprintf("There are more: ask again with first %d.", x.First)), nil
 		}
 	}
 	return p.answer(end), nil
-}
-
-// together reports whether two lines have the same answer.
-func together(a, b *provenance.Answer) bool {
-	return a.Certainty == b.Certainty && (a.Write == nil) == (b.Write == nil) && (a.Write == nil || a.Write.Place == b.Write.Place)
 }
 
 // traced opens the repository and asks whose lines are.

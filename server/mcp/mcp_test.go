@@ -145,8 +145,8 @@ func TestToolsThatWriteAreThereWhereWritingIsAllowed(t *testing.T) {
 // A search finds no more than it may show.
 func TestASearchFindsNothingInASecret(t *testing.T) {
 	c := started(t, mcp.Options{Store: store(t)})
-	for _, query := range []string{"correct", "corr*", "password corr*"} {
-		if text, failed := c.call("session_search", map[string]any{"query": query}); failed || !strings.Contains(text, "Nothing was found") {
+	for _, query := range []string{"correct", "corect", "corr*", "password corr*"} {
+		if text, failed := c.call("session_search", map[string]any{"query": query}); failed || !strings.Contains(text, "Nothing was found.") {
 			t.Errorf("session_search(%q) = %s, want nothing found", query, text)
 		}
 	}

@@ -78,6 +78,13 @@ func (s *toolset) search(ctx context.Context, in searchIn) (*sdk.CallToolResult,
 	case found.CutOff:
 		return p.answer("Only the newest messages were searched: there may be better matches. Use more words to find them."), nil
 	case len(found.Hits) == 0:
+		better, err := search.Suggest(ctx, s.store, in.Query, q)
+		if err != nil {
+			return nil, err
+		}
+		if better != "" {
+			return p.answer("Nothing was found, but something is for: " + better), nil
+		}
 		return p.answer("Nothing was found."), nil
 	}
 	return p.answer("To read on, use session_read with the session and from=SEQ. The matches are between « and »."), nil

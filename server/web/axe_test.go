@@ -145,6 +145,7 @@ func TestEveryPageIsAccessible(t *testing.T) {
 		"/sessions/s-retry/replay":              {unfold},
 		"/sessions/s-retry/outline":             {unfold},
 		"/sessions/s-retry/changes":             {unfold},
+		"/sessions/s-retry/file?path=upload.go": {unfold},
 		"/sessions/s-retry/messages/2":          {unfold},
 		"/sessions/s-retry?find=upload":         {unfold},
 		"/sessions/" + string(id):               {unfold},

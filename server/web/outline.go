@@ -13,6 +13,8 @@ import (
 	"github.com/skein-dev/skein/render"
 	"github.com/skein-dev/skein/server/door"
 	"github.com/skein-dev/skein/server/web/transcript"
+	"github.com/skein-dev/skein/store/lookup"
+	"github.com/skein-dev/skein/store/provenance"
 )
 
 // outlines are the pages that say what happened in a session as a whole.
@@ -23,6 +25,7 @@ func (s outlines) routes() []door.Route {
 	return []door.Route{
 		read("/sessions/{id}/outline", s.outline),
 		read("/sessions/{id}/changes", s.changes),
+		read("/sessions/{id}/file", s.file),
 		{
 			Pattern: "POST /reading", Scope: door.Read, Page: true, Body: maxForm,
 			Types: []string{"application/x-www-form-urlencoded"}, Handler: http.HandlerFunc(s.reading),
@@ -111,4 +114,45 @@ func (s outlines) changes(w http.ResponseWriter, r *http.Request) {
 	}
 	one = s.veiled(one)
 	s.show(w, r, "changes", layoutData{Title: "Changes of " + one.Name(), At: "sessions", Class: "session wide", Data: &changesPage{c, render.Line(one.Name())}})
+}
+
+// filePage is the data of the page of a file.
+type filePage struct {
+	*transcript.FileHistory
+	Title string
+}
+
+// file shows what all sessions did to a file that a session names.
+func (s outlines) file(w http.ResponseWriter, r *http.Request) {
+	one, ok := s.one(w, r)
+	if !ok {
+		return
+	}
+	ctx, store := r.Context(), transcript.Legible(door.From(r.Context()).Store)
+	named := r.URL.Query().Get("path")
+	if named == "" {
+		s.fail(w, r, fmt.Errorf("path: %w: want the path of a file", skein.ErrInvalid))
+		return
+	}
+	name, all, err := provenance.History(ctx, store, &one, named)
+	if err != nil {
+		s.fail(w, r, err)
+		return
+	}
+	var ids []skein.SessionID
+	for i := range all {
+		if id := all[i].Session; !slices.Contains(ids, id) {
+			ids = append(ids, id)
+		}
+	}
+	sessions, err := lookup.ByID(ctx, store, ids)
+	if err != nil {
+		s.fail(w, r, err)
+		return
+	}
+	v := s.viewOf(r, one)
+	v.Raw = r.URL.Query().Has("raw") // as above
+	h := s.transcripts.History(v, name, all, sessions)
+	one = s.veiled(one)
+	s.show(w, r, "file", layoutData{Title: "History of " + h.Named, At: "sessions", Class: "session wide", Data: &filePage{h, render.Line(one.Name())}})
 }

@@ -35,6 +35,7 @@ func TestOutlineSaysWhatHappenedAndWhere(t *testing.T) {
 	changes := v.get("/sessions/s-outline/changes")
 	wants(t, "the changes", changes, "<b>a.go</b>", `data-b="">+y`, "turn 1, 2026-11-18")
 	lacks(t, "the changes", changes, `data-b="">+w`) // that call failed
+	wants(t, "the changes", changes, `href="/sessions/s-outline/file?path=%2Fhome%2Fada%2Fcourier%2Fa.go"`)
 	wants(t, "no changes", v.get("/sessions/s-child/changes"), "changed no files")
 	wants(t, "the page", v.get("/sessions/s-outline"), `href="/sessions/s-outline/outline"`, `href="/sessions/s-outline/changes"`)
 }
@@ -49,11 +50,35 @@ func TestOutlineMasksSecrets(t *testing.T) {
 	c.runs(sonnet, "Write", `{"file_path":"/tmp/`+secret+`","content":"`+secret+`"}`, "ok", false, used(1, 1, 0, 0))
 	c.calls++
 	v := visiting(t, store, func(o *web.Options) { o.Secrets = redact.New() })
-	for _, path := range []string{"/outline", "/outline?piece=1", "/changes"} {
+	c.runs(sonnet, "Write", `{"file_path":"/home/ada/veiled.go","content":"`+secret+`"}`, "ok", false, used(1, 1, 0, 0))
+	for _, path := range []string{"/outline", "/outline?piece=1", "/changes", "/file?path=/home/ada/veiled.go"} {
 		lacks(t, path, v.get("/sessions/s-veil"+path), secret)
 	}
 	wants(t, "the outline with secrets", v.get("/sessions/s-veil/outline?raw=1"), secret)
+	wants(t, "the history of a file with secrets", v.get("/sessions/s-veil/file?path=/home/ada/veiled.go&raw=1"), secret)
 	wants(t, "the changes with secrets", v.get("/sessions/s-veil/changes?raw=1"), secret)
+}
+
+func TestFileHasItsHistoryOverSessions(t *testing.T) {
+	c, v := talkOf(t, "s-file-old")
+	c.asks("Write it")
+	c.runs(sonnet, "Write", `{"file_path":"/home/ada/courier/old.go","content":"first line\n"}`, "ok", false, used(1, 1, 0, 0))
+	c.runs(sonnet, "Write", `{"file_path":"/home/ada/other/a.go","content":"of another folder\n"}`, "ok", false, used(1, 1, 0, 0))
+	c.begin("s-file-new", c.at.Std().Add(time.Hour), skein.Created{Title: "A <later> one", Project: "/home/ada/courier", Cwd: "/home/ada/courier/sub", Agent: "codex"})
+	c.asks("Move it")
+	c.runs("gpt-5", "apply_patch", `{"input":"*** Begin Patch\n*** Update File: ../old.go\n*** Move to: ../a.go\n@@\n-first line\n+second line\n*** End Patch"}`, "ok", false, used(1, 1, 0, 0))
+	c.runs("gpt-5", "Edit", `{"file_path":"../a.go","old_string":"second line","new_string":"never written"}`, "no such text", true, used(1, 1, 0, 0))
+	for _, at := range []string{"/sessions/s-file-old/file?path=a.go", "/sessions/s-file-old/file?path=%2Fhome%2Fada%2Fcourier%2Fa.go", "/sessions/s-file-new/file?path=a.go"} {
+		page := v.get(at)
+		wants(t, at, page, "History of a.go", "A &lt;later&gt; one", `href="/sessions/s-file-new?at=3#m3"`, "moved from ../old.go", "second line", `href="/sessions/s-file-old?at=3#m3"`, "first line", "gpt-5")
+		lacks(t, at, page, "never written", "of another folder")
+		if strings.Index(page, "/sessions/s-file-new?at=3") > strings.Index(page, "/sessions/s-file-old?at=3") {
+			t.Errorf("%s shows the older change first", at)
+		}
+	}
+	lacks(t, "the history of the name before", v.get("/sessions/s-file-old/file?path=old.go"), "never written")
+	wants(t, "the history of the name before", v.get("/sessions/s-file-old/file?path=old.go"), "first line", "moved from")
+	wants(t, "a file of nobody", v.get("/sessions/s-file-old/file?path=none.go"), "No session is known")
 }
 
 func TestModesShowWhatTheReaderWants(t *testing.T) {

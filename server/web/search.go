@@ -34,12 +34,13 @@ func (s searchPages) routes() []door.Route {
 
 // searchPage is the data of the search page.
 type searchPage struct {
-	Query  string
-	Asked  bool
-	Hits   []hit
-	CutOff bool
-	Bad    string // error in the query
-	Facets []facet
+	Query     string
+	Asked     bool
+	Hits      []hit
+	CutOff    bool
+	Bad       string // error in the query
+	Facets    []facet
+	Suggested string // a query that finds something, if this one finds nothing; may be ""
 
 	Later iter.Seq[*laterPage] // what is found while the page is sent; nil if everything was searched
 	stop  func()               // ends the search
@@ -158,6 +159,11 @@ func (s searchPages) find(w http.ResponseWriter, r *http.Request, p *searchPage)
 	}
 	if err != nil {
 		return err
+	}
+	if len(p.Hits) == 0 && !found.CutOff {
+		if p.Suggested, err = search.Suggest(ctx, s.store(ctx), p.Query, q); err != nil {
+			return err
+		}
 	}
 	p.Facets = facets(p.Query, p.Hits)
 	if p.CutOff = found.CutOff; p.CutOff {

@@ -13,6 +13,7 @@ import (
 type Exam struct {
 	ctx     context.Context //nolint:containedctx // it ends with the examination, which is one call
 	repair  bool
+	quick   bool
 	yield   func(Finding, error) bool
 	stopped bool  // the caller wants no more
 	failed  error // why it could not continue
@@ -23,7 +24,7 @@ type Exam struct {
 // error ends the examination, it comes last, prefixed with what.
 func Run(ctx context.Context, x Examination, what string, areas func(*Exam)) iter.Seq2[Finding, error] {
 	return func(yield func(Finding, error) bool) {
-		ex := &Exam{ctx: ctx, repair: x.Repair, yield: yield}
+		ex := &Exam{ctx: ctx, repair: x.Repair, quick: x.Quick, yield: yield}
 		areas(ex)
 		err := ex.failed
 		skein.Wrapf(&err, "%s", what)
@@ -46,6 +47,21 @@ func (ex *Exam) Area(name string, look func(area string) error) {
 	}
 	if ex.failed = ex.ctx.Err(); ex.failed == nil && err != nil {
 		ex.Damage(name, "", "cannot be read: "+err.Error())
+	}
+}
+
+// Whole is [Exam.Area] for an area that reads everything of its kind: a quick
+// examination leaves it out.
+func (ex *Exam) Whole(name string, look func(area string) error) {
+	if !ex.quick {
+		ex.Area(name, look)
+	}
+}
+
+// Quick is [Exam.Area] for what only a quick examination looks at, in place of the whole.
+func (ex *Exam) Quick(name string, look func(area string) error) {
+	if ex.quick {
+		ex.Area(name, look)
 	}
 }
 

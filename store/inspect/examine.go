@@ -29,6 +29,7 @@ type Salvager interface {
 // An Examination says how to examine. Its zero value changes nothing.
 type Examination struct {
 	Repair bool
+	Quick  bool   // only what takes little time however large the store is, and the newest events; not with Repair
 	Folder string // a folder of the program's own, whose permissions Repair may change; "" for none
 }
 

@@ -57,6 +57,9 @@ func Open(ctx context.Context, store skein.Store, dir string) (*Tracer, error) {
 	for _, address := range tree.Remotes {
 		t.former = append(t.former, strings.TrimSuffix(path.Base(slashed(address)), ".git"))
 	}
+	if main := strings.TrimSuffix(slashed(tree.Common), "/.git"); main != slashed(tree.Root) { // this is a linked working tree
+		t.former = append(t.former, strings.TrimSuffix(path.Base(main), ".git"))
+	}
 	t.ancestry, err = tree.Ancestry(ctx)
 	t.rule = t.attributor(ctx)
 	return t, err

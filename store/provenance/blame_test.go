@@ -394,6 +394,19 @@ func TestAShellThatWritesAFile(t *testing.T) {
 	w.is("a.go", "one one")
 }
 
+func TestALinkedWorkingTreeIsOfTheSameRepository(t *testing.T) {
+	w := newWorld(t)
+	w.file("README", "pear\n")
+	w.commit("Begin")
+	w.call("one", "write", map[string]any{"path": "/home/ada/pear/a.go", "content": alpha + beta}, "ok", false) // on another machine
+	tree := filepath.Join(filepath.Dir(w.dir), "elsewhere")
+	w.git("worktree", "add", "-q", tree)
+	w.dir = tree
+	w.file("a.go", alpha+beta)
+	w.commit("One")
+	w.is("a.go", "one one")
+}
+
 func TestAFileOutsideOfARepositoryIsRefused(t *testing.T) {
 	dir := t.TempDir()
 	if err := os.WriteFile(filepath.Join(dir, "a.go"), []byte(alpha), 0o600); err != nil {

@@ -34,6 +34,21 @@ func (t *Tracer) Commit(ctx context.Context, hash string) (*CommitReport, error)
 	if err != nil {
 		return nil, err
 	}
+	return t.shared(ctx, added)
+}
+
+// Staged is as Commit, for the commit that would be made now. The error is Git's or the
+// store's.
+func (t *Tracer) Staged(ctx context.Context) (*CommitReport, error) {
+	added, err := t.tree.Staged(ctx)
+	if err != nil {
+		return nil, err
+	}
+	return t.shared(ctx, added)
+}
+
+// shared says which sessions have a share in what a commit adds.
+func (t *Tracer) shared(ctx context.Context, added *git.AddedLines) (*CommitReport, error) {
 	r := &CommitReport{Commit: added.Commit, Files: added.Files}
 	lines := map[skein.SessionID]int{}
 	for begin := 0; begin < len(added.Lines); {
@@ -99,21 +114,15 @@ func (t *Tracer) CommitsOf(ctx context.Context, x *skein.Session) ([]string, err
 		return nil, err
 	}
 	all = all[:min(len(all), maxTouching)]
-	err = t.each(ctx, skein.Query{Session: x.ID, Role: skein.RoleTool}, func(h *skein.Hit, _ *skein.Session) error {
-		m := messageOf(h.Event)
-		for _, p := range m.Parts {
-			if p.Result == nil {
-				continue
-			}
-			for made := range edits.Commits(p.Result.Text.UTF8()) {
-				all = append(all, made.Hash)
-			}
-		}
-		return nil
-	})
+	made, err := t.madeBy(ctx, x)
 	if err != nil {
 		return nil, err
 	}
+	noted, err := t.notedOf(ctx, x)
+	if err != nil {
+		return nil, err
+	}
+	all = slices.Concat(all, made, noted)
 	times := map[string]skein.Time{}
 	for _, hash := range all {
 		whole, at, err := t.ancestry.Find(hash)
@@ -127,6 +136,43 @@ func (t *Tracer) CommitsOf(ctx context.Context, x *skein.Session) ([]string, err
 	return slices.SortedFunc(maps.Keys(times), func(a, b string) int {
 		return cmp.Or(cmp.Compare(times[a], times[b]), cmp.Compare(a, b))
 	}), nil
+}
+
+// madeBy returns the hashes of the commits that session x reported, and of those that
+// have the subject and the time of one that is not there any more: a rebase keeps both.
+// The error is Git's or the store's.
+func (t *Tracer) madeBy(ctx context.Context, x *skein.Session) (all []string, err error) {
+	lost := map[string][]skein.Time{} // by subject: when it was reported
+	err = t.each(ctx, skein.Query{Session: x.ID, Role: skein.RoleTool}, func(h *skein.Hit, _ *skein.Session) error {
+		m := messageOf(h.Event)
+		for _, p := range m.Parts {
+			if p.Result == nil {
+				continue
+			}
+			for made := range edits.Commits(p.Result.Text.UTF8()) {
+				whole, _, err := t.ancestry.Find(made.Hash)
+				if err != nil {
+					return err
+				}
+				if whole != "" {
+					all = append(all, whole)
+				} else {
+					lost[made.Subject] = append(lost[made.Subject], h.Time)
+				}
+			}
+		}
+		return nil
+	})
+	if err != nil || len(lost) == 0 {
+		return all, err
+	}
+	commits, err := t.tree.Since(ctx, x.Created-slack)
+	for _, c := range commits {
+		if slices.ContainsFunc(lost[c.Subject], func(at skein.Time) bool { return max(at-c.Time, c.Time-at) <= 2*slack }) {
+			all = append(all, c.Hash)
+		}
+	}
+	return all, err
 }
 
 // filesOf returns the files that session x changed, relative to the root. The error is

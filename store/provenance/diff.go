@@ -23,12 +23,22 @@ type FileDiff struct {
 	Whole   bool // the session wrote it as a whole: lines that others had not committed may have been there before
 }
 
+// A TakenBack says that what a session did to files was taken back: from a turn on, up to
+// the event that was its last one then.
+type TakenBack struct {
+	Turn int       `json:"turn"`
+	Last skein.Seq `json:"last"`
+}
+
+func (b TakenBack) has(w *Write) bool { return w.Turn >= b.Turn && w.Seq <= b.Last }
+
 // Diff returns what session x did to the files of the repository, as its calls tell: in
 // the turns from first to last; 0 is no bound. A file begins as it was in the commit that
 // was checked out when the session began, or, if that is not known, in the newest one
 // then. If others changed a file in between, it is there twice: up to then, and after
-// that, from the newest commit on. The error is Git's or the store's.
-func (t *Tracer) Diff(ctx context.Context, x *skein.Session, first, last int) ([]FileDiff, error) {
+// that, from the newest commit on. What was taken back does not count. The error is Git's
+// or the store's.
+func (t *Tracer) Diff(ctx context.Context, x *skein.Session, first, last int, back ...TakenBack) ([]FileDiff, error) {
 	base := x.Checkout.Commit
 	if whole, _, err := t.ancestry.Find(base); err != nil || whole == "" {
 		if err != nil {
@@ -45,6 +55,9 @@ func (t *Tracer) Diff(ctx context.Context, x *skein.Session, first, last int) ([
 	slices.SortStableFunc(writes, func(a, b Write) int { return int(a.Seq - b.Seq) })
 	d := differ{Tracer: t, base: base, first: first, last: last, at: map[string]int{}}
 	for i := range writes {
+		if slices.ContainsFunc(back, func(b TakenBack) bool { return b.has(&writes[i]) }) {
+			continue
+		}
 		if err := d.add(ctx, x, &writes[i]); err != nil {
 			return nil, err
 		}
@@ -216,3 +229,6 @@ func (t *Tracer) Root() string { return t.tree.Root }
 
 // GitDir is the folder that Git keeps for the working tree.
 func (t *Tracer) GitDir() string { return t.tree.Dir }
+
+// Common is the folder that all working trees of the repository share.
+func (t *Tracer) Common() string { return t.tree.Common }

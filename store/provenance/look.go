@@ -131,16 +131,11 @@ func (s *searcher) writesTo(ctx context.Context, paths []string) (all []Write, e
 		names[path.Base(p)] = true
 	}
 	for name := range names {
-		q := skein.Query{Terms: phrase(name), Role: skein.RoleAssistant}
-		if q.Terms == nil {
-			q = skein.Query{Path: name, Role: skein.RoleAssistant}
+		writes, err := s.naming(ctx, name)
+		if err != nil {
+			return nil, err
 		}
-		if _, known := s.named[name]; !known {
-			if s.named[name], err = s.writes(ctx, q); err != nil {
-				return nil, err
-			}
-		}
-		for _, w := range s.named[name] {
+		for _, w := range writes {
 			if x := s.sessions[w.Session]; x != nil && slices.ContainsFunc(paths, func(p string) bool { return s.is(x, &w.Edit, p) }) {
 				all = append(all, w)
 			}
@@ -148,6 +143,22 @@ func (s *searcher) writesTo(ctx context.Context, paths []string) (all []Write, e
 	}
 	slices.SortStableFunc(all, byTime)
 	return all, nil
+}
+
+// naming returns what the calls did to files whose messages name a file that is called
+// this, in any folder. The error is the store's.
+func (s *searcher) naming(ctx context.Context, name string) (all []Write, err error) {
+	if all, known := s.named[name]; known {
+		return all, nil
+	}
+	q := skein.Query{Terms: phrase(name), Role: skein.RoleAssistant}
+	if q.Terms == nil {
+		q = skein.Query{Path: name, Role: skein.RoleAssistant}
+	}
+	if all, err = s.writes(ctx, q); err == nil {
+		s.named[name] = all
+	}
+	return all, err
 }
 
 func byTime(a, b Write) int { return cmp.Compare(a.Time, b.Time) }
@@ -204,131 +215,6 @@ func messageOf(e *skein.Event) (m skein.Message) {
 		return skein.Message{}
 	}
 	return m
-}
-
-// is reports whether an edit of session x is of the file at path, relative to the root.
-func (s *searcher) is(x *skein.Session, e *edits.Edit, file string) bool {
-	return s.inside(x, e, e.Path) == file || s.inside(x, e, e.From) == file
-}
-
-// inside returns the path of a file that an edit of session x names, relative to the root
-// of the repository; "" if it is not in the repository, as far as is known.
-func (s *searcher) inside(x *skein.Session, e *edits.Edit, p string) string {
-	if p == "" {
-		return ""
-	}
-	p = clean(p, e.Dir)
-	if !path.IsAbs(p) {
-		if s.belongs(x) && !strings.HasPrefix(p, "../") {
-			return p
-		}
-		return ""
-	}
-	for _, dir := range s.tops(x, p) {
-		if name, ok := strings.CutPrefix(p, dir+"/"); ok {
-			return name
-		}
-	}
-	return ""
-}
-
-// here reports whether an edit of session x is of a file in the repository.
-func (s *searcher) here(x *skein.Session, e *edits.Edit) bool { return s.inside(x, e, e.Path) != "" }
-
-// tops returns the folders that may be the top of a working tree of the repository, the
-// likeliest first, for a file at p that session x changed: a linked working tree that the
-// session is in; this one; on another machine, the folder with the repository's name that
-// the session is in, or its own if it is of the same repository; and the outermost folder
-// with the name that the file is in.
-func (s *searcher) tops(x *skein.Session, p string) (all []string) {
-	same, known := s.same(x)
-	at := top(x)
-	if linked := linkedTree(at); linked != "" && s.belongs(x) {
-		all = append(all, linked)
-	}
-	all = append(all, slashed(s.root))
-	if known && !same {
-		return all
-	}
-	for dir := at; len(dir) > 1; dir = path.Dir(dir) {
-		if slices.Contains(s.names(), path.Base(dir)) {
-			all = append(all, dir)
-			break
-		}
-	}
-	if same && at != "" {
-		all = append(all, at)
-	}
-	outermost := ""
-	for dir := path.Dir(p); len(dir) > 1; dir = path.Dir(dir) {
-		if slices.Contains(s.names(), path.Base(dir)) {
-			outermost = dir
-		}
-	}
-	if outermost != "" {
-		all = append(all, outermost)
-	}
-	return all
-}
-
-// linkedTree returns the top of the linked working tree that a folder is in, where
-// programs put them: NAME in a folder worktrees; "" if it is in none.
-func linkedTree(dir string) string {
-	before, after, ok := strings.Cut(dir, "/worktrees/")
-	if !ok {
-		return ""
-	}
-	name, _, _ := strings.Cut(after, "/")
-	return before + "/worktrees/" + name
-}
-
-// clean returns the path that a call means, with slashes.
-func clean(p, dir string) string {
-	p, dir = slashed(p), slashed(dir)
-	if !path.IsAbs(p) && dir != "" {
-		p = path.Join(dir, p)
-	}
-	return path.Clean(p)
-}
-
-// slashed returns a path of any system with slashes, a drive as a folder.
-func slashed(p string) string {
-	p = strings.ReplaceAll(p, `\`, "/")
-	if len(p) > 2 && p[1] == ':' {
-		p = "/" + strings.ToLower(p[:1]) + p[2:]
-	}
-	return p
-}
-
-// top is the folder that a session calls its project.
-func top(x *skein.Session) string { return slashed(cmp.Or(x.Project, x.Cwd)) }
-
-// same reports whether a session is of the repository, and whether its record tells. A
-// repository of the same name may be a fork.
-func (s *searcher) same(x *skein.Session) (same, known bool) {
-	of := x.Checkout.Repository
-	known = of != "" && !strings.HasPrefix(of, "root:")
-	return known && (of == string(s.repo) || slices.Contains(s.names(), path.Base(of))), known
-}
-
-// inNamed reports whether a folder, or one that it is in, has the repository's name.
-func (s *searcher) inNamed(dir string) bool {
-	names := s.names()
-	return slices.ContainsFunc(strings.Split(dir, "/"), func(part string) bool { return slices.Contains(names, part) })
-}
-
-// belongs reports whether session x is of the repository.
-func (s *searcher) belongs(x *skein.Session) bool {
-	if same, known := s.same(x); known {
-		return same
-	}
-	dir := top(x)
-	return dir != "" && (dir == slashed(s.root) || strings.HasPrefix(dir, slashed(s.root)+"/") || s.inNamed(dir))
-}
-
-// names are what folders of the repository may be called.
-func (s *searcher) names() []string {
-	return append([]string{path.Base(slashed(s.root)), strings.TrimSuffix(path.Base(string(s.repo)), ".git")}, s.former...)
 }
 
 // succeeded reports whether a call succeeded: not if its result says that it failed. The

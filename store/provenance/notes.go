@@ -19,7 +19,25 @@ type noteCache struct {
 // noted returns the session that a note names as the author of a line, if the store has
 // it; else nil. A note that cannot be read names nobody. The error is Git's or the store's.
 func (t *Tracer) noted(ctx context.Context, l *git.Line) (*Write, error) {
-	object, err := t.noteObject(ctx, l.Commit.Hash)
+	n, err := t.note(ctx, l.Commit.Hash)
+	if err != nil || n == nil {
+		return nil, err
+	}
+	a, ok := n.Session(l.Path, l.Original)
+	if !ok {
+		return nil, nil
+	}
+	x, err := t.session(ctx, skein.SessionID(a.ID))
+	if err != nil || x == nil {
+		return nil, err
+	}
+	return &Write{Place: skein.Place{Session: x.ID}, Model: a.Model}, nil
+}
+
+// note returns the note about a commit; nil if there is none, or it cannot be read. The
+// error is Git's.
+func (t *Tracer) note(ctx context.Context, commit string) (*gitai.Note, error) {
+	object, err := t.noteObject(ctx, commit)
 	if err != nil || object == "" {
 		return nil, err
 	}
@@ -34,18 +52,33 @@ func (t *Tracer) noted(ctx context.Context, l *git.Line) (*Write, error) {
 		}
 		t.notes.read[object] = n
 	}
-	if n == nil {
-		return nil, nil
-	}
-	a, ok := n.Session(l.Path, l.Original)
-	if !ok {
-		return nil, nil
-	}
-	x, err := t.session(ctx, skein.SessionID(a.ID))
-	if err != nil || x == nil {
+	return n, nil
+}
+
+// notedOf returns the hashes of the commits since session x began whose notes name it, of
+// the first 300 that have one. The error is Git's.
+func (t *Tracer) notedOf(ctx context.Context, x *skein.Session) (all []string, err error) {
+	if _, err := t.noteObject(ctx, ""); err != nil || len(t.notes.objects) == 0 {
 		return nil, err
 	}
-	return &Write{Place: skein.Place{Session: x.ID}, Model: a.Model}, nil
+	commits, err := t.tree.Since(ctx, x.Created-slack)
+	looked := 0
+	for _, c := range commits {
+		if err != nil || looked == maxTouching {
+			break
+		}
+		n, nerr := t.note(ctx, c.Hash)
+		if err = nerr; n == nil {
+			continue
+		}
+		looked++
+		for _, a := range n.Sessions {
+			if a.ID == string(x.ID) {
+				all = append(all, c.Hash)
+			}
+		}
+	}
+	return all, err
 }
 
 // noteObject returns the object of the note about a commit; "" if there is none. The

@@ -80,5 +80,6 @@ func (s inspection) Lag(ctx context.Context) (_ inspect.Lag, err error) {
 func (s inspection) Examine(ctx context.Context, x inspect.Examination) iter.Seq2[inspect.Finding, error] {
 	return list(ctx, s.view, "examine", struct {
 		Repair bool `json:"repair,omitempty"`
-	}{x.Repair}, readJSON[inspect.Finding])
+		Quick  bool `json:"quick,omitempty"`
+	}{x.Repair, x.Quick}, readJSON[inspect.Finding])
 }

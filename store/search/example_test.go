@@ -10,5 +10,5 @@ func ExampleParse() {
 	q, err := search.Parse(`"fork pointer" -draft tool:bash src/store.go`)
 	fmt.Printf("%+v %s %v\n", q.Terms, q.Tool, err)
 	// Output:
-	// [{Words:[fork pointer] Prefix:false Not:false} {Words:[draft] Prefix:false Not:true} {Words:[src store go] Prefix:false Not:false}] bash <nil>
+	// [{Words:[fork pointer] Any:false Prefix:false Not:false} {Words:[draft] Any:false Prefix:false Not:true} {Words:[src store go] Any:false Prefix:false Not:false}] bash <nil>
 }

@@ -26,6 +26,13 @@ func Phrases(t skein.Term) [][]Phrase {
 	if len(t.Words) == 0 {
 		return nil
 	}
+	if t.Any {
+		var ways [][]Phrase
+		for _, w := range t.Words {
+			ways = append(ways, Phrases(skein.Term{Words: []string{w}, Prefix: t.Prefix})...)
+		}
+		return ways
+	}
 	typed := Phrase{Prefix: t.Prefix}
 	for _, w := range t.Words {
 		typed.Words = append(typed.Words, fold(w))

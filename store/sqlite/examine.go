@@ -28,14 +28,16 @@ func (s *Store) Examine(ctx context.Context, x inspect.Examination) iter.Seq2[in
 		ex.Area("sqlite", ex.version)
 		ex.Area("permissions", ex.permissions)
 		ex.Area("disk", ex.disk)
-		ex.Area("file", ex.file)
-		ex.Area("events", ex.events)
+		ex.Whole("file", ex.file)
+		ex.Quick("events", ex.newestEvents)
+		ex.Whole("events", ex.events)
 		ex.Area("events", ex.heads)
-		ex.Area("events", ex.recounts)
-		ex.Area("records", ex.records)
-		ex.Area("usage", ex.usage)
-		ex.Area("index", ex.index)
-		ex.Area("blobs", ex.blobs)
+		ex.Whole("events", ex.recounts)
+		ex.Whole("records", ex.records)
+		ex.Whole("usage", ex.usage)
+		ex.Quick("index", ex.lag)
+		ex.Whole("index", ex.index)
+		ex.Whole("blobs", ex.blobs)
 		ex.Area("leases", ex.leases)
 	})
 }
@@ -98,7 +100,7 @@ func (ex *exam) broken(area string, found []string) error {
 
 // events unpacks every payload and checks that the seqs have no gaps.
 func (ex *exam) events(area string) error {
-	n, err := ex.payloads(area)
+	n, err := ex.payloads(area, 0)
 	if err != nil {
 		return err
 	}
@@ -142,9 +144,35 @@ func (ex *exam) endsElsewhere(area string, id skein.SessionID, end int64) error 
 	})
 }
 
-// payloads reads every payload, page by page, and reports the damaged ones.
-func (ex *exam) payloads(area string) (n int, err error) {
-	for after := int64(0); ; {
+// someEvents is how many events a quick examination reads.
+const someEvents = 1000
+
+// newestEvents unpacks the newest payloads.
+func (ex *exam) newestEvents(area string) error {
+	var last int64
+	err := ex.read(func(c *engine.Conn) error {
+		_, err := c.One(`SELECT coalesce(max(id), 0) FROM events`, nil, &last)
+		return err
+	})
+	if err != nil {
+		return err
+	}
+	n, err := ex.payloads(area, max(0, last-someEvents))
+	ex.Fine(area, "the newest %s are intact", inspect.Count(n, "event"))
+	return err
+}
+
+// lag reports how many events wait to be indexed.
+func (ex *exam) lag(area string) error {
+	lag, err := ex.s.Lag(ex.ctx)
+	ex.Fine(area, "%s", inspect.Waits(lag, ex.s.clock()))
+	return err
+}
+
+// payloads reads the payloads of the rows after one, page by page, and reports the
+// damaged ones.
+func (ex *exam) payloads(area string, after int64) (n int, err error) {
+	for {
 		rows := 0
 		err := ex.read(func(c *engine.Conn) error {
 			return c.Query(`SELECT `+columns.EventColumns+`, e.id, s.id FROM events e JOIN sessions s ON s.n = e.session

@@ -118,3 +118,52 @@ func TestRecountGoesAroundWhatCannotBeWritten(t *testing.T) {
 		t.Errorf("Session(b) = %d messages from %q, %v; want 1 from two", got.Messages, got.First, err)
 	}
 }
+
+// A quick examination finds damage in the newest events and in the rows of sessions,
+// and does not read the older events.
+func TestAQuickExaminationReadsTheNewestEvents(t *testing.T) {
+	s, err := Open(t.Context(), filepath.Join(t.TempDir(), "x.db"), Options{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { s.Close() })
+	evs := []skein.Event{skein.NewEvent(skein.KindCreated, 1, skein.Created{Title: "pay 100 euros"})}
+	for i := range 2 * someEvents {
+		evs = append(evs, skein.Say(2, skein.UserSays(fmt.Sprint("prompt ", i))))
+	}
+	if _, err := skein.Add(t.Context(), s, "a", evs...); err != nil {
+		t.Fatal(err)
+	}
+	c := testConn(t, s.path)
+	damaged := func(x inspect.Examination) (areas []string) {
+		for f, err := range s.Examine(t.Context(), x) {
+			if err != nil {
+				t.Fatal(err)
+			}
+			if f.Level == inspect.Damaged {
+				areas = append(areas, f.Area)
+			}
+		}
+		return areas
+	}
+	for i, change := range []struct {
+		sql   string
+		quick int // damages that it finds then
+		whole int
+	}{
+		{`SELECT 1`, 0, 0},
+		{`UPDATE events SET payload = x'00' WHERE seq = 2`, 0, 1},
+		{fmt.Sprintf(`UPDATE events SET payload = x'00' WHERE seq = %d`, len(evs)-1), 1, 2},
+		{`UPDATE sessions SET title = 'pay 900 euros'`, 2, 3},
+	} {
+		if err := c.Script(change.sql); err != nil {
+			t.Fatal(err)
+		}
+		if got := damaged(inspect.Examination{Quick: true}); len(got) != change.quick {
+			t.Errorf("after change %d a quick examination finds damage in %v, want %d", i, got, change.quick)
+		}
+		if got := damaged(inspect.Examination{}); len(got) != change.whole {
+			t.Errorf("after change %d an examination finds damage in %v, want %d", i, got, change.whole)
+		}
+	}
+}

@@ -2,8 +2,8 @@ import { SkeinError, type Problem } from "./errors.js";
 import { elements, members, readEvent, writeEvent } from "./json.js";
 import { frames, type Frame } from "./sse.js";
 import type {
-  Appended, Batch, Entry, Event, Found, Lease, ModelContext, NewSession, Now, NowQuery, Page, Role, SearchQuery, Session, SessionChange, SessionQuery,
-  StreamEvent, UsageLine, UsageQuery,
+  Appended, Batch, BlamedLines, Entry, Event, FileEdit, Found, Lease, LineReason, ModelContext, NewSession, Now, NowQuery, Page, Role, SearchQuery, Session,
+  SessionChange, SessionQuery, StreamEvent, UsageLine, UsageQuery,
 } from "./types.js";
 import { passing, pause, Wire, type Options } from "./wire.js";
 
@@ -167,6 +167,26 @@ export class Skein {
   /** Search messages, best match first. */
   search(q: string, query: SearchQuery = {}): Promise<Found> {
     return this.#wire.json("/v1/search", { query: { ...query, q } });
+  }
+
+  /** What a session did to files, in order. */
+  changes(id: string, query: { limit?: number; cursor?: string; raw?: boolean } = {}): Promise<Page<FileEdit>> {
+    return this.#wire.json(`/v1/sessions/${seg(id)}/changes`, { query });
+  }
+
+  /** What the sessions of a repository did to a file, the newest first. */
+  fileHistory(path: string, query: { project?: string; repository?: string; limit?: number; cursor?: string; raw?: boolean }): Promise<Page<FileEdit> & { path: string }> {
+    return this.#wire.json("/v1/files/history", { query: { ...query, path } });
+  }
+
+  /** Which session wrote each line of a file; the project is a folder on the server's machine. */
+  blame(project: string, file: string, query: { first?: number; last?: number; revision?: string } = {}): Promise<{ file: string; items: BlamedLines[] }> {
+    return this.#wire.json("/v1/files/blame", { query: { ...query, project, file } });
+  }
+
+  /** Why a line of a file is there. */
+  why(project: string, file: string, line: number, query: { revision?: string } = {}): Promise<LineReason> {
+    return this.#wire.json("/v1/files/why", { query: { ...query, project, file, line } });
   }
 
   usage(query: UsageQuery = {}): Promise<{ items: UsageLine[]; prices_of?: string }> {

@@ -257,7 +257,63 @@ export interface Found {
   items: Hit[];
   /** The deadline came first: there may be better ones. */
   cut_off: boolean;
+  /** If nothing was found: a query that finds something and differs by a letter in some words. */
+  did_you_mean?: string;
   facets: Record<string, { value: string; count: number }[]>;
+}
+
+/** What a call of a session did to a file. */
+export interface FileEdit {
+  /** From the root of the repository on; absolute, if the file is not known to be in it. */
+  path: string;
+  /** The path before, if the call moved the file. */
+  from?: string;
+  session: string;
+  /** Of the session. */
+  name: string;
+  agent?: string;
+  model?: string;
+  seq: number;
+  turn: number;
+  time: string;
+  call: string;
+  /** The call wrote all of the file: what it removed is not known. */
+  whole?: boolean;
+  deleted?: boolean;
+  /** Lines, without their ends. */
+  added: string[];
+  removed: string[];
+}
+
+/** Lines of a file that follow each other, and who wrote them. */
+export interface BlamedLines {
+  first: number;
+  last: number;
+  /** Left out if they are not committed. */
+  commit?: string;
+  author?: string;
+  /** How it is known; earlier and file are only hints. */
+  certainty?: "exact" | "partial" | "note" | "moved" | "commit" | "earlier" | "file";
+  session?: string;
+  name?: string;
+  agent?: string;
+  model?: string;
+  seq?: number;
+  turn?: number;
+  call?: string;
+  written_at?: string;
+  /** The first words of the turn. */
+  prompt?: string;
+}
+
+/** Why a line is there. */
+export interface LineReason extends BlamedLines {
+  /** All of the prompt. */
+  asked?: string;
+  /** What the model said before the edit. */
+  said?: string;
+  removed?: string[];
+  added?: string[];
 }
 
 export interface UsageQuery {

@@ -1,5 +1,9 @@
 import assert from "node:assert/strict";
+import { execFileSync } from "node:child_process";
 import { createHash } from "node:crypto";
+import { mkdtempSync, realpathSync, rmSync, writeFileSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
 import { after, before, test } from "node:test";
 import { Skein, SkeinError, type Event } from "../src/index.js";
 import { losing, Server } from "./server.js";
@@ -37,6 +41,35 @@ test("a session is begun, talked in, listed and found", async () => {
   assert.deepEqual(await skein.usage({ by: "agent" }).then((u) => u.items.map((l) => l.requests)), []);
   const changed = await skein.changeSession(id, { title: "Airships", tags: ["b", "a"] });
   assert.deepEqual([changed.title, changed.tags], ["Airships", ["a", "b"]]);
+});
+
+test("it tells what sessions did to files", async () => {
+  const dir = realpathSync(mkdtempSync(join(tmpdir(), "skein-files-")));
+  const git = (...args: string[]) => execFileSync("git", ["-C", dir, "-c", "user.name=Ada", "-c", "user.email=ada@example.com", ...args]);
+  try {
+    git("init", "-q");
+    const { id } = await skein.createSession({ agent: "coder", project: dir, cwd: dir });
+    await skein.say(id, "user", "write it");
+    const call = { id: "c1", name: "write", input: { path: "a.txt", content: "a first line\nand a second one\n" } };
+    await skein.append(id, {
+      events: [
+        { kind: "said", payload: { role: "assistant", parts: [{ kind: "call", call }] } },
+        { kind: "said", payload: { role: "tool", parts: [{ kind: "result", result: { call_id: "c1", text: "ok" } }] } },
+      ],
+    });
+    writeFileSync(join(dir, "a.txt"), "a first line\nand a second one\n");
+    git("add", "-A");
+    git("commit", "-q", "-m", "Add a");
+    const changes = await skein.changes(id);
+    assert.deepEqual(changes.items.map((e) => [e.path, e.seq, e.whole, e.added]), [["a.txt", 3, true, ["a first line", "and a second one"]]]);
+    const history = await skein.fileHistory("a.txt", { project: dir });
+    assert.deepEqual([history.path, history.items], ["a.txt", changes.items]);
+    const blame = await skein.blame(dir, "a.txt");
+    assert.deepEqual(blame.items.map((l) => [l.first, l.last, l.session, l.certainty, l.prompt]), [[1, 2, id, "exact", "write it"]]);
+    assert.equal((await skein.why(dir, "a.txt", 2)).asked, "write it");
+  } finally {
+    rmSync(dir, { recursive: true });
+  }
 });
 
 test("it tells what a session is doing, and when that changes", async () => {

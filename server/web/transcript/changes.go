@@ -2,9 +2,11 @@ package transcript
 
 import (
 	"context"
+	"net/url"
 
 	"github.com/skein-dev/skein"
 	"github.com/skein-dev/skein/internal/edits"
+	"github.com/skein-dev/skein/store/provenance"
 )
 
 // Changes are what a session did to files, as its calls say.
@@ -17,7 +19,8 @@ type Changes struct {
 // A ChangedFile is a file with its changes, in order.
 type ChangedFile struct {
 	Path           string
-	Added, Removed int // lines
+	Named          string // path of the file, as its first call names it
+	Added, Removed int    // lines
 	Changes        []CallChange
 }
 
@@ -33,6 +36,11 @@ const (
 	maxChanges    = 500     // that are drawn
 	maxChangeHTML = 2 << 20 // bytes of them
 )
+
+// HistoryPath returns the path of the page that shows what all sessions did to a file.
+func (c *Changes) HistoryPath(f ChangedFile) string {
+	return c.Path() + "/file?path=" + url.QueryEscape(f.Named) + c.More()
+}
 
 // Changes collects the changes of v's session from its live messages. Calls that failed
 // changed nothing. The error is the store's.
@@ -92,7 +100,7 @@ func (m *Maker) Changes(ctx context.Context, store skein.Store, v PageView) (*Ch
 				k, there := at[c.Path]
 				if !there {
 					k = len(out.Files)
-					at[c.Path], out.Files = k, append(out.Files, ChangedFile{Path: c.Path})
+					at[c.Path], out.Files = k, append(out.Files, ChangedFile{Path: c.Path, Named: provenance.Absolute(&v.Session, o.all[j].Path)})
 				}
 				f := &out.Files[k]
 				f.Changes = append(f.Changes, c)

@@ -18,6 +18,8 @@ func searching() []harness.Check {
 		{Name: "at once, whoever appends, 16 writers", Run: atOnceMany},
 		{Name: "at once, through another handle", Two: atOnceAcross},
 		{Name: "words, phrases, beginnings, and without", Run: terms},
+		{Name: "any of several words", Run: anyWord},
+		{Name: "a word that differs by one letter is suggested", Run: suggestions},
 		{Name: "words of a long text, however far apart", Run: longText},
 		{Name: "identifiers, paths, accents, Chinese, Japanese and Korean", Run: scripts},
 		{Name: "substrings and regular expressions", Run: patterns},
