@@ -285,7 +285,7 @@ func webOptions(j *job.Job, log *slog.Logger) web.Options {
 		budgets = func(ctx context.Context) ([]price.Spent, error) { return sessions.Budgets(ctx, j, nil) }
 	}
 	return web.Options{
-		Budgets: budgets, Probes: ofMachine(j),
+		Budgets: budgets, Probes: ofMachine(j), Folders: j.Place.Scheme == "sqlite",
 		Version: j.Version, Now: j.Now, Log: log, Agents: exchange.HandoffNames(), Secrets: redact.New(),
 		Prices: sync.OnceValues(func() (*price.List, error) { return price.Load(j.Settings.Prices...) }),
 	}

@@ -12,6 +12,7 @@ import (
 
 	"github.com/skein-dev/skein"
 	"github.com/skein-dev/skein/interop"
+	"github.com/skein-dev/skein/server/web"
 	"github.com/skein-dev/skein/server/web/imports"
 	"github.com/skein-dev/skein/store/memory"
 )
@@ -123,16 +124,18 @@ func TestEveryPageIsAccessible(t *testing.T) {
 	keys := `document.getElementById("keys").showModal(); true`
 	b := v.quietly() // some pages come with an error
 	a.examine(b, map[string][]string{
-		"/":                                     {unfold, keys},
-		"/?agent=reviewer&children=1":           {unfold},
-		"/?group=project":                       nil,
-		"/?title=nothing+like+this":             nil,
-		"/now":                                  nil,
-		"/search":                               {unfold},
-		"/search?q=brown":                       {unfold},
-		"/search?q=nothinglikethis":             nil,
-		"/usage?since=":                         {unfold},
-		"/bin":                                  {unfold},
+		"/":                           {unfold, keys},
+		"/?agent=reviewer&children=1": {unfold},
+		"/?group=project":             nil,
+		"/?title=nothing+like+this":   nil,
+		"/now":                        nil,
+		"/search":                     {unfold},
+		"/search?q=brown":             {unfold},
+		"/search?q=nothinglikethis":   nil,
+		"/usage?since=":               {unfold},
+		"/bin":                        {unfold},
+		"/projects":                   nil,
+		"/project?of=github.com/ada/courier&files=1": {unfold},
 		"/health?look=1":                        {unfold},
 		"/logins":                               nil,
 		"/login":                                nil,
@@ -141,6 +144,7 @@ func TestEveryPageIsAccessible(t *testing.T) {
 		"/sessions/none":                        nil,
 		"/sessions/s-fork/chat":                 {unfold},
 		"/sessions/s-retry":                     {unfold},
+		"/sessions/s-fork/compare?with=s-retry": {unfold},
 		"/sessions/s-retry/tree":                {unfold},
 		"/sessions/s-retry/replay":              {unfold},
 		"/sessions/s-retry/outline":             {unfold},
@@ -175,12 +179,20 @@ func TestThePagesOfAnImportAreAccessible(t *testing.T) {
 	a.examine(b, map[string][]string{"/import": {unfold}, "/": nil})
 }
 
+// A project's page brings its files and commits later.
+func TestTheProjectPageIsAccessible(t *testing.T) {
+	a := newAxe(t)
+	store, _ := pears(t)
+	b := visiting(t, store, func(o *web.Options) { o.Folders = true }).browse()
+	a.examine(b, map[string][]string{"/project?of=example.com/ada/pear&files=1&commits=1": {unfold}, "/projects": nil, "/?in=example.com/ada/pear": nil})
+}
+
 // An empty store has pages too, and they say what to do.
 func TestEveryPageOfAnEmptyStoreIsAccessible(t *testing.T) {
 	a := newAxe(t)
 	b := visiting(t, memory.New(), nil).browse()
 	pages := map[string][]string{}
-	for _, path := range []string{"/", "/now", "/search", "/search?q=brown", "/usage", "/bin", "/health"} {
+	for _, path := range []string{"/", "/now", "/search", "/search?q=brown", "/usage", "/bin", "/health", "/projects"} {
 		pages[path] = nil
 	}
 	a.examine(b, pages)

@@ -31,6 +31,13 @@ func (s lists) bulk(w http.ResponseWriter, r *http.Request) {
 	case "export":
 		s.exportAll(w, r, all)
 		return
+	case "compare":
+		if len(all) != 2 {
+			back(w, r, to, "Select two sessions to compare them.")
+			return
+		}
+		http.Redirect(w, r, comparePath(all[1].ID, all[0].ID), http.StatusSeeOther) // the older one on the left
+		return
 	case "tag":
 		err = s.tagAll(r, all)
 	case "bin":
@@ -40,7 +47,7 @@ func (s lists) bulk(w http.ResponseWriter, r *http.Request) {
 			}
 		}
 	default:
-		err = fmt.Errorf("do=%q: %w: want tag, bin or export", what, skein.ErrInvalid)
+		err = fmt.Errorf("do=%q: %w: want tag, bin, export or compare", what, skein.ErrInvalid)
 	}
 	if err != nil {
 		s.fail(w, r, err)

@@ -1,6 +1,7 @@
 package web
 
 import (
+	"cmp"
 	"fmt"
 	"html/template"
 	"strings"
@@ -26,6 +27,8 @@ func (s *site) funcs() template.FuncMap {
 		"line":    func(text string) string { return s.Redact(render.Line(text)) },
 		"session": transcript.SessionPath,
 		"base":    base,
+		"compare": comparePath,
+		"project": func(of skein.Session) string { return projectPath(cmp.Or(of.Checkout.Repository, of.Project)) },
 		"plural":  plural,
 		"views":   s.views,
 		"version": func() string { return s.Version },

@@ -146,7 +146,7 @@ func (s lists) facet(c listChoice, counts []skein.Counted, p *sessionsPage) (lis
 		}
 		v := listValue{Name: n.Of, Value: n.Of, Count: n.Sessions, On: slices.Contains(chosen, n.Of), Path: p.Toggle(c.name, n.Of)}
 		if c.by == skein.ByRepository {
-			v.Name = base(n.Of)
+			v.Name = p.names.of(n.Of)
 		}
 		if v.On || len(out.Values) < mostValues || len(counts) <= mostValues+2 {
 			out.Values = append(out.Values, v)

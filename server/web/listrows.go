@@ -57,6 +57,9 @@ type listLine struct {
 // Line returns a row for its template.
 func (p *sessionsPage) Line(r *row) listLine { return listLine{r, p, p.Write} }
 
+// Where returns the short name of the row's project.
+func (l listLine) Where() string { return l.Page.names.of(l.Place()) }
+
 // Folds returns how many runs are folded into the line.
 func (i listItem) Folds() string { return plural(len(i.More), "more run") + " like this" }
 
@@ -223,7 +226,7 @@ func (s lists) grouped(ctx context.Context, f skein.Filter, p *sessionsPage, by,
 			}
 			g.Title, g.Path = c.Of, listPath(q)
 			if by == "project" {
-				g.Title = base(c.Of)
+				g.Title = p.names.of(c.Of)
 			}
 		}
 		if len(g.Items) > 0 {

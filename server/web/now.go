@@ -1,6 +1,7 @@
 package web
 
 import (
+	"cmp"
 	"context"
 	"net/http"
 	"net/url"
@@ -39,6 +40,8 @@ type nowRow struct {
 	Cost  string
 	Open  []Question // that can be answered here
 	Reply string     // path of the answer
+	Where string     // short name of the project
+	Page  string     // path of the project's page
 }
 
 // now shows what sessions are doing. With piece=1 it sends only that, for the script that
@@ -71,8 +74,11 @@ func (s nowPages) nowOf(r *http.Request) (*nowPage, error) {
 	if err != nil {
 		return nil, err
 	}
+	names := s.projectNames(ctx)
 	for i := range all {
 		row := s.rowOf(r, &all[i])
+		place := cmp.Or(all[i].Checkout.Repository, all[i].Project)
+		row.Where, row.Page = names.of(place), projectPath(place)
 		row.Cost = costs[row.ID].Money()
 		switch {
 		case row.State == skein.StateWaiting || len(row.Open) > 0:

@@ -14,6 +14,7 @@ import (
 	"github.com/skein-dev/skein"
 	"github.com/skein-dev/skein/render"
 	"github.com/skein-dev/skein/server/door"
+	"github.com/skein-dev/skein/server/web/refine"
 	"github.com/skein-dev/skein/server/web/transcript"
 	"github.com/skein-dev/skein/store/lookup"
 	"github.com/skein-dev/skein/store/search"
@@ -29,7 +30,7 @@ const (
 
 // routes are the routes of the search.
 func (s searchPages) routes() []door.Route {
-	return []door.Route{read("/search", s.search)}
+	return []door.Route{read("/search", s.search), change("/search/kept", s.keepSearch)}
 }
 
 // searchPage is the data of the search page.
@@ -41,6 +42,12 @@ type searchPage struct {
 	Bad       string // error in the query
 	Facets    []facet
 	Suggested string // a query that finds something, if this one finds nothing; may be ""
+	Chips     []refine.QueryPart
+	Saved     []savedView
+	Recent    []savedView
+	Path      string // of this search
+
+	meant func() string // another query that finds something; see Meant
 
 	Later iter.Seq[*laterPage] // what is found while the page is sent; nil if everything was searched
 	stop  func()               // ends the search
@@ -59,6 +66,11 @@ type laterPage struct {
 func (p *searchPage) Words() string {
 	words := strings.Fields(p.Query)
 	return strings.Join(slices.DeleteFunc(words, func(w string) bool { return strings.HasPrefix(w, "session:") }), " ")
+}
+
+// Kept reports whether the search is saved.
+func (p *searchPage) Kept() bool {
+	return slices.ContainsFunc(p.Saved, func(v savedView) bool { return v.Query == p.Query })
 }
 
 // WithRewound returns the path of the search that also finds what was taken
@@ -86,6 +98,7 @@ type hit struct {
 	Name    string
 	Pieces  []skein.Fragment
 	Path    string // to the message
+	Where   string // short name of the project
 }
 
 // facet is a property of the hits, with its values among them.
@@ -104,11 +117,17 @@ type facetValue struct {
 // for the script that searches as people type.
 func (s searchPages) search(w http.ResponseWriter, r *http.Request) {
 	text := strings.TrimSpace(r.URL.Query().Get("q"))
-	p := &searchPage{Query: text, Asked: text != "", stop: func() {}}
+	p := &searchPage{
+		Query: text, Asked: text != "", Chips: refine.Chips(text, s.Now()), Path: savedView{Query: text}.Search(),
+		Saved: searchShelf.views(r), Recent: recentShelf.views(r), stop: func() {},
+	}
 	defer func() { p.stop() }()
 	if err := s.find(w, r, p); err != nil {
 		s.fail(w, r, err)
 		return
+	}
+	if piece := r.URL.Query(); !piece.Has("piece") || piece.Has("keep") {
+		s.remember(w, r, text)
 	}
 	if r.URL.Query().Has("piece") {
 		s.showFound(w, "results", p, p)
@@ -165,7 +184,7 @@ func (s searchPages) find(w http.ResponseWriter, r *http.Request, p *searchPage)
 			return err
 		}
 	}
-	p.Facets = facets(p.Query, p.Hits)
+	p.Facets = s.facets(p.Query, p.Hits)
 	if p.CutOff = found.CutOff; p.CutOff {
 		p.Later = func(yield func(*laterPage) bool) { s.later(w, r, q, p.Hits, next, yield) }
 	}
@@ -227,6 +246,7 @@ func (s searchPages) hits(ctx context.Context, found []skein.Hit) ([]hit, error)
 	if err != nil {
 		return nil, err
 	}
+	names := s.projectNames(ctx)
 	var all []hit
 	for _, h := range found {
 		one, ok := known[h.Session]
@@ -234,7 +254,7 @@ func (s searchPages) hits(ctx context.Context, found []skein.Hit) ([]hit, error)
 			continue // deleted in the meantime
 		}
 		at := transcript.PageView{Session: one, Rewound: h.Rewound}
-		all = append(all, hit{Hit: h, Session: one, Name: one.Name(), Pieces: pieces(&h), Path: fmt.Sprintf("%s#m%d", at.Link("at", h.Seq), h.Seq)})
+		all = append(all, hit{Hit: h, Session: one, Name: one.Name(), Pieces: pieces(&h), Path: fmt.Sprintf("%s#m%d", at.Link("at", h.Seq), h.Seq), Where: names.of(cmp.Or(one.Checkout.Repository, one.Project))})
 	}
 	return all, nil
 }
@@ -254,13 +274,17 @@ func spaced(text string) string {
 }
 
 // facets counts the properties of hits by which a search can be narrowed.
-func facets(query string, hits []hit) (all []facet) {
+func (s searchPages) facets(query string, hits []hit) (all []facet) {
+	names := map[string]string{}
+	for i := range hits {
+		names[hits[i].place()] = hits[i].Where
+	}
 	for _, f := range []struct {
 		title, field string
 		of           func(*hit) string
 	}{
 		{"Agent", "agent", func(h *hit) string { return h.Session.Agent }},
-		{"Project", "project", func(h *hit) string { return h.Session.Project }},
+		{"Project", "project", (*hit).place},
 		{"Said by", "role", func(h *hit) string { return string(h.Role) }},
 	} {
 		if strings.Contains(" "+query, " "+f.field+":") {
@@ -277,14 +301,43 @@ func facets(query string, hits []hit) (all []facet) {
 		}
 		values := make([]facetValue, 0, len(counts))
 		for name, n := range counts {
-			values = append(values, facetValue{name, n, "/search?q=" + url.QueryEscape(query+" "+f.field+":"+quoted(name))})
+			values = append(values, facetValue{cmp.Or(names[name], name), n, "/search?q=" + url.QueryEscape(query+" "+f.field+":"+quoted(name))})
 		}
 		slices.SortFunc(values, func(a, b facetValue) int {
 			return cmp.Or(cmp.Compare(b.Count, a.Count), cmp.Compare(a.Name, b.Name))
 		})
 		all = append(all, facet{f.title, values[:min(len(values), maxFacets)]})
 	}
+	if f := s.whens(query, hits); len(f.Values) > 0 {
+		all = append(all, f)
+	}
 	return all
+}
+
+// place returns the repository of the hit's session, or the project if that is unknown.
+func (h *hit) place() string { return cmp.Or(h.Session.Checkout.Repository, h.Session.Project) }
+
+// whens counts hits by how long ago they were.
+func (s searchPages) whens(query string, hits []hit) facet {
+	f := facet{Title: "When"}
+	if strings.Contains(" "+query, " since:") || strings.Contains(" "+query, " until:") {
+		return f
+	}
+	for _, span := range []struct {
+		name, since string
+		days        int
+	}{{"last 7 days", "7d", 7}, {"last 30 days", "30d", 30}, {"last 365 days", "365d", 365}} {
+		n, since := 0, skein.At(s.Now().AddDate(0, 0, -span.days))
+		for i := range hits {
+			if hits[i].Time >= since {
+				n++
+			}
+		}
+		if n > 0 && n < len(hits) {
+			f.Values = append(f.Values, facetValue{span.name, n, "/search?q=" + url.QueryEscape(query+" since:"+span.since)})
+		}
+	}
+	return f
 }
 
 // quoted returns a value in the syntax of queries.

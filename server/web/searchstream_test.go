@@ -2,6 +2,7 @@ package web_test
 
 import (
 	"context"
+	"net/url"
 	"strings"
 	"testing"
 
@@ -57,4 +58,31 @@ func TestSearchFindsWhatWasTakenBackWhereAskedFor(t *testing.T) {
 	wants(t, "a search that asks for what is nowhere", v.get("/search?q=xylophone+rewound:yes"), `<p class="empty">Nothing found.</p>`)
 	wants(t, "a search with a typo", v.get("/search?q=uplaods+-walrus"), `Did you mean <a href="/search?q=uploads%20-walrus">uploads -walrus</a>?`)
 	wants(t, "a search in the session", v.get("/sessions/rethought?find=walrus+rewound:yes"), "<mark>walrus</mark>")
+}
+
+// A search says what its parts mean, and each can be left out.
+func TestASearchExplainsItself(t *testing.T) {
+	v := visiting(t, composed(t), nil)
+	page := v.get("/search?q=uploads+role:user")
+	wants(t, "the search", page, "<code>uploads</code> the word uploads", "said by: user", `href="/search?q=role%3auser"`, `href="/search?q=uploads"`)
+	wants(t, "a search that is wrong", v.get("/search?q=uploads+role:nobody"), `tag bad`, "roles are user, assistant", `href="/search?q=uploads"`)
+}
+
+// A browser keeps the recent searches, and those that were saved.
+func TestSearchesAreKept(t *testing.T) {
+	v := visiting(t, composed(t), nil)
+	lacks(t, "the page", v.get("/search"), "Recent searches", "Saved searches")
+	v.get("/search?q=uploads")
+	v.get("/search?q=brown+fox")
+	v.get("/search?q=uploa&piece=1")
+	page := v.get("/search")
+	wants(t, "the page", page, "Recent searches", `href="/search?q=brown&#43;fox"`, `href="/search?q=uploads"`)
+	lacks(t, "the page", page, "Saved searches", `"/search?q=uploa"`)
+	wants(t, "the search", v.send("/search/kept", url.Values{"q": {"uploads"}, "back": {"/search?q=uploads"}}), "Remove from the saved searches")
+	v.send("/search/kept", url.Values{"do": {"forget"}})
+	page = v.get("/search")
+	wants(t, "the page", page, "Saved searches", `href="/search?q=uploads"`)
+	lacks(t, "the page", page, "Recent searches")
+	v.send("/search/kept", url.Values{"q": {"uploads"}, "do": {"remove"}})
+	lacks(t, "the page", v.get("/search"), "Saved searches")
 }

@@ -49,7 +49,10 @@ type sessionsPage struct {
 	Children int    // sessions that agents started, and that are left out
 	Chips    []chip
 	Views    []savedView
-	Hint     *hint // nil: none
+	Hint     *hint  // nil: none
+	Project  string // path of the page of the only project whose sessions are listed; "" if there are others
+
+	names projectNames
 }
 
 // A chip is a filter that is set, and the path of the list without it.
@@ -119,6 +122,7 @@ func (s lists) sessions(w http.ResponseWriter, r *http.Request) {
 func (s lists) list(r *http.Request, beside bool) (*sessionsPage, error) {
 	ctx, q := r.Context(), r.URL.Query()
 	p := &sessionsPage{Filter: url.Values{}, First: !q.Has("from"), Write: door.From(ctx).Scope >= door.Write, Path: r.URL.RequestURI(), Total: -1}
+	p.names = s.projectNames(ctx)
 	f, err := s.filter(q, p)
 	if err != nil {
 		return nil, err
@@ -131,7 +135,7 @@ func (s lists) list(r *http.Request, beside bool) (*sessionsPage, error) {
 		if err := s.beside(ctx, f, p, sums, q.Has("facets")); err != nil {
 			return nil, err
 		}
-		p.Views = viewsOf(r)
+		p.Views = viewShelf.views(r)
 	}
 	switch by := p.By(); {
 	case by == "project", by == "branch":
@@ -290,7 +294,7 @@ func (p *sessionsPage) chips() {
 			case "group", "sort":
 				continue
 			case "in":
-				c.Name, c.Value = "project", base(v)
+				c.Name, c.Value = "project", p.names.of(v)
 			case "cost":
 				c.Value = "$" + v + " or more"
 			case "pinned", "children", "open":
@@ -298,6 +302,9 @@ func (p *sessionsPage) chips() {
 			}
 			p.Chips = append(p.Chips, c)
 		}
+	}
+	if in := p.Filter["in"]; len(in) == 1 {
+		p.Project = projectPath(in[0])
 	}
 	slices.SortFunc(p.Chips, func(a, b chip) int { return cmp.Or(cmp.Compare(a.Name, b.Name), cmp.Compare(a.Value, b.Value)) })
 	p.Filtered = len(p.Chips) > 0

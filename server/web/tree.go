@@ -135,7 +135,8 @@ const maxFamily = 500
 // kin is a session of a family, with its children.
 type kin struct {
 	skein.Session
-	Asked    bool // the one that the page is about
+	Asked    bool   // the one that the page is about
+	Compare  string // path of the page that compares it with that one; "" for that one, and for sub-agents
 	Children []*kin
 }
 
@@ -143,6 +144,9 @@ type kin struct {
 // masked.
 func (s treePages) kinOf(k *lookup.Kin, asked skein.SessionID) *kin {
 	one := &kin{Session: s.veiled(k.Session), Asked: k.ID == asked}
+	if !one.Asked && (k.Parent == nil || k.Parent.IsFork()) {
+		one.Compare = comparePath(asked, k.ID)
+	}
 	for _, c := range k.Children {
 		one.Children = append(one.Children, s.kinOf(c, asked))
 	}

@@ -256,7 +256,7 @@ func rowPath(by skein.Dimension, of string) string {
 	case of == "", by == skein.BySession:
 		return ""
 	case by == skein.ByRepository: // or the path of a project
-		return "/?" + url.Values{"project": {of}, "repository": {of}}.Encode()
+		return projectPath(of)
 	case by == skein.ByDay:
 		return "/?" + url.Values{"since": {of}, "until": {of}}.Encode()
 	}

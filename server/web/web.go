@@ -37,6 +37,7 @@ type Options struct {
 	Listed    int                       // how many sessions are counted before the list is sent; the facets of more come after it; 0: 20,000
 	Probes    activity.Probes           // where to look what sessions are doing besides the store
 	Imports   *imports.Imports          // of what is on this machine; nil: sessions cannot be imported in the browser
+	Folders   bool                      // the folders of the sessions are on this machine, which is the visitor's: what Git says of them is shown
 	Chat      *Turns                    // lets agents answer in the browser; nil: they cannot
 }
 
@@ -54,7 +55,9 @@ func Routes(o Options) []door.Route {
 		liveStreams{s}.routes(),
 		searchPages{s}.routes(),
 		treePages{s}.routes(),
+		comparePages{s}.routes(),
 		usagePages{s}.routes(),
+		projectPages{s}.routes(),
 		binPages{s}.routes(),
 		healthPages{s}.routes(),
 		chatPages{s}.routes(),
@@ -68,6 +71,7 @@ func navigation() []navLink {
 	return []navLink{
 		{"now", "Now", "/now"},
 		{"sessions", "Sessions", "/"},
+		{"projects", "Projects", "/projects"},
 		{"search", "Search", "/search"},
 	}
 }

@@ -192,21 +192,27 @@ func (s *searcher) others(ctx context.Context, text string) (all []Write, err er
 // writes returns what the calls that q finds did to files.
 func (s *searcher) writes(ctx context.Context, q skein.Query) (all []Write, err error) {
 	err = s.each(ctx, q, func(h *skein.Hit, x *skein.Session) error {
-		m := messageOf(h.Event)
-		for _, p := range m.Parts {
-			if p.Call == nil {
-				continue
-			}
-			for _, e := range edits.Of(p.Call) {
-				if e.Dir = slashed(e.Dir); !path.IsAbs(e.Dir) {
-					e.Dir = path.Join(slashed(x.Cwd), e.Dir)
-				}
-				all = append(all, Write{Place: skein.Place{Session: h.Session, Seq: h.Seq}, Turn: h.Turn, Time: h.Time, Call: p.Call.ID, Model: m.Model, Edit: e})
-			}
-		}
+		all = append(all, writesOf(h, x)...)
 		return nil
 	})
 	return all, err
+}
+
+// writesOf returns what the calls of a message of session x did to files.
+func writesOf(h *skein.Hit, x *skein.Session) (all []Write) {
+	m := messageOf(h.Event)
+	for _, p := range m.Parts {
+		if p.Call == nil {
+			continue
+		}
+		for _, e := range edits.Of(p.Call) {
+			if e.Dir = slashed(e.Dir); !path.IsAbs(e.Dir) {
+				e.Dir = path.Join(slashed(x.Cwd), e.Dir)
+			}
+			all = append(all, Write{Place: skein.Place{Session: h.Session, Seq: h.Seq}, Turn: h.Turn, Time: h.Time, Call: p.Call.ID, Model: m.Model, Edit: e})
+		}
+	}
+	return all
 }
 
 // messageOf returns the message of a said event; one without parts if it is damaged.

@@ -18,7 +18,7 @@ func (s *searcher) is(x *skein.Session, e *edits.Edit, file string) bool {
 // inside returns the path of a file that an edit of session x names, relative to the root
 // of the repository; "" if it is not in the repository, as far as is known.
 func (s *searcher) inside(x *skein.Session, e *edits.Edit, p string) string {
-	if p == "" {
+	if p == "" || strings.HasPrefix(p, "~/") { // that of the home folder
 		return ""
 	}
 	p = clean(p, e.Dir)

@@ -51,7 +51,7 @@ func ParseAt(s string, now time.Time) (skein.Query, error) {
 	if len(s) > maxQuery {
 		return skein.Query{}, skein.Invalidf("query of %d bytes: at most %d are allowed", len(s), maxQuery)
 	}
-	p := queryParser{rest: strings.NewReplacer("“", `"`, "”", `"`, "„", `"`).Replace(s), now: now}
+	p := queryParser{rest: plainQuotes(s), now: now}
 	for p.space(); p.rest != ""; p.space() {
 		if err := p.item(); err != nil {
 			return skein.Query{}, err

@@ -62,9 +62,9 @@ function list(places) {
 	choose(0);
 }
 
-// piece asks the list for a piece of itself, and returns what matches in it.
-async function piece(query, selector, signal) {
-	const answer = await fetch(`/?${query}`, { signal });
+// rows asks a page for what matches in it.
+async function rows(path, selector, signal) {
+	const answer = await fetch(path, { signal });
 	return answer.ok ? [...new DOMParser().parseFromString(await answer.text(), "text/html").querySelectorAll(selector)] : [];
 }
 
@@ -76,8 +76,8 @@ async function show(words) {
 	const search = words ? [icon("Search", `Search for “${words}”`, `/search?q=${encodeURIComponent(words)}`)] : [];
 	list([...known, ...search]);
 	try {
-		projects ??= (await piece("piece=list&group=project", ".day a")).map((a) => icon("Project", a.textContent, a.getAttribute("href")));
-		const sessions = (await piece(`piece=list&group=none&title=${encodeURIComponent(words)}`, "a.name", asking.signal)).map((a) => icon("Session", a.textContent, a.getAttribute("href")));
+		projects ??= (await rows("/projects", "th a")).map((a) => icon("Project", a.textContent, a.getAttribute("href")));
+		const sessions = (await rows(`/?piece=list&group=none&title=${encodeURIComponent(words)}`, "a.name", asking.signal)).map((a) => icon("Session", a.textContent, a.getAttribute("href")));
 		list([...known.slice(0, 3), ...projects.filter(fits).slice(0, 3), ...sessions.slice(0, 6), ...search, ...known.slice(3)]);
 	} catch (e) {
 		if (e.name !== "AbortError") throw e;

@@ -7,7 +7,7 @@ const results = document.getElementById("results");
 let asking = null;
 let waiting = 0;
 
-async function search() {
+async function search(keep) {
 	asking?.abort();
 	asking = new AbortController();
 	const url = new URL("/search", location);
@@ -15,6 +15,7 @@ async function search() {
 	history.replaceState(null, "", url);
 	document.title = field.value ? `${field.value} · Search · skein` : "Search · skein";
 	url.searchParams.set("piece", "1");
+	if (keep) url.searchParams.set("keep", "1"); // as a recent search
 	results.setAttribute("aria-busy", "true");
 	try {
 		const answer = await fetch(url, { signal: asking.signal });
@@ -33,11 +34,11 @@ async function search() {
 
 field.addEventListener("input", () => {
 	clearTimeout(waiting);
-	waiting = setTimeout(search, 120);
+	waiting = setTimeout(search, 120, false);
 });
 form.addEventListener("submit", (e) => {
 	e.preventDefault();
 	clearTimeout(waiting);
-	search();
+	search(true);
 });
 if (document.activeElement === field || !field.value) field.focus();

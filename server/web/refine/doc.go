@@ -1,0 +1,3 @@
+// Package refine says what each part of a query means, so that a person can refine a
+// search.
+package refine
