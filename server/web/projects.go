@@ -126,7 +126,7 @@ type projectFiles struct {
 // projectFile is one of them.
 type projectFile struct {
 	provenance.WrittenFile
-	Find string // path of the search for it
+	Page string // path of its history
 	Seen []writerLink
 }
 
@@ -290,7 +290,7 @@ func (s projectPages) filesOf(ctx context.Context, from project.DataSource, p *p
 		return nil, err
 	}
 	for i := range found {
-		f := projectFile{WrittenFile: found[i], Find: "/search?q=" + url.QueryEscape("file:"+quoted(found[i].Path))}
+		f := projectFile{WrittenFile: found[i], Page: transcript.SessionPath(found[i].By[0].Session) + "/file?" + url.Values{"path": {found[i].Path}}.Encode()}
 		for _, by := range f.By[:min(len(f.By), maxWriters)] {
 			if one, ok := known[by.Session]; ok {
 				one = s.veiled(one)
