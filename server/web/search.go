@@ -47,8 +47,6 @@ type searchPage struct {
 	Recent    []savedView
 	Path      string // of this search
 
-	meant func() string // another query that finds something; see Meant
-
 	Later iter.Seq[*laterPage] // what is found while the page is sent; nil if everything was searched
 	stop  func()               // ends the search
 }

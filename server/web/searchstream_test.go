@@ -56,7 +56,7 @@ func TestSearchFindsWhatWasTakenBackWhereAskedFor(t *testing.T) {
 	wants(t, "a search for what was taken back", v.get("/search?q=walrus"), "Nothing found.", `href="/search?q=walrus&#43;rewound%3Ayes"`)
 	wants(t, "a search that asks for it", v.get("/search?q=walrus+rewound:yes"), "<mark>walrus</mark>", "taken back")
 	wants(t, "a search that asks for what is nowhere", v.get("/search?q=xylophone+rewound:yes"), `<p class="empty">Nothing found.</p>`)
-	wants(t, "a search with a typo", v.get("/search?q=uplaods+-walrus"), `Did you mean <a href="/search?q=uploads%20-walrus">uploads -walrus</a>?`)
+	wants(t, "a search with a typo", v.get("/search?q=uplaods+-walrus"), `Did you mean <a href="/search?q=uploads%20-walrus">uploads -walrus</a>?`) //nolint:misspell // on purpose
 	wants(t, "a search in the session", v.get("/sessions/rethought?find=walrus+rewound:yes"), "<mark>walrus</mark>")
 }
 
