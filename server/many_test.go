@@ -13,7 +13,9 @@ import (
 func TestManyReadersEachHaveEveryEventOnce(t *testing.T) {
 	s := newSite(t)
 	s.begin("a", skein.Created{User: "ann"}, "0")
-	const readers, events = 60, 300
+	// A token may have 100 streams at once, and one that was left counts until the server
+	// sees that: even if it sees none of the four of each reader, they are fewer.
+	const readers, events = 24, 300
 	var here skein.Cursor
 	for f := range skein.FeedOf(s.store).Feed(t.Context(), skein.FeedNow) {
 		here = f.Cursor
