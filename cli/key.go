@@ -119,7 +119,7 @@ type keyLine struct {
 }
 
 func (o *keyOptions) list(j *job.Job, r *roster.Roster) error {
-	t := &terminal.Table{Columns: []terminal.Column{{Title: "PROVIDER", Paint: j.Paint.Cyan}, {Title: "KEY"}, {Title: "WHERE", Min: 10, Rank: 1, Paint: j.Paint.Dim}}}
+	t := &terminal.Table{Columns: []terminal.Column{{Title: "PROVIDER", Paint: j.Paint.Cyan}, {Title: "KEY"}, {Title: "WHERE", Min: 10, Rank: 1, Whole: true, Paint: j.Paint.Dim}}}
 	for _, name := range r.Providers() {
 		p, _ := r.Provider(name)
 		from, err := r.KeyFrom(name)

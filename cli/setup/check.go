@@ -164,7 +164,7 @@ func (o *options) show(j *job.Job, all []setupStep) error {
 }
 
 func (o *options) table(j *job.Job, all []setupStep) error {
-	t := &terminal.Table{Columns: []terminal.Column{{Title: "AGENT"}, {Title: "WHAT"}, {Title: "STATE", Rank: 1}, {Title: "LAST", Rank: 3}, {Title: "WHERE", Rank: 2, Min: 20}}}
+	t := &terminal.Table{Columns: []terminal.Column{{Title: "AGENT"}, {Title: "WHAT"}, {Title: "STATE", Rank: 1}, {Title: "LAST", Rank: 3}, {Title: "WHERE", Rank: 2, Min: 20, Whole: true}}}
 	for _, s := range all {
 		where := j.Tilde(s.Path)
 		if s.Error != "" {

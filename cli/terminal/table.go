@@ -17,6 +17,7 @@ type Column struct {
 	Min   int  // width that it can be cut down to; 0: never cut
 	Right bool // align right, for numbers
 	Left  bool // cut at the left end, for paths
+	Whole bool // not cut in a pipe, for what is said nowhere else
 	asked bool // shown even if it is empty
 	Paint func(string) string
 }
@@ -114,7 +115,7 @@ const Piped = 160
 // Fit returns the widths with which t fits into room. It leaves out columns of high
 // rank (0) until the others fit when cut to their minimum. Then it gives the
 // remaining room to the columns that were cut, the lowest rank first. Room 0 means a
-// pipe, with room for Piped columns, where it leaves out none.
+// pipe, with room for Piped columns, where it leaves out none and does not cut Whole ones.
 func (t *Table) Fit(widths []int, room int) []int {
 	whole := room == 0
 	room = CmpOr(room, Piped)
@@ -129,8 +130,8 @@ func (t *Table) Fit(widths []int, room int) []int {
 			continue
 		}
 		need := widths[i]
-		if m := t.Columns[i].Min; m > 0 {
-			need = min(need, m)
+		if c := t.Columns[i]; c.Min > 0 && !(whole && c.Whole) {
+			need = min(need, c.Min)
 		}
 		if room < need && !whole {
 			break

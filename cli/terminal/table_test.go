@@ -1,6 +1,7 @@
 package terminal
 
 import (
+	"slices"
 	"strings"
 	"testing"
 )
@@ -20,5 +21,17 @@ func TestATableFitsItsTerminal(t *testing.T) {
 		if err := tab.Write(&b, tab.Fit(tab.Natural(), width), nil); err != nil || b.String() != want {
 			t.Errorf("in %d columns:\n%swant\n%s(%v)", width, b.String(), want, err)
 		}
+	}
+}
+
+// In a pipe there is room for Piped columns; what is said nowhere else stays whole.
+func TestATableInAPipe(t *testing.T) {
+	long := strings.Repeat("x", Piped)
+	tab := &Table{Columns: []Column{{Title: "A", Min: 4}, {Title: "B", Rank: 1, Min: 4, Whole: true}}, Rows: [][]string{{long, long}}}
+	if got := tab.Fit(tab.Natural(), 0); !slices.Equal(got, []int{4, Piped}) {
+		t.Errorf("with a whole column the widths are %v, want 4 and %d", got, Piped)
+	}
+	if tab.Columns[1].Whole = false; !slices.Equal(tab.Fit(tab.Natural(), 0), []int{Piped - gap - 4, 4}) {
+		t.Errorf("without one the widths are %v, want %d and 4", tab.Fit(tab.Natural(), 0), Piped-gap-4)
 	}
 }

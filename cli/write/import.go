@@ -279,7 +279,7 @@ func put(all []foundPlace, f discover.Discovery) []foundPlace {
 func foundTable(j *job.Job, all []foundPlace) *terminal.Table {
 	t := &terminal.Table{Columns: []terminal.Column{
 		{Title: "FORMAT", Rank: 0, Paint: j.Paint.Cyan},
-		{Title: "PLACE", Rank: 1, Min: 20, Left: true},
+		{Title: "PLACE", Rank: 1, Min: 20, Left: true, Whole: true},
 		{Title: "NAMED BY", Rank: 4, Paint: j.Paint.Dim},
 		{Title: "FILES", Rank: 2, Right: true},
 		{Title: "SIZE", Rank: 5, Right: true},

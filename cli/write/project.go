@@ -80,7 +80,7 @@ func (o *projectOptions) list(ctx context.Context, j *job.Job, _ []string) error
 		return err
 	}
 	t := &terminal.Table{Columns: []terminal.Column{
-		{Title: "PROJECT", Min: 16}, {Title: "SESSIONS", Right: true, Rank: 1}, {Title: "UPDATED", Rank: 2, Paint: j.Paint.Dim}, {Title: "FOLDERS", Rank: 3, Min: 16, Left: true},
+		{Title: "PROJECT", Min: 16, Whole: true}, {Title: "SESSIONS", Right: true, Rank: 1}, {Title: "UPDATED", Rank: 2, Paint: j.Paint.Dim}, {Title: "FOLDERS", Rank: 3, Min: 16, Left: true, Whole: true},
 	}}
 	for _, p := range all {
 		if o.json {
