@@ -1,6 +1,7 @@
 package git
 
 import (
+	"bufio"
 	"context"
 	"fmt"
 	"slices"
@@ -137,14 +138,51 @@ func (r WorkTree) Touching(ctx context.Context, files []string, since skein.Time
 	return strings.Fields(string(out)), err
 }
 
-// Since returns the commits of all branches since a time, the oldest first, without
-// Author and Mail. The error is Git's.
-func (r WorkTree) Since(ctx context.Context, since skein.Time) (all []Commit, err error) {
-	out, err := r.run(ctx, "log", "--branches", "--remotes", "--no-merges", "--reverse", "--format=%H %at %s", "--since="+since.Std().Format(time.RFC3339), "HEAD", "--")
+// Since returns the commits of HEAD and of these references since a time, the oldest first,
+// without Author and Mail. The error is Git's.
+func (r WorkTree) Since(ctx context.Context, since skein.Time, refs ...string) (all []Commit, err error) {
+	args := append([]string{"log", "--no-merges", "--reverse", "--format=%H %at %s", "--since=" + since.Std().Format(time.RFC3339)}, refs...)
+	out, err := r.run(ctx, append(args, "HEAD", "--")...)
 	for l := range strings.Lines(string(out)) {
 		hash, rest, _ := strings.Cut(strings.TrimSuffix(l, "\n"), " ")
 		at, subject, _ := strings.Cut(rest, " ")
 		all = append(all, Commit{Hash: hash, Time: seconds(at), Subject: subject})
 	}
 	return all, err
+}
+
+// The references of [WorkTree.Since].
+const (
+	Branches = "--branches"
+	Remotes  = "--remotes"
+)
+
+// EachAdded passes the lines that commits add to take, commit by commit; of a merge none.
+// The error is Git's; in a partial clone, lines may not be there.
+func (r WorkTree) EachAdded(ctx context.Context, hashes []string, take func(hash, line string)) (err error) {
+	if len(hashes) == 0 {
+		return nil
+	}
+	c := r.command(ctx, append(append([]string{"log", "--no-walk=unsorted", "--stdin"}, bare()...), "--patch", "--diff-merges=off", "--format=%x00%H")...)
+	c.Stdin = strings.NewReader(strings.Join(hashes, "\n") + "\n")
+	out, err := c.StdoutPipe()
+	if err != nil {
+		return err
+	}
+	if err := c.Start(); err != nil {
+		return err
+	}
+	hash, read := "", bufio.NewReader(out)
+	for {
+		l, err := read.ReadString('\n')
+		l = strings.TrimSuffix(l, "\n")
+		if name, ok := strings.CutPrefix(l, "\x00"); ok {
+			hash = name
+		} else if added, ok := strings.CutPrefix(l, "+"); ok {
+			take(hash, added)
+		}
+		if err != nil {
+			return c.Wait()
+		}
+	}
 }

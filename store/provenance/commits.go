@@ -3,8 +3,11 @@ package provenance
 import (
 	"cmp"
 	"context"
+	"errors"
 	"maps"
+	"os/exec"
 	"slices"
+	"strings"
 
 	"github.com/skein-dev/skein"
 	"github.com/skein-dev/skein/internal/edits"
@@ -102,14 +105,16 @@ func (t *Tracer) Branch(ctx context.Context) string { return t.tree.Branch(ctx) 
 const maxTouching = 300
 
 // CommitsOf returns the hashes of the commits that session x made, as far as they are
-// still there, and of those, on any branch, that touch files which it changed, the oldest
-// first: the first 300 since it began. The error is Git's or the store's.
+// still there, and of those, on any branch, that touch files which it changed, that have
+// lines of it in other files, or whose notes name it; the oldest first. It looks at the
+// first 300 of each kind since the session began. The error is Git's or the store's.
 func (t *Tracer) CommitsOf(ctx context.Context, x *skein.Session) ([]string, error) {
-	files, err := t.filesOf(ctx, x)
+	writes, err := t.writes(ctx, skein.Query{Session: x.ID, Role: skein.RoleAssistant})
 	if err != nil {
 		return nil, err
 	}
-	all, err := t.tree.Touching(ctx, files, x.Created-slack)
+	files, since := t.filesOf(x, writes), x.Created-slack
+	all, err := t.tree.Touching(ctx, files, since)
 	if err != nil {
 		return nil, err
 	}
@@ -122,7 +127,11 @@ func (t *Tracer) CommitsOf(ctx context.Context, x *skein.Session) ([]string, err
 	if err != nil {
 		return nil, err
 	}
-	all = slices.Concat(all, made, noted)
+	elsewhere, err := t.withLinesOf(ctx, writes, since, all)
+	if err != nil {
+		return nil, err
+	}
+	all = slices.Concat(all, made, noted, elsewhere)
 	times := map[string]skein.Time{}
 	for _, hash := range all {
 		whole, at, err := t.ancestry.Find(hash)
@@ -166,7 +175,7 @@ func (t *Tracer) madeBy(ctx context.Context, x *skein.Session) (all []string, er
 	if err != nil || len(lost) == 0 {
 		return all, err
 	}
-	commits, err := t.tree.Since(ctx, x.Created-slack)
+	commits, err := t.tree.Since(ctx, x.Created-slack, git.Branches, git.Remotes)
 	for _, c := range commits {
 		if slices.ContainsFunc(lost[c.Subject], func(at skein.Time) bool { return max(at-c.Time, c.Time-at) <= 2*slack }) {
 			all = append(all, c.Hash)
@@ -175,10 +184,8 @@ func (t *Tracer) madeBy(ctx context.Context, x *skein.Session) (all []string, er
 	return all, err
 }
 
-// filesOf returns the files that session x changed, relative to the root. The error is
-// the store's.
-func (t *Tracer) filesOf(ctx context.Context, x *skein.Session) (files []string, err error) {
-	writes, err := t.writes(ctx, skein.Query{Session: x.ID, Role: skein.RoleAssistant})
+// filesOf returns the files that the writes of session x changed, relative to the root.
+func (t *Tracer) filesOf(x *skein.Session, writes []Write) (files []string) {
 	for i := range writes {
 		for _, p := range []string{writes[i].Edit.Path, writes[i].Edit.From} {
 			if name := t.inside(x, &writes[i].Edit, p); name != "" && !slices.Contains(files, name) {
@@ -186,5 +193,51 @@ func (t *Tracer) filesOf(ctx context.Context, x *skein.Session) (files []string,
 			}
 		}
 	}
-	return files, err
+	return files
+}
+
+// withLinesOf returns those of the first 300 commits here since a time, but for the known
+// ones, that may have moved lines of the writes into other files: those that Git can read,
+// which in a partial clone are not all. The error is Git's.
+func (t *Tracer) withLinesOf(ctx context.Context, writes []Write, since skein.Time, known []string) (all []string, err error) {
+	wrote := map[string]bool{}
+	for i := range writes {
+		for _, l := range writes[i].Edit.Added {
+			if l = strings.TrimSpace(l); len(l) >= shortLine {
+				wrote[l] = true
+			}
+		}
+	}
+	if len(wrote) < enoughMoved {
+		return nil, nil
+	}
+	commits, err := t.tree.Since(ctx, since, git.Branches)
+	if err != nil {
+		return nil, err
+	}
+	var hashes []string
+	for _, c := range commits {
+		if !slices.Contains(known, c.Hash) && len(hashes) < maxTouching {
+			hashes = append(hashes, c.Hash)
+		}
+	}
+	found := map[string]map[string]bool{}
+	err = t.tree.EachAdded(ctx, hashes, func(hash, line string) {
+		if line = strings.TrimSpace(line); wrote[line] {
+			if found[hash] == nil {
+				found[hash] = map[string]bool{}
+			}
+			found[hash][line] = true
+		}
+	})
+	if exit := (*exec.ExitError)(nil); errors.As(err, &exit) && ctx.Err() == nil {
+		err = nil
+	}
+	for hash, lines := range found {
+		long := slices.ContainsFunc(slices.Collect(maps.Keys(lines)), func(l string) bool { return len(l) >= longLine })
+		if long && len(lines) >= enoughMoved {
+			all = append(all, hash)
+		}
+	}
+	return all, err
 }

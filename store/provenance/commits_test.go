@@ -56,6 +56,13 @@ func TestTheCommitsOfASessionAreThoseOfWhichItHasAShare(t *testing.T) {
 			w.edit("two", "c.go", beta, "// another line of it\n")
 			w.commit("Rename")
 		},
+		"lines in a file that the session did not know": func(w *world) {
+			w.file("README", "pear\n")
+			w.commit("Begin")
+			w.call("one", "write", map[string]any{"path": filepath.Join(w.dir, "skills", "a.go"), "content": alpha + beta + gamma + delta}, "ok", false)
+			w.file("plugins/pear/skills/a.go", alpha+beta+gamma+delta)
+			w.commit("Elsewhere")
+		},
 		"a commit that a rebase gave another hash": func(w *world) {
 			w.file("README", "pear\n")
 			w.commit("Begin")

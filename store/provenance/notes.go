@@ -61,7 +61,7 @@ func (t *Tracer) notedOf(ctx context.Context, x *skein.Session) (all []string, e
 	if _, err := t.noteObject(ctx, ""); err != nil || len(t.notes.objects) == 0 {
 		return nil, err
 	}
-	commits, err := t.tree.Since(ctx, x.Created-slack)
+	commits, err := t.tree.Since(ctx, x.Created-slack, git.Branches, git.Remotes)
 	looked := 0
 	for _, c := range commits {
 		if err != nil || looked == maxTouching {
