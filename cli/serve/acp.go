@@ -5,6 +5,8 @@ import (
 	"fmt"
 	"os"
 	"os/exec"
+	"slices"
+	"strings"
 
 	"github.com/spf13/cobra"
 
@@ -12,6 +14,7 @@ import (
 	"github.com/skein-dev/skein/cli/exchange"
 	"github.com/skein-dev/skein/cli/fault"
 	"github.com/skein-dev/skein/cli/job"
+	"github.com/skein-dev/skein/cli/setup"
 	"github.com/skein-dev/skein/interop"
 	"github.com/skein-dev/skein/interop/writeback"
 	"github.com/skein-dev/skein/server/acp"
@@ -19,8 +22,9 @@ import (
 
 // NewACP returns the command acp.
 func NewACP(f *job.Frame) *cobra.Command {
-	return &cobra.Command{
-		Use:   "acp -- AGENT…",
+	var in setup.ACPInstall
+	c := &cobra.Command{
+		Use:   "acp [flags] AGENT…",
 		Short: "keep what an agent and an editor say over the Agent Client Protocol",
 		Long: `Start an agent that speaks the Agent Client Protocol over stdin and stdout, and
 stand between it and the editor that starts this program. Everything they say
@@ -31,34 +35,80 @@ The editor can list, load, resume, fork and delete the sessions of the folder's
 repository, of all agents. A session that this agent does not have is written for
 it, as skein handoff does, or told to it as text before the next prompt.
 
-The editor's configuration names this command in place of the agent's:
+AGENT is the word for an agent, or the agent's own command with its arguments after
+--. The words are ` + setup.ACPWords() + `. The agent has the editor's environment.
 
-  {"agent_servers": {"OpenCode": {"command": "skein", "args": ["acp", "--", "opencode", "acp"]}}}
-
-AGENT is the agent's own command with its arguments. The agent has the editor's
-environment.`,
-		Example: `skein acp -- opencode acp
-	skein acp -- goose acp`,
-		Args: job.Words(1, 1000, "the command of an AGENT"),
-		RunE: f.WithStore(func(ctx context.Context, j *job.Job, args []string) error {
-			at, err := exec.LookPath(args[0])
-			if err != nil {
-				return fault.Advise(fault.Missing("there is no program %s on the PATH", args[0]), "install it, or name its path")
+--install enters this command in the configuration of an editor, for the agents named,
+or for all that are here; --undo takes it back, and so does skein setup --undo. The
+editors are ` + strings.Join(setup.Editors(), ", ") + `: in Neovim through CodeCompanion, in VS
+Code through the extension ACP Client. Others are told the command in their own way.`,
+		Example: `skein acp opencode
+	skein acp -- goose acp
+	skein acp --install zed
+	skein acp --install jetbrains claude`,
+		Args: func(c *cobra.Command, args []string) error {
+			if in.Editor != "" {
+				return nil
 			}
-			dir, err := j.Getwd()
-			if err != nil {
-				return err
-			}
-			host, _ := os.Hostname() //nolint:errcheck // only for people; may be empty
-			return acp.Serve(ctx, acp.Options{
-				Store: j.Store, User: j.Owner(), Now: j.Now,
-				Program: "skein", Version: j.Version, Host: host,
-				Command: append([]string{at}, args[1:]...), Env: os.Environ(),
-				In: j.Stdin, Out: unclosed{j.Stdout}, Errs: j.Stderr,
-				Checkout: j.Here, Write: writeFor(j), Dir: dir,
-			})
-		}),
+			return job.Words(1, 1000, "the word or the command of an AGENT")(c, args)
+		},
 	}
+	record := f.WithStore(func(ctx context.Context, j *job.Job, args []string) error {
+		command, err := agentCommand(args, c.ArgsLenAtDash())
+		if err != nil {
+			return err
+		}
+		dir, err := j.Getwd()
+		if err != nil {
+			return err
+		}
+		host, _ := os.Hostname() //nolint:errcheck // only for people; may be empty
+		return acp.Serve(ctx, acp.Options{
+			Store: j.Store, User: j.Owner(), Now: j.Now,
+			Program: "skein", Version: j.Version, Host: host,
+			Command: command, Env: os.Environ(),
+			In: j.Stdin, Out: unclosed{j.Stdout}, Errs: j.Stderr,
+			Checkout: j.Here, Write: writeFor(j), Dir: dir,
+		})
+	})
+	install := f.Plain(func(ctx context.Context, j *job.Job, args []string) error {
+		in.Agents = args
+		return setup.InstallACP(ctx, j, &in)
+	})
+	c.RunE = func(c *cobra.Command, args []string) error {
+		if in.Editor != "" {
+			return install(c, args)
+		}
+		if in.Undo || in.Yes || in.DryRun {
+			return fault.Usage("--undo, --yes and --dry-run go with --install")
+		}
+		return record(c, args)
+	}
+	c.Flags().StringVar(&in.Editor, "install", "", "enter this command in the configuration of an `EDITOR`")
+	c.Flags().BoolVar(&in.Undo, "undo", false, "take back what --install did")
+	in.Flags(c)
+	job.Fixed(c, "install", setup.Editors()...)
+	return c
+}
+
+// agentCommand returns the command of an agent, with the path of its program. dash is how
+// many of the arguments stand before --, -1 if there is none. A word for an agent stands
+// alone or before --.
+//
+// The error wraps [skein.ErrNotFound] if there is no such program.
+func agentCommand(args []string, dash int) ([]string, error) {
+	a, known := setup.FindACPAgent(args[0])
+	if known = known && (dash == 1 || dash < 0 && len(args) == 1); known {
+		args = slices.Concat(a.Command, args[1:])
+	}
+	at, err := exec.LookPath(args[0])
+	switch {
+	case err == nil:
+		return slices.Concat([]string{at}, args[1:]), nil
+	case known:
+		return nil, a.Missing()
+	}
+	return nil, fault.Advise(fault.Missing("there is no program %s on the PATH", args[0]), "install it, or name its path")
 }
 
 // writeFor returns a function that writes a session where an agent keeps its own.
