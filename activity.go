@@ -128,12 +128,6 @@ func (a *Activity) say(e *Event, f *Facts) {
 	}
 }
 
-// brokenOff reports whether m is a program's note that a person broke the turn off.
-func (m *Message) brokenOff() bool {
-	_, wraps := Unwrap(m.Words())
-	return slices.ContainsFunc(wraps, func(w Wrap) bool { return w.Label == interrupted || w.Label == brokenOff })
-}
-
 // assistant updates a for what a model said.
 func (a *Activity) assistant(e *Event, f *Facts) {
 	stop, thinks := f.Message.Stop, true

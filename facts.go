@@ -250,6 +250,35 @@ func unquoted(literal []byte) string {
 	return s
 }
 
+// patchMarks are the prefixes of a path in the patches that several agents pass to
+// their tools: lines of text between "*** Begin Patch" and "*** End Patch".
+func patchMarks() []string {
+	return []string{"*** Add File: ", "*** Update File: ", "*** Delete File: ", "*** Move to: "}
+}
+
+// maxPatchPaths limits how many paths of one patch are kept.
+const maxPatchPaths = 1000
+
+// patchPaths returns the paths of the files that a patch in text changes.
+func patchPaths(text string) (paths []string) {
+	_, text, found := strings.Cut(text, "*** Begin Patch\n")
+	if !found {
+		return nil
+	}
+	for line := range strings.Lines(text) {
+		if !strings.HasPrefix(line, "*** ") {
+			continue
+		}
+		for _, mark := range patchMarks() {
+			path, ok := strings.CutPrefix(strings.TrimRight(line, "\r\n"), mark)
+			if ok && path != "" && len(path) < 4096 && len(paths) < maxPatchPaths {
+				paths = append(paths, path)
+			}
+		}
+	}
+	return paths
+}
+
 // charge makes c the charge of u, unless u is nil or zero.
 func (f *gatherer) charge(c *Charge, service string, u *Usage) {
 	if u == nil || *u == (Usage{}) {

@@ -8,6 +8,7 @@ import (
 	"encoding/json"
 	"iter"
 	"slices"
+	"strconv"
 	"strings"
 	"unicode/utf8"
 )
@@ -200,35 +201,6 @@ func UserSays(text string) Message {
 	return Message{Role: RoleUser, Parts: []Part{TextPart(text)}}
 }
 
-// Typed reports whether a person typed m: whether it is a user message that no
-// program inserted and that has more than tool results.
-func (m *Message) Typed() bool {
-	if m.Role != RoleUser || m.Synthetic {
-		return false
-	}
-	for _, p := range m.Parts {
-		if p.Kind != PartResult && !p.Synthetic {
-			return true
-		}
-	}
-	return false
-}
-
-// Prompt returns the beginning of what a person typed in m, on one line and
-// without what programs wrapped around it (see [Unwrap]), as Session.First and
-// LastPrompt hold it.
-func (m *Message) Prompt() string {
-	var all []string
-	for _, p := range m.Parts {
-		if (p.Kind == PartText || p.Kind == PartSummary) && !p.Synthetic {
-			if typed, _ := Unwrap(string(p.Text)); typed != "" {
-				all = append(all, typed)
-			}
-		}
-	}
-	return FirstWords(strings.Join(all, "\n\n"))
-}
-
 // Words returns the text of m's text parts that a person or model meant to be
 // read, joined by blank lines. It leaves out reasoning, tools and synthetic parts.
 func (m *Message) Words() string {
@@ -272,31 +244,146 @@ func (b Blob) Check() error {
 	return nil
 }
 
-// patchMarks are the prefixes of a path in the patches that several agents pass to
-// their tools: lines of text between "*** Begin Patch" and "*** End Patch".
-func patchMarks() []string {
-	return []string{"*** Add File: ", "*** Update File: ", "*** Delete File: ", "*** Move to: "}
+// A Usage is what model requests used. Token counts are the provider's own; a
+// count that it does not report is 0.
+type Usage struct {
+	Input      int64 `json:"input,omitempty"`       // tokens read, not counting CacheRead and CacheWrite
+	Output     int64 `json:"output,omitempty"`      // tokens written, Reasoning included
+	Reasoning  int64 `json:"reasoning,omitempty"`   // part of Output
+	CacheRead  int64 `json:"cache_read,omitempty"`  // tokens read from the provider's cache
+	CacheWrite int64 `json:"cache_write,omitempty"` // tokens written to it
+	CacheHour  int64 `json:"cache_hour,omitempty"`  // part of CacheWrite: kept for an hour, which costs more than for five minutes
+	Requests   int64 `json:"requests,omitempty"`    // model requests; set by the fold
+	Reported   int64 `json:"reported,omitempty"`    // cost that the source reported, in billionths of a US dollar; 0 if it did not
 }
 
-// maxPatchPaths limits how many paths of one patch are kept.
-const maxPatchPaths = 1000
+// Plus returns the sum of u and v.
+func (u Usage) Plus(v Usage) Usage {
+	return Usage{
+		Input:      u.Input + v.Input,
+		Output:     u.Output + v.Output,
+		Reasoning:  u.Reasoning + v.Reasoning,
+		CacheRead:  u.CacheRead + v.CacheRead,
+		CacheWrite: u.CacheWrite + v.CacheWrite,
+		CacheHour:  u.CacheHour + v.CacheHour,
+		Requests:   u.Requests + v.Requests,
+		Reported:   u.Reported + v.Reported,
+	}
+}
 
-// patchPaths returns the paths of the files that a patch in text changes.
-func patchPaths(text string) (paths []string) {
-	_, text, found := strings.Cut(text, "*** Begin Patch\n")
-	if !found {
-		return nil
+// Minus returns u minus v, field by field.
+func (u Usage) Minus(v Usage) Usage {
+	return u.Plus(Usage{-v.Input, -v.Output, -v.Reasoning, -v.CacheRead, -v.CacheWrite, -v.CacheHour, -v.Requests, -v.Reported})
+}
+
+// recorded returns u if it is of a request whose cost the source reported, else
+// nothing.
+func (u Usage) recorded() Usage {
+	if u.Reported == 0 {
+		return Usage{}
 	}
-	for line := range strings.Lines(text) {
-		if !strings.HasPrefix(line, "*** ") {
-			continue
+	return u
+}
+
+// Merge returns the usage of one request for which first u, then v was reported:
+// the larger output, since it grows while an answer streams, and, of every other
+// counter, the later value that is not 0. CacheHour stays a part of CacheWrite.
+func (u Usage) Merge(v Usage) Usage {
+	later := func(a, b int64) int64 {
+		if b != 0 {
+			return b
 		}
-		for _, mark := range patchMarks() {
-			path, ok := strings.CutPrefix(strings.TrimRight(line, "\r\n"), mark)
-			if ok && path != "" && len(path) < 4096 && len(paths) < maxPatchPaths {
-				paths = append(paths, path)
-			}
+		return a
+	}
+	return Usage{
+		Input:      later(u.Input, v.Input),
+		Output:     max(u.Output, v.Output),
+		Reasoning:  max(u.Reasoning, v.Reasoning),
+		CacheRead:  later(u.CacheRead, v.CacheRead),
+		CacheWrite: later(u.CacheWrite, v.CacheWrite),
+		CacheHour:  min(later(u.CacheHour, v.CacheHour), later(u.CacheWrite, v.CacheWrite)),
+		Requests:   max(u.Requests, v.Requests),
+		Reported:   max(u.Reported, v.Reported),
+	}
+}
+
+// Tokens returns all tokens of u: read, written and cached.
+func (u Usage) Tokens() int64 { return u.Prompt() + u.Output }
+
+// Prompt returns all tokens of the prompt: new, read from the cache, and written to it.
+func (u Usage) Prompt() int64 { return u.Input + u.CacheRead + u.CacheWrite }
+
+// A Charge is what one event says about the cost of one request.
+type Charge struct {
+	Request  string // provider request ID; the store counts each once per user
+	Provider string
+	Model    string
+	Tier     Tier // by this event alone; [Added.Tier] also considers the events before
+	Several  bool // Usage is of several requests, of whose prompts nothing is known
+	Time     Time
+	Usage    Usage // Requests is 1
+}
+
+// tier returns the tier of the request if its usage is u.
+func (c *Charge) tier(service string, u Usage) Tier {
+	if c.Several {
+		return TierOf(service, 0)
+	}
+	return TierOf(service, u.Prompt())
+}
+
+// A Tier is what, besides the model, determines the price of a request: its service
+// tier and the length of its prompt. It is the service tier (batch, flex, priority
+// or fast; "" for the usual one) and, if the prompt exceeded one of the lengths
+// above which some provider charges more, ">" and the greatest such length that it
+// exceeded: "", "batch", ">200000", "batch>200000".
+type Tier string
+
+// longPrompts are the lengths in tokens above which prompts cost more, for any
+// provider. A test of the prices checks that they use no others.
+var longPrompts = []int64{128_000, 199_999, 200_000, 271_999, 272_000, 512_000}
+
+// ServiceTier returns the service tier that a provider calls word: batch, flex,
+// priority or fast; "" for the usual one, which providers call standard or
+// default, and for words that are not known to change the price.
+func ServiceTier(word string) string {
+	switch word = strings.ToLower(strings.TrimSpace(word)); word {
+	case "batch", "flex", "priority", "fast":
+		return word
+	}
+	return ""
+}
+
+// TierOf returns the tier of a request with this service tier, as its provider
+// calls it, and a prompt of this many tokens.
+func TierOf(service string, prompt int64) Tier {
+	service = ServiceTier(service)
+	above := int64(0)
+	for _, n := range longPrompts {
+		if prompt > n {
+			above = n
 		}
 	}
-	return paths
+	if above == 0 {
+		return Tier(service)
+	}
+	return Tier(service + ">" + strconv.FormatInt(above, 10))
+}
+
+// Service returns the service tier: batch, flex, priority or fast; "" for the
+// usual one.
+func (t Tier) Service() string {
+	service, _, _ := strings.Cut(string(t), ">")
+	return service
+}
+
+// Above returns the greatest length above which some provider charges more and
+// that the prompt exceeded; 0 if there is none.
+func (t Tier) Above() int64 {
+	_, above, _ := strings.Cut(string(t), ">")
+	n, err := strconv.ParseInt(above, 10, 64)
+	if err != nil {
+		return 0
+	}
+	return n
 }

@@ -1,9 +1,11 @@
 package skein
 
 import (
+	"cmp"
 	"context"
 	"fmt"
 	"iter"
+	"slices"
 	"strings"
 	"time"
 )
@@ -104,6 +106,22 @@ type Feed interface {
 	Feed(ctx context.Context, after Cursor) iter.Seq2[Fed, error]
 }
 
+// SessionCounter is the part of a [Store] that counts sessions.
+type SessionCounter interface {
+	// CountBy counts the sessions that f selects, without regard to f.Before and
+	// f.Limit, by each value that by has in them: the most sessions first, equal
+	// numbers by value. A session with several tags is counted for each, one
+	// without tags not at all.
+	// The error wraps [ErrInvalid] if sessions are not counted by that.
+	CountBy(ctx context.Context, f Filter, by Dimension) ([]Counted, error)
+}
+
+// A Counted is how many sessions have a value.
+type Counted struct {
+	Of       string // an agent, a model, a tag, …; "" if it is unknown
+	Sessions int
+}
+
 // A FullStore is a Store with all the parts. The stores of this module are.
 type FullStore interface {
 	Store
@@ -156,6 +174,10 @@ func SourcesOf(s Store) Sources { return partOr[Sources](s, lacks{}) }
 // FeedOf returns the feed of s. If s does not have a feed, the result yields an
 // error that wraps [ErrRefused].
 func FeedOf(s Store) Feed { return partOr[Feed](s, lacks{}) }
+
+// CounterOf returns s as a SessionCounter. If s does not count by itself, the sessions are
+// listed and counted.
+func CounterOf(s Store) SessionCounter { return partOr[SessionCounter](s, listCounter{s}) }
 
 func partOr[P any](s Store, otherwise P) P {
 	if part, ok := PartOf[P](s); ok {
@@ -219,6 +241,43 @@ func (lacks) Records(context.Context, string, string, int) iter.Seq2[Record, err
 }
 
 func (lacks) Feed(context.Context, Cursor) iter.Seq2[Fed, error] { return none[Fed]("feed") }
+
+// listCounter counts the sessions that a store lists.
+type listCounter struct{ Store }
+
+// CountBy implements [SessionCounter].
+func (l listCounter) CountBy(ctx context.Context, f Filter, by Dimension) ([]Counted, error) {
+	return CountListed(ctx, l.Store, f, by)
+}
+
+// CountListed is [SessionCounter].CountBy for what s lists: a store uses it where only the list
+// says exactly what f selects. The error is that of the method, or of [Store.Sessions].
+func CountListed(ctx context.Context, s Store, f Filter, by Dimension) ([]Counted, error) {
+	if err := by.Counts(); err != nil {
+		return nil, err
+	}
+	f.Before, f.Limit = nil, 0
+	counts := map[string]int{}
+	for one, err := range s.Sessions(ctx, f) {
+		if err != nil {
+			return nil, err
+		}
+		for _, of := range by.Values(&one) {
+			counts[of]++
+		}
+	}
+	all := make([]Counted, 0, len(counts))
+	for of, n := range counts {
+		all = append(all, Counted{of, n})
+	}
+	SortCounted(all)
+	return all, nil
+}
+
+// SortCounted brings all into the order of [SessionCounter].
+func SortCounted(all []Counted) {
+	slices.SortFunc(all, func(a, b Counted) int { return cmp.Or(cmp.Compare(b.Sessions, a.Sessions), cmp.Compare(a.Of, b.Of)) })
+}
 
 // A Cursor is a position in a store's feed. It is opaque: only the store that
 // returned it can read it. "" is the beginning.

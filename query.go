@@ -3,7 +3,6 @@ package skein
 import (
 	"cmp"
 	"slices"
-	"strconv"
 	"strings"
 	"time"
 )
@@ -151,6 +150,28 @@ func (f *Filter) fitsTitle(s *Session) bool {
 	return f.Title == "" || strings.Contains(strings.ToLower(cmp.Or(s.Title, s.First)), strings.ToLower(f.Title))
 }
 
+// fitsAmong reports whether s has one of the values that f.Among has for each
+// dimension.
+func (f *Filter) fitsAmong(s *Session) bool {
+	for by, want := range f.Among {
+		if len(want) > 0 && !slices.ContainsFunc(by.Values(s), func(is string) bool { return slices.Contains(want, is) }) {
+			return false
+		}
+	}
+	return true
+}
+
+// Chosen returns the dimensions for which f.Among has values, in order.
+func (f *Filter) Chosen() (all []Dimension) {
+	for by, want := range f.Among {
+		if len(want) > 0 {
+			all = append(all, by)
+		}
+	}
+	slices.Sort(all)
+	return all
+}
+
 // Compare compares s and t by the order of [Store.Sessions]. It is negative if s
 // comes before t.
 func (s *Session) Compare(t *Session) int {
@@ -174,6 +195,43 @@ const (
 	ByTag        Dimension = "tag"
 	ByState      Dimension = "state" // a [WorkState], by what the events say
 )
+
+// Counts checks that sessions can be counted, and chosen, by d.
+//
+// The error wraps [ErrInvalid].
+func (d Dimension) Counts() error {
+	switch d {
+	case ByModelID, ByAgent, ByProject, ByRepository, ByBranch, BySurface, ByTag, ByState, BySlot:
+		return nil
+	}
+	return Invalidf("sessions by %.100q: want %s, %s, %s, %s, %s, %s, %s, %s or %s", d, ByModelID, ByAgent, ByProject, ByRepository, ByBranch, BySurface, ByTag, ByState, BySlot)
+}
+
+// Values returns what d has in the session s: its tags, and one value of anything
+// else that sessions are counted by.
+func (d Dimension) Values(s *Session) []string {
+	switch d {
+	case ByModelID:
+		return []string{s.Model}
+	case ByAgent:
+		return []string{s.Agent}
+	case ByProject:
+		return []string{s.Project}
+	case ByRepository:
+		return []string{cmp.Or(s.Checkout.Repository, s.Project)}
+	case ByBranch:
+		return []string{s.Checkout.Branch}
+	case BySurface:
+		return []string{s.Surface}
+	case ByTag:
+		return s.Tags
+	case ByState:
+		return []string{string(cmp.Or(s.Activity.State, StateIdle))}
+	case BySlot:
+		return []string{s.Updated.Slot().String()}
+	}
+	return nil
+}
 
 // A UsageQuery asks for sums of usage.
 type UsageQuery struct {
@@ -226,148 +284,4 @@ type UsageRow struct {
 	Tier     Tier
 	Usage    Usage
 	Recorded Usage // the part of Usage of the requests whose cost the source reported
-}
-
-// A Usage is what model requests used. Token counts are the provider's own; a
-// count that it does not report is 0.
-type Usage struct {
-	Input      int64 `json:"input,omitempty"`       // tokens read, not counting CacheRead and CacheWrite
-	Output     int64 `json:"output,omitempty"`      // tokens written, Reasoning included
-	Reasoning  int64 `json:"reasoning,omitempty"`   // part of Output
-	CacheRead  int64 `json:"cache_read,omitempty"`  // tokens read from the provider's cache
-	CacheWrite int64 `json:"cache_write,omitempty"` // tokens written to it
-	CacheHour  int64 `json:"cache_hour,omitempty"`  // part of CacheWrite: kept for an hour, which costs more than for five minutes
-	Requests   int64 `json:"requests,omitempty"`    // model requests; set by the fold
-	Reported   int64 `json:"reported,omitempty"`    // cost that the source reported, in billionths of a US dollar; 0 if it did not
-}
-
-// Plus returns the sum of u and v.
-func (u Usage) Plus(v Usage) Usage {
-	return Usage{
-		Input:      u.Input + v.Input,
-		Output:     u.Output + v.Output,
-		Reasoning:  u.Reasoning + v.Reasoning,
-		CacheRead:  u.CacheRead + v.CacheRead,
-		CacheWrite: u.CacheWrite + v.CacheWrite,
-		CacheHour:  u.CacheHour + v.CacheHour,
-		Requests:   u.Requests + v.Requests,
-		Reported:   u.Reported + v.Reported,
-	}
-}
-
-// Minus returns u minus v, field by field.
-func (u Usage) Minus(v Usage) Usage {
-	return u.Plus(Usage{-v.Input, -v.Output, -v.Reasoning, -v.CacheRead, -v.CacheWrite, -v.CacheHour, -v.Requests, -v.Reported})
-}
-
-// recorded returns u if it is of a request whose cost the source reported, else
-// nothing.
-func (u Usage) recorded() Usage {
-	if u.Reported == 0 {
-		return Usage{}
-	}
-	return u
-}
-
-// Merge returns the usage of one request for which first u, then v was reported:
-// the larger output, since it grows while an answer streams, and, of every other
-// counter, the later value that is not 0. CacheHour stays a part of CacheWrite.
-func (u Usage) Merge(v Usage) Usage {
-	later := func(a, b int64) int64 {
-		if b != 0 {
-			return b
-		}
-		return a
-	}
-	return Usage{
-		Input:      later(u.Input, v.Input),
-		Output:     max(u.Output, v.Output),
-		Reasoning:  max(u.Reasoning, v.Reasoning),
-		CacheRead:  later(u.CacheRead, v.CacheRead),
-		CacheWrite: later(u.CacheWrite, v.CacheWrite),
-		CacheHour:  min(later(u.CacheHour, v.CacheHour), later(u.CacheWrite, v.CacheWrite)),
-		Requests:   max(u.Requests, v.Requests),
-		Reported:   max(u.Reported, v.Reported),
-	}
-}
-
-// Tokens returns all tokens of u: read, written and cached.
-func (u Usage) Tokens() int64 { return u.Prompt() + u.Output }
-
-// Prompt returns all tokens of the prompt: new, read from the cache, and written to it.
-func (u Usage) Prompt() int64 { return u.Input + u.CacheRead + u.CacheWrite }
-
-// A Charge is what one event says about the cost of one request.
-type Charge struct {
-	Request  string // provider request ID; the store counts each once per user
-	Provider string
-	Model    string
-	Tier     Tier // by this event alone; [Added.Tier] also considers the events before
-	Several  bool // Usage is of several requests, of whose prompts nothing is known
-	Time     Time
-	Usage    Usage // Requests is 1
-}
-
-// tier returns the tier of the request if its usage is u.
-func (c *Charge) tier(service string, u Usage) Tier {
-	if c.Several {
-		return TierOf(service, 0)
-	}
-	return TierOf(service, u.Prompt())
-}
-
-// A Tier is what, besides the model, determines the price of a request: its service
-// tier and the length of its prompt. It is the service tier (batch, flex, priority
-// or fast; "" for the usual one) and, if the prompt exceeded one of the lengths
-// above which some provider charges more, ">" and the greatest such length that it
-// exceeded: "", "batch", ">200000", "batch>200000".
-type Tier string
-
-// longPrompts are the lengths in tokens above which prompts cost more, for any
-// provider. A test of the prices checks that they use no others.
-var longPrompts = []int64{128_000, 199_999, 200_000, 271_999, 272_000, 512_000}
-
-// ServiceTier returns the service tier that a provider calls word: batch, flex,
-// priority or fast; "" for the usual one, which providers call standard or
-// default, and for words that are not known to change the price.
-func ServiceTier(word string) string {
-	switch word = strings.ToLower(strings.TrimSpace(word)); word {
-	case "batch", "flex", "priority", "fast":
-		return word
-	}
-	return ""
-}
-
-// TierOf returns the tier of a request with this service tier, as its provider
-// calls it, and a prompt of this many tokens.
-func TierOf(service string, prompt int64) Tier {
-	service = ServiceTier(service)
-	above := int64(0)
-	for _, n := range longPrompts {
-		if prompt > n {
-			above = n
-		}
-	}
-	if above == 0 {
-		return Tier(service)
-	}
-	return Tier(service + ">" + strconv.FormatInt(above, 10))
-}
-
-// Service returns the service tier: batch, flex, priority or fast; "" for the
-// usual one.
-func (t Tier) Service() string {
-	service, _, _ := strings.Cut(string(t), ">")
-	return service
-}
-
-// Above returns the greatest length above which some provider charges more and
-// that the prompt exceeded; 0 if there is none.
-func (t Tier) Above() int64 {
-	_, above, _ := strings.Cut(string(t), ">")
-	n, err := strconv.ParseInt(above, 10, 64)
-	if err != nil {
-		return 0
-	}
-	return n
 }

@@ -1,6 +1,9 @@
 package skein
 
-import "strings"
+import (
+	"slices"
+	"strings"
+)
 
 // A Wrap is text that an agent's program inserted into a message in an envelope,
 // such as the output of a command that was run locally.
@@ -100,6 +103,41 @@ func Unwrap(text string) (typed string, wraps []Wrap) {
 		return text, nil
 	}
 	return rest, wraps
+}
+
+// Typed reports whether a person typed m: whether it is a user message that no
+// program inserted and that has more than tool results.
+func (m *Message) Typed() bool {
+	if m.Role != RoleUser || m.Synthetic {
+		return false
+	}
+	for _, p := range m.Parts {
+		if p.Kind != PartResult && !p.Synthetic {
+			return true
+		}
+	}
+	return false
+}
+
+// Prompt returns the beginning of what a person typed in m, on one line and
+// without what programs wrapped around it (see [Unwrap]), as Session.First and
+// LastPrompt hold it.
+func (m *Message) Prompt() string {
+	var all []string
+	for _, p := range m.Parts {
+		if (p.Kind == PartText || p.Kind == PartSummary) && !p.Synthetic {
+			if typed, _ := Unwrap(string(p.Text)); typed != "" {
+				all = append(all, typed)
+			}
+		}
+	}
+	return FirstWords(strings.Join(all, "\n\n"))
+}
+
+// brokenOff reports whether m is a program's note that a person broke the turn off.
+func (m *Message) brokenOff() bool {
+	_, wraps := Unwrap(m.Words())
+	return slices.ContainsFunc(wraps, func(w Wrap) bool { return w.Label == interrupted || w.Label == brokenOff })
 }
 
 // Wrapped reports whether all of a text is a program's.
