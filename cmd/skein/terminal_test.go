@@ -130,14 +130,19 @@ func TestATerminalMayChangeItsWidth(t *testing.T) {
 	p.enter("Some **words** that make a paragraph which is longer than the narrowest terminal is wide, and no longer.")
 	p.await(`^Some words that`)
 	p.prompt()
-	p.keys("-l", "typing 東京 what is longer than the narrowest terminal is wide by far")
-	for _, width := range []int{80, 60, 40, 120} {
-		p.resize(width)
-		p.await(`by far *\z`)
+	const typed = "typing 東京 what is longer than every terminal but the widest, as wide as it is, by far"
+	p.keys("-l", typed)
+	p.await(`by far *\z`)
+	// Each new size waits for the lines of the one before: a terminal that changes its
+	// width while the program draws cannot be drawn on rightly.
+	for _, now := range []struct {
+		width int
+		last  string // the last line as the program draws it, not as the terminal wraps it
+	}{{80, `  is, by far`}, {60, `  dest, as wide as it is, by far`}, {40, `  it is, by far`}, {120, `❯ ` + typed}} {
+		p.resize(now.width)
+		p.await(`^` + now.last + ` *\z`)
 	}
-	s := p.until(func(s string) bool {
-		return strings.Contains(s, "❯ typing 東京 what is longer than the narrowest terminal is wide by far")
-	}, "has it on one line")
+	s := p.await(`❯ ` + typed)
 	if n := strings.Count(s, "typing"); n != 1 {
 		t.Errorf("after resizing the prompt is there %d times, want once:\n%s", n, s)
 	}
