@@ -119,6 +119,14 @@ func (c *Cluster) small(size int64) error {
 	return own(c.data())
 }
 
+// Enlarge gives the small file system of a cluster room for size bytes in all.
+func (c *Cluster) Enlarge(t testing.TB, size int64) {
+	t.Helper()
+	if out, err := exec.Command("mount", "-o", fmt.Sprintf("remount,size=%d", size), c.data()).CombinedOutput(); err != nil {
+		t.Fatalf("enlarge the small file system: %v: %s", err, tail(out))
+	}
+}
+
 // run runs a program of PostgreSQL, as the user that the server runs as.
 func (c *Cluster) run(program string, args ...string) error {
 	cmd := exec.Command(filepath.Join(c.Bin, program), args...)

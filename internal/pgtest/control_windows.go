@@ -26,5 +26,8 @@ func (c *Cluster) Postmaster(t testing.TB) int {
 	return 0
 }
 
+// Enlarge fails the test: there is no cluster.
+func (c *Cluster) Enlarge(t testing.TB, _ int64) { t.Fatal(errWindows) }
+
 func (c *Cluster) start() error                { return errWindows }
 func (c *Cluster) run(string, ...string) error { return errWindows }

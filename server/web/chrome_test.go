@@ -65,17 +65,33 @@ func (v *visit) quietly() *tab {
 		v.t.Fatal("there is no chromium: apt-get install chromium, or put google-chrome on the PATH")
 	}
 	o := append(chromedp.DefaultExecAllocatorOptions[:], chromedp.ExecPath(path), chromedp.NoSandbox, chromedp.WSURLReadTimeout(late), chromedp.Flag("force-color-profile", "srgb"))
-	browser, stop := chromedp.NewExecAllocator(v.t.Context(), o...)
-	v.t.Cleanup(stop)
-	ctx, cancel := chromedp.NewContext(browser)
-	v.t.Cleanup(cancel)
-	ctx, cancelTime := context.WithTimeout(ctx, 3*late) // many pages
+	ctx, cancelTime := context.WithTimeout(v.started(o), 3*late) // many pages
 	v.t.Cleanup(cancelTime)
 	b := &tab{ctx, v.t, v}
 	b.do(chromedp.Navigate(v.url+"/login?code="+v.code()), chromedp.WaitReady(chromedp.CSS("main button.main")))
 	b.eval(`document.querySelector("main button.main").click()`) // not with the mouse: the browser would not show the focus on the next page
 	b.until(`location.pathname == "/" && document.getElementById("main") && document.readyState == "complete"`)
 	return b
+}
+
+// started returns the context of a browser that runs. Chromium sometimes ends as it
+// starts, on a machine that does much else.
+func (v *visit) started(o []chromedp.ExecAllocatorOption) context.Context {
+	v.t.Helper()
+	for tries := 3; ; tries-- {
+		browser, stop := chromedp.NewExecAllocator(v.t.Context(), o...)
+		v.t.Cleanup(stop)
+		ctx, cancel := chromedp.NewContext(browser)
+		v.t.Cleanup(cancel)
+		err := chromedp.Do(ctx)
+		if err == nil {
+			return ctx
+		}
+		if tries == 1 {
+			v.t.Fatal(err)
+		}
+		v.t.Logf("once more: %v", err)
+	}
 }
 
 // do runs actions in the browser.
