@@ -45,6 +45,10 @@ func (mute) Ask(context.Context, gateway.Message) (gateway.Answer, error) {
 
 func (mute) Talk(context.Context, *web.RunningTurn) error { return nil }
 
+func (mute) Choices(context.Context, skein.Store, *skein.Session) web.TurnChoices {
+	return web.TurnChoices{}
+}
+
 func newWhole(t *testing.T) *whole {
 	t.Helper()
 	h := &whole{T: t, now: time.Date(2026, 11, 21, 12, 0, 0, 0, time.UTC)}

@@ -1,15 +1,18 @@
 package serve
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
 	"slices"
+	"strings"
 	"sync"
 
 	"github.com/skein-dev/skein"
 	"github.com/skein-dev/skein/agent"
 	"github.com/skein-dev/skein/cli/job"
+	"github.com/skein-dev/skein/cli/sessions"
 	"github.com/skein-dev/skein/cli/terminal"
 	"github.com/skein-dev/skein/cli/thread"
 	"github.com/skein-dev/skein/server/web"
@@ -35,13 +38,18 @@ func (w *talker) Talk(ctx context.Context, t *web.RunningTurn) (err error) {
 	if err != nil {
 		return err
 	}
-	face := &webFace{talk: t}
+	face := &webFace{talk: t, again: t.Again}
 	th, err := o.OpenAt(ctx, &j, at, face.face())
 	if err != nil {
 		return err
 	}
 	face.thread = th
-	out, err := th.Say(ctx, t.Text)
+	var out agent.Outcome
+	if t.Again {
+		out, err = th.AskAgain(ctx)
+	} else {
+		out, err = th.Say(ctx, t.Text)
+	}
 	how := string(out.Stop)
 	if err != nil {
 		how = string(agent.Error)
@@ -55,13 +63,48 @@ func chatOf(j *job.Job, allow []string) *web.Turns {
 	return web.NewChat(&talker{job: j, allow: allow, always: map[string][]string{}})
 }
 
+// Choices implements [web.Talker]. The models are those that answered before.
+func (w *talker) Choices(ctx context.Context, store skein.Store, in *skein.Session) (c web.TurnChoices) {
+	cwd, err := w.job.Getwd()
+	if err != nil && in.Cwd == "" {
+		return c
+	}
+	who := thread.Roster(w.job, nil, cmp.Or(in.Cwd, cwd))
+	agents, _, _ := who.Definitions() //nolint:errcheck // without them, an agent can still be typed
+	for _, d := range agents {
+		c.Agents = append(c.Agents, web.AgentChoice{Name: d.Name, About: d.Description})
+		c.Models = append(c.Models, d.Model)
+	}
+	c.Model = cmp.Or(thread.OwnModel(in), w.job.Settings.Text("model"))
+	c.Models = append(c.Models, c.Model, "echo")
+	for s, err := range store.Sessions(ctx, skein.Filter{Limit: sessions.Most}) {
+		if err != nil {
+			break
+		}
+		c.Models = append(c.Models, thread.OwnModel(&s))
+	}
+	c.Models = slices.DeleteFunc(c.Models, func(name string) bool {
+		provider, _, _ := strings.Cut(name, ":")
+		_, known := who.Provider(provider)
+		return !known && name != "echo"
+	})
+	slices.Sort(c.Models)
+	c.Models = slices.Compact(c.Models)
+	return c
+}
+
 // spot returns the session of the talk, and the options to open it with.
 func (w *talker) spot(ctx context.Context, j *job.Job, t *web.RunningTurn) (at thread.Selection, o thread.Options, err error) {
-	o = thread.Options{Model: t.Model, Agent: t.Agent, User: string(t.User), NoHint: true}
-	if t.Session == "" {
+	o = thread.Options{Model: t.Model, Agent: t.Agent, Effort: t.Effort, User: string(t.User), NoHint: true}
+	switch {
+	case t.From != "":
+		at.Session, err = j.Store.Session(ctx, t.From)
+		at.Forked, at.Created = true, sessions.ForkOf(at.Session, t.At, "", j.Version)
+		at.Created.Surface, at.Created.Program = "web", serving
+	case t.Session == "":
 		at, err = o.Fresh(ctx, j)
 		at.Created.Surface, at.Created.Program = "web", serving
-	} else {
+	default:
 		at.Session, err = j.Store.Session(ctx, t.Session)
 	}
 	o.Allow = slices.Clone(w.allow)
@@ -86,6 +129,7 @@ func (w *talker) remember(a *thread.Allowed) {
 // A webFace shows a turn in the dashboard.
 type webFace struct {
 	talk   *web.RunningTurn
+	again  bool           // no prompt is stored in this turn
 	thread *thread.Thread // nil while it is being opened
 }
 
@@ -105,7 +149,7 @@ func (f *webFace) tell(format string, args ...any) {
 func (f *webFace) observe(u agent.Update) {
 	switch u.Kind {
 	case agent.Stored:
-		said := slices.ContainsFunc(u.Events, func(e skein.Event) bool { return e.Kind == skein.KindSaid })
+		said := f.again || slices.ContainsFunc(u.Events, func(e skein.Event) bool { return e.Kind == skein.KindSaid })
 		if u.Child == "" && f.thread != nil && said {
 			f.talk.Begun(f.thread.ID())
 		}

@@ -32,6 +32,7 @@ type Options struct {
 	User       string
 	Agent      string
 	Model      string
+	Effort     string // how much the model thinks; "" as in the settings
 	cwd        string
 	here       bool
 	Allow      []string

@@ -1,6 +1,7 @@
 package thread
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -15,6 +16,7 @@ import (
 	"github.com/skein-dev/skein/cli/sessions"
 	"github.com/skein-dev/skein/cli/terminal"
 	"github.com/skein-dev/skein/internal/guidance"
+	"github.com/skein-dev/skein/llm"
 	"github.com/skein-dev/skein/render"
 )
 
@@ -52,6 +54,7 @@ func (o *Options) OpenAt(ctx context.Context, j *job.Job, at Selection, f Face) 
 	}
 	t.logs = sessions.Logs(j, t.Store)
 	t.Roster = Roster(j, t.Store, t.Cwd())
+	t.Roster.Effort = cmp.Or(llm.Effort(o.Effort), t.Roster.Effort)
 	t.guide()
 	if t.Team, err = t.answering(ctx); err != nil {
 		return nil, err

@@ -3,7 +3,6 @@ package web
 import (
 	"context"
 	"errors"
-	"fmt"
 	"maps"
 	"slices"
 	"strconv"
@@ -22,7 +21,22 @@ type Talker interface {
 	// The error wraps [skein.ErrLocked] if another program works on the
 	// session, or says what is wrong with the agent, the model or the text.
 	Talk(ctx context.Context, t *RunningTurn) error
+
+	// Choices returns what a person who sees store can choose for a turn in a session,
+	// which has no ID if it does not exist yet.
+	Choices(ctx context.Context, store skein.Store, in *skein.Session) TurnChoices
 }
+
+// TurnChoices are the agents and models that a person can choose for a turn. Other names
+// may work too.
+type TurnChoices struct {
+	Agents []AgentChoice
+	Models []string
+	Model  string // the one that answers if none is chosen; "" if that is not known
+}
+
+// An AgentChoice is an agent that can be chosen.
+type AgentChoice struct{ Name, About string }
 
 // A Question is something that a person must decide.
 type Question struct {
@@ -42,12 +56,17 @@ const (
 // before it is stored.
 type RunningTurn struct {
 	Session skein.SessionID // "" begins a new one
+	From    skein.SessionID // that a new one is a fork of; "" for none
+	At      skein.Seq       // up to which the fork shows it
 	User    skein.User      // the owner of a new one; "" for the server's own user
-	Agent   string          // of a new one; "" for the default
-	Model   string          // "" for the agent's
+	Agent   string          // "" for the one that answered before, or the default
+	Model   string          // "" for the one that answered before, or the agent's
+	Effort  string          // how much the model thinks: low, medium or high; "" for the default
 	Text    string
+	Again   bool // let the last prompt be answered, instead of Text
 
 	chat  *Turns
+	place int // in the queue: it began as a waiting message; 0 if it did not wait
 	stop  context.CancelFunc
 	begun chan struct{} // closed when the session's ID is known and the text is stored
 	asks  chan struct{} // closed when a question is asked before that
@@ -160,6 +179,8 @@ type Turns struct {
 	ended bool
 	talks map[skein.SessionID]*RunningTurn
 	last  map[skein.SessionID]string // error of the newest turn; "" if it succeeded
+	queue map[skein.SessionID][]*RunningTurn
+	waits int // how many messages have waited so far
 	ears  map[skein.SessionID]map[chan turnNews]bool
 }
 
@@ -171,7 +192,7 @@ type turnNews struct {
 
 // NewChat returns a Chat whose turns talker runs.
 func NewChat(talker Talker) *Turns {
-	c := &Turns{talker: talker, talks: map[skein.SessionID]*RunningTurn{}, last: map[skein.SessionID]string{}, ears: map[skein.SessionID]map[chan turnNews]bool{}}
+	c := &Turns{talker: talker, talks: map[skein.SessionID]*RunningTurn{}, last: map[skein.SessionID]string{}, queue: map[skein.SessionID][]*RunningTurn{}, ears: map[skein.SessionID]map[chan turnNews]bool{}}
 	c.ctx, c.cancel = context.WithCancel(context.Background())
 	return c
 }
@@ -190,12 +211,13 @@ func (c *Turns) Interrupt() { c.cancel() }
 
 // say begins a turn, and returns the session's ID once the text is stored.
 //
-// The error wraps [skein.ErrLocked] if this server already runs a turn there,
-// or is the talker's.
+// If this server already runs a turn there, the text waits for its end.
+//
+// The error wraps [skein.ErrFull] if too many wait already, or is the talker's.
 func (c *Turns) say(ctx context.Context, t *RunningTurn) (skein.SessionID, error) {
-	t.chat, t.begun, t.asks, t.over, t.answer = c, make(chan struct{}), make(chan struct{}), make(chan struct{}), map[string]chan string{}
+	t.prepare(c)
 	if t.Session != "" && !c.claim(t) {
-		return "", fmt.Errorf("%w: the agent is still answering", skein.ErrLocked)
+		return t.Session, c.wait(t)
 	}
 	if !c.start(t) {
 		return "", skein.ErrClosed
@@ -212,6 +234,11 @@ func (c *Turns) say(ctx context.Context, t *RunningTurn) (skein.SessionID, error
 	t.mu.Lock()
 	defer t.mu.Unlock()
 	return t.Session, ctx.Err()
+}
+
+// prepare lets t run in c.
+func (t *RunningTurn) prepare(c *Turns) {
+	t.chat, t.begun, t.asks, t.over, t.answer = c, make(chan struct{}), make(chan struct{}), make(chan struct{}), map[string]chan string{}
 }
 
 // start starts the talker; false if the server is stopping.
@@ -235,11 +262,18 @@ func (c *Turns) run(ctx context.Context, t *RunningTurn) {
 		delete(c.talks, t.Session)
 	}
 	delete(c.last, t.Session)
-	if t.err != nil && !errors.Is(t.err, context.Canceled) && (isClosed(t.begun) || isClosed(t.asks)) {
+	begun := isClosed(t.begun)
+	if t.err != nil && !errors.Is(t.err, context.Canceled) && (begun || isClosed(t.asks) || t.place > 0) {
 		c.last[t.Session] = skein.Reason(t.err)
+	}
+	if t.err != nil && !begun && t.place > 0 {
+		c.queue[t.Session] = slices.Insert(c.queue[t.Session], 0, t.afresh())
 	}
 	c.mu.Unlock()
 	close(t.over)
+	if t.err == nil && ctx.Err() == nil {
+		c.next(t.Session)
+	}
 	c.tell(t.Session, turnNews{Kind: "state"})
 }
 

@@ -20,21 +20,34 @@ import (
 type parrot struct {
 	store skein.Store
 	hold  chan struct{} // if not nil, the answer waits for it
+	chose []string      // agent, model and effort of each turn
+}
+
+// Choices implements [web.Talker].
+func (p *parrot) Choices(context.Context, skein.Store, *skein.Session) web.TurnChoices {
+	return web.TurnChoices{Agents: []web.AgentChoice{{Name: "reviewer", About: "reads changes"}}, Models: []string{"anthropic:" + sonnet, "echo"}, Model: "echo"}
 }
 
 // Talk implements [web.Talker].
 func (p *parrot) Talk(ctx context.Context, t *web.RunningTurn) error {
 	id, now := t.Session, skein.At(composedNow)
+	p.chose = append(p.chose, strings.Join([]string{t.Agent, t.Model, t.Effort}, "|"))
 	if t.Text == "fail" {
 		return fmt.Errorf("%w model: there is none", skein.ErrInvalid)
 	}
 	if id == "" {
 		id = "s-new"
-		if _, err := skein.Add(ctx, p.store, id, skein.NewEvent(skein.KindCreated, now, skein.Created{Surface: "web", User: t.User})); err != nil {
+		created := skein.Created{Surface: "web", User: t.User}
+		if t.From != "" {
+			created.Parent = &skein.Parent{Session: t.From, Seq: t.At, Why: skein.Fork}
+		}
+		if _, err := skein.Add(ctx, p.store, id, skein.NewEvent(skein.KindCreated, now, created)); err != nil {
 			return err
 		}
 	}
-	if _, err := skein.Add(ctx, p.store, id, skein.Say(now, skein.UserSays(t.Text))); err != nil {
+	if t.Again {
+		t.Text = "again"
+	} else if _, err := skein.Add(ctx, p.store, id, skein.Say(now, skein.UserSays(t.Text))); err != nil {
 		return err
 	}
 	t.Begun(id)
@@ -157,7 +170,6 @@ func TestChatTellsWhatWasAskedBefore(t *testing.T) {
 func TestChatHoldsOneTurnAtATimeAndStopsIt(t *testing.T) {
 	v := chatting(t, &parrot{hold: make(chan struct{})})
 	v.send("/sessions/s-fork/chat", said("first"))
-	wants(t, "the page", v.send("/sessions/s-fork/chat", said("second")), "still answering", ">second</textarea>")
 	page := v.send("/sessions/s-fork/chat/stop", url.Values{})
 	if wants(t, "the page", page, "(stopped)"); strings.Contains(page, "is answering") {
 		t.Errorf("it goes on after it was stopped:\n%s", page)

@@ -1,6 +1,7 @@
 package web
 
 import (
+	"context"
 	"net/http"
 	"strings"
 
@@ -24,8 +25,11 @@ func (s chatPages) routes() []door.Route {
 		change("/chat", s.say),
 		read("/sessions/{id}/chat", s.chat),
 		read("/sessions/{id}/chat/state", s.chatState),
+		read("/sessions/{id}/chat/side", s.chatSide),
 		change("/sessions/{id}/chat", s.say),
 		change("/sessions/{id}/chat/stop", s.stop),
+		change("/sessions/{id}/chat/again", s.again),
+		change("/sessions/{id}/chat/queue", s.queue),
 		change("/sessions/{id}/chat/reply", s.reply),
 	}
 	for i := range all {
@@ -36,11 +40,34 @@ func (s chatPages) routes() []door.Route {
 
 // chatPage is the data of the page.
 type chatPage struct {
-	*transcript.Transcript
-	Title string
-	State chatState
-	Text  string // a text that could not be said
-	Error string
+	*transcript.Transcript // nil if the session does not exist yet
+	Title                  string
+	State                  chatState
+	Text                   string // of a message that could not be said, or that is edited
+	Error                  string
+	Edit                   skein.Seq // of the message that is edited: what is said goes to a fork before it; 0 for none
+	Used                   contextUse
+	Chosen                 chosenTurn
+	TurnChoices
+}
+
+// Action is where the form is sent to.
+func (p *chatPage) Action() string {
+	if p.Transcript == nil {
+		return "/chat"
+	}
+	return p.Path() + "/chat"
+}
+
+// Efforts are the efforts that can be chosen.
+func (p *chatPage) Efforts() []string { return []string{"low", "medium", "high"} }
+
+// chosenTurn is what a person chose for the turn.
+type chosenTurn struct{ Agent, Model, Effort string }
+
+// chosenIn returns what a form chose.
+func chosenIn(r *http.Request) chosenTurn {
+	return chosenTurn{strings.TrimSpace(r.FormValue("agent")), strings.TrimSpace(r.FormValue("model")), r.FormValue("effort")}
 }
 
 // chatState is a running turn.
@@ -51,29 +78,51 @@ type chatState struct {
 	Doing   string
 	Notes   []string
 	Open    []Question
-	Error   string // of the turn before
+	Waits   []waitingText // that will be said when this turn has ended
+	Error   string        // of the turn before
+	Again   bool          // the last prompt has no complete answer
 }
 
 // stateOf returns the state of the turn in a session.
 func (s chatPages) stateOf(id skein.SessionID) chatState {
 	t, wrong := s.Chat.at(id)
+	state := chatState{Path: transcript.SessionPath(id), Waits: s.Chat.waiting(id)}
+	for i := range state.Waits {
+		state.Waits[i].Text = s.Redact(render.Clean(state.Waits[i].Text))
+	}
 	if t == nil {
-		return chatState{Path: transcript.SessionPath(id), Error: wrong}
+		state.Error = wrong
+		return state
 	}
 	t.mu.Lock()
 	defer t.mu.Unlock()
-	return chatState{
-		Path: transcript.SessionPath(id), Working: true, Words: s.Redact(render.Clean(t.words)), Doing: t.doing,
-		Notes: append([]string(nil), t.notes...), Open: append([]Question(nil), t.open...),
+	state.Working, state.Words, state.Doing = true, s.Redact(render.Clean(t.words)), t.doing
+	state.Notes, state.Open = append([]string(nil), t.notes...), append([]Question(nil), t.open...)
+	return state
+}
+
+// wholeState is stateOf, and whether the last prompt can be answered again.
+func (s chatPages) wholeState(ctx context.Context, id skein.SessionID) (state chatState, err error) {
+	if state = s.stateOf(id); !state.Working {
+		state.Again, err = unanswered(ctx, transcript.Legible(door.From(ctx).Store), id)
 	}
+	return state, err
 }
 
 // newChat shows the form that begins a session.
-func (s chatPages) newChat(w http.ResponseWriter, r *http.Request) {
-	s.show(w, r, "newchat", layoutData{Title: "New chat", At: "chat", Data: &chatPage{}})
+func (s chatPages) newChat(w http.ResponseWriter, r *http.Request) { s.newWith(w, r, "", nil) }
+
+// newWith is newChat, after err kept a text from being said.
+func (s chatPages) newWith(w http.ResponseWriter, r *http.Request, text string, wrong error) {
+	p := &chatPage{Text: text, TurnChoices: s.Chat.talker.Choices(r.Context(), s.store(r.Context()), &skein.Session{}), Chosen: chosenIn(r)}
+	if wrong != nil {
+		p.Error = wordsOf(wrong)
+	}
+	s.show(w, r, "chat", layoutData{Title: "New chat", At: "chat", Class: "session chat", Data: p})
 }
 
-// chat shows the end of a session, and the form for the next message.
+// chat shows the end of a session, and the form for the next message. With edit=SEQ that
+// form has an earlier message.
 func (s chatPages) chat(w http.ResponseWriter, r *http.Request) { s.chatWith(w, r, "", nil) }
 
 // chatWith is chat, after err kept a text from being said.
@@ -82,59 +131,133 @@ func (s chatPages) chatWith(w http.ResponseWriter, r *http.Request, text string,
 	if !ok {
 		return
 	}
+	p, err := s.page(r, one)
+	if err == nil {
+		err = s.edited(r, p, one.ID)
+	}
+	if err != nil {
+		s.fail(w, r, err)
+		return
+	}
+	p.TurnChoices, p.Chosen = s.Chat.talker.Choices(r.Context(), s.store(r.Context()), &one), chosenIn(r)
+	if wrong != nil {
+		p.Text, p.Error = text, wordsOf(wrong)
+	}
+	s.show(w, r, "chat", layoutData{Title: one.Name(), At: "chat", Class: "session chat", Data: p})
+}
+
+// page returns what the page shows of a session.
+func (s chatPages) page(r *http.Request, one skein.Session) (*chatPage, error) {
 	store := door.From(r.Context()).Store
 	found, err := transcript.Windows{Store: transcript.Legible(store), Session: one.ID, Size: windowSize}.Until(r.Context(), 0)
 	if err != nil {
-		s.fail(w, r, err)
-		return
+		return nil, err
+	}
+	used, err := s.contextOf(found.Entries)
+	if err != nil {
+		return nil, err
 	}
 	t, err := s.transcripts.Make(r.Context(), store, s.viewOf(r, one), found)
 	if err != nil {
-		s.fail(w, r, err)
-		return
+		return nil, err
 	}
-	p := &chatPage{Transcript: t, Title: render.Line(t.Session.Name()), State: s.stateOf(one.ID), Text: text}
-	if wrong != nil {
-		p.Error = wordsOf(wrong)
+	state, err := s.wholeState(r.Context(), one.ID)
+	return &chatPage{Transcript: t, Title: render.Line(t.Session.Name()), State: state, Used: used}, err
+}
+
+// edited puts the message that a request wants to edit into the form.
+func (s chatPages) edited(r *http.Request, p *chatPage, id skein.SessionID) error {
+	text := r.FormValue("edit")
+	if text == "" {
+		return nil
 	}
-	s.show(w, r, "chat", layoutData{Title: one.Name(), At: "chat", Class: "session chat", Data: p})
+	at, err := seqOf("edit", text)
+	if err != nil {
+		return err
+	}
+	m, err := typedAt(r.Context(), transcript.Legible(door.From(r.Context()).Store), id, at)
+	if err != nil {
+		return err
+	}
+	p.Edit, p.Text = at, s.Redact(m.Words())
+	return nil
 }
 
 // chatState answers with the running turn alone.
 func (s chatPages) chatState(w http.ResponseWriter, r *http.Request) {
 	one, ok := s.one(w, r)
-	if ok {
-		s.fragment(w, "chat", "state", s.stateOf(one.ID))
+	if !ok {
+		return
 	}
+	state, err := s.wholeState(r.Context(), one.ID)
+	if err != nil {
+		s.fail(w, r, err)
+		return
+	}
+	s.fragment(w, "chat", "state", state)
+}
+
+// chatSide answers with the plan, and how much of the context is used.
+func (s chatPages) chatSide(w http.ResponseWriter, r *http.Request) {
+	one, ok := s.one(w, r)
+	if !ok {
+		return
+	}
+	p, err := s.page(r, one)
+	if err != nil {
+		s.fail(w, r, err)
+		return
+	}
+	s.fragment(w, "chat", "side", p)
 }
 
 // say says the text of a form in a session, or in a new one.
 func (s chatPages) say(w http.ResponseWriter, r *http.Request) {
-	v := door.From(r.Context())
-	t := &RunningTurn{User: v.User, Text: strings.ReplaceAll(strings.TrimSpace(r.PostFormValue("text")), "\r\n", "\n"), Model: strings.TrimSpace(r.PostFormValue("model"))}
-	if r.PathValue("id") != "" {
-		one, ok := s.one(w, r)
-		if !ok {
-			return
-		}
-		t.Session = one.ID
-	} else {
-		t.Agent = strings.TrimSpace(r.PostFormValue("agent"))
+	chosen := chosenIn(r)
+	t := &RunningTurn{
+		User: door.From(r.Context()).User, Agent: chosen.Agent, Model: chosen.Model, Effort: chosen.Effort,
+		Text: strings.ReplaceAll(strings.TrimSpace(r.PostFormValue("text")), "\r\n", "\n"),
 	}
 	if t.Text == "" {
 		back(w, r, r.URL.Path, "")
 		return
 	}
-	was := t.Session
-	id, err := s.Chat.say(r.Context(), t)
-	switch {
-	case err == nil:
-		back(w, r, transcript.SessionPath(id)+"/chat#say", "")
-	case was != "":
-		s.chatWith(w, r, t.Text, err)
-	default:
-		s.show(w, r, "newchat", layoutData{Title: "New chat", At: "chat", Data: &chatPage{Text: t.Text, Error: wordsOf(err)}})
+	again := s.newWith
+	if r.PathValue("id") != "" {
+		one, ok := s.one(w, r)
+		if !ok {
+			return
+		}
+		t.Session, again = one.ID, s.chatWith
 	}
+	err := s.fork(r, t)
+	var id skein.SessionID
+	if err == nil {
+		id, err = s.Chat.say(r.Context(), t)
+	}
+	if err != nil {
+		again(w, r, t.Text, err)
+		return
+	}
+	back(w, r, chatPath(id), "")
+}
+
+// fork lets t go to a fork of its session, if a form edits a message: the fork begins
+// right before that message.
+//
+// The error is the store's, or says that the message cannot be edited.
+func (s chatPages) fork(r *http.Request, t *RunningTurn) error {
+	if r.PostFormValue("edit") == "" {
+		return nil
+	}
+	at, err := seqOf("edit", r.PostFormValue("edit"))
+	if err == nil {
+		_, err = typedAt(r.Context(), transcript.Legible(door.From(r.Context()).Store), t.Session, at)
+	}
+	if err == nil {
+		t.From, t.At, t.Session = t.Session, at-1, ""
+	}
+	return err
 }
 
 // wordsOf returns the error for the person who runs the server, and what to do.
@@ -162,7 +285,7 @@ func (s chatPages) stop(w http.ResponseWriter, r *http.Request) {
 		case <-r.Context().Done():
 		}
 	}
-	back(w, r, transcript.SessionPath(one.ID)+"/chat#say", "")
+	back(w, r, chatPath(one.ID), "")
 }
 
 // reply answers a question of the agent.
@@ -181,5 +304,5 @@ func (s chatPages) reply(w http.ResponseWriter, r *http.Request) {
 		door.Refuse(w, r, http.StatusBadRequest, "invalid", "answer %q: want yes, no or always", answer)
 		return
 	}
-	back(w, r, local(r.PostFormValue("back"), transcript.SessionPath(one.ID)+"/chat#say"), done)
+	back(w, r, local(r.PostFormValue("back"), chatPath(one.ID)), done)
 }

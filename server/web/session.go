@@ -222,7 +222,7 @@ func (s *site) viewOf(r *http.Request, one skein.Session) transcript.PageView {
 	}
 	if s.Chat != nil {
 		talk, _ := s.Chat.at(one.ID)
-		v.Working = talk != nil
+		v.Working, v.Chat = talk != nil, door.From(r.Context()).Scope >= door.Admin
 	}
 	return v
 }

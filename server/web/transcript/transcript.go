@@ -43,6 +43,7 @@ type PageView struct {
 	Rewound bool           // what was taken back is shown
 	Nested  bool           // it is shown inside another session's page
 	Write   bool           // the visitor may change the session
+	Chat    bool           // the visitor may let an agent answer in it
 	At      skein.Seq      // seq that the reader is at; 0 at the beginning
 	Uncut   bool           // nothing is cut
 	Working bool           // an agent works on the last turn, on this server
