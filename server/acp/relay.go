@@ -10,6 +10,7 @@ import (
 	"time"
 
 	"github.com/skein-dev/skein"
+	"github.com/skein-dev/skein/server/acp/stored"
 	"github.com/skein-dev/skein/server/acp/wire"
 )
 
@@ -237,7 +238,7 @@ func (r *relay) answerAll(why string) {
 			continue
 		}
 		if q.method == "session/prompt" {
-			q.s.rec.Answered(nil, skein.MustJSON(map[string]any{"code": internalError, "message": why}))
+			q.s.rec.Answered(nil, skein.MustJSON(map[string]any{"code": stored.Internal, "message": why}))
 		}
 		q.s.toEditor.pass(line, func() []byte {
 			if err := q.s.rec.Flush(); err != nil {
@@ -250,11 +251,8 @@ func (r *relay) answerAll(why string) {
 	}
 }
 
-// internalError is the code of JSON-RPC for what is not the caller's fault.
-const internalError = -32603
-
 // failure returns the answer to a request that failed.
-func failure(id, why string) []byte { return failed(id, internalError, why) }
+func failure(id, why string) []byte { return failed(id, stored.Internal, why) }
 
 func failed(id string, code int, why string) []byte {
 	text := skein.MustJSON(map[string]any{"code": code, "message": why})

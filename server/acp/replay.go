@@ -3,63 +3,24 @@ package acp
 import (
 	"context"
 	"fmt"
-	"iter"
 	"strings"
 
 	"github.com/skein-dev/skein"
-	"github.com/skein-dev/skein/server/acp/record"
+	"github.com/skein-dev/skein/server/acp/stored"
 	"github.com/skein-dev/skein/server/acp/wire"
-	"github.com/skein-dev/skein/store/lenient"
 )
-
-// window is how many events are read at once.
-const window = 500
-
-// entries yields the live messages of a session, in order.
-func (r *relay) entries(ctx context.Context, id skein.SessionID) iter.Seq2[skein.Entry, error] {
-	return func(yield func(skein.Entry, error) bool) {
-		store := lenient.Store(r.o.Store, nil) // what is damaged is shown as damaged
-		s, err := store.Session(ctx, id)
-		if err != nil {
-			yield(skein.Entry{}, err)
-			return
-		}
-		for after := skein.Seq(0); after < s.Last; after += window {
-			found, err := store.Newest(ctx, id, window, after+window+1)
-			if err != nil {
-				yield(skein.Entry{}, err)
-				return
-			}
-			for _, e := range found {
-				if e.Seq > after && !e.Rewound && !yield(e, nil) {
-					return
-				}
-			}
-		}
-	}
-}
 
 // replay shows the editor what was said.
 func (r *relay) replay(ctx context.Context, s *session) error {
-	blob := func(h skein.Hash) []byte {
-		b, _ := r.o.Store.Blob(ctx, s.outer, h) //nolint:errcheck // what cannot be read is shown empty
-		return b
-	}
-	for e, err := range r.entries(ctx, s.outer) {
+	for u, err := range stored.Replay(ctx, r.o.Store, s.outer) {
 		if err != nil {
 			return err
 		}
-		for _, u := range record.Replay(&e, blob) {
-			s.toEditor.pass(update(s, u), nil)
-		}
+		s.toEditor.pass(stored.Update(s.outer, u), nil)
 	}
 	s.toEditor.idle() // the answer does not come before
 	s.toEditor.mu.Unlock()
 	return nil
-}
-
-func update(s *session, u []byte) []byte {
-	return fmt.Appendf(nil, `{"jsonrpc":"2.0","method":"session/update","params":{"sessionId":%s,"update":%s}}`+"\n", wire.Quote(string(s.outer)), u)
 }
 
 // notice tells the editor what happened to a session: as a notice, if it shows those,
@@ -68,15 +29,11 @@ func (r *relay) notice(s *session, title string, lines []string) {
 	if len(lines) == 0 {
 		return
 	}
-	text := strings.Join(lines, "\n")
-	u := map[string]any{"sessionUpdate": "notice", "severity": "warning", "title": "skein: " + title, "description": text}
+	n := stored.Notice{Severity: "warning", Title: title, Text: strings.Join(lines, "\n")}
 	r.mu.Lock()
 	shows := r.notices
 	r.mu.Unlock()
-	if !shows {
-		u = map[string]any{"sessionUpdate": "agent_message_chunk", "content": map[string]any{"type": "text", "text": "[skein: " + title + ": " + text + "]\n\n"}}
-	}
-	s.notice = update(s, skein.MustJSON(u))
+	s.notice = stored.Update(s.outer, n.Update(shows))
 }
 
 // mostContext limits what an agent is told of a session that it cannot load: the newest.
@@ -86,7 +43,7 @@ const mostContext = 200_000
 func (r *relay) asText(ctx context.Context, id skein.SessionID) (string, error) {
 	var all []string
 	size := 0
-	for e, err := range r.entries(ctx, id) {
+	for e, err := range stored.Entries(ctx, r.o.Store, id) {
 		if err != nil {
 			return "", err
 		}

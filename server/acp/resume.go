@@ -94,7 +94,7 @@ func (r *relay) changed(s *skein.Session, cwd string) (c skein.Changed, differs 
 // heldElsewhere says what to do about a session that is open in another editor.
 func heldElsewhere(err error) error {
 	if errors.Is(err, skein.ErrLocked) {
-		return &answerError{internalError, "skein: " + err.Error() + "; close it there first"}
+		return fmt.Errorf("%w; close it there first", err)
 	}
 	return err
 }
@@ -243,12 +243,7 @@ func (r *relay) fork(ctx context.Context, a *asking) (any, error) {
 	if err != nil {
 		return nil, err
 	}
-	at, whole := from.Last, true
-	if seq, ok := record.Seq(a.Meta.Skein.MessageID); ok {
-		at, whole = seq, false
-	} else if a.Meta.Skein.Seq > 0 {
-		at, whole = a.Meta.Skein.Seq, false
-	}
+	at, whole := a.ForkAt(&from)
 	parent := r.byOuter(a.SessionID)
 	r.mu.Lock()
 	s := r.add(skein.NewSessionID(r.o.Now()), "", false)
