@@ -96,6 +96,15 @@ func (t *Thread) goOn(ctx context.Context) error {
 	return t.settleCalls(ctx, s.Open)
 }
 
+// Begin stores the session of t, if it is new, before its first message. Errors are the
+// Store's.
+func Begin(ctx context.Context, t *Thread) error {
+	if t.begun {
+		return nil
+	}
+	return t.work(ctx, nil)
+}
+
 // ID returns the session's ID, even before the session is stored.
 func (t *Thread) ID() skein.SessionID { return t.id }
 

@@ -60,6 +60,7 @@ const defaultSystem = "You are the assistant in a terminal, in the folder of a p
 // something that does not exist; others are those of [Roster.Model].
 func (r *Roster) Ready(ctx context.Context, d Definition, model string) (_ *Team, err error) {
 	t := &Team{Definition: d, places: new(int)}
+	d.Servers = slices.Concat(d.Servers, r.Servers)
 	if err := r.ready(ctx, t, d, or(model, d.Model, r.Options.Model), nil); err != nil {
 		return nil, errors.Join(err, t.Close())
 	}

@@ -5,6 +5,7 @@ import (
 	"net/http"
 
 	"github.com/skein-dev/skein"
+	"github.com/skein-dev/skein/agent/tool/files"
 	"github.com/skein-dev/skein/llm"
 )
 
@@ -19,10 +20,12 @@ type Options struct {
 	Client    *http.Client                          // nil for one of its own
 	Environ   []string                              // environment from which tools' programs get the harmless variables; nil means the process's own
 
-	Shut         []string // databases that this process has open, see files.Options
-	Cwd          string   // folder that servers are started in; "" means the process's own
-	Version      string   // of the program, for servers
-	CompactAfter int      // of agents, as in agent.Agent
+	Shut         []string      // databases that this process has open, see files.Options
+	Editor       files.Buffers // in which a person has files open; may be nil
+	Servers      []Server      // MCP servers of whoever answers, beside those in its file
+	Cwd          string        // folder that servers are started in; "" means the process's own
+	Version      string        // of the program, for servers
+	CompactAfter int           // of agents, as in agent.Agent
 
 	// Trust decides whether the MCP server s that the file of d names may be
 	// started or contacted; its error makes Ready fail. Nil trusts every

@@ -80,6 +80,7 @@ func readLine(r io.Reader) (string, error) {
 type Question struct {
 	Text   string // one or several lines; whoever shows it cleans it
 	Always string // what "always" would mean, such as "in this project"; "" if there is no "always"
+	Call   string // ID of the tool call that it is about; "" if it is about none
 }
 
 // A Decision is a person's answer to a question.

@@ -2,10 +2,8 @@ package talk
 
 import (
 	"context"
-	"errors"
 	"regexp"
 	"slices"
-	"strconv"
 	"strings"
 
 	"github.com/skein-dev/skein/agent/roster"
@@ -18,34 +16,11 @@ import (
 
 // showContext is /context.
 func showContext(ctx context.Context, c *chat, _ string) error {
-	t := c.thread
-	a := t.Agent()
-	rows := [][2]string{{"agent", render.Line(thread.AgentName(a))}, {"model", render.Line(a.Model.About().String())}}
-	if a.Window > 0 {
-		rows = append(rows, [2]string{"it can read", tokens(a.Window)})
+	rows, err := thread.ContextRows(ctx, c.thread)
+	if err == nil {
+		c.print(c.pairs(rows))
 	}
-	rows = append(rows, [2]string{"system prompt", terminal.BytesText(int64(len(a.System)))})
-	for _, f := range t.Guided(a.Window).Files {
-		text := terminal.BytesText(int64(len(f.Text)))
-		if f.Left > 0 {
-			text += ", " + terminal.BytesText(int64(f.Left)) + " left out"
-		}
-		name := f.Name
-		if f.Mine {
-			name = c.Tilde(f.Path)
-		}
-		rows = append(rows, [2]string{"  " + render.Line(name), text})
-	}
-	rows = append(rows, [2]string{"tools", strconv.Itoa(len(a.Tools))})
-	if t.Begun() {
-		s, err := t.Session(ctx)
-		if err != nil {
-			return err
-		}
-		rows = append(rows, [2]string{"messages", strconv.Itoa(s.Messages)})
-	}
-	c.print(c.pairs(rows))
-	return nil
+	return err
 }
 
 // A slash is a command in a conversation, such as /undo 2.
@@ -173,7 +148,7 @@ func changeAgent(ctx context.Context, c *chat, name string) error {
 	if d.Model == "" {
 		model = t.Agent().Model.About().String()
 	}
-	if err := answerBy(ctx, c, d, model); err != nil {
+	if err := thread.AnswerBy(ctx, c.thread, d, model); err != nil {
 		return err
 	}
 	c.done("%s answers from now on, by %s", thread.AgentName(t.Agent()), t.Agent().Model.About())
@@ -205,24 +180,9 @@ func changeModel(ctx context.Context, c *chat, name string) error {
 		c.done("%s answers; /model PROVIDER:MODEL chooses another", t.Agent().Model.About())
 		return nil
 	}
-	if err := answerBy(ctx, c, t.Team.Definition, name); err != nil {
+	if err := thread.AnswerBy(ctx, t, t.Team.Definition, name); err != nil {
 		return err
 	}
 	c.done("%s answers now", t.Agent().Model.About())
 	return nil
-}
-
-// answerBy makes the agent d answer from now on, with this model ("" for its own).
-func answerBy(ctx context.Context, c *chat, d roster.Definition, model string) error {
-	t := c.thread
-	team, err := t.Ready(ctx, d, model)
-	if err != nil {
-		return err
-	}
-	if err := t.SetAgent(ctx, team.Agent); err != nil {
-		return errors.Join(err, team.Close())
-	}
-	old := t.Team
-	t.Team = team
-	return old.Close()
 }

@@ -80,18 +80,18 @@ func (a *Allowed) Runs(of tool.Tool) bool {
 
 // decides decides whether a tool that asks first may run, if nobody need be asked.
 func (t *Thread) decides(of tool.Tool) (agent.Approval, bool) {
-	yes := t.Allowed.Runs(of)
+	yes := t.Allowed.Runs(of) || t.Options.Mode == Auto && !of.Each
 	return agent.Approval{Yes: yes}, yes
 }
 
 // approve lets the person decide whether a tool that asks first may run.
-func (t *Thread) approve(ctx context.Context, of tool.Tool, _ tool.Call, text string) (agent.Approval, error) {
+func (t *Thread) approve(ctx context.Context, of tool.Tool, c tool.Call, text string) (agent.Approval, error) {
 	name := of.Spec.Name
 	if t.face.Ask == nil {
 		t.face.Tell("not allowed, as nobody can be asked: %s; --allow %s lets it run", render.Line(text), name)
 		return agent.Approval{Reason: "Nobody can be asked, and " + name + " was not allowed beforehand."}, nil
 	}
-	q := job.Question{Text: text}
+	q := job.Question{Text: text, Call: c.ID}
 	if !of.Each {
 		q.Always = "in this project"
 	}
@@ -122,7 +122,8 @@ func (t *Thread) trust(ctx context.Context, d roster.Definition, s roster.Server
 	path := filepath.Clean(d.Path) // without .., which could lead out of our own folder
 	name := "mcp:" + s.Name
 	exact := name + ":" + fingerprint(s)
-	if strings.HasPrefix(path, own) || t.Allowed.has(name) || t.Allowed.has(exact) {
+	brought := slices.ContainsFunc(t.Options.Servers, func(b roster.Server) bool { return b.Name == s.Name && fingerprint(b) == fingerprint(s) })
+	if brought || strings.HasPrefix(path, own) || t.Allowed.has(name) || t.Allowed.has(exact) {
 		return nil
 	}
 	does := wants(s)

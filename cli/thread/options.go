@@ -9,6 +9,7 @@ import (
 	"github.com/skein-dev/skein"
 	"github.com/skein-dev/skein/agent"
 	"github.com/skein-dev/skein/agent/roster"
+	"github.com/skein-dev/skein/agent/tool/files"
 	"github.com/skein-dev/skein/cli/fault"
 	"github.com/skein-dev/skein/cli/job"
 	"github.com/skein-dev/skein/cli/sessions"
@@ -33,13 +34,17 @@ type Options struct {
 	Agent      string
 	Model      string
 	Effort     string // how much the model thinks; "" as in the settings
-	cwd        string
+	Cwd        string // folder to work in; "" for where the session began
 	here       bool
 	Allow      []string
 	Fork       bool
 	TakeOver   bool
 	OverBudget bool // go on though a budget is used up
 	NoHint     bool
+
+	Mode    WorkMode        // what the agent may do without asking; see [SetMode]
+	Editor  files.Buffers   // in which the person has files open; may be nil
+	Servers []roster.Server // MCP servers that the person's program brings
 
 	Start  Start // set by the command; it overrides the start that open is passed
 	TakeUp bool  // when a conversation is opened, first answer a prompt that has no answer yet
@@ -68,7 +73,7 @@ func (o *Options) Flags(c *cobra.Command) {
 	g.StringVar(&o.Agent, "agent", "", "use the agent with this `NAME`, or in this file")
 	g.StringVar(&o.Agent, "profile", "", "the same as --agent `NAME`")
 	g.StringVar(&o.Model, "model", "", "use this `MODEL`: anthropic:…, openai:…, ollama:…, echo, …")
-	g.StringVar(&o.cwd, "cwd", "", "work in this `FOLDER`; by default, where the session began")
+	g.StringVar(&o.Cwd, "cwd", "", "work in this `FOLDER`; by default, where the session began")
 	g.BoolVar(&o.here, "here", false, "keep to the thread of this folder, not that of another clone of its repository")
 	g.StringArrayVar(&o.Allow, "allow", nil, "allow this `TOOL` to run without asking, such as shell")
 	g.BoolVar(&o.Fork, "fork", false, "continue in a fork, and leave the session unchanged")

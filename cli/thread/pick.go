@@ -194,8 +194,8 @@ func (o *Options) who(j *job.Job) skein.User {
 
 // folder returns the folder in which the person works.
 func (o *Options) folder(j *job.Job) (string, error) {
-	if o.cwd != "" {
-		return j.Folder(o.cwd)
+	if o.Cwd != "" {
+		return j.Folder(o.Cwd)
 	}
 	return j.Getwd()
 }

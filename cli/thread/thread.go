@@ -55,6 +55,7 @@ func (o *Options) OpenAt(ctx context.Context, j *job.Job, at Selection, f Face) 
 	t.logs = sessions.Logs(j, t.Store)
 	t.Roster = Roster(j, t.Store, t.Cwd())
 	t.Roster.Effort = cmp.Or(llm.Effort(o.Effort), t.Roster.Effort)
+	t.Roster.Editor, t.Roster.Servers = o.Editor, o.Servers
 	t.guide()
 	if t.Team, err = t.answering(ctx); err != nil {
 		return nil, err
@@ -92,7 +93,7 @@ func (t *Thread) begin(ctx context.Context) (*agent.Thread, error) {
 		Program:  t.face.Program,
 		Version:  t.Job.Version,
 		Host:     host,
-		Agent:    t.Team.Agent,
+		Agent:    t.Options.Mode.of(t.Team.Agent),
 		Stays:    t.face.Stays,
 		Observe:  t.observe,
 		Decides:  t.decides,
@@ -146,7 +147,7 @@ func (t *Thread) findFolder(ctx context.Context) error {
 		return err
 	}
 	want, clone := here.Cwd, s.Project != here.Project && s.Checkout.Repository != "" && s.Checkout.Repository == here.Checkout.Repository
-	if t.Options.cwd == "" && !clone && sessions.Away(*s) {
+	if t.Options.Cwd == "" && !clone && sessions.Away(*s) {
 		found, err := sessions.Clone(ctx, t.Job, *s)
 		if err != nil {
 			return err
@@ -156,7 +157,7 @@ func (t *Thread) findFolder(ctx context.Context) error {
 			here.Checkout, here.Project = t.Job.Checkout(found)
 		}
 	}
-	if t.Options.cwd == "" && !clone {
+	if t.Options.Cwd == "" && !clone {
 		if there(s.Cwd) {
 			return nil
 		}
@@ -259,14 +260,19 @@ func (t *Thread) Say(ctx context.Context, text string) (agent.Outcome, error) {
 //
 // The error is that of the turn; see agent.Thread.Turn.
 func (t *Thread) Answer(ctx context.Context, text string) (agent.Outcome, error) {
-	if err := t.withinBudget(ctx); err != nil {
-		return agent.Outcome{}, err
-	}
 	if task := t.Team.Definition.Task; task != "" && !t.Begun() {
 		text = Joined(task, text)
 	}
 	m, blobs, err := attach(t, text)
 	if err != nil {
+		return agent.Outcome{}, err
+	}
+	return t.send(ctx, m, blobs)
+}
+
+// send sends a message as the person's prompt.
+func (t *Thread) send(ctx context.Context, m skein.Message, blobs []skein.Blob) (agent.Outcome, error) {
+	if err := t.withinBudget(ctx); err != nil {
 		return agent.Outcome{}, err
 	}
 	out, err := t.Turn(ctx, m, blobs...)

@@ -261,7 +261,7 @@ func TestAFolderThatIsGoneIsAskedAbout(t *testing.T) {
 	if err := os.Mkdir(gone, 0o700); err != nil {
 		t.Fatal(err)
 	}
-	th, err := (&Options{Key: "k", cwd: gone}).Open(t.Context(), j, ProjectThread, (&person{}).face())
+	th, err := (&Options{Key: "k", Cwd: gone}).Open(t.Context(), j, ProjectThread, (&person{}).face())
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -291,7 +291,7 @@ func TestAFolderThatWasRenamedIsAskedAbout(t *testing.T) {
 	if err := os.Mkdir(before, 0o700); err != nil {
 		t.Fatal(err)
 	}
-	th, err := (&Options{cwd: before}).Open(t.Context(), j, ProjectThread, (&person{}).face())
+	th, err := (&Options{Cwd: before}).Open(t.Context(), j, ProjectThread, (&person{}).face())
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -305,7 +305,7 @@ func TestAFolderThatWasRenamedIsAskedAbout(t *testing.T) {
 	open := func(terminal bool, p *person) skein.SessionID {
 		t.Helper()
 		j.Terminal.In = terminal
-		th, err := (&Options{cwd: after}).Open(t.Context(), j, ProjectThread, p.face())
+		th, err := (&Options{Cwd: after}).Open(t.Context(), j, ProjectThread, p.face())
 		if err != nil {
 			t.Fatal(err)
 		}

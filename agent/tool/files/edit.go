@@ -56,7 +56,7 @@ func (o Options) editTool() tool.Tool {
 	}
 }
 
-func (o Options) edit(_ context.Context, c tool.Call) (out tool.Output, err error) {
+func (o Options) edit(ctx context.Context, c tool.Call) (out tool.Output, err error) {
 	var in editing
 	if err := tool.Read(c.Input, &in); err != nil {
 		return out, err
@@ -73,7 +73,7 @@ func (o Options) edit(_ context.Context, c tool.Call) (out tool.Output, err erro
 	if err != nil {
 		return out, err
 	}
-	was, err := o.content(p)
+	was, err := o.content(ctx, p)
 	if err != nil {
 		return out, err
 	}
@@ -81,7 +81,7 @@ func (o Options) edit(_ context.Context, c tool.Call) (out tool.Output, err erro
 	if err != nil {
 		return out, fmt.Errorf("%s: %w", p.relative(), err)
 	}
-	if _, err := o.replace(p, now); err != nil {
+	if _, err := o.replace(ctx, p, now); err != nil {
 		return out, err
 	}
 	out.Text = fmt.Sprintf("changed %s at %s\n", p.relative(), lineList(at))
@@ -90,8 +90,8 @@ func (o Options) edit(_ context.Context, c tool.Call) (out tool.Output, err erro
 }
 
 // content reads p, which must be a regular file that is not too large.
-func (o Options) content(p place) ([]byte, error) {
-	f, size, err := o.open(p)
+func (o Options) content(ctx context.Context, p place) ([]byte, error) {
+	f, size, err := o.seen(ctx, p)
 	if err != nil {
 		return nil, err
 	}

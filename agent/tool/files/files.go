@@ -1,6 +1,7 @@
 package files
 
 import (
+	"context"
 	"encoding/json"
 	"os"
 	"strconv"
@@ -16,6 +17,21 @@ type Options struct {
 	// replaces one, or the files beside it. SQLite's locks on a file would be
 	// lost when the process closes it, no matter which code opened it.
 	Shut []string
+
+	// Editor is the program in which a person has files open; nil if there is none.
+	Editor Buffers
+}
+
+// Buffers read and write text files as a person sees them, with changes that are not
+// saved yet. They are used for files below the call's folder.
+type Buffers interface {
+	// ReadText returns the text of the file at an absolute path. It returns false if
+	// the file on disk is to be read instead.
+	ReadText(ctx context.Context, path string) (text string, ok bool)
+
+	// WriteText writes a file at an absolute path, and reports whether it is the editor
+	// that writes. The error says why it could not.
+	WriteText(ctx context.Context, path, text string) (did bool, err error)
 }
 
 // New returns the tools.

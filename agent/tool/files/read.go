@@ -8,6 +8,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"io/fs"
 	"net/http"
 	"os"
 	"strings"
@@ -78,7 +79,7 @@ func (o Options) read(ctx context.Context, c tool.Call) (out tool.Output, err er
 	if err != nil {
 		return out, err
 	}
-	f, size, err := o.open(p)
+	f, size, err := o.seen(ctx, p)
 	if err != nil {
 		return out, err
 	}
@@ -118,6 +119,31 @@ func (o Options) open(p place) (*os.File, int64, error) {
 	}
 	f, err := os.Open(p.real)
 	return f, s.Size(), err
+}
+
+// seen opens p as a person sees it, see Buffers.
+func (o Options) seen(ctx context.Context, p place) (io.ReadCloser, int64, error) {
+	f, size, err := o.open(p)
+	if o.Editor == nil || !p.inside() || err != nil && !errors.Is(err, fs.ErrNotExist) {
+		return f, size, err
+	}
+	if err == nil {
+		head := make([]byte, 8<<10)
+		n, rerr := f.ReadAt(head, 0)
+		if rerr != nil && !errors.Is(rerr, io.EOF) || binary(head[:n]) {
+			return f, size, nil // what reads it reports the error
+		}
+	}
+	text, ok := o.Editor.ReadText(ctx, p.path)
+	if !ok {
+		return f, size, err
+	}
+	if err == nil {
+		err = f.Close()
+	} else {
+		err = nil
+	}
+	return io.NopCloser(strings.NewReader(text)), int64(len(text)), err
 }
 
 // binary reports whether a file that begins with head is not a text.

@@ -10,6 +10,7 @@ import (
 	"os"
 	"path/filepath"
 	"strings"
+	"unicode/utf8"
 
 	"github.com/skein-dev/skein"
 	"github.com/skein-dev/skein/agent/tool"
@@ -58,7 +59,7 @@ func (o Options) askWrite(c tool.Call, path string) string {
 	return p.askWrite()
 }
 
-func (o Options) write(_ context.Context, c tool.Call) (out tool.Output, err error) {
+func (o Options) write(ctx context.Context, c tool.Call) (out tool.Output, err error) {
 	var in writing
 	if err := tool.Read(c.Input, &in); err != nil {
 		return out, err
@@ -70,7 +71,7 @@ func (o Options) write(_ context.Context, c tool.Call) (out tool.Output, err err
 	if err != nil {
 		return out, err
 	}
-	made, err := o.replace(p, []byte(*in.Content))
+	made, err := o.replace(ctx, p, []byte(*in.Content))
 	if err != nil {
 		return out, err
 	}
@@ -92,8 +93,9 @@ func countLines(s string) int {
 }
 
 // replace writes data to p's file, all or nothing, and reports whether the file
-// is new. A file keeps its mode; a link stays a link.
-func (o Options) replace(p place, data []byte) (made bool, err error) {
+// is new. A file keeps its mode; a link stays a link. If an editor writes it, that is the
+// editor's to do.
+func (o Options) replace(ctx context.Context, p place, data []byte) (made bool, err error) {
 	was, err := os.Stat(p.real)
 	switch {
 	case errors.Is(err, fs.ErrNotExist):
@@ -113,6 +115,11 @@ func (o Options) replace(p place, data []byte) (made bool, err error) {
 	if was != nil {
 		if err := o.shut().err(p, was); err != nil {
 			return false, err
+		}
+	}
+	if o.Editor != nil && p.inside() && utf8.Valid(data) {
+		if did, err := o.Editor.WriteText(ctx, p.path, string(data)); did || err != nil {
+			return made, err
 		}
 	}
 	tmp := filepath.Join(filepath.Dir(p.real), "."+rand.Text()+".tmp")
