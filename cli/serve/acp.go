@@ -23,12 +23,16 @@ import (
 // NewACP returns the command acp.
 func NewACP(f *job.Frame) *cobra.Command {
 	var in setup.ACPInstall
+	var answers ownAgent
 	c := &cobra.Command{
-		Use:   "acp [flags] AGENT…",
-		Short: "keep what an agent and an editor say over the Agent Client Protocol",
-		Long: `Start an agent that speaks the Agent Client Protocol over stdin and stdout, and
-stand between it and the editor that starts this program. Everything they say
-passes; what is said in a session is stored as it is said: prompts before the
+		Use:   "acp [flags] [AGENT…]",
+		Short: "work with an agent in an editor, over the Agent Client Protocol, and keep what is said",
+		Long: `Without an AGENT, let skein's own agent answer in the editor that starts this
+program, over stdin and stdout, as skein chat does in a terminal: with the same
+agents, models, tools and permissions.
+
+With an AGENT, start that agent, which speaks the Agent Client Protocol over stdin
+and stdout, and stand between it and the editor. Everything they say passes; what is said in a session is stored as it is said: prompts before the
 agent sees them, and the whole of a turn before the editor sees its end.
 
 The editor can list, load, resume, fork and delete the sessions of the folder's
@@ -42,7 +46,8 @@ AGENT is the word for an agent, or the agent's own command with its arguments af
 or for all that are here; --undo takes it back, and so does skein setup --undo. The
 editors are ` + strings.Join(setup.Editors(), ", ") + `: in Neovim through CodeCompanion, in VS
 Code through the extension ACP Client. Others are told the command in their own way.`,
-		Example: `skein acp opencode
+		Example: `skein acp
+	skein acp opencode
 	skein acp -- goose acp
 	skein acp --install zed
 	skein acp --install jetbrains claude`,
@@ -50,9 +55,10 @@ Code through the extension ACP Client. Others are told the command in their own 
 			if in.Editor != "" {
 				return nil
 			}
-			return job.Words(1, 1000, "the word or the command of an AGENT")(c, args)
+			return job.Words(0, 1000, "the word or the command of an AGENT")(c, args)
 		},
 	}
+	own := f.WithStore(func(ctx context.Context, j *job.Job, _ []string) error { return answers.serve(ctx, j) })
 	record := f.WithStore(func(ctx context.Context, j *job.Job, args []string) error {
 		command, err := agentCommand(args, c.ArgsLenAtDash())
 		if err != nil {
@@ -82,9 +88,16 @@ Code through the extension ACP Client. Others are told the command in their own 
 		if in.Undo || in.Yes || in.DryRun {
 			return fault.Usage("--undo, --yes and --dry-run go with --install")
 		}
+		switch {
+		case len(args) == 0:
+			return own(c, args)
+		case answers.given():
+			return fault.Usage("--model, --agent and --allow are for skein's own agent: they go without an AGENT")
+		}
 		return record(c, args)
 	}
 	c.Flags().StringVar(&in.Editor, "install", "", "enter this command in the configuration of an `EDITOR`")
+	answers.flags(c)
 	c.Flags().BoolVar(&in.Undo, "undo", false, "take back what --install did")
 	in.Flags(c)
 	job.Fixed(c, "install", setup.Editors()...)

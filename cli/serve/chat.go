@@ -7,10 +7,10 @@ import (
 	"fmt"
 	"slices"
 	"strings"
-	"sync"
 
 	"github.com/skein-dev/skein"
 	"github.com/skein-dev/skein/agent"
+	"github.com/skein-dev/skein/agent/roster"
 	"github.com/skein-dev/skein/cli/job"
 	"github.com/skein-dev/skein/cli/sessions"
 	"github.com/skein-dev/skein/cli/terminal"
@@ -27,8 +27,7 @@ type talker struct {
 	job   *job.Job
 	allow []string // tools that run without asking
 
-	mu     sync.Mutex
-	always map[string][]string // tools that a person allowed for good, by project
+	always alwaysAllowed
 }
 
 // Talk implements [web.Talker].
@@ -54,13 +53,13 @@ func (w *talker) Talk(ctx context.Context, t *web.RunningTurn) (err error) {
 	if err != nil {
 		how = string(agent.Error)
 	}
-	w.remember(th.Allowed)
+	w.always.add(th.Allowed)
 	return errors.Join(thread.NoModel(err), th.End(ctx, how))
 }
 
 // chatOf returns the dashboard's conversations.
 func chatOf(j *job.Job, allow []string) *web.Turns {
-	return web.NewChat(&talker{job: j, allow: allow, always: map[string][]string{}})
+	return web.NewChat(&talker{job: j, allow: allow})
 }
 
 // Choices implements [web.Talker]. The models are those that answered before.
@@ -73,24 +72,31 @@ func (w *talker) Choices(ctx context.Context, store skein.Store, in *skein.Sessi
 	agents, _, _ := who.Definitions() //nolint:errcheck // without them, an agent can still be typed
 	for _, d := range agents {
 		c.Agents = append(c.Agents, web.AgentChoice{Name: d.Name, About: d.Description})
-		c.Models = append(c.Models, d.Model)
 	}
 	c.Model = cmp.Or(thread.OwnModel(in), w.job.Settings.Text("model"))
-	c.Models = append(c.Models, c.Model, "echo")
+	c.Models = modelChoices(ctx, who, store, agents, c.Model, "echo")
+	return c
+}
+
+// modelChoices returns the models to choose from, sorted: the named ones, those of
+// agents, and those that answered before, if their provider is known.
+func modelChoices(ctx context.Context, who *roster.Roster, store skein.Store, agents []roster.Definition, named ...string) []string {
+	for _, d := range agents {
+		named = append(named, d.Model)
+	}
 	for s, err := range store.Sessions(ctx, skein.Filter{Limit: sessions.Most}) {
 		if err != nil {
 			break
 		}
-		c.Models = append(c.Models, thread.OwnModel(&s))
+		named = append(named, thread.OwnModel(&s))
 	}
-	c.Models = slices.DeleteFunc(c.Models, func(name string) bool {
+	named = slices.DeleteFunc(named, func(name string) bool {
 		provider, _, _ := strings.Cut(name, ":")
 		_, known := who.Provider(provider)
 		return !known && name != "echo"
 	})
-	slices.Sort(c.Models)
-	c.Models = slices.Compact(c.Models)
-	return c
+	slices.Sort(named)
+	return slices.Compact(named)
 }
 
 // spot returns the session of the talk, and the options to open it with.
@@ -107,23 +113,8 @@ func (w *talker) spot(ctx context.Context, j *job.Job, t *web.RunningTurn) (at t
 	default:
 		at.Session, err = j.Store.Session(ctx, t.Session)
 	}
-	o.Allow = slices.Clone(w.allow)
-	w.mu.Lock()
-	defer w.mu.Unlock()
-	o.Allow = append(o.Allow, w.always[at.Project()]...)
+	o.Allow = append(slices.Clone(w.allow), w.always.in(at.Project())...)
 	return at, o, err
-}
-
-// remember stores which tools a person allowed for good: this process read its
-// settings only when it started.
-func (w *talker) remember(a *thread.Allowed) {
-	w.mu.Lock()
-	defer w.mu.Unlock()
-	for _, name := range a.Tools {
-		if !slices.Contains(w.always[a.Project], name) {
-			w.always[a.Project] = append(w.always[a.Project], name)
-		}
-	}
 }
 
 // A webFace shows a turn in the dashboard.

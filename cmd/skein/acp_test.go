@@ -53,19 +53,31 @@ func newACPDesk(t *testing.T, can string) *acpDesk {
 	return d
 }
 
-// start starts skein, which dies at a place, see asProgram.
+// start starts skein, which dies at a place, see asProgram, with an agent.
 func (d *acpDesk) start(dies string) *connection {
+	d.Helper()
+	return d.types(dies, nil, "acp", "--", "env", asProgram+"=agent", d.self())
+}
+
+// self returns the path of this program.
+func (d *acpDesk) self() string {
 	d.Helper()
 	self, err := os.Executable()
 	if err != nil {
 		d.Fatal(err)
 	}
-	cmd := exec.Command(self, "acp", "--", "env", asProgram+"=agent", self)
+	return self
+}
+
+// types starts skein with these arguments and variables.
+func (d *acpDesk) types(dies string, more []string, args ...string) *connection {
+	d.Helper()
+	cmd := exec.Command(d.self(), args...)
 	cmd.Dir = filepath.Join(d.dir, "work")
-	cmd.Env = []string{
+	cmd.Env = append([]string{
 		asProgram + "=" + dies, "PATH=" + os.Getenv("PATH"), "HOME=" + filepath.Join(d.dir, "home"), "SKEIN_HOME=" + filepath.Join(d.dir, "home"),
 		agentDir + "=" + filepath.Join(d.dir, "agent"), agentCan + "=" + d.can, "GORACE=atexit_sleep_ms=0",
-	}
+	}, more...)
 	cmd.Stderr = d.Output()
 	in, err := cmd.StdinPipe()
 	if err != nil {

@@ -29,11 +29,11 @@ func (r *relay) notice(s *session, title string, lines []string) {
 	if len(lines) == 0 {
 		return
 	}
-	n := stored.Notice{Severity: "warning", Title: title, Text: strings.Join(lines, "\n")}
 	r.mu.Lock()
 	shows := r.notices
 	r.mu.Unlock()
-	s.notice = stored.Update(s.outer, n.Update(shows))
+	n := stored.SessionNotice{Severity: "warning", Title: title, Text: strings.Join(lines, "\n"), Shown: shows}
+	s.notice = stored.Update(s.outer, n.Update())
 }
 
 // mostContext limits what an agent is told of a session that it cannot load: the newest.

@@ -93,6 +93,8 @@ func (e *ScriptedEditor) take(line []byte) {
 			pick = "y"
 		}
 		e.Write(fmt.Sprintf(`{"jsonrpc":"2.0","id":%s,"result":{"outcome":{"outcome":"selected","optionId":%q}}}`, m.ID, pick))
+	case "fs/write_text_file":
+		e.Write(fmt.Sprintf(`{"jsonrpc":"2.0","id":%s,"result":{}}`, m.ID))
 	case "fs/read_text_file":
 		e.Write(fmt.Sprintf(`{"jsonrpc":"2.0","id":%s,"result":{"content":"what is in the buffer"}}`, m.ID))
 	}

@@ -34,8 +34,8 @@ type SessionInfo struct {
 	Meta      any             `json:"_meta,omitempty"`
 }
 
-// A SessionPage is the answer to session/list.
-type SessionPage struct {
+// A ListPage is the answer to session/list.
+type ListPage struct {
 	Sessions []SessionInfo `json:"sessions"`
 	Next     string        `json:"nextCursor,omitempty"`
 }
@@ -45,7 +45,7 @@ type SessionPage struct {
 // which one they are from.
 //
 // The error wraps [skein.ErrInvalid] if the cursor is not from here, or is the Store's.
-func (c *Catalog) List(ctx context.Context, r *Request, agent string) (page SessionPage, err error) {
+func (c *Catalog) List(ctx context.Context, r *Request, agent string) (page ListPage, err error) {
 	f := skein.Filter{User: c.User, NoChildren: true, Limit: pageSize + 1}
 	if r.Cwd != "" {
 		f.Project = r.Cwd

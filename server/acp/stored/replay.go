@@ -71,17 +71,18 @@ func Update(id skein.SessionID, u []byte) []byte {
 	return fmt.Appendf(nil, `{"jsonrpc":"2.0","method":"session/update","params":{"sessionId":%s,"update":%s}}`+"\n", wire.Quote(string(id)), u)
 }
 
-// A Notice is what a person is told about a session, beside what is said in it.
-type Notice struct {
+// A SessionNotice is what a person is told about a session, beside what is said in it.
+type SessionNotice struct {
 	Severity string // warning, info or error
 	Title    string
-	Text     string
+	Text     string // "" for no more than the title
+	Shown    bool   // the editor shows notices
 }
 
 // Update returns a notice as an update: as a notice, if the editor shows those, else as
 // a message of the agent's that says who it is from.
-func (n Notice) Update(shows bool) json.RawMessage {
-	if shows {
+func (n SessionNotice) Update() json.RawMessage {
+	if n.Shown {
 		u := map[string]any{"sessionUpdate": "notice", "severity": n.Severity, "title": "skein: " + n.Title}
 		if n.Text != "" {
 			u["description"] = n.Text

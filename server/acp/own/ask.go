@@ -1,0 +1,75 @@
+package own
+
+import (
+	"context"
+	"encoding/json"
+	"fmt"
+)
+
+// The IDs of the options that a person has.
+const (
+	once   = "once"
+	always = "always"
+	never  = "no"
+)
+
+// ask lets the person in front of the editor decide.
+func (s *session) ask(ctx context.Context, q Question) (Permission, error) {
+	if s.id == "" {
+		return Permission{}, nil // the editor does not know the session yet
+	}
+	call := map[string]any{"toolCallId": "skein-question", "kind": "other", "title": q.Text, "status": "pending"}
+	if c := s.shown.calls[q.Call]; c != nil {
+		call = s.call(c)
+		before, _ := call["content"].([]any) //nolint:errcheck // nil if it has none
+		call["content"] = append(textContent(q.Text), before...)
+	}
+	options := []any{map[string]any{"optionId": once, "name": "Allow once", "kind": "allow_once"}}
+	if q.Always != "" {
+		options = append(options, map[string]any{"optionId": always, "name": "Always allow " + q.Always, "kind": "allow_always"})
+	}
+	options = append(options, map[string]any{"optionId": never, "name": "Do not allow", "kind": "reject_once"})
+	result, err := s.c.ask(ctx, "session/request_permission", map[string]any{"sessionId": s.id, "toolCall": call, "options": options})
+	if err != nil {
+		return Permission{}, err
+	}
+	var r struct {
+		Outcome struct{ Outcome, OptionID string }
+	}
+	if err := json.Unmarshal(result, &r); err != nil {
+		return Permission{}, fmt.Errorf("the editor's answer to session/request_permission: %w", err)
+	}
+	if r.Outcome.Outcome == "cancelled" {
+		s.cancel()
+		return Permission{}, context.Canceled
+	}
+	return Permission{Yes: r.Outcome.OptionID == once, Always: r.Outcome.OptionID == always && q.Always != ""}, nil
+}
+
+// editorFiles are the files that an editor has open. It implements files.Buffers.
+type editorFiles struct {
+	s   *session
+	can editorPeer
+}
+
+// ReadText implements files.Buffers. What the editor cannot read is read from the disk.
+func (e editorFiles) ReadText(ctx context.Context, path string) (string, bool) {
+	if !e.can.reads {
+		return "", false
+	}
+	result, err := e.s.c.ask(ctx, "fs/read_text_file", map[string]any{"sessionId": e.s.id, "path": path})
+	var r struct{ Content *string }
+	if err != nil || json.Unmarshal(result, &r) != nil || r.Content == nil {
+		return "", false
+	}
+	return *r.Content, true
+}
+
+// WriteText implements files.Buffers.
+func (e editorFiles) WriteText(ctx context.Context, path, text string) (bool, error) {
+	if !e.can.writes {
+		return false, nil
+	}
+	_, err := e.s.c.ask(ctx, "fs/write_text_file", map[string]any{"sessionId": e.s.id, "path": path, "content": text})
+	return err == nil, err
+}

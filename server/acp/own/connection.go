@@ -1,0 +1,246 @@
+package own
+
+import (
+	"bytes"
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"sync"
+
+	"github.com/skein-dev/skein"
+	"github.com/skein-dev/skein/server/acp/stored"
+	"github.com/skein-dev/skein/server/acp/wire"
+)
+
+// maxLine is the longest line that is taken from an editor, in bytes.
+const maxLine = 64 << 20
+
+// The codes of errors, beside those of package stored.
+const (
+	parseError     = -32700
+	invalidRequest = -32600
+	noMethod       = -32601
+	cancelled      = -32800
+)
+
+// A message is a JSON-RPC message from the editor.
+type message struct {
+	ID     json.RawMessage
+	Method string
+	Params json.RawMessage
+	Result json.RawMessage
+	Error  *struct {
+		Code    int
+		Message string
+	}
+}
+
+// An editorLink is an editor that talks to the agent.
+type editorLink struct {
+	o   Options
+	ctx context.Context //nolint:containedctx // it ends with the connection
+
+	writing sync.Mutex
+
+	mu       sync.Mutex
+	client   editorPeer
+	n        int
+	asked    map[string]chan message       // what the editor was asked, by ID
+	doing    map[string]context.CancelFunc // what the editor asked for, by ID
+	sessions map[skein.SessionID]*session
+	work     sync.WaitGroup // requests of the editor
+}
+
+// A codedError is an error with a code of its own.
+type codedError struct {
+	code int
+	text string
+}
+
+func (e *codedError) Error() string { return e.text }
+
+// Serve answers an editor until its input or ctx ends.
+//
+// The error says that a session could not be ended well.
+func Serve(ctx context.Context, o Options) error {
+	ctx, stop := context.WithCancel(ctx)
+	defer stop()
+	c := &editorLink{o: o, ctx: ctx, asked: map[string]chan message{}, doing: map[string]context.CancelFunc{}, sessions: map[skein.SessionID]*session{}}
+	ended := make(chan struct{})
+	go func() {
+		defer close(ended)
+		c.read()
+	}()
+	how := "interrupted"
+	select {
+	case <-ended:
+		how = "done"
+	case <-ctx.Done():
+	}
+	stop()
+	c.work.Wait()
+	return c.endAll(how)
+}
+
+// read takes lines until the end of the input.
+func (c *editorLink) read() {
+	in := wire.NewReader(c.o.In, maxLine)
+	for {
+		line, more, err := in.Next()
+		switch {
+		case err != nil || c.ctx.Err() != nil:
+			return
+		case more:
+			for more && err == nil {
+				_, more, err = in.Next()
+			}
+			c.refuse(nil, &codedError{invalidRequest, fmt.Sprintf("the line has more than %d bytes", maxLine)})
+		case len(bytes.TrimSpace(line)) > 0:
+			c.take(line)
+		}
+	}
+}
+
+// take takes a message. It does not wait for anything.
+func (c *editorLink) take(line []byte) {
+	var m message
+	if line = bytes.TrimSpace(line); line[0] == '[' {
+		c.refuse(nil, &codedError{invalidRequest, "batches are not supported"})
+		return
+	}
+	if err := json.Unmarshal(line, &m); err != nil {
+		code := invalidRequest
+		if !json.Valid(line) {
+			code = parseError
+		}
+		c.refuse(nil, &codedError{code, err.Error()})
+		return
+	}
+	switch {
+	case m.Method != "" && m.ID == nil:
+		c.notified(&m)
+	case m.Method != "":
+		c.requested(&m)
+	case m.ID != nil:
+		c.mu.Lock()
+		answer := c.asked[string(m.ID)]
+		delete(c.asked, string(m.ID))
+		c.mu.Unlock()
+		if answer != nil {
+			answer <- m
+		}
+	default:
+		c.refuse(nil, &codedError{invalidRequest, "neither a request nor an answer"})
+	}
+}
+
+// notified takes a notification.
+func (c *editorLink) notified(m *message) {
+	var p struct {
+		SessionID skein.SessionID `json:"sessionId"`
+		RequestID json.RawMessage `json:"requestId"`
+	}
+	if json.Unmarshal(m.Params, &p) != nil {
+		return // nobody to tell
+	}
+	switch m.Method {
+	case "session/cancel":
+		if s := c.session(p.SessionID); s != nil {
+			s.cancel()
+		}
+	case "$/cancel_request":
+		c.mu.Lock()
+		cancel := c.doing[string(p.RequestID)]
+		c.mu.Unlock()
+		if cancel != nil {
+			cancel()
+		}
+	}
+}
+
+// requested starts to answer a request. Requests about one session wait for those before.
+func (c *editorLink) requested(m *message) {
+	ctx, cancel := context.WithCancel(c.ctx)
+	c.mu.Lock()
+	c.doing[string(m.ID)] = cancel
+	c.mu.Unlock()
+	answer := func() {
+		defer cancel()
+		result, then, err := c.answer(ctx, m)
+		c.mu.Lock()
+		delete(c.doing, string(m.ID))
+		c.mu.Unlock()
+		if err != nil && ctx.Err() != nil {
+			err = &codedError{cancelled, "the request was canceled"}
+		}
+		if err != nil {
+			c.refuse(m.ID, err)
+			return
+		}
+		c.write(fmt.Appendf(nil, `{"jsonrpc":"2.0","id":%s,"result":%s}`+"\n", m.ID, skein.MustJSON(result)))
+		if then != nil {
+			then()
+		}
+	}
+	var p struct {
+		SessionID skein.SessionID `json:"sessionId"`
+	}
+	_ = json.Unmarshal(m.Params, &p) // answer tells
+	s := c.session(p.SessionID)
+	if s == nil {
+		c.work.Go(answer)
+		return
+	}
+	if m.Method == "session/prompt" {
+		s.cancels(string(m.ID), cancel)
+	}
+	s.after(answer)
+}
+
+// refuse answers a request with an error. A nil id is that of a message that has none.
+func (c *editorLink) refuse(id json.RawMessage, err error) {
+	code, text := stored.Code(err), c.o.Explain(err)
+	if coded := (*codedError)(nil); errors.As(err, &coded) {
+		code, text = coded.code, coded.text
+	}
+	if len(id) == 0 {
+		id = json.RawMessage("null")
+	}
+	e := skein.MustJSON(map[string]any{"code": code, "message": text})
+	c.work.Go(func() { c.write(fmt.Appendf(nil, `{"jsonrpc":"2.0","id":%s,"error":%s}`+"\n", id, e)) })
+}
+
+// write writes a line. If the editor does not read any more, nothing tells.
+func (c *editorLink) write(line []byte) {
+	c.writing.Lock()
+	defer c.writing.Unlock()
+	_, _ = c.o.Out.Write(line) //nolint:errcheck // its input ends too
+}
+
+// ask makes a request of the editor and returns its result.
+//
+// The error is the editor's answer, or ctx's.
+func (c *editorLink) ask(ctx context.Context, method string, params any) (json.RawMessage, error) {
+	answer := make(chan message, 1)
+	c.mu.Lock()
+	c.n++
+	id := fmt.Sprintf(`"skein-%d"`, c.n)
+	c.asked[id] = answer
+	c.mu.Unlock()
+	defer func() {
+		c.mu.Lock()
+		delete(c.asked, id)
+		c.mu.Unlock()
+	}()
+	c.write(fmt.Appendf(nil, `{"jsonrpc":"2.0","id":%s,"method":%q,"params":%s}`+"\n", id, method, skein.MustJSON(params)))
+	select {
+	case m := <-answer:
+		if m.Error != nil {
+			return nil, fmt.Errorf("the editor refuses %s: %s", method, m.Error.Message)
+		}
+		return m.Result, nil
+	case <-ctx.Done():
+		return nil, ctx.Err()
+	}
+}
