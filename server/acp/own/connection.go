@@ -171,7 +171,7 @@ func (c *editorLink) requested(m *message) {
 		c.mu.Lock()
 		delete(c.doing, string(m.ID))
 		c.mu.Unlock()
-		if err != nil && ctx.Err() != nil {
+		if errors.Is(err, context.Canceled) {
 			err = &codedError{cancelled, "the request was canceled"}
 		}
 		if err != nil {
