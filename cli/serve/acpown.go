@@ -53,6 +53,9 @@ func (o *ownAgent) serve(ctx context.Context, j *job.Job) error {
 		},
 		Explain: func(err error) string {
 			_, hint := fault.Outcome(err, "skein acp")
+			if advised := (*fault.AdvisedError)(nil); errors.Is(err, fault.ErrUsage) && !errors.As(err, &advised) {
+				hint = "" // nobody typed a command line
+			}
 			return thread.Joined(fault.Sentence(err), hint)
 		},
 	})

@@ -3,6 +3,7 @@
 package main
 
 import (
+	"context"
 	"encoding/json"
 	"fmt"
 	"os"
@@ -11,10 +12,24 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/modelcontextprotocol/go-sdk/mcp"
+
 	"github.com/skein-dev/skein"
 	"github.com/skein-dev/skein/llm/llmtest"
 	"github.com/skein-dev/skein/server/acp/acptest"
 )
+
+// mcpSays is what the MCP server of tests says it is.
+const mcpSays = "SKEIN_TEST_MCP_SAYS"
+
+// serveMCP is an MCP server with one tool.
+func serveMCP() {
+	s := mcp.NewServer(&mcp.Implementation{Name: "mine", Version: "1"}, nil)
+	mcp.AddTool(s, &mcp.Tool{Name: "whoami"}, func(context.Context, *mcp.CallToolRequest, struct{}) (*mcp.CallToolResult, any, error) {
+		return &mcp.CallToolResult{Content: []mcp.Content{&mcp.TextContent{Text: os.Getenv(mcpSays)}}}, nil, nil
+	})
+	_ = s.Run(context.Background(), &mcp.StdioTransport{}) // its input has ended
+}
 
 // answers starts skein's own agent, whose model gives these replies.
 func (d *acpDesk) answers(s *llmtest.Server, dies string) *connection {
@@ -233,6 +248,48 @@ func TestOurOwnAgentAsksAsTheRulesSay(t *testing.T) {
 		if asked, result := run(is.permit, is.mode); asked != is.asked || !strings.Contains(result, is.result) {
 			t.Errorf("%q in mode %q: it asked %d times and got %q", is.permit, is.mode, asked, result)
 		}
+	}
+}
+
+// What a person shows the agent reaches the model: images as such, embedded files with
+// their text, files that are only named with their path. Servers that the editor brings
+// have their tools there, and what is passed to them is taken as it is.
+func TestOurOwnAgentIsShownThings(t *testing.T) {
+	d := newACPDesk(t, "")
+	s := llmtest.Anthropic(t, calls("c1", "mine__whoami", map[string]any{}), llmtest.Says("I see."))
+	s.Otherwise(llmtest.Says("A fine title"))
+	c := d.answers(s, "1")
+	c.Permit = "once"
+	c.Initialize()
+	var r struct{ SessionID string }
+	server := map[string]any{
+		"name": "mine", "command": d.self(), "args": []string{},
+		"env": []any{map[string]any{"name": asProgram, "value": "mcp"}, map[string]any{"name": mcpSays, "value": "$HOME is ${NOT} a variable"}},
+	}
+	c.Ask("session/new", map[string]any{"cwd": d.work(), "mcpServers": []any{server}}, &r)
+	prompt := acptest.PromptOf(r.SessionID, "look")
+	prompt["prompt"] = append(prompt["prompt"].([]any),
+		map[string]any{"type": "image", "mimeType": "image/png", "data": "iVBORw0KGgo="},
+		map[string]any{"type": "resource", "resource": map[string]any{"uri": "file:///x/a.go", "mimeType": "text/plain", "text": "package a"}},
+		map[string]any{"type": "resource_link", "uri": "file:///x/b.png", "name": "b.png", "mimeType": "image/png"},
+	)
+	c.Ask("session/prompt", prompt, nil)
+	var shown []string
+	for _, p := range s.Requests()[0].Messages[0].Parts {
+		if p.File != nil {
+			shown = append(shown, p.File.Media)
+		} else {
+			shown = append(shown, string(p.Text))
+		}
+	}
+	all := strings.Join(shown, "\n")
+	for _, want := range []string{"look\n", "\nimage/png\n", "\n<file \"/x/a.go\">\npackage a\n</file>", "<file \"/x/b.png\" />"} {
+		if strings.Count(all, want) != 1 {
+			t.Errorf("the model was not shown %q once:\n%s", want, all)
+		}
+	}
+	if got := d.said(r.SessionID); !slices.ContainsFunc(got, func(s string) bool { return strings.Contains(s, "$HOME is ${NOT} a variable") }) {
+		t.Errorf("the store has %q", got)
 	}
 }
 

@@ -33,6 +33,8 @@ func TestMain(m *testing.M) {
 	case "agent":
 		a := acptest.ScriptedAgent{Dir: os.Getenv(agentDir), Name: "test-agent", Can: os.Getenv(agentCan)}
 		_ = a.Serve(os.Stdin, os.Stdout) // its input has ended
+	case "mcp":
+		serveMCP()
 	case "measured":
 		code := cli.Main(context.Background(), env(), os.Args[1:])
 		if err := os.WriteFile(os.Getenv(peakFile), fmt.Appendf(nil, "%d", peakMemory()), 0o600); err != nil {

@@ -40,7 +40,7 @@ func (r *relay) open(ctx context.Context, a *asking) (*session, error) {
 		return s, nil
 	}
 	id := skein.SessionID(a.SessionID)
-	stored, err := r.o.Store.Session(ctx, id)
+	stored, err := r.catalog().Session(ctx, id)
 	if err != nil {
 		return nil, err
 	}
@@ -239,7 +239,7 @@ func without(result json.RawMessage) json.RawMessage {
 
 // fork begins a session that shows another one, up to a message if the request names one.
 func (r *relay) fork(ctx context.Context, a *asking) (any, error) {
-	from, err := r.o.Store.Session(ctx, skein.SessionID(a.SessionID))
+	from, err := r.catalog().Session(ctx, skein.SessionID(a.SessionID))
 	if err != nil {
 		return nil, err
 	}

@@ -264,6 +264,11 @@ func TestCloseDeleteAndTitle(t *testing.T) {
 	if s := d.session(id); s.Binned == 0 {
 		t.Error("the deleted session is not in the bin")
 	}
+	for _, method := range []string{"session/load", "session/resume", "session/fork"} {
+		if a, _ := d.Await(d.Send(method, d.at(id))); a.Error == nil || a.Error.Code != -32002 {
+			t.Errorf("%s of a session in the bin is answered %s %+v", method, a.Result, a.Error)
+		}
+	}
 	for method, code := range map[string]int{"session/load": -32002, "session/fork": -32002, "session/set_title": -32002, "session/delete": -32002} {
 		p := d.at("none")
 		p["title"] = "x"

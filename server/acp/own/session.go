@@ -135,7 +135,7 @@ func (c *editorLink) existing(ctx context.Context, p *requestParams) (*session, 
 	if s := c.session(id); s != nil {
 		return s, nil
 	}
-	if _, err := c.o.Store.Session(ctx, id); err != nil {
+	if _, err := c.catalog().Session(ctx, id); err != nil {
 		return nil, err
 	}
 	return c.opened(ctx, p, Opening{Session: id})
@@ -169,7 +169,7 @@ func (c *editorLink) resume(ctx context.Context, p *requestParams) (any, func(),
 
 // fork begins a session that shows another one, up to a message if the request names one.
 func (c *editorLink) fork(ctx context.Context, p *requestParams) (any, func(), error) {
-	from, err := c.o.Store.Session(ctx, skein.SessionID(p.SessionID))
+	from, err := c.catalog().Session(ctx, skein.SessionID(p.SessionID))
 	if err != nil {
 		return nil, nil, err
 	}

@@ -30,7 +30,8 @@ func (s *session) prompt(ctx context.Context, p *requestParams, id string) (any,
 		case err != nil && ctx.Err() != nil:
 			return stopped("cancelled"), nil, nil
 		case err != nil:
-			return nil, nil, err
+			s.chunk("agent_message_chunk", s.c.o.Explain(err))
+			return stopped("end_turn"), nil, nil
 		case known:
 			s.chunk("agent_message_chunk", answer)
 			s.chosen(ctx)

@@ -61,6 +61,13 @@ func contentOf(res *skein.Result, blob func(skein.Hash) []byte) (all []json.RawM
 		if res.Text != "" {
 			all = append(all, skein.MustJSON(map[string]any{"type": "content", "content": map[string]any{"type": "text", "text": res.Text}}))
 		}
+		for i := range res.Files {
+			f := &res.Files[i]
+			if data := blob(f.Blob); isImage(f.Media) && len(data) > 0 {
+				image := map[string]any{"type": "image", "mimeType": f.Media, "data": base64.StdEncoding.EncodeToString(data)}
+				all = append(all, skein.MustJSON(map[string]any{"type": "content", "content": image}))
+			}
+		}
 		return all
 	}
 	files := res.Files

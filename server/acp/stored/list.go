@@ -88,6 +88,17 @@ func (c *Catalog) info(s *skein.Session, cwd, agent string) SessionInfo {
 	return i
 }
 
+// Session returns a session that can be opened: one in the bin must be restored first.
+//
+// The error wraps [skein.ErrNotFound], or is the Store's.
+func (c *Catalog) Session(ctx context.Context, id skein.SessionID) (skein.Session, error) {
+	s, err := c.Store.Session(ctx, id)
+	if err == nil && s.Binned != 0 {
+		err = fmt.Errorf("session %s is in the bin: %w; bring it back with skein restore", id, skein.ErrNotFound)
+	}
+	return s, err
+}
+
 // Bin puts a session into the bin. Errors are the Store's.
 func (c *Catalog) Bin(ctx context.Context, id skein.SessionID) error {
 	return skein.LifecycleOf(c.Store).Bin(ctx, id)
